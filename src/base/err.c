@@ -1,0 +1,50 @@
+#include "base/err.h"
+
+#include <errno.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+int err_set(struct err *err, enum err_code code, const char *format, ...)
+{
+	if (!err)
+		return code;
+	err->code = code;
+	va_list values;
+	va_start(values, format);
+	vsnprintf(err->text, sizeof(err->text), format, values);
+	va_end(values);
+	return code;
+}
+
+int err_set_errno(struct err *err, int errno_value, const char *format, ...)
+{
+	enum err_code code = errno_value == ENOSPC || errno_value == EDQUOT ? ERR_SPACE : ERR_IO;
+
+	if (!err)
+		return code;
+	err->code = code;
+	va_list values;
+	va_start(values, format);
+	vsnprintf(err->text, sizeof(err->text), format, values);
+	va_end(values);
+	size_t len = strlen(err->text);
+	snprintf(err->text + len, sizeof(err->text) - len, ": %s", strerror(errno_value));
+	return code;
+}
+
+int err_prefix(struct err *err, const char *format, ...)
+{
+	if (!err)
+		return ERR_INVALID;
+	char prefix[ERR_TEXT_SIZE];
+	va_list values;
+	va_start(values, format);
+	vsnprintf(prefix, sizeof(prefix), format, values);
+	va_end(values);
+	char old[ERR_TEXT_SIZE];
+	memcpy(old, err->text, sizeof(old));
+	snprintf(err->text, sizeof(err->text), "%.*s: %.*s", ERR_TEXT_SIZE / 2, prefix,
+		 ERR_TEXT_SIZE / 2 - 4, old);
+	return err->code;
+}

@@ -1,0 +1,77 @@
+/* JSON values: the one door to the JSON library (jansson), so that a faster one can take its place.
+ *
+ * A `struct json *` is a counted reference. Functions named json_new_* give the caller a reference;
+ * json_get and its like borrow one from the parent. Objects keep the order of insertion. */
+#pragma once
+
+#include "base/err.h"
+#include "base/own.h"
+#include "base/text.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+struct json;
+
+enum json_type {
+	JSON_NULL,
+	JSON_BOOL,
+	JSON_INTEGER,
+	JSON_REAL,
+	JSON_STRING,
+	JSON_ARRAY,
+	JSON_OBJECT,
+};
+
+/* Reads one value; nothing but white space may follow. Depth, size and duplicate keys are checked:
+ * ERR_INVALID with line and column. */
+int json_read(const char *bytes, size_t len, struct json **ret_value, struct err *err) MUST_USE;
+/* Compact, on one line; or indented by two spaces and ended with a line feed. */
+void json_add_compact(struct text *text, const struct json *value);
+void json_add_pretty(struct text *text, const struct json *value);
+
+struct json *json_new_null(void) MUST_USE;
+struct json *json_new_bool(bool value) MUST_USE;
+struct json *json_new_integer(int64_t value) MUST_USE;
+struct json *json_new_real(double value) MUST_USE;
+struct json *json_new_string(
+	const char *value) MUST_USE; /* NULL gives null; bytes that are not UTF-8 become U+FFFD */
+struct json *json_new_array(void) MUST_USE;
+struct json *json_new_object(void) MUST_USE;
+struct json *json_copy(const struct json *value) MUST_USE; /* deep */
+struct json *json_ref(struct json *value) MUST_USE; /* one more reference */
+void json_free(struct json *value); /* gives one reference back; NULL is fine */
+void json_cleanup(struct json **value);
+
+enum json_type json_type_of(const struct json *value); /* NULL counts as JSON_NULL */
+bool json_is(const struct json *value, enum json_type type);
+bool json_equals(const struct json *a, const struct json *b); /* NULL equals null */
+
+/* Value of a scalar; `otherwise` where the value is NULL or of another type. */
+bool json_bool(const struct json *value, bool otherwise);
+int64_t json_integer(const struct json *value, int64_t otherwise);
+const char *json_string(const struct json *value, const char *otherwise);
+
+/* Member of an object, borrowed; NULL where there is none or `object` is no object. */
+struct json *json_get(const struct json *object, const char *key);
+/* Follows several keys: json_get_path(root, "spec", "runPolicy", NULL). */
+struct json *json_get_path(const struct json *object, ...) __attribute__((sentinel));
+/* Sets a member; the value's reference is taken over. An existing member keeps its place. */
+void json_set(struct json *object, const char *key, struct json *take_value);
+void json_set_string(struct json *object, const char *key,
+		     const char *value); /* NULL: nothing is set */
+void json_set_integer(struct json *object, const char *key, int64_t value);
+void json_set_bool(struct json *object, const char *key, bool value);
+void json_remove(struct json *object, const char *key);
+/* The member as an object, made and set when it is not there yet (borrowed). */
+struct json *json_object_at(struct json *object, const char *key);
+
+size_t json_count(const struct json *array_or_object); /* 0 for anything else */
+struct json *json_at(const struct json *array, size_t index);
+void json_append(struct json *array, struct json *take_value);
+
+/* Walks an object's members in order: for (i = 0; json_member(object, i, &key, &value); i++). O(1)
+ * amortised is not promised; objects are small. */
+bool json_member(const struct json *object, size_t index, const char **ret_key,
+		 struct json **ret_value);

@@ -1,0 +1,39 @@
+/* Memory that is there or ends the program, and arenas that are released as a whole. */
+#pragma once
+
+#include "base/own.h"
+
+#include <stdarg.h>
+#include <stddef.h>
+
+/* Exit code of a program that found no memory or a mistake of ours. State is on disk before we act.
+ */
+#define EXIT_BUG 70
+
+/* Zeroed memory; never NULL: without memory the program ends with EXIT_BUG. */
+void *mem_new(size_t size) MUST_USE;
+/* Zeroed array; an overflow of the product counts as no memory. */
+void *mem_new_array(size_t count, size_t size) MUST_USE;
+/* Like realloc, for count * size bytes; what is new is not zeroed. */
+void *mem_resize(void *memory, size_t count, size_t size) MUST_USE;
+char *mem_copy_text(const char *text) MUST_USE; /* NULL gives NULL */
+char *mem_copy_bytes(const void *bytes, size_t len) MUST_USE; /* a NUL byte is put behind */
+char *mem_format(const char *format, ...) PRINTF_LIKE(1, 2) MUST_USE;
+
+/* Cleanup functions: `char *name CLEANUP(mem_free_text) = …`. */
+void mem_free_text(char **text);
+void mem_free_any(void *pointer_to_pointer);
+
+/* Grows `*array` (elements of `size` bytes) so that one more fits behind the `count` there are.
+ * Doubles; `*capacity` is kept by the caller and begins at 0. */
+void mem_grow(void *pointer_to_array, size_t *capacity, size_t count, size_t size);
+
+/* Everything taken from an arena lives until arena_free. */
+struct arena;
+struct arena *arena_new(void) MUST_USE;
+void arena_free(struct arena *arena); /* NULL is fine */
+void arena_cleanup(struct arena **arena);
+void *arena_take(struct arena *arena, size_t size) MUST_USE; /* zeroed, aligned for any type */
+void *arena_take_array(struct arena *arena, size_t count, size_t size) MUST_USE;
+char *arena_copy_text(struct arena *arena, const char *text) MUST_USE; /* NULL gives NULL */
+char *arena_format(struct arena *arena, const char *format, ...) PRINTF_LIKE(2, 3) MUST_USE;

@@ -1,0 +1,29 @@
+/* What names may look like: Kubernetes' rules for object names, and enum words. */
+#pragma once
+
+#include "base/own.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#define DNS_LABEL_MAX 63
+
+/* DNS-1035 label as apimachinery's IsDNS1035Label: [a-z]([-a-z0-9]*[a-z0-9])?, at most 63
+ * characters. */
+bool name_is_dns1035_label(const char *name);
+
+/* A DNS-1035 label made of any text: lower case, what does not fit becomes '-', cut to max_len
+ * characters; `otherwise` where nothing is left. Caller frees. */
+char *name_make_dns1035(const char *text, size_t max_len, const char *otherwise) MUST_USE;
+
+/* An environment variable's name as Kubernetes takes it: [-._a-zA-Z][-._a-zA-Z0-9]*. */
+bool name_is_environment_variable(const char *name);
+
+/* Index of `word` in a table of `count` words (NULL entries are passed over); -1 when it is none.
+ */
+int name_find_word(const char *const *words, size_t count, const char *word);
+int name_find_word_ignoring_case(const char *const *words, size_t count, const char *word);
+
+/* The word of `words` nearest to `word` (edit distance at most 2), for "did you mean"; NULL when
+ * none. */
+const char *name_nearest(const char *const *words, size_t count, const char *word);

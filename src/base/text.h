@@ -1,0 +1,50 @@
+/* Text that grows, and the only place where numbers, durations and times are read from text. */
+#pragma once
+
+#include "base/err.h"
+#include "base/msec.h"
+#include "base/own.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/* A growing text. Zero it to begin (`struct text text CLEANUP(text_done) = {0}`); bytes are always
+ * followed by a NUL once anything was added. */
+struct text {
+	char *bytes;
+	size_t len;
+	size_t capacity;
+};
+
+void text_done(struct text *text);
+void text_clear(struct text *text); /* keeps the memory */
+void text_add(struct text *text, const char *string);
+void text_add_bytes(struct text *text, const void *bytes, size_t len);
+void text_add_char(struct text *text, char byte);
+void text_addf(struct text *text, const char *format, ...) PRINTF_LIKE(2, 3);
+/* The collected text ("" when nothing was added), which the caller frees; `text` is empty after. */
+char *text_take(struct text *text) MUST_USE;
+/* What is there, never NULL. */
+const char *text_of(const struct text *text);
+
+bool text_equals(const char *a, const char *b); /* NULL equals only NULL */
+bool text_equals_ignoring_case(const char *a, const char *b);
+bool text_starts_with(const char *text, const char *beginning);
+bool text_ends_with(const char *text, const char *ending);
+
+/* Reads a whole decimal number in low..high, with an optional sign and nothing behind.
+ * ERR_INVALID names the text and the range. */
+int text_read_int(const char *text, int64_t low, int64_t high, int64_t *ret_number,
+		  struct err *err) MUST_USE;
+
+/* Reads a duration as people write it: "30s", "10m", "1h30m", "250ms", "2d", or plain seconds
+ * ("90", "0.5"); 0 up to 100 years. */
+int text_read_duration(const char *text, msec *ret_duration, struct err *err) MUST_USE;
+
+/* "850ms", "12s", "4m10s", "3h2m", "5d": two units at most, as kubectl shows ages. */
+void text_add_duration(struct text *text, msec duration);
+
+/* RFC 3339 in UTC, with milliseconds only where they are not zero: 2026-01-02T03:04:05[.678]Z. */
+void text_add_time(struct text *text, msec time);
+int text_read_time(const char *text, msec *ret_time, struct err *err) MUST_USE;

@@ -1,0 +1,33 @@
+/* A command: one file, one row of the table in main.c. Parsing, --help, man page check and
+ * completion come out of the row. */
+#pragma once
+
+#include "base/own.h"
+#include "cli/options.h"
+
+struct command {
+	const char *name;
+	const char *arguments; /* "JOB", "[OPTIONS] SCRIPT.py [ARGS…]": how usage shows them */
+	const char *one_line; /* what it does, in one line */
+	const char *examples; /* lines that --help shows as they are */
+	const struct option_row *options; /* ends with a row without a name */
+	/* Where options stop: after the first plain argument everything belongs to the program that
+	 * is run. */
+	bool takes_program;
+	int (*run)(const struct options *options); /* gives the exit code */
+};
+
+extern const struct command command_run, command_ps, command_status, command_logs, command_stop,
+	command_delete, command_wait, command_render, command_help, command_version;
+
+/* All commands, in the order in which help shows them; ends with NULL. */
+extern const struct command *const all_commands[];
+
+enum exit_code {
+	EXIT_DONE = 0,
+	EXIT_FAILED = 1,
+	EXIT_WRONG_USE = 2,
+	EXIT_NOT_REACHED = 3,
+	EXIT_REFUSED = 4,
+	EXIT_OWN_FAULT = 125, /* run and wait: muster's own fault after parsing */
+};

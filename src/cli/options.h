@@ -1,0 +1,54 @@
+/* Options of commands: a table of rows in, checked values out. Flags > environment (MUSTER_*) >
+ * default. */
+#pragma once
+
+#include "base/err.h"
+#include "base/msec.h"
+#include "base/own.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+enum option_kind {
+	OPTION_FLAG, /* --detach, --no-detach */
+	OPTION_NUMBER, /* a whole number within low..high */
+	OPTION_TEXT,
+	OPTION_DURATION, /* 30s, 10m, 1h */
+	OPTION_WORD, /* one of `words`, separated by '|' */
+	OPTION_LIST, /* a text that may be given several times */
+};
+
+struct option_row {
+	const char *name; /* "max-restarts"; --max_restarts means the same */
+	char letter; /* 'w' or 0 */
+	enum option_kind kind;
+	const char *value_name; /* "N", "FILE"; NULL for flags */
+	const char *words; /* "json|yaml|wide|name" for OPTION_WORD */
+	const char *otherwise; /* default as text, NULL: not set */
+	int64_t low, high; /* of OPTION_NUMBER */
+	const char *one_line; /* for --help */
+};
+
+struct options; /* the values of one call */
+struct command;
+
+/* Parses argv (without program and command name). All mistakes at once in `faults_text`;
+ * ERR_INVALID then. */
+int options_parse(const struct command *command, int argc, char **argv,
+		  struct options **ret_options, struct err *err) MUST_USE;
+void options_free(struct options *options);
+void options_cleanup(struct options **options);
+
+bool option_is_given(const struct options *options, const char *name); /* by flag or environment */
+bool option_flag(const struct options *options, const char *name);
+int64_t option_number(const struct options *options, const char *name, int64_t otherwise);
+msec option_duration(const struct options *options, const char *name, msec otherwise);
+const char *option_text(const struct options *options, const char *name); /* NULL when not set */
+const char *const *option_list(const struct options *options, const char *name, size_t *ret_count);
+
+/* Plain arguments, NULL-terminated; after "--", or after the first one where the command takes a
+ * program. */
+const char *const *options_arguments(const struct options *options, size_t *ret_count);
+/* True when "--" stood before the arguments. */
+bool options_had_separator(const struct options *options);

@@ -1,0 +1,177 @@
+/* A job: what the user asked for. A TFJob `kubeflow.org/v1`, checked, with its defaults filled in.
+ *
+ * Files, flags and scripts all become one JSON document, and job_read makes a job of it. The
+ * document stays with the job: what is printed or sent elsewhere is what the user wrote, plus what
+ * normalising changed. Source of the rules: Kubeflow training-operator v1.9,
+ * pkg/apis/kubeflow.org/v1/tensorflow_{types,defaults}.go and
+ * pkg/webhooks/tensorflow/tfjob_webhook.go. Fields of ours: runPolicy.restartScope,
+ * runPolicy.gracePeriodSeconds. */
+#pragma once
+
+#include "base/err.h"
+#include "base/json.h"
+#include "base/msec.h"
+#include "base/own.h"
+#include "base/yaml.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/* Kinds of role, in the order in which Kubeflow evaluates success and failure. */
+enum role_kind {
+	ROLE_CHIEF,
+	ROLE_EVALUATOR,
+	ROLE_MASTER,
+	ROLE_PS,
+	ROLE_WORKER,
+	ROLE_OTHER, /* an unknown key of tfReplicaSpecs: the operator accepts it, the command line
+		       does not */
+};
+
+enum restart_policy {
+	RESTART_NEVER,
+	RESTART_ON_FAILURE,
+	RESTART_ALWAYS,
+	RESTART_EXIT_CODE, /* codes of 128 and above are restarted, 1 to 127 are permanent */
+};
+
+enum restart_scope {
+	RESTART_SCOPE_REPLICA, /* the failed replica alone: what TFJob does, default of files */
+	RESTART_SCOPE_JOB, /* every replica: synchronous training, whose peers cannot be rejoined */
+	RESTART_SCOPE_WORKER, /* a worker or evaluator alone; a lost ps, chief or master restarts
+				 the job */
+};
+
+enum success_policy {
+	SUCCESS_DEFAULT, /* chief (or master) where there is one, else worker 0 or all workers */
+	SUCCESS_ALL_WORKERS, /* all workers where there is no chief */
+};
+
+enum clean_policy {
+	CLEAN_NONE,
+	CLEAN_RUNNING,
+	CLEAN_ALL,
+};
+
+/* One variable of a container's `env`. value is NULL for a valueFrom, which means nothing on this
+ * machine. */
+struct env_entry {
+	const char *name;
+	const char *value; /* not expanded yet */
+};
+
+/* The container of a Pod template that trains: the first one named `tensorflow`, else the first. */
+struct container {
+	const char *name;
+	const char *image; /* NULL when not given: only Kubernetes needs one */
+	const char *const *command; /* NULL-terminated; NULL when not given */
+	const char *const *args; /* NULL-terminated; NULL when not given */
+	const char *working_dir; /* NULL when not given */
+	const struct env_entry *env;
+	size_t n_env;
+};
+
+struct role {
+	enum role_kind kind;
+	const char *title; /* canonical key of tfReplicaSpecs: "Worker" */
+	const char *name; /* lower case, in names and TF_CONFIG: "worker" */
+	int replicas; /* at least 0 once read */
+	enum restart_policy restart_policy;
+	int port; /* of the container port named tfjob-port, default 2222 (Kubernetes only) */
+	struct container container;
+	const struct json *template; /* the Pod template as written, borrowed from the document */
+};
+
+struct job {
+	const char *name;
+	const char *name_space; /* "default" when the file has none */
+	const char *uid; /* "" before the job is stored */
+	struct role *roles; /* in the order of enum role_kind, others behind */
+	size_t n_roles;
+
+	enum success_policy success_policy;
+	enum clean_policy clean_policy;
+	enum restart_scope restart_scope;
+	int backoff_limit; /* restarts allowed; -1: without limit */
+	msec active_deadline; /* -1: none */
+	msec ttl_after_finished; /* -1: kept */
+	msec grace; /* between TERM and KILL on a planned stop; default 30 s */
+	bool is_suspended;
+	bool is_dynamic; /* enableDynamicWorker */
+	const char *managed_by; /* NULL when not given */
+
+	/* Someone asked for the end of this job (annotation muster/stop): the word for why, or
+	 * NULL. */
+	const char *stop_reason;
+
+	struct json *document; /* the whole TFJob as normalised; owned */
+	struct arena *arena; /* owns everything above */
+};
+
+/* Annotation whose presence asks for an orderly end. Its value is one of the words of enum
+ * stop_reason. */
+#define JOB_ANNOTATION_STOP "muster/stop"
+
+/* Why a job was ended before its time; also decides the exit code (130, 143, 129, 130). */
+enum stop_reason {
+	STOP_INTERRUPTED, /* "interrupted": Ctrl-C */
+	STOP_TERMINATED, /* "terminated": TERM to muster */
+	STOP_HANGUP, /* "hangup": the terminal closed */
+	STOP_REQUESTED, /* "stopped": muster stop */
+	STOP_REASON_COUNT,
+};
+extern const char *const stop_reason_words[STOP_REASON_COUNT];
+/* 130, 143 or 129; 130 for a word that is none. */
+int stop_reason_exit_code(const char *word);
+
+/* Who reads decides how strict it is. */
+enum job_strictness {
+	JOB_STRICT, /* command line: what can never run is a fault */
+	JOB_LENIENT, /* operator: only what the webhook of training-operator refuses is a fault */
+};
+
+/* Something wrong with a document, at its place. */
+struct fault {
+	char *path; /* "spec.tfReplicaSpecs[Worker].replicas" in Kubernetes' own spelling of field
+		       paths */
+	char *sentence; /* "Invalid value: -1: must be 0 or more" */
+	struct place place;
+};
+
+struct faults {
+	struct fault *list;
+	size_t count;
+	size_t capacity;
+};
+
+void faults_done(struct faults *faults);
+void fault_add(struct faults *faults, struct place place, const char *path, const char *format, ...)
+	PRINTF_LIKE(4, 5);
+/* Each fault on a line of its own: "FILE:LINE:COLUMN: path: sentence". */
+void faults_describe(const struct faults *faults, const char *file, struct text *text);
+
+/* Makes a job of a TFJob document: kind, defaults, normalised role keys, the older array form
+ * (replicaSpecs), validation. All faults are collected; ERR_INVALID when there is one, and *ret_job
+ * is untouched then. `document` may be NULL for a value made by the program: its faults have no
+ * places. The root is copied. */
+int job_read(const struct json *root, const struct document *document,
+	     enum job_strictness strictness, struct faults *faults, struct job **ret_job) MUST_USE;
+void job_free(struct job *job);
+void job_cleanup(struct job **job);
+
+/* Fields that have no meaning for processes on this machine (images, volumes, node selectors …):
+ * their paths, once each for all roles, as one comma separated sentence part; empty when there is
+ * none. */
+void job_describe_ignored_here(const struct job *job, struct text *text);
+
+const struct role *job_role(const struct job *job,
+			    const char *role_name); /* lower case; NULL when none */
+const struct role *job_role_of_kind(const struct job *job, enum role_kind kind);
+int job_replica_count(const struct job *job);
+/* The chief's or master's role, NULL where worker 0 leads. */
+const struct role *job_leader_role(const struct job *job);
+
+extern const char *const restart_policy_words[4];
+extern const char *const restart_scope_words[3]; /* "replica", "job", "worker" */
+extern const char *const clean_policy_words[3];

@@ -1,0 +1,18 @@
+/* Every limit on what comes from outside, in one place. */
+#pragma once
+
+#define LIMIT_DOCUMENT_SIZE                                                                        \
+	(4 * 1024 * 1024) /* a job file; etcd itself refuses objects above 1.5 MiB */
+#define LIMIT_DOCUMENTS 64 /* documents in one file */
+#define LIMIT_REPLICAS 10000 /* replicas of one job, all roles together */
+#define LIMIT_ROLES 16 /* roles of one job */
+#define LIMIT_CONTAINERS 32 /* containers of one Pod template */
+#define LIMIT_FAULTS 100 /* faults told of one file */
+#define LIMIT_LOG_LINE                                                                             \
+	(64 * 1024) /* a longer line is shown in pieces of this size; its file keeps every byte */
+#define LIMIT_LOG_FILE                                                                             \
+	((int64_t) 1 << 30) /* a log file is rotated at 1 GiB unless told otherwise */
+#define LIMIT_LAST_LINES 20 /* lines of the failed replica that a failure keeps */
+#define LIMIT_LAST_LINE_LENGTH 2000 /* bytes of each such line */
+#define LIMIT_ENV_FILE (1024 * 1024) /* bytes of an --env-file */
+#define LIMIT_SOCKET_MESSAGE (64 * 1024) /* bytes of one message on a supervisor's socket */

@@ -1,0 +1,60 @@
+/* What is true now of a job's replicas, as a back end sees it. Facts only; no wishes. */
+#pragma once
+
+#include "base/msec.h"
+#include "base/own.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+enum observed_phase {
+	OBSERVED_STARTING, /* made, not running yet */
+	OBSERVED_RUNNING,
+	OBSERVED_SUCCEEDED, /* ended with code 0; the object is still there until it is removed */
+	OBSERVED_FAILED, /* ended in another way, or could not be started (reason "StartFailed") */
+	OBSERVED_PHASE_COUNT,
+};
+extern const char *const observed_phase_words[OBSERVED_PHASE_COUNT];
+
+struct observed_replica {
+	const char *role; /* lower case; may be one that the job no longer has */
+	int index;
+	int attempt;
+	enum observed_phase phase;
+	int64_t pid;
+	int exit_code; /* -1: not ended, or by a signal */
+	int signal; /* 0: none */
+	const char *reason; /* "OOMKilled", "Evicted", "StartFailed" …; NULL: none */
+	const char *message; /* a sentence, or NULL */
+	msec started_at;
+	msec ended_at;
+	msec stop_asked_at; /* MSEC_UNSET: nobody asked it to end; on Kubernetes the
+			       deletionTimestamp */
+	msec kill_at; /* when a stop that was asked becomes a kill; MSEC_UNSET: no stop */
+	bool is_killed; /* the kill was sent */
+	const char *log; /* path of this attempt's log, or NULL */
+};
+
+struct observed_address {
+	const char *role;
+	int index;
+	const char *address;
+};
+
+/* Habits of a back end that a decision has to know. */
+struct backend_habits {
+	bool kills_after_grace; /* it turns a stop into a kill by itself */
+	bool restarts_by_itself; /* OnFailure and Always are restarted in place */
+	bool names_carry_attempt; /* a new attempt may start while the old object is still there */
+	bool ends_finished_jobs; /* a finished job always ends its processes, whatever
+				    cleanPodPolicy says */
+};
+
+struct observed {
+	struct observed_replica *replicas;
+	size_t n_replicas;
+	struct observed_address *addresses; /* published ones */
+	size_t n_addresses;
+	struct backend_habits habits;
+};

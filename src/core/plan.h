@@ -1,0 +1,51 @@
+/* What to do about a job: the outcome of one decision. Everything in it lives in the decision's
+ * arena. */
+#pragma once
+
+#include "base/msec.h"
+#include "base/own.h"
+#include "core/status.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+
+enum action_type {
+	ACTION_PUBLISH, /* give the replica its address (a port here, a Service on Kubernetes) */
+	ACTION_START, /* start this attempt of the replica */
+	ACTION_STOP, /* ask it to end: TERM, and after `grace` comes a kill */
+	ACTION_KILL, /* end it now */
+	ACTION_REMOVE, /* forget the ended object; its log stays */
+	ACTION_UNPUBLISH, /* take the address back */
+	ACTION_TYPE_COUNT,
+};
+extern const char *const action_type_words[ACTION_TYPE_COUNT];
+
+struct action {
+	enum action_type type;
+	const char *role;
+	int index;
+	int attempt; /* of START, STOP, KILL, REMOVE */
+	msec grace; /* of STOP */
+};
+
+enum note_level { NOTE_NORMAL, NOTE_WARNING };
+
+/* A sentence for people; becomes a log line here and an Event on Kubernetes. */
+struct note {
+	enum note_level level;
+	const char *reason; /* "TFJobRestarting" */
+	const char *sentence;
+};
+
+struct plan {
+	struct action *actions; /* in the order in which they are to be done */
+	size_t n_actions;
+	struct status status; /* the new status, whole */
+	bool is_status_changed;
+	bool is_failure_new; /* status.failure was set by this decision: the driver adds the last
+				lines */
+	bool is_job_expired; /* finished and kept long enough: the job itself is to be deleted */
+	struct note *notes;
+	size_t n_notes;
+	msec wake_at; /* decide again then at the latest; MSEC_NEVER: only on news */
+};

@@ -1,0 +1,16 @@
+/* The decision: what a job is, what was remembered, what is true now, and the time go in; a plan
+ * comes out. Pure. */
+#pragma once
+
+#include "base/mem.h"
+#include "core/job.h"
+#include "core/observed.h"
+#include "core/plan.h"
+#include "core/status.h"
+
+/* Always has an answer for valid input. Deciding on the outcome of a fully applied plan, at the
+ * same time, gives an empty plan. `arena` owns the plan's parts; the plan may also point into job,
+ * last_status and observed, which must outlive it. */
+void reconcile_decide(const struct job *job, const struct status *last_status,
+		      const struct observed *observed, msec now, struct arena *arena,
+		      struct plan *ret_plan);

@@ -1,0 +1,128 @@
+/* What muster knows and remembers of a job: TFJob's status, with additions of ours.
+ *
+ * The driver alone writes it, from what a decision says. It is stored as JSON; times are RFC 3339.
+ */
+#pragma once
+
+#include "base/err.h"
+#include "base/json.h"
+#include "base/mem.h"
+#include "base/msec.h"
+#include "base/own.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+
+enum condition_type {
+	CONDITION_CREATED,
+	CONDITION_RUNNING,
+	CONDITION_RESTARTING,
+	CONDITION_SUCCEEDED,
+	CONDITION_SUSPENDED,
+	CONDITION_FAILED,
+	CONDITION_COUNT,
+};
+extern const char *const condition_type_words[CONDITION_COUNT]; /* "Created" … */
+
+struct condition {
+	enum condition_type type;
+	bool is_true;
+	const char *reason; /* "TFJobRunning" */
+	const char *message; /* "TFJob default/mnist is running." */
+	msec last_update;
+	msec last_transition;
+};
+
+enum replica_state {
+	REPLICA_PENDING, /* wanted, not started yet (or waiting to be started again) */
+	REPLICA_STARTING, /* accepted by the back end, not running yet (image pull, scheduling) */
+	REPLICA_RUNNING,
+	REPLICA_STOPPING, /* told to end, not ended yet */
+	REPLICA_SUCCEEDED, /* ended with code 0 */
+	REPLICA_FAILED, /* ended by itself in another way */
+	REPLICA_STOPPED, /* ended because we asked */
+	REPLICA_STATE_COUNT,
+};
+extern const char *const replica_state_words[REPLICA_STATE_COUNT]; /* "Pending" … */
+
+struct replica_status {
+	const char *role; /* lower case */
+	int index;
+	int attempt; /* number of the attempt that is wanted or was the last; goes up, never back */
+	int restarts; /* restarts of this replica after failures (with the job or alone) */
+	enum replica_state state;
+	int64_t pid; /* 0: none */
+	const char *address; /* NULL: not known yet */
+	int exit_code; /* -1: not ended, or ended by a signal */
+	int signal; /* 0: none */
+	const char *reason; /* a back end's own word ("OOMKilled", "Unschedulable"), or NULL */
+	msec start_time;
+	msec end_time;
+	const char *log; /* path of this attempt's log, or NULL */
+};
+
+/* Counts of one role, as TFJob's replicaStatuses. */
+struct role_status {
+	const char *title; /* "Worker" */
+	int active;
+	int succeeded;
+	int failed;
+};
+
+/* A failure that followed from the first one. */
+struct consequence {
+	const char *role;
+	int index;
+	const char *what; /* "exited with code 1", "was ended by muster" */
+};
+
+/* Why the job failed, or why its last restart was needed. */
+struct failure {
+	const char *role;
+	int index;
+	int attempt;
+	int exit_code; /* -1 when ended by a signal or not ended at all */
+	int signal; /* 0: none */
+	const char *reason; /* "Error", "Signal", "OOMKilled", "DeadlineExceeded", "Stopped",
+			       "SupervisorLost", "StartFailed" … */
+	const char *message; /* one sentence for people */
+	msec time;
+	msec lived; /* how long the failed attempt had run */
+	const char **last_lines; /* read from the log by the driver; NULL when none */
+	size_t n_last_lines;
+	struct consequence *consequences;
+	size_t n_consequences;
+};
+
+struct status {
+	struct condition *conditions; /* in TFJob's order: what changed last stands last */
+	size_t n_conditions;
+	struct role_status *roles;
+	size_t n_roles;
+	struct replica_status *replicas; /* by role in the job's order, then index */
+	size_t n_replicas;
+	msec start_time;
+	msec completion_time;
+
+	int restarts; /* charged against backoffLimit: whole restarts of the job count one each, of
+			 single replicas one each */
+	int recent_restarts; /* in a row without an attempt that lived 10 s: decides the delay of
+				the next one */
+	msec restart_at; /* MSEC_UNSET, or when replicas that wait may be started again */
+	struct failure *failure; /* NULL: none so far */
+	int exit_code; /* what `run` and `wait` end with; -1 until finished */
+};
+
+bool status_condition_is_true(const struct status *status, enum condition_type type);
+const struct condition *status_condition(const struct status *status, enum condition_type type);
+bool status_is_finished(const struct status *status); /* Succeeded or Failed is true */
+const struct replica_status *status_replica(const struct status *status, const char *role,
+					    int index);
+
+/* The JSON of `.status`, in TFJob's shape; the caller frees it. */
+struct json *status_write(const struct status *status) MUST_USE;
+/* Reads what status_write wrote (NULL or null gives an empty status); everything lives in the
+ * arena. ERR_INVALID names the field. */
+int status_read(const struct json *value, struct arena *arena, struct status *ret_status,
+		struct err *err) MUST_USE;
+bool status_equals(const struct status *a, const struct status *b);

@@ -1,0 +1,37 @@
+/* A back end: where replicas run. A struct of functions; it begins actions and reports facts, and
+ * decides nothing. */
+#pragma once
+
+#include "base/err.h"
+#include "base/mem.h"
+#include "base/msec.h"
+#include "base/own.h"
+#include "core/job.h"
+#include "core/observed.h"
+#include "core/plan.h"
+
+struct backend;
+
+/* "Look again at this job." The only news a back end sends. */
+typedef void (*backend_news_fn)(const char *job_name, void *data);
+
+struct backend_functions {
+	const char *name; /* "local", "fake" */
+	/* Copies from local knowledge and never waits. The result lives in the arena. */
+	int (*observe)(struct backend *backend, const struct job *job, struct arena *arena,
+		       struct observed *ret_observed, struct err *err);
+	/* Begins an action; may be repeated without harm. 0 says "accepted", nothing more: the
+	 * outcome is observed. */
+	int (*apply)(struct backend *backend, const struct job *job, const struct action *action,
+		     struct err *err);
+	/* The last lines of an attempt's output, oldest first, at most `most`; what was read lives
+	 * in the arena. */
+	int (*last_lines)(struct backend *backend, const struct job *job, const char *role,
+			  int index, int attempt, size_t most, struct arena *arena,
+			  const char ***ret_lines, size_t *ret_count, struct err *err);
+	void (*free)(struct backend *backend);
+};
+
+struct backend {
+	const struct backend_functions *functions;
+};

@@ -1,0 +1,41 @@
+/* The local back end: replicas as processes of this machine. */
+#pragma once
+
+#include "base/err.h"
+#include "base/own.h"
+#include "core/job.h"
+#include "engine/backend.h"
+#include "io/loop.h"
+#include "store/store.h"
+
+struct backend_local_settings {
+	struct loop *loop;
+	struct store *store; /* for claims on ports */
+	const char *jobs_folder; /* logs of a job lie in jobs_folder/UID */
+	int64_t rotate_at; /* size at which a log file is rotated */
+	backend_news_fn on_news;
+	/* Output was added to a log of this job: whoever shows it reads on. May be NULL. */
+	void (*on_output)(const char *job_name, void *data);
+	/* A sentence about something that needs telling but no decision (disk full …). May be NULL.
+	 */
+	void (*on_trouble)(const char *job_name, const char *sentence, void *data);
+	void *data;
+};
+
+int backend_local_new(const struct backend_local_settings *settings, struct backend **ret_backend,
+		      struct err *err) MUST_USE;
+
+/* Faults that only this back end finds: a role without a command; a program or working folder that
+ * does not exist. */
+int backend_local_check(const struct job *job, struct faults *faults) MUST_USE;
+
+/* The moment of the last output of each replica, for "no life for 30 s": MSEC_UNSET when there was
+ * none. */
+msec backend_local_last_output(struct backend *backend, const char *role, int index);
+
+/* Kills at once every descendant of this process, and waits for the last one. */
+void backend_local_kill_all(struct backend *backend);
+
+/* Mark in the environment of every process of a job; its descendants inherit it. */
+#define ENVIRONMENT_JOB_MARK "MUSTER_JOB_UID" /* =UID */
+#define ENVIRONMENT_ATTEMPT_MARK "MUSTER_ATTEMPT_ID" /* =UID/ROLE-INDEX.ATTEMPT */

@@ -1,0 +1,74 @@
+/* What commands speak to: list, get, patch, delete, watch. Local now; cluster and master have the
+ * same shape later.
+ *
+ * A change is written to the store, and the job's supervisor is woken through its Unix socket;
+ * nobody polls. A job whose supervisor died without a word is settled when it is read: its
+ * leftovers are ended, its status says what happened. */
+#pragma once
+
+#include "base/err.h"
+#include "base/json.h"
+#include "base/msec.h"
+#include "base/own.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+struct client;
+
+/* What `ps` shows of a job. */
+struct client_row {
+	char *name;
+	char *uid;
+	char *state; /* newest condition: "Running", "Succeeded" …, "Pending" before the first */
+	char *roles; /* "worker=2 ps=1" */
+	char *where; /* "local" */
+	char *message; /* one line: why it failed, what it waits for; "" */
+	int64_t version;
+	int running; /* replicas that run */
+	int wanted;
+	int restarts;
+	int exit_code; /* -1 until finished */
+	bool is_finished;
+	msec created;
+	msec start_time;
+	msec completion_time;
+};
+
+struct client_functions {
+	/* Rows by age, oldest first. The caller frees them with client_rows_free. */
+	int (*list)(struct client *client, struct client_row **ret_rows, size_t *ret_count,
+		    struct err *err);
+	/* The TFJob with its status; the caller frees it. ERR_NOT_FOUND. */
+	int (*get)(struct client *client, const char *name, struct json **ret_job, struct err *err);
+	/* JSON merge patch (RFC 7396) of the document; the result is validated (ERR_INVALID) and
+	 * the supervisor woken. */
+	int (*patch)(struct client *client, const char *name, const struct json *patch,
+		     struct err *err);
+	/* Asks for an orderly end (see JOB_ANNOTATION_STOP); 0 also when it has ended already. */
+	int (*stop)(struct client *client, const char *name, const char *reason, msec grace,
+		    struct err *err);
+	/* Ends it when it runs, and removes record, logs and claims. Returns when that is begun;
+	 * watch tells when it is done. */
+	int (*remove)(struct client *client, const char *name, struct err *err);
+	/* Waits for the next change after `version` (0: any), and at most until the moment `until`
+	 * (MSEC_NEVER: no end). *ret_is_gone when the job no longer exists. ERR_UNREACHABLE only
+	 * for clients of other machines. */
+	int (*wait_for_change)(struct client *client, const char *name, int64_t version, msec until,
+			       int64_t *ret_version, bool *ret_is_gone, struct err *err);
+	/* Folder of the job's log files. Caller frees. */
+	int (*log_folder)(struct client *client, const char *name, char **ret_folder,
+			  struct err *err);
+	void (*free)(struct client *client);
+};
+
+struct client {
+	const struct client_functions *functions;
+};
+
+void client_rows_free(struct client_row *rows, size_t count);
+
+/* The jobs of this user on this machine. `state_folder` is $XDG_STATE_HOME/muster. */
+int client_local_new(const char *state_folder, struct client **ret_client,
+		     struct err *err) MUST_USE;

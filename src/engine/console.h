@@ -1,0 +1,44 @@
+/* What a person sees of a job: the replicas' lines merged, notes, start-up progress, the failure
+ * block, the summary line.
+ *
+ * Lines are read from the log files (engine/log_reader), so a slow terminal lags and holds nobody
+ * up. Data goes to stdout, chatter to stderr; on a terminal progress bars and a live line at the
+ * bottom are updated in place. */
+#pragma once
+
+#include "base/err.h"
+#include "base/msec.h"
+#include "base/own.h"
+#include "core/job.h"
+#include "core/plan.h"
+#include "core/status.h"
+#include "io/loop.h"
+
+#include <stdbool.h>
+
+struct console_settings {
+	struct loop *loop;
+	const char *log_folder; /* of this job */
+	int lines_fd; /* where the replicas' lines go: 1, or 2 under -o json */
+	int chatter_fd; /* 2 */
+	bool is_quiet; /* no lines of replicas */
+	const char *color; /* "auto", "always", "never"; NO_COLOR is looked at under "auto" */
+};
+
+struct console;
+int console_new(const struct console_settings *settings, const struct job *job,
+		struct console **ret_console, struct err *err) MUST_USE;
+void console_free(struct console *console); /* NULL is fine */
+
+/* There is more in the log files. Cheap; may be called for every chunk. */
+void console_on_output(struct console *console);
+void console_on_note(struct console *console, const struct note *note);
+/* Changes the live line ("2 of 4 running, waiting for worker-3") and remembers what is awaited. */
+void console_on_status(struct console *console, const struct status *status);
+/* A line of muster's own, "muster | …". */
+void console_say(struct console *console, const char *sentence);
+
+/* The job has ended: calls `on_drained` when every line that was written is shown (or the reader is
+ * gone), then the failure block and the summary line. */
+void console_finish(struct console *console, const struct status *status, loop_fn on_drained,
+		    void *data);

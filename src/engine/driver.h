@@ -1,0 +1,49 @@
+/* The driver: observes, decides, writes the status, acts, tells. One pass at a time, for one job;
+ * no loop, no clock.
+ *
+ * Order of effects, part of the contract: write status → act → tell → sleep. A conflict on the
+ * write acts on nothing. */
+#pragma once
+
+#include "base/err.h"
+#include "base/msec.h"
+#include "base/own.h"
+#include "core/plan.h"
+#include "engine/backend.h"
+#include "store/store.h"
+
+#include <stdbool.h>
+
+struct driver;
+
+/* Gets each note once, after the actions it tells of were begun. */
+typedef void (*driver_note_fn)(const struct job *job, const struct note *note, void *data);
+/* The status as it was just written; borrowed for the call. */
+typedef void (*driver_status_fn)(const struct job *job, const struct status *status, void *data);
+
+struct driver_listener {
+	driver_note_fn on_note; /* may be NULL */
+	driver_status_fn on_status; /* may be NULL */
+	void *data;
+};
+
+struct driver *driver_new(struct store *store, struct backend *backend,
+			  const struct driver_listener *listener) MUST_USE;
+void driver_free(struct driver *driver);
+
+struct driver_outcome {
+	msec wake_at; /* pass again then at the latest; `now` when the pass has to be repeated at
+			 once (conflict, actions begun) */
+	bool is_finished; /* the job has an end state, and no replica is left to end */
+	bool is_gone; /* the job is no longer in the store */
+};
+
+/* One pass. An error means that something outside failed (the store, the back end): nothing is
+ * lost, pass again at ret_outcome->wake_at, which is set in any case. */
+int driver_pass(struct driver *driver, const char *job_name, msec now,
+		struct driver_outcome *ret_outcome, struct err *err);
+
+/* The record of a new job: document, first status (condition Created, replicas' addresses unknown)
+ * and summary. */
+int driver_create_job(struct store *store, const struct job *job, const char *supervisor, msec now,
+		      struct err *err) MUST_USE;

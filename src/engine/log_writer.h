@@ -1,0 +1,29 @@
+/* Keeps the output of one attempt of a replica: a raw file, and a small index of offset and time
+ * beside it.
+ *
+ * Files lie in the job's log folder as ROLE-INDEX.ATTEMPT.log and ROLE-INDEX.ATTEMPT.index; every
+ * byte is kept as it came. Readers (the terminal, `logs`) follow the files, so no reader can hold
+ * the writer up. A full disk never stops a replica: the output goes on being taken, what could not
+ * be kept is counted and told once. */
+#pragma once
+
+#include "base/err.h"
+#include "base/msec.h"
+#include "base/own.h"
+
+#include <stddef.h>
+#include <stdint.h>
+
+struct log_writer;
+
+/* `rotate_at`: size at which the file is renamed to ….log.1 and begun again (one old one is kept).
+ */
+int log_writer_open(const char *folder, const char *role, int index, int attempt, int64_t rotate_at,
+		    struct log_writer **ret_writer, struct err *err) MUST_USE;
+const char *log_writer_path(const struct log_writer *writer);
+/* Appends. ERR_SPACE or ERR_IO once, when keeping begins to fail; 0 again while it goes on failing,
+ * and when it works again. */
+int log_writer_add(struct log_writer *writer, const char *bytes, size_t len, msec now,
+		   struct err *err);
+/* Closes; NULL is fine. */
+void log_writer_close(struct log_writer *writer);

@@ -1,0 +1,25 @@
+/* One job seen through on this machine: guard, loop, store, driver, local back end, console and
+ * control socket put together. */
+#pragma once
+
+#include "base/err.h"
+#include "base/own.h"
+#include "core/job.h"
+
+#include <stdbool.h>
+
+struct supervisor_request {
+	struct job *job; /* borrowed; without uid */
+	const char *state_folder; /* $XDG_STATE_HOME/muster */
+	bool is_detached; /* leave a supervisor behind that outlives the terminal */
+	bool replaces_finished; /* a finished job of this name is deleted first */
+	bool is_quiet; /* no lines of replicas on the terminal */
+	bool prints_json; /* the TFJob on stdout when all is over; lines go to stderr */
+	const char *color; /* "auto", "always", "never" */
+};
+
+/* Attached: returns when the job has ended and nothing is left of it; *ret_exit_code is the job's
+ * own. Detached: returns when the job is recorded and its first replicas were started (or could not
+ * be). An error is muster's own fault (or a name that is taken): nothing was started. */
+int supervisor_run(const struct supervisor_request *request, int *ret_exit_code,
+		   struct err *err) MUST_USE;

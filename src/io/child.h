@@ -1,0 +1,37 @@
+/* Starts one child process in a group of its own, and ends groups. Knows no job. */
+#pragma once
+
+#include "base/err.h"
+#include "base/own.h"
+
+#include <stdbool.h>
+#include <sys/types.h>
+
+struct child_start {
+	const char *program; /* path, or a name looked up in the PATH of `environment` */
+	char *const *arguments; /* NULL-terminated, arguments[0] included */
+	char *const *environment; /* NULL-terminated, the whole of it */
+	const char *working_dir; /* NULL: ours */
+	int output_fd; /* becomes its stdout and stderr; stdin is /dev/null */
+};
+
+/* Starts it: own process group, parent-death signal KILL, default signals and empty mask, nothing
+ * inherited but 0, 1, 2. Returns when exec has succeeded or failed: ERR_NOT_FOUND (program or
+ * folder), ERR_REFUSED (no right to run it), ERR_IO; the sentence names the program. */
+int child_start(const struct child_start *start, pid_t *ret_pid, struct err *err) MUST_USE;
+
+/* How a child ended. */
+struct child_exit {
+	pid_t pid;
+	int exit_code; /* -1: by a signal */
+	int signal; /* 0: none */
+	bool dumped_core;
+};
+
+/* Takes the next child that has ended, without waiting. Before it is reaped its whole group is
+ * killed, so that the group's number cannot have been used again. False when there is none now;
+ * *ret_has_children tells whether any child is left at all. */
+bool child_reap(struct child_exit *ret_exit, bool *ret_has_children);
+
+/* Sends a signal to the group of a child not yet reaped. */
+void child_signal_group(pid_t pid, int signal_number);

@@ -1,0 +1,46 @@
+/* The event loop: file descriptors, signals, one-shot timers. The one door to libevent.
+ *
+ * Callbacks get the `void *` given at registration. A callback may free its own watch. */
+#pragma once
+
+#include "base/err.h"
+#include "base/msec.h"
+#include "base/own.h"
+
+#include <stdbool.h>
+
+struct loop;
+struct loop_watch; /* one registered descriptor, signal or timer */
+
+typedef void (*loop_fn)(void *data);
+typedef void (*loop_signal_fn)(int signal_number, void *data);
+
+int loop_new(struct loop **ret_loop, struct err *err) MUST_USE;
+void loop_free(struct loop *loop);
+
+/* Runs until loop_stop. */
+void loop_run(struct loop *loop);
+void loop_stop(struct loop *loop);
+/* Runs what is ready now and returns without waiting. */
+void loop_run_ready(struct loop *loop);
+
+/* Milliseconds of the wall clock, and of the clock that never jumps. */
+msec loop_now(void);
+msec loop_monotonic_now(void);
+
+/* Calls `fn` while the descriptor can be read (or written). Level triggered. The watch begins
+ * enabled. */
+struct loop_watch *loop_watch_readable(struct loop *loop, int fd, loop_fn fn, void *data) MUST_USE;
+struct loop_watch *loop_watch_writable(struct loop *loop, int fd, loop_fn fn, void *data) MUST_USE;
+struct loop_watch *loop_watch_signal(struct loop *loop, int signal_number, loop_signal_fn fn,
+				     void *data) MUST_USE;
+/* A timer that is not armed yet. */
+struct loop_watch *loop_new_timer(struct loop *loop, loop_fn fn, void *data) MUST_USE;
+/* Arms (again) for a moment of the wall clock; a moment that has passed fires at once; MSEC_NEVER
+ * disarms. */
+void loop_timer_arm(struct loop_watch *timer, msec at);
+/* Calls `fn` once, soon, from the loop: what was deferred in one turn runs in the next. */
+void loop_defer(struct loop *loop, loop_fn fn, void *data);
+
+void loop_watch_enable(struct loop_watch *watch, bool is_enabled);
+void loop_watch_free(struct loop_watch *watch); /* NULL is fine; the descriptor stays open */

@@ -1,0 +1,31 @@
+/* Processes as the kernel tells of them: identity beyond the pid, children, marks in their
+ * environment. */
+#pragma once
+
+#include "base/err.h"
+#include "base/own.h"
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+/* Names one process for ever: a pid alone is used again. */
+struct process_identity {
+	pid_t pid;
+	uint64_t start_time; /* clock ticks since boot, /proc/PID/stat field 22 */
+	char boot_id[40]; /* /proc/sys/kernel/random/boot_id */
+	uint64_t pid_space; /* inode of /proc/PID/ns/pid */
+};
+
+int process_identify(pid_t pid, struct process_identity *ret_identity, struct err *err) MUST_USE;
+/* True while that very process lives (a zombie does not). False for another boot; a pid of another
+ * namespace counts as alive only when it can be seen. */
+bool process_is_alive(const struct process_identity *identity);
+
+/* Calls `fn` for each process whose parent is `parent` (the kernel here may lack
+ * /proc/PID/task/TID/children, so /proc is read). */
+void process_each_child(pid_t parent, void (*fn)(pid_t pid, void *data), void *data);
+/* Calls `fn` for each process of this user whose environment holds exactly this "NAME=VALUE" entry.
+ */
+void process_each_marked(const char *entry, void (*fn)(pid_t pid, void *data), void *data);
+bool process_has_mark(pid_t pid, const char *entry);

@@ -1,0 +1,90 @@
+/* Where jobs are remembered: documents with versions, claims on ports, and a history. A struct of
+ * functions.
+ *
+ * The store does not know what a job is: a record is three texts (JSON) under a name. Several
+ * processes use one store at the same time; every change names the version it was made from. */
+#pragma once
+
+#include "base/err.h"
+#include "base/msec.h"
+#include "base/own.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+struct store_record {
+	char *name; /* unique key */
+	char *uid; /* unique for ever; told apart a job from a later one of the same name */
+	int64_t version; /* goes up with every change */
+	char *document; /* the TFJob without its status (JSON) */
+	char *status; /* its status (JSON) */
+	char *summary; /* what `ps` shows (JSON), so that a list reads little */
+	char *supervisor; /* who looks after it (JSON: pid, start time, boot id, pid namespace, …);
+			     "" when nobody */
+	msec created;
+};
+
+struct store_list {
+	struct store_record *records;
+	size_t count;
+};
+
+/* Which parts a list reads; the others are NULL. */
+enum store_parts {
+	STORE_SUMMARY = 1,
+	STORE_DOCUMENT = 2,
+	STORE_STATUS = 4,
+	STORE_ALL = 7,
+};
+
+/* Parts to change; NULL parts stay as they are. */
+struct store_change {
+	const char *document;
+	const char *status;
+	const char *summary;
+	const char *supervisor;
+};
+
+struct store;
+struct store_functions {
+	/* ERR_EXISTS when the name is taken. *ret_version is the first version. */
+	int (*create)(struct store *store, const struct store_record *record, int64_t *ret_version,
+		      struct err *err);
+	/* ERR_NOT_FOUND. The caller ends the record with store_record_done. */
+	int (*get)(struct store *store, const char *name, struct store_record *ret_record,
+		   struct err *err);
+	/* ERR_CONFLICT when the version is no longer `version`; ERR_NOT_FOUND; ERR_SPACE. */
+	int (*change)(struct store *store, const char *name, int64_t version,
+		      const struct store_change *change, int64_t *ret_version, struct err *err);
+	/* Removes the record with this uid, and its claims. ERR_NOT_FOUND. */
+	int (*remove)(struct store *store, const char *name, const char *uid, struct err *err);
+	/* By age, oldest first. */
+	int (*list)(struct store *store, enum store_parts parts, struct store_list *ret_list,
+		    struct err *err);
+
+	/* Claims `count` numbers in low..high that nobody has claimed and `is_free` accepts (it
+	 * tries to bind), all or none, in one transaction. ERR_LIMIT when there are not enough. */
+	int (*claim_numbers)(struct store *store, const char *kind, const char *owner_uid, int low,
+			     int high, size_t count, bool (*is_free)(int number, void *data),
+			     void *data, int *ret_numbers, struct err *err);
+	/* Gives all of the owner's numbers of this kind back. */
+	int (*release_numbers)(struct store *store, const char *kind, const char *owner_uid,
+			       struct err *err);
+	void (*free)(struct store *store);
+};
+
+struct store {
+	const struct store_functions *functions;
+};
+
+void store_record_done(struct store_record *record);
+void store_list_done(struct store_list *list);
+
+/* In memory: for tests, simulations and `--on fake`. */
+struct store *store_memory_new(void) MUST_USE;
+
+/* SQLite in `folder`/muster.db, made when absent (folder mode 0700). WAL with full sync; a rollback
+ * journal where the folder is on a network file system. ERR_IO names the folder and says what to do
+ * (read-only home, no rights). */
+int store_sqlite_open(const char *folder, struct store **ret_store, struct err *err) MUST_USE;
