@@ -16,12 +16,13 @@ typedef void (*loop_fn)(void *data);
 typedef void (*loop_signal_fn)(int signal_number, void *data);
 
 int loop_new(struct loop **ret_loop, struct err *err) MUST_USE;
+/* All watches must have been freed before; what was deferred and did not run is forgotten. */
 void loop_free(struct loop *loop);
 
-/* Runs until loop_stop. */
+/* Runs until loop_stop, which counts only while it runs. */
 void loop_run(struct loop *loop);
 void loop_stop(struct loop *loop);
-/* Runs what is ready now and returns without waiting. */
+/* Runs what is ready now, one turn, and returns without waiting. */
 void loop_run_ready(struct loop *loop);
 
 /* Milliseconds of the wall clock, and of the clock that never jumps. */
@@ -29,7 +30,7 @@ msec loop_now(void);
 msec loop_monotonic_now(void);
 
 /* Calls `fn` while the descriptor can be read (or written). Level triggered. The watch begins
- * enabled. */
+ * enabled. Free it before the descriptor is closed. A regular file is always ready. */
 struct loop_watch *loop_watch_readable(struct loop *loop, int fd, loop_fn fn, void *data) MUST_USE;
 struct loop_watch *loop_watch_writable(struct loop *loop, int fd, loop_fn fn, void *data) MUST_USE;
 struct loop_watch *loop_watch_signal(struct loop *loop, int signal_number, loop_signal_fn fn,

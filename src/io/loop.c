@@ -1,0 +1,282 @@
+/* The event loop, over libevent's core. This is the only file that includes it.
+ *
+ * Nothing here wakes the process by itself: without a timer armed, the loop sleeps in the kernel
+ * until a descriptor or a signal has something to say. */
+#include "io/loop.h"
+
+#include "base/mem.h"
+
+#include <event2/event.h>
+#include <stdlib.h>
+#include <time.h>
+
+#define NSEC_PER_MSEC 1000000
+
+struct deferred {
+	loop_fn fn;
+	void *data;
+};
+
+struct loop {
+	struct event_base *base;
+	struct event *deferred_event;
+	struct deferred *deferred;
+	size_t n_deferred;
+	size_t deferred_capacity;
+};
+
+struct loop_watch {
+	struct event *event;
+	const struct timeval *interval; /* of a descriptor that cannot be polled; else NULL */
+	loop_fn fn;
+	loop_signal_fn signal_fn;
+	void *data;
+	msec due; /* of a timer, on the clock that never jumps */
+};
+
+static const struct timeval at_once = {0, 0};
+
+static void run_deferred(evutil_socket_t fd, short what, void *data);
+
+/* libevent tells of failures on stderr besides returning them. */
+static void drop_message(int severity, const char *message)
+{
+	(void) severity;
+	(void) message;
+}
+
+static struct event_base *new_base(void)
+{
+	struct event_config *config = event_config_new();
+
+	if (!config)
+		return NULL;
+	/* One thread, no EVENT_* variables of the user; the kernel's coarse clock is enough,
+	 * because a timer looks at the fine one before it fires. */
+	event_config_set_flag(config, EVENT_BASE_FLAG_NOLOCK | EVENT_BASE_FLAG_IGNORE_ENV);
+	struct event_base *base = event_base_new_with_config(config);
+
+	event_config_free(config);
+	return base;
+}
+
+int loop_new(struct loop **ret_loop, struct err *err)
+{
+	event_set_log_callback(drop_message);
+	struct event_base *base = new_base();
+
+	if (!base)
+		return err_set(err, ERR_IO, "the kernel gives no event loop (epoll)");
+	struct loop *loop = mem_new(sizeof(*loop));
+
+	loop->base = base;
+	loop->deferred_event = event_new(base, -1, 0, run_deferred, loop);
+	*ret_loop = loop;
+	return 0;
+}
+
+void loop_free(struct loop *loop)
+{
+	if (!loop)
+		return;
+	event_free(loop->deferred_event);
+	event_base_free(loop->base);
+	free(loop->deferred);
+	free(loop);
+}
+
+void loop_run(struct loop *loop)
+{
+	event_base_loop(loop->base, EVLOOP_NO_EXIT_ON_EMPTY);
+}
+
+void loop_stop(struct loop *loop)
+{
+	event_base_loopbreak(loop->base);
+}
+
+void loop_run_ready(struct loop *loop)
+{
+	event_base_loop(loop->base, EVLOOP_ONCE | EVLOOP_NONBLOCK);
+}
+
+static msec clock_now(clockid_t clock)
+{
+	struct timespec now;
+
+	clock_gettime(clock, &now);
+	return (msec) now.tv_sec * MSEC_PER_SECOND + now.tv_nsec / NSEC_PER_MSEC;
+}
+
+msec loop_now(void)
+{
+	return clock_now(CLOCK_REALTIME);
+}
+
+msec loop_monotonic_now(void)
+{
+	return clock_now(CLOCK_MONOTONIC);
+}
+
+static struct loop_watch *new_watch(loop_fn fn, void *data)
+{
+	struct loop_watch *watch = mem_new(sizeof(*watch));
+
+	watch->fn = fn;
+	watch->data = data;
+	return watch;
+}
+
+/* The watch may be freed by what is called: nothing may touch it afterwards. */
+static void call_watch(evutil_socket_t fd, short what, void *data)
+{
+	struct loop_watch *watch = data;
+
+	(void) fd;
+	(void) what;
+	watch->fn(watch->data);
+}
+
+static void call_and_come_again(evutil_socket_t fd, short what, void *data)
+{
+	struct loop_watch *watch = data;
+
+	event_add(watch->event, watch->interval);
+	call_watch(fd, what, watch);
+}
+
+/* Regular files and the like are always ready, and epoll refuses them (EPERM): they are called in
+ * every turn of the loop, which is what level-triggered readiness means for them. */
+static void call_in_every_turn(struct loop *loop, struct loop_watch *watch)
+{
+	event_free(watch->event);
+	watch->event = event_new(loop->base, -1, 0, call_and_come_again, watch);
+	watch->interval = &at_once;
+	event_add(watch->event, watch->interval);
+}
+
+static struct loop_watch *watch_fd(struct loop *loop, int fd, short what, loop_fn fn, void *data)
+{
+	struct loop_watch *watch = new_watch(fn, data);
+
+	watch->event = event_new(loop->base, fd, what | EV_PERSIST, call_watch, watch);
+	if (event_add(watch->event, NULL) < 0)
+		call_in_every_turn(loop, watch);
+	return watch;
+}
+
+struct loop_watch *loop_watch_readable(struct loop *loop, int fd, loop_fn fn, void *data)
+{
+	return watch_fd(loop, fd, EV_READ, fn, data);
+}
+
+struct loop_watch *loop_watch_writable(struct loop *loop, int fd, loop_fn fn, void *data)
+{
+	return watch_fd(loop, fd, EV_WRITE, fn, data);
+}
+
+static void call_signal_watch(evutil_socket_t signal_number, short what, void *data)
+{
+	struct loop_watch *watch = data;
+
+	(void) what;
+	watch->signal_fn((int) signal_number, watch->data);
+}
+
+struct loop_watch *loop_watch_signal(struct loop *loop, int signal_number, loop_signal_fn fn,
+				     void *data)
+{
+	struct loop_watch *watch = new_watch(NULL, data);
+
+	watch->signal_fn = fn;
+	watch->event = event_new(loop->base, signal_number, EV_SIGNAL | EV_PERSIST,
+				 call_signal_watch, watch);
+	event_add(watch->event, NULL);
+	return watch;
+}
+
+static void sleep_until_due(struct loop_watch *timer, msec now)
+{
+	msec left = timer->due > now ? timer->due - now : 0;
+	const struct timeval delay = {
+		.tv_sec = (time_t) (left / MSEC_PER_SECOND),
+		.tv_usec = (suseconds_t) (left % MSEC_PER_SECOND * 1000),
+	};
+
+	event_add(timer->event, &delay);
+}
+
+/* The coarse clock may be some milliseconds behind when a timer is armed, so it may fire early. */
+static void call_timer(evutil_socket_t fd, short what, void *data)
+{
+	struct loop_watch *timer = data;
+	msec now = loop_monotonic_now();
+
+	(void) fd;
+	(void) what;
+	if (now < timer->due)
+		sleep_until_due(timer, now);
+	else
+		timer->fn(timer->data);
+}
+
+struct loop_watch *loop_new_timer(struct loop *loop, loop_fn fn, void *data)
+{
+	struct loop_watch *timer = new_watch(fn, data);
+
+	timer->event = event_new(loop->base, -1, 0, call_timer, timer);
+	return timer;
+}
+
+void loop_timer_arm(struct loop_watch *timer, msec at)
+{
+	if (at == MSEC_NEVER) {
+		event_del(timer->event);
+		return;
+	}
+	msec wall_now = loop_now(), now = loop_monotonic_now();
+
+	/* Both clocks were rounded down: one millisecond more, so that the moment has come. */
+	timer->due = at > wall_now ? now + (at - wall_now) + 1 : now;
+	sleep_until_due(timer, now);
+}
+
+/* A timer of no delay fires in the next turn, after the descriptors were looked at: what defers
+ * itself again and again starves nobody. */
+void loop_defer(struct loop *loop, loop_fn fn, void *data)
+{
+	mem_grow(&loop->deferred, &loop->deferred_capacity, loop->n_deferred,
+		 sizeof(*loop->deferred));
+	loop->deferred[loop->n_deferred++] = (struct deferred){fn, data};
+	if (loop->n_deferred == 1)
+		event_add(loop->deferred_event, &at_once);
+}
+
+static void run_deferred(evutil_socket_t fd, short what, void *data)
+{
+	struct loop *loop = data;
+	struct deferred *turn CLEANUP(mem_free_any) = TAKE(loop->deferred);
+	size_t count = loop->n_deferred;
+
+	(void) fd;
+	(void) what;
+	loop->n_deferred = loop->deferred_capacity = 0;
+	for (size_t i = 0; i < count; i++)
+		turn[i].fn(turn[i].data);
+}
+
+void loop_watch_enable(struct loop_watch *watch, bool is_enabled)
+{
+	if (is_enabled)
+		event_add(watch->event, watch->interval);
+	else
+		event_del(watch->event);
+}
+
+void loop_watch_free(struct loop_watch *watch)
+{
+	if (!watch)
+		return;
+	event_free(watch->event);
+	free(watch);
+}

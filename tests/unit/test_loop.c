@@ -1,0 +1,210 @@
+#include "unit.h"
+
+#include "base/own.h"
+#include "io/loop.h"
+
+#include <fcntl.h>
+#include <signal.h>
+#include <stdio.h>
+#include <unistd.h>
+
+struct world {
+	struct loop *loop;
+	struct loop_watch *watch;
+	int calls;
+	int last_signal;
+};
+
+static int begin(void **state)
+{
+	struct world *world = calloc(1, sizeof(*world));
+
+	*state = world;
+	return loop_new(&world->loop, NULL);
+}
+
+static int end(void **state)
+{
+	struct world *world = *state;
+
+	loop_watch_free(world->watch);
+	loop_free(world->loop);
+	free(world);
+	return 0;
+}
+
+static void count_and_stop(void *data)
+{
+	struct world *world = data;
+
+	world->calls++;
+	loop_stop(world->loop);
+}
+
+static void free_own_watch(void *data)
+{
+	struct world *world = data;
+
+	loop_watch_free(TAKE(world->watch));
+	count_and_stop(world);
+}
+
+static void note_signal(int signal_number, void *data)
+{
+	struct world *world = data;
+
+	world->last_signal = signal_number;
+	loop_stop(world->loop);
+}
+
+static void a_readable_pipe_is_called_until_it_is_read(void **state)
+{
+	struct world *world = *state;
+	int fds[2];
+	char byte;
+
+	assert_int_equal(pipe2(fds, O_CLOEXEC), 0);
+	world->watch = loop_watch_readable(world->loop, fds[0], count_and_stop, world);
+	loop_run_ready(world->loop);
+	assert_int_equal(world->calls, 0);
+	assert_int_equal(write(fds[1], "x", 1), 1);
+	loop_run(world->loop);
+	loop_run(world->loop);
+	assert_int_equal(world->calls, 2);
+	assert_int_equal(read(fds[0], &byte, 1), 1);
+	loop_run_ready(world->loop);
+	assert_int_equal(world->calls, 2);
+	close(fds[0]);
+	close(fds[1]);
+}
+
+static void a_watch_that_is_not_enabled_is_not_called(void **state)
+{
+	struct world *world = *state;
+	int fds[2];
+
+	assert_int_equal(pipe2(fds, O_CLOEXEC), 0);
+	assert_int_equal(write(fds[1], "x", 1), 1);
+	world->watch = loop_watch_readable(world->loop, fds[0], count_and_stop, world);
+	loop_watch_enable(world->watch, false);
+	loop_run_ready(world->loop);
+	assert_int_equal(world->calls, 0);
+	loop_watch_enable(world->watch, true);
+	loop_run_ready(world->loop);
+	assert_int_equal(world->calls, 1);
+	close(fds[0]);
+	close(fds[1]);
+}
+
+static void a_regular_file_is_always_ready(void **state)
+{
+	struct world *world = *state;
+	FILE *file = tmpfile();
+
+	world->watch = loop_watch_writable(world->loop, fileno(file), count_and_stop, world);
+	loop_run(world->loop);
+	loop_run(world->loop);
+	assert_int_equal(world->calls, 2);
+	loop_watch_enable(world->watch, false);
+	loop_run_ready(world->loop);
+	assert_int_equal(world->calls, 2);
+	fclose(file);
+}
+
+static void a_callback_may_free_its_own_watch(void **state)
+{
+	struct world *world = *state;
+
+	world->watch = loop_new_timer(world->loop, free_own_watch, world);
+	loop_timer_arm(world->watch, loop_now());
+	loop_run(world->loop);
+	assert_null(world->watch);
+}
+
+static void a_timer_never_fires_before_its_moment(void **state)
+{
+	struct world *world = *state;
+
+	world->watch = loop_new_timer(world->loop, count_and_stop, world);
+	for (msec delay = 0; delay < 12; delay++) {
+		msec at = loop_now() + delay;
+
+		loop_timer_arm(world->watch, at);
+		loop_run(world->loop);
+		assert_true(loop_now() >= at);
+	}
+	assert_int_equal(world->calls, 12);
+}
+
+static void a_disarmed_timer_does_not_fire(void **state)
+{
+	struct world *world = *state;
+
+	world->watch = loop_new_timer(world->loop, count_and_stop, world);
+	loop_timer_arm(world->watch, loop_now());
+	loop_timer_arm(world->watch, MSEC_NEVER);
+	loop_run_ready(world->loop);
+	loop_run_ready(world->loop);
+	assert_int_equal(world->calls, 0);
+}
+
+static void a_signal_is_told_by_its_number(void **state)
+{
+	struct world *world = *state;
+
+	world->watch = loop_watch_signal(world->loop, SIGUSR2, note_signal, world);
+	raise(SIGUSR2);
+	loop_run(world->loop);
+	assert_int_equal(world->last_signal, SIGUSR2);
+}
+
+static void defer_again(void *data)
+{
+	struct world *world = data;
+
+	if (++world->calls < 3)
+		loop_defer(world->loop, defer_again, world);
+}
+
+static void what_is_deferred_in_one_turn_runs_in_the_next(void **state)
+{
+	struct world *world = *state;
+
+	loop_defer(world->loop, defer_again, world);
+	assert_int_equal(world->calls, 0);
+	for (int turn = 1; turn <= 3; turn++) {
+		loop_run_ready(world->loop);
+		assert_int_equal(world->calls, turn);
+	}
+	loop_run_ready(world->loop);
+	assert_int_equal(world->calls, 3);
+}
+
+static void what_was_deferred_and_never_ran_is_forgotten(void **state)
+{
+	struct world *world = *state;
+
+	loop_defer(world->loop, count_and_stop, world);
+	assert_int_equal(world->calls, 0);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test_setup_teardown(a_readable_pipe_is_called_until_it_is_read, begin,
+						end),
+		cmocka_unit_test_setup_teardown(a_watch_that_is_not_enabled_is_not_called, begin,
+						end),
+		cmocka_unit_test_setup_teardown(a_regular_file_is_always_ready, begin, end),
+		cmocka_unit_test_setup_teardown(a_callback_may_free_its_own_watch, begin, end),
+		cmocka_unit_test_setup_teardown(a_timer_never_fires_before_its_moment, begin, end),
+		cmocka_unit_test_setup_teardown(a_disarmed_timer_does_not_fire, begin, end),
+		cmocka_unit_test_setup_teardown(a_signal_is_told_by_its_number, begin, end),
+		cmocka_unit_test_setup_teardown(what_is_deferred_in_one_turn_runs_in_the_next,
+						begin, end),
+		cmocka_unit_test_setup_teardown(what_was_deferred_and_never_ran_is_forgotten, begin,
+						end),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
