@@ -160,6 +160,10 @@ int job_read(const struct json *root, const struct document *document,
 void job_free(struct job *job);
 void job_cleanup(struct job **job);
 
+/* Says who this job is in the store; job_read itself leaves "" (a uid in a file was another
+ * job's). */
+void job_set_uid(struct job *job, const char *uid);
+
 /* Fields that have no meaning for processes on this machine (images, volumes, node selectors …):
  * their paths, once each for all roles, as one comma separated sentence part; empty when there is
  * none. */

@@ -1,0 +1,96 @@
+/* What can be asked of a job that was read, and its words. Reading stands in core/job_read.c. */
+#include "core/job.h"
+
+#include "base/mem.h"
+#include "base/names.h"
+#include "base/text.h"
+
+const char *const restart_policy_words[4] = {
+	[RESTART_NEVER] = "Never",
+	[RESTART_ON_FAILURE] = "OnFailure",
+	[RESTART_ALWAYS] = "Always",
+	[RESTART_EXIT_CODE] = "ExitCode",
+};
+
+const char *const restart_scope_words[3] = {
+	[RESTART_SCOPE_REPLICA] = "replica",
+	[RESTART_SCOPE_JOB] = "job",
+	[RESTART_SCOPE_WORKER] = "worker",
+};
+
+const char *const clean_policy_words[3] = {
+	[CLEAN_NONE] = "None",
+	[CLEAN_RUNNING] = "Running",
+	[CLEAN_ALL] = "All",
+};
+
+const char *const stop_reason_words[STOP_REASON_COUNT] = {
+	[STOP_INTERRUPTED] = "interrupted",
+	[STOP_TERMINATED] = "terminated",
+	[STOP_HANGUP] = "hangup",
+	[STOP_REQUESTED] = "stopped",
+};
+
+/* 128 + the signal that would have ended a shell's command in the same way. */
+int stop_reason_exit_code(const char *word)
+{
+	static const int codes[STOP_REASON_COUNT] = {
+		[STOP_INTERRUPTED] = 130,
+		[STOP_TERMINATED] = 143,
+		[STOP_HANGUP] = 129,
+		[STOP_REQUESTED] = 130,
+	};
+	int reason = name_find_word(stop_reason_words, STOP_REASON_COUNT, word);
+
+	return codes[reason < 0 ? STOP_REQUESTED : reason];
+}
+
+void job_free(struct job *job)
+{
+	if (!job)
+		return;
+	json_free(job->document);
+	arena_free(job->arena); /* the job itself lies in it */
+}
+
+void job_cleanup(struct job **job)
+{
+	job_free(*job);
+}
+
+void job_set_uid(struct job *job, const char *uid)
+{
+	job->uid = arena_copy_text(job->arena, uid);
+}
+
+const struct role *job_role(const struct job *job, const char *role_name)
+{
+	for (size_t i = 0; i < job->n_roles; i++)
+		if (text_equals(job->roles[i].name, role_name))
+			return &job->roles[i];
+	return NULL;
+}
+
+const struct role *job_role_of_kind(const struct job *job, enum role_kind kind)
+{
+	for (size_t i = 0; i < job->n_roles; i++)
+		if (job->roles[i].kind == kind)
+			return &job->roles[i];
+	return NULL;
+}
+
+int job_replica_count(const struct job *job)
+{
+	int count = 0;
+
+	for (size_t i = 0; i < job->n_roles; i++)
+		count += job->roles[i].replicas;
+	return count;
+}
+
+const struct role *job_leader_role(const struct job *job)
+{
+	const struct role *chief = job_role_of_kind(job, ROLE_CHIEF);
+
+	return chief ? chief : job_role_of_kind(job, ROLE_MASTER);
+}
