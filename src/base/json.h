@@ -24,8 +24,12 @@ enum json_type {
 	JSON_OBJECT,
 };
 
+/* Limits on what is read from outside. */
+#define JSON_SIZE_LIMIT (16 * 1024 * 1024)
+#define JSON_DEPTH_LIMIT 100
+
 /* Reads one value; nothing but white space may follow. Depth, size and duplicate keys are checked:
- * ERR_INVALID with line and column. */
+ * ERR_INVALID with line and column; ERR_LIMIT. U+0000 is refused, because texts end at it. */
 int json_read(const char *bytes, size_t len, struct json **ret_value, struct err *err) MUST_USE;
 /* Compact, on one line; or indented by two spaces and ended with a line feed. */
 void json_add_compact(struct text *text, const struct json *value);
@@ -34,12 +38,12 @@ void json_add_pretty(struct text *text, const struct json *value);
 struct json *json_new_null(void) MUST_USE;
 struct json *json_new_bool(bool value) MUST_USE;
 struct json *json_new_integer(int64_t value) MUST_USE;
-struct json *json_new_real(double value) MUST_USE;
+struct json *json_new_real(double value) MUST_USE; /* null for what is not finite */
 struct json *json_new_string(
 	const char *value) MUST_USE; /* NULL gives null; bytes that are not UTF-8 become U+FFFD */
 struct json *json_new_array(void) MUST_USE;
 struct json *json_new_object(void) MUST_USE;
-struct json *json_copy(const struct json *value) MUST_USE; /* deep */
+struct json *json_new_copy(const struct json *value) MUST_USE; /* deep */
 struct json *json_ref(struct json *value) MUST_USE; /* one more reference */
 void json_free(struct json *value); /* gives one reference back; NULL is fine */
 void json_cleanup(struct json **value);
@@ -49,9 +53,10 @@ bool json_is(const struct json *value, enum json_type type);
 bool json_equals(const struct json *a, const struct json *b); /* NULL equals null */
 
 /* Value of a scalar; `otherwise` where the value is NULL or of another type. */
-bool json_bool(const struct json *value, bool otherwise);
-int64_t json_integer(const struct json *value, int64_t otherwise);
-const char *json_string(const struct json *value, const char *otherwise);
+bool json_as_bool(const struct json *value, bool otherwise);
+int64_t json_as_integer(const struct json *value, int64_t otherwise);
+double json_as_real(const struct json *value, double otherwise); /* of an integer too */
+const char *json_as_string(const struct json *value, const char *otherwise);
 
 /* Member of an object, borrowed; NULL where there is none or `object` is no object. */
 struct json *json_get(const struct json *object, const char *key);
@@ -70,6 +75,11 @@ struct json *json_object_at(struct json *object, const char *key);
 size_t json_count(const struct json *array_or_object); /* 0 for anything else */
 struct json *json_at(const struct json *array, size_t index);
 void json_append(struct json *array, struct json *take_value);
+
+/* The member behind the one whose key is `*key` (as this function gave it; NULL to begin), in
+ * order: for (key = NULL; json_next(object, &key, &value);). O(1); the object must not change
+ * meanwhile. */
+bool json_next(const struct json *object, const char **key, struct json **ret_value);
 
 /* Walks an object's members in order: for (i = 0; json_member(object, i, &key, &value); i++). O(1)
  * amortised is not promised; objects are small. */

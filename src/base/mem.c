@@ -8,7 +8,7 @@
 
 #define ARENA_BLOCK_SIZE 8192
 
-static NORETURN void end_without_memory(void)
+NORETURN void mem_end(void)
 {
 	static const char sentence[] = "muster: out of memory\n";
 	ssize_t written = write(STDERR_FILENO, sentence, sizeof(sentence) - 1);
@@ -22,7 +22,7 @@ static size_t product_of(size_t count, size_t size)
 	size_t product;
 
 	if (__builtin_mul_overflow(count, size, &product))
-		end_without_memory();
+		mem_end();
 	return product ? product : 1;
 }
 
@@ -36,7 +36,7 @@ void *mem_new_array(size_t count, size_t size)
 	void *memory = calloc(1, product_of(count, size));
 
 	if (!memory)
-		end_without_memory();
+		mem_end();
 	return memory;
 }
 
@@ -45,7 +45,7 @@ void *mem_resize(void *memory, size_t count, size_t size)
 	void *resized = realloc(memory, product_of(count, size));
 
 	if (!resized)
-		end_without_memory();
+		mem_end();
 	return resized;
 }
 
@@ -71,7 +71,7 @@ static size_t length_of_format(const char *format, va_list values)
 	int len = vsnprintf(NULL, 0, format, again);
 	va_end(again);
 	if (len < 0)
-		end_without_memory();
+		mem_end();
 	return (size_t) len;
 }
 
@@ -167,7 +167,7 @@ void *arena_take(struct arena *arena, size_t size)
 	const size_t alignment = _Alignof(max_align_t);
 
 	if (size > SIZE_MAX / 2)
-		end_without_memory();
+		mem_end();
 	size_t rounded = (size + alignment - 1) / alignment * alignment;
 	struct arena_block *block = block_with_room(arena, rounded);
 	void *memory = (char *) block->bytes + block->used;

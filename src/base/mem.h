@@ -20,6 +20,9 @@ char *mem_copy_text(const char *text) MUST_USE; /* NULL gives NULL */
 char *mem_copy_bytes(const void *bytes, size_t len) MUST_USE; /* a NUL byte is put behind */
 char *mem_format(const char *format, ...) PRINTF_LIKE(1, 2) MUST_USE;
 
+/* Ends the program as these functions do, for a library that says it found no memory. */
+NORETURN void mem_end(void);
+
 /* Cleanup functions: `char *name CLEANUP(mem_free_text) = …`. */
 void mem_free_text(char **text);
 void mem_free_any(void *pointer_to_pointer);

@@ -33,16 +33,29 @@ bool text_equals_ignoring_case(const char *a, const char *b);
 bool text_starts_with(const char *text, const char *beginning);
 bool text_ends_with(const char *text, const char *ending);
 
+/* Length of the UTF-8 character (RFC 3629) that `bytes` begin with, 1 to 4; 0 when they begin with
+ * none. */
+size_t text_utf8_length(const char *bytes, size_t len);
+bool text_is_utf8(const char *bytes, size_t len);
+/* Adds the bytes, with U+FFFD for each that belongs to no UTF-8 character. */
+void text_add_as_utf8(struct text *text, const char *bytes, size_t len);
+
 /* Reads a whole decimal number in low..high, with an optional sign and nothing behind.
  * ERR_INVALID names the text and the range. */
 int text_read_int(const char *text, int64_t low, int64_t high, int64_t *ret_number,
 		  struct err *err) MUST_USE;
 
+/* Reads a whole finite number as JSON writes it, leniently (".5", "+1.", "1e3"). */
+int text_read_real(const char *text, double *ret_number, struct err *err) MUST_USE;
+/* The shortest digits that read back as the same number, with a '.' or an exponent. */
+void text_add_real(struct text *text, double number);
+
 /* Reads a duration as people write it: "30s", "10m", "1h30m", "250ms", "2d", or plain seconds
  * ("90", "0.5"); 0 up to 100 years. */
 int text_read_duration(const char *text, msec *ret_duration, struct err *err) MUST_USE;
 
-/* "850ms", "12s", "4m10s", "3h2m", "5d": two units at most, as kubectl shows ages. */
+/* "850ms", "12s", "4m10s", "3h2m", "5d": two units at most, as kubectl shows ages. Less
+ * than nothing is "0s". */
 void text_add_duration(struct text *text, msec duration);
 
 /* RFC 3339 in UTC, with milliseconds only where they are not zero: 2026-01-02T03:04:05[.678]Z. */

@@ -1,0 +1,460 @@
+/* JSON values on jansson. The only file that includes it. */
+
+/* Words that jansson's header and ours both use. Its macros that name types (json_is_object and its
+ * like) would see our values and are not used here; json_typeof is. */
+#define JSON_OBJECT JANSSON_OBJECT
+#define JSON_ARRAY JANSSON_ARRAY
+#define JSON_STRING JANSSON_STRING
+#define JSON_INTEGER JANSSON_INTEGER
+#define JSON_REAL JANSSON_REAL
+#define JSON_NULL JANSSON_NULL
+#include <jansson.h>
+#undef JSON_OBJECT
+#undef JSON_ARRAY
+#undef JSON_STRING
+#undef JSON_INTEGER
+#undef JSON_REAL
+#undef JSON_NULL
+
+#include "base/json.h"
+#include "base/mem.h"
+
+#include <assert.h>
+#include <inttypes.h>
+#include <stdarg.h>
+#include <string.h>
+
+/* A `struct json` is jansson's json_t under our name: never defined, only pointed to. */
+static json_t *theirs(const struct json *value)
+{
+	return (json_t *) (uintptr_t) value;
+}
+
+static struct json *ours(json_t *value)
+{
+	return (struct json *) value;
+}
+
+/* Jansson answers NULL to valid input only when it finds no memory. */
+static struct json *made(json_t *value)
+{
+	if (!value)
+		mem_end();
+	return ours(value);
+}
+
+static void done(int rc)
+{
+	if (rc != 0)
+		mem_end();
+}
+
+/* Jansson would follow 2048 levels; readers of ours walk values by recursion. */
+static int check_depth(const char *bytes, size_t len, struct err *err)
+{
+	int depth = 0;
+	int line = 1;
+	bool is_in_string = false;
+	size_t line_start = 0;
+
+	for (size_t i = 0; i < len; i++) {
+		char byte = bytes[i];
+
+		if (byte == '\n') {
+			line++;
+			line_start = i + 1;
+		} else if (is_in_string && byte == '\\') {
+			i++;
+		} else if (byte == '"') {
+			is_in_string = !is_in_string;
+		} else if (!is_in_string && (byte == ']' || byte == '}')) {
+			depth--;
+		} else if (!is_in_string && (byte == '[' || byte == '{')) {
+			if (++depth > JSON_DEPTH_LIMIT)
+				return err_set(
+					err, ERR_LIMIT,
+					"line %d, column %zu: nested more than %d levels deep",
+					line, i - line_start + 1, JSON_DEPTH_LIMIT);
+		}
+	}
+	return 0;
+}
+
+int json_read(const char *bytes, size_t len, struct json **ret_value, struct err *err)
+{
+	json_error_t error;
+
+	if (len > JSON_SIZE_LIMIT)
+		return err_set(err, ERR_LIMIT, "JSON of %zu bytes is larger than %d MiB", len,
+			       JSON_SIZE_LIMIT / 1024 / 1024);
+	int rc = check_depth(bytes, len, err);
+
+	if (rc < 0)
+		return rc;
+	json_t *value = json_loadb(bytes, len, JSON_REJECT_DUPLICATES | JSON_DECODE_ANY, &error);
+
+	if (!value)
+		return err_set(err, ERR_INVALID, "line %d, column %d: %s", error.line, error.column,
+			       error.text);
+	*ret_value = ours(value);
+	return 0;
+}
+
+static void add_string(struct text *text, const char *string)
+{
+	const char *rest = string;
+
+	text_add_char(text, '"');
+	for (const char *at = string; *at; at++) {
+		static const char letters[] = "\"\"\\\\\bb\ff\nn\rr\tt";
+		unsigned char byte = (unsigned char) *at;
+
+		if (byte >= 0x20 && byte != '"' && byte != '\\')
+			continue;
+		text_add_bytes(text, rest, (size_t) (at - rest));
+		rest = at + 1;
+		const char *letter = letters;
+
+		while (*letter && *letter != *at)
+			letter += 2;
+		if (*letter)
+			text_addf(text, "\\%c", letter[1]);
+		else
+			text_addf(text, "\\u%04x", byte);
+	}
+	text_add(text, rest);
+	text_add_char(text, '"');
+}
+
+static void add_scalar(struct text *text, const struct json *value)
+{
+	switch (json_type_of(value)) {
+	case JSON_BOOL:
+		text_add(text, json_as_bool(value, false) ? "true" : "false");
+		return;
+	case JSON_INTEGER:
+		text_addf(text, "%" PRId64, json_as_integer(value, 0));
+		return;
+	case JSON_REAL:
+		text_add_real(text, json_as_real(value, 0));
+		return;
+	case JSON_STRING:
+		add_string(text, json_as_string(value, ""));
+		return;
+	case JSON_NULL:
+	case JSON_ARRAY:
+	case JSON_OBJECT:
+		text_add(text, "null");
+		return;
+	}
+}
+
+/* `depth` counts the levels of indentation; COMPACT for none and no line feeds. */
+#define COMPACT (-1)
+
+static void add_break(struct text *text, int depth)
+{
+	if (depth == COMPACT)
+		return;
+	text_add_char(text, '\n');
+	for (int i = 0; i < depth; i++)
+		text_add(text, "  ");
+}
+
+static void add_value(struct text *text, const struct json *value, int depth);
+
+static void add_object(struct text *text, const struct json *object, int depth)
+{
+	int inner = depth == COMPACT ? COMPACT : depth + 1;
+	const char *key = NULL;
+	struct json *value;
+
+	text_add_char(text, '{');
+	for (bool is_first = true; json_next(object, &key, &value); is_first = false) {
+		if (!is_first)
+			text_add_char(text, ',');
+		add_break(text, inner);
+		add_string(text, key);
+		text_add(text, depth == COMPACT ? ":" : ": ");
+		add_value(text, value, inner);
+	}
+	add_break(text, depth);
+	text_add_char(text, '}');
+}
+
+static void add_array(struct text *text, const struct json *array, int depth)
+{
+	int inner = depth == COMPACT ? COMPACT : depth + 1;
+
+	text_add_char(text, '[');
+	for (size_t i = 0; i < json_count(array); i++) {
+		if (i > 0)
+			text_add_char(text, ',');
+		add_break(text, inner);
+		add_value(text, json_at(array, i), inner);
+	}
+	add_break(text, depth);
+	text_add_char(text, ']');
+}
+
+static void add_value(struct text *text, const struct json *value, int depth)
+{
+	bool is_object = json_is(value, JSON_OBJECT);
+
+	if (!is_object && !json_is(value, JSON_ARRAY))
+		add_scalar(text, value);
+	else if (json_count(value) == 0)
+		text_add(text, is_object ? "{}" : "[]");
+	else if (is_object)
+		add_object(text, value, depth);
+	else
+		add_array(text, value, depth);
+}
+
+void json_add_compact(struct text *text, const struct json *value)
+{
+	add_value(text, value, COMPACT);
+}
+
+void json_add_pretty(struct text *text, const struct json *value)
+{
+	add_value(text, value, 0);
+	text_add_char(text, '\n');
+}
+
+struct json *json_new_null(void)
+{
+	return ours(json_null());
+}
+
+struct json *json_new_bool(bool value)
+{
+	return ours(value ? json_true() : json_false());
+}
+
+struct json *json_new_integer(int64_t value)
+{
+	return made(json_integer(value));
+}
+
+struct json *json_new_real(double value)
+{
+	bool is_finite = value - value == 0;
+
+	return is_finite ? made(json_real(value)) : json_new_null();
+}
+
+struct json *json_new_string(const char *value)
+{
+	if (!value)
+		return json_new_null();
+	if (text_is_utf8(value, strlen(value)))
+		return made(json_string(value));
+	struct text valid CLEANUP(text_done) = {0};
+
+	text_add_as_utf8(&valid, value, strlen(value));
+	return made(json_string(text_of(&valid)));
+}
+
+struct json *json_new_array(void)
+{
+	return made(json_array());
+}
+
+struct json *json_new_object(void)
+{
+	return made(json_object());
+}
+
+struct json *json_new_copy(const struct json *value)
+{
+	return value ? made(json_deep_copy(theirs(value))) : json_new_null();
+}
+
+struct json *json_ref(struct json *value)
+{
+	return ours(json_incref(theirs(value)));
+}
+
+void json_free(struct json *value)
+{
+	json_decref(theirs(value));
+}
+
+void json_cleanup(struct json **value)
+{
+	json_free(*value);
+}
+
+enum json_type json_type_of(const struct json *value)
+{
+	if (!value)
+		return JSON_NULL;
+	switch (json_typeof(theirs(value))) {
+	case JANSSON_OBJECT:
+		return JSON_OBJECT;
+	case JANSSON_ARRAY:
+		return JSON_ARRAY;
+	case JANSSON_STRING:
+		return JSON_STRING;
+	case JANSSON_INTEGER:
+		return JSON_INTEGER;
+	case JANSSON_REAL:
+		return JSON_REAL;
+	case JSON_TRUE:
+	case JSON_FALSE:
+		return JSON_BOOL;
+	case JANSSON_NULL:
+		return JSON_NULL;
+	}
+	return JSON_NULL;
+}
+
+bool json_is(const struct json *value, enum json_type type)
+{
+	return json_type_of(value) == type;
+}
+
+bool json_equals(const struct json *a, const struct json *b)
+{
+	if (!a || !b)
+		return json_is(a, JSON_NULL) && json_is(b, JSON_NULL);
+	return json_equal(theirs(a), theirs(b));
+}
+
+bool json_as_bool(const struct json *value, bool otherwise)
+{
+	return json_is(value, JSON_BOOL) ? json_typeof(theirs(value)) == JSON_TRUE : otherwise;
+}
+
+int64_t json_as_integer(const struct json *value, int64_t otherwise)
+{
+	return json_is(value, JSON_INTEGER) ? json_integer_value(theirs(value)) : otherwise;
+}
+
+double json_as_real(const struct json *value, double otherwise)
+{
+	bool is_number = json_is(value, JSON_REAL) || json_is(value, JSON_INTEGER);
+
+	return is_number ? json_number_value(theirs(value)) : otherwise;
+}
+
+const char *json_as_string(const struct json *value, const char *otherwise)
+{
+	return json_is(value, JSON_STRING) ? json_string_value(theirs(value)) : otherwise;
+}
+
+struct json *json_get(const struct json *object, const char *key)
+{
+	return json_is(object, JSON_OBJECT) ? ours(json_object_get(theirs(object), key)) : NULL;
+}
+
+struct json *json_get_path(const struct json *object, ...)
+{
+	struct json *value = (struct json *) (uintptr_t) object;
+	const char *key;
+	va_list keys;
+
+	va_start(keys, object);
+	while (value && (key = va_arg(keys, const char *)))
+		value = json_get(value, key);
+	va_end(keys);
+	return value;
+}
+
+void json_set(struct json *object, const char *key, struct json *take_value)
+{
+	assert(json_is(object, JSON_OBJECT) && take_value);
+	if (text_is_utf8(key, strlen(key))) {
+		done(json_object_set_new_nocheck(theirs(object), key, theirs(take_value)));
+		return;
+	}
+	struct text valid CLEANUP(text_done) = {0};
+
+	text_add_as_utf8(&valid, key, strlen(key));
+	done(json_object_set_new_nocheck(theirs(object), text_of(&valid), theirs(take_value)));
+}
+
+void json_set_string(struct json *object, const char *key, const char *value)
+{
+	if (value)
+		json_set(object, key, json_new_string(value));
+}
+
+void json_set_integer(struct json *object, const char *key, int64_t value)
+{
+	json_set(object, key, json_new_integer(value));
+}
+
+void json_set_bool(struct json *object, const char *key, bool value)
+{
+	json_set(object, key, json_new_bool(value));
+}
+
+void json_remove(struct json *object, const char *key)
+{
+	json_object_del(theirs(object), key);
+}
+
+struct json *json_object_at(struct json *object, const char *key)
+{
+	struct json *member = json_get(object, key);
+
+	if (!json_is(member, JSON_OBJECT)) {
+		member = json_new_object();
+		json_set(object, key, member);
+	}
+	return member;
+}
+
+size_t json_count(const struct json *array_or_object)
+{
+	if (json_is(array_or_object, JSON_ARRAY))
+		return json_array_size(theirs(array_or_object));
+	return json_is(array_or_object, JSON_OBJECT) ? json_object_size(theirs(array_or_object))
+						     : 0;
+}
+
+struct json *json_at(const struct json *array, size_t index)
+{
+	return json_is(array, JSON_ARRAY) ? ours(json_array_get(theirs(array), index)) : NULL;
+}
+
+void json_append(struct json *array, struct json *take_value)
+{
+	assert(json_is(array, JSON_ARRAY) && take_value);
+	done(json_array_append_new(theirs(array), theirs(take_value)));
+}
+
+static bool member_at(void *iterator, const char **ret_key, struct json **ret_value)
+{
+	if (!iterator)
+		return false;
+	*ret_key = json_object_iter_key(iterator);
+	*ret_value = ours(json_object_iter_value(iterator));
+	return true;
+}
+
+bool json_next(const struct json *object, const char **key, struct json **ret_value)
+{
+	if (!json_is(object, JSON_OBJECT))
+		return false;
+	json_t *members = theirs(object);
+	void *iterator = *key ? json_object_iter_next(members, json_object_key_to_iter(*key))
+			      : json_object_iter(members);
+
+	return member_at(iterator, key, ret_value);
+}
+
+bool json_member(const struct json *object, size_t index, const char **ret_key,
+		 struct json **ret_value)
+{
+	if (!json_is(object, JSON_OBJECT))
+		return false;
+	json_t *members = theirs(object);
+	void *iterator = json_object_iter(members);
+
+	while (iterator && index-- > 0)
+		iterator = json_object_iter_next(members, iterator);
+	return member_at(iterator, ret_key, ret_value);
+}

@@ -1,0 +1,140 @@
+#include "base/names.h"
+
+#include "base/mem.h"
+#include "base/text.h"
+
+#include <stdint.h>
+#include <string.h>
+#include <strings.h>
+
+/* Longer words are not compared for "did you mean". */
+#define WORD_MAX 63
+#define NEAREST_DISTANCE 2
+
+static bool is_lower(char byte)
+{
+	return byte >= 'a' && byte <= 'z';
+}
+
+static bool is_upper(char byte)
+{
+	return byte >= 'A' && byte <= 'Z';
+}
+
+static bool is_digit(char byte)
+{
+	return byte >= '0' && byte <= '9';
+}
+
+bool name_is_dns1035_label(const char *name)
+{
+	size_t len = name ? strlen(name) : 0;
+
+	if (len == 0 || len > DNS_LABEL_MAX || !is_lower(name[0]) || name[len - 1] == '-')
+		return false;
+	for (size_t i = 0; i < len; i++)
+		if (!is_lower(name[i]) && !is_digit(name[i]) && name[i] != '-')
+			return false;
+	return true;
+}
+
+static char dns_character_of(char byte)
+{
+	if (is_upper(byte))
+		return (char) (byte - 'A' + 'a');
+	return is_lower(byte) || is_digit(byte) ? byte : '-';
+}
+
+char *name_make_dns1035(const char *text, size_t max_len, const char *otherwise)
+{
+	if (max_len > DNS_LABEL_MAX)
+		max_len = DNS_LABEL_MAX;
+	char name[DNS_LABEL_MAX + 1];
+	size_t len = 0;
+
+	for (; text && *text && len < max_len; text++) {
+		char byte = dns_character_of(*text);
+		bool may_begin = is_lower(byte);
+		bool is_second_dash = byte == '-' && len > 0 && name[len - 1] == '-';
+
+		if ((len > 0 || may_begin) && !is_second_dash)
+			name[len++] = byte;
+	}
+	while (len > 0 && name[len - 1] == '-')
+		len--;
+	return len > 0 ? mem_copy_bytes(name, len) : mem_copy_text(otherwise);
+}
+
+bool name_is_environment_variable(const char *name)
+{
+	if (!name || !*name || is_digit(*name))
+		return false;
+	for (; *name; name++)
+		if (!is_lower(*name) && !is_upper(*name) && !is_digit(*name) &&
+		    !strchr("-._", *name))
+			return false;
+	return true;
+}
+
+int name_find_word(const char *const *words, size_t count, const char *word)
+{
+	for (size_t i = 0; i < count; i++)
+		if (words[i] && word && strcmp(words[i], word) == 0)
+			return (int) i;
+	return -1;
+}
+
+int name_find_word_ignoring_case(const char *const *words, size_t count, const char *word)
+{
+	for (size_t i = 0; i < count; i++)
+		if (words[i] && word && strcasecmp(words[i], word) == 0)
+			return (int) i;
+	return -1;
+}
+
+static size_t smaller(size_t a, size_t b)
+{
+	return a < b ? a : b;
+}
+
+/* Optimal string alignment: insertions, deletions, substitutions and swaps of two neighbours. */
+static size_t edit_distance(const char *a, size_t a_len, const char *b, size_t b_len)
+{
+	size_t cost[WORD_MAX + 1][WORD_MAX + 1];
+
+	for (size_t i = 0; i <= a_len; i++)
+		cost[i][0] = i;
+	for (size_t j = 0; j <= b_len; j++)
+		cost[0][j] = j;
+	for (size_t i = 1; i <= a_len; i++) {
+		for (size_t j = 1; j <= b_len; j++) {
+			size_t replaced = cost[i - 1][j - 1] + (a[i - 1] != b[j - 1]);
+
+			cost[i][j] = smaller(replaced, smaller(cost[i - 1][j], cost[i][j - 1]) + 1);
+			if (i > 1 && j > 1 && a[i - 1] == b[j - 2] && a[i - 2] == b[j - 1])
+				cost[i][j] = smaller(cost[i][j], cost[i - 2][j - 2] + 1);
+		}
+	}
+	return cost[a_len][b_len];
+}
+
+const char *name_nearest(const char *const *words, size_t count, const char *word)
+{
+	size_t len = word ? strlen(word) : 0;
+	size_t best = smaller(NEAREST_DISTANCE + 1, len);
+	const char *nearest = NULL;
+
+	for (size_t i = 0; i < count && len <= WORD_MAX; i++) {
+		size_t word_len = words[i] ? strlen(words[i]) : 0;
+
+		if (word_len == 0 || word_len > WORD_MAX)
+			continue;
+		size_t distance = edit_distance(word, len, words[i], word_len);
+
+		if (distance < best) {
+			best = distance;
+			nearest = words[i];
+		}
+	}
+	return nearest;
+}

@@ -1,0 +1,506 @@
+#include "base/text.h"
+
+#include "base/mem.h"
+
+#include <inttypes.h>
+#include <locale.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+
+#define SECONDS_PER_DAY ((int64_t) 24 * 60 * 60)
+#define DURATION_MAX (36525 * SECONDS_PER_DAY * MSEC_PER_SECOND)
+
+void text_done(struct text *text)
+{
+	free(text->bytes);
+	*text = (struct text){0};
+}
+
+void text_clear(struct text *text)
+{
+	text->len = 0;
+	if (text->bytes)
+		text->bytes[0] = '\0';
+}
+
+/* Room for `more` bytes and the NUL behind them. */
+static void make_room(struct text *text, size_t more)
+{
+	size_t wanted;
+
+	if (__builtin_add_overflow(text->len, more, &wanted) ||
+	    __builtin_add_overflow(wanted, (size_t) 1, &wanted))
+		wanted = SIZE_MAX; /* ends the program as no memory does */
+	if (wanted <= text->capacity)
+		return;
+	size_t doubled = text->capacity < SIZE_MAX / 2 ? text->capacity * 2 : wanted;
+
+	text->capacity = doubled > wanted ? doubled : wanted;
+	if (text->capacity < 64)
+		text->capacity = 64;
+	text->bytes = mem_resize(text->bytes, text->capacity, 1);
+}
+
+void text_add_bytes(struct text *text, const void *bytes, size_t len)
+{
+	make_room(text, len);
+	if (len)
+		memcpy(text->bytes + text->len, bytes, len);
+	text->len += len;
+	text->bytes[text->len] = '\0';
+}
+
+void text_add(struct text *text, const char *string)
+{
+	text_add_bytes(text, string, strlen(string));
+}
+
+void text_add_char(struct text *text, char byte)
+{
+	text_add_bytes(text, &byte, 1);
+}
+
+void text_addf(struct text *text, const char *format, ...)
+{
+	va_list values;
+
+	va_start(values, format);
+	int len = vsnprintf(NULL, 0, format, values);
+	va_end(values);
+	if (len <= 0)
+		return;
+	make_room(text, (size_t) len);
+	va_start(values, format);
+	vsnprintf(text->bytes + text->len, (size_t) len + 1, format, values);
+	va_end(values);
+	text->len += (size_t) len;
+}
+
+char *text_take(struct text *text)
+{
+	make_room(text, 0);
+	text->bytes[text->len] = '\0';
+	char *taken = text->bytes;
+
+	*text = (struct text){0};
+	return taken;
+}
+
+const char *text_of(const struct text *text)
+{
+	return text->bytes ? text->bytes : "";
+}
+
+bool text_equals(const char *a, const char *b)
+{
+	return a && b ? strcmp(a, b) == 0 : a == b;
+}
+
+bool text_equals_ignoring_case(const char *a, const char *b)
+{
+	return a && b ? strcasecmp(a, b) == 0 : a == b;
+}
+
+bool text_starts_with(const char *text, const char *beginning)
+{
+	return strncmp(text, beginning, strlen(beginning)) == 0;
+}
+
+bool text_ends_with(const char *text, const char *ending)
+{
+	size_t len = strlen(text);
+	size_t ending_len = strlen(ending);
+
+	return len >= ending_len && strcmp(text + len - ending_len, ending) == 0;
+}
+
+static bool is_continuation(unsigned char byte)
+{
+	return (byte & 0xc0) == 0x80;
+}
+
+size_t text_utf8_length(const char *bytes, size_t len)
+{
+	const unsigned char *at = (const unsigned char *) bytes;
+
+	if (len == 0)
+		return 0;
+	if (at[0] < 0x80)
+		return 1;
+	if (len < 2 || at[0] < 0xc2 || at[0] > 0xf4 || !is_continuation(at[1]))
+		return 0;
+	if (at[0] < 0xe0)
+		return 2;
+	bool is_overlong = (at[0] == 0xe0 && at[1] < 0xa0) || (at[0] == 0xf0 && at[1] < 0x90);
+	bool is_surrogate = at[0] == 0xed && at[1] >= 0xa0;
+	bool is_too_large = at[0] == 0xf4 && at[1] >= 0x90;
+
+	if (is_overlong || is_surrogate || is_too_large || len < 3 || !is_continuation(at[2]))
+		return 0;
+	if (at[0] < 0xf0)
+		return 3;
+	return len >= 4 && is_continuation(at[3]) ? 4 : 0;
+}
+
+bool text_is_utf8(const char *bytes, size_t len)
+{
+	for (size_t length; len > 0; bytes += length, len -= length) {
+		length = text_utf8_length(bytes, len);
+		if (length == 0)
+			return false;
+	}
+	return true;
+}
+
+void text_add_as_utf8(struct text *text, const char *bytes, size_t len)
+{
+	while (len > 0) {
+		size_t length = text_utf8_length(bytes, len);
+
+		if (length > 0)
+			text_add_bytes(text, bytes, length);
+		else
+			text_add(text, "\xef\xbf\xbd");
+		bytes += length > 0 ? length : 1;
+		len -= length > 0 ? length : 1;
+	}
+}
+
+static bool is_digit(char byte)
+{
+	return byte >= '0' && byte <= '9';
+}
+
+/* Decimal digits at *text, which moves behind them. False: no digit, or more than int64 holds. */
+static bool read_digits(const char **text, int64_t *ret_number)
+{
+	int64_t number = 0;
+
+	if (!is_digit(**text))
+		return false;
+	for (; is_digit(**text); (*text)++)
+		if (__builtin_mul_overflow(number, 10, &number) ||
+		    __builtin_add_overflow(number, **text - '0', &number))
+			return false;
+	*ret_number = number;
+	return true;
+}
+
+int text_read_int(const char *text, int64_t low, int64_t high, int64_t *ret_number, struct err *err)
+{
+	const char *at = text ? text : "";
+	bool is_negative = *at == '-';
+	int64_t number;
+
+	if (*at == '-' || *at == '+')
+		at++;
+	bool is_number = read_digits(&at, &number) && *at == '\0';
+
+	if (is_number && is_negative)
+		number = -number;
+	if (!is_number || number < low || number > high)
+		return err_set(err, ERR_INVALID,
+			       "'%s' is not a whole number from %" PRId64 " to %" PRId64,
+			       text ? text : "", low, high);
+	*ret_number = number;
+	return 0;
+}
+
+int text_read_real(const char *text, double *ret_number, struct err *err)
+{
+	/* strtod goes by the locale's decimal point; a file's numbers do not. */
+	locale_t c_locale = newlocale(LC_NUMERIC_MASK, "C", (locale_t) 0);
+
+	if (!c_locale)
+		return err_set(err, ERR_UNSUPPORTED, "there is no C locale to read numbers by");
+	char *end = NULL;
+	double number = text && *text ? strtod_l(text, &end, c_locale) : 0;
+
+	freelocale(c_locale);
+	bool has_letters = text && strspn(text, "+-.0123456789eE") != strlen(text);
+
+	if (!end || *end != '\0' || has_letters || number - number != 0)
+		return err_set(err, ERR_INVALID, "'%s' is not a number", text ? text : "");
+	*ret_number = number;
+	return 0;
+}
+
+void text_add_real(struct text *text, double number)
+{
+	char digits[40];
+	double again = 0;
+
+	for (int precision = 15; precision <= 17; precision++) {
+		snprintf(digits, sizeof(digits), "%.*g", precision, number);
+		for (char *at = digits; *at; at++)
+			if (!is_digit(*at) && !strchr("+-e", *at))
+				*at = '.'; /* whatever the locale's decimal point is */
+		if (text_read_real(digits, &again, NULL) == 0 && again == number)
+			break;
+	}
+	text_add(text, digits);
+	if (!strpbrk(digits, ".e"))
+		text_add(text, ".0");
+}
+
+/* A number at *text as thousandths, so that "0.5" is exact. Digits behind the third are cut. */
+static bool read_thousandths(const char **text, int64_t *ret_thousandths)
+{
+	int64_t whole = 0;
+	int64_t fraction = 0;
+
+	if (is_digit(**text) && !read_digits(text, &whole))
+		return false;
+	if (**text == '.') {
+		(*text)++;
+		if (!is_digit(**text))
+			return false;
+		for (int weight = 100; is_digit(**text); (*text)++, weight /= 10)
+			fraction += (**text - '0') * weight;
+	}
+	return !__builtin_mul_overflow(whole, 1000, ret_thousandths) &&
+	       !__builtin_add_overflow(*ret_thousandths, fraction, ret_thousandths);
+}
+
+/* The unit at *text in milliseconds, which moves behind it; 0 when there is none. */
+static int64_t read_unit(const char **text)
+{
+	static const struct {
+		const char *word;
+		int64_t milliseconds;
+	} units[] = {
+		{"ms", 1}, {"s", 1000}, {"m", 60000}, {"h", 3600000}, {"d", 86400000},
+	};
+
+	for (size_t i = 0; i < ARRAY_LEN(units); i++) {
+		if (!text_starts_with(*text, units[i].word))
+			continue;
+		*text += strlen(units[i].word);
+		return units[i].milliseconds;
+	}
+	return 0;
+}
+
+/* One "10m" of a duration; a bare number is seconds where it stands alone. */
+static bool read_duration_part(const char **text, bool is_first, msec *duration)
+{
+	int64_t thousandths;
+	int64_t product;
+
+	if (!is_digit(**text) && **text != '.')
+		return false;
+	if (!read_thousandths(text, &thousandths))
+		return false;
+	bool is_bare = is_first && **text == '\0';
+	int64_t unit = is_bare ? MSEC_PER_SECOND : read_unit(text);
+
+	return unit > 0 && !__builtin_mul_overflow(thousandths, unit, &product) &&
+	       !__builtin_add_overflow(*duration, product / 1000, duration);
+}
+
+int text_read_duration(const char *text, msec *ret_duration, struct err *err)
+{
+	const char *at = text ? text : "";
+	msec duration = 0;
+
+	do {
+		if (!read_duration_part(&at, at == text, &duration))
+			return err_set(err, ERR_INVALID,
+				       "'%s' is not a duration: write it as 30s, 10m or 1h30m",
+				       text ? text : "");
+	} while (*at);
+	if (duration > DURATION_MAX)
+		return err_set(err, ERR_INVALID, "'%s' is longer than 100 years", text);
+	*ret_duration = duration;
+	return 0;
+}
+
+/* `big` whole units and what is left in `small` ones; a rest of none is not written. */
+static void add_two_units(struct text *text, int64_t big, char big_unit, int64_t small,
+			  char small_unit)
+{
+	text_addf(text, "%" PRId64 "%c", big, big_unit);
+	if (small > 0)
+		text_addf(text, "%" PRId64 "%c", small, small_unit);
+}
+
+/* The steps are those of apimachinery's duration.HumanDuration, which kubectl's AGE column uses. */
+void text_add_duration(struct text *text, msec duration)
+{
+	int64_t seconds = duration / MSEC_PER_SECOND;
+	int64_t minutes = seconds / 60;
+	int64_t hours = minutes / 60;
+	int64_t days = hours / 24;
+	int64_t years = days / 365;
+
+	if (duration > 0 && seconds == 0)
+		text_addf(text, "%" PRId64 "ms", duration);
+	else if (seconds < 120)
+		text_addf(text, "%" PRId64 "s", seconds > 0 ? seconds : 0);
+	else if (minutes < 10)
+		add_two_units(text, minutes, 'm', seconds % 60, 's');
+	else if (hours < 3)
+		text_addf(text, "%" PRId64 "m", minutes);
+	else if (hours < 8)
+		add_two_units(text, hours, 'h', minutes % 60, 'm');
+	else if (hours < 48)
+		text_addf(text, "%" PRId64 "h", hours);
+	else if (hours < 192)
+		add_two_units(text, days, 'd', hours % 24, 'h');
+	else if (years < 2)
+		text_addf(text, "%" PRId64 "d", days);
+	else if (years < 8)
+		add_two_units(text, years, 'y', days % 365, 'd');
+	else
+		text_addf(text, "%" PRId64 "y", years);
+}
+
+/* Days since 1970-01-01 of the proleptic Gregorian calendar, and back: Howard Hinnant, "chrono-
+ * Compatible Low-Level Date Algorithms". Not gmtime_r: it reads the time zone's file. */
+static int64_t days_of_date(int64_t year, int64_t month, int64_t day)
+{
+	year -= month <= 2;
+	int64_t era = (year >= 0 ? year : year - 399) / 400;
+	int64_t year_of_era = year - era * 400;
+	int64_t day_of_year = (153 * (month + (month > 2 ? -3 : 9)) + 2) / 5 + day - 1;
+
+	return era * 146097 + year_of_era * 365 + year_of_era / 4 - year_of_era / 100 +
+	       day_of_year - 719468;
+}
+
+static void date_of_days(int64_t days, int64_t *ret_year, int *ret_month, int *ret_day)
+{
+	days += 719468;
+	int64_t era = (days >= 0 ? days : days - 146096) / 146097;
+	int64_t day_of_era = days - era * 146097;
+	int64_t year_of_era =
+		(day_of_era - day_of_era / 1460 + day_of_era / 36524 - day_of_era / 146096) / 365;
+	int64_t day_of_year =
+		day_of_era - (365 * year_of_era + year_of_era / 4 - year_of_era / 100);
+	int64_t march_month = (5 * day_of_year + 2) / 153;
+
+	*ret_day = (int) (day_of_year - (153 * march_month + 2) / 5 + 1);
+	*ret_month = (int) (march_month < 10 ? march_month + 3 : march_month - 9);
+	*ret_year = year_of_era + era * 400 + (*ret_month <= 2);
+}
+
+static int64_t divide_down(int64_t number, int64_t by)
+{
+	return number / by - (number % by < 0);
+}
+
+void text_add_time(struct text *text, msec time)
+{
+	int64_t seconds = divide_down(time, MSEC_PER_SECOND);
+	int milliseconds = (int) (time - seconds * MSEC_PER_SECOND);
+	int64_t days = divide_down(seconds, SECONDS_PER_DAY);
+	int second_of_day = (int) (seconds - days * SECONDS_PER_DAY);
+	int64_t year;
+	int month;
+	int day;
+
+	date_of_days(days, &year, &month, &day);
+	text_addf(text, "%04" PRId64 "-%02d-%02dT%02d:%02d:%02d", year, month, day,
+		  second_of_day / 3600, second_of_day / 60 % 60, second_of_day % 60);
+	if (milliseconds)
+		text_addf(text, ".%03d", milliseconds);
+	text_add_char(text, 'Z');
+}
+
+/* Exactly `count` digits from low to high; *text moves behind them. */
+static bool read_field(const char **text, int count, int low, int high, int *ret_number)
+{
+	int number = 0;
+
+	for (int i = 0; i < count; i++, (*text)++) {
+		if (!is_digit(**text))
+			return false;
+		number = number * 10 + (**text - '0');
+	}
+	*ret_number = number;
+	return number >= low && number <= high;
+}
+
+static bool read_byte(const char **text, char byte)
+{
+	return *(*text)++ == byte;
+}
+
+static int days_of_month(int year, int month)
+{
+	bool is_leap_year = (year % 4 == 0 && year % 100 != 0) || year % 400 == 0;
+
+	if (month == 2)
+		return is_leap_year ? 29 : 28;
+	return month == 4 || month == 6 || month == 9 || month == 11 ? 30 : 31;
+}
+
+static bool read_date(const char **text, int64_t *ret_days)
+{
+	int year;
+	int month;
+	int day;
+
+	if (!read_field(text, 4, 0, 9999, &year) || !read_byte(text, '-') ||
+	    !read_field(text, 2, 1, 12, &month) || !read_byte(text, '-') ||
+	    !read_field(text, 2, 1, days_of_month(year, month), &day))
+		return false;
+	*ret_days = days_of_date(year, month, day);
+	return true;
+}
+
+static bool read_clock(const char **text, msec *ret_time_of_day)
+{
+	int hour;
+	int minute;
+	int second;
+	int64_t thousandths = 0;
+
+	if (!read_field(text, 2, 0, 23, &hour) || !read_byte(text, ':') ||
+	    !read_field(text, 2, 0, 59, &minute) || !read_byte(text, ':') ||
+	    !read_field(text, 2, 0, 59, &second))
+		return false;
+	if (**text == '.' && !read_thousandths(text, &thousandths))
+		return false;
+	*ret_time_of_day = (hour * 3600 + minute * 60 + second) * MSEC_PER_SECOND + thousandths;
+	return true;
+}
+
+/* "Z", or "+01:30" that the time is ahead of UTC. */
+static bool read_zone(const char **text, msec *ret_ahead)
+{
+	int hours;
+	int minutes;
+
+	*ret_ahead = 0;
+	if (**text == 'Z')
+		return read_byte(text, 'Z');
+	if (**text != '+' && **text != '-')
+		return false;
+	int sign = *(*text)++ == '-' ? -1 : 1;
+
+	if (!read_field(text, 2, 0, 23, &hours) || !read_byte(text, ':') ||
+	    !read_field(text, 2, 0, 59, &minutes))
+		return false;
+	*ret_ahead = sign * (hours * 60 + minutes) * 60 * MSEC_PER_SECOND;
+	return true;
+}
+
+int text_read_time(const char *text, msec *ret_time, struct err *err)
+{
+	const char *at = text ? text : "";
+	int64_t days;
+	msec time_of_day;
+	msec ahead;
+
+	if (!read_date(&at, &days) || !read_byte(&at, 'T') || !read_clock(&at, &time_of_day) ||
+	    !read_zone(&at, &ahead) || *at != '\0')
+		return err_set(err, ERR_INVALID,
+			       "'%s' is not a time: write it as 2026-01-02T03:04:05Z",
+			       text ? text : "");
+	*ret_time = days * SECONDS_PER_DAY * MSEC_PER_SECOND + time_of_day - ahead;
+	return 0;
+}

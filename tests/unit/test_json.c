@@ -1,0 +1,220 @@
+#include "unit.h"
+
+#include "base/json.h"
+#include "base/mem.h"
+
+static struct json *read_text(const char *text)
+{
+	struct json *value = NULL;
+	struct err err = {0};
+
+	if (json_read(text, strlen(text), &value, &err) < 0)
+		fail_msg("%s: %s", text, err.text);
+	return value;
+}
+
+static void assert_compact(const struct json *value, const char *expected)
+{
+	struct text text CLEANUP(text_done) = {0};
+
+	json_add_compact(&text, value);
+	assert_string_equal(text_of(&text), expected);
+}
+
+static void what_was_read_is_written_the_same(void **state)
+{
+	(void) state;
+	static const char *const texts[] = {
+		"null",
+		"true",
+		"-9223372036854775808",
+		"0.1",
+		"1e+100",
+		"\"\"",
+		"\"\\\"\\\\\\b\\f\\n\\r\\t\\u0001\\u001f/\xc3\xa9\xf0\x9f\x98\x80\"",
+		"[]",
+		"{}",
+		"{\"z\":1,\"a\":[1,2.5,null,false,{\"b\":\"c\"}],\"m\":{}}",
+	};
+
+	for (size_t i = 0; i < ARRAY_LEN(texts); i++) {
+		struct json *value CLEANUP(json_cleanup) = read_text(texts[i]);
+
+		assert_compact(value, texts[i]);
+	}
+}
+
+static void pretty_text_is_indented_by_two(void **state)
+{
+	(void) state;
+	struct json *value CLEANUP(json_cleanup) = read_text("{\"a\":[1,{}],\"b\":[]}");
+	struct text text CLEANUP(text_done) = {0};
+
+	json_add_pretty(&text, value);
+	assert_string_equal(text_of(&text),
+			    "{\n  \"a\": [\n    1,\n    {}\n  ],\n  \"b\": []\n}\n");
+}
+
+static void faults_have_their_place(void **state)
+{
+	(void) state;
+	static const struct {
+		const char *text;
+		const char *place;
+	} table[] = {
+		{"", "line 1, column 0: "},
+		{"{\n  \"a\": tru\n}", "line 2, column 10: "},
+		{"{\"a\":1,\"a\":2}", "line 1, column 10: duplicate object key"},
+		{"[1] 2", "line 1, column 5: "},
+		{"[\"\xff\"]", "line 1, column 2: "},
+		{"[\"\\u0000\"]", "line 1, column 9: "},
+		{"[1,]", "line 1, column 4: "},
+		{"[9223372036854775808]", "line 1, column 20: "},
+	};
+
+	for (size_t i = 0; i < ARRAY_LEN(table); i++) {
+		struct json *value = NULL;
+		struct err err = {0};
+
+		assert_int_equal(json_read(table[i].text, strlen(table[i].text), &value, &err),
+				 ERR_INVALID);
+		assert_null(value);
+		if (strncmp(err.text, table[i].place, strlen(table[i].place)) != 0)
+			fail_msg("'%s' does not begin with '%s'", err.text, table[i].place);
+	}
+}
+
+static void nesting_has_a_limit(void **state)
+{
+	(void) state;
+	struct text text CLEANUP(text_done) = {0};
+	struct json *value CLEANUP(json_cleanup) = NULL;
+	struct err err = {0};
+
+	text_add(&text, "[\"[[\\\"[\",\n");
+	for (int i = 0; i < JSON_DEPTH_LIMIT; i++)
+		text_add_char(&text, '[');
+	assert_int_equal(json_read(text_of(&text), text.len, &value, &err), ERR_LIMIT);
+	assert_string_equal(err.text, "line 2, column 100: nested more than 100 levels deep");
+
+	text_clear(&text);
+	for (int i = 0; i < JSON_DEPTH_LIMIT; i++)
+		text_add_char(&text, '[');
+	for (int i = 0; i < JSON_DEPTH_LIMIT; i++)
+		text_add_char(&text, ']');
+	assert_int_equal(json_read(text_of(&text), text.len, &value, &err), 0);
+}
+
+static void foreign_bytes_in_strings_are_replaced(void **state)
+{
+	(void) state;
+	struct json *value CLEANUP(json_cleanup) = json_new_string("a\xff"
+								   "b");
+
+	assert_string_equal(json_as_string(value, ""), "a\xef\xbf\xbd"
+						       "b");
+	struct json *object CLEANUP(json_cleanup) = json_new_object();
+
+	json_set_bool(object, "\xfe", true);
+	assert_compact(object, "{\"\xef\xbf\xbd\":true}");
+}
+
+static void a_value_of_another_type_gives_the_otherwise(void **state)
+{
+	(void) state;
+	struct json *value CLEANUP(json_cleanup) =
+		read_text("{\"i\":3,\"r\":1.5,\"s\":\"t\",\"b\":true}");
+
+	assert_int_equal(json_as_integer(json_get(value, "i"), -1), 3);
+	assert_int_equal(json_as_integer(json_get(value, "r"), -1), -1);
+	assert_int_equal(json_as_integer(json_get(value, "none"), -1), -1);
+	assert_true(json_as_real(json_get(value, "i"), 0) == 3.0);
+	assert_true(json_as_real(json_get(value, "r"), 0) == 1.5);
+	assert_string_equal(json_as_string(json_get(value, "s"), "?"), "t");
+	assert_string_equal(json_as_string(json_get(value, "i"), "?"), "?");
+	assert_true(json_as_bool(json_get(value, "b"), false));
+	assert_false(json_as_bool(json_get(value, "s"), false));
+	assert_null(json_get(json_get(value, "i"), "deeper"));
+	assert_int_equal(json_type_of(NULL), JSON_NULL);
+	assert_int_equal(json_count(NULL), 0);
+}
+
+static void members_keep_their_order(void **state)
+{
+	(void) state;
+	struct json *object CLEANUP(json_cleanup) = json_new_object();
+
+	json_set_integer(object, "z", 1);
+	json_set_string(object, "a", "x");
+	json_set_string(object, "none", NULL);
+	json_set_integer(object, "m", 2);
+	json_set_integer(object, "z", 3);
+	assert_compact(object, "{\"z\":3,\"a\":\"x\",\"m\":2}");
+	json_remove(object, "a");
+	json_remove(object, "a");
+	const char *key = NULL;
+	struct json *value;
+
+	assert_true(json_member(object, 1, &key, &value));
+	assert_string_equal(key, "m");
+	assert_false(json_member(object, 2, &key, &value));
+	key = NULL;
+	assert_true(json_next(object, &key, &value));
+	assert_string_equal(key, "z");
+	assert_true(json_next(object, &key, &value));
+	assert_string_equal(key, "m");
+	assert_false(json_next(object, &key, &value));
+}
+
+static void paths_are_followed_and_made(void **state)
+{
+	(void) state;
+	struct json *root CLEANUP(json_cleanup) = json_new_object();
+
+	json_set_integer(json_object_at(json_object_at(root, "spec"), "runPolicy"), "n", 4);
+	assert_int_equal(json_as_integer(json_get_path(root, "spec", "runPolicy", "n", NULL), 0),
+			 4);
+	assert_null(json_get_path(root, "spec", "x", "n", NULL));
+	assert_ptr_equal(json_get_path(root, NULL), root);
+}
+
+static void a_copy_is_its_own(void **state)
+{
+	(void) state;
+	struct json *value CLEANUP(json_cleanup) = read_text("{\"a\":[1,2]}");
+	struct json *copy CLEANUP(json_cleanup) = json_new_copy(value);
+
+	assert_true(json_equals(value, copy));
+	json_append(json_get(copy, "a"), json_new_null());
+	assert_false(json_equals(value, copy));
+	assert_int_equal(json_count(json_get(value, "a")), 2);
+	assert_true(json_equals(NULL, json_at(json_get(copy, "a"), 2)));
+	assert_false(json_equals(NULL, copy));
+}
+
+static void numbers_without_end_become_null(void **state)
+{
+	(void) state;
+	volatile double zero = 0;
+	struct json *value CLEANUP(json_cleanup) = json_new_real(1 / zero);
+
+	assert_true(json_is(value, JSON_NULL));
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(what_was_read_is_written_the_same),
+		cmocka_unit_test(pretty_text_is_indented_by_two),
+		cmocka_unit_test(faults_have_their_place),
+		cmocka_unit_test(nesting_has_a_limit),
+		cmocka_unit_test(foreign_bytes_in_strings_are_replaced),
+		cmocka_unit_test(a_value_of_another_type_gives_the_otherwise),
+		cmocka_unit_test(members_keep_their_order),
+		cmocka_unit_test(paths_are_followed_and_made),
+		cmocka_unit_test(a_copy_is_its_own),
+		cmocka_unit_test(numbers_without_end_become_null),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

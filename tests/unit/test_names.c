@@ -1,0 +1,93 @@
+#include "unit.h"
+
+#include "base/mem.h"
+#include "base/names.h"
+
+static void labels_follow_dns_1035(void **state)
+{
+	(void) state;
+	const char *longest = "a23456789-123456789-123456789-123456789-123456789-123456789-123";
+
+	assert_true(name_is_dns1035_label("a"));
+	assert_true(name_is_dns1035_label("my-job-0"));
+	assert_true(name_is_dns1035_label(longest));
+	assert_false(name_is_dns1035_label("a23456789-123456789-123456789-123456789-123456789-"
+					   "123456789-1234"));
+	assert_false(name_is_dns1035_label(""));
+	assert_false(name_is_dns1035_label(NULL));
+	assert_false(name_is_dns1035_label("0a"));
+	assert_false(name_is_dns1035_label("-a"));
+	assert_false(name_is_dns1035_label("a-"));
+	assert_false(name_is_dns1035_label("aB"));
+	assert_false(name_is_dns1035_label("a_b"));
+	assert_false(name_is_dns1035_label("a.b"));
+}
+
+static void assert_made(const char *text, size_t max_len, const char *expected)
+{
+	char *name CLEANUP(mem_free_text) = name_make_dns1035(text, max_len, "job");
+
+	assert_string_equal(name, expected);
+	assert_true(name_is_dns1035_label(name));
+}
+
+static void any_text_becomes_a_label(void **state)
+{
+	(void) state;
+	assert_made("Train_MNIST.py", 63, "train-mnist-py");
+	assert_made("2nd try!!", 63, "nd-try");
+	assert_made("", 63, "job");
+	assert_made(NULL, 63, "job");
+	assert_made("\xc3\xa9t\xc3\xa9", 63, "t");
+	assert_made("abc-def", 4, "abc");
+	assert_made("123", 63, "job");
+	assert_made("aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa",
+		    1000, "aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa");
+}
+
+static void environment_names_are_kubernetes_ones(void **state)
+{
+	(void) state;
+	assert_true(name_is_environment_variable("TF_CONFIG"));
+	assert_true(name_is_environment_variable("my.name-1"));
+	assert_false(name_is_environment_variable("1A"));
+	assert_false(name_is_environment_variable(""));
+	assert_false(name_is_environment_variable("A=B"));
+	assert_false(name_is_environment_variable("A B"));
+}
+
+static void words_are_found_and_gaps_passed_over(void **state)
+{
+	(void) state;
+	static const char *const words[] = {"chief", NULL, "worker", "ps"};
+
+	assert_int_equal(name_find_word(words, 4, "worker"), 2);
+	assert_int_equal(name_find_word(words, 4, "Worker"), -1);
+	assert_int_equal(name_find_word_ignoring_case(words, 4, "PS"), 3);
+	assert_int_equal(name_find_word(words, 4, NULL), -1);
+}
+
+static void the_nearest_word_is_offered(void **state)
+{
+	(void) state;
+	static const char *const words[] = {"restartPolicy", NULL, "replicas", "template"};
+
+	assert_string_equal(name_nearest(words, 4, "replcias"), "replicas");
+	assert_string_equal(name_nearest(words, 4, "restartpolcy"), "restartPolicy");
+	assert_null(name_nearest(words, 4, "image"));
+	assert_null(name_nearest(words, 4, ""));
+	assert_null(name_nearest(words, 4, NULL));
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(labels_follow_dns_1035),
+		cmocka_unit_test(any_text_becomes_a_label),
+		cmocka_unit_test(environment_names_are_kubernetes_ones),
+		cmocka_unit_test(words_are_found_and_gaps_passed_over),
+		cmocka_unit_test(the_nearest_word_is_offered),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
