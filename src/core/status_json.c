@@ -206,7 +206,7 @@ static const char *read_text(struct reader *reader, const struct json *object, c
 {
 	struct json *value = get(reader, object, key, JSON_STRING, "text");
 
-	return arena_copy_text(reader->arena, json_string(value, NULL));
+	return arena_copy_text(reader->arena, json_as_string(value, NULL));
 }
 
 static const char *read_needed_text(struct reader *reader, const struct json *object,
@@ -224,7 +224,7 @@ static int read_int(struct reader *reader, const struct json *object, const char
 		    int otherwise)
 {
 	struct json *value = get(reader, object, key, JSON_INTEGER, "a whole number");
-	int64_t number = json_integer(value, otherwise);
+	int64_t number = json_as_integer(value, otherwise);
 
 	if (number < INT_MIN || number > INT_MAX) {
 		refuse(reader, key, "a smaller number");
@@ -235,13 +235,13 @@ static int read_int(struct reader *reader, const struct json *object, const char
 
 static int64_t read_long(struct reader *reader, const struct json *object, const char *key)
 {
-	return json_integer(get(reader, object, key, JSON_INTEGER, "a whole number"), 0);
+	return json_as_integer(get(reader, object, key, JSON_INTEGER, "a whole number"), 0);
 }
 
 static msec read_time(struct reader *reader, const struct json *object, const char *key)
 {
 	const char *text =
-		json_string(get(reader, object, key, JSON_STRING, "a time (RFC 3339)"), NULL);
+		json_as_string(get(reader, object, key, JSON_STRING, "a time (RFC 3339)"), NULL);
 	msec time = MSEC_UNSET;
 
 	if (text && text_read_time(text, &time, NULL) < 0)
@@ -253,7 +253,7 @@ static msec read_time(struct reader *reader, const struct json *object, const ch
 static int read_word(struct reader *reader, const struct json *object, const char *key,
 		     const char *const *words, size_t n_words)
 {
-	const char *word = json_string(json_get(object, key), "");
+	const char *word = json_as_string(json_get(object, key), "");
 	int found = name_find_word(words, n_words, word);
 
 	if (found >= 0)
@@ -279,7 +279,7 @@ static void read_condition(struct reader *reader, const struct json *object,
 {
 	condition->type = (enum condition_type) read_word(reader, object, "type",
 							  condition_type_words, CONDITION_COUNT);
-	condition->is_true = text_equals(json_string(json_get(object, "status"), NULL), "True");
+	condition->is_true = text_equals(json_as_string(json_get(object, "status"), NULL), "True");
 	condition->reason = read_text(reader, object, "reason");
 	condition->message = read_text(reader, object, "message");
 	condition->last_update = read_time(reader, object, "lastUpdateTime");
@@ -362,7 +362,7 @@ static void read_last_lines(struct reader *reader, const struct json *object,
 	failure->last_lines = elements;
 	for (size_t i = 0; i < failure->n_last_lines; i++)
 		failure->last_lines[i] =
-			arena_copy_text(reader->arena, json_string(json_at(list, i), ""));
+			arena_copy_text(reader->arena, json_as_string(json_at(list, i), ""));
 }
 
 static void read_consequences(struct reader *reader, const struct json *object,
