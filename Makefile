@@ -1,0 +1,23 @@
+# A thin front: meson and ninja build, the files in script/ do the rest.
+
+BUILD ?= build
+
+all: $(BUILD)/build.ninja
+	@ninja -C $(BUILD) --quiet
+
+$(BUILD)/build.ninja:
+	@meson setup $(BUILD) >/dev/null
+
+install: all
+	meson install -C $(BUILD) --no-rebuild
+
+test: # installs what is missing, builds, runs every test
+	script/test
+
+check: all # form, floors, symbols, linters
+	script/check
+
+clean:
+	rm -rf $(BUILD) build-*
+
+.PHONY: all install test check clean
