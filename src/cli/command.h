@@ -5,23 +5,33 @@
 #include "base/own.h"
 #include "cli/options.h"
 
+#include <stddef.h>
+
 struct command {
 	const char *name;
-	const char *arguments; /* "JOB", "[OPTIONS] SCRIPT.py [ARGS…]": how usage shows them */
+	const char *group; /* heading under which help lists it; commands of a group stand together
+			    */
+	/* How usage shows what follows the name, "[OPTIONS] JOB"; several forms on a line each. */
+	const char *arguments;
 	const char *one_line; /* what it does, in one line */
-	const char *examples; /* lines that --help shows as they are */
+	const char *examples; /* lines that --help shows as they are; NULL: none */
 	const struct option_row *options; /* ends with a row without a name */
+	size_t least_arguments, most_arguments; /* plain arguments; not counted for takes_program */
 	/* Where options stop: after the first plain argument everything belongs to the program that
 	 * is run. */
 	bool takes_program;
 	int (*run)(const struct options *options); /* gives the exit code */
 };
 
+#define COMMAND_ANY_NUMBER ((size_t) -1) /* most_arguments without an end */
+
 extern const struct command command_run, command_ps, command_status, command_logs, command_stop,
 	command_delete, command_wait, command_render, command_help, command_version;
 
 /* All commands, in the order in which help shows them; ends with NULL. */
 extern const struct command *const all_commands[];
+/* The command of that name; NULL when there is none. */
+const struct command *command_find(const char *name);
 
 enum exit_code {
 	EXIT_DONE = 0,

@@ -1,4 +1,79 @@
-int main(void)
+/* muster: finds the command, reads its options, runs it. */
+#include "cli/command.h"
+#include "cli/help.h"
+#include "cli/output.h"
+
+#include <signal.h>
+#include <string.h>
+
+const struct command *const all_commands[] = {
+	&command_help,
+	&command_version,
+	NULL,
+};
+
+const struct command *command_find(const char *name)
 {
-	return 0;
+	for (size_t i = 0; all_commands[i]; i++)
+		if (!strcmp(all_commands[i]->name, name))
+			return all_commands[i];
+	return NULL;
+}
+
+/* What people write first: nothing, --help, -h, --version, -V. */
+static const char *command_name_of(const char *word)
+{
+	if (!word || !strcmp(word, "--help") || !strcmp(word, "-h"))
+		return "help";
+	if (!strcmp(word, "--version") || !strcmp(word, "-V"))
+		return "version";
+	return word;
+}
+
+static int complain_of_use(const struct command *command, const struct text *faults)
+{
+	struct text text CLEANUP(text_done) = {0};
+	const char *line = text_of(faults);
+
+	for (size_t len; (len = strcspn(line, "\n")); line += len + 1)
+		text_addf(&text, "muster %s: %.*s\n", command->name, (int) len, line);
+	text_addf(&text, "'muster %s --help' shows how it is used.\n", command->name);
+	output_complain(&text);
+	return EXIT_WRONG_USE;
+}
+
+static int run_command(const struct command *command, int argc, char **argv)
+{
+	struct options *options CLEANUP(options_cleanup) = NULL;
+	struct text faults CLEANUP(text_done) = {0};
+	struct text help CLEANUP(text_done) = {0};
+
+	if (options_parse(command, argc, argv, &options, &faults))
+		return complain_of_use(command, &faults);
+	if (!option_flag(options, "help"))
+		return command->run(options);
+	help_add_command(&help, command);
+	output_add(&help);
+	return EXIT_DONE;
+}
+
+static int complain_of_command(const char *name)
+{
+	struct text text CLEANUP(text_done) = {0};
+
+	help_add_unknown_command(&text, name);
+	output_complain(&text);
+	return EXIT_WRONG_USE;
+}
+
+int main(int argc, char **argv)
+{
+	const struct command *command = command_find(command_name_of(argv[1]));
+	int n_used = argc < 2 ? argc : 2;
+
+	/* A reader that is gone is an error of write, which each writer answers for itself. */
+	signal(SIGPIPE, SIG_IGN);
+	if (!command)
+		return complain_of_command(argv[1]);
+	return output_finish(run_command(command, argc - n_used, argv + n_used));
 }

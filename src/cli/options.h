@@ -1,10 +1,14 @@
 /* Options of commands: a table of rows in, checked values out. Flags > environment (MUSTER_*) >
- * default. */
+ * default.
+ *
+ * Understood: --name VALUE, --name=VALUE, --max_restarts for --max-restarts, --flag, --no-flag,
+ * -w 2, -w2, letters of flags joined (-aq), and -- before what is not an option. */
 #pragma once
 
 #include "base/err.h"
 #include "base/msec.h"
 #include "base/own.h"
+#include "base/text.h"
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -27,17 +31,27 @@ struct option_row {
 	const char *words; /* "json|yaml|wide|name" for OPTION_WORD */
 	const char *otherwise; /* default as text, NULL: not set */
 	int64_t low, high; /* of OPTION_NUMBER */
+	/* MUSTER_MAX_RESTARTS gives the default. For habits (how), not for what a call is about:
+	 * replicas find MUSTER_ROLE and its like in their environment. */
+	bool has_variable;
 	const char *one_line; /* for --help */
 };
 
 struct options; /* the values of one call */
 struct command;
 
-/* Parses argv (without program and command name). All mistakes at once in `faults_text`;
- * ERR_INVALID then. */
+/* The row at `index`: the command's own first, then those that every command has (--help,
+ * --state-dir); NULL behind the last. */
+const struct option_row *options_row(const struct command *command, size_t index);
+/* The variable of a row: MUSTER_MAX_RESTARTS for max-restarts. Caller frees. */
+char *option_variable(const struct option_row *row) MUST_USE;
+
+/* Parses argv (without program and command name), which must outlive the options. ERR_INVALID when
+ * something is wrong: then `faults` has every mistake, one sentence a line. When --help is given
+ * mistakes do not count. */
 int options_parse(const struct command *command, int argc, char **argv,
-		  struct options **ret_options, struct err *err) MUST_USE;
-void options_free(struct options *options);
+		  struct options **ret_options, struct text *faults) MUST_USE;
+void options_free(struct options *options); /* NULL is fine */
 void options_cleanup(struct options **options);
 
 bool option_is_given(const struct options *options, const char *name); /* by flag or environment */

@@ -1,0 +1,35 @@
+/* muster help [COMMAND]: what there is, and how it is used. */
+#include "cli/command.h"
+#include "cli/help.h"
+#include "cli/output.h"
+
+static int help_run(const struct options *options)
+{
+	struct text text CLEANUP(text_done) = {0};
+	size_t n_arguments;
+	const char *name = options_arguments(options, &n_arguments)[0];
+	const struct command *command = name ? command_find(name) : NULL;
+
+	if (name && !command) {
+		help_add_unknown_command(&text, name);
+		output_complain(&text);
+		return EXIT_WRONG_USE;
+	}
+	if (command)
+		help_add_command(&text, command);
+	else
+		help_add_overview(&text);
+	output_add(&text);
+	return EXIT_DONE;
+}
+
+const struct command command_help = {
+	.name = "help",
+	.group = "Know",
+	.arguments = "[COMMAND]",
+	.one_line = "show the commands, or how one is used",
+	.examples = "  muster help\n"
+		    "  muster help run\n",
+	.most_arguments = 1,
+	.run = help_run,
+};

@@ -1,0 +1,21 @@
+/* muster version: which one this is. */
+#include "cli/command.h"
+#include "cli/output.h"
+
+static int version_run(const struct options *options)
+{
+	struct text text CLEANUP(text_done) = {0};
+
+	(void) options;
+	text_add(&text, "muster " MUSTER_VERSION "\n");
+	output_add(&text);
+	return EXIT_DONE;
+}
+
+const struct command command_version = {
+	.name = "version",
+	.group = "Know",
+	.arguments = "",
+	.one_line = "print the version",
+	.run = version_run,
+};

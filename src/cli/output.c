@@ -1,0 +1,76 @@
+#include "cli/output.h"
+
+#include "cli/command.h"
+
+#include <errno.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+/* errno of the first write to stdout that failed. */
+static int lost_errno;
+
+static void note_loss(void)
+{
+	if (!lost_errno)
+		lost_errno = errno ? errno : EIO;
+}
+
+void output_add(const struct text *text)
+{
+	if (text->len && fwrite(text->bytes, 1, text->len, stdout) != text->len)
+		note_loss();
+}
+
+bool output_flush(void)
+{
+	if (fflush(stdout))
+		note_loss();
+	return !lost_errno;
+}
+
+void output_complain(const struct text *text)
+{
+	fputs(text_of(text), stderr);
+}
+
+void output_say(const char *format, ...)
+{
+	va_list values;
+
+	fputs("muster: ", stderr);
+	va_start(values, format);
+	vfprintf(stderr, format, values);
+	va_end(values);
+	fputc('\n', stderr);
+}
+
+int output_fail(const struct err *err)
+{
+	output_say("%s", err->text);
+	switch ((enum err_code) err->code) {
+	case ERR_INVALID:
+		return EXIT_WRONG_USE;
+	case ERR_UNREACHABLE:
+		return EXIT_NOT_REACHED;
+	case ERR_REFUSED:
+		return EXIT_REFUSED;
+	case ERR_NOT_FOUND:
+	case ERR_EXISTS:
+	case ERR_CONFLICT:
+	case ERR_IO:
+	case ERR_LIMIT:
+	case ERR_UNSUPPORTED:
+	case ERR_SPACE:
+		break;
+	}
+	return EXIT_FAILED;
+}
+
+int output_finish(int exit_code)
+{
+	if (output_flush() || lost_errno == EPIPE)
+		return exit_code;
+	output_say("standard output: %s", strerror(lost_errno));
+	return EXIT_FAILED;
+}

@@ -1,0 +1,20 @@
+/* What commands print: data on stdout, sentences on stderr, and what is done when either fails. */
+#pragma once
+
+#include "base/err.h"
+#include "base/text.h"
+
+/* Writes data to stdout (kept by stdio until output_flush or the end of the program). */
+void output_add(const struct text *text);
+/* Writes what is kept. False when the reader is gone or the disk is full: nothing more arrives. */
+bool output_flush(void);
+/* Writes lines to stderr. */
+void output_complain(const struct text *text);
+/* A sentence of muster's own on stderr: "muster: …". */
+void output_say(const char *format, ...) PRINTF_LIKE(1, 2);
+/* Tells an error and gives the exit code for it: 2 wrong use or file, 3 not reached, 4 refused,
+ * else 1. */
+int output_fail(const struct err *err);
+/* At the end of the program: `exit_code`, or 1 and a sentence when data was lost on its way to
+ * stdout. A reader that left early (`muster ps | head -1`) has what it wanted. */
+int output_finish(int exit_code);
