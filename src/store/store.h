@@ -16,7 +16,8 @@
 struct store_record {
 	char *name; /* unique key */
 	char *uid; /* unique for ever; told apart a job from a later one of the same name */
-	int64_t version; /* goes up with every change */
+	int64_t version; /* goes up with every change; a later record of the same name begins above
+			    the last version of the earlier one */
 	char *document; /* the TFJob without its status (JSON) */
 	char *status; /* its status (JSON) */
 	char *summary; /* what `ps` shows (JSON), so that a list reads little */
@@ -64,7 +65,8 @@ struct store_functions {
 		    struct err *err);
 
 	/* Claims `count` numbers in low..high that nobody has claimed and `is_free` accepts (it
-	 * tries to bind), all or none, in one transaction. ERR_LIMIT when there are not enough. */
+	 * tries to bind), all or none, in one transaction. ERR_LIMIT when there are not enough. The
+	 * search may begin anywhere in the range. */
 	int (*claim_numbers)(struct store *store, const char *kind, const char *owner_uid, int low,
 			     int high, size_t count, bool (*is_free)(int number, void *data),
 			     void *data, int *ret_numbers, struct err *err);
