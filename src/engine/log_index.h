@@ -1,0 +1,36 @@
+/* The index beside a log file: when which byte came. Times make it possible to merge the logs of
+ * replicas and to answer `--since`, while the log itself keeps every byte as it was written.
+ *
+ * A record says "from this offset on, the bytes came at this time or later". Offsets count the
+ * whole output of the attempt, over rotations; the first record of a file tells where it begins.
+ * Records are written before the bytes that they speak of, so whoever sees a byte can see its
+ * time. Within an attempt neither offsets nor times go back. */
+#pragma once
+
+#include "base/msec.h"
+#include "base/own.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+struct log_record {
+	int64_t offset;
+	msec time; /* LOG_TIME_CLOSED: the attempt's output ended at this offset */
+};
+
+#define LOG_TIME_CLOSED ((msec) -1)
+#define LOG_RECORD_SIZE 16 /* of a record in the file: two numbers, least byte first */
+
+/* Appends one record; 0 or errno. A record that could not be written whole is taken back. */
+int log_index_add(int fd, const struct log_record *record);
+
+/* Reads record `position` (from 0) of an index file; false when there is none (yet). */
+bool log_index_read(int fd, int64_t position, struct log_record *ret_record);
+/* How many whole records the file has. */
+int64_t log_index_count(int fd);
+
+/* Position of the last record whose time is at most `time`; -1 when all are later. Position of the
+ * last record whose offset is at most `offset`; -1 when all are behind it. Binary searches. */
+int64_t log_index_find_time(int fd, msec time);
+int64_t log_index_find_offset(int fd, int64_t offset);

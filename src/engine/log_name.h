@@ -1,0 +1,37 @@
+/* Names of log files: ROLE-INDEX.ATTEMPT.log for one attempt of a replica, its index beside it, and
+ * ….log.1 for the older part of a log that was rotated. */
+#pragma once
+
+#include "base/own.h"
+
+#include <stdbool.h>
+
+#define LOG_ROLE_SIZE 64 /* a role's name is a DNS label */
+
+/* One attempt of a replica. */
+struct log_name {
+	char role[LOG_ROLE_SIZE];
+	int index;
+	int attempt;
+};
+
+/* The four files of an attempt. */
+enum log_file {
+	LOG_FILE_TEXT, /* ROLE-INDEX.ATTEMPT.log */
+	LOG_FILE_INDEX, /* ROLE-INDEX.ATTEMPT.index */
+	LOG_FILE_OLD_TEXT, /* ROLE-INDEX.ATTEMPT.log.1 */
+	LOG_FILE_OLD_INDEX, /* ROLE-INDEX.ATTEMPT.index.1 */
+	LOG_FILE_COUNT,
+};
+
+/* The path of such a file; the caller frees it. */
+char *log_name_path(const char *folder, const struct log_name *name, enum log_file file) MUST_USE;
+
+/* Reads the name of a file in a log folder; false where it is not the text of an attempt (current
+ * or old). */
+bool log_name_read(const char *file_name, struct log_name *ret_name);
+
+/* By role as it is spelled, then index, then attempt: below, at or above 0. */
+int log_name_compare(const struct log_name *a, const struct log_name *b);
+/* The same role and index; the attempt may differ. */
+bool log_name_same_replica(const struct log_name *a, const struct log_name *b);

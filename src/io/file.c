@@ -1,0 +1,101 @@
+#include "io/file.h"
+
+#include "base/mem.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <unistd.h>
+
+#define FIRST_READ_SIZE 16384
+
+void file_close(int *fd)
+{
+	if (*fd >= 0)
+		close(*fd);
+	*fd = -1;
+}
+
+int file_write_all(int fd, const void *bytes, size_t len, size_t *ret_written)
+{
+	size_t written = 0;
+	int failure = 0;
+
+	while (written < len && failure == 0) {
+		ssize_t n = write(fd, (const char *) bytes + written, len - written);
+
+		if (n > 0)
+			written += (size_t) n;
+		else if (n == 0)
+			failure = ENOSPC;
+		else if (errno != EINTR)
+			failure = errno;
+	}
+	if (ret_written)
+		*ret_written = written;
+	return failure;
+}
+
+size_t file_read_at(int fd, void *bytes, size_t len, int64_t offset)
+{
+	size_t got = 0;
+
+	while (got < len) {
+		ssize_t n = pread(fd, (char *) bytes + got, len - got, offset + (int64_t) got);
+
+		if (n > 0)
+			got += (size_t) n;
+		else if (n == 0 || errno != EINTR)
+			break;
+	}
+	return got;
+}
+
+/* Reads to the end of the file, growing `*bytes`; one byte more than `limit` is enough to know that
+ * it is too large. */
+static int read_to_end(int fd, size_t limit, char **bytes, size_t *ret_len)
+{
+	size_t capacity = FIRST_READ_SIZE;
+	size_t len = 0;
+
+	*bytes = mem_resize(*bytes, capacity + 1, 1);
+	while (len <= limit) {
+		ssize_t n = read(fd, *bytes + len, capacity - len);
+
+		if (n == 0)
+			break;
+		if (n < 0 && errno != EINTR)
+			return errno;
+		if (n > 0)
+			len += (size_t) n;
+		if (len == capacity) {
+			capacity *= 2;
+			*bytes = mem_resize(*bytes, capacity + 1, 1);
+		}
+	}
+	(*bytes)[len] = '\0';
+	*ret_len = len;
+	return 0;
+}
+
+int file_read_whole(const char *path, size_t limit, char **ret_bytes, size_t *ret_len,
+		    struct err *err)
+{
+	int fd CLEANUP(file_close) = open(path, O_RDONLY | O_CLOEXEC);
+
+	if (fd < 0 && errno == ENOENT)
+		return err_set(err, ERR_NOT_FOUND, "file '%s' not found", path);
+	if (fd < 0)
+		return err_set_errno(err, errno, "cannot open '%s'", path);
+
+	char *bytes CLEANUP(mem_free_text) = NULL;
+	size_t len = 0;
+	int failure = read_to_end(fd, limit, &bytes, &len);
+
+	if (failure)
+		return err_set_errno(err, failure, "cannot read '%s'", path);
+	if (len > limit)
+		return err_set(err, ERR_LIMIT, "'%s' is larger than %zu bytes", path, limit);
+	*ret_bytes = TAKE(bytes);
+	*ret_len = len;
+	return 0;
+}

@@ -1,0 +1,24 @@
+/* Files: what open, read and write leave to the caller, done once. Folders are io/folder's. */
+#pragma once
+
+#include "base/err.h"
+#include "base/own.h"
+
+#include <stddef.h>
+#include <stdint.h>
+
+/* `int fd CLEANUP(file_close) = …`; a negative number is passed over, and -1 is left behind. */
+void file_close(int *fd);
+
+/* Writes all of it, over interruptions and short writes. Returns 0 or errno; *ret_written (may be
+ * NULL) is how much was taken in either case. */
+int file_write_all(int fd, const void *bytes, size_t len, size_t *ret_written);
+
+/* Reads up to `len` bytes at an offset, over interruptions and short reads; less only at the end
+ * of the file or on an error. Returns how many. */
+size_t file_read_at(int fd, void *bytes, size_t len, int64_t offset);
+
+/* The whole of a file (or pipe), at most `limit` bytes: ERR_NOT_FOUND, ERR_LIMIT, ERR_IO. A NUL is
+ * put behind the bytes; the caller frees them. */
+int file_read_whole(const char *path, size_t limit, char **ret_bytes, size_t *ret_len,
+		    struct err *err) MUST_USE;
