@@ -22,10 +22,11 @@ int process_identify(pid_t pid, struct process_identity *ret_identity, struct er
  * namespace counts as alive only when it can be seen. */
 bool process_is_alive(const struct process_identity *identity);
 
-/* Calls `fn` for each process whose parent is `parent` (the kernel here may lack
- * /proc/PID/task/TID/children, so /proc is read). */
+/* Calls `fn` for each process whose parent is `parent`, also for one that has ended and is not
+ * reaped yet. All of /proc is read: /proc/PID/task/TID/children is missing in kernels without
+ * CONFIG_PROC_CHILDREN. */
 void process_each_child(pid_t parent, void (*fn)(pid_t pid, void *data), void *data);
-/* Calls `fn` for each process of this user whose environment holds exactly this "NAME=VALUE" entry.
- */
+/* Calls `fn` for each process of this user whose environment, as its program began with it, holds
+ * exactly this "NAME=VALUE" entry. */
 void process_each_marked(const char *entry, void (*fn)(pid_t pid, void *data), void *data);
 bool process_has_mark(pid_t pid, const char *entry);

@@ -1,0 +1,270 @@
+/* Processes as /proc tells of them. Everything is read anew: nothing here is remembered. */
+#include "io/process.h"
+
+#include "base/text.h"
+
+#include <ctype.h>
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#define PROC_PATH_SIZE 64
+#define PROC_LINE_SIZE 4096
+
+/* What we use of /proc/PID/stat. */
+struct stat_line {
+	char state;
+	pid_t parent;
+	uint64_t start_time;
+};
+
+/* Reads the beginning of a small file and puts a NUL behind; -1 (errno) when it cannot be read. */
+static ssize_t read_beginning(const char *path, char *buf, size_t size)
+{
+	int fd = open(path, O_RDONLY | O_CLOEXEC);
+
+	if (fd < 0)
+		return -1;
+	ssize_t len = read(fd, buf, size - 1);
+
+	close(fd);
+	if (len >= 0)
+		buf[len] = '\0';
+	return len;
+}
+
+/* The program's name stands in parentheses and may hold any byte, ')' too: what follows the last
+ * one is numbers. See proc(5); the start time is field 22. */
+static bool read_stat(pid_t pid, struct stat_line *ret_line)
+{
+	char path[PROC_PATH_SIZE], line[PROC_LINE_SIZE];
+
+	snprintf(path, sizeof(path), "/proc/%d/stat", (int) pid);
+	if (read_beginning(path, line, sizeof(line)) <= 0)
+		return false;
+	const char *behind_name = strrchr(line, ')');
+
+	return behind_name &&
+	       sscanf(behind_name + 1,
+		      " %c %d %*d %*d %*d %*d %*u %*u %*u %*u %*u %*u %*u %*d %*d %*d %*d %*d %*d"
+		      " %" SCNu64,
+		      &ret_line->state, &ret_line->parent, &ret_line->start_time) == 3;
+}
+
+static bool has_ended(const struct stat_line *line)
+{
+	return line->state == 'Z' || line->state == 'X';
+}
+
+static bool read_boot_id(char *buf, size_t size)
+{
+	if (read_beginning("/proc/sys/kernel/random/boot_id", buf, size) <= 0)
+		return false;
+	buf[strcspn(buf, "\n")] = '\0';
+	return true;
+}
+
+/* 0 when it may not be known: another user's process. */
+static uint64_t pid_space_of(const char *process_name)
+{
+	char path[PROC_PATH_SIZE];
+	struct stat space;
+
+	snprintf(path, sizeof(path), "/proc/%s/ns/pid", process_name);
+	return stat(path, &space) == 0 ? (uint64_t) space.st_ino : 0;
+}
+
+int process_identify(pid_t pid, struct process_identity *ret_identity, struct err *err)
+{
+	struct process_identity identity = {.pid = pid};
+	struct stat_line line;
+	char name[PROC_PATH_SIZE / 2];
+
+	snprintf(name, sizeof(name), "%d", (int) pid);
+	if (!read_stat(pid, &line) || has_ended(&line))
+		return err_set(err, ERR_NOT_FOUND, "process %d does not exist", (int) pid);
+	if (!read_boot_id(identity.boot_id, sizeof(identity.boot_id)))
+		return err_set_errno(err, errno, "cannot read this machine's boot id");
+	identity.start_time = line.start_time;
+	identity.pid_space = pid_space_of(name);
+	*ret_identity = identity;
+	return 0;
+}
+
+static bool is_that_process(pid_t pid, uint64_t start_time)
+{
+	struct stat_line line;
+
+	return read_stat(pid, &line) && line.start_time == start_time && !has_ended(&line);
+}
+
+/* Calls `fn` for every process that can be seen, until it says that it has seen enough. */
+static void each_process(bool (*fn)(pid_t pid, void *data), void *data)
+{
+	DIR *proc = opendir("/proc");
+	struct dirent *entry;
+
+	if (!proc)
+		return;
+	while ((entry = readdir(proc)))
+		if (isdigit((unsigned char) entry->d_name[0]) && fn(atoi(entry->d_name), data))
+			break;
+	closedir(proc);
+}
+
+/* The process's number in its own, innermost namespace: the last number of "NSpid:". */
+static pid_t innermost_pid(pid_t pid)
+{
+	char path[PROC_PATH_SIZE], status[PROC_LINE_SIZE];
+
+	snprintf(path, sizeof(path), "/proc/%d/status", (int) pid);
+	if (read_beginning(path, status, sizeof(status)) <= 0)
+		return 0;
+	char *numbers = strstr(status, "\nNSpid:");
+
+	if (!numbers)
+		return 0;
+	numbers += strlen("\nNSpid:");
+	numbers[strcspn(numbers, "\n")] = '\0';
+	return atoi(strrchr(numbers, '\t') + 1);
+}
+
+struct foreign_search {
+	const struct process_identity *identity;
+	bool is_found;
+};
+
+static bool match_foreign(pid_t pid, void *data)
+{
+	struct foreign_search *search = data;
+	char name[PROC_PATH_SIZE / 2];
+
+	snprintf(name, sizeof(name), "%d", (int) pid);
+	search->is_found = is_that_process(pid, search->identity->start_time) &&
+			   pid_space_of(name) == search->identity->pid_space &&
+			   innermost_pid(pid) == search->identity->pid;
+	return search->is_found;
+}
+
+/* In a namespace below ours, where it has another number here; one beside ours cannot be seen. */
+static bool is_alive_elsewhere(const struct process_identity *identity)
+{
+	struct foreign_search search = {.identity = identity};
+
+	each_process(match_foreign, &search);
+	return search.is_found;
+}
+
+bool process_is_alive(const struct process_identity *identity)
+{
+	char boot_id[sizeof(identity->boot_id)];
+
+	if (!read_boot_id(boot_id, sizeof(boot_id)) || !text_equals(boot_id, identity->boot_id))
+		return false;
+	if (identity->pid_space != pid_space_of("self"))
+		return is_alive_elsewhere(identity);
+	return is_that_process(identity->pid, identity->start_time);
+}
+
+struct child_search {
+	pid_t parent;
+	void (*fn)(pid_t pid, void *data);
+	void *data;
+};
+
+static bool match_child(pid_t pid, void *data)
+{
+	struct child_search *search = data;
+	struct stat_line line;
+
+	if (read_stat(pid, &line) && line.parent == search->parent)
+		search->fn(pid, search->data);
+	return false;
+}
+
+void process_each_child(pid_t parent, void (*fn)(pid_t pid, void *data), void *data)
+{
+	struct child_search search = {parent, fn, data};
+
+	each_process(match_child, &search);
+}
+
+/* All of /proc/PID/environ: entries, each with a NUL behind. False when it may not be read. */
+static bool read_environment(pid_t pid, struct text *environment)
+{
+	char path[PROC_PATH_SIZE], chunk[PROC_LINE_SIZE];
+
+	snprintf(path, sizeof(path), "/proc/%d/environ", (int) pid);
+	int fd = open(path, O_RDONLY | O_CLOEXEC);
+	ssize_t len;
+
+	if (fd < 0)
+		return false;
+	while ((len = read(fd, chunk, sizeof(chunk))) > 0)
+		text_add_bytes(environment, chunk, (size_t) len);
+	close(fd);
+	return len == 0;
+}
+
+static bool holds_entry(const struct text *environment, const char *entry)
+{
+	size_t len = strlen(entry) + 1;
+
+	for (size_t at = 0; at + len <= environment->len;) {
+		const char *here = environment->bytes + at;
+
+		if (memcmp(here, entry, len) == 0)
+			return true;
+		at += strnlen(here, environment->len - at) + 1;
+	}
+	return false;
+}
+
+bool process_has_mark(pid_t pid, const char *entry)
+{
+	struct text environment CLEANUP(text_done) = {0};
+
+	return read_environment(pid, &environment) && holds_entry(&environment, entry);
+}
+
+struct mark_search {
+	const char *entry;
+	struct text environment; /* of the process that is looked at; the memory is used again */
+	void (*fn)(pid_t pid, void *data);
+	void *data;
+};
+
+/* The kernel gives /proc/PID to the process's user, unless the process may not be traced. */
+static bool is_ours(pid_t pid)
+{
+	char path[PROC_PATH_SIZE];
+	struct stat folder;
+
+	snprintf(path, sizeof(path), "/proc/%d", (int) pid);
+	return stat(path, &folder) == 0 && folder.st_uid == geteuid();
+}
+
+static bool match_mark(pid_t pid, void *data)
+{
+	struct mark_search *search = data;
+
+	text_clear(&search->environment);
+	if (is_ours(pid) && read_environment(pid, &search->environment) &&
+	    holds_entry(&search->environment, search->entry))
+		search->fn(pid, search->data);
+	return false;
+}
+
+void process_each_marked(const char *entry, void (*fn)(pid_t pid, void *data), void *data)
+{
+	struct mark_search search = {.entry = entry, .fn = fn, .data = data};
+
+	each_process(match_mark, &search);
+	text_done(&search.environment);
+}

@@ -1,0 +1,140 @@
+#include "unit.h"
+
+#include "base/own.h"
+#include "io/process.h"
+
+#include <signal.h>
+#include <spawn.h>
+#include <stdio.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+/* A process that waits until it is killed, with one entry as its environment. */
+static pid_t start_sleeper(const char *entry)
+{
+	char *arguments[] = {"sleep", "1000", NULL};
+	char *environment[] = {(char *) entry, NULL};
+	pid_t pid;
+
+	assert_int_equal(posix_spawn(&pid, "/bin/sleep", NULL, NULL, arguments, environment), 0);
+	return pid;
+}
+
+static void kill_without_reaping(pid_t pid)
+{
+	siginfo_t ended;
+
+	kill(pid, SIGKILL);
+	waitid(P_PID, (id_t) pid, &ended, WEXITED | WNOWAIT);
+}
+
+struct found {
+	pid_t wanted;
+	int times;
+	int others;
+};
+
+static void note_pid(pid_t pid, void *data)
+{
+	struct found *found = data;
+
+	if (pid == found->wanted)
+		found->times++;
+	else
+		found->others++;
+}
+
+static void a_process_is_known_again_until_it_ends(void **state)
+{
+	(void) state;
+	struct process_identity identity;
+	pid_t pid = start_sleeper("A=b");
+
+	assert_int_equal(process_identify(pid, &identity, NULL), 0);
+	assert_true(process_is_alive(&identity));
+	kill_without_reaping(pid);
+	assert_false(process_is_alive(&identity));
+	waitpid(pid, NULL, 0);
+	assert_false(process_is_alive(&identity));
+}
+
+static void the_same_pid_of_another_start_or_boot_is_another_process(void **state)
+{
+	(void) state;
+	struct process_identity identity, other;
+
+	assert_int_equal(process_identify(getpid(), &identity, NULL), 0);
+	other = identity;
+	other.start_time++;
+	assert_false(process_is_alive(&other));
+	other = identity;
+	other.boot_id[0] ^= 1;
+	assert_false(process_is_alive(&other));
+	other = identity;
+	other.pid_space++;
+	assert_false(process_is_alive(&other));
+}
+
+static void a_process_that_does_not_exist_is_told(void **state)
+{
+	(void) state;
+	struct process_identity identity;
+	struct err err;
+	pid_t pid = fork();
+
+	if (pid == 0)
+		_exit(0);
+	waitpid(pid, NULL, 0);
+	assert_int_equal(process_identify(pid, &identity, &err), ERR_NOT_FOUND);
+	assert_non_null(strstr(err.text, "does not exist"));
+}
+
+static void children_are_found_and_strangers_are_not(void **state)
+{
+	(void) state;
+	pid_t pid = start_sleeper("A=b");
+	struct found found = {.wanted = pid};
+
+	process_each_child(getpid(), note_pid, &found);
+	assert_int_equal(found.times, 1);
+	assert_int_equal(found.others, 0);
+	kill_without_reaping(pid);
+	waitpid(pid, NULL, 0);
+}
+
+static void a_mark_is_found_only_as_a_whole_entry(void **state)
+{
+	(void) state;
+	char mark[64], longer[80], shorter[64];
+
+	snprintf(mark, sizeof(mark), "MUSTER_TEST_MARK=%d", (int) getpid());
+	snprintf(longer, sizeof(longer), "%s0", mark);
+	snprintf(shorter, sizeof(shorter), "%.*s", (int) strlen(mark) - 1, mark);
+	pid_t pid = start_sleeper(mark), stranger = start_sleeper(longer);
+	struct found found = {.wanted = pid};
+
+	assert_true(process_has_mark(pid, mark));
+	assert_false(process_has_mark(pid, shorter));
+	assert_false(process_has_mark(pid, mark + 1));
+	assert_false(process_has_mark(stranger, mark));
+	process_each_marked(mark, note_pid, &found);
+	assert_int_equal(found.times, 1);
+	assert_int_equal(found.others, 0);
+	kill_without_reaping(pid);
+	kill_without_reaping(stranger);
+	waitpid(pid, NULL, 0);
+	waitpid(stranger, NULL, 0);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(a_process_is_known_again_until_it_ends),
+		cmocka_unit_test(the_same_pid_of_another_start_or_boot_is_another_process),
+		cmocka_unit_test(a_process_that_does_not_exist_is_told),
+		cmocka_unit_test(children_are_found_and_strangers_are_not),
+		cmocka_unit_test(a_mark_is_found_only_as_a_whole_entry),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
