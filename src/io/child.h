@@ -17,8 +17,13 @@ struct child_start {
 
 /* Starts it: own process group, parent-death signal KILL, default signals and empty mask, nothing
  * inherited but 0, 1, 2. Returns when exec has succeeded or failed: ERR_NOT_FOUND (program or
- * folder), ERR_REFUSED (no right to run it), ERR_IO; the sentence names the program. */
+ * folder), ERR_REFUSED (no right to run it, or no program), ERR_IO; the sentence names the program.
+ */
 int child_start(const struct child_start *start, pid_t *ret_pid, struct err *err) MUST_USE;
+
+/* Looks whether child_start would find the folder and the program, with the same errors, and starts
+ * nothing. */
+int child_check(const struct child_start *start, struct err *err) MUST_USE;
 
 /* How a child ended. */
 struct child_exit {
@@ -29,9 +34,17 @@ struct child_exit {
 };
 
 /* Takes the next child that has ended, without waiting. Before it is reaped its whole group is
- * killed, so that the group's number cannot have been used again. False when there is none now;
- * *ret_has_children tells whether any child is left at all. */
+ * killed, so that the group's number cannot have been used again; an adopted process that leads a
+ * session of its own is reaped alone, since what it left behind may be meant to go on. False when
+ * there is none now; *ret_has_children tells whether any child is left at all. */
 bool child_reap(struct child_exit *ret_exit, bool *ret_has_children);
 
 /* Sends a signal to the group of a child not yet reaped. */
 void child_signal_group(pid_t pid, int signal_number);
+
+typedef void (*child_exit_fn)(const struct child_exit *child_exit, void *data);
+
+/* Kills every child of this process, which has to be a subreaper, and whatever falls to it through
+ * their deaths, and waits until nothing is left (or only what we may not kill: programs that run as
+ * another user). `on_exit` hears of each one reaped; NULL is fine. */
+void child_kill_all(child_exit_fn on_exit, void *data);

@@ -1,0 +1,352 @@
+/* Children: vfork, a handful of system calls, exec.
+ *
+ * vfork, because the kernel then copies nothing of us and wakes us only when exec has succeeded or
+ * failed; because the memory is shared meanwhile, the child reports a failure by writing it down.
+ * posix_spawn does the same inside, but cannot set a parent-death signal. */
+#include "io/child.h"
+
+#include "io/process.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#ifndef CLOSE_RANGE_CLOEXEC
+#define CLOSE_RANGE_CLOEXEC 4
+#endif
+
+/* What exec itself gives up with when nobody set a PATH (execvp of glibc, and a place for what an
+ * administrator installed). */
+#define PATH_OTHERWISE "/usr/local/bin:/usr/bin:/bin"
+#define EXIT_NOT_STARTED 127
+
+enum start_step {
+	STEP_PREPARE,
+	STEP_FOLDER,
+	STEP_PROGRAM,
+	STEP_INTERPRETER,
+};
+
+struct start_failure {
+	enum start_step step;
+	int errno_value; /* 0: started */
+};
+
+/* Tries one path that the program may have; 0, or an errno value. */
+typedef int (*try_program_fn)(const struct child_start *start, const char *path, int folder_fd);
+
+static const char *search_path_of(char *const *environment)
+{
+	for (; *environment; environment++)
+		if (strncmp(*environment, "PATH=", 5) == 0)
+			return *environment + 5;
+	return PATH_OTHERWISE;
+}
+
+/* The errors after which execvp(3) looks in the next folder. */
+static bool is_worth_another_folder(int errno_value)
+{
+	return errno_value == ENOENT || errno_value == ENOTDIR || errno_value == EACCES ||
+	       errno_value == ENODEV || errno_value == ESTALE || errno_value == ETIMEDOUT;
+}
+
+static const char *folder_behind(const char *folder)
+{
+	const char *colon = strchr(folder, ':');
+
+	return colon ? colon + 1 : NULL;
+}
+
+/* An empty folder in PATH means the current one. False when the path would be too long. */
+static bool make_candidate(char candidate[PATH_MAX], const char *folder, const char *program)
+{
+	int len = (int) strcspn(folder, ":");
+
+	return snprintf(candidate, PATH_MAX, "%.*s%s%s", len, folder, len ? "/" : "", program) <
+	       PATH_MAX;
+}
+
+/* As execvp(3), but in the child's own PATH: a program that was found and may not be run is told of
+ * rather than one that was not found. Allocates nothing. */
+static int try_each_place(const struct child_start *start, int folder_fd, try_program_fn try)
+{
+	if (strchr(start->program, '/') || *start->program == '\0')
+		return try(start, start->program, folder_fd);
+	char candidate[PATH_MAX];
+	int outcome = ENOENT;
+
+	for (const char *folder = search_path_of(start->environment); folder;
+	     folder = folder_behind(folder)) {
+		int tried = make_candidate(candidate, folder, start->program)
+				    ? try(start, candidate, folder_fd)
+				    : ENOENT;
+
+		if (tried == 0 || !is_worth_another_folder(tried))
+			return tried;
+		if (tried == EACCES)
+			outcome = EACCES;
+	}
+	return outcome;
+}
+
+static int try_exec(const struct child_start *start, const char *path, int folder_fd)
+{
+	(void) folder_fd;
+	execve(path, start->arguments, start->environment);
+	return errno;
+}
+
+static int try_access(const struct child_start *start, const char *path, int folder_fd)
+{
+	struct stat file;
+
+	(void) start;
+	if (fstatat(folder_fd, path, &file, 0) < 0)
+		return errno;
+	if (!S_ISREG(file.st_mode))
+		return EACCES;
+	return faccessat(folder_fd, path, X_OK, AT_EACCESS) < 0 ? errno : 0;
+}
+
+/* The handlers are ours and the memory is shared: they have to be gone before a signal can come. */
+static void restore_signals(void)
+{
+	const struct sigaction by_default = {.sa_handler = SIG_DFL};
+	sigset_t none;
+
+	for (int number = 1; number < NSIG; number++)
+		sigaction(number, &by_default, NULL);
+	sigemptyset(&none);
+	sigprocmask(SIG_SETMASK, &none, NULL);
+}
+
+static bool connect_output(int output_fd)
+{
+	/* Out of the way first, should it be one of the three that it replaces. */
+	int output = fcntl(output_fd, F_DUPFD_CLOEXEC, STDERR_FILENO + 1);
+	int nothing = open("/dev/null", O_RDONLY | O_CLOEXEC);
+
+	if (output < 0 || nothing < 0)
+		return false;
+	if (nothing == STDIN_FILENO)
+		fcntl(nothing, F_SETFD, 0);
+	else if (dup2(nothing, STDIN_FILENO) < 0)
+		return false;
+	if (dup2(output, STDOUT_FILENO) < 0 || dup2(output, STDERR_FILENO) < 0)
+		return false;
+	/* Ours all close on exec; what our own parent left open does not. A kernel before 5.11
+	 * cannot do this, which is no reason to fail. */
+	close_range(STDERR_FILENO + 1, ~0U, CLOSE_RANGE_CLOEXEC);
+	return true;
+}
+
+/* A parent that died before prctl sends no signal: then we are somebody else's child by now. */
+static bool die_with(pid_t parent)
+{
+	if (prctl(PR_SET_PDEATHSIG, SIGKILL) < 0)
+		return false;
+	if (getppid() == parent)
+		return true;
+	errno = ESRCH;
+	return false;
+}
+
+static struct start_failure become_program(const struct child_start *start, pid_t parent)
+{
+	if (setpgid(0, 0) < 0 || !die_with(parent) || !connect_output(start->output_fd))
+		return (struct start_failure){STEP_PREPARE, errno};
+	if (start->working_dir && chdir(start->working_dir) < 0)
+		return (struct start_failure){STEP_FOLDER, errno};
+	restore_signals();
+	int outcome = try_each_place(start, AT_FDCWD, try_exec);
+
+	if (outcome == ENOENT && try_each_place(start, AT_FDCWD, try_access) == 0)
+		return (struct start_failure){STEP_INTERPRETER, outcome};
+	return (struct start_failure){STEP_PROGRAM, outcome};
+}
+
+static int describe_program(const struct child_start *start, int errno_value, struct err *err)
+{
+	const char *program = start->program;
+	bool is_path = strchr(program, '/') != NULL;
+
+	switch (errno_value) {
+	case ENOENT:
+	case ENOTDIR:
+		return is_path ? err_set(err, ERR_NOT_FOUND, "program '%s' not found", program)
+			       : err_set(err, ERR_NOT_FOUND, "program '%s' not found in PATH (%s)",
+					 program, search_path_of(start->environment));
+	case EACCES:
+	case EPERM:
+		return err_set(err, ERR_REFUSED,
+			       "program '%s' may not be run: it is no executable file (chmod +x?)",
+			       program);
+	case ENOEXEC:
+		return err_set(err, ERR_REFUSED,
+			       "'%s' is not a program for this machine: a script needs a first "
+			       "line like #!/bin/sh",
+			       program);
+	case E2BIG:
+		return err_set(err, ERR_LIMIT,
+			       "arguments and environment of '%s' are longer than the kernel takes",
+			       program);
+	default:
+		return err_set_errno(err, errno_value, "cannot run '%s'", program);
+	}
+}
+
+static int describe_folder(const char *folder, int errno_value, struct err *err)
+{
+	if (errno_value == ENOENT)
+		return err_set(err, ERR_NOT_FOUND, "working folder '%s' does not exist", folder);
+	if (errno_value == ENOTDIR)
+		return err_set(err, ERR_NOT_FOUND, "working folder '%s' is not a folder", folder);
+	return err_set_errno(err, errno_value, "cannot go to working folder '%s'", folder);
+}
+
+static int describe_failure(const struct child_start *start, struct start_failure failure,
+			    struct err *err)
+{
+	switch (failure.step) {
+	case STEP_PREPARE:
+		return err_set_errno(err, failure.errno_value, "cannot start '%s'", start->program);
+	case STEP_FOLDER:
+		return describe_folder(start->working_dir, failure.errno_value, err);
+	case STEP_PROGRAM:
+		return describe_program(start, failure.errno_value, err);
+	case STEP_INTERPRETER:
+		return err_set(err, ERR_NOT_FOUND,
+			       "'%s' names an interpreter in its first line that does not exist",
+			       start->program);
+	}
+	return ERR_IO;
+}
+
+int child_start(const struct child_start *start, pid_t *ret_pid, struct err *err)
+{
+	volatile struct start_failure failure = {STEP_PREPARE, 0};
+	pid_t parent = getpid();
+	sigset_t all, before;
+
+	sigfillset(&all);
+	sigprocmask(SIG_SETMASK, &all, &before);
+	pid_t pid = vfork();
+	if (pid == 0) {
+		struct start_failure seen = become_program(start, parent);
+
+		failure.step = seen.step;
+		failure.errno_value = seen.errno_value;
+		_exit(EXIT_NOT_STARTED);
+	}
+	int fork_errno = errno;
+
+	sigprocmask(SIG_SETMASK, &before, NULL);
+	if (pid < 0)
+		return err_set_errno(err, fork_errno, "cannot start '%s'", start->program);
+	if (failure.errno_value) {
+		waitpid(pid, NULL, 0);
+		return describe_failure(
+			start, (struct start_failure){failure.step, failure.errno_value}, err);
+	}
+	*ret_pid = pid;
+	return 0;
+}
+
+int child_check(const struct child_start *start, struct err *err)
+{
+	int folder_fd = AT_FDCWD;
+
+	if (start->working_dir) {
+		folder_fd = open(start->working_dir, O_PATH | O_DIRECTORY | O_CLOEXEC);
+		if (folder_fd < 0)
+			return describe_folder(start->working_dir, errno, err);
+	}
+	int outcome = try_each_place(start, folder_fd, try_access);
+
+	if (folder_fd != AT_FDCWD)
+		close(folder_fd);
+	return outcome ? describe_program(start, outcome, err) : 0;
+}
+
+void child_signal_group(pid_t pid, int signal_number)
+{
+	kill(-pid, signal_number);
+}
+
+/* What child_start made leads its group inside our session; a session of its own it cannot have,
+ * since the leader of a group may not begin one (setsid(2)). */
+static bool leads_group_in_our_session(pid_t pid)
+{
+	return getpgid(pid) == pid && getsid(pid) == getsid(0);
+}
+
+static struct child_exit exit_of(const siginfo_t *ended)
+{
+	bool has_code = ended->si_code == CLD_EXITED;
+
+	return (struct child_exit){
+		.pid = ended->si_pid,
+		.exit_code = has_code ? ended->si_status : -1,
+		.signal = has_code ? 0 : ended->si_status,
+		.dumped_core = ended->si_code == CLD_DUMPED,
+	};
+}
+
+bool child_reap(struct child_exit *ret_exit, bool *ret_has_children)
+{
+	siginfo_t ended = {.si_pid = 0};
+
+	if (waitid(P_ALL, 0, &ended, WEXITED | WNOHANG | WNOWAIT) < 0) {
+		*ret_has_children = false;
+		return false;
+	}
+	*ret_has_children = true;
+	if (ended.si_pid == 0)
+		return false;
+	if (leads_group_in_our_session(ended.si_pid))
+		child_signal_group(ended.si_pid, SIGKILL);
+	waitid(P_PID, (id_t) ended.si_pid, &ended, WEXITED);
+	*ret_exit = exit_of(&ended);
+	return true;
+}
+
+static void kill_and_count(pid_t pid, void *data)
+{
+	int *killed = data;
+
+	if (kill(pid, SIGKILL) == 0)
+		*killed += 1;
+}
+
+static void wait_for_next_end(void)
+{
+	siginfo_t ended;
+
+	waitid(P_ALL, 0, &ended, WEXITED | WNOWAIT);
+}
+
+void child_kill_all(child_exit_fn on_exit, void *data)
+{
+	for (;;) {
+		struct child_exit ended;
+		bool has_children;
+		int killed = 0;
+
+		while (child_reap(&ended, &has_children))
+			if (on_exit)
+				on_exit(&ended, data);
+		if (!has_children)
+			return;
+		process_each_child(getpid(), kill_and_count, &killed);
+		if (killed == 0)
+			return;
+		wait_for_next_end();
+	}
+}
