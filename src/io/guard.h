@@ -15,12 +15,17 @@
 struct guard {
 	bool is_inner; /* in the process that works */
 	int outer_gone_fd; /* inner: readable (end of file) when the outer process is gone */
-	int exit_code; /* outer: what the inner ended with; 128 + n when it was killed by signal n
-			*/
+	int exit_code; /* outer: what the inner ended with; 128 + n when a signal killed it */
 	bool was_lost; /* outer: the inner was killed or crashed; everything below it was ended */
 };
 
-/* Forks. Returns at once in the inner process. In the outer one it returns when the inner has ended
- * and no descendant is left; TERM, INT, HUP, QUIT, USR1 sent to the outer by a process (not typed
- * at the terminal, which reaches both) are handed on. */
+/* Forks; call it before anything else, so that the outer process stays small. Returns at once in
+ * the inner process, with an empty signal mask. In the outer one it returns when the inner has
+ * ended and no descendant is left.
+ *
+ * TERM, INT, HUP, QUIT, USR1, USR2, CONT and TSTP that come to the outer are handed on, except the
+ * keys typed at the terminal (INT, QUIT, TSTP), which reach both. So the inner may get a signal
+ * twice that was sent to the whole group (`kill %1`, timeout(1)): only a second INT may mean more
+ * than a first. A signal that was ignored at the start (nohup, `&` in a script) is not handed on:
+ * the inner does well to leave it ignored. Ctrl-Z stops both processes, fg lets both go on. */
 int guard_fork(struct guard *ret_guard, struct err *err) MUST_USE;

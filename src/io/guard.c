@@ -1,0 +1,131 @@
+/* The outer process does nothing but wait; what it needs is on its stack. Its signals stay blocked
+ * and are taken one by one, so that there is no handler and no race. */
+#include "io/guard.h"
+
+#include "io/child.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <sys/prctl.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#define EXIT_BY_SIGNAL 128
+
+static const int handed_on[] = {SIGTERM, SIGINT,  SIGHUP,  SIGQUIT,
+				SIGUSR1, SIGUSR2, SIGTSTP, SIGCONT};
+
+static bool is_ignored(int signal_number)
+{
+	struct sigaction action;
+
+	return sigaction(signal_number, NULL, &action) == 0 && action.sa_handler == SIG_IGN;
+}
+
+static void choose_signals(sigset_t *ret_awaited)
+{
+	sigemptyset(ret_awaited);
+	sigaddset(ret_awaited, SIGCHLD);
+	for (size_t i = 0; i < ARRAY_LEN(handed_on); i++)
+		if (!is_ignored(handed_on[i]))
+			sigaddset(ret_awaited, handed_on[i]);
+}
+
+/* The terminal sends its keys to the whole group in the foreground, of which the inner is one. A
+ * hang-up it sends to the leader of the session alone, which may be us. */
+static bool reaches_inner_by_itself(const siginfo_t *signal_info)
+{
+	int number = signal_info->si_signo;
+
+	return signal_info->si_code > 0 &&
+	       (number == SIGINT || number == SIGQUIT || number == SIGTSTP);
+}
+
+static void hand_on(const siginfo_t *signal_info, pid_t inner)
+{
+	if (!reaches_inner_by_itself(signal_info))
+		kill(inner, signal_info->si_signo);
+	/* The shell takes the terminal back only when the process that it knows has stopped. */
+	if (signal_info->si_signo == SIGTSTP)
+		raise(SIGSTOP);
+}
+
+static bool has_ended(pid_t pid, siginfo_t *ret_ended)
+{
+	ret_ended->si_pid = 0;
+	return waitid(P_PID, (id_t) pid, ret_ended, WEXITED | WNOHANG) == 0 &&
+	       ret_ended->si_pid == pid;
+}
+
+/* As long as the inner lives it adopts every descendant, so there is no other child to reap. */
+static void wait_for_inner(pid_t inner, const sigset_t *awaited, siginfo_t *ret_ended)
+{
+	while (!has_ended(inner, ret_ended)) {
+		siginfo_t signal_info;
+
+		if (sigwaitinfo(awaited, &signal_info) > 0 && signal_info.si_signo != SIGCHLD)
+			hand_on(&signal_info, inner);
+	}
+}
+
+static void see_inner_through(pid_t inner, const sigset_t *awaited, struct guard *ret_guard)
+{
+	siginfo_t ended;
+
+	wait_for_inner(inner, awaited, &ended);
+	child_kill_all(NULL, NULL);
+	bool was_lost = ended.si_code != CLD_EXITED;
+
+	*ret_guard = (struct guard){
+		.outer_gone_fd = -1,
+		.exit_code = was_lost ? EXIT_BY_SIGNAL + ended.si_status : ended.si_status,
+		.was_lost = was_lost,
+	};
+}
+
+/* The outer's death is seen as the end of a pipe that it alone holds open, whenever it comes. The
+ * parent-death signal besides wakes an inner process that was stopped (Ctrl-Z, then kill -9). */
+static void become_inner(int outer_gone_fd, struct guard *ret_guard)
+{
+	sigset_t none;
+
+	prctl(PR_SET_PDEATHSIG, SIGCONT);
+	prctl(PR_SET_CHILD_SUBREAPER, 1);
+	sigemptyset(&none);
+	sigprocmask(SIG_SETMASK, &none, NULL);
+	*ret_guard = (struct guard){.is_inner = true, .outer_gone_fd = outer_gone_fd};
+}
+
+int guard_fork(struct guard *ret_guard, struct err *err)
+{
+	int gone[2];
+	sigset_t all, before, awaited;
+
+	if (pipe2(gone, O_CLOEXEC) < 0)
+		return err_set_errno(err, errno, "cannot make a pipe");
+	prctl(PR_SET_CHILD_SUBREAPER, 1);
+	/* Whoever ignores SIGCHLD is never told of an end, and its parent may have left us so. */
+	signal(SIGCHLD, SIG_DFL);
+	choose_signals(&awaited);
+	sigfillset(&all);
+	sigprocmask(SIG_SETMASK, &all, &before);
+	pid_t inner = fork();
+
+	if (inner < 0) {
+		int fork_errno = errno;
+
+		sigprocmask(SIG_SETMASK, &before, NULL);
+		close(gone[0]);
+		close(gone[1]);
+		return err_set_errno(err, fork_errno, "cannot start muster's second process");
+	}
+	if (inner == 0) {
+		close(gone[1]);
+		become_inner(gone[0], ret_guard);
+		return 0;
+	}
+	close(gone[0]);
+	see_inner_through(inner, &awaited, ret_guard);
+	return 0;
+}
