@@ -58,3 +58,7 @@ struct observed {
 	size_t n_addresses;
 	struct backend_habits habits;
 };
+
+bool observed_is_live(const struct observed_replica *replica); /* starting or running */
+/* Somebody asked it to end or killed it on purpose, whoever that was. */
+bool observed_was_asked_to_end(const struct observed_replica *replica);

@@ -2,6 +2,7 @@
  * arena. */
 #pragma once
 
+#include "base/mem.h"
 #include "base/msec.h"
 #include "base/own.h"
 #include "core/status.h"
@@ -44,8 +45,17 @@ struct plan {
 	bool is_status_changed;
 	bool is_failure_new; /* status.failure was set by this decision: the driver adds the last
 				lines */
-	bool is_job_expired; /* finished and kept long enough: the job itself is to be deleted */
+	bool is_job_drained; /* finished, and every replica that has to end has ended and is
+				removed */
+	bool is_job_expired; /* drained and kept long enough: the job itself is to be deleted */
 	struct note *notes;
 	size_t n_notes;
 	msec wake_at; /* decide again then at the latest; MSEC_NEVER: only on news */
 };
+
+/* For those who make a plan; what is added is copied into the arena, its texts are not. */
+void plan_add_action(struct plan *plan, struct arena *arena, const struct action *action);
+void plan_add_note(struct plan *plan, struct arena *arena, enum note_level level,
+		   const char *reason, const char *sentence);
+/* Not later than `at`. */
+void plan_wake_at(struct plan *plan, msec at);

@@ -14,3 +14,8 @@
 void reconcile_decide(const struct job *job, const struct status *last_status,
 		      const struct observed *observed, msec now, struct arena *arena,
 		      struct plan *ret_plan);
+
+/* The status that a job begins with: condition Created, every replica pending. Lives in the arena;
+ * it may point into the job. */
+void reconcile_begin(const struct job *job, msec now, struct arena *arena,
+		     struct status *ret_status);

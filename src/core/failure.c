@@ -1,0 +1,144 @@
+/* Sentences and exit codes of failures. */
+#include "core/failure.h"
+
+#include "base/text.h"
+
+#include <string.h>
+
+#define EXIT_NOT_STARTED 127 /* what a shell says of a command that it cannot run */
+#define EXIT_OF_SIGNAL 128 /* plus the signal's number, as shells do */
+
+static const char *describe_signal(const struct decision *decision, int signal)
+{
+	const char *name = sigabbrev_np(signal);
+
+	return name ? arena_format(decision->arena, "signal %d (SIG%s)", signal, name)
+		    : arena_format(decision->arena, "signal %d", signal);
+}
+
+static const char *reason_of(const struct replica *replica)
+{
+	const struct replica_status *status = replica->status;
+
+	if (status->reason)
+		return status->reason;
+	if (replica->is_disrupted)
+		return replica->object ? "Deleted" : "Lost";
+	return status->signal ? "Signal" : "Error";
+}
+
+/* How a replica ended, as the rest of a sentence that begins with its name. */
+static const char *describe_end(const struct decision *decision, const struct replica *replica)
+{
+	const struct replica_status *status = replica->status;
+	const char *told = replica->object ? replica->object->message : NULL;
+
+	if (replica->is_disrupted)
+		return replica->object ? "was deleted while it ran, not by muster" : "disappeared";
+	if (text_equals(status->reason, FAILURE_START_FAILED))
+		return told ? arena_format(decision->arena, "could not be started: %s", told)
+			    : "could not be started";
+	if (text_equals(status->reason, "OOMKilled"))
+		return "ran out of memory and was killed (OOMKilled)";
+	if (status->signal)
+		return arena_format(decision->arena, "was killed by %s, not by muster",
+				    describe_signal(decision, status->signal));
+	if (status->exit_code >= 0)
+		return arena_format(decision->arena, "exited with code %d", status->exit_code);
+	return arena_format(decision->arena, "failed (%s)", told ? told : reason_of(replica));
+}
+
+static msec lived_of(const struct decision *decision, const struct replica *replica)
+{
+	const struct replica_status *status = replica->status;
+	msec end = status->end_time == MSEC_UNSET ? decision->now : status->end_time;
+
+	return status->start_time == MSEC_UNSET || end < status->start_time
+		       ? 0
+		       : end - status->start_time;
+}
+
+static const char *sentence_of(const struct decision *decision, const struct replica *replica,
+			       msec lived)
+{
+	const struct replica_status *status = replica->status;
+	const char *end = describe_end(decision, replica);
+	struct text after CLEANUP(text_done) = {0};
+
+	if (status->start_time != MSEC_UNSET) {
+		text_add(&after, " after ");
+		text_add_duration(&after, lived);
+	}
+	return arena_format(decision->arena, "%s-%d %s%s (attempt %d)", status->role, status->index,
+			    end, text_of(&after), status->attempt);
+}
+
+struct failure *failure_of_replica(const struct decision *decision, const struct replica *replica)
+{
+	const struct replica_status *status = replica->status;
+	struct failure *failure = arena_take(decision->arena, sizeof(*failure));
+	msec lived = lived_of(decision, replica);
+
+	*failure = (struct failure){
+		.role = status->role,
+		.index = status->index,
+		.attempt = status->attempt,
+		.exit_code = status->exit_code,
+		.signal = status->signal,
+		.reason = reason_of(replica),
+		.message = sentence_of(decision, replica, lived),
+		.time = status->end_time == MSEC_UNSET ? decision->now : status->end_time,
+		.lived = lived,
+	};
+	return failure;
+}
+
+struct failure *failure_of_job(const struct decision *decision, const char *reason,
+			       const char *message)
+{
+	struct failure *failure = arena_take(decision->arena, sizeof(*failure));
+
+	*failure = (struct failure){
+		.exit_code = -1,
+		.reason = reason,
+		.message = message,
+		.time = decision->now,
+	};
+	return failure;
+}
+
+static void add_consequence(struct failure *failure, const struct replica *replica,
+			    const char *what)
+{
+	failure->consequences[failure->n_consequences++] = (struct consequence){
+		.role = replica->status->role,
+		.index = replica->status->index,
+		.what = what,
+	};
+}
+
+void failure_add_consequences(const struct decision *decision, const struct replica *first,
+			      bool ends_survivors, struct failure *failure)
+{
+	failure->consequences = arena_take_array(decision->arena, decision->n_replicas,
+						 sizeof(*failure->consequences));
+	for (size_t i = 0; i < decision->n_replicas; i++) {
+		const struct replica *replica = &decision->replicas[i];
+
+		if (replica == first || !replica->is_wanted)
+			continue;
+		if (replica->status->state == REPLICA_FAILED)
+			add_consequence(failure, replica, describe_end(decision, replica));
+		else if (ends_survivors && replica_is_live(replica))
+			add_consequence(failure, replica, "was ended by muster");
+	}
+}
+
+int failure_exit_code(const struct failure *failure)
+{
+	if (failure->signal)
+		return EXIT_OF_SIGNAL + failure->signal;
+	if (failure->exit_code > 0)
+		return failure->exit_code;
+	return text_equals(failure->reason, FAILURE_START_FAILED) ? EXIT_NOT_STARTED : 1;
+}

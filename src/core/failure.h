@@ -1,0 +1,24 @@
+/* What is said about a replica that failed, and about those that fell with it. */
+#pragma once
+
+#include "core/decision.h"
+#include "core/status.h"
+
+/* The record of a replica's end, with "worker-1 exited with code 3 after 2s (attempt 0)" as its
+ * message. */
+struct failure *failure_of_replica(const struct decision *decision, const struct replica *replica);
+
+/* The record of an end that no replica is to blame for: a deadline, a request to stop. */
+struct failure *failure_of_job(const struct decision *decision, const char *reason,
+			       const char *message);
+
+/* Adds what followed from the first failure: replicas that failed beside it, and those that muster
+ * ends because of it (`ends_survivors`). */
+void failure_add_consequences(const struct decision *decision, const struct replica *first,
+			      bool ends_survivors, struct failure *failure);
+
+/* What a shell would say: the exit code, 128 + n for a signal, 127 for a program that could not be
+ * started, 1 where nothing is known. */
+int failure_exit_code(const struct failure *failure);
+
+#define FAILURE_START_FAILED "StartFailed" /* a back end's word for: it could not be started */

@@ -1,0 +1,282 @@
+/* Success policies, failures without a restart, deadline, stop, and cleanPodPolicy.
+ *
+ * Messages are training-operator's (pkg/controller.v1/tensorflow/tfjob_controller.go and
+ * pkg/controller.v1/common/job.go), full stops and quotes included. */
+#include "core/finish.h"
+
+#include "base/text.h"
+#include "core/failure.h"
+
+#define EXIT_TOO_LATE 124 /* what timeout(1) says */
+#define GRACE_AFTER_FAILURE MSEC_PER_SECOND
+#define GRACE_AFTER_SUCCESS (5 * MSEC_PER_SECOND)
+
+#define REASON_STOPPED "Stopped"
+#define REASON_TOO_LATE "DeadlineExceeded"
+
+static int count_in_state(const struct decision *decision, const struct role *role,
+			  enum replica_state state)
+{
+	int count = 0;
+
+	for (size_t i = 0; i < decision->n_replicas; i++) {
+		const struct replica *replica = &decision->replicas[i];
+
+		count += replica->is_wanted && replica->role == role &&
+			 replica->status->state == state;
+	}
+	return count;
+}
+
+/* Under the policy Always an end with code 0 is no success: the replica is started again, as
+ * kubelet does. */
+static int count_succeeded(const struct decision *decision, const struct role *role)
+{
+	return role->restart_policy == RESTART_ALWAYS
+		       ? 0
+		       : count_in_state(decision, role, REPLICA_SUCCEEDED);
+}
+
+static bool has_role_succeeded(const struct decision *decision, const struct role *role)
+{
+	return count_succeeded(decision, role) == role->replicas;
+}
+
+static bool has_worker_0_succeeded(const struct decision *decision, const struct role *worker)
+{
+	const struct replica *first = decision_find(decision, worker->name, 0);
+
+	return first && first->is_wanted && worker->restart_policy != RESTART_ALWAYS &&
+	       first->status->state == REPLICA_SUCCEEDED;
+}
+
+/* A chief (or master) decides alone; else the workers do. A job of neither, which TFJob never ends,
+ * has succeeded when every replica has: nothing is left that could run. */
+static bool has_succeeded(const struct decision *decision)
+{
+	const struct job *job = decision->job;
+	const struct role *leader = job_leader_role(job);
+	const struct role *worker = job_role_of_kind(job, ROLE_WORKER);
+
+	if (leader)
+		return has_role_succeeded(decision, leader);
+	if (worker)
+		return has_role_succeeded(decision, worker) ||
+		       (job->success_policy == SUCCESS_DEFAULT &&
+			has_worker_0_succeeded(decision, worker));
+	for (size_t i = 0; i < job->n_roles; i++)
+		if (!has_role_succeeded(decision, &job->roles[i]))
+			return false;
+	return true;
+}
+
+static void finish(struct decision *decision, enum condition_type type, const char *reason,
+		   const char *message, int exit_code)
+{
+	struct status *status = decision->status;
+
+	decision_set_condition(decision, type, true, reason, message);
+	status->completion_time = decision->now;
+	status->restart_at = MSEC_UNSET;
+	status->exit_code = exit_code;
+	decision_note(decision, NOTE_NORMAL, reason, message);
+}
+
+bool finish_if_succeeded(struct decision *decision)
+{
+	const struct job *job = decision->job;
+
+	if (!has_succeeded(decision))
+		return false;
+	decision->status->failure = NULL;
+	finish(decision, CONDITION_SUCCEEDED, "TFJobSucceeded",
+	       arena_format(decision->arena, "TFJob %s/%s successfully completed.", job->name_space,
+			    job->name),
+	       0);
+	return true;
+}
+
+static void fail(struct decision *decision, const char *reason, const char *message,
+		 struct failure *failure, int exit_code)
+{
+	decision->status->failure = failure;
+	decision->plan->is_failure_new = failure->role != NULL;
+	finish(decision, CONDITION_FAILED, reason, message, exit_code);
+}
+
+static bool is_any_live(const struct decision *decision)
+{
+	for (size_t i = 0; i < decision->n_replicas; i++)
+		if (replica_is_live(&decision->replicas[i]) || decision->replicas[i].is_older_live)
+			return true;
+	return false;
+}
+
+void finish_if_stopped(struct decision *decision)
+{
+	const struct job *job = decision->job;
+
+	if (is_any_live(decision))
+		return;
+	const char *why =
+		arena_format(decision->arena, "the job was stopped (%s)", job->stop_reason);
+	const char *message = arena_format(decision->arena, "TFJob %s/%s was stopped (%s).",
+					   job->name_space, job->name, job->stop_reason);
+
+	fail(decision, "TFJobStopped", message, failure_of_job(decision, REASON_STOPPED, why),
+	     stop_reason_exit_code(job->stop_reason));
+}
+
+static msec deadline_of(const struct decision *decision)
+{
+	const struct job *job = decision->job;
+
+	return job->active_deadline < 0 || decision->status->start_time == MSEC_UNSET
+		       ? MSEC_NEVER
+		       : decision->status->start_time + job->active_deadline;
+}
+
+bool finish_if_too_late(struct decision *decision)
+{
+	msec deadline = deadline_of(decision);
+
+	if (decision->now < deadline) {
+		plan_wake_at(decision->plan, deadline);
+		return false;
+	}
+	struct text why CLEANUP(text_done) = {0};
+
+	text_add(&why, "the job was active longer than its deadline of ");
+	text_add_duration(&why, decision->job->active_deadline);
+	fail(decision, "TFJobFailed",
+	     arena_format(decision->arena,
+			  "Job %s has failed because it was active longer than specified deadline",
+			  decision->job->name),
+	     failure_of_job(decision, REASON_TOO_LATE,
+			    arena_copy_text(decision->arena, text_of(&why))),
+	     EXIT_TOO_LATE);
+	return true;
+}
+
+static struct failure *failure_with_consequences(const struct decision *decision,
+						 const struct replica *failed)
+{
+	const struct backend_habits *habits = &decision->observed->habits;
+	bool ends_survivors =
+		habits->ends_finished_jobs || decision->job->clean_policy != CLEAN_NONE;
+	struct failure *failure = failure_of_replica(decision, failed);
+
+	failure_add_consequences(decision, failed, ends_survivors, failure);
+	return failure;
+}
+
+static const char *message_by_count(const struct decision *decision, const struct role *role)
+{
+	return arena_format(decision->arena,
+			    "TFJob %s/%s has failed because %d %s replica(s) failed.",
+			    decision->job->name_space, decision->job->name,
+			    count_in_state(decision, role, REPLICA_FAILED), role->title);
+}
+
+void finish_on_failure(struct decision *decision, const struct replica *failed)
+{
+	struct failure *failure = failure_with_consequences(decision, failed);
+	const char *message = message_by_count(decision, failed->role);
+
+	if (failed->role->restart_policy == RESTART_EXIT_CODE) {
+		message = arena_format(decision->arena,
+				       "job \"%s\" is failing because \"%s\" replica(s) failed.",
+				       decision->job->name, failed->role->title);
+		decision_note(decision, NOTE_WARNING, "TFJobFailed", message);
+	}
+	fail(decision, "TFJobFailed", message, failure, failure_exit_code(failure));
+}
+
+void finish_on_backoff_limit(struct decision *decision, const struct replica *failed)
+{
+	struct failure *failure = failure_with_consequences(decision, failed);
+
+	fail(decision, "TFJobFailed",
+	     arena_format(decision->arena,
+			  "Job %s has failed because it has reached the specified backoff limit",
+			  decision->job->name),
+	     failure, failure_exit_code(failure));
+}
+
+static const struct replica *first_failed_of(const struct decision *decision,
+					     const struct role *role)
+{
+	const struct replica *first = NULL;
+
+	for (size_t i = 0; i < decision->n_replicas; i++) {
+		const struct replica *replica = &decision->replicas[i];
+
+		if (!replica->is_wanted || replica->role != role ||
+		    replica->status->state != REPLICA_FAILED)
+			continue;
+		if (!first || replica->status->end_time < first->status->end_time)
+			first = replica;
+	}
+	return first;
+}
+
+void finish_if_nobody_is_left(struct decision *decision)
+{
+	const struct role *worker = job_role_of_kind(decision->job, ROLE_WORKER);
+
+	if (!decision->job->is_dynamic || !worker)
+		return;
+	const struct replica *first = first_failed_of(decision, worker);
+	int n_ended = count_succeeded(decision, worker) +
+		      count_in_state(decision, worker, REPLICA_FAILED);
+
+	if (first && n_ended == worker->replicas && !job_leader_role(decision->job))
+		finish_on_failure(decision, first);
+}
+
+msec finish_grace_after_failure(const struct job *job)
+{
+	return msec_min(job->grace, GRACE_AFTER_FAILURE);
+}
+
+/* A planned end leaves time to save. A finished leader leaves servers that have nothing to save;
+ * five seconds are for workers that still write a last line. */
+static msec grace_of_ending(const struct decision *decision)
+{
+	const struct status *status = decision->status;
+	const struct job *job = decision->job;
+
+	if (!status_is_finished(status))
+		return job->grace;
+	if (status_condition_is_true(status, CONDITION_SUCCEEDED))
+		return msec_min(job->grace, GRACE_AFTER_SUCCESS);
+	return status->failure && !status->failure->role ? job->grace
+							 : finish_grace_after_failure(job);
+}
+
+struct ending finish_ending(const struct decision *decision)
+{
+	const struct job *job = decision->job;
+	bool is_finished = status_is_finished(decision->status);
+	bool is_expired = is_finished && finish_expires_at(decision) <= decision->now;
+	struct ending ending = {.grace = grace_of_ending(decision)};
+
+	if (!is_finished || is_expired || decision->observed->habits.ends_finished_jobs)
+		ending.ends_live = ending.removes_all = true;
+	else
+		ending = (struct ending){
+			.ends_live = job->clean_policy != CLEAN_NONE,
+			.removes_all = job->clean_policy == CLEAN_ALL,
+			.grace = ending.grace,
+		};
+	return ending;
+}
+
+msec finish_expires_at(const struct decision *decision)
+{
+	const struct status *status = decision->status;
+
+	return decision->job->ttl_after_finished < 0
+		       ? MSEC_NEVER
+		       : status->completion_time + decision->job->ttl_after_finished;
+}

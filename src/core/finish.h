@@ -1,0 +1,38 @@
+/* The end of a job: when it has succeeded, failed, run too long or been stopped, and what of it is
+ * cleaned away then. */
+#pragma once
+
+#include "core/decision.h"
+
+#include <stdbool.h>
+
+/* Each sets the end state with TFJob's condition, exit code, note and completion time. */
+
+/* By the success policy. True when the job has succeeded now. */
+bool finish_if_succeeded(struct decision *decision);
+/* Somebody asked for the end, and no replica lives any more. */
+void finish_if_stopped(struct decision *decision);
+/* Past activeDeadlineSeconds. True when the job has failed now. */
+bool finish_if_too_late(struct decision *decision);
+/* Workers that come and go have all gone, and none of them brought success. */
+void finish_if_nobody_is_left(struct decision *decision);
+/* A replica failed and its policy allows no restart. */
+void finish_on_failure(struct decision *decision, const struct replica *failed);
+/* A replica failed, and there were restarts enough. */
+void finish_on_backoff_limit(struct decision *decision, const struct replica *failed);
+
+/* What a job at rest does with its own replicas. */
+struct ending {
+	bool ends_live; /* those that live are asked to end */
+	bool removes_all; /* ended ones are removed as well, not only those that we ended */
+	msec grace; /* between TERM and KILL */
+};
+
+/* For a job that decision_is_at_rest. */
+struct ending finish_ending(const struct decision *decision);
+
+/* Time between TERM and KILL for those who survived a failure: they have nothing left to save. */
+msec finish_grace_after_failure(const struct job *job);
+
+/* Finished and kept long enough (ttlSecondsAfterFinished): when it is, or will be; MSEC_NEVER. */
+msec finish_expires_at(const struct decision *decision);

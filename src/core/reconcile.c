@@ -1,0 +1,410 @@
+/* The decision as a recipe: each step looks at what the ones before it left, and changes the new
+ * status or adds to the plan.
+ *
+ * Success is looked at before failure: a job that reached its goal has succeeded, whatever else
+ * fell in the same moment (TFJob could show both ends at once). Nothing here asks a clock or
+ * remembers anything between two decisions. */
+#include "core/reconcile.h"
+
+#include "base/text.h"
+#include "core/decision.h"
+#include "core/finish.h"
+#include "core/restart.h"
+
+static void set_created(struct decision *decision)
+{
+	decision_set_condition(
+		decision, CONDITION_CREATED, true, "TFJobCreated",
+		arena_format(decision->arena, "TFJob %s is created.", decision->job->name));
+}
+
+/* Running turns to False with the reason of the suspension; a restart that was under way is
+ * over. */
+static void suspend(struct decision *decision)
+{
+	struct status *status = decision->status;
+	const char *message =
+		arena_format(decision->arena, "TFJob %s is suspended.", decision->job->name);
+
+	if (status_condition_is_true(status, CONDITION_SUSPENDED))
+		return;
+	if (status_condition_is_true(status, CONDITION_RUNNING))
+		decision_set_condition(decision, CONDITION_RUNNING, false, "TFJobSuspended",
+				       message);
+	decision_set_condition(decision, CONDITION_SUSPENDED, true, "TFJobSuspended", message);
+	decision_note(decision, NOTE_NORMAL, "TFJobSuspended", message);
+	status->restart_at = MSEC_UNSET;
+	status->recent_restarts = 0;
+}
+
+/* Everything starts anew, and nobody is charged for it. What is still ending is a leftover, so
+ * that resuming at once fails nothing. */
+static void resume_if_suspended(struct decision *decision)
+{
+	const char *message;
+
+	if (!status_condition_is_true(decision->status, CONDITION_SUSPENDED))
+		return;
+	message = arena_format(decision->arena, "TFJob %s is resumed.", decision->job->name);
+	decision_set_condition(decision, CONDITION_SUSPENDED, false, "TFJobResumed", message);
+	decision_note(decision, NOTE_NORMAL, "TFJobResumed", message);
+	decision->status->start_time = decision->now;
+	decision_begin_all_attempts(decision);
+}
+
+/* We ended it (scale-down, a stop that was taken back), and it is wanted again. */
+static void want_stopped_again(struct decision *decision)
+{
+	for (size_t i = 0; i < decision->n_replicas; i++) {
+		struct replica *replica = &decision->replicas[i];
+		enum replica_state state = replica->status->state;
+
+		if (replica->is_wanted && (state == REPLICA_STOPPING || state == REPLICA_STOPPED))
+			replica_begin_attempt(replica);
+	}
+}
+
+/* "Running" says that the role which decides the job's success is at work: chief or master, else
+ * the workers, else anybody. */
+static bool is_leading(const struct job *job, const struct role *role)
+{
+	const struct role *leader = job_leader_role(job);
+
+	if (!leader)
+		leader = job_role_of_kind(job, ROLE_WORKER);
+	return !leader || leader == role;
+}
+
+static void set_running(struct decision *decision)
+{
+	const struct job *job = decision->job;
+
+	for (size_t i = 0; i < decision->n_replicas; i++) {
+		const struct replica *replica = &decision->replicas[i];
+
+		if (!replica->is_wanted || replica->status->state != REPLICA_RUNNING ||
+		    !is_leading(job, replica->role))
+			continue;
+		decision_set_condition(decision, CONDITION_RUNNING, true, "TFJobRunning",
+				       arena_format(decision->arena, "TFJob %s/%s is running.",
+						    job->name_space, job->name));
+		return;
+	}
+}
+
+/* A job that may go on. */
+static void go_on(struct decision *decision)
+{
+	resume_if_suspended(decision);
+	want_stopped_again(decision);
+	if (restart_or_fail(decision))
+		return;
+	finish_if_nobody_is_left(decision);
+	if (status_is_finished(decision->status) || finish_if_too_late(decision))
+		return;
+	set_running(decision);
+}
+
+static void settle(struct decision *decision)
+{
+	const struct job *job = decision->job;
+	bool was_suspended = status_condition_is_true(decision->status, CONDITION_SUSPENDED);
+
+	if (status_is_finished(decision->status))
+		return;
+	set_created(decision);
+	if (!was_suspended && finish_if_succeeded(decision))
+		return;
+	if (job->stop_reason)
+		finish_if_stopped(decision);
+	else if (job->is_suspended)
+		suspend(decision);
+	else
+		go_on(decision);
+}
+
+static void add_action(struct decision *decision, enum action_type type, const char *role,
+		       int index, int attempt, msec grace)
+{
+	plan_add_action(decision->plan, decision->arena,
+			&(struct action){
+				.type = type,
+				.role = role,
+				.index = index,
+				.attempt = attempt,
+				.grace = grace,
+			});
+}
+
+static void act_on_object(struct decision *decision, enum action_type type,
+			  const struct observed_replica *object, msec grace)
+{
+	add_action(decision, type, object->role, object->index, object->attempt, grace);
+}
+
+/* A stop that is overdue becomes a kill, where the back end does not see to that itself. */
+static void kill_if_overdue(struct decision *decision, const struct observed_replica *object)
+{
+	if (decision->observed->habits.kills_after_grace || object->is_killed)
+		return;
+	if (decision->now >= object->kill_at)
+		act_on_object(decision, ACTION_KILL, object, 0);
+	else
+		plan_wake_at(decision->plan, object->kill_at);
+}
+
+static void end_live(struct decision *decision, const struct observed_replica *object, msec grace)
+{
+	if (observed_was_asked_to_end(object))
+		kill_if_overdue(decision, object);
+	else
+		act_on_object(decision, grace > 0 ? ACTION_STOP : ACTION_KILL, object, grace);
+}
+
+/* What belongs to no wanted attempt: told to end, then removed. */
+static void end_leftover(struct decision *decision, const struct observed_replica *object,
+			 msec grace)
+{
+	if (observed_is_live(object))
+		end_live(decision, object, grace);
+	else
+		act_on_object(decision, ACTION_REMOVE, object, 0);
+}
+
+/* Its own replicas are ended by a job at rest as its ending says; those that we ended are removed
+ * in any case. */
+static void end_at_rest(struct decision *decision, const struct observed_replica *object,
+			const struct ending *ending)
+{
+	if (observed_is_live(object)) {
+		if (ending->ends_live || observed_was_asked_to_end(object))
+			end_live(decision, object, ending->grace);
+	} else if (ending->removes_all ||
+		   (ending->ends_live && observed_was_asked_to_end(object))) {
+		act_on_object(decision, ACTION_REMOVE, object, 0);
+	}
+}
+
+static bool is_current(const struct replica *replica, const struct observed_replica *object)
+{
+	return replica && replica->object == object;
+}
+
+static void end_objects(struct decision *decision)
+{
+	const struct observed *observed = decision->observed;
+	bool is_at_rest = decision_is_at_rest(decision);
+	struct ending ending = finish_ending(decision);
+
+	for (size_t i = 0; i < observed->n_replicas; i++) {
+		const struct observed_replica *object = &observed->replicas[i];
+		const struct replica *replica =
+			decision_find(decision, object->role, object->index);
+
+		if (!is_current(replica, object))
+			end_leftover(decision, object, finish_grace_after_failure(decision->job));
+		else if (!replica->is_wanted)
+			end_leftover(decision, object, decision->job->grace);
+		else if (is_at_rest)
+			end_at_rest(decision, object, &ending);
+		else if (observed_is_live(object) && observed_was_asked_to_end(object))
+			kill_if_overdue(decision, object);
+	}
+}
+
+/* Written before anything is asked to end: an end that comes now is ours. */
+static void mark_ending(struct decision *decision)
+{
+	bool is_at_rest = decision_is_at_rest(decision);
+	struct ending ending = finish_ending(decision);
+
+	for (size_t i = 0; i < decision->n_replicas; i++) {
+		struct replica *replica = &decision->replicas[i];
+		enum replica_state *state = &replica->status->state;
+
+		if (replica->is_wanted && !is_at_rest)
+			continue;
+		if (*state == REPLICA_PENDING)
+			*state = REPLICA_STOPPED;
+		else if ((*state == REPLICA_RUNNING || *state == REPLICA_STARTING) &&
+			 (!replica->is_wanted || ending.ends_live))
+			*state = REPLICA_STOPPING;
+	}
+}
+
+/* An address is taken back when nothing is left that could answer there. */
+static void unpublish(struct decision *decision)
+{
+	bool is_at_rest = decision_is_at_rest(decision);
+	bool removes_all = finish_ending(decision).removes_all;
+
+	for (size_t i = 0; i < decision->observed->n_addresses; i++) {
+		const struct observed_address *address = &decision->observed->addresses[i];
+		struct replica *replica = decision_find(decision, address->role, address->index);
+		bool is_kept =
+			replica && replica->is_wanted &&
+			!(is_at_rest && (removes_all || replica->status->state == REPLICA_STOPPED));
+
+		if (is_kept || (replica && (replica->object || replica->n_older)))
+			continue;
+		add_action(decision, ACTION_UNPUBLISH, address->role, address->index, 0, 0);
+	}
+}
+
+static bool publish_missing(struct decision *decision)
+{
+	bool is_complete = true;
+
+	for (size_t i = 0; i < decision->n_replicas; i++) {
+		const struct replica *replica = &decision->replicas[i];
+
+		if (!replica->is_wanted || replica->address)
+			continue;
+		is_complete = false;
+		add_action(decision, ACTION_PUBLISH, replica->status->role, replica->status->index,
+			   0, 0);
+	}
+	return is_complete;
+}
+
+/* A new replica must not meet a peer of an attempt that is over, unless peers come and go by
+ * themselves. */
+static bool is_old_peer_live(const struct decision *decision)
+{
+	if (decision->job->restart_scope == RESTART_SCOPE_REPLICA)
+		return false;
+	for (size_t i = 0; i < decision->n_replicas; i++)
+		if (decision->replicas[i].is_older_live)
+			return true;
+	return false;
+}
+
+static bool is_way_free(const struct decision *decision, const struct replica *replica)
+{
+	return !replica->is_older_live &&
+	       (replica->n_older == 0 || decision->observed->habits.names_carry_attempt);
+}
+
+static void start_missing(struct decision *decision)
+{
+	bool is_old_peer_there = is_old_peer_live(decision);
+
+	for (size_t i = 0; i < decision->n_replicas; i++) {
+		const struct replica *replica = &decision->replicas[i];
+		const struct replica_status *status = replica->status;
+
+		if (!replica->is_wanted || status->state != REPLICA_PENDING || is_old_peer_there ||
+		    !is_way_free(decision, replica))
+			continue;
+		if (decision->status->start_time == MSEC_UNSET)
+			decision->status->start_time = decision->now;
+		add_action(decision, ACTION_START, status->role, status->index, status->attempt, 0);
+	}
+}
+
+/* Addresses first: every process is told those of all others when it starts. */
+static void make_missing(struct decision *decision)
+{
+	struct status *status = decision->status;
+
+	if (decision_is_at_rest(decision) || !publish_missing(decision))
+		return;
+	if (status->restart_at > decision->now) {
+		plan_wake_at(decision->plan, status->restart_at);
+		return;
+	}
+	status->restart_at = MSEC_UNSET;
+	start_missing(decision);
+}
+
+static void count_replica(struct role_status *counts, enum replica_state state)
+{
+	counts->active += state == REPLICA_RUNNING;
+	counts->succeeded += state == REPLICA_SUCCEEDED;
+	counts->failed += state == REPLICA_FAILED;
+}
+
+/* As TFJob counts: what still ran when the job succeeded counts as succeeded from then on. */
+static void count_roles(struct decision *decision, bool was_finished)
+{
+	const struct job *job = decision->job;
+	struct status *status = decision->status;
+	bool has_succeeded = status_condition_is_true(status, CONDITION_SUCCEEDED);
+
+	if (was_finished && has_succeeded)
+		return;
+	status->n_roles = job->n_roles;
+	status->roles = arena_take_array(decision->arena, job->n_roles, sizeof(*status->roles));
+	for (size_t i = 0; i < job->n_roles; i++)
+		status->roles[i].title = job->roles[i].title;
+	for (size_t i = 0; i < decision->n_replicas; i++) {
+		const struct replica *replica = &decision->replicas[i];
+
+		if (!replica->is_wanted)
+			continue;
+		struct role_status *counts = &status->roles[replica->role - job->roles];
+		bool counts_as_success = has_succeeded && replica_is_live(replica) &&
+					 !observed_was_asked_to_end(replica->object);
+
+		count_replica(counts,
+			      counts_as_success ? REPLICA_SUCCEEDED : replica->status->state);
+	}
+}
+
+static bool has_action_or_ending(const struct decision *decision)
+{
+	if (decision->plan->n_actions)
+		return true;
+	for (size_t i = 0; i < decision->observed->n_replicas; i++) {
+		const struct observed_replica *object = &decision->observed->replicas[i];
+
+		if (observed_is_live(object) && observed_was_asked_to_end(object))
+			return true;
+	}
+	return false;
+}
+
+/* The job itself goes when its time has come and nothing of it is left to end. */
+static void expire(struct decision *decision)
+{
+	msec expires_at = finish_expires_at(decision);
+
+	if (!status_is_finished(decision->status))
+		return;
+	if (decision->now < expires_at)
+		plan_wake_at(decision->plan, expires_at);
+	decision->plan->is_job_drained = !has_action_or_ending(decision);
+	decision->plan->is_job_expired =
+		decision->plan->is_job_drained && decision->now >= expires_at;
+}
+
+void reconcile_decide(const struct job *job, const struct status *last_status,
+		      const struct observed *observed, msec now, struct arena *arena,
+		      struct plan *ret_plan)
+{
+	struct decision decision;
+
+	decision_begin(&decision, job, last_status, observed, now, arena, ret_plan);
+	settle(&decision);
+	mark_ending(&decision);
+	end_objects(&decision);
+	unpublish(&decision);
+	make_missing(&decision);
+	count_roles(&decision, status_is_finished(last_status));
+	expire(&decision);
+	ret_plan->is_status_changed = !status_equals(&ret_plan->status, last_status);
+}
+
+void reconcile_begin(const struct job *job, msec now, struct arena *arena,
+		     struct status *ret_status)
+{
+	const struct status nothing_yet = {.exit_code = -1};
+	const struct observed nobody = {0};
+	struct plan plan;
+	struct decision decision;
+
+	decision_begin(&decision, job, &nothing_yet, &nobody, now, arena, &plan);
+	set_created(&decision);
+	count_roles(&decision, false);
+	*ret_status = plan.status;
+}

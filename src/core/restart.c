@@ -1,0 +1,197 @@
+/* Restart policies (Kubeflow's), restartScope (ours), backoffLimit and the delay between restarts.
+ *
+ * A restart is nothing but a higher attempt number in the status: what ran before becomes a
+ * leftover, which the rest of the decision ends and removes. */
+#include "core/restart.h"
+
+#include "base/text.h"
+#include "core/failure.h"
+#include "core/finish.h"
+
+#define LONGEST_DELAY (60 * MSEC_PER_SECOND)
+#define FIRST_RETRYABLE_CODE 128 /* training-operator pkg/util/train/train_util.go */
+
+msec restart_delay(int recent)
+{
+	if (recent <= 0)
+		return 0;
+	return recent > 6 ? LONGEST_DELAY
+			  : msec_min(MSEC_PER_SECOND << (recent - 1), LONGEST_DELAY);
+}
+
+/* enableDynamicWorker: workers come and go, and one that failed under Never is not missed. */
+static bool is_failure_tolerated(const struct decision *decision, const struct replica *replica)
+{
+	return decision->job->is_dynamic && replica->role->kind == ROLE_WORKER &&
+	       replica->role->restart_policy == RESTART_NEVER;
+}
+
+static bool needs_answer(const struct decision *decision, const struct replica *replica)
+{
+	if (!replica->is_wanted)
+		return false;
+	if (replica->status->state == REPLICA_FAILED)
+		return !is_failure_tolerated(decision, replica);
+	return replica->status->state == REPLICA_SUCCEEDED &&
+	       replica->role->restart_policy == RESTART_ALWAYS;
+}
+
+/* ExitCode: 1 to 127 are the program's own mistakes, from 128 on the world's. Without a code
+ * nothing is known against the program, unless it could not even be started. */
+static bool is_code_retryable(const struct replica *replica)
+{
+	const struct replica_status *status = replica->status;
+
+	if (replica->is_disrupted || status->signal)
+		return true;
+	if (status->exit_code >= 0)
+		return status->exit_code >= FIRST_RETRYABLE_CODE;
+	return !text_equals(status->reason, FAILURE_START_FAILED);
+}
+
+static bool is_restartable(const struct replica *replica)
+{
+	switch (replica->role->restart_policy) {
+	case RESTART_NEVER:
+		return false;
+	case RESTART_ON_FAILURE:
+	case RESTART_ALWAYS:
+		return true;
+	case RESTART_EXIT_CODE:
+		return is_code_retryable(replica);
+	}
+	return false;
+}
+
+static bool restarts_whole_job(const struct decision *decision, const struct replica *replica)
+{
+	switch (decision->job->restart_scope) {
+	case RESTART_SCOPE_REPLICA:
+		return false;
+	case RESTART_SCOPE_JOB:
+		return true;
+	case RESTART_SCOPE_WORKER:
+		return replica->role->kind != ROLE_WORKER && replica->role->kind != ROLE_EVALUATOR;
+	}
+	return false;
+}
+
+/* What one pass found to answer. */
+struct answer {
+	struct replica *first; /* ended before the others, in the order of roles and index where
+				  they ended together */
+	struct replica *fatal; /* the first one that may not be restarted; NULL: all may */
+	bool is_whole; /* the whole job starts again */
+	int n_failed;
+};
+
+static bool ended_before(const struct decision *decision, const struct replica *a,
+			 const struct replica *b)
+{
+	msec end_a = a->status->end_time == MSEC_UNSET ? decision->now : a->status->end_time;
+	msec end_b = b->status->end_time == MSEC_UNSET ? decision->now : b->status->end_time;
+
+	return end_a < end_b;
+}
+
+static struct answer find_answer(const struct decision *decision)
+{
+	struct answer answer = {0};
+
+	for (size_t i = 0; i < decision->n_replicas; i++) {
+		struct replica *replica = &decision->replicas[i];
+
+		if (!needs_answer(decision, replica))
+			continue;
+		answer.n_failed++;
+		answer.is_whole |= restarts_whole_job(decision, replica);
+		if (!answer.first || ended_before(decision, replica, answer.first))
+			answer.first = replica;
+		if (!is_restartable(replica) &&
+		    (!answer.fatal || ended_before(decision, replica, answer.fatal)))
+			answer.fatal = replica;
+	}
+	/* Peers of a synchronous job fall with the first one; how they fell says nothing. */
+	if (answer.first && decision->job->restart_scope == RESTART_SCOPE_JOB &&
+	    is_restartable(answer.first))
+		answer.fatal = NULL;
+	return answer;
+}
+
+static void schedule(struct decision *decision, msec lived)
+{
+	struct status *status = decision->status;
+
+	if (lived >= RESTART_LONG_LIFE)
+		status->recent_restarts = 0;
+	msec delay = restart_delay(status->recent_restarts++);
+
+	status->restart_at = delay ? decision->now + delay : MSEC_UNSET;
+}
+
+static void begin_attempts(struct decision *decision, bool is_whole)
+{
+	for (size_t i = 0; i < decision->n_replicas; i++) {
+		struct replica *replica = &decision->replicas[i];
+
+		if (!(is_whole ? replica->is_wanted : needs_answer(decision, replica)))
+			continue;
+		replica->status->restarts++;
+		replica_begin_attempt(replica);
+	}
+}
+
+/* "worker-1 exited with code 3 after 2s (attempt 0): the whole job starts again in 1s (restart 2
+ * of 3)" */
+static void tell(struct decision *decision, const char *what_failed, bool is_whole)
+{
+	const struct status *status = decision->status;
+	struct text sentence CLEANUP(text_done) = {0};
+
+	text_addf(&sentence, "%s: %s starts again", what_failed, is_whole ? "the whole job" : "it");
+	if (status->restart_at != MSEC_UNSET) {
+		text_add(&sentence, " in ");
+		text_add_duration(&sentence, status->restart_at - decision->now);
+	}
+	text_addf(&sentence, " (restart %d", status->restarts);
+	if (decision->job->backoff_limit >= 0)
+		text_addf(&sentence, " of %d", decision->job->backoff_limit);
+	text_add(&sentence, ")");
+	decision_note(decision, NOTE_WARNING, "ReplicaRestarting",
+		      arena_copy_text(decision->arena, text_of(&sentence)));
+}
+
+static void restart(struct decision *decision, const struct answer *answer, int charge)
+{
+	struct failure *failure = failure_of_replica(decision, answer->first);
+	const char *message =
+		arena_format(decision->arena, "job %s is restarting because %s replica(s) failed.",
+			     decision->job->name, answer->first->role->title);
+
+	failure_add_consequences(decision, answer->first, answer->is_whole, failure);
+	decision->status->failure = failure;
+	decision->plan->is_failure_new = true;
+	decision->status->restarts += charge;
+	schedule(decision, failure->lived);
+	begin_attempts(decision, answer->is_whole);
+	decision_set_condition(decision, CONDITION_RESTARTING, true, "TFJobRestarting", message);
+	tell(decision, failure->message, answer->is_whole);
+	decision_note(decision, NOTE_WARNING, "TFJobRestarting", message);
+}
+
+bool restart_or_fail(struct decision *decision)
+{
+	struct answer answer = find_answer(decision);
+	int limit = decision->job->backoff_limit;
+	int charge = answer.is_whole ? 1 : answer.n_failed;
+
+	if (!answer.first)
+		return false;
+	if (answer.fatal)
+		finish_on_failure(decision, answer.fatal);
+	else if (limit >= 0 && decision->status->restarts + charge > limit)
+		finish_on_backoff_limit(decision, answer.first);
+	else
+		restart(decision, &answer, charge);
+	return true;
+}
