@@ -79,6 +79,7 @@ struct role {
 	int replicas; /* at least 0 once read */
 	enum restart_policy restart_policy;
 	int port; /* of the container port named tfjob-port, default 2222 (Kubernetes only) */
+	msec grace; /* the template's terminationGracePeriodSeconds; -1 when not given */
 	struct container container;
 	const struct json *template; /* the Pod template as written, borrowed from the document */
 };
@@ -96,7 +97,8 @@ struct job {
 	int backoff_limit; /* restarts allowed; -1: without limit */
 	msec active_deadline; /* -1: none */
 	msec ttl_after_finished; /* -1: kept */
-	msec grace; /* between TERM and KILL on a planned stop; default 30 s */
+	msec grace; /* between TERM and KILL on a planned stop: runPolicy.gracePeriodSeconds, else
+		       the longest of the templates, else 30 s */
 	bool is_suspended;
 	bool is_dynamic; /* enableDynamicWorker */
 	const char *managed_by; /* NULL when not given */
@@ -148,7 +150,10 @@ struct faults {
 void faults_done(struct faults *faults);
 void fault_add(struct faults *faults, struct place place, const char *path, const char *format, ...)
 	PRINTF_LIKE(4, 5);
-/* Each fault on a line of its own: "FILE:LINE:COLUMN: path: sentence". */
+/* Puts the faults from number `first` on into the order of their places. */
+void faults_sort(struct faults *faults, size_t first);
+/* Each fault on a line of its own: "FILE:LINE:COLUMN: path: sentence"; without
+ * a place where there is none, without the file where it is NULL. */
 void faults_describe(const struct faults *faults, const char *file, struct text *text);
 
 /* Makes a job of a TFJob document: kind, defaults, normalised role keys, the older array form

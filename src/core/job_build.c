@@ -1,0 +1,122 @@
+/* From flags to a TFJob document. */
+#include "core/job_build.h"
+
+#include "base/text.h"
+
+/* Doubles each `$` that would otherwise begin an expression of Kubernetes' $(NAME) expansion. */
+static struct json *literal(const char *string)
+{
+	struct text text CLEANUP(text_done) = {0};
+
+	for (; *string; string++) {
+		if (string[0] == '$' && (string[1] == '$' || string[1] == '('))
+			text_add_char(&text, '$');
+		text_add_char(&text, *string);
+	}
+	return json_new_string(text_of(&text));
+}
+
+static int64_t seconds_of(msec duration)
+{
+	return (duration + MSEC_PER_SECOND - 1) / MSEC_PER_SECOND;
+}
+
+static const char *scope_of(const struct job_build *build)
+{
+	if (build->restart_scope)
+		return build->restart_scope;
+	return restart_scope_words[build->ps > 0 ? RESTART_SCOPE_WORKER : RESTART_SCOPE_JOB];
+}
+
+static struct json *run_policy_new(const struct job_build *build)
+{
+	struct json *policy = json_new_object();
+
+	json_set_string(policy, "cleanPodPolicy", clean_policy_words[CLEAN_RUNNING]);
+	json_set_string(policy, "restartScope", scope_of(build));
+	if (build->max_restarts >= 0)
+		json_set_integer(policy, "backoffLimit", build->max_restarts);
+	if (build->timeout >= 0)
+		json_set_integer(policy, "activeDeadlineSeconds", seconds_of(build->timeout));
+	if (build->grace >= 0)
+		json_set_integer(policy, "gracePeriodSeconds", seconds_of(build->grace));
+	return policy;
+}
+
+static struct json *command_new(const struct job_build *build)
+{
+	struct json *command = json_new_array();
+
+	for (const char *const *word = build->command; *word; word++)
+		json_append(command, literal(*word));
+	return command;
+}
+
+static struct json *env_new(const struct job_build *build)
+{
+	struct json *env = json_new_array();
+
+	for (size_t i = 0; i < build->n_env; i++) {
+		struct json *entry = json_new_object();
+
+		json_set_string(entry, "name", build->env[i].name);
+		json_set(entry, "value", literal(build->env[i].value));
+		json_append(env, entry);
+	}
+	return env;
+}
+
+static struct json *container_new(const struct job_build *build)
+{
+	struct json *container = json_new_object();
+
+	json_set_string(container, "name", "tensorflow");
+	json_set(container, "command", command_new(build));
+	if (build->working_dir)
+		json_set_string(container, "workingDir", build->working_dir);
+	if (build->n_env > 0)
+		json_set(container, "env", env_new(build));
+	return container;
+}
+
+static void add_role(struct json *specs, const struct job_build *build, const char *title,
+		     int replicas)
+{
+	if (replicas == 0)
+		return;
+
+	struct json *spec = json_object_at(specs, title);
+	struct json *containers = json_new_array();
+	enum restart_policy policy = build->max_restarts == 0 ? RESTART_NEVER : RESTART_ON_FAILURE;
+
+	json_append(containers, container_new(build));
+	json_set_integer(spec, "replicas", replicas);
+	json_set_string(spec, "restartPolicy", restart_policy_words[policy]);
+	json_set(json_object_at(json_object_at(spec, "template"), "spec"), "containers",
+		 containers);
+}
+
+static void add_roles(struct json *specs, const struct job_build *build)
+{
+	add_role(specs, build, "Chief", build->has_chief ? 1 : 0);
+	add_role(specs, build, "Worker", build->workers);
+	add_role(specs, build, "PS", build->ps);
+	add_role(specs, build, "Evaluator", build->has_evaluator ? 1 : 0);
+}
+
+struct json *job_document_new(const struct job_build *build)
+{
+	struct json *document = json_new_object();
+
+	json_set_string(document, "apiVersion", "kubeflow.org/v1");
+	json_set_string(document, "kind", "TFJob");
+	json_set_string(json_object_at(document, "metadata"), "name", build->name);
+
+	struct json *spec = json_object_at(document, "spec");
+
+	json_set(spec, "runPolicy", run_policy_new(build));
+	if (!build->has_chief)
+		json_set_string(spec, "successPolicy", "AllWorkers");
+	add_roles(json_object_at(spec, "tfReplicaSpecs"), build);
+	return document;
+}

@@ -1,0 +1,228 @@
+/* The Pod template of a role: the container that trains, and what is read of it.
+ *
+ * Nothing else of a Pod is checked here: Kubernetes knows its Pods better, and gets new fields with
+ * each release. Only what looks like a misspelling of a field that is read is refused. */
+#include "base/names.h"
+#include "base/text.h"
+#include "core/job_parts.h"
+#include "core/limits.h"
+
+#define CONTAINER_NAME "tensorflow"
+#define PORT_NAME "tfjob-port"
+#define DEFAULT_PORT 2222
+
+/* k8s.io/apimachinery IsEnvVarName, word for word. */
+#define ENVIRONMENT_RULE                                                                           \
+	"a valid environment variable name must consist of alphabetic characters, digits, '_', "   \
+	"'-', or '.', and must not start with a digit (e.g. 'my.env-name',  or 'MY_ENV.NAME',  "   \
+	"or 'MyEnvName1', regex used for validation is '[-._a-zA-Z][-._a-zA-Z0-9]*')"
+
+static const char *const template_words[] = {"spec", "metadata"};
+static const char *const pod_words[] = {"containers", "terminationGracePeriodSeconds"};
+static const char *const container_words[] = {"name",       "image", "command", "args",
+					      "workingDir", "env",   "ports"};
+static const char *const env_words[] = {"name", "value", "valueFrom"};
+/* Real fields of Kubernetes that look like one of ours. */
+static const char *const lookalike_words[] = {"initContainers", "envFrom", "stdin", "tty"};
+
+static bool is_strict(const struct field_reader *reader)
+{
+	return reader->strictness == JOB_STRICT;
+}
+
+/* Refuses members that are no field of ours but nearly spelled like one. */
+static void check_spelling(struct field_reader *reader, const struct field *object,
+			   const char *const *words, size_t n_words)
+{
+	const char *key = NULL;
+	struct json *value;
+
+	if (!is_strict(reader))
+		return;
+	while (json_next(object->value, &key, &value)) {
+		struct field member = field_member(object, key);
+
+		if (name_find_word(words, n_words, key) < 0 &&
+		    name_find_word(lookalike_words, ARRAY_LEN(lookalike_words), key) < 0 &&
+		    name_nearest(words, n_words, key))
+			field_refuse_unknown(reader, &member, words, n_words);
+	}
+}
+
+/* A NULL-terminated list of texts; NULL when absent. */
+static const char *const *read_texts(struct field_reader *reader, const struct field *list,
+				     struct arena *arena)
+{
+	if (!field_is_set(list))
+		return NULL;
+
+	size_t count = field_count(reader, list);
+	const char **texts = arena_take_array(arena, count + 1, sizeof(*texts));
+
+	for (size_t i = 0; i < count; i++) {
+		struct field element = field_element(list, i);
+
+		if (!field_is_set(&element))
+			field_refuse(reader, &element, "Invalid value: null: expected text");
+		texts[i] = field_text(reader, &element, "");
+	}
+	return texts;
+}
+
+static void check_env_name(struct field_reader *reader, const struct field *field, const char *name)
+{
+	if (!is_strict(reader))
+		return;
+	if (!field_is_set(field))
+		field_refuse(reader, field, "Required value");
+	else if (json_is(field->value, JSON_STRING) && !name_is_environment_variable(name))
+		field_refuse_value(reader, field, "%s", ENVIRONMENT_RULE);
+}
+
+static struct env_entry read_env_entry(struct field_reader *reader, const struct field *field)
+{
+	struct field name = field_member(field, "name");
+	struct field value = field_member(field, "value");
+	struct field source = field_member(field, "valueFrom");
+	struct env_entry entry = {
+		.name = field_text(reader, &name, ""),
+		.value = field_text(reader, &value, ""),
+	};
+
+	if (field_is_object(reader, field))
+		check_spelling(reader, field, env_words, ARRAY_LEN(env_words));
+	check_env_name(reader, &name, entry.name);
+	if (field_is_object(reader, &source)) {
+		if (is_strict(reader) && entry.value[0] != '\0')
+			field_refuse(reader, &source,
+				     "Invalid value: \"\": may not be specified when `value` is "
+				     "not empty");
+		entry.value = NULL;
+	}
+	return entry;
+}
+
+static void read_env(struct field_reader *reader, const struct field *container_field,
+		     struct arena *arena, struct container *container)
+{
+	struct field list = field_member(container_field, "env");
+	size_t count = field_count(reader, &list);
+	struct env_entry *env = arena_take_array(arena, count, sizeof(*env));
+
+	for (size_t i = 0; i < count; i++) {
+		struct field entry = field_element(&list, i);
+
+		env[i] = read_env_entry(reader, &entry);
+	}
+	container->env = env;
+	container->n_env = count;
+}
+
+static int read_port(struct field_reader *reader, const struct field *container)
+{
+	struct field ports = field_member(container, "ports");
+	size_t count = field_count(reader, &ports);
+
+	for (size_t i = 0; i < count; i++) {
+		struct field port = field_element(&ports, i);
+		struct field number = field_member(&port, "containerPort");
+
+		if (text_equals(json_as_string(json_get(port.value, "name"), NULL), PORT_NAME))
+			return (int) field_integer(reader, &number, 1, 65535, DEFAULT_PORT);
+	}
+	return DEFAULT_PORT;
+}
+
+static void read_container(struct field_reader *reader, const struct field *field,
+			   struct arena *arena, struct role *role)
+{
+	struct container *container = &role->container;
+	struct field name = field_member(field, "name");
+	struct field image = field_member(field, "image");
+	struct field command = field_member(field, "command");
+	struct field args = field_member(field, "args");
+	struct field working_dir = field_member(field, "workingDir");
+
+	container->name = json_as_string(name.value, "");
+	container->image = json_as_string(image.value, NULL);
+	container->command = read_texts(reader, &command, arena);
+	container->args = read_texts(reader, &args, arena);
+	container->working_dir = field_text(reader, &working_dir, NULL);
+	if (container->working_dir && container->working_dir[0] == '\0')
+		container->working_dir = NULL;
+	read_env(reader, field, arena, container);
+	role->port = read_port(reader, field);
+}
+
+/* Number of the first container of this name; `count` when there is none below it. */
+static size_t find_container(const struct field *containers, size_t count, const char *name)
+{
+	size_t i = 0;
+
+	while (i < count &&
+	       !text_equals(json_as_string(json_get(json_at(containers->value, i), "name"), NULL),
+			    name))
+		i++;
+	return i;
+}
+
+/* What is asked of every container, also of those that do not train. */
+static void check_container(struct field_reader *reader, const struct field *containers,
+			    size_t index)
+{
+	struct field container = field_element(containers, index);
+	struct field name = field_member(&container, "name");
+	struct field image = field_member(&container, "image");
+	const char *name_text = field_text(reader, &name, NULL);
+	const char *image_text = field_text(reader, &image, "");
+
+	if (field_is_object(reader, &container))
+		check_spelling(reader, &container, container_words, ARRAY_LEN(container_words));
+	if (!is_strict(reader) && image_text[0] == '\0')
+		field_refuse(reader, &image, "Required value: must be required");
+	if (is_strict(reader) && !field_is_set(&name))
+		field_refuse(reader, &name, "Required value");
+	if (is_strict(reader) && name_text && find_container(containers, index, name_text) < index)
+		field_refuse(reader, &name, "Duplicate value: \"%s\"", name_text);
+}
+
+/* The webhook tells a Pod without containers twice, and so does this. */
+static size_t check_containers(struct field_reader *reader, const struct field *containers)
+{
+	size_t count = field_count(reader, containers);
+
+	if (count == 0)
+		field_refuse(reader, containers, "Required value: must be specified");
+	if (count > LIMIT_CONTAINERS) {
+		field_refuse(reader, containers, "Too many: %zu: must have at most %d items", count,
+			     LIMIT_CONTAINERS);
+		count = LIMIT_CONTAINERS;
+	}
+	for (size_t i = 0; i < count; i++)
+		check_container(reader, containers, i);
+	if (find_container(containers, count, CONTAINER_NAME) == count)
+		field_refuse(reader, containers,
+			     "Required value: must have at least one container with name %s",
+			     CONTAINER_NAME);
+	return count;
+}
+
+void job_read_template(struct field_reader *reader, const struct field *template,
+		       struct arena *arena, struct role *role)
+{
+	struct field pod = field_member(template, "spec");
+	struct field containers = field_member(&pod, "containers");
+
+	role->template = template->value;
+	if (field_is_object(reader, template))
+		check_spelling(reader, template, template_words, ARRAY_LEN(template_words));
+	if (field_is_object(reader, &pod))
+		check_spelling(reader, &pod, pod_words, ARRAY_LEN(pod_words));
+	role->grace = field_seconds(reader, &pod, "terminationGracePeriodSeconds");
+
+	size_t count = check_containers(reader, &containers);
+	size_t chosen = find_container(&containers, count, CONTAINER_NAME);
+	struct field container = field_element(&containers, chosen < count ? chosen : 0);
+
+	read_container(reader, &container, arena, role);
+}

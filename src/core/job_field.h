@@ -1,0 +1,77 @@
+/* A value inside a job document together with the way to it: how faults name it, and where it
+ * stands. Used by the files that read a job, by nobody else.
+ *
+ * Reading never stops at a fault: what is wrong is told, a harmless value is given, and the rest of
+ * the document is read too, so that one answer names everything. */
+#pragma once
+
+#include "base/json.h"
+#include "base/msec.h"
+#include "base/own.h"
+#include "base/yaml.h"
+#include "core/job.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/* Parents outlive their members: they lie on the stack of the caller. */
+struct field {
+	const struct field *parent; /* NULL: the root of the document */
+	const char *key; /* member of an object; NULL: element `index` of a list */
+	size_t index;
+	bool is_map_key; /* the user's own word, which Kubernetes writes in brackets */
+	struct json *value; /* borrowed; NULL when absent */
+};
+
+struct field_reader {
+	const struct document *document; /* NULL: faults have no places */
+	enum job_strictness strictness;
+	struct faults *faults;
+	size_t n_refused; /* faults found, also those beyond LIMIT_FAULTS */
+};
+
+/* Members and elements as the document has them. Null counts as absent, as Kubernetes has it. */
+struct field field_member(const struct field *object, const char *key);
+struct field field_map_entry(const struct field *map, const char *key);
+struct field field_element(const struct field *list, size_t index);
+bool field_is_set(const struct field *field);
+
+/* "spec.tfReplicaSpecs[Worker].template": as Kubernetes writes paths. */
+void field_add_path(const struct field *field, struct text *text);
+
+/* Adds a fault with this field's path and place. */
+void field_refuse(struct field_reader *reader, const struct field *field, const char *format, ...)
+	PRINTF_LIKE(3, 4);
+/* "Invalid value: VALUE: …". */
+void field_refuse_value(struct field_reader *reader, const struct field *field, const char *format,
+			...) PRINTF_LIKE(3, 4);
+/* "Unsupported value: VALUE: supported values: …". */
+void field_refuse_word(struct field_reader *reader, const struct field *field,
+		       const char *const *words, size_t n_words);
+/* "unknown field", and which one of `words` may have been meant. */
+void field_refuse_unknown(struct field_reader *reader, const struct field *field,
+			  const char *const *words, size_t n_words);
+/* Refuses every member that is none of `words`; only when strict. */
+void field_check_members(struct field_reader *reader, const struct field *object,
+			 const char *const *words, size_t n_words);
+
+/* Values of one type. What is absent gives `otherwise`; so does what is of another type, after a
+ * fault. */
+const char *field_text(struct field_reader *reader, const struct field *field,
+		       const char *otherwise);
+bool field_bool(struct field_reader *reader, const struct field *field, bool otherwise);
+/* A number outside low..high is a fault when strict, and is moved to the nearer end when lenient.
+ */
+int64_t field_integer(struct field_reader *reader, const struct field *field, int64_t low,
+		      int64_t high, int64_t otherwise);
+/* A member's number of seconds, up to 100 years, in milliseconds; -1 when absent. */
+msec field_seconds(struct field_reader *reader, const struct field *object, const char *key);
+/* Index of a word in its table. A word that is none is a fault when strict; `unknown` either way.
+ */
+int field_word(struct field_reader *reader, const struct field *field, const char *const *words,
+	       size_t n_words, int absent, int unknown);
+/* True when it is there and an object. */
+bool field_is_object(struct field_reader *reader, const struct field *field);
+/* Number of elements; 0 where there is no list. */
+size_t field_count(struct field_reader *reader, const struct field *field);

@@ -1,0 +1,106 @@
+/* What a job file says that means nothing to processes on this machine.
+ *
+ * Everything that is not honoured is named, and not a list of known fields: Kubernetes gets new
+ * ones with each release. */
+#include "base/mem.h"
+#include "base/names.h"
+#include "base/text.h"
+#include "core/job.h"
+
+#include <stdlib.h>
+
+/* Names told at most; the rest is "and others". */
+#define TOLD_MAX 24
+
+static const char *const honoured_pod_words[] = {"containers", "terminationGracePeriodSeconds"};
+static const char *const honoured_container_words[] = {"name", "command", "args", "workingDir",
+						       "env"};
+
+struct told {
+	char *names[TOLD_MAX];
+	size_t count;
+	bool has_others;
+};
+
+static void told_done(struct told *told)
+{
+	for (size_t i = 0; i < told->count; i++)
+		free(told->names[i]);
+}
+
+/* Takes the name over; the same one is told once for all roles. */
+static void tell(struct told *told, char *take_name)
+{
+	char *name CLEANUP(mem_free_text) = take_name;
+
+	if (name_find_word((const char *const *) told->names, told->count, name) >= 0)
+		return;
+	if (told->count == TOLD_MAX)
+		told->has_others = true;
+	else
+		told->names[told->count++] = TAKE(name);
+}
+
+static void tell_members(struct told *told, const struct json *object,
+			 const char *const *honoured_words, size_t n_words)
+{
+	const char *key = NULL;
+	struct json *value;
+
+	while (json_next(object, &key, &value))
+		if (!json_is(value, JSON_NULL) && name_find_word(honoured_words, n_words, key) < 0)
+			tell(told, mem_copy_text(key));
+}
+
+static void tell_containers(struct told *told, const struct role *role)
+{
+	const struct json *containers = json_get_path(role->template, "spec", "containers", NULL);
+	bool is_chosen_passed = false;
+
+	for (size_t i = 0; i < json_count(containers); i++) {
+		const struct json *container = json_at(containers, i);
+		const char *name = json_as_string(json_get(container, "name"), "");
+
+		if (!is_chosen_passed && text_equals(name, role->container.name)) {
+			tell_members(told, container, honoured_container_words,
+				     ARRAY_LEN(honoured_container_words));
+			is_chosen_passed = true;
+		} else {
+			tell(told, mem_format("container '%s'", name));
+		}
+	}
+}
+
+static void tell_env_sources(struct told *told, const struct container *container)
+{
+	for (size_t i = 0; i < container->n_env; i++)
+		if (!container->env[i].value)
+			tell(told, mem_format("valueFrom of env '%s'", container->env[i].name));
+}
+
+static void tell_job(struct told *told, const struct json *document)
+{
+	if (json_get_path(document, "spec", "runPolicy", "schedulingPolicy", NULL))
+		tell(told, mem_copy_text("schedulingPolicy"));
+	if (json_get_path(document, "spec", "elasticPolicy", NULL))
+		tell(told, mem_copy_text("elasticPolicy"));
+}
+
+void job_describe_ignored_here(const struct job *job, struct text *text)
+{
+	struct told told CLEANUP(told_done) = {0};
+
+	tell_job(&told, job->document);
+	for (size_t i = 0; i < job->n_roles; i++) {
+		const struct role *role = &job->roles[i];
+
+		tell_members(&told, json_get(role->template, "spec"), honoured_pod_words,
+			     ARRAY_LEN(honoured_pod_words));
+		tell_containers(&told, role);
+		tell_env_sources(&told, &role->container);
+	}
+	for (size_t i = 0; i < told.count; i++)
+		text_addf(text, "%s%s", i > 0 ? ", " : "", told.names[i]);
+	if (told.has_others)
+		text_add(text, " and others");
+}
