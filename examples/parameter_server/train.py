@@ -1,0 +1,103 @@
+"""Trains on handwritten digits with a parameter server: workers at their own pace, led by a chief.
+
+    muster run --chief -w 2 --ps 1 train.py --epochs 12 --checkpoint-dir /tmp/digits-ps
+
+Every process runs this file. The chief hands out the steps and ends; workers and parameter servers
+serve until they are told to end. A lost worker may come back at any time, and its steps are done
+again. Needs tensorflow (or tensorflow-cpu), tf-keras and scikit-learn.
+"""
+
+import argparse
+import os
+
+# All before TensorFlow is imported. Keras 3 does not train under this strategy; the others make it
+# talk less, and count alike on every processor.
+os.environ["TF_USE_LEGACY_KERAS"] = "1"
+os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "2")
+os.environ.setdefault("TF_ENABLE_ONEDNN_OPTS", "0")
+
+import tensorflow as tf
+from sklearn.datasets import load_digits
+from sklearn.model_selection import train_test_split
+
+tf.get_logger().setLevel("ERROR")
+
+
+def read_arguments():
+    parser = argparse.ArgumentParser(description="Trains a network that reads handwritten digits.")
+    parser.add_argument("--epochs", type=int, default=8)
+    parser.add_argument("--batch-size", type=int, default=32, help="of one step of one worker")
+    parser.add_argument("--checkpoint-dir", help="goes on from here after a restart")
+    return parser.parse_args()
+
+
+def load_data():
+    """Training and test images, 8 x 8 with values in 0..1, and their labels."""
+    digits = load_digits()
+    images = (digits.images / 16.0).astype("float32")
+    return train_test_split(images, digits.target, test_size=0.2, random_state=1)
+
+
+def build_model():
+    model = tf.keras.Sequential([
+        tf.keras.layers.Flatten(input_shape=(8, 8)),
+        tf.keras.layers.Dense(128, activation="relu"),
+        tf.keras.layers.Dense(10),
+    ])
+    model.compile(
+        optimizer=tf.keras.optimizers.Adam(0.003),
+        loss=tf.keras.losses.SparseCategoricalCrossentropy(from_logits=True),
+        metrics=["accuracy"],
+    )
+    return model
+
+
+def serve(resolver):
+    """What a worker or a parameter server does: run what the chief sends, for ever."""
+    server = tf.distribute.Server(resolver.cluster_spec(), job_name=resolver.task_type,
+                                  task_index=resolver.task_id, protocol="grpc")
+    print(f"{resolver.task_type} {resolver.task_id} serves", flush=True)
+    server.join()
+
+
+def lead(resolver, arguments):
+    """What the chief does: make the model on the parameter server, and train it."""
+    strategy = tf.distribute.ParameterServerStrategy(resolver)
+    train_images, test_images, train_labels, test_labels = load_data()
+
+    def make_training_data(context):
+        """Called on each worker: everything, in an order of its own, again and again."""
+        data = tf.data.Dataset.from_tensor_slices((train_images, train_labels))
+        return data.shuffle(len(train_labels)).repeat().batch(arguments.batch_size)
+
+    with strategy.scope():
+        model = build_model()
+
+    def tell(epoch, logs):
+        print(f"epoch {epoch + 1}/{arguments.epochs}: loss {logs['loss']:.7f}, "
+              f"accuracy {logs['accuracy']:.4f}", flush=True)
+
+    callbacks = [tf.keras.callbacks.LambdaCallback(on_epoch_end=tell)]
+    if arguments.checkpoint_dir:
+        # Writes after each epoch, and takes the last one up again when training begins.
+        callbacks.append(tf.keras.callbacks.BackupAndRestore(arguments.checkpoint_dir))
+    model.fit(tf.keras.utils.experimental.DatasetCreator(make_training_data),
+              steps_per_epoch=len(train_labels) // arguments.batch_size,
+              epochs=arguments.epochs, callbacks=callbacks, verbose=0)
+
+    logits = model(test_images)
+    accuracy = tf.reduce_mean(tf.cast(tf.argmax(logits, axis=1) == test_labels, tf.float32))
+    print(f"test accuracy {accuracy:.4f}", flush=True)
+
+
+def main():
+    arguments = read_arguments()
+    resolver = tf.distribute.cluster_resolver.TFConfigClusterResolver()
+    if resolver.task_type in ("worker", "ps"):
+        serve(resolver)
+    else:
+        lead(resolver, arguments)
+
+
+if __name__ == "__main__":
+    main()
