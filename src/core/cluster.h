@@ -7,8 +7,10 @@
 
 #include "base/own.h"
 #include "base/text.h"
+#include "core/environment.h"
 #include "core/job.h"
 
+#include <stdbool.h>
 #include <stddef.h>
 
 struct cluster_address {
@@ -38,23 +40,25 @@ enum tf_config_style {
 void cluster_add_tf_config(const struct cluster *cluster, enum tf_config_style style,
 			   const char *role, int index, struct text *text);
 
-/* The variables that muster gives one replica, beside those of the job: TF_CONFIG, RANK,
- * WORLD_SIZE, LOCAL_RANK, MASTER_ADDR, MASTER_PORT, JAX_*, WORKER_NUMBER, TOT_WORKERS, MUSTER_*. */
-struct environment {
-	char **entries; /* "NAME=VALUE"; later ones win over earlier ones of the same name */
-	size_t count;
-	size_t capacity;
-};
-void environment_done(struct environment *environment);
-/* Sets or replaces. */
-void environment_set(struct environment *environment, const char *name, const char *value);
-const char *environment_get(const struct environment *environment, const char *name);
+/* False where training-operator sets no TF_CONFIG at all: exactly one replica over the known roles.
+ * TF_CONFIG_DENSE is always set. */
+bool cluster_has_kubeflow_tf_config(const struct job *job);
 
+/* Appends the address that training-operator gives a replica:
+ * JOB-ROLE-INDEX.NAMESPACE.svc[.DOMAIN]:PORT. `domain` is its CUSTOM_CLUSTER_DOMAIN; NULL or "" for
+ * none. */
+void cluster_add_kubeflow_address(const struct job *job, const struct role *role, int index,
+				  const char *domain, struct text *text);
+
+/* Sets the variables that muster gives one replica, beside those of the job:
+ *
+ * - TF_CONFIG (dense);
+ * - of the world, which is chief (or master), then workers: RANK, WORLD_SIZE, MASTER_ADDR,
+ *   MASTER_PORT, and JAX_COORDINATOR_ADDRESS, JAX_PROCESS_ID, JAX_NUM_PROCESSES (the first is read
+ *   by jax.distributed.initialize, the others are what Kubeflow Trainer's JAX runtime sets);
+ * - of torchrun on one machine: LOCAL_RANK and LOCAL_WORLD_SIZE (those of the world), GROUP_RANK 0,
+ *   GROUP_WORLD_SIZE 1. Not TORCHELASTIC_*: they promise an agent with its store;
+ * - of workers alone, as TF-Spawner had it: WORKER_NUMBER, TOT_WORKERS;
+ * - MUSTER_JOB_NAME, MUSTER_ROLE, MUSTER_INDEX, MUSTER_ATTEMPT. */
 void cluster_add_environment(const struct cluster *cluster, const char *role, int index,
 			     int attempt, struct environment *environment);
-
-/* Kubernetes' $(NAME) expansion (k8s.io/kubernetes/third_party/forked/golang/expansion): $$ is a
- * dollar, an unknown name stays as it is written. Caller frees. */
-char *environment_expand(const struct environment *environment, const char *text) MUST_USE;
-/* A container's env in its order: each value expanded with what stands before it, then set. */
-void environment_add_container(struct environment *environment, const struct container *container);

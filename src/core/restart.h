@@ -14,5 +14,6 @@ bool restart_or_fail(struct decision *decision);
  * long: 0, 1, 2, 4 … 60 s. */
 msec restart_delay(int recent);
 
-#define RESTART_LONG_LIFE (10 * MSEC_PER_SECOND) /* an attempt that lived this long starts afresh  \
-						  */
+#define RESTART_LONG_LIFE                                                                          \
+	(10 * MSEC_PER_SECOND) /* an attempt that lived this long starts afresh                    \
+				*/

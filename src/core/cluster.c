@@ -1,0 +1,286 @@
+/* TF_CONFIG in its two dialects, and the variables beside it. */
+#include "core/cluster.h"
+
+#include "base/json.h"
+#include "base/mem.h"
+
+#include <assert.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* The addresses of one role by index, in one pass over all of them. */
+static const char **addresses_of(const struct cluster *cluster, const struct role *role)
+{
+	const char **by_index =
+		mem_new_array((size_t) role->replicas + 1, sizeof(*by_index)); /* never empty */
+
+	for (size_t i = 0; i < cluster->n_addresses; i++) {
+		const struct cluster_address *address = &cluster->addresses[i];
+
+		if (address->index < role->replicas && text_equals(address->role, role->name))
+			by_index[address->index] = address->address;
+	}
+	return by_index;
+}
+
+static struct json *address_list_new(const struct cluster *cluster, const struct role *role)
+{
+	const char **by_index CLEANUP(mem_free_any) = addresses_of(cluster, role);
+	struct json *list = json_new_array();
+
+	for (int i = 0; i < role->replicas; i++) {
+		assert(by_index[i]); /* a hole would give the replicas behind it other numbers */
+		json_append(list, json_new_string(by_index[i]));
+	}
+	return list;
+}
+
+static const char *address_of(const struct cluster *cluster, const char *role, int index)
+{
+	for (size_t i = 0; i < cluster->n_addresses; i++)
+		if (cluster->addresses[i].index == index &&
+		    text_equals(cluster->addresses[i].role, role))
+			return cluster->addresses[i].address;
+	return NULL;
+}
+
+/* TensorFlow's multi-worker helpers refuse `master`, the name of the old Estimator. */
+static const char *dense_name(const struct job *job, const struct role *role)
+{
+	return role == job_leader_role(job) ? "chief" : role->name;
+}
+
+static struct json *task_new(const char *type, int index)
+{
+	struct json *task = json_new_object();
+
+	json_set_string(task, "type", type);
+	json_set_integer(task, "index", index);
+	return task;
+}
+
+static int compare_names(const void *a, const void *b)
+{
+	const struct role *const *first = a;
+	const struct role *const *second = b;
+
+	return strcmp((*first)->name, (*second)->name);
+}
+
+/* The job's roles by name, as Go writes the keys of a map. Caller frees. */
+static const struct role **roles_by_name(const struct job *job)
+{
+	const struct role **roles = mem_new_array(job->n_roles + 1, sizeof(*roles));
+
+	for (size_t i = 0; i < job->n_roles; i++)
+		roles[i] = &job->roles[i];
+	qsort(roles, job->n_roles, sizeof(*roles), compare_names);
+	return roles;
+}
+
+/* The evaluator is a world of its own and is not counted by TensorFlow; a role without replicas has
+ * no place in a cluster. */
+static struct json *dense_cluster_new(const struct cluster *cluster)
+{
+	const struct job *job = cluster->job;
+	const struct role **roles CLEANUP(mem_free_any) = roles_by_name(job);
+	const struct role *leader = job_leader_role(job);
+	struct json *object = json_new_object();
+
+	/* A master is written as chief, and so stands first. */
+	if (leader && leader->replicas > 0)
+		json_set(object, "chief", address_list_new(cluster, leader));
+	for (size_t i = 0; i < job->n_roles; i++)
+		if (roles[i] != leader && roles[i]->kind != ROLE_EVALUATOR &&
+		    roles[i]->replicas > 0)
+			json_set(object, roles[i]->name, address_list_new(cluster, roles[i]));
+	return object;
+}
+
+static struct json *dense_new(const struct cluster *cluster, const struct role *role, int index)
+{
+	struct json *config = json_new_object();
+
+	json_set(config, "cluster", dense_cluster_new(cluster));
+	json_set(config, "task", task_new(dense_name(cluster->job, role), index));
+	return config;
+}
+
+static struct json *kubeflow_new(const struct cluster *cluster, const struct role *role, int index)
+{
+	const struct job *job = cluster->job;
+	const struct role **roles CLEANUP(mem_free_any) = roles_by_name(job);
+	struct json *config = json_new_object();
+	struct json *object = json_object_at(config, "cluster");
+
+	for (size_t i = 0; i < job->n_roles; i++)
+		json_set(object, roles[i]->name, address_list_new(cluster, roles[i]));
+	json_set(config, "task", task_new(role->name, index));
+	json_set_string(config, "environment", "cloud");
+	return config;
+}
+
+static struct json *sparse_workers_new(const struct cluster *cluster, const struct role *role,
+				       int index)
+{
+	struct json *workers = json_new_object();
+
+	if (role->kind == ROLE_WORKER) {
+		char *key CLEANUP(mem_free_text) = mem_format("%d", index);
+
+		json_set_string(workers, key, address_of(cluster, role->name, index));
+	}
+	return workers;
+}
+
+/* A worker sees every ps (null where the job has no such role), a ps itself, all others none. */
+static struct json *sparse_ps_new(const struct cluster *cluster, const struct role *role, int index)
+{
+	const struct role *ps = job_role_of_kind(cluster->job, ROLE_PS);
+
+	if (role->kind == ROLE_WORKER)
+		return ps ? address_list_new(cluster, ps) : json_new_null();
+
+	struct json *list = json_new_array();
+
+	if (role->kind == ROLE_PS)
+		json_append(list, json_new_string(address_of(cluster, role->name, index)));
+	return list;
+}
+
+/* What enableDynamicWorker makes of it: a worker that comes or goes changes no other's
+ * configuration. */
+static struct json *sparse_new(const struct cluster *cluster, const struct role *role, int index)
+{
+	struct json *config = json_new_object();
+	struct json *object = json_object_at(config, "cluster");
+
+	json_set(object, "worker", sparse_workers_new(cluster, role, index));
+	json_set(object, "ps", sparse_ps_new(cluster, role, index));
+	json_set(config, "task", task_new(role->name, index));
+	return config;
+}
+
+static struct json *tf_config_new(const struct cluster *cluster, enum tf_config_style style,
+				  const struct role *role, int index)
+{
+	switch (style) {
+	case TF_CONFIG_DENSE:
+		return dense_new(cluster, role, index);
+	case TF_CONFIG_KUBEFLOW:
+		return cluster->job->is_dynamic ? sparse_new(cluster, role, index)
+						: kubeflow_new(cluster, role, index);
+	}
+	return NULL;
+}
+
+void cluster_add_tf_config(const struct cluster *cluster, enum tf_config_style style,
+			   const char *role_name, int index, struct text *text)
+{
+	const struct role *role = job_role(cluster->job, role_name);
+
+	assert(role);
+
+	struct json *config CLEANUP(json_cleanup) = tf_config_new(cluster, style, role, index);
+
+	json_add_compact(text, config);
+}
+
+bool cluster_has_kubeflow_tf_config(const struct job *job)
+{
+	int count = 0;
+
+	for (size_t i = 0; i < job->n_roles; i++)
+		if (job->roles[i].kind != ROLE_OTHER)
+			count += job->roles[i].replicas;
+	return count != 1;
+}
+
+void cluster_add_kubeflow_address(const struct job *job, const struct role *role, int index,
+				  const char *domain, struct text *text)
+{
+	bool has_domain = domain && domain[0] != '\0';
+
+	text_addf(text, "%s-%s-%d.%s.svc%s%s:%d", job->name, role->name, index, job->name_space,
+		  has_domain ? "." : "", has_domain ? domain : "", role->port);
+}
+
+static int replicas_of(const struct role *role)
+{
+	return role ? role->replicas : 0;
+}
+
+static void set_number(struct environment *environment, const char *name, int number)
+{
+	char *value CLEANUP(mem_free_text) = mem_format("%d", number);
+
+	environment_set(environment, name, value);
+}
+
+/* PyTorch's env:// rendezvous, and what torchrun adds to it on one machine. */
+static void set_torch(const struct cluster *cluster, int rank, int world_size,
+		      struct environment *environment)
+{
+	set_number(environment, "RANK", rank);
+	set_number(environment, "WORLD_SIZE", world_size);
+	set_number(environment, "LOCAL_RANK", rank);
+	set_number(environment, "LOCAL_WORLD_SIZE", world_size);
+	set_number(environment, "GROUP_RANK", 0);
+	set_number(environment, "GROUP_WORLD_SIZE", 1);
+	environment_set(environment, "MASTER_ADDR", cluster->coordinator_host);
+	set_number(environment, "MASTER_PORT", cluster->coordinator_port);
+}
+
+static void set_jax(const struct cluster *cluster, int rank, int world_size,
+		    struct environment *environment)
+{
+	char *address CLEANUP(mem_free_text) =
+		mem_format("%s:%d", cluster->coordinator_host, cluster->coordinator_port);
+
+	environment_set(environment, "JAX_COORDINATOR_ADDRESS", address);
+	set_number(environment, "JAX_PROCESS_ID", rank);
+	set_number(environment, "JAX_NUM_PROCESSES", world_size);
+}
+
+/* The world is the leader, then the workers; ps and evaluator stand outside. */
+static void set_world(const struct cluster *cluster, const struct role *role, int index,
+		      struct environment *environment)
+{
+	const struct role *leader = job_leader_role(cluster->job);
+	const struct role *workers = job_role_of_kind(cluster->job, ROLE_WORKER);
+	int world_size = replicas_of(leader) + replicas_of(workers);
+
+	if (role != leader && role != workers)
+		return;
+
+	int rank = role == leader ? index : replicas_of(leader) + index;
+
+	set_torch(cluster, rank, world_size, environment);
+	set_jax(cluster, rank, world_size, environment);
+}
+
+static void set_muster(const struct job *job, const struct role *role, int index, int attempt,
+		       struct environment *environment)
+{
+	environment_set(environment, "MUSTER_JOB_NAME", job->name);
+	environment_set(environment, "MUSTER_ROLE", role->name);
+	set_number(environment, "MUSTER_INDEX", index);
+	set_number(environment, "MUSTER_ATTEMPT", attempt);
+}
+
+void cluster_add_environment(const struct cluster *cluster, const char *role_name, int index,
+			     int attempt, struct environment *environment)
+{
+	const struct role *role = job_role(cluster->job, role_name);
+	struct text config CLEANUP(text_done) = {0};
+
+	assert(role);
+	cluster_add_tf_config(cluster, TF_CONFIG_DENSE, role_name, index, &config);
+	environment_set(environment, "TF_CONFIG", text_of(&config));
+	set_world(cluster, role, index, environment);
+	if (role->kind == ROLE_WORKER) {
+		set_number(environment, "WORKER_NUMBER", index);
+		set_number(environment, "TOT_WORKERS", role->replicas);
+	}
+	set_muster(cluster->job, role, index, attempt, environment);
+}
