@@ -33,7 +33,7 @@ void driver_free(struct driver *driver);
 
 struct driver_outcome {
 	msec wake_at; /* pass again then at the latest; `now` when the pass has to be repeated at
-			 once (conflict, actions begun) */
+			 once: after a conflict, and until a pass changes nothing */
 	bool is_finished; /* the job has an end state, and no replica is left to end */
 	bool is_gone; /* the job is no longer in the store */
 };
@@ -43,7 +43,7 @@ struct driver_outcome {
 int driver_pass(struct driver *driver, const char *job_name, msec now,
 		struct driver_outcome *ret_outcome, struct err *err);
 
-/* The record of a new job: document, first status (condition Created, replicas' addresses unknown)
- * and summary. */
+/* The record of a new job, which has its uid (job_set_uid): document, first status (condition
+ * Created, replicas' addresses unknown) and summary. ERR_EXISTS when the name is taken. */
 int driver_create_job(struct store *store, const struct job *job, const char *supervisor, msec now,
 		      struct err *err) MUST_USE;

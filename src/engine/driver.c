@@ -1,0 +1,293 @@
+/* One pass after the other for one job: all effects of a decision, in their order.
+ *
+ * The driver remembers nothing that it could not read again. What it keeps (the parsed document,
+ * the parsed status) is kept by its text and version, so that a pass in which nothing changed is
+ * cheap; a new driver goes on where the old one was lost. */
+#include "engine/driver.h"
+
+#include "base/mem.h"
+#include "base/text.h"
+#include "core/limits.h"
+#include "core/reconcile.h"
+#include "core/summary.h"
+
+#include <string.h>
+
+/* How soon to try again when the store or the back end says no. */
+#define RETRY_AFTER MSEC_PER_SECOND
+
+struct driver {
+	struct store *store;
+	struct backend *backend;
+	struct driver_listener listener;
+
+	char *document; /* the text that `job` was read from; NULL: none yet */
+	struct job *job;
+	char *status_uid; /* of which job, */
+	int64_t status_version; /* and of which version, `status` is */
+	struct arena *status_arena;
+	struct status status;
+};
+
+struct driver *driver_new(struct store *store, struct backend *backend,
+			  const struct driver_listener *listener)
+{
+	struct driver *driver = mem_new(sizeof(*driver));
+
+	driver->store = store;
+	driver->backend = backend;
+	if (listener)
+		driver->listener = *listener;
+	return driver;
+}
+
+static void forget_job(struct driver *driver)
+{
+	mem_free_text(&driver->document);
+	driver->document = NULL;
+	job_free(TAKE(driver->job));
+}
+
+static void forget_status(struct driver *driver)
+{
+	mem_free_text(&driver->status_uid);
+	driver->status_uid = NULL;
+	arena_free(TAKE(driver->status_arena));
+}
+
+void driver_free(struct driver *driver)
+{
+	if (!driver)
+		return;
+	forget_job(driver);
+	forget_status(driver);
+	mem_free_any(&driver);
+}
+
+/* The document was validated when it came; the lenient reading takes what an older muster took. */
+static int read_job(struct driver *driver, const struct store_record *record, struct err *err)
+{
+	struct json *root CLEANUP(json_cleanup) = NULL;
+	struct faults faults CLEANUP(faults_done) = {0};
+
+	if (text_equals(driver->document, record->document) &&
+	    text_equals(driver->job->uid, record->uid))
+		return 0;
+	forget_job(driver);
+	int rc = json_read(record->document, strlen(record->document), &root, err);
+
+	if (rc < 0)
+		return rc;
+	rc = job_read(root, NULL, JOB_LENIENT, &faults, &driver->job);
+	if (rc < 0)
+		return err_set(err, rc, "the record of job '%s' is not valid: %s", record->name,
+			       faults.count ? faults.list[0].sentence : "unknown fault");
+	job_set_uid(driver->job, record->uid);
+	driver->document = mem_copy_text(record->document);
+	return 0;
+}
+
+static int read_status(struct driver *driver, const struct store_record *record, struct err *err)
+{
+	struct json *value CLEANUP(json_cleanup) = NULL;
+
+	if (driver->status_version == record->version &&
+	    text_equals(driver->status_uid, record->uid))
+		return 0;
+	forget_status(driver);
+	int rc = json_read(record->status, strlen(record->status), &value, err);
+
+	if (rc < 0)
+		return rc;
+	driver->status_arena = arena_new();
+	rc = status_read(value, driver->status_arena, &driver->status, err);
+	if (rc < 0)
+		return rc;
+	driver->status_uid = mem_copy_text(record->uid);
+	driver->status_version = record->version;
+	return 0;
+}
+
+static int read_record(struct driver *driver, const struct store_record *record, struct err *err)
+{
+	int rc = read_job(driver, record, err);
+
+	return rc < 0 ? rc : read_status(driver, record, err);
+}
+
+/* What the failed attempt said last. Without its log the failure is told all the same. */
+static void add_last_lines(struct driver *driver, struct arena *arena, struct failure *failure)
+{
+	const struct backend_functions *functions = driver->backend->functions;
+	const char **lines = NULL;
+	size_t count = 0;
+
+	if (functions->last_lines(driver->backend, driver->job, failure->role, failure->index,
+				  failure->attempt, LIMIT_LAST_LINES, arena, &lines, &count,
+				  NULL) < 0)
+		return;
+	failure->last_lines = lines;
+	failure->n_last_lines = count;
+}
+
+static char *status_text_of(const struct status *status)
+{
+	struct json *value CLEANUP(json_cleanup) = status_write(status);
+	struct text text CLEANUP(text_done) = {0};
+
+	json_add_compact(&text, value);
+	return text_take(&text);
+}
+
+static char *summary_text_of(const struct job *job, const struct status *status,
+			     struct arena *arena)
+{
+	struct summary summary;
+
+	summary_make(job, status, arena, &summary);
+	struct json *value CLEANUP(json_cleanup) = summary_write(&summary);
+	struct text text CLEANUP(text_done) = {0};
+
+	json_add_compact(&text, value);
+	return text_take(&text);
+}
+
+static int write_status(struct driver *driver, const struct store_record *record,
+			const struct status *status, struct arena *arena, struct err *err)
+{
+	char *status_text CLEANUP(mem_free_text) = status_text_of(status);
+	char *summary_text CLEANUP(mem_free_text) = summary_text_of(driver->job, status, arena);
+	const struct store_change change = {.status = status_text, .summary = summary_text};
+	int64_t version;
+	int rc = driver->store->functions->change(driver->store, record->name, record->version,
+						  &change, &version, err);
+
+	if (rc < 0)
+		return rc;
+	if (driver->listener.on_status)
+		driver->listener.on_status(driver->job, status, driver->listener.data);
+	return 0;
+}
+
+/* Each action is begun, also when one before it was refused: what ends a replica must not wait for
+ * what starts another. */
+static int apply_actions(struct driver *driver, const struct plan *plan, struct err *err)
+{
+	int rc = 0;
+
+	for (size_t i = 0; i < plan->n_actions; i++) {
+		int refused = driver->backend->functions->apply(driver->backend, driver->job,
+								&plan->actions[i], rc ? NULL : err);
+
+		if (refused < 0 && rc == 0)
+			rc = refused;
+	}
+	return rc;
+}
+
+static void tell(const struct driver *driver, const struct plan *plan)
+{
+	if (!driver->listener.on_note)
+		return;
+	for (size_t i = 0; i < plan->n_notes; i++)
+		driver->listener.on_note(driver->job, &plan->notes[i], driver->listener.data);
+}
+
+static int remove_expired(struct driver *driver, const struct store_record *record,
+			  struct driver_outcome *outcome, struct err *err)
+{
+	int rc = driver->store->functions->remove(driver->store, record->name, record->uid, err);
+
+	if (rc < 0 && rc != ERR_NOT_FOUND)
+		return rc;
+	outcome->is_gone = true;
+	outcome->wake_at = MSEC_NEVER;
+	return 0;
+}
+
+/* Write, act, tell. */
+static int carry_out(struct driver *driver, const struct store_record *record, struct plan *plan,
+		     struct arena *arena, msec now, struct driver_outcome *outcome, struct err *err)
+{
+	if (plan->is_failure_new)
+		add_last_lines(driver, arena, plan->status.failure);
+	int rc = plan->is_status_changed ? write_status(driver, record, &plan->status, arena, err)
+					 : 0;
+
+	if (rc == ERR_CONFLICT || rc == ERR_NOT_FOUND) {
+		outcome->wake_at = now; /* somebody changed or removed the job: look again */
+		return 0;
+	}
+	if (rc < 0)
+		return rc;
+	rc = apply_actions(driver, plan, err);
+	tell(driver, plan);
+	if (rc < 0)
+		return rc;
+	outcome->is_finished = plan->is_job_drained;
+	outcome->wake_at = plan->n_actions || plan->is_status_changed ? now : plan->wake_at;
+	return plan->is_job_expired && !plan->is_status_changed
+		       ? remove_expired(driver, record, outcome, err)
+		       : 0;
+}
+
+static int pass_on_record(struct driver *driver, const struct store_record *record, msec now,
+			  struct driver_outcome *outcome, struct err *err)
+{
+	struct arena *arena CLEANUP(arena_cleanup) = NULL;
+	struct observed observed = {0};
+	struct plan plan;
+	int rc = read_record(driver, record, err);
+
+	if (rc < 0)
+		return rc;
+	arena = arena_new();
+	rc = driver->backend->functions->observe(driver->backend, driver->job, arena, &observed,
+						 err);
+	if (rc < 0)
+		return rc;
+	reconcile_decide(driver->job, &driver->status, &observed, now, arena, &plan);
+	return carry_out(driver, record, &plan, arena, now, outcome, err);
+}
+
+int driver_pass(struct driver *driver, const char *job_name, msec now,
+		struct driver_outcome *ret_outcome, struct err *err)
+{
+	struct store_record record CLEANUP(store_record_done) = {0};
+	int rc = driver->store->functions->get(driver->store, job_name, &record, err);
+
+	*ret_outcome = (struct driver_outcome){.wake_at = now + RETRY_AFTER};
+	if (rc == ERR_NOT_FOUND) {
+		*ret_outcome = (struct driver_outcome){.wake_at = MSEC_NEVER, .is_gone = true};
+		return 0;
+	}
+	return rc < 0 ? rc : pass_on_record(driver, &record, now, ret_outcome, err);
+}
+
+int driver_create_job(struct store *store, const struct job *job, const char *supervisor, msec now,
+		      struct err *err)
+{
+	struct arena *arena CLEANUP(arena_cleanup) = arena_new();
+	struct text document CLEANUP(text_done) = {0};
+	struct status status;
+	int64_t version;
+
+	reconcile_begin(job, now, arena, &status);
+	json_add_compact(&document, job->document);
+	char *name CLEANUP(mem_free_text) = mem_copy_text(job->name);
+	char *uid CLEANUP(mem_free_text) = mem_copy_text(job->uid);
+	char *holder CLEANUP(mem_free_text) = mem_copy_text(supervisor ? supervisor : "");
+	char *status_text CLEANUP(mem_free_text) = status_text_of(&status);
+	char *summary_text CLEANUP(mem_free_text) = summary_text_of(job, &status, arena);
+	const struct store_record record = {
+		.name = name,
+		.uid = uid,
+		.document = document.bytes,
+		.status = status_text,
+		.summary = summary_text,
+		.supervisor = holder,
+		.created = now,
+	};
+
+	return store->functions->create(store, &record, &version, err);
+}

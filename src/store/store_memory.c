@@ -1,0 +1,239 @@
+/* The store in memory: for tests, simulations and `--on fake`. Nothing outlives the process. */
+#include "store/store.h"
+
+#include "base/mem.h"
+#include "base/text.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+struct claim {
+	char *kind;
+	char *owner_uid;
+	int number;
+};
+
+struct memory_store {
+	struct store base;
+	struct store_record *records; /* by age */
+	size_t n_records;
+	size_t records_capacity;
+	struct claim *claims;
+	size_t n_claims;
+	size_t claims_capacity;
+	int64_t last_version; /* of all records together, so that none comes twice */
+};
+
+static struct memory_store *of(struct store *base)
+{
+	return (struct memory_store *) base;
+}
+
+static struct store_record *find(struct memory_store *store, const char *name)
+{
+	for (size_t i = 0; i < store->n_records; i++)
+		if (text_equals(store->records[i].name, name))
+			return &store->records[i];
+	return NULL;
+}
+
+static struct store_record copy_of(const struct store_record *record, enum store_parts parts)
+{
+	return (struct store_record){
+		.name = mem_copy_text(record->name),
+		.uid = mem_copy_text(record->uid),
+		.version = record->version,
+		.document = parts & STORE_DOCUMENT ? mem_copy_text(record->document) : NULL,
+		.status = parts & STORE_STATUS ? mem_copy_text(record->status) : NULL,
+		.summary = parts & STORE_SUMMARY ? mem_copy_text(record->summary) : NULL,
+		.supervisor = mem_copy_text(record->supervisor),
+		.created = record->created,
+	};
+}
+
+static int memory_create(struct store *base, const struct store_record *record,
+			 int64_t *ret_version, struct err *err)
+{
+	struct memory_store *store = of(base);
+
+	if (find(store, record->name))
+		return err_set(err, ERR_EXISTS, "job '%s' exists already", record->name);
+	mem_grow(&store->records, &store->records_capacity, store->n_records,
+		 sizeof(*store->records));
+	struct store_record *kept = &store->records[store->n_records++];
+
+	*kept = copy_of(record, STORE_ALL);
+	kept->version = ++store->last_version;
+	*ret_version = kept->version;
+	return 0;
+}
+
+static int memory_get(struct store *base, const char *name, struct store_record *ret_record,
+		      struct err *err)
+{
+	const struct store_record *record = find(of(base), name);
+
+	if (!record)
+		return err_set(err, ERR_NOT_FOUND, "job '%s' not found", name);
+	*ret_record = copy_of(record, STORE_ALL);
+	return 0;
+}
+
+static void replace(char **text, const char *changed)
+{
+	if (!changed)
+		return;
+	free(*text);
+	*text = mem_copy_text(changed);
+}
+
+static int memory_change(struct store *base, const char *name, int64_t version,
+			 const struct store_change *change, int64_t *ret_version, struct err *err)
+{
+	struct memory_store *store = of(base);
+	struct store_record *record = find(store, name);
+
+	if (!record)
+		return err_set(err, ERR_NOT_FOUND, "job '%s' not found", name);
+	if (record->version != version)
+		return err_set(err, ERR_CONFLICT, "job '%s' changed since it was read", name);
+	replace(&record->document, change->document);
+	replace(&record->status, change->status);
+	replace(&record->summary, change->summary);
+	replace(&record->supervisor, change->supervisor);
+	record->version = ++store->last_version;
+	*ret_version = record->version;
+	return 0;
+}
+
+static void drop_claims(struct memory_store *store, const char *kind, const char *owner_uid)
+{
+	size_t kept = 0;
+
+	for (size_t i = 0; i < store->n_claims; i++) {
+		struct claim *claim = &store->claims[i];
+
+		if (text_equals(claim->owner_uid, owner_uid) &&
+		    (!kind || text_equals(claim->kind, kind))) {
+			free(claim->kind);
+			free(claim->owner_uid);
+		} else {
+			store->claims[kept++] = *claim;
+		}
+	}
+	store->n_claims = kept;
+}
+
+static int memory_remove(struct store *base, const char *name, const char *uid, struct err *err)
+{
+	struct memory_store *store = of(base);
+	struct store_record *record = find(store, name);
+
+	if (!record || !text_equals(record->uid, uid))
+		return err_set(err, ERR_NOT_FOUND, "job '%s' not found", name);
+	drop_claims(store, NULL, uid);
+	store_record_done(record);
+	size_t index = (size_t) (record - store->records);
+
+	memmove(record, record + 1, (store->n_records - index - 1) * sizeof(*record));
+	store->n_records--;
+	return 0;
+}
+
+static int memory_list(struct store *base, enum store_parts parts, struct store_list *ret_list,
+		       struct err *err)
+{
+	struct memory_store *store = of(base);
+
+	(void) err;
+	*ret_list = (struct store_list){
+		.records = mem_new_array(store->n_records, sizeof(*ret_list->records)),
+		.count = store->n_records,
+	};
+	for (size_t i = 0; i < store->n_records; i++)
+		ret_list->records[i] = copy_of(&store->records[i], parts);
+	return 0;
+}
+
+static bool is_claimed(const struct memory_store *store, const char *kind, int number)
+{
+	for (size_t i = 0; i < store->n_claims; i++)
+		if (store->claims[i].number == number && text_equals(store->claims[i].kind, kind))
+			return true;
+	return false;
+}
+
+static void add_claim(struct memory_store *store, const char *kind, const char *owner_uid,
+		      int number)
+{
+	mem_grow(&store->claims, &store->claims_capacity, store->n_claims, sizeof(*store->claims));
+	store->claims[store->n_claims++] = (struct claim){
+		.kind = mem_copy_text(kind),
+		.owner_uid = mem_copy_text(owner_uid),
+		.number = number,
+	};
+}
+
+static int memory_claim_numbers(struct store *base, const char *kind, const char *owner_uid,
+				int low, int high, size_t count,
+				bool (*is_free)(int number, void *data), void *data,
+				int *ret_numbers, struct err *err)
+{
+	struct memory_store *store = of(base);
+	int *numbers CLEANUP(mem_free_any) = mem_new_array(count, sizeof(*numbers));
+	size_t n_found = 0;
+
+	for (int number = low; number <= high && n_found < count; number++)
+		if (!is_claimed(store, kind, number) && (!is_free || is_free(number, data)))
+			numbers[n_found++] = number;
+	if (n_found < count)
+		return err_set(err, ERR_LIMIT, "no %zu free numbers of kind '%s' in %d..%d", count,
+			       kind, low, high);
+	for (size_t i = 0; i < count; i++) {
+		add_claim(store, kind, owner_uid, numbers[i]);
+		ret_numbers[i] = numbers[i];
+	}
+	return 0;
+}
+
+static int memory_release_numbers(struct store *base, const char *kind, const char *owner_uid,
+				  struct err *err)
+{
+	(void) err;
+	drop_claims(of(base), kind, owner_uid);
+	return 0;
+}
+
+static void memory_free(struct store *base)
+{
+	struct memory_store *store = of(base);
+
+	for (size_t i = 0; i < store->n_records; i++)
+		store_record_done(&store->records[i]);
+	for (size_t i = 0; i < store->n_claims; i++) {
+		free(store->claims[i].kind);
+		free(store->claims[i].owner_uid);
+	}
+	free(store->records);
+	free(store->claims);
+	free(store);
+}
+
+static const struct store_functions memory_functions = {
+	.create = memory_create,
+	.get = memory_get,
+	.change = memory_change,
+	.remove = memory_remove,
+	.list = memory_list,
+	.claim_numbers = memory_claim_numbers,
+	.release_numbers = memory_release_numbers,
+	.free = memory_free,
+};
+
+struct store *store_memory_new(void)
+{
+	struct memory_store *store = mem_new(sizeof(*store));
+
+	store->base.functions = &memory_functions;
+	return &store->base;
+}
