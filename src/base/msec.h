@@ -16,3 +16,9 @@ static inline msec msec_min(msec a, msec b)
 {
 	return a < b ? a : b;
 }
+
+/* Seconds, rounded up: a time limit never becomes shorter by being written down. */
+static inline int64_t msec_to_whole_seconds(msec duration)
+{
+	return (duration + MSEC_PER_SECOND - 1) / MSEC_PER_SECOND;
+}

@@ -16,11 +16,6 @@ static struct json *literal(const char *string)
 	return json_new_string(text_of(&text));
 }
 
-static int64_t seconds_of(msec duration)
-{
-	return (duration + MSEC_PER_SECOND - 1) / MSEC_PER_SECOND;
-}
-
 static const char *scope_of(const struct job_build *build)
 {
 	if (build->restart_scope)
@@ -37,9 +32,10 @@ static struct json *run_policy_new(const struct job_build *build)
 	if (build->max_restarts >= 0)
 		json_set_integer(policy, "backoffLimit", build->max_restarts);
 	if (build->timeout >= 0)
-		json_set_integer(policy, "activeDeadlineSeconds", seconds_of(build->timeout));
+		json_set_integer(policy, "activeDeadlineSeconds",
+				 msec_to_whole_seconds(build->timeout));
 	if (build->grace >= 0)
-		json_set_integer(policy, "gracePeriodSeconds", seconds_of(build->grace));
+		json_set_integer(policy, "gracePeriodSeconds", msec_to_whole_seconds(build->grace));
 	return policy;
 }
 
@@ -52,18 +48,23 @@ static struct json *command_new(const struct job_build *build)
 	return command;
 }
 
-static struct json *env_new(const struct job_build *build)
+void job_document_add_env(struct json *container, const struct env_entry *env, size_t n_env)
 {
-	struct json *env = json_new_array();
+	struct json *list = json_get(container, "env");
 
-	for (size_t i = 0; i < build->n_env; i++) {
+	if (n_env == 0)
+		return;
+	if (!json_is(list, JSON_ARRAY)) {
+		list = json_new_array();
+		json_set(container, "env", list);
+	}
+	for (size_t i = 0; i < n_env; i++) {
 		struct json *entry = json_new_object();
 
-		json_set_string(entry, "name", build->env[i].name);
-		json_set(entry, "value", literal(build->env[i].value));
-		json_append(env, entry);
+		json_set_string(entry, "name", env[i].name);
+		json_set(entry, "value", literal(env[i].value));
+		json_append(list, entry);
 	}
-	return env;
 }
 
 static struct json *container_new(const struct job_build *build)
@@ -74,8 +75,7 @@ static struct json *container_new(const struct job_build *build)
 	json_set(container, "command", command_new(build));
 	if (build->working_dir)
 		json_set_string(container, "workingDir", build->working_dir);
-	if (build->n_env > 0)
-		json_set(container, "env", env_new(build));
+	job_document_add_env(container, build->env, build->n_env);
 	return container;
 }
 

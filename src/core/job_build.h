@@ -35,3 +35,7 @@ struct job_build {
  * $(NAME) expansion would read is doubled, so that `sh -c 'echo $$'` reaches the shell as it was
  * typed. */
 struct json *job_document_new(const struct job_build *build) MUST_USE;
+
+/* Adds variables to a container of a document, behind its own; their values are taken literally as
+ * above. */
+void job_document_add_env(struct json *container, const struct env_entry *env, size_t n_env);
