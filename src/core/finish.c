@@ -8,11 +8,13 @@
 #include "core/failure.h"
 
 #define EXIT_TOO_LATE 124 /* what timeout(1) says */
+#define EXIT_LOST 125 /* muster's own fault, not the training's */
 #define GRACE_AFTER_FAILURE MSEC_PER_SECOND
 #define GRACE_AFTER_SUCCESS (5 * MSEC_PER_SECOND)
 
 #define REASON_STOPPED "Stopped"
 #define REASON_TOO_LATE "DeadlineExceeded"
+#define REASON_LOST "SupervisorLost"
 
 static int count_in_state(const struct decision *decision, const struct role *role,
 			  enum replica_state state)
@@ -125,6 +127,16 @@ void finish_if_stopped(struct decision *decision)
 
 	fail(decision, "TFJobStopped", message, failure_of_job(decision, REASON_STOPPED, why),
 	     stop_reason_exit_code(job->stop_reason));
+}
+
+void finish_as_lost(struct decision *decision, const char *why)
+{
+	const struct job *job = decision->job;
+	const char *message = arena_format(decision->arena, "TFJob %s/%s has failed because %s.",
+					   job->name_space, job->name, why);
+
+	fail(decision, "TFJobSupervisorLost", message, failure_of_job(decision, REASON_LOST, why),
+	     EXIT_LOST);
 }
 
 static msec deadline_of(const struct decision *decision)

@@ -408,3 +408,25 @@ void reconcile_begin(const struct job *job, msec now, struct arena *arena,
 	count_roles(&decision, false);
 	*ret_status = plan.status;
 }
+
+/* What ran did not fail by itself: it was ended with its supervisor, or after it. */
+static void mark_lost_as_stopped(struct decision *decision)
+{
+	for (size_t i = 0; i < decision->n_replicas; i++)
+		if (decision->replicas[i].is_disrupted)
+			decision->replicas[i].status->state = REPLICA_STOPPED;
+}
+
+void reconcile_lost(const struct job *job, const struct status *last_status, const char *why,
+		    msec now, struct arena *arena, struct plan *ret_plan)
+{
+	const struct observed nobody = {0};
+	struct decision decision;
+
+	decision_begin(&decision, job, last_status, &nobody, now, arena, ret_plan);
+	mark_lost_as_stopped(&decision);
+	if (!status_is_finished(last_status))
+		finish_as_lost(&decision, why);
+	count_roles(&decision, status_is_finished(last_status));
+	ret_plan->is_status_changed = !status_equals(&ret_plan->status, last_status);
+}

@@ -19,3 +19,10 @@ void reconcile_decide(const struct job *job, const struct status *last_status,
  * it may point into the job. */
 void reconcile_begin(const struct job *job, msec now, struct arena *arena,
 		     struct status *ret_status);
+
+/* The end of a job whose supervisor died without a word and of which no process is left: Failed
+ * with the reason TFJobSupervisorLost and exit code 125; what ran is stopped. `why` is a sentence
+ * for people. A job that was finished already stays as it ended. The plan may point into `why`,
+ * too. */
+void reconcile_lost(const struct job *job, const struct status *last_status, const char *why,
+		    msec now, struct arena *arena, struct plan *ret_plan);

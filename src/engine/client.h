@@ -49,12 +49,13 @@ struct client_functions {
 	/* Asks for an orderly end (see JOB_ANNOTATION_STOP); 0 also when it has ended already. */
 	int (*stop)(struct client *client, const char *name, const char *reason, msec grace,
 		    struct err *err);
-	/* Ends it when it runs, and removes record, logs and claims. Returns when that is begun;
-	 * watch tells when it is done. */
+	/* Ends it when it runs (with its own grace), and removes logs, record and claims. Returns
+	 * when that is done. */
 	int (*remove)(struct client *client, const char *name, struct err *err);
 	/* Waits for the next change after `version` (0: any), and at most until the moment `until`
-	 * (MSEC_NEVER: no end). *ret_is_gone when the job no longer exists. ERR_UNREACHABLE only
-	 * for clients of other machines. */
+	 * (MSEC_NEVER: no end). *ret_is_gone when the job no longer exists. Returns at once, with
+	 * the version as it was, when nobody looks after the job any more: it has ended, and
+	 * nothing will change it. ERR_UNREACHABLE only for clients of other machines. */
 	int (*wait_for_change)(struct client *client, const char *name, int64_t version, msec until,
 			       int64_t *ret_version, bool *ret_is_gone, struct err *err);
 	/* Folder of the job's log files. Caller frees. */

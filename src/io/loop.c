@@ -7,6 +7,7 @@
 #include "base/mem.h"
 
 #include <event2/event.h>
+#include <limits.h>
 #include <stdlib.h>
 #include <time.h>
 
@@ -116,6 +117,15 @@ msec loop_now(void)
 msec loop_monotonic_now(void)
 {
 	return clock_now(CLOCK_MONOTONIC);
+}
+
+int loop_milliseconds_until(msec until)
+{
+	if (until == MSEC_NEVER)
+		return -1;
+	msec left = until - loop_now();
+
+	return left < 0 ? 0 : left > INT_MAX ? INT_MAX : (int) left;
 }
 
 static struct loop_watch *new_watch(loop_fn fn, void *data)

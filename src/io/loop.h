@@ -28,6 +28,9 @@ void loop_run_ready(struct loop *loop);
 /* Milliseconds of the wall clock, and of the clock that never jumps. */
 msec loop_now(void);
 msec loop_monotonic_now(void);
+/* For poll(2), where there is no loop: from now to `until`, 0 when that has passed, -1 for
+ * MSEC_NEVER. */
+int loop_milliseconds_until(msec until);
 
 /* Calls `fn` while the descriptor can be read (or written). Level triggered. The watch begins
  * enabled. Free it before the descriptor is closed. A regular file is always ready. */

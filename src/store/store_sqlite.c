@@ -29,7 +29,7 @@
 #define FILE_NAME "muster.db"
 #define FORMAT 1 /* PRAGMA user_version of the file */
 #define BUSY_LIMIT_MS 10000
-#define CHECKPOINT_PAGES 200
+#define CHECKPOINT_PAGES 100
 #define CACHE_KIB 256
 #define STRING_OF(number) STRING_OF_TOKEN(number)
 #define STRING_OF_TOKEN(token) #token

@@ -1,0 +1,360 @@
+/* The jobs of this user on this machine: a client without a server. It reads and writes the store,
+ * and wakes the supervisor of a job through its socket. */
+#include "engine/client.h"
+
+#include "base/mem.h"
+#include "base/text.h"
+#include "core/summary.h"
+#include "engine/control.h"
+#include "engine/record.h"
+#include "engine/settle.h"
+#include "engine/state_folder.h"
+#include "engine/supervisor_id.h"
+#include "io/loop.h"
+#include "store/store.h"
+
+#include <limits.h>
+#include <poll.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+struct client_local {
+	struct client base;
+	struct store *store;
+	char *state_folder;
+};
+
+static const struct client_functions local_functions;
+
+static struct client_local *of(struct client *client)
+{
+	return (struct client_local *) client;
+}
+
+/* Rows. */
+
+static void row_done(struct client_row *row)
+{
+	free(row->name);
+	free(row->uid);
+	free(row->state);
+	free(row->roles);
+	free(row->where);
+	free(row->message);
+}
+
+void client_rows_free(struct client_row *rows, size_t count)
+{
+	for (size_t i = 0; i < count; i++)
+		row_done(&rows[i]);
+	free(rows);
+}
+
+static void make_row(const struct store_record *record, const struct summary *summary,
+		     struct client_row *ret_row)
+{
+	*ret_row = (struct client_row){
+		.name = mem_copy_text(record->name),
+		.uid = mem_copy_text(record->uid),
+		.state = mem_copy_text(summary->state),
+		.roles = mem_copy_text(summary->roles),
+		.where = mem_copy_text("local"),
+		.message = mem_copy_text(summary->message),
+		.version = record->version,
+		.running = summary->running,
+		.wanted = summary->wanted,
+		.restarts = summary->restarts,
+		.exit_code = summary->exit_code,
+		.is_finished = summary->is_finished,
+		.created = record->created,
+		.start_time = summary->start_time,
+		.completion_time = summary->completion_time,
+	};
+}
+
+static void read_summary(const struct store_record *record, struct arena *arena,
+			 struct summary *ret_summary)
+{
+	struct json *json CLEANUP(json_cleanup) = NULL;
+	int rc = json_read(record->summary, strlen(record->summary), &json, NULL);
+
+	(void) rc; /* what cannot be read is an empty summary */
+	summary_read(json, arena, ret_summary);
+}
+
+static int list_records(struct client_local *client, struct store_list *ret_list, struct err *err)
+{
+	return client->store->functions->list(client->store, STORE_SUMMARY, ret_list, err);
+}
+
+/* Settles every job of the list that needs it; true when one was, and the list is to be read again.
+ * One that cannot be settled (disk full, a record of a newer muster) must not hide the others. */
+static bool settle_listed(struct client_local *client, const struct store_list *list)
+{
+	struct arena *arena CLEANUP(arena_cleanup) = arena_new();
+	bool is_any_settled = false;
+
+	for (size_t i = 0; i < list->count; i++) {
+		const struct store_record *record = &list->records[i];
+		struct summary summary;
+
+		read_summary(record, arena, &summary);
+		if (settle_is_needed(record->supervisor, summary.is_finished) &&
+		    settle_job(client->store, record->name, record->uid, NULL) == 0)
+			is_any_settled = true;
+	}
+	return is_any_settled;
+}
+
+static int read_settled_list(struct client_local *client, struct store_list *ret_list,
+			     struct err *err)
+{
+	int rc = list_records(client, ret_list, err);
+
+	if (rc < 0 || !settle_listed(client, ret_list))
+		return rc;
+	store_list_done(ret_list);
+	return list_records(client, ret_list, err);
+}
+
+static int local_list(struct client *base, struct client_row **ret_rows, size_t *ret_count,
+		      struct err *err)
+{
+	struct store_list list CLEANUP(store_list_done) = {0};
+	int rc = read_settled_list(of(base), &list, err);
+
+	if (rc < 0)
+		return rc;
+	struct arena *arena CLEANUP(arena_cleanup) = arena_new();
+	struct client_row *rows = mem_new_array(list.count, sizeof(*rows));
+	for (size_t i = 0; i < list.count; i++) {
+		const struct store_record *record = &list.records[i];
+		struct summary summary;
+
+		read_summary(record, arena, &summary);
+		if (!summary.is_finished && settle_is_needed(record->supervisor, false)) {
+			summary.state = "Unknown";
+			summary.message = "nobody looks after it, and its record cannot be written";
+		}
+		make_row(record, &summary, &rows[i]);
+	}
+	*ret_rows = rows;
+	*ret_count = list.count;
+	return 0;
+}
+
+/* One job. */
+
+static bool is_finished(const struct store_record *record)
+{
+	struct arena *arena CLEANUP(arena_cleanup) = arena_new();
+	struct summary summary;
+
+	read_summary(record, arena, &summary);
+	return summary.is_finished;
+}
+
+/* The record as it is after settling, when that was needed. */
+static int get_settled(struct client_local *client, const char *name,
+		       struct store_record *ret_record, struct err *err)
+{
+	struct store *store = client->store;
+	int rc = store->functions->get(store, name, ret_record, err);
+
+	if (rc < 0 || !settle_is_needed(ret_record->supervisor, is_finished(ret_record)))
+		return rc;
+	rc = settle_job(store, name, ret_record->uid, err);
+	if (rc < 0)
+		return rc;
+	store_record_done(ret_record);
+	return store->functions->get(store, name, ret_record, err);
+}
+
+static int local_get(struct client *base, const char *name, struct json **ret_job, struct err *err)
+{
+	struct store_record record CLEANUP(store_record_done) = {0};
+	struct json *job CLEANUP(json_cleanup) = NULL;
+	struct json *status CLEANUP(json_cleanup) = NULL;
+	int rc = get_settled(of(base), name, &record, err);
+
+	if (rc == 0)
+		rc = json_read(record.document, strlen(record.document), &job, err);
+	if (rc == 0)
+		rc = json_read(record.status, strlen(record.status), &status, err);
+	if (rc < 0)
+		return rc;
+	char *version CLEANUP(mem_free_text) = mem_format("%lld", (long long) record.version);
+	json_set_string(json_object_at(job, "metadata"), "resourceVersion", version);
+	json_set(job, "status", TAKE(status));
+	*ret_job = TAKE(job);
+	return 0;
+}
+
+/* A supervisor that does not answer is dead or about to end: then there is nobody to wake. */
+static void wake(const struct client_local *client, const char *uid)
+{
+	char *folder CLEANUP(mem_free_text) = state_folder_job(client->state_folder, uid);
+	int rc = control_wake(folder, NULL);
+
+	(void) rc;
+}
+
+static int refuse_elsewhere(const struct store_record *record, struct err *err)
+{
+	struct supervisor_id id;
+
+	if (supervisor_fate(record->supervisor) != SUPERVISOR_ELSEWHERE ||
+	    !supervisor_id_read(record->supervisor, &id))
+		return 0;
+	return err_set(err, ERR_REFUSED, "job '%s' runs on machine '%s': do this there",
+		       record->name, id.host);
+}
+
+static int local_patch(struct client *base, const char *name, const struct json *patch,
+		       struct err *err)
+{
+	struct client_local *client = of(base);
+	struct store_record record CLEANUP(store_record_done) = {0};
+	int rc = get_settled(client, name, &record, err);
+
+	if (rc == 0)
+		rc = refuse_elsewhere(&record, err);
+	if (rc == 0)
+		rc = record_patch(client->store, name, patch, err);
+	if (rc == 0)
+		wake(client, record.uid);
+	return rc;
+}
+
+static int stop_record(struct client_local *client, const struct store_record *record,
+		       const char *reason, msec grace, struct err *err)
+{
+	if (is_finished(record))
+		return 0;
+	int rc = refuse_elsewhere(record, err);
+	if (rc == 0)
+		rc = record_ask_to_stop(client->store, record->name, reason, grace, err);
+	if (rc == 0)
+		wake(client, record->uid);
+	return rc;
+}
+
+static int local_stop(struct client *base, const char *name, const char *reason, msec grace,
+		      struct err *err)
+{
+	struct client_local *client = of(base);
+	struct store_record record CLEANUP(store_record_done) = {0};
+	int rc = get_settled(client, name, &record, err);
+
+	return rc < 0 ? rc : stop_record(client, &record, reason, grace, err);
+}
+
+/* Waiting. */
+
+/* Waits until the supervisor has news of a version above the record's, has ended, or the time is
+ * over. A supervisor without a socket is about to end: then its end is waited for. */
+static void wait_for_news(const struct client_local *client, const struct store_record *record,
+			  msec until)
+{
+	char *folder CLEANUP(mem_free_text) = state_folder_job(client->state_folder, record->uid);
+	int64_t version = 0;
+	int fd;
+
+	if (control_watch(folder, &fd, NULL) < 0) {
+		supervisor_wait(record->supervisor, until);
+		return;
+	}
+	while (version <= record->version && control_next_version(fd, until, &version, NULL) > 0)
+		;
+	close(fd);
+}
+
+static int local_wait_for_change(struct client *base, const char *name, int64_t version, msec until,
+				 int64_t *ret_version, bool *ret_is_gone, struct err *err)
+{
+	struct client_local *client = of(base);
+
+	for (;;) {
+		struct store_record record CLEANUP(store_record_done) = {0};
+		int rc = get_settled(client, name, &record, err);
+
+		*ret_is_gone = rc == ERR_NOT_FOUND;
+		if (*ret_is_gone)
+			return 0;
+		if (rc == 0)
+			rc = refuse_elsewhere(&record, err);
+		if (rc < 0)
+			return rc;
+		*ret_version = record.version;
+		if (record.version > version || loop_now() >= until ||
+		    supervisor_fate(record.supervisor) != SUPERVISOR_ALIVE)
+			return 0;
+		wait_for_news(client, &record, until);
+	}
+}
+
+/* Removing. */
+
+static int local_remove(struct client *base, const char *name, struct err *err)
+{
+	struct client_local *client = of(base);
+	struct store_record record CLEANUP(store_record_done) = {0};
+	int rc = get_settled(client, name, &record, err);
+
+	if (rc == 0)
+		rc = stop_record(client, &record, stop_reason_words[STOP_REQUESTED], -1, err);
+	if (rc < 0)
+		return rc;
+	supervisor_wait(record.supervisor, MSEC_NEVER);
+	return settle_remove_job(client->store, client->state_folder, name, record.uid, err);
+}
+
+static int local_log_folder(struct client *base, const char *name, char **ret_folder,
+			    struct err *err)
+{
+	struct client_local *client = of(base);
+	struct store_record record CLEANUP(store_record_done) = {0};
+	int rc = client->store->functions->get(client->store, name, &record, err);
+
+	if (rc == 0)
+		*ret_folder = state_folder_job(client->state_folder, record.uid);
+	return rc;
+}
+
+static void local_free(struct client *base)
+{
+	struct client_local *client = of(base);
+
+	if (!client)
+		return;
+	client->store->functions->free(client->store);
+	free(client->state_folder);
+	free(client);
+}
+
+int client_local_new(const char *state_folder, struct client **ret_client, struct err *err)
+{
+	struct store *store;
+	int rc = store_sqlite_open(state_folder, &store, err);
+
+	if (rc < 0)
+		return rc;
+	struct client_local *client = mem_new(sizeof(*client));
+	client->base.functions = &local_functions;
+	client->store = store;
+	client->state_folder = mem_copy_text(state_folder);
+	*ret_client = &client->base;
+	return 0;
+}
+
+static const struct client_functions local_functions = {
+	.list = local_list,
+	.get = local_get,
+	.patch = local_patch,
+	.stop = local_stop,
+	.remove = local_remove,
+	.wait_for_change = local_wait_for_change,
+	.log_folder = local_log_folder,
+	.free = local_free,
+};

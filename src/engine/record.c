@@ -1,0 +1,158 @@
+/* Between the store's texts and the model. */
+#include "engine/record.h"
+
+#include "base/json_patch.h"
+#include "base/text.h"
+#include "core/summary.h"
+
+#include <string.h>
+
+static int read_json(const char *text, struct json **ret_value, struct err *err)
+{
+	return json_read(text, strlen(text), ret_value, err);
+}
+
+/* Like job_read, with all faults in the sentence. */
+static int read_job(const struct json *root, const char *name, enum job_strictness strictness,
+		    struct job **ret_job, struct err *err)
+{
+	struct faults faults CLEANUP(faults_done) = {0};
+	struct text text CLEANUP(text_done) = {0};
+	int rc = job_read(root, NULL, strictness, &faults, ret_job);
+
+	if (rc == 0)
+		return 0;
+	faults_describe(&faults, name, &text);
+	return err_set(err, rc, "%s", text_of(&text));
+}
+
+static int read_document(const struct store_record *record, struct job **ret_job, struct err *err)
+{
+	struct json *root CLEANUP(json_cleanup) = NULL;
+	int rc = read_json(record->document, &root, err);
+
+	return rc < 0 ? rc : read_job(root, record->name, JOB_LENIENT, ret_job, err);
+}
+
+static int read_status(const struct store_record *record, struct arena *arena,
+		       struct status *ret_status, struct err *err)
+{
+	struct json *root CLEANUP(json_cleanup) = NULL;
+	int rc = read_json(record->status, &root, err);
+
+	return rc < 0 ? rc : status_read(root, arena, ret_status, err);
+}
+
+int record_read(const struct store_record *record, struct arena *arena, struct job **ret_job,
+		struct status *ret_status, struct err *err)
+{
+	struct job *job CLEANUP(job_cleanup) = NULL;
+	int rc = read_document(record, &job, err);
+
+	if (rc == 0)
+		rc = read_status(record, arena, ret_status, err);
+	if (rc < 0) {
+		err_prefix(err, "the record of job '%s' cannot be read", record->name);
+		return rc;
+	}
+	*ret_job = TAKE(job);
+	return 0;
+}
+
+int record_write_status(struct store *store, const struct job *job, int64_t version,
+			const struct status *status, const char *supervisor, int64_t *ret_version,
+			struct err *err)
+{
+	struct arena *arena CLEANUP(arena_cleanup) = arena_new();
+	struct json *status_json CLEANUP(json_cleanup) = status_write(status);
+	struct text status_text CLEANUP(text_done) = {0};
+	struct text summary_text CLEANUP(text_done) = {0};
+	struct summary summary;
+
+	summary_make(job, status, arena, &summary);
+	struct json *summary_json CLEANUP(json_cleanup) = summary_write(&summary);
+	json_add_compact(&status_text, status_json);
+	json_add_compact(&summary_text, summary_json);
+	const struct store_change change = {
+		.status = text_of(&status_text),
+		.summary = text_of(&summary_text),
+		.supervisor = supervisor,
+	};
+	return store->functions->change(store, job->name, version, &change, ret_version, err);
+}
+
+static int patch_once(struct store *store, const struct store_record *record,
+		      const struct json *patch, struct err *err)
+{
+	struct json *document CLEANUP(json_cleanup) = NULL;
+	struct job *job CLEANUP(job_cleanup) = NULL;
+	struct text text CLEANUP(text_done) = {0};
+	int64_t version;
+	int rc = read_json(record->document, &document, err);
+
+	if (rc < 0)
+		return rc;
+	struct json *patched CLEANUP(json_cleanup) = json_patched(document, patch);
+	rc = read_job(patched, record->name, JOB_STRICT, &job, err);
+	if (rc < 0)
+		return rc;
+	if (!text_equals(job->name, record->name))
+		return err_set(err, ERR_INVALID, "the name of job '%s' cannot change",
+			       record->name);
+	json_add_compact(&text, job->document);
+	const struct store_change change = {.document = text_of(&text)};
+	return store->functions->change(store, record->name, record->version, &change, &version,
+					err);
+}
+
+int record_patch(struct store *store, const char *name, const struct json *patch, struct err *err)
+{
+	for (;;) {
+		struct store_record record CLEANUP(store_record_done) = {0};
+		int rc = store->functions->get(store, name, &record, err);
+
+		if (rc == 0)
+			rc = patch_once(store, &record, patch, err);
+		if (rc != ERR_CONFLICT)
+			return rc;
+	}
+}
+
+/* Whether somebody has asked already. */
+static int is_asked_to_stop(struct store *store, const char *name, bool *ret_is_asked,
+			    struct err *err)
+{
+	struct store_record record CLEANUP(store_record_done) = {0};
+	struct job *job CLEANUP(job_cleanup) = NULL;
+	int rc = store->functions->get(store, name, &record, err);
+
+	if (rc == 0)
+		rc = read_document(&record, &job, err);
+	if (rc == 0)
+		*ret_is_asked = job->stop_reason != NULL;
+	return rc;
+}
+
+int record_ask_to_stop(struct store *store, const char *name, const char *reason, msec grace,
+		       struct err *err)
+{
+	struct json *patch CLEANUP(json_cleanup) = json_new_object();
+	bool is_asked = false;
+	int rc = is_asked_to_stop(store, name, &is_asked, err);
+
+	if (rc < 0)
+		return rc;
+	if (!is_asked) {
+		struct json *metadata = json_object_at(patch, "metadata");
+
+		json_set_string(json_object_at(metadata, "annotations"), JOB_ANNOTATION_STOP,
+				reason);
+	}
+	if (grace >= 0) {
+		struct json *policy = json_object_at(json_object_at(patch, "spec"), "runPolicy");
+
+		json_set_integer(policy, "gracePeriodSeconds",
+				 (grace + MSEC_PER_SECOND - 1) / MSEC_PER_SECOND);
+	}
+	return json_count(patch) == 0 ? 0 : record_patch(store, name, patch, err);
+}

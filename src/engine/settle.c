@@ -1,0 +1,143 @@
+/* Tidying up after supervisors that died without a word.
+ *
+ * Order: first the processes are ended, then the record says so. A settler that is killed in
+ * between leaves a job that the next one settles. */
+#include "engine/settle.h"
+
+#include "base/mem.h"
+#include "base/text.h"
+#include "core/reconcile.h"
+#include "engine/backend_local.h"
+#include "engine/record.h"
+#include "engine/state_folder.h"
+#include "engine/supervisor_id.h"
+#include "io/loop.h"
+#include "io/process.h"
+
+#include <poll.h>
+#include <signal.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#define KILL_ROUNDS 100 /* a process that forks faster than we kill is not waited for for ever */
+#define DEATH_LIMIT_MS 1000 /* a process in an uninterruptible sleep may take longer */
+#define CLAIM_KIND "port"
+
+struct killing {
+	const char *mark;
+	int n_killed;
+};
+
+/* The mark is looked at again once the process is held by a descriptor: its number may have gone to
+ * another process in between, and no foreign process is ever touched. */
+static void kill_marked(pid_t pid, void *data)
+{
+	struct killing *killing = data;
+
+	if (pid == getpid())
+		return;
+	int fd = (int) syscall(SYS_pidfd_open, pid, 0);
+	if (fd < 0)
+		return;
+	if (process_has_mark(pid, killing->mark) &&
+	    syscall(SYS_pidfd_send_signal, fd, SIGKILL, NULL, 0) == 0) {
+		struct pollfd death = {.fd = fd, .events = POLLIN};
+
+		killing->n_killed++;
+		poll(&death, 1, DEATH_LIMIT_MS);
+	}
+	close(fd);
+}
+
+void settle_kill_marked(const char *uid)
+{
+	char *mark CLEANUP(mem_free_text) = mem_format(ENVIRONMENT_JOB_MARK "=%s", uid);
+	struct killing killing = {.mark = mark};
+
+	for (int round = 0; round < KILL_ROUNDS; round++) {
+		killing.n_killed = 0;
+		process_each_marked(mark, kill_marked, &killing);
+		if (killing.n_killed == 0)
+			return;
+	}
+}
+
+bool settle_is_needed(const char *supervisor, bool is_finished)
+{
+	switch (supervisor_fate(supervisor)) {
+	case SUPERVISOR_ALIVE:
+	case SUPERVISOR_ELSEWHERE:
+		return false;
+	case SUPERVISOR_KILLED:
+	case SUPERVISOR_REBOOTED:
+		return true;
+	case SUPERVISOR_NONE:
+		break;
+	}
+	return !is_finished;
+}
+
+/* One try; ERR_CONFLICT when the record changed in between. A job that was finished already only
+ * loses its supervisor: that died while it ended what was left of the job. */
+static int settle_record(struct store *store, const struct store_record *record, const char *why,
+			 struct err *err)
+{
+	struct arena *arena CLEANUP(arena_cleanup) = arena_new();
+	struct job *job CLEANUP(job_cleanup) = NULL;
+	struct status status;
+	struct plan plan;
+	int64_t version;
+
+	int rc = record_read(record, arena, &job, &status, err);
+
+	if (rc < 0)
+		return rc;
+	if (!settle_is_needed(record->supervisor, status_is_finished(&status)))
+		return 0; /* somebody else was faster */
+	settle_kill_marked(record->uid);
+	reconcile_lost(job, &status, why, loop_now(), arena, &plan);
+	rc = record_write_status(store, job, record->version, &plan.status, "", &version, err);
+	if (rc == 0)
+		rc = store->functions->release_numbers(store, CLAIM_KIND, record->uid, err);
+	return rc;
+}
+
+static const char *why_lost(const char *supervisor)
+{
+	switch (supervisor_fate(supervisor)) {
+	case SUPERVISOR_REBOOTED:
+		return "the machine was started anew while the job ran";
+	case SUPERVISOR_NONE:
+		return "nobody looked after the job";
+	case SUPERVISOR_ALIVE:
+	case SUPERVISOR_ELSEWHERE:
+	case SUPERVISOR_KILLED:
+		break;
+	}
+	return "muster itself was killed while it looked after the job";
+}
+
+int settle_job(struct store *store, const char *name, const char *uid, struct err *err)
+{
+	for (;;) {
+		struct store_record record CLEANUP(store_record_done) = {0};
+		int rc = store->functions->get(store, name, &record, err);
+
+		/* Removed in between: just as well. */
+		if (rc == ERR_NOT_FOUND || (rc == 0 && !text_equals(record.uid, uid)))
+			return 0;
+		if (rc == 0)
+			rc = settle_record(store, &record, why_lost(record.supervisor), err);
+		if (rc != ERR_CONFLICT)
+			return rc;
+	}
+}
+
+int settle_remove_job(struct store *store, const char *state_folder, const char *name,
+		      const char *uid, struct err *err)
+{
+	/* The record goes last: a removal that was cut off can be begun again by its name. */
+	int rc = state_folder_remove_job(state_folder, uid, err);
+
+	return rc < 0 ? rc : store->functions->remove(store, name, uid, err);
+}

@@ -1,0 +1,25 @@
+/* Tidies up after supervisors that died without a word, so that nobody ever reads "Running" of a
+ * job that does not run. */
+#pragma once
+
+#include "base/err.h"
+#include "base/own.h"
+#include "store/store.h"
+
+#include <stdbool.h>
+
+/* Whether nobody looks after a job any more that somebody has to look after: by the `supervisor`
+ * text of its record. (A job that ended in order has no supervisor.) */
+bool settle_is_needed(const char *supervisor, bool is_finished);
+
+/* Ends what is left of the job's processes (found by the mark in their environment), writes how it
+ * ended, and gives its claims back. Does nothing where somebody looks after the job. Several
+ * processes may settle the same job at once; one of them writes. */
+int settle_job(struct store *store, const char *name, const char *uid, struct err *err) MUST_USE;
+
+/* Kills every process that carries the job's mark, until none is left. */
+void settle_kill_marked(const char *uid);
+
+/* Removes an ended job: its logs, then its record and claims. */
+int settle_remove_job(struct store *store, const char *state_folder, const char *name,
+		      const char *uid, struct err *err) MUST_USE;

@@ -1,0 +1,78 @@
+/* Paths inside the state folder, and the life of a job's own folder. */
+#include "engine/state_folder.h"
+
+#include "base/mem.h"
+#include "io/folder.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <pwd.h>
+#include <stdbool.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+static const char *home_folder(void)
+{
+	const char *home = getenv("HOME");
+
+	if (home && home[0] == '/')
+		return home;
+	const struct passwd *user = getpwuid(geteuid());
+	return user && user->pw_dir && user->pw_dir[0] == '/' ? user->pw_dir : NULL;
+}
+
+int state_folder_default(char **ret_folder, struct err *err)
+{
+	const char *state_home = getenv("XDG_STATE_HOME");
+
+	if (state_home && state_home[0] == '/') {
+		*ret_folder = mem_format("%s/muster", state_home);
+		return 0;
+	}
+	const char *home = home_folder();
+	if (!home)
+		return err_set(err, ERR_NOT_FOUND,
+			       "no home folder to remember jobs in; set MUSTER_STATE_DIR to a "
+			       "folder that can be written");
+	*ret_folder = mem_format("%s/.local/state/muster", home);
+	return 0;
+}
+
+char *state_folder_jobs(const char *state_folder)
+{
+	return mem_format("%s/jobs", state_folder);
+}
+
+char *state_folder_job(const char *state_folder, const char *uid)
+{
+	return mem_format("%s/jobs/%s", state_folder, uid);
+}
+
+int state_folder_make_job(const char *state_folder, const char *uid, struct err *err)
+{
+	char *folder CLEANUP(mem_free_text) = state_folder_job(state_folder, uid);
+
+	return folder_make(folder, err);
+}
+
+/* Hexadecimal digits and dashes, as RFC 4122 writes it: no slash, no dot. */
+static bool looks_like_uid(const char *uid)
+{
+	return strlen(uid) == 36 && strspn(uid, "0123456789abcdef-") == 36;
+}
+
+int state_folder_remove_job(const char *state_folder, const char *uid, struct err *err)
+{
+	if (!looks_like_uid(uid))
+		return err_set(err, ERR_INVALID, "'%s' is not the uid of a job", uid);
+	char *jobs CLEANUP(mem_free_text) = state_folder_jobs(state_folder);
+	int fd = open(jobs, O_PATH | O_DIRECTORY | O_CLOEXEC);
+
+	if (fd < 0)
+		return errno == ENOENT ? 0
+				       : err_set_errno(err, errno, "cannot open folder '%s'", jobs);
+	int rc = folder_remove(fd, uid, err);
+	close(fd);
+	return rc;
+}

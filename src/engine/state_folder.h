@@ -1,0 +1,23 @@
+/* What lies where in the folder that remembers jobs:
+ *
+ *     STATE/muster.db          the store
+ *     STATE/jobs/UID/          one job: ROLE-INDEX.ATTEMPT.log and .index, muster.log, socket */
+#pragma once
+
+#include "base/err.h"
+#include "base/own.h"
+
+/* $XDG_STATE_HOME/muster, else ~/.local/state/muster (XDG Base Directory Specification 0.8; a
+ * relative XDG_STATE_HOME is ignored, as it demands). The home is $HOME or the one of the password
+ * database. ERR_NOT_FOUND when there is none. Caller frees. */
+int state_folder_default(char **ret_folder, struct err *err) MUST_USE;
+
+/* Paths; the caller frees them. */
+char *state_folder_jobs(const char *state_folder) MUST_USE;
+char *state_folder_job(const char *state_folder, const char *uid) MUST_USE;
+
+/* Makes the folder of one job, for this user alone. */
+int state_folder_make_job(const char *state_folder, const char *uid, struct err *err) MUST_USE;
+/* Removes the folder of one job with all logs; one that is gone already is fine. A text that is no
+ * uid of ours is refused, so that nothing else can ever be removed. */
+int state_folder_remove_job(const char *state_folder, const char *uid, struct err *err) MUST_USE;

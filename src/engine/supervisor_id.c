@@ -1,0 +1,122 @@
+/* The identity of a supervisor as JSON, and what became of it. */
+#include "engine/supervisor_id.h"
+
+#include "base/json.h"
+#include "base/text.h"
+#include "io/loop.h"
+
+#include <limits.h>
+#include <poll.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/syscall.h>
+#include <sys/utsname.h>
+#include <unistd.h>
+
+static void set_host(char host[65])
+{
+	struct utsname names;
+
+	if (uname(&names) == 0)
+		snprintf(host, 65, "%s", names.nodename);
+}
+
+static struct json *identity_write(const struct process_identity *identity)
+{
+	struct json *json = json_new_object();
+
+	json_set_integer(json, "pid", identity->pid);
+	json_set_integer(json, "startTime", (int64_t) identity->start_time);
+	json_set_string(json, "bootId", identity->boot_id);
+	json_set_integer(json, "pidSpace", (int64_t) identity->pid_space);
+	return json;
+}
+
+static bool identity_read(const struct json *json, struct process_identity *ret_identity)
+{
+	ret_identity->pid = (pid_t) json_as_integer(json_get(json, "pid"), 0);
+	ret_identity->start_time = (uint64_t) json_as_integer(json_get(json, "startTime"), 0);
+	ret_identity->pid_space = (uint64_t) json_as_integer(json_get(json, "pidSpace"), 0);
+	snprintf(ret_identity->boot_id, sizeof(ret_identity->boot_id), "%s",
+		 json_as_string(json_get(json, "bootId"), ""));
+	return ret_identity->pid > 0;
+}
+
+int supervisor_id_write_own(char **ret_json, struct err *err)
+{
+	struct process_identity outer, inner;
+	int rc = process_identify(getppid(), &outer, err);
+
+	if (rc == 0)
+		rc = process_identify(getpid(), &inner, err);
+	if (rc < 0)
+		return rc;
+	char host[65] = "";
+	struct json *json CLEANUP(json_cleanup) = json_new_object();
+	struct text text CLEANUP(text_done) = {0};
+
+	set_host(host);
+	json_set_string(json, "host", host);
+	json_set(json, "outer", identity_write(&outer));
+	json_set(json, "inner", identity_write(&inner));
+	json_add_compact(&text, json);
+	*ret_json = text_take(&text);
+	return 0;
+}
+
+bool supervisor_id_read(const char *text, struct supervisor_id *ret_id)
+{
+	struct json *json CLEANUP(json_cleanup) = NULL;
+	struct supervisor_id id = {0};
+
+	if (!text || !text[0] || json_read(text, strlen(text), &json, NULL) < 0)
+		return false;
+	snprintf(id.host, sizeof(id.host), "%s", json_as_string(json_get(json, "host"), ""));
+	if (!identity_read(json_get(json, "outer"), &id.outer) ||
+	    !identity_read(json_get(json, "inner"), &id.inner))
+		return false;
+	*ret_id = id;
+	return true;
+}
+
+enum supervisor_fate supervisor_fate(const char *text)
+{
+	struct supervisor_id id;
+	struct process_identity own;
+	char host[65] = "";
+
+	if (!supervisor_id_read(text, &id))
+		return SUPERVISOR_NONE;
+	if (process_is_alive(&id.outer) && process_is_alive(&id.inner))
+		return SUPERVISOR_ALIVE;
+	if (process_identify(getpid(), &own, NULL) < 0 ||
+	    text_equals(own.boot_id, id.outer.boot_id))
+		return SUPERVISOR_KILLED;
+	set_host(host);
+	return text_equals(host, id.host) ? SUPERVISOR_REBOOTED : SUPERVISOR_ELSEWHERE;
+}
+
+static void wait_for_end(const struct process_identity *identity, msec until)
+{
+	int fd = (int) syscall(SYS_pidfd_open, identity->pid, 0);
+
+	if (fd < 0)
+		return;
+	/* Only now does the number surely belong to the process that we hold. */
+	if (process_is_alive(identity)) {
+		struct pollfd end = {.fd = fd, .events = POLLIN};
+
+		poll(&end, 1, loop_milliseconds_until(until));
+	}
+	close(fd);
+}
+
+void supervisor_wait(const char *text, msec until)
+{
+	struct supervisor_id id;
+
+	if (!supervisor_id_read(text, &id))
+		return;
+	wait_for_end(&id.inner, until);
+	wait_for_end(&id.outer, until);
+}

@@ -1,0 +1,38 @@
+/* Who looks after a job: the identity of its supervisor's two processes, as kept in the store. */
+#pragma once
+
+#include "base/err.h"
+#include "base/msec.h"
+#include "base/own.h"
+#include "io/process.h"
+
+#include <stdbool.h>
+
+/* The two processes of io/guard.h, and the machine they run on. */
+struct supervisor_id {
+	char host[65]; /* as `uname -n` says */
+	struct process_identity outer;
+	struct process_identity inner;
+};
+
+/* What became of a supervisor. */
+enum supervisor_fate {
+	SUPERVISOR_ALIVE,
+	SUPERVISOR_ELSEWHERE, /* on another machine that shares this state folder: not ours to
+				 judge */
+	SUPERVISOR_KILLED, /* one of its processes is gone: it looks after nothing any more */
+	SUPERVISOR_REBOOTED, /* this machine was started anew since */
+	SUPERVISOR_NONE, /* the record names nobody */
+};
+
+/* Of the calling process (the inner one) and its parent (the outer one). Caller frees the JSON. */
+int supervisor_id_write_own(char **ret_json, struct err *err) MUST_USE;
+/* False where the text holds no identity. */
+bool supervisor_id_read(const char *json, struct supervisor_id *ret_id);
+
+/* Judges by the text of a record's `supervisor`. */
+enum supervisor_fate supervisor_fate(const char *json);
+
+/* Waits until both processes are gone, and at most until the moment `until`. Returns at once where
+ * they do not live on this machine. */
+void supervisor_wait(const char *json, msec until);
