@@ -1,0 +1,243 @@
+#include "unit.h"
+
+#include "base/json.h"
+#include "base/mem.h"
+#include "core/status.h"
+
+/* A status in which everything is set. */
+static struct status full_status(void)
+{
+	static const char *last_lines[] = {"one", "two \xc3\xa9"};
+	static struct consequence consequences[] = {{"worker", 0, "was ended by muster"}};
+	static struct failure failure = {
+		.role = "worker",
+		.index = 1,
+		.attempt = 2,
+		.exit_code = 3,
+		.reason = "Error",
+		.message = "worker-1 exited with code 3",
+		.time = 1700000003123,
+		.lived = 17,
+		.last_lines = last_lines,
+		.n_last_lines = 2,
+		.consequences = consequences,
+		.n_consequences = 1,
+	};
+	static struct condition conditions[] = {
+		{CONDITION_CREATED, true, "TFJobCreated", "TFJob j is created.", 1000, 1000},
+		{CONDITION_RUNNING, false, "TFJobRunning", "TFJob ns/j is running.", 3000, 2000},
+	};
+	static struct role_status roles[] = {{"PS", 1, 0, 0}, {"Worker", 0, 1, 2}};
+	static struct replica_status replicas[] = {
+		{.role = "worker",
+		 .index = 0,
+		 .attempt = 4,
+		 .restarts = 1,
+		 .state = REPLICA_STOPPED,
+		 .pid = 4711,
+		 .address = "127.0.0.1:20001",
+		 .exit_code = -1,
+		 .signal = 15,
+		 .reason = "Stopped",
+		 .start_time = 1700000000000,
+		 .end_time = 1700000002001,
+		 .log = "/state/worker-0.4.log"},
+		{.role = "worker", .index = 1, .exit_code = 0, .state = REPLICA_PENDING},
+	};
+	return (struct status){
+		.conditions = conditions,
+		.n_conditions = 2,
+		.roles = roles,
+		.n_roles = 2,
+		.replicas = replicas,
+		.n_replicas = 2,
+		.start_time = 1700000000000,
+		.completion_time = 1700000004000,
+		.restarts = 2,
+		.recent_restarts = 1,
+		.restart_at = 1700000009500,
+		.failure = &failure,
+		.exit_code = 3,
+	};
+}
+
+/* The status that is read from the JSON of another; it lives in the arena. */
+static struct status read_again(const struct status *status, struct arena *arena)
+{
+	struct json *json CLEANUP(json_cleanup) = status_write(status);
+	struct status again;
+
+	assert_int_equal(status_read(json, arena, &again, NULL), 0);
+	return again;
+}
+
+static void what_is_written_is_read_again(void **state)
+{
+	(void) state;
+	struct arena *arena CLEANUP(arena_cleanup) = arena_new();
+	struct status status = full_status();
+	struct status again = read_again(&status, arena);
+
+	assert_true(status_equals(&status, &again));
+}
+
+static void a_status_of_nothing_is_read_from_null(void **state)
+{
+	(void) state;
+	struct arena *arena CLEANUP(arena_cleanup) = arena_new();
+	struct status status;
+
+	assert_int_equal(status_read(NULL, arena, &status, NULL), 0);
+	assert_int_equal(status.n_conditions, 0);
+	assert_int_equal(status.exit_code, -1);
+	assert_false(status_is_finished(&status));
+
+	struct status again = read_again(&status, arena);
+
+	assert_true(status_equals(&status, &again));
+}
+
+static void what_is_not_set_is_not_written(void **state)
+{
+	(void) state;
+	struct replica_status replica = {
+		.role = "ps", .attempt = 1, .state = REPLICA_STARTING, .exit_code = -1};
+	struct status status = {.replicas = &replica, .n_replicas = 1, .exit_code = -1};
+	struct json *json CLEANUP(json_cleanup) = status_write(&status);
+	struct text text CLEANUP(text_done) = {0};
+
+	json_add_compact(&text, json);
+	assert_string_equal(text_of(&text),
+			    "{\"conditions\":[],\"replicaStatuses\":{},\"replicas\":[{\"role\":"
+			    "\"ps\",\"index\":0,\"attempt\":1,\"state\":\"Starting\",\"restarts\":"
+			    "0}]}");
+}
+
+/* Changes one thing of a full status at a time; none may be overlooked. */
+static void every_difference_is_seen(void **state)
+{
+	(void) state;
+	struct arena *arena CLEANUP(arena_cleanup) = arena_new();
+	struct status status = full_status();
+
+#define ASSERT_SEEN(member, other_value)                                                           \
+	do {                                                                                       \
+		struct status other = read_again(&status, arena);                                  \
+		other.member = (other_value);                                                      \
+		assert_false(status_equals(&status, &other));                                      \
+		assert_false(status_equals(&other, &status));                                      \
+	} while (0)
+
+	ASSERT_SEEN(n_conditions, 1);
+	ASSERT_SEEN(n_roles, 1);
+	ASSERT_SEEN(n_replicas, 1);
+	ASSERT_SEEN(start_time, 1);
+	ASSERT_SEEN(completion_time, 1);
+	ASSERT_SEEN(restarts, 7);
+	ASSERT_SEEN(recent_restarts, 7);
+	ASSERT_SEEN(restart_at, 7);
+	ASSERT_SEEN(exit_code, 0);
+	ASSERT_SEEN(failure, NULL);
+	ASSERT_SEEN(conditions[0].type, CONDITION_FAILED);
+	ASSERT_SEEN(conditions[0].is_true, false);
+	ASSERT_SEEN(conditions[0].reason, "X");
+	ASSERT_SEEN(conditions[0].message, NULL);
+	ASSERT_SEEN(conditions[0].last_update, 7);
+	ASSERT_SEEN(conditions[0].last_transition, 7);
+	ASSERT_SEEN(roles[1].title, "X");
+	ASSERT_SEEN(roles[1].active, 7);
+	ASSERT_SEEN(roles[1].succeeded, 7);
+	ASSERT_SEEN(roles[1].failed, 7);
+	ASSERT_SEEN(replicas[0].role, "ps");
+	ASSERT_SEEN(replicas[0].index, 7);
+	ASSERT_SEEN(replicas[0].attempt, 7);
+	ASSERT_SEEN(replicas[0].restarts, 7);
+	ASSERT_SEEN(replicas[0].state, REPLICA_RUNNING);
+	ASSERT_SEEN(replicas[0].pid, 7);
+	ASSERT_SEEN(replicas[0].address, NULL);
+	ASSERT_SEEN(replicas[0].exit_code, 7);
+	ASSERT_SEEN(replicas[0].signal, 7);
+	ASSERT_SEEN(replicas[0].reason, "X");
+	ASSERT_SEEN(replicas[0].start_time, 7);
+	ASSERT_SEEN(replicas[0].end_time, 7);
+	ASSERT_SEEN(replicas[0].log, NULL);
+	ASSERT_SEEN(failure->role, "ps");
+	ASSERT_SEEN(failure->index, 7);
+	ASSERT_SEEN(failure->attempt, 7);
+	ASSERT_SEEN(failure->exit_code, 7);
+	ASSERT_SEEN(failure->signal, 7);
+	ASSERT_SEEN(failure->reason, "X");
+	ASSERT_SEEN(failure->message, "X");
+	ASSERT_SEEN(failure->time, 7);
+	ASSERT_SEEN(failure->lived, 7);
+	ASSERT_SEEN(failure->n_last_lines, 1);
+	ASSERT_SEEN(failure->last_lines[1], "X");
+	ASSERT_SEEN(failure->n_consequences, 0);
+	ASSERT_SEEN(failure->consequences[0].role, "X");
+	ASSERT_SEEN(failure->consequences[0].index, 7);
+	ASSERT_SEEN(failure->consequences[0].what, "X");
+}
+
+static void a_wrong_field_is_named(void **state)
+{
+	(void) state;
+	static const struct {
+		const char *json;
+		const char *text;
+	} rows[] = {
+		{"7", "status: expected an object"},
+		{"{\"conditions\":7}", "status.conditions: expected a list"},
+		{"{\"conditions\":[{\"type\":\"Odd\"}]}",
+		 "status.conditions[0].type: expected one of its words"},
+		{"{\"startTime\":\"yesterday\"}", "status.startTime: expected a time (RFC 3339)"},
+		{"{\"replicas\":[{\"role\":\"ps\",\"state\":\"Running\"},{\"state\":\"Running\"}]}",
+		 "status.replicas[1].role: expected text"},
+		{"{\"replicas\":[{\"role\":\"ps\",\"state\":\"Running\",\"index\":\"1\"}]}",
+		 "status.replicas[0].index: expected a whole number"},
+		{"{\"restarts\":3000000000}", "status.restarts: expected a smaller number"},
+		{"{\"failure\":[]}", "status.failure: expected an object"},
+		{"{\"failure\":{\"consequences\":[{\"role\":\"ps\"}]}}",
+		 "status.failure.consequences[0].what: expected text"},
+	};
+
+	for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
+		struct arena *arena CLEANUP(arena_cleanup) = arena_new();
+		struct json *json CLEANUP(json_cleanup) = NULL;
+		struct status status = {.restarts = 77};
+		struct err err;
+
+		assert_int_equal(json_read(rows[i].json, strlen(rows[i].json), &json, NULL), 0);
+		assert_int_equal(status_read(json, arena, &status, &err), ERR_INVALID);
+		assert_string_equal(err.text, rows[i].text);
+		assert_int_equal(status.restarts, 77);
+	}
+}
+
+static void success_and_failure_both_finish_a_job(void **state)
+{
+	(void) state;
+	struct condition condition = {CONDITION_SUCCEEDED, true, NULL, NULL, 0, 0};
+	struct status status = {.conditions = &condition, .n_conditions = 1};
+
+	assert_true(status_is_finished(&status));
+	condition.type = CONDITION_FAILED;
+	assert_true(status_is_finished(&status));
+	condition.is_true = false;
+	assert_false(status_is_finished(&status));
+	condition = (struct condition){.type = CONDITION_RUNNING, .is_true = true};
+	assert_false(status_is_finished(&status));
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(what_is_written_is_read_again),
+		cmocka_unit_test(a_status_of_nothing_is_read_from_null),
+		cmocka_unit_test(what_is_not_set_is_not_written),
+		cmocka_unit_test(every_difference_is_seen),
+		cmocka_unit_test(a_wrong_field_is_named),
+		cmocka_unit_test(success_and_failure_both_finish_a_job),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
