@@ -2,31 +2,44 @@
 
 #include "io/file.h"
 
+#include <assert.h>
 #include <endian.h>
-#include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
+static_assert(sizeof(struct log_record) == LOG_RECORD_SIZE, "records are read as they lie");
+
 int log_index_add(int fd, const struct log_record *record)
 {
-	uint64_t words[2] = {htole64((uint64_t) record->offset), htole64((uint64_t) record->time)};
+	const struct log_record bytes = {
+		.offset = (int64_t) htole64((uint64_t) record->offset),
+		.time = (msec) htole64((uint64_t) record->time),
+	};
 	size_t written;
-	int failure = file_write_all(fd, words, sizeof(words), &written);
+	int failure = file_write_all(fd, &bytes, sizeof(bytes), &written);
 
 	if (failure && written > 0 && ftruncate(fd, log_index_count(fd) * LOG_RECORD_SIZE) != 0)
 		return failure; /* readers pass over half a record at the end */
 	return failure;
 }
 
+/* Reads up to `most` records; how many there are. */
+static size_t read_records(int fd, int64_t position, struct log_record *records, size_t most)
+{
+	size_t count =
+		file_read_at(fd, records, most * LOG_RECORD_SIZE, position * LOG_RECORD_SIZE) /
+		LOG_RECORD_SIZE;
+
+	for (size_t i = 0; i < count; i++) {
+		records[i].offset = (int64_t) le64toh((uint64_t) records[i].offset);
+		records[i].time = (msec) le64toh((uint64_t) records[i].time);
+	}
+	return count;
+}
+
 bool log_index_read(int fd, int64_t position, struct log_record *ret_record)
 {
-	uint64_t words[2];
-
-	if (file_read_at(fd, words, sizeof(words), position * LOG_RECORD_SIZE) != sizeof(words))
-		return false;
-	ret_record->offset = (int64_t) le64toh(words[0]);
-	ret_record->time = (msec) le64toh(words[1]);
-	return true;
+	return read_records(fd, position, ret_record, 1) == 1;
 }
 
 int64_t log_index_count(int fd)
@@ -73,4 +86,44 @@ int64_t log_index_find_time(int fd, msec time)
 int64_t log_index_find_offset(int fd, int64_t offset)
 {
 	return find_last_not_after(fd, offset, is_after_offset);
+}
+
+void log_cursor_begin(struct log_cursor *cursor, int fd, int64_t offset)
+{
+	int64_t position = log_index_find_offset(fd, offset);
+
+	cursor->fd = fd;
+	cursor->position = position < 0 ? 0 : position;
+	cursor->count = 0;
+	cursor->at = 0;
+}
+
+/* Makes sure that the record behind the current one is in memory, where the file has one. */
+static bool has_next(struct log_cursor *cursor)
+{
+	if (cursor->at + 1 < cursor->count)
+		return true;
+	struct log_record current = cursor->records[cursor->at];
+	size_t kept = cursor->count > 0 ? 1 : 0;
+	size_t got = read_records(cursor->fd, cursor->position, cursor->records + kept,
+				  LOG_CURSOR_RECORDS - kept);
+
+	if (kept)
+		cursor->records[0] = current;
+	cursor->position += (int64_t) got;
+	cursor->count = kept + got;
+	cursor->at = 0;
+	return cursor->count > 1;
+}
+
+msec log_cursor_time(struct log_cursor *cursor, int64_t offset, int64_t *ret_until)
+{
+	bool has_one_more = has_next(cursor);
+
+	while (has_one_more && cursor->records[cursor->at + 1].offset <= offset) {
+		cursor->at++;
+		has_one_more = has_next(cursor);
+	}
+	*ret_until = has_one_more ? cursor->records[cursor->at + 1].offset : INT64_MAX;
+	return cursor->count > 0 ? cursor->records[cursor->at].time : MSEC_UNSET;
 }

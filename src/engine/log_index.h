@@ -20,6 +20,7 @@ struct log_record {
 };
 
 #define LOG_TIME_CLOSED ((msec) -1)
+#define LOG_CURSOR_RECORDS 64
 #define LOG_RECORD_SIZE 16 /* of a record in the file: two numbers, least byte first */
 
 /* Appends one record; 0 or errno. A record that could not be written whole is taken back. */
@@ -34,3 +35,18 @@ int64_t log_index_count(int fd);
  * last record whose offset is at most `offset`; -1 when all are behind it. Binary searches. */
 int64_t log_index_find_time(int fd, msec time);
 int64_t log_index_find_offset(int fd, int64_t offset);
+
+/* Goes through an index file from front to back, a few dozen records at a time. */
+struct log_cursor {
+	int fd; /* borrowed */
+	int64_t position; /* of the first record behind those in `records` */
+	struct log_record records[LOG_CURSOR_RECORDS];
+	size_t count;
+	size_t at; /* the record that speaks of the last offset asked for */
+};
+
+/* Begins where the file speaks of `offset`. */
+void log_cursor_begin(struct log_cursor *cursor, int fd, int64_t offset);
+/* When the byte at `offset` came, which is not below the last one asked for; MSEC_UNSET where no
+ * record tells. *ret_until: bytes below this offset came at the same time, as far as is known. */
+msec log_cursor_time(struct log_cursor *cursor, int64_t offset, int64_t *ret_until);

@@ -1,0 +1,62 @@
+/* The logs of a job read as one: lines of all replicas and attempts, merged by the time at which
+ * they came, and followed as they grow.
+ *
+ * Lines of one replica keep their order, and those of an attempt come before those of the next.
+ * Nothing here waits or watches: whoever reads calls log_reader_look_again when there is news, and
+ * then takes lines until there are none. */
+#pragma once
+
+#include "base/err.h"
+#include "base/msec.h"
+#include "base/own.h"
+#include "engine/log_name.h"
+#include "engine/log_stream.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/* Which lines are wanted. */
+struct log_selection {
+	const char *role; /* NULL: every role */
+	int index; /* -1: every index */
+	int attempt; /* -1: every attempt */
+	bool is_previous; /* of each replica the attempt before its last one only */
+	int64_t tail; /* the last so many lines of each replica; -1: all */
+	msec since; /* lines that came then or later; MSEC_UNSET: all */
+	const char
+		*pattern; /* lines that match this POSIX extended regular expression; NULL: all */
+	size_t line_limit; /* longer lines come in pieces of this size; 0: LIMIT_LOG_LINE */
+};
+
+/* Everything. */
+#define LOG_SELECTION_ALL                                                                          \
+	((struct log_selection){.index = -1, .attempt = -1, .tail = -1, .since = MSEC_UNSET})
+
+struct log_reader;
+
+/* The texts of the selection are borrowed until log_reader_free. ERR_INVALID: the pattern is none;
+ * ERR_NOT_FOUND: there is no such folder. */
+int log_reader_new(const char *folder, const struct log_selection *selection,
+		   struct log_reader **ret_reader, struct err *err) MUST_USE;
+void log_reader_free(struct log_reader *reader); /* NULL is fine */
+
+/* There may be more output, or logs of new attempts. */
+void log_reader_look_again(struct log_reader *reader);
+/* Nothing will be written any more: lines that were not ended are lines, too. */
+void log_reader_end(struct log_reader *reader);
+
+/* The next line; false when there is none for now. Its bytes stay until the next call. */
+bool log_reader_next(struct log_reader *reader, struct log_line *ret_line);
+
+/* A replica that has logs. */
+struct log_replica {
+	struct log_name name; /* with the attempt that is read now */
+	int64_t n_read; /* bytes read so far, over all attempts: it goes up when there is life */
+	bool has_open_line; /* behind the last line feed something stands … */
+	struct log_line open_line; /* … this, as it looks now */
+};
+
+/* The replicas that have logs, by role and index: `position` from 0 up; false behind the last. */
+bool log_reader_replica(struct log_reader *reader, size_t position,
+			struct log_replica *ret_replica);
