@@ -5,14 +5,28 @@
 #include <stdio.h>
 #include <string.h>
 
+/* Sentences quote names from files: what would steer a terminal is not passed on to it. */
+static void remove_control_characters(char *text)
+{
+	for (; *text; text++)
+		if (((unsigned char) *text < ' ' && *text != '\n') || *text == '\x7f')
+			*text = '?';
+}
+
+static void write_text(struct err *err, enum err_code code, const char *format, va_list values)
+{
+	err->code = code;
+	vsnprintf(err->text, sizeof(err->text), format, values);
+	remove_control_characters(err->text);
+}
+
 int err_set(struct err *err, enum err_code code, const char *format, ...)
 {
 	if (!err)
 		return code;
-	err->code = code;
 	va_list values;
 	va_start(values, format);
-	vsnprintf(err->text, sizeof(err->text), format, values);
+	write_text(err, code, format, values);
 	va_end(values);
 	return code;
 }
@@ -23,10 +37,9 @@ int err_set_errno(struct err *err, int errno_value, const char *format, ...)
 
 	if (!err)
 		return code;
-	err->code = code;
 	va_list values;
 	va_start(values, format);
-	vsnprintf(err->text, sizeof(err->text), format, values);
+	write_text(err, code, format, values);
 	va_end(values);
 	size_t len = strlen(err->text);
 	snprintf(err->text + len, sizeof(err->text) - len, ": %s", strerror(errno_value));

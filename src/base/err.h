@@ -23,9 +23,9 @@ struct err {
 	char text[ERR_TEXT_SIZE];
 };
 
-/* Writes code and text (both kept as given; a text too long is cut) and returns the code, so that
- * a function can end with `return err_set(err, ERR_NOT_FOUND, "job '%s' not found", name)`.
- * Lower case, no full stop, names the object. err may be NULL. */
+/* Writes code and text (a text too long is cut, control characters but line feeds become '?') and
+ * returns the code, so that a function can end with `return err_set(err, ERR_NOT_FOUND, "job '%s'
+ * not found", name)`. Lower case, no full stop, names the object. err may be NULL. */
 int err_set(struct err *err, enum err_code code, const char *format, ...) PRINTF_LIKE(3, 4);
 
 /* Like err_set with ERR_IO (ERR_SPACE for ENOSPC and EDQUOT), followed by ": " and errno's text. */

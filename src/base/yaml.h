@@ -21,10 +21,19 @@ struct place {
 /* One document of a stream. */
 struct document;
 
-/* All documents of a YAML stream or JSON file (JSON is read by the same parser). Empty documents
- * are left out. Limits: size, depth, alias expansion (core/limits.h gives the values; 0 means the
- * built-in ones). On ERR_INVALID the text has "line L, column C: what was expected". Caller frees
- * the array with documents_free. */
+/* Limits on what is read. */
+#define YAML_SIZE_LIMIT (4 * 1024 * 1024)
+#define YAML_DOCUMENTS_LIMIT 64
+#define YAML_DEPTH_LIMIT 100
+#define YAML_ANCHORS_LIMIT 1000
+#define YAML_EXPANSION_LIMIT                                                                       \
+	(64 * 1024 * 1024) /* bytes of a document's values, aliases followed                       \
+			    */
+
+/* All documents of a YAML stream or JSON file. Empty documents and null are left out. Duplicate
+ * keys, keys that are no scalars, .inf and .nan, NUL characters and what is not UTF-8 are refused.
+ * The text of ERR_INVALID and ERR_LIMIT begins with "line L, column C: ", but for the size of the
+ * whole. Caller frees the array with documents_free. */
 int documents_read(const char *bytes, size_t len, struct document ***ret_documents,
 		   size_t *ret_count, struct err *err) MUST_USE;
 void documents_free(struct document **documents, size_t count);
@@ -32,10 +41,12 @@ void documents_free(struct document **documents, size_t count);
 struct json *document_root(const struct document *document); /* borrowed */
 
 /* The place of a value by its path, "spec.runPolicy.backoffLimit" or "spec.containers[0].image" (a
- * key with dots or brackets is written ["a.b"]). Where the path is not in the document: the place
- * of the nearest parent that is. */
+ * key with dots or brackets is written ["a.b"]): where the value begins, or its key where the
+ * value begins on a later line. Where the path is not in the document: the place of the nearest
+ * parent that is. */
 struct place document_place(const struct document *document, const char *path);
 
-/* Writes a value as one YAML document that reads back as the same value; strings that would
- * be read as something else are quoted; long texts in block style. */
+/* Writes a value as one YAML document in kubectl's style that reads back as the same value: strings
+ * that would be read as something else are quoted, texts of several lines are in block style. Only
+ * a whole real number becomes an integer (1.0 is read as 1). */
 void yaml_add(struct text *text, const struct json *value);

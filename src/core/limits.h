@@ -1,9 +1,11 @@
 /* Every limit on what comes from outside, in one place. */
 #pragma once
 
+#include "base/yaml.h"
+
 #define LIMIT_DOCUMENT_SIZE                                                                        \
-	(4 * 1024 * 1024) /* a job file; etcd itself refuses objects above 1.5 MiB */
-#define LIMIT_DOCUMENTS 64 /* documents in one file */
+	YAML_SIZE_LIMIT /* a job file; etcd itself refuses objects above 1.5 MiB */
+#define LIMIT_DOCUMENTS YAML_DOCUMENTS_LIMIT /* documents in one file */
 #define LIMIT_REPLICAS 10000 /* replicas of one job, all roles together */
 #define LIMIT_ROLES 16 /* roles of one job */
 #define LIMIT_CONTAINERS 32 /* containers of one Pod template */

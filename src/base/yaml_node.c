@@ -1,0 +1,408 @@
+#include "base/yaml_node.h"
+
+#include "base/yaml_resolve.h"
+
+#include <math.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define TAG(name) "tag:yaml.org,2002:" name
+
+/* What a node costs of YAML_EXPANSION_LIMIT besides its text: about its memory as JSON. */
+#define NODE_COST 32
+
+struct valuer {
+	struct arena *arena;
+	size_t cost_left;
+	struct err *err;
+};
+
+static int take_value(struct valuer *valuer, const struct node *node, int depth,
+		      struct json **ret_value);
+
+int yaml_fault(struct err *err, enum err_code code, struct place place, const char *format, ...)
+{
+	char sentence[ERR_TEXT_SIZE];
+	va_list values;
+
+	va_start(values, format);
+	vsnprintf(sentence, sizeof(sentence), format, values);
+	va_end(values);
+	return err_set(err, code, "line %d, column %d: %s", place.line, place.column, sentence);
+}
+
+struct node *yaml_node_new(struct arena *arena, enum node_kind kind, struct place place)
+{
+	struct node *node = arena_take(arena, sizeof(*node));
+
+	node->kind = kind;
+	node->place = place;
+	return node;
+}
+
+void yaml_node_add(struct arena *arena, struct node *node, struct node *key, struct node *value)
+{
+	struct node_entry *entry = arena_take(arena, sizeof(*entry));
+
+	entry->key = key;
+	entry->value = value;
+	if (node->last)
+		node->last->next = entry;
+	else
+		node->first = entry;
+	node->last = entry;
+}
+
+static const struct node *follow(const struct node *node)
+{
+	return node->kind == NODE_ALIAS ? node->target : node;
+}
+
+static const char *word_of_type(enum json_type type)
+{
+	static const char *const words[] = {
+		[JSON_NULL] = "null",  [JSON_BOOL] = "bool",  [JSON_INTEGER] = "int",
+		[JSON_REAL] = "float", [JSON_STRING] = "str", [JSON_ARRAY] = "seq",
+		[JSON_OBJECT] = "map",
+	};
+
+	return words[type];
+}
+
+/* The type that one of YAML's own tags asks of a scalar; false for tags that ask nothing of it. */
+static bool type_of_tag(const char *tag, enum json_type *ret_type)
+{
+	static const enum json_type types[] = {JSON_NULL, JSON_BOOL, JSON_INTEGER, JSON_REAL};
+
+	for (size_t i = 0; i < ARRAY_LEN(types); i++) {
+		if (!text_starts_with(tag, TAG("")) ||
+		    !text_equals(tag + strlen(TAG("")), word_of_type(types[i])))
+			continue;
+		*ret_type = types[i];
+		return true;
+	}
+	return false;
+}
+
+/* What the scalar stands for. Tags that are not YAML's own mean nothing here, as in go-yaml. */
+static int resolve(struct valuer *valuer, const struct node *node, struct yaml_scalar *ret_scalar)
+{
+	enum json_type wanted;
+
+	*ret_scalar = (struct yaml_scalar){.type = JSON_STRING};
+	if (!node->tag) {
+		if (node->is_plain)
+			*ret_scalar = yaml_resolve(node->text);
+		return 0;
+	}
+	if (text_equals(node->tag, TAG("binary")))
+		return yaml_fault(valuer->err, ERR_INVALID, node->place,
+				  "!!binary has no place in a job: write the text itself");
+	if (!type_of_tag(node->tag, &wanted))
+		return 0;
+	struct yaml_scalar scalar = yaml_resolve(node->text);
+
+	if (scalar.type != wanted && (wanted != JSON_REAL || scalar.type != JSON_INTEGER))
+		return yaml_fault(valuer->err, ERR_INVALID, node->place, "'%s' is not a !!%s",
+				  node->text, word_of_type(wanted));
+	*ret_scalar = scalar;
+	return 0;
+}
+
+static int take_scalar(struct valuer *valuer, const struct node *node, struct json **ret_value)
+{
+	struct yaml_scalar scalar;
+	int rc = resolve(valuer, node, &scalar);
+
+	if (rc < 0)
+		return rc;
+	if (scalar.type == JSON_BOOL)
+		*ret_value = json_new_bool(scalar.boolean);
+	else if (scalar.type == JSON_INTEGER)
+		*ret_value = json_new_integer(scalar.integer);
+	else if (scalar.type == JSON_NULL)
+		*ret_value = json_new_null();
+	else if (scalar.type == JSON_STRING)
+		*ret_value = json_new_string(node->text);
+	else if (isfinite(scalar.real))
+		*ret_value = json_new_real(scalar.real);
+	else
+		return yaml_fault(valuer->err, ERR_INVALID, node->place,
+				  "%s is a number that JSON does not have", node->text);
+	return 0;
+}
+
+static int take_list(struct valuer *valuer, const struct node *node, int depth,
+		     struct json **ret_value)
+{
+	struct json *list CLEANUP(json_cleanup) = json_new_array();
+
+	for (const struct node_entry *entry = node->first; entry; entry = entry->next) {
+		struct json *item;
+		int rc = take_value(valuer, entry->value, depth, &item);
+
+		if (rc < 0)
+			return rc;
+		json_append(list, item);
+	}
+	*ret_value = TAKE(list);
+	return 0;
+}
+
+static bool is_merge(const struct node_entry *entry)
+{
+	const struct node *key = entry->key;
+
+	return key->kind == NODE_SCALAR && key->is_plain && !key->tag &&
+	       text_equals(key->text, "<<");
+}
+
+/* Keys become strings as sigs.k8s.io/yaml makes them: `1:` is "1", `yes:` is "true". */
+static int name_key(struct valuer *valuer, struct node_entry *entry)
+{
+	const struct node *key = follow(entry->key);
+	struct yaml_scalar scalar;
+
+	if (key->kind != NODE_SCALAR)
+		return yaml_fault(valuer->err, ERR_INVALID, entry->key->place,
+				  "a key is a text; this is a %s",
+				  key->kind == NODE_MAP ? "map" : "list");
+	int rc = resolve(valuer, key, &scalar);
+
+	if (rc < 0)
+		return rc;
+	if (scalar.type == JSON_NULL)
+		return yaml_fault(valuer->err, ERR_INVALID, entry->key->place,
+				  "a key is a text; this is null (in quotes it would be text)");
+	struct text name CLEANUP(text_done) = {0};
+
+	yaml_add_key(&name, scalar, key->text);
+	entry->name = arena_copy_text(valuer->arena, text_of(&name));
+	return 0;
+}
+
+static int duplicate_key(struct valuer *valuer, const struct node *map,
+			 const struct node_entry *second)
+{
+	const struct node_entry *first = map->first;
+
+	while (first != second && !text_equals(first->name, second->name))
+		first = first->next;
+	return yaml_fault(valuer->err, ERR_INVALID, second->key->place,
+			  "the key '%s' stands at line %d, column %d already",
+			  second->name ? second->name : "<<", first->key->place.line,
+			  first->key->place.column);
+}
+
+static int take_members(struct valuer *valuer, const struct node *map, int depth,
+			struct json *object)
+{
+	for (struct node_entry *entry = map->first; entry; entry = entry->next) {
+		if (is_merge(entry))
+			continue;
+		int rc = name_key(valuer, entry);
+
+		if (rc < 0)
+			return rc;
+		if (json_get(object, entry->name))
+			return duplicate_key(valuer, map, entry);
+		struct json *value;
+
+		rc = take_value(valuer, entry->value, depth, &value);
+		if (rc < 0)
+			return rc;
+		json_set(object, entry->name, value);
+	}
+	return 0;
+}
+
+/* Members that `object` has are kept: what is written out wins, then the first of several maps. */
+static int merge_map(struct valuer *valuer, const struct node *node, int depth, struct json *object)
+{
+	struct json *merged CLEANUP(json_cleanup) = NULL;
+	const char *key = NULL;
+	struct json *value;
+
+	if (follow(node)->kind != NODE_MAP)
+		return yaml_fault(valuer->err, ERR_INVALID, node->place,
+				  "'<<' takes a map or a list of maps");
+	int rc = take_value(valuer, node, depth, &merged);
+
+	if (rc < 0)
+		return rc;
+	while (json_next(merged, &key, &value))
+		if (!json_get(object, key))
+			json_set(object, key, json_ref(value));
+	return 0;
+}
+
+static int merge(struct valuer *valuer, const struct node *node, int depth, struct json *object)
+{
+	if (follow(node)->kind != NODE_LIST)
+		return merge_map(valuer, node, depth, object);
+	for (const struct node_entry *entry = follow(node)->first; entry; entry = entry->next) {
+		int rc = merge_map(valuer, entry->value, depth, object);
+
+		if (rc < 0)
+			return rc;
+	}
+	return 0;
+}
+
+static int take_map(struct valuer *valuer, const struct node *map, int depth,
+		    struct json **ret_value)
+{
+	struct json *object CLEANUP(json_cleanup) = json_new_object();
+	int rc = take_members(valuer, map, depth, object);
+	bool has_merged = false;
+
+	for (const struct node_entry *entry = map->first; entry && rc == 0; entry = entry->next) {
+		if (!is_merge(entry))
+			continue;
+		rc = has_merged ? duplicate_key(valuer, map, entry)
+				: merge(valuer, entry->value, depth, object);
+		has_merged = true;
+	}
+	if (rc == 0)
+		*ret_value = TAKE(object);
+	return rc;
+}
+
+/* Each visit costs, also by way of an alias: a small text of aliases to aliases stays small. */
+static int pay(struct valuer *valuer, const struct node *node)
+{
+	size_t cost = NODE_COST + (node->text ? strlen(node->text) : 0);
+
+	if (cost > valuer->cost_left)
+		return yaml_fault(valuer->err, ERR_LIMIT, node->place,
+				  "the document is too large once its aliases are followed");
+	valuer->cost_left -= cost;
+	return 0;
+}
+
+static int take_value(struct valuer *valuer, const struct node *node, int depth,
+		      struct json **ret_value)
+{
+	const struct node *target = follow(node);
+	int rc = pay(valuer, target);
+
+	if (rc < 0)
+		return rc;
+	if (target->kind == NODE_SCALAR)
+		return take_scalar(valuer, target, ret_value);
+	if (depth == YAML_DEPTH_LIMIT)
+		return yaml_fault(valuer->err, ERR_LIMIT, node->place,
+				  "nested more than %d levels deep", YAML_DEPTH_LIMIT);
+	if (target->kind == NODE_LIST)
+		return take_list(valuer, target, depth + 1, ret_value);
+	return take_map(valuer, target, depth + 1, ret_value);
+}
+
+int yaml_node_value(struct node *root, struct arena *arena, struct json **ret_value,
+		    struct err *err)
+{
+	struct valuer valuer = {
+		.arena = arena,
+		.cost_left = YAML_EXPANSION_LIMIT,
+		.err = err,
+	};
+
+	return take_value(&valuer, root, 0, ret_value);
+}
+
+/* One step of a path: `name` and `len`, or an index where `name` is NULL. */
+struct step {
+	const char *name;
+	size_t len;
+	size_t index;
+};
+
+/* Reads `name`, `["name"]` or `[index]` at *path, which moves to the next step. */
+static bool next_step(const char **path, struct step *step)
+{
+	const char *at = *path + (**path == '.');
+	bool is_quoted = text_starts_with(at, "[\"");
+	bool is_index = *at == '[' && !is_quoted;
+	const char *begin = at + (is_quoted ? 2 : is_index);
+	const char *end =
+		is_quoted ? strstr(begin, "\"]") : begin + strcspn(begin, is_index ? "]" : ".[");
+
+	if (!end || *at == '\0' || (is_index && (*begin < '0' || *begin > '9')))
+		return false;
+	step->name = is_index ? NULL : begin;
+	step->len = (size_t) (end - begin);
+	step->index = is_index ? strtoul(begin, NULL, 10) : 0;
+	*path = end + (is_quoted ? 2 : is_index && *end);
+	return true;
+}
+
+static const struct node_entry *find_merged(const struct node *node, const struct step *step);
+
+static const struct node_entry *find_member(const struct node *map, const struct step *step)
+{
+	for (const struct node_entry *entry = map->first; entry; entry = entry->next)
+		if (entry->name && strlen(entry->name) == step->len &&
+		    memcmp(entry->name, step->name, step->len) == 0)
+			return entry;
+	for (const struct node_entry *entry = map->first; entry; entry = entry->next)
+		if (!entry->name)
+			return find_merged(entry->value, step);
+	return NULL;
+}
+
+static const struct node_entry *find_merged(const struct node *node, const struct step *step)
+{
+	if (follow(node)->kind == NODE_MAP)
+		return find_member(follow(node), step);
+	for (const struct node_entry *entry = follow(node)->first; entry; entry = entry->next) {
+		const struct node_entry *found = find_member(follow(entry->value), step);
+
+		if (found)
+			return found;
+	}
+	return NULL;
+}
+
+static const struct node_entry *find_item(const struct node *list, size_t index)
+{
+	const struct node_entry *entry = list->first;
+
+	while (entry && index-- > 0)
+		entry = entry->next;
+	return entry;
+}
+
+static const struct node_entry *find_entry(const struct node *node, const struct step *step)
+{
+	if (step->name)
+		return node->kind == NODE_MAP ? find_member(node, step) : NULL;
+	return node->kind == NODE_LIST ? find_item(node, step->index) : NULL;
+}
+
+/* A member whose value begins on a later line is shown at its key. */
+static struct place place_of(const struct node_entry *entry)
+{
+	const struct node *key = entry->key;
+	const struct node *value = entry->value;
+
+	return key && key->place.line != value->place.line ? key->place : value->place;
+}
+
+struct place yaml_node_place(const struct node *root, const char *path)
+{
+	const struct node *node = root;
+	struct place place = root->place;
+	struct step step;
+
+	while (next_step(&path, &step)) {
+		const struct node_entry *entry = find_entry(follow(node), &step);
+
+		if (!entry)
+			break;
+		place = place_of(entry);
+		node = entry->value;
+	}
+	return place;
+}

@@ -1,0 +1,64 @@
+/* The tree of a YAML or JSON document as written, with places: what the readers (yaml.c and
+ * yaml_json.c) make, and what values and places are taken from (yaml_node.c). Private to base/yaml.
+ *
+ * An alias is a node of its own that refers to its anchor's node; so a document can become much
+ * larger when its aliases are followed than it is here. yaml_node_value counts while it follows. */
+#pragma once
+
+#include "base/err.h"
+#include "base/json.h"
+#include "base/mem.h"
+#include "base/yaml.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+
+enum node_kind {
+	NODE_SCALAR,
+	NODE_LIST,
+	NODE_MAP,
+	NODE_ALIAS,
+};
+
+struct node;
+
+/* A member of a map, or an item of a list (`key` is NULL there). */
+struct node_entry {
+	struct node_entry *next;
+	struct node *key;
+	struct node *value;
+	const char
+		*name; /* the key as JSON has it, once values were taken; NULL for a merge `<<` */
+};
+
+/* Everything is in the document's arena. */
+struct node {
+	enum node_kind kind;
+	bool is_plain; /* a scalar without quotes, which may stand for a number … */
+	bool is_open; /* the reader is still inside: an alias to it would never end */
+	struct place place;
+	const char *tag; /* in full ("tag:yaml.org,2002:int"); NULL for none */
+	const char *text; /* of a scalar */
+	struct node_entry *first; /* of a list or map */
+	struct node_entry *last;
+	struct node *target; /* of an alias */
+};
+
+struct node *yaml_node_new(struct arena *arena, enum node_kind kind, struct place place);
+void yaml_node_add(struct arena *arena, struct node *node, struct node *key, struct node *value);
+
+/* The tree's value as JSON: scalars resolved, aliases followed, merges merged. Remembers the names
+ * of members for yaml_node_place. ERR_INVALID or ERR_LIMIT with the place. */
+int yaml_node_value(struct node *root, struct arena *arena, struct json **ret_value,
+		    struct err *err) MUST_USE;
+
+/* As document_place. */
+struct place yaml_node_place(const struct node *root, const char *path);
+
+/* Makes the tree of JSON text that json_read has read as `value`. */
+struct node *yaml_json_nodes(const char *bytes, size_t len, const struct json *value,
+			     struct arena *arena);
+
+/* "line L, column C: " before the sentence. Returns the code. */
+int yaml_fault(struct err *err, enum err_code code, struct place place, const char *format, ...)
+	PRINTF_LIKE(4, 5);

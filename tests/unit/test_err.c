@@ -1,0 +1,63 @@
+#include "unit.h"
+
+#include "base/err.h"
+
+#include <errno.h>
+
+static void a_sentence_goes_with_its_code(void **state)
+{
+	(void) state;
+	struct err err = {0};
+
+	assert_int_equal(err_set(&err, ERR_NOT_FOUND, "job '%s' not found", "x"), ERR_NOT_FOUND);
+	assert_int_equal(err.code, ERR_NOT_FOUND);
+	assert_string_equal(err.text, "job 'x' not found");
+	assert_int_equal(err_prefix(&err, "job %d", 7), ERR_NOT_FOUND);
+	assert_string_equal(err.text, "job 7: job 'x' not found");
+	assert_int_equal(err_set(NULL, ERR_LIMIT, "nobody reads this"), ERR_LIMIT);
+}
+
+static void errno_is_told_and_a_full_disk_has_its_own_code(void **state)
+{
+	(void) state;
+	struct err err = {0};
+
+	assert_int_equal(err_set_errno(&err, ENOENT, "cannot open %s", "f"), ERR_IO);
+	assert_string_equal(err.text, "cannot open f: No such file or directory");
+	assert_int_equal(err_set_errno(&err, ENOSPC, "cannot write"), ERR_SPACE);
+	assert_int_equal(err_set_errno(NULL, EDQUOT, "cannot write"), ERR_SPACE);
+}
+
+static void long_texts_are_cut(void **state)
+{
+	(void) state;
+	struct err err = {0};
+
+	err_set(&err, ERR_INVALID, "%0600d", 1);
+	assert_int_equal(strlen(err.text), ERR_TEXT_SIZE - 1);
+	err_set_errno(&err, ENOENT, "%0600d", 1);
+	assert_int_equal(strlen(err.text), ERR_TEXT_SIZE - 1);
+	err_prefix(&err, "%0600d", 2);
+	assert_true(strlen(err.text) < ERR_TEXT_SIZE);
+}
+
+static void names_from_files_cannot_steer_a_terminal(void **state)
+{
+	(void) state;
+	struct err err = {0};
+
+	err_set(&err, ERR_INVALID, "'%s'", "\x1b[2J\r\x7f\xc3\xa9\n");
+	assert_string_equal(err.text, "'?[2J??\xc3\xa9\n'");
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(a_sentence_goes_with_its_code),
+		cmocka_unit_test(errno_is_told_and_a_full_disk_has_its_own_code),
+		cmocka_unit_test(long_texts_are_cut),
+		cmocka_unit_test(names_from_files_cannot_steer_a_terminal),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
