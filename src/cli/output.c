@@ -1,5 +1,6 @@
 #include "cli/output.h"
 
+#include "base/yaml.h"
 #include "cli/command.h"
 
 #include <errno.h>
@@ -20,6 +21,17 @@ void output_add(const struct text *text)
 {
 	if (text->len && fwrite(text->bytes, 1, text->len, stdout) != text->len)
 		note_loss();
+}
+
+void output_add_object(const struct json *object, const char *format)
+{
+	struct text text CLEANUP(text_done) = {0};
+
+	if (text_equals(format, "yaml"))
+		yaml_add(&text, object);
+	else
+		json_add_pretty(&text, object);
+	output_add(&text);
 }
 
 bool output_flush(void)

@@ -2,10 +2,13 @@
 #pragma once
 
 #include "base/err.h"
+#include "base/json.h"
 #include "base/text.h"
 
 /* Writes data to stdout (kept by stdio until output_flush or the end of the program). */
 void output_add(const struct text *text);
+/* Writes an object as -o asks for: "yaml", or JSON for any other word. */
+void output_add_object(const struct json *object, const char *format);
 /* Writes what is kept. False when the reader is gone or the disk is full: nothing more arrives. */
 bool output_flush(void);
 /* Writes lines to stderr. */

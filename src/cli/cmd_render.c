@@ -1,0 +1,202 @@
+/* muster render: what would be made of flags or a file, with no side effect. */
+#include "base/mem.h"
+#include "cli/command.h"
+#include "cli/job_source.h"
+#include "cli/output.h"
+#include "core/cluster.h"
+
+#include <stdlib.h>
+
+/* Where example ports begin: a run reserves its own. */
+#define FIRST_EXAMPLE_PORT 20000
+
+/* The cluster of a job that does not run: each replica with the address it would have. */
+struct rendering {
+	const struct job *job;
+	enum tf_config_style style;
+	struct cluster_address *addresses;
+	struct arena *arena;
+	struct cluster cluster;
+};
+
+static void rendering_done(struct rendering *rendering)
+{
+	arena_free(rendering->arena);
+}
+
+static const char *make_address(const struct rendering *rendering, const struct role *role,
+				int index, size_t number)
+{
+	struct text text CLEANUP(text_done) = {0};
+
+	switch (rendering->style) {
+	case TF_CONFIG_DENSE:
+		text_addf(&text, "127.0.0.1:%zu", FIRST_EXAMPLE_PORT + number);
+		break;
+	case TF_CONFIG_KUBEFLOW:
+		cluster_add_kubeflow_address(rendering->job, role, index, NULL, &text);
+		break;
+	}
+	return arena_copy_text(rendering->arena, text_of(&text));
+}
+
+static void rendering_make(struct rendering *rendering, const struct job *job,
+			   enum tf_config_style style)
+{
+	size_t count = 0;
+
+	rendering->job = job;
+	rendering->style = style;
+	rendering->arena = arena_new();
+	rendering->addresses = arena_take_array(rendering->arena, (size_t) job_replica_count(job),
+						sizeof(*rendering->addresses));
+	for (size_t i = 0; i < job->n_roles; i++)
+		for (int index = 0; index < job->roles[i].replicas; index++) {
+			rendering->addresses[count] = (struct cluster_address){
+				.role = job->roles[i].name,
+				.index = index,
+				.address = make_address(rendering, &job->roles[i], index, count),
+			};
+			count++;
+		}
+	rendering->cluster = (struct cluster){
+		.job = job, .addresses = rendering->addresses, .n_addresses = count};
+}
+
+static void add_tf_config(const struct rendering *rendering, const struct cluster_address *replica,
+			  struct text *text)
+{
+	cluster_add_tf_config(&rendering->cluster, rendering->style, replica->role, replica->index,
+			      text);
+}
+
+static const struct cluster_address *find_replica(const struct rendering *rendering,
+						  const char *role, int64_t index)
+{
+	for (size_t i = 0; i < rendering->cluster.n_addresses; i++) {
+		const struct cluster_address *replica = &rendering->addresses[i];
+
+		if (text_equals(replica->role, role) && replica->index == index)
+			return replica;
+	}
+	return NULL;
+}
+
+/* The value for one replica alone: TF_CONFIG="$(muster render …)". */
+static int show_one(const struct options *options, const struct rendering *rendering)
+{
+	const char *role = option_text(options, "role") ? option_text(options, "role") : "worker";
+	int64_t index = option_number(options, "index", 0);
+	const struct cluster_address *replica = find_replica(rendering, role, index);
+	struct text text CLEANUP(text_done) = {0};
+
+	if (!replica) {
+		output_say("%s has no replica %s-%lld", job_source_name(options), role,
+			   (long long) index);
+		return EXIT_WRONG_USE;
+	}
+	add_tf_config(rendering, replica, &text);
+	text_add_char(&text, '\n');
+	output_add(&text);
+	return EXIT_DONE;
+}
+
+/* A line for each replica, which is YAML and has the very text of the variable; or one JSON object.
+ */
+static void show_all(const struct options *options, const struct rendering *rendering)
+{
+	bool is_json = text_equals(option_text(options, "output"), "json");
+	struct text text CLEANUP(text_done) = {0};
+
+	for (size_t i = 0; i < rendering->cluster.n_addresses; i++) {
+		const struct cluster_address *replica = &rendering->addresses[i];
+
+		if (is_json)
+			text_addf(&text, "%s\"%s-%d\": ", i ? ",\n " : "{", replica->role,
+				  replica->index);
+		else
+			text_addf(&text, "%s-%d: ", replica->role, replica->index);
+		add_tf_config(rendering, replica, &text);
+		if (!is_json)
+			text_add_char(&text, '\n');
+	}
+	if (is_json)
+		text_add(&text, text.len ? "}\n" : "{}\n");
+	output_add(&text);
+}
+
+static int show_tf_config(const struct options *options, const struct job *job)
+{
+	struct rendering rendering CLEANUP(rendering_done) = {0};
+	bool is_local = text_equals(option_text(options, "on"), "local");
+
+	if (!is_local && !cluster_has_kubeflow_tf_config(job)) {
+		output_say("a replica alone is given no TF_CONFIG on Kubernetes");
+		return EXIT_DONE;
+	}
+	rendering_make(&rendering, job, is_local ? TF_CONFIG_DENSE : TF_CONFIG_KUBEFLOW);
+	if (option_is_given(options, "role") || option_is_given(options, "index"))
+		return show_one(options, &rendering);
+	show_all(options, &rendering);
+	if (is_local)
+		output_say("these ports are examples: every job reserves its own");
+	return EXIT_DONE;
+}
+
+static int render_run(const struct options *options)
+{
+	struct job *job CLEANUP(job_cleanup) = NULL;
+
+	if (!job_source_read(options, &job))
+		return EXIT_WRONG_USE;
+	if (text_equals(option_text(options, "as"), "tf-config"))
+		return show_tf_config(options, job);
+	output_add_object(job->document, option_text(options, "output"));
+	return EXIT_DONE;
+}
+
+static const struct option_row rows_of_render[] = {
+	{.name = "as",
+	 .kind = OPTION_WORD,
+	 .words = "tfjob|tf-config",
+	 .otherwise = "tfjob",
+	 .one_line = "what to print"},
+	{.name = "output",
+	 .letter = 'o',
+	 .kind = OPTION_WORD,
+	 .words = "yaml|json",
+	 .otherwise = "yaml",
+	 .one_line = "in which form"},
+	{.name = "on",
+	 .kind = OPTION_WORD,
+	 .words = "local|kubernetes",
+	 .otherwise = "local",
+	 .has_variable = true,
+	 .one_line = "whose TF_CONFIG: of this machine, or as Kubeflow writes it in a Pod"},
+	{.name = "role",
+	 .kind = OPTION_TEXT,
+	 .value_name = "ROLE",
+	 .one_line = "the TF_CONFIG of one replica of this role (default worker)"},
+	{.name = "index",
+	 .kind = OPTION_NUMBER,
+	 .value_name = "I",
+	 .high = LIMIT_REPLICAS,
+	 .one_line = "its index (default 0)"},
+	JOB_SOURCE_ROWS,
+	{0},
+};
+
+const struct command command_render = {
+	.name = "render",
+	.group = "Know",
+	.arguments = "[OPTIONS] SCRIPT.py [ARGS...]\n"
+		     "[OPTIONS] -- PROGRAM [ARGS...]\n"
+		     "[OPTIONS] -f job.yaml",
+	.one_line = "print the TFJob or the TF_CONFIG that would be made",
+	.examples = "  muster render -w 2 train.py > job.yaml\n"
+		    "  muster render --as tf-config -w 2 --ps 1 train.py\n"
+		    "  muster render --as tf-config --role worker --index 1 -f job.yaml\n",
+	.options = rows_of_render,
+	.takes_program = true,
+	.run = render_run,
+};

@@ -1,0 +1,74 @@
+/* muster wait: sleeps until a job has ended, and ends with the job's own code. */
+#include "cli/command.h"
+#include "cli/lookup.h"
+#include "cli/output.h"
+#include "cli/watch.h"
+#include "io/loop.h"
+
+/* What timeout(1) ends with when the time is over. */
+#define EXIT_OVERDUE 124
+
+static bool take_exit_code(const struct json *job, const struct status *status, void *data)
+{
+	*(int *) data = status->exit_code;
+	return watch_is_over(job, status, NULL);
+}
+
+/* Errors of wait are told apart from the codes of jobs. */
+static int fail(const struct err *err)
+{
+	int exit_code = output_fail(err);
+
+	return exit_code == EXIT_WRONG_USE ? exit_code : EXIT_OWN_FAULT;
+}
+
+static int wait_run(const struct options *options)
+{
+	struct err err = {0};
+	struct client *client CLEANUP(lookup_close) = NULL;
+	msec timeout = option_duration(options, "timeout", -1);
+	msec until = timeout < 0 ? MSEC_NEVER : loop_now() + timeout;
+	size_t n_arguments;
+	const char *name = options_arguments(options, &n_arguments)[0];
+	int exit_code = -1;
+	enum watch_end end;
+
+	if (lookup_name(name, &name, &err) || lookup_open(options, &client, &err))
+		return fail(&err);
+	if (watch_job(client, name, until, take_exit_code, &exit_code, &end, &err)) {
+		lookup_hint(client, name, &err);
+		return fail(&err);
+	}
+	switch (end) {
+	case WATCH_ENOUGH:
+		return exit_code;
+	case WATCH_OVERDUE:
+		output_say("job '%s' has not ended yet", name);
+		return EXIT_OVERDUE;
+	case WATCH_GONE:
+		break;
+	}
+	output_say("job '%s' was deleted before it had ended", name);
+	return EXIT_OWN_FAULT;
+}
+
+static const struct option_row rows_of_wait[] = {
+	{.name = "timeout",
+	 .kind = OPTION_DURATION,
+	 .value_name = "TIME",
+	 .one_line = "give up after this time, with exit code 124"},
+	{0},
+};
+
+const struct command command_wait = {
+	.name = "wait",
+	.group = "Look",
+	.arguments = "[OPTIONS] JOB",
+	.one_line = "wait until a job has ended, and end with its exit code",
+	.examples = "  muster wait digits-x7k2p\n"
+		    "  muster wait --timeout 10m digits-x7k2p\n",
+	.options = rows_of_wait,
+	.least_arguments = 1,
+	.most_arguments = 1,
+	.run = wait_run,
+};

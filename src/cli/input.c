@@ -1,0 +1,47 @@
+#include "cli/input.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <string.h>
+#include <unistd.h>
+
+static void close_file(const int *fd)
+{
+	if (*fd > STDERR_FILENO)
+		close(*fd);
+}
+
+static int open_file(const char *path, int *ret_fd, struct err *err)
+{
+	if (!strcmp(path, "-"))
+		*ret_fd = STDIN_FILENO;
+	else
+		*ret_fd = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY);
+	if (*ret_fd >= 0)
+		return 0;
+	if (errno == ENOENT || errno == ENOTDIR)
+		return err_set(err, ERR_NOT_FOUND, "%s: no such file", path);
+	return err_set_errno(err, errno, "%s", path);
+}
+
+int input_read(const char *path, size_t limit, struct text *text, struct err *err)
+{
+	int fd CLEANUP(close_file) = -1;
+
+	if (open_file(path, &fd, err))
+		return err->code;
+	for (;;) {
+		char bytes[16 * 1024];
+		ssize_t len = read(fd, bytes, sizeof(bytes));
+
+		if (len == 0)
+			return 0;
+		if (len < 0 && errno == EINTR)
+			continue;
+		if (len < 0)
+			return err_set_errno(err, errno, "%s", path);
+		if (text->len + (size_t) len > limit)
+			return err_set(err, ERR_LIMIT, "%s: larger than %zu bytes", path, limit);
+		text_add_bytes(text, bytes, (size_t) len);
+	}
+}

@@ -1,0 +1,36 @@
+#include "cli/job_name.h"
+
+#include "base/mem.h"
+#include "base/names.h"
+
+#include <string.h>
+#include <sys/random.h>
+
+#define N_RANDOM_CHARACTERS 5
+/* What stays of a word: a label less "-evaluator-0" or "-worker-9999" and the random part. */
+#define WORD_MAX (DNS_LABEL_MAX - 12 - 1 - N_RANDOM_CHARACTERS)
+
+char *job_name_generate(const char *beginning)
+{
+	static const char alphabet[] = "bcdfghjklmnpqrstvwxz2456789";
+	unsigned char bytes[N_RANDOM_CHARACTERS];
+	char suffix[N_RANDOM_CHARACTERS + 1] = "";
+
+	/* Up to 256 bytes come whole once the pool is ready (getrandom(2)). */
+	if (getrandom(bytes, sizeof(bytes), 0) != sizeof(bytes))
+		memset(bytes, 0, sizeof(bytes));
+	for (size_t i = 0; i < N_RANDOM_CHARACTERS; i++)
+		suffix[i] = alphabet[bytes[i] % (sizeof(alphabet) - 1)];
+	return mem_format("%s%s", beginning, suffix);
+}
+
+char *job_name_make(const char *word)
+{
+	const char *dot = strrchr(word, '.');
+	char *stem CLEANUP(mem_free_text) =
+		mem_copy_bytes(word, dot && dot != word ? (size_t) (dot - word) : strlen(word));
+	char *label CLEANUP(mem_free_text) = name_make_dns1035(stem, WORD_MAX, "job");
+	char *beginning CLEANUP(mem_free_text) = mem_format("%s-", label);
+
+	return job_name_generate(beginning);
+}

@@ -1,0 +1,263 @@
+/* Where the job of a call comes from.
+ *
+ * Flags and files both become a TFJob document, which job_read makes a job of. Flags that go with a
+ * file change the document that was read, in its normalised form. */
+#include "cli/job_source.h"
+
+#include "base/mem.h"
+#include "base/names.h"
+#include "base/yaml.h"
+#include "cli/input.h"
+#include "cli/job_name.h"
+#include "cli/job_override.h"
+#include "cli/output.h"
+#include "cli/program.h"
+#include "cli/variables.h"
+#include "core/job_build.h"
+
+#include <string.h>
+
+/* The documents of a file. */
+struct stream {
+	struct document **documents;
+	size_t count;
+};
+
+static void stream_done(struct stream *stream)
+{
+	documents_free(stream->documents, stream->count);
+}
+
+const char *job_source_name(const struct options *options)
+{
+	const char *file = option_text(options, "file");
+
+	if (!file)
+		return "the command line";
+	return strcmp(file, "-") ? file : "standard input";
+}
+
+void job_source_complain(const struct options *options, const struct faults *faults)
+{
+	struct text text CLEANUP(text_done) = {0};
+
+	faults_describe(faults, job_source_name(options), &text);
+	output_complain(&text);
+}
+
+/* Makes the job of a document; its faults are told. */
+static bool read_document(const struct options *options, const struct json *root,
+			  const struct document *document, struct job **ret_job)
+{
+	struct faults faults CLEANUP(faults_done) = {0};
+
+	if (!job_read(root, document, JOB_STRICT, &faults, ret_job))
+		return true;
+	job_source_complain(options, &faults);
+	return false;
+}
+
+static bool read_variables(const struct options *options, struct variables *variables,
+			   struct err *err)
+{
+	size_t count;
+	const char *const *list = option_list(options, "env-file", &count);
+
+	for (size_t i = 0; i < count; i++)
+		if (variables_add_file(variables, list[i], err)) {
+			err_prefix(err, "--env-file");
+			return false;
+		}
+	list = option_list(options, "env", &count);
+	for (size_t i = 0; i < count; i++)
+		if (variables_add(variables, list[i], err)) {
+			err_prefix(err, "--env");
+			return false;
+		}
+	return true;
+}
+
+static bool check_name(const struct options *options, struct err *err)
+{
+	const char *name = option_text(options, "name");
+
+	if (!name || name_is_dns1035_label(name))
+		return true;
+	char *better CLEANUP(mem_free_text) = name_make_dns1035(name, DNS_LABEL_MAX, "job");
+
+	err_set(err, ERR_INVALID,
+		"--name: '%s' is no name for a job (lower-case letters, digits and '-', a letter "
+		"first, at most %d characters); '%s' would be one",
+		name, DNS_LABEL_MAX, better);
+	return false;
+}
+
+static void set_counts(const struct options *options, struct job_build *build)
+{
+	build->workers = (int) option_number(options, "workers", 1);
+	build->ps = (int) option_number(options, "ps", 0);
+	build->has_chief = option_flag(options, "chief");
+	build->has_evaluator = option_flag(options, "evaluator");
+}
+
+static bool check_counts(const struct job_build *build, struct err *err)
+{
+	if (build->workers || build->has_chief)
+		return true;
+	err_set(err, ERR_INVALID, "--workers 0 leaves nobody to train: give --chief too");
+	return false;
+}
+
+/* The word that names the job when the person does not: of the script or program. */
+static const char *word_of_command(const char *const *arguments)
+{
+	const char *slash = strrchr(arguments[0], '/');
+
+	return slash && slash[1] ? slash + 1 : arguments[0];
+}
+
+static bool read_flags(const struct options *options, const struct variables *variables,
+		       struct job **ret_job, struct err *err)
+{
+	size_t count;
+	const char *const *arguments = options_arguments(options, &count);
+	const char **command CLEANUP(mem_free_any) = NULL;
+	char *interpreter CLEANUP(mem_free_text) = NULL;
+	char *name CLEANUP(mem_free_text) = NULL;
+	struct job_build build = {
+		.max_restarts = (int) option_number(options, "max-restarts", 0),
+		.restart_scope = option_text(options, "restart-scope"),
+		.timeout = option_duration(options, "timeout", -1),
+		.grace = option_duration(options, "grace", -1),
+		.env = variables->list,
+		.n_env = variables->count,
+	};
+
+	set_counts(options, &build);
+	if (!check_counts(&build, err) ||
+	    program_find(arguments, count, options_had_separator(options), &command, &interpreter,
+			 err))
+		return false;
+	name = option_text(options, "name") ? mem_copy_text(option_text(options, "name"))
+					    : job_name_make(word_of_command(arguments));
+	build.name = name;
+	build.command = command;
+	struct json *root CLEANUP(json_cleanup) = job_document_new(&build);
+
+	return read_document(options, root, NULL, ret_job);
+}
+
+/* What a file says itself cannot be said beside it. */
+static bool check_no_contradiction(const struct options *options, struct err *err)
+{
+	static const char *const names[] = {"workers", "ps", "chief", "evaluator"};
+	size_t count;
+
+	for (size_t i = 0; i < ARRAY_LEN(names); i++)
+		if (option_is_given(options, names[i])) {
+			err_set(err, ERR_INVALID,
+				"--%s does not go with -f: the file says how many there are",
+				names[i]);
+			return false;
+		}
+	const char *const *arguments = options_arguments(options, &count);
+
+	if (!count)
+		return true;
+	err_set(err, ERR_INVALID, "'%s' does not go with -f: the file says what is run",
+		arguments[0]);
+	return false;
+}
+
+static bool is_tfjob(const struct document *document)
+{
+	const struct json *kind = json_get(document_root(document), "kind");
+
+	return text_equals(json_as_string(kind, ""), "TFJob");
+}
+
+/* The one TFJob among the documents; a lone document is taken as it is, so that job_read tells what
+ * it lacks. Others (a ConfigMap, a volume claim) have no meaning here. */
+static const struct document *choose_document(const struct options *options,
+					      const struct stream *stream, struct err *err)
+{
+	const struct document *chosen = NULL;
+	const char *file = job_source_name(options);
+	size_t n_jobs = 0;
+
+	for (size_t i = 0; i < stream->count; i++)
+		if (stream->count == 1 || is_tfjob(stream->documents[i])) {
+			chosen = stream->documents[i];
+			n_jobs++;
+		}
+	if (n_jobs == 1) {
+		if (stream->count > 1)
+			output_say("%s: its other documents have no meaning here", file);
+		return chosen;
+	}
+	if (stream->count == 0)
+		err_set(err, ERR_INVALID, "%s: holds no document", file);
+	else if (n_jobs == 0)
+		err_set(err, ERR_INVALID, "%s: none of its %zu documents is a TFJob", file,
+			stream->count);
+	else
+		err_set(err, ERR_INVALID,
+			"%s: holds %zu TFJobs; one at a time is run: give each a file of its own",
+			file, n_jobs);
+	return NULL;
+}
+
+static bool read_stream(const struct options *options, struct stream *stream, struct err *err)
+{
+	struct text text CLEANUP(text_done) = {0};
+
+	if (input_read(option_text(options, "file"), LIMIT_DOCUMENT_SIZE, &text, err))
+		return false;
+	if (!documents_read(text_of(&text), text.len, &stream->documents, &stream->count, err))
+		return true;
+	err_prefix(err, "%s", job_source_name(options));
+	return false;
+}
+
+static bool read_file(const struct options *options, const struct variables *variables,
+		      struct job **ret_job, struct err *err)
+{
+	struct stream stream CLEANUP(stream_done) = {0};
+	struct job *job CLEANUP(job_cleanup) = NULL;
+
+	if (!check_no_contradiction(options, err) || !read_stream(options, &stream, err))
+		return false;
+	const struct document *document = choose_document(options, &stream, err);
+
+	if (!document)
+		return false;
+	struct json *root CLEANUP(json_cleanup) = json_new_copy(document_root(document));
+
+	job_override_identity(options, root);
+	if (!read_document(options, root, document, &job))
+		return false;
+	if (!job_override_is_needed(options, variables)) {
+		*ret_job = TAKE(job);
+		return true;
+	}
+	struct json *changed CLEANUP(json_cleanup) = json_new_copy(job->document);
+
+	job_override(options, variables, changed);
+	return read_document(options, changed, NULL, ret_job);
+}
+
+bool job_source_read(const struct options *options, struct job **ret_job)
+{
+	struct variables variables CLEANUP(variables_done) = {0};
+	struct err err = {0};
+	bool is_read = check_name(options, &err) && read_variables(options, &variables, &err);
+
+	if (is_read && option_text(options, "file"))
+		is_read = read_file(options, &variables, ret_job, &err);
+	else if (is_read)
+		is_read = read_flags(options, &variables, ret_job, &err);
+	/* Faults of a document were told in full, and leave no sentence here. */
+	if (err.code)
+		output_say("%s", err.text);
+	return is_read;
+}

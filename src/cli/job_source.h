@@ -1,0 +1,77 @@
+/* Where the job of a call comes from: flags with a script or a program, or a TFJob file. What `run`
+ * and `render` have in common. */
+#pragma once
+
+#include "base/own.h"
+#include "cli/options.h"
+#include "core/job.h"
+#include "core/limits.h"
+
+#include <stdbool.h>
+
+/* Reads the job. False when something is wrong: every mistake was told on stderr then. */
+bool job_source_read(const struct options *options, struct job **ret_job) MUST_USE;
+
+/* How people name what was read: the file, or "the command line". */
+const char *job_source_name(const struct options *options);
+
+/* Tells faults that were found in the job after it was read. */
+void job_source_complain(const struct options *options, const struct faults *faults);
+
+/* The rows of the options that job_source_read looks at, for a command's table. */
+#define JOB_SOURCE_ROWS                                                                            \
+	{.name = "workers",                                                                        \
+	 .letter = 'w',                                                                            \
+	 .kind = OPTION_NUMBER,                                                                    \
+	 .value_name = "N",                                                                        \
+	 .otherwise = "1",                                                                         \
+	 .high = LIMIT_REPLICAS,                                                                   \
+	 .one_line = "worker processes"},                                                          \
+		{.name = "ps",                                                                     \
+		 .kind = OPTION_NUMBER,                                                            \
+		 .value_name = "N",                                                                \
+		 .otherwise = "0",                                                                 \
+		 .high = LIMIT_REPLICAS,                                                           \
+		 .one_line = "parameter servers"},                                                 \
+		{.name = "chief", .kind = OPTION_FLAG, .one_line = "a chief beside the workers"},  \
+		{.name = "evaluator", .kind = OPTION_FLAG, .one_line = "an evaluator"},            \
+		{.name = "file",                                                                   \
+		 .letter = 'f',                                                                    \
+		 .kind = OPTION_TEXT,                                                              \
+		 .value_name = "FILE",                                                             \
+		 .one_line = "the job is this TFJob, YAML or JSON (-: standard input)"},           \
+		{.name = "name",                                                                   \
+		 .kind = OPTION_TEXT,                                                              \
+		 .value_name = "NAME",                                                             \
+		 .one_line = "name of the job (default: the script's, and 5 random characters)"},  \
+		{.name = "env",                                                                    \
+		 .letter = 'e',                                                                    \
+		 .kind = OPTION_LIST,                                                              \
+		 .value_name = "NAME=VALUE",                                                       \
+		 .one_line = "a variable for every process; may be given several times"},          \
+		{.name = "env-file",                                                               \
+		 .kind = OPTION_LIST,                                                              \
+		 .value_name = "FILE",                                                             \
+		 .one_line = "variables from the lines NAME=VALUE of a file"},                     \
+		{.name = "max-restarts",                                                           \
+		 .kind = OPTION_NUMBER,                                                            \
+		 .value_name = "N",                                                                \
+		 .low = -1,                                                                        \
+		 .high = INT32_MAX,                                                                \
+		 .has_variable = true,                                                             \
+		 .one_line = "restarts after failures, -1: without limit (default 0)"},            \
+		{.name = "restart-scope",                                                          \
+		 .kind = OPTION_WORD,                                                              \
+		 .words = "job|replica|worker",                                                    \
+		 .has_variable = true,                                                             \
+		 .one_line = "what a failure restarts (default: worker with --ps, else job)"},     \
+		{.name = "timeout",                                                                \
+		 .kind = OPTION_DURATION,                                                          \
+		 .value_name = "TIME",                                                             \
+		 .has_variable = true,                                                             \
+		 .one_line = "end the job after this time, with exit code 124"},                   \
+	{                                                                                          \
+		.name = "grace", .kind = OPTION_DURATION, .value_name = "TIME",                    \
+		.has_variable = true,                                                              \
+		.one_line = "time to save between TERM and KILL (default 30s)"                     \
+	}

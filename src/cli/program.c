@@ -1,0 +1,116 @@
+#include "cli/program.h"
+
+#include "base/mem.h"
+#include "base/text.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+static bool is_executable_file(const char *path)
+{
+	struct stat status;
+
+	return !stat(path, &status) && S_ISREG(status.st_mode) && !access(path, X_OK);
+}
+
+/* As execvp looks for it: a name with a slash is a path. */
+static bool is_in_path(const char *name)
+{
+	if (strchr(name, '/'))
+		return is_executable_file(name);
+	char *folders CLEANUP(mem_free_text) = mem_copy_text(getenv("PATH"));
+	char *rest = folders;
+
+	for (char *folder; (folder = strsep(&rest, ":"));) {
+		char *path CLEANUP(mem_free_text) =
+			mem_format("%s/%s", *folder ? folder : ".", name);
+
+		if (is_executable_file(path))
+			return true;
+	}
+	return false;
+}
+
+static int find_interpreter(char **ret_interpreter, struct err *err)
+{
+	const char *environment = getenv("VIRTUAL_ENV");
+
+	if (environment && *environment) {
+		char *python CLEANUP(mem_free_text) = mem_format("%s/bin/python", environment);
+
+		if (is_executable_file(python)) {
+			*ret_interpreter = TAKE(python);
+			return 0;
+		}
+	}
+	const char *name = is_in_path("python3") ? "python3" : "python";
+
+	if (!is_in_path(name))
+		return err_set(err, ERR_NOT_FOUND,
+			       "no python3 in PATH to run the script with: install Python, or "
+			       "activate a virtual environment");
+	*ret_interpreter = mem_copy_text(name);
+	return 0;
+}
+
+static int check_script(const char *script, struct err *err)
+{
+	struct stat status;
+
+	if (stat(script, &status)) {
+		if (errno == ENOENT || errno == ENOTDIR)
+			return err_set(err, ERR_NOT_FOUND, "%s: no such file", script);
+		return err_set_errno(err, errno, "%s", script);
+	}
+	if (S_ISDIR(status.st_mode))
+		return err_set(err, ERR_INVALID, "%s: a folder, not a script", script);
+	return 0;
+}
+
+static const char **copy_arguments(const char *const *arguments, size_t count)
+{
+	const char **copy = mem_new_array(count + 1, sizeof(*copy));
+
+	memcpy(copy, arguments, count * sizeof(*copy));
+	return copy;
+}
+
+/* "python3 -u" and the script with its arguments. */
+static const char **put_interpreter_before(const char *interpreter, const char *const *arguments,
+					   size_t count)
+{
+	const char **command = mem_new_array(count + 3, sizeof(*command));
+
+	command[0] = interpreter;
+	command[1] = "-u";
+	memcpy(command + 2, arguments, count * sizeof(*command));
+	return command;
+}
+
+int program_find(const char *const *arguments, size_t n_arguments, bool is_program,
+		 const char ***ret_command, char **ret_interpreter, struct err *err)
+{
+	const char *first = arguments[0];
+
+	if (!first)
+		return err_set(err, ERR_INVALID,
+			       "nothing to run: give SCRIPT.py, -- PROGRAM, or -f job.yaml");
+	*ret_interpreter = NULL;
+	if (!is_program && text_ends_with(first, ".py")) {
+		if (check_script(first, err) || find_interpreter(ret_interpreter, err))
+			return err->code;
+		*ret_command = put_interpreter_before(*ret_interpreter, arguments, n_arguments);
+		return 0;
+	}
+	if (!is_program && !is_in_path(first))
+		return err_set(
+			err, ERR_INVALID,
+			"'%s' is neither a script (.py) nor a program: a program is given as "
+			"-- PROGRAM ARGS",
+			first);
+	*ret_command = copy_arguments(arguments, n_arguments);
+	return 0;
+}
