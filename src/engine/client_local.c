@@ -73,16 +73,6 @@ static void make_row(const struct store_record *record, const struct summary *su
 	};
 }
 
-static void read_summary(const struct store_record *record, struct arena *arena,
-			 struct summary *ret_summary)
-{
-	struct json *json CLEANUP(json_cleanup) = NULL;
-	int rc = json_read(record->summary, strlen(record->summary), &json, NULL);
-
-	(void) rc; /* what cannot be read is an empty summary */
-	summary_read(json, arena, ret_summary);
-}
-
 static int list_records(struct client_local *client, struct store_list *ret_list, struct err *err)
 {
 	return client->store->functions->list(client->store, STORE_SUMMARY, ret_list, err);
@@ -99,7 +89,7 @@ static bool settle_listed(struct client_local *client, const struct store_list *
 		const struct store_record *record = &list->records[i];
 		struct summary summary;
 
-		read_summary(record, arena, &summary);
+		record_read_summary(record, arena, &summary);
 		if (settle_is_needed(record->supervisor, summary.is_finished) &&
 		    settle_job(client->store, record->name, record->uid, NULL) == 0)
 			is_any_settled = true;
@@ -132,7 +122,7 @@ static int local_list(struct client *base, struct client_row **ret_rows, size_t 
 		const struct store_record *record = &list.records[i];
 		struct summary summary;
 
-		read_summary(record, arena, &summary);
+		record_read_summary(record, arena, &summary);
 		if (!summary.is_finished && settle_is_needed(record->supervisor, false)) {
 			summary.state = "Unknown";
 			summary.message = "nobody looks after it, and its record cannot be written";
@@ -146,29 +136,17 @@ static int local_list(struct client *base, struct client_row **ret_rows, size_t 
 
 /* One job. */
 
-static bool is_finished(const struct store_record *record)
+/* What an API server would add to the document. */
+static void add_metadata(const struct store_record *record, struct json *job)
 {
-	struct arena *arena CLEANUP(arena_cleanup) = arena_new();
-	struct summary summary;
+	struct json *metadata = json_object_at(job, "metadata");
+	char *version CLEANUP(mem_free_text) = mem_format("%lld", (long long) record->version);
+	struct text created CLEANUP(text_done) = {0};
 
-	read_summary(record, arena, &summary);
-	return summary.is_finished;
-}
-
-/* The record as it is after settling, when that was needed. */
-static int get_settled(struct client_local *client, const char *name,
-		       struct store_record *ret_record, struct err *err)
-{
-	struct store *store = client->store;
-	int rc = store->functions->get(store, name, ret_record, err);
-
-	if (rc < 0 || !settle_is_needed(ret_record->supervisor, is_finished(ret_record)))
-		return rc;
-	rc = settle_job(store, name, ret_record->uid, err);
-	if (rc < 0)
-		return rc;
-	store_record_done(ret_record);
-	return store->functions->get(store, name, ret_record, err);
+	text_add_time(&created, record->created);
+	json_set_string(metadata, "uid", record->uid);
+	json_set_string(metadata, "creationTimestamp", text_of(&created));
+	json_set_string(metadata, "resourceVersion", version);
 }
 
 static int local_get(struct client *base, const char *name, struct json **ret_job, struct err *err)
@@ -176,7 +154,7 @@ static int local_get(struct client *base, const char *name, struct json **ret_jo
 	struct store_record record CLEANUP(store_record_done) = {0};
 	struct json *job CLEANUP(json_cleanup) = NULL;
 	struct json *status CLEANUP(json_cleanup) = NULL;
-	int rc = get_settled(of(base), name, &record, err);
+	int rc = settle_get(of(base)->store, name, &record, err);
 
 	if (rc == 0)
 		rc = json_read(record.document, strlen(record.document), &job, err);
@@ -184,8 +162,7 @@ static int local_get(struct client *base, const char *name, struct json **ret_jo
 		rc = json_read(record.status, strlen(record.status), &status, err);
 	if (rc < 0)
 		return rc;
-	char *version CLEANUP(mem_free_text) = mem_format("%lld", (long long) record.version);
-	json_set_string(json_object_at(job, "metadata"), "resourceVersion", version);
+	add_metadata(&record, job);
 	json_set(job, "status", TAKE(status));
 	*ret_job = TAKE(job);
 	return 0;
@@ -216,7 +193,7 @@ static int local_patch(struct client *base, const char *name, const struct json 
 {
 	struct client_local *client = of(base);
 	struct store_record record CLEANUP(store_record_done) = {0};
-	int rc = get_settled(client, name, &record, err);
+	int rc = settle_get(client->store, name, &record, err);
 
 	if (rc == 0)
 		rc = refuse_elsewhere(&record, err);
@@ -230,7 +207,7 @@ static int local_patch(struct client *base, const char *name, const struct json 
 static int stop_record(struct client_local *client, const struct store_record *record,
 		       const char *reason, msec grace, struct err *err)
 {
-	if (is_finished(record))
+	if (record_is_finished(record))
 		return 0;
 	int rc = refuse_elsewhere(record, err);
 	if (rc == 0)
@@ -245,7 +222,7 @@ static int local_stop(struct client *base, const char *name, const char *reason,
 {
 	struct client_local *client = of(base);
 	struct store_record record CLEANUP(store_record_done) = {0};
-	int rc = get_settled(client, name, &record, err);
+	int rc = settle_get(client->store, name, &record, err);
 
 	return rc < 0 ? rc : stop_record(client, &record, reason, grace, err);
 }
@@ -277,7 +254,7 @@ static int local_wait_for_change(struct client *base, const char *name, int64_t 
 
 	for (;;) {
 		struct store_record record CLEANUP(store_record_done) = {0};
-		int rc = get_settled(client, name, &record, err);
+		int rc = settle_get(client->store, name, &record, err);
 
 		*ret_is_gone = rc == ERR_NOT_FOUND;
 		if (*ret_is_gone)
@@ -300,7 +277,7 @@ static int local_remove(struct client *base, const char *name, struct err *err)
 {
 	struct client_local *client = of(base);
 	struct store_record record CLEANUP(store_record_done) = {0};
-	int rc = get_settled(client, name, &record, err);
+	int rc = settle_get(client->store, name, &record, err);
 
 	if (rc == 0)
 		rc = stop_record(client, &record, stop_reason_words[STOP_REQUESTED], -1, err);

@@ -261,7 +261,10 @@ int driver_pass(struct driver *driver, const char *job_name, msec now,
 		*ret_outcome = (struct driver_outcome){.wake_at = MSEC_NEVER, .is_gone = true};
 		return 0;
 	}
-	return rc < 0 ? rc : pass_on_record(driver, &record, now, ret_outcome, err);
+	if (rc < 0)
+		return rc;
+	ret_outcome->version = record.version;
+	return pass_on_record(driver, &record, now, ret_outcome, err);
 }
 
 int driver_create_job(struct store *store, const struct job *job, const char *supervisor, msec now,

@@ -13,6 +13,7 @@
 #include "store/store.h"
 
 #include <stdbool.h>
+#include <stdint.h>
 
 struct driver;
 
@@ -36,6 +37,7 @@ struct driver_outcome {
 			 once: after a conflict, and until a pass changes nothing */
 	bool is_finished; /* the job has an end state, and no replica is left to end */
 	bool is_gone; /* the job is no longer in the store */
+	int64_t version; /* of the record as the pass found it; 0 when it could not be read */
 };
 
 /* One pass. An error means that something outside failed (the store, the back end): nothing is

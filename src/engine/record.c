@@ -3,7 +3,6 @@
 
 #include "base/json_patch.h"
 #include "base/text.h"
-#include "core/summary.h"
 
 #include <string.h>
 
@@ -55,8 +54,28 @@ int record_read(const struct store_record *record, struct arena *arena, struct j
 		err_prefix(err, "the record of job '%s' cannot be read", record->name);
 		return rc;
 	}
+	job_set_uid(job, record->uid);
 	*ret_job = TAKE(job);
 	return 0;
+}
+
+void record_read_summary(const struct store_record *record, struct arena *arena,
+			 struct summary *ret_summary)
+{
+	struct json *json CLEANUP(json_cleanup) = NULL;
+	int rc = read_json(record->summary, &json, NULL);
+
+	(void) rc;
+	summary_read(json, arena, ret_summary);
+}
+
+bool record_is_finished(const struct store_record *record)
+{
+	struct arena *arena CLEANUP(arena_cleanup) = arena_new();
+	struct summary summary;
+
+	record_read_summary(record, arena, &summary);
+	return summary.is_finished;
 }
 
 int record_write_status(struct store *store, const struct job *job, int64_t version,
@@ -155,4 +174,30 @@ int record_ask_to_stop(struct store *store, const char *name, const char *reason
 				 (grace + MSEC_PER_SECOND - 1) / MSEC_PER_SECOND);
 	}
 	return json_count(patch) == 0 ? 0 : record_patch(store, name, patch, err);
+}
+
+static int clear_supervisor(struct store *store, const char *name, const char *uid, struct err *err)
+{
+	const struct store_change change = {.supervisor = ""};
+
+	for (;;) {
+		struct store_record record CLEANUP(store_record_done) = {0};
+		int64_t version;
+		int rc = store->functions->get(store, name, &record, err);
+
+		if (rc == 0 && !text_equals(record.uid, uid))
+			rc = err_set(err, ERR_NOT_FOUND, "job '%s' was replaced", name);
+		if (rc == 0)
+			rc = store->functions->change(store, name, record.version, &change,
+						      &version, err);
+		if (rc != ERR_CONFLICT)
+			return rc;
+	}
+}
+
+int record_end_supervision(struct store *store, const char *name, const char *uid, struct err *err)
+{
+	int rc = store->functions->release_numbers(store, CLAIM_PORT, uid, err);
+
+	return rc < 0 ? rc : clear_supervisor(store, name, uid, err);
 }

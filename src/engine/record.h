@@ -8,12 +8,21 @@
 #include "base/own.h"
 #include "core/job.h"
 #include "core/status.h"
+#include "core/summary.h"
 #include "store/store.h"
+
+#include <stdbool.h>
+#include <stdint.h>
 
 /* Reads document and status. The caller frees the job; the status lives in the arena. A record is
  * read leniently: what an older or newer muster accepted must stay readable. */
 int record_read(const struct store_record *record, struct arena *arena, struct job **ret_job,
 		struct status *ret_status, struct err *err) MUST_USE;
+
+/* What `ps` shows of it; one that cannot be read is empty. Its texts live in the arena. */
+void record_read_summary(const struct store_record *record, struct arena *arena,
+			 struct summary *ret_summary);
+bool record_is_finished(const struct store_record *record); /* by its summary */
 
 /* Writes the status, and the summary that follows from it, as a change of `version`. `supervisor`
  * is the new text of who looks after the job; NULL: as it was. */
@@ -31,3 +40,11 @@ int record_patch(struct store *store, const char *name, const struct json *patch
  * stays. */
 int record_ask_to_stop(struct store *store, const char *name, const char *reason, msec grace,
 		       struct err *err) MUST_USE;
+
+/* The job has ended, and nothing is left of it here: nobody looks after it from now on, and its
+ * claims are given back. */
+int record_end_supervision(struct store *store, const char *name, const char *uid,
+			   struct err *err) MUST_USE;
+
+/* Kind of the claims on TCP ports of this machine. */
+#define CLAIM_PORT "port"

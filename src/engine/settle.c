@@ -21,7 +21,6 @@
 
 #define KILL_ROUNDS 100 /* a process that forks faster than we kill is not waited for for ever */
 #define DEATH_LIMIT_MS 1000 /* a process in an uninterruptible sleep may take longer */
-#define CLAIM_KIND "port"
 
 struct killing {
 	const char *mark;
@@ -98,7 +97,7 @@ static int settle_record(struct store *store, const struct store_record *record,
 	reconcile_lost(job, &status, why, loop_now(), arena, &plan);
 	rc = record_write_status(store, job, record->version, &plan.status, "", &version, err);
 	if (rc == 0)
-		rc = store->functions->release_numbers(store, CLAIM_KIND, record->uid, err);
+		rc = store->functions->release_numbers(store, CLAIM_PORT, record->uid, err);
 	return rc;
 }
 
@@ -131,6 +130,23 @@ int settle_job(struct store *store, const char *name, const char *uid, struct er
 		if (rc != ERR_CONFLICT)
 			return rc;
 	}
+}
+
+int settle_get(struct store *store, const char *name, struct store_record *ret_record,
+	       struct err *err)
+{
+	struct store_record record CLEANUP(store_record_done) = {0};
+	int rc = store->functions->get(store, name, &record, err);
+
+	if (rc < 0)
+		return rc;
+	if (!settle_is_needed(record.supervisor, record_is_finished(&record))) {
+		*ret_record = record;
+		record = (struct store_record){0};
+		return 0;
+	}
+	rc = settle_job(store, name, record.uid, err);
+	return rc < 0 ? rc : store->functions->get(store, name, ret_record, err);
 }
 
 int settle_remove_job(struct store *store, const char *state_folder, const char *name,

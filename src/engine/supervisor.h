@@ -18,7 +18,9 @@ struct supervisor_request {
 	const char *color; /* "auto", "always", "never" */
 };
 
-/* Attached: returns when the job has ended and nothing is left of it; *ret_exit_code is the job's
+/* Attached: comes back in two processes (io/guard.h), in the outer one last and with the same exit
+ * code; the caller returns from main in both, and says nothing more when there is no error. It
+ * returns when the job has ended and nothing is left of it; *ret_exit_code is the job's
  * own. Detached: returns when the job is recorded and its first replicas were started (or could not
  * be). An error is muster's own fault (or a name that is taken): nothing was started. */
 int supervisor_run(const struct supervisor_request *request, int *ret_exit_code,

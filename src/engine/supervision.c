@@ -1,0 +1,466 @@
+/* One job seen through by the process that is the parent of its workers.
+ *
+ * Everything here only translates: an exit, a wake-up, a signal or a timer ask for a pass of the
+ * driver, and what the driver says goes to the console, the job's own log and whoever watches. */
+#include "engine/supervision.h"
+
+#include "base/json.h"
+#include "base/mem.h"
+#include "base/text.h"
+#include "core/limits.h"
+#include "engine/backend_local.h"
+#include "engine/console.h"
+#include "engine/control.h"
+#include "engine/driver.h"
+#include "engine/job_log.h"
+#include "engine/record.h"
+#include "engine/settle.h"
+#include "engine/state_folder.h"
+#include "engine/supervisor_id.h"
+#include "io/file.h"
+
+#include <fcntl.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#define EXIT_OWN_FAULT 125
+/* One Ctrl-C may come twice: to the group, and handed on by the outer process. */
+#define SAME_KEY_PRESS ((msec) 200)
+
+struct supervision {
+	const struct supervisor_request *request;
+	const char *name;
+	const char *uid;
+	char *folder; /* of this job */
+	struct loop *loop;
+	struct store *store;
+	struct backend *backend;
+	struct driver *driver;
+	struct control *control;
+	struct console *console; /* NULL without a terminal to write to */
+	struct job_log *log;
+	struct loop_watch *timer;
+	struct loop_watch *outer_gone;
+	struct loop_watch *signals[4];
+
+	loop_fn on_started; /* NULL once it was called */
+	void *on_started_data;
+	char *last_trouble; /* told already */
+	msec interrupted_at; /* of the monotonic clock; 0: not yet */
+	bool is_ending;
+	int64_t told_version;
+
+	struct arena *arena; /* of `status` */
+	struct status status; /* as it was last written */
+	struct json *document; /* and the job it belongs to */
+};
+
+/* Telling. */
+
+static void say(struct supervision *supervision, const char *sentence)
+{
+	job_log_add(supervision->log, loop_now(), "Warning", "Supervisor", sentence);
+	if (supervision->console)
+		console_say(supervision->console, sentence);
+}
+
+static void on_note(const struct job *job, const struct note *note, void *data)
+{
+	struct supervision *supervision = data;
+
+	(void) job;
+	job_log_add(supervision->log, loop_now(),
+		    note->level == NOTE_WARNING ? "Warning" : "Normal", note->reason,
+		    note->sentence);
+	if (supervision->console)
+		console_on_note(supervision->console, note);
+}
+
+static void on_output(const char *job_name, void *data)
+{
+	struct supervision *supervision = data;
+
+	(void) job_name;
+	if (supervision->console)
+		console_on_output(supervision->console);
+}
+
+static void on_trouble(const char *job_name, const char *sentence, void *data)
+{
+	(void) job_name;
+	say(data, sentence);
+}
+
+/* Keeps a copy: at the end the record may be gone already (ttlSecondsAfterFinished: 0). */
+static void keep_status(struct supervision *supervision, const struct job *job,
+			const struct status *status)
+{
+	struct json *value CLEANUP(json_cleanup) = status_write(status);
+	struct arena *arena = arena_new();
+	struct status copy;
+
+	if (status_read(value, arena, &copy, NULL) < 0) {
+		arena_free(arena);
+		return;
+	}
+	arena_free(supervision->arena);
+	supervision->arena = arena;
+	supervision->status = copy;
+	json_free(supervision->document);
+	supervision->document = json_ref(job->document);
+}
+
+static void on_status(const struct job *job, const struct status *status, void *data)
+{
+	struct supervision *supervision = data;
+
+	keep_status(supervision, job, status);
+	if (supervision->console)
+		console_on_status(supervision->console, status);
+}
+
+/* Passes. */
+
+static void ask_for_pass(struct supervision *supervision)
+{
+	if (!supervision->is_ending)
+		loop_timer_arm(supervision->timer, loop_now());
+}
+
+static void on_news(const char *job_name, void *data)
+{
+	(void) job_name;
+	ask_for_pass(data);
+}
+
+static void on_wake(void *data)
+{
+	ask_for_pass(data);
+}
+
+static void tell_started(struct supervision *supervision)
+{
+	loop_fn on_started = supervision->on_started;
+
+	supervision->on_started = NULL;
+	if (on_started)
+		on_started(supervision->on_started_data);
+}
+
+/* What fails is tried again every second; it is said once, not every second. */
+static void tell_trouble(struct supervision *supervision, const char *sentence)
+{
+	if (text_equals(supervision->last_trouble, sentence))
+		return;
+	free(supervision->last_trouble);
+	supervision->last_trouble = mem_copy_text(sentence);
+	if (sentence)
+		say(supervision, sentence);
+}
+
+static void tell_version(struct supervision *supervision, int64_t version)
+{
+	if (version == supervision->told_version)
+		return;
+	supervision->told_version = version;
+	control_tell_version(supervision->control, version);
+}
+
+static void on_drained(void *data)
+{
+	struct supervision *supervision = data;
+
+	loop_stop(supervision->loop);
+}
+
+/* The job is over, and so is our work for it: nobody looks after it from here on. */
+static void end(struct supervision *supervision)
+{
+	supervision->is_ending = true;
+	loop_timer_arm(supervision->timer, MSEC_NEVER);
+	tell_started(supervision);
+	struct err err = {0};
+	int rc = record_end_supervision(supervision->store, supervision->name, supervision->uid,
+					&err);
+	if (rc < 0 && rc != ERR_NOT_FOUND)
+		say(supervision, err.text);
+	if (supervision->console)
+		console_finish(supervision->console, &supervision->status, on_drained, supervision);
+	else
+		loop_stop(supervision->loop);
+}
+
+static void pass(void *data)
+{
+	struct supervision *supervision = data;
+	struct driver_outcome outcome;
+	struct err err = {0};
+	msec now = loop_now();
+	int rc = driver_pass(supervision->driver, supervision->name, now, &outcome, &err);
+
+	tell_trouble(supervision, rc < 0 ? err.text : NULL);
+	tell_version(supervision, outcome.version);
+	if (outcome.is_finished || outcome.is_gone) {
+		end(supervision);
+		return;
+	}
+	if (outcome.wake_at > now)
+		tell_started(supervision);
+	loop_timer_arm(supervision->timer, outcome.wake_at);
+}
+
+/* Being asked to end. */
+
+static void kill_now(struct supervision *supervision)
+{
+	backend_local_kill_all(supervision->backend);
+	ask_for_pass(supervision);
+}
+
+static void ask_to_stop(struct supervision *supervision, enum stop_reason reason)
+{
+	struct err err = {0};
+	int rc = record_ask_to_stop(supervision->store, supervision->name,
+				    stop_reason_words[reason], -1, &err);
+
+	if (rc < 0)
+		tell_trouble(supervision, err.text);
+	ask_for_pass(supervision);
+}
+
+static void interrupt(struct supervision *supervision)
+{
+	msec now = loop_monotonic_now();
+	msec before = supervision->interrupted_at;
+
+	if (before && now - before < SAME_KEY_PRESS)
+		return;
+	supervision->interrupted_at = now;
+	if (before)
+		kill_now(supervision);
+	else
+		ask_to_stop(supervision, STOP_INTERRUPTED);
+}
+
+static void on_signal(int number, void *data)
+{
+	struct supervision *supervision = data;
+
+	if (supervision->is_ending) {
+		/* Only the terminal is waited for now, and whoever asks does not want to see it. */
+		loop_stop(supervision->loop);
+	} else if (number == SIGINT) {
+		interrupt(supervision);
+	} else if (number == SIGQUIT) {
+		ask_to_stop(supervision, STOP_INTERRUPTED);
+		kill_now(supervision);
+	} else {
+		ask_to_stop(supervision, number == SIGHUP ? STOP_HANGUP : STOP_TERMINATED);
+	}
+}
+
+/* The outer process was killed: nobody would end our workers if we were killed next. */
+static void on_outer_gone(void *data)
+{
+	struct supervision *supervision = data;
+	struct err err = {0};
+
+	loop_watch_enable(supervision->outer_gone, false);
+	backend_local_kill_all(supervision->backend);
+	supervision->is_ending = true;
+	supervision->status.exit_code = EXIT_OWN_FAULT;
+	if (settle_job(supervision->store, supervision->name, supervision->uid, &err) < 0)
+		say(supervision, err.text);
+	loop_stop(supervision->loop);
+}
+
+/* Setting up. */
+
+/* A name is free again when its job has ended and may be replaced. */
+static int remove_finished(struct supervision *supervision, struct err *err)
+{
+	struct store *store = supervision->store;
+	struct store_record record CLEANUP(store_record_done) = {0};
+	int rc = settle_get(store, supervision->name, &record, err);
+
+	if (rc == ERR_NOT_FOUND)
+		return 0;
+	if (rc < 0)
+		return rc;
+	if (!record_is_finished(&record))
+		return err_set(err, ERR_EXISTS,
+			       "job '%s' is there already and has not ended; choose another "
+			       "--name, or end it: muster stop %s",
+			       supervision->name, supervision->name);
+	supervisor_wait(record.supervisor, MSEC_NEVER);
+	return settle_remove_job(store, supervision->request->state_folder, supervision->name,
+				 record.uid, err);
+}
+
+static int record_job(struct supervision *supervision, struct err *err)
+{
+	const struct supervisor_request *request = supervision->request;
+	char *supervisor CLEANUP(mem_free_text) = NULL;
+	int rc = supervisor_id_write_own(&supervisor, err);
+
+	if (rc < 0)
+		return rc;
+	rc = driver_create_job(supervision->store, request->job, supervisor, loop_now(), err);
+	if (rc != ERR_EXISTS || !request->replaces_finished)
+		return rc;
+	rc = remove_finished(supervision, err);
+	if (rc < 0)
+		return rc;
+	return driver_create_job(supervision->store, request->job, supervisor, loop_now(), err);
+}
+
+static int make_backend(struct supervision *supervision, struct err *err)
+{
+	char *jobs CLEANUP(mem_free_text) = state_folder_jobs(supervision->request->state_folder);
+	const struct backend_local_settings settings = {
+		.loop = supervision->loop,
+		.store = supervision->store,
+		.jobs_folder = jobs,
+		.rotate_at = LIMIT_LOG_FILE,
+		.on_news = on_news,
+		.on_output = on_output,
+		.on_trouble = on_trouble,
+		.data = supervision,
+	};
+
+	return backend_local_new(&settings, &supervision->backend, err);
+}
+
+static int make_console(struct supervision *supervision, struct err *err)
+{
+	const struct supervisor_request *request = supervision->request;
+	const struct console_settings settings = {
+		.loop = supervision->loop,
+		.log_folder = supervision->folder,
+		.lines_fd = request->prints_json ? STDERR_FILENO : STDOUT_FILENO,
+		.chatter_fd = STDERR_FILENO,
+		.is_quiet = request->is_quiet,
+		.color = request->color,
+	};
+
+	if (request->is_detached)
+		return 0;
+	return console_new(&settings, request->job, &supervision->console, err);
+}
+
+static void make_driver(struct supervision *supervision)
+{
+	const struct driver_listener listener = {
+		.on_note = on_note, .on_status = on_status, .data = supervision};
+
+	supervision->driver = driver_new(supervision->store, supervision->backend, &listener);
+	supervision->timer = loop_new_timer(supervision->loop, pass, supervision);
+}
+
+/* A signal that was ignored when we began (nohup, `&` in a script) stays ignored. */
+static void watch_signal(struct supervision *supervision, size_t place, int number)
+{
+	struct sigaction action;
+
+	if (sigaction(number, NULL, &action) == 0 && action.sa_handler != SIG_IGN)
+		supervision->signals[place] =
+			loop_watch_signal(supervision->loop, number, on_signal, supervision);
+}
+
+static void watch_ends(struct supervision *supervision, const struct guard *guard)
+{
+	watch_signal(supervision, 0, SIGINT);
+	watch_signal(supervision, 1, SIGTERM);
+	watch_signal(supervision, 2, SIGHUP);
+	watch_signal(supervision, 3, SIGQUIT);
+	supervision->outer_gone = loop_watch_readable(supervision->loop, guard->outer_gone_fd,
+						      on_outer_gone, supervision);
+}
+
+/* Everything that can fail, in the order in which it can be undone; the record comes last but one,
+ * so that a job that is to be seen has a supervisor that can be reached. */
+static int set_up(struct supervision *supervision, struct err *err)
+{
+	const struct supervisor_request *request = supervision->request;
+	int rc = store_sqlite_open(request->state_folder, &supervision->store, err);
+
+	if (rc == 0)
+		rc = state_folder_make_job(request->state_folder, supervision->uid, err);
+	if (rc == 0)
+		rc = loop_new(&supervision->loop, err);
+	if (rc == 0)
+		rc = control_new(supervision->loop, supervision->folder, on_wake, supervision,
+				 &supervision->control, err);
+	if (rc == 0)
+		rc = make_backend(supervision, err);
+	if (rc == 0)
+		rc = make_console(supervision, err);
+	if (rc == 0)
+		rc = record_job(supervision, err);
+	return rc;
+}
+
+static void tear_down(struct supervision *supervision)
+{
+	for (size_t i = 0; i < ARRAY_LEN(supervision->signals); i++)
+		loop_watch_free(supervision->signals[i]);
+	loop_watch_free(supervision->outer_gone);
+	loop_watch_free(supervision->timer);
+	console_free(supervision->console);
+	driver_free(supervision->driver);
+	if (supervision->backend)
+		supervision->backend->functions->free(supervision->backend);
+	control_free(supervision->control);
+	job_log_close(supervision->log);
+	if (supervision->loop)
+		loop_free(supervision->loop);
+	if (supervision->store)
+		supervision->store->functions->free(supervision->store);
+	arena_free(supervision->arena);
+	json_free(supervision->document);
+	free(supervision->last_trouble);
+	free(supervision->folder);
+}
+
+/* The TFJob with its status on stdout. */
+static void print_job(const struct supervision *supervision)
+{
+	struct text text CLEANUP(text_done) = {0};
+	struct json *document CLEANUP(json_cleanup) = json_new_copy(supervision->document);
+
+	json_set(document, "status", status_write(&supervision->status));
+	json_add_pretty(&text, document);
+	file_write_all(STDOUT_FILENO, text.bytes, text.len, NULL);
+}
+
+int supervision_run(const struct supervisor_request *request, const struct guard *guard,
+		    loop_fn on_started, void *data, int *ret_exit_code, struct err *err)
+{
+	struct supervision supervision CLEANUP(tear_down) = {
+		.request = request,
+		.name = request->job->name,
+		.uid = request->job->uid,
+		.folder = state_folder_job(request->state_folder, request->job->uid),
+		.on_started = on_started,
+		.on_started_data = data,
+		.status = {.exit_code = EXIT_OWN_FAULT},
+	};
+	int rc = set_up(&supervision, err);
+
+	if (rc < 0) {
+		int ignored = state_folder_remove_job(request->state_folder, supervision.uid, NULL);
+
+		(void) ignored;
+		return rc;
+	}
+	supervision.log = job_log_open(supervision.folder);
+	make_driver(&supervision);
+	watch_ends(&supervision, guard);
+	ask_for_pass(&supervision);
+	loop_run(supervision.loop);
+	if (request->prints_json && supervision.document)
+		print_job(&supervision);
+	*ret_exit_code = supervision.status.exit_code;
+	return 0;
+}
