@@ -242,7 +242,7 @@ static void check_spec_members(struct field_reader *reader, const struct field *
 			continue;
 		if (name_find_word(run_policy_words, ARRAY_LEN(run_policy_words), key) >= 0)
 			field_refuse(reader, &member,
-				     "unknown field; it belongs into spec.runPolicy");
+				     "unknown field; it belongs in spec.runPolicy");
 		else
 			field_refuse_unknown(reader, &member, spec_words, ARRAY_LEN(spec_words));
 	}
