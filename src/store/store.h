@@ -60,7 +60,7 @@ struct store_functions {
 		      const struct store_change *change, int64_t *ret_version, struct err *err);
 	/* Removes the record with this uid, and its claims. ERR_NOT_FOUND. */
 	int (*remove)(struct store *store, const char *name, const char *uid, struct err *err);
-	/* By age, oldest first. */
+	/* In the order of creation, oldest first. */
 	int (*list)(struct store *store, enum store_parts parts, struct store_list *ret_list,
 		    struct err *err);
 

@@ -102,9 +102,9 @@ static const char *const statement_texts[STATEMENT_COUNT] = {
 	[REMOVE_BODY] = "DELETE FROM bodies WHERE id = ?",
 	[REMOVE_CLAIMS] = "DELETE FROM claims WHERE owner = ?",
 	[REMEMBER_VERSION] = "UPDATE removed SET last_version = max(last_version, ?)",
-	[LIST_SUMMARIES] = "SELECT " JOB_COLUMNS " FROM jobs ORDER BY created, id",
+	[LIST_SUMMARIES] = "SELECT " JOB_COLUMNS " FROM jobs ORDER BY id",
 	[LIST_ALL] = "SELECT " JOB_COLUMNS ", document, status FROM jobs JOIN bodies USING (id)"
-		     " ORDER BY created, id",
+		     " ORDER BY id",
 	[LIST_CLAIMS] = "SELECT number FROM claims WHERE kind = ? AND number BETWEEN ? AND ?",
 	[CLAIM] = "INSERT INTO claims (kind, number, owner) VALUES (?, ?, ?)",
 	[RELEASE] = "DELETE FROM claims WHERE kind = ? AND owner = ?",

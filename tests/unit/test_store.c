@@ -46,6 +46,15 @@ static int make_sqlite(void **state)
 	return 0;
 }
 
+static int make_memory(void **state)
+{
+	struct place_of_test *place = mem_new(sizeof(*place));
+
+	place->store = store_memory_new();
+	*state = place;
+	return 0;
+}
+
 static int remove_all(void **state)
 {
 	struct place_of_test *place = *state;
@@ -210,9 +219,9 @@ static void a_list_is_by_age_and_reads_what_was_asked(void **state)
 	struct store *store = store_of(state);
 	struct store_list list = {0};
 
-	create(store, "newest", "uid-3", 30);
 	create(store, "oldest", "uid-1", 10);
-	create(store, "middle", "uid-2", 20);
+	create(store, "middle", "uid-2", 9); /* clocks are set back now and then */
+	create(store, "newest", "uid-3", 30);
 	assert_int_equal(store->functions->list(store, STORE_SUMMARY, &list, NULL), 0);
 	assert_int_equal(list.count, 3);
 	assert_string_equal(list.records[0].name, "oldest");
@@ -458,6 +467,7 @@ static void a_folder_that_cannot_be_made_is_named(void **state)
 
 int main(void)
 {
+	const struct CMUnitTest memory_tests[] = {TESTS_OF(make_memory)};
 	const struct CMUnitTest sqlite_tests[] = {
 		TESTS_OF(make_sqlite),
 		FILE_TEST(the_file_is_for_this_user_alone_and_keeps_what_was_written),
@@ -467,5 +477,6 @@ int main(void)
 		FILE_TEST(a_folder_that_cannot_be_made_is_named),
 	};
 
-	return cmocka_run_group_tests(sqlite_tests, NULL, NULL);
+	return cmocka_run_group_tests(memory_tests, NULL, NULL) +
+	       cmocka_run_group_tests(sqlite_tests, NULL, NULL);
 }
