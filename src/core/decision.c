@@ -290,7 +290,8 @@ void replica_begin_attempt(struct replica *replica)
 void decision_begin_all_attempts(struct decision *decision)
 {
 	for (size_t i = 0; i < decision->n_replicas; i++)
-		if (decision->replicas[i].is_wanted)
+		if (decision->replicas[i].is_wanted &&
+		    decision->replicas[i].status->state != REPLICA_PENDING)
 			replica_begin_attempt(&decision->replicas[i]);
 }
 

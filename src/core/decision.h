@@ -54,7 +54,7 @@ bool replica_is_live(const struct replica *replica);
 
 /* A new attempt: the object of the one before becomes a leftover. */
 void replica_begin_attempt(struct replica *replica);
-/* A new attempt of every replica that is wanted. */
+/* A new attempt of every replica that is wanted and had been started. */
 void decision_begin_all_attempts(struct decision *decision);
 
 /* Sets a condition by TFJob's rules (pkg/util/status.go): the same type, status and reason changes

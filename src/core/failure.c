@@ -34,14 +34,14 @@ static const char *describe_end(const struct decision *decision, const struct re
 	const char *told = replica->object ? replica->object->message : NULL;
 
 	if (replica->is_disrupted)
-		return replica->object ? "was deleted while it ran, not by muster" : "disappeared";
+		return replica->object ? "was deleted by somebody else" : "disappeared";
 	if (text_equals(status->reason, FAILURE_START_FAILED))
 		return told ? arena_format(decision->arena, "could not be started: %s", told)
 			    : "could not be started";
 	if (text_equals(status->reason, "OOMKilled"))
 		return "ran out of memory and was killed (OOMKilled)";
 	if (status->signal)
-		return arena_format(decision->arena, "was killed by %s, not by muster",
+		return arena_format(decision->arena, "was killed by %s",
 				    describe_signal(decision, status->signal));
 	if (status->exit_code >= 0)
 		return arena_format(decision->arena, "exited with code %d", status->exit_code);
@@ -58,19 +58,23 @@ static msec lived_of(const struct decision *decision, const struct replica *repl
 		       : end - status->start_time;
 }
 
+/* "worker-1 was killed by signal 9 (SIGKILL) after 2s, not by muster (attempt 0)" */
 static const char *sentence_of(const struct decision *decision, const struct replica *replica,
 			       msec lived)
 {
 	const struct replica_status *status = replica->status;
-	const char *end = describe_end(decision, replica);
-	struct text after CLEANUP(text_done) = {0};
+	struct text sentence CLEANUP(text_done) = {0};
 
+	text_addf(&sentence, "%s-%d %s", status->role, status->index,
+		  describe_end(decision, replica));
 	if (status->start_time != MSEC_UNSET) {
-		text_add(&after, " after ");
-		text_add_duration(&after, lived);
+		text_add(&sentence, " after ");
+		text_add_duration(&sentence, lived);
 	}
-	return arena_format(decision->arena, "%s-%d %s%s (attempt %d)", status->role, status->index,
-			    end, text_of(&after), status->attempt);
+	if (status->signal && !status->reason && !replica->is_disrupted)
+		text_add(&sentence, ", not by muster");
+	text_addf(&sentence, " (attempt %d)", status->attempt);
+	return arena_copy_text(decision->arena, text_of(&sentence));
 }
 
 struct failure *failure_of_replica(const struct decision *decision, const struct replica *replica)

@@ -114,16 +114,26 @@ static bool is_any_live(const struct decision *decision)
 	return false;
 }
 
+/* " (interrupted)"; nothing where the word would only say "stopped" again. */
+static const char *describe_stop(const struct decision *decision)
+{
+	const char *reason = decision->job->stop_reason;
+
+	return text_equals(reason, stop_reason_words[STOP_REQUESTED])
+		       ? ""
+		       : arena_format(decision->arena, " (%s)", reason);
+}
+
 void finish_if_stopped(struct decision *decision)
 {
 	const struct job *job = decision->job;
 
 	if (is_any_live(decision))
 		return;
-	const char *why =
-		arena_format(decision->arena, "the job was stopped (%s)", job->stop_reason);
-	const char *message = arena_format(decision->arena, "TFJob %s/%s was stopped (%s).",
-					   job->name_space, job->name, job->stop_reason);
+	const char *by = describe_stop(decision);
+	const char *why = arena_format(decision->arena, "the job was stopped%s", by);
+	const char *message = arena_format(decision->arena, "TFJob %s/%s was stopped%s.",
+					   job->name_space, job->name, by);
 
 	fail(decision, "TFJobStopped", message, failure_of_job(decision, REASON_STOPPED, why),
 	     stop_reason_exit_code(job->stop_reason));

@@ -18,8 +18,7 @@ static void set_created(struct decision *decision)
 		arena_format(decision->arena, "TFJob %s is created.", decision->job->name));
 }
 
-/* Running turns to False with the reason of the suspension; a restart that was under way is
- * over. */
+/* Running turns to False with the reason of the suspension; a delay before a restart is over. */
 static void suspend(struct decision *decision)
 {
 	struct status *status = decision->status;
@@ -143,45 +142,50 @@ static void act_on_object(struct decision *decision, enum action_type type,
 }
 
 /* A stop that is overdue becomes a kill, where the back end does not see to that itself. */
-static void kill_if_overdue(struct decision *decision, const struct observed_replica *object)
+static void kill_if_overdue(struct decision *decision, const struct observed_replica *object,
+			    msec kill_at)
 {
 	if (decision->observed->habits.kills_after_grace || object->is_killed)
 		return;
-	if (decision->now >= object->kill_at)
+	if (decision->now >= kill_at)
 		act_on_object(decision, ACTION_KILL, object, 0);
 	else
-		plan_wake_at(decision->plan, object->kill_at);
+		plan_wake_at(decision->plan, kill_at);
 }
 
-static void end_live(struct decision *decision, const struct observed_replica *object, msec grace)
+static void ask_to_end(struct decision *decision, const struct observed_replica *object, msec grace)
 {
-	if (observed_was_asked_to_end(object))
-		kill_if_overdue(decision, object);
-	else
-		act_on_object(decision, grace > 0 ? ACTION_STOP : ACTION_KILL, object, grace);
+	act_on_object(decision, grace > 0 ? ACTION_STOP : ACTION_KILL, object, grace);
 }
 
-/* What belongs to no wanted attempt: told to end, then removed. */
+/* What belongs to no wanted attempt: told to end, then removed. What was told before keeps the
+ * grace that it was given. */
 static void end_leftover(struct decision *decision, const struct observed_replica *object,
 			 msec grace)
 {
-	if (observed_is_live(object))
-		end_live(decision, object, grace);
-	else
+	if (!observed_is_live(object))
 		act_on_object(decision, ACTION_REMOVE, object, 0);
+	else if (observed_was_asked_to_end(object))
+		kill_if_overdue(decision, object, object->kill_at);
+	else
+		ask_to_end(decision, object, grace);
 }
 
 /* Its own replicas are ended by a job at rest as its ending says; those that we ended are removed
- * in any case. */
+ * in any case. A grace that was made shorter since counts. */
 static void end_at_rest(struct decision *decision, const struct observed_replica *object,
 			const struct ending *ending)
 {
-	if (observed_is_live(object)) {
-		if (ending->ends_live || observed_was_asked_to_end(object))
-			end_live(decision, object, ending->grace);
-	} else if (ending->removes_all ||
-		   (ending->ends_live && observed_was_asked_to_end(object))) {
-		act_on_object(decision, ACTION_REMOVE, object, 0);
+	bool was_asked = observed_was_asked_to_end(object);
+
+	if (!observed_is_live(object)) {
+		if (ending->removes_all || (ending->ends_live && was_asked))
+			act_on_object(decision, ACTION_REMOVE, object, 0);
+	} else if (was_asked) {
+		kill_if_overdue(decision, object,
+				msec_min(object->kill_at, object->stop_asked_at + ending->grace));
+	} else if (ending->ends_live) {
+		ask_to_end(decision, object, ending->grace);
 	}
 }
 
@@ -208,7 +212,7 @@ static void end_objects(struct decision *decision)
 		else if (is_at_rest)
 			end_at_rest(decision, object, &ending);
 		else if (observed_is_live(object) && observed_was_asked_to_end(object))
-			kill_if_overdue(decision, object);
+			kill_if_overdue(decision, object, object->kill_at);
 	}
 }
 
@@ -216,6 +220,7 @@ static void end_objects(struct decision *decision)
 static void mark_ending(struct decision *decision)
 {
 	bool is_at_rest = decision_is_at_rest(decision);
+	bool is_finished = status_is_finished(decision->status);
 	struct ending ending = finish_ending(decision);
 
 	for (size_t i = 0; i < decision->n_replicas; i++) {
@@ -224,10 +229,10 @@ static void mark_ending(struct decision *decision)
 
 		if (replica->is_wanted && !is_at_rest)
 			continue;
-		if (*state == REPLICA_PENDING)
+		if (*state == REPLICA_PENDING && (is_finished || !replica->is_wanted))
 			*state = REPLICA_STOPPED;
-		else if ((*state == REPLICA_RUNNING || *state == REPLICA_STARTING) &&
-			 (!replica->is_wanted || ending.ends_live))
+		if ((*state == REPLICA_RUNNING || *state == REPLICA_STARTING) &&
+		    (!replica->is_wanted || ending.ends_live))
 			*state = REPLICA_STOPPING;
 	}
 }

@@ -1,0 +1,517 @@
+/* The stage: time, the two ends of the driver, the transcript and what must always hold. */
+#include "scenario/stage.h"
+
+#include "base/mem.h"
+#include "core/plan.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* No job needs more passes than this at one moment. */
+#define MOST_PASSES 200
+
+static struct stage *stage_of_backend(struct backend *backend)
+{
+	return (struct stage *) backend;
+}
+
+static struct stage *stage_of_store(struct store *store)
+{
+	return (struct stage *) ((char *) store - offsetof(struct stage, seen_store));
+}
+
+static void break_rule(struct stage *stage, const char *format, ...) PRINTF_LIKE(2, 3);
+
+static void break_rule(struct stage *stage, const char *format, ...)
+{
+	char sentence[300];
+	va_list values;
+
+	if (stage->broken.len)
+		return;
+	va_start(values, format);
+	vsnprintf(sentence, sizeof(sentence), format, values);
+	va_end(values);
+	text_addf(&stage->broken, "at %.3f: %s", (double) (stage->now - STAGE_BEGIN) / 1000,
+		  sentence);
+}
+
+static void say(struct stage *stage, const char *format, ...) PRINTF_LIKE(2, 3);
+
+static void say(struct stage *stage, const char *format, ...)
+{
+	char line[1000];
+	va_list values;
+
+	va_start(values, format);
+	vsnprintf(line, sizeof(line), format, values);
+	va_end(values);
+	text_addf(&stage->transcript, "\t%.3f %s\n", (double) (stage->now - STAGE_BEGIN) / 1000,
+		  line);
+}
+
+/* One more effect has reached the world; it may be the last one of this driver. */
+static void count_effect(struct stage *stage)
+{
+	stage->n_effects++;
+	if (stage->crashes_always || stage->n_effects == stage->crash_after)
+		stage->is_lost = true;
+}
+
+/* The transcript of a status: what changed in it. */
+
+static void say_condition(struct stage *stage, const struct condition *condition)
+{
+	const struct condition *old = status_condition(&stage->status, condition->type);
+
+	if (old && old->is_true == condition->is_true &&
+	    text_equals(old->reason, condition->reason))
+		return;
+	say(stage, "%s=%s %s: %s", condition_type_words[condition->type],
+	    condition->is_true ? "True" : "False", condition->reason, condition->message);
+}
+
+static void say_replica(struct stage *stage, const struct replica_status *replica)
+{
+	const struct replica_status *old =
+		status_replica(&stage->status, replica->role, replica->index);
+
+	if (old && old->state == replica->state && old->attempt == replica->attempt)
+		return;
+	if (old || replica->state != REPLICA_PENDING)
+		say(stage, "%s-%d.%d %s", replica->role, replica->index, replica->attempt,
+		    replica_state_words[replica->state]);
+}
+
+static void say_status(struct stage *stage, const struct status *status)
+{
+	for (size_t i = 0; i < status->n_replicas; i++)
+		say_replica(stage, &status->replicas[i]);
+	for (size_t i = 0; i < status->n_conditions; i++)
+		say_condition(stage, &status->conditions[i]);
+	if (status->exit_code != stage->status.exit_code)
+		say(stage, "exit code %d", status->exit_code);
+}
+
+/* What must hold between two statuses that follow each other. */
+
+static void check_replica(struct stage *stage, const struct status *status,
+			  const struct replica_status *old, bool is_resumed)
+{
+	const struct replica_status *new = status_replica(status, old->role, old->index);
+	bool was_ended_by_us = old->state == REPLICA_STOPPING || old->state == REPLICA_STOPPED;
+
+	if (!new) {
+		break_rule(stage, "%s-%d was forgotten", old->role, old->index);
+		return;
+	}
+	if (new->attempt < old->attempt || new->attempt > old->attempt + 1)
+		break_rule(stage, "%s-%d went from attempt %d to %d", old->role, old->index,
+			   old->attempt, new->attempt);
+	if (new->attempt > old->attempt && !was_ended_by_us &&
+	    !is_resumed &&new->restarts != old->restarts + 1)
+		break_rule(stage, "%s-%d.%d was replaced, and nobody was charged", old->role,
+			   old->index, old->attempt);
+	if (new->attempt > old->attempt && status_is_finished(status))
+		break_rule(stage, "%s-%d got attempt %d in a finished job", old->role, old->index,
+			   new->attempt);
+}
+
+static void check_end(struct stage *stage, const struct status *status)
+{
+	const struct status *old = &stage->status;
+
+	if (status_condition_is_true(status, CONDITION_SUCCEEDED) &&
+	    status_condition_is_true(status, CONDITION_FAILED))
+		break_rule(stage, "the job both succeeded and failed");
+	if (status_is_finished(status) &&
+	    (status->completion_time == MSEC_UNSET || status->exit_code < 0))
+		break_rule(stage, "finished without completion time or exit code");
+	if (!status_is_finished(old))
+		return;
+	if (status->exit_code != old->exit_code || status->n_conditions != old->n_conditions ||
+	    status->completion_time != old->completion_time || status->restarts != old->restarts)
+		break_rule(stage, "the end of the job changed");
+}
+
+static void check_status(struct stage *stage, const struct status *status)
+{
+	bool is_resumed = status_condition_is_true(&stage->status, CONDITION_SUSPENDED) &&
+			  !status_condition_is_true(status, CONDITION_SUSPENDED);
+
+	for (size_t i = 0; i < stage->status.n_replicas; i++)
+		check_replica(stage, status, &stage->status.replicas[i], is_resumed);
+	check_end(stage, status);
+}
+
+static void remember_status(struct stage *stage, const char *text)
+{
+	struct arena *arena = arena_new();
+	struct json *value CLEANUP(json_cleanup) = NULL;
+	struct status status;
+	struct err err;
+
+	if (json_read(text, strlen(text), &value, &err) < 0 ||
+	    status_read(value, arena, &status, &err) < 0) {
+		break_rule(stage, "the status cannot be read back: %s", err.text);
+		arena_free(arena);
+		return;
+	}
+	check_status(stage, &status);
+	say_status(stage, &status);
+	arena_free(stage->arena);
+	stage->arena = arena;
+	stage->status = status;
+}
+
+/* The store as the driver sees it. */
+
+static int seen_get(struct store *store, const char *name, struct store_record *ret_record,
+		    struct err *err)
+{
+	struct stage *stage = stage_of_store(store);
+
+	return stage->store->functions->get(stage->store, name, ret_record, err);
+}
+
+/* Somebody else writes the document that is there once more. */
+static void disturb(struct stage *stage)
+{
+	struct json *document CLEANUP(json_cleanup) = stage_document(stage);
+
+	stage->n_conflicts--;
+	stage_change_document(stage, document);
+}
+
+static int seen_change(struct store *store, const char *name, int64_t version,
+		       const struct store_change *change, int64_t *ret_version, struct err *err)
+{
+	struct stage *stage = stage_of_store(store);
+
+	if (stage->is_lost)
+		return err_set(err, ERR_IO, "the driver is lost");
+	if (stage->n_full > 0) {
+		stage->n_full--;
+		return err_set(err, ERR_SPACE, "no space left on device");
+	}
+	if (stage->n_conflicts > 0)
+		disturb(stage);
+	int rc = stage->store->functions->change(stage->store, name, version, change, ret_version,
+						 err);
+
+	if (rc < 0)
+		return rc;
+	remember_status(stage, change->status);
+	count_effect(stage);
+	return stage->is_lost ? err_set(err, ERR_IO, "the driver is lost") : 0;
+}
+
+static int seen_remove(struct store *store, const char *name, const char *uid, struct err *err)
+{
+	struct stage *stage = stage_of_store(store);
+
+	if (stage->is_lost)
+		return err_set(err, ERR_IO, "the driver is lost");
+	say(stage, "the job is deleted");
+	return stage->store->functions->remove(stage->store, name, uid, err);
+}
+
+static const struct store_functions seen_store_functions = {
+	.get = seen_get,
+	.change = seen_change,
+	.remove = seen_remove,
+};
+
+/* The back end as the driver sees it. */
+
+static int seen_observe(struct backend *backend, const struct job *job, struct arena *arena,
+			struct observed *ret_observed, struct err *err)
+{
+	struct stage *stage = stage_of_backend(backend);
+
+	return stage->backend->functions->observe(stage->backend, job, arena, ret_observed, err);
+}
+
+static void say_action(struct stage *stage, const struct action *action)
+{
+	const char *verb = action_type_words[action->type];
+
+	if (action->type == ACTION_PUBLISH || action->type == ACTION_UNPUBLISH)
+		say(stage, "%s %s-%d", verb, action->role, action->index);
+	else if (action->type == ACTION_STOP)
+		say(stage, "%s %s-%d.%d, %.3g s grace", verb, action->role, action->index,
+		    action->attempt, (double) action->grace / 1000);
+	else
+		say(stage, "%s %s-%d.%d", verb, action->role, action->index, action->attempt);
+}
+
+static void check_action(struct stage *stage, const struct action *action)
+{
+	const struct replica_status *replica =
+		status_replica(&stage->status, action->role, action->index);
+
+	if (status_is_finished(&stage->status) &&
+	    (action->type == ACTION_START || action->type == ACTION_PUBLISH))
+		break_rule(stage, "%s in a finished job", action_type_words[action->type]);
+	if (action->type == ACTION_START && (!replica || replica->attempt != action->attempt))
+		break_rule(stage, "start of %s-%d.%d, which was not written first", action->role,
+			   action->index, action->attempt);
+	if (action->type == ACTION_STOP && replica && replica->attempt == action->attempt &&
+	    replica->state != REPLICA_STOPPING)
+		break_rule(stage, "stop of %s-%d.%d, which was not written first", action->role,
+			   action->index, action->attempt);
+}
+
+static bool is_same_and_live(const struct observed_replica *a, const struct observed_replica *b)
+{
+	return a->index == b->index && text_equals(a->role, b->role) && observed_is_live(a) &&
+	       observed_is_live(b);
+}
+
+static void check_lives(struct stage *stage, const struct job *job)
+{
+	struct arena *arena CLEANUP(arena_cleanup) = arena_new();
+	struct observed observed;
+
+	if (stage->backend->functions->observe(stage->backend, job, arena, &observed, NULL) < 0)
+		return;
+	for (size_t i = 0; i < observed.n_replicas; i++)
+		for (size_t k = i + 1; k < observed.n_replicas; k++)
+			if (is_same_and_live(&observed.replicas[i], &observed.replicas[k]))
+				break_rule(stage, "%s-%d lives in two attempts",
+					   observed.replicas[i].role, observed.replicas[i].index);
+}
+
+static int seen_apply(struct backend *backend, const struct job *job, const struct action *action,
+		      struct err *err)
+{
+	struct stage *stage = stage_of_backend(backend);
+
+	if (stage->is_lost)
+		return err_set(err, ERR_IO, "the driver is lost");
+	say_action(stage, action);
+	check_action(stage, action);
+	int rc = stage->backend->functions->apply(stage->backend, job, action, err);
+
+	if (rc < 0)
+		say(stage, "(refused)");
+	else if (action->type == ACTION_START)
+		check_lives(stage, job);
+	count_effect(stage);
+	return rc;
+}
+
+static int seen_last_lines(struct backend *backend, const struct job *job, const char *role,
+			   int index, int attempt, size_t most, struct arena *arena,
+			   const char ***ret_lines, size_t *ret_count, struct err *err)
+{
+	struct stage *stage = stage_of_backend(backend);
+
+	return stage->backend->functions->last_lines(stage->backend, job, role, index, attempt,
+						     most, arena, ret_lines, ret_count, err);
+}
+
+static const struct backend_functions seen_backend_functions = {
+	.name = "stage",
+	.observe = seen_observe,
+	.apply = seen_apply,
+	.last_lines = seen_last_lines,
+};
+
+/* A note whose sentence stands in a condition already is told by its reason. */
+static void on_note(const struct job *job, const struct note *note, void *data)
+{
+	struct stage *stage = data;
+	bool is_told = false;
+
+	(void) job;
+	if (stage->is_lost)
+		return;
+	for (size_t i = 0; i < stage->status.n_conditions; i++)
+		is_told |= text_equals(stage->status.conditions[i].message, note->sentence);
+	say(stage, "%s %s%s%s", note->level == NOTE_WARNING ? "warning" : "note", note->reason,
+	    is_told ? "" : ": ", is_told ? "" : note->sentence);
+	count_effect(stage);
+}
+
+void stage_replace_driver(struct stage *stage)
+{
+	const struct driver_listener listener = {.on_note = on_note, .data = stage};
+
+	driver_free(stage->driver);
+	stage->is_lost = false;
+	stage->driver = driver_new(&stage->seen_store, &stage->seen_backend, &listener);
+}
+
+struct stage *stage_new(const struct backend_fake_settings *settings)
+{
+	struct stage *stage = mem_new(sizeof(*stage));
+
+	stage->seen_backend.functions = &seen_backend_functions;
+	stage->seen_store.functions = &seen_store_functions;
+	stage->now = STAGE_BEGIN;
+	stage->wake_at = MSEC_NEVER;
+	stage->store = store_memory_new();
+	stage->backend = backend_fake_new(settings, stage->now);
+	stage->status.exit_code = -1;
+	stage_replace_driver(stage);
+	return stage;
+}
+
+void stage_free(struct stage *stage)
+{
+	if (!stage)
+		return;
+	driver_free(stage->driver);
+	stage->backend->functions->free(stage->backend);
+	stage->store->functions->free(stage->store);
+	arena_free(stage->arena);
+	text_done(&stage->transcript);
+	text_done(&stage->broken);
+	free(stage);
+}
+
+void stage_cleanup(struct stage **stage)
+{
+	stage_free(*stage);
+}
+
+/* The job's document. */
+
+static char *first_fault(const struct faults *faults)
+{
+	return faults->count ? mem_format("%s: %s", faults->list[0].path, faults->list[0].sentence)
+			     : mem_copy_text("unknown fault");
+}
+
+char *stage_create_job(struct stage *stage, const struct json *document)
+{
+	struct job *job CLEANUP(job_cleanup) = NULL;
+	struct faults faults CLEANUP(faults_done) = {0};
+	struct store_record record CLEANUP(store_record_done) = {0};
+	struct err err;
+
+	if (job_read(document, NULL, JOB_STRICT, &faults, &job) < 0)
+		return first_fault(&faults);
+	job_set_uid(job, "00000000-0000-0000-0000-000000000001");
+	if (driver_create_job(stage->store, job, "", stage->now, &err) < 0 ||
+	    stage->store->functions->get(stage->store, STAGE_JOB, &record, &err) < 0)
+		return mem_copy_text(err.text);
+	remember_status(stage, record.status);
+	stage->wake_at = stage->now;
+	return NULL;
+}
+
+struct json *stage_document(struct stage *stage)
+{
+	struct store_record record CLEANUP(store_record_done) = {0};
+	struct json *document = NULL;
+
+	if (stage->store->functions->get(stage->store, STAGE_JOB, &record, NULL) < 0 ||
+	    json_read(record.document, strlen(record.document), &document, NULL) < 0)
+		return NULL;
+	return document;
+}
+
+void stage_change_document(struct stage *stage, const struct json *document)
+{
+	struct store_record record CLEANUP(store_record_done) = {0};
+	struct text text CLEANUP(text_done) = {0};
+	int64_t version;
+
+	if (stage->store->functions->get(stage->store, STAGE_JOB, &record, NULL) < 0)
+		return;
+	json_add_compact(&text, document);
+	const struct store_change change = {.document = text_of(&text)};
+
+	if (stage->store->functions->change(stage->store, STAGE_JOB, record.version, &change,
+					    &version, NULL) < 0)
+		break_rule(stage, "the document could not be changed");
+	stage->wake_at = stage->now;
+}
+
+void stage_suspend(struct stage *stage, bool is_suspended)
+{
+	struct json *document CLEANUP(json_cleanup) = stage_document(stage);
+
+	if (!document)
+		return;
+	json_set_bool(json_object_at(json_object_at(document, "spec"), "runPolicy"), "suspend",
+		      is_suspended);
+	stage_change_document(stage, document);
+}
+
+void stage_scale(struct stage *stage, const char *role_title, int replicas)
+{
+	struct json *document CLEANUP(json_cleanup) = stage_document(stage);
+	struct json *role = json_get_path(document, "spec", "tfReplicaSpecs", role_title, NULL);
+
+	if (!role)
+		return;
+	json_set_integer(role, "replicas", replicas);
+	stage_change_document(stage, document);
+}
+
+void stage_stop(struct stage *stage, const char *reason)
+{
+	struct json *document CLEANUP(json_cleanup) = stage_document(stage);
+
+	if (!document)
+		return;
+	json_set_string(json_object_at(json_object_at(document, "metadata"), "annotations"),
+			JOB_ANNOTATION_STOP, reason);
+	stage_change_document(stage, document);
+}
+
+/* Time. */
+
+static void pass(struct stage *stage)
+{
+	struct driver_outcome outcome;
+
+	if (driver_pass(stage->driver, STAGE_JOB, stage->now, &outcome, NULL) < 0 &&
+	    !stage->is_lost)
+		stage->n_trouble++;
+	stage->wake_at = outcome.wake_at;
+	stage->is_gone = outcome.is_gone;
+	stage->is_finished = outcome.is_finished;
+	if (!stage->is_lost)
+		return;
+	stage_replace_driver(stage);
+	stage->wake_at = stage->now;
+}
+
+void stage_settle(struct stage *stage)
+{
+	int n_passes = 0;
+
+	do {
+		pass(stage);
+		if (++n_passes > MOST_PASSES * (stage->crashes_always ? 10 : 1)) {
+			break_rule(stage, "passes without end");
+			return;
+		}
+	} while (stage->wake_at <= stage->now);
+}
+
+msec stage_next(const struct stage *stage)
+{
+	return msec_min(stage->wake_at, backend_fake_next_event(stage->backend));
+}
+
+void stage_advance(struct stage *stage, msec until)
+{
+	for (msec next = stage_next(stage); next <= until && next != MSEC_NEVER;
+	     next = stage_next(stage)) {
+		stage->now = next > stage->now ? next : stage->now;
+		backend_fake_advance(stage->backend, stage->now);
+		stage_settle(stage);
+		if (stage->broken.len)
+			return;
+	}
+	if (until == MSEC_NEVER)
+		return;
+	stage->now = until;
+	backend_fake_advance(stage->backend, until);
+}

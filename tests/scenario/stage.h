@@ -1,0 +1,70 @@
+/* A stage for the driver: the real one, on the fake back end and the store in memory, in virtual
+ * time. Transcripts, crash tests and the simulation play on it.
+ *
+ * Between the driver and both ends stand thin functions that see every effect. They write the
+ * transcript, can lose the driver after any effect, and check what must hold at every moment
+ * (`broken` then says what did not). */
+#pragma once
+
+#include "base/json.h"
+#include "base/msec.h"
+#include "base/text.h"
+#include "core/job.h"
+#include "core/status.h"
+#include "engine/backend.h"
+#include "engine/backend_fake.h"
+#include "engine/driver.h"
+#include "store/store.h"
+
+#include <stdbool.h>
+
+#define STAGE_JOB "j" /* name of the job on the stage */
+#define STAGE_BEGIN ((msec) 1767225600000) /* virtual time begins here: 2026-01-01 */
+
+struct stage {
+	struct backend seen_backend; /* what the driver is given: first, so that it can be found */
+	struct store seen_store;
+	struct store *store;
+	struct backend *backend;
+	struct driver *driver;
+	msec now;
+	msec wake_at;
+	bool is_gone; /* the job was removed from the store */
+	bool is_finished; /* as the driver said last */
+
+	struct text transcript;
+	long n_effects; /* so far: status writes, actions, notes */
+	long crash_after; /* lose the driver after this effect; 0: never */
+	bool crashes_always; /* lose it after every effect */
+	bool is_lost; /* nothing reaches the world until there is a new driver */
+	int n_conflicts; /* this many next writes meet a change by somebody else */
+	int n_full; /* and this many a full disk */
+	int n_trouble; /* errors that the driver reported */
+
+	struct arena *arena; /* of `status` */
+	struct status status; /* as written last */
+	struct text broken; /* the first thing that did not hold; empty: all did */
+};
+
+struct stage *stage_new(const struct backend_fake_settings *settings);
+void stage_free(struct stage *stage);
+void stage_cleanup(struct stage **stage);
+
+/* The job of this document comes onto the stage. The text of the first fault, or NULL. */
+char *stage_create_job(struct stage *stage, const struct json *document);
+/* The document as it is now; the caller frees it and may hand a changed one back. */
+struct json *stage_document(struct stage *stage);
+void stage_change_document(struct stage *stage, const struct json *document);
+
+void stage_suspend(struct stage *stage, bool is_suspended);
+void stage_scale(struct stage *stage, const char *role_title, int replicas);
+void stage_stop(struct stage *stage, const char *reason);
+
+/* Passes until one changes nothing. */
+void stage_settle(struct stage *stage);
+/* The next moment at which something happens by itself; MSEC_NEVER. */
+msec stage_next(const struct stage *stage);
+/* Time goes on to `until`, with passes whenever something happens. */
+void stage_advance(struct stage *stage, msec until);
+/* A new driver takes the place of the one there is. */
+void stage_replace_driver(struct stage *stage);
