@@ -5,6 +5,7 @@
  * posix_spawn does the same inside, but cannot set a parent-death signal. */
 #include "io/child.h"
 
+#include "io/file.h"
 #include "io/process.h"
 
 #include <errno.h>
@@ -259,19 +260,34 @@ int child_start(const struct child_start *start, pid_t *ret_pid, struct err *err
 	return 0;
 }
 
-int child_check(const struct child_start *start, struct err *err)
+static int open_folder(const struct child_start *start, int *ret_fd, struct err *err)
 {
-	int folder_fd = AT_FDCWD;
+	if (!start->working_dir)
+		return 0;
+	int fd = open(start->working_dir, O_PATH | O_DIRECTORY | O_CLOEXEC);
 
-	if (start->working_dir) {
-		folder_fd = open(start->working_dir, O_PATH | O_DIRECTORY | O_CLOEXEC);
-		if (folder_fd < 0)
-			return describe_folder(start->working_dir, errno, err);
-	}
-	int outcome = try_each_place(start, folder_fd, try_access);
+	if (fd < 0)
+		return describe_folder(start->working_dir, errno, err);
+	*ret_fd = fd;
+	return 0;
+}
 
-	if (folder_fd != AT_FDCWD)
-		close(folder_fd);
+int child_check_folder(const struct child_start *start, struct err *err)
+{
+	int fd CLEANUP(file_close) = AT_FDCWD;
+
+	return open_folder(start, &fd, err);
+}
+
+int child_check_program(const struct child_start *start, struct err *err)
+{
+	int fd CLEANUP(file_close) = AT_FDCWD;
+	int rc = open_folder(start, &fd, err);
+
+	if (rc < 0)
+		return rc;
+	int outcome = try_each_place(start, fd, try_access);
+
 	return outcome ? describe_program(start, outcome, err) : 0;
 }
 

@@ -21,9 +21,10 @@ struct child_start {
  */
 int child_start(const struct child_start *start, pid_t *ret_pid, struct err *err) MUST_USE;
 
-/* Looks whether child_start would find the folder and the program, with the same errors, and starts
- * nothing. */
-int child_check(const struct child_start *start, struct err *err) MUST_USE;
+/* Look whether child_start would find the folder, and the program (seen from that folder), with the
+ * same errors, and start nothing. */
+int child_check_folder(const struct child_start *start, struct err *err) MUST_USE;
+int child_check_program(const struct child_start *start, struct err *err) MUST_USE;
 
 /* How a child ended. */
 struct child_exit {

@@ -1,6 +1,7 @@
 /* Processes as /proc tells of them. Everything is read anew: nothing here is remembered. */
 #include "io/process.h"
 
+#include "base/mem.h"
 #include "base/text.h"
 
 #include <ctype.h>
@@ -212,16 +213,25 @@ static bool read_environment(pid_t pid, struct text *environment)
 	return len == 0;
 }
 
+/* The first entry that begins so; NULL when there is none. */
+static const char *find_entry(const struct text *environment, const char *beginning)
+{
+	for (size_t at = 0; at < environment->len; at++) {
+		const char *entry = environment->bytes + at;
+
+		if (text_starts_with(entry, beginning))
+			return entry;
+		at += strlen(entry);
+	}
+	return NULL;
+}
+
 static bool holds_entry(const struct text *environment, const char *entry)
 {
-	size_t len = strlen(entry) + 1;
-
-	for (size_t at = 0; at + len <= environment->len;) {
-		const char *here = environment->bytes + at;
-
-		if (memcmp(here, entry, len) == 0)
+	for (size_t at = 0; at < environment->len; at++) {
+		if (text_equals(environment->bytes + at, entry))
 			return true;
-		at += strnlen(here, environment->len - at) + 1;
+		at += strlen(environment->bytes + at);
 	}
 	return false;
 }
@@ -231,6 +241,16 @@ bool process_has_mark(pid_t pid, const char *entry)
 	struct text environment CLEANUP(text_done) = {0};
 
 	return read_environment(pid, &environment) && holds_entry(&environment, entry);
+}
+
+char *process_variable(pid_t pid, const char *name)
+{
+	struct text environment CLEANUP(text_done) = {0};
+	char *beginning CLEANUP(mem_free_text) = mem_format("%s=", name);
+	const char *entry =
+		read_environment(pid, &environment) ? find_entry(&environment, beginning) : NULL;
+
+	return entry ? mem_copy_text(entry + strlen(beginning)) : NULL;
 }
 
 struct mark_search {

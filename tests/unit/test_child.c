@@ -275,17 +275,18 @@ static void a_check_finds_what_a_start_would(void **state)
 	struct child_start how = {
 		.program = "program", .arguments = arguments, .environment = default_environment};
 
-	assert_int_equal(child_check(&how, &world->err), ERR_NOT_FOUND);
+	assert_int_equal(child_check_program(&how, &world->err), ERR_NOT_FOUND);
 	write_program(world, "#!/bin/sh\n", 0644, path);
 	how.program = "./program";
 	how.working_dir = world->folder;
-	assert_int_equal(child_check(&how, &world->err), ERR_REFUSED);
+	assert_int_equal(child_check_program(&how, &world->err), ERR_REFUSED);
 	chmod(path, 0755);
-	assert_int_equal(child_check(&how, &world->err), 0);
+	assert_int_equal(child_check_program(&how, &world->err), 0);
 	how.program = "sh";
-	assert_int_equal(child_check(&how, &world->err), 0);
+	assert_int_equal(child_check_program(&how, &world->err), 0);
+	assert_int_equal(child_check_folder(&how, &world->err), 0);
 	how.working_dir = "/no/such/folder";
-	assert_int_equal(child_check(&how, &world->err), ERR_NOT_FOUND);
+	assert_int_equal(child_check_folder(&how, &world->err), ERR_NOT_FOUND);
 }
 
 static void a_child_dies_with_its_parent(void **state)

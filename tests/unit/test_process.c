@@ -1,5 +1,6 @@
 #include "unit.h"
 
+#include "base/mem.h"
 #include "base/own.h"
 #include "io/process.h"
 
@@ -118,6 +119,10 @@ static void a_mark_is_found_only_as_a_whole_entry(void **state)
 	assert_false(process_has_mark(pid, mark + 1));
 	assert_false(process_has_mark(stranger, mark));
 	process_each_marked(mark, note_pid, &found);
+	char *value CLEANUP(mem_free_text) = process_variable(pid, "MUSTER_TEST_MARK");
+
+	assert_string_equal(value, strchr(mark, '=') + 1);
+	assert_null(process_variable(pid, "MUSTER_TEST"));
 	assert_int_equal(found.times, 1);
 	assert_int_equal(found.others, 0);
 	kill_without_reaping(pid);

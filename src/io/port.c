@@ -1,0 +1,80 @@
+/* Ports: the kernel's own range is kept clear of, and the rest is tried by bind. */
+#include "io/port.h"
+
+#include "io/file.h"
+
+#include <fcntl.h>
+#include <netinet/in.h>
+#include <stdio.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#define LOWEST_PORT 10000 /* well known services live below */
+#define HIGHEST_PORT 65535
+#define EPHEMERAL_RANGE "/proc/sys/net/ipv4/ip_local_port_range"
+
+/* What the kernel begins with (ip(7)), where /proc does not say. */
+static void read_ephemeral_range(int *ret_low, int *ret_high)
+{
+	char line[64] = "";
+	int fd CLEANUP(file_close) = open(EPHEMERAL_RANGE, O_RDONLY | O_CLOEXEC);
+
+	if (fd >= 0)
+		file_read_at(fd, line, sizeof(line) - 1, 0);
+	if (sscanf(line, "%d %d", ret_low, ret_high) != 2) {
+		*ret_low = 32768;
+		*ret_high = 60999;
+	}
+}
+
+int port_range(int *ret_low, int *ret_high, struct err *err)
+{
+	int low, high;
+
+	read_ephemeral_range(&low, &high);
+	int n_below = low - LOWEST_PORT, n_above = HIGHEST_PORT - high;
+
+	if (n_below <= 0 && n_above <= 0)
+		return err_set(err, ERR_LIMIT,
+			       "net.ipv4.ip_local_port_range (%d to %d) leaves no ports for "
+			       "servers: sysctl -w net.ipv4.ip_local_port_range='32768 60999'",
+			       low, high);
+	*ret_low = n_below >= n_above ? LOWEST_PORT : high + 1;
+	*ret_high = n_below >= n_above ? low - 1 : HIGHEST_PORT;
+	return 0;
+}
+
+static bool can_bind(int family, const struct sockaddr *address, socklen_t size)
+{
+	const int yes = 1;
+	int fd CLEANUP(file_close) = socket(family, SOCK_STREAM | SOCK_CLOEXEC, 0);
+
+	/* As servers do: connections of a server that is gone are no obstacle. */
+	return fd >= 0 && setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &yes, sizeof(yes)) == 0 &&
+	       bind(fd, address, size) == 0;
+}
+
+static bool has_ipv6(void)
+{
+	int fd CLEANUP(file_close) = socket(AF_INET6, SOCK_STREAM | SOCK_CLOEXEC, 0);
+
+	return fd >= 0;
+}
+
+bool port_is_free(int port)
+{
+	const struct sockaddr_in6 both = {
+		.sin6_family = AF_INET6,
+		.sin6_port = htons((in_port_t) port),
+		.sin6_addr = IN6ADDR_ANY_INIT,
+	};
+	const struct sockaddr_in old = {
+		.sin_family = AF_INET,
+		.sin_port = htons((in_port_t) port),
+		.sin_addr = {htonl(INADDR_ANY)},
+	};
+
+	if (has_ipv6())
+		return can_bind(AF_INET6, (const struct sockaddr *) &both, sizeof(both));
+	return can_bind(AF_INET, (const struct sockaddr *) &old, sizeof(old));
+}
