@@ -1,0 +1,103 @@
+/* What can be seen to go wrong before anything is started: no command, no such program, no such
+ * folder. */
+#include "base/text.h"
+#include "engine/backend_local.h"
+#include "engine/backend_local_start.h"
+
+#include <string.h>
+
+static const struct place nowhere = {0, 0};
+
+/* Position of the container that trains, among those of the template. */
+static size_t container_position(const struct role *role)
+{
+	const struct json *containers = json_get_path(role->template, "spec", "containers", NULL);
+
+	for (size_t i = 0; i < json_count(containers); i++) {
+		const struct json *name = json_get(json_at(containers, i), "name");
+
+		if (text_equals(json_as_string(name, ""), role->container.name))
+			return i;
+	}
+	return 0;
+}
+
+static char *path_of(const struct role *role, const char *field)
+{
+	return mem_format("spec.tfReplicaSpecs[%s].template.spec.containers[%zu].%s", role->title,
+			  container_position(role), field);
+}
+
+static void add_fault(struct faults *faults, const struct role *role, const char *field,
+		      const char *sentence)
+{
+	char *path CLEANUP(mem_free_text) = path_of(role, field);
+
+	fault_add(faults, nowhere, path, "%s", sentence);
+}
+
+/* A name made of variables that only a running job has cannot be looked up. */
+static bool has_unknown_variable(const char *program)
+{
+	return strstr(program, "$(") != NULL;
+}
+
+/* Ports are claimed when the job begins; until then every replica stands at the same one. */
+static struct cluster imagine_cluster(const struct job *job, struct arena *arena)
+{
+	size_t count = (size_t) job_replica_count(job), n = 0;
+	struct cluster_address *addresses = arena_take_array(arena, count, sizeof(*addresses));
+
+	for (size_t i = 0; i < job->n_roles; i++)
+		for (int index = 0; index < job->roles[i].replicas; index++)
+			addresses[n++] =
+				(struct cluster_address){job->roles[i].name, index, "127.0.0.1:1"};
+	return (struct cluster){
+		.job = job,
+		.addresses = addresses,
+		.n_addresses = n,
+		.coordinator_host = "127.0.0.1",
+		.coordinator_port = 1,
+	};
+}
+
+static void check_start(const struct job *job, const struct role *role, struct faults *faults)
+{
+	struct arena *arena CLEANUP(arena_cleanup) = arena_new();
+	struct cluster cluster = imagine_cluster(job, arena);
+	struct child_start start;
+	struct err err;
+
+	local_start_describe(&cluster, role, 0, 0, arena, &start);
+	if (child_check_folder(&start, &err) < 0)
+		add_fault(faults, role, "workingDir", err.text);
+	else if (!has_unknown_variable(start.program) && child_check_program(&start, &err) < 0)
+		add_fault(faults, role, "command", err.text);
+}
+
+static void check_role(const struct job *job, const struct role *role, struct faults *faults)
+{
+	const struct container *container = &role->container;
+
+	if (role->replicas == 0)
+		return;
+	if (container->command && container->command[0])
+		check_start(job, role, faults);
+	else if (container->args && container->args[0])
+		add_fault(faults, role, "command",
+			  "Required value: the arguments need a program here, where no image "
+			  "brings one");
+	else
+		add_fault(faults, role, "command",
+			  "Required value: there is no image here that brings a command, so write "
+			  "one: command: [python3, train.py]");
+}
+
+int backend_local_check(const struct job *job, struct faults *faults)
+{
+	size_t before = faults->count;
+
+	for (size_t i = 0; i < job->n_roles; i++)
+		check_role(job, &job->roles[i], faults);
+	return faults->count > before ? ERR_INVALID : 0;
+}

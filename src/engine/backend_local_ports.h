@@ -1,0 +1,49 @@
+/* Addresses of one job on this machine: ports that the store remembers as taken. */
+#pragma once
+
+#include "base/err.h"
+#include "base/mem.h"
+#include "base/own.h"
+#include "core/cluster.h"
+#include "core/job.h"
+#include "core/observed.h"
+#include "store/store.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+
+struct local_address {
+	char *role;
+	int index;
+	int port;
+	char *text; /* "127.0.0.1:20001" */
+	bool is_published;
+};
+
+struct local_ports {
+	struct store *store; /* borrowed */
+	struct local_address *addresses;
+	size_t n_addresses;
+	size_t capacity;
+	int coordinator_port; /* 0: nothing is claimed */
+};
+
+/* Gives the replica its address. The first call claims ports for every replica of the job that has
+ * none, and one where rank 0 meets the others, all or none. They stay over restarts. */
+int local_ports_publish(struct local_ports *ports, const struct job *job, const char *role,
+			int index, struct err *err) MUST_USE;
+/* Takes it back; with the last one all ports are given back to the store. */
+int local_ports_unpublish(struct local_ports *ports, const char *uid, const char *role, int index,
+			  struct err *err) MUST_USE;
+/* Gives everything back; nothing may listen there any more. */
+int local_ports_release(struct local_ports *ports, const char *uid, struct err *err);
+void local_ports_done(struct local_ports *ports);
+
+/* NULL when it has none. */
+const struct local_address *local_ports_find(const struct local_ports *ports, const char *role,
+					     int index);
+void local_ports_observe(const struct local_ports *ports, struct arena *arena,
+			 struct observed *observed);
+/* Who is where, for the environment of the job's processes; lives in the arena. */
+struct cluster local_ports_cluster(const struct local_ports *ports, const struct job *job,
+				   struct arena *arena);

@@ -1,0 +1,119 @@
+#include "engine/backend_local_replica.h"
+
+#include "engine/backend_local_start.h"
+
+#include <signal.h>
+#include <stdlib.h>
+
+/* As shells say it: no such program, or one that may not be run. */
+#define EXIT_NOT_FOUND 127
+#define EXIT_NOT_RUNNABLE 126
+
+struct local_replica *local_replica_new(const char *uid, const char *role, int index, int attempt,
+					msec now)
+{
+	struct local_replica *replica = mem_new(sizeof(*replica));
+
+	*replica = (struct local_replica){
+		.role = mem_copy_text(role),
+		.index = index,
+		.attempt = attempt,
+		.mark = local_start_mark(uid, role, index, attempt),
+		.started_at = now,
+	};
+	return replica;
+}
+
+void local_replica_free(struct local_replica *replica)
+{
+	if (!replica)
+		return;
+	replica_output_free(replica->output);
+	free(replica->role);
+	free(replica->mark);
+	free(replica->message);
+	free(replica->log);
+	free(replica);
+}
+
+void local_replica_fail_start(struct local_replica *replica, const struct err *err, msec now)
+{
+	bool is_missing = err->code == ERR_NOT_FOUND;
+
+	replica->child_exit.exit_code = is_missing ? EXIT_NOT_FOUND : EXIT_NOT_RUNNABLE;
+	replica->reason = "StartFailed";
+	replica->message = mem_copy_text(err->text);
+	replica->ended_at = now;
+	local_replica_end(replica);
+}
+
+void local_replica_stop(struct local_replica *replica, msec now, msec grace)
+{
+	if (replica->stage != LOCAL_RUNNING || replica->stop_asked_at != MSEC_UNSET)
+		return;
+	replica->stop_asked_at = now;
+	replica->kill_at = now + grace;
+	child_signal_group(replica->pid, SIGTERM);
+	child_signal_group(replica->pid, SIGCONT);
+}
+
+void local_replica_kill(struct local_replica *replica, msec now)
+{
+	if (replica->stage != LOCAL_RUNNING || replica->is_killed)
+		return;
+	if (replica->stop_asked_at == MSEC_UNSET)
+		replica->stop_asked_at = replica->kill_at = now;
+	replica->is_killed = true;
+	child_signal_group(replica->pid, SIGKILL);
+}
+
+void local_replica_leave(struct local_replica *replica, const struct child_exit *child_exit,
+			 msec now)
+{
+	replica->child_exit = *child_exit;
+	replica->ended_at = now;
+	replica->stage = LOCAL_LEFT;
+}
+
+void local_replica_end(struct local_replica *replica)
+{
+	replica->last_output = local_replica_last_output(replica);
+	replica_output_finish(TAKE(replica->output));
+	replica->stage = LOCAL_ENDED;
+}
+
+msec local_replica_last_output(const struct local_replica *replica)
+{
+	return replica->output ? replica_output_last(replica->output) : replica->last_output;
+}
+
+static enum observed_phase phase_of(const struct local_replica *replica)
+{
+	if (replica->stage != LOCAL_ENDED)
+		return OBSERVED_RUNNING;
+	return replica->child_exit.exit_code == 0 ? OBSERVED_SUCCEEDED : OBSERVED_FAILED;
+}
+
+void local_replica_observe(const struct local_replica *replica, struct arena *arena,
+			   struct observed_replica *ret_observed)
+{
+	bool has_ended = replica->stage == LOCAL_ENDED;
+
+	*ret_observed = (struct observed_replica){
+		.role = arena_copy_text(arena, replica->role),
+		.index = replica->index,
+		.attempt = replica->attempt,
+		.phase = phase_of(replica),
+		.pid = has_ended ? 0 : replica->pid,
+		.exit_code = has_ended ? replica->child_exit.exit_code : -1,
+		.signal = has_ended ? replica->child_exit.signal : 0,
+		.reason = replica->reason,
+		.message = arena_copy_text(arena, replica->message),
+		.started_at = replica->started_at,
+		.ended_at = has_ended ? replica->ended_at : MSEC_UNSET,
+		.stop_asked_at = replica->stop_asked_at,
+		.kill_at = replica->kill_at,
+		.is_killed = replica->is_killed,
+		.log = arena_copy_text(arena, replica->log),
+	};
+}

@@ -1,0 +1,60 @@
+/* One attempt of a replica on this machine: a process, its descendants and its output. Used by the
+ * files of the local back end alone. */
+#pragma once
+
+#include "base/mem.h"
+#include "base/msec.h"
+#include "base/own.h"
+#include "core/observed.h"
+#include "engine/replica_output.h"
+#include "io/child.h"
+
+#include <stdbool.h>
+#include <sys/types.h>
+
+enum local_stage {
+	LOCAL_RUNNING,
+	LOCAL_LEFT, /* the process has ended; descendants of it may still be dying */
+	LOCAL_ENDED, /* nothing of it is left */
+};
+
+struct local_replica {
+	char *role;
+	int index;
+	int attempt;
+	char *mark; /* the attempt's entry in its environment */
+	enum local_stage stage;
+	pid_t pid; /* 0: it could not be started */
+	struct child_exit child_exit; /* from LOCAL_LEFT on */
+	const char *reason; /* "OOMKilled", "StartFailed", or NULL */
+	char *message;
+	msec started_at;
+	msec ended_at;
+	msec stop_asked_at;
+	msec kill_at;
+	bool is_killed;
+	bool has_escapees; /* set by the last look at our children */
+	char *log; /* path, or NULL */
+	struct replica_output *output; /* NULL once it has ended */
+	msec last_output; /* as it was when the output ended */
+};
+
+struct local_replica *local_replica_new(const char *uid, const char *role, int index, int attempt,
+					msec now) MUST_USE;
+/* Closes what is open and forgets it; the process, if there is one, is the caller's. */
+void local_replica_free(struct local_replica *replica);
+
+/* It could not be started: it has ended as a shell would tell it, 127 or 126. */
+void local_replica_fail_start(struct local_replica *replica, const struct err *err, msec now);
+/* Asks it to end. A process that was stopped is woken, or it would never hear of it. */
+void local_replica_stop(struct local_replica *replica, msec now, msec grace);
+void local_replica_kill(struct local_replica *replica, msec now);
+/* Its process has ended, and was reaped. */
+void local_replica_leave(struct local_replica *replica, const struct child_exit *child_exit,
+			 msec now);
+/* Nothing of it is left: what it printed last is taken, and its log is closed. */
+void local_replica_end(struct local_replica *replica);
+
+msec local_replica_last_output(const struct local_replica *replica);
+void local_replica_observe(const struct local_replica *replica, struct arena *arena,
+			   struct observed_replica *ret_observed);

@@ -1,0 +1,109 @@
+#include "engine/backend_local_start.h"
+
+#include "base/text.h"
+#include "engine/backend_local.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+char *local_start_mark(const char *uid, const char *role, int index, int attempt)
+{
+	return mem_format(ENVIRONMENT_ATTEMPT_MARK "=%s/%s-%d.%d", uid, role, index, attempt);
+}
+
+static void add_marks(struct environment *declared, const char *uid, const char *role, int index,
+		      int attempt)
+{
+	char *mark CLEANUP(mem_free_text) = local_start_mark(uid, role, index, attempt);
+
+	environment_set(declared, ENVIRONMENT_JOB_MARK, uid);
+	environment_set(declared, ENVIRONMENT_ATTEMPT_MARK, strchr(mark, '=') + 1);
+}
+
+/* All that the job's process is told beyond what muster itself was started with. The marks come
+ * last: they are how its descendants are found. */
+static void declare(const struct cluster *cluster, const struct role *role, int index, int attempt,
+		    struct environment *declared)
+{
+	/* Lines have to come as they are printed, not when a buffer of 8 KiB is full. */
+	environment_set(declared, "PYTHONUNBUFFERED", "1");
+	cluster_add_environment(cluster, role->name, index, attempt, declared);
+	environment_add_container(declared, &role->container);
+	add_marks(declared, cluster->job->uid, role->name, index, attempt);
+}
+
+static bool is_declared(const struct environment *declared, const char *entry)
+{
+	size_t len = strcspn(entry, "=");
+
+	for (size_t i = 0; i < declared->count; i++)
+		if (strncmp(declared->entries[i], entry, len) == 0 &&
+		    declared->entries[i][len] == '=')
+			return true;
+	return false;
+}
+
+static char *const *merge(const struct environment *declared, struct arena *arena)
+{
+	size_t n_own = 0, count = 0;
+
+	while (environ[n_own])
+		n_own++;
+	char **entries = arena_take_array(arena, n_own + declared->count + 1, sizeof(*entries));
+
+	for (size_t i = 0; i < n_own; i++)
+		if (!is_declared(declared, environ[i]))
+			entries[count++] = environ[i];
+	for (size_t i = 0; i < declared->count; i++)
+		entries[count++] = arena_copy_text(arena, declared->entries[i]);
+	return entries;
+}
+
+static size_t count_texts(const char *const *texts)
+{
+	size_t count = 0;
+
+	while (texts && texts[count])
+		count++;
+	return count;
+}
+
+static size_t expand_into(char **expanded, const char *const *texts,
+			  const struct environment *declared, struct arena *arena)
+{
+	size_t count = count_texts(texts);
+
+	for (size_t i = 0; i < count; i++) {
+		char *text CLEANUP(mem_free_text) = environment_expand(declared, texts[i]);
+
+		expanded[i] = arena_copy_text(arena, text);
+	}
+	return count;
+}
+
+static char *const *make_arguments(const struct container *container,
+				   const struct environment *declared, struct arena *arena)
+{
+	size_t count = count_texts(container->command) + count_texts(container->args);
+	char **arguments = arena_take_array(arena, count + 1, sizeof(*arguments));
+	size_t n_command = expand_into(arguments, container->command, declared, arena);
+
+	expand_into(arguments + n_command, container->args, declared, arena);
+	return arguments;
+}
+
+void local_start_describe(const struct cluster *cluster, const struct role *role, int index,
+			  int attempt, struct arena *arena, struct child_start *ret_start)
+{
+	struct environment declared CLEANUP(environment_done) = {0};
+
+	declare(cluster, role, index, attempt, &declared);
+	*ret_start = (struct child_start){
+		.arguments = make_arguments(&role->container, &declared, arena),
+		.environment = merge(&declared, arena),
+		.working_dir = role->container.working_dir,
+		.output_fd = -1,
+	};
+	ret_start->program = ret_start->arguments[0];
+}

@@ -1,0 +1,18 @@
+/* What a replica's process is started with on this machine: command, environment, folder. */
+#pragma once
+
+#include "base/err.h"
+#include "base/mem.h"
+#include "base/own.h"
+#include "core/cluster.h"
+#include "io/child.h"
+
+/* Fills everything but the output descriptor; what it points to lives in the arena (and in muster's
+ * own environment). The environment is muster's own, then what muster says of the cluster, the two
+ * marks, and the container's env, later ones winning. $(NAME) stands for a variable of the last
+ * three, as on Kubernetes, where no other ones exist. `cluster->job` has the uid. */
+void local_start_describe(const struct cluster *cluster, const struct role *role, int index,
+			  int attempt, struct arena *arena, struct child_start *ret_start);
+
+/* The attempt's mark as an entry of its environment: "MUSTER_ATTEMPT_ID=UID/ROLE-INDEX.ATTEMPT". */
+char *local_start_mark(const char *uid, const char *role, int index, int attempt) MUST_USE;
