@@ -18,6 +18,7 @@
 #include "engine/state_folder.h"
 #include "engine/supervisor_id.h"
 #include "io/file.h"
+#include "store/store_patient.h"
 
 #include <fcntl.h>
 #include <signal.h>
@@ -25,6 +26,7 @@
 #include <unistd.h>
 
 #define EXIT_OWN_FAULT 125
+#define RETRY_AFTER MSEC_PER_SECOND
 /* One Ctrl-C may come twice: to the group, and handed on by the outer process. */
 #define SAME_KEY_PRESS ((msec) 200)
 
@@ -63,6 +65,15 @@ static void say(struct supervision *supervision, const char *sentence)
 	job_log_add(supervision->log, loop_now(), "Warning", "Supervisor", sentence);
 	if (supervision->console)
 		console_say(supervision->console, sentence);
+}
+
+static void on_store_trouble(const char *sentence, void *data)
+{
+	char *told CLEANUP(mem_free_text) =
+		sentence ? mem_format("%s; the job goes on, and this is tried again", sentence)
+			 : mem_copy_text("the state of the job is written again");
+
+	say(data, told);
 }
 
 static void on_note(const struct job *job, const struct note *note, void *data)
@@ -185,6 +196,9 @@ static void end(struct supervision *supervision)
 					&err);
 	if (rc < 0 && rc != ERR_NOT_FOUND)
 		say(supervision, err.text);
+	if (store_patient_is_behind(supervision->store))
+		say(supervision, "how the job ended could not be written: `muster ps` will show "
+				 "it as lost");
 	if (supervision->console)
 		console_finish(supervision->console, &supervision->status, on_drained, supervision);
 	else
@@ -207,6 +221,8 @@ static void pass(void *data)
 	}
 	if (outcome.wake_at > now)
 		tell_started(supervision);
+	if (store_patient_is_behind(supervision->store))
+		outcome.wake_at = msec_min(outcome.wake_at, now + RETRY_AFTER);
 	loop_timer_arm(supervision->timer, outcome.wake_at);
 }
 
@@ -378,12 +394,22 @@ static void watch_ends(struct supervision *supervision, const struct guard *guar
 						      on_outer_gone, supervision);
 }
 
+static int open_store(struct supervision *supervision, struct err *err)
+{
+	struct store *store;
+	int rc = store_sqlite_open(supervision->request->state_folder, &store, err);
+
+	if (rc == 0)
+		supervision->store = store_patient_new(store, on_store_trouble, supervision);
+	return rc;
+}
+
 /* Everything that can fail, in the order in which it can be undone; the record comes last but one,
  * so that a job that is to be seen has a supervisor that can be reached. */
 static int set_up(struct supervision *supervision, struct err *err)
 {
 	const struct supervisor_request *request = supervision->request;
-	int rc = store_sqlite_open(request->state_folder, &supervision->store, err);
+	int rc = open_store(supervision, err);
 
 	if (rc == 0)
 		rc = state_folder_make_job(request->state_folder, supervision->uid, err);

@@ -4,6 +4,7 @@
 #include "base/mem.h"
 #include "io/folder.h"
 #include "store/store.h"
+#include "store/store_patient.h"
 
 #include <fcntl.h>
 #include <stdio.h>
@@ -51,6 +52,21 @@ static int make_memory(void **state)
 	struct place_of_test *place = mem_new(sizeof(*place));
 
 	place->store = store_memory_new();
+	*state = place;
+	return 0;
+}
+
+static void fail_by_trouble(const char *sentence, void *data)
+{
+	(void) data;
+	fail_msg("%s", sentence);
+}
+
+static int make_patient(void **state)
+{
+	struct place_of_test *place = mem_new(sizeof(*place));
+
+	place->store = store_patient_new(store_memory_new(), fail_by_trouble, NULL);
 	*state = place;
 	return 0;
 }
@@ -468,6 +484,7 @@ static void a_folder_that_cannot_be_made_is_named(void **state)
 int main(void)
 {
 	const struct CMUnitTest memory_tests[] = {TESTS_OF(make_memory)};
+	const struct CMUnitTest patient_tests[] = {TESTS_OF(make_patient)};
 	const struct CMUnitTest sqlite_tests[] = {
 		TESTS_OF(make_sqlite),
 		FILE_TEST(the_file_is_for_this_user_alone_and_keeps_what_was_written),
@@ -478,5 +495,6 @@ int main(void)
 	};
 
 	return cmocka_run_group_tests(memory_tests, NULL, NULL) +
+	       cmocka_run_group_tests(patient_tests, NULL, NULL) +
 	       cmocka_run_group_tests(sqlite_tests, NULL, NULL);
 }
