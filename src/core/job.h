@@ -127,10 +127,13 @@ extern const char *const stop_reason_words[STOP_REASON_COUNT];
 /* 130, 143 or 129; 130 for a word that is none. */
 int stop_reason_exit_code(const char *word);
 
-/* Who reads decides how strict it is. */
+/* Who reads decides how strict it is. What has another type than its field is a fault for all. */
 enum job_strictness {
 	JOB_STRICT, /* command line: what can never run is a fault */
-	JOB_LENIENT, /* operator: only what the webhook of training-operator refuses is a fault */
+	JOB_LENIENT, /* a store's or server's document, which was let in before: odd values are read
+			as the old operator read them */
+	JOB_ADMISSION, /* webhook of the operator: as lenient, and an image is required, so that
+			  the faults are those of training-operator's webhook */
 };
 
 /* Something wrong with a document, at its place. */

@@ -178,7 +178,7 @@ static void check_container(struct field_reader *reader, const struct field *con
 
 	if (field_is_object(reader, &container))
 		check_spelling(reader, &container, container_words, ARRAY_LEN(container_words));
-	if (!is_strict(reader) && image_text[0] == '\0')
+	if (reader->strictness == JOB_ADMISSION && image_text[0] == '\0')
 		field_refuse(reader, &image, "Required value: must be required");
 	if (is_strict(reader) && !field_is_set(&name))
 		field_refuse(reader, &name, "Required value");

@@ -40,10 +40,10 @@ static struct job *try_read(const char *yaml, enum job_strictness strictness, co
 		fail_msg("%s in: %s", err.text, yaml);
 	assert_int_equal(count, 1);
 
-	/* An operator has no file: its faults have no places, and stay in the webhook's order. */
-	int rc = job_read(document_root(documents[0]),
-			  strictness == JOB_STRICT ? documents[0] : NULL, strictness, &faults,
-			  &job);
+	/* A webhook has no file: its faults have no places, and stay in the webhook's order. */
+	int rc =
+		job_read(document_root(documents[0]),
+			 strictness == JOB_STRICT ? documents[0] : NULL, strictness, &faults, &job);
 
 	documents_free(documents, count);
 	assert_int_equal(rc, faults.count > 0 ? ERR_INVALID : 0);
@@ -400,7 +400,7 @@ static void what_can_never_run_is_a_fault_of_a_file(void **state)
 
 /* Section by section what the validating webhook of training-operator v1.9 says, and nothing else.
  */
-static void the_operator_is_told_what_the_webhook_says(void **state)
+static void an_admission_says_what_the_webhook_says(void **state)
 {
 	(void) state;
 	static const struct {
@@ -439,10 +439,10 @@ static void the_operator_is_told_what_the_webhook_says(void **state)
 	};
 
 	for (size_t i = 0; i < ARRAY_LEN(rows); i++)
-		assert_faults(rows[i].yaml, JOB_LENIENT, rows[i].faults);
+		assert_faults(rows[i].yaml, JOB_ADMISSION, rows[i].faults);
 }
 
-static void the_operator_reads_odd_values_as_the_old_one_did(void **state)
+static void odd_values_are_read_as_the_old_operator_did(void **state)
 {
 	(void) state;
 	struct job *job CLEANUP(job_cleanup) = read_well(
@@ -462,6 +462,21 @@ static void the_operator_reads_odd_values_as_the_old_one_did(void **state)
 	assert_int_equal(job->roles[2].kind, ROLE_OTHER);
 	assert_string_equal(job->roles[2].title, "Foo");
 	assert_string_equal(job->roles[2].name, "foo");
+}
+
+static void an_image_is_asked_for_on_kubernetes_alone(void **state)
+{
+	(void) state;
+	static const char yaml[] = HEAD "spec: {tfReplicaSpecs: {Worker: {template: {spec: "
+					"{containers: [{name: tensorflow}]}}}}}";
+	struct job *typed CLEANUP(job_cleanup) = read_well(yaml, JOB_STRICT);
+	struct job *stored CLEANUP(job_cleanup) = read_well(yaml, JOB_LENIENT);
+
+	assert_null(typed->roles[0].container.image);
+	assert_null(stored->roles[0].container.image);
+	assert_faults(yaml, JOB_ADMISSION,
+		      SPECS "[Worker].template.spec.containers[0].image: Required value: must be "
+			    "required\n");
 }
 
 static void faults_beyond_the_limit_are_counted_but_not_kept(void **state)
@@ -592,8 +607,9 @@ int main(void)
 		cmocka_unit_test(a_job_is_the_same_when_its_document_is_read_again),
 		cmocka_unit_test(ten_faults_are_ten_lines_at_their_places),
 		cmocka_unit_test(what_can_never_run_is_a_fault_of_a_file),
-		cmocka_unit_test(the_operator_is_told_what_the_webhook_says),
-		cmocka_unit_test(the_operator_reads_odd_values_as_the_old_one_did),
+		cmocka_unit_test(an_admission_says_what_the_webhook_says),
+		cmocka_unit_test(odd_values_are_read_as_the_old_operator_did),
+		cmocka_unit_test(an_image_is_asked_for_on_kubernetes_alone),
 		cmocka_unit_test(faults_beyond_the_limit_are_counted_but_not_kept),
 		cmocka_unit_test(a_fault_stays_on_its_line),
 		cmocka_unit_test(words_of_stopping_have_the_exit_codes_of_their_signals),
