@@ -26,38 +26,20 @@ static size_t find(const struct environment *environment, const char *name, size
 	return i;
 }
 
-static void put(struct environment *environment, size_t name_len, char *take_entry)
+void environment_set(struct environment *environment, const char *name, const char *value)
 {
-	size_t at = find(environment, take_entry, name_len);
+	size_t at = find(environment, name, strlen(name));
+	char *entry = mem_format("%s=%s", name, value);
 
 	if (at < environment->count) {
 		free(environment->entries[at]);
-		environment->entries[at] = take_entry;
+		environment->entries[at] = entry;
 		return;
 	}
 	mem_grow(&environment->entries, &environment->capacity, environment->count + 1,
 		 sizeof(*environment->entries));
-	environment->entries[environment->count++] = take_entry;
+	environment->entries[environment->count++] = entry;
 	environment->entries[environment->count] = NULL;
-}
-
-void environment_set(struct environment *environment, const char *name, const char *value)
-{
-	put(environment, strlen(name), mem_format("%s=%s", name, value));
-}
-
-void environment_set_entry(struct environment *environment, const char *entry)
-{
-	const char *equals = strchr(entry, '=');
-
-	if (equals)
-		put(environment, (size_t) (equals - entry), mem_copy_text(entry));
-}
-
-void environment_add_all(struct environment *environment, const struct environment *other)
-{
-	for (size_t i = 0; i < other->count; i++)
-		environment_set_entry(environment, other->entries[i]);
 }
 
 static const char *get(const struct environment *environment, const char *name, size_t name_len)

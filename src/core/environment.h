@@ -17,10 +17,6 @@ struct environment {
 void environment_done(struct environment *environment);
 /* Sets or replaces. */
 void environment_set(struct environment *environment, const char *name, const char *value);
-/* Sets or replaces by a whole "NAME=VALUE"; what has no '=' is passed over. */
-void environment_set_entry(struct environment *environment, const char *entry);
-/* Adds everything of `other`, which wins over what is there. */
-void environment_add_all(struct environment *environment, const struct environment *other);
 /* NULL when there is none of that name. */
 const char *environment_get(const struct environment *environment, const char *name);
 

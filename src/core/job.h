@@ -4,8 +4,8 @@
  * document stays with the job: what is printed or sent elsewhere is what the user wrote, plus what
  * normalising changed. Source of the rules: Kubeflow training-operator v1.9,
  * pkg/apis/kubeflow.org/v1/tensorflow_{types,defaults}.go and
- * pkg/webhooks/tensorflow/tfjob_webhook.go. Fields of ours: runPolicy.restartScope,
- * runPolicy.gracePeriodSeconds. */
+ * pkg/webhooks/tensorflow/tfjob_webhook.go. Fields of ours: runPolicy.restartScope
+ * and runPolicy.gracePeriodSeconds; spec.elasticPolicy is taken and means nothing yet. */
 #pragma once
 
 #include "base/err.h"

@@ -241,20 +241,18 @@ msec field_seconds(struct field_reader *reader, const struct field *object, cons
 	return seconds < 0 ? -1 : seconds * MSEC_PER_SECOND;
 }
 
-void field_refuse_word(struct field_reader *reader, const struct field *field,
+void field_refuse_word(struct field_reader *reader, const struct field *field, const char *word,
 		       const char *const *words, size_t n_words)
 {
 	struct text sentence CLEANUP(text_done) = {0};
 	const char *separator = "";
 
-	text_add(&sentence, "Unsupported value: ");
-	add_shown_value(&sentence, field->value);
-	text_add(&sentence, ": supported values: ");
+	text_addf(&sentence, "Unsupported value: \"%s\": supported values: ", word);
 	for (size_t i = 0; i < n_words; i++) {
 		text_addf(&sentence, "%s\"%s\"", separator, words[i]);
 		separator = ", ";
 	}
-	add_did_you_mean(&sentence, words, n_words, json_as_string(field->value, ""));
+	add_did_you_mean(&sentence, words, n_words, word);
 	refuse(reader, field, text_of(&sentence));
 }
 
@@ -271,7 +269,7 @@ int field_word(struct field_reader *reader, const struct field *field, const cha
 	if (found >= 0)
 		return found;
 	if (reader->strictness == JOB_STRICT)
-		field_refuse_word(reader, field, words, n_words);
+		field_refuse_word(reader, field, word, words, n_words);
 	return unknown;
 }
 

@@ -46,8 +46,8 @@ void field_refuse(struct field_reader *reader, const struct field *field, const 
 /* "Invalid value: VALUE: …". */
 void field_refuse_value(struct field_reader *reader, const struct field *field, const char *format,
 			...) PRINTF_LIKE(3, 4);
-/* "Unsupported value: VALUE: supported values: …". */
-void field_refuse_word(struct field_reader *reader, const struct field *field,
+/* "Unsupported value: "WORD": supported values: …", and which one of them may have been meant. */
+void field_refuse_word(struct field_reader *reader, const struct field *field, const char *word,
 		       const char *const *words, size_t n_words);
 /* "unknown field", and which one of `words` may have been meant. */
 void field_refuse_unknown(struct field_reader *reader, const struct field *field,

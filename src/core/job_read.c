@@ -190,7 +190,8 @@ static const char *read_managed_by(struct field_reader *reader, const struct fie
 	const char *word = field_text(reader, &field, NULL);
 
 	if (word && name_find_word(managed_by_words, ARRAY_LEN(managed_by_words), word) < 0)
-		field_refuse_word(reader, &field, managed_by_words, ARRAY_LEN(managed_by_words));
+		field_refuse_word(reader, &field, word, managed_by_words,
+				  ARRAY_LEN(managed_by_words));
 	return word;
 }
 

@@ -79,18 +79,6 @@ static void merge(struct field_reader *reader, struct entry *there, const struct
 		*there = *entry;
 }
 
-static void refuse_unknown_role(struct field_reader *reader, const struct field *field,
-				const char *written)
-{
-	const char *nearest = name_nearest(role_titles, ROLE_OTHER, written);
-
-	field_refuse(reader, field,
-		     "Unsupported value: \"%s\": supported values: \"Chief\", \"Evaluator\", "
-		     "\"Master\", \"PS\", \"Worker\"%s%s%s",
-		     written, nearest ? "; did you mean \"" : "", nearest ? nearest : "",
-		     nearest ? "\"?" : "");
-}
-
 static void add_entry(struct field_reader *reader, struct entries *entries,
 		      const struct field *spec, const struct field *name, const char *written)
 {
@@ -104,7 +92,7 @@ static void add_entry(struct field_reader *reader, struct entries *entries,
 	struct entry *there = find_same_role(entries, &entry);
 
 	if (kind == ROLE_OTHER && is_strict(reader))
-		refuse_unknown_role(reader, name, written);
+		field_refuse_word(reader, name, written, role_titles, ROLE_OTHER);
 	if (there)
 		merge(reader, there, &entry);
 	else if (entries->count == LIMIT_ROLES)
@@ -132,7 +120,7 @@ static void collect_from_list(struct field_reader *reader, struct entries *entri
 {
 	size_t count = field_count(reader, &entries->container);
 
-	for (size_t i = 0; i < count && entries->count < LIMIT_ROLES; i++) {
+	for (size_t i = 0; i < count; i++) {
 		struct field spec = field_element(&entries->container, i);
 		struct field type = field_member(&spec, "tfReplicaType");
 

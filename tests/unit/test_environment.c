@@ -11,30 +11,13 @@ static void a_name_is_there_once(void **state)
 	environment_set(&environment, "A", "1");
 	environment_set(&environment, "AB", "2");
 	environment_set(&environment, "A", "3");
-	environment_set_entry(&environment, "AB=x=y");
-	environment_set_entry(&environment, "no value");
+	environment_set(&environment, "AB", "x=y");
 
 	assert_int_equal(environment.count, 2);
 	assert_string_equal(environment.entries[0], "A=3");
 	assert_string_equal(environment.entries[1], "AB=x=y");
 	assert_null(environment.entries[2]);
 	assert_null(environment_get(&environment, "B"));
-}
-
-static void one_environment_wins_over_another(void **state)
-{
-	(void) state;
-	struct environment inherited CLEANUP(environment_done) = {0};
-	struct environment own CLEANUP(environment_done) = {0};
-
-	environment_set(&inherited, "PATH", "/bin");
-	environment_set(&inherited, "RANK", "9");
-	environment_set(&own, "RANK", "0");
-	environment_add_all(&inherited, &own);
-
-	assert_int_equal(inherited.count, 2);
-	assert_string_equal(environment_get(&inherited, "RANK"), "0");
-	assert_string_equal(environment_get(&inherited, "PATH"), "/bin");
 }
 
 /* Rows of Kubernetes' own expand_test.go among them. */
@@ -107,7 +90,6 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_name_is_there_once),
-		cmocka_unit_test(one_environment_wins_over_another),
 		cmocka_unit_test(expansion_is_that_of_kubernetes),
 		cmocka_unit_test(values_see_what_stands_before_them),
 	};
