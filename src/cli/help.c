@@ -76,7 +76,7 @@ void help_add_overview(struct text *text)
 	for (size_t i = 0; all_commands[i]; i++) {
 		const struct command *command = all_commands[i];
 
-		if (strcmp(group, command->group))
+		if (!text_equals(group, command->group))
 			text_addf(text, "\n%s:\n", command->group);
 		group = command->group;
 		text_addf(text, "  %-10s %s\n", command->name, command->one_line);

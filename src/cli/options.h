@@ -25,16 +25,16 @@ enum option_kind {
 
 struct option_row {
 	const char *name; /* "max-restarts"; --max_restarts means the same */
-	char letter; /* 'w' or 0 */
-	enum option_kind kind;
-	const char *value_name; /* "N", "FILE"; NULL for flags */
+	const char *value_name; /* "N", "FILE"; NULL for flags and words */
 	const char *words; /* "json|yaml|wide|name" for OPTION_WORD */
 	const char *otherwise; /* default as text, NULL: not set */
+	const char *one_line; /* for --help */
 	int64_t low, high; /* of OPTION_NUMBER */
+	enum option_kind kind;
+	char letter; /* 'w' or 0 */
 	/* MUSTER_MAX_RESTARTS gives the default. For habits (how), not for what a call is about:
 	 * replicas find MUSTER_ROLE and its like in their environment. */
 	bool has_variable;
-	const char *one_line; /* for --help */
 };
 
 struct options; /* the values of one call */

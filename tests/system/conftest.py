@@ -1,0 +1,152 @@
+"""What tests of the real program share: a muster with a state folder of its own, and waiting for things themselves.
+
+Nothing here sleeps for luck: jobs are waited for by `muster status -w`, processes by a pidfd, output by reading it.
+LIMIT is only there so that a test that hangs ends; nothing is judged by it.
+"""
+
+import json
+import os
+import pathlib
+import select
+import signal
+import subprocess
+import threading
+
+import pytest
+
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+BINARY = os.environ.get("MUSTER_BINARY", str(ROOT / "build" / "muster"))
+LIMIT = 120
+
+
+def pytest_configure(config):
+    config.addinivalue_line("markers", "sanitize: runs with the sanitizer build too (no TensorFlow)")
+
+
+def wait_until_process_is_gone(pid, limit=LIMIT):
+    """Waits for the end of any process, not only of a child. True when it is gone."""
+    try:
+        fd = os.pidfd_open(pid)
+    except ProcessLookupError:
+        return True
+    try:
+        return bool(select.select([fd], [], [], limit)[0])
+    finally:
+        os.close(fd)
+
+
+def read_until(stream, wanted, limit=LIMIT):
+    """Reads lines of a text stream until one contains `wanted`; gives all of them."""
+    lines = []
+    fd = stream.fileno()
+    while True:
+        assert select.select([fd], [], [], limit)[0], f"nothing came: {lines}"
+        line = stream.readline()
+        assert line, f"ended without {wanted!r}: {lines}"
+        lines.append(line)
+        if wanted in line:
+            return lines
+
+
+def objects_of(stream):
+    """The JSON objects that come one after the other."""
+    decoder = json.JSONDecoder()
+    text = ""
+    for line in stream:
+        text += line
+        try:
+            value, end = decoder.raw_decode(text)
+        except json.JSONDecodeError:
+            continue
+        text = text[end:].lstrip()
+        yield value
+
+
+class Muster:
+    """The program with a state folder of its own."""
+
+    def __init__(self, folder):
+        self.folder = folder
+        self.state = folder / "state"
+        self.environment = {k: v for k, v in os.environ.items() if not k.startswith(("MUSTER_", "TF_CONFIG"))}
+        self.environment.update(XDG_STATE_HOME=str(self.state), HOME=str(folder))
+        self.started = []
+
+    def _options(self, env, options):
+        environment = dict(self.environment)
+        for name, value in (env or {}).items():
+            if value is None:
+                environment.pop(name, None)
+            else:
+                environment[name] = str(value)
+        return {"cwd": self.folder, "env": environment, "text": True, **options}
+
+    def __call__(self, *arguments, code=None, env=None, **options):
+        """Runs it to its end; `code` is the exit code that is expected."""
+        pipes = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE, **options}
+        if "input" not in pipes:
+            pipes.setdefault("stdin", subprocess.DEVNULL)
+        done = subprocess.run([BINARY, *map(str, arguments)], timeout=LIMIT, **self._options(env, pipes))
+        if code is not None:
+            assert done.returncode == code, f"{arguments}: {done.returncode}\n{done.stdout}\n{done.stderr}"
+        return done
+
+    def start(self, *arguments, env=None, **options):
+        """Starts it; it is ended with the test."""
+        pipes = {"stdin": subprocess.DEVNULL, "stdout": subprocess.PIPE, "stderr": subprocess.PIPE, **options}
+        process = subprocess.Popen([BINARY, *map(str, arguments)], **self._options(env, pipes))
+        self.started.append(process)
+        return process
+
+    def detach(self, *arguments, env=None):
+        """Starts a job in the background; gives its name."""
+        return self("run", "-d", *arguments, code=0, env=env).stdout.strip()
+
+    def job(self, name):
+        return json.loads(self("status", "-o", "json", name, code=0).stdout)
+
+    def until(self, name, condition, limit=LIMIT):
+        """Waits until the job fulfils `condition`; gives the job."""
+        process = self.start("status", "-w", "-o", "json", name, stderr=subprocess.DEVNULL)
+        timer = threading.Timer(limit, process.kill)
+        timer.start()
+        job = None
+        try:
+            for job in objects_of(process.stdout):
+                if condition(job):
+                    return job
+        finally:
+            timer.cancel()
+            process.kill()
+            process.wait()
+        pytest.fail(f"job '{name}' never came to it: {json.dumps(job, indent=1)}")
+
+    def until_running(self, name, count):
+        """Waits until `count` replicas run; gives the job."""
+        return self.until(name, lambda job: sum(r["state"] == "Running" for r in replicas(job)) == count)
+
+    def end(self):
+        """Ends what the test left: its own processes, then every job."""
+        for process in self.started:
+            if process.poll() is None:
+                process.send_signal(signal.SIGKILL)
+            process.wait()
+        for name in self("ps", "-a", "-o", "name").stdout.split():
+            self("stop", "--grace", "0", name)
+            self("delete", name)
+
+
+def replicas(job):
+    return job.get("status", {}).get("replicas", [])
+
+
+def conditions(job):
+    """The conditions that are true."""
+    return [c["type"] for c in job["status"]["conditions"] if c["status"] == "True"]
+
+
+@pytest.fixture
+def muster(tmp_path):
+    program = Muster(tmp_path)
+    yield program
+    program.end()
