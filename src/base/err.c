@@ -13,6 +13,7 @@ static void remove_control_characters(char *text)
 			*text = '?';
 }
 
+PRINTF_LIKE(3, 0)
 static void write_text(struct err *err, enum err_code code, const char *format, va_list values)
 {
 	err->code = code;

@@ -63,6 +63,7 @@ char *mem_copy_bytes(const void *bytes, size_t len)
 	return copy;
 }
 
+PRINTF_LIKE(1, 0)
 static size_t length_of_format(const char *format, va_list values)
 {
 	va_list again;

@@ -3,7 +3,6 @@
 #include "base/mem.h"
 
 #include <inttypes.h>
-#include <locale.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -209,21 +208,18 @@ int text_read_int(const char *text, int64_t low, int64_t high, int64_t *ret_numb
 	return 0;
 }
 
+/* Nothing in this program calls setlocale for LC_NUMERIC: strtod and printf write numbers as JSON
+ * does. */
 int text_read_real(const char *text, double *ret_number, struct err *err)
 {
-	/* strtod goes by the locale's decimal point; a file's numbers do not. */
-	locale_t c_locale = newlocale(LC_NUMERIC_MASK, "C", (locale_t) 0);
-
-	if (!c_locale)
-		return err_set(err, ERR_UNSUPPORTED, "there is no C locale to read numbers by");
+	const char *from = text ? text : "";
 	char *end = NULL;
-	double number = text && *text ? strtod_l(text, &end, c_locale) : 0;
+	double number = strtod(from, &end);
+	bool has_letters = from[strspn(from, "+-.0123456789eE")] != '\0';
+	bool is_finite = number - number == 0;
 
-	freelocale(c_locale);
-	bool has_letters = text && strspn(text, "+-.0123456789eE") != strlen(text);
-
-	if (!end || *end != '\0' || has_letters || number - number != 0)
-		return err_set(err, ERR_INVALID, "'%s' is not a number", text ? text : "");
+	if (end == from || *end != '\0' || has_letters || !is_finite)
+		return err_set(err, ERR_INVALID, "'%s' is not a number", from);
 	*ret_number = number;
 	return 0;
 }
@@ -235,9 +231,6 @@ void text_add_real(struct text *text, double number)
 
 	for (int precision = 15; precision <= 17; precision++) {
 		snprintf(digits, sizeof(digits), "%.*g", precision, number);
-		for (char *at = digits; *at; at++)
-			if (!is_digit(*at) && !strchr("+-e", *at))
-				*at = '.'; /* whatever the locale's decimal point is */
 		if (text_read_real(digits, &again, NULL) == 0 && again == number)
 			break;
 	}

@@ -84,7 +84,7 @@ static int add_document(struct document_list *list, struct arena **take_arena, s
 	struct document *document = mem_new(sizeof(*document));
 
 	*document = (struct document){TAKE(*take_arena), root, TAKE(value)};
-	mem_grow(&list->documents, &list->capacity, list->count, sizeof(*list->documents));
+	mem_grow(&list->documents, &list->capacity, list->count, sizeof(void *));
 	list->documents[list->count++] = document;
 	return 0;
 }

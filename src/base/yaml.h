@@ -8,27 +8,18 @@
 #include "base/err.h"
 #include "base/json.h"
 #include "base/own.h"
+#include "base/place.h"
 #include "base/text.h"
 
 #include <stddef.h>
 
-/* Where a value begins in its file, counted from 1; 0 when not known. */
-struct place {
-	int line;
-	int column;
-};
-
 /* One document of a stream. */
 struct document;
 
-/* Limits on what is read. */
+/* Limits on what is read; those on depth and on what aliases expand to are in base/yaml_node.h. */
 #define YAML_SIZE_LIMIT (4 * 1024 * 1024)
 #define YAML_DOCUMENTS_LIMIT 64
-#define YAML_DEPTH_LIMIT 100
 #define YAML_ANCHORS_LIMIT 1000
-#define YAML_EXPANSION_LIMIT                                                                       \
-	(64 * 1024 * 1024) /* bytes of a document's values, aliases followed                       \
-			    */
 
 /* All documents of a YAML stream or JSON file. Empty documents and null are left out. Duplicate
  * keys, keys that are no scalars, .inf and .nan, NUL characters and what is not UTF-8 are refused.

@@ -30,6 +30,9 @@ int yaml_fault(struct err *err, enum err_code code, struct place place, const ch
 	va_start(values, format);
 	vsnprintf(sentence, sizeof(sentence), format, values);
 	va_end(values);
+	for (char *at = sentence; *at; at++)
+		if (*at == '\n') /* of a key that is quoted: the sentence stays on one line */
+			*at = ' ';
 	return err_set(err, code, "line %d, column %d: %s", place.line, place.column, sentence);
 }
 
@@ -140,7 +143,7 @@ static int take_list(struct valuer *valuer, const struct node *node, int depth,
 	struct json *list CLEANUP(json_cleanup) = json_new_array();
 
 	for (const struct node_entry *entry = node->first; entry; entry = entry->next) {
-		struct json *item;
+		struct json *item = NULL;
 		int rc = take_value(valuer, entry->value, depth, &item);
 
 		if (rc < 0)
@@ -208,7 +211,7 @@ static int take_members(struct valuer *valuer, const struct node *map, int depth
 			return rc;
 		if (json_get(object, entry->name))
 			return duplicate_key(valuer, map, entry);
-		struct json *value;
+		struct json *value = NULL;
 
 		rc = take_value(valuer, entry->value, depth, &value);
 		if (rc < 0)

@@ -8,10 +8,14 @@
 #include "base/err.h"
 #include "base/json.h"
 #include "base/mem.h"
-#include "base/yaml.h"
+#include "base/place.h"
 
 #include <stdbool.h>
 #include <stddef.h>
+
+#define YAML_DEPTH_LIMIT 100
+#define YAML_EXPANSION_LIMIT (64 * 1024 * 1024) /* bytes of a document's values, aliases followed  \
+						 */
 
 enum node_kind {
 	NODE_SCALAR,

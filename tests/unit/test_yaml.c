@@ -4,6 +4,7 @@
 
 #include "base/mem.h"
 #include "base/yaml.h"
+#include "base/yaml_node.h"
 
 struct documents {
 	struct document **list;
