@@ -25,11 +25,6 @@ static const char *const env_words[] = {"name", "value", "valueFrom"};
 /* Real fields of Kubernetes that look like one of ours. */
 static const char *const lookalike_words[] = {"initContainers", "envFrom", "stdin", "tty"};
 
-static bool is_strict(const struct field_reader *reader)
-{
-	return reader->strictness == JOB_STRICT;
-}
-
 /* Refuses members that are no field of ours but nearly spelled like one. */
 static void check_spelling(struct field_reader *reader, const struct field *object,
 			   const char *const *words, size_t n_words)
@@ -37,7 +32,7 @@ static void check_spelling(struct field_reader *reader, const struct field *obje
 	const char *key = NULL;
 	struct json *value;
 
-	if (!is_strict(reader))
+	if (!reader_is_strict(reader))
 		return;
 	while (json_next(object->value, &key, &value)) {
 		struct field member = field_member(object, key);
@@ -71,7 +66,7 @@ static const char *const *read_texts(struct field_reader *reader, const struct f
 
 static void check_env_name(struct field_reader *reader, const struct field *field, const char *name)
 {
-	if (!is_strict(reader))
+	if (!reader_is_strict(reader))
 		return;
 	if (!field_is_set(field))
 		field_refuse(reader, field, "Required value");
@@ -93,7 +88,7 @@ static struct env_entry read_env_entry(struct field_reader *reader, const struct
 		check_spelling(reader, field, env_words, ARRAY_LEN(env_words));
 	check_env_name(reader, &name, entry.name);
 	if (field_is_object(reader, &source)) {
-		if (is_strict(reader) && entry.value[0] != '\0')
+		if (reader_is_strict(reader) && entry.value[0] != '\0')
 			field_refuse(reader, &source,
 				     "Invalid value: \"\": may not be specified when `value` is "
 				     "not empty");
@@ -180,17 +175,21 @@ static void check_container(struct field_reader *reader, const struct field *con
 		check_spelling(reader, &container, container_words, ARRAY_LEN(container_words));
 	if (reader->strictness == JOB_ADMISSION && image_text[0] == '\0')
 		field_refuse(reader, &image, "Required value: must be required");
-	if (is_strict(reader) && !field_is_set(&name))
+	if (reader_is_strict(reader) && !field_is_set(&name))
 		field_refuse(reader, &name, "Required value");
-	if (is_strict(reader) && name_text && find_container(containers, index, name_text) < index)
+	if (reader_is_strict(reader) && name_text &&
+	    find_container(containers, index, name_text) < index)
 		field_refuse(reader, &name, "Duplicate value: \"%s\"", name_text);
 }
 
-/* The webhook tells a Pod without containers twice, and so does this. */
+/* The webhook tells a Pod without containers twice, and so does this. Gives the number of them that
+ * are read. */
 static size_t check_containers(struct field_reader *reader, const struct field *containers)
 {
 	size_t count = field_count(reader, containers);
 
+	if (field_is_set(containers) && !json_is(containers->value, JSON_ARRAY))
+		return 0;
 	if (count == 0)
 		field_refuse(reader, containers, "Required value: must be specified");
 	if (count > LIMIT_CONTAINERS) {

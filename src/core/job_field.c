@@ -14,6 +14,11 @@
 /* The longest time that a job file can ask for: 100 years. */
 #define SECONDS_MAX ((int64_t) 100 * 366 * 24 * 3600)
 
+bool reader_is_strict(const struct field_reader *reader)
+{
+	return reader->strictness == JOB_STRICT;
+}
+
 struct field field_member(const struct field *object, const char *key)
 {
 	return (struct field){.parent = object, .key = key, .value = json_get(object->value, key)};
@@ -165,7 +170,7 @@ void field_check_members(struct field_reader *reader, const struct field *object
 	const char *key = NULL;
 	struct json *value;
 
-	if (reader->strictness != JOB_STRICT)
+	if (!reader_is_strict(reader))
 		return;
 	while (json_next(object->value, &key, &value))
 		if (name_find_word(words, n_words, key) < 0) {
@@ -178,15 +183,9 @@ void field_check_members(struct field_reader *reader, const struct field *object
 /* Kubernetes never turns a number into text. Most who meet that fault wrote YAML without quotes. */
 static void refuse_as_text(struct field_reader *reader, const struct field *field)
 {
-	struct text value CLEANUP(text_done) = {0};
+	bool is_scalar = !json_is(field->value, JSON_OBJECT) && !json_is(field->value, JSON_ARRAY);
 
-	if (json_is(field->value, JSON_OBJECT) || json_is(field->value, JSON_ARRAY)) {
-		field_refuse_value(reader, field, "expected text");
-		return;
-	}
-	add_shown_value(&value, field->value);
-	field_refuse_value(reader, field, "expected text; put it in quotes: \"%s\"",
-			   text_of(&value));
+	field_refuse_value(reader, field, "expected text%s", is_scalar ? "; put it in quotes" : "");
 }
 
 const char *field_text(struct field_reader *reader, const struct field *field,
@@ -212,7 +211,7 @@ static int64_t move_into_range(struct field_reader *reader, const struct field *
 {
 	bool is_low = json_as_integer(field->value, 0) < low;
 
-	if (reader->strictness == JOB_STRICT)
+	if (reader_is_strict(reader))
 		field_refuse_value(reader, field, "must be %s than or equal to %" PRId64,
 				   is_low ? "greater" : "less", is_low ? low : high);
 	return is_low ? low : high;
@@ -268,7 +267,7 @@ int field_word(struct field_reader *reader, const struct field *field, const cha
 
 	if (found >= 0)
 		return found;
-	if (reader->strictness == JOB_STRICT)
+	if (reader_is_strict(reader))
 		field_refuse_word(reader, field, word, words, n_words);
 	return unknown;
 }

@@ -31,6 +31,8 @@ struct field_reader {
 	size_t n_refused; /* faults found, also those beyond LIMIT_FAULTS */
 };
 
+bool reader_is_strict(const struct field_reader *reader);
+
 /* Members and elements as the document has them. Null counts as absent, as Kubernetes has it. */
 struct field field_member(const struct field *object, const char *key);
 struct field field_map_entry(const struct field *map, const char *key);

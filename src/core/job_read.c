@@ -78,11 +78,6 @@ static const char *const managed_by_words[] = {
 	"kueue.x-k8s.io/multikueue",
 };
 
-static bool is_strict(const struct field_reader *reader)
-{
-	return reader->strictness == JOB_STRICT;
-}
-
 /* The API server knows what it hands to the operator; a file may be anything. False when the rest
  * is not worth reading, because it is of another kind. */
 static bool read_kind(struct field_reader *reader, const struct field *root)
@@ -93,7 +88,7 @@ static bool read_kind(struct field_reader *reader, const struct field *root)
 	struct field version = field_member(root, "apiVersion");
 	size_t n_refused = reader->n_refused;
 
-	if (!is_strict(reader))
+	if (!reader_is_strict(reader))
 		return true;
 	if (!field_is_set(&kind))
 		field_refuse(reader, &kind, "Required value: must be " KIND);
@@ -234,7 +229,7 @@ static void check_spec_members(struct field_reader *reader, const struct field *
 	const char *key = NULL;
 	struct json *value;
 
-	if (!is_strict(reader))
+	if (!reader_is_strict(reader))
 		return;
 	while (json_next(spec->value, &key, &value)) {
 		struct field member = field_member(spec, key);

@@ -42,11 +42,6 @@ struct entries {
 	size_t count;
 };
 
-static bool is_strict(const struct field_reader *reader)
-{
-	return reader->strictness == JOB_STRICT;
-}
-
 static enum role_kind kind_of(const char *written)
 {
 	int kind = name_find_word_ignoring_case(role_titles, ROLE_OTHER, written);
@@ -71,7 +66,7 @@ static struct entry *find_same_role(struct entries *entries, const struct entry 
  * canonical one win. */
 static void merge(struct field_reader *reader, struct entry *there, const struct entry *entry)
 {
-	if (is_strict(reader))
+	if (reader_is_strict(reader))
 		field_refuse(reader, &entry->spec,
 			     "Duplicate value: \"%s\": this role is there as \"%s\"",
 			     entry->written, there->written);
@@ -91,7 +86,7 @@ static void add_entry(struct field_reader *reader, struct entries *entries,
 	};
 	struct entry *there = find_same_role(entries, &entry);
 
-	if (kind == ROLE_OTHER && is_strict(reader))
+	if (kind == ROLE_OTHER && reader_is_strict(reader))
 		field_refuse_word(reader, name, written, role_titles, ROLE_OTHER);
 	if (there)
 		merge(reader, there, &entry);
@@ -111,7 +106,7 @@ static void collect_from_map(struct field_reader *reader, struct entries *entrie
 	while (json_next(entries->container.value, &key, &value)) {
 		struct field spec = field_map_entry(&entries->container, key);
 
-		if (is_strict(reader) || field_is_set(&spec))
+		if (reader_is_strict(reader) || field_is_set(&spec))
 			add_entry(reader, entries, &spec, &spec, key);
 	}
 }
@@ -136,7 +131,7 @@ static void collect(struct field_reader *reader, const struct field *spec, struc
 
 	entries->is_list = field_is_set(&list) && !field_is_set(&map);
 	entries->container = entries->is_list ? list : map;
-	if (field_is_set(&list) && field_is_set(&map) && is_strict(reader))
+	if (field_is_set(&list) && field_is_set(&map) && reader_is_strict(reader))
 		field_refuse(reader, &list,
 			     "Forbidden: is the older form of tfReplicaSpecs, which is there too");
 	if (entries->is_list)
@@ -151,7 +146,7 @@ static void collect(struct field_reader *reader, const struct field *spec, struc
 static void check_leader_is_one(struct field_reader *reader, const struct field *replicas,
 				const struct role *role)
 {
-	if (is_strict(reader) && role->replicas > 1 &&
+	if (reader_is_strict(reader) && role->replicas > 1 &&
 	    (role->kind == ROLE_CHIEF || role->kind == ROLE_MASTER))
 		field_refuse_value(reader, replicas, "a job has one %s", role->name);
 }
@@ -220,7 +215,7 @@ static void check_leaders(struct field_reader *reader, const struct entries *ent
 		const struct entry *entry = &entries->list[i];
 		bool is_leader = entry->kind == ROLE_CHIEF || entry->kind == ROLE_MASTER;
 
-		if (is_leader && (is_strict(reader) || is_canonical(entry)))
+		if (is_leader && (reader_is_strict(reader) || is_canonical(entry)))
 			n_leaders++;
 	}
 	if (n_leaders > 1)
@@ -231,6 +226,8 @@ static void check_leaders(struct field_reader *reader, const struct entries *ent
 static void check_replicas(struct field_reader *reader, const struct entries *entries,
 			   const struct job *job)
 {
+	bool is_readable =
+		json_is(entries->container.value, entries->is_list ? JSON_ARRAY : JSON_OBJECT);
 	int64_t count = 0;
 
 	for (size_t i = 0; i < job->n_roles; i++)
@@ -239,7 +236,7 @@ static void check_replicas(struct field_reader *reader, const struct entries *en
 		field_refuse(reader, &entries->container,
 			     "Too many: %lld replicas: must have at most %d", (long long) count,
 			     LIMIT_REPLICAS);
-	if (count == 0 && is_strict(reader) && field_is_set(&entries->container))
+	if (count == 0 && is_readable && reader_is_strict(reader))
 		field_refuse(reader, &entries->container,
 			     "Required value: at least one role must have one replica or more");
 }
