@@ -10,7 +10,7 @@
 
 #include "base/text.h"
 #include "engine/backend_local_ports.h"
-#include "engine/backend_local_replica.h"
+#include "engine/backend_local_replicas.h"
 #include "engine/backend_local_start.h"
 #include "engine/log_last.h"
 #include "io/oom.h"
@@ -24,9 +24,6 @@
 #include <string.h>
 #include <unistd.h>
 
-/* What a pipe holds while we do other things; the kernel's own 64 KiB are 13 MB/s at best. */
-#define PIPE_SIZE (1024 * 1024)
-
 struct local {
 	struct backend backend; /* the first member, so that one is the other */
 	struct backend_local_settings settings;
@@ -37,9 +34,7 @@ struct local {
 	struct output_reader *reader;
 	struct loop_watch *child_watch;
 	struct loop_watch *kill_timer;
-	struct local_replica **replicas;
-	size_t n_replicas;
-	size_t capacity;
+	struct local_replicas replicas;
 	int64_t oom_kills; /* of those that the kernel did, how many are accounted for */
 };
 
@@ -81,27 +76,6 @@ static void learn_job(struct local *local, const struct job *job)
 	local->uid = mem_copy_text(job->uid);
 }
 
-static struct local_replica *find_replica(const struct local *local, const char *role, int index,
-					  int attempt)
-{
-	for (size_t i = 0; i < local->n_replicas; i++) {
-		struct local_replica *replica = local->replicas[i];
-
-		if (replica->attempt == attempt && replica->index == index &&
-		    text_equals(replica->role, role))
-			return replica;
-	}
-	return NULL;
-}
-
-static struct local_replica *find_process(const struct local *local, pid_t pid)
-{
-	for (size_t i = 0; i < local->n_replicas; i++)
-		if (local->replicas[i]->pid == pid && local->replicas[i]->stage == LOCAL_RUNNING)
-			return local->replicas[i];
-	return NULL;
-}
-
 /* Observing. */
 
 static int local_observe(struct backend *backend, const struct job *job, struct arena *arena,
@@ -109,8 +83,6 @@ static int local_observe(struct backend *backend, const struct job *job, struct 
 {
 	struct local *local = of(backend);
 	struct observed observed = {
-		.n_replicas = local->n_replicas,
-		.replicas = arena_take_array(arena, local->n_replicas, sizeof(*observed.replicas)),
 		.habits =
 			{
 				.kills_after_grace = true,
@@ -121,8 +93,7 @@ static int local_observe(struct backend *backend, const struct job *job, struct 
 
 	(void) err;
 	learn_job(local, job);
-	for (size_t i = 0; i < local->n_replicas; i++)
-		local_replica_observe(local->replicas[i], arena, &observed.replicas[i]);
+	local_replicas_observe(&local->replicas, arena, &observed);
 	local_ports_observe(&local->ports, arena, &observed);
 	*ret_observed = observed;
 	return 0;
@@ -165,25 +136,6 @@ static struct log_writer *open_log(struct local *local, struct local_replica *re
 	return log;
 }
 
-static int start_process(struct local *local, struct local_replica *replica,
-			 struct child_start *start, struct err *err)
-{
-	int pipe_fds[2];
-
-	if (!start->program)
-		return err_set(err, ERR_NOT_FOUND, "role '%s' has no command", replica->role);
-	if (pipe2(pipe_fds, O_CLOEXEC) < 0)
-		return err_set_errno(err, errno, "cannot make a pipe for %s-%d", replica->role,
-				     replica->index);
-	fcntl(pipe_fds[0], F_SETPIPE_SZ, PIPE_SIZE);
-	start->output_fd = pipe_fds[1];
-	int rc = child_start(start, &replica->pid, err);
-
-	close(pipe_fds[1]);
-	replica->output = replica_output_new(local->reader, pipe_fds[0], open_log(local, replica));
-	return rc;
-}
-
 static void start_replica(struct local *local, const struct job *job, const struct role *role,
 			  const struct action *action)
 {
@@ -196,54 +148,24 @@ static void start_replica(struct local *local, const struct job *job, const stru
 
 	warn_if_port_is_taken(local, action);
 	local_start_describe(&cluster, role, action->index, action->attempt, arena, &start);
-	if (start_process(local, replica, &start, &err) < 0)
+	if (local_replica_start(replica, &start, local->reader, open_log(local, replica), &err) < 0)
 		local_replica_fail_start(replica, &err, loop_now());
-	mem_grow(&local->replicas, &local->capacity, local->n_replicas, sizeof(*local->replicas));
-	local->replicas[local->n_replicas++] = replica;
+	local_replicas_add(&local->replicas, replica);
 }
 
 /* Ending. */
 
 static void arm_kill_timer(struct local *local)
 {
-	msec next = MSEC_NEVER;
-
-	for (size_t i = 0; i < local->n_replicas; i++) {
-		const struct local_replica *replica = local->replicas[i];
-
-		if (replica->stage == LOCAL_RUNNING && !replica->is_killed &&
-		    replica->kill_at != MSEC_UNSET)
-			next = msec_min(next, replica->kill_at);
-	}
-	loop_timer_arm(local->kill_timer, next);
+	loop_timer_arm(local->kill_timer, local_replicas_next_kill(&local->replicas));
 }
 
 static void kill_overdue(void *data)
 {
 	struct local *local = data;
-	msec now = loop_now();
 
-	for (size_t i = 0; i < local->n_replicas; i++) {
-		struct local_replica *replica = local->replicas[i];
-
-		if (replica->kill_at != MSEC_UNSET && replica->kill_at <= now)
-			local_replica_kill(replica, now);
-	}
+	local_replicas_kill_overdue(&local->replicas, loop_now());
 	arm_kill_timer(local);
-}
-
-static void remove_replica(struct local *local, const struct local_replica *removed)
-{
-	size_t kept = 0;
-
-	if (removed->stage != LOCAL_ENDED)
-		return;
-	for (size_t i = 0; i < local->n_replicas; i++)
-		if (local->replicas[i] != removed)
-			local->replicas[kept++] = local->replicas[i];
-		else
-			local_replica_free(local->replicas[i]);
-	local->n_replicas = kept;
 }
 
 /* A SIGKILL that we did not send was the kernel's when its count of such kills has gone up. */
@@ -261,7 +183,8 @@ static const char *reason_of_exit(struct local *local, const struct local_replic
 static void hear_exit(const struct child_exit *child_exit, void *data)
 {
 	struct local *local = data;
-	struct local_replica *replica = find_process(local, child_exit->pid);
+	struct local_replica *replica =
+		local_replicas_find_process(&local->replicas, child_exit->pid);
 
 	if (!replica)
 		return;
@@ -269,54 +192,10 @@ static void hear_exit(const struct child_exit *child_exit, void *data)
 	local_replica_leave(replica, child_exit, loop_now());
 }
 
-static bool has_mark_of(const struct local_replica *replica, const char *attempt_mark)
-{
-	return text_equals(strchr(replica->mark, '=') + 1, attempt_mark);
-}
-
-/* A child that we did not start fell to us when its parent died. What belongs to an attempt that is
- * over has to end; what belongs to one that runs is left to it. */
-static void end_if_left_over(pid_t pid, void *data)
-{
-	struct local *local = data;
-
-	if (find_process(local, pid))
-		return;
-	char *attempt_mark CLEANUP(mem_free_text) = process_variable(pid, ENVIRONMENT_ATTEMPT_MARK);
-
-	for (size_t i = 0; attempt_mark && i < local->n_replicas; i++) {
-		struct local_replica *replica = local->replicas[i];
-
-		if (replica->stage != LOCAL_RUNNING && has_mark_of(replica, attempt_mark) &&
-		    kill(pid, SIGKILL) == 0)
-			replica->has_escapees = true;
-	}
-}
-
-static size_t count_left(const struct local *local)
-{
-	size_t count = 0;
-
-	for (size_t i = 0; i < local->n_replicas; i++)
-		count += local->replicas[i]->stage == LOCAL_LEFT;
-	return count;
-}
-
-/* When an escapee dies, its own children fall to us and we are told, so we look again. */
 static void end_those_that_left(struct local *local, bool has_children)
 {
-	if (count_left(local) == 0)
+	if (!local_replicas_end_left(&local->replicas, has_children))
 		return;
-	for (size_t i = 0; i < local->n_replicas; i++)
-		local->replicas[i]->has_escapees = false;
-	if (has_children)
-		process_each_child(getpid(), end_if_left_over, local);
-	for (size_t i = 0; i < local->n_replicas; i++) {
-		struct local_replica *replica = local->replicas[i];
-
-		if (replica->stage == LOCAL_LEFT && !replica->has_escapees)
-			local_replica_end(replica);
-	}
 	arm_kill_timer(local);
 	tell_news(local);
 }
@@ -336,10 +215,8 @@ static void reap_children(int signal_number, void *data)
 void backend_local_kill_all(struct backend *backend)
 {
 	struct local *local = of(backend);
-	msec now = loop_now();
 
-	for (size_t i = 0; i < local->n_replicas; i++)
-		local_replica_kill(local->replicas[i], now);
+	local_replicas_kill_all(&local->replicas, loop_now());
 	child_kill_all(hear_exit, local);
 	end_those_that_left(local, false);
 }
@@ -351,7 +228,7 @@ static int local_start(struct local *local, const struct job *job, const struct 
 {
 	const struct role *role = job_role(job, action->role);
 
-	if (find_replica(local, action->role, action->index, action->attempt))
+	if (local_replicas_find(&local->replicas, action->role, action->index, action->attempt))
 		return 0;
 	if (!role)
 		return err_set(err, ERR_NOT_FOUND, "job '%s' has no role '%s'", job->name,
@@ -363,7 +240,7 @@ static int local_start(struct local *local, const struct job *job, const struct 
 static void local_end(struct local *local, const struct action *action)
 {
 	struct local_replica *replica =
-		find_replica(local, action->role, action->index, action->attempt);
+		local_replicas_find(&local->replicas, action->role, action->index, action->attempt);
 
 	if (!replica)
 		return;
@@ -372,7 +249,7 @@ static void local_end(struct local *local, const struct action *action)
 	else if (action->type == ACTION_KILL)
 		local_replica_kill(replica, loop_now());
 	else
-		remove_replica(local, replica);
+		local_replicas_remove(&local->replicas, replica);
 	arm_kill_timer(local);
 }
 
@@ -416,19 +293,7 @@ static int local_last_lines(struct backend *backend, const struct job *job, cons
 
 msec backend_local_last_output(struct backend *backend, const char *role, int index)
 {
-	const struct local *local = of(backend);
-	msec last = MSEC_UNSET;
-
-	for (size_t i = 0; i < local->n_replicas; i++) {
-		const struct local_replica *replica = local->replicas[i];
-
-		if (replica->index != index || !text_equals(replica->role, role))
-			continue;
-		msec moment = local_replica_last_output(replica);
-
-		last = moment > last ? moment : last;
-	}
-	return last;
+	return local_replicas_last_output(&of(backend)->replicas, role, index);
 }
 
 /* Processes are not ended here: whoever frees it has seen to that (backend_local_kill_all). */
@@ -439,9 +304,7 @@ static void local_free(struct backend *backend)
 	if (local->uid)
 		local_ports_release(&local->ports, local->uid, NULL);
 	local_ports_done(&local->ports);
-	for (size_t i = 0; i < local->n_replicas; i++)
-		local_replica_free(local->replicas[i]);
-	free(local->replicas);
+	local_replicas_done(&local->replicas);
 	output_reader_free(local->reader);
 	loop_watch_free(local->child_watch);
 	loop_watch_free(local->kill_timer);

@@ -2,8 +2,11 @@
 
 #include "engine/backend_local_start.h"
 
+#include <errno.h>
+#include <fcntl.h>
 #include <signal.h>
 #include <stdlib.h>
+#include <unistd.h>
 
 /* As shells say it: no such program, or one that may not be run. */
 #define EXIT_NOT_FOUND 127
@@ -36,6 +39,26 @@ void local_replica_free(struct local_replica *replica)
 	free(replica);
 }
 
+int local_replica_start(struct local_replica *replica, struct child_start *start,
+			struct output_reader *reader, struct log_writer *take_log, struct err *err)
+{
+	int pipe_fds[2];
+
+	if (pipe2(pipe_fds, O_CLOEXEC) < 0) {
+		log_writer_close(take_log);
+		return err_set_errno(err, errno, "cannot make a pipe for %s-%d", replica->role,
+				     replica->index);
+	}
+	replica->output = replica_output_new(reader, pipe_fds[0], take_log);
+	start->output_fd = pipe_fds[1];
+	int rc = start->program
+			 ? child_start(start, &replica->pid, err)
+			 : err_set(err, ERR_NOT_FOUND, "role '%s' has no command", replica->role);
+
+	close(pipe_fds[1]);
+	return rc;
+}
+
 void local_replica_fail_start(struct local_replica *replica, const struct err *err, msec now)
 {
 	bool is_missing = err->code == ERR_NOT_FOUND;
@@ -65,6 +88,12 @@ void local_replica_kill(struct local_replica *replica, msec now)
 		replica->stop_asked_at = replica->kill_at = now;
 	replica->is_killed = true;
 	child_signal_group(replica->pid, SIGKILL);
+}
+
+bool local_replica_awaits_kill(const struct local_replica *replica)
+{
+	return replica->stage == LOCAL_RUNNING && !replica->is_killed &&
+	       replica->kill_at != MSEC_UNSET;
 }
 
 void local_replica_leave(struct local_replica *replica, const struct child_exit *child_exit,

@@ -2,6 +2,7 @@
  * files of the local back end alone. */
 #pragma once
 
+#include "base/err.h"
 #include "base/mem.h"
 #include "base/msec.h"
 #include "base/own.h"
@@ -44,11 +45,17 @@ struct local_replica *local_replica_new(const char *uid, const char *role, int i
 /* Closes what is open and forgets it; the process, if there is one, is the caller's. */
 void local_replica_free(struct local_replica *replica);
 
+/* Starts its process, whose output goes into the log (taken over; may be NULL). */
+int local_replica_start(struct local_replica *replica, struct child_start *start,
+			struct output_reader *reader, struct log_writer *take_log,
+			struct err *err) MUST_USE;
 /* It could not be started: it has ended as a shell would tell it, 127 or 126. */
 void local_replica_fail_start(struct local_replica *replica, const struct err *err, msec now);
 /* Asks it to end. A process that was stopped is woken, or it would never hear of it. */
 void local_replica_stop(struct local_replica *replica, msec now, msec grace);
 void local_replica_kill(struct local_replica *replica, msec now);
+/* It was asked to end, and runs still. */
+bool local_replica_awaits_kill(const struct local_replica *replica);
 /* Its process has ended, and was reaped. */
 void local_replica_leave(struct local_replica *replica, const struct child_exit *child_exit,
 			 msec now);

@@ -8,12 +8,13 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-/* One read. Pages of it that were never needed are never touched. */
-#define CHUNK_SIZE (256 * 1024)
+/* One read: all that a pipe holds by default. Larger pipes were no faster, and cost memory. */
+#define CHUNK_SIZE (64 * 1024)
 /* A pipe that gives less than this is left alone for a moment, so that more can collect … */
 #define SMALL_CHUNK (32 * 1024)
-/* … for this long, which no eye sees. A pipe of 64 KiB does not overflow meanwhile at 13 MB/s. */
-#define REST ((msec) 5)
+/* … for this long, which no eye sees. Half a pipe of 64 KiB is more than a small chunk, so none
+ * fills up meanwhile unless it gives over 3 MB/s, and then it does not rest again. */
+#define REST ((msec) 10)
 /* Output after a longer silence is taken at once, and alone. */
 #define SILENCE ((msec) 20)
 /* What an ended replica may have left behind: the largest pipe that the kernel gives a user. */

@@ -1,0 +1,169 @@
+#include "engine/backend_local_replicas.h"
+
+#include "base/text.h"
+#include "engine/backend_local.h"
+#include "io/process.h"
+
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+void local_replicas_done(struct local_replicas *replicas)
+{
+	for (size_t i = 0; i < replicas->count; i++)
+		local_replica_free(replicas->list[i]);
+	free(replicas->list);
+	*replicas = (struct local_replicas){0};
+}
+
+void local_replicas_add(struct local_replicas *replicas, struct local_replica *take_replica)
+{
+	mem_grow(&replicas->list, &replicas->capacity, replicas->count, sizeof(*replicas->list));
+	replicas->list[replicas->count++] = take_replica;
+}
+
+void local_replicas_remove(struct local_replicas *replicas, const struct local_replica *replica)
+{
+	size_t kept = 0;
+
+	if (replica->stage != LOCAL_ENDED)
+		return;
+	for (size_t i = 0; i < replicas->count; i++) {
+		struct local_replica *other = replicas->list[i];
+
+		if (other == replica)
+			local_replica_free(other);
+		else
+			replicas->list[kept++] = other;
+	}
+	replicas->count = kept;
+}
+
+struct local_replica *local_replicas_find(const struct local_replicas *replicas, const char *role,
+					  int index, int attempt)
+{
+	for (size_t i = 0; i < replicas->count; i++) {
+		struct local_replica *replica = replicas->list[i];
+
+		if (replica->attempt == attempt && replica->index == index &&
+		    text_equals(replica->role, role))
+			return replica;
+	}
+	return NULL;
+}
+
+struct local_replica *local_replicas_find_process(const struct local_replicas *replicas, pid_t pid)
+{
+	for (size_t i = 0; i < replicas->count; i++) {
+		struct local_replica *replica = replicas->list[i];
+
+		if (replica->pid == pid && replica->stage == LOCAL_RUNNING)
+			return replica;
+	}
+	return NULL;
+}
+
+msec local_replicas_next_kill(const struct local_replicas *replicas)
+{
+	msec next = MSEC_NEVER;
+
+	for (size_t i = 0; i < replicas->count; i++) {
+		const struct local_replica *replica = replicas->list[i];
+
+		if (local_replica_awaits_kill(replica))
+			next = msec_min(next, replica->kill_at);
+	}
+	return next;
+}
+
+void local_replicas_kill_overdue(struct local_replicas *replicas, msec now)
+{
+	for (size_t i = 0; i < replicas->count; i++) {
+		struct local_replica *replica = replicas->list[i];
+
+		if (local_replica_awaits_kill(replica) && replica->kill_at <= now)
+			local_replica_kill(replica, now);
+	}
+}
+
+void local_replicas_kill_all(struct local_replicas *replicas, msec now)
+{
+	for (size_t i = 0; i < replicas->count; i++)
+		local_replica_kill(replicas->list[i], now);
+}
+
+static bool has_mark_of(const struct local_replica *replica, const char *attempt_mark)
+{
+	return text_equals(strchr(replica->mark, '=') + 1, attempt_mark);
+}
+
+/* A child that we did not start fell to us when its parent died. What belongs to an attempt that is
+ * over has to end; what belongs to one that runs is left to it. */
+static void end_if_left_over(pid_t pid, void *data)
+{
+	struct local_replicas *replicas = data;
+
+	if (local_replicas_find_process(replicas, pid))
+		return;
+	char *attempt_mark CLEANUP(mem_free_text) = process_variable(pid, ENVIRONMENT_ATTEMPT_MARK);
+
+	for (size_t i = 0; attempt_mark && i < replicas->count; i++) {
+		struct local_replica *replica = replicas->list[i];
+
+		if (replica->stage != LOCAL_RUNNING && has_mark_of(replica, attempt_mark) &&
+		    kill(pid, SIGKILL) == 0)
+			replica->has_escapees = true;
+	}
+}
+
+static bool has_any_left(const struct local_replicas *replicas)
+{
+	for (size_t i = 0; i < replicas->count; i++)
+		if (replicas->list[i]->stage == LOCAL_LEFT)
+			return true;
+	return false;
+}
+
+/* When an escapee dies, its own children fall to us, and its end has us look again. */
+bool local_replicas_end_left(struct local_replicas *replicas, bool has_children)
+{
+	if (!has_any_left(replicas))
+		return false;
+	for (size_t i = 0; i < replicas->count; i++)
+		replicas->list[i]->has_escapees = false;
+	if (has_children)
+		process_each_child(getpid(), end_if_left_over, replicas);
+	for (size_t i = 0; i < replicas->count; i++) {
+		struct local_replica *replica = replicas->list[i];
+
+		if (replica->stage == LOCAL_LEFT && !replica->has_escapees)
+			local_replica_end(replica);
+	}
+	return true;
+}
+
+msec local_replicas_last_output(const struct local_replicas *replicas, const char *role, int index)
+{
+	msec last = MSEC_UNSET;
+
+	for (size_t i = 0; i < replicas->count; i++) {
+		const struct local_replica *replica = replicas->list[i];
+
+		if (replica->index != index || !text_equals(replica->role, role))
+			continue;
+		msec moment = local_replica_last_output(replica);
+
+		last = moment > last ? moment : last;
+	}
+	return last;
+}
+
+void local_replicas_observe(const struct local_replicas *replicas, struct arena *arena,
+			    struct observed *observed)
+{
+	observed->n_replicas = replicas->count;
+	observed->replicas = arena_take_array(arena, replicas->count, sizeof(*observed->replicas));
+	for (size_t i = 0; i < replicas->count; i++)
+		local_replica_observe(replicas->list[i], arena, &observed->replicas[i]);
+}

@@ -1,0 +1,46 @@
+/* All attempts of a job's replicas that this machine knows, from their start until they are
+ * removed. */
+#pragma once
+
+#include "base/mem.h"
+#include "base/msec.h"
+#include "base/own.h"
+#include "core/observed.h"
+#include "engine/backend_local_replica.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <sys/types.h>
+
+/* Zero it to begin. */
+struct local_replicas {
+	struct local_replica **list;
+	size_t count;
+	size_t capacity;
+};
+
+void local_replicas_done(struct local_replicas *replicas);
+void local_replicas_add(struct local_replicas *replicas, struct local_replica *take_replica);
+/* Forgets one that has ended; one that has not stays. */
+void local_replicas_remove(struct local_replicas *replicas, const struct local_replica *replica);
+
+/* NULL when there is none. */
+struct local_replica *local_replicas_find(const struct local_replicas *replicas, const char *role,
+					  int index, int attempt);
+/* The one whose process this is, as long as it runs; NULL when it is nobody's. */
+struct local_replica *local_replicas_find_process(const struct local_replicas *replicas, pid_t pid);
+
+/* When the next stop becomes a kill; MSEC_NEVER when none does. */
+msec local_replicas_next_kill(const struct local_replicas *replicas);
+void local_replicas_kill_overdue(struct local_replicas *replicas, msec now);
+void local_replicas_kill_all(struct local_replicas *replicas, msec now);
+
+/* Ends the attempts whose process has left and of which nothing else lives; what still lives of
+ * them is killed, and this is to be called again when a child has ended. `has_children`: this
+ * process has children left, whosoever. True when an attempt was looked at. */
+bool local_replicas_end_left(struct local_replicas *replicas, bool has_children);
+
+/* Over all attempts of the replica; MSEC_UNSET when there was none. */
+msec local_replicas_last_output(const struct local_replicas *replicas, const char *role, int index);
+void local_replicas_observe(const struct local_replicas *replicas, struct arena *arena,
+			    struct observed *observed);
