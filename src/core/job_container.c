@@ -22,8 +22,6 @@ static const char *const pod_words[] = {"containers", "terminationGracePeriodSec
 static const char *const container_words[] = {"name",       "image", "command", "args",
 					      "workingDir", "env",   "ports"};
 static const char *const env_words[] = {"name", "value", "valueFrom"};
-/* Real fields of Kubernetes that look like one of ours. */
-static const char *const lookalike_words[] = {"initContainers", "envFrom", "stdin", "tty"};
 
 /* Refuses members that are no field of ours but nearly spelled like one. */
 static void check_spelling(struct field_reader *reader, const struct field *object,
@@ -37,9 +35,7 @@ static void check_spelling(struct field_reader *reader, const struct field *obje
 	while (json_next(object->value, &key, &value)) {
 		struct field member = field_member(object, key);
 
-		if (name_find_word(words, n_words, key) < 0 &&
-		    name_find_word(lookalike_words, ARRAY_LEN(lookalike_words), key) < 0 &&
-		    name_nearest(words, n_words, key))
+		if (name_find_word(words, n_words, key) < 0 && name_nearest(words, n_words, key))
 			field_refuse_unknown(reader, &member, words, n_words);
 	}
 }

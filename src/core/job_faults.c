@@ -93,5 +93,5 @@ void faults_describe(const struct faults *faults, const char *file, struct text 
 	for (size_t i = 0; i < faults->count; i++)
 		describe_fault(&faults->list[i], file, text);
 	if (faults->count >= LIMIT_FAULTS)
-		text_addf(text, "(more than %d faults: the first ones are shown)\n", LIMIT_FAULTS);
+		text_addf(text, "(the first %d faults are shown)\n", LIMIT_FAULTS);
 }
