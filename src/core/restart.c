@@ -129,12 +129,14 @@ static void schedule(struct decision *decision, msec lived)
 	status->restart_at = delay ? decision->now + delay : MSEC_UNSET;
 }
 
+/* A replica that has not been started yet needs no new attempt. */
 static void begin_attempts(struct decision *decision, bool is_whole)
 {
 	for (size_t i = 0; i < decision->n_replicas; i++) {
 		struct replica *replica = &decision->replicas[i];
+		bool was_started = replica->is_wanted && replica->status->state != REPLICA_PENDING;
 
-		if (!(is_whole ? replica->is_wanted : needs_answer(decision, replica)))
+		if (!(is_whole ? was_started : needs_answer(decision, replica)))
 			continue;
 		replica->status->restarts++;
 		replica_begin_attempt(replica);

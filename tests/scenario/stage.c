@@ -44,6 +44,8 @@ static void say(struct stage *stage, const char *format, ...)
 	char line[1000];
 	va_list values;
 
+	if (stage->is_silent)
+		return;
 	va_start(values, format);
 	vsnprintf(line, sizeof(line), format, values);
 	va_end(values);
@@ -121,6 +123,11 @@ static void check_replica(struct stage *stage, const struct status *status,
 static void check_end(struct stage *stage, const struct status *status)
 {
 	const struct status *old = &stage->status;
+
+	if (status_condition_is_true(status, CONDITION_FAILED) != (status->exit_code > 0))
+		break_rule(stage, "exit code %d", status->exit_code);
+	if (status_condition_is_true(status, CONDITION_FAILED) && !status->failure)
+		break_rule(stage, "failed without a reason");
 
 	if (status_condition_is_true(status, CONDITION_SUCCEEDED) &&
 	    status_condition_is_true(status, CONDITION_FAILED))
@@ -482,8 +489,54 @@ static void pass(struct stage *stage)
 	stage->wake_at = stage->now;
 }
 
+/* What must hold when nothing is left to do: every object is known for what it is. */
+static void check_object(struct stage *stage, const struct observed_replica *object)
+{
+	const struct replica_status *replica =
+		status_replica(&stage->status, object->role, object->index);
+	bool is_current = replica && replica->attempt == object->attempt;
+
+	if (observed_is_live(object) && !is_current && !observed_was_asked_to_end(object))
+		break_rule(stage, "%s-%d.%d is a leftover, and nobody ends it", object->role,
+			   object->index, object->attempt);
+	if (!observed_is_live(object) && is_current && replica->end_time == MSEC_UNSET)
+		break_rule(stage, "the end of %s-%d.%d was lost", object->role, object->index,
+			   object->attempt);
+	if (!observed_is_live(object) && replica && replica->attempt < object->attempt)
+		break_rule(stage, "nobody knows attempt %d of %s-%d", object->attempt, object->role,
+			   object->index);
+}
+
+static void check_objects(struct stage *stage)
+{
+	struct arena *arena CLEANUP(arena_cleanup) = arena_new();
+	struct observed observed;
+
+	if (stage->backend->functions->observe(stage->backend, NULL, arena, &observed, NULL) < 0)
+		return;
+	for (size_t i = 0; i < observed.n_replicas; i++)
+		check_object(stage, &observed.replicas[i]);
+	if (stage->is_finished && observed.habits.ends_finished_jobs &&
+	    (observed.n_replicas || observed.n_addresses))
+		break_rule(stage, "finished, and something is left");
+}
+
+/* Deciding again does nothing and waits for the same moment. */
+static void check_quiet(struct stage *stage)
+{
+	long n_effects = stage->n_effects;
+	msec wake_at = stage->wake_at;
+
+	pass(stage);
+	if (stage->n_effects != n_effects)
+		break_rule(stage, "a second decision did something");
+	if (stage->wake_at != wake_at)
+		break_rule(stage, "a second decision wakes at another moment");
+}
+
 void stage_settle(struct stage *stage)
 {
+	int n_trouble = stage->n_trouble;
 	int n_passes = 0;
 
 	do {
@@ -493,6 +546,10 @@ void stage_settle(struct stage *stage)
 			return;
 		}
 	} while (stage->wake_at <= stage->now);
+	if (stage->n_trouble != n_trouble || stage->is_gone)
+		return;
+	check_objects(stage);
+	check_quiet(stage);
 }
 
 msec stage_next(const struct stage *stage)

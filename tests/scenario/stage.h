@@ -33,6 +33,7 @@ struct stage {
 	bool is_finished; /* as the driver said last */
 
 	struct text transcript;
+	bool is_silent; /* no transcript is kept */
 	long n_effects; /* so far: status writes, actions, notes */
 	long crash_after; /* lose the driver after this effect; 0: never */
 	bool crashes_always; /* lose it after every effect */
