@@ -41,13 +41,16 @@ static void add_moment(struct text *text, const char *heading, msec time, msec n
 	text_add(text, " ago)\n");
 }
 
+static const char *name_of(const struct view *view)
+{
+	return json_as_string(json_get_path(view->object, "metadata", "name", NULL), "");
+}
+
 static void add_head(const struct view *view, struct text *text)
 {
 	const struct summary *summary = &view->summary;
-	const char *name =
-		json_as_string(json_get_path(view->object, "metadata", "name", NULL), "");
 
-	text_addf(text, "Name:      %s\n", name);
+	text_addf(text, "Name:      %s\n", name_of(view));
 	text_addf(text, "State:     %s\n", summary->state);
 	if (*summary->message)
 		text_addf(text, "Message:   %s\n", summary->message);
@@ -137,7 +140,7 @@ static void add_failure(const struct view *view, struct text *text)
 	text_add(text, status_condition_is_true(view->status, CONDITION_FAILED)
 			       ? "\nFailure:\n"
 			       : "\nCause of the last restart:\n");
-	failure_describe(view->status->failure, text);
+	failure_describe(view->status, name_of(view), text);
 }
 
 static void add_view(const struct view *view, struct text *text)

@@ -1,30 +1,96 @@
 #include "core/failure_text.h"
 
+#include <stdbool.h>
+#include <string.h>
+
+#define TRACEBACK "Traceback (most recent call last):"
+
+/* Heads of rows are as wide as the longest one and two blanks. */
+#define ROW "  %-14s"
+#define FURTHER_ROW "                "
+
+/* Behind the head of a traceback stand its frames, indented; the first line that is not indented is
+ * the exception. */
+const char *failure_find_exception(const struct failure *failure)
+{
+	const char *exception = NULL;
+	bool is_in_traceback = false;
+
+	for (size_t i = 0; i < failure->n_last_lines; i++) {
+		const char *line = failure->last_lines[i];
+
+		if (text_starts_with(line, TRACEBACK)) {
+			is_in_traceback = true;
+		} else if (is_in_traceback && line[0] && line[0] != ' ') {
+			exception = line;
+			is_in_traceback = false;
+		}
+	}
+	return exception;
+}
+
+static void add_row(struct text *text, const char *head, const char *content)
+{
+	if (content)
+		text_addf(text, ROW "%s\n", head, content);
+}
+
+static void add_time(const struct failure *failure, struct text *text)
+{
+	if (failure->time == MSEC_UNSET)
+		return;
+	text_addf(text, ROW, "at");
+	text_add_time(text, failure->time);
+	text_add_char(text, '\n');
+}
+
 static void add_last_lines(const struct failure *failure, struct text *text)
 {
-	if (!failure->n_last_lines)
-		return;
-	text_addf(text, "last lines of %s-%d:\n", failure->role, failure->index);
-	for (size_t i = 0; i < failure->n_last_lines; i++)
-		text_addf(text, "  | %s\n", failure->last_lines[i]);
+	for (size_t i = 0; i < failure->n_last_lines; i++) {
+		if (i == 0)
+			text_addf(text, ROW, "last lines");
+		else
+			text_add(text, FURTHER_ROW);
+		text_addf(text, "| %s\n", failure->last_lines[i]);
+	}
 }
 
 static void add_consequences(const struct failure *failure, struct text *text)
 {
-	if (!failure->n_consequences)
-		return;
-	text_add(text, "only consequences:\n");
 	for (size_t i = 0; i < failure->n_consequences; i++) {
 		const struct consequence *consequence = &failure->consequences[i];
 
-		text_addf(text, "  %s-%d %s\n", consequence->role, consequence->index,
+		if (i == 0)
+			text_addf(text, ROW, "consequences");
+		else
+			text_add(text, FURTHER_ROW);
+		text_addf(text, "%s-%d %s\n", consequence->role, consequence->index,
 			  consequence->what);
 	}
 }
 
-void failure_describe(const struct failure *failure, struct text *text)
+/* The log of the attempt that failed, where the status still speaks of that one. */
+static const char *log_of_failure(const struct status *status)
 {
+	const struct failure *failure = status->failure;
+	const struct replica_status *replica =
+		status_replica(status, failure->role, failure->index);
+
+	return replica && replica->attempt == failure->attempt ? replica->log : NULL;
+}
+
+void failure_describe(const struct status *status, const char *job_name, struct text *text)
+{
+	const struct failure *failure = status->failure;
+
 	text_addf(text, "%s\n", failure->message ? failure->message : failure->reason);
+	if (!failure->role || !failure->role[0])
+		return; /* it is the job's own: a deadline, a stop */
+	add_row(text, "because", failure_find_exception(failure));
+	add_time(failure, text);
 	add_last_lines(failure, text);
 	add_consequences(failure, text);
+	add_row(text, "log", log_of_failure(status));
+	text_addf(text, ROW "muster logs %s --role %s --index %d --attempt %d\n", "next", job_name,
+		  failure->role, failure->index, failure->attempt);
 }

@@ -4,12 +4,19 @@
 #include "base/text.h"
 #include "core/status.h"
 
-/* Appends the cause, the last lines of the replica that failed first, and what only followed:
+/* Adds what failed first, and how (status->failure, which is set): a sentence, and for a replica's
+ * failure the rows that explain it.
  *
- *     worker-1 exited with code 3 after 2s (attempt 0)
- *     last lines of worker-1:
- *       | Traceback (most recent call last):
- *     only consequences:
- *       worker-0 was ended by muster
- */
-void failure_describe(const struct failure *failure, struct text *text);
+ *     worker-1 exited with code 1 after 12s (attempt 0)
+ *       because       ValueError: shapes do not match
+ *       at            2026-11-21T16:02:11Z
+ *       last lines    | Traceback (most recent call last):
+ *                     | ValueError: shapes do not match
+ *       consequences  worker-0 was ended by muster
+ *       log           /home/me/.local/state/muster/jobs/…/worker-1.0.log
+ *       next          muster logs train --role worker --index 1 --attempt 0 */
+void failure_describe(const struct status *status, const char *job_name, struct text *text);
+
+/* The line of a program's last words that says what went wrong: of a Python traceback the exception
+ * ("ValueError: shapes do not match"), of several the last one. NULL where there is none. */
+const char *failure_find_exception(const struct failure *failure);

@@ -203,6 +203,24 @@ msec log_attempt_time(struct log_attempt *attempt, int64_t offset, int64_t *ret_
 	return log_cursor_time(&attempt->cursor, offset, ret_until);
 }
 
+/* The index that is written now. */
+static int newest_index(const struct log_attempt *attempt)
+{
+	return attempt->current.fd >= 0 ? attempt->current.index_fd : attempt->old.index_fd;
+}
+
+msec log_attempt_last_time(const struct log_attempt *attempt)
+{
+	int fd = newest_index(attempt);
+	struct log_record record;
+
+	for (int64_t i = fd >= 0 ? log_index_count(fd) : 0; i > 0; i--) {
+		if (log_index_read(fd, i - 1, &record) && record.time != LOG_TIME_CLOSED)
+			return record.time;
+	}
+	return MSEC_UNSET;
+}
+
 /* Offset of the first byte of a part that came at `since` or later; the part's end where none did.
  */
 static int64_t find_time(const struct part *part, msec since)
@@ -229,7 +247,7 @@ int64_t log_attempt_find_time(const struct log_attempt *attempt, msec since)
 
 bool log_attempt_is_complete(const struct log_attempt *attempt, int64_t offset)
 {
-	int fd = attempt->current.fd >= 0 ? attempt->current.index_fd : attempt->old.index_fd;
+	int fd = newest_index(attempt);
 	struct log_record last;
 
 	return fd >= 0 && log_index_read(fd, log_index_count(fd) - 1, &last) &&

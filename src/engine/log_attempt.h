@@ -28,6 +28,8 @@ size_t log_attempt_read(struct log_attempt *attempt, int64_t *offset, char *byte
 
 /* When the byte at `offset` came; *ret_until as in log_cursor_time. Cheap when offsets go up. */
 msec log_attempt_time(struct log_attempt *attempt, int64_t offset, int64_t *ret_until);
+/* When its newest bytes came, within a few milliseconds; MSEC_UNSET before the first. */
+msec log_attempt_last_time(const struct log_attempt *attempt);
 /* Offset of the first byte that came at `since` or later (as well as the index knows). */
 int64_t log_attempt_find_time(const struct log_attempt *attempt, msec since);
 

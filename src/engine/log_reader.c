@@ -13,10 +13,10 @@ struct replica {
 	struct log_name name; /* of the attempt that is read, or was the last one */
 	struct log_stream *stream; /* NULL: that attempt is not open (any more) */
 	bool is_last_wanted; /* attempts that come later are not wanted */
-	int64_t n_read_before; /* bytes of earlier attempts */
 	bool is_dry; /* nothing to read until someone looks again */
 	bool has_line;
 	struct log_line line;
+	bool is_restarted; /* no line of this attempt was given, but some of an earlier one */
 };
 
 struct log_reader {
@@ -240,14 +240,6 @@ static const struct log_name *next_attempt(const struct log_reader *reader,
 				       : log_folder_next_attempt(&reader->folder, &replica->name);
 }
 
-static void close_attempt(struct replica *replica)
-{
-	if (!replica->stream)
-		return;
-	replica->n_read_before += log_stream_offset(replica->stream);
-	log_stream_free(TAKE(replica->stream));
-}
-
 /* Goes over to the next attempt that can be read; false when there is none so far. */
 static bool open_next_attempt(struct log_reader *reader, struct replica *replica)
 {
@@ -255,12 +247,13 @@ static bool open_next_attempt(struct log_reader *reader, struct replica *replica
 	struct log_attempt *attempt;
 
 	while ((name = next_attempt(reader, replica))) {
-		close_attempt(replica);
+		log_stream_free(TAKE(replica->stream));
 		replica->name = *name;
 		if (log_attempt_open(reader->folder.path, name, &attempt, NULL) != 0)
 			continue;
 		replica->stream = log_stream_new(attempt, log_attempt_begin(attempt),
 						 reader->selection.line_limit);
+		replica->is_restarted = true;
 		return true;
 	}
 	return false;
@@ -322,9 +315,13 @@ bool log_reader_next(struct log_reader *reader, struct log_line *ret_line)
 		choose_current(reader);
 	if (!reader->current)
 		return false;
-	*ret_line = reader->current->line;
-	ret_line->name = &reader->current->name;
-	reader->current->has_line = false;
+	struct replica *replica = reader->current;
+
+	*ret_line = replica->line;
+	ret_line->name = &replica->name;
+	ret_line->is_first = replica->is_restarted;
+	replica->has_line = false;
+	replica->is_restarted = false;
 	return true;
 }
 
@@ -334,14 +331,12 @@ bool log_reader_replica(struct log_reader *reader, size_t position, struct log_r
 		return false;
 	struct replica *replica = reader->replicas[position];
 
-	*ret_replica = (struct log_replica){
-		.name = replica->name,
-		.n_read = replica->n_read_before,
-	};
-	if (replica->stream && !replica->has_line) {
-		ret_replica->n_read += log_stream_offset(replica->stream);
+	*ret_replica = (struct log_replica){.name = replica->name};
+	if (!replica->stream)
+		return true;
+	ret_replica->last_time = log_stream_last_time(replica->stream);
+	if (!replica->has_line)
 		ret_replica->has_open_line =
 			log_stream_look_at_open(replica->stream, &ret_replica->open_line);
-	}
 	return true;
 }

@@ -52,7 +52,7 @@ bool log_reader_next(struct log_reader *reader, struct log_line *ret_line);
 /* A replica that has logs. */
 struct log_replica {
 	struct log_name name; /* with the attempt that is read now */
-	int64_t n_read; /* bytes read so far, over all attempts: it goes up when there is life */
+	msec last_time; /* of its newest output, read or not; MSEC_UNSET: none */
 	bool has_open_line; /* behind the last line feed something stands … */
 	struct log_line open_line; /* … this, as it looks now */
 };

@@ -21,6 +21,7 @@ struct log_stream {
 	bool was_filled; /* the last read took all the room there was: more at a time is worth it */
 	msec time; /* of the bytes below `time_until` */
 	int64_t time_until;
+	int64_t looked_at; /* offset behind the open line when it was looked at last */
 };
 
 struct log_stream *log_stream_new(struct log_attempt *take_attempt, int64_t offset,
@@ -170,22 +171,29 @@ bool log_stream_next(struct log_stream *stream, struct log_line *ret_line)
 	}
 }
 
+static void set_open_line(struct log_stream *stream, struct log_line *ret_line)
+{
+	set_line(stream, stream->end, ret_line);
+	ret_line->time = time_of(stream, stream->end - 1);
+	ret_line->bytes = line_text_last_state(ret_line->bytes, &ret_line->len);
+	ret_line->is_bar = ret_line->len < stream->end - stream->begin;
+}
+
 bool log_stream_look_at_open(struct log_stream *stream, struct log_line *ret_line)
 {
 	if (stream->begin == stream->end)
 		return false;
-	set_line(stream, stream->end, ret_line);
-	ret_line->time = time_of(stream, stream->end - 1);
-	ret_line->bytes = line_text_last_state(ret_line->bytes, &ret_line->len);
-	ret_line->is_open = true;
+	set_open_line(stream, ret_line);
+	ret_line->is_quiet = stream->looked_at == stream->offset;
+	stream->looked_at = stream->offset;
 	return true;
 }
 
 bool log_stream_take_open(struct log_stream *stream, struct log_line *ret_line)
 {
-	if (!log_stream_look_at_open(stream, ret_line))
+	if (stream->begin == stream->end)
 		return false;
-	ret_line->is_open = false;
+	set_open_line(stream, ret_line);
 	stream->begin = stream->searched = stream->end;
 	stream->is_continuation = false;
 	return true;
@@ -196,7 +204,7 @@ bool log_stream_is_complete(const struct log_stream *stream)
 	return log_attempt_is_complete(stream->attempt, stream->offset);
 }
 
-int64_t log_stream_offset(const struct log_stream *stream)
+msec log_stream_last_time(const struct log_stream *stream)
 {
-	return stream->offset;
+	return log_attempt_last_time(stream->attempt);
 }

@@ -21,7 +21,10 @@ struct log_line {
 	size_t len;
 	msec time; /* when its last byte came; MSEC_UNSET where that is not known */
 	bool is_continuation; /* a further piece of the line before */
-	bool is_open; /* its end has not come so far */
+	bool is_first; /* of an attempt that took another one's place; set by log_reader */
+	/* Of a line whose end has not come so far: */
+	bool is_bar; /* parts of it were overwritten */
+	bool is_quiet; /* nothing was added since it was looked at last */
 };
 
 struct log_stream;
@@ -41,5 +44,5 @@ bool log_stream_take_open(struct log_stream *stream, struct log_line *ret_line);
 
 /* Nothing will come any more: the writer closed the log, and all of it was read. */
 bool log_stream_is_complete(const struct log_stream *stream);
-/* Offset behind what was read: it goes up when there is life in the replica. */
-int64_t log_stream_offset(const struct log_stream *stream);
+/* When the newest bytes of the log came, whether they were read or not. */
+msec log_stream_last_time(const struct log_stream *stream);

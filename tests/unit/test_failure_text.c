@@ -3,47 +3,103 @@
 #include "base/text.h"
 #include "core/failure_text.h"
 
+#define LINES(...)                                                                                 \
+	.last_lines = (const char *[])                                                             \
+	{                                                                                          \
+		__VA_ARGS__                                                                        \
+	}
+
 static void a_block_tells_cause_last_lines_and_consequences(void **state)
 {
 	(void) state;
-	const char *lines[] = {"Traceback (most recent call last):", "ValueError: no"};
 	struct consequence consequences[] = {
-		{.role = "worker", .index = 0, .what = "was ended by muster"}};
-	const struct failure failure = {
+		{.role = "worker", .index = 0, .what = "was ended by muster"},
+		{.role = "worker", .index = 2, .what = "exited with code 1"},
+	};
+	struct failure failure = {
 		.role = "worker",
 		.index = 1,
-		.message = "worker-1 exited with code 3 after 2s (attempt 0)",
-		.last_lines = lines,
-		.n_last_lines = 2,
+		.attempt = 2,
+		.message = "worker-1 exited with code 1 after 2s (attempt 2)",
+		.time = 1763740931000,
+		LINES("Traceback (most recent call last):", "  File \"train.py\", line 3",
+		      "ValueError: no"),
+		.n_last_lines = 3,
 		.consequences = consequences,
-		.n_consequences = 1,
+		.n_consequences = 2,
 	};
+	struct replica_status replica = {
+		.role = "worker", .index = 1, .attempt = 2, .log = "/logs/worker-1.2.log"};
+	const struct status status = {.failure = &failure, .replicas = &replica, .n_replicas = 1};
 	struct text text CLEANUP(text_done) = {0};
 
-	failure_describe(&failure, &text);
-	assert_string_equal(text_of(&text), "worker-1 exited with code 3 after 2s (attempt 0)\n"
-					    "last lines of worker-1:\n"
-					    "  | Traceback (most recent call last):\n"
-					    "  | ValueError: no\n"
-					    "only consequences:\n"
-					    "  worker-0 was ended by muster\n");
+	failure_describe(&status, "train", &text);
+	assert_string_equal(
+		text_of(&text),
+		"worker-1 exited with code 1 after 2s (attempt 2)\n"
+		"  because       ValueError: no\n"
+		"  at            2025-11-21T16:02:11Z\n"
+		"  last lines    | Traceback (most recent call last):\n"
+		"                |   File \"train.py\", line 3\n"
+		"                | ValueError: no\n"
+		"  consequences  worker-0 was ended by muster\n"
+		"                worker-2 exited with code 1\n"
+		"  log           /logs/worker-1.2.log\n"
+		"  next          muster logs train --role worker --index 1 --attempt 2\n");
+}
+
+static void the_log_of_a_later_attempt_is_not_named(void **state)
+{
+	(void) state;
+	struct failure failure = {.role = "ps", .message = "ps-0 exited with code 1", .attempt = 0};
+	struct replica_status replica = {.role = "ps", .attempt = 1, .log = "/logs/ps-0.1.log"};
+	const struct status status = {.failure = &failure, .replicas = &replica, .n_replicas = 1};
+	struct text text CLEANUP(text_done) = {0};
+
+	failure_describe(&status, "train", &text);
+	assert_string_equal(text_of(&text),
+			    "ps-0 exited with code 1\n"
+			    "  next          muster logs train --role ps --index 0 --attempt 0\n");
 }
 
 static void a_failure_without_a_replica_is_one_sentence(void **state)
 {
 	(void) state;
-	const struct failure failure = {.role = "", .index = -1, .reason = "DeadlineExceeded"};
+	struct failure failure = {.role = "", .index = -1, .reason = "DeadlineExceeded"};
+	const struct status status = {.failure = &failure};
 	struct text text CLEANUP(text_done) = {0};
 
-	failure_describe(&failure, &text);
+	failure_describe(&status, "train", &text);
 	assert_string_equal(text_of(&text), "DeadlineExceeded\n");
+}
+
+static void the_exception_is_the_line_behind_the_last_traceback(void **state)
+{
+	(void) state;
+	const struct failure chained = {
+		LINES("step 7", "Traceback (most recent call last):", "  File \"a.py\", line 1",
+		      "KeyError: 'x'", "",
+		      "During handling of the above exception, another exception occurred:", "",
+		      "Traceback (most recent call last):", "  File \"b.py\", line 2", "    go()",
+		      "train.BadShape: (2, 3) and (4, 5)", "cleaning up"),
+		.n_last_lines = 12,
+	};
+	const struct failure without = {LINES("step 7", "killed"), .n_last_lines = 2};
+	const struct failure cut = {LINES("Traceback (most recent call last):", "  File"),
+				    .n_last_lines = 2};
+
+	assert_string_equal(failure_find_exception(&chained), "train.BadShape: (2, 3) and (4, 5)");
+	assert_null(failure_find_exception(&without));
+	assert_null(failure_find_exception(&cut));
 }
 
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_block_tells_cause_last_lines_and_consequences),
+		cmocka_unit_test(the_log_of_a_later_attempt_is_not_named),
 		cmocka_unit_test(a_failure_without_a_replica_is_one_sentence),
+		cmocka_unit_test(the_exception_is_the_line_behind_the_last_traceback),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

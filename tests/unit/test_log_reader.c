@@ -174,7 +174,8 @@ static void an_open_line_can_be_looked_at(void **state)
 	assert_true(replica.has_open_line);
 	assert_int_equal(replica.open_line.len, 4);
 	assert_memory_equal(replica.open_line.bytes, " 20%", 4);
-	assert_int_equal(replica.n_read, 15);
+	assert_true(replica.open_line.is_bar);
+	assert_int_equal(replica.last_time, NOON);
 	assert_false(log_reader_replica(fixture->reader, 1, &replica));
 }
 

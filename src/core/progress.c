@@ -1,0 +1,65 @@
+#include "core/progress.h"
+
+/* How many replicas are in which state, and the first one that is waited for. */
+struct counts {
+	size_t n_running;
+	size_t n_stopping;
+	size_t n_awaited;
+	const struct replica_status *awaited;
+};
+
+static struct counts count_states(const struct status *status)
+{
+	struct counts counts = {0};
+
+	for (size_t i = 0; i < status->n_replicas; i++) {
+		const struct replica_status *replica = &status->replicas[i];
+
+		switch (replica->state) {
+		case REPLICA_PENDING:
+		case REPLICA_STARTING:
+			if (counts.n_awaited++ == 0)
+				counts.awaited = replica;
+			break;
+		case REPLICA_RUNNING:
+			counts.n_running++;
+			break;
+		case REPLICA_STOPPING:
+			counts.n_stopping++;
+			break;
+		case REPLICA_SUCCEEDED:
+		case REPLICA_FAILED:
+		case REPLICA_STOPPED:
+		case REPLICA_STATE_COUNT:
+			break;
+		}
+	}
+	return counts;
+}
+
+static void describe_awaited(const struct status *status, const struct counts *counts, msec now,
+			     struct text *text)
+{
+	text_addf(text, "%zu of %zu running, waiting for %s-%d", counts->n_running,
+		  status->n_replicas, counts->awaited->role, counts->awaited->index);
+	if (counts->n_awaited > 1)
+		text_addf(text, " and %zu more", counts->n_awaited - 1);
+	if (status->restart_at != MSEC_UNSET && status->restart_at > now) {
+		text_add(text, ", next start in ");
+		text_add_duration(text, status->restart_at - now);
+	}
+}
+
+void progress_describe(const struct status *status, msec now, struct text *text)
+{
+	struct counts counts = count_states(status);
+
+	if (status_is_finished(status) && counts.n_stopping == 0)
+		return;
+	if (counts.n_stopping > 0)
+		text_addf(text, "%zu of %zu stopping", counts.n_stopping, status->n_replicas);
+	else if (status_condition_is_true(status, CONDITION_SUSPENDED))
+		text_add(text, "suspended");
+	else if (counts.awaited)
+		describe_awaited(status, &counts, now, text);
+}

@@ -1,0 +1,68 @@
+#include "core/silence.h"
+
+/* Replicas that fall silent nearly together are told of together. */
+#define TOGETHER MSEC_PER_SECOND
+
+static msec patience_of(const struct silence *silence)
+{
+	return silence->patience ? silence->patience : SILENCE_FIRST;
+}
+
+void silence_note_life(struct silence *silence, msec at)
+{
+	if (at <= silence->last_life)
+		return;
+	msec gap = at - silence->last_life;
+
+	if (silence->is_told && 2 * gap > patience_of(silence))
+		silence->patience = 2 * gap;
+	silence->is_told = false;
+	silence->last_life = at;
+}
+
+/* When a replica will have been silent for too long; MSEC_NEVER where that is not asked. */
+static msec due_at(const struct silence *silence)
+{
+	return silence->is_watched && !silence->is_told && silence->last_life != MSEC_UNSET
+		       ? silence->last_life + patience_of(silence)
+		       : MSEC_NEVER;
+}
+
+msec silence_wake_at(const struct silence *list, size_t count)
+{
+	msec wake_at = MSEC_NEVER;
+
+	for (size_t i = 0; i < count; i++)
+		wake_at = msec_min(wake_at, due_at(&list[i]));
+	return wake_at;
+}
+
+bool silence_tell(struct silence *list, size_t count, msec now, struct text *text)
+{
+	const struct silence *first = NULL;
+	size_t n_silent = 0;
+
+	if (silence_wake_at(list, count) > now)
+		return false;
+	for (size_t i = 0; i < count; i++) {
+		if (due_at(&list[i]) > now + TOGETHER)
+			continue;
+		list[i].is_told = true;
+		if (n_silent++ == 0)
+			first = &list[i];
+	}
+	text_addf(text, "%s-%d", first->role, first->index);
+	if (n_silent > 1)
+		text_addf(text, " and %zu more", n_silent - 1);
+	text_addf(text, " %s printed nothing for ", n_silent > 1 ? "have" : "has");
+	text_add_duration(text, patience_of(first));
+	return true;
+}
+
+bool silence_is_any_told(const struct silence *list, size_t count)
+{
+	for (size_t i = 0; i < count; i++)
+		if (list[i].is_watched && list[i].is_told)
+			return true;
+	return false;
+}

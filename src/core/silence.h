@@ -1,0 +1,37 @@
+/* Notices replicas that have given no sign of life for a while. TensorFlow waits in silence for a
+ * peer that is missing, and whoever looks on cannot tell that from work.
+ *
+ * Each silence is told once. A replica that broke one by itself is known to be slow, and is told of
+ * again only after twice the longest silence that it came back from. */
+#pragma once
+
+#include "base/msec.h"
+#include "base/own.h"
+#include "base/text.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#define SILENCE_FIRST (30 * MSEC_PER_SECOND)
+
+/* One replica. The caller sets role and index, keeps is_watched, and calls silence_note_life. */
+struct silence {
+	const char *role;
+	int index;
+	bool is_watched; /* it runs, and silence would mean something */
+	msec last_life; /* its start or its last output */
+	msec patience; /* told after so long; 0 counts as SILENCE_FIRST */
+	bool is_told;
+};
+
+/* The replica was started or has printed at `at`; earlier moments change nothing. */
+void silence_note_life(struct silence *silence, msec at);
+
+/* Tells of those that are newly silent, all in one sentence: "worker-1 has printed nothing for
+ * 30s", "worker-0 and 7 more have …". False when there are none. */
+bool silence_tell(struct silence *list, size_t count, msec now, struct text *text);
+
+/* When to ask again; MSEC_NEVER: not before there is life. */
+msec silence_wake_at(const struct silence *list, size_t count);
+/* A silence that was told goes on. */
+bool silence_is_any_told(const struct silence *list, size_t count);

@@ -1,0 +1,318 @@
+#include "engine/console.h"
+
+#include "base/mem.h"
+#include "core/progress.h"
+#include "core/report.h"
+#include "core/silence.h"
+#include "engine/line_format.h"
+#include "engine/log_reader.h"
+#include "engine/log_view.h"
+#include "engine/screen.h"
+#include "io/sink.h"
+#include "io/terminal.h"
+
+#include <unistd.h>
+
+/* How soon after new output it is looked whether a silence has ended. */
+#define SILENCE_LOOK MSEC_PER_SECOND
+
+struct console {
+	struct loop *loop;
+	const struct job *job;
+	struct screen *lines; /* where the replicas' lines go */
+	struct screen *chatter; /* where muster's own go; may be the same screen */
+	struct line_format format;
+	struct log_view *view; /* NULL: no lines are shown */
+
+	struct arena *arena; /* of the names in `silences` */
+	struct silence *silences; /* one for each replica of the status */
+	size_t n_silences;
+	struct loop_watch *silence_timer;
+	msec silence_looked_for; /* when the timer fires; MSEC_NEVER: it does not */
+
+	bool is_finished; /* the job has an end state: its notes say what the report says better */
+	struct text progress; /* what the row shows unless there is silence to tell of */
+	struct text report;
+	bool is_reported;
+	loop_fn on_drained;
+	void *data;
+};
+
+static void look_for_silence(void *data);
+
+/* Rows at the bottom stand where lines go, lest two writers draw on one terminal. */
+static struct screen *row_screen(const struct console *console)
+{
+	return console->view ? console->lines : console->chatter;
+}
+
+static void finish_if_drained(struct console *console)
+{
+	bool is_drained = !screen_is_waiting(console->chatter) || screen_is_gone(console->chatter);
+
+	if (console->is_reported && is_drained && console->on_drained)
+		loop_defer(console->loop, TAKE(console->on_drained), console->data);
+}
+
+static void on_room(void *data)
+{
+	struct console *console = data;
+
+	if (console->view)
+		log_view_on_room(console->view);
+	finish_if_drained(console);
+}
+
+static void make_screens(struct console *console, const struct console_settings *settings)
+{
+	console->lines = screen_new(console->loop, settings->lines_fd, on_room, console);
+	console->chatter =
+		sink_is_same(settings->lines_fd, settings->chatter_fd)
+			? console->lines
+			: screen_new(console->loop, settings->chatter_fd, on_room, console);
+	console->format = (struct line_format){
+		.has_name = true,
+		.has_color = terminal_wants_color(settings->lines_fd, settings->color),
+		.is_safe = isatty(settings->lines_fd),
+	};
+	line_format_fit_job(&console->format, console->job);
+}
+
+static int make_view(struct console *console, const char *folder, struct err *err)
+{
+	struct log_reader *reader;
+	int rc = log_reader_new(folder, &LOG_SELECTION_ALL, &reader, err);
+
+	if (rc)
+		return rc;
+	const struct log_view_settings settings = {
+		.loop = console->loop,
+		.take_reader = reader,
+		.screen = console->lines,
+		.format = &console->format,
+	};
+
+	console->view = log_view_new(&settings);
+	return 0;
+}
+
+int console_new(const struct console_settings *settings, const struct job *job,
+		struct console **ret_console, struct err *err)
+{
+	struct console *console = mem_new(sizeof(*console));
+
+	console->loop = settings->loop;
+	console->job = job;
+	console->arena = arena_new();
+	console->silence_timer = loop_new_timer(console->loop, look_for_silence, console);
+	console->silence_looked_for = MSEC_NEVER;
+	make_screens(console, settings);
+	int rc = settings->is_quiet ? 0 : make_view(console, settings->log_folder, err);
+
+	if (rc) {
+		console_free(console);
+		return rc;
+	}
+	*ret_console = console;
+	return 0;
+}
+
+void console_free(struct console *console)
+{
+	if (!console)
+		return;
+	log_view_free(console->view);
+	if (console->chatter != console->lines)
+		screen_free(console->chatter);
+	screen_free(console->lines);
+	line_format_done(&console->format);
+	loop_watch_free(console->silence_timer);
+	mem_free_any(&console->silences);
+	arena_free(console->arena);
+	text_done(&console->progress);
+	text_done(&console->report);
+	mem_free_any(&console);
+}
+
+void console_say(struct console *console, const char *sentence)
+{
+	text_addf(screen_begin(console->chatter), "muster: %s\n", sentence);
+	screen_end(console->chatter);
+}
+
+/* Warnings, and what someone asked for. That the whole job starts again is said by the note that
+ * names the replica that failed. */
+static bool is_worth_saying(const struct note *note)
+{
+	if (note->level == NOTE_WARNING)
+		return !text_equals(note->reason, "TFJobRestarting");
+	return text_equals(note->reason, "TFJobSuspended") ||
+	       text_equals(note->reason, "TFJobResumed");
+}
+
+void console_on_note(struct console *console, const struct note *note)
+{
+	if (!console->is_finished && is_worth_saying(note))
+		console_say(console, note->sentence);
+}
+
+/* Silence. */
+
+static void arm_silence(struct console *console, msec at)
+{
+	console->silence_looked_for = at;
+	loop_timer_arm(console->silence_timer, at);
+}
+
+/* The entry of a replica. Both lists have the indexes of a role in order, so the one sought is
+ * mostly the one behind the last found. */
+static struct silence *find_silence(struct console *console, const struct log_name *name,
+				    size_t *hint)
+{
+	for (size_t i = 0; i < console->n_silences; i++) {
+		size_t place = (*hint + i) % console->n_silences;
+		struct silence *silence = &console->silences[place];
+
+		if (silence->index == name->index && text_equals(silence->role, name->role)) {
+			*hint = place + 1;
+			return silence;
+		}
+	}
+	return NULL;
+}
+
+static void note_output(struct console *console)
+{
+	struct log_replica replica;
+	size_t hint = 0;
+
+	for (size_t i = 0; log_reader_replica(log_view_reader(console->view), i, &replica); i++) {
+		struct silence *silence = find_silence(console, &replica.name, &hint);
+
+		if (silence)
+			silence_note_life(silence, replica.last_time);
+	}
+}
+
+/* Muster's row: how the start comes along, else who is silent. */
+static void show_row(struct console *console, const char *silence)
+{
+	struct screen *screen = row_screen(console);
+	struct text row CLEANUP(text_done) = {0};
+	const char *sentence = console->progress.len ? text_of(&console->progress) : silence;
+
+	if (!screen_is_live(screen))
+		return;
+	if (sentence && sentence[0])
+		text_addf(&row, "muster: %s", sentence);
+	screen_set_row(screen, text_of(&row));
+	if (screen_is_changed(screen)) {
+		screen_begin(screen);
+		screen_end(screen);
+	}
+}
+
+/* On a terminal the row tells of silence while it lasts; elsewhere one line does. */
+static void look_for_silence(void *data)
+{
+	struct console *console = data;
+	struct text sentence CLEANUP(text_done) = {0};
+	msec now = loop_now();
+
+	note_output(console);
+	bool is_new = silence_tell(console->silences, console->n_silences, now, &sentence);
+
+	if (is_new && !screen_is_live(row_screen(console)))
+		console_say(console, text_of(&sentence));
+	else if (is_new || !silence_is_any_told(console->silences, console->n_silences))
+		show_row(console, text_of(&sentence));
+	arm_silence(console, silence_wake_at(console->silences, console->n_silences));
+}
+
+void console_on_output(struct console *console)
+{
+	if (!console->view)
+		return;
+	log_view_on_news(console->view);
+	bool is_any_told = silence_is_any_told(console->silences, console->n_silences);
+	msec soon = is_any_told ? loop_now() + SILENCE_LOOK : MSEC_NEVER;
+
+	if (soon < console->silence_looked_for)
+		arm_silence(console, soon);
+}
+
+/* A parameter server serves without a word: its silence means nothing. */
+static bool is_watched(const struct console *console, const struct replica_status *replica)
+{
+	const struct role *role = job_role(console->job, replica->role);
+
+	return replica->state == REPLICA_RUNNING && role && role->kind != ROLE_PS;
+}
+
+static void fit_silences(struct console *console, size_t count)
+{
+	if (count != console->n_silences)
+		console->silences = mem_resize(console->silences, count ? count : 1,
+					       sizeof(*console->silences));
+	for (size_t i = console->n_silences; i < count; i++)
+		console->silences[i] = (struct silence){0};
+	console->n_silences = count;
+}
+
+static void watch_replicas(struct console *console, const struct status *status)
+{
+	fit_silences(console, status->n_replicas);
+	for (size_t i = 0; i < status->n_replicas; i++) {
+		const struct replica_status *replica = &status->replicas[i];
+		struct silence *silence = &console->silences[i];
+
+		if (silence->index != replica->index || !text_equals(silence->role, replica->role))
+			*silence = (struct silence){
+				.role = arena_copy_text(console->arena, replica->role),
+				.index = replica->index,
+			};
+		silence->is_watched = is_watched(console, replica);
+		silence_note_life(silence, replica->start_time);
+	}
+}
+
+void console_on_status(struct console *console, const struct status *status)
+{
+	console->is_finished = status_is_finished(status);
+	text_clear(&console->progress);
+	progress_describe(status, loop_now(), &console->progress);
+	show_row(console, NULL);
+	if (!console->view)
+		return;
+	watch_replicas(console, status);
+	arm_silence(console, silence_wake_at(console->silences, console->n_silences));
+	log_view_on_news(console->view);
+}
+
+/* The end. */
+
+static void on_lines_shown(void *data)
+{
+	struct console *console = data;
+
+	text_add_bytes(screen_begin(console->chatter), text_of(&console->report),
+		       console->report.len);
+	screen_end(console->chatter);
+	console->is_reported = true;
+	finish_if_drained(console);
+}
+
+void console_finish(struct console *console, const struct status *status, loop_fn on_drained,
+		    void *data)
+{
+	console->on_drained = on_drained;
+	console->data = data;
+	report_outcome(console->job, status, &console->report);
+	arm_silence(console, MSEC_NEVER);
+	text_clear(&console->progress);
+	show_row(console, NULL);
+	if (console->view)
+		log_view_finish(console->view, on_lines_shown, console);
+	else
+		on_lines_shown(console);
+}

@@ -1,0 +1,215 @@
+#include "io/sink.h"
+
+#include "base/mem.h"
+#include "io/file.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <signal.h>
+#include <stdio.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+/* How a descriptor is written to without waiting. */
+enum way {
+	WAY_DIRECT, /* files and the like always take what they are given */
+	WAY_NONBLOCKING, /* a description of our own that says EAGAIN */
+	WAY_SOCKET, /* each call says that it must not wait */
+	WAY_CAREFUL, /* could not be opened again: little at a time, when poll says that it fits */
+};
+
+/* A pipe that poll calls writable takes so much without waiting (pipe(7)). */
+#define CAREFUL_SIZE PIPE_BUF
+
+struct sink {
+	enum way way;
+	int fd;
+	bool owns_fd;
+	struct text text;
+	size_t n_sent; /* of text, written already */
+	int failure;
+	loop_fn on_change;
+	void *data;
+	struct loop_watch *writable;
+	struct loop_watch *hangup; /* of a pipe: wakes when the last reader is gone; or NULL */
+};
+
+static void on_writable(void *data);
+static void on_hangup(void *data);
+
+static int open_again(int fd)
+{
+	char path[40];
+
+	snprintf(path, sizeof(path), "/proc/self/fd/%d", fd);
+	return open(path, O_WRONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
+}
+
+static void choose_way(struct sink *sink, int fd)
+{
+	struct stat found = {0};
+
+	sink->fd = fd;
+	sink->way = WAY_DIRECT;
+	fstat(fd, &found);
+	if (S_ISSOCK(found.st_mode))
+		sink->way = WAY_SOCKET;
+	if (!S_ISFIFO(found.st_mode) && !isatty(fd))
+		return;
+	int own_fd = open_again(fd);
+
+	sink->way = own_fd >= 0 ? WAY_NONBLOCKING : WAY_CAREFUL;
+	sink->owns_fd = own_fd >= 0;
+	if (own_fd >= 0)
+		sink->fd = own_fd;
+	else if (errno == ENXIO)
+		sink->failure = EPIPE; /* a pipe without a reader */
+}
+
+struct sink *sink_new(struct loop *loop, int fd, loop_fn on_change, void *data)
+{
+	struct sink *sink = mem_new(sizeof(*sink));
+	struct stat found = {0};
+
+	signal(SIGPIPE, SIG_IGN);
+	choose_way(sink, fd);
+	sink->on_change = on_change;
+	sink->data = data;
+	if (sink->way != WAY_DIRECT) {
+		sink->writable = loop_watch_writable(loop, sink->fd, on_writable, sink);
+		loop_watch_enable(sink->writable, false);
+	}
+	/* Nothing can be read from the writing end of a pipe: this wakes on the error alone. */
+	if (sink->owns_fd && fstat(sink->fd, &found) == 0 && S_ISFIFO(found.st_mode))
+		sink->hangup = loop_watch_readable(loop, sink->fd, on_hangup, sink);
+	return sink;
+}
+
+void sink_free(struct sink *sink)
+{
+	if (!sink)
+		return;
+	loop_watch_free(sink->writable);
+	loop_watch_free(sink->hangup);
+	if (sink->owns_fd)
+		file_close(&sink->fd);
+	text_done(&sink->text);
+	mem_free_any(&sink);
+}
+
+struct text *sink_text(struct sink *sink)
+{
+	return &sink->text;
+}
+
+/* One write; bytes taken or -1 with errno. */
+static ssize_t write_some(const struct sink *sink)
+{
+	const char *bytes = sink->text.bytes + sink->n_sent;
+	size_t len = sink->text.len - sink->n_sent;
+
+	switch (sink->way) {
+	case WAY_SOCKET:
+		return send(sink->fd, bytes, len, MSG_DONTWAIT | MSG_NOSIGNAL);
+	case WAY_CAREFUL:
+		return write(sink->fd, bytes, len < CAREFUL_SIZE ? len : CAREFUL_SIZE);
+	case WAY_DIRECT:
+	case WAY_NONBLOCKING:
+		break;
+	}
+	return write(sink->fd, bytes, len);
+}
+
+static void drop_everything(struct sink *sink)
+{
+	text_clear(&sink->text);
+	sink->n_sent = 0;
+}
+
+static void end_with(struct sink *sink, int failure)
+{
+	sink->failure = failure;
+	drop_everything(sink);
+	if (sink->writable)
+		loop_watch_enable(sink->writable, false);
+	if (sink->hangup)
+		loop_watch_enable(sink->hangup, false);
+}
+
+/* Writes until all is taken or the descriptor wants no more for now. */
+static void write_what_fits(struct sink *sink)
+{
+	while (sink->n_sent < sink->text.len) {
+		ssize_t n = write_some(sink);
+
+		if (n >= 0)
+			sink->n_sent += (size_t) n;
+		else if (errno == EAGAIN)
+			return;
+		else if (errno != EINTR)
+			end_with(sink, errno);
+		if (n > 0 && sink->way == WAY_CAREFUL)
+			return;
+	}
+	drop_everything(sink);
+}
+
+void sink_flush(struct sink *sink)
+{
+	if (sink->failure) {
+		drop_everything(sink);
+		return;
+	}
+	/* Without a description of our own only poll knows whether there is room. */
+	if (sink->way != WAY_CAREFUL)
+		write_what_fits(sink);
+	if (sink->writable)
+		loop_watch_enable(sink->writable, sink_is_waiting(sink));
+}
+
+static void on_writable(void *data)
+{
+	struct sink *sink = data;
+
+	write_what_fits(sink);
+	if (sink_is_waiting(sink))
+		return;
+	if (!sink->failure)
+		loop_watch_enable(sink->writable, false);
+	if (sink->on_change)
+		sink->on_change(sink->data);
+}
+
+static void on_hangup(void *data)
+{
+	struct sink *sink = data;
+
+	end_with(sink, EPIPE);
+	if (sink->on_change)
+		sink->on_change(sink->data);
+}
+
+bool sink_is_waiting(const struct sink *sink)
+{
+	return sink->n_sent < sink->text.len;
+}
+
+bool sink_is_gone(const struct sink *sink)
+{
+	return sink->failure != 0;
+}
+
+int sink_failure(const struct sink *sink)
+{
+	return sink->failure;
+}
+
+bool sink_is_same(int fd, int other_fd)
+{
+	struct stat found, other;
+
+	return fd == other_fd || (fstat(fd, &found) == 0 && fstat(other_fd, &other) == 0 &&
+				  found.st_dev == other.st_dev && found.st_ino == other.st_ino);
+}
