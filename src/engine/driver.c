@@ -9,7 +9,7 @@
 #include "base/text.h"
 #include "core/limits.h"
 #include "core/reconcile.h"
-#include "core/summary.h"
+#include "engine/record.h"
 
 #include <string.h>
 
@@ -64,43 +64,29 @@ void driver_free(struct driver *driver)
 	mem_free_any(&driver);
 }
 
-/* The document was validated when it came; the lenient reading takes what an older muster took. */
 static int read_job(struct driver *driver, const struct store_record *record, struct err *err)
 {
-	struct json *root CLEANUP(json_cleanup) = NULL;
-	struct faults faults CLEANUP(faults_done) = {0};
-
 	if (text_equals(driver->document, record->document) &&
 	    text_equals(driver->job->uid, record->uid))
 		return 0;
 	forget_job(driver);
-	int rc = json_read(record->document, strlen(record->document), &root, err);
+	int rc = record_read_job(record, &driver->job, err);
 
 	if (rc < 0)
 		return rc;
-	rc = job_read(root, NULL, JOB_LENIENT, &faults, &driver->job);
-	if (rc < 0)
-		return err_set(err, rc, "the record of job '%s' is not valid: %s", record->name,
-			       faults.count ? faults.list[0].sentence : "unknown fault");
-	job_set_uid(driver->job, record->uid);
 	driver->document = mem_copy_text(record->document);
 	return 0;
 }
 
 static int read_status(struct driver *driver, const struct store_record *record, struct err *err)
 {
-	struct json *value CLEANUP(json_cleanup) = NULL;
-
 	if (driver->status_version == record->version &&
 	    text_equals(driver->status_uid, record->uid))
 		return 0;
 	forget_status(driver);
-	int rc = json_read(record->status, strlen(record->status), &value, err);
-
-	if (rc < 0)
-		return rc;
 	driver->status_arena = arena_new();
-	rc = status_read(value, driver->status_arena, &driver->status, err);
+	int rc = record_read_status(record, driver->status_arena, &driver->status, err);
+
 	if (rc < 0)
 		return rc;
 	driver->status_uid = mem_copy_text(record->uid);
@@ -130,37 +116,12 @@ static void add_last_lines(struct driver *driver, struct arena *arena, struct fa
 	failure->n_last_lines = count;
 }
 
-static char *status_text_of(const struct status *status)
-{
-	struct json *value CLEANUP(json_cleanup) = status_write(status);
-	struct text text CLEANUP(text_done) = {0};
-
-	json_add_compact(&text, value);
-	return text_take(&text);
-}
-
-static char *summary_text_of(const struct job *job, const struct status *status,
-			     struct arena *arena)
-{
-	struct summary summary;
-
-	summary_make(job, status, arena, &summary);
-	struct json *value CLEANUP(json_cleanup) = summary_write(&summary);
-	struct text text CLEANUP(text_done) = {0};
-
-	json_add_compact(&text, value);
-	return text_take(&text);
-}
-
 static int write_status(struct driver *driver, const struct store_record *record,
-			const struct status *status, struct arena *arena, struct err *err)
+			const struct status *status, struct err *err)
 {
-	char *status_text CLEANUP(mem_free_text) = status_text_of(status);
-	char *summary_text CLEANUP(mem_free_text) = summary_text_of(driver->job, status, arena);
-	const struct store_change change = {.status = status_text, .summary = summary_text};
 	int64_t version;
-	int rc = driver->store->functions->change(driver->store, record->name, record->version,
-						  &change, &version, err);
+	int rc = record_write_status(driver->store, driver->job, record->version, status, NULL,
+				     &version, err);
 
 	if (rc < 0)
 		return rc;
@@ -211,8 +172,7 @@ static int carry_out(struct driver *driver, const struct store_record *record, s
 {
 	if (plan->is_failure_new)
 		add_last_lines(driver, arena, plan->status.failure);
-	int rc = plan->is_status_changed ? write_status(driver, record, &plan->status, arena, err)
-					 : 0;
+	int rc = plan->is_status_changed ? write_status(driver, record, &plan->status, err) : 0;
 
 	if (rc == ERR_CONFLICT || rc == ERR_NOT_FOUND) {
 		outcome->wake_at = now; /* somebody changed or removed the job: look again */
@@ -267,30 +227,29 @@ int driver_pass(struct driver *driver, const char *job_name, msec now,
 	return pass_on_record(driver, &record, now, ret_outcome, err);
 }
 
+static struct store_record first_record(const struct job *job, const char *supervisor, msec now)
+{
+	struct arena *arena CLEANUP(arena_cleanup) = arena_new();
+	struct status status;
+
+	reconcile_begin(job, now, arena, &status);
+	return record_new(job, &status, supervisor, now);
+}
+
 int driver_create_job(struct store *store, const struct job *job, const char *supervisor, msec now,
 		      struct err *err)
 {
-	struct arena *arena CLEANUP(arena_cleanup) = arena_new();
-	struct text document CLEANUP(text_done) = {0};
-	struct status status;
+	struct store_record record CLEANUP(store_record_done) = first_record(job, supervisor, now);
 	int64_t version;
 
-	reconcile_begin(job, now, arena, &status);
-	json_add_compact(&document, job->document);
-	char *name CLEANUP(mem_free_text) = mem_copy_text(job->name);
-	char *uid CLEANUP(mem_free_text) = mem_copy_text(job->uid);
-	char *holder CLEANUP(mem_free_text) = mem_copy_text(supervisor ? supervisor : "");
-	char *status_text CLEANUP(mem_free_text) = status_text_of(&status);
-	char *summary_text CLEANUP(mem_free_text) = summary_text_of(job, &status, arena);
-	const struct store_record record = {
-		.name = name,
-		.uid = uid,
-		.document = document.bytes,
-		.status = status_text,
-		.summary = summary_text,
-		.supervisor = holder,
-		.created = now,
-	};
-
 	return store->functions->create(store, &record, &version, err);
+}
+
+int driver_replace_job(struct store *store, const struct job *job, const char *old_uid,
+		       const char *supervisor, msec now, struct err *err)
+{
+	struct store_record record CLEANUP(store_record_done) = first_record(job, supervisor, now);
+	int64_t version;
+
+	return store->functions->replace(store, old_uid, &record, &version, err);
 }

@@ -46,6 +46,11 @@ int driver_pass(struct driver *driver, const char *job_name, msec now,
 		struct driver_outcome *ret_outcome, struct err *err);
 
 /* The record of a new job, which has its uid (job_set_uid): document, first status (condition
- * Created, replicas' addresses unknown) and summary. ERR_EXISTS when the name is taken. */
+ * Created, replicas' addresses unknown) and summary. `supervisor` is "" when nobody looks after it.
+ * ERR_EXISTS when the name is taken.
+ */
 int driver_create_job(struct store *store, const struct job *job, const char *supervisor, msec now,
 		      struct err *err) MUST_USE;
+/* The same in place of the record of that name whose uid is `old_uid`. */
+int driver_replace_job(struct store *store, const struct job *job, const char *old_uid,
+		       const char *supervisor, msec now, struct err *err) MUST_USE;

@@ -33,30 +33,39 @@ static int read_document(const struct store_record *record, struct job **ret_job
 	return rc < 0 ? rc : read_job(root, record->name, JOB_LENIENT, ret_job, err);
 }
 
-static int read_status(const struct store_record *record, struct arena *arena,
-		       struct status *ret_status, struct err *err)
+int record_read_job(const struct store_record *record, struct job **ret_job, struct err *err)
 {
-	struct json *root CLEANUP(json_cleanup) = NULL;
-	int rc = read_json(record->status, &root, err);
-
-	return rc < 0 ? rc : status_read(root, arena, ret_status, err);
-}
-
-int record_read(const struct store_record *record, struct arena *arena, struct job **ret_job,
-		struct status *ret_status, struct err *err)
-{
-	struct job *job CLEANUP(job_cleanup) = NULL;
+	struct job *job;
 	int rc = read_document(record, &job, err);
 
-	if (rc == 0)
-		rc = read_status(record, arena, ret_status, err);
 	if (rc < 0) {
 		err_prefix(err, "the record of job '%s' cannot be read", record->name);
 		return rc;
 	}
 	job_set_uid(job, record->uid);
-	*ret_job = TAKE(job);
+	*ret_job = job;
 	return 0;
+}
+
+int record_read_status(const struct store_record *record, struct arena *arena,
+		       struct status *ret_status, struct err *err)
+{
+	struct json *root CLEANUP(json_cleanup) = NULL;
+	int rc = read_json(record->status, &root, err);
+
+	if (rc == 0)
+		rc = status_read(root, arena, ret_status, err);
+	if (rc < 0)
+		err_prefix(err, "the status of job '%s' cannot be read", record->name);
+	return rc;
+}
+
+int record_read(const struct store_record *record, struct arena *arena, struct job **ret_job,
+		struct status *ret_status, struct err *err)
+{
+	int rc = record_read_status(record, arena, ret_status, err);
+
+	return rc < 0 ? rc : record_read_job(record, ret_job, err);
 }
 
 void record_read_summary(const struct store_record *record, struct arena *arena,
@@ -78,25 +87,57 @@ bool record_is_finished(const struct store_record *record)
 	return summary.is_finished;
 }
 
+static char *compact_text_of(const struct json *value)
+{
+	struct text text CLEANUP(text_done) = {0};
+
+	json_add_compact(&text, value);
+	return text_take(&text);
+}
+
+static char *status_text_of(const struct status *status)
+{
+	struct json *value CLEANUP(json_cleanup) = status_write(status);
+
+	return compact_text_of(value);
+}
+
+static char *summary_text_of(const struct job *job, const struct status *status)
+{
+	struct arena *arena CLEANUP(arena_cleanup) = arena_new();
+	struct summary summary;
+
+	summary_make(job, status, arena, &summary);
+	struct json *value CLEANUP(json_cleanup) = summary_write(&summary);
+	return compact_text_of(value);
+}
+
+struct store_record record_new(const struct job *job, const struct status *status,
+			       const char *supervisor, msec now)
+{
+	return (struct store_record){
+		.name = mem_copy_text(job->name),
+		.uid = mem_copy_text(job->uid),
+		.document = compact_text_of(job->document),
+		.status = status_text_of(status),
+		.summary = summary_text_of(job, status),
+		.supervisor = mem_copy_text(supervisor),
+		.created = now,
+	};
+}
+
 int record_write_status(struct store *store, const struct job *job, int64_t version,
 			const struct status *status, const char *supervisor, int64_t *ret_version,
 			struct err *err)
 {
-	struct arena *arena CLEANUP(arena_cleanup) = arena_new();
-	struct json *status_json CLEANUP(json_cleanup) = status_write(status);
-	struct text status_text CLEANUP(text_done) = {0};
-	struct text summary_text CLEANUP(text_done) = {0};
-	struct summary summary;
-
-	summary_make(job, status, arena, &summary);
-	struct json *summary_json CLEANUP(json_cleanup) = summary_write(&summary);
-	json_add_compact(&status_text, status_json);
-	json_add_compact(&summary_text, summary_json);
+	char *status_text CLEANUP(mem_free_text) = status_text_of(status);
+	char *summary_text CLEANUP(mem_free_text) = summary_text_of(job, status);
 	const struct store_change change = {
-		.status = text_of(&status_text),
-		.summary = text_of(&summary_text),
+		.status = status_text,
+		.summary = summary_text,
 		.supervisor = supervisor,
 	};
+
 	return store->functions->change(store, job->name, version, &change, ret_version, err);
 }
 
@@ -105,7 +146,6 @@ static int patch_once(struct store *store, const struct store_record *record,
 {
 	struct json *document CLEANUP(json_cleanup) = NULL;
 	struct job *job CLEANUP(job_cleanup) = NULL;
-	struct text text CLEANUP(text_done) = {0};
 	int64_t version;
 	int rc = read_json(record->document, &document, err);
 
@@ -118,8 +158,8 @@ static int patch_once(struct store *store, const struct store_record *record,
 	if (!text_equals(job->name, record->name))
 		return err_set(err, ERR_INVALID, "the name of job '%s' cannot change",
 			       record->name);
-	json_add_compact(&text, job->document);
-	const struct store_change change = {.document = text_of(&text)};
+	char *text CLEANUP(mem_free_text) = compact_text_of(job->document);
+	const struct store_change change = {.document = text};
 	return store->functions->change(store, record->name, record->version, &change, &version,
 					err);
 }

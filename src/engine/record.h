@@ -14,8 +14,19 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* Reads document and status. The caller frees the job; the status lives in the arena. A record is
- * read leniently: what an older or newer muster accepted must stay readable. */
+/* The record of a new job, which has its uid: document, status and summary. The caller ends it with
+ * store_record_done. */
+struct store_record record_new(const struct job *job, const struct status *status,
+			       const char *supervisor, msec now) MUST_USE;
+
+/* Reads the document: the caller frees the job. A record is read leniently: what an older or newer
+ * muster accepted must stay readable. */
+int record_read_job(const struct store_record *record, struct job **ret_job,
+		    struct err *err) MUST_USE;
+/* Reads the status, which lives in the arena. */
+int record_read_status(const struct store_record *record, struct arena *arena,
+		       struct status *ret_status, struct err *err) MUST_USE;
+/* Reads document and status. The caller frees the job; the status lives in the arena. */
 int record_read(const struct store_record *record, struct arena *arena, struct job **ret_job,
 		struct status *ret_status, struct err *err) MUST_USE;
 

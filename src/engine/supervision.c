@@ -48,6 +48,7 @@ struct supervision {
 
 	loop_fn on_started; /* NULL once it was called */
 	void *on_started_data;
+	char *replaced_uid; /* the job whose name we took; its folder is still there */
 	char *last_trouble; /* told already */
 	msec interrupted_at; /* of the monotonic clock; 0: not yet */
 	bool is_ending;
@@ -150,13 +151,19 @@ static void on_wake(void *data)
 	ask_for_pass(data);
 }
 
-static void tell_started(struct supervision *supervision)
+/* Once the first replicas were started: what was no hurry before. */
+static void on_first_start(struct supervision *supervision)
 {
 	loop_fn on_started = supervision->on_started;
+	char *replaced_uid CLEANUP(mem_free_text) = TAKE(supervision->replaced_uid);
+	struct err err = {0};
 
 	supervision->on_started = NULL;
 	if (on_started)
 		on_started(supervision->on_started_data);
+	if (replaced_uid &&
+	    state_folder_remove_job(supervision->request->state_folder, replaced_uid, &err) < 0)
+		say(supervision, err.text);
 }
 
 /* What fails is tried again every second; it is said once, not every second. */
@@ -190,7 +197,7 @@ static void end(struct supervision *supervision)
 {
 	supervision->is_ending = true;
 	loop_timer_arm(supervision->timer, MSEC_NEVER);
-	tell_started(supervision);
+	on_first_start(supervision);
 	struct err err = {0};
 	int rc = record_end_supervision(supervision->store, supervision->name, supervision->uid,
 					&err);
@@ -220,7 +227,7 @@ static void pass(void *data)
 		return;
 	}
 	if (outcome.wake_at > now)
-		tell_started(supervision);
+		on_first_start(supervision);
 	if (store_patient_is_behind(supervision->store))
 		outcome.wake_at = msec_min(outcome.wake_at, now + RETRY_AFTER);
 	loop_timer_arm(supervision->timer, outcome.wake_at);
@@ -293,25 +300,27 @@ static void on_outer_gone(void *data)
 
 /* Setting up. */
 
-/* A name is free again when its job has ended and may be replaced. */
-static int remove_finished(struct supervision *supervision, struct err *err)
+/* A name is free again when its job has ended, and nothing of it is left. */
+static int replace_finished(struct supervision *supervision, const char *supervisor,
+			    struct err *err)
 {
 	struct store *store = supervision->store;
-	struct store_record record CLEANUP(store_record_done) = {0};
-	int rc = settle_get(store, supervision->name, &record, err);
+	struct store_record old CLEANUP(store_record_done) = {0};
+	int rc = settle_get(store, supervision->name, &old, err);
 
-	if (rc == ERR_NOT_FOUND)
-		return 0;
 	if (rc < 0)
 		return rc;
-	if (!record_is_finished(&record))
+	if (!record_is_finished(&old))
 		return err_set(err, ERR_EXISTS,
 			       "job '%s' is there already and has not ended; choose another "
 			       "--name, or end it: muster stop %s",
 			       supervision->name, supervision->name);
-	supervisor_wait(record.supervisor, MSEC_NEVER);
-	return settle_remove_job(store, supervision->request->state_folder, supervision->name,
-				 record.uid, err);
+	supervisor_wait(old.supervisor, MSEC_NEVER);
+	rc = driver_replace_job(store, supervision->request->job, old.uid, supervisor, loop_now(),
+				err);
+	if (rc == 0)
+		supervision->replaced_uid = TAKE(old.uid);
+	return rc;
 }
 
 static int record_job(struct supervision *supervision, struct err *err)
@@ -323,12 +332,9 @@ static int record_job(struct supervision *supervision, struct err *err)
 	if (rc < 0)
 		return rc;
 	rc = driver_create_job(supervision->store, request->job, supervisor, loop_now(), err);
-	if (rc != ERR_EXISTS || !request->replaces_finished)
-		return rc;
-	rc = remove_finished(supervision, err);
-	if (rc < 0)
-		return rc;
-	return driver_create_job(supervision->store, request->job, supervisor, loop_now(), err);
+	return rc == ERR_EXISTS && request->replaces_finished
+		       ? replace_finished(supervision, supervisor, err)
+		       : rc;
 }
 
 static int make_backend(struct supervision *supervision, struct err *err)
@@ -445,6 +451,7 @@ static void tear_down(struct supervision *supervision)
 		supervision->store->functions->free(supervision->store);
 	arena_free(supervision->arena);
 	json_free(supervision->document);
+	free(supervision->replaced_uid);
 	free(supervision->last_trouble);
 	free(supervision->folder);
 }

@@ -140,6 +140,14 @@ static int memory_remove(struct store *base, const char *name, const char *uid, 
 	return 0;
 }
 
+static int memory_replace(struct store *base, const char *old_uid,
+			  const struct store_record *record, int64_t *ret_version, struct err *err)
+{
+	int rc = memory_remove(base, record->name, old_uid, err);
+
+	return rc < 0 ? rc : memory_create(base, record, ret_version, err);
+}
+
 static int memory_list(struct store *base, enum store_parts parts, struct store_list *ret_list,
 		       struct err *err)
 {
@@ -221,6 +229,7 @@ static void memory_free(struct store *base)
 
 static const struct store_functions memory_functions = {
 	.create = memory_create,
+	.replace = memory_replace,
 	.get = memory_get,
 	.change = memory_change,
 	.remove = memory_remove,

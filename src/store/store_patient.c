@@ -102,16 +102,33 @@ static int catch_up(struct patient_store *store, const struct store_record *reco
 	return 0;
 }
 
+static void remember_new(struct patient_store *store, const struct store_record *record,
+			 int64_t version)
+{
+	copy_record(&store->last, record);
+	store->last.version = version;
+}
+
 static int patient_create(struct store *base, const struct store_record *record,
 			  int64_t *ret_version, struct err *err)
 {
 	struct patient_store *store = of(base);
 	int rc = store->behind->functions->create(store->behind, record, ret_version, err);
 
-	if (rc == 0) {
-		copy_record(&store->last, record);
-		store->last.version = *ret_version;
-	}
+	if (rc == 0)
+		remember_new(store, record, *ret_version);
+	return rc;
+}
+
+static int patient_replace(struct store *base, const char *old_uid,
+			   const struct store_record *record, int64_t *ret_version, struct err *err)
+{
+	struct patient_store *store = of(base);
+	int rc =
+		store->behind->functions->replace(store->behind, old_uid, record, ret_version, err);
+
+	if (rc == 0)
+		remember_new(store, record, *ret_version);
 	return rc;
 }
 
@@ -231,6 +248,7 @@ bool store_patient_is_behind(const struct store *base)
 
 static const struct store_functions patient_functions = {
 	.create = patient_create,
+	.replace = patient_replace,
 	.get = patient_get,
 	.change = patient_change,
 	.remove = patient_remove,

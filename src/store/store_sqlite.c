@@ -8,6 +8,11 @@
  * What a list shows (jobs) lies apart from the documents (bodies): `ps` over a thousand jobs reads
  * half a megabyte and not ten.
  *
+ * What has to be on disk before somebody acts on it is a change of a record: it is flushed. What
+ * only prepares one (a new record, claims) goes to disk with the next flush, or is lost with the
+ * machine's power, and then with every process it was made for. That takes three flushes out of
+ * the start of a job. A rollback journal always flushes: only the log stays whole without.
+ *
  * The write-ahead log is not folded back when the last process closes the file: that would cost
  * each short `muster ps` two flushes and the next one a new log. It is folded back every
  * CHECKPOINT_PAGES, which also bounds what the first reader after a pause has to go through. */
@@ -110,9 +115,17 @@ static const char *const statement_texts[STATEMENT_COUNT] = {
 	[RELEASE] = "DELETE FROM claims WHERE kind = ? AND owner = ?",
 };
 
+/* When a transaction is on disk. */
+enum durability {
+	LATER, /* with the next one that is flushed */
+	AT_ONCE,
+};
+
 struct sqlite_store {
 	struct store base;
 	sqlite3 *database;
+	bool may_flush_later;
+	enum durability durability; /* of the transactions to come */
 	char *path;
 	sqlite3_stmt *statements[STATEMENT_COUNT]; /* prepared on first use */
 };
@@ -166,6 +179,13 @@ static int fail(const struct sqlite_store *store, struct err *err)
 }
 
 /* Statements. */
+
+static int execute(struct sqlite_store *store, const char *statements, struct err *err)
+{
+	if (sqlite3_exec(store->database, statements, NULL, NULL, NULL) != SQLITE_OK)
+		return fail(store, err);
+	return 0;
+}
 
 /* Prepares a statement on its first use; NULL when that fails. */
 static sqlite3_stmt *statement(struct sqlite_store *store, enum statement which)
@@ -233,6 +253,23 @@ static int run_for_version(struct sqlite_store *store, sqlite3_stmt *prepared, i
 	return rc;
 }
 
+static int begin(struct sqlite_store *store, enum durability durability, struct err *err)
+{
+	if (!store->may_flush_later)
+		durability = AT_ONCE;
+	if (durability != store->durability) {
+		int rc = execute(store,
+				 durability == AT_ONCE ? "PRAGMA synchronous = FULL"
+						       : "PRAGMA synchronous = NORMAL",
+				 err);
+
+		if (rc < 0)
+			return rc;
+		store->durability = durability;
+	}
+	return run_plain(store, BEGIN, err);
+}
+
 /* Ends the transaction: with its changes when rc is 0, without them otherwise. */
 static int end_transaction(struct sqlite_store *store, int rc, struct err *err)
 {
@@ -296,7 +333,7 @@ static int sqlite_create(struct store *base, const struct store_record *record,
 {
 	struct sqlite_store *store = of(base);
 	int64_t version = 0;
-	int rc = run_plain(store, BEGIN, err);
+	int rc = begin(store, LATER, err);
 
 	if (rc < 0)
 		return rc;
@@ -392,7 +429,7 @@ static int sqlite_change(struct store *base, const char *name, int64_t version,
 {
 	struct sqlite_store *store = of(base);
 	int64_t changed_version = 0;
-	int rc = run_plain(store, BEGIN, err);
+	int rc = begin(store, AT_ONCE, err);
 
 	if (rc < 0)
 		return rc;
@@ -414,7 +451,7 @@ static int run_with_number(struct sqlite_store *store, enum statement which, int
 	return run(store, prepared, err);
 }
 
-static int delete_claims_of(struct sqlite_store *store, const char *uid, struct err *err)
+static int delete_all_claims(struct sqlite_store *store, const char *uid, struct err *err)
 {
 	sqlite3_stmt *prepared = statement(store, REMOVE_CLAIMS);
 
@@ -440,7 +477,7 @@ static int delete_job(struct sqlite_store *store, const char *name, const char *
 	if (rc == 0)
 		rc = run_with_number(store, REMOVE_BODY, id, err);
 	if (rc == 0)
-		rc = delete_claims_of(store, uid, err);
+		rc = delete_all_claims(store, uid, err);
 	if (rc == 0)
 		rc = run_with_number(store, REMEMBER_VERSION, version, err);
 	return rc;
@@ -449,11 +486,29 @@ static int delete_job(struct sqlite_store *store, const char *name, const char *
 static int sqlite_remove(struct store *base, const char *name, const char *uid, struct err *err)
 {
 	struct sqlite_store *store = of(base);
-	int rc = run_plain(store, BEGIN, err);
+	int rc = begin(store, LATER, err);
 
 	if (rc < 0)
 		return rc;
 	return end_transaction(store, delete_job(store, name, uid, err), err);
+}
+
+static int sqlite_replace(struct store *base, const char *old_uid,
+			  const struct store_record *record, int64_t *ret_version, struct err *err)
+{
+	struct sqlite_store *store = of(base);
+	int64_t version = 0;
+	int rc = begin(store, LATER, err);
+
+	if (rc < 0)
+		return rc;
+	rc = delete_job(store, record->name, old_uid, err);
+	if (rc == 0)
+		rc = insert_job(store, record, &version, err);
+	rc = end_transaction(store, rc, err);
+	if (rc == 0)
+		*ret_version = version;
+	return rc;
 }
 
 /* Appends the row that was read; the parts that were not asked for stay NULL. */
@@ -595,7 +650,7 @@ static int sqlite_claim_numbers(struct store *base, const char *kind, const char
 		.data = data,
 		.numbers = numbers,
 	};
-	int rc = run_plain(store, BEGIN, err);
+	int rc = begin(store, LATER, err);
 
 	if (rc < 0)
 		return rc;
@@ -605,10 +660,9 @@ static int sqlite_claim_numbers(struct store *base, const char *kind, const char
 	return rc;
 }
 
-static int sqlite_release_numbers(struct store *base, const char *kind, const char *owner_uid,
-				  struct err *err)
+static int delete_claims(struct sqlite_store *store, const char *kind, const char *owner_uid,
+			 struct err *err)
 {
-	struct sqlite_store *store = of(base);
 	sqlite3_stmt *prepared = statement(store, RELEASE);
 
 	if (!prepared)
@@ -616,6 +670,16 @@ static int sqlite_release_numbers(struct store *base, const char *kind, const ch
 	bind_text(prepared, 1, kind);
 	bind_text(prepared, 2, owner_uid);
 	return run(store, prepared, err);
+}
+
+static int sqlite_release_numbers(struct store *base, const char *kind, const char *owner_uid,
+				  struct err *err)
+{
+	struct sqlite_store *store = of(base);
+	int rc = begin(store, LATER, err);
+
+	return rc < 0 ? rc
+		      : end_transaction(store, delete_claims(store, kind, owner_uid, err), err);
 }
 
 /* Opening. */
@@ -668,13 +732,6 @@ static bool is_on_network(const char *folder)
 	return false;
 }
 
-static int execute(struct sqlite_store *store, const char *statements, struct err *err)
-{
-	if (sqlite3_exec(store->database, statements, NULL, NULL, NULL) != SQLITE_OK)
-		return fail(store, err);
-	return 0;
-}
-
 static int open_file(struct sqlite_store *store, struct err *err)
 {
 	int answer = sqlite3_open_v2(store->path, &store->database,
@@ -694,9 +751,10 @@ static int open_file(struct sqlite_store *store, struct err *err)
 /* The kind of journal is kept in the file; asking for what it has already costs nothing. */
 static int choose_journal(struct sqlite_store *store, const char *folder, struct err *err)
 {
+	store->may_flush_later = !is_on_network(folder);
 	return execute(store,
-		       is_on_network(folder) ? "PRAGMA journal_mode = TRUNCATE"
-					     : "PRAGMA journal_mode = WAL",
+		       store->may_flush_later ? "PRAGMA journal_mode = WAL"
+					      : "PRAGMA journal_mode = TRUNCATE",
 		       err);
 }
 
@@ -706,6 +764,7 @@ static struct sqlite_store *new_store(char *take_path)
 
 	store->base.functions = &sqlite_functions;
 	store->path = take_path;
+	store->durability = AT_ONCE; /* as `settings` say */
 	return store;
 }
 
@@ -788,6 +847,7 @@ int store_sqlite_open(const char *folder, struct store **ret_store, struct err *
 
 static const struct store_functions sqlite_functions = {
 	.create = sqlite_create,
+	.replace = sqlite_replace,
 	.get = sqlite_get,
 	.change = sqlite_change,
 	.remove = sqlite_remove,

@@ -230,6 +230,43 @@ static void a_later_job_of_the_same_name_never_has_a_version_of_the_earlier_one(
 	assert_true(create(store, "mnist", "uid-2", 2) > version);
 }
 
+static bool every_number(int number, void *data)
+{
+	(void) number;
+	(void) data;
+	return true;
+}
+
+static bool even_numbers(int number, void *data)
+{
+	(void) data;
+	return number % 2 == 0;
+}
+
+static int claim(struct store *store, const char *owner, int low, int high, size_t count,
+		 bool (*is_free)(int, void *), int *numbers)
+{
+	return store->functions->claim_numbers(store, "port", owner, low, high, count, is_free,
+					       NULL, numbers, NULL);
+}
+
+static void replacing_takes_name_and_numbers_in_one_step(void **state)
+{
+	struct store *store = store_of(state);
+	struct store_record next = record_named("mnist", "uid-2", 2);
+	int64_t first = create(store, "mnist", "uid-1", 1), second = 0;
+	int numbers[10];
+
+	assert_int_equal(claim(store, "uid-1", 100, 109, 10, every_number, numbers), 0);
+	assert_int_equal(store->functions->replace(store, "uid-0", &next, &second, NULL),
+			 ERR_NOT_FOUND);
+	assert_int_equal(version_of(store, "mnist"), first);
+	assert_int_equal(store->functions->replace(store, "uid-1", &next, &second, NULL), 0);
+	assert_true(second > first);
+	assert_int_equal(version_of(store, "mnist"), second);
+	assert_int_equal(claim(store, "uid-2", 100, 109, 10, every_number, numbers), 0);
+}
+
 static void a_list_is_by_age_and_reads_what_was_asked(void **state)
 {
 	struct store *store = store_of(state);
@@ -253,26 +290,6 @@ static void a_list_is_by_age_and_reads_what_was_asked(void **state)
 	assert_string_equal(list.records[0].status, "{}");
 	assert_null(list.records[0].summary);
 	store_list_done(&list);
-}
-
-static bool every_number(int number, void *data)
-{
-	(void) number;
-	(void) data;
-	return true;
-}
-
-static bool even_numbers(int number, void *data)
-{
-	(void) data;
-	return number % 2 == 0;
-}
-
-static int claim(struct store *store, const char *owner, int low, int high, size_t count,
-		 bool (*is_free)(int, void *), int *numbers)
-{
-	return store->functions->claim_numbers(store, "port", owner, low, high, count, is_free,
-					       NULL, numbers, NULL);
 }
 
 static void a_number_is_claimed_by_one_owner(void **state)
@@ -466,6 +483,8 @@ static void a_folder_that_cannot_be_made_is_named(void **state)
 		cmocka_unit_test_setup_teardown(                                                   \
 			a_later_job_of_the_same_name_never_has_a_version_of_the_earlier_one, make, \
 			remove_all),                                                               \
+		cmocka_unit_test_setup_teardown(replacing_takes_name_and_numbers_in_one_step,      \
+						make, remove_all),                                 \
 		cmocka_unit_test_setup_teardown(a_list_is_by_age_and_reads_what_was_asked, make,   \
 						remove_all),                                       \
 		cmocka_unit_test_setup_teardown(a_number_is_claimed_by_one_owner, make,            \
