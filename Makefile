@@ -17,7 +17,10 @@ test: # installs what is missing, builds, runs every test
 check: all # form, floors, symbols, linters
 	script/check
 
+bench: # every figure of docs/benchmarks.md, beside the peers that are installed
+	script/bench
+
 clean:
 	rm -rf $(BUILD) build-*
 
-.PHONY: all install test check clean
+.PHONY: all install test check bench clean

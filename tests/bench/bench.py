@@ -1,0 +1,142 @@
+#!/usr/bin/python3
+"""Every figure of docs/benchmarks.md, muster beside its peers in the same run.
+
+    bench.py [--muster PROGRAM] [--json FILE] [FIGURE …]
+
+The launchers take turns, so that a disturbance of the machine meets all of them alike; what is told
+is the median.
+"""
+
+import argparse
+import json
+import os
+import platform
+import statistics
+import sys
+import time
+
+import figures
+import tensorflow_figures
+from launchers import all_launchers
+
+
+class Figure:
+    """One row of the table, or several where a measurement gives several numbers."""
+
+    def __init__(self, name, title, unit, target, measure, runs, budget=30):
+        self.name, self.title, self.unit, self.target = name, title, unit, target
+        self.measure, self.runs = measure, runs
+        self.budget = budget  # seconds after which a slow launcher is not measured again
+
+
+FIGURES = [
+    Figure("start-2", "start of 2 workers", "ms", "2 x bash",
+           lambda launcher: figures.measure_start(launcher, 2), 60),
+    Figure("start-64", "start of 64 workers", "ms", "1.6 x bash",
+           lambda launcher: figures.measure_start(launcher, 64), 25),
+    Figure("memory", "memory while 2 workers run", "MB", "6 MB",
+           lambda launcher: figures.measure_memory(launcher, 2), 3),
+    Figure("stop", "TERM to the end, 2 workers", "ms", "10 ms",
+           lambda launcher: figures.measure_stop(launcher, 2), 20),
+    Figure("restart", "SIGKILL of one worker to 2 new ones", "ms", "25 ms",
+           lambda launcher: figures.measure_restart(launcher, 2), 15),
+    Figure("left-behind", "workers alive 1 s after SIGKILL of the launcher", "of 4", "0",
+           lambda launcher: figures.measure_left_behind(launcher, 4), 3),
+    Figure("lines", "8 workers x 200,000 lines of 100 bytes", "", "1 s, 1 s of processor, no fault",
+           lambda launcher: figures.measure_lines(launcher, 8, 200000), 7),
+    Figure("lines-memory", "memory while 8 workers print", "MB", "10 MB",
+           lambda launcher: figures.measure_lines_memory(launcher, 8, 200000), 2),
+    Figure("paced", "64 workers x 10,000 lines a second", "", "half a core, no fault",
+           lambda launcher: figures.measure_paced_lines(launcher, 64, 10000), 3),
+    Figure("ps", "ps -a with 1,000 jobs", "ms", "20 ms", figures.JobList(1000), 30),
+    Figure("wake-ups", "wake-ups of an idle launcher", "per second", "0",
+           lambda launcher: figures.measure_wake_ups(launcher, 2), 1),
+    Figure("tensorflow", "two-worker example, start to end", "s", "bash, within noise",
+           tensorflow_figures.measure_training, 5, 300),
+    Figure("tensorflow-death", "SIGKILL of one of two TensorFlow workers", "s",
+           "new processes 8 s before TensorFlow notices",
+           tensorflow_figures.measure_death, 3, 300),
+]
+
+
+def measure_all(figure, launchers):
+    """{launcher's name: [what each of its runs gave]}, the launchers in turns."""
+    samples = {launcher.name: [] for launcher in launchers}
+    spent = dict.fromkeys(samples, 0.0)
+    for _ in range(figure.runs):
+        for launcher in launchers:
+            if spent[launcher.name] > figure.budget:
+                continue
+            begin = time.monotonic()
+            try:
+                sample = figure.measure(launcher)
+            except TimeoutError as error:
+                sys.exit(f"{figure.name} of {launcher.name}: {error}")
+            spent[launcher.name] += time.monotonic() - begin
+            if sample is None:
+                spent[launcher.name] = float("inf")
+            else:
+                samples[launcher.name].append(sample)
+    return {name: runs for name, runs in samples.items() if runs}
+
+
+def rows_of(figure, samples):
+    """(title, unit, {launcher's name: median}) for each number that the measurement gives."""
+    first = next(iter(samples.values()))[0]
+    if not isinstance(first, dict):
+        yield figure.title, figure.unit, {name: statistics.median(runs)
+                                          for name, runs in samples.items()}
+        return
+    for key in first:
+        yield f"{figure.title}: {key}", "", {
+            name: statistics.median(run[key] for run in runs if key in run)
+            for name, runs in samples.items() if any(key in run for run in runs)}
+
+
+def format_number(number):
+    if number == int(number):
+        return f"{int(number):,}"
+    return f"{number:,.2f}" if number < 10 else f"{number:,.1f}"
+
+
+def format_row(title, unit, target, medians):
+    peers = sorted((value, name) for name, value in medians.items() if name != "muster")
+    ours = medians.get("muster")
+    cells = [title + (f" ({unit})" if unit else ""),
+             "-" if ours is None else f"**{format_number(ours)}**"]
+    if peers:
+        best, name = peers[0]
+        cells += [f"{name} {format_number(best)}",
+                  f"{ours / best:.2f}" if ours is not None and best else "-"]
+    else:
+        cells += ["-", "-"]
+    cells += [target, ", ".join(f"{name} {format_number(value)}" for value, name in peers[1:])]
+    return "| " + " | ".join(cells) + " |"
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--muster", default="build/muster")
+    parser.add_argument("--json", help="writes every single run here")
+    parser.add_argument("figures", nargs="*", metavar="FIGURE",
+                        help="all, or some of: " + ", ".join(figure.name for figure in FIGURES))
+    arguments = parser.parse_args()
+    chosen = [figure for figure in FIGURES
+              if not arguments.figures or figure.name in arguments.figures]
+    launchers = all_launchers(os.path.abspath(arguments.muster))
+
+    print("| figure | muster | best peer | ratio | target | other peers |\n|---|---|---|---|---|---|")
+    record = {"machine": {"cores": os.cpu_count(), "kernel": platform.release()}, "figures": {}}
+    for figure in chosen:
+        samples = measure_all(figure, launchers)
+        record["figures"][figure.name] = {"title": figure.title, "unit": figure.unit,
+                                          "target": figure.target, "runs": samples}
+        for title, unit, medians in rows_of(figure, samples):
+            print(format_row(title, unit, figure.target, medians), flush=True)
+    if arguments.json:
+        with open(arguments.json, "w", encoding="utf-8") as file:
+            json.dump(record, file, indent=1)
+
+
+if __name__ == "__main__":
+    sys.exit(main())
