@@ -2,6 +2,7 @@
 
 #include "base/mem.h"
 #include "base/text.h"
+#include "base/yaml.h"
 #include "core/cluster.h"
 #include "core/job_build.h"
 
@@ -135,6 +136,47 @@ static void texts_are_taken_literally(void **state)
 	}
 }
 
+/* `render --as tfjob` prints the document; `run -f` of that is the same job. */
+static void what_is_printed_as_yaml_is_the_same_job(void **state)
+{
+	(void) state;
+	static const char *const command[] = {
+		"python",
+		"-c",
+		"print('a: b')\nif True:\n\tpass\n",
+		"yes",
+		"0755",
+		"~",
+		"",
+		" # no comment",
+		"\xc3\xa9\x01",
+		"- x",
+		"$$",
+		NULL,
+	};
+	const struct env_entry env[] = {{"ON", "off"}, {"NUMBER", "1e3"}, {"EMPTY", ""}};
+	struct job_build build = simple_build();
+
+	build.command = command;
+	build.env = env;
+	build.n_env = ARRAY_LEN(env);
+	build.has_chief = true;
+	struct job *job CLEANUP(job_cleanup) = job_of(&build);
+	struct text yaml CLEANUP(text_done) = {0};
+	struct faults faults CLEANUP(faults_done) = {0};
+	struct document **documents;
+	size_t count;
+	struct job *again CLEANUP(job_cleanup) = NULL;
+
+	yaml_add(&yaml, job->document);
+	assert_int_equal(documents_read(text_of(&yaml), yaml.len, &documents, &count, NULL), 0);
+	assert_int_equal(
+		job_read(document_root(documents[0]), documents[0], JOB_STRICT, &faults, &again),
+		0);
+	assert_true(json_equals(job->document, again->document));
+	documents_free(documents, count);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -144,6 +186,7 @@ int main(void)
 		cmocka_unit_test(times_are_rounded_up_to_seconds),
 		cmocka_unit_test(a_scope_that_was_asked_for_is_kept),
 		cmocka_unit_test(texts_are_taken_literally),
+		cmocka_unit_test(what_is_printed_as_yaml_is_the_same_job),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
