@@ -136,19 +136,6 @@ static int local_list(struct client *base, struct client_row **ret_rows, size_t 
 
 /* One job. */
 
-/* What an API server would add to the document. */
-static void add_metadata(const struct store_record *record, struct json *job)
-{
-	struct json *metadata = json_object_at(job, "metadata");
-	char *version CLEANUP(mem_free_text) = mem_format("%lld", (long long) record->version);
-	struct text created CLEANUP(text_done) = {0};
-
-	text_add_time(&created, record->created);
-	json_set_string(metadata, "uid", record->uid);
-	json_set_string(metadata, "creationTimestamp", text_of(&created));
-	json_set_string(metadata, "resourceVersion", version);
-}
-
 static int local_get(struct client *base, const char *name, struct json **ret_job, struct err *err)
 {
 	struct store_record record CLEANUP(store_record_done) = {0};
@@ -162,7 +149,7 @@ static int local_get(struct client *base, const char *name, struct json **ret_jo
 		rc = json_read(record.status, strlen(record.status), &status, err);
 	if (rc < 0)
 		return rc;
-	add_metadata(&record, job);
+	record_add_metadata(job, record.uid, record.created, record.version);
 	json_set(job, "status", TAKE(status));
 	*ret_job = TAKE(job);
 	return 0;

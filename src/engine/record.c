@@ -68,6 +68,18 @@ int record_read(const struct store_record *record, struct arena *arena, struct j
 	return rc < 0 ? rc : record_read_job(record, ret_job, err);
 }
 
+void record_add_metadata(struct json *tfjob, const char *uid, msec created, int64_t version)
+{
+	struct json *metadata = json_object_at(tfjob, "metadata");
+	char *version_text CLEANUP(mem_free_text) = mem_format("%lld", (long long) version);
+	struct text created_text CLEANUP(text_done) = {0};
+
+	text_add_time(&created_text, created);
+	json_set_string(metadata, "uid", uid);
+	json_set_string(metadata, "creationTimestamp", text_of(&created_text));
+	json_set_string(metadata, "resourceVersion", version_text);
+}
+
 void record_read_summary(const struct store_record *record, struct arena *arena,
 			 struct summary *ret_summary)
 {

@@ -35,6 +35,7 @@ struct supervision {
 	const char *name;
 	const char *uid;
 	char *folder; /* of this job */
+	msec created;
 	struct loop *loop;
 	struct store *store;
 	struct backend *backend;
@@ -316,8 +317,8 @@ static int replace_finished(struct supervision *supervision, const char *supervi
 			       "--name, or end it: muster stop %s",
 			       supervision->name, supervision->name);
 	supervisor_wait(old.supervisor, MSEC_NEVER);
-	rc = driver_replace_job(store, supervision->request->job, old.uid, supervisor, loop_now(),
-				err);
+	rc = driver_replace_job(store, supervision->request->job, old.uid, supervisor,
+				supervision->created, err);
 	if (rc == 0)
 		supervision->replaced_uid = TAKE(old.uid);
 	return rc;
@@ -331,7 +332,9 @@ static int record_job(struct supervision *supervision, struct err *err)
 
 	if (rc < 0)
 		return rc;
-	rc = driver_create_job(supervision->store, request->job, supervisor, loop_now(), err);
+	supervision->created = loop_now();
+	rc = driver_create_job(supervision->store, request->job, supervisor, supervision->created,
+			       err);
 	return rc == ERR_EXISTS && request->replaces_finished
 		       ? replace_finished(supervision, supervisor, err)
 		       : rc;
@@ -462,6 +465,8 @@ static void print_job(const struct supervision *supervision)
 	struct text text CLEANUP(text_done) = {0};
 	struct json *document CLEANUP(json_cleanup) = json_new_copy(supervision->document);
 
+	record_add_metadata(document, supervision->uid, supervision->created,
+			    supervision->told_version);
 	json_set(document, "status", status_write(&supervision->status));
 	json_add_pretty(&text, document);
 	file_write_all(STDOUT_FILENO, text.bytes, text.len, NULL);
