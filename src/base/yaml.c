@@ -328,27 +328,30 @@ static int read_json(const char *bytes, size_t len, struct document_list *list, 
 	return add_document(list, &arena, root, err);
 }
 
-/* A list, or an object whose first key is in quotes; a YAML flow map seldom looks like that. */
+/* Brackets and then a quote, a number or the closing bracket; a YAML flow style seldom begins so.
+ */
 static bool looks_like_json(const char *bytes, size_t len)
 {
 	size_t at = 0;
-	char opening = '\0';
+	bool has_bracket = false;
 
 	for (; at < len && strchr(" \t\r\n{[", bytes[at]); at++)
-		if (bytes[at] == '{' || bytes[at] == '[')
-			opening = bytes[at];
-	return opening && at < len && (opening == '[' || bytes[at] == '"' || bytes[at] == '}');
+		has_bracket |= bytes[at] == '{' || bytes[at] == '[';
+	return has_bracket && at < len && strchr("\"]}-0123456789", bytes[at]);
 }
 
+/* JSON is YAML, but for what libyaml cannot read: only then is it read as JSON, and where that
+ * fails too, it is JSON's sentence that the writer of the file understands. */
 static int read_documents(const char *bytes, size_t len, struct document_list *list,
 			  struct err *err)
 {
+	struct err yaml_err = {0};
 	bool is_unreadable = false;
-	int rc = read_yaml(bytes, len, list, &is_unreadable, err);
+	int rc = read_yaml(bytes, len, list, &is_unreadable, &yaml_err);
 
 	if (rc < 0 && is_unreadable && list->count == 0 && looks_like_json(bytes, len))
 		return read_json(bytes, len, list, err);
-	return rc;
+	return rc < 0 ? err_set(err, rc, "%s", yaml_err.text) : 0;
 }
 
 int documents_read(const char *bytes, size_t len, struct document ***ret_documents,

@@ -253,6 +253,8 @@ static void faults_have_place_and_reason(void **state)
 		{"a: &b 1\n--- *b", "line 2, column 5: there is no anchor '&b' before this"},
 		{"a: \"x\\0y\"", "line 1, column 4: a text cannot have a NUL character"},
 		{"a: \"\\q\"", "line 1, column 5: found unknown escape character"},
+		{"[a, b\n", "line 2, column 1: did not find expected ',' or ']' while"},
+		{"{\"a\": 1\n", "line 2, column 0: '}' expected near end of file"},
 		{"a:\n  b: \xff", "line 2, column 6: invalid leading UTF-8 octet"},
 		{"a: \xc3\xa9\x1b", "line 1, column 5: control characters are not allowed"},
 		{"{\"a\": \"\\/\" \"\"}", "line 1, column 13: '}' expected near '\"\"'"},
