@@ -3,9 +3,9 @@
 
 #include "base/json.h"
 #include "base/mem.h"
+#include "core/limits.h"
 
 #include <assert.h>
-#include <stdlib.h>
 #include <string.h>
 
 /* The addresses of one role by index, in one pass over all of them. */
@@ -59,23 +59,17 @@ static struct json *task_new(const char *type, int index)
 	return task;
 }
 
-static int compare_names(const void *a, const void *b)
+/* Fills in the job's roles by name, as Go writes the keys of a map. */
+static void sort_roles(const struct job *job, const struct role *roles[LIMIT_ROLES])
 {
-	const struct role *const *first = a;
-	const struct role *const *second = b;
+	for (size_t i = 0; i < job->n_roles; i++) {
+		const struct role *role = &job->roles[i];
+		size_t at = i;
 
-	return strcmp((*first)->name, (*second)->name);
-}
-
-/* The job's roles by name, as Go writes the keys of a map. Caller frees. */
-static const struct role **roles_by_name(const struct job *job)
-{
-	const struct role **roles = mem_new_array(job->n_roles + 1, sizeof(*roles));
-
-	for (size_t i = 0; i < job->n_roles; i++)
-		roles[i] = &job->roles[i];
-	qsort(roles, job->n_roles, sizeof(*roles), compare_names);
-	return roles;
+		for (; at > 0 && strcmp(role->name, roles[at - 1]->name) < 0; at--)
+			roles[at] = roles[at - 1];
+		roles[at] = role;
+	}
 }
 
 /* The evaluator is a world of its own and is not counted by TensorFlow; a role without replicas has
@@ -83,10 +77,11 @@ static const struct role **roles_by_name(const struct job *job)
 static struct json *dense_cluster_new(const struct cluster *cluster)
 {
 	const struct job *job = cluster->job;
-	const struct role **roles CLEANUP(mem_free_any) = roles_by_name(job);
+	const struct role *roles[LIMIT_ROLES];
 	const struct role *leader = job_leader_role(job);
 	struct json *object = json_new_object();
 
+	sort_roles(job, roles);
 	/* A master is written as chief, and so stands first. */
 	if (leader && leader->replicas > 0)
 		json_set(object, "chief", address_list_new(cluster, leader));
@@ -109,10 +104,11 @@ static struct json *dense_new(const struct cluster *cluster, const struct role *
 static struct json *kubeflow_new(const struct cluster *cluster, const struct role *role, int index)
 {
 	const struct job *job = cluster->job;
-	const struct role **roles CLEANUP(mem_free_any) = roles_by_name(job);
+	const struct role *roles[LIMIT_ROLES];
 	struct json *config = json_new_object();
 	struct json *object = json_object_at(config, "cluster");
 
+	sort_roles(job, roles);
 	for (size_t i = 0; i < job->n_roles; i++)
 		json_set(object, roles[i]->name, address_list_new(cluster, roles[i]));
 	json_set(config, "task", task_new(role->name, index));
