@@ -73,64 +73,78 @@ static void make_row(const struct store_record *record, const struct summary *su
 	};
 }
 
-static int list_records(struct client_local *client, struct store_list *ret_list, struct err *err)
+/* A list as it was read, with its summaries understood. */
+struct listing {
+	struct store_list list;
+	struct summary *summaries;
+	struct arena *arena; /* of the summaries */
+};
+
+static void listing_done(struct listing *listing)
 {
-	return client->store->functions->list(client->store, STORE_SUMMARY, ret_list, err);
+	store_list_done(&listing->list);
+	arena_free(listing->arena);
+	*listing = (struct listing){0};
+}
+
+static int read_listing(struct client_local *client, struct listing *ret_listing, struct err *err)
+{
+	struct listing listing = {0};
+	int rc = client->store->functions->list(client->store, STORE_SUMMARY, &listing.list, err);
+
+	if (rc < 0)
+		return rc;
+	listing.arena = arena_new();
+	listing.summaries =
+		arena_take_array(listing.arena, listing.list.count, sizeof(*listing.summaries));
+	for (size_t i = 0; i < listing.list.count; i++)
+		record_read_summary(&listing.list.records[i], listing.arena, &listing.summaries[i]);
+	*ret_listing = listing;
+	return 0;
 }
 
 /* Settles every job of the list that needs it; true when one was, and the list is to be read again.
- * One that cannot be settled (disk full, a record of a newer muster) must not hide the others. */
-static bool settle_listed(struct client_local *client, const struct store_list *list)
+ * One that cannot be settled (disk full, a record of a newer muster) must not hide the others: it
+ * is shown as unknown. */
+static bool settle_listed(struct client_local *client, struct listing *listing)
 {
-	struct arena *arena CLEANUP(arena_cleanup) = arena_new();
 	bool is_any_settled = false;
 
-	for (size_t i = 0; i < list->count; i++) {
-		const struct store_record *record = &list->records[i];
-		struct summary summary;
+	for (size_t i = 0; i < listing->list.count; i++) {
+		const struct store_record *record = &listing->list.records[i];
+		struct summary *summary = &listing->summaries[i];
 
-		record_read_summary(record, arena, &summary);
-		if (settle_is_needed(record->supervisor, summary.is_finished) &&
-		    settle_job(client->store, record->name, record->uid, NULL) == 0)
+		if (!settle_is_needed(record->supervisor, summary->is_finished))
+			continue;
+		if (settle_job(client->store, record->name, record->uid, NULL) == 0) {
 			is_any_settled = true;
+		} else if (!summary->is_finished) {
+			summary->state = "Unknown";
+			summary->message =
+				"nobody looks after it, and its record cannot be written";
+		}
 	}
 	return is_any_settled;
-}
-
-static int read_settled_list(struct client_local *client, struct store_list *ret_list,
-			     struct err *err)
-{
-	int rc = list_records(client, ret_list, err);
-
-	if (rc < 0 || !settle_listed(client, ret_list))
-		return rc;
-	store_list_done(ret_list);
-	return list_records(client, ret_list, err);
 }
 
 static int local_list(struct client *base, struct client_row **ret_rows, size_t *ret_count,
 		      struct err *err)
 {
-	struct store_list list CLEANUP(store_list_done) = {0};
-	int rc = read_settled_list(of(base), &list, err);
+	struct client_local *client = of(base);
+	struct listing listing CLEANUP(listing_done) = {0};
+	int rc = read_listing(client, &listing, err);
 
+	if (rc == 0 && settle_listed(client, &listing)) {
+		listing_done(&listing);
+		rc = read_listing(client, &listing, err);
+	}
 	if (rc < 0)
 		return rc;
-	struct arena *arena CLEANUP(arena_cleanup) = arena_new();
-	struct client_row *rows = mem_new_array(list.count, sizeof(*rows));
-	for (size_t i = 0; i < list.count; i++) {
-		const struct store_record *record = &list.records[i];
-		struct summary summary;
-
-		record_read_summary(record, arena, &summary);
-		if (!summary.is_finished && settle_is_needed(record->supervisor, false)) {
-			summary.state = "Unknown";
-			summary.message = "nobody looks after it, and its record cannot be written";
-		}
-		make_row(record, &summary, &rows[i]);
-	}
+	struct client_row *rows = mem_new_array(listing.list.count, sizeof(*rows));
+	for (size_t i = 0; i < listing.list.count; i++)
+		make_row(&listing.list.records[i], &listing.summaries[i], &rows[i]);
 	*ret_rows = rows;
-	*ret_count = list.count;
+	*ret_count = listing.list.count;
 	return 0;
 }
 
