@@ -7,8 +7,9 @@
 #include <string.h>
 
 const struct command *const all_commands[] = {
-	&command_ps,     &command_status, &command_logs, &command_wait,    &command_stop,
-	&command_delete, &command_render, &command_help, &command_version, NULL,
+	&command_run,
+	&command_ps,     &command_status, &command_wait,    &command_stop, &command_delete,
+	&command_render, &command_help,   &command_version, NULL,
 };
 
 const struct command *command_find(const char *name)

@@ -1,0 +1,185 @@
+/* muster run: makes a job of a script, a program or a file, and sees it through on this machine. */
+#include "base/mem.h"
+#include "cli/command.h"
+#include "cli/job_source.h"
+#include "cli/lookup.h"
+#include "cli/output.h"
+#include "engine/backend_local.h"
+#include "engine/supervisor.h"
+
+/* False when this program cannot run jobs where they are wanted. */
+static bool is_place_known(const struct options *options)
+{
+	const char *where = option_text(options, "on");
+
+	if (text_equals(where, "local"))
+		return true;
+	output_say("--on %s: this build runs jobs on this machine only", where);
+	return false;
+}
+
+static bool can_run_here(const struct options *options, const struct job *job)
+{
+	struct faults faults CLEANUP(faults_done) = {0};
+
+	if (!backend_local_check(job, &faults))
+		return true;
+	job_source_complain(options, &faults);
+	return false;
+}
+
+static void warn_of_ignored_fields(const struct job *job)
+{
+	struct text ignored CLEANUP(text_done) = {0};
+
+	job_describe_ignored_here(job, &ignored);
+	if (ignored.len)
+		output_say("without meaning on this machine: %s", text_of(&ignored));
+}
+
+/* "would start worker-0 to worker-3: python3 -u train.py" for each role. */
+static void tell_what_would_start(const struct job *job)
+{
+	for (size_t i = 0; i < job->n_roles; i++) {
+		const struct role *role = &job->roles[i];
+		struct text command CLEANUP(text_done) = {0};
+
+		if (role->replicas == 0)
+			continue;
+		for (const char *const *word = role->container.command; word && *word; word++)
+			text_addf(&command, " %s", *word);
+		for (const char *const *word = role->container.args; word && *word; word++)
+			text_addf(&command, " %s", *word);
+		if (role->replicas == 1)
+			output_say("would start %s-0:%s", role->name, text_of(&command));
+		else
+			output_say("would start %s-0 to %s-%d:%s", role->name, role->name,
+				   role->replicas - 1, text_of(&command));
+	}
+}
+
+static int show_plan(const struct options *options, const struct job *job)
+{
+	const char *format = option_text(options, "output");
+
+	output_add_object(job->document, format ? format : "yaml");
+	output_flush();
+	tell_what_would_start(job);
+	return EXIT_DONE;
+}
+
+/* A job that goes on behind us: its name, or the whole of it, on stdout. */
+static int tell_detached(const struct options *options, const struct job *job, int exit_code)
+{
+	struct err err = {0};
+	struct client *client CLEANUP(lookup_close) = NULL;
+	struct json *object CLEANUP(json_cleanup) = NULL;
+	struct text name CLEANUP(text_done) = {0};
+
+	if (option_text(options, "output")) {
+		if (lookup_open(options, &client, &err) ||
+		    client->functions->get(client, job->name, &object, &err))
+			return output_fail(&err);
+		output_add_object(object, option_text(options, "output"));
+		return exit_code;
+	}
+	text_addf(&name, "%s\n", job->name);
+	output_add(&name);
+	output_flush();
+	if (!option_flag(options, "quiet"))
+		output_say("it goes on in the background: muster logs -f %s", job->name);
+	return exit_code;
+}
+
+static int see_through(const struct options *options, struct job *job)
+{
+	struct err err = {0};
+	char *folder CLEANUP(mem_free_text) = NULL;
+	int exit_code = EXIT_OWN_FAULT;
+
+	if (lookup_state_folder(options, &folder, &err)) {
+		output_say("%s", err.text);
+		return EXIT_OWN_FAULT;
+	}
+	struct supervisor_request request = {
+		.job = job,
+		.state_folder = folder,
+		.is_detached = option_flag(options, "detach"),
+		.replaces_finished = option_flag(options, "replace"),
+		.is_quiet = option_flag(options, "quiet"),
+		.prints_json = option_text(options, "output") != NULL,
+		.color = option_text(options, "color"),
+	};
+
+	if (supervisor_run(&request, &exit_code, &err)) {
+		output_say("%s", err.text);
+		return EXIT_OWN_FAULT;
+	}
+	return request.is_detached ? tell_detached(options, job, exit_code) : exit_code;
+}
+
+static int run_run(const struct options *options)
+{
+	struct job *job CLEANUP(job_cleanup) = NULL;
+
+	if (!is_place_known(options) || !job_source_read(options, &job) ||
+	    !can_run_here(options, job))
+		return EXIT_WRONG_USE;
+	warn_of_ignored_fields(job);
+	if (option_flag(options, "dry-run"))
+		return show_plan(options, job);
+	return see_through(options, job);
+}
+
+static const struct option_row rows_of_run[] = {
+	JOB_SOURCE_ROWS,
+	{.name = "on",
+	 .kind = OPTION_WORD,
+	 .words = "local|kubernetes|fake",
+	 .otherwise = "local",
+	 .has_variable = true,
+	 .one_line = "where the job runs"},
+	{.name = "detach",
+	 .letter = 'd',
+	 .kind = OPTION_FLAG,
+	 .one_line = "print the job's name and leave it to go on in the background"},
+	{.name = "replace",
+	 .kind = OPTION_FLAG,
+	 .one_line = "take the place of a finished job of the same name"},
+	{.name = "dry-run",
+	 .kind = OPTION_FLAG,
+	 .one_line = "print the TFJob, say what would start, start nothing"},
+	{.name = "quiet",
+	 .letter = 'q',
+	 .kind = OPTION_FLAG,
+	 .has_variable = true,
+	 .one_line = "no lines of the processes (muster logs has them)"},
+	{.name = "output",
+	 .letter = 'o',
+	 .kind = OPTION_WORD,
+	 .words = "json",
+	 .one_line = "the TFJob with its status on stdout in the end, all else on stderr"},
+	{.name = "color",
+	 .kind = OPTION_WORD,
+	 .words = "auto|always|never",
+	 .otherwise = "auto",
+	 .has_variable = true,
+	 .one_line = "colours; auto: on a terminal, unless NO_COLOR is set"},
+	{0},
+};
+
+const struct command command_run = {
+	.name = "run",
+	.group = "Run",
+	.arguments = "[OPTIONS] SCRIPT.py [ARGS...]\n"
+		     "[OPTIONS] -- PROGRAM [ARGS...]\n"
+		     "[OPTIONS] -f job.yaml",
+	.one_line = "start a training job on this machine and see it through",
+	.examples = "  muster run -w 2 train.py --epochs 3\n"
+		    "  muster run -w 2 --ps 1 --chief --max-restarts 3 train.py\n"
+		    "  muster run -w 4 -- sh -c 'echo I am worker $WORKER_NUMBER of $TOT_WORKERS'\n"
+		    "  muster run -d -f job.yaml\n",
+	.options = rows_of_run,
+	.takes_program = true,
+	.run = run_run,
+};
