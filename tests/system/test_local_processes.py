@@ -1,0 +1,126 @@
+"""Replicas as processes of this machine, through the front door."""
+
+import json
+import re
+import signal
+import subprocess
+
+from conftest import LIMIT, read_until, replicas
+
+
+def configurations(text):
+    """Every TF_CONFIG that was printed."""
+    return [json.loads(found) for found in re.findall(r"\{.*\}", text)]
+
+
+def ports_of(configuration):
+    return [address for addresses in configuration["cluster"].values() for address in addresses]
+
+
+def test_jobs_that_start_at_once_have_ports_of_their_own(muster):
+    script = "echo $TF_CONFIG; echo MASTER $MASTER_PORT; read line < /dev/zero"
+    started = [muster.start("run", "--name", f"many-{i}", "-w", 2, "--grace", 0, "--", "sh", "-c", script) for i in range(10)]
+    used = []
+    for process in started:
+        lines = read_until(process.stdout, "MASTER")
+        if "{" not in "".join(lines):
+            lines += read_until(process.stdout, "{")
+        text = "".join(lines)
+        used += ports_of(configurations(text)[0])
+        used += ["127.0.0.1:" + re.search(r"MASTER (\d+)", text).group(1)]
+    assert len(used) == 10 * 3
+    assert len(set(used)) == len(used)
+    for process in started:
+        process.terminate()
+    for process in started:
+        assert process.wait(LIMIT) == 143
+
+
+def test_addresses_stay_over_a_restart(muster):
+    script = 'echo $TF_CONFIG; [ "$MUSTER_ATTEMPT" != 0 ] || exit 1'
+    done = muster("run", "--name", "again", "-w", 2, "--max-restarts", 1, "--", "sh", "-c", script, code=0)
+    clusters = [json.dumps(c["cluster"]) for c in configurations(done.stdout)]
+    assert len(clusters) >= 3
+    assert len(set(clusters)) == 1
+
+
+def test_ports_lie_outside_the_range_of_the_kernel(muster):
+    low, high = (int(word) for word in open("/proc/sys/net/ipv4/ip_local_port_range").read().split())
+    done = muster("run", "-w", 2, "--", "sh", "-c", "echo $TF_CONFIG", code=0)
+    for address in ports_of(configurations(done.stdout)[0]):
+        port = int(address.rsplit(":", 1)[1])
+        assert not low <= port <= high
+
+
+def test_a_worker_that_ignores_term_is_killed_after_the_grace(muster):
+    script = "trap '' TERM; echo ready; while :; do sleep 1000; done"
+    process = muster.start("run", "--name", "stubborn", "--", "sh", "-c", script)
+    read_until(process.stdout, "ready")
+    muster("stop", "--grace", "100ms", "stubborn", code=0)
+    assert process.wait(LIMIT) == 130
+    assert replicas(muster.job("stubborn"))[0]["signal"] == signal.SIGKILL
+
+
+def test_a_worker_that_closes_its_output_is_seen_through(muster):
+    done = muster("run", "--name", "silent", "--", "sh", "-c", "echo last words; exec >&- 2>&-; sleep 0.1; exit 7", code=7)
+    assert "last words" in done.stdout
+
+
+def test_a_worker_that_is_killed_says_by_what(muster):
+    done = muster("run", "--name", "victim", "-w", 2, "--", "sh", "-c", "[ $WORKER_NUMBER = 0 ] && kill -9 $$; exec sleep 1000", code=137)
+    assert "SIGKILL" in done.stderr
+    assert muster.job("victim")["status"]["failure"]["signal"] == signal.SIGKILL
+
+
+def test_a_program_that_is_not_there_is_told_before_anything_starts(muster):
+    done = muster("run", "--name", "missing", "--", "no-such-program", code=2)
+    assert "no-such-program" in done.stderr and "not found in PATH" in done.stderr
+    assert "missing" not in muster("ps", "-a", code=0).stdout
+
+
+def test_output_without_a_line_feed_at_its_end_is_shown(muster):
+    assert "no end" in muster("run", "--", "sh", "-c", "printf 'no end'", code=0).stdout
+
+
+def test_binary_noise_and_a_very_long_line_are_kept_byte_for_byte(muster):
+    script = "head -c 300000 /dev/urandom | tee noise; head -c 3000000 /dev/zero | tr '\\0' x; echo"
+    muster("run", "--name", "noise", "--", "sh", "-c", script, code=0, stdout=subprocess.DEVNULL)
+    log = open(replicas(muster.job("noise"))[0]["log"], "rb").read()
+    assert log == (muster.folder / "noise").read_bytes() + b"x" * 3000000 + b"\n"
+
+
+def test_every_line_of_many_workers_comes_whole_and_in_order(muster):
+    script = "i=0; while [ $i -lt 3000 ]; do echo line $i of $WORKER_NUMBER; i=$((i+1)); done"
+    done = muster("run", "-w", 8, "--", "sh", "-c", script, code=0)
+    seen = {str(number): 0 for number in range(8)}
+    for line in done.stdout.splitlines():
+        found = re.fullmatch(r"worker-(\d+) *\| line (\d+) of (\d+)", line)
+        assert found and found[1] == found[3], line
+        assert int(found[2]) == seen[found[1]], line
+        seen[found[1]] += 1
+    assert set(seen.values()) == {3000}
+
+
+def test_containers_keep_their_environment_folder_and_variables(muster):
+    (muster.folder / "place").mkdir()
+    (muster.folder / "job.yaml").write_text("""
+apiVersion: kubeflow.org/v1
+kind: TFJob
+metadata: {name: shown}
+spec:
+  tfReplicaSpecs:
+    Worker:
+      replicas: 1
+      template:
+        spec:
+          containers:
+          - name: tensorflow
+            command: [sh, -c]
+            args: ["echo $(GREETING) from $(basename $PWD)"]
+            workingDir: place
+            env:
+            - {name: WHOM, value: world}
+            - {name: GREETING, value: hello $(WHOM) and $(NOBODY)}
+""")
+    done = muster("run", "-f", "job.yaml", code=0)
+    assert "hello world and $(NOBODY) from place" in done.stdout

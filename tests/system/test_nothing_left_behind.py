@@ -1,0 +1,226 @@
+"""Whatever is killed, and whenever: no process of a job stays, and nobody else's is touched.
+
+Every process that comes from a muster of these tests, muster itself included, carries TAG in its environment: so
+all of them are found, wherever they have gone.
+"""
+
+import os
+import pathlib
+import pty
+import random
+import signal
+import subprocess
+import time
+
+import pytest
+from conftest import BINARY, LIMIT, read_until, wait_until_process_is_gone
+
+KILLS = int(os.environ.get("MUSTER_SOAK_KILLS", "50"))
+
+# Children in the group, in sessions of their own, and orphans of a double fork; all of them ignore what can be ignored.
+TREE = """
+trap '' TERM HUP INT
+setsid sh -c 'trap "" TERM HUP INT; sleep 1000 & (setsid sleep 1000 &); echo deep; wait' &
+(setsid sleep 1000 &)
+sleep 1000 &
+echo ready
+wait
+"""
+
+
+def environment_of(pid):
+    try:
+        return pathlib.Path(f"/proc/{pid}/environ").read_bytes().split(b"\0")
+    except OSError:
+        return []
+
+
+def processes_with(entry):
+    """The pids of all processes that have this entry in their environment."""
+    pids = (int(name) for name in os.listdir("/proc") if name.isdigit())
+    return {pid for pid in pids if entry.encode() in environment_of(pid)}
+
+
+def parent_of(pid):
+    return int(pathlib.Path(f"/proc/{pid}/stat").read_text().rsplit(")", 1)[1].split()[1])
+
+
+def child_of(pid):
+    """The only child of a process, as the inner muster is of the outer one."""
+    children = [int(name) for name in os.listdir("/proc") if name.isdigit() and is_child(name, pid)]
+    assert len(children) == 1, children
+    return children[0]
+
+
+def is_child(name, pid):
+    try:
+        return parent_of(name) == pid
+    except OSError:
+        return False
+
+
+def wait_until_none_has(entry):
+    while pids := processes_with(entry):
+        for pid in pids:
+            assert wait_until_process_is_gone(pid), f"process {pid} stays: {environment_of(pid)}"
+
+
+def is_alive(pid):
+    try:
+        return pathlib.Path(f"/proc/{pid}/stat").read_text().rsplit(")", 1)[1].split()[0] != "Z"
+    except OSError:
+        return False
+
+
+@pytest.fixture
+def tag(tmp_path):
+    return f"MUSTER_TEST_TAG={tmp_path}"
+
+
+@pytest.fixture
+def tree(muster, tag, tmp_path):
+    """Starts a job whose workers have descendants of all kinds, and waits until those are there."""
+    script = tmp_path / "tree.sh"
+    script.write_text(TREE)
+    name, value = tag.split("=")
+
+    def start(job, *options, workers=2, **popen):
+        process = muster.start("run", "--name", job, "-w", workers, *options, "--", "sh", script, env={name: value}, **popen)
+        return process
+
+    yield start
+    for pid in processes_with(tag):
+        os.kill(pid, signal.SIGKILL)
+
+
+def wait_until_grown(process, workers=2):
+    """Until both shells of each worker have said that their children are there."""
+    said = 0
+    while said < 2 * workers:
+        line = read_until(process.stdout, "")[-1]
+        said += "ready" in line or "deep" in line
+
+
+@pytest.fixture
+def stranger():
+    """A process that looks like a worker's, of somebody else."""
+    process = subprocess.Popen(["sleep", "1000"], env={"MUSTER_JOB_UID": "of-nobody", **os.environ})
+    yield process
+    assert process.poll() is None, "a foreign process was ended"
+    process.kill()
+    process.wait()
+
+
+def test_killing_the_inner_process_ends_the_job_and_says_so(muster, tree, tag, stranger):
+    process = tree("inner")
+    wait_until_grown(process)
+    os.kill(child_of(process.pid), signal.SIGKILL)
+    assert process.wait(LIMIT) == 125
+    assert not processes_with(tag), "the outer process ends when nothing is left"
+    assert "was ended" in process.stderr.read()
+    job = muster.job("inner")
+    assert job["status"]["failure"]["reason"] == "SupervisorLost"
+
+
+def test_killing_the_outer_process_ends_the_job_and_says_so(muster, tree, tag, stranger):
+    process = tree("outer")
+    wait_until_grown(process)
+    process.kill()
+    wait_until_none_has(tag)
+    assert muster.job("outer")["status"]["failure"]["reason"] == "SupervisorLost"
+
+
+def test_after_both_were_killed_at_once_the_next_muster_ends_what_stayed(muster, tree, tag, stranger):
+    process = tree("both")
+    wait_until_grown(process)
+    inner = child_of(process.pid)
+    os.kill(process.pid, signal.SIGSTOP)
+    os.kill(inner, signal.SIGSTOP)
+    os.kill(inner, signal.SIGKILL)
+    os.kill(process.pid, signal.SIGKILL)
+    assert wait_until_process_is_gone(inner) and wait_until_process_is_gone(process.pid)
+    table = muster("ps", "-a", code=0).stdout
+    assert "Failed" in table
+    wait_until_none_has(tag)
+
+
+@pytest.mark.parametrize("whom", ["inner", "outer"])
+def test_nothing_stays_after_kills_at_random_moments(muster, tree, tag, stranger, whom):
+    moments = random.Random(whom)
+    for number in range(KILLS // 2):
+        process = tree(f"random-{number}", "--replace", stderr=subprocess.DEVNULL, stdout=subprocess.DEVNULL)
+        time.sleep(moments.uniform(0, 0.06))  # the moment itself is what is tried
+        victim = process.pid
+        try:
+            victim = child_of(process.pid) if whom == "inner" else process.pid
+        except AssertionError:
+            pass  # it has not forked yet
+        os.kill(victim, signal.SIGKILL)
+        process.wait(LIMIT)
+        wait_until_none_has(tag)
+    assert "Running" not in muster("ps", "-a", code=0).stdout
+
+
+def test_closing_the_terminal_ends_the_job(muster, tree, tag, stranger, tmp_path):
+    name, value = tag.split("=")
+    terminal, program_side = pty.openpty()
+    process = muster.start(
+        "run", "--name", "terminal", "-w", 2, "--grace", "0", "--", "sh", tmp_path / "tree.sh",
+        env={name: value}, stdin=program_side, stdout=program_side, stderr=program_side, start_new_session=True,
+        preexec_fn=lambda: __import__("fcntl").ioctl(0, __import__("termios").TIOCSCTTY, 0),
+    )
+    os.close(program_side)
+    muster.until_running("terminal", 2)
+    os.close(terminal)
+    assert process.wait(LIMIT) == 129
+    assert not processes_with(tag)
+    assert muster.job("terminal")["status"]["failure"]["reason"] == "Stopped"
+
+
+def test_a_second_interrupt_ends_what_ignores_the_first(muster, tree, tag, stranger):
+    process = tree("impatient", "--grace", "1000s")
+    wait_until_grown(process)
+    process.send_signal(signal.SIGINT)
+    muster.until("impatient", lambda job: any(r["state"] == "Stopping" for r in job["status"]["replicas"]))
+    while process.poll() is None:
+        process.send_signal(signal.SIGINT)
+        try:
+            process.wait(0.3)  # two that come at once count as one
+        except subprocess.TimeoutExpired:
+            pass
+    assert process.returncode == 130
+    assert not processes_with(tag)
+
+
+def test_stop_and_continue_reach_muster_as_a_shell_expects(muster, tree, tag):
+    process = tree("paused", "--grace", "0")
+    wait_until_grown(process)
+    process.send_signal(signal.SIGTSTP)
+    os.waitid(os.P_PID, process.pid, os.WSTOPPED)
+    os.kill(process.pid, signal.SIGCONT)
+    os.waitid(os.P_PID, process.pid, os.WCONTINUED)
+    process.terminate()
+    assert process.wait(LIMIT) == 143
+    assert not processes_with(tag)
+
+
+def test_a_job_in_the_background_leaves_nothing_either(muster, tree, tag, stranger, tmp_path):
+    name, value = tag.split("=")
+    job = muster.detach("--name", "behind", "-w", "2", "--", "sh", str(tmp_path / "tree.sh"), env={name: value})
+    muster.until_running(job, 2)
+    supervisors = [pid for pid in processes_with(tag) if pathlib.Path(os.readlink(f"/proc/{pid}/exe")) == pathlib.Path(BINARY).resolve()]
+    assert len(supervisors) == 2
+    inner = next(pid for pid in supervisors if parent_of(pid) in supervisors)
+    os.kill(inner, signal.SIGKILL)
+    wait_until_none_has(tag)
+    assert muster.job(job)["status"]["failure"]["reason"] == "SupervisorLost"
+
+
+def test_what_left_its_group_and_forgot_its_mark_ends_with_the_job(muster, tag, stranger):
+    name, value = tag.split("=")
+    done = muster("run", "--name", "forgetful", "--", "sh", "-c",
+                  "setsid env -i PATH=$PATH sh -c 'sleep 1000 & echo $! $$; wait' & sleep 0.2; exit 0",
+                  env={name: value}, code=0)
+    pids = [int(word) for word in done.stdout.split() if word.isdigit()]
+    assert len(pids) >= 2
+    assert not any(is_alive(pid) for pid in pids)
