@@ -116,11 +116,11 @@ spec:
           containers:
           - name: tensorflow
             command: [sh, -c]
-            args: ["echo $(GREETING) from $(basename $PWD)"]
+            args: ['echo "$GREETING" to $(WHOM) from $(basename $PWD)']
             workingDir: place
             env:
             - {name: WHOM, value: world}
             - {name: GREETING, value: hello $(WHOM) and $(NOBODY)}
 """)
     done = muster("run", "-f", "job.yaml", code=0)
-    assert "hello world and $(NOBODY) from place" in done.stdout
+    assert "hello world and $(NOBODY) to world from place" in done.stdout

@@ -4,12 +4,15 @@ Every process that comes from a muster of these tests, muster itself included, c
 all of them are found, wherever they have gone.
 """
 
+import contextlib
+import fcntl
 import os
 import pathlib
 import pty
 import random
 import signal
 import subprocess
+import termios
 import time
 
 import pytest
@@ -45,18 +48,21 @@ def parent_of(pid):
     return int(pathlib.Path(f"/proc/{pid}/stat").read_text().rsplit(")", 1)[1].split()[1])
 
 
-def child_of(pid):
-    """The only child of a process, as the inner muster is of the outer one."""
-    children = [int(name) for name in os.listdir("/proc") if name.isdigit() and is_child(name, pid)]
-    assert len(children) == 1, children
-    return children[0]
-
-
 def is_child(name, pid):
     try:
         return parent_of(name) == pid
     except OSError:
         return False
+
+
+def children_of(pid):
+    return [int(name) for name in os.listdir("/proc") if name.isdigit() and is_child(name, pid)]
+
+
+def inner_of(process):
+    """The only child of the outer muster."""
+    (inner,) = children_of(process.pid)
+    return inner
 
 
 def wait_until_none_has(entry):
@@ -90,14 +96,19 @@ def tree(muster, tag, tmp_path):
 
     yield start
     for pid in processes_with(tag):
-        os.kill(pid, signal.SIGKILL)
+        with contextlib.suppress(ProcessLookupError):
+            os.kill(pid, signal.SIGKILL)
 
 
 def wait_until_grown(process, workers=2):
     """Until both shells of each worker have said that their children are there."""
+    wait_until_said(process.stdout, workers)
+
+
+def wait_until_said(stream, workers):
     said = 0
     while said < 2 * workers:
-        line = read_until(process.stdout, "")[-1]
+        line = read_until(stream, "")[-1]
         said += "ready" in line or "deep" in line
 
 
@@ -114,7 +125,7 @@ def stranger():
 def test_killing_the_inner_process_ends_the_job_and_says_so(muster, tree, tag, stranger):
     process = tree("inner")
     wait_until_grown(process)
-    os.kill(child_of(process.pid), signal.SIGKILL)
+    os.kill(inner_of(process), signal.SIGKILL)
     assert process.wait(LIMIT) == 125
     assert not processes_with(tag), "the outer process ends when nothing is left"
     assert "was ended" in process.stderr.read()
@@ -133,7 +144,7 @@ def test_killing_the_outer_process_ends_the_job_and_says_so(muster, tree, tag, s
 def test_after_both_were_killed_at_once_the_next_muster_ends_what_stayed(muster, tree, tag, stranger):
     process = tree("both")
     wait_until_grown(process)
-    inner = child_of(process.pid)
+    inner = inner_of(process)
     os.kill(process.pid, signal.SIGSTOP)
     os.kill(inner, signal.SIGSTOP)
     os.kill(inner, signal.SIGKILL)
@@ -144,34 +155,39 @@ def test_after_both_were_killed_at_once_the_next_muster_ends_what_stayed(muster,
     wait_until_none_has(tag)
 
 
-@pytest.mark.parametrize("whom", ["inner", "outer"])
+def victims(process, whom):
+    """The processes of muster to kill; the inner one is not there yet at first."""
+    inner = children_of(process.pid)[:1]
+    return {"inner": inner or [process.pid], "outer": [process.pid], "both": [process.pid, *inner]}[whom]
+
+
+@pytest.mark.parametrize("whom", ["inner", "outer", "both"])
 def test_nothing_stays_after_kills_at_random_moments(muster, tree, tag, stranger, whom):
     moments = random.Random(whom)
-    for number in range(KILLS // 2):
-        process = tree(f"random-{number}", "--replace", stderr=subprocess.DEVNULL, stdout=subprocess.DEVNULL)
-        time.sleep(moments.uniform(0, 0.06))  # the moment itself is what is tried
-        victim = process.pid
-        try:
-            victim = child_of(process.pid) if whom == "inner" else process.pid
-        except AssertionError:
-            pass  # it has not forked yet
-        os.kill(victim, signal.SIGKILL)
+    for number in range(KILLS // 3 + 1):
+        process = tree(f"random-{number}", stderr=subprocess.DEVNULL, stdout=subprocess.DEVNULL)
+        time.sleep(moments.uniform(0, 0.1))  # the moment itself is what is tried
+        for pid in victims(process, whom):
+            os.kill(pid, signal.SIGKILL)
         process.wait(LIMIT)
+        if whom == "both":
+            muster("ps", "-a", code=0)
         wait_until_none_has(tag)
     assert "Running" not in muster("ps", "-a", code=0).stdout
 
 
-def test_closing_the_terminal_ends_the_job(muster, tree, tag, stranger, tmp_path):
-    name, value = tag.split("=")
+def take_terminal():
+    """Makes standard input the terminal of this session."""
+    fcntl.ioctl(0, termios.TIOCSCTTY, 0)
+
+
+def test_closing_the_terminal_ends_the_job(muster, tree, tag, stranger):
     terminal, program_side = pty.openpty()
-    process = muster.start(
-        "run", "--name", "terminal", "-w", 2, "--grace", "0", "--", "sh", tmp_path / "tree.sh",
-        env={name: value}, stdin=program_side, stdout=program_side, stderr=program_side, start_new_session=True,
-        preexec_fn=lambda: __import__("fcntl").ioctl(0, __import__("termios").TIOCSCTTY, 0),
-    )
+    ends = {"stdin": program_side, "stdout": program_side, "stderr": program_side}
+    process = tree("terminal", "--grace", "0", start_new_session=True, preexec_fn=take_terminal, **ends)
     os.close(program_side)
-    muster.until_running("terminal", 2)
-    os.close(terminal)
+    with os.fdopen(terminal) as shown:
+        wait_until_said(shown, 2)
     assert process.wait(LIMIT) == 129
     assert not processes_with(tag)
     assert muster.job("terminal")["status"]["failure"]["reason"] == "Stopped"
