@@ -16,7 +16,7 @@ import pytest
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 BINARY = os.environ.get("MUSTER_BINARY", str(ROOT / "build" / "muster"))
-LIMIT = 120
+LIMIT = 60
 
 
 def pytest_configure(config):
@@ -35,17 +35,25 @@ def wait_until_process_is_gone(pid, limit=LIMIT):
         os.close(fd)
 
 
+def read_line(stream, limit=LIMIT):
+    """One line of a pipe, past Python's buffers, so that nothing behind it is taken."""
+    line = b""
+    while not line.endswith(b"\n"):
+        assert select.select([stream], [], [], limit)[0], f"nothing came behind {line}"
+        byte = os.read(stream.fileno(), 1)
+        if not byte:
+            break
+        line += byte
+    return line.decode(errors="replace")
+
+
 def read_until(stream, wanted, limit=LIMIT):
-    """Reads lines of a text stream until one contains `wanted`; gives all of them."""
+    """Reads lines of a pipe until one contains `wanted`; gives all of them."""
     lines = []
-    fd = stream.fileno()
-    while True:
-        assert select.select([fd], [], [], limit)[0], f"nothing came: {lines}"
-        line = stream.readline()
-        assert line, f"ended without {wanted!r}: {lines}"
-        lines.append(line)
-        if wanted in line:
-            return lines
+    while not lines or wanted not in lines[-1]:
+        lines.append(read_line(stream, limit))
+        assert lines[-1], f"ended without {wanted!r}: {lines}"
+    return lines
 
 
 def objects_of(stream):

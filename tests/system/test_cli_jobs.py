@@ -1,0 +1,143 @@
+"""Commands from other terminals: a job is looked at, waited for, ended and forgotten."""
+
+import json
+import re
+
+import pytest
+
+from conftest import conditions, read_until, replicas, wait_until_process_is_gone
+
+pytestmark = pytest.mark.sanitize
+
+FOREVER = ["--", "sh", "-c", "echo begun; exec sleep 1000"]
+
+
+def test_a_detached_job_is_seen_and_ended_from_elsewhere(muster):
+    name = muster.detach("-w", "2", "--name", "job", *FOREVER)
+    assert name == "job"
+    job = muster.until_running(name, 2)
+    pids = [replica["pid"] for replica in replicas(job)]
+    following = muster.start("logs", "-f", name)
+    read_until(following.stdout, "begun")
+    watching = muster.start("status", "-w", name)
+    read_until(watching.stdout, "Running")
+    waiting = muster.start("wait", name)
+    muster("stop", name, code=0)
+    assert waiting.wait(timeout=60) == 130
+    assert "Failed" in watching.communicate(timeout=60)[0]
+    assert following.wait(timeout=60) == 0
+    assert all(wait_until_process_is_gone(pid, limit=0) for pid in pids)
+
+
+def test_the_status_of_a_replica_has_every_field(muster):
+    muster.detach("--name", "job", *FOREVER)
+    replica = replicas(muster.until_running("job", 1))[0]
+    assert (replica["role"], replica["index"], replica["attempt"], replica["restarts"]) == ("worker", 0, 0, 0)
+    assert re.fullmatch(r"127\.0\.0\.1:\d+", replica["address"])
+    assert replica["pid"] > 1 and replica["startTime"] and replica["log"].endswith("/worker-0.0.log")
+    muster("stop", "--grace", "0", "job", code=0)
+    ended = replicas(muster.job("job"))[0]
+    assert ended["state"] == "Stopped" and ended["endTime"]
+
+
+def test_ps_lists_what_goes_on_and_all_with_a(muster):
+    muster("run", "--name", "done", "--", "true", code=0)
+    muster.detach("--name", "going", "-w", "2", *FOREVER)
+    muster.until_running("going", 2)
+    heading, line = muster("ps", code=0).stdout.splitlines()
+    assert heading.split() == ["NAME", "STATE", "ROLES", "RUNNING", "RESTARTS", "AGE"]
+    assert line.split()[:5] == ["going", "Running", "worker=2", "2/2", "0"]
+    names = [line.split()[0] for line in muster("ps", "-a", "--no-headers", code=0).stdout.splitlines()]
+    assert names == ["done", "going"]
+    assert muster("ps", "-a", "-o", "name", code=0).stdout == "local/done\nlocal/going\n"
+    wide = muster("ps", "-a", "-o", "wide", code=0).stdout.splitlines()
+    assert wide[0].split()[-3:] == ["EXIT", "STARTED", "MESSAGE"]
+
+
+def test_ps_in_json_is_a_list_of_jobs(muster):
+    assert json.loads(muster("ps", "-o", "json", code=0).stdout)["items"] == []
+    muster("run", "--name", "job", "--", "true", code=0)
+    objects = json.loads(muster("ps", "-a", "-o", "json", code=0).stdout)
+    assert (objects["kind"], objects["apiVersion"]) == ("TFJobList", "kubeflow.org/v1")
+    assert objects["items"] == [muster.job("job")]
+    assert conditions(objects["items"][0])[-1] == "Succeeded"
+
+
+def test_a_status_can_be_read_as_yaml_and_by_a_longer_name(muster):
+    muster("run", "--name", "job", "--", "true", code=0)
+    text = muster("status", "-o", "yaml", "local/job", code=0).stdout
+    assert json.loads(muster("render", "-o", "json", "-f", "-", code=0, input=text).stdout)["kind"] == "TFJob"
+    assert muster("status", "-o", "name", "job", code=0).stdout == "local/job\n"
+    assert "/worker-0.0.log" in muster("status", "-o", "wide", "job", code=0).stdout
+
+
+def test_a_status_tells_who_failed_and_who_only_followed(muster):
+    muster("run", "--name", "job", "-w", "2", "--", "sh", "-c",
+           "echo from $WORKER_NUMBER; [ $WORKER_NUMBER = 0 ] || exit 3; exec sleep 1000", code=3)
+    text = muster("status", "job", code=0).stdout
+    assert "\nFailure:\nworker-1 exited with code 3" in text
+    assert "last lines of worker-1:\n  | from 1\n" in text
+    assert "only consequences:\n  worker-0 " in text
+
+
+def test_a_job_that_nobody_has_is_told_with_the_nearest_one(muster):
+    muster("run", "--name", "digits", "--", "true", code=0)
+    for command in ("status", "stop", "delete"):
+        done = muster(command, "digts", code=1)
+        assert done.stderr == "muster: job 'digts' not found; did you mean 'digits'?\n"
+    assert "muster ps -a" in muster("wait", "other", code=125).stderr
+
+
+def test_wait_gives_up_when_its_time_is_over(muster):
+    muster.detach("--name", "job", *FOREVER)
+    done = muster("wait", "--timeout", "100ms", "job", code=124)
+    assert done.stderr == "muster: job 'job' has not ended yet\n"
+    assert conditions(muster.job("job"))[-1] == "Running"
+
+
+def test_stop_ends_several_jobs_and_may_be_repeated(muster):
+    for name in ("one", "two"):
+        muster.detach("--name", name, *FOREVER)
+    for _ in range(2):
+        muster("stop", "one", "two", code=0)
+    for name in ("one", "two"):
+        muster("wait", name, code=130)
+        assert muster.job(name)["status"]["failure"]["reason"] == "Stopped"
+
+
+def test_a_process_that_ignores_term_is_killed_after_the_grace_time(muster):
+    muster.detach("--name", "job", "--", "sh", "-c", "trap '' TERM; echo begun; while :; do sleep 0.1; done")
+    read_until(muster.start("logs", "-f", "job").stdout, "begun")
+    muster("stop", "--grace", "100ms", "job", code=0)
+    assert replicas(muster.job("job"))[0]["signal"] == 9
+
+
+def test_delete_ends_and_forgets(muster):
+    muster.detach("--name", "going", *FOREVER)
+    pid = replicas(muster.until_running("going", 1))[0]["pid"]
+    folder = muster.job("going")["status"]["replicas"][0]["log"]
+    muster("delete", "going", code=0)
+    assert wait_until_process_is_gone(pid, limit=0)
+    muster("status", "going", code=1)
+    assert not list(muster.state.rglob("*.log")), folder
+
+
+def test_delete_all_finished_leaves_what_goes_on(muster):
+    for name in ("a", "b"):
+        muster("run", "--name", name, "--", "true", code=0)
+    muster.detach("--name", "going", *FOREVER)
+    muster("delete", "--all-finished", code=0)
+    assert muster("ps", "-a", "-o", "name", code=0).stdout == "local/going\n"
+    assert muster("delete", code=2).stderr == "muster: delete: name the jobs, or give --all-finished\n"
+
+
+def test_several_musters_share_one_store(muster):
+    command = ["--", "sh", "-c", "echo $TF_CONFIG; exec sleep 1000"]
+    starting = [muster.start("run", "-d", "--name", f"job-{i}", "-w", "2", *command) for i in range(6)]
+    for process in starting:
+        _, errors = process.communicate(timeout=60)
+        assert process.returncode == 0, errors
+    addresses = [replica["address"] for i in range(6) for replica in replicas(muster.until_running(f"job-{i}", 2))]
+    assert len(set(addresses)) == 12
+    muster("stop", *[f"job-{i}" for i in range(6)], code=0)
+    assert muster("ps", "-o", "name", code=0).stdout == ""

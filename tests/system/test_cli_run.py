@@ -1,0 +1,151 @@
+"""`run` through its front door: what is started, what is printed where, and the code it ends with."""
+
+import json
+import re
+import signal
+
+import pytest
+
+from conftest import conditions, read_until, replicas
+
+pytestmark = pytest.mark.sanitize
+
+
+def shell(command):
+    return ["--", "sh", "-c", command]
+
+
+def lines_of(output, replica):
+    return re.findall(rf"^{replica} +\| (.*)$", output, re.MULTILINE)
+
+
+def test_each_worker_is_told_who_the_others_are(muster):
+    done = muster("run", "-w", "2", *shell("echo $TF_CONFIG"), code=0)
+    configs = [json.loads(lines_of(done.stdout, f"worker-{index}")[0]) for index in (0, 1)]
+    assert configs[0]["cluster"] == configs[1]["cluster"]
+    assert list(configs[0]["cluster"]) == ["worker"]
+    assert len(set(configs[0]["cluster"]["worker"])) == 2
+    assert [config["task"] for config in configs] == [{"type": "worker", "index": 0}, {"type": "worker", "index": 1}]
+
+
+def test_a_script_runs_with_its_own_arguments(muster, tmp_path):
+    (tmp_path / "train.py").write_text("import sys\nprint(sys.argv[1:])\n")
+    done = muster("run", "train.py", "-w", "--", "x", code=0)
+    assert lines_of(done.stdout, "worker-0") == ["['-w', '--', 'x']"]
+
+
+def test_variables_reach_every_process_as_they_were_written(muster):
+    done = muster("run", "-w", "2", "-e", "A=$(B) $$", *shell('echo "$A"'), code=0)
+    assert lines_of(done.stdout, "worker-0") == lines_of(done.stdout, "worker-1") == ["$(B) $$"]
+
+
+@pytest.mark.parametrize("command, code", [
+    ("exit 0", 0),
+    ("exit 7", 7),
+    ("kill -KILL $$", 128 + signal.SIGKILL),
+    ("kill -SEGV $$", 128 + signal.SIGSEGV),
+    ("[ $WORKER_NUMBER = 0 ] || exit 9; sleep 1000", 9),
+])
+def test_run_and_wait_end_with_the_code_of_the_job(muster, command, code):
+    muster("run", "--name", "job", "-w", "2", *shell(command), code=code)
+    muster("wait", "job", code=code)
+    assert muster.job("job")["status"]["exitCode"] == code
+
+
+def test_a_job_that_fails_again_ends_with_the_code_of_who_failed_first(muster):
+    done = muster("run", "--name", "job", "-w", "3", "--max-restarts", "2",
+                  *shell("[ $WORKER_NUMBER != 1 ] || exit 3; sleep 60"), code=3)
+    assert "worker-1 exited with code 3" in done.stderr
+    status = muster.job("job")["status"]
+    assert (status["failure"]["role"], status["failure"]["index"], status["failure"]["exitCode"]) == ("worker", 1, 3)
+    assert [replica["restarts"] for replica in status["replicas"]] == [2, 2, 2]
+    assert muster("status", "job", code=0).stdout.count("worker-1 exited with code 3") >= 1
+
+
+def test_a_job_that_takes_too_long_ends_with_124(muster):
+    muster("run", "--name", "job", "--timeout", "1s", "--grace", "1s", *shell("sleep 1000"), code=124)
+    assert muster.job("job")["status"]["failure"]["reason"] == "DeadlineExceeded"
+
+
+@pytest.mark.parametrize("number, code", [(signal.SIGINT, 130), (signal.SIGTERM, 143), (signal.SIGHUP, 129)])
+def test_a_signal_to_muster_ends_the_job_in_good_order(muster, number, code):
+    process = muster.start("run", "--name", "job", *shell("trap 'echo saved; exit 0' TERM; echo begun; while :; do sleep 0.1; done"))
+    read_until(process.stdout, "begun")
+    process.send_signal(number)
+    output, _ = process.communicate(timeout=60)
+    assert process.returncode == code
+    assert "saved" in output
+    muster("wait", "job", code=code)
+
+
+def test_a_program_that_does_not_exist_is_a_mistake_and_starts_nothing(muster):
+    done = muster("run", "--", "no-such-program", code=2)
+    assert "no-such-program" in done.stderr
+    assert muster("ps", "-a", "-o", "name", code=0).stdout == ""
+
+
+def test_a_place_that_is_not_built_in_is_a_mistake(muster):
+    done = muster("run", "--on", "kubernetes", "--", "true", code=2)
+    assert done.stderr == "muster: --on kubernetes: this build runs jobs on this machine only\n"
+
+
+def test_a_name_that_is_taken_starts_nothing(muster):
+    muster("run", "--name", "job", *shell("exit 5"), code=5)
+    done = muster("run", "--name", "job", *shell("exit 0"), code=125)
+    assert "'job'" in done.stderr
+    muster("wait", "job", code=5)
+    muster("run", "--replace", "--name", "job", *shell("exit 0"), code=0)
+    muster("wait", "job", code=0)
+
+
+def test_a_dry_run_prints_the_job_and_starts_nothing(muster):
+    done = muster("run", "--dry-run", "--name", "job", "-w", "2", "--", "sh", "-c", "touch started", code=0)
+    assert done.stdout == muster("render", "--name", "job", "-w", "2", "--", "sh", "-c", "touch started").stdout
+    assert done.stderr == "muster: would start worker-0 to worker-1: sh -c touch started\n"
+    assert not (muster.folder / "started").exists()
+    assert not muster.state.exists()
+
+
+def test_json_on_stdout_is_the_job_and_nothing_else(muster):
+    done = muster("run", "-o", "json", "--name", "job", "-w", "2", *shell("echo hello"), code=0)
+    job = json.loads(done.stdout)
+    assert (job["kind"], job["metadata"]["name"]) == ("TFJob", "job")
+    assert conditions(job)[-1] == "Succeeded"
+    assert lines_of(done.stderr, "worker-0") == ["hello"]
+
+
+def test_quiet_shows_no_lines_of_the_processes_and_keeps_them(muster):
+    done = muster("run", "-q", "--name", "job", *shell("echo hello"), code=0)
+    assert "hello" not in done.stdout + done.stderr
+    assert "hello" in muster("logs", "job", code=0).stdout
+
+
+def test_a_file_runs_as_it_is_written(muster):
+    text = muster("render", "--name", "job", "-w", "2", *shell("exit 4")).stdout
+    muster("run", "-f", "-", code=4, input=text)
+    assert len(replicas(muster.job("job"))) == 2
+
+
+def test_what_has_no_meaning_here_is_named_once(muster):
+    text = muster("render", "--name", "job", "-w", "2", "--", "true").stdout
+    text = text.replace("- name: tensorflow", "- name: tensorflow\n            image: tensorflow/tensorflow")
+    done = muster("run", "-f", "-", code=0, input=text)
+    warnings = [line for line in done.stderr.splitlines() if "without meaning" in line]
+    assert len(warnings) == 1 and "image" in warnings[0]
+
+
+def test_every_fault_of_a_file_is_told_and_nothing_starts(muster):
+    text = muster("render", "--name", "job", "--", "true").stdout
+    text = text.replace("name: job", "name: Job").replace("restartPolicy: Never", "restartPolicy: Sometimes")
+    done = muster("run", "-f", "-", code=2, input=text)
+    assert len(done.stderr.splitlines()) == 2
+    assert all(re.match(r"standard input:\d+:\d+: ", line) for line in done.stderr.splitlines())
+    assert muster("ps", "-a", "-o", "name", code=0).stdout == ""
+
+
+def test_a_reader_that_leaves_early_stops_nothing(muster):
+    process = muster.start("run", "--name", "job", *shell("for i in $(seq 20000); do echo line $i; done; exit 6"))
+    process.stdout.readline()
+    process.stdout.close()
+    assert process.wait(timeout=60) == 6
+    assert "line 20000" in muster("logs", "--tail", "1", "job", code=0).stdout

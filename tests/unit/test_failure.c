@@ -1,0 +1,135 @@
+/* Sentences and exit codes of failures. */
+#include "unit.h"
+
+#include "core/failure.h"
+#include "scene.h"
+
+static const struct failure *fail_worker(struct scene *scene, int exit_code, int signal,
+					 const char *reason, const char *message)
+{
+	struct observed_replica *object;
+
+	scene_add_role(scene, ROLE_WORKER, 2, RESTART_NEVER);
+	scene_settle(scene);
+	scene->now += 2000;
+	scene_exit(scene, "worker", 1, 0, exit_code, signal);
+	object = scene_object(scene, "worker", 1, 0);
+	object->reason = reason;
+	object->message = message;
+	scene_decide(scene);
+	return scene->status.failure;
+}
+
+static void an_exit_code_is_said(void **state)
+{
+	const struct failure *failure = fail_worker(*state, 3, 0, NULL, NULL);
+
+	assert_string_equal(failure->message, "worker-1 exited with code 3 after 2s (attempt 0)");
+	assert_string_equal(failure->reason, "Error");
+	assert_string_equal(failure->role, "worker");
+	assert_int_equal(failure->index, 1);
+	assert_int_equal(failure->lived, 2000);
+	assert_int_equal(failure_exit_code(failure), 3);
+}
+
+static void a_signal_is_said_by_name(void **state)
+{
+	const struct failure *failure = fail_worker(*state, 0, 9, NULL, NULL);
+
+	assert_string_equal(
+		failure->message,
+		"worker-1 was killed by signal 9 (SIGKILL) after 2s, not by muster (attempt 0)");
+	assert_string_equal(failure->reason, "Signal");
+	assert_int_equal(failure_exit_code(failure), 137);
+}
+
+static void a_signal_without_a_name_is_said_by_number(void **state)
+{
+	const struct failure *failure = fail_worker(*state, 0, 40, NULL, NULL);
+
+	assert_non_null(strstr(failure->message, "was killed by signal 40 after"));
+}
+
+static void running_out_of_memory_is_said(void **state)
+{
+	const struct failure *failure = fail_worker(*state, 0, 9, "OOMKilled", NULL);
+
+	assert_string_equal(failure->message, "worker-1 ran out of memory and was killed "
+					      "(OOMKilled) after 2s (attempt 0)");
+	assert_int_equal(failure_exit_code(failure), 137);
+}
+
+static void a_back_ends_own_words_are_kept(void **state)
+{
+	const struct failure *failure =
+		fail_worker(*state, -1, 0, "Evicted", "the node was low on memory");
+
+	assert_string_equal(failure->reason, "Evicted");
+	assert_non_null(strstr(failure->message, "failed (the node was low on memory)"));
+	assert_int_equal(failure_exit_code(failure), 1);
+}
+
+static void what_could_not_start_has_the_shells_code(void **state)
+{
+	const struct failure *failure =
+		fail_worker(*state, -1, 0, FAILURE_START_FAILED, "no such file: train.py");
+
+	assert_non_null(strstr(failure->message, "could not be started: no such file: train.py"));
+	assert_int_equal(failure_exit_code(failure), 127);
+}
+
+static void survivors_are_consequences(void **state)
+{
+	const struct failure *failure = fail_worker(*state, 3, 0, NULL, NULL);
+
+	assert_int_equal(failure->n_consequences, 1);
+	assert_int_equal(failure->consequences[0].index, 0);
+	assert_string_equal(failure->consequences[0].what, "was ended by muster");
+}
+
+static void the_first_to_end_is_the_failure(void **state)
+{
+	struct scene *scene = *state;
+
+	scene_add_role(scene, ROLE_PS, 1, RESTART_NEVER);
+	scene_add_role(scene, ROLE_WORKER, 2, RESTART_NEVER);
+	scene_settle(scene);
+	scene->now += 1000;
+	scene_exit(scene, "worker", 1, 0, 5, 0);
+	scene->now += 1;
+	scene_exit(scene, "ps", 0, 0, 6, 0);
+	scene_decide(scene);
+	assert_string_equal(scene->status.failure->role, "worker");
+	assert_int_equal(scene->status.exit_code, 5);
+	assert_true(scene->plan.is_failure_new);
+}
+
+static void of_those_who_ended_together_the_first_in_order_is_it(void **state)
+{
+	struct scene *scene = *state;
+
+	scene_add_role(scene, ROLE_PS, 1, RESTART_NEVER);
+	scene_add_role(scene, ROLE_WORKER, 2, RESTART_NEVER);
+	scene_settle(scene);
+	scene_exit(scene, "worker", 1, 0, 5, 0);
+	scene_exit(scene, "ps", 0, 0, 6, 0);
+	scene_decide(scene);
+	assert_string_equal(scene->status.failure->role, "ps");
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		SCENE_TEST(an_exit_code_is_said),
+		SCENE_TEST(a_signal_is_said_by_name),
+		SCENE_TEST(a_signal_without_a_name_is_said_by_number),
+		SCENE_TEST(running_out_of_memory_is_said),
+		SCENE_TEST(a_back_ends_own_words_are_kept),
+		SCENE_TEST(what_could_not_start_has_the_shells_code),
+		SCENE_TEST(survivors_are_consequences),
+		SCENE_TEST(the_first_to_end_is_the_failure),
+		SCENE_TEST(of_those_who_ended_together_the_first_in_order_is_it),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,280 @@
+/* When a job has come to its end, how that is said, and what is cleaned away. */
+#include "unit.h"
+
+#include "scene.h"
+
+static bool has_succeeded(const struct scene *scene)
+{
+	return status_condition_is_true(&scene->status, CONDITION_SUCCEEDED);
+}
+
+static void the_chief_decides_alone(void **state)
+{
+	struct scene *scene = *state;
+
+	scene_add_role(scene, ROLE_CHIEF, 1, RESTART_NEVER);
+	scene_add_role(scene, ROLE_WORKER, 1, RESTART_NEVER);
+	scene->job.success_policy = SUCCESS_ALL_WORKERS;
+	scene_settle(scene);
+	scene_exit(scene, "worker", 0, 0, 0, 0);
+	scene_settle(scene);
+	assert_false(has_succeeded(scene));
+	scene_exit(scene, "chief", 0, 0, 0, 0);
+	scene_decide(scene);
+	assert_true(has_succeeded(scene));
+	assert_string_equal(scene_message(scene, CONDITION_SUCCEEDED),
+			    "TFJob default/j successfully completed.");
+	assert_int_equal(scene->status.exit_code, 0);
+	assert_int_equal(scene->status.completion_time, scene->now);
+}
+
+static void every_chief_has_to_succeed(void **state)
+{
+	struct scene *scene = *state;
+
+	scene_add_role(scene, ROLE_CHIEF, 2, RESTART_NEVER);
+	scene_settle(scene);
+	scene_exit(scene, "chief", 0, 0, 0, 0);
+	scene_settle(scene);
+	assert_false(has_succeeded(scene));
+	scene_exit(scene, "chief", 1, 0, 0, 0);
+	scene_decide(scene);
+	assert_true(has_succeeded(scene));
+}
+
+static void worker_0_decides_where_there_is_no_chief(void **state)
+{
+	struct scene *scene = *state;
+
+	scene_add_role(scene, ROLE_WORKER, 2, RESTART_NEVER);
+	scene_settle(scene);
+	scene_exit(scene, "worker", 1, 0, 0, 0);
+	scene_settle(scene);
+	assert_false(has_succeeded(scene));
+	scene_exit(scene, "worker", 0, 0, 0, 0);
+	scene_decide(scene);
+	assert_true(has_succeeded(scene));
+}
+
+static void all_workers_may_be_asked_for(void **state)
+{
+	struct scene *scene = *state;
+
+	scene->job.success_policy = SUCCESS_ALL_WORKERS;
+	scene_add_role(scene, ROLE_WORKER, 2, RESTART_NEVER);
+	scene_settle(scene);
+	scene_exit(scene, "worker", 0, 0, 0, 0);
+	scene_settle(scene);
+	assert_false(has_succeeded(scene));
+	scene_exit(scene, "worker", 1, 0, 0, 0);
+	scene_decide(scene);
+	assert_true(has_succeeded(scene));
+}
+
+static void servers_alone_succeed_when_all_have(void **state)
+{
+	struct scene *scene = *state;
+
+	scene_add_role(scene, ROLE_EVALUATOR, 1, RESTART_NEVER);
+	scene_add_role(scene, ROLE_PS, 1, RESTART_NEVER);
+	scene_settle(scene);
+	scene_exit(scene, "ps", 0, 0, 0, 0);
+	scene_settle(scene);
+	assert_false(has_succeeded(scene));
+	scene_exit(scene, "evaluator", 0, 0, 0, 0);
+	scene_decide(scene);
+	assert_true(has_succeeded(scene));
+}
+
+static void success_wins_over_a_failure_of_the_same_moment(void **state)
+{
+	struct scene *scene = *state;
+
+	scene_add_role(scene, ROLE_PS, 1, RESTART_NEVER);
+	scene_add_role(scene, ROLE_WORKER, 1, RESTART_NEVER);
+	scene_settle(scene);
+	scene_exit(scene, "ps", 0, 0, 1, 0);
+	scene_exit(scene, "worker", 0, 0, 0, 0);
+	scene_settle(scene);
+	assert_true(has_succeeded(scene));
+	assert_null(status_condition(&scene->status, CONDITION_FAILED));
+	assert_null(scene->status.failure);
+}
+
+static void no_condition_changes_after_the_end(void **state)
+{
+	struct scene *scene = *state;
+
+	scene->observed.habits = (struct backend_habits){.kills_after_grace = true};
+	scene_add_role(scene, ROLE_WORKER, 2, RESTART_NEVER);
+	scene_settle(scene);
+	scene_exit(scene, "worker", 1, 0, 1, 0);
+	scene_settle(scene);
+	size_t n_conditions = scene->status.n_conditions;
+
+	scene_exit(scene, "worker", 0, 0, 0, 0);
+	scene_settle(scene);
+	assert_int_equal(scene_replica(scene, "worker", 0)->state, REPLICA_SUCCEEDED);
+	assert_int_equal(scene->status.n_conditions, n_conditions);
+	assert_false(has_succeeded(scene));
+	assert_int_equal(scene->status.exit_code, 1);
+}
+
+static void the_end_turns_running_to_false_and_keeps_its_reason(void **state)
+{
+	struct scene *scene = *state;
+
+	scene_add_role(scene, ROLE_WORKER, 1, RESTART_NEVER);
+	scene_settle(scene);
+	scene->now += 1000;
+	scene_exit(scene, "worker", 0, 0, 0, 0);
+	scene_decide(scene);
+	const struct condition *running = status_condition(&scene->status, CONDITION_RUNNING);
+
+	assert_false(running->is_true);
+	assert_string_equal(running->reason, "TFJobRunning");
+	assert_int_equal(running->last_transition, scene->now);
+	assert_int_equal(scene->status.conditions[2].type, CONDITION_SUCCEEDED);
+}
+
+static void the_deadline_has_a_timer(void **state)
+{
+	struct scene *scene = *state;
+
+	scene->job.active_deadline = 60000;
+	scene_add_role(scene, ROLE_WORKER, 1, RESTART_NEVER);
+	scene_settle(scene);
+	assert_int_equal(scene->plan.wake_at, scene->now + 60000);
+	scene->now += 60000;
+	scene_decide(scene);
+	assert_string_equal(
+		scene_message(scene, CONDITION_FAILED),
+		"Job j has failed because it was active longer than specified deadline");
+	assert_int_equal(scene->status.exit_code, 124);
+	assert_string_equal(scene->status.failure->reason, "DeadlineExceeded");
+	assert_int_equal(scene_action(scene, ACTION_STOP, "worker", 0)->grace, scene->job.grace);
+}
+
+static void survivors_of_a_failure_get_a_second(void **state)
+{
+	struct scene *scene = *state;
+
+	scene_add_role(scene, ROLE_WORKER, 2, RESTART_NEVER);
+	scene_settle(scene);
+	scene_exit(scene, "worker", 1, 0, 1, 0);
+	scene_decide(scene);
+	assert_int_equal(scene_action(scene, ACTION_STOP, "worker", 0)->grace, 1000);
+}
+
+static void those_whom_success_ends_get_five_seconds(void **state)
+{
+	struct scene *scene = *state;
+
+	scene_add_role(scene, ROLE_PS, 1, RESTART_NEVER);
+	scene_add_role(scene, ROLE_WORKER, 1, RESTART_NEVER);
+	scene_settle(scene);
+	scene_exit(scene, "worker", 0, 0, 0, 0);
+	scene_decide(scene);
+	assert_int_equal(scene_action(scene, ACTION_STOP, "ps", 0)->grace, 5000);
+	assert_int_equal(scene_replica(scene, "ps", 0)->state, REPLICA_STOPPING);
+}
+
+static void a_job_is_stopped_when_its_last_replica_has_ended(void **state)
+{
+	struct scene *scene = *state;
+
+	scene_add_role(scene, ROLE_WORKER, 1, RESTART_ON_FAILURE);
+	scene_settle(scene);
+	scene->job.stop_reason = "terminated";
+	scene_settle(scene);
+	assert_false(status_is_finished(&scene->status));
+	scene_exit(scene, "worker", 0, 0, 0, 15);
+	scene_settle(scene);
+	assert_string_equal(scene_message(scene, CONDITION_FAILED),
+			    "TFJob default/j was stopped (terminated).");
+	assert_string_equal(status_condition(&scene->status, CONDITION_FAILED)->reason,
+			    "TFJobStopped");
+	assert_int_equal(scene->status.exit_code, 143);
+	assert_null(scene->status.failure->role);
+	assert_string_equal(scene->status.failure->reason, "Stopped");
+}
+
+static void what_runs_at_success_counts_as_succeeded(void **state)
+{
+	struct scene *scene = *state;
+
+	scene_add_role(scene, ROLE_PS, 2, RESTART_NEVER);
+	scene_add_role(scene, ROLE_WORKER, 1, RESTART_NEVER);
+	scene_settle(scene);
+	scene_exit(scene, "worker", 0, 0, 0, 0);
+	scene_settle(scene);
+	assert_int_equal(scene->status.roles[0].active, 0);
+	assert_int_equal(scene->status.roles[0].succeeded, 2);
+	scene_exit(scene, "ps", 0, 0, 0, 15);
+	scene_exit(scene, "ps", 1, 0, 0, 15);
+	scene_settle(scene);
+	assert_int_equal(scene->status.roles[0].succeeded, 2);
+	assert_int_equal(scene->status.roles[0].failed, 0);
+}
+
+static void an_old_job_is_deleted_in_its_time(void **state)
+{
+	struct scene *scene = *state;
+
+	scene->job.ttl_after_finished = 100000;
+	scene_add_role(scene, ROLE_WORKER, 1, RESTART_NEVER);
+	scene_settle(scene);
+	scene_exit(scene, "worker", 0, 0, 0, 0);
+	scene_settle(scene);
+	assert_false(scene->plan.is_job_expired);
+	assert_int_equal(scene->plan.wake_at, scene->now + 100000);
+	scene->now += 100000;
+	scene_decide(scene);
+	assert_true(scene->plan.is_job_expired);
+}
+
+static void on_a_cluster_the_policy_says_what_is_cleaned(void **state)
+{
+	struct scene *scene = *state;
+
+	scene->observed.habits = (struct backend_habits){.kills_after_grace = true};
+	scene->job.clean_policy = CLEAN_NONE;
+	scene_add_role(scene, ROLE_PS, 1, RESTART_NEVER);
+	scene_add_role(scene, ROLE_WORKER, 1, RESTART_NEVER);
+	scene_settle(scene);
+	scene_exit(scene, "worker", 0, 0, 0, 0);
+	scene_settle(scene);
+	assert_int_equal(scene->observed.n_replicas, 2);
+	assert_true(scene->plan.is_job_drained);
+	scene->job.clean_policy = CLEAN_RUNNING;
+	scene_decide(scene);
+	assert_int_equal(scene->plan.n_actions, 1);
+	assert_non_null(scene_action(scene, ACTION_STOP, "ps", 0));
+	assert_false(scene->plan.is_job_drained);
+	scene->job.clean_policy = CLEAN_ALL;
+	scene_decide(scene);
+	assert_non_null(scene_action(scene, ACTION_REMOVE, "worker", 0));
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		SCENE_TEST(the_chief_decides_alone),
+		SCENE_TEST(every_chief_has_to_succeed),
+		SCENE_TEST(worker_0_decides_where_there_is_no_chief),
+		SCENE_TEST(all_workers_may_be_asked_for),
+		SCENE_TEST(servers_alone_succeed_when_all_have),
+		SCENE_TEST(success_wins_over_a_failure_of_the_same_moment),
+		SCENE_TEST(no_condition_changes_after_the_end),
+		SCENE_TEST(the_end_turns_running_to_false_and_keeps_its_reason),
+		SCENE_TEST(the_deadline_has_a_timer),
+		SCENE_TEST(survivors_of_a_failure_get_a_second),
+		SCENE_TEST(those_whom_success_ends_get_five_seconds),
+		SCENE_TEST(a_job_is_stopped_when_its_last_replica_has_ended),
+		SCENE_TEST(what_runs_at_success_counts_as_succeeded),
+		SCENE_TEST(an_old_job_is_deleted_in_its_time),
+		SCENE_TEST(on_a_cluster_the_policy_says_what_is_cleaned),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

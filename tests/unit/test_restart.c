@@ -1,0 +1,246 @@
+/* Policies, scopes, limits and delays of restarts. */
+#include "unit.h"
+
+#include "core/restart.h"
+#include "scene.h"
+
+/* One worker of this policy that has ended; what the decision makes of it. */
+static void end_one_worker(struct scene *scene, enum restart_policy policy, int exit_code,
+			   int signal)
+{
+	scene_add_role(scene, ROLE_WORKER, 1, policy);
+	scene_settle(scene);
+	scene->now += 2000;
+	scene_exit(scene, "worker", 0, 0, exit_code, signal);
+	scene_decide(scene);
+}
+
+static bool is_restarting(const struct scene *scene)
+{
+	return scene_replica(scene, "worker", 0)->attempt == 1 &&
+	       status_condition_is_true(&scene->status, CONDITION_RESTARTING);
+}
+
+static void never_fails_the_job(void **state)
+{
+	struct scene *scene = *state;
+
+	end_one_worker(scene, RESTART_NEVER, 3, 0);
+	assert_false(is_restarting(scene));
+	assert_string_equal(scene_message(scene, CONDITION_FAILED),
+			    "TFJob default/j has failed because 1 Worker replica(s) failed.");
+	assert_int_equal(scene->status.exit_code, 3);
+}
+
+static void on_failure_restarts_failures(void **state)
+{
+	struct scene *scene = *state;
+
+	end_one_worker(scene, RESTART_ON_FAILURE, 3, 0);
+	assert_true(is_restarting(scene));
+	assert_string_equal(scene_message(scene, CONDITION_RESTARTING),
+			    "job j is restarting because Worker replica(s) failed.");
+	assert_int_equal(scene->status.restarts, 1);
+	assert_int_equal(scene_replica(scene, "worker", 0)->restarts, 1);
+}
+
+static void on_failure_does_not_restart_success(void **state)
+{
+	struct scene *scene = *state;
+
+	end_one_worker(scene, RESTART_ON_FAILURE, 0, 0);
+	assert_true(status_condition_is_true(&scene->status, CONDITION_SUCCEEDED));
+}
+
+static void always_restarts_success_too(void **state)
+{
+	struct scene *scene = *state;
+
+	end_one_worker(scene, RESTART_ALWAYS, 0, 0);
+	assert_true(is_restarting(scene));
+}
+
+static void exit_code_127_is_permanent(void **state)
+{
+	struct scene *scene = *state;
+
+	end_one_worker(scene, RESTART_EXIT_CODE, 127, 0);
+	assert_false(is_restarting(scene));
+	assert_string_equal(scene_message(scene, CONDITION_FAILED),
+			    "job \"j\" is failing because \"Worker\" replica(s) failed.");
+	assert_int_equal(scene->plan.n_notes, 2);
+	assert_int_equal(scene->plan.notes[0].level, NOTE_WARNING);
+	assert_int_equal(scene->plan.notes[1].level, NOTE_NORMAL);
+}
+
+static void exit_code_128_is_tried_again(void **state)
+{
+	struct scene *scene = *state;
+
+	end_one_worker(scene, RESTART_EXIT_CODE, 128, 0);
+	assert_true(is_restarting(scene));
+}
+
+static void a_signal_is_tried_again_under_exit_code(void **state)
+{
+	struct scene *scene = *state;
+
+	end_one_worker(scene, RESTART_EXIT_CODE, 0, 9);
+	assert_true(is_restarting(scene));
+}
+
+static void a_replica_that_disappeared_is_tried_again(void **state)
+{
+	struct scene *scene = *state;
+
+	scene_add_role(scene, ROLE_WORKER, 1, RESTART_EXIT_CODE);
+	scene_settle(scene);
+	scene->observed.n_replicas = 0;
+	scene_decide(scene);
+	assert_true(is_restarting(scene));
+	assert_string_equal(scene->status.failure->reason, "Lost");
+}
+
+static void a_whole_restart_is_charged_once(void **state)
+{
+	struct scene *scene = *state;
+
+	scene->job.restart_scope = RESTART_SCOPE_JOB;
+	scene->job.backoff_limit = 1;
+	scene_add_role(scene, ROLE_WORKER, 3, RESTART_ON_FAILURE);
+	scene_settle(scene);
+	scene_exit(scene, "worker", 0, 0, 1, 0);
+	scene_exit(scene, "worker", 2, 0, 1, 0);
+	scene_decide(scene);
+	assert_int_equal(scene->status.restarts, 1);
+	for (int index = 0; index < 3; index++)
+		assert_int_equal(scene_replica(scene, "worker", index)->attempt, 1);
+}
+
+static void single_restarts_are_charged_each(void **state)
+{
+	struct scene *scene = *state;
+
+	scene->job.backoff_limit = 2;
+	scene_add_role(scene, ROLE_WORKER, 3, RESTART_ON_FAILURE);
+	scene_settle(scene);
+	scene_exit(scene, "worker", 0, 0, 1, 0);
+	scene_exit(scene, "worker", 2, 0, 1, 0);
+	scene_decide(scene);
+	assert_int_equal(scene->status.restarts, 2);
+	assert_int_equal(scene_replica(scene, "worker", 1)->attempt, 0);
+}
+
+static void more_failures_than_restarts_left_end_the_job(void **state)
+{
+	struct scene *scene = *state;
+
+	scene->job.backoff_limit = 1;
+	scene_add_role(scene, ROLE_WORKER, 3, RESTART_ON_FAILURE);
+	scene_settle(scene);
+	scene_exit(scene, "worker", 0, 0, 1, 0);
+	scene_exit(scene, "worker", 2, 0, 1, 0);
+	scene_decide(scene);
+	assert_string_equal(scene_message(scene, CONDITION_FAILED),
+			    "Job j has failed because it has reached the specified backoff limit");
+	assert_int_equal(scene->status.restarts, 0);
+}
+
+static void under_scope_worker_a_lost_ps_restarts_all(void **state)
+{
+	struct scene *scene = *state;
+
+	scene->job.restart_scope = RESTART_SCOPE_WORKER;
+	scene_add_role(scene, ROLE_PS, 1, RESTART_ON_FAILURE);
+	scene_add_role(scene, ROLE_WORKER, 2, RESTART_ON_FAILURE);
+	scene_settle(scene);
+	scene_exit(scene, "worker", 1, 0, 1, 0);
+	scene_settle(scene);
+	assert_int_equal(scene_replica(scene, "worker", 0)->attempt, 0);
+	assert_int_equal(scene_replica(scene, "worker", 1)->attempt, 1);
+	scene_exit(scene, "ps", 0, 0, 1, 0);
+	scene_decide(scene);
+	assert_int_equal(scene_replica(scene, "worker", 0)->attempt, 1);
+	assert_int_equal(scene_replica(scene, "worker", 1)->attempt, 2);
+}
+
+static void peers_of_a_synchronous_job_fall_with_the_first(void **state)
+{
+	struct scene *scene = *state;
+
+	scene->job.restart_scope = RESTART_SCOPE_JOB;
+	scene_add_role(scene, ROLE_WORKER, 2, RESTART_EXIT_CODE);
+	scene_settle(scene);
+	scene_exit(scene, "worker", 1, 0, 0, 9);
+	scene->now += 5;
+	scene_exit(scene, "worker", 0, 0, 1, 0);
+	scene_decide(scene);
+	assert_true(status_condition_is_true(&scene->status, CONDITION_RESTARTING));
+	assert_int_equal(scene->status.failure->index, 1);
+	assert_int_equal(scene->status.failure->n_consequences, 1);
+	assert_string_equal(scene->status.failure->consequences[0].what, "exited with code 1");
+}
+
+static void delays_double_up_to_a_minute(void **state)
+{
+	(void) state;
+	const msec expected[] = {0, 1000, 2000, 4000, 8000, 16000, 32000, 60000, 60000};
+
+	for (int recent = 0; recent < (int) ARRAY_LEN(expected); recent++)
+		assert_int_equal(restart_delay(recent), expected[recent]);
+	assert_int_equal(restart_delay(1000000), 60000);
+}
+
+static void nothing_starts_before_the_delay_is_over(void **state)
+{
+	struct scene *scene = *state;
+
+	scene->status.recent_restarts = 3;
+	end_one_worker(scene, RESTART_ON_FAILURE, 1, 0);
+	assert_int_equal(scene->status.restart_at, scene->now + 4000);
+	scene_settle(scene);
+	assert_int_equal(scene->plan.wake_at, scene->now + 4000);
+	assert_null(scene_object(scene, "worker", 0, 1));
+	scene->now += 4000;
+	scene_settle(scene);
+	assert_non_null(scene_object(scene, "worker", 0, 1));
+	assert_int_equal(scene->status.restart_at, MSEC_UNSET);
+}
+
+static void a_long_life_begins_the_delays_anew(void **state)
+{
+	struct scene *scene = *state;
+
+	scene->status.recent_restarts = 5;
+	scene_add_role(scene, ROLE_WORKER, 1, RESTART_ON_FAILURE);
+	scene_settle(scene);
+	scene->now += RESTART_LONG_LIFE;
+	scene_exit(scene, "worker", 0, 0, 1, 0);
+	scene_decide(scene);
+	assert_int_equal(scene->status.restart_at, MSEC_UNSET);
+	assert_int_equal(scene->status.recent_restarts, 1);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		SCENE_TEST(never_fails_the_job),
+		SCENE_TEST(on_failure_restarts_failures),
+		SCENE_TEST(on_failure_does_not_restart_success),
+		SCENE_TEST(always_restarts_success_too),
+		SCENE_TEST(exit_code_127_is_permanent),
+		SCENE_TEST(exit_code_128_is_tried_again),
+		SCENE_TEST(a_signal_is_tried_again_under_exit_code),
+		SCENE_TEST(a_replica_that_disappeared_is_tried_again),
+		SCENE_TEST(a_whole_restart_is_charged_once),
+		SCENE_TEST(single_restarts_are_charged_each),
+		SCENE_TEST(more_failures_than_restarts_left_end_the_job),
+		SCENE_TEST(under_scope_worker_a_lost_ps_restarts_all),
+		SCENE_TEST(peers_of_a_synchronous_job_fall_with_the_first),
+		SCENE_TEST(delays_double_up_to_a_minute),
+		SCENE_TEST(nothing_starts_before_the_delay_is_over),
+		SCENE_TEST(a_long_life_begins_the_delays_anew),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
