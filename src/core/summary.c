@@ -68,6 +68,13 @@ static const char *describe(const struct job *job, const struct status *status, 
 	return describe_waiting(status, arena);
 }
 
+static msec expires_at(const struct job *job, const struct status *status)
+{
+	return status_is_finished(status) && job->ttl_after_finished >= 0
+		       ? status->completion_time + job->ttl_after_finished
+		       : MSEC_UNSET;
+}
+
 void summary_make(const struct job *job, const struct status *status, struct arena *arena,
 		  struct summary *ret_summary)
 {
@@ -82,6 +89,7 @@ void summary_make(const struct job *job, const struct status *status, struct are
 		.is_finished = status_is_finished(status),
 		.start_time = status->start_time,
 		.completion_time = status->completion_time,
+		.expires_at = expires_at(job, status),
 	};
 }
 
@@ -109,6 +117,7 @@ struct json *summary_write(const struct summary *summary)
 	json_set_bool(object, "finished", summary->is_finished);
 	set_time(object, "startTime", summary->start_time);
 	set_time(object, "completionTime", summary->completion_time);
+	set_time(object, "expiresAt", summary->expires_at);
 	return object;
 }
 
@@ -143,5 +152,6 @@ void summary_read(const struct json *value, struct arena *arena, struct summary 
 		.is_finished = json_as_bool(json_get(value, "finished"), false),
 		.start_time = read_time(value, "startTime"),
 		.completion_time = read_time(value, "completionTime"),
+		.expires_at = read_time(value, "expiresAt"),
 	};
 }

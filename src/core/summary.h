@@ -24,6 +24,7 @@ struct summary {
 	bool is_finished;
 	msec start_time;
 	msec completion_time;
+	msec expires_at; /* when the job itself is to be deleted (ttlSecondsAfterFinished) */
 };
 
 /* The summary of a job and its status; its texts live in the arena or in `status`. */

@@ -103,28 +103,45 @@ static int read_listing(struct client_local *client, struct listing *ret_listing
 	return 0;
 }
 
+/* Kept as long as it wanted to be (ttlSecondsAfterFinished). Nobody sleeps until then: the next who
+ * looks removes it. */
+static bool is_expired(const struct store_record *record, const struct summary *summary)
+{
+	return summary->expires_at != MSEC_UNSET && summary->expires_at <= loop_now() &&
+	       supervisor_fate(record->supervisor) == SUPERVISOR_NONE;
+}
+
+static int remove_job(struct client_local *client, const struct store_record *record,
+		      struct err *err)
+{
+	return settle_remove_job(client->store, client->state_folder, record->name, record->uid,
+				 err);
+}
+
 /* Settles every job of the list that needs it; true when one was, and the list is to be read again.
  * One that cannot be settled (disk full, a record of a newer muster) must not hide the others: it
  * is shown as unknown. */
 static bool settle_listed(struct client_local *client, struct listing *listing)
 {
-	bool is_any_settled = false;
+	bool has_changed = false;
 
 	for (size_t i = 0; i < listing->list.count; i++) {
 		const struct store_record *record = &listing->list.records[i];
 		struct summary *summary = &listing->summaries[i];
 
+		if (is_expired(record, summary))
+			has_changed |= remove_job(client, record, NULL) == 0;
 		if (!settle_is_needed(record->supervisor, summary->is_finished))
 			continue;
 		if (settle_job(client->store, record->name, record->uid, NULL) == 0) {
-			is_any_settled = true;
+			has_changed = true;
 		} else if (!summary->is_finished) {
 			summary->state = "Unknown";
 			summary->message =
 				"nobody looks after it, and its record cannot be written";
 		}
 	}
-	return is_any_settled;
+	return has_changed;
 }
 
 static int local_list(struct client *base, struct client_row **ret_rows, size_t *ret_count,
@@ -150,12 +167,33 @@ static int local_list(struct client *base, struct client_row **ret_rows, size_t 
 
 /* One job. */
 
+/* The record as it is after settling; ERR_NOT_FOUND of one that had expired. */
+static int get_record(struct client_local *client, const char *name,
+		      struct store_record *ret_record, struct err *err)
+{
+	struct store_record record CLEANUP(store_record_done) = {0};
+	struct arena *arena CLEANUP(arena_cleanup) = arena_new();
+	struct summary summary;
+	int rc = settle_get(client->store, name, &record, err);
+
+	if (rc < 0)
+		return rc;
+	record_read_summary(&record, arena, &summary);
+	if (is_expired(&record, &summary)) {
+		rc = remove_job(client, &record, err);
+		return rc < 0 ? rc : err_set(err, ERR_NOT_FOUND, "job '%s' not found", name);
+	}
+	*ret_record = record;
+	record = (struct store_record){0};
+	return 0;
+}
+
 static int local_get(struct client *base, const char *name, struct json **ret_job, struct err *err)
 {
 	struct store_record record CLEANUP(store_record_done) = {0};
 	struct json *job CLEANUP(json_cleanup) = NULL;
 	struct json *status CLEANUP(json_cleanup) = NULL;
-	int rc = settle_get(of(base)->store, name, &record, err);
+	int rc = get_record(of(base), name, &record, err);
 
 	if (rc == 0)
 		rc = json_read(record.document, strlen(record.document), &job, err);
@@ -194,7 +232,7 @@ static int local_patch(struct client *base, const char *name, const struct json 
 {
 	struct client_local *client = of(base);
 	struct store_record record CLEANUP(store_record_done) = {0};
-	int rc = settle_get(client->store, name, &record, err);
+	int rc = get_record(client, name, &record, err);
 
 	if (rc == 0)
 		rc = refuse_elsewhere(&record, err);
@@ -223,7 +261,7 @@ static int local_stop(struct client *base, const char *name, const char *reason,
 {
 	struct client_local *client = of(base);
 	struct store_record record CLEANUP(store_record_done) = {0};
-	int rc = settle_get(client->store, name, &record, err);
+	int rc = get_record(client, name, &record, err);
 
 	return rc < 0 ? rc : stop_record(client, &record, reason, grace, err);
 }
@@ -255,7 +293,7 @@ static int local_wait_for_change(struct client *base, const char *name, int64_t 
 
 	for (;;) {
 		struct store_record record CLEANUP(store_record_done) = {0};
-		int rc = settle_get(client->store, name, &record, err);
+		int rc = get_record(client, name, &record, err);
 
 		*ret_is_gone = rc == ERR_NOT_FOUND;
 		if (*ret_is_gone)
@@ -278,14 +316,14 @@ static int local_remove(struct client *base, const char *name, struct err *err)
 {
 	struct client_local *client = of(base);
 	struct store_record record CLEANUP(store_record_done) = {0};
-	int rc = settle_get(client->store, name, &record, err);
+	int rc = get_record(client, name, &record, err);
 
 	if (rc == 0)
 		rc = stop_record(client, &record, stop_reason_words[STOP_REQUESTED], -1, err);
 	if (rc < 0)
 		return rc;
 	supervisor_wait(record.supervisor, MSEC_NEVER);
-	return settle_remove_job(client->store, client->state_folder, name, record.uid, err);
+	return remove_job(client, &record, err);
 }
 
 static int local_log_folder(struct client *base, const char *name, char **ret_folder,

@@ -27,6 +27,8 @@
 
 #define EXIT_OWN_FAULT 125
 #define RETRY_AFTER MSEC_PER_SECOND
+/* How long the supervisor of a finished job may take to go. */
+#define LAST_LOOK_LIMIT (10 * MSEC_PER_SECOND)
 /* One Ctrl-C may come twice: to the group, and handed on by the outer process. */
 #define SAME_KEY_PRESS ((msec) 200)
 
@@ -213,6 +215,14 @@ static void end(struct supervision *supervision)
 		loop_stop(supervision->loop);
 }
 
+/* Somebody took the record away under a job that runs. */
+static void give_up(struct supervision *supervision)
+{
+	backend_local_kill_all(supervision->backend);
+	say(supervision, "the job is no longer in the store, so its processes were ended");
+	supervision->status.exit_code = EXIT_OWN_FAULT;
+}
+
 static void pass(void *data)
 {
 	struct supervision *supervision = data;
@@ -223,6 +233,8 @@ static void pass(void *data)
 
 	tell_trouble(supervision, rc < 0 ? err.text : NULL);
 	tell_version(supervision, outcome.version);
+	if (outcome.is_gone && !status_is_finished(&supervision->status))
+		give_up(supervision);
 	if (outcome.is_finished || outcome.is_gone) {
 		end(supervision);
 		return;
@@ -316,7 +328,10 @@ static int replace_finished(struct supervision *supervision, const char *supervi
 			       "job '%s' is there already and has not ended; choose another "
 			       "--name, or end it: muster stop %s",
 			       supervision->name, supervision->name);
-	supervisor_wait(old.supervisor, MSEC_NEVER);
+	supervisor_wait(old.supervisor, loop_now() + LAST_LOOK_LIMIT);
+	if (supervisor_fate(old.supervisor) == SUPERVISOR_ALIVE)
+		return err_set(err, ERR_EXISTS, "job '%s' is there already and is about to end",
+			       supervision->name);
 	rc = driver_replace_job(store, supervision->request->job, old.uid, supervisor,
 				supervision->created, err);
 	if (rc == 0)
@@ -415,15 +430,18 @@ static int open_store(struct supervision *supervision, struct err *err)
 
 /* Everything that can fail, in the order in which it can be undone; the record comes last but one,
  * so that a job that is to be seen has a supervisor that can be reached. */
-static int set_up(struct supervision *supervision, struct err *err)
+static int set_up(struct supervision *supervision, const struct guard *guard, struct err *err)
 {
 	const struct supervisor_request *request = supervision->request;
-	int rc = open_store(supervision, err);
+	int rc = loop_new(&supervision->loop, err);
 
+	if (rc < 0)
+		return rc;
+	/* First, so that a Ctrl-C from now on ends the job in order and not this process. */
+	watch_ends(supervision, guard);
+	rc = open_store(supervision, err);
 	if (rc == 0)
 		rc = state_folder_make_job(request->state_folder, supervision->uid, err);
-	if (rc == 0)
-		rc = loop_new(&supervision->loop, err);
 	if (rc == 0)
 		rc = control_new(supervision->loop, supervision->folder, on_wake, supervision,
 				 &supervision->control, err);
@@ -484,7 +502,7 @@ int supervision_run(const struct supervisor_request *request, const struct guard
 		.on_started_data = data,
 		.status = {.exit_code = EXIT_OWN_FAULT},
 	};
-	int rc = set_up(&supervision, err);
+	int rc = set_up(&supervision, guard, err);
 
 	if (rc < 0) {
 		int ignored = state_folder_remove_job(request->state_folder, supervision.uid, NULL);
@@ -494,7 +512,6 @@ int supervision_run(const struct supervisor_request *request, const struct guard
 	}
 	supervision.log = job_log_open(supervision.folder);
 	make_driver(&supervision);
-	watch_ends(&supervision, guard);
 	ask_for_pass(&supervision);
 	loop_run(supervision.loop);
 	if (request->prints_json && supervision.document)

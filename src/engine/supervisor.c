@@ -26,6 +26,7 @@
 #include <unistd.h>
 
 #define EXIT_OWN_FAULT 125
+#define EXIT_BY_SIGNAL 128
 #define ANSWER_STARTED 's'
 #define ANSWER_ERROR 'e'
 
@@ -47,24 +48,31 @@ static int set_new_uid(struct job *job, struct err *err)
 	return 0;
 }
 
-/* The inner process was killed or crashed. Its descendants are gone already; what is left to do is
- * to say so, here and in the record. */
-static int tell_of_loss(const struct supervisor_request *request, const struct guard *guard,
-			struct err *err)
+static int settle(const struct supervisor_request *request, struct err *err)
 {
 	struct store *store;
 	int rc = store_sqlite_open(request->state_folder, &store, err);
 
-	if (rc == 0) {
-		rc = settle_job(store, request->job->name, request->job->uid, err);
-		store->functions->free(store);
-	}
 	if (rc < 0)
-		return err_prefix(err, "muster itself was killed, and job '%s' was ended",
-				  request->job->name);
-	return err_set(
-		err, ERR_IO, "muster itself was killed by signal %d (SIG%s), so job '%s' was ended",
-		guard->exit_code - 128, sigabbrev_np(guard->exit_code - 128), request->job->name);
+		return rc;
+	rc = settle_job(store, request->job->name, request->job->uid, err);
+	store->functions->free(store);
+	return rc;
+}
+
+/* The inner process was killed or crashed. Its descendants are gone already; what is left to do is
+ * to say so, here and in the record. */
+static int tell_of_loss(const struct supervisor_request *request, int signal_number,
+			struct err *err)
+{
+	const char *name = request->job->name;
+	int rc = settle(request, err);
+
+	if (rc < 0)
+		return err_prefix(err, "muster itself was killed, so job '%s' was ended", name);
+	return err_set(err, ERR_IO,
+		       "muster itself was killed by signal %d (SIG%s), so job '%s' was ended",
+		       signal_number, sigabbrev_np(signal_number), name);
 }
 
 /* Splits into outer and inner, and returns in both. */
@@ -79,9 +87,11 @@ static int see_through(const struct supervisor_request *request, loop_fn on_star
 	if (guard.is_inner)
 		return supervision_run(request, &guard, on_started, data, ret_exit_code, err);
 	if (guard.was_lost)
-		return tell_of_loss(request, &guard, err);
+		return tell_of_loss(request, guard.exit_code - EXIT_BY_SIGNAL, err);
+	if (guard.exit_code == EXIT_BUG) /* it has told why; a job may end with this code, too */
+		rc = settle(request, err);
 	*ret_exit_code = guard.exit_code;
-	return 0;
+	return rc;
 }
 
 /* Detached. */
