@@ -35,8 +35,10 @@ int log_last_lines(const char *folder, const char *role, int index, int attempt,
 		return rc;
 	log_reader_look_again(reader);
 	log_reader_end(reader);
-	while (count < most && log_reader_next(reader, &line))
-		lines[count++] = keep_line(arena, &line);
+	while (count < most && log_reader_next(reader, &line)) {
+		if (!line.is_continuation)
+			lines[count++] = keep_line(arena, &line);
+	}
 	log_reader_free(reader);
 	*ret_lines = lines;
 	*ret_count = count;

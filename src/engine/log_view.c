@@ -27,6 +27,7 @@ struct log_view {
 	loop_fn on_shown;
 	void *data;
 	struct text bars;
+	size_t n_lines;
 };
 
 static void look(void *data);
@@ -59,6 +60,11 @@ void log_view_free(struct log_view *view)
 struct log_reader *log_view_reader(struct log_view *view)
 {
 	return view->reader;
+}
+
+size_t log_view_count(const struct log_view *view)
+{
+	return view->n_lines;
 }
 
 static msec pause_of(const struct log_view *view)
@@ -116,6 +122,7 @@ static bool add_lines(struct log_view *view, struct text *text)
 		if (line.is_first)
 			say_attempt(view, line.name);
 		line_format_add(view->format, &line, text);
+		view->n_lines++;
 	}
 	return true;
 }

@@ -33,4 +33,6 @@ void log_view_on_room(struct log_view *view);
  * any more. */
 void log_view_finish(struct log_view *view, loop_fn on_shown, void *data);
 
+/* How many lines were given to the screen so far. */
+size_t log_view_count(const struct log_view *view);
 struct log_reader *log_view_reader(struct log_view *view); /* borrowed */

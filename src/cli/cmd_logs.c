@@ -1,0 +1,455 @@
+/* muster logs: the kept output of a job's replicas, and what they go on printing. */
+#include "base/mem.h"
+#include "cli/command.h"
+#include "cli/lookup.h"
+#include "cli/output.h"
+#include "cli/watch.h"
+#include "core/job.h"
+#include "engine/line_format.h"
+#include "engine/log_folder.h"
+#include "engine/log_reader.h"
+#include "engine/log_view.h"
+#include "engine/screen.h"
+#include "io/folder_watch.h"
+#include "io/sink.h"
+#include "io/terminal.h"
+
+#include <errno.h>
+#include <signal.h>
+#include <string.h>
+#include <unistd.h>
+
+#define EXIT_INTERRUPTED 130
+/* When a supervisor is gone, its job is settled in less than this. */
+#define SETTLING_TIME (10 * MSEC_PER_SECOND)
+
+struct logs {
+	const struct options *options;
+	const char *name;
+	struct client *client;
+	struct job *job;
+	bool is_over; /* nothing will be written any more */
+	char *folder;
+	struct log_selection selection;
+
+	struct loop *loop;
+	struct screen *lines;
+	struct screen *chatter; /* may be the same */
+	struct line_format format;
+	struct log_view *view;
+	struct folder_watch *watch; /* while it follows, and until the end of the program */
+	bool is_ending; /* what there is is shown, and that is all */
+	struct loop_watch *interrupt;
+	int exit_code;
+};
+
+static void logs_done(struct logs *logs)
+{
+	folder_watch_free(logs->watch);
+	loop_watch_free(logs->interrupt);
+	log_view_free(logs->view);
+	if (logs->chatter != logs->lines)
+		screen_free(logs->chatter);
+	screen_free(logs->lines);
+	line_format_done(&logs->format);
+	loop_free(logs->loop);
+	mem_free_text(&logs->folder);
+	job_free(logs->job);
+	lookup_close(&logs->client);
+}
+
+/* What is asked for. */
+
+/* A time or how long ago. */
+static int read_since(const char *text, msec *ret_since, struct err *err)
+{
+	msec ago;
+
+	if (text_read_duration(text, &ago, NULL) == 0) {
+		*ret_since = loop_now() - ago;
+		return 0;
+	}
+	if (text_read_time(text, ret_since, NULL) == 0)
+		return 0;
+	return err_set(err, ERR_INVALID,
+		       "--since '%s': neither a duration like 10m nor a time like "
+		       "2026-01-02T03:04:05Z",
+		       text);
+}
+
+static int read_selection(struct logs *logs, struct err *err)
+{
+	const struct options *options = logs->options;
+	const char *since = option_text(options, "since");
+
+	logs->selection = (struct log_selection){
+		.role = option_text(options, "role"),
+		.index = (int) option_number(options, "index", -1),
+		.attempt = (int) option_number(options, "attempt", -1),
+		.is_previous = option_flag(options, "previous"),
+		.tail = option_number(options, "tail", -1),
+		.since = MSEC_UNSET,
+		.pattern = option_text(options, "grep"),
+	};
+	if (logs->selection.is_previous && logs->selection.attempt >= 0)
+		return err_set(err, ERR_INVALID,
+			       "--previous and --attempt both say which attempt: give one of them");
+	return since ? read_since(since, &logs->selection.since, err) : 0;
+}
+
+/* The job and its logs. */
+
+static int read_job(struct logs *logs, struct err *err)
+{
+	struct json *object CLEANUP(json_cleanup) = NULL;
+	struct arena *arena CLEANUP(arena_cleanup) = arena_new();
+	struct faults faults CLEANUP(faults_done) = {0};
+	struct status status;
+	int rc = logs->client->functions->get(logs->client, logs->name, &object, err);
+
+	if (rc)
+		return lookup_hint(logs->client, logs->name, err);
+	rc = status_read(json_get(object, "status"), arena, &status, err);
+	if (rc)
+		return rc;
+	logs->is_over = watch_is_over(object, &status, NULL);
+	if (logs->job)
+		return 0;
+	if (job_read(object, NULL, JOB_LENIENT, &faults, &logs->job))
+		return err_set(err, ERR_IO, "job '%s' cannot be read: %s: %s", logs->name,
+			       faults.list[0].path, faults.list[0].sentence);
+	return logs->client->functions->log_folder(logs->client, logs->name, &logs->folder, err);
+}
+
+static bool is_wanted(const struct log_selection *selection, const struct log_name *name)
+{
+	return (!selection->role || strcmp(selection->role, name->role) == 0) &&
+	       (selection->index < 0 || selection->index == name->index) &&
+	       (selection->attempt < 0 || selection->attempt == name->attempt);
+}
+
+static bool has_wanted_log(const struct logs *logs, const struct log_folder *folder)
+{
+	for (size_t i = 0; i < folder->count; i++) {
+		bool has_previous =
+			i > 0 && log_name_same_replica(&folder->names[i - 1], &folder->names[i]);
+
+		if (is_wanted(&logs->selection, &folder->names[i]) &&
+		    (has_previous || !logs->selection.is_previous))
+			return true;
+	}
+	return false;
+}
+
+/* The job has a replica that is asked for, so its log may come yet. */
+static bool may_have_wanted_log(const struct logs *logs)
+{
+	const struct log_selection *selection = &logs->selection;
+
+	if (logs->is_over || selection->is_previous || !option_flag(logs->options, "follow"))
+		return false;
+	for (size_t i = 0; i < logs->job->n_roles; i++) {
+		const struct role *role = &logs->job->roles[i];
+
+		if ((!selection->role || strcmp(selection->role, role->name) == 0) &&
+		    selection->index < role->replicas)
+			return true;
+	}
+	return false;
+}
+
+/* What was asked for, as a name: "worker-7", "worker", "attempt 3 of worker-7". */
+static void describe_wanted(const struct log_selection *selection, struct text *text)
+{
+	if (selection->attempt >= 0)
+		text_addf(text, "attempt %d of ", selection->attempt);
+	text_add(text, selection->role ? selection->role : "any role");
+	if (selection->index >= 0)
+		text_addf(text, "-%d", selection->index);
+}
+
+static int refuse_selection(const struct logs *logs, const struct log_folder *folder,
+			    struct err *err)
+{
+	struct text wanted CLEANUP(text_done) = {0};
+	struct text there CLEANUP(text_done) = {0};
+
+	if (folder->count == 0)
+		return err_set(err, ERR_NOT_FOUND, "job '%s' has no logs%s", logs->name,
+			       logs->is_over ? "" : " so far; -f waits for them");
+	log_folder_describe_replicas(folder, &there);
+	if (logs->selection.is_previous)
+		return err_set(err, ERR_NOT_FOUND,
+			       "no replica asked for was started more than once; "
+			       "job '%s' has logs of %s",
+			       logs->name, text_of(&there));
+	describe_wanted(&logs->selection, &wanted);
+	return err_set(err, ERR_NOT_FOUND, "job '%s' has no log of %s: it has %s", logs->name,
+		       text_of(&wanted), text_of(&there));
+}
+
+static int check_selection(const struct logs *logs, struct err *err)
+{
+	struct log_folder folder CLEANUP(log_folder_done);
+	bool is_changed;
+
+	log_folder_init(&folder, logs->folder);
+	int rc = log_folder_read(&folder, &is_changed, err);
+
+	if (rc == 0 && !has_wanted_log(logs, &folder) && !may_have_wanted_log(logs))
+		rc = refuse_selection(logs, &folder, err);
+	return rc;
+}
+
+/* Showing. */
+
+static void on_shown(void *data)
+{
+	struct logs *logs = data;
+
+	loop_stop(logs->loop);
+}
+
+/* Whoever reads our output has enough when he closes it. */
+static void on_room(void *data)
+{
+	struct logs *logs = data;
+
+	if (screen_is_gone(logs->lines))
+		loop_stop(logs->loop);
+	else if (logs->view)
+		log_view_on_room(logs->view);
+}
+
+static void on_interrupt(int signal_number, void *data)
+{
+	struct logs *logs = data;
+
+	(void) signal_number;
+	screen_set_bars(logs->lines, "");
+	screen_begin(logs->lines);
+	screen_end(logs->lines);
+	logs->exit_code = EXIT_INTERRUPTED;
+	loop_stop(logs->loop);
+}
+
+static int set_up_view(struct logs *logs, struct err *err)
+{
+	const char *color = option_text(logs->options, "color");
+	struct log_reader *reader;
+	int rc = loop_new(&logs->loop, err);
+
+	if (rc == 0)
+		rc = log_reader_new(logs->folder, &logs->selection, &reader, err);
+	if (rc)
+		return rc;
+	bool is_same = sink_is_same(STDOUT_FILENO, STDERR_FILENO);
+
+	logs->lines = screen_new(logs->loop, STDOUT_FILENO, on_room, logs);
+	logs->chatter = is_same ? logs->lines : screen_new(logs->loop, STDERR_FILENO, NULL, NULL);
+	logs->format = (struct line_format){
+		.has_name = option_flag(logs->options, "prefix"),
+		.has_time = option_flag(logs->options, "timestamps"),
+		.has_color = terminal_wants_color(STDOUT_FILENO, color),
+		.is_safe = isatty(STDOUT_FILENO),
+	};
+	line_format_fit_job(&logs->format, logs->job);
+	const struct log_view_settings settings = {
+		.loop = logs->loop,
+		.take_reader = reader,
+		.screen = logs->lines,
+		.format = &logs->format,
+		.attempts_screen = logs->chatter,
+	};
+
+	logs->view = log_view_new(&settings);
+	if (screen_is_live(logs->lines))
+		logs->interrupt = loop_watch_signal(logs->loop, SIGINT, on_interrupt, logs);
+	return 0;
+}
+
+/* Following. */
+
+static void end_following(struct logs *logs)
+{
+	logs->is_ending = true;
+	log_view_finish(logs->view, on_shown, logs);
+}
+
+static void end_if_over(struct logs *logs)
+{
+	struct err err;
+
+	if (read_job(logs, &err) != 0 || logs->is_over)
+		end_following(logs);
+}
+
+/* The supervisor closed its own notes: it is gone, and writes nothing any more. If it died, the job
+ * is settled about now. */
+static void wait_until_settled(struct logs *logs)
+{
+	msec until = loop_now() + SETTLING_TIME;
+	int64_t version = 0, last_version = -1;
+	bool is_gone = false;
+
+	while (!logs->is_over && !is_gone && version != last_version) {
+		last_version = version;
+		if (logs->client->functions->wait_for_change(logs->client, logs->name, version,
+							     until, &version, &is_gone, NULL) ||
+		    read_job(logs, NULL))
+			break;
+	}
+	end_following(logs);
+}
+
+static void on_folder_news(enum folder_news news, const char *file_name, void *data)
+{
+	struct logs *logs = data;
+
+	if (logs->is_ending)
+		return;
+	switch (news) {
+	case FOLDER_CHANGED:
+		log_view_on_news(logs->view);
+		break;
+	case FOLDER_FILE_CLOSED:
+		log_view_on_news(logs->view);
+		if (!file_name)
+			end_if_over(logs);
+		else if (strcmp(file_name, "muster.log") == 0)
+			wait_until_settled(logs);
+		break;
+	case FOLDER_GONE:
+		end_following(logs);
+		break;
+	}
+}
+
+/* Watches first and looks then, so that no end is missed between the two. */
+static int begin_following(struct logs *logs, struct err *err)
+{
+	int rc =
+		folder_watch_new(logs->loop, logs->folder, on_folder_news, logs, &logs->watch, err);
+
+	if (rc == 0)
+		rc = read_job(logs, err);
+	if (rc == 0 && logs->is_over)
+		end_following(logs);
+	return rc;
+}
+
+static int show(struct logs *logs, struct err *err)
+{
+	bool follows = option_flag(logs->options, "follow") && !logs->is_over &&
+		       !logs->selection.is_previous;
+	int rc = set_up_view(logs, err);
+
+	if (rc == 0 && follows)
+		rc = begin_following(logs, err);
+	if (rc)
+		return rc;
+	if (!follows)
+		log_view_finish(logs->view, on_shown, logs);
+	loop_run(logs->loop);
+	return 0;
+}
+
+/* What the lines that were shown, or were not, mean for the one who called. */
+static int exit_code_of(const struct logs *logs)
+{
+	int failure = screen_failure(logs->lines);
+
+	if (logs->exit_code != EXIT_DONE)
+		return logs->exit_code;
+	if (failure && failure != EPIPE) {
+		output_say("cannot write the lines: %s", strerror(failure));
+		return EXIT_FAILED;
+	}
+	if (!failure && logs->selection.pattern && log_view_count(logs->view) == 0) {
+		output_say("no line matches '%s'", logs->selection.pattern);
+		return EXIT_FAILED;
+	}
+	return EXIT_DONE;
+}
+
+static int logs_run(const struct options *options)
+{
+	struct logs logs CLEANUP(logs_done) = {.options = options};
+	struct err err = {0};
+	const char *argument = options_arguments(options, &(size_t){0})[0];
+
+	if (read_selection(&logs, &err) || lookup_name(argument, &logs.name, &err) ||
+	    lookup_open(options, &logs.client, &err) || read_job(&logs, &err) ||
+	    check_selection(&logs, &err) || show(&logs, &err))
+		return output_fail(&err);
+	return exit_code_of(&logs);
+}
+
+static const struct option_row rows_of_logs[] = {
+	{.name = "follow",
+	 .letter = 'f',
+	 .kind = OPTION_FLAG,
+	 .one_line = "go on as the job prints, over restarts, until it has ended"},
+	{.name = "role",
+	 .kind = OPTION_TEXT,
+	 .value_name = "ROLE",
+	 .one_line = "only replicas of this role: worker, ps, chief …"},
+	{.name = "index",
+	 .kind = OPTION_NUMBER,
+	 .value_name = "I",
+	 .low = 0,
+	 .high = INT32_MAX,
+	 .one_line = "only replicas with this index"},
+	{.name = "attempt",
+	 .kind = OPTION_NUMBER,
+	 .value_name = "A",
+	 .low = 0,
+	 .high = INT32_MAX,
+	 .one_line = "only this attempt; the first one is 0"},
+	{.name = "previous",
+	 .letter = 'p',
+	 .kind = OPTION_FLAG,
+	 .one_line = "of each replica only the attempt before its last"},
+	{.name = "tail",
+	 .kind = OPTION_NUMBER,
+	 .value_name = "N",
+	 .low = -1,
+	 .high = INT64_MAX,
+	 .one_line = "the last N lines of each replica; -1 shows all"},
+	{.name = "since",
+	 .kind = OPTION_TEXT,
+	 .value_name = "TIME",
+	 .one_line = "lines that came at this time or later: 10m (ago), 2026-01-02T03:04:05Z"},
+	{.name = "grep",
+	 .kind = OPTION_TEXT,
+	 .value_name = "RE",
+	 .one_line = "lines that match this extended regular expression"},
+	{.name = "prefix",
+	 .kind = OPTION_FLAG,
+	 .otherwise = "true",
+	 .one_line = "the replica's name before each line"},
+	{.name = "timestamps",
+	 .kind = OPTION_FLAG,
+	 .one_line = "the time at which a line came before it"},
+	{.name = "color",
+	 .kind = OPTION_WORD,
+	 .words = "auto|always|never",
+	 .otherwise = "auto",
+	 .has_variable = true,
+	 .one_line = "colour names; auto: on a terminal, unless NO_COLOR is set"},
+	{0},
+};
+
+const struct command command_logs = {
+	.name = "logs",
+	.group = "Look",
+	.arguments = "[OPTIONS] JOB",
+	.one_line = "show what the replicas of a job have printed",
+	.examples = "  muster logs -f digits-x7k2p\n"
+		    "  muster logs --role worker --index 1 --tail 20 digits-x7k2p\n"
+		    "  muster logs --previous --grep 'Error|Warning' digits-x7k2p\n",
+	.options = rows_of_logs,
+	.least_arguments = 1,
+	.most_arguments = 1,
+	.run = logs_run,
+};
