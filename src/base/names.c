@@ -127,8 +127,10 @@ const char *name_nearest(const char *const *words, size_t count, const char *wor
 	for (size_t i = 0; i < count && len <= WORD_MAX; i++) {
 		size_t word_len = words[i] ? strlen(words[i]) : 0;
 
-		if (word_len == 0 || word_len > WORD_MAX)
-			continue;
+		size_t difference = word_len > len ? word_len - len : len - word_len;
+
+		if (word_len == 0 || word_len > WORD_MAX || difference >= best)
+			continue; /* each character too many or too few costs one */
 		size_t distance = edit_distance(word, len, words[i], word_len);
 
 		if (distance < best) {
