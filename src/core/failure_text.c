@@ -1,5 +1,7 @@
 #include "core/failure_text.h"
 
+#include "core/line_text.h"
+
 #include <stdbool.h>
 #include <string.h>
 
@@ -29,10 +31,14 @@ const char *failure_find_exception(const struct failure *failure)
 	return exception;
 }
 
+/* What a program printed may be meant for a terminal, and do more there than show. */
 static void add_row(struct text *text, const char *head, const char *content)
 {
-	if (content)
-		text_addf(text, ROW "%s\n", head, content);
+	if (!content)
+		return;
+	text_addf(text, ROW, head);
+	line_text_add_safe(text, content, strlen(content));
+	text_add_char(text, '\n');
 }
 
 static void add_time(const struct failure *failure, struct text *text)
@@ -51,7 +57,9 @@ static void add_last_lines(const struct failure *failure, struct text *text)
 			text_addf(text, ROW, "last lines");
 		else
 			text_add(text, FURTHER_ROW);
-		text_addf(text, "| %s\n", failure->last_lines[i]);
+		text_add(text, "| ");
+		line_text_add_safe(text, failure->last_lines[i], strlen(failure->last_lines[i]));
+		text_add_char(text, '\n');
 	}
 }
 

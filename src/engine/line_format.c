@@ -5,8 +5,9 @@
 #include <stdio.h>
 #include <string.h>
 
-/* Colours that are told apart on dark and on light ground. */
-static const char *const palette[] = {"36", "33", "32", "35", "34", "96", "93", "92", "95", "94"};
+/* Colours that are told apart on dark and on light ground (SGR); no red, which looks like an error.
+ * The first workers have the plain ones. */
+static const char *const palette[] = {"34", "95", "92", "94", "96", "93", "36", "33", "32", "35"};
 
 void line_format_done(struct line_format *format)
 {

@@ -1,0 +1,111 @@
+#include "unit.h"
+
+#include "core/silence.h"
+
+#define START ((msec) 1000000)
+#define SECOND MSEC_PER_SECOND
+
+static void set_up_workers(struct silence *list, size_t count)
+{
+	for (size_t i = 0; i < count; i++) {
+		list[i] = (struct silence){.role = "worker", .index = (int) i, .is_watched = true};
+		silence_note_life(&list[i], START);
+	}
+}
+
+static void assert_told(struct silence *list, size_t count, msec now, const char *expected)
+{
+	struct text text CLEANUP(text_done) = {0};
+
+	assert_true(silence_tell(list, count, now, &text));
+	assert_string_equal(text_of(&text), expected);
+}
+
+static void assert_not_told(struct silence *list, size_t count, msec now)
+{
+	struct text text CLEANUP(text_done) = {0};
+
+	assert_false(silence_tell(list, count, now, &text));
+	assert_int_equal(text.len, 0);
+}
+
+static void a_silence_is_told_after_30_seconds_and_once(void **state)
+{
+	(void) state;
+	struct silence list[2];
+
+	set_up_workers(list, 2);
+	silence_note_life(&list[0], START + 20 * SECOND);
+	assert_int_equal(silence_wake_at(list, 2), START + 30 * SECOND);
+	assert_not_told(list, 2, START + 30 * SECOND - 1);
+	assert_told(list, 2, START + 30 * SECOND, "worker-1 has printed nothing for 30s");
+	assert_true(silence_is_any_told(list, 2));
+	assert_int_equal(silence_wake_at(list, 2), START + 50 * SECOND);
+	assert_told(list, 2, START + 50 * SECOND, "worker-0 has printed nothing for 30s");
+	assert_int_equal(silence_wake_at(list, 2), MSEC_NEVER);
+	assert_not_told(list, 2, START + 5000 * SECOND);
+}
+
+static void those_that_fall_silent_together_are_told_together(void **state)
+{
+	(void) state;
+	struct silence list[3];
+
+	set_up_workers(list, 3);
+	silence_note_life(&list[1], START + 500);
+	silence_note_life(&list[2], START + 900);
+	assert_told(list, 3, START + 30 * SECOND,
+		    "worker-0 and 2 more have printed nothing for 30s");
+}
+
+static void output_ends_a_silence_and_a_slow_replica_gets_more_patience(void **state)
+{
+	(void) state;
+	struct silence list[1];
+
+	set_up_workers(list, 1);
+	assert_told(list, 1, START + 30 * SECOND, "worker-0 has printed nothing for 30s");
+	silence_note_life(&list[0], START + 60 * SECOND);
+	assert_false(silence_is_any_told(list, 1));
+	assert_int_equal(silence_wake_at(list, 1), START + 180 * SECOND);
+	silence_note_life(&list[0], START + 120 * SECOND);
+	assert_not_told(list, 1, START + 200 * SECOND);
+	assert_told(list, 1, START + 240 * SECOND, "worker-0 has printed nothing for 2m");
+}
+
+static void who_does_not_run_or_never_started_is_not_told_of(void **state)
+{
+	(void) state;
+	struct silence list[2];
+
+	set_up_workers(list, 2);
+	list[0].is_watched = false;
+	list[1].last_life = MSEC_UNSET;
+	assert_int_equal(silence_wake_at(list, 2), MSEC_NEVER);
+	assert_not_told(list, 2, START + 100 * SECOND);
+	assert_int_equal(silence_wake_at(NULL, 0), MSEC_NEVER);
+}
+
+static void an_older_moment_changes_nothing(void **state)
+{
+	(void) state;
+	struct silence list[1];
+
+	set_up_workers(list, 1);
+	silence_note_life(&list[0], START - SECOND);
+	silence_note_life(&list[0], MSEC_UNSET);
+	assert_int_equal(list[0].last_life, START);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(a_silence_is_told_after_30_seconds_and_once),
+		cmocka_unit_test(those_that_fall_silent_together_are_told_together),
+		cmocka_unit_test(output_ends_a_silence_and_a_slow_replica_gets_more_patience),
+		cmocka_unit_test(who_does_not_run_or_never_started_is_not_told_of),
+		cmocka_unit_test(an_older_moment_changes_nothing),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
