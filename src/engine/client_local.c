@@ -298,14 +298,14 @@ static int local_wait_for_change(struct client *base, const char *name, int64_t 
 		*ret_is_gone = rc == ERR_NOT_FOUND;
 		if (*ret_is_gone)
 			return 0;
-		if (rc == 0)
-			rc = refuse_elsewhere(&record, err);
 		if (rc < 0)
 			return rc;
 		*ret_version = record.version;
-		if (record.version > version || loop_now() >= until ||
-		    supervisor_fate(record.supervisor) != SUPERVISOR_ALIVE)
+		if (record.version > version || loop_now() >= until)
 			return 0;
+		rc = refuse_elsewhere(&record, err);
+		if (rc < 0 || supervisor_fate(record.supervisor) != SUPERVISOR_ALIVE)
+			return rc;
 		wait_for_news(client, &record, until);
 	}
 }

@@ -55,6 +55,7 @@ struct supervision {
 	char *last_trouble; /* told already */
 	msec interrupted_at; /* of the monotonic clock; 0: not yet */
 	bool is_ending;
+	bool is_gone; /* nobody remembers the job any more: its logs go, too */
 	int64_t told_version;
 
 	struct arena *arena; /* of `status` */
@@ -236,6 +237,7 @@ static void pass(void *data)
 	if (outcome.is_gone && !status_is_finished(&supervision->status))
 		give_up(supervision);
 	if (outcome.is_finished || outcome.is_gone) {
+		supervision->is_gone = outcome.is_gone;
 		end(supervision);
 		return;
 	}
@@ -490,6 +492,15 @@ static void print_job(const struct supervision *supervision)
 	file_write_all(STDOUT_FILENO, text.bytes, text.len, NULL);
 }
 
+/* What cannot be removed stays; there is nobody to tell who could do more about it. */
+static void remove_folder(const struct supervision *supervision)
+{
+	int ignored =
+		state_folder_remove_job(supervision->request->state_folder, supervision->uid, NULL);
+
+	(void) ignored;
+}
+
 int supervision_run(const struct supervisor_request *request, const struct guard *guard,
 		    loop_fn on_started, void *data, int *ret_exit_code, struct err *err)
 {
@@ -505,9 +516,7 @@ int supervision_run(const struct supervisor_request *request, const struct guard
 	int rc = set_up(&supervision, guard, err);
 
 	if (rc < 0) {
-		int ignored = state_folder_remove_job(request->state_folder, supervision.uid, NULL);
-
-		(void) ignored;
+		remove_folder(&supervision);
 		return rc;
 	}
 	supervision.log = job_log_open(supervision.folder);
@@ -516,6 +525,8 @@ int supervision_run(const struct supervisor_request *request, const struct guard
 	loop_run(supervision.loop);
 	if (request->prints_json && supervision.document)
 		print_job(&supervision);
+	if (supervision.is_gone)
+		remove_folder(&supervision);
 	*ret_exit_code = supervision.status.exit_code;
 	return 0;
 }

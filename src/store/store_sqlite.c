@@ -36,6 +36,7 @@
 #define BUSY_LIMIT_MS 10000
 #define CHECKPOINT_PAGES 100
 #define CACHE_KIB 256
+#define HOW_TO_MOVE "set MUSTER_STATE_DIR to a folder that can be written"
 #define STRING_OF(number) STRING_OF_TOKEN(number)
 #define STRING_OF_TOKEN(token) #token
 
@@ -170,8 +171,7 @@ static int fail(const struct sqlite_store *store, struct err *err)
 			       store->path, sqlite3_errmsg(store->database));
 	case SQLITE_READONLY:
 	case SQLITE_PERM:
-		return err_set(err, ERR_IO,
-			       "'%s' cannot be written; set MUSTER_STATE_DIR to a folder that can",
+		return err_set(err, ERR_IO, "'%s' cannot be written (" HOW_TO_MOVE ")",
 			       store->path);
 	default:
 		return fail_by_system(store->path, store->database, err);
@@ -742,8 +742,7 @@ static int open_file(struct sqlite_store *store, struct err *err)
 	sqlite3_busy_timeout(store->database, BUSY_LIMIT_MS);
 	/* SQLite falls back to reading by itself where it may not write. */
 	if (sqlite3_db_readonly(store->database, "main") == 1)
-		return err_set(err, ERR_IO,
-			       "'%s' cannot be written; set MUSTER_STATE_DIR to a folder that can",
+		return err_set(err, ERR_IO, "'%s' cannot be written (" HOW_TO_MOVE ")",
 			       store->path);
 	return execute(store, settings, err);
 }
@@ -820,9 +819,17 @@ static int check_format(struct sqlite_store *store, struct err *err)
 	return err_set(err, ERR_IO, "'%s' is not a file of muster; move it away", store->path);
 }
 
+static int make_folder(const char *folder, struct err *err)
+{
+	struct err why = {0};
+	int rc = folder_make(folder, &why);
+
+	return rc == 0 ? 0 : err_set(err, (enum err_code) rc, "%s (" HOW_TO_MOVE ")", why.text);
+}
+
 int store_sqlite_open(const char *folder, struct store **ret_store, struct err *err)
 {
-	int rc = folder_make(folder, err);
+	int rc = make_folder(folder, err);
 
 	if (rc < 0)
 		return rc;

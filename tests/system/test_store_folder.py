@@ -1,0 +1,205 @@
+"""The folder that remembers jobs: several at once, full, damaged, not to be written, and after a power failure."""
+
+import json
+import os
+import shutil
+import sqlite3
+import subprocess
+
+import pytest
+
+from conftest import BINARY, LIMIT, conditions, read_until, wait_until_process_is_gone
+
+pytestmark = pytest.mark.sanitize
+
+
+def database(muster):
+    return sqlite3.connect(muster.state / "muster" / "muster.db", isolation_level=None)
+
+
+def supervisor_of(muster, name):
+    with database(muster) as connection:
+        (text,) = connection.execute("SELECT supervisor FROM jobs WHERE name = ?", (name,)).fetchone()
+    return json.loads(text)
+
+
+def kill_supervisor(muster, name):
+    """Both processes in one instant, as a power failure would."""
+    identity = supervisor_of(muster, name)
+    pids = [identity[which]["pid"] for which in ("inner", "outer")]
+    for pid in pids:
+        os.kill(pid, 9)
+    for pid in pids:
+        assert wait_until_process_is_gone(pid)
+
+
+def test_twenty_musters_at_once_share_a_new_store(muster):
+    processes = [muster.start("run", "--name", f"job-{i}", "--", "true") for i in range(20)]
+    for process in processes:
+        out, err = process.communicate(timeout=LIMIT)
+        assert process.returncode == 0, err
+    names = muster("ps", "-a", "-o", "name", code=0).stdout.split()
+    assert sorted(names) == sorted(f"local/job-{i}" for i in range(20))
+    assert sorted(os.listdir(muster.state / "muster")) == ["jobs", "muster.db", "muster.db-shm", "muster.db-wal"]
+
+
+def test_a_home_that_cannot_be_written_is_told_with_what_to_do(muster):
+    done = muster("run", "--", "true", env={"XDG_STATE_HOME": "/proc"})
+    assert done.returncode == 125
+    assert "'/proc/muster'" in done.stderr and "MUSTER_STATE_DIR" in done.stderr
+    assert muster("ps", env={"XDG_STATE_HOME": "/proc"}).returncode == 1
+
+
+@pytest.mark.skipif(os.geteuid() == 0, reason="root may write everywhere")
+def test_a_folder_without_rights_is_told_with_what_to_do(muster, tmp_path):
+    folder = tmp_path / "closed"
+    folder.mkdir(mode=0o500)
+    done = muster("run", "--", "true", env={"XDG_STATE_HOME": folder})
+    assert done.returncode == 125
+    assert "MUSTER_STATE_DIR" in done.stderr
+
+
+def test_a_damaged_database_is_told_with_what_to_do(muster):
+    folder = muster.state / "muster"
+    folder.mkdir(parents=True)
+    (folder / "muster.db").write_bytes(b"no database at all" * 300)
+    done = muster("ps")
+    assert done.returncode == 1
+    assert f"'{folder}/muster.db' is damaged" in done.stderr and "move it away" in done.stderr
+    (folder / "muster.db").unlink()
+
+
+def test_the_folder_is_for_its_user_alone(muster):
+    muster("run", "--", "true", code=0)
+    for folder, _, files in os.walk(muster.state / "muster"):
+        assert os.stat(folder).st_mode & 0o077 == 0, folder
+        for file in files:
+            assert os.stat(os.path.join(folder, file)).st_mode & 0o077 == 0, file
+
+
+def test_a_job_that_lost_its_supervisor_is_told_as_it_is(muster):
+    name = muster.detach("--", "sleep", "1000")
+    job = muster.until_running(name, 1)
+    kill_supervisor(muster, name)
+    row = muster("ps", "-a", "-o", "json", code=0).stdout
+    (job_read,) = json.loads(row)["items"]
+    assert "Failed" in conditions(job_read)
+    assert job_read["status"]["failure"]["reason"] == "SupervisorLost"
+    assert "killed" in job_read["status"]["failure"]["message"]
+    assert wait_until_process_is_gone(job["status"]["replicas"][0]["pid"])
+    assert muster("wait", name).returncode == 125
+    with database(muster) as connection:
+        assert connection.execute("SELECT count(*) FROM claims").fetchone() == (0,)
+
+
+def test_after_a_power_failure_the_machine_is_blamed(muster):
+    name = muster.detach("--", "sleep", "1000")
+    muster.until_running(name, 1)
+    kill_supervisor(muster, name)
+    identity = supervisor_of(muster, name)
+    for which in ("inner", "outer"):
+        identity[which]["bootId"] = "00000000-0000-4000-8000-000000000000"
+    with database(muster) as connection:
+        connection.execute("UPDATE jobs SET supervisor = ? WHERE name = ?", (json.dumps(identity), name))
+    failure = muster.job(name)["status"]["failure"]
+    assert "the machine was started anew" in failure["message"]
+
+
+def test_a_job_of_another_machine_is_not_judged(muster):
+    name = muster.detach("--", "sleep", "1000")
+    job = muster.until_running(name, 1)
+    mine = supervisor_of(muster, name)
+    other = json.loads(json.dumps(mine))
+    other["host"] = "another-machine"
+    for which in ("inner", "outer"):
+        other[which]["bootId"] = "00000000-0000-4000-8000-000000000000"
+    with database(muster) as connection:
+        connection.execute("UPDATE jobs SET supervisor = ? WHERE name = ?", (json.dumps(other), name))
+    assert "Running" in conditions(muster.job(name))
+    done = muster("stop", name)
+    assert done.returncode == 4 and "'another-machine'" in done.stderr
+    os.kill(job["status"]["replicas"][0]["pid"], 0)
+    with database(muster) as connection:
+        connection.execute("UPDATE jobs SET supervisor = ? WHERE name = ?", (json.dumps(mine), name))
+
+
+def test_a_record_that_is_taken_away_ends_its_job(muster):
+    process = muster.start("run", "--name", "taken", "--", "sh", "-c", "echo $$; exec sleep 1000")
+    pid = int(read_until(process.stdout, "worker-0")[-1].split()[-1])
+    with database(muster) as connection:
+        connection.execute("DELETE FROM bodies")
+        connection.execute("DELETE FROM jobs")
+    process.terminate()
+    _, err = process.communicate(timeout=LIMIT)
+    assert process.returncode == 125
+    assert "no longer in the store" in err
+    assert wait_until_process_is_gone(pid)
+
+
+def test_a_finished_job_goes_when_its_time_is_over(muster):
+    document = muster("render", "--as", "tfjob", "-o", "json", "--name", "short", "--", "true", code=0).stdout
+    job = json.loads(document)
+    job["spec"]["runPolicy"]["ttlSecondsAfterFinished"] = 0
+    muster("run", "-f", "-", input=json.dumps(job), code=0)
+    assert muster("ps", "-a", "-o", "name", code=0).stdout == ""
+    assert os.listdir(muster.state / "muster" / "jobs") == []
+
+
+def test_deleting_follows_no_link_out_of_the_folder(muster, tmp_path):
+    precious = tmp_path / "precious"
+    precious.mkdir()
+    (precious / "model").write_text("weights")
+    muster("run", "--name", "linked", "--", "true", code=0)
+    uid = muster.job("linked")["metadata"]["uid"]
+    os.symlink(precious, muster.state / "muster" / "jobs" / uid / "link")
+    muster("delete", "linked", code=0)
+    assert not (muster.state / "muster" / "jobs" / uid).exists()
+    assert (precious / "model").read_text() == "weights"
+
+
+# A disk of its own that can be full: a small tmpfs in a mount namespace that only the test sees.
+FULL_DISK = r"""
+set -e
+mount -t tmpfs -o size=1m none "$1"
+export XDG_STATE_HOME="$1"
+{before}
+dd if=/dev/zero of="$1/ballast" bs=4096 2>"$1.dd" || true
+{during}
+"""
+
+
+def on_full_disk(muster, before, during):
+    folder = muster.folder / "disk"
+    folder.mkdir()
+    script = FULL_DISK.format(before=before, during=during)
+    return subprocess.run(["unshare", "--mount", "sh", "-c", script, "sh", str(folder)], env=muster.environment,
+                          stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=LIMIT)
+
+
+def can_mount():
+    if not shutil.which("unshare"):
+        return False
+    probe = ["unshare", "--mount", "mount", "-t", "tmpfs", "none", "/mnt"]
+    return subprocess.run(probe, capture_output=True, check=False).returncode == 0
+
+
+needs_mount = pytest.mark.skipif(not can_mount(), reason="mounting a small disk needs root")
+
+
+@needs_mount
+def test_a_full_disk_is_told_before_anything_is_started(muster):
+    done = on_full_disk(muster, f"{BINARY} ps", f"{BINARY} run -- touch {muster.folder}/started")
+    assert done.returncode == 125
+    assert "No space left on device" in done.stderr or "no space left on device" in done.stderr
+    assert not (muster.folder / "started").exists()
+
+
+@needs_mount
+def test_a_job_goes_on_when_the_disk_gets_full_and_ends_with_its_own_code(muster):
+    fifo = muster.folder / "fifo"
+    os.mkfifo(fifo)
+    started = f"{BINARY} run --name full -- sh -c 'echo begun > {fifo}; read go < {fifo}; exit 3' & job=$!; cat {fifo}"
+    done = on_full_disk(muster, started, f"echo go > {fifo}; wait $job")
+    assert done.returncode == 3, done.stderr
+    assert "worker-0 exited with code 3" in done.stderr
+    assert "the job goes on" in done.stderr and "could not be written" in done.stderr
