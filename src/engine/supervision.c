@@ -315,6 +315,14 @@ static void on_outer_gone(void *data)
 
 /* Setting up. */
 
+static int refuse_taken_name(const struct supervision *supervision, struct err *err)
+{
+	return err_set(err, ERR_EXISTS,
+		       "job '%s' is there already; choose another --name, or remove it: muster "
+		       "delete %s",
+		       supervision->name, supervision->name);
+}
+
 /* A name is free again when its job has ended, and nothing of it is left. */
 static int replace_finished(struct supervision *supervision, const char *supervisor,
 			    struct err *err)
@@ -326,10 +334,7 @@ static int replace_finished(struct supervision *supervision, const char *supervi
 	if (rc < 0)
 		return rc;
 	if (!record_is_finished(&old))
-		return err_set(err, ERR_EXISTS,
-			       "job '%s' is there already and has not ended; choose another "
-			       "--name, or end it: muster stop %s",
-			       supervision->name, supervision->name);
+		return refuse_taken_name(supervision, err);
 	supervisor_wait(old.supervisor, loop_now() + LAST_LOOK_LIMIT);
 	if (supervisor_fate(old.supervisor) == SUPERVISOR_ALIVE)
 		return err_set(err, ERR_EXISTS, "job '%s' is there already and is about to end",
@@ -352,9 +357,10 @@ static int record_job(struct supervision *supervision, struct err *err)
 	supervision->created = loop_now();
 	rc = driver_create_job(supervision->store, request->job, supervisor, supervision->created,
 			       err);
-	return rc == ERR_EXISTS && request->replaces_finished
-		       ? replace_finished(supervision, supervisor, err)
-		       : rc;
+	if (rc != ERR_EXISTS)
+		return rc;
+	return request->replaces_finished ? replace_finished(supervision, supervisor, err)
+					  : refuse_taken_name(supervision, err);
 }
 
 static int make_backend(struct supervision *supervision, struct err *err)
