@@ -14,7 +14,6 @@
 #include "engine/backend_local_start.h"
 #include "engine/log_last.h"
 #include "io/oom.h"
-#include "io/port.h"
 #include "io/process.h"
 
 #include <errno.h>
@@ -23,6 +22,9 @@
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
+
+#define FIRST_LOOK_DELAY ((msec) 1)
+#define LAST_LOOK_DELAY MSEC_PER_SECOND
 
 struct local {
 	struct backend backend; /* the first member, so that one is the other */
@@ -34,6 +36,8 @@ struct local {
 	struct output_reader *reader;
 	struct loop_watch *child_watch;
 	struct loop_watch *kill_timer;
+	struct loop_watch *look_timer; /* armed while a child cannot be assigned */
+	msec look_delay;
 	struct local_replicas replicas;
 	int64_t oom_kills; /* of those that the kernel did, how many are accounted for */
 };
@@ -103,14 +107,12 @@ static int local_observe(struct backend *backend, const struct job *job, struct 
 
 static void warn_if_port_is_taken(struct local *local, const struct action *action)
 {
-	const struct local_address *address =
-		local_ports_find(&local->ports, action->role, action->index);
+	int port = local_ports_find_taken(&local->ports, action->role, action->index);
 
-	if (!address || port_is_free(address->port))
+	if (port == 0)
 		return;
-	char *sentence CLEANUP(mem_free_text) =
-		mem_format("port %d of %s-%d is in use by another program", address->port,
-			   action->role, action->index);
+	char *sentence CLEANUP(mem_free_text) = mem_format(
+		"port %d of %s-%d is in use by another program", port, action->role, action->index);
 
 	tell_trouble(local, sentence);
 }
@@ -192,24 +194,48 @@ static void hear_exit(const struct child_exit *child_exit, void *data)
 	local_replica_leave(replica, child_exit, loop_now());
 }
 
+/* A process that cannot be assigned is so for less than a millisecond, unless it hangs in the
+ * kernel: the waits double. */
+static void look_again_soon(struct local *local)
+{
+	local->look_delay = local->look_delay ? local->look_delay * 2 : FIRST_LOOK_DELAY;
+	if (local->look_delay > LAST_LOOK_DELAY)
+		local->look_delay = LAST_LOOK_DELAY;
+	loop_timer_arm(local->look_timer, loop_now() + local->look_delay);
+}
+
 static void end_those_that_left(struct local *local, bool has_children)
 {
-	if (!local_replicas_end_left(&local->replicas, has_children))
+	switch (local_replicas_end_left(&local->replicas, has_children)) {
+	case LOCAL_LOOK_NOBODY:
 		return;
+	case LOCAL_LOOK_UNCLEAR:
+		look_again_soon(local);
+		return;
+	case LOCAL_LOOK_DONE:
+		break;
+	}
+	local->look_delay = 0;
+	loop_timer_arm(local->look_timer, MSEC_NEVER);
 	arm_kill_timer(local);
 	tell_news(local);
 }
 
-static void reap_children(int signal_number, void *data)
+static void reap_children(void *data)
 {
 	struct local *local = data;
 	struct child_exit child_exit;
 	bool has_children;
 
-	(void) signal_number;
 	while (child_reap(&child_exit, &has_children))
 		hear_exit(&child_exit, local);
 	end_those_that_left(local, has_children);
+}
+
+static void hear_of_children(int signal_number, void *data)
+{
+	(void) signal_number;
+	reap_children(data);
 }
 
 void backend_local_kill_all(struct backend *backend)
@@ -308,6 +334,7 @@ static void local_free(struct backend *backend)
 	output_reader_free(local->reader);
 	loop_watch_free(local->child_watch);
 	loop_watch_free(local->kill_timer);
+	loop_watch_free(local->look_timer);
 	free(local->jobs_folder);
 	free(local->job_name);
 	free(local->uid);
@@ -334,8 +361,9 @@ int backend_local_new(const struct backend_local_settings *settings, struct back
 	local->jobs_folder = mem_copy_text(settings->jobs_folder);
 	local->ports.store = settings->store;
 	local->reader = output_reader_new(settings->loop, &listener);
-	local->child_watch = loop_watch_signal(settings->loop, SIGCHLD, reap_children, local);
+	local->child_watch = loop_watch_signal(settings->loop, SIGCHLD, hear_of_children, local);
 	local->kill_timer = loop_new_timer(settings->loop, kill_overdue, local);
+	local->look_timer = loop_new_timer(settings->loop, reap_children, local);
 	local->oom_kills = oom_kill_count();
 	*ret_backend = &local->backend;
 	return 0;

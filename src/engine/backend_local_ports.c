@@ -19,10 +19,16 @@ static struct local_address *find(const struct local_ports *ports, const char *r
 	return NULL;
 }
 
-const struct local_address *local_ports_find(const struct local_ports *ports, const char *role,
-					     int index)
+int local_ports_find_taken(struct local_ports *ports, const char *role, int index)
 {
-	return find(ports, role, index);
+	struct local_address *address = find(ports, role, index);
+
+	if (!address)
+		return 0;
+	bool is_taken = address->was_used && !port_is_free(address->port);
+
+	address->was_used = true;
+	return is_taken ? address->port : 0;
 }
 
 static void add_address(struct local_ports *ports, const char *role, int index, int port)

@@ -18,6 +18,7 @@ struct local_address {
 	int port;
 	char *text; /* "127.0.0.1:20001" */
 	bool is_published;
+	bool was_used; /* its replica was started before */
 };
 
 struct local_ports {
@@ -39,9 +40,9 @@ int local_ports_unpublish(struct local_ports *ports, const char *uid, const char
 int local_ports_release(struct local_ports *ports, const char *uid, struct err *err);
 void local_ports_done(struct local_ports *ports);
 
-/* NULL when it has none. */
-const struct local_address *local_ports_find(const struct local_ports *ports, const char *role,
-					     int index);
+/* Looks at the port of a replica that is about to start again: it is kept whatever happens, but a
+ * program that has taken it meanwhile is worth a word. The port, or 0 when all is well. */
+int local_ports_find_taken(struct local_ports *ports, const char *role, int index);
 void local_ports_observe(const struct local_ports *ports, struct arena *arena,
 			 struct observed *observed);
 /* Who is where, for the environment of the job's processes; lives in the arena. */

@@ -106,8 +106,10 @@ static void end_if_left_over(pid_t pid, void *data)
 
 	if (local_replicas_find_process(replicas, pid))
 		return;
-	char *attempt_mark CLEANUP(mem_free_text) = process_variable(pid, ENVIRONMENT_ATTEMPT_MARK);
+	char *attempt_mark CLEANUP(mem_free_text) = NULL;
 
+	if (!process_read_variable(pid, ENVIRONMENT_ATTEMPT_MARK, &attempt_mark))
+		replicas->is_unclear = true;
 	for (size_t i = 0; attempt_mark && i < replicas->count; i++) {
 		struct local_replica *replica = replicas->list[i];
 
@@ -125,22 +127,31 @@ static bool has_any_left(const struct local_replicas *replicas)
 	return false;
 }
 
-/* When an escapee dies, its own children fall to us, and its end has us look again. */
-bool local_replicas_end_left(struct local_replicas *replicas, bool has_children)
+static void look_at_children(struct local_replicas *replicas, bool has_children)
 {
-	if (!has_any_left(replicas))
-		return false;
+	replicas->is_unclear = false;
 	for (size_t i = 0; i < replicas->count; i++)
 		replicas->list[i]->has_escapees = false;
 	if (has_children)
 		process_each_child(getpid(), end_if_left_over, replicas);
+}
+
+/* When an escapee dies, its own children fall to us, and its end has us look again. One that is
+ * between two programs, or dies at this moment, may belong to anybody, and so may its children. */
+enum local_look local_replicas_end_left(struct local_replicas *replicas, bool has_children)
+{
+	if (!has_any_left(replicas))
+		return LOCAL_LOOK_NOBODY;
+	look_at_children(replicas, has_children);
+	if (replicas->is_unclear)
+		return LOCAL_LOOK_UNCLEAR;
 	for (size_t i = 0; i < replicas->count; i++) {
 		struct local_replica *replica = replicas->list[i];
 
 		if (replica->stage == LOCAL_LEFT && !replica->has_escapees)
 			local_replica_end(replica);
 	}
-	return true;
+	return LOCAL_LOOK_DONE;
 }
 
 msec local_replicas_last_output(const struct local_replicas *replicas, const char *role, int index)

@@ -17,6 +17,7 @@ struct local_replicas {
 	struct local_replica **list;
 	size_t count;
 	size_t capacity;
+	bool is_unclear; /* set by the last look at our children */
 };
 
 void local_replicas_done(struct local_replicas *replicas);
@@ -35,10 +36,18 @@ msec local_replicas_next_kill(const struct local_replicas *replicas);
 void local_replicas_kill_overdue(struct local_replicas *replicas, msec now);
 void local_replicas_kill_all(struct local_replicas *replicas, msec now);
 
-/* Ends the attempts whose process has left and of which nothing else lives; what still lives of
- * them is killed, and this is to be called again when a child has ended. `has_children`: this
- * process has children left, whosoever. True when an attempt was looked at. */
-bool local_replicas_end_left(struct local_replicas *replicas, bool has_children);
+/* What a look at those whose process has left found. */
+enum local_look {
+	LOCAL_LOOK_NOBODY, /* there are none */
+	LOCAL_LOOK_DONE, /* some ended; of others something still dies, and we shall be told */
+	LOCAL_LOOK_UNCLEAR, /* a process cannot be assigned at this moment: look again soon */
+};
+
+/* Ends the attempts whose process has left and of which nothing else lives. What still lives of
+ * them is killed; call this again when a child has ended. `has_children`: this process has children
+ * left, whosoever. */
+enum local_look local_replicas_end_left(struct local_replicas *replicas,
+					bool has_children) MUST_USE;
 
 /* Over all attempts of the replica; MSEC_UNSET when there was none. */
 msec local_replicas_last_output(const struct local_replicas *replicas, const char *role, int index);

@@ -3,6 +3,7 @@
 
 #include "io/file.h"
 
+#include <errno.h>
 #include <fcntl.h>
 #include <netinet/in.h>
 #include <stdio.h>
@@ -44,21 +45,18 @@ int port_range(int *ret_low, int *ret_high, struct err *err)
 	return 0;
 }
 
-static bool can_bind(int family, const struct sockaddr *address, socklen_t size)
+/* As servers do: connections of a server that is gone are no obstacle. 0 or errno. */
+static int try_bind(int family, const struct sockaddr *address, socklen_t size)
 {
-	const int yes = 1;
+	const int yes = 1, no = 0;
 	int fd CLEANUP(file_close) = socket(family, SOCK_STREAM | SOCK_CLOEXEC, 0);
 
-	/* As servers do: connections of a server that is gone are no obstacle. */
-	return fd >= 0 && setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &yes, sizeof(yes)) == 0 &&
-	       bind(fd, address, size) == 0;
-}
-
-static bool has_ipv6(void)
-{
-	int fd CLEANUP(file_close) = socket(AF_INET6, SOCK_STREAM | SOCK_CLOEXEC, 0);
-
-	return fd >= 0;
+	if (fd < 0 || setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &yes, sizeof(yes)) < 0)
+		return errno;
+	/* Whatever net.ipv6.bindv6only says: IPv4 too. */
+	if (family == AF_INET6)
+		setsockopt(fd, IPPROTO_IPV6, IPV6_V6ONLY, &no, sizeof(no));
+	return bind(fd, address, size) < 0 ? errno : 0;
 }
 
 bool port_is_free(int port)
@@ -73,8 +71,10 @@ bool port_is_free(int port)
 		.sin_port = htons((in_port_t) port),
 		.sin_addr = {htonl(INADDR_ANY)},
 	};
+	int failure = try_bind(AF_INET6, (const struct sockaddr *) &both, sizeof(both));
 
-	if (has_ipv6())
-		return can_bind(AF_INET6, (const struct sockaddr *) &both, sizeof(both));
-	return can_bind(AF_INET, (const struct sockaddr *) &old, sizeof(old));
+	/* A machine without IPv6 says so in several ways, and not in this one. */
+	if (failure != 0 && failure != EADDRINUSE)
+		failure = try_bind(AF_INET, (const struct sockaddr *) &old, sizeof(old));
+	return failure == 0;
 }

@@ -8,7 +8,7 @@
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
-#include <inttypes.h>
+#include <poll.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -17,13 +17,25 @@
 
 #define PROC_PATH_SIZE 64
 #define PROC_LINE_SIZE 4096
+#define FLUX_LIMIT_MS 50
 
-/* What we use of /proc/PID/stat. */
+/* What we use of /proc/PID/stat, numbered as in proc(5). */
+enum stat_field {
+	FIELD_STATE = 3,
+	FIELD_PARENT = 4,
+	FIELD_FLAGS = 9,
+	FIELD_START_TIME = 22,
+	FIELD_ENVIRONMENT_END = 51,
+};
 struct stat_line {
 	char state;
 	pid_t parent;
+	unsigned int flags;
 	uint64_t start_time;
+	uint64_t environment_end; /* address; 0 before a program has begun and after it has ended */
 };
+
+#define FLAG_EXITING 0x4 /* PF_EXITING of include/linux/sched.h */
 
 /* Reads the beginning of a small file and puts a NUL behind; -1 (errno) when it cannot be read. */
 static ssize_t read_beginning(const char *path, char *buf, size_t size)
@@ -40,8 +52,25 @@ static ssize_t read_beginning(const char *path, char *buf, size_t size)
 	return len;
 }
 
+/* Moves on by so many fields; NULL when there are not so many. */
+static const char *skip_fields(const char *at, int count)
+{
+	for (; at && count > 0; count--) {
+		at = strchr(at, ' ');
+		at = at ? at + 1 : NULL;
+	}
+	return at;
+}
+
+static uint64_t read_field(const char *first, enum stat_field field)
+{
+	const char *at = skip_fields(first, field - FIELD_STATE);
+
+	return at ? strtoull(at, NULL, 10) : 0;
+}
+
 /* The program's name stands in parentheses and may hold any byte, ')' too: what follows the last
- * one is numbers. See proc(5); the start time is field 22. */
+ * one is fields, from the third on. */
 static bool read_stat(pid_t pid, struct stat_line *ret_line)
 {
 	char path[PROC_PATH_SIZE], line[PROC_LINE_SIZE];
@@ -49,13 +78,18 @@ static bool read_stat(pid_t pid, struct stat_line *ret_line)
 	snprintf(path, sizeof(path), "/proc/%d/stat", (int) pid);
 	if (read_beginning(path, line, sizeof(line)) <= 0)
 		return false;
-	const char *behind_name = strrchr(line, ')');
+	const char *first = skip_fields(strrchr(line, ')'), 1);
 
-	return behind_name &&
-	       sscanf(behind_name + 1,
-		      " %c %d %*d %*d %*d %*d %*u %*u %*u %*u %*u %*u %*u %*d %*d %*d %*d %*d %*d"
-		      " %" SCNu64,
-		      &ret_line->state, &ret_line->parent, &ret_line->start_time) == 3;
+	if (!first)
+		return false;
+	*ret_line = (struct stat_line){
+		.state = *first,
+		.parent = (pid_t) read_field(first, FIELD_PARENT),
+		.flags = (unsigned int) read_field(first, FIELD_FLAGS),
+		.start_time = read_field(first, FIELD_START_TIME),
+		.environment_end = read_field(first, FIELD_ENVIRONMENT_END),
+	};
+	return true;
 }
 
 static bool has_ended(const struct stat_line *line)
@@ -196,21 +230,40 @@ void process_each_child(pid_t parent, void (*fn)(pid_t pid, void *data), void *d
 	each_process(match_child, &search);
 }
 
-/* All of /proc/PID/environ: entries, each with a NUL behind. False when it may not be read. */
-static bool read_environment(pid_t pid, struct text *environment)
+enum reading {
+	READING_DONE,
+	READING_NONE, /* it has none, may not be read, or is no more */
+	READING_LATER, /* it has none at this moment */
+};
+
+/* Between the memory of one program and that of the next a process has no environment, and again
+ * when it ends, until it is a zombie. */
+static enum reading reading_of_nothing(pid_t pid)
+{
+	struct stat_line line;
+
+	if (!read_stat(pid, &line) || has_ended(&line))
+		return READING_NONE;
+	bool is_between = line.flags & FLAG_EXITING || line.environment_end == 0;
+
+	return is_between ? READING_LATER : READING_NONE;
+}
+
+/* All of /proc/PID/environ: entries, each with a NUL behind. */
+static enum reading read_environment(pid_t pid, struct text *environment)
 {
 	char path[PROC_PATH_SIZE], chunk[PROC_LINE_SIZE];
 
 	snprintf(path, sizeof(path), "/proc/%d/environ", (int) pid);
 	int fd = open(path, O_RDONLY | O_CLOEXEC);
-	ssize_t len;
+	ssize_t len = 0;
 
 	if (fd < 0)
-		return false;
+		return errno == ESRCH ? reading_of_nothing(pid) : READING_NONE;
 	while ((len = read(fd, chunk, sizeof(chunk))) > 0)
 		text_add_bytes(environment, chunk, (size_t) len);
 	close(fd);
-	return len == 0;
+	return environment->len > 0 ? READING_DONE : reading_of_nothing(pid);
 }
 
 /* The first entry that begins so; NULL when there is none. */
@@ -240,17 +293,21 @@ bool process_has_mark(pid_t pid, const char *entry)
 {
 	struct text environment CLEANUP(text_done) = {0};
 
-	return read_environment(pid, &environment) && holds_entry(&environment, entry);
+	return read_environment(pid, &environment) == READING_DONE &&
+	       holds_entry(&environment, entry);
 }
 
-char *process_variable(pid_t pid, const char *name)
+bool process_read_variable(pid_t pid, const char *name, char **ret_value)
 {
 	struct text environment CLEANUP(text_done) = {0};
 	char *beginning CLEANUP(mem_free_text) = mem_format("%s=", name);
-	const char *entry =
-		read_environment(pid, &environment) ? find_entry(&environment, beginning) : NULL;
+	enum reading reading = read_environment(pid, &environment);
+	const char *entry = reading == READING_DONE ? find_entry(&environment, beginning) : NULL;
 
-	return entry ? mem_copy_text(entry + strlen(beginning)) : NULL;
+	if (reading == READING_LATER)
+		return false;
+	*ret_value = entry ? mem_copy_text(entry + strlen(beginning)) : NULL;
+	return true;
 }
 
 struct mark_search {
@@ -270,12 +327,25 @@ static bool is_ours(pid_t pid)
 	return stat(path, &folder) == 0 && folder.st_uid == geteuid();
 }
 
+/* Beginning a program takes far less than a millisecond; the limit is for one that hangs. */
+static bool read_settled(pid_t pid, struct text *environment)
+{
+	for (int tries = 0; tries < FLUX_LIMIT_MS; tries++) {
+		text_clear(environment);
+		enum reading reading = read_environment(pid, environment);
+
+		if (reading != READING_LATER)
+			return reading == READING_DONE;
+		poll(NULL, 0, 1);
+	}
+	return false;
+}
+
 static bool match_mark(pid_t pid, void *data)
 {
 	struct mark_search *search = data;
 
-	text_clear(&search->environment);
-	if (is_ours(pid) && read_environment(pid, &search->environment) &&
+	if (is_ours(pid) && read_settled(pid, &search->environment) &&
 	    holds_entry(&search->environment, search->entry))
 		search->fn(pid, search->data);
 	return false;

@@ -30,6 +30,7 @@ void process_each_child(pid_t parent, void (*fn)(pid_t pid, void *data), void *d
  * exactly this "NAME=VALUE" entry. */
 void process_each_marked(const char *entry, void (*fn)(pid_t pid, void *data), void *data);
 bool process_has_mark(pid_t pid, const char *entry);
-/* The value of one variable of that environment; NULL where it has none, or may not be read. The
- * caller frees it. */
-char *process_variable(pid_t pid, const char *name) MUST_USE;
+/* The value of one variable of that environment, which the caller frees; NULL where it has none or
+ * may not be read. False when nothing can be said at this moment, because the process is just
+ * beginning a program or ending: ask again soon. */
+bool process_read_variable(pid_t pid, const char *name, char **ret_value) MUST_USE;

@@ -114,17 +114,19 @@ static void a_mark_is_found_only_as_a_whole_entry(void **state)
 	pid_t pid = start_sleeper(mark), stranger = start_sleeper(longer);
 	struct found found = {.wanted = pid};
 
+	process_each_marked(mark, note_pid, &found);
+	assert_int_equal(found.times, 1);
+	assert_int_equal(found.others, 0);
 	assert_true(process_has_mark(pid, mark));
 	assert_false(process_has_mark(pid, shorter));
 	assert_false(process_has_mark(pid, mark + 1));
 	assert_false(process_has_mark(stranger, mark));
-	process_each_marked(mark, note_pid, &found);
-	char *value CLEANUP(mem_free_text) = process_variable(pid, "MUSTER_TEST_MARK");
+	char *value CLEANUP(mem_free_text) = NULL, *absent = NULL;
 
+	assert_true(process_read_variable(pid, "MUSTER_TEST_MARK", &value));
 	assert_string_equal(value, strchr(mark, '=') + 1);
-	assert_null(process_variable(pid, "MUSTER_TEST"));
-	assert_int_equal(found.times, 1);
-	assert_int_equal(found.others, 0);
+	assert_true(process_read_variable(pid, "MUSTER_TEST", &absent));
+	assert_null(absent);
 	kill_without_reaping(pid);
 	kill_without_reaping(stranger);
 	waitpid(pid, NULL, 0);
