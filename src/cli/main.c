@@ -6,12 +6,11 @@
 #include <signal.h>
 #include <string.h>
 
+/* In the order in which help shows them, group by group. */
 const struct command *const all_commands[] = {
-	&command_run, /* Run */
-	&command_ps, /* Look */
-	&command_status, &command_logs,    &command_wait, &command_stop, /* Act */
-	&command_delete, &command_render, /* Know */
-	&command_help,   &command_version, NULL,
+	&command_run,  &command_ps,     &command_status, &command_logs, &command_wait,
+	&command_stop, &command_delete, &command_render, &command_help, &command_version,
+	NULL,
 };
 
 const struct command *command_find(const char *name)

@@ -1,0 +1,80 @@
+"""What a machine can do to a call: no home, a full disk, a reader that leaves, a terminal."""
+
+import os
+import pty
+import subprocess
+
+import pytest
+
+from conftest import BINARY, LIMIT, read_line
+
+pytestmark = pytest.mark.sanitize
+
+
+def test_a_state_folder_that_cannot_be_made_has_a_sentence(muster, tmp_path):
+    (tmp_path / "file").write_text("")
+    unusable = ("--state-dir", tmp_path / "file" / "state")
+    for arguments, code in ((["ps"], 1), (["run", "--", "true"], 125), (["wait", "job"], 125)):
+        done = muster(arguments[0], *unusable, *arguments[1:], code=code)
+        assert str(tmp_path / "file") in done.stderr
+        assert len(done.stderr.splitlines()) == 1
+
+
+def test_the_state_folder_can_be_named_in_three_ways(muster, tmp_path):
+    muster("run", "--name", "by-flag", "--state-dir", tmp_path / "a", "--", "true", code=0)
+    muster("run", "--name", "by-variable", "--", "true", code=0, env={"MUSTER_STATE_DIR": tmp_path / "b"})
+    muster("run", "--name", "by-home", "--", "true", code=0, env={"XDG_STATE_HOME": None})
+    for folder, name in (("a", "by-flag"), ("b", "by-variable"), (".local/state/muster", "by-home")):
+        assert muster("ps", "-a", "-o", "name", "--state-dir", tmp_path / folder).stdout == f"local/{name}\n"
+
+
+def test_a_full_disk_behind_stdout_is_told(muster):
+    with open("/dev/full", "w") as full:
+        done = muster("ps", code=1, stdout=full)
+    assert done.stderr == "muster: standard output: No space left on device\n"
+
+
+def test_a_reader_that_left_is_no_mistake(muster):
+    reader, writer = os.pipe()
+    os.close(reader)
+    done = muster("help", code=0, stdout=writer)
+    os.close(writer)
+    assert done.stderr == ""
+
+
+def test_watching_ends_when_its_reader_leaves(muster):
+    muster.detach("--name", "job", "--max-restarts", "-1", "--", "sh", "-c", "exit 1")
+    watching = muster.start("status", "-w", "job")
+    read_line(watching.stdout)
+    watching.stdout.close()
+    assert watching.wait(timeout=LIMIT) == 0
+
+
+def test_a_watched_status_is_a_line_for_each_change_in_a_pipe(muster):
+    muster.detach("--name", "job", "--max-restarts", "1", "--", "sh", "-c", "sleep 0.2; exit 4")
+    lines = muster("status", "-w", "job", code=0).stdout.splitlines()
+    assert lines[-1].startswith("Failed  running 0/1  restarts 1  worker-0 exited with code 4")
+    assert len(lines) == len(set(lines)) > 1
+
+
+def test_a_watched_status_redraws_a_terminal(muster):
+    muster.detach("--name", "job", "--", "sh", "-c", "sleep 0.2")
+    terminal, end = pty.openpty()
+    watching = subprocess.Popen([BINARY, "status", "-w", "job"], stdin=end, stdout=end, stderr=end,
+                                env=muster.environment)
+    os.close(end)
+    screens = read_terminal(terminal).split("\x1b[H\x1b[2J")
+    assert watching.wait(timeout=LIMIT) == 0
+    assert len(screens) > 2
+    assert "State:     Running" in screens[1] and "State:     Succeeded" in screens[-1]
+
+
+def read_terminal(terminal):
+    """All that is written to a terminal until nobody has it open any more."""
+    text = b""
+    while True:
+        try:
+            text += os.read(terminal, 65536)
+        except OSError:
+            os.close(terminal)
+            return text.decode()
