@@ -2,8 +2,17 @@
 #include "core/decision.h"
 
 #include "base/text.h"
+#include "core/limits.h"
 
 #include <string.h>
+
+/* Whether a remembered replica has a place among those of its role. The limit guards against a
+ * status that was written by hand. */
+static bool has_place(const struct role *role, const struct replica_status *remembered)
+{
+	return role && text_equals(role->name, remembered->role) && remembered->index >= 0 &&
+	       remembered->index < LIMIT_REPLICAS;
+}
 
 /* How many replicas of a role there are to look at: those wanted, and those remembered from before
  * a scale-down. */
@@ -12,8 +21,7 @@ static int count_of_role(const struct role *role, const struct status *last)
 	int count = role->replicas;
 
 	for (size_t i = 0; i < last->n_replicas; i++)
-		if (last->replicas[i].index >= count &&
-		    text_equals(last->replicas[i].role, role->name))
+		if (last->replicas[i].index >= count && has_place(role, &last->replicas[i]))
 			count = last->replicas[i].index + 1;
 	return count;
 }
@@ -23,7 +31,7 @@ static size_t count_of_strangers(const struct job *job, const struct status *las
 	size_t count = 0;
 
 	for (size_t i = 0; i < last->n_replicas; i++)
-		count += job_role(job, last->replicas[i].role) == NULL;
+		count += !has_place(job_role(job, last->replicas[i].role), &last->replicas[i]);
 	return count;
 }
 
@@ -46,8 +54,7 @@ static void add_role(struct decision *decision, const struct role *role, int cou
 				    .role = role->name, .index = index, .exit_code = -1});
 }
 
-/* What is remembered takes the place of the empty entries; roles that the job has lost stand
- * last. */
+/* What is remembered takes the place of the empty entries; replicas without a place stand last. */
 static void add_remembered(struct decision *decision, const struct status *last)
 {
 	for (size_t i = 0; i < last->n_replicas; i++) {

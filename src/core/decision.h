@@ -43,7 +43,7 @@ void decision_begin(struct decision *decision, const struct job *job,
 		    const struct status *last_status, const struct observed *observed, msec now,
 		    struct arena *arena, struct plan *plan);
 
-/* The replica that an observed object belongs to; NULL when nobody knows of it. */
+/* The replica of this role and index; NULL when nobody knows of it. */
 struct replica *decision_find(const struct decision *decision, const char *role, int index);
 
 /* Nobody wants this job to run: it is finished, suspended, or asked to end. */

@@ -145,7 +145,10 @@ static void act_on_object(struct decision *decision, enum action_type type,
 static void kill_if_overdue(struct decision *decision, const struct observed_replica *object,
 			    msec kill_at)
 {
-	if (decision->observed->habits.kills_after_grace || object->is_killed)
+	bool is_seen_to =
+		decision->observed->habits.kills_after_grace && kill_at >= object->kill_at;
+
+	if (is_seen_to || object->is_killed)
 		return;
 	if (decision->now >= kill_at)
 		act_on_object(decision, ACTION_KILL, object, 0);
@@ -177,13 +180,15 @@ static void end_at_rest(struct decision *decision, const struct observed_replica
 			const struct ending *ending)
 {
 	bool was_asked = observed_was_asked_to_end(object);
+	msec kill_at = object->stop_asked_at + ending->grace;
 
 	if (!observed_is_live(object)) {
 		if (ending->removes_all || (ending->ends_live && was_asked))
 			act_on_object(decision, ACTION_REMOVE, object, 0);
 	} else if (was_asked) {
 		kill_if_overdue(decision, object,
-				msec_min(object->kill_at, object->stop_asked_at + ending->grace));
+				ending->ends_live ? msec_min(object->kill_at, kill_at)
+						  : object->kill_at);
 	} else if (ending->ends_live) {
 		ask_to_end(decision, object, ending->grace);
 	}
@@ -314,7 +319,7 @@ static void make_missing(struct decision *decision)
 
 	if (decision_is_at_rest(decision) || !publish_missing(decision))
 		return;
-	if (status->restart_at > decision->now) {
+	if (restart_waits_until(decision) > decision->now) {
 		plan_wake_at(decision->plan, status->restart_at);
 		return;
 	}

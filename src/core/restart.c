@@ -19,6 +19,13 @@ msec restart_delay(int recent)
 			  : msec_min(MSEC_PER_SECOND << (recent - 1), LONGEST_DELAY);
 }
 
+msec restart_waits_until(const struct decision *decision)
+{
+	msec restart_at = decision->status->restart_at;
+
+	return restart_at - decision->now > LONGEST_DELAY ? decision->now : restart_at;
+}
+
 /* enableDynamicWorker: workers come and go, and one that failed under Never is not missed. */
 static bool is_failure_tolerated(const struct decision *decision, const struct replica *replica)
 {

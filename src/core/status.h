@@ -76,7 +76,8 @@ struct consequence {
 	const char *what; /* "exited with code 1", "was ended by muster" */
 };
 
-/* Why the job failed, or why its last restart was needed. */
+/* Why the job failed, or why its last restart was needed; gone once it has succeeded. Without a
+ * role it is the job's own: a deadline, a request to stop. */
 struct failure {
 	const char *role;
 	int index;

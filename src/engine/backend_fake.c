@@ -48,8 +48,12 @@ struct fake_backend {
 };
 
 const struct backend_fake_settings backend_fake_like_local = {
-	.habits = {.names_carry_attempt = true, .ends_finished_jobs = true},
+	.habits = {.kills_after_grace = true,
+		   .names_carry_attempt = true,
+		   .ends_finished_jobs = true},
 };
+
+const struct backend_fake_settings backend_fake_without_habits = {0};
 
 const struct backend_fake_settings backend_fake_like_kubernetes = {
 	.habits = {.kills_after_grace = true, .restarts_by_itself = true},

@@ -30,8 +30,9 @@ struct backend_fake_settings {
 	void *data;
 };
 
-/* Habits of the local back end, and of the one for Kubernetes. */
+/* Habits of the local back end, of the one for Kubernetes, and none at all. */
 extern const struct backend_fake_settings backend_fake_like_local;
+extern const struct backend_fake_settings backend_fake_without_habits;
 extern const struct backend_fake_settings backend_fake_like_kubernetes;
 
 struct backend *backend_fake_new(const struct backend_fake_settings *settings, msec now) MUST_USE;

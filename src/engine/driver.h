@@ -23,7 +23,7 @@ typedef void (*driver_note_fn)(const struct job *job, const struct note *note, v
 typedef void (*driver_status_fn)(const struct job *job, const struct status *status, void *data);
 
 struct driver_listener {
-	driver_note_fn on_note; /* may be NULL */
+	driver_note_fn on_note; /* may be NULL; a note is lost with the driver, never told twice */
 	driver_status_fn on_status; /* may be NULL */
 	void *data;
 };

@@ -435,17 +435,26 @@ static char *run_words(struct stage *stage, struct words *words)
 	return mem_format("no such command: %s", words->list[0]);
 }
 
+static char *make_stage(struct stage **stage, const char *habits)
+{
+	if (text_equals(habits, "local"))
+		*stage = stage_new(&backend_fake_like_local);
+	else if (text_equals(habits, "kubernetes"))
+		*stage = stage_new(&backend_fake_like_kubernetes);
+	else if (text_equals(habits, "nothing"))
+		*stage = stage_new(&backend_fake_without_habits);
+	else
+		return mem_format("like what? %s", habits);
+	return NULL;
+}
+
 char *script_run_line(struct stage **stage, const char *line)
 {
 	struct words words CLEANUP(words_done) = split(line);
 
 	if (words.count == 0)
 		return NULL;
-	if (text_equals(words.list[0], "like")) {
-		*stage = stage_new(words.count > 1 && text_equals(words.list[1], "kubernetes")
-					   ? &backend_fake_like_kubernetes
-					   : &backend_fake_like_local);
-		return NULL;
-	}
+	if (text_equals(words.list[0], "like") && words.count > 1)
+		return make_stage(stage, words.list[1]);
 	return *stage ? run_words(*stage, &words) : mem_copy_text("a script begins with 'like'");
 }

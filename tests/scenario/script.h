@@ -1,6 +1,7 @@
 /* The language of transcripts: a few words for a job, what happens to it, and when.
  *
- *     like local | like kubernetes          the first line: habits of the back end
+ *     like local                            the first line: habits of the back end, which may be
+ *                                           those of `local`, of `kubernetes` or of `nothing`
  *     job worker=2 ps=1 restart=OnFailure   comes onto the stage, and all that follows at once
  *     behave worker-1 attempt=1 runs=2s exit=3
  *     wait 10s | wait                       time goes on; without an end: until nothing happens

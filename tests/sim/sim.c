@@ -145,6 +145,17 @@ static struct fake_behaviour any_behaviour(struct dice *dice)
 	return behaviour;
 }
 
+static const struct backend_fake_settings *any_habits(struct dice *dice)
+{
+	static const struct backend_fake_settings *const settings[] = {
+		&backend_fake_like_local,
+		&backend_fake_like_kubernetes,
+		&backend_fake_without_habits,
+	};
+
+	return settings[below(dice, ARRAY_LEN(settings))];
+}
+
 static void make_behaviours(struct dice *dice, struct stage *stage)
 {
 	for (int i = below(dice, 8); i >= 0; i--) {
@@ -288,8 +299,7 @@ static void print_run(const struct json *document, const struct stage *stage)
 static bool run(uint64_t seed, bool is_verbose)
 {
 	struct dice dice = {.state = seed};
-	struct stage *stage CLEANUP(stage_cleanup) = stage_new(
-		one_in(&dice, 2) ? &backend_fake_like_local : &backend_fake_like_kubernetes);
+	struct stage *stage CLEANUP(stage_cleanup) = stage_new(any_habits(&dice));
 	struct json *document CLEANUP(json_cleanup) = make_document(&dice);
 
 	stage->is_silent = !is_verbose;

@@ -4,6 +4,8 @@
 #include "core/decision.h"
 #include "scene.h"
 
+#include <limits.h>
+
 static struct decision begin(struct scene *scene)
 {
 	struct decision decision;
@@ -106,6 +108,28 @@ static void what_is_remembered_is_not_lost_by_a_scale_down(void **state)
 	assert_int_equal(decision.replicas[2].last_state, REPLICA_RUNNING);
 }
 
+static void a_status_written_by_hand_does_no_harm(void **state)
+{
+	struct scene *scene = *state;
+	struct replica_status replicas[] = {
+		{.role = "worker", .index = -1},
+		{.role = "worker", .index = INT_MAX, .state = REPLICA_RUNNING},
+		{.role = "worker", .index = 0, .attempt = 3},
+		{.role = "", .index = 0},
+	};
+
+	scene_add_role(scene, ROLE_WORKER, 1, RESTART_NEVER);
+	scene->status.replicas = replicas;
+	scene->status.n_replicas = ARRAY_LEN(replicas);
+	struct decision decision = begin(scene);
+
+	assert_int_equal(decision.n_replicas, 4);
+	assert_int_equal(decision.replicas[0].status->attempt, 3);
+	assert_null(decision.replicas[1].role);
+	scene_settle(scene);
+	assert_non_null(scene_object(scene, "worker", 0, 3));
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -116,6 +140,7 @@ int main(void)
 		SCENE_TEST(nothing_changes_once_a_job_has_failed),
 		SCENE_TEST(replicas_are_found_by_role_and_index),
 		SCENE_TEST(what_is_remembered_is_not_lost_by_a_scale_down),
+		SCENE_TEST(a_status_written_by_hand_does_no_harm),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -162,6 +162,23 @@ static void a_back_end_that_kills_by_itself_is_not_told_to(void **state)
 	assert_int_equal(scene->plan.n_actions, 0);
 }
 
+static void a_grace_that_was_made_shorter_counts(void **state)
+{
+	struct scene *scene = *state;
+
+	scene->observed.habits.kills_after_grace = true;
+	scene_add_role(scene, ROLE_WORKER, 1, RESTART_NEVER);
+	scene_settle(scene);
+	scene->job.stop_reason = "interrupted";
+	scene_settle(scene);
+	scene->job.grace = 2 * MSEC_PER_SECOND;
+	scene_settle(scene);
+	assert_int_equal(scene->plan.wake_at, scene->now + scene->job.grace);
+	scene->now += scene->job.grace;
+	scene_decide(scene);
+	assert_non_null(scene_action(scene, ACTION_KILL, "worker", 0));
+}
+
 static void without_grace_the_kill_comes_at_once(void **state)
 {
 	struct scene *scene = *state;
@@ -268,6 +285,7 @@ int main(void)
 		SCENE_TEST(no_replica_meets_a_peer_of_an_old_attempt),
 		SCENE_TEST(a_stop_becomes_a_kill_when_it_is_overdue),
 		SCENE_TEST(a_back_end_that_kills_by_itself_is_not_told_to),
+		SCENE_TEST(a_grace_that_was_made_shorter_counts),
 		SCENE_TEST(without_grace_the_kill_comes_at_once),
 		SCENE_TEST(stopping_is_written_before_the_stop),
 		SCENE_TEST(an_end_that_was_asked_for_is_no_failure),

@@ -207,6 +207,17 @@ static void nothing_starts_before_the_delay_is_over(void **state)
 	assert_int_equal(scene->status.restart_at, MSEC_UNSET);
 }
 
+static void a_clock_that_was_set_back_does_not_hold_a_restart_up(void **state)
+{
+	struct scene *scene = *state;
+
+	scene->status.recent_restarts = 3;
+	end_one_worker(scene, RESTART_ON_FAILURE, 1, 0);
+	scene->now -= 3600 * MSEC_PER_SECOND;
+	scene_settle(scene);
+	assert_non_null(scene_object(scene, "worker", 0, 1));
+}
+
 static void a_long_life_begins_the_delays_anew(void **state)
 {
 	struct scene *scene = *state;
@@ -239,6 +250,7 @@ int main(void)
 		SCENE_TEST(peers_of_a_synchronous_job_fall_with_the_first),
 		SCENE_TEST(delays_double_up_to_a_minute),
 		SCENE_TEST(nothing_starts_before_the_delay_is_over),
+		SCENE_TEST(a_clock_that_was_set_back_does_not_hold_a_restart_up),
 		SCENE_TEST(a_long_life_begins_the_delays_anew),
 	};
 
