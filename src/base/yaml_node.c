@@ -11,7 +11,7 @@
 #define TAG(name) "tag:yaml.org,2002:" name
 
 /* What a node costs of YAML_EXPANSION_LIMIT besides its text: about its memory as JSON. */
-#define NODE_COST 32
+#define NODE_COST 64
 
 struct valuer {
 	struct arena *arena;

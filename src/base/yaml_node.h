@@ -14,8 +14,7 @@
 #include <stddef.h>
 
 #define YAML_DEPTH_LIMIT 100
-#define YAML_EXPANSION_LIMIT (64 * 1024 * 1024) /* bytes of a document's values, aliases followed  \
-						 */
+#define YAML_EXPANSION_LIMIT (32 * 1024 * 1024) /* bytes of values, aliases followed */
 
 enum node_kind {
 	NODE_SCALAR,
