@@ -26,7 +26,8 @@ struct command {
 #define COMMAND_ANY_NUMBER ((size_t) -1) /* most_arguments without an end */
 
 extern const struct command command_run, command_ps, command_status, command_logs, command_stop,
-	command_delete, command_wait, command_render, command_help, command_version;
+	command_delete, command_suspend, command_resume, command_scale, command_wait,
+	command_render, command_help, command_version;
 
 /* All commands, in the order in which help shows them; ends with NULL. */
 extern const struct command *const all_commands[];

@@ -141,3 +141,37 @@ def test_several_musters_share_one_store(muster):
     assert len(set(addresses)) == 12
     muster("stop", *[f"job-{i}" for i in range(6)], code=0)
     assert muster("ps", "-o", "name", code=0).stdout == ""
+
+
+def test_a_suspended_job_ends_its_processes_and_starts_them_again(muster):
+    muster.detach("--name", "job", "-w", "2", *FOREVER)
+    before = muster.until_running("job", 2)
+    muster("suspend", "job", code=0)
+    assert "Suspended" in conditions(muster.until("job", lambda job: not count_live(job)))
+    assert all(wait_until_process_is_gone(replica["pid"], limit=0) for replica in replicas(before))
+    muster("resume", "job", code=0)
+    after = muster.until_running("job", 2)
+    assert [r["address"] for r in replicas(after)] == [r["address"] for r in replicas(before)]
+    assert "Suspended" not in conditions(after)
+
+
+def count_live(job):
+    return sum(replica["state"] in ("Starting", "Running", "Stopping") for replica in replicas(job))
+
+
+def test_a_job_is_scaled_up_and_down(muster):
+    muster.detach("--name", "job", "-w", "2", *FOREVER)
+    muster.until_running("job", 2)
+    muster("scale", "job", "worker=4", code=0)
+    muster.until_running("job", 4)
+    muster("scale", "job", "worker=1", code=0)
+    assert replicas(muster.until_running("job", 1))[0]["index"] == 0
+
+
+def test_changes_that_cannot_be_made_have_a_sentence(muster):
+    muster("run", "--name", "job", "--", "true", code=0)
+    for command in (["suspend", "job"], ["resume", "job"], ["scale", "job", "worker=2"]):
+        assert muster(*command, code=4).stderr == "muster: job 'job' has ended\n"
+    assert muster("scale", "job", "ps=1", code=2).stderr == "muster: job 'job' has no role 'ps'\n"
+    assert muster("scale", "job", "worker", code=2).stderr == "muster: 'worker': write ROLE=N\n"
+    assert "'x' is not a whole number" in muster("scale", "job", "worker=x", code=2).stderr

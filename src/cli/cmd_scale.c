@@ -1,0 +1,84 @@
+/* muster scale: changes how many replicas of a role a job has. */
+#include "base/mem.h"
+#include "cli/change.h"
+#include "cli/command.h"
+#include "cli/lookup.h"
+#include "cli/output.h"
+#include "core/job.h"
+#include "core/limits.h"
+
+#include <string.h>
+
+/* Adds "worker=3" to a patch. The role's key in the document is the job's own spelling of it. */
+static int add_count(const struct job *job, const char *argument, struct json *specs,
+		     struct err *err)
+{
+	const char *equals = strchr(argument, '=');
+	int64_t replicas;
+
+	if (!equals)
+		return err_set(err, ERR_INVALID, "'%s': write ROLE=N", argument);
+	char *name CLEANUP(mem_free_text) = mem_copy_bytes(argument, (size_t) (equals - argument));
+	const struct role *role = job_role(job, name);
+
+	if (!role)
+		return err_set(err, ERR_INVALID, "job '%s' has no role '%s'", job->name, name);
+	if (text_read_int(equals + 1, 0, LIMIT_REPLICAS, &replicas, err))
+		return err_prefix(err, "%s", name);
+	json_set_integer(json_object_at(specs, role->title), "replicas", replicas);
+	return 0;
+}
+
+static int read_job(struct client *client, const char *argument, struct job **ret_job,
+		    struct err *err)
+{
+	struct json *object CLEANUP(json_cleanup) = NULL;
+	struct faults faults CLEANUP(faults_done) = {0};
+	const char *name;
+
+	if (lookup_name(argument, &name, err))
+		return err->code;
+	if (client->functions->get(client, name, &object, err))
+		return lookup_hint(client, name, err);
+	if (job_read(object, NULL, JOB_LENIENT, &faults, ret_job))
+		return err_set(err, ERR_IO, "the job cannot be read: %s: %s", faults.list[0].path,
+			       faults.list[0].sentence);
+	return 0;
+}
+
+static int scale(struct client *client, const char *const *arguments, size_t count, struct err *err)
+{
+	struct job *job CLEANUP(job_cleanup) = NULL;
+	struct json *patch CLEANUP(json_cleanup) = json_new_object();
+	struct json *specs = json_object_at(json_object_at(patch, "spec"), "tfReplicaSpecs");
+
+	if (read_job(client, arguments[0], &job, err))
+		return err->code;
+	for (size_t i = 1; i < count; i++)
+		if (add_count(job, arguments[i], specs, err))
+			return err->code;
+	return change_job(client, arguments[0], patch, err);
+}
+
+static int scale_run(const struct options *options)
+{
+	struct err err = {0};
+	struct client *client CLEANUP(lookup_close) = NULL;
+	size_t count;
+	const char *const *arguments = options_arguments(options, &count);
+
+	if (lookup_open(options, &client, &err) || scale(client, arguments, count, &err))
+		return output_fail(&err);
+	return EXIT_DONE;
+}
+
+const struct command command_scale = {
+	.name = "scale",
+	.group = "Act",
+	.arguments = "JOB ROLE=N...",
+	.one_line = "change how many replicas of a role a job has",
+	.examples = "  muster scale digits-x7k2p worker=3\n",
+	.least_arguments = 2,
+	.most_arguments = COMMAND_ANY_NUMBER,
+	.run = scale_run,
+};
