@@ -1,0 +1,110 @@
+"""The examples under real TensorFlow: by flags, by file, and with a process killed in mid-training."""
+
+import importlib.util
+import os
+import re
+import signal
+import sys
+
+import pytest
+
+from conftest import ROOT, read_until, replicas
+
+pytestmark = pytest.mark.skipif(importlib.util.find_spec("tensorflow") is None,
+                                reason="the running Python has no TensorFlow")
+
+DIGITS = ROOT / "examples" / "digits"
+PARAMETER_SERVER = ROOT / "examples" / "parameter_server"
+GOOD_ACCURACY = 0.93
+
+# The virtual environment that runs the tests runs the scripts too.
+PYTHON = {"VIRTUAL_ENV": sys.prefix, "PATH": f"{sys.prefix}/bin:{os.environ['PATH']}"}
+
+
+def lines_of(output, replica):
+    """What one replica said, its prefix taken away."""
+    found = [re.match(r"(\S+) *\| (.*)", line) for line in output.splitlines()]
+    return [match.group(2) for match in found if match and match.group(1) == replica]
+
+
+def epochs_of(lines):
+    return [line for line in lines if line.startswith("epoch ")]
+
+
+def accuracy_of(lines):
+    return float(re.search(r"test accuracy ([\d.]+)", "\n".join(lines)).group(1))
+
+
+def assert_in_step(output, epochs):
+    first, second = lines_of(output, "worker-0"), lines_of(output, "worker-1")
+    assert len(epochs_of(first)) == epochs
+    assert epochs_of(first) == epochs_of(second)  # to the last digit
+    assert accuracy_of(first) == accuracy_of(second) >= GOOD_ACCURACY
+
+
+def pid_of(muster, name, role, index):
+    return next(replica["pid"] for replica in replicas(muster.job(name))
+                if (replica["role"], replica["index"]) == (role, index))
+
+
+def restarts_of(muster, name):
+    return {f"{replica['role']}-{replica['index']}": replica["restarts"]
+            for replica in replicas(muster.job(name))}
+
+
+def test_two_synchronous_workers_print_the_same_losses(muster):
+    done = muster("run", "-w", "2", DIGITS / "train.py", "--epochs", "5", code=0, env=PYTHON)
+    assert_in_step(done.stdout, 5)
+
+
+def test_the_first_worker_alone_keeps_the_model(muster, tmp_path):
+    model = tmp_path / "digits.keras"
+    muster("run", "-w", "2", DIGITS / "train.py", "--epochs", "1", "--model", model, code=0, env=PYTHON)
+    assert model.stat().st_size > 100_000
+
+
+def test_the_synchronous_example_runs_from_its_file(muster):
+    done = muster("run", "-f", DIGITS / "job.yaml", code=0, env=PYTHON, cwd=ROOT)
+    assert_in_step(done.stdout, 8)
+
+
+def test_a_killed_worker_restarts_both_which_go_on_from_the_checkpoint(muster, tmp_path):
+    run = muster.start("run", "--name", "killed", "-w", "2", "--max-restarts", "1", DIGITS / "train.py",
+                       "--epochs", "15", "--checkpoint-dir", tmp_path / "checkpoint", env=PYTHON)
+    before = read_until(run.stdout, "epoch 3/15")
+    os.kill(pid_of(muster, "killed", "worker", 1), signal.SIGKILL)
+    after, said = run.communicate()
+    assert run.returncode == 0, said
+
+    output = "".join(before) + after
+    assert restarts_of(muster, "killed") == {"worker-0": 1, "worker-1": 1}
+    for worker in ("worker-0", "worker-1"):
+        log = muster("logs", "killed", "--role", "worker", "--index", worker[-1], "--attempt", "1", code=0).stdout
+        resumed = epochs_of(lines_of(log, worker))
+        assert int(re.match(r"epoch (\d+)/15", resumed[0]).group(1)) >= 3
+        assert resumed[-1].startswith("epoch 15/15")
+        assert accuracy_of(lines_of(output, worker)) >= GOOD_ACCURACY
+
+
+def test_a_parameter_server_job_trains(muster):
+    done = muster("run", "--chief", "-w", "2", "--ps", "1", PARAMETER_SERVER / "train.py", code=0, env=PYTHON)
+    assert accuracy_of(lines_of(done.stdout, "chief-0")) >= GOOD_ACCURACY
+    assert "ps 0 serves" in lines_of(done.stdout, "ps-0")
+
+
+def test_the_parameter_server_example_runs_from_its_file(muster):
+    done = muster("run", "-f", PARAMETER_SERVER / "job.yaml", code=0, env=PYTHON, cwd=ROOT)
+    assert accuracy_of(lines_of(done.stdout, "chief-0")) >= GOOD_ACCURACY
+
+
+def test_a_killed_worker_of_a_parameter_server_job_restarts_alone(muster):
+    run = muster.start("run", "--name", "killed", "--chief", "-w", "2", "--ps", "1", "--max-restarts", "1",
+                       PARAMETER_SERVER / "train.py", "--epochs", "30", env=PYTHON)
+    before = read_until(run.stdout, "epoch 3/30")
+    os.kill(pid_of(muster, "killed", "worker", 1), signal.SIGKILL)
+    after, said = run.communicate()
+    assert run.returncode == 0, said
+
+    output = "".join(before) + after
+    assert restarts_of(muster, "killed") == {"chief-0": 0, "worker-0": 0, "worker-1": 1, "ps-0": 0}
+    assert accuracy_of(lines_of(output, "chief-0")) >= GOOD_ACCURACY

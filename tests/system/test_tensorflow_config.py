@@ -1,0 +1,59 @@
+"""TF_CONFIG as muster writes it, read by TensorFlow's own resolver."""
+
+import importlib.util
+import json
+import re
+
+import pytest
+
+pytestmark = pytest.mark.skipif(importlib.util.find_spec("tensorflow") is None,
+                                reason="the running Python has no TensorFlow")
+
+
+@pytest.fixture
+def resolve(monkeypatch):
+    """What TFConfigClusterResolver makes of a TF_CONFIG: (cluster, task type, task id)."""
+    from tensorflow.distribute.cluster_resolver import TFConfigClusterResolver
+
+    def ask(text):
+        monkeypatch.setenv("TF_CONFIG", text)
+        resolver = TFConfigClusterResolver()
+        return resolver.cluster_spec().as_dict(), resolver.task_type, resolver.task_id
+
+    return ask
+
+
+def configs_of(muster, *flags):
+    """{replica: its TF_CONFIG} of a job whose every process prints it."""
+    done = muster("run", *flags, "--", "sh", "-c", "echo $TF_CONFIG", code=0)
+    return dict(re.match(r"(\S+) *\| (\{.*\})", line).groups() for line in done.stdout.splitlines())
+
+
+def test_the_resolver_accepts_both_configurations_of_two_workers(muster, resolve):
+    configs = configs_of(muster, "-w", "2")
+    assert sorted(configs) == ["worker-0", "worker-1"]
+    clusters = []
+    for index in range(2):
+        cluster, task_type, task_id = resolve(configs[f"worker-{index}"])
+        assert (task_type, task_id) == ("worker", index)
+        clusters.append(cluster)
+    assert clusters[0] == clusters[1]
+    assert list(clusters[0]) == ["worker"]
+    assert len(set(clusters[0]["worker"])) == 2
+
+
+def test_the_resolver_accepts_every_role(muster, resolve):
+    configs = configs_of(muster, "--chief", "-w", "2", "--ps", "1", "--evaluator")
+    assert sorted(configs) == ["chief-0", "evaluator-0", "ps-0", "worker-0", "worker-1"]
+    for replica, text in configs.items():
+        cluster, task_type, task_id = resolve(text)
+        assert f"{task_type}-{task_id}" == replica
+        assert {role: len(tasks) for role, tasks in cluster.items()} == {"chief": 1, "worker": 2, "ps": 1}
+
+
+def test_the_configuration_of_a_lone_worker_means_no_cluster_to_wait_for(muster, resolve):
+    text = configs_of(muster, "-w", "1")["worker-0"]
+    cluster, task_type, task_id = resolve(text)
+    assert (task_type, task_id) == ("worker", 0)
+    assert len(cluster["worker"]) == 1
+    assert json.loads(text)["task"] == {"type": "worker", "index": 0}
