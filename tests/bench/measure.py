@@ -1,6 +1,8 @@
 """What the figures are made of: a launched job, its stamps, its processes, its end."""
 
+import atexit
 import contextlib
+import functools
 import os
 import select
 import shutil
@@ -9,12 +11,12 @@ import subprocess
 import tempfile
 import time
 
-PROGRAMS = os.path.join(os.environ.get("MUSTER_BUILD", "build"), "tests", "bench")
+PROGRAMS = os.path.join("build", "tests", "bench")
 STAMP = os.path.abspath(os.path.join(PROGRAMS, "bench_stamp"))
 LINES = os.path.abspath(os.path.join(PROGRAMS, "bench_lines"))
 
 NANOSECONDS = 1e9
-PATIENCE = 30  # seconds that anything may take before the benchmark gives up
+PATIENCE = 120  # seconds that anything may take before the benchmark gives up
 
 
 class Stamps:
@@ -56,14 +58,14 @@ class Stamps:
 class Job:
     """One launcher at work. `begin` is the moment just before the launcher was executed."""
 
-    def __init__(self, argv, folder, stamps, environment=None):
+    def __init__(self, argv, folder, stamps, environment):
         self.stamps = stamps
         self.output = os.path.join(folder, "output")
         with open(self.output, "wb") as output:
             self.process = subprocess.Popen(
                 [STAMP, stamps.path, "begin", *argv], cwd=folder, stdin=subprocess.DEVNULL,
                 stdout=output, stderr=subprocess.STDOUT, start_new_session=True,
-                env={**os.environ, **(environment or {})})
+                env={**os.environ, **environment})
         self.pid = self.process.pid
         self.begin = stamps.take("begin", 1)[0][1]
         self.workers = []
@@ -99,9 +101,9 @@ class Job:
 
 
 @contextlib.contextmanager
-def session(build="build"):
+def session():
     """A folder of its own on the disk of the build, with stamps in it."""
-    folder = tempfile.mkdtemp(prefix="bench-", dir=os.path.abspath(build))
+    folder = tempfile.mkdtemp(prefix="bench-", dir=os.path.abspath("build"))
     stamps = Stamps(folder)
     try:
         yield folder, stamps
@@ -110,10 +112,17 @@ def session(build="build"):
         shutil.rmtree(folder, ignore_errors=True)
 
 
+@functools.cache
+def state_folder():
+    """Where muster remembers the jobs of all these measurements, as it does for a person's."""
+    folder = tempfile.mkdtemp(prefix="bench-state-", dir=os.path.abspath("build"))
+    atexit.register(shutil.rmtree, folder, ignore_errors=True)
+    return folder
+
+
 @contextlib.contextmanager
-def launched(argv, folder, stamps, environment=None):
-    environment = {"XDG_STATE_HOME": os.path.join(folder, "state"), **(environment or {})}
-    job = Job(argv, folder, stamps, environment)
+def launched(argv, folder, stamps):
+    job = Job(argv, folder, stamps, {"XDG_STATE_HOME": state_folder()})
     try:
         yield job
     finally:
