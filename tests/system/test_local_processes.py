@@ -1,11 +1,15 @@
 """Replicas as processes of this machine, through the front door."""
 
+import contextlib
 import json
+import os
+import pathlib
 import re
 import signal
 import subprocess
 
-from conftest import LIMIT, read_until, replicas
+import pytest
+from conftest import BINARY, LIMIT, read_until, replicas
 
 
 def configurations(text):
@@ -124,3 +128,34 @@ spec:
 """)
     done = muster("run", "-f", "job.yaml", code=0)
     assert "hello world and $(NOBODY) to world from place" in done.stdout
+
+
+@pytest.fixture
+def small_group():
+    """A memory control group of 64 MB, as cgroups v1 or v2 have it; skips where none can be made."""
+    lines = [line.split(":", 2) for line in open("/proc/self/cgroup").read().splitlines()]
+    folders = {controllers: path.lstrip("/") for _, controllers, path in lines}
+    first = "memory" in folders
+    root = pathlib.Path("/sys/fs/cgroup", "memory" if first else "", folders["memory" if first else ""])
+    group = root / f"muster-test-{os.getpid()}"
+    try:
+        group.mkdir()
+        (group / ("memory.limit_in_bytes" if first else "memory.max")).write_text("64000000")
+        swap = group / ("memory.memsw.limit_in_bytes" if first else "memory.swap.max")
+        if swap.exists():
+            swap.write_text("64000000" if first else "0")
+        subprocess.run(["sh", "-c", 'echo $$ > "$0"', group / "cgroup.procs"], check=True, stderr=subprocess.DEVNULL)
+    except (OSError, subprocess.CalledProcessError) as error:
+        with contextlib.suppress(OSError):
+            group.rmdir()
+        pytest.skip(f"no control group of our own: {error}")
+    yield group
+    group.rmdir()
+
+
+def test_a_worker_that_the_kernel_killed_for_want_of_memory_is_told_apart(muster, small_group):
+    call = f"echo $$ > {small_group}/cgroup.procs && exec {BINARY} run --name hungry -- sh -c 'exec tail /dev/zero'"
+    done = subprocess.run(["sh", "-c", call], env=muster.environment, cwd=muster.folder, timeout=LIMIT, capture_output=True, text=True)
+    assert done.returncode == 137
+    assert "out of memory" in done.stderr
+    assert muster.job("hungry")["status"]["failure"]["reason"] == "OOMKilled"
