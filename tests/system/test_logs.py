@@ -1,0 +1,245 @@
+"""What people see of a job: lines, progress bars, followed logs, slow readers, long lines, noise.
+
+Terminals are pseudo terminals that the test reads.
+"""
+
+import fcntl
+import os
+import pty
+import re
+import signal
+import struct
+import subprocess
+import termios
+import time
+
+import pytest
+
+from conftest import BINARY, LIMIT, read_until, replicas
+
+pytestmark = pytest.mark.sanitize
+
+
+def sh(script):
+    return "--", "sh", "-c", script
+
+
+def log_of(muster, name, replica="worker-0", attempt=0):
+    for entry in replicas(muster.job(name)):
+        if f"{entry['role']}-{entry['index']}" == replica:
+            folder = os.path.dirname(entry["log"])
+            return os.path.join(folder, f"{replica}.{attempt}.log")
+    raise AssertionError(f"no {replica}")
+
+
+class Terminal:
+    """A pseudo terminal, and a muster on it."""
+
+    def __init__(self, muster, *arguments, env=None):
+        self.master, slave = pty.openpty()
+        fcntl.ioctl(slave, termios.TIOCSWINSZ, struct.pack("HHHH", 24, 100, 0, 0))
+        environment = {**muster.environment, "TERM": "xterm", "NO_COLOR": "", **(env or {})}
+        self.process = subprocess.Popen([BINARY, *arguments], env=environment, stdin=slave, stdout=slave,
+                                        stderr=slave, start_new_session=True)
+        muster.started.append(self.process)
+        os.close(slave)
+        self.shown = ""
+
+    def until(self, wanted):
+        """Reads until the pattern is shown; gives what was shown from there on to the next call."""
+        deadline = time.monotonic() + LIMIT
+        while not (found := re.search(wanted, self.shown)):
+            assert time.monotonic() < deadline, self.shown
+            try:
+                self.shown += os.read(self.master, 65536).decode(errors="replace")
+            except OSError:
+                assert re.search(wanted, self.shown), self.shown
+        self.shown = self.shown[found.end():]
+        return found
+
+    def rest(self):
+        try:
+            while data := os.read(self.master, 65536):
+                self.shown += data.decode(errors="replace")
+        except OSError:
+            pass
+        return self.shown
+
+
+def test_lines_of_all_replicas_have_aligned_names(muster):
+    done = muster("run", "-w", "11", *sh('echo "I am $WORKER_NUMBER"'), code=0)
+    assert sorted(done.stdout.splitlines()) == sorted(f"worker-{i:<2} | I am {i}" for i in range(11))
+    assert re.fullmatch(r"muster: job \S+ succeeded: 11 workers in \S+\n", done.stderr)
+
+
+def test_output_is_kept_byte_for_byte_and_shown_line_by_line(muster):
+    muster("run", "-q", "-w", "1", "--name", "noise", *sh(r"printf 'a\000b\377\r\n10%%\r20%%\r\nno end'"), code=0)
+    with open(log_of(muster, "noise"), "rb") as log:
+        assert log.read() == b"a\0b\xff\r\n10%\r20%\r\nno end"
+    shown = subprocess.run([BINARY, "logs", "noise"], env=muster.environment, capture_output=True, timeout=LIMIT)
+    assert shown.stdout == b"worker-0 | a\0b\xff\nworker-0 | 20%\nworker-0 | no end\n"
+
+
+def test_a_worker_that_closes_its_output_goes_on(muster):
+    done = muster("run", "-w", "2", *sh("echo before; exec >&- 2>&-; exit $((WORKER_NUMBER * 5))"))
+    assert done.returncode == 5
+    assert done.stdout.count("| before") == 2
+
+
+@pytest.mark.parametrize("size", [200_000_000])
+def test_a_very_long_line_is_kept_whole_and_shown_in_pieces(muster, size):
+    muster("run", "-q", "-w", "1", "--name", "long", *sh(f"head -c {size} /dev/zero | tr '\\0' x; echo; echo after"),
+           code=0)
+    assert os.path.getsize(log_of(muster, "long")) == size + len("\nafter\n")
+    assert muster("logs", "--tail", "1", "long", code=0).stdout == "worker-0 | after\n"
+    shown = muster("logs", "long", code=0).stdout.splitlines()
+    assert sum(len(line) - len("worker-0 | ") for line in shown) == size + len("after")
+    assert len({line[:12] for line in shown[1:-1]}) == 1 and shown[1].startswith("worker-0 + x")
+
+
+def test_filters_choose_lines(muster):
+    muster("run", "-w", "3", "--max-restarts", "1", "--name", "job",
+           *sh("echo one; echo two $MUSTER_ATTEMPT; echo three; [ $WORKER_NUMBER != 1 ] || sleep 0.2; "
+               "[ $WORKER_NUMBER != 1 ] || exit 1; exec sleep 60"), code=1)
+    assert muster("logs", "--index", "1", "--attempt", "0", "--no-prefix", "job", code=0).stdout == "one\ntwo 0\nthree\n"
+    assert muster("logs", "--tail", "2", "--role", "worker", "--index", "2", "job", code=0).stdout == (
+        "worker-2 | two 1\nworker-2 | three\n")
+    assert muster("logs", "--previous", "--index", "0", "--grep", "^t.o", "job", code=0).stdout == "worker-0 | two 0\n"
+    assert muster("logs", "--since", "1h", "--grep", "one", "job", code=0).stdout.count("one") == 6
+    assert muster("logs", "--since", "2000-01-01T00:00:00Z", "--tail", "0", "job", code=0).stdout == ""
+    stamped = muster("logs", "--timestamps", "--index", "0", "--tail", "1", "job", code=0).stdout
+    assert re.fullmatch(r"worker-0 \| \d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?Z three\n", stamped)
+
+
+def test_what_is_not_there_is_said(muster):
+    muster("run", "-w", "2", "--name", "job", *sh("echo line"), code=0)
+    for options, sentence in [
+        (["--index", "7"], "job 'job' has no log of any role-7: it has worker-0..1"),
+        (["--role", "ps"], "job 'job' has no log of ps: it has worker-0..1"),
+        (["--attempt", "3", "--role", "worker", "--index", "0"], "no log of attempt 3 of worker-0"),
+        (["--previous"], "no replica asked for was started more than once"),
+        (["--grep", "nothing like it"], "no line matches 'nothing like it'"),
+    ]:
+        done = muster("logs", *options, "job", code=1)
+        assert sentence in done.stderr and done.stdout == ""
+    assert "no regular expression" in muster("logs", "--grep", "(", "job", code=2).stderr
+    assert "neither a duration" in muster("logs", "--since", "yesterday", "job", code=2).stderr
+
+
+def test_follow_goes_across_restarts_and_ends_with_the_job(muster, tmp_path):
+    gate = tmp_path / "gate"
+    os.mkfifo(gate)
+    name = muster.detach("-w", "1", "--max-restarts", "1", *sh(f"echo attempt $MUSTER_ATTEMPT; read go <{gate}; exit $go"))
+    follow = muster.start("logs", "-f", name, stderr=subprocess.STDOUT)
+    read_until(follow.stdout, "worker-0 | attempt 0")
+    gate.write_text("3\n")
+    lines = read_until(follow.stdout, "worker-0 | attempt 1")
+    assert "muster: worker-0 begins attempt 1\n" in lines
+    gate.write_text("0\n")
+    assert follow.stdout.read() == ""
+    assert follow.wait(LIMIT) == 0
+
+
+def test_follow_ends_when_the_supervisor_is_killed(muster):
+    name = muster.detach("-w", "1", *sh("echo started; exec sleep 1000"))
+    follow = muster.start("logs", "-f", name)
+    read_until(follow.stdout, "started")
+    os.kill(parent_of(replicas(muster.job(name))[0]["pid"]), signal.SIGKILL)
+    assert follow.wait(LIMIT) == 0
+
+
+def parent_of(pid):
+    with open(f"/proc/{pid}/stat", encoding="utf-8") as stat:
+        return int(stat.read().rsplit(")", 1)[1].split()[1])
+
+
+def test_follow_stops_when_nobody_reads(muster):
+    name = muster.detach("-w", "1", *sh("echo started; exec sleep 1000"))
+    follow = muster.start("logs", "-f", name)
+    read_until(follow.stdout, "started")
+    follow.stdout.close()
+    assert follow.wait(LIMIT) == 0
+
+
+def test_a_reader_that_does_not_read_holds_nobody_up(muster, tmp_path):
+    done = tmp_path / "done"
+    process = muster.start("run", "-w", "2", "--name", "job",
+                           *sh(f"yes 'a line of output' | head -100000; echo >{done}-$WORKER_NUMBER"))
+    output = "".join(read_until(process.stdout, "a line of output"))
+    muster.until("job", lambda job: all(r["state"] == "Succeeded" for r in replicas(job)))
+    assert os.path.exists(f"{done}-0") and os.path.exists(f"{done}-1")
+    assert process.poll() is None  # it waits for its reader, as every program does
+    output += process.stdout.read()
+    assert output.count("worker-0 | a line of output\n") == 100000
+    assert output.count("worker-1 | a line of output\n") == 100000
+    assert process.wait(LIMIT) == 0
+
+
+def test_a_reader_that_never_reads_again_is_left_by_an_interrupt(muster):
+    process = muster.start("run", "-w", "1", "--name", "job", *sh("yes | head -1000000"))
+    read_until(process.stdout, "y")
+    muster.until("job", lambda job: all(r["state"] == "Succeeded" for r in replicas(job)))
+    process.send_signal(signal.SIGTERM)
+    assert process.wait(LIMIT) == 0
+
+
+def test_a_reader_that_leaves_does_not_end_the_job(muster, tmp_path):
+    process = muster.start("run", "-w", "1", "--name", "job", *sh(f"echo one; read go <{tmp_path}/gate; yes | head -100000"))
+    os.mkfifo(tmp_path / "gate")
+    read_until(process.stdout, "one")
+    process.stdout.close()
+    (tmp_path / "gate").write_text("go\n")
+    assert process.wait(LIMIT) == 0
+    assert "succeeded" in process.stderr.read()
+
+
+def test_a_bar_is_one_row_that_is_drawn_in_place(muster, tmp_path):
+    gate = tmp_path / "gate"
+    os.mkfifo(gate)
+    terminal = Terminal(muster, "run", "-w", "1",
+                        *sh(fr"printf 'epoch 1\n 10%%\r 20%%\r'; read go <{gate}; printf ' 30%%\r'; read go <{gate}; "
+                            r"printf '100%%\n\033[2Jdone\n'"))
+    terminal.until(r"worker-0 \|\S* epoch 1\r\n")
+    terminal.until(r"worker-0 \|\S*  20%")
+    gate.write_text("\n")
+    terminal.until(r"\r\x1b\[J[^\n]*worker-0 \|\S*  30%")
+    gate.write_text("\n")
+    terminal.until(r"\r\x1b\[J[^\n]*worker-0 \|\S* 100%\r\n")
+    terminal.until(r"worker-0 \|\S* done\r\n")
+    assert re.search(r"muster: job \S+ succeeded: 1 worker in", terminal.rest())
+    assert terminal.process.wait(LIMIT) == 0
+
+
+def test_names_have_colours_on_a_terminal_only_when_they_are_wanted(muster):
+    for env, options, is_colored in [
+        ({}, [], True),
+        ({"NO_COLOR": "1"}, [], False),
+        ({"TERM": "dumb"}, [], False),
+        ({}, ["--color", "never"], False),
+    ]:
+        terminal = Terminal(muster, "run", *options, "-w", "1", *sh("echo line"), env=env)
+        shown = terminal.rest()
+        assert bool(re.search(r"\x1b\[\d+mworker-0 \|\x1b\[0m line", shown)) == is_colored, shown
+        assert ("worker-0 | line" in shown) != is_colored
+        assert terminal.process.wait(LIMIT) == 0
+    assert "\x1b[" in muster("run", "--color", "always", "-w", "1", *sh("echo line"), code=0).stdout
+
+
+def test_many_lines_are_complete_and_in_order(muster):
+    count = 20000
+    shown = muster("run", "-w", "4", *sh(f"seq 1 {count}"), code=0).stdout.splitlines()
+    expected = [str(i) for i in range(1, count + 1)]
+    for index in range(4):
+        assert [line[11:] for line in shown if line.startswith(f"worker-{index} | ")] == expected
+    assert len(shown) == 4 * count
+
+
+def test_a_traceback_is_named_in_one_line(muster):
+    done = muster("run", "-w", "2", "--name", "job", "--", "python3", "-c",
+                  "import os\nif os.environ['WORKER_NUMBER'] == '1': raise ValueError('shapes do not match')\n"
+                  "import time; time.sleep(60)", code=1)
+    assert re.search(r"^muster: job job failed after \S+: worker-1 exited with code 1 after \S+ \(attempt 0\)$",
+                     done.stderr, re.MULTILINE)
+    assert "  because       ValueError: shapes do not match\n" in done.stderr
+    assert "  consequences  worker-0 was ended by muster\n" in done.stderr
+    assert "  next          muster logs job --role worker --index 1 --attempt 0\n" in done.stderr
