@@ -362,6 +362,19 @@ void decision_set_condition(struct decision *decision, enum condition_type type,
 	};
 }
 
+void decision_act(struct decision *decision, enum action_type type, const char *role, int index,
+		  int attempt, msec grace)
+{
+	plan_add_action(decision->plan, decision->arena,
+			&(struct action){
+				.type = type,
+				.role = role,
+				.index = index,
+				.attempt = attempt,
+				.grace = grace,
+			});
+}
+
 void decision_note(struct decision *decision, enum note_level level, const char *reason,
 		   const char *sentence)
 {

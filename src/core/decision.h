@@ -63,5 +63,7 @@ void decision_begin_all_attempts(struct decision *decision);
 void decision_set_condition(struct decision *decision, enum condition_type type, bool is_true,
 			    const char *reason, const char *message);
 
+void decision_act(struct decision *decision, enum action_type type, const char *role, int index,
+		  int attempt, msec grace);
 void decision_note(struct decision *decision, enum note_level level, const char *reason,
 		   const char *sentence);

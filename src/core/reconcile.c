@@ -8,7 +8,9 @@
 
 #include "base/text.h"
 #include "core/decision.h"
+#include "core/ending.h"
 #include "core/finish.h"
+#include "core/missing.h"
 #include "core/restart.h"
 
 static void set_created(struct decision *decision)
@@ -122,211 +124,6 @@ static void settle(struct decision *decision)
 		go_on(decision);
 }
 
-static void add_action(struct decision *decision, enum action_type type, const char *role,
-		       int index, int attempt, msec grace)
-{
-	plan_add_action(decision->plan, decision->arena,
-			&(struct action){
-				.type = type,
-				.role = role,
-				.index = index,
-				.attempt = attempt,
-				.grace = grace,
-			});
-}
-
-static void act_on_object(struct decision *decision, enum action_type type,
-			  const struct observed_replica *object, msec grace)
-{
-	add_action(decision, type, object->role, object->index, object->attempt, grace);
-}
-
-/* A stop that is overdue becomes a kill, where the back end does not see to that itself. */
-static void kill_if_overdue(struct decision *decision, const struct observed_replica *object,
-			    msec kill_at)
-{
-	bool is_seen_to =
-		decision->observed->habits.kills_after_grace && kill_at >= object->kill_at;
-
-	if (is_seen_to || object->is_killed)
-		return;
-	if (decision->now >= kill_at)
-		act_on_object(decision, ACTION_KILL, object, 0);
-	else
-		plan_wake_at(decision->plan, kill_at);
-}
-
-static void ask_to_end(struct decision *decision, const struct observed_replica *object, msec grace)
-{
-	act_on_object(decision, grace > 0 ? ACTION_STOP : ACTION_KILL, object, grace);
-}
-
-/* What belongs to no wanted attempt: told to end, then removed. What was told before keeps the
- * grace that it was given. */
-static void end_leftover(struct decision *decision, const struct observed_replica *object,
-			 msec grace)
-{
-	if (!observed_is_live(object))
-		act_on_object(decision, ACTION_REMOVE, object, 0);
-	else if (observed_was_asked_to_end(object))
-		kill_if_overdue(decision, object, object->kill_at);
-	else
-		ask_to_end(decision, object, grace);
-}
-
-/* Its own replicas are ended by a job at rest as its ending says; those that we ended are removed
- * in any case. A grace that was made shorter since counts. */
-static void end_at_rest(struct decision *decision, const struct observed_replica *object,
-			const struct ending *ending)
-{
-	bool was_asked = observed_was_asked_to_end(object);
-	msec kill_at = object->stop_asked_at + ending->grace;
-
-	if (!observed_is_live(object)) {
-		if (ending->removes_all || (ending->ends_live && was_asked))
-			act_on_object(decision, ACTION_REMOVE, object, 0);
-	} else if (was_asked) {
-		kill_if_overdue(decision, object,
-				ending->ends_live ? msec_min(object->kill_at, kill_at)
-						  : object->kill_at);
-	} else if (ending->ends_live) {
-		ask_to_end(decision, object, ending->grace);
-	}
-}
-
-static bool is_current(const struct replica *replica, const struct observed_replica *object)
-{
-	return replica && replica->object == object;
-}
-
-static void end_objects(struct decision *decision)
-{
-	const struct observed *observed = decision->observed;
-	bool is_at_rest = decision_is_at_rest(decision);
-	struct ending ending = finish_ending(decision);
-
-	for (size_t i = 0; i < observed->n_replicas; i++) {
-		const struct observed_replica *object = &observed->replicas[i];
-		const struct replica *replica =
-			decision_find(decision, object->role, object->index);
-
-		if (!is_current(replica, object))
-			end_leftover(decision, object, finish_grace_after_failure(decision->job));
-		else if (!replica->is_wanted)
-			end_leftover(decision, object, decision->job->grace);
-		else if (is_at_rest)
-			end_at_rest(decision, object, &ending);
-		else if (observed_is_live(object) && observed_was_asked_to_end(object))
-			kill_if_overdue(decision, object, object->kill_at);
-	}
-}
-
-/* Written before anything is asked to end: an end that comes now is ours. */
-static void mark_ending(struct decision *decision)
-{
-	bool is_at_rest = decision_is_at_rest(decision);
-	bool is_finished = status_is_finished(decision->status);
-	struct ending ending = finish_ending(decision);
-
-	for (size_t i = 0; i < decision->n_replicas; i++) {
-		struct replica *replica = &decision->replicas[i];
-		enum replica_state *state = &replica->status->state;
-
-		if (replica->is_wanted && !is_at_rest)
-			continue;
-		if (*state == REPLICA_PENDING && (is_finished || !replica->is_wanted))
-			*state = REPLICA_STOPPED;
-		if ((*state == REPLICA_RUNNING || *state == REPLICA_STARTING) &&
-		    (!replica->is_wanted || ending.ends_live))
-			*state = REPLICA_STOPPING;
-	}
-}
-
-/* An address is taken back when nothing is left that could answer there. */
-static void unpublish(struct decision *decision)
-{
-	bool is_at_rest = decision_is_at_rest(decision);
-	bool removes_all = finish_ending(decision).removes_all;
-
-	for (size_t i = 0; i < decision->observed->n_addresses; i++) {
-		const struct observed_address *address = &decision->observed->addresses[i];
-		struct replica *replica = decision_find(decision, address->role, address->index);
-		bool is_kept =
-			replica && replica->is_wanted &&
-			!(is_at_rest && (removes_all || replica->status->state == REPLICA_STOPPED));
-
-		if (is_kept || (replica && (replica->object || replica->n_older)))
-			continue;
-		add_action(decision, ACTION_UNPUBLISH, address->role, address->index, 0, 0);
-	}
-}
-
-static bool publish_missing(struct decision *decision)
-{
-	bool is_complete = true;
-
-	for (size_t i = 0; i < decision->n_replicas; i++) {
-		const struct replica *replica = &decision->replicas[i];
-
-		if (!replica->is_wanted || replica->address)
-			continue;
-		is_complete = false;
-		add_action(decision, ACTION_PUBLISH, replica->status->role, replica->status->index,
-			   0, 0);
-	}
-	return is_complete;
-}
-
-/* A new replica must not meet a peer of an attempt that is over, unless peers come and go by
- * themselves. */
-static bool is_old_peer_live(const struct decision *decision)
-{
-	if (decision->job->restart_scope == RESTART_SCOPE_REPLICA)
-		return false;
-	for (size_t i = 0; i < decision->n_replicas; i++)
-		if (decision->replicas[i].is_older_live)
-			return true;
-	return false;
-}
-
-static bool is_way_free(const struct decision *decision, const struct replica *replica)
-{
-	return !replica->is_older_live &&
-	       (replica->n_older == 0 || decision->observed->habits.names_carry_attempt);
-}
-
-static void start_missing(struct decision *decision)
-{
-	bool is_old_peer_there = is_old_peer_live(decision);
-
-	for (size_t i = 0; i < decision->n_replicas; i++) {
-		const struct replica *replica = &decision->replicas[i];
-		const struct replica_status *status = replica->status;
-
-		if (!replica->is_wanted || status->state != REPLICA_PENDING || is_old_peer_there ||
-		    !is_way_free(decision, replica))
-			continue;
-		if (decision->status->start_time == MSEC_UNSET)
-			decision->status->start_time = decision->now;
-		add_action(decision, ACTION_START, status->role, status->index, status->attempt, 0);
-	}
-}
-
-/* Addresses first: every process is told those of all others when it starts. */
-static void make_missing(struct decision *decision)
-{
-	struct status *status = decision->status;
-
-	if (decision_is_at_rest(decision) || !publish_missing(decision))
-		return;
-	if (restart_waits_until(decision) > decision->now) {
-		plan_wake_at(decision->plan, status->restart_at);
-		return;
-	}
-	status->restart_at = MSEC_UNSET;
-	start_missing(decision);
-}
-
 static void count_replica(struct role_status *counts, enum replica_state state)
 {
 	counts->active += state == REPLICA_RUNNING;
@@ -396,10 +193,8 @@ void reconcile_decide(const struct job *job, const struct status *last_status,
 
 	decision_begin(&decision, job, last_status, observed, now, arena, ret_plan);
 	settle(&decision);
-	mark_ending(&decision);
-	end_objects(&decision);
-	unpublish(&decision);
-	make_missing(&decision);
+	ending_plan(&decision);
+	missing_plan(&decision);
 	count_roles(&decision, status_is_finished(last_status));
 	expire(&decision);
 	ret_plan->is_status_changed = !status_equals(&ret_plan->status, last_status);

@@ -1,0 +1,141 @@
+/* What has to end: leftovers, what is no longer wanted, and overdue stops. */
+#include "unit.h"
+
+#include "scene.h"
+
+static void a_stranger_is_ended_and_removed(void **state)
+{
+	struct scene *scene = *state;
+
+	scene_add_role(scene, ROLE_WORKER, 1, RESTART_NEVER);
+	scene_settle(scene);
+	scene_start(scene, &(struct action){.role = "foo", .index = 3});
+	scene_decide(scene);
+	assert_non_null(scene_action(scene, ACTION_STOP, "foo", 3));
+	scene_exit(scene, "foo", 3, 0, 0, 15);
+	scene_decide(scene);
+	assert_non_null(scene_action(scene, ACTION_REMOVE, "foo", 3));
+	assert_true(status_condition_is_true(&scene->status, CONDITION_RUNNING));
+}
+
+static void a_lost_role_is_ended_and_stays_in_the_status(void **state)
+{
+	struct scene *scene = *state;
+
+	scene_add_role(scene, ROLE_PS, 1, RESTART_NEVER);
+	scene_add_role(scene, ROLE_WORKER, 1, RESTART_NEVER);
+	scene_settle(scene);
+	scene->roles[0] = scene->roles[1];
+	scene->job.n_roles = 1;
+	scene_decide(scene);
+	assert_int_equal(scene_action(scene, ACTION_STOP, "ps", 0)->grace, scene->job.grace);
+	assert_int_equal(scene_replica(scene, "ps", 0)->state, REPLICA_STOPPING);
+	assert_null(scene_action(scene, ACTION_UNPUBLISH, "ps", 0));
+	scene_apply(scene, &scene->plan.actions[0]);
+	scene_exit(scene, "ps", 0, 0, 0, 15);
+	scene_settle(scene);
+	assert_int_equal(scene_replica(scene, "ps", 0)->state, REPLICA_STOPPED);
+	assert_int_equal(scene->observed.n_addresses, 1);
+}
+
+static void a_stop_becomes_a_kill_when_it_is_overdue(void **state)
+{
+	struct scene *scene = *state;
+
+	scene_add_role(scene, ROLE_WORKER, 1, RESTART_NEVER);
+	scene_settle(scene);
+	scene->job.stop_reason = "interrupted";
+	scene_settle(scene);
+	assert_int_equal(scene->plan.wake_at, scene->now + scene->job.grace);
+	scene->now += scene->job.grace;
+	scene_decide(scene);
+	assert_non_null(scene_action(scene, ACTION_KILL, "worker", 0));
+}
+
+static void a_back_end_that_kills_by_itself_is_not_told_to(void **state)
+{
+	struct scene *scene = *state;
+
+	scene->observed.habits.kills_after_grace = true;
+	scene_add_role(scene, ROLE_WORKER, 1, RESTART_NEVER);
+	scene_settle(scene);
+	scene->job.stop_reason = "interrupted";
+	scene_settle(scene);
+	scene->now += 2 * scene->job.grace;
+	scene_decide(scene);
+	assert_int_equal(scene->plan.n_actions, 0);
+}
+
+static void a_grace_that_was_made_shorter_counts(void **state)
+{
+	struct scene *scene = *state;
+
+	scene->observed.habits.kills_after_grace = true;
+	scene_add_role(scene, ROLE_WORKER, 1, RESTART_NEVER);
+	scene_settle(scene);
+	scene->job.stop_reason = "interrupted";
+	scene_settle(scene);
+	scene->job.grace = 2 * MSEC_PER_SECOND;
+	scene_settle(scene);
+	assert_int_equal(scene->plan.wake_at, scene->now + scene->job.grace);
+	scene->now += scene->job.grace;
+	scene_decide(scene);
+	assert_non_null(scene_action(scene, ACTION_KILL, "worker", 0));
+}
+
+static void without_grace_the_kill_comes_at_once(void **state)
+{
+	struct scene *scene = *state;
+
+	scene->job.grace = 0;
+	scene_add_role(scene, ROLE_WORKER, 1, RESTART_NEVER);
+	scene_settle(scene);
+	scene->job.stop_reason = "interrupted";
+	scene_decide(scene);
+	assert_non_null(scene_action(scene, ACTION_KILL, "worker", 0));
+	assert_null(scene_action(scene, ACTION_STOP, "worker", 0));
+}
+
+static void stopping_is_written_before_the_stop(void **state)
+{
+	struct scene *scene = *state;
+
+	scene_add_role(scene, ROLE_WORKER, 2, RESTART_NEVER);
+	scene_settle(scene);
+	scene->roles[0].replicas = 1;
+	scene_decide(scene);
+	assert_true(scene->plan.is_status_changed);
+	assert_int_equal(scene_replica(scene, "worker", 1)->state, REPLICA_STOPPING);
+	assert_non_null(scene_action(scene, ACTION_STOP, "worker", 1));
+}
+
+static void an_end_that_was_asked_for_is_no_failure(void **state)
+{
+	struct scene *scene = *state;
+
+	scene_add_role(scene, ROLE_WORKER, 2, RESTART_NEVER);
+	scene_settle(scene);
+	scene->roles[0].replicas = 1;
+	scene_settle(scene);
+	scene_exit(scene, "worker", 1, 0, 143, 0);
+	scene_settle(scene);
+	assert_int_equal(scene_replica(scene, "worker", 1)->state, REPLICA_STOPPED);
+	assert_int_equal(scene_replica(scene, "worker", 1)->exit_code, 143);
+	assert_false(status_is_finished(&scene->status));
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		SCENE_TEST(a_stranger_is_ended_and_removed),
+		SCENE_TEST(a_lost_role_is_ended_and_stays_in_the_status),
+		SCENE_TEST(a_stop_becomes_a_kill_when_it_is_overdue),
+		SCENE_TEST(a_back_end_that_kills_by_itself_is_not_told_to),
+		SCENE_TEST(a_grace_that_was_made_shorter_counts),
+		SCENE_TEST(without_grace_the_kill_comes_at_once),
+		SCENE_TEST(stopping_is_written_before_the_stop),
+		SCENE_TEST(an_end_that_was_asked_for_is_no_failure),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

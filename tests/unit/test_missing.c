@@ -1,0 +1,100 @@
+/* Addresses and starts. */
+#include "unit.h"
+
+#include "scene.h"
+
+static void addresses_come_before_the_first_start(void **state)
+{
+	struct scene *scene = *state;
+
+	scene_add_role(scene, ROLE_WORKER, 2, RESTART_NEVER);
+	scene_decide(scene);
+	assert_int_equal(scene->plan.n_actions, 2);
+	assert_non_null(scene_action(scene, ACTION_PUBLISH, "worker", 0));
+	assert_non_null(scene_action(scene, ACTION_PUBLISH, "worker", 1));
+	scene_apply(scene, &scene->plan.actions[0]);
+	scene_decide(scene);
+	assert_null(scene_action(scene, ACTION_START, "worker", 0));
+}
+
+static void everybody_starts_once_all_addresses_are_known(void **state)
+{
+	struct scene *scene = *state;
+
+	scene_add_role(scene, ROLE_WORKER, 2, RESTART_NEVER);
+	scene_decide(scene);
+	scene_apply(scene, &scene->plan.actions[0]);
+	scene_apply(scene, &scene->plan.actions[1]);
+	scene_decide(scene);
+	assert_int_equal(scene->plan.n_actions, 2);
+	assert_int_equal(scene_action(scene, ACTION_START, "worker", 1)->attempt, 0);
+	assert_int_equal(scene->status.start_time, scene->now);
+	assert_string_equal(scene_replica(scene, "worker", 1)->address, "here:1");
+}
+
+static void a_start_that_was_not_seen_is_planned_again(void **state)
+{
+	struct scene *scene = *state;
+
+	scene_add_role(scene, ROLE_WORKER, 1, RESTART_NEVER);
+	scene_decide(scene);
+	scene_apply(scene, &scene->plan.actions[0]);
+	scene_decide(scene);
+	scene_decide(scene);
+	assert_int_equal(scene_action(scene, ACTION_START, "worker", 0)->attempt, 0);
+	assert_false(scene->plan.is_status_changed);
+}
+
+static void a_leftover_blocks_its_successor_where_names_are_taken(void **state)
+{
+	struct scene *scene = *state;
+
+	scene->observed.habits = (struct backend_habits){0};
+	scene_add_role(scene, ROLE_WORKER, 1, RESTART_ON_FAILURE);
+	scene_settle(scene);
+	scene_exit(scene, "worker", 0, 0, 1, 0);
+	scene_decide(scene);
+	assert_non_null(scene_action(scene, ACTION_REMOVE, "worker", 0));
+	assert_null(scene_action(scene, ACTION_START, "worker", 0));
+}
+
+static void an_ended_leftover_does_not_block_where_names_carry_the_attempt(void **state)
+{
+	struct scene *scene = *state;
+
+	scene_add_role(scene, ROLE_WORKER, 1, RESTART_ON_FAILURE);
+	scene_settle(scene);
+	scene_exit(scene, "worker", 0, 0, 1, 0);
+	scene_decide(scene);
+	assert_int_equal(scene_action(scene, ACTION_START, "worker", 0)->attempt, 1);
+}
+
+static void no_replica_meets_a_peer_of_an_old_attempt(void **state)
+{
+	struct scene *scene = *state;
+
+	scene->job.restart_scope = RESTART_SCOPE_JOB;
+	scene_add_role(scene, ROLE_WORKER, 2, RESTART_ON_FAILURE);
+	scene_settle(scene);
+	scene_exit(scene, "worker", 1, 0, 1, 0);
+	scene_settle(scene);
+	assert_null(scene_object(scene, "worker", 1, 1));
+	scene_exit(scene, "worker", 0, 0, 0, 15);
+	scene_settle(scene);
+	assert_non_null(scene_object(scene, "worker", 0, 1));
+	assert_non_null(scene_object(scene, "worker", 1, 1));
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		SCENE_TEST(addresses_come_before_the_first_start),
+		SCENE_TEST(everybody_starts_once_all_addresses_are_known),
+		SCENE_TEST(a_start_that_was_not_seen_is_planned_again),
+		SCENE_TEST(a_leftover_blocks_its_successor_where_names_are_taken),
+		SCENE_TEST(an_ended_leftover_does_not_block_where_names_carry_the_attempt),
+		SCENE_TEST(no_replica_meets_a_peer_of_an_old_attempt),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
