@@ -8,20 +8,15 @@
  * One back end serves one job, that of its supervisor. */
 #include "engine/backend_local.h"
 
-#include "base/text.h"
+#include "base/mem.h"
 #include "engine/backend_local_ports.h"
 #include "engine/backend_local_replicas.h"
 #include "engine/backend_local_start.h"
 #include "engine/log_last.h"
 #include "io/oom.h"
-#include "io/process.h"
 
-#include <errno.h>
-#include <fcntl.h>
 #include <signal.h>
 #include <stdlib.h>
-#include <string.h>
-#include <unistd.h>
 
 #define FIRST_LOOK_DELAY ((msec) 1)
 #define LAST_LOOK_DELAY MSEC_PER_SECOND

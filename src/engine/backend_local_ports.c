@@ -1,12 +1,12 @@
 #include "engine/backend_local_ports.h"
 
 #include "base/text.h"
+#include "engine/record.h"
 #include "io/port.h"
 
 #include <stdlib.h>
 
 #define HOST "127.0.0.1"
-#define CLAIM_KIND "port"
 
 static struct local_address *find(const struct local_ports *ports, const char *role, int index)
 {
@@ -78,7 +78,7 @@ static int claim_missing(struct local_ports *ports, const struct job *job, struc
 	int low, high, rc = port_range(&low, &high, err);
 
 	if (rc == 0)
-		rc = ports->store->functions->claim_numbers(ports->store, CLAIM_KIND, job->uid, low,
+		rc = ports->store->functions->claim_numbers(ports->store, CLAIM_PORT, job->uid, low,
 							    high, count, is_free, NULL, numbers,
 							    err);
 	if (rc < 0)
@@ -124,7 +124,7 @@ int local_ports_release(struct local_ports *ports, const char *uid, struct err *
 {
 	if (ports->coordinator_port == 0)
 		return 0;
-	int rc = ports->store->functions->release_numbers(ports->store, CLAIM_KIND, uid, err);
+	int rc = ports->store->functions->release_numbers(ports->store, CLAIM_PORT, uid, err);
 
 	if (rc == 0)
 		local_ports_done(ports);

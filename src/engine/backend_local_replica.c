@@ -70,22 +70,27 @@ void local_replica_fail_start(struct local_replica *replica, const struct err *e
 	local_replica_end(replica);
 }
 
+/* One that is ending already is not signalled any more, but that it was asked is a fact. */
 void local_replica_stop(struct local_replica *replica, msec now, msec grace)
 {
-	if (replica->stage != LOCAL_RUNNING || replica->stop_asked_at != MSEC_UNSET)
+	if (replica->stage == LOCAL_ENDED || replica->stop_asked_at != MSEC_UNSET)
 		return;
 	replica->stop_asked_at = now;
 	replica->kill_at = now + grace;
+	if (replica->stage == LOCAL_LEFT)
+		return;
 	child_signal_group(replica->pid, SIGTERM);
 	child_signal_group(replica->pid, SIGCONT);
 }
 
 void local_replica_kill(struct local_replica *replica, msec now)
 {
-	if (replica->stage != LOCAL_RUNNING || replica->is_killed)
+	if (replica->stage == LOCAL_ENDED || replica->is_killed)
 		return;
 	if (replica->stop_asked_at == MSEC_UNSET)
 		replica->stop_asked_at = replica->kill_at = now;
+	if (replica->stage == LOCAL_LEFT)
+		return;
 	replica->is_killed = true;
 	child_signal_group(replica->pid, SIGKILL);
 }
