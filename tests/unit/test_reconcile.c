@@ -68,6 +68,24 @@ static void a_first_status_knows_every_replica(void **state)
 	assert_int_equal(status.start_time, MSEC_UNSET);
 }
 
+static void a_job_without_its_supervisor_has_failed_and_its_replicas_have_not(void **state)
+{
+	struct scene *scene = *state;
+
+	scene_add_role(scene, ROLE_WORKER, 2, RESTART_ON_FAILURE);
+	scene_settle(scene);
+	reconcile_lost(&scene->job, &scene->status, "muster was killed", scene->now + 5,
+		       scene->arena, &scene->plan);
+	scene->status = scene->plan.status;
+	assert_true(scene->plan.is_status_changed);
+	assert_string_equal(status_condition(&scene->status, CONDITION_FAILED)->reason,
+			    "TFJobSupervisorLost");
+	assert_string_equal(scene->status.failure->message, "muster was killed");
+	assert_int_equal(scene->status.exit_code, 125);
+	assert_int_equal(scene_replica(scene, "worker", 1)->state, REPLICA_STOPPED);
+	assert_int_equal(scene_replica(scene, "worker", 1)->attempt, 0);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -75,6 +93,7 @@ int main(void)
 		SCENE_TEST(nothing_is_done_for_a_finished_job_that_left_nothing),
 		SCENE_TEST(a_suspended_job_shows_no_active_replica_at_once),
 		SCENE_TEST(a_first_status_knows_every_replica),
+		SCENE_TEST(a_job_without_its_supervisor_has_failed_and_its_replicas_have_not),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
