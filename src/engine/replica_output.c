@@ -15,6 +15,10 @@
 /* … for this long, which no eye sees. Half a pipe of 64 KiB is more than a small chunk, so none
  * fills up meanwhile unless it gives over 3 MB/s, and then it does not rest again. */
 #define REST ((msec) 10)
+/* A pipe that is full after its rest may hold its replica up: it does not rest again while so much
+ * comes in so much time, however small the pieces are. */
+#define FAST_SIZE ((size_t) 512 * 1024)
+#define FAST_TIME ((msec) 100)
 /* Output after a longer silence is taken at once, and alone. */
 #define SILENCE ((msec) 20)
 /* What an ended replica may have left behind: the largest pipe that the kernel gives a user. */
@@ -34,6 +38,8 @@ struct replica_output {
 	struct loop_watch *watch; /* NULL: the pipe has ended */
 	int fd;
 	msec last;
+	msec fast_since; /* MSEC_UNSET: it may rest */
+	size_t fast_size; /* bytes since then */
 	bool is_resting;
 	struct replica_output *next_resting;
 };
@@ -109,12 +115,36 @@ static void rest(struct replica_output *output)
 	reader->resting = output;
 }
 
+static void begin_fast(struct replica_output *output)
+{
+	output->fast_since = output->last;
+	output->fast_size = 0;
+}
+
+/* Whether a pipe that gave `len` bytes more is still too fast to rest. */
+static bool is_fast(struct replica_output *output, size_t len)
+{
+	if (output->fast_since == MSEC_UNSET)
+		return false;
+	output->fast_size += len;
+	if (output->last - output->fast_since < FAST_TIME)
+		return true;
+	if (output->fast_size >= FAST_SIZE) {
+		begin_fast(output);
+		return true;
+	}
+	output->fast_since = MSEC_UNSET;
+	return false;
+}
+
 static void read_ready(void *data)
 {
 	struct replica_output *output = data;
 	msec last = output->last;
 	size_t len = take_chunk(output);
 
+	if (is_fast(output, len))
+		return;
 	if (len > 0 && len < SMALL_CHUNK && output->last - last < SILENCE)
 		rest(output);
 }
@@ -133,6 +163,8 @@ static void read_rested(void *data)
 		output->is_resting = false;
 		size_t len = take_chunk(output);
 
+		if (len == CHUNK_SIZE)
+			begin_fast(output);
 		if (len > 0 && len < SMALL_CHUNK)
 			rest(output);
 		else if (output->watch)
