@@ -31,7 +31,7 @@ LIBRARIES = {
     "jansson": "base/json.c",
     "yaml": "base/yaml.c",
     "event": "io/loop.c",
-    "sqlite3": "store/store_sqlite.c",
+    "sqlite3": "store/database.c",
 }
 
 # All that base/ and core/ may include from outside; what is not here does input or output, reads a

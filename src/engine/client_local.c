@@ -191,20 +191,9 @@ static int get_record(struct client_local *client, const char *name,
 static int local_get(struct client *base, const char *name, struct json **ret_job, struct err *err)
 {
 	struct store_record record CLEANUP(store_record_done) = {0};
-	struct json *job CLEANUP(json_cleanup) = NULL;
-	struct json *status CLEANUP(json_cleanup) = NULL;
 	int rc = get_record(of(base), name, &record, err);
 
-	if (rc == 0)
-		rc = json_read(record.document, strlen(record.document), &job, err);
-	if (rc == 0)
-		rc = json_read(record.status, strlen(record.status), &status, err);
-	if (rc < 0)
-		return rc;
-	record_add_metadata(job, record.uid, record.created, record.version);
-	json_set(job, "status", TAKE(status));
-	*ret_job = TAKE(job);
-	return 0;
+	return rc < 0 ? rc : record_read_tfjob(&record, ret_job, err);
 }
 
 /* A supervisor that does not answer is dead or about to end: then there is nobody to wake. */

@@ -271,7 +271,7 @@ static int connect_and_say(const char *job_folder, const char *line, int *ret_fd
 
 int control_wake(const char *job_folder, struct err *err)
 {
-	int fd;
+	int fd = -1;
 	int rc = connect_and_say(job_folder, "wake\n", &fd, err);
 
 	if (rc == 0)

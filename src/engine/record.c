@@ -80,6 +80,22 @@ void record_add_metadata(struct json *tfjob, const char *uid, msec created, int6
 	json_set_string(metadata, "resourceVersion", version_text);
 }
 
+int record_read_tfjob(const struct store_record *record, struct json **ret_tfjob, struct err *err)
+{
+	struct json *tfjob CLEANUP(json_cleanup) = NULL;
+	struct json *status = NULL;
+	int rc = read_json(record->document, &tfjob, err);
+
+	if (rc == 0)
+		rc = read_json(record->status, &status, err);
+	if (rc < 0)
+		return rc;
+	record_add_metadata(tfjob, record->uid, record->created, record->version);
+	json_set(tfjob, "status", status);
+	*ret_tfjob = TAKE(tfjob);
+	return 0;
+}
+
 void record_read_summary(const struct store_record *record, struct arena *arena,
 			 struct summary *ret_summary)
 {

@@ -30,6 +30,9 @@ int record_read_status(const struct store_record *record, struct arena *arena,
 int record_read(const struct store_record *record, struct arena *arena, struct job **ret_job,
 		struct status *ret_status, struct err *err) MUST_USE;
 
+/* The whole TFJob, with its status and what an API server would add; the caller frees it. */
+int record_read_tfjob(const struct store_record *record, struct json **ret_tfjob,
+		      struct err *err) MUST_USE;
 /* Adds to a TFJob what an API server would: uid, creationTimestamp, resourceVersion. */
 void record_add_metadata(struct json *tfjob, const char *uid, msec created, int64_t version);
 

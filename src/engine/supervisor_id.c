@@ -42,9 +42,9 @@ static bool identity_read(const struct json *json, struct process_identity *ret_
 	return ret_identity->pid > 0;
 }
 
-int supervisor_id_write_own(char **ret_json, struct err *err)
+int supervisor_id_write_own(char **ret_text, struct err *err)
 {
-	struct process_identity outer, inner;
+	struct process_identity outer = {0}, inner = {0};
 	int rc = process_identify(getppid(), &outer, err);
 
 	if (rc == 0)
@@ -60,7 +60,7 @@ int supervisor_id_write_own(char **ret_json, struct err *err)
 	json_set(json, "outer", identity_write(&outer));
 	json_set(json, "inner", identity_write(&inner));
 	json_add_compact(&text, json);
-	*ret_json = text_take(&text);
+	*ret_text = text_take(&text);
 	return 0;
 }
 

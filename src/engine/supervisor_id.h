@@ -25,14 +25,15 @@ enum supervisor_fate {
 	SUPERVISOR_NONE, /* the record names nobody */
 };
 
-/* Of the calling process (the inner one) and its parent (the outer one). Caller frees the JSON. */
-int supervisor_id_write_own(char **ret_json, struct err *err) MUST_USE;
+/* Of the calling process (the inner one) and its parent (the outer one). Caller frees the text
+ * (JSON). */
+int supervisor_id_write_own(char **ret_text, struct err *err) MUST_USE;
 /* False where the text holds no identity. */
-bool supervisor_id_read(const char *json, struct supervisor_id *ret_id);
+bool supervisor_id_read(const char *text, struct supervisor_id *ret_id);
 
 /* Judges by the text of a record's `supervisor`. */
-enum supervisor_fate supervisor_fate(const char *json);
+enum supervisor_fate supervisor_fate(const char *text);
 
 /* Waits until both processes are gone, and at most until the moment `until`. Returns at once where
  * they do not live on this machine. */
-void supervisor_wait(const char *json, msec until);
+void supervisor_wait(const char *text, msec until);

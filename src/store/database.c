@@ -1,0 +1,409 @@
+/* The only file that knows SQLite.
+ *
+ * On a local disk a write-ahead log is used: readers never wait for writers. What does not have to
+ * be on disk at once goes there with the next flush; the log stays whole without. On a network file
+ * system a rollback journal is used, and every transaction is flushed.
+ *
+ * The log is not folded back when the last process closes the file: that would cost each short
+ * `muster ps` two flushes and the next one a new log. It is folded back every CHECKPOINT_PAGES,
+ * which also bounds what the first reader after a pause has to go through. */
+#include "store/database.h"
+
+#include "base/mem.h"
+#include "io/folder.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <sqlite3.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/vfs.h>
+#include <unistd.h>
+
+#define BUSY_LIMIT_MS 10000
+#define CHECKPOINT_PAGES 100
+#define CACHE_KIB 256
+#define HOW_TO_MOVE "set MUSTER_STATE_DIR to a folder that can be written"
+#define STRING_OF(number) STRING_OF_TOKEN(number)
+#define STRING_OF_TOKEN(token) #token
+
+/* None of these touches the file. */
+static const char settings[] =
+	"PRAGMA synchronous = FULL;"
+	"PRAGMA wal_autocheckpoint = " STRING_OF(
+		CHECKPOINT_PAGES) ";"
+				  "PRAGMA cache_size = -" STRING_OF(
+					  CACHE_KIB) ";"
+						     "PRAGMA mmap_size = 0;"
+						     "PRAGMA temp_store = MEMORY;";
+
+struct statement {
+	struct database *database;
+	sqlite3_stmt *prepared; /* NULL before its first use */
+};
+
+struct database {
+	const struct database_design *design;
+	sqlite3 *connection;
+	char *path;
+	bool may_flush_later; /* the journal is a write-ahead log */
+	enum durability durability; /* of the transactions to come */
+	sqlite3_stmt *begin, *commit, *rollback;
+	struct statement *statements; /* by their number in the design */
+};
+
+/* Errors. */
+
+static int fail_by_system(const struct database *database, struct err *err)
+{
+	int number = sqlite3_system_errno(database->connection);
+
+	if (number)
+		return err_set_errno(err, number, "cannot use '%s'", database->path);
+	return err_set(err, ERR_IO, "cannot use '%s': %s", database->path,
+		       sqlite3_errmsg(database->connection));
+}
+
+/* The sentence for what SQLite just answered. */
+static int fail(const struct database *database, struct err *err)
+{
+	const char *path = database->path;
+
+	switch (sqlite3_errcode(database->connection) & 0xff) {
+	case SQLITE_FULL:
+		return err_set(err, ERR_SPACE, "cannot write '%s': no space left on device", path);
+	case SQLITE_BUSY:
+	case SQLITE_LOCKED:
+	case SQLITE_PROTOCOL:
+		return err_set(err, ERR_IO,
+			       "'%s' was locked by another process for %d s; is a muster process "
+			       "stopped in the middle?",
+			       path, BUSY_LIMIT_MS / 1000);
+	case SQLITE_CORRUPT:
+	case SQLITE_NOTADB:
+		return err_set(err, ERR_IO,
+			       "'%s' is damaged (%s); move it away to begin with an empty list of "
+			       "jobs",
+			       path, sqlite3_errmsg(database->connection));
+	case SQLITE_READONLY:
+	case SQLITE_PERM:
+		return err_set(err, ERR_IO, "'%s' cannot be written (" HOW_TO_MOVE ")", path);
+	default:
+		return fail_by_system(database, err);
+	}
+}
+
+/* Statements. */
+
+static int execute(struct database *database, const char *statements, struct err *err)
+{
+	if (sqlite3_exec(database->connection, statements, NULL, NULL, NULL) != SQLITE_OK)
+		return fail(database, err);
+	return 0;
+}
+
+static int prepare(struct database *database, const char *text, sqlite3_stmt **prepared,
+		   struct err *err)
+{
+	if (*prepared || sqlite3_prepare_v3(database->connection, text, -1,
+					    SQLITE_PREPARE_PERSISTENT, prepared, NULL) == SQLITE_OK)
+		return 0;
+	return fail(database, err);
+}
+
+int database_statement(struct database *database, size_t which, struct statement **ret_statement,
+		       struct err *err)
+{
+	struct statement *statement = &database->statements[which];
+
+	statement->database = database;
+	*ret_statement = statement;
+	return prepare(database, database->design->statements[which], &statement->prepared, err);
+}
+
+/* Binding fails by our own mistakes and for want of memory only: the run tells of those. */
+void statement_bind_text(struct statement *statement, int position, const char *text)
+{
+	sqlite3_bind_text(statement->prepared, position, text, -1, SQLITE_STATIC);
+}
+
+void statement_bind_integer(struct statement *statement, int position, int64_t number)
+{
+	sqlite3_bind_int64(statement->prepared, position, number);
+}
+
+int statement_next(struct statement *statement, struct err *err)
+{
+	switch (sqlite3_step(statement->prepared)) {
+	case SQLITE_ROW:
+		return 1;
+	case SQLITE_DONE:
+		return 0;
+	case SQLITE_CONSTRAINT:
+		return ERR_EXISTS;
+	default:
+		return fail(statement->database, err);
+	}
+}
+
+const char *statement_text(struct statement *statement, int column)
+{
+	return (const char *) sqlite3_column_text(statement->prepared, column);
+}
+
+int64_t statement_integer(struct statement *statement, int column)
+{
+	return sqlite3_column_int64(statement->prepared, column);
+}
+
+void statement_finish(struct statement *statement)
+{
+	sqlite3_reset(statement->prepared);
+	sqlite3_clear_bindings(statement->prepared);
+}
+
+int statement_run(struct statement *statement, struct err *err)
+{
+	int rc = statement_next(statement, err);
+
+	if (rc == ERR_EXISTS)
+		rc = fail_by_system(statement->database, err);
+	statement_finish(statement);
+	return rc;
+}
+
+/* Transactions. */
+
+static int run_plain(struct database *database, const char *text, sqlite3_stmt **prepared,
+		     struct err *err)
+{
+	int rc = prepare(database, text, prepared, err);
+
+	if (rc < 0)
+		return rc;
+	if (sqlite3_step(*prepared) != SQLITE_DONE)
+		rc = fail(database, err);
+	sqlite3_reset(*prepared);
+	return rc;
+}
+
+static int choose_durability(struct database *database, enum durability durability, struct err *err)
+{
+	if (!database->may_flush_later)
+		durability = AT_ONCE;
+	if (durability == database->durability)
+		return 0;
+	int rc = execute(database,
+			 durability == AT_ONCE ? "PRAGMA synchronous = FULL"
+					       : "PRAGMA synchronous = NORMAL",
+			 err);
+	if (rc == 0)
+		database->durability = durability;
+	return rc;
+}
+
+int database_begin(struct database *database, enum durability durability, struct err *err)
+{
+	int rc = choose_durability(database, durability, err);
+
+	return rc < 0 ? rc : run_plain(database, "BEGIN IMMEDIATE", &database->begin, err);
+}
+
+int database_end(struct database *database, int rc, struct err *err)
+{
+	if (rc == 0)
+		rc = run_plain(database, "COMMIT", &database->commit, err);
+	/* SQLite itself has rolled back after some errors (disk full, I/O). */
+	if (rc < 0 && !sqlite3_get_autocommit(database->connection)) {
+		int ignored = run_plain(database, "ROLLBACK", &database->rollback, NULL);
+
+		(void) ignored;
+	}
+	return rc;
+}
+
+/* Opening. */
+
+static struct database *new_database(const struct database_design *design, char *take_path)
+{
+	struct database *database = mem_new(sizeof(*database));
+
+	*database = (struct database){
+		.design = design,
+		.path = take_path,
+		.durability = AT_ONCE, /* as `settings` say */
+		.statements = mem_new_array(design->n_statements, sizeof(struct statement)),
+	};
+	return database;
+}
+
+void database_free(struct database *database)
+{
+	if (!database)
+		return;
+	for (size_t i = 0; i < database->design->n_statements; i++)
+		sqlite3_finalize(database->statements[i].prepared);
+	sqlite3_finalize(database->begin);
+	sqlite3_finalize(database->commit);
+	sqlite3_finalize(database->rollback);
+	sqlite3_close(database->connection);
+	free(database->statements);
+	free(database->path);
+	free(database);
+}
+
+static void database_cleanup(struct database **database)
+{
+	database_free(*database);
+}
+
+/* File systems whose memory maps are not shared between machines: the write-ahead log needs such a
+ * map (sqlite.org/wal.html), a rollback journal does not. Numbers from Linux' magic.h and the
+ * file systems' own sources. */
+static bool is_on_network(const char *folder)
+{
+	static const unsigned int network_types[] = {
+		0x6969, /* NFS */
+		0x517b, /* SMB */
+		0xfe534d42, /* SMB2 */
+		0xff534d42, /* CIFS */
+		0x5346414f, /* AFS */
+		0x73757245, /* Coda */
+		0x01021997, /* 9p */
+		0x65735546, /* FUSE: sshfs and others */
+		0x00c36400, /* Ceph */
+		0x0bd00bd0, /* Lustre */
+		0x47504653, /* GPFS */
+		0x19830326, /* BeeGFS */
+	};
+	struct statfs state;
+
+	if (statfs(folder, &state) < 0)
+		return false;
+	for (size_t i = 0; i < ARRAY_LEN(network_types); i++)
+		if ((unsigned int) state.f_type == network_types[i])
+			return true;
+	return false;
+}
+
+static int open_file(struct database *database, struct err *err)
+{
+	int answer = sqlite3_open_v2(database->path, &database->connection,
+				     SQLITE_OPEN_READWRITE | SQLITE_OPEN_NOMUTEX, NULL);
+
+	if (answer != SQLITE_OK)
+		return fail(database, err);
+	sqlite3_busy_timeout(database->connection, BUSY_LIMIT_MS);
+	/* SQLite falls back to reading by itself where it may not write. */
+	if (sqlite3_db_readonly(database->connection, "main") == 1)
+		return err_set(err, ERR_IO, "'%s' cannot be written (" HOW_TO_MOVE ")",
+			       database->path);
+	return execute(database, settings, err);
+}
+
+/* The kind of journal is kept in the file; asking for what it has already costs nothing. */
+static int choose_journal(struct database *database, const char *folder, struct err *err)
+{
+	database->may_flush_later = !is_on_network(folder);
+	return execute(database,
+		       database->may_flush_later ? "PRAGMA journal_mode = WAL"
+						 : "PRAGMA journal_mode = TRUNCATE",
+		       err);
+}
+
+/* Fills an empty file, flushes and closes it. */
+static int write_schema(const char *folder, const char *path, const struct database_design *design,
+			struct err *err)
+{
+	struct database *database CLEANUP(database_cleanup) =
+		new_database(design, mem_copy_text(path));
+	char *schema CLEANUP(mem_free_text) =
+		mem_format("%s; PRAGMA user_version = %d", design->schema, design->format);
+	int rc = open_file(database, err);
+
+	if (rc == 0)
+		rc = choose_journal(database, folder, err);
+	if (rc == 0)
+		rc = execute(database, schema, err);
+	return rc;
+}
+
+/* Several processes may find no file in the same instant, and each may be killed at any point. So
+ * each makes a whole file under a name of its own and links it to the real one: the first wins, and
+ * nobody ever sees a file without its tables. */
+static int make_file(const char *folder, const char *path, const struct database_design *design,
+		     struct err *err)
+{
+	char *new_path CLEANUP(mem_free_text) = mem_format("%s/new-XXXXXX", folder);
+	int fd = mkostemp(new_path, O_CLOEXEC);
+
+	if (fd < 0)
+		return err_set_errno(err, errno, "cannot write in '%s' (" HOW_TO_MOVE ")", folder);
+	close(fd);
+	int rc = write_schema(folder, new_path, design, err);
+	if (rc == 0 && link(new_path, path) < 0 && errno != EEXIST)
+		rc = err_set_errno(err, errno, "cannot make '%s'", path);
+	unlink(new_path);
+	return rc;
+}
+
+static int read_format(struct database *database, int *ret_format, struct err *err)
+{
+	sqlite3_stmt *row = NULL;
+	int rc = prepare(database, "PRAGMA user_version", &row, err);
+
+	if (rc == 0 && sqlite3_step(row) != SQLITE_ROW)
+		rc = fail(database, err);
+	if (rc == 0)
+		*ret_format = sqlite3_column_int(row, 0);
+	sqlite3_finalize(row);
+	return rc;
+}
+
+static int check_format(struct database *database, struct err *err)
+{
+	int known = database->design->format, format = 0;
+	int rc = read_format(database, &format, err);
+
+	if (rc < 0 || format == known)
+		return rc;
+	if (format > known)
+		return err_set(err, ERR_UNSUPPORTED,
+			       "'%s' was written by a newer muster (format %d, this one knows %d)",
+			       database->path, format, known);
+	return err_set(err, ERR_IO, "'%s' is not a file of muster; move it away", database->path);
+}
+
+static int make_folder(const char *folder, struct err *err)
+{
+	struct err why = {0};
+	int rc = folder_make(folder, &why);
+
+	return rc == 0 ? 0 : err_set(err, (enum err_code) rc, "%s (" HOW_TO_MOVE ")", why.text);
+}
+
+int database_open(const char *folder, const struct database_design *design,
+		  struct database **ret_database, struct err *err)
+{
+	int rc = make_folder(folder, err);
+
+	if (rc < 0)
+		return rc;
+	struct database *database CLEANUP(database_cleanup) =
+		new_database(design, mem_format("%s/%s", folder, design->file_name));
+	if (access(database->path, F_OK) < 0) {
+		rc = make_file(folder, database->path, design, err);
+		if (rc < 0)
+			return rc;
+	}
+	rc = open_file(database, err);
+	if (rc == 0)
+		rc = choose_journal(database, folder, err);
+	if (rc == 0)
+		rc = check_format(database, err);
+	if (rc < 0)
+		return rc;
+	sqlite3_db_config(database->connection, SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 1, NULL);
+	*ret_database = TAKE(database);
+	return 0;
+}
