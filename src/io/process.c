@@ -35,7 +35,9 @@ struct stat_line {
 	uint64_t environment_end; /* address; 0 before a program has begun and after it has ended */
 };
 
-#define FLAG_EXITING 0x4 /* PF_EXITING of include/linux/sched.h */
+/* PF_EXITING and PF_KTHREAD of include/linux/sched.h */
+#define FLAG_EXITING 0x4
+#define FLAG_KERNEL_THREAD 0x00200000
 
 /* Reads the beginning of a small file and puts a NUL behind; -1 (errno) when it cannot be read. */
 static ssize_t read_beginning(const char *path, char *buf, size_t size)
@@ -237,12 +239,12 @@ enum reading {
 };
 
 /* Between the memory of one program and that of the next a process has no environment, and again
- * when it ends, until it is a zombie. */
+ * when it ends, until it is a zombie. A thread of the kernel never has one. */
 static enum reading reading_of_nothing(pid_t pid)
 {
 	struct stat_line line;
 
-	if (!read_stat(pid, &line) || has_ended(&line))
+	if (!read_stat(pid, &line) || has_ended(&line) || line.flags & FLAG_KERNEL_THREAD)
 		return READING_NONE;
 	bool is_between = line.flags & FLAG_EXITING || line.environment_end == 0;
 
