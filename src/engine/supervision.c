@@ -14,9 +14,9 @@
 #include "engine/driver.h"
 #include "engine/job_log.h"
 #include "engine/record.h"
+#include "engine/registration.h"
 #include "engine/settle.h"
 #include "engine/state_folder.h"
-#include "engine/supervisor_id.h"
 #include "io/file.h"
 #include "store/store_patient.h"
 
@@ -27,8 +27,6 @@
 
 #define EXIT_OWN_FAULT 125
 #define RETRY_AFTER MSEC_PER_SECOND
-/* How long the supervisor of a finished job may take to go. */
-#define LAST_LOOK_LIMIT (10 * MSEC_PER_SECOND)
 /* One Ctrl-C may come twice: to the group, and handed on by the outer process. */
 #define SAME_KEY_PRESS ((msec) 200)
 
@@ -315,52 +313,13 @@ static void on_outer_gone(void *data)
 
 /* Setting up. */
 
-static int refuse_taken_name(const struct supervision *supervision, struct err *err)
-{
-	return err_set(err, ERR_EXISTS,
-		       "job '%s' is there already; choose another --name, or remove it: muster "
-		       "delete %s",
-		       supervision->name, supervision->name);
-}
-
-/* A name is free again when its job has ended, and nothing of it is left. */
-static int replace_finished(struct supervision *supervision, const char *supervisor,
-			    struct err *err)
-{
-	struct store *store = supervision->store;
-	struct store_record old CLEANUP(store_record_done) = {0};
-	int rc = settle_get(store, supervision->name, &old, err);
-
-	if (rc < 0)
-		return rc;
-	if (!record_is_finished(&old))
-		return refuse_taken_name(supervision, err);
-	supervisor_wait(old.supervisor, loop_now() + LAST_LOOK_LIMIT);
-	if (supervisor_fate(old.supervisor) == SUPERVISOR_ALIVE)
-		return err_set(err, ERR_EXISTS, "job '%s' is there already and is about to end",
-			       supervision->name);
-	rc = driver_replace_job(store, supervision->request->job, old.uid, supervisor,
-				supervision->created, err);
-	if (rc == 0)
-		supervision->replaced_uid = TAKE(old.uid);
-	return rc;
-}
-
 static int record_job(struct supervision *supervision, struct err *err)
 {
 	const struct supervisor_request *request = supervision->request;
-	char *supervisor CLEANUP(mem_free_text) = NULL;
-	int rc = supervisor_id_write_own(&supervisor, err);
 
-	if (rc < 0)
-		return rc;
 	supervision->created = loop_now();
-	rc = driver_create_job(supervision->store, request->job, supervisor, supervision->created,
-			       err);
-	if (rc != ERR_EXISTS)
-		return rc;
-	return request->replaces_finished ? replace_finished(supervision, supervisor, err)
-					  : refuse_taken_name(supervision, err);
+	return registration_register(supervision->store, request->job, request->replaces_finished,
+				     supervision->created, &supervision->replaced_uid, err);
 }
 
 static int make_backend(struct supervision *supervision, struct err *err)
