@@ -9,6 +9,7 @@
 #define LIMIT_REPLICAS 10000 /* replicas of one job, all roles together */
 #define LIMIT_ROLES 16 /* roles of one job */
 #define LIMIT_CONTAINERS 32 /* containers of one Pod template */
+#define LIMIT_RESTARTS 1000000000 /* attempts and restarts that a status may count */
 #define LIMIT_FAULTS 100 /* faults told of one file */
 #define LIMIT_LOG_LINE                                                                             \
 	(64 * 1024) /* a longer line is shown in pieces of this size; its file keeps every byte */

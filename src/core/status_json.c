@@ -3,8 +3,12 @@
 
 #include "base/names.h"
 #include "base/text.h"
+#include "core/limits.h"
 
-#include <limits.h>
+#include <inttypes.h>
+#include <stdio.h>
+
+#define SIGNAL_MAX 127 /* what a wait status has room for */
 
 static void set_time(struct json *object, const char *key, msec time)
 {
@@ -220,22 +224,42 @@ static const char *read_needed_text(struct reader *reader, const struct json *ob
 	return "";
 }
 
-static int read_int(struct reader *reader, const struct json *object, const char *key,
-		    int otherwise)
+/* Every number has a range: a status lies on disk, where hands can reach it, and a decision counts
+ * on with these. */
+static int64_t read_number(struct reader *reader, const struct json *object, const char *key,
+			   int64_t low, int64_t high, int64_t otherwise)
 {
 	struct json *value = get(reader, object, key, JSON_INTEGER, "a whole number");
 	int64_t number = json_as_integer(value, otherwise);
+	char expected[80];
 
-	if (number < INT_MIN || number > INT_MAX) {
-		refuse(reader, key, "a smaller number");
-		return otherwise;
-	}
-	return (int) number;
+	if (!value || (number >= low && number <= high))
+		return number;
+	snprintf(expected, sizeof(expected), "a whole number from %" PRId64 " to %" PRId64, low,
+		 high);
+	refuse(reader, key, expected);
+	return otherwise;
 }
 
-static int64_t read_long(struct reader *reader, const struct json *object, const char *key)
+static int read_index(struct reader *reader, const struct json *object)
 {
-	return json_as_integer(get(reader, object, key, JSON_INTEGER, "a whole number"), 0);
+	return (int) read_number(reader, object, "index", 0, LIMIT_REPLICAS - 1, 0);
+}
+
+/* Attempts, and restarts of the job or of one replica. */
+static int read_restarts(struct reader *reader, const struct json *object, const char *key)
+{
+	return (int) read_number(reader, object, key, 0, LIMIT_RESTARTS, 0);
+}
+
+static int read_exit_code(struct reader *reader, const struct json *object)
+{
+	return (int) read_number(reader, object, "exitCode", -1, INT32_MAX, -1);
+}
+
+static int read_signal(struct reader *reader, const struct json *object)
+{
+	return (int) read_number(reader, object, "signal", 0, SIGNAL_MAX, 0);
 }
 
 static msec read_time(struct reader *reader, const struct json *object, const char *key)
@@ -262,13 +286,17 @@ static int read_word(struct reader *reader, const struct json *object, const cha
 	return 0;
 }
 
-/* The elements of a list, and room for what they become. */
+/* The elements of a list of at most `limit`, and room for what they become. */
 static const struct json *read_list(struct reader *reader, const struct json *object,
-				    const char *key, size_t element_size, void **ret_elements,
-				    size_t *ret_count)
+				    const char *key, size_t limit, size_t element_size,
+				    void **ret_elements, size_t *ret_count)
 {
 	const struct json *list = get(reader, object, key, JSON_ARRAY, "a list");
 
+	if (json_count(list) > limit) {
+		refuse(reader, key, "a shorter list");
+		list = NULL;
+	}
 	*ret_count = json_count(list);
 	*ret_elements = arena_take_array(reader->arena, *ret_count, element_size);
 	return list;
@@ -289,8 +317,9 @@ static void read_condition(struct reader *reader, const struct json *object,
 static void read_conditions(struct reader *reader, const struct json *root, struct status *status)
 {
 	void *elements;
-	const struct json *list = read_list(reader, root, "conditions", sizeof(*status->conditions),
-					    &elements, &status->n_conditions);
+	const struct json *list =
+		read_list(reader, root, "conditions", CONDITION_COUNT, sizeof(*status->conditions),
+			  &elements, &status->n_conditions);
 
 	status->conditions = elements;
 	reader->list = "conditions";
@@ -300,6 +329,11 @@ static void read_conditions(struct reader *reader, const struct json *root, stru
 	reader->list = NULL;
 }
 
+static int read_count(struct reader *reader, const struct json *object, const char *key)
+{
+	return (int) read_number(reader, object, key, 0, LIMIT_REPLICAS, 0);
+}
+
 static void read_roles(struct reader *reader, const struct json *root, struct status *status)
 {
 	const struct json *roles = get(reader, root, "replicaStatuses", JSON_OBJECT, "an object");
@@ -307,13 +341,15 @@ static void read_roles(struct reader *reader, const struct json *root, struct st
 	struct json *counts;
 
 	status->roles = arena_take_array(reader->arena, json_count(roles), sizeof(*status->roles));
-	for (size_t i = 0; json_member(roles, i, &title, &counts); i++)
+	reader->list = "replicaStatuses";
+	for (reader->index = 0; json_member(roles, reader->index, &title, &counts); reader->index++)
 		status->roles[status->n_roles++] = (struct role_status){
 			.title = arena_copy_text(reader->arena, title),
-			.active = read_int(reader, counts, "active", 0),
-			.succeeded = read_int(reader, counts, "succeeded", 0),
-			.failed = read_int(reader, counts, "failed", 0),
+			.active = read_count(reader, counts, "active"),
+			.succeeded = read_count(reader, counts, "succeeded"),
+			.failed = read_count(reader, counts, "failed"),
 		};
+	reader->list = NULL;
 }
 
 static void read_replica(struct reader *reader, const struct json *object,
@@ -321,15 +357,15 @@ static void read_replica(struct reader *reader, const struct json *object,
 {
 	*replica = (struct replica_status){
 		.role = read_needed_text(reader, object, "role"),
-		.index = read_int(reader, object, "index", 0),
-		.attempt = read_int(reader, object, "attempt", 0),
-		.restarts = read_int(reader, object, "restarts", 0),
+		.index = read_index(reader, object),
+		.attempt = read_restarts(reader, object, "attempt"),
+		.restarts = read_restarts(reader, object, "restarts"),
 		.state = (enum replica_state) read_word(reader, object, "state",
 							replica_state_words, REPLICA_STATE_COUNT),
-		.pid = read_long(reader, object, "pid"),
+		.pid = read_number(reader, object, "pid", 0, INT32_MAX, 0),
 		.address = read_text(reader, object, "address"),
-		.exit_code = read_int(reader, object, "exitCode", -1),
-		.signal = read_int(reader, object, "signal", 0),
+		.exit_code = read_exit_code(reader, object),
+		.signal = read_signal(reader, object),
 		.reason = read_text(reader, object, "reason"),
 		.start_time = read_time(reader, object, "startTime"),
 		.end_time = read_time(reader, object, "endTime"),
@@ -340,8 +376,9 @@ static void read_replica(struct reader *reader, const struct json *object,
 static void read_replicas(struct reader *reader, const struct json *root, struct status *status)
 {
 	void *elements;
-	const struct json *list = read_list(reader, root, "replicas", sizeof(*status->replicas),
-					    &elements, &status->n_replicas);
+	const struct json *list =
+		read_list(reader, root, "replicas", (size_t) LIMIT_ROLES * LIMIT_REPLICAS,
+			  sizeof(*status->replicas), &elements, &status->n_replicas);
 
 	status->replicas = elements;
 	reader->list = "replicas";
@@ -356,8 +393,8 @@ static void read_last_lines(struct reader *reader, const struct json *object,
 {
 	void *elements;
 	const struct json *list =
-		read_list(reader, object, "lastLines", sizeof(*failure->last_lines), &elements,
-			  &failure->n_last_lines);
+		read_list(reader, object, "lastLines", LIMIT_LAST_LINES,
+			  sizeof(*failure->last_lines), &elements, &failure->n_last_lines);
 
 	failure->last_lines = elements;
 	for (size_t i = 0; i < failure->n_last_lines; i++)
@@ -370,8 +407,8 @@ static void read_consequences(struct reader *reader, const struct json *object,
 {
 	void *elements;
 	const struct json *list =
-		read_list(reader, object, "consequences", sizeof(*failure->consequences), &elements,
-			  &failure->n_consequences);
+		read_list(reader, object, "consequences", LIMIT_REPLICAS,
+			  sizeof(*failure->consequences), &elements, &failure->n_consequences);
 
 	failure->consequences = elements;
 	reader->list = "failure.consequences";
@@ -380,7 +417,7 @@ static void read_consequences(struct reader *reader, const struct json *object,
 
 		failure->consequences[reader->index] = (struct consequence){
 			.role = read_needed_text(reader, consequence, "role"),
-			.index = read_int(reader, consequence, "index", 0),
+			.index = read_index(reader, consequence),
 			.what = read_needed_text(reader, consequence, "what"),
 		};
 	}
@@ -397,14 +434,14 @@ static struct failure *read_failure(struct reader *reader, const struct json *ro
 	struct failure *failure = arena_take(reader->arena, sizeof(*failure));
 
 	failure->role = read_text(reader, object, "role");
-	failure->index = read_int(reader, object, "index", 0);
-	failure->attempt = read_int(reader, object, "attempt", 0);
-	failure->exit_code = read_int(reader, object, "exitCode", -1);
-	failure->signal = read_int(reader, object, "signal", 0);
+	failure->index = read_index(reader, object);
+	failure->attempt = read_restarts(reader, object, "attempt");
+	failure->exit_code = read_exit_code(reader, object);
+	failure->signal = read_signal(reader, object);
 	failure->reason = read_text(reader, object, "reason");
 	failure->message = read_text(reader, object, "message");
 	failure->time = read_time(reader, object, "time");
-	failure->lived = read_long(reader, object, "livedMilliseconds");
+	failure->lived = read_number(reader, object, "livedMilliseconds", 0, INT64_MAX, 0);
 	read_last_lines(reader, object, failure);
 	read_consequences(reader, object, failure);
 	return failure;
@@ -417,9 +454,9 @@ static void read_members(struct reader *reader, const struct json *root, struct 
 	read_replicas(reader, root, status);
 	status->start_time = read_time(reader, root, "startTime");
 	status->completion_time = read_time(reader, root, "completionTime");
-	status->exit_code = read_int(reader, root, "exitCode", -1);
-	status->restarts = read_int(reader, root, "restarts", 0);
-	status->recent_restarts = read_int(reader, root, "recentRestarts", 0);
+	status->exit_code = read_exit_code(reader, root);
+	status->restarts = read_restarts(reader, root, "restarts");
+	status->recent_restarts = read_restarts(reader, root, "recentRestarts");
 	status->restart_at = read_time(reader, root, "restartAt");
 	status->failure = read_failure(reader, root);
 }
