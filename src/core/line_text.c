@@ -52,25 +52,6 @@ size_t line_text_whole_characters(const char *bytes, size_t len)
 	return size > len - begin + 1 ? begin - 1 : len;
 }
 
-/* Size of the well-formed character at the front (RFC 3629); 0 where there is none. */
-static size_t read_character(const unsigned char *bytes, size_t len)
-{
-	size_t size = character_size(bytes[0]);
-
-	if (size == 0 || size > len)
-		return 0;
-	for (size_t i = 1; i < size; i++) {
-		if (!is_tail_byte(bytes[i]))
-			return 0;
-	}
-	bool is_overlong =
-		(bytes[0] == 0xe0 && bytes[1] < 0xa0) || (bytes[0] == 0xf0 && bytes[1] < 0x90);
-	bool is_surrogate = bytes[0] == 0xed && bytes[1] >= 0xa0;
-	bool is_too_high = bytes[0] == 0xf4 && bytes[1] >= 0x90;
-
-	return is_overlong || is_surrogate || is_too_high ? 0 : size;
-}
-
 /* Size of a sequence that begins with "ESC [": up to its final byte (ECMA-48, 5.4). */
 static size_t control_sequence_size(const unsigned char *bytes, size_t len)
 {
@@ -145,7 +126,7 @@ static void add_control(struct text *text, size_t begin, unsigned char byte)
 /* Adds the character at the front; how many bytes it had. */
 static size_t add_character(struct text *text, const unsigned char *bytes, size_t len)
 {
-	size_t size = read_character(bytes, len);
+	size_t size = text_utf8_length((const char *) bytes, len);
 	bool is_upper_control = size == 2 && bytes[0] == 0xc2 && bytes[1] < 0xa0;
 
 	if (size == 0)
