@@ -148,15 +148,19 @@ struct faults {
 	struct fault *list;
 	size_t count;
 	size_t capacity;
+	size_t n_more; /* found beyond LIMIT_FAULTS, and only counted */
 };
 
 void faults_done(struct faults *faults);
+/* LIMIT_FAULTS are there: what else is added will only be counted. */
+bool faults_are_full(const struct faults *faults);
 void fault_add(struct faults *faults, struct place place, const char *path, const char *format, ...)
 	PRINTF_LIKE(4, 5);
 /* Puts the faults from number `first` on into the order of their places. */
 void faults_sort(struct faults *faults, size_t first);
 /* Each fault on a line of its own: "FILE:LINE:COLUMN: path: sentence"; without
- * a place where there is none, without the file where it is NULL. */
+ * a place where there is none, without the file where it is NULL. A last line
+ * says how many more there are. */
 void faults_describe(const struct faults *faults, const char *file, struct text *text);
 
 /* Makes a job of a TFJob document: kind, defaults, normalised role keys, the older array form

@@ -19,6 +19,11 @@ void faults_done(struct faults *faults)
 	*faults = (struct faults){0};
 }
 
+bool faults_are_full(const struct faults *faults)
+{
+	return faults->count >= LIMIT_FAULTS;
+}
+
 static char *format_sentence(const char *format, va_list values)
 	__attribute__((format(printf, 1, 0)));
 
@@ -34,8 +39,10 @@ void fault_add(struct faults *faults, struct place place, const char *path, cons
 {
 	va_list values;
 
-	if (faults->count >= LIMIT_FAULTS)
+	if (faults_are_full(faults)) {
+		faults->n_more++;
 		return;
+	}
 	mem_grow(&faults->list, &faults->capacity, faults->count, sizeof(*faults->list));
 	va_start(values, format);
 	faults->list[faults->count++] = (struct fault){
@@ -92,6 +99,7 @@ void faults_describe(const struct faults *faults, const char *file, struct text 
 {
 	for (size_t i = 0; i < faults->count; i++)
 		describe_fault(&faults->list[i], file, text);
-	if (faults->count >= LIMIT_FAULTS)
-		text_addf(text, "(the first %d faults are shown)\n", LIMIT_FAULTS);
+	if (faults->n_more > 0)
+		text_addf(text, "and %zu more fault%s\n", faults->n_more,
+			  faults->n_more == 1 ? "" : "s");
 }

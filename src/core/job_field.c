@@ -80,12 +80,18 @@ static struct place place_of(const struct field_reader *reader, const struct fie
 	return document_place(reader->document, text_of(&path));
 }
 
+/* A place is looked for from the beginning of the document, so none is where it would not be told.
+ */
 static void refuse(struct field_reader *reader, const struct field *field, const char *sentence)
 {
 	struct text path CLEANUP(text_done) = {0};
+	struct place place = {0};
 
-	field_add_path(field, &path);
-	fault_add(reader->faults, place_of(reader, field), text_of(&path), "%s", sentence);
+	if (!faults_are_full(reader->faults)) {
+		field_add_path(field, &path);
+		place = place_of(reader, field);
+	}
+	fault_add(reader->faults, place, text_of(&path), "%s", sentence);
 	reader->n_refused++;
 }
 

@@ -521,7 +521,7 @@ static void faults_beyond_the_limit_are_counted_but_not_kept(void **state)
 	for (int i = 0; i < 2 * LIMIT_FAULTS; i++)
 		text_addf(&yaml, "  odd%d: 1\n", i);
 	assert_null(try_read(text_of(&yaml), JOB_STRICT, NULL, &lines));
-	assert_true(text_ends_with(text_of(&lines), "(the first 100 faults are shown)\n"));
+	assert_true(text_ends_with(text_of(&lines), "\nand 101 more faults\n"));
 
 	/* A second document of the same file is still refused. */
 	struct json *root CLEANUP(json_cleanup) = json_new_integer(7);
@@ -535,6 +535,7 @@ static void faults_beyond_the_limit_are_counted_but_not_kept(void **state)
 
 static void a_fault_stays_on_its_line(void **state)
 {
+	assert_int_equal(faults.n_more, 1);
 	(void) state;
 
 	assert_faults(HEAD "spec: {\"a\\nb\\x1b[2J\": 1, tfReplicaSpecs: {Worker: " ROLE "}}",
