@@ -71,18 +71,32 @@ void faults_sort(struct faults *faults, size_t first)
 	}
 }
 
+/* Bytes of the control character at the front: those of ASCII, and those of ISO 6429 (U+0080 to
+ * U+009F), which many terminals obey as well; 0 where there is none. */
+static size_t control_size(const unsigned char *at)
+{
+	if (at[0] < ' ' || at[0] == 0x7f)
+		return 1;
+	return at[0] == 0xc2 && at[1] >= 0x80 && at[1] <= 0x9f ? 2 : 0;
+}
+
 /* A key of the user's may hold anything; a fault stays on its line and moves no cursor. */
 static void add_printable(struct text *text, const char *string)
 {
-	for (; *string; string++)
-		text_add_char(text,
-			      (unsigned char) *string < ' ' || *string == 0x7f ? '?' : *string);
+	while (*string) {
+		size_t size = control_size((const unsigned char *) string);
+
+		text_add_char(text, size > 0 ? '?' : *string);
+		string += size > 0 ? size : 1;
+	}
 }
 
 static void describe_fault(const struct fault *fault, const char *file, struct text *text)
 {
-	if (file)
-		text_addf(text, "%s:", file);
+	if (file) {
+		add_printable(text, file);
+		text_add_char(text, ':');
+	}
 	if (file && fault->place.line > 0)
 		text_addf(text, "%d:%d:", fault->place.line, fault->place.column);
 	if (file)
