@@ -142,6 +142,16 @@ static void collect(struct field_reader *reader, const struct field *spec, struc
 		collect_from_map(reader, entries);
 }
 
+/* A number that was refused stands for one replica: a job is not told besides that it has nobody.
+ */
+static int read_replicas(struct field_reader *reader, const struct field *replicas)
+{
+	size_t n_refused = reader->n_refused;
+	int64_t count = field_integer(reader, replicas, 0, INT32_MAX, 1);
+
+	return reader->n_refused > n_refused ? 1 : (int) count;
+}
+
 /* Training code knows one chief; TensorFlow refuses a cluster with two. */
 static void check_leader_is_one(struct field_reader *reader, const struct field *replicas,
 				const struct role *role)
@@ -183,7 +193,7 @@ static void read_role(struct field_reader *reader, const struct entries *entries
 	role->kind = entry->kind;
 	role->title = arena_copy_text(arena, entry->title);
 	role->name = lower_case(arena, entry->title);
-	role->replicas = (int) field_integer(reader, &replicas, 0, INT32_MAX, 1);
+	role->replicas = read_replicas(reader, &replicas);
 	check_leader_is_one(reader, &replicas, role);
 	role->restart_policy = (enum restart_policy) field_word(
 		reader, &policy, restart_policy_words, ARRAY_LEN(restart_policy_words),
