@@ -22,14 +22,19 @@ void log_pattern_done(struct log_pattern *pattern)
 {
 	if (pattern->is_set)
 		regfree(&pattern->expression);
+	text_done(&pattern->line);
 	pattern->is_set = false;
 }
 
-bool log_pattern_matches(const struct log_pattern *pattern, const char *bytes, size_t len)
+/* POSIX searches text up to its NUL. REG_STARTEND (BSD, glibc, musl) goes on behind NULs that stand
+ * in the line; the one behind it is for libraries which look for it all the same. */
+bool log_pattern_matches(struct log_pattern *pattern, const char *bytes, size_t len)
 {
-	/* REG_STARTEND (BSD, glibc, musl): the text may hold NULs and needs none at its end. */
 	regmatch_t range = {.rm_so = 0, .rm_eo = (regoff_t) len};
 
-	return !pattern->is_set ||
-	       regexec(&pattern->expression, bytes, 1, &range, REG_STARTEND) == 0;
+	if (!pattern->is_set)
+		return true;
+	text_clear(&pattern->line);
+	text_add_bytes(&pattern->line, bytes, len);
+	return regexec(&pattern->expression, text_of(&pattern->line), 1, &range, REG_STARTEND) == 0;
 }
