@@ -3,6 +3,7 @@
 #include "base/mem.h"
 #include "cli/command.h"
 #include "cli/lookup.h"
+#include "cli/options.h"
 #include "cli/output.h"
 #include "core/status.h"
 

@@ -1,6 +1,7 @@
 /* muster delete: ends jobs that run, and forgets them with their logs. */
 #include "cli/command.h"
 #include "cli/lookup.h"
+#include "cli/options.h"
 #include "cli/output.h"
 #include "core/job.h"
 

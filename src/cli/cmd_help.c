@@ -1,6 +1,7 @@
 /* muster help [COMMAND]: what there is, and how it is used. */
 #include "cli/command.h"
 #include "cli/help.h"
+#include "cli/options.h"
 #include "cli/output.h"
 
 static int help_run(const struct options *options)

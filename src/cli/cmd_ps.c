@@ -1,6 +1,7 @@
 /* muster ps: the jobs of this user on this machine. */
 #include "cli/command.h"
 #include "cli/lookup.h"
+#include "cli/options.h"
 #include "cli/output.h"
 #include "cli/table.h"
 #include "io/loop.h"

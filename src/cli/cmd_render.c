@@ -2,6 +2,7 @@
 #include "base/mem.h"
 #include "cli/command.h"
 #include "cli/job_source.h"
+#include "cli/options.h"
 #include "cli/output.h"
 #include "core/cluster.h"
 

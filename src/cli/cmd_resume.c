@@ -1,6 +1,7 @@
 /* muster resume: starts the processes of suspended jobs again. */
 #include "cli/change.h"
 #include "cli/command.h"
+#include "cli/options.h"
 
 static int resume_run(const struct options *options)
 {

@@ -3,6 +3,7 @@
 #include "cli/command.h"
 #include "cli/job_source.h"
 #include "cli/lookup.h"
+#include "cli/options.h"
 #include "cli/output.h"
 #include "engine/backend_local.h"
 #include "engine/supervisor.h"

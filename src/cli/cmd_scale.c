@@ -3,10 +3,12 @@
 #include "cli/change.h"
 #include "cli/command.h"
 #include "cli/lookup.h"
+#include "cli/options.h"
 #include "cli/output.h"
 #include "core/job.h"
 #include "core/limits.h"
 
+#include <assert.h>
 #include <string.h>
 
 /* Adds "worker=3" to a patch. The role's key in the document is the job's own spelling of it. */
@@ -40,7 +42,7 @@ static int read_job(struct client *client, const char *argument, struct job **re
 		return err->code;
 	if (client->functions->get(client, name, &object, err))
 		return lookup_hint(client, name, err);
-	if (job_read(object, NULL, JOB_LENIENT, &faults, ret_job))
+	if (job_read(object, NULL, JOB_LENIENT, &faults, ret_job) < 0)
 		return err_set(err, ERR_IO, "the job cannot be read: %s: %s", faults.list[0].path,
 			       faults.list[0].sentence);
 	return 0;
@@ -54,6 +56,7 @@ static int scale(struct client *client, const char *const *arguments, size_t cou
 
 	if (read_job(client, arguments[0], &job, err))
 		return err->code;
+	assert(job);
 	for (size_t i = 1; i < count; i++)
 		if (add_count(job, arguments[i], specs, err))
 			return err->code;

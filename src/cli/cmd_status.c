@@ -2,6 +2,7 @@
 #include "base/mem.h"
 #include "cli/command.h"
 #include "cli/lookup.h"
+#include "cli/options.h"
 #include "cli/output.h"
 #include "cli/table.h"
 #include "cli/watch.h"

@@ -1,6 +1,7 @@
 /* muster stop: asks jobs for an orderly end, and waits until nothing of them is left. */
 #include "cli/command.h"
 #include "cli/lookup.h"
+#include "cli/options.h"
 #include "cli/output.h"
 #include "cli/watch.h"
 #include "core/job.h"

@@ -1,6 +1,7 @@
 /* muster suspend: ends the processes of jobs in good order, and keeps the jobs to be resumed. */
 #include "cli/change.h"
 #include "cli/command.h"
+#include "cli/options.h"
 
 static int suspend_run(const struct options *options)
 {

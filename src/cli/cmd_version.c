@@ -1,5 +1,6 @@
 /* muster version: which one this is. */
 #include "cli/command.h"
+#include "cli/options.h"
 #include "cli/output.h"
 
 static int version_run(const struct options *options)

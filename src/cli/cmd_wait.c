@@ -1,6 +1,7 @@
 /* muster wait: sleeps until a job has ended, and ends with the job's own code. */
 #include "cli/command.h"
 #include "cli/lookup.h"
+#include "cli/options.h"
 #include "cli/output.h"
 #include "cli/watch.h"
 #include "io/loop.h"

@@ -2,10 +2,11 @@
  * completion come out of the row. */
 #pragma once
 
-#include "base/own.h"
-#include "cli/options.h"
-
+#include <stdbool.h>
 #include <stddef.h>
+
+struct options;
+struct option_row;
 
 struct command {
 	const char *name;

@@ -3,6 +3,7 @@
 
 #include "base/mem.h"
 #include "base/names.h"
+#include "cli/options.h"
 
 #include <string.h>
 

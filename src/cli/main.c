@@ -1,6 +1,7 @@
 /* muster: finds the command, reads its options, runs it. */
 #include "cli/command.h"
 #include "cli/help.h"
+#include "cli/options.h"
 #include "cli/output.h"
 
 #include <signal.h>

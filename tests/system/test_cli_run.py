@@ -69,7 +69,8 @@ def test_a_job_that_takes_too_long_ends_with_124(muster):
 
 @pytest.mark.parametrize("number, code", [(signal.SIGINT, 130), (signal.SIGTERM, 143), (signal.SIGHUP, 129)])
 def test_a_signal_to_muster_ends_the_job_in_good_order(muster, number, code):
-    process = muster.start("run", "--name", "job", *shell("trap 'echo saved; exit 0' TERM; echo begun; while :; do sleep 0.1; done"))
+    command = "trap 'echo saved; exit 0' TERM; echo begun; while :; do sleep 0.1; done"
+    process = muster.start("run", "--name", "job", *shell(command))
     read_until(process.stdout, "begun")
     process.send_signal(number)
     output, _ = process.communicate(timeout=60)

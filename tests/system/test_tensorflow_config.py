@@ -13,11 +13,11 @@ pytestmark = pytest.mark.skipif(importlib.util.find_spec("tensorflow") is None,
 @pytest.fixture
 def resolve(monkeypatch):
     """What TFConfigClusterResolver makes of a TF_CONFIG: (cluster, task type, task id)."""
-    from tensorflow.distribute.cluster_resolver import TFConfigClusterResolver
+    import tensorflow
 
     def ask(text):
         monkeypatch.setenv("TF_CONFIG", text)
-        resolver = TFConfigClusterResolver()
+        resolver = tensorflow.distribute.cluster_resolver.TFConfigClusterResolver()
         return resolver.cluster_spec().as_dict(), resolver.task_type, resolver.task_id
 
     return ask
