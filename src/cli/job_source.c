@@ -116,6 +116,21 @@ static const char *word_of_command(const char *const *arguments)
 	return slash && slash[1] ? slash + 1 : arguments[0];
 }
 
+/* A job is a JSON document: another character set would reach the program as question marks. */
+static bool check_characters(const char *const *command, struct err *err)
+{
+	struct text shown CLEANUP(text_done) = {0};
+
+	while (*command && text_is_utf8(*command, strlen(*command)))
+		command++;
+	if (!*command)
+		return true;
+	text_add_as_utf8(&shown, *command, strlen(*command));
+	err_set(err, ERR_INVALID, "argument '%s' is not UTF-8, which is all that a job can hold",
+		text_of(&shown));
+	return false;
+}
+
 static bool read_flags(const struct options *options, const struct variables *variables,
 		       struct job **ret_job, struct err *err)
 {
@@ -136,7 +151,8 @@ static bool read_flags(const struct options *options, const struct variables *va
 	set_counts(options, &build);
 	if (!check_counts(&build, err) ||
 	    program_find(arguments, count, options_had_separator(options), &command, &interpreter,
-			 err))
+			 err) ||
+	    !check_characters(command, err))
 		return false;
 	name = option_text(options, "name") ? mem_copy_text(option_text(options, "name"))
 					    : job_name_make(word_of_command(arguments));

@@ -34,6 +34,10 @@ int variables_add(struct variables *variables, const char *assignment, struct er
 	*equals = '\0';
 	if (!name_is_environment_variable(name))
 		return err_set(err, ERR_INVALID, "'%s' is no name for a variable", name);
+	if (!text_is_utf8(equals + 1, strlen(equals + 1)))
+		return err_set(err, ERR_INVALID,
+			       "the value of %s is not UTF-8, which is all that a job can hold",
+			       name);
 	append(variables, name, equals + 1);
 	return 0;
 }

@@ -186,6 +186,8 @@ def test_every_fault_of_a_file_is_told_with_its_place(muster, tmp_path):
     (["-w", "0", "--", "true"], "--workers 0 leaves nobody to train: give --chief too"),
     (["--env", "A", "--", "true"], "--env: 'A' has no value: write NAME=VALUE"),
     (["--env-file", "vars", "--", "true"], "--env-file: vars:2: '1B' is no name for a variable"),
+    (["--env", "A=caf\udce9", "--", "true"], "--env: the value of A is not UTF-8, which is all that a job can hold"),
+    (["--", "echo", "caf\udce9"], "argument 'caf\ufffd' is not UTF-8, which is all that a job can hold"),
     (["--as", "tf-config", "--role", "ps", "-f", "job.yaml"], "job.yaml has no replica ps-0"),
 ])
 def test_each_mistake_has_a_sentence(muster, job_file, script, tmp_path, arguments, sentence):
