@@ -2,6 +2,7 @@
 
 #include <errno.h>
 #include <stdarg.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -32,9 +33,14 @@ int err_set(struct err *err, enum err_code code, const char *format, ...)
 	return code;
 }
 
+static bool is_want_of_space(int errno_value)
+{
+	return errno_value == ENOSPC || errno_value == EDQUOT || errno_value == EFBIG;
+}
+
 int err_set_errno(struct err *err, int errno_value, const char *format, ...)
 {
-	enum err_code code = errno_value == ENOSPC || errno_value == EDQUOT ? ERR_SPACE : ERR_IO;
+	enum err_code code = is_want_of_space(errno_value) ? ERR_SPACE : ERR_IO;
 
 	if (!err)
 		return code;

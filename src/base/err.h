@@ -28,7 +28,8 @@ struct err {
  * not found", name)`. Lower case, no full stop, names the object. err may be NULL. */
 int err_set(struct err *err, enum err_code code, const char *format, ...) PRINTF_LIKE(3, 4);
 
-/* Like err_set with ERR_IO (ERR_SPACE for ENOSPC and EDQUOT), followed by ": " and errno's text. */
+/* Like err_set with ERR_IO (ERR_SPACE for ENOSPC, EDQUOT and EFBIG), followed by ": " and errno's
+ * text. */
 int err_set_errno(struct err *err, int errno_value, const char *format, ...) PRINTF_LIKE(3, 4);
 
 /* Puts "prefix: " before the text that is there. Returns the code. */

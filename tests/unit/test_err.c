@@ -26,6 +26,7 @@ static void errno_is_told_and_a_full_disk_has_its_own_code(void **state)
 	assert_string_equal(err.text, "cannot open f: No such file or directory");
 	assert_int_equal(err_set_errno(&err, ENOSPC, "cannot write"), ERR_SPACE);
 	assert_int_equal(err_set_errno(NULL, EDQUOT, "cannot write"), ERR_SPACE);
+	assert_int_equal(err_set_errno(NULL, EFBIG, "cannot write"), ERR_SPACE);
 }
 
 static void long_texts_are_cut(void **state)

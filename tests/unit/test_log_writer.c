@@ -190,7 +190,7 @@ static void a_full_disk_costs_bytes_and_says_how_many(void **state)
 	int rc_after_second_try = add(fixture, "lost too\n", NOON + 1200);
 
 	limit_file_size(RLIM_INFINITY);
-	assert_int_equal(rc, ERR_IO);
+	assert_int_equal(rc, ERR_SPACE);
 	assert_non_null(strstr(err.text, "is not kept for now"));
 	assert_int_equal(rc_while_full, 0);
 	assert_int_equal(rc_after_second_try, 0);
