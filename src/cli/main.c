@@ -3,6 +3,7 @@
 #include "cli/help.h"
 #include "cli/options.h"
 #include "cli/output.h"
+#include "io/file.h"
 
 #include <signal.h>
 #include <string.h>
@@ -74,8 +75,11 @@ int main(int argc, char **argv)
 	const struct command *command = command_find(command_name_of(argv[1]));
 	int n_used = argc < 2 ? argc : 2;
 
-	/* A reader that is gone is an error of write, which each writer answers for itself. */
+	file_keep_standard_numbers();
+	/* A reader that is gone, and a file that may not grow (ulimit -f), are errors of write,
+	 * which each writer answers for itself. */
 	signal(SIGPIPE, SIG_IGN);
+	signal(SIGXFSZ, SIG_IGN);
 	if (!command)
 		return complain_of_command(argv[1]);
 	return output_finish(run_command(command, argc - n_used, argv + n_used));

@@ -17,7 +17,6 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <signal.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
@@ -193,7 +192,6 @@ int supervisor_run(const struct supervisor_request *request, int *ret_exit_code,
 
 	if (rc < 0)
 		return rc;
-	signal(SIGPIPE, SIG_IGN); /* a reader that went away is an error of one write */
 	if (!request->is_detached)
 		return see_through(request, NULL, NULL, ret_exit_code, err);
 	rc = run_detached(request, err);

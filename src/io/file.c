@@ -15,6 +15,13 @@ void file_close(int *fd)
 	*fd = -1;
 }
 
+void file_keep_standard_numbers(void)
+{
+	for (int fd = STDIN_FILENO; fd <= STDERR_FILENO; fd++)
+		if (fcntl(fd, F_GETFD) < 0)
+			open("/dev/null", fd == STDIN_FILENO ? O_WRONLY : O_RDONLY);
+}
+
 int file_write_all(int fd, const void *bytes, size_t len, size_t *ret_written)
 {
 	size_t written = 0;

@@ -10,6 +10,11 @@
 /* `int fd CLEANUP(file_close) = …`; a negative number is passed over, and -1 is left behind. */
 void file_close(int *fd);
 
+/* Standard input, output and error output that we were started without (`>&-`) would be the numbers
+ * of the next files that we open, and our messages would be written into those. They are opened so
+ * that reading or writing them fails as before. */
+void file_keep_standard_numbers(void);
+
 /* Writes all of it, over interruptions and short writes. Returns 0 or errno; *ret_written (may be
  * NULL) is how much was taken in either case. */
 int file_write_all(int fd, const void *bytes, size_t len, size_t *ret_written);

@@ -3,10 +3,11 @@
 import json
 import re
 import signal
+import subprocess
 
 import pytest
 
-from conftest import conditions, read_until, replicas
+from conftest import BINARY, conditions, read_until, replicas
 
 pytestmark = pytest.mark.sanitize
 
@@ -150,3 +151,18 @@ def test_a_reader_that_leaves_early_stops_nothing(muster):
     process.stdout.close()
     assert process.wait(timeout=60) == 6
     assert "line 20000" in muster("logs", "--tail", "1", "job", code=0).stdout
+
+
+def test_files_of_muster_never_take_the_place_of_closed_standard_files(muster):
+    command = shell("for n in 0 1 2; do readlink /proc/$PPID/fd/$n; done")
+    call = ["sh", "-c", '"$0" "$@" <&- >&- 2>&-', BINARY, "run", "--name", "closed", *command]
+    assert subprocess.run(call, env=muster.environment, check=False).returncode == 0
+    assert lines_of(muster("logs", "closed", code=0).stdout, "worker-0") == ["/dev/null"] * 3
+
+
+def test_a_log_that_may_not_grow_further_ends_neither_muster_nor_the_job(muster):
+    call = ["sh", "-c", 'ulimit -f 4000; "$0" "$@"', BINARY, "run", *shell("seq 1000000; exit 4")]
+    done = subprocess.run(call, env=muster.environment, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True,
+                          check=False)
+    assert done.returncode == 4, done.stderr
+    assert "is not kept for now: File too large" in done.stderr
