@@ -4,6 +4,7 @@
 struct counts {
 	size_t n_running;
 	size_t n_stopping;
+	size_t n_stopped; /* of a job that goes on: those that it was scaled down by */
 	size_t n_awaited;
 	const struct replica_status *awaited;
 };
@@ -27,9 +28,11 @@ static struct counts count_states(const struct status *status)
 		case REPLICA_STOPPING:
 			counts.n_stopping++;
 			break;
+		case REPLICA_STOPPED:
+			counts.n_stopped++;
+			break;
 		case REPLICA_SUCCEEDED:
 		case REPLICA_FAILED:
-		case REPLICA_STOPPED:
 		case REPLICA_STATE_COUNT:
 			break;
 		}
@@ -41,7 +44,8 @@ static void describe_awaited(const struct status *status, const struct counts *c
 			     struct text *text)
 {
 	text_addf(text, "%zu of %zu running, waiting for %s-%d", counts->n_running,
-		  status->n_replicas, counts->awaited->role, counts->awaited->index);
+		  status->n_replicas - counts->n_stopped, counts->awaited->role,
+		  counts->awaited->index);
 	if (counts->n_awaited > 1)
 		text_addf(text, " and %zu more", counts->n_awaited - 1);
 	if (status->restart_at != MSEC_UNSET && status->restart_at > now) {

@@ -125,6 +125,8 @@ static void progress_tells_what_is_waited_for_until_all_run(void **state)
 	struct status status = {.replicas = replicas, .n_replicas = 4};
 
 	assert_progress(&status, "2 of 4 running, waiting for worker-2 and 1 more");
+	replicas[2].state = REPLICA_STOPPED;
+	assert_progress(&status, "2 of 3 running, waiting for worker-3");
 	replicas[2].state = REPLICA_RUNNING;
 	assert_progress(&status, "3 of 4 running, waiting for worker-3");
 	status.restart_at = START + 4000;
