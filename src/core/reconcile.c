@@ -214,12 +214,16 @@ void reconcile_begin(const struct job *job, msec now, struct arena *arena,
 	*ret_status = plan.status;
 }
 
-/* What ran did not fail by itself: it was ended with its supervisor, or after it. */
+/* What ran did not fail by itself: it was ended with its supervisor, or after it. What waited to be
+ * started waits no more. */
 static void mark_lost_as_stopped(struct decision *decision)
 {
-	for (size_t i = 0; i < decision->n_replicas; i++)
-		if (decision->replicas[i].is_disrupted)
-			decision->replicas[i].status->state = REPLICA_STOPPED;
+	for (size_t i = 0; i < decision->n_replicas; i++) {
+		const struct replica *replica = &decision->replicas[i];
+
+		if (replica->is_disrupted || replica->status->state == REPLICA_PENDING)
+			replica->status->state = REPLICA_STOPPED;
+	}
 }
 
 void reconcile_lost(const struct job *job, const struct status *last_status, const char *why,

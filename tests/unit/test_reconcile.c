@@ -86,6 +86,17 @@ static void a_job_without_its_supervisor_has_failed_and_its_replicas_have_not(vo
 	assert_int_equal(scene_replica(scene, "worker", 1)->attempt, 0);
 }
 
+static void nobody_waits_for_a_start_without_a_supervisor(void **state)
+{
+	struct scene *scene = *state;
+
+	scene_add_role(scene, ROLE_WORKER, 1, RESTART_ON_FAILURE);
+	reconcile_begin(&scene->job, scene->now, scene->arena, &scene->status);
+	reconcile_lost(&scene->job, &scene->status, "muster was killed", scene->now + 5,
+		       scene->arena, &scene->plan);
+	assert_int_equal(scene->plan.status.replicas[0].state, REPLICA_STOPPED);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -94,6 +105,7 @@ int main(void)
 		SCENE_TEST(a_suspended_job_shows_no_active_replica_at_once),
 		SCENE_TEST(a_first_status_knows_every_replica),
 		SCENE_TEST(a_job_without_its_supervisor_has_failed_and_its_replicas_have_not),
+		SCENE_TEST(nobody_waits_for_a_start_without_a_supervisor),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
