@@ -37,10 +37,31 @@ const char *job_source_name(const struct options *options)
 	return strcmp(file, "-") ? file : "standard input";
 }
 
+/* Whether a fault before this one said the same, of another role. */
+static bool was_told(const struct faults *faults, size_t index)
+{
+	for (size_t i = 0; i < index; i++)
+		if (text_equals(faults->list[i].sentence, faults->list[index].sentence))
+			return true;
+	return false;
+}
+
+/* Who gave flags knows of no document and its fields. */
+static void complain_of_flags(const struct faults *faults)
+{
+	for (size_t i = 0; i < faults->count; i++)
+		if (!was_told(faults, i))
+			output_say("%s", faults->list[i].sentence);
+}
+
 void job_source_complain(const struct options *options, const struct faults *faults)
 {
 	struct text text CLEANUP(text_done) = {0};
 
+	if (!option_text(options, "file")) {
+		complain_of_flags(faults);
+		return;
+	}
 	faults_describe(faults, job_source_name(options), &text);
 	output_complain(&text);
 }

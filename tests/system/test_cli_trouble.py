@@ -20,6 +20,11 @@ def test_a_state_folder_that_cannot_be_made_has_a_sentence(muster, tmp_path):
         assert len(done.stderr.splitlines()) == 1
 
 
+def test_a_program_that_is_missing_is_told_once_and_without_a_document(muster):
+    done = muster("run", "-w", "2", "--ps", "1", "--", "no-such-program", code=2)
+    assert done.stderr == f"muster: program 'no-such-program' not found in PATH ({os.environ['PATH']})\n"
+
+
 def test_the_state_folder_can_be_named_in_three_ways(muster, tmp_path):
     muster("run", "--name", "by-flag", "--state-dir", tmp_path / "a", "--", "true", code=0)
     muster("run", "--name", "by-variable", "--", "true", code=0, env={"MUSTER_STATE_DIR": tmp_path / "b"})
