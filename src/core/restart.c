@@ -200,7 +200,7 @@ bool restart_or_fail(struct decision *decision)
 		finish_on_failure(decision, answer.fatal);
 	else if (limit >= 0 && decision->status->restarts + charge > limit)
 		finish_on_backoff_limit(decision, answer.first);
-	else
+	else if (!finish_if_too_late(decision))
 		restart(decision, &answer, charge);
 	return true;
 }

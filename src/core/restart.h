@@ -6,7 +6,8 @@
 #include <stdbool.h>
 
 /* Answers every replica that ended and may not stay ended: with a new attempt of it or of the whole
- * job (restartScope), or, where its policy or backoffLimit says no, with the end of the job.
+ * job (restartScope), or, where its policy, backoffLimit or the deadline says no, with the end of
+ * the job.
  * False when there was nothing to answer. */
 bool restart_or_fail(struct decision *decision);
 
