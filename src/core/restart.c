@@ -118,8 +118,9 @@ static struct answer find_answer(const struct decision *decision)
 		    (!answer.fatal || ended_before(decision, replica, answer.fatal)))
 			answer.fatal = replica;
 	}
-	/* Peers of a synchronous job fall with the first one; how they fell says nothing. */
-	if (answer.first && decision->job->restart_scope == RESTART_SCOPE_JOB &&
+	/* Peers fall with the one whose loss restarts the job; how they fell says nothing, whether
+	 * it is seen together or only after the restart began. */
+	if (answer.first && restarts_whole_job(decision, answer.first) &&
 	    is_restartable(answer.first))
 		answer.fatal = NULL;
 	return answer;
