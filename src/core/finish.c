@@ -294,11 +294,23 @@ struct ending finish_ending(const struct decision *decision)
 	return ending;
 }
 
-msec finish_expires_at(const struct decision *decision)
+/* The old operator could leave a finished job without a completion time. */
+static msec finished_at(const struct decision *decision)
 {
 	const struct status *status = decision->status;
+	const struct condition *failed = status_condition(status, CONDITION_FAILED);
+	const struct condition *end =
+		failed ? failed : status_condition(status, CONDITION_SUCCEEDED);
 
-	return decision->job->ttl_after_finished < 0
+	return status->completion_time == MSEC_UNSET && end ? end->last_transition
+							    : status->completion_time;
+}
+
+msec finish_expires_at(const struct decision *decision)
+{
+	const struct job *job = decision->job;
+
+	return job->ttl_after_finished < 0 || job->is_suspended
 		       ? MSEC_NEVER
-		       : status->completion_time + decision->job->ttl_after_finished;
+		       : finished_at(decision) + job->ttl_after_finished;
 }

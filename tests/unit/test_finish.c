@@ -256,6 +256,23 @@ static void on_a_cluster_the_policy_says_what_is_cleaned(void **state)
 	assert_non_null(scene_action(scene, ACTION_REMOVE, "worker", 0));
 }
 
+/* The old operator left one without a completion time when a crash ended it fast. */
+static void a_failed_job_without_a_completion_time_is_kept_as_long(void **state)
+{
+	struct scene *scene = *state;
+	struct condition failed = {CONDITION_FAILED, true,      "TFJobFailed", "",
+				   scene->now,       scene->now};
+
+	scene_add_role(scene, ROLE_WORKER, 1, RESTART_NEVER);
+	scene->job.ttl_after_finished = 60 * MSEC_PER_SECOND;
+	scene->status.conditions = &failed;
+	scene->status.n_conditions = 1;
+	assert_false(scene_decide(scene)->is_job_expired);
+	assert_int_equal(scene->plan.wake_at, scene->now + 60 * MSEC_PER_SECOND);
+	scene->now += 60 * MSEC_PER_SECOND;
+	assert_true(scene_decide(scene)->is_job_expired);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -274,6 +291,7 @@ int main(void)
 		SCENE_TEST(what_runs_at_success_counts_as_succeeded),
 		SCENE_TEST(an_old_job_is_deleted_in_its_time),
 		SCENE_TEST(on_a_cluster_the_policy_says_what_is_cleaned),
+		SCENE_TEST(a_failed_job_without_a_completion_time_is_kept_as_long),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
