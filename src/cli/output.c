@@ -1,5 +1,6 @@
 #include "cli/output.h"
 
+#include "base/mem.h"
 #include "base/yaml.h"
 #include "cli/command.h"
 
@@ -46,15 +47,17 @@ void output_complain(const struct text *text)
 	fputs(text_of(text), stderr);
 }
 
+/* One write, so that the sentences of processes that share a terminal do not mix. */
 void output_say(const char *format, ...)
 {
+	char *sentence CLEANUP(mem_free_text) = NULL;
 	va_list values;
 
-	fputs("muster: ", stderr);
 	va_start(values, format);
-	vfprintf(stderr, format, values);
+	int len = vasprintf(&sentence, format, values);
 	va_end(values);
-	fputc('\n', stderr);
+	if (len >= 0)
+		fprintf(stderr, "muster: %s\n", sentence);
 }
 
 int output_fail(const struct err *err)
