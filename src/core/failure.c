@@ -67,7 +67,8 @@ static const char *sentence_of(const struct decision *decision, const struct rep
 
 	text_addf(&sentence, "%s-%d %s", status->role, status->index,
 		  describe_end(decision, replica));
-	if (status->start_time != MSEC_UNSET) {
+	if (status->start_time != MSEC_UNSET &&
+	    !text_equals(status->reason, FAILURE_START_FAILED)) {
 		text_add(&sentence, " after ");
 		text_add_duration(&sentence, lived);
 	}

@@ -74,7 +74,8 @@ static void what_could_not_start_has_the_shells_code(void **state)
 	const struct failure *failure =
 		fail_worker(*state, -1, 0, FAILURE_START_FAILED, "no such file: train.py");
 
-	assert_non_null(strstr(failure->message, "could not be started: no such file: train.py"));
+	assert_string_equal(failure->message,
+			    "worker-1 could not be started: no such file: train.py (attempt 0)");
 	assert_int_equal(failure_exit_code(failure), 127);
 }
 
