@@ -302,6 +302,15 @@ void decision_begin_all_attempts(struct decision *decision)
 			replica_begin_attempt(&decision->replicas[i]);
 }
 
+void decision_forget_delays(struct decision *decision)
+{
+	decision->status->recent_restarts = 0;
+	for (size_t i = 0; i < decision->n_replicas; i++) {
+		decision->replicas[i].status->recent_restarts = 0;
+		decision->replicas[i].status->restart_at = MSEC_UNSET;
+	}
+}
+
 static void remove_condition(struct status *status, enum condition_type type)
 {
 	size_t kept = 0;

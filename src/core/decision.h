@@ -57,6 +57,9 @@ void replica_begin_attempt(struct replica *replica);
 /* A new attempt of every replica that is wanted and had been started. */
 void decision_begin_all_attempts(struct decision *decision);
 
+/* No restart waits any more, and the next one comes at once. */
+void decision_forget_delays(struct decision *decision);
+
 /* Sets a condition by TFJob's rules (pkg/util/status.go): the same type, status and reason changes
  * nothing; what changes goes to the end of the list; Running and Restarting remove each other;
  * Succeeded and Failed turn Running to False; and once the job has ended no condition changes. */

@@ -79,8 +79,8 @@ static void finish(struct decision *decision, enum condition_type type, const ch
 
 	decision_set_condition(decision, type, true, reason, message);
 	status->completion_time = decision->now;
-	status->restart_at = MSEC_UNSET;
 	status->exit_code = exit_code;
+	decision_forget_delays(decision);
 	decision_note(decision, NOTE_NORMAL, reason, message);
 }
 

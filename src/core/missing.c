@@ -37,35 +37,38 @@ static bool is_way_free(const struct decision *decision, const struct replica *r
 	       (replica->n_older == 0 || decision->observed->habits.names_carry_attempt);
 }
 
+static void start(struct decision *decision, const struct replica *replica)
+{
+	struct replica_status *status = replica->status;
+
+	if (decision->status->start_time == MSEC_UNSET)
+		decision->status->start_time = decision->now;
+	status->restart_at = MSEC_UNSET;
+	decision_act(decision, ACTION_START, status->role, status->index, status->attempt, 0);
+}
+
+/* Who waits for a delay waits alone: the others start. */
 static void start_missing(struct decision *decision)
 {
 	bool is_old_peer_there = is_old_peer_live(decision);
 
 	for (size_t i = 0; i < decision->n_replicas; i++) {
 		const struct replica *replica = &decision->replicas[i];
-		const struct replica_status *status = replica->status;
+		msec waits_until = restart_waits_until(decision, replica);
 
-		if (!replica->is_wanted || status->state != REPLICA_PENDING || is_old_peer_there ||
-		    !is_way_free(decision, replica))
+		if (!replica->is_wanted || replica->status->state != REPLICA_PENDING ||
+		    is_old_peer_there || !is_way_free(decision, replica))
 			continue;
-		if (decision->status->start_time == MSEC_UNSET)
-			decision->status->start_time = decision->now;
-		decision_act(decision, ACTION_START, status->role, status->index, status->attempt,
-			     0);
+		if (waits_until > decision->now)
+			plan_wake_at(decision->plan, waits_until);
+		else
+			start(decision, replica);
 	}
 }
 
 /* Addresses first: every process is told those of all others when it starts. */
 void missing_plan(struct decision *decision)
 {
-	struct status *status = decision->status;
-
-	if (decision_is_at_rest(decision) || !publish_missing(decision))
-		return;
-	if (restart_waits_until(decision) > decision->now) {
-		plan_wake_at(decision->plan, status->restart_at);
-		return;
-	}
-	status->restart_at = MSEC_UNSET;
-	start_missing(decision);
+	if (!decision_is_at_rest(decision) && publish_missing(decision))
+		start_missing(decision);
 }

@@ -7,11 +7,12 @@ struct counts {
 	size_t n_stopped; /* of a job that goes on: those that it was scaled down by */
 	size_t n_awaited;
 	const struct replica_status *awaited;
+	msec next_start; /* MSEC_NEVER: nobody waits for a delay to pass */
 };
 
-static struct counts count_states(const struct status *status)
+static struct counts count_states(const struct status *status, msec now)
 {
-	struct counts counts = {0};
+	struct counts counts = {.next_start = MSEC_NEVER};
 
 	for (size_t i = 0; i < status->n_replicas; i++) {
 		const struct replica_status *replica = &status->replicas[i];
@@ -21,6 +22,9 @@ static struct counts count_states(const struct status *status)
 		case REPLICA_STARTING:
 			if (counts.n_awaited++ == 0)
 				counts.awaited = replica;
+			if (replica->restart_at != MSEC_UNSET && replica->restart_at > now)
+				counts.next_start =
+					msec_min(counts.next_start, replica->restart_at);
 			break;
 		case REPLICA_RUNNING:
 			counts.n_running++;
@@ -48,15 +52,15 @@ static void describe_awaited(const struct status *status, const struct counts *c
 		  counts->awaited->index);
 	if (counts->n_awaited > 1)
 		text_addf(text, " and %zu more", counts->n_awaited - 1);
-	if (status->restart_at != MSEC_UNSET && status->restart_at > now) {
+	if (counts->next_start != MSEC_NEVER) {
 		text_add(text, ", next start in ");
-		text_add_duration(text, status->restart_at - now);
+		text_add_duration(text, counts->next_start - now);
 	}
 }
 
 void progress_describe(const struct status *status, msec now, struct text *text)
 {
-	struct counts counts = count_states(status);
+	struct counts counts = count_states(status, now);
 
 	if (status_is_finished(status) && counts.n_stopping == 0)
 		return;

@@ -34,8 +34,7 @@ static void suspend(struct decision *decision)
 				       message);
 	decision_set_condition(decision, CONDITION_SUSPENDED, true, "TFJobSuspended", message);
 	decision_note(decision, NOTE_NORMAL, "TFJobSuspended", message);
-	status->restart_at = MSEC_UNSET;
-	status->recent_restarts = 0;
+	decision_forget_delays(decision);
 }
 
 /* Everything starts anew, and nobody is charged for it. What is still ending is a leftover, so

@@ -1,7 +1,9 @@
 /* Restart policies (Kubeflow's), restartScope (ours), backoffLimit and the delay between restarts.
  *
  * A restart is nothing but a higher attempt number in the status: what ran before becomes a
- * leftover, which the rest of the decision ends and removes. */
+ * leftover, which the rest of the decision ends and removes. The delay is the replica's own when it
+ * starts again alone, as that of kubelet's CrashLoopBackOff is a container's: one that falls again
+ * and again holds nobody else up. */
 #include "core/restart.h"
 
 #include "base/text.h"
@@ -19,9 +21,9 @@ msec restart_delay(int recent)
 			  : msec_min(MSEC_PER_SECOND << (recent - 1), LONGEST_DELAY);
 }
 
-msec restart_waits_until(const struct decision *decision)
+msec restart_waits_until(const struct decision *decision, const struct replica *replica)
 {
-	msec restart_at = decision->status->restart_at;
+	msec restart_at = replica->status->restart_at;
 
 	return restart_at - decision->now > LONGEST_DELAY ? decision->now : restart_at;
 }
@@ -126,44 +128,29 @@ static struct answer find_answer(const struct decision *decision)
 	return answer;
 }
 
-static void schedule(struct decision *decision, msec lived)
+/* When to start again after an attempt that lived so long; counts the restart. */
+static msec schedule(const struct decision *decision, msec lived, int *recent)
 {
-	struct status *status = decision->status;
-
 	if (lived >= RESTART_LONG_LIFE)
-		status->recent_restarts = 0;
-	msec delay = restart_delay(status->recent_restarts++);
+		*recent = 0;
+	msec delay = restart_delay((*recent)++);
 
-	status->restart_at = delay ? decision->now + delay : MSEC_UNSET;
-}
-
-/* A replica that has not been started yet needs no new attempt. */
-static void begin_attempts(struct decision *decision, bool is_whole)
-{
-	for (size_t i = 0; i < decision->n_replicas; i++) {
-		struct replica *replica = &decision->replicas[i];
-		bool was_started = replica->is_wanted && replica->status->state != REPLICA_PENDING;
-
-		if (!(is_whole ? was_started : needs_answer(decision, replica)))
-			continue;
-		replica->status->restarts++;
-		replica_begin_attempt(replica);
-	}
+	return delay ? decision->now + delay : MSEC_UNSET;
 }
 
 /* "worker-1 exited with code 3 after 2s (attempt 0): the whole job starts again in 1s (restart 2
  * of 3)" */
-static void tell(struct decision *decision, const char *what_failed, bool is_whole)
+static void tell(struct decision *decision, const char *what_failed, const char *who,
+		 msec restart_at)
 {
-	const struct status *status = decision->status;
 	struct text sentence CLEANUP(text_done) = {0};
 
-	text_addf(&sentence, "%s: %s starts again", what_failed, is_whole ? "the whole job" : "it");
-	if (status->restart_at != MSEC_UNSET) {
+	text_addf(&sentence, "%s: %s starts again", what_failed, who);
+	if (restart_at != MSEC_UNSET) {
 		text_add(&sentence, " in ");
-		text_add_duration(&sentence, status->restart_at - decision->now);
+		text_add_duration(&sentence, restart_at - decision->now);
 	}
-	text_addf(&sentence, " (restart %d", status->restarts);
+	text_addf(&sentence, " (restart %d", decision->status->restarts);
 	if (decision->job->backoff_limit >= 0)
 		text_addf(&sentence, " of %d", decision->job->backoff_limit);
 	text_add(&sentence, ")");
@@ -171,7 +158,51 @@ static void tell(struct decision *decision, const char *what_failed, bool is_who
 		      arena_copy_text(decision->arena, text_of(&sentence)));
 }
 
-static void restart(struct decision *decision, const struct answer *answer, int charge)
+/* Everybody at the same moment, those included that waited for a delay of their own. */
+static void restart_whole_job(struct decision *decision, const struct failure *failure)
+{
+	msec restart_at = schedule(decision, failure->lived, &decision->status->recent_restarts);
+
+	decision->status->restarts++;
+	for (size_t i = 0; i < decision->n_replicas; i++) {
+		struct replica *replica = &decision->replicas[i];
+
+		if (!replica->is_wanted)
+			continue;
+		/* One that has not been started yet needs no new attempt. */
+		if (replica->status->state != REPLICA_PENDING) {
+			replica->status->restarts++;
+			replica_begin_attempt(replica);
+		}
+		replica->status->recent_restarts = 0;
+		replica->status->restart_at = restart_at;
+	}
+	tell(decision, failure->message, "the whole job", restart_at);
+}
+
+static void restart_alone(struct decision *decision, struct replica *replica)
+{
+	struct replica_status *status = replica->status;
+	const struct failure *failure = failure_of_replica(decision, replica);
+	int recent = status->recent_restarts;
+	msec restart_at = schedule(decision, failure->lived, &recent);
+
+	decision->status->restarts++;
+	status->restarts++;
+	replica_begin_attempt(replica);
+	status->recent_restarts = recent;
+	status->restart_at = restart_at;
+	tell(decision, failure->message, "it", restart_at);
+}
+
+static void restart_each_failed(struct decision *decision)
+{
+	for (size_t i = 0; i < decision->n_replicas; i++)
+		if (needs_answer(decision, &decision->replicas[i]))
+			restart_alone(decision, &decision->replicas[i]);
+}
+
+static void restart(struct decision *decision, const struct answer *answer)
 {
 	struct failure *failure = failure_of_replica(decision, answer->first);
 	const char *message =
@@ -181,11 +212,11 @@ static void restart(struct decision *decision, const struct answer *answer, int 
 	failure_add_consequences(decision, answer->first, answer->is_whole, failure);
 	decision->status->failure = failure;
 	decision->plan->is_failure_new = true;
-	decision->status->restarts += charge;
-	schedule(decision, failure->lived);
-	begin_attempts(decision, answer->is_whole);
+	if (answer->is_whole)
+		restart_whole_job(decision, failure);
+	else
+		restart_each_failed(decision);
 	decision_set_condition(decision, CONDITION_RESTARTING, true, "TFJobRestarting", message);
-	tell(decision, failure->message, answer->is_whole);
 	decision_note(decision, NOTE_WARNING, "TFJobRestarting", message);
 }
 
@@ -202,6 +233,6 @@ bool restart_or_fail(struct decision *decision)
 	else if (limit >= 0 && decision->status->restarts + charge > limit)
 		finish_on_backoff_limit(decision, answer.first);
 	else if (!finish_if_too_late(decision))
-		restart(decision, &answer, charge);
+		restart(decision, &answer);
 	return true;
 }

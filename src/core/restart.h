@@ -15,9 +15,9 @@ bool restart_or_fail(struct decision *decision);
  * long: 0, 1, 2, 4 … 60 s. */
 msec restart_delay(int recent);
 
-/* The moment before which nothing may be started; `now` or earlier when nothing waits. A clock that
- * was set back since does not hold a restart up. */
-msec restart_waits_until(const struct decision *decision);
+/* The moment before which this replica may not be started; `now` or earlier when it need not wait.
+ * A clock that was set back since does not hold a restart up. */
+msec restart_waits_until(const struct decision *decision, const struct replica *replica);
 
 #define RESTART_LONG_LIFE                                                                          \
 	(10 * MSEC_PER_SECOND) /* an attempt that lived this long starts afresh                    \

@@ -67,6 +67,7 @@ static bool roles_are_equal(const struct role_status *a, const struct role_statu
 static bool replicas_are_equal(const struct replica_status *a, const struct replica_status *b)
 {
 	return a->index == b->index && a->attempt == b->attempt && a->restarts == b->restarts &&
+	       a->recent_restarts == b->recent_restarts && a->restart_at == b->restart_at &&
 	       a->state == b->state && a->pid == b->pid && a->exit_code == b->exit_code &&
 	       a->signal == b->signal && a->start_time == b->start_time &&
 	       a->end_time == b->end_time && text_equals(a->role, b->role) &&
@@ -108,9 +109,8 @@ static bool numbers_are_equal(const struct status *a, const struct status *b)
 {
 	return a->start_time == b->start_time && a->completion_time == b->completion_time &&
 	       a->restarts == b->restarts && a->recent_restarts == b->recent_restarts &&
-	       a->restart_at == b->restart_at && a->exit_code == b->exit_code &&
-	       a->n_conditions == b->n_conditions && a->n_roles == b->n_roles &&
-	       a->n_replicas == b->n_replicas;
+	       a->exit_code == b->exit_code && a->n_conditions == b->n_conditions &&
+	       a->n_roles == b->n_roles && a->n_replicas == b->n_replicas;
 }
 
 bool status_equals(const struct status *a, const struct status *b)

@@ -50,6 +50,9 @@ struct replica_status {
 	int index;
 	int attempt; /* number of the attempt that is wanted or was the last; goes up, never back */
 	int restarts; /* restarts of this replica after failures (with the job or alone) */
+	int recent_restarts; /* alone, in a row, without an attempt that lived 10 s: decides the
+				delay of the next one */
+	msec restart_at; /* MSEC_UNSET, or when it may be started again */
 	enum replica_state state;
 	int64_t pid; /* 0: none */
 	const char *address; /* NULL: not known yet */
@@ -107,9 +110,8 @@ struct status {
 
 	int restarts; /* charged against backoffLimit: whole restarts of the job count one each, of
 			 single replicas one each */
-	int recent_restarts; /* in a row without an attempt that lived 10 s: decides the delay of
-				the next one */
-	msec restart_at; /* MSEC_UNSET, or when replicas that wait may be started again */
+	int recent_restarts; /* of the whole job, in a row, without an attempt that lived 10 s:
+				decides the delay of the next one */
 	struct failure *failure; /* NULL: none so far */
 	int exit_code; /* what `run` and `wait` end with; -1 until finished */
 };

@@ -66,6 +66,8 @@ static struct json *write_replica(const struct replica_status *replica)
 	set_time(object, "startTime", replica->start_time);
 	set_time(object, "endTime", replica->end_time);
 	json_set_integer(object, "restarts", replica->restarts);
+	set_unless(object, "recentRestarts", replica->recent_restarts, 0);
+	set_time(object, "restartAt", replica->restart_at);
 	json_set_string(object, "log", replica->log);
 	return object;
 }
@@ -163,7 +165,6 @@ struct json *status_write(const struct status *status)
 	set_unless(object, "exitCode", status->exit_code, -1);
 	set_unless(object, "restarts", status->restarts, 0);
 	set_unless(object, "recentRestarts", status->recent_restarts, 0);
-	set_time(object, "restartAt", status->restart_at);
 	if (status->failure)
 		json_set(object, "failure", write_failure(status->failure));
 	set_replicas(object, status);
@@ -360,6 +361,8 @@ static void read_replica(struct reader *reader, const struct json *object,
 		.index = read_index(reader, object),
 		.attempt = read_restarts(reader, object, "attempt"),
 		.restarts = read_restarts(reader, object, "restarts"),
+		.recent_restarts = read_restarts(reader, object, "recentRestarts"),
+		.restart_at = read_time(reader, object, "restartAt"),
 		.state = (enum replica_state) read_word(reader, object, "state",
 							replica_state_words, REPLICA_STATE_COUNT),
 		.pid = read_number(reader, object, "pid", 0, INT32_MAX, 0),
@@ -457,7 +460,6 @@ static void read_members(struct reader *reader, const struct json *root, struct 
 	status->exit_code = read_exit_code(reader, root);
 	status->restarts = read_restarts(reader, root, "restarts");
 	status->recent_restarts = read_restarts(reader, root, "recentRestarts");
-	status->restart_at = read_time(reader, root, "restartAt");
 	status->failure = read_failure(reader, root);
 }
 

@@ -129,7 +129,7 @@ static void progress_tells_what_is_waited_for_until_all_run(void **state)
 	assert_progress(&status, "2 of 3 running, waiting for worker-3");
 	replicas[2].state = REPLICA_RUNNING;
 	assert_progress(&status, "3 of 4 running, waiting for worker-3");
-	status.restart_at = START + 4000;
+	replicas[3].restart_at = START + 4000;
 	assert_progress(&status, "3 of 4 running, waiting for worker-3, next start in 4s");
 	replicas[3].state = REPLICA_RUNNING;
 	assert_progress(&status, "");

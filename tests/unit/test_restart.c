@@ -191,28 +191,37 @@ static void delays_double_up_to_a_minute(void **state)
 	assert_int_equal(restart_delay(1000000), 60000);
 }
 
+/* A worker that is restarted alone and fell `recent` times already in a row. */
+static void begin_with_recent_restarts(struct scene *scene, int n_workers, int recent)
+{
+	scene_add_role(scene, ROLE_WORKER, n_workers, RESTART_ON_FAILURE);
+	scene_settle(scene);
+	scene->status.replicas[0].recent_restarts = recent;
+}
+
 static void nothing_starts_before_the_delay_is_over(void **state)
 {
 	struct scene *scene = *state;
 
-	scene->status.recent_restarts = 3;
-	end_one_worker(scene, RESTART_ON_FAILURE, 1, 0);
-	assert_int_equal(scene->status.restart_at, scene->now + 4000);
+	begin_with_recent_restarts(scene, 1, 3);
+	scene_exit(scene, "worker", 0, 0, 1, 0);
 	scene_settle(scene);
+	assert_int_equal(scene_replica(scene, "worker", 0)->restart_at, scene->now + 4000);
 	assert_int_equal(scene->plan.wake_at, scene->now + 4000);
 	assert_null(scene_object(scene, "worker", 0, 1));
 	scene->now += 4000;
 	scene_settle(scene);
 	assert_non_null(scene_object(scene, "worker", 0, 1));
-	assert_int_equal(scene->status.restart_at, MSEC_UNSET);
+	assert_int_equal(scene_replica(scene, "worker", 0)->restart_at, MSEC_UNSET);
 }
 
 static void a_clock_that_was_set_back_does_not_hold_a_restart_up(void **state)
 {
 	struct scene *scene = *state;
 
-	scene->status.recent_restarts = 3;
-	end_one_worker(scene, RESTART_ON_FAILURE, 1, 0);
+	begin_with_recent_restarts(scene, 1, 3);
+	scene_exit(scene, "worker", 0, 0, 1, 0);
+	scene_decide(scene);
 	scene->now -= 3600 * MSEC_PER_SECOND;
 	scene_settle(scene);
 	assert_non_null(scene_object(scene, "worker", 0, 1));
@@ -222,14 +231,94 @@ static void a_long_life_begins_the_delays_anew(void **state)
 {
 	struct scene *scene = *state;
 
-	scene->status.recent_restarts = 5;
-	scene_add_role(scene, ROLE_WORKER, 1, RESTART_ON_FAILURE);
-	scene_settle(scene);
+	begin_with_recent_restarts(scene, 1, 5);
 	scene->now += RESTART_LONG_LIFE;
 	scene_exit(scene, "worker", 0, 0, 1, 0);
 	scene_decide(scene);
-	assert_int_equal(scene->status.restart_at, MSEC_UNSET);
-	assert_int_equal(scene->status.recent_restarts, 1);
+	assert_int_equal(scene_replica(scene, "worker", 0)->restart_at, MSEC_UNSET);
+	assert_int_equal(scene_replica(scene, "worker", 0)->recent_restarts, 1);
+}
+
+static void one_that_falls_again_and_again_delays_nobody_else(void **state)
+{
+	struct scene *scene = *state;
+
+	begin_with_recent_restarts(scene, 2, 6);
+	scene_exit(scene, "worker", 0, 0, 1, 0);
+	scene_settle(scene);
+	scene_exit(scene, "worker", 1, 0, 1, 0);
+	scene_settle(scene);
+	assert_null(scene_object(scene, "worker", 0, 1));
+	assert_non_null(scene_object(scene, "worker", 1, 1));
+	assert_int_equal(scene->plan.wake_at, scene->now + 32000);
+}
+
+static void the_long_life_of_another_begins_no_delay_anew(void **state)
+{
+	struct scene *scene = *state;
+
+	begin_with_recent_restarts(scene, 2, 6);
+	scene->now += RESTART_LONG_LIFE;
+	scene_exit(scene, "worker", 1, 0, 1, 0);
+	scene_settle(scene);
+	assert_int_equal(scene_replica(scene, "worker", 0)->recent_restarts, 6);
+	assert_int_equal(scene->status.recent_restarts, 0);
+}
+
+static void each_that_falls_in_one_moment_has_a_delay_of_its_own(void **state)
+{
+	struct scene *scene = *state;
+
+	begin_with_recent_restarts(scene, 2, 2);
+	scene->now += 3000;
+	scene_exit(scene, "worker", 0, 0, 1, 0);
+	scene_exit(scene, "worker", 1, 0, 1, 0);
+	scene_decide(scene);
+	assert_string_equal(scene->plan.notes[0].sentence,
+			    "worker-0 exited with code 1 after 3s (attempt 0): it starts again in "
+			    "2s (restart 1)");
+	assert_string_equal(scene->plan.notes[1].sentence,
+			    "worker-1 exited with code 1 after 3s (attempt 0): it starts again "
+			    "(restart 2)");
+	assert_non_null(scene_action(scene, ACTION_START, "worker", 1));
+	assert_null(scene_action(scene, ACTION_START, "worker", 0));
+}
+
+static void a_whole_job_starts_again_at_one_moment(void **state)
+{
+	struct scene *scene = *state;
+
+	scene->job.restart_scope = RESTART_SCOPE_WORKER;
+	scene_add_role(scene, ROLE_PS, 1, RESTART_ON_FAILURE);
+	begin_with_recent_restarts(scene, 2, 0);
+	scene->status.recent_restarts = 2;
+	scene->status.replicas[1].recent_restarts = 6;
+	scene_exit(scene, "worker", 0, 0, 1, 0);
+	scene_settle(scene);
+	scene_exit(scene, "ps", 0, 0, 1, 0);
+	scene_decide(scene);
+	for (size_t i = 0; i < scene->status.n_replicas; i++) {
+		assert_int_equal(scene->status.replicas[i].restart_at, scene->now + 2000);
+		assert_int_equal(scene->status.replicas[i].recent_restarts, 0);
+	}
+	assert_int_equal(scene->status.recent_restarts, 3);
+	assert_int_equal(scene_replica(scene, "worker", 0)->attempt, 1);
+	assert_int_equal(scene_replica(scene, "worker", 1)->attempt, 1);
+}
+
+static void a_job_that_has_ended_waits_for_no_restart(void **state)
+{
+	struct scene *scene = *state;
+
+	begin_with_recent_restarts(scene, 2, 6);
+	scene_exit(scene, "worker", 0, 0, 1, 0);
+	scene_settle(scene);
+	scene->job.stop_reason = stop_reason_words[STOP_REQUESTED];
+	scene_decide(scene);
+	scene_exit(scene, "worker", 1, 0, 0, 15);
+	scene_decide(scene);
+	assert_true(status_is_finished(&scene->status));
+	assert_int_equal(scene_replica(scene, "worker", 0)->restart_at, MSEC_UNSET);
 }
 
 int main(void)
@@ -252,6 +341,11 @@ int main(void)
 		SCENE_TEST(nothing_starts_before_the_delay_is_over),
 		SCENE_TEST(a_clock_that_was_set_back_does_not_hold_a_restart_up),
 		SCENE_TEST(a_long_life_begins_the_delays_anew),
+		SCENE_TEST(one_that_falls_again_and_again_delays_nobody_else),
+		SCENE_TEST(the_long_life_of_another_begins_no_delay_anew),
+		SCENE_TEST(each_that_falls_in_one_moment_has_a_delay_of_its_own),
+		SCENE_TEST(a_whole_job_starts_again_at_one_moment),
+		SCENE_TEST(a_job_that_has_ended_waits_for_no_restart),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -42,7 +42,12 @@ static struct status full_status(void)
 		 .start_time = 1700000000000,
 		 .end_time = 1700000002001,
 		 .log = "/state/worker-0.4.log"},
-		{.role = "worker", .index = 1, .exit_code = 0, .state = REPLICA_PENDING},
+		{.role = "worker",
+		 .index = 1,
+		 .recent_restarts = 2,
+		 .restart_at = 1700000009500,
+		 .exit_code = 0,
+		 .state = REPLICA_PENDING},
 	};
 	return (struct status){
 		.conditions = conditions,
@@ -55,7 +60,6 @@ static struct status full_status(void)
 		.completion_time = 1700000004000,
 		.restarts = 2,
 		.recent_restarts = 1,
-		.restart_at = 1700000009500,
 		.failure = &failure,
 		.exit_code = 3,
 	};
@@ -135,7 +139,6 @@ static void every_difference_is_seen(void **state)
 	ASSERT_SEEN(completion_time, 1);
 	ASSERT_SEEN(restarts, 7);
 	ASSERT_SEEN(recent_restarts, 7);
-	ASSERT_SEEN(restart_at, 7);
 	ASSERT_SEEN(exit_code, 0);
 	ASSERT_SEEN(failure, NULL);
 	ASSERT_SEEN(conditions[0].type, CONDITION_FAILED);
@@ -152,6 +155,8 @@ static void every_difference_is_seen(void **state)
 	ASSERT_SEEN(replicas[0].index, 7);
 	ASSERT_SEEN(replicas[0].attempt, 7);
 	ASSERT_SEEN(replicas[0].restarts, 7);
+	ASSERT_SEEN(replicas[0].recent_restarts, 7);
+	ASSERT_SEEN(replicas[1].restart_at, 7);
 	ASSERT_SEEN(replicas[0].state, REPLICA_RUNNING);
 	ASSERT_SEEN(replicas[0].pid, 7);
 	ASSERT_SEEN(replicas[0].address, NULL);
