@@ -5,6 +5,7 @@
 #include "core/finish.h"
 
 #include "base/text.h"
+#include "core/expiry.h"
 #include "core/failure.h"
 
 #define EXIT_TOO_LATE 124 /* what timeout(1) says */
@@ -280,7 +281,7 @@ struct ending finish_ending(const struct decision *decision)
 {
 	const struct job *job = decision->job;
 	bool is_finished = status_is_finished(decision->status);
-	bool is_expired = is_finished && finish_expires_at(decision) <= decision->now;
+	bool is_expired = expiry_of_job(job, decision->status) <= decision->now;
 	struct ending ending = {.grace = grace_of_ending(decision)};
 
 	if (!is_finished || is_expired || decision->observed->habits.ends_finished_jobs)
@@ -292,25 +293,4 @@ struct ending finish_ending(const struct decision *decision)
 			.grace = ending.grace,
 		};
 	return ending;
-}
-
-/* The old operator could leave a finished job without a completion time. */
-static msec finished_at(const struct decision *decision)
-{
-	const struct status *status = decision->status;
-	const struct condition *failed = status_condition(status, CONDITION_FAILED);
-	const struct condition *end =
-		failed ? failed : status_condition(status, CONDITION_SUCCEEDED);
-
-	return status->completion_time == MSEC_UNSET && end ? end->last_transition
-							    : status->completion_time;
-}
-
-msec finish_expires_at(const struct decision *decision)
-{
-	const struct job *job = decision->job;
-
-	return job->ttl_after_finished < 0 || job->is_suspended
-		       ? MSEC_NEVER
-		       : finished_at(decision) + job->ttl_after_finished;
 }

@@ -36,7 +36,3 @@ struct ending finish_ending(const struct decision *decision);
 
 /* Time between TERM and KILL for those who survived a failure: they have nothing left to save. */
 msec finish_grace_after_failure(const struct job *job);
-
-/* Finished and kept long enough (ttlSecondsAfterFinished): when it is, or will be; MSEC_NEVER, also
- * while the job is suspended. */
-msec finish_expires_at(const struct decision *decision);

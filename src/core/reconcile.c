@@ -9,6 +9,7 @@
 #include "base/text.h"
 #include "core/decision.h"
 #include "core/ending.h"
+#include "core/expiry.h"
 #include "core/finish.h"
 #include "core/missing.h"
 #include "core/restart.h"
@@ -173,7 +174,7 @@ static bool has_action_or_ending(const struct decision *decision)
 /* The job itself goes when its time has come and nothing of it is left to end. */
 static void expire(struct decision *decision)
 {
-	msec expires_at = finish_expires_at(decision);
+	msec expires_at = expiry_of_job(decision->job, decision->status);
 
 	if (!status_is_finished(decision->status))
 		return;

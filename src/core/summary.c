@@ -2,6 +2,7 @@
 #include "core/summary.h"
 
 #include "base/text.h"
+#include "core/expiry.h"
 
 static const char *newest_true_condition(const struct status *status)
 {
@@ -70,9 +71,9 @@ static const char *describe(const struct job *job, const struct status *status, 
 
 static msec expires_at(const struct job *job, const struct status *status)
 {
-	return status_is_finished(status) && job->ttl_after_finished >= 0
-		       ? status->completion_time + job->ttl_after_finished
-		       : MSEC_UNSET;
+	msec expiry = expiry_of_job(job, status);
+
+	return expiry == MSEC_NEVER ? MSEC_UNSET : expiry;
 }
 
 void summary_make(const struct job *job, const struct status *status, struct arena *arena,

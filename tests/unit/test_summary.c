@@ -70,6 +70,22 @@ static void a_job_that_is_being_stopped_says_so(void **state)
 	assert_string_equal(summary_of(scene).message, "stopping (interrupted)");
 }
 
+static void a_finished_job_that_is_suspended_does_not_expire(void **state)
+{
+	struct scene *scene = *state;
+
+	scene_add_role(scene, ROLE_WORKER, 1, RESTART_NEVER);
+	scene->job.ttl_after_finished = 60 * MSEC_PER_SECOND;
+	scene_settle(scene);
+	assert_int_equal(summary_of(scene).expires_at, MSEC_UNSET);
+	scene_exit(scene, "worker", 0, 0, 0, 0);
+	scene_settle(scene);
+	assert_int_equal(summary_of(scene).expires_at,
+			 scene->status.completion_time + 60 * MSEC_PER_SECOND);
+	scene->job.is_suspended = true;
+	assert_int_equal(summary_of(scene).expires_at, MSEC_UNSET);
+}
+
 static void a_summary_is_read_as_it_was_written(void **state)
 {
 	struct scene *scene = *state;
@@ -113,6 +129,7 @@ int main(void)
 		SCENE_TEST(a_running_job_has_nothing_to_say),
 		SCENE_TEST(a_failed_job_says_why),
 		SCENE_TEST(a_job_that_is_being_stopped_says_so),
+		SCENE_TEST(a_finished_job_that_is_suspended_does_not_expire),
 		SCENE_TEST(a_summary_is_read_as_it_was_written),
 		SCENE_TEST(of_nothing_a_summary_is_empty),
 	};
