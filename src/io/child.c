@@ -212,16 +212,16 @@ static int describe_folder(const char *folder, int errno_value, struct err *err)
 	return err_set_errno(err, errno_value, "cannot go to working folder '%s'", folder);
 }
 
-static int describe_failure(const struct child_start *start, struct start_failure failure,
+static int describe_failure(const struct child_start *start, enum start_step step, int errno_value,
 			    struct err *err)
 {
-	switch (failure.step) {
+	switch (step) {
 	case STEP_PREPARE:
-		return err_set_errno(err, failure.errno_value, "cannot start '%s'", start->program);
+		return err_set_errno(err, errno_value, "cannot start '%s'", start->program);
 	case STEP_FOLDER:
-		return describe_folder(start->working_dir, failure.errno_value, err);
+		return describe_folder(start->working_dir, errno_value, err);
 	case STEP_PROGRAM:
-		return describe_program(start, failure.errno_value, err);
+		return describe_program(start, errno_value, err);
 	case STEP_INTERPRETER:
 		return err_set(err, ERR_NOT_FOUND,
 			       "'%s' names an interpreter in its first line that does not exist",
@@ -253,8 +253,7 @@ int child_start(const struct child_start *start, pid_t *ret_pid, struct err *err
 		return err_set_errno(err, fork_errno, "cannot start '%s'", start->program);
 	if (failure.errno_value) {
 		waitpid(pid, NULL, 0);
-		return describe_failure(
-			start, (struct start_failure){failure.step, failure.errno_value}, err);
+		return describe_failure(start, failure.step, failure.errno_value, err);
 	}
 	*ret_pid = pid;
 	return 0;
