@@ -35,7 +35,3 @@ msec backend_local_last_output(struct backend *backend, const char *role, int in
 
 /* Kills at once every descendant of this process, and waits for the last one. */
 void backend_local_kill_all(struct backend *backend);
-
-/* Mark in the environment of every process of a job; its descendants inherit it. */
-#define ENVIRONMENT_JOB_MARK "MUSTER_JOB_UID" /* =UID */
-#define ENVIRONMENT_ATTEMPT_MARK "MUSTER_ATTEMPT_ID" /* =UID/ROLE-INDEX.ATTEMPT */

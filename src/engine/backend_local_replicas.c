@@ -1,7 +1,7 @@
 #include "engine/backend_local_replicas.h"
 
 #include "base/text.h"
-#include "engine/backend_local.h"
+#include "engine/process_mark.h"
 #include "io/process.h"
 
 #include <signal.h>

@@ -1,7 +1,7 @@
 #include "engine/backend_local_start.h"
 
 #include "base/text.h"
-#include "engine/backend_local.h"
+#include "engine/process_mark.h"
 
 #include <stdlib.h>
 #include <string.h>

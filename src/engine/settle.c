@@ -7,7 +7,7 @@
 #include "base/mem.h"
 #include "base/text.h"
 #include "core/reconcile.h"
-#include "engine/backend_local.h"
+#include "engine/process_mark.h"
 #include "engine/record.h"
 #include "engine/state_folder.h"
 #include "engine/supervisor_id.h"
