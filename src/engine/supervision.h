@@ -4,7 +4,7 @@
 
 #include "base/err.h"
 #include "base/own.h"
-#include "engine/supervisor.h"
+#include "engine/supervisor_request.h"
 #include "io/guard.h"
 #include "io/loop.h"
 

@@ -4,19 +4,7 @@
 
 #include "base/err.h"
 #include "base/own.h"
-#include "core/job.h"
-
-#include <stdbool.h>
-
-struct supervisor_request {
-	struct job *job; /* borrowed; without uid */
-	const char *state_folder; /* $XDG_STATE_HOME/muster */
-	bool is_detached; /* leave a supervisor behind that outlives the terminal */
-	bool replaces_finished; /* a finished job of this name is deleted first */
-	bool is_quiet; /* no lines of replicas on the terminal */
-	bool prints_json; /* the TFJob on stdout when all is over; lines go to stderr */
-	const char *color; /* "auto", "always", "never" */
-};
+#include "engine/supervisor_request.h"
 
 /* Attached: comes back in two processes (io/guard.h), in the outer one last and with the same exit
  * code; the caller returns from main in both, and says nothing more when there is no error. It
