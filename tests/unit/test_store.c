@@ -383,11 +383,12 @@ static int write_much(const char *folder, int number)
 	struct store *store = NULL;
 	struct store_change change = {.status = "{\"n\":1}", .summary = "{}"};
 	char name[32];
-	struct store_record record = record_named(name, name, number);
 	int64_t version;
 	int numbers[3];
 
 	snprintf(name, sizeof(name), "job-%d", number);
+	struct store_record record = record_named(name, name, number);
+
 	if (store_sqlite_open(folder, &store, NULL) < 0)
 		return 1;
 	int rc = store->functions->create(store, &record, &version, NULL);
