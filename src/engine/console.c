@@ -31,7 +31,8 @@ struct console {
 	msec silence_looked_for; /* when the timer fires; MSEC_NEVER: it does not */
 
 	bool is_finished; /* the job has an end state: its notes say what the report says better */
-	struct text progress; /* what the row shows unless there is silence to tell of */
+	struct text progress; /* what the row shows … */
+	struct text silence; /* … or this, when there is no progress to show */
 	struct text report;
 	bool is_reported;
 	loop_fn on_drained;
@@ -130,6 +131,7 @@ void console_free(struct console *console)
 	mem_free_any(&console->silences);
 	arena_free(console->arena);
 	text_done(&console->progress);
+	text_done(&console->silence);
 	text_done(&console->report);
 	mem_free_any(&console);
 }
@@ -195,16 +197,17 @@ static void note_output(struct console *console)
 }
 
 /* Muster's row: how the start comes along, else who is silent. */
-static void show_row(struct console *console, const char *silence)
+static void show_row(struct console *console)
 {
 	struct screen *screen = row_screen(console);
 	struct text row CLEANUP(text_done) = {0};
-	const char *sentence = console->progress.len ? text_of(&console->progress) : silence;
+	const struct text *sentence =
+		console->progress.len > 0 ? &console->progress : &console->silence;
 
 	if (!screen_is_live(screen))
 		return;
-	if (sentence && sentence[0])
-		text_addf(&row, "muster: %s", sentence);
+	if (sentence->len > 0)
+		text_addf(&row, "muster: %s", text_of(sentence));
 	screen_set_row(screen, text_of(&row));
 	if (screen_is_changed(screen)) {
 		screen_begin(screen);
@@ -217,15 +220,17 @@ static void look_for_silence(void *data)
 {
 	struct console *console = data;
 	struct text sentence CLEANUP(text_done) = {0};
-	msec now = loop_now();
 
 	note_output(console);
-	bool is_new = silence_tell(console->silences, console->n_silences, now, &sentence);
+	bool is_new = silence_tell(console->silences, console->n_silences, loop_now(), &sentence);
 
 	if (is_new && !screen_is_live(row_screen(console)))
 		console_say(console, text_of(&sentence));
-	else if (is_new || !silence_is_any_told(console->silences, console->n_silences))
-		show_row(console, text_of(&sentence));
+	if (is_new || !silence_is_any_told(console->silences, console->n_silences)) {
+		text_clear(&console->silence);
+		text_add(&console->silence, text_of(&sentence));
+		show_row(console);
+	}
 	arm_silence(console, silence_wake_at(console->silences, console->n_silences));
 }
 
@@ -281,7 +286,7 @@ void console_on_status(struct console *console, const struct status *status)
 	console->is_finished = status_is_finished(status);
 	text_clear(&console->progress);
 	progress_describe(status, loop_now(), &console->progress);
-	show_row(console, NULL);
+	show_row(console);
 	if (!console->view)
 		return;
 	watch_replicas(console, status);
@@ -310,7 +315,8 @@ void console_finish(struct console *console, const struct status *status, loop_f
 	report_outcome(console->job, status, &console->report);
 	arm_silence(console, MSEC_NEVER);
 	text_clear(&console->progress);
-	show_row(console, NULL);
+	text_clear(&console->silence);
+	show_row(console);
 	if (console->view)
 		log_view_finish(console->view, on_lines_shown, console);
 	else

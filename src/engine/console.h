@@ -35,10 +35,11 @@ void console_on_output(struct console *console);
 void console_on_note(struct console *console, const struct note *note);
 /* Changes the live line ("2 of 4 running, waiting for worker-3") and remembers what is awaited. */
 void console_on_status(struct console *console, const struct status *status);
-/* A line of muster's own, "muster | …". */
+/* A line of muster's own: "muster: …". */
 void console_say(struct console *console, const char *sentence);
 
-/* The job has ended: calls `on_drained` when every line that was written is shown (or the reader is
- * gone), then the failure block and the summary line. */
+/* The job has ended: shows every line that was written, then the summary line (and for a failure
+ * the block of core/report), and calls `on_drained` from the loop. A reader that is gone is not
+ * waited for; one that does not read is, and may be given up by freeing the console. */
 void console_finish(struct console *console, const struct status *status, loop_fn on_drained,
 		    void *data);
