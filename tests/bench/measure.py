@@ -64,7 +64,7 @@ class Job:
         with open(self.output, "wb") as output:
             self.process = subprocess.Popen(
                 [STAMP, stamps.path, "begin", *argv], cwd=folder, stdin=subprocess.DEVNULL,
-                stdout=output, stderr=subprocess.STDOUT, start_new_session=True,
+                stdout=output, stderr=subprocess.STDOUT, process_group=0,
                 env={**os.environ, **environment})
         self.pid = self.process.pid
         self.begin = stamps.take("begin", 1)[0][1]
