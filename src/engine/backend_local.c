@@ -145,6 +145,7 @@ static void start_replica(struct local *local, const struct job *job, const stru
 
 	warn_if_port_is_taken(local, action);
 	local_start_describe(&cluster, role, action->index, action->attempt, arena, &start);
+	start.descriptor_limit = local->settings.descriptor_limit;
 	if (local_replica_start(replica, &start, local->reader, open_log(local, replica), &err) < 0)
 		local_replica_fail_start(replica, &err, loop_now());
 	local_replicas_add(&local->replicas, replica);

@@ -8,11 +8,14 @@
 #include "io/loop.h"
 #include "store/store.h"
 
+#include <sys/resource.h>
+
 struct backend_local_settings {
 	struct loop *loop;
 	struct store *store; /* for claims on ports */
 	const char *jobs_folder; /* logs of a job lie in jobs_folder/UID */
 	int64_t rotate_at; /* size at which a log file is rotated */
+	rlim_t descriptor_limit; /* soft limit of replicas on open files; 0: ours */
 	backend_news_fn on_news;
 	/* Output was added to a log of this job: whoever shows it reads on. May be NULL. */
 	void (*on_output)(const char *job_name, void *data);

@@ -17,6 +17,7 @@
 #include "engine/registration.h"
 #include "engine/settle.h"
 #include "engine/state_folder.h"
+#include "io/descriptor_limit.h"
 #include "io/file.h"
 #include "store/store_patient.h"
 
@@ -27,6 +28,9 @@
 
 #define EXIT_OWN_FAULT 125
 #define RETRY_AFTER MSEC_PER_SECOND
+/* A pipe, and a log with its index, that is written and, at times, shown. */
+#define DESCRIPTORS_PER_REPLICA 5
+#define DESCRIPTORS_BESIDES 40 /* the store, the loop, the socket, the first three … */
 /* One Ctrl-C may come twice: to the group, and handed on by the outer process. */
 #define SAME_KEY_PRESS ((msec) 200)
 
@@ -35,6 +39,7 @@ struct supervision {
 	const char *name;
 	const char *uid;
 	char *folder; /* of this job */
+	rlim_t descriptor_limit; /* as we found it, and as replicas get it */
 	msec created;
 	struct loop *loop;
 	struct store *store;
@@ -330,6 +335,7 @@ static int make_backend(struct supervision *supervision, struct err *err)
 		.store = supervision->store,
 		.jobs_folder = jobs,
 		.rotate_at = LIMIT_LOG_FILE,
+		.descriptor_limit = supervision->descriptor_limit,
 		.on_news = on_news,
 		.on_output = on_output,
 		.on_trouble = on_trouble,
@@ -385,6 +391,17 @@ static void watch_ends(struct supervision *supervision, const struct guard *guar
 						      on_outer_gone, supervision);
 }
 
+/* As far up as it goes, and not only for the replicas of now: the job may be scaled up. */
+static int raise_descriptor_limit(struct supervision *supervision, struct err *err)
+{
+	size_t n_replicas = (size_t) job_replica_count(supervision->request->job);
+
+	if (descriptor_limit_raise(DESCRIPTORS_BESIDES + DESCRIPTORS_PER_REPLICA * n_replicas,
+				   &supervision->descriptor_limit, err) < 0)
+		return err_prefix(err, "job '%s' with %zu replicas", supervision->name, n_replicas);
+	return 0;
+}
+
 static int open_store(struct supervision *supervision, struct err *err)
 {
 	struct store *store;
@@ -406,7 +423,9 @@ static int set_up(struct supervision *supervision, const struct guard *guard, st
 		return rc;
 	/* First, so that a Ctrl-C from now on ends the job in order and not this process. */
 	watch_ends(supervision, guard);
-	rc = open_store(supervision, err);
+	rc = raise_descriptor_limit(supervision, err);
+	if (rc == 0)
+		rc = open_store(supervision, err);
 	if (rc == 0)
 		rc = state_folder_make_job(request->state_folder, supervision->uid, err);
 	if (rc == 0)

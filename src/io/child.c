@@ -5,6 +5,7 @@
  * posix_spawn does the same inside, but cannot set a parent-death signal. */
 #include "io/child.h"
 
+#include "io/descriptor_limit.h"
 #include "io/file.h"
 #include "io/process.h"
 
@@ -165,6 +166,8 @@ static struct start_failure become_program(const struct child_start *start, pid_
 		return (struct start_failure){STEP_PREPARE, errno};
 	if (start->working_dir && chdir(start->working_dir) < 0)
 		return (struct start_failure){STEP_FOLDER, errno};
+	if (start->descriptor_limit)
+		descriptor_limit_set(start->descriptor_limit);
 	restore_signals();
 	int outcome = try_each_place(start, AT_FDCWD, try_exec);
 

@@ -5,6 +5,7 @@
 #include "base/own.h"
 
 #include <stdbool.h>
+#include <sys/resource.h>
 #include <sys/types.h>
 
 struct child_start {
@@ -13,6 +14,7 @@ struct child_start {
 	char *const *environment; /* NULL-terminated, the whole of it */
 	const char *working_dir; /* NULL: ours */
 	int output_fd; /* becomes its stdout and stderr; stdin is /dev/null */
+	rlim_t descriptor_limit; /* its soft limit on open files; 0: ours */
 };
 
 /* Starts it: own process group, parent-death signal KILL, default signals and empty mask, nothing

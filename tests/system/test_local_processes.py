@@ -5,11 +5,12 @@ import json
 import os
 import pathlib
 import re
+import resource
 import signal
 import subprocess
 
 import pytest
-from conftest import BINARY, LIMIT, read_until, replicas
+from conftest import BINARY, LIMIT, read_line, read_until, replicas
 
 
 def configurations(text):
@@ -80,6 +81,29 @@ def test_a_program_that_is_not_there_is_told_before_anything_starts(muster):
     done = muster("run", "--name", "missing", "--", "no-such-program", code=2)
     assert "no-such-program" in done.stderr and "not found in PATH" in done.stderr
     assert "missing" not in muster("ps", "-a", code=0).stdout
+
+
+def limit_open_files(soft, hard):
+    return lambda: resource.setrlimit(resource.RLIMIT_NOFILE, (soft, hard))
+
+
+def test_more_workers_than_the_soft_limit_on_open_files_allows_keep_that_limit_themselves(muster):
+    _, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    script = "echo limits $(ulimit -Sn) $(ulimit -Hn); : < gate"
+    os.mkfifo(muster.folder / "gate")
+    process = muster.start("run", "-w", 40, "--", "sh", "-c", script, preexec_fn=limit_open_files(64, hard))
+    printed = [read_line(process.stdout).split("|")[1].strip() for _ in range(40)]
+    gate = os.open(muster.folder / "gate", os.O_RDWR)
+    assert process.wait(LIMIT) == 0
+    os.close(gate)
+    assert printed == [f"limits 64 {hard}"] * 40
+
+
+def test_a_job_that_needs_more_open_files_than_allowed_is_told_before_anything_starts(muster):
+    done = muster("run", "--name", "crowd", "-w", 40, "--", "touch", "started", code=125, preexec_fn=limit_open_files(64, 100))
+    assert "job 'crowd' with 40 replicas" in done.stderr and "no more than 100" in done.stderr and "ulimit -Hn" in done.stderr
+    assert not (muster.folder / "started").exists()
+    assert "crowd" not in muster("ps", "-a", code=0).stdout
 
 
 def test_output_without_a_line_feed_at_its_end_is_shown(muster):

@@ -129,6 +129,30 @@ static void a_child_begins_with_what_it_was_given_and_nothing_else(void **state)
 	close(inherited);
 }
 
+static void a_child_has_the_limit_on_open_files_that_it_is_given(void **state)
+{
+	struct world *world = *state;
+	pid_t pid;
+	const char *arguments[] = {"sh", "-c", "ulimit -Sn", NULL};
+	const struct child_start how = {
+		.program = arguments[0],
+		.arguments = (char *const *) arguments,
+		.environment = default_environment,
+		.output_fd = world->output[1],
+		.descriptor_limit = 61,
+	};
+	struct rlimit before, after;
+
+	getrlimit(RLIMIT_NOFILE, &before);
+	assert_int_equal(child_start(&how, &pid, &world->err), 0);
+	char *line CLEANUP(mem_free_text) = read_line(world);
+
+	assert_string_equal(line, "61");
+	getrlimit(RLIMIT_NOFILE, &after);
+	assert_true(before.rlim_cur == after.rlim_cur);
+	assert_int_equal(wait_for_end(pid).exit_code, 0);
+}
+
 static void a_child_ignores_and_blocks_no_signal(void **state)
 {
 	struct world *world = *state;
@@ -340,6 +364,8 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup_teardown(
 			a_child_begins_with_what_it_was_given_and_nothing_else, begin, end),
+		cmocka_unit_test_setup_teardown(
+			a_child_has_the_limit_on_open_files_that_it_is_given, begin, end),
 		cmocka_unit_test_setup_teardown(a_child_ignores_and_blocks_no_signal, begin, end),
 		cmocka_unit_test_setup_teardown(the_way_a_child_ended_is_told, begin, end),
 		cmocka_unit_test_setup_teardown(reaping_says_whether_children_are_left, begin, end),
