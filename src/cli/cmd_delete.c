@@ -5,16 +5,17 @@
 #include "cli/output.h"
 #include "core/job.h"
 
-/* Asks for the end; a job that has ended stays as it is. */
+/* Asks for the end; a job that has ended stays as it is. Only a job that is not there is told of:
+ * whatever else is in the way, forgetting meets it again. */
 static int begin_end(struct client *client, const char *argument, struct err *err)
 {
 	const char *name;
 
 	if (lookup_name(argument, &name, err))
 		return err->code;
-	if (client->functions->stop(client, name, stop_reason_words[STOP_REQUESTED], -1, err))
-		return lookup_hint(client, name, err);
-	return 0;
+	int rc = client->functions->stop(client, name, stop_reason_words[STOP_REQUESTED], -1, err);
+
+	return rc == ERR_NOT_FOUND ? lookup_hint(client, name, err) : 0;
 }
 
 static int forget(struct client *client, const char *argument, struct err *err)

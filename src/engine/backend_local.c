@@ -313,11 +313,6 @@ static int local_last_lines(struct backend *backend, const struct job *job, cons
 	return log_last_lines(folder, role, index, attempt, most, arena, ret_lines, ret_count, err);
 }
 
-msec backend_local_last_output(struct backend *backend, const char *role, int index)
-{
-	return local_replicas_last_output(&of(backend)->replicas, role, index);
-}
-
 /* Processes are not ended here: whoever frees it has seen to that (backend_local_kill_all). */
 static void local_free(struct backend *backend)
 {

@@ -32,9 +32,5 @@ int backend_local_new(const struct backend_local_settings *settings, struct back
  * does not exist. */
 int backend_local_check(const struct job *job, struct faults *faults) MUST_USE;
 
-/* The moment of the last output of each replica, for "no life for 30 s": MSEC_UNSET when there was
- * none. */
-msec backend_local_last_output(struct backend *backend, const char *role, int index);
-
 /* Kills at once every descendant of this process, and waits for the last one. */
 void backend_local_kill_all(struct backend *backend);

@@ -111,14 +111,8 @@ void local_replica_leave(struct local_replica *replica, const struct child_exit 
 
 void local_replica_end(struct local_replica *replica)
 {
-	replica->last_output = local_replica_last_output(replica);
 	replica_output_finish(TAKE(replica->output));
 	replica->stage = LOCAL_ENDED;
-}
-
-msec local_replica_last_output(const struct local_replica *replica)
-{
-	return replica->output ? replica_output_last(replica->output) : replica->last_output;
 }
 
 static enum observed_phase phase_of(const struct local_replica *replica)

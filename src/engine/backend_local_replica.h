@@ -37,7 +37,6 @@ struct local_replica {
 	bool has_escapees; /* set by the last look at our children */
 	char *log; /* path, or NULL */
 	struct replica_output *output; /* NULL once it has ended */
-	msec last_output; /* as it was when the output ended */
 };
 
 struct local_replica *local_replica_new(const char *uid, const char *role, int index, int attempt,
@@ -62,6 +61,5 @@ void local_replica_leave(struct local_replica *replica, const struct child_exit 
 /* Nothing of it is left: what it printed last is taken, and its log is closed. */
 void local_replica_end(struct local_replica *replica);
 
-msec local_replica_last_output(const struct local_replica *replica);
 void local_replica_observe(const struct local_replica *replica, struct arena *arena,
 			   struct observed_replica *ret_observed);

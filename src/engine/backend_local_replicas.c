@@ -154,22 +154,6 @@ enum local_look local_replicas_end_left(struct local_replicas *replicas, bool ha
 	return LOCAL_LOOK_DONE;
 }
 
-msec local_replicas_last_output(const struct local_replicas *replicas, const char *role, int index)
-{
-	msec last = MSEC_UNSET;
-
-	for (size_t i = 0; i < replicas->count; i++) {
-		const struct local_replica *replica = replicas->list[i];
-
-		if (replica->index != index || !text_equals(replica->role, role))
-			continue;
-		msec moment = local_replica_last_output(replica);
-
-		last = moment > last ? moment : last;
-	}
-	return last;
-}
-
 void local_replicas_observe(const struct local_replicas *replicas, struct arena *arena,
 			    struct observed *observed)
 {

@@ -49,7 +49,5 @@ enum local_look {
 enum local_look local_replicas_end_left(struct local_replicas *replicas,
 					bool has_children) MUST_USE;
 
-/* Over all attempts of the replica; MSEC_UNSET when there was none. */
-msec local_replicas_last_output(const struct local_replicas *replicas, const char *role, int index);
 void local_replicas_observe(const struct local_replicas *replicas, struct arena *arena,
 			    struct observed *observed);

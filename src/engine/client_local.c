@@ -301,13 +301,19 @@ static int local_wait_for_change(struct client *base, const char *name, int64_t 
 
 /* Removing. */
 
+/* A job whose supervisor died is not settled first: that needs room on the disk, and removing makes
+ * it. */
 static int local_remove(struct client *base, const char *name, struct err *err)
 {
 	struct client_local *client = of(base);
 	struct store_record record CLEANUP(store_record_done) = {0};
-	int rc = get_record(client, name, &record, err);
+	int rc = client->store->functions->get(client->store, name, &record, err);
 
-	if (rc == 0)
+	if (rc < 0)
+		return rc;
+	if (settle_is_needed(record.supervisor, record_is_finished(&record)))
+		settle_kill_marked(record.uid);
+	else
 		rc = stop_record(client, &record, stop_reason_words[STOP_REQUESTED], -1, err);
 	if (rc < 0)
 		return rc;

@@ -11,7 +11,6 @@
 #include "core/reconcile.h"
 #include "engine/record.h"
 
-
 /* How soon to try again when the store or the back end says no. */
 #define RETRY_AFTER MSEC_PER_SECOND
 

@@ -66,11 +66,6 @@ void output_reader_free(struct output_reader *reader)
 	free(reader);
 }
 
-msec replica_output_last(const struct replica_output *output)
-{
-	return output->last;
-}
-
 static void keep(struct replica_output *output, size_t len)
 {
 	const struct output_listener *listener = &output->reader->listener;

@@ -83,15 +83,17 @@ def test_replicas_of_a_job_in_the_background_run_where_it_was_started(muster):
 
 
 def test_followers_from_other_terminals_see_everything_and_end_with_the_job(muster):
-    fifo = muster.folder / "fifo"
-    os.mkfifo(fifo)
-    name = muster.detach("-w", "2", "--", "sh", "-c", f"echo first; cat {fifo} > /dev/null; echo last")
+    gates = [muster.folder / "gate0", muster.folder / "gate1"]
+    for gate in gates:
+        os.mkfifo(gate)
+    wait = f"cat {muster.folder}/gate$WORKER_NUMBER > /dev/null"
+    name = muster.detach("-w", "2", "--", "sh", "-c", f"echo first; {wait}; echo last")
     muster.until_running(name, 2)
     logs = muster.start("logs", "-f", name)
     status = muster.start("status", "-w", "-o", "json", name)
     read_until(logs.stdout, "first")
-    with open(fifo, "w", encoding="utf-8"):
-        pass
+    for gate in gates:
+        gate.write_text("go")
     shown = logs.communicate(timeout=LIMIT)[0]
     assert logs.returncode == 0 and shown.count("last") >= 1
     last = list(objects_of(status.stdout))[-1]

@@ -203,3 +203,16 @@ def test_a_job_goes_on_when_the_disk_gets_full_and_ends_with_its_own_code(muster
     assert done.returncode == 3, done.stderr
     assert "worker-0 exited with code 3" in done.stderr
     assert "the job goes on" in done.stderr and "could not be written" in done.stderr
+
+
+@needs_mount
+def test_a_job_that_the_full_disk_lost_can_be_deleted_and_makes_room(muster):
+    fifo = muster.folder / "fifo"
+    os.mkfifo(fifo)
+    started = (f"{BINARY} run -d --name lost -- sh -c 'head -c 500000 /dev/zero; echo ready > {fifo}; sleep 600'; "
+               f"cat {fifo}")
+    killed = (f"worker=$({BINARY} status lost -o json | sed -n 's/.*\"pid\": \\([0-9]*\\).*/\\1/p'); "
+              "inner=$(ps -o ppid= -p $worker); outer=$(ps -o ppid= -p $inner); "
+              "kill -KILL $inner; tail --pid=$outer -f /dev/null; ")
+    done = on_full_disk(muster, started, killed + f"{BINARY} delete lost && {BINARY} run --name next -- true")
+    assert done.returncode == 0, done.stderr

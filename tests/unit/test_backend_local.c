@@ -209,7 +209,6 @@ static void an_end_is_observed_with_its_code_and_its_output(void **state)
 	assert_true(ended.ended_at >= ended.started_at);
 	assert_string_equal(last_line(world, 0, 0), "two");
 	assert_true(text_ends_with(ended.log, "/0123-uid/worker-0.0.log"));
-	assert_int_not_equal(backend_local_last_output(world->backend, "worker", 0), MSEC_UNSET);
 }
 
 static void starting_what_is_there_does_nothing(void **state)
