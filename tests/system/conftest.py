@@ -89,12 +89,12 @@ class Muster:
                 environment[name] = str(value)
         return {"cwd": self.folder, "env": environment, "text": True, **options}
 
-    def __call__(self, *arguments, code=None, env=None, **options):
+    def __call__(self, *arguments, code=None, env=None, limit=LIMIT, **options):
         """Runs it to its end; `code` is the exit code that is expected."""
         pipes = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE, **options}
         if "input" not in pipes:
             pipes.setdefault("stdin", subprocess.DEVNULL)
-        done = subprocess.run([BINARY, *map(str, arguments)], timeout=LIMIT, **self._options(env, pipes))
+        done = subprocess.run([BINARY, *map(str, arguments)], timeout=limit, **self._options(env, pipes))
         if code is not None:
             assert done.returncode == code, f"{arguments}: {done.returncode}\n{done.stdout}\n{done.stderr}"
         return done
