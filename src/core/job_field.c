@@ -42,11 +42,12 @@ bool field_is_set(const struct field *field)
 	return !json_is(field->value, JSON_NULL);
 }
 
-void field_add_path(const struct field *field, struct text *text)
+/* "spec.tfReplicaSpecs[Worker].template": as Kubernetes writes paths. */
+static void add_path(const struct field *field, struct text *text)
 {
 	if (!field->parent)
 		return;
-	field_add_path(field->parent, text);
+	add_path(field->parent, text);
 	if (!field->key)
 		text_addf(text, "[%zu]", field->index);
 	else if (field->is_map_key)
@@ -88,7 +89,7 @@ static void refuse(struct field_reader *reader, const struct field *field, const
 	struct place place = {0};
 
 	if (!faults_are_full(reader->faults)) {
-		field_add_path(field, &path);
+		add_path(field, &path);
 		place = place_of(reader, field);
 	}
 	fault_add(reader->faults, place, text_of(&path), "%s", sentence);

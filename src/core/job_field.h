@@ -39,9 +39,6 @@ struct field field_map_entry(const struct field *map, const char *key);
 struct field field_element(const struct field *list, size_t index);
 bool field_is_set(const struct field *field);
 
-/* "spec.tfReplicaSpecs[Worker].template": as Kubernetes writes paths. */
-void field_add_path(const struct field *field, struct text *text);
-
 /* Adds a fault with this field's path and place. */
 void field_refuse(struct field_reader *reader, const struct field *field, const char *format, ...)
 	PRINTF_LIKE(3, 4);

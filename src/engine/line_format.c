@@ -32,11 +32,6 @@ void line_format_fit_job(struct line_format *format, const struct job *job)
 	}
 }
 
-void line_format_fit_name(struct line_format *format, const struct log_name *name)
-{
-	fit(format, name->role, name->index);
-}
-
 /* The same replica has the same colour in every command, whatever else is shown. */
 static const char *color_of(const struct log_name *name)
 {

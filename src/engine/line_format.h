@@ -28,9 +28,8 @@ struct line_format {
 
 void line_format_done(struct line_format *format);
 
-/* Makes room for the names of all replicas of a job, or for one name. */
+/* Makes room for the names of all replicas of a job. */
 void line_format_fit_job(struct line_format *format, const struct job *job);
-void line_format_fit_name(struct line_format *format, const struct log_name *name);
 
 /* Adds the line with its line feed. */
 void line_format_add(struct line_format *format, const struct log_line *line, struct text *text);

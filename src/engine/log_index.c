@@ -83,14 +83,9 @@ int64_t log_index_find_time(int fd, msec time)
 	return find_last_not_after(fd, time, is_after_time);
 }
 
-int64_t log_index_find_offset(int fd, int64_t offset)
-{
-	return find_last_not_after(fd, offset, is_after_offset);
-}
-
 void log_cursor_begin(struct log_cursor *cursor, int fd, int64_t offset)
 {
-	int64_t position = log_index_find_offset(fd, offset);
+	int64_t position = find_last_not_after(fd, offset, is_after_offset);
 
 	cursor->fd = fd;
 	cursor->position = position < 0 ? 0 : position;

@@ -31,10 +31,9 @@ bool log_index_read(int fd, int64_t position, struct log_record *ret_record);
 /* How many whole records the file has. */
 int64_t log_index_count(int fd);
 
-/* Position of the last record whose time is at most `time`; -1 when all are later. Position of the
- * last record whose offset is at most `offset`; -1 when all are behind it. Binary searches. */
+/* Position of the last record whose time is at most `time`; -1 when all are later. A binary
+ * search. */
 int64_t log_index_find_time(int fd, msec time);
-int64_t log_index_find_offset(int fd, int64_t offset);
 
 /* Goes through an index file from front to back, a few dozen records at a time. */
 struct log_cursor {
