@@ -16,7 +16,7 @@ import pytest
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 BINARY = os.environ.get("MUSTER_BINARY", str(ROOT / "build" / "muster"))
-LIMIT = 60
+LIMIT = 600
 
 
 def pytest_configure(config):
