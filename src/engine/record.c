@@ -164,6 +164,9 @@ int record_write_status(struct store *store, const struct job *job, int64_t vers
 		.status = status_text,
 		.summary = summary_text,
 		.supervisor = supervisor,
+		/* What ran died with the machine's power in any case; how a job ended is to be
+		 * known afterwards. */
+		.is_lasting = status_is_finished(status),
 	};
 
 	return store->functions->change(store, job->name, version, &change, ret_version, err);

@@ -45,6 +45,9 @@ struct store_change {
 	const char *status;
 	const char *summary;
 	const char *supervisor;
+	/* On disk when the call returns. Any other change outlives every process, and the kernel
+	 * has written it within half a minute; a failure of power before that undoes it. */
+	bool is_lasting;
 };
 
 struct store;

@@ -75,6 +75,7 @@ static struct store_change waiting_change(const struct patient_store *store)
 		.status = store->waiting.status,
 		.summary = store->waiting.summary,
 		.supervisor = store->waiting.supervisor,
+		.is_lasting = true, /* one of those that it stands for may have been */
 	};
 }
 

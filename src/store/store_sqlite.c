@@ -3,10 +3,9 @@
  * What a list shows (jobs) lies apart from the documents (bodies): `ps` over a thousand jobs reads
  * half a megabyte and not ten.
  *
- * What has to be on disk before somebody acts on it is a change of a record: it is flushed. What
- * only prepares one (a new record, claims) goes to disk with the next flush, or is lost with the
- * machine's power, and then with every process it was made for. That takes three flushes out of
- * the start of a job. */
+ * A change that has to last is flushed to the disk; all others go there with the next flush. What
+ * is lost with the machine's power is lost with every process it spoke of, and a job that did not
+ * end before that is settled by the next reader, whatever its status was. */
 #include "store/store.h"
 
 #include "base/mem.h"
@@ -254,7 +253,7 @@ static int sqlite_change(struct store *store, const char *name, int64_t version,
 {
 	struct database *database = database_of(store);
 	int64_t changed_version = 0;
-	int rc = database_begin(database, AT_ONCE, err);
+	int rc = database_begin(database, change->is_lasting ? AT_ONCE : LATER, err);
 
 	if (rc < 0)
 		return rc;
