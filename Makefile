@@ -17,10 +17,13 @@ test: # installs what is missing, builds, runs every test
 check: all # form, floors, symbols, linters
 	script/check
 
+soak: # long random runs: kills, jobs in virtual time, fuzzers
+	script/soak
+
 bench: # every figure of docs/benchmarks.md, beside the peers that are installed
 	script/bench
 
 clean:
 	rm -rf $(BUILD) build-*
 
-.PHONY: all install test check bench clean
+.PHONY: all install test check soak bench clean

@@ -74,6 +74,7 @@ static void assert_faults(const char *yaml, enum job_strictness strictness, cons
 	struct text lines CLEANUP(text_done) = {0};
 	struct job *job CLEANUP(job_cleanup) = try_read(yaml, strictness, NULL, &lines);
 
+	assert_int_equal(job == NULL, *expected != '\0');
 	assert_string_equal(text_of(&lines), expected);
 }
 
