@@ -70,6 +70,10 @@ struct container {
 	const char *working_dir; /* NULL when not given */
 	const struct env_entry *env;
 	size_t n_env;
+	/* Where they stand in the file, or would stand; line 0 without a file. For faults that only
+	 * a back end finds. */
+	struct place command_place;
+	struct place working_dir_place;
 };
 
 struct role {

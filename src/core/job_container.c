@@ -142,6 +142,8 @@ static void read_container(struct field_reader *reader, const struct field *fiel
 	if (container->working_dir && container->working_dir[0] == '\0')
 		container->working_dir = NULL;
 	read_env(reader, field, arena, container);
+	container->command_place = field_place(reader, &command);
+	container->working_dir_place = field_place(reader, &working_dir);
 	role->port = read_port(reader, field);
 }
 

@@ -70,7 +70,7 @@ static void add_document_path(const struct field *field, struct text *text)
 		text_addf(text, "%s%s", text->len > 0 ? "." : "", field->key);
 }
 
-static struct place place_of(const struct field_reader *reader, const struct field *field)
+struct place field_place(const struct field_reader *reader, const struct field *field)
 {
 	if (!reader->document)
 		return (struct place){0};
@@ -90,7 +90,7 @@ static void refuse(struct field_reader *reader, const struct field *field, const
 
 	if (!faults_are_full(reader->faults)) {
 		add_path(field, &path);
-		place = place_of(reader, field);
+		place = field_place(reader, field);
 	}
 	fault_add(reader->faults, place, text_of(&path), "%s", sentence);
 	reader->n_refused++;

@@ -39,6 +39,8 @@ struct field field_map_entry(const struct field *map, const char *key);
 struct field field_element(const struct field *list, size_t index);
 bool field_is_set(const struct field *field);
 
+/* Where it is in the document, or the nearest parent of one that is not there. */
+struct place field_place(const struct field_reader *reader, const struct field *field);
 /* Adds a fault with this field's path and place. */
 void field_refuse(struct field_reader *reader, const struct field *field, const char *format, ...)
 	PRINTF_LIKE(3, 4);

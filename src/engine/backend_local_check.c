@@ -6,8 +6,6 @@
 
 #include <string.h>
 
-static const struct place nowhere = {0, 0};
-
 /* Position of the container that trains, among those of the template. */
 static size_t container_position(const struct role *role)
 {
@@ -28,12 +26,18 @@ static char *path_of(const struct role *role, const char *field)
 			  container_position(role), field);
 }
 
-static void add_fault(struct faults *faults, const struct role *role, const char *field,
-		      const char *sentence)
+static void refuse_command(struct faults *faults, const struct role *role, const char *sentence)
 {
-	char *path CLEANUP(mem_free_text) = path_of(role, field);
+	char *path CLEANUP(mem_free_text) = path_of(role, "command");
 
-	fault_add(faults, nowhere, path, "%s", sentence);
+	fault_add(faults, role->container.command_place, path, "%s", sentence);
+}
+
+static void refuse_working_dir(struct faults *faults, const struct role *role, const char *sentence)
+{
+	char *path CLEANUP(mem_free_text) = path_of(role, "workingDir");
+
+	fault_add(faults, role->container.working_dir_place, path, "%s", sentence);
 }
 
 /* A name made of variables that only a running job has cannot be looked up. */
@@ -70,9 +74,9 @@ static void check_start(const struct job *job, const struct role *role, struct f
 
 	local_start_describe(&cluster, role, 0, 0, arena, &start);
 	if (child_check_folder(&start, &err) < 0)
-		add_fault(faults, role, "workingDir", err.text);
+		refuse_working_dir(faults, role, err.text);
 	else if (!has_unknown_variable(start.program) && child_check_program(&start, &err) < 0)
-		add_fault(faults, role, "command", err.text);
+		refuse_command(faults, role, err.text);
 }
 
 static void check_role(const struct job *job, const struct role *role, struct faults *faults)
@@ -84,13 +88,14 @@ static void check_role(const struct job *job, const struct role *role, struct fa
 	if (container->command && container->command[0])
 		check_start(job, role, faults);
 	else if (container->args && container->args[0])
-		add_fault(faults, role, "command",
-			  "Required value: the arguments need a program here, where no image "
-			  "brings one");
+		refuse_command(faults, role,
+			       "Required value: the arguments need a program here, where no image "
+			       "brings one");
 	else
-		add_fault(faults, role, "command",
-			  "Required value: there is no image here that brings a command, so write "
-			  "one: command: [python3, train.py]");
+		refuse_command(
+			faults, role,
+			"Required value: there is no image here that brings a command, so write "
+			"one: command: [python3, train.py]");
 }
 
 int backend_local_check(const struct job *job, struct faults *faults)
@@ -99,5 +104,6 @@ int backend_local_check(const struct job *job, struct faults *faults)
 
 	for (size_t i = 0; i < job->n_roles; i++)
 		check_role(job, &job->roles[i], faults);
+	faults_sort(faults, before);
 	return faults->count > before ? ERR_INVALID : 0;
 }

@@ -20,6 +20,41 @@ def test_a_state_folder_that_cannot_be_made_has_a_sentence(muster, tmp_path):
         assert len(done.stderr.splitlines()) == 1
 
 
+FILE_WITHOUT_PROGRAMS = """\
+apiVersion: kubeflow.org/v1
+kind: TFJob
+metadata: {name: noprog}
+spec:
+  tfReplicaSpecs:
+    WORKER:
+      template:
+        spec:
+          containers:
+          - name: tensorflow
+            command: [no-such-program]
+    PS:
+      template:
+        spec:
+          containers:
+          - name: tensorflow
+            command: [sh]
+            workingDir: /no/such/folder
+    Chief:
+      template: {spec: {containers: [{name: tensorflow, image: brings-its-own}]}}
+"""
+
+
+def test_what_cannot_run_here_is_told_at_its_place_in_the_file(muster, tmp_path):
+    file = tmp_path / "job.yaml"
+    file.write_text(FILE_WITHOUT_PROGRAMS)
+    done = muster("run", "-f", file, code=2)
+    lines = done.stderr.splitlines()
+    assert [line.split(":")[1] for line in lines] == ["11", "18", "20"], done.stderr
+    assert "[Worker]" in lines[0] and "no-such-program" in lines[0]
+    assert "[PS]" in lines[1] and "/no/such/folder" in lines[1]
+    assert "[Chief]" in lines[2] and "command" in lines[2]
+
+
 def test_a_program_that_is_missing_is_told_once_and_without_a_document(muster):
     done = muster("run", "-w", "2", "--ps", "1", "--", "no-such-program", code=2)
     assert done.stderr == f"muster: program 'no-such-program' not found in PATH ({os.environ['PATH']})\n"
