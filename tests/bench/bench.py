@@ -1,7 +1,7 @@
 #!/usr/bin/python3
 """Every figure of docs/benchmarks.md, muster beside its peers in the same run.
 
-    bench.py [--muster PROGRAM] [--json FILE] [FIGURE …]
+    bench.py [--muster PROGRAM] [--launchers "muster bash …"] [--json FILE] [FIGURE …]
 
 The launchers take turns, so that a disturbance of the machine meets all of them alike; what is told
 is the median.
@@ -23,7 +23,7 @@ from launchers import all_launchers
 class Figure:
     """One row of the table, or several where a measurement gives several numbers."""
 
-    def __init__(self, name, title, unit, target, measure, runs, budget=30):
+    def __init__(self, name, title, unit, target, measure, runs, budget=12):
         self.name, self.title, self.unit, self.target = name, title, unit, target
         self.measure, self.runs = measure, runs
         self.budget = budget  # seconds after which a slow launcher is not measured again
@@ -52,10 +52,10 @@ FIGURES = [
     Figure("wake-ups", "wake-ups of an idle launcher", "per second", "0",
            lambda launcher: figures.measure_wake_ups(launcher, 2), 1),
     Figure("tensorflow", "two-worker example, start to end", "s", "bash, within noise",
-           tensorflow_figures.measure_training, 5, 300),
+           tensorflow_figures.measure_training, 3, 200),
     Figure("tensorflow-death", "SIGKILL of one of two TensorFlow workers", "s",
            "new processes 8 s before TensorFlow notices",
-           tensorflow_figures.measure_death, 3, 300),
+           tensorflow_figures.measure_death, 2, 200),
 ]
 
 
@@ -82,15 +82,14 @@ def measure_all(figure, launchers):
 
 def rows_of(figure, samples):
     """(title, unit, {launcher's name: median}) for each number that the measurement gives."""
-    first = next(iter(samples.values()))[0]
-    if not isinstance(first, dict):
+    if not any(isinstance(runs[0], dict) for runs in samples.values()):
         yield figure.title, figure.unit, {name: statistics.median(runs)
                                           for name, runs in samples.items()}
         return
-    for key in first:
-        yield f"{figure.title}: {key}", "", {
-            name: statistics.median(run[key] for run in runs if key in run)
-            for name, runs in samples.items() if any(key in run for run in runs)}
+    for key in dict.fromkeys(key for runs in samples.values() for key in runs[0]):
+        yield f"{figure.title}: {key}", figure.unit, {
+            name: statistics.median(run[key] for run in runs)
+            for name, runs in samples.items() if key in runs[0]}
 
 
 def format_number(number):
@@ -117,6 +116,7 @@ def format_row(title, unit, target, medians):
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--muster", default="build/muster")
+    parser.add_argument("--launchers", help="these alone; all that are installed otherwise")
     parser.add_argument("--json", help="writes every single run here")
     parser.add_argument("figures", nargs="*", metavar="FIGURE",
                         help="all, or some of: " + ", ".join(figure.name for figure in FIGURES))
@@ -124,6 +124,8 @@ def main():
     chosen = [figure for figure in FIGURES
               if not arguments.figures or figure.name in arguments.figures]
     launchers = all_launchers(os.path.abspath(arguments.muster))
+    if arguments.launchers:
+        launchers = [one for one in launchers if one.name in arguments.launchers.split()]
 
     print("| figure | muster | best peer | ratio | target | other peers |\n|---|---|---|---|---|---|")
     record = {"machine": {"cores": os.cpu_count(), "kernel": platform.release()}, "figures": {}}
@@ -133,9 +135,9 @@ def main():
                                           "target": figure.target, "runs": samples}
         for title, unit, medians in rows_of(figure, samples):
             print(format_row(title, unit, figure.target, medians), flush=True)
-    if arguments.json:
-        with open(arguments.json, "w", encoding="utf-8") as file:
-            json.dump(record, file, indent=1)
+        if arguments.json:
+            with open(arguments.json, "w", encoding="utf-8") as file:
+                json.dump(record, file, indent=1)
 
 
 if __name__ == "__main__":

@@ -17,6 +17,7 @@ LINES = os.path.abspath(os.path.join(PROGRAMS, "bench_lines"))
 
 NANOSECONDS = 1e9
 PATIENCE = 120  # seconds that anything may take before the benchmark gives up
+PATIENCE_WITH_TERM = 5  # seconds that a launcher has to end in good order
 
 
 class Stamps:
@@ -91,9 +92,13 @@ class Job:
         return [pid for pid in tree_of(self.pid) if pid not in self.workers]
 
     def end(self):
-        """Ends whatever is left, by its own number."""
-        left = [pid for pid in tree_of(self.pid)] + [pid for pid in self.workers if is_alive(pid)]
-        for pid in left:
+        """Ends the job in good order where it takes that, and whatever is left by its number."""
+        if self.process.returncode is None:
+            descriptor = os.pidfd_open(self.pid)
+            self.signal(signal.SIGTERM)
+            select.select([descriptor], [], [], PATIENCE_WITH_TERM)
+            os.close(descriptor)
+        for pid in tree_of(self.pid) + [pid for pid in self.workers if is_alive(pid)]:
             with contextlib.suppress(ProcessLookupError):
                 os.kill(pid, signal.SIGKILL)
         if self.process.returncode is None:

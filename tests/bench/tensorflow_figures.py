@@ -94,7 +94,8 @@ def measure_death(launcher):
                 noticed = wait_for_end(job.workers[0])
                 return {"TensorFlow has noticed": (noticed - begin) / NANOSECONDS}
             running = job.wait_for_workers(2)
-            step = output.wait_for(b"epoch ", length)
+            output.wait_for(b"workers in step", length)
+            step = output.wait_for(b"epoch ", output.seen.index(b"workers in step", length))
             return {"new processes run": (running - begin) / NANOSECONDS,
                     "first epoch of the new attempt": (step - begin) / NANOSECONDS}
 
