@@ -213,6 +213,6 @@ def test_a_job_that_the_full_disk_lost_can_be_deleted_and_makes_room(muster):
                f"cat {fifo}")
     killed = (f"worker=$({BINARY} status lost -o json | sed -n 's/.*\"pid\": \\([0-9]*\\).*/\\1/p'); "
               "inner=$(ps -o ppid= -p $worker); outer=$(ps -o ppid= -p $inner); "
-              "kill -KILL $inner; tail --pid=$outer -f /dev/null; ")
+              "kill -KILL $inner; tail --pid=$((outer)) -f /dev/null; ")
     done = on_full_disk(muster, started, killed + f"{BINARY} delete lost && {BINARY} run --name next -- true")
     assert done.returncode == 0, done.stderr
