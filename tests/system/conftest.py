@@ -23,6 +23,11 @@ def pytest_configure(config):
     config.addinivalue_line("markers", "sanitize: runs with the sanitizer build too (no TensorFlow)")
 
 
+def parent_of(pid):
+    """The pid of the parent of a process; OSError when there is no such process any more."""
+    return int(pathlib.Path(f"/proc/{pid}/stat").read_text(errors="replace").rsplit(")", 1)[1].split()[1])
+
+
 def wait_until_process_is_gone(pid, limit=LIMIT):
     """Waits for the end of any process, not only of a child. True when it is gone."""
     try:

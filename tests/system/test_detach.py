@@ -10,7 +10,7 @@ import termios
 
 import pytest
 
-from conftest import BINARY, LIMIT, conditions, objects_of, read_until, wait_until_process_is_gone
+from conftest import BINARY, LIMIT, conditions, objects_of, parent_of, read_until, wait_until_process_is_gone
 
 pytestmark = pytest.mark.sanitize
 
@@ -47,10 +47,6 @@ def run_in_terminal(muster, command):
 
 def supervisor_pids(pid):
     """The two processes above a worker."""
-    def parent_of(child):
-        with open(f"/proc/{child}/stat", encoding="utf-8") as stat:
-            return int(stat.read().rsplit(")", 1)[1].split()[1])
-
     inner = parent_of(pid)
     return inner, parent_of(inner)
 

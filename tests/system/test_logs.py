@@ -15,7 +15,7 @@ import time
 
 import pytest
 
-from conftest import BINARY, LIMIT, read_until, replicas
+from conftest import BINARY, LIMIT, parent_of, read_until, replicas
 
 pytestmark = pytest.mark.sanitize
 
@@ -156,11 +156,6 @@ def test_follow_ends_when_the_supervisor_is_killed(muster):
     read_until(follow.stdout, "started")
     os.kill(parent_of(replicas(muster.job(name))[0]["pid"]), signal.SIGKILL)
     assert follow.wait(LIMIT) == 0
-
-
-def parent_of(pid):
-    with open(f"/proc/{pid}/stat", encoding="utf-8") as stat:
-        return int(stat.read().rsplit(")", 1)[1].split()[1])
 
 
 def test_follow_stops_when_nobody_reads(muster):

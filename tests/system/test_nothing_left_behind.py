@@ -16,7 +16,7 @@ import termios
 import time
 
 import pytest
-from conftest import BINARY, LIMIT, read_until, wait_until_process_is_gone
+from conftest import BINARY, LIMIT, parent_of, read_until, wait_until_process_is_gone
 
 KILLS = int(os.environ.get("MUSTER_SOAK_KILLS", "50"))
 
@@ -44,8 +44,11 @@ def processes_with(entry):
     return {pid for pid in pids if entry.encode() in environment_of(pid)}
 
 
-def parent_of(pid):
-    return int(pathlib.Path(f"/proc/{pid}/stat").read_text().rsplit(")", 1)[1].split()[1])
+def runs_muster(pid):
+    try:
+        return pathlib.Path(f"/proc/{pid}/exe").resolve(strict=True) == pathlib.Path(BINARY).resolve()
+    except OSError:
+        return False  # it has ended between being seen and being asked
 
 
 def is_child(name, pid):
@@ -224,7 +227,7 @@ def test_a_job_in_the_background_leaves_nothing_either(muster, tree, tag, strang
     name, value = tag.split("=")
     job = muster.detach("--name", "behind", "-w", "2", "--", "sh", str(tmp_path / "tree.sh"), env={name: value})
     muster.until_running(job, 2)
-    supervisors = [pid for pid in processes_with(tag) if pathlib.Path(os.readlink(f"/proc/{pid}/exe")) == pathlib.Path(BINARY).resolve()]
+    supervisors = [pid for pid in processes_with(tag) if runs_muster(pid)]
     assert len(supervisors) == 2
     inner = next(pid for pid in supervisors if parent_of(pid) in supervisors)
     os.kill(inner, signal.SIGKILL)
