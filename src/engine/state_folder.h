@@ -1,7 +1,8 @@
 /* What lies where in the folder that remembers jobs:
  *
  *     STATE/muster.db          the store
- *     STATE/jobs/UID/          one job: ROLE-INDEX.ATTEMPT.log and .index, muster.log, socket */
+ *     STATE/jobs/UID/          one job: ROLE-INDEX.ATTEMPT.log and .index, muster.log, socket
+ *     STATE/programs/          programs of ours for Python to run */
 #pragma once
 
 #include "base/err.h"
@@ -14,6 +15,7 @@ int state_folder_default(char **ret_folder, struct err *err) MUST_USE;
 
 /* Paths; the caller frees them. */
 char *state_folder_jobs(const char *state_folder) MUST_USE;
+char *state_folder_programs(const char *state_folder) MUST_USE;
 char *state_folder_job(const char *state_folder, const char *uid) MUST_USE;
 
 /* Makes the folder of one job, for this user alone. */

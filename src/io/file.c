@@ -4,6 +4,8 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
 #include <unistd.h>
 
 #define FIRST_READ_SIZE 16384
@@ -105,4 +107,31 @@ int file_read_whole(const char *path, size_t limit, char **ret_bytes, size_t *re
 	*ret_bytes = TAKE(bytes);
 	*ret_len = len;
 	return 0;
+}
+
+/* Returns 0 or errno. */
+static int write_and_flush(int fd, const void *bytes, size_t len)
+{
+	int failure = file_write_all(fd, bytes, len, NULL);
+
+	if (failure == 0 && fsync(fd))
+		failure = errno;
+	return failure;
+}
+
+int file_replace(const char *path, const void *bytes, size_t len, struct err *err)
+{
+	char *new_path CLEANUP(mem_free_text) = mem_format("%s.XXXXXX", path);
+	int fd CLEANUP(file_close) = mkostemp(new_path, O_CLOEXEC);
+
+	if (fd < 0)
+		return err_set_errno(err, errno, "cannot make a file beside '%s'", path);
+	int failure = write_and_flush(fd, bytes, len);
+
+	if (failure == 0 && rename(new_path, path))
+		failure = errno;
+	if (failure == 0)
+		return 0;
+	unlink(new_path);
+	return err_set_errno(err, failure, "cannot write '%s'", path);
 }

@@ -27,3 +27,8 @@ size_t file_read_at(int fd, void *bytes, size_t len, int64_t offset);
  * put behind the bytes; the caller frees them. */
 int file_read_whole(const char *path, size_t limit, char **ret_bytes, size_t *ret_len,
 		    struct err *err) MUST_USE;
+
+/* Makes the file hold these bytes, for this user alone to read: they are written to a new name,
+ * flushed and renamed, so that whoever opens `path` finds the old file or the new one, whole.
+ * ERR_IO or ERR_SPACE; nothing is left behind then. */
+int file_replace(const char *path, const void *bytes, size_t len, struct err *err) MUST_USE;

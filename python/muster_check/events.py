@@ -1,0 +1,37 @@
+"""What the models tell muster: one JSON object a line, whose key "muster" names the event.
+
+    {"muster": "step", "worker": 0, "step": 120, "of": 500, "loss": 0.31}
+"""
+
+import json
+import time
+
+
+class Fault(Exception):
+    """Something that is wrong outside this program, in a sentence for people; `step` is where: data or training."""
+
+    def __init__(self, step, message):
+        super().__init__(message)
+        self.step = step
+
+
+def tell(event, **fields):
+    """Prints one event. Numbers of numpy and TensorFlow become plain ones."""
+    print(json.dumps({"muster": event, **fields}, default=float, ensure_ascii=False), flush=True)
+
+
+class Progress:
+    """Tells the steps of one worker, a few a second at most."""
+
+    INTERVAL = 0.5  # seconds
+
+    def __init__(self, worker, last_step):
+        self.worker = worker
+        self.last_step = last_step
+        self.told_at = 0.0
+
+    def tell(self, step, loss):
+        now = time.monotonic()
+        if now - self.told_at >= self.INTERVAL or step == self.last_step:
+            self.told_at = now
+            tell("step", worker=self.worker, step=int(step), of=self.last_step, loss=round(float(loss), 4))

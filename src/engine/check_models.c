@@ -1,0 +1,40 @@
+/* Puts the models where Python can run them.
+ *
+ * The name holds a hash of the content, so that a running check of an older muster keeps its own
+ * file. The content is compared all the same: a state folder can be damaged or edited. */
+#include "engine/check_models.h"
+
+#include "base/mem.h"
+#include "engine/check_models_bytes.h"
+#include "engine/state_folder.h"
+#include "io/file.h"
+#include "io/folder.h"
+
+#include <stdbool.h>
+#include <string.h>
+
+static bool is_installed(const char *path)
+{
+	char *bytes CLEANUP(mem_free_text) = NULL;
+	size_t len;
+
+	return file_read_whole(path, check_models_size, &bytes, &len, NULL) == 0 &&
+	       len == check_models_size && memcmp(bytes, check_models_bytes, len) == 0;
+}
+
+int check_models_install(const char *state_folder, char **ret_path, struct err *err)
+{
+	char *folder CLEANUP(mem_free_text) = state_folder_programs(state_folder);
+	char *path CLEANUP(mem_free_text) =
+		mem_format("%s/check-%s.pyz", folder, check_models_hash);
+
+	if (!is_installed(path)) {
+		int rc = folder_make(folder, err);
+		if (rc == 0)
+			rc = file_replace(path, check_models_bytes, check_models_size, err);
+		if (rc < 0)
+			return rc;
+	}
+	*ret_path = TAKE(path);
+	return 0;
+}

@@ -1,0 +1,10 @@
+/* The models that `muster check` trains: a Python zip that the program carries inside. */
+#pragma once
+
+#include "base/err.h"
+#include "base/own.h"
+
+/* Gives the path of the zip, STATE/programs/check-HASH.pyz, which Python runs as it is; the caller
+ * frees it. It is written unless a file with just these bytes is there already. Another muster may
+ * do the same at the same time: the file appears whole. ERR_IO or ERR_SPACE. */
+int check_models_install(const char *state_folder, char **ret_path, struct err *err) MUST_USE;
