@@ -119,13 +119,21 @@ static void set_counts(const struct options *options, struct job_build *build)
 	build->ps = (int) option_number(options, "ps", 0);
 	build->has_chief = option_flag(options, "chief");
 	build->has_evaluator = option_flag(options, "evaluator");
+	build->ps_are_servers = option_flag(options, "ps-server");
+	build->workers_are_servers = option_flag(options, "worker-server");
 }
 
 static bool check_counts(const struct job_build *build, struct err *err)
 {
-	if (build->workers || build->has_chief)
+	if (!build->workers && !build->has_chief)
+		err_set(err, ERR_INVALID, "--workers 0 leaves nobody to train: give --chief too");
+	else if (build->workers_are_servers && !build->has_chief)
+		err_set(err, ERR_INVALID,
+			"--worker-server leaves nobody to run the script: give --chief too");
+	else if (build->ps_are_servers && !build->ps)
+		err_set(err, ERR_INVALID, "--ps-server: there is none: give --ps N too");
+	else
 		return true;
-	err_set(err, ERR_INVALID, "--workers 0 leaves nobody to train: give --chief too");
 	return false;
 }
 
@@ -187,13 +195,14 @@ static bool read_flags(const struct options *options, const struct variables *va
 /* What a file says itself cannot be said beside it. */
 static bool check_no_contradiction(const struct options *options, struct err *err)
 {
-	static const char *const names[] = {"workers", "ps", "chief", "evaluator"};
+	static const char *const names[] = {"workers",   "ps",        "chief",
+					    "evaluator", "ps-server", "worker-server"};
 	size_t count;
 
 	for (size_t i = 0; i < ARRAY_LEN(names); i++)
 		if (option_is_given(options, names[i])) {
 			err_set(err, ERR_INVALID,
-				"--%s does not go with -f: the file says how many there are",
+				"--%s does not go with -f: the file says which replicas there are",
 				names[i]);
 			return false;
 		}

@@ -33,6 +33,12 @@ void job_source_complain(const struct options *options, const struct faults *fau
 		 .otherwise = "0",                                                                 \
 		 .high = LIMIT_REPLICAS,                                                           \
 		 .one_line = "parameter servers"},                                                 \
+		{.name = "ps-server",                                                              \
+		 .kind = OPTION_FLAG,                                                              \
+		 .one_line = "parameter servers run 'muster server', not the script"},             \
+		{.name = "worker-server",                                                          \
+		 .kind = OPTION_FLAG,                                                              \
+		 .one_line = "workers too: the chief alone runs the script"},                      \
 		{.name = "chief", .kind = OPTION_FLAG, .one_line = "a chief beside the workers"},  \
 		{.name = "evaluator", .kind = OPTION_FLAG, .one_line = "an evaluator"},            \
 		{.name = "file",                                                                   \

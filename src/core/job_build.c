@@ -39,11 +39,14 @@ static struct json *run_policy_new(const struct job_build *build)
 	return policy;
 }
 
-static struct json *command_new(const struct job_build *build)
+/* One TensorFlow server, which takes cluster and task from TF_CONFIG. */
+static const char *const server_command[] = {"muster", "server", NULL};
+
+static struct json *command_new(const char *const *words)
 {
 	struct json *command = json_new_array();
 
-	for (const char *const *word = build->command; *word; word++)
+	for (const char *const *word = words; *word; word++)
 		json_append(command, literal(*word));
 	return command;
 }
@@ -67,12 +70,12 @@ void job_document_add_env(struct json *container, const struct env_entry *env, s
 	}
 }
 
-static struct json *container_new(const struct job_build *build)
+static struct json *container_new(const struct job_build *build, bool is_server)
 {
 	struct json *container = json_new_object();
 
 	json_set_string(container, "name", "tensorflow");
-	json_set(container, "command", command_new(build));
+	json_set(container, "command", command_new(is_server ? server_command : build->command));
 	if (build->working_dir)
 		json_set_string(container, "workingDir", build->working_dir);
 	job_document_add_env(container, build->env, build->n_env);
@@ -80,7 +83,7 @@ static struct json *container_new(const struct job_build *build)
 }
 
 static void add_role(struct json *specs, const struct job_build *build, const char *title,
-		     int replicas)
+		     int replicas, bool is_server)
 {
 	if (replicas == 0)
 		return;
@@ -89,7 +92,7 @@ static void add_role(struct json *specs, const struct job_build *build, const ch
 	struct json *containers = json_new_array();
 	enum restart_policy policy = build->max_restarts == 0 ? RESTART_NEVER : RESTART_ON_FAILURE;
 
-	json_append(containers, container_new(build));
+	json_append(containers, container_new(build, is_server));
 	json_set_integer(spec, "replicas", replicas);
 	json_set_string(spec, "restartPolicy", restart_policy_words[policy]);
 	json_set(json_object_at(json_object_at(spec, "template"), "spec"), "containers",
@@ -98,10 +101,10 @@ static void add_role(struct json *specs, const struct job_build *build, const ch
 
 static void add_roles(struct json *specs, const struct job_build *build)
 {
-	add_role(specs, build, "Chief", build->has_chief ? 1 : 0);
-	add_role(specs, build, "Worker", build->workers);
-	add_role(specs, build, "PS", build->ps);
-	add_role(specs, build, "Evaluator", build->has_evaluator ? 1 : 0);
+	add_role(specs, build, "Chief", build->has_chief ? 1 : 0, false);
+	add_role(specs, build, "Worker", build->workers, build->workers_are_servers);
+	add_role(specs, build, "PS", build->ps, build->ps_are_servers);
+	add_role(specs, build, "Evaluator", build->has_evaluator ? 1 : 0, false);
 }
 
 struct json *job_document_new(const struct job_build *build)

@@ -17,6 +17,8 @@ struct job_build {
 	bool has_chief;
 	bool has_evaluator;
 	const char *const *command; /* NULL-terminated, the program first */
+	bool ps_are_servers; /* parameter servers run `muster server` instead of the command */
+	bool workers_are_servers; /* and so do workers: the chief alone runs the command */
 	const char *working_dir; /* NULL: none is written */
 	const struct env_entry *env;
 	size_t n_env;
@@ -29,7 +31,8 @@ struct job_build {
 
 /* The document, which job_read reads without a fault when the parts are valid. Caller frees.
  *
- * Every role runs the same command, in a container named `tensorflow` without an image.
+ * Every role runs the same command (but for those that are bare TensorFlow servers), in a container
+ * named `tensorflow` without an image.
  * restartPolicy is Never where max_restarts is 0, else OnFailure; successPolicy is AllWorkers where
  * there is no chief; cleanPodPolicy is Running. Texts are taken literally: a `$` that Kubernetes'
  * $(NAME) expansion would read is doubled, so that `sh -c 'echo $$'` reaches the shell as it was

@@ -2,6 +2,7 @@
 
 #include "base/text.h"
 #include "engine/process_mark.h"
+#include "io/own_program.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -93,6 +94,16 @@ static char *const *make_arguments(const struct container *container,
 	return arguments;
 }
 
+/* A job that says `muster` means the one that runs it, not whichever PATH has, if it has any. */
+static const char *program_of(const char *name, struct arena *arena)
+{
+	if (!text_equals(name, "muster"))
+		return name;
+	char *own CLEANUP(mem_free_text) = own_program_path();
+
+	return arena_copy_text(arena, own);
+}
+
 void local_start_describe(const struct cluster *cluster, const struct role *role, int index,
 			  int attempt, struct arena *arena, struct child_start *ret_start)
 {
@@ -105,5 +116,5 @@ void local_start_describe(const struct cluster *cluster, const struct role *role
 		.working_dir = role->container.working_dir,
 		.output_fd = -1,
 	};
-	ret_start->program = ret_start->arguments[0];
+	ret_start->program = program_of(ret_start->arguments[0], arena);
 }

@@ -10,7 +10,8 @@
 /* Fills everything but the output descriptor; what it points to lives in the arena (and in muster's
  * own environment). The environment is muster's own, then what muster says of the cluster, the two
  * marks, and the container's env, later ones winning. $(NAME) stands for a variable of the last
- * three, as on Kubernetes, where no other ones exist. `cluster->job` has the uid. */
+ * three, as on Kubernetes, where no other ones exist. A command `muster`, without a path, is this
+ * very program (`muster server …`). `cluster->job` has the uid. */
 void local_start_describe(const struct cluster *cluster, const struct role *role, int index,
 			  int attempt, struct arena *arena, struct child_start *ret_start);
 

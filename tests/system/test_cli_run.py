@@ -2,12 +2,13 @@
 
 import json
 import re
+import shutil
 import signal
 import subprocess
 
 import pytest
 
-from conftest import BINARY, conditions, read_until, replicas
+from conftest import BINARY, LIMIT, conditions, read_until, replicas
 
 pytestmark = pytest.mark.sanitize
 
@@ -84,6 +85,49 @@ def test_a_program_that_does_not_exist_is_a_mistake_and_starts_nothing(muster):
     done = muster("run", "--", "no-such-program", code=2)
     assert "no-such-program" in done.stderr
     assert muster("ps", "-a", "-o", "name", code=0).stdout == ""
+
+
+def test_a_job_that_says_muster_means_the_one_that_runs_it(muster, tmp_path):
+    """Also where PATH has none, or another one, and where this one was called through a link."""
+    other = tmp_path / "bin" / "muster"
+    other.parent.mkdir()
+    other.write_text("#!/bin/sh\necho another one\n")
+    other.chmod(0o755)
+    link = tmp_path / "called"
+    link.symlink_to(BINARY)
+    version = muster("version", code=0).stdout.strip()
+    for path in (tmp_path / "none", other.parent):
+        environment = {**muster.environment, "PATH": str(path)}
+        done = subprocess.run([link, "run", "--", "muster", "version"], env=environment, cwd=tmp_path,
+                              capture_output=True, text=True, check=True)
+        assert lines_of(done.stdout, "worker-0") == [version]
+
+
+REMOVES_THE_PROGRAM = """\
+apiVersion: kubeflow.org/v1
+kind: TFJob
+metadata: {name: job}
+spec:
+  runPolicy: {backoffLimit: 1, restartScope: job}
+  tfReplicaSpecs:
+    Chief:
+      restartPolicy: OnFailure
+      template: {spec: {containers: [{name: tensorflow, command: [sh, -c, "
+        rm muster && exit 1;
+        until grep -q . state/muster/jobs/*/ps-0.1.log; do sleep 0.1; done"]}]}}
+    PS:
+      template: {spec: {containers: [{name: tensorflow, command: [muster, version]}]}}
+"""
+
+
+def test_a_job_that_says_muster_still_means_the_same_when_its_file_is_gone(muster, tmp_path):
+    """As an update does it while a job runs: what is started after it is what runs the job."""
+    (tmp_path / "job.yaml").write_text(REMOVES_THE_PROGRAM)
+    shutil.copy(BINARY, tmp_path / "muster")
+    subprocess.run(["./muster", "run", "-f", "job.yaml"], env=muster.environment, cwd=tmp_path, check=True,
+                   capture_output=True, timeout=LIMIT)
+    said = muster("logs", "job", "--role", "ps", "--attempt", "1", code=0).stdout
+    assert lines_of(said, "ps-0") == [muster("version", code=0).stdout.strip()]
 
 
 def test_a_place_that_is_not_built_in_is_a_mistake(muster):

@@ -395,6 +395,18 @@ static void a_check_looks_in_the_path_of_the_container(void **state)
 	faults_done(&faults);
 }
 
+static void muster_is_this_program_and_needs_no_path(void **state)
+{
+	struct world *world = *state;
+	struct faults faults = {0};
+
+	make_job(world, 1,
+		 "\"command\":[\"muster\",\"server\"],"
+		 "\"env\":[{\"name\":\"PATH\",\"value\":\"/no/such\"}]");
+	assert_int_equal(backend_local_check(world->job, &faults), 0);
+	assert_int_equal(faults.count, 0);
+}
+
 static void a_job_that_can_run_here_has_no_faults(void **state)
 {
 	struct world *world = *state;
@@ -423,6 +435,7 @@ int main(void)
 		TEST(every_line_of_a_flood_is_kept),
 		TEST(a_check_names_what_cannot_run_here),
 		TEST(a_check_looks_in_the_path_of_the_container),
+		TEST(muster_is_this_program_and_needs_no_path),
 		TEST(a_job_that_can_run_here_has_no_faults),
 	};
 

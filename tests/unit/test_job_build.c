@@ -105,6 +105,56 @@ static void a_scope_that_was_asked_for_is_kept(void **state)
 	assert_int_equal(job->restart_scope, RESTART_SCOPE_REPLICA);
 }
 
+static void assert_command(const struct job *job, const char *role_name, const char *first,
+			   const char *second)
+{
+	const char *const *command = job_role(job, role_name)->container.command;
+
+	assert_string_equal(command[0], first);
+	if (second)
+		assert_string_equal(command[1], second);
+	else
+		assert_null(command[1]);
+}
+
+static void bare_servers_run_muster_itself_and_the_others_the_command(void **state)
+{
+	(void) state;
+	struct job_build build = simple_build();
+
+	build.ps = 1;
+	build.has_chief = true;
+	build.has_evaluator = true;
+	build.ps_are_servers = true;
+	struct job *job CLEANUP(job_cleanup) = job_of(&build);
+
+	assert_command(job, "ps", "muster", "server");
+	assert_command(job, "worker", "true", NULL);
+	build.workers_are_servers = true;
+	struct job *all CLEANUP(job_cleanup) = job_of(&build);
+
+	assert_command(all, "ps", "muster", "server");
+	assert_command(all, "worker", "muster", "server");
+	assert_command(all, "chief", "true", NULL);
+	assert_command(all, "evaluator", "true", NULL);
+}
+
+static void a_server_has_the_variables_of_the_others(void **state)
+{
+	(void) state;
+	const struct env_entry env[] = {{"A", "1"}};
+	struct job_build build = simple_build();
+
+	build.ps = 1;
+	build.ps_are_servers = true;
+	build.env = env;
+	build.n_env = ARRAY_LEN(env);
+	struct job *job CLEANUP(job_cleanup) = job_of(&build);
+
+	assert_int_equal(job_role(job, "ps")->container.n_env, 1);
+	assert_string_equal(job_role(job, "ps")->container.env[0].value, "1");
+}
+
 /* What is typed reaches the program as it was typed, whatever Kubernetes' expansion would make of
  * it. */
 static void texts_are_taken_literally(void **state)
@@ -185,6 +235,8 @@ int main(void)
 		cmocka_unit_test(restarts_without_limit_write_no_backoff_limit),
 		cmocka_unit_test(times_are_rounded_up_to_seconds),
 		cmocka_unit_test(a_scope_that_was_asked_for_is_kept),
+		cmocka_unit_test(bare_servers_run_muster_itself_and_the_others_the_command),
+		cmocka_unit_test(a_server_has_the_variables_of_the_others),
 		cmocka_unit_test(texts_are_taken_literally),
 		cmocka_unit_test(what_is_printed_as_yaml_is_the_same_job),
 	};
