@@ -63,17 +63,34 @@ static void add_last_lines(const struct failure *failure, struct text *text)
 	}
 }
 
+/* How many consequences from the first on are replicas next to each other that ended alike: all of
+ * sixty-four workers are one row, not sixty-four. */
+static size_t count_alike(const struct consequence *first, size_t n_rest)
+{
+	size_t n = 1;
+
+	while (n < n_rest && text_equals(first[n].role, first->role) &&
+	       first[n].index == first[n - 1].index + 1 && text_equals(first[n].what, first->what))
+		n++;
+	return n;
+}
+
 static void add_consequences(const struct failure *failure, struct text *text)
 {
-	for (size_t i = 0; i < failure->n_consequences; i++) {
-		const struct consequence *consequence = &failure->consequences[i];
+	size_t n_alike;
 
+	for (size_t i = 0; i < failure->n_consequences; i += n_alike) {
+		const struct consequence *first = &failure->consequences[i];
+
+		n_alike = count_alike(first, failure->n_consequences - i);
 		if (i == 0)
 			text_addf(text, ROW, "consequences");
 		else
 			text_add(text, FURTHER_ROW);
-		text_addf(text, "%s-%d %s\n", consequence->role, consequence->index,
-			  consequence->what);
+		text_addf(text, "%s-%d", first->role, first->index);
+		if (n_alike > 1)
+			text_addf(text, " to %s-%d", first->role, first[n_alike - 1].index);
+		text_addf(text, n_alike > 1 ? ": each %s\n" : " %s\n", first->what);
 	}
 }
 

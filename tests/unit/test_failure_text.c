@@ -62,6 +62,35 @@ static void the_log_of_a_later_attempt_is_not_named(void **state)
 			    "  next          muster logs train --role ps --index 0 --attempt 0\n");
 }
 
+static void neighbours_that_ended_alike_are_one_row(void **state)
+{
+	(void) state;
+	struct consequence consequences[] = {
+		{.role = "ps", .index = 0, .what = "was ended by muster"},
+		{.role = "worker", .index = 1, .what = "was ended by muster"},
+		{.role = "worker", .index = 2, .what = "was ended by muster"},
+		{.role = "worker", .index = 3, .what = "was ended by muster"},
+		{.role = "worker", .index = 4, .what = "exited with code 1"},
+		{.role = "worker", .index = 6, .what = "exited with code 1"},
+	};
+	struct failure failure = {.role = "worker",
+				  .message = "worker-0 exited with code 1",
+				  .consequences = consequences,
+				  .n_consequences = ARRAY_LEN(consequences)};
+	const struct status status = {.failure = &failure};
+	struct text text CLEANUP(text_done) = {0};
+
+	failure_describe(&status, "train", &text);
+	assert_string_equal(
+		text_of(&text),
+		"worker-0 exited with code 1\n"
+		"  consequences  ps-0 was ended by muster\n"
+		"                worker-1 to worker-3: each was ended by muster\n"
+		"                worker-4 exited with code 1\n"
+		"                worker-6 exited with code 1\n"
+		"  next          muster logs train --role worker --index 0 --attempt 0\n");
+}
+
 static void a_failure_without_a_replica_is_one_sentence(void **state)
 {
 	(void) state;
@@ -98,6 +127,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_block_tells_cause_last_lines_and_consequences),
 		cmocka_unit_test(the_log_of_a_later_attempt_is_not_named),
+		cmocka_unit_test(neighbours_that_ended_alike_are_one_row),
 		cmocka_unit_test(a_failure_without_a_replica_is_one_sentence),
 		cmocka_unit_test(the_exception_is_the_line_behind_the_last_traceback),
 	};
