@@ -62,8 +62,3 @@ const struct spec_task *cluster_spec_task(const struct cluster_spec *spec, const
 const char *cluster_spec_own_address(const struct cluster_spec *spec);
 /* How many tasks all jobs have together. */
 size_t cluster_spec_count(const struct cluster_spec *spec);
-
-/* The host of an address (without brackets) and its port; the caller frees the host. For addresses
- * that a cluster spec was made of. */
-char *address_host(const char *address) MUST_USE;
-int address_port(const char *address);

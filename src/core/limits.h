@@ -18,4 +18,7 @@
 #define LIMIT_LAST_LINES 20 /* lines of the failed replica that a failure keeps */
 #define LIMIT_LAST_LINE_LENGTH 2000 /* bytes of each such line */
 #define LIMIT_ENV_FILE (1024 * 1024) /* bytes of an --env-file */
+#define LIMIT_CLUSTER_SPEC (1024 * 1024) /* bytes of a cluster spec or a TF_CONFIG */
+#define LIMIT_CLUSTER_JOBS 100 /* jobs of a cluster spec */
+#define LIMIT_TASK_INDEX 999999 /* of a sparse TF_CONFIG, whose indices have gaps */
 #define LIMIT_SOCKET_MESSAGE (64 * 1024) /* bytes of one message on a supervisor's socket */
