@@ -28,12 +28,15 @@ struct command {
 
 extern const struct command command_run, command_ps, command_status, command_logs, command_stop,
 	command_delete, command_suspend, command_resume, command_scale, command_wait,
-	command_render, command_help, command_version;
+	command_render, command_help, command_version, command_compat;
 
 /* All commands, in the order in which help shows them; ends with NULL. */
 extern const struct command *const all_commands[];
 /* The command of that name; NULL when there is none. */
 const struct command *command_find(const char *name);
+/* Reads the arguments of a call, without program and command name, and runs the command, or tells
+ * every mistake; gives the exit code. */
+int command_call(const struct command *command, int argc, char **argv);
 
 enum exit_code {
 	EXIT_DONE = 0,

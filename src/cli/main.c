@@ -1,5 +1,6 @@
 /* muster: finds the command, reads its options, runs it. */
 #include "cli/command.h"
+#include "cli/compat.h"
 #include "cli/help.h"
 #include "cli/options.h"
 #include "cli/output.h"
@@ -10,10 +11,9 @@
 
 /* In the order in which help shows them, group by group. */
 const struct command *const all_commands[] = {
-	&command_run,     &command_ps,    &command_status, &command_logs,
-	&command_wait,    &command_stop,  &command_delete, &command_suspend,
-	&command_resume,  &command_scale, &command_render, &command_help,
-	&command_version, NULL,
+	&command_run,    &command_ps,     &command_status,  &command_logs,    &command_wait,
+	&command_stop,   &command_delete, &command_suspend, &command_resume,  &command_scale,
+	&command_render, &command_compat, &command_help,    &command_version, NULL,
 };
 
 const struct command *command_find(const char *name)
@@ -46,7 +46,7 @@ static int complain_of_use(const struct command *command, const struct text *fau
 	return EXIT_WRONG_USE;
 }
 
-static int run_command(const struct command *command, int argc, char **argv)
+int command_call(const struct command *command, int argc, char **argv)
 {
 	struct options *options CLEANUP(options_cleanup) = NULL;
 	struct text faults CLEANUP(text_done) = {0};
@@ -70,10 +70,20 @@ static int complain_of_command(const char *name)
 	return EXIT_WRONG_USE;
 }
 
+/* The command of a call, and how many of its words name it: by the name that the program was called
+ * by, a link of an old program, else by its first argument. */
+static const struct command *choose_command(int argc, char **argv, int *ret_n_used)
+{
+	const struct command *old = argc ? compat_find(argv[0]) : NULL;
+
+	*ret_n_used = old || argc < 2 ? argc > 0 : 2;
+	return old ? old : command_find(command_name_of(argc > 1 ? argv[1] : NULL));
+}
+
 int main(int argc, char **argv)
 {
-	const struct command *command = command_find(command_name_of(argv[1]));
-	int n_used = argc < 2 ? argc : 2;
+	int n_used;
+	const struct command *command = choose_command(argc, argv, &n_used);
 
 	file_keep_standard_numbers();
 	/* A reader that is gone, and a file that may not grow (ulimit -f), are errors of write,
@@ -82,5 +92,5 @@ int main(int argc, char **argv)
 	signal(SIGXFSZ, SIG_IGN);
 	if (!command)
 		return complain_of_command(argv[1]);
-	return output_finish(run_command(command, argc - n_used, argv + n_used));
+	return output_finish(command_call(command, argc - n_used, argv + n_used));
 }

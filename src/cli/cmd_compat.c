@@ -1,0 +1,56 @@
+/* muster compat: the command line of an older program. */
+#include "base/mem.h"
+#include "base/names.h"
+#include "cli/compat.h"
+#include "cli/options.h"
+#include "cli/output.h"
+
+static int complain(const char *name)
+{
+	struct text names CLEANUP(text_done) = {0};
+	const char *list[16];
+	size_t count = 0;
+
+	for (; compat_commands[count] && count < ARRAY_LEN(list); count++) {
+		list[count] = compat_name(compat_commands[count]);
+		text_addf(&names, "%s%s", count ? ", " : "", list[count]);
+	}
+	const char *nearest = name ? name_nearest(list, count, name) : NULL;
+
+	if (!name)
+		output_say("compat: the name of an old program is missing: %s", text_of(&names));
+	else if (nearest)
+		output_say("compat: '%s' is no old program; did you mean '%s'?", name, nearest);
+	else
+		output_say("compat: '%s' is none of %s", name, text_of(&names));
+	return EXIT_WRONG_USE;
+}
+
+static int compat_run(const struct options *options)
+{
+	size_t count;
+	const char *const *arguments = options_arguments(options, &count);
+	const struct command *command = arguments[0] ? compat_find(arguments[0]) : NULL;
+
+	if (!command)
+		return complain(arguments[0]);
+	char **own CLEANUP(mem_free_any) = mem_new_array(count, sizeof(*own));
+
+	for (size_t i = 1; i < count; i++)
+		own[i - 1] = (char *) arguments[i];
+	return command_call(command, (int) count - 1, own);
+}
+
+const struct command command_compat = {
+	.name = "compat",
+	.group = "Know",
+	.arguments = "NAME [ARGS...]",
+	.one_line = "take the command line of an older program",
+	.examples = "  muster compat local_test --num-workers 4 --sync-replicas\n"
+		    "  muster compat remote_test --dry-run --model-name CENSUS_WIDENDEEP\n"
+		    "  muster compat grpc_tensorflow_server --cluster_spec='worker|a:2222;b:2222' "
+		    "--job_name=worker --task_id=0\n"
+		    "  muster compat local_test --help\n",
+	.takes_program = true,
+	.run = compat_run,
+};

@@ -1,0 +1,42 @@
+/* Finds the old program that a name means. */
+#include "cli/compat.h"
+
+#include "base/text.h"
+
+#include <string.h>
+
+#define PREFIX "compat "
+
+const char *compat_name(const struct command *command)
+{
+	return command->name + strlen(PREFIX);
+}
+
+static size_t length_without_ending(const char *name)
+{
+	size_t len = strlen(name);
+
+	return text_ends_with(name, ".sh") || text_ends_with(name, ".py") ? len - 3 : len;
+}
+
+static bool is_named(const struct command *command, const char *name, size_t len)
+{
+	const char *own = compat_name(command);
+	size_t at = 0;
+
+	while (at < len && (name[at] == '-' ? '_' : name[at]) == own[at])
+		at++;
+	return at == len && !own[at];
+}
+
+const struct command *compat_find(const char *program)
+{
+	const char *slash = strrchr(program, '/');
+	const char *name = slash ? slash + 1 : program;
+	size_t len = length_without_ending(name);
+
+	for (size_t i = 0; compat_commands[i]; i++)
+		if (is_named(compat_commands[i], name, len))
+			return compat_commands[i];
+	return NULL;
+}

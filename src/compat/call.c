@@ -1,0 +1,88 @@
+/* Builds the call that an old command line has become, shows it and makes it. */
+#include "compat/call.h"
+
+#include "base/mem.h"
+#include "cli/command.h"
+#include "cli/options.h"
+#include "cli/output.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+void call_done(struct call *call)
+{
+	for (size_t i = 0; i < call->count; i++)
+		free(call->words[i]);
+	free(call->words);
+}
+
+void call_add(struct call *call, const char *word)
+{
+	mem_grow(&call->words, &call->capacity, call->count + 1, sizeof(*call->words));
+	call->words[call->count++] = mem_copy_text(word);
+	call->words[call->count] = NULL;
+}
+
+void call_add_value(struct call *call, const char *option, const char *value)
+{
+	if (!value)
+		return;
+	call_add(call, option);
+	call_add(call, value);
+}
+
+void call_add_flag(struct call *call, const char *option, const struct options *old,
+		   const char *flag)
+{
+	if (option_flag(old, flag))
+		call_add(call, option);
+}
+
+/* So that a shell reads it as one word again. */
+static void add_quoted(struct text *text, const char *word)
+{
+	static const char plain[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
+				    "0123456789%+,-./:=@_";
+
+	if (*word && !word[strspn(word, plain)]) {
+		text_add(text, word);
+		return;
+	}
+	text_add_char(text, '\'');
+	for (; *word; word++)
+		if (*word == '\'')
+			text_add(text, "'\\''");
+		else
+			text_add_char(text, *word);
+	text_add_char(text, '\'');
+}
+
+void call_describe(const struct call *call, struct text *text)
+{
+	text_add(text, "muster");
+	for (size_t i = 0; i < call->count; i++) {
+		text_add_char(text, ' ');
+		add_quoted(text, call->words[i]);
+	}
+}
+
+int call_run(struct call *call, const struct options *old)
+{
+	struct text text CLEANUP(text_done) = {0};
+
+	call_add_value(call, "--state-dir", option_text(old, "state-dir"));
+	call_describe(call, &text);
+	if (option_flag(old, "dry-run")) {
+		text_add_char(&text, '\n');
+		output_add(&text);
+		return EXIT_DONE;
+	}
+	output_say("this is now: %s", text_of(&text));
+	const struct command *command = command_find(call->words[0]);
+
+	if (!command) {
+		output_say("this build has no command '%s'", call->words[0]);
+		return EXIT_REFUSED;
+	}
+	return command_call(command, (int) call->count - 1, call->words + 1);
+}

@@ -1,0 +1,40 @@
+/* What local_test and remote_test of TensorFlow's tools/dist_test have in common: their flags. */
+#pragma once
+
+#include "cli/options.h"
+#include "compat/call.h"
+
+/* Adds the model and how it is trained. */
+void dist_test_add_model(struct call *call, const struct options *old);
+
+/* Counts are told where they were given; else both have 2 of each. */
+#define DIST_TEST_ROWS                                                                             \
+	{.name = "num-workers",                                                                    \
+	 .kind = OPTION_NUMBER,                                                                    \
+	 .value_name = "N",                                                                        \
+	 .otherwise = "2",                                                                         \
+	 .low = 1,                                                                                 \
+	 .high = LIMIT_REPLICAS,                                                                   \
+	 .one_line = "now check --workers"},                                                       \
+		{.name = "num-parameter-servers",                                                  \
+		 .kind = OPTION_NUMBER,                                                            \
+		 .value_name = "N",                                                                \
+		 .otherwise = "2",                                                                 \
+		 .low = 1,                                                                         \
+		 .high = LIMIT_REPLICAS,                                                           \
+		 .one_line = "now check --ps"},                                                    \
+		{.name = "sync-replicas",                                                          \
+		 .kind = OPTION_FLAG,                                                              \
+		 .one_line = "now check --sync-replicas"},                                         \
+		{.name = "model-name",                                                             \
+		 .kind = OPTION_WORD,                                                              \
+		 .words = "MNIST|CENSUS_WIDENDEEP",                                                \
+		 .otherwise = "MNIST",                                                             \
+		 .one_line = "now check --model mnist or --model census"},                         \
+		{.name = "setup-cluster-only",                                                     \
+		 .kind = OPTION_FLAG,                                                              \
+		 .one_line = "now check --setup-only"},                                            \
+		{.name = "leave-container-running",                                                \
+		 .kind = OPTION_FLAG,                                                              \
+		 .one_line = "there is no container; says what to use instead"},                   \
+		CALL_ROWS

@@ -1,0 +1,82 @@
+/* grpc_tensorflow_server of TensorFlow's tools/dist_test, also the entry point of its image: one
+ * TensorFlow server. */
+#include "base/names.h"
+#include "cli/command.h"
+#include "cli/options.h"
+#include "cli/output.h"
+#include "compat/call.h"
+#include "compat/programs.h"
+
+/* The old program took `--verbose`, `--verbose=true` and `--verbose true`: the last is an argument
+ * of its own here. False when there is anything else. */
+static bool read_word_behind_verbose(const struct options *old, bool *ret_is_verbose)
+{
+	static const char *const words[] = {"false", "true"};
+	const char *word = options_arguments(old, &(size_t){0})[0];
+	int index = word && option_flag(old, "verbose")
+			    ? name_find_word_ignoring_case(words, ARRAY_LEN(words), word)
+			    : -1;
+
+	if (word && index < 0)
+		return false;
+	*ret_is_verbose = word ? index == 1 : option_flag(old, "verbose");
+	return true;
+}
+
+/* A specification that is not given is an empty one, as it was: TF_CONFIG is not looked at. */
+static int server_run(const struct options *old)
+{
+	struct call call CLEANUP(call_done) = {0};
+	bool is_verbose;
+
+	if (!read_word_behind_verbose(old, &is_verbose)) {
+		output_say("compat grpc_tensorflow_server: '%s' is one argument too many",
+			   options_arguments(old, &(size_t){0})[0]);
+		return EXIT_WRONG_USE;
+	}
+	call_add(&call, "server");
+	call_add_value(&call, "--cluster-spec", option_text(old, "cluster-spec"));
+	call_add_value(&call, "--job-name", option_text(old, "job-name"));
+	call_add_value(&call, "--task-index", option_text(old, "task-id"));
+	call_add_value(&call, "--gpu-memory-fraction", option_text(old, "gpu-memory-fraction"));
+	if (is_verbose)
+		call_add(&call, "--verbose");
+	return call_run(&call, old);
+}
+
+static const struct option_row rows_of_server[] = {
+	{.name = "cluster-spec",
+	 .kind = OPTION_TEXT,
+	 .value_name = "SPEC",
+	 .otherwise = "",
+	 .one_line = "JOB|HOST:PORT;HOST:PORT,JOB|...; now server --cluster-spec"},
+	{.name = "job-name",
+	 .kind = OPTION_TEXT,
+	 .value_name = "NAME",
+	 .otherwise = "",
+	 .one_line = "now server --job-name"},
+	{.name = "task-id",
+	 .kind = OPTION_TEXT,
+	 .value_name = "ID",
+	 .otherwise = "0",
+	 .one_line = "now server --task-index"},
+	{.name = "gpu-memory-fraction",
+	 .kind = OPTION_TEXT,
+	 .value_name = "FRACTION",
+	 .one_line = "now server --gpu-memory-fraction"},
+	{.name = "verbose", .kind = OPTION_FLAG, .one_line = "now server --verbose"},
+	CALL_ROWS,
+	{0},
+};
+
+const struct command compat_grpc_tensorflow_server = {
+	.name = "compat grpc_tensorflow_server",
+	.arguments = "[OPTIONS]",
+	.one_line = "one TensorFlow server, now 'muster server'",
+	.examples = "  muster compat grpc_tensorflow_server "
+		    "--cluster_spec='worker|localhost:2222,ps|localhost:2223' --job_name=ps "
+		    "--task_id=0\n",
+	.options = rows_of_server,
+	.most_arguments = 1,
+	.run = server_run,
+};

@@ -1,0 +1,13 @@
+/* The table of old programs, which cli/compat.h declares. */
+#include "compat/programs.h"
+
+#include "cli/compat.h"
+
+#include <stddef.h>
+
+const struct command *const compat_commands[] = {
+	&compat_local_test,
+	&compat_remote_test,
+	&compat_grpc_tensorflow_server,
+	NULL,
+};

@@ -1,0 +1,6 @@
+/* The old programs, one file each. They translate flags and do nothing else. */
+#pragma once
+
+#include "cli/command.h"
+
+extern const struct command compat_local_test, compat_remote_test, compat_grpc_tensorflow_server;

@@ -1,0 +1,140 @@
+/* remote_test.sh of TensorFlow's tools/dist_test: a test model on servers elsewhere.
+ *
+ * Servers that exist are named in TF_DIST_GRPC_SERVER_URL. The old script made a cluster at a cloud
+ * provider where there was none; muster makes none, and reads those variables only to say so. */
+#include "base/mem.h"
+#include "base/text.h"
+#include "cli/command.h"
+#include "cli/output.h"
+#include "compat/dist_test.h"
+#include "compat/programs.h"
+#include "core/limits.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#define DEFAULT_PORT "2222"
+
+static const char *variable(const char *name)
+{
+	const char *value = getenv(name);
+
+	return value && *value ? value : NULL;
+}
+
+/* Names those of the variables that are set: "A, B". */
+static void add_set_ones(const char *const *names, size_t count, struct text *text)
+{
+	for (size_t i = 0; i < count; i++)
+		if (variable(names[i]))
+			text_addf(text, "%s%s", text->len ? ", " : "", names[i]);
+}
+
+static void tell_of_cloud(void)
+{
+	static const char *const names[] = {"TF_DIST_GCLOUD_PROJECT", "TF_DIST_GCLOUD_COMPUTE_ZONE",
+					    "TF_DIST_GCLOUD_KEY_FILE_DIR", "CONTAINER_CLUSTER"};
+	struct text set CLEANUP(text_done) = {0};
+
+	add_set_ones(names, ARRAY_LEN(names), &set);
+	if (set.len)
+		output_say("%s: muster makes no cluster at a cloud provider; it uses the current "
+			   "context of the kubeconfig",
+			   text_of(&set));
+}
+
+static int refuse_set_up(void)
+{
+	tell_of_cloud();
+	output_say("servers on a cluster cannot be set up yet, which comes with Kubernetes "
+		   "support: name servers that exist in TF_DIST_GRPC_SERVER_URL "
+		   "(grpc://HOST:2222), or check this machine with 'muster check'");
+	return EXIT_REFUSED;
+}
+
+static void tell_what_is_unused(void)
+{
+	static const char *const names[] = {"TF_DIST_SERVER_DOCKER_IMAGE", "TF_DIST_GCLOUD_PROJECT",
+					    "TF_DIST_GCLOUD_COMPUTE_ZONE",
+					    "TF_DIST_GCLOUD_KEY_FILE_DIR", "CONTAINER_CLUSTER"};
+	struct text set CLEANUP(text_done) = {0};
+
+	add_set_ones(names, ARRAY_LEN(names), &set);
+	if (set.len)
+		output_say("%s: without meaning for servers that exist", text_of(&set));
+}
+
+/* What follows the host's name, in "grpc://host:2222" as in "grpc://[::1]:2222". */
+static bool has_port(const char *url)
+{
+	const char *host = strstr(url, "://");
+	const char *bracket = strrchr(url, ']');
+
+	host = host ? host + strlen("://") : url;
+	return strchr(bracket ? bracket : host, ':') != NULL;
+}
+
+/* A URL without a port has the one that servers of the old scripts listened on. */
+static char *url_of_servers(const char *url)
+{
+	const char *port = variable("TF_DIST_GRPC_PORT");
+
+	if (has_port(url))
+		return mem_copy_text(url);
+	return mem_format("%s:%s", url, port ? port : DEFAULT_PORT);
+}
+
+static void add_given(struct call *call, const char *option, const struct options *old,
+		      const char *name)
+{
+	if (option_is_given(old, name))
+		call_add_value(call, option, option_text(old, name));
+}
+
+static int check_servers(const struct options *old, const char *url)
+{
+	struct call call CLEANUP(call_done) = {0};
+	char *servers CLEANUP(mem_free_text) = url_of_servers(url);
+
+	tell_what_is_unused();
+	if (option_flag(old, "leave-container-running"))
+		output_say("--leave-container-running: servers that exist are never ended");
+	call_add(&call, "check");
+	call_add(&call, "remote");
+	call_add_value(&call, "--servers", servers);
+	add_given(&call, "--workers", old, "num-workers");
+	add_given(&call, "--ps", old, "num-parameter-servers");
+	dist_test_add_model(&call, old);
+	return call_run(&call, old);
+}
+
+static int remote_test_run(const struct options *old)
+{
+	const char *url = variable("TF_DIST_GRPC_SERVER_URL");
+
+	if (!url)
+		return refuse_set_up();
+	if (!option_flag(old, "setup-cluster-only"))
+		return check_servers(old, url);
+	output_say("--setup-cluster-only: nothing to set up, TF_DIST_GRPC_SERVER_URL names "
+		   "servers that exist: %s",
+		   url);
+	return EXIT_DONE;
+}
+
+static const struct option_row rows_of_remote_test[] = {DIST_TEST_ROWS, {0}};
+
+const struct command compat_remote_test = {
+	.name = "compat remote_test",
+	.arguments = "[OPTIONS]",
+	.one_line = "TensorFlow's distributed test elsewhere, now 'muster check remote'",
+	.examples =
+		"  TF_DIST_GRPC_SERVER_URL=grpc://host:2222 muster compat remote_test\n"
+		"\n"
+		"Variables: TF_DIST_GRPC_SERVER_URL, the servers to test, now check --servers;\n"
+		"TF_DIST_GRPC_PORT, their port where the URL has none. Read, and told to be\n"
+		"without meaning: TF_DIST_SERVER_DOCKER_IMAGE, TF_DIST_GCLOUD_PROJECT,\n"
+		"TF_DIST_GCLOUD_COMPUTE_ZONE, TF_DIST_GCLOUD_KEY_FILE_DIR, CONTAINER_CLUSTER.\n",
+	.options = rows_of_remote_test,
+	.run = remote_test_run,
+};
