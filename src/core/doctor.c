@@ -1,0 +1,75 @@
+/* From facts to the rows that people read. */
+#include "core/doctor.h"
+
+#include "base/text.h"
+#include "core/doctor_parts.h"
+
+#include <assert.h>
+#include <stdarg.h>
+#include <stdio.h>
+
+const char *const doctor_state_words[3] = {"ok", "warning", "missing"};
+
+#define FOUND_SIZE 1024
+
+void judgement_add(struct judgement *judgement, const char *name, enum doctor_state state,
+		   const char *mend, const char *format, ...)
+{
+	struct doctor_report *report = judgement->report;
+	char found[FOUND_SIZE];
+	va_list values;
+
+	va_start(values, format);
+	vsnprintf(found, sizeof(found), format, values);
+	va_end(values);
+	assert(report->n_rows < DOCTOR_ROWS_LIMIT);
+	report->rows[report->n_rows++] = (struct doctor_row){
+		.name = name,
+		.state = state,
+		.found = arena_copy_text(judgement->arena, found),
+		.mend = arena_copy_text(judgement->arena, mend),
+	};
+}
+
+void doctor_judge(const struct doctor_facts *facts, struct arena *arena,
+		  struct doctor_report *ret_report)
+{
+	struct judgement judgement = {.facts = facts, .arena = arena, .report = ret_report};
+
+	*ret_report = (struct doctor_report){.n_rows = 0};
+	judge_software(&judgement);
+	judge_network(&judgement);
+	judge_machine(&judgement);
+}
+
+size_t doctor_count(const struct doctor_report *report, enum doctor_state state)
+{
+	size_t count = 0;
+
+	for (size_t i = 0; i < report->n_rows; i++)
+		count += report->rows[i].state == state;
+	return count;
+}
+
+static struct json *row_json(const struct doctor_row *row)
+{
+	struct json *object = json_new_object();
+
+	json_set_string(object, "name", row->name);
+	json_set_string(object, "state", doctor_state_words[row->state]);
+	json_set_string(object, "found", row->found);
+	json_set_string(object, "mend", row->mend);
+	return object;
+}
+
+struct json *doctor_report_json(const struct doctor_report *report)
+{
+	struct json *object = json_new_object();
+	struct json *rows = json_new_array();
+
+	for (size_t i = 0; i < report->n_rows; i++)
+		json_append(rows, row_json(&report->rows[i]));
+	json_set_bool(object, "ready", doctor_count(report, DOCTOR_MISSING) == 0);
+	json_set(object, "rows", rows);
+	return object;
+}

@@ -1,0 +1,234 @@
+/* Judges what this machine has and allows, against what the processes of TensorFlow take. */
+#include "core/doctor_parts.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+#define MEGABYTE ((int64_t) 1000 * 1000)
+#define GIGABYTE (1000 * MEGABYTE)
+
+/* One small worker of TensorFlow 2.21, measured on two processors: its memory and its threads. */
+#define MEMORY_OF_WORKER (620 * MEGABYTE)
+#define THREADS_OF_WORKER 110
+/* It used 3.1 GB of addresses while it trained; larger models and GPUs take many times that. */
+#define ADDRESSES_OF_WORKER (8 * GIGABYTE)
+
+#define FILES_NEEDED 64
+#define FILES_ADVISED 1024 /* data pipelines keep a file open for each of their readers */
+
+#define DISK_NEEDED (10 * MEGABYTE)
+#define DISK_ADVISED GIGABYTE /* what one log file grows to before it is rotated */
+
+/* A container of Docker has 64 MiB unless told otherwise, too little for loaders of data that run
+ * in processes of their own. */
+#define SHARED_MEMORY_ADVISED (128 * MEGABYTE)
+
+struct size_text {
+	char bytes[32];
+};
+
+/* "5.2 GB", "620 MB". */
+static struct size_text size_of(int64_t bytes)
+{
+	struct size_text text;
+
+	if (bytes >= GIGABYTE)
+		snprintf(text.bytes, sizeof(text.bytes), "%.1f GB",
+			 (double) bytes / (double) GIGABYTE);
+	else
+		snprintf(text.bytes, sizeof(text.bytes), "%" PRId64 " MB", bytes / MEGABYTE);
+	return text;
+}
+
+/* The smaller of two where each may be unknown. */
+static int64_t least_of(int64_t a, int64_t b)
+{
+	if (a < 0 || b < 0)
+		return a < 0 ? b : a;
+	return a < b ? a : b;
+}
+
+static void judge_files(struct judgement *judgement)
+{
+	const struct doctor_limits *limits = &judgement->facts->limits;
+	const char *mend = limits->most_files >= FILES_ADVISED
+				   ? "ulimit -n 1024"
+				   : "ulimit -n 1024, as root or by /etc/security/limits.conf";
+
+	if (limits->most_files < FILES_NEEDED)
+		judgement_add(judgement, "open files", DOCTOR_MISSING, mend,
+			      "at most %" PRId64 ", and a job needs %d", limits->most_files,
+			      FILES_NEEDED);
+	else if (limits->files < FILES_ADVISED)
+		judgement_add(judgement, "open files", DOCTOR_WARNING, mend,
+			      "at most %" PRId64 " in each process; readers of data may need more",
+			      limits->files);
+	else
+		judgement_add(judgement, "open files", DOCTOR_OK, NULL,
+			      "%" PRId64 " in each process", limits->files);
+}
+
+/* Threads that may still be started: by this user's limit, and by that of the control group. */
+static int64_t threads_left(const struct doctor_limits *limits)
+{
+	int64_t left = DOCTOR_UNKNOWN;
+
+	if (limits->processes >= 0 && limits->threads_in_use >= 0)
+		left = limits->processes > limits->threads_in_use
+			       ? limits->processes - limits->threads_in_use
+			       : 0;
+	return least_of(left, limits->group_processes_left);
+}
+
+static void judge_processes(struct judgement *judgement)
+{
+	const struct doctor_limits *limits = &judgement->facts->limits;
+	int64_t left = threads_left(limits);
+	int64_t n_workers = left / THREADS_OF_WORKER;
+	bool is_group = left == limits->group_processes_left;
+	const char *mend = is_group ? "raise pids.max of the control group (docker run "
+				      "--pids-limit, systemd TasksMax=)"
+				    : "ulimit -u unlimited, as root or by "
+				      "/etc/security/limits.conf";
+
+	if (left < 0)
+		judgement_add(judgement, "processes", DOCTOR_OK, NULL, "no limit");
+	else if (n_workers < 2)
+		judgement_add(judgement, "processes",
+			      n_workers < 1 ? DOCTOR_MISSING : DOCTOR_WARNING, mend,
+			      "%" PRId64 " more threads may be started, and a worker of "
+			      "TensorFlow has %d",
+			      left, THREADS_OF_WORKER);
+	else
+		judgement_add(judgement, "processes", DOCTOR_OK, NULL,
+			      "%" PRId64 " more threads: room for %" PRId64 " workers of %d", left,
+			      n_workers, THREADS_OF_WORKER);
+}
+
+static void judge_memory(struct judgement *judgement)
+{
+	const struct doctor_limits *limits = &judgement->facts->limits;
+	int64_t left = least_of(limits->memory_available, limits->group_memory_left);
+	int64_t n_workers = left / MEMORY_OF_WORKER;
+	bool is_group = left == limits->group_memory_left;
+	const char *mend = is_group ? "raise the memory limit of the control group (docker run "
+				      "--memory, systemd MemoryMax=)"
+				    : "end other programs, or take a larger machine";
+
+	if (left < 0)
+		judgement_add(judgement, "memory", DOCTOR_WARNING, NULL, "nothing tells how much");
+	else if (n_workers < 2)
+		judgement_add(judgement, "memory", n_workers < 1 ? DOCTOR_MISSING : DOCTOR_WARNING,
+			      mend, "%s left, and a worker of TensorFlow takes %s",
+			      size_of(left).bytes, size_of(MEMORY_OF_WORKER).bytes);
+	else
+		judgement_add(judgement, "memory", DOCTOR_OK, NULL,
+			      "%s left: room for %" PRId64 " workers of %s", size_of(left).bytes,
+			      n_workers, size_of(MEMORY_OF_WORKER).bytes);
+}
+
+/* Only where there is a limit at all: hardly anybody sets one. */
+static void judge_address_space(struct judgement *judgement)
+{
+	int64_t most = judgement->facts->limits.address_space;
+
+	if (most >= 0 && most < ADDRESSES_OF_WORKER)
+		judgement_add(judgement, "address space", DOCTOR_WARNING, "ulimit -v unlimited",
+			      "%s; TensorFlow reserves far more than it uses", size_of(most).bytes);
+}
+
+static void judge_state_folder(struct judgement *judgement)
+{
+	const struct doctor_state_folder *folder = &judgement->facts->state_folder;
+	const char *mend = "export MUSTER_STATE_DIR=/a/folder/with/room";
+
+	if (folder->fault)
+		judgement_add(judgement, "state folder", DOCTOR_MISSING, mend, "%s", folder->fault);
+	else if (folder->free_bytes >= 0 && folder->free_bytes < DISK_ADVISED)
+		judgement_add(judgement, "state folder",
+			      folder->free_bytes < DISK_NEEDED ? DOCTOR_MISSING : DOCTOR_WARNING,
+			      mend, "%s has %s left for jobs and their logs", folder->path,
+			      size_of(folder->free_bytes).bytes);
+	else
+		judgement_add(judgement, "state folder", DOCTOR_OK, NULL, "%s, %s free",
+			      folder->path, size_of(folder->free_bytes).bytes);
+}
+
+static void judge_shared_memory(struct judgement *judgement)
+{
+	int64_t size = judgement->facts->shared_memory;
+	const char *mend = "sudo mount -o remount,size=2g /dev/shm (docker run --shm-size=2g)";
+
+	if (size < 0)
+		judgement_add(judgement, "/dev/shm", DOCTOR_WARNING,
+			      "sudo mount -t tmpfs -o mode=1777 tmpfs /dev/shm",
+			      "not there, or nothing can be written: loaders of data that run in "
+			      "processes of their own need it");
+	else if (size < SHARED_MEMORY_ADVISED)
+		judgement_add(judgement, "/dev/shm", DOCTOR_WARNING, mend,
+			      "%s; loaders of data that run in processes of their own need more",
+			      size_of(size).bytes);
+	else
+		judgement_add(judgement, "/dev/shm", DOCTOR_OK, NULL, "%s", size_of(size).bytes);
+}
+
+static void judge_driven_gpu(struct judgement *judgement)
+{
+	const struct doctor_gpu *gpu = &judgement->facts->gpu;
+	const char *package = judgement->facts->tensorflow.package;
+
+	if (gpu->n_nodes == 0)
+		judgement_add(judgement, "gpu", DOCTOR_WARNING,
+			      "sudo nvidia-modprobe -u -c=0 (docker run --gpus all)",
+			      "NVIDIA driver %s, and no device in /dev", gpu->driver);
+	else if (gpu->node_fault)
+		judgement_add(judgement, "gpu", DOCTOR_WARNING, "sudo usermod -aG video $USER",
+			      "NVIDIA driver %s: %s", gpu->driver, gpu->node_fault);
+	else if (package && strstr(package, "cpu"))
+		judgement_add(judgement, "gpu", DOCTOR_WARNING,
+			      "pip uninstall -y tensorflow-cpu && pip install "
+			      "'tensorflow[and-cuda]'",
+			      "%d with NVIDIA driver %s, which %s does not use", gpu->n_nodes,
+			      gpu->driver, package);
+	else
+		judgement_add(judgement, "gpu", DOCTOR_OK, NULL, "%d with NVIDIA driver %s",
+			      gpu->n_nodes, gpu->driver);
+}
+
+static void judge_gpu(struct judgement *judgement)
+{
+	const struct doctor_gpu *gpu = &judgement->facts->gpu;
+
+	if (gpu->driver)
+		judge_driven_gpu(judgement);
+	else if (gpu->n_devices > 0)
+		judgement_add(judgement, "gpu", DOCTOR_WARNING,
+			      "sudo apt-get install nvidia-driver (docker run --gpus all)",
+			      "%d of NVIDIA without a driver", gpu->n_devices);
+	else
+		judgement_add(judgement, "gpu", DOCTOR_OK, NULL, "none: jobs run on processors");
+}
+
+static void judge_clock(struct judgement *judgement)
+{
+	if (!judgement->facts->is_clock_known)
+		return;
+	if (judgement->facts->is_clock_synchronised)
+		judgement_add(judgement, "clock", DOCTOR_OK, NULL, "synchronised");
+	else
+		judgement_add(judgement, "clock", DOCTOR_WARNING, "sudo timedatectl set-ntp true",
+			      "not synchronised; matters where several machines train together");
+}
+
+void judge_machine(struct judgement *judgement)
+{
+	judge_files(judgement);
+	judge_processes(judgement);
+	judge_memory(judgement);
+	judge_address_space(judgement);
+	judge_state_folder(judgement);
+	judge_shared_memory(judgement);
+	judge_gpu(judgement);
+	judge_clock(judgement);
+}

@@ -1,0 +1,138 @@
+/* Judges Python, TensorFlow, its C library and the packages that it wants beside it. */
+#include "core/doctor_parts.h"
+
+#include <ctype.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* From here on tf.keras is Keras 3, which trains under none of the strategies for several
+ * processes. */
+#define MINOR_OF_KERAS_3 16
+
+/* Of "2.21.0": 21; -1 when it is not to be read. */
+static int minor_of(const char *version)
+{
+	const char *dot = version ? strchr(version, '.') : NULL;
+
+	return dot && isdigit((unsigned char) dot[1]) ? (int) strtol(dot + 1, NULL, 10) : -1;
+}
+
+static const char *pip_install(const struct judgement *judgement, const char *packages)
+{
+	const struct doctor_python *python = &judgement->facts->python;
+
+	/* The Python of a distribution takes no packages of others (PEP 668). */
+	if (!python->is_virtual_env)
+		return arena_format(judgement->arena,
+				    "python3 -m venv ~/.venv && . ~/.venv/bin/activate && "
+				    "pip install %s",
+				    packages);
+	return arena_format(judgement->arena, "%s -m pip install %s", python->interpreter,
+			    packages);
+}
+
+static void judge_python(struct judgement *judgement)
+{
+	const struct doctor_python *python = &judgement->facts->python;
+	const char *version = python->version ? python->version : "version unknown";
+
+	if (!python->interpreter)
+		judgement_add(judgement, "python", DOCTOR_MISSING,
+			      "sudo apt-get install python3 python3-venv", "%s",
+			      python->fault ? python->fault : "no python3 in PATH");
+	else if (python->virtual_env && !python->is_virtual_env)
+		judgement_add(judgement, "python", DOCTOR_WARNING, "unset VIRTUAL_ENV",
+			      "%s, %s; VIRTUAL_ENV names %s, which holds no Python", version,
+			      python->interpreter, python->virtual_env);
+	else
+		judgement_add(judgement, "python", DOCTOR_OK, NULL, "%s, %s%s", version,
+			      python->interpreter,
+			      python->is_virtual_env ? " (virtual environment)" : "");
+}
+
+static const char *wanted_package(const struct judgement *judgement)
+{
+	return judgement->facts->gpu.driver ? "'tensorflow[and-cuda]'" : "tensorflow-cpu";
+}
+
+static void judge_tensorflow(struct judgement *judgement)
+{
+	const struct doctor_tensorflow *tensorflow = &judgement->facts->tensorflow;
+	const char *package = wanted_package(judgement);
+
+	if (!tensorflow->is_installed)
+		judgement_add(judgement, "tensorflow", DOCTOR_MISSING,
+			      pip_install(judgement, package),
+			      "not among the packages of this Python");
+	else
+		judgement_add(judgement, "tensorflow", DOCTOR_OK, NULL, "%s, %s in %s",
+			      tensorflow->version ? tensorflow->version : "version unknown",
+			      tensorflow->package ? tensorflow->package : "tensorflow",
+			      tensorflow->folder);
+}
+
+/* Only `muster server` and `muster check` need it: Python has its own way in. */
+static void judge_library(struct judgement *judgement)
+{
+	const struct doctor_library *library = &judgement->facts->library;
+
+	if (library->path)
+		judgement_add(judgement, "libtensorflow", DOCTOR_OK, NULL, "%s (%s)", library->path,
+			      library->origin);
+	else
+		judgement_add(judgement, "libtensorflow", DOCTOR_WARNING,
+			      pip_install(judgement, wanted_package(judgement)),
+			      "muster server and muster check cannot run: %s",
+			      library->fault ? library->fault : "not found");
+}
+
+static void judge_tf_keras(struct judgement *judgement)
+{
+	const struct doctor_tensorflow *tensorflow = &judgement->facts->tensorflow;
+	int minor = minor_of(tensorflow->version);
+	char package[64] = "tf-keras";
+
+	if (minor >= 0 && minor < MINOR_OF_KERAS_3) {
+		judgement_add(judgement, "tf-keras", DOCTOR_OK, NULL,
+			      "not needed: TensorFlow %s has Keras 2", tensorflow->version);
+		return;
+	}
+	if (minor >= 0)
+		snprintf(package, sizeof(package), "'tf-keras==2.%d.*'", minor);
+	if (!tensorflow->tf_keras)
+		judgement_add(judgement, "tf-keras", DOCTOR_WARNING,
+			      pip_install(judgement, package),
+			      "not installed; Keras models do not train on several processes "
+			      "without it (TF_USE_LEGACY_KERAS=1)");
+	else if (minor >= 0 && minor_of(tensorflow->tf_keras) != minor)
+		judgement_add(judgement, "tf-keras", DOCTOR_WARNING,
+			      pip_install(judgement, package), "%s does not fit TensorFlow %s",
+			      tensorflow->tf_keras, tensorflow->version);
+	else
+		judgement_add(judgement, "tf-keras", DOCTOR_OK, NULL, "%s", tensorflow->tf_keras);
+}
+
+static void judge_scikit_learn(struct judgement *judgement)
+{
+	const char *version = judgement->facts->tensorflow.scikit_learn;
+
+	if (version)
+		judgement_add(judgement, "scikit-learn", DOCTOR_OK, NULL, "%s", version);
+	else
+		judgement_add(judgement, "scikit-learn", DOCTOR_WARNING,
+			      pip_install(judgement, "scikit-learn"),
+			      "not installed; the examples read its handwritten digits");
+}
+
+void judge_software(struct judgement *judgement)
+{
+	judge_python(judgement);
+	if (judgement->facts->python.interpreter)
+		judge_tensorflow(judgement);
+	judge_library(judgement);
+	if (!judgement->facts->tensorflow.is_installed)
+		return;
+	judge_tf_keras(judgement);
+	judge_scikit_learn(judgement);
+}
