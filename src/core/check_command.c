@@ -1,0 +1,163 @@
+#include "core/check_command.h"
+
+#include "core/check_task.h"
+
+#include <assert.h>
+
+/* Servers have nothing to save, and a client that waits for a dead server does not hear TERM. */
+#define GRACE "3s"
+#define WORDS_MOST 48
+
+/* An argument list that grows. */
+struct words {
+	char **list;
+	size_t count;
+	struct arena *arena;
+};
+
+static void add(struct words *words, const char *word)
+{
+	assert(words->count + 1 < WORDS_MOST);
+	words->list[words->count++] = arena_copy_text(words->arena, word);
+}
+
+static void add_option(struct words *words, const char *name, const char *value)
+{
+	if (!value)
+		return;
+	add(words, name);
+	add(words, value);
+}
+
+static void add_number(struct words *words, const char *name, int64_t number)
+{
+	add_option(words, name, arena_format(words->arena, "%lld", (long long) number));
+}
+
+/* Every job of a check is a run in the foreground that shows lines as they are. */
+static void begin_run(struct words *words, const struct check *check, enum check_job job,
+		      const struct check_programs *programs)
+{
+	const struct check_request *request = &check->request;
+
+	add(words, programs->muster);
+	add(words, "run");
+	add_option(words, "--state-dir", request->state_dir);
+	add_option(words, "--color", "never");
+	add_option(words, "--grace", GRACE);
+	add_option(words, "--name", check->jobs[job].name);
+	if (request->libtensorflow)
+		add_option(words, "--env",
+			   arena_format(words->arena, "MUSTER_LIBTENSORFLOW=%s",
+					request->libtensorflow));
+}
+
+static void add_servers(struct words *words, const struct check *check,
+			const struct check_programs *programs)
+{
+	if (check->request.is_setup_only)
+		add(words, "--detach");
+	add_number(words, "--workers", check->request.workers);
+	add_number(words, "--ps", check->request.ps);
+	add(words, "--");
+	add(words, programs->muster);
+	add(words, "server");
+	add(words, "--network");
+	add_option(words, "--output", "json");
+}
+
+/* "grpc://a:1,grpc://b:2": of our own servers all, or the workers alone; of others as given. */
+static char *join_targets(const struct check *check, bool are_workers, struct arena *arena)
+{
+	struct text text CLEANUP(text_done) = {0};
+	const struct check_request *request = &check->request;
+
+	for (size_t i = 0; i < request->n_servers; i++)
+		text_addf(&text, "%s%s", text.len ? "," : "", request->servers[i]);
+	for (size_t i = 0; !request->is_remote && i < check->n_tasks; i++)
+		if (!are_workers || text_starts_with(check->tasks[i].name, "worker-"))
+			text_addf(&text, "%s%s", text.len ? "," : "", check->tasks[i].target);
+	return arena_copy_text(arena, text_of(&text));
+}
+
+static void add_probe(struct words *words, const struct check *check,
+		      const struct check_programs *programs)
+{
+	add(words, "--");
+	add(words, programs->muster);
+	add(words, "probe");
+	add_option(words, "--server", join_targets(check, false, words->arena));
+	add_option(words, "--output", "json");
+}
+
+/* Clients of servers that run: ours, or those elsewhere. */
+static void add_clients(struct words *words, const struct check *check,
+			const struct check_programs *programs)
+{
+	add_number(words, "--workers", check->n_workers);
+	add(words, programs->model);
+	add(words, check_model_words[check->request.model]);
+	add_option(words, "--servers", join_targets(check, true, words->arena));
+	add_number(words, "--workers", check->n_workers);
+	add_number(words, "--ps", (int64_t) check->n_tasks - check_count_workers(check));
+	/* A second check on the same servers must find no variables of the first one. */
+	add_option(words, "--container", check->request.name);
+}
+
+/* Processes that are the cluster themselves. */
+static void add_cluster(struct words *words, const struct check *check,
+			const struct check_programs *programs)
+{
+	bool has_servers = check->request.model == CHECK_PS2;
+
+	if (has_servers) {
+		add(words, "--chief");
+		add_number(words, "--ps", check->request.ps);
+		add(words, "--ps-server");
+		add(words, "--worker-server");
+	}
+	add_number(words, "--workers", check->n_workers);
+	add(words, programs->model);
+	add(words, check_model_words[check->request.model]);
+}
+
+static void add_model(struct words *words, const struct check *check,
+		      const struct check_programs *programs)
+{
+	const struct check_request *request = &check->request;
+
+	if (check_model_brings_servers(request->model))
+		add_cluster(words, check, programs);
+	else
+		add_clients(words, check, programs);
+	if (request->is_sync)
+		add(words, "--sync-replicas");
+	if (request->steps > 0)
+		add_number(words, "--steps", request->steps);
+	add_option(words, "--data-dir", request->data_dir);
+}
+
+char **check_command(const struct check *check, enum check_job job,
+		     const struct check_programs *programs, struct arena *arena)
+{
+	struct words words = {
+		.list = arena_take_array(arena, WORDS_MOST, sizeof(char *)),
+		.arena = arena,
+	};
+
+	begin_run(&words, check, job, programs);
+	switch (job) {
+	case CHECK_SERVERS_JOB:
+		add_servers(&words, check, programs);
+		break;
+	case CHECK_PROBE_JOB:
+		add_probe(&words, check, programs);
+		break;
+	case CHECK_MODEL_JOB:
+		add_model(&words, check, programs);
+		break;
+	case CHECK_JOB_COUNT:
+		break;
+	}
+	return words.list;
+}

@@ -1,0 +1,20 @@
+/* What the jobs of a check tell: lines that hold events, and how they ended. Only facts are written
+ * down here; core/check decides what they mean. For the files of core/check* alone. */
+#pragma once
+
+#include "base/json.h"
+#include "core/check_facts.h"
+#include "core/status.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+
+/* Takes one line of a foreground `muster run`: "ps-1     | {"muster":"serving",…}", or a sentence
+ * of muster's own. True when something is known that was not known before. */
+bool check_take_line(struct check *check, enum check_job job, const char *line, size_t len);
+/* Takes an event of the replica `from` ("worker-0"; NULL: of muster itself). */
+bool check_take_event(struct check *check, const char *from, const struct json *event);
+/* Notes what failed in a job that has ended. That muster was asked to end it is no failure, unless
+ * the job `was_wanted`. */
+void check_note_failure(struct check *check, enum check_job job, const struct status *status,
+			bool was_wanted);

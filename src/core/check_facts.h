@@ -1,0 +1,155 @@
+/* What is known of a check so far: its steps, jobs, servers and processes that train, and what went
+ * wrong first. Only core/check* writes here; reports read. */
+#pragma once
+
+#include "base/json.h"
+#include "base/mem.h"
+#include "base/msec.h"
+#include "base/own.h"
+#include "core/check_network.h"
+#include "core/check_request.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+enum check_step {
+	CHECK_LIBRARY, /* TensorFlow's C library and Python are found */
+	CHECK_DATA, /* the data folder has its files */
+	CHECK_SERVERS, /* every server serves */
+	CHECK_NETWORK, /* every server reaches every other */
+	CHECK_DEVICES, /* the devices of each task are listed */
+	CHECK_SESSION, /* an operation runs on each task */
+	CHECK_TRAINING, /* every worker trains to its end */
+	CHECK_RESULT, /* and what they have trained is good */
+	CHECK_STEP_COUNT,
+};
+extern const char *const check_step_words[CHECK_STEP_COUNT]; /* "library" … */
+
+enum check_state {
+	CHECK_WAITING, /* not reached */
+	CHECK_RUNNING,
+	CHECK_PASSED,
+	CHECK_FAILED,
+	CHECK_SKIPPED, /* nobody asked for it */
+	CHECK_STATE_COUNT,
+};
+extern const char *const check_state_words[CHECK_STATE_COUNT]; /* "waiting" … */
+
+enum check_result {
+	CHECK_OPEN,
+	CHECK_GOOD,
+	CHECK_BAD,
+	CHECK_INTERRUPTED,
+	CHECK_RESULT_COUNT,
+};
+extern const char *const check_result_words[CHECK_RESULT_COUNT]; /* "running", "passed" … */
+
+/* The jobs that a check runs. */
+enum check_job {
+	CHECK_SERVERS_JOB,
+	CHECK_PROBE_JOB,
+	CHECK_MODEL_JOB,
+	CHECK_JOB_COUNT,
+};
+
+struct check_step_record {
+	enum check_state state;
+	msec begun, ended; /* MSEC_UNSET: not yet */
+};
+
+/* One TensorFlow server. */
+struct check_task {
+	const char *name; /* "worker-0" */
+	const char *target; /* "grpc://127.0.0.1:20001"; NULL: it does not serve yet */
+	const char *version; /* of its TensorFlow; NULL: not told */
+	double serving_seconds; /* from start to serving */
+	const char **devices; /* "CPU:0" */
+	size_t n_devices;
+	bool has_devices; /* they were listed */
+	bool has_run; /* an operation ran on it */
+	bool is_stopped; /* its process was found stopped (SIGSTOP) */
+};
+
+/* One process that trains. */
+struct check_trainer {
+	const char *name; /* "worker-0" */
+	bool has_begun, has_ended;
+	bool is_stopped;
+	int64_t step; /* global step that it told last */
+	const char *error; /* why it failed, by its own word; NULL */
+	bool is_data_error; /* … and that it is the data's fault */
+};
+
+struct check_job_record {
+	const char *name;
+	bool has_begun, has_ended;
+	int exit_code;
+	const char *last_words; /* muster's own last line, "muster: …"; NULL */
+	/* What failed in it first and not because muster ended it; NULL and 0: nothing. */
+	const char *failure; /* "ps-1 was killed by signal 9 (SIGKILL) after 12s (attempt 0)" */
+	const char *failed; /* "ps-1"; NULL: the job as a whole */
+	const char *cause; /* the failed one's last word; NULL */
+	msec failed_at;
+};
+
+/* What kind of thing went wrong: decides the advice and the exit code. */
+enum check_fault_kind {
+	CHECK_FAULT_LIBRARY,
+	CHECK_FAULT_DATA,
+	CHECK_FAULT_NOT_STARTED,
+	CHECK_FAULT_SERVER_DIED, /* killed, or ended without a word */
+	CHECK_FAULT_SERVER_FAILED, /* ended, and said why */
+	CHECK_FAULT_SERVER_STOPPED,
+	CHECK_FAULT_SILENT_SERVER,
+	CHECK_FAULT_NAME,
+	CHECK_FAULT_PORT,
+	CHECK_FAULT_ANSWER,
+	CHECK_FAULT_PROBE,
+	CHECK_FAULT_TOO_FEW,
+	CHECK_FAULT_TRAINER_DIED,
+	CHECK_FAULT_TRAINER_STOPPED,
+	CHECK_FAULT_SILENT_TRAINER,
+	CHECK_FAULT_RESULT,
+	CHECK_FAULT_INTERRUPTED,
+	CHECK_FAULT_COUNT,
+};
+
+/* The first thing that went wrong. */
+struct check_fault {
+	enum check_fault_kind kind;
+	enum check_step step;
+	const char *task; /* "ps-1"; NULL: no task's */
+	const char *message; /* "ps-1 cannot reach worker-0 (127.0.0.1:2222): connection refused" */
+	const char *job; /* whose log tells more; NULL */
+	msec time;
+};
+
+struct check {
+	struct check_request request; /* its texts are borrowed */
+	struct arena *arena; /* of all texts below */
+	enum check_result result;
+	msec begun, ended;
+	int signal; /* that interrupted it */
+	struct check_step_record steps[CHECK_STEP_COUNT];
+	struct check_job_record jobs[CHECK_JOB_COUNT];
+	const char *library; /* "TensorFlow 2.21.0, /…/libtensorflow_cc.so.2 …" */
+	const char *files; /* of the data folder, in words */
+
+	struct check_task *tasks;
+	size_t n_tasks, tasks_capacity;
+	struct check_network network;
+	msec network_begun, network_ended; /* first and last news of it */
+	int n_workers; /* that train; known when training begins */
+	struct check_trainer *trainers;
+	size_t n_trainers;
+	const char *data_name, *data_source; /* what the model trains on; NULL: not told */
+	int64_t data_examples;
+	int64_t step, steps_wanted; /* the greatest that was told, of how many */
+	double loss; /* NAN: not told */
+	struct json *figures; /* the model's "result" event; NULL */
+
+	struct check_fault *fault; /* NULL: none so far */
+	const char *probe_error_task, *probe_error; /* the first that the probe could not do */
+	enum check_step probe_error_step;
+};

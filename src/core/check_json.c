@@ -1,0 +1,182 @@
+#include "core/check_json.h"
+
+#include "core/check_describe.h"
+#include "core/check_fault.h"
+
+static double seconds_of(msec duration)
+{
+	return (double) duration / MSEC_PER_SECOND;
+}
+
+static void set_seconds(struct json *object, const char *key, msec duration)
+{
+	json_set(object, key, json_new_real(seconds_of(duration)));
+}
+
+static struct json *write_step(const struct check *check, enum check_step step)
+{
+	const struct check_step_record *record = &check->steps[step];
+	struct text message CLEANUP(text_done) = {0};
+	struct json *object = json_new_object();
+
+	check_describe_step(check, step, &message);
+	json_set_string(object, "name", check_step_words[step]);
+	json_set_string(object, "state", check_state_words[record->state]);
+	if (record->ended != MSEC_UNSET && record->begun != MSEC_UNSET)
+		set_seconds(object, "seconds", record->ended - record->begun);
+	json_set_string(object, "message", text_of(&message));
+	return object;
+}
+
+static struct json *write_steps(const struct check *check)
+{
+	struct json *list = json_new_array();
+
+	for (enum check_step step = 0; step < CHECK_STEP_COUNT; step++)
+		json_append(list, write_step(check, step));
+	return list;
+}
+
+static struct json *write_servers(const struct check *check)
+{
+	struct json *list = json_new_array();
+
+	for (size_t i = 0; i < check->n_tasks; i++) {
+		const struct check_task *task = &check->tasks[i];
+		struct json *object = json_new_object();
+
+		json_set_string(object, "task", task->name);
+		json_set_string(object, "target", task->target);
+		json_set_string(object, "version", task->version);
+		if (task->target)
+			json_set(object, "seconds", json_new_real(task->serving_seconds));
+		json_append(list, object);
+	}
+	return list;
+}
+
+static void set_measure(struct json *object, const char *key, double value)
+{
+	if (value >= 0)
+		json_set(object, key, json_new_real(value));
+}
+
+static struct json *write_network(const struct check *check)
+{
+	struct json *list = json_new_array();
+
+	for (size_t i = 0; i < check->network.count; i++) {
+		const struct check_pair *pair = &check->network.pairs[i];
+		struct json *object = json_new_object();
+
+		json_set_string(object, "from", pair->from);
+		json_set_string(object, "to", pair->to);
+		json_set_string(object, "address", pair->address);
+		json_set_string(object, "stage", pair->stage);
+		json_set_string(object, "error", pair->error);
+		set_measure(object, "resolve", pair->resolve);
+		set_measure(object, "connect", pair->connect);
+		set_measure(object, "roundTrip", pair->round_trip);
+		set_measure(object, "bandwidth", pair->bandwidth);
+		if (pair->has_clock)
+			json_set(object, "clock", json_new_real(pair->clock));
+		json_append(list, object);
+	}
+	return list;
+}
+
+static struct json *write_devices(const struct check *check)
+{
+	struct json *list = json_new_array();
+
+	for (size_t i = 0; i < check->n_tasks; i++) {
+		const struct check_task *task = &check->tasks[i];
+
+		if (!task->has_devices)
+			continue;
+		struct json *object = json_new_object();
+		struct json *devices = json_new_array();
+
+		for (size_t k = 0; k < task->n_devices; k++)
+			json_append(devices, json_new_string(task->devices[k]));
+		json_set_string(object, "task", task->name);
+		json_set(object, "devices", devices);
+		json_set_bool(object, "ran", task->has_run);
+		json_append(list, object);
+	}
+	return list;
+}
+
+static struct json *write_data(const struct check *check)
+{
+	struct json *object = json_new_object();
+
+	json_set_string(object, "name", check->data_name);
+	json_set_string(object, "source", check->data_source);
+	json_set_integer(object, "examples", check->data_examples);
+	return object;
+}
+
+static struct json *write_training(const struct check *check)
+{
+	struct json *object = json_new_object();
+	struct json *list = json_new_array();
+
+	for (size_t i = 0; i < check->n_trainers; i++) {
+		struct json *worker = json_new_object();
+
+		json_set_string(worker, "task", check->trainers[i].name);
+		json_set_bool(worker, "begins", check->trainers[i].has_begun);
+		json_set_bool(worker, "ends", check->trainers[i].has_ended);
+		json_append(list, worker);
+	}
+	json_set_integer(object, "step", check->step);
+	json_set_integer(object, "of", check->steps_wanted);
+	json_set(object, "loss", json_new_real(check->loss));
+	json_set(object, "workers", list);
+	return object;
+}
+
+static struct json *write_fault(const struct check *check)
+{
+	const struct check_fault *fault = check->fault;
+	struct json *object = json_new_object();
+
+	json_set_string(object, "step", check_step_words[fault->step]);
+	json_set_string(object, "reason", check_fault_word(fault->kind));
+	json_set_string(object, "task", fault->task);
+	json_set_string(object, "message", fault->message);
+	json_set_string(object, "advice", check_fault_advice(check));
+	json_set_string(object, "job", fault->job);
+	return object;
+}
+
+static void set_request(struct json *object, const struct check_request *request)
+{
+	json_set_string(object, "name", request->name);
+	json_set_string(object, "where", request->is_remote ? "remote" : "local");
+	json_set_string(object, "model", check_model_words[request->model]);
+	json_set_bool(object, "syncReplicas", request->is_sync);
+}
+
+struct json *check_write_json(const struct check *check)
+{
+	struct json *object = json_new_object();
+
+	json_set_string(object, "result", check_result_words[check->result]);
+	set_request(object, &check->request);
+	set_seconds(object, "seconds", check->ended - check->begun);
+	json_set(object, "steps", write_steps(check));
+	json_set(object, "servers", write_servers(check));
+	json_set(object, "network", write_network(check));
+	json_set(object, "devices", write_devices(check));
+	if (check->data_name)
+		json_set(object, "data", write_data(check));
+	if (check->n_trainers > 0)
+		json_set(object, "training", write_training(check));
+	if (check->figures)
+		json_set(object, "figures", json_new_copy(check->figures));
+	if (check->fault)
+		json_set(object, "fault", write_fault(check));
+	return object;
+}

@@ -1,0 +1,152 @@
+#include "core/check_judge.h"
+
+#include "core/check_blame.h"
+#include "core/check_task.h"
+#include "core/check_want.h"
+
+static bool all_serve(const struct check *check)
+{
+	for (size_t i = 0; i < check->n_tasks; i++)
+		if (!check->tasks[i].target)
+			return false;
+	return true;
+}
+
+static enum check_state look_at_servers(struct check *check, msec now)
+{
+	(void) now;
+	return all_serve(check) ? CHECK_PASSED : CHECK_RUNNING;
+}
+
+/* Here each server tries every other; from afar this machine tries each server. */
+static size_t count_ways(const struct check *check)
+{
+	if (check->request.is_remote)
+		return check->request.n_servers;
+	return check->n_tasks * (check->n_tasks - 1);
+}
+
+static enum check_state look_at_network(struct check *check, msec now)
+{
+	if (check->network.count < count_ways(check))
+		return CHECK_RUNNING;
+	return check_blame_network(check, now) ? CHECK_FAILED : CHECK_PASSED;
+}
+
+static bool all_are_listed(const struct check *check)
+{
+	for (size_t i = 0; i < check->n_tasks; i++)
+		if (!check->tasks[i].has_devices)
+			return false;
+	return check->n_tasks > 0;
+}
+
+static bool any_has_run(const struct check *check)
+{
+	for (size_t i = 0; i < check->n_tasks; i++)
+		if (check->tasks[i].has_run)
+			return true;
+	return false;
+}
+
+static bool all_have_run(const struct check *check)
+{
+	for (size_t i = 0; i < check->n_tasks; i++)
+		if (!check->tasks[i].has_run)
+			return false;
+	return check->n_tasks > 0;
+}
+
+/* How many tasks a cluster elsewhere has is known once the list is complete. */
+static enum check_state look_at_devices(struct check *check, msec now)
+{
+	bool has_ended = check->jobs[CHECK_PROBE_JOB].has_ended;
+	bool is_complete = has_ended || any_has_run(check) || !check->request.is_remote;
+
+	if (is_complete && all_are_listed(check))
+		return check_blame_size(check, now) ? CHECK_FAILED : CHECK_PASSED;
+	if (!has_ended)
+		return CHECK_RUNNING;
+	check_blame_probe(check, CHECK_DEVICES, now);
+	return CHECK_FAILED;
+}
+
+static enum check_state look_at_session(struct check *check, msec now)
+{
+	const struct check_job_record *probe = &check->jobs[CHECK_PROBE_JOB];
+
+	if (!probe->has_ended)
+		return CHECK_RUNNING;
+	if (probe->exit_code == 0 && all_have_run(check))
+		return CHECK_PASSED;
+	check_blame_probe(check, CHECK_SESSION, now);
+	return CHECK_FAILED;
+}
+
+static bool all_have_trained(const struct check *check)
+{
+	for (size_t i = 0; i < check->n_trainers; i++)
+		if (!check->trainers[i].has_ended)
+			return false;
+	return true;
+}
+
+static enum check_state look_at_training(struct check *check, msec now)
+{
+	if (all_have_trained(check))
+		return CHECK_PASSED;
+	if (!check->jobs[CHECK_MODEL_JOB].has_ended)
+		return CHECK_RUNNING;
+	check_blame_training(check, now);
+	return CHECK_FAILED;
+}
+
+static enum check_state look_at_result(struct check *check, msec now)
+{
+	if (!check->jobs[CHECK_MODEL_JOB].has_ended)
+		return CHECK_RUNNING;
+	return check_blame_result(check, now) ? CHECK_FAILED : CHECK_PASSED;
+}
+
+/* Library and data are noted, not looked at. */
+static enum check_state look_at_step(struct check *check, enum check_step step, msec now)
+{
+	switch (step) {
+	case CHECK_SERVERS:
+		return look_at_servers(check, now);
+	case CHECK_NETWORK:
+		return look_at_network(check, now);
+	case CHECK_DEVICES:
+		return look_at_devices(check, now);
+	case CHECK_SESSION:
+		return look_at_session(check, now);
+	case CHECK_TRAINING:
+		return look_at_training(check, now);
+	case CHECK_RESULT:
+		return look_at_result(check, now);
+	case CHECK_LIBRARY:
+	case CHECK_DATA:
+	case CHECK_STEP_COUNT:
+		break;
+	}
+	return CHECK_RUNNING;
+}
+
+static bool have_servers_ended(const struct check *check)
+{
+	return check_wants(check, CHECK_SERVERS_JOB) && check->jobs[CHECK_SERVERS_JOB].has_ended;
+}
+
+enum check_state check_judge(struct check *check, enum check_step step, msec now)
+{
+	if (have_servers_ended(check)) {
+		check_blame_servers(check, step, now);
+		return CHECK_FAILED;
+	}
+	enum check_state state = look_at_step(check, step, now);
+
+	if (state != CHECK_RUNNING || now < check_wake_at(check))
+		return state;
+	check_blame_silence(check, step, now);
+	return CHECK_FAILED;
+}
