@@ -15,7 +15,8 @@
 struct doctor_python {
 	const char *interpreter; /* "/home/me/.venv/bin/python" */
 	const char *version; /* "3.11" */
-	bool is_virtual_env;
+	bool is_virtual_env; /* that of VIRTUAL_ENV */
+	bool is_managed; /* its distribution's: it takes no packages from pip (PEP 668) */
 	const char *virtual_env; /* what VIRTUAL_ENV says, if it is set */
 	const char *fault; /* there is no Python */
 };

@@ -22,8 +22,7 @@ static const char *pip_install(const struct judgement *judgement, const char *pa
 {
 	const struct doctor_python *python = &judgement->facts->python;
 
-	/* The Python of a distribution takes no packages of others (PEP 668). */
-	if (!python->is_virtual_env)
+	if (!python->interpreter || python->is_managed)
 		return arena_format(judgement->arena,
 				    "python3 -m venv ~/.venv && . ~/.venv/bin/activate && "
 				    "pip install %s",
@@ -77,14 +76,17 @@ static void judge_library(struct judgement *judgement)
 {
 	const struct doctor_library *library = &judgement->facts->library;
 
+	const char *mend = pip_install(judgement, wanted_package(judgement));
+
 	if (library->path)
 		judgement_add(judgement, "libtensorflow", DOCTOR_OK, NULL, "%s (%s)", library->path,
 			      library->origin);
+	else if (!judgement->facts->tensorflow.is_installed)
+		judgement_add(judgement, "libtensorflow", DOCTOR_WARNING, mend,
+			      "comes with TensorFlow; muster server and muster check need it");
 	else
-		judgement_add(judgement, "libtensorflow", DOCTOR_WARNING,
-			      pip_install(judgement, wanted_package(judgement)),
-			      "muster server and muster check cannot run: %s",
-			      library->fault ? library->fault : "not found");
+		judgement_add(judgement, "libtensorflow", DOCTOR_WARNING, mend,
+			      "muster server and muster check cannot run: %s", library->fault);
 }
 
 static void judge_tf_keras(struct judgement *judgement)

@@ -132,6 +132,10 @@ static void a_missing_tensorflow_comes_with_the_command_for_this_python(void **s
 			    "/venv/bin/python -m pip install 'tensorflow[and-cuda]'");
 	visit->facts.python.is_virtual_env = false;
 	visit->facts.python.virtual_env = NULL;
+	visit->facts.python.interpreter = "/usr/local/bin/python3";
+	assert_contains(judge(visit, "tensorflow", DOCTOR_MISSING)->mend,
+			"/usr/local/bin/python3 -m pip install");
+	visit->facts.python.is_managed = true;
 	assert_contains(judge(visit, "tensorflow", DOCTOR_MISSING)->mend, "python3 -m venv");
 }
 

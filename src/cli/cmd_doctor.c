@@ -1,0 +1,90 @@
+/* muster doctor: what is here for training jobs, what is missing, and what mends it. */
+#include "base/mem.h"
+#include "cli/command.h"
+#include "cli/lookup.h"
+#include "cli/options.h"
+#include "cli/output.h"
+#include "engine/doctor.h"
+
+#define STATE_WIDTH 9
+#define NAME_WIDTH 15
+
+static void add_row(struct text *text, const struct doctor_row *row)
+{
+	text_addf(text, "%-*s%-*s%s\n", STATE_WIDTH, doctor_state_words[row->state], NAME_WIDTH,
+		  row->name, row->found);
+	if (row->mend)
+		text_addf(text, "%*smend: %s\n", STATE_WIDTH + NAME_WIDTH, "", row->mend);
+}
+
+static void print_rows(const struct doctor_report *report)
+{
+	struct text text CLEANUP(text_done) = {0};
+
+	for (size_t i = 0; i < report->n_rows; i++)
+		add_row(&text, &report->rows[i]);
+	output_add(&text);
+}
+
+static void print_json(const struct doctor_report *report)
+{
+	struct json *object CLEANUP(json_cleanup) = doctor_report_json(report);
+
+	output_add_object(object, "json");
+}
+
+static void say_conclusion(const struct doctor_report *report)
+{
+	size_t n_missing = doctor_count(report, DOCTOR_MISSING);
+	size_t n_warnings = doctor_count(report, DOCTOR_WARNING);
+	struct text warnings CLEANUP(text_done) = {0};
+
+	if (n_warnings)
+		text_addf(&warnings, "; %zu warning%s", n_warnings, n_warnings == 1 ? "" : "s");
+	if (n_missing)
+		output_say("TensorFlow jobs cannot run here: %zu thing%s missing%s", n_missing,
+			   n_missing == 1 ? " is" : "s are", text_of(&warnings));
+	else
+		output_say("TensorFlow jobs can run here%s", text_of(&warnings));
+}
+
+static int doctor_run(const struct options *options)
+{
+	struct err err = {0};
+	struct arena *arena CLEANUP(arena_cleanup) = arena_new();
+	char *folder CLEANUP(mem_free_text) = NULL;
+	struct doctor_facts facts;
+	struct doctor_report report;
+
+	if (lookup_state_folder(options, &folder, &err))
+		return output_fail(&err);
+	doctor_collect(folder, arena, &facts);
+	doctor_judge(&facts, arena, &report);
+	if (option_text(options, "output"))
+		print_json(&report);
+	else
+		print_rows(&report);
+	output_flush();
+	say_conclusion(&report);
+	return doctor_count(&report, DOCTOR_MISSING) ? EXIT_FAILED : EXIT_DONE;
+}
+
+static const struct option_row rows_of_doctor[] = {
+	{.name = "output",
+	 .letter = 'o',
+	 .kind = OPTION_WORD,
+	 .words = "json",
+	 .one_line = "the rows as JSON"},
+	{0},
+};
+
+const struct command command_doctor = {
+	.name = "doctor",
+	.group = "Know",
+	.arguments = "[OPTIONS]",
+	.one_line = "tell what is missing here for training jobs, and what mends it",
+	.examples = "  muster doctor\n"
+		    "  muster doctor -o json | jq -r '.rows[].mend // empty'\n",
+	.options = rows_of_doctor,
+	.run = doctor_run,
+};

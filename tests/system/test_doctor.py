@@ -1,0 +1,143 @@
+"""`doctor` on machines that lack something: each is this one with one thing taken away, or made up, around it."""
+
+import json
+import os
+import shutil
+import subprocess
+
+import pytest
+
+from conftest import BINARY
+
+pytestmark = pytest.mark.sanitize
+
+WHEEL = ("tensorflow/__init__.py", "tensorflow/libtensorflow_cc.so.2", "tensorflow_cpu-2.21.0.dist-info/METADATA",
+         "tf_keras-2.21.0.dist-info/METADATA", "scikit_learn-1.7.2.dist-info/METADATA")
+
+
+@pytest.fixture
+def environment(tmp_path):
+    """A virtual environment that looks as if everything was installed into it."""
+    folder = tmp_path / "venv"
+    packages = folder / "lib" / "python3.11" / "site-packages"
+    for name in ("bin/python3", "pyvenv.cfg", *(packages / name for name in WHEEL)):
+        (folder / name).parent.mkdir(parents=True, exist_ok=True)
+        (folder / name).touch()
+    (folder / "bin" / "python3").chmod(0o755)
+    return folder
+
+
+@pytest.fixture
+def doctor(muster, environment):
+    """Asks the doctor in that environment; gives the rows by name, and whether all is ready."""
+    muster.environment.update(VIRTUAL_ENV=str(environment))
+    for name in "PYTHONPATH", "MUSTER_LIBTENSORFLOW", "LD_LIBRARY_PATH":
+        muster.environment.pop(name, None)
+
+    def ask(*arguments, before=(), env=None):
+        call = [*before, BINARY, "doctor", "-o", "json", *map(str, arguments)]
+        done = subprocess.run(call, env={**muster.environment, **(env or {})}, capture_output=True, text=True,
+                              check=False)
+        report = json.loads(done.stdout)
+        assert done.returncode == (0 if report["ready"] else 1), done.stderr
+        return {row["name"]: row for row in report["rows"]}
+
+    return ask
+
+
+def limited(limits):
+    return ["sh", "-c", f'ulimit {limits} && exec "$0" "$@"']
+
+
+def test_a_machine_with_everything_is_ready(doctor, muster, environment):
+    rows = doctor()
+    assert [name for name, row in rows.items() if row["state"] == "missing"] == []
+    assert rows["python"]["found"].startswith(f"3.11, {environment}/bin/python3")
+    assert rows["tensorflow"]["found"].startswith("2.21.0, tensorflow-cpu in ")
+    assert rows["libtensorflow"]["found"].endswith("libtensorflow_cc.so.2 (virtual environment)")
+    assert rows["tf-keras"] == {"name": "tf-keras", "state": "ok", "found": "2.21.0"}
+    assert rows["scikit-learn"]["state"] == "ok"
+
+    done = muster("doctor", code=0)
+    assert len([line for line in done.stdout.splitlines() if "mend: " not in line]) == len(rows)
+    assert done.stderr.startswith("muster: TensorFlow jobs can run here")
+
+
+def test_no_python_is_told_and_nothing_of_its_packages(doctor, muster, tmp_path):
+    env = {"PATH": str(tmp_path / "none"), "VIRTUAL_ENV": ""}
+    rows = doctor(env=env)
+    assert rows["python"]["state"] == "missing"
+    assert "apt-get install python3" in rows["python"]["mend"]
+    assert "tensorflow" not in rows and "tf-keras" not in rows
+
+    done = muster("doctor", code=1, env=env)
+    assert "missing  python" in done.stdout
+    assert "mend: sudo apt-get install python3" in done.stdout
+    assert done.stderr.startswith("muster: TensorFlow jobs cannot run here: 1 thing is missing")
+
+
+def test_a_virtual_environment_that_is_gone_is_told(doctor, environment, tmp_path):
+    rows = doctor(env={"VIRTUAL_ENV": str(tmp_path / "gone"), "PATH": f"{environment}/bin"})
+    assert rows["python"]["state"] == "warning"
+    assert f"VIRTUAL_ENV names {tmp_path}/gone" in rows["python"]["found"]
+
+
+def test_no_wheel_is_told_with_the_command_for_this_python(doctor, environment):
+    shutil.rmtree(environment / "lib" / "python3.11" / "site-packages" / "tensorflow")
+    rows = doctor(env={"PATH": f"{environment}/bin"})
+    assert rows["tensorflow"]["state"] == "missing"
+    assert rows["tensorflow"]["mend"].startswith(f"{environment}/bin/python3 -m pip install ")
+    assert rows["libtensorflow"]["state"] == "warning"
+
+
+def test_a_wheel_that_is_too_old_for_a_server_still_runs_jobs(doctor, environment):
+    packages = environment / "lib" / "python3.11" / "site-packages"
+    (packages / "tensorflow" / "libtensorflow_cc.so.2").unlink()
+    (packages / "tensorflow_cpu-2.21.0.dist-info").rename(packages / "tensorflow_cpu-2.11.1.dist-info")
+    rows = doctor(env={"PATH": f"{environment}/bin"})
+    assert rows["tensorflow"]["found"].startswith("2.11.1, ")
+    assert (rows["libtensorflow"]["state"], rows["tf-keras"]["state"]) == ("warning", "ok")
+    assert "2.12" in rows["libtensorflow"]["found"]
+
+
+def test_keras_of_another_version_is_told(doctor, environment):
+    packages = environment / "lib" / "python3.11" / "site-packages"
+    (packages / "tf_keras-2.21.0.dist-info").rename(packages / "tf_keras-2.18.0.dist-info")
+    row = doctor()["tf-keras"]
+    assert row["state"] == "warning"
+    assert row["found"] == "2.18.0 does not fit TensorFlow 2.21.0"
+    assert "'tf-keras==2.21.*'" in row["mend"]
+
+
+def test_tight_limits_are_told(doctor):
+    rows = doctor(before=limited("-n 256"))
+    assert rows["open files"]["state"] == "warning"
+    assert rows["open files"]["mend"].startswith("ulimit -n 1024")
+    assert doctor(before=limited("-n 40"))["open files"]["state"] == "missing"
+
+
+def test_a_limit_on_addresses_is_told(doctor):
+    if os.environ.get("ASAN_OPTIONS"):
+        pytest.skip("the address sanitizer reserves more addresses than this")
+    assert doctor(before=limited("-v 4000000"))["address space"]["mend"] == "ulimit -v unlimited"
+
+
+def test_a_state_folder_that_cannot_be_written_is_told_and_none_is_made(doctor, tmp_path):
+    (tmp_path / "file").touch()
+    row = doctor("--state-dir", tmp_path / "file" / "state")["state folder"]
+    assert row["state"] == "missing"
+    assert "Not a directory" in row["found"]
+    assert "MUSTER_STATE_DIR" in row["mend"]
+    assert doctor("--state-dir", "/sys/muster")["state folder"]["state"] == "missing"  # nobody may write there
+
+    assert doctor("--state-dir", tmp_path / "new" / "state")["state folder"]["state"] == "ok"
+    assert not (tmp_path / "new").exists()
+
+
+def test_a_machine_without_a_network_is_told(doctor):
+    alone = ["unshare", "--net", "--map-root-user"]
+    if not shutil.which("unshare") or subprocess.run([*alone, "true"], capture_output=True, check=False).returncode:
+        pytest.skip("no network name space of our own here")
+    row = doctor(before=alone)["loopback"]
+    assert row["state"] == "missing"
+    assert row["mend"] == "sudo ip link set lo up"

@@ -1,0 +1,129 @@
+/* Control groups as files of a folder of our own, in both versions. */
+#include "unit.h"
+
+#include "base/mem.h"
+#include "io/control_group.h"
+#include "io/folder.h"
+
+#include <fcntl.h>
+#include <stdio.h>
+#include <unistd.h>
+
+static char root[] = "/tmp/muster-test-group-XXXXXX";
+
+static int begin(void **state)
+{
+	(void) state;
+	strcpy(root + strlen(root) - 6, "XXXXXX");
+	return mkdtemp(root) ? 0 : -1;
+}
+
+static int end(void **state)
+{
+	(void) state;
+	int parent = open("/tmp", O_PATH | O_DIRECTORY | O_CLOEXEC);
+	int rc = folder_remove(parent, root + strlen("/tmp/"), NULL);
+
+	close(parent);
+	return rc;
+}
+
+static void put(const char *folder, const char *name, const char *text)
+{
+	char *place CLEANUP(mem_free_text) = mem_format("%s%s", root, folder);
+	char *path CLEANUP(mem_free_text) = mem_format("%s/%s", place, name);
+
+	assert_int_equal(folder_make(place, NULL), 0);
+	FILE *file = fopen(path, "w");
+
+	assert_non_null(file);
+	fputs(text, file);
+	fclose(file);
+}
+
+static void assert_room(const char *groups, int64_t memory, int64_t processes)
+{
+	struct control_group_room room = control_group_read_at(root, groups);
+
+	assert_int_equal(room.memory, memory);
+	assert_int_equal(room.processes, processes);
+}
+
+static void without_files_there_is_no_limit(void **state)
+{
+	(void) state;
+	assert_room("", -1, -1);
+	assert_room("0::/\n", -1, -1);
+	assert_room("no such line\n:::\n", -1, -1);
+}
+
+static void what_is_used_is_taken_from_the_limit_but_for_the_file_cache(void **state)
+{
+	(void) state;
+	put("/a", "memory.max", "1000\n");
+	put("/a", "memory.current", "700\n");
+	put("/a", "memory.stat", "anon 400\ninactive_file 150\nactive_file 5\n");
+	put("/a", "pids.max", "100\n");
+	put("/a", "pids.current", "30\n");
+	assert_room("0::/a\n", 450, 70);
+	put("/a", "pids.max", "max\n");
+	assert_room("0::/a\n", 450, -1);
+}
+
+static void the_tightest_of_all_groups_above_counts(void **state)
+{
+	(void) state;
+	put("/a", "memory.max", "500\n");
+	put("/a", "memory.current", "100\n");
+	put("/a/b", "memory.max", "max\n");
+	put("/a/b", "memory.current", "90\n");
+	put("/a/b/c", "memory.max", "900\n");
+	put("/a/b/c", "memory.current", "80\n");
+	assert_room("0::/a/b/c\n", 400, -1);
+}
+
+static void a_group_that_is_full_leaves_nothing(void **state)
+{
+	(void) state;
+	put("/a", "pids.max", "10\n");
+	put("/a", "pids.current", "12\n");
+	assert_room("0::/a\n", -1, 0);
+}
+
+static void version_1_has_a_hierarchy_for_each(void **state)
+{
+	(void) state;
+	put("/memory/a", "memory.limit_in_bytes", "1000\n");
+	put("/memory/a", "memory.usage_in_bytes", "800\n");
+	put("/memory/a", "memory.stat", "cache 1\ntotal_inactive_file 100\n");
+	put("/memory", "memory.limit_in_bytes", "9223372036854771712\n");
+	put("/memory", "memory.usage_in_bytes", "5\n");
+	put("/pids/b", "pids.max", "20\n");
+	put("/pids/b", "pids.current", "5\n");
+	assert_room("9:cpu,memory:/a\n8:pids:/b\n1:name=systemd:/x\n", 300, 15);
+}
+
+/* Inside a container the path may be that of its host. */
+static void a_path_that_is_not_mounted_leads_to_what_is(void **state)
+{
+	(void) state;
+	put("/memory", "memory.limit_in_bytes", "1000\n");
+	put("/memory", "memory.usage_in_bytes", "100\n");
+	assert_room("9:memory:/docker/0123\n", 900, -1);
+}
+
+#define TEST(name) cmocka_unit_test_setup_teardown(name, begin, end)
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		TEST(without_files_there_is_no_limit),
+		TEST(what_is_used_is_taken_from_the_limit_but_for_the_file_cache),
+		TEST(the_tightest_of_all_groups_above_counts),
+		TEST(a_group_that_is_full_leaves_nothing),
+		TEST(version_1_has_a_hierarchy_for_each),
+		TEST(a_path_that_is_not_mounted_leads_to_what_is),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
