@@ -82,16 +82,25 @@ static const struct option_row *row_at(const struct options *options, size_t ind
 	return options_row(options->command, index);
 }
 
-/* Index of the row with this name (its first `len` characters), '_' counting as '-'; -1: none. */
+/* Whether the first `len` characters of `name` are this name, '_' counting as '-'. */
+static bool is_name(const char *row_name, const char *name, size_t len)
+{
+	size_t at = 0;
+
+	if (!row_name)
+		return false;
+	while (at < len && (name[at] == '_' ? '-' : name[at]) == row_name[at])
+		at++;
+	return at == len && !row_name[at];
+}
+
+/* Index of the row with this name (its first `len` characters); -1: none. */
 static int find_row(const struct options *options, const char *name, size_t len)
 {
 	for (size_t i = 0; i < options->n_rows; i++) {
-		const char *row_name = row_at(options, i)->name;
-		size_t at = 0;
+		const struct option_row *row = row_at(options, i);
 
-		while (at < len && (name[at] == '_' ? '-' : name[at]) == row_name[at])
-			at++;
-		if (at == len && !row_name[at])
+		if (is_name(row->name, name, len) || is_name(row->other_name, name, len))
 			return (int) i;
 	}
 	return -1;

@@ -25,6 +25,7 @@ enum option_kind {
 
 struct option_row {
 	const char *name; /* "max-restarts"; --max_restarts means the same */
+	const char *other_name; /* an older spelling, understood and not shown; NULL: none */
 	const char *value_name; /* "N", "FILE"; NULL for flags and words */
 	const char *words; /* "json|yaml|wide|name" for OPTION_WORD */
 	const char *otherwise; /* default as text, NULL: not set */

@@ -13,6 +13,7 @@ static const struct option_row rows[] = {
 	 .low = 0,
 	 .high = 10000},
 	{.name = "max-restarts",
+	 .other_name = "most-starts",
 	 .kind = OPTION_NUMBER,
 	 .value_name = "N",
 	 .low = 0,
@@ -98,6 +99,17 @@ static void an_underscore_counts_as_a_dash(void **state)
 	struct options *options CLEANUP(options_cleanup) = RIGHT(&looks, "--max_restarts", "7");
 
 	assert_int_equal(option_number(options, "max-restarts", -1), 7);
+}
+
+static void an_older_name_means_the_same(void **state)
+{
+	(void) state;
+	struct options *options CLEANUP(options_cleanup) = RIGHT(&looks, "--most_starts", "3");
+	struct options *later CLEANUP(options_cleanup) =
+		RIGHT(&looks, "--max-restarts=1", "--most-starts=7");
+
+	assert_int_equal(option_number(options, "max-restarts", -1), 3);
+	assert_int_equal(option_number(later, "max-restarts", -1), 7);
 }
 
 static void letters_of_flags_may_be_joined_and_end_with_a_value(void **state)
@@ -295,6 +307,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_value_may_stand_behind_a_blank_or_an_equals_sign),
 		cmocka_unit_test(an_underscore_counts_as_a_dash),
+		cmocka_unit_test(an_older_name_means_the_same),
 		cmocka_unit_test(letters_of_flags_may_be_joined_and_end_with_a_value),
 		cmocka_unit_test(a_flag_may_be_negated_and_the_last_one_counts),
 		cmocka_unit_test(an_option_whose_name_begins_with_no_is_itself),
