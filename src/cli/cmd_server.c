@@ -1,0 +1,278 @@
+/* muster server: one TensorFlow server in a process of ours. */
+#include "base/json.h"
+#include "base/mem.h"
+#include "cli/command.h"
+#include "cli/options.h"
+#include "cli/output.h"
+#include "core/cluster_address.h"
+#include "core/limits.h"
+#include "engine/serving.h"
+#include "io/own_host.h"
+#include "io/port.h"
+#include "tf/library_find.h"
+
+#include <stdlib.h>
+
+/* What a call is about, and what it found. */
+struct server_call {
+	const struct options *options;
+	struct cluster_spec *spec;
+	struct library_place *library;
+};
+
+static void call_done(struct server_call *call)
+{
+	cluster_spec_free(call->spec);
+	library_place_free(call->library);
+}
+
+static bool has_task_flags(const struct options *options)
+{
+	return option_is_given(options, "cluster-spec") || option_is_given(options, "job-name") ||
+	       option_is_given(options, "task-index");
+}
+
+/* True when `text` was read; else its faults are told, `source` before each. */
+static bool read_spec_from(const char *source, const char *text,
+			   int (*read)(const char *, struct faults *, struct cluster_spec **),
+			   struct cluster_spec **ret_spec)
+{
+	struct faults faults CLEANUP(faults_done) = {0};
+	struct text complaint CLEANUP(text_done) = {0};
+
+	if (!read(text, &faults, ret_spec))
+		return true;
+	faults_describe(&faults, source, &complaint);
+	output_complain(&complaint);
+	return false;
+}
+
+static bool read_environment(struct cluster_spec **ret_spec)
+{
+	const char *config = getenv("TF_CONFIG");
+
+	if (config && config[0])
+		return read_spec_from("TF_CONFIG", config, cluster_spec_read_tf_config, ret_spec);
+	output_say("which server? give --cluster-spec, --job-name and --task-index, or set "
+		   "TF_CONFIG");
+	return false;
+}
+
+static bool read_flags(const struct options *options, struct cluster_spec **ret_spec)
+{
+	const char *text = option_text(options, "cluster-spec");
+	const char *job = option_text(options, "job-name");
+	struct err err;
+
+	if (!text || !job || !job[0]) {
+		output_say("%s is missing: it says %s", text ? "--job-name" : "--cluster-spec",
+			   text ? "which job of the cluster this server belongs to"
+				: "which tasks the cluster has");
+		return false;
+	}
+	if (!read_spec_from("--cluster-spec", text, cluster_spec_read, ret_spec))
+		return false;
+	if (!cluster_spec_set_own(*ret_spec, job, (int) option_number(options, "task-index", 0),
+				  &err))
+		return true;
+	output_say("%s", err.text);
+	return false;
+}
+
+static bool read_settings(const struct options *options, struct server_settings *settings)
+{
+	const char *fraction = option_text(options, "gpu-memory-fraction");
+	struct err err = {0};
+
+	settings->protocol = option_text(options, "protocol");
+	settings->gpu_memory_fraction = 0;
+	if (!fraction)
+		return true;
+	if (!text_read_real(fraction, &settings->gpu_memory_fraction, &err) &&
+	    settings->gpu_memory_fraction > 0 && settings->gpu_memory_fraction <= 1)
+		return true;
+	output_say("--gpu-memory-fraction: '%s' is no number above 0 and up to 1", fraction);
+	return false;
+}
+
+/* gRPC shares a port with whoever has it (SO_REUSEPORT), and half of the clients would reach the
+ * other one. */
+static bool is_port_free(const struct cluster_spec *spec)
+{
+	int port = address_port(cluster_spec_own_address(spec));
+
+	if (port_is_free(port))
+		return true;
+	output_say("port %d of %s-%d is in use on this machine: ss -tlnp 'sport = :%d' shows by "
+		   "whom",
+		   port, spec->own_job, spec->own_index, port);
+	return false;
+}
+
+static void tell_library(const struct library_place *place)
+{
+	output_say("library %s%s%s%s%s (%s)", place->path, place->version ? ", " : "",
+		   place->version ? place->package : "", place->version ? " " : "",
+		   place->version ? place->version : "", library_origin_words[place->origin]);
+}
+
+/* False when there is none: then it was told where it was looked for, and what to install. */
+static bool find_library(const struct options *options, struct library_place **ret_library)
+{
+	struct library_search search = library_search_here(option_text(options, "libtensorflow"));
+	struct text looked_at CLEANUP(text_done) = {0};
+	struct err err;
+
+	if (!library_find(&search, ret_library, &looked_at, &err)) {
+		if (option_flag(options, "verbose"))
+			tell_library(*ret_library);
+		return true;
+	}
+	output_complain(&looked_at);
+	output_say("%s", err.text);
+	return false;
+}
+
+/* For programs: one event, on a line of its own. */
+static void print_serving(const struct server_call *call, const struct serving *serving)
+{
+	struct json *event CLEANUP(json_cleanup) = json_new_object();
+	struct text line CLEANUP(text_done) = {0};
+	char *task CLEANUP(mem_free_text) =
+		mem_format("%s-%d", call->spec->own_job, call->spec->own_index);
+
+	json_set_string(event, "muster", "serving");
+	json_set_string(event, "task", task);
+	json_set_string(event, "target", serving->target);
+	json_set_string(event, "version", serving->version);
+	json_set_string(event, "library", call->library->path);
+	json_set(event, "seconds", json_new_real(serving->seconds));
+	json_add_compact(&line, event);
+	text_add_char(&line, '\n');
+	output_add(&line);
+	output_flush();
+}
+
+/* After the server serves, because a name may take its time to be looked up. */
+static void warn_of_other_host(const struct cluster_spec *spec)
+{
+	const char *address = cluster_spec_own_address(spec);
+	char *host CLEANUP(mem_free_text) = address_host(address);
+	struct err err;
+
+	if (own_host_check(host, &err))
+		output_say("warning: the others look for %s-%d at %s, but %s", spec->own_job,
+			   spec->own_index, address, err.text);
+}
+
+static void tell_serving(const struct serving *serving, void *data)
+{
+	const struct server_call *call = data;
+
+	output_say("%s-%d serves at %s (TensorFlow %s)", call->spec->own_job, call->spec->own_index,
+		   serving->target, serving->version);
+	if (option_text(call->options, "output"))
+		print_serving(call, serving);
+	warn_of_other_host(call->spec);
+}
+
+static void tell_failure(const struct err *err, void *data)
+{
+	(void) data;
+	output_say("%s", err->text);
+}
+
+static int serve(const struct server_call *call, struct server_settings settings)
+{
+	struct serving_request request = {
+		.spec = call->spec,
+		.settings = settings,
+		.library = call->library,
+		.shows_log = option_flag(call->options, "verbose"),
+		.on_serving = tell_serving,
+		.on_failure = tell_failure,
+		.data = (void *) call,
+	};
+	struct err err;
+	int exit_code;
+
+	if (!serving_run(&request, &exit_code, &err))
+		return exit_code;
+	output_say("%s", err.text);
+	return EXIT_FAILED;
+}
+
+static int server_run(const struct options *options)
+{
+	struct server_call call CLEANUP(call_done) = {.options = options};
+	struct server_settings settings;
+	bool is_understood = has_task_flags(options) ? read_flags(options, &call.spec)
+						     : read_environment(&call.spec);
+
+	if (!read_settings(options, &settings) || !is_understood)
+		return EXIT_WRONG_USE;
+	if (!find_library(options, &call.library))
+		return EXIT_NOT_REACHED;
+	if (!is_port_free(call.spec))
+		return EXIT_FAILED;
+	return serve(&call, settings);
+}
+
+static const struct option_row rows_of_server[] = {
+	{.name = "cluster-spec",
+	 .kind = OPTION_TEXT,
+	 .value_name = "SPEC",
+	 .one_line = "the cluster: JOB|HOST:PORT(;HOST:PORT)*, and ',' between jobs"},
+	{.name = "job-name",
+	 .kind = OPTION_TEXT,
+	 .value_name = "JOB",
+	 .one_line = "the job that this server belongs to"},
+	{.name = "task-index",
+	 .other_name = "task-id",
+	 .kind = OPTION_NUMBER,
+	 .value_name = "I",
+	 .low = 0,
+	 .high = LIMIT_TASK_INDEX,
+	 .otherwise = "0",
+	 .one_line = "which task of that job it is"},
+	{.name = "protocol",
+	 .kind = OPTION_TEXT,
+	 .value_name = "NAME",
+	 .otherwise = "grpc",
+	 .one_line = "how servers speak to each other"},
+	{.name = "gpu-memory-fraction",
+	 .kind = OPTION_TEXT,
+	 .value_name = "F",
+	 .one_line = "how much of each GPU's memory it takes, above 0 and up to 1"},
+	{.name = "libtensorflow",
+	 .kind = OPTION_TEXT,
+	 .value_name = "PATH",
+	 .one_line = "TensorFlow's library, or a folder with it (default: looked for)"},
+	{.name = "verbose",
+	 .letter = 'v',
+	 .kind = OPTION_FLAG,
+	 .one_line = "say which library it is, and show TensorFlow's own log"},
+	{.name = "output",
+	 .letter = 'o',
+	 .kind = OPTION_WORD,
+	 .words = "json",
+	 .one_line = "events on stdout, a JSON object on each line"},
+	{0},
+};
+
+const struct command command_server = {
+	.name = "server",
+	.group = "TensorFlow",
+	.arguments = "--cluster-spec SPEC --job-name JOB --task-index I [OPTIONS]\n"
+		     "[OPTIONS]",
+	.one_line = "be one TensorFlow gRPC server, without Python",
+	.examples = "  muster server --cluster-spec 'worker|localhost:2222;localhost:2223,"
+		    "ps|localhost:2224' \\\n"
+		    "      --job-name worker --task-index 0\n"
+		    "  TF_CONFIG='{\"cluster\": {\"ps\": [\"localhost:2224\"]}, \"task\": "
+		    "{\"type\": \"ps\", \"index\": 0}}' \\\n"
+		    "      muster server --verbose\n"
+		    "  muster run --chief -w 2 --ps 1 --ps-server --worker-server train.py\n",
+	.options = rows_of_server,
+	.run = server_run,
+};
