@@ -4,6 +4,7 @@
 #include "base/text.h"
 #include "core/limits.h"
 
+#include <assert.h>
 #include <string.h>
 
 /* Whether a remembered replica has a place among those of its role. The limit guards against a
@@ -38,9 +39,9 @@ static size_t count_of_strangers(const struct job *job, const struct status *las
 static void add_replica(struct decision *decision, const struct role *role,
 			const struct replica_status *status)
 {
+	assert(decision->replicas); /* laid out, with room for all */
 	struct replica *replica = &decision->replicas[decision->n_replicas];
 
-	/* NOLINTNEXTLINE(clang-analyzer-core.NullDereference): an arena never gives NULL */
 	replica->role = role;
 	replica->status = &decision->status->replicas[decision->n_replicas++];
 	*replica->status = *status;
