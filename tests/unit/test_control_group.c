@@ -3,29 +3,22 @@
 
 #include "base/mem.h"
 #include "io/control_group.h"
-#include "io/folder.h"
+#include "own_folder.h"
 
-#include <fcntl.h>
-#include <stdio.h>
-#include <unistd.h>
-
-static char root[] = "/tmp/muster-test-group-XXXXXX";
+static char root[OWN_FOLDER_SIZE];
 
 static int begin(void **state)
 {
 	(void) state;
-	strcpy(root + strlen(root) - 6, "XXXXXX");
-	return mkdtemp(root) ? 0 : -1;
+	own_folder_make(root);
+	return 0;
 }
 
 static int end(void **state)
 {
 	(void) state;
-	int parent = open("/tmp", O_PATH | O_DIRECTORY | O_CLOEXEC);
-	int rc = folder_remove(parent, root + strlen("/tmp/"), NULL);
-
-	close(parent);
-	return rc;
+	own_folder_remove(root);
+	return 0;
 }
 
 static void put(const char *folder, const char *name, const char *text)

@@ -1,58 +1,9 @@
 #include "unit.h"
 
-#include "base/mem.h"
 #include "base/text.h"
-#include "engine/log_reader.h"
-#include "engine/log_writer.h"
-#include "io/folder.h"
+#include "log_scene.h"
 
-#include <fcntl.h>
-#include <stdio.h>
 #include <unistd.h>
-
-#define NO_ROTATION ((int64_t) 1 << 40)
-#define NOON ((msec) 1700000000000)
-#define MOST_WRITERS 8
-
-struct fixture {
-	char folder[64];
-	struct log_writer *writers[MOST_WRITERS];
-	size_t n_writers;
-	struct log_reader *reader;
-};
-
-static int set_up(void **state)
-{
-	struct fixture *fixture = mem_new(sizeof(*fixture));
-
-	snprintf(fixture->folder, sizeof(fixture->folder), "/tmp/muster-test-XXXXXX");
-	assert_non_null(mkdtemp(fixture->folder));
-	*state = fixture;
-	return 0;
-}
-
-static int tear_down(void **state)
-{
-	struct fixture *fixture = *state;
-
-	log_reader_free(fixture->reader);
-	for (size_t i = 0; i < fixture->n_writers; i++)
-		log_writer_close(fixture->writers[i]);
-	assert_int_equal(folder_remove(AT_FDCWD, fixture->folder, NULL), 0);
-	mem_free_any(&fixture);
-	return 0;
-}
-
-static struct log_writer *new_writer(struct fixture *fixture, int index, int attempt,
-				     int64_t rotate_at)
-{
-	struct log_writer **place = &fixture->writers[fixture->n_writers++];
-
-	assert_int_equal(
-		log_writer_open(fixture->folder, "worker", index, attempt, rotate_at, place, NULL),
-		0);
-	return *place;
-}
 
 static void add(struct log_writer *writer, const char *text, msec now)
 {
@@ -60,277 +11,277 @@ static void add(struct log_writer *writer, const char *text, msec now)
 }
 
 /* Writes the whole log of one attempt: the text at once. */
-static void add_log(struct fixture *fixture, int index, int attempt, const char *text, msec now)
+static void add_log(struct log_scene *scene, int index, int attempt, const char *text, msec now)
 {
-	add(new_writer(fixture, index, attempt, NO_ROTATION), text, now);
-	log_writer_close(TAKE(fixture->writers[fixture->n_writers - 1]));
+	add(log_scene_open(scene, index, attempt, NO_ROTATION), text, now);
+	log_scene_close(scene);
 }
 
-static void begin_reading(struct fixture *fixture, const struct log_selection *selection)
+static void begin_reading(struct log_scene *scene, const struct log_selection *selection)
 {
 	struct err err = {0};
 
-	if (log_reader_new(fixture->folder, selection, &fixture->reader, &err) != 0)
+	if (log_reader_new(scene->folder, selection, &scene->reader, &err) != 0)
 		fail_msg("%s", err.text);
 }
 
 /* Takes all lines there are: "worker-0.1: text\n" for each, '+' instead of ':' for later pieces. */
-static void assert_lines(struct fixture *fixture, const char *expected)
+static void assert_lines(struct log_scene *scene, const char *expected)
 {
 	struct text text CLEANUP(text_done) = {0};
 	struct log_line line;
 
-	log_reader_look_again(fixture->reader);
-	while (log_reader_next(fixture->reader, &line))
+	log_reader_look_again(scene->reader);
+	while (log_reader_next(scene->reader, &line))
 		text_addf(&text, "%d.%d%c %.*s\n", line.name->index, line.name->attempt,
 			  line.is_continuation ? '+' : ':', (int) line.len, line.bytes);
 	assert_string_equal(text_of(&text), expected);
 }
 
-static void assert_read(struct fixture *fixture, const struct log_selection *selection,
+static void assert_read(struct log_scene *scene, const struct log_selection *selection,
 			const char *expected)
 {
-	begin_reading(fixture, selection);
-	assert_lines(fixture, expected);
-	log_reader_free(TAKE(fixture->reader));
+	begin_reading(scene, selection);
+	assert_lines(scene, expected);
+	log_reader_free(TAKE(scene->reader));
 }
 
 static void lines_of_replicas_merge_by_time(void **state)
 {
-	struct fixture *fixture = *state;
-	struct log_writer *zero = new_writer(fixture, 0, 1, NO_ROTATION);
-	struct log_writer *one = new_writer(fixture, 1, 1, NO_ROTATION);
+	struct log_scene *scene = *state;
+	struct log_writer *zero = log_scene_open(scene, 0, 1, NO_ROTATION);
+	struct log_writer *one = log_scene_open(scene, 1, 1, NO_ROTATION);
 
 	add(zero, "a\n", NOON);
 	add(one, "b\nc\n", NOON + 10);
 	add(zero, "d\n", NOON + 20);
 	add(one, "e\n", NOON + 30);
 	add(zero, "f\n", NOON + 40);
-	begin_reading(fixture, &LOG_SELECTION_ALL);
-	assert_lines(fixture, "0.1: a\n1.1: b\n1.1: c\n0.1: d\n1.1: e\n0.1: f\n");
-	assert_lines(fixture, "");
+	begin_reading(scene, &LOG_SELECTION_ALL);
+	assert_lines(scene, "0.1: a\n1.1: b\n1.1: c\n0.1: d\n1.1: e\n0.1: f\n");
+	assert_lines(scene, "");
 }
 
 static void output_that_comes_later_is_followed(void **state)
 {
-	struct fixture *fixture = *state;
-	struct log_writer *zero = new_writer(fixture, 0, 1, NO_ROTATION);
+	struct log_scene *scene = *state;
+	struct log_writer *zero = log_scene_open(scene, 0, 1, NO_ROTATION);
 
-	begin_reading(fixture, &LOG_SELECTION_ALL);
-	assert_lines(fixture, "");
+	begin_reading(scene, &LOG_SELECTION_ALL);
+	assert_lines(scene, "");
 	add(zero, "one\ntw", NOON);
-	assert_lines(fixture, "0.1: one\n");
+	assert_lines(scene, "0.1: one\n");
 	add(zero, "o\nthree", NOON + 10);
-	assert_lines(fixture, "0.1: two\n");
-	log_writer_close(TAKE(fixture->writers[0]));
-	assert_lines(fixture, "0.1: three\n");
-	assert_lines(fixture, "");
+	assert_lines(scene, "0.1: two\n");
+	log_scene_close(scene);
+	assert_lines(scene, "0.1: three\n");
+	assert_lines(scene, "");
 }
 
 static void new_replicas_and_attempts_join(void **state)
 {
-	struct fixture *fixture = *state;
+	struct log_scene *scene = *state;
 
-	add_log(fixture, 1, 1, "one\n", NOON);
-	begin_reading(fixture, &LOG_SELECTION_ALL);
-	assert_lines(fixture, "1.1: one\n");
-	add_log(fixture, 0, 1, "zero\n", NOON + 10);
-	add_log(fixture, 1, 2, "one again\n", NOON + 20);
-	add_log(fixture, 1, 5, "and again", NOON + 30);
-	assert_lines(fixture, "0.1: zero\n1.2: one again\n1.5: and again\n");
+	add_log(scene, 1, 1, "one\n", NOON);
+	begin_reading(scene, &LOG_SELECTION_ALL);
+	assert_lines(scene, "1.1: one\n");
+	add_log(scene, 0, 1, "zero\n", NOON + 10);
+	add_log(scene, 1, 2, "one again\n", NOON + 20);
+	add_log(scene, 1, 5, "and again", NOON + 30);
+	assert_lines(scene, "0.1: zero\n1.2: one again\n1.5: and again\n");
 }
 
 static void an_attempt_is_shown_whole_before_the_next_even_when_the_clock_went_back(void **state)
 {
-	struct fixture *fixture = *state;
+	struct log_scene *scene = *state;
 
-	add_log(fixture, 0, 1, "before\nthe end", NOON);
-	add_log(fixture, 0, 2, "after\n", NOON - 100000);
-	add_log(fixture, 1, 1, "other\n", NOON - 50);
-	assert_read(fixture, &LOG_SELECTION_ALL,
+	add_log(scene, 0, 1, "before\nthe end", NOON);
+	add_log(scene, 0, 2, "after\n", NOON - 100000);
+	add_log(scene, 1, 1, "other\n", NOON - 50);
+	assert_read(scene, &LOG_SELECTION_ALL,
 		    "1.1: other\n0.1: before\n0.1: the end\n0.2: after\n");
 }
 
 static void the_last_line_without_an_end_is_a_line_when_the_job_is_over(void **state)
 {
-	struct fixture *fixture = *state;
+	struct log_scene *scene = *state;
 
-	add(new_writer(fixture, 0, 1, NO_ROTATION), "killed in the mid", NOON);
-	begin_reading(fixture, &LOG_SELECTION_ALL);
-	assert_lines(fixture, "");
-	log_reader_end(fixture->reader);
-	assert_lines(fixture, "0.1: killed in the mid\n");
+	add(log_scene_open(scene, 0, 1, NO_ROTATION), "killed in the mid", NOON);
+	begin_reading(scene, &LOG_SELECTION_ALL);
+	assert_lines(scene, "");
+	log_reader_end(scene->reader);
+	assert_lines(scene, "0.1: killed in the mid\n");
 }
 
 static void an_open_line_can_be_looked_at(void **state)
 {
-	struct fixture *fixture = *state;
+	struct log_scene *scene = *state;
 	struct log_replica replica;
 
-	add(new_writer(fixture, 0, 1, NO_ROTATION), "done\n 10%\r 20%\r", NOON);
-	begin_reading(fixture, &LOG_SELECTION_ALL);
-	assert_lines(fixture, "0.1: done\n");
-	assert_true(log_reader_replica(fixture->reader, 0, &replica));
+	add(log_scene_open(scene, 0, 1, NO_ROTATION), "done\n 10%\r 20%\r", NOON);
+	begin_reading(scene, &LOG_SELECTION_ALL);
+	assert_lines(scene, "0.1: done\n");
+	assert_true(log_reader_replica(scene->reader, 0, &replica));
 	assert_true(replica.has_open_line);
 	assert_int_equal(replica.open_line.len, 4);
 	assert_memory_equal(replica.open_line.bytes, " 20%", 4);
 	assert_true(replica.open_line.is_bar);
 	assert_int_equal(replica.last_time, NOON);
-	assert_false(log_reader_replica(fixture->reader, 1, &replica));
+	assert_false(log_reader_replica(scene->reader, 1, &replica));
 }
 
 static void a_long_line_comes_in_pieces_and_nothing_is_missing(void **state)
 {
-	struct fixture *fixture = *state;
+	struct log_scene *scene = *state;
 	struct log_selection selection = LOG_SELECTION_ALL;
 
 	selection.line_limit = 8;
-	add_log(fixture, 0, 1, "short\n0123456789abcdefABC\n12345678\nend\n", NOON);
+	add_log(scene, 0, 1, "short\n0123456789abcdefABC\n12345678\nend\n", NOON);
 	assert_read(
-		fixture, &selection,
+		scene, &selection,
 		"0.1: short\n0.1: 01234567\n0.1+ 89abcdef\n0.1+ ABC\n0.1: 12345678\n0.1: end\n");
 }
 
 static void a_bar_longer_than_the_limit_is_its_last_state(void **state)
 {
-	struct fixture *fixture = *state;
+	struct log_scene *scene = *state;
 	struct log_selection selection = LOG_SELECTION_ALL;
 
 	selection.line_limit = 8;
-	add_log(fixture, 0, 1, "10%\r20%\r30%\r40%\r50%\r60%\r70%\nend\r\n", NOON);
-	assert_read(fixture, &selection, "0.1: 70%\n0.1: end\n");
+	add_log(scene, 0, 1, "10%\r20%\r30%\r40%\r50%\r60%\r70%\nend\r\n", NOON);
+	assert_read(scene, &selection, "0.1: 70%\n0.1: end\n");
 }
 
 static void bytes_that_are_no_text_come_through(void **state)
 {
-	struct fixture *fixture = *state;
+	struct log_scene *scene = *state;
 	struct log_line line;
 
-	assert_int_equal(
-		log_writer_add(new_writer(fixture, 0, 1, NO_ROTATION), "a\0\xff\n", 4, NOON, NULL),
-		0);
-	begin_reading(fixture, &LOG_SELECTION_ALL);
-	assert_true(log_reader_next(fixture->reader, &line));
+	assert_int_equal(log_writer_add(log_scene_open(scene, 0, 1, NO_ROTATION), "a\0\xff\n", 4,
+					NOON, NULL),
+			 0);
+	begin_reading(scene, &LOG_SELECTION_ALL);
+	assert_true(log_reader_next(scene->reader, &line));
 	assert_int_equal(line.len, 3);
 	assert_memory_equal(line.bytes, "a\0\xff", 3);
 }
 
 static void rotation_is_followed(void **state)
 {
-	struct fixture *fixture = *state;
-	struct log_writer *zero = new_writer(fixture, 0, 1, 10);
+	struct log_scene *scene = *state;
+	struct log_writer *zero = log_scene_open(scene, 0, 1, 10);
 
-	begin_reading(fixture, &LOG_SELECTION_ALL);
+	begin_reading(scene, &LOG_SELECTION_ALL);
 	add(zero, "first ", NOON);
-	assert_lines(fixture, "");
+	assert_lines(scene, "");
 	add(zero, "line\nsec", NOON + 10);
 	add(zero, "ond\n", NOON + 20);
-	assert_lines(fixture, "0.1: first line\n0.1: second\n");
+	assert_lines(scene, "0.1: first line\n0.1: second\n");
 	add(zero, "third line\n", NOON + 30);
-	assert_lines(fixture, "0.1: third line\n");
+	assert_lines(scene, "0.1: third line\n");
 }
 
 static void a_reader_two_rotations_behind_loses_nothing(void **state)
 {
-	struct fixture *fixture = *state;
-	struct log_writer *zero = new_writer(fixture, 0, 1, 10);
+	struct log_scene *scene = *state;
+	struct log_writer *zero = log_scene_open(scene, 0, 1, 10);
 
 	add(zero, "one\n", NOON);
-	begin_reading(fixture, &LOG_SELECTION_ALL);
-	assert_lines(fixture, "0.1: one\n");
+	begin_reading(scene, &LOG_SELECTION_ALL);
+	assert_lines(scene, "0.1: one\n");
 	add(zero, "two\n", NOON + 10);
 	add(zero, "three\n", NOON + 20); /* rotates */
 	add(zero, "four is long\n", NOON + 30); /* rotates */
-	assert_lines(fixture, "0.1: two\n0.1: three\n0.1: four is long\n");
+	assert_lines(scene, "0.1: two\n0.1: three\n0.1: four is long\n");
 }
 
 static void what_was_rotated_away_is_passed_over(void **state)
 {
-	struct fixture *fixture = *state;
-	struct log_writer *zero = new_writer(fixture, 0, 1, 10);
+	struct log_scene *scene = *state;
+	struct log_writer *zero = log_scene_open(scene, 0, 1, 10);
 
 	add(zero, "one\n", NOON);
-	begin_reading(fixture, &LOG_SELECTION_ALL);
-	assert_lines(fixture, "0.1: one\n");
+	begin_reading(scene, &LOG_SELECTION_ALL);
+	assert_lines(scene, "0.1: one\n");
 	add(zero, "two is long\n", NOON + 10);
 	add(zero, "three is long\n", NOON + 20);
 	add(zero, "four is long\n", NOON + 30);
-	assert_lines(fixture, "0.1: three is long\n0.1: four is long\n");
+	assert_lines(scene, "0.1: three is long\n0.1: four is long\n");
 }
 
 static void a_rotated_log_is_read_from_its_older_part_on(void **state)
 {
-	struct fixture *fixture = *state;
-	struct log_writer *zero = new_writer(fixture, 0, 1, 10);
+	struct log_scene *scene = *state;
+	struct log_writer *zero = log_scene_open(scene, 0, 1, 10);
 	struct log_selection selection = LOG_SELECTION_ALL;
 
 	add(zero, "lost line\n", NOON);
 	add(zero, "one\ntwo\nth", NOON + 10);
 	add(zero, "ree\nfour\n", NOON + 20);
-	assert_read(fixture, &LOG_SELECTION_ALL, "0.1: one\n0.1: two\n0.1: three\n0.1: four\n");
+	assert_read(scene, &LOG_SELECTION_ALL, "0.1: one\n0.1: two\n0.1: three\n0.1: four\n");
 	selection.tail = 3;
-	assert_read(fixture, &selection, "0.1: two\n0.1: three\n0.1: four\n");
+	assert_read(scene, &selection, "0.1: two\n0.1: three\n0.1: four\n");
 }
 
 static void filters_choose_replicas_and_attempts(void **state)
 {
-	struct fixture *fixture = *state;
+	struct log_scene *scene = *state;
 	struct log_selection selection = LOG_SELECTION_ALL;
 
-	add_log(fixture, 0, 1, "a\n", NOON);
-	add_log(fixture, 0, 2, "b\n", NOON + 10);
-	add_log(fixture, 1, 1, "c\n", NOON + 20);
+	add_log(scene, 0, 1, "a\n", NOON);
+	add_log(scene, 0, 2, "b\n", NOON + 10);
+	add_log(scene, 1, 1, "c\n", NOON + 20);
 	selection.index = 0;
-	assert_read(fixture, &selection, "0.1: a\n0.2: b\n");
+	assert_read(scene, &selection, "0.1: a\n0.2: b\n");
 	selection.attempt = 2;
-	assert_read(fixture, &selection, "0.2: b\n");
+	assert_read(scene, &selection, "0.2: b\n");
 	selection = LOG_SELECTION_ALL;
 	selection.attempt = 1;
-	assert_read(fixture, &selection, "0.1: a\n1.1: c\n");
+	assert_read(scene, &selection, "0.1: a\n1.1: c\n");
 	selection = LOG_SELECTION_ALL;
 	selection.role = "ps";
-	assert_read(fixture, &selection, "");
+	assert_read(scene, &selection, "");
 	selection.role = "worker";
 	selection.is_previous = true;
-	assert_read(fixture, &selection, "0.1: a\n");
+	assert_read(scene, &selection, "0.1: a\n");
 }
 
 static void the_tail_is_counted_for_each_replica_over_its_attempts(void **state)
 {
-	struct fixture *fixture = *state;
+	struct log_scene *scene = *state;
 	struct log_selection selection = LOG_SELECTION_ALL;
 
-	add_log(fixture, 0, 1, "a\nb\nc\n", NOON);
-	add_log(fixture, 0, 2, "d\ne", NOON + 10);
-	add_log(fixture, 1, 1, "x\n\nz\n", NOON + 20);
+	add_log(scene, 0, 1, "a\nb\nc\n", NOON);
+	add_log(scene, 0, 2, "d\ne", NOON + 10);
+	add_log(scene, 1, 1, "x\n\nz\n", NOON + 20);
 	selection.tail = 3;
-	assert_read(fixture, &selection, "0.1: c\n0.2: d\n0.2: e\n1.1: x\n1.1: \n1.1: z\n");
+	assert_read(scene, &selection, "0.1: c\n0.2: d\n0.2: e\n1.1: x\n1.1: \n1.1: z\n");
 	selection.tail = 1;
-	assert_read(fixture, &selection, "0.2: e\n1.1: z\n");
+	assert_read(scene, &selection, "0.2: e\n1.1: z\n");
 	selection.tail = 0;
-	assert_read(fixture, &selection, "");
+	assert_read(scene, &selection, "");
 	selection.tail = 100;
-	assert_read(fixture, &selection,
+	assert_read(scene, &selection,
 		    "0.1: a\n0.1: b\n0.1: c\n0.2: d\n0.2: e\n1.1: x\n1.1: \n1.1: z\n");
 }
 
 static void the_tail_counts_lines_that_match(void **state)
 {
-	struct fixture *fixture = *state;
+	struct log_scene *scene = *state;
 	struct log_selection selection = LOG_SELECTION_ALL;
 
-	add_log(fixture, 0, 1, "loss 3\nstep\nloss 2\n", NOON);
-	add_log(fixture, 0, 2, "step\n  1%\rloss 1\nstep\n", NOON + 10);
+	add_log(scene, 0, 1, "loss 3\nstep\nloss 2\n", NOON);
+	add_log(scene, 0, 2, "step\n  1%\rloss 1\nstep\n", NOON + 10);
 	selection.pattern = "^loss [0-9]+$";
-	assert_read(fixture, &selection, "0.1: loss 3\n0.1: loss 2\n0.2: loss 1\n");
+	assert_read(scene, &selection, "0.1: loss 3\n0.1: loss 2\n0.2: loss 1\n");
 	selection.tail = 2;
-	assert_read(fixture, &selection, "0.1: loss 2\n0.2: loss 1\n");
+	assert_read(scene, &selection, "0.1: loss 2\n0.2: loss 1\n");
 }
 
 static void a_tail_of_long_lines_and_a_long_log_begins_where_it_should(void **state)
 {
-	struct fixture *fixture = *state;
-	struct log_writer *zero = new_writer(fixture, 0, 1, NO_ROTATION);
+	struct log_scene *scene = *state;
+	struct log_writer *zero = log_scene_open(scene, 0, 1, NO_ROTATION);
 	struct log_selection selection = LOG_SELECTION_ALL;
 	char *filler CLEANUP(mem_free_text) = mem_new(150001);
 
@@ -339,91 +290,89 @@ static void a_tail_of_long_lines_and_a_long_log_begins_where_it_should(void **st
 	add(zero, filler, NOON);
 	add(zero, "\nlast but one\nlast\n", NOON);
 	selection.tail = 2;
-	assert_read(fixture, &selection, "0.1: last but one\n0.1: last\n");
+	assert_read(scene, &selection, "0.1: last but one\n0.1: last\n");
 	selection.tail = 4;
-	begin_reading(fixture, &selection);
+	begin_reading(scene, &selection);
 	struct log_line line;
 
-	assert_true(log_reader_next(fixture->reader, &line));
+	assert_true(log_reader_next(scene->reader, &line));
 	assert_int_equal(line.len, 5);
 }
 
 static void since_begins_with_the_line_that_was_whole_then(void **state)
 {
-	struct fixture *fixture = *state;
-	struct log_writer *zero = new_writer(fixture, 0, 1, 20);
+	struct log_scene *scene = *state;
+	struct log_writer *zero = log_scene_open(scene, 0, 1, 20);
 	struct log_selection selection = LOG_SELECTION_ALL;
 
 	add(zero, "a\nb", NOON);
 	add(zero, "bb\nc\n", NOON + 1000);
 	add(zero, "a new file from here\n", NOON + 2000);
-	add_log(fixture, 0, 2, "d\n", NOON + 3000);
+	add_log(scene, 0, 2, "d\n", NOON + 3000);
 	selection.since = NOON + 500;
-	assert_read(fixture, &selection, "0.1: bbb\n0.1: c\n0.1: a new file from here\n0.2: d\n");
+	assert_read(scene, &selection, "0.1: bbb\n0.1: c\n0.1: a new file from here\n0.2: d\n");
 	selection.since = NOON + 1001;
-	assert_read(fixture, &selection, "0.1: a new file from here\n0.2: d\n");
+	assert_read(scene, &selection, "0.1: a new file from here\n0.2: d\n");
 	selection.since = NOON + 2500;
-	assert_read(fixture, &selection, "0.2: d\n");
+	assert_read(scene, &selection, "0.2: d\n");
 	selection.since = NOON + 5000;
-	assert_read(fixture, &selection, "");
+	assert_read(scene, &selection, "");
 	selection.since = NOON - 5000;
 	selection.tail = 2;
-	assert_read(fixture, &selection, "0.1: a new file from here\n0.2: d\n");
+	assert_read(scene, &selection, "0.1: a new file from here\n0.2: d\n");
 }
 
 static void later_output_is_not_cut_by_the_tail(void **state)
 {
-	struct fixture *fixture = *state;
+	struct log_scene *scene = *state;
 	struct log_selection selection = LOG_SELECTION_ALL;
-	struct log_writer *zero = new_writer(fixture, 0, 1, NO_ROTATION);
+	struct log_writer *zero = log_scene_open(scene, 0, 1, NO_ROTATION);
 
 	add(zero, "a\nb\n", NOON);
 	selection.tail = 1;
-	begin_reading(fixture, &selection);
-	assert_lines(fixture, "0.1: b\n");
+	begin_reading(scene, &selection);
+	assert_lines(scene, "0.1: b\n");
 	add(zero, "c\nd\n", NOON + 10);
-	add_log(fixture, 1, 1, "x\ny\n", NOON + 20);
-	assert_lines(fixture, "0.1: c\n0.1: d\n1.1: x\n1.1: y\n");
+	add_log(scene, 1, 1, "x\ny\n", NOON + 20);
+	assert_lines(scene, "0.1: c\n0.1: d\n1.1: x\n1.1: y\n");
 }
 
 static void a_pattern_that_is_none_is_explained(void **state)
 {
-	struct fixture *fixture = *state;
+	struct log_scene *scene = *state;
 	struct log_selection selection = LOG_SELECTION_ALL;
 	struct err err = {0};
 
 	selection.pattern = "a(b";
-	assert_int_equal(log_reader_new(fixture->folder, &selection, &fixture->reader, &err),
+	assert_int_equal(log_reader_new(scene->folder, &selection, &scene->reader, &err),
 			 ERR_INVALID);
 	assert_non_null(strstr(err.text, "'a(b' is no regular expression"));
 }
 
-#define READER_TEST(test) cmocka_unit_test_setup_teardown(test, set_up, tear_down)
-
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		READER_TEST(lines_of_replicas_merge_by_time),
-		READER_TEST(output_that_comes_later_is_followed),
-		READER_TEST(new_replicas_and_attempts_join),
-		READER_TEST(
+		LOG_SCENE_TEST(lines_of_replicas_merge_by_time),
+		LOG_SCENE_TEST(output_that_comes_later_is_followed),
+		LOG_SCENE_TEST(new_replicas_and_attempts_join),
+		LOG_SCENE_TEST(
 			an_attempt_is_shown_whole_before_the_next_even_when_the_clock_went_back),
-		READER_TEST(the_last_line_without_an_end_is_a_line_when_the_job_is_over),
-		READER_TEST(an_open_line_can_be_looked_at),
-		READER_TEST(a_long_line_comes_in_pieces_and_nothing_is_missing),
-		READER_TEST(a_bar_longer_than_the_limit_is_its_last_state),
-		READER_TEST(bytes_that_are_no_text_come_through),
-		READER_TEST(rotation_is_followed),
-		READER_TEST(a_reader_two_rotations_behind_loses_nothing),
-		READER_TEST(what_was_rotated_away_is_passed_over),
-		READER_TEST(a_rotated_log_is_read_from_its_older_part_on),
-		READER_TEST(filters_choose_replicas_and_attempts),
-		READER_TEST(the_tail_is_counted_for_each_replica_over_its_attempts),
-		READER_TEST(the_tail_counts_lines_that_match),
-		READER_TEST(a_tail_of_long_lines_and_a_long_log_begins_where_it_should),
-		READER_TEST(since_begins_with_the_line_that_was_whole_then),
-		READER_TEST(later_output_is_not_cut_by_the_tail),
-		READER_TEST(a_pattern_that_is_none_is_explained),
+		LOG_SCENE_TEST(the_last_line_without_an_end_is_a_line_when_the_job_is_over),
+		LOG_SCENE_TEST(an_open_line_can_be_looked_at),
+		LOG_SCENE_TEST(a_long_line_comes_in_pieces_and_nothing_is_missing),
+		LOG_SCENE_TEST(a_bar_longer_than_the_limit_is_its_last_state),
+		LOG_SCENE_TEST(bytes_that_are_no_text_come_through),
+		LOG_SCENE_TEST(rotation_is_followed),
+		LOG_SCENE_TEST(a_reader_two_rotations_behind_loses_nothing),
+		LOG_SCENE_TEST(what_was_rotated_away_is_passed_over),
+		LOG_SCENE_TEST(a_rotated_log_is_read_from_its_older_part_on),
+		LOG_SCENE_TEST(filters_choose_replicas_and_attempts),
+		LOG_SCENE_TEST(the_tail_is_counted_for_each_replica_over_its_attempts),
+		LOG_SCENE_TEST(the_tail_counts_lines_that_match),
+		LOG_SCENE_TEST(a_tail_of_long_lines_and_a_long_log_begins_where_it_should),
+		LOG_SCENE_TEST(since_begins_with_the_line_that_was_whole_then),
+		LOG_SCENE_TEST(later_output_is_not_cut_by_the_tail),
+		LOG_SCENE_TEST(a_pattern_that_is_none_is_explained),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,80 +1,33 @@
 #include "unit.h"
 
-#include "base/mem.h"
 #include "engine/log_index.h"
 #include "engine/log_name.h"
-#include "engine/log_writer.h"
 #include "io/file.h"
+#include "log_scene.h"
 
-#include <fcntl.h>
 #include <signal.h>
-#include <stdio.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
-#define NO_ROTATION ((int64_t) 1 << 40)
-#define NOON ((msec) 1700000000000)
-
-/* A folder of its own for each test; names of files in it. */
-struct fixture {
-	char folder[64];
-	struct log_writer *writer;
-};
-
-static int set_up(void **state)
+static struct log_writer *writer_of(const struct log_scene *scene)
 {
-	struct fixture *fixture = mem_new(sizeof(*fixture));
-
-	snprintf(fixture->folder, sizeof(fixture->folder), "/tmp/muster-test-XXXXXX");
-	assert_non_null(mkdtemp(fixture->folder));
-	*state = fixture;
-	return 0;
+	return scene->writers[0];
 }
 
-static int tear_down(void **state)
+static void open_writer(struct log_scene *scene, int64_t rotate_at)
 {
-	struct fixture *fixture = *state;
-	static const char *const names[] = {
-		"worker-0.1.log",
-		"worker-0.1.index",
-		"worker-0.1.log.1",
-		"worker-0.1.index.1",
-	};
-
-	log_writer_close(fixture->writer);
-	for (size_t i = 0; i < ARRAY_LEN(names); i++) {
-		char *path CLEANUP(mem_free_text) = mem_format("%s/%s", fixture->folder, names[i]);
-
-		unlink(path);
-	}
-	assert_int_equal(rmdir(fixture->folder), 0);
-	mem_free_any(&fixture);
-	return 0;
+	log_scene_open(scene, 0, 1, rotate_at);
 }
 
-static void open_writer(struct fixture *fixture, int64_t rotate_at)
+static int add(struct log_scene *scene, const char *text, msec now)
 {
-	struct err err = {0};
-
-	if (log_writer_open(fixture->folder, "worker", 0, 1, rotate_at, &fixture->writer, &err) !=
-	    0)
-		fail_msg("%s", err.text);
+	return log_writer_add(writer_of(scene), text, strlen(text), now, NULL);
 }
 
-static void close_writer(struct fixture *fixture)
+static void assert_file(const struct log_scene *scene, const char *name, const char *expected)
 {
-	log_writer_close(TAKE(fixture->writer));
-}
-
-static int add(struct fixture *fixture, const char *text, msec now)
-{
-	return log_writer_add(fixture->writer, text, strlen(text), now, NULL);
-}
-
-static void assert_file(const struct fixture *fixture, const char *name, const char *expected)
-{
-	char *path CLEANUP(mem_free_text) = mem_format("%s/%s", fixture->folder, name);
+	char *path CLEANUP(mem_free_text) = mem_format("%s/%s", scene->folder, name);
 	char *bytes CLEANUP(mem_free_text) = NULL;
 	size_t len;
 
@@ -83,10 +36,10 @@ static void assert_file(const struct fixture *fixture, const char *name, const c
 	assert_int_equal(len, strlen(expected));
 }
 
-static void assert_index(const struct fixture *fixture, const char *name,
+static void assert_index(const struct log_scene *scene, const char *name,
 			 const struct log_record *expected, size_t count)
 {
-	char *path CLEANUP(mem_free_text) = mem_format("%s/%s", fixture->folder, name);
+	char *path CLEANUP(mem_free_text) = mem_format("%s/%s", scene->folder, name);
 	int fd CLEANUP(file_close) = open(path, O_RDONLY | O_CLOEXEC);
 
 	assert_true(fd >= 0);
@@ -102,68 +55,68 @@ static void assert_index(const struct fixture *fixture, const char *name,
 
 static void every_byte_is_kept_as_it_came(void **state)
 {
-	struct fixture *fixture = *state;
+	struct log_scene *scene = *state;
 	static const char noise[] = "a\0b\r\n\x1b[31m\xff";
 
-	open_writer(fixture, NO_ROTATION);
-	assert_int_equal(log_writer_add(fixture->writer, noise, sizeof(noise) - 1, NOON, NULL), 0);
+	open_writer(scene, NO_ROTATION);
+	assert_int_equal(log_writer_add(writer_of(scene), noise, sizeof(noise) - 1, NOON, NULL), 0);
 	char *bytes CLEANUP(mem_free_text) = NULL;
 	size_t len;
 
-	assert_int_equal(file_read_whole(log_writer_path(fixture->writer), 100, &bytes, &len, NULL),
-			 0);
+	assert_int_equal(
+		file_read_whole(log_writer_path(writer_of(scene)), 100, &bytes, &len, NULL), 0);
 	assert_int_equal(len, sizeof(noise) - 1);
 	assert_memory_equal(bytes, noise, len);
 }
 
 static void the_index_knows_when_bytes_came_and_that_the_log_is_complete(void **state)
 {
-	struct fixture *fixture = *state;
+	struct log_scene *scene = *state;
 
-	open_writer(fixture, NO_ROTATION);
-	add(fixture, "one\n", NOON);
-	add(fixture, "two\n", NOON + 1); /* too near to be worth a record */
-	add(fixture, "three\n", NOON + 1000);
-	add(fixture, "four\n", NOON - 5000); /* the clock was set back */
-	close_writer(fixture);
-	assert_file(fixture, "worker-0.1.log", "one\ntwo\nthree\nfour\n");
+	open_writer(scene, NO_ROTATION);
+	add(scene, "one\n", NOON);
+	add(scene, "two\n", NOON + 1); /* too near to be worth a record */
+	add(scene, "three\n", NOON + 1000);
+	add(scene, "four\n", NOON - 5000); /* the clock was set back */
+	log_scene_close(scene);
+	assert_file(scene, "worker-0.1.log", "one\ntwo\nthree\nfour\n");
 	const struct log_record expected[] = {
 		{0, NOON},
 		{8, NOON + 1000},
 		{19, LOG_TIME_CLOSED},
 	};
 
-	assert_index(fixture, "worker-0.1.index", expected, ARRAY_LEN(expected));
+	assert_index(scene, "worker-0.1.index", expected, ARRAY_LEN(expected));
 }
 
 static void a_full_file_is_renamed_and_offsets_go_on(void **state)
 {
-	struct fixture *fixture = *state;
+	struct log_scene *scene = *state;
 
-	open_writer(fixture, 10);
-	add(fixture, "first\n", NOON);
-	add(fixture, "second\n", NOON + 10);
-	add(fixture, "third\n", NOON + 20);
-	close_writer(fixture);
-	assert_file(fixture, "worker-0.1.log.1", "second\n");
-	assert_file(fixture, "worker-0.1.log", "third\n");
+	open_writer(scene, 10);
+	add(scene, "first\n", NOON);
+	add(scene, "second\n", NOON + 10);
+	add(scene, "third\n", NOON + 20);
+	log_scene_close(scene);
+	assert_file(scene, "worker-0.1.log.1", "second\n");
+	assert_file(scene, "worker-0.1.log", "third\n");
 	const struct log_record old[] = {{6, NOON + 10}};
 	const struct log_record current[] = {{13, NOON + 20}, {19, LOG_TIME_CLOSED}};
 
-	assert_index(fixture, "worker-0.1.index.1", old, ARRAY_LEN(old));
-	assert_index(fixture, "worker-0.1.index", current, ARRAY_LEN(current));
+	assert_index(scene, "worker-0.1.index.1", old, ARRAY_LEN(old));
+	assert_index(scene, "worker-0.1.index", current, ARRAY_LEN(current));
 }
 
 static void a_log_that_is_there_is_continued(void **state)
 {
-	struct fixture *fixture = *state;
+	struct log_scene *scene = *state;
 
-	open_writer(fixture, NO_ROTATION);
-	add(fixture, "before\n", NOON);
-	close_writer(fixture);
-	open_writer(fixture, NO_ROTATION);
-	add(fixture, "after\n", NOON + 50);
-	assert_file(fixture, "worker-0.1.log", "before\nafter\n");
+	open_writer(scene, NO_ROTATION);
+	add(scene, "before\n", NOON);
+	log_scene_close(scene);
+	open_writer(scene, NO_ROTATION);
+	add(scene, "after\n", NOON + 50);
+	assert_file(scene, "worker-0.1.log", "before\nafter\n");
 }
 
 /* Lets files of this process grow to `size` bytes only: what a full disk looks like from here. */
@@ -179,47 +132,47 @@ static void limit_file_size(rlim_t size)
 
 static void a_full_disk_costs_bytes_and_says_how_many(void **state)
 {
-	struct fixture *fixture = *state;
+	struct log_scene *scene = *state;
 	struct err err = {0};
 
-	open_writer(fixture, NO_ROTATION);
-	add(fixture, "kept, and a line long enough for the index\n", NOON);
+	open_writer(scene, NO_ROTATION);
+	add(scene, "kept, and a line long enough for the index\n", NOON);
 	limit_file_size(46);
-	int rc = log_writer_add(fixture->writer, "cut here\n", 9, NOON + 100, &err);
-	int rc_while_full = add(fixture, "lost\n", NOON + 200);
-	int rc_after_second_try = add(fixture, "lost too\n", NOON + 1200);
+	int rc = log_writer_add(writer_of(scene), "cut here\n", 9, NOON + 100, &err);
+	int rc_while_full = add(scene, "lost\n", NOON + 200);
+	int rc_after_second_try = add(scene, "lost too\n", NOON + 1200);
 
 	limit_file_size(RLIM_INFINITY);
 	assert_int_equal(rc, ERR_SPACE);
 	assert_non_null(strstr(err.text, "is not kept for now"));
 	assert_int_equal(rc_while_full, 0);
 	assert_int_equal(rc_after_second_try, 0);
-	assert_int_equal(add(fixture, "lost as well, it is too early\n", NOON + 1300), 0);
-	assert_int_equal(add(fixture, "kept again\n", NOON + 2300), 0);
-	assert_file(fixture, "worker-0.1.log",
+	assert_int_equal(add(scene, "lost as well, it is too early\n", NOON + 1300), 0);
+	assert_int_equal(add(scene, "kept again\n", NOON + 2300), 0);
+	assert_file(scene, "worker-0.1.log",
 		    "kept, and a line long enough for the index\ncut\n"
 		    "muster: 50 bytes of output were not kept (file too large)\nkept again\n");
 }
 
 static void a_loss_at_the_end_is_told_too(void **state)
 {
-	struct fixture *fixture = *state;
+	struct log_scene *scene = *state;
 
-	open_writer(fixture, NO_ROTATION);
-	add(fixture, "kept, and a line long enough for the index\n", NOON);
+	open_writer(scene, NO_ROTATION);
+	add(scene, "kept, and a line long enough for the index\n", NOON);
 	limit_file_size(46);
-	add(fixture, "cut here\n", NOON + 100);
+	add(scene, "cut here\n", NOON + 100);
 	limit_file_size(RLIM_INFINITY);
-	close_writer(fixture);
-	assert_file(fixture, "worker-0.1.log",
+	log_scene_close(scene);
+	assert_file(scene, "worker-0.1.log",
 		    "kept, and a line long enough for the index\ncut\n"
 		    "muster: 6 bytes of output were not kept (file too large)\n");
 }
 
 static void folders_are_made_and_a_file_in_the_way_is_named(void **state)
 {
-	struct fixture *fixture = *state;
-	char *file CLEANUP(mem_free_text) = mem_format("%s/worker-0.1.log", fixture->folder);
+	struct log_scene *scene = *state;
+	char *file CLEANUP(mem_free_text) = mem_format("%s/worker-0.1.log", scene->folder);
 	struct log_writer *writer = NULL;
 	struct err err = {0};
 	int fd CLEANUP(file_close) = open(file, O_CREAT | O_WRONLY | O_CLOEXEC, 0600);
@@ -267,19 +220,13 @@ static void other_files_are_no_logs(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test_setup_teardown(every_byte_is_kept_as_it_came, set_up, tear_down),
-		cmocka_unit_test_setup_teardown(
-			the_index_knows_when_bytes_came_and_that_the_log_is_complete, set_up,
-			tear_down),
-		cmocka_unit_test_setup_teardown(a_full_file_is_renamed_and_offsets_go_on, set_up,
-						tear_down),
-		cmocka_unit_test_setup_teardown(a_log_that_is_there_is_continued, set_up,
-						tear_down),
-		cmocka_unit_test_setup_teardown(a_full_disk_costs_bytes_and_says_how_many, set_up,
-						tear_down),
-		cmocka_unit_test_setup_teardown(a_loss_at_the_end_is_told_too, set_up, tear_down),
-		cmocka_unit_test_setup_teardown(folders_are_made_and_a_file_in_the_way_is_named,
-						set_up, tear_down),
+		LOG_SCENE_TEST(every_byte_is_kept_as_it_came),
+		LOG_SCENE_TEST(the_index_knows_when_bytes_came_and_that_the_log_is_complete),
+		LOG_SCENE_TEST(a_full_file_is_renamed_and_offsets_go_on),
+		LOG_SCENE_TEST(a_log_that_is_there_is_continued),
+		LOG_SCENE_TEST(a_full_disk_costs_bytes_and_says_how_many),
+		LOG_SCENE_TEST(a_loss_at_the_end_is_told_too),
+		LOG_SCENE_TEST(folders_are_made_and_a_file_in_the_way_is_named),
 		cmocka_unit_test(names_are_read_back_as_they_were_written),
 		cmocka_unit_test(other_files_are_no_logs),
 	};

@@ -2,29 +2,23 @@
 #include "unit.h"
 
 #include "base/mem.h"
-#include "io/folder.h"
+#include "own_folder.h"
 #include "tf/package_find.h"
 
-#include <fcntl.h>
-#include <unistd.h>
-
-static char packages[] = "/tmp/muster-test-package-XXXXXX";
+static char packages[OWN_FOLDER_SIZE];
 
 static int begin(void **state)
 {
 	(void) state;
-	strcpy(packages + strlen(packages) - 6, "XXXXXX");
-	return mkdtemp(packages) ? 0 : -1;
+	own_folder_make(packages);
+	return 0;
 }
 
 static int end(void **state)
 {
 	(void) state;
-	int parent = open("/tmp", O_PATH | O_DIRECTORY | O_CLOEXEC);
-	int rc = folder_remove(parent, packages + strlen("/tmp/"), NULL);
-
-	close(parent);
-	return rc;
+	own_folder_remove(packages);
+	return 0;
 }
 
 static void put(const char *name)
