@@ -360,3 +360,25 @@ void process_each_marked(const char *entry, void (*fn)(pid_t pid, void *data), v
 	each_process(match_mark, &search);
 	text_done(&search.environment);
 }
+
+/* T: stopped by a signal; t: by a tracer (proc(5)). */
+static void look_whether_stopped(pid_t pid, void *data)
+{
+	bool *is_stopped = data;
+	struct stat_line line;
+
+	if (*is_stopped || !read_stat(pid, &line))
+		return;
+	if (line.state == 'T' || line.state == 't')
+		*is_stopped = true;
+	else
+		process_each_child(pid, look_whether_stopped, data);
+}
+
+bool process_is_stopped(pid_t pid)
+{
+	bool is_stopped = false;
+
+	look_whether_stopped(pid, &is_stopped);
+	return is_stopped;
+}

@@ -26,6 +26,9 @@ bool process_is_alive(const struct process_identity *identity);
  * reaped yet. All of /proc is read: /proc/PID/task/TID/children is missing in kernels without
  * CONFIG_PROC_CHILDREN. */
 void process_each_child(pid_t parent, void (*fn)(pid_t pid, void *data), void *data);
+/* The process, or one of its descendants, is stopped (SIGSTOP, Ctrl-Z): it does nothing until
+ * somebody sends SIGCONT. */
+bool process_is_stopped(pid_t pid);
 /* Calls `fn` for each process of this user whose environment, as its program began with it, holds
  * exactly this "NAME=VALUE" entry. */
 void process_each_marked(const char *entry, void (*fn)(pid_t pid, void *data), void *data);

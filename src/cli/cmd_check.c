@@ -1,0 +1,254 @@
+/* muster check: does distributed TensorFlow work on this machine, or on servers that exist? */
+#include "base/mem.h"
+#include "cli/command.h"
+#include "cli/job_name.h"
+#include "cli/lookup.h"
+#include "cli/options.h"
+#include "cli/output.h"
+#include "core/check_request.h"
+#include "core/check_server.h"
+#include "engine/check_run.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#define SERVERS_VARIABLE "TF_DIST_GRPC_SERVER_URL"
+
+/* What a call asks for, and every mistake in it: a sentence a line. */
+struct call {
+	const struct options *options;
+	struct check_request request;
+	struct arena *arena;
+	struct text faults;
+};
+
+static void call_done(struct call *call)
+{
+	text_done(&call->faults);
+	arena_free(call->arena);
+}
+
+static void add_fault(struct call *call, const char *sentence)
+{
+	text_addf(&call->faults, "muster check: %s\n", sentence);
+}
+
+static void read_place(struct call *call)
+{
+	size_t n_arguments;
+	const char *place = options_arguments(call->options, &n_arguments)[0];
+
+	if (!place || text_equals(place, "local"))
+		return;
+	call->request.is_remote = text_equals(place, "remote");
+	if (call->request.is_remote)
+		return;
+	text_addf(&call->faults, "muster check: '%s': check what? 'local' or 'remote'\n", place);
+}
+
+static void read_model(struct call *call)
+{
+	const char *word = option_text(call->options, "model");
+
+	for (enum check_model model = 0; model < CHECK_MODEL_COUNT; model++)
+		if (text_equals(word, check_model_words[model]))
+			call->request.model = model;
+}
+
+/* "grpc://a:1,grpc://b:2", as --servers or in the variable of TensorFlow's old test. */
+static void read_servers(struct call *call, const char *list)
+{
+	char *rest = arena_copy_text(call->arena, list);
+	const char **servers = arena_take_array(call->arena, strlen(list) + 1, sizeof(*servers));
+	struct err err;
+
+	for (char *word; (word = strsep(&rest, ","));) {
+		struct check_server server;
+
+		if (!*word)
+			continue;
+		if (check_server_read(word, call->arena, &server, &err) < 0)
+			add_fault(call, err.text);
+		else
+			servers[call->request.n_servers++] = server.url;
+	}
+	call->request.servers = servers;
+}
+
+static void read_cluster(struct call *call)
+{
+	const struct options *options = call->options;
+	const char *given = option_text(options, "servers");
+	const char *variable = getenv(SERVERS_VARIABLE);
+	const char *list = given ? given : variable;
+
+	if (call->request.is_remote && list)
+		read_servers(call, list);
+	if (call->request.is_remote && call->request.n_servers == 0 && !call->faults.len)
+		add_fault(call, "remote: which servers? --servers grpc://HOST:2222, or "
+				"in " SERVERS_VARIABLE);
+	if (!call->request.is_remote && given)
+		add_fault(call, "--servers goes with 'check remote'");
+	call->request.ps = (int) option_number(options, "ps", 0);
+	call->request.workers = (int) option_number(options, "workers", 0);
+	/* Of servers that exist as many as there are, unless a number was asked for. */
+	if (call->request.is_remote && !option_is_given(options, "workers"))
+		call->request.workers = 0;
+}
+
+static void refuse_what_does_not_fit(struct call *call)
+{
+	const struct check_request *request = &call->request;
+	bool has_servers = check_model_brings_servers(request->model);
+	bool trains = check_request_trains(request);
+
+	if (request->is_remote && has_servers)
+		text_addf(&call->faults,
+			  "muster check: --model %s brings its own servers, so it does not go with "
+			  "'remote'; 'muster check --model %s' tries it on this machine\n",
+			  check_model_words[request->model], check_model_words[request->model]);
+	if (request->is_remote && request->is_setup_only)
+		add_fault(call, "--setup-only: the servers of 'remote' are set up already");
+	if (request->is_sync && trains && request->model != CHECK_MNIST &&
+	    request->model != CHECK_CENSUS)
+		add_fault(call, "--sync-replicas goes with --model mnist and --model census");
+	if (request->data_dir && !trains)
+		add_fault(call, "--data-dir: nothing trains, so no data are read");
+	if (trains && !request->is_remote && request->ps == 0 && request->model != CHECK_MWMS)
+		add_fault(call, "--ps 0: this model keeps what it learns on parameter servers; "
+				"give it one, or take --model mwms");
+}
+
+static void read_request(struct call *call)
+{
+	const struct options *options = call->options;
+
+	call->request = (struct check_request){
+		.is_sync = option_flag(options, "sync-replicas"),
+		.is_setup_only = option_flag(options, "setup-only"),
+		.steps = option_number(options, "steps", 0),
+		.data_dir = option_text(options, "data-dir"),
+		.libtensorflow = option_text(options, "libtensorflow"),
+		.state_dir = option_text(options, "state-dir"),
+		.timeout = option_duration(options, "timeout", 0),
+	};
+	read_place(call);
+	read_model(call);
+	read_cluster(call);
+	refuse_what_does_not_fit(call);
+}
+
+static int run(const struct call *call, const char *state_folder)
+{
+	const struct options *options = call->options;
+	const char *format = option_text(options, "output");
+	const struct check_run_settings settings = {
+		.request = &call->request,
+		.state_folder = state_folder,
+		.format = format ? format : "text",
+		.is_verbose = option_flag(options, "verbose"),
+		.color = option_text(options, "color"),
+	};
+	struct err err = {0};
+	int exit_code = EXIT_FAILED;
+
+	return check_run(&settings, &exit_code, &err) < 0 ? output_fail(&err) : exit_code;
+}
+
+static int check_command_run(const struct options *options)
+{
+	struct call call CLEANUP(call_done) = {.options = options, .arena = arena_new()};
+	char *state_folder CLEANUP(mem_free_text) = NULL;
+	char *name CLEANUP(mem_free_text) = job_name_generate("check-");
+	struct err err = {0};
+
+	read_request(&call);
+	if (call.faults.len > 0) {
+		output_complain(&call.faults);
+		return EXIT_WRONG_USE;
+	}
+	if (lookup_state_folder(options, &state_folder, &err))
+		return output_fail(&err);
+	call.request.name = name;
+	return run(&call, state_folder);
+}
+
+static const struct option_row rows_of_check[] = {
+	{.name = "workers",
+	 .letter = 'w',
+	 .kind = OPTION_NUMBER,
+	 .value_name = "N",
+	 .otherwise = "2",
+	 .low = 1,
+	 .high = CHECK_SERVERS_MOST,
+	 .one_line = "workers"},
+	{.name = "ps",
+	 .kind = OPTION_NUMBER,
+	 .value_name = "N",
+	 .otherwise = "2",
+	 .high = CHECK_SERVERS_MOST,
+	 .one_line = "parameter servers"},
+	{.name = "model",
+	 .kind = OPTION_WORD,
+	 .words = CHECK_MODEL_CHOICE,
+	 .otherwise = "mnist",
+	 .one_line = "what is trained"},
+	{.name = "sync-replicas",
+	 .kind = OPTION_FLAG,
+	 .one_line = "mnist and census: each step takes the gradients of all workers"},
+	{.name = "steps",
+	 .kind = OPTION_NUMBER,
+	 .value_name = "N",
+	 .low = 1,
+	 .high = INT32_MAX,
+	 .one_line = "steps of all workers together (default: as many as the model needs)"},
+	{.name = "data-dir",
+	 .kind = OPTION_TEXT,
+	 .value_name = "DIR",
+	 .one_line = "folder with the files of MNIST or the census (default: data of our own)"},
+	{.name = "timeout",
+	 .kind = OPTION_DURATION,
+	 .value_name = "TIME",
+	 .otherwise = CHECK_TIMEOUT,
+	 .one_line = "give a step up after this time"},
+	{.name = "libtensorflow",
+	 .kind = OPTION_TEXT,
+	 .value_name = "PATH",
+	 .one_line = "TensorFlow's C library, or a folder that has it"},
+	{.name = "setup-only",
+	 .kind = OPTION_FLAG,
+	 .one_line = "leave the servers up in the background, and train nothing"},
+	{.name = "servers",
+	 .kind = OPTION_TEXT,
+	 .value_name = "URL,URL",
+	 .one_line = "remote: servers of the cluster, grpc://HOST:2222"},
+	{.name = "verbose", .kind = OPTION_FLAG, .one_line = "show the network matrix, too"},
+	{.name = "output",
+	 .letter = 'o',
+	 .kind = OPTION_WORD,
+	 .words = "json|junit",
+	 .one_line = "the report as JSON or JUnit XML on stdout, all else on stderr"},
+	{.name = "color",
+	 .kind = OPTION_WORD,
+	 .words = "auto|always|never",
+	 .otherwise = "auto",
+	 .has_variable = true,
+	 .one_line = "colours; auto: on a terminal, unless NO_COLOR is set"},
+	{0},
+};
+
+const struct command command_check = {
+	.name = "check",
+	.group = "Run",
+	.arguments = "[OPTIONS] [local]\n"
+		     "[OPTIONS] remote --servers URL[,URL...]",
+	.one_line = "find out whether distributed TensorFlow works",
+	.examples = "  muster check\n"
+		    "  muster check --model none\n"
+		    "  muster check -w 4 --ps 1 --model census --sync-replicas\n"
+		    "  muster check --setup-only\n"
+		    "  muster check remote --servers grpc://db7:2222 -o junit > check.xml\n",
+	.options = rows_of_check,
+	.most_arguments = 1,
+	.run = check_command_run,
+};

@@ -1,0 +1,17 @@
+/* The address of a server that exists, as people write it. */
+#pragma once
+
+#include "base/err.h"
+#include "base/mem.h"
+#include "base/own.h"
+
+struct check_server {
+	const char *url; /* "grpc://[::1]:2222": as TensorFlow takes it */
+	const char *place; /* "[::1]:2222" */
+	const char *host; /* "::1" */
+	int port;
+};
+
+/* Reads "grpc://host:2222", or the same without "grpc://". Texts live in the arena. ERR_INVALID. */
+int check_server_read(const char *text, struct arena *arena, struct check_server *ret_server,
+		      struct err *err) MUST_USE;
