@@ -30,13 +30,15 @@ static void add_task(const struct spec_task *task, struct text *job_def)
 	protobuf_add_message(job_def, JOB_TASKS, &entry);
 }
 
+/* The order of a map's entries means nothing to who reads them. Python's protobuf (upb) writes the
+ * last one first, because it fills its buffer from the end. */
 static void add_job(const struct spec_job *job, struct text *cluster_def)
 {
 	struct text job_def CLEANUP(text_done) = {0};
 
 	protobuf_add_text(&job_def, JOB_NAME, job->name);
-	for (size_t i = 0; i < job->n_tasks; i++)
-		add_task(&job->tasks[i], &job_def);
+	for (size_t i = job->n_tasks; i > 0; i--)
+		add_task(&job->tasks[i - 1], &job_def);
 	protobuf_add_message(cluster_def, CLUSTER_JOB, &job_def);
 }
 

@@ -11,7 +11,8 @@ struct server_settings {
 	double gpu_memory_fraction; /* of each GPU, up to 1; 0: as TensorFlow likes it */
 };
 
-/* Adds the bytes of a ServerDef. The spec knows its own task. The bytes are those that protobuf
- * itself writes deterministically: fields by number, tasks by index, nothing that is a default. */
+/* Adds the bytes of a ServerDef. The spec knows its own task. The bytes are those that Python's
+ * protobuf writes deterministically: fields by number, tasks by index from the last to the first,
+ * nothing that is a default. */
 void server_def_add(const struct cluster_spec *spec, const struct server_settings *settings,
 		    struct text *message);
