@@ -2,9 +2,10 @@
 
     muster run --chief -w 2 --ps 1 train.py --epochs 12 --checkpoint-dir /tmp/digits-ps
 
-Every process runs this file. The chief hands out the steps and ends; workers and parameter servers
-serve until they are told to end. A lost worker may come back at any time, and its steps are done
-again. Needs tensorflow (or tensorflow-cpu), tf-keras and scikit-learn.
+Every process runs this file (workers and parameter servers need not: see job-servers.yaml). The
+chief hands out the steps and ends; workers and parameter servers serve until they are told to end.
+A lost worker may come back at any time, and its steps are done again. Needs tensorflow (or
+tensorflow-cpu), tf-keras and scikit-learn.
 """
 
 import argparse

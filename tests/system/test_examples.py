@@ -98,6 +98,24 @@ def test_the_parameter_server_example_runs_from_its_file(muster):
     assert accuracy_of(lines_of(done.stdout, "chief-0")) >= GOOD_ACCURACY
 
 
+def assert_trained_on_bare_servers(output):
+    assert accuracy_of(lines_of(output, "chief-0")) >= GOOD_ACCURACY
+    for server in "worker-0", "worker-1", "ps-0":
+        (line,) = lines_of(output, server)
+        assert line.startswith(f"muster: {server} serves at grpc://127.0.0.1:")
+
+
+def test_workers_and_parameter_servers_without_python_run_from_their_file(muster):
+    done = muster("run", "-f", PARAMETER_SERVER / "job-servers.yaml", code=0, limit=LIMIT, env=PYTHON, cwd=ROOT)
+    assert_trained_on_bare_servers(done.stdout)
+
+
+def test_workers_and_parameter_servers_without_python_are_asked_for_by_flags(muster):
+    done = muster("run", "--chief", "-w", "2", "--ps", "1", "--ps-server", "--worker-server",
+                  PARAMETER_SERVER / "train.py", "--epochs", "5", code=0, limit=LIMIT, env=PYTHON)
+    assert_trained_on_bare_servers(done.stdout)
+
+
 def test_a_killed_worker_of_a_parameter_server_job_restarts_alone(muster):
     run = muster.start("run", "--name", "killed", "--chief", "-w", "2", "--ps", "1", "--max-restarts", "1",
                        PARAMETER_SERVER / "train.py", "--epochs", "15", env=PYTHON)
