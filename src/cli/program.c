@@ -56,6 +56,12 @@ static int find_interpreter(char **ret_interpreter, struct err *err)
 	return 0;
 }
 
+/* A Python file, or a zip of some that holds a __main__.py (PEP 441). */
+static bool is_script(const char *name)
+{
+	return text_ends_with(name, ".py") || text_ends_with(name, ".pyz");
+}
+
 static int check_script(const char *script, struct err *err)
 {
 	struct stat status;
@@ -99,7 +105,7 @@ int program_find(const char *const *arguments, size_t n_arguments, bool is_progr
 		return err_set(err, ERR_INVALID,
 			       "nothing to run: give SCRIPT.py, -- PROGRAM, or -f job.yaml");
 	*ret_interpreter = NULL;
-	if (!is_program && text_ends_with(first, ".py")) {
+	if (!is_program && is_script(first)) {
 		if (check_script(first, err) || find_interpreter(ret_interpreter, err))
 			return err->code;
 		*ret_command = put_interpreter_before(*ret_interpreter, arguments, n_arguments);
@@ -108,7 +114,7 @@ int program_find(const char *const *arguments, size_t n_arguments, bool is_progr
 	if (!is_program && !is_in_path(first))
 		return err_set(
 			err, ERR_INVALID,
-			"'%s' is neither a script (.py) nor a program: a program is given as "
+			"'%s' is neither a script (.py, .pyz) nor a program: a program is given as "
 			"-- PROGRAM ARGS",
 			first);
 	*ret_command = copy_arguments(arguments, n_arguments);

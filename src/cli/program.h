@@ -9,8 +9,8 @@
 
 /* Makes the argument list of the processes from the plain arguments of a call. With `is_program`
  * ("--" stood before them) they are taken as they are. Else the first one is a script when it ends
- * in .py: it runs under $VIRTUAL_ENV/bin/python, else python3 or python of $PATH, with -u so that
- * its lines come when they are printed. What can be executed is a program all the same.
+ * in .py or .pyz: it runs under $VIRTUAL_ENV/bin/python, else python3 or python of $PATH, with -u
+ * so that its lines come when they are printed. What can be executed is a program all the same.
  *
  * *ret_command is NULL-terminated; the list is the caller's to free, its texts are borrowed from
  * `arguments` but for *ret_interpreter, which is the caller's as well (NULL: none). ERR_NOT_FOUND

@@ -178,7 +178,7 @@ def test_every_fault_of_a_file_is_told_with_its_place(muster, tmp_path):
 @pytest.mark.parametrize("arguments, sentence", [
     ([], "nothing to run: give SCRIPT.py, -- PROGRAM, or -f job.yaml"),
     (["none.py"], "none.py: no such file"),
-    (["none"], "'none' is neither a script (.py) nor a program: a program is given as -- PROGRAM ARGS"),
+    (["none"], "'none' is neither a script (.py, .pyz) nor a program: a program is given as -- PROGRAM ARGS"),
     (["-f", "none.yaml"], "none.yaml: no such file"),
     (["-f", "job.yaml", "-w", "2"], "--workers does not go with -f: the file says which replicas there are"),
     (["-f", "job.yaml", "train.py"], "'train.py' does not go with -f: the file says what is run"),

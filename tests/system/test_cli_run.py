@@ -5,6 +5,7 @@ import re
 import shutil
 import signal
 import subprocess
+import zipfile
 
 import pytest
 
@@ -34,6 +35,13 @@ def test_a_script_runs_with_its_own_arguments(muster, tmp_path):
     (tmp_path / "train.py").write_text("import sys\nprint(sys.argv[1:])\n")
     done = muster("run", "train.py", "-w", "--", "x", code=0)
     assert lines_of(done.stdout, "worker-0") == ["['-w', '--', 'x']"]
+
+
+def test_a_zip_of_python_runs_as_a_script(muster, tmp_path):
+    with zipfile.ZipFile(tmp_path / "train.pyz", "w") as archive:
+        archive.writestr("__main__.py", "import sys\nprint(sys.argv[1:])\n")
+    done = muster("run", "train.pyz", "--steps", "5", code=0)
+    assert lines_of(done.stdout, "worker-0") == ["['--steps', '5']"]
 
 
 def test_variables_reach_every_process_as_they_were_written(muster):
