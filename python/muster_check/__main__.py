@@ -7,11 +7,12 @@ why when the cause is known. 2: wrong use.
 import argparse
 import importlib
 import os
+import re
 import sys
 
 from muster_check.events import Fault, tell
 
-MODELS = {}
+MODELS = {"mnist": "muster_check.mnist"}
 
 
 def read_worker_number():
@@ -30,8 +31,9 @@ def positive(text):
 def targets(text):
     """A list of servers: grpc://host:2222,grpc://other:2222. A missing grpc:// is put before."""
     found = [target if "://" in target else f"grpc://{target}" for target in text.split(",") if target]
-    if not found:
-        raise argparse.ArgumentTypeError("names no server")
+    for target in found or [""]:
+        if not re.fullmatch(r"grpc://(\[[^]]+]|[^:/]+):\d{1,5}", target):
+            raise argparse.ArgumentTypeError(f"'{target}' is not like grpc://host:2222")
     return found
 
 
@@ -46,7 +48,7 @@ def read_arguments():
     parser.add_argument("--workers", type=positive, default=1)
     parser.add_argument("--ps", type=int, default=0)
     parser.add_argument("--container", default="muster-check", help="where the servers keep this run's variables")
-    parser.add_argument("--timeout", type=positive, default=120, help="seconds to wait for another task (default 120)")
+    parser.add_argument("--timeout", type=positive, default=60, help="seconds to wait for another task (default 60)")
     parser.add_argument("--verbose", action="store_true", help="tracebacks, and what TensorFlow has to say")
     arguments = parser.parse_args()
     arguments.worker = read_worker_number()

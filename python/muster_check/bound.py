@@ -1,0 +1,24 @@
+"""The bound below which the validation cross entropy has to fall.
+
+Who knows nothing but how frequent each class is gets, at best, the entropy of the classes (2.30 for ten equal ones): that
+is where a model stays which learns nothing from its examples. The bound is a share of it, stated by each model and well
+above what its full number of steps reaches. Every model begins by guessing all classes alike, which is ln(classes); with
+fewer steps than the full number the bound lies on the straight line from there, and training is fastest at its beginning.
+"""
+
+import math
+
+import numpy as np
+
+
+def entropy(labels):
+    """Of the classes, in nats."""
+    counts = np.unique(labels, return_counts=True)[1]
+    shares = counts / counts.sum()
+    return float(-(shares * np.log(shares)).sum())
+
+
+def bound_of(labels, classes, share, steps, full_steps):
+    guessing = math.log(classes)
+    progress = min(1.0, steps / full_steps)
+    return guessing + (share * entropy(labels) - guessing) * progress
