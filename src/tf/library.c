@@ -121,6 +121,7 @@ int library_open(const char *path, struct library **ret_library, struct err *err
 		return err_set(err, ERR_IO, "cannot load TensorFlow's library: %s", dlerror());
 	library = mem_new(sizeof(*library));
 	library->path = mem_copy_text(path);
+	library->handle = handle;
 	if (find_functions(handle, library, err))
 		return err->code;
 	*ret_library = TAKE(library);
@@ -138,4 +139,9 @@ void library_free(struct library *library)
 void library_cleanup(struct library **library)
 {
 	library_free(*library);
+}
+
+void *library_symbol(const struct library *library, const char *name)
+{
+	return dlsym(library->handle, name);
 }

@@ -18,6 +18,7 @@ enum tf_code { TF_CODE_OK = 0, TF_CODE_NOT_FOUND = 5 }; /* tensorflow/c/tf_statu
 
 struct library {
 	char *path;
+	void *handle; /* of the loader */
 
 	const char *(*version)(void); /* "2.21.0" */
 
@@ -38,3 +39,6 @@ struct library {
 int library_open(const char *path, struct library **ret_library, struct err *err) MUST_USE;
 void library_free(struct library *library); /* NULL is fine; the library stays loaded */
 void library_cleanup(struct library **library);
+
+/* The address of another function of the library; NULL: it has none of that name. */
+void *library_symbol(const struct library *library, const char *name);

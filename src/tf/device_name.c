@@ -1,0 +1,42 @@
+/* Full names have every part, in this order; the library gives no others. */
+#include "tf/device_name.h"
+
+#include "base/text.h"
+
+#include <stdint.h>
+#include <stdio.h>
+#include <string.h>
+
+/* Copies what stands between `beginning` and the next '/' (or the end), and moves on behind it. */
+static bool take_part(const char **text, const char *beginning, char part[DEVICE_NAME_SIZE])
+{
+	if (!text_starts_with(*text, beginning))
+		return false;
+	*text += strlen(beginning);
+	size_t len = strcspn(*text, "/");
+
+	if (len == 0 || len >= DEVICE_NAME_SIZE)
+		return false;
+	memcpy(part, *text, len);
+	part[len] = '\0';
+	*text += len;
+	return true;
+}
+
+int device_name_read(const char *text, struct device_name *ret_name, struct err *err)
+{
+	struct device_name name = {0};
+	const char *rest = text;
+	char replica[DEVICE_NAME_SIZE], task[DEVICE_NAME_SIZE];
+	int64_t index;
+
+	if (!take_part(&rest, "/job:", name.job) || !take_part(&rest, "/replica:", replica) ||
+	    !take_part(&rest, "/task:", task) || text_read_int(task, 0, INT32_MAX, &index, NULL) ||
+	    !take_part(&rest, "/device:", name.device) || *rest)
+		return err_set(err, ERR_INVALID, "'%s' is no full name of a device", text);
+	name.task = (int) index;
+	snprintf(name.kind, sizeof(name.kind), "%.*s", (int) strcspn(name.device, ":"),
+		 name.device);
+	*ret_name = name;
+	return 0;
+}
