@@ -1,0 +1,272 @@
+/* muster probe: which tasks and devices are behind TensorFlow servers, and do operations run. */
+#include "base/mem.h"
+#include "cli/command.h"
+#include "cli/options.h"
+#include "cli/output.h"
+#include "cli/table.h"
+#include "engine/library_guard.h"
+#include "engine/probe.h"
+#include "tf/library_find.h"
+
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <unistd.h>
+
+#define EXIT_BY_SIGNAL 128
+#define LONGEST_TIMEOUT (MSEC_PER_SECOND * 3600)
+#define HANG_LIMIT (30 * MSEC_PER_SECOND)
+
+enum column { COLUMN_TASK, COLUMN_DEVICES, COLUMN_ANSWERED, COLUMN_RAN, N_COLUMNS };
+
+struct probe_call {
+	const struct options *options;
+	char *words; /* of --server, cut into pieces */
+	const char **servers;
+	size_t n_servers;
+	struct library_place *library;
+	struct library_guard guard;
+	struct json *answered, *ran; /* by task: events, for the table */
+};
+
+static void call_done(struct probe_call *call)
+{
+	free(call->words);
+	free(call->servers);
+	library_place_free(call->library);
+	json_free(call->answered);
+	json_free(call->ran);
+}
+
+/* False when one is no address: that is told. */
+static bool read_servers(struct probe_call *call)
+{
+	size_t capacity = 0;
+
+	call->words = mem_copy_text(option_text(call->options, "server"));
+	for (char *rest = call->words; rest;) {
+		const char *server = strsep(&rest, ",");
+		const char *fault = probe_server_fault(server);
+
+		if (fault) {
+			output_say("--server: '%s': %s", server, fault);
+			return false;
+		}
+		mem_grow(&call->servers, &capacity, call->n_servers, sizeof(*call->servers));
+		call->servers[call->n_servers++] = server;
+	}
+	return true;
+}
+
+static void print_event(const struct json *event)
+{
+	struct text line CLEANUP(text_done) = {0};
+
+	json_add_compact(&line, event);
+	text_add_char(&line, '\n');
+	output_add(&line);
+	output_flush();
+}
+
+static void keep_event(struct json *events, const struct json *event)
+{
+	json_set(events, json_as_string(json_get(event, "task"), ""), json_new_copy(event));
+}
+
+/* For programs each event at once; for people a table at the end, and errors at once. */
+static void take_event(const struct json *event, void *data)
+{
+	struct probe_call *call = data;
+	const char *kind = json_as_string(json_get(event, "muster"), "");
+
+	if (option_text(call->options, "output"))
+		print_event(event);
+	if (text_equals(kind, "error"))
+		output_say("%s", json_as_string(json_get(event, "message"), ""));
+	else
+		keep_event(text_equals(kind, "ran") ? call->ran : call->answered, event);
+}
+
+static char *join_devices(const struct json *devices)
+{
+	struct text text CLEANUP(text_done) = {0};
+
+	for (size_t i = 0; i < json_count(devices); i++)
+		text_addf(&text, "%s%s", i ? "," : "", json_as_string(json_at(devices, i), ""));
+	return text_take(&text);
+}
+
+static void add_time(struct table *table, const struct json *event)
+{
+	struct text text CLEANUP(text_done) = {0};
+	double seconds = json_as_real(json_get(event, "seconds"), 0);
+
+	if (event)
+		text_add_duration(&text, (msec) (seconds * MSEC_PER_SECOND + 0.5));
+	table_add(table, text_of(&text));
+}
+
+static void print_table(const struct probe_call *call)
+{
+	static const char *const headings[N_COLUMNS] = {"TASK", "DEVICES", "ANSWERED", "RAN"};
+	struct table table CLEANUP(table_done) = {.n_columns = N_COLUMNS};
+	struct text text CLEANUP(text_done) = {0};
+	struct json *event;
+	const char *task;
+
+	table_add_row(&table, headings);
+	for (task = NULL; json_next(call->answered, &task, &event);) {
+		char *devices CLEANUP(mem_free_text) = join_devices(json_get(event, "devices"));
+
+		table_add(&table, task);
+		table_add(&table, devices);
+		add_time(&table, event);
+		add_time(&table, json_get(call->ran, task));
+	}
+	if (json_count(call->answered) == 0)
+		return;
+	table_write(&table, &text);
+	output_add(&text);
+}
+
+static msec timeout_of(const struct probe_call *call)
+{
+	return option_duration(call->options, "timeout", 10 * MSEC_PER_SECOND);
+}
+
+static int open_library(struct library **ret_library, void *data, struct err *err)
+{
+	struct probe_call *call = data;
+	int failure = library_guard_load(&call->guard, option_flag(call->options, "verbose"),
+					 ret_library, err);
+
+	return failure;
+}
+
+/* Every call of TensorFlow has a limit of its own. One that passes it twice over, once for the
+ * question and once for closing the session, hangs, and the signal leaves the rest to the outer
+ * process. */
+static void take_begin(const char *doing, void *data)
+{
+	struct probe_call *call = data;
+	msec limit = 2 * timeout_of(call) + HANG_LIMIT;
+
+	library_guard_note(&call->guard, doing);
+	alarm((unsigned int) msec_to_whole_seconds(limit));
+}
+
+/* The inner process. It leaves by _exit: what TensorFlow would do at exit fails while its threads
+ * go on. Whoever ends the outer process ends it too. */
+static NORETURN void probe(struct probe_call *call)
+{
+	const struct probe_request request = {
+		.servers = call->servers,
+		.n_servers = call->n_servers,
+		.timeout = timeout_of(call),
+		.open_library = open_library,
+		.on_begin = take_begin,
+		.tell = take_event,
+		.data = call,
+	};
+	struct err err = {0};
+
+	prctl(PR_SET_PDEATHSIG, SIGKILL);
+	signal(SIGALRM, SIG_DFL);
+	call->answered = json_new_object();
+	call->ran = json_new_object();
+	int failure = probe_run(&request, &err);
+	int exit_code = failure ? EXIT_NOT_REACHED : EXIT_DONE;
+
+	if (failure && failure != ERR_UNREACHABLE)
+		exit_code = output_fail(&err);
+	if (!option_text(call->options, "output"))
+		print_table(call);
+	_exit(output_finish(exit_code));
+}
+
+static bool is_own_wish(int exit_code)
+{
+	int signal_number = exit_code - EXIT_BY_SIGNAL;
+
+	return signal_number == SIGTERM || signal_number == SIGINT || signal_number == SIGHUP;
+}
+
+static int run_guarded(struct probe_call *call)
+{
+	struct err err = {0};
+
+	if (library_guard_fork(&call->guard, "muster probe", call->library->path, &err))
+		return output_fail(&err);
+	if (call->guard.guard.is_inner)
+		probe(call);
+	if (!call->guard.guard.was_lost || is_own_wish(call->guard.guard.exit_code))
+		return call->guard.guard.exit_code;
+	library_guard_explain(&call->guard, &err);
+	return output_fail(&err);
+}
+
+static bool read_call(struct probe_call *call)
+{
+	if (!option_text(call->options, "server")) {
+		output_say("--server is missing: it says which server to ask, as in "
+			   "grpc://host:2222");
+		return false;
+	}
+	if (timeout_of(call) <= 0 || timeout_of(call) > LONGEST_TIMEOUT) {
+		output_say("--timeout is to be more than 0 and at most an hour");
+		return false;
+	}
+	return read_servers(call);
+}
+
+static int probe_command_run(const struct options *options)
+{
+	struct probe_call call CLEANUP(call_done) = {.options = options};
+	struct library_search search = library_search_here(option_text(options, "libtensorflow"));
+	struct err err = {0};
+
+	if (!read_call(&call))
+		return EXIT_WRONG_USE;
+	if (!library_find(&search, &call.library, NULL, &err))
+		return run_guarded(&call);
+	output_say("%s", err.text);
+	return EXIT_NOT_REACHED;
+}
+
+static const struct option_row rows_of_probe[] = {
+	{.name = "server",
+	 .kind = OPTION_TEXT,
+	 .value_name = "URL[,URL...]",
+	 .one_line = "servers of one cluster, as in grpc://host:2222"},
+	{.name = "timeout",
+	 .kind = OPTION_DURATION,
+	 .value_name = "TIME",
+	 .otherwise = "10s",
+	 .one_line = "how long each task may take to answer"},
+	{.name = "libtensorflow",
+	 .kind = OPTION_TEXT,
+	 .value_name = "PATH",
+	 .one_line = "TensorFlow's library, or a folder with it (default: looked for)"},
+	{.name = "verbose",
+	 .letter = 'v',
+	 .kind = OPTION_FLAG,
+	 .one_line = "show TensorFlow's own log"},
+	{.name = "output",
+	 .letter = 'o',
+	 .kind = OPTION_WORD,
+	 .words = "json",
+	 .one_line = "events on stdout, a JSON object on each line"},
+	{0},
+};
+
+const struct command command_probe = {
+	.name = "probe",
+	.group = "TensorFlow",
+	.arguments = "--server URL[,URL...] [OPTIONS]",
+	.one_line = "list the devices behind TensorFlow servers, and run an operation on each",
+	.examples = "  muster probe --server grpc://localhost:2222\n"
+		    "  muster probe --server grpc://a:2222,grpc://b:2222 --timeout 30s -o json\n",
+	.options = rows_of_probe,
+	.run = probe_command_run,
+};
