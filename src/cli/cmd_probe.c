@@ -59,16 +59,6 @@ static bool read_servers(struct probe_call *call)
 	return true;
 }
 
-static void print_event(const struct json *event)
-{
-	struct text line CLEANUP(text_done) = {0};
-
-	json_add_compact(&line, event);
-	text_add_char(&line, '\n');
-	output_add(&line);
-	output_flush();
-}
-
 static void keep_event(struct json *events, const struct json *event)
 {
 	json_set(events, json_as_string(json_get(event, "task"), ""), json_new_copy(event));
@@ -81,7 +71,7 @@ static void take_event(const struct json *event, void *data)
 	const char *kind = json_as_string(json_get(event, "muster"), "");
 
 	if (option_text(call->options, "output"))
-		print_event(event);
+		output_add_event(event);
 	if (text_equals(kind, "error"))
 		output_say("%s", json_as_string(json_get(event, "message"), ""));
 	else

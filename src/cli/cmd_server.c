@@ -7,6 +7,7 @@
 #include "core/cluster_address.h"
 #include "core/limits.h"
 #include "engine/serving.h"
+#include "io/network_probe.h"
 #include "io/own_host.h"
 #include "io/port.h"
 #include "tf/library_find.h"
@@ -133,11 +134,9 @@ static bool find_library(const struct options *options, struct library_place **r
 	return false;
 }
 
-/* For programs: one event, on a line of its own. */
 static void print_serving(const struct server_call *call, const struct serving *serving)
 {
 	struct json *event CLEANUP(json_cleanup) = json_new_object();
-	struct text line CLEANUP(text_done) = {0};
 	char *task CLEANUP(mem_free_text) =
 		mem_format("%s-%d", call->spec->own_job, call->spec->own_index);
 
@@ -147,10 +146,19 @@ static void print_serving(const struct server_call *call, const struct serving *
 	json_set_string(event, "version", serving->version);
 	json_set_string(event, "library", call->library->path);
 	json_set(event, "seconds", json_new_real(serving->seconds));
-	json_add_compact(&line, event);
-	text_add_char(&line, '\n');
-	output_add(&line);
-	output_flush();
+	output_add_event(event);
+}
+
+/* For people all of it, for programs what is no event. */
+static void tell_network(const struct json *event, const char *sentence, void *data)
+{
+	const struct server_call *call = data;
+	bool is_for_programs = option_text(call->options, "output") != NULL;
+
+	if (is_for_programs)
+		output_add_event(event);
+	if (!is_for_programs || json_get(event, "error"))
+		output_say("%s", sentence);
 }
 
 /* After the server serves, because a name may take its time to be looked up. */
@@ -189,6 +197,9 @@ static int serve(const struct server_call *call, struct server_settings settings
 		.settings = settings,
 		.library = call->library,
 		.shows_log = option_flag(call->options, "verbose"),
+		.on_network = option_flag(call->options, "network") ? tell_network : NULL,
+		.network_timeout =
+			option_duration(call->options, "network-timeout", NETWORK_TIMEOUT),
 		.on_serving = tell_serving,
 		.on_failure = tell_failure,
 		.data = (void *) call,
@@ -248,6 +259,14 @@ static const struct option_row rows_of_server[] = {
 	 .kind = OPTION_TEXT,
 	 .value_name = "PATH",
 	 .one_line = "TensorFlow's library, or a folder with it (default: looked for)"},
+	{.name = "network",
+	 .kind = OPTION_FLAG,
+	 .one_line = "first try the network to all other tasks, which are to do so too"},
+	{.name = "network-timeout",
+	 .kind = OPTION_DURATION,
+	 .value_name = "TIME",
+	 .otherwise = "10s",
+	 .one_line = "how long to wait for tasks that cannot be reached"},
 	{.name = "verbose",
 	 .letter = 'v',
 	 .kind = OPTION_FLAG,

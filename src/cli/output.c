@@ -35,6 +35,16 @@ void output_add_object(const struct json *object, const char *format)
 	output_add(&text);
 }
 
+void output_add_event(const struct json *event)
+{
+	struct text line CLEANUP(text_done) = {0};
+
+	json_add_compact(&line, event);
+	text_add_char(&line, '\n');
+	output_add(&line);
+	output_flush();
+}
+
 bool output_flush(void)
 {
 	if (fflush(stdout))

@@ -9,6 +9,8 @@
 void output_add(const struct text *text);
 /* Writes an object as -o asks for: "yaml", or JSON for any other word. */
 void output_add_object(const struct json *object, const char *format);
+/* Writes an event for programs: an object on a line of its own, at once. */
+void output_add_event(const struct json *event);
 /* Writes what is kept. False when the reader is gone or the disk is full: nothing more arrives. */
 bool output_flush(void);
 /* Writes lines to stderr. */

@@ -32,6 +32,17 @@ static double seconds_since(const struct timespec *begin)
 	       (double) (now.tv_nsec - begin->tv_nsec) / NANOSECONDS;
 }
 
+/* It takes our port, and gives it back for the server. */
+static int try_network(const struct serving_request *request, struct library_guard *guard,
+		       struct err *err)
+{
+	if (!request->on_network)
+		return 0;
+	enter_phase(guard, "trying the network");
+	return network_matrix_run(request->spec, request->network_timeout, request->on_network,
+				  request->data, err);
+}
+
 static int load_and_start(const struct serving_request *request, struct library_guard *guard,
 			  struct serving *ret_serving, struct err *err)
 {
@@ -55,7 +66,7 @@ NORETURN static void serve(const struct serving_request *request, struct library
 	struct err err = {0};
 
 	if (serving_end_watch(guard->guard.outer_gone_fd, &err) ||
-	    load_and_start(request, guard, &serving, &err)) {
+	    try_network(request, guard, &err) || load_and_start(request, guard, &serving, &err)) {
 		request->on_failure(&err, request->data);
 		_exit(EXIT_FAILED);
 	}

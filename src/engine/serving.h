@@ -6,6 +6,7 @@
 #include "base/err.h"
 #include "base/own.h"
 #include "core/cluster_spec.h"
+#include "engine/network_matrix.h"
 #include "tf/library_find.h"
 #include "tf/server_def.h"
 
@@ -22,6 +23,10 @@ struct serving_request {
 	struct server_settings settings;
 	const struct library_place *library;
 	bool shows_log; /* TensorFlow's own log goes to stderr; else what it calls errors alone */
+	/* NULL: the server serves at once. Else the network to all other tasks is tried before
+	 * (engine/network_matrix), and this hears of each; what cannot be reached ends nothing. */
+	network_matrix_fn on_network;
+	msec network_timeout;
 	serving_fn on_serving;
 	serving_failure_fn on_failure; /* then the process ends with 1 */
 	void *data;
