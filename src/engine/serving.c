@@ -8,9 +8,11 @@
 #include "tf/server.h"
 
 #include <poll.h>
+#include <signal.h>
 #include <time.h>
 #include <unistd.h>
 
+#define EXIT_BY_SIGNAL 128
 #define EXIT_FAILED 1
 #define NANOSECONDS 1e9
 
@@ -78,6 +80,14 @@ NORETURN static void serve(const struct serving_request *request, struct library
 		poll(NULL, 0, -1);
 }
 
+/* A signal may come before the inner process listens. */
+static bool was_asked_to_end(const struct guard *guard)
+{
+	int signal_number = guard->was_lost ? guard->exit_code - EXIT_BY_SIGNAL : 0;
+
+	return signal_number == SIGTERM || signal_number == SIGINT || signal_number == SIGHUP;
+}
+
 int serving_run(const struct serving_request *request, int *ret_exit_code, struct err *err)
 {
 	struct timespec begin;
@@ -88,8 +98,10 @@ int serving_run(const struct serving_request *request, int *ret_exit_code, struc
 		return err->code;
 	if (guard.guard.is_inner)
 		serve(request, &guard, &begin);
-	if (guard.guard.was_lost)
+	bool was_asked = was_asked_to_end(&guard.guard);
+
+	if (guard.guard.was_lost && !was_asked)
 		return library_guard_explain(&guard, err);
-	*ret_exit_code = guard.guard.exit_code;
+	*ret_exit_code = was_asked ? 0 : guard.guard.exit_code;
 	return 0;
 }
