@@ -50,6 +50,7 @@ static void name_jobs(struct check *check)
 
 	check->jobs[CHECK_SERVERS_JOB].name = arena_copy_text(check->arena, name);
 	check->jobs[CHECK_PROBE_JOB].name = arena_format(check->arena, "%s-probe", name);
+	check->jobs[CHECK_ROLL_CALL_JOB].name = arena_format(check->arena, "%s-roll-call", name);
 	check->jobs[CHECK_MODEL_JOB].name =
 		arena_format(check->arena, "%s-%s", name, check_model_words[check->request.model]);
 }

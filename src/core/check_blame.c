@@ -284,6 +284,25 @@ static void blame_silent_network(struct check *check, const char *time, msec now
 		    "the servers were not tried within %s", time);
 }
 
+/* Whoever did not answer in the roll call. */
+static void blame_absent(struct check *check, enum check_step step, const char *time, msec now)
+{
+	struct check_names names = {0};
+	struct text text CLEANUP(text_done) = {0};
+
+	for (size_t i = 0; i < check->n_tasks; i++)
+		if (!check->tasks[i].has_answered)
+			check_names_add(&names, check->tasks[i].name);
+	if (check->roll_called == MSEC_UNSET || names.count == 0)
+		return;
+	check_names_write(&names, &text);
+	check_blame(check, CHECK_FAULT_SILENT_SERVER, step, names.shown[0], now,
+		    "%s did not answer any more when training had not ended within %s",
+		    text_of(&text), time);
+	if (!check->request.is_remote)
+		check_fault_set_job(check, CHECK_SERVERS_JOB);
+}
+
 static void blame_silent_trainers(struct check *check, enum check_step step, const char *time,
 				  msec now)
 {
@@ -325,6 +344,7 @@ void check_blame_silence(struct check *check, enum check_step step, msec now)
 		return;
 	case CHECK_TRAINING:
 	case CHECK_RESULT:
+		blame_absent(check, step, text_of(&time), now);
 		blame_silent_trainers(check, step, text_of(&time), now);
 		return;
 	case CHECK_LIBRARY:

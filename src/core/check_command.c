@@ -6,6 +6,8 @@
 
 /* Servers have nothing to save, and a client that waits for a dead server does not hear TERM. */
 #define GRACE "3s"
+/* How long a task may take to answer in the roll call. */
+#define ROLL_CALL_PATIENCE "5s"
 #define WORDS_MOST 48
 
 /* An argument list that grows. */
@@ -81,12 +83,13 @@ static char *join_targets(const struct check *check, bool are_workers, struct ar
 }
 
 static void add_probe(struct words *words, const struct check *check,
-		      const struct check_programs *programs)
+		      const struct check_programs *programs, const char *timeout)
 {
 	add(words, "--");
 	add(words, programs->muster);
 	add(words, "probe");
 	add_option(words, "--server", join_targets(check, false, words->arena));
+	add_option(words, "--timeout", timeout);
 	add_option(words, "--output", "json");
 }
 
@@ -151,7 +154,10 @@ char **check_command(const struct check *check, enum check_job job,
 		add_servers(&words, check, programs);
 		break;
 	case CHECK_PROBE_JOB:
-		add_probe(&words, check, programs);
+		add_probe(&words, check, programs, NULL);
+		break;
+	case CHECK_ROLL_CALL_JOB:
+		add_probe(&words, check, programs, ROLL_CALL_PATIENCE);
 		break;
 	case CHECK_MODEL_JOB:
 		add_model(&words, check, programs);

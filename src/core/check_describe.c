@@ -243,6 +243,8 @@ void check_describe_progress(const struct check *check, struct text *text)
 		text_add(text, check_is_over(check) ? "" : "ending what runs");
 	else if (step == CHECK_STEP_COUNT)
 		return;
+	else if (check->roll_called != MSEC_UNSET)
+		text_add(text, "the time is over: asking the servers who still answers");
 	else {
 		text_addf(text, "%s: ", check_step_words[step]);
 		add_progress(check, step, text);

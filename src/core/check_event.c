@@ -276,6 +276,17 @@ static bool keep_own_words(struct check *check, enum check_job job, const char *
 	return true;
 }
 
+/* In the roll call only who still answers is of interest. */
+static bool take_answer(struct check *check, const struct json *event)
+{
+	struct check_task *task = check_find_task(check, string_of(event, "task"));
+
+	if (!task || !text_equals(string_of(event, "muster"), "ran"))
+		return false;
+	task->has_answered = true;
+	return true;
+}
+
 bool check_take_line(struct check *check, enum check_job job, const char *line, size_t len)
 {
 	static const char beginning[] = "{\"muster\"";
@@ -293,6 +304,8 @@ bool check_take_line(struct check *check, enum check_job job, const char *line, 
 		return false;
 	if (json_read(rest, rest_len, &event, NULL) < 0)
 		return false;
+	if (job == CHECK_ROLL_CALL_JOB)
+		return take_answer(check, event);
 	return check_take_event(check, text_of(&from), event);
 }
 

@@ -50,6 +50,7 @@ enum check_job {
 	CHECK_SERVERS_JOB,
 	CHECK_PROBE_JOB,
 	CHECK_MODEL_JOB,
+	CHECK_ROLL_CALL_JOB, /* the probe once more, when training has come to nothing */
 	CHECK_JOB_COUNT,
 };
 
@@ -68,6 +69,7 @@ struct check_task {
 	size_t n_devices;
 	bool has_devices; /* they were listed */
 	bool has_run; /* an operation ran on it */
+	bool has_answered; /* in the roll call */
 	bool is_stopped; /* its process was found stopped (SIGSTOP) */
 };
 
@@ -149,6 +151,7 @@ struct check {
 	double loss; /* NAN: not told */
 	struct json *figures; /* the model's "result" event; NULL */
 
+	msec roll_called; /* when the roll call was asked for; MSEC_UNSET: it was not */
 	struct check_fault *fault; /* NULL: none so far */
 	const char *probe_error_task, *probe_error; /* the first that the probe could not do */
 	enum check_step probe_error_step;

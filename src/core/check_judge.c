@@ -137,16 +137,54 @@ static bool have_servers_ended(const struct check *check)
 	return check_wants(check, CHECK_SERVERS_JOB) && check->jobs[CHECK_SERVERS_JOB].has_ended;
 }
 
+static bool any_is_stopped(const struct check *check)
+{
+	for (size_t i = 0; i < check->n_tasks; i++)
+		if (check->tasks[i].is_stopped)
+			return true;
+	for (size_t i = 0; i < check->n_trainers; i++)
+		if (check->trainers[i].is_stopped)
+			return true;
+	return false;
+}
+
+/* Workers wait for ever for a server that hangs, and do not say for which. So the servers are
+ * asked, unless it is known already, or the model has others. */
+static bool is_roll_call_due(const struct check *check, enum check_step step)
+{
+	return step >= CHECK_TRAINING && !check_model_brings_servers(check->request.model) &&
+	       !any_is_stopped(check);
+}
+
+/* The time of a step is over. */
+static enum check_state give_up(struct check *check, enum check_step step, msec now)
+{
+	check_blame_silence(check, step, now);
+	return CHECK_FAILED;
+}
+
+/* The model is ended meanwhile, so its end says nothing. */
+static enum check_state hear_roll_call(struct check *check, enum check_step step, msec now)
+{
+	if (check->jobs[CHECK_ROLL_CALL_JOB].has_ended || now >= check_wake_at(check))
+		return give_up(check, step, now);
+	return CHECK_RUNNING;
+}
+
 enum check_state check_judge(struct check *check, enum check_step step, msec now)
 {
 	if (have_servers_ended(check)) {
 		check_blame_servers(check, step, now);
 		return CHECK_FAILED;
 	}
+	if (check->roll_called != MSEC_UNSET)
+		return hear_roll_call(check, step, now);
 	enum check_state state = look_at_step(check, step, now);
 
 	if (state != CHECK_RUNNING || now < check_wake_at(check))
 		return state;
-	check_blame_silence(check, step, now);
-	return CHECK_FAILED;
+	if (!is_roll_call_due(check, step))
+		return give_up(check, step, now);
+	check->roll_called = now;
+	return CHECK_RUNNING;
 }

@@ -1,5 +1,8 @@
 #include "core/check_want.h"
 
+/* The probe asks each task for a few seconds; see core/check_command. */
+#define ROLL_CALL_TIMEOUT (30 * MSEC_PER_SECOND)
+
 enum check_step check_current_step(const struct check *check)
 {
 	for (enum check_step step = 0; step < CHECK_STEP_COUNT; step++)
@@ -35,6 +38,8 @@ static bool wants_model(const struct check *check)
 	if (check_model_brings_servers(check->request.model) && servers->has_begun &&
 	    !servers->has_ended)
 		return false;
+	if (check->roll_called != MSEC_UNSET)
+		return false;
 	return is_under_way(check, CHECK_TRAINING) || is_under_way(check, CHECK_RESULT);
 }
 
@@ -47,6 +52,8 @@ bool check_wants(const struct check *check, enum check_job job)
 		return is_under_way(check, CHECK_DEVICES) || is_under_way(check, CHECK_SESSION);
 	case CHECK_MODEL_JOB:
 		return wants_model(check);
+	case CHECK_ROLL_CALL_JOB:
+		return check->result == CHECK_OPEN && check->roll_called != MSEC_UNSET;
 	case CHECK_JOB_COUNT:
 		break;
 	}
@@ -59,6 +66,8 @@ msec check_wake_at(const struct check *check)
 
 	if (check->result != CHECK_OPEN || step == CHECK_STEP_COUNT)
 		return MSEC_NEVER;
+	if (check->roll_called != MSEC_UNSET)
+		return check->roll_called + ROLL_CALL_TIMEOUT;
 	return check->steps[step].begun + check->request.timeout;
 }
 

@@ -7,17 +7,13 @@
  *     TIME library WORDS                    TIME data WORDS       (milliseconds)
  *     TIME no-library WORDS                 TIME no-data WORDS
  *     TIME wants JOB…                       exactly these should run now; JOB: servers probe model
- *     TIME wakes MOMENT                     when it wants to look again
- *     TIME begun JOB
- *     TIME JOB LINE                         the job prints it
- *     TIME here EVENT                       found out by muster itself
- *     TIME failed REPLICA AT WORDS          what the status of the next job that ends will tell
- *     TIME said WORDS                       … and a last line of that replica
- *     TIME finished REPLICA AT              … or that it ended with code 0
- *     TIME ended JOB CODE
- *     TIME stopped JOB REPLICA              its process is found stopped
- *     TIME interrupt SIGNAL                 TIME look
- *     TIME over CODE
+ * roll-call TIME wakes MOMENT                     when it wants to look again TIME begun JOB TIME
+ * JOB LINE                         the job prints it TIME here EVENT                       found
+ * out by muster itself TIME failed REPLICA AT WORDS          what the status of the next job that
+ * ends will tell TIME said WORDS                       … and a last line of that replica TIME
+ * finished REPLICA AT              … or that it ended with code 0 TIME ended JOB CODE TIME stopped
+ * JOB REPLICA              its process is found stopped TIME interrupt SIGNAL                 TIME
+ * look TIME over CODE
  *
  * Beside it lie NAME.text, NAME.verbose, NAME.json and NAME.xml. With WRITE_GOLDEN in the
  * environment those are written anew. */
@@ -34,7 +30,7 @@
 
 #include <stdio.h>
 
-static const char *const job_words[CHECK_JOB_COUNT] = {"servers", "probe", "model"};
+static const char *const job_words[CHECK_JOB_COUNT] = {"servers", "probe", "model", "roll-call"};
 
 struct story {
 	const char *name;
@@ -357,6 +353,7 @@ int main(void)
 		STORY("worker_raises"),
 		STORY("data_are_wrong"),
 		STORY("training_never_ends"),
+		STORY("server_hangs_in_training"),
 		STORY("worker_ends_early"),
 		STORY("result_is_bad"),
 		STORY("no_result"),
