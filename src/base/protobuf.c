@@ -98,7 +98,7 @@ static int take_fixed(struct protobuf_rest *rest, size_t size, uint64_t *ret_val
 
 static int take_bytes(struct protobuf_rest *rest, struct protobuf_field *field, struct err *err)
 {
-	uint64_t len;
+	uint64_t len = 0;
 
 	if (take_varint(rest, &len, err))
 		return ERR_INVALID;
@@ -129,7 +129,7 @@ static int take_value(struct protobuf_rest *rest, struct protobuf_field *field, 
 int protobuf_next(struct protobuf_rest *rest, struct protobuf_field *ret_field, struct err *err)
 {
 	struct protobuf_field field = {0};
-	uint64_t tag;
+	uint64_t tag = 0;
 
 	if (rest->len == 0)
 		return 0;

@@ -16,6 +16,7 @@ import sys
 import time
 
 import figures
+import server_figures
 import tensorflow_figures
 from launchers import all_launchers
 
@@ -23,10 +24,11 @@ from launchers import all_launchers
 class Figure:
     """One row of the table, or several where a measurement gives several numbers."""
 
-    def __init__(self, name, title, unit, target, measure, runs, budget=12):
+    def __init__(self, name, title, unit, target, measure, runs, budget=12, contenders=None):
         self.name, self.title, self.unit, self.target = name, title, unit, target
         self.measure, self.runs = measure, runs
         self.budget = budget  # seconds after which a slow launcher is not measured again
+        self.contenders = contenders  # who takes part instead of the launchers
 
 
 FIGURES = [
@@ -56,6 +58,11 @@ FIGURES = [
     Figure("tensorflow-death", "SIGKILL of one of two TensorFlow workers", "s",
            "new processes 8 s before TensorFlow notices",
            tensorflow_figures.measure_death, 2, 200),
+    Figure("server", "one TensorFlow server", "", "a fifth of the time, two thirds of the memory",
+           server_figures.measure_one, 9, 60, server_figures.contenders),
+    Figure("servers-8", "8 TensorFlow servers up", "s", "2.5 s",
+           lambda contender: server_figures.measure_cluster(contender, 8), 5, 30,
+           server_figures.contenders),
 ]
 
 
@@ -123,14 +130,15 @@ def main():
     arguments = parser.parse_args()
     chosen = [figure for figure in FIGURES
               if not arguments.figures or figure.name in arguments.figures]
-    launchers = all_launchers(os.path.abspath(arguments.muster))
+    muster = os.path.abspath(arguments.muster)
+    launchers = all_launchers(muster)
     if arguments.launchers:
         launchers = [one for one in launchers if one.name in arguments.launchers.split()]
 
     print("| figure | muster | best peer | ratio | target | other peers |\n|---|---|---|---|---|---|")
     record = {"machine": {"cores": os.cpu_count(), "kernel": platform.release()}, "figures": {}}
     for figure in chosen:
-        samples = measure_all(figure, launchers)
+        samples = measure_all(figure, figure.contenders(muster) if figure.contenders else launchers)
         record["figures"][figure.name] = {"title": figure.title, "unit": figure.unit,
                                           "target": figure.target, "runs": samples}
         for title, unit, medians in rows_of(figure, samples):
