@@ -3,17 +3,14 @@
 #include "base/mem.h"
 #include "base/text.h"
 #include "io/file.h"
+#include "tf/library_version.h"
 
 #include <dlfcn.h>
 #include <elf.h>
 #include <errno.h>
 #include <fcntl.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
-#define LEAST_MAJOR 2
-#define LEAST_MINOR 12
 
 #if defined(__x86_64__)
 #define OWN_MACHINE EM_X86_64
@@ -75,14 +72,13 @@ static int find_function(void *handle, const struct function *function, struct l
 static int check_version(const struct library *library, struct err *err)
 {
 	const char *version = library->version();
-	int major = 0, minor = 0;
 
-	sscanf(version, "%d.%d", &major, &minor);
-	if (major > LEAST_MAJOR || (major == LEAST_MAJOR && minor >= LEAST_MINOR))
+	if (library_version_suffices(version))
 		return 0;
 	return err_set(err, ERR_UNSUPPORTED,
-		       "TensorFlow %s in '%s' is too old: %d.%d or later is needed", version,
-		       library->path, LEAST_MAJOR, LEAST_MINOR);
+		       "TensorFlow %s in '%s' is too old: " LIBRARY_LEAST_VERSION
+		       " or later is needed",
+		       version, library->path);
 }
 
 /* All that are missing are named. */

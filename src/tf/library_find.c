@@ -1,17 +1,17 @@
 #include "tf/library_find.h"
 
 #include "base/mem.h"
+#include "tf/library_version.h"
+#include "tf/package_find.h"
 
-#include <dirent.h>
 #include <errno.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 
 #define WHEEL_LIBRARY "libtensorflow_cc.so.2"
 #define PACKAGE_LIBRARY "libtensorflow.so.2"
-#define INSTALL "pip install tensorflow-cpu (2.12 or later)"
+#define INSTALL "pip install tensorflow-cpu (" LIBRARY_LEAST_VERSION " or later)"
 
 const char *const library_origin_words[5] = {
 	"--libtensorflow", LIBRARY_VARIABLE, "virtual environment", "python3", "system",
@@ -64,57 +64,12 @@ static bool is_folder(const char *path)
 	return !stat(path, &status) && S_ISDIR(status.st_mode);
 }
 
-static void close_folder(DIR **folder)
-{
-	if (*folder)
-		closedir(*folder);
-}
-
-/* Distributions whose folder of modules is `tensorflow`; others begin with the same word
- * (tensorflow_estimator). As dist-info folders spell them. */
-static bool is_tensorflow(const char *distribution)
-{
-	static const char *const names[] = {
-		"tensorflow",       "tensorflow_cpu",     "tensorflow_gpu",  "tensorflow_intel",
-		"tensorflow_macos", "tensorflow_cpu_aws", "tensorflow_rocm", "intel_tensorflow",
-		"tf_nightly",       "tf_nightly_cpu",
-	};
-
-	for (size_t i = 0; i < ARRAY_LEN(names); i++)
-		if (text_equals(names[i], distribution))
-			return true;
-	return false;
-}
-
-/* Takes name and version out of "tensorflow_cpu-2.21.0.dist-info", where it is TensorFlow's. */
-static bool read_dist_info(char *entry, char **ret_package, char **ret_version)
-{
-	char *dash = strchr(entry, '-');
-
-	if (!dash || !text_ends_with(entry, ".dist-info"))
-		return false;
-	*dash = '\0';
-	if (!is_tensorflow(entry))
-		return false;
-	for (char *c = entry; *c; c++)
-		*c = *c == '_' ? '-' : *c;
-	*ret_package = mem_copy_text(entry);
-	*ret_version = mem_copy_bytes(dash + 1, strlen(dash + 1) - strlen(".dist-info"));
-	return true;
-}
-
 /* What pip noted about the TensorFlow of a folder of packages; NULL twice when it noted nothing. */
 static void find_version(const char *packages, char **ret_package, char **ret_version)
 {
-	DIR *folder CLEANUP(close_folder) = opendir(packages);
-
-	*ret_package = *ret_version = NULL;
-	for (const struct dirent *entry; folder && (entry = readdir(folder));) {
-		char *name CLEANUP(mem_free_text) = mem_copy_text(entry->d_name);
-
-		if (read_dist_info(name, ret_package, ret_version))
-			return;
-	}
+	if (!package_find(packages, tensorflow_package_names, n_tensorflow_package_names,
+			  ret_package, ret_version))
+		*ret_package = *ret_version = NULL;
 }
 
 static struct library_place *place_new(const char *path, enum library_origin origin)
@@ -166,18 +121,17 @@ static bool take_from_folder(struct finding *finding, const char *folder,
 static void note_unfit(struct finding *finding, const char *packages)
 {
 	char *package CLEANUP(mem_free_text) = NULL, *version CLEANUP(mem_free_text) = NULL;
-	int major = 0, minor = 0;
 
 	if (finding->unfit.code)
 		return;
 	find_version(packages, &package, &version);
-	bool is_new = version && sscanf(version, "%d.%d", &major, &minor) == 2 &&
-		      (major > 2 || (major == 2 && minor >= 12));
+	bool is_broken = version && library_version_suffices(version);
 
 	err_set(&finding->unfit, ERR_UNSUPPORTED,
 		"TensorFlow%s%s in %s has no libtensorflow_cc: %s", version ? " " : "",
 		version ? version : "", packages,
-		is_new ? "install it again (" INSTALL ")" : "2.12 or later is needed");
+		is_broken ? "install it again (" INSTALL ")"
+			  : LIBRARY_LEAST_VERSION " or later is needed");
 }
 
 /* The wheel's file in one folder of packages. */

@@ -36,7 +36,8 @@ struct session_target {
 /* ERR_UNSUPPORTED: the library lacks functions that sessions need; it names them. */
 int session_check_library(const struct library *library, struct err *err) MUST_USE;
 
-/* Prepares a session; nothing is sent yet. ERR_UNSUPPORTED as above; ERR_INVALID: no address of a server. */
+/* Prepares a session; nothing is sent yet. ERR_UNSUPPORTED as above; ERR_INVALID: no address of a
+ * server. */
 int session_open(const struct library *library, const struct session_target *target,
 		 struct session **ret_session, struct err *err) MUST_USE;
 /* The servers are told, unless the last call had no answer. NULL is fine. */
