@@ -12,7 +12,7 @@ import sys
 
 from muster_check.events import Fault, tell
 
-MODELS = {"mnist": "muster_check.mnist"}
+MODELS = {"census": "muster_check.census", "mnist": "muster_check.mnist"}
 
 
 def read_worker_number():
