@@ -12,7 +12,7 @@ import sys
 
 from muster_check.events import Fault, tell
 
-MODELS = {"census": "muster_check.census", "mnist": "muster_check.mnist"}
+MODELS = {name: f"muster_check.{name}" for name in ("census", "mnist", "mwms", "ps2")}
 
 
 def read_worker_number():

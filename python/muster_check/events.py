@@ -3,6 +3,7 @@
     {"muster": "step", "worker": 0, "step": 120, "of": 500, "loss": 0.31}
 """
 
+import contextlib
 import json
 import time
 
@@ -18,6 +19,20 @@ class Fault(Exception):
 def tell(event, **fields):
     """Prints one event. Numbers of numpy and TensorFlow become plain ones."""
     print(json.dumps({"muster": event, **fields}, default=float, ensure_ascii=False), flush=True)
+
+
+def tell_data(dataset):
+    tell("data", name=dataset.name, source=dataset.source, examples=dataset.size)
+
+
+@contextlib.contextmanager
+def training(worker):
+    """Around the training of a worker: tells its beginning and its end."""
+    tell("training-begins", worker=worker)
+    began = time.monotonic()
+    yield
+    tell("training-ends", worker=worker, seconds=round(time.monotonic() - began, 3))
+    print("Training ends", flush=True)
 
 
 class Progress:

@@ -5,9 +5,10 @@ Queues exist as soon as anybody uses them, so nobody has to be there first and n
 
 import time
 
-from muster_check.cluster import Late, listed
+from muster_check.cluster import Late
 from muster_check.events import Fault
 from muster_check.runtime import tf
+from muster_check.tasks import listed
 
 PATIENCE = 10  # seconds that others wait longer than worker 0, which knows who is missing and says it
 

@@ -1,19 +1,18 @@
 """Between-graph replication: every worker builds the same graph, and its server runs it on variables that all share.
 
 What all models of servers have in common stands here. A model has `steps` (its full number), `classes`, `share` (see
-bound), `load(data_dir)`, `logits(columns)` and `apply(gradients and variables)`.
+result), `load(data_dir)`, `logits(columns)` and `apply(gradients and variables)`.
 """
 
 import contextlib
-import time
 
 import numpy as np
 
-from muster_check.bound import bound_of
 from muster_check.cluster import Cluster
 from muster_check.dataset import LABEL, batches, length, pieces
-from muster_check.events import Progress, tell
+from muster_check.events import Progress, tell_data, training
 from muster_check.meeting import Meeting
+from muster_check.result import judge
 from muster_check.runtime import tf, v1
 from muster_check.updates import Asynchronous, Synchronous
 
@@ -79,12 +78,9 @@ def evaluate(client, replica, columns):
 
 def train(client, replica, dataset, arguments):
     replica.begin.enter(client)
-    tell("training-begins", worker=arguments.worker)
-    began = time.monotonic()
-    replica.updates.train(client, batches(dataset.training, arguments.batch_size, seed=arguments.worker),
-                          Progress(arguments.worker, arguments.steps))
-    tell("training-ends", worker=arguments.worker, seconds=round(time.monotonic() - began, 3))
-    print("Training ends", flush=True)
+    with training(arguments.worker):
+        replica.updates.train(client, batches(dataset.training, arguments.batch_size, seed=arguments.worker),
+                              Progress(arguments.worker, arguments.steps))
 
 
 def lead(client, replica, dataset, model, arguments):
@@ -97,9 +93,7 @@ def lead(client, replica, dataset, model, arguments):
         after, accuracy = evaluate(client, replica, dataset.validation)
     finally:
         forget(client, replica)
-    bound = bound_of(dataset.validation[LABEL], model.classes, model.share, arguments.steps, model.steps)
-    tell("result", crossEntropy=after, before=before, bound=bound, accuracy=accuracy)
-    return 0 if 0 < after < bound else 1
+    return judge(model, dataset.validation[LABEL], arguments.steps, before, after, accuracy)
 
 
 def forget(client, replica):
@@ -119,7 +113,7 @@ def run(model, arguments):
     """Trains the model; gives the exit code."""
     arguments.steps = arguments.steps or model.steps
     dataset = model.load(arguments.data_dir)
-    tell("data", name=dataset.name, source=dataset.source, examples=dataset.size)
+    tell_data(dataset)
     cluster = Cluster(arguments)
     cluster.check()
     replica = Replica(model, dataset, cluster, arguments)

@@ -4,9 +4,10 @@ Both have: `step`, the operation that a worker runs once for each batch, which g
 `train`, the loop; and `resources`, what they leave on the servers.
 """
 
-from muster_check.cluster import Late, listed
+from muster_check.cluster import Late
 from muster_check.events import Fault
 from muster_check.runtime import tf, v1
+from muster_check.tasks import listed
 
 
 def apply(model, pairs, global_step):

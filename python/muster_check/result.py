@@ -1,4 +1,4 @@
-"""The bound below which the validation cross entropy has to fall.
+"""The result of worker 0, and the bound below which the validation cross entropy has to fall.
 
 Who knows nothing but how frequent each class is gets, at best, the entropy of the classes (2.30 for ten equal ones): that
 is where a model stays which learns nothing from its examples. The bound is a share of it, stated by each model and well
@@ -10,6 +10,8 @@ import math
 
 import numpy as np
 
+from muster_check.events import tell
+
 
 def entropy(labels):
     """Of the classes, in nats."""
@@ -18,7 +20,14 @@ def entropy(labels):
     return float(-(shares * np.log(shares)).sum())
 
 
-def bound_of(labels, classes, share, steps, full_steps):
-    guessing = math.log(classes)
-    progress = min(1.0, steps / full_steps)
-    return guessing + (share * entropy(labels) - guessing) * progress
+def bound_of(model, labels, steps):
+    guessing = math.log(model.classes)
+    progress = min(1.0, steps / model.steps)
+    return guessing + (model.share * entropy(labels) - guessing) * progress
+
+
+def judge(model, labels, steps, before, after, accuracy):
+    """Tells the result; gives the exit code. A cross entropy of exactly 0 is as suspicious as one that is no number."""
+    bound = bound_of(model, labels, steps)
+    tell("result", crossEntropy=after, before=before, bound=bound, accuracy=accuracy)
+    return 0 if 0 < after < bound else 1
