@@ -132,6 +132,8 @@ static void read_request(struct call *call)
 		.state_dir = option_text(options, "state-dir"),
 		.timeout = option_duration(options, "timeout", 0),
 	};
+	if (call->request.timeout <= 0)
+		add_fault(call, "--timeout: a step needs some time");
 	read_place(call);
 	read_model(call);
 	read_cluster(call);

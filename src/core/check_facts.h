@@ -124,6 +124,7 @@ struct check_fault {
 	const char *task; /* "ps-1"; NULL: no task's */
 	const char *message; /* "ps-1 cannot reach worker-0 (127.0.0.1:2222): connection refused" */
 	const char *job; /* whose log tells more; NULL */
+	bool is_of_task; /* it has a replica of the task's name */
 	msec time;
 };
 
@@ -153,6 +154,7 @@ struct check {
 
 	msec roll_called; /* when the roll call was asked for; MSEC_UNSET: it was not */
 	struct check_fault *fault; /* NULL: none so far */
-	const char *probe_error_task, *probe_error; /* the first that the probe could not do */
+	/* The first that the probe could not do. */
+	const char *probe_error_task, *probe_error_code, *probe_error;
 	enum check_step probe_error_step;
 };

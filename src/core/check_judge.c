@@ -57,13 +57,18 @@ static bool all_have_run(const struct check *check)
 	return check->n_tasks > 0;
 }
 
+static bool has_device_error(const struct check *check)
+{
+	return check->probe_error && check->probe_error_step == CHECK_DEVICES;
+}
+
 /* How many tasks a cluster elsewhere has is known once the list is complete. */
 static enum check_state look_at_devices(struct check *check, msec now)
 {
 	bool has_ended = check->jobs[CHECK_PROBE_JOB].has_ended;
 	bool is_complete = has_ended || any_has_run(check) || !check->request.is_remote;
 
-	if (is_complete && all_are_listed(check))
+	if (is_complete && all_are_listed(check) && !has_device_error(check))
 		return check_blame_size(check, now) ? CHECK_FAILED : CHECK_PASSED;
 	if (!has_ended)
 		return CHECK_RUNNING;
