@@ -50,9 +50,11 @@ static void tell_failure(struct probe *probe, enum probe_step step, const struct
 			 const struct session *session, const struct err *err)
 {
 	char *message CLEANUP(mem_free_text) = mem_format("%s: %s", trial->task->name, err->text);
+	const char *code = session ? session_code(session) : "INVALID_ARGUMENT";
 
+	/* A wrong product is what TensorFlow itself calls fine. */
 	probe_tell_error(probe->request, step, trial->task->name, NULL,
-			 session ? session_code(session) : "INVALID_ARGUMENT", message);
+			 err->code == ERR_IO ? "DATA_LOSS" : code, message);
 	probe->n_failures++;
 }
 
