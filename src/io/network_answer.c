@@ -100,12 +100,8 @@ int network_listen(int port, int *ret_fd, struct err *err)
 
 static void connection_free(struct connection *connection)
 {
-	/* Closed by force, and so without TIME_WAIT, which would stay on the server's port. */
-	const struct linger at_once = {.l_onoff = 1, .l_linger = 0};
-
 	loop_watch_free(connection->watch);
-	setsockopt(connection->fd, SOL_SOCKET, SO_LINGER, &at_once, sizeof(at_once));
-	close(connection->fd);
+	network_break(connection->fd);
 	free(connection);
 }
 

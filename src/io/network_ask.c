@@ -16,6 +16,9 @@
 
 /* Between two tries. Short, because peers that are started together differ by little. */
 #define PAUSE ((msec) 50)
+/* For one address, however late it is: a try that ends with the time must not say "timed out" of a
+ * port that refuses. */
+#define LEAST_PATIENCE ((msec) 1000)
 
 static double seconds_since(int64_t begun)
 {
@@ -107,8 +110,9 @@ static int connect_to_any(const struct addrinfo *addresses, msec until,
 	int worst = 0;
 
 	for (const struct addrinfo *address = addresses; address; address = address->ai_next) {
-		msec left = until - loop_monotonic_now(), part = left / (msec) n_left--;
-		int failure, fd = connect_to(address, loop_monotonic_now() + part, &failure);
+		msec now = loop_monotonic_now(), part = (until - now) / (msec) n_left--;
+		msec patience = part > LEAST_PATIENCE ? part : LEAST_PATIENCE;
+		int failure, fd = connect_to(address, now + patience, &failure);
 
 		if (fd < 0 && !says_nothing_of_peer(worst))
 			continue;
@@ -124,24 +128,37 @@ static int connect_to_any(const struct addrinfo *addresses, msec until,
 	return -1;
 }
 
+/* What a failed measure has left unsent would hold back the news that we are gone. */
+static bool measure_and_close(int fd, const struct network_question *question,
+			      struct network_finding *finding)
+{
+	bool is_final = network_measure(fd, question, finding);
+
+	if (finding->stage == NETWORK_DONE)
+		close(fd);
+	else
+		network_break(fd);
+	return is_final;
+}
+
 /* False when another try may do better. */
 static bool try_once(const struct network_question *question, struct network_finding *ret_finding)
 {
 	struct network_finding finding = {0};
 	struct addrinfo *addresses = resolve(question->peer, &finding);
-	bool is_final = false;
+	int fd = addresses ? connect_to_any(addresses, question->until, &finding) : -1;
+	bool is_final = !question->own_name;
 
-	if (addresses) {
-		int fd CLEANUP(file_close) = connect_to_any(addresses, question->until, &finding);
-
+	if (addresses)
 		freeaddrinfo(addresses);
-		if (fd >= 0 && question->own_name)
-			is_final = network_measure(fd, question, &finding);
-		else if (fd >= 0)
-			finding.stage = NETWORK_DONE;
+	if (fd >= 0 && question->own_name) {
+		is_final = measure_and_close(fd, question, &finding);
+	} else if (fd >= 0) {
+		finding.stage = NETWORK_DONE;
+		close(fd);
 	}
 	*ret_finding = finding;
-	return is_final || !question->own_name;
+	return is_final;
 }
 
 void network_ask(const struct network_question *question, struct network_finding *ret_finding)

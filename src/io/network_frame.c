@@ -10,6 +10,7 @@
 #include <string.h>
 #include <sys/socket.h>
 #include <time.h>
+#include <unistd.h>
 
 static const char magic[8] = "muster1";
 
@@ -147,4 +148,12 @@ int network_receive(int fd, void *bytes, size_t len, msec until, size_t *ret_len
 	if (ret_len)
 		*ret_len = n_received;
 	return failure;
+}
+
+void network_break(int fd)
+{
+	const struct linger at_once = {.l_onoff = 1, .l_linger = 0};
+
+	setsockopt(fd, SOL_SOCKET, SO_LINGER, &at_once, sizeof(at_once));
+	close(fd);
 }

@@ -40,3 +40,6 @@ int network_wait(int fd, short events, msec until);
  * received in either case. */
 int network_send(int fd, const void *bytes, size_t len, msec until);
 int network_receive(int fd, void *bytes, size_t len, msec until, size_t *ret_len);
+/* Closes a connection by force: what was not sent is dropped, the other side hears of it at once,
+ * and nothing is left on the port (TIME_WAIT). */
+void network_break(int fd);

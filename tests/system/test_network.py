@@ -1,0 +1,182 @@
+"""`muster server --network`: who reaches whom, with stub libraries, over loopback and in a network of its own."""
+
+import json
+import os
+import shutil
+import signal
+import subprocess
+import time
+
+import pytest
+
+from conftest import BINARY, LIMIT, read_line, read_until
+from servers import free_port, make_stub
+
+pytestmark = pytest.mark.sanitize
+
+
+@pytest.fixture(scope="session")
+def stub(tmp_path_factory):
+    """A library whose servers serve."""
+    return make_stub(tmp_path_factory.mktemp("stub"))
+
+
+def arguments_of(stub, spec, job, index, *options):
+    return ["server", "--network", "--cluster-spec", spec, "--job-name", job, "--task-index", str(index),
+            "--libtensorflow", str(stub), *options]
+
+
+def events_until_it_serves(server):
+    """The events of the network, one for each task that it tried."""
+    events = []
+    while not events or events[-1]["muster"] != "serving":
+        events.append(json.loads(read_line(server.stdout)))
+    assert all(event["muster"] == "network" for event in events[:-1])
+    return {event["to"]: event for event in events[:-1]}
+
+
+def test_servers_that_are_up_find_each_other_in_both_directions(muster, stub):
+    ports = [free_port() for _ in range(3)]
+    spec = f"worker|127.0.0.1:{ports[0]};127.0.0.1:{ports[1]},ps|127.0.0.1:{ports[2]}"
+    tasks = {"worker-0": ports[0], "worker-1": ports[1], "ps-0": ports[2]}
+    servers = {task: muster.start(*arguments_of(stub, spec, *task.split("-"), "--network-timeout", f"{LIMIT}s",
+                                                "-o", "json")) for task in tasks}
+    for task, server in servers.items():
+        events = events_until_it_serves(server)
+        assert set(events) == set(tasks) - {task}
+        for other, event in events.items():
+            assert event["from"] == task
+            assert event["address"] == f"127.0.0.1:{tasks[other]}"
+            assert event["ip"] == "127.0.0.1"
+            assert "error" not in event
+            assert min(event["resolve"], event["connect"], event["roundTrip"], event["bandwidth"]) > 0
+            assert abs(event["clock"]) < 1  # one clock
+
+
+def test_people_get_sentences(muster, stub):
+    ports = [free_port(), free_port()]
+    spec = f"worker|127.0.0.1:{ports[0]};127.0.0.1:{ports[1]}"
+    servers = [muster.start(*arguments_of(stub, spec, "worker", index, "--network-timeout", f"{LIMIT}s"))
+               for index in (0, 1)]
+    said = read_line(servers[0].stderr)
+    assert said.startswith(f"muster: worker-0 reaches worker-1 at 127.0.0.1:{ports[1]}: round trip ")
+    assert "same clock" in said
+    read_until(servers[1].stderr, "serves at")
+
+
+def test_a_task_that_is_missing_is_told_and_the_server_serves_all_the_same(muster, stub):
+    ports = [free_port(), free_port()]
+    spec = f"worker|127.0.0.1:{ports[0]},ps|127.0.0.1:{ports[1]}"
+    server = muster.start(*arguments_of(stub, spec, "worker", 0, "--network-timeout", "0.2", "-o", "json"))
+    event = events_until_it_serves(server)["ps-0"]
+    assert (event["stage"], event["error"]) == ("connect", "connection refused")
+    assert read_line(server.stderr) == (
+        f"muster: worker-0 cannot reach ps-0 at 127.0.0.1:{ports[1]}: connection refused\n")
+
+
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
+def test_a_signal_ends_it_while_it_waits_for_others(muster, stub, number):
+    ports = [free_port(), free_port()]
+    spec = f"worker|127.0.0.1:{ports[0]},ps|127.0.0.1:{ports[1]}"
+    server = muster.start(*arguments_of(stub, spec, "worker", 0, "--network-timeout", f"{LIMIT}s"))
+    assert_listens(ports[0])
+    server.send_signal(number)
+    assert server.wait(LIMIT) == 0
+    assert server.stdout.read() == ""
+
+
+def assert_listens(port):
+    """Waits until somebody listens on the port of this machine."""
+    wanted = f":{port:04X} "
+    while not any(wanted in line and " 0A " in line for name in ("tcp", "tcp6")
+                  for line in open(f"/proc/net/{name}").read().splitlines()):
+        time.sleep(0.01)
+
+
+# Networks of their own, where names can be had, and machines that swallow packets.
+
+HOSTS = """127.0.0.1 localhost worker-0 ps-0 ps-1
+10.99.0.2 worker-1
+"""
+
+SETUP = 'mount --bind "$1" /etc/hosts && ip link set lo up && echo ready && exec cat'
+
+
+class Machine:
+    """Network and names of its own, held by a process that waits for the end of its input."""
+
+    def __init__(self, muster, hosts):
+        self.muster = muster
+        self.keeper = subprocess.Popen(["unshare", "--net", "--mount", "sh", "-c", SETUP, "sh", hosts],
+                                       stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+        self.inside = ["nsenter", f"--target={self.keeper.pid}", "--net", "--mount"]
+        if read_line(self.keeper.stdout) != "ready\n":
+            pytest.skip(f"no network namespace can be had: {self.end()}")
+
+    def ip(self, arguments):
+        subprocess.run([*self.inside, "ip", *arguments.split()], check=True)
+
+    def start(self, *arguments):
+        server = subprocess.Popen([*self.inside, BINARY, *arguments], stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
+                                  stderr=subprocess.PIPE, env=self.muster.environment)
+        self.muster.started.append(server)
+        return server
+
+    def end(self):
+        return self.keeper.communicate(timeout=LIMIT)[1]
+
+
+@pytest.fixture
+def new_machine(muster, tmp_path):
+    if os.geteuid() != 0 or not all(map(shutil.which, ("ip", "unshare", "nsenter"))):
+        pytest.skip("needs root, iproute2 and util-linux")
+    (tmp_path / "hosts").write_text(HOSTS)
+    machines = []
+
+    def make():
+        machines.append(Machine(muster, tmp_path / "hosts"))
+        return machines[-1]
+
+    yield make
+    for machine in machines:
+        machine.end()
+
+
+def test_tasks_name_the_one_that_is_missing_and_the_one_that_answers_nothing(new_machine, stub):
+    machine = new_machine()
+    machine.ip("link add near0 type veth peer name far0")
+    machine.ip("link set far0 up")
+    machine.ip("addr add 10.99.0.1/24 dev near0")
+    machine.ip("link set near0 up")
+    machine.ip("neigh add 10.99.0.2 lladdr 02:00:00:00:00:01 dev near0")  # nobody's
+    spec = "worker|worker-0:2222;worker-1:2222;nowhere:2222,ps|ps-0:2223;ps-1:2224"
+    servers = {f"ps-{index}": machine.start(*arguments_of(stub, spec, "ps", index, "-o", "json")) for index in (0, 1)}
+    for task, server in servers.items():
+        other = "ps-1" if task == "ps-0" else "ps-0"
+        events = events_until_it_serves(server)
+        said = "".join(read_until(server.stderr, "serves at"))
+        assert "error" not in events[other]
+        assert (events["worker-0"]["stage"], events["worker-1"]["stage"]) == ("connect", "connect")
+        assert events["worker-2"]["stage"] == "resolve"
+        assert events["worker-1"]["ip"] == "10.99.0.2"
+        assert f"muster: {task} cannot reach worker-0:2222: connection refused\n" in said
+        assert f"muster: {task} cannot reach worker-1:2222: timed out\n" in said
+        assert f"muster: {task} cannot reach worker-2 at nowhere:2222: " in said
+
+
+def test_a_way_that_swallows_large_packets_is_told_by_the_task_that_sends_them(new_machine, stub):
+    near, far = new_machine(), new_machine()
+    near.ip("link add near0 type veth peer name far0")
+    near.ip(f"link set far0 netns {far.keeper.pid}")
+    near.ip("addr add 10.98.0.1/24 dev near0")
+    near.ip("link set near0 up gso_max_segs 1")  # packets are made by the sender, and not on their way
+    far.ip("link set far0 mtu 1280 up")
+    far.ip("addr add 10.98.0.2/24 dev far0")
+    far.ip("route change 10.98.0.0/24 dev far0 src 10.98.0.2 advmss 1460")
+    spec = "worker|10.98.0.1:2222;10.98.0.2:2222"
+    servers = [machine.start(*arguments_of(stub, spec, "worker", index, "-o", "json"))
+               for index, machine in enumerate((near, far))]
+    there, back = (events_until_it_serves(server) for server in servers)
+    assert there["worker-1"]["stage"] == "answer"
+    assert there["worker-1"]["error"].startswith("small messages pass, but 16384 bytes do not within ")
+    assert "error" not in back["worker-0"]
