@@ -9,6 +9,7 @@
 
 #include <poll.h>
 #include <signal.h>
+#include <stdlib.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -60,6 +61,18 @@ static int load_and_start(const struct serving_request *request, struct library_
 	return server_start(library, &server_def, &ret_serving->target, err);
 }
 
+/* We end with _exit alone, so it is TensorFlow that called exit. */
+static void tell_exit(int code, void *data)
+{
+	const struct serving_request *request = data;
+	struct err err;
+
+	err_set(&err, ERR_IO, "TensorFlow ended the process (exit code %d); the library is '%s'",
+		code, request->library->path);
+	request->on_failure(&err, request->data);
+	_exit(EXIT_FAILED);
+}
+
 /* The inner process: serves until the thread of engine/serving_end ends it. */
 NORETURN static void serve(const struct serving_request *request, struct library_guard *guard,
 			   const struct timespec *begin)
@@ -67,6 +80,7 @@ NORETURN static void serve(const struct serving_request *request, struct library
 	struct serving serving;
 	struct err err = {0};
 
+	on_exit(tell_exit, (void *) request);
 	if (serving_end_watch(guard->guard.outer_gone_fd, &err) ||
 	    try_network(request, guard, &err) || load_and_start(request, guard, &serving, &err)) {
 		request->on_failure(&err, request->data);

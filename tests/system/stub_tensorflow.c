@@ -7,6 +7,7 @@
  *     STUB_HANGS_LOADING    it never comes back from being loaded
  *     STUB_ABORTS           TF_NewServer aborts
  *     STUB_CRASHES          TF_NewServer dies of a memory fault
+ *     STUB_EXITS            TF_NewServer calls exit(0)
  *     STUB_CODE             TF_NewServer fails with this code
  *     STUB_WITHOUT_SERVER   there is no TF_NewServer and no TF_ServerStart
  *
@@ -79,6 +80,9 @@ void *TF_NewServer(const void *bytes, size_t len, struct TF_Status *status)
 #ifdef STUB_ABORTS
 	fprintf(stderr, "Check failed: the stub cannot make servers\n");
 	abort();
+#endif
+#ifdef STUB_EXITS
+	exit(0);
 #endif
 #ifdef STUB_CRASHES
 	raise(SIGSEGV);

@@ -314,6 +314,12 @@ def test_a_crash_of_the_library_is_explained_with_what_it_was_doing(muster, tmp_
         assert said.index("Check failed: the stub") < said.index(sentence)
 
 
+def test_a_library_that_ends_the_process_in_good_order_is_a_failure_too(muster, tmp_path, spec):
+    library = make_stub(tmp_path / "exits", "STUB_EXITS")
+    assert failed_with(muster, spec, library) == (
+        f"muster: TensorFlow ended the process (exit code 0); the library is '{library}'\n")
+
+
 def test_the_librarys_chatter_is_shown_only_when_asked_for(muster, spec, stub, serve):
     server = serve("--verbose")
     server.terminate()
