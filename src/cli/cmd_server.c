@@ -9,7 +9,6 @@
 #include "engine/serving.h"
 #include "io/network_probe.h"
 #include "io/own_host.h"
-#include "io/port.h"
 #include "tf/library_find.h"
 
 #include <stdlib.h>
@@ -93,20 +92,6 @@ static bool read_settings(const struct options *options, struct server_settings 
 	    settings->gpu_memory_fraction > 0 && settings->gpu_memory_fraction <= 1)
 		return true;
 	output_say("--gpu-memory-fraction: '%s' is no number above 0 and up to 1", fraction);
-	return false;
-}
-
-/* gRPC shares a port with whoever has it (SO_REUSEPORT), and half of the clients would reach the
- * other one. */
-static bool is_port_free(const struct cluster_spec *spec)
-{
-	int port = address_port(cluster_spec_own_address(spec));
-
-	if (port_is_free(port))
-		return true;
-	output_say("port %d of %s-%d is in use on this machine: ss -tlnp 'sport = :%d' shows by "
-		   "whom",
-		   port, spec->own_job, spec->own_index, port);
 	return false;
 }
 
@@ -224,8 +209,6 @@ static int server_run(const struct options *options)
 		return EXIT_WRONG_USE;
 	if (!find_library(options, &call.library))
 		return EXIT_NOT_REACHED;
-	if (!is_port_free(call.spec))
-		return EXIT_FAILED;
 	return serve(&call, settings);
 }
 

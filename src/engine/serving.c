@@ -1,9 +1,11 @@
 #include "engine/serving.h"
 
 #include "base/text.h"
+#include "core/cluster_address.h"
 #include "engine/library_guard.h"
 #include "engine/serving_end.h"
 #include "io/notify.h"
+#include "io/port.h"
 #include "tf/library.h"
 #include "tf/server.h"
 
@@ -15,7 +17,9 @@
 
 #define EXIT_BY_SIGNAL 128
 #define EXIT_FAILED 1
-#define NANOSECONDS 1e9
+#define NANOSECONDS 1000000000L
+#define PORT_PATIENCE 3000 /* milliseconds */
+#define PORT_PAUSE 20
 
 static void enter_phase(struct library_guard *guard, const char *phase)
 {
@@ -32,7 +36,39 @@ static double seconds_since(const struct timespec *begin)
 
 	clock_gettime(CLOCK_MONOTONIC, &now);
 	return (double) (now.tv_sec - begin->tv_sec) +
-	       (double) (now.tv_nsec - begin->tv_nsec) / NANOSECONDS;
+	       (double) (now.tv_nsec - begin->tv_nsec) / (double) NANOSECONDS;
+}
+
+/* gRPC shares a port with whoever has it (SO_REUSEPORT), and half of the clients would reach the
+ * other one. That may be our own predecessor: it was killed, and until the kernel has taken its
+ * memory away its port is not free. Nobody tells when it is, so it is tried again for a while. */
+static bool becomes_free(int port)
+{
+	const struct timespec pause = {.tv_nsec = PORT_PAUSE * (NANOSECONDS / 1000)};
+
+	for (int waited = 0; waited < PORT_PATIENCE; waited += PORT_PAUSE) {
+		nanosleep(&pause, NULL);
+		if (port_is_free(port))
+			return true;
+	}
+	return false;
+}
+
+static int wait_for_port(const struct serving_request *request, struct library_guard *guard,
+			 struct err *err)
+{
+	const struct cluster_spec *spec = request->spec;
+	int port = address_port(cluster_spec_own_address(spec));
+
+	if (port_is_free(port))
+		return 0;
+	enter_phase(guard, "waiting for the port");
+	if (becomes_free(port))
+		return 0;
+	return err_set(err, ERR_EXISTS,
+		       "port %d of %s-%d is in use on this machine: ss -tlnp 'sport = :%d' shows "
+		       "by whom",
+		       port, spec->own_job, spec->own_index, port);
 }
 
 /* It takes our port, and gives it back for the server. */
@@ -82,7 +118,8 @@ NORETURN static void serve(const struct serving_request *request, struct library
 
 	on_exit(tell_exit, (void *) request);
 	if (serving_end_watch(guard->guard.outer_gone_fd, &err) ||
-	    try_network(request, guard, &err) || load_and_start(request, guard, &serving, &err)) {
+	    wait_for_port(request, guard, &err) || try_network(request, guard, &err) ||
+	    load_and_start(request, guard, &serving, &err)) {
 		request->on_failure(&err, request->data);
 		_exit(EXIT_FAILED);
 	}

@@ -204,6 +204,18 @@ def test_a_port_in_use_is_told_before_tensorflow_shares_it(muster, stub):
     assert said.startswith(f"muster: port {port} of worker-0 is in use on this machine")
 
 
+def test_a_port_that_becomes_free_is_waited_for(muster, stub, tmp_path):
+    with socket.create_server(("", 0)) as other, socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM) as manager:
+        manager.bind(str(tmp_path / "notify"))
+        manager.settimeout(LIMIT)
+        port = other.getsockname()[1]
+        server = muster.start("server", "--cluster-spec", f"worker|localhost:{port}", "--job-name", "worker",
+                              "--libtensorflow", stub, env={"NOTIFY_SOCKET": tmp_path / "notify"})
+        assert manager.recv(1000) == b"STATUS=waiting for the port"
+        other.close()
+        assert "serves at" in read_line(server.stderr)
+
+
 # The library.
 
 def test_without_any_library_it_says_where_it_looked_and_what_to_install(muster, tmp_path, spec):

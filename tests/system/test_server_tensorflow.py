@@ -2,14 +2,16 @@
 
 import importlib.util
 import json
+import os
 import random
 import re
+import signal
 import subprocess
 import sys
 
 import pytest
 
-from conftest import ROOT
+from conftest import ROOT, read_until, replicas
 from servers import free_port, make_stub
 
 pytestmark = pytest.mark.skipif(importlib.util.find_spec("tensorflow") is None,
@@ -73,6 +75,20 @@ def test_servers_are_the_workers_and_the_parameter_server_of_a_job_that_trains(m
     assert float(re.search(r"chief-0 +\| test accuracy ([\d.]+)", done.stdout)[1]) >= 0.93
     for server in ("ps-0", "worker-0", "worker-1"):
         assert re.search(rf"{server} +\| muster: {server} serves at grpc://", done.stdout)
+
+
+def test_a_server_that_is_killed_while_a_job_trains_is_started_again(muster):
+    run = muster.start("run", "--name", "killed", "--chief", "-w", "2", "--ps", "1", "--max-restarts", "1",
+                       "--ps-server", "--worker-server", PARAMETER_SERVER, "--epochs", "15", env=PYTHON)
+    before = read_until(run.stdout, "epoch 3/15", LIMIT)
+    worker = next(replica for replica in replicas(muster.job("killed"))
+                  if (replica["role"], replica["index"]) == ("worker", 1))
+    os.kill(worker["pid"], signal.SIGKILL)
+    after, said = run.communicate()
+    assert run.returncode == 0, said
+    assert {replica["role"] + "-" + str(replica["index"]): replica["restarts"]
+            for replica in replicas(muster.job("killed"))} == {"chief-0": 0, "worker-0": 0, "worker-1": 1, "ps-0": 0}
+    assert float(re.search(r"chief-0 +\| test accuracy ([\d.]+)", "".join(before) + after)[1]) >= 0.93
 
 
 # The bytes. A stub writes down what it is given, so that nothing needs to serve.
