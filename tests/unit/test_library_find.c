@@ -5,6 +5,7 @@
 #include "base/text.h"
 #include "io/folder.h"
 #include "tf/library_find.h"
+#include "tf/library_version.h"
 
 #include <fcntl.h>
 #include <stdio.h>
@@ -361,6 +362,18 @@ static void a_version_that_no_name_tells_is_read_from_the_folders(void **state)
 	assert_string_equal(packages, "/opt" WHEEL "\n");
 }
 
+static void versions_are_new_enough_from_2_12_on(void **state)
+{
+	(void) state;
+	static const char *const enough[] = {"2.12", "2.12.0rc1", "2.21.0", "3.0", "10.1"};
+	static const char *const old[] = {"2.11.1", "2.9", "1.15.5", "0.12", "2", "", "new"};
+
+	for (size_t i = 0; i < ARRAY_LEN(enough); i++)
+		assert_true(library_version_suffices(enough[i]));
+	for (size_t i = 0; i < ARRAY_LEN(old); i++)
+		assert_false(library_version_suffices(old[i]));
+}
+
 #define IN_TREE(test) cmocka_unit_test_setup_teardown(test, make_tree, remove_tree)
 
 int main(void)
@@ -376,6 +389,7 @@ int main(void)
 		IN_TREE(a_virtual_environment_sees_its_base_where_it_says_so),
 		IN_TREE(the_python_of_a_virtual_environment_in_path_is_known_by_its_settings),
 		IN_TREE(behind_a_shim_of_pyenv_stands_the_version_that_it_would_take),
+		cmocka_unit_test(versions_are_new_enough_from_2_12_on),
 		IN_TREE(a_version_that_no_name_tells_is_read_from_the_folders),
 	};
 
