@@ -94,7 +94,8 @@ static int load_and_start(const struct serving_request *request, struct library_
 	enter_phase(guard, "making the server");
 	server_def_add(request->spec, &request->settings, &server_def);
 	ret_serving->version = library->version();
-	return server_start(library, &server_def, &ret_serving->target, err);
+	return server_start(library, &server_def, request->settings.protocol, &ret_serving->target,
+			    err);
 }
 
 /* We end with _exit alone, so it is TensorFlow that called exit. */

@@ -87,9 +87,10 @@ static int find_functions(void *handle, struct library *library, struct err *err
 	struct text missing CLEANUP(text_done) = {0};
 
 	if (find_function(handle, &functions[0], library))
-		return err_set(err, ERR_UNSUPPORTED,
-			       "'%s' is not TensorFlow's library: it has no %s", library->path,
-			       functions[0].name);
+		return err_set(
+			err, ERR_UNSUPPORTED,
+			"'%s' is not TensorFlow's C library (libtensorflow_cc.so.2): it has no %s",
+			library->path, functions[0].name);
 	if (check_version(library, err))
 		return err->code;
 	for (size_t i = 1; i < ARRAY_LEN(functions); i++)

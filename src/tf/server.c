@@ -1,11 +1,14 @@
 #include "tf/server.h"
 
-static int complain(const struct library *library, const struct TF_Status *status, struct err *err)
+static int complain(const struct library *library, const struct TF_Status *status,
+		    const char *protocol, struct err *err)
 {
-	/* ServerFactory::GetFactory looks through what is linked into the library. */
+	/* ServerFactory::GetFactory looks through what is linked into the library; its words hold
+	 * the whole cluster. */
 	if (library->get_code(status) == TF_CODE_NOT_FOUND)
-		return err_set(err, ERR_UNSUPPORTED, "TensorFlow %s in '%s' has no such server: %s",
-			       library->version(), library->path, library->message(status));
+		return err_set(err, ERR_UNSUPPORTED,
+			       "TensorFlow %s in '%s' has no server for protocol '%s'",
+			       library->version(), library->path, protocol);
 	return err_set(err, ERR_REFUSED, "TensorFlow cannot make the server: %s",
 		       library->message(status));
 }
@@ -19,7 +22,7 @@ static int make_server(const struct library *library, const struct text *server_
 	return library->get_code(status);
 }
 
-int server_start(const struct library *library, const struct text *server_def,
+int server_start(const struct library *library, const struct text *server_def, const char *protocol,
 		 const char **ret_target, struct err *err)
 {
 	struct TF_Status *status = library->new_status();
@@ -29,7 +32,7 @@ int server_start(const struct library *library, const struct text *server_def,
 	if (make_server(library, server_def, status, &server) == TF_CODE_OK)
 		*ret_target = library->server_target(server);
 	else
-		rc = complain(library, status, err);
+		rc = complain(library, status, protocol, err);
 	library->delete_status(status);
 	return rc;
 }

@@ -290,7 +290,7 @@ def test_a_library_that_is_cut_off_gets_the_loaders_words(muster, tmp_path, spec
 def test_a_library_of_somebody_else_is_not_tensorflows(muster, tmp_path, spec):
     library = make_stub(tmp_path / "other", "TF_Version=Other_Version")
     assert failed_with(muster, spec, library).endswith(
-        f"muster: '{library}' is not TensorFlow's library: it has no TF_Version\n")
+        f"muster: '{library}' is not TensorFlow's C library (libtensorflow_cc.so.2): it has no TF_Version\n")
 
 
 def test_functions_that_are_missing_are_named(muster, tmp_path, spec):
@@ -302,7 +302,7 @@ def test_functions_that_are_missing_are_named(muster, tmp_path, spec):
 def test_a_library_without_such_a_server_gets_its_sentence(muster, tmp_path, spec):
     library = make_stub(tmp_path / "without", "STUB_CODE=5")
     assert failed_with(muster, spec, library).endswith(
-        f"muster: TensorFlow 2.99.0 in '{library}' has no such server: the stub says no\n")
+        f"muster: TensorFlow 2.99.0 in '{library}' has no server for protocol 'grpc'\n")
 
 
 def test_what_tensorflow_refuses_is_told_in_its_words(muster, tmp_path, spec):
