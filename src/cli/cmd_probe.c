@@ -17,44 +17,44 @@
 #define EXIT_BY_SIGNAL 128
 #define LONGEST_TIMEOUT (MSEC_PER_SECOND * 3600)
 #define HANG_LIMIT (30 * MSEC_PER_SECOND)
+#define LOADING_LIMIT 300 /* seconds; half a gigabyte from a slow file server */
 
 enum column { COLUMN_TASK, COLUMN_DEVICES, COLUMN_ANSWERED, COLUMN_RAN, N_COLUMNS };
 
 struct probe_call {
 	const struct options *options;
-	char *words; /* of --server, cut into pieces */
-	const char **servers;
+	struct check_server *servers;
 	size_t n_servers;
 	struct library_place *library;
 	struct library_guard guard;
 	struct json *answered, *ran; /* by task: events, for the table */
+	struct arena *arena;
 };
 
 static void call_done(struct probe_call *call)
 {
-	free(call->words);
 	free(call->servers);
 	library_place_free(call->library);
 	json_free(call->answered);
 	json_free(call->ran);
+	arena_free(call->arena);
 }
 
 /* False when one is no address: that is told. */
 static bool read_servers(struct probe_call *call)
 {
+	char *words CLEANUP(mem_free_text) = mem_copy_text(option_text(call->options, "server"));
+	struct err err = {0};
 	size_t capacity = 0;
 
-	call->words = mem_copy_text(option_text(call->options, "server"));
-	for (char *rest = call->words; rest;) {
-		const char *server = strsep(&rest, ",");
-		const char *fault = probe_server_fault(server);
+	for (char *rest = words; rest;) {
+		mem_grow(&call->servers, &capacity, call->n_servers, sizeof(*call->servers));
+		struct check_server *server = &call->servers[call->n_servers++];
 
-		if (fault) {
-			output_say("--server: '%s': %s", server, fault);
+		if (check_server_read(strsep(&rest, ","), call->arena, server, &err)) {
+			output_say("--server: %s", err.text);
 			return false;
 		}
-		mem_grow(&call->servers, &capacity, call->n_servers, sizeof(*call->servers));
-		call->servers[call->n_servers++] = server;
 	}
 	return true;
 }
@@ -128,10 +128,10 @@ static msec timeout_of(const struct probe_call *call)
 static int open_library(struct library **ret_library, void *data, struct err *err)
 {
 	struct probe_call *call = data;
-	int failure = library_guard_load(&call->guard, option_flag(call->options, "verbose"),
-					 ret_library, err);
 
-	return failure;
+	alarm(LOADING_LIMIT);
+	return library_guard_load(&call->guard, option_flag(call->options, "verbose"), ret_library,
+				  err);
 }
 
 /* Every call of TensorFlow has a limit of its own. One that passes it twice over, once for the
@@ -212,7 +212,7 @@ static bool read_call(struct probe_call *call)
 
 static int probe_command_run(const struct options *options)
 {
-	struct probe_call call CLEANUP(call_done) = {.options = options};
+	struct probe_call call CLEANUP(call_done) = {.options = options, .arena = arena_new()};
 	struct library_search search = library_search_here(option_text(options, "libtensorflow"));
 	struct err err = {0};
 

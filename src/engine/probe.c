@@ -91,7 +91,7 @@ static void keep_devices(struct probe *probe, struct trial *trial,
 static void list_devices(struct probe *probe, struct trial *trial)
 {
 	const struct session_target target = {
-		.master = probe_servers_first(&probe->servers)->master,
+		.master = probe_servers_first(&probe->servers)->at->url,
 		.reach = SESSION_TASK,
 		.job = trial->task->job,
 		.task = trial->task->index,
@@ -154,7 +154,7 @@ static void tell_lost_servers(struct probe *probe)
 
 		if (!server->error)
 			continue;
-		probe_tell_error(probe->request, PROBE_DEVICES, NULL, server->given, server->code,
+		probe_tell_error(probe->request, PROBE_DEVICES, NULL, server->at->url, server->code,
 				 server->error);
 		probe->n_failures++;
 	}

@@ -4,10 +4,9 @@
 #include "base/err.h"
 #include "base/json.h"
 #include "base/msec.h"
+#include "core/check_server.h"
 
 #include <stddef.h>
-
-#define PROBE_SCHEME "grpc://"
 
 struct library;
 
@@ -20,7 +19,7 @@ struct library;
 typedef void (*probe_fn)(const struct json *event, void *data);
 
 struct probe_request {
-	const char *const *servers; /* "grpc://host:2222", all of one cluster */
+	const struct check_server *servers; /* all of one cluster */
 	size_t n_servers;
 	msec timeout; /* how long each may take to answer, more than 0 */
 	/* Opens the library; called once, after everything that has to happen before TensorFlow
@@ -32,8 +31,3 @@ struct probe_request {
 	probe_fn tell;
 	void *data; /* of all three functions */
 };
-
-/* "host:2222" of "grpc://host:2222", or of itself: a part of the text. */
-const char *probe_server_address(const char *server);
-/* What is wrong with the address of a server; NULL: nothing. */
-const char *probe_server_fault(const char *server);

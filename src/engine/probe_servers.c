@@ -1,33 +1,23 @@
 #include "engine/probe_servers.h"
 
 #include "base/mem.h"
-#include "base/text.h"
-#include "core/cluster_address.h"
 #include "engine/probe_event.h"
 #include "io/network_probe.h"
 #include "tf/session.h"
 
 #include <stdlib.h>
-#include <string.h>
 
 void probe_servers_init(struct probe_servers *servers, const struct probe_request *request)
 {
 	servers->count = request->n_servers;
 	servers->servers = mem_new_array(servers->count, sizeof(*servers->servers));
-	for (size_t i = 0; i < servers->count; i++) {
-		struct probe_server *server = &servers->servers[i];
-
-		server->given = request->servers[i];
-		server->address = mem_copy_text(probe_server_address(server->given));
-		server->master = mem_format(PROBE_SCHEME "%s", server->address);
-	}
+	for (size_t i = 0; i < servers->count; i++)
+		servers->servers[i].at = &request->servers[i];
 }
 
 void probe_servers_done(struct probe_servers *servers)
 {
 	for (size_t i = 0; i < servers->count; i++) {
-		free(servers->servers[i].address);
-		free(servers->servers[i].master);
 		free(servers->servers[i].job);
 		free(servers->servers[i].error);
 	}
@@ -40,7 +30,7 @@ static void take_finding(size_t peer, const struct network_finding *finding, voi
 
 	if (finding->stage == NETWORK_DONE)
 		return;
-	server->error = mem_format("%s cannot be reached: %s", server->given, finding->error);
+	server->error = mem_format("%s cannot be reached: %s", server->at->url, finding->error);
 	server->code = "UNAVAILABLE";
 }
 
@@ -48,17 +38,12 @@ int probe_servers_reach(struct probe_servers *servers, msec timeout, struct err 
 {
 	struct network_peer *peers CLEANUP(mem_free_any) =
 		mem_new_array(servers->count, sizeof(*peers));
-	struct arena *arena CLEANUP(arena_cleanup) = arena_new();
 
 	for (size_t i = 0; i < servers->count; i++) {
-		const char *address = servers->servers[i].address;
-		char *host CLEANUP(mem_free_text) = address_host(address);
+		const struct check_server *at = servers->servers[i].at;
 
 		peers[i] = (struct network_peer){
-			.name = address,
-			.host = arena_copy_text(arena, host),
-			.port = address_port(address),
-		};
+			.name = at->place, .host = at->host, .port = at->port};
 	}
 	return network_reach(peers, servers->count, timeout, take_finding, servers, err);
 }
@@ -67,7 +52,7 @@ static void note_error(struct probe_server *server, const struct session *sessio
 		       const struct err *err)
 {
 	server->code = session ? session_code(session) : "INVALID_ARGUMENT";
-	server->error = mem_format("%s: %s%s", server->given, err->text,
+	server->error = mem_format("%s: %s%s", server->at->url, err->text,
 				   err->code == ERR_UNREACHABLE
 					   ? " (its port opens: it is stopped, or busy, or no "
 					     "TensorFlow server)"
@@ -78,7 +63,7 @@ static void note_error(struct probe_server *server, const struct session *sessio
 static void ask(struct probe_server *server, const struct library *library, msec timeout)
 {
 	const struct session_target target = {
-		.master = server->master,
+		.master = server->at->url,
 		.reach = SESSION_MASTER,
 		.timeout = timeout,
 	};
@@ -100,7 +85,7 @@ void probe_servers_ask(struct probe_servers *servers, const struct probe_request
 	for (size_t i = 0; i < servers->count; i++) {
 		if (servers->servers[i].error)
 			continue;
-		probe_begin(request, "asking %s which task it is", servers->servers[i].given);
+		probe_begin(request, "asking %s which task it is", servers->servers[i].at->url);
 		ask(&servers->servers[i], library, request->timeout);
 	}
 }

@@ -6,9 +6,7 @@
 #include "engine/probe_request.h"
 
 struct probe_server {
-	const char *given;
-	char *address; /* "host:2222" */
-	char *master; /* "grpc://host:2222" */
+	const struct check_server *at;
 	char *job; /* of the task it is; NULL: it has not said yet */
 	char *error; /* a sentence; NULL: none so far */
 	const char *code; /* TensorFlow's word for the error */

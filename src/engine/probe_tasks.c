@@ -61,7 +61,7 @@ static enum answer ask(struct search *search, enum session_reach reach, const ch
 		       msec timeout)
 {
 	const struct session_target target = {
-		.master = search->master->master,
+		.master = search->master->at->url,
 		.reach = reach,
 		.job = job,
 		.task = index,
@@ -75,7 +75,7 @@ static enum answer ask(struct search *search, enum session_reach reach, const ch
 	if (reach == SESSION_TASK)
 		probe_begin(search->request, "asking for %s-%d", job, index);
 	else
-		probe_begin(search->request, "asking %s for its tasks", search->master->given);
+		probe_begin(search->request, "asking %s for its tasks", search->master->at->url);
 	if (session_open(search->library, &target, &session, &search->err) ||
 	    session_list_devices(session, &devices, &n_devices, &search->err)) {
 		search->code = session ? session_code(session) : "INVALID_ARGUMENT";
@@ -95,8 +95,8 @@ static void tell_silence(struct search *search, const char *task, const char *se
 			 const char *who)
 {
 	const char *name = task ? task : who;
-	char *message CLEANUP(mem_free_text) = mem_format("%s: %s (asked through %s)", name,
-							  search->err.text, search->master->given);
+	char *message CLEANUP(mem_free_text) = mem_format(
+		"%s: %s (asked through %s)", name, search->err.text, search->master->at->url);
 
 	probe_tell_error(search->request, PROBE_DEVICES, task, server, search->code, message);
 	search->n_silent++;
@@ -106,7 +106,7 @@ static void tell_silence(struct search *search, const char *task, const char *se
 static void take_silence(struct search *search, const char *job, int index)
 {
 	char *task CLEANUP(mem_free_text) = mem_format("%s-%d", job, index);
-	const char *given = search->master->given;
+	const char *given = search->master->at->url;
 	struct err err = search->err;
 	const char *code = search->code;
 

@@ -8,8 +8,8 @@ import socket
 
 import pytest
 
-from conftest import LIMIT, parent_of, read_line, read_until, wait_until_process_is_gone
-from servers import free_port, make_stub
+from conftest import LIMIT, read_line, read_until, wait_until_process_is_gone
+from servers import free_port, inner_of, make_stub
 
 pytestmark = pytest.mark.sanitize
 
@@ -47,17 +47,6 @@ def refused(muster, code, *arguments, **options):
 
 def failed_with(muster, spec, library, code=1, **options):
     return refused(muster, code, "--cluster-spec", spec, "--job-name", "worker", "--libtensorflow", library, **options)
-
-
-def inner_of(server):
-    """The pid of the process that loaded the library."""
-    for entry in pathlib.Path("/proc").iterdir():
-        try:
-            if entry.name.isdigit() and parent_of(int(entry.name)) == server.pid:
-                return int(entry.name)
-        except (FileNotFoundError, ProcessLookupError):
-            continue
-    raise AssertionError("there is no second process")
 
 
 # Which server.
