@@ -24,6 +24,7 @@ enum stat_field {
 	FIELD_STATE = 3,
 	FIELD_PARENT = 4,
 	FIELD_FLAGS = 9,
+	FIELD_THREADS = 20,
 	FIELD_START_TIME = 22,
 	FIELD_ENVIRONMENT_END = 51,
 };
@@ -31,6 +32,7 @@ struct stat_line {
 	char state;
 	pid_t parent;
 	unsigned int flags;
+	uint64_t n_threads;
 	uint64_t start_time;
 	uint64_t environment_end; /* address; 0 before a program has begun and after it has ended */
 };
@@ -88,15 +90,18 @@ static bool read_stat(pid_t pid, struct stat_line *ret_line)
 		.state = *first,
 		.parent = (pid_t) read_field(first, FIELD_PARENT),
 		.flags = (unsigned int) read_field(first, FIELD_FLAGS),
+		.n_threads = read_field(first, FIELD_THREADS),
 		.start_time = read_field(first, FIELD_START_TIME),
 		.environment_end = read_field(first, FIELD_ENVIRONMENT_END),
 	};
 	return true;
 }
 
+/* A zombie that has other threads still is one whose main thread alone has ended. The others may
+ * work on, or be on their way out with all files open, ports among them. */
 static bool has_ended(const struct stat_line *line)
 {
-	return line->state == 'Z' || line->state == 'X';
+	return (line->state == 'Z' && line->n_threads <= 1) || line->state == 'X';
 }
 
 static bool read_boot_id(char *buf, size_t size)
@@ -251,20 +256,57 @@ static enum reading reading_of_nothing(pid_t pid)
 	return is_between ? READING_LATER : READING_NONE;
 }
 
-/* All of /proc/PID/environ: entries, each with a NUL behind. */
-static enum reading read_environment(pid_t pid, struct text *environment)
+/* All of an environ file: entries, each with a NUL behind. False when it cannot be opened. */
+static bool read_entries(const char *path, struct text *environment)
 {
-	char path[PROC_PATH_SIZE], chunk[PROC_LINE_SIZE];
-
-	snprintf(path, sizeof(path), "/proc/%d/environ", (int) pid);
+	char chunk[PROC_LINE_SIZE];
 	int fd = open(path, O_RDONLY | O_CLOEXEC);
 	ssize_t len = 0;
 
 	if (fd < 0)
-		return errno == ESRCH ? reading_of_nothing(pid) : READING_NONE;
+		return false;
 	while ((len = read(fd, chunk, sizeof(chunk))) > 0)
 		text_add_bytes(environment, chunk, (size_t) len);
 	close(fd);
+	return true;
+}
+
+static bool has_lost_main_thread(pid_t pid)
+{
+	struct stat_line line;
+
+	return read_stat(pid, &line) && line.state == 'Z' && !has_ended(&line);
+}
+
+/* The environment belongs to all threads; each one that has not ended can show it. */
+static void read_entries_of_threads(pid_t pid, struct text *environment)
+{
+	char path[PROC_PATH_SIZE];
+	const struct dirent *entry;
+
+	snprintf(path, sizeof(path), "/proc/%d/task", (int) pid);
+	DIR *threads = opendir(path);
+
+	while (threads && environment->len == 0 && (entry = readdir(threads))) {
+		if (!isdigit((unsigned char) entry->d_name[0]))
+			continue;
+		snprintf(path, sizeof(path), "/proc/%d/task/%d/environ", (int) pid,
+			 atoi(entry->d_name));
+		read_entries(path, environment);
+	}
+	if (threads)
+		closedir(threads);
+}
+
+static enum reading read_environment(pid_t pid, struct text *environment)
+{
+	char path[PROC_PATH_SIZE];
+
+	snprintf(path, sizeof(path), "/proc/%d/environ", (int) pid);
+	if (!read_entries(path, environment) && errno != ESRCH)
+		return READING_NONE;
+	if (environment->len == 0 && has_lost_main_thread(pid))
+		read_entries_of_threads(pid, environment);
 	return environment->len > 0 ? READING_DONE : reading_of_nothing(pid);
 }
 

@@ -18,8 +18,8 @@ struct process_identity {
 };
 
 int process_identify(pid_t pid, struct process_identity *ret_identity, struct err *err) MUST_USE;
-/* True while that very process lives (a zombie does not). False for another boot; a pid of another
- * namespace counts as alive only when it can be seen. */
+/* True while that very process lives (a zombie does not, unless threads of it still do). False for
+ * another boot; a pid of another namespace counts as alive only when it can be seen. */
 bool process_is_alive(const struct process_identity *identity);
 
 /* Calls `fn` for each process whose parent is `parent`, also for one that has ended and is not

@@ -116,8 +116,9 @@ def test_workers_and_parameter_servers_without_python_are_asked_for_by_flags(mus
     assert_trained_on_bare_servers(done.stdout)
 
 
-def test_a_killed_worker_of_a_parameter_server_job_restarts_alone(muster):
-    run = muster.start("run", "--name", "killed", "--chief", "-w", "2", "--ps", "1", "--max-restarts", "1",
+@pytest.mark.parametrize("servers", [[], ["--ps-server", "--worker-server"]], ids=["python", "muster"])
+def test_a_killed_worker_of_a_parameter_server_job_restarts_alone(muster, servers):
+    run = muster.start("run", "--name", "killed", "--chief", "-w", "2", "--ps", "1", "--max-restarts", "1", *servers,
                        PARAMETER_SERVER / "train.py", "--epochs", "15", env=PYTHON)
     before = read_until(run.stdout, "epoch 3/15", LIMIT)
     os.kill(pid_of(muster, "killed", "worker", 1), signal.SIGKILL)

@@ -4,9 +4,12 @@
 #include "base/own.h"
 #include "io/process.h"
 
+#include <pthread.h>
+#include <sched.h>
 #include <signal.h>
 #include <spawn.h>
 #include <stdio.h>
+#include <sys/prctl.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -133,14 +136,76 @@ static void a_mark_is_found_only_as_a_whole_entry(void **state)
 	waitpid(stranger, NULL, 0);
 }
 
-int main(void)
+/* This program started anew, to become a process whose main thread has ended and whose other one
+ * waits until it is killed. */
+#define WITHOUT_MAIN_THREAD "without-main-thread"
+
+static void *wait_for_ever(void *data)
 {
+	while (pause())
+		;
+	return data;
+}
+
+static void leave_main_thread(void)
+{
+	pthread_t thread;
+
+	/* With the test, should that fail. */
+	prctl(PR_SET_PDEATHSIG, SIGKILL);
+	if (pthread_create(&thread, NULL, wait_for_ever, NULL))
+		_exit(1);
+	pthread_exit(NULL);
+}
+
+static void wait_for_state(pid_t pid, char state)
+{
+	char path[64], line[256];
+	char seen = 0;
+
+	snprintf(path, sizeof(path), "/proc/%d/stat", (int) pid);
+	while (seen != state) {
+		FILE *file = fopen(path, "r");
+
+		assert_non_null(file);
+		assert_non_null(fgets(line, sizeof(line), file));
+		fclose(file);
+		seen = strrchr(line, ')')[2];
+		sched_yield();
+	}
+}
+
+static void a_process_without_its_main_thread_lives_and_keeps_its_mark(void **state)
+{
+	(void) state;
+	char *arguments[] = {"test_process", WITHOUT_MAIN_THREAD, NULL};
+	char *environment[] = {"MUSTER_TEST_MARK=threads", NULL};
+	struct process_identity identity;
+	pid_t pid;
+
+	assert_int_equal(posix_spawn(&pid, "/proc/self/exe", NULL, NULL, arguments, environment),
+			 0);
+	assert_int_equal(process_identify(pid, &identity, NULL), 0);
+	wait_for_state(pid, 'Z');
+	assert_true(process_is_alive(&identity));
+	assert_true(process_has_mark(pid, "MUSTER_TEST_MARK=threads"));
+	kill_without_reaping(pid);
+	assert_false(process_is_alive(&identity));
+	assert_false(process_has_mark(pid, "MUSTER_TEST_MARK=threads"));
+	waitpid(pid, NULL, 0);
+}
+
+int main(int argc, char **argv)
+{
+	if (argc > 1 && !strcmp(argv[1], WITHOUT_MAIN_THREAD))
+		leave_main_thread();
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_process_is_known_again_until_it_ends),
 		cmocka_unit_test(the_same_pid_of_another_start_or_boot_is_another_process),
 		cmocka_unit_test(a_process_that_does_not_exist_is_told),
 		cmocka_unit_test(children_are_found_and_strangers_are_not),
 		cmocka_unit_test(a_mark_is_found_only_as_a_whole_entry),
+		cmocka_unit_test(a_process_without_its_main_thread_lives_and_keeps_its_mark),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
