@@ -117,15 +117,23 @@ static const char *verb_of(enum check_step step)
 	return step == CHECK_DEVICES ? "listing the devices" : "running an operation";
 }
 
+/* TensorFlow's codes for what does not answer (absl/status/status.h). */
+static enum check_fault_kind kind_of_code(const char *code)
+{
+	return text_equals(code, "UNAVAILABLE") || text_equals(code, "DEADLINE_EXCEEDED")
+		       ? CHECK_FAULT_SILENT_SERVER
+		       : CHECK_FAULT_PROBE;
+}
+
 void check_blame_probe(struct check *check, enum check_step step, msec now)
 {
 	const struct check_job_record *probe = &check->jobs[CHECK_PROBE_JOB];
-	const char *task = check->probe_error_task;
 
 	if (check->probe_error) {
 		step = check->probe_error_step;
-		check_blame(check, CHECK_FAULT_PROBE, step, task, now, "%s on %s failed: %s",
-			    verb_of(step), task ? task : "the servers", check->probe_error);
+		check_blame(check, kind_of_code(check->probe_error_code), step,
+			    check->probe_error_task, now, "%s failed with %s: %s", verb_of(step),
+			    check->probe_error_code, check->probe_error);
 	} else if (probe->failure) {
 		blame_failure(check, CHECK_FAULT_PROBE, step, CHECK_PROBE_JOB, probe->cause);
 	} else {

@@ -133,8 +133,7 @@ static bool take_probe_error(struct check *check, const struct json *event)
 		text_equals(string_of(event, "step"), "session") ? CHECK_SESSION : CHECK_DEVICES;
 	check->probe_error_task = copy(check, string_of(event, "task"));
 	check->probe_error = copy_words(check, message ? message : "it gives no reason");
-	if (code)
-		check->probe_error = arena_format(check->arena, "%s: %s", code, check->probe_error);
+	check->probe_error_code = copy_words(check, code ? code : "no code");
 	return true;
 }
 

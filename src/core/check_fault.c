@@ -78,12 +78,12 @@ bool check_fault_is_absence(const struct check *check)
 	case CHECK_FAULT_NAME:
 	case CHECK_FAULT_PORT:
 	case CHECK_FAULT_ANSWER:
+	case CHECK_FAULT_SILENT_SERVER:
 		return check->request.is_remote;
 	case CHECK_FAULT_NOT_STARTED:
 	case CHECK_FAULT_SERVER_DIED:
 	case CHECK_FAULT_SERVER_FAILED:
 	case CHECK_FAULT_SERVER_STOPPED:
-	case CHECK_FAULT_SILENT_SERVER:
 	case CHECK_FAULT_PROBE:
 	case CHECK_FAULT_TOO_FEW:
 	case CHECK_FAULT_TRAINER_DIED:
@@ -110,6 +110,7 @@ static enum check_job job_of_step(const struct check *check, enum check_step ste
 void check_fault_set_job(struct check *check, enum check_job job)
 {
 	check->fault->job = check->jobs[job].has_begun ? check->jobs[job].name : NULL;
+	check->fault->is_of_task = job == CHECK_SERVERS_JOB || job == CHECK_MODEL_JOB;
 }
 
 void check_blame(struct check *check, enum check_fault_kind kind, enum check_step step,

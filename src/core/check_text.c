@@ -93,7 +93,7 @@ static void add_unreached(const struct check *check, struct text *text)
 /* "muster logs check-x1y2z --role ps --index 1" */
 static void add_log(const struct check_fault *fault, struct text *text)
 {
-	const char *dash = fault->task ? strrchr(fault->task, '-') : NULL;
+	const char *dash = fault->is_of_task && fault->task ? strrchr(fault->task, '-') : NULL;
 
 	if (!fault->job)
 		return;

@@ -187,7 +187,7 @@ def test_servers_of_setup_only_serve_a_remote_check_until_they_are_stopped(muste
     os.kill(frozen, signal.SIGSTOP)
     silent = muster("check", "remote", "--servers", targets["worker-0"], "--timeout", "60s", "-o", "json", env=environment)
     os.kill(frozen, signal.SIGCONT)
-    assert silent.returncode == 1
+    assert silent.returncode == 3
     assert report_of(silent)["fault"]["task"] == "ps-1"
 
     muster.until_running(name, 4)
