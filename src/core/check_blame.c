@@ -141,6 +141,44 @@ void check_blame_probe(struct check *check, enum check_step step, msec now)
 	}
 }
 
+/* Processes that are stopped. */
+
+static void blame_stopped_process(struct check *check, enum check_fault_kind kind,
+				  enum check_step step, const char *name, msec now)
+{
+	check_blame(check, kind, step, name, now,
+		    "%s did not answer: its process is stopped (SIGSTOP)", name);
+}
+
+static bool blame_stopped_server(struct check *check, enum check_step step, msec now)
+{
+	for (size_t i = 0; i < check->n_tasks; i++) {
+		if (!check->tasks[i].is_stopped)
+			continue;
+		blame_stopped_process(check, CHECK_FAULT_SERVER_STOPPED, step, check->tasks[i].name,
+				      now);
+		if (!check->jobs[CHECK_SERVERS_JOB].has_ended)
+			check_fault_set_job(check, CHECK_SERVERS_JOB);
+		return true;
+	}
+	return false;
+}
+
+/* A process that was stopped explains every silence. */
+static bool blame_stopped(struct check *check, enum check_step step, msec now)
+{
+	if (blame_stopped_server(check, step, now))
+		return true;
+	for (size_t i = 0; i < check->n_trainers; i++) {
+		if (!check->trainers[i].is_stopped)
+			continue;
+		blame_stopped_process(check, CHECK_FAULT_TRAINER_STOPPED, step,
+				      check->trainers[i].name, now);
+		return true;
+	}
+	return false;
+}
+
 /* The model. */
 
 static const struct check_trainer *find_complaint(const struct check *check)
@@ -170,6 +208,8 @@ static void blame_trainers(struct check *check, enum check_step step, msec now)
 	const struct check_job_record *model = &check->jobs[CHECK_MODEL_JOB];
 	const struct check_trainer *trainer = find_complaint(check);
 
+	if (blame_stopped(check, step, now))
+		return;
 	if (trainer) {
 		check_blame(check,
 			    trainer->is_data_error ? CHECK_FAULT_DATA : CHECK_FAULT_TRAINER_DIED,
@@ -228,42 +268,6 @@ bool check_blame_result(struct check *check, msec now)
 }
 
 /* Silence. */
-
-static void blame_stopped_process(struct check *check, enum check_fault_kind kind,
-				  enum check_step step, const char *name, msec now)
-{
-	check_blame(check, kind, step, name, now,
-		    "%s did not answer: its process is stopped (SIGSTOP)", name);
-}
-
-static bool blame_stopped_server(struct check *check, enum check_step step, msec now)
-{
-	for (size_t i = 0; i < check->n_tasks; i++) {
-		if (!check->tasks[i].is_stopped)
-			continue;
-		blame_stopped_process(check, CHECK_FAULT_SERVER_STOPPED, step, check->tasks[i].name,
-				      now);
-		if (!check->jobs[CHECK_SERVERS_JOB].has_ended)
-			check_fault_set_job(check, CHECK_SERVERS_JOB);
-		return true;
-	}
-	return false;
-}
-
-/* A process that was stopped explains every silence. */
-static bool blame_stopped(struct check *check, enum check_step step, msec now)
-{
-	if (blame_stopped_server(check, step, now))
-		return true;
-	for (size_t i = 0; i < check->n_trainers; i++) {
-		if (!check->trainers[i].is_stopped)
-			continue;
-		blame_stopped_process(check, CHECK_FAULT_TRAINER_STOPPED, step,
-				      check->trainers[i].name, now);
-		return true;
-	}
-	return false;
-}
 
 static void blame_silent_tasks(struct check *check, enum check_step step, const char *did_not,
 			       const char *time, msec now)

@@ -138,6 +138,8 @@ static void add_model(struct words *words, const struct check *check,
 	if (request->steps > 0)
 		add_number(words, "--steps", request->steps);
 	add_option(words, "--data-dir", request->data_dir);
+	/* Models that notice a silence themselves say more about it than we could. */
+	add_number(words, "--timeout", msec_to_whole_seconds(request->timeout / 2));
 }
 
 char **check_command(const struct check *check, enum check_job job,

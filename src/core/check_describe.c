@@ -230,6 +230,8 @@ static void add_progress(const struct check *check, enum check_step step, struct
 		break;
 	case CHECK_LIBRARY:
 	case CHECK_DATA:
+		text_add(text, "looking for it");
+		break;
 	case CHECK_STEP_COUNT:
 		break;
 	}

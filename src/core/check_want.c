@@ -60,6 +60,16 @@ bool check_wants(const struct check *check, enum check_job job)
 	return false;
 }
 
+bool check_suspects(const struct check *check)
+{
+	if (check->result != CHECK_OPEN)
+		return false;
+	for (size_t i = 0; i < check->n_trainers; i++)
+		if (check->trainers[i].error)
+			return true;
+	return false;
+}
+
 msec check_wake_at(const struct check *check)
 {
 	enum check_step step = check_current_step(check);

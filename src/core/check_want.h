@@ -7,6 +7,9 @@
 
 /* The job should run now: start it when it has not begun, end it when it is not wanted. */
 bool check_wants(const struct check *check, enum check_job job);
+/* Somebody complains of a silence: time to look whether a process is stopped, before the jobs are
+ * ended. */
+bool check_suspects(const struct check *check);
 /* When to look again; MSEC_NEVER: when something comes. */
 msec check_wake_at(const struct check *check);
 /* The result is known, and no job runs any more (but the servers that stay after --setup-only). */

@@ -66,10 +66,13 @@ static void report(struct check_supervision *supervision)
 /* A step whose time is over is given up; who is stopped cannot answer. */
 static void look_at_clock(struct check_supervision *supervision, msec now)
 {
-	if (now < check_wake_at(&supervision->check))
-		return;
-	check_jobs_look_for_stopped(supervision->jobs);
-	check_look(&supervision->check, now);
+	struct check *check = &supervision->check;
+	bool is_over = now >= check_wake_at(check);
+
+	if (is_over || check_suspects(check))
+		check_jobs_look_for_stopped(supervision->jobs);
+	if (is_over)
+		check_look(check, now);
 }
 
 static void go_on(void *data)
