@@ -310,20 +310,55 @@ bool check_take_line(struct check *check, enum check_job job, const char *line, 
 
 /* How jobs end. */
 
-/* The last line of a program that says more than the one before: its exception, muster's own
- * sentence, else simply the last one. One that was killed could not say why. */
+/* "errors_impl.UnavailableError: …": the head of a traceback may lie beyond the lines that are
+ * kept. */
+static bool is_exception(const char *line)
+{
+	size_t len = strcspn(line, ": ");
+	static const char *const endings[] = {"Error", "Exception"};
+
+	for (size_t i = 0; i < ARRAY_LEN(endings); i++) {
+		size_t ending_len = strlen(endings[i]);
+
+		if (line[len] == ':' && len > ending_len &&
+		    !strncmp(line + len - ending_len, endings[i], ending_len))
+			return true;
+	}
+	return false;
+}
+
+/* From the end, because what follows comes of what went before; NULL when no line is of that kind.
+ */
+static const char *find_last(const struct failure *failure, bool (*is_wanted)(const char *line))
+{
+	for (size_t i = failure->n_last_lines; i-- > 0;)
+		if (is_wanted(failure->last_lines[i]))
+			return failure->last_lines[i];
+	return NULL;
+}
+
+static bool is_of_muster(const char *line)
+{
+	return text_starts_with(line, "muster");
+}
+
+static bool has_words(const char *line)
+{
+	return line[strspn(line, " \t")] != '\0';
+}
+
+/* The last line of a program that says more than the others: its exception, muster's own sentence,
+ * else simply the last one. One that was killed could not say why. */
 static const char *find_cause(const struct failure *failure)
 {
-	if (failure->signal)
-		return NULL;
-	const char *exception = failure_find_exception(failure);
+	const char *cause = failure->signal ? NULL : failure_find_exception(failure);
 
-	if (exception || failure->n_last_lines == 0)
-		return exception;
-	for (size_t i = failure->n_last_lines; i-- > 0;)
-		if (text_starts_with(failure->last_lines[i], "muster"))
-			return failure->last_lines[i];
-	return failure->last_lines[failure->n_last_lines - 1];
+	if (failure->signal || cause)
+		return cause;
+	cause = find_last(failure, is_exception);
+	if (!cause)
+		cause = find_last(failure, is_of_muster);
+	return cause ? cause : find_last(failure, has_words);
 }
 
 static bool has_role(const struct failure *failure)

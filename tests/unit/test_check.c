@@ -353,6 +353,7 @@ int main(void)
 		STORY("server_ended_in_training"),
 		STORY("server_stopped_in_training"),
 		STORY("worker_raises"),
+		STORY("exception_without_head"),
 		STORY("data_are_wrong"),
 		STORY("training_never_ends"),
 		STORY("server_hangs_in_training"),
