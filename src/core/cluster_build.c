@@ -8,6 +8,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#define SHOWN_MAX 100
+
 void cluster_build_init(struct cluster_build *build, struct faults *faults)
 {
 	*build = (struct cluster_build){.arena = arena_new(), .faults = faults};
@@ -18,6 +20,21 @@ void cluster_build_done(struct cluster_build *build)
 	arena_free(build->arena);
 	free(build->jobs);
 	free(build->tasks);
+}
+
+int cluster_shown_length(const char *bytes, size_t len)
+{
+	if (len <= SHOWN_MAX)
+		return (int) len;
+	len = SHOWN_MAX;
+	while (len > 0 && ((unsigned char) bytes[len] & 0xc0) == 0x80)
+		len--;
+	return (int) len;
+}
+
+static int shown(const char *text)
+{
+	return cluster_shown_length(text, strlen(text));
 }
 
 static void tell_limit(struct cluster_build *build, struct place place, const char *path,
@@ -38,7 +55,8 @@ void cluster_build_add_job(struct cluster_build *build, const char *name, struct
 	}
 	if (name[0] && name_find_word(build->jobs, build->n_jobs, name) >= 0)
 		fault_add(build->faults, place, path,
-			  "job '%s' is there twice: all its tasks stand in one list", name);
+			  "job '%.*s' is there twice: all its tasks stand in one list", shown(name),
+			  name);
 	mem_grow(&build->jobs, &build->jobs_capacity, build->n_jobs, sizeof(*build->jobs));
 	build->jobs[build->n_jobs++] = name;
 }
@@ -53,17 +71,18 @@ static struct place place_in(struct place place, size_t offset)
 void cluster_build_add_task(struct cluster_build *build, int index, const char *address,
 			    struct place place, const char *path)
 {
-	size_t offset = 0;
-	const char *fault = address_fault(address, &offset);
-
 	if (build->is_full)
 		return;
 	if (build->n_tasks == LIMIT_REPLICAS) {
 		tell_limit(build, place, path, LIMIT_REPLICAS, "tasks");
 		return;
 	}
+	size_t offset = 0;
+	const char *fault = address_fault(address, &offset);
+
 	if (fault)
-		fault_add(build->faults, place_in(place, offset), path, "'%s': %s", address, fault);
+		fault_add(build->faults, place_in(place, offset), path, "'%.*s': %s",
+			  shown(address), address, fault);
 	mem_grow(&build->tasks, &build->tasks_capacity, build->n_tasks, sizeof(*build->tasks));
 	build->tasks[build->n_tasks++] = (struct found_task){
 		.job = build->n_jobs - 1,
@@ -87,8 +106,9 @@ static int compare_addresses(const void *a, const void *b)
 static void tell_shared_address(struct cluster_build *build, const struct found_task *first,
 				const struct found_task *task)
 {
-	fault_add(build->faults, task->place, task->path, "'%s' is the address of %s-%d already",
-		  task->address, build->jobs[first->job], first->index);
+	fault_add(build->faults, task->place, task->path,
+		  "'%.*s' is the address of %.*s-%d already", shown(task->address), task->address,
+		  shown(build->jobs[first->job]), build->jobs[first->job], first->index);
 }
 
 /* Two servers cannot listen at one address. */

@@ -41,6 +41,10 @@ void cluster_build_add_job(struct cluster_build *build, const char *name, struct
 void cluster_build_add_task(struct cluster_build *build, int index, const char *address,
 			    struct place place, const char *path);
 
+/* How many bytes of a name or an address a sentence shows, for "%.*s": whole characters, and few
+ * enough that there is room for what is wrong with it. */
+int cluster_shown_length(const char *bytes, size_t len);
+
 /* Makes the spec, which takes the arena along. ERR_INVALID when there was any fault, two tasks at
  * one address among them; the faults are sorted by their places then. */
 int cluster_build_end(struct cluster_build *build, struct cluster_spec **ret_spec) MUST_USE;

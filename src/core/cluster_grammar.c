@@ -56,6 +56,11 @@ static struct place place_of(struct part part, size_t offset)
 	return (struct place){.line = 1, .column = part_of(part, offset, part.len).column};
 }
 
+static int shown(struct part part)
+{
+	return cluster_shown_length(part.bytes, part.len);
+}
+
 static char *copy_part(const struct cluster_build *build, struct part part)
 {
 	return arena_format(build->arena, "%.*s", (int) part.len, part.bytes);
@@ -81,20 +86,20 @@ static void check_name(struct cluster_build *build, struct part part)
 		fault_add(build->faults, place_of(part, i), "",
 			  "job name '%.*s': expected a letter from a to z, then such letters and "
 			  "digits",
-			  (int) part.len, part.bytes);
+			  shown(part), part.bytes);
 		return;
 	}
 }
 
-static void read_tasks(struct cluster_build *build, struct part rest)
+static void read_tasks(struct cluster_build *build, struct part name, struct part rest)
 {
-	const char *job = build->jobs[build->n_jobs - 1];
 	struct part piece;
 
 	for (int index = 0; next_piece(&rest, ';', &piece); index++)
 		if (piece.len == 0)
 			fault_add(build->faults, place_of(piece, 0), "",
-				  "task %d of job '%s' is empty: expected HOST:PORT", index, job);
+				  "task %d of job '%.*s' is empty: expected HOST:PORT", index,
+				  shown(name), name.bytes);
 		else
 			cluster_build_add_task(build, index, copy_part(build, piece),
 					       place_of(piece, 0), "");
@@ -108,7 +113,7 @@ static void tell_missing_bar(struct cluster_build *build, struct part part)
 	else
 		fault_add(build->faults, place_of(part, part.len), "",
 			  "job '%.*s' has no '|': expected NAME|HOST:PORT(;HOST:PORT)*",
-			  (int) part.len, part.bytes);
+			  shown(part), part.bytes);
 }
 
 /* NAME|HOST:PORT(;HOST:PORT)* */
@@ -124,11 +129,11 @@ static void read_job(struct cluster_build *build, struct part part)
 	cluster_build_add_job(build, copy_part(build, name), place_of(name, 0), "");
 	if (build->is_full)
 		return;
-	read_tasks(build, tasks);
+	read_tasks(build, name, tasks);
 	if (rest.bytes)
 		fault_add(build->faults, place_of(tasks, tasks.len), "",
 			  "a second '|' in job '%.*s': jobs are separated by ',', tasks by ';'",
-			  (int) name.len, name.bytes);
+			  shown(name), name.bytes);
 }
 
 static bool is_readable(size_t len, struct faults *faults)

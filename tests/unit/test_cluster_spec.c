@@ -215,6 +215,29 @@ static void a_text_longer_than_the_limit_is_refused(void **state)
 	assert_string_equal(faults.list[1].sentence, "longer than 1048576 bytes");
 }
 
+/* Cut between characters: the umlaut stands at bytes 99 and 100. */
+static void a_long_name_leaves_room_for_what_is_wrong_with_it(void **state)
+{
+	(void) state;
+	struct text text CLEANUP(text_done) = {0};
+	struct text wanted CLEANUP(text_done) = {0};
+	struct faults faults CLEANUP(faults_done) = {0};
+	struct cluster_spec *none = NULL;
+
+	text_add(&text, "a|");
+	text_add(&wanted, "'");
+	for (int i = 0; i < 99; i++) {
+		text_add_char(&text, 'h');
+		text_add_char(&wanted, 'h');
+	}
+	text_add(&wanted, "': this has no place in an address: expected HOST:PORT");
+	for (int i = 0; i < 1000; i++)
+		text_add(&text, "\xc3\xa4");
+	assert_int_equal(cluster_spec_read(text_of(&text), &faults, &none), ERR_INVALID);
+	assert_string_equal(faults.list[0].sentence, text_of(&wanted));
+	assert_int_equal(faults.list[0].place.column, 102);
+}
+
 static void assert_not_own(struct cluster_spec *spec, const char *job, int index,
 			   const char *sentence)
 {
@@ -344,6 +367,7 @@ int main(void)
 		cmocka_unit_test(more_tasks_than_the_limit_are_refused),
 		cmocka_unit_test(more_jobs_than_the_limit_are_refused),
 		cmocka_unit_test(a_text_longer_than_the_limit_is_refused),
+		cmocka_unit_test(a_long_name_leaves_room_for_what_is_wrong_with_it),
 		cmocka_unit_test(a_task_that_the_cluster_lacks_is_told_with_those_that_it_has),
 		cmocka_unit_test(a_tf_config_gives_the_same_as_the_grammar),
 		cmocka_unit_test(a_sparse_tf_config_keeps_its_indices),
