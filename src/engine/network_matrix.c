@@ -105,12 +105,14 @@ static void add_sentence(struct text *text, const struct matrix *matrix, size_t 
 			 const struct network_finding *finding)
 {
 	const struct network_peer *own = &matrix->peers[matrix->own], *to = &matrix->peers[peer];
+	bool is_one_name = text_equals(to->name, to->host);
 
 	text_addf(text, "%s %s ", own->name,
 		  finding->stage == NETWORK_DONE ? "reaches" : "cannot reach");
-	if (!text_equals(to->name, to->host))
-		text_addf(text, "%s at ", to->name);
-	text_addf(text, "%s: ", matrix->addresses[peer]);
+	if (is_one_name)
+		text_addf(text, "%s: ", matrix->addresses[peer]);
+	else
+		text_addf(text, "%s (%s): ", to->name, matrix->addresses[peer]);
 	if (finding->stage != NETWORK_DONE) {
 		text_add(text, finding->error);
 		return;

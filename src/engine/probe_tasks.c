@@ -208,6 +208,7 @@ int probe_tasks_find(const struct probe_request *request, const struct probe_ser
 
 	int failure = find_all(&search);
 
-	qsort(tasks->tasks, tasks->count, sizeof(*tasks->tasks), compare_tasks);
+	if (tasks->count > 0)
+		qsort(tasks->tasks, tasks->count, sizeof(*tasks->tasks), compare_tasks);
 	return failure;
 }

@@ -26,6 +26,8 @@ struct network_answerer *network_answerer_new(struct loop *loop, int take_fd,
 					      size_t own, loop_fn on_change, void *data) MUST_USE;
 void network_answerer_free(struct network_answerer *answerer); /* NULL is fine */
 
+/* Nothing is to be expected of that task: it counts as if it had asked. */
+void network_answerer_expect_nothing(struct network_answerer *answerer, size_t peer);
 /* Every other task has asked. */
 bool network_answerer_was_asked_by_all(const struct network_answerer *answerer);
 bool network_answerer_is_busy(const struct network_answerer *answerer); /* somebody is connected */

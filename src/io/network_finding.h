@@ -4,6 +4,7 @@
 #include "base/own.h"
 
 #include <netinet/in.h>
+#include <stdbool.h>
 
 struct network_peer {
 	const char *name; /* of the task: "worker-0" */
@@ -28,6 +29,7 @@ struct network_finding {
 	double round_trip; /* median of small messages, there and back */
 	double bandwidth; /* bytes a second from here to there, roughly; 0: not measured */
 	double clock; /* how far the peer's clock is ahead of ours */
+	bool is_stranger; /* what answers there speaks another protocol, and will ask nothing */
 	char address[INET6_ADDRSTRLEN]; /* what the name stands for; "": not resolved */
 	char error[160]; /* "connection refused"; "" where nothing failed */
 };

@@ -74,6 +74,7 @@ static int receive_answer(int fd, const struct network_question *question, msec 
 	if (failure && len == 0)
 		return failure;
 	if (failure || !network_frame_read(bytes, ret_answer)) {
+		finding->is_stranger = true;
 		network_finding_fail(finding, NETWORK_ANSWER, "%s", stranger_of(bytes, len));
 		return EPROTO;
 	}

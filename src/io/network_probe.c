@@ -109,6 +109,9 @@ static void finish_question(struct run *run, size_t peer, const struct network_f
 		return;
 	run->questions[peer].is_final = true;
 	run->n_open--;
+	/* As when we are restarted alone, and all others serve already. */
+	if (finding->is_stranger && run->answerer)
+		network_answerer_expect_nothing(run->answerer, peer);
 	run->tell(peer, finding, run->data);
 }
 

@@ -59,7 +59,7 @@ def test_people_get_sentences(muster, stub):
     servers = [muster.start(*arguments_of(stub, spec, "worker", index, "--network-timeout", f"{LIMIT}s"))
                for index in (0, 1)]
     said = read_line(servers[0].stderr)
-    assert said.startswith(f"muster: worker-0 reaches worker-1 at 127.0.0.1:{ports[1]}: round trip ")
+    assert said.startswith(f"muster: worker-0 reaches worker-1 (127.0.0.1:{ports[1]}): round trip ")
     assert "same clock" in said
     read_until(servers[1].stderr, "serves at")
 
@@ -71,7 +71,7 @@ def test_a_task_that_is_missing_is_told_and_the_server_serves_all_the_same(muste
     event = events_until_it_serves(server)["ps-0"]
     assert (event["stage"], event["error"]) == ("connect", "connection refused")
     assert read_line(server.stderr) == (
-        f"muster: worker-0 cannot reach ps-0 at 127.0.0.1:{ports[1]}: connection refused\n")
+        f"muster: worker-0 cannot reach ps-0 (127.0.0.1:{ports[1]}): connection refused\n")
 
 
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
@@ -161,7 +161,7 @@ def test_tasks_name_the_one_that_is_missing_and_the_one_that_answers_nothing(new
         assert events["worker-1"]["ip"] == "10.99.0.2"
         assert f"muster: {task} cannot reach worker-0:2222: connection refused\n" in said
         assert f"muster: {task} cannot reach worker-1:2222: timed out\n" in said
-        assert f"muster: {task} cannot reach worker-2 at nowhere:2222: " in said
+        assert f"muster: {task} cannot reach worker-2 (nowhere:2222): " in said
 
 
 def test_a_way_that_swallows_large_packets_is_told_by_the_task_that_sends_them(new_machine, stub):

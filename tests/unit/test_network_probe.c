@@ -213,13 +213,14 @@ static void assert_stranger(const void *greeting, size_t len, const char *error)
 	int listener = listen_somewhere(&cluster.peers[1].port);
 	pid_t stranger = fork_stranger(listener, greeting, len);
 
-	assert_int_equal(run_task(&cluster, 0, PATIENT, NULL), 0);
+	assert_int_equal(run_task(&cluster, 0, LIMIT, NULL), 0);
 	assert_fails(&cluster, 1, NETWORK_ANSWER, error);
 	assert_ends_well(stranger);
 	file_close(&listener);
 	assert_nothing_is_left(&cluster, 0);
 }
 
+/* And not waited for: they ask nothing. */
 static void servers_of_another_kind_are_told(void **state)
 {
 	(void) state;
