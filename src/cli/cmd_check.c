@@ -55,6 +55,14 @@ static void read_model(struct call *call)
 			call->request.model = model;
 }
 
+static bool is_named(const char *const *servers, size_t count, const char *url)
+{
+	for (size_t i = 0; i < count; i++)
+		if (text_equals(servers[i], url))
+			return true;
+	return false;
+}
+
 /* "grpc://a:1,grpc://b:2", as --servers or in the variable of TensorFlow's old test. */
 static void read_servers(struct call *call, const char *list)
 {
@@ -69,7 +77,7 @@ static void read_servers(struct call *call, const char *list)
 			continue;
 		if (check_server_read(word, call->arena, &server, &err) < 0)
 			add_fault(call, err.text);
-		else
+		else if (!is_named(servers, call->request.n_servers, server.url))
 			servers[call->request.n_servers++] = server.url;
 	}
 	call->request.servers = servers;

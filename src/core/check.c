@@ -227,7 +227,7 @@ static void note_network(struct check *check, size_t count_before, msec now)
 void check_add_event(struct check *check, const struct json *event, msec now)
 {
 	size_t n_ways = check->network.count;
-	bool is_news = check_take_event(check, NULL, event);
+	bool is_news = check_take_event(check, CHECK_SERVERS_JOB, NULL, event);
 
 	note_network(check, n_ways, now);
 	if (is_news)

@@ -30,7 +30,7 @@ void check_job_begun(struct check *check, enum check_job job, msec now);
 /* A line that the foreground `muster run` of a job has printed, without its line feed. */
 void check_add_line(struct check *check, enum check_job job, const char *line, size_t len,
 		    msec now);
-/* An event that was found out in another way: "network" from this machine. */
+/* An event of servers that was found out in another way: "network", from this machine. */
 void check_add_event(struct check *check, const struct json *event, msec now);
 /* A job has ended; `status` is that of its record, NULL where there is none. */
 void check_job_ended(struct check *check, enum check_job job, int exit_code,

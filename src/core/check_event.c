@@ -9,6 +9,8 @@
 
 /* Devices of one task that are kept. */
 #define DEVICES_MOST 256
+/* Whoever tells more than this is not listened to any more: what is told takes memory. */
+#define EVENTS_MOST 1000000
 /* Longer words of others are cut. */
 #define WORDS_MOST 600
 
@@ -87,7 +89,7 @@ static struct check_task *task_of(struct check *check, const struct json *event)
 
 	if (!name)
 		return NULL;
-	return check->request.is_remote ? check_add_task(check, name)
+	return check->request.is_remote ? check_add_task(check, copy_words(check, name))
 					: check_find_task(check, name);
 }
 
@@ -122,11 +124,12 @@ static bool take_ran(struct check *check, const char *from, const struct json *e
 	return task != NULL;
 }
 
-static bool take_probe_error(struct check *check, const struct json *event)
+static bool take_probe_error(struct check *check, const char *from, const struct json *event)
 {
 	const char *code = string_of(event, "code");
 	const char *message = string_of(event, "message");
 
+	(void) from;
 	if (check->probe_error)
 		return false;
 	check->probe_error_step =
@@ -137,21 +140,15 @@ static bool take_probe_error(struct check *check, const struct json *event)
 	return true;
 }
 
-static bool take_trainer_error(struct check *check, struct check_trainer *trainer,
-			       const struct json *event)
+/* In the roll call only who still answers is of interest. */
+static bool take_answer(struct check *check, const char *from, const struct json *event)
 {
-	const char *message = string_of(event, "message");
+	struct check_task *task = check_find_task(check, string_of(event, "task"));
 
-	trainer->error = copy_words(check, message ? message : "it gives no reason");
-	trainer->is_data_error = text_equals(string_of(event, "step"), "data");
-	return true;
-}
-
-static bool take_error(struct check *check, const char *from, const struct json *event)
-{
-	struct check_trainer *trainer = check_find_trainer(check, from);
-
-	return trainer ? take_trainer_error(check, trainer, event) : take_probe_error(check, event);
+	(void) from;
+	if (task)
+		task->has_answered = true;
+	return task != NULL;
 }
 
 /* Events of models. */
@@ -162,6 +159,18 @@ static bool take_data(struct check *check, const char *from, const struct json *
 	check->data_name = copy_words(check, string_of(event, "name"));
 	check->data_source = copy_words(check, string_of(event, "source"));
 	check->data_examples = json_as_integer(json_get(event, "examples"), 0);
+	return true;
+}
+
+static bool take_trainer_error(struct check *check, const char *from, const struct json *event)
+{
+	struct check_trainer *trainer = check_find_trainer(check, from);
+	const char *message = string_of(event, "message");
+
+	if (!trainer)
+		return false;
+	trainer->error = copy_words(check, message ? message : "it gives no reason");
+	trainer->is_data_error = text_equals(string_of(event, "step"), "data");
 	return true;
 }
 
@@ -215,28 +224,36 @@ static bool take_result(struct check *check, const char *from, const struct json
 
 typedef bool (*take_fn)(struct check *check, const char *from, const struct json *event);
 
+/* Each word is heard from the programs that it belongs to, and from no others. */
 static const struct kind {
 	const char *word;
+	enum check_job job;
 	take_fn take;
 } kinds[] = {
-	{"serving", take_serving},
-	{"network", take_network},
-	{"devices", take_devices},
-	{"ran", take_ran},
-	{"error", take_error},
-	{"data", take_data},
-	{"training-begins", take_training_begins},
-	{"training-ends", take_training_ends},
-	{"step", take_step},
-	{"result", take_result},
+	{"serving", CHECK_SERVERS_JOB, take_serving},
+	{"network", CHECK_SERVERS_JOB, take_network},
+	{"devices", CHECK_PROBE_JOB, take_devices},
+	{"ran", CHECK_PROBE_JOB, take_ran},
+	{"error", CHECK_PROBE_JOB, take_probe_error},
+	{"ran", CHECK_ROLL_CALL_JOB, take_answer},
+	{"data", CHECK_MODEL_JOB, take_data},
+	{"training-begins", CHECK_MODEL_JOB, take_training_begins},
+	{"training-ends", CHECK_MODEL_JOB, take_training_ends},
+	{"step", CHECK_MODEL_JOB, take_step},
+	{"result", CHECK_MODEL_JOB, take_result},
+	{"error", CHECK_MODEL_JOB, take_trainer_error},
 };
 
-bool check_take_event(struct check *check, const char *from, const struct json *event)
+bool check_take_event(struct check *check, enum check_job job, const char *from,
+		      const struct json *event)
 {
 	const char *word = string_of(event, "muster");
 
+	if (check->n_events == EVENTS_MOST)
+		return false;
+	check->n_events++;
 	for (size_t i = 0; i < ARRAY_LEN(kinds); i++)
-		if (text_equals(word, kinds[i].word))
+		if (kinds[i].job == job && text_equals(word, kinds[i].word))
 			return kinds[i].take(check, from, event);
 	return false;
 }
@@ -275,17 +292,6 @@ static bool keep_own_words(struct check *check, enum check_job job, const char *
 	return true;
 }
 
-/* In the roll call only who still answers is of interest. */
-static bool take_answer(struct check *check, const struct json *event)
-{
-	struct check_task *task = check_find_task(check, string_of(event, "task"));
-
-	if (!task || !text_equals(string_of(event, "muster"), "ran"))
-		return false;
-	task->has_answered = true;
-	return true;
-}
-
 bool check_take_line(struct check *check, enum check_job job, const char *line, size_t len)
 {
 	static const char beginning[] = "{\"muster\"";
@@ -303,9 +309,7 @@ bool check_take_line(struct check *check, enum check_job job, const char *line, 
 		return false;
 	if (json_read(rest, rest_len, &event, NULL) < 0)
 		return false;
-	if (job == CHECK_ROLL_CALL_JOB)
-		return take_answer(check, event);
-	return check_take_event(check, text_of(&from), event);
+	return check_take_event(check, job, text_of(&from), event);
 }
 
 /* How jobs end. */

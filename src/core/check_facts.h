@@ -150,6 +150,7 @@ struct check {
 	int64_t data_examples;
 	int64_t step, steps_wanted; /* the greatest that was told, of how many */
 	double loss; /* NAN: not told */
+	size_t n_events; /* that were heard */
 	struct json *figures; /* the model's "result" event; NULL */
 
 	msec roll_called; /* when the roll call was asked for; MSEC_UNSET: it was not */
