@@ -51,7 +51,7 @@ def failed_with(muster, spec, library, code=1, **options):
 
 # Which server.
 
-def test_every_fault_of_the_spec_is_told_with_its_column(muster, stub):
+def test_every_fault_of_the_spec_is_told_with_its_column(muster):
     said = refused(muster, 2, "--cluster-spec", "Worker|a:1;b,ps|c:1;,ps|a:1", "--job-name", "worker")
     assert said == (
         "--cluster-spec:1:1: job name 'Worker': expected a letter from a to z, then such letters and digits\n"
