@@ -32,6 +32,7 @@ struct doctor_tensorflow {
 
 struct doctor_library {
 	const char *path; /* TensorFlow's C library */
+	const char *version; /* "2.21.0", where it is a wheel's */
 	const char *origin; /* where it was found: "virtual environment" */
 	const char *fault;
 };
@@ -77,6 +78,7 @@ struct doctor_facts {
 	struct doctor_network network;
 	struct doctor_gpu gpu;
 	int64_t shared_memory; /* size of /dev/shm in bytes; DOCTOR_UNKNOWN: there is none */
+	bool is_superuser; /* who needs no sudo, and may have none */
 	bool is_clock_known;
 	bool is_clock_synchronised;
 };

@@ -7,10 +7,24 @@
 #include <assert.h>
 #include <stdarg.h>
 #include <stdio.h>
+#include <string.h>
 
 const char *const doctor_state_words[3] = {"ok", "warning", "missing"};
 
 #define FOUND_SIZE 1024
+
+/* The command as this user would write it. */
+static const char *copy_mend(const struct judgement *judgement, const char *mend)
+{
+	static const char sudo[] = "sudo ";
+	char *copy = arena_copy_text(judgement->arena, mend);
+
+	if (!copy || !judgement->facts->is_superuser)
+		return copy;
+	for (char *word; (word = strstr(copy, sudo));)
+		memmove(word, word + strlen(sudo), strlen(word + strlen(sudo)) + 1);
+	return copy;
+}
 
 void judgement_add(struct judgement *judgement, const char *name, enum doctor_state state,
 		   const char *mend, const char *format, ...)
@@ -27,7 +41,7 @@ void judgement_add(struct judgement *judgement, const char *name, enum doctor_st
 		.name = name,
 		.state = state,
 		.found = arena_copy_text(judgement->arena, found),
-		.mend = arena_copy_text(judgement->arena, mend),
+		.mend = copy_mend(judgement, mend),
 	};
 }
 

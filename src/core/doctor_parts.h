@@ -10,7 +10,8 @@ struct judgement {
 	struct doctor_report *report;
 };
 
-/* Adds a row; `mend` is copied, NULL where there is nothing to mend. */
+/* Adds a row; `mend` is copied, without "sudo" for the superuser, and NULL where there is nothing
+ * to mend. */
 void judgement_add(struct judgement *judgement, const char *name, enum doctor_state state,
 		   const char *mend, const char *format, ...) PRINTF_LIKE(5, 6);
 

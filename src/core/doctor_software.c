@@ -79,8 +79,9 @@ static void judge_library(struct judgement *judgement)
 	const char *mend = pip_install(judgement, wanted_package(judgement));
 
 	if (library->path)
-		judgement_add(judgement, "libtensorflow", DOCTOR_OK, NULL, "%s (%s)", library->path,
-			      library->origin);
+		judgement_add(judgement, "libtensorflow", DOCTOR_OK, NULL, "%s, %s (%s)",
+			      library->version ? library->version : "version unknown",
+			      library->path, library->origin);
 	else if (!judgement->facts->tensorflow.is_installed)
 		judgement_add(judgement, "libtensorflow", DOCTOR_WARNING, mend,
 			      "comes with TensorFlow; muster server and muster check need it");

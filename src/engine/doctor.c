@@ -29,7 +29,10 @@ static void collect_clock(struct doctor_facts *facts)
 
 void doctor_collect(const char *state_folder, struct arena *arena, struct doctor_facts *ret_facts)
 {
-	*ret_facts = (struct doctor_facts){.shared_memory = size_of_shared_memory()};
+	*ret_facts = (struct doctor_facts){
+		.shared_memory = size_of_shared_memory(),
+		.is_superuser = geteuid() == 0,
+	};
 	doctor_collect_software(ret_facts, arena);
 	doctor_collect_network(&ret_facts->network, arena);
 	doctor_collect_limits(&ret_facts->limits);

@@ -95,6 +95,7 @@ static void collect_library(struct doctor_library *library, struct arena *arena)
 		return;
 	}
 	library->path = arena_copy_text(arena, place->path);
+	library->version = arena_copy_text(arena, place->version);
 	library->origin = library_origin_words[place->origin];
 }
 

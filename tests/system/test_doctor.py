@@ -72,7 +72,7 @@ def test_no_python_is_told_and_nothing_of_its_packages(doctor, muster, tmp_path)
 
     done = muster("doctor", code=1, env=env)
     assert "missing  python" in done.stdout
-    assert "mend: sudo apt-get install python3" in done.stdout
+    assert "apt-get install python3" in done.stdout
     assert done.stderr.startswith("muster: TensorFlow jobs cannot run here: 1 thing is missing")
 
 
@@ -140,4 +140,4 @@ def test_a_machine_without_a_network_is_told(doctor):
         pytest.skip("no network name space of our own here")
     row = doctor(before=alone)["loopback"]
     assert row["state"] == "missing"
-    assert row["mend"] == "sudo ip link set lo up"
+    assert row["mend"] == "ip link set lo up"  # as root, whom --map-root-user makes of us

@@ -28,7 +28,9 @@ static int begin(void **state)
 			       .folder = "/venv/lib/python3.11/site-packages",
 			       .tf_keras = "2.21.0",
 			       .scikit_learn = "1.7.2"},
-		.library = {.path = "/venv/libtensorflow_cc.so.2", .origin = "virtual environment"},
+		.library = {.path = "/venv/libtensorflow_cc.so.2",
+			    .version = "2.21.0",
+			    .origin = "virtual environment"},
 		.limits = {.files = 1024,
 			   .most_files = 1048576,
 			   .processes = DOCTOR_UNKNOWN,
@@ -94,6 +96,8 @@ static void a_machine_with_everything_is_well(void **state)
 	assert_int_equal(doctor_count(&visit->report, DOCTOR_OK), visit->report.n_rows);
 	assert_string_equal(find(visit, "python")->found,
 			    "3.11, /venv/bin/python (virtual environment)");
+	assert_string_equal(find(visit, "libtensorflow")->found,
+			    "2.21.0, /venv/libtensorflow_cc.so.2 (virtual environment)");
 	assert_string_equal(find(visit, "memory")->found,
 			    "16.0 GB left: room for 25 workers of 620 MB");
 	assert_string_equal(find(visit, "gpu")->found, "none: jobs run on processors");
@@ -197,6 +201,18 @@ static void a_name_without_an_address_is_a_hint(void **state)
 
 	assert_string_equal(row->found, "here: no address");
 	assert_string_equal(row->mend, "echo '127.0.1.1 here' | sudo tee -a /etc/hosts");
+}
+
+static void the_superuser_needs_no_sudo(void **state)
+{
+	struct visit *visit = *state;
+
+	visit->facts.is_superuser = true;
+	visit->facts.network.host_fault = "no address";
+	visit->facts.network.loopback_fault = "127.0.0.1: Network is unreachable";
+	assert_string_equal(judge(visit, "host name", DOCTOR_WARNING)->mend,
+			    "echo '127.0.1.1 here' | tee -a /etc/hosts");
+	assert_string_equal(judge(visit, "loopback", DOCTOR_MISSING)->mend, "ip link set lo up");
 }
 
 static void few_open_files_are_told_and_hardly_any_are_missing(void **state)
@@ -335,6 +351,7 @@ int main(void)
 		TEST(a_package_of_the_examples_is_a_hint),
 		TEST(jobs_need_ports_and_a_loopback),
 		TEST(a_name_without_an_address_is_a_hint),
+		TEST(the_superuser_needs_no_sudo),
 		TEST(few_open_files_are_told_and_hardly_any_are_missing),
 		TEST(threads_are_counted_in_workers),
 		TEST(memory_is_counted_in_workers_and_the_tighter_limit_counts),
