@@ -200,7 +200,7 @@ static void add_venv_packages(struct python_place *place, const char *prefix, co
 	char *home CLEANUP(mem_free_text) = setting_of(settings, "home");
 
 	add_site_packages(place, prefix);
-	if (!sees_system || strcasecmp(sees_system, "true") != 0 || !home)
+	if (!home || !sees_system || !text_equals_ignoring_case(sees_system, "true"))
 		return;
 	char *base CLEANUP(mem_free_text) = folder_of(home);
 
@@ -247,10 +247,12 @@ static char *behind_shim(const char *shims, const char *name, const struct pytho
 {
 	char *root CLEANUP(mem_free_text) = folder_of(shims);
 	char *file CLEANUP(mem_free_text) = mem_format("%s/version", root);
-	char *version CLEANUP(mem_free_text) = mem_copy_text(search->pyenv_version);
+	char *version CLEANUP(mem_free_text) = NULL;
 	size_t len;
 
-	if (!is_set(version) && file_read_whole(file, SETTINGS_LIMIT, &version, &len, NULL))
+	if (is_set(search->pyenv_version))
+		version = mem_copy_text(search->pyenv_version);
+	else if (file_read_whole(file, SETTINGS_LIMIT, &version, &len, NULL))
 		return NULL;
 	version[strcspn(version, ":\r\n")] = '\0';
 	char *program CLEANUP(mem_free_text) =
