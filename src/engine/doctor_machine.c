@@ -88,18 +88,28 @@ static char *find_existing(const char *path)
 	return TAKE(folder);
 }
 
-/* Writes into a file that has no name and is gone when it is closed. 0 or errno. */
+/* A file that is gone when it is closed; -1 (errno). Not every file system knows such without a
+ * name from the beginning. */
+static int open_nameless(const char *folder)
+{
+	char *path CLEANUP(mem_free_text) = mem_format("%s/.muster-XXXXXX", folder);
+	int fd = open(folder, O_TMPFILE | O_WRONLY | O_CLOEXEC, 0600);
+
+	if (fd >= 0 || (errno != EOPNOTSUPP && errno != EISDIR))
+		return fd;
+	fd = mkostemp(path, O_CLOEXEC);
+	if (fd >= 0)
+		unlink(path);
+	return fd;
+}
+
+/* 0 or errno. */
 static int try_to_write(const char *folder)
 {
 	static const char zeros[PROBE_SIZE];
-	int fd CLEANUP(file_close) = open(folder, O_TMPFILE | O_WRONLY | O_CLOEXEC, 0600);
+	int fd CLEANUP(file_close) = open_nameless(folder);
 
-	if (fd >= 0)
-		return file_write_all(fd, zeros, sizeof(zeros), NULL);
-	/* A file system that knows no such files. */
-	if (errno == EOPNOTSUPP || errno == EISDIR)
-		return access(folder, W_OK | X_OK) < 0 ? errno : 0;
-	return errno;
+	return fd < 0 ? errno : file_write_all(fd, zeros, sizeof(zeros), NULL);
 }
 
 void doctor_collect_state_folder(struct doctor_state_folder *folder, const char *path,
