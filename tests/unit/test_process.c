@@ -195,12 +195,30 @@ static void a_process_without_its_main_thread_lives_and_keeps_its_mark(void **st
 	waitpid(pid, NULL, 0);
 }
 
+static void a_process_is_stopped_when_one_of_its_descendants_is(void **state)
+{
+	(void) state;
+	pid_t pid = start_sleeper("A=b");
+	siginfo_t stopped;
+
+	assert_false(process_is_stopped(getpid()));
+	kill(pid, SIGSTOP);
+	assert_int_equal(waitid(P_PID, (id_t) pid, &stopped, WSTOPPED), 0);
+	assert_true(process_is_stopped(pid));
+	assert_true(process_is_stopped(getpid()));
+	kill_without_reaping(pid);
+	assert_false(process_is_stopped(pid));
+	waitpid(pid, NULL, 0);
+	assert_false(process_is_stopped(pid));
+}
+
 int main(int argc, char **argv)
 {
 	if (argc > 1 && !strcmp(argv[1], WITHOUT_MAIN_THREAD))
 		leave_main_thread();
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_process_is_known_again_until_it_ends),
+		cmocka_unit_test(a_process_is_stopped_when_one_of_its_descendants_is),
 		cmocka_unit_test(the_same_pid_of_another_start_or_boot_is_another_process),
 		cmocka_unit_test(a_process_that_does_not_exist_is_told),
 		cmocka_unit_test(children_are_found_and_strangers_are_not),
