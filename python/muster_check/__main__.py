@@ -9,10 +9,28 @@ import importlib
 import os
 import re
 import sys
+import traceback
 
+from muster_check import membership, watch
 from muster_check.events import Fault, tell
 
-MODELS = {name: f"muster_check.{name}" for name in ("census", "mnist", "mwms", "ps2")}
+
+def run_on_servers(arguments):
+    """A client of servers that exist."""
+    return importlib.import_module(f"muster_check.{arguments.model}").run(arguments)
+
+
+def run_as_member(arguments):
+    """A member of a cluster that TF_CONFIG describes and that the members are themselves."""
+    member = membership.read()
+
+    def work(happened):
+        return told(lambda: importlib.import_module(f"muster_check.{arguments.model}").run(arguments, member, happened))
+
+    return watch.run(arguments.timeout, member.others(), work)
+
+
+MODELS = {"census": run_on_servers, "mnist": run_on_servers, "mwms": run_as_member, "ps2": run_as_member}
 
 
 def read_worker_number():
@@ -55,15 +73,20 @@ def read_arguments():
     return arguments
 
 
+def told(work):
+    """The exit code of `work`; what it complains of is told."""
+    try:
+        return work()
+    except Fault as fault:
+        tell("error", step=fault.step, message=str(fault))
+        if "--verbose" in sys.argv:
+            traceback.print_exc()
+        return 1
+
+
 def main():
     arguments = read_arguments()
-    try:
-        return importlib.import_module(MODELS[arguments.model]).run(arguments)
-    except Fault as fault:
-        if arguments.verbose:
-            raise
-        tell("error", step=fault.step, message=str(fault))
-        return 1
+    return told(lambda: MODELS[arguments.model](arguments))
 
 
 if __name__ == "__main__":

@@ -11,7 +11,7 @@ import urllib.parse
 
 from muster_check.events import Fault
 from muster_check.runtime import tf, v1
-from muster_check.tasks import cause_of, listed, task_of
+from muster_check.tasks import cause_of, fault_of, listed, task_of
 
 CONNECT_LIMIT = 5  # seconds until a server that is there has accepted
 PROBE_LIMIT = 5  # seconds until a task that lives has listed its devices
@@ -92,9 +92,9 @@ class Cluster:
                 raise Fault("training", f"{listed(silent)} did not answer {reason}") from error
             if is_late:
                 raise Late("training", f"nothing came of it within {limit:.0f} s") from error
-            raise Fault("training", "{}: {}".format(*cause_of(error))) from error
+            raise fault_of(error) from error
         except tf.errors.OpError as error:
-            raise Fault("training", "{}: {}".format(*cause_of(error))) from error
+            raise fault_of(error) from error
 
 
 def connect(target):

@@ -21,12 +21,15 @@ class Membership:
 
 def read():
     """A Fault when TF_CONFIG is not there or cannot be understood."""
+    text = os.environ.get("TF_CONFIG")
+    if not text:
+        raise Fault("training", "no TF_CONFIG: this model runs as a job of muster")
     try:
-        config = json.loads(os.environ["TF_CONFIG"])
+        config = json.loads(text)
         role, index = config["task"]["type"], int(config["task"]["index"])
         cluster = {name: list(addresses) for name, addresses in config["cluster"].items()}
     except KeyError as error:
-        raise Fault("training", f"TF_CONFIG has no {error}: this model runs as a job of muster") from error
+        raise Fault("training", f"TF_CONFIG cannot be understood: it has no {error}") from error
     except (ValueError, TypeError, AttributeError) as error:
         raise Fault("training", f"TF_CONFIG cannot be understood: {error}") from error
     return Membership(role, index, cluster)

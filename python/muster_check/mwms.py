@@ -3,15 +3,13 @@
 The workers start their servers themselves, at the addresses of TF_CONFIG, and go from step to step together.
 """
 
-from tensorflow.python.eager import context
-
-from muster_check import digits, membership
+from muster_check import digits
 from muster_check.dataset import LABEL
 from muster_check.events import Progress, tell_data, training
 from muster_check.network import Network, input_for
 from muster_check.result import judge
-from muster_check.runtime import tf
-from muster_check.watch import Watch
+from muster_check.runtime import context, tf
+from muster_check.tasks import faults
 
 
 def make_step(strategy, network):
@@ -22,7 +20,7 @@ def make_step(strategy, network):
     return step
 
 
-def train(strategy, network, dataset, arguments, watch):
+def train(strategy, network, dataset, arguments, happened):
     batches = iter(strategy.distribute_datasets_from_function(
         lambda part: input_for(dataset, arguments.batch_size, seed=part.input_pipeline_id)))
     step = make_step(strategy, network)
@@ -30,7 +28,7 @@ def train(strategy, network, dataset, arguments, watch):
     with training(arguments.worker):
         for number in range(1, arguments.steps + 1):
             progress.tell(number, step(batches))
-            watch.happened()
+            happened()
 
 
 def wait_for_all(limit):
@@ -38,18 +36,17 @@ def wait_for_all(limit):
     context.context().wait_at_barrier("training-ends", limit * 1000)
 
 
-def run(arguments):
-    member = membership.read()
+def run(arguments, member, happened):
     arguments.worker = member.index
     arguments.steps = arguments.steps or Network.steps
     dataset = digits.load(arguments.data_dir)
     tell_data(dataset)
-    with Watch(arguments.timeout, member.others()) as watch:
+    with faults():
         strategy = tf.distribute.MultiWorkerMirroredStrategy()
         with strategy.scope():
             network = Network()
         before, _ = network.evaluate(dataset.validation)
-        train(strategy, network, dataset, arguments, watch)
+        train(strategy, network, dataset, arguments, happened)
         wait_for_all(arguments.timeout)
     if arguments.worker != 0:
         return 0

@@ -54,7 +54,7 @@ class Network(tf.Module):
         return float(self.loss(images, labels)), float(tf.reduce_mean(tf.cast(right, tf.float32)))
 
 
-def input_for(dataset, batch_size, seed):
+def input_for(dataset, batch_size, seed=None):
     """Batches without end, each worker's in an order of its own, made by TensorFlow alone: no Python is needed there."""
     columns = dataset.training[digits.IMAGE], dataset.training[LABEL]
     data = tf.data.Dataset.from_tensor_slices(columns)

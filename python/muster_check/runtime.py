@@ -19,5 +19,7 @@ finally:
     for name in HIDDEN:
         del sys.modules[name]
 
+from tensorflow.python.eager import context  # its barriers have no public name
+
 v1 = tf.compat.v1
 tf.get_logger().setLevel("ERROR")

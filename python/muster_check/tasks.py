@@ -1,7 +1,9 @@
 """Tasks as TensorFlow names them, and what its errors say of them."""
 
+import contextlib
 import re
 
+from muster_check.events import Fault
 from muster_check.runtime import tf
 
 TASK = re.compile(r"/job:([^/]+)(?:/replica:\d+)?/task:(\d+)")
@@ -33,3 +35,17 @@ def cause_of(error):
         return name_of(task_of(remote.group(2))), remote.group(1)
     lines = [line.strip() for line in text.splitlines() if line.strip("= \t")]
     return type(error).__name__.removesuffix("Error"), lines[0] if lines else "no reason was given"
+
+
+def fault_of(error):
+    where, why = cause_of(error)
+    return Fault("training", f"{where}: {why}")
+
+
+@contextlib.contextmanager
+def faults():
+    """Turns an error of TensorFlow into a Fault."""
+    try:
+        yield
+    except tf.errors.OpError as error:
+        raise fault_of(error) from error

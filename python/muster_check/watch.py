@@ -1,17 +1,23 @@
-"""Ends this process when nothing has happened for too long.
+"""Ends a process in which nothing has happened for too long.
 
-TensorFlow's strategies wait in silence, some for ever, for a task that does not come or that hangs; the waiting call
-cannot be interrupted. So a thread looks at the time, and names who does not listen.
+TensorFlow's strategies wait in silence, some for ever, for a task that does not come or that hangs. The waiting call cannot
+be interrupted, swallows SIGTERM, and lets no other thread of Python run. So the work is done in a process of its own, and
+the one that was started looks at the time, and names who does not listen.
 """
 
+import ctypes
+import multiprocessing
 import os
+import signal
 import socket
-import threading
-import time
+import sys
 
 from muster_check.events import tell
 
 CONNECT_LIMIT = 3  # seconds
+PR_SET_PDEATHSIG = 1  # of prctl(2)
+
+processes = multiprocessing.get_context("fork")
 
 
 def listens(address):
@@ -23,34 +29,46 @@ def listens(address):
     return True
 
 
-class Watch:
-    """`with Watch(limit, others) as watch:` around what may hang; `watch.happened()` begins the limit anew."""
+def begin(work, news, happened, parent):
+    """In the new process, which does not outlive the one that looks at the time."""
+    ctypes.CDLL(None).prctl(PR_SET_PDEATHSIG, signal.SIGKILL)
+    if os.getppid() != parent:
+        return
+    signal.signal(signal.SIGTERM, signal.SIG_DFL)
+    news.close()
+    sys.exit(work(lambda: happened.send_bytes(b".")))
 
-    def __init__(self, limit, others):
-        self.limit = limit
-        self.others = others  # name -> host:port
-        self.ended = threading.Event()
-        self.thread = threading.Thread(target=self.look, daemon=True)
 
-    def __enter__(self):
-        self.happened()
-        self.thread.start()
-        return self
+def wait_for_silence(news, limit):
+    """True when nothing came for `limit` seconds; False when the process has ended."""
+    while news.poll(limit):
+        try:
+            news.recv_bytes()
+        except EOFError:
+            return False
+    return True
 
-    def __exit__(self, *_):
-        self.ended.set()
 
-    def happened(self):
-        self.deadline = time.monotonic() + self.limit
+def tell_silence(limit, others):
+    silent = [name for name, address in others.items() if not listens(address)]
+    tell("error", step="training", message=f"{', '.join(silent)} did not answer within {limit} s" if silent else
+         f"nothing happened within {limit} s, although every task accepts connections")
 
-    def look(self):
-        while not self.ended.wait(max(0, self.deadline - time.monotonic())):
-            if time.monotonic() >= self.deadline:
-                self.expire()
 
-    def expire(self):
-        silent = [name for name, address in self.others.items() if not listens(address)]
-        message = f"{', '.join(silent)} did not answer within {self.limit} s" if silent else \
-            f"nothing happened within {self.limit} s, although every task accepts connections"
-        tell("error", step="training", message=message)
-        os._exit(1)
+def run(limit, others, work):
+    """Runs work(happened) in a process of its own, and gives its exit code. It calls happened() whenever it has come a
+    step further, within `limit` seconds each time; `others` are the tasks that it may wait for: name -> host:port."""
+    news, happened = processes.Pipe(duplex=False)
+    process = processes.Process(target=begin, args=(work, news, happened, os.getpid()))
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(128 + signal.SIGTERM))
+    process.start()
+    happened.close()
+    try:
+        if wait_for_silence(news, limit):
+            tell_silence(limit, others)
+            return 1
+        process.join()
+        return process.exitcode if process.exitcode >= 0 else 128 - process.exitcode
+    finally:
+        process.kill()
+        process.join()
