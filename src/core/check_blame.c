@@ -181,16 +181,18 @@ static bool blame_stopped(struct check *check, enum check_step step, msec now)
 
 /* The model. */
 
+/* What a process says of itself, if it was the first to fail. One that failed without a word says
+ * more than the complaints of those that noticed. */
 static const struct check_trainer *find_complaint(const struct check *check)
 {
-	const struct check_trainer *failed =
-		check_find_trainer(check, check->jobs[CHECK_MODEL_JOB].failed);
+	const char *failed = check->jobs[CHECK_MODEL_JOB].failed;
 
-	if (failed && failed->error)
-		return failed;
-	for (size_t i = 0; i < check->n_trainers; i++)
-		if (check->trainers[i].error)
-			return &check->trainers[i];
+	for (size_t i = 0; i < check->n_trainers; i++) {
+		const struct check_trainer *trainer = &check->trainers[i];
+
+		if (trainer->error && (!failed || text_equals(trainer->name, failed)))
+			return trainer;
+	}
 	return NULL;
 }
 
@@ -201,6 +203,14 @@ static enum check_step step_of_complaint(const struct check *check,
 	bool has_data_step = check->steps[CHECK_DATA].state != CHECK_SKIPPED;
 
 	return trainer->is_data_error && has_data_step ? CHECK_DATA : CHECK_TRAINING;
+}
+
+/* Beside those that train a model may have servers of its own. */
+static enum check_fault_kind kind_of_process(const struct check *check, const char *name)
+{
+	if (!name || check_find_trainer(check, name))
+		return CHECK_FAULT_TRAINER_DIED;
+	return CHECK_FAULT_SERVER_DIED;
 }
 
 static void blame_trainers(struct check *check, enum check_step step, msec now)
@@ -217,7 +227,8 @@ static void blame_trainers(struct check *check, enum check_step step, msec now)
 			    trainer->name, trainer->error);
 		check_fault_set_job(check, CHECK_MODEL_JOB);
 	} else if (model->failure) {
-		blame_failure(check, CHECK_FAULT_TRAINER_DIED, step, CHECK_MODEL_JOB, model->cause);
+		blame_failure(check, kind_of_process(check, model->failed), step, CHECK_MODEL_JOB,
+			      model->cause);
 	} else {
 		blame_end(check, step, CHECK_MODEL_JOB, "the model", now);
 	}

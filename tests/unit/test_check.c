@@ -360,6 +360,7 @@ int main(void)
 		STORY("worker_ends_early"),
 		STORY("result_is_bad"),
 		STORY("no_result"),
+		STORY("ps2_server_killed"),
 		STORY("worker_stopped_in_mwms"),
 		STORY("interrupted"),
 		STORY("job_cannot_begin"),
