@@ -2,7 +2,10 @@
 stays whatever happens. What it says of real servers is in test_check_tensorflow.py."""
 
 import os
+import random
 import signal
+import subprocess
+import time
 import xml.etree.ElementTree
 
 import pytest
@@ -10,7 +13,7 @@ import pytest
 from checks import GOOD_MODEL, jobs_of, make_python, report_of, states_of, tag_of, wait_for_job
 from conftest import LIMIT
 from servers import free_port, make_stub
-from test_nothing_left_behind import children_of, processes_with, wait_until_none_has
+from test_nothing_left_behind import KILLS, children_of, processes_with, wait_until_none_has
 
 pytestmark = pytest.mark.sanitize
 
@@ -187,6 +190,21 @@ def test_a_check_that_is_killed_leaves_nothing(muster, hanging, tag, whom):
     wait_until_none_has(tag)
     muster("ps", "-a", code=0)
     assert muster.job(job)["status"]["failure"]["reason"] in ("SupervisorLost", "Stopped")
+
+
+@pytest.mark.parametrize("whom", ["outer", "inner"])
+def test_nothing_stays_after_kills_at_random_moments(muster, python, tag, whom):
+    moments = random.Random(whom)
+    environment = python("STUB_HANGS_LOADING")
+    for _ in range(KILLS // 10 + 1):
+        process = muster.start("check", "--model", "none", env=environment, stdout=subprocess.DEVNULL)
+        time.sleep(moments.uniform(0, 0.2))  # the moment itself is what is tried
+        inner = children_of(process.pid)
+        for pid in inner if whom == "inner" and inner else [process.pid]:
+            os.kill(pid, signal.SIGKILL)
+        process.wait(LIMIT)
+        wait_until_none_has(tag)
+    assert "Running" not in muster("ps", "-a", code=0).stdout
 
 
 def test_killing_the_run_of_the_servers_is_told(muster, hanging, tag):
