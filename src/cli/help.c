@@ -3,6 +3,7 @@
 
 #include "base/mem.h"
 #include "base/names.h"
+#include "cli/compat.h"
 #include "cli/options.h"
 
 #include <string.h>
@@ -96,9 +97,12 @@ void help_add_unknown_command(struct text *text, const char *name)
 		count++;
 	}
 	const char *nearest = name_nearest(names, count, name);
+	const struct command *old = compat_find(name);
 
 	text_addf(text, "muster: '%s' is no command", name);
-	if (nearest)
+	if (old)
+		text_addf(text, "; did you mean 'muster %s'?", old->name);
+	else if (nearest)
 		text_addf(text, "; did you mean 'muster %s'?", nearest);
 	text_add(text, "\n'muster help' lists the commands.\n");
 }

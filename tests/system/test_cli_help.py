@@ -66,7 +66,8 @@ def test_the_version_is_one_line(muster):
     assert muster("--version", code=0).stdout == text
 
 
-@pytest.mark.parametrize("word, meant", [("staus", "status"), ("pss", "ps"), ("rendr", "render")])
+@pytest.mark.parametrize("word, meant", [("staus", "status"), ("pss", "ps"), ("rendr", "render"),
+                                         ("local_test.sh", "compat local_test")])
 def test_an_unknown_command_is_told_with_the_nearest_one(muster, word, meant):
     done = muster(word, code=2)
     assert f"did you mean 'muster {meant}'?" in done.stderr
