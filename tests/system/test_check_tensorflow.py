@@ -63,6 +63,19 @@ def test_a_check_trains_and_leaves_neither_job_nor_process(muster, real, tag):
     assert not processes_with(tag)
 
 
+@pytest.mark.parametrize("options", [
+    ["--model", "census", "--sync-replicas"],
+    ["--model", "mwms"],
+    ["--model", "ps2"],
+], ids=lambda options: options[1])
+def test_every_model_passes(muster, real, tag, options):
+    report = report_of(muster("check", *options, "-o", "json", env=real, code=0))
+    assert states_of(report)["training"] == states_of(report)["result"] == "passed"
+    assert 0 < report["figures"]["crossEntropy"] < report["figures"]["bound"]
+    assert jobs_of(muster) == []
+    assert not processes_with(tag)
+
+
 def test_without_a_model_it_ends_after_the_session(muster, python, tag):
     done = muster("check", "--model", "none", "--verbose", env=python("exit 9"), code=0)
     assert "4 of 4 serve" in done.stdout
