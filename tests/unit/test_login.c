@@ -1,0 +1,64 @@
+#include "unit.h"
+
+#include "base/mem.h"
+#include "kube/login.h"
+
+static void a_login_begins_with_what_kubectl_takes_when_nothing_is_said(void **state)
+{
+	struct kube_login *login CLEANUP(kube_login_cleanup) =
+		kube_login_new("https://10.0.0.1:6443/prefix//");
+
+	(void) state;
+	assert_string_equal(login->server, "https://10.0.0.1:6443/prefix");
+	assert_string_equal(login->namespace_name, "default");
+	assert_true(login->refresh_at == MSEC_NEVER);
+	assert_null(login->refresh);
+	assert_null(login->credential.token);
+	assert_false(login->skips_verify);
+}
+
+static void a_new_credential_takes_the_place_of_the_whole_old_one(void **state)
+{
+	struct kube_login *login CLEANUP(kube_login_cleanup) = kube_login_new("https://here");
+	const struct kube_credential first = {
+		.user_name = mem_copy_text("ada"),
+		.password = mem_copy_text("secret"),
+	};
+	const struct kube_credential second = {.token = mem_copy_text("token")};
+
+	(void) state;
+	kube_credential_replace(&login->credential, first);
+	kube_credential_replace(&login->credential, second);
+	assert_string_equal(login->credential.token, "token");
+	assert_null(login->credential.user_name);
+	assert_null(login->credential.password);
+}
+
+static void free_counter(void *source)
+{
+	++*(int *) source;
+}
+
+static void what_refreshes_a_credential_is_freed_with_the_login(void **state)
+{
+	struct kube_login *login = kube_login_new("https://here");
+	int n_freed = 0;
+
+	(void) state;
+	login->source = &n_freed;
+	login->free_source = free_counter;
+	kube_login_free(login);
+	kube_login_free(NULL);
+	assert_int_equal(n_freed, 1);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(a_login_begins_with_what_kubectl_takes_when_nothing_is_said),
+		cmocka_unit_test(a_new_credential_takes_the_place_of_the_whole_old_one),
+		cmocka_unit_test(what_refreshes_a_credential_is_freed_with_the_login),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
