@@ -5,6 +5,12 @@
 
 #include <math.h>
 
+/* "1 worker", "4 devices" */
+static void add_plural(struct text *text, size_t count, const char *noun)
+{
+	text_addf(text, "%zu %s%s", count, noun, count == 1 ? "" : "s");
+}
+
 /* Tasks that one of the facts is not known of yet. */
 typedef bool (*is_done_fn)(const struct check_task *task);
 
@@ -73,7 +79,9 @@ static void add_devices(const struct check *check, struct text *text)
 
 	for (size_t i = 0; i < check->n_tasks; i++)
 		count += check->tasks[i].n_devices;
-	text_addf(text, "%zu devices on %zu tasks", count, check->n_tasks);
+	add_plural(text, count, "device");
+	text_add(text, " on ");
+	add_plural(text, check->n_tasks, "task");
 	for (size_t i = 0; i < check->n_tasks && check->n_tasks <= 8; i++) {
 		const struct check_task *task = &check->tasks[i];
 
@@ -138,7 +146,8 @@ static void add_found(const struct check *check, enum check_step step, struct te
 		add_devices(check, text);
 		break;
 	case CHECK_SESSION:
-		text_addf(text, "an operation ran on each of %zu tasks", check->n_tasks);
+		text_add(text, "an operation ran on each of ");
+		add_plural(text, check->n_tasks, "task");
 		break;
 	case CHECK_TRAINING:
 		add_training(check, text);
@@ -255,11 +264,6 @@ void check_describe_progress(const struct check *check, struct text *text)
 
 /* The whole. */
 
-static void add_plural(struct text *text, int count, const char *noun)
-{
-	text_addf(text, "%d %s%s", count, noun, count == 1 ? "" : "s");
-}
-
 void check_describe_request(const struct check_request *request, struct text *text)
 {
 	if (request->is_remote) {
@@ -267,10 +271,10 @@ void check_describe_request(const struct check_request *request, struct text *te
 		for (size_t i = 0; i < request->n_servers; i++)
 			text_addf(text, "%s%s", i ? " and " : "", request->servers[i]);
 	} else {
-		add_plural(text, request->workers, "worker");
+		add_plural(text, (size_t) request->workers, "worker");
 		if (request->ps > 0) {
 			text_add(text, " and ");
-			add_plural(text, request->ps, "parameter server");
+			add_plural(text, (size_t) request->ps, "parameter server");
 		}
 		text_add(text, " on this machine");
 	}

@@ -188,10 +188,14 @@ static void on_exit_of(struct job_child *child, const struct child_exit *ended)
 	int exit_code = ended->signal ? EXIT_BY_SIGNAL + ended->signal : ended->exit_code;
 
 	check_child_finish(TAKE(child->child));
-	if (is_in_background(child) && !child->follows && exit_code == 0)
+	if (is_in_background(child) && !child->follows && exit_code == 0) {
 		follow(child);
-	else
-		end_job(child, exit_code);
+		return;
+	}
+	/* Servers that nobody follows any more must not stay without anybody knowing. */
+	if (child->follows && !child->was_asked)
+		end_in_background(child->jobs, child->job);
+	end_job(child, exit_code);
 }
 
 /* What all of them are asked for. */
