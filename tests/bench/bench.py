@@ -15,6 +15,7 @@ import statistics
 import sys
 import time
 
+import check_figures
 import figures
 import server_figures
 import tensorflow_figures
@@ -63,6 +64,10 @@ FIGURES = [
     Figure("servers-8", "8 TensorFlow servers up", "s", "2.5 s",
            lambda contender: server_figures.measure_cluster(contender, 8), 5, 30,
            server_figures.contenders),
+    Figure("check-none", "check without a model", "s", "10 s",
+           lambda launcher: check_figures.measure_check(launcher, "--model", "none"), 5, 60),
+    Figure("check-mnist", "check with the model mnist", "s", "40 s",
+           lambda launcher: check_figures.measure_check(launcher, "--model", "mnist"), 3, 200),
 ]
 
 
