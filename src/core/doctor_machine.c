@@ -49,18 +49,25 @@ static int64_t least_of(int64_t a, int64_t b)
 	return a < b ? a : b;
 }
 
+static bool is_below(int64_t limit, int64_t number)
+{
+	return limit >= 0 && limit < number;
+}
+
 static void judge_files(struct judgement *judgement)
 {
 	const struct doctor_limits *limits = &judgement->facts->limits;
-	const char *mend = limits->most_files >= FILES_ADVISED
-				   ? "ulimit -n 1024"
-				   : "ulimit -n 1024, as root or by /etc/security/limits.conf";
+	const char *mend = is_below(limits->most_files, FILES_ADVISED)
+				   ? "ulimit -n 1024, as root or by /etc/security/limits.conf"
+				   : "ulimit -n 1024";
 
-	if (limits->most_files < FILES_NEEDED)
+	if (is_below(limits->most_files, FILES_NEEDED))
 		judgement_add(judgement, "open files", DOCTOR_MISSING, mend,
 			      "at most %" PRId64 ", and a job needs %d", limits->most_files,
 			      FILES_NEEDED);
-	else if (limits->files < FILES_ADVISED)
+	else if (limits->files < 0)
+		judgement_add(judgement, "open files", DOCTOR_OK, NULL, "no limit");
+	else if (is_below(limits->files, FILES_ADVISED))
 		judgement_add(judgement, "open files", DOCTOR_WARNING, mend,
 			      "at most %" PRId64 " in each process; readers of data may need more",
 			      limits->files);
@@ -133,7 +140,7 @@ static void judge_address_space(struct judgement *judgement)
 {
 	int64_t most = judgement->facts->limits.address_space;
 
-	if (most >= 0 && most < ADDRESSES_OF_WORKER)
+	if (is_below(most, ADDRESSES_OF_WORKER))
 		judgement_add(judgement, "address space", DOCTOR_WARNING, "ulimit -v unlimited",
 			      "%s; TensorFlow reserves far more than it uses", size_of(most).bytes);
 }
@@ -145,7 +152,9 @@ static void judge_state_folder(struct judgement *judgement)
 
 	if (folder->fault)
 		judgement_add(judgement, "state folder", DOCTOR_MISSING, mend, "%s", folder->fault);
-	else if (folder->free_bytes >= 0 && folder->free_bytes < DISK_ADVISED)
+	else if (folder->free_bytes < 0)
+		judgement_add(judgement, "state folder", DOCTOR_OK, NULL, "%s", folder->path);
+	else if (folder->free_bytes < DISK_ADVISED)
 		judgement_add(judgement, "state folder",
 			      folder->free_bytes < DISK_NEEDED ? DOCTOR_MISSING : DOCTOR_WARNING,
 			      mend, "%s has %s left for jobs and their logs", folder->path,

@@ -225,6 +225,8 @@ static void few_open_files_are_told_and_hardly_any_are_missing(void **state)
 	assert_contains(judge(visit, "open files", DOCTOR_WARNING)->mend, "as root");
 	visit->facts.limits.most_files = visit->facts.limits.files = 32;
 	judge(visit, "open files", DOCTOR_MISSING);
+	visit->facts.limits.most_files = visit->facts.limits.files = DOCTOR_UNKNOWN;
+	assert_string_equal(judge(visit, "open files", DOCTOR_OK)->found, "no limit");
 }
 
 static void threads_are_counted_in_workers(void **state)
