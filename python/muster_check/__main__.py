@@ -1,7 +1,7 @@
 """The command line: chooses the model, and turns every ending into an exit code.
 
-0: this worker trained to its end (and, where it is worker 0, the result is within its bound). 1: not; the last event says
-why when the cause is known. 2: wrong use.
+0: this worker trained to its end and, where it is worker 0, the result is below its bound. 1: not so; the last event
+says why when the cause is known. 2: wrong use.
 """
 
 import argparse
@@ -30,6 +30,7 @@ def run_as_member(arguments):
     return watch.run(arguments.timeout, member.others(), work)
 
 
+LARGEST = 1_000_000_000
 MODELS = {"census": run_on_servers, "mnist": run_on_servers, "mwms": run_as_member, "ps2": run_as_member}
 
 
@@ -39,11 +40,24 @@ def read_worker_number():
     return int(text) if text.isdecimal() else 0
 
 
+def number(text, least):
+    if not text.isdecimal() or not least <= int(text) <= LARGEST:
+        raise argparse.ArgumentTypeError(f"'{text}' is not within {least}..{LARGEST}")
+    return int(text)
+
+
 def positive(text):
-    number = int(text)
-    if not 0 < number <= 1_000_000_000:
-        raise argparse.ArgumentTypeError("has to be at least 1")
-    return number
+    return number(text, 1)
+
+
+def count(text):
+    return number(text, 0)
+
+
+def container(text):
+    if not re.fullmatch(r"[A-Za-z0-9.][A-Za-z0-9_./-]*", text):  # as TensorFlow has it
+        raise argparse.ArgumentTypeError(f"'{text}' is no name of a container")
+    return text
 
 
 def targets(text):
@@ -56,7 +70,7 @@ def targets(text):
 
 
 def read_arguments():
-    parser = argparse.ArgumentParser(prog="check.pyz", description="Trains a small model to try distributed TensorFlow.")
+    parser = argparse.ArgumentParser(prog="check.pyz", description="Trains a model to try distributed TensorFlow.")
     parser.add_argument("model", choices=sorted(MODELS))
     parser.add_argument("--sync-replicas", action="store_true", help="each step applies the average of all workers")
     parser.add_argument("--steps", type=positive, help="global steps (default: what the model is known to need)")
@@ -64,12 +78,16 @@ def read_arguments():
     parser.add_argument("--data-dir", help="read the model's real data from here")
     parser.add_argument("--servers", type=targets, default=[], help="of the cluster: grpc://host:port,…")
     parser.add_argument("--workers", type=positive, default=1)
-    parser.add_argument("--ps", type=int, default=0)
-    parser.add_argument("--container", default="muster-check", help="where the servers keep this run's variables")
+    parser.add_argument("--ps", type=count, default=0)
+    parser.add_argument("--container", type=container, default="muster-check", help="where the servers keep this run's variables")
     parser.add_argument("--timeout", type=positive, default=60, help="seconds to wait for another task (default 60)")
     parser.add_argument("--verbose", action="store_true", help="tracebacks, and what TensorFlow has to say")
     arguments = parser.parse_args()
+    if MODELS[arguments.model] is run_on_servers and not arguments.servers:
+        parser.error(f"{arguments.model} needs --servers")
     arguments.worker = read_worker_number()
+    if arguments.worker >= arguments.workers and MODELS[arguments.model] is run_on_servers:
+        parser.error(f"worker-{arguments.worker} is none of {arguments.workers}: --workers says how many there are")
     return arguments
 
 

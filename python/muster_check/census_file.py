@@ -16,7 +16,7 @@ LARGEST = {"age": 150, "weight": 10**8, "education years": 30, "capital gain": 1
            "hours a week": 168}
 INCOMES = {"<=50K": 0, ">50K": 1}
 EXAMPLES_LIMIT = 1_000_000
-FIELD_LIMIT = 1000  # characters
+LINE_LIMIT = 10_000  # bytes
 
 
 def number_of(text, column):
@@ -26,7 +26,7 @@ def number_of(text, column):
 
 
 def row_of(fields):
-    """The fields by column; numbers are numbers, and the income is the number of its class. ValueError says what is wrong."""
+    """The fields by column, the income as the number of its class. ValueError says what is wrong."""
     if len(fields) != len(COLUMNS):
         raise ValueError(f"{len(fields)} fields instead of {len(COLUMNS)}")
     row = dict(zip(COLUMNS, (field.strip() for field in fields)))
@@ -39,20 +39,26 @@ def row_of(fields):
     return row
 
 
+def lines_of(stream):
+    while line := stream.readline(LINE_LIMIT):
+        if len(line) == LINE_LIMIT:
+            raise ValueError(f"longer than {LINE_LIMIT} bytes")
+        yield line.decode()
+
+
 def rows_of(stream, path):
-    csv.field_size_limit(FIELD_LIMIT)
-    reader = csv.reader(stream, skipinitialspace=True)
+    reader = csv.reader(lines_of(stream), skipinitialspace=True)
     rows = []
+    number = 1  # of the line that comes next
     try:
         for fields in reader:
-            if not fields or fields[0].startswith("|"):
-                continue
-            rows.append(row_of(fields))
+            if fields and not fields[0].startswith("|"):
+                rows.append(row_of(fields))
             if len(rows) > EXAMPLES_LIMIT:
                 raise ValueError(f"more than {EXAMPLES_LIMIT} examples")
+            number = reader.line_num + 1
     except (ValueError, csv.Error) as error:  # what is not UTF-8 is a ValueError too
-        line = f" line {reader.line_num + isinstance(error, UnicodeDecodeError)}"
-        raise Fault("data", f"{path}{line}: {error}") from error
+        raise Fault("data", f"{path} line {number}: {error}") from error
     if not rows:
         raise Fault("data", f"{path}: holds no example")
     return rows
@@ -62,7 +68,7 @@ def read(folder, name):
     """A list of rows; a Fault names the file and the line."""
     path = os.path.join(folder, name)
     try:
-        with open(path, encoding="utf-8", newline="") as stream:
+        with open(path, "rb") as stream:
             return rows_of(stream, path)
     except FileNotFoundError:
         raise Fault("data", f"{folder} has no {name}") from None

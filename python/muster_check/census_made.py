@@ -1,11 +1,12 @@
-"""People who never lived: a census table made on the spot, whose incomes depend on the other columns as real ones do."""
+"""People who never lived: a census table made on the spot, whose incomes depend on its other columns."""
 
 import numpy as np
 
 SEED = 1994
 N_PEOPLE = 8000
 
-EDUCATIONS = {"HS-grad": 9, "Some-college": 10, "Bachelors": 13, "Masters": 14, "11th": 7, "Assoc-voc": 11, "Doctorate": 16}
+EDUCATIONS = {"HS-grad": 9, "Some-college": 10, "Bachelors": 13, "Masters": 14, "11th": 7, "Assoc-voc": 11,
+              "Doctorate": 16}
 EDUCATION_SHARES = (0.34, 0.24, 0.18, 0.07, 0.09, 0.06, 0.02)
 OCCUPATIONS = {"Exec-managerial": 1.0, "Prof-specialty": 0.8, "Craft-repair": 0.0, "Adm-clerical": -0.2, "Sales": 0.2,
                "Other-service": -1.2, "Machine-op-inspct": -0.5, "?": -0.9}

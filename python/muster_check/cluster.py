@@ -34,8 +34,8 @@ class Cluster:
 
     def placement(self):
         """A device function: variables in turn on their tasks, everything else on this worker."""
-        return v1.train.replica_device_setter(ps_tasks=self.n_ps or 1, ps_device="/job:ps" if self.n_ps else "/job:worker",
-                                              worker_device=self.worker_device)
+        return v1.train.replica_device_setter(ps_tasks=self.n_ps or 1, worker_device=self.worker_device,
+                                              ps_device="/job:ps" if self.n_ps else "/job:worker")
 
     def needed_tasks(self):
         """("worker", 0) and its like; the other workers may be absent."""

@@ -66,7 +66,7 @@ def shipped_file():
 
 
 def from_package(path):
-    """Lines of 64 dots with values 0..16 and the label. Each dot becomes 3 x 3, with a frame of 2 around the picture."""
+    """Lines of 64 dots with values 0..16 and the label. Each dot becomes 3 x 3, with a frame of 2 around."""
     try:
         with gzip.open(path, "rt", encoding="ascii") as stream:
             table = np.loadtxt(stream, delimiter=",")

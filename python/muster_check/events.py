@@ -5,6 +5,7 @@
 
 import contextlib
 import json
+import math
 import time
 
 
@@ -16,9 +17,18 @@ class Fault(Exception):
         self.step = step
 
 
+def plain(value):
+    """As JSON has it: no number of numpy or TensorFlow, and null where it is none (JSON knows no NaN)."""
+    if isinstance(value, (str, int)):
+        return value
+    number = float(value)
+    return number if math.isfinite(number) else None
+
+
 def tell(event, **fields):
-    """Prints one event. Numbers of numpy and TensorFlow become plain ones."""
-    print(json.dumps({"muster": event, **fields}, default=float, ensure_ascii=False), flush=True)
+    """Prints one event."""
+    values = {name: plain(value) for name, value in fields.items()}
+    print(json.dumps({"muster": event, **values}, ensure_ascii=False), flush=True)
 
 
 def tell_data(dataset):

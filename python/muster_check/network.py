@@ -55,7 +55,7 @@ class Network(tf.Module):
 
 
 def input_for(dataset, batch_size, seed=None):
-    """Batches without end, each worker's in an order of its own, made by TensorFlow alone: no Python is needed there."""
+    """Batches without end, each worker's in an order of its own, made by TensorFlow alone: servers have no Python."""
     columns = dataset.training[digits.IMAGE], dataset.training[LABEL]
     data = tf.data.Dataset.from_tensor_slices(columns)
     return data.shuffle(len(columns[1]), seed=seed).repeat().batch(batch_size)

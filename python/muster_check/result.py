@@ -1,9 +1,10 @@
 """The result of worker 0, and the bound below which the validation cross entropy has to fall.
 
-Who knows nothing but how frequent each class is gets, at best, the entropy of the classes (2.30 for ten equal ones): that
-is where a model stays which learns nothing from its examples. The bound is a share of it, stated by each model and well
-above what its full number of steps reaches. Every model begins by guessing all classes alike, which is ln(classes); with
-fewer steps than the full number the bound lies on the straight line from there, and training is fastest at its beginning.
+Who knows nothing but how frequent each class is gets, at best, the entropy of the classes (2.30 for ten equal ones):
+that is where a model stays which learns nothing from its examples. The bound is a share of it, stated by each model and
+well above what its full number of steps reaches. Every model begins by guessing all classes alike, which gives
+ln(classes). With fewer steps the bound lies on the straight line from there; training stays below it, since it is
+fastest at its beginning.
 """
 
 import math

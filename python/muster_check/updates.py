@@ -24,7 +24,9 @@ class Asynchronous:
         variables = v1.trainable_variables()
         self.loss = loss
         self.last_step = last_step
-        self.step = apply(model, list(zip(tf.gradients(loss, variables), variables)), global_step)
+        gradients = tf.gradients(loss, variables)
+        with tf.control_dependencies([loss]):  # which is of the variables as they were
+            self.step = apply(model, list(zip(gradients, variables)), global_step)
         self.resources = []
 
     def train(self, client, batches, progress):
@@ -37,10 +39,10 @@ class Asynchronous:
 class Synchronous:
     """Each global step applies the average of one gradient of every worker.
 
-    Every worker makes exactly `last_step` steps: it adds its gradients to accumulators beside the variables, and waits in
-    a queue of its own. Worker 0 takes the averages when they are made of as many gradients as there are workers, applies
-    them, and puts the new step into each queue. A worker cannot add to a step twice, nor to one that is over, and when
-    the last one is made nothing is left over and nobody waits.
+    Every worker makes exactly `last_step` steps: it adds its gradients to accumulators beside the variables, and waits
+    at a queue of its own. Worker 0 takes the averages when they are made of as many gradients as there are workers,
+    applies them, and puts the new step into each queue. A worker cannot add to a step twice, nor to one that is over,
+    and when the last one is made nothing is left over and nobody waits.
 
     TensorFlow's SyncReplicasOptimizer has one queue for all: a fast worker may take two of its tokens, the average is
     then of fewer workers, and at the end some wait for tokens that nobody makes any more.
@@ -58,8 +60,10 @@ class Synchronous:
             self.added = v1.get_variable("added", initializer=tf.fill([cluster.n_workers], tf.constant(-1, tf.int64)),
                                          trainable=False, use_resource=True)
         sums = [self.sum_for(variable) for variable in variables]
-        with tf.control_dependencies([self.add(gradient, into, variable) for gradient, into, variable in
-                                      zip(tf.gradients(loss, variables), sums, variables)]):
+        gradients = tf.gradients(loss, variables)
+        with tf.control_dependencies([loss]):  # which is of the variables as they were
+            additions = [self.add(*what) for what in zip(gradients, sums, variables)]
+        with tf.control_dependencies(additions):
             noted = v1.scatter_update(self.added, [cluster.worker], [self.number])
         with tf.control_dependencies([noted]):
             queues = [self.queue_of(worker) for worker in range(1, cluster.n_workers)]
@@ -68,7 +72,8 @@ class Synchronous:
 
     def sum_for(self, variable):
         with tf.device(variable.device):
-            accumulator = v1.ConditionalAccumulator(variable.dtype, variable.shape, shared_name=f"{variable.op.name}/sum")
+            accumulator = v1.ConditionalAccumulator(variable.dtype, variable.shape,
+                                                    shared_name=f"{variable.op.name}/sum")
         self.resources.append(accumulator.accumulator_ref)
         return accumulator
 

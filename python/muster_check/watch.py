@@ -1,8 +1,8 @@
 """Ends a process in which nothing has happened for too long.
 
-TensorFlow's strategies wait in silence, some for ever, for a task that does not come or that hangs. The waiting call cannot
-be interrupted, swallows SIGTERM, and lets no other thread of Python run. So the work is done in a process of its own, and
-the one that was started looks at the time, and names who does not listen.
+TensorFlow's strategies wait in silence, some for ever, for a task that does not come or that hangs. The waiting call
+cannot be interrupted, swallows SIGTERM, and lets no other thread of Python run. So the work is done in a process of its
+own, and the one that was started looks at the time, and names who does not listen.
 """
 
 import ctypes
