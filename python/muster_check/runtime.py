@@ -9,6 +9,7 @@ import sys
 
 os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "0" if "--verbose" in sys.argv else "2")
 os.environ.setdefault("TF_ENABLE_ONEDNN_OPTS", "0")  # it announces itself otherwise
+os.environ.setdefault("grpc_proxy", "")  # gRPC would send all of it through the proxy of http_proxy, servers here included
 
 HIDDEN = [name for name in ("keras", "sklearn") if name not in sys.modules]
 

@@ -22,6 +22,23 @@ static void add_marks(struct environment *declared, const char *uid, const char 
 	environment_set(declared, ENVIRONMENT_ATTEMPT_MARK, strchr(mark, '=') + 1);
 }
 
+/* gRPC, and TensorFlow with it, sends even what goes to this machine through the proxy of
+ * http_proxy, which knows nothing of tasks: everything hangs. So our own addresses are named as
+ * exceptions. Source: grpc/doc/environment_variables.md. */
+static void go_past_proxies(struct environment *declared)
+{
+	const char *exceptions = getenv("no_proxy");
+	bool has_proxy = getenv("http_proxy") || getenv("https_proxy");
+	bool is_decided = getenv("grpc_proxy") || getenv("no_grpc_proxy");
+
+	if (!has_proxy || is_decided)
+		return;
+	char *value CLEANUP(mem_free_text) = mem_format(
+		"%s%slocalhost,127.0.0.1", exceptions ? exceptions : "", exceptions ? "," : "");
+
+	environment_set(declared, "no_grpc_proxy", value);
+}
+
 /* All that the job's process is told beyond what muster itself was started with. The marks come
  * last: they are how its descendants are found. */
 static void declare(const struct cluster *cluster, const struct role *role, int index, int attempt,
@@ -29,6 +46,7 @@ static void declare(const struct cluster *cluster, const struct role *role, int 
 {
 	/* Lines have to come as they are printed, not when a buffer of 8 KiB is full. */
 	environment_set(declared, "PYTHONUNBUFFERED", "1");
+	go_past_proxies(declared);
 	cluster_add_environment(cluster, role->name, index, attempt, declared);
 	environment_add_container(declared, &role->container);
 	add_marks(declared, cluster->job->uid, role->name, index, attempt);
