@@ -1,8 +1,7 @@
 #include "core/check_event.h"
 
 #include "core/check_task.h"
-#include "core/failure_text.h"
-#include "core/line_text.h"
+#include "core/check_words.h"
 
 #include <math.h>
 #include <string.h>
@@ -11,47 +10,10 @@
 #define DEVICES_MOST 256
 /* Whoever tells more than this is not listened to any more: what is told takes memory. */
 #define EVENTS_MOST 1000000
-/* Longer words of others are cut. */
-#define WORDS_MOST 600
 
 static const char *copy(struct check *check, const char *text)
 {
 	return arena_copy_text(check->arena, text);
-}
-
-/* Takes colours and line feeds out of what is safe otherwise. */
-static void make_plain(struct text *text)
-{
-	size_t len = 0;
-	bool is_escape = false;
-
-	for (size_t i = 0; i < text->len; i++) {
-		char byte = text->bytes[i];
-
-		if (byte == '\x1b')
-			is_escape = true;
-		else if (!is_escape)
-			text->bytes[len++] = byte == '\n' || byte == '\t' ? ' ' : byte;
-		else if (byte == 'm')
-			is_escape = false;
-	}
-	if (text->bytes)
-		text->bytes[len] = '\0';
-	text->len = len;
-}
-
-/* What a program says, fit for a terminal and a report: one line, not too long. */
-static const char *copy_words(struct check *check, const char *words)
-{
-	struct text text CLEANUP(text_done) = {0};
-	size_t len = words ? strlen(words) : 0;
-
-	if (!words)
-		return NULL;
-	line_text_add_safe(&text, words,
-			   len < WORDS_MOST ? len : line_text_whole_characters(words, WORDS_MOST));
-	make_plain(&text);
-	return copy(check, text_of(&text));
 }
 
 static const char *string_of(const struct json *event, const char *key)
@@ -89,7 +51,7 @@ static struct check_task *task_of(struct check *check, const struct json *event)
 
 	if (!name)
 		return NULL;
-	return check->request.is_remote ? check_add_task(check, copy_words(check, name))
+	return check->request.is_remote ? check_add_task(check, check_copy_words(check, name))
 					: check_find_task(check, name);
 }
 
@@ -109,7 +71,7 @@ static bool take_devices(struct check *check, const char *from, const struct jso
 		const char *device = json_as_string(json_at(list, i), NULL);
 
 		if (device)
-			task->devices[task->n_devices++] = copy_words(check, device);
+			task->devices[task->n_devices++] = check_copy_words(check, device);
 	}
 	return true;
 }
@@ -135,8 +97,8 @@ static bool take_probe_error(struct check *check, const char *from, const struct
 	check->probe_error_step =
 		text_equals(string_of(event, "step"), "session") ? CHECK_SESSION : CHECK_DEVICES;
 	check->probe_error_task = copy(check, string_of(event, "task"));
-	check->probe_error = copy_words(check, message ? message : "it gives no reason");
-	check->probe_error_code = copy_words(check, code ? code : "no code");
+	check->probe_error = check_copy_words(check, message ? message : "it gives no reason");
+	check->probe_error_code = check_copy_words(check, code ? code : "no code");
 	return true;
 }
 
@@ -156,8 +118,8 @@ static bool take_answer(struct check *check, const char *from, const struct json
 static bool take_data(struct check *check, const char *from, const struct json *event)
 {
 	(void) from;
-	check->data_name = copy_words(check, string_of(event, "name"));
-	check->data_source = copy_words(check, string_of(event, "source"));
+	check->data_name = check_copy_words(check, string_of(event, "name"));
+	check->data_source = check_copy_words(check, string_of(event, "source"));
 	check->data_examples = json_as_integer(json_get(event, "examples"), 0);
 	return true;
 }
@@ -169,7 +131,7 @@ static bool take_trainer_error(struct check *check, const char *from, const stru
 
 	if (!trainer)
 		return false;
-	trainer->error = copy_words(check, message ? message : "it gives no reason");
+	trainer->error = check_copy_words(check, message ? message : "it gives no reason");
 	trainer->is_data_error = text_equals(string_of(event, "step"), "data");
 	return true;
 }
@@ -288,7 +250,7 @@ static bool keep_own_words(struct check *check, enum check_job job, const char *
 	char *words CLEANUP(mem_free_text) = mem_copy_bytes(line + skipped, len - skipped);
 
 	if (!check->jobs[job].last_words)
-		check->jobs[job].last_words = copy_words(check, words);
+		check->jobs[job].last_words = check_copy_words(check, words);
 	return true;
 }
 
@@ -310,101 +272,4 @@ bool check_take_line(struct check *check, enum check_job job, const char *line, 
 	if (json_read(rest, rest_len, &event, NULL) < 0)
 		return false;
 	return check_take_event(check, job, text_of(&from), event);
-}
-
-/* How jobs end. */
-
-/* "errors_impl.UnavailableError: …": the head of a traceback may lie beyond the lines that are
- * kept. */
-static bool is_exception(const char *line)
-{
-	size_t len = strcspn(line, ": ");
-	static const char *const endings[] = {"Error", "Exception"};
-
-	for (size_t i = 0; i < ARRAY_LEN(endings); i++) {
-		size_t ending_len = strlen(endings[i]);
-
-		if (line[len] == ':' && len > ending_len &&
-		    !strncmp(line + len - ending_len, endings[i], ending_len))
-			return true;
-	}
-	return false;
-}
-
-/* From the end, because what follows comes of what went before; NULL when no line is of that kind.
- */
-static const char *find_last(const struct failure *failure, bool (*is_wanted)(const char *line))
-{
-	for (size_t i = failure->n_last_lines; i-- > 0;)
-		if (is_wanted(failure->last_lines[i]))
-			return failure->last_lines[i];
-	return NULL;
-}
-
-static bool is_of_muster(const char *line)
-{
-	return text_starts_with(line, "muster");
-}
-
-static bool has_words(const char *line)
-{
-	return line[strspn(line, " \t")] != '\0';
-}
-
-/* The last line of a program that says more than the others: its exception, muster's own sentence,
- * else simply the last one. One that was killed could not say why. */
-static const char *find_cause(const struct failure *failure)
-{
-	const char *cause = failure->signal ? NULL : failure_find_exception(failure);
-
-	if (failure->signal || cause)
-		return cause;
-	cause = find_last(failure, is_exception);
-	if (!cause)
-		cause = find_last(failure, is_of_muster);
-	return cause ? cause : find_last(failure, has_words);
-}
-
-static bool has_role(const struct failure *failure)
-{
-	return failure->role && failure->role[0];
-}
-
-static void keep_failure(struct check *check, struct check_job_record *record,
-			 const struct failure *failure)
-{
-	record->failure = copy_words(check, failure->message ? failure->message : failure->reason);
-	record->failed_at = failure->time;
-	if (!has_role(failure))
-		return;
-	record->failed = arena_format(check->arena, "%s-%d", failure->role, failure->index);
-	record->cause = copy_words(check, find_cause(failure));
-}
-
-/* A server that was told to end by somebody else ends with code 0, which is no failure to a job. */
-static void keep_early_end(struct check *check, struct check_job_record *record,
-			   const struct status *status)
-{
-	for (size_t i = 0; i < status->n_replicas; i++) {
-		const struct replica_status *replica = &status->replicas[i];
-
-		if (replica->state != REPLICA_SUCCEEDED || record->failure)
-			continue;
-		record->failed = arena_format(check->arena, "%s-%d", replica->role, replica->index);
-		record->failure =
-			arena_format(check->arena, "%s was ended by somebody", record->failed);
-		record->failed_at = replica->end_time;
-	}
-}
-
-void check_note_failure(struct check *check, enum check_job job, const struct status *status,
-			bool was_wanted)
-{
-	struct check_job_record *record = &check->jobs[job];
-	const struct failure *failure = status->failure;
-
-	if (failure && (has_role(failure) || was_wanted))
-		keep_failure(check, record, failure);
-	else if (job == CHECK_SERVERS_JOB)
-		keep_early_end(check, record, status);
 }
