@@ -214,10 +214,13 @@ static void on_connection(void *data)
 	const int yes = 1;
 	int fd = accept4(answerer->fd, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK);
 
+	bool is_full = fd < 0 ? errno == EMFILE || errno == ENFILE
+			      : answerer->n_connections == answerer->most_connections;
+
+	if (is_full && answerer->n_connections > 0)
+		make_room(answerer);
 	if (fd < 0)
 		return;
-	if (answerer->n_connections == answerer->most_connections)
-		make_room(answerer);
 	setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &yes, sizeof(yes));
 	struct connection *connection = mem_new(sizeof(*connection));
 

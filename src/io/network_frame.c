@@ -24,14 +24,26 @@ struct wire_frame {
 };
 _Static_assert(sizeof(struct wire_frame) == NETWORK_FRAME_SIZE, "the frame has no holes");
 
+/* What may be shown on a terminal as it came. */
+static bool is_plain(char byte)
+{
+	return byte > ' ' && byte <= '~';
+}
+
 void network_frame_set_name(struct network_frame *frame, const char *name)
 {
 	snprintf(frame->name, sizeof(frame->name), "%s", name);
+	for (char *byte = frame->name; *byte; byte++)
+		if (!is_plain(*byte))
+			*byte = '?';
 }
 
 bool network_frame_has_name(const struct network_frame *frame, const char *name)
 {
-	return !strncmp(frame->name, name, NETWORK_NAME_SIZE - 1);
+	struct network_frame other;
+
+	network_frame_set_name(&other, name);
+	return !strcmp(frame->name, other.name);
 }
 
 void network_frame_write(const struct network_frame *frame, uint8_t bytes[NETWORK_FRAME_SIZE])
@@ -47,21 +59,32 @@ void network_frame_write(const struct network_frame *frame, uint8_t bytes[NETWOR
 	memcpy(bytes, &wire, sizeof(wire));
 }
 
+static bool is_name(const char name[NETWORK_NAME_SIZE])
+{
+	size_t len = strnlen(name, NETWORK_NAME_SIZE);
+
+	for (size_t i = 0; i < len; i++)
+		if (!is_plain(name[i]))
+			return false;
+	return len < NETWORK_NAME_SIZE;
+}
+
 bool network_frame_read(const uint8_t bytes[NETWORK_FRAME_SIZE], struct network_frame *ret_frame)
 {
 	struct wire_frame wire;
 
 	memcpy(&wire, bytes, sizeof(wire));
-	if (memcmp(wire.magic, magic, sizeof(magic)) != 0)
-		return false;
-	if (be32toh(wire.length) > NETWORK_LENGTH_LIMIT || wire.name[sizeof(wire.name) - 1] != '\0')
-		return false;
-	*ret_frame = (struct network_frame){
+	struct network_frame frame = {
 		.length = be32toh(wire.length),
 		.received = (int64_t) be64toh(wire.received),
 		.sent = (int64_t) be64toh(wire.sent),
 	};
-	memcpy(ret_frame->name, wire.name, sizeof(wire.name));
+
+	memcpy(frame.name, wire.name, sizeof(frame.name));
+	if (memcmp(wire.magic, magic, sizeof(magic)) != 0 || frame.length > NETWORK_LENGTH_LIMIT ||
+	    frame.received < 0 || frame.sent < 0 || !is_name(frame.name))
+		return false;
+	*ret_frame = frame;
 	return true;
 }
 

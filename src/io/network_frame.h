@@ -18,14 +18,17 @@
 struct network_frame {
 	char name[NETWORK_NAME_SIZE]; /* of the task that sends it */
 	uint32_t length; /* bytes behind it; what was taken, in an answer */
-	int64_t received, sent; /* nanoseconds since 1970, as the answerer's clock has it */
+	int64_t received,
+		sent; /* nanoseconds since 1970, as the answerer's clock has it; not < 0 */
 };
 
+/* What is no printable character of ASCII becomes '?'. */
 void network_frame_set_name(struct network_frame *frame, const char *name);
 bool network_frame_has_name(const struct network_frame *frame, const char *name);
 
 void network_frame_write(const struct network_frame *frame, uint8_t bytes[NETWORK_FRAME_SIZE]);
-/* False when these bytes are no frame of ours. */
+/* False when these bytes are no frame of ours: a length beyond the limit, times before 1970, a name
+ * that cannot be printed. */
 bool network_frame_read(const uint8_t bytes[NETWORK_FRAME_SIZE], struct network_frame *ret_frame);
 
 /* Nanoseconds of the wall clock, and of the one that never jumps. */

@@ -7,6 +7,15 @@
 #include <stdio.h>
 #include <string.h>
 
+/* Names come from servers, and are shown on terminals. */
+static bool is_plain(const char *text, size_t len)
+{
+	for (size_t i = 0; i < len; i++)
+		if (text[i] <= ' ' || text[i] > '~')
+			return false;
+	return true;
+}
+
 /* Copies what stands between `beginning` and the next '/' (or the end), and moves on behind it. */
 static bool take_part(const char **text, const char *beginning, char part[DEVICE_NAME_SIZE])
 {
@@ -15,7 +24,7 @@ static bool take_part(const char **text, const char *beginning, char part[DEVICE
 	*text += strlen(beginning);
 	size_t len = strcspn(*text, "/");
 
-	if (len == 0 || len >= DEVICE_NAME_SIZE)
+	if (len == 0 || len >= DEVICE_NAME_SIZE || !is_plain(*text, len))
 		return false;
 	memcpy(part, *text, len);
 	part[len] = '\0';

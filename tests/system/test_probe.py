@@ -1,12 +1,13 @@
 """`muster probe` with libraries that are no TensorFlow: what it says, and how it ends."""
 
+import os
 import signal
 import socket
 
 import pytest
 
 from conftest import LIMIT, read_until
-from servers import free_port, make_stub
+from servers import free_port, inner_of, make_stub
 
 pytestmark = pytest.mark.sanitize
 
@@ -62,3 +63,11 @@ def test_a_signal_ends_it_in_the_middle_without_an_explanation(muster, stub, ser
     probe.send_signal(number)
     assert probe.wait(LIMIT) == 128 + number
     assert probe.stderr.read() == ""
+
+
+def test_a_call_that_never_comes_back_is_explained(muster, stub, server):
+    probe = muster.start("probe", "--server", server, "--verbose", "--libtensorflow", stub("STUB_HANGS_LOADING"))
+    read_until(probe.stderr, "the stub hangs")
+    os.kill(inner_of(probe), signal.SIGALRM)  # what it has asked for itself, in case
+    assert probe.wait(LIMIT) == 1
+    assert "muster probe hung in TensorFlow while loading TensorFlow" in probe.stderr.read()

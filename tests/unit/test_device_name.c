@@ -33,6 +33,7 @@ static void other_forms_are_refused(void **state)
 		"/job:ps/replica:0/task:0/cpu:0",
 		"/job:ps/replica:0/task:0/device:",
 		"/job:ps/replica:0/task:0/device:CPU:0/",
+		"/job:p s/replica:0/task:0/device:CPU:0",
 	};
 	struct device_name name = {.task = 7};
 
@@ -43,6 +44,9 @@ static void other_forms_are_refused(void **state)
 		assert_non_null(strstr(err.text, texts[i]));
 	}
 	assert_int_equal(name.task, 7);
+	assert_int_equal(
+		device_name_read("/job:\x1b[2J/replica:0/task:0/device:CPU:0", &name, NULL),
+		ERR_INVALID);
 }
 
 static void a_part_that_is_too_long_is_refused(void **state)

@@ -10,7 +10,7 @@
 static void a_frame_is_read_as_it_was_written(void **state)
 {
 	(void) state;
-	struct network_frame frame = {.length = 4096, .received = -5, .sent = INT64_MAX}, read;
+	struct network_frame frame = {.length = 4096, .received = 5, .sent = INT64_MAX}, read;
 	uint8_t bytes[NETWORK_FRAME_SIZE];
 
 	network_frame_set_name(&frame, "worker-0");
@@ -18,7 +18,7 @@ static void a_frame_is_read_as_it_was_written(void **state)
 	assert_true(network_frame_read(bytes, &read));
 	assert_string_equal(read.name, "worker-0");
 	assert_int_equal(read.length, 4096);
-	assert_int_equal(read.received, -5);
+	assert_int_equal(read.received, 5);
 	assert_int_equal(read.sent, INT64_MAX);
 }
 
@@ -49,9 +49,27 @@ static void bytes_of_others_are_no_frame(void **state)
 	bytes[8] = 0xff; /* a length beyond the limit */
 	assert_false(network_frame_read(bytes, &read));
 	bytes[8] = 0;
-	bytes[NETWORK_FRAME_SIZE - 1] = 'x'; /* a name without an end */
+	bytes[16] = 0x80; /* a time before 1970 */
 	assert_false(network_frame_read(bytes, &read));
+	bytes[16] = 0;
+	memset(bytes + NETWORK_FRAME_SIZE - NETWORK_NAME_SIZE, 'x', NETWORK_NAME_SIZE);
+	assert_false(network_frame_read(bytes, &read)); /* a name without an end */
+	bytes[NETWORK_FRAME_SIZE - 1] = '\0';
+	bytes[NETWORK_FRAME_SIZE - 2] = '\x1b'; /* and one that moves the cursor */
+	assert_false(network_frame_read(bytes, &read));
+	bytes[NETWORK_FRAME_SIZE - 2] = 'x';
 	assert_int_equal(read.length, 7);
+	assert_true(network_frame_read(bytes, &read));
+}
+
+static void a_name_of_other_characters_is_the_same_on_both_sides(void **state)
+{
+	(void) state;
+	struct network_frame frame = {0};
+
+	network_frame_set_name(&frame, "m\u00fcster-0\n");
+	assert_string_equal(frame.name, "m??ster-0?");
+	assert_true(network_frame_has_name(&frame, "m\u00fcster-0\n"));
 }
 
 static void sending_and_receiving_end_with_their_time(void **state)
@@ -96,6 +114,7 @@ int main(void)
 		cmocka_unit_test(a_frame_is_read_as_it_was_written),
 		cmocka_unit_test(a_long_name_is_cut_and_known_again),
 		cmocka_unit_test(bytes_of_others_are_no_frame),
+		cmocka_unit_test(a_name_of_other_characters_is_the_same_on_both_sides),
 		cmocka_unit_test(sending_and_receiving_end_with_their_time),
 		cmocka_unit_test(a_side_that_closes_in_the_middle_is_told_from_one_that_is_slow),
 	};
