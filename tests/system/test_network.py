@@ -9,8 +9,8 @@ import time
 
 import pytest
 
-from conftest import BINARY, LIMIT, read_line, read_until
-from servers import free_port, make_stub
+from conftest import BINARY, LIMIT, parent_of, read_line, read_until, wait_until_process_is_gone
+from servers import free_port, inner_of, make_stub
 
 pytestmark = pytest.mark.sanitize
 
@@ -83,6 +83,29 @@ def test_a_signal_ends_it_while_it_waits_for_others(muster, stub, number):
     server.send_signal(number)
     assert server.wait(LIMIT) == 0
     assert server.stdout.read() == ""
+
+
+def children_of(pid):
+    children = []
+    for name in filter(str.isdigit, os.listdir("/proc")):
+        try:
+            if parent_of(name) == pid:
+                children.append(int(name))
+        except OSError:
+            continue
+    return children
+
+
+def test_no_question_outlives_a_server_that_is_killed(muster, stub):
+    ports = [free_port() for _ in range(3)]
+    spec = f"worker|127.0.0.1:{ports[0]};127.0.0.1:{ports[1]};127.0.0.1:{ports[2]}"
+    server = muster.start(*arguments_of(stub, spec, "worker", 0, "--network-timeout", f"{LIMIT}s"))
+    assert_listens(ports[0])
+    inner = inner_of(server)
+    while len(questions := children_of(inner)) < 2:
+        time.sleep(0.01)
+    server.kill()
+    assert all(wait_until_process_is_gone(pid) for pid in (inner, *questions))
 
 
 def assert_listens(port):
