@@ -38,6 +38,79 @@ bool name_is_dns1035_label(const char *name)
 	return true;
 }
 
+static bool is_lower_or_digit(char byte)
+{
+	return is_lower(byte) || is_digit(byte);
+}
+
+/* Letters and digits of a label, with '-' between them. */
+static bool is_dns_part(const char *part, size_t len)
+{
+	if (len == 0 || !is_lower_or_digit(part[0]) || !is_lower_or_digit(part[len - 1]))
+		return false;
+	for (size_t i = 0; i < len; i++)
+		if (!is_lower_or_digit(part[i]) && part[i] != '-')
+			return false;
+	return true;
+}
+
+bool name_is_dns_label(const char *name)
+{
+	size_t len = name ? strlen(name) : 0;
+
+	return len <= DNS_LABEL_MAX && is_dns_part(name, len);
+}
+
+static bool is_dns_subdomain(const char *name, size_t len)
+{
+	size_t begin = 0;
+
+	if (len > DNS_SUBDOMAIN_MAX)
+		return false;
+	for (size_t i = 0; i <= len; i++)
+		if (i == len || name[i] == '.') {
+			if (!is_dns_part(name + begin, i - begin))
+				return false;
+			begin = i + 1;
+		}
+	return true;
+}
+
+bool name_is_dns_subdomain(const char *name)
+{
+	return name && is_dns_subdomain(name, strlen(name));
+}
+
+static bool is_letter_or_digit(char byte)
+{
+	return is_lower(byte) || is_upper(byte) || is_digit(byte);
+}
+
+bool name_is_label_value(const char *value)
+{
+	size_t len = strlen(value);
+
+	if (len == 0)
+		return true;
+	if (len > DNS_LABEL_MAX || !is_letter_or_digit(value[0]) ||
+	    !is_letter_or_digit(value[len - 1]))
+		return false;
+	for (size_t i = 0; i < len; i++)
+		if (!is_letter_or_digit(value[i]) && !strchr("-_.", value[i]))
+			return false;
+	return true;
+}
+
+bool name_is_qualified(const char *name)
+{
+	const char *slash = strchr(name, '/');
+
+	if (slash && !is_dns_subdomain(name, (size_t) (slash - name)))
+		return false;
+	name = slash ? slash + 1 : name;
+	return *name && name_is_label_value(name);
+}
+
 static char dns_character_of(char byte)
 {
 	if (is_upper(byte))

@@ -7,10 +7,23 @@
 #include <stddef.h>
 
 #define DNS_LABEL_MAX 63
+#define DNS_SUBDOMAIN_MAX 253
 
 /* DNS-1035 label as apimachinery's IsDNS1035Label: [a-z]([-a-z0-9]*[a-z0-9])?, at most 63
  * characters. */
 bool name_is_dns1035_label(const char *name);
+
+/* DNS-1123 label: the same, but a digit may be first. What namespaces are called. */
+bool name_is_dns_label(const char *name);
+/* DNS-1123 subdomain: such labels with dots between them, at most 253 characters
+ * (IsDNS1123Subdomain, which does not limit the single label). What most objects may be called. */
+bool name_is_dns_subdomain(const char *name);
+/* The value of a label (IsValidLabelValue): up to 63 letters, digits, '-', '_' and '.', a letter or
+ * digit at both ends; or nothing. */
+bool name_is_label_value(const char *value);
+/* The key of a label, a taint or a resource (IsQualifiedName): what a label's value may be and not
+ * empty, with an optional DNS subdomain and '/' before it. */
+bool name_is_qualified(const char *name);
 
 /* A DNS-1035 label made of any text: lower case, what does not fit becomes '-', cut to max_len
  * characters; `otherwise` where nothing is left. Caller frees. */

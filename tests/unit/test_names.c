@@ -23,6 +23,46 @@ static void labels_follow_dns_1035(void **state)
 	assert_false(name_is_dns1035_label("a.b"));
 }
 
+static void objects_may_have_digits_first_and_dots(void **state)
+{
+	(void) state;
+	assert_true(name_is_dns_label("0a"));
+	assert_false(name_is_dns_label("0a.b"));
+	assert_false(name_is_dns_label(""));
+	assert_false(name_is_dns_label(NULL));
+	assert_true(name_is_dns_subdomain("0a.b-c.d"));
+	assert_false(name_is_dns_subdomain("a..b"));
+	assert_false(name_is_dns_subdomain("a.b-"));
+	assert_false(name_is_dns_subdomain(".a"));
+	assert_false(name_is_dns_subdomain("a_b"));
+	assert_false(name_is_dns_subdomain(""));
+	char name[DNS_SUBDOMAIN_MAX + 2] = {0};
+
+	memset(name, 'a', DNS_SUBDOMAIN_MAX);
+	assert_true(name_is_dns_subdomain(name));
+	name[DNS_SUBDOMAIN_MAX] = 'a';
+	assert_false(name_is_dns_subdomain(name));
+}
+
+static void labels_have_keys_and_values(void **state)
+{
+	(void) state;
+	assert_true(name_is_label_value(""));
+	assert_true(name_is_label_value("A_1.b-C"));
+	assert_false(name_is_label_value("-a"));
+	assert_false(name_is_label_value("a."));
+	assert_false(name_is_label_value("a b"));
+	assert_false(name_is_label_value("a23456789-123456789-123456789-123456789-123456789-"
+					 "123456789-1234"));
+	assert_true(name_is_qualified("disk"));
+	assert_true(name_is_qualified("nvidia.com/gpu"));
+	assert_false(name_is_qualified(""));
+	assert_false(name_is_qualified("nvidia.com/"));
+	assert_false(name_is_qualified("/gpu"));
+	assert_false(name_is_qualified("a/b/c"));
+	assert_false(name_is_qualified("Nvidia.com/gpu"));
+}
+
 static void assert_made(const char *text, size_t max_len, const char *expected)
 {
 	char *name CLEANUP(mem_free_text) = name_make_dns1035(text, max_len, "job");
@@ -83,6 +123,8 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(labels_follow_dns_1035),
+		cmocka_unit_test(objects_may_have_digits_first_and_dots),
+		cmocka_unit_test(labels_have_keys_and_values),
 		cmocka_unit_test(any_text_becomes_a_label),
 		cmocka_unit_test(environment_names_are_kubernetes_ones),
 		cmocka_unit_test(words_are_found_and_gaps_passed_over),
