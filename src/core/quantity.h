@@ -1,0 +1,10 @@
+/* Kubernetes' quantities: "500m", "2", "1.5Gi", "2e9". */
+#pragma once
+
+#include "base/err.h"
+#include "base/own.h"
+
+/* Whether a text is an amount of something as k8s.io/apimachinery/pkg/api/resource.ParseQuantity
+ * reads it, and more than nothing. ERR_INVALID says what one looks like, and which one may have
+ * been meant ("4GB", "4 Gi" and "4gi" are none). */
+int quantity_check(const char *text, struct err *err) MUST_USE;
