@@ -1,0 +1,117 @@
+/* Writes what flags say of Pods into the templates of a document. */
+#include "core/pod_build.h"
+
+#include "base/mem.h"
+#include "base/names.h"
+#include "base/text.h"
+#include "core/pod_template.h"
+
+bool pod_build_is_empty(const struct pod_build *build)
+{
+	const char *const texts[] = {
+		build->image, build->name_space,      build->cpu,      build->memory,
+		build->gpu,   build->service_account, build->priority,
+	};
+
+	for (size_t i = 0; i < ARRAY_LEN(texts); i++)
+		if (texts[i])
+			return false;
+	return !build->image_pull_secrets.count && !build->node_selectors.count &&
+	       !build->tolerations.count && !build->volumes.count && !build->template;
+}
+
+int pod_build_template(const struct json *document, const struct json **ret_template,
+		       struct err *err)
+{
+	const struct json *inner = json_get_path(document, "spec", "template", NULL);
+	const struct json *template = json_get(document, "template");
+
+	if (inner)
+		template = inner;
+	else if (!template)
+		template = document;
+	if (!json_is(pod_template_container(template), JSON_OBJECT))
+		return err_set(err, ERR_INVALID,
+			       "no Pod template: a Pod with spec.containers is expected");
+	*ret_template = template;
+	return 0;
+}
+
+/* What belongs to the one Pod that a file may have been taken from. */
+static struct json *ground_new(const struct json *template)
+{
+	static const char *const members[] = {"metadata", "spec"};
+	static const char *const metadata_members[] = {"labels", "annotations"};
+	struct json *ground = json_new_object();
+	const struct json *metadata = json_get(template, members[0]);
+
+	for (size_t i = 0; i < ARRAY_LEN(metadata_members); i++)
+		if (json_get(metadata, metadata_members[i]))
+			json_set(json_object_at(ground, members[0]), metadata_members[i],
+				 json_new_copy(json_get(metadata, metadata_members[i])));
+	json_set(ground, members[1], json_new_copy(json_get(template, members[1])));
+	return ground;
+}
+
+static void lay_over(const struct json *template, struct json *role)
+{
+	struct json *ground CLEANUP(json_cleanup) = ground_new(template);
+
+	json_set(role, "template", pod_template_laid_over(ground, json_get(role, "template")));
+}
+
+static void set_image(const struct pod_build *build, struct json *container)
+{
+	json_set_string(container, "image", build->image);
+	if (!json_get(container, "image"))
+		json_set_string(container, "image", build->default_image);
+}
+
+static int add_to_role(const char *title, struct json *role, const struct pod_build *build,
+		       struct err *err)
+{
+	if (build->template)
+		lay_over(build->template, role);
+
+	struct json *spec = json_get_path(role, "template", "spec", NULL);
+	struct json *container = pod_template_container(json_get(role, "template"));
+
+	set_image(build, container);
+	json_set_string(spec, "serviceAccountName", build->service_account);
+	json_set_string(spec, "priorityClassName", build->priority);
+	pod_flags_add_pull_secrets(&build->image_pull_secrets, spec);
+	if (pod_flags_add_cpu(build->cpu, container, err) ||
+	    pod_flags_add_memory(build->memory, container, err) ||
+	    pod_flags_add_gpu(text_equals(title, "PS") ? NULL : build->gpu, container, err) ||
+	    pod_flags_add_node_selectors(&build->node_selectors, spec, err) ||
+	    pod_flags_add_tolerations(&build->tolerations, spec, err))
+		return err->code;
+	return pod_flags_add_volumes(&build->volumes, spec, container, err);
+}
+
+static int set_name_space(struct json *document, const char *name_space, struct err *err)
+{
+	if (!name_space)
+		return 0;
+	if (!name_is_dns_label(name_space))
+		return err_set(err, ERR_INVALID, "--namespace: '%s' is no name for a namespace",
+			       name_space);
+	json_set_string(json_object_at(document, "metadata"), "namespace", name_space);
+	return 0;
+}
+
+int job_document_add_pods(struct json *document, const struct pod_build *build, struct err *err)
+{
+	const struct json *roles = json_get_path(document, "spec", "tfReplicaSpecs", NULL);
+	struct err own;
+	struct err *told = err ? err : &own;
+	const char *title;
+	struct json *role;
+
+	if (set_name_space(document, build->name_space, told))
+		return told->code;
+	for (size_t i = 0; json_member(roles, i, &title, &role); i++)
+		if (add_to_role(title, role, build, told))
+			return told->code;
+	return 0;
+}

@@ -1,0 +1,220 @@
+/* Reads the flags that shape Pods, one by one. */
+#include "core/pod_flags.h"
+
+#include "base/mem.h"
+#include "base/names.h"
+#include "base/text.h"
+#include "core/pod_template.h"
+#include "core/quantity.h"
+
+#include <stdbool.h>
+#include <string.h>
+
+#define GPU_RESOURCE "nvidia.com/gpu"
+#define GPU_MAX 1024
+
+static struct json *list_at(struct json *object, const char *key)
+{
+	if (!json_is(json_get(object, key), JSON_ARRAY))
+		json_set(object, key, json_new_array());
+	return json_get(object, key);
+}
+
+void pod_flags_add_pull_secrets(const struct pod_texts *names, struct json *spec)
+{
+	for (size_t i = 0; i < names->count; i++) {
+		struct json *secret;
+
+		if (pod_template_find(json_get(spec, "imagePullSecrets"), "name", names->list[i]))
+			continue;
+		secret = json_new_object();
+		json_set_string(secret, "name", names->list[i]);
+		json_append(list_at(spec, "imagePullSecrets"), secret);
+	}
+}
+
+/* Sets it as `requests`, and as `limits` too where the amount is a hard one. The flag is called as
+ * the resource. */
+static int add_quantity(const char *resource, const char *quantity, bool is_limited,
+			struct json *container, struct err *err)
+{
+	if (!quantity)
+		return 0;
+	if (quantity_check(quantity, err))
+		return err_prefix(err, "--%s", resource);
+
+	struct json *resources = json_object_at(container, "resources");
+
+	json_set_string(json_object_at(resources, "requests"), resource, quantity);
+	if (is_limited)
+		json_set_string(json_object_at(resources, "limits"), resource, quantity);
+	return 0;
+}
+
+int pod_flags_add_cpu(const char *cpu, struct json *container, struct err *err)
+{
+	return add_quantity("cpu", cpu, false, container, err);
+}
+
+int pod_flags_add_memory(const char *memory, struct json *container, struct err *err)
+{
+	return add_quantity("memory", memory, true, container, err);
+}
+
+/* Devices are whole, and their limit is their request. */
+int pod_flags_add_gpu(const char *gpu, struct json *container, struct err *err)
+{
+	if (!gpu)
+		return 0;
+	char *resource CLEANUP(mem_free_text) = mem_copy_text(gpu);
+	char *equals = strchr(resource, '=');
+	const char *number = equals ? equals + 1 : gpu;
+	int64_t count;
+
+	if (equals)
+		*equals = '\0';
+	if (text_read_int(number, 1, GPU_MAX, &count, err))
+		return err_prefix(err, "--gpu");
+	if (equals && !name_is_qualified(resource))
+		return err_set(err, ERR_INVALID,
+			       "--gpu: '%s' is no resource: write N, or RESOURCE=N as in "
+			       "amd.com/gpu=1",
+			       resource);
+	char *quantity CLEANUP(mem_free_text) = mem_format("%lld", (long long) count);
+
+	json_set_string(json_object_at(json_object_at(container, "resources"), "limits"),
+			equals ? resource : GPU_RESOURCE, quantity);
+	return 0;
+}
+
+int pod_flags_add_node_selectors(const struct pod_texts *texts, struct json *spec, struct err *err)
+{
+	for (size_t i = 0; i < texts->count; i++) {
+		char *key CLEANUP(mem_free_text) = mem_copy_text(texts->list[i]);
+		char *value = strchr(key, '=');
+
+		if (value)
+			*value++ = '\0';
+		if (!value || !name_is_qualified(key) || !name_is_label_value(value))
+			return err_set(err, ERR_INVALID,
+				       "--node-selector: '%s' is no label: write KEY=VALUE",
+				       texts->list[i]);
+		json_set_string(json_object_at(spec, "nodeSelector"), key, value);
+	}
+	return 0;
+}
+
+/* KEY[=VALUE][:EFFECT], cut apart in place. False when it is none. */
+static bool split_toleration(char *text, char **ret_value, char **ret_effect)
+{
+	static const char *const effects[] = {"NoSchedule", "PreferNoSchedule", "NoExecute"};
+	char *effect = strrchr(text, ':');
+	char *value = strchr(text, '=');
+
+	if (effect)
+		*effect++ = '\0';
+	if (value)
+		*value++ = '\0';
+	*ret_value = value;
+	*ret_effect = effect;
+	if (effect && name_find_word(effects, ARRAY_LEN(effects), effect) < 0)
+		return false;
+	if (text_equals(text, "*"))
+		return !value;
+	return name_is_qualified(text) && (!value || name_is_label_value(value));
+}
+
+static struct json *toleration_new(const char *key, const char *value, const char *effect)
+{
+	struct json *toleration = json_new_object();
+
+	if (!text_equals(key, "*"))
+		json_set_string(toleration, "key", key);
+	json_set_string(toleration, "operator", value ? "Equal" : "Exists");
+	json_set_string(toleration, "value", value);
+	json_set_string(toleration, "effect", effect);
+	return toleration;
+}
+
+int pod_flags_add_tolerations(const struct pod_texts *texts, struct json *spec, struct err *err)
+{
+	for (size_t i = 0; i < texts->count; i++) {
+		char *key CLEANUP(mem_free_text) = mem_copy_text(texts->list[i]);
+		char *value, *effect;
+
+		if (!split_toleration(key, &value, &effect))
+			return err_set(
+				err, ERR_INVALID,
+				"--toleration: '%s' is none: write KEY[=VALUE][:EFFECT] with "
+				"the effect NoSchedule, PreferNoSchedule or NoExecute; '*' "
+				"tolerates every taint",
+				texts->list[i]);
+		json_append(list_at(spec, "tolerations"), toleration_new(key, value, effect));
+	}
+	return 0;
+}
+
+/* The volume of a claim, made where the Pod has none yet; its name is borrowed from the spec. */
+static const char *volume_of_claim(struct json *spec, const char *claim)
+{
+	struct json *volumes = list_at(spec, "volumes");
+	struct json *volume = NULL;
+
+	for (size_t i = 0; i < json_count(volumes); i++) {
+		volume = json_at(volumes, i);
+		if (text_equals(json_as_string(json_get_path(volume, "persistentVolumeClaim",
+							     "claimName", NULL),
+					       NULL),
+				claim))
+			return json_as_string(json_get(volume, "name"), "");
+	}
+	char *name CLEANUP(mem_free_text) = mem_format("muster-volume-%zu", json_count(volumes));
+
+	volume = json_new_object();
+	json_set_string(volume, "name", name);
+	json_set_string(json_object_at(volume, "persistentVolumeClaim"), "claimName", claim);
+	json_append(volumes, volume);
+	return json_as_string(json_get(volume, "name"), "");
+}
+
+/* CLAIM:/PATH[:ro], cut apart in place. False when it is none. */
+static bool split_volume(char *text, char **ret_path, bool *ret_is_read_only)
+{
+	char *path = strchr(text, ':');
+	char *mode = path ? strchr(path + 1, ':') : NULL;
+
+	if (!path)
+		return false;
+	*path++ = '\0';
+	if (mode)
+		*mode++ = '\0';
+	*ret_path = path;
+	*ret_is_read_only = text_equals(mode, "ro");
+	return name_is_dns_subdomain(text) && path[0] == '/' && path[1] &&
+	       (!mode || text_equals(mode, "ro") || text_equals(mode, "rw"));
+}
+
+int pod_flags_add_volumes(const struct pod_texts *texts, struct json *spec, struct json *container,
+			  struct err *err)
+{
+	for (size_t i = 0; i < texts->count; i++) {
+		char *claim CLEANUP(mem_free_text) = mem_copy_text(texts->list[i]);
+		struct json *mount;
+		bool is_read_only;
+		char *path;
+
+		if (!split_volume(claim, &path, &is_read_only))
+			return err_set(
+				err, ERR_INVALID,
+				"--volume: '%s' is none: write CLAIM:/PATH or CLAIM:/PATH:ro, "
+				"CLAIM being the name of a PersistentVolumeClaim",
+				texts->list[i]);
+		mount = json_new_object();
+		json_set_string(mount, "name", volume_of_claim(spec, claim));
+		json_set_string(mount, "mountPath", path);
+		if (is_read_only)
+			json_set_bool(mount, "readOnly", true);
+		json_append(list_at(container, "volumeMounts"), mount);
+	}
+	return 0;
+}

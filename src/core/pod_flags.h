@@ -1,0 +1,32 @@
+/* The flags of Pods that take some reading: each is added to a Pod's spec, or to the container that
+ * trains. ERR_INVALID names the flag. core/pod_build.h puts them together. */
+#pragma once
+
+#include "base/err.h"
+#include "base/json.h"
+#include "base/own.h"
+
+#include <stddef.h>
+
+/* A list of texts as an option gives it. */
+struct pod_texts {
+	const char *const *list;
+	size_t count;
+};
+
+void pod_flags_add_pull_secrets(const struct pod_texts *names, struct json *spec);
+/* A quantity, which is requested and may be exceeded. NULL: nothing. */
+int pod_flags_add_cpu(const char *cpu, struct json *container, struct err *err) MUST_USE;
+/* A quantity, which is requested and is the limit: who needs more is ended. NULL: nothing. */
+int pod_flags_add_memory(const char *memory, struct json *container, struct err *err) MUST_USE;
+/* "2" of nvidia.com/gpu, or RESOURCE=N. NULL: nothing. */
+int pod_flags_add_gpu(const char *gpu, struct json *container, struct err *err) MUST_USE;
+/* KEY=VALUE. */
+int pod_flags_add_node_selectors(const struct pod_texts *texts, struct json *spec,
+				 struct err *err) MUST_USE;
+/* KEY[=VALUE][:EFFECT] as kubectl taint writes them; "*" tolerates all. */
+int pod_flags_add_tolerations(const struct pod_texts *texts, struct json *spec,
+			      struct err *err) MUST_USE;
+/* CLAIM:/PATH[:ro]. */
+int pod_flags_add_volumes(const struct pod_texts *texts, struct json *spec, struct json *container,
+			  struct err *err) MUST_USE;

@@ -1,0 +1,254 @@
+#include "unit.h"
+
+#include "base/mem.h"
+#include "core/job_build.h"
+#include "core/pod_build.h"
+#include "core/pod_template.h"
+
+static const char *const true_command[] = {"true", NULL};
+
+/* A job of a worker and a parameter server. */
+static struct json *document_new(void)
+{
+	struct job_build build = {.name = "digits",
+				  .workers = 1,
+				  .ps = 1,
+				  .command = true_command,
+				  .grace = -1,
+				  .timeout = -1};
+
+	return job_document_new(&build);
+}
+
+static struct json *spec_of(const struct json *document, const char *title)
+{
+	return json_get_path(document, "spec", "tfReplicaSpecs", title, "template", "spec", NULL);
+}
+
+static struct json *container_of(const struct json *document, const char *title)
+{
+	return pod_template_container(
+		json_get_path(document, "spec", "tfReplicaSpecs", title, "template", NULL));
+}
+
+static void expect(const struct json *value, const char *json)
+{
+	struct text text CLEANUP(text_done) = {0};
+
+	json_add_compact(&text, value);
+	assert_string_equal(text_of(&text), json);
+}
+
+static struct json *built(const struct pod_build *build)
+{
+	struct json *document = document_new();
+	struct err err = {0};
+
+	if (job_document_add_pods(document, build, &err))
+		fail_msg("%s", err.text);
+	return document;
+}
+
+static void refused(const struct pod_build *build, const char *part_of_sentence)
+{
+	struct json *document CLEANUP(json_cleanup) = document_new();
+	struct err err = {0};
+
+	assert_int_equal(job_document_add_pods(document, build, &err), ERR_INVALID);
+	if (!strstr(err.text, part_of_sentence))
+		fail_msg("%s", err.text);
+}
+
+static void an_image_is_for_every_role(void **state)
+{
+	(void) state;
+	struct pod_build build = {.image = "a:1", .default_image = "b:1"};
+	struct json *document CLEANUP(json_cleanup) = built(&build);
+
+	expect(json_get(container_of(document, "Worker"), "image"), "\"a:1\"");
+	expect(json_get(container_of(document, "PS"), "image"), "\"a:1\"");
+	build.image = NULL;
+	assert_false(job_document_add_pods(document, &build, NULL));
+	expect(json_get(container_of(document, "Worker"), "image"), "\"a:1\"");
+
+	struct json *other CLEANUP(json_cleanup) = built(&build);
+
+	expect(json_get(container_of(other, "Worker"), "image"), "\"b:1\"");
+}
+
+static void memory_is_a_limit_and_cpu_is_none(void **state)
+{
+	(void) state;
+	struct pod_build build = {.cpu = "500m", .memory = "2Gi"};
+	struct json *document CLEANUP(json_cleanup) = built(&build);
+
+	expect(json_get(container_of(document, "PS"), "resources"),
+	       "{\"requests\":{\"cpu\":\"500m\",\"memory\":\"2Gi\"},\"limits\":{\"memory\":\"2Gi\"}"
+	       "}");
+}
+
+static void parameter_servers_get_no_gpu(void **state)
+{
+	(void) state;
+	struct pod_build build = {.gpu = "2"};
+	struct json *document CLEANUP(json_cleanup) = built(&build);
+
+	expect(json_get(container_of(document, "Worker"), "resources"),
+	       "{\"limits\":{\"nvidia.com/gpu\":\"2\"}}");
+	assert_null(json_get(container_of(document, "PS"), "resources"));
+	build.gpu = "amd.com/gpu=1";
+
+	struct json *other CLEANUP(json_cleanup) = built(&build);
+
+	expect(json_get(container_of(other, "Worker"), "resources"),
+	       "{\"limits\":{\"amd.com/gpu\":\"1\"}}");
+}
+
+static void taints_are_written_as_kubectl_writes_them(void **state)
+{
+	(void) state;
+	static const char *const texts[] = {"gpu", "a.b/c=d:NoExecute", "x:NoSchedule", "*"};
+	struct pod_build build = {.tolerations = {texts, ARRAY_LEN(texts)}};
+	struct json *document CLEANUP(json_cleanup) = built(&build);
+
+	expect(json_get(spec_of(document, "Worker"), "tolerations"),
+	       "[{\"key\":\"gpu\",\"operator\":\"Exists\"},"
+	       "{\"key\":\"a.b/"
+	       "c\",\"operator\":\"Equal\",\"value\":\"d\",\"effect\":\"NoExecute\"},"
+	       "{\"key\":\"x\",\"operator\":\"Exists\",\"effect\":\"NoSchedule\"},"
+	       "{\"operator\":\"Exists\"}]");
+}
+
+static void one_claim_is_one_volume_with_several_mounts(void **state)
+{
+	(void) state;
+	static const char *const texts[] = {"data:/in:ro", "models:/out", "data:/again"};
+	struct pod_build build = {.volumes = {texts, ARRAY_LEN(texts)}};
+	struct json *document CLEANUP(json_cleanup) = built(&build);
+
+	expect(json_get(spec_of(document, "Worker"), "volumes"),
+	       "[{\"name\":\"muster-volume-0\",\"persistentVolumeClaim\":{\"claimName\":\"data\"}},"
+	       "{\"name\":\"muster-volume-1\",\"persistentVolumeClaim\":{\"claimName\":\"models\"}}"
+	       "]");
+	expect(json_get(container_of(document, "Worker"), "volumeMounts"),
+	       "[{\"name\":\"muster-volume-0\",\"mountPath\":\"/in\",\"readOnly\":true},"
+	       "{\"name\":\"muster-volume-1\",\"mountPath\":\"/out\"},"
+	       "{\"name\":\"muster-volume-0\",\"mountPath\":\"/again\"}]");
+}
+
+static void names_and_selectors_go_to_the_pod(void **state)
+{
+	(void) state;
+	static const char *const selectors[] = {"disk=ssd", "zone=a"};
+	static const char *const secrets[] = {"one", "two", "one"};
+	struct pod_build build = {.node_selectors = {selectors, 2},
+				  .image_pull_secrets = {secrets, 3},
+				  .service_account = "trainer",
+				  .priority = "high",
+				  .name_space = "ml"};
+	struct json *document CLEANUP(json_cleanup) = built(&build);
+	struct json *spec = spec_of(document, "PS");
+
+	expect(json_get_path(document, "metadata", "namespace", NULL), "\"ml\"");
+	expect(json_get(spec, "nodeSelector"), "{\"disk\":\"ssd\",\"zone\":\"a\"}");
+	expect(json_get(spec, "imagePullSecrets"), "[{\"name\":\"one\"},{\"name\":\"two\"}]");
+	expect(json_get(spec, "serviceAccountName"), "\"trainer\"");
+	expect(json_get(spec, "priorityClassName"), "\"high\"");
+}
+
+static void what_is_wrong_is_named(void **state)
+{
+	(void) state;
+	static const char *const odd[] = {"odd"};
+	static const char *const bad_path[] = {"data:relative"};
+	static const char *const bad_mode[] = {"data:/x:rx"};
+	static const char *const bad_claim[] = {"Data:/x"};
+	static const char *const bad_effect[] = {"a:Never"};
+
+	refused(&(struct pod_build){.cpu = "two"}, "--cpu: 'two' is no quantity");
+	refused(&(struct pod_build){.memory = "4GB"},
+		"--memory: '4GB' is no quantity; did you mean");
+	refused(&(struct pod_build){.gpu = "0"}, "--gpu:");
+	refused(&(struct pod_build){.gpu = "1.5"}, "--gpu:");
+	refused(&(struct pod_build){.gpu = "a b=1"}, "--gpu: 'a b' is no resource");
+	refused(&(struct pod_build){.name_space = "Ml"}, "--namespace: 'Ml'");
+	refused(&(struct pod_build){.node_selectors = {odd, 1}}, "--node-selector: 'odd'");
+	refused(&(struct pod_build){.tolerations = {bad_effect, 1}}, "--toleration: 'a:Never'");
+	refused(&(struct pod_build){.volumes = {odd, 1}}, "--volume: 'odd'");
+	refused(&(struct pod_build){.volumes = {bad_path, 1}}, "--volume:");
+	refused(&(struct pod_build){.volumes = {bad_mode, 1}}, "--volume:");
+	refused(&(struct pod_build){.volumes = {bad_claim, 1}}, "--volume:");
+}
+
+static struct json *read_json(const char *json)
+{
+	struct json *value = NULL;
+
+	assert_int_equal(json_read(json, strlen(json), &value, NULL), 0);
+	return value;
+}
+
+static void a_template_is_the_ground_for_every_role(void **state)
+{
+	(void) state;
+	struct json *pod CLEANUP(json_cleanup) = read_json(
+		"{\"kind\":\"Pod\",\"metadata\":{\"name\":\"old\",\"labels\":{\"a\":\"b\"}},"
+		"\"spec\":{\"hostPID\":true,\"containers\":[{\"name\":\"main\","
+		"\"image\":\"c:1\",\"command\":[\"sleep\"]}]}}");
+	struct pod_build build = {.default_image = "d:1"};
+
+	assert_int_equal(pod_build_template(pod, &build.template, NULL), 0);
+	struct json *document CLEANUP(json_cleanup) = built(&build);
+
+	expect(json_get_path(document, "spec", "tfReplicaSpecs", "PS", "template", NULL),
+	       "{\"metadata\":{\"labels\":{\"a\":\"b\"}},\"spec\":{\"hostPID\":true,\"containers\":"
+	       "[{"
+	       "\"name\":\"tensorflow\",\"image\":\"c:1\",\"command\":[\"true\"]}]}}");
+}
+
+static void a_template_is_found_in_what_holds_one(void **state)
+{
+	(void) state;
+	struct json *deployment CLEANUP(json_cleanup) = read_json(
+		"{\"spec\":{\"template\":{\"spec\":{\"containers\":[{\"name\":\"a\"}]}}}}");
+	struct json *pod_template CLEANUP(json_cleanup) =
+		read_json("{\"template\":{\"spec\":{\"containers\":[{\"name\":\"a\"}]}}}");
+	struct json *other CLEANUP(json_cleanup) = read_json("{\"data\":{\"a\":\"b\"}}");
+	const struct json *found = NULL;
+	struct err err = {0};
+
+	assert_int_equal(pod_build_template(deployment, &found, &err), 0);
+	assert_ptr_equal(found, json_get_path(deployment, "spec", "template", NULL));
+	assert_int_equal(pod_build_template(pod_template, &found, &err), 0);
+	assert_ptr_equal(found, json_get(pod_template, "template"));
+	assert_int_equal(pod_build_template(other, &found, &err), ERR_INVALID);
+	assert_string_equal(err.text, "no Pod template: a Pod with spec.containers is expected");
+}
+
+static void a_default_is_no_flag(void **state)
+{
+	(void) state;
+	static const char *const texts[] = {"*"};
+
+	assert_true(pod_build_is_empty(&(struct pod_build){.default_image = "a"}));
+	assert_false(pod_build_is_empty(&(struct pod_build){.priority = "a"}));
+	assert_false(pod_build_is_empty(&(struct pod_build){.tolerations = {texts, 1}}));
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(an_image_is_for_every_role),
+		cmocka_unit_test(memory_is_a_limit_and_cpu_is_none),
+		cmocka_unit_test(parameter_servers_get_no_gpu),
+		cmocka_unit_test(taints_are_written_as_kubectl_writes_them),
+		cmocka_unit_test(one_claim_is_one_volume_with_several_mounts),
+		cmocka_unit_test(names_and_selectors_go_to_the_pod),
+		cmocka_unit_test(what_is_wrong_is_named),
+		cmocka_unit_test(a_template_is_the_ground_for_every_role),
+		cmocka_unit_test(a_template_is_found_in_what_holds_one),
+		cmocka_unit_test(a_default_is_no_flag),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
