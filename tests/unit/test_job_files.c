@@ -1,0 +1,137 @@
+#include "unit.h"
+
+#include "base/mem.h"
+#include "core/job_build.h"
+#include "core/job_files.h"
+
+static const char *const true_command[] = {"true", NULL};
+
+static struct json *document_new(const char *working_dir)
+{
+	struct job_build build = {.name = "digits",
+				  .workers = 1,
+				  .command = true_command,
+				  .working_dir = working_dir,
+				  .grace = -1,
+				  .timeout = -1};
+
+	return job_document_new(&build);
+}
+
+static void expect_template(const struct json *document, const char *json)
+{
+	struct text text CLEANUP(text_done) = {0};
+
+	json_add_compact(&text, json_get_path(document, "spec", "tfReplicaSpecs", "Worker",
+					      "template", "spec", NULL));
+	assert_string_equal(text_of(&text), json);
+}
+
+static void files_are_mounted_and_the_command_gets_a_folder_to_write_to(void **state)
+{
+	(void) state;
+	static const struct job_file files[] = {
+		{"train.py", "pass\n", 5, false},
+		{"lib/run.sh", "exit\n", 5, true},
+	};
+	struct json *document CLEANUP(json_cleanup) = document_new(NULL);
+
+	assert_int_equal(job_document_add_files(document, files, 2, NULL), 0);
+	expect_template(
+		document,
+		"{\"containers\":[{\"name\":\"tensorflow\",\"command\":[\"true\"],\"volumeMounts\":"
+		"["
+		"{\"name\":\"muster-files\",\"mountPath\":\"/muster/files\",\"readOnly\":true},"
+		"{\"name\":\"muster-work\",\"mountPath\":\"/muster/work\"}],"
+		"\"workingDir\":\"/muster/work\"}],\"volumes\":["
+		"{\"name\":\"muster-files\",\"projected\":{\"sources\":[{\"configMap\":{"
+		"\"name\":\"digits.files-0\",\"items\":[{\"key\":\"train.py\",\"path\":\"train."
+		"py\"},"
+		"{\"key\":\"file-1\",\"path\":\"lib/run.sh\",\"mode\":365}]}}]}},"
+		"{\"name\":\"muster-work\",\"emptyDir\":{}}]}");
+}
+
+static void a_working_folder_that_was_asked_for_stays(void **state)
+{
+	(void) state;
+	static const struct job_file file = {"train.py", "pass\n", 5, false};
+	struct json *document CLEANUP(json_cleanup) = document_new("/srv");
+
+	assert_int_equal(job_document_add_files(document, &file, 1, NULL), 0);
+	expect_template(
+		document,
+		"{\"containers\":[{\"name\":\"tensorflow\",\"command\":[\"true\"],\"workingDir\":"
+		"\"/srv\","
+		"\"volumeMounts\":["
+		"{\"name\":\"muster-files\",\"mountPath\":\"/muster/files\",\"readOnly\":true}]}],"
+		"\"volumes\":[{\"name\":\"muster-files\",\"projected\":{\"sources\":[{"
+		"\"configMap\":{"
+		"\"name\":\"digits.files-0\",\"items\":[{\"key\":\"train.py\",\"path\":\"train."
+		"py\"}]}}]"
+		"}}]}");
+}
+
+static void a_part_ends_where_the_next_file_would_not_fit(void **state)
+{
+	(void) state;
+	const struct job_file files[] = {
+		{"a", NULL, JOB_FILES_PART_SIZE - 1, false},
+		{"b", NULL, 1, false},
+		{"c", NULL, 1, false},
+		{"d", NULL, JOB_FILES_PART_SIZE, false},
+		{"e", NULL, 0, false},
+	};
+	size_t *parts CLEANUP(mem_free_any) = NULL;
+
+	assert_int_equal(job_files_spread(files, 5, &parts, NULL), 0);
+	assert_int_equal(parts[0], 0);
+	assert_int_equal(parts[1], 0);
+	assert_int_equal(parts[2], 1);
+	assert_int_equal(parts[3], 2);
+	assert_int_equal(parts[4], 2);
+}
+
+static void a_file_that_no_part_can_hold_is_named(void **state)
+{
+	(void) state;
+	const struct job_file file = {"weights.h5", NULL, JOB_FILES_PART_SIZE + 1, false};
+	struct json *document CLEANUP(json_cleanup) = document_new(NULL);
+	struct json *before CLEANUP(json_cleanup) = json_new_copy(document);
+	struct err err = {0};
+
+	assert_int_equal(job_document_add_files(document, &file, 1, &err), ERR_LIMIT);
+	assert_string_equal(
+		err.text, "weights.h5 has 1000001 bytes, and 1000000 fit into a ConfigMap: put it "
+			  "into the image or onto a volume");
+	assert_true(json_equals(document, before));
+}
+
+static void keys_are_paths_where_kubernetes_takes_them(void **state)
+{
+	(void) state;
+	static const char *const pairs[][2] = {
+		{"train.py", "train.py"}, {".hidden", ".hidden"},  {"..data", "file-7"},
+		{"a/b", "file-7"},        {"two words", "file-7"}, {"file-3", "file-7"},
+		{"\xc3\xa4", "file-7"},
+	};
+
+	for (size_t i = 0; i < ARRAY_LEN(pairs); i++) {
+		struct job_file file = {.path = pairs[i][0]};
+		char *key CLEANUP(mem_free_text) = job_files_key(&file, 7);
+
+		assert_string_equal(key, pairs[i][1]);
+	}
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(files_are_mounted_and_the_command_gets_a_folder_to_write_to),
+		cmocka_unit_test(a_working_folder_that_was_asked_for_stays),
+		cmocka_unit_test(a_part_ends_where_the_next_file_would_not_fit),
+		cmocka_unit_test(a_file_that_no_part_can_hold_is_named),
+		cmocka_unit_test(keys_are_paths_where_kubernetes_takes_them),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
