@@ -213,16 +213,18 @@ static void set_number(struct environment *environment, const char *name, int nu
 	environment_set(environment, name, value);
 }
 
-/* PyTorch's env:// rendezvous, and what torchrun adds to it on one machine. */
+/* PyTorch's env:// rendezvous, and what torchrun adds to it. */
 static void set_torch(const struct cluster *cluster, int rank, int world_size,
 		      struct environment *environment)
 {
+	bool is_alone = cluster->has_own_machines;
+
 	set_number(environment, "RANK", rank);
 	set_number(environment, "WORLD_SIZE", world_size);
-	set_number(environment, "LOCAL_RANK", rank);
-	set_number(environment, "LOCAL_WORLD_SIZE", world_size);
-	set_number(environment, "GROUP_RANK", 0);
-	set_number(environment, "GROUP_WORLD_SIZE", 1);
+	set_number(environment, "LOCAL_RANK", is_alone ? 0 : rank);
+	set_number(environment, "LOCAL_WORLD_SIZE", is_alone ? 1 : world_size);
+	set_number(environment, "GROUP_RANK", is_alone ? rank : 0);
+	set_number(environment, "GROUP_WORLD_SIZE", is_alone ? world_size : 1);
 	environment_set(environment, "MASTER_ADDR", cluster->coordinator_host);
 	set_number(environment, "MASTER_PORT", cluster->coordinator_port);
 }

@@ -26,6 +26,9 @@ struct cluster {
 	const char *coordinator_host; /* where rank 0 meets the others: MASTER_ADDR,
 					 JAX_COORDINATOR_ADDRESS */
 	int coordinator_port;
+	/* Each replica is a machine of its own, as a Pod is: LOCAL_RANK, which picks a GPU of this
+	 * machine, is 0 then. */
+	bool has_own_machines;
 };
 
 /* Which dialect of TF_CONFIG. */
@@ -56,8 +59,9 @@ void cluster_add_kubeflow_address(const struct job *job, const struct role *role
  * - of the world, which is chief (or master), then workers: RANK, WORLD_SIZE, MASTER_ADDR,
  *   MASTER_PORT, and JAX_COORDINATOR_ADDRESS, JAX_PROCESS_ID, JAX_NUM_PROCESSES (the first is read
  *   by jax.distributed.initialize, the others are what Kubeflow Trainer's JAX runtime sets);
- * - of torchrun on one machine: LOCAL_RANK and LOCAL_WORLD_SIZE (those of the world), GROUP_RANK 0,
- *   GROUP_WORLD_SIZE 1. Not TORCHELASTIC_*: they promise an agent with its store;
+ * - of torchrun, whose groups are machines: on one machine LOCAL_RANK and LOCAL_WORLD_SIZE are
+ * those of the world, GROUP_RANK 0, GROUP_WORLD_SIZE 1; on machines of their own it is the other
+ * way round. Not TORCHELASTIC_*: they promise an agent with its store;
  * - of workers alone, as TF-Spawner had it: WORKER_NUMBER, TOT_WORKERS;
  * - MUSTER_JOB_NAME, MUSTER_ROLE, MUSTER_INDEX, MUSTER_ATTEMPT. */
 void cluster_add_environment(const struct cluster *cluster, const char *role, int index,
