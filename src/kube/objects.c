@@ -1,0 +1,183 @@
+/* The names of a job's objects, its owner and its Service. */
+#include "kube/objects.h"
+
+#include "base/mem.h"
+#include "base/names.h"
+
+#include <string.h>
+
+#define PORT_NAME "tfjob-port" /* Kubeflow's */
+
+char *objects_owner_name(const struct job *job)
+{
+	return mem_format("%s.job", job->name);
+}
+
+char *objects_pod_name(const struct job *job, const struct role *role, int index)
+{
+	return mem_format("%s-%s-%d", job->name, role->name, index);
+}
+
+void objects_add_address(const struct job *job, const struct role *role, int index,
+			 struct text *text)
+{
+	text_addf(text, "%s-%s-%d.%s.%s.svc:%d", job->name, role->name, index, job->name,
+		  job->name_space, role->port);
+}
+
+/* The owner is no controller that anybody runs, so blockOwnerDeletion, which would ask for rights
+ * on its finalizers, is left out. */
+static struct json *owner_references_new(const struct job *job, const char *owner_uid)
+{
+	struct json *list = json_new_array();
+	struct json *reference = json_new_object();
+	char *name CLEANUP(mem_free_text) = objects_owner_name(job);
+
+	json_set_string(reference, "apiVersion", "v1");
+	json_set_string(reference, "kind", "ConfigMap");
+	json_set_string(reference, "name", name);
+	json_set_string(reference, "uid", owner_uid);
+	json_set_bool(reference, "controller", true);
+	json_append(list, reference);
+	return list;
+}
+
+struct json *objects_metadata_new(const struct job *job, const char *name, const char *owner_uid)
+{
+	struct json *metadata = json_new_object();
+	struct json *labels;
+
+	json_set_string(metadata, "name", name);
+	json_set_string(metadata, "namespace", job->name_space);
+	labels = json_object_at(metadata, "labels");
+	json_set_string(labels, OBJECTS_LABEL_MANAGED_BY, OBJECTS_MANAGED_BY);
+	json_set_string(labels, OBJECTS_LABEL_JOB, job->name);
+	if (owner_uid)
+		json_set(metadata, "ownerReferences", owner_references_new(job, owner_uid));
+	return metadata;
+}
+
+static struct json *object_new(const char *kind, struct json *take_metadata)
+{
+	struct json *object = json_new_object();
+
+	json_set_string(object, "apiVersion", "v1");
+	json_set_string(object, "kind", kind);
+	json_set(object, "metadata", take_metadata);
+	return object;
+}
+
+struct json *objects_owner_new(const struct job *job)
+{
+	char *name CLEANUP(mem_free_text) = objects_owner_name(job);
+	struct json *owner = object_new("ConfigMap", objects_metadata_new(job, name, NULL));
+	struct text document CLEANUP(text_done) = {0};
+
+	json_add_compact(&document, job->document);
+	json_set_string(json_object_at(owner, "data"), OBJECTS_DOCUMENT_KEY, text_of(&document));
+	return owner;
+}
+
+static bool has_port(const struct json *ports, int number)
+{
+	for (size_t i = 0; i < json_count(ports); i++)
+		if (json_as_integer(json_get(json_at(ports, i), "port"), 0) == number)
+			return true;
+	return false;
+}
+
+/* Each port that a role listens on, once. A headless Service forwards nothing; some name servers
+ * know an address only by its ports. */
+static struct json *ports_new(const struct job *job)
+{
+	struct json *ports = json_new_array();
+
+	for (size_t i = 0; i < job->n_roles; i++) {
+		int number = job->roles[i].port;
+		char *other_name CLEANUP(mem_free_text) = mem_format("port-%d", number);
+		struct json *port;
+
+		if (has_port(ports, number))
+			continue;
+		port = json_new_object();
+		json_set_string(port, "name", json_count(ports) ? other_name : PORT_NAME);
+		json_set_integer(port, "port", number);
+		json_append(ports, port);
+	}
+	return ports;
+}
+
+struct json *objects_service_new(const struct job *job, const char *owner_uid)
+{
+	struct json *service =
+		object_new("Service", objects_metadata_new(job, job->name, owner_uid));
+	struct json *spec = json_object_at(service, "spec");
+	struct json *selector;
+
+	json_set_string(spec, "clusterIP", "None");
+	json_set_bool(spec, "publishNotReadyAddresses", true);
+	selector = json_object_at(spec, "selector");
+	json_set_string(selector, OBJECTS_LABEL_MANAGED_BY, OBJECTS_MANAGED_BY);
+	json_set_string(selector, OBJECTS_LABEL_JOB, job->name);
+	json_set(spec, "ports", ports_new(job));
+	return service;
+}
+
+/* A Pod's host name is a DNS label, and so is each part of its address. */
+static void check_names(const struct job *job, struct faults *faults)
+{
+	for (size_t i = 0; i < job->n_roles; i++) {
+		const struct role *role = &job->roles[i];
+		int last = role->replicas > 0 ? role->replicas - 1 : 0;
+		char *name CLEANUP(mem_free_text) = objects_pod_name(job, role, last);
+		int n_other = (int) (strlen(name) - strlen(job->name));
+
+		if (strlen(name) > DNS_LABEL_MAX)
+			fault_add(faults, (struct place){0}, "metadata.name",
+				  "Too long: '%s' is too long a name for a job on Kubernetes: its "
+				  "Pod '%s' has at most %d characters, so that %d are left for the "
+				  "job",
+				  job->name, name, DNS_LABEL_MAX, DNS_LABEL_MAX - n_other);
+		else if (!name_is_dns1035_label(name))
+			fault_add(faults, (struct place){0}, "metadata.name",
+				  "Invalid value: \"%s\": no name for a Pod, which has lower-case "
+				  "letters, digits and '-'",
+				  name);
+	}
+}
+
+static void check_image(const struct role *role, const struct json *container, const char *list,
+			size_t index, struct faults *faults)
+{
+	const char *image = json_as_string(json_get(container, "image"), "");
+	const char *name = json_as_string(json_get(container, "name"), "");
+
+	if (*image)
+		return;
+	char *path CLEANUP(mem_free_text) = mem_format(
+		"spec.tfReplicaSpecs[%s].template.spec.%s[%zu].image", role->title, list, index);
+
+	fault_add(faults, (struct place){0}, path,
+		  "Required value: container '%s' needs an image on Kubernetes: --image IMAGE",
+		  name);
+}
+
+static void check_images(const struct role *role, const char *list, struct faults *faults)
+{
+	const struct json *containers = json_get_path(role->template, "spec", list, NULL);
+
+	for (size_t i = 0; i < json_count(containers); i++)
+		check_image(role, json_at(containers, i), list, i, faults);
+}
+
+bool objects_check(const struct job *job, struct faults *faults)
+{
+	size_t n_before = faults->count;
+
+	check_names(job, faults);
+	for (size_t i = 0; i < job->n_roles; i++) {
+		check_images(&job->roles[i], "initContainers", faults);
+		check_images(&job->roles[i], "containers", faults);
+	}
+	return faults->count == n_before;
+}

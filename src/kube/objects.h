@@ -1,0 +1,69 @@
+/* The objects of a job on Kubernetes: what `run --on kubernetes` makes and `render --as pods`
+ * shows.
+ *
+ * One ConfigMap owns everything else, so that one deletion takes all; one headless Service gives
+ * each Pod a name; one Pod stands for each replica. Files that travel are ConfigMaps too
+ * (kube/objects_files.h).
+ * All of it follows from the job alone: nothing here talks to a cluster.
+ *
+ * Names: a Pod is JOB-ROLE-INDEX in every attempt, as Kubeflow names it, and says the attempt in a
+ * label. ConfigMaps are JOB.job and JOB.files-N: no job's name has a dot, so that nothing of one
+ * job can be taken for something of another. */
+#pragma once
+
+#include "base/json.h"
+#include "base/own.h"
+#include "base/text.h"
+#include "core/job.h"
+
+/* Labels of all objects, and of Pods. Kubeflow's own (training.kubeflow.org/job-name, replica-type,
+ * replica-index) are there too, for the tools that look for them. */
+#define OBJECTS_LABEL_MANAGED_BY "app.kubernetes.io/managed-by"
+#define OBJECTS_MANAGED_BY "muster"
+#define OBJECTS_LABEL_JOB "muster/job"
+#define OBJECTS_LABEL_ROLE "muster/role"
+#define OBJECTS_LABEL_INDEX "muster/index"
+#define OBJECTS_LABEL_ATTEMPT "muster/attempt"
+
+/* Key of the owner's data that holds the TFJob document, as JSON. */
+#define OBJECTS_DOCUMENT_KEY "document"
+
+/* Says what stands in the way of Pods: a name too long for them, a container without an image. True
+ * when there is nothing. */
+bool objects_check(const struct job *job, struct faults *faults) MUST_USE;
+
+/* JOB.job, the ConfigMap that owns all else. Caller frees. */
+char *objects_owner_name(const struct job *job) MUST_USE;
+/* JOB-ROLE-INDEX. Caller frees. */
+char *objects_pod_name(const struct job *job, const struct role *role, int index) MUST_USE;
+/* Adds the address by which the others reach a replica: POD.JOB.NAMESPACE.svc:PORT. */
+void objects_add_address(const struct job *job, const struct role *role, int index,
+			 struct text *text);
+
+/* metadata with name, namespace and the labels of every object of this job; with a reference to the
+ * owner where its uid is known (NULL before it is made). */
+struct json *objects_metadata_new(const struct job *job, const char *name,
+				  const char *owner_uid) MUST_USE;
+
+/* The ConfigMap that owns all else. What else is remembered of a job is added by who stores it. */
+struct json *objects_owner_new(const struct job *job) MUST_USE;
+/* The headless Service. Pods that are not ready have their names too: training waits for its peers
+ * before it is ready. */
+struct json *objects_service_new(const struct job *job, const char *owner_uid) MUST_USE;
+
+/* What the Pods of a job have in common, made once: 500 Pods name the same 500 addresses. The job
+ * outlives it. */
+struct objects;
+struct objects *objects_new(const struct job *job) MUST_USE;
+void objects_free(struct objects *objects); /* NULL is fine */
+void objects_cleanup(struct objects **objects);
+
+/* The Pod of one replica in one attempt.
+ *
+ * It is the role's template, with what makes it this replica: name, host name and subdomain,
+ * labels, and, in the container that trains, the variables of core/cluster.h before its own, so
+ * that the job's own win. restartPolicy is Never, because muster restarts. What the template is
+ * silent about: the grace time is the job's, enableServiceLinks is off, and the security settings
+ * are those of objects_harden. */
+struct json *objects_pod_new(const struct objects *objects, const struct role *role, int index,
+			     int attempt, const char *owner_uid) MUST_USE;

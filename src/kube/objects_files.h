@@ -1,0 +1,14 @@
+/* The ConfigMaps of the files that travel with a job (core/job_files.h). */
+#pragma once
+
+#include "base/err.h"
+#include "base/json.h"
+#include "base/own.h"
+#include "core/job.h"
+#include "core/job_files.h"
+
+/* Appends them to a list. What is text stands in `data` as it is, so that kubectl shows it;
+ * anything else in `binaryData`. They cannot be changed once made (immutable), which spares the
+ * kubelet a watch for each. ERR_LIMIT for a file that no ConfigMap can hold. */
+int objects_add_files(const struct job *job, const struct job_file *files, size_t n_files,
+		      const char *owner_uid, struct json *list, struct err *err) MUST_USE;

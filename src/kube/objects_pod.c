@@ -1,0 +1,200 @@
+/* The Pod of a replica: the role's template, and what makes it this replica in this attempt. */
+#include "base/mem.h"
+#include "core/cluster.h"
+#include "core/pod_template.h"
+#include "kube/objects.h"
+#include "kube/objects_harden.h"
+
+#include <string.h>
+
+#define PORT_NAME "tfjob-port" /* Kubeflow's */
+#define COORDINATOR_PORT 29500 /* torchrun's; rank 0 alone listens on it */
+
+/* Kubeflow's labels, apiVersion kubeflow.org/v1. */
+#define KUBEFLOW_LABEL(name) "training.kubeflow.org/" name
+
+struct objects {
+	const struct job *job;
+	struct cluster cluster;
+	struct arena *arena;
+};
+
+static void set_addresses(struct objects *objects)
+{
+	const struct job *job = objects->job;
+	size_t count = 0;
+	struct cluster_address *addresses = arena_take_array(
+		objects->arena, (size_t) job_replica_count(job), sizeof(*addresses));
+
+	for (size_t i = 0; i < job->n_roles; i++)
+		for (int index = 0; index < job->roles[i].replicas; index++) {
+			struct text address CLEANUP(text_done) = {0};
+
+			objects_add_address(job, &job->roles[i], index, &address);
+			addresses[count++] = (struct cluster_address){
+				.role = job->roles[i].name,
+				.index = index,
+				.address = arena_copy_text(objects->arena, text_of(&address)),
+			};
+		}
+	objects->cluster.addresses = addresses;
+	objects->cluster.n_addresses = count;
+}
+
+/* Where rank 0 meets the others: the leader's Pod, else worker 0's. Nobody asks where there is
+ * neither. */
+static void set_coordinator(struct objects *objects)
+{
+	const struct job *job = objects->job;
+	const struct role *leader = job_leader_role(job);
+
+	if (!leader)
+		leader = job_role_of_kind(job, ROLE_WORKER);
+	if (!leader)
+		return;
+	objects->cluster.coordinator_host =
+		arena_format(objects->arena, "%s-%s-0.%s.%s.svc", job->name, leader->name,
+			     job->name, job->name_space);
+	objects->cluster.coordinator_port =
+		leader->port == COORDINATOR_PORT ? COORDINATOR_PORT + 1 : COORDINATOR_PORT;
+}
+
+struct objects *objects_new(const struct job *job)
+{
+	struct objects *objects = mem_new(sizeof(*objects));
+
+	objects->job = job;
+	objects->arena = arena_new();
+	objects->cluster = (struct cluster){.job = job, .has_own_machines = true};
+	set_addresses(objects);
+	set_coordinator(objects);
+	return objects;
+}
+
+void objects_free(struct objects *objects)
+{
+	if (!objects)
+		return;
+	arena_free(objects->arena);
+	mem_free_any(&objects);
+}
+
+void objects_cleanup(struct objects **objects)
+{
+	objects_free(*objects);
+}
+
+/* What the template's own metadata says stays, but for what makes a Pod this one. */
+static void add_texts(struct json *metadata, const char *member, const struct role *role)
+{
+	const struct json *texts = json_get_path(role->template, "metadata", member, NULL);
+	const char *key = NULL;
+	struct json *value;
+
+	while (json_next(texts, &key, &value)) {
+		struct json *own = json_object_at(metadata, member);
+
+		if (!json_get(own, key))
+			json_set(own, key, json_ref(value));
+	}
+}
+
+static struct json *pod_metadata_new(const struct job *job, const struct role *role, int index,
+				     int attempt, const char *owner_uid)
+{
+	char *name CLEANUP(mem_free_text) = objects_pod_name(job, role, index);
+	char *index_text CLEANUP(mem_free_text) = mem_format("%d", index);
+	char *attempt_text CLEANUP(mem_free_text) = mem_format("%d", attempt);
+	struct json *metadata = objects_metadata_new(job, name, owner_uid);
+	struct json *labels = json_get(metadata, "labels");
+
+	json_set_string(labels, OBJECTS_LABEL_ROLE, role->name);
+	json_set_string(labels, OBJECTS_LABEL_INDEX, index_text);
+	json_set_string(labels, OBJECTS_LABEL_ATTEMPT, attempt_text);
+	json_set_string(labels, KUBEFLOW_LABEL("job-name"), job->name);
+	json_set_string(labels, KUBEFLOW_LABEL("replica-type"), role->name);
+	json_set_string(labels, KUBEFLOW_LABEL("replica-index"), index_text);
+	add_texts(metadata, "labels", role);
+	add_texts(metadata, "annotations", role);
+	return metadata;
+}
+
+/* Before the container's own, so that these can speak of ours, $(WORKER_NUMBER), and win over them.
+ */
+static void set_environment(const struct objects *objects, const struct role *role, int index,
+			    int attempt, struct json *container)
+{
+	struct environment environment CLEANUP(environment_done) = {0};
+	const struct json *own = json_get(container, "env");
+	struct json *list = json_new_array();
+
+	environment_set(&environment, "PYTHONUNBUFFERED", "1");
+	cluster_add_environment(&objects->cluster, role->name, index, attempt, &environment);
+	for (size_t i = 0; i < environment.count; i++) {
+		char *name CLEANUP(mem_free_text) = mem_copy_text(environment.entries[i]);
+		char *value = strchr(name, '=');
+		struct json *entry;
+
+		*value++ = '\0';
+		if (pod_template_find(own, "name", name))
+			continue;
+		entry = json_new_object();
+		json_set_string(entry, "name", name);
+		json_set_string(entry, "value", value);
+		json_append(list, entry);
+	}
+	for (size_t i = 0; i < json_count(own); i++)
+		json_append(list, json_ref(json_at(own, i)));
+	json_set(container, "env", list);
+}
+
+static void set_port(const struct role *role, struct json *container)
+{
+	struct json *ports = json_get(container, "ports");
+	struct json *port;
+
+	if (pod_template_find(ports, "name", PORT_NAME))
+		return;
+	if (!json_is(ports, JSON_ARRAY)) {
+		ports = json_new_array();
+		json_set(container, "ports", ports);
+	}
+	port = json_new_object();
+	json_set_string(port, "name", PORT_NAME);
+	json_set_integer(port, "containerPort", role->port);
+	json_append(ports, port);
+}
+
+/* Services of the same namespace, hundreds of them sometimes, would each add variables. */
+static void set_defaults(const struct job *job, struct json *spec)
+{
+	if (!json_get(spec, "terminationGracePeriodSeconds"))
+		json_set_integer(spec, "terminationGracePeriodSeconds",
+				 msec_to_whole_seconds(job->grace));
+	if (!json_get(spec, "enableServiceLinks"))
+		json_set_bool(spec, "enableServiceLinks", false);
+}
+
+struct json *objects_pod_new(const struct objects *objects, const struct role *role, int index,
+			     int attempt, const char *owner_uid)
+{
+	const struct job *job = objects->job;
+	struct json *pod = json_new_object();
+	struct json *metadata = pod_metadata_new(job, role, index, attempt, owner_uid);
+	struct json *spec = json_new_copy(json_get(role->template, "spec"));
+	struct json *container;
+
+	json_set_string(pod, "apiVersion", "v1");
+	json_set_string(pod, "kind", "Pod");
+	json_set(pod, "metadata", metadata);
+	json_set(pod, "spec", spec);
+	container = pod_template_container(pod);
+	json_set_string(spec, "hostname", json_as_string(json_get(metadata, "name"), ""));
+	json_set_string(spec, "subdomain", job->name);
+	json_set_string(spec, "restartPolicy", "Never");
+	set_environment(objects, role, index, attempt, container);
+	set_port(role, container);
+	set_defaults(job, spec);
+	objects_harden(spec, container);
+	return pod;
+}

@@ -1,0 +1,322 @@
+/* The objects of jobs. Whole ones are compared in tests/system/test_render_pods.py. */
+#include "unit.h"
+
+#include "base/mem.h"
+#include "base/yaml.h"
+#include "core/pod_template.h"
+#include "kube/objects.h"
+#include "kube/objects_files.h"
+
+/* A job of these roles, as flow YAML: "Worker: {…}". */
+static struct job *job_of(const char *name, const char *roles)
+{
+	struct faults faults CLEANUP(faults_done) = {0};
+	char *yaml CLEANUP(mem_free_text) =
+		mem_format("{apiVersion: kubeflow.org/v1, kind: TFJob, metadata: {name: %s}, "
+			   "spec: {tfReplicaSpecs: {%s}}}",
+			   name, roles);
+	struct document **documents;
+	struct job *job = NULL;
+	struct err err = {0};
+	size_t count;
+
+	if (documents_read(yaml, strlen(yaml), &documents, &count, &err))
+		fail_msg("%s", err.text);
+	if (job_read(document_root(documents[0]), NULL, JOB_STRICT, &faults, &job))
+		fail_msg("%s", faults.list[0].sentence);
+	documents_free(documents, count);
+	return job;
+}
+
+static struct job *job_of_container(const char *spec, const char *container)
+{
+	char *roles CLEANUP(mem_free_text) =
+		mem_format("Worker: {replicas: 2, template: {spec: {%s containers: [{name: "
+			   "tensorflow, image: a, %s}]}}}",
+			   spec, container);
+
+	return job_of("digits", roles);
+}
+
+static struct json *pod_of(const struct job *job, const char *role, int index, int attempt,
+			   const char *owner_uid)
+{
+	struct objects *objects CLEANUP(objects_cleanup) = objects_new(job);
+
+	return objects_pod_new(objects, job_role(job, role), index, attempt, owner_uid);
+}
+
+static const char *variable(const struct json *pod, const char *name)
+{
+	const struct json *env = json_get(pod_template_container(pod), "env");
+
+	return json_as_string(json_get(pod_template_find(env, "name", name), "value"), NULL);
+}
+
+static void expect(const struct json *value, const char *json)
+{
+	struct text text CLEANUP(text_done) = {0};
+
+	json_add_compact(&text, value);
+	assert_string_equal(text_of(&text), json);
+}
+
+static void a_pod_is_reached_by_the_name_it_has(void **state)
+{
+	(void) state;
+	struct job *job CLEANUP(job_cleanup) = job_of_container("", "command: [a]");
+	struct json *pod CLEANUP(json_cleanup) = pod_of(job, "worker", 1, 3, NULL);
+	struct json *spec = json_get(pod, "spec");
+	struct json *service CLEANUP(json_cleanup) = objects_service_new(job, NULL);
+
+	expect(json_get_path(pod, "metadata", "name", NULL), "\"digits-worker-1\"");
+	expect(json_get(spec, "hostname"), "\"digits-worker-1\"");
+	expect(json_get(spec, "subdomain"), "\"digits\"");
+	expect(json_get_path(service, "metadata", "name", NULL), "\"digits\"");
+	assert_string_equal(variable(pod, "TF_CONFIG"),
+			    "{\"cluster\":{\"worker\":[\"digits-worker-0.digits.default.svc:2222\","
+			    "\"digits-worker-1.digits.default.svc:2222\"]},"
+			    "\"task\":{\"type\":\"worker\",\"index\":1}}");
+	assert_string_equal(variable(pod, "MUSTER_ATTEMPT"), "3");
+}
+
+static void the_service_chooses_the_pods(void **state)
+{
+	(void) state;
+	struct job *job CLEANUP(job_cleanup) = job_of_container("", "command: [a]");
+	struct json *pod CLEANUP(json_cleanup) = pod_of(job, "worker", 0, 0, NULL);
+	struct json *service CLEANUP(json_cleanup) = objects_service_new(job, NULL);
+	const struct json *labels = json_get_path(pod, "metadata", "labels", NULL);
+	const struct json *selector = json_get_path(service, "spec", "selector", NULL);
+	const char *key = NULL;
+	struct json *value;
+
+	assert_true(json_count(selector) > 0);
+	while (json_next(selector, &key, &value))
+		assert_true(json_equals(json_get(labels, key), value));
+}
+
+static void each_pod_is_a_machine_of_its_own(void **state)
+{
+	(void) state;
+	struct job *job CLEANUP(job_cleanup) = job_of_container("", "command: [a]");
+	struct json *pod CLEANUP(json_cleanup) = pod_of(job, "worker", 1, 0, NULL);
+
+	assert_string_equal(variable(pod, "RANK"), "1");
+	assert_string_equal(variable(pod, "LOCAL_RANK"), "0");
+	assert_string_equal(variable(pod, "LOCAL_WORLD_SIZE"), "1");
+	assert_string_equal(variable(pod, "GROUP_RANK"), "1");
+	assert_string_equal(variable(pod, "MASTER_ADDR"), "digits-worker-0.digits.default.svc");
+	assert_string_equal(variable(pod, "MASTER_PORT"), "29500");
+}
+
+static void a_role_without_a_world_has_no_coordinator(void **state)
+{
+	(void) state;
+	struct job *job CLEANUP(job_cleanup) = job_of(
+		"digits", "PS: {template: {spec: {containers: [{name: tensorflow, image: a}]}}}");
+	struct json *pod CLEANUP(json_cleanup) = pod_of(job, "ps", 0, 0, NULL);
+
+	assert_null(variable(pod, "MASTER_ADDR"));
+}
+
+static void the_jobs_own_variables_win_and_stand_behind(void **state)
+{
+	(void) state;
+	struct job *job CLEANUP(job_cleanup) = job_of_container(
+		"", "env: [{name: RANK, value: '7'}, {name: ME, value: 'w$(WORKER_NUMBER)'}]");
+	struct json *pod CLEANUP(json_cleanup) = pod_of(job, "worker", 0, 0, NULL);
+	const struct json *env = json_get(pod_template_container(pod), "env");
+	size_t n_ranks = 0;
+
+	for (size_t i = 0; i < json_count(env); i++)
+		n_ranks +=
+			text_equals(json_as_string(json_get(json_at(env, i), "name"), ""), "RANK");
+	assert_int_equal(n_ranks, 1);
+	assert_string_equal(variable(pod, "RANK"), "7");
+	assert_string_equal(variable(pod, "ME"), "w$(WORKER_NUMBER)");
+	assert_true(pod_template_find(env, "name", "WORKER_NUMBER") != NULL);
+}
+
+static void labels_of_the_template_stay_and_ours_win(void **state)
+{
+	(void) state;
+	struct job *job CLEANUP(job_cleanup) = job_of(
+		"digits",
+		"Chief: {template: {metadata: {name: x, labels: {team: a, muster/job: b}, "
+		"annotations: {note: v}}, spec: {containers: [{name: tensorflow, image: a}]}}}");
+	struct json *pod CLEANUP(json_cleanup) = pod_of(job, "chief", 0, 0, "u-1");
+
+	expect(json_get(pod, "metadata"),
+	       "{\"name\":\"digits-chief-0\",\"namespace\":\"default\",\"labels\":{"
+	       "\"app.kubernetes.io/managed-by\":\"muster\",\"muster/job\":\"digits\","
+	       "\"muster/role\":\"chief\",\"muster/index\":\"0\",\"muster/attempt\":\"0\","
+	       "\"training.kubeflow.org/job-name\":\"digits\","
+	       "\"training.kubeflow.org/replica-type\":\"chief\","
+	       "\"training.kubeflow.org/replica-index\":\"0\",\"team\":\"a\"},"
+	       "\"ownerReferences\":[{\"apiVersion\":\"v1\",\"kind\":\"ConfigMap\","
+	       "\"name\":\"digits.job\",\"uid\":\"u-1\",\"controller\":true}],"
+	       "\"annotations\":{\"note\":\"v\"}}");
+}
+
+static void what_the_template_says_is_not_hardened_away(void **state)
+{
+	(void) state;
+	struct job *job CLEANUP(job_cleanup) = job_of_container(
+		"automountServiceAccountToken: true, enableServiceLinks: true, "
+		"terminationGracePeriodSeconds: 5, restartPolicy: Always, ",
+		"securityContext: {runAsUser: 0, capabilities: {add: [SYS_PTRACE]}}");
+	struct json *pod CLEANUP(json_cleanup) = pod_of(job, "worker", 0, 0, NULL);
+	const struct json *spec = json_get(pod, "spec");
+
+	expect(json_get(spec, "securityContext"),
+	       "{\"seccompProfile\":{\"type\":\"RuntimeDefault\"}}");
+	expect(json_get(pod_template_container(pod), "securityContext"),
+	       "{\"runAsUser\":0,\"capabilities\":{\"add\":[\"SYS_PTRACE\"]},"
+	       "\"allowPrivilegeEscalation\":false}");
+	expect(json_get(spec, "automountServiceAccountToken"), "true");
+	expect(json_get(spec, "enableServiceLinks"), "true");
+	expect(json_get(spec, "terminationGracePeriodSeconds"), "5");
+	expect(json_get(spec, "restartPolicy"), "\"Never\"");
+	assert_null(variable(pod, "HOME"));
+}
+
+static void a_silent_template_is_hardened(void **state)
+{
+	(void) state;
+	struct job *job CLEANUP(job_cleanup) = job_of_container("", "command: [a]");
+	struct json *pod CLEANUP(json_cleanup) = pod_of(job, "worker", 0, 0, NULL);
+	const struct json *spec = json_get(pod, "spec");
+
+	expect(json_get(spec, "securityContext"),
+	       "{\"runAsNonRoot\":true,\"runAsUser\":1000,\"runAsGroup\":1000,\"fsGroup\":1000,"
+	       "\"seccompProfile\":{\"type\":\"RuntimeDefault\"}}");
+	expect(json_get(pod_template_container(pod), "securityContext"),
+	       "{\"allowPrivilegeEscalation\":false,\"capabilities\":{\"drop\":[\"ALL\"]}}");
+	expect(json_get(spec, "automountServiceAccountToken"), "false");
+	expect(json_get(spec, "terminationGracePeriodSeconds"), "30");
+	assert_string_equal(variable(pod, "HOME"), "/tmp");
+}
+
+static void a_privileged_container_keeps_its_privileges(void **state)
+{
+	(void) state;
+	struct job *job CLEANUP(job_cleanup) =
+		job_of_container("serviceAccountName: s, ", "securityContext: {privileged: true}");
+	struct json *pod CLEANUP(json_cleanup) = pod_of(job, "worker", 0, 0, NULL);
+
+	expect(json_get(pod_template_container(pod), "securityContext"), "{\"privileged\":true}");
+	assert_null(json_get_path(pod, "spec", "automountServiceAccountToken", NULL));
+	assert_null(json_get_path(pod, "spec", "securityContext", "runAsUser", NULL));
+}
+
+static void ports_are_those_of_the_roles(void **state)
+{
+	(void) state;
+	struct job *job CLEANUP(job_cleanup) = job_of(
+		"digits", "Chief: {template: {spec: {containers: [{name: tensorflow, image: a, "
+			  "ports: [{name: tfjob-port, containerPort: 29500}]}]}}}, "
+			  "Worker: {template: {spec: {containers: [{name: tensorflow, image: a, "
+			  "ports: [{name: web, containerPort: 80}]}]}}}, "
+			  "PS: {template: {spec: {containers: [{name: tensorflow, image: a}]}}}");
+	struct json *worker CLEANUP(json_cleanup) = pod_of(job, "worker", 0, 0, NULL);
+	struct json *chief CLEANUP(json_cleanup) = pod_of(job, "chief", 0, 0, NULL);
+	struct json *service CLEANUP(json_cleanup) = objects_service_new(job, NULL);
+
+	expect(json_get(pod_template_container(worker), "ports"),
+	       "[{\"name\":\"web\",\"containerPort\":80},"
+	       "{\"name\":\"tfjob-port\",\"containerPort\":2222}]");
+	expect(json_get_path(service, "spec", "ports", NULL),
+	       "[{\"name\":\"tfjob-port\",\"port\":29500},{\"name\":\"port-2222\",\"port\":2222}]");
+	assert_string_equal(variable(chief, "MASTER_PORT"), "29501");
+}
+
+static void the_owner_remembers_the_job(void **state)
+{
+	(void) state;
+	struct job *job CLEANUP(job_cleanup) = job_of_container("", "command: [a]");
+	struct json *owner CLEANUP(json_cleanup) = objects_owner_new(job);
+	const char *text =
+		json_as_string(json_get_path(owner, "data", OBJECTS_DOCUMENT_KEY, NULL), "");
+	struct json *document CLEANUP(json_cleanup) = NULL;
+
+	expect(json_get(owner, "metadata"),
+	       "{\"name\":\"digits.job\",\"namespace\":\"default\",\"labels\":{"
+	       "\"app.kubernetes.io/managed-by\":\"muster\",\"muster/job\":\"digits\"}}");
+	assert_int_equal(json_read(text, strlen(text), &document, NULL), 0);
+	assert_true(json_equals(document, job->document));
+}
+
+static void files_are_text_or_binary(void **state)
+{
+	(void) state;
+	static const struct job_file files[] = {
+		{"train.py", "pass\n", 5, false},
+		{"model.pyz", "PK\0", 3, false},
+		{"empty", NULL, 0, false},
+	};
+	struct job *job CLEANUP(job_cleanup) = job_of_container("", "command: [a]");
+	struct json *list CLEANUP(json_cleanup) = json_new_array();
+
+	assert_int_equal(objects_add_files(job, files, 3, "u-1", list, NULL), 0);
+	assert_int_equal(json_count(list), 1);
+	expect(json_get_path(json_at(list, 0), "metadata", "name", NULL), "\"digits.files-0\"");
+	expect(json_get(json_at(list, 0), "data"), "{\"train.py\":\"pass\\n\",\"empty\":\"\"}");
+	expect(json_get(json_at(list, 0), "binaryData"), "{\"model.pyz\":\"UEsA\"}");
+	expect(json_get(json_at(list, 0), "immutable"), "true");
+}
+
+static void a_name_too_long_for_its_pods_is_told(void **state)
+{
+	(void) state;
+	struct faults faults CLEANUP(faults_done) = {0};
+	char name[56] = {0};
+
+	memset(name, 'a', 55);
+	struct job *job CLEANUP(job_cleanup) = job_of(
+		name, "Worker: {replicas: 11, template: {spec: {containers: [{name: tensorflow, "
+		      "image: a}]}}}");
+
+	assert_false(objects_check(job, &faults));
+	assert_int_equal(faults.count, 1);
+	assert_string_equal(faults.list[0].path, "metadata.name");
+	assert_non_null(strstr(faults.list[0].sentence, "so that 53 are left for the job"));
+}
+
+static void every_container_needs_an_image(void **state)
+{
+	(void) state;
+	struct faults faults CLEANUP(faults_done) = {0};
+	struct job *job CLEANUP(job_cleanup) =
+		job_of("digits", "Worker: {template: {spec: {initContainers: [{name: first}], "
+				 "containers: [{name: tensorflow}, {name: log, image: a}]}}}");
+
+	assert_false(objects_check(job, &faults));
+	assert_int_equal(faults.count, 2);
+	assert_string_equal(faults.list[0].path,
+			    "spec.tfReplicaSpecs[Worker].template.spec.initContainers[0].image");
+	assert_string_equal(faults.list[1].path,
+			    "spec.tfReplicaSpecs[Worker].template.spec.containers[0].image");
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(a_pod_is_reached_by_the_name_it_has),
+		cmocka_unit_test(the_service_chooses_the_pods),
+		cmocka_unit_test(each_pod_is_a_machine_of_its_own),
+		cmocka_unit_test(a_role_without_a_world_has_no_coordinator),
+		cmocka_unit_test(the_jobs_own_variables_win_and_stand_behind),
+		cmocka_unit_test(labels_of_the_template_stay_and_ours_win),
+		cmocka_unit_test(what_the_template_says_is_not_hardened_away),
+		cmocka_unit_test(a_silent_template_is_hardened),
+		cmocka_unit_test(a_privileged_container_keeps_its_privileges),
+		cmocka_unit_test(ports_are_those_of_the_roles),
+		cmocka_unit_test(the_owner_remembers_the_job),
+		cmocka_unit_test(files_are_text_or_binary),
+		cmocka_unit_test(a_name_too_long_for_its_pods_is_told),
+		cmocka_unit_test(every_container_needs_an_image),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
