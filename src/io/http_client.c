@@ -1,0 +1,421 @@
+/* The life of a call: it waits, it runs in one of two pools, it ends. Short calls and streams have
+ * pools of their own, because an HTTP/1.1 answer makes libcurl forget that the server can take
+ * several calls on one connection.
+ *
+ * libcurl may not be told anything while it calls us. What a callback asks for is noted, and done
+ * in the client's next turn. */
+#include "io/http_client.h"
+
+#include "base/mem.h"
+#include "base/text.h"
+#include "io/http_failure.h"
+#include "io/http_pool.h"
+#include "io/http_setup.h"
+
+#include <stdlib.h>
+
+struct call_list {
+	struct http_call *first, *last;
+};
+
+struct http_client {
+	struct loop *loop;
+	struct http_pool *short_calls, *streams;
+	struct loop_watch *turn; /* a timer: due at once when there is something to be done */
+	struct call_list waiting_calls, waiting_streams, running;
+	int n_short_running;
+	char *user_agent;
+};
+
+struct http_call {
+	struct http_client *client;
+	struct call_list *list; /* of those that wait, or run; NULL: it ends */
+	struct http_call *previous, *next;
+	CURL *easy;
+	struct http_setup setup;
+	http_bytes_fn on_bytes; /* NULL: a short call */
+	http_done_fn on_done;
+	void *data;
+
+	bool is_running; /* its pool has it */
+	bool is_ending; /* on_done is being called */
+	bool is_cancelled, is_paused, wants_resume;
+
+	struct text body;
+	size_t limit;
+	msec silence, heard_at; /* on the clock that never jumps */
+	struct loop_watch *silence_timer; /* NULL: no limit */
+	struct err err; /* why we gave up, if libcurl is not the one who did */
+	char detail[CURL_ERROR_SIZE];
+};
+
+static void take_turn(void *data);
+static void end_transfer(CURL *easy, CURLcode code);
+
+static void list_add(struct call_list *list, struct http_call *call)
+{
+	call->list = list;
+	call->next = NULL;
+	call->previous = list->last;
+	*(list->last ? &list->last->next : &list->first) = call;
+	list->last = call;
+}
+
+static void leave_list(struct http_call *call)
+{
+	struct call_list *list = TAKE(call->list);
+
+	if (!list)
+		return;
+	*(call->previous ? &call->previous->next : &list->first) = call->next;
+	*(call->next ? &call->next->previous : &list->last) = call->previous;
+}
+
+/* Without TLS there is nothing to talk to; without a resolver of its own a name service that hangs
+ * would stop the loop. */
+static bool is_fit(const curl_version_info_data *library)
+{
+	const int needed = CURL_VERSION_SSL | CURL_VERSION_ASYNCHDNS;
+
+	return (library->features & needed) == needed;
+}
+
+int http_client_new(struct loop *loop, const char *user_agent, struct http_client **ret_client,
+		    struct err *err)
+{
+	if (curl_global_init(CURL_GLOBAL_DEFAULT) != CURLE_OK)
+		return err_set(err, ERR_UNSUPPORTED, "libcurl does not begin");
+	if (!is_fit(curl_version_info(CURLVERSION_NOW))) {
+		curl_global_cleanup();
+		return err_set(err, ERR_UNSUPPORTED,
+			       "this libcurl was built without TLS or without its own resolver");
+	}
+	struct http_client *client = mem_new(sizeof(*client));
+
+	client->loop = loop;
+	client->user_agent = mem_copy_text(user_agent);
+	client->turn = loop_new_timer(loop, take_turn, client);
+	client->short_calls = http_pool_new(loop, end_transfer);
+	client->streams = http_pool_new(loop, end_transfer);
+	*ret_client = client;
+	return 0;
+}
+
+static void cancel_all(const struct call_list *list)
+{
+	while (list->first)
+		http_call_cancel(list->first);
+}
+
+void http_client_free(struct http_client *client)
+{
+	if (!client)
+		return;
+	cancel_all(&client->waiting_calls);
+	cancel_all(&client->waiting_streams);
+	cancel_all(&client->running);
+	http_pool_free(client->short_calls);
+	http_pool_free(client->streams);
+	loop_watch_free(client->turn);
+	free(client->user_agent);
+	free(client);
+	curl_global_cleanup();
+}
+
+static void ask_for_turn(struct http_client *client)
+{
+	loop_timer_arm(client->turn, loop_now());
+}
+
+static struct http_pool *pool_of(const struct http_call *call)
+{
+	return call->on_bytes ? call->client->streams : call->client->short_calls;
+}
+
+/* Takes the call out of its list, and out of its pool, whether the transfer is over or not. */
+static void leave(struct http_call *call)
+{
+	struct http_client *client = call->client;
+
+	leave_list(call);
+	if (!call->is_running)
+		return;
+	http_pool_remove(pool_of(call), call->easy);
+	call->is_running = false;
+	client->n_short_running -= !call->on_bytes;
+	if (client->waiting_calls.first)
+		ask_for_turn(client);
+}
+
+static void call_free(struct http_call *call)
+{
+	leave(call);
+	loop_watch_free(call->silence_timer);
+	curl_easy_cleanup(call->easy);
+	http_setup_done(&call->setup);
+	text_done(&call->body);
+	free(call);
+}
+
+static int status_of(CURL *easy)
+{
+	long status = 0;
+
+	curl_easy_getinfo(easy, CURLINFO_RESPONSE_CODE, &status);
+	return (int) status;
+}
+
+static bool is_handed_on(const struct http_call *call)
+{
+	int status = status_of(call->easy);
+
+	return call->on_bytes && status >= 200 && status < 300;
+}
+
+static bool keep_bytes(struct http_call *call, const char *bytes, size_t len)
+{
+	if (len > call->limit - call->body.len) {
+		err_set(&call->err, ERR_LIMIT, "the answer of %s is larger than %zu bytes",
+			call->setup.target.origin, call->limit);
+		return false;
+	}
+	text_add_bytes(&call->body, bytes, len);
+	return true;
+}
+
+/* Called by libcurl; another count than `len` ends the transfer. A stream that was paused before it
+ * began is paused here. */
+static size_t take_bytes(char *bytes, size_t size, size_t len, void *data)
+{
+	struct http_call *call = data;
+
+	(void) size; /* 1 */
+	if (call->is_cancelled)
+		return 0;
+	if (call->is_paused && call->on_bytes)
+		return CURL_WRITEFUNC_PAUSE;
+	call->heard_at = loop_monotonic_now();
+	if (!is_handed_on(call))
+		return keep_bytes(call, bytes, len) ? len : 0;
+	call->on_bytes(bytes, len, call->data);
+	return call->is_cancelled ? 0 : len;
+}
+
+static msec retry_after_of(CURL *easy)
+{
+	struct curl_header *header;
+	curl_off_t seconds = 0;
+
+	if (curl_easy_header(easy, "Retry-After", 0, CURLH_HEADER, -1, &header) != CURLHE_OK)
+		return -1;
+	curl_easy_getinfo(easy, CURLINFO_RETRY_AFTER, &seconds);
+	return seconds > 0 ? (msec) seconds * MSEC_PER_SECOND : 0; /* a date may have passed */
+}
+
+static int version_of(CURL *easy)
+{
+	long version = 0;
+
+	curl_easy_getinfo(easy, CURLINFO_HTTP_VERSION, &version);
+	return version == CURL_HTTP_VERSION_2_0 ? 2 : 1;
+}
+
+/* The last of a call: its callback hears of the error that is there, or of the answer. */
+static void finish(struct http_call *call)
+{
+	const struct http_answer answer = {
+		.status = status_of(call->easy),
+		.body = text_of(&call->body),
+		.body_len = call->body.len,
+		.retry_after = retry_after_of(call->easy),
+		.version = version_of(call->easy),
+		.call = call,
+	};
+
+	leave(call);
+	call->is_ending = true;
+	if (call->err.code)
+		call->on_done(NULL, &call->err, call->data);
+	else
+		call->on_done(&answer, NULL, call->data);
+	call_free(call);
+}
+
+/* The pool's transfer is over. */
+static void end_transfer(CURL *easy, CURLcode code)
+{
+	char *private;
+
+	curl_easy_getinfo(easy, CURLINFO_PRIVATE, &private);
+	struct http_call *call = (struct http_call *) private;
+
+	if (call->is_cancelled) {
+		call_free(call);
+		return;
+	}
+	if (code && !call->err.code)
+		http_failure_set(&call->err, easy, code, call->setup.target.origin, call->detail);
+	finish(call);
+}
+
+static void check_silence(void *data)
+{
+	struct http_call *call = data;
+	msec left = call->heard_at + call->silence - loop_monotonic_now();
+
+	if (call->is_paused)
+		return;
+	if (left > 0) {
+		loop_timer_arm(call->silence_timer, loop_now() + left);
+		return;
+	}
+	struct text silence CLEANUP(text_done) = {0};
+
+	text_add_duration(&silence, call->silence);
+	err_set(&call->err, ERR_UNREACHABLE, "lost %s: it said nothing for %s",
+		call->setup.target.origin, text_of(&silence));
+	finish(call);
+}
+
+static void begin_silence(struct http_call *call)
+{
+	call->heard_at = loop_monotonic_now();
+	if (call->silence_timer)
+		loop_timer_arm(call->silence_timer, loop_now() + call->silence);
+}
+
+static void begin(struct http_call *call)
+{
+	struct http_client *client = call->client;
+
+	leave_list(call);
+	if (call->err.code) {
+		finish(call);
+		return;
+	}
+	list_add(&client->running, call);
+	call->is_running = true;
+	client->n_short_running += !call->on_bytes;
+	begin_silence(call);
+	http_pool_add(pool_of(call), call->easy);
+}
+
+/* What is called by begin may add and cancel any call. */
+static void begin_calls(struct http_client *client)
+{
+	while (client->waiting_streams.first)
+		begin(client->waiting_streams.first);
+	while (client->waiting_calls.first && client->n_short_running < HTTP_CALLS_AT_ONCE)
+		begin(client->waiting_calls.first);
+}
+
+/* What was cancelled or resumed while libcurl called us. */
+static struct http_call *find_asking(const struct http_client *client)
+{
+	for (struct http_call *call = client->running.first; call; call = call->next)
+		if (call->is_cancelled || call->wants_resume)
+			return call;
+	return NULL;
+}
+
+static void take_turn(void *data)
+{
+	struct http_client *client = data;
+
+	for (struct http_call *call; (call = find_asking(client));) {
+		if (call->is_cancelled) {
+			call_free(call);
+			continue;
+		}
+		call->wants_resume = call->is_paused = false;
+		begin_silence(call);
+		http_pool_resume(pool_of(call), call->easy);
+	}
+	begin_calls(client);
+}
+
+static int set_callbacks(struct http_call *call, struct err *err)
+{
+	CURLcode code = CURLE_OK;
+
+	code = code ? code : curl_easy_setopt(call->easy, CURLOPT_PRIVATE, call);
+	code = code ? code : curl_easy_setopt(call->easy, CURLOPT_WRITEDATA, call);
+	code = code ? code : curl_easy_setopt(call->easy, CURLOPT_WRITEFUNCTION, take_bytes);
+	code = code ? code : curl_easy_setopt(call->easy, CURLOPT_ERRORBUFFER, call->detail);
+	return code ? err_set(err, ERR_UNSUPPORTED, "this libcurl cannot send requests") : 0;
+}
+
+static void take_options(struct http_call *call, const struct http_request *request)
+{
+	int rc = http_setup_begin(&call->setup, call->easy, request, call->client->user_agent,
+				  &call->err);
+
+	if (!rc)
+		rc = set_callbacks(call, &call->err);
+	(void) rc; /* the call's own err is what counts */
+}
+
+struct http_call *http_call_new(struct http_client *client, const struct http_request *request)
+{
+	struct http_call *call = mem_new(sizeof(*call));
+
+	call->client = client;
+	call->on_bytes = request->on_bytes;
+	call->on_done = request->on_done;
+	call->data = request->data;
+	call->limit = request->limit ? request->limit : HTTP_ANSWER_LIMIT;
+	call->silence = request->silence;
+	if (request->silence)
+		call->silence_timer = loop_new_timer(client->loop, check_silence, call);
+	call->easy = curl_easy_init();
+	if (!call->easy)
+		mem_end();
+	take_options(call, request);
+	list_add(call->on_bytes ? &client->waiting_streams : &client->waiting_calls, call);
+	ask_for_turn(client);
+	return call;
+}
+
+void http_call_cancel(struct http_call *call)
+{
+	if (!call || call->is_ending)
+		return;
+	call->is_cancelled = true;
+	if (call->is_running && http_pool_is_busy(pool_of(call)))
+		ask_for_turn(call->client);
+	else
+		call_free(call);
+}
+
+void http_call_pause(struct http_call *call)
+{
+	call->is_paused = true;
+	call->wants_resume = false;
+	if (call->is_running)
+		curl_easy_pause(call->easy, CURLPAUSE_RECV);
+}
+
+void http_call_resume(struct http_call *call)
+{
+	if (!call->is_paused)
+		return;
+	if (!call->is_running)
+		call->is_paused = false;
+	call->wants_resume = call->is_running;
+	ask_for_turn(call->client);
+}
+
+const char *http_answer_header(const struct http_answer *answer, const char *name, size_t index)
+{
+	struct curl_header *header;
+
+	if (curl_easy_header(answer->call->easy, name, index, CURLH_HEADER, -1, &header) !=
+	    CURLHE_OK)
+		return NULL;
+	return header->value;
+}
+
+const char *http_library(void)
+{
+	return curl_version();
+}

@@ -1,0 +1,25 @@
+/* Transfers of libcurl on the loop: a multi handle, its sockets and its timer. Part of the HTTP
+ * client; who makes requests includes io/http_client.h. */
+#pragma once
+
+#include "base/own.h"
+#include "io/loop.h"
+
+#include <curl/curl.h>
+#include <stdbool.h>
+
+struct http_pool;
+
+/* A transfer that was added has come to its end, and was removed. May add and remove others. */
+typedef void (*http_ended_fn)(CURL *easy, CURLcode code);
+
+struct http_pool *http_pool_new(struct loop *loop, http_ended_fn on_ended) MUST_USE;
+/* All transfers were removed before. Its connections are closed. NULL is fine. */
+void http_pool_free(struct http_pool *pool);
+
+/* libcurl is calling us: nothing may be added, removed or resumed. */
+bool http_pool_is_busy(const struct http_pool *pool);
+void http_pool_add(struct http_pool *pool, CURL *easy);
+void http_pool_remove(struct http_pool *pool, CURL *easy);
+/* Goes on with a transfer that was paused; what libcurl kept comes first, before this returns. */
+void http_pool_resume(struct http_pool *pool, CURL *easy);

@@ -1,0 +1,178 @@
+"""An HTTP/1.1 server whose answers are Python functions, down to the last byte: it can answer half a line, nothing at all,
+byte by byte when the test says so, or cut the connection.
+
+    with HttpServer(answer) as server:
+        ... server.url ...
+
+`answer(exchange)` is called in a thread of each connection, once for each request.
+"""
+
+import contextlib
+import json
+import socket
+import ssl
+import struct
+import threading
+import urllib.parse
+
+
+class Gone(Exception):
+    """The client closed the connection."""
+
+
+class Exchange:
+    """One request, and the means to answer it."""
+
+    def __init__(self, server, connection, reader, first_line, headers, body):
+        self.server, self.connection, self.reader = server, connection, reader
+        self.method, target, _ = first_line.split(" ")
+        self.target = target
+        parts = urllib.parse.urlsplit(target)
+        self.path, self.query = parts.path, dict(urllib.parse.parse_qsl(parts.query, keep_blank_values=True))
+        self.headers, self.body = headers, body
+        self.keeps_open = True
+
+    def json(self):
+        return json.loads(self.body)
+
+    def write(self, data):
+        """Bytes as they are."""
+        try:
+            self.connection.sendall(data.encode() if isinstance(data, str) else data)
+        except OSError as error:
+            raise Gone from error
+
+    def head(self, status, *headers):
+        self.write("\r\n".join([f"HTTP/1.1 {status} Because", *headers, "", ""]))
+
+    def answer(self, status, body="", *headers):
+        """A whole answer; what is not a text is sent as JSON."""
+        if not isinstance(body, (str, bytes)):
+            body, headers = json.dumps(body), ("Content-Type: application/json", *headers)
+        data = body.encode() if isinstance(body, str) else body
+        self.head(status, f"Content-Length: {len(data)}", *headers)
+        self.write(data)
+
+    def begin(self, status=200, *headers):
+        """The head of an answer that comes in chunks."""
+        self.head(status, "Transfer-Encoding: chunked", *headers)
+
+    def chunk(self, data):
+        data = data.encode() if isinstance(data, str) else data
+        self.write(b"%x\r\n%s\r\n" % (len(data), data))
+
+    def end(self):
+        self.write("0\r\n\r\n")
+
+    def close(self):
+        """Ends the connection after this answer, properly."""
+        self.keeps_open = False
+
+    def cut(self):
+        """Ends the connection at once, as a machine that died and came back does."""
+        self.connection.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
+        self.keeps_open = False
+
+    def wait_for_the_end(self):
+        """Until the client closes the connection, or the server ends."""
+        with contextlib.suppress(OSError):
+            while self.connection.recv(4096):
+                pass
+        self.keeps_open = False
+
+
+class HttpServer:
+    """Listens on a port of loopback until `close`. `tls` is an ssl.SSLContext."""
+
+    def __init__(self, answer, tls=None, host="127.0.0.1"):
+        self.answer, self.tls = answer, tls
+        self.exchanges = []
+        self.n_connections = 0
+        self.lock = threading.Lock()
+        self.connections = set()
+        self.listener = socket.create_server((host, 0))
+        self.port = self.listener.getsockname()[1]
+        self.origin = f"{'https' if tls else 'http'}://{host}:{self.port}"
+        self.url = self.origin + "/"
+        threading.Thread(target=self._accept, daemon=True).start()
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
+        self.close()
+
+    def close(self):
+        with contextlib.suppress(OSError):
+            self.listener.shutdown(socket.SHUT_RDWR)
+        self.listener.close()
+        with self.lock:
+            connections = list(self.connections)
+        for connection in connections:
+            with contextlib.suppress(OSError):
+                connection.shutdown(socket.SHUT_RDWR)
+
+    def _accept(self):
+        while True:
+            try:
+                connection, _ = self.listener.accept()
+            except OSError:
+                return
+            threading.Thread(target=self._serve, args=(connection,), daemon=True).start()
+
+    def _serve(self, connection):
+        if self.tls:
+            connection = self.tls.wrap_socket(connection, server_side=True, do_handshake_on_connect=False)
+        with self.lock:
+            self.n_connections += 1
+            self.connections.add(connection)
+        try:
+            if self.tls:
+                connection.do_handshake()
+            with connection.makefile("rb") as reader:
+                self._converse(connection, reader)
+        except ssl.SSLError:
+            self._see_off(connection)
+        except (OSError, Gone):
+            pass
+        finally:
+            with self.lock:
+                self.connections.discard(connection)
+            connection.close()
+
+    @staticmethod
+    def _see_off(connection):
+        """Closes so that the last word arrives: what came in unread would make the kernel cut the connection."""
+        with contextlib.suppress(OSError):
+            socket.socket.shutdown(connection, socket.SHUT_WR)
+            while socket.socket.recv(connection, 4096):
+                pass
+
+    def _converse(self, connection, reader):
+        keeps_open = True
+        while keeps_open:
+            first = reader.readline().decode("latin-1").strip()
+            if first.count(" ") != 2:
+                if first:
+                    connection.sendall(b"HTTP/1.1 400 Bad Request\r\nContent-Length: 0\r\n\r\n")
+                    self._see_off(connection)
+                return
+            headers = {}
+            while line := reader.readline().decode("latin-1").strip():
+                name, _, value = line.partition(":")
+                headers[name.lower()] = value.strip()
+            body = reader.read(int(headers.get("content-length", 0)))
+            exchange = Exchange(self, connection, reader, first, headers, body)
+            with self.lock:
+                self.exchanges.append(exchange)
+            self.answer(exchange)
+            keeps_open = exchange.keeps_open
+
+
+def tls_context(certificate, key, client_authority=None):
+    context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+    context.load_cert_chain(certificate, key)
+    if client_authority:
+        context.verify_mode = ssl.CERT_REQUIRED
+        context.load_verify_locations(client_authority)
+    return context
