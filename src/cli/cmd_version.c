@@ -1,5 +1,6 @@
 /* muster version: which one this is. */
 #include "cli/command.h"
+#include "cli/edition.h"
 #include "cli/options.h"
 #include "cli/output.h"
 
@@ -9,6 +10,7 @@ static int version_run(const struct options *options)
 
 	(void) options;
 	text_add(&text, "muster " MUSTER_VERSION "\n");
+	edition_add_libraries(&text);
 	output_add(&text);
 	return EXIT_DONE;
 }

@@ -1,0 +1,14 @@
+/* Which of the two programs this is: `muster`, which starts quickly, or `muster-kubernetes`, the
+ * same commands with the libraries that speak to clusters. Each links one file that defines these:
+ * edition_local.c or edition_kubernetes.c. docs/design/0012. */
+#pragma once
+
+#include "base/text.h"
+
+#include <stdbool.h>
+
+/* This program speaks to clusters; the other one hands over to it (cli/hand_over.h). */
+extern const bool edition_has_kubernetes;
+
+/* What `muster version` says besides the version, in lines; nothing for `muster`. */
+void edition_add_libraries(struct text *text);
