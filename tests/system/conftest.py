@@ -17,27 +17,11 @@ import pytest
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 BINARY = os.environ.get("MUSTER_BINARY", str(ROOT / "build" / "muster"))
 LIMIT = 600
+KILLS = int(os.environ.get("MUSTER_SOAK_KILLS", "50"))  # at random moments, of all that can be killed
 
 
 def pytest_configure(config):
     config.addinivalue_line("markers", "sanitize: runs with the sanitizer build too (no TensorFlow)")
-
-
-def parent_of(pid):
-    """The pid of the parent of a process; OSError when there is no such process any more."""
-    return int(pathlib.Path(f"/proc/{pid}/stat").read_text(errors="replace").rsplit(")", 1)[1].split()[1])
-
-
-def wait_until_process_is_gone(pid, limit=LIMIT):
-    """Waits for the end of any process, not only of a child. True when it is gone."""
-    try:
-        fd = os.pidfd_open(pid)
-    except ProcessLookupError:
-        return True
-    try:
-        return bool(select.select([fd], [], [], limit)[0])
-    finally:
-        os.close(fd)
 
 
 def read_line(stream, limit=LIMIT):

@@ -5,7 +5,6 @@ import random
 import socket
 import subprocess
 
-from conftest import parent_of
 
 STUB = pathlib.Path(__file__).with_name("stub_tensorflow.c")
 
@@ -29,14 +28,3 @@ def free_port():
             except OSError:
                 continue
             return port
-
-
-def inner_of(server):
-    """The pid of the process that loaded the library."""
-    for entry in pathlib.Path("/proc").iterdir():
-        try:
-            if entry.name.isdigit() and parent_of(int(entry.name)) == server.pid:
-                return int(entry.name)
-        except (FileNotFoundError, ProcessLookupError):
-            continue
-    raise AssertionError("there is no second process")

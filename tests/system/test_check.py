@@ -11,9 +11,9 @@ import xml.etree.ElementTree
 import pytest
 
 from checks import GOOD_MODEL, jobs_of, make_python, report_of, states_of, tag_of, wait_for_job
-from conftest import LIMIT
+from conftest import KILLS, LIMIT
+from processes import children_of, kill_all_with, processes_with, wait_until_none_has
 from servers import free_port, make_stub
-from test_nothing_left_behind import KILLS, children_of, processes_with, wait_until_none_has
 
 pytestmark = pytest.mark.sanitize
 
@@ -43,8 +43,7 @@ def python(tmp_path, stubs):
 def tag(tmp_path):
     tag = tag_of(tmp_path)
     yield tag
-    for pid in processes_with(tag):
-        os.kill(pid, signal.SIGKILL)
+    kill_all_with(tag)
 
 
 # What is missing is said before anything is started.

@@ -14,8 +14,10 @@ import pytest
 from checks import (ENDLESS_MODEL, GOOD_MODEL, begin_training, environment_of, jobs_of, make_python, pid_of, report_of,
                     states_of, tag_of, wait_for_step)
 from conftest import LIMIT
-from test_nothing_left_behind import children_of, processes_with, wait_until_none_has
+from processes import children_of, kill_all_with, processes_with, wait_until_none_has
 
+# How long a check waits for what says nothing: far longer than anything takes that is well.
+SILENCE = "20s"
 TENSORFLOW = importlib.util.find_spec("tensorflow")
 pytestmark = pytest.mark.skipif(TENSORFLOW is None, reason="the running Python has no TensorFlow")
 
@@ -37,8 +39,7 @@ def real(tmp_path):
 def tag(tmp_path):
     tag = tag_of(tmp_path)
     yield tag
-    for pid in processes_with(tag):
-        os.kill(pid, signal.SIGKILL)
+    kill_all_with(tag)
 
 
 def inner_server(pid):
@@ -138,7 +139,7 @@ def test_a_server_that_is_killed_is_named_and_not_the_workers_that_fail_of_it(mu
 
 
 def test_a_server_that_somebody_ends_in_training_is_named(muster, python, tag):
-    process, servers = begin_training(muster, python(ENDLESS_MODEL), "--timeout", "10s")
+    process, servers = begin_training(muster, python(ENDLESS_MODEL), "--timeout", SILENCE)
     os.kill(pid_of(muster, servers, "ps-0"), signal.SIGTERM)
     fault = fault_of(process, 1)
     assert (fault["step"], fault["task"]) == ("training", "ps-0")
@@ -146,7 +147,7 @@ def test_a_server_that_somebody_ends_in_training_is_named(muster, python, tag):
 
 
 def test_a_server_that_is_stopped_in_training_is_named_when_the_time_is_over(muster, python, tag):
-    process, servers = begin_training(muster, python(ENDLESS_MODEL), "--timeout", "10s")
+    process, servers = begin_training(muster, python(ENDLESS_MODEL), "--timeout", SILENCE)
     os.kill(inner_server(pid_of(muster, servers, "ps-1")), signal.SIGSTOP)
     fault = fault_of(process, 1)
     assert (fault["step"], fault["reason"], fault["task"]) == ("training", "ServerStopped", "ps-1")
@@ -154,10 +155,10 @@ def test_a_server_that_is_stopped_in_training_is_named_when_the_time_is_over(mus
 
 
 def test_workers_that_never_end_are_named_when_all_servers_answer(muster, python, tag):
-    process, _ = begin_training(muster, python(ENDLESS_MODEL), "--timeout", "10s")
+    process, _ = begin_training(muster, python(ENDLESS_MODEL), "--timeout", SILENCE)
     fault = fault_of(process, 1)
     assert fault["reason"] == "SilentTraining"
-    assert fault["message"] == "worker-0 and worker-1 did not end within 10s; the last step told was 3 of 500"
+    assert fault["message"] == f"worker-0 and worker-1 did not end within {SILENCE}; the last step told was 3 of 500"
     assert not processes_with(tag)
 
 

@@ -5,7 +5,8 @@ import re
 
 import pytest
 
-from conftest import conditions, read_until, replicas, wait_until_process_is_gone
+from conftest import conditions, read_until, replicas
+from processes import wait_until_process_is_gone
 
 pytestmark = pytest.mark.sanitize
 

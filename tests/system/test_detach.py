@@ -10,7 +10,8 @@ import termios
 
 import pytest
 
-from conftest import BINARY, LIMIT, conditions, objects_of, parent_of, read_until, wait_until_process_is_gone
+from conftest import BINARY, LIMIT, conditions, objects_of, read_until
+from processes import parent_of, wait_until_process_is_gone
 
 pytestmark = pytest.mark.sanitize
 

@@ -15,7 +15,8 @@ import time
 
 import pytest
 
-from conftest import BINARY, LIMIT, parent_of, read_until, replicas
+from conftest import BINARY, LIMIT, read_until, replicas
+from processes import parent_of
 
 pytestmark = pytest.mark.sanitize
 

@@ -9,8 +9,9 @@ import time
 
 import pytest
 
-from conftest import BINARY, LIMIT, parent_of, read_line, read_until, wait_until_process_is_gone
-from servers import free_port, inner_of, make_stub
+from conftest import BINARY, LIMIT, read_line, read_until
+from processes import children_of, inner_of, wait_until_process_is_gone
+from servers import free_port, make_stub
 
 pytestmark = pytest.mark.sanitize
 
@@ -83,17 +84,6 @@ def test_a_signal_ends_it_while_it_waits_for_others(muster, stub, number):
     server.send_signal(number)
     assert server.wait(LIMIT) == 0
     assert server.stdout.read() == ""
-
-
-def children_of(pid):
-    children = []
-    for name in filter(str.isdigit, os.listdir("/proc")):
-        try:
-            if parent_of(name) == pid:
-                children.append(int(name))
-        except OSError:
-            continue
-    return children
 
 
 def test_no_question_outlives_a_server_that_is_killed(muster, stub):

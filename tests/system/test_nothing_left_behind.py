@@ -4,7 +4,6 @@ Every process that comes from a muster of these tests, muster itself included, c
 all of them are found, wherever they have gone.
 """
 
-import contextlib
 import fcntl
 import os
 import pathlib
@@ -16,9 +15,9 @@ import termios
 import time
 
 import pytest
-from conftest import BINARY, LIMIT, parent_of, read_until, wait_until_process_is_gone
-
-KILLS = int(os.environ.get("MUSTER_SOAK_KILLS", "50"))
+from conftest import BINARY, KILLS, LIMIT, read_until
+from processes import (children_of, inner_of, is_alive, kill_all_with, parent_of, processes_with, wait_until_none_has,
+                       wait_until_process_is_gone)
 
 # Children in the group, in sessions of their own, and orphans of a double fork; all of them ignore what can be ignored.
 TREE = """
@@ -31,54 +30,11 @@ wait
 """
 
 
-def environment_of(pid):
-    try:
-        return pathlib.Path(f"/proc/{pid}/environ").read_bytes().split(b"\0")
-    except OSError:
-        return []
-
-
-def processes_with(entry):
-    """The pids of all processes that have this entry in their environment."""
-    pids = (int(name) for name in os.listdir("/proc") if name.isdigit())
-    return {pid for pid in pids if entry.encode() in environment_of(pid)}
-
-
 def runs_muster(pid):
     try:
         return pathlib.Path(f"/proc/{pid}/exe").resolve(strict=True) == pathlib.Path(BINARY).resolve()
     except OSError:
         return False  # it has ended between being seen and being asked
-
-
-def is_child(name, pid):
-    try:
-        return parent_of(name) == pid
-    except OSError:
-        return False
-
-
-def children_of(pid):
-    return [int(name) for name in os.listdir("/proc") if name.isdigit() and is_child(name, pid)]
-
-
-def inner_of(process):
-    """The only child of the outer muster."""
-    (inner,) = children_of(process.pid)
-    return inner
-
-
-def wait_until_none_has(entry):
-    while pids := processes_with(entry):
-        for pid in pids:
-            assert wait_until_process_is_gone(pid), f"process {pid} stays: {environment_of(pid)}"
-
-
-def is_alive(pid):
-    try:
-        return pathlib.Path(f"/proc/{pid}/stat").read_text().rsplit(")", 1)[1].split()[0] != "Z"
-    except OSError:
-        return False
 
 
 @pytest.fixture
@@ -98,9 +54,7 @@ def tree(muster, tag, tmp_path):
         return process
 
     yield start
-    for pid in processes_with(tag):
-        with contextlib.suppress(ProcessLookupError):
-            os.kill(pid, signal.SIGKILL)
+    kill_all_with(tag)
 
 
 def wait_until_grown(process, workers=2):

@@ -7,7 +7,8 @@ import socket
 import pytest
 
 from conftest import LIMIT, read_until
-from servers import free_port, inner_of, make_stub
+from processes import inner_of
+from servers import free_port, make_stub
 
 pytestmark = pytest.mark.sanitize
 

@@ -8,8 +8,9 @@ import socket
 
 import pytest
 
-from conftest import LIMIT, read_line, read_until, wait_until_process_is_gone
-from servers import free_port, inner_of, make_stub
+from conftest import LIMIT, read_line, read_until
+from processes import inner_of, wait_until_process_is_gone
+from servers import free_port, make_stub
 
 pytestmark = pytest.mark.sanitize
 

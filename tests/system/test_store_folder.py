@@ -8,7 +8,8 @@ import subprocess
 
 import pytest
 
-from conftest import BINARY, LIMIT, conditions, read_until, wait_until_process_is_gone
+from conftest import BINARY, LIMIT, conditions, read_until
+from processes import wait_until_process_is_gone
 
 pytestmark = pytest.mark.sanitize
 
