@@ -5,6 +5,11 @@ import time
 
 from conftest import LIMIT, read_until, replicas
 
+# --timeout where a step is to be given up, long enough for a slow machine to come to that step and for the test to do
+# what nobody gets over; and where none is to be.
+GIVEN_UP = "30s"
+LONG = "10m"
+
 # What a good worker of mnist prints.
 GOOD_MODEL = """
 say() { echo "{\\"muster\\":$1}"; }

@@ -10,7 +10,7 @@ import xml.etree.ElementTree
 
 import pytest
 
-from checks import GOOD_MODEL, jobs_of, make_python, report_of, states_of, tag_of, wait_for_job
+from checks import GIVEN_UP, GOOD_MODEL, jobs_of, make_python, report_of, states_of, tag_of, wait_for_job
 from conftest import KILLS, LIMIT
 from processes import children_of, kill_all_with, processes_with, wait_until_none_has
 from servers import free_port, make_stub
@@ -154,7 +154,7 @@ def hanging(muster, python):
 
 
 def test_a_stopped_server_is_named_when_the_time_is_over(muster, python, tag):
-    process = muster.start("check", "-o", "json", "--timeout", "10s", env=python("STUB_HANGS_LOADING"))
+    process = muster.start("check", "-o", "json", "--timeout", GIVEN_UP, env=python("STUB_HANGS_LOADING"))
     job = muster.until_running(wait_for_job(muster, ""), 4)
     pid = next(r["pid"] for r in job["status"]["replicas"] if (r["role"], r["index"]) == ("ps", 1))
     os.kill(pid, signal.SIGSTOP)

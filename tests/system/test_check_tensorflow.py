@@ -11,13 +11,11 @@ import xml.etree.ElementTree
 
 import pytest
 
-from checks import (ENDLESS_MODEL, GOOD_MODEL, begin_training, environment_of, jobs_of, make_python, pid_of, report_of,
-                    states_of, tag_of, wait_for_step)
+from checks import (ENDLESS_MODEL, GIVEN_UP, GOOD_MODEL, LONG, begin_training, environment_of, jobs_of, make_python,
+                    pid_of, report_of, states_of, tag_of, wait_for_step)
 from conftest import LIMIT
 from processes import children_of, kill_all_with, processes_with, wait_until_none_has
 
-# How long a check waits for what says nothing: far longer than anything takes that is well.
-SILENCE = "20s"
 TENSORFLOW = importlib.util.find_spec("tensorflow")
 pytestmark = pytest.mark.skipif(TENSORFLOW is None, reason="the running Python has no TensorFlow")
 
@@ -51,7 +49,7 @@ def inner_server(pid):
 # It passes.
 
 def test_a_check_trains_and_leaves_neither_job_nor_process(muster, real, tag):
-    done = muster("check", "-o", "json", env=real, code=0)
+    done = muster("check", "-o", "json", "--timeout", LONG, env=real, code=0)
     report = report_of(done)
     assert report["result"] == "passed" and "fault" not in report
     assert states_of(report) == {name: "skipped" if name == "data" else "passed" for name in states_of(report)}
@@ -70,7 +68,7 @@ def test_a_check_trains_and_leaves_neither_job_nor_process(muster, real, tag):
     ["--model", "ps2"],
 ], ids=lambda options: options[1])
 def test_every_model_passes(muster, real, tag, options):
-    report = report_of(muster("check", *options, "-o", "json", env=real, code=0))
+    report = report_of(muster("check", *options, "-o", "json", "--timeout", LONG, env=real, code=0))
     assert states_of(report)["training"] == states_of(report)["result"] == "passed"
     assert 0 < report["figures"]["crossEntropy"] < report["figures"]["bound"]
     assert jobs_of(muster) == []
@@ -128,7 +126,7 @@ def fault_of(process, code):
 
 
 def test_a_server_that_is_killed_is_named_and_not_the_workers_that_fail_of_it(muster, real, tag):
-    process = muster.start("check", "-o", "json", "--steps", "1000000", env=real)
+    process = muster.start("check", "-o", "json", "--steps", "1000000", "--timeout", LONG, env=real)
     servers = wait_for_step(muster)
     os.kill(pid_of(muster, servers, "ps-1"), signal.SIGKILL)
     fault = fault_of(process, 1)
@@ -139,7 +137,7 @@ def test_a_server_that_is_killed_is_named_and_not_the_workers_that_fail_of_it(mu
 
 
 def test_a_server_that_somebody_ends_in_training_is_named(muster, python, tag):
-    process, servers = begin_training(muster, python(ENDLESS_MODEL), "--timeout", SILENCE)
+    process, servers = begin_training(muster, python(ENDLESS_MODEL), "--timeout", GIVEN_UP)
     os.kill(pid_of(muster, servers, "ps-0"), signal.SIGTERM)
     fault = fault_of(process, 1)
     assert (fault["step"], fault["task"]) == ("training", "ps-0")
@@ -147,7 +145,7 @@ def test_a_server_that_somebody_ends_in_training_is_named(muster, python, tag):
 
 
 def test_a_server_that_is_stopped_in_training_is_named_when_the_time_is_over(muster, python, tag):
-    process, servers = begin_training(muster, python(ENDLESS_MODEL), "--timeout", SILENCE)
+    process, servers = begin_training(muster, python(ENDLESS_MODEL), "--timeout", GIVEN_UP)
     os.kill(inner_server(pid_of(muster, servers, "ps-1")), signal.SIGSTOP)
     fault = fault_of(process, 1)
     assert (fault["step"], fault["reason"], fault["task"]) == ("training", "ServerStopped", "ps-1")
@@ -155,10 +153,10 @@ def test_a_server_that_is_stopped_in_training_is_named_when_the_time_is_over(mus
 
 
 def test_workers_that_never_end_are_named_when_all_servers_answer(muster, python, tag):
-    process, _ = begin_training(muster, python(ENDLESS_MODEL), "--timeout", SILENCE)
+    process, _ = begin_training(muster, python(ENDLESS_MODEL), "--timeout", GIVEN_UP)
     fault = fault_of(process, 1)
     assert fault["reason"] == "SilentTraining"
-    assert fault["message"] == f"worker-0 and worker-1 did not end within {SILENCE}; the last step told was 3 of 500"
+    assert fault["message"] == f"worker-0 and worker-1 did not end within {GIVEN_UP}; the last step told was 3 of 500"
     assert not processes_with(tag)
 
 

@@ -2,6 +2,7 @@
 
 import json
 import os
+import pathlib
 import shutil
 import signal
 import subprocess
@@ -92,18 +93,28 @@ def test_no_question_outlives_a_server_that_is_killed(muster, stub):
     server = muster.start(*arguments_of(stub, spec, "worker", 0, "--network-timeout", f"{LIMIT}s"))
     assert_listens(ports[0])
     inner = inner_of(server)
-    while len(questions := children_of(inner)) < 2:
-        time.sleep(0.01)
+    wait_until(lambda: len(children_of(inner)) == 2)
+    questions = children_of(inner)
     server.kill()
     assert all(wait_until_process_is_gone(pid) for pid in (inner, *questions))
 
 
+def wait_until(is_so):
+    over = time.monotonic() + LIMIT
+    while not is_so():
+        assert time.monotonic() < over
+        time.sleep(0.01)
+
+
+def sockets():
+    """The rows of the kernel's tables of TCP; there is one for each version of IP that it knows."""
+    tables = (pathlib.Path("/proc/net", name) for name in ("tcp", "tcp6"))
+    return [line for table in tables if table.exists() for line in table.read_text().splitlines()]
+
+
 def assert_listens(port):
     """Waits until somebody listens on the port of this machine."""
-    wanted = f":{port:04X} "
-    while not any(wanted in line and " 0A " in line for name in ("tcp", "tcp6")
-                  for line in open(f"/proc/net/{name}").read().splitlines()):
-        time.sleep(0.01)
+    wait_until(lambda: any(f":{port:04X} " in line and " 0A " in line for line in sockets()))
 
 
 # Networks of their own, where names can be had, and machines that swallow packets.
