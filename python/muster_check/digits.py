@@ -16,6 +16,7 @@ CLASSES = idx.CLASSES
 SEED = 20
 VALIDATION_SHARE = 0.2
 N_DRAWN = 4000
+WRONG_SHARE = 0.02
 
 # Ten digits on 5 x 7 dots, a row after the other.
 SHAPES = (
@@ -38,6 +39,12 @@ def load(data_dir):
         return from_folder(data_dir)
     path = shipped_file()
     return from_package(path) if path else drawn()
+
+
+def mean_of(columns):
+    """The mean picture, with values 0..1. Less it, pictures differ as much in every direction as they can: without that,
+    workers that learn from variables a few steps old drive each other to extremes."""
+    return (columns[IMAGE].mean(axis=0) / 255).astype(np.float32)
 
 
 def columns_of(images, labels):
@@ -80,7 +87,8 @@ def from_package(path):
 
 
 def drawn():
-    """Digits of dots of 3 x 3, each in a place and with noise of its own."""
+    """Digits of dots of 3 x 3, each in a place and with noise of its own. A few labels are wrong, as in life: nobody can
+    learn them all, so a cross entropy of 0 stays the mistake that it is."""
     random = np.random.default_rng(SEED)
     shapes = np.array([[[dot == "#" for dot in row] for row in shape.split()] for shape in SHAPES])
     stamps = np.kron(shapes.astype(np.float32), np.ones((3, 3), np.float32))
@@ -91,5 +99,7 @@ def drawn():
         top, left = random.integers(0, 28 - height + 1), random.integers(4, 28 - width - 4 + 1)
         image[top:top + height, left:left + width] = stamps[label] * random.uniform(0.5, 1)
     images += random.normal(0, 0.15, images.shape)
+    wrong = random.random(N_DRAWN) < WRONG_SHARE
+    labels[wrong] = random.integers(0, len(SHAPES), wrong.sum())
     images = (np.clip(images, 0, 1) * 255).astype(np.uint8)
     return Dataset("drawn digits", "made", *split(columns_of(images, labels), VALIDATION_SHARE, SEED))

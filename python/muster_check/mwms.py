@@ -44,7 +44,7 @@ def run(arguments, member, happened):
     with faults():
         strategy = tf.distribute.MultiWorkerMirroredStrategy()
         with strategy.scope():
-            network = Network()
+            network = Network(dataset)
         before, _ = network.evaluate(dataset.validation)
         train(strategy, network, dataset, arguments, happened)
         wait_for_all(arguments.timeout)

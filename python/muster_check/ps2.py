@@ -52,7 +52,7 @@ def run(arguments, member, happened):
         strategy = tf.distribute.ParameterServerStrategy(tf.distribute.cluster_resolver.TFConfigClusterResolver())
         coordinator = tf.distribute.coordinator.ClusterCoordinator(strategy)
         with strategy.scope():
-            network = Network()
+            network = Network(dataset)
         before, _ = network.evaluate(dataset.validation)
         train(coordinator, network, dataset, arguments, happened)
         after, accuracy = network.evaluate(dataset.validation)
