@@ -11,8 +11,8 @@
 #include "engine/check_stopped.h"
 #include "engine/client.h"
 #include "io/child.h"
+#include "io/own_program.h"
 
-#include <limits.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
@@ -306,23 +306,10 @@ static char **make_environment(struct arena *arena)
 	return kept;
 }
 
-/* By its path, as people know it; by what the kernel knows when there is none any more. */
-static const char *find_own_program(struct arena *arena)
-{
-	char path[PATH_MAX];
-	ssize_t len = readlink("/proc/self/exe", path, sizeof(path) - 1);
-
-	if (len > 0) {
-		path[len] = '\0';
-		if (access(path, X_OK) == 0)
-			return arena_copy_text(arena, path);
-	}
-	return "/proc/self/exe";
-}
-
 int check_jobs_new(const struct check_jobs_settings *settings, struct check_jobs **ret_jobs,
 		   struct err *err)
 {
+	char *own_program CLEANUP(mem_free_text) = own_program_path();
 	struct client *client;
 	int rc = client_local_new(settings->state_folder, &client, err);
 
@@ -335,7 +322,7 @@ int check_jobs_new(const struct check_jobs_settings *settings, struct check_jobs
 	jobs->client = client;
 	jobs->arena = arena_new();
 	jobs->environment = make_environment(jobs->arena);
-	jobs->programs.muster = find_own_program(jobs->arena);
+	jobs->programs.muster = arena_copy_text(jobs->arena, own_program);
 	for (enum check_job job = 0; job < CHECK_JOB_COUNT; job++)
 		jobs->children[job] = (struct job_child){.jobs = jobs, .job = job};
 	*ret_jobs = jobs;
