@@ -18,12 +18,10 @@
 #define OWN_MACHINE EM_AARCH64
 #endif
 
-/* The functions, and where each goes. TF_Version comes first: it tells whose library it is. */
-static const struct function {
-	const char *name;
-	size_t offset; /* in struct library */
-} functions[] = {
-	{"TF_Version", offsetof(struct library, version)},
+/* It tells whose library it is. */
+static const struct library_function version_function = {"TF_Version",
+							 offsetof(struct library, version)};
+static const struct library_function own_functions[] = {
 	{"TF_NewStatus", offsetof(struct library, new_status)},
 	{"TF_DeleteStatus", offsetof(struct library, delete_status)},
 	{"TF_GetCode", offsetof(struct library, get_code)},
@@ -61,12 +59,13 @@ static int check_file(const char *path, struct err *err)
 	return check_header(path, &header, err);
 }
 
-static int find_function(void *handle, const struct function *function, struct library *library)
+static bool find_function(const struct library *library, const struct library_function *function,
+			  void *ret_struct)
 {
-	void *address = dlsym(handle, function->name);
+	void *address = dlsym(library->handle, function->name);
 
-	memcpy((char *) library + function->offset, &address, sizeof(address));
-	return address ? 0 : ERR_UNSUPPORTED;
+	memcpy((char *) ret_struct + function->offset, &address, sizeof(address));
+	return address != NULL;
 }
 
 static int check_version(const struct library *library, struct err *err)
@@ -81,25 +80,31 @@ static int check_version(const struct library *library, struct err *err)
 		       version, library->path);
 }
 
-/* All that are missing are named. */
-static int find_functions(void *handle, struct library *library, struct err *err)
+int library_find_functions(const struct library *library, const struct library_function *functions,
+			   size_t count, void *ret_struct, struct err *err)
 {
 	struct text missing CLEANUP(text_done) = {0};
 
-	if (find_function(handle, &functions[0], library))
-		return err_set(
-			err, ERR_UNSUPPORTED,
-			"'%s' is not TensorFlow's C library (libtensorflow_cc.so.2): it has no %s",
-			library->path, functions[0].name);
-	if (check_version(library, err))
-		return err->code;
-	for (size_t i = 1; i < ARRAY_LEN(functions); i++)
-		if (find_function(handle, &functions[i], library))
+	for (size_t i = 0; i < count; i++)
+		if (!find_function(library, &functions[i], ret_struct))
 			text_addf(&missing, "%s%s", missing.len ? ", " : "", functions[i].name);
 	if (missing.len)
 		return err_set(err, ERR_UNSUPPORTED, "TensorFlow %s in '%s' has no %s",
 			       library->version(), library->path, text_of(&missing));
 	return 0;
+}
+
+static int find_own_functions(struct library *library, struct err *err)
+{
+	if (!find_function(library, &version_function, library))
+		return err_set(
+			err, ERR_UNSUPPORTED,
+			"'%s' is not TensorFlow's C library (libtensorflow_cc.so.2): it has no %s",
+			library->path, version_function.name);
+	if (check_version(library, err))
+		return err->code;
+	return library_find_functions(library, own_functions, ARRAY_LEN(own_functions), library,
+				      err);
 }
 
 int library_open(const char *path, struct library **ret_library, struct err *err)
@@ -119,7 +124,7 @@ int library_open(const char *path, struct library **ret_library, struct err *err
 	library = mem_new(sizeof(*library));
 	library->path = mem_copy_text(path);
 	library->handle = handle;
-	if (find_functions(handle, library, err))
+	if (find_own_functions(library, err))
 		return err->code;
 	*ret_library = TAKE(library);
 	return 0;
@@ -136,9 +141,4 @@ void library_free(struct library *library)
 void library_cleanup(struct library **library)
 {
 	library_free(*library);
-}
-
-void *library_symbol(const struct library *library, const char *name)
-{
-	return dlsym(library->handle, name);
 }

@@ -14,7 +14,14 @@
 struct TF_Status;
 struct TF_Server;
 
-enum tf_code { TF_CODE_OK = 0, TF_CODE_NOT_FOUND = 5 }; /* tensorflow/c/tf_status.h */
+/* Those that are looked at; tensorflow/c/tf_status.h. */
+enum tf_code {
+	TF_CODE_OK = 0,
+	TF_CODE_INVALID_ARGUMENT = 3,
+	TF_CODE_DEADLINE_EXCEEDED = 4,
+	TF_CODE_NOT_FOUND = 5,
+	TF_CODE_UNAVAILABLE = 14,
+};
 
 struct library {
 	char *path;
@@ -40,5 +47,13 @@ int library_open(const char *path, struct library **ret_library, struct err *err
 void library_free(struct library *library); /* NULL is fine; the library stays loaded */
 void library_cleanup(struct library **library);
 
-/* The address of another function of the library; NULL: it has none of that name. */
-void *library_symbol(const struct library *library, const char *name);
+/* A function of the library, and where its address goes. */
+struct library_function {
+	const char *name;
+	size_t offset; /* in a struct of function pointers */
+};
+
+/* Puts the addresses of these functions into a struct. ERR_UNSUPPORTED names all that are missing.
+ */
+int library_find_functions(const struct library *library, const struct library_function *functions,
+			   size_t count, void *ret_struct, struct err *err) MUST_USE;

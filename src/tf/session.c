@@ -18,13 +18,7 @@
 
 #define TYPE_FLOAT 1 /* TF_FLOAT, DT_FLOAT */
 
-/* tensorflow/c/tf_status.h */
-enum code {
-	CODE_OK = 0,
-	CODE_INVALID_ARGUMENT = 3,
-	CODE_DEADLINE_EXCEEDED = 4,
-	CODE_UNAVAILABLE = 14,
-};
+/* By number; tensorflow/c/tf_status.h. */
 static const char *const code_words[] = {
 	"OK",
 	"CANCELLED",
@@ -77,15 +71,15 @@ static int check(const struct session *session, struct err *err)
 	struct text duration CLEANUP(text_done) = {0};
 	int code = code_of(session);
 
-	if (code == CODE_OK)
+	if (code == TF_CODE_OK)
 		return 0;
-	if (code == CODE_DEADLINE_EXCEEDED) {
+	if (code == TF_CODE_DEADLINE_EXCEEDED) {
 		text_add_duration(&duration, session->timeout);
 		return err_set(err, ERR_UNREACHABLE, "no answer within %s", text_of(&duration));
 	}
-	if (code == CODE_UNAVAILABLE)
+	if (code == TF_CODE_UNAVAILABLE)
 		return err_set(err, ERR_UNREACHABLE, "%.*s", first_line, message);
-	return err_set(err, code == CODE_INVALID_ARGUMENT ? ERR_INVALID : ERR_REFUSED, "%.*s",
+	return err_set(err, code == TF_CODE_INVALID_ARGUMENT ? ERR_INVALID : ERR_REFUSED, "%.*s",
 		       first_line, message);
 }
 
@@ -117,7 +111,7 @@ static void connect_session(struct session *session, const struct session_target
 	protobuf_add_number(&config, CONFIG_OPERATION_TIMEOUT_IN_MS, target->timeout);
 	functions->set_target(options, target->master);
 	functions->set_config(options, text_of(&config), config.len, session->status);
-	if (code_of(session) == CODE_OK)
+	if (code_of(session) == TF_CODE_OK)
 		session->session = functions->new_session(session->graph, options, session->status);
 	functions->delete_options(options);
 }
@@ -162,7 +156,7 @@ static void forget_devices(struct session *session)
 /* Whoever did not answer is not asked again: a server forgets a session that nobody uses. */
 static void close_session(struct session *session)
 {
-	if (code_of(session) != CODE_DEADLINE_EXCEEDED)
+	if (code_of(session) != TF_CODE_DEADLINE_EXCEEDED)
 		session->functions.close_session(session->session, session->status);
 	session->functions.delete_session(session->session, session->status);
 }

@@ -1,14 +1,7 @@
 /* A name and a place for each. */
 #include "tf/session_functions.h"
 
-#include "base/text.h"
-
-#include <string.h>
-
-static const struct row {
-	const char *name;
-	size_t offset; /* in struct session_functions */
-} rows[] = {
+static const struct library_function rows[] = {
 	{"TF_NewSessionOptions", offsetof(struct session_functions, new_options)},
 	{"TF_DeleteSessionOptions", offsetof(struct session_functions, delete_options)},
 	{"TF_SetTarget", offsetof(struct session_functions, set_target)},
@@ -39,19 +32,5 @@ static const struct row {
 int session_functions_find(const struct library *library, struct session_functions *ret_functions,
 			   struct err *err)
 {
-	struct session_functions functions;
-	struct text missing CLEANUP(text_done) = {0};
-
-	for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
-		void *address = library_symbol(library, rows[i].name);
-
-		memcpy((char *) &functions + rows[i].offset, &address, sizeof(address));
-		if (!address)
-			text_addf(&missing, "%s%s", missing.len ? ", " : "", rows[i].name);
-	}
-	if (missing.len)
-		return err_set(err, ERR_UNSUPPORTED, "TensorFlow %s in '%s' has no %s",
-			       library->version(), library->path, text_of(&missing));
-	*ret_functions = functions;
-	return 0;
+	return library_find_functions(library, rows, ARRAY_LEN(rows), ret_functions, err);
 }
