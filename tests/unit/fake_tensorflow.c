@@ -2,7 +2,6 @@
 
 #include "base/mem.h"
 #include "base/own.h"
-#include "base/protobuf.h"
 #include "tf/session_functions.h"
 
 #include <assert.h>
@@ -112,6 +111,40 @@ const char *TF_Message(const struct TF_Status *status)
 
 /* Options. */
 
+/* A field of a protobuf message that muster has written, and that is taken at its word. */
+struct field {
+	uint64_t number;
+	uint64_t value; /* or how many bytes there are */
+	const char *bytes;
+};
+
+static uint64_t take_varint(const char **at)
+{
+	uint64_t value = 0;
+
+	for (int shift = 0;; shift += 7) {
+		char byte = *(*at)++;
+
+		value |= (uint64_t) (byte & 0x7f) << shift;
+		if (!(byte & 0x80))
+			return value;
+	}
+}
+
+static struct field take_field(const char **at)
+{
+	enum { NUMBER = 0, BYTES = 2 };
+	uint64_t tag = take_varint(at);
+	struct field field = {.number = tag >> 3, .value = take_varint(at)};
+
+	assert((tag & 7) == NUMBER || (tag & 7) == BYTES);
+	if ((tag & 7) == BYTES) {
+		field.bytes = *at;
+		*at += field.value;
+	}
+	return field;
+}
+
 struct TF_SessionOptions *TF_NewSessionOptions(void)
 {
 	return new_object(sizeof(struct TF_SessionOptions));
@@ -130,15 +163,17 @@ void TF_SetTarget(struct TF_SessionOptions *options, const char *target)
 void TF_SetConfig(struct TF_SessionOptions *options, const void *config, size_t len,
 		  struct TF_Status *status)
 {
-	struct protobuf_rest rest = {config, len};
-	struct protobuf_field field;
+	const char *at = config, *end = at + len;
 
-	while (protobuf_next(&rest, &field, NULL) == 1) {
+	while (at < end) {
+		struct field field = take_field(&at);
+
 		if (field.number == 11)
 			fake_cluster.operation_timeout = (long) field.value;
 		if (field.number == 4 && options->n_filters < MOST_FILTERS)
 			snprintf(options->filters[options->n_filters++],
-				 sizeof(options->filters[0]), "%.*s", (int) field.len, field.bytes);
+				 sizeof(options->filters[0]), "%.*s", (int) field.value,
+				 field.bytes);
 	}
 	set_status(status, OK, "");
 }
@@ -363,14 +398,16 @@ void TF_SessionRun(struct TF_Session *session, const struct TF_Buffer *options,
 		   int n_outputs, const struct TF_Operation *const *targets, int n_targets,
 		   struct TF_Buffer *metadata, struct TF_Status *status)
 {
-	struct protobuf_rest rest = {options->bytes, options->len};
-	struct protobuf_field field;
+	const char *at = options->bytes, *end = at + options->len;
 
 	assert(n_inputs == 2 && n_outputs == 1 && n_targets == 0 && !targets && !metadata);
 	assert(inputs[0].operation != inputs[1].operation && outputs[0].operation->n_inputs == 2);
-	while (protobuf_next(&rest, &field, NULL) == 1)
+	while (at < end) {
+		struct field field = take_field(&at);
+
 		if (field.number == 2)
 			fake_cluster.run_timeout = (long) field.value;
+	}
 	const struct fake_task *task = task_of(outputs[0].operation->device);
 
 	if (!task || !is_reached(session, task)) {
