@@ -14,7 +14,6 @@
 #include <sys/prctl.h>
 #include <unistd.h>
 
-#define EXIT_BY_SIGNAL 128
 #define LONGEST_TIMEOUT (MSEC_PER_SECOND * 3600)
 #define HANG_LIMIT (30 * MSEC_PER_SECOND)
 #define LOADING_LIMIT 300 /* seconds; half a gigabyte from a slow file server */
@@ -175,13 +174,6 @@ static NORETURN void probe(struct probe_call *call)
 	_exit(output_finish(exit_code));
 }
 
-static bool is_own_wish(int exit_code)
-{
-	int signal_number = exit_code - EXIT_BY_SIGNAL;
-
-	return signal_number == SIGTERM || signal_number == SIGINT || signal_number == SIGHUP;
-}
-
 static int run_guarded(struct probe_call *call)
 {
 	struct err err = {0};
@@ -190,7 +182,7 @@ static int run_guarded(struct probe_call *call)
 		return output_fail(&err);
 	if (call->guard.guard.is_inner)
 		probe(call);
-	if (!call->guard.guard.was_lost || is_own_wish(call->guard.guard.exit_code))
+	if (!call->guard.guard.was_lost || library_guard_was_asked_to_end(&call->guard))
 		return call->guard.guard.exit_code;
 	library_guard_explain(&call->guard, &err);
 	return output_fail(&err);

@@ -84,9 +84,21 @@ int library_guard_load(struct library_guard *guard, bool shows_log, struct libra
 			 : load_quietly(guard, ret_library, err);
 }
 
+static int signal_of(const struct library_guard *guard)
+{
+	return guard->guard.was_lost ? guard->guard.exit_code - EXIT_BY_SIGNAL : 0;
+}
+
+bool library_guard_was_asked_to_end(const struct library_guard *guard)
+{
+	int signal_number = signal_of(guard);
+
+	return signal_number == SIGTERM || signal_number == SIGINT || signal_number == SIGHUP;
+}
+
 int library_guard_explain(const struct library_guard *guard, struct err *err)
 {
-	int signal_number = guard->guard.exit_code - EXIT_BY_SIGNAL;
+	int signal_number = signal_of(guard);
 
 	if (guard->page->is_loading)
 		aside_show(&guard->chatter);

@@ -32,6 +32,8 @@ void library_guard_note(struct library_guard *guard, const char *doing);
 int library_guard_load(struct library_guard *guard, bool shows_log, struct library **ret_library,
 		       struct err *err) MUST_USE;
 
-/* Outer process, when a signal ended the inner one: says while doing what. SIGALRM, which the inner
- * process may have asked for, means that it hung. Returns ERR_IO. */
+/* Outer process: TERM, INT or HUP ended the inner one, as somebody wanted. */
+bool library_guard_was_asked_to_end(const struct library_guard *guard);
+/* Outer process, when another signal ended the inner one: says while doing what. SIGALRM, which the
+ * inner process may have asked for, means that it hung. Returns ERR_IO. */
 int library_guard_explain(const struct library_guard *guard, struct err *err);

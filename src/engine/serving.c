@@ -10,12 +10,10 @@
 #include "tf/server.h"
 
 #include <poll.h>
-#include <signal.h>
 #include <stdlib.h>
 #include <time.h>
 #include <unistd.h>
 
-#define EXIT_BY_SIGNAL 128
 #define EXIT_FAILED 1
 #define NANOSECONDS 1000000000L
 #define PORT_PATIENCE 3000 /* milliseconds */
@@ -132,14 +130,6 @@ NORETURN static void serve(const struct serving_request *request, struct library
 		poll(NULL, 0, -1);
 }
 
-/* A signal may come before the inner process listens. */
-static bool was_asked_to_end(const struct guard *guard)
-{
-	int signal_number = guard->was_lost ? guard->exit_code - EXIT_BY_SIGNAL : 0;
-
-	return signal_number == SIGTERM || signal_number == SIGINT || signal_number == SIGHUP;
-}
-
 int serving_run(const struct serving_request *request, int *ret_exit_code, struct err *err)
 {
 	struct timespec begin;
@@ -150,7 +140,8 @@ int serving_run(const struct serving_request *request, int *ret_exit_code, struc
 		return err->code;
 	if (guard.guard.is_inner)
 		serve(request, &guard, &begin);
-	bool was_asked = was_asked_to_end(&guard.guard);
+	/* A signal may come before the inner process listens. */
+	bool was_asked = library_guard_was_asked_to_end(&guard);
 
 	if (guard.guard.was_lost && !was_asked)
 		return library_guard_explain(&guard, err);
