@@ -161,18 +161,22 @@ static void add_range(struct text *text, const char *before, const struct unit u
 
 void check_network_add_ranges(const struct check_network *network, struct text *text)
 {
-	struct range round_trips = {0}, bandwidths = {0}, clocks = {0};
+	struct range connects = {0}, round_trips = {0}, bandwidths = {0}, clocks = {0};
 
 	for (size_t i = 0; i < network->count; i++) {
 		const struct check_pair *pair = &network->pairs[i];
 
+		widen(&connects, pair->connect);
 		widen(&round_trips, pair->round_trip);
 		widen(&bandwidths, pair->bandwidth);
 		if (pair->has_clock)
 			widen(&clocks, pair->clock < 0 ? -pair->clock : pair->clock);
 	}
 	text_addf(text, "%zu %s", network->count, network->count == 1 ? "way" : "ways");
-	add_range(text, ": round trip ", seconds, &round_trips);
+	if (round_trips.has_any)
+		add_range(text, ": round trip ", seconds, &round_trips);
+	else
+		add_range(text, ": connected after ", seconds, &connects);
 	add_range(text, ", ", speeds, &bandwidths);
 	if (!clocks.has_any)
 		return;
