@@ -4,6 +4,7 @@
 #include "base/mem.h"
 #include "io/file.h"
 #include "io/network_frame.h"
+#include "io/port.h"
 
 #include <errno.h>
 #include <netinet/in.h>
@@ -46,55 +47,19 @@ struct network_answerer {
 	void *data;
 };
 
-static int bind_to(int fd, int family, int port)
-{
-	const struct sockaddr_in6 both = {
-		.sin6_family = AF_INET6,
-		.sin6_port = htons((in_port_t) port),
-		.sin6_addr = IN6ADDR_ANY_INIT,
-	};
-	const struct sockaddr_in old = {
-		.sin_family = AF_INET,
-		.sin_port = htons((in_port_t) port),
-		.sin_addr = {htonl(INADDR_ANY)},
-	};
-
-	return family == AF_INET6 ? bind(fd, (const struct sockaddr *) &both, sizeof(both))
-				  : bind(fd, (const struct sockaddr *) &old, sizeof(old));
-}
-
-/* The socket, or -1 (errno). */
-static int listen_as(int family, int port)
-{
-	const int yes = 1, no = 0;
-	int fd = socket(family, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
-
-	if (fd < 0)
-		return -1;
-	if (family == AF_INET6)
-		setsockopt(fd, IPPROTO_IPV6, IPV6_V6ONLY, &no, sizeof(no));
-	if (setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &yes, sizeof(yes)) == 0 &&
-	    bind_to(fd, family, port) == 0 && listen(fd, BACKLOG) == 0)
-		return fd;
-	int failure = errno;
-
-	close(fd);
-	errno = failure;
-	return -1;
-}
-
 int network_listen(int port, int *ret_fd, struct err *err)
 {
-	int fd = listen_as(AF_INET6, port);
+	int fd CLEANUP(file_close) = -1;
+	int failure = port_bind(port, &fd);
 
-	/* A machine without IPv6 says so in several ways, and not in this one. */
-	if (fd < 0 && errno != EADDRINUSE)
-		fd = listen_as(AF_INET, port);
-	if (fd < 0 && errno == EADDRINUSE)
+	if (!failure && listen(fd, BACKLOG) < 0)
+		failure = errno;
+	if (failure == EADDRINUSE)
 		return err_set(err, ERR_REFUSED, "port %d is taken by another program", port);
-	if (fd < 0)
-		return err_set_errno(err, errno, "cannot listen on port %d", port);
+	if (failure)
+		return err_set_errno(err, failure, "cannot listen on port %d", port);
 	*ret_fd = fd;
+	fd = -1;
 	return 0;
 }
 

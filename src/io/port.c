@@ -46,20 +46,24 @@ int port_range(int *ret_low, int *ret_high, struct err *err)
 }
 
 /* As servers do: connections of a server that is gone are no obstacle. 0 or errno. */
-static int try_bind(int family, const struct sockaddr *address, socklen_t size)
+static int bind_as(int family, const struct sockaddr *address, socklen_t size, int *ret_fd)
 {
 	const int yes = 1, no = 0;
-	int fd CLEANUP(file_close) = socket(family, SOCK_STREAM | SOCK_CLOEXEC, 0);
+	int fd CLEANUP(file_close) = socket(family, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
 
 	if (fd < 0 || setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &yes, sizeof(yes)) < 0)
 		return errno;
 	/* Whatever net.ipv6.bindv6only says: IPv4 too. */
 	if (family == AF_INET6)
 		setsockopt(fd, IPPROTO_IPV6, IPV6_V6ONLY, &no, sizeof(no));
-	return bind(fd, address, size) < 0 ? errno : 0;
+	if (bind(fd, address, size) < 0)
+		return errno;
+	*ret_fd = fd;
+	fd = -1;
+	return 0;
 }
 
-bool port_is_free(int port)
+int port_bind(int port, int *ret_fd)
 {
 	const struct sockaddr_in6 both = {
 		.sin6_family = AF_INET6,
@@ -71,10 +75,17 @@ bool port_is_free(int port)
 		.sin_port = htons((in_port_t) port),
 		.sin_addr = {htonl(INADDR_ANY)},
 	};
-	int failure = try_bind(AF_INET6, (const struct sockaddr *) &both, sizeof(both));
+	int failure = bind_as(AF_INET6, (const struct sockaddr *) &both, sizeof(both), ret_fd);
 
 	/* A machine without IPv6 says so in several ways, and not in this one. */
 	if (failure != 0 && failure != EADDRINUSE)
-		failure = try_bind(AF_INET, (const struct sockaddr *) &old, sizeof(old));
-	return failure == 0;
+		failure = bind_as(AF_INET, (const struct sockaddr *) &old, sizeof(old), ret_fd);
+	return failure;
+}
+
+bool port_is_free(int port)
+{
+	int fd CLEANUP(file_close) = -1;
+
+	return port_bind(port, &fd) == 0;
 }
