@@ -106,8 +106,9 @@ static void warn_if_port_is_taken(struct local *local, const struct action *acti
 
 	if (port == 0)
 		return;
-	char *sentence CLEANUP(mem_free_text) = mem_format(
-		"port %d of %s-%d is in use by another program", port, action->role, action->index);
+	char *sentence CLEANUP(mem_free_text) =
+		mem_format("port %d of %s-%d is in use still: ss -tlnp 'sport = :%d' shows by whom",
+			   port, action->role, action->index, port);
 
 	tell_trouble(local, sentence);
 }
