@@ -1,0 +1,142 @@
+/* Makes the objects of a cluster of TensorFlow servers. */
+#include "kube/k8s_tensorflow.h"
+
+#include "base/mem.h"
+
+/* Jobs of the cluster. */
+enum kind { KIND_WORKER, KIND_PS, KIND_COUNT };
+
+static const char *const kind_words[KIND_COUNT] = {"worker", "ps"};
+
+static int count_of(const struct k8s_tensorflow *wanted, enum kind kind)
+{
+	return kind == KIND_WORKER ? wanted->n_workers : wanted->n_parameter_servers;
+}
+
+/* "worker|tf-worker0:2222;tf-worker1:2222,ps|tf-ps0:2222" */
+static void add_cluster_spec(const struct k8s_tensorflow *wanted, struct text *text)
+{
+	for (enum kind kind = KIND_WORKER; kind < KIND_COUNT; kind++)
+		for (int i = 0; i < count_of(wanted, kind); i++) {
+			if (i > 0)
+				text_add_char(text, ';');
+			else
+				text_addf(text, "%s%s|", text->len ? "," : "", kind_words[kind]);
+			text_addf(text, "tf-%s%d:%d", kind_words[kind], i, wanted->port);
+		}
+}
+
+/* One task: what its objects have in common. */
+struct task {
+	const struct k8s_tensorflow *wanted;
+	enum kind kind;
+	char *name; /* "tf-worker0" */
+	char *label; /* "tf-worker" */
+	char *index; /* "0" */
+};
+
+static void task_done(struct task *task)
+{
+	mem_free_text(&task->name);
+	mem_free_text(&task->label);
+	mem_free_text(&task->index);
+}
+
+static struct json *object_new(const struct task *task, const char *kind)
+{
+	struct json *object = json_new_object();
+
+	json_set_string(object, "apiVersion", "v1");
+	json_set_string(object, "kind", kind);
+	json_set_string(json_object_at(object, "metadata"), "name", task->name);
+	return object;
+}
+
+static struct json *args_new(const struct task *task, const char *cluster_spec)
+{
+	struct json *args = json_new_array();
+	char *spec CLEANUP(mem_free_text) = mem_format("--cluster_spec=%s", cluster_spec);
+	char *job CLEANUP(mem_free_text) = mem_format("--job_name=%s", kind_words[task->kind]);
+	char *id CLEANUP(mem_free_text) = mem_format("--task_id=%s", task->index);
+
+	json_append(args, json_new_string(spec));
+	json_append(args, json_new_string(job));
+	json_append(args, json_new_string(id));
+	return args;
+}
+
+static struct json *container_new(const struct task *task, const char *cluster_spec)
+{
+	struct json *container = json_new_object();
+	struct json *ports = json_new_array();
+	struct json *port = json_new_object();
+
+	json_set_integer(port, "containerPort", task->wanted->port);
+	json_append(ports, port);
+	json_set_string(container, "name", task->name);
+	json_set_string(container, "image", task->wanted->image);
+	json_set(container, "args", args_new(task, cluster_spec));
+	json_set(container, "ports", ports);
+	return container;
+}
+
+static struct json *controller_new(const struct task *task, const char *cluster_spec)
+{
+	struct json *controller = object_new(task, "ReplicationController");
+	struct json *spec = json_object_at(controller, "spec");
+	struct json *containers = json_new_array();
+	struct json *template;
+
+	json_set_integer(spec, "replicas", 1);
+	template = json_object_at(spec, "template");
+	json_set_string(json_object_at(json_object_at(template, "metadata"), "labels"), task->label,
+			task->index);
+	json_append(containers, container_new(task, cluster_spec));
+	json_set(json_object_at(template, "spec"), "containers", containers);
+	return controller;
+}
+
+/* Word for word what the old generator wrote, its targetPort for workers alone included. */
+static struct json *service_new(const struct task *task)
+{
+	struct json *service = object_new(task, "Service");
+	struct json *spec = json_object_at(service, "spec");
+	struct json *ports = json_new_array();
+	struct json *port = json_new_object();
+	bool is_worker = task->kind == KIND_WORKER;
+	bool has_load_balancer = is_worker && task->wanted->has_load_balancer;
+
+	json_set_string(json_object_at(json_get(service, "metadata"), "labels"), task->label,
+			task->index);
+	if (has_load_balancer)
+		json_set_string(spec, "type", "LoadBalancer");
+	json_set_integer(port, "port", task->wanted->port);
+	if (is_worker && !has_load_balancer)
+		json_set_integer(port, "targetPort", task->wanted->port);
+	json_append(ports, port);
+	json_set(spec, "ports", ports);
+	json_set_string(json_object_at(spec, "selector"), task->label, task->index);
+	return service;
+}
+
+struct json *k8s_tensorflow_objects_new(const struct k8s_tensorflow *wanted)
+{
+	struct json *list = json_new_array();
+	struct text cluster_spec CLEANUP(text_done) = {0};
+
+	add_cluster_spec(wanted, &cluster_spec);
+	for (enum kind kind = KIND_WORKER; kind < KIND_COUNT; kind++)
+		for (int i = 0; i < count_of(wanted, kind); i++) {
+			struct task task CLEANUP(task_done) = {
+				.wanted = wanted,
+				.kind = kind,
+				.name = mem_format("tf-%s%d", kind_words[kind], i),
+				.label = mem_format("tf-%s", kind_words[kind]),
+				.index = mem_format("%d", i),
+			};
+
+			json_append(list, controller_new(&task, text_of(&cluster_spec)));
+			json_append(list, service_new(&task));
+		}
+	return list;
+}
