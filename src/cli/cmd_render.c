@@ -4,6 +4,8 @@
 #include "cli/job_source.h"
 #include "cli/options.h"
 #include "cli/output.h"
+#include "cli/pod_options.h"
+#include "cli/render_objects.h"
 #include "core/cluster.h"
 
 #include <stdlib.h>
@@ -146,20 +148,27 @@ static int show_tf_config(const struct options *options, const struct job *job)
 
 static int render_run(const struct options *options)
 {
-	struct job *job CLEANUP(job_cleanup) = NULL;
+	const char *what = option_text(options, "as");
+	bool is_for_kubernetes = text_equals(option_text(options, "on"), "kubernetes");
+	struct job_source source CLEANUP(job_source_done) = {
+		.is_for_kubernetes = is_for_kubernetes || text_equals(what, "pods")};
 
-	if (!job_source_read(options, &job))
+	if (text_equals(what, "k8s-tensorflow"))
+		return render_k8s_tensorflow(options);
+	if (!job_source_read(options, &source))
 		return EXIT_WRONG_USE;
-	if (text_equals(option_text(options, "as"), "tf-config"))
-		return show_tf_config(options, job);
-	output_add_object(job->document, option_text(options, "output"));
+	if (text_equals(what, "pods"))
+		return render_pods(options, &source);
+	if (text_equals(what, "tf-config"))
+		return show_tf_config(options, source.job);
+	output_add_object(source.job->document, option_text(options, "output"));
 	return EXIT_DONE;
 }
 
 static const struct option_row rows_of_render[] = {
 	{.name = "as",
 	 .kind = OPTION_WORD,
-	 .words = "tfjob|tf-config",
+	 .words = "tfjob|pods|k8s-tensorflow|tf-config",
 	 .otherwise = "tfjob",
 	 .one_line = "what to print"},
 	{.name = "output",
@@ -173,7 +182,7 @@ static const struct option_row rows_of_render[] = {
 	 .words = "local|kubernetes",
 	 .otherwise = "local",
 	 .has_variable = true,
-	 .one_line = "whose TF_CONFIG: of this machine, or as Kubeflow writes it in a Pod"},
+	 .one_line = "where it would run: whose TF_CONFIG, and whether a script travels to Pods"},
 	{.name = "role",
 	 .kind = OPTION_TEXT,
 	 .value_name = "ROLE",
@@ -183,7 +192,18 @@ static const struct option_row rows_of_render[] = {
 	 .value_name = "I",
 	 .high = LIMIT_REPLICAS,
 	 .one_line = "its index (default 0)"},
+	{.name = "grpc-port",
+	 .kind = OPTION_NUMBER,
+	 .value_name = "PORT",
+	 .otherwise = "2222",
+	 .low = 1,
+	 .high = 65535,
+	 .one_line = "of k8s-tensorflow: where the servers listen"},
+	{.name = "request-load-balancer",
+	 .kind = OPTION_FLAG,
+	 .one_line = "of k8s-tensorflow: workers are reached from outside the cluster"},
 	JOB_SOURCE_ROWS,
+	POD_ROWS,
 	{0},
 };
 
@@ -193,10 +213,13 @@ const struct command command_render = {
 	.arguments = "[OPTIONS] SCRIPT.py [ARGS...]\n"
 		     "[OPTIONS] -- PROGRAM [ARGS...]\n"
 		     "[OPTIONS] -f job.yaml",
-	.one_line = "print the TFJob or the TF_CONFIG that would be made",
-	.examples = "  muster render -w 2 train.py > job.yaml\n"
-		    "  muster render --as tf-config -w 2 --ps 1 train.py\n"
-		    "  muster render --as tf-config --role worker --index 1 -f job.yaml\n",
+	.one_line = "print the TFJob, the Pods or the TF_CONFIG that would be made",
+	.examples =
+		"  muster render -w 2 train.py > job.yaml\n"
+		"  muster render --as pods -w 2 train.py | kubectl apply -f -\n"
+		"  muster render --as k8s-tensorflow -w 2 --ps 1 --image me/server > servers.yaml\n"
+		"  muster render --as tf-config -w 2 --ps 1 train.py\n"
+		"  muster render --as tf-config --role worker --index 1 -f job.yaml\n",
 	.options = rows_of_render,
 	.takes_program = true,
 	.run = render_run,

@@ -5,6 +5,7 @@
 #include "cli/lookup.h"
 #include "cli/options.h"
 #include "cli/output.h"
+#include "cli/pod_options.h"
 #include "engine/backend_local.h"
 #include "engine/supervisor.h"
 
@@ -121,15 +122,15 @@ static int see_through(const struct options *options, struct job *job)
 
 static int run_run(const struct options *options)
 {
-	struct job *job CLEANUP(job_cleanup) = NULL;
+	struct job_source source CLEANUP(job_source_done) = {0};
 
-	if (!is_place_known(options) || !job_source_read(options, &job) ||
-	    !can_run_here(options, job))
+	if (!is_place_known(options) || !job_source_read(options, &source) ||
+	    !can_run_here(options, source.job))
 		return EXIT_WRONG_USE;
-	warn_of_ignored_fields(job);
+	warn_of_ignored_fields(source.job);
 	if (option_flag(options, "dry-run"))
-		return show_plan(options, job);
-	return see_through(options, job);
+		return show_plan(options, source.job);
+	return see_through(options, source.job);
 }
 
 static const struct option_row rows_of_run[] = {
@@ -166,6 +167,7 @@ static const struct option_row rows_of_run[] = {
 	 .otherwise = "auto",
 	 .has_variable = true,
 	 .one_line = "colours; auto: on a terminal, unless NO_COLOR is set"},
+	POD_ROWS,
 	{0},
 };
 

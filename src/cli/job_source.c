@@ -11,6 +11,7 @@
 #include "cli/job_name.h"
 #include "cli/job_override.h"
 #include "cli/output.h"
+#include "cli/pod_options.h"
 #include "cli/program.h"
 #include "cli/variables.h"
 #include "core/job_build.h"
@@ -160,11 +161,43 @@ static bool check_characters(const char *const *command, struct err *err)
 	return false;
 }
 
+/* A script of which nothing else is said runs where TensorFlow is. */
+static const char *default_image(const struct options *options)
+{
+	return option_text(options, "gpu") ? "tensorflow/tensorflow:latest-gpu"
+					   : "tensorflow/tensorflow:latest";
+}
+
+/* Adds what makes it a job for Pods: files that travel, an image. */
+static bool add_pods(const struct options *options, struct pod_options *pods,
+		     const struct job_source *source, struct json *root, struct err *err)
+{
+	if (source->is_for_kubernetes)
+		pods->build.default_image = default_image(options);
+	if (job_document_add_pods(root, &pods->build, err))
+		return false;
+	return !source->travel.n_files ||
+	       !job_document_add_files(root, &source->travel.file, source->travel.n_files, err);
+}
+
+/* Makes the document of the flags and reads it as any other. */
+static bool read_command(const struct options *options, struct pod_options *pods,
+			 const struct job_build *build, struct job_source *source, struct err *err)
+{
+	if (!check_characters(build->command, err))
+		return false;
+	struct json *root CLEANUP(json_cleanup) = job_document_new(build);
+
+	return add_pods(options, pods, source, root, err) &&
+	       read_document(options, root, NULL, &source->job);
+}
+
 static bool read_flags(const struct options *options, const struct variables *variables,
-		       struct job **ret_job, struct err *err)
+		       struct pod_options *pods, struct job_source *source, struct err *err)
 {
 	size_t count;
 	const char *const *arguments = options_arguments(options, &count);
+	bool is_program = options_had_separator(options);
 	const char **command CLEANUP(mem_free_any) = NULL;
 	char *interpreter CLEANUP(mem_free_text) = NULL;
 	char *name CLEANUP(mem_free_text) = NULL;
@@ -178,18 +211,21 @@ static bool read_flags(const struct options *options, const struct variables *va
 	};
 
 	set_counts(options, &build);
-	if (!check_counts(&build, err) ||
-	    program_find(arguments, count, options_had_separator(options), &command, &interpreter,
-			 err) ||
-	    !check_characters(command, err))
+	if (!check_counts(&build, err))
 		return false;
+	if (source->is_for_kubernetes) {
+		if (travel_find(arguments, count, is_program, &source->travel, err))
+			return false;
+		build.command = source->travel.command;
+	} else {
+		if (program_find(arguments, count, is_program, &command, &interpreter, err))
+			return false;
+		build.command = command;
+	}
 	name = option_text(options, "name") ? mem_copy_text(option_text(options, "name"))
 					    : job_name_make(word_of_command(arguments));
 	build.name = name;
-	build.command = command;
-	struct json *root CLEANUP(json_cleanup) = job_document_new(&build);
-
-	return read_document(options, root, NULL, ret_job);
+	return read_command(options, pods, &build, source, err);
 }
 
 /* What a file says itself cannot be said beside it. */
@@ -265,11 +301,29 @@ static bool read_stream(const struct options *options, struct stream *stream, st
 	return false;
 }
 
+/* Flags beside a file change the job that was read. */
+static bool override(const struct options *options, const struct variables *variables,
+		     const struct pod_options *pods, struct job_source *source, struct err *err)
+{
+	struct job *job CLEANUP(job_cleanup) = NULL;
+
+	if (!job_override_is_needed(options, variables) && pod_build_is_empty(&pods->build))
+		return true;
+	struct json *changed CLEANUP(json_cleanup) = json_new_copy(source->job->document);
+
+	job_override(options, variables, changed);
+	if (job_document_add_pods(changed, &pods->build, err) ||
+	    !read_document(options, changed, NULL, &job))
+		return false;
+	job_free(source->job);
+	source->job = TAKE(job);
+	return true;
+}
+
 static bool read_file(const struct options *options, const struct variables *variables,
-		      struct job **ret_job, struct err *err)
+		      const struct pod_options *pods, struct job_source *source, struct err *err)
 {
 	struct stream stream CLEANUP(stream_done) = {0};
-	struct job *job CLEANUP(job_cleanup) = NULL;
 
 	if (!check_no_contradiction(options, err) || !read_stream(options, &stream, err))
 		return false;
@@ -280,28 +334,28 @@ static bool read_file(const struct options *options, const struct variables *var
 	struct json *root CLEANUP(json_cleanup) = json_new_copy(document_root(document));
 
 	job_override_identity(options, root);
-	if (!read_document(options, root, document, &job))
-		return false;
-	if (!job_override_is_needed(options, variables)) {
-		*ret_job = TAKE(job);
-		return true;
-	}
-	struct json *changed CLEANUP(json_cleanup) = json_new_copy(job->document);
-
-	job_override(options, variables, changed);
-	return read_document(options, changed, NULL, ret_job);
+	return read_document(options, root, document, &source->job) &&
+	       override(options, variables, pods, source, err);
 }
 
-bool job_source_read(const struct options *options, struct job **ret_job)
+void job_source_done(struct job_source *source)
+{
+	job_free(source->job);
+	travel_done(&source->travel);
+}
+
+bool job_source_read(const struct options *options, struct job_source *source)
 {
 	struct variables variables CLEANUP(variables_done) = {0};
+	struct pod_options pods CLEANUP(pod_options_done) = {0};
 	struct err err = {0};
-	bool is_read = check_name(options, &err) && read_variables(options, &variables, &err);
+	bool is_read = check_name(options, &err) && read_variables(options, &variables, &err) &&
+		       !pod_options_read(options, &pods, &err);
 
 	if (is_read && option_text(options, "file"))
-		is_read = read_file(options, &variables, ret_job, &err);
+		is_read = read_file(options, &variables, &pods, source, &err);
 	else if (is_read)
-		is_read = read_flags(options, &variables, ret_job, &err);
+		is_read = read_flags(options, &variables, &pods, source, &err);
 	/* Faults of a document were told in full, and leave no sentence here. */
 	if (err.code)
 		output_say("%s", err.text);

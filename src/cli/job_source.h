@@ -4,13 +4,22 @@
 
 #include "base/own.h"
 #include "cli/options.h"
+#include "cli/travel.h"
 #include "core/job.h"
 #include "core/limits.h"
 
 #include <stdbool.h>
 
+/* What a call says is to be run. The caller says where, and zeroes the rest to begin. */
+struct job_source {
+	bool is_for_kubernetes; /* its script travels to Pods, which have an image */
+	struct job *job;
+	struct travel travel; /* the files that go with it */
+};
+
 /* Reads the job. False when something is wrong: every mistake was told on stderr then. */
-bool job_source_read(const struct options *options, struct job **ret_job) MUST_USE;
+bool job_source_read(const struct options *options, struct job_source *source) MUST_USE;
+void job_source_done(struct job_source *source);
 
 /* How people name what was read: the file, or "the command line". */
 const char *job_source_name(const struct options *options);
@@ -18,7 +27,8 @@ const char *job_source_name(const struct options *options);
 /* Tells faults that were found in the job after it was read. */
 void job_source_complain(const struct options *options, const struct faults *faults);
 
-/* The rows of the options that job_source_read looks at, for a command's table. */
+/* The rows of the options that job_source_read looks at, for a command's table; beside those of
+ * cli/pod_options.h. */
 #define JOB_SOURCE_ROWS                                                                            \
 	{.name = "workers",                                                                        \
 	 .letter = 'w',                                                                            \

@@ -9,6 +9,9 @@
 void output_add(const struct text *text);
 /* Writes an object as -o asks for: "yaml", or JSON for any other word. */
 void output_add_object(const struct json *object, const char *format);
+/* Writes objects of Kubernetes: YAML documents one after the other, or a JSON object of kind List.
+ */
+void output_add_objects(const struct json *list, const char *format);
 /* Writes an event for programs: an object on a line of its own, at once. */
 void output_add_event(const struct json *event);
 /* Writes what is kept. False when the reader is gone or the disk is full: nothing more arrives. */

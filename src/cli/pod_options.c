@@ -1,0 +1,58 @@
+#include "cli/pod_options.h"
+
+#include "cli/input.h"
+#include "core/limits.h"
+
+void pod_options_done(struct pod_options *pod_options)
+{
+	documents_free(pod_options->documents, pod_options->n_documents);
+}
+
+static struct pod_texts texts_of(const struct options *options, const char *name)
+{
+	struct pod_texts texts;
+
+	texts.list = option_list(options, name, &texts.count);
+	return texts;
+}
+
+static int read_template(const char *path, struct pod_options *pod_options, struct err *err)
+{
+	struct text text CLEANUP(text_done) = {0};
+
+	if (input_read(path, LIMIT_DOCUMENT_SIZE, &text, err))
+		return err->code;
+	if (documents_read(text_of(&text), text.len, &pod_options->documents,
+			   &pod_options->n_documents, err))
+		return err_prefix(err, "%s", path);
+	if (pod_options->n_documents != 1)
+		return err_set(err, ERR_INVALID, "%s: holds %zu documents; one Pod is expected",
+			       path, pod_options->n_documents);
+	if (pod_build_template(document_root(pod_options->documents[0]),
+			       &pod_options->build.template, err))
+		return err_prefix(err, "%s", path);
+	return 0;
+}
+
+int pod_options_read(const struct options *options, struct pod_options *pod_options,
+		     struct err *err)
+{
+	const char *template = option_text(options, "pod-template");
+
+	pod_options->build = (struct pod_build){
+		.image = option_text(options, "image"),
+		.name_space = option_text(options, "namespace"),
+		.cpu = option_text(options, "cpu"),
+		.memory = option_text(options, "memory"),
+		.gpu = option_text(options, "gpu"),
+		.service_account = option_text(options, "service-account"),
+		.priority = option_text(options, "priority"),
+		.image_pull_secrets = texts_of(options, "image-pull-secret"),
+		.node_selectors = texts_of(options, "node-selector"),
+		.tolerations = texts_of(options, "toleration"),
+		.volumes = texts_of(options, "volume"),
+	};
+	if (template && read_template(template, pod_options, err))
+		return err_prefix(err, "--pod-template");
+	return 0;
+}

@@ -1,0 +1,75 @@
+/* Prints objects of Kubernetes; asks no cluster. */
+#include "cli/render_objects.h"
+
+#include "cli/command.h"
+#include "cli/output.h"
+#include "kube/k8s_tensorflow.h"
+#include "kube/objects.h"
+#include "kube/objects_files.h"
+
+/* In the order in which they are made: the owner, what Pods need, the Pods. */
+static int make_objects(const struct job_source *source, struct json *list, struct err *err)
+{
+	const struct job *job = source->job;
+	struct objects *objects CLEANUP(objects_cleanup) = objects_new(job);
+
+	json_append(list, objects_owner_new(job));
+	json_append(list, objects_service_new(job, NULL));
+	if (objects_add_files(job, &source->travel.file, source->travel.n_files, NULL, list, err))
+		return err->code;
+	for (size_t i = 0; i < job->n_roles; i++)
+		for (int index = 0; index < job->roles[i].replicas; index++)
+			json_append(list, objects_pod_new(objects, &job->roles[i], index, 0, NULL));
+	return 0;
+}
+
+int render_pods(const struct options *options, const struct job_source *source)
+{
+	struct json *list CLEANUP(json_cleanup) = json_new_array();
+	struct faults faults CLEANUP(faults_done) = {0};
+	struct err err = {0};
+
+	if (!objects_check(source->job, &faults)) {
+		job_source_complain(options, &faults);
+		return EXIT_WRONG_USE;
+	}
+	if (make_objects(source, list, &err))
+		return output_fail(&err);
+	output_add_objects(list, option_text(options, "output"));
+	return EXIT_DONE;
+}
+
+static bool is_free_of_a_job(const struct options *options)
+{
+	size_t count;
+	const char *const *arguments = options_arguments(options, &count);
+
+	if (!count && !option_text(options, "file"))
+		return true;
+	output_say("'%s' does not go with --as k8s-tensorflow, which runs servers and no job",
+		   count ? arguments[0] : "--file");
+	return false;
+}
+
+int render_k8s_tensorflow(const struct options *options)
+{
+	const char *image = option_text(options, "image");
+	struct k8s_tensorflow wanted = {
+		.n_workers = (int) option_number(options, "workers", 1),
+		.n_parameter_servers = (int) option_number(options, "ps", 0),
+		.port = (int) option_number(options, "grpc-port", 0),
+		.image = image ? image : K8S_TENSORFLOW_IMAGE,
+		.has_load_balancer = option_flag(options, "request-load-balancer"),
+	};
+
+	if (!is_free_of_a_job(options))
+		return EXIT_WRONG_USE;
+	if (wanted.n_workers + wanted.n_parameter_servers == 0) {
+		output_say("--workers 0 without --ps leaves no server");
+		return EXIT_WRONG_USE;
+	}
+	struct json *list CLEANUP(json_cleanup) = k8s_tensorflow_objects_new(&wanted);
+
+	output_add_objects(list, option_text(options, "output"));
+	return EXIT_DONE;
+}

@@ -1,0 +1,30 @@
+/* What is started in a Pod, and the script that has to travel there for it. */
+#pragma once
+
+#include "base/err.h"
+#include "base/own.h"
+#include "base/text.h"
+#include "core/job_files.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+
+/* Zero it to begin. */
+struct travel {
+	const char *
+		*command; /* NULL-terminated; its words are borrowed but for the script's path */
+	char *script_path; /* "/muster/files/train.py"; NULL without a script */
+	struct job_file file; /* the script */
+	size_t n_files; /* 0 or 1 */
+	struct text bytes; /* of the script */
+};
+
+void travel_done(struct travel *travel);
+
+/* Makes the command from the plain arguments of a call. With `is_program` ("--" stood before them)
+ * they are a program of the image. Else a name that ends in .py or .pyz, or has a slash, is a file
+ * of this machine, which travels: Python runs the former, the image's python3 with -u; the latter
+ * runs by itself. Any other word is a program of the image. ERR_INVALID, or the errors of
+ * input_read. */
+int travel_find(const char *const *arguments, size_t n_arguments, bool is_program,
+		struct travel *travel, struct err *err) MUST_USE;

@@ -1,0 +1,218 @@
+"""`render --as pods` and `--as k8s-tensorflow`: the objects that a cluster would be given, word for word in
+tests/golden/kubernetes/, and as kubectl reads them where it is installed.
+
+`MUSTER_WRITE_GOLDEN=1` writes the golden files anew."""
+
+import json
+import os
+import shutil
+import subprocess
+
+import pytest
+
+from conftest import ROOT
+
+pytestmark = pytest.mark.sanitize
+
+GOLDEN = ROOT / "tests" / "golden" / "kubernetes"
+
+TEMPLATE = """\
+apiVersion: v1
+kind: Pod
+metadata:
+  name: of-the-team
+  labels: {team: vision}
+spec:
+  schedulerName: patient
+  containers:
+  - name: main
+    image: registry.example/train:1
+    command: [sleep, infinity]
+    env:
+    - {name: DATA, value: /data}
+    volumeMounts:
+    - {name: scratch, mountPath: /scratch}
+  - name: watch
+    image: registry.example/watch:1
+  volumes:
+  - name: scratch
+    emptyDir: {}
+"""
+
+JOB = """\
+apiVersion: kubeflow.org/v1
+kind: TFJob
+metadata:
+  name: filed
+  namespace: research
+spec:
+  runPolicy:
+    gracePeriodSeconds: 60
+  tfReplicaSpecs:
+    PS:
+      template:
+        spec:
+          securityContext: {runAsUser: 0}
+          containers:
+          - name: tensorflow
+            image: registry.example/train:1
+            ports: [{name: tfjob-port, containerPort: 2345}]
+    Master:
+      template:
+        metadata:
+          annotations: {note: one}
+        spec:
+          containers:
+          - name: tensorflow
+            image: registry.example/train:1
+            args: [--lead, $(MUSTER_ROLE)]
+"""
+
+SHAPED = ["--image", "registry.example/train:2", "-n", "research", "--cpu", "500m", "--memory", "2Gi", "--gpu", "1",
+          "--node-selector", "disk=ssd", "--toleration", "gpu=yes:NoSchedule", "--volume", "models:/models",
+          "--volume", "data:/data:ro", "--service-account", "trainer", "--image-pull-secret", "registry", "--priority",
+          "high"]
+
+CASES = {
+    "script": ["--as", "pods", "--name", "digits", "-w", "2", "train.py", "--epochs", "3"],
+    "roles": ["--as", "pods", "--name", "digits", "--chief", "--ps", "1", "--evaluator", "--grace", "1m",
+              "-e", "A=$(B)", "--", "train", "$$"],
+    "shaped": ["--as", "pods", "--name", "digits", "-w", "1", "--ps", "1", "--ps-server", *SHAPED, "./train.sh"],
+    "template": ["--as", "pods", "--name", "digits", "--pod-template", "pod.yaml", "train.py"],
+    "file": ["--as", "pods", "-f", "job.yaml"],
+    "k8s-tensorflow": ["--as", "k8s-tensorflow", "-w", "2", "--ps", "1"],
+    "k8s-tensorflow-with-lb": ["--as", "k8s-tensorflow", "-w", "1", "--ps", "2", "--image", "tensorflow/tf_grpc_server",
+                               "--grpc-port", "3333", "--request-load-balancer"],
+}
+
+
+@pytest.fixture
+def files(tmp_path):
+    (tmp_path / "train.py").write_text("print('hello')\n")
+    (tmp_path / "train.sh").write_text("#!/bin/sh\necho hello\n")
+    (tmp_path / "train.sh").chmod(0o755)
+    (tmp_path / "pod.yaml").write_text(TEMPLATE)
+    (tmp_path / "job.yaml").write_text(JOB)
+    return tmp_path
+
+
+def objects_of(muster, *arguments):
+    rendered = json.loads(muster("render", "-o", "json", *arguments, code=0).stdout)
+    assert (rendered["apiVersion"], rendered["kind"]) == ("v1", "List")
+    return rendered["items"]
+
+
+def pods_of(muster, *arguments):
+    return [item for item in objects_of(muster, "--as", "pods", *arguments) if item["kind"] == "Pod"]
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_objects_are_those_of_the_golden_file(muster, files, name):
+    golden = GOLDEN / f"{name}.yaml"
+    text = muster("render", *CASES[name], code=0).stdout
+    if os.environ.get("MUSTER_WRITE_GOLDEN"):
+        golden.write_text(text)
+    assert text == golden.read_text()
+
+
+def documents_of(text):
+    """JSON objects that stand one after the other."""
+    decoder = json.JSONDecoder()
+    while text.strip():
+        value, end = decoder.raw_decode(text.lstrip())
+        text = text.lstrip()[end:]
+        yield value
+
+
+def without_empty(value):
+    """What kubectl adds when it writes an object is empty: creationTimestamp: null, status: {}."""
+    if isinstance(value, dict):
+        cleaned = {key: without_empty(member) for key, member in value.items()}
+        return {key: member for key, member in cleaned.items() if member not in (None, {}, [])}
+    return [without_empty(member) for member in value] if isinstance(value, list) else value
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_kubectl_reads_every_field_as_it_is_meant(muster, files, name):
+    """The YAML against the JSON: an unknown field, or one of another type, does not come back from kubectl."""
+    kubectl = shutil.which("kubectl")
+    if not kubectl:
+        pytest.skip("no kubectl: it is the oracle of this test")
+    text = muster("render", *CASES[name], code=0).stdout
+    done = subprocess.run([kubectl, "label", "--local", "-f", "-", "-o", "json", "seen=yes"], input=text, text=True,
+                          capture_output=True, check=False, env={**muster.environment, "KUBECONFIG": os.devnull})
+    assert done.returncode == 0, done.stderr
+    seen = [without_empty(value) for value in documents_of(done.stdout)]
+    for value in seen:
+        del value["metadata"]["labels"]["seen"]
+    expected = [without_empty(item) for item in objects_of(muster, *CASES[name])]
+    assert [without_empty(value) for value in seen] == expected
+
+
+def test_a_tfjob_for_kubernetes_is_a_file_of_the_same_pods(muster, files):
+    """What is printed can be run again: flags and files are one model."""
+    arguments = ["--name", "digits", "-w", "2", *SHAPED, "--pod-template", "pod.yaml", "train.py"]
+    (files / "made.yaml").write_text(muster("render", "--on", "kubernetes", *arguments, code=0).stdout)
+    assert pods_of(muster, "-f", "made.yaml") == pods_of(muster, *arguments)
+
+
+def test_flags_shape_the_pods_of_a_file(muster, files):
+    pods = pods_of(muster, "-f", "job.yaml", "--image", "other:1", "--namespace", "lab", "--pod-template", "pod.yaml")
+    assert [pod["metadata"]["namespace"] for pod in pods] == ["lab", "lab"]
+    for pod in pods:
+        assert [c["image"] for c in pod["spec"]["containers"]] == ["other:1", "registry.example/watch:1"]
+        assert pod["spec"]["schedulerName"] == "patient"
+    assert pods[0]["spec"]["containers"][0]["args"] == ["--lead", "$(MUSTER_ROLE)"]
+
+
+def test_a_binary_script_travels_as_bytes(muster, files):
+    (files / "model.pyz").write_bytes(b"PK\x00\xff")
+    maps = [item for item in objects_of(muster, "--as", "pods", "model.pyz") if "binaryData" in item]
+    assert [item["binaryData"] for item in maps] == [{"model.pyz": "UEsA/w=="}]
+
+
+def test_a_program_of_the_image_is_looked_for_nowhere_here(muster, files):
+    for arguments in ["there-is-no-such-program", "-v"], ["--", "/opt/there/is/none", "-v"]:
+        command = pods_of(muster, *arguments)[0]["spec"]["containers"][0]["command"]
+        assert command == [word for word in arguments if word != "--"]
+
+
+@pytest.mark.parametrize("arguments, sentence", [
+    (["--cpu", "two", "train.py"], "--cpu: 'two' is no quantity"),
+    (["--memory", "4GB", "train.py"], "--memory: '4GB' is no quantity; did you mean '4G'?"),
+    (["--gpu", "many", "train.py"], "--gpu: 'many'"),
+    (["--namespace", "A", "train.py"], "--namespace: 'A' is no name for a namespace"),
+    (["--volume", "/here:/there", "train.py"], "--volume: '/here:/there' is none: write CLAIM:/PATH"),
+    (["--toleration", "a:Never", "train.py"], "--toleration: 'a:Never' is none"),
+    (["--node-selector", "ssd", "train.py"], "--node-selector: 'ssd' is no label"),
+    (["--pod-template", "none.yaml", "train.py"], "--pod-template: none.yaml: no such file"),
+    (["--pod-template", "train.py", "train.py"], "--pod-template: train.py: "),
+    (["--pod-template", "two.yaml", "train.py"], "--pod-template: two.yaml: holds 2 documents; one Pod is expected"),
+    (["none.py"], "none.py: no such file"),
+    (["./none.sh"], "./none.sh: no such file here; a program of the image is given as -- PROGRAM ARGS"),
+    (["large.py"], "large.py has 1000001 bytes, and 1000000 fit into a ConfigMap"),
+    (["--name", "a" * 60, "train.py"], "has at most 63 characters, so that 54 are left for the job"),
+])
+def test_what_no_cluster_would_take_is_told(muster, files, arguments, sentence):
+    (files / "two.yaml").write_text("a: 1\n---\na: 2\n")
+    (files / "large.py").write_text("#" * 1000001)
+    done = muster("render", "--as", "pods", *arguments, code=2)
+    assert done.stdout == ""
+    assert sentence in done.stderr
+
+
+def test_a_file_has_to_name_its_images(muster, files):
+    (files / "job.yaml").write_text(JOB.replace("            image: registry.example/train:1\n", "", 1))
+    done = muster("render", "--as", "pods", "-f", "job.yaml", code=2)
+    assert "spec.tfReplicaSpecs[PS].template.spec.containers[0].image: Required value" in done.stderr
+    assert pods_of(muster, "-f", "job.yaml", "--image", "a:1")
+
+
+def test_servers_have_no_job(muster, files):
+    assert "does not go with --as k8s-tensorflow" in muster("render", "--as", "k8s-tensorflow", "train.py", code=2).stderr
+    assert "leaves no server" in muster("render", "--as", "k8s-tensorflow", "-w", "0", code=2).stderr
+
+
+def test_options_of_pods_mean_nothing_to_processes(muster, files):
+    done = muster("run", "--image", "a:1", "--memory", "1Gi", "--", "true", code=0)
+    assert "without meaning on this machine: image, resources" in done.stderr
