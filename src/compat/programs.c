@@ -9,5 +9,6 @@ const struct command *const compat_commands[] = {
 	&compat_local_test,
 	&compat_remote_test,
 	&compat_grpc_tensorflow_server,
+	&compat_k8s_tensorflow,
 	NULL,
 };

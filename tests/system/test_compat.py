@@ -67,6 +67,18 @@ def test_an_old_server_is_a_server(old):
     assert done.stdout == f"muster server --cluster-spec '{SPEC}' --job-name worker --task-index 0\n"
 
 
+def test_an_old_generator_writes_nothing_but_objects_to_standard_output(old):
+    done = old("k8s_tensorflow", "--num_workers", "1", "--num_parameter_servers", "1", code=0)
+    assert [line for line in done.stdout.splitlines() if line.startswith("kind: ")] == [
+        "kind: ReplicationController", "kind: Service"] * 2
+    assert done.stderr.startswith("muster: this is now: muster render --as k8s-tensorflow ")
+
+
+def test_an_old_generator_refuses_in_its_own_words(old):
+    done = old("k8s_tensorflow", "--num_parameter_servers", "0", code=1)
+    assert (done.stdout, done.stderr) == ("", "--num_parameter_servers must be greater than 0; received 0\n")
+
+
 def test_a_cluster_that_would_have_to_be_made_is_refused(old):
     cloud = {"TF_DIST_GCLOUD_PROJECT": "tensorflow-testing", "TF_DIST_GCLOUD_COMPUTE_ZONE": "us-central1-f",
              "CONTAINER_CLUSTER": "test-cluster-1", "TF_DIST_GCLOUD_KEY_FILE_DIR": "/tmp/gcloud-secrets"}
@@ -100,13 +112,13 @@ def test_mistakes_are_those_of_the_old_program(old):
 
 
 def test_the_name_of_a_program_is_needed(muster):
-    assert "local_test, remote_test, grpc_tensorflow_server" in muster("compat", code=2).stderr
+    assert "local_test, remote_test, grpc_tensorflow_server, k8s_tensorflow" in muster("compat", code=2).stderr
     assert "did you mean 'local_test'?" in muster("compat", "local_tests", code=2).stderr
 
 
 def test_every_old_option_is_in_the_manual_page(muster):
     page = (ROOT / "docs" / "man" / "muster-compat.1").read_text().replace("_", "-")
-    for name in "local_test", "remote_test", "grpc_tensorflow_server":
+    for name in "local_test", "remote_test", "grpc_tensorflow_server", "k8s_tensorflow":
         assert f".Ss {name}".replace("_", "-") in page
         text = muster("compat", name, "--help", code=0).stdout
         for option in re.findall(r"^ +--([\w-]+)", text, re.MULTILINE):
@@ -119,7 +131,7 @@ def test_an_installation_has_a_link_for_each_name(muster, tmp_path):
                             check=False)
     if listed.returncode:
         pytest.skip("no meson, or no build folder of its own")
-    for name in "local_test.sh", "remote_test.sh", "grpc_tensorflow_server.py":
+    for name in "local_test.sh", "remote_test.sh", "grpc_tensorflow_server.py", "k8s_tensorflow.py":
         assert f"/libexec/muster/{name}" in listed.stdout
         (tmp_path / name).symlink_to(BINARY)
         done = subprocess.run([tmp_path / name, "--help"], capture_output=True, text=True, check=True,

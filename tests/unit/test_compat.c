@@ -181,6 +181,29 @@ static void servers_that_exist_need_no_setting_up(void **state)
 	assert_string_equal(text_of(&last_call), "");
 }
 
+static void a_generator_is_a_rendering(void **state)
+{
+	(void) state;
+	assert_becomes("k8s_tensorflow", "",
+		       "render --as k8s-tensorflow --workers 2 --ps 1 --grpc-port 2222 --image "
+		       "tensorflow/tf_grpc_test_server");
+	assert_becomes("k8s_tensorflow.py",
+		       "--num_workers 3 --num_parameter_servers=2 --grpc_port 3333 "
+		       "--request_load_balancer true --docker_image tensorflow/tf_grpc_server",
+		       "render --as k8s-tensorflow --workers 3 --ps 2 --grpc-port 3333 --image "
+		       "tensorflow/tf_grpc_server --request-load-balancer");
+	assert_becomes("k8s_tensorflow", "--request_load_balancer False --docker_image a",
+		       "render --as k8s-tensorflow --workers 2 --ps 1 --grpc-port 2222 --image a");
+}
+
+static void a_cluster_without_workers_or_parameter_servers_is_refused(void **state)
+{
+	(void) state;
+	assert_int_equal(run("k8s_tensorflow", "--num_workers 0"), EXIT_FAILED);
+	assert_int_equal(run("k8s_tensorflow", "--num_parameter_servers -1"), EXIT_FAILED);
+	assert_string_equal(text_of(&last_call), "");
+}
+
 static void a_server_keeps_its_cluster_and_its_place_in_it(void **state)
 {
 	(void) state;
@@ -269,6 +292,8 @@ int main(void)
 		TEST(a_server_without_a_port_has_the_one_of_the_old_scripts),
 		TEST(without_servers_a_remote_test_is_refused),
 		TEST(servers_that_exist_need_no_setting_up),
+		TEST(a_generator_is_a_rendering),
+		TEST(a_cluster_without_workers_or_parameter_servers_is_refused),
 		TEST(a_server_keeps_its_cluster_and_its_place_in_it),
 		TEST(what_a_server_was_not_told_is_empty),
 		TEST(verbose_may_be_told_in_three_ways),

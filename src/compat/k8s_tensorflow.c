@@ -1,0 +1,91 @@
+/* k8s_tensorflow.py of TensorFlow's tools/dist_test: the objects of a cluster of TensorFlow
+ * servers.
+ */
+#include "kube/k8s_tensorflow.h"
+#include "base/text.h"
+#include "cli/command.h"
+#include "cli/options.h"
+#include "cli/output.h"
+#include "compat/call.h"
+#include "compat/programs.h"
+#include "core/limits.h"
+
+/* False when there are too few, which is told in the old words. */
+static bool is_enough(const struct options *old, const char *option, const char *old_name)
+{
+	int64_t number = option_number(old, option, 0);
+	struct text text CLEANUP(text_done) = {0};
+
+	if (number > 0)
+		return true;
+	text_addf(&text, "--%s must be greater than 0; received %lld\n", old_name,
+		  (long long) number);
+	output_complain(&text);
+	return false;
+}
+
+static int k8s_tensorflow_run(const struct options *old)
+{
+	struct call call CLEANUP(call_done) = {0};
+
+	if (!is_enough(old, "num-workers", "num_workers") ||
+	    !is_enough(old, "num-parameter-servers", "num_parameter_servers"))
+		return EXIT_FAILED;
+	call_add(&call, "render");
+	call_add_value(&call, "--as", "k8s-tensorflow");
+	call_add_value(&call, "--workers", option_text(old, "num-workers"));
+	call_add_value(&call, "--ps", option_text(old, "num-parameter-servers"));
+	call_add_value(&call, "--grpc-port", option_text(old, "grpc-port"));
+	call_add_value(&call, "--image", option_text(old, "docker-image"));
+	if (text_equals_ignoring_case(option_text(old, "request-load-balancer"), "true"))
+		call_add(&call, "--request-load-balancer");
+	return call_run(&call, old);
+}
+
+static const struct option_row rows_of_k8s_tensorflow[] = {
+	{.name = "num-workers",
+	 .kind = OPTION_NUMBER,
+	 .value_name = "N",
+	 .otherwise = "2",
+	 .low = INT32_MIN,
+	 .high = LIMIT_REPLICAS,
+	 .one_line = "now render --workers"},
+	{.name = "num-parameter-servers",
+	 .kind = OPTION_NUMBER,
+	 .value_name = "N",
+	 .otherwise = "1",
+	 .low = INT32_MIN,
+	 .high = LIMIT_REPLICAS,
+	 .one_line = "now render --ps"},
+	{.name = "grpc-port",
+	 .kind = OPTION_NUMBER,
+	 .value_name = "PORT",
+	 .otherwise = "2222",
+	 .low = 1,
+	 .high = 65535,
+	 .one_line = "now render --grpc-port"},
+	{.name = "request-load-balancer",
+	 .kind = OPTION_WORD,
+	 .words = "true|false|True|False",
+	 .otherwise = "false",
+	 .one_line = "now render --request-load-balancer"},
+	{.name = "docker-image",
+	 .kind = OPTION_TEXT,
+	 .value_name = "IMAGE",
+	 .otherwise = K8S_TENSORFLOW_IMAGE,
+	 .one_line = "now render --image"},
+	CALL_ROWS,
+	{0},
+};
+
+const struct command compat_k8s_tensorflow = {
+	.name = "compat k8s_tensorflow",
+	.arguments = "[OPTIONS]",
+	.one_line = "a cluster of TensorFlow servers as YAML, now 'muster render'",
+	.examples = "  muster compat k8s_tensorflow --num_workers 2 > servers.yaml\n"
+		    "  muster compat k8s_tensorflow --request_load_balancer true --docker_image "
+		    "me/server "
+		    "| kubectl create -f -\n",
+	.options = rows_of_k8s_tensorflow,
+	.run = k8s_tensorflow_run,
+};
