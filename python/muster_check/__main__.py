@@ -79,7 +79,8 @@ def read_arguments():
     parser.add_argument("--servers", type=targets, default=[], help="of the cluster: grpc://host:port,…")
     parser.add_argument("--workers", type=positive, default=1)
     parser.add_argument("--ps", type=count, default=0)
-    parser.add_argument("--container", type=container, default="muster-check", help="where the servers keep this run's variables")
+    parser.add_argument("--container", type=container, default="muster-check",
+                        help="where the servers keep this run's variables")
     parser.add_argument("--timeout", type=positive, default=60, help="seconds to wait for another task (default 60)")
     parser.add_argument("--verbose", action="store_true", help="tracebacks, and what TensorFlow has to say")
     arguments = parser.parse_args()
@@ -91,12 +92,18 @@ def read_arguments():
     return arguments
 
 
+def described(error):
+    if isinstance(error, Fault):
+        return {"step": error.step, "message": str(error)}
+    return {"step": "training", "message": f"{sys.executable} cannot use TensorFlow: {error}"}
+
+
 def told(work):
     """The exit code of `work`; what it complains of is told."""
     try:
         return work()
-    except Fault as fault:
-        tell("error", step=fault.step, message=str(fault))
+    except (Fault, ImportError) as error:
+        tell("error", **described(error))
         if "--verbose" in sys.argv:
             traceback.print_exc()
         return 1

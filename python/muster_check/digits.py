@@ -42,8 +42,8 @@ def load(data_dir):
 
 
 def mean_of(columns):
-    """The mean picture, with values 0..1. Less it, pictures differ as much in every direction as they can: without that,
-    workers that learn from variables a few steps old drive each other to extremes."""
+    """The mean picture, with values 0..1. Pictures less the mean differ in every direction; without that, workers that
+    learn from variables a few steps old drive each other to extremes."""
     return (columns[IMAGE].mean(axis=0) / 255).astype(np.float32)
 
 
@@ -87,8 +87,8 @@ def from_package(path):
 
 
 def drawn():
-    """Digits of dots of 3 x 3, each in a place and with noise of its own. A few labels are wrong, as in life: nobody can
-    learn them all, so a cross entropy of 0 stays the mistake that it is."""
+    """Digits of dots of 3 x 3, each in a place and with noise of its own. A few labels are wrong, as in life: nobody
+    can learn them all, so a cross entropy of 0 stays the mistake that it is."""
     random = np.random.default_rng(SEED)
     shapes = np.array([[[dot == "#" for dot in row] for row in shape.split()] for shape in SHAPES])
     stamps = np.kron(shapes.astype(np.float32), np.ones((3, 3), np.float32))

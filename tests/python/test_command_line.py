@@ -1,5 +1,6 @@
 """The command line of the models, and the zip that they travel in."""
 
+import json
 import os
 import subprocess
 import sys
@@ -9,10 +10,10 @@ import pytest
 from conftest import ROOT
 
 
-def run(*arguments, program=("-m", "muster_check")):
+def run(*arguments, program=("-m", "muster_check"), options=()):
     environment = {**os.environ, "PYTHONPATH": str(ROOT / "python")}
     environment.pop("TF_CONFIG", None)
-    return subprocess.run([sys.executable, *program, *arguments], env=environment, capture_output=True, text=True)
+    return subprocess.run([sys.executable, *options, *program, *arguments], env=environment, capture_output=True, text=True)
 
 
 def pack(folder, name):
@@ -43,6 +44,13 @@ def test_a_fault_is_one_event(tmp_path):
     assert done.stdout == '{"muster": "error", "step": "training", "message": "no TF_CONFIG: this model runs as a job of muster"}\n'
     assert done.stderr == ""
     assert "Traceback" in run("mwms", "--verbose").stderr
+
+
+def test_a_python_without_tensorflow_is_told(tmp_path):
+    done = run("mnist", "--servers", "a:1", program=(str(pack(tmp_path, "check")),), options=("-I", "-S"))
+    assert done.returncode == 1 and done.stderr == ""
+    event = json.loads(done.stdout)
+    assert event["muster"] == "error" and event["message"].endswith("cannot use TensorFlow: No module named 'numpy'")
 
 
 def test_the_same_files_make_the_same_zip(tmp_path):
