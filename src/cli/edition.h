@@ -1,6 +1,6 @@
 /* Which of the two programs this is: `muster`, which starts quickly, or `muster-kubernetes`, the
  * same commands with the libraries that speak to clusters. Each links one file that defines these:
- * edition_local.c or edition_kubernetes.c. docs/design/0012. */
+ * edition_local.c or edition_kubernetes.c. docs/design/0013. */
 #pragma once
 
 #include "base/text.h"
