@@ -272,8 +272,8 @@ static void check_silence(void *data)
 	struct text silence CLEANUP(text_done) = {0};
 
 	text_add_duration(&silence, call->silence);
-	err_set(&call->err, ERR_UNREACHABLE, "lost %s: it said nothing for %s",
-		call->setup.target.origin, text_of(&silence));
+	err_set(&call->err, ERR_IO, "lost %s: it said nothing for %s", call->setup.target.origin,
+		text_of(&silence));
 	finish(call);
 }
 

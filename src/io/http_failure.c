@@ -25,13 +25,12 @@ static const struct failure failures[] = {
 	{CURLE_COULDNT_RESOLVE_HOST, ERR_UNREACHABLE, "cannot reach",
 	 "nobody knows that host name"},
 	{CURLE_WEIRD_SERVER_REPLY, ERR_INVALID, "cannot understand", "it does not speak HTTP"},
-	{CURLE_GOT_NOTHING, ERR_UNREACHABLE, "cannot reach",
-	 "it closed the connection without an answer"},
-	{CURLE_PARTIAL_FILE, ERR_UNREACHABLE, "lost", "it closed the connection too early"},
-	{CURLE_RECV_ERROR, ERR_UNREACHABLE, "lost", NULL},
-	{CURLE_SEND_ERROR, ERR_UNREACHABLE, "lost", NULL},
-	{CURLE_HTTP2, ERR_UNREACHABLE, "lost", NULL},
-	{CURLE_HTTP2_STREAM, ERR_UNREACHABLE, "lost", NULL},
+	{CURLE_GOT_NOTHING, ERR_IO, "cannot reach", "it closed the connection without an answer"},
+	{CURLE_PARTIAL_FILE, ERR_IO, "lost", "it closed the connection too early"},
+	{CURLE_RECV_ERROR, ERR_IO, "lost", NULL},
+	{CURLE_SEND_ERROR, ERR_IO, "lost", NULL},
+	{CURLE_HTTP2, ERR_IO, "lost", NULL},
+	{CURLE_HTTP2_STREAM, ERR_IO, "lost", NULL},
 	{CURLE_PEER_FAILED_VERIFICATION, ERR_REFUSED, "cannot trust the certificate of", NULL},
 	{CURLE_SSL_INVALIDCERTSTATUS, ERR_REFUSED, "cannot trust the certificate of", NULL},
 	{CURLE_SSL_ISSUER_ERROR, ERR_REFUSED, "cannot trust the certificate of", NULL},
@@ -41,10 +40,28 @@ static const struct failure failures[] = {
 	 "the client certificate or its key cannot be read, or they do not belong together"},
 };
 
-static const struct failure *find_failure(CURLcode code)
-{
-	static const struct failure other = {CURLE_OK, ERR_UNREACHABLE, "cannot reach", NULL};
+/* What no other row says. */
+static const struct failure other = {CURLE_OK, ERR_UNREACHABLE, "cannot reach", NULL};
 
+static bool is_connected(CURL *easy)
+{
+	curl_off_t pretransfer = 0;
+
+	curl_easy_getinfo(easy, CURLINFO_PRETRANSFER_TIME_T, &pretransfer);
+	return pretransfer > 0;
+}
+
+static const struct failure *find_failure(CURL *easy, CURLcode code, const char *detail)
+{
+	static const struct failure late = {CURLE_OPERATION_TIMEDOUT, ERR_IO, "lost",
+					    "no answer in time"};
+	/* TLS 1.3 looks at our certificate when the connection stands already. */
+	static const struct failure alert = {CURLE_RECV_ERROR, ERR_REFUSED, "turned away by", NULL};
+
+	if (code == CURLE_OPERATION_TIMEDOUT && is_connected(easy))
+		return &late;
+	if (strstr(detail, " alert "))
+		return &alert;
 	for (size_t i = 0; i < ARRAY_LEN(failures); i++)
 		if (failures[i].code == code)
 			return &failures[i];
@@ -75,21 +92,13 @@ static void add_lower(struct text *text, const char *sentence)
 		text->bytes[begin] = (char) tolower(text->bytes[begin]);
 }
 
-static bool is_connected(CURL *easy)
-{
-	curl_off_t pretransfer = 0;
-
-	curl_easy_getinfo(easy, CURLINFO_PRETRANSFER_TIME_T, &pretransfer);
-	return pretransfer > 0;
-}
-
 static void add_reason(struct text *text, CURL *easy, CURLcode code, const char *detail)
 {
 	long os_errno = 0;
 
 	curl_easy_getinfo(easy, CURLINFO_OS_ERRNO, &os_errno);
 	if (code == CURLE_OPERATION_TIMEDOUT)
-		text_add(text, is_connected(easy) ? "no answer in time" : "no connection in time");
+		text_add(text, "no connection in time");
 	else if (code == CURLE_COULDNT_CONNECT && os_errno)
 		add_lower(text, strerror((int) os_errno));
 	else if (strstr(detail, "wrong version number")) /* of TLS: OpenSSL's words */
@@ -103,13 +112,16 @@ static void add_reason(struct text *text, CURL *easy, CURLcode code, const char 
 int http_failure_set(struct err *err, CURL *easy, CURLcode code, const char *origin,
 		     const char *detail)
 {
-	const struct failure *failure = find_failure(code);
+	const struct failure *failure = find_failure(easy, code, detail);
 	struct text reason CLEANUP(text_done) = {0};
 
 	if (failure->reason)
 		text_add(&reason, failure->reason);
 	else
 		add_reason(&reason, easy, code, detail);
+	/* What was lost before the request was sent never got there. */
+	if (failure->err_code == ERR_IO && !is_connected(easy))
+		failure = &other;
 	return err_set(err, failure->err_code, "%s %s: %s", failure->verb, origin,
 		       text_of(&reason));
 }

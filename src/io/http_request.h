@@ -12,7 +12,8 @@ struct http_call;
 struct http_answer;
 
 /* `answer` is NULL when there is none: `err` says why, with one of
- * ERR_UNREACHABLE no connection, or it was lost, or a time limit passed;
+ * ERR_UNREACHABLE no connection: the server has not seen the request;
+ * ERR_IO the connection was lost, or a time limit passed: nobody knows what the server did;
  * ERR_REFUSED the server's certificate, or ours, was not accepted;
  * ERR_LIMIT the answer is larger than the limit; ERR_INVALID no such URL, or not HTTP.
  * Otherwise `err` is NULL, whatever the status: 404 is an answer. The answer lives until `on_done`

@@ -24,6 +24,7 @@ struct asker {
 	struct http_client *client;
 	struct http_request request; /* all but the URL */
 	struct http_trust_parts trust;
+	char *authority, *certificate, *key; /* what it points to */
 	const char *headers[MOST_HEADERS + 1];
 	size_t n_headers;
 	const char *shown_header; /* NULL: none */
@@ -146,8 +147,8 @@ static void ask_next(struct asker *asker)
 	question->call = http_call_new(asker->client, &request);
 }
 
-/* The content of a file; it stays until the end. */
-static const char *content_of(const char *path)
+/* The content of a file. */
+static char *content_of(const char *path)
 {
 	char *content;
 	size_t len;
@@ -227,11 +228,11 @@ static void take_option(struct asker *asker, int which, char *value)
 	else if (which == OPTION_SHOW_HEADER)
 		asker->shown_header = value;
 	else if (which == OPTION_AUTHORITY)
-		asker->trust.authority = content_of(value);
+		asker->trust.authority = asker->authority = content_of(value);
 	else if (which == OPTION_CERTIFICATE)
-		asker->trust.client_certificate = content_of(value);
+		asker->trust.client_certificate = asker->certificate = content_of(value);
 	else if (which == OPTION_KEY)
-		asker->trust.client_key = content_of(value);
+		asker->trust.client_key = asker->key = content_of(value);
 	else if (which == OPTION_SERVER_NAME)
 		asker->trust.server_name = value;
 	else if (which == OPTION_SKIP_VERIFY)
@@ -268,6 +269,9 @@ static void ask_all(struct asker *asker)
 		ask_next(asker);
 	loop_run(asker->loop);
 	http_trust_free(asker->request.trust);
+	free(asker->authority);
+	free(asker->certificate);
+	free(asker->key);
 }
 
 int main(int argc, char **argv)

@@ -20,7 +20,7 @@ from http_server import HttpServer, tls_context  # noqa: E402
 pytestmark = pytest.mark.sanitize
 
 ASK = pathlib.Path(BINARY).parent / "tests" / "fake_kube" / "ask"
-UNREACHABLE, REFUSED, INVALID, TOO_LARGE = -6, -7, -1, -8
+UNREACHABLE, LOST, REFUSED, INVALID, TOO_LARGE = -6, -5, -7, -1, -8
 
 
 def ask(*arguments, env=None):
@@ -177,15 +177,15 @@ def test_a_silent_stream_counts_as_lost():
     with HttpServer(answer) as server:
         one, lost = ask("--stream", "--silence", "300", server.url)
     assert one["bytes"] == "one"
-    assert lost["code"] == UNREACHABLE
+    assert lost["code"] == LOST
     assert lost["error"] == f"lost {server.origin}: it said nothing for 300ms"
 
 
 def test_a_call_without_an_answer_ends_in_time():
     with HttpServer(lambda exchange: exchange.wait_for_the_end()) as server:
         [got] = ask("--timeout", "200", server.url)
-    assert got["error"] == f"cannot reach {server.origin}: no answer in time"
-    assert got["code"] == UNREACHABLE
+    assert got["error"] == f"lost {server.origin}: no answer in time"
+    assert got["code"] == LOST
 
 
 def test_a_port_where_nobody_listens_is_told():
@@ -245,7 +245,7 @@ def too_few_bytes(exchange):
 def test_a_connection_that_ends_too_early_is_an_error(answer, kind):
     with HttpServer(answer) as server:
         got = ask(*kind, server.url)[-1]
-    assert got["code"] == UNREACHABLE
+    assert got["code"] == LOST
     assert got["error"].startswith((f"lost {server.origin}: ", f"cannot reach {server.origin}: "))
 
 
@@ -339,7 +339,8 @@ def test_a_client_shows_its_certificate(certificates, server_of):
                 "--key", certificates / "client.key", server.url)
     assert got["body"] == "hello"
     [got] = ask("--authority", certificates / "authority.pem", server.url)
-    assert got["code"] in (UNREACHABLE, REFUSED)
+    assert got["code"] == REFUSED
+    assert got["error"].startswith(f"turned away by {server.origin}: ")
     assert "certificate required" in got["error"]
 
 

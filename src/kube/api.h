@@ -1,0 +1,45 @@
+/* Calls to one API server as one login: addresses, credentials, retries, and answers as JSON or as
+ * errors of ours. The rules of trying again are kube/retry.h's. */
+#pragma once
+
+#include "base/err.h"
+#include "base/json.h"
+#include "base/own.h"
+#include "io/http_client.h"
+#include "io/loop.h"
+#include "kube/login.h"
+#include "kube/request.h"
+#include "kube/status.h"
+
+struct kube_api;
+struct kube_call; /* one call, with all its tries */
+
+/* `object` is borrowed, and NULL when the call failed or was a stream; `err` is NULL when it did
+ * not. `status` is there in any case: code, reason (kube/status.h). An error of the connection is
+ * ERR_UNREACHABLE, or what io/http_request.h says. The call is gone after it. */
+typedef void (*kube_done_fn)(struct json *object, const struct kube_status *status,
+			     const struct err *err, void *data);
+/* A sentence that the server added to an answer (a `Warning` header), each once. */
+typedef void (*kube_warning_fn)(const char *sentence, void *data);
+
+/* Takes the login over, when it succeeds. ERR_UNSUPPORTED as http_client_new. */
+int kube_api_new(struct loop *loop, struct kube_login *take_login, struct kube_api **ret_api,
+		 struct err *err) MUST_USE;
+/* Ends all calls without a callback; not from one. NULL is fine. */
+void kube_api_free(struct kube_api *api);
+const struct kube_login *kube_api_login(const struct kube_api *api);
+void kube_api_on_warning(struct kube_api *api, kube_warning_fn fn, void *data);
+
+/* Begins a call. The request is needed only until this returns (its resource for as long as the
+ * call); the body is kept as a reference. `done` is called from the loop, once. */
+struct kube_call *kube_call_new(struct kube_api *api, const struct kube_request *request,
+				kube_done_fn done, void *data);
+/* The same for an answer without end: a watch, a followed log. `bytes` gets it as it comes; with
+ * silence (of http_request) it counts as lost. Only what failed before the first byte is tried
+ * again. */
+struct kube_call *kube_stream_new(struct kube_api *api, const struct kube_request *request,
+				  msec silence, http_bytes_fn bytes, kube_done_fn done, void *data);
+void kube_call_cancel(struct kube_call *call); /* no callback follows; NULL is fine */
+/* Of a stream, as http_call_pause. */
+void kube_call_pause(struct kube_call *call);
+void kube_call_resume(struct kube_call *call);

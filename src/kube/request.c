@@ -1,0 +1,114 @@
+/* API conventions: core objects live under /api, those of groups under /apis/GROUP. */
+#include "kube/request.h"
+
+#include <ctype.h>
+#include <stddef.h>
+#include <string.h>
+
+static const struct verb {
+	const char *word, *method, *content_type;
+} verbs[] = {
+	[KUBE_GET] = {"get", "GET", NULL},
+	[KUBE_LIST] = {"list", "GET", NULL},
+	[KUBE_WATCH] = {"watch", "GET", NULL},
+	[KUBE_CREATE] = {"create", "POST", "application/json"},
+	[KUBE_UPDATE] = {"update", "PUT", "application/json"},
+	[KUBE_PATCH] = {"patch", "PATCH", "application/merge-patch+json"},
+	[KUBE_STRATEGIC_PATCH] = {"patch", "PATCH", "application/strategic-merge-patch+json"},
+	[KUBE_JSON_PATCH] = {"patch", "PATCH", "application/json-patch+json"},
+	/* JSON is YAML. */
+	[KUBE_APPLY] = {"patch", "PATCH", "application/apply-patch+yaml"},
+	[KUBE_DELETE] = {"delete", "DELETE", "application/json"},
+	[KUBE_DELETE_COLLECTION] = {"deletecollection", "DELETE", "application/json"},
+};
+
+const char *kube_request_method(const struct kube_request *request)
+{
+	return verbs[request->verb].method;
+}
+
+const char *kube_verb_word(enum kube_verb verb)
+{
+	return verbs[verb].word;
+}
+
+const char *kube_request_content_type(const struct kube_request *request)
+{
+	return verbs[request->verb].content_type;
+}
+
+const char *kube_request_namespace(const struct kube_request *request, const char *own_namespace)
+{
+	if (request->resource->is_cluster_wide)
+		return "";
+	return request->namespace_name ? request->namespace_name : own_namespace;
+}
+
+const char *kube_request_name(const struct kube_request *request)
+{
+	if (request->name)
+		return request->name;
+	return json_as_string(json_get_path(request->body, "metadata", "name", NULL), NULL);
+}
+
+/* RFC 3986: all but what is unreserved is escaped, so that no name can end its place. */
+static void add_escaped(struct text *text, const char *value)
+{
+	for (const char *byte = value; *byte; byte++)
+		if (isalnum((unsigned char) *byte) || strchr("-._~", *byte))
+			text_add_char(text, *byte);
+		else
+			text_addf(text, "%%%02X", (unsigned char) *byte);
+}
+
+static void add_step(struct text *text, const char *value)
+{
+	text_add_char(text, '/');
+	add_escaped(text, value);
+}
+
+static void add_parameter(struct text *text, char before, const char *name, const char *value)
+{
+	text_add_char(text, before);
+	add_escaped(text, name);
+	text_add_char(text, '=');
+	add_escaped(text, value);
+}
+
+void kube_request_add_url(struct text *text, const struct kube_request *request, const char *server,
+			  const char *own_namespace)
+{
+	const struct kube_resource *resource = request->resource;
+	const char *namespace_name = kube_request_namespace(request, own_namespace);
+	char before = '?';
+
+	text_add(text, server);
+	text_add(text, *resource->group ? "/apis" : "/api");
+	if (*resource->group)
+		add_step(text, resource->group);
+	add_step(text, resource->version);
+	if (*namespace_name) {
+		text_add(text, "/namespaces");
+		add_step(text, namespace_name);
+	}
+	add_step(text, resource->plural);
+	if (request->name)
+		add_step(text, request->name);
+	if (request->subresource)
+		add_step(text, request->subresource);
+	for (const struct kube_parameter *p = request->parameters; p && p->name; p++, before = '&')
+		add_parameter(text, before, p->name, p->value);
+	if (request->verb == KUBE_WATCH)
+		add_parameter(text, before, "watch", "true");
+}
+
+void kube_request_add_object(struct text *text, const struct kube_request *request)
+{
+	const char *name = kube_request_name(request);
+
+	text_add(text, request->resource->plural);
+	if (request->subresource)
+		text_addf(text, "/%s", request->subresource);
+	if (name)
+		text_addf(text, " '%s'", name);
+}

@@ -1,0 +1,61 @@
+/* One question after the other; the first that is answered with yes decides. */
+#include "kube/retry.h"
+
+#define SHORTEST_WAIT ((msec) 200)
+#define LONGEST_WAIT (60 * MSEC_PER_SECOND) /* a server that asks for more is asked earlier */
+#define LONGEST_BACKOFF (10 * MSEC_PER_SECOND)
+
+/* 0.2 s, 0.4 s, 0.8 s …, and up to half as much more. */
+static msec back_off(int n_tries, double jitter)
+{
+	msec wait = SHORTEST_WAIT;
+
+	for (int i = 1; i < n_tries && wait < LONGEST_BACKOFF; i++)
+		wait *= 2;
+	wait = msec_min(wait, LONGEST_BACKOFF);
+	return wait + (msec) ((double) wait / 2 * jitter);
+}
+
+/* Spread a little, so that all who were told to wait do not come back together. */
+static msec asked_wait(msec retry_after, double jitter)
+{
+	return msec_min(retry_after, LONGEST_WAIT) + (msec) ((double) SHORTEST_WAIT * jitter);
+}
+
+static bool asks_to_wait(const struct kube_status *status)
+{
+	return status->code == 429 || (status->code >= 500 && status->retry_after >= 0);
+}
+
+static bool is_server_fault(const struct kube_outcome *outcome)
+{
+	return outcome->is_lost || outcome->status.code >= 500;
+}
+
+struct kube_retry kube_retry_decide(const struct kube_outcome *outcome, double jitter)
+{
+	const struct kube_status *status = &outcome->status;
+	const struct kube_retry give_up = {KUBE_GIVE_UP, 0};
+	bool is_create = outcome->verb == KUBE_CREATE;
+	/* A watch is its caller's to begin anew; a list of operations may not be done twice. */
+	bool is_single = outcome->verb == KUBE_WATCH || outcome->verb == KUBE_JSON_PATCH;
+
+	if (status->code == 401)
+		return outcome->can_refresh && !outcome->was_refreshed
+			       ? (struct kube_retry){KUBE_REFRESH, 0}
+			       : give_up;
+	/* 429 is said before anything is done; a create is safe. */
+	if (asks_to_wait(status) && (status->code == 429 || !is_create)) {
+		if (outcome->n_tries >= KUBE_TRIES)
+			return give_up;
+		return (struct kube_retry){KUBE_TRY_AGAIN,
+					   status->retry_after >= 0
+						   ? asked_wait(status->retry_after, jitter)
+						   : back_off(outcome->n_tries, jitter)};
+	}
+	if (!is_server_fault(outcome) || is_single || outcome->n_tries >= KUBE_BLIND_TRIES ||
+	    (is_create && !outcome->has_name))
+		return give_up;
+	return (struct kube_retry){is_create ? KUBE_LOOK_FIRST : KUBE_TRY_AGAIN,
+				   back_off(outcome->n_tries, jitter)};
+}

@@ -1,0 +1,38 @@
+/* Whether a call that failed is made again, and how. Pure; client-go's rules, and one more: what
+ * may have been created is looked for before it is created again. */
+#pragma once
+
+#include "base/msec.h"
+#include "base/own.h"
+#include "kube/request.h"
+#include "kube/status.h"
+
+#include <stdbool.h>
+
+#define KUBE_TRIES 10 /* of a call whose server asks to wait; as client-go */
+#define KUBE_BLIND_TRIES 3 /* of a call whose server only fails */
+
+enum kube_retry_action {
+	KUBE_GIVE_UP,
+	KUBE_TRY_AGAIN, /* after `wait` */
+	KUBE_LOOK_FIRST, /* after `wait`: it may have been created; read it by its name */
+	KUBE_REFRESH, /* renew the credential, then try again at once */
+};
+
+struct kube_retry {
+	enum kube_retry_action action;
+	msec wait;
+};
+
+/* How a try ended. */
+struct kube_outcome {
+	enum kube_verb verb;
+	bool has_name; /* the object could be read by its name */
+	int n_tries; /* with the one that ended */
+	bool was_refreshed, can_refresh;
+	bool is_lost; /* no answer, but the request may have arrived */
+	struct kube_status status; /* code 0: no answer */
+};
+
+/* `jitter` is a random number from 0 to 1. */
+struct kube_retry kube_retry_decide(const struct kube_outcome *outcome, double jitter);

@@ -1,0 +1,138 @@
+/* apimachinery's meta/v1 Status: code, reason, message, details.retryAfterSeconds. */
+#include "kube/status.h"
+
+#include "base/text.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#define LONGEST_MESSAGE 300
+
+static enum err_code code_of(int http_code, const char *reason)
+{
+	switch (http_code) {
+	case 404:
+		return ERR_NOT_FOUND;
+	case 409:
+		return text_equals(reason, "AlreadyExists") ? ERR_EXISTS : ERR_CONFLICT;
+	case 410:
+		return ERR_CONFLICT;
+	case 401:
+	case 403:
+		return ERR_REFUSED;
+	case 413:
+		return ERR_LIMIT;
+	case 405:
+	case 406:
+	case 415:
+		return ERR_UNSUPPORTED;
+	case 429:
+		return ERR_UNREACHABLE;
+	default:
+		return http_code >= 400 && http_code < 500 ? ERR_INVALID : ERR_UNREACHABLE;
+	}
+}
+
+/* The authorizer's words, and nobody else's: a quota and admission are 403 too, and no rule helps.
+ */
+static bool is_missing_right(int http_code, const char *message)
+{
+	return http_code == 403 && strstr(message, " cannot ") && strstr(message, " resource ");
+}
+
+static void add_rule(struct text *text, const struct kube_request *request,
+		     const char *own_namespace)
+{
+	const struct kube_resource *resource = request->resource;
+	const char *namespace_name = kube_request_namespace(request, own_namespace);
+
+	text_addf(text,
+		  "; a %s there needs the rule {apiGroups: [\"%s\"], resources: [\"%s%s%s\"], "
+		  "verbs: [\"%s\"]}",
+		  *namespace_name ? "Role" : "ClusterRole", resource->group, resource->plural,
+		  request->subresource ? "/" : "", request->subresource ? request->subresource : "",
+		  kube_verb_word(request->verb));
+}
+
+static void add_what(struct text *text, const struct kube_request *request,
+		     const char *own_namespace)
+{
+	const char *namespace_name = kube_request_namespace(request, own_namespace);
+
+	text_addf(text, "cannot %s ", kube_verb_word(request->verb));
+	kube_request_add_object(text, request);
+	if (*namespace_name)
+		text_addf(text, " in namespace '%s'", namespace_name);
+}
+
+/* What the server said; without a message at least its code. */
+static void add_why(struct text *text, int http_code, const char *message)
+{
+	if (http_code == 401)
+		text_add(text, "the server does not know who we are (401): ");
+	if (*message)
+		text_addf(text, "%.*s", LONGEST_MESSAGE, message);
+	else
+		text_addf(text, "the server answered %d", http_code);
+}
+
+static int set_err(const struct kube_request *request, const char *own_namespace, int http_code,
+		   const char *reason, const char *message, struct err *err)
+{
+	struct text sentence CLEANUP(text_done) = {0};
+
+	add_what(&sentence, request, own_namespace);
+	text_add(&sentence, ": ");
+	add_why(&sentence, http_code, message);
+	if (is_missing_right(http_code, message))
+		add_rule(&sentence, request, own_namespace);
+	return err_set(err, code_of(http_code, reason), "%s", text_of(&sentence));
+}
+
+static bool is_status(const struct json *object)
+{
+	return text_equals(json_as_string(json_get(object, "kind"), NULL), "Status");
+}
+
+int kube_status_of(const struct kube_request *request, const char *own_namespace, int http_code,
+		   const struct json *object, struct kube_status *ret_status, struct err *err)
+{
+	const struct json *status = is_status(object) ? object : NULL;
+	int64_t code = json_as_integer(json_get(status, "code"), http_code);
+	const char *reason = json_as_string(json_get(status, "reason"), "");
+	int64_t seconds =
+		json_as_integer(json_get_path(status, "details", "retryAfterSeconds", NULL), -1);
+
+	if (code < 100 || code > 599)
+		code = http_code;
+	ret_status->code = (int) code;
+	snprintf(ret_status->reason, sizeof(ret_status->reason), "%s", reason);
+	ret_status->retry_after =
+		seconds < 0 || seconds > 24 * 3600 ? -1 : (msec) seconds * MSEC_PER_SECOND;
+	return set_err(request, own_namespace, (int) code, reason,
+		       json_as_string(json_get(status, "message"), ""), err);
+}
+
+/* What is not JSON is a proxy's page, or plain words of a server that is overloaded. */
+static int take_as_text(const struct kube_request *request, const char *own_namespace,
+			int http_code, const char *body, size_t len, struct kube_status *ret_status,
+			struct err *err)
+{
+	struct text message CLEANUP(text_done) = {0};
+
+	*ret_status = (struct kube_status){.code = http_code, .retry_after = -1};
+	if (!len || *body != '<') {
+		text_add_as_utf8(&message, body, strcspn(body, "\r\n"));
+	}
+	return set_err(request, own_namespace, http_code, "", text_of(&message), err);
+}
+
+int kube_status_read(const struct kube_request *request, const char *own_namespace, int http_code,
+		     const char *body, size_t len, struct kube_status *ret_status, struct err *err)
+{
+	struct json *object CLEANUP(json_cleanup) = NULL;
+
+	if (json_read(body, len, &object, NULL) < 0 || !is_status(object))
+		return take_as_text(request, own_namespace, http_code, body, len, ret_status, err);
+	return kube_status_of(request, own_namespace, http_code, object, ret_status, err);
+}

@@ -1,0 +1,204 @@
+"""A fake API server: objects with versions, lists in pages, watches with bookmarks, and faults on demand.
+
+    with FakeKube() as kube:
+        kube.put("pods", "worker-0", {...})
+        kube.faults.append(refuse(429, "Retry-After: 0"))
+        ... kube.origin ...
+
+A fault is a function that is called with the exchange of the next request in the place of an answer; what gives True has
+answered, what gives False leaves the answer to the server. All objects live in one namespace per resource kind and are
+what a test needs of Kubernetes, no more.
+"""
+
+import json
+import threading
+
+from http_server import HttpServer
+
+NAMESPACE = "ada"
+
+
+def status(code, reason, message):
+    return {"kind": "Status", "apiVersion": "v1", "status": "Failure", "code": code, "reason": reason,
+            "message": message}
+
+
+def refuse(code, *headers, reason="", message="not now"):
+    """A fault: this answer."""
+    def fault(exchange):
+        exchange.answer(code, status(code, reason, message), *headers)
+        return True
+    return fault
+
+
+def cut_after_doing(exchange):
+    """A fault: what was asked is done, and the answer is lost."""
+    exchange.answer = lambda *_: exchange.cut()
+    return False
+
+
+def cut(exchange):
+    """A fault: nothing is done, and the connection is lost."""
+    exchange.cut()
+    return True
+
+
+class FakeKube:
+    def __init__(self):
+        self.lock = threading.Condition()
+        self.version = 100
+        self.objects = {}  # (plural, name) -> object
+        self.history = []  # (version, plural, type, object)
+        self.oldest = 0  # versions up to this one are no longer kept
+        self.faults = []  # for the next requests, in order
+        self.watch_faults = []  # for the next watches
+        self.tokens = None  # those that are accepted; None: anybody
+        self.supports_watch_list = True
+        self.server = HttpServer(self._answer)
+        self.origin, self.url = self.server.origin, self.server.url
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
+        self.close()
+
+    def close(self):
+        with self.lock:
+            self.version = None
+            self.lock.notify_all()
+        self.server.close()
+
+    def requests(self):
+        """(method, path, query) of each request so far."""
+        return [(e.method, e.path, e.query) for e in list(self.server.exchanges)]
+
+    # What happens in the cluster
+
+    def _note(self, plural, kind, body):
+        self.version += 1
+        body.setdefault("metadata", {})["resourceVersion"] = str(self.version)
+        self.history.append((self.version, plural, kind, json.loads(json.dumps(body))))
+        self.lock.notify_all()
+
+    def put(self, plural, name, body=None):
+        with self.lock:
+            body = dict(body or {})
+            body["metadata"] = {**body.get("metadata", {}), "name": name, "namespace": NAMESPACE,
+                                "uid": f"uid-{name}"}
+            kind = "MODIFIED" if (plural, name) in self.objects else "ADDED"
+            self.objects[plural, name] = body
+            self._note(plural, kind, body)
+            return body
+
+    def remove(self, plural, name):
+        with self.lock:
+            body = self.objects.pop((plural, name))
+            self._note(plural, "DELETED", body)
+
+    def forget_history(self):
+        """As etcd's compaction: old versions cannot be watched from any more."""
+        with self.lock:
+            self.oldest = self.version
+            self.history.clear()
+
+    # Answers
+
+    def _answer(self, exchange):
+        if self.tokens is not None and exchange.headers.get("authorization") not in [f"Bearer {t}" for t in self.tokens]:
+            exchange.answer(401, status(401, "Unauthorized", "Unauthorized"))
+            return
+        is_watch = exchange.query.get("watch") == "true"
+        faults = self.watch_faults if is_watch and self.watch_faults else self.faults
+        if faults and faults.pop(0)(exchange):
+            return
+        steps = exchange.path.strip("/").split("/")
+        rest = steps[steps.index("namespaces") + 2:] if "namespaces" in steps else steps[2:]
+        plural, name = rest[0], rest[1] if len(rest) > 1 else None
+        if is_watch:
+            self._watch(exchange, plural)
+        elif exchange.method == "POST":
+            self._create(exchange, plural)
+        elif name is None:
+            self._list(exchange, plural)
+        else:
+            self._get_or_delete(exchange, plural, name)
+
+    def _create(self, exchange, plural):
+        body = exchange.json()
+        name = body["metadata"]["name"]
+        with self.lock:
+            exists = (plural, name) in self.objects
+        if exists:
+            exchange.answer(409, status(409, "AlreadyExists", f'{plural} "{name}" already exists'))
+        else:
+            exchange.answer(201, self.put(plural, name, body))
+
+    def _get_or_delete(self, exchange, plural, name):
+        with self.lock:
+            body = self.objects.get((plural, name))
+        if body is None:
+            exchange.answer(404, status(404, "NotFound", f'{plural} "{name}" not found'))
+            return
+        if exchange.method == "DELETE":
+            self.remove(plural, name)
+        exchange.answer(200, body)
+
+    def _list(self, exchange, plural):
+        limit = int(exchange.query.get("limit", 0))
+        begin = int(exchange.query.get("continue") or 0)
+        with self.lock:
+            items = [body for (kind, _), body in sorted(self.objects.items()) if kind == plural]
+            metadata = {"resourceVersion": str(self.version)}
+        end = begin + limit if limit else len(items)
+        if end < len(items):
+            metadata["continue"] = str(end)
+        exchange.answer(200, {"kind": "List", "apiVersion": "v1", "metadata": metadata, "items": items[begin:end]})
+
+    @staticmethod
+    def event(exchange, kind, body):
+        exchange.chunk(json.dumps({"type": kind, "object": body}) + "\n")
+
+    @staticmethod
+    def bookmark(exchange, version, ends_list=False):
+        metadata = {"resourceVersion": str(version)}
+        if ends_list:
+            metadata["annotations"] = {"k8s.io/initial-events-end": "true"}
+        FakeKube.event(exchange, "BOOKMARK", {"kind": "Pod", "metadata": metadata})
+
+    def _watch(self, exchange, plural):
+        wants_list = exchange.query.get("sendInitialEvents") == "true"
+        if wants_list and not self.supports_watch_list:
+            exchange.answer(422, status(422, "Invalid", "sendInitialEvents: Forbidden: not supported"))
+            return
+        exchange.begin()
+        if wants_list:
+            with self.lock:
+                items = [body for (kind, _), body in sorted(self.objects.items()) if kind == plural]
+                seen = self.version
+            for body in items:
+                self.event(exchange, "ADDED", body)
+            self.bookmark(exchange, seen, ends_list=True)
+        else:
+            seen = int(exchange.query["resourceVersion"])
+        if seen < self.oldest:
+            self.event(exchange, "ERROR", status(410, "Expired", "too old resource version"))
+            exchange.end()
+            return
+        self._follow(exchange, plural, seen)
+
+    def _follow(self, exchange, plural, seen):
+        """Events from here on. A test can end the watch with `exchange.ends`, set by a fault."""
+        while True:
+            with self.lock:
+                while not (news := [h for h in self.history if h[0] > seen]):
+                    if self.version is None or getattr(exchange, "ends", False):
+                        break
+                    self.lock.wait(1)
+            if not news:
+                exchange.end()
+                return
+            for version, kind_of, kind, body in news:
+                seen = version
+                if kind_of == plural:
+                    self.event(exchange, kind, body)

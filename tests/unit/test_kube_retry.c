@@ -1,0 +1,135 @@
+#include "unit.h"
+
+#include "kube/retry.h"
+
+/* What is decided of one try. */
+static struct kube_retry after(struct kube_outcome outcome)
+{
+	if (!outcome.n_tries)
+		outcome.n_tries = 1;
+	if (!outcome.status.retry_after)
+		outcome.status.retry_after = -1;
+	return kube_retry_decide(&outcome, 0);
+}
+
+static void a_server_that_asks_to_wait_is_asked_again_ten_times(void **state)
+{
+	struct kube_outcome outcome = {.verb = KUBE_CREATE, .status = {.code = 429}};
+
+	(void) state;
+	outcome.status.retry_after = 7000;
+	for (outcome.n_tries = 1; outcome.n_tries < KUBE_TRIES; outcome.n_tries++) {
+		assert_int_equal(after(outcome).action, KUBE_TRY_AGAIN);
+		assert_int_equal(after(outcome).wait, 7000);
+	}
+	assert_int_equal(after(outcome).action, KUBE_GIVE_UP);
+}
+
+static void nobody_waits_longer_than_a_minute(void **state)
+{
+	(void) state;
+	assert_int_equal(
+		after((struct kube_outcome){.verb = KUBE_GET,
+					    .status = {.code = 503, .retry_after = 3600000}})
+			.wait,
+		60000);
+}
+
+static void waits_grow_and_are_spread(void **state)
+{
+	const struct kube_outcome first = {
+		.verb = KUBE_GET, .n_tries = 1, .status = {.code = 500, .retry_after = -1}};
+	const struct kube_outcome ninth = {
+		.verb = KUBE_GET, .n_tries = 9, .status = {.code = 429, .retry_after = -1}};
+
+	(void) state;
+	assert_int_equal(kube_retry_decide(&first, 0).wait, 200);
+	assert_int_equal(kube_retry_decide(&first, 1).wait, 300);
+	assert_int_equal(kube_retry_decide(&ninth, 0).wait, 10000);
+	assert_int_equal(kube_retry_decide(&ninth, 1).wait, 15000);
+}
+
+static void a_create_that_may_have_arrived_is_looked_for(void **state)
+{
+	(void) state;
+	assert_int_equal(
+		after((struct kube_outcome){.verb = KUBE_CREATE, .has_name = true, .is_lost = true})
+			.action,
+		KUBE_LOOK_FIRST);
+	assert_int_equal(after((struct kube_outcome){.verb = KUBE_CREATE,
+						     .has_name = true,
+						     .status = {.code = 504, .retry_after = 1000}})
+				 .action,
+			 KUBE_LOOK_FIRST);
+	/* The server makes the name up: nobody could find it. */
+	assert_int_equal(after((struct kube_outcome){.verb = KUBE_CREATE, .is_lost = true}).action,
+			 KUBE_GIVE_UP);
+}
+
+static void what_the_server_judged_is_not_asked_again(void **state)
+{
+	static const int codes[] = {400, 403, 404, 405, 409, 410, 413, 422};
+
+	(void) state;
+	for (size_t i = 0; i < ARRAY_LEN(codes); i++)
+		assert_int_equal(
+			after((struct kube_outcome){.verb = KUBE_GET, .status = {.code = codes[i]}})
+				.action,
+			KUBE_GIVE_UP);
+}
+
+static void what_was_never_sent_is_its_callers_to_try_again(void **state)
+{
+	(void) state;
+	assert_int_equal(after((struct kube_outcome){.verb = KUBE_GET}).action, KUBE_GIVE_UP);
+}
+
+static void a_server_that_only_fails_is_asked_three_times(void **state)
+{
+	struct kube_outcome outcome = {.verb = KUBE_APPLY, .n_tries = 2, .is_lost = true};
+
+	(void) state;
+	assert_int_equal(after(outcome).action, KUBE_TRY_AGAIN);
+	outcome.n_tries = 3;
+	assert_int_equal(after(outcome).action, KUBE_GIVE_UP);
+}
+
+static void what_may_not_be_done_twice_is_not(void **state)
+{
+	(void) state;
+	assert_int_equal(
+		after((struct kube_outcome){.verb = KUBE_JSON_PATCH, .is_lost = true}).action,
+		KUBE_GIVE_UP);
+	assert_int_equal(after((struct kube_outcome){.verb = KUBE_WATCH, .is_lost = true}).action,
+			 KUBE_GIVE_UP);
+}
+
+static void a_credential_is_renewed_once(void **state)
+{
+	struct kube_outcome outcome = {
+		.verb = KUBE_GET, .can_refresh = true, .status = {.code = 401}};
+
+	(void) state;
+	assert_int_equal(after(outcome).action, KUBE_REFRESH);
+	outcome.was_refreshed = true;
+	assert_int_equal(after(outcome).action, KUBE_GIVE_UP);
+	outcome = (struct kube_outcome){.verb = KUBE_GET, .status = {.code = 401}};
+	assert_int_equal(after(outcome).action, KUBE_GIVE_UP);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(a_server_that_asks_to_wait_is_asked_again_ten_times),
+		cmocka_unit_test(nobody_waits_longer_than_a_minute),
+		cmocka_unit_test(waits_grow_and_are_spread),
+		cmocka_unit_test(a_create_that_may_have_arrived_is_looked_for),
+		cmocka_unit_test(what_the_server_judged_is_not_asked_again),
+		cmocka_unit_test(what_was_never_sent_is_its_callers_to_try_again),
+		cmocka_unit_test(a_server_that_only_fails_is_asked_three_times),
+		cmocka_unit_test(what_may_not_be_done_twice_is_not),
+		cmocka_unit_test(a_credential_is_renewed_once),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
