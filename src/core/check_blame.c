@@ -98,20 +98,6 @@ bool check_blame_size(struct check *check, msec now)
 	return true;
 }
 
-static void add_tasks_without(const struct check *check, enum check_step step,
-			      struct check_names *names)
-{
-	for (size_t i = 0; i < check->n_tasks; i++) {
-		const struct check_task *task = &check->tasks[i];
-		bool has_answered = step == CHECK_SERVERS   ? task->target != NULL
-				    : step == CHECK_DEVICES ? task->has_devices
-							    : task->has_run;
-
-		if (!has_answered)
-			check_names_add(names, task->name);
-	}
-}
-
 static const char *verb_of(enum check_step step)
 {
 	return step == CHECK_DEVICES ? "listing the devices" : "running an operation";
@@ -280,13 +266,13 @@ bool check_blame_result(struct check *check, msec now)
 
 /* Silence. */
 
-static void blame_silent_tasks(struct check *check, enum check_step step, const char *did_not,
-			       const char *time, msec now)
+static void blame_silent_tasks(struct check *check, enum check_step step, check_task_fn did,
+			       const char *did_not, const char *time, msec now)
 {
 	struct check_names names = {0};
 	struct text text CLEANUP(text_done) = {0};
 
-	add_tasks_without(check, step, &names);
+	check_names_add_others(&names, check, did);
 	check_names_write(&names, &text);
 	check_blame(check, CHECK_FAULT_SILENT_SERVER, step, names.shown[0], now,
 		    "%s did not %s within %s", names.count ? text_of(&text) : "the servers",
@@ -313,9 +299,7 @@ static void blame_absent(struct check *check, enum check_step step, const char *
 	struct check_names names = {0};
 	struct text text CLEANUP(text_done) = {0};
 
-	for (size_t i = 0; i < check->n_tasks; i++)
-		if (!check->tasks[i].has_answered)
-			check_names_add(&names, check->tasks[i].name);
+	check_names_add_others(&names, check, check_task_has_answered);
 	if (check->roll_called == MSEC_UNSET || names.count == 0)
 		return;
 	check_names_write(&names, &text);
@@ -354,16 +338,19 @@ void check_blame_silence(struct check *check, enum check_step step, msec now)
 	switch (step) {
 	case CHECK_SERVERS:
 		if (!check_blame_network(check, now))
-			blame_silent_tasks(check, step, "serve", text_of(&time), now);
+			blame_silent_tasks(check, step, check_task_serves, "serve", text_of(&time),
+					   now);
 		return;
 	case CHECK_NETWORK:
 		blame_silent_network(check, text_of(&time), now);
 		return;
 	case CHECK_DEVICES:
-		blame_silent_tasks(check, step, "list its devices", text_of(&time), now);
+		blame_silent_tasks(check, step, check_task_is_listed, "list its devices",
+				   text_of(&time), now);
 		return;
 	case CHECK_SESSION:
-		blame_silent_tasks(check, step, "run an operation", text_of(&time), now);
+		blame_silent_tasks(check, step, check_task_has_run, "run an operation",
+				   text_of(&time), now);
 		return;
 	case CHECK_TRAINING:
 	case CHECK_RESULT:

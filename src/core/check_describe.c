@@ -11,33 +11,13 @@ static void add_plural(struct text *text, size_t count, const char *noun)
 	text_addf(text, "%zu %s%s", count, noun, count == 1 ? "" : "s");
 }
 
-/* Tasks that one of the facts is not known of yet. */
-typedef bool (*is_done_fn)(const struct check_task *task);
-
-static bool serves(const struct check_task *task)
-{
-	return task->target != NULL;
-}
-
-static bool is_listed(const struct check_task *task)
-{
-	return task->has_devices;
-}
-
-static bool has_run(const struct check_task *task)
-{
-	return task->has_run;
-}
-
 /* "3 of 4 serve, waiting for ps-1" */
-static void add_count(const struct check *check, is_done_fn is_done, const char *what,
+static void add_count(const struct check *check, check_task_fn is_done, const char *what,
 		      struct text *text)
 {
 	struct check_names missing = {0};
 
-	for (size_t i = 0; i < check->n_tasks; i++)
-		if (!is_done(&check->tasks[i]))
-			check_names_add(&missing, check->tasks[i].name);
+	check_names_add_others(&missing, check, is_done);
 	text_addf(text, "%zu of %zu %s", check->n_tasks - missing.count, check->n_tasks, what);
 	if (missing.count == 0)
 		return;
@@ -51,7 +31,7 @@ static void add_servers(const struct check *check, struct text *text)
 	const char *version = check->n_tasks > 0 ? check->tasks[0].version : NULL;
 	double slowest = 0;
 
-	add_count(check, serves, "serve", text);
+	add_count(check, check_task_serves, "serve", text);
 	for (size_t i = 0; i < check->n_tasks; i++) {
 		if (!text_equals(check->tasks[i].version, version))
 			version = NULL;
@@ -220,16 +200,16 @@ static void add_progress(const struct check *check, enum check_step step, struct
 {
 	switch (step) {
 	case CHECK_SERVERS:
-		add_count(check, serves, "serve", text);
+		add_count(check, check_task_serves, "serve", text);
 		break;
 	case CHECK_NETWORK:
 		text_addf(text, "%zu ways tried", check->network.count);
 		break;
 	case CHECK_DEVICES:
-		add_count(check, is_listed, "listed", text);
+		add_count(check, check_task_is_listed, "listed", text);
 		break;
 	case CHECK_SESSION:
-		add_count(check, has_run, "ran an operation", text);
+		add_count(check, check_task_has_run, "ran an operation", text);
 		break;
 	case CHECK_TRAINING:
 		add_training_progress(check, text);

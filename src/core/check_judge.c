@@ -4,18 +4,16 @@
 #include "core/check_task.h"
 #include "core/check_want.h"
 
-static bool all_serve(const struct check *check)
+/* A cluster elsewhere has no tasks before they are known. */
+static bool all_are(const struct check *check, check_task_fn is_so)
 {
-	for (size_t i = 0; i < check->n_tasks; i++)
-		if (!check->tasks[i].target)
-			return false;
-	return true;
+	return check->n_tasks > 0 && check_count_tasks(check, is_so) == check->n_tasks;
 }
 
 static enum check_state look_at_servers(struct check *check, msec now)
 {
 	(void) now;
-	return all_serve(check) ? CHECK_PASSED : CHECK_RUNNING;
+	return all_are(check, check_task_serves) ? CHECK_PASSED : CHECK_RUNNING;
 }
 
 /* Here each server tries every other; from afar this machine tries each server. */
@@ -33,30 +31,6 @@ static enum check_state look_at_network(struct check *check, msec now)
 	return check_blame_network(check, now) ? CHECK_FAILED : CHECK_PASSED;
 }
 
-static bool all_are_listed(const struct check *check)
-{
-	for (size_t i = 0; i < check->n_tasks; i++)
-		if (!check->tasks[i].has_devices)
-			return false;
-	return check->n_tasks > 0;
-}
-
-static bool any_has_run(const struct check *check)
-{
-	for (size_t i = 0; i < check->n_tasks; i++)
-		if (check->tasks[i].has_run)
-			return true;
-	return false;
-}
-
-static bool all_have_run(const struct check *check)
-{
-	for (size_t i = 0; i < check->n_tasks; i++)
-		if (!check->tasks[i].has_run)
-			return false;
-	return check->n_tasks > 0;
-}
-
 static bool has_device_error(const struct check *check)
 {
 	return check->probe_error && check->probe_error_step == CHECK_DEVICES;
@@ -66,9 +40,10 @@ static bool has_device_error(const struct check *check)
 static enum check_state look_at_devices(struct check *check, msec now)
 {
 	bool has_ended = check->jobs[CHECK_PROBE_JOB].has_ended;
-	bool is_complete = has_ended || any_has_run(check) || !check->request.is_remote;
+	bool any_has_run = check_count_tasks(check, check_task_has_run) > 0;
+	bool is_complete = has_ended || any_has_run || !check->request.is_remote;
 
-	if (is_complete && all_are_listed(check) && !has_device_error(check))
+	if (is_complete && all_are(check, check_task_is_listed) && !has_device_error(check))
 		return check_blame_size(check, now) ? CHECK_FAILED : CHECK_PASSED;
 	if (!has_ended)
 		return CHECK_RUNNING;
@@ -82,7 +57,7 @@ static enum check_state look_at_session(struct check *check, msec now)
 
 	if (!probe->has_ended)
 		return CHECK_RUNNING;
-	if (probe->exit_code == 0 && all_have_run(check))
+	if (probe->exit_code == 0 && all_are(check, check_task_has_run))
 		return CHECK_PASSED;
 	check_blame_probe(check, CHECK_SESSION, now);
 	return CHECK_FAILED;
@@ -144,9 +119,8 @@ static bool have_servers_ended(const struct check *check)
 
 static bool any_is_stopped(const struct check *check)
 {
-	for (size_t i = 0; i < check->n_tasks; i++)
-		if (check->tasks[i].is_stopped)
-			return true;
+	if (check_count_tasks(check, check_task_is_stopped) > 0)
+		return true;
 	for (size_t i = 0; i < check->n_trainers; i++)
 		if (check->trainers[i].is_stopped)
 			return true;

@@ -42,11 +42,53 @@ int check_count_workers(const struct check *check)
 	return count;
 }
 
+bool check_task_serves(const struct check_task *task)
+{
+	return task->target != NULL;
+}
+
+bool check_task_is_listed(const struct check_task *task)
+{
+	return task->has_devices;
+}
+
+bool check_task_has_run(const struct check_task *task)
+{
+	return task->has_run;
+}
+
+bool check_task_has_answered(const struct check_task *task)
+{
+	return task->has_answered;
+}
+
+bool check_task_is_stopped(const struct check_task *task)
+{
+	return task->is_stopped;
+}
+
+size_t check_count_tasks(const struct check *check, check_task_fn is_so)
+{
+	size_t count = 0;
+
+	for (size_t i = 0; i < check->n_tasks; i++)
+		count += is_so(&check->tasks[i]);
+	return count;
+}
+
 void check_names_add(struct check_names *names, const char *name)
 {
 	if (names->count < ARRAY_LEN(names->shown))
 		names->shown[names->count] = name;
 	names->count++;
+}
+
+void check_names_add_others(struct check_names *names, const struct check *check,
+			    check_task_fn is_so)
+{
+	for (size_t i = 0; i < check->n_tasks; i++)
+		if (!is_so(&check->tasks[i]))
+			check_names_add(names, check->tasks[i].name);
 }
 
 void check_names_write(const struct check_names *names, struct text *text)
