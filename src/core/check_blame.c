@@ -75,7 +75,8 @@ bool check_blame_network(struct check *check, msec now)
 	bool has_address = pair->address && !text_equals(pair->address, pair->to);
 
 	if (count > 1)
-		snprintf(more, sizeof(more), " (and %zu more ways fail)", count - 1);
+		snprintf(more, sizeof(more), " (and %zu more %s)", count - 1,
+			 count == 2 ? "way fails" : "ways fail");
 	check_blame(check, kind_of_stage(pair->stage), CHECK_NETWORK, is_task ? pair->to : NULL,
 		    now, "%s cannot %s %s%s%s%s: %s%s", pair->from,
 		    text_equals(pair->stage, "resolve") ? "find" : "reach", pair->to,
