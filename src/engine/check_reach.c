@@ -7,8 +7,11 @@
 #define TIMEOUT (5 * MSEC_PER_SECOND)
 #define HERE "this machine"
 
-struct reach {
-	const struct check_server *servers;
+struct check_reach {
+	struct arena *arena; /* of what follows */
+	struct check_server *servers;
+	struct network_peer *peers;
+	struct network_reach *network;
 	check_way_fn tell;
 	void *data;
 };
@@ -26,7 +29,7 @@ static void set_address(struct json *event, const struct check_server *server,
 
 static void on_finding(size_t peer, const struct network_finding *finding, void *data)
 {
-	const struct reach *reach = data;
+	const struct check_reach *reach = data;
 	const struct check_server *server = &reach->servers[peer];
 	struct json *event CLEANUP(json_cleanup) = json_new_object();
 
@@ -44,19 +47,64 @@ static void on_finding(size_t peer, const struct network_finding *finding, void 
 	reach->tell(event, reach->data);
 }
 
-int check_reach(const char *const *servers, size_t n_servers, check_way_fn tell, void *data,
-		struct err *err)
+/* What is no address was refused with the command line. */
+static int read_servers(struct check_reach *reach, const struct check_request *request,
+			struct err *err)
 {
-	struct arena *arena CLEANUP(arena_cleanup) = arena_new();
-	struct check_server *read = arena_take_array(arena, n_servers, sizeof(*read));
-	struct network_peer *peers = arena_take_array(arena, n_servers, sizeof(*peers));
-	struct reach reach = {.servers = read, .tell = tell, .data = data};
+	size_t count = request->n_servers;
 
-	for (size_t i = 0; i < n_servers; i++) {
-		if (check_server_read(servers[i], arena, &read[i], err) < 0)
-			return err->code;
-		peers[i] = (struct network_peer){
-			.name = read[i].place, .host = read[i].host, .port = read[i].port};
+	reach->servers = arena_take_array(reach->arena, count, sizeof(*reach->servers));
+	reach->peers = arena_take_array(reach->arena, count, sizeof(*reach->peers));
+	for (size_t i = 0; i < count; i++) {
+		struct check_server *server = &reach->servers[i];
+		int failure = check_server_read(request->servers[i], reach->arena, server, err);
+
+		if (failure)
+			return failure;
+		reach->peers[i] = (struct network_peer){
+			.name = server->place, .host = server->host, .port = server->port};
 	}
-	return network_reach(peers, n_servers, TIMEOUT, on_finding, &reach, err);
+	return 0;
+}
+
+static void on_end(void *data)
+{
+	struct check_reach *reach = data;
+
+	network_reach_free(TAKE(reach->network));
+}
+
+int check_reach_start(struct loop *loop, const struct check_request *request, check_way_fn tell,
+		      void *data, struct check_reach **ret_reach, struct err *err)
+{
+	struct check_reach *reach = mem_new(sizeof(*reach));
+
+	*reach = (struct check_reach){.arena = arena_new(), .tell = tell, .data = data};
+	int failure = read_servers(reach, request, err);
+	const struct network_reach_settings settings = {
+		.loop = loop,
+		.peers = reach->peers,
+		.n_peers = request->n_servers,
+		.timeout = TIMEOUT,
+		.tell = on_finding,
+		.on_end = on_end,
+		.data = reach,
+	};
+
+	if (!failure)
+		failure = network_reach_start(&settings, &reach->network, err);
+	if (failure)
+		check_reach_free(reach);
+	else
+		*ret_reach = reach;
+	return failure;
+}
+
+void check_reach_free(struct check_reach *reach)
+{
+	if (!reach)
+		return;
+	network_reach_free(reach->network);
+	arena_free(reach->arena);
+	mem_free_any(&reach);
 }

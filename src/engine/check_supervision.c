@@ -23,6 +23,7 @@ struct check_supervision {
 	struct check check;
 	struct loop *loop;
 	struct check_jobs *jobs;
+	struct check_reach *reach; /* NULL: it is not for us to try the network */
 	struct check_console *console;
 	struct loop_watch *timer;
 	struct loop_watch *outer_gone;
@@ -187,6 +188,7 @@ static int set_up(struct check_supervision *supervision, int outer_gone_fd, stru
 static void tear_down(struct check_supervision *supervision)
 {
 	supervision->is_reported = true;
+	check_reach_free(supervision->reach);
 	check_jobs_free(supervision->jobs);
 	for (size_t i = 0; i < ARRAY_LEN(supervision->signals); i++)
 		loop_watch_free(supervision->signals[i]);
@@ -230,7 +232,10 @@ static bool look_at_data(struct check_supervision *supervision)
 
 static void on_way(const struct json *event, void *data)
 {
-	check_add_event(data, event, loop_now());
+	struct check_supervision *supervision = data;
+
+	check_add_event(&supervision->check, event, loop_now());
+	on_news(supervision);
 }
 
 static int take_own_steps(struct check_supervision *supervision, struct err *err)
@@ -240,8 +245,8 @@ static int take_own_steps(struct check_supervision *supervision, struct err *err
 	check_console_show(supervision->console, &supervision->check);
 	if (!look_at_library(supervision) || !look_at_data(supervision) || !request->is_remote)
 		return 0;
-	check_console_show(supervision->console, &supervision->check);
-	return check_reach(request->servers, request->n_servers, on_way, &supervision->check, err);
+	return check_reach_start(supervision->loop, request, on_way, supervision,
+				 &supervision->reach, err);
 }
 
 int check_supervision_run(const struct check_run_settings *settings, int outer_gone_fd,

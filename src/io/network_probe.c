@@ -27,7 +27,8 @@ struct report {
 
 struct question {
 	pid_t pid; /* 0: none was started */
-	bool is_final;
+	bool is_final; /* it was told */
+	bool is_gone; /* its process has done what it had to, or died: it is not to be killed */
 };
 
 struct run {
@@ -44,6 +45,9 @@ struct run {
 	int turn[2];
 	struct loop *loop;
 	struct loop_watch *watch; /* of the reports */
+	struct loop_watch *late, *last; /* when the timeout is over, and when the last words are */
+	loop_fn on_end; /* all is known, or the time is over; may be called again */
+	void *end_data;
 	struct network_answerer *answerer; /* NULL: nobody is to be answered */
 	bool is_late; /* the timeout is over */
 };
@@ -57,8 +61,9 @@ static void close_pair(int pair[2])
 static void run_done(struct run *run)
 {
 	network_answerer_free(run->answerer);
-	if (run->loop)
-		loop_free(run->loop);
+	loop_watch_free(run->last);
+	loop_watch_free(run->late);
+	loop_watch_free(run->watch);
 	file_close(&run->listener);
 	close_pair(run->reports);
 	close_pair(run->turn);
@@ -73,13 +78,22 @@ static int open_pipes(struct run *run, struct err *err)
 	return 0;
 }
 
-static int run_init(struct run *run, struct err *err)
+static int open_all(struct run *run, struct err *err)
 {
 	int failure = open_pipes(run, err);
 
 	if (!failure && run->own < run->n_peers)
 		failure = network_listen(run->peers[run->own].port, &run->listener, err);
 	return failure;
+}
+
+/* Its parent's handlers are not for it, and it ends with its parent. */
+static void hear_no_signals(void)
+{
+	sigset_t all;
+
+	sigfillset(&all);
+	sigprocmask(SIG_SETMASK, &all, NULL);
 }
 
 /* The process of one question. Nothing of its parent is to be ended twice: it leaves by _exit. */
@@ -93,6 +107,7 @@ static NORETURN void ask(const struct run *run, size_t peer, pid_t parent)
 	};
 	struct report report = {.peer = peer};
 
+	hear_no_signals();
 	prctl(PR_SET_PDEATHSIG, SIGKILL);
 	if (getppid() != parent)
 		_exit(EXIT_FAILURE);
@@ -152,12 +167,13 @@ static bool is_over(const struct run *run)
 	return run->is_late && !network_answerer_is_busy(run->answerer);
 }
 
+/* What is called here may free the run. */
 static void on_change(void *data)
 {
 	struct run *run = data;
 
 	if (is_over(run))
-		loop_stop(run->loop);
+		run->on_end(run->end_data);
 }
 
 static void finish_all_questions(struct run *run, const char *why)
@@ -177,10 +193,14 @@ static void on_report(void *data)
 	struct report report;
 	ssize_t n_read = read(run->reports[0], &report, sizeof(report));
 
-	if (n_read == sizeof(report))
+	if (n_read == sizeof(report)) {
+		run->questions[report.peer].is_gone = true;
 		finish_question(run, report.peer, &report.finding);
+	}
 	if (n_read == 0) {
 		loop_watch_enable(run->watch, false);
+		for (size_t i = 0; i < run->n_peers; i++)
+			run->questions[i].is_gone = true;
 		finish_all_questions(run, "the process that asked was killed");
 	}
 	on_change(run);
@@ -194,66 +214,76 @@ static void on_timeout(void *data)
 	on_change(run);
 }
 
+/* Whoever has not reported by now never will: getaddrinfo alone knows no limit. */
 static void on_last_word(void *data)
 {
-	loop_stop(((struct run *) data)->loop);
+	struct run *run = data;
+
+	finish_all_questions(run, "timed out");
+	run->on_end(run->end_data);
 }
 
-/* Until everything is known or the time is over. */
-static int see_through(struct run *run, msec timeout, struct err *err)
+static void watch(struct run *run, msec timeout)
 {
-	if (loop_new(&run->loop, err))
-		return err->code;
-	struct loop_watch *late = loop_new_timer(run->loop, on_timeout, run);
-	struct loop_watch *last = loop_new_timer(run->loop, on_last_word, run);
-
+	run->late = loop_new_timer(run->loop, on_timeout, run);
+	run->last = loop_new_timer(run->loop, on_last_word, run);
 	run->watch = loop_watch_readable(run->loop, run->reports[0], on_report, run);
 	if (run->listener >= 0) {
 		run->answerer = network_answerer_new(run->loop, run->listener, run->peers,
 						     run->n_peers, run->own, on_change, run);
 		run->listener = -1;
 	}
-	loop_timer_arm(late, loop_now() + timeout);
-	loop_timer_arm(last, loop_now() + timeout + LAST_WORDS);
-	if (!is_over(run))
-		loop_run(run->loop);
-	loop_watch_free(last);
-	loop_watch_free(late);
-	loop_watch_free(run->watch);
+	loop_timer_arm(run->late, loop_now() + timeout);
+	loop_timer_arm(run->last, loop_now() + timeout + LAST_WORDS);
+}
+
+/* Begins all of it. After an error nothing is to be ended but by run_done. */
+static int start(struct run *run, msec timeout, struct err *err)
+{
+	run->listener = -1;
+	run->reports[0] = run->reports[1] = run->turn[0] = run->turn[1] = -1;
+	run->until = loop_monotonic_now() + timeout;
+	int failure = open_all(run, err);
+
+	if (failure)
+		return failure;
+	start_questions(run);
+	watch(run, timeout);
 	return 0;
 }
 
-/* Whoever has not reported by now never will: getaddrinfo alone knows no limit. */
 static void end_questions(struct run *run)
 {
-	for (size_t i = 0; i < run->n_peers; i++) {
+	for (size_t i = 0; run->questions && i < run->n_peers; i++) {
 		pid_t pid = run->questions[i].pid;
 
-		if (pid > 0 && !run->questions[i].is_final)
+		if (pid > 0 && !run->questions[i].is_gone)
 			kill(pid, SIGKILL);
 		while (pid > 0 && waitpid(pid, NULL, 0) < 0 && errno == EINTR)
 			;
 	}
-	finish_all_questions(run, "timed out");
 }
 
+static void stop_loop(void *data)
+{
+	loop_stop(((struct run *) data)->loop);
+}
+
+/* To the end, in a loop of its own. */
 static int run_through(struct run *run, msec timeout, struct err *err)
 {
-	struct err own_err;
-	int failure;
+	int failure = loop_new(&run->loop, err);
 
-	if (!err)
-		err = &own_err;
-	run->listener = -1;
-	run->reports[0] = run->reports[1] = run->turn[0] = run->turn[1] = -1;
-	run->until = loop_monotonic_now() + timeout;
-	failure = run_init(run, err);
-	if (!failure) {
-		start_questions(run);
-		failure = see_through(run, timeout, err);
-		end_questions(run);
-	}
+	if (failure)
+		return failure;
+	run->on_end = stop_loop;
+	run->end_data = run;
+	failure = start(run, timeout, err);
+	if (!failure && !is_over(run))
+		loop_run(run->loop);
+	end_questions(run);
 	run_done(run);
+	loop_free(run->loop);
 	return failure;
 }
 
@@ -271,16 +301,53 @@ int network_probe_run(const struct network_probe *probe, network_finding_fn tell
 	return run_through(&run, probe->timeout, err);
 }
 
-int network_reach(const struct network_peer *peers, size_t n_peers, msec timeout,
-		  network_finding_fn tell, void *data, struct err *err)
+static struct run reaching(const struct network_peer *peers, size_t n_peers,
+			   network_finding_fn tell, void *data)
 {
-	struct run run = {
+	return (struct run){
 		.peers = peers,
 		.n_peers = n_peers,
 		.own = n_peers,
 		.tell = tell,
 		.data = data,
 	};
+}
+
+int network_reach(const struct network_peer *peers, size_t n_peers, msec timeout,
+		  network_finding_fn tell, void *data, struct err *err)
+{
+	struct run run = reaching(peers, n_peers, tell, data);
 
 	return run_through(&run, timeout, err);
+}
+
+struct network_reach {
+	struct run run;
+};
+
+int network_reach_start(const struct network_reach_settings *settings,
+			struct network_reach **ret_reach, struct err *err)
+{
+	struct network_reach *reach = mem_new(sizeof(*reach));
+
+	reach->run = reaching(settings->peers, settings->n_peers, settings->tell, settings->data);
+	reach->run.loop = settings->loop;
+	reach->run.on_end = settings->on_end;
+	reach->run.end_data = settings->data;
+	int failure = start(&reach->run, settings->timeout, err);
+
+	if (failure)
+		network_reach_free(reach);
+	else
+		*ret_reach = reach;
+	return failure;
+}
+
+void network_reach_free(struct network_reach *reach)
+{
+	if (!reach)
+		return;
+	end_questions(&reach->run);
+	run_done(&reach->run);
+	free(reach);
 }

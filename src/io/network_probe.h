@@ -16,6 +16,7 @@
 #include "base/err.h"
 #include "base/msec.h"
 #include "base/own.h"
+#include "io/loop.h"
 #include "io/network_finding.h"
 
 #include <stddef.h>
@@ -47,3 +48,20 @@ int network_probe_run(const struct network_probe *probe, network_finding_fn tell
  * end with NETWORK_DONE after the connection. */
 int network_reach(const struct network_peer *peers, size_t n_peers, msec timeout,
 		  network_finding_fn tell, void *data, struct err *err) MUST_USE;
+
+/* The same beside what else a loop does. */
+struct network_reach_settings {
+	struct loop *loop;
+	const struct network_peer *peers; /* which outlive it */
+	size_t n_peers;
+	msec timeout;
+	network_finding_fn tell;
+	loop_fn on_end; /* all peers were told; it may free the reach */
+	void *data; /* of both */
+};
+
+struct network_reach;
+int network_reach_start(const struct network_reach_settings *settings,
+			struct network_reach **ret_reach, struct err *err) MUST_USE;
+/* Ends what still asks, and tells no more. NULL is fine. */
+void network_reach_free(struct network_reach *reach);

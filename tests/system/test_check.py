@@ -1,9 +1,11 @@
 """`muster check` with libraries that are no TensorFlow: what is missing, servers that do not come up, and that nothing
 stays whatever happens. What it says of real servers is in test_check_tensorflow.py."""
 
+import contextlib
 import os
 import random
 import signal
+import socket
 import subprocess
 import time
 import xml.etree.ElementTree
@@ -11,7 +13,7 @@ import xml.etree.ElementTree
 import pytest
 
 from checks import GIVEN_UP, GOOD_MODEL, jobs_of, make_python, report_of, states_of, tag_of, wait_for_job
-from conftest import KILLS, LIMIT
+from conftest import KILLS, LIMIT, read_until
 from processes import children_of, kill_all_with, processes_with, wait_until_none_has
 from servers import free_port, make_stub
 
@@ -252,6 +254,27 @@ def test_a_port_where_nobody_listens_is_told_with_its_address(muster, python):
     assert (fault["step"], fault["reason"]) == ("network", "PortClosed")
     assert f"cannot reach 127.0.0.1:{port}: connection refused" in fault["message"]
     assert jobs_of(muster) == []
+
+
+@pytest.fixture
+def full_server():
+    """The address of a server that nobody gets through to: it accepts none of those that wait already."""
+    with socket.create_server(("127.0.0.1", 0), backlog=0) as listening, contextlib.ExitStack() as waiting:
+        for _ in range(4):
+            client = waiting.enter_context(socket.socket())
+            client.setblocking(False)
+            client.connect_ex(listening.getsockname())
+        yield f"grpc://127.0.0.1:{listening.getsockname()[1]}"
+
+
+def test_a_check_that_waits_for_the_network_can_be_interrupted(muster, python, tag, full_server):
+    process = muster.start("check", "remote", "--servers", full_server, "-o", "json", env=python())
+    read_until(process.stderr, "  library ")
+    process.terminate()
+    output, _ = process.communicate(timeout=LIMIT)
+    assert process.returncode == 143, output
+    assert '"step": "network"' in output
+    assert not processes_with(tag)
 
 
 def test_a_name_that_nobody_knows_is_told(muster, python):
