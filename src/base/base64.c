@@ -1,8 +1,25 @@
+/* Four characters are three bytes. */
 #include "base/base64.h"
 
-#include <stdint.h>
+#include "base/mem.h"
 
-static const char letters[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+#include <stdbool.h>
+#include <stdint.h>
+#include <string.h>
+
+static const char standard[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+static const char for_urls[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_";
+
+/* What is read, and the bits that make no whole byte yet. */
+struct reading {
+	const char *alphabet;
+	bool is_padded;
+	uint32_t bits;
+	size_t n_characters;
+	size_t n_padding;
+	char *bytes;
+	size_t len;
+};
 
 /* Up to three bytes as four letters. */
 static void add_group(struct text *text, const unsigned char *bytes, size_t len)
@@ -13,14 +30,90 @@ static void add_group(struct text *text, const unsigned char *bytes, size_t len)
 		group |= (uint32_t) bytes[1] << 8;
 	if (len > 2)
 		group |= bytes[2];
-	text_add_char(text, letters[group >> 18]);
-	text_add_char(text, letters[group >> 12 & 63]);
-	text_add_char(text, len > 1 ? letters[group >> 6 & 63] : '=');
-	text_add_char(text, len > 2 ? letters[group & 63] : '=');
+	text_add_char(text, standard[group >> 18]);
+	text_add_char(text, standard[group >> 12 & 63]);
+	text_add_char(text, len > 1 ? standard[group >> 6 & 63] : '=');
+	text_add_char(text, len > 2 ? standard[group & 63] : '=');
 }
 
 void base64_add(struct text *text, const void *bytes, size_t len)
 {
 	for (size_t i = 0; i < len; i += 3)
 		add_group(text, (const unsigned char *) bytes + i, len - i);
+}
+
+static bool take_padding(struct reading *reading)
+{
+	reading->n_padding++;
+	return reading->is_padded && reading->n_padding <= 2 &&
+	       reading->n_characters % 4 + reading->n_padding <= 4 && reading->n_characters % 4 > 1;
+}
+
+static bool take_character(struct reading *reading, char character)
+{
+	const char *found = character ? strchr(reading->alphabet, character) : NULL;
+
+	if (reading->is_padded && (character == '\n' || character == '\r'))
+		return true;
+	if (character == '=')
+		return take_padding(reading);
+	if (!found || reading->n_padding)
+		return false;
+	reading->bits = reading->bits << 6 | (uint32_t) (found - reading->alphabet);
+	size_t which = reading->n_characters % 4;
+
+	if (which > 0) /* the first of four ends no byte, each of the others ends one */
+		reading->bytes[reading->len++] = (char) (reading->bits >> (6 - 2 * which));
+	reading->n_characters++;
+	return true;
+}
+
+static bool is_whole(const struct reading *reading)
+{
+	if (reading->is_padded)
+		return (reading->n_characters + reading->n_padding) % 4 == 0;
+	return reading->n_characters % 4 != 1;
+}
+
+static int read_all(struct reading *reading, const char *text, size_t len, struct err *err)
+{
+	for (size_t i = 0; i < len; i++)
+		if (!take_character(reading, text[i]))
+			return err_set(err, ERR_INVALID,
+				       "this is not base64: character %zu does not belong there",
+				       i + 1);
+	if (!is_whole(reading))
+		return err_set(err, ERR_INVALID,
+			       "this is not base64: it ends in the middle, after %zu characters",
+			       len);
+	return 0;
+}
+
+static int read_alphabet(const char *alphabet, bool is_padded, const char *text, size_t len,
+			 char **ret_bytes, size_t *ret_len, struct err *err)
+{
+	struct reading reading = {.alphabet = alphabet, .is_padded = is_padded};
+
+	reading.bytes = mem_new(len / 4 * 3 + 4);
+	int rc = read_all(&reading, text, len, err);
+
+	if (rc < 0) {
+		memset(reading.bytes, 0, reading.len);
+		mem_free_text(&reading.bytes);
+		return rc;
+	}
+	*ret_bytes = reading.bytes;
+	*ret_len = reading.len;
+	return 0;
+}
+
+int base64_read(const char *text, size_t len, char **ret_bytes, size_t *ret_len, struct err *err)
+{
+	return read_alphabet(standard, true, text, len, ret_bytes, ret_len, err);
+}
+
+int base64_read_url(const char *text, size_t len, char **ret_bytes, size_t *ret_len,
+		    struct err *err)
+{
+	return read_alphabet(for_urls, false, text, len, ret_bytes, ret_len, err);
 }

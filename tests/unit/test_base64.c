@@ -1,43 +1,112 @@
+/* Base64 both ways: RFC 4648's own examples, and what is none. */
 #include "unit.h"
 
 #include "base/base64.h"
+#include "base/mem.h"
 
-static void the_examples_of_the_rfc_come_out(void **state)
+static const struct {
+	const char *bytes, *text;
+} pairs[] = {
+	{"", ""},
+	{"f", "Zg=="},
+	{"fo", "Zm8="},
+	{"foo", "Zm9v"},
+	{"foob", "Zm9vYg=="},
+	{"fooba", "Zm9vYmE="},
+	{"foobar", "Zm9vYmFy"},
+	{"\xfb\xff\xbf", "+/+/"},
+};
+
+static void examples_of_the_rfc_read_and_write(void **state)
 {
 	(void) state;
-	static const char *const examples[][2] = {
-		{"", ""},
-		{"f", "Zg=="},
-		{"fo", "Zm8="},
-		{"foo", "Zm9v"},
-		{"foob", "Zm9vYg=="},
-		{"fooba", "Zm9vYmE="},
-		{"foobar", "Zm9vYmFy"},
-		{"\xff\xfe\xfb", "//77"},
-	};
-
-	for (size_t i = 0; i < ARRAY_LEN(examples); i++) {
+	for (size_t i = 0; i < ARRAY_LEN(pairs); i++) {
 		struct text text CLEANUP(text_done) = {0};
+		char *bytes CLEANUP(mem_free_text) = NULL;
+		size_t len = 0;
 
-		base64_add(&text, examples[i][0], strlen(examples[i][0]));
-		assert_string_equal(text_of(&text), examples[i][1]);
+		base64_add(&text, pairs[i].bytes, strlen(pairs[i].bytes));
+		assert_string_equal(text_of(&text), pairs[i].text);
+		assert_int_equal(
+			base64_read(pairs[i].text, strlen(pairs[i].text), &bytes, &len, NULL), 0);
+		assert_int_equal(len, strlen(pairs[i].bytes));
+		assert_string_equal(bytes, pairs[i].bytes);
 	}
 }
 
-static void zero_bytes_are_bytes(void **state)
+static void every_byte_comes_back_from_every_length(void **state)
 {
-	(void) state;
-	struct text text CLEANUP(text_done) = {0};
+	unsigned char bytes[256];
 
-	base64_add(&text, "\0\0", 2);
-	assert_string_equal(text_of(&text), "AAA=");
+	(void) state;
+	for (size_t i = 0; i < sizeof(bytes); i++)
+		bytes[i] = (unsigned char) (i * 7);
+	for (size_t len = 0; len <= sizeof(bytes); len++) {
+		struct text text CLEANUP(text_done) = {0};
+		char *again CLEANUP(mem_free_text) = NULL;
+		size_t len_again = 0;
+
+		base64_add(&text, bytes, len);
+		assert_int_equal(base64_read(text_of(&text), text.len, &again, &len_again, NULL),
+				 0);
+		assert_int_equal(len_again, len);
+		assert_memory_equal(again, bytes, len);
+	}
+}
+
+static void lines_may_be_broken(void **state)
+{
+	static const char text[] = "Zm9v\r\nYmFy\n";
+	char *bytes CLEANUP(mem_free_text) = NULL;
+	size_t len = 0;
+
+	(void) state;
+	assert_int_equal(base64_read(text, strlen(text), &bytes, &len, NULL), 0);
+	assert_string_equal(bytes, "foobar");
+}
+
+static void what_is_no_base64_is_refused_and_not_shown(void **state)
+{
+	static const char *const wrong[] = {
+		"Zg",      "Zg=",      "Z",     "Z===", "====",     "Zm9v=",   "Zg==Zg==",
+		"Zm9v Zg", "Zm-_Zm9v", "Zm9=v", "=Zm9", "Zm9v\tYg", "secret!",
+	};
+
+	(void) state;
+	for (size_t i = 0; i < ARRAY_LEN(wrong); i++) {
+		char *bytes CLEANUP(mem_free_text) = NULL;
+		size_t len = 0;
+		struct err err = {0};
+
+		assert_int_equal(base64_read(wrong[i], strlen(wrong[i]), &bytes, &len, &err),
+				 ERR_INVALID);
+		assert_null(bytes);
+		assert_null(strstr(err.text, wrong[i]));
+	}
+}
+
+static void the_alphabet_for_urls_has_no_padding(void **state)
+{
+	char *bytes CLEANUP(mem_free_text) = NULL;
+	char *none CLEANUP(mem_free_text) = NULL;
+	size_t len = 0;
+
+	(void) state;
+	assert_int_equal(base64_read_url("-_-_Zg", 6, &bytes, &len, NULL), 0);
+	assert_int_equal(len, 4);
+	assert_memory_equal(bytes, "\xfb\xff\xbf\x66", 4);
+	assert_int_equal(base64_read_url("Zg==", 4, &none, &len, NULL), ERR_INVALID);
+	assert_int_equal(base64_read_url("Zm9vY", 5, &none, &len, NULL), ERR_INVALID);
 }
 
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(the_examples_of_the_rfc_come_out),
-		cmocka_unit_test(zero_bytes_are_bytes),
+		cmocka_unit_test(examples_of_the_rfc_read_and_write),
+		cmocka_unit_test(every_byte_comes_back_from_every_length),
+		cmocka_unit_test(lines_may_be_broken),
+		cmocka_unit_test(what_is_no_base64_is_refused_and_not_shown),
+		cmocka_unit_test(the_alphabet_for_urls_has_no_padding),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
