@@ -1,0 +1,277 @@
+/* From the files that there are to one context of them, or to a Pod's service account. */
+#include "kube/config.h"
+
+#include "io/file.h"
+#include "kube/config_files.h"
+#include "kube/config_resolve.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#define SERVICE_ACCOUNT "/var/run/secrets/kubernetes.io/serviceaccount"
+#define DEFAULT_NAMESPACE "default"
+#define NAMESPACE_SIZE_LIMIT 4096
+
+/* One reading on its way. */
+struct reading {
+	const struct kube_config_search *search;
+	struct kube_config_files files;
+	struct kube_config *config;
+};
+
+struct kube_config_search kube_config_search_here(void)
+{
+	return (struct kube_config_search){
+		.list = getenv("KUBECONFIG"),
+		.home = getenv("HOME"),
+		.service_host = getenv("KUBERNETES_SERVICE_HOST"),
+		.service_port = getenv("KUBERNETES_SERVICE_PORT"),
+		.service_account = SERVICE_ACCOUNT,
+		.pod_namespace = getenv("POD_NAMESPACE"),
+	};
+}
+
+static bool is_said(const char *text)
+{
+	return text && *text;
+}
+
+static void overwrite(const char *secret)
+{
+	if (secret)
+		explicit_bzero((char *) secret, strlen(secret));
+}
+
+void kube_config_free(struct kube_config *config)
+{
+	if (!config)
+		return;
+	overwrite(config->user.token);
+	overwrite(config->user.password);
+	overwrite(config->user.key);
+	overwrite(config->cluster.proxy);
+	arena_free(config->arena);
+	free(config);
+}
+
+void kube_config_cleanup(struct kube_config **config)
+{
+	kube_config_free(*config);
+}
+
+static void reading_done(struct reading *reading)
+{
+	kube_config_files_done(&reading->files);
+	kube_config_free(reading->config);
+}
+
+static const char *path_of_account(struct reading *reading, const char *name)
+{
+	return arena_format(reading->config->arena, "%s/%s", reading->search->service_account,
+			    name);
+}
+
+/* client-go's inClusterClientConfig.Possible. */
+static bool is_in_pod(struct reading *reading)
+{
+	const struct kube_config_search *search = reading->search;
+
+	return is_said(search->service_host) && is_said(search->service_port) &&
+	       is_said(search->service_account) &&
+	       access(path_of_account(reading, "token"), F_OK) == 0;
+}
+
+static const char *namespace_of_pod(struct reading *reading)
+{
+	char *bytes CLEANUP(mem_free_text) = NULL;
+	size_t len = 0;
+
+	if (is_said(reading->search->pod_namespace))
+		return arena_copy_text(reading->config->arena, reading->search->pod_namespace);
+	if (file_read_whole(path_of_account(reading, "namespace"), NAMESPACE_SIZE_LIMIT, &bytes,
+			    &len, NULL) < 0)
+		return DEFAULT_NAMESPACE;
+	const char *first = bytes + strspn(bytes, " \t\r\n");
+
+	len = strcspn(first, " \t\r\n");
+	return len > 0 ? arena_format(reading->config->arena, "%.*s", (int) len, first)
+		       : DEFAULT_NAMESPACE;
+}
+
+static const char *namespace_for(struct reading *reading, const char *of_context)
+{
+	if (is_said(reading->search->namespace_name))
+		return arena_copy_text(reading->config->arena, reading->search->namespace_name);
+	if (of_context)
+		return of_context;
+	return is_in_pod(reading) ? namespace_of_pod(reading) : DEFAULT_NAMESPACE;
+}
+
+static void use_service_account(struct reading *reading)
+{
+	const struct kube_config_search *search = reading->search;
+	struct kube_config *config = reading->config;
+	bool is_ipv6 = strchr(search->service_host, ':') != NULL;
+	const char *authority = path_of_account(reading, "ca.crt");
+
+	config->cluster = (struct kube_cluster){
+		.server = arena_format(config->arena, "https://%s%s%s:%s", is_ipv6 ? "[" : "",
+				       search->service_host, is_ipv6 ? "]" : "",
+				       search->service_port),
+		.authority_file = access(authority, F_OK) == 0 ? authority : NULL,
+	};
+	config->user = (struct kube_user){.token_file = path_of_account(reading, "token")};
+	config->namespace_name = namespace_for(reading, NULL);
+}
+
+static void add_names_of_contexts(const struct kube_config_files *files, struct text *text)
+{
+	for (size_t i = 0; i < files->count; i++) {
+		const struct json *list = json_get(files->list[i]->root, "contexts");
+
+		for (size_t j = 0; j < json_count(list) && text->len < ERR_TEXT_SIZE; j++)
+			text_addf(text, "%s%s", text->len > 0 ? ", " : "",
+				  json_as_string(json_get(json_at(list, j), "name"), ""));
+	}
+}
+
+/* No context is chosen, or one that is not there. */
+static int refuse_choice(const struct reading *reading, const char *context, struct err *err)
+{
+	const char *tried =
+		reading->files.tried.len > 0 ? text_of(&reading->files.tried) : "HOME is not set";
+	struct text names CLEANUP(text_done) = {0};
+
+	add_names_of_contexts(&reading->files, &names);
+	if (context && names.len > 0)
+		return err_set(err, ERR_INVALID, "context '%s' is in no kubeconfig; there are: %s",
+			       context, text_of(&names));
+	if (context)
+		return err_set(err, ERR_INVALID, "context '%s' is in no kubeconfig; looked for: %s",
+			       context, tried);
+	if (names.len > 0)
+		return err_set(err, ERR_INVALID,
+			       "no context is chosen: kubectl config use-context NAME; there are: "
+			       "%s",
+			       text_of(&names));
+	if (reading->files.count > 0)
+		return err_set(err, ERR_UNREACHABLE, "no cluster: the kubeconfig names none (%s)",
+			       tried);
+	return err_set(err, ERR_UNREACHABLE, "no cluster: there is no kubeconfig (looked for: %s)",
+		       tried);
+}
+
+static void use_cluster(struct reading *reading, const struct kube_config_entry *context)
+{
+	struct kube_config *config = reading->config;
+	const char *name = kube_config_text(context, config->arena, "cluster");
+	struct kube_config_entry entry = {0};
+
+	if (name)
+		entry = kube_config_files_find(&reading->files, KUBE_CONFIG_CLUSTERS, name);
+	config->cluster.name = name;
+	if (!name)
+		kube_config_entry_refuse(context, NULL, "it names no cluster");
+	else if (!entry.file)
+		kube_config_entry_refuse(context, "cluster", "no kubeconfig has this cluster");
+	else
+		kube_config_resolve_cluster(&entry, config->arena, &config->cluster);
+}
+
+static void use_user(struct reading *reading, const struct kube_config_entry *context)
+{
+	struct kube_config *config = reading->config;
+	const char *name = kube_config_text(context, config->arena, "user");
+	struct kube_config_entry entry = {0};
+
+	if (!name)
+		return; /* nobody: anonymous */
+	config->user.name = name;
+	entry = kube_config_files_find(&reading->files, KUBE_CONFIG_USERS, name);
+	if (entry.file)
+		kube_config_resolve_user(&entry, config->arena, &config->user);
+	else
+		kube_config_entry_refuse(context, "user", "no kubeconfig has this user");
+}
+
+/* Without TLS client-go shows no credential to anybody (client_config.go, ClientConfig). */
+static void hide_credentials(struct kube_user *user)
+{
+	struct kube_user kept = {
+		.name = user->name,
+		.as_user = user->as_user,
+		.as_uid = user->as_uid,
+		.as_groups = user->as_groups,
+		.n_as_groups = user->n_as_groups,
+		.as_extras = user->as_extras,
+		.n_as_extras = user->n_as_extras,
+	};
+
+	overwrite(user->token);
+	overwrite(user->password);
+	overwrite(user->key);
+	*user = kept;
+}
+
+static void use_context(struct reading *reading, const struct kube_config_entry *context)
+{
+	struct kube_config *config = reading->config;
+
+	config->namespace_name =
+		namespace_for(reading, kube_config_text(context, config->arena, "namespace"));
+	use_cluster(reading, context);
+	use_user(reading, context);
+	if (config->cluster.server && !kube_server_is_secure(config->cluster.server))
+		hide_credentials(&config->user);
+}
+
+static int choose(struct reading *reading, struct err *err)
+{
+	const char *name = is_said(reading->search->context)
+				   ? reading->search->context
+				   : kube_config_files_text(&reading->files, "current-context");
+	struct kube_config_entry context = {0};
+
+	if (name)
+		context = kube_config_files_find(&reading->files, KUBE_CONFIG_CONTEXTS, name);
+	if (!context.file && !name && is_in_pod(reading)) {
+		use_service_account(reading);
+		return 0;
+	}
+	if (!context.file)
+		return refuse_choice(reading, name, err);
+	reading->config->context = arena_copy_text(reading->config->arena, name);
+	use_context(reading, &context);
+	return 0;
+}
+
+int kube_config_read(const struct kube_config_search *search, struct text *faults,
+		     struct kube_config **ret_config, struct err *err)
+{
+	struct reading reading CLEANUP(reading_done) = {.search = search};
+	int rc = kube_config_files_read(search, &reading.files, err);
+
+	reading.config = mem_new(sizeof(*reading.config));
+	reading.config->arena = arena_new();
+	if (rc == 0)
+		rc = kube_config_files_judge(&reading.files, faults, err);
+	if (rc == 0)
+		rc = choose(&reading, err);
+	if (rc == 0)
+		rc = kube_config_files_judge(&reading.files, faults, err);
+	if (rc == 0)
+		*ret_config = TAKE(reading.config);
+	return rc;
+}
+
+void kube_config_add_server(const struct kube_config *config, struct text *text)
+{
+	const char *server = config->cluster.server;
+	const char *host = strstr(server, "://") + strlen("://");
+	const char *end = host + strcspn(host, "/");
+	const char *at = memrchr(host, '@', (size_t) (end - host));
+
+	text_add_bytes(text, server, (size_t) (host - server));
+	text_add(text, at ? at + 1 : host);
+}

@@ -1,0 +1,264 @@
+/* The facts of a cluster and of a user. */
+#include "kube/config_resolve.h"
+
+#include "base/base64.h"
+#include "kube/config_path.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+
+#define PEM_BEGINNING "-----BEGIN "
+
+/* What may stand twice in an entry: as bytes in the file, and as a file's name. */
+struct twofold {
+	const char *data_field, *path_field;
+	const char *bytes, *path;
+};
+
+const char *kube_config_text(const struct kube_config_entry *entry, struct arena *arena,
+			     const char *field)
+{
+	const char *text = json_as_string(json_get(entry->value, field), "");
+
+	return *text ? arena_copy_text(arena, text) : NULL;
+}
+
+static bool flag_of(const struct kube_config_entry *entry, const char *field)
+{
+	return json_as_bool(json_get(entry->value, field), false);
+}
+
+static const char *path_of(const struct kube_config_entry *entry, struct arena *arena,
+			   const char *field)
+{
+	const char *path = json_as_string(json_get(entry->value, field), "");
+
+	return *path ? kube_config_path(arena, entry->file->folder, path) : NULL;
+}
+
+/* Base64 was checked with the file. */
+static const char *pem_of(const struct kube_config_entry *entry, struct arena *arena,
+			  const char *field)
+{
+	const char *text = json_as_string(json_get(entry->value, field), "");
+	char *bytes = NULL;
+	size_t len = 0;
+
+	if (!*text || base64_read(text, strlen(text), &bytes, &len, NULL) < 0)
+		return NULL;
+	const char *pem = arena_copy_text(arena, bytes);
+
+	if (memchr(bytes, '\0', len) || !strstr(pem, PEM_BEGINNING))
+		kube_config_entry_refuse(entry, field,
+					 "expected PEM texts (" PEM_BEGINNING "…) in base64");
+	explicit_bzero(bytes, len);
+	free(bytes);
+	return pem;
+}
+
+/* client-go says that data will override, and refuses both all the same. */
+static struct twofold twofold_of(const struct kube_config_entry *entry, struct arena *arena,
+				 const char *data_field, const char *path_field)
+{
+	struct twofold twofold = {
+		.data_field = data_field,
+		.path_field = path_field,
+		.bytes = pem_of(entry, arena, data_field),
+		.path = path_of(entry, arena, path_field),
+	};
+
+	if (twofold.bytes && twofold.path)
+		kube_config_entry_refuse(entry, path_field, "%s stands beside it: keep one of them",
+					 data_field);
+	return twofold;
+}
+
+static bool has(struct twofold twofold)
+{
+	return twofold.bytes || twofold.path;
+}
+
+bool kube_server_is_secure(const char *server)
+{
+	return strncmp(server, "https://", strlen("https://")) == 0;
+}
+
+/* The length of "SCHEME" when the text begins with "SCHEME://"; else 0. */
+static size_t scheme_length(const char *url)
+{
+	const char *end = strstr(url, "://");
+
+	return end && end == url + strcspn(url, ":/?#") ? (size_t) (end - url) : 0;
+}
+
+static bool has_scheme(const char *url, const char *scheme)
+{
+	return scheme_length(url) == strlen(scheme) &&
+	       strncasecmp(url, scheme, strlen(scheme)) == 0;
+}
+
+/* What stands without a scheme is http, and has no path (rest.DefaultServerURL). A query and a
+ * fragment are dropped. */
+static const char *server_of(const struct kube_config_entry *entry, struct arena *arena)
+{
+	const char *text = json_as_string(json_get(entry->value, "server"), "");
+	bool is_https = has_scheme(text, "https");
+	size_t scheme = scheme_length(text);
+	const char *host = scheme > 0 ? text + scheme + strlen("://") : text;
+	int len = (int) strcspn(host, "?#");
+	size_t host_len = strcspn(host, "/?#");
+
+	if (!*text)
+		kube_config_entry_refuse(entry, NULL, "it has no server");
+	else if (scheme > 0 && !is_https && !has_scheme(text, "http"))
+		kube_config_entry_refuse(entry, "server", "expected https:// or http://");
+	else if (host_len == 0 || text[strcspn(text, " \t\r\n")] != '\0')
+		kube_config_entry_refuse(entry, "server", "expected https://HOST:PORT");
+	else if (scheme == 0 && strlen(host + host_len) > 1)
+		kube_config_entry_refuse(entry, "server",
+					 "expected https:// before a server with a path");
+	return arena_format(arena, "%s://%.*s", is_https ? "https" : "http", len, host);
+}
+
+static const char *proxy_of(const struct kube_config_entry *entry, struct arena *arena)
+{
+	const char *proxy = kube_config_text(entry, arena, "proxy-url");
+
+	if (proxy && !has_scheme(proxy, "http") && !has_scheme(proxy, "https") &&
+	    !has_scheme(proxy, "socks5"))
+		kube_config_entry_refuse(entry, "proxy-url",
+					 "expected http://, https:// or socks5://");
+	return proxy;
+}
+
+void kube_config_resolve_cluster(const struct kube_config_entry *entry, struct arena *arena,
+				 struct kube_cluster *ret_cluster)
+{
+	struct twofold authority =
+		twofold_of(entry, arena, "certificate-authority-data", "certificate-authority");
+	const char *server = server_of(entry, arena);
+	bool is_secure = kube_server_is_secure(server);
+	const char *name = ret_cluster->name;
+
+	*ret_cluster = (struct kube_cluster){
+		.name = name,
+		.server = server,
+		.tls_server_name = kube_config_text(entry, arena, "tls-server-name"),
+		.authority = is_secure ? authority.bytes : NULL,
+		.authority_file = is_secure ? authority.path : NULL,
+		.proxy = proxy_of(entry, arena),
+		.plugin_settings = kube_config_resolve_cluster_settings(entry, arena),
+		.skips_verify = flag_of(entry, "insecure-skip-tls-verify"),
+		.skips_compression = flag_of(entry, "disable-compression"),
+	};
+	if (is_secure && has(authority) && ret_cluster->skips_verify)
+		kube_config_entry_refuse(entry, "insecure-skip-tls-verify",
+					 "a certificate authority stands beside it, which would "
+					 "then count for nothing: keep one of them");
+}
+
+static const char **texts_of(const struct json *list, struct arena *arena, size_t *ret_count)
+{
+	size_t count = json_count(list);
+	const char **texts = arena_take_array(arena, count + 1, sizeof(*texts));
+
+	for (size_t i = 0; i < count; i++)
+		texts[i] = arena_copy_text(arena, json_as_string(json_at(list, i), ""));
+	*ret_count = count;
+	return texts;
+}
+
+static void resolve_extras(const struct json *map, struct arena *arena, struct kube_user *user)
+{
+	struct kube_variable *extras = NULL;
+	const char *key = NULL;
+	struct json *list;
+	size_t count = 0;
+
+	while (json_next(map, &key, &list))
+		count += json_count(list);
+	extras = arena_take_array(arena, count + 1, sizeof(*extras));
+	key = NULL;
+	while (json_next(map, &key, &list))
+		for (size_t i = 0; i < json_count(list); i++)
+			extras[user->n_as_extras++] = (struct kube_variable){
+				arena_copy_text(arena, key),
+				arena_copy_text(arena, json_as_string(json_at(list, i), "")),
+			};
+	user->as_extras = extras;
+}
+
+static void resolve_impersonation(const struct kube_config_entry *entry, struct arena *arena,
+				  struct kube_user *user)
+{
+	user->as_user = kube_config_text(entry, arena, "as");
+	user->as_uid = kube_config_text(entry, arena, "as-uid");
+	user->as_groups = texts_of(json_get(entry->value, "as-groups"), arena, &user->n_as_groups);
+	resolve_extras(json_get(entry->value, "as-user-extra"), arena, user);
+	if (!user->as_user && (user->as_uid || user->n_as_groups > 0 || user->n_as_extras > 0))
+		kube_config_entry_refuse(entry, NULL,
+					 "as-uid, as-groups and as-user-extra need 'as' beside "
+					 "them: who is it to be?");
+}
+
+static void resolve_certificate(const struct kube_config_entry *entry, struct arena *arena,
+				struct kube_user *user)
+{
+	struct twofold certificate =
+		twofold_of(entry, arena, "client-certificate-data", "client-certificate");
+	struct twofold key = twofold_of(entry, arena, "client-key-data", "client-key");
+
+	if (!has(certificate))
+		return; /* a key alone is passed over */
+	if (!has(key))
+		kube_config_entry_refuse(
+			entry, certificate.bytes ? certificate.data_field : certificate.path_field,
+			"a certificate needs its key: client-key-data or client-key");
+	user->certificate = certificate.bytes;
+	user->certificate_file = certificate.path;
+	user->key = key.bytes;
+	user->key_file = key.path;
+}
+
+/* Kubernetes took these ways to log in out in 1.26; only that for OpenID Connect is left, which
+ * plug-ins do as well. */
+static void refuse_provider(const struct kube_config_entry *entry)
+{
+	const struct json *provider = json_get(entry->value, "auth-provider");
+	const char *name = json_as_string(json_get(provider, "name"), "");
+	const char *instead = text_equals(name, "gcp")     ? ": gke-gcloud-auth-plugin"
+			      : text_equals(name, "azure") ? ": kubelogin"
+			      : text_equals(name, "oidc")  ? ": kubectl oidc-login"
+							   : "";
+
+	if (json_is(provider, JSON_OBJECT))
+		kube_config_entry_refuse(entry, "auth-provider",
+					 "this way to log in was taken out of Kubernetes; use an "
+					 "exec plug-in%s",
+					 instead);
+}
+
+void kube_config_resolve_user(const struct kube_config_entry *entry, struct arena *arena,
+			      struct kube_user *ret_user)
+{
+	const char *name = ret_user->name;
+
+	*ret_user = (struct kube_user){
+		.name = name,
+		.token = kube_config_text(entry, arena, "token"),
+		.token_file = path_of(entry, arena, "tokenFile"),
+		.user_name = kube_config_text(entry, arena, "username"),
+		.password = kube_config_text(entry, arena, "password"),
+	};
+	resolve_certificate(entry, arena, ret_user);
+	resolve_impersonation(entry, arena, ret_user);
+	refuse_provider(entry);
+	ret_user->plugin = kube_config_resolve_plugin(entry, arena);
+	bool has_token = ret_user->token || ret_user->token_file;
+
+	if (has_token && (ret_user->user_name || ret_user->password))
+		kube_config_entry_refuse(entry, "username",
+					 "a token stands beside user name and password: keep one "
+					 "of them");
+}
