@@ -120,13 +120,20 @@ static void finish(struct check *check, enum check_result result, msec now)
 	check->ended = now;
 }
 
+/* Servers of our own try the network before they serve; from here it is tried when its step comes.
+ */
+static bool is_tried_beforehand(const struct check *check, enum check_step step)
+{
+	return step == CHECK_NETWORK && !check->request.is_remote && check->network.count > 0;
+}
+
 static void pass(struct check *check, enum check_step step, msec now)
 {
 	struct check_step_record *record = &check->steps[step];
 
 	record->state = CHECK_PASSED;
 	record->ended = now;
-	if (step == CHECK_NETWORK && check->network.count > 0) {
+	if (is_tried_beforehand(check, step)) {
 		record->begun = check->network_begun;
 		record->ended = check->network_ended;
 	}
@@ -215,7 +222,6 @@ void check_job_begun(struct check *check, enum check_job job, msec now)
 	advance(check, now);
 }
 
-/* Servers try the network before they serve, so most of it is over when its step begins. */
 static void note_network(struct check *check, size_t count_before, msec now)
 {
 	if (check->network.count == count_before)
