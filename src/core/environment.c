@@ -78,6 +78,15 @@ static const char *add_expression(const struct environment *environment, const c
 	return close + 1;
 }
 
+void environment_add_literal(struct text *text, const char *string)
+{
+	for (; *string; string++) {
+		if (string[0] == '$' && (string[1] == '$' || string[1] == '('))
+			text_add_char(text, '$');
+		text_add_char(text, *string);
+	}
+}
+
 char *environment_expand(const struct environment *environment, const char *text)
 {
 	struct text expanded = {0};

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "base/own.h"
+#include "base/text.h"
 #include "core/job.h"
 
 #include <stddef.h>
@@ -25,5 +26,8 @@ const char *environment_get(const struct environment *environment, const char *n
  * have: the job's own variables and not the inherited ones, so that the same file means the same
  * here and there. Caller frees. */
 char *environment_expand(const struct environment *environment, const char *text) MUST_USE;
+/* Adds a text so that the expansion gives it back as it is: each `$` that would begin an expression
+ * is doubled. */
+void environment_add_literal(struct text *text, const char *string);
 /* A container's env in its order: each value expanded with what stands before it, then set. */
 void environment_add_container(struct environment *environment, const struct container *container);

@@ -2,17 +2,13 @@
 #include "core/job_build.h"
 
 #include "base/text.h"
+#include "core/environment.h"
 
-/* Doubles each `$` that would otherwise begin an expression of Kubernetes' $(NAME) expansion. */
 static struct json *literal(const char *string)
 {
 	struct text text CLEANUP(text_done) = {0};
 
-	for (; *string; string++) {
-		if (string[0] == '$' && (string[1] == '$' || string[1] == '('))
-			text_add_char(&text, '$');
-		text_add_char(&text, *string);
-	}
+	environment_add_literal(&text, string);
 	return json_new_string(text_of(&text));
 }
 

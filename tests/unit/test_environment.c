@@ -86,12 +86,33 @@ static void values_see_what_stands_before_them(void **state)
 	assert_null(environment_get(&environment, "SECRET"));
 }
 
+static void what_is_literal_comes_back_as_it_was(void **state)
+{
+	(void) state;
+	static const char *const texts[] = {"",          "$",  "$$",    "$$$",
+					    "a$(HOME)b", "$(", "$$(A)", "100$"};
+	struct environment environment CLEANUP(environment_done) = {0};
+
+	environment_set(&environment, "HOME", "/root");
+	environment_set(&environment, "A", "a");
+	for (size_t i = 0; i < ARRAY_LEN(texts); i++) {
+		struct text literal CLEANUP(text_done) = {0};
+
+		environment_add_literal(&literal, texts[i]);
+		char *expanded CLEANUP(mem_free_text) =
+			environment_expand(&environment, text_of(&literal));
+
+		assert_string_equal(expanded, texts[i]);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_name_is_there_once),
 		cmocka_unit_test(expansion_is_that_of_kubernetes),
 		cmocka_unit_test(values_see_what_stands_before_them),
+		cmocka_unit_test(what_is_literal_comes_back_as_it_was),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
