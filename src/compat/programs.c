@@ -10,5 +10,6 @@ const struct command *const compat_commands[] = {
 	&compat_remote_test,
 	&compat_grpc_tensorflow_server,
 	&compat_k8s_tensorflow,
+	&compat_tf_spawner,
 	NULL,
 };

@@ -4,4 +4,4 @@
 #include "cli/command.h"
 
 extern const struct command compat_local_test, compat_remote_test, compat_grpc_tensorflow_server,
-	compat_k8s_tensorflow;
+	compat_k8s_tensorflow, compat_tf_spawner;

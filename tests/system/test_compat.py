@@ -112,13 +112,13 @@ def test_mistakes_are_those_of_the_old_program(old):
 
 
 def test_the_name_of_a_program_is_needed(muster):
-    assert "local_test, remote_test, grpc_tensorflow_server, k8s_tensorflow" in muster("compat", code=2).stderr
+    assert "local_test, remote_test, grpc_tensorflow_server, k8s_tensorflow, tf_spawner" in muster("compat", code=2).stderr
     assert "did you mean 'local_test'?" in muster("compat", "local_tests", code=2).stderr
 
 
 def test_every_old_option_is_in_the_manual_page(muster):
     page = (ROOT / "docs" / "man" / "muster-compat.1").read_text().replace("_", "-")
-    for name in "local_test", "remote_test", "grpc_tensorflow_server", "k8s_tensorflow":
+    for name in "local_test", "remote_test", "grpc_tensorflow_server", "k8s_tensorflow", "tf_spawner":
         assert f".Ss {name}".replace("_", "-") in page
         text = muster("compat", name, "--help", code=0).stdout
         for option in re.findall(r"^ +--([\w-]+)", text, re.MULTILINE):
@@ -131,9 +131,9 @@ def test_an_installation_has_a_link_for_each_name(muster, tmp_path):
                             check=False)
     if listed.returncode:
         pytest.skip("no meson, or no build folder of its own")
-    for name in "local_test.sh", "remote_test.sh", "grpc_tensorflow_server.py", "k8s_tensorflow.py":
+    for name in "local_test.sh", "remote_test.sh", "grpc_tensorflow_server.py", "k8s_tensorflow.py", "tf-spawner":
         assert f"/libexec/muster/{name}" in listed.stdout
         (tmp_path / name).symlink_to(BINARY)
         done = subprocess.run([tmp_path / name, "--help"], capture_output=True, text=True, check=True,
                               env=dict(os.environ))
-        assert done.stdout.startswith(f"muster compat {name.split('.')[0]}: ")
+        assert done.stdout.startswith(f"muster compat {name.split('.')[0].replace('-', '_')}: ")

@@ -204,6 +204,16 @@ static void a_cluster_without_workers_or_parameter_servers_is_refused(void **sta
 	assert_string_equal(text_of(&last_call), "");
 }
 
+static void a_spawner_makes_nothing_yet(void **state)
+{
+	(void) state;
+	assert_string_equal(compat_name(compat_find("./tf-spawner")), "tf_spawner");
+	assert_int_equal(run("tf-spawner", "train.py"), EXIT_REFUSED);
+	assert_int_equal(run("tf-spawner", "-d"), EXIT_REFUSED);
+	assert_int_equal(run("tf-spawner", ""), EXIT_WRONG_USE);
+	assert_string_equal(text_of(&last_call), "");
+}
+
 static void a_server_keeps_its_cluster_and_its_place_in_it(void **state)
 {
 	(void) state;
@@ -294,6 +304,7 @@ int main(void)
 		TEST(servers_that_exist_need_no_setting_up),
 		TEST(a_generator_is_a_rendering),
 		TEST(a_cluster_without_workers_or_parameter_servers_is_refused),
+		TEST(a_spawner_makes_nothing_yet),
 		TEST(a_server_keeps_its_cluster_and_its_place_in_it),
 		TEST(what_a_server_was_not_told_is_empty),
 		TEST(verbose_may_be_told_in_three_ways),

@@ -1,0 +1,305 @@
+/* tf-spawner of CERN: a training script on a cluster, with its object names, labels and variables.
+ *
+ * What it would make is printed with --dry-run, for kubectl to take. */
+#include "kube/tf_spawner.h"
+#include "base/mem.h"
+#include "base/names.h"
+#include "base/yaml.h"
+#include "cli/command.h"
+#include "cli/input.h"
+#include "cli/options.h"
+#include "cli/output.h"
+#include "cli/variables.h"
+#include "compat/programs.h"
+#include "core/job_files.h"
+#include "core/limits.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <sys/random.h>
+
+#define POD_FILE "pod.yaml"
+#define SERVICE_FILE "service.yaml"
+
+/* What files and options give. */
+struct reading {
+	struct text script;
+	struct text command;
+	struct variables variables;
+	struct json *pod;
+	struct json *service;
+	char *tag;
+};
+
+static void reading_done(struct reading *reading)
+{
+	text_done(&reading->script);
+	text_done(&reading->command);
+	variables_done(&reading->variables);
+	json_free(reading->pod);
+	json_free(reading->service);
+	free(reading->tag);
+}
+
+/* Text that goes into an object of the cluster. */
+static int read_text(const char *path, struct text *text, struct err *err)
+{
+	if (input_read(path, JOB_FILES_PART_SIZE, text, err))
+		return err->code;
+	if (text->len &&
+	    (memchr(text->bytes, '\0', text->len) || !text_is_utf8(text->bytes, text->len)))
+		return err_set(err, ERR_INVALID, "%s: not a text in UTF-8", path);
+	return 0;
+}
+
+static int read_object(const char *path, struct json **ret_object, struct err *err)
+{
+	struct text text CLEANUP(text_done) = {0};
+	struct document **documents;
+	size_t count;
+
+	if (input_read(path, LIMIT_DOCUMENT_SIZE, &text, err))
+		return err->code;
+	if (documents_read(text_of(&text), text.len, &documents, &count, err))
+		return err_prefix(err, "%s", path);
+	if (count == 1)
+		*ret_object = json_new_copy(document_root(documents[0]));
+	documents_free(documents, count);
+	return count == 1 ? 0
+			  : err_set(err, ERR_INVALID, "%s: one object is expected, not %zu", path,
+				    count);
+}
+
+/* A file that nobody named may be missing. */
+static int read_object_if_there(const char *path, struct json **ret_object, struct err *err)
+{
+	if (read_object(path, ret_object, err) != ERR_NOT_FOUND)
+		return err->code;
+	*err = (struct err){0};
+	return 0;
+}
+
+/* The template of the Services stands beside that of the Pods. */
+static char *service_path(const char *pod_file)
+{
+	const char *slash = strrchr(pod_file, '/');
+	int len = slash ? (int) (slash + 1 - pod_file) : 0;
+
+	return mem_format("%.*s%s", len, pod_file, SERVICE_FILE);
+}
+
+static int read_templates(const struct options *old, struct reading *reading, struct err *err)
+{
+	const char *pod_file = option_text(old, "pod-file");
+	char *service_file CLEANUP(mem_free_text) = service_path(pod_file);
+
+	if (option_is_given(old, "pod-file") ? read_object(pod_file, &reading->pod, err)
+					     : read_object_if_there(pod_file, &reading->pod, err))
+		return err->code;
+	return read_object_if_there(service_file, &reading->service, err);
+}
+
+/* Eight hexadecimal digits, as of a uuid. */
+static char *random_tag(void)
+{
+	unsigned char bytes[4] = {0};
+
+	/* Up to 256 bytes come whole once the pool is ready (getrandom(2)). */
+	if (getrandom(bytes, sizeof(bytes), 0) != sizeof(bytes))
+		memset(bytes, 0, sizeof(bytes));
+	return mem_format("%02x%02x%02x%02x", bytes[0], bytes[1], bytes[2], bytes[3]);
+}
+
+static int choose_tag(const struct options *old, const char *given, struct reading *reading,
+		      struct err *err)
+{
+	if (option_flag(old, "randomize-tag"))
+		reading->tag = random_tag();
+	else
+		reading->tag = mem_copy_text(given ? given : option_text(old, "tag"));
+	if (reading->tag[0] && name_is_label_value(reading->tag))
+		return 0;
+	return err_set(err, ERR_INVALID,
+		       "'%s' is no tag: up to 63 letters, digits, '-', '_' and '.', a letter or "
+		       "digit at both ends",
+		       reading->tag);
+}
+
+static int read_files(const struct options *old, const char *script, struct reading *reading,
+		      struct err *err)
+{
+	const char *command = option_text(old, "command");
+	const char *env_file = option_text(old, "env-file");
+
+	if (read_text(script, &reading->script, err))
+		return err->code;
+	if (command && read_text(command, &reading->command, err))
+		return err->code;
+	if (env_file && variables_add_file(&reading->variables, env_file, err))
+		return err->code;
+	return read_templates(old, reading, err);
+}
+
+static int print_objects(const struct options *old, const struct reading *reading)
+{
+	struct json *list CLEANUP(json_cleanup) = NULL;
+	struct err err = {0};
+	struct tf_spawner wanted = {
+		.n_workers = (int) option_number(old, "workers", 0),
+		.port = (int) option_number(old, "port", 0),
+		.tag = reading->tag,
+		.image = option_text(old, "image"),
+		.name_space = option_text(old, "namespace"),
+		.script = text_of(&reading->script),
+		.command = option_text(old, "command") ? text_of(&reading->command) : NULL,
+		.env = reading->variables.list,
+		.n_env = reading->variables.count,
+		.pod = reading->pod,
+		.service = reading->service,
+	};
+
+	if (tf_spawner_objects_new(&wanted, &list, &err))
+		return output_fail(&err);
+	output_add_objects(list, "yaml");
+	output_flush();
+	output_say("objects with the label " TF_SPAWNER_LABEL "=%s", reading->tag);
+	return EXIT_DONE;
+}
+
+static int spawn(const struct options *old, const char *script)
+{
+	struct reading reading CLEANUP(reading_done) = {0};
+	struct err err = {0};
+
+	if (!script) {
+		output_say("compat tf_spawner: no script specified");
+		return EXIT_WRONG_USE;
+	}
+	if (!option_flag(old, "dry-run")) {
+		output_say("objects cannot be made on a cluster yet, which comes with Kubernetes "
+			   "support: add --dry-run and '| kubectl create -f -'");
+		return EXIT_REFUSED;
+	}
+	if (choose_tag(old, NULL, &reading, &err) || read_files(old, script, &reading, &err)) {
+		output_say("%s", err.text);
+		return EXIT_WRONG_USE;
+	}
+	return print_objects(old, &reading);
+}
+
+/* A label behind -d is the tag: so its document says. */
+static int delete (const struct options *old, const char *label)
+{
+	struct reading reading CLEANUP(reading_done) = {0};
+	struct text text CLEANUP(text_done) = {0};
+	const char *name_space = option_text(old, "namespace");
+	struct err err = {0};
+
+	if (choose_tag(old, label, &reading, &err))
+		return output_fail(&err);
+	text_addf(&text, "kubectl delete%s%s services,configmaps,pods -l " TF_SPAWNER_LABEL "=%s",
+		  name_space ? " -n " : "", name_space ? name_space : "", reading.tag);
+	if (!option_flag(old, "dry-run")) {
+		output_say(
+			"objects cannot be deleted on a cluster yet, which comes with Kubernetes "
+			"support; this does it: %s",
+			text_of(&text));
+		return EXIT_REFUSED;
+	}
+	text_add_char(&text, '\n');
+	output_add(&text);
+	return EXIT_DONE;
+}
+
+static bool check_namespace(const struct options *old)
+{
+	const char *name_space = option_text(old, "namespace");
+
+	if (!name_space || name_is_dns_label(name_space))
+		return true;
+	output_say("--namespace: '%s' is no name for a namespace", name_space);
+	return false;
+}
+
+static int tf_spawner_run(const struct options *old)
+{
+	const char *argument = options_arguments(old, &(size_t){0})[0];
+
+	if (!check_namespace(old))
+		return EXIT_WRONG_USE;
+	return option_flag(old, "delete") ? delete (old, argument) : spawn(old, argument);
+}
+
+static const struct option_row rows_of_tf_spawner[] = {
+	{.name = "delete",
+	 .letter = 'd',
+	 .kind = OPTION_FLAG,
+	 .one_line = "delete what has the label, which may stand behind it"},
+	{.name = "workers",
+	 .letter = 'w',
+	 .kind = OPTION_NUMBER,
+	 .value_name = "N",
+	 .otherwise = "2",
+	 .low = 1,
+	 .high = LIMIT_REPLICAS,
+	 .one_line = "number of workers"},
+	{.name = "namespace",
+	 .letter = 'n',
+	 .kind = OPTION_TEXT,
+	 .value_name = "NAMESPACE",
+	 .one_line = "the namespace, if not that of the kubeconfig"},
+	{.name = "port",
+	 .letter = 'p',
+	 .kind = OPTION_NUMBER,
+	 .value_name = "PORT",
+	 .otherwise = "1999",
+	 .low = 1,
+	 .high = 65535,
+	 .one_line = "where workers listen"},
+	{.name = "command",
+	 .letter = 'c',
+	 .kind = OPTION_TEXT,
+	 .value_name = "FILE",
+	 .one_line = "a shell script that runs the training script"},
+	{.name = "pod-file",
+	 .kind = OPTION_TEXT,
+	 .value_name = "FILE",
+	 .otherwise = POD_FILE,
+	 .one_line = "template of the Pods; " SERVICE_FILE " beside it is that of the Services"},
+	{.name = "tag",
+	 .letter = 't',
+	 .kind = OPTION_TEXT,
+	 .value_name = "TAG",
+	 .otherwise = "tf-spawner",
+	 .one_line = "value of the label " TF_SPAWNER_LABEL},
+	{.name = "randomize-tag",
+	 .letter = 'r',
+	 .kind = OPTION_FLAG,
+	 .one_line = "a random tag, whatever -t says"},
+	{.name = "env-file",
+	 .letter = 'e',
+	 .kind = OPTION_TEXT,
+	 .value_name = "FILE",
+	 .one_line = "variables for every worker, lines of NAME=VALUE"},
+	{.name = "image",
+	 .letter = 'i',
+	 .kind = OPTION_TEXT,
+	 .value_name = "IMAGE",
+	 .otherwise = "tensorflow/tensorflow:2.1.0-py3",
+	 .one_line = "the container image"},
+	{.name = "dry-run",
+	 .kind = OPTION_FLAG,
+	 .one_line = "print the objects, or the command that deletes them, and do nothing"},
+	{0},
+};
+
+const struct command compat_tf_spawner = {
+	.name = "compat tf_spawner",
+	.arguments = "[OPTIONS] SCRIPT.py\n-d [OPTIONS] [LABEL]",
+	.one_line = "TF-Spawner: the objects of a training script on a cluster",
+	.examples = "  muster compat tf-spawner --dry-run -w 4 mnist.py | kubectl create -f -\n"
+		    "  muster compat tf-spawner --dry-run -d\n",
+	.options = rows_of_tf_spawner,
+	.most_arguments = 1,
+	.run = tf_spawner_run,
+};
