@@ -55,7 +55,6 @@ int cluster_spec_set_own(struct cluster_spec *spec, const char *job_name, int in
 			 struct err *err) MUST_USE;
 
 /* NULL: the cluster has none. */
-const struct spec_job *cluster_spec_job(const struct cluster_spec *spec, const char *name);
 const struct spec_task *cluster_spec_task(const struct cluster_spec *spec, const char *job_name,
 					  int index);
 /* The address at which we serve; NULL while nobody has said which task we are. */
