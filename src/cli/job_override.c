@@ -5,6 +5,7 @@
 #include "cli/job_name.h"
 #include "core/job.h"
 #include "core/job_build.h"
+#include "core/pod_template.h"
 
 void job_override_identity(const struct options *options, struct json *root)
 {
@@ -65,20 +66,6 @@ static void allow_restarts(struct json *role)
 		json_set_string(role, "restartPolicy", restart_policy_words[RESTART_ON_FAILURE]);
 }
 
-/* The container of a Pod template that trains, see struct container. */
-static struct json *find_container(const struct json *role)
-{
-	struct json *containers = json_get_path(role, "template", "spec", "containers", NULL);
-
-	for (size_t i = 0; i < json_count(containers); i++) {
-		struct json *container = json_at(containers, i);
-
-		if (text_equals(json_as_string(json_get(container, "name"), ""), "tensorflow"))
-			return container;
-	}
-	return json_at(containers, 0);
-}
-
 void job_override(const struct options *options, const struct variables *variables,
 		  struct json *document)
 {
@@ -91,6 +78,7 @@ void job_override(const struct options *options, const struct variables *variabl
 	for (size_t i = 0; json_member(roles, i, &title, &role); i++) {
 		if (option_number(options, "max-restarts", 0) != 0)
 			allow_restarts(role);
-		job_document_add_env(find_container(role), variables->list, variables->count);
+		job_document_add_env(pod_template_container(json_get(role, "template")),
+				     variables->list, variables->count);
 	}
 }
