@@ -118,7 +118,7 @@ static void add_string(struct text *text, const char *string)
 		while (*letter && *letter != *at)
 			letter += 2;
 		if (*letter)
-			text_addf(text, "\\%c", letter[1]);
+			text_add_bytes(text, (char[]){'\\', letter[1]}, 2);
 		else
 			text_addf(text, "\\u%04x", byte);
 	}

@@ -147,7 +147,8 @@ size_t text_utf8_length(const char *bytes, size_t len)
 bool text_is_utf8(const char *bytes, size_t len)
 {
 	for (size_t length; len > 0; bytes += length, len -= length) {
-		length = text_utf8_length(bytes, len);
+		/* Nearly all of nearly every text is ASCII. */
+		length = (unsigned char) *bytes < 0x80 ? 1 : text_utf8_length(bytes, len);
 		if (length == 0)
 			return false;
 	}

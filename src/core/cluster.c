@@ -92,13 +92,26 @@ static struct json *dense_cluster_new(const struct cluster *cluster)
 	return object;
 }
 
-static struct json *dense_new(const struct cluster *cluster, const struct role *role, int index)
+void cluster_add_dense_cluster(const struct cluster *cluster, struct text *text)
 {
-	struct json *config = json_new_object();
+	struct json *object CLEANUP(json_cleanup) = dense_cluster_new(cluster);
 
-	json_set(config, "cluster", dense_cluster_new(cluster));
-	json_set(config, "task", task_new(dense_name(cluster->job, role), index));
-	return config;
+	json_add_compact(text, object);
+}
+
+static void add_dense(const struct cluster *cluster, const struct role *role, int index,
+		      struct text *text)
+{
+	struct json *task CLEANUP(json_cleanup) = task_new(dense_name(cluster->job, role), index);
+
+	text_add(text, "{\"cluster\":");
+	if (cluster->dense_cluster)
+		text_add(text, cluster->dense_cluster);
+	else
+		cluster_add_dense_cluster(cluster, text);
+	text_add(text, ",\"task\":");
+	json_add_compact(text, task);
+	text_add_char(text, '}');
 }
 
 static struct json *kubeflow_new(const struct cluster *cluster, const struct role *role, int index)
@@ -157,17 +170,14 @@ static struct json *sparse_new(const struct cluster *cluster, const struct role 
 	return config;
 }
 
-static struct json *tf_config_new(const struct cluster *cluster, enum tf_config_style style,
-				  const struct role *role, int index)
+static void add_kubeflow(const struct cluster *cluster, const struct role *role, int index,
+			 struct text *text)
 {
-	switch (style) {
-	case TF_CONFIG_DENSE:
-		return dense_new(cluster, role, index);
-	case TF_CONFIG_KUBEFLOW:
-		return cluster->job->is_dynamic ? sparse_new(cluster, role, index)
-						: kubeflow_new(cluster, role, index);
-	}
-	return NULL;
+	struct json *config CLEANUP(json_cleanup) = cluster->job->is_dynamic
+							    ? sparse_new(cluster, role, index)
+							    : kubeflow_new(cluster, role, index);
+
+	json_add_compact(text, config);
 }
 
 void cluster_add_tf_config(const struct cluster *cluster, enum tf_config_style style,
@@ -176,10 +186,14 @@ void cluster_add_tf_config(const struct cluster *cluster, enum tf_config_style s
 	const struct role *role = job_role(cluster->job, role_name);
 
 	assert(role);
-
-	struct json *config CLEANUP(json_cleanup) = tf_config_new(cluster, style, role, index);
-
-	json_add_compact(text, config);
+	switch (style) {
+	case TF_CONFIG_DENSE:
+		add_dense(cluster, role, index, text);
+		return;
+	case TF_CONFIG_KUBEFLOW:
+		add_kubeflow(cluster, role, index, text);
+		return;
+	}
 }
 
 bool cluster_has_kubeflow_tf_config(const struct job *job)

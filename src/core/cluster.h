@@ -26,6 +26,9 @@ struct cluster {
 	const char *coordinator_host; /* where rank 0 meets the others: MASTER_ADDR,
 					 JAX_COORDINATOR_ADDRESS */
 	int coordinator_port;
+	/* What cluster_add_dense_cluster adds, made once by who describes many replicas; NULL: it
+	 * is made for each. */
+	const char *dense_cluster;
 	/* Each replica is a machine of its own, as a Pod is: LOCAL_RANK, which picks a GPU of this
 	 * machine, is 0 then. */
 	bool has_own_machines;
@@ -42,6 +45,10 @@ enum tf_config_style {
 /* Appends the compact JSON for one replica. */
 void cluster_add_tf_config(const struct cluster *cluster, enum tf_config_style style,
 			   const char *role, int index, struct text *text);
+
+/* Appends the part of a dense TF_CONFIG that all replicas have in common, the value of `cluster`.
+ */
+void cluster_add_dense_cluster(const struct cluster *cluster, struct text *text);
 
 /* False where training-operator sets no TF_CONFIG at all: exactly one replica over the known roles.
  * TF_CONFIG_DENSE is always set. */

@@ -29,7 +29,12 @@ static size_t find(const struct environment *environment, const char *name, size
 void environment_set(struct environment *environment, const char *name, const char *value)
 {
 	size_t at = find(environment, name, strlen(name));
-	char *entry = mem_format("%s=%s", name, value);
+	struct text text = {0};
+
+	text_add(&text, name);
+	text_add_char(&text, '=');
+	text_add(&text, value);
+	char *entry = text_take(&text);
 
 	if (at < environment->count) {
 		free(environment->entries[at]);

@@ -59,6 +59,14 @@ static void set_coordinator(struct objects *objects)
 		leader->port == COORDINATOR_PORT ? COORDINATOR_PORT + 1 : COORDINATOR_PORT;
 }
 
+static void set_dense_cluster(struct objects *objects)
+{
+	struct text text CLEANUP(text_done) = {0};
+
+	cluster_add_dense_cluster(&objects->cluster, &text);
+	objects->cluster.dense_cluster = arena_copy_text(objects->arena, text_of(&text));
+}
+
 struct objects *objects_new(const struct job *job)
 {
 	struct objects *objects = mem_new(sizeof(*objects));
@@ -68,6 +76,7 @@ struct objects *objects_new(const struct job *job)
 	objects->cluster = (struct cluster){.job = job, .has_own_machines = true};
 	set_addresses(objects);
 	set_coordinator(objects);
+	set_dense_cluster(objects);
 	return objects;
 }
 
@@ -119,6 +128,15 @@ static struct json *pod_metadata_new(const struct job *job, const struct role *r
 	return metadata;
 }
 
+static struct json *variable_new(const char *name, const char *value)
+{
+	struct json *variable = json_new_object();
+
+	json_set_string(variable, "name", name);
+	json_set_string(variable, "value", value);
+	return variable;
+}
+
 /* Before the container's own, so that these can speak of ours, $(WORKER_NUMBER), and win over them.
  */
 static void set_environment(const struct objects *objects, const struct role *role, int index,
@@ -131,17 +149,12 @@ static void set_environment(const struct objects *objects, const struct role *ro
 	environment_set(&environment, "PYTHONUNBUFFERED", "1");
 	cluster_add_environment(&objects->cluster, role->name, index, attempt, &environment);
 	for (size_t i = 0; i < environment.count; i++) {
-		char *name CLEANUP(mem_free_text) = mem_copy_text(environment.entries[i]);
-		char *value = strchr(name, '=');
-		struct json *entry;
+		const char *equals = strchr(environment.entries[i], '=');
+		char *name CLEANUP(mem_free_text) = mem_copy_bytes(
+			environment.entries[i], (size_t) (equals - environment.entries[i]));
 
-		*value++ = '\0';
-		if (pod_template_find(own, "name", name))
-			continue;
-		entry = json_new_object();
-		json_set_string(entry, "name", name);
-		json_set_string(entry, "value", value);
-		json_append(list, entry);
+		if (!pod_template_find(own, "name", name))
+			json_append(list, variable_new(name, equals + 1));
 	}
 	for (size_t i = 0; i < json_count(own); i++)
 		json_append(list, json_ref(json_at(own, i)));

@@ -203,6 +203,36 @@ static void a_master_leads_as_a_chief_does(void **state)
 	assert_variable(&addressed, "master", 0, "MUSTER_ROLE", "master");
 }
 
+static void each_replica_may_be_a_machine_of_its_own(void **state)
+{
+	(void) state;
+	struct job *job CLEANUP(job_cleanup) = read_job("every_role", JOB_STRICT);
+	struct addressed addressed CLEANUP(addressed_done) = addressed_of(job, TF_CONFIG_DENSE);
+
+	addressed.cluster.has_own_machines = true;
+	assert_variable(&addressed, "worker", 1, "RANK", "2");
+	assert_variable(&addressed, "worker", 1, "LOCAL_RANK", "0");
+	assert_variable(&addressed, "worker", 1, "LOCAL_WORLD_SIZE", "1");
+	assert_variable(&addressed, "worker", 1, "GROUP_RANK", "2");
+	assert_variable(&addressed, "worker", 1, "GROUP_WORLD_SIZE", "3");
+}
+
+static void what_all_have_in_common_can_be_made_once(void **state)
+{
+	(void) state;
+	struct job *job CLEANUP(job_cleanup) = read_job("every_role", JOB_STRICT);
+	struct addressed addressed CLEANUP(addressed_done) = addressed_of(job, TF_CONFIG_DENSE);
+	struct text common CLEANUP(text_done) = {0};
+	struct text made CLEANUP(text_done) = {0};
+	struct text kept CLEANUP(text_done) = {0};
+
+	describe(job, TF_CONFIG_DENSE, &made);
+	cluster_add_dense_cluster(&addressed.cluster, &common);
+	addressed.cluster.dense_cluster = text_of(&common);
+	cluster_add_tf_config(&addressed.cluster, TF_CONFIG_DENSE, "ps", 1, &kept);
+	assert_non_null(strstr(text_of(&made), text_of(&kept)));
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -210,6 +240,8 @@ int main(void)
 		cmocka_unit_test(a_custom_domain_stands_behind_svc),
 		cmocka_unit_test(the_world_is_the_chief_then_the_workers),
 		cmocka_unit_test(a_master_leads_as_a_chief_does),
+		cmocka_unit_test(each_replica_may_be_a_machine_of_its_own),
+		cmocka_unit_test(what_all_have_in_common_can_be_made_once),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
