@@ -1,0 +1,248 @@
+/* From the general to the particular: what the Pod says of itself, then the container that trains,
+ * then who wanted its end. */
+#include "kube/pod_observed.h"
+
+#include "base/text.h"
+#include "core/failure.h"
+#include "core/pod_template.h"
+#include "kube/objects.h"
+
+#include <limits.h>
+
+#define TRAINING_CONTAINER "tensorflow"
+#define CODE_OF_SIGNAL 128 /* container run-times say 128 + n, as shells do */
+#define LAST_SIGNAL 64
+
+static const char *word(const struct json *object, const char *key)
+{
+	return json_as_string(json_get(object, key), NULL);
+}
+
+/* A program that never began has times at the epoch, which counts as unset too. */
+static msec time_at(const struct json *object, const char *key)
+{
+	const char *text = word(object, key);
+	msec time = MSEC_UNSET;
+
+	return text && text_read_time(text, &time, NULL) == 0 && time > 0 ? time : MSEC_UNSET;
+}
+
+static bool read_number(const struct json *labels, const char *key, int *ret_number)
+{
+	const char *text = word(labels, key);
+	int64_t number;
+
+	if (!text || text_read_int(text, 0, INT_MAX, &number, NULL) < 0)
+		return false;
+	*ret_number = (int) number;
+	return true;
+}
+
+static bool is_owned_by(const struct json *metadata, const char *uid)
+{
+	return pod_template_find(json_get(metadata, "ownerReferences"), "uid", uid) != NULL;
+}
+
+/* Who it is. */
+static bool read_labels(const struct json *metadata, const struct job *job, struct arena *arena,
+			struct observed_replica *replica)
+{
+	const struct json *labels = json_get(metadata, "labels");
+	const char *role = word(labels, OBJECTS_LABEL_ROLE);
+
+	if (!role || !text_equals(word(labels, OBJECTS_LABEL_JOB), job->name) ||
+	    !is_owned_by(metadata, job->uid))
+		return false;
+	replica->role = arena_copy_text(arena, role);
+	return read_number(labels, OBJECTS_LABEL_INDEX, &replica->index) &&
+	       read_number(labels, OBJECTS_LABEL_ATTEMPT, &replica->attempt);
+}
+
+/* A Pod whose phase is Unknown ran when its node was last heard of. */
+static enum observed_phase phase_of(const struct json *status)
+{
+	const char *phase = word(status, "phase");
+
+	if (text_equals(phase, "Succeeded"))
+		return OBSERVED_SUCCEEDED;
+	if (text_equals(phase, "Failed"))
+		return OBSERVED_FAILED;
+	return text_equals(phase, "Running") || text_equals(phase, "Unknown") ? OBSERVED_RUNNING
+									      : OBSERVED_STARTING;
+}
+
+static void set_reason(struct observed_replica *replica, struct arena *arena, const char *reason,
+		       const char *message)
+{
+	replica->reason = arena_copy_text(arena, reason);
+	replica->message = arena_copy_text(arena, message);
+}
+
+static void read_exit_code(const struct json *terminated, struct observed_replica *replica)
+{
+	int64_t code = json_as_integer(json_get(terminated, "exitCode"), -1);
+	int64_t signal = json_as_integer(json_get(terminated, "signal"), 0);
+
+	if (signal == 0 && code > CODE_OF_SIGNAL && code <= CODE_OF_SIGNAL + LAST_SIGNAL)
+		signal = code - CODE_OF_SIGNAL;
+	if (signal > 0 && signal <= LAST_SIGNAL)
+		replica->signal = (int) signal;
+	else if (code >= 0 && code <= INT_MAX)
+		replica->exit_code = (int) code;
+}
+
+/* "Completed" and "Error" say nothing that the code does not. */
+static void read_reason_of_end(const struct json *terminated, struct arena *arena,
+			       struct observed_replica *replica)
+{
+	const char *reason = word(terminated, "reason");
+	const char *message = word(terminated, "message");
+
+	if (text_equals(reason, "StartError") || text_equals(reason, "ContainerCannotRun")) {
+		replica->exit_code = -1; /* the run-time's, not the program's */
+		replica->started_at = MSEC_UNSET;
+		set_reason(replica, arena, FAILURE_START_FAILED, message);
+	} else if (reason && !text_equals(reason, "Completed") && !text_equals(reason, "Error")) {
+		set_reason(replica, arena, reason, message);
+	}
+}
+
+static void read_terminated(const struct json *terminated, struct arena *arena,
+			    struct observed_replica *replica)
+{
+	read_exit_code(terminated, replica);
+	replica->phase = replica->exit_code == 0 ? OBSERVED_SUCCEEDED : OBSERVED_FAILED;
+	replica->started_at = time_at(terminated, "startedAt");
+	replica->ended_at = time_at(terminated, "finishedAt");
+	read_reason_of_end(terminated, arena, replica);
+}
+
+/* The ordinary steps on the way need no reason. */
+static bool is_on_its_way(const char *reason)
+{
+	return !reason || text_equals(reason, "ContainerCreating") ||
+	       text_equals(reason, "PodInitializing");
+}
+
+static void read_waiting(const struct json *waiting, struct arena *arena,
+			 struct observed_replica *replica)
+{
+	const char *reason = word(waiting, "reason");
+	const char *message = word(waiting, "message");
+
+	if (observed_is_live(replica))
+		replica->phase = OBSERVED_STARTING;
+	if (!is_on_its_way(reason))
+		set_reason(replica, arena, reason, message ? message : reason);
+}
+
+static void read_container(const struct json *status, const struct role *role, struct arena *arena,
+			   struct observed_replica *replica)
+{
+	const struct json *list = json_get(status, "containerStatuses");
+	const char *name = role ? role->container.name : NULL;
+	const struct json *container =
+		pod_template_find(list, "name", name ? name : TRAINING_CONTAINER);
+	const struct json *state = json_get(container ? container : json_at(list, 0), "state");
+
+	if (json_get(state, "terminated"))
+		read_terminated(json_get(state, "terminated"), arena, replica);
+	else if (json_get(state, "waiting"))
+		read_waiting(json_get(state, "waiting"), arena, replica);
+	else if (json_get(state, "running"))
+		replica->started_at = time_at(json_get(state, "running"), "startedAt");
+}
+
+/* A container that runs before the one that trains, and does not let it begin. */
+static void read_init_container(const struct json *container, struct arena *arena,
+				struct observed_replica *replica)
+{
+	const struct json *waiting = json_get_path(container, "state", "waiting", NULL);
+	const struct json *terminated = json_get_path(container, "state", "terminated", NULL);
+	int64_t code = json_as_integer(json_get(terminated, "exitCode"), 0);
+
+	if (code != 0 && replica->phase == OBSERVED_FAILED) {
+		replica->ended_at = time_at(terminated, "finishedAt");
+		replica->reason = "InitContainerFailed";
+		replica->message =
+			arena_format(arena, "init container '%s' exited with code %d",
+				     json_as_string(json_get(container, "name"), ""), (int) code);
+	} else if (waiting) {
+		read_waiting(waiting, arena, replica);
+	}
+}
+
+static void read_init_containers(const struct json *status, struct arena *arena,
+				 struct observed_replica *replica)
+{
+	const struct json *list = json_get(status, "initContainerStatuses");
+
+	for (size_t i = 0; i < json_count(list) && !replica->reason; i++)
+		read_init_container(json_at(list, i), arena, replica);
+}
+
+/* Of the whole Pod: "Evicted", "DeadlineExceeded", "NodeLost". What the container died of is nearer
+ * to the cause. */
+static void read_reason_of_pod(const struct json *status, struct arena *arena,
+			       struct observed_replica *replica)
+{
+	const char *reason = word(status, "reason");
+
+	if (reason && !replica->reason && !observed_is_live(replica))
+		set_reason(replica, arena, reason, word(status, "message"));
+}
+
+/* Who takes the Pod away, or why there is no place for it. */
+static void read_condition(const struct json *condition, struct arena *arena,
+			   struct observed_replica *replica)
+{
+	const char *type = word(condition, "type");
+	const char *value = word(condition, "status");
+	bool is_unplaced = text_equals(type, "PodScheduled") && text_equals(value, "False") &&
+			   !replica->reason;
+	bool is_disrupted = text_equals(type, "DisruptionTarget") && text_equals(value, "True");
+
+	if (is_unplaced || is_disrupted)
+		set_reason(replica, arena, word(condition, "reason"), word(condition, "message"));
+}
+
+static void read_conditions(const struct json *status, struct arena *arena,
+			    struct observed_replica *replica)
+{
+	const struct json *conditions = json_get(status, "conditions");
+
+	for (size_t i = 0; i < json_count(conditions); i++)
+		read_condition(json_at(conditions, i), arena, replica);
+}
+
+/* deletionTimestamp is the end of the grace time, not its beginning. */
+static void read_deletion(const struct json *metadata, struct observed_replica *replica)
+{
+	msec grace = json_as_integer(json_get(metadata, "deletionGracePeriodSeconds"), 0) *
+		     MSEC_PER_SECOND;
+
+	replica->kill_at = time_at(metadata, "deletionTimestamp");
+	if (replica->kill_at == MSEC_UNSET)
+		return;
+	replica->stop_asked_at = replica->kill_at - grace;
+	replica->is_killed = grace == 0;
+}
+
+bool pod_observed_read(const struct json *pod, const struct job *job, struct arena *arena,
+		       struct observed_replica *ret_replica)
+{
+	const struct json *metadata = json_get(pod, "metadata");
+	const struct json *status = json_get(pod, "status");
+	struct observed_replica replica = {.exit_code = -1};
+
+	if (!read_labels(metadata, job, arena, &replica))
+		return false;
+	replica.phase = phase_of(status);
+	read_container(status, job_role(job, replica.role), arena, &replica);
+	read_init_containers(status, arena, &replica);
+	read_reason_of_pod(status, arena, &replica);
+	read_conditions(status, arena, &replica);
+	read_deletion(metadata, &replica);
+	*ret_replica = replica;
+	return true;
+}

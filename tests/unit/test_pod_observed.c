@@ -1,0 +1,260 @@
+/* Pods as a real cluster showed them (Kubernetes 1.36 with containerd), in tests/golden/pods/: what
+ * muster does not look at was left out, and an owner was added. */
+#include "unit.h"
+
+#include "base/mem.h"
+#include "base/text.h"
+#include "io/file.h"
+#include "kube/pod_observed.h"
+
+#include <signal.h>
+
+#define OWNER "5d0c1f3e-owner"
+
+struct scene {
+	struct arena *arena;
+	struct role role;
+	struct job job;
+	struct observed_replica seen;
+};
+
+static int set_up(void **state)
+{
+	struct scene *scene = mem_new(sizeof(*scene));
+
+	scene->arena = arena_new();
+	scene->role = (struct role){
+		.kind = ROLE_WORKER, .name = "worker", .container = {.name = "tensorflow"}};
+	scene->job =
+		(struct job){.name = "digits", .uid = OWNER, .roles = &scene->role, .n_roles = 1};
+	*state = scene;
+	return 0;
+}
+
+static int tear_down(void **state)
+{
+	struct scene *scene = *state;
+
+	arena_free(scene->arena);
+	free(scene);
+	return 0;
+}
+
+static struct json *pod_of(const char *name)
+{
+	char *path CLEANUP(mem_free_text) = mem_format(GOLDEN_FOLDER "/pods/%s.json", name);
+	char *bytes CLEANUP(mem_free_text) = NULL;
+	struct json *pod;
+	struct err err = {0};
+	size_t len;
+
+	if (file_read_whole(path, JSON_SIZE_LIMIT, &bytes, &len, &err) < 0 ||
+	    json_read(bytes, len, &pod, &err) < 0)
+		fail_msg("%s", err.text);
+	return pod;
+}
+
+static const struct observed_replica *look(void **state, const char *name)
+{
+	struct scene *scene = *state;
+	struct json *pod CLEANUP(json_cleanup) = pod_of(name);
+
+	assert_true(pod_observed_read(pod, &scene->job, scene->arena, &scene->seen));
+	return &scene->seen;
+}
+
+static msec time_of(const char *text)
+{
+	msec time;
+
+	assert_int_equal(text_read_time(text, &time, NULL), 0);
+	return time;
+}
+
+static void labels_say_which_replica_it_is(void **state)
+{
+	const struct observed_replica *seen = look(state, "sidecar");
+
+	assert_string_equal(seen->role, "worker");
+	assert_int_equal(seen->index, 11);
+	assert_int_equal(seen->attempt, 0);
+}
+
+static void a_pod_of_an_earlier_job_of_the_same_name_is_none_of_ours(void **state)
+{
+	struct scene *scene = *state;
+	struct json *pod CLEANUP(json_cleanup) = pod_of("running");
+
+	scene->job.uid = "of-a-later-job";
+	assert_false(pod_observed_read(pod, &scene->job, scene->arena, &scene->seen));
+}
+
+static void a_pod_without_our_labels_is_none_of_ours(void **state)
+{
+	struct scene *scene = *state;
+	struct json *pod CLEANUP(json_cleanup) = pod_of("running");
+	struct json *labels = json_get_path(pod, "metadata", "labels", NULL);
+
+	json_set_string(labels, "muster/index", "minus one");
+	assert_false(pod_observed_read(pod, &scene->job, scene->arena, &scene->seen));
+	json_remove(labels, "muster/index");
+	assert_false(pod_observed_read(pod, &scene->job, scene->arena, &scene->seen));
+}
+
+static void one_that_runs_says_since_when(void **state)
+{
+	const struct observed_replica *seen = look(state, "running");
+
+	assert_int_equal(seen->phase, OBSERVED_RUNNING);
+	assert_int_equal(seen->started_at, time_of("2026-11-21T20:27:43Z"));
+	assert_int_equal(seen->ended_at, MSEC_UNSET);
+	assert_int_equal(seen->stop_asked_at, MSEC_UNSET);
+	assert_int_equal(seen->exit_code, -1);
+	assert_null(seen->reason);
+}
+
+static void ends_have_codes(void **state)
+{
+	const struct observed_replica *seen = look(state, "completed");
+
+	assert_int_equal(seen->phase, OBSERVED_SUCCEEDED);
+	assert_int_equal(seen->exit_code, 0);
+	assert_null(seen->reason);
+	seen = look(state, "code-3");
+	assert_int_equal(seen->phase, OBSERVED_FAILED);
+	assert_int_equal(seen->exit_code, 3);
+	assert_int_equal(seen->ended_at, time_of("2026-11-21T20:27:43Z"));
+	assert_null(seen->reason);
+}
+
+static void a_container_beside_it_does_not_hold_an_end_up(void **state)
+{
+	const struct observed_replica *seen = look(state, "sidecar");
+
+	assert_int_equal(seen->phase, OBSERVED_SUCCEEDED);
+	assert_int_equal(seen->exit_code, 0);
+}
+
+static void out_of_memory_is_the_kernels_kill(void **state)
+{
+	const struct observed_replica *seen = look(state, "out-of-memory");
+
+	assert_int_equal(seen->phase, OBSERVED_FAILED);
+	assert_int_equal(seen->signal, SIGKILL);
+	assert_int_equal(seen->exit_code, -1);
+	assert_string_equal(seen->reason, "OOMKilled");
+}
+
+static void a_program_that_is_not_there_could_not_be_started(void **state)
+{
+	const struct observed_replica *seen = look(state, "no-program");
+
+	assert_int_equal(seen->phase, OBSERVED_FAILED);
+	assert_int_equal(seen->exit_code, -1);
+	assert_int_equal(seen->started_at, MSEC_UNSET);
+	assert_string_equal(seen->reason, "StartFailed");
+	assert_non_null(strstr(seen->message, "/no/such/program: no such file"));
+}
+
+static void what_stands_in_the_way_has_a_reason(void **state)
+{
+	static const struct {
+		const char *pod, *reason, *part;
+	} rows[] = {
+		{"unschedulable", "Unschedulable", "0/5 nodes are available: 1 Insufficient cpu"},
+		{"no-image", "ImagePullBackOff", "Back-off pulling image"},
+		{"bad-image", "ErrImagePull", "repository name must be lowercase"},
+		{"no-config", "CreateContainerConfigError", "configmap \"nothing\" not found"},
+	};
+
+	for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
+		const struct observed_replica *seen = look(state, rows[i].pod);
+
+		assert_int_equal(seen->phase, OBSERVED_STARTING);
+		assert_string_equal(seen->reason, rows[i].reason);
+		assert_non_null(strstr(seen->message, rows[i].part));
+	}
+}
+
+static void an_init_container_that_fails_is_named(void **state)
+{
+	const struct observed_replica *seen = look(state, "init-fails");
+
+	assert_int_equal(seen->phase, OBSERVED_FAILED);
+	assert_int_equal(seen->exit_code, -1);
+	assert_string_equal(seen->reason, "InitContainerFailed");
+	assert_string_equal(seen->message, "init container 'before' exited with code 4");
+}
+
+static void the_reason_of_the_whole_pod_counts_too(void **state)
+{
+	const struct observed_replica *seen = look(state, "deadline");
+
+	assert_int_equal(seen->phase, OBSERVED_FAILED);
+	assert_string_equal(seen->reason, "DeadlineExceeded");
+	assert_non_null(strstr(seen->message, "longer than the specified deadline"));
+}
+
+static void the_time_of_a_deletion_is_its_kill(void **state)
+{
+	const struct observed_replica *seen = look(state, "killed-asked");
+
+	assert_int_equal(seen->phase, OBSERVED_RUNNING);
+	assert_int_equal(seen->stop_asked_at, time_of("2026-11-21T20:27:47Z"));
+	assert_int_equal(seen->kill_at, time_of("2026-11-21T20:27:49Z"));
+	assert_false(seen->is_killed);
+	assert_null(seen->reason);
+	seen = look(state, "killed");
+	assert_int_equal(seen->phase, OBSERVED_FAILED);
+	assert_int_equal(seen->signal, SIGKILL);
+	assert_true(observed_was_asked_to_end(seen));
+}
+
+static void who_takes_a_pod_away_is_its_reason(void **state)
+{
+	const struct observed_replica *seen = look(state, "evicted-asked");
+
+	assert_int_equal(seen->phase, OBSERVED_RUNNING);
+	assert_string_equal(seen->reason, "EvictionByEvictionAPI");
+	assert_string_equal(seen->message, "Eviction API: evicting");
+	assert_string_equal(look(state, "evicted")->reason, "EvictionByEvictionAPI");
+}
+
+/* Pods that were just made, on a node that was lost, or written by something else. */
+static void what_is_missing_is_not_known(void **state)
+{
+	struct scene *scene = *state;
+	struct json *pod CLEANUP(json_cleanup) = pod_of("running");
+
+	json_remove(json_get(pod, "status"), "containerStatuses");
+	json_set_string(json_get(pod, "status"), "phase", "Unknown");
+	assert_true(pod_observed_read(pod, &scene->job, scene->arena, &scene->seen));
+	assert_int_equal(scene->seen.phase, OBSERVED_RUNNING);
+	json_remove(pod, "status");
+	assert_true(pod_observed_read(pod, &scene->job, scene->arena, &scene->seen));
+	assert_int_equal(scene->seen.phase, OBSERVED_STARTING);
+	assert_int_equal(scene->seen.exit_code, -1);
+}
+
+int main(void)
+{
+#define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
+	const struct CMUnitTest tests[] = {
+		TEST(labels_say_which_replica_it_is),
+		TEST(a_pod_of_an_earlier_job_of_the_same_name_is_none_of_ours),
+		TEST(a_pod_without_our_labels_is_none_of_ours),
+		TEST(one_that_runs_says_since_when),
+		TEST(ends_have_codes),
+		TEST(a_container_beside_it_does_not_hold_an_end_up),
+		TEST(out_of_memory_is_the_kernels_kill),
+		TEST(a_program_that_is_not_there_could_not_be_started),
+		TEST(what_stands_in_the_way_has_a_reason),
+		TEST(an_init_container_that_fails_is_named),
+		TEST(the_reason_of_the_whole_pod_counts_too),
+		TEST(the_time_of_a_deletion_is_its_kill),
+		TEST(who_takes_a_pod_away_is_its_reason),
+		TEST(what_is_missing_is_not_known),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
