@@ -7,7 +7,7 @@
 
 struct check_style {
 	bool has_color;
-	bool is_verbose; /* the network matrix, servers and devices in full */
+	bool is_verbose; /* the network matrix, though nothing is wrong with it */
 };
 
 /* "muster check: 2 workers and 2 parameter servers on this machine, model mnist" */

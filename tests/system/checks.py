@@ -78,6 +78,7 @@ def wait_for_job(muster, ending):
         for name in jobs_of(muster):
             if name.startswith("check-") and name.count("-") == 1 + ending.count("-") and name.endswith(ending):
                 return name
+        time.sleep(0.05)  # asking costs what is waited for
     raise AssertionError(f"no job of a check ends with '{ending}': {jobs_of(muster)}")
 
 

@@ -74,7 +74,7 @@ def test_a_killed_worker_restarts_both_which_go_on_from_the_checkpoint(muster, t
                        "--epochs", "15", "--checkpoint-dir", tmp_path / "checkpoint", env=PYTHON)
     before = read_until(run.stdout, "epoch 3/15", LIMIT)
     os.kill(pid_of(muster, "killed", "worker", 1), signal.SIGKILL)
-    after, said = run.communicate()
+    after, said = run.communicate(timeout=LIMIT)
     assert run.returncode == 0, said
 
     output = "".join(before) + after
@@ -101,8 +101,8 @@ def test_the_parameter_server_example_runs_from_its_file(muster):
 def assert_trained_on_bare_servers(output):
     assert accuracy_of(lines_of(output, "chief-0")) >= GOOD_ACCURACY
     for server in "worker-0", "worker-1", "ps-0":
-        (line,) = lines_of(output, server)
-        assert line.startswith(f"muster: {server} serves at grpc://127.0.0.1:")
+        first, *_ = lines_of(output, server)  # behind it TensorFlow may complain of its clients' leaving
+        assert first.startswith(f"muster: {server} serves at grpc://127.0.0.1:")
 
 
 def test_workers_and_parameter_servers_without_python_run_from_their_file(muster):
@@ -122,7 +122,7 @@ def test_a_killed_worker_of_a_parameter_server_job_restarts_alone(muster, server
                        PARAMETER_SERVER / "train.py", "--epochs", "15", env=PYTHON)
     before = read_until(run.stdout, "epoch 3/15", LIMIT)
     os.kill(pid_of(muster, "killed", "worker", 1), signal.SIGKILL)
-    after, said = run.communicate()
+    after, said = run.communicate(timeout=LIMIT)
     assert run.returncode == 0, said
 
     output = "".join(before) + after

@@ -1,24 +1,22 @@
-"""`muster server` with the real library: a Python client's session, a training job, and the bytes of ServerDef."""
+"""`muster server` with the real library: a Python client's session, and the bytes of ServerDef. Jobs that train on such
+servers are in test_examples.py."""
 
 import importlib.util
 import json
-import os
 import random
 import re
-import signal
 import subprocess
 import sys
 
 import pytest
 
-from conftest import ROOT, read_until, replicas
+from conftest import read_line
 from servers import free_port, make_stub
 
 pytestmark = pytest.mark.skipif(importlib.util.find_spec("tensorflow") is None,
                                 reason="the running Python has no TensorFlow")
 
 LIMIT = 900
-PARAMETER_SERVER = ROOT / "examples" / "parameter_server" / "train.py"
 
 # The virtual environment that runs the tests has the library too.
 PYTHON = {"VIRTUAL_ENV": sys.prefix}
@@ -48,7 +46,7 @@ def serving_cluster(muster):
     run = muster.start("run", "-w", "2", "--ps", "2", "--", "muster", "server", "-o", "json", env=PYTHON)
     lines, targets = [], {}
     while len(targets) < 4:
-        lines.append(run.stdout.readline())
+        lines.append(read_line(run.stdout, LIMIT))
         assert lines[-1], run.stderr.read()
         targets = {event["task"]: event["target"] for event in events_of(lines)}
     return run, targets
@@ -67,28 +65,6 @@ def test_a_session_lists_the_devices_and_runs_an_operation_on_each_of_four_tasks
     assert all(re.search(r"device:\w+:\d+$", device) for device in told["devices"])
     run.terminate()
     run.communicate(timeout=LIMIT)
-
-
-def test_servers_are_the_workers_and_the_parameter_server_of_a_job_that_trains(muster):
-    done = muster("run", "--chief", "-w", "2", "--ps", "1", "--ps-server", "--worker-server", PARAMETER_SERVER,
-                  code=0, limit=LIMIT, env=PYTHON)
-    assert float(re.search(r"chief-0 +\| test accuracy ([\d.]+)", done.stdout)[1]) >= 0.93
-    for server in ("ps-0", "worker-0", "worker-1"):
-        assert re.search(rf"{server} +\| muster: {server} serves at grpc://", done.stdout)
-
-
-def test_a_server_that_is_killed_while_a_job_trains_is_started_again(muster):
-    run = muster.start("run", "--name", "killed", "--chief", "-w", "2", "--ps", "1", "--max-restarts", "1",
-                       "--ps-server", "--worker-server", PARAMETER_SERVER, "--epochs", "15", env=PYTHON)
-    before = read_until(run.stdout, "epoch 3/15", LIMIT)
-    worker = next(replica for replica in replicas(muster.job("killed"))
-                  if (replica["role"], replica["index"]) == ("worker", 1))
-    os.kill(worker["pid"], signal.SIGKILL)
-    after, said = run.communicate()
-    assert run.returncode == 0, said
-    assert {replica["role"] + "-" + str(replica["index"]): replica["restarts"]
-            for replica in replicas(muster.job("killed"))} == {"chief-0": 0, "worker-0": 0, "worker-1": 1, "ps-0": 0}
-    assert float(re.search(r"chief-0 +\| test accuracy ([\d.]+)", "".join(before) + after)[1]) >= 0.93
 
 
 # The bytes. A stub writes down what it is given, so that nothing needs to serve.
