@@ -4,10 +4,10 @@
 #include "base/mem.h"
 #include "base/text.h"
 #include "io/folder.h"
+#include "own_folder.h"
 #include "tf/library_find.h"
 #include "tf/library_version.h"
 
-#include <fcntl.h>
 #include <stdio.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -15,7 +15,7 @@
 #define WHEEL "/lib/python3.11/site-packages"
 
 struct tree {
-	char root[64];
+	char root[OWN_FOLDER_SIZE];
 	char *texts[8]; /* what searches borrow */
 	size_t n_texts;
 };
@@ -24,8 +24,7 @@ static int make_tree(void **state)
 {
 	struct tree *tree = mem_new(sizeof(*tree));
 
-	strcpy(tree->root, "/tmp/muster-find-XXXXXX");
-	assert_non_null(mkdtemp(tree->root));
+	own_folder_make(tree->root);
 	*state = tree;
 	return 0;
 }
@@ -34,7 +33,7 @@ static int remove_tree(void **state)
 {
 	struct tree *tree = *state;
 
-	assert_int_equal(folder_remove(AT_FDCWD, tree->root, NULL), 0);
+	own_folder_remove(tree->root);
 	for (size_t i = 0; i < tree->n_texts; i++)
 		free(tree->texts[i]);
 	free(tree);
