@@ -1,0 +1,164 @@
+"""What tests on a real Kubernetes share: one cluster for all of them, a namespace for each, kubectl as the oracle.
+
+Simulated nodes take Pods in milliseconds and run nothing; what happens to their Pods is said by annotations
+(stages/pods.yaml). The real node runs containers of this machine. Here pytest itself enters the cluster's network, so
+that muster, kubectl and Python's own sockets all reach the API server, and nothing else of the tests changes.
+
+Nothing sleeps for luck: kubectl waits for the thing itself. LIMIT is only there so that a test that hangs ends.
+"""
+
+import json
+import os
+import pathlib
+import secrets
+import subprocess
+import sys
+
+import namespaces
+import programs
+import pytest
+
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+SCRIPT = pathlib.Path(__file__).resolve().parent / "cluster"
+LIMIT = 300
+
+
+def pytest_configure(config):
+    config.addinivalue_line("markers", "slow: takes more than some seconds (TensorFlow trains)")
+
+
+class Cluster:
+    """One that is up, in whose network this process is."""
+
+    def __init__(self, folder):
+        self.folder = folder
+        self.kubeconfig = folder / "admin.kubeconfig"
+        self.environment = {**os.environ, "KUBECONFIG": str(self.kubeconfig), "MUSTER_TEST_CLUSTER": str(folder),
+                            "PATH": f"{programs.folder()}:{os.environ['PATH']}"}
+
+    def kubectl(self, *arguments, code=0, **options):
+        """What it prints; `code` is the exit code that is expected."""
+        command = [programs.folder() / "kubectl", *map(str, arguments)]
+        done = subprocess.run(command, env=self.environment, capture_output=True, text=True, **options)
+        assert done.returncode == code, f"{arguments}: {done.returncode}\n{done.stdout}\n{done.stderr}"
+        return done.stdout
+
+    def load(self, image):
+        """An OCI image, a tar, for Pods on the real node."""
+        subprocess.run([SCRIPT, "load", image], check=True, env=self.environment, timeout=LIMIT)
+
+
+class Namespace:
+    """A namespace of the cluster that nothing else uses."""
+
+    def __init__(self, cluster):
+        self.cluster = cluster
+        self.name = f"test-{secrets.token_hex(4)}"
+
+    def kubectl(self, *arguments, **options):
+        return self.cluster.kubectl("--namespace", self.name, *arguments, **options)
+
+    def create(self, *objects):
+        text = json.dumps({"apiVersion": "v1", "kind": "List", "items": objects})
+        return self.kubectl("create", "-f", "-", input=text)
+
+    def get(self, *what):
+        return json.loads(self.kubectl("get", *what, "-o", "json"))
+
+    def wait(self, what, condition):
+        """Until `condition`, as in `kubectl wait --for`."""
+        self.kubectl("wait", f"--for={condition}", f"--timeout={LIMIT}s", what)
+
+    def until_phase(self, pod, phase):
+        """Waits for a phase of a Pod; gives the Pod."""
+        self.wait(f"pod/{pod}", f"jsonpath={{.status.phase}}={phase}")
+        return self.get("pod", pod)
+
+    def make(self):
+        """Pods need the account that a controller puts into each namespace."""
+        self.cluster.kubectl("create", "namespace", self.name)
+        self.wait("serviceaccount/default", "create")
+
+    def remove(self):
+        """What runs ends at once; the cluster's controllers do the rest."""
+        self.kubectl("delete", "pods", "--all", "--now", "--wait=false")
+        self.cluster.kubectl("delete", "namespace", self.name, "--wait=false")
+
+
+def pod(name, *, node, containers, annotations=None, **spec):
+    return {
+        "apiVersion": "v1",
+        "kind": "Pod",
+        "metadata": {"name": name, "labels": {"app": name}, "annotations": annotations or {}},
+        "spec": {"restartPolicy": "Never", "nodeSelector": {"type": node}, "containers": containers, **spec},
+    }
+
+
+def simulated_pod(name, **simulate):
+    """On a simulated node; `run_for="1s"` becomes the annotation simulate/run-for, and so on."""
+    annotations = {f"simulate/{key.replace('_', '-')}": str(value) for key, value in simulate.items()}
+    container = {"name": "tensorflow", "image": "registry.test/model:1"}
+    return pod(name, node="simulated", containers=[container], annotations=annotations,
+               tolerations=[{"operator": "Exists"}])
+
+
+def real_pod(name, *command, image="localhost/busybox:test", **spec):
+    """On the real node, where it really runs."""
+    container = {"name": "tensorflow", "image": image, "imagePullPolicy": "Never", "command": list(command)}
+    return pod(name, node="real", containers=[container], terminationGracePeriodSeconds=1, **spec)
+
+
+def python_pod(name, *arguments, environment=None, **spec):
+    """On the real node, with the Python that runs the tests (TensorFlow is in it) and the checkout, both read-only."""
+    made = real_pod(name, f"{sys.prefix}/bin/python", *map(str, arguments), image="localhost/host:test", **spec)
+    # The environment's folder may be a link to one beside it.
+    folders = {"usr": "/usr", "python": str(pathlib.Path(sys.prefix).parent), "checkout": str(ROOT)}
+    made["spec"]["volumes"] = [{"name": key, "hostPath": {"path": path}} for key, path in folders.items()]
+    container = made["spec"]["containers"][0]
+    container["volumeMounts"] = [{"name": key, "mountPath": path, "readOnly": True} for key, path in folders.items()]
+    container["env"] = [{"name": key, "value": value} for key, value in (environment or {}).items()]
+    return made
+
+
+def headless_service(name):
+    """Pods of subdomain `name` have DNS names before they are ready."""
+    return {
+        "apiVersion": "v1",
+        "kind": "Service",
+        "metadata": {"name": name},
+        "spec": {"clusterIP": "None", "publishNotReadyAddresses": True, "selector": {"subdomain": name}},
+    }
+
+
+def named(made, subdomain):
+    """The Pod with a name of its own in DNS: NAME.SUBDOMAIN."""
+    made["metadata"]["labels"]["subdomain"] = subdomain
+    made["spec"].update(hostname=made["metadata"]["name"], subdomain=subdomain)
+    return made
+
+
+def terminated(finished):
+    """How the first container of a Pod ended."""
+    return finished["status"]["containerStatuses"][0]["state"]["terminated"]
+
+
+@pytest.fixture(scope="session")
+def cluster():
+    """Up with a simulated and a real node; it ends with this process, whatever becomes of it."""
+    if not namespaces.are_allowed():
+        pytest.skip(namespaces.NOT_ALLOWED)
+    started = subprocess.run([SCRIPT, "up", "--node"], stdout=subprocess.PIPE, text=True)
+    assert started.returncode == 0, "the cluster did not start; what it said is above"
+    folder = pathlib.Path(started.stdout.strip())
+    namespaces.join_network(int((folder / "first").read_text()))
+    up = Cluster(folder)
+    yield up
+    subprocess.run([SCRIPT, "down"], check=True, env=up.environment)
+
+
+@pytest.fixture
+def namespace(cluster):
+    made = Namespace(cluster)
+    made.make()
+    yield made
+    made.remove()

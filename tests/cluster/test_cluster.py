@@ -1,0 +1,75 @@
+"""The test cluster itself: several at once, and nothing stays behind, however one ends."""
+
+import os
+import pathlib
+import select
+import signal
+import subprocess
+import time
+
+import pytest
+
+from conftest import LIMIT, SCRIPT
+
+
+def wait_until_gone(fd):
+    assert select.select([fd], [], [], LIMIT)[0]
+
+
+class Running:
+    """A control plane that ends with a process of the test."""
+
+    def __init__(self, cluster):
+        self.caller = subprocess.Popen(["sleep", "infinity"])
+        command = [SCRIPT, "up", "--caller", str(self.caller.pid)]
+        said = subprocess.run(command, check=True, stdout=subprocess.PIPE, text=True, env=cluster.environment)
+        self.folder = pathlib.Path(said.stdout.strip())
+        self.environment = {**cluster.environment, "MUSTER_TEST_CLUSTER": str(self.folder)}
+        self.keeper = int((self.folder / "lock").read_text())
+        # All others are in its process namespace, and the kernel lets it go only behind them.
+        self.first = os.pidfd_open(int((self.folder / "first").read_text()))
+        self.keeper_fd = os.pidfd_open(self.keeper)
+
+    def end(self):
+        self.caller.kill()
+        self.caller.wait()
+        wait_until_gone(self.keeper_fd)
+
+
+@pytest.fixture
+def second(cluster):
+    running = Running(cluster)
+    yield running
+    running.end()
+
+
+def test_two_clusters_know_nothing_of_each_other(cluster, second):
+    in_second = [SCRIPT, "exec", "kubectl"]
+    subprocess.run([*in_second, "create", "namespace", "only-there"], check=True, env=second.environment)
+    cluster.kubectl("get", "namespace", "only-there", code=1)
+    done = subprocess.run([*in_second, "get", "nodes", "-o", "name"], env=second.environment, capture_output=True, text=True)
+    assert done.stdout.split() == [f"node/simulated-{n}" for n in range(4)]
+
+
+def test_a_cluster_ends_with_its_caller(second):
+    second.caller.kill()
+    wait_until_gone(second.first)
+    wait_until_gone(second.keeper_fd)
+    assert not second.folder.exists()
+
+
+def test_a_killed_keeper_leaves_no_process_and_the_next_cluster_takes_its_folder_away(cluster, second):
+    os.kill(second.keeper, signal.SIGKILL)
+    wait_until_gone(second.first)
+    subprocess.run([SCRIPT, "env"], check=True, env=cluster.environment, stdout=subprocess.DEVNULL)
+    assert not second.folder.exists()
+
+
+def test_a_program_that_is_killed_is_started_again(second):
+    """A client has to survive an API server that comes back, and tests of that need one."""
+    subprocess.run([SCRIPT, "kill", "kube-apiserver"], check=True, env=second.environment)
+    asking = [SCRIPT, "exec", "kubectl", "get", "--raw", "/readyz"]
+    end = time.monotonic() + LIMIT
+    while subprocess.run(asking, env=second.environment, capture_output=True).returncode != 0:
+        assert time.monotonic() < end, "the API server never came back"
+        time.sleep(0.1)
