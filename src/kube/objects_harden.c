@@ -7,6 +7,8 @@
 #include <stdbool.h>
 
 #define USER 1000 /* the first one of a person, and in most images nobody */
+#define TEMPORARY_FOLDER "/tmp"
+#define TEMPORARY_VOLUME "muster-tmp"
 
 static bool says_who_runs(const struct json *security)
 {
@@ -30,26 +32,53 @@ static void set_bool_if_absent(struct json *object, const char *key, bool value)
 		json_set_bool(object, key, value);
 }
 
+static struct json *list_at(struct json *object, const char *key)
+{
+	if (!json_is(json_get(object, key), JSON_ARRAY))
+		json_set(object, key, json_new_array());
+	return json_get(object, key);
+}
+
 static void set_home(struct json *container)
 {
-	struct json *env = json_get(container, "env");
+	struct json *env = list_at(container, "env");
 	struct json *entry;
 
 	if (pod_template_find(env, "name", "HOME"))
 		return;
 	entry = json_new_object();
 	json_set_string(entry, "name", "HOME");
-	json_set_string(entry, "value", "/tmp");
+	json_set_string(entry, "value", TEMPORARY_FOLDER);
 	json_append(env, entry);
 }
 
-static void choose_user(struct json *security, struct json *container)
+/* In a minimal image there is none, or one that belongs to root. */
+static void add_temporary_folder(struct json *spec, struct json *container)
 {
+	struct json *volume, *mount;
+
+	if (pod_template_find(json_get(container, "volumeMounts"), "mountPath", TEMPORARY_FOLDER))
+		return;
+	volume = json_new_object();
+	json_set_string(volume, "name", TEMPORARY_VOLUME);
+	(void) json_object_at(volume, "emptyDir");
+	json_append(list_at(spec, "volumes"), volume);
+	mount = json_new_object();
+	json_set_string(mount, "name", TEMPORARY_VOLUME);
+	json_set_string(mount, "mountPath", TEMPORARY_FOLDER);
+	json_append(list_at(container, "volumeMounts"), mount);
+}
+
+static void choose_user(struct json *spec, struct json *container)
+{
+	struct json *security = json_get(spec, "securityContext");
+
 	json_set_bool(security, "runAsNonRoot", true);
 	json_set_integer(security, "runAsUser", USER);
 	json_set_integer(security, "runAsGroup", USER);
 	set_integer_if_absent(security, "fsGroup", USER);
 	set_home(container);
+	add_temporary_folder(spec, container);
 }
 
 static void set_seccomp_profile(struct json *security)
@@ -86,7 +115,7 @@ void objects_harden(struct json *spec, struct json *container)
 	struct json *security = json_object_at(spec, "securityContext");
 
 	if (!says_who_runs(security) && !says_who_runs(json_get(container, "securityContext")))
-		choose_user(security, container);
+		choose_user(spec, container);
 	set_seccomp_profile(security);
 	harden_containers(json_get(spec, "initContainers"));
 	harden_containers(json_get(spec, "containers"));

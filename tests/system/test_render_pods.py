@@ -137,6 +137,14 @@ def test_flags_shape_the_pods_of_a_file(muster, files):
     assert pods[0]["spec"]["containers"][0]["args"] == ["--lead", "$(MUSTER_ROLE)"]
 
 
+@pytest.mark.parametrize("script", ["", "   \n", "\ttab\n  lead\r\ntrail  \n---\n# c: d\n\xe4\u2028x\n\n\nend", "- a\n\x1b[0m\n"])
+def test_a_script_arrives_as_it_is(muster, files, script):
+    (files / "odd.py").write_bytes(script.encode())
+    text = muster("render", "--as", "pods", "--name", "digits", "odd.py", code=0).stdout
+    arrived = [item["data"] for item in kubectl.read(text) if item["metadata"]["name"] == "digits.files-0"]
+    assert arrived == [{"odd.py": script}]
+
+
 def test_a_binary_script_travels_as_bytes(muster, files):
     (files / "model.pyz").write_bytes(b"PK\x00\xff")
     maps = [item for item in objects_of(muster, "--as", "pods", "model.pyz") if "binaryData" in item]

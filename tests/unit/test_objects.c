@@ -179,6 +179,7 @@ static void what_the_template_says_is_not_hardened_away(void **state)
 	expect(json_get(spec, "terminationGracePeriodSeconds"), "5");
 	expect(json_get(spec, "restartPolicy"), "\"Never\"");
 	assert_null(variable(pod, "HOME"));
+	assert_null(json_get(pod_template_container(pod), "volumeMounts"));
 }
 
 static void a_silent_template_is_hardened(void **state)
@@ -196,6 +197,21 @@ static void a_silent_template_is_hardened(void **state)
 	expect(json_get(spec, "automountServiceAccountToken"), "false");
 	expect(json_get(spec, "terminationGracePeriodSeconds"), "30");
 	assert_string_equal(variable(pod, "HOME"), "/tmp");
+	expect(json_get(pod_template_container(pod), "volumeMounts"),
+	       "[{\"name\":\"muster-tmp\",\"mountPath\":\"/tmp\"}]");
+	expect(json_get(spec, "volumes"), "[{\"name\":\"muster-tmp\",\"emptyDir\":{}}]");
+}
+
+static void a_temporary_folder_and_a_home_that_were_asked_for_stay(void **state)
+{
+	(void) state;
+	struct job *job CLEANUP(job_cleanup) = job_of_container(
+		"", "env: [{name: HOME, value: /srv}], volumeMounts: [{name: x, mountPath: /tmp}]");
+	struct json *pod CLEANUP(json_cleanup) = pod_of(job, "worker", 0, 0, NULL);
+
+	assert_string_equal(variable(pod, "HOME"), "/srv");
+	expect(json_get(pod_template_container(pod), "volumeMounts"),
+	       "[{\"name\":\"x\",\"mountPath\":\"/tmp\"}]");
 }
 
 static void a_privileged_container_keeps_its_privileges(void **state)
@@ -310,6 +326,7 @@ int main(void)
 		cmocka_unit_test(labels_of_the_template_stay_and_ours_win),
 		cmocka_unit_test(what_the_template_says_is_not_hardened_away),
 		cmocka_unit_test(a_silent_template_is_hardened),
+		cmocka_unit_test(a_temporary_folder_and_a_home_that_were_asked_for_stay),
 		cmocka_unit_test(a_privileged_container_keeps_its_privileges),
 		cmocka_unit_test(ports_are_those_of_the_roles),
 		cmocka_unit_test(the_owner_remembers_the_job),
