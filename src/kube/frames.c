@@ -1,0 +1,89 @@
+#include "kube/frames.h"
+
+#include "base/names.h"
+
+#include <string.h>
+
+static const char *const type_words[] = {
+	[KUBE_ADDED] = "ADDED",       [KUBE_MODIFIED] = "MODIFIED", [KUBE_DELETED] = "DELETED",
+	[KUBE_BOOKMARK] = "BOOKMARK", [KUBE_ERROR] = "ERROR",
+};
+
+static bool is_blank(const char *line, size_t len)
+{
+	for (size_t i = 0; i < len; i++)
+		if (line[i] != ' ' && line[i] != '\t' && line[i] != '\r')
+			return false;
+	return true;
+}
+
+/* 0 with *ret_goes_on, or an error. */
+static int take_line(const char *line, size_t len, kube_event_fn fn, void *data, bool *ret_goes_on,
+		     struct err *err)
+{
+	struct json *frame CLEANUP(json_cleanup) = NULL;
+
+	*ret_goes_on = true;
+	if (is_blank(line, len))
+		return 0;
+	int rc = json_read(line, len, &frame, err);
+
+	if (rc < 0) {
+		err_prefix(err, "an event of the watch cannot be read");
+		return rc;
+	}
+	const char *word = json_as_string(json_get(frame, "type"), "");
+	int type = name_find_word(type_words, ARRAY_LEN(type_words), word);
+	const struct json *object = json_get(frame, "object");
+
+	if (type < 0 || !json_is(object, JSON_OBJECT))
+		return err_set(err, ERR_INVALID,
+			       "the server sent an event of the watch that is none (type '%.20s')",
+			       word);
+	const struct kube_event event = {(enum kube_event_type) type, object};
+
+	*ret_goes_on = fn(&event, data);
+	return 0;
+}
+
+/* A part of a line joins those that came before; whole lines never do. */
+static int keep_part(struct kube_frames *frames, const char *bytes, size_t len, struct err *err)
+{
+	if (len > KUBE_FRAME_LIMIT - frames->line.len)
+		return err_set(err, ERR_LIMIT, "an event of the watch is larger than %zu bytes",
+			       KUBE_FRAME_LIMIT);
+	text_add_bytes(&frames->line, bytes, len);
+	return 0;
+}
+
+int kube_frames_take(struct kube_frames *frames, const char *bytes, size_t len, kube_event_fn fn,
+		     void *data, struct err *err)
+{
+	const char *end = bytes + len;
+	bool goes_on = true;
+	int rc = 0;
+
+	for (const char *feed; rc == 0 && goes_on && bytes < end; bytes = feed + 1) {
+		feed = memchr(bytes, '\n', (size_t) (end - bytes));
+		if (!feed || frames->line.len)
+			rc = keep_part(frames, bytes, (size_t) ((feed ? feed : end) - bytes), err);
+		if (!feed || rc < 0)
+			return rc;
+		if (!frames->line.len) {
+			rc = take_line(bytes, (size_t) (feed - bytes), fn, data, &goes_on, err);
+			continue;
+		}
+		/* Who is called may free the frames. */
+		struct text line CLEANUP(text_done) = frames->line;
+
+		frames->line = (struct text){0};
+		rc = take_line(line.bytes, line.len, fn, data, &goes_on, err);
+	}
+	return rc;
+}
+
+void kube_frames_done(struct kube_frames *frames)
+{
+	text_done(&frames->line);
+	*frames = (struct kube_frames){0};
+}

@@ -1,0 +1,108 @@
+#include "unit.h"
+
+#include "base/mem.h"
+#include "kube/frames.h"
+
+struct seen {
+	struct text events;
+	int n_left; /* events that are wanted; negative: all */
+};
+
+static bool note(const struct kube_event *event, void *data)
+{
+	struct seen *seen = data;
+
+	text_addf(&seen->events, "%d", event->type);
+	json_add_compact(&seen->events, event->object);
+	return --seen->n_left != 0;
+}
+
+static int take(const char *bytes, size_t piece, struct seen *seen, struct err *err)
+{
+	struct kube_frames frames = {0};
+	size_t len = strlen(bytes);
+	int rc = 0;
+
+	for (size_t i = 0; rc == 0 && i < len; i += piece)
+		rc = kube_frames_take(&frames, bytes + i, len - i < piece ? len - i : piece, note,
+				      seen, err);
+	kube_frames_done(&frames);
+	return rc;
+}
+
+static void lines_come_whole_however_they_are_cut(void **state)
+{
+	const char *bytes = "{\"type\":\"ADDED\",\"object\":{\"a\":1}}\n\r\n"
+			    "{\"type\":\"BOOKMARK\",\"object\":{}}\n{\"type\":\"DELE";
+
+	(void) state;
+	for (size_t piece = 1; piece < 80; piece++) {
+		struct seen seen = {.n_left = -1};
+
+		assert_int_equal(take(bytes, piece, &seen, NULL), 0);
+		assert_string_equal(text_of(&seen.events), "0{\"a\":1}3{}");
+		text_done(&seen.events);
+	}
+}
+
+static void what_is_no_event_ends_the_watch(void **state)
+{
+	static const char *const lines[] = {
+		"<html>\n",
+		"{}\n",
+		"[]\n",
+		"{\"type\":\"ADDED\"}\n",
+		"{\"type\":\"ADDED\",\"object\":null}\n",
+		"{\"type\":\"NEWS\",\"object\":{}}\n",
+		"{\"type\":7,\"object\":{}}\n",
+	};
+
+	(void) state;
+	for (size_t i = 0; i < ARRAY_LEN(lines); i++) {
+		struct seen seen = {.n_left = -1};
+
+		assert_int_equal(take(lines[i], 1000, &seen, NULL), ERR_INVALID);
+		assert_int_equal(seen.events.len, 0);
+	}
+}
+
+static void a_line_without_an_end_is_not_kept_for_ever(void **state)
+{
+	struct kube_frames frames = {0};
+	size_t len = 1024 * 1024, taken = 0;
+	char *part CLEANUP(mem_free_text) = mem_new(len);
+	int rc = 0;
+
+	(void) state;
+	memset(part, 'x', len);
+	for (; rc == 0 && taken < 100; taken++)
+		rc = kube_frames_take(&frames, part, len, note, NULL, NULL);
+	assert_int_equal(rc, ERR_LIMIT);
+	assert_int_equal(taken, KUBE_FRAME_LIMIT / len + 1);
+	kube_frames_done(&frames);
+}
+
+static void who_wants_no_more_gets_no_more(void **state)
+{
+	struct seen seen = {.n_left = 1};
+
+	(void) state;
+	assert_int_equal(
+		take("{\"type\":\"ADDED\",\"object\":{}}\n{\"type\":\"ADDED\",\"object\":{}}\n",
+		     1000, &seen, NULL),
+		0);
+	assert_string_equal(text_of(&seen.events), "0{}");
+	text_done(&seen.events);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(lines_come_whole_however_they_are_cut),
+		cmocka_unit_test(what_is_no_event_ends_the_watch),
+		cmocka_unit_test(a_line_without_an_end_is_not_kept_for_ever),
+		cmocka_unit_test(who_wants_no_more_gets_no_more),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
