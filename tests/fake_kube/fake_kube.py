@@ -43,6 +43,57 @@ def cut(exchange):
     return True
 
 
+# Faults of watches
+
+
+def fail_in_the_stream(code, reason=""):
+    """The watch begins, and then there is an error in it."""
+    def fault(exchange):
+        exchange.begin()
+        FakeKube.event(exchange, "ERROR", status(code, reason, "an error in the stream"))
+        exchange.end()
+        return True
+    return fault
+
+
+def half_a_line(exchange):
+    exchange.begin()
+    exchange.chunk('{"type":"MODIFIED","object":{"metadata":{"name":"wor')
+    exchange.cut()
+    return True
+
+
+def no_event(exchange):
+    exchange.begin()
+    exchange.chunk("<html>\n")
+    exchange.wait_for_the_end()
+    return True
+
+
+def ends_at_once(exchange):
+    exchange.begin()
+    exchange.end()
+    return True
+
+
+def silence(exchange):
+    """The watch begins, and nothing comes any more, not even the end of the connection."""
+    exchange.begin()
+    exchange.wait_for_the_end()
+    return True
+
+
+def byte_by_byte(exchange):
+    """No fault: the server is only slow."""
+    whole = exchange.chunk
+
+    def chunk(data):
+        for byte in data.encode():
+            whole(bytes([byte]))
+    exchange.chunk = chunk
+    return False
+
+
 class FakeKube:
     def __init__(self):
         self.lock = threading.Condition()
@@ -101,6 +152,19 @@ class FakeKube:
         with self.lock:
             self.oldest = self.version
             self.history.clear()
+
+    def end_watches(self):
+        """As when their time is over: each ends properly."""
+        with self.lock:
+            for exchange in list(self.server.exchanges):
+                exchange.ends = True
+            self.lock.notify_all()
+
+    def cut_watches(self):
+        """As when the API server dies."""
+        for exchange in list(self.server.exchanges):
+            if exchange.query.get("watch") == "true":
+                exchange.cut_now()
 
     # Answers
 
@@ -188,17 +252,18 @@ class FakeKube:
         self._follow(exchange, plural, seen)
 
     def _follow(self, exchange, plural, seen):
-        """Events from here on. A test can end the watch with `exchange.ends`, set by a fault."""
+        """Events from here on, until the watches are ended."""
+        def is_over():
+            return self.version is None or getattr(exchange, "ends", False)
+
         while True:
             with self.lock:
-                while not (news := [h for h in self.history if h[0] > seen]):
-                    if self.version is None or getattr(exchange, "ends", False):
-                        break
-                    self.lock.wait(1)
-            if not news:
-                exchange.end()
-                return
+                while not is_over() and not (news := [h for h in self.history if h[0] > seen]):
+                    self.lock.wait()
+                if is_over():
+                    break
             for version, kind_of, kind, body in news:
                 seen = version
                 if kind_of == plural:
                     self.event(exchange, kind, body)
+        exchange.end()

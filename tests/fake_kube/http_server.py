@@ -70,8 +70,15 @@ class Exchange:
 
     def cut(self):
         """Ends the connection at once, as a machine that died and came back does."""
-        self.connection.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
+        with contextlib.suppress(OSError):
+            self.connection.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
         self.keeps_open = False
+
+    def cut_now(self):
+        """The same from another thread, while the answer is being written."""
+        self.cut()
+        with contextlib.suppress(OSError):
+            self.connection.shutdown(socket.SHUT_RDWR)
 
     def wait_for_the_end(self):
         """Until the client closes the connection, or the server ends."""

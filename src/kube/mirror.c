@@ -1,0 +1,389 @@
+/* Lists, watches and waits as kube/reflection.h says, and keeps what is made of each object. */
+#include "kube/mirror.h"
+
+#include "base/mem.h"
+#include "base/text.h"
+#include "kube/frames.h"
+#include "kube/mirror_table.h"
+#include "kube/reflection.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/random.h>
+
+#define DEFAULT_SILENCE (150 * MSEC_PER_SECOND)
+#define PAGE "100" /* objects; a Pod is some 6 kB of text, and fifteen times that as JSON values   \
+		    */
+#define SHORTEST_WATCH 300 /* seconds; each lasts up to twice that, as client-go's */
+#define MOST_PARAMETERS 10
+#define LIST_ENDS "k8s.io/initial-events-end"
+
+struct kube_mirror {
+	struct loop *loop;
+	struct kube_api *api;
+	struct kube_mirror_settings settings;
+	char *namespace_name, *label_selector, *field_selector;
+	struct loop_watch *timer; /* until the next step */
+	struct kube_call *call; /* of the step that is being done */
+	struct reflection reflection;
+	struct kube_frames frames;
+	struct mirror_table table;
+	uint64_t list_number; /* what is not seen in a list is gone */
+	char *next_page; /* the token of the page that follows; NULL: the first */
+};
+
+struct parameters {
+	struct kube_parameter rows[MOST_PARAMETERS + 1];
+	size_t count;
+};
+
+static void take_step(void *data);
+
+static void arm(struct kube_mirror *mirror)
+{
+	loop_timer_arm(mirror->timer, mirror->reflection.wake_at);
+}
+
+struct kube_mirror *kube_mirror_new(struct loop *loop, struct kube_api *api,
+				    const struct kube_mirror_settings *settings)
+{
+	struct kube_mirror *mirror = mem_new(sizeof(*mirror));
+
+	mirror->loop = loop;
+	mirror->api = api;
+	mirror->settings = *settings;
+	mirror->namespace_name = mem_copy_text(settings->namespace_name);
+	mirror->label_selector = mem_copy_text(settings->label_selector);
+	mirror->field_selector = mem_copy_text(settings->field_selector);
+	mirror->timer = loop_new_timer(loop, take_step, mirror);
+	reflection_begin(&mirror->reflection, loop_now());
+	arm(mirror);
+	return mirror;
+}
+
+void kube_mirror_free(struct kube_mirror *mirror)
+{
+	const struct mirror_entry *entry;
+
+	if (!mirror)
+		return;
+	kube_call_cancel(mirror->call);
+	loop_watch_free(mirror->timer);
+	for (size_t i = 0; (entry = mirror_table_next(&mirror->table, &i));)
+		mirror->settings.release(entry->kept, mirror->settings.data);
+	mirror_table_done(&mirror->table);
+	kube_frames_done(&mirror->frames);
+	free(mirror->namespace_name);
+	free(mirror->label_selector);
+	free(mirror->field_selector);
+	free(mirror->next_page);
+	free(mirror);
+}
+
+bool kube_mirror_is_synced(const struct kube_mirror *mirror)
+{
+	return mirror->reflection.is_synced;
+}
+
+void *kube_mirror_get(const struct kube_mirror *mirror, const char *name)
+{
+	const struct mirror_entry *entry = mirror_table_find(&mirror->table, name);
+
+	return entry ? entry->kept : NULL;
+}
+
+size_t kube_mirror_count(const struct kube_mirror *mirror)
+{
+	return mirror->table.count;
+}
+
+void *kube_mirror_next(const struct kube_mirror *mirror, size_t *place)
+{
+	const struct mirror_entry *entry = mirror_table_next(&mirror->table, place);
+
+	return entry ? entry->kept : NULL;
+}
+
+const char *kube_mirror_version(const struct kube_mirror *mirror)
+{
+	return mirror->reflection.version;
+}
+
+/* What is kept */
+
+static const char *version_of(const struct json *object)
+{
+	return json_as_string(json_get_path(object, "metadata", "resourceVersion", NULL), "");
+}
+
+/* NULL when it has none. Caller frees. */
+static char *name_of(const struct kube_mirror *mirror, const struct json *object)
+{
+	const struct json *metadata = json_get(object, "metadata");
+	const char *name = json_as_string(json_get(metadata, "name"), NULL);
+	const char *namespace_name = json_as_string(json_get(metadata, "namespace"), NULL);
+
+	if (!name || !namespace_name || !mirror->namespace_name || *mirror->namespace_name)
+		return mem_copy_text(name);
+	return mem_format("%s/%s", namespace_name, name);
+}
+
+static void tell_change(const struct kube_mirror *mirror, const char *name)
+{
+	mirror->settings.on_change(name, mirror->settings.data);
+}
+
+static void keep(struct kube_mirror *mirror, const char *name, const struct json *object)
+{
+	const struct kube_mirror_settings *settings = &mirror->settings;
+	struct mirror_entry *entry = mirror_table_put(&mirror->table, name);
+
+	entry->kept = settings->project(object, entry->kept, settings->data);
+	entry->seen = mirror->list_number;
+	if (!entry->kept)
+		mirror_table_remove(&mirror->table, entry);
+	tell_change(mirror, name);
+}
+
+static void drop(struct kube_mirror *mirror, const char *name)
+{
+	struct mirror_entry *entry = mirror_table_find(&mirror->table, name);
+
+	if (!entry)
+		return;
+	mirror->settings.release(entry->kept, mirror->settings.data);
+	mirror_table_remove(&mirror->table, entry);
+	tell_change(mirror, name);
+}
+
+static void take_object(struct kube_mirror *mirror, const struct json *object, bool is_gone)
+{
+	char *name CLEANUP(mem_free_text) = name_of(mirror, object);
+
+	if (name && is_gone)
+		drop(mirror, name);
+	else if (name)
+		keep(mirror, name, object);
+}
+
+/* What the list that just ended did not have. Names first: removing moves entries about. */
+static void drop_unseen(struct kube_mirror *mirror)
+{
+	char **names CLEANUP(mem_free_any) = NULL;
+	size_t count = 0, capacity = 0;
+	const struct mirror_entry *entry;
+
+	for (size_t i = 0; (entry = mirror_table_next(&mirror->table, &i));)
+		if (entry->seen != mirror->list_number) {
+			mem_grow(&names, &capacity, count, sizeof(*names));
+			names[count++] = mem_copy_text(entry->name);
+		}
+	for (size_t i = 0; i < count; i++) {
+		drop(mirror, names[i]);
+		free(names[i]);
+	}
+}
+
+static void end_list(struct kube_mirror *mirror, const char *version)
+{
+	drop_unseen(mirror);
+	reflection_listed(&mirror->reflection, version, loop_now());
+	mirror->settings.on_synced(mirror->settings.data);
+}
+
+/* How a step ends */
+
+static double random_part(void)
+{
+	uint32_t number = 0;
+
+	if (getrandom(&number, sizeof(number), 0) != sizeof(number))
+		return 0;
+	return (double) number / UINT32_MAX;
+}
+
+static void end_step(struct kube_mirror *mirror, const struct kube_status *status,
+		     const struct err *err)
+{
+	const struct reflection_end end = {
+		.err_code = err ? err->code : 0,
+		.status = status ? *status : (struct kube_status){.retry_after = -1},
+	};
+
+	kube_call_cancel(TAKE(mirror->call));
+	kube_frames_done(&mirror->frames);
+	reflection_ended(&mirror->reflection, &end, loop_now(), random_part());
+	/* An old version and a list that cannot be streamed are no trouble: what is next is due. */
+	if (err && mirror->settings.on_trouble && mirror->reflection.wake_at > loop_now())
+		mirror->settings.on_trouble(err, mirror->settings.data);
+	arm(mirror);
+}
+
+/* Watches */
+
+static void add(struct parameters *parameters, const char *name, const char *value)
+{
+	if (value)
+		parameters->rows[parameters->count++] = (struct kube_parameter){name, value};
+}
+
+static struct kube_request request_of(const struct kube_mirror *mirror, enum kube_verb verb,
+				      struct parameters *parameters)
+{
+	add(parameters, "labelSelector", mirror->label_selector);
+	add(parameters, "fieldSelector", mirror->field_selector);
+	return (struct kube_request){
+		.verb = verb,
+		.resource = mirror->settings.resource,
+		.namespace_name = mirror->namespace_name,
+		.parameters = parameters->rows,
+	};
+}
+
+static bool ends_list(const struct json *object)
+{
+	const struct json *mark = json_get_path(object, "metadata", "annotations", LIST_ENDS, NULL);
+
+	return text_equals(json_as_string(mark, NULL), "true");
+}
+
+static void take_bookmark(struct kube_mirror *mirror, const struct json *object)
+{
+	if (!mirror->reflection.is_synced && ends_list(object))
+		end_list(mirror, version_of(object));
+	else
+		reflection_saw(&mirror->reflection, version_of(object));
+}
+
+static void end_by_event(struct kube_mirror *mirror, const struct json *object)
+{
+	struct parameters none = {0};
+	const struct kube_request request = request_of(mirror, KUBE_WATCH, &none);
+	const char *own = kube_api_login(mirror->api)->namespace_name;
+	struct kube_status status;
+	struct err err = {0};
+
+	kube_status_of(&request, own, 500, object, &status, &err);
+	end_step(mirror, &status, &err);
+}
+
+static bool take_event(const struct kube_event *event, void *data)
+{
+	struct kube_mirror *mirror = data;
+
+	switch (event->type) {
+	case KUBE_BOOKMARK:
+		take_bookmark(mirror, event->object);
+		return true;
+	case KUBE_ERROR:
+		end_by_event(mirror, event->object);
+		return false;
+	case KUBE_ADDED:
+	case KUBE_MODIFIED:
+	case KUBE_DELETED:
+		break;
+	}
+	take_object(mirror, event->object, event->type == KUBE_DELETED);
+	reflection_saw(&mirror->reflection, version_of(event->object));
+	return true;
+}
+
+static void take_bytes(const char *bytes, size_t len, void *data)
+{
+	struct kube_mirror *mirror = data;
+	struct err err = {0};
+
+	if (kube_frames_take(&mirror->frames, bytes, len, take_event, mirror, &err) < 0)
+		end_step(mirror, NULL, &err);
+}
+
+static void end_watch(struct json *object, const struct kube_status *status, const struct err *err,
+		      void *data)
+{
+	struct kube_mirror *mirror = data;
+
+	(void) object;
+	mirror->call = NULL;
+	end_step(mirror, err ? status : NULL, err);
+}
+
+static void begin_watch(struct kube_mirror *mirror)
+{
+	bool is_stream = mirror->reflection.step == REFLECTION_STREAM;
+	struct parameters parameters = {0};
+	char seconds[16];
+
+	snprintf(seconds, sizeof(seconds), "%d",
+		 SHORTEST_WATCH + (int) (SHORTEST_WATCH * random_part()));
+	add(&parameters, "allowWatchBookmarks", "true");
+	add(&parameters, "timeoutSeconds", seconds);
+	add(&parameters, "sendInitialEvents", is_stream ? "true" : NULL);
+	add(&parameters, "resourceVersionMatch", is_stream ? "NotOlderThan" : NULL);
+	add(&parameters, "resourceVersion", is_stream ? NULL : mirror->reflection.version);
+	const struct kube_request request = request_of(mirror, KUBE_WATCH, &parameters);
+	msec silence = mirror->settings.silence ? mirror->settings.silence : DEFAULT_SILENCE;
+
+	mirror->call =
+		kube_stream_new(mirror->api, &request, silence, take_bytes, end_watch, mirror);
+}
+
+/* Pages */
+
+static void begin_page(struct kube_mirror *mirror);
+
+static void take_page(struct kube_mirror *mirror, const struct json *page)
+{
+	const struct json *items = json_get(page, "items");
+	const struct json *metadata = json_get(page, "metadata");
+	const char *next = json_as_string(json_get(metadata, "continue"), "");
+
+	for (size_t i = 0; i < json_count(items); i++)
+		take_object(mirror, json_at(items, i), false);
+	free(TAKE(mirror->next_page));
+	if (*next) {
+		mirror->next_page = mem_copy_text(next);
+		begin_page(mirror);
+		return;
+	}
+	end_list(mirror, version_of(page));
+	arm(mirror);
+}
+
+static void end_page(struct json *page, const struct kube_status *status, const struct err *err,
+		     void *data)
+{
+	struct kube_mirror *mirror = data;
+
+	mirror->call = NULL;
+	if (err)
+		end_step(mirror, status, err);
+	else
+		take_page(mirror, page);
+}
+
+static void begin_page(struct kube_mirror *mirror)
+{
+	struct parameters parameters = {0};
+
+	add(&parameters, "limit", PAGE);
+	add(&parameters, "continue", mirror->next_page);
+	const struct kube_request request = request_of(mirror, KUBE_LIST, &parameters);
+
+	mirror->call = kube_call_new(mirror->api, &request, end_page, mirror);
+}
+
+static void take_step(void *data)
+{
+	struct kube_mirror *mirror = data;
+
+	reflection_start(&mirror->reflection, loop_now());
+	if (mirror->reflection.step != REFLECTION_WATCH)
+		mirror->list_number++;
+	free(TAKE(mirror->next_page));
+	if (mirror->reflection.step == REFLECTION_LIST)
+		begin_page(mirror);
+	else
+		begin_watch(mirror);
+}

@@ -1,0 +1,106 @@
+/* Linear probing; what is removed draws those behind it up, so that no search meets a gap. */
+#include "kube/mirror_table.h"
+
+#include "base/mem.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#define FEWEST_PLACES 16
+
+/* FNV-1a. Names are the cluster's and not an enemy's: who may create Pods can do worse. */
+static size_t place_of(const struct mirror_table *table, const char *name)
+{
+	uint64_t hash = 14695981039346656037ULL;
+
+	for (; *name; name++)
+		hash = (hash ^ (unsigned char) *name) * 1099511628211ULL;
+	return (size_t) (hash & (table->n_places - 1));
+}
+
+/* Where the name is, or would be. */
+static struct mirror_entry *find_place(const struct mirror_table *table, const char *name)
+{
+	size_t place = place_of(table, name);
+
+	while (table->entries[place].name && strcmp(table->entries[place].name, name) != 0)
+		place = (place + 1) & (table->n_places - 1);
+	return &table->entries[place];
+}
+
+struct mirror_entry *mirror_table_find(const struct mirror_table *table, const char *name)
+{
+	if (!table->n_places)
+		return NULL;
+	struct mirror_entry *entry = find_place(table, name);
+
+	return entry->name ? entry : NULL;
+}
+
+/* Two thirds at most are taken. */
+static void grow(struct mirror_table *table)
+{
+	struct mirror_table larger = {.n_places = table->n_places ? table->n_places * 2
+								  : FEWEST_PLACES};
+
+	if (table->n_places && (table->count + 1) * 3 <= table->n_places * 2)
+		return;
+	larger.entries = mem_new_array(larger.n_places, sizeof(*larger.entries));
+	for (size_t i = 0; i < table->n_places; i++)
+		if (table->entries[i].name)
+			*find_place(&larger, table->entries[i].name) = table->entries[i];
+	free(table->entries);
+	table->entries = larger.entries;
+	table->n_places = larger.n_places;
+}
+
+struct mirror_entry *mirror_table_put(struct mirror_table *table, const char *name)
+{
+	grow(table);
+	struct mirror_entry *entry = find_place(table, name);
+
+	if (!entry->name) {
+		entry->name = mem_copy_text(name);
+		table->count++;
+	}
+	return entry;
+}
+
+void mirror_table_remove(struct mirror_table *table, struct mirror_entry *entry)
+{
+	size_t mask = table->n_places - 1, gap = (size_t) (entry - table->entries);
+
+	free(entry->name);
+	table->entries[gap] = (struct mirror_entry){0};
+	table->count--;
+	for (size_t place = (gap + 1) & mask; table->entries[place].name;
+	     place = (place + 1) & mask) {
+		size_t home = place_of(table, table->entries[place].name);
+
+		/* It may move to the gap unless its home lies between the two. */
+		if (((place - home) & mask) < ((place - gap) & mask))
+			continue;
+		table->entries[gap] = table->entries[place];
+		table->entries[place] = (struct mirror_entry){0};
+		gap = place;
+	}
+}
+
+struct mirror_entry *mirror_table_next(const struct mirror_table *table, size_t *place)
+{
+	while (*place < table->n_places) {
+		struct mirror_entry *entry = &table->entries[(*place)++];
+
+		if (entry->name)
+			return entry;
+	}
+	return NULL;
+}
+
+void mirror_table_done(struct mirror_table *table)
+{
+	for (size_t i = 0; i < table->n_places; i++)
+		free(table->entries[i].name);
+	free(table->entries);
+	*table = (struct mirror_table){0};
+}

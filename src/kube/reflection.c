@@ -1,0 +1,134 @@
+#include "kube/reflection.h"
+
+#include <stdio.h>
+
+#define FIRST_BACKOFF ((msec) 800)
+#define LONGEST_BACKOFF (30 * MSEC_PER_SECOND)
+#define QUIET_TIME (120 * MSEC_PER_SECOND) /* after which failures are forgotten */
+/* A watch that ends at once without a word is a fault, not an end: it must not make a loop. */
+#define SHORTEST_WATCH MSEC_PER_SECOND
+#define LONGEST_STREAM (60 * MSEC_PER_SECOND) /* until all objects have come */
+
+static void plan(struct reflection *reflection, enum reflection_step step, msec at)
+{
+	reflection->step = step;
+	reflection->wake_at = at;
+}
+
+static enum reflection_step list_step(const struct reflection *reflection)
+{
+	return reflection->is_without_stream ? REFLECTION_LIST : REFLECTION_STREAM;
+}
+
+void reflection_begin(struct reflection *reflection, msec now)
+{
+	*reflection = (struct reflection){0};
+	plan(reflection, REFLECTION_STREAM, now);
+}
+
+void reflection_start(struct reflection *reflection, msec now)
+{
+	reflection->wake_at = MSEC_NEVER;
+	reflection->began_at = now;
+	reflection->has_seen = false;
+	if (reflection->step != REFLECTION_WATCH)
+		reflection->is_synced = false;
+}
+
+static void take_version(struct reflection *reflection, const char *version)
+{
+	snprintf(reflection->version, sizeof(reflection->version), "%s", version);
+}
+
+void reflection_listed(struct reflection *reflection, const char *version, msec now)
+{
+	reflection->is_synced = true;
+	reflection->has_seen = true;
+	take_version(reflection, version);
+	if (reflection->step == REFLECTION_LIST)
+		plan(reflection, REFLECTION_WATCH, now);
+}
+
+void reflection_saw(struct reflection *reflection, const char *version)
+{
+	reflection->has_seen = true;
+	/* The objects of a stream come in any order: until all are there, no version is ours. */
+	if (reflection->is_synced && *version)
+		take_version(reflection, version);
+}
+
+static msec back_off(struct reflection *reflection, msec now, double jitter)
+{
+	msec wait = FIRST_BACKOFF;
+
+	if (reflection->failed_at != MSEC_UNSET && now - reflection->failed_at > QUIET_TIME)
+		reflection->n_failures = 0;
+	for (int i = 0; i < reflection->n_failures && wait < LONGEST_BACKOFF; i++)
+		wait *= 2;
+	reflection->n_failures++;
+	reflection->failed_at = now;
+	wait = msec_min(wait, LONGEST_BACKOFF);
+	return wait + (msec) ((double) wait * jitter);
+}
+
+/* Where to go on from: a watch whose version is known goes on as a watch. */
+static enum reflection_step again_step(const struct reflection *reflection)
+{
+	return reflection->is_synced ? REFLECTION_WATCH : list_step(reflection);
+}
+
+/* The server judged the stream that begins with all objects, and not who asks or how often. */
+static bool is_stream_refused(const struct reflection *reflection, const struct reflection_end *end)
+{
+	int code = end->status.code;
+
+	return reflection->step == REFLECTION_STREAM && !reflection->is_synced && code &&
+	       code != 401 && code != 403 && code != 410 && code != 429;
+}
+
+/* Servers older than 1.27 take the stream for a plain watch, which never says that all have come.
+ */
+static bool is_stream_unknown(const struct reflection *reflection, msec now)
+{
+	return reflection->step == REFLECTION_STREAM && !reflection->is_synced &&
+	       now - reflection->began_at >= LONGEST_STREAM;
+}
+
+/* A version that is no longer kept: nothing is wrong with the server, so the list is due at once,
+ * unless this happens again and again. */
+static void list_anew(struct reflection *reflection, msec now, double jitter)
+{
+	bool is_again =
+		reflection->too_old_at != MSEC_UNSET && now - reflection->too_old_at <= QUIET_TIME;
+
+	reflection->is_synced = false;
+	reflection->version[0] = '\0';
+	reflection->too_old_at = now;
+	plan(reflection, list_step(reflection),
+	     now + (is_again ? back_off(reflection, now, jitter) : 0));
+}
+
+void reflection_ended(struct reflection *reflection, const struct reflection_end *end, msec now,
+		      double jitter)
+{
+	bool lived = reflection->has_seen || now - reflection->began_at >= SHORTEST_WATCH;
+
+	if (!end->err_code && reflection->is_synced && lived) {
+		plan(reflection, REFLECTION_WATCH, now);
+		return;
+	}
+	if (is_stream_refused(reflection, end) || is_stream_unknown(reflection, now)) {
+		reflection->is_without_stream = true;
+		plan(reflection, REFLECTION_LIST, now);
+		return;
+	}
+	if (end->status.code == 410) {
+		list_anew(reflection, now, jitter);
+		return;
+	}
+	msec wait = back_off(reflection, now, jitter);
+
+	if (end->status.retry_after > wait)
+		wait = msec_min(end->status.retry_after, 60 * MSEC_PER_SECOND);
+	plan(reflection, again_step(reflection), now + wait);
+}

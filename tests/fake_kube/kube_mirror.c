@@ -1,0 +1,146 @@
+/* Mirrors the Pods of a server and prints what changes, until its input ends:
+ *
+ *     kube_mirror SERVER [AUTHORITY CERTIFICATE KEY [NAMESPACE]]
+ *
+ * Each line of the output is a JSON object: {"name", "phase"} (null: it is gone), {"synced": how
+ * many there are}, {"trouble": why}. With MIRROR_QUIET only the last two. */
+#include "base/mem.h"
+#include "base/text.h"
+#include "io/file.h"
+#include "kube/mirror.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#define FILE_LIMIT (1024 * 1024)
+
+struct watcher {
+	struct loop *loop;
+	struct kube_mirror *mirror;
+	bool is_quiet;
+};
+
+/* What is kept of a Pod. */
+struct pod {
+	char phase[32];
+};
+
+static void print(struct json *take_object)
+{
+	struct json *object CLEANUP(json_cleanup) = take_object;
+	struct text line CLEANUP(text_done) = {0};
+
+	json_add_compact(&line, object);
+	printf("%s\n", text_of(&line));
+	fflush(stdout);
+}
+
+static void *project(const struct json *object, void *before, void *data)
+{
+	struct pod *pod = before ? before : mem_new(sizeof(*pod));
+
+	(void) data;
+	snprintf(pod->phase, sizeof(pod->phase), "%s",
+		 json_as_string(json_get_path(object, "status", "phase", NULL), ""));
+	return pod;
+}
+
+static void release(void *kept, void *data)
+{
+	(void) data;
+	free(kept);
+}
+
+static void tell_change(const char *name, void *data)
+{
+	const struct watcher *watcher = data;
+	const struct pod *pod = kube_mirror_get(watcher->mirror, name);
+	struct json *line = json_new_object();
+
+	json_set_string(line, "name", name);
+	json_set(line, "phase", json_new_string(pod ? pod->phase : NULL));
+	if (watcher->is_quiet)
+		json_free(line);
+	else
+		print(line);
+}
+
+static void tell_synced(void *data)
+{
+	const struct watcher *watcher = data;
+	struct json *line = json_new_object();
+
+	json_set_integer(line, "synced", (int64_t) kube_mirror_count(watcher->mirror));
+	json_set_string(line, "version", kube_mirror_version(watcher->mirror));
+	print(line);
+}
+
+static void tell_trouble(const struct err *err, void *data)
+{
+	struct json *line = json_new_object();
+
+	(void) data;
+	json_set_string(line, "trouble", err->text);
+	print(line);
+}
+
+static void end(void *data)
+{
+	const struct watcher *watcher = data;
+
+	loop_stop(watcher->loop);
+}
+
+static char *content_of(const char *path)
+{
+	char *content;
+	size_t len;
+
+	if (file_read_whole(path, FILE_LIMIT, &content, &len, NULL) < 0)
+		exit(2);
+	return content;
+}
+
+static struct kube_login *login_of(int argc, char **argv)
+{
+	struct kube_login *login = kube_login_new(argv[1]);
+
+	if (argc > 4) {
+		login->authority = content_of(argv[2]);
+		login->credential.client_certificate = content_of(argv[3]);
+		login->credential.client_key = content_of(argv[4]);
+	}
+	return login;
+}
+
+int main(int argc, char **argv)
+{
+	static const struct kube_resource pods = {"", "v1", "pods", false};
+	struct watcher watcher = {.is_quiet = getenv("MIRROR_QUIET")};
+	const struct kube_mirror_settings settings = {
+		.resource = &pods,
+		.namespace_name = argc > 5 ? argv[5] : NULL,
+		.silence = getenv("MIRROR_SILENCE") ? atoi(getenv("MIRROR_SILENCE")) : 0,
+		.project = project,
+		.release = release,
+		.on_change = tell_change,
+		.on_synced = tell_synced,
+		.on_trouble = tell_trouble,
+		.data = &watcher,
+	};
+	struct kube_api *api;
+
+	if (argc < 2 || loop_new(&watcher.loop, NULL) < 0 ||
+	    kube_api_new(watcher.loop, login_of(argc, argv), &api, NULL) < 0)
+		return 2;
+	struct loop_watch *input = loop_watch_readable(watcher.loop, STDIN_FILENO, end, &watcher);
+
+	watcher.mirror = kube_mirror_new(watcher.loop, api, &settings);
+	loop_run(watcher.loop);
+	kube_mirror_free(watcher.mirror);
+	kube_api_free(api);
+	loop_watch_free(input);
+	loop_free(watcher.loop);
+	return 0;
+}

@@ -1,0 +1,238 @@
+/* Transcripts of a mirror in virtual time: what the server does, and what is done then. */
+#include "unit.h"
+
+#include "kube/reflection.h"
+
+static const struct kube_status no_answer = {.retry_after = -1};
+
+struct story {
+	struct reflection reflection;
+	msec now;
+};
+
+/* A mirror whose first step has begun. */
+static struct story begin(void)
+{
+	struct story story = {.now = 1000000};
+
+	reflection_begin(&story.reflection, story.now);
+	assert_int_equal(story.reflection.step, REFLECTION_STREAM);
+	assert_int_equal(story.reflection.wake_at, story.now);
+	reflection_start(&story.reflection, story.now);
+	return story;
+}
+
+static void pass(struct story *story, msec duration)
+{
+	story->now += duration;
+}
+
+static void end(struct story *story, int err_code, int http_code)
+{
+	struct reflection_end how = {.err_code = err_code, .status = no_answer};
+
+	how.status.code = http_code;
+	reflection_ended(&story->reflection, &how, story->now, 0);
+}
+
+/* What is next, and after which wait; the step begins. */
+static void assert_next(struct story *story, enum reflection_step step, msec wait)
+{
+	assert_int_equal(story->reflection.step, step);
+	assert_int_equal(story->reflection.wake_at - story->now, wait);
+	story->now = story->reflection.wake_at;
+	reflection_start(&story->reflection, story->now);
+}
+
+static void a_stream_of_all_objects_goes_on_as_a_watch(void **state)
+{
+	struct story story = begin();
+
+	(void) state;
+	reflection_saw(&story.reflection, "7");
+	assert_false(story.reflection.is_synced);
+	assert_string_equal(story.reflection.version, "");
+	reflection_listed(&story.reflection, "9", story.now);
+	assert_true(story.reflection.is_synced);
+	assert_int_equal(story.reflection.wake_at, MSEC_NEVER);
+	reflection_saw(&story.reflection, "12");
+	pass(&story, 400000);
+	end(&story, 0, 0);
+	assert_string_equal(story.reflection.version, "12");
+	assert_next(&story, REFLECTION_WATCH, 0);
+	assert_true(story.reflection.is_synced);
+}
+
+static void a_server_that_cannot_stream_is_asked_for_pages(void **state)
+{
+	static const int codes[] = {400, 422, 500};
+
+	(void) state;
+	for (size_t i = 0; i < ARRAY_LEN(codes); i++) {
+		struct story story = begin();
+
+		end(&story, ERR_INVALID, codes[i]);
+		assert_next(&story, REFLECTION_LIST, 0);
+		reflection_listed(&story.reflection, "9", story.now);
+		assert_next(&story, REFLECTION_WATCH, 0);
+		/* And it is not asked for a stream again. */
+		pass(&story, 5000);
+		end(&story, ERR_CONFLICT, 410);
+		assert_next(&story, REFLECTION_LIST, 0);
+	}
+}
+
+static void a_server_that_takes_the_stream_for_a_watch_is_asked_for_pages(void **state)
+{
+	struct story story = begin();
+
+	(void) state;
+	reflection_saw(&story.reflection, "7");
+	pass(&story, 60000);
+	end(&story, ERR_UNREACHABLE, 0);
+	assert_next(&story, REFLECTION_LIST, 0);
+}
+
+static void an_old_version_means_to_list_anew_at_once(void **state)
+{
+	struct story story = begin();
+
+	(void) state;
+	reflection_listed(&story.reflection, "9", story.now);
+	pass(&story, 5000);
+	end(&story, 0, 0);
+	assert_next(&story, REFLECTION_WATCH, 0);
+	end(&story, ERR_CONFLICT, 410);
+	assert_next(&story, REFLECTION_STREAM, 0);
+	assert_false(story.reflection.is_synced);
+	assert_string_equal(story.reflection.version, "");
+}
+
+static void versions_that_are_always_too_old_make_no_loop(void **state)
+{
+	struct story story = begin();
+
+	(void) state;
+	reflection_listed(&story.reflection, "9", story.now);
+	pass(&story, 5000);
+	end(&story, ERR_CONFLICT, 410);
+	assert_next(&story, REFLECTION_STREAM, 0);
+	end(&story, ERR_CONFLICT, 410);
+	assert_next(&story, REFLECTION_STREAM, 800);
+	end(&story, ERR_CONFLICT, 410);
+	assert_next(&story, REFLECTION_STREAM, 1600);
+}
+
+static void a_lost_watch_goes_on_from_its_version(void **state)
+{
+	struct story story = begin();
+
+	(void) state;
+	reflection_listed(&story.reflection, "9", story.now);
+	reflection_saw(&story.reflection, "11");
+	pass(&story, 5000);
+	end(&story, ERR_UNREACHABLE, 0);
+	assert_string_equal(story.reflection.version, "11");
+	assert_next(&story, REFLECTION_WATCH, 800);
+	assert_true(story.reflection.is_synced);
+}
+
+static void waits_grow_to_half_a_minute_and_begin_anew_after_a_quiet_time(void **state)
+{
+	static const msec waits[] = {800, 1600, 3200, 6400, 12800, 25600, 30000, 30000};
+	struct story story = begin();
+
+	(void) state;
+	for (size_t i = 0; i < ARRAY_LEN(waits); i++) {
+		end(&story, ERR_UNREACHABLE, 0);
+		assert_next(&story, REFLECTION_STREAM, waits[i]);
+	}
+	reflection_listed(&story.reflection, "9", story.now);
+	pass(&story, 120001);
+	end(&story, ERR_UNREACHABLE, 0);
+	assert_next(&story, REFLECTION_WATCH, 800);
+}
+
+static void waits_are_spread(void **state)
+{
+	struct story story = begin();
+	const struct reflection_end how = {.err_code = ERR_UNREACHABLE, .status = no_answer};
+
+	(void) state;
+	reflection_ended(&story.reflection, &how, story.now, 1);
+	assert_next(&story, REFLECTION_STREAM, 1600);
+}
+
+static void a_watch_that_ends_at_once_makes_no_loop(void **state)
+{
+	struct story story = begin();
+
+	(void) state;
+	reflection_listed(&story.reflection, "9", story.now);
+	pass(&story, 5000);
+	end(&story, 0, 0);
+	assert_next(&story, REFLECTION_WATCH, 0);
+	end(&story, 0, 0);
+	assert_next(&story, REFLECTION_WATCH, 800);
+	pass(&story, 1000);
+	end(&story, 0, 0);
+	assert_next(&story, REFLECTION_WATCH, 0);
+}
+
+static void a_server_that_asks_to_wait_longer_gets_its_wish(void **state)
+{
+	struct story story = begin();
+	const struct reflection_end how = {
+		.err_code = ERR_UNREACHABLE,
+		.status = {.code = 429, .retry_after = 9000},
+	};
+
+	(void) state;
+	reflection_ended(&story.reflection, &how, story.now, 0);
+	assert_next(&story, REFLECTION_STREAM, 9000);
+}
+
+static void who_may_not_watch_tries_again_and_is_not_taken_for_an_old_server(void **state)
+{
+	struct story story = begin();
+
+	(void) state;
+	end(&story, ERR_REFUSED, 403);
+	assert_next(&story, REFLECTION_STREAM, 800);
+	assert_false(story.reflection.is_without_stream);
+}
+
+static void a_list_that_fails_is_listed_again(void **state)
+{
+	struct story story = begin();
+
+	(void) state;
+	end(&story, ERR_INVALID, 422);
+	assert_next(&story, REFLECTION_LIST, 0);
+	end(&story, ERR_CONFLICT, 410);
+	assert_next(&story, REFLECTION_LIST, 0);
+	end(&story, ERR_CONFLICT, 410);
+	assert_next(&story, REFLECTION_LIST, 800);
+	end(&story, ERR_UNREACHABLE, 500);
+	assert_next(&story, REFLECTION_LIST, 1600);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(a_stream_of_all_objects_goes_on_as_a_watch),
+		cmocka_unit_test(a_server_that_cannot_stream_is_asked_for_pages),
+		cmocka_unit_test(a_server_that_takes_the_stream_for_a_watch_is_asked_for_pages),
+		cmocka_unit_test(an_old_version_means_to_list_anew_at_once),
+		cmocka_unit_test(versions_that_are_always_too_old_make_no_loop),
+		cmocka_unit_test(a_lost_watch_goes_on_from_its_version),
+		cmocka_unit_test(waits_grow_to_half_a_minute_and_begin_anew_after_a_quiet_time),
+		cmocka_unit_test(waits_are_spread),
+		cmocka_unit_test(a_watch_that_ends_at_once_makes_no_loop),
+		cmocka_unit_test(a_server_that_asks_to_wait_longer_gets_its_wish),
+		cmocka_unit_test(who_may_not_watch_tries_again_and_is_not_taken_for_an_old_server),
+		cmocka_unit_test(a_list_that_fails_is_listed_again),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
