@@ -129,19 +129,27 @@ static void restore_signals(void)
 	sigprocmask(SIG_SETMASK, &none, NULL);
 }
 
-static bool connect_output(int output_fd)
+static bool connect_input(void)
 {
-	/* Out of the way first, should it be one of the three that it replaces. */
-	int output = fcntl(output_fd, F_DUPFD_CLOEXEC, STDERR_FILENO + 1);
 	int nothing = open("/dev/null", O_RDONLY | O_CLOEXEC);
 
-	if (output < 0 || nothing < 0)
-		return false;
 	if (nothing == STDIN_FILENO)
-		fcntl(nothing, F_SETFD, 0);
-	else if (dup2(nothing, STDIN_FILENO) < 0)
+		return fcntl(nothing, F_SETFD, 0) == 0;
+	return nothing >= 0 && dup2(nothing, STDIN_FILENO) >= 0;
+}
+
+static bool connect_streams(const struct child_start *start)
+{
+	/* Out of the way first, should they be among the three that they replace. */
+	int output = fcntl(start->output_fd, F_DUPFD_CLOEXEC, STDERR_FILENO + 1);
+	int error = start->error_fd ? fcntl(start->error_fd, F_DUPFD_CLOEXEC, STDERR_FILENO + 1)
+				    : output;
+
+	if (output < 0 || error < 0)
 		return false;
-	if (dup2(output, STDOUT_FILENO) < 0 || dup2(output, STDERR_FILENO) < 0)
+	if (!start->uses_terminal && !connect_input())
+		return false;
+	if (dup2(output, STDOUT_FILENO) < 0 || dup2(error, STDERR_FILENO) < 0)
 		return false;
 	/* Ours all close on exec; what our own parent left open does not. A kernel before 5.11
 	 * cannot do this, which is no reason to fail. */
@@ -162,7 +170,8 @@ static bool die_with(pid_t parent)
 
 static struct start_failure become_program(const struct child_start *start, pid_t parent)
 {
-	if (setpgid(0, 0) < 0 || !die_with(parent) || !connect_output(start->output_fd))
+	if ((!start->uses_terminal && setpgid(0, 0) < 0) || !die_with(parent) ||
+	    !connect_streams(start))
 		return (struct start_failure){STEP_PREPARE, errno};
 	if (start->working_dir && chdir(start->working_dir) < 0)
 		return (struct start_failure){STEP_FOLDER, errno};

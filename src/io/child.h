@@ -14,6 +14,9 @@ struct child_start {
 	char *const *environment; /* NULL-terminated, the whole of it */
 	const char *working_dir; /* NULL: ours */
 	int output_fd; /* becomes its stdout and stderr; stdin is /dev/null */
+	int error_fd; /* becomes its stderr; 0: output_fd does */
+	bool uses_terminal; /* keeps our stdin and our group, so that it can ask the person there;
+			       a signal to its group is none for it alone then */
 	rlim_t descriptor_limit; /* its soft limit on open files; 0: ours */
 };
 
