@@ -1,0 +1,214 @@
+/* What a login is renewed from: files that change, or a plug-in. */
+#include "kube/credential.h"
+
+#include "kube/credential_end.h"
+#include "kube/credential_files.h"
+#include "kube/plugin_call.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* client-go's, for token files: a minute, less a leeway of 10 seconds. */
+#define FILES_ARE_GOOD_FOR (50 * MSEC_PER_SECOND)
+
+struct source {
+	struct kube_config *config;
+	struct loop *loop;
+	struct kube_login *login;
+	struct kube_plugin_call *plugin; /* under way */
+	kube_refreshed_fn done; /* who waits for it */
+	void *done_data;
+};
+
+static void free_source(void *data)
+{
+	struct source *source = data;
+
+	kube_plugin_call_cancel(source->plugin);
+	kube_config_free(source->config);
+	free(source);
+}
+
+/* client-go runs a plug-in only where nothing else fills the Authorization header. */
+bool kube_user_needs_plugin(const struct kube_user *user)
+{
+	return user->plugin && !user->token && !user->token_file && !user->user_name &&
+	       !user->password;
+}
+
+static int read_files(struct source *source, struct err *err)
+{
+	struct kube_login *login = source->login;
+	struct kube_credential credential = {0};
+	char *authority = NULL;
+	int rc = kube_credential_read(source->config, &credential, &authority, err);
+
+	if (rc < 0)
+		return rc;
+	kube_credential_replace(&login->credential, credential);
+	free(login->authority);
+	login->authority = authority;
+	return 0;
+}
+
+/* What is there stays good where a file cannot be read just now, unless the server refused it. */
+static void refresh_from_files(struct kube_login *login, bool was_refused, kube_refreshed_fn done,
+			       void *done_data)
+{
+	struct err err = {0};
+	int rc = read_files(login->source, &err);
+
+	login->refresh_at = loop_now() + FILES_ARE_GOOD_FOR;
+	done(rc < 0 && was_refused ? &err : NULL, done_data);
+}
+
+/* The plug-in's credential; a certificate that the kubeconfig has stays, as in client-go. */
+static void take_answer(struct source *source, struct kube_credential *answer)
+{
+	struct kube_credential *kept = &source->login->credential;
+	struct kube_credential credential = *answer;
+
+	*answer = (struct kube_credential){0};
+	if (source->config->user.certificate || source->config->user.certificate_file) {
+		struct kube_credential unused = {
+			.client_certificate = credential.client_certificate,
+			.client_key = credential.client_key,
+		};
+
+		credential.client_certificate = TAKE(kept->client_certificate);
+		credential.client_key = TAKE(kept->client_key);
+		kube_credential_done(&unused);
+	}
+	kube_credential_replace(kept, credential);
+}
+
+static void on_plugin_done(struct kube_credential *credential, msec end, const struct err *err,
+			   void *data)
+{
+	struct source *source = data;
+
+	source->plugin = NULL;
+	if (credential) {
+		take_answer(source, credential);
+		source->login->refresh_at = end;
+	}
+	source->done(err, source->done_data);
+}
+
+static void refresh_from_plugin(struct kube_login *login, bool was_refused, kube_refreshed_fn done,
+				void *done_data)
+{
+	struct source *source = login->source;
+	struct err err = {0};
+
+	(void) was_refused;
+	source->done = done;
+	source->done_data = done_data;
+	if (kube_plugin_call_new(source->loop, source->config, login->authority, on_plugin_done,
+				 source, &source->plugin, &err) < 0)
+		done(&err, done_data);
+}
+
+static void arrange_renewal(struct kube_login *login, const struct source *source)
+{
+	if (kube_user_needs_plugin(&source->config->user)) {
+		login->refresh = refresh_from_plugin;
+		login->refresh_at = MSEC_UNSET;
+	} else if (kube_credential_has_files(source->config)) {
+		login->refresh = refresh_from_files;
+		login->refresh_at = loop_now() + FILES_ARE_GOOD_FOR;
+	}
+}
+
+static char **copy_groups(const struct kube_user *user)
+{
+	char **groups = mem_new_array(user->n_as_groups + 1, sizeof(*groups));
+
+	for (size_t i = 0; i < user->n_as_groups; i++)
+		groups[i] = mem_copy_text(user->as_groups[i]);
+	return groups;
+}
+
+static struct kube_extra *copy_extras(const struct kube_user *user)
+{
+	struct kube_extra *extras = mem_new_array(user->n_as_extras + 1, sizeof(*extras));
+
+	for (size_t i = 0; i < user->n_as_extras; i++)
+		extras[i] = (struct kube_extra){mem_copy_text(user->as_extras[i].name),
+						mem_copy_text(user->as_extras[i].value)};
+	return extras;
+}
+
+static struct kube_impersonation impersonation_of(const struct kube_user *user)
+{
+	if (!user->as_user)
+		return (struct kube_impersonation){0};
+	return (struct kube_impersonation){
+		.user_name = mem_copy_text(user->as_user),
+		.uid = mem_copy_text(user->as_uid),
+		.groups = copy_groups(user),
+		.n_groups = user->n_as_groups,
+		.extras = copy_extras(user),
+		.n_extras = user->n_as_extras,
+	};
+}
+
+static struct kube_login *login_of(const struct kube_config *config)
+{
+	const struct kube_cluster *cluster = &config->cluster;
+	struct kube_login *login = kube_login_new(cluster->server);
+
+	free(login->namespace_name);
+	login->namespace_name = mem_copy_text(config->namespace_name);
+	login->tls_server_name = mem_copy_text(cluster->tls_server_name);
+	login->skips_verify = cluster->skips_verify;
+	login->skips_compression = cluster->skips_compression;
+	login->proxy = mem_copy_text(cluster->proxy);
+	login->impersonation = impersonation_of(&config->user);
+	return login;
+}
+
+static int refuse_ended(const struct kube_config *config, const char *what, msec end,
+			struct err *err)
+{
+	struct text when CLEANUP(text_done) = {0};
+
+	text_add_time(&when, end);
+	return err_set(err, ERR_UNREACHABLE,
+		       "user '%s': the %s ended at %s: log in again, or ask who runs the cluster",
+		       config->user.name, what, text_of(&when));
+}
+
+/* What nothing renews. A plug-in's or a file's is for the server to refuse. */
+static int check_end(const struct kube_config *config, const struct kube_credential *credential,
+		     struct err *err)
+{
+	msec certificate_end = kube_certificate_end(credential->client_certificate);
+	msec token_end = kube_token_end(credential->token);
+	msec now = loop_now();
+
+	if (certificate_end < now)
+		return refuse_ended(config, "client certificate", certificate_end, err);
+	if (token_end < now && !config->user.token_file)
+		return refuse_ended(config, "token", token_end, err);
+	return 0;
+}
+
+int kube_login_open(struct loop *loop, struct kube_config *take_config,
+		    struct kube_login **ret_login, struct err *err)
+{
+	struct kube_login *login CLEANUP(kube_login_cleanup) = login_of(take_config);
+	struct source source = {.config = take_config, .loop = loop, .login = login};
+	int rc = read_files(&source, err);
+
+	if (rc == 0)
+		rc = check_end(take_config, &login->credential, err);
+	if (rc < 0)
+		return rc;
+	arrange_renewal(login, &source);
+	login->source = mem_new(sizeof(source));
+	memcpy(login->source, &source, sizeof(source));
+	login->free_source = free_source;
+	*ret_login = TAKE(login);
+	return 0;
+}

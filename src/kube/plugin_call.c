@@ -1,0 +1,267 @@
+/* The question goes in by KUBERNETES_EXEC_INFO, the answer comes by stdout; what the plug-in has to
+ * say to people, it writes to stderr, which is ours. */
+#include "kube/plugin_call.h"
+
+#include "base/base64.h"
+#include "base/json.h"
+#include "io/child.h"
+#include "io/program_call.h"
+#include "kube/plugin_answer.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#define INFO_NAME "KUBERNETES_EXEC_INFO"
+#define ANSWER_LIMIT ((size_t) 1024 * 1024)
+#define TIME_LIMIT (60 * MSEC_PER_SECOND)
+#define TIME_LIMIT_OF_PEOPLE (300 * MSEC_PER_SECOND) /* who have to find their second factor */
+
+struct kube_plugin_call {
+	const struct kube_config *config;
+	struct program_call *program;
+	kube_plugin_done_fn done;
+	void *data;
+};
+
+static int refuse(const struct kube_config *config, const char *sentence, struct err *err)
+{
+	return err_set(err, ERR_UNREACHABLE, "user '%s': its plug-in '%s': %s", config->user.name,
+		       config->user.plugin->command, sentence);
+}
+
+/* The text on one line, without the escape sequences (ECMA-48) by which it could write over ours.
+ */
+static void add_hint(struct text *text, const char *hint)
+{
+	while (*hint) {
+		if (hint[0] == '\x1b' && hint[1] == '[') {
+			hint += 2;
+			hint += strspn(hint, "0123456789:;<=>?!\"#$%&'()*+,-./ ");
+			hint += *hint != '\0';
+		} else {
+			bool is_control = (unsigned char) *hint < ' ' || *hint == '\x7f';
+
+			if (*hint != '\x1b')
+				text_add_char(text, is_control ? ' ' : *hint);
+			hint++;
+		}
+	}
+}
+
+static int refuse_missing(const struct kube_config *config, struct err *err)
+{
+	const struct kube_plugin *plugin = config->user.plugin;
+	struct text sentence CLEANUP(text_done) = {0};
+
+	text_add(&sentence, "there is no such program");
+	if (plugin->install_hint) {
+		text_add(&sentence, "; its hint: ");
+		add_hint(&sentence, plugin->install_hint);
+	}
+	return refuse(config, text_of(&sentence), err);
+}
+
+int kube_plugin_check(const struct kube_config *config, struct err *err)
+{
+	const struct kube_plugin *plugin = config->user.plugin;
+
+	const struct child_start start = {.program = plugin->command, .environment = environ};
+
+	return child_check_program(&start, NULL) < 0 ? refuse_missing(config, err) : 0;
+}
+
+static struct json *cluster_json(const struct kube_cluster *cluster, const char *authority)
+{
+	struct json *object = json_new_object();
+	struct json *settings = NULL;
+	struct text data CLEANUP(text_done) = {0};
+
+	json_set_string(object, "server", cluster->server);
+	json_set_string(object, "tls-server-name", cluster->tls_server_name);
+	if (cluster->skips_verify)
+		json_set_bool(object, "insecure-skip-tls-verify", true);
+	if (authority) {
+		base64_add(&data, authority, strlen(authority));
+		json_set_string(object, "certificate-authority-data", text_of(&data));
+	}
+	json_set_string(object, "proxy-url", cluster->proxy);
+	if (cluster->skips_compression)
+		json_set_bool(object, "disable-compression", true);
+	if (cluster->plugin_settings &&
+	    json_read(cluster->plugin_settings, strlen(cluster->plugin_settings), &settings,
+		      NULL) == 0)
+		json_set(object, "config", settings);
+	return object;
+}
+
+/* The ExecCredential that asks. */
+static char *question_of(const struct kube_config *config, const char *authority,
+			 bool is_interactive)
+{
+	const struct kube_plugin *plugin = config->user.plugin;
+	struct json *object CLEANUP(json_cleanup) = json_new_object();
+	struct text text CLEANUP(text_done) = {0};
+	struct json *spec = NULL;
+
+	json_set_string(object, "kind", "ExecCredential");
+	json_set_string(object, "apiVersion", plugin->api_version);
+	spec = json_object_at(object, "spec");
+	if (plugin->wants_cluster)
+		json_set(spec, "cluster", cluster_json(&config->cluster, authority));
+	json_set_bool(spec, "interactive", is_interactive);
+	json_add_compact(&text, object);
+	return text_take(&text);
+}
+
+static bool is_named(const char *entry, const char *name)
+{
+	size_t len = strlen(name);
+
+	return strncmp(entry, name, len) == 0 && entry[len] == '=';
+}
+
+static bool is_replaced(const char *entry, const struct kube_plugin *plugin)
+{
+	for (size_t i = 0; i < plugin->n_variables; i++)
+		if (is_named(entry, plugin->variables[i].name))
+			return true;
+	return is_named(entry, INFO_NAME);
+}
+
+/* Ours, with what the kubeconfig sets and the question. */
+static char **environment_for(const struct kube_plugin *plugin, const char *question,
+			      struct arena *arena)
+{
+	size_t count = 0, n_ours = 0;
+
+	while (environ[n_ours])
+		n_ours++;
+	char **environment =
+		arena_take_array(arena, n_ours + plugin->n_variables + 2, sizeof(*environment));
+
+	for (size_t i = 0; i < n_ours; i++)
+		if (!is_replaced(environ[i], plugin))
+			environment[count++] = environ[i];
+	for (size_t i = 0; i < plugin->n_variables; i++)
+		environment[count++] = arena_format(arena, "%s=%s", plugin->variables[i].name,
+						    plugin->variables[i].value);
+	environment[count] = arena_format(arena, INFO_NAME "=%s", question);
+	return environment;
+}
+
+static char **arguments_for(const struct kube_plugin *plugin, struct arena *arena)
+{
+	size_t count = 0;
+
+	while (plugin->arguments[count])
+		count++;
+	char **arguments = arena_take_array(arena, count + 2, sizeof(*arguments));
+
+	arguments[0] = arena_copy_text(arena, plugin->command);
+	for (size_t i = 0; i < count; i++)
+		arguments[i + 1] = arena_copy_text(arena, plugin->arguments[i]);
+	return arguments;
+}
+
+static void end(struct kube_plugin_call *call, struct kube_credential *credential, msec end,
+		const struct err *err)
+{
+	kube_plugin_done_fn done = call->done;
+	void *data = call->data;
+
+	free(call);
+	done(credential, end, err, data);
+}
+
+static int read_answer(const struct kube_plugin_call *call, const struct program_answer *answer,
+		       struct kube_credential *ret_credential, msec *ret_end, struct err *err)
+{
+	char *sentence CLEANUP(mem_free_text) = NULL;
+	struct err fault = {0};
+
+	if (answer->signal)
+		sentence = mem_format("it was ended by signal %d", answer->signal);
+	else if (answer->exit_code)
+		sentence = mem_format("it ended with code %d", answer->exit_code);
+	if (sentence)
+		return refuse(call->config, sentence, err);
+	if (kube_plugin_answer_read(answer->bytes, answer->len,
+				    call->config->user.plugin->api_version, ret_credential, ret_end,
+				    &fault) < 0)
+		return refuse(call->config, fault.text, err);
+	return 0;
+}
+
+static void on_done(const struct program_answer *answer, const struct err *err, void *data)
+{
+	struct kube_plugin_call *call = data;
+	struct kube_credential credential CLEANUP(kube_credential_done) = {0};
+	msec ends_at = MSEC_NEVER;
+	struct err fault = {0};
+	int rc = answer ? read_answer(call, answer, &credential, &ends_at, &fault)
+			: refuse(call->config, err->text, &fault);
+
+	if (rc < 0)
+		end(call, NULL, MSEC_NEVER, &fault);
+	else
+		end(call, &credential, ends_at, NULL);
+}
+
+static bool may_ask(const struct kube_plugin *plugin)
+{
+	return plugin->interactive != KUBE_INTERACTIVE_NEVER && isatty(STDIN_FILENO);
+}
+
+static int start(struct kube_plugin_call *call, struct loop *loop, const char *authority,
+		 struct err *err)
+{
+	const struct kube_plugin *plugin = call->config->user.plugin;
+	struct arena *arena CLEANUP(arena_cleanup) = arena_new();
+	bool is_interactive = may_ask(plugin);
+	char *question CLEANUP(mem_free_text) =
+		question_of(call->config, authority, is_interactive);
+	const struct program_question asked = {
+		.program = plugin->command,
+		.arguments = arguments_for(plugin, arena),
+		.environment = environment_for(plugin, question, arena),
+		.uses_terminal = is_interactive,
+		.limit = ANSWER_LIMIT,
+		.time_limit = is_interactive ? TIME_LIMIT_OF_PEOPLE : TIME_LIMIT,
+		.done = on_done,
+		.data = call,
+	};
+	struct err fault = {0};
+
+	if (plugin->interactive == KUBE_INTERACTIVE_ALWAYS && !is_interactive)
+		return refuse(call->config, "it has to ask at a terminal, and there is none", err);
+	int rc = program_call_new(loop, &asked, &call->program, &fault);
+
+	if (rc == ERR_NOT_FOUND)
+		return refuse_missing(call->config, err);
+	return rc < 0 ? refuse(call->config, fault.text, err) : 0;
+}
+
+int kube_plugin_call_new(struct loop *loop, const struct kube_config *config, const char *authority,
+			 kube_plugin_done_fn done, void *data, struct kube_plugin_call **ret_call,
+			 struct err *err)
+{
+	struct kube_plugin_call *call = mem_new(sizeof(*call));
+
+	*call = (struct kube_plugin_call){.config = config, .done = done, .data = data};
+	int rc = start(call, loop, authority, err);
+
+	if (rc < 0)
+		free(call);
+	else
+		*ret_call = call;
+	return rc;
+}
+
+void kube_plugin_call_cancel(struct kube_plugin_call *call)
+{
+	if (!call)
+		return;
+	program_call_cancel(call->program);
+	free(call);
+}
