@@ -69,6 +69,17 @@ struct doctor_gpu {
 	const char *node_fault;
 };
 
+/* Which cluster jobs would run on; nobody is asked whether it answers. */
+struct doctor_kubernetes {
+	const char *context; /* NULL: this is a Pod, which has a service account */
+	const char *server; /* NULL: there is none */
+	const char *user; /* NULL: nobody, or a service account */
+	const char *namespace_name;
+	bool skips_verify; /* the server's certificate is not checked */
+	const char *fault; /* why the kubeconfig is of no use */
+	bool is_malformed; /* it has to be edited */
+};
+
 struct doctor_facts {
 	struct doctor_python python;
 	struct doctor_tensorflow tensorflow;
@@ -77,6 +88,7 @@ struct doctor_facts {
 	struct doctor_state_folder state_folder;
 	struct doctor_network network;
 	struct doctor_gpu gpu;
+	struct doctor_kubernetes kubernetes;
 	int64_t shared_memory; /* size of /dev/shm in bytes; DOCTOR_UNKNOWN: there is none */
 	bool is_superuser; /* who needs no sudo, and may have none */
 	bool is_clock_known;

@@ -54,6 +54,7 @@ void doctor_judge(const struct doctor_facts *facts, struct arena *arena,
 	judge_software(&judgement);
 	judge_network(&judgement);
 	judge_machine(&judgement);
+	judge_kubernetes(&judgement);
 }
 
 size_t doctor_count(const struct doctor_report *report, enum doctor_state state)

@@ -31,7 +31,7 @@ def environment(tmp_path):
 def doctor(muster, environment):
     """Asks the doctor in that environment; gives the rows by name, and whether all is ready."""
     muster.environment.update(VIRTUAL_ENV=str(environment))
-    for name in "PYTHONPATH", "MUSTER_LIBTENSORFLOW", "LD_LIBRARY_PATH":
+    for name in "PYTHONPATH", "MUSTER_LIBTENSORFLOW", "LD_LIBRARY_PATH", "KUBECONFIG", "KUBERNETES_SERVICE_HOST":
         muster.environment.pop(name, None)
 
     def ask(*arguments, before=(), env=None):
@@ -142,3 +142,35 @@ def test_a_machine_without_a_network_is_told(doctor):
     row = doctor(before=alone)["loopback"]
     assert row["state"] == "missing"
     assert row["mend"] == "ip link set lo up"  # as root, whom --map-root-user makes of us
+
+
+KUBECONFIG = """\
+current-context: dev
+contexts: [{name: dev, context: {cluster: lab, user: ada, namespace: work}}]
+clusters: [{name: lab, cluster: {server: "https://name:hunter2@10.0.0.1:6443"}}]
+users: [{name: ada, user: {USER}}]
+"""
+
+
+@pytest.mark.parametrize("user, state, found", [
+    ("token: hunter2", "ok", "https://10.0.0.1:6443, context 'dev' as 'ada', namespace 'work'"),
+    ("token: e30.eyJleHAiOjE3MDAwMDAwMDB9.hunter2", "warning", "user 'ada': the token ended at 2023-11-14T22:13:20Z"),
+    ("tokenFile: nowhere", "warning", "nowhere' not found"),
+    ("tokenFile: /proc/self/mem", "warning", "user 'ada': cannot read '/proc/self/mem'"),
+    ("token: [hunter2]", "warning", "config:4:35: users[0].user.token: expected a text"),
+    ("exec: {command: no-such-plugin, apiVersion: client.authentication.k8s.io/v1beta1, installHint: get it}", "warning",
+     "user 'ada': its plug-in 'no-such-plugin': there is no such program; its hint: get it"),
+    ("exec: {command: 'false', apiVersion: client.authentication.k8s.io/v1beta1}", "ok", "context 'dev' as 'ada'"),
+], ids=["token", "ended", "missing file", "unreadable file", "malformed", "no plug-in", "plug-in"])
+def test_the_cluster_of_the_kubeconfig_is_told_and_nobody_asked(doctor, muster, user, state, found):
+    (muster.folder / ".kube").mkdir()
+    (muster.folder / ".kube" / "config").write_text(KUBECONFIG.replace("USER", user))
+    row = doctor()["kubernetes"]
+    assert (row["state"], found in row["found"]) == (state, True), row
+    assert "hunter2" not in str(row)
+
+
+def test_no_cluster_is_nothing_that_is_missing(doctor):
+    row = doctor()["kubernetes"]
+    assert row == {"name": "kubernetes", "state": "ok",
+                   "found": "none: there is no kubeconfig, jobs run on this machine"}

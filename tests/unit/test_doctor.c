@@ -324,6 +324,28 @@ static void a_clock_is_judged_only_where_it_is_known(void **state)
 	assert_null(find(visit, "clock"));
 }
 
+static void a_cluster_is_never_missing(void **state)
+{
+	struct visit *visit = *state;
+	struct doctor_kubernetes *kubernetes = &visit->facts.kubernetes;
+
+	assert_contains(judge(visit, "kubernetes", DOCTOR_OK)->found, "none: there is no");
+	*kubernetes = (struct doctor_kubernetes){.context = "dev",
+						 .server = "https://10.0.0.1",
+						 .user = "ada",
+						 .namespace_name = "work"};
+	assert_string_equal(judge(visit, "kubernetes", DOCTOR_OK)->found,
+			    "https://10.0.0.1, context 'dev' as 'ada', namespace 'work'");
+	kubernetes->context = kubernetes->user = NULL;
+	assert_contains(judge(visit, "kubernetes", DOCTOR_OK)->found, "service account");
+	kubernetes->skips_verify = true;
+	assert_contains(judge(visit, "kubernetes", DOCTOR_WARNING)->found, "not checked");
+	kubernetes->fault = "user 'ada': the token ended";
+	assert_contains(judge(visit, "kubernetes", DOCTOR_WARNING)->mend, "get-contexts");
+	kubernetes->is_malformed = true;
+	assert_contains(judge(visit, "kubernetes", DOCTOR_WARNING)->mend, "KUBECONFIG");
+}
+
 static void the_report_as_json_has_every_row(void **state)
 {
 	struct visit *visit = *state;
@@ -362,6 +384,7 @@ int main(void)
 		TEST(shared_memory_of_a_container_is_little),
 		TEST(a_gpu_needs_driver_device_rights_and_a_fitting_package),
 		TEST(a_clock_is_judged_only_where_it_is_known),
+		TEST(a_cluster_is_never_missing),
 		TEST(the_report_as_json_has_every_row),
 	};
 
