@@ -11,6 +11,9 @@ $(BUILD)/build.ninja:
 install: all
 	meson install -C $(BUILD) --no-rebuild
 
+image: all # build/muster-image.tar: muster as an OCI image, made without docker
+	@tools/make_image.py $(BUILD) $(BUILD)/muster-image.tar
+
 test: # installs what is missing, builds, runs every test
 	script/test
 
@@ -26,4 +29,4 @@ bench: # every figure of docs/benchmarks.md, beside the peers that are installed
 clean:
 	rm -rf $(BUILD) build-*
 
-.PHONY: all install test check soak bench clean
+.PHONY: all install image test check soak bench clean
