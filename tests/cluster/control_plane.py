@@ -67,10 +67,16 @@ class ControlPlane:
         command = [self.programs / "kubectl", "--kubeconfig", self.folder / "admin.kubeconfig", *arguments]
         subprocess.run(command, check=True, text=True, **options)
 
+    def wait_for_nodes(self, others, limit):
+        """Until the simulated nodes and those `others` have registered and are ready."""
+        nodes = [f"node/{name}" for name in [*map(_name_of_simulated, range(SIMULATED_NODES)), *others]]
+        for condition in ("create", "condition=Ready"):
+            self.kubectl("wait", f"--for={condition}", f"--timeout={limit}s", *nodes, stdout=subprocess.DEVNULL)
+
     def _openssl(self, name, subject, *options):
         key, certificate = self.key_path(name)
-        subprocess.run(["openssl", "req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:prime256v1", "-nodes",
-                        "-days", "2", "-subj", subject, "-keyout", key, "-out", certificate, *options],
+        subprocess.run(["openssl", "req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:prime256v1",
+                        "-nodes", "-days", "2", "-subj", subject, "-keyout", key, "-out", certificate, *options],
                        check=True, stderr=subprocess.DEVNULL)
 
     def _make_keys(self):
@@ -127,12 +133,16 @@ class ControlPlane:
         stages = [option for file in sorted(STAGES.glob("*.yaml")) for option in ("--config", file)]
         self._start("kwok", "--kubeconfig", self.folder / "admin.kubeconfig", *stages,
                     "--manage-nodes-with-label-selector", "type=simulated", "--node-lease-duration-seconds", "40")
-        nodes = [_simulated_node(f"simulated-{number}") for number in range(SIMULATED_NODES)]
+        nodes = [_simulated_node(_name_of_simulated(number)) for number in range(SIMULATED_NODES)]
         self.kubectl("create", "-f", "-", input=json.dumps({"apiVersion": "v1", "kind": "List", "items": nodes}))
 
 
 def _encoded(path):
     return base64.b64encode(pathlib.Path(path).read_bytes()).decode()
+
+
+def _name_of_simulated(number):
+    return f"simulated-{number}"
 
 
 def _simulated_node(name):

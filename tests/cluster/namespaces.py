@@ -1,4 +1,4 @@
-"""Linux namespaces, as far as the test cluster needs them: a process tree with processes, mounts and a network of its own.
+"""Linux namespaces, as far as the test cluster needs them: processes, mounts and a network of its own.
 
 Python gets os.setns and os.unshare in 3.12; Debian 12 has 3.11, so the C library is called.
 """

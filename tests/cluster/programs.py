@@ -181,7 +181,8 @@ def _read(path):
 
 
 def _run(command, folder, environment=None):
-    done = subprocess.run(command, cwd=folder, env=environment, stdin=subprocess.DEVNULL, capture_output=True, text=True)
+    done = subprocess.run(command, cwd=folder, env=environment, stdin=subprocess.DEVNULL, capture_output=True,
+                          text=True)
     if done.returncode != 0:
         said = "\n".join((done.stderr or done.stdout).splitlines()[-15:])
         raise Trouble(f"'{' '.join(command[:4])} …' ended with code {done.returncode}:\n{said}")

@@ -47,7 +47,8 @@ def test_two_clusters_know_nothing_of_each_other(cluster, second):
     in_second = [SCRIPT, "exec", "kubectl"]
     subprocess.run([*in_second, "create", "namespace", "only-there"], check=True, env=second.environment)
     cluster.kubectl("get", "namespace", "only-there", code=1)
-    done = subprocess.run([*in_second, "get", "nodes", "-o", "name"], env=second.environment, capture_output=True, text=True)
+    nodes = [*in_second, "get", "nodes", "-o", "name"]
+    done = subprocess.run(nodes, env=second.environment, capture_output=True, text=True)
     assert done.stdout.split() == [f"node/simulated-{n}" for n in range(4)]
 
 

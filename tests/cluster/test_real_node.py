@@ -59,8 +59,9 @@ def test_a_pod_reaches_the_api_server_with_its_account(namespace):
               "trust = ssl.create_default_context(cafile=folder + 'ca.crt')\n"
               "login = {'Authorization': 'Bearer ' + open(folder + 'token').read()}\n"
               "server = 'https://{KUBERNETES_SERVICE_HOST}:{KUBERNETES_SERVICE_PORT}'.format_map(os.environ)\n"
+              "pods = urllib.request.Request(server + '/api/v1/pods', headers=login)\n"
               "try:\n"
-              "    urllib.request.urlopen(urllib.request.Request(server + '/api/v1/pods', headers=login), context=trust)\n"
+              "    urllib.request.urlopen(pods, context=trust)\n"
               "except urllib.error.HTTPError as answer:\n"
               "    print(answer.read().decode())\n")
     namespace.create(python_pod("inside", "-c", asking))
