@@ -3,6 +3,7 @@
 
 #include "base/mem.h"
 #include "base/text.h"
+#include "io/process_stat.h"
 
 #include <ctype.h>
 #include <dirent.h>
@@ -19,94 +20,9 @@
 #define PROC_LINE_SIZE 4096
 #define FLUX_LIMIT_MS 50
 
-/* What we use of /proc/PID/stat, numbered as in proc(5). */
-enum stat_field {
-	FIELD_STATE = 3,
-	FIELD_PARENT = 4,
-	FIELD_FLAGS = 9,
-	FIELD_THREADS = 20,
-	FIELD_START_TIME = 22,
-	FIELD_ENVIRONMENT_END = 51,
-};
-struct stat_line {
-	char state;
-	pid_t parent;
-	unsigned int flags;
-	uint64_t n_threads;
-	uint64_t start_time;
-	uint64_t environment_end; /* address; 0 before a program has begun and after it has ended */
-};
-
-/* PF_EXITING and PF_KTHREAD of include/linux/sched.h */
-#define FLAG_EXITING 0x4
-#define FLAG_KERNEL_THREAD 0x00200000
-
-/* Reads the beginning of a small file and puts a NUL behind; -1 (errno) when it cannot be read. */
-static ssize_t read_beginning(const char *path, char *buf, size_t size)
-{
-	int fd = open(path, O_RDONLY | O_CLOEXEC);
-
-	if (fd < 0)
-		return -1;
-	ssize_t len = read(fd, buf, size - 1);
-
-	close(fd);
-	if (len >= 0)
-		buf[len] = '\0';
-	return len;
-}
-
-/* Moves on by so many fields; NULL when there are not so many. */
-static const char *skip_fields(const char *at, int count)
-{
-	for (; at && count > 0; count--) {
-		at = strchr(at, ' ');
-		at = at ? at + 1 : NULL;
-	}
-	return at;
-}
-
-static uint64_t read_field(const char *first, enum stat_field field)
-{
-	const char *at = skip_fields(first, field - FIELD_STATE);
-
-	return at ? strtoull(at, NULL, 10) : 0;
-}
-
-/* The program's name stands in parentheses and may hold any byte, ')' too: what follows the last
- * one is fields, from the third on. */
-static bool read_stat(pid_t pid, struct stat_line *ret_line)
-{
-	char path[PROC_PATH_SIZE], line[PROC_LINE_SIZE];
-
-	snprintf(path, sizeof(path), "/proc/%d/stat", (int) pid);
-	if (read_beginning(path, line, sizeof(line)) <= 0)
-		return false;
-	const char *first = skip_fields(strrchr(line, ')'), 1);
-
-	if (!first)
-		return false;
-	*ret_line = (struct stat_line){
-		.state = *first,
-		.parent = (pid_t) read_field(first, FIELD_PARENT),
-		.flags = (unsigned int) read_field(first, FIELD_FLAGS),
-		.n_threads = read_field(first, FIELD_THREADS),
-		.start_time = read_field(first, FIELD_START_TIME),
-		.environment_end = read_field(first, FIELD_ENVIRONMENT_END),
-	};
-	return true;
-}
-
-/* A zombie that has other threads still is one whose main thread alone has ended. The others may
- * work on, or be on their way out with all files open, ports among them. */
-static bool has_ended(const struct stat_line *line)
-{
-	return (line->state == 'Z' && line->n_threads <= 1) || line->state == 'X';
-}
-
 static bool read_boot_id(char *buf, size_t size)
 {
-	if (read_beginning("/proc/sys/kernel/random/boot_id", buf, size) <= 0)
+	if (process_stat_read_file("/proc/sys/kernel/random/boot_id", buf, size) <= 0)
 		return false;
 	buf[strcspn(buf, "\n")] = '\0';
 	return true;
@@ -125,11 +41,11 @@ static uint64_t pid_space_of(const char *process_name)
 int process_identify(pid_t pid, struct process_identity *ret_identity, struct err *err)
 {
 	struct process_identity identity = {.pid = pid};
-	struct stat_line line;
+	struct process_stat line;
 	char name[PROC_PATH_SIZE / 2];
 
 	snprintf(name, sizeof(name), "%d", (int) pid);
-	if (!read_stat(pid, &line) || has_ended(&line))
+	if (!process_stat_read(pid, &line) || process_stat_has_ended(&line))
 		return err_set(err, ERR_NOT_FOUND, "process %d does not exist", (int) pid);
 	if (!read_boot_id(identity.boot_id, sizeof(identity.boot_id)))
 		return err_set_errno(err, errno, "cannot read this machine's boot id");
@@ -141,23 +57,10 @@ int process_identify(pid_t pid, struct process_identity *ret_identity, struct er
 
 static bool is_that_process(pid_t pid, uint64_t start_time)
 {
-	struct stat_line line;
+	struct process_stat line;
 
-	return read_stat(pid, &line) && line.start_time == start_time && !has_ended(&line);
-}
-
-/* Calls `fn` for every process that can be seen, until it says that it has seen enough. */
-static void each_process(bool (*fn)(pid_t pid, void *data), void *data)
-{
-	DIR *proc = opendir("/proc");
-	struct dirent *entry;
-
-	if (!proc)
-		return;
-	while ((entry = readdir(proc)))
-		if (isdigit((unsigned char) entry->d_name[0]) && fn(atoi(entry->d_name), data))
-			break;
-	closedir(proc);
+	return process_stat_read(pid, &line) && line.start_time == start_time &&
+	       !process_stat_has_ended(&line);
 }
 
 /* The process's number in its own, innermost namespace: the last number of "NSpid:". */
@@ -166,7 +69,7 @@ static pid_t innermost_pid(pid_t pid)
 	char path[PROC_PATH_SIZE], status[PROC_LINE_SIZE];
 
 	snprintf(path, sizeof(path), "/proc/%d/status", (int) pid);
-	if (read_beginning(path, status, sizeof(status)) <= 0)
+	if (process_stat_read_file(path, status, sizeof(status)) <= 0)
 		return 0;
 	char *numbers = strstr(status, "\nNSpid:");
 
@@ -199,7 +102,7 @@ static bool is_alive_elsewhere(const struct process_identity *identity)
 {
 	struct foreign_search search = {.identity = identity};
 
-	each_process(match_foreign, &search);
+	process_stat_each(match_foreign, &search);
 	return search.is_found;
 }
 
@@ -223,9 +126,9 @@ struct child_search {
 static bool match_child(pid_t pid, void *data)
 {
 	struct child_search *search = data;
-	struct stat_line line;
+	struct process_stat line;
 
-	if (read_stat(pid, &line) && line.parent == search->parent)
+	if (process_stat_read(pid, &line) && line.parent == search->parent)
 		search->fn(pid, search->data);
 	return false;
 }
@@ -234,7 +137,7 @@ void process_each_child(pid_t parent, void (*fn)(pid_t pid, void *data), void *d
 {
 	struct child_search search = {parent, fn, data};
 
-	each_process(match_child, &search);
+	process_stat_each(match_child, &search);
 }
 
 enum reading {
@@ -247,11 +150,12 @@ enum reading {
  * when it ends, until it is a zombie. A thread of the kernel never has one. */
 static enum reading reading_of_nothing(pid_t pid)
 {
-	struct stat_line line;
+	struct process_stat line;
 
-	if (!read_stat(pid, &line) || has_ended(&line) || line.flags & FLAG_KERNEL_THREAD)
+	if (!process_stat_read(pid, &line) || process_stat_has_ended(&line) ||
+	    line.flags & PROCESS_FLAG_KERNEL_THREAD)
 		return READING_NONE;
-	bool is_between = line.flags & FLAG_EXITING || line.environment_end == 0;
+	bool is_between = line.flags & PROCESS_FLAG_EXITING || line.environment_end == 0;
 
 	return is_between ? READING_LATER : READING_NONE;
 }
@@ -273,9 +177,9 @@ static bool read_entries(const char *path, struct text *environment)
 
 static bool has_lost_main_thread(pid_t pid)
 {
-	struct stat_line line;
+	struct process_stat line;
 
-	return read_stat(pid, &line) && line.state == 'Z' && !has_ended(&line);
+	return process_stat_read(pid, &line) && line.state == 'Z' && !process_stat_has_ended(&line);
 }
 
 /* The environment belongs to all threads; each one that has not ended can show it. */
@@ -399,7 +303,7 @@ void process_each_marked(const char *entry, void (*fn)(pid_t pid, void *data), v
 {
 	struct mark_search search = {.entry = entry, .fn = fn, .data = data};
 
-	each_process(match_mark, &search);
+	process_stat_each(match_mark, &search);
 	text_done(&search.environment);
 }
 
@@ -407,9 +311,9 @@ void process_each_marked(const char *entry, void (*fn)(pid_t pid, void *data), v
 static void look_whether_stopped(pid_t pid, void *data)
 {
 	bool *is_stopped = data;
-	struct stat_line line;
+	struct process_stat line;
 
-	if (*is_stopped || !read_stat(pid, &line))
+	if (*is_stopped || !process_stat_read(pid, &line))
 		return;
 	if (line.state == 'T' || line.state == 't')
 		*is_stopped = true;

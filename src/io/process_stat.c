@@ -1,0 +1,95 @@
+#include "io/process_stat.h"
+
+#include <ctype.h>
+#include <dirent.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#define PATH_SIZE 64
+#define LINE_SIZE 4096
+
+/* Numbered as in proc(5). */
+enum stat_field {
+	FIELD_STATE = 3,
+	FIELD_PARENT = 4,
+	FIELD_FLAGS = 9,
+	FIELD_THREADS = 20,
+	FIELD_START_TIME = 22,
+	FIELD_ENVIRONMENT_END = 51,
+};
+
+ssize_t process_stat_read_file(const char *path, char *buf, size_t size)
+{
+	int fd = open(path, O_RDONLY | O_CLOEXEC);
+
+	if (fd < 0)
+		return -1;
+	ssize_t len = read(fd, buf, size - 1);
+
+	close(fd);
+	if (len >= 0)
+		buf[len] = '\0';
+	return len;
+}
+
+/* Moves on by so many fields; NULL when there are not so many. */
+static const char *skip_fields(const char *at, int count)
+{
+	for (; at && count > 0; count--) {
+		at = strchr(at, ' ');
+		at = at ? at + 1 : NULL;
+	}
+	return at;
+}
+
+static uint64_t read_field(const char *first, enum stat_field field)
+{
+	const char *at = skip_fields(first, field - FIELD_STATE);
+
+	return at ? strtoull(at, NULL, 10) : 0;
+}
+
+/* The program's name stands in parentheses and may hold any byte, ')' too: what follows the last
+ * one is fields, from the third on. */
+bool process_stat_read(pid_t pid, struct process_stat *ret_stat)
+{
+	char path[PATH_SIZE], line[LINE_SIZE];
+
+	snprintf(path, sizeof(path), "/proc/%d/stat", (int) pid);
+	if (process_stat_read_file(path, line, sizeof(line)) <= 0)
+		return false;
+	const char *first = skip_fields(strrchr(line, ')'), 1);
+
+	if (!first)
+		return false;
+	*ret_stat = (struct process_stat){
+		.state = *first,
+		.parent = (pid_t) read_field(first, FIELD_PARENT),
+		.flags = (unsigned int) read_field(first, FIELD_FLAGS),
+		.n_threads = read_field(first, FIELD_THREADS),
+		.start_time = read_field(first, FIELD_START_TIME),
+		.environment_end = read_field(first, FIELD_ENVIRONMENT_END),
+	};
+	return true;
+}
+
+bool process_stat_has_ended(const struct process_stat *stat)
+{
+	return (stat->state == 'Z' && stat->n_threads <= 1) || stat->state == 'X';
+}
+
+void process_stat_each(bool (*fn)(pid_t pid, void *data), void *data)
+{
+	DIR *proc = opendir("/proc");
+	struct dirent *entry;
+
+	if (!proc)
+		return;
+	while ((entry = readdir(proc)))
+		if (isdigit((unsigned char) entry->d_name[0]) && fn(atoi(entry->d_name), data))
+			break;
+	closedir(proc);
+}
