@@ -407,6 +407,17 @@ struct json *json_object_at(struct json *object, const char *key)
 	return member;
 }
 
+struct json *json_array_at(struct json *object, const char *key)
+{
+	struct json *member = json_get(object, key);
+
+	if (!json_is(member, JSON_ARRAY)) {
+		member = json_new_array();
+		json_set(object, key, member);
+	}
+	return member;
+}
+
 size_t json_count(const struct json *array_or_object)
 {
 	if (json_is(array_or_object, JSON_ARRAY))

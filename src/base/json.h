@@ -71,6 +71,8 @@ void json_set_bool(struct json *object, const char *key, bool value);
 void json_remove(struct json *object, const char *key);
 /* The member as an object, made and set when it is not there yet (borrowed). */
 struct json *json_object_at(struct json *object, const char *key);
+/* The member as an array, in the same way. */
+struct json *json_array_at(struct json *object, const char *key);
 
 size_t json_count(const struct json *array_or_object); /* 0 for anything else */
 struct json *json_at(const struct json *array, size_t index);

@@ -49,14 +49,11 @@ static struct json *command_new(const char *const *words)
 
 void job_document_add_env(struct json *container, const struct env_entry *env, size_t n_env)
 {
-	struct json *list = json_get(container, "env");
+	struct json *list;
 
 	if (n_env == 0)
 		return;
-	if (!json_is(list, JSON_ARRAY)) {
-		list = json_new_array();
-		json_set(container, "env", list);
-	}
+	list = json_array_at(container, "env");
 	for (size_t i = 0; i < n_env; i++) {
 		struct json *entry = json_new_object();
 

@@ -116,25 +116,20 @@ static struct json *mount_new(const char *volume, const char *path, bool is_read
 	return mount;
 }
 
-static void append_to(struct json *object, const char *list, struct json *take_element)
-{
-	if (!json_is(json_get(object, list), JSON_ARRAY))
-		json_set(object, list, json_new_array());
-	json_append(json_get(object, list), take_element);
-}
-
 static void add_to_role(const struct json *role, const struct json *files_volume)
 {
 	struct json *template = json_get(role, "template");
 	struct json *spec = json_get(template, "spec");
 	struct json *container = pod_template_container(template);
 
-	append_to(spec, "volumes", json_new_copy(files_volume));
-	append_to(container, "volumeMounts", mount_new(FILES_VOLUME, JOB_FILES_FOLDER, true));
+	json_append(json_array_at(spec, "volumes"), json_new_copy(files_volume));
+	json_append(json_array_at(container, "volumeMounts"),
+		    mount_new(FILES_VOLUME, JOB_FILES_FOLDER, true));
 	if (json_get(container, "workingDir"))
 		return;
-	append_to(spec, "volumes", work_volume_new());
-	append_to(container, "volumeMounts", mount_new(WORK_VOLUME, JOB_WORK_FOLDER, false));
+	json_append(json_array_at(spec, "volumes"), work_volume_new());
+	json_append(json_array_at(container, "volumeMounts"),
+		    mount_new(WORK_VOLUME, JOB_WORK_FOLDER, false));
 	json_set_string(container, "workingDir", JOB_WORK_FOLDER);
 }
 

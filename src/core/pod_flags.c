@@ -13,13 +13,6 @@
 #define GPU_RESOURCE "nvidia.com/gpu"
 #define GPU_MAX 1024
 
-static struct json *list_at(struct json *object, const char *key)
-{
-	if (!json_is(json_get(object, key), JSON_ARRAY))
-		json_set(object, key, json_new_array());
-	return json_get(object, key);
-}
-
 void pod_flags_add_pull_secrets(const struct pod_texts *names, struct json *spec)
 {
 	for (size_t i = 0; i < names->count; i++) {
@@ -29,7 +22,7 @@ void pod_flags_add_pull_secrets(const struct pod_texts *names, struct json *spec
 			continue;
 		secret = json_new_object();
 		json_set_string(secret, "name", names->list[i]);
-		json_append(list_at(spec, "imagePullSecrets"), secret);
+		json_append(json_array_at(spec, "imagePullSecrets"), secret);
 	}
 }
 
@@ -149,7 +142,7 @@ int pod_flags_add_tolerations(const struct pod_texts *texts, struct json *spec, 
 				"the effect NoSchedule, PreferNoSchedule or NoExecute; '*' "
 				"tolerates every taint",
 				texts->list[i]);
-		json_append(list_at(spec, "tolerations"), toleration_new(key, value, effect));
+		json_append(json_array_at(spec, "tolerations"), toleration_new(key, value, effect));
 	}
 	return 0;
 }
@@ -157,7 +150,7 @@ int pod_flags_add_tolerations(const struct pod_texts *texts, struct json *spec, 
 /* The volume of a claim, made where the Pod has none yet; its name is borrowed from the spec. */
 static const char *volume_of_claim(struct json *spec, const char *claim)
 {
-	struct json *volumes = list_at(spec, "volumes");
+	struct json *volumes = json_array_at(spec, "volumes");
 	struct json *volume = NULL;
 
 	for (size_t i = 0; i < json_count(volumes); i++) {
@@ -214,7 +207,7 @@ int pod_flags_add_volumes(const struct pod_texts *texts, struct json *spec, stru
 		json_set_string(mount, "mountPath", path);
 		if (is_read_only)
 			json_set_bool(mount, "readOnly", true);
-		json_append(list_at(container, "volumeMounts"), mount);
+		json_append(json_array_at(container, "volumeMounts"), mount);
 	}
 	return 0;
 }

@@ -32,16 +32,9 @@ static void set_bool_if_absent(struct json *object, const char *key, bool value)
 		json_set_bool(object, key, value);
 }
 
-static struct json *list_at(struct json *object, const char *key)
-{
-	if (!json_is(json_get(object, key), JSON_ARRAY))
-		json_set(object, key, json_new_array());
-	return json_get(object, key);
-}
-
 static void set_home(struct json *container)
 {
-	struct json *env = list_at(container, "env");
+	struct json *env = json_array_at(container, "env");
 	struct json *entry;
 
 	if (pod_template_find(env, "name", "HOME"))
@@ -62,11 +55,11 @@ static void add_temporary_folder(struct json *spec, struct json *container)
 	volume = json_new_object();
 	json_set_string(volume, "name", TEMPORARY_VOLUME);
 	(void) json_object_at(volume, "emptyDir");
-	json_append(list_at(spec, "volumes"), volume);
+	json_append(json_array_at(spec, "volumes"), volume);
 	mount = json_new_object();
 	json_set_string(mount, "name", TEMPORARY_VOLUME);
 	json_set_string(mount, "mountPath", TEMPORARY_FOLDER);
-	json_append(list_at(container, "volumeMounts"), mount);
+	json_append(json_array_at(container, "volumeMounts"), mount);
 }
 
 static void choose_user(struct json *spec, struct json *container)

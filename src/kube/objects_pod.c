@@ -163,15 +163,11 @@ static void set_environment(const struct objects *objects, const struct role *ro
 
 static void set_port(const struct role *role, struct json *container)
 {
-	struct json *ports = json_get(container, "ports");
+	struct json *ports = json_array_at(container, "ports");
 	struct json *port;
 
 	if (pod_template_find(ports, "name", PORT_NAME))
 		return;
-	if (!json_is(ports, JSON_ARRAY)) {
-		ports = json_new_array();
-		json_set(container, "ports", ports);
-	}
 	port = json_new_object();
 	json_set_string(port, "name", PORT_NAME);
 	json_set_integer(port, "containerPort", role->port);

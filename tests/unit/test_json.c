@@ -201,6 +201,20 @@ static void numbers_without_end_become_null(void **state)
 	assert_true(json_is(value, JSON_NULL));
 }
 
+static void a_member_is_made_a_list_where_it_is_none(void **state)
+{
+	(void) state;
+	struct json *root CLEANUP(json_cleanup) = json_new_object();
+	struct text text CLEANUP(text_done) = {0};
+
+	json_set_integer(root, "b", 1);
+	json_append(json_array_at(root, "a"), json_new_integer(1));
+	json_append(json_array_at(root, "a"), json_new_integer(2));
+	json_append(json_array_at(root, "b"), json_new_integer(3));
+	json_add_compact(&text, root);
+	assert_string_equal(text_of(&text), "{\"b\":[3],\"a\":[1,2]}");
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -214,6 +228,7 @@ int main(void)
 		cmocka_unit_test(paths_are_followed_and_made),
 		cmocka_unit_test(a_copy_is_its_own),
 		cmocka_unit_test(numbers_without_end_become_null),
+		cmocka_unit_test(a_member_is_made_a_list_where_it_is_none),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
