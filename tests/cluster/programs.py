@@ -93,8 +93,10 @@ def _build_into(made, say):
         (work / "bin").mkdir()
         _take_from_debian(work)
         go = _Go(work)
+        say("building the control plane, kubelet and kubectl")
         _build_kubernetes(go, work)
         for program, (package, version) in OTHERS.items():
+            say(f"building {program} {version}")
             _build_other(go, work, program, package, version)
         os.rename(work / "bin", made)
     finally:
