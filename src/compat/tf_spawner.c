@@ -188,7 +188,7 @@ static int spawn(const struct options *old, const char *script)
 }
 
 /* A label behind -d is the tag: so its document says. */
-static int delete (const struct options *old, const char *label)
+static int delete_labelled(const struct options *old, const char *label)
 {
 	struct reading reading CLEANUP(reading_done) = {0};
 	struct text text CLEANUP(text_done) = {0};
@@ -227,7 +227,7 @@ static int tf_spawner_run(const struct options *old)
 
 	if (!check_namespace(old))
 		return EXIT_WRONG_USE;
-	return option_flag(old, "delete") ? delete (old, argument) : spawn(old, argument);
+	return option_flag(old, "delete") ? delete_labelled(old, argument) : spawn(old, argument);
 }
 
 static const struct option_row rows_of_tf_spawner[] = {

@@ -42,11 +42,13 @@ int job_files_spread(const struct job_file *files, size_t n_files, size_t **ret_
 	size_t part = 0, filled = 0;
 
 	for (size_t i = 0; i < n_files; i++) {
-		if (files[i].len > JOB_FILES_PART_SIZE)
-			return err_set(err, ERR_LIMIT,
-				       "%s has %zu bytes, and %d fit into a ConfigMap: put it into "
-				       "the image or onto a volume",
-				       files[i].path, files[i].len, JOB_FILES_PART_SIZE);
+		if (files[i].len > JOB_FILES_PART_SIZE) {
+			err_set(err, ERR_LIMIT,
+				"%s has %zu bytes, and %d fit into a ConfigMap: put it into the "
+				"image or onto a volume",
+				files[i].path, files[i].len, JOB_FILES_PART_SIZE);
+			return ERR_LIMIT;
+		}
 		if (filled + files[i].len > JOB_FILES_PART_SIZE) {
 			part++;
 			filled = 0;
@@ -142,8 +144,10 @@ int job_document_add_files(struct json *document, const struct job_file *files, 
 	const char *title = NULL;
 	struct json *role;
 
-	if (job_files_spread(files, n_files, &parts, err))
-		return err->code;
+	int rc = job_files_spread(files, n_files, &parts, err);
+
+	if (rc)
+		return rc;
 	struct json *volume CLEANUP(json_cleanup) =
 		files_volume_new(json_as_string(name, ""), files, n_files, parts);
 

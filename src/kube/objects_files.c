@@ -45,8 +45,10 @@ int objects_add_files(const struct job *job, const struct job_file *files, size_
 	size_t *parts CLEANUP(mem_free_any) = NULL;
 	struct json *config_map = NULL;
 
-	if (job_files_spread(files, n_files, &parts, err))
-		return err->code;
+	int rc = job_files_spread(files, n_files, &parts, err);
+
+	if (rc)
+		return rc;
 	for (size_t i = 0; i < n_files; i++) {
 		if (i == 0 || parts[i] != parts[i - 1]) {
 			config_map = config_map_new(job, parts[i], owner_uid);

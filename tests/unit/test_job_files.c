@@ -104,6 +104,7 @@ static void a_file_that_no_part_can_hold_is_named(void **state)
 		err.text, "weights.h5 has 1000001 bytes, and 1000000 fit into a ConfigMap: put it "
 			  "into the image or onto a volume");
 	assert_true(json_equals(document, before));
+	assert_int_equal(job_document_add_files(document, &file, 1, NULL), ERR_LIMIT);
 }
 
 static void keys_are_paths_where_kubernetes_takes_them(void **state)
