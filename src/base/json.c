@@ -286,6 +286,30 @@ void json_cleanup(struct json **value)
 	json_free(*value);
 }
 
+/* Depth is bounded by what json_read and documents_read allow. */
+static void overwrite_texts(json_t *value)
+{
+	const char *key;
+	json_t *member;
+	size_t index;
+
+	if (json_is(ours(value), JSON_STRING))
+		explicit_bzero((char *) json_string_value(value), json_string_length(value));
+	json_array_foreach(value, index, member) overwrite_texts(member);
+	json_object_foreach(value, key, member) overwrite_texts(member);
+}
+
+void json_free_secret(struct json *value)
+{
+	overwrite_texts(theirs(value));
+	json_free(value);
+}
+
+void json_cleanup_secret(struct json **value)
+{
+	json_free_secret(*value);
+}
+
 enum json_type json_type_of(const struct json *value)
 {
 	if (!value)

@@ -47,6 +47,9 @@ struct json *json_new_copy(const struct json *value) MUST_USE; /* deep */
 struct json *json_ref(struct json *value) MUST_USE; /* one more reference */
 void json_free(struct json *value); /* gives one reference back; NULL is fine */
 void json_cleanup(struct json **value);
+/* The same, and every text in it is overwritten before, whoever else may have a reference. */
+void json_free_secret(struct json *value);
+void json_cleanup_secret(struct json **value);
 
 enum json_type json_type_of(const struct json *value); /* NULL counts as JSON_NULL */
 bool json_is(const struct json *value, enum json_type type);

@@ -143,6 +143,13 @@ void arena_free(struct arena *arena)
 	free(arena);
 }
 
+void arena_free_secret(struct arena *arena)
+{
+	for (struct arena_block *block = arena ? arena->blocks : NULL; block; block = block->next)
+		explicit_bzero(block->bytes, block->used);
+	arena_free(arena);
+}
+
 void arena_cleanup(struct arena **arena)
 {
 	arena_free(*arena);

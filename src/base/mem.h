@@ -36,6 +36,8 @@ struct arena;
 struct arena *arena_new(void) MUST_USE;
 void arena_free(struct arena *arena); /* NULL is fine */
 void arena_cleanup(struct arena **arena);
+/* The same, and what was in it is overwritten before. */
+void arena_free_secret(struct arena *arena);
 void *arena_take(struct arena *arena, size_t size) MUST_USE; /* zeroed, aligned for any type */
 void *arena_take_array(struct arena *arena, size_t count, size_t size) MUST_USE;
 char *arena_copy_text(struct arena *arena, const char *text) MUST_USE; /* NULL gives NULL */

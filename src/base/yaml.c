@@ -53,6 +53,16 @@ void documents_free(struct document **documents, size_t count)
 	free(documents);
 }
 
+void documents_free_secret(struct document **documents, size_t count)
+{
+	for (size_t i = 0; i < count; i++) {
+		json_free_secret(documents[i]->value);
+		arena_free_secret(documents[i]->arena);
+		free(documents[i]);
+	}
+	free(documents);
+}
+
 static void document_list_done(struct document_list *list)
 {
 	documents_free(list->documents, list->count);

@@ -28,6 +28,8 @@ struct document;
 int documents_read(const char *bytes, size_t len, struct document ***ret_documents,
 		   size_t *ret_count, struct err *err) MUST_USE;
 void documents_free(struct document **documents, size_t count);
+/* The same, and the texts of the documents are overwritten before. */
+void documents_free_secret(struct document **documents, size_t count);
 
 struct json *document_root(const struct document *document); /* borrowed */
 

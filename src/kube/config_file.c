@@ -376,7 +376,7 @@ void kube_config_file_free(struct kube_config_file *file)
 	if (!file)
 		return;
 	faults_done(&file->faults);
-	documents_free(file->documents, file->n_documents);
+	documents_free_secret(file->documents, file->n_documents);
 	free(file->folder);
 	free(file->path);
 	free(file);

@@ -37,21 +37,11 @@ static bool is_said(const char *text)
 	return text && *text;
 }
 
-static void overwrite(const char *secret)
-{
-	if (secret)
-		explicit_bzero((char *) secret, strlen(secret));
-}
-
 void kube_config_free(struct kube_config *config)
 {
 	if (!config)
 		return;
-	overwrite(config->user.token);
-	overwrite(config->user.password);
-	overwrite(config->user.key);
-	overwrite(config->cluster.proxy);
-	arena_free(config->arena);
+	arena_free_secret(config->arena);
 	free(config);
 }
 
@@ -208,9 +198,6 @@ static void hide_credentials(struct kube_user *user)
 		.n_as_extras = user->n_as_extras,
 	};
 
-	overwrite(user->token);
-	overwrite(user->password);
-	overwrite(user->key);
 	*user = kept;
 }
 

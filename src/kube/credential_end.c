@@ -137,7 +137,7 @@ msec kube_certificate_end(const char *pem)
 
 static msec end_of_claims(const char *bytes, size_t len)
 {
-	struct json *claims CLEANUP(json_cleanup) = NULL;
+	struct json *claims CLEANUP(json_cleanup_secret) = NULL;
 
 	if (json_read(bytes, len, &claims, NULL) < 0)
 		return MSEC_NEVER;

@@ -50,7 +50,7 @@ static int read_end(const struct json *status, msec *ret_end, struct err *err)
 int kube_plugin_answer_read(const char *bytes, size_t len, const char *api_version,
 			    struct kube_credential *ret_credential, msec *ret_end, struct err *err)
 {
-	struct json *answer CLEANUP(json_cleanup) = NULL;
+	struct json *answer CLEANUP(json_cleanup_secret) = NULL;
 	msec end = MSEC_NEVER;
 
 	if (json_read(bytes, len, &answer, NULL) < 0)

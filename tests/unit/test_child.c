@@ -359,6 +359,44 @@ static void killing_all_reaches_sessions_of_their_own(void **state)
 	assert_false(has_children);
 }
 
+static void a_program_may_keep_our_input_and_group_and_write_errors_elsewhere(void **state)
+{
+	struct world *world = *state;
+	const char *const arguments[] = {
+		"sh", "-c",
+		"read line; echo \"$line $(cut -d' ' -f5 /proc/$$/stat)\"; echo wrong >&2", NULL};
+	int input[2], errors[2], kept = dup(STDIN_FILENO);
+	char *wanted CLEANUP(mem_free_text) = NULL;
+	char printed[64] = "", told[64] = "";
+	pid_t pid;
+
+	assert_int_equal(pipe2(input, O_CLOEXEC) | pipe2(errors, O_CLOEXEC), 0);
+	assert_int_equal(write(input[1], "hello\n", 6), 6);
+	assert_int_equal(dup2(input[0], STDIN_FILENO), STDIN_FILENO);
+	const struct child_start how = {
+		.program = arguments[0],
+		.arguments = (char *const *) arguments,
+		.environment = default_environment,
+		.output_fd = world->output[1],
+		.error_fd = errors[1],
+		.uses_terminal = true,
+	};
+
+	assert_int_equal(child_start(&how, &pid, &world->err), 0);
+	assert_int_equal(waitpid(pid, NULL, 0), pid);
+	dup2(kept, STDIN_FILENO);
+	assert_true(read(world->output[0], printed, sizeof(printed) - 1) > 0);
+	assert_true(read(errors[0], told, sizeof(told) - 1) > 0);
+	wanted = mem_format("hello %d\n", (int) getpgrp());
+	assert_string_equal(printed, wanted);
+	assert_string_equal(told, "wrong\n");
+	for (size_t i = 0; i < 2; i++) {
+		close(input[i]);
+		close(errors[i]);
+	}
+	close(kept);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -378,6 +416,9 @@ int main(void)
 		cmocka_unit_test_setup_teardown(a_missing_folder_is_told_by_name, begin, end),
 		cmocka_unit_test_setup_teardown(a_file_that_is_no_program_is_told, begin, end),
 		cmocka_unit_test_setup_teardown(a_check_finds_what_a_start_would, begin, end),
+		cmocka_unit_test_setup_teardown(
+			a_program_may_keep_our_input_and_group_and_write_errors_elsewhere, begin,
+			end),
 		cmocka_unit_test_setup_teardown(a_child_dies_with_its_parent, begin, end),
 		cmocka_unit_test_setup_teardown(killing_all_reaches_sessions_of_their_own, begin,
 						end),

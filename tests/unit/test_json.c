@@ -215,9 +215,25 @@ static void a_member_is_made_a_list_where_it_is_none(void **state)
 	assert_string_equal(text_of(&text), "{\"b\":[3],\"a\":[1,2]}");
 }
 
+static void a_secret_value_is_overwritten_when_it_goes(void **state)
+{
+	static const char text[] = "{\"a\": [\"secret\", {\"b\": \"more\"}], \"c\": 1}";
+	struct json *value = NULL;
+
+	(void) state;
+	assert_int_equal(json_read(text, strlen(text), &value, NULL), 0);
+	struct json *list CLEANUP(json_cleanup) = json_ref(json_get(value, "a"));
+
+	json_free_secret(value);
+	assert_string_equal(json_as_string(json_at(list, 0), ""), "");
+	assert_string_equal(json_as_string(json_get(json_at(list, 1), "b"), ""), "");
+	json_free_secret(NULL);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(a_secret_value_is_overwritten_when_it_goes),
 		cmocka_unit_test(what_was_read_is_written_the_same),
 		cmocka_unit_test(pretty_text_is_indented_by_two),
 		cmocka_unit_test(faults_have_their_place),
