@@ -7,6 +7,8 @@
 #include <string.h>
 
 #define PORT_NAME "tfjob-port" /* Kubeflow's */
+#define VARIABLE_MAX (128 * 1024) /* MAX_ARG_STRLEN of Linux */
+#define TF_CONFIG_FRAME 300 /* what is in a TF_CONFIG besides addresses, at most */
 
 char *objects_owner_name(const struct job *job)
 {
@@ -170,11 +172,31 @@ static void check_images(const struct role *role, const char *list, struct fault
 		check_image(role, json_at(containers, i), list, i, faults);
 }
 
+/* TF_CONFIG names every replica, and a container whose variables are too long cannot start. */
+static void check_tf_config(const struct job *job, struct faults *faults)
+{
+	size_t len = TF_CONFIG_FRAME;
+	struct text address CLEANUP(text_done) = {0};
+
+	for (size_t i = 0; i < job->n_roles; i++)
+		for (int index = 0; index < job->roles[i].replicas; index++) {
+			text_clear(&address);
+			objects_add_address(job, &job->roles[i], index, &address);
+			len += address.len + strlen("\"\",");
+		}
+	if (len > VARIABLE_MAX)
+		fault_add(faults, (struct place){0}, "spec.tfReplicaSpecs",
+			  "Too many: %d replicas: TF_CONFIG, which names them all, would have %zu "
+			  "bytes, and Linux takes %d for a variable",
+			  job_replica_count(job), len, VARIABLE_MAX);
+}
+
 bool objects_check(const struct job *job, struct faults *faults)
 {
 	size_t n_before = faults->count;
 
 	check_names(job, faults);
+	check_tf_config(job, faults);
 	for (size_t i = 0; i < job->n_roles; i++) {
 		check_images(&job->roles[i], "initContainers", faults);
 		check_images(&job->roles[i], "containers", faults);

@@ -28,8 +28,8 @@
 /* Key of the owner's data that holds the TFJob document, as JSON. */
 #define OBJECTS_DOCUMENT_KEY "document"
 
-/* Says what stands in the way of Pods: a name too long for them, a container without an image. True
- * when there is nothing. */
+/* Says what stands in the way of Pods: a name too long for them, more replicas than a TF_CONFIG can
+ * name, a container without an image. True when there is nothing. */
 bool objects_check(const struct job *job, struct faults *faults) MUST_USE;
 
 /* JOB.job, the ConfigMap that owns all else. Caller frees. */

@@ -299,6 +299,23 @@ static void a_name_too_long_for_its_pods_is_told(void **state)
 	assert_non_null(strstr(faults.list[0].sentence, "so that 53 are left for the job"));
 }
 
+static void more_replicas_than_a_variable_can_name_are_told(void **state)
+{
+	(void) state;
+	struct faults faults CLEANUP(faults_done) = {0};
+	struct job *many CLEANUP(job_cleanup) =
+		job_of("digits", "Worker: {replicas: 2500, template: {spec: {containers: [{name: "
+				 "tensorflow, image: a}]}}}");
+	struct job *too_many CLEANUP(job_cleanup) =
+		job_of("digits", "Worker: {replicas: 3500, template: {spec: {containers: [{name: "
+				 "tensorflow, image: a}]}}}");
+
+	assert_true(objects_check(many, &faults));
+	assert_false(objects_check(too_many, &faults));
+	assert_int_equal(faults.count, 1);
+	assert_non_null(strstr(faults.list[0].sentence, "Too many: 3500 replicas"));
+}
+
 static void every_container_needs_an_image(void **state)
 {
 	(void) state;
@@ -332,6 +349,7 @@ int main(void)
 		cmocka_unit_test(the_owner_remembers_the_job),
 		cmocka_unit_test(files_are_text_or_binary),
 		cmocka_unit_test(a_name_too_long_for_its_pods_is_told),
+		cmocka_unit_test(more_replicas_than_a_variable_can_name_are_told),
 		cmocka_unit_test(every_container_needs_an_image),
 	};
 
