@@ -7,6 +7,7 @@ that muster, kubectl and Python's own sockets all reach the API server, and noth
 Nothing sleeps for luck: kubectl waits for the thing itself. LIMIT is only there so that a test that hangs ends.
 """
 
+import importlib.util
 import json
 import os
 import pathlib
@@ -74,6 +75,13 @@ class Namespace:
         self.wait(f"pod/{pod}", f"jsonpath={{.status.phase}}={phase}")
         return self.get("pod", pod)
 
+    def write_kubeconfig(self, path):
+        """The administrator's, with this namespace as the one that is meant when none is named."""
+        config = json.loads(self.cluster.kubeconfig.read_text())
+        config["contexts"][0]["context"]["namespace"] = self.name
+        path.write_text(json.dumps(config))
+        return path
+
     def make(self):
         """Pods need the account that a controller puts into each namespace."""
         self.cluster.kubectl("create", "namespace", self.name)
@@ -83,6 +91,14 @@ class Namespace:
         """What runs ends at once; the cluster's controllers do the rest."""
         self.kubectl("delete", "pods", "--all", "--now", "--wait=false")
         self.cluster.kubectl("delete", "namespace", self.name, "--wait=false")
+
+
+def program_of_system_tests():
+    """Their Muster, which has a state folder of its own. A plain import would find this file, of the same name."""
+    where = importlib.util.spec_from_file_location("system_conftest", ROOT / "tests" / "system" / "conftest.py")
+    module = importlib.util.module_from_spec(where)
+    where.loader.exec_module(module)
+    return module.Muster
 
 
 def pod(name, *, node, containers, annotations=None, **spec):
@@ -162,3 +178,12 @@ def namespace(cluster):
     made.make()
     yield made
     made.remove()
+
+
+@pytest.fixture
+def muster(namespace, tmp_path):
+    """The real program on this machine, logged in to the cluster, where it means the namespace of the test."""
+    program = program_of_system_tests()(tmp_path)
+    program.environment["KUBECONFIG"] = str(namespace.write_kubeconfig(tmp_path / "kubeconfig"))
+    yield program
+    program.end()
