@@ -38,7 +38,7 @@ int hand_over(char *const *argv, struct err *err)
 
 	int rc = hand_over_find(own, MUSTER_LIBEXEC, &path, err);
 
-	if (rc < 0)
+	if (!path)
 		return rc;
 	execv(path, argv);
 	return err_set_errno(err, errno, "cannot go on as %s", path);

@@ -23,6 +23,7 @@ struct http_client {
 	struct http_pool *short_calls, *streams;
 	struct loop_watch *turn; /* a timer: due at once when there is something to be done */
 	struct call_list waiting_calls, waiting_streams, running;
+	struct call_list cancelled; /* while libcurl called us */
 	int n_short_running;
 	char *user_agent;
 };
@@ -67,8 +68,21 @@ static void leave_list(struct http_call *call)
 
 	if (!list)
 		return;
-	*(call->previous ? &call->previous->next : &list->first) = call->next;
-	*(call->next ? &call->next->previous : &list->last) = call->previous;
+	*(list->first == call ? &list->first : &call->previous->next) = call->next;
+	*(list->last == call ? &list->last : &call->next->previous) = call->previous;
+}
+
+/* Out of the list; NULL: it is empty. */
+static struct http_call *take_first(struct call_list *list)
+{
+	struct http_call *call = list->first;
+
+	if (!call)
+		return NULL;
+	list->first = call->next;
+	*(call->next ? &call->next->previous : &list->last) = NULL;
+	call->list = NULL;
+	return call;
 }
 
 /* Without TLS there is nothing to talk to; without a resolver of its own a name service that hangs
@@ -99,27 +113,6 @@ int http_client_new(struct loop *loop, const char *user_agent, struct http_clien
 	client->streams = http_pool_new(loop, end_transfer);
 	*ret_client = client;
 	return 0;
-}
-
-static void cancel_all(const struct call_list *list)
-{
-	while (list->first)
-		http_call_cancel(list->first);
-}
-
-void http_client_free(struct http_client *client)
-{
-	if (!client)
-		return;
-	cancel_all(&client->waiting_calls);
-	cancel_all(&client->waiting_streams);
-	cancel_all(&client->running);
-	http_pool_free(client->short_calls);
-	http_pool_free(client->streams);
-	loop_watch_free(client->turn);
-	free(client->user_agent);
-	free(client);
-	curl_global_cleanup();
 }
 
 static void ask_for_turn(struct http_client *client)
@@ -155,6 +148,28 @@ static void call_free(struct http_call *call)
 	http_setup_done(&call->setup);
 	text_done(&call->body);
 	free(call);
+}
+
+static void free_all(struct call_list *list)
+{
+	for (struct http_call *call; (call = take_first(list));)
+		call_free(call);
+}
+
+void http_client_free(struct http_client *client)
+{
+	if (!client)
+		return;
+	free_all(&client->waiting_calls);
+	free_all(&client->waiting_streams);
+	free_all(&client->running);
+	free_all(&client->cancelled);
+	http_pool_free(client->short_calls);
+	http_pool_free(client->streams);
+	loop_watch_free(client->turn);
+	free(client->user_agent);
+	free(client);
+	curl_global_cleanup();
 }
 
 static int status_of(CURL *easy)
@@ -288,7 +303,6 @@ static void begin(struct http_call *call)
 {
 	struct http_client *client = call->client;
 
-	leave_list(call);
 	if (call->err.code) {
 		finish(call);
 		return;
@@ -303,17 +317,19 @@ static void begin(struct http_call *call)
 /* What is called by begin may add and cancel any call. */
 static void begin_calls(struct http_client *client)
 {
-	while (client->waiting_streams.first)
-		begin(client->waiting_streams.first);
-	while (client->waiting_calls.first && client->n_short_running < HTTP_CALLS_AT_ONCE)
-		begin(client->waiting_calls.first);
+	struct http_call *call;
+
+	while ((call = take_first(&client->waiting_streams)))
+		begin(call);
+	while (client->n_short_running < HTTP_CALLS_AT_ONCE &&
+	       (call = take_first(&client->waiting_calls)))
+		begin(call);
 }
 
-/* What was cancelled or resumed while libcurl called us. */
-static struct http_call *find_asking(const struct http_client *client)
+static struct http_call *find_to_resume(const struct http_client *client)
 {
 	for (struct http_call *call = client->running.first; call; call = call->next)
-		if (call->is_cancelled || call->wants_resume)
+		if (call->wants_resume)
 			return call;
 	return NULL;
 }
@@ -322,11 +338,8 @@ static void take_turn(void *data)
 {
 	struct http_client *client = data;
 
-	for (struct http_call *call; (call = find_asking(client));) {
-		if (call->is_cancelled) {
-			call_free(call);
-			continue;
-		}
+	free_all(&client->cancelled);
+	for (struct http_call *call; (call = find_to_resume(client));) {
 		call->wants_resume = call->is_paused = false;
 		begin_silence(call);
 		http_pool_resume(pool_of(call), call->easy);
@@ -380,11 +393,14 @@ void http_call_cancel(struct http_call *call)
 {
 	if (!call || call->is_ending)
 		return;
-	call->is_cancelled = true;
-	if (call->is_running && http_pool_is_busy(pool_of(call)))
-		ask_for_turn(call->client);
-	else
+	if (!call->is_running || !http_pool_is_busy(pool_of(call))) {
 		call_free(call);
+		return;
+	}
+	call->is_cancelled = true;
+	leave_list(call);
+	list_add(&call->client->cancelled, call);
+	ask_for_turn(call->client);
 }
 
 void http_call_pause(struct http_call *call)

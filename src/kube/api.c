@@ -16,6 +16,10 @@
 
 #define MOST_WARNINGS 100 /* that are remembered, so that each is told once */
 
+struct call_list {
+	struct kube_call *first;
+};
+
 struct kube_api {
 	struct loop *loop;
 	struct http_client *http;
@@ -23,7 +27,8 @@ struct kube_api {
 	struct http_trust *trust;
 	unsigned n_refreshes;
 	bool is_refreshing;
-	struct kube_call *calls; /* all of them */
+	struct call_list calls; /* all but those that wait for a new credential */
+	struct call_list waiting;
 	kube_warning_fn on_warning;
 	void *warning_data;
 	char **warnings; /* that were told */
@@ -32,6 +37,7 @@ struct kube_api {
 
 struct kube_call {
 	struct kube_api *api;
+	struct call_list *list;
 	struct kube_call *previous, *next;
 	/* What is asked, with names of our own; its parameters stand in `url` alone. */
 	struct kube_request request;
@@ -49,11 +55,44 @@ struct kube_call {
 	int n_tries;
 	bool asked_in_time; /* for a new credential, before the old one ended */
 	bool was_refreshed; /* after a 401 */
-	bool waits_for_refresh, is_looking, has_begun, is_paused, is_ending;
+	bool is_looking, has_begun, is_paused, is_ending;
 };
 
 static void begin_try(void *data);
 static void end_try(const struct http_answer *answer, const struct err *err, void *data);
+
+static void join_list(struct call_list *list, struct kube_call *call)
+{
+	call->list = list;
+	call->previous = NULL;
+	call->next = list->first;
+	if (call->next)
+		call->next->previous = call;
+	list->first = call;
+}
+
+static void leave_list(const struct kube_call *call)
+{
+	if (!call->list)
+		return;
+	*(call->list->first == call ? &call->list->first : &call->previous->next) = call->next;
+	if (call->next)
+		call->next->previous = call->previous;
+}
+
+/* Out of the list; NULL: it is empty. */
+static struct kube_call *take_first(struct call_list *list)
+{
+	struct kube_call *call = list->first;
+
+	if (!call)
+		return NULL;
+	list->first = call->next;
+	if (call->next)
+		call->next->previous = NULL;
+	call->list = NULL;
+	return call;
+}
 
 static char *user_agent(void)
 {
@@ -96,21 +135,6 @@ int kube_api_new(struct loop *loop, struct kube_login *take_login, struct kube_a
 	take_trust(api);
 	*ret_api = api;
 	return 0;
-}
-
-void kube_api_free(struct kube_api *api)
-{
-	if (!api)
-		return;
-	while (api->calls)
-		kube_call_cancel(api->calls);
-	http_client_free(api->http);
-	kube_login_free(api->login);
-	http_trust_free(api->trust);
-	for (size_t i = 0; i < api->n_warnings; i++)
-		free(api->warnings[i]);
-	free(api->warnings);
-	free(api);
 }
 
 const struct kube_login *kube_api_login(const struct kube_api *api)
@@ -174,10 +198,7 @@ struct kube_call *kube_stream_new(struct kube_api *api, const struct kube_reques
 	call->silence = silence;
 	call->done = done;
 	call->data = data;
-	call->next = api->calls;
-	if (api->calls)
-		api->calls->previous = call;
-	api->calls = call;
+	join_list(&api->calls, call);
 	take_request(call, request);
 	call->timer = loop_new_timer(api->loop, begin_try, call);
 	loop_timer_arm(call->timer, loop_now());
@@ -192,9 +213,7 @@ struct kube_call *kube_call_new(struct kube_api *api, const struct kube_request 
 
 static void call_free(struct kube_call *call)
 {
-	*(call->previous ? &call->previous->next : &call->api->calls) = call->next;
-	if (call->next)
-		call->next->previous = call->previous;
+	leave_list(call);
 	http_call_cancel(call->http);
 	loop_watch_free(call->timer);
 	free(call->namespace_name);
@@ -204,6 +223,27 @@ static void call_free(struct kube_call *call)
 	free(call->look_url);
 	free(call->body);
 	free(call);
+}
+
+static void free_all(struct call_list *list)
+{
+	for (struct kube_call *call; (call = take_first(list));)
+		call_free(call);
+}
+
+void kube_api_free(struct kube_api *api)
+{
+	if (!api)
+		return;
+	free_all(&api->calls);
+	free_all(&api->waiting);
+	http_client_free(api->http);
+	kube_login_free(api->login);
+	http_trust_free(api->trust);
+	for (size_t i = 0; i < api->n_warnings; i++)
+		free(api->warnings[i]);
+	free(api->warnings);
+	free(api);
 }
 
 void kube_call_cancel(struct kube_call *call)
@@ -245,25 +285,19 @@ static void fail(struct kube_call *call, const struct err *err)
 static void end_refresh(const struct err *err, void *data)
 {
 	struct kube_api *api = data;
-	struct kube_call *call = api->calls;
+	struct kube_call *call;
 
 	api->is_refreshing = false;
 	if (!err) {
 		api->n_refreshes++;
 		take_trust(api);
 	}
-	while (call) {
-		if (!call->waits_for_refresh) {
-			call = call->next;
-			continue;
-		}
-		call->waits_for_refresh = false;
-		if (err) {
+	while ((call = take_first(&api->waiting))) {
+		join_list(&api->calls, call);
+		if (err)
 			fail(call, err);
-			call = api->calls;
-		} else {
+		else
 			loop_timer_arm(call->timer, loop_now());
-		}
 	}
 }
 
@@ -271,7 +305,8 @@ static void refresh(struct kube_call *call, bool was_refused)
 {
 	struct kube_api *api = call->api;
 
-	call->waits_for_refresh = true;
+	leave_list(call);
+	join_list(&api->waiting, call);
 	if (api->is_refreshing)
 		return;
 	api->is_refreshing = true;

@@ -5,6 +5,7 @@
 #include "base/text.h"
 #include "kube/frames.h"
 #include "kube/mirror_table.h"
+#include "kube/pages.h"
 #include "kube/reflection.h"
 
 #include <inttypes.h>
@@ -14,8 +15,6 @@
 #include <sys/random.h>
 
 #define DEFAULT_SILENCE (150 * MSEC_PER_SECOND)
-#define PAGE "100" /* objects; a Pod is some 6 kB of text, and fifteen times that as JSON values   \
-		    */
 #define SHORTEST_WATCH 300 /* seconds; each lasts up to twice that, as client-go's */
 #define MOST_PARAMETERS 10
 #define LIST_ENDS "k8s.io/initial-events-end"
@@ -26,12 +25,12 @@ struct kube_mirror {
 	struct kube_mirror_settings settings;
 	char *namespace_name, *label_selector, *field_selector;
 	struct loop_watch *timer; /* until the next step */
-	struct kube_call *call; /* of the step that is being done */
+	struct kube_call *call; /* the watch of the step that is being done */
+	struct kube_pages *pages; /* or its list */
 	struct reflection reflection;
 	struct kube_frames frames;
 	struct mirror_table table;
 	uint64_t list_number; /* what is not seen in a list is gone */
-	char *next_page; /* the token of the page that follows; NULL: the first */
 };
 
 struct parameters {
@@ -70,6 +69,7 @@ void kube_mirror_free(struct kube_mirror *mirror)
 	if (!mirror)
 		return;
 	kube_call_cancel(mirror->call);
+	kube_pages_cancel(mirror->pages);
 	loop_watch_free(mirror->timer);
 	for (size_t i = 0; (entry = mirror_table_next(&mirror->table, &i));)
 		mirror->settings.release(entry->kept, mirror->settings.data);
@@ -78,7 +78,6 @@ void kube_mirror_free(struct kube_mirror *mirror)
 	free(mirror->namespace_name);
 	free(mirror->label_selector);
 	free(mirror->field_selector);
-	free(mirror->next_page);
 	free(mirror);
 }
 
@@ -331,47 +330,31 @@ static void begin_watch(struct kube_mirror *mirror)
 
 /* Pages */
 
-static void begin_page(struct kube_mirror *mirror);
-
-static void take_page(struct kube_mirror *mirror, const struct json *page)
+static void take_item(const struct json *item, void *data)
 {
-	const struct json *items = json_get(page, "items");
-	const struct json *metadata = json_get(page, "metadata");
-	const char *next = json_as_string(json_get(metadata, "continue"), "");
-
-	for (size_t i = 0; i < json_count(items); i++)
-		take_object(mirror, json_at(items, i), false);
-	free(TAKE(mirror->next_page));
-	if (*next) {
-		mirror->next_page = mem_copy_text(next);
-		begin_page(mirror);
-		return;
-	}
-	end_list(mirror, version_of(page));
-	arm(mirror);
+	take_object(data, item, false);
 }
 
-static void end_page(struct json *page, const struct kube_status *status, const struct err *err,
-		     void *data)
+static void end_pages(const char *version, const struct kube_status *status, const struct err *err,
+		      void *data)
 {
 	struct kube_mirror *mirror = data;
 
-	mirror->call = NULL;
-	if (err)
+	mirror->pages = NULL;
+	if (err) {
 		end_step(mirror, status, err);
-	else
-		take_page(mirror, page);
+		return;
+	}
+	end_list(mirror, version);
+	arm(mirror);
 }
 
-static void begin_page(struct kube_mirror *mirror)
+static void begin_pages(struct kube_mirror *mirror)
 {
 	struct parameters parameters = {0};
-
-	add(&parameters, "limit", PAGE);
-	add(&parameters, "continue", mirror->next_page);
 	const struct kube_request request = request_of(mirror, KUBE_LIST, &parameters);
 
-	mirror->call = kube_call_new(mirror->api, &request, end_page, mirror);
+	mirror->pages = kube_pages_new(mirror->api, &request, take_item, end_pages, mirror);
 }
 
 static void take_step(void *data)
@@ -381,9 +364,8 @@ static void take_step(void *data)
 	reflection_start(&mirror->reflection, loop_now());
 	if (mirror->reflection.step != REFLECTION_WATCH)
 		mirror->list_number++;
-	free(TAKE(mirror->next_page));
 	if (mirror->reflection.step == REFLECTION_LIST)
-		begin_page(mirror);
+		begin_pages(mirror);
 	else
 		begin_watch(mirror);
 }

@@ -1,0 +1,118 @@
+#include "kube/pages.h"
+
+#include "base/mem.h"
+
+#include <stdlib.h>
+
+#define PAGE                                                                                       \
+	"100" /* objects; a Pod is some 6 kB of text, and fifteen times that as JSON values        \
+	       */
+
+struct kube_pages {
+	struct kube_api *api;
+	const struct kube_resource *resource;
+	char *namespace_name;
+	/* Of the caller, then "limit" and "continue", then the NULL name at the end. */
+	struct kube_parameter *parameters;
+	size_t n_parameters; /* of the caller */
+	char *next; /* the token of the page that follows; NULL: the first */
+	struct kube_call *call;
+	kube_item_fn on_item;
+	kube_listed_fn on_listed;
+	void *data;
+};
+
+static void begin_page(struct kube_pages *pages);
+
+static void copy_parameters(struct kube_pages *pages, const struct kube_parameter *parameters)
+{
+	size_t count = 0;
+
+	while (parameters && parameters[count].name)
+		count++;
+	pages->n_parameters = count;
+	pages->parameters = mem_new_array(count + 3, sizeof(*pages->parameters));
+	for (size_t i = 0; i < count; i++)
+		pages->parameters[i] = (struct kube_parameter){mem_copy_text(parameters[i].name),
+							       mem_copy_text(parameters[i].value)};
+	pages->parameters[count] = (struct kube_parameter){"limit", PAGE};
+}
+
+struct kube_pages *kube_pages_new(struct kube_api *api, const struct kube_request *request,
+				  kube_item_fn on_item, kube_listed_fn on_listed, void *data)
+{
+	struct kube_pages *pages = mem_new(sizeof(*pages));
+
+	pages->api = api;
+	pages->resource = request->resource;
+	pages->namespace_name = mem_copy_text(request->namespace_name);
+	pages->on_item = on_item;
+	pages->on_listed = on_listed;
+	pages->data = data;
+	copy_parameters(pages, request->parameters);
+	begin_page(pages);
+	return pages;
+}
+
+void kube_pages_cancel(struct kube_pages *pages)
+{
+	if (!pages)
+		return;
+	kube_call_cancel(pages->call);
+	for (size_t i = 0; i < pages->n_parameters; i++) {
+		free((char *) pages->parameters[i].name);
+		free((char *) pages->parameters[i].value);
+	}
+	free(pages->parameters);
+	free(pages->namespace_name);
+	free(pages->next);
+	free(pages);
+}
+
+static void take_page(struct kube_pages *pages, const struct json *page,
+		      const struct kube_status *status)
+{
+	const struct json *items = json_get(page, "items");
+	const struct json *metadata = json_get(page, "metadata");
+	const char *next = json_as_string(json_get(metadata, "continue"), "");
+	const char *version = json_as_string(json_get(metadata, "resourceVersion"), "");
+
+	for (size_t i = 0; i < json_count(items); i++)
+		pages->on_item(json_at(items, i), pages->data);
+	free(TAKE(pages->next));
+	if (*next) {
+		pages->next = mem_copy_text(next);
+		begin_page(pages);
+		return;
+	}
+	pages->on_listed(version, status, NULL, pages->data);
+	kube_pages_cancel(pages);
+}
+
+static void end_page(struct json *page, const struct kube_status *status, const struct err *err,
+		     void *data)
+{
+	struct kube_pages *pages = data;
+
+	pages->call = NULL;
+	if (!err) {
+		take_page(pages, page, status);
+		return;
+	}
+	pages->on_listed("", status, err, pages->data);
+	kube_pages_cancel(pages);
+}
+
+static void begin_page(struct kube_pages *pages)
+{
+	const struct kube_request request = {
+		.verb = KUBE_LIST,
+		.resource = pages->resource,
+		.namespace_name = pages->namespace_name,
+		.parameters = pages->parameters,
+	};
+
+	pages->parameters[pages->n_parameters + 1] =
+		(struct kube_parameter){pages->next ? "continue" : NULL, pages->next};
+	pages->call = kube_call_new(pages->api, &request, end_page, pages);
+}

@@ -1,0 +1,25 @@
+/* A list of any length, in pages, one object at a time: a page is all that is ever in memory. */
+#pragma once
+
+#include "base/err.h"
+#include "base/json.h"
+#include "base/own.h"
+#include "kube/api.h"
+
+struct kube_pages;
+
+/* An object of the list; borrowed. */
+typedef void (*kube_item_fn)(const struct json *item, void *data);
+/* The end: `version` is the resourceVersion that the whole list is as of. With `err` what came so
+ * far is not the whole; ERR_CONFLICT (410) means that the server forgot the list while it was read,
+ * and that it can be begun anew. Nothing of the pages is left. */
+typedef void (*kube_listed_fn)(const char *version, const struct kube_status *status,
+			       const struct err *err, void *data);
+
+/* Begins a list. Of the request resource (which lives as long as the list), namespace and
+ * parameters count; all but the resource is copied. */
+struct kube_pages *kube_pages_new(struct kube_api *api, const struct kube_request *request,
+				  kube_item_fn on_item, kube_listed_fn on_listed,
+				  void *data) MUST_USE;
+/* No callback follows; not from one of them. NULL is fine. */
+void kube_pages_cancel(struct kube_pages *pages);
