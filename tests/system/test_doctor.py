@@ -158,8 +158,8 @@ users: [{name: ada, user: {USER}}]
     ("tokenFile: nowhere", "warning", "nowhere' not found"),
     ("tokenFile: /proc/self/mem", "warning", "user 'ada': cannot read '/proc/self/mem'"),
     ("token: [hunter2]", "warning", "config:4:35: users[0].user.token: expected a text"),
-    ("exec: {command: no-such-plugin, apiVersion: client.authentication.k8s.io/v1beta1, installHint: get it}", "warning",
-     "user 'ada': its plug-in 'no-such-plugin': there is no such program; its hint: get it"),
+    ("exec: {command: no-such-plugin, apiVersion: client.authentication.k8s.io/v1beta1, installHint: get it}",
+     "warning", "user 'ada': its plug-in 'no-such-plugin': there is no such program; its hint: get it"),
     ("exec: {command: 'false', apiVersion: client.authentication.k8s.io/v1beta1}", "ok", "context 'dev' as 'ada'"),
 ], ids=["token", "ended", "missing file", "unreadable file", "malformed", "no plug-in", "plug-in"])
 def test_the_cluster_of_the_kubeconfig_is_told_and_nobody_asked(doctor, muster, user, state, found):

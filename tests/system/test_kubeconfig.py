@@ -244,7 +244,8 @@ WRONG_CLUSTERS = {
 EXEC = {"command": "x", "apiVersion": "client.authentication.k8s.io/v1", "interactiveMode": "Never"}
 WRONG_USERS = {
     "both forms of certificate": (
-        {"client-certificate": "c.pem", "client-certificate-data": DATA, "client-key-data": DATA}, "client-certificate"),
+        {"client-certificate": "c.pem", "client-certificate-data": DATA, "client-key-data": DATA},
+        "client-certificate"),
     "a certificate without its key": ({"client-certificate-data": DATA}, "client-certificate-data"),
     "two ways": ({"token": "secret", "username": "ada", "password": "secret"}, "username"),
     "groups of nobody": ({"as-groups": ["a"]}, ""),
@@ -287,7 +288,8 @@ def test_all_faults_of_all_files_are_told_at_once(place):
 
 
 def test_no_secret_is_shown_by_a_fault(place):
-    for text in ("users: [{name: a, user: {token: *hunter2}}]", '{"users": [{"name": "a", "user": {"token": "hunter2',
+    for text in ("users: [{name: a, user: {token: *hunter2}}]",
+                 '{"users": [{"name": "a", "user": {"token": "hunter2',
                  "users: [{name: a, user: {client-key-data: hunter2}}]", "users: [{name: a, user: hunter2}]",
                  '{"users":[{"name":"a","user":{"token":"\\z hunter2"}}]}', "users: [{name: a, user: {token: {hunter2: 1}}}]",
                  "users:\n- name: a\n  user:\n   token: 'hunter2"):
