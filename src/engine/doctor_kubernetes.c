@@ -18,10 +18,7 @@ static const char *printable(struct arena *arena, const char *name)
 static void collect_config(struct doctor_kubernetes *kubernetes, const struct kube_config *config,
 			   struct arena *arena)
 {
-	struct text server CLEANUP(text_done) = {0};
-
-	kube_config_add_server(config, &server);
-	kubernetes->server = printable(arena, text_of(&server));
+	kubernetes->server = printable(arena, config->cluster.server);
 	kubernetes->context = printable(arena, config->context);
 	kubernetes->user = printable(arena, config->user.name);
 	kubernetes->namespace_name = printable(arena, config->namespace_name);

@@ -56,7 +56,7 @@ struct kube_plugin {
 /* PEM texts are as the file has them; paths are absolute. NULL: not said. */
 struct kube_cluster {
 	const char *name; /* NULL: of a service account */
-	const char *server;
+	const char *server; /* http:// or https://, without a name and password */
 	const char *tls_server_name;
 	const char *authority, *authority_file;
 	const char *proxy;
@@ -99,6 +99,3 @@ int kube_config_read(const struct kube_config_search *search, struct text *fault
 /* Secrets are overwritten before their memory is given back. NULL is fine. */
 void kube_config_free(struct kube_config *config);
 void kube_config_cleanup(struct kube_config **config);
-
-/* The server's URL without a user and password that may stand in it. */
-void kube_config_add_server(const struct kube_config *config, struct text *text);

@@ -251,14 +251,3 @@ int kube_config_read(const struct kube_config_search *search, struct text *fault
 		*ret_config = TAKE(reading.config);
 	return rc;
 }
-
-void kube_config_add_server(const struct kube_config *config, struct text *text)
-{
-	const char *server = config->cluster.server;
-	const char *host = strstr(server, "://") + strlen("://");
-	const char *end = host + strcspn(host, "/");
-	const char *at = memrchr(host, '@', (size_t) (end - host));
-
-	text_add_bytes(text, server, (size_t) (host - server));
-	text_add(text, at ? at + 1 : host);
-}

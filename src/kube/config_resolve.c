@@ -115,6 +115,10 @@ static const char *server_of(const struct kube_config_entry *entry, struct arena
 		kube_config_entry_refuse(entry, "server", "expected https:// or http://");
 	else if (host_len == 0 || text[strcspn(text, " \t\r\n")] != '\0')
 		kube_config_entry_refuse(entry, "server", "expected https://HOST:PORT");
+	else if (memchr(host, '@', host_len))
+		kube_config_entry_refuse(entry, "server",
+					 "a name and a password have no place in it: they are "
+					 "fields of a user");
 	else if (scheme == 0 && strlen(host + host_len) > 1)
 		kube_config_entry_refuse(entry, "server",
 					 "expected https:// before a server with a path");

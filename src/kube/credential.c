@@ -179,7 +179,7 @@ static int refuse_ended(const struct kube_config *config, const char *what, msec
 		       config->user.name, what, text_of(&when));
 }
 
-/* What nothing renews. A plug-in's or a file's is for the server to refuse. */
+/* What nothing renews. A token's file is written anew all the time, so the server may judge it. */
 static int check_end(const struct kube_config *config, const struct kube_credential *credential,
 		     struct err *err)
 {

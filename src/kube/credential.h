@@ -16,7 +16,7 @@ bool kube_user_needs_plugin(const struct kube_user *user);
  * early, and at once after the server refused what is there. The loop is for plug-ins, and has to
  * outlive the login; NULL: none will be run. Takes the config over when it succeeds.
  *
- * ERR_INVALID: a file cannot be read or is not what it should be. ERR_UNREACHABLE: the credential
- * has ended by this machine's clock, and nothing renews it. */
+ * ERR_INVALID: a file cannot be read or is not what it should be. ERR_UNREACHABLE: the
+ * certificate, or the token of the kubeconfig itself, has ended by this machine's clock. */
 int kube_login_open(struct loop *loop, struct kube_config *take_config,
 		    struct kube_login **ret_login, struct err *err) MUST_USE;

@@ -147,7 +147,7 @@ def test_a_machine_without_a_network_is_told(doctor):
 KUBECONFIG = """\
 current-context: dev
 contexts: [{name: dev, context: {cluster: lab, user: ada, namespace: work}}]
-clusters: [{name: lab, cluster: {server: "https://name:hunter2@10.0.0.1:6443"}}]
+clusters: [{name: lab, cluster: {server: "https://10.0.0.1:6443"}}]
 users: [{name: ada, user: {USER}}]
 """
 

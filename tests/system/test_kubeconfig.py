@@ -291,7 +291,8 @@ def test_no_secret_is_shown_by_a_fault(place):
     for text in ("users: [{name: a, user: {token: *hunter2}}]",
                  '{"users": [{"name": "a", "user": {"token": "hunter2',
                  "users: [{name: a, user: {client-key-data: hunter2}}]", "users: [{name: a, user: hunter2}]",
-                 '{"users":[{"name":"a","user":{"token":"\\z hunter2"}}]}', "users: [{name: a, user: {token: {hunter2: 1}}}]",
+                 '{"users":[{"name":"a","user":{"token":"\\z hunter2"}}]}',
+                 "users: [{name: a, user: {token: {hunter2: 1}}}]",
                  "users:\n- name: a\n  user:\n   token: 'hunter2"):
         assert "hunter2" not in "".join(place.faults(file=place.write("config", text))), text
 
@@ -308,6 +309,11 @@ def test_what_is_missing_is_told_with_where_it_was_looked_for(place):
     assert place.faults()[0].startswith("no context is chosen: ")
     assert place.faults()[0].endswith("there are: here")
     assert place.faults("there") == ["context 'there' is in no kubeconfig; there are: here"]
+
+
+def test_a_password_in_the_address_is_refused_and_not_shown(place):
+    (fault,) = place.faults(file=place.write("config", config(server="https://ada:hunter2@10.0.0.1")))
+    assert "clusters[0].cluster.server: a name and a password" in fault and "hunter2" not in fault
 
 
 def test_a_file_that_is_named_is_read_alone(place):
