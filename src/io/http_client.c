@@ -347,7 +347,7 @@ static void take_turn(void *data)
 	begin_calls(client);
 }
 
-static int set_callbacks(struct http_call *call, struct err *err)
+static CURLcode set_callbacks(struct http_call *call)
 {
 	CURLcode code = CURLE_OK;
 
@@ -355,17 +355,16 @@ static int set_callbacks(struct http_call *call, struct err *err)
 	code = code ? code : curl_easy_setopt(call->easy, CURLOPT_WRITEDATA, call);
 	code = code ? code : curl_easy_setopt(call->easy, CURLOPT_WRITEFUNCTION, take_bytes);
 	code = code ? code : curl_easy_setopt(call->easy, CURLOPT_ERRORBUFFER, call->detail);
-	return code ? err_set(err, ERR_UNSUPPORTED, "this libcurl cannot send requests") : 0;
+	return code;
 }
 
-static void take_options(struct http_call *call, const struct http_request *request)
+/* What is wrong with the request is told when the call's turn comes. */
+static void take_request(struct http_call *call, const struct http_request *request)
 {
-	int rc = http_setup_begin(&call->setup, call->easy, request, call->client->user_agent,
-				  &call->err);
-
-	if (!rc)
-		rc = set_callbacks(call, &call->err);
-	(void) rc; /* the call's own err is what counts */
+	if (http_setup_begin(&call->setup, call->easy, request, call->client->user_agent,
+			     &call->err) == 0 &&
+	    set_callbacks(call) != CURLE_OK)
+		err_set(&call->err, ERR_UNSUPPORTED, "this libcurl cannot send requests");
 }
 
 struct http_call *http_call_new(struct http_client *client, const struct http_request *request)
@@ -383,7 +382,7 @@ struct http_call *http_call_new(struct http_client *client, const struct http_re
 	call->easy = curl_easy_init();
 	if (!call->easy)
 		mem_end();
-	take_options(call, request);
+	take_request(call, request);
 	list_add(call->on_bytes ? &client->waiting_streams : &client->waiting_calls, call);
 	ask_for_turn(client);
 	return call;

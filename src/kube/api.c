@@ -420,6 +420,7 @@ static struct kube_retry decide(const struct kube_call *call, const struct kube_
 				bool is_lost)
 {
 	const struct kube_outcome outcome = {
+		/* A stream is its caller's to begin anew. */
 		.verb = call->on_bytes     ? KUBE_WATCH
 			: call->is_looking ? KUBE_GET
 					   : call->request.verb,
