@@ -32,7 +32,7 @@ struct http_call {
 	struct http_client *client;
 	struct call_list *list; /* of those that wait, or run; NULL: it ends */
 	struct http_call *previous, *next;
-	CURL *easy;
+	CURL *easy; /* NULL: it waits */
 	struct http_setup setup;
 	http_bytes_fn on_bytes; /* NULL: a short call */
 	http_done_fn on_done;
@@ -235,8 +235,7 @@ static int version_of(CURL *easy)
 	return version == CURL_HTTP_VERSION_2_0 ? 2 : 1;
 }
 
-/* The last of a call: its callback hears of the error that is there, or of the answer. */
-static void finish(struct http_call *call)
+static void tell_answer(struct http_call *call)
 {
 	const struct http_answer answer = {
 		.status = status_of(call->easy),
@@ -247,12 +246,18 @@ static void finish(struct http_call *call)
 		.call = call,
 	};
 
+	call->on_done(&answer, NULL, call->data);
+}
+
+/* The last of a call: its callback hears of the error that is there, or of the answer. */
+static void finish(struct http_call *call)
+{
 	leave(call);
 	call->is_ending = true;
 	if (call->err.code)
 		call->on_done(NULL, &call->err, call->data);
 	else
-		call->on_done(&answer, NULL, call->data);
+		tell_answer(call);
 	call_free(call);
 }
 
@@ -299,11 +304,35 @@ static void begin_silence(struct http_call *call)
 		loop_timer_arm(call->silence_timer, loop_now() + call->silence);
 }
 
+static CURLcode set_callbacks(struct http_call *call)
+{
+	CURLcode code = CURLE_OK;
+
+	code = code ? code : curl_easy_setopt(call->easy, CURLOPT_PRIVATE, call);
+	code = code ? code : curl_easy_setopt(call->easy, CURLOPT_WRITEDATA, call);
+	code = code ? code : curl_easy_setopt(call->easy, CURLOPT_WRITEFUNCTION, take_bytes);
+	code = code ? code : curl_easy_setopt(call->easy, CURLOPT_ERRORBUFFER, call->detail);
+	return code;
+}
+
+/* A handle of libcurl is as large as many requests: who waits has none. */
+static int make_handle(struct http_call *call)
+{
+	call->easy = curl_easy_init();
+	if (!call->easy)
+		mem_end();
+	int rc = http_setup_apply(&call->setup, call->easy, call->client->user_agent, &call->err);
+
+	if (rc == 0 && set_callbacks(call) != CURLE_OK)
+		rc = err_set(&call->err, ERR_UNSUPPORTED, "this libcurl cannot send requests");
+	return rc;
+}
+
 static void begin(struct http_call *call)
 {
 	struct http_client *client = call->client;
 
-	if (call->err.code) {
+	if (call->err.code || make_handle(call) < 0) {
 		finish(call);
 		return;
 	}
@@ -347,26 +376,6 @@ static void take_turn(void *data)
 	begin_calls(client);
 }
 
-static CURLcode set_callbacks(struct http_call *call)
-{
-	CURLcode code = CURLE_OK;
-
-	code = code ? code : curl_easy_setopt(call->easy, CURLOPT_PRIVATE, call);
-	code = code ? code : curl_easy_setopt(call->easy, CURLOPT_WRITEDATA, call);
-	code = code ? code : curl_easy_setopt(call->easy, CURLOPT_WRITEFUNCTION, take_bytes);
-	code = code ? code : curl_easy_setopt(call->easy, CURLOPT_ERRORBUFFER, call->detail);
-	return code;
-}
-
-/* What is wrong with the request is told when the call's turn comes. */
-static void take_request(struct http_call *call, const struct http_request *request)
-{
-	if (http_setup_begin(&call->setup, call->easy, request, call->client->user_agent,
-			     &call->err) == 0 &&
-	    set_callbacks(call) != CURLE_OK)
-		err_set(&call->err, ERR_UNSUPPORTED, "this libcurl cannot send requests");
-}
-
 struct http_call *http_call_new(struct http_client *client, const struct http_request *request)
 {
 	struct http_call *call = mem_new(sizeof(*call));
@@ -379,10 +388,8 @@ struct http_call *http_call_new(struct http_client *client, const struct http_re
 	call->silence = request->silence;
 	if (request->silence)
 		call->silence_timer = loop_new_timer(client->loop, check_silence, call);
-	call->easy = curl_easy_init();
-	if (!call->easy)
-		mem_end();
-	take_request(call, request);
+	/* What is wrong with the request is told when the call's turn comes. */
+	http_setup_take(&call->setup, request, &call->err);
 	list_add(call->on_bytes ? &client->waiting_streams : &client->waiting_calls, call);
 	ask_for_turn(client);
 	return call;

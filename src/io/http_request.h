@@ -22,7 +22,7 @@ typedef void (*http_done_fn)(const struct http_answer *answer, const struct err 
 /* Bytes of a stream, as they come. May pause or cancel the call. */
 typedef void (*http_bytes_fn)(const char *bytes, size_t len, void *data);
 
-/* All of it is copied when the call begins. */
+/* All of it is copied when the call is made but the body, which lives until the call ends. */
 struct http_request {
 	const char *method; /* "GET" … */
 	const char *url; /* absolute, http or https, without user and password */

@@ -8,6 +8,7 @@
 #include <errno.h>
 #include <netinet/in.h>
 #include <netinet/tcp.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
 
@@ -137,7 +138,7 @@ static CURLcode set_message(CURL *easy, const struct http_setup *setup,
 		curl_off_t len = (curl_off_t) request->body_len;
 
 		code = code ? code : curl_easy_setopt(easy, CURLOPT_POSTFIELDSIZE_LARGE, len);
-		code = code ? code : curl_easy_setopt(easy, CURLOPT_COPYPOSTFIELDS, request->body);
+		code = code ? code : curl_easy_setopt(easy, CURLOPT_POSTFIELDS, request->body);
 	}
 	code = code ? code : curl_easy_setopt(easy, CURLOPT_CUSTOMREQUEST, request->method);
 	return code;
@@ -160,7 +161,7 @@ static int add_header(struct curl_slist **headers, const char *header, struct er
 	return 0;
 }
 
-static int set_lists(struct http_setup *setup, const struct http_request *request, struct err *err)
+static void set_lists(struct http_setup *setup, const struct http_request *request, struct err *err)
 {
 	/* Without this, libcurl asks for leave to send a large body, and loses a round trip. */
 	int rc = add_header(&setup->headers, "Expect:", err);
@@ -170,26 +171,35 @@ static int set_lists(struct http_setup *setup, const struct http_request *reques
 	if (!rc && setup->target.host_header)
 		rc = add_header(&setup->headers, setup->target.host_header, err);
 	if (!rc && setup->target.connect_to)
-		rc = add_header(&setup->connect_to, setup->target.connect_to, err);
-	return rc;
+		add_header(&setup->connect_to, setup->target.connect_to, err);
 }
 
-int http_setup_begin(struct http_setup *setup, CURL *easy, const struct http_request *request,
-		     const char *user_agent, struct err *err)
+void http_setup_take(struct http_setup *setup, const struct http_request *request, struct err *err)
 {
 	const struct http_trust_parts *trust = http_trust_parts(request->trust);
 	int rc = http_target_read(request->url, trust->server_name, &setup->target, err);
 
 	setup->trust = http_trust_ref(request->trust);
-	if (!rc)
-		rc = set_lists(setup, request, err);
-	if (rc)
-		return rc;
+	setup->method = mem_copy_text(request->method);
+	setup->proxy = mem_copy_text(request->proxy);
+	setup->request = *request;
+	setup->request.url = setup->target.url;
+	setup->request.headers = NULL;
+	setup->request.method = setup->method;
+	setup->request.proxy = setup->proxy;
+	if (rc == 0)
+		set_lists(setup, request, err);
+}
+
+int http_setup_apply(const struct http_setup *setup, CURL *easy, const char *user_agent,
+		     struct err *err)
+{
+	const struct http_request *request = &setup->request;
 	CURLcode code = set_connection(easy, setup, request);
 
 	code = code ? code : set_kind(easy, request);
 	code = code ? code : set_proxy(easy, setup, request);
-	code = code ? code : set_trust(easy, trust);
+	code = code ? code : set_trust(easy, http_trust_parts(setup->trust));
 	code = code ? code : set_message(easy, setup, request, user_agent);
 	if (code == CURLE_OUT_OF_MEMORY)
 		mem_end();
@@ -205,5 +215,7 @@ void http_setup_done(struct http_setup *setup)
 	curl_slist_free_all(setup->connect_to);
 	http_target_done(&setup->target);
 	http_trust_free(setup->trust);
+	free(setup->method);
+	free(setup->proxy);
 	*setup = (struct http_setup){0};
 }

@@ -8,16 +8,21 @@
 
 #include <curl/curl.h>
 
-/* What libcurl borrows for as long as the transfer lasts. Zero it to begin. */
+/* A request of which all but the body is our own, and what libcurl borrows for as long as the
+ * transfer lasts. Small: many calls may wait for their turn. Zero it to begin. */
 struct http_setup {
+	struct http_request request;
+	char *method, *proxy; /* what it points to */
 	struct http_target target;
 	struct curl_slist *headers;
 	struct curl_slist *connect_to;
 	struct http_trust *trust;
 };
 
-/* Tells the handle all of the request but where its answer goes. ERR_INVALID: the request cannot be
- * sent; no header's value is shown. */
-int http_setup_begin(struct http_setup *setup, CURL *easy, const struct http_request *request,
-		     const char *user_agent, struct err *err) MUST_USE;
+/* Copies the request. Sets `err` (ERR_INVALID) when it cannot be sent; no header's value is shown.
+ */
+void http_setup_take(struct http_setup *setup, const struct http_request *request, struct err *err);
+/* Tells the handle all of it but where the answer goes. */
+int http_setup_apply(const struct http_setup *setup, CURL *easy, const char *user_agent,
+		     struct err *err) MUST_USE;
 void http_setup_done(struct http_setup *setup);

@@ -16,6 +16,9 @@ import threading
 import urllib.parse
 
 
+TLS_HANDSHAKE = b"\x16"  # what a client begins with that takes this for an HTTPS server
+
+
 class Gone(Exception):
     """The client closed the connection."""
 
@@ -158,11 +161,12 @@ class HttpServer:
     def _converse(self, connection, reader):
         keeps_open = True
         while keeps_open:
+            if reader.peek(1)[:1] == TLS_HANDSHAKE:
+                connection.sendall(b"HTTP/1.1 400 Bad Request\r\nContent-Length: 0\r\n\r\n")
+                self._see_off(connection)
+                return
             first = reader.readline().decode("latin-1").strip()
-            if first.count(" ") != 2:
-                if first:
-                    connection.sendall(b"HTTP/1.1 400 Bad Request\r\nContent-Length: 0\r\n\r\n")
-                    self._see_off(connection)
+            if not first:
                 return
             headers = {}
             while line := reader.readline().decode("latin-1").strip():
