@@ -29,6 +29,8 @@ FLOORS = {
 # Header of an outside library (its beginning) -> the one file that may include it, or the parts of
 # one module.
 LIBRARIES = {
+    "archive": ["io/archive_library.h"],
+    "archive_entry": ["io/archive_library.h"],
     "jansson": ["base/json.c"],
     "yaml": ["base/yaml.c"],
     "event": ["io/loop.c"],

@@ -1,0 +1,51 @@
+/* Folders as tar streams, and tar streams as folders. The one door to libarchive.
+ *
+ * Packing goes a step at a time, whenever its reader has room. Unpacking waits for its bytes,
+ * because libarchive does: who has a loop unpacks in a process of its own, from a pipe.
+ *
+ * What is unpacked comes from somewhere that is not trusted. Nothing that a stream says makes, or
+ * changes, or points to anything outside of the folder it is unpacked into. */
+#pragma once
+
+#include "base/err.h"
+#include "base/own.h"
+
+#include <stddef.h>
+#include <stdint.h>
+
+struct archive_limits {
+	uint64_t n_entries;
+	uint64_t
+		bytes; /* of the files as they lie on the disk, holes included; and of the stream */
+};
+
+/* A file or a folder on its way into a stream. */
+struct archive_pack;
+
+/* Begins with what lies at `path` (a link there is followed, one below it is packed as a link);
+ * in the stream it is called `name`, and what lies below it `name`/…, sorted. Bytes, modes and
+ * times are exact; owners are not packed, so that files belong to whoever unpacks them. Sockets,
+ * pipes and devices are passed over. ERR_NOT_FOUND, ERR_IO. */
+int archive_pack_new(const char *path, const char *name, const struct archive_limits *limits,
+		     struct archive_pack **ret_pack, struct err *err) MUST_USE;
+/* The next bytes of the stream, which lie there until the next call; none (length 0) at its end.
+ * ERR_IO: something cannot be read; ERR_CONFLICT: a file became shorter meanwhile; ERR_LIMIT. */
+int archive_pack_next(struct archive_pack *pack, const char **ret_bytes, size_t *ret_len,
+		      struct err *err) MUST_USE;
+void archive_pack_free(struct archive_pack *pack); /* NULL is fine */
+
+/* Waits for the next bytes, which lie there until the next call; *ret_len is 0 at the end. 0 or an
+ * error, which ends the unpacking as it stands. */
+typedef int (*archive_source_fn)(const char **ret_bytes, size_t *ret_len, void *data,
+				 struct err *err);
+
+/* Makes all that is in an uncompressed tar stream, in a folder that is there; the stream is read
+ * to its end. Files that are there are replaced, never written into; links are not followed. Modes
+ * (without set-user-ID and its like) and times are the stream's, owners are not.
+ *
+ * ERR_INVALID: no tar stream, or one that is cut off within a file; ERR_REFUSED: a name, a link or
+ * a kind of file that could reach outside; ERR_LIMIT; ERR_IO, ERR_SPACE. What was unpacked before
+ * the fault stays. A stream that is cut off between two files cannot be told from a whole one: its
+ * sender has to say that it came to its end. */
+int archive_unpack(archive_source_fn source, void *data, const char *folder,
+		   const struct archive_limits *limits, struct err *err) MUST_USE;
