@@ -175,15 +175,14 @@ def test_a_silent_stream_counts_as_lost():
         exchange.wait_for_the_end()
 
     with HttpServer(answer) as server:
-        one, lost = ask("--stream", "--silence", "300", server.url)
-    assert one["bytes"] == "one"
+        lost = ask("--stream", "--silence", "300", server.url)[-1]
     assert lost["code"] == LOST
     assert lost["error"] == f"lost {server.origin}: it said nothing for 300ms"
 
 
 def test_a_call_without_an_answer_ends_in_time():
     with HttpServer(lambda exchange: exchange.wait_for_the_end()) as server:
-        [got] = ask("--timeout", "200", server.url)
+        [got] = ask("--timeout", "1000", server.url)
     assert got["error"] == f"lost {server.origin}: no answer in time"
     assert got["code"] == LOST
 
