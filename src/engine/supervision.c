@@ -4,21 +4,17 @@
  * driver, and what the driver says goes to the console, the job's own log and whoever watches. */
 #include "engine/supervision.h"
 
-#include "base/json.h"
 #include "base/mem.h"
-#include "base/text.h"
 #include "core/limits.h"
 #include "engine/backend_local.h"
-#include "engine/console.h"
 #include "engine/control.h"
 #include "engine/driver.h"
-#include "engine/job_log.h"
 #include "engine/record.h"
 #include "engine/registration.h"
 #include "engine/settle.h"
 #include "engine/state_folder.h"
+#include "engine/telling.h"
 #include "io/descriptor_limit.h"
-#include "io/file.h"
 #include "store/store_patient.h"
 
 #include <fcntl.h>
@@ -46,8 +42,7 @@ struct supervision {
 	struct backend *backend;
 	struct driver *driver;
 	struct control *control;
-	struct console *console; /* NULL without a terminal to write to */
-	struct job_log *log;
+	struct telling telling;
 	struct loop_watch *timer;
 	struct loop_watch *outer_gone;
 	struct loop_watch *signals[4];
@@ -55,45 +50,22 @@ struct supervision {
 	loop_fn on_started; /* NULL once it was called */
 	void *on_started_data;
 	char *replaced_uid; /* the job whose name we took; its folder is still there */
-	char *last_trouble; /* told already */
 	msec interrupted_at; /* of the monotonic clock; 0: not yet */
 	bool is_ending;
 	bool is_gone; /* nobody remembers the job any more: its logs go, too */
 	int64_t told_version;
-
-	struct arena *arena; /* of `status` */
-	struct status status; /* as it was last written */
-	struct json *document; /* and the job it belongs to */
 };
 
 /* Telling. */
 
-static void say(struct supervision *supervision, const char *sentence)
-{
-	job_log_add(supervision->log, loop_now(), "Warning", "Supervisor", sentence);
-	if (supervision->console)
-		console_say(supervision->console, sentence);
-}
-
 static void on_store_trouble(const char *sentence, void *data)
 {
+	struct supervision *supervision = data;
 	char *told CLEANUP(mem_free_text) =
 		sentence ? mem_format("%s; the job goes on, and this is tried again", sentence)
 			 : mem_copy_text("the state of the job is written again");
 
-	say(data, told);
-}
-
-static void on_note(const struct job *job, const struct note *note, void *data)
-{
-	struct supervision *supervision = data;
-
-	(void) job;
-	job_log_add(supervision->log, loop_now(),
-		    note->level == NOTE_WARNING ? "Warning" : "Normal", note->reason,
-		    note->sentence);
-	if (supervision->console)
-		console_on_note(supervision->console, note);
+	telling_say(&supervision->telling, told);
 }
 
 static void on_output(const char *job_name, void *data)
@@ -101,42 +73,15 @@ static void on_output(const char *job_name, void *data)
 	struct supervision *supervision = data;
 
 	(void) job_name;
-	if (supervision->console)
-		console_on_output(supervision->console);
+	telling_show_output(&supervision->telling);
 }
 
 static void on_trouble(const char *job_name, const char *sentence, void *data)
 {
-	(void) job_name;
-	say(data, sentence);
-}
-
-/* Keeps a copy: at the end the record may be gone already (ttlSecondsAfterFinished: 0). */
-static void keep_status(struct supervision *supervision, const struct job *job,
-			const struct status *status)
-{
-	struct json *value CLEANUP(json_cleanup) = status_write(status);
-	struct arena *arena = arena_new();
-	struct status copy;
-
-	if (status_read(value, arena, &copy, NULL) < 0) {
-		arena_free(arena);
-		return;
-	}
-	arena_free(supervision->arena);
-	supervision->arena = arena;
-	supervision->status = copy;
-	json_free(supervision->document);
-	supervision->document = json_ref(job->document);
-}
-
-static void on_status(const struct job *job, const struct status *status, void *data)
-{
 	struct supervision *supervision = data;
 
-	keep_status(supervision, job, status);
-	if (supervision->console)
-		console_on_status(supervision->console, status);
+	(void) job_name;
+	telling_say(&supervision->telling, sentence);
 }
 
 /* Passes. */
@@ -170,18 +115,7 @@ static void on_first_start(struct supervision *supervision)
 		on_started(supervision->on_started_data);
 	if (replaced_uid &&
 	    state_folder_remove_job(supervision->request->state_folder, replaced_uid, &err) < 0)
-		say(supervision, err.text);
-}
-
-/* What fails is tried again every second; it is said once, not every second. */
-static void tell_trouble(struct supervision *supervision, const char *sentence)
-{
-	if (text_equals(supervision->last_trouble, sentence))
-		return;
-	free(supervision->last_trouble);
-	supervision->last_trouble = mem_copy_text(sentence);
-	if (sentence)
-		say(supervision, sentence);
+		telling_say(&supervision->telling, err.text);
 }
 
 static void tell_version(struct supervision *supervision, int64_t version)
@@ -209,12 +143,14 @@ static void end(struct supervision *supervision)
 	int rc = record_end_supervision(supervision->store, supervision->name, supervision->uid,
 					&err);
 	if (rc < 0 && rc != ERR_NOT_FOUND)
-		say(supervision, err.text);
+		telling_say(&supervision->telling, err.text);
 	if (store_patient_is_behind(supervision->store))
-		say(supervision, "how the job ended could not be written: `muster ps` will show "
-				 "it as lost");
-	if (supervision->console)
-		console_finish(supervision->console, &supervision->status, on_drained, supervision);
+		telling_say(&supervision->telling,
+			    "how the job ended could not be written: `muster ps` will show "
+			    "it as lost");
+	if (supervision->telling.console)
+		console_finish(supervision->telling.console, &supervision->telling.status,
+			       on_drained, supervision);
 	else
 		loop_stop(supervision->loop);
 }
@@ -223,8 +159,9 @@ static void end(struct supervision *supervision)
 static void give_up(struct supervision *supervision)
 {
 	backend_local_kill_all(supervision->backend);
-	say(supervision, "the job is no longer in the store, so its processes were ended");
-	supervision->status.exit_code = EXIT_OWN_FAULT;
+	telling_say(&supervision->telling,
+		    "the job is no longer in the store, so its processes were ended");
+	supervision->telling.status.exit_code = EXIT_OWN_FAULT;
 }
 
 static void pass(void *data)
@@ -235,9 +172,9 @@ static void pass(void *data)
 	msec now = loop_now();
 	int rc = driver_pass(supervision->driver, supervision->name, now, &outcome, &err);
 
-	tell_trouble(supervision, rc < 0 ? err.text : NULL);
+	telling_say_trouble(&supervision->telling, rc < 0 ? err.text : NULL);
 	tell_version(supervision, outcome.version);
-	if (outcome.is_gone && !status_is_finished(&supervision->status))
+	if (outcome.is_gone && !status_is_finished(&supervision->telling.status))
 		give_up(supervision);
 	if (outcome.is_finished || outcome.is_gone) {
 		supervision->is_gone = outcome.is_gone;
@@ -266,7 +203,7 @@ static void ask_to_stop(struct supervision *supervision, enum stop_reason reason
 				    stop_reason_words[reason], -1, &err);
 
 	if (rc < 0)
-		tell_trouble(supervision, err.text);
+		telling_say_trouble(&supervision->telling, err.text);
 	ask_for_pass(supervision);
 }
 
@@ -310,9 +247,9 @@ static void on_outer_gone(void *data)
 	loop_watch_enable(supervision->outer_gone, false);
 	backend_local_kill_all(supervision->backend);
 	supervision->is_ending = true;
-	supervision->status.exit_code = EXIT_OWN_FAULT;
+	supervision->telling.status.exit_code = EXIT_OWN_FAULT;
 	if (settle_job(supervision->store, supervision->name, supervision->uid, &err) < 0)
-		say(supervision, err.text);
+		telling_say(&supervision->telling, err.text);
 	loop_stop(supervision->loop);
 }
 
@@ -359,13 +296,12 @@ static int make_console(struct supervision *supervision, struct err *err)
 
 	if (request->is_detached)
 		return 0;
-	return console_new(&settings, request->job, &supervision->console, err);
+	return console_new(&settings, request->job, &supervision->telling.console, err);
 }
 
 static void make_driver(struct supervision *supervision)
 {
-	const struct driver_listener listener = {
-		.on_note = on_note, .on_status = on_status, .data = supervision};
+	const struct driver_listener listener = telling_listener(&supervision->telling);
 
 	supervision->driver = driver_new(supervision->store, supervision->backend, &listener);
 	supervision->timer = loop_new_timer(supervision->loop, pass, supervision);
@@ -446,34 +382,17 @@ static void tear_down(struct supervision *supervision)
 		loop_watch_free(supervision->signals[i]);
 	loop_watch_free(supervision->outer_gone);
 	loop_watch_free(supervision->timer);
-	console_free(supervision->console);
 	driver_free(supervision->driver);
 	if (supervision->backend)
 		supervision->backend->functions->free(supervision->backend);
 	control_free(supervision->control);
-	job_log_close(supervision->log);
+	telling_done(&supervision->telling);
 	if (supervision->loop)
 		loop_free(supervision->loop);
 	if (supervision->store)
 		supervision->store->functions->free(supervision->store);
-	arena_free(supervision->arena);
-	json_free(supervision->document);
 	free(supervision->replaced_uid);
-	free(supervision->last_trouble);
 	free(supervision->folder);
-}
-
-/* The TFJob with its status on stdout. */
-static void print_job(const struct supervision *supervision)
-{
-	struct text text CLEANUP(text_done) = {0};
-	struct json *document CLEANUP(json_cleanup) = json_new_copy(supervision->document);
-
-	record_add_metadata(document, supervision->uid, supervision->created,
-			    supervision->told_version);
-	json_set(document, "status", status_write(&supervision->status));
-	json_add_pretty(&text, document);
-	file_write_all(STDOUT_FILENO, text.bytes, text.len, NULL);
 }
 
 /* What cannot be removed stays; there is nobody to tell who could do more about it. */
@@ -495,7 +414,7 @@ int supervision_run(const struct supervisor_request *request, const struct guard
 		.folder = state_folder_job(request->state_folder, request->job->uid),
 		.on_started = on_started,
 		.on_started_data = data,
-		.status = {.exit_code = EXIT_OWN_FAULT},
+		.telling = {.status = {.exit_code = EXIT_OWN_FAULT}},
 	};
 	int rc = set_up(&supervision, guard, err);
 
@@ -503,14 +422,15 @@ int supervision_run(const struct supervisor_request *request, const struct guard
 		remove_folder(&supervision);
 		return rc;
 	}
-	supervision.log = job_log_open(supervision.folder);
+	supervision.telling.log = job_log_open(supervision.folder);
 	make_driver(&supervision);
 	ask_for_pass(&supervision);
 	loop_run(supervision.loop);
-	if (request->prints_json && supervision.document)
-		print_job(&supervision);
+	if (request->prints_json)
+		telling_print(&supervision.telling, supervision.uid, supervision.created,
+			      supervision.told_version);
 	if (supervision.is_gone)
 		remove_folder(&supervision);
-	*ret_exit_code = supervision.status.exit_code;
+	*ret_exit_code = supervision.telling.status.exit_code;
 	return 0;
 }

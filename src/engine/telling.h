@@ -1,0 +1,38 @@
+/* What is told of one job while it is seen through: to the terminal and into the job's own log; and
+ * its status as it was written last, which is there when the record is gone. */
+#pragma once
+
+#include "base/json.h"
+#include "base/mem.h"
+#include "base/msec.h"
+#include "base/own.h"
+#include "core/status.h"
+#include "engine/console.h"
+#include "engine/driver.h"
+#include "engine/job_log.h"
+
+#include <stdint.h>
+
+/* Zero it to begin, but for the exit code of a job of which nothing was written. */
+struct telling {
+	struct console *console; /* NULL without a terminal to write to */
+	struct job_log *log;
+	char *last_trouble; /* told already */
+	struct arena *arena; /* of `status` */
+	struct status status; /* as it was last written */
+	struct json *document; /* and the job it belongs to; NULL: none was written */
+};
+
+void telling_done(struct telling *telling);
+
+/* A sentence of muster's own. */
+void telling_say(struct telling *telling, const char *sentence);
+/* What fails is tried again and again; it is said once, not every second. NULL: nothing fails. */
+void telling_say_trouble(struct telling *telling, const char *sentence);
+/* There is more in the logs. */
+void telling_show_output(const struct telling *telling);
+/* Hears what the driver tells. */
+struct driver_listener telling_listener(struct telling *telling);
+
+/* The TFJob with its status on stdout, where anything is known. */
+void telling_print(const struct telling *telling, const char *uid, msec created, int64_t version);
