@@ -9,6 +9,7 @@
 #include "engine/supervisor.h"
 
 #include "base/mem.h"
+#include "engine/job_uid.h"
 #include "engine/settle.h"
 #include "engine/supervision.h"
 #include "io/file.h"
@@ -20,7 +21,6 @@
 #include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
-#include <sys/random.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -28,24 +28,6 @@
 #define EXIT_BY_SIGNAL 128
 #define ANSWER_STARTED 's'
 #define ANSWER_ERROR 'e'
-
-/* A random UUID as RFC 4122, section 4.4, makes it. */
-static int set_new_uid(struct job *job, struct err *err)
-{
-	unsigned char b[16];
-	char uid[37];
-
-	if (getrandom(b, sizeof(b), 0) != sizeof(b))
-		return err_set_errno(err, errno, "cannot get random numbers");
-	b[6] = (b[6] & 0x0f) | 0x40;
-	b[8] = (b[8] & 0x3f) | 0x80;
-	snprintf(uid, sizeof(uid),
-		 "%02x%02x%02x%02x-%02x%02x-%02x%02x-%02x%02x-%02x%02x%02x%02x%02x%02x", b[0], b[1],
-		 b[2], b[3], b[4], b[5], b[6], b[7], b[8], b[9], b[10], b[11], b[12], b[13], b[14],
-		 b[15]);
-	job_set_uid(job, uid);
-	return 0;
-}
 
 static int settle(const struct supervisor_request *request, struct err *err)
 {
@@ -188,7 +170,7 @@ static int run_detached(const struct supervisor_request *request, struct err *er
 
 int supervisor_run(const struct supervisor_request *request, int *ret_exit_code, struct err *err)
 {
-	int rc = set_new_uid(request->job, err);
+	int rc = job_uid_set_new(request->job, err);
 
 	if (rc < 0)
 		return rc;
