@@ -1,0 +1,320 @@
+/* Each function of the store is one call and what becomes of its answer. */
+#include "engine/store_kube.h"
+
+#include "base/mem.h"
+#include "base/text.h"
+#include "engine/store_kube_record.h"
+#include "kube/objects.h"
+#include "kube/wait.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+struct kube_store {
+	struct store base;
+	struct loop *loop; /* nobody else's, so that it can be run from a callback of another */
+	struct kube_api *api;
+	char *namespace_name;
+	struct store_record *records; /* what is known of jobs, in no order */
+	size_t n_records, capacity;
+};
+
+static const struct kube_resource config_maps = {"", "v1", "configmaps", false};
+
+static const struct store_functions kube_functions;
+
+static struct kube_store *of(struct store *base)
+{
+	return (struct kube_store *) base;
+}
+
+struct store *store_kube_new(struct loop *take_loop, struct kube_api *take_api,
+			     const char *namespace_name)
+{
+	struct kube_store *store = mem_new(sizeof(*store));
+
+	store->base.functions = &kube_functions;
+	store->loop = take_loop;
+	store->api = take_api;
+	store->namespace_name = mem_copy_text(namespace_name);
+	return &store->base;
+}
+
+/* What is kept. */
+
+static struct store_record *find(struct kube_store *store, const char *name)
+{
+	for (size_t i = 0; i < store->n_records; i++)
+		if (text_equals(store->records[i].name, name))
+			return &store->records[i];
+	return NULL;
+}
+
+static void forget(struct kube_store *store, const char *name)
+{
+	struct store_record *record = find(store, name);
+
+	if (!record)
+		return;
+	store_record_done(record);
+	*record = store->records[--store->n_records];
+}
+
+/* An answer and a watch may come in any order: the newer one stays. */
+static void keep(struct kube_store *store, struct store_record take_record)
+{
+	struct store_record *known = find(store, take_record.name);
+
+	if (known && known->version >= take_record.version) {
+		store_record_done(&take_record);
+		return;
+	}
+	if (known) {
+		store_record_done(known);
+	} else {
+		mem_grow(&store->records, &store->capacity, store->n_records,
+			 sizeof(*store->records));
+		known = &store->records[store->n_records++];
+	}
+	*known = take_record;
+}
+
+static int keep_answer(struct kube_store *store, const struct json *config_map,
+		       int64_t *ret_version, struct err *err)
+{
+	struct store_record record;
+	int rc = store_kube_read(config_map, &record, err);
+
+	if (rc < 0)
+		return rc;
+	*ret_version = record.version;
+	keep(store, record);
+	return 0;
+}
+
+void store_kube_saw(struct store *store, const struct json *config_map)
+{
+	struct store_record record;
+
+	if (store_kube_read(config_map, &record, NULL) == 0)
+		keep(of(store), record);
+}
+
+void store_kube_saw_gone(struct store *store, const char *job_name)
+{
+	forget(of(store), job_name);
+}
+
+/* Calls. */
+
+/* JOB.job, as objects_owner_name has it. */
+static char *owner_name(const char *job_name)
+{
+	return objects_owner_name(&(struct job){.name = job_name});
+}
+
+static int call(struct kube_store *store, struct kube_request request, struct json **ret_object,
+		struct err *err)
+{
+	request.resource = &config_maps;
+	request.namespace_name = store->namespace_name;
+	return kube_wait(store->loop, store->api, &request, ret_object, err);
+}
+
+static int kube_create(struct store *base, const struct store_record *record, int64_t *ret_version,
+		       struct err *err)
+{
+	struct kube_store *store = of(base);
+	struct json *config_map CLEANUP(json_cleanup) = NULL;
+	struct json *made CLEANUP(json_cleanup) = NULL;
+	int rc = store_kube_config_map(record, &config_map, err);
+
+	if (rc == 0)
+		rc = call(store, (struct kube_request){.verb = KUBE_CREATE, .body = config_map},
+			  &made, err);
+	if (rc == ERR_EXISTS)
+		return err_set(err, rc, "job '%s' exists already", record->name);
+	return rc < 0 ? rc : keep_answer(store, made, ret_version, err);
+}
+
+/* In two calls: a crash between them leaves no job of that name, and none that is half of each. */
+static int kube_replace(struct store *base, const char *old_uid, const struct store_record *record,
+			int64_t *ret_version, struct err *err)
+{
+	int rc = base->functions->remove(base, record->name, old_uid, err);
+
+	return rc < 0 ? rc : base->functions->create(base, record, ret_version, err);
+}
+
+static int fetch(struct kube_store *store, const char *name, struct err *err)
+{
+	char *object CLEANUP(mem_free_text) = owner_name(name);
+	struct json *config_map CLEANUP(json_cleanup) = NULL;
+	int64_t version;
+	int rc = call(store, (struct kube_request){.verb = KUBE_GET, .name = object}, &config_map,
+		      err);
+
+	if (rc == ERR_NOT_FOUND)
+		return err_set(err, rc, "job '%s' not found", name);
+	return rc < 0 ? rc : keep_answer(store, config_map, &version, err);
+}
+
+static struct store_record copy_of(const struct store_record *record, enum store_parts parts)
+{
+	return (struct store_record){
+		.name = mem_copy_text(record->name),
+		.uid = mem_copy_text(record->uid),
+		.version = record->version,
+		.document = parts & STORE_DOCUMENT ? mem_copy_text(record->document) : NULL,
+		.status = parts & STORE_STATUS ? mem_copy_text(record->status) : NULL,
+		.summary = parts & STORE_SUMMARY ? mem_copy_text(record->summary) : NULL,
+		.supervisor = mem_copy_text(record->supervisor),
+		.created = record->created,
+	};
+}
+
+static int kube_get(struct store *base, const char *name, struct store_record *ret_record,
+		    struct err *err)
+{
+	struct kube_store *store = of(base);
+	const struct store_record *record = find(store, name);
+
+	if (!record) {
+		int rc = fetch(store, name, err);
+
+		if (rc < 0)
+			return rc;
+		record = find(store, name);
+	}
+	if (!record)
+		return err_set(err, ERR_NOT_FOUND, "job '%s' not found", name);
+	*ret_record = copy_of(record, STORE_ALL);
+	return 0;
+}
+
+static int kube_change(struct store *base, const char *name, int64_t version,
+		       const struct store_change *change, int64_t *ret_version, struct err *err)
+{
+	struct kube_store *store = of(base);
+	char *object CLEANUP(mem_free_text) = owner_name(name);
+	struct json *patch CLEANUP(json_cleanup) = store_kube_patch(change, version);
+	struct json *changed CLEANUP(json_cleanup) = NULL;
+	int rc = call(store,
+		      (struct kube_request){.verb = KUBE_PATCH, .name = object, .body = patch},
+		      &changed, err);
+
+	if (rc == 0)
+		return keep_answer(store, changed, ret_version, err);
+	forget(store, name); /* the next reader asks the server */
+	if (rc == ERR_CONFLICT)
+		return err_set(err, rc, "job '%s' changed since it was read", name);
+	return rc == ERR_NOT_FOUND ? err_set(err, rc, "job '%s' not found", name) : rc;
+}
+
+/* The garbage collector takes along what the ConfigMap owns. */
+static struct json *delete_options_new(const char *uid)
+{
+	struct json *options = json_new_object();
+
+	json_set_string(options, "apiVersion", "v1");
+	json_set_string(options, "kind", "DeleteOptions");
+	json_set_string(options, "propagationPolicy", "Background");
+	json_set_string(json_object_at(options, "preconditions"), "uid", uid);
+	return options;
+}
+
+static int kube_remove(struct store *base, const char *name, const char *uid, struct err *err)
+{
+	struct kube_store *store = of(base);
+	char *object CLEANUP(mem_free_text) = owner_name(name);
+	struct json *options CLEANUP(json_cleanup) = delete_options_new(uid);
+	int rc = call(store,
+		      (struct kube_request){.verb = KUBE_DELETE, .name = object, .body = options},
+		      NULL, err);
+
+	forget(store, name);
+	/* A conflict says that it is another one by now. */
+	if (rc == ERR_NOT_FOUND || rc == ERR_CONFLICT)
+		return err_set(err, ERR_NOT_FOUND, "job '%s' not found", name);
+	return rc;
+}
+
+static int by_age(const void *a, const void *b)
+{
+	const struct store_record *first = a, *second = b;
+
+	if (first->created != second->created)
+		return first->created < second->created ? -1 : 1;
+	return strcmp(first->name, second->name);
+}
+
+/* ConfigMaps of files that travel carry the same labels, and are passed over. */
+static int kube_list(struct store *base, enum store_parts parts, struct store_list *ret_list,
+		     struct err *err)
+{
+	static const struct kube_parameter ours[] = {
+		{"labelSelector", OBJECTS_LABEL_MANAGED_BY "=" OBJECTS_MANAGED_BY}, {0}};
+	struct json *answer CLEANUP(json_cleanup) = NULL;
+	int rc = call(of(base), (struct kube_request){.verb = KUBE_LIST, .parameters = ours},
+		      &answer, err);
+
+	if (rc < 0)
+		return rc;
+	const struct json *items = json_get(answer, "items");
+	struct store_list list = {
+		.records = mem_new_array(json_count(items) + 1, sizeof(*list.records))};
+
+	for (size_t i = 0; i < json_count(items); i++) {
+		struct store_record record;
+
+		if (store_kube_read(json_at(items, i), &record, NULL) < 0)
+			continue;
+		list.records[list.count++] = copy_of(&record, parts);
+		store_record_done(&record);
+	}
+	qsort(list.records, list.count, sizeof(*list.records), by_age);
+	*ret_list = list;
+	return 0;
+}
+
+static int kube_claim_numbers(struct store *base, const char *kind, const char *owner_uid, int low,
+			      int high, size_t count, bool (*is_free)(int number, void *data),
+			      void *data, int *ret_numbers, struct err *err)
+{
+	(void) base, (void) owner_uid, (void) low, (void) high, (void) count;
+	(void) is_free, (void) data, (void) ret_numbers;
+	return err_set(err, ERR_UNSUPPORTED, "no numbers of kind '%s' are claimed on a cluster",
+		       kind);
+}
+
+static int kube_release_numbers(struct store *base, const char *kind, const char *owner_uid,
+				struct err *err)
+{
+	(void) base, (void) kind, (void) owner_uid, (void) err;
+	return 0;
+}
+
+static void kube_free(struct store *base)
+{
+	struct kube_store *store = of(base);
+
+	kube_api_free(store->api);
+	loop_free(store->loop);
+	for (size_t i = 0; i < store->n_records; i++)
+		store_record_done(&store->records[i]);
+	free(store->records);
+	free(store->namespace_name);
+	free(store);
+}
+
+static const struct store_functions kube_functions = {
+	.create = kube_create,
+	.replace = kube_replace,
+	.get = kube_get,
+	.change = kube_change,
+	.remove = kube_remove,
+	.list = kube_list,
+	.claim_numbers = kube_claim_numbers,
+	.release_numbers = kube_release_numbers,
+	.free = kube_free,
+};

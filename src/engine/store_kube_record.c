@@ -1,0 +1,77 @@
+#include "engine/store_kube_record.h"
+
+#include "base/mem.h"
+#include "base/text.h"
+#include "engine/record.h"
+#include "kube/objects.h"
+
+#define STATUS_KEY "status"
+#define SUMMARY_KEY "summary"
+#define SUPERVISOR_KEY "supervisor"
+
+int store_kube_config_map(const struct store_record *record, struct json **ret_config_map,
+			  struct err *err)
+{
+	struct job *job CLEANUP(job_cleanup) = NULL;
+	int rc = record_read_job(record, &job, err);
+
+	if (rc < 0)
+		return rc;
+	struct json *config_map = objects_owner_new(job);
+	struct json *data = json_object_at(config_map, "data");
+	struct json *annotations =
+		json_object_at(json_object_at(config_map, "metadata"), "annotations");
+
+	json_set_string(annotations, STORE_KUBE_MADE_AS, record->uid);
+	json_set_string(data, STATUS_KEY, record->status);
+	json_set_string(data, SUMMARY_KEY, record->summary);
+	json_set_string(data, SUPERVISOR_KEY, record->supervisor);
+	*ret_config_map = config_map;
+	return 0;
+}
+
+static char *copy_of(const struct json *object, const char *key, const char *otherwise)
+{
+	return mem_copy_text(json_as_string(json_get(object, key), otherwise));
+}
+
+/* What somebody made by hand, or an older muster, may lack parts: they count as empty. */
+int store_kube_read(const struct json *config_map, struct store_record *ret_record, struct err *err)
+{
+	const struct json *metadata = json_get(config_map, "metadata");
+	const struct json *labels = json_get(metadata, "labels");
+	const struct json *data = json_get(config_map, "data");
+	const char *name = json_as_string(json_get(metadata, "name"), "");
+	const char *version = json_as_string(json_get(metadata, "resourceVersion"), "");
+	const char *created = json_as_string(json_get(metadata, "creationTimestamp"), "");
+	struct store_record record = {0};
+
+	if (!json_get(labels, OBJECTS_LABEL_JOB) || !json_get(data, OBJECTS_DOCUMENT_KEY))
+		return err_set(err, ERR_INVALID, "ConfigMap '%s' holds no job of muster's", name);
+	if (text_read_int(version, 0, INT64_MAX, &record.version, NULL) < 0 ||
+	    text_read_time(created, &record.created, NULL) < 0)
+		return err_set(err, ERR_INVALID,
+			       "ConfigMap '%s' has no version that is a number, or no time", name);
+	record.name = copy_of(labels, OBJECTS_LABEL_JOB, "");
+	record.uid = copy_of(metadata, "uid", "");
+	record.document = copy_of(data, OBJECTS_DOCUMENT_KEY, "");
+	record.status = copy_of(data, STATUS_KEY, "null");
+	record.summary = copy_of(data, SUMMARY_KEY, "null");
+	record.supervisor = copy_of(data, SUPERVISOR_KEY, "");
+	*ret_record = record;
+	return 0;
+}
+
+struct json *store_kube_patch(const struct store_change *change, int64_t version)
+{
+	struct json *patch = json_new_object();
+	struct json *data = json_object_at(patch, "data");
+	char *version_text CLEANUP(mem_free_text) = mem_format("%lld", (long long) version);
+
+	json_set_string(json_object_at(patch, "metadata"), "resourceVersion", version_text);
+	json_set_string(data, OBJECTS_DOCUMENT_KEY, change->document);
+	json_set_string(data, STATUS_KEY, change->status);
+	json_set_string(data, SUMMARY_KEY, change->summary);
+	json_set_string(data, SUPERVISOR_KEY, change->supervisor);
+	return patch;
+}

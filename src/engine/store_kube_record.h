@@ -1,0 +1,26 @@
+/* A job's record as it stands in a cluster: the ConfigMap that owns all else of the job. Pure.
+ *
+ * Document, status, summary and supervisor are texts under `data`. The record's uid is that of the
+ * ConfigMap, which the server gives, and its version the resourceVersion: Kubernetes lets them be
+ * compared as numbers (KEP-5504). */
+#pragma once
+
+#include "base/err.h"
+#include "base/json.h"
+#include "base/own.h"
+#include "store/store.h"
+
+/* Annotation of the uid that the record had before the server gave it one: whoever lost the answer
+ * to a create finds its own object by it. */
+#define STORE_KUBE_MADE_AS "muster/made-as"
+
+/* The ConfigMap of a new record. ERR_INVALID where the document is no job. Caller frees. */
+int store_kube_config_map(const struct store_record *record, struct json **ret_config_map,
+			  struct err *err) MUST_USE;
+/* Reads it back; the caller ends the record with store_record_done. ERR_INVALID for a ConfigMap
+ * that is not of muster. */
+int store_kube_read(const struct json *config_map, struct store_record *ret_record,
+		    struct err *err) MUST_USE;
+/* A merge patch that changes these parts of that version, and is refused (409) for any other.
+ * Caller frees. */
+struct json *store_kube_patch(const struct store_change *change, int64_t version) MUST_USE;
