@@ -1,0 +1,37 @@
+/* The back end for Kubernetes: the replicas of one job as Pods under one headless Service.
+ *
+ * What is observed is the mirror of the job's Pods (kube/mirror.h), with what was begun and cannot
+ * be seen there yet laid over it: a decision must not start twice what it started a moment ago.
+ * All calls of one pass are on their way at once; what became of them is seen in the mirror only.
+ * Names are the same in every attempt, so a start waits in here until the Pod before it is gone. */
+#pragma once
+
+#include "base/err.h"
+#include "base/own.h"
+#include "core/job.h"
+#include "engine/backend.h"
+#include "io/loop.h"
+#include "kube/api.h"
+
+struct backend_kube_settings {
+	struct loop *loop;
+	struct kube_api *api;
+	const struct job *job; /* outlives the back end; its uid is that of the owner */
+	const char *log_folder; /* where the logs of its Pods are kept */
+	backend_news_fn on_news;
+	/* Output was added to a log. May be NULL. */
+	void (*on_output)(const char *job_name, void *data);
+	/* A sentence about something that needs telling but no decision. May be NULL. */
+	void (*on_trouble)(const char *job_name, const char *sentence, void *data);
+	void *data;
+};
+
+/* It observes nothing before the cluster was looked at once: on_news says when. */
+struct backend *backend_kube_new(const struct backend_kube_settings *settings) MUST_USE;
+/* The Pods and the Service are known. */
+bool backend_kube_is_ready(const struct backend *backend);
+/* Nothing is on its way any more: no call, and no log of a Pod that has ended. News come when that
+ * may have changed. */
+bool backend_kube_is_quiet(const struct backend *backend);
+/* No Pod and no Service of the job is left. */
+bool backend_kube_is_empty(const struct backend *backend);

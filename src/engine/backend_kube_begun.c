@@ -1,0 +1,116 @@
+/* A table of few entries: what is under way lasts for moments. */
+#include "engine/backend_kube_begun.h"
+
+#include "base/text.h"
+#include "core/failure.h"
+
+#include <stdlib.h>
+
+static void free_entry(struct begun *begun)
+{
+	begun_forget_start(begun);
+	begun_forget_end(begun);
+	free(begun->pod_name);
+	free(begun->role);
+	free(begun);
+}
+
+void begun_table_done(struct begun_table *table)
+{
+	for (size_t i = 0; i < table->count; i++)
+		free_entry(table->entries[i]);
+	free(table->entries);
+	*table = (struct begun_table){0};
+}
+
+struct begun *begun_find(const struct begun_table *table, const char *pod_name)
+{
+	for (size_t i = 0; i < table->count; i++)
+		if (text_equals(table->entries[i]->pod_name, pod_name))
+			return table->entries[i];
+	return NULL;
+}
+
+struct begun *begun_at(struct begun_table *table, struct backend *backend, const char *pod_name,
+		       const char *role, int index)
+{
+	struct begun *begun = begun_find(table, pod_name);
+
+	if (begun)
+		return begun;
+	begun = mem_new(sizeof(*begun));
+	begun->backend = backend;
+	begun->pod_name = mem_copy_text(pod_name);
+	begun->role = mem_copy_text(role);
+	begun->index = index;
+	mem_grow(&table->entries, &table->capacity, table->count, sizeof(struct begun *));
+	table->entries[table->count++] = begun;
+	return begun;
+}
+
+void begun_forget_end(struct begun *begun)
+{
+	kube_call_cancel(TAKE(begun->end_call));
+	mem_free_text(&begun->ended_uid);
+	begun->ended_uid = NULL;
+	begun->is_removed = false;
+	begun->end_waits = false;
+}
+
+void begun_forget_start(struct begun *begun)
+{
+	kube_call_cancel(TAKE(begun->start_call));
+	mem_free_text(&begun->started_uid);
+	mem_free_text(&begun->refusal);
+	begun->started_uid = NULL;
+	begun->refusal = NULL;
+	begun->n_refusals = 0;
+	begun->is_unwanted = false;
+	begun->again_at = MSEC_UNSET;
+	begun->start = BEGUN_NO_START;
+}
+
+void begun_drop_if_idle(struct begun_table *table, struct begun *begun)
+{
+	if (begun->start != BEGUN_NO_START || begun->ended_uid)
+		return;
+	for (size_t i = 0; i < table->count; i++)
+		if (table->entries[i] == begun)
+			table->entries[i] = table->entries[--table->count];
+	free_entry(begun);
+}
+
+bool begun_lay_over(const struct begun *begun, const char *uid, struct observed_replica *replica)
+{
+	if (!begun || !text_equals(begun->ended_uid, uid))
+		return true;
+	if (begun->is_removed)
+		return false;
+	if (replica->stop_asked_at == MSEC_UNSET) {
+		replica->stop_asked_at = begun->asked_at;
+		replica->kill_at = begun->kill_at;
+	}
+	replica->kill_at = msec_min(replica->kill_at, begun->kill_at);
+	replica->is_killed |= begun->asked_at == begun->kill_at;
+	return true;
+}
+
+struct observed_replica begun_observe_start(const struct begun *begun, struct arena *arena)
+{
+	bool is_impossible = begun->start == BEGUN_START_IMPOSSIBLE;
+
+	return (struct observed_replica){
+		.role = arena_copy_text(arena, begun->role),
+		.index = begun->index,
+		.attempt = begun->attempt,
+		.phase = is_impossible ? OBSERVED_FAILED : OBSERVED_STARTING,
+		.exit_code = -1,
+		.reason = is_impossible    ? FAILURE_START_FAILED
+			  : begun->refusal ? "FailedCreate"
+					   : NULL,
+		.message = arena_copy_text(arena, begun->refusal),
+		.stop_asked_at = begun->is_unwanted ? begun->asked_at : MSEC_UNSET,
+		.kill_at = begun->is_unwanted ? begun->kill_at : MSEC_UNSET,
+		.is_killed = begun->is_unwanted && begun->asked_at == begun->kill_at,
+	};
+}

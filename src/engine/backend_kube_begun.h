@@ -1,0 +1,69 @@
+/* What was begun with the Pods of a job and cannot be seen in the mirror yet. A table, no calls.
+ *
+ * An entry stands for a name. Two things can be on their way under it at once: the end of the Pod
+ * that has the name, and the start of the one that will have it. */
+#pragma once
+
+#include "base/err.h"
+#include "base/mem.h"
+#include "base/msec.h"
+#include "base/own.h"
+#include "core/observed.h"
+#include "kube/api.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+
+enum begun_start {
+	BEGUN_NO_START,
+	BEGUN_START_WAITS, /* for the name: the Pod before it is still there */
+	BEGUN_START_CALLED, /* the call is under way, or was answered; the mirror does not show it
+			     */
+	BEGUN_START_REFUSED, /* for now: it is tried again at `again_at` */
+	BEGUN_START_IMPOSSIBLE, /* no server would ever take this Pod */
+};
+
+struct begun {
+	struct backend *backend; /* for callbacks of its calls */
+	char *pod_name;
+	char *role;
+	int index;
+
+	enum begun_start start;
+	int attempt; /* that is started */
+	struct kube_call *start_call;
+	char *started_uid; /* of the Pod that was made; NULL before the answer */
+	int64_t started_version; /* its resourceVersion */
+	char *refusal; /* why it was refused */
+	msec again_at;
+	int n_refusals;
+	bool is_unwanted; /* asked to end before there was an answer; asked_at, kill_at */
+
+	char *ended_uid; /* of the Pod that was told to end; NULL: none */
+	struct kube_call *end_call;
+	msec end_grace;
+	msec asked_at, kill_at;
+	bool is_removed; /* it had ended before, and is to be seen no more */
+	bool end_waits; /* for its log to be read; then the call is made */
+};
+
+struct begun_table {
+	struct begun **entries;
+	size_t count, capacity;
+};
+
+void begun_table_done(struct begun_table *table); /* ends all calls */
+struct begun *begun_find(const struct begun_table *table, const char *pod_name);
+/* The entry of this name, made where there is none. */
+struct begun *begun_at(struct begun_table *table, struct backend *backend, const char *pod_name,
+		       const char *role, int index);
+/* The end, or the start, is over. */
+void begun_forget_end(struct begun *begun);
+void begun_forget_start(struct begun *begun);
+/* Drops the entry when nothing is under way any more. */
+void begun_drop_if_idle(struct begun_table *table, struct begun *begun);
+
+/* Lays an end over what the mirror shows of a Pod; false when it is to be seen no more. */
+bool begun_lay_over(const struct begun *begun, const char *uid, struct observed_replica *replica);
+/* What is to be seen of a start; its texts live in the arena. */
+struct observed_replica begun_observe_start(const struct begun *begun, struct arena *arena);

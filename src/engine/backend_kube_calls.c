@@ -1,0 +1,237 @@
+/* The calls of the back end for Kubernetes: creations, deletions, and trying again.
+ *
+ * A call that fails is no reason to fail a replica: quotas are raised, rights are given, servers
+ * come back. It is tried again with growing pauses, for as long as the job wants it. Only what no
+ * server would ever take is a failure to start. */
+#include "base/text.h"
+#include "engine/backend_kube_parts.h"
+
+#include <stdlib.h>
+
+#define FIRST_PAUSE MSEC_PER_SECOND
+#define LONGEST_PAUSE (30 * MSEC_PER_SECOND)
+
+const struct kube_resource kube_backend_pods = {"", "v1", "pods", false};
+const struct kube_resource kube_backend_services = {"", "v1", "services", false};
+
+static struct kube_backend *of(struct backend *base)
+{
+	return (struct kube_backend *) base;
+}
+
+static void wake_at(struct kube_backend *backend, msec at)
+{
+	msec soonest = at;
+
+	for (size_t i = 0; i < backend->begun.count; i++)
+		if (backend->begun.entries[i]->start == BEGUN_START_REFUSED)
+			soonest = msec_min(soonest, backend->begun.entries[i]->again_at);
+	if (backend->again_at != MSEC_UNSET)
+		soonest = msec_min(soonest, backend->again_at);
+	loop_timer_arm(backend->timer, soonest);
+}
+
+/* The Service. */
+
+/* One of that name which is none of ours belongs to an earlier job, and is about to go; ours would
+ * be in the mirror. */
+static void on_service_made(struct json *object, const struct kube_status *status,
+			    const struct err *err, void *data)
+{
+	struct kube_backend *backend = data;
+
+	(void) object, (void) status;
+	backend->service_call = NULL;
+	backend->is_service_made = !err;
+	backend->is_service_refused = err != NULL;
+	if (err) {
+		kube_backend_trouble(backend, err->text);
+		backend->again_at = loop_now() + FIRST_PAUSE;
+		wake_at(backend, backend->again_at);
+	}
+	kube_backend_news(backend);
+}
+
+void kube_backend_make_service(struct kube_backend *backend)
+{
+	struct json *service CLEANUP(json_cleanup) =
+		objects_service_new(backend->job, backend->job->uid);
+	const struct kube_request request = {
+		.verb = KUBE_CREATE,
+		.resource = &kube_backend_services,
+		.namespace_name = backend->job->name_space,
+		.body = service,
+	};
+
+	backend->is_service_refused = false;
+	backend->service_call =
+		kube_call_new(backend->settings.api, &request, on_service_made, backend);
+}
+
+/* Starts. */
+
+static msec pause_after(int n_refusals)
+{
+	msec pause = FIRST_PAUSE << (n_refusals < 6 ? n_refusals : 6);
+
+	return msec_min(pause, LONGEST_PAUSE);
+}
+
+static void refuse(struct kube_backend *backend, struct begun *begun, const struct err *err)
+{
+	bool is_told = text_equals(begun->refusal, err->text);
+
+	begun->start = err->code == ERR_INVALID ? BEGUN_START_IMPOSSIBLE : BEGUN_START_REFUSED;
+	begun->again_at = loop_now() + pause_after(begun->n_refusals++);
+	if (!is_told) {
+		free(begun->refusal);
+		begun->refusal = mem_copy_text(err->text);
+		kube_backend_trouble(backend, err->text);
+	}
+	wake_at(backend, begun->again_at);
+}
+
+static void keep_made(struct begun *begun, const struct json *pod)
+{
+	const struct json *metadata = json_get(pod, "metadata");
+	const char *version = json_as_string(json_get(metadata, "resourceVersion"), "");
+
+	begun->started_uid = mem_copy_text(json_as_string(json_get(metadata, "uid"), NULL));
+	if (text_read_int(version, 0, INT64_MAX, &begun->started_version, NULL) < 0)
+		begun->started_version = 0;
+}
+
+/* One that was refused is no more; one that was made has to go again. */
+void kube_backend_end_start(struct kube_backend *backend, struct begun *begun)
+{
+	char *uid CLEANUP(mem_free_text) = TAKE(begun->started_uid);
+
+	begun_forget_start(begun);
+	if (uid && !begun->ended_uid) {
+		begun->ended_uid = TAKE(uid);
+		kube_backend_end(backend, begun);
+	} else {
+		begun_drop_if_idle(&backend->begun, begun);
+	}
+}
+
+static void on_started(struct json *object, const struct kube_status *status, const struct err *err,
+		       void *data)
+{
+	struct begun *begun = data;
+	struct kube_backend *backend = of(begun->backend);
+
+	(void) status;
+	begun->start_call = NULL;
+	if (err)
+		refuse(backend, begun, err);
+	else
+		keep_made(begun, object);
+	if (begun->is_unwanted)
+		kube_backend_end_start(backend, begun);
+	kube_backend_news(backend);
+}
+
+void kube_backend_start(struct kube_backend *backend, struct begun *begun)
+{
+	const struct role *role = job_role(backend->job, begun->role);
+
+	if (!role) { /* the job has lost this role since: nobody asks for it any more */
+		begun_forget_start(begun);
+		return;
+	}
+	struct json *pod CLEANUP(json_cleanup) = objects_pod_new(
+		backend->objects, role, begun->index, begun->attempt, backend->job->uid);
+	const struct kube_request request = {
+		.verb = KUBE_CREATE,
+		.resource = &kube_backend_pods,
+		.namespace_name = backend->job->name_space,
+		.body = pod,
+	};
+
+	begun->start = BEGUN_START_CALLED;
+	begun->start_call = kube_call_new(backend->settings.api, &request, on_started, begun);
+}
+
+/* Ends. */
+
+static struct json *delete_options_new(const char *uid, msec grace)
+{
+	struct json *options = json_new_object();
+	int64_t seconds = (grace + MSEC_PER_SECOND - 1) / MSEC_PER_SECOND;
+
+	json_set_string(options, "apiVersion", "v1");
+	json_set_string(options, "kind", "DeleteOptions");
+	/* Zero would forget the Pod while its processes may still run. */
+	json_set_integer(options, "gracePeriodSeconds", seconds > 0 ? seconds : 1);
+	json_set_string(json_object_at(options, "preconditions"), "uid", uid);
+	return options;
+}
+
+static bool is_gone(const struct err *err)
+{
+	return err->code == ERR_NOT_FOUND || err->code == ERR_CONFLICT;
+}
+
+/* What cannot be deleted is to be seen again, so that it is asked for again. */
+static void on_ended(struct json *object, const struct kube_status *status, const struct err *err,
+		     void *data)
+{
+	struct begun *begun = data;
+	struct kube_backend *backend = of(begun->backend);
+
+	(void) object, (void) status;
+	begun->end_call = NULL;
+	if (err && !is_gone(err)) {
+		kube_backend_trouble(backend, err->text);
+		begun_forget_end(begun);
+		begun_drop_if_idle(&backend->begun, begun);
+		backend->again_at = loop_now() + FIRST_PAUSE;
+		wake_at(backend, backend->again_at);
+		return;
+	}
+	if (err && !kube_mirror_get(backend->pods, begun->pod_name)) {
+		begun_forget_end(begun);
+		begun_drop_if_idle(&backend->begun, begun);
+	}
+	kube_backend_news(backend);
+}
+
+void kube_backend_end(struct kube_backend *backend, struct begun *begun)
+{
+	struct json *options CLEANUP(json_cleanup) =
+		delete_options_new(begun->ended_uid, begun->end_grace);
+	const struct kube_request request = {
+		.verb = KUBE_DELETE,
+		.resource = &kube_backend_pods,
+		.namespace_name = backend->job->name_space,
+		.name = begun->pod_name,
+		.body = options,
+	};
+
+	kube_call_cancel(begun->end_call);
+	begun->end_waits = false;
+	begun->end_call = kube_call_new(backend->settings.api, &request, on_ended, begun);
+}
+
+/* Again. */
+
+void kube_backend_try_again(void *data)
+{
+	struct kube_backend *backend = data;
+	msec now = loop_now();
+
+	if (backend->again_at <= now) {
+		backend->again_at = MSEC_UNSET;
+		if (backend->is_service_refused)
+			kube_backend_make_service(backend);
+	}
+	for (size_t i = 0; i < backend->begun.count; i++) {
+		struct begun *begun = backend->begun.entries[i];
+
+		if (begun->start == BEGUN_START_REFUSED && begun->again_at <= now)
+			kube_backend_start(backend, begun);
+	}
+	wake_at(backend, MSEC_NEVER);
+	kube_backend_news(backend);
+}

@@ -1,0 +1,373 @@
+/* The functions of the back end: what is observed, and what an action begins. */
+#include "base/text.h"
+#include "engine/backend_kube_parts.h"
+#include "engine/log_last.h"
+
+#include <stdlib.h>
+
+static const struct backend_functions kube_functions;
+
+static struct kube_backend *of(const struct backend *base)
+{
+	return (struct kube_backend *) base;
+}
+
+void kube_backend_news(const struct kube_backend *backend)
+{
+	if (backend_kube_is_ready(&backend->base))
+		backend->settings.on_news(backend->settings.job->name, backend->settings.data);
+}
+
+void kube_backend_trouble(struct kube_backend *backend, const char *sentence)
+{
+	if (text_equals(backend->last_trouble, sentence))
+		return;
+	free(backend->last_trouble);
+	backend->last_trouble = mem_copy_text(sentence);
+	if (backend->settings.on_trouble)
+		backend->settings.on_trouble(backend->settings.job->name, sentence,
+					     backend->settings.data);
+}
+
+bool kube_backend_is_attempt(const struct pod *pod, int attempt)
+{
+	return pod && pod->is_ours && pod->seen.attempt == attempt;
+}
+
+/* Observing. */
+
+static void add(struct observed *observed, struct observed_replica replica)
+{
+	observed->replicas[observed->n_replicas++] = replica;
+}
+
+static struct observed_replica copy_seen(const struct observed_replica *seen, struct arena *arena)
+{
+	struct observed_replica copy = *seen;
+
+	copy.role = arena_copy_text(arena, seen->role);
+	copy.reason = arena_copy_text(arena, seen->reason);
+	copy.message = arena_copy_text(arena, seen->message);
+	return copy;
+}
+
+static void observe_pods(const struct kube_backend *backend, struct arena *arena,
+			 struct observed *observed)
+{
+	const struct pod *pod;
+	size_t place = 0;
+
+	while ((pod = kube_mirror_next(backend->pods, &place))) {
+		if (!pod->is_ours)
+			continue;
+		const struct role *role = job_role(backend->job, pod->seen.role);
+		char *name CLEANUP(mem_free_text) =
+			role ? objects_pod_name(backend->job, role, pod->seen.index) : NULL;
+		const struct begun *begun = begun_find(&backend->begun, name);
+		struct observed_replica replica = copy_seen(&pod->seen, arena);
+
+		if (begun_lay_over(begun, pod->uid, &replica))
+			add(observed, replica);
+	}
+	for (size_t i = 0; i < backend->begun.count; i++)
+		if (backend->begun.entries[i]->start != BEGUN_NO_START)
+			add(observed, begun_observe_start(backend->begun.entries[i], arena));
+}
+
+static bool is_service_there(const struct kube_backend *backend)
+{
+	return backend->service_call || backend->is_service_made || backend->is_service_refused ||
+	       kube_mirror_get(backend->services, backend->settings.job->name);
+}
+
+static void observe_addresses(const struct kube_backend *backend, struct arena *arena,
+			      struct observed *observed)
+{
+	const struct job *job = backend->job;
+
+	observed->addresses = arena_take_array(arena, (size_t) job_replica_count(job),
+					       sizeof(*observed->addresses));
+	for (size_t i = 0; i < job->n_roles; i++)
+		for (int index = 0; index < job->roles[i].replicas; index++) {
+			const struct role *role = &job->roles[i];
+			char *name CLEANUP(mem_free_text) = objects_pod_name(job, role, index);
+			struct text address CLEANUP(text_done) = {0};
+
+			if (json_get(backend->taken_back, name))
+				continue;
+			objects_add_address(job, role, index, &address);
+			observed->addresses[observed->n_addresses++] = (struct observed_address){
+				.role = arena_copy_text(arena, role->name),
+				.index = index,
+				.address = arena_copy_text(arena, text_of(&address)),
+			};
+		}
+}
+
+/* The job may change (it is scaled, asked to end); what Pods are made of is then made anew. */
+static int take_job(struct kube_backend *backend, const struct job *job, struct err *err)
+{
+	struct faults faults CLEANUP(faults_done) = {0};
+	struct job *copy;
+
+	if (backend->document == job->document)
+		return 0;
+	if (job_read(job->document, NULL, JOB_LENIENT, &faults, &copy) < 0)
+		return err_set(err, ERR_INVALID, "job '%s' cannot be read again", job->name);
+	job_set_uid(copy, job->uid);
+	objects_free(backend->objects);
+	job_free(backend->job);
+	json_free(backend->document);
+	backend->job = copy;
+	backend->objects = objects_new(copy);
+	backend->document = json_ref(job->document);
+	return 0;
+}
+
+static int kube_observe(struct backend *base, const struct job *job, struct arena *arena,
+			struct observed *ret_observed, struct err *err)
+{
+	struct kube_backend *backend = of(base);
+	struct observed observed = {.habits = {.kills_after_grace = true}};
+	int rc = take_job(backend, job, err);
+
+	if (rc < 0)
+		return rc;
+	if (!backend_kube_is_ready(base))
+		return err_set(err, ERR_UNREACHABLE, "the cluster has not been looked at yet");
+	observed.replicas =
+		arena_take_array(arena, kube_mirror_count(backend->pods) + backend->begun.count,
+				 sizeof(*observed.replicas));
+	observe_pods(backend, arena, &observed);
+	if (is_service_there(backend))
+		observe_addresses(backend, arena, &observed);
+	*ret_observed = observed;
+	return 0;
+}
+
+/* Acting. */
+
+static int publish(struct kube_backend *backend, const char *pod_name)
+{
+	json_remove(backend->taken_back, pod_name);
+	if (!is_service_there(backend))
+		kube_backend_make_service(backend);
+	return 0;
+}
+
+/* The Service stays for the others, and goes with the job's owner. */
+static int unpublish(struct kube_backend *backend, const char *pod_name)
+{
+	json_set_bool(backend->taken_back, pod_name, true);
+	return 0;
+}
+
+static int start(struct kube_backend *backend, const struct action *action, const char *pod_name)
+{
+	struct begun *begun =
+		begun_at(&backend->begun, &backend->base, pod_name, action->role, action->index);
+	const struct pod *pod = kube_mirror_get(backend->pods, pod_name);
+
+	if (begun->start != BEGUN_NO_START && begun->attempt == action->attempt)
+		return 0;
+	begun_forget_start(begun);
+	begun->attempt = action->attempt;
+	if (kube_backend_is_attempt(pod, action->attempt)) {
+		begun_drop_if_idle(&backend->begun, begun);
+	} else if (pod) {
+		begun->start = BEGUN_START_WAITS;
+		if (!pod->is_ours)
+			kube_backend_trouble(backend, "Pods of an earlier job of this name are "
+						      "waited for");
+	} else {
+		kube_backend_start(backend, begun);
+	}
+	return 0;
+}
+
+/* A start that nobody wants any more, of which the mirror shows nothing: its answer is waited for.
+ */
+static void end_start(struct kube_backend *backend, struct begun *begun, msec grace)
+{
+	begun->asked_at = loop_now();
+	begun->kill_at = begun->asked_at + grace;
+	begun->end_grace = grace;
+	if (begun->start_call)
+		begun->is_unwanted = true;
+	else
+		kube_backend_end_start(backend, begun);
+}
+
+static int end(struct kube_backend *backend, const struct action *action, const char *pod_name)
+{
+	const struct pod *pod = kube_mirror_get(backend->pods, pod_name);
+	struct begun *begun =
+		begun_at(&backend->begun, &backend->base, pod_name, action->role, action->index);
+	msec grace = action->type == ACTION_STOP ? action->grace : 0;
+
+	if (!kube_backend_is_attempt(pod, action->attempt)) {
+		if (begun->start != BEGUN_NO_START && begun->attempt == action->attempt)
+			end_start(backend, begun, grace);
+		else
+			begun_drop_if_idle(&backend->begun, begun);
+		return 0;
+	}
+	begun_forget_end(begun);
+	begun->ended_uid = mem_copy_text(pod->uid);
+	begun->asked_at = loop_now();
+	begun->kill_at = begun->asked_at + grace;
+	begun->end_grace = grace;
+	begun->is_removed = action->type == ACTION_REMOVE;
+	begun->end_waits = begun->is_removed && pod_logs_is_open(backend->logs, pod->uid);
+	if (!begun->end_waits)
+		kube_backend_end(backend, begun);
+	return 0;
+}
+
+static int kube_apply(struct backend *base, const struct job *job, const struct action *action,
+		      struct err *err)
+{
+	struct kube_backend *backend = of(base);
+	char *name CLEANUP(mem_free_text) =
+		mem_format("%s-%s-%d", job->name, action->role, action->index);
+	int rc = take_job(backend, job, err);
+
+	if (rc < 0)
+		return rc;
+	switch (action->type) {
+	case ACTION_PUBLISH:
+		return publish(backend, name);
+	case ACTION_UNPUBLISH:
+		return unpublish(backend, name);
+	case ACTION_START:
+		return start(backend, action, name);
+	case ACTION_STOP:
+	case ACTION_KILL:
+	case ACTION_REMOVE:
+		return end(backend, action, name);
+	case ACTION_TYPE_COUNT:
+		break;
+	}
+	return err_set(err, ERR_UNSUPPORTED, "no such action");
+}
+
+static int kube_last_lines(struct backend *base, const struct job *job, const char *role, int index,
+			   int attempt, size_t most, struct arena *arena, const char ***ret_lines,
+			   size_t *ret_count, struct err *err)
+{
+	(void) job;
+	return log_last_lines(of(base)->settings.log_folder, role, index, attempt, most, arena,
+			      ret_lines, ret_count, err);
+}
+
+/* Logs. */
+
+static void on_output(void *data)
+{
+	struct kube_backend *backend = data;
+
+	if (backend->settings.on_output)
+		backend->settings.on_output(backend->settings.job->name, backend->settings.data);
+}
+
+/* Pods that were kept for their logs may go. */
+static void on_log_complete(void *data)
+{
+	struct kube_backend *backend = data;
+
+	for (size_t i = 0; i < backend->begun.count; i++) {
+		struct begun *begun = backend->begun.entries[i];
+
+		if (begun->end_waits && !pod_logs_is_open(backend->logs, begun->ended_uid))
+			kube_backend_end(backend, begun);
+	}
+	kube_backend_news(backend);
+}
+
+static void on_log_trouble(const char *sentence, void *data)
+{
+	kube_backend_trouble(data, sentence);
+}
+
+/* Making. */
+
+struct backend *backend_kube_new(const struct backend_kube_settings *settings)
+{
+	struct kube_backend *backend = mem_new(sizeof(*backend));
+	const struct pod_logs_settings logs = {
+		.api = settings->api,
+		.namespace_name = settings->job->name_space,
+		.folder = settings->log_folder,
+		.on_output = on_output,
+		.on_complete = on_log_complete,
+		.on_trouble = on_log_trouble,
+		.data = backend,
+	};
+
+	backend->base.functions = &kube_functions;
+	backend->settings = *settings;
+	backend->taken_back = json_new_object();
+	backend->logs = pod_logs_new(&logs);
+	backend->timer = loop_new_timer(settings->loop, kube_backend_try_again, backend);
+	kube_backend_make_mirrors(backend);
+	return &backend->base;
+}
+
+bool backend_kube_is_ready(const struct backend *base)
+{
+	const struct kube_backend *backend = of(base);
+
+	return backend->knows_pods && backend->knows_services;
+}
+
+static bool is_log_of_ended_open(const struct kube_backend *backend)
+{
+	const struct pod *pod;
+	size_t place = 0;
+
+	while ((pod = kube_mirror_next(backend->pods, &place)))
+		if (!observed_is_live(&pod->seen) && pod_logs_is_open(backend->logs, pod->uid))
+			return true;
+	return false;
+}
+
+bool backend_kube_is_quiet(const struct backend *base)
+{
+	const struct kube_backend *backend = of(base);
+
+	return backend->begun.count == 0 && !backend->service_call &&
+	       !is_log_of_ended_open(backend);
+}
+
+bool backend_kube_is_empty(const struct backend *base)
+{
+	const struct kube_backend *backend = of(base);
+
+	return kube_mirror_count(backend->pods) == 0 && kube_mirror_count(backend->services) == 0;
+}
+
+static void kube_free(struct backend *base)
+{
+	struct kube_backend *backend = of(base);
+
+	kube_mirror_free(backend->pods);
+	kube_mirror_free(backend->services);
+	begun_table_done(&backend->begun);
+	kube_call_cancel(backend->service_call);
+	pod_logs_free(backend->logs);
+	loop_watch_free(backend->timer);
+	objects_free(backend->objects);
+	job_free(backend->job);
+	json_free(backend->document);
+	json_free(backend->taken_back);
+	free(backend->last_trouble);
+	free(backend);
+}
+
+static const struct backend_functions kube_functions = {
+	.name = "kubernetes",
+	.observe = kube_observe,
+	.apply = kube_apply,
+	.last_lines = kube_last_lines,
+	.free = kube_free,
+};

@@ -1,0 +1,200 @@
+/* What the mirrors of Pods and Services show: replicas, logs to follow, and what has become of the
+ * calls that were made. */
+#include "base/text.h"
+#include "engine/backend_kube_parts.h"
+#include "kube/pod_observed.h"
+
+#include <stdlib.h>
+
+static void release_pod(void *kept, void *data)
+{
+	struct pod *pod = kept;
+
+	(void) data;
+	arena_free(pod->arena);
+	free(pod->uid);
+	free(pod);
+}
+
+/* "worker-1: Unschedulable: 0/4 nodes are available …", once for each Pod. */
+static void tell_obstacle(struct kube_backend *backend, const struct pod *pod)
+{
+	const struct observed_replica *seen = &pod->seen;
+	char *sentence CLEANUP(mem_free_text) =
+		mem_format("%s-%d waits (%s): %s", seen->role, seen->index, seen->reason,
+			   seen->message ? seen->message : "nothing more is known");
+
+	kube_backend_trouble(backend, sentence);
+}
+
+static void *project_pod(const struct json *object, void *before, void *data)
+{
+	struct kube_backend *backend = data;
+	const struct json *metadata = json_get(object, "metadata");
+	const char *version = json_as_string(json_get(metadata, "resourceVersion"), "");
+	struct pod *pod = mem_new(sizeof(*pod));
+	struct pod *old = before;
+
+	pod->arena = arena_new();
+	pod->uid = mem_copy_text(json_as_string(json_get(metadata, "uid"), ""));
+	pod->is_ours = pod_observed_read(object, backend->settings.job, pod->arena, &pod->seen);
+	if (text_read_int(version, 0, INT64_MAX, &pod->version, NULL) < 0)
+		pod->version = 0;
+	if (pod->is_ours && pod->seen.phase == OBSERVED_STARTING && pod->seen.reason &&
+	    !(old && text_equals(old->uid, pod->uid) && old->seen.reason))
+		tell_obstacle(backend, pod);
+	if (old)
+		release_pod(old, NULL);
+	return pod;
+}
+
+static void follow_log(struct kube_backend *backend, const char *pod_name, const struct pod *pod)
+{
+	const struct observed_replica *seen = &pod->seen;
+	const struct role *role = job_role(backend->settings.job, seen->role);
+	const struct pod_log_name name = {
+		.pod_name = pod_name,
+		.uid = pod->uid,
+		.container = role ? role->container.name : "tensorflow",
+		.role = seen->role,
+		.index = seen->index,
+		.attempt = seen->attempt,
+	};
+
+	if (pod->is_ours && seen->started_at != MSEC_UNSET)
+		pod_logs_follow(backend->logs, &name);
+}
+
+/* The end of the Pod that had the name lets the next one in. */
+static void see_end(struct kube_backend *backend, struct begun *begun, const struct pod *pod)
+{
+	if (begun->ended_uid && !(pod && text_equals(pod->uid, begun->ended_uid)))
+		begun_forget_end(begun);
+	if (begun->start == BEGUN_START_WAITS && !pod)
+		kube_backend_start(backend, begun);
+}
+
+static void on_pod(const char *name, void *data)
+{
+	struct kube_backend *backend = data;
+	const struct pod *pod = kube_mirror_get(backend->pods, name);
+	struct begun *begun = begun_find(&backend->begun, name);
+
+	if (pod)
+		follow_log(backend, name, pod);
+	if (begun) {
+		see_end(backend, begun, pod);
+		if (begun->start != BEGUN_START_WAITS &&
+		    kube_backend_is_attempt(pod, begun->attempt))
+			begun_forget_start(begun);
+		begun_drop_if_idle(&backend->begun, begun);
+	}
+	kube_backend_news(backend);
+}
+
+/* A Pod that was made and is in no list that is newer has been taken away meanwhile. */
+static bool is_start_lost(const struct begun *begun, int64_t version)
+{
+	return begun->start == BEGUN_START_CALLED && begun->started_uid &&
+	       begun->started_version <= version;
+}
+
+/* After a list, which tells nothing of what came and went before it. */
+static void forget_lost(struct kube_backend *backend)
+{
+	int64_t version;
+
+	if (text_read_int(kube_mirror_version(backend->pods), 0, INT64_MAX, &version, NULL) < 0)
+		return;
+	for (size_t i = backend->begun.count; i-- > 0;) {
+		struct begun *begun = backend->begun.entries[i];
+
+		if (kube_mirror_get(backend->pods, begun->pod_name))
+			continue;
+		if (is_start_lost(begun, version))
+			begun_forget_start(begun);
+		if (begun->ended_uid && !begun->end_call)
+			see_end(backend, begun, NULL);
+		begun_drop_if_idle(&backend->begun, begun);
+	}
+}
+
+static void on_pods_synced(void *data)
+{
+	struct kube_backend *backend = data;
+
+	backend->knows_pods = true;
+	forget_lost(backend);
+	kube_backend_news(backend);
+}
+
+/* Only whether our own is there. */
+static void *project_service(const struct json *object, void *before, void *data)
+{
+	struct kube_backend *backend = data;
+	const struct json *owners = json_get_path(object, "metadata", "ownerReferences", NULL);
+	const char *uid = json_as_string(json_get(json_at(owners, 0), "uid"), NULL);
+
+	(void) before;
+	return text_equals(uid, backend->settings.job->uid) ? backend : NULL;
+}
+
+static void release_service(void *kept, void *data)
+{
+	(void) kept, (void) data;
+}
+
+static void on_service(const char *name, void *data)
+{
+	struct kube_backend *backend = data;
+
+	(void) name;
+	backend->is_service_made = false; /* from here on the mirror knows */
+	backend->is_service_refused = false;
+	kube_backend_news(backend);
+}
+
+static void on_services_synced(void *data)
+{
+	struct kube_backend *backend = data;
+
+	backend->knows_services = true;
+	kube_backend_news(backend);
+}
+
+static void on_mirror_trouble(const struct err *err, void *data)
+{
+	kube_backend_trouble(data, err->text);
+}
+
+static struct kube_mirror *mirror_new(struct kube_backend *backend,
+				      struct kube_mirror_settings settings)
+{
+	char *selector CLEANUP(mem_free_text) = mem_format(
+		OBJECTS_LABEL_MANAGED_BY "=" OBJECTS_MANAGED_BY "," OBJECTS_LABEL_JOB "=%s",
+		backend->settings.job->name);
+
+	settings.namespace_name = backend->settings.job->name_space;
+	settings.label_selector = selector;
+	settings.on_trouble = on_mirror_trouble;
+	settings.data = backend;
+	return kube_mirror_new(backend->settings.loop, backend->settings.api, &settings);
+}
+
+void kube_backend_make_mirrors(struct kube_backend *backend)
+{
+	backend->pods = mirror_new(backend, (struct kube_mirror_settings){
+						    .resource = &kube_backend_pods,
+						    .project = project_pod,
+						    .release = release_pod,
+						    .on_change = on_pod,
+						    .on_synced = on_pods_synced,
+					    });
+	backend->services = mirror_new(backend, (struct kube_mirror_settings){
+							.resource = &kube_backend_services,
+							.project = project_service,
+							.release = release_service,
+							.on_change = on_service,
+							.on_synced = on_services_synced,
+						});
+}

@@ -1,0 +1,60 @@
+/* What the files of the back end for Kubernetes share. Only they include this. */
+#pragma once
+
+#include "engine/backend_kube.h"
+#include "engine/backend_kube_begun.h"
+#include "engine/backend_kube_log.h"
+#include "kube/mirror.h"
+#include "kube/objects.h"
+
+struct kube_backend {
+	struct backend base;
+	struct backend_kube_settings settings;
+	struct kube_mirror *pods; /* of struct pod */
+	struct kube_mirror *services; /* the kept Service is our own, or NULL */
+	bool knows_pods, knows_services; /* they were listed once */
+	struct begun_table begun;
+	struct kube_call *service_call;
+	bool is_service_made; /* the call was answered; the mirror may not show it */
+	bool is_service_refused; /* for now: it is tried again */
+	msec again_at; /* look again then: a call was refused */
+	struct json *taken_back; /* an object: names of Pods whose address was taken back */
+	struct pod_logs *logs;
+	char *last_trouble; /* told already */
+	struct loop_watch *timer; /* for what was refused */
+
+	struct json *document; /* of `job`, which `objects` is made of */
+	struct job *job;
+	struct objects *objects;
+};
+
+/* What is kept of a Pod. */
+struct pod {
+	struct arena *arena; /* of `seen` */
+	char *uid;
+	int64_t version;
+	bool is_ours; /* else one left by an earlier job of this name */
+	struct observed_replica seen;
+};
+
+/* Whether this, which may be NULL, is the Pod of that attempt. */
+bool kube_backend_is_attempt(const struct pod *pod, int attempt);
+
+/* Begins to watch. */
+void kube_backend_make_mirrors(struct kube_backend *backend);
+
+extern const struct kube_resource kube_backend_pods, kube_backend_services;
+
+/* Calls: begin, and see to what becomes of them. */
+void kube_backend_make_service(struct kube_backend *backend);
+void kube_backend_start(struct kube_backend *backend, struct begun *begun);
+/* Of the Pod whose uid is begun->ended_uid. */
+void kube_backend_end(struct kube_backend *backend, struct begun *begun);
+/* Of what was started, when nobody wants it any more. */
+void kube_backend_end_start(struct kube_backend *backend, struct begun *begun);
+/* Tries again what was refused and is due. */
+void kube_backend_try_again(void *data);
+
+void kube_backend_news(const struct kube_backend *backend);
+/* What is said again and again is told once. */
+void kube_backend_trouble(struct kube_backend *backend, const char *sentence);
