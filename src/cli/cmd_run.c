@@ -1,6 +1,9 @@
-/* muster run: makes a job of a script, a program or a file, and sees it through on this machine. */
+/* muster run: makes a job of a script, a program or a file, and sees it through, here or on a
+ * cluster. */
 #include "base/mem.h"
 #include "cli/command.h"
+#include "cli/edition.h"
+#include "cli/hand_over.h"
 #include "cli/job_source.h"
 #include "cli/lookup.h"
 #include "cli/options.h"
@@ -8,23 +11,49 @@
 #include "cli/pod_options.h"
 #include "engine/backend_local.h"
 #include "engine/supervisor.h"
+#include "kube/objects.h"
 
-/* False when this program cannot run jobs where they are wanted. */
+static bool is_on_kubernetes(const struct options *options)
+{
+	return text_equals(option_text(options, "on"), "kubernetes");
+}
+
+/* False when jobs cannot be run where they are wanted. */
 static bool is_place_known(const struct options *options)
 {
-	const char *where = option_text(options, "on");
+	bool is_on_cluster = is_on_kubernetes(options);
 
-	if (text_equals(where, "local"))
+	if (text_equals(option_text(options, "on"), "fake"))
+		output_say("--on fake: this build runs no jobs in virtual time");
+	else if (is_on_cluster && option_flag(options, "detach"))
+		output_say("--detach does not go with --on kubernetes: whoever started the job "
+			   "has to stay with it");
+	else if (!is_on_cluster &&
+		 (option_text(options, "context") || option_text(options, "kubeconfig")))
+		output_say("--context and --kubeconfig go with --on kubernetes only");
+	else
 		return true;
-	output_say("--on %s: this build runs jobs on this machine only", where);
 	return false;
 }
 
-static bool can_run_here(const struct options *options, const struct job *job)
+/* Does not come back when it succeeds. */
+static int go_on_as_other_program(const struct options *options)
+{
+	char **call CLEANUP(mem_free_any) = options_call(options);
+	struct err err = {0};
+	int rc = hand_over(call, &err);
+
+	(void) rc;
+	output_say("%s", err.text);
+	return EXIT_OWN_FAULT;
+}
+
+static bool can_run(const struct options *options, const struct job *job)
 {
 	struct faults faults CLEANUP(faults_done) = {0};
 
-	if (!backend_local_check(job, &faults))
+	if (is_on_kubernetes(options) ? objects_check(job, &faults)
+				      : !backend_local_check(job, &faults))
 		return true;
 	job_source_complain(options, &faults);
 	return false;
@@ -122,15 +151,21 @@ static int see_through(const struct options *options, struct job *job)
 
 static int run_run(const struct options *options)
 {
-	struct job_source source CLEANUP(job_source_done) = {0};
+	bool is_on_cluster = is_on_kubernetes(options);
+	struct job_source source CLEANUP(job_source_done) = {.is_for_kubernetes = is_on_cluster};
 
-	if (!is_place_known(options) || !job_source_read(options, &source) ||
-	    !can_run_here(options, source.job))
+	if (!is_place_known(options))
 		return EXIT_WRONG_USE;
-	warn_of_ignored_fields(source.job);
+	if (is_on_cluster && !edition_has_kubernetes)
+		return go_on_as_other_program(options);
+	if (!job_source_read(options, &source) || !can_run(options, source.job))
+		return EXIT_WRONG_USE;
+	if (!is_on_cluster)
+		warn_of_ignored_fields(source.job);
 	if (option_flag(options, "dry-run"))
 		return show_plan(options, source.job);
-	return see_through(options, source.job);
+	return is_on_cluster ? edition_run_on_cluster(options, &source)
+			     : see_through(options, source.job);
 }
 
 static const struct option_row rows_of_run[] = {
@@ -168,6 +203,14 @@ static const struct option_row rows_of_run[] = {
 	 .has_variable = true,
 	 .one_line = "colours; auto: on a terminal, unless NO_COLOR is set"},
 	POD_ROWS,
+	{.name = "context",
+	 .kind = OPTION_TEXT,
+	 .value_name = "CONTEXT",
+	 .one_line = "the cluster: this context of the kubeconfig"},
+	{.name = "kubeconfig",
+	 .kind = OPTION_TEXT,
+	 .value_name = "FILE",
+	 .one_line = "the cluster: this kubeconfig"},
 	{0},
 };
 
@@ -177,11 +220,12 @@ const struct command command_run = {
 	.arguments = "[OPTIONS] SCRIPT.py [ARGS...]\n"
 		     "[OPTIONS] -- PROGRAM [ARGS...]\n"
 		     "[OPTIONS] -f job.yaml",
-	.one_line = "start a training job on this machine and see it through",
+	.one_line = "start a training job, here or on a cluster, and see it through",
 	.examples = "  muster run -w 2 train.py --epochs 3\n"
 		    "  muster run -w 2 --ps 1 --chief --max-restarts 3 train.py\n"
 		    "  muster run -w 4 -- sh -c 'echo I am worker $WORKER_NUMBER of $TOT_WORKERS'\n"
-		    "  muster run -d -f job.yaml\n",
+		    "  muster run -d -f job.yaml\n"
+		    "  muster run --on kubernetes -w 2 --image tensorflow/tensorflow train.py\n",
 	.options = rows_of_run,
 	.takes_program = true,
 	.run = run_run,

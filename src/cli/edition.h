@@ -4,11 +4,18 @@
 #pragma once
 
 #include "base/text.h"
+#include "cli/job_source.h"
+#include "cli/options.h"
 
 #include <stdbool.h>
 
 /* This program speaks to clusters; the other one hands over to it (cli/hand_over.h). */
 extern const bool edition_has_kubernetes;
+
+/* `run --on kubernetes` of a job that was read: sees it through and gives the exit code. NULL where
+ * edition_has_kubernetes is false. */
+extern int (*const edition_run_on_cluster)(const struct options *options,
+					   const struct job_source *source);
 
 /* What `muster version` says besides the version, in lines; nothing for `muster`. */
 void edition_add_libraries(struct text *text);

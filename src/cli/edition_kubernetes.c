@@ -1,8 +1,11 @@
 /* The program `muster-kubernetes`: clusters too. */
 #include "cli/edition.h"
+#include "cli/run_on_cluster.h"
 #include "io/http_client.h"
 
 const bool edition_has_kubernetes = true;
+int (*const edition_run_on_cluster)(const struct options *,
+				    const struct job_source *) = run_on_cluster;
 
 void edition_add_libraries(struct text *text)
 {

@@ -2,6 +2,7 @@
 #include "cli/edition.h"
 
 const bool edition_has_kubernetes = false;
+int (*const edition_run_on_cluster)(const struct options *, const struct job_source *) = NULL;
 
 void edition_add_libraries(struct text *text)
 {

@@ -33,6 +33,8 @@ struct value {
 
 struct options {
 	const struct command *command;
+	char *const *words; /* as the call had them */
+	int n_words;
 	size_t n_rows;
 	struct value *values; /* one for each row */
 	const char **arguments;
@@ -367,6 +369,8 @@ int options_parse(const struct command *command, int argc, char **argv,
 	struct options *options CLEANUP(options_cleanup) = options_new(command);
 	struct reading reading = {.options = options, .argv = argv, .argc = argc, .faults = faults};
 
+	options->words = argv;
+	options->n_words = argc;
 	read_arguments(&reading);
 	read_defaults(&reading);
 	check_argument_count(options, faults);
@@ -376,6 +380,17 @@ int options_parse(const struct command *command, int argc, char **argv,
 		return ERR_INVALID;
 	*ret_options = TAKE(options);
 	return 0;
+}
+
+char **options_call(const struct options *options)
+{
+	char **call = mem_new_array((size_t) options->n_words + 3, sizeof(*call));
+
+	call[0] = (char *) "muster";
+	call[1] = (char *) options->command->name;
+	for (int i = 0; i < options->n_words; i++)
+		call[i + 2] = options->words[i];
+	return call;
 }
 
 void options_free(struct options *options)

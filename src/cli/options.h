@@ -52,6 +52,9 @@ char *option_variable(const struct option_row *row) MUST_USE;
  * mistakes do not count. */
 int options_parse(const struct command *command, int argc, char **argv,
 		  struct options **ret_options, struct text *faults) MUST_USE;
+/* The call as a list of arguments, "muster" first, that ends with NULL. The caller frees the list;
+ * its texts are borrowed. */
+char **options_call(const struct options *options) MUST_USE;
 void options_free(struct options *options); /* NULL is fine */
 void options_cleanup(struct options **options);
 

@@ -1,0 +1,91 @@
+/* Which cluster and which namespace; then engine/supervision_kube.h. */
+#include "cli/run_on_cluster.h"
+
+#include "base/mem.h"
+#include "cli/command.h"
+#include "cli/lookup.h"
+#include "cli/output.h"
+#include "engine/supervision_kube.h"
+#include "kube/config.h"
+#include "kube/credential.h"
+
+static int read_config(const struct options *options, struct kube_config **ret_config,
+		       struct err *err)
+{
+	struct kube_config_search search = kube_config_search_here();
+
+	search.file = option_text(options, "kubeconfig");
+	search.context = option_text(options, "context");
+	search.namespace_name = option_text(options, "namespace");
+	return kube_config_read(&search, NULL, ret_config, err);
+}
+
+/* Files are read again for each login: what they name may be renewed. */
+static int log_in(struct loop *loop, struct kube_login **ret_login, struct err *err, void *data)
+{
+	struct kube_config *config CLEANUP(kube_config_cleanup) = NULL;
+	int rc = read_config(data, &config, err);
+
+	if (rc == 0)
+		rc = kube_login_open(loop, config, ret_login, err);
+	if (rc == 0)
+		config = NULL; /* it is the login's now */
+	return rc;
+}
+
+/* The job in the namespace that its document names, else in the one of the kubeconfig. */
+static int place_job(const struct job *job, const char *namespace_name, struct job **ret_job,
+		     struct err *err)
+{
+	struct json *document CLEANUP(json_cleanup) = json_new_copy(job->document);
+	struct json *metadata = json_object_at(document, "metadata");
+	struct faults faults CLEANUP(faults_done) = {0};
+
+	if (!json_get(metadata, "namespace"))
+		json_set_string(metadata, "namespace", namespace_name);
+	if (job_read(document, NULL, JOB_STRICT, &faults, ret_job) < 0)
+		return err_set(err, ERR_INVALID, "%s", faults.list[0].sentence);
+	return 0;
+}
+
+/* Nothing was started: 2 where a file or a flag is to be mended, 3 where the cluster does not
+ * answer or lets nobody in. */
+static int fail(const struct err *err)
+{
+	output_say("%s", err->text);
+	if (err->code == ERR_INVALID)
+		return EXIT_WRONG_USE;
+	return err->code == ERR_UNREACHABLE || err->code == ERR_REFUSED ? EXIT_NOT_REACHED
+									: EXIT_OWN_FAULT;
+}
+
+int run_on_cluster(const struct options *options, const struct job_source *source)
+{
+	struct kube_config *config CLEANUP(kube_config_cleanup) = NULL;
+	struct job *job CLEANUP(job_cleanup) = NULL;
+	char *folder CLEANUP(mem_free_text) = NULL;
+	struct err err = {0};
+	int exit_code;
+
+	if (read_config(options, &config, &err) ||
+	    place_job(source->job, config->namespace_name, &job, &err) ||
+	    lookup_state_folder(options, &folder, &err))
+		return fail(&err);
+	if (config->cluster.skips_verify)
+		output_say("the certificate of the API server is not checked "
+			   "(insecure-skip-tls-verify)");
+	const struct supervision_kube_request request = {
+		.job = job,
+		.files = &source->travel.file,
+		.n_files = source->travel.n_files,
+		.login = log_in,
+		.data = (void *) options,
+		.state_folder = folder,
+		.replaces_finished = option_flag(options, "replace"),
+		.is_quiet = option_flag(options, "quiet"),
+		.prints_json = option_text(options, "output") != NULL,
+		.color = option_text(options, "color"),
+	};
+
+	return supervision_kube_run(&request, &exit_code, &err) ? fail(&err) : exit_code;
+}

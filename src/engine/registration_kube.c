@@ -1,0 +1,69 @@
+/* Making what owns all else of the job, and has to be there first. */
+#include "engine/registration_kube.h"
+
+#include "base/mem.h"
+#include "engine/driver.h"
+#include "engine/job_uid.h"
+#include "engine/record.h"
+#include "kube/objects_files.h"
+#include "kube/wait.h"
+
+static const struct kube_resource config_maps = {"", "v1", "configmaps", false};
+
+static int replace_finished(struct store *store, const struct job *job, bool replaces_finished,
+			    msec now, struct err *err)
+{
+	struct store_record old CLEANUP(store_record_done) = {0};
+	int rc = store->functions->get(store, job->name, &old, err);
+
+	if (rc < 0)
+		return rc;
+	if (!replaces_finished || !record_is_finished(&old))
+		return err_set(err, ERR_EXISTS,
+			       "job '%s' is there already in namespace '%s'; choose another "
+			       "--name, or remove it: kubectl delete configmap -n %s %s.job",
+			       job->name, job->name_space, job->name_space, job->name);
+	return driver_replace_job(store, job, old.uid, "", now, err);
+}
+
+static int take_uid(struct store *store, struct job *job, struct err *err)
+{
+	struct store_record record CLEANUP(store_record_done) = {0};
+	int rc = store->functions->get(store, job->name, &record, err);
+
+	if (rc == 0)
+		job_set_uid(job, record.uid);
+	return rc;
+}
+
+/* The uid that it has before is a mark, by which its record is known should the answer be lost. */
+int registration_kube_register(struct store *store, struct job *job, bool replaces_finished,
+			       msec now, struct err *err)
+{
+	int rc = job_uid_set_new(job, err);
+
+	if (rc == 0)
+		rc = driver_create_job(store, job, "", now, err);
+	if (rc == ERR_EXISTS)
+		rc = replace_finished(store, job, replaces_finished, now, err);
+	return rc < 0 ? rc : take_uid(store, job, err);
+}
+
+int registration_kube_make_files(struct loop *loop, struct kube_api *api, const struct job *job,
+				 const struct job_file *files, size_t n_files, struct err *err)
+{
+	struct json *list CLEANUP(json_cleanup) = json_new_array();
+	int rc = objects_add_files(job, files, n_files, job->uid, list, err);
+
+	for (size_t i = 0; rc == 0 && i < json_count(list); i++) {
+		const struct kube_request create = {
+			.verb = KUBE_CREATE,
+			.resource = &config_maps,
+			.namespace_name = job->name_space,
+			.body = json_at(list, i),
+		};
+
+		rc = kube_wait(loop, api, &create, NULL, err);
+	}
+	return rc;
+}

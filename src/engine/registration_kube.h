@@ -1,0 +1,24 @@
+/* A job takes its place on a cluster: its owner is made, and what its Pods mount. */
+#pragma once
+
+#include "base/err.h"
+#include "base/msec.h"
+#include "base/own.h"
+#include "core/job.h"
+#include "core/job_files.h"
+#include "io/loop.h"
+#include "kube/api.h"
+#include "store/store.h"
+
+#include <stdbool.h>
+
+/* Records the job, which gets the uid of its owner. ERR_EXISTS when the name is taken; with
+ * `replaces_finished` only by a job that has not ended. */
+int registration_kube_register(struct store *store, struct job *job, bool replaces_finished,
+			       msec now, struct err *err) MUST_USE;
+
+/* Makes the ConfigMaps of the files that travel with the job, before any Pod that mounts them. The
+ * calls are waited for (kube/wait.h). */
+int registration_kube_make_files(struct loop *loop, struct kube_api *api, const struct job *job,
+				 const struct job_file *files, size_t n_files,
+				 struct err *err) MUST_USE;

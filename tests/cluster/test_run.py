@@ -1,0 +1,221 @@
+"""`muster run --on kubernetes`: a job is Pods, its lines come back, and nothing is left of it."""
+
+import json
+import signal
+
+import pytest
+
+from conftest import LIMIT
+
+BUSYBOX = ["--image", "localhost/busybox:test", "--node-selector", "type=real"]
+
+
+def left_of(namespace):
+    """What is there of muster's."""
+    listed = namespace.get("pods,services,configmaps", "-l", "app.kubernetes.io/managed-by=muster")
+    return [item["metadata"]["name"] for item in listed["items"]]
+
+
+def run(muster, *arguments, **options):
+    return muster("run", "--on", "kubernetes", *arguments, **options)
+
+
+def run_in_background(muster, *arguments):
+    return muster.start("run", "--on", "kubernetes", *arguments)
+
+
+def wait_for_line(stream, wanted):
+    """Reads until a line has what is wanted; gives that line."""
+    for line in stream:
+        if wanted in line:
+            return line
+    raise AssertionError(f"ended without {wanted!r}")
+
+
+def simulated_job(tmp_path, workers=2, policy="Never", **simulate):
+    """A TFJob whose Pods end by themselves as it is told."""
+    annotations = {f"simulate/{key.replace('_', '-')}": str(value) for key, value in simulate.items()}
+    template = {
+        "metadata": {"annotations": annotations},
+        "spec": {
+            "containers": [{"name": "tensorflow", "image": "registry.test/model:1"}],
+            "nodeSelector": {"type": "simulated"},
+            "tolerations": [{"operator": "Exists"}],
+        },
+    }
+    job = {
+        "apiVersion": "kubeflow.org/v1",
+        "kind": "TFJob",
+        "metadata": {"name": "simulated"},
+        "spec": {"tfReplicaSpecs": {"Worker": {"replicas": workers, "restartPolicy": policy, "template": template}},
+                 "successPolicy": "AllWorkers"},
+    }
+    path = tmp_path / "job.json"
+    path.write_text(json.dumps(job))
+    return path
+
+
+def test_lines_of_all_pods_come_back_and_nothing_is_left(muster, namespace):
+    done = run(muster, "--name", "talk", "-w", 2, *BUSYBOX, "--", "sh", "-c", "echo I am $HOSTNAME; echo bye", code=0)
+    assert sorted(done.stdout.splitlines()) == [
+        "worker-0 | I am talk-worker-0", "worker-0 | bye", "worker-1 | I am talk-worker-1", "worker-1 | bye"]
+    assert "job talk succeeded: 2 workers" in done.stderr
+    assert left_of(namespace) == []
+
+
+def test_what_ended_on_a_cluster_is_remembered_here(muster):
+    run(muster, "--name", "talk", *BUSYBOX, "--", "echo", "hello", code=0)
+    assert muster("logs", "talk", code=0).stdout == "worker-0 | hello\n"
+    assert muster.job("talk")["status"]["replicas"][0]["state"] == "Succeeded"
+    run(muster, "--name", "talk", *BUSYBOX, "--", "echo", "again", code=0)
+    assert muster("logs", "talk", code=0).stdout == "worker-0 | again\n"
+
+
+def test_a_script_of_this_machine_runs_in_pods(muster, namespace):
+    script = muster.folder / "hello.sh"
+    script.write_text("#!/bin/sh\necho rank $RANK of $WORLD_SIZE: $*\n")
+    script.chmod(0o755)
+    done = run(muster, "-w", 2, *BUSYBOX, "./hello.sh", "--epochs", 3, code=0)
+    assert sorted(done.stdout.splitlines()) == [
+        "worker-0 | rank 0 of 2: --epochs 3", "worker-1 | rank 1 of 2: --epochs 3"]
+    assert left_of(namespace) == []
+
+
+def test_a_failure_starts_the_whole_job_again_and_gives_its_code(muster, namespace):
+    done = run(muster, "-w", 2, "--max-restarts", 1, *BUSYBOX, "--", "sh", "-c", "echo begun; exit 3", code=3)
+    assert sorted(done.stdout.splitlines()) == ["worker-0 | begun"] * 2 + ["worker-1 | begun"] * 2
+    assert "the whole job starts again (restart 1 of 1)" in done.stderr
+    assert "exited with code 3" in done.stderr and "last lines    | begun" in done.stderr
+    assert left_of(namespace) == []
+
+
+def test_a_program_that_the_image_lacks_is_named(muster, namespace):
+    done = run(muster, *BUSYBOX, "--", "/no/such/program", code=127)
+    assert "worker-0 could not be started" in done.stderr and "/no/such/program: no such file" in done.stderr
+    assert left_of(namespace) == []
+
+
+def test_ctrl_c_leaves_pods_time_to_save(muster, namespace):
+    job = run_in_background(muster, "--grace", "60s", *BUSYBOX, "--", "sh", "-c",
+                            "trap 'echo saved; exit 0' TERM; echo up; while :; do sleep 0.1; done")
+    assert job.stdout.readline() == "worker-0 | up\n"
+    job.send_signal(signal.SIGINT)
+    said, told = job.communicate(timeout=LIMIT)
+    assert (job.returncode, said) == (130, "worker-0 | saved\n"), told
+    assert left_of(namespace) == []
+
+
+def test_a_pod_that_somebody_deletes_is_made_again(muster, namespace, tmp_path):
+    job = run_in_background(muster, "-f", simulated_job(tmp_path, policy="OnFailure"))
+    for index in range(2):
+        namespace.wait(f"pod/simulated-worker-{index}", "create")
+        namespace.until_phase(f"simulated-worker-{index}", "Running")
+    namespace.kubectl("delete", "pod", "simulated-worker-1", "--wait=false")
+    wait_for_line(job.stderr, "worker-1 was deleted by somebody else")
+    namespace.kubectl("wait", "--for=create", f"--timeout={LIMIT}s", "pod", "-l", "muster/attempt=1")
+    found = namespace.get("pods", "-l", "muster/job=simulated")["items"]
+    assert sorted((pod["metadata"]["name"], pod["metadata"]["labels"]["muster/attempt"]) for pod in found) == [
+        ("simulated-worker-0", "0"), ("simulated-worker-1", "1")]
+    job.send_signal(signal.SIGINT)
+    assert job.wait(timeout=LIMIT) == 130
+    assert left_of(namespace) == []
+
+
+@pytest.mark.parametrize("end, told", [
+    ({"end": "OOMKilled", "exit_code": 137}, "ran out of memory and was killed (OOMKilled)"),
+    ({"exit_code": 5}, "exited with code 5"),
+])
+def test_how_a_pod_ended_is_said(muster, namespace, tmp_path, end, told):
+    done = run(muster, "-f", simulated_job(tmp_path, workers=1, run_for="100ms", **end), code=end["exit_code"])
+    assert told in done.stderr
+    assert left_of(namespace) == []
+
+
+def test_what_a_pod_waits_for_is_said(muster, namespace):
+    job = run_in_background(muster, "--image", "registry.test/model:1", "--node-selector", "type=nowhere", "--", "true")
+    line = wait_for_line(job.stderr, "worker-0 waits")
+    assert "worker-0 waits (Unschedulable): 0/5 nodes are available" in line
+    job.send_signal(signal.SIGINT)
+    assert job.wait(timeout=LIMIT) == 130
+    assert left_of(namespace) == []
+
+
+def test_a_job_of_that_name_is_left_alone(muster, namespace, tmp_path):
+    job = run_in_background(muster, "-f", simulated_job(tmp_path, workers=1))
+    namespace.wait("pod/simulated-worker-0", "create")
+    refused = run(muster, "-f", simulated_job(tmp_path, workers=1), code=125)
+    assert "job 'simulated' is there already" in refused.stderr
+    assert sorted(left_of(namespace)) == ["simulated", "simulated-worker-0", "simulated.job"]
+    job.send_signal(signal.SIGINT)
+    assert job.wait(timeout=LIMIT) == 130
+
+
+def test_a_job_whose_record_somebody_deletes_ends(muster, namespace, tmp_path):
+    job = run_in_background(muster, "-f", simulated_job(tmp_path, workers=1))
+    namespace.wait("pod/simulated-worker-0", "create")
+    namespace.kubectl("delete", "configmap", "simulated.job")
+    assert job.wait(timeout=LIMIT) == 125
+    assert "somebody deleted the job's ConfigMap" in job.stderr.read()
+    assert left_of(namespace) == []
+
+
+def rights(api_group, resources, *verbs):
+    return {"apiGroups": [api_group], "resources": [resources], "verbs": list(verbs)}
+
+
+# As in muster-run(1).
+RIGHTS = [
+    rights("", "configmaps", "create", "get", "list", "watch", "patch", "delete"),
+    rights("", "pods", "create", "get", "list", "watch", "delete"),
+    rights("", "services", "create", "get", "list", "watch"),
+    rights("", "pods/log", "get"),
+]
+
+
+@pytest.fixture
+def as_account(muster, namespace, tmp_path):
+    """Logs muster in as the namespace's own account, which has no rights of itself."""
+    path = namespace.write_kubeconfig(tmp_path / "account")
+    config = json.loads(path.read_text())
+    config["users"][0]["user"] = {"token": namespace.kubectl("create", "token", "default").strip()}
+    path.write_text(json.dumps(config))
+    muster.environment["KUBECONFIG"] = str(path)
+    return muster
+
+
+def test_it_takes_no_more_rights_than_its_manual_says(as_account, namespace):
+    api = "rbac.authorization.k8s.io"
+    namespace.create(
+        {"apiVersion": f"{api}/v1", "kind": "Role", "metadata": {"name": "runs-jobs"}, "rules": RIGHTS},
+        {"apiVersion": f"{api}/v1", "kind": "RoleBinding", "metadata": {"name": "runs-jobs"},
+         "roleRef": {"apiGroup": api, "kind": "Role", "name": "runs-jobs"},
+         "subjects": [{"kind": "ServiceAccount", "name": "default", "namespace": namespace.name}]})
+    done = run(as_account, "-w", 2, "--max-restarts", 1, *BUSYBOX, "--", "sh", "-c", "exit 3", code=3)
+    assert "exited with code 3" in done.stderr and "forbidden" not in done.stderr
+    assert left_of(namespace) == []
+
+
+def test_a_right_that_is_missing_is_named(as_account, namespace):
+    done = run(as_account, *BUSYBOX, "--", "true", code=3)
+    assert "configmaps" in done.stderr and "create" in done.stderr
+    assert left_of(namespace) == []
+
+
+def test_a_cluster_that_does_not_answer_is_one_sentence(muster, tmp_path):
+    config = {
+        "apiVersion": "v1",
+        "kind": "Config",
+        "current-context": "nowhere",
+        "clusters": [{"name": "nowhere", "cluster": {"server": "http://127.0.0.1:1"}}],
+        "users": [{"name": "nobody", "user": {}}],
+        "contexts": [{"name": "nowhere", "context": {"cluster": "nowhere", "user": "nobody"}}],
+    }
+    path = tmp_path / "nowhere"
+    path.write_text(json.dumps(config))
+    done = run(muster, "--kubeconfig", path, *BUSYBOX, "--", "true", code=3)
+    assert done.stderr.startswith("muster: ") and len(done.stderr.splitlines()) == 1
+
+
+def test_a_context_that_is_not_there_is_wrong_use(muster):
+    done = run(muster, "--context", "elsewhere", *BUSYBOX, "--", "true", code=2)
+    assert "elsewhere" in done.stderr and len(done.stderr.splitlines()) == 1
