@@ -6,15 +6,12 @@
 #include "base/text.h"
 #include "kube/created.h"
 #include "kube/headers.h"
+#include "kube/jitter.h"
 #include "kube/retry.h"
 
-#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/random.h>
 #include <sys/utsname.h>
-
-#define MOST_WARNINGS 100 /* that are remembered, so that each is told once */
 
 struct call_list {
 	struct kube_call *first;
@@ -29,10 +26,7 @@ struct kube_api {
 	bool is_refreshing;
 	struct call_list calls; /* all but those that wait for a new credential */
 	struct call_list waiting;
-	kube_warning_fn on_warning;
-	void *warning_data;
-	char **warnings; /* that were told */
-	size_t n_warnings, warnings_capacity;
+	struct kube_warnings warnings;
 };
 
 struct kube_call {
@@ -144,8 +138,8 @@ const struct kube_login *kube_api_login(const struct kube_api *api)
 
 void kube_api_on_warning(struct kube_api *api, kube_warning_fn fn, void *data)
 {
-	api->on_warning = fn;
-	api->warning_data = data;
+	api->warnings.fn = fn;
+	api->warnings.data = data;
 }
 
 /* The address of what a create makes, without the parameters of the create. */
@@ -240,9 +234,7 @@ void kube_api_free(struct kube_api *api)
 	http_client_free(api->http);
 	kube_login_free(api->login);
 	http_trust_free(api->trust);
-	for (size_t i = 0; i < api->n_warnings; i++)
-		free(api->warnings[i]);
-	free(api->warnings);
+	kube_warnings_done(&api->warnings);
 	free(api);
 }
 
@@ -381,41 +373,6 @@ static void begin_try(void *data)
 	send_request(call);
 }
 
-static bool was_told(const struct kube_api *api, const char *sentence)
-{
-	for (size_t i = 0; i < api->n_warnings; i++)
-		if (!strcmp(api->warnings[i], sentence))
-			return true;
-	return api->n_warnings == MOST_WARNINGS;
-}
-
-static void tell_warnings(struct kube_api *api, const struct http_answer *answer)
-{
-	const char *value;
-
-	for (size_t i = 0; (value = http_answer_header(answer, "Warning", i)); i++) {
-		char *sentence CLEANUP(mem_free_text) = kube_warning_text(value);
-
-		if (!sentence || was_told(api, sentence))
-			continue;
-		mem_grow(&api->warnings, &api->warnings_capacity, api->n_warnings,
-			 sizeof(*api->warnings));
-		api->warnings[api->n_warnings++] = mem_copy_text(sentence);
-		if (api->on_warning)
-			api->on_warning(sentence, api->warning_data);
-	}
-}
-
-/* A number from 0 to 1 that nobody else has. */
-static double random_part(void)
-{
-	uint32_t number = 0;
-
-	if (getrandom(&number, sizeof(number), 0) != sizeof(number))
-		return 0;
-	return (double) number / UINT32_MAX;
-}
-
 static struct kube_retry decide(const struct kube_call *call, const struct kube_status *status,
 				bool is_lost)
 {
@@ -432,7 +389,7 @@ static struct kube_retry decide(const struct kube_call *call, const struct kube_
 		.status = *status,
 	};
 
-	return kube_retry_decide(&outcome, random_part());
+	return kube_retry_decide(&outcome, kube_jitter());
 }
 
 /* Tries again as the rules say; false when they say no. */
@@ -537,7 +494,7 @@ static void end_try(const struct http_answer *answer, const struct err *err, voi
 		take_loss(call, err);
 		return;
 	}
-	tell_warnings(call->api, answer);
+	kube_warnings_take(&call->api->warnings, answer);
 	if (answer->status >= 200 && answer->status < 300)
 		take_success(call, answer);
 	else

@@ -10,6 +10,7 @@
 #include "kube/login.h"
 #include "kube/request.h"
 #include "kube/status.h"
+#include "kube/warnings.h"
 
 struct kube_api;
 struct kube_call; /* one call, with all its tries */
@@ -19,8 +20,6 @@ struct kube_call; /* one call, with all its tries */
  * ERR_UNREACHABLE, or what io/http_request.h says. The call is gone after it. */
 typedef void (*kube_done_fn)(struct json *object, const struct kube_status *status,
 			     const struct err *err, void *data);
-/* A sentence that the server added to an answer (a `Warning` header), each once. */
-typedef void (*kube_warning_fn)(const char *sentence, void *data);
 
 /* Takes the login over, when it succeeds. ERR_UNSUPPORTED as http_client_new. */
 int kube_api_new(struct loop *loop, struct kube_login *take_login, struct kube_api **ret_api,
@@ -28,6 +27,7 @@ int kube_api_new(struct loop *loop, struct kube_login *take_login, struct kube_a
 /* Ends all calls without a callback; not from one. NULL is fine. */
 void kube_api_free(struct kube_api *api);
 const struct kube_login *kube_api_login(const struct kube_api *api);
+/* What is told of warnings, each once. */
 void kube_api_on_warning(struct kube_api *api, kube_warning_fn fn, void *data);
 
 /* Begins a call. The request is needed only until this returns (its resource for as long as the

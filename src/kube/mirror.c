@@ -4,15 +4,14 @@
 #include "base/mem.h"
 #include "base/text.h"
 #include "kube/frames.h"
+#include "kube/jitter.h"
 #include "kube/mirror_table.h"
 #include "kube/pages.h"
 #include "kube/reflection.h"
 
-#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/random.h>
 
 #define DEFAULT_SILENCE (150 * MSEC_PER_SECOND)
 #define SHORTEST_WATCH 300 /* seconds; each lasts up to twice that, as client-go's */
@@ -194,15 +193,6 @@ static void end_list(struct kube_mirror *mirror, const char *version)
 
 /* How a step ends */
 
-static double random_part(void)
-{
-	uint32_t number = 0;
-
-	if (getrandom(&number, sizeof(number), 0) != sizeof(number))
-		return 0;
-	return (double) number / UINT32_MAX;
-}
-
 static void end_step(struct kube_mirror *mirror, const struct kube_status *status,
 		     const struct err *err)
 {
@@ -213,7 +203,7 @@ static void end_step(struct kube_mirror *mirror, const struct kube_status *statu
 
 	kube_call_cancel(TAKE(mirror->call));
 	kube_frames_done(&mirror->frames);
-	reflection_ended(&mirror->reflection, &end, loop_now(), random_part());
+	reflection_ended(&mirror->reflection, &end, loop_now(), kube_jitter());
 	/* An old version and a list that cannot be streamed are no trouble: what is next is due. */
 	if (err && mirror->settings.on_trouble && mirror->reflection.wake_at > loop_now())
 		mirror->settings.on_trouble(err, mirror->settings.data);
@@ -315,7 +305,7 @@ static void begin_watch(struct kube_mirror *mirror)
 	char seconds[16];
 
 	snprintf(seconds, sizeof(seconds), "%d",
-		 SHORTEST_WATCH + (int) (SHORTEST_WATCH * random_part()));
+		 SHORTEST_WATCH + (int) (SHORTEST_WATCH * kube_jitter()));
 	add(&parameters, "allowWatchBookmarks", "true");
 	add(&parameters, "timeoutSeconds", seconds);
 	add(&parameters, "sendInitialEvents", is_stream ? "true" : NULL);
