@@ -1,11 +1,14 @@
 """`muster run --on kubernetes`: a job is Pods, its lines come back, and nothing is left of it."""
 
+import importlib.util
 import json
+import re
 import signal
 
 import pytest
 
-from conftest import LIMIT
+from conftest import LIMIT, ROOT, python_pod
+from test_real_node import needs_python_of_the_system
 
 BUSYBOX = ["--image", "localhost/busybox:test", "--node-selector", "type=real"]
 
@@ -32,6 +35,20 @@ def wait_for_line(stream, wanted):
     raise AssertionError(f"ended without {wanted!r}")
 
 
+def write_job(tmp_path, name, template, workers=2, policy="Never"):
+    """A TFJob of this template; gives the file."""
+    job = {
+        "apiVersion": "kubeflow.org/v1",
+        "kind": "TFJob",
+        "metadata": {"name": name},
+        "spec": {"tfReplicaSpecs": {"Worker": {"replicas": workers, "restartPolicy": policy, "template": template}},
+                 "successPolicy": "AllWorkers"},
+    }
+    path = tmp_path / "job.json"
+    path.write_text(json.dumps(job))
+    return path
+
+
 def simulated_job(tmp_path, workers=2, policy="Never", **simulate):
     """A TFJob whose Pods end by themselves as it is told."""
     annotations = {f"simulate/{key.replace('_', '-')}": str(value) for key, value in simulate.items()}
@@ -43,16 +60,7 @@ def simulated_job(tmp_path, workers=2, policy="Never", **simulate):
             "tolerations": [{"operator": "Exists"}],
         },
     }
-    job = {
-        "apiVersion": "kubeflow.org/v1",
-        "kind": "TFJob",
-        "metadata": {"name": "simulated"},
-        "spec": {"tfReplicaSpecs": {"Worker": {"replicas": workers, "restartPolicy": policy, "template": template}},
-                 "successPolicy": "AllWorkers"},
-    }
-    path = tmp_path / "job.json"
-    path.write_text(json.dumps(job))
-    return path
+    return write_job(tmp_path, "simulated", template, workers, policy)
 
 
 def test_lines_of_all_pods_come_back_and_nothing_is_left(muster, namespace):
@@ -219,3 +227,15 @@ def test_a_cluster_that_does_not_answer_is_one_sentence(muster, tmp_path):
 def test_a_context_that_is_not_there_is_wrong_use(muster):
     done = run(muster, "--context", "elsewhere", *BUSYBOX, "--", "true", code=2)
     assert "elsewhere" in done.stderr and len(done.stderr.splitlines()) == 1
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(importlib.util.find_spec("tensorflow") is None, reason="the running Python has no TensorFlow")
+@needs_python_of_the_system
+def test_two_workers_train_in_step(muster, namespace, tmp_path):
+    spec = python_pod("digits", ROOT / "examples" / "digits" / "train.py", "--epochs", "2")["spec"]
+    spec["securityContext"] = {"runAsUser": 0}  # the Python of the tests may be root's alone
+    done = run(muster, "-f", write_job(tmp_path, "digits", {"spec": spec}), code=0)
+    losses = [re.findall(rf"^worker-{index} \| (epoch .*)", done.stdout, re.MULTILINE) for index in range(2)]
+    assert losses[0] == losses[1] and len(losses[0]) == 2, done.stdout
+    assert left_of(namespace) == []
