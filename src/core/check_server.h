@@ -12,7 +12,7 @@ struct check_server {
 	int port;
 };
 
-/* Reads "grpc://host:2222", or the same without "grpc://". Texts live in the arena. ERR_INVALID says
- * what is wrong with it. */
+/* Reads "grpc://host:2222", or the same without "grpc://". Texts live in the arena. ERR_INVALID
+ * says what is wrong with it. */
 int check_server_read(const char *text, struct arena *arena, struct check_server *ret_server,
 		      struct err *err) MUST_USE;

@@ -10,7 +10,7 @@
  * runs (runAsUser, runAsGroup or runAsNonRoot of the Pod or of the container that trains), or asks
  * for privileges, it is left to that.
  *
- * The user that was chosen gets an empty /tmp, which is HOME too. The root file system stays writable, because
- * images write where they like.
- * Source: https://kubernetes.io/docs/concepts/security/pod-security-standards/. */
+ * The user that was chosen gets an empty /tmp, which is HOME too. The root file system stays
+ * writable, because images write where they like. Source:
+ * https://kubernetes.io/docs/concepts/security/pod-security-standards/. */
 void objects_harden(struct json *spec, struct json *container);
