@@ -37,7 +37,7 @@ DEBIAN = {
     "busybox-static": ["bin/busybox"],
 }
 # What the build takes for the time that it lasts: sources, Go's caches.
-ROOM = 6 << 30
+ROOM = 9 << 30
 ATTEMPTS = 4
 
 

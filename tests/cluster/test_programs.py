@@ -78,7 +78,7 @@ def test_a_build_that_fails_leaves_nothing_that_counts(cache, monkeypatch):
 def test_without_room_nothing_is_begun(cache, monkeypatch):
     full = collections.namedtuple("Usage", "free")(1 << 30)
     monkeypatch.setattr(programs.shutil, "disk_usage", lambda folder: full)
-    with pytest.raises(programs.Trouble, match="needs 6 GB .* has 1"):
+    with pytest.raises(programs.Trouble, match="needs 9 GB .* has 1"):
         build()
 
 
