@@ -10,7 +10,7 @@ struct http_pool {
 	CURLM *multi;
 	struct loop_watch *timer;
 	http_ended_fn on_ended;
-	bool is_busy;
+	bool is_busy, keeps_ended;
 };
 
 /* A socket that libcurl waits for. */
@@ -41,6 +41,11 @@ struct http_pool *http_pool_new(struct loop *loop, http_ended_fn on_ended)
 	return pool;
 }
 
+void http_pool_keep_ended(struct http_pool *pool)
+{
+	pool->keeps_ended = true;
+}
+
 void http_pool_free(struct http_pool *pool)
 {
 	if (!pool)
@@ -66,7 +71,8 @@ static void tell_ended(struct http_pool *pool)
 		CURL *easy = message->easy_handle;
 		CURLcode code = message->data.result;
 
-		curl_multi_remove_handle(pool->multi, easy);
+		if (!pool->keeps_ended)
+			curl_multi_remove_handle(pool->multi, easy);
 		pool->on_ended(easy, code);
 	}
 }

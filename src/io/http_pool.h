@@ -14,6 +14,9 @@ struct http_pool;
 typedef void (*http_ended_fn)(CURL *easy, CURLcode code);
 
 struct http_pool *http_pool_new(struct loop *loop, http_ended_fn on_ended) MUST_USE;
+/* From here on a transfer stays in the pool when it has ended: a bare connection that it made
+ * (CURLOPT_CONNECT_ONLY) lives as long as that. */
+void http_pool_keep_ended(struct http_pool *pool);
 /* All transfers were removed before. Its connections are closed. NULL is fine. */
 void http_pool_free(struct http_pool *pool);
 

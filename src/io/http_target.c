@@ -37,6 +37,14 @@ static bool is_loopback(const char *host)
 	return inet_pton(AF_INET, host, &address) == 1 && (ntohl(address.s_addr) >> 24) == 127;
 }
 
+static char *path_of(CURLU *url)
+{
+	char *path CLEANUP(free_part) = part_of(url, CURLUPART_PATH, 0);
+	char *query CLEANUP(free_part) = part_of(url, CURLUPART_QUERY, 0);
+
+	return mem_format("%s%s%s", path ? path : "/", query ? "?" : "", query ? query : "");
+}
+
 static int read_parts(CURLU *url, const char *server_name, struct http_target *target)
 {
 	char *scheme CLEANUP(free_part) = part_of(url, CURLUPART_SCHEME, 0);
@@ -48,14 +56,13 @@ static int read_parts(CURLU *url, const char *server_name, struct http_target *t
 	if (!scheme || !host || !*host || !port || user ||
 	    (!text_equals(scheme, "http") && !text_equals(scheme, "https")))
 		return ERR_INVALID;
-	char *place CLEANUP(mem_free_text) =
-		own_port ? mem_format("%s:%s", host, own_port) : mem_copy_text(host);
-
+	target->place = own_port ? mem_format("%s:%s", host, own_port) : mem_copy_text(host);
+	target->path = path_of(url);
 	target->is_loopback = is_loopback(host);
-	target->origin = mem_format("%s://%s", scheme, place);
+	target->origin = mem_format("%s://%s", scheme, target->place);
 	if (server_name && !text_equals(server_name, host)) {
 		target->connect_to = mem_format("%s:%s:%s:%s", server_name, port, host, port);
-		target->host_header = mem_format("Host: %s", place);
+		target->host_header = mem_format("Host: %s", target->place);
 		if (curl_url_set(url, CURLUPART_HOST, server_name, 0) != CURLUE_OK)
 			return ERR_INVALID;
 	}
@@ -88,6 +95,8 @@ void http_target_done(struct http_target *target)
 {
 	free(target->url);
 	free(target->origin);
+	free(target->place);
+	free(target->path);
 	free(target->connect_to);
 	free(target->host_header);
 	*target = (struct http_target){0};

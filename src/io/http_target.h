@@ -9,6 +9,8 @@
 struct http_target {
 	char *url; /* what is asked of libcurl */
 	char *origin; /* how people know the server: "https://host:port" */
+	char *place; /* "host:port", as a Host header names it */
+	char *path; /* "/path?query", as a request line has it */
 	/* Where the server's certificate must name another host than the URL, libcurl is given a
 	 * URL with that name, and these two; else NULL. */
 	char *connect_to; /* "name:port:host:port" */
