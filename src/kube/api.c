@@ -19,6 +19,7 @@ struct call_list {
 
 struct kube_api {
 	struct loop *loop;
+	char *user_agent;
 	struct http_client *http;
 	struct kube_login *login;
 	struct http_trust *trust;
@@ -43,7 +44,9 @@ struct kube_call {
 	kube_done_fn done;
 	void *data;
 
+	struct kube_socket socket; /* protocols are NULL: it is no WebSocket */
 	struct http_call *http; /* of the try that is under way; NULL: it waits */
+	struct websocket *websocket; /* the same, of a WebSocket */
 	struct loop_watch *timer; /* until the next try */
 	unsigned refreshes_seen; /* how often the credential of the try had been renewed */
 	int n_tries;
@@ -54,6 +57,7 @@ struct kube_call {
 
 static void begin_try(void *data);
 static void end_try(const struct http_answer *answer, const struct err *err, void *data);
+static void end_socket(const struct websocket_end *end, const struct err *err, void *data);
 
 static void join_list(struct call_list *list, struct kube_call *call)
 {
@@ -124,6 +128,7 @@ int kube_api_new(struct loop *loop, struct kube_login *take_login, struct kube_a
 	struct kube_api *api = mem_new(sizeof(*api));
 
 	api->loop = loop;
+	api->user_agent = TAKE(agent);
 	api->http = http;
 	api->login = take_login;
 	take_trust(api);
@@ -205,10 +210,25 @@ struct kube_call *kube_call_new(struct kube_api *api, const struct kube_request 
 	return kube_stream_new(api, request, 0, NULL, done, data);
 }
 
+struct kube_call *kube_socket_new(struct kube_api *api, const struct kube_request *request,
+				  const struct kube_socket *socket, kube_done_fn done, void *data)
+{
+	struct kube_call *call = kube_stream_new(api, request, 0, NULL, done, data);
+
+	call->socket = *socket;
+	return call;
+}
+
+struct websocket *kube_call_websocket(const struct kube_call *call)
+{
+	return call->websocket;
+}
+
 static void call_free(struct kube_call *call)
 {
 	leave_list(call);
 	http_call_cancel(call->http);
+	websocket_cancel(call->websocket);
 	loop_watch_free(call->timer);
 	free(call->namespace_name);
 	free(call->name);
@@ -235,6 +255,7 @@ void kube_api_free(struct kube_api *api)
 	kube_login_free(api->login);
 	http_trust_free(api->trust);
 	kube_warnings_done(&api->warnings);
+	free(api->user_agent);
 	free(api);
 }
 
@@ -359,6 +380,52 @@ static void send_request(struct kube_call *call)
 		http_call_pause(call->http);
 }
 
+static void open_socket(const char *protocol, void *data)
+{
+	struct kube_call *call = data;
+
+	call->has_begun = true;
+	call->socket.on_open(protocol, call->data);
+}
+
+static void take_message(const char *bytes, size_t len, void *data)
+{
+	const struct kube_call *call = data;
+
+	call->socket.on_message(bytes, len, call->data);
+}
+
+static void tell_room(void *data)
+{
+	const struct kube_call *call = data;
+
+	if (call->socket.on_room)
+		call->socket.on_room(call->data);
+}
+
+static void begin_socket(struct kube_call *call)
+{
+	struct kube_headers headers CLEANUP(kube_headers_done) = {0};
+
+	kube_headers_add_login(&headers, call->api->login);
+	const struct websocket_request request = {
+		.http = {.url = call->url,
+			 .headers = (const char *const *) headers.lines,
+			 .trust = call->api->trust,
+			 .proxy = call->api->login->proxy,
+			 .silence = call->socket.silence},
+		.user_agent = call->api->user_agent,
+		.protocols = call->socket.protocols,
+		.on_open = open_socket,
+		.on_message = take_message,
+		.on_room = tell_room,
+		.on_end = end_socket,
+		.data = call,
+	};
+
+	call->websocket = websocket_new(call->api->loop, &request);
+}
+
 static void begin_try(void *data)
 {
 	struct kube_call *call = data;
@@ -370,7 +437,10 @@ static void begin_try(void *data)
 	}
 	call->refreshes_seen = call->api->n_refreshes;
 	call->n_tries++;
-	send_request(call);
+	if (call->socket.protocols)
+		begin_socket(call);
+	else
+		send_request(call);
 }
 
 static struct kube_retry decide(const struct kube_call *call, const struct kube_status *status,
@@ -378,9 +448,10 @@ static struct kube_retry decide(const struct kube_call *call, const struct kube_
 {
 	const struct kube_outcome outcome = {
 		/* A stream is its caller's to begin anew. */
-		.verb = call->on_bytes     ? KUBE_WATCH
-			: call->is_looking ? KUBE_GET
-					   : call->request.verb,
+		.verb = call->socket.protocols ? KUBE_CREATE
+			: call->on_bytes       ? KUBE_WATCH
+			: call->is_looking     ? KUBE_GET
+					       : call->request.verb,
 		.has_name = call->look_url,
 		.n_tries = call->n_tries,
 		.was_refreshed = call->was_refreshed,
@@ -499,4 +570,25 @@ static void end_try(const struct http_answer *answer, const struct err *err, voi
 		take_success(call, answer);
 	else
 		take_refusal(call, answer);
+}
+
+/* A refusal is an answer of HTTP like any other; behind 101 there is none. */
+static void end_socket(const struct websocket_end *end, const struct err *err, void *data)
+{
+	struct kube_call *call = data;
+	const struct kube_status status = {.code = end->status, .retry_after = -1};
+	const struct http_answer answer = {
+		.status = end->status,
+		.body = end->body,
+		.body_len = end->body_len,
+		.retry_after = -1,
+	};
+
+	call->websocket = NULL;
+	if (err)
+		take_loss(call, err);
+	else if (call->has_begun)
+		finish(call, NULL, &status, NULL);
+	else
+		take_refusal(call, &answer);
 }

@@ -7,6 +7,7 @@
 #include "base/own.h"
 #include "io/http_client.h"
 #include "io/loop.h"
+#include "io/websocket.h"
 #include "kube/login.h"
 #include "kube/request.h"
 #include "kube/status.h"
@@ -20,6 +21,15 @@ struct kube_call; /* one call, with all its tries */
  * ERR_UNREACHABLE, or what io/http_request.h says. The call is gone after it. */
 typedef void (*kube_done_fn)(struct json *object, const struct kube_status *status,
 			     const struct err *err, void *data);
+
+/* The callbacks of a WebSocket, as io/websocket.h has them. */
+struct kube_socket {
+	const char *const *protocols; /* sub-protocols; they live as long as the call */
+	msec silence; /* as of websocket_request; 0: no limit */
+	void (*on_open)(const char *protocol, void *data);
+	void (*on_message)(const char *bytes, size_t len, void *data);
+	void (*on_room)(void *data); /* may be NULL */
+};
 
 /* Takes the login over, when it succeeds. ERR_UNSUPPORTED as http_client_new. */
 int kube_api_new(struct loop *loop, struct kube_login *take_login, struct kube_api **ret_api,
@@ -39,6 +49,13 @@ struct kube_call *kube_call_new(struct kube_api *api, const struct kube_request 
  * again. */
 struct kube_call *kube_stream_new(struct kube_api *api, const struct kube_request *request,
 				  msec silence, http_bytes_fn bytes, kube_done_fn done, void *data);
+/* The same for a WebSocket (exec, attach): what is tried again is only what the server refused
+ * before it began, because a command that may have run is not run twice. `done` is called without
+ * an error when the server closed it properly. */
+struct kube_call *kube_socket_new(struct kube_api *api, const struct kube_request *request,
+				  const struct kube_socket *socket, kube_done_fn done, void *data);
+/* Of a kube_socket_new, from its on_open to its `done`. */
+struct websocket *kube_call_websocket(const struct kube_call *call);
 void kube_call_cancel(struct kube_call *call); /* no callback follows; NULL is fine */
 /* Of a stream, as http_call_pause. */
 void kube_call_pause(struct kube_call *call);

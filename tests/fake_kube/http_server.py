@@ -12,6 +12,7 @@ import json
 import socket
 import ssl
 import struct
+import subprocess
 import threading
 import urllib.parse
 
@@ -178,6 +179,15 @@ class HttpServer:
                 self.exchanges.append(exchange)
             self.answer(exchange)
             keeps_open = exchange.keeps_open
+
+
+def make_certificate(folder):
+    """(certificate, key) of a server at 127.0.0.1 that is its own authority."""
+    certificate, key = folder / "server.pem", folder / "server.key"
+    subprocess.run(["openssl", "req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:prime256v1", "-nodes",
+                    "-days", "2", "-subj", "/CN=server", "-addext", "subjectAltName=IP:127.0.0.1", "-keyout", key,
+                    "-out", certificate], check=True, capture_output=True)
+    return certificate, key
 
 
 def tls_context(certificate, key, client_authority=None):

@@ -12,7 +12,7 @@ from conftest import BINARY, LIMIT, ROOT
 
 sys.path.insert(0, str(ROOT / "tests" / "fake_kube"))
 
-from http_server import HttpServer, tls_context  # noqa: E402
+from http_server import HttpServer, make_certificate, tls_context  # noqa: E402
 from websocket_server import BINARY as MESSAGE  # noqa: E402
 from websocket_server import CLOSE, PING, PONG, TEXT, accept, close, frame, read_frame  # noqa: E402
 
@@ -240,12 +240,7 @@ def test_it_may_be_ended_from_its_own_callbacks():
 
 @pytest.fixture
 def certificate(tmp_path):
-    """(certificate, key) of a server at 127.0.0.1 that is its own authority."""
-    certificate, key = tmp_path / "server.pem", tmp_path / "server.key"
-    subprocess.run(["openssl", "req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:prime256v1", "-nodes",
-                    "-days", "2", "-subj", "/CN=server", "-addext", "subjectAltName=IP:127.0.0.1", "-keyout", key,
-                    "-out", certificate], check=True, capture_output=True, timeout=LIMIT)
-    return certificate, key
+    return make_certificate(tmp_path)
 
 
 def test_over_tls_nothing_that_was_decrypted_is_left_lying(certificate):
