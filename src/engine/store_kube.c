@@ -159,20 +159,6 @@ static int fetch(struct kube_store *store, const char *name, struct err *err)
 	return rc < 0 ? rc : keep_answer(store, config_map, &version, err);
 }
 
-static struct store_record copy_of(const struct store_record *record, enum store_parts parts)
-{
-	return (struct store_record){
-		.name = mem_copy_text(record->name),
-		.uid = mem_copy_text(record->uid),
-		.version = record->version,
-		.document = parts & STORE_DOCUMENT ? mem_copy_text(record->document) : NULL,
-		.status = parts & STORE_STATUS ? mem_copy_text(record->status) : NULL,
-		.summary = parts & STORE_SUMMARY ? mem_copy_text(record->summary) : NULL,
-		.supervisor = mem_copy_text(record->supervisor),
-		.created = record->created,
-	};
-}
-
 static int kube_get(struct store *base, const char *name, struct store_record *ret_record,
 		    struct err *err)
 {
@@ -188,7 +174,7 @@ static int kube_get(struct store *base, const char *name, struct store_record *r
 	}
 	if (!record)
 		return err_set(err, ERR_NOT_FOUND, "job '%s' not found", name);
-	*ret_record = copy_of(record, STORE_ALL);
+	*ret_record = store_record_copy(record, STORE_ALL);
 	return 0;
 }
 
@@ -269,7 +255,7 @@ static int kube_list(struct store *base, enum store_parts parts, struct store_li
 
 		if (store_kube_read(json_at(items, i), &record, NULL) < 0)
 			continue;
-		list.records[list.count++] = copy_of(&record, parts);
+		list.records[list.count++] = store_record_copy(&record, parts);
 		store_record_done(&record);
 	}
 	qsort(list.records, list.count, sizeof(*list.records), by_age);

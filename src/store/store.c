@@ -1,7 +1,23 @@
-/* What all stores share: releasing what they gave out. */
+/* What all stores share: copying and releasing what they give out. */
 #include "store/store.h"
 
+#include "base/mem.h"
+
 #include <stdlib.h>
+
+struct store_record store_record_copy(const struct store_record *record, enum store_parts parts)
+{
+	return (struct store_record){
+		.name = mem_copy_text(record->name),
+		.uid = mem_copy_text(record->uid),
+		.version = record->version,
+		.document = parts & STORE_DOCUMENT ? mem_copy_text(record->document) : NULL,
+		.status = parts & STORE_STATUS ? mem_copy_text(record->status) : NULL,
+		.summary = parts & STORE_SUMMARY ? mem_copy_text(record->summary) : NULL,
+		.supervisor = mem_copy_text(record->supervisor),
+		.created = record->created,
+	};
+}
 
 void store_record_done(struct store_record *record)
 {

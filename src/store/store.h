@@ -87,6 +87,9 @@ struct store {
 	const struct store_functions *functions;
 };
 
+/* A copy with these parts only; the caller ends it with store_record_done. */
+struct store_record store_record_copy(const struct store_record *record,
+				      enum store_parts parts) MUST_USE;
 void store_record_done(struct store_record *record);
 void store_list_done(struct store_list *list);
 

@@ -37,20 +37,6 @@ static struct store_record *find(struct memory_store *store, const char *name)
 	return NULL;
 }
 
-static struct store_record copy_of(const struct store_record *record, enum store_parts parts)
-{
-	return (struct store_record){
-		.name = mem_copy_text(record->name),
-		.uid = mem_copy_text(record->uid),
-		.version = record->version,
-		.document = parts & STORE_DOCUMENT ? mem_copy_text(record->document) : NULL,
-		.status = parts & STORE_STATUS ? mem_copy_text(record->status) : NULL,
-		.summary = parts & STORE_SUMMARY ? mem_copy_text(record->summary) : NULL,
-		.supervisor = mem_copy_text(record->supervisor),
-		.created = record->created,
-	};
-}
-
 static int memory_create(struct store *base, const struct store_record *record,
 			 int64_t *ret_version, struct err *err)
 {
@@ -62,7 +48,7 @@ static int memory_create(struct store *base, const struct store_record *record,
 		 sizeof(*store->records));
 	struct store_record *kept = &store->records[store->n_records++];
 
-	*kept = copy_of(record, STORE_ALL);
+	*kept = store_record_copy(record, STORE_ALL);
 	kept->version = ++store->last_version;
 	*ret_version = kept->version;
 	return 0;
@@ -75,7 +61,7 @@ static int memory_get(struct store *base, const char *name, struct store_record 
 
 	if (!record)
 		return err_set(err, ERR_NOT_FOUND, "job '%s' not found", name);
-	*ret_record = copy_of(record, STORE_ALL);
+	*ret_record = store_record_copy(record, STORE_ALL);
 	return 0;
 }
 
@@ -159,7 +145,7 @@ static int memory_list(struct store *base, enum store_parts parts, struct store_
 		.count = store->n_records,
 	};
 	for (size_t i = 0; i < store->n_records; i++)
-		ret_list->records[i] = copy_of(&store->records[i], parts);
+		ret_list->records[i] = store_record_copy(&store->records[i], parts);
 	return 0;
 }
 
