@@ -1,6 +1,7 @@
 /* muster run: makes a job of a script, a program or a file, and sees it through, here or on a
  * cluster. */
 #include "base/mem.h"
+#include "cli/cluster.h"
 #include "cli/command.h"
 #include "cli/edition.h"
 #include "cli/hand_over.h"
@@ -203,14 +204,7 @@ static const struct option_row rows_of_run[] = {
 	 .has_variable = true,
 	 .one_line = "colours; auto: on a terminal, unless NO_COLOR is set"},
 	POD_ROWS,
-	{.name = "context",
-	 .kind = OPTION_TEXT,
-	 .value_name = "CONTEXT",
-	 .one_line = "the cluster: this context of the kubeconfig"},
-	{.name = "kubeconfig",
-	 .kind = OPTION_TEXT,
-	 .value_name = "FILE",
-	 .one_line = "the cluster: this kubeconfig"},
+	CLUSTER_ROWS,
 	{0},
 };
 

@@ -2,36 +2,11 @@
 #include "cli/run_on_cluster.h"
 
 #include "base/mem.h"
+#include "cli/cluster.h"
 #include "cli/command.h"
 #include "cli/lookup.h"
 #include "cli/output.h"
 #include "engine/supervision_kube.h"
-#include "kube/config.h"
-#include "kube/credential.h"
-
-static int read_config(const struct options *options, struct kube_config **ret_config,
-		       struct err *err)
-{
-	struct kube_config_search search = kube_config_search_here();
-
-	search.file = option_text(options, "kubeconfig");
-	search.context = option_text(options, "context");
-	search.namespace_name = option_text(options, "namespace");
-	return kube_config_read(&search, NULL, ret_config, err);
-}
-
-/* Files are read again for each login: what they name may be renewed. */
-static int log_in(struct loop *loop, struct kube_login **ret_login, struct err *err, void *data)
-{
-	struct kube_config *config CLEANUP(kube_config_cleanup) = NULL;
-	int rc = read_config(data, &config, err);
-
-	if (rc == 0)
-		rc = kube_login_open(loop, config, ret_login, err);
-	if (rc == 0)
-		config = NULL; /* it is the login's now */
-	return rc;
-}
 
 /* The job in the namespace that its document names, else in the one of the kubeconfig. */
 static int place_job(const struct job *job, const char *namespace_name, struct job **ret_job,
@@ -67,18 +42,16 @@ int run_on_cluster(const struct options *options, const struct job_source *sourc
 	struct err err = {0};
 	int exit_code;
 
-	if (read_config(options, &config, &err) ||
+	if (cluster_read_config(options, &config, &err) ||
 	    place_job(source->job, config->namespace_name, &job, &err) ||
 	    lookup_state_folder(options, &folder, &err))
 		return fail(&err);
-	if (config->cluster.skips_verify)
-		output_say("the certificate of the API server is not checked "
-			   "(insecure-skip-tls-verify)");
+	cluster_warn(config);
 	const struct supervision_kube_request request = {
 		.job = job,
 		.files = &source->travel.file,
 		.n_files = source->travel.n_files,
-		.login = log_in,
+		.login = cluster_log_in,
 		.data = (void *) options,
 		.state_folder = folder,
 		.replaces_finished = option_flag(options, "replace"),

@@ -1,0 +1,34 @@
+#include "cli/cluster.h"
+
+#include "cli/output.h"
+#include "kube/credential.h"
+
+int cluster_read_config(const struct options *options, struct kube_config **ret_config,
+			struct err *err)
+{
+	struct kube_config_search search = kube_config_search_here();
+
+	search.file = option_text(options, "kubeconfig");
+	search.context = option_text(options, "context");
+	search.namespace_name = option_text(options, "namespace");
+	return kube_config_read(&search, NULL, ret_config, err);
+}
+
+int cluster_log_in(struct loop *loop, struct kube_login **ret_login, struct err *err, void *data)
+{
+	struct kube_config *config CLEANUP(kube_config_cleanup) = NULL;
+	int rc = cluster_read_config(data, &config, err);
+
+	if (rc == 0)
+		rc = kube_login_open(loop, config, ret_login, err);
+	if (rc == 0)
+		config = NULL; /* it is the login's now */
+	return rc;
+}
+
+void cluster_warn(const struct kube_config *config)
+{
+	if (config->cluster.skips_verify)
+		output_say("the certificate of the API server is not checked "
+			   "(insecure-skip-tls-verify)");
+}

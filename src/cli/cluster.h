@@ -1,0 +1,33 @@
+/* Which cluster a call means: the options of kubectl for that, and the login that they choose. */
+#pragma once
+
+#include "base/err.h"
+#include "base/own.h"
+#include "cli/options.h"
+#include "io/loop.h"
+#include "kube/config.h"
+#include "kube/login.h"
+
+/* The rows of these options, for a command's table; --namespace is a row of its own. */
+#define CLUSTER_ROWS                                                                               \
+	{.name = "context",                                                                        \
+	 .kind = OPTION_TEXT,                                                                      \
+	 .value_name = "CONTEXT",                                                                  \
+	 .one_line = "the cluster: this context of the kubeconfig"},                               \
+	{                                                                                          \
+		.name = "kubeconfig", .kind = OPTION_TEXT, .value_name = "FILE",                   \
+		.one_line = "the cluster: this kubeconfig"                                         \
+	}
+
+/* The cluster, user and namespace of the options and of this process's environment; the command
+ * has the rows above, and --namespace. The errors of kube_config_read. */
+int cluster_read_config(const struct options *options, struct kube_config **ret_config,
+			struct err *err) MUST_USE;
+
+/* A new login of these options (`data` is a struct options), for one loop. Files are read again
+ * each time: what they name may be renewed. A supervision_kube_login_fn. */
+int cluster_log_in(struct loop *loop, struct kube_login **ret_login, struct err *err,
+		   void *data) MUST_USE;
+
+/* Says aloud what is not safe about this cluster's settings. */
+void cluster_warn(const struct kube_config *config);
