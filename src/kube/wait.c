@@ -1,43 +1,76 @@
-/* One call, one loop, one answer. */
+/* Begins calls and runs the loop until the last of them is answered. */
 #include "kube/wait.h"
+
+#include "base/mem.h"
+
+#include <stdlib.h>
 
 struct wait {
 	struct loop *loop;
-	struct json *object;
-	int rc;
-	struct err err;
+	size_t n_open;
+};
+
+struct waiting {
+	struct wait *wait;
+	struct kube_answer *answer;
 };
 
 static void on_done(struct json *object, const struct kube_status *status, const struct err *err,
 		    void *data)
 {
-	struct wait *wait = data;
+	const struct waiting *waiting = data;
 
 	(void) status;
-	if (err) {
-		wait->rc = err->code;
-		wait->err = *err;
-	}
+	*waiting->answer = (struct kube_answer){0};
+	if (err)
+		waiting->answer->err = *err;
 	if (object)
-		wait->object = json_ref(object);
-	loop_stop(wait->loop);
+		waiting->answer->object = json_ref(object);
+	if (--waiting->wait->n_open == 0)
+		loop_stop(waiting->wait->loop);
+}
+
+void kube_wait_all(struct loop *loop, struct kube_api *api, const struct kube_request *requests,
+		   size_t count, struct kube_answer *answers)
+{
+	struct wait wait = {.loop = loop, .n_open = count};
+	struct waiting *waiting CLEANUP(mem_free_any) = mem_new_array(count, sizeof(*waiting));
+
+	for (size_t i = 0; i < count; i++) {
+		waiting[i] = (struct waiting){&wait, &answers[i]};
+		/* It ends in on_done, and the last one stops the loop. */
+		kube_call_new(api, &requests[i], on_done, &waiting[i]);
+	}
+	if (count > 0)
+		loop_run(loop);
+}
+
+int kube_answers_error(const struct kube_answer *answers, size_t count, struct err *err)
+{
+	for (size_t i = 0; i < count; i++) {
+		const struct err *own = &answers[i].err;
+
+		if (own->code)
+			return err_set(err, (enum err_code) own->code, "%s", own->text);
+	}
+	return 0;
+}
+
+void kube_answers_free(struct kube_answer *answers, size_t count)
+{
+	for (size_t i = 0; answers && i < count; i++)
+		json_free(answers[i].object);
+	free(answers);
 }
 
 int kube_wait(struct loop *loop, struct kube_api *api, const struct kube_request *request,
 	      struct json **ret_object, struct err *err)
 {
-	struct wait wait = {.loop = loop};
+	struct kube_answer answer = {0};
 
-	/* It ends in on_done, which stops the loop. */
-	kube_call_new(api, request, on_done, &wait);
-	loop_run(loop);
-	if (wait.rc < 0) {
-		json_free(wait.object);
-		return err_set(err, (enum err_code) wait.rc, "%s", wait.err.text);
-	}
-	if (ret_object)
-		*ret_object = wait.object;
-	else
-		json_free(wait.object);
-	return 0;
+	kube_wait_all(loop, api, request, 1, &answer);
+	if (answer.err.code == 0 && ret_object)
+		*ret_object = TAKE(answer.object);
+	json_free(answer.object);
+	return kube_answers_error(&answer, 1, err);
 }

@@ -1,4 +1,4 @@
-/* A call that its caller waits for: for what cannot go on before the answer is there. */
+/* Calls that their caller waits for: for what cannot go on before the answer is there. */
 #pragma once
 
 #include "base/err.h"
@@ -12,3 +12,16 @@
  * kube/api.h. */
 int kube_wait(struct loop *loop, struct kube_api *api, const struct kube_request *request,
 	      struct json **ret_object, struct err *err) MUST_USE;
+
+struct kube_answer {
+	struct json *object; /* NULL: none, as after an error; the caller frees it */
+	struct err err; /* with code 0 when the call succeeded */
+};
+
+/* The same for `count` calls that are begun all at once; answers[i] is that of requests[i]. */
+void kube_wait_all(struct loop *loop, struct kube_api *api, const struct kube_request *requests,
+		   size_t count, struct kube_answer *answers);
+/* The first error among them, which it gives with its code; 0 when there is none. */
+int kube_answers_error(const struct kube_answer *answers, size_t count, struct err *err) MUST_USE;
+/* Frees the list and what is in it; NULL is fine. */
+void kube_answers_free(struct kube_answer *answers, size_t count);
