@@ -1,16 +1,22 @@
 /* tf-spawner of CERN: a training script on a cluster, with its object names, labels and variables.
  *
- * What it would make is printed with --dry-run, for kubectl to take. */
+ * What it would make is printed with --dry-run, for kubectl to take. What is done on a cluster is
+ * compat/tf_spawner_cluster.h's. */
 #include "kube/tf_spawner.h"
 #include "base/mem.h"
 #include "base/names.h"
 #include "base/yaml.h"
+#include "cli/cluster.h"
 #include "cli/command.h"
+#include "cli/compat.h"
+#include "cli/edition.h"
+#include "cli/hand_over.h"
 #include "cli/input.h"
 #include "cli/options.h"
 #include "cli/output.h"
 #include "cli/variables.h"
 #include "compat/programs.h"
+#include "compat/tf_spawner_cluster.h"
 #include "core/job_files.h"
 #include "core/limits.h"
 
@@ -140,11 +146,10 @@ static int read_files(const struct options *old, const char *script, struct read
 	return read_templates(old, reading, err);
 }
 
-static int print_objects(const struct options *old, const struct reading *reading)
+static int make_objects(const struct options *old, const struct reading *reading,
+			struct json **ret_list, struct err *err)
 {
-	struct json *list CLEANUP(json_cleanup) = NULL;
-	struct err err = {0};
-	struct tf_spawner wanted = {
+	const struct tf_spawner wanted = {
 		.n_workers = (int) option_number(old, "workers", 0),
 		.port = (int) option_number(old, "port", 0),
 		.tag = reading->tag,
@@ -158,57 +163,72 @@ static int print_objects(const struct options *old, const struct reading *readin
 		.service = reading->service,
 	};
 
-	if (tf_spawner_objects_new(&wanted, &list, &err))
-		return output_fail(&err);
+	return tf_spawner_objects_new(&wanted, ret_list, err);
+}
+
+static int print_objects(const struct json *list, const char *tag)
+{
 	output_add_objects(list, "yaml");
 	output_flush();
-	output_say("objects with the label " TF_SPAWNER_LABEL "=%s", reading->tag);
+	output_say("objects with the label " TF_SPAWNER_LABEL "=%s", tag);
 	return EXIT_DONE;
 }
 
 static int spawn(const struct options *old, const char *script)
 {
 	struct reading reading CLEANUP(reading_done) = {0};
+	struct json *list CLEANUP(json_cleanup) = NULL;
 	struct err err = {0};
 
 	if (!script) {
 		output_say("compat tf_spawner: no script specified");
 		return EXIT_WRONG_USE;
 	}
-	if (!option_flag(old, "dry-run")) {
-		output_say("objects cannot be made on a cluster yet, which comes with Kubernetes "
-			   "support: add --dry-run and '| kubectl create -f -'");
-		return EXIT_REFUSED;
-	}
 	if (choose_tag(old, NULL, &reading, &err) || read_files(old, script, &reading, &err)) {
 		output_say("%s", err.text);
 		return EXIT_WRONG_USE;
 	}
-	return print_objects(old, &reading);
+	if (make_objects(old, &reading, &list, &err))
+		return output_fail(&err);
+	return option_flag(old, "dry-run") ? print_objects(list, reading.tag)
+					   : tf_spawner_cluster->create(old, reading.tag, list);
+}
+
+static int print_deletion(const struct options *old, const char *tag)
+{
+	struct text text CLEANUP(text_done) = {0};
+	const char *name_space = option_text(old, "namespace");
+
+	text_addf(&text, "kubectl delete%s%s services,configmaps,pods -l " TF_SPAWNER_LABEL "=%s\n",
+		  name_space ? " -n " : "", name_space ? name_space : "", tag);
+	output_add(&text);
+	return EXIT_DONE;
 }
 
 /* A label behind -d is the tag: so its document says. */
 static int delete_labelled(const struct options *old, const char *label)
 {
 	struct reading reading CLEANUP(reading_done) = {0};
-	struct text text CLEANUP(text_done) = {0};
-	const char *name_space = option_text(old, "namespace");
 	struct err err = {0};
 
 	if (choose_tag(old, label, &reading, &err))
 		return output_fail(&err);
-	text_addf(&text, "kubectl delete%s%s services,configmaps,pods -l " TF_SPAWNER_LABEL "=%s",
-		  name_space ? " -n " : "", name_space ? name_space : "", reading.tag);
-	if (!option_flag(old, "dry-run")) {
-		output_say(
-			"objects cannot be deleted on a cluster yet, which comes with Kubernetes "
-			"support; this does it: %s",
-			text_of(&text));
-		return EXIT_REFUSED;
-	}
-	text_add_char(&text, '\n');
-	output_add(&text);
-	return EXIT_DONE;
+	return option_flag(old, "dry-run") ? print_deletion(old, reading.tag)
+					   : tf_spawner_cluster->remove(old, reading.tag);
+}
+
+/* By the name of a link, as a command of two words has none of its own. Does not come back when it
+ * succeeds. */
+static int go_on_as_other_program(const struct options *old)
+{
+	char **call CLEANUP(mem_free_any) = options_call(old);
+	struct err err = {0};
+
+	call[1] = (char *) compat_name(&compat_tf_spawner);
+	int rc = hand_over(call + 1, &err);
+
+	(void) rc;
+	return output_fail(&err);
 }
 
 static bool check_namespace(const struct options *old)
@@ -227,6 +247,8 @@ static int tf_spawner_run(const struct options *old)
 
 	if (!check_namespace(old))
 		return EXIT_WRONG_USE;
+	if (!option_flag(old, "dry-run") && !edition_has_kubernetes)
+		return go_on_as_other_program(old);
 	return option_flag(old, "delete") ? delete_labelled(old, argument) : spawn(old, argument);
 }
 
@@ -290,6 +312,7 @@ static const struct option_row rows_of_tf_spawner[] = {
 	{.name = "dry-run",
 	 .kind = OPTION_FLAG,
 	 .one_line = "print the objects, or the command that deletes them, and do nothing"},
+	CLUSTER_ROWS,
 	{0},
 };
 
@@ -297,8 +320,9 @@ const struct command compat_tf_spawner = {
 	.name = "compat tf_spawner",
 	.arguments = "[OPTIONS] SCRIPT.py\n-d [OPTIONS] [LABEL]",
 	.one_line = "TF-Spawner: the objects of a training script on a cluster",
-	.examples = "  muster compat tf-spawner --dry-run -w 4 mnist.py | kubectl create -f -\n"
-		    "  muster compat tf-spawner --dry-run -d\n",
+	.examples = "  muster compat tf-spawner -w 4 mnist.py\n"
+		    "  muster compat tf-spawner -d\n"
+		    "  muster compat tf-spawner --dry-run -w 4 mnist.py | kubectl create -f -\n",
 	.options = rows_of_tf_spawner,
 	.most_arguments = 1,
 	.run = tf_spawner_run,

@@ -50,7 +50,7 @@ static struct json *script_new(const struct tf_spawner *wanted)
 
 	json_set_string(config_map, "apiVersion", "v1");
 	json_set_string(config_map, "kind", "ConfigMap");
-	set_metadata(wanted, "script", config_map);
+	set_metadata(wanted, TF_SPAWNER_SCRIPT, config_map);
 	json_set_string(json_object_at(config_map, "data"), "training-script.py", wanted->script);
 	return config_map;
 }

@@ -13,6 +13,7 @@
 #include <stddef.h>
 
 #define TF_SPAWNER_LABEL "training_attempt"
+#define TF_SPAWNER_SCRIPT "script" /* the ConfigMap */
 
 struct tf_spawner {
 	int n_workers; /* 1 or more */

@@ -112,10 +112,11 @@ def test_a_label_behind_delete_is_the_tag(spawner):
     assert spawner("-d", "-t", "run_name", "-n", "lab").stdout == command.format(" -n lab", "run_name")
 
 
-def test_nothing_is_made_without_a_cluster(muster, spawner):
-    done = muster("compat", "tf-spawner", "examples/mnist.py", code=4)
-    assert "add --dry-run" in done.stderr
-    assert "kubectl delete" in muster("compat", "tf-spawner", "-d", code=4).stderr
+@pytest.mark.parametrize("arguments", [["examples/mnist.py"], ["-d"]])
+def test_a_cluster_that_is_not_there_is_one_sentence(muster, spawner, arguments):
+    """The program that speaks to clusters takes over, and says so itself."""
+    done = muster("compat", "tf-spawner", "--kubeconfig", "none", *arguments, code=2, input="y\n")
+    assert re.fullmatch(r"muster: .*none.*\n", done.stderr) and not done.stdout
 
 
 @pytest.mark.parametrize("arguments, sentence", [
