@@ -41,6 +41,7 @@ struct http_call {
 	bool is_running; /* its pool has it */
 	bool is_ending; /* on_done is being called */
 	bool is_cancelled, is_paused, wants_resume;
+	bool was_sent;
 
 	struct text body;
 	size_t limit;
@@ -235,7 +236,8 @@ static int version_of(CURL *easy)
 	return version == CURL_HTTP_VERSION_2_0 ? 2 : 1;
 }
 
-static void tell_answer(struct http_call *call)
+/* With the error, if there is one as well: a refusal is one, whatever becomes of its body. */
+static void tell_answer(struct http_call *call, const struct err *err)
 {
 	const struct http_answer answer = {
 		.status = status_of(call->easy),
@@ -246,7 +248,12 @@ static void tell_answer(struct http_call *call)
 		.call = call,
 	};
 
-	call->on_done(&answer, NULL, call->data);
+	call->on_done(&answer, err, call->data);
+}
+
+static bool was_refused(const struct http_call *call)
+{
+	return call->err.code == ERR_IO && status_of(call->easy) >= 400;
 }
 
 /* The last of a call: its callback hears of the error that is there, or of the answer. */
@@ -254,10 +261,12 @@ static void finish(struct http_call *call)
 {
 	leave(call);
 	call->is_ending = true;
-	if (call->err.code)
-		call->on_done(NULL, &call->err, call->data);
+	if (!call->err.code)
+		tell_answer(call, NULL);
+	else if (was_refused(call))
+		tell_answer(call, &call->err);
 	else
-		tell_answer(call);
+		call->on_done(NULL, &call->err, call->data);
 	call_free(call);
 }
 
@@ -304,6 +313,22 @@ static void begin_silence(struct http_call *call)
 		loop_timer_arm(call->silence_timer, loop_now() + call->silence);
 }
 
+/* Called by libcurl before it sends. What was lost on a connection that had served before, it would
+ * send again by itself, whatever it is; a POST would be done twice. Who calls decides that. */
+static int allow_request(void *data, char *address, char *own_address, int port, int own_port)
+{
+	struct http_call *call = data;
+
+	(void) address, (void) own_address, (void) port, (void) own_port;
+	if (call->was_sent) {
+		err_set(&call->err, ERR_IO, "lost %s: it closed the connection without an answer",
+			call->setup.target.origin);
+		return CURL_PREREQFUNC_ABORT;
+	}
+	call->was_sent = true;
+	return CURL_PREREQFUNC_OK;
+}
+
 static CURLcode set_callbacks(struct http_call *call)
 {
 	CURLcode code = CURLE_OK;
@@ -312,6 +337,8 @@ static CURLcode set_callbacks(struct http_call *call)
 	code = code ? code : curl_easy_setopt(call->easy, CURLOPT_WRITEDATA, call);
 	code = code ? code : curl_easy_setopt(call->easy, CURLOPT_WRITEFUNCTION, take_bytes);
 	code = code ? code : curl_easy_setopt(call->easy, CURLOPT_ERRORBUFFER, call->detail);
+	code = code ? code : curl_easy_setopt(call->easy, CURLOPT_PREREQDATA, call);
+	code = code ? code : curl_easy_setopt(call->easy, CURLOPT_PREREQFUNCTION, allow_request);
 	return code;
 }
 

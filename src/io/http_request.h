@@ -16,8 +16,10 @@ struct http_answer;
  * ERR_IO the connection was lost, or a time limit passed: nobody knows what the server did;
  * ERR_REFUSED the server's certificate, or ours, was not accepted;
  * ERR_LIMIT the answer is larger than the limit; ERR_INVALID no such URL, or not HTTP.
- * Otherwise `err` is NULL, whatever the status: 404 is an answer. The answer lives until `on_done`
- * returns, and so does the call. */
+ * Otherwise `err` is NULL, whatever the status: 404 is an answer. Both are there when a refusal
+ * (400 and above) began to arrive and its end was lost: the status is what the server said, the
+ * body is what came of it. The answer lives until `on_done` returns, and so does the call. A
+ * request is sent once: nothing is repeated but by who calls. */
 typedef void (*http_done_fn)(const struct http_answer *answer, const struct err *err, void *data);
 /* Bytes of a stream, as they come. May pause or cancel the call. */
 typedef void (*http_bytes_fn)(const char *bytes, size_t len, void *data);

@@ -70,6 +70,19 @@ def test_calls_one_after_the_other_share_a_connection():
         assert server.n_connections == 1
 
 
+def test_what_a_kept_connection_lost_is_not_sent_again():
+    """It may have been done. libcurl would send it once more by itself."""
+    def answer(exchange):
+        hello(exchange) if len(server.exchanges) == 1 else exchange.close()
+
+    with HttpServer(answer) as server:
+        first, second = ask("--in-turn", "--method", "POST", server.url, server.url)
+        assert len(server.exchanges) == 2
+    assert first["status"] == 200
+    assert (second["code"], second["error"]) == (
+        LOST, f"lost {server.origin}: it closed the connection without an answer")
+
+
 def test_more_calls_than_may_be_under_way_all_get_their_answer():
     lock, busy, most = threading.Lock(), 0, 0
 
