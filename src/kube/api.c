@@ -52,6 +52,8 @@ struct kube_call {
 	int n_tries;
 	bool asked_in_time; /* for a new credential, before the old one ended */
 	bool was_refreshed; /* after a 401 */
+	bool is_question; /* a create that keeps nothing */
+	bool was_lost; /* a try, which may have been done */
 	bool is_looking, has_begun, is_paused, is_ending;
 };
 
@@ -172,6 +174,7 @@ static void take_request(struct kube_call *call, const struct kube_request *requ
 	call->url = text_take(&url);
 	call->request = *request;
 	call->look_url = look_url_of(call);
+	call->is_question = kube_request_is_question(request);
 	call->name = mem_copy_text(kube_request_name(request));
 	call->namespace_name =
 		mem_copy_text(kube_request_namespace(request, login->namespace_name));
@@ -453,23 +456,31 @@ static struct kube_retry decide(const struct kube_call *call, const struct kube_
 			: call->is_looking     ? KUBE_GET
 					       : call->request.verb,
 		.has_name = call->look_url,
+		.is_question = call->is_question,
 		.n_tries = call->n_tries,
 		.was_refreshed = call->was_refreshed,
 		.can_refresh = call->api->login->refresh,
 		.is_lost = is_lost,
+		.was_lost = call->was_lost,
 		.status = *status,
 	};
 
 	return kube_retry_decide(&outcome, kube_jitter());
 }
 
-/* Tries again as the rules say; false when they say no. */
+/* Tries again, or ends well, as the rules say; false when they say no. */
 static bool goes_on(struct kube_call *call, const struct kube_status *status, bool is_lost)
 {
+	const struct kube_status done = {.code = 200, .retry_after = -1};
 	struct kube_retry retry = decide(call, status, is_lost);
 
 	if (retry.action == KUBE_GIVE_UP || call->has_begun)
 		return false;
+	if (retry.action == KUBE_WAS_DONE) {
+		finish(call, NULL, &done, NULL);
+		return true;
+	}
+	call->was_lost |= is_lost || status->code >= 500;
 	if (retry.action == KUBE_REFRESH) {
 		call->was_refreshed = true;
 		call->n_tries--;
@@ -556,12 +567,19 @@ static void take_loss(struct kube_call *call, const struct err *err)
 	finish(call, NULL, &status, &lost);
 }
 
+/* Whether its code says it all, though the body was lost: API servers close the connection behind a
+ * 401, and libcurl may miss what came before. */
+static bool is_said_by_code(const struct http_answer *answer)
+{
+	return answer && (answer->status == 401 || answer->status == 429);
+}
+
 static void end_try(const struct http_answer *answer, const struct err *err, void *data)
 {
 	struct kube_call *call = data;
 
 	call->http = NULL;
-	if (err) {
+	if (err && !is_said_by_code(answer)) {
 		take_loss(call, err);
 		return;
 	}

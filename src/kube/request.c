@@ -51,6 +51,14 @@ const char *kube_request_name(const struct kube_request *request)
 	return json_as_string(json_get_path(request->body, "metadata", "name", NULL), NULL);
 }
 
+bool kube_request_is_question(const struct kube_request *request)
+{
+	const struct json *metadata = json_get(request->body, "metadata");
+
+	return request->verb == KUBE_CREATE && !request->subresource &&
+	       !kube_request_name(request) && !json_get(metadata, "generateName");
+}
+
 /* RFC 3986: all but what is unreserved is escaped, so that no name can end its place. */
 static void add_escaped(struct text *text, const char *value)
 {

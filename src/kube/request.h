@@ -61,5 +61,8 @@ void kube_request_add_url(struct text *text, const struct kube_request *request,
 const char *kube_request_namespace(const struct kube_request *request, const char *own_namespace);
 /* The name of the object it is about, of a create too; NULL where it is none. */
 const char *kube_request_name(const struct kube_request *request);
+/* Whether it is a create that keeps nothing, like a review of access: what is kept has a name, or
+ * the beginning of one. */
+bool kube_request_is_question(const struct kube_request *request);
 /* How people know what it is about: "pods 'worker-0'", "pods". */
 void kube_request_add_object(struct text *text, const struct kube_request *request);

@@ -1,6 +1,8 @@
 /* One question after the other; the first that is answered with yes decides. */
 #include "kube/retry.h"
 
+#include "base/text.h"
+
 #define SHORTEST_WAIT ((msec) 200)
 #define LONGEST_WAIT (60 * MSEC_PER_SECOND) /* a server that asks for more is asked earlier */
 #define LONGEST_BACKOFF (10 * MSEC_PER_SECOND)
@@ -32,11 +34,24 @@ static bool is_server_fault(const struct kube_outcome *outcome)
 	return outcome->is_lost || outcome->status.code >= 500;
 }
 
+/* What an earlier try may have done all the same answers for it: its object is gone, or is there.
+ */
+static bool tells_of_earlier_try(const struct kube_outcome *outcome)
+{
+	const struct kube_status *status = &outcome->status;
+
+	if (!outcome->was_lost || outcome->n_tries >= KUBE_TRIES)
+		return false;
+	return outcome->verb == KUBE_DELETE ? status->code == 404
+					    : outcome->verb == KUBE_CREATE && outcome->has_name &&
+						      text_equals(status->reason, "AlreadyExists");
+}
+
 struct kube_retry kube_retry_decide(const struct kube_outcome *outcome, double jitter)
 {
 	const struct kube_status *status = &outcome->status;
 	const struct kube_retry give_up = {KUBE_GIVE_UP, 0};
-	bool is_create = outcome->verb == KUBE_CREATE;
+	bool is_create = outcome->verb == KUBE_CREATE && !outcome->is_question;
 	/* A watch is its caller's to begin anew; a list of operations may not be done twice. */
 	bool is_single = outcome->verb == KUBE_WATCH || outcome->verb == KUBE_JSON_PATCH;
 
@@ -44,6 +59,8 @@ struct kube_retry kube_retry_decide(const struct kube_outcome *outcome, double j
 		return outcome->can_refresh && !outcome->was_refreshed
 			       ? (struct kube_retry){KUBE_REFRESH, 0}
 			       : give_up;
+	if (tells_of_earlier_try(outcome))
+		return (struct kube_retry){is_create ? KUBE_LOOK_FIRST : KUBE_WAS_DONE, 0};
 	/* 429 is said before anything is done; a create is safe. */
 	if (asks_to_wait(status) && (status->code == 429 || !is_create)) {
 		if (outcome->n_tries >= KUBE_TRIES)

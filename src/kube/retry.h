@@ -17,6 +17,7 @@ enum kube_retry_action {
 	KUBE_TRY_AGAIN, /* after `wait` */
 	KUBE_LOOK_FIRST, /* after `wait`: it may have been created; read it by its name */
 	KUBE_REFRESH, /* renew the credential, then try again at once */
+	KUBE_WAS_DONE, /* by an earlier try, whose answer was lost: it succeeded */
 };
 
 struct kube_retry {
@@ -28,9 +29,11 @@ struct kube_retry {
 struct kube_outcome {
 	enum kube_verb verb;
 	bool has_name; /* the object could be read by its name */
+	bool is_question; /* a create that keeps nothing (kube_request_is_question) */
 	int n_tries; /* with the one that ended */
 	bool was_refreshed, can_refresh;
 	bool is_lost; /* no answer, but the request may have arrived */
+	bool was_lost; /* the same of an earlier try, which may have been done */
 	struct kube_status status; /* code 0: no answer */
 };
 

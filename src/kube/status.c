@@ -68,8 +68,14 @@ static void add_what(struct text *text, const struct kube_request *request,
 /* What the server said; without a message at least its code. */
 static void add_why(struct text *text, int http_code, const char *message)
 {
-	if (http_code == 401)
-		text_add(text, "the server does not know who we are (401): ");
+	bool is_unknown = http_code == 401;
+
+	if (is_unknown)
+		text_add(text, "the server does not know who we are (401)");
+	if (is_unknown && (!*message || text_equals(message, "Unauthorized")))
+		return;
+	if (is_unknown)
+		text_add(text, ": ");
 	if (*message)
 		text_addf(text, "%.*s", LONGEST_MESSAGE, message);
 	else

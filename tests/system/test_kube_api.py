@@ -94,6 +94,48 @@ def test_what_somebody_else_made_meanwhile_is_not_ours(kube):
     assert (found["reason"], found["errorCode"]) == ("AlreadyExists", EXISTS)
 
 
+def test_a_create_that_arrives_late_is_found_and_not_done_twice(kube):
+    """The first is lost and not there when it is looked for; the second finds that it came all the same."""
+    def arrive(exchange):
+        kube.put("pods", "worker-0", POD)
+        return False
+
+    kube.faults += [cut, lambda _: False, arrive]
+    [created] = create(kube.origin)
+    assert created["code"] == 200
+    assert [method for method, _, _ in kube.requests()] == ["POST", "GET", "POST", "GET"]
+
+
+def test_what_a_lost_delete_has_deleted_was_deleted(kube):
+    kube.put("pods", "worker-0")
+    kube.faults.append(cut_after_doing)
+    [deleted] = ask(kube.origin, "delete", "/v1/pods", "worker-0")
+    assert deleted == {"code": 200, "reason": ""}
+    assert [method for method, _, _ in kube.requests()] == ["DELETE", "DELETE"]
+
+
+def test_a_question_whose_answer_was_lost_is_asked_again():
+    def answer(exchange):
+        cut(exchange) if len(server.exchanges) == 1 else exchange.answer(201, {"status": {"allowed": True}})
+
+    with HttpServer(answer) as server:
+        [got] = ask(server.origin, "--body", "{}", "create", "authorization.k8s.io/v1/selfsubjectaccessreviews")
+    assert got["object"] == {"status": {"allowed": True}}
+
+
+@pytest.mark.parametrize("body", ["", '{"kind": "St'])
+def test_a_refusal_counts_though_the_server_closed_the_connection_behind_its_head(body):
+    def refuse_and_close(exchange):
+        exchange.head(401, "Content-Length: 129")
+        exchange.write(body)
+        exchange.close()
+
+    with HttpServer(refuse_and_close) as server:
+        [got] = ask(server.origin, "--body", json.dumps(POD), "create", "/v1/pods")
+        assert (got["code"], got["errorCode"], len(server.exchanges)) == (401, REFUSED, 1)
+    assert "the server does not know who we are" in got["error"]
+
+
 def test_what_the_server_judged_is_not_asked_again(kube):
     kube.faults.append(refuse(422, reason="Invalid", message="spec: wrong"))
     [refused] = create(kube.origin)

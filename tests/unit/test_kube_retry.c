@@ -66,6 +66,46 @@ static void a_create_that_may_have_arrived_is_looked_for(void **state)
 			 KUBE_GIVE_UP);
 }
 
+static void a_question_may_be_asked_again(void **state)
+{
+	(void) state;
+	assert_int_equal(after((struct kube_outcome){
+				       .verb = KUBE_CREATE, .is_question = true, .is_lost = true})
+				 .action,
+			 KUBE_TRY_AGAIN);
+}
+
+static void what_is_gone_after_a_delete_whose_answer_was_lost_was_deleted(void **state)
+{
+	struct kube_outcome outcome = {
+		.verb = KUBE_DELETE, .was_lost = true, .n_tries = 2, .status = {.code = 404}};
+
+	(void) state;
+	assert_int_equal(after(outcome).action, KUBE_WAS_DONE);
+	outcome.was_lost = false;
+	assert_int_equal(after(outcome).action, KUBE_GIVE_UP);
+	outcome = (struct kube_outcome){
+		.verb = KUBE_GET, .was_lost = true, .n_tries = 2, .status = {.code = 404}};
+	assert_int_equal(after(outcome).action, KUBE_GIVE_UP);
+}
+
+static void what_is_there_after_a_create_that_was_lost_is_looked_at(void **state)
+{
+	struct kube_outcome outcome = {.verb = KUBE_CREATE,
+				       .has_name = true,
+				       .was_lost = true,
+				       .n_tries = 3,
+				       .status = {.code = 409, .reason = "AlreadyExists"}};
+
+	(void) state;
+	assert_int_equal(after(outcome).action, KUBE_LOOK_FIRST);
+	outcome.n_tries = KUBE_TRIES;
+	assert_int_equal(after(outcome).action, KUBE_GIVE_UP);
+	outcome.n_tries = 3;
+	outcome.was_lost = false;
+	assert_int_equal(after(outcome).action, KUBE_GIVE_UP);
+}
+
 static void what_the_server_judged_is_not_asked_again(void **state)
 {
 	static const int codes[] = {400, 403, 404, 405, 409, 410, 413, 422};
@@ -124,6 +164,9 @@ int main(void)
 		cmocka_unit_test(nobody_waits_longer_than_a_minute),
 		cmocka_unit_test(waits_grow_and_are_spread),
 		cmocka_unit_test(a_create_that_may_have_arrived_is_looked_for),
+		cmocka_unit_test(a_question_may_be_asked_again),
+		cmocka_unit_test(what_is_gone_after_a_delete_whose_answer_was_lost_was_deleted),
+		cmocka_unit_test(what_is_there_after_a_create_that_was_lost_is_looked_at),
 		cmocka_unit_test(what_the_server_judged_is_not_asked_again),
 		cmocka_unit_test(what_was_never_sent_is_its_callers_to_try_again),
 		cmocka_unit_test(a_server_that_only_fails_is_asked_three_times),
