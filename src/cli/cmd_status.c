@@ -8,6 +8,7 @@
 #include "cli/watch.h"
 #include "core/failure_text.h"
 #include "core/job.h"
+#include "core/obstacle.h"
 #include "core/summary.h"
 #include "io/loop.h"
 
@@ -134,6 +135,17 @@ static void add_replicas(const struct view *view, struct text *text)
 	table_write(&table, text);
 }
 
+static void add_obstacles(const struct view *view, struct text *text)
+{
+	struct text lines CLEANUP(text_done) = {0};
+
+	if (status_is_finished(view->status))
+		return;
+	obstacles_describe(view->status, "  ", &lines);
+	if (lines.len)
+		text_addf(text, "\nWaiting:\n%s", text_of(&lines));
+}
+
 static void add_failure(const struct view *view, struct text *text)
 {
 	if (!view->status->failure)
@@ -149,6 +161,7 @@ static void add_view(const struct view *view, struct text *text)
 	add_head(view, text);
 	add_conditions(view, text);
 	add_replicas(view, text);
+	add_obstacles(view, text);
 	add_failure(view, text);
 }
 

@@ -2,6 +2,7 @@
 #include "core/decision.h"
 
 #include "base/text.h"
+#include "core/failure_words.h"
 #include "core/limits.h"
 
 #include <assert.h>
@@ -92,8 +93,12 @@ static void lay_out(struct decision *decision, const struct status *last)
 	}
 	add_remembered(decision, last);
 	decision->status->n_replicas = decision->n_replicas;
-	for (size_t i = 0; i < decision->n_replicas; i++)
-		decision->replicas[i].last_state = decision->replicas[i].status->state;
+	for (size_t i = 0; i < decision->n_replicas; i++) {
+		struct replica *replica = &decision->replicas[i];
+
+		replica->last_state = replica->status->state;
+		replica->last_reason = replica->status->reason;
+	}
 }
 
 static void attach_objects(struct decision *decision)
@@ -111,6 +116,8 @@ static void attach_objects(struct decision *decision)
 		} else {
 			replica->n_older++;
 			replica->is_older_live |= observed_is_live(object);
+			if (object->is_node_silent)
+				replica->silent = object;
 		}
 	}
 }
@@ -185,9 +192,25 @@ static void copy_facts(struct replica_status *status, const struct observed_repl
 	status->exit_code = object->exit_code;
 	status->signal = object->signal;
 	status->reason = object->reason;
+	status->message = object->message;
 	status->start_time = object->started_at;
 	status->end_time = object->ended_at;
 	status->log = object->log;
+}
+
+/* It waits for its name, which an attempt has of which nobody hears. */
+static void look_for_obstacle(const struct decision *decision, const struct replica *replica)
+{
+	struct replica_status *status = replica->status;
+
+	status->reason = replica->silent ? FAILURE_NODE_SILENT : NULL;
+	status->message = NULL;
+	if (replica->silent)
+		status->message = arena_format(
+			decision->arena,
+			"attempt %d was on node '%s', and is waited for until the node comes back, "
+			"or is removed: kubectl delete node %s",
+			replica->silent->attempt, replica->silent->node, replica->silent->node);
 }
 
 static void look_at(const struct decision *decision, struct replica *replica)
@@ -200,6 +223,8 @@ static void look_at(const struct decision *decision, struct replica *replica)
 			status->pid = 0;
 			status->end_time = decision->now;
 		}
+		if (status->state == REPLICA_PENDING)
+			look_for_obstacle(decision, replica);
 		return;
 	}
 	status->state = observed_is_live(replica->object) ? state_of_live(decision, replica)

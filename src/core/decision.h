@@ -18,12 +18,15 @@ struct replica {
 	const struct role *role; /* NULL: the job no longer has this role */
 	struct replica_status *status; /* as it will be written */
 	enum replica_state last_state; /* as it was remembered */
+	const char *last_reason; /* as well; NULL: none */
 	const struct observed_replica *object; /* of the wanted attempt; NULL: there is none */
 	const char *address; /* the published one; NULL: none */
 	bool is_wanted; /* the job has this role, and the index is below its count */
 	bool is_disrupted; /* somebody else deleted it, or it disappeared */
 	size_t n_older; /* objects of other attempts */
 	bool is_older_live; /* and one of them has not ended */
+	const struct observed_replica *silent; /* one of them, on a node that does not answer;
+						  NULL: none */
 };
 
 struct decision {

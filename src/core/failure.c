@@ -16,36 +16,66 @@ static const char *describe_signal(const struct decision *decision, int signal)
 		    : arena_format(decision->arena, "signal %d", signal);
 }
 
+/* A word that says how it ended; one that is left from before its end says nothing of it. */
 static const char *reason_of(const struct replica *replica)
 {
 	const struct replica_status *status = replica->status;
 
-	if (status->reason)
+	if (status->reason && (!replica->is_disrupted || failure_phrase_of_end(status->reason)))
 		return status->reason;
 	if (replica->is_disrupted)
 		return replica->object ? "Deleted" : "Lost";
 	return status->signal ? "Signal" : "Error";
 }
 
-/* How a replica ended, as the rest of a sentence that begins with its name. */
-static const char *describe_end(const struct decision *decision, const struct replica *replica)
+static const char *describe_code(const struct decision *decision, const struct replica *replica)
 {
 	const struct replica_status *status = replica->status;
-	const char *told = replica->object ? replica->object->message : NULL;
 
-	if (replica->is_disrupted)
-		return replica->object ? "was deleted by somebody else" : "disappeared";
-	if (text_equals(status->reason, FAILURE_START_FAILED))
-		return told ? arena_format(decision->arena, "could not be started: %s", told)
-			    : "could not be started";
-	if (text_equals(status->reason, "OOMKilled"))
-		return "ran out of memory and was killed (OOMKilled)";
 	if (status->signal)
 		return arena_format(decision->arena, "was killed by %s",
 				    describe_signal(decision, status->signal));
 	if (status->exit_code >= 0)
 		return arena_format(decision->arena, "exited with code %d", status->exit_code);
-	return arena_format(decision->arena, "failed (%s)", told ? told : reason_of(replica));
+	return "failed";
+}
+
+/* How a replica ended, as the middle of a sentence that begins with its name. */
+static const char *describe_end(const struct decision *decision, const struct replica *replica)
+{
+	const char *reason = replica->status->reason;
+	const char *phrase = failure_phrase_of_end(reason);
+
+	if (phrase)
+		return phrase;
+	if (replica->is_disrupted)
+		return replica->object ? "was deleted by somebody else" : "disappeared";
+	phrase = describe_code(decision, replica);
+	return reason ? arena_format(decision->arena, "%s (%s)", phrase, reason) : phrase;
+}
+
+/* What the back end says of it, as the end of that sentence; its full stop is ours to make. */
+static void add_message(const struct replica *replica, struct text *sentence)
+{
+	const char *message = replica->status->message;
+	size_t len = message ? strcspn(message, "\n") : 0;
+
+	if (replica->is_disrupted && !failure_phrase_of_end(replica->status->reason))
+		return;
+	while (len > 0 && (message[len - 1] == '.' || message[len - 1] == ' '))
+		len--;
+	if (len > 0)
+		text_addf(sentence, ": %.*s", (int) len, message);
+}
+
+static const char *describe_consequence(const struct decision *decision,
+					const struct replica *replica)
+{
+	struct text what CLEANUP(text_done) = {0};
+
+	text_add(&what, describe_end(decision, replica));
+	add_message(replica, &what);
+	return arena_copy_text(decision->arena, text_of(&what));
 }
 
 static msec lived_of(const struct decision *decision, const struct replica *replica)
@@ -74,6 +104,7 @@ static const char *sentence_of(const struct decision *decision, const struct rep
 	}
 	if (status->signal && !status->reason && !replica->is_disrupted)
 		text_add(&sentence, ", not by muster");
+	add_message(replica, &sentence);
 	text_addf(&sentence, " (attempt %d)", status->attempt);
 	return arena_copy_text(decision->arena, text_of(&sentence));
 }
@@ -133,7 +164,7 @@ void failure_add_consequences(const struct decision *decision, const struct repl
 		if (replica == first || !replica->is_wanted)
 			continue;
 		if (replica->status->state == REPLICA_FAILED)
-			add_consequence(failure, replica, describe_end(decision, replica));
+			add_consequence(failure, replica, describe_consequence(decision, replica));
 		else if (ends_survivors && replica_is_live(replica))
 			add_consequence(failure, replica, "was ended by muster");
 	}

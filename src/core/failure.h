@@ -2,6 +2,7 @@
 #pragma once
 
 #include "core/decision.h"
+#include "core/failure_words.h"
 #include "core/status.h"
 
 /* The record of a replica's end, with "worker-1 exited with code 3 after 2s (attempt 0)" as its
@@ -20,5 +21,3 @@ void failure_add_consequences(const struct decision *decision, const struct repl
 /* What a shell would say: the exit code, 128 + n for a signal, 127 for a program that could not be
  * started, 1 where nothing is known. */
 int failure_exit_code(const struct failure *failure);
-
-#define FAILURE_START_FAILED "StartFailed" /* a back end's word for: it could not be started */

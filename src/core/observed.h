@@ -27,6 +27,8 @@ struct observed_replica {
 	int signal; /* 0: none */
 	const char *reason; /* "OOMKilled", "Evicted", "StartFailed" …; NULL: none */
 	const char *message; /* a sentence, or NULL */
+	const char *node; /* where it is, or NULL */
+	bool is_node_silent; /* and nobody has heard of that node for a while */
 	msec started_at;
 	msec ended_at;
 	msec stop_asked_at; /* MSEC_UNSET: nobody asked it to end; on Kubernetes the

@@ -72,6 +72,7 @@ static bool replicas_are_equal(const struct replica_status *a, const struct repl
 	       a->signal == b->signal && a->start_time == b->start_time &&
 	       a->end_time == b->end_time && text_equals(a->role, b->role) &&
 	       text_equals(a->address, b->address) && text_equals(a->reason, b->reason) &&
+	       text_equals(a->message, b->message) &&
 	       text_equals(a->log, b->log);
 }
 

@@ -59,6 +59,7 @@ struct replica_status {
 	int exit_code; /* -1: not ended, or ended by a signal */
 	int signal; /* 0: none */
 	const char *reason; /* a back end's own word ("OOMKilled", "Unschedulable"), or NULL */
+	const char *message; /* and what it says of it, or NULL */
 	msec start_time;
 	msec end_time;
 	const char *log; /* path of this attempt's log, or NULL */

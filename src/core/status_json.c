@@ -63,6 +63,7 @@ static struct json *write_replica(const struct replica_status *replica)
 	set_unless(object, "exitCode", replica->exit_code, -1);
 	set_unless(object, "signal", replica->signal, 0);
 	json_set_string(object, "reason", replica->reason);
+	json_set_string(object, "message", replica->message);
 	set_time(object, "startTime", replica->start_time);
 	set_time(object, "endTime", replica->end_time);
 	json_set_integer(object, "restarts", replica->restarts);
@@ -370,6 +371,7 @@ static void read_replica(struct reader *reader, const struct json *object,
 		.exit_code = read_exit_code(reader, object),
 		.signal = read_signal(reader, object),
 		.reason = read_text(reader, object, "reason"),
+		.message = read_text(reader, object, "message"),
 		.start_time = read_time(reader, object, "startTime"),
 		.end_time = read_time(reader, object, "endTime"),
 		.log = read_text(reader, object, "log"),

@@ -2,7 +2,7 @@
 #include "engine/backend_kube_begun.h"
 
 #include "base/text.h"
-#include "core/failure.h"
+#include "core/failure_words.h"
 
 #include <stdlib.h>
 

@@ -79,15 +79,10 @@ static msec pause_after(int n_refusals)
 
 static void refuse(struct kube_backend *backend, struct begun *begun, const struct err *err)
 {
-	bool is_told = text_equals(begun->refusal, err->text);
-
 	begun->start = err->code == ERR_INVALID ? BEGUN_START_IMPOSSIBLE : BEGUN_START_REFUSED;
 	begun->again_at = loop_now() + pause_after(begun->n_refusals++);
-	if (!is_told) {
-		free(begun->refusal);
-		begun->refusal = mem_copy_text(err->text);
-		kube_backend_trouble(backend, err->text);
-	}
+	free(begun->refusal);
+	begun->refusal = mem_copy_text(err->text);
 	wake_at(backend, begun->again_at);
 }
 

@@ -48,6 +48,7 @@ static struct observed_replica copy_seen(const struct observed_replica *seen, st
 	copy.role = arena_copy_text(arena, seen->role);
 	copy.reason = arena_copy_text(arena, seen->reason);
 	copy.message = arena_copy_text(arena, seen->message);
+	copy.node = arena_copy_text(arena, seen->node);
 	return copy;
 }
 

@@ -16,17 +16,6 @@ static void release_pod(void *kept, void *data)
 	free(pod);
 }
 
-/* "worker-1: Unschedulable: 0/4 nodes are available …", once for each Pod. */
-static void tell_obstacle(struct kube_backend *backend, const struct pod *pod)
-{
-	const struct observed_replica *seen = &pod->seen;
-	char *sentence CLEANUP(mem_free_text) =
-		mem_format("%s-%d waits (%s): %s", seen->role, seen->index, seen->reason,
-			   seen->message ? seen->message : "nothing more is known");
-
-	kube_backend_trouble(backend, sentence);
-}
-
 static void *project_pod(const struct json *object, void *before, void *data)
 {
 	struct kube_backend *backend = data;
@@ -40,9 +29,6 @@ static void *project_pod(const struct json *object, void *before, void *data)
 	pod->is_ours = pod_observed_read(object, backend->settings.job, pod->arena, &pod->seen);
 	if (text_read_int(version, 0, INT64_MAX, &pod->version, NULL) < 0)
 		pod->version = 0;
-	if (pod->is_ours && pod->seen.phase == OBSERVED_STARTING && pod->seen.reason &&
-	    !(old && text_equals(old->uid, pod->uid) && old->seen.reason))
-		tell_obstacle(backend, pod);
 	if (old)
 		release_pod(old, NULL);
 	return pod;

@@ -3,15 +3,18 @@
 #include "kube/pod_observed.h"
 
 #include "base/text.h"
-#include "core/failure.h"
+#include "core/failure_words.h"
+#include "core/line_text.h"
 #include "core/pod_template.h"
 #include "kube/objects.h"
 
 #include <limits.h>
+#include <string.h>
 
 #define TRAINING_CONTAINER "tensorflow"
 #define CODE_OF_SIGNAL 128 /* container run-times say 128 + n, as shells do */
 #define LAST_SIGNAL 64
+#define LONGEST_MESSAGE 300
 
 static const char *word(const struct json *object, const char *key)
 {
@@ -71,11 +74,21 @@ static enum observed_phase phase_of(const struct json *status)
 									      : OBSERVED_STARTING;
 }
 
+/* One line, and not too long a one: it is kept for each replica. */
+static const char *first_line(struct arena *arena, const char *message)
+{
+	size_t len = message ? strcspn(message, "\r\n") : 0;
+
+	if (len > LONGEST_MESSAGE)
+		len = line_text_whole_characters(message, LONGEST_MESSAGE);
+	return len ? arena_format(arena, "%.*s", (int) len, message) : NULL;
+}
+
 static void set_reason(struct observed_replica *replica, struct arena *arena, const char *reason,
 		       const char *message)
 {
 	replica->reason = arena_copy_text(arena, reason);
-	replica->message = arena_copy_text(arena, message);
+	replica->message = first_line(arena, message);
 }
 
 static void read_exit_code(const struct json *terminated, struct observed_replica *replica)
@@ -124,16 +137,32 @@ static bool is_on_its_way(const char *reason)
 	       text_equals(reason, "PodInitializing");
 }
 
-static void read_waiting(const struct json *waiting, struct arena *arena,
+/* What the registry says does not always name the image. */
+static void name_image(const char *image, struct arena *arena, struct observed_replica *replica)
+{
+	const char *message = replica->message;
+
+	if (!image || !text_equals(failure_phrase_of_obstacle(replica->reason),
+				   failure_phrase_of_obstacle("ErrImagePull")))
+		return;
+	if (!message)
+		replica->message = arena_format(arena, "image '%s'", image);
+	else if (!strstr(message, image))
+		replica->message = arena_format(arena, "image '%s': %s", image, message);
+}
+
+static void read_waiting(const struct json *container, struct arena *arena,
 			 struct observed_replica *replica)
 {
+	const struct json *waiting = json_get_path(container, "state", "waiting", NULL);
 	const char *reason = word(waiting, "reason");
-	const char *message = word(waiting, "message");
 
 	if (observed_is_live(replica))
 		replica->phase = OBSERVED_STARTING;
-	if (!is_on_its_way(reason))
-		set_reason(replica, arena, reason, message ? message : reason);
+	if (is_on_its_way(reason))
+		return;
+	set_reason(replica, arena, reason, word(waiting, "message"));
+	name_image(word(container, "image"), arena, replica);
 }
 
 static void read_container(const struct json *status, const struct role *role, struct arena *arena,
@@ -143,12 +172,14 @@ static void read_container(const struct json *status, const struct role *role, s
 	const char *name = role ? role->container.name : NULL;
 	const struct json *container =
 		pod_template_find(list, "name", name ? name : TRAINING_CONTAINER);
-	const struct json *state = json_get(container ? container : json_at(list, 0), "state");
+	const struct json *state;
 
+	container = container ? container : json_at(list, 0);
+	state = json_get(container, "state");
 	if (json_get(state, "terminated"))
 		read_terminated(json_get(state, "terminated"), arena, replica);
 	else if (json_get(state, "waiting"))
-		read_waiting(json_get(state, "waiting"), arena, replica);
+		read_waiting(container, arena, replica);
 	else if (json_get(state, "running"))
 		replica->started_at = time_at(json_get(state, "running"), "startedAt");
 }
@@ -168,7 +199,7 @@ static void read_init_container(const struct json *container, struct arena *aren
 			arena_format(arena, "init container '%s' exited with code %d",
 				     json_as_string(json_get(container, "name"), ""), (int) code);
 	} else if (waiting) {
-		read_waiting(waiting, arena, replica);
+		read_waiting(container, arena, replica);
 	}
 }
 
@@ -215,6 +246,56 @@ static void read_conditions(const struct json *status, struct arena *arena,
 		read_condition(json_at(conditions, i), arena, replica);
 }
 
+static bool condition_is(const struct json *status, const char *type, const char *value)
+{
+	const struct json *condition =
+		pod_template_find(json_get(status, "conditions"), "type", type);
+
+	return text_equals(word(condition, "status"), value);
+}
+
+/* A kubelet that lives tells of both conditions together, with a reason; when it is silent, a
+ * controller turns Ready alone (pkg/controller/util/node, MarkPodsNotReady). */
+static bool is_node_silent(const struct json *status)
+{
+	const struct json *ready =
+		pod_template_find(json_get(status, "conditions"), "type", "Ready");
+
+	return condition_is(status, "Ready", "False") &&
+	       condition_is(status, "ContainersReady", "True") && !word(ready, "reason");
+}
+
+static void read_node(const struct json *pod, struct arena *arena, struct observed_replica *replica)
+{
+	const char *node = word(json_get(pod, "spec"), "nodeName");
+
+	replica->node = arena_copy_text(arena, node);
+	replica->is_node_silent =
+		node && observed_is_live(replica) && is_node_silent(json_get(pod, "status"));
+	if (!replica->is_node_silent || replica->reason)
+		return;
+	replica->reason = FAILURE_NODE_NOT_READY;
+	replica->message = arena_format(arena,
+					"node '%s' does not answer; if it does not come back, the "
+					"cluster gives the Pod up (mostly after 5 minutes)",
+					node);
+}
+
+/* What the kernel took as the measure. */
+static void read_memory_limit(const struct json *pod, const struct role *role, struct arena *arena,
+			      struct observed_replica *replica)
+{
+	const char *name = role ? role->container.name : NULL;
+	const struct json *container =
+		pod_template_find(json_get_path(pod, "spec", "containers", NULL), "name",
+				  name ? name : TRAINING_CONTAINER);
+	const char *limit = json_as_string(
+		json_get_path(container, "resources", "limits", "memory", NULL), NULL);
+
+	if (limit && !replica->message && text_equals(replica->reason, "OOMKilled"))
+		replica->message = arena_format(arena, "its memory limit is %s", limit);
+}
+
 /* deletionTimestamp is the end of the grace time, not its beginning. */
 static void read_deletion(const struct json *metadata, struct observed_replica *replica)
 {
@@ -242,6 +323,8 @@ bool pod_observed_read(const struct json *pod, const struct job *job, struct are
 	read_init_containers(status, arena, &replica);
 	read_reason_of_pod(status, arena, &replica);
 	read_conditions(status, arena, &replica);
+	read_memory_limit(pod, job_role(job, replica.role), arena, &replica);
+	read_node(pod, arena, &replica);
 	read_deletion(metadata, &replica);
 	*ret_replica = replica;
 	return true;

@@ -141,8 +141,8 @@ def test_how_a_pod_ended_is_said(muster, namespace, tmp_path, end, told):
 
 def test_what_a_pod_waits_for_is_said(muster, namespace):
     job = run_in_background(muster, "--image", "registry.test/model:1", "--node-selector", "type=nowhere", "--", "true")
-    line = wait_for_line(job.stderr, "worker-0 waits")
-    assert "worker-0 waits (Unschedulable): 0/5 nodes are available" in line
+    line = wait_for_line(job.stderr, "Unschedulable")
+    assert "worker-0 cannot be placed (Unschedulable): 0/5 nodes are available" in line
     job.send_signal(signal.SIGINT)
     assert job.wait(timeout=LIMIT) == 130
     assert left_of(namespace) == []

@@ -62,11 +62,70 @@ static void running_out_of_memory_is_said(void **state)
 static void a_back_ends_own_words_are_kept(void **state)
 {
 	const struct failure *failure =
-		fail_worker(*state, -1, 0, "Evicted", "the node was low on memory");
+		fail_worker(*state, -1, 0, "Evicted", "The node was low on resource: memory. ");
 
 	assert_string_equal(failure->reason, "Evicted");
-	assert_non_null(strstr(failure->message, "failed (the node was low on memory)"));
+	assert_string_equal(failure->message,
+			    "worker-1 was evicted by its node after 2s: The node was low on "
+			    "resource: memory (attempt 0)");
 	assert_int_equal(failure_exit_code(failure), 1);
+}
+
+static void a_word_that_is_not_known_is_said_with_the_code(void **state)
+{
+	const struct failure *failure =
+		fail_worker(*state, 0, 9, "ContainerStatusUnknown", "it could not be located");
+
+	assert_string_equal(failure->message,
+			    "worker-1 was killed by signal 9 (SIGKILL) (ContainerStatusUnknown) "
+			    "after 2s: it could not be located (attempt 0)");
+	assert_string_equal(failure->reason, "ContainerStatusUnknown");
+}
+
+static void only_the_first_line_of_a_message_is_said(void **state)
+{
+	const struct failure *failure = fail_worker(*state, 3, 0, NULL, "first.\nsecond");
+
+	assert_string_equal(failure->message,
+			    "worker-1 exited with code 3 after 2s: first (attempt 0)");
+}
+
+/* Somebody else asks a replica to end; `reason` is who. */
+static const struct failure *take_worker_away(struct scene *scene, const char *reason,
+					      const char *message)
+{
+	struct observed_replica *object;
+
+	scene_add_role(scene, ROLE_WORKER, 2, RESTART_NEVER);
+	scene_settle(scene);
+	scene->now += 2000;
+	object = scene_object(scene, "worker", 1, 0);
+	object->stop_asked_at = scene->now;
+	object->kill_at = scene->now + 1000;
+	object->reason = reason;
+	object->message = message;
+	scene_decide(scene);
+	return scene->status.failure;
+}
+
+static void who_takes_a_replica_away_is_said(void **state)
+{
+	const struct failure *failure =
+		take_worker_away(*state, "PreemptionByScheduler", "default-scheduler: preempting");
+
+	assert_string_equal(failure->message,
+			    "worker-1 was preempted by something more important after 2s: "
+			    "default-scheduler: preempting (attempt 0)");
+	assert_string_equal(failure->reason, "PreemptionByScheduler");
+}
+
+static void what_was_in_its_way_before_is_not_why_it_was_deleted(void **state)
+{
+	const struct failure *failure = take_worker_away(*state, "Unschedulable", "0/4 nodes");
+
+	assert_string_equal(failure->message,
+			    "worker-1 was deleted by somebody else after 2s (attempt 0)");
+	assert_string_equal(failure->reason, "Deleted");
 }
 
 static void what_could_not_start_has_the_shells_code(void **state)
@@ -126,6 +185,10 @@ int main(void)
 		SCENE_TEST(a_signal_without_a_name_is_said_by_number),
 		SCENE_TEST(running_out_of_memory_is_said),
 		SCENE_TEST(a_back_ends_own_words_are_kept),
+		SCENE_TEST(a_word_that_is_not_known_is_said_with_the_code),
+		SCENE_TEST(only_the_first_line_of_a_message_is_said),
+		SCENE_TEST(who_takes_a_replica_away_is_said),
+		SCENE_TEST(what_was_in_its_way_before_is_not_why_it_was_deleted),
 		SCENE_TEST(what_could_not_start_has_the_shells_code),
 		SCENE_TEST(survivors_are_consequences),
 		SCENE_TEST(the_first_to_end_is_the_failure),

@@ -145,6 +145,76 @@ static void out_of_memory_is_the_kernels_kill(void **state)
 	assert_string_equal(seen->reason, "OOMKilled");
 }
 
+static void the_limit_that_was_too_low_is_named(void **state)
+{
+	struct scene *scene = *state;
+	struct json *pod CLEANUP(json_cleanup) = pod_of("out-of-memory");
+	struct json *containers = json_array_at(json_object_at(pod, "spec"), "containers");
+	struct json *container = json_new_object();
+
+	json_append(containers, container);
+	json_set_string(container, "name", "tensorflow");
+	json_set_string(json_object_at(json_object_at(container, "resources"), "limits"), "memory",
+			"512Mi");
+	assert_true(pod_observed_read(pod, &scene->job, scene->arena, &scene->seen));
+	assert_string_equal(scene->seen.message, "its memory limit is 512Mi");
+}
+
+static struct json *condition_of(struct json *pod, const char *type)
+{
+	struct json *conditions = json_get_path(pod, "status", "conditions", NULL);
+
+	for (size_t i = 0; i < json_count(conditions); i++)
+		if (text_equals(json_as_string(json_get(json_at(conditions, i), "type"), NULL),
+				type))
+			return json_at(conditions, i);
+	return NULL;
+}
+
+static void a_node_that_is_silent_threatens_what_runs_there(void **state)
+{
+	struct scene *scene = *state;
+	struct json *pod CLEANUP(json_cleanup) = pod_of("running");
+
+	json_set_string(json_object_at(pod, "spec"), "nodeName", "n7");
+	json_set_string(condition_of(pod, "Ready"), "status", "False");
+	assert_true(pod_observed_read(pod, &scene->job, scene->arena, &scene->seen));
+	assert_int_equal(scene->seen.phase, OBSERVED_RUNNING);
+	assert_true(scene->seen.is_node_silent);
+	assert_string_equal(scene->seen.node, "n7");
+	assert_string_equal(scene->seen.reason, "NodeNotReady");
+	assert_non_null(strstr(scene->seen.message, "node 'n7' does not answer"));
+}
+
+/* Which a readiness probe may say. */
+static void a_container_that_is_not_ready_says_nothing_of_its_node(void **state)
+{
+	struct scene *scene = *state;
+	struct json *pod CLEANUP(json_cleanup) = pod_of("running");
+
+	json_set_string(json_object_at(pod, "spec"), "nodeName", "n7");
+	json_set_string(condition_of(pod, "Ready"), "status", "False");
+	json_set_string(condition_of(pod, "ContainersReady"), "status", "False");
+	assert_true(pod_observed_read(pod, &scene->job, scene->arena, &scene->seen));
+	assert_false(scene->seen.is_node_silent);
+	assert_null(scene->seen.reason);
+}
+
+static void a_message_is_one_line_of_bounded_length(void **state)
+{
+	struct scene *scene = *state;
+	struct json *pod CLEANUP(json_cleanup) = pod_of("unschedulable");
+	struct text long_text CLEANUP(text_done) = {0};
+
+	for (int i = 0; i < 400; i++)
+		text_add(&long_text, "\u00e9");
+	text_add(&long_text, "\nsecond");
+	json_set_string(condition_of(pod, "PodScheduled"), "message", text_of(&long_text));
+	assert_true(pod_observed_read(pod, &scene->job, scene->arena, &scene->seen));
+	assert_int_equal(strlen(scene->seen.message), 300);
+	assert_true(text_is_utf8(scene->seen.message, 300));
+}
+
 static void a_program_that_is_not_there_could_not_be_started(void **state)
 {
 	const struct observed_replica *seen = look(state, "no-program");
@@ -173,6 +243,7 @@ static void what_stands_in_the_way_has_a_reason(void **state)
 		assert_int_equal(seen->phase, OBSERVED_STARTING);
 		assert_string_equal(seen->reason, rows[i].reason);
 		assert_non_null(strstr(seen->message, rows[i].part));
+		assert_false(seen->is_node_silent);
 	}
 }
 
@@ -247,6 +318,10 @@ int main(void)
 		TEST(ends_have_codes),
 		TEST(a_container_beside_it_does_not_hold_an_end_up),
 		TEST(out_of_memory_is_the_kernels_kill),
+		TEST(the_limit_that_was_too_low_is_named),
+		TEST(a_node_that_is_silent_threatens_what_runs_there),
+		TEST(a_container_that_is_not_ready_says_nothing_of_its_node),
+		TEST(a_message_is_one_line_of_bounded_length),
 		TEST(a_program_that_is_not_there_could_not_be_started),
 		TEST(what_stands_in_the_way_has_a_reason),
 		TEST(an_init_container_that_fails_is_named),

@@ -1,0 +1,20 @@
+/* What the words of back ends mean, as the middle of a sentence that begins with a replica's name.
+ *
+ * Sources: k8s.io/api/core/v1/types.go (PodReason…), pkg/kubelet/eviction/eviction_manager.go,
+ * pkg/kubelet/preemption/preemption.go, pkg/kubelet/lifecycle/predicate.go,
+ * pkg/controller/tainteviction, pkg/controller/podgc, pkg/util/node (NodeLost). */
+#pragma once
+
+/* Words of our own among those of back ends. */
+#define FAILURE_START_FAILED "StartFailed" /* it could not be started */
+#define FAILURE_NODE_NOT_READY "NodeNotReady" /* it runs, as far as anybody knows */
+#define FAILURE_NODE_SILENT                                                                        \
+	"NodeSilent" /* the attempt before has not ended, as far as anybody knows */
+
+/* How a replica ended: "was evicted". NULL for a word that is not known, and for NULL. */
+const char *failure_phrase_of_end(const char *reason);
+
+/* What a replica waits for that has not begun yet, or threatens one that runs: "cannot be placed".
+ * Words of one trouble share one phrase (ErrImagePull and ImagePullBackOff take turns). Never NULL
+ * for a word; "waits" for one that is not known. */
+const char *failure_phrase_of_obstacle(const char *reason);

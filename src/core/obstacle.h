@@ -1,0 +1,21 @@
+/* What stands in the way of replicas: each trouble is one sentence, with all whom it holds up.
+ *
+ * A replica that begins, or runs, and has a reason is held up or threatened by what the reason
+ * says. It may still go away by itself: nobody fails because of it. */
+#pragma once
+
+#include "base/text.h"
+#include "core/decision.h"
+#include "core/status.h"
+
+#include <stdbool.h>
+
+bool obstacle_is_there(const struct replica_status *replica);
+
+/* Adds a line for each trouble: "worker-1 and 3 more: cannot be placed (Unschedulable): 0/4 nodes
+ * are available"; each begins with `indent`. */
+void obstacles_describe(const struct status *status, const char *indent, struct text *text);
+
+/* Notes of the decision for what is new: one that was there before is not told again when its words
+ * change a little. */
+void obstacles_tell(struct decision *decision);

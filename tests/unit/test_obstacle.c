@@ -1,0 +1,150 @@
+/* What stands in the way of replicas is told once, with all whom it holds up. */
+#include "unit.h"
+
+#include "core/failure_words.h"
+#include "core/obstacle.h"
+#include "scene.h"
+
+/* Each worker waits for this reason. */
+static void hold_workers(struct scene *scene, const char *reason, const char *message)
+{
+	for (size_t i = 0; i < scene->observed.n_replicas; i++) {
+		scene->objects[i].phase = OBSERVED_STARTING;
+		scene->objects[i].reason = reason;
+		scene->objects[i].message = message;
+	}
+}
+
+static void begin_workers(struct scene *scene, int count)
+{
+	scene_add_role(scene, ROLE_WORKER, count, RESTART_ON_FAILURE);
+	scene->observed.habits.names_carry_attempt = false;
+	scene_settle(scene);
+}
+
+static const struct note *note_of(const struct plan *plan)
+{
+	for (size_t i = 0; i < plan->n_notes; i++)
+		if (text_equals(plan->notes[i].reason, "ReplicaWaits"))
+			return &plan->notes[i];
+	return NULL;
+}
+
+static void one_sentence_is_said_for_all_whom_it_holds(void **state)
+{
+	struct scene *scene = *state;
+	const struct note *note;
+
+	begin_workers(scene, 4);
+	hold_workers(scene, "Unschedulable", "0/4 nodes are available: 4 Insufficient cpu.");
+	note = note_of(scene_decide(scene));
+	assert_non_null(note);
+	assert_int_equal(note->level, NOTE_WARNING);
+	assert_string_equal(note->sentence,
+			    "worker-0 and 3 more: cannot be placed (Unschedulable): 0/4 nodes are "
+			    "available: 4 Insufficient cpu.");
+	assert_int_equal(scene->plan.n_notes, 1);
+}
+
+static void it_is_said_once(void **state)
+{
+	struct scene *scene = *state;
+
+	begin_workers(scene, 1);
+	hold_workers(scene, "ErrImagePull", "image 'x': not found");
+	assert_non_null(note_of(scene_decide(scene)));
+	assert_null(note_of(scene_decide(scene)));
+	hold_workers(scene, "ImagePullBackOff", "image 'x': Back-off");
+	assert_null(note_of(scene_decide(scene)));
+}
+
+static void another_trouble_is_said_too(void **state)
+{
+	struct scene *scene = *state;
+
+	begin_workers(scene, 1);
+	hold_workers(scene, "Unschedulable", "0/4 nodes are available");
+	scene_decide(scene);
+	hold_workers(scene, "CreateContainerConfigError", "secret \"s\" not found");
+	assert_string_equal(note_of(scene_decide(scene))->sentence,
+			    "worker-0 cannot be set up (CreateContainerConfigError): secret \"s\" "
+			    "not found");
+}
+
+static void the_status_keeps_it_until_it_goes_away(void **state)
+{
+	struct scene *scene = *state;
+	struct text text CLEANUP(text_done) = {0};
+
+	begin_workers(scene, 2);
+	hold_workers(scene, "Unschedulable", "0/4 nodes are available");
+	scene->objects[1].message = "0/4 nodes are left";
+	scene_decide(scene);
+	obstacles_describe(&scene->status, "  ", &text);
+	assert_string_equal(text_of(&text),
+			    "  worker-0 cannot be placed (Unschedulable): 0/4 nodes are available\n"
+			    "  worker-1 cannot be placed (Unschedulable): 0/4 nodes are left\n");
+	hold_workers(scene, NULL, NULL);
+	scene_decide(scene);
+	text_clear(&text);
+	obstacles_describe(&scene->status, "", &text);
+	assert_int_equal(text.len, 0);
+}
+
+static void how_a_replica_ended_is_no_obstacle(void **state)
+{
+	struct scene *scene = *state;
+
+	begin_workers(scene, 1);
+	scene_exit(scene, "worker", 0, 0, -1, 9);
+	scene_object(scene, "worker", 0, 0)->reason = "OOMKilled";
+	assert_null(note_of(scene_decide(scene)));
+}
+
+/* The cluster gave it up; its Pod has the name until the node says that it is gone. */
+static void who_waits_for_a_silent_node_says_so(void **state)
+{
+	struct scene *scene = *state;
+	struct observed_replica *object;
+
+	begin_workers(scene, 1);
+	object = scene_object(scene, "worker", 0, 0);
+	object->node = "n7";
+	object->is_node_silent = true;
+	object->stop_asked_at = scene->now;
+	object->kill_at = scene->now;
+	scene_decide(scene);
+	assert_string_equal(
+		note_of(scene_decide(scene))->sentence,
+		"worker-0 waits for a node that does not answer (NodeSilent): attempt 0 was on "
+		"node 'n7', and is waited for until the node comes back, or is removed: kubectl "
+		"delete node n7");
+	scene->observed.n_replicas = 0;
+	scene_decide(scene);
+	assert_null(scene_replica(scene, "worker", 0)->reason);
+}
+
+static void words_of_one_trouble_share_a_phrase(void **state)
+{
+	(void) state;
+	assert_string_equal(failure_phrase_of_obstacle("ErrImagePull"),
+			    failure_phrase_of_obstacle("ImagePullBackOff"));
+	assert_string_equal(failure_phrase_of_obstacle("SomethingNew"), "waits");
+	assert_null(failure_phrase_of_end("SomethingNew"));
+	assert_null(failure_phrase_of_end(NULL));
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		SCENE_TEST(one_sentence_is_said_for_all_whom_it_holds),
+		SCENE_TEST(it_is_said_once),
+		SCENE_TEST(another_trouble_is_said_too),
+		SCENE_TEST(the_status_keeps_it_until_it_goes_away),
+		SCENE_TEST(how_a_replica_ended_is_no_obstacle),
+		SCENE_TEST(who_waits_for_a_silent_node_says_so),
+		cmocka_unit_test(words_of_one_trouble_share_a_phrase),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
