@@ -1,0 +1,48 @@
+/* The Lease (coordination.k8s.io/v1) that says who watches a job: JOB.job, as the ConfigMap that
+ * owns it. The object, and what it says; who may write it when is core/lease.h's.
+ *
+ * For those who only want to know whether a job is watched: kube_lease_is_watched and
+ * kube_lease_watcher. */
+#pragma once
+
+#include "base/err.h"
+#include "base/json.h"
+#include "base/own.h"
+#include "core/job.h"
+#include "core/lease.h"
+#include "kube/request.h"
+
+#include <stdbool.h>
+
+#define KUBE_UID_SIZE 64
+
+extern const struct kube_resource kube_leases;
+
+struct kube_lease {
+	struct lease_record record; /* its fate is that of a process of this machine */
+	char uid[KUBE_UID_SIZE];
+	char owner_uid[KUBE_UID_SIZE]; /* of the job's ConfigMap; "": it has no owner */
+	msec renewed_at; /* by the server's clock, in whole seconds, where the server says;
+			    else by the holder's; MSEC_UNSET */
+	int64_t n_transitions;
+};
+
+/* ERR_INVALID for an object that is no Lease. */
+int kube_lease_read(const struct json *object, struct kube_lease *ret_lease,
+		    struct err *err) MUST_USE;
+
+/* The Lease of a job, which has its uid, with this holder. Caller frees, as all below. */
+struct json *kube_lease_new(const struct job *job, const char *holder, msec now) MUST_USE;
+/* A merge patch that makes this holder the one of the Lease as it was read, and is refused (409)
+ * where it has changed since. */
+struct json *kube_lease_hold(const struct kube_lease *lease, const char *holder, msec now) MUST_USE;
+/* A JSON patch (RFC 6902) that leaves it to anybody, and is refused (422) where another holds it.
+ */
+struct json *kube_lease_release(const char *holder) MUST_USE;
+
+/* Whether somebody watches the job of this Lease (NULL: there is none). `now` is the server's
+ * clock where it is known, else ours. A holder that was on this machine and is no more watches
+ * nothing, however fresh the Lease is. */
+bool kube_lease_is_watched(const struct json *object, msec now);
+/* Who held it last: "muster on laptop (process 4711)"; NULL: nobody. */
+char *kube_lease_watcher(const struct json *object) MUST_USE;
