@@ -1,0 +1,195 @@
+/* A line is its head (up to the space behind the stamp) and its text. What is decided of a line is
+ * decided between the two. */
+#include "kube/log_lines.h"
+
+#include <string.h>
+
+/* Two outputs of a container are read by two readers, so a stamp may be older than one before it. A
+ * second is far more than that takes. */
+#define MARGIN_SECONDS 1
+
+struct target {
+	log_text_fn fn;
+	void *data;
+};
+
+void log_lines_begin(struct log_lines *lines, bool is_other)
+{
+	bool has_seen = !log_seen_is_empty(&lines->seen);
+
+	lines->again = (struct log_seen){0};
+	lines->is_catching_up = has_seen || lines->open_len > 0;
+	lines->is_behind_seen = !has_seen;
+	lines->is_in_text = false;
+	lines->head_len = 0;
+	lines->expects_gap = is_other;
+}
+
+static log_stamp earlier(log_stamp a, log_stamp b)
+{
+	if (a == LOG_STAMP_NONE || b == LOG_STAMP_NONE)
+		return a > b ? a : b;
+	return a < b ? a : b;
+}
+
+bool log_lines_add_since(const struct log_lines *lines, struct text *text)
+{
+	log_stamp open = lines->open_len > 0 ? lines->open_stamp : LOG_STAMP_NONE;
+	log_stamp since = earlier(log_seen_earliest(&lines->seen), open);
+
+	if (since != LOG_STAMP_NONE)
+		log_stamp_add_second(text, since, MARGIN_SECONDS);
+	return since != LOG_STAMP_NONE;
+}
+
+static log_stamp latest_known(const struct log_lines *lines)
+{
+	log_stamp latest = log_seen_latest(&lines->seen);
+
+	return lines->open_len > 0 && lines->open_stamp > latest ? lines->open_stamp : latest;
+}
+
+static void hand_on(struct log_lines *lines, const char *bytes, size_t len,
+		    const struct target *target)
+{
+	size_t known = lines->known_len < len ? lines->known_len : len;
+
+	lines->known_len -= known;
+	if (len > known)
+		target->fn(bytes + known, len - known, log_stamp_time(lines->stamp), target->data);
+}
+
+/* This line, which is none of those that are known, is where it goes on. */
+static void go_on_after_gap(struct log_lines *lines, const struct target *target)
+{
+	if (!lines->expects_gap) {
+		lines->gap_from = latest_known(lines);
+		lines->gap_to = lines->stamp;
+	}
+	if (lines->open_len > 0)
+		target->fn("\n", 1, log_stamp_time(lines->open_stamp), target->data);
+	lines->open_len = 0;
+	lines->is_catching_up = false;
+}
+
+static void go_on_in_open_line(struct log_lines *lines)
+{
+	lines->known_len = lines->open_len;
+	lines->is_catching_up = false;
+}
+
+/* The stamp is known, the text follows. */
+static void begin_text(struct log_lines *lines, log_stamp stamp, const struct target *target)
+{
+	lines->stamp = stamp;
+	lines->hash = LOG_HASH_BEGIN;
+	lines->is_in_text = true;
+	lines->known_len = 0;
+	if (lines->is_catching_up && lines->is_behind_seen && stamp == lines->open_stamp)
+		go_on_in_open_line(lines);
+	else if (lines->is_catching_up && stamp > latest_known(lines))
+		go_on_after_gap(lines, target);
+	lines->is_known = lines->is_catching_up;
+	if (!lines->is_known && lines->known_len == 0)
+		lines->open_len = 0;
+}
+
+static void end_known_line(struct log_lines *lines)
+{
+	log_seen_add(&lines->again, lines->stamp, lines->hash);
+	if (!lines->is_behind_seen && log_seen_is_same_place(&lines->again, &lines->seen)) {
+		lines->is_behind_seen = true;
+		lines->is_catching_up = lines->open_len > 0;
+	}
+}
+
+/* Part of a line's text; `ends`: with the line feed as its last byte. */
+static void take_text(struct log_lines *lines, const char *bytes, size_t len, bool ends,
+		      const struct target *target)
+{
+	lines->hash = log_hash_add(lines->hash, bytes, len - ends);
+	if (lines->is_known) {
+		if (ends)
+			end_known_line(lines);
+	} else {
+		size_t known = lines->known_len < len ? lines->known_len : len;
+
+		if (ends && known == len)
+			lines->known_len = len - 1; /* of its end at least nothing was known */
+		hand_on(lines, bytes, len, target);
+		lines->open_len += len - known;
+		lines->open_stamp = lines->stamp;
+		if (ends) {
+			log_seen_add(&lines->seen, lines->stamp, lines->hash);
+			lines->open_len = 0;
+		}
+	}
+	lines->is_in_text = !ends;
+}
+
+/* The head was no stamp: it is text. */
+static void take_head_as_text(struct log_lines *lines, bool ends, const struct target *target)
+{
+	size_t len = lines->head_len;
+
+	lines->head_len = 0;
+	begin_text(lines, LOG_STAMP_NONE, target);
+	take_text(lines, lines->head, len, ends, target);
+}
+
+/* The next byte of a head. */
+static void take_head(struct log_lines *lines, char byte, const struct target *target)
+{
+	log_stamp stamp = LOG_STAMP_NONE;
+
+	lines->head[lines->head_len++] = byte;
+	if (byte == ' ')
+		stamp = log_stamp_read(lines->head, lines->head_len - 1);
+	if (stamp != LOG_STAMP_NONE) {
+		lines->head_len = 0;
+		begin_text(lines, stamp, target);
+	} else if (byte == ' ' || byte == '\n' || lines->head_len == sizeof(lines->head)) {
+		take_head_as_text(lines, byte == '\n', target);
+	}
+}
+
+void log_lines_take(struct log_lines *lines, const char *bytes, size_t len, log_text_fn fn,
+		    void *data)
+{
+	const struct target target = {fn, data};
+
+	for (size_t at = 0; at < len;) {
+		if (!lines->is_in_text) {
+			take_head(lines, bytes[at++], &target);
+			continue;
+		}
+		const char *line_feed = memchr(bytes + at, '\n', len - at);
+		size_t end = line_feed ? (size_t) (line_feed - bytes) + 1 : len;
+
+		take_text(lines, bytes + at, end - at, line_feed != NULL, &target);
+		at = end;
+	}
+}
+
+void log_lines_end(struct log_lines *lines, log_text_fn fn, void *data)
+{
+	const struct target target = {fn, data};
+
+	if (lines->head_len > 0)
+		take_head_as_text(lines, false, &target);
+}
+
+bool log_lines_is_catching_up(const struct log_lines *lines)
+{
+	return lines->is_catching_up;
+}
+
+bool log_lines_take_gap(struct log_lines *lines, msec *ret_from, msec *ret_to)
+{
+	bool is_gap = lines->gap_to != LOG_STAMP_NONE;
+
+	*ret_from = log_stamp_time(lines->gap_from);
+	*ret_to = log_stamp_time(lines->gap_to);
+	lines->gap_to = LOG_STAMP_NONE;
+	return is_gap;
+}

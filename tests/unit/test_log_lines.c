@@ -1,0 +1,266 @@
+/* The log of a container as a server sends it, broken off anywhere and taken up again. */
+#include "unit.h"
+
+#include "base/mem.h"
+#include "kube/log_lines.h"
+
+#define MOST_LINES 40
+
+/* A container's log on its node, as its kubelet reads it. */
+struct kubelet_log {
+	struct kubelet_line {
+		int64_t stamp; /* nanoseconds */
+		const char *text;
+	} lines[MOST_LINES];
+	size_t count;
+	size_t first; /* older ones were rotated away */
+};
+
+static uint64_t next_random(uint64_t *state)
+{
+	*state = *state * UINT64_C(6364136223846793005) + UINT64_C(1442695040888963407);
+	return *state >> 33;
+}
+
+/* Many equal stamps, some that go back a little, and texts that are alike. */
+static void fill(struct kubelet_log *log, uint64_t seed)
+{
+	static const char *const texts[] = {"", "a", "b", "epoch 1", "epoch 2: loss 0.25"};
+	int64_t stamp = INT64_C(1700000000) * 1000000000;
+	uint64_t state = seed;
+
+	*log = (struct kubelet_log){.count = 1 + next_random(&state) % MOST_LINES};
+	for (size_t i = 0; i < log->count; i++) {
+		const int64_t steps[] = {0, 0, 1, 700, -300, 400000000, 2100000000};
+
+		stamp += steps[next_random(&state) % ARRAY_LEN(steps)];
+		log->lines[i].stamp = stamp;
+		log->lines[i].text = texts[next_random(&state) % ARRAY_LEN(texts)];
+	}
+}
+
+static void add_line(struct text *bytes, const struct kubelet_line *line)
+{
+	struct text second CLEANUP(text_done) = {0};
+
+	text_add_time(&second, line->stamp / 1000000000 * MSEC_PER_SECOND);
+	text_addf(bytes, "%.19s.%09dZ %s\n", text_of(&second), (int) (line->stamp % 1000000000),
+		  line->text);
+}
+
+/* What a kubelet sends: lines whose stamps are not before `since`. */
+static void add_answer(struct text *bytes, const struct kubelet_log *log, const char *since)
+{
+	msec from = 0;
+
+	if (*since)
+		assert_int_equal(text_read_time(since, &from, NULL), 0);
+	for (size_t i = log->first; i < log->count; i++)
+		if (log->lines[i].stamp >= from * 1000000)
+			add_line(bytes, &log->lines[i]);
+}
+
+static void add_texts(struct text *text, const struct kubelet_log *log)
+{
+	for (size_t i = 0; i < log->count; i++)
+		text_addf(text, "%s\n", log->lines[i].text);
+}
+
+static void add_text(const char *bytes, size_t len, msec time, void *data)
+{
+	(void) time;
+	text_add_bytes(data, bytes, len);
+}
+
+/* Begins a stream, and takes its first `most` bytes; how many it would have had. */
+static size_t stream(struct log_lines *lines, const struct kubelet_log *log, size_t most,
+		     struct text *text)
+{
+	struct text since CLEANUP(text_done) = {0}, bytes CLEANUP(text_done) = {0};
+
+	log_lines_add_since(lines, &since);
+	add_answer(&bytes, log, text_of(&since));
+	log_lines_begin(lines, false);
+	for (size_t at = 0; at < bytes.len && at < most; at += 9) {
+		size_t rest = (most < bytes.len ? most : bytes.len) - at;
+
+		log_lines_take(lines, bytes.bytes + at, rest < 9 ? rest : 9, add_text, text);
+	}
+	return bytes.len;
+}
+
+static void each_byte_comes_once_wherever_a_stream_breaks_off(void **state)
+{
+	(void) state;
+	for (uint64_t seed = 0; seed < 60; seed++) {
+		struct kubelet_log log;
+		struct text wanted CLEANUP(text_done) = {0};
+		size_t len = 0;
+
+		fill(&log, seed);
+		add_texts(&wanted, &log);
+		for (size_t end = 0; end <= len; end++) {
+			struct text text CLEANUP(text_done) = {0};
+			struct log_lines lines = {0};
+			uint64_t random = seed * 1000 + end;
+			msec from, to;
+
+			len = stream(&lines, &log, end, &text);
+			for (int i = 0; i < 3; i++)
+				stream(&lines, &log, next_random(&random) % (len + 1), &text);
+			stream(&lines, &log, SIZE_MAX, &text);
+			assert_string_equal(text_of(&text), text_of(&wanted));
+			assert_false(log_lines_is_catching_up(&lines));
+			assert_false(log_lines_take_gap(&lines, &from, &to));
+		}
+	}
+}
+
+static void take(struct log_lines *lines, const char *bytes, struct text *text)
+{
+	log_lines_take(lines, bytes, strlen(bytes), add_text, text);
+}
+
+#define STAMP "2026-01-02T03:04:05.0000000"
+
+static void a_line_has_its_time_and_loses_its_stamp(void **state)
+{
+	struct text text CLEANUP(text_done) = {0};
+	struct log_lines lines = {0};
+
+	(void) state;
+	log_lines_begin(&lines, false);
+	take(&lines, "2026-01-02T03:04:05.678901234+01:00 one two\n", &text);
+	assert_string_equal(text_of(&text), "one two\n");
+	assert_int_equal(log_stamp_time(log_seen_latest(&lines.seen)), INT64_C(1767319445678));
+}
+
+static void an_open_line_goes_on_where_it_broke_off(void **state)
+{
+	struct text text CLEANUP(text_done) = {0};
+	struct log_lines lines = {0};
+
+	(void) state;
+	log_lines_begin(&lines, false);
+	take(&lines, STAMP "01Z one\n" STAMP "02Z half", &text);
+	assert_string_equal(text_of(&text), "one\nhalf");
+	log_lines_begin(&lines, false);
+	take(&lines, STAMP "01Z one\n" STAMP "02Z half and", &text);
+	log_lines_begin(&lines, false);
+	take(&lines, STAMP "01Z one\n" STAMP "02Z half and half\n" STAMP "03Z end\n", &text);
+	assert_string_equal(text_of(&text), "one\nhalf and half\nend\n");
+}
+
+/* A kubelet gives only what is behind the second of `sinceTime` of a line that came in parts. */
+static void the_rest_of_an_older_line_is_passed_over(void **state)
+{
+	struct text text CLEANUP(text_done) = {0};
+	struct log_lines lines = {0};
+
+	(void) state;
+	log_lines_begin(&lines, false);
+	take(&lines, STAMP "01Z long line\n" STAMP "02Z two\n", &text);
+	log_lines_begin(&lines, false);
+	take(&lines, " line\n" STAMP "02Z two\n" STAMP "03Z three\n", &text);
+	assert_string_equal(text_of(&text), "long line\ntwo\nthree\n");
+}
+
+static void what_was_rotated_away_is_a_gap(void **state)
+{
+	struct text text CLEANUP(text_done) = {0};
+	struct log_lines lines = {0};
+	msec from, to;
+
+	(void) state;
+	log_lines_begin(&lines, false);
+	take(&lines, STAMP "01Z one\n" STAMP "02Z tw", &text);
+	log_lines_begin(&lines, false);
+	assert_true(log_lines_is_catching_up(&lines));
+	take(&lines, "2026-01-02T03:04:09Z nine\n", &text);
+	assert_string_equal(text_of(&text), "one\ntw\nnine\n");
+	assert_true(log_lines_take_gap(&lines, &from, &to));
+	assert_int_equal(to - from, 4000);
+	assert_false(log_lines_take_gap(&lines, &from, &to));
+}
+
+static void lines_of_a_container_that_took_the_place_of_another_are_no_gap(void **state)
+{
+	struct text text CLEANUP(text_done) = {0};
+	struct log_lines lines = {0};
+	msec from, to;
+
+	(void) state;
+	log_lines_begin(&lines, false);
+	take(&lines, STAMP "01Z one\n", &text);
+	log_lines_begin(&lines, true);
+	take(&lines, "2026-01-02T03:04:09Z one\n", &text);
+	assert_string_equal(text_of(&text), "one\none\n");
+	assert_false(log_lines_take_gap(&lines, &from, &to));
+}
+
+static void a_server_that_knows_no_stamps_gives_each_line_once(void **state)
+{
+	struct text text CLEANUP(text_done) = {0}, since CLEANUP(text_done) = {0};
+	struct log_lines lines = {0};
+
+	(void) state;
+	log_lines_begin(&lines, false);
+	take(&lines, "one\ntwo\nthr", &text);
+	assert_false(log_lines_add_since(&lines, &since));
+	log_lines_begin(&lines, false);
+	take(&lines, "one\ntwo\nthree, a long line of more bytes than a stamp has\nfour\n", &text);
+	assert_string_equal(text_of(&text),
+			    "one\ntwo\nthree, a long line of more bytes than a stamp has\nfour\n");
+}
+
+static void a_stamp_without_its_end_is_text_at_the_end_only(void **state)
+{
+	struct text text CLEANUP(text_done) = {0};
+	struct log_lines lines = {0};
+
+	(void) state;
+	log_lines_begin(&lines, false);
+	take(&lines, STAMP "01Z one\nfailed", &text);
+	assert_string_equal(text_of(&text), "one\n");
+	log_lines_end(&lines, add_text, &text);
+	assert_string_equal(text_of(&text), "one\nfailed");
+}
+
+static void only_stamps_are_read(void **state)
+{
+	static const char *const others[] = {
+		"",
+		"2026-01-02",
+		"2026-01-02T03:04:05",
+		"2026-01-02T03:04:05.Z",
+		"2026-01-02T03:04:05.1234567890Z",
+		"2026-01-02T03:04:05.1.2Z",
+		"2026-02-30T03:04:05Z",
+		"1969-01-02T03:04:05Z",
+		"2300-01-02T03:04:05Z",
+		"2026-01-02T03:04:05.123456789+01:00Z",
+	};
+
+	(void) state;
+	for (size_t i = 0; i < ARRAY_LEN(others); i++)
+		assert_int_equal(log_stamp_read(others[i], strlen(others[i])), LOG_STAMP_NONE);
+	assert_int_equal(log_stamp_read("1970-01-01T00:00:01.000000001Z", 30), 1000000001);
+	assert_int_equal(log_stamp_read("1970-01-01T01:00:01.5+01:00", 27), 1500000000);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(each_byte_comes_once_wherever_a_stream_breaks_off),
+		cmocka_unit_test(a_line_has_its_time_and_loses_its_stamp),
+		cmocka_unit_test(an_open_line_goes_on_where_it_broke_off),
+		cmocka_unit_test(the_rest_of_an_older_line_is_passed_over),
+		cmocka_unit_test(what_was_rotated_away_is_a_gap),
+		cmocka_unit_test(lines_of_a_container_that_took_the_place_of_another_are_no_gap),
+		cmocka_unit_test(a_server_that_knows_no_stamps_gives_each_line_once),
+		cmocka_unit_test(a_stamp_without_its_end_is_text_at_the_end_only),
+		cmocka_unit_test(only_stamps_are_read),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
