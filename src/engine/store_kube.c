@@ -15,6 +15,7 @@ struct kube_store {
 	struct loop *loop; /* nobody else's, so that it can be run from a callback of another */
 	struct kube_api *api;
 	char *namespace_name;
+	char *only_uid; /* NULL: jobs of any uid are known */
 	struct store_record *records; /* what is known of jobs, in no order */
 	size_t n_records, capacity;
 };
@@ -38,6 +39,14 @@ struct store *store_kube_new(struct loop *take_loop, struct kube_api *take_api,
 	store->api = take_api;
 	store->namespace_name = mem_copy_text(namespace_name);
 	return &store->base;
+}
+
+void store_kube_keep_to(struct store *base, const char *uid)
+{
+	struct kube_store *store = of(base);
+
+	free(store->only_uid);
+	store->only_uid = mem_copy_text(uid);
 }
 
 /* What is kept. */
@@ -65,6 +74,11 @@ static void keep(struct kube_store *store, struct store_record take_record)
 {
 	struct store_record *known = find(store, take_record.name);
 
+	if (store->only_uid && !text_equals(take_record.uid, store->only_uid)) {
+		forget(store, take_record.name);
+		store_record_done(&take_record);
+		return;
+	}
 	if (known && known->version >= take_record.version) {
 		store_record_done(&take_record);
 		return;
@@ -290,6 +304,7 @@ static void kube_free(struct store *base)
 		store_record_done(&store->records[i]);
 	free(store->records);
 	free(store->namespace_name);
+	free(store->only_uid);
 	free(store);
 }
 

@@ -21,6 +21,10 @@
 struct store *store_kube_new(struct loop *take_loop, struct kube_api *take_api,
 			     const char *namespace_name) MUST_USE;
 
+/* From here on the store knows the job of this uid alone: a later one of the same name counts as not
+ * found. */
+void store_kube_keep_to(struct store *store, const char *uid);
+
 /* A ConfigMap as a watch saw it. What is older than what the store knows changes nothing. */
 void store_kube_saw(struct store *store, const struct json *config_map);
 /* The ConfigMap of this job is gone, as a watch saw it: the next reader asks the server. */

@@ -116,7 +116,7 @@ msec loop_now(void)
 
 msec loop_monotonic_now(void)
 {
-	return clock_now(CLOCK_MONOTONIC);
+	return clock_now(CLOCK_BOOTTIME);
 }
 
 int loop_milliseconds_until(msec until)

@@ -25,7 +25,8 @@ void loop_stop(struct loop *loop);
 /* Runs what is ready now, one turn, and returns without waiting. */
 void loop_run_ready(struct loop *loop);
 
-/* Milliseconds of the wall clock, and of the clock that never jumps. */
+/* Milliseconds of the wall clock, and of a clock that never jumps and goes on while the machine
+ * sleeps. */
 msec loop_now(void);
 msec loop_monotonic_now(void);
 /* For poll(2), where there is no loop: from now to `until`, 0 when that has passed, -1 for

@@ -28,6 +28,8 @@ struct kube_api {
 	struct call_list calls; /* all but those that wait for a new credential */
 	struct call_list waiting;
 	struct kube_warnings warnings;
+	kube_permit_fn permit;
+	void *permit_data;
 };
 
 struct kube_call {
@@ -147,6 +149,12 @@ void kube_api_on_warning(struct kube_api *api, kube_warning_fn fn, void *data)
 {
 	api->warnings.fn = fn;
 	api->warnings.data = data;
+}
+
+void kube_api_set_permit(struct kube_api *api, kube_permit_fn fn, void *data)
+{
+	api->permit = fn;
+	api->permit_data = data;
 }
 
 /* The address of what a create makes, without the parameters of the create. */
@@ -429,10 +437,34 @@ static void begin_socket(struct kube_call *call)
 	call->websocket = websocket_new(call->api->loop, &request);
 }
 
+static bool is_permitted(const struct kube_call *call)
+{
+	const struct kube_api *api = call->api;
+	enum kube_verb verb = call->request.verb;
+
+	return !api->permit || verb == KUBE_GET || verb == KUBE_LIST || verb == KUBE_WATCH ||
+	       api->permit(&call->request, api->permit_data);
+}
+
+static void refuse(struct kube_call *call)
+{
+	struct text object CLEANUP(text_done) = {0};
+	struct err err = {0};
+
+	kube_request_add_object(&object, &call->request);
+	err_set(&err, ERR_REFUSED, "the Lease of the job is not held here, so %s is left as it is",
+		text_of(&object));
+	fail(call, &err);
+}
+
 static void begin_try(void *data)
 {
 	struct kube_call *call = data;
 
+	if (!is_permitted(call)) {
+		refuse(call);
+		return;
+	}
 	if (needs_refresh(call)) {
 		call->asked_in_time = true;
 		refresh(call, false);

@@ -13,6 +13,8 @@
 #include "kube/status.h"
 #include "kube/warnings.h"
 
+#include <stdbool.h>
+
 struct kube_api;
 struct kube_call; /* one call, with all its tries */
 
@@ -39,6 +41,12 @@ void kube_api_free(struct kube_api *api);
 const struct kube_login *kube_api_login(const struct kube_api *api);
 /* What is told of warnings, each once. */
 void kube_api_on_warning(struct kube_api *api, kube_warning_fn fn, void *data);
+
+/* Asked before each try of a call that may change something, also long after the call was made:
+ * false ends it with ERR_REFUSED, and nothing is sent. So whoever loses the right to act
+ * (core/lease.h) has nothing on its way that is begun later. NULL: all are made. */
+typedef bool (*kube_permit_fn)(const struct kube_request *request, void *data);
+void kube_api_set_permit(struct kube_api *api, kube_permit_fn fn, void *data);
 
 /* Begins a call. The request is needed only until this returns (its resource for as long as the
  * call); the body is kept as a reference. `done` is called from the loop, once. */

@@ -12,15 +12,17 @@ struct wait {
 
 struct waiting {
 	struct wait *wait;
+	struct kube_call *call; /* NULL: it has ended */
 	struct kube_answer *answer;
 };
 
 static void on_done(struct json *object, const struct kube_status *status, const struct err *err,
 		    void *data)
 {
-	const struct waiting *waiting = data;
+	struct waiting *waiting = data;
 
 	(void) status;
+	waiting->call = NULL;
 	*waiting->answer = (struct kube_answer){0};
 	if (err)
 		waiting->answer->err = *err;
@@ -30,6 +32,14 @@ static void on_done(struct json *object, const struct kube_status *status, const
 		loop_stop(waiting->wait->loop);
 }
 
+/* Somebody stopped the loop. */
+static void give_up(const struct waiting *waiting)
+{
+	kube_call_cancel(waiting->call);
+	*waiting->answer = (struct kube_answer){0};
+	err_set(&waiting->answer->err, ERR_UNREACHABLE, "a call to the cluster was given up");
+}
+
 void kube_wait_all(struct loop *loop, struct kube_api *api, const struct kube_request *requests,
 		   size_t count, struct kube_answer *answers)
 {
@@ -37,12 +47,15 @@ void kube_wait_all(struct loop *loop, struct kube_api *api, const struct kube_re
 	struct waiting *waiting CLEANUP(mem_free_any) = mem_new_array(count, sizeof(*waiting));
 
 	for (size_t i = 0; i < count; i++) {
-		waiting[i] = (struct waiting){&wait, &answers[i]};
+		waiting[i] = (struct waiting){.wait = &wait, .answer = &answers[i]};
 		/* It ends in on_done, and the last one stops the loop. */
-		kube_call_new(api, &requests[i], on_done, &waiting[i]);
+		waiting[i].call = kube_call_new(api, &requests[i], on_done, &waiting[i]);
 	}
 	if (count > 0)
 		loop_run(loop);
+	for (size_t i = 0; i < count; i++)
+		if (waiting[i].call)
+			give_up(&waiting[i]);
 }
 
 int kube_answers_error(const struct kube_answer *answers, size_t count, struct err *err)

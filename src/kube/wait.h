@@ -9,7 +9,8 @@
 
 /* Makes the call and runs the loop, which is the one that the API was made with and is not running,
  * until it has ended. *ret_object, which may be NULL, is the answer: the caller frees it. Errors as
- * kube/api.h. */
+ * kube/api.h; ERR_UNREACHABLE too when somebody stopped the loop before (a signal): then nobody
+ * knows what the server did. */
 int kube_wait(struct loop *loop, struct kube_api *api, const struct kube_request *request,
 	      struct json **ret_object, struct err *err) MUST_USE;
 
