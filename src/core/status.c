@@ -64,6 +64,12 @@ static bool roles_are_equal(const struct role_status *a, const struct role_statu
 	       text_equals(a->title, b->title);
 }
 
+static bool pods_are_equal(const struct replica_status *a, const struct replica_status *b)
+{
+	return text_equals(a->pod, b->pod) && text_equals(a->node, b->node) &&
+	       text_equals(a->ip, b->ip);
+}
+
 static bool replicas_are_equal(const struct replica_status *a, const struct replica_status *b)
 {
 	return a->index == b->index && a->attempt == b->attempt && a->restarts == b->restarts &&
@@ -72,8 +78,8 @@ static bool replicas_are_equal(const struct replica_status *a, const struct repl
 	       a->signal == b->signal && a->start_time == b->start_time &&
 	       a->end_time == b->end_time && text_equals(a->role, b->role) &&
 	       text_equals(a->address, b->address) && text_equals(a->reason, b->reason) &&
-	       text_equals(a->message, b->message) &&
-	       text_equals(a->log, b->log);
+	       text_equals(a->message, b->message) && text_equals(a->log, b->log) &&
+	       pods_are_equal(a, b);
 }
 
 static bool consequences_are_equal(const struct consequence *a, const struct consequence *b)

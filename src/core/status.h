@@ -63,6 +63,12 @@ struct replica_status {
 	msec start_time;
 	msec end_time;
 	const char *log; /* path of this attempt's log, or NULL */
+
+	/* Of a replica that is a Pod. They are never stored: whoever looks at the job lays them
+	 * over what is. */
+	const char *pod; /* its name; NULL: there is none */
+	const char *node; /* NULL: none yet */
+	const char *ip;
 };
 
 /* Counts of one role, as TFJob's replicaStatuses. */
