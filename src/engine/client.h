@@ -1,7 +1,7 @@
-/* What commands speak to: list, get, patch, delete, watch. Local now; cluster and master have the
- * same shape later.
+/* What commands speak to: list, get, patch, delete, watch; of this machine or of a cluster
+ * (engine/client_kube.h).
  *
- * A change is written to the store, and the job's supervisor is woken through its Unix socket;
+ * Here a change is written to the store, and the job's supervisor is woken through its Unix socket;
  * nobody polls. A job whose supervisor died without a word is settled when it is read: its
  * leftovers are ended, its status says what happened. */
 #pragma once
@@ -23,7 +23,8 @@ struct client_row {
 	char *uid;
 	char *state; /* newest condition: "Running", "Succeeded" …, "Pending" before the first */
 	char *roles; /* "worker=2 ps=1" */
-	char *where; /* "local" */
+	char *where; /* "local", "kubernetes/NAMESPACE": with a slash and the name, what names it */
+	char *namespace_name; /* on a cluster; NULL here */
 	char *message; /* one line: why it failed, what it waits for; "" */
 	int64_t version;
 	int running; /* replicas that run */
@@ -49,16 +50,18 @@ struct client_functions {
 	/* Asks for an orderly end (see JOB_ANNOTATION_STOP); 0 also when it has ended already. */
 	int (*stop)(struct client *client, const char *name, const char *reason, msec grace,
 		    struct err *err);
-	/* Ends it when it runs (with its own grace), and removes logs, record and claims. Returns
-	 * when that is done. */
+	/* Ends it when it runs (with its own grace), and removes logs, record and claims, on a
+	 * cluster all its objects. Returns when that is done. */
 	int (*remove)(struct client *client, const char *name, struct err *err);
-	/* Waits for the next change after `version` (0: any), and at most until the moment `until`
-	 * (MSEC_NEVER: no end). *ret_is_gone when the job no longer exists. Returns at once, with
-	 * the version as it was, when nobody looks after the job any more: it has ended, and
-	 * nothing will change it. ERR_UNREACHABLE only for clients of other machines. */
+	/* Waits for the next change after `version`, which an earlier call gave (0: any), and at
+	 * most until the moment `until` (MSEC_NEVER: no end). *ret_is_gone when the job no longer
+	 * exists. Returns at once, with the version as it was, when nobody looks after the job any
+	 * more: it has ended, and nothing will change it. ERR_UNREACHABLE only for clients of other
+	 * machines. */
 	int (*wait_for_change)(struct client *client, const char *name, int64_t version, msec until,
 			       int64_t *ret_version, bool *ret_is_gone, struct err *err);
-	/* Folder of the job's log files. Caller frees. */
+	/* Folder of the job's log files. Caller frees. ERR_NOT_FOUND too where another machine has
+	 * them. */
 	int (*log_folder)(struct client *client, const char *name, char **ret_folder,
 			  struct err *err);
 	void (*free)(struct client *client);

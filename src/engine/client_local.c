@@ -34,23 +34,6 @@ static struct client_local *of(struct client *client)
 
 /* Rows. */
 
-static void row_done(struct client_row *row)
-{
-	free(row->name);
-	free(row->uid);
-	free(row->state);
-	free(row->roles);
-	free(row->where);
-	free(row->message);
-}
-
-void client_rows_free(struct client_row *rows, size_t count)
-{
-	for (size_t i = 0; i < count; i++)
-		row_done(&rows[i]);
-	free(rows);
-}
-
 static void make_row(const struct store_record *record, const struct summary *summary,
 		     struct client_row *ret_row)
 {

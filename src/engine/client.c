@@ -1,0 +1,21 @@
+#include "engine/client.h"
+
+#include <stdlib.h>
+
+static void row_done(struct client_row *row)
+{
+	free(row->name);
+	free(row->uid);
+	free(row->state);
+	free(row->roles);
+	free(row->where);
+	free(row->namespace_name);
+	free(row->message);
+}
+
+void client_rows_free(struct client_row *rows, size_t count)
+{
+	for (size_t i = 0; i < count; i++)
+		row_done(&rows[i]);
+	free(rows);
+}

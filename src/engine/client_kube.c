@@ -1,0 +1,312 @@
+#include "engine/client_kube.h"
+
+#include "base/mem.h"
+#include "base/text.h"
+#include "engine/client_kube_list.h"
+#include "engine/job_view.h"
+#include "engine/record.h"
+#include "engine/settle.h"
+#include "engine/state_folder.h"
+#include "engine/store_kube.h"
+#include "kube/api.h"
+
+#include <stdlib.h>
+#include <unistd.h>
+
+struct client_kube {
+	struct client base;
+	struct client_kube_settings settings; /* its texts are owned */
+	struct loop *loop;
+	struct kube_api *api;
+	struct store *store; /* NULL before something is changed */
+	struct job_view **views; /* of jobs that were looked at */
+	size_t n_views, capacity;
+};
+
+static const struct client_functions kube_functions;
+
+static struct client_kube *of(struct client *client)
+{
+	return (struct client_kube *) client;
+}
+
+/* Connections. */
+
+static int connect(const struct client_kube *client, struct loop *loop, struct kube_api **ret_api,
+		   struct err *err)
+{
+	struct kube_login *login CLEANUP(kube_login_cleanup) = NULL;
+	int rc = client->settings.login(loop, &login, err, client->settings.login_data);
+
+	if (rc == 0)
+		rc = kube_api_new(loop, login, ret_api, err);
+	if (rc == 0)
+		login = NULL; /* it is the API's now */
+	return rc;
+}
+
+/* The store runs a loop of its own. */
+static int open_store(struct client_kube *client, struct err *err)
+{
+	struct loop *loop = NULL;
+	struct kube_api *api = NULL;
+	int rc = client->store ? 0 : loop_new(&loop, err);
+
+	if (rc < 0 || client->store)
+		return rc;
+	rc = connect(client, loop, &api, err);
+	if (rc < 0) {
+		loop_free(loop);
+		return rc;
+	}
+	client->store = store_kube_new(loop, api, client->settings.namespace_name);
+	return 0;
+}
+
+/* Views. */
+
+static void drop_view(struct client_kube *client, size_t index)
+{
+	job_view_free(client->views[index]);
+	client->views[index] = client->views[--client->n_views];
+}
+
+/* One of a job that is gone stays until somebody was told (wait_for_change). */
+static struct job_view *view_of(struct client_kube *client, const char *name)
+{
+	const struct job_view_settings settings = {
+		.loop = client->loop,
+		.api = client->api,
+		.namespace_name = client->settings.namespace_name,
+		.on_trouble = client->settings.on_trouble,
+		.data = client->settings.data,
+	};
+
+	for (size_t i = 0; i < client->n_views; i++)
+		if (text_equals(job_view_name(client->views[i]), name))
+			return client->views[i];
+	mem_grow(&client->views, &client->capacity, client->n_views, sizeof(struct job_view *));
+	client->views[client->n_views] = job_view_new(&settings, name);
+	return client->views[client->n_views++];
+}
+
+static void forget_view(struct client_kube *client, const char *name)
+{
+	for (size_t i = client->n_views; i-- > 0;)
+		if (text_equals(job_view_name(client->views[i]), name))
+			drop_view(client, i);
+}
+
+/* The job as it is, or was last. ERR_NOT_FOUND when it was not there at the first look. */
+static int look(struct client_kube *client, const char *name, struct job_view **ret_view,
+		struct err *err)
+{
+	struct job_view *view = view_of(client, name);
+	int rc = job_view_sync(view, err);
+
+	if (rc == 0 && !job_view_record(view))
+		rc = err_set(err, ERR_NOT_FOUND, "job '%s' not found", name);
+	if (rc < 0)
+		forget_view(client, name);
+	else
+		*ret_view = view;
+	return rc;
+}
+
+/* Looking. */
+
+static int kube_list(struct client *base, struct client_row **ret_rows, size_t *ret_count,
+		     struct err *err)
+{
+	struct client_kube *client = of(base);
+
+	return client_kube_list(client->loop, client->api, client->settings.namespace_name,
+				ret_rows, ret_count, err);
+}
+
+static int kube_get(struct client *base, const char *name, struct json **ret_job, struct err *err)
+{
+	struct job_view *view;
+	int rc = look(of(base), name, &view, err);
+
+	return rc < 0 ? rc : job_view_read(view, ret_job, err);
+}
+
+/* Whoever waits sees how the job ended, although its record goes right after that: a record that
+ * was not told of yet is told of before it is gone. */
+static int kube_wait_for_change(struct client *base, const char *name, int64_t version, msec until,
+				int64_t *ret_version, bool *ret_is_gone, struct err *err)
+{
+	struct client_kube *client = of(base);
+	struct job_view *view;
+	int rc = look(client, name, &view, err);
+
+	*ret_is_gone = rc == ERR_NOT_FOUND;
+	if (*ret_is_gone)
+		return 0;
+	if (rc == 0)
+		rc = job_view_wait(view, version, until, err);
+	if (rc < 0)
+		return rc;
+	*ret_is_gone = job_view_is_gone(view) && job_view_record_change(view) <= version;
+	*ret_version =
+		job_view_is_gone(view) ? job_view_record_change(view) : job_view_change(view);
+	if (*ret_is_gone)
+		forget_view(client, name);
+	return 0;
+}
+
+static int kube_log_folder(struct client *base, const char *name, char **ret_folder,
+			   struct err *err)
+{
+	struct client_kube *client = of(base);
+	struct job_view *view;
+	int rc = look(client, name, &view, err);
+
+	if (rc < 0)
+		return rc;
+	char *folder CLEANUP(mem_free_text) =
+		state_folder_job(client->settings.state_folder, job_view_record(view)->uid);
+	if (access(folder, F_OK) < 0)
+		return err_set(err, ERR_NOT_FOUND,
+			       "the logs of job '%s' are on the machine that watches it", name);
+	*ret_folder = TAKE(folder);
+	return 0;
+}
+
+/* Changing. */
+
+static int kube_patch(struct client *base, const char *name, const struct json *patch,
+		      struct err *err)
+{
+	struct client_kube *client = of(base);
+	int rc = open_store(client, err);
+
+	return rc < 0 ? rc : record_patch(client->store, name, patch, err);
+}
+
+static int kube_stop(struct client *base, const char *name, const char *reason, msec grace,
+		     struct err *err)
+{
+	struct client_kube *client = of(base);
+	struct job_view *view;
+	int rc = look(client, name, &view, err);
+
+	if (rc < 0 || record_is_finished(job_view_record(view)))
+		return rc;
+	rc = open_store(client, err);
+	return rc < 0 ? rc : record_ask_to_stop(client->store, name, reason, grace, err);
+}
+
+/* Removing. */
+
+/* This machine may have watched the job, and remember it or have its logs. */
+static int remove_here(const struct client_kube *client, const char *name, const char *uid,
+		       struct err *err)
+{
+	const char *folder = client->settings.state_folder;
+	struct store_record record CLEANUP(store_record_done) = {0};
+	struct store *store;
+	int rc = store_sqlite_open(folder, &store, err);
+
+	if (rc < 0)
+		return rc;
+	rc = store->functions->get(store, name, &record, err);
+	if (rc == 0 && text_equals(record.uid, uid))
+		rc = settle_remove_job(store, folder, name, uid, err);
+	else if (rc == 0 || rc == ERR_NOT_FOUND)
+		rc = state_folder_remove_job(folder, uid, err);
+	store->functions->free(store);
+	return rc;
+}
+
+/* The garbage collector ends what the ConfigMap owned, Pods with their own grace. */
+static int remove_objects(struct client_kube *client, struct job_view *view, struct err *err)
+{
+	const struct store_record *record = job_view_record(view);
+	int rc = open_store(client, err);
+
+	if (rc == 0)
+		rc = client->store->functions->remove(client->store, record->name, record->uid,
+						      err);
+	return rc == ERR_NOT_FOUND ? 0 : rc;
+}
+
+static int wait_until_empty(struct job_view *view, struct err *err)
+{
+	int rc = job_view_sync(view, err);
+
+	while (rc == 0 && job_view_pod_count(view) > 0)
+		rc = job_view_wait(view, job_view_change(view), MSEC_NEVER, err);
+	return rc;
+}
+
+static int kube_remove(struct client *base, const char *name, struct err *err)
+{
+	struct client_kube *client = of(base);
+	char *uid CLEANUP(mem_free_text) = NULL;
+	struct job_view *view;
+	int rc = look(client, name, &view, err);
+
+	if (rc < 0)
+		return rc;
+	uid = mem_copy_text(job_view_record(view)->uid);
+	rc = remove_objects(client, view, err);
+	if (rc == 0)
+		rc = wait_until_empty(view, err);
+	forget_view(client, name);
+	return rc < 0 ? rc : remove_here(client, name, uid, err);
+}
+
+/* Beginning and end. */
+
+static void kube_free(struct client *base)
+{
+	struct client_kube *client = of(base);
+
+	if (!client)
+		return;
+	while (client->n_views)
+		drop_view(client, client->n_views - 1);
+	free(client->views);
+	kube_api_free(client->api);
+	if (client->store)
+		client->store->functions->free(client->store);
+	if (client->loop)
+		loop_free(client->loop);
+	free((char *) client->settings.namespace_name);
+	free((char *) client->settings.state_folder);
+	free(client);
+}
+
+int client_kube_new(const struct client_kube_settings *settings, struct client **ret_client,
+		    struct err *err)
+{
+	struct client_kube *client = mem_new(sizeof(*client));
+
+	client->base.functions = &kube_functions;
+	client->settings = *settings;
+	client->settings.namespace_name = mem_copy_text(settings->namespace_name);
+	client->settings.state_folder = mem_copy_text(settings->state_folder);
+	int rc = loop_new(&client->loop, err);
+
+	if (rc == 0)
+		rc = connect(client, client->loop, &client->api, err);
+	if (rc < 0) {
+		kube_free(&client->base);
+		return rc;
+	}
+	*ret_client = &client->base;
+	return 0;
+}
+
+static const struct client_functions kube_functions = {
+	.list = kube_list,
+	.get = kube_get,
+	.patch = kube_patch,
+	.stop = kube_stop,
+	.remove = kube_remove,
+	.wait_for_change = kube_wait_for_change,
+	.log_folder = kube_log_folder,
+	.free = kube_free,
+};

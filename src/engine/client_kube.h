@@ -1,0 +1,32 @@
+/* The jobs of one namespace of a cluster, or of all: a client (engine/client.h) on their
+ * ConfigMaps.
+ *
+ * A change is written there; whoever watches the job is woken by its own watch. Changes are waited
+ * for by watches, which stay open from one wait to the next. What a status says of replicas is
+ * laid over with what their Pods say now, since nobody may be there to write it. */
+#pragma once
+
+#include "base/err.h"
+#include "base/own.h"
+#include "engine/client.h"
+#include "io/loop.h"
+#include "kube/login.h"
+
+/* Makes a new login; called for each connection of its own, with the loop that it is used in. */
+typedef int (*client_kube_login_fn)(struct loop *loop, struct kube_login **ret_login,
+				    struct err *err, void *data);
+
+/* The texts are copied. */
+struct client_kube_settings {
+	client_kube_login_fn login;
+	void *login_data;
+	const char *namespace_name; /* KUBE_ALL_NAMESPACES: only to be listed */
+	const char *state_folder; /* where this machine remembers jobs and has their logs */
+	/* The cluster does not answer for now, and is asked again and again. May be NULL. */
+	void (*on_trouble)(const char *sentence, void *data);
+	void *data;
+};
+
+/* Errors of the login; nothing is asked yet. */
+int client_kube_new(const struct client_kube_settings *settings, struct client **ret_client,
+		    struct err *err) MUST_USE;

@@ -1,0 +1,104 @@
+#include "engine/job_view_pods.h"
+
+#include "base/mem.h"
+#include "base/text.h"
+#include "kube/pod_observed.h"
+
+#include <stdlib.h>
+
+struct job_view_pod {
+	struct arena *arena; /* of all texts */
+	const char *name;
+	const char *node; /* NULL: none yet */
+	const char *ip;
+	struct observed_replica seen;
+};
+
+static const char *copy_at(struct arena *arena, const struct json *object, const char *key)
+{
+	return arena_copy_text(arena, json_as_string(json_get(object, key), NULL));
+}
+
+struct job_view_pod *job_view_pod_read(const struct json *object, const struct job *job)
+{
+	struct arena *arena = arena_new();
+	struct observed_replica seen;
+
+	if (!pod_observed_read(object, job, arena, &seen)) {
+		arena_free(arena);
+		return NULL;
+	}
+	struct job_view_pod *pod = mem_new(sizeof(*pod));
+
+	*pod = (struct job_view_pod){
+		.arena = arena,
+		.name = copy_at(arena, json_get(object, "metadata"), "name"),
+		.node = copy_at(arena, json_get(object, "spec"), "nodeName"),
+		.ip = copy_at(arena, json_get(object, "status"), "podIP"),
+		.seen = seen,
+	};
+	return pod;
+}
+
+void job_view_pod_free(struct job_view_pod *pod)
+{
+	if (pod)
+		arena_free(pod->arena);
+	free(pod);
+}
+
+static enum replica_state state_of(const struct observed_replica *seen)
+{
+	bool was_asked = observed_was_asked_to_end(seen);
+
+	switch (seen->phase) {
+	case OBSERVED_STARTING:
+		return was_asked ? REPLICA_STOPPING : REPLICA_STARTING;
+	case OBSERVED_RUNNING:
+		return was_asked ? REPLICA_STOPPING : REPLICA_RUNNING;
+	case OBSERVED_SUCCEEDED:
+		return was_asked ? REPLICA_STOPPED : REPLICA_SUCCEEDED;
+	case OBSERVED_FAILED:
+	case OBSERVED_PHASE_COUNT:
+		break;
+	}
+	return was_asked ? REPLICA_STOPPED : REPLICA_FAILED;
+}
+
+static bool has_ended(const struct replica_status *replica)
+{
+	return replica->state == REPLICA_SUCCEEDED || replica->state == REPLICA_FAILED ||
+	       replica->state == REPLICA_STOPPED;
+}
+
+static void lay_over(const struct job_view_pod *pod, struct replica_status *replica)
+{
+	const struct observed_replica *seen = &pod->seen;
+
+	replica->pod = pod->name;
+	replica->node = pod->node;
+	replica->ip = pod->ip;
+	replica->message = seen->message;
+	if (seen->reason)
+		replica->reason = seen->reason;
+	if (has_ended(replica))
+		return; /* what was made of it is known already */
+	replica->state = state_of(seen);
+	replica->exit_code = seen->exit_code;
+	replica->signal = seen->signal;
+	replica->start_time = seen->started_at;
+	replica->end_time = seen->ended_at;
+}
+
+void job_view_pod_lay_over(const struct job_view_pod *pod, struct status *status)
+{
+	const struct observed_replica *seen = &pod->seen;
+
+	for (size_t i = 0; i < status->n_replicas; i++) {
+		struct replica_status *replica = &status->replicas[i];
+
+		if (replica->index == seen->index && replica->attempt == seen->attempt &&
+		    text_equals(replica->role, seen->role))
+			lay_over(pod, replica);
+	}
+}
