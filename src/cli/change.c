@@ -19,36 +19,29 @@ static int check_goes_on(const struct json *job, const char *name, struct err *e
 	return 0;
 }
 
-int change_job(struct client *client, const char *argument, const struct json *patch,
-	       struct err *err)
+int change_job(const struct found_job *found, const struct json *patch, struct err *err)
 {
+	struct client *client = found->client;
 	struct json *job CLEANUP(json_cleanup) = NULL;
-	const char *name;
 
-	if (lookup_name(argument, &name, err))
+	if (client->functions->get(client, found->name, &job, err) ||
+	    check_goes_on(job, found->name, err))
 		return err->code;
-	if (client->functions->get(client, name, &job, err))
-		return lookup_hint(client, name, err);
-	if (check_goes_on(job, name, err))
-		return err->code;
-	return client->functions->patch(client, name, patch, err);
+	return client->functions->patch(client, found->name, patch, err);
 }
 
 int change_suspended(const struct options *options, bool is_suspended)
 {
 	struct err err = {0};
-	struct client *client CLEANUP(lookup_close) = NULL;
+	struct lookup *lookup CLEANUP(lookup_cleanup) = lookup_new(options);
+	struct found_jobs jobs CLEANUP(found_jobs_done) = {0};
 	struct json *patch CLEANUP(json_cleanup) = json_new_object();
-	size_t count;
-	const char *const *names = options_arguments(options, &count);
-	int exit_code = EXIT_DONE;
+	int exit_code = lookup_jobs(lookup, &jobs);
 
 	json_set_bool(json_object_at(json_object_at(patch, "spec"), "runPolicy"), "suspend",
 		      is_suspended);
-	if (lookup_open(options, &client, &err))
-		return output_fail(&err);
-	for (size_t i = 0; i < count; i++)
-		if (change_job(client, names[i], patch, &err))
+	for (size_t i = 0; i < jobs.count; i++)
+		if (change_job(&jobs.list[i], patch, &err))
 			exit_code = output_fail(&err);
 	return exit_code;
 }

@@ -4,13 +4,11 @@
 #include "base/err.h"
 #include "base/json.h"
 #include "base/own.h"
+#include "cli/lookup.h"
 #include "cli/options.h"
-#include "engine/client.h"
 
-/* Applies a merge patch (RFC 7396) to a job. ERR_NOT_FOUND with a hint; ERR_REFUSED when the job
- * has ended. */
-int change_job(struct client *client, const char *argument, const struct json *patch,
-	       struct err *err) MUST_USE;
+/* Applies a merge patch (RFC 7396) to a job. ERR_REFUSED when the job has ended. */
+int change_job(const struct found_job *found, const struct json *patch, struct err *err) MUST_USE;
 
 /* Sets or clears spec.runPolicy.suspend of all jobs that a call names; gives its exit code. */
 int change_suspended(const struct options *options, bool is_suspended);

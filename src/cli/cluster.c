@@ -1,5 +1,6 @@
 #include "cli/cluster.h"
 
+#include "cli/command.h"
 #include "cli/output.h"
 #include "kube/credential.h"
 
@@ -24,6 +25,15 @@ int cluster_log_in(struct loop *loop, struct kube_login **ret_login, struct err 
 	if (rc == 0)
 		config = NULL; /* it is the login's now */
 	return rc;
+}
+
+int cluster_fail(const struct err *err)
+{
+	output_say("%s", err->text);
+	if (err->code == ERR_INVALID)
+		return EXIT_WRONG_USE;
+	return err->code == ERR_UNREACHABLE || err->code == ERR_REFUSED ? EXIT_NOT_REACHED
+									: EXIT_OWN_FAULT;
 }
 
 void cluster_warn(const struct kube_config *config)

@@ -19,6 +19,14 @@
 		.one_line = "the cluster: this kubeconfig"                                         \
 	}
 
+/* The rows of a command that works on jobs: the namespace too. */
+#define CLUSTER_JOB_ROWS                                                                           \
+	CLUSTER_ROWS,                                                                              \
+	{                                                                                          \
+		.name = "namespace", .letter = 'n', .kind = OPTION_TEXT,                           \
+		.value_name = "NAMESPACE", .one_line = "the cluster: this namespace"               \
+	}
+
 /* The cluster, user and namespace of the options and of this process's environment; the command
  * has the rows above, and --namespace. The errors of kube_config_read. */
 int cluster_read_config(const struct options *options, struct kube_config **ret_config,
@@ -28,6 +36,11 @@ int cluster_read_config(const struct options *options, struct kube_config **ret_
  * each time: what they name may be renewed. A supervision_kube_login_fn. */
 int cluster_log_in(struct loop *loop, struct kube_login **ret_login, struct err *err,
 		   void *data) MUST_USE;
+
+/* Tells an error of run, attach or wait, which end with a job's own code: nothing was done. Gives 2
+ * where a file or a flag is to be mended, 3 where the cluster does not answer or lets nobody in,
+ * else 125. */
+int cluster_fail(const struct err *err);
 
 /* Says aloud what is not safe about this cluster's settings. */
 void cluster_warn(const struct kube_config *config);

@@ -1,5 +1,6 @@
 /* muster logs: the kept output of a job's replicas, and what they go on printing. */
 #include "base/mem.h"
+#include "cli/cluster.h"
 #include "cli/command.h"
 #include "cli/lookup.h"
 #include "cli/options.h"
@@ -26,6 +27,7 @@
 
 struct logs {
 	const struct options *options;
+	struct lookup *lookup;
 	const char *name;
 	struct client *client;
 	struct job *job;
@@ -56,7 +58,7 @@ static void logs_done(struct logs *logs)
 	loop_free(logs->loop);
 	mem_free_text(&logs->folder);
 	job_free(logs->job);
-	lookup_close(&logs->client);
+	lookup_free(logs->lookup);
 }
 
 /* What is asked for. */
@@ -109,7 +111,7 @@ static int read_job(struct logs *logs, struct err *err)
 	int rc = logs->client->functions->get(logs->client, logs->name, &object, err);
 
 	if (rc)
-		return lookup_hint(logs->client, logs->name, err);
+		return rc;
 	rc = status_read(json_get(object, "status"), arena, &status, err);
 	if (rc)
 		return rc;
@@ -373,14 +375,25 @@ static int exit_code_of(const struct logs *logs)
 	return EXIT_DONE;
 }
 
+static int find_job(struct logs *logs, const char *argument, struct err *err)
+{
+	struct found_job found;
+
+	logs->lookup = lookup_new(logs->options);
+	if (lookup_job(logs->lookup, argument, &found, err))
+		return err->code;
+	logs->name = found.name;
+	logs->client = found.client;
+	return read_job(logs, err);
+}
+
 static int logs_run(const struct options *options)
 {
 	struct logs logs CLEANUP(logs_done) = {.options = options};
 	struct err err = {0};
 	const char *argument = options_arguments(options, &(size_t){0})[0];
 
-	if (read_selection(&logs, &err) || lookup_name(argument, &logs.name, &err) ||
-	    lookup_open(options, &logs.client, &err) || read_job(&logs, &err) ||
+	if (read_selection(&logs, &err) || find_job(&logs, argument, &err) ||
 	    check_selection(&logs, &err) || show(&logs, &err))
 		return output_fail(&err);
 	return exit_code_of(&logs);
@@ -438,6 +451,7 @@ static const struct option_row rows_of_logs[] = {
 	 .otherwise = "auto",
 	 .has_variable = true,
 	 .one_line = "colour names; auto: on a terminal, unless NO_COLOR is set"},
+	CLUSTER_JOB_ROWS,
 	{0},
 };
 

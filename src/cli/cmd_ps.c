@@ -1,4 +1,6 @@
-/* muster ps: the jobs of this user on this machine. */
+/* muster ps: the jobs of this user on this machine, and those on a cluster. */
+#include "base/mem.h"
+#include "cli/cluster.h"
 #include "cli/command.h"
 #include "cli/lookup.h"
 #include "cli/options.h"
@@ -7,6 +9,7 @@
 #include "io/loop.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 struct rows {
 	struct client_row *list;
@@ -23,54 +26,138 @@ static bool is_shown(const struct options *options, const struct client_row *row
 	return option_flag(options, "all") || !row->is_finished;
 }
 
-static void add_exit_code(struct table *table, const struct client_row *row)
+/* The table. Each column is a heading and what stands in it. */
+
+enum detail {
+	DETAIL_ALWAYS,
+	DETAIL_NAMESPACES, /* where all of them are listed */
+	DETAIL_WIDE,
+};
+
+typedef void (*add_cell_fn)(struct table *table, const struct client_row *row, msec now);
+
+static void add_namespace(struct table *table, const struct client_row *row, msec now)
 {
+	(void) now;
+	table_add(table, row->namespace_name);
+}
+
+static void add_name(struct table *table, const struct client_row *row, msec now)
+{
+	(void) now;
+	table_add(table, row->name);
+}
+
+static void add_state(struct table *table, const struct client_row *row, msec now)
+{
+	(void) now;
+	table_add(table, row->state);
+}
+
+static void add_roles(struct table *table, const struct client_row *row, msec now)
+{
+	(void) now;
+	table_add(table, row->roles);
+}
+
+static void add_running(struct table *table, const struct client_row *row, msec now)
+{
+	(void) now;
+	table_addf(table, "%d/%d", row->running, row->wanted);
+}
+
+static void add_restarts(struct table *table, const struct client_row *row, msec now)
+{
+	(void) now;
+	table_addf(table, "%d", row->restarts);
+}
+
+static void add_age(struct table *table, const struct client_row *row, msec now)
+{
+	struct text age CLEANUP(text_done) = {0};
+
+	text_add_duration(&age, now > row->created ? now - row->created : 0);
+	table_add(table, text_of(&age));
+}
+
+static void add_where(struct table *table, const struct client_row *row, msec now)
+{
+	(void) now;
+	table_add(table, row->where);
+}
+
+static void add_exit_code(struct table *table, const struct client_row *row, msec now)
+{
+	(void) now;
 	if (row->exit_code >= 0)
 		table_addf(table, "%d", row->exit_code);
 	else
 		table_add(table, NULL);
 }
 
-static void add_start_time(struct table *table, const struct client_row *row)
+static void add_start_time(struct table *table, const struct client_row *row, msec now)
 {
 	struct text time CLEANUP(text_done) = {0};
 
+	(void) now;
 	if (row->start_time != MSEC_UNSET)
 		text_add_time(&time, row->start_time);
 	table_add(table, text_of(&time));
 }
 
-static void add_row(struct table *table, const struct client_row *row, bool is_wide, msec now)
+static void add_message(struct table *table, const struct client_row *row, msec now)
 {
-	struct text age CLEANUP(text_done) = {0};
-
-	text_add_duration(&age, now > row->created ? now - row->created : 0);
-	table_add(table, row->name);
-	table_add(table, row->state);
-	table_add(table, row->roles);
-	table_addf(table, "%d/%d", row->running, row->wanted);
-	table_addf(table, "%d", row->restarts);
-	table_add(table, text_of(&age));
-	if (!is_wide)
-		return;
-	add_exit_code(table, row);
-	add_start_time(table, row);
+	(void) now;
 	table_add(table, row->message);
 }
 
-static void print_table(const struct options *options, const struct rows *rows, bool is_wide)
+static const struct column {
+	const char *heading;
+	add_cell_fn add;
+	enum detail detail;
+} all_columns[] = {
+	{"NAMESPACE", add_namespace, DETAIL_NAMESPACES},
+	{"NAME", add_name, DETAIL_ALWAYS},
+	{"STATE", add_state, DETAIL_ALWAYS},
+	{"ROLES", add_roles, DETAIL_ALWAYS},
+	{"RUNNING", add_running, DETAIL_ALWAYS},
+	{"RESTARTS", add_restarts, DETAIL_ALWAYS},
+	{"AGE", add_age, DETAIL_ALWAYS},
+	{"WHERE", add_where, DETAIL_WIDE},
+	{"EXIT", add_exit_code, DETAIL_WIDE},
+	{"STARTED", add_start_time, DETAIL_WIDE},
+	{"MESSAGE", add_message, DETAIL_WIDE},
+};
+
+/* The columns that this call shows; gives their number. */
+static size_t choose_columns(const struct options *options, const struct column **chosen)
 {
-	static const char *const headings[] = {"NAME", "STATE", "ROLES",   "RUNNING", "RESTARTS",
-					       "AGE",  "EXIT",  "STARTED", "MESSAGE"};
-	struct table table CLEANUP(table_done) = {.n_columns = is_wide ? 9 : 6};
+	bool is_wide = text_equals(option_text(options, "output"), "wide");
+	size_t count = 0;
+
+	for (size_t i = 0; i < ARRAY_LEN(all_columns); i++) {
+		enum detail detail = all_columns[i].detail;
+
+		if (detail == DETAIL_ALWAYS || (detail == DETAIL_WIDE && is_wide) ||
+		    (detail == DETAIL_NAMESPACES && option_flag(options, "all-namespaces")))
+			chosen[count++] = &all_columns[i];
+	}
+	return count;
+}
+
+static void print_table(const struct options *options, const struct rows *rows)
+{
+	const struct column *columns[ARRAY_LEN(all_columns)];
+	size_t n_columns = choose_columns(options, columns);
+	struct table table CLEANUP(table_done) = {.n_columns = n_columns};
 	struct text text CLEANUP(text_done) = {0};
 	msec now = loop_now();
 
-	if (!option_flag(options, "no-headers"))
-		table_add_row(&table, headings);
+	for (size_t i = 0; i < n_columns && !option_flag(options, "no-headers"); i++)
+		table_add(&table, columns[i]->heading);
 	for (size_t i = 0; i < rows->count; i++)
-		if (is_shown(options, &rows->list[i]))
-			add_row(&table, &rows->list[i], is_wide, now);
+		for (size_t k = 0; k < n_columns && is_shown(options, &rows->list[i]); k++)
+			columns[k]->add(&table, &rows->list[i], now);
 	table_write(&table, &text);
 	output_add(&text);
 }
@@ -86,8 +173,18 @@ static void print_names(const struct options *options, const struct rows *rows)
 	output_add(&text);
 }
 
+static int read_object(struct lookup *lookup, const struct client_row *row, struct json **ret_job,
+		       struct err *err)
+{
+	struct client *client;
+	int rc = row->namespace_name ? lookup_on_cluster(lookup, row->namespace_name, &client, err)
+				     : lookup_here(lookup, &client, err);
+
+	return rc < 0 ? rc : client->functions->get(client, row->name, ret_job, err);
+}
+
 /* A TFJobList, as the API server gives one. A job deleted since the list was read is left out. */
-static int print_objects(const struct options *options, struct client *client,
+static int print_objects(const struct options *options, struct lookup *lookup,
 			 const struct rows *rows, const char *format, struct err *err)
 {
 	struct json *list CLEANUP(json_cleanup) = json_new_object();
@@ -102,7 +199,7 @@ static int print_objects(const struct options *options, struct client *client,
 
 		if (!is_shown(options, &rows->list[i]))
 			continue;
-		int rc = client->functions->get(client, rows->list[i].name, &job, err);
+		int rc = read_object(lookup, &rows->list[i], &job, err);
 		if (rc == ERR_NOT_FOUND)
 			continue;
 		if (rc)
@@ -113,21 +210,71 @@ static int print_objects(const struct options *options, struct client *client,
 	return 0;
 }
 
+/* Where to look: what --on says; where it says nothing, the cluster if one is chosen, else here. */
+static bool is_asked_for(const struct options *options, const char *place)
+{
+	const char *on = option_text(options, "on");
+
+	if (!on)
+		on = lookup_means_cluster(options) || option_flag(options, "all-namespaces")
+			     ? "kubernetes"
+			     : "local";
+	return text_equals(on, place) || text_equals(on, "all");
+}
+
+static void append(struct rows *rows, struct client_row *take_list, size_t count)
+{
+	rows->list = mem_resize(rows->list, rows->count + count + 1, sizeof(*rows->list));
+	if (count)
+		memcpy(rows->list + rows->count, take_list, count * sizeof(*take_list));
+	rows->count += count;
+	free(take_list);
+}
+
+static int add_rows(struct client *client, struct rows *rows, struct err *err)
+{
+	struct client_row *list = NULL;
+	size_t count = 0;
+	int rc = client->functions->list(client, &list, &count, err);
+
+	if (rc == 0)
+		append(rows, list, count);
+	return rc;
+}
+
+/* The cluster's client comes first, because another program may go on from there. */
+static int list_all(const struct options *options, struct lookup *lookup, struct rows *rows,
+		    struct err *err)
+{
+	const char *namespace_name = option_flag(options, "all-namespaces") ? "" : NULL;
+	struct client *here = NULL, *cluster = NULL;
+	int rc = 0;
+
+	if (is_asked_for(options, "kubernetes"))
+		rc = lookup_on_cluster(lookup, namespace_name, &cluster, err);
+	if (rc == 0 && is_asked_for(options, "local"))
+		rc = lookup_here(lookup, &here, err);
+	if (rc == 0 && here)
+		rc = add_rows(here, rows, err);
+	if (rc == 0 && cluster)
+		rc = add_rows(cluster, rows, err);
+	return rc;
+}
+
 static int ps_run(const struct options *options)
 {
 	struct err err = {0};
 	struct rows rows CLEANUP(rows_done) = {0};
-	struct client *client CLEANUP(lookup_close) = NULL;
+	struct lookup *lookup CLEANUP(lookup_cleanup) = lookup_new(options);
 	const char *format = option_text(options, "output");
 
-	if (lookup_open(options, &client, &err) ||
-	    client->functions->list(client, &rows.list, &rows.count, &err))
+	if (list_all(options, lookup, &rows, &err))
 		return output_fail(&err);
 	if (text_equals(format, "name"))
 		print_names(options, &rows);
 	else if (!format || text_equals(format, "wide"))
-		print_table(options, &rows, format != NULL);
-	else if (print_objects(options, client, &rows, format, &err))
+		print_table(options, &rows);
+	else if (print_objects(options, lookup, &rows, format, &err))
 		return output_fail(&err);
 	return EXIT_DONE;
 }
@@ -143,6 +290,16 @@ static const struct option_row rows_of_ps[] = {
 	 .words = "json|yaml|wide|name",
 	 .one_line = "a TFJobList, more columns, or names only"},
 	{.name = "no-headers", .kind = OPTION_FLAG, .one_line = "leave the headings out"},
+	{.name = "on",
+	 .kind = OPTION_WORD,
+	 .words = "local|kubernetes|all",
+	 .one_line = "where: this machine (default), the cluster (default when a cluster or a "
+		     "namespace is named), both"},
+	{.name = "all-namespaces",
+	 .letter = 'A',
+	 .kind = OPTION_FLAG,
+	 .one_line = "the cluster: the jobs of all namespaces"},
+	CLUSTER_JOB_ROWS,
 	{0},
 };
 
@@ -150,8 +307,10 @@ const struct command command_ps = {
 	.name = "ps",
 	.group = "Look",
 	.arguments = "[OPTIONS]",
-	.one_line = "list the jobs of this machine",
+	.one_line = "list jobs: of this machine, or of a cluster",
 	.examples = "  muster ps -a\n"
+		    "  muster ps --on kubernetes\n"
+		    "  muster ps -A -o wide\n"
 		    "  muster ps -a -o json | jq -r '.items[].metadata.name'\n",
 	.options = rows_of_ps,
 	.run = ps_run,

@@ -1,6 +1,7 @@
 /* muster scale: changes how many replicas of a role a job has. */
 #include "base/mem.h"
 #include "cli/change.h"
+#include "cli/cluster.h"
 #include "cli/command.h"
 #include "cli/lookup.h"
 #include "cli/options.h"
@@ -31,56 +32,58 @@ static int add_count(const struct job *job, const char *argument, struct json *s
 	return 0;
 }
 
-static int read_job(struct client *client, const char *argument, struct job **ret_job,
-		    struct err *err)
+static int read_job(const struct found_job *found, struct job **ret_job, struct err *err)
 {
 	struct json *object CLEANUP(json_cleanup) = NULL;
 	struct faults faults CLEANUP(faults_done) = {0};
-	const char *name;
 
-	if (lookup_name(argument, &name, err))
+	if (found->client->functions->get(found->client, found->name, &object, err))
 		return err->code;
-	if (client->functions->get(client, name, &object, err))
-		return lookup_hint(client, name, err);
 	if (job_read(object, NULL, JOB_LENIENT, &faults, ret_job) < 0)
 		return err_set(err, ERR_IO, "the job cannot be read: %s: %s", faults.list[0].path,
 			       faults.list[0].sentence);
 	return 0;
 }
 
-static int scale(struct client *client, const char *const *arguments, size_t count, struct err *err)
+static int scale(const struct found_job *found, const char *const *counts, size_t n_counts,
+		 struct err *err)
 {
 	struct job *job CLEANUP(job_cleanup) = NULL;
 	struct json *patch CLEANUP(json_cleanup) = json_new_object();
 	struct json *specs = json_object_at(json_object_at(patch, "spec"), "tfReplicaSpecs");
 
-	if (read_job(client, arguments[0], &job, err))
+	if (read_job(found, &job, err))
 		return err->code;
 	assert(job);
-	for (size_t i = 1; i < count; i++)
-		if (add_count(job, arguments[i], specs, err))
+	for (size_t i = 0; i < n_counts; i++)
+		if (add_count(job, counts[i], specs, err))
 			return err->code;
-	return change_job(client, arguments[0], patch, err);
+	return change_job(found, patch, err);
 }
 
 static int scale_run(const struct options *options)
 {
 	struct err err = {0};
-	struct client *client CLEANUP(lookup_close) = NULL;
+	struct lookup *lookup CLEANUP(lookup_cleanup) = lookup_new(options);
+	struct found_job found;
 	size_t count;
 	const char *const *arguments = options_arguments(options, &count);
 
-	if (lookup_open(options, &client, &err) || scale(client, arguments, count, &err))
+	if (lookup_job(lookup, arguments[0], &found, &err) ||
+	    scale(&found, arguments + 1, count - 1, &err))
 		return output_fail(&err);
 	return EXIT_DONE;
 }
 
+static const struct option_row rows_of_scale[] = {CLUSTER_JOB_ROWS, {0}};
+
 const struct command command_scale = {
 	.name = "scale",
 	.group = "Act",
-	.arguments = "JOB ROLE=N...",
+	.arguments = "[OPTIONS] JOB ROLE=N...",
 	.one_line = "change how many replicas of a role a job has",
 	.examples = "  muster scale digits-x7k2p worker=3\n",
+	.options = rows_of_scale,
 	.least_arguments = 2,
 	.most_arguments = COMMAND_ANY_NUMBER,
 	.run = scale_run,

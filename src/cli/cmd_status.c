@@ -1,5 +1,6 @@
 /* muster status: everything that is known of one job. */
 #include "base/mem.h"
+#include "cli/cluster.h"
 #include "cli/command.h"
 #include "cli/lookup.h"
 #include "cli/options.h"
@@ -224,8 +225,11 @@ static int describe_shortly(const struct json *object, const struct status *stat
 
 /* How `status` shows a job, once or at each change. */
 struct display {
+	const char *where; /* "local", "kubernetes/NAMESPACE" */
 	const char *format; /* of -o; NULL: none */
 	struct text last; /* what was shown before */
+	watch_fn show;
+	bool has_ended;
 	struct err err;
 };
 
@@ -292,11 +296,11 @@ static bool show_object_once(const struct json *object, const struct status *sta
 
 static bool show_name(const struct json *object, const struct status *status, void *data)
 {
+	const struct display *display = data;
 	struct text text CLEANUP(text_done) = {0};
 
 	(void) status;
-	(void) data;
-	text_addf(&text, "local/%s\n",
+	text_addf(&text, "%s/%s\n", display->where,
 		  json_as_string(json_get_path(object, "metadata", "name", NULL), ""));
 	output_add(&text);
 	return true;
@@ -313,26 +317,34 @@ static watch_fn choose_display(const char *format, bool is_watched)
 	return isatty(STDOUT_FILENO) ? show_screen : show_line;
 }
 
+static bool show_change(const struct json *object, const struct status *status, void *data)
+{
+	struct display *display = data;
+
+	display->has_ended = status_is_finished(status);
+	return display->show(object, status, data);
+}
+
 static int status_run(const struct options *options)
 {
 	struct err err = {0};
-	struct client *client CLEANUP(lookup_close) = NULL;
+	struct lookup *lookup CLEANUP(lookup_cleanup) = lookup_new(options);
+	struct found_job job = {0};
 	struct display display CLEANUP(display_done) = {.format = option_text(options, "output")};
-	watch_fn show = choose_display(display.format, option_flag(options, "watch"));
 	size_t n_arguments;
-	const char *name = options_arguments(options, &n_arguments)[0];
+	const char *argument = options_arguments(options, &n_arguments)[0];
 	enum watch_end end;
 
-	if (lookup_name(name, &name, &err) || lookup_open(options, &client, &err))
+	if (lookup_job(lookup, argument, &job, &err))
 		return output_fail(&err);
-	if (watch_job(client, name, MSEC_NEVER, show, &display, &end, &err)) {
-		lookup_hint(client, name, &err);
+	display.where = job.where;
+	display.show = choose_display(display.format, option_flag(options, "watch"));
+	if (watch_job(job.client, job.name, MSEC_NEVER, show_change, &display, &end, &err))
 		return output_fail(&err);
-	}
 	if (display.err.code)
 		return output_fail(&display.err);
-	if (end == WATCH_GONE)
-		output_say("job '%s' was deleted", name);
+	if (end == WATCH_GONE && !display.has_ended)
+		output_say("job '%s' was deleted", job.name);
 	return EXIT_DONE;
 }
 
@@ -346,6 +358,7 @@ static const struct option_row rows_of_status[] = {
 	 .kind = OPTION_WORD,
 	 .words = "json|yaml|wide|name",
 	 .one_line = "the TFJob with its status, more columns, or the name only"},
+	CLUSTER_JOB_ROWS,
 	{0},
 };
 

@@ -1,4 +1,5 @@
 /* muster stop: asks jobs for an orderly end, and waits until nothing of them is left. */
+#include "cli/cluster.h"
 #include "cli/command.h"
 #include "cli/lookup.h"
 #include "cli/options.h"
@@ -37,47 +38,38 @@ static bool show_progress(const struct json *job, const struct status *status, v
 	return false;
 }
 
-static int begin_stop(const struct options *options, struct client *client, const char *argument,
-		      struct err *err)
+static int begin_stop(const struct options *options, const struct found_job *job, struct err *err)
 {
-	const char *name;
-
-	if (lookup_name(argument, &name, err))
-		return err->code;
-	if (client->functions->stop(client, name, stop_reason_words[STOP_REQUESTED],
-				    option_duration(options, "grace", -1), err))
-		return lookup_hint(client, name, err);
-	return 0;
+	return job->client->functions->stop(job->client, job->name,
+					    stop_reason_words[STOP_REQUESTED],
+					    option_duration(options, "grace", -1), err);
 }
 
-static int wait_for_end(struct client *client, const char *argument, struct err *err)
+/* A job on a cluster is there no more when it has ended. */
+static int wait_for_end(const struct found_job *job, struct err *err)
 {
-	struct progress progress = {.is_terminal = isatty(STDERR_FILENO)};
+	struct progress progress = {.name = job->name, .is_terminal = isatty(STDERR_FILENO)};
 	enum watch_end end;
+	int rc = watch_job(job->client, job->name, MSEC_NEVER, show_progress, &progress, &end, err);
 
-	if (lookup_name(argument, &progress.name, err))
-		return err->code;
-	return watch_job(client, progress.name, MSEC_NEVER, show_progress, &progress, &end, err);
+	return rc == ERR_NOT_FOUND ? 0 : rc;
 }
 
 /* Every job is asked before the first is waited for, so that they end side by side. */
 static int stop_run(const struct options *options)
 {
 	struct err err = {0};
-	struct client *client CLEANUP(lookup_close) = NULL;
-	size_t count;
-	const char *const *names = options_arguments(options, &count);
-	int exit_code = EXIT_DONE;
+	struct lookup *lookup CLEANUP(lookup_cleanup) = lookup_new(options);
+	struct found_jobs jobs CLEANUP(found_jobs_done) = {0};
+	int exit_code = lookup_jobs(lookup, &jobs);
 
-	if (lookup_open(options, &client, &err))
-		return output_fail(&err);
-	for (size_t i = 0; i < count; i++)
-		if (begin_stop(options, client, names[i], &err))
+	for (size_t i = 0; i < jobs.count; i++)
+		if (begin_stop(options, &jobs.list[i], &err))
 			exit_code = output_fail(&err);
 	if (exit_code || !option_flag(options, "wait"))
 		return exit_code;
-	for (size_t i = 0; i < count; i++)
-		if (wait_for_end(client, names[i], &err))
+	for (size_t i = 0; i < jobs.count; i++)
+		if (wait_for_end(&jobs.list[i], &err))
 			exit_code = output_fail(&err);
 	return exit_code;
 }
@@ -91,6 +83,7 @@ static const struct option_row rows_of_stop[] = {
 	 .kind = OPTION_FLAG,
 	 .otherwise = "true",
 	 .one_line = "return when the jobs have ended; --no-wait: at once"},
+	CLUSTER_JOB_ROWS,
 	{0},
 };
 

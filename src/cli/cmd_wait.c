@@ -1,4 +1,5 @@
 /* muster wait: sleeps until a job has ended, and ends with the job's own code. */
+#include "cli/cluster.h"
 #include "cli/command.h"
 #include "cli/lookup.h"
 #include "cli/options.h"
@@ -15,41 +16,33 @@ static bool take_exit_code(const struct json *job, const struct status *status, 
 	return watch_is_over(job, status, NULL);
 }
 
-/* Errors of wait are told apart from the codes of jobs. */
-static int fail(const struct err *err)
-{
-	int exit_code = output_fail(err);
-
-	return exit_code == EXIT_WRONG_USE ? exit_code : EXIT_OWN_FAULT;
-}
-
 static int wait_run(const struct options *options)
 {
 	struct err err = {0};
-	struct client *client CLEANUP(lookup_close) = NULL;
+	struct lookup *lookup CLEANUP(lookup_cleanup) = lookup_new(options);
+	struct found_job job = {0};
 	msec timeout = option_duration(options, "timeout", -1);
 	msec until = timeout < 0 ? MSEC_NEVER : loop_now() + timeout;
 	size_t n_arguments;
-	const char *name = options_arguments(options, &n_arguments)[0];
+	const char *argument = options_arguments(options, &n_arguments)[0];
 	int exit_code = -1;
 	enum watch_end end;
 
-	if (lookup_name(name, &name, &err) || lookup_open(options, &client, &err))
-		return fail(&err);
-	if (watch_job(client, name, until, take_exit_code, &exit_code, &end, &err)) {
-		lookup_hint(client, name, &err);
-		return fail(&err);
-	}
+	if (lookup_job(lookup, argument, &job, &err) ||
+	    watch_job(job.client, job.name, until, take_exit_code, &exit_code, &end, &err))
+		return cluster_fail(&err);
 	switch (end) {
 	case WATCH_ENOUGH:
 		return exit_code;
 	case WATCH_OVERDUE:
-		output_say("job '%s' has not ended yet", name);
+		output_say("job '%s' has not ended yet", job.name);
 		return EXIT_OVERDUE;
 	case WATCH_GONE:
 		break;
 	}
-	output_say("job '%s' was deleted before it had ended", name);
+	if (exit_code >= 0)
+		return exit_code; /* it had ended, and whoever watched it has tidied up */
+	output_say("job '%s' was deleted before it had ended", job.name);
 	return EXIT_OWN_FAULT;
 }
 
@@ -58,6 +51,7 @@ static const struct option_row rows_of_wait[] = {
 	 .kind = OPTION_DURATION,
 	 .value_name = "TIME",
 	 .one_line = "give up after this time, with exit code 124"},
+	CLUSTER_JOB_ROWS,
 	{0},
 };
 

@@ -3,9 +3,11 @@
  * edition_local.c or edition_kubernetes.c. docs/design/0013. */
 #pragma once
 
+#include "base/err.h"
 #include "base/text.h"
 #include "cli/job_source.h"
 #include "cli/options.h"
+#include "engine/client.h"
 
 #include <stdbool.h>
 
@@ -16,6 +18,12 @@ extern const bool edition_has_kubernetes;
  * edition_has_kubernetes is false. */
 extern int (*const edition_run_on_cluster)(const struct options *options,
 					   const struct job_source *source);
+
+/* The jobs of one namespace of the cluster that the options choose; "" for all of them, only to be
+ * listed. NULL where edition_has_kubernetes is false. */
+extern int (*const edition_open_cluster)(const struct options *options, const char *namespace_name,
+					 const char *state_folder, struct client **ret_client,
+					 struct err *err);
 
 /* What `muster version` says besides the version, in lines; nothing for `muster`. */
 void edition_add_libraries(struct text *text);

@@ -1,4 +1,5 @@
 /* The program `muster-kubernetes`: clusters too. */
+#include "cli/cluster_client.h"
 #include "cli/edition.h"
 #include "cli/run_on_cluster.h"
 #include "io/http_client.h"
@@ -6,6 +7,8 @@
 const bool edition_has_kubernetes = true;
 int (*const edition_run_on_cluster)(const struct options *,
 				    const struct job_source *) = run_on_cluster;
+int (*const edition_open_cluster)(const struct options *, const char *, const char *,
+				  struct client **, struct err *) = cluster_client_open;
 
 void edition_add_libraries(struct text *text)
 {

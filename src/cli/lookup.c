@@ -2,9 +2,32 @@
 
 #include "base/mem.h"
 #include "base/names.h"
+#include "base/text.h"
+#include "cli/cluster.h"
+#include "cli/command.h"
+#include "cli/edition.h"
+#include "cli/hand_over.h"
+#include "cli/job_reference.h"
+#include "cli/output.h"
 #include "engine/state_folder.h"
 
-#include <string.h>
+#include <stdlib.h>
+
+/* A client for one namespace of the cluster. */
+struct namespace_client {
+	char *where; /* "kubernetes/NAMESPACE" */
+	struct client *client;
+};
+
+struct lookup {
+	const struct options *options;
+	struct client *here; /* NULL before it is needed */
+	struct kube_config *config; /* which cluster is meant; the same */
+	struct namespace_client *clients;
+	size_t n_clients, capacity;
+};
+
+/* Clients. */
 
 int lookup_state_folder(const struct options *options, char **ret_folder, struct err *err)
 {
@@ -31,19 +54,116 @@ void lookup_close(struct client **client)
 		(*client)->functions->free(*client);
 }
 
-int lookup_name(const char *argument, const char **ret_name, struct err *err)
+struct lookup *lookup_new(const struct options *options)
 {
-	static const char here[] = "local/";
-	const char *name = argument;
+	struct lookup *lookup = mem_new(sizeof(*lookup));
 
-	if (text_starts_with(argument, here))
-		name = argument + strlen(here);
-	if (strchr(name, '/'))
-		return err_set(err, ERR_UNSUPPORTED, "'%s': jobs are looked up here only: %s%s",
-			       argument, here, strrchr(name, '/') + 1);
-	*ret_name = name;
+	lookup->options = options;
+	return lookup;
+}
+
+void lookup_free(struct lookup *lookup)
+{
+	if (!lookup)
+		return;
+	lookup_close(&lookup->here);
+	for (size_t i = 0; i < lookup->n_clients; i++) {
+		lookup_close(&lookup->clients[i].client);
+		free(lookup->clients[i].where);
+	}
+	free(lookup->clients);
+	kube_config_free(lookup->config);
+	free(lookup);
+}
+
+void lookup_cleanup(struct lookup **lookup)
+{
+	lookup_free(*lookup);
+}
+
+bool lookup_means_cluster(const struct options *options)
+{
+	return option_text(options, "context") || option_text(options, "kubeconfig") ||
+	       option_text(options, "namespace");
+}
+
+int lookup_here(struct lookup *lookup, struct client **ret_client, struct err *err)
+{
+	if (!lookup->here && lookup_open(lookup->options, &lookup->here, err))
+		return err->code;
+	*ret_client = lookup->here;
 	return 0;
 }
+
+static int read_config(struct lookup *lookup, struct err *err)
+{
+	return lookup->config ? 0 : cluster_read_config(lookup->options, &lookup->config, err);
+}
+
+/* Does not come back when it succeeds. */
+static int go_on_as_other_program(const struct lookup *lookup, struct err *err)
+{
+	char **call CLEANUP(mem_free_any) = options_call(lookup->options);
+	struct err why = {0};
+	int rc = hand_over(call, &why);
+
+	(void) rc;
+	return err_set(err, ERR_UNREACHABLE, "%s", why.text);
+}
+
+static int open_namespace(const struct lookup *lookup, const char *namespace_name,
+			  struct client **ret_client, struct err *err)
+{
+	char *folder CLEANUP(mem_free_text) = NULL;
+
+	if (!edition_open_cluster)
+		return go_on_as_other_program(lookup, err);
+	if (lookup_state_folder(lookup->options, &folder, err) ||
+	    edition_open_cluster(lookup->options, namespace_name, folder, ret_client, err))
+		return err->code;
+	if (lookup->n_clients == 0)
+		cluster_warn(lookup->config);
+	return 0;
+}
+
+/* The client of this namespace, or of the one that is meant. */
+static int take_namespace(struct lookup *lookup, const char *namespace_name,
+			  const struct namespace_client **ret_client, struct err *err)
+{
+	struct client *client;
+
+	if (read_config(lookup, err))
+		return err->code;
+	if (!namespace_name)
+		namespace_name = lookup->config->namespace_name;
+	char *where CLEANUP(mem_free_text) = mem_format("kubernetes/%s", namespace_name);
+
+	for (size_t i = 0; i < lookup->n_clients; i++)
+		if (text_equals(lookup->clients[i].where, where)) {
+			*ret_client = &lookup->clients[i];
+			return 0;
+		}
+	if (open_namespace(lookup, namespace_name, &client, err))
+		return err->code;
+	mem_grow(&lookup->clients, &lookup->capacity, lookup->n_clients, sizeof(*lookup->clients));
+	lookup->clients[lookup->n_clients] =
+		(struct namespace_client){.where = TAKE(where), .client = client};
+	*ret_client = &lookup->clients[lookup->n_clients++];
+	return 0;
+}
+
+int lookup_on_cluster(struct lookup *lookup, const char *namespace_name, struct client **ret_client,
+		      struct err *err)
+{
+	const struct namespace_client *found;
+	int rc = take_namespace(lookup, namespace_name, &found, err);
+
+	if (rc == 0)
+		*ret_client = found->client;
+	return rc;
+}
+
+/* What may have been meant. */
 
 /* The job whose name is nearest, copied; NULL when none is near. */
 static char *find_nearest(struct client *client, const char *name)
@@ -63,14 +183,168 @@ static char *find_nearest(struct client *client, const char *name)
 	return nearest;
 }
 
-int lookup_hint(struct client *client, const char *name, struct err *err)
+/* "job 'digts' not found; did you mean 'digits'?" */
+static int say_not_found(struct client *client, const char *name, const char *where,
+			 const char *listing, struct err *err)
 {
-	if (err->code != ERR_NOT_FOUND)
-		return err->code;
-	char *sentence CLEANUP(mem_free_text) = mem_copy_text(err->text);
 	char *nearest CLEANUP(mem_free_text) = find_nearest(client, name);
 
 	if (nearest)
-		return err_set(err, ERR_NOT_FOUND, "%s; did you mean '%s'?", sentence, nearest);
-	return err_set(err, ERR_NOT_FOUND, "%s; 'muster ps -a' lists the jobs", sentence);
+		return err_set(err, ERR_NOT_FOUND, "job '%s' not found%s; did you mean '%s'?", name,
+			       where, nearest);
+	return err_set(err, ERR_NOT_FOUND, "job '%s' not found%s; '%s' lists the jobs", name, where,
+		       listing);
+}
+
+/* "namespace 'ada' of context 'prod'" */
+static char *describe_namespace(const struct lookup *lookup, const char *namespace_name)
+{
+	const struct kube_config *config = lookup->config;
+
+	if (!namespace_name)
+		namespace_name = config->namespace_name;
+	return config->context ? mem_format("namespace '%s' of context '%s'", namespace_name,
+					    config->context)
+			       : mem_format("namespace '%s' of this Pod's cluster", namespace_name);
+}
+
+static int say_not_on_cluster(struct lookup *lookup, const struct found_job *sought,
+			      const char *namespace_name, const char *neither, struct err *err)
+{
+	char *described CLEANUP(mem_free_text) = describe_namespace(lookup, namespace_name);
+	char *where CLEANUP(mem_free_text) = mem_format("%s in %s", neither, described);
+
+	return say_not_found(sought->client, sought->name, where, "muster ps -A", err);
+}
+
+/* Finding. */
+
+/* Whether a job of this name is remembered; nothing is settled yet, since a removal must not need
+ * room on the disk. */
+static int find_here(struct lookup *lookup, const char *name, struct found_job *ret_found,
+		     struct err *err)
+{
+	char *folder CLEANUP(mem_free_text) = NULL;
+	struct client *client;
+	int rc = lookup_here(lookup, &client, err);
+
+	if (rc < 0)
+		return rc;
+	*ret_found = (struct found_job){.client = client, .name = name, .where = "local"};
+	return client->functions->log_folder(client, name, &folder, err);
+}
+
+static int find_on_cluster(struct lookup *lookup, const char *namespace_name, const char *name,
+			   struct found_job *ret_found, struct err *err)
+{
+	struct json *job CLEANUP(json_cleanup) = NULL;
+	const struct namespace_client *found;
+	int rc = take_namespace(lookup, namespace_name, &found, err);
+
+	if (rc < 0)
+		return rc;
+	*ret_found =
+		(struct found_job){.client = found->client, .name = name, .where = found->where};
+	return found->client->functions->get(found->client, name, &job, err);
+}
+
+static int find_named_on_cluster(struct lookup *lookup, const char *namespace_name,
+				 const char *name, struct found_job *ret_found, struct err *err)
+{
+	int rc = find_on_cluster(lookup, namespace_name, name, ret_found, err);
+
+	return rc == ERR_NOT_FOUND ? say_not_on_cluster(lookup, ret_found, namespace_name, "", err)
+				   : rc;
+}
+
+static int find_named_here(struct lookup *lookup, const char *name, struct found_job *ret_found,
+			   struct err *err)
+{
+	int rc = find_here(lookup, name, ret_found, err);
+
+	return rc == ERR_NOT_FOUND ? say_not_found(ret_found->client, name, "", "muster ps -a", err)
+				   : rc;
+}
+
+/* A kubeconfig of no use must not hide that the job is not here. */
+static int say_not_asked(const struct lookup *lookup, const char *name, struct err *err)
+{
+	const char *context = lookup->config ? lookup->config->context : NULL;
+	char *cluster CLEANUP(mem_free_text) =
+		context ? mem_format("the cluster of context '%s'", context)
+			: mem_copy_text("the cluster");
+
+	return err_prefix(err, "job '%s' is not here, and %s cannot be asked", name, cluster);
+}
+
+static int find_anywhere(struct lookup *lookup, const char *name, struct found_job *ret_found,
+			 struct err *err)
+{
+	struct found_job found = {0};
+	int rc = find_here(lookup, name, ret_found, err);
+
+	if (rc != ERR_NOT_FOUND)
+		return rc;
+	rc = read_config(lookup, err);
+	if (rc == ERR_UNREACHABLE) /* there is none */
+		return find_named_here(lookup, name, ret_found, err);
+	if (rc == 0)
+		rc = find_on_cluster(lookup, NULL, name, &found, err);
+	if (rc == ERR_NOT_FOUND)
+		return say_not_on_cluster(lookup, &found, NULL, ", neither here nor", err);
+	if (rc < 0)
+		return say_not_asked(lookup, name, err);
+	*ret_found = found;
+	return 0;
+}
+
+int lookup_job(struct lookup *lookup, const char *argument, struct found_job *ret_found,
+	       struct err *err)
+{
+	struct job_reference reference CLEANUP(job_reference_done) = {0};
+	struct found_job found = {0};
+	int rc = job_reference_read(argument, &reference, err);
+
+	if (rc < 0)
+		return rc;
+	if (reference.place == JOB_ANYWHERE && lookup_means_cluster(lookup->options))
+		reference.place = JOB_ON_CLUSTER;
+	switch (reference.place) {
+	case JOB_HERE:
+		rc = find_named_here(lookup, reference.name, &found, err);
+		break;
+	case JOB_ON_CLUSTER:
+		rc = find_named_on_cluster(lookup, reference.namespace_name, reference.name, &found,
+					   err);
+		break;
+	case JOB_ANYWHERE:
+		rc = find_anywhere(lookup, reference.name, &found, err);
+		break;
+	}
+	if (rc == 0)
+		*ret_found = found;
+	return rc;
+}
+
+int lookup_jobs(struct lookup *lookup, struct found_jobs *ret_jobs)
+{
+	struct found_jobs jobs = {0};
+	struct err err = {0};
+	size_t count;
+	const char *const *arguments = options_arguments(lookup->options, &count);
+	int exit_code = EXIT_DONE;
+
+	jobs.list = mem_new_array(count + 1, sizeof(*jobs.list));
+	for (size_t i = 0; i < count; i++)
+		if (lookup_job(lookup, arguments[i], &jobs.list[jobs.count], &err))
+			exit_code = output_fail(&err);
+		else
+			jobs.count++;
+	*ret_jobs = jobs;
+	return exit_code;
+}
+
+void found_jobs_done(struct found_jobs *jobs)
+{
+	free(jobs->list);
 }

@@ -1,5 +1,8 @@
-/* From what a person writes to the jobs behind it: the state folder, the client, a job by its name.
- */
+/* From what a person writes to the job behind it, here or on a cluster.
+ *
+ * local/NAME is here, kubernetes/NAMESPACE/NAME on the cluster. A plain NAME is here if it is
+ * remembered here, else on the cluster, where a kubeconfig says which. Options that choose a
+ * cluster (--context, --kubeconfig, --namespace) mean that one for every plain name. */
 #pragma once
 
 #include "base/err.h"
@@ -8,19 +11,56 @@
 #include "cli/options.h"
 #include "engine/client.h"
 
+#include <stdbool.h>
+#include <stddef.h>
+
+struct lookup; /* the clients of one call, each opened when it is needed first */
+
+/* A job, with the client that has it; both live as long as the lookup and what was written. */
+struct found_job {
+	struct client *client;
+	const char *name;
+	const char *where; /* "local", "kubernetes/NAMESPACE" */
+};
+
+/* The command has the rows of CLUSTER_JOB_ROWS (cli/cluster.h). The caller ends it with
+ * lookup_free. */
+struct lookup *lookup_new(const struct options *options) MUST_USE;
+void lookup_free(struct lookup *lookup); /* NULL is fine */
+void lookup_cleanup(struct lookup **lookup);
+
+/* Options of the call choose a cluster. */
+bool lookup_means_cluster(const struct options *options);
+
+/* The jobs of this machine. */
+int lookup_here(struct lookup *lookup, struct client **ret_client, struct err *err) MUST_USE;
+/* The jobs on the cluster: of a namespace, NULL for the one that is meant, or "" for all (only to
+ * be listed). In the program that does not speak to clusters this goes on as the other one and does
+ * not come back (cli/hand_over.h): call it before anything was changed or printed. */
+int lookup_on_cluster(struct lookup *lookup, const char *namespace_name, struct client **ret_client,
+		      struct err *err) MUST_USE;
+
+/* The job that is meant, which was there a moment ago; goes on as the other program like
+ * lookup_on_cluster. ERR_NOT_FOUND says where it was looked for and what may have been meant;
+ * another error with both facts when it is not here and the cluster cannot be asked. */
+int lookup_job(struct lookup *lookup, const char *argument, struct found_job *ret_found,
+	       struct err *err) MUST_USE;
+
+struct found_jobs {
+	struct found_job *list;
+	size_t count;
+};
+
+/* The jobs of all arguments of the call; what is not found is told. Gives the exit code so far. The
+ * caller ends them with found_jobs_done. */
+int lookup_jobs(struct lookup *lookup, struct found_jobs *ret_jobs) MUST_USE;
+void found_jobs_done(struct found_jobs *jobs);
+
 /* Where jobs are remembered: --state-dir, else the folder of engine/state_folder.h. Caller frees.
  * ERR_NOT_FOUND when there is no home. */
 int lookup_state_folder(const struct options *options, char **ret_folder, struct err *err) MUST_USE;
 
-/* The client for the jobs of this machine, which lookup_close gives back. */
+/* The client for the jobs of this machine alone, which lookup_close gives back. */
 int lookup_open(const struct options *options, struct client **ret_client,
 		struct err *err) MUST_USE;
 void lookup_close(struct client **client);
-
-/* The name in "digits" or "local/digits", borrowed from `argument`. ERR_UNSUPPORTED for another
- * place. */
-int lookup_name(const char *argument, const char **ret_name, struct err *err) MUST_USE;
-
-/* Adds to an ERR_NOT_FOUND what the person may have meant: "; did you mean 'digits'?". Gives the
- * code. */
-int lookup_hint(struct client *client, const char *name, struct err *err);

@@ -3,7 +3,6 @@
 
 #include "base/mem.h"
 #include "cli/cluster.h"
-#include "cli/command.h"
 #include "cli/lookup.h"
 #include "cli/output.h"
 #include "engine/supervision_kube.h"
@@ -23,17 +22,6 @@ static int place_job(const struct job *job, const char *namespace_name, struct j
 	return 0;
 }
 
-/* Nothing was started: 2 where a file or a flag is to be mended, 3 where the cluster does not
- * answer or lets nobody in. */
-static int fail(const struct err *err)
-{
-	output_say("%s", err->text);
-	if (err->code == ERR_INVALID)
-		return EXIT_WRONG_USE;
-	return err->code == ERR_UNREACHABLE || err->code == ERR_REFUSED ? EXIT_NOT_REACHED
-									: EXIT_OWN_FAULT;
-}
-
 int run_on_cluster(const struct options *options, const struct job_source *source)
 {
 	struct kube_config *config CLEANUP(kube_config_cleanup) = NULL;
@@ -45,7 +33,7 @@ int run_on_cluster(const struct options *options, const struct job_source *sourc
 	if (cluster_read_config(options, &config, &err) ||
 	    place_job(source->job, config->namespace_name, &job, &err) ||
 	    lookup_state_folder(options, &folder, &err))
-		return fail(&err);
+		return cluster_fail(&err);
 	cluster_warn(config);
 	const struct supervision_kube_request request = {
 		.job = job,
@@ -60,5 +48,5 @@ int run_on_cluster(const struct options *options, const struct job_source *sourc
 		.color = option_text(options, "color"),
 	};
 
-	return supervision_kube_run(&request, &exit_code, &err) ? fail(&err) : exit_code;
+	return supervision_kube_run(&request, &exit_code, &err) ? cluster_fail(&err) : exit_code;
 }
