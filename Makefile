@@ -14,6 +14,15 @@ install: all
 image: all # build/muster-image.tar: muster as an OCI image, made without docker
 	@tools/make_image.py $(BUILD) $(BUILD)/muster-image.tar
 
+# A muster for other systems: it brings its libraries, all but the C library.
+$(BUILD)-portable/build.ninja:
+	@meson setup $(BUILD)-portable -Dprefer_static=true -Dtests=disabled --buildtype=release >/dev/null
+
+server-image: $(BUILD)-portable/build.ninja # `muster server` on BASE=IMAGE, a file or a name, which has TensorFlow
+	@test -n "$(BASE)" || { echo 'make server-image: which image has TensorFlow? BASE=FILE or BASE=NAME' >&2; exit 2; }
+	@ninja -C $(BUILD)-portable --quiet muster
+	@tools/make_server_image.py $(BUILD)-portable $(BASE) $(BUILD)/muster-server-image.tar $(IMAGE)
+
 test: # installs what is missing, builds, runs every test
 	script/test
 
@@ -29,4 +38,4 @@ bench: # every figure of docs/benchmarks.md, beside the peers that are installed
 clean:
 	rm -rf $(BUILD) build-*
 
-.PHONY: all install image test check soak bench clean
+.PHONY: all install image server-image test check soak bench clean

@@ -1,8 +1,10 @@
 """The image that `make image` makes: small, the same every time, and it runs."""
 
+import json
 import os
 import pathlib
 import subprocess
+import tarfile
 
 import pytest
 
@@ -48,3 +50,26 @@ def test_a_job_runs_in_it_without_rights(image, namespace):
     """The user may write to its home, where jobs are remembered; muster is the only program there is."""
     said = lines_of(namespace, "job", "muster", "run", "-w", "2", "--", "muster", "version")
     assert said.count("muster ") >= 2
+
+
+def said_by_containerfile(word):
+    lines = (ROOT / "Containerfile").read_text().splitlines()
+    return [line.split(maxsplit=1)[1] for line in lines[lines.index("FROM scratch"):] if line.startswith(word)]
+
+
+def test_the_containerfile_makes_the_same_image(image, tmp_path):
+    """Its last stage is the image unpacked; what it says besides is what the image's configuration has."""
+    subprocess.run([ROOT / "tools" / "oci.py", "unpack", image, tmp_path], check=True)
+    done = subprocess.run(["chroot", tmp_path, "/usr/local/bin/muster", "version"], stdout=subprocess.PIPE, text=True)
+    assert done.stdout.startswith("muster ")
+    with tarfile.open(image) as archive:
+        manifest = json.load(archive.extractfile("index.json"))["manifests"][0]
+        for key in (None, "config"):
+            descriptor = manifest[key] if key else manifest
+            manifest = json.load(archive.extractfile("blobs/" + descriptor["digest"].replace(":", "/")))
+    config = manifest["config"]
+    assert said_by_containerfile("USER") == [config["User"]]
+    assert said_by_containerfile("WORKDIR") == [config["WorkingDir"]]
+    assert said_by_containerfile("ENV") == [" ".join(config["Env"])]
+    assert json.loads(said_by_containerfile("ENTRYPOINT")[0]) == config["Entrypoint"]
+    assert (tmp_path / "home" / "muster").stat().st_uid == int(config["User"])
