@@ -36,8 +36,12 @@ DEBIAN = {
     "containernetworking-plugins": ["usr/lib/cni/bridge", "usr/lib/cni/host-local", "usr/lib/cni/loopback"],
     "busybox-static": ["bin/busybox"],
 }
-# What the build takes for the time that it lasts: sources, Go's caches.
+# What the build takes for the time that it lasts: sources, Go's caches; and the most that its programs hold at once.
 ROOM = 9 << 30
+MEMORY = 8 << 30
+# Limit and use of a container's memory, in version 2 of control groups and in version 1. "max" is none.
+CGROUP_MEMORY = [("/sys/fs/cgroup/memory.max", "/sys/fs/cgroup/memory.current"),
+                 ("/sys/fs/cgroup/memory/memory.limit_in_bytes", "/sys/fs/cgroup/memory/memory.usage_in_bytes")]
 ATTEMPTS = 4
 
 
@@ -83,10 +87,8 @@ def _remove_interrupted_builds(made):
 
 
 def _build_into(made, say):
-    free = shutil.disk_usage(made.parent).free
-    if free < ROOM:
-        raise Trouble(f"a build needs {ROOM >> 30} GB for some minutes, and {made.parent} has {free >> 30}")
-    say(f"building Kubernetes {KUBERNETES} and what belongs to it into {made}: about 9 minutes on 2 cores, once")
+    _need_room(made.parent)
+    say(f"building Kubernetes {KUBERNETES} and what belongs to it into {made}: 10 to 20 minutes on 2 cores, once")
     begin = time.monotonic()
     work = pathlib.Path(tempfile.mkdtemp(prefix=made.name + ".build-", dir=made.parent))
     try:
@@ -102,6 +104,24 @@ def _build_into(made, say):
     finally:
         shutil.rmtree(work)
     say(f"built in {time.monotonic() - begin:.0f} s")
+
+
+def _need_room(where):
+    room, memory = shutil.disk_usage(where).free, _free_memory()
+    if room < ROOM:
+        raise Trouble(f"a build needs {ROOM >> 30} GB for some minutes, and {where} has {room >> 30}")
+    if memory < MEMORY:
+        raise Trouble(f"a build needs {MEMORY >> 30} GB of memory for some minutes, and {memory >> 30} are free")
+
+
+def _free_memory():
+    """What this machine has left, or the group of processes that we belong to where that is less."""
+    available = re.search(r"^MemAvailable:\s+(\d+) kB", _read("/proc/meminfo"), re.MULTILINE)
+    free = [int(available[1]) << 10]
+    for limit, used in CGROUP_MEMORY:
+        with contextlib.suppress(OSError, ValueError):
+            free.append(int(_read(limit)) - int(_read(used)))
+    return min(free)
 
 
 def _take_from_debian(work):
@@ -183,8 +203,11 @@ def _read(path):
 
 
 def _run(command, folder, environment=None):
-    done = subprocess.run(command, cwd=folder, env=environment, stdin=subprocess.DEVNULL, capture_output=True,
-                          text=True)
+    try:
+        done = subprocess.run(command, cwd=folder, env=environment, stdin=subprocess.DEVNULL, capture_output=True,
+                              text=True)
+    except FileNotFoundError as error:
+        raise Trouble(f"'{command[0]}', which a build needs, is not installed here") from error
     if done.returncode != 0:
         said = "\n".join((done.stderr or done.stdout).splitlines()[-15:])
         raise Trouble(f"'{' '.join(command[:4])} …' ended with code {done.returncode}:\n{said}")

@@ -82,6 +82,27 @@ def test_without_room_nothing_is_begun(cache, monkeypatch):
         build()
 
 
+def test_without_memory_nothing_is_begun(cache, monkeypatch):
+    monkeypatch.setattr(programs, "_free_memory", lambda: 3 << 30)
+    with pytest.raises(programs.Trouble, match="needs 8 GB of memory .* 3 are free"):
+        build()
+
+
+def test_the_memory_of_a_container_counts(tmp_path, monkeypatch):
+    limit, used = tmp_path / "max", tmp_path / "current"
+    monkeypatch.setattr(programs, "CGROUP_MEMORY", [(limit, used), (tmp_path / "missing", used)])
+    used.write_text("1000\n")
+    limit.write_text("5000\n")
+    assert programs._free_memory() == 4000
+    limit.write_text("max\n")
+    assert programs._free_memory() > 5000
+
+
+def test_what_is_not_installed_is_told(tmp_path):
+    with pytest.raises(programs.Trouble, match="'no-such-program', which a build needs, is not installed here"):
+        programs._run(["no-such-program"], tmp_path)
+
+
 def failing(times):
     """A command that fails so many times in its folder, and then prints how often it was run."""
     script = 'echo >>runs; [ $(wc -l <runs) -gt "$0" ] || { echo no answer >&2; exit 1; }; wc -l <runs'
