@@ -38,8 +38,8 @@ int cluster_log_in(struct loop *loop, struct kube_login **ret_login, struct err 
 		   void *data) MUST_USE;
 
 /* Tells an error of run, attach or wait, which end with a job's own code: nothing was done. Gives 2
- * where a file or a flag is to be mended, 3 where the cluster does not answer or lets nobody in,
- * else 125. */
+ * where a file or a flag is to be mended (the namespace is not there), 3 where the cluster does not
+ * answer or lets nobody in, else 125. */
 int cluster_fail(const struct err *err);
 
 /* Says aloud what is not safe about this cluster's settings. */

@@ -22,6 +22,8 @@ class Login:
         self.folder = folder
         view = namespace.cluster.kubectl("config", "view", "--raw", "--minify", "--flatten", "-o", "json")
         self.config = json.loads(view)
+        self.config["contexts"][0]["context"]["namespace"] = namespace.name
+        self.environment = namespace.cluster.environment
         self.cluster = self.config["clusters"][0]["cluster"]
         self.admin = self.config["users"][0]["user"]
 
@@ -143,3 +145,121 @@ def test_the_name_of_the_server_counts_unless_nothing_is_checked(login):
     del login.cluster["certificate-authority-data"]
     login.use(login.admin, insecure_skip_tls_verify=True)
     login.assert_same_as_kubectl()
+
+
+# A kubeconfig of no use: `muster run` says one sentence, ends with 2 (it is to be mended) or 3, and makes nothing
+
+
+@pytest.fixture
+def made(namespace):
+    """Lists all that is there of what a run could make."""
+    def names():
+        return sorted(namespace.kubectl("get", "all,configmap,secret,lease", "-o", "name").split())
+
+    return names
+
+
+@pytest.fixture
+def refuse(muster, login, made):
+    """Runs with the login's kubeconfig (another, if `kubeconfig` says so); gives the sentence."""
+    before = made()
+
+    def run(*options, code, kubeconfig=None):
+        env = {"KUBECONFIG": kubeconfig or login.environment["KUBECONFIG"]}
+        done = muster("run", "--on", "kubernetes", *options, "--image", "localhost/busybox:test", "--", "true", env=env,
+                      code=code)
+        assert (done.stdout, done.stderr.count("\n")) == ("", 1), done.stderr
+        assert made() == before
+        return done.stderr.strip()
+
+    return run
+
+
+def test_no_kubeconfig_at_all(refuse, tmp_path):
+    assert "no kubeconfig" in refuse(code=3, kubeconfig=tmp_path / "nowhere")
+
+
+def test_a_kubeconfig_that_a_call_names_and_is_not_there(refuse, tmp_path):
+    path = tmp_path / "nowhere"
+    assert str(path) in refuse("--kubeconfig", path, code=2)
+
+
+@pytest.mark.parametrize("text", ["{", "clusters: 7\n", "kind: Pod\n", "\0"])
+def test_a_kubeconfig_that_is_none(refuse, tmp_path, text):
+    path = tmp_path / "broken"
+    path.write_text(text)
+    assert str(path) in refuse(code=2, kubeconfig=path)
+
+
+def test_a_context_that_is_not_there(refuse, login):
+    login.use(login.admin)
+    assert "'elsewhere'" in refuse("--context", "elsewhere", code=2)
+
+
+def test_a_certificate_that_has_ended(refuse, login, tmp_path):
+    ended = ["openssl", "x509", "-req", "-days", "-1", "-CA", "ca.crt", "-CAkey", "ca.key", "-in", tmp_path / "request",
+             "-out", tmp_path / "ended"]
+    subprocess.run(["openssl", "req", "-new", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:prime256v1", "-nodes",
+                    "-subj", "/CN=late", "-keyout", tmp_path / "key", "-out", tmp_path / "request"],
+                   check=True, capture_output=True)
+    subprocess.run(ended, cwd=login.namespace.cluster.folder / "keys", check=True, capture_output=True)
+    login.use({"client-certificate": str(tmp_path / "ended"), "client-key": str(tmp_path / "key")})
+    assert "ended" in refuse(code=3)
+
+
+def test_a_token_that_has_ended(refuse, login):
+    def part(value):
+        return base64.urlsafe_b64encode(json.dumps(value).encode()).decode().rstrip("=")
+
+    login.use({"token": f"{part({'alg': 'none'})}.{part({'exp': 1000000000})}.hunter2"})
+    sentence = refuse(code=3)
+    assert "ended" in sentence
+    assert "hunter2" not in sentence
+
+
+def test_a_token_that_is_wrong(refuse, login):
+    login.use({"token": "hunter2"})
+    sentence = refuse(code=3)
+    assert "does not know who we are (401)" in sentence
+    assert "hunter2" not in sentence
+
+
+def test_a_plugin_that_is_not_there(refuse, login):
+    login.use({"exec": {**EXEC, "command": "./no-such-plugin", "installHint": "get it from there"}})
+    assert "get it from there" in refuse(code=3)
+
+
+def test_nobody_s_rights(refuse, login):
+    login.use({"token": login.token()})
+    assert 'needs the rule {apiGroups: [""], resources: ["configmaps"], verbs: ["' in refuse(code=3)
+
+
+@pytest.mark.parametrize(("server", "why"), [("https://127.0.0.1:1", "connection refused"),
+                                             ("https://no-such-host.invalid", "nobody knows that host name")])
+def test_a_server_that_is_nowhere(refuse, login, server, why):
+    login.use(login.admin, server=server)
+    assert refuse(code=3) == f"muster: cannot reach {server}: {why}"
+
+
+def test_a_server_of_another_authority(refuse, login):
+    del login.cluster["certificate-authority-data"]
+    login.use(login.admin)
+    assert "cannot trust the certificate of" in refuse(code=3)
+
+
+def test_a_server_that_is_no_api_server(refuse, login):
+    login.use(login.admin, server="http://127.0.0.1:2379")
+    refuse(code=2)
+
+
+def test_a_namespace_that_is_not_there(refuse, login):
+    login.use(login.admin)
+    assert "elsewhere" in refuse("--namespace", "elsewhere", code=2)
+
+
+def test_a_right_to_the_job_but_not_to_its_pods(refuse, login):
+    namespace = login.namespace
+    namespace.kubectl("create", "role", "half", "--verb=*", "--resource=configmaps,services,leases.coordination.k8s.io")
+    namespace.kubectl("create", "rolebinding", "half", "--role=half", f"--serviceaccount={namespace.name}:default")
+    login.use({"token": login.token()})
+    assert 'needs the rule {apiGroups: [""], resources: ["pods"], verbs: ["' in refuse(code=3)
