@@ -6,9 +6,28 @@
 #include "engine/job_uid.h"
 #include "engine/record.h"
 #include "kube/objects_files.h"
+#include "kube/rights.h"
 #include "kube/wait.h"
 
 static const struct kube_resource config_maps = {"", "v1", "configmaps", false};
+static const struct kube_resource services = {"", "v1", "services", false};
+static const struct kube_resource pods = {"", "v1", "pods", false};
+
+int registration_kube_check_rights(struct loop *loop, struct kube_api *api, const struct job *job,
+				   struct err *err)
+{
+	static const struct kube_right rights[] = {
+		{KUBE_CREATE, &config_maps, NULL}, {KUBE_GET, &config_maps, NULL},
+		{KUBE_LIST, &config_maps, NULL},   {KUBE_WATCH, &config_maps, NULL},
+		{KUBE_PATCH, &config_maps, NULL},  {KUBE_DELETE, &config_maps, NULL},
+		{KUBE_CREATE, &services, NULL},    {KUBE_LIST, &services, NULL},
+		{KUBE_WATCH, &services, NULL},     {KUBE_CREATE, &pods, NULL},
+		{KUBE_LIST, &pods, NULL},          {KUBE_WATCH, &pods, NULL},
+		{KUBE_DELETE, &pods, NULL},        {KUBE_GET, &pods, "log"},
+	};
+
+	return kube_rights_check(loop, api, job->name_space, rights, ARRAY_LEN(rights), err);
+}
 
 static int replace_finished(struct store *store, const struct job *job, bool replaces_finished,
 			    msec now, struct err *err)

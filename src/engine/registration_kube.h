@@ -12,6 +12,11 @@
 
 #include <stdbool.h>
 
+/* Asks the cluster whether the login may make and watch what a job is made of. Errors as
+ * kube_rights_check. */
+int registration_kube_check_rights(struct loop *loop, struct kube_api *api, const struct job *job,
+				   struct err *err) MUST_USE;
+
 /* Records the job, which gets the uid of its owner. ERR_EXISTS when the name is taken; with
  * `replaces_finished` only by a job that has not ended. */
 int registration_kube_register(struct store *store, struct job *job, bool replaces_finished,

@@ -372,6 +372,9 @@ static int set_up(struct cluster_supervision *supervision, struct err *err)
 	if (rc == 0)
 		rc = open_store(supervision, err);
 	if (rc == 0)
+		rc = registration_kube_check_rights(supervision->loop, supervision->api,
+						    supervision->job, err);
+	if (rc == 0)
 		rc = record_job(supervision, err);
 	if (rc == 0)
 		rc = make_folder(supervision, err);

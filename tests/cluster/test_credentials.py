@@ -231,7 +231,10 @@ def test_a_plugin_that_is_not_there(refuse, login):
 
 def test_nobody_s_rights(refuse, login):
     login.use({"token": login.token()})
-    assert 'needs the rule {apiGroups: [""], resources: ["configmaps"], verbs: ["' in refuse(code=3)
+    assert refuse(code=3) == (
+        f"muster: cannot create configmaps in namespace '{login.namespace.name}': the login has no right to; a Role there "
+        'needs the rule {apiGroups: [""], resources: ["configmaps", "services", "pods", "pods/log"], '
+        'verbs: ["create", "get", "list", "watch", "patch", "delete"]}')
 
 
 @pytest.mark.parametrize(("server", "why"), [("https://127.0.0.1:1", "connection refused"),
@@ -262,4 +265,5 @@ def test_a_right_to_the_job_but_not_to_its_pods(refuse, login):
     namespace.kubectl("create", "role", "half", "--verb=*", "--resource=configmaps,services,leases.coordination.k8s.io")
     namespace.kubectl("create", "rolebinding", "half", "--role=half", f"--serviceaccount={namespace.name}:default")
     login.use({"token": login.token()})
-    assert 'needs the rule {apiGroups: [""], resources: ["pods"], verbs: ["' in refuse(code=3)
+    assert refuse(code=3).endswith('needs the rule {apiGroups: [""], resources: ["pods", "pods/log"], '
+                                   'verbs: ["create", "list", "watch", "delete", "get"]}')
