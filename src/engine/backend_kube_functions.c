@@ -219,7 +219,7 @@ static int end(struct kube_backend *backend, const struct action *action, const 
 	begun->kill_at = begun->asked_at + grace;
 	begun->end_grace = grace;
 	begun->is_removed = action->type == ACTION_REMOVE;
-	begun->end_waits = begun->is_removed && pod_logs_is_open(backend->logs, pod->uid);
+	begun->end_waits = begun->is_removed && pod_logs_is_open(backend->logs, pod_name, pod->uid);
 	if (!begun->end_waits)
 		kube_backend_end(backend, begun);
 	return 0;
@@ -279,7 +279,8 @@ static void on_log_complete(void *data)
 	for (size_t i = 0; i < backend->begun.count; i++) {
 		struct begun *begun = backend->begun.entries[i];
 
-		if (begun->end_waits && !pod_logs_is_open(backend->logs, begun->ended_uid))
+		if (begun->end_waits &&
+		    !pod_logs_is_open(backend->logs, begun->pod_name, begun->ended_uid))
 			kube_backend_end(backend, begun);
 	}
 	kube_backend_news(backend);
@@ -296,6 +297,7 @@ struct backend *backend_kube_new(const struct backend_kube_settings *settings)
 {
 	struct kube_backend *backend = mem_new(sizeof(*backend));
 	const struct pod_logs_settings logs = {
+		.loop = settings->loop,
 		.api = settings->api,
 		.namespace_name = settings->job->name_space,
 		.folder = settings->log_folder,
@@ -321,23 +323,12 @@ bool backend_kube_is_ready(const struct backend *base)
 	return backend->knows_pods && backend->knows_services;
 }
 
-static bool is_log_of_ended_open(const struct kube_backend *backend)
-{
-	const struct pod *pod;
-	size_t place = 0;
-
-	while ((pod = kube_mirror_next(backend->pods, &place)))
-		if (!observed_is_live(&pod->seen) && pod_logs_is_open(backend->logs, pod->uid))
-			return true;
-	return false;
-}
-
 bool backend_kube_is_quiet(const struct backend *base)
 {
 	const struct kube_backend *backend = of(base);
 
 	return backend->begun.count == 0 && !backend->service_call &&
-	       !is_log_of_ended_open(backend);
+	       !pod_logs_is_any_ended_open(backend->logs);
 }
 
 bool backend_kube_is_empty(const struct backend *base)

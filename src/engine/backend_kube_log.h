@@ -1,37 +1,54 @@
 /* The logs of a job's Pods on their way into files of this machine, where the console and `muster
- * logs` read them as they read those of processes here. */
+ * logs` read them as they read those of processes here.
+ *
+ * Each line comes once, with the time that its node gave it, however often a stream breaks
+ * (kube/log_lines.h) and until the container's very last one (kube/log_follow.h):
+ * docs/design/0018-logs-of-pods.md. */
 #pragma once
 
 #include "base/own.h"
+#include "io/loop.h"
 #include "kube/api.h"
+#include "kube/log_follow.h"
 
 #include <stdbool.h>
+#include <stddef.h>
 
 struct pod_logs; /* of one job */
 
 struct pod_logs_settings {
+	struct loop *loop;
 	struct kube_api *api;
-	const char *namespace_name;
+	const char *namespace_name; /* borrowed, as the folder */
 	const char *folder;
+	bool ends_at_once; /* only what is there now is wanted */
+	msec since; /* lines of this time or later; MSEC_UNSET: all */
+	msec silence; /* of a stream, after which it is taken up again; 0: 10 min */
 	void (*on_output)(void *data);
 	void (*on_complete)(void *data); /* a log has ended */
 	void (*on_trouble)(const char *sentence, void *data);
 	void *data;
 };
 
-/* The settings' texts outlive it. */
 struct pod_logs *pod_logs_new(const struct pod_logs_settings *settings) MUST_USE;
 void pod_logs_free(struct pod_logs *logs); /* NULL is fine */
 
-/* One attempt of a replica. */
+/* A Pod, which is one attempt of a replica. */
 struct pod_log_name {
 	const char *pod_name, *uid, *container;
 	const char *role;
 	int index, attempt;
 };
 
-/* Follows the log of a Pod whose container has begun; once for each Pod. */
-void pod_logs_follow(struct pod_logs *logs, const struct pod_log_name *name);
-/* Whether its log is followed and has not ended yet. */
-bool pod_logs_is_open(const struct pod_logs *logs, const char *uid);
+/* Follows the log of a Pod whose container has begun, and hears what has become of the container
+ * since. A Pod of that name with another uid takes the place of the one before it. */
+void pod_logs_follow(struct pod_logs *logs, const struct pod_log_name *name,
+		     const struct log_container *container);
+/* There is no Pod of this name any more. */
+void pod_logs_gone(struct pod_logs *logs, const char *pod_name);
+
+/* Whether the log of this Pod is followed and has not come to its end. */
+bool pod_logs_is_open(const struct pod_logs *logs, const char *pod_name, const char *uid);
+/* Whether that is so of any container that has ended. */
+bool pod_logs_is_any_ended_open(const struct pod_logs *logs);
 bool pod_logs_is_any_open(const struct pod_logs *logs);

@@ -1,0 +1,80 @@
+/* One question after the other, as in kube/retry.c; the first that is answered with yes decides. */
+#include "kube/log_follow.h"
+
+#define SHORTEST_WAIT ((msec) 250)
+#define LONGEST_WAIT (8 * MSEC_PER_SECOND)
+
+bool log_follow_begin(struct log_follow *follow)
+{
+	const struct log_container *container = &follow->container;
+	bool was_previous = follow->reads_previous;
+
+	if (!follow->has_begun && container->n_restarts > 0)
+		follow->n_restarts = container->n_restarts - 1;
+	follow->has_begun = true;
+	follow->reads_previous = container->n_restarts > follow->n_restarts;
+	follow->began_after_end = container->has_ended;
+	follow->has_news = false;
+	return was_previous && !follow->reads_previous;
+}
+
+/* 0.25 s, 0.5 s, 1 s …, and up to half as much more. */
+static msec back_off(int n_vain, double jitter)
+{
+	msec wait = SHORTEST_WAIT;
+
+	for (int i = 1; i < n_vain && wait < LONGEST_WAIT; i++)
+		wait *= 2;
+	wait = msec_min(wait, LONGEST_WAIT);
+	return wait + (msec) ((double) wait / 2 * jitter);
+}
+
+/* The container before this one has no more to say. */
+static void leave_previous(struct log_follow *follow)
+{
+	follow->n_restarts = follow->container.n_restarts;
+	follow->n_vain = 0;
+}
+
+static bool is_complete(const struct log_follow *follow, enum log_end end, bool is_catching_up)
+{
+	return end == LOG_END_PROPER && follow->began_after_end && !follow->has_news &&
+	       !is_catching_up;
+}
+
+/* Of a stream that may be worth another one. */
+static struct log_next go_on(const struct log_follow *follow, double jitter)
+{
+	const struct log_next give_up = {LOG_STEP_GIVE_UP, 0};
+
+	if (follow->container.has_ended && follow->n_vain >= LOG_FOLLOW_TRIES)
+		return give_up;
+	/* What has ended since the stream began is looked at once more without delay. */
+	if (follow->container.has_ended && (follow->has_news || !follow->began_after_end) &&
+	    follow->n_vain <= 1)
+		return (struct log_next){LOG_STEP_STREAM, 0};
+	return (struct log_next){LOG_STEP_STREAM, back_off(follow->n_vain, jitter)};
+}
+
+struct log_next log_follow_ended(struct log_follow *follow, enum log_end end, bool is_catching_up,
+				 double jitter)
+{
+	const struct log_next done = {LOG_STEP_DONE, 0}, give_up = {LOG_STEP_GIVE_UP, 0};
+	bool was_lost = follow->was_lost;
+
+	follow->was_lost = end == LOG_END_LOST;
+	follow->n_vain = follow->has_news ? 0 : follow->n_vain + 1;
+	if (follow->reads_previous && end != LOG_END_LOST) {
+		leave_previous(follow);
+		return (struct log_next){LOG_STEP_STREAM, 0};
+	}
+	if (follow->container.n_restarts > follow->n_restarts && end == LOG_END_PROPER)
+		return (struct log_next){LOG_STEP_STREAM, 0};
+	if (is_complete(follow, end, is_catching_up))
+		return done;
+	if (end == LOG_END_ABSENT || (end == LOG_END_PROPER && follow->container.is_gone))
+		return was_lost ? give_up : done;
+	if (end == LOG_END_REFUSED && follow->began_after_end)
+		return give_up;
+	return go_on(follow, jitter);
+}

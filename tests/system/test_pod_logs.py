@@ -1,0 +1,190 @@
+"""Logs of Pods (engine/backend_kube_log) against Pods that are only told of: whatever happens to the streams, each line is
+kept once."""
+
+import pathlib
+import random
+import subprocess
+import sys
+
+import pytest
+
+from conftest import BINARY, LIMIT, ROOT, read_line
+
+sys.path.insert(0, str(ROOT / "tests" / "fake_kube"))
+
+from fake_pods import SECOND, Break, FakePods, Refuse, ends_properly, garbage, half_a_chunk, reset, silence  # noqa: E402
+
+pytestmark = pytest.mark.sanitize
+
+FOLLOWER = pathlib.Path(BINARY).parent / "tests" / "fake_kube" / "pod_logs"
+BREAKS = [reset, ends_properly, half_a_chunk, garbage, silence]
+
+
+class Follower:
+    """The program that follows, and what it said."""
+
+    def __init__(self, pods, folder):
+        self.folder, self.said = folder, []
+        self.process = subprocess.Popen([FOLLOWER, pods.origin, folder, "300"], stdin=subprocess.PIPE,
+                                        stdout=subprocess.PIPE)
+
+    def tell(self, *lines):
+        self.process.stdin.write("".join(line + "\n" for line in lines).encode())
+        self.process.stdin.flush()
+
+    def until(self, wanted):
+        while not (self.said and wanted in self.said[-1]):
+            self.said.append(read_line(self.process.stdout).strip())
+
+    def troubles(self):
+        return [line for line in self.said if line.startswith("trouble")]
+
+    def log(self, index):
+        return (self.folder / f"worker-{index}.0.log").read_bytes().decode()
+
+    def end(self):
+        self.process.stdin.close()
+        code = self.process.wait(LIMIT)
+        self.process.stdout.close()
+        return code
+
+
+@pytest.fixture
+def pods():
+    with FakePods() as server:
+        yield server
+
+
+@pytest.fixture
+def follower(pods, tmp_path):
+    made = Follower(pods, tmp_path)
+    yield made
+    assert made.end() == 0
+
+
+def write_some(log, random_numbers):
+    """Lines of all kinds, with stamps that are equal, or go back a little."""
+    for _ in range(12):
+        text = random_numbers.choice(["", "a", "a", "epoch 1 of 3", "päda\rgogik 100%", "2026-01-02T03:04:05Z not a stamp"])
+        log.write(text, after=random_numbers.choice([0, 0, 1, -250, 40_000, SECOND // 2, 2 * SECOND]))
+
+
+def follow_to_the_end(pods, follower, indexes):
+    """All of them at once: begins, waits until all faults have happened, and ends."""
+    logs = [pods.logs[f"worker-{index}"] for index in indexes]
+    follower.tell(*(f"run {index}" for index in indexes))
+    pods.until(lambda: all(not log.faults for log in logs))
+    for log in logs:
+        log.write("the last")
+        log.end()
+    follower.tell(*(f"end {index}" for index in indexes))
+    follower.until("quiet")
+
+
+@pytest.mark.parametrize("how", BREAKS)
+def test_a_stream_that_breaks_at_any_byte_loses_nothing_and_gives_nothing_twice(pods, follower, how):
+    indexes = range(0, 640, 2)
+    for index in indexes:
+        write_some(pods.logs[f"worker-{index}"], random.Random(1))
+        pods.logs[f"worker-{index}"].faults = [Break(how, index), Break(how, index // 2 + 7)]
+    follow_to_the_end(pods, follower, indexes)
+    for index in indexes:
+        assert follower.log(index) == pods.logs[f"worker-{index}"].text(), index
+    assert follower.troubles() == []
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_faults_of_all_kinds_in_any_order(pods, follower, seed):
+    numbers = random.Random(seed)
+    indexes = range(100)
+    for index in indexes:
+        log = pods.logs[f"worker-{index}"]
+        write_some(log, numbers)
+        for _ in range(numbers.randrange(4)):
+            log.faults.append(numbers.choice([
+                Break(numbers.choice(BREAKS), numbers.randrange(700)), Refuse(numbers.choice([429, 500, 502, 503])),
+                Refuse(400, 'container "tensorflow" in pod "worker" is waiting to start: ContainerCreating')]))
+    follow_to_the_end(pods, follower, indexes)
+    for index in indexes:
+        assert follower.log(index) == pods.logs[f"worker-{index}"].text(), index
+    assert follower.troubles() == []
+
+
+def test_lines_come_while_they_are_written(pods, follower):
+    log = pods.logs["worker-0"]
+    follower.tell("run 0")
+    for i in range(50):
+        pods.until(lambda: log.n_streams > i // 10)
+        log.write(f"line {i}")
+        if i % 10 == 9:
+            log.faults.append(Break(reset, 10))
+            cut_streams(pods)
+    log.end()
+    follower.tell("end 0")
+    follower.until("quiet")
+    assert follower.log(0) == log.text()
+
+
+def cut_streams(pods):
+    """As when the API server dies."""
+    for exchange in list(pods.server.exchanges):
+        exchange.cut_now()
+
+
+def test_a_huge_line_is_taken_up_in_its_middle(pods, follower):
+    log = pods.logs["worker-0"]
+    log.write("x" * 3_000_000 + "end")
+    log.faults = [Break(reset, 1_000_000), Break(ends_properly, 2_000_001), Break(half_a_chunk, 2_999_999)]
+    follow_to_the_end(pods, follower, [0])
+    assert follower.log(0) == log.text()
+
+
+def test_what_was_rotated_away_while_nobody_looked_is_said(pods, follower):
+    log = pods.logs["worker-0"]
+    for i in range(5):
+        log.write(f"line {i}")
+    log.faults = [Break(reset, 80), Refuse(500)]
+    follower.tell("run 0")
+    pods.until(lambda: log.n_streams >= 1 and len(log.faults) <= 1)
+    log.rotate(0)
+    log.write("much later", after=60 * SECOND)
+    log.end()
+    follower.tell("end 0")
+    follower.until("quiet")
+    [trouble] = follower.troubles()
+    assert "the log of Pod 'worker-0' broke off" in trouble and "may be missing" in trouble
+    assert follower.log(0).endswith("\nmuch later\n") and follower.log(0).startswith("line 0\nline")
+
+
+def test_the_log_of_a_container_that_was_started_again_in_its_pod_goes_on(pods, follower):
+    log = pods.logs["worker-0"]
+    log.write("first, one")
+    log.faults = [Break(reset, 40)]
+    follower.tell("run 0")
+    pods.until(lambda: not log.faults)
+    log.write("first, two")
+    log.previous, log.lines = log.lines, []
+    log.write("second", after=SECOND)
+    follower.tell("run 0 1")
+    log.end()
+    follower.tell("end 0 1")
+    follower.until("quiet")
+    assert follower.log(0) == "first, one\nfirst, two\nsecond\n"
+    assert follower.troubles() == []
+
+
+def test_a_log_that_nobody_may_read_is_said_once(pods, follower):
+    for index in range(3):
+        pods.logs[f"worker-{index}"].faults = [Refuse(403, "no, you may not")] * 20
+    follower.tell(*(f"end {index}" for index in range(3)))
+    follower.until("quiet")
+    assert len([line for line in follower.troubles() if "no, you may not" in line and "broke off" not in line]) == 1
+
+
+def test_the_log_of_a_pod_that_is_gone_ends(pods, follower):
+    log = pods.logs["worker-0"]
+    log.write("one")
+    log.faults = [Break(ends_properly, 40), Refuse(404)]
+    follower.tell("run 0", "gone 0")
+    follower.until("quiet")
+    assert follower.log(0) == "one\n"
