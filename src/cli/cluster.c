@@ -22,9 +22,11 @@ int cluster_log_in(struct loop *loop, struct kube_login **ret_login, struct err 
 
 	if (rc == 0)
 		rc = kube_login_open(loop, config, ret_login, err);
-	if (rc == 0)
-		config = NULL; /* it is the login's now */
-	return rc;
+	if (rc < 0)
+		return rc;
+	config = NULL; /* it is the login's now */
+	(*ret_login)->timeout = option_duration(data, "request-timeout", 0);
+	return 0;
 }
 
 int cluster_fail(const struct err *err)

@@ -14,9 +14,13 @@
 	 .kind = OPTION_TEXT,                                                                      \
 	 .value_name = "CONTEXT",                                                                  \
 	 .one_line = "the cluster: this context of the kubeconfig"},                               \
+		{.name = "kubeconfig",                                                             \
+		 .kind = OPTION_TEXT,                                                              \
+		 .value_name = "FILE",                                                             \
+		 .one_line = "the cluster: this kubeconfig"},                                      \
 	{                                                                                          \
-		.name = "kubeconfig", .kind = OPTION_TEXT, .value_name = "FILE",                   \
-		.one_line = "the cluster: this kubeconfig"                                         \
+		.name = "request-timeout", .kind = OPTION_DURATION, .value_name = "DURATION",      \
+		.has_variable = true, .one_line = "the cluster: how long its server may be silent" \
 	}
 
 /* The rows of a command that works on jobs: the namespace too. */

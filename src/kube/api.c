@@ -383,6 +383,8 @@ static void send_request(struct kube_call *call)
 		.on_bytes = call->on_bytes ? take_bytes : NULL,
 		.on_done = end_try,
 		.data = call,
+		.connect_timeout = call->api->login->timeout,
+		.timeout = call->on_bytes ? 0 : call->api->login->timeout,
 		.silence = call->silence,
 	};
 

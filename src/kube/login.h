@@ -50,6 +50,7 @@ struct kube_login {
 	bool skips_verify; /* the certificate is not checked; the owner has said so aloud */
 	bool skips_compression;
 	char *proxy; /* URL; NULL: what the environment says */
+	msec timeout; /* for an answer, and without a word on a watch; 0: what is usual */
 	struct kube_credential credential;
 	struct kube_impersonation impersonation;
 

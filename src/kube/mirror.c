@@ -298,6 +298,16 @@ static void end_watch(struct json *object, const struct kube_status *status, con
 	end_step(mirror, err ? status : NULL, err);
 }
 
+/* After so long the connection counts as lost: servers send a bookmark about once a minute. */
+static msec silence_of(const struct kube_mirror *mirror)
+{
+	msec of_login = kube_api_login(mirror->api)->timeout;
+
+	if (mirror->settings.silence)
+		return mirror->settings.silence;
+	return of_login ? of_login : DEFAULT_SILENCE;
+}
+
 static void begin_watch(struct kube_mirror *mirror)
 {
 	bool is_stream = mirror->reflection.step == REFLECTION_STREAM;
@@ -312,10 +322,9 @@ static void begin_watch(struct kube_mirror *mirror)
 	add(&parameters, "resourceVersionMatch", is_stream ? "NotOlderThan" : NULL);
 	add(&parameters, "resourceVersion", is_stream ? NULL : mirror->reflection.version);
 	const struct kube_request request = request_of(mirror, KUBE_WATCH, &parameters);
-	msec silence = mirror->settings.silence ? mirror->settings.silence : DEFAULT_SILENCE;
 
-	mirror->call =
-		kube_stream_new(mirror->api, &request, silence, take_bytes, end_watch, mirror);
+	mirror->call = kube_stream_new(mirror->api, &request, silence_of(mirror), take_bytes,
+				       end_watch, mirror);
 }
 
 /* Pages */
