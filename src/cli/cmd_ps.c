@@ -51,7 +51,7 @@ static void add_name(struct table *table, const struct client_row *row, msec now
 static void add_state(struct table *table, const struct client_row *row, msec now)
 {
 	(void) now;
-	table_add(table, row->state);
+	table_addf(table, "%s%s", row->state, row->is_unwatched ? " (unwatched)" : "");
 }
 
 static void add_roles(struct table *table, const struct client_row *row, msec now)

@@ -13,6 +13,7 @@
 struct progress {
 	const char *name;
 	bool is_terminal;
+	bool is_unwatched; /* whoever was to end it is gone */
 };
 
 static void add_live_replicas(const struct status *status, struct text *text)
@@ -30,7 +31,8 @@ static bool show_progress(const struct json *job, const struct status *status, v
 	struct progress *progress = data;
 	struct text replicas CLEANUP(text_done) = {0};
 
-	if (watch_is_over(job, status, NULL))
+	progress->is_unwatched = client_job_is_unwatched(job);
+	if (watch_is_over(job, status, NULL) || progress->is_unwatched)
 		return true;
 	add_live_replicas(status, &replicas);
 	if (progress->is_terminal && replicas.len)
@@ -45,13 +47,16 @@ static int begin_stop(const struct options *options, const struct found_job *job
 					    option_duration(options, "grace", -1), err);
 }
 
-/* A job on a cluster is there no more when it has ended. */
-static int wait_for_end(const struct found_job *job, struct err *err)
+/* A job on a cluster is there no more when it has ended; one that is no longer watched is refused
+ * as it would have been before. */
+static int wait_for_end(const struct options *options, const struct found_job *job, struct err *err)
 {
 	struct progress progress = {.name = job->name, .is_terminal = isatty(STDERR_FILENO)};
 	enum watch_end end;
 	int rc = watch_job(job->client, job->name, MSEC_NEVER, show_progress, &progress, &end, err);
 
+	if (rc == 0 && end == WATCH_ENOUGH && progress.is_unwatched)
+		return begin_stop(options, job, err);
 	return rc == ERR_NOT_FOUND ? 0 : rc;
 }
 
@@ -69,7 +74,7 @@ static int stop_run(const struct options *options)
 	if (exit_code || !option_flag(options, "wait"))
 		return exit_code;
 	for (size_t i = 0; i < jobs.count; i++)
-		if (wait_for_end(&jobs.list[i], &err))
+		if (wait_for_end(options, &jobs.list[i], &err))
 			exit_code = output_fail(&err);
 	return exit_code;
 }

@@ -10,10 +10,40 @@
 /* What timeout(1) ends with when the time is over. */
 #define EXIT_OVERDUE 124
 
+/* What was seen of the job. */
+struct sight {
+	const char *argument; /* as the job was named */
+	int exit_code; /* -1 until it has ended */
+	bool is_unwatched;
+};
+
+static void tell_unwatched(const struct sight *sight)
+{
+	output_say("nobody watches job '%s', and nothing restarts or ends it: 'muster attach %s' "
+		   "takes over",
+		   sight->argument, sight->argument);
+}
+
 static bool take_exit_code(const struct json *job, const struct status *status, void *data)
 {
-	*(int *) data = status->exit_code;
-	return watch_is_over(job, status, NULL);
+	struct sight *sight = data;
+	bool was_unwatched = sight->is_unwatched;
+
+	sight->exit_code = status->exit_code;
+	sight->is_unwatched = client_job_is_unwatched(job);
+	if (sight->is_unwatched && !was_unwatched && !status_is_finished(status))
+		tell_unwatched(sight);
+	return watch_is_over(job, status, NULL) ||
+	       (sight->is_unwatched && status_is_finished(status));
+}
+
+/* Errors of wait are told apart from the codes of jobs. */
+static int fail(const struct err *err)
+{
+	if (err->code != ERR_NOT_FOUND)
+		return cluster_fail(err);
+	output_fail(err);
+	return EXIT_OWN_FAULT;
 }
 
 static int wait_run(const struct options *options)
@@ -25,23 +55,23 @@ static int wait_run(const struct options *options)
 	msec until = timeout < 0 ? MSEC_NEVER : loop_now() + timeout;
 	size_t n_arguments;
 	const char *argument = options_arguments(options, &n_arguments)[0];
-	int exit_code = -1;
+	struct sight sight = {.argument = argument, .exit_code = -1};
 	enum watch_end end;
 
 	if (lookup_job(lookup, argument, &job, &err) ||
-	    watch_job(job.client, job.name, until, take_exit_code, &exit_code, &end, &err))
-		return cluster_fail(&err);
+	    watch_job(job.client, job.name, until, take_exit_code, &sight, &end, &err))
+		return fail(&err);
 	switch (end) {
 	case WATCH_ENOUGH:
-		return exit_code;
+		return sight.exit_code;
 	case WATCH_OVERDUE:
 		output_say("job '%s' has not ended yet", job.name);
 		return EXIT_OVERDUE;
 	case WATCH_GONE:
 		break;
 	}
-	if (exit_code >= 0)
-		return exit_code; /* it had ended, and whoever watched it has tidied up */
+	if (sight.exit_code >= 0)
+		return sight.exit_code; /* it had ended, and whoever watched it has tidied up */
 	output_say("job '%s' was deleted before it had ended", job.name);
 	return EXIT_OWN_FAULT;
 }

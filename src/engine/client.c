@@ -1,6 +1,15 @@
 #include "engine/client.h"
 
+#include "base/text.h"
+
 #include <stdlib.h>
+
+bool client_job_is_unwatched(const struct json *job)
+{
+	const struct json *watcher = json_get_path(job, "status", CLIENT_WATCHED_BY, NULL);
+
+	return text_equals(json_as_string(watcher, NULL), "");
+}
 
 static void row_done(struct client_row *row)
 {

@@ -32,6 +32,7 @@ struct client_row {
 	int restarts;
 	int exit_code; /* -1 until finished */
 	bool is_finished;
+	bool is_unwatched; /* on a cluster: nobody restarts what fails */
 	msec created;
 	msec start_time;
 	msec completion_time;
@@ -44,10 +45,11 @@ struct client_functions {
 	/* The TFJob with its status; the caller frees it. ERR_NOT_FOUND. */
 	int (*get)(struct client *client, const char *name, struct json **ret_job, struct err *err);
 	/* JSON merge patch (RFC 7396) of the document; the result is validated (ERR_INVALID) and
-	 * the supervisor woken. */
+	 * the supervisor woken. ERR_REFUSED where nobody would do it. */
 	int (*patch)(struct client *client, const char *name, const struct json *patch,
 		     struct err *err);
-	/* Asks for an orderly end (see JOB_ANNOTATION_STOP); 0 also when it has ended already. */
+	/* Asks for an orderly end (see JOB_ANNOTATION_STOP); 0 also when it has ended already.
+	 * ERR_REFUSED where nobody would do it. */
 	int (*stop)(struct client *client, const char *name, const char *reason, msec grace,
 		    struct err *err);
 	/* Ends it when it runs (with its own grace), and removes logs, record and claims, on a
@@ -70,6 +72,12 @@ struct client_functions {
 struct client {
 	const struct client_functions *functions;
 };
+
+/* In the status of a job on a cluster: who watches it, "" when nobody does. Not there where that is
+ * not known. */
+#define CLIENT_WATCHED_BY "watchedBy"
+/* A job on a cluster, as get gave it, that nobody watches. */
+bool client_job_is_unwatched(const struct json *job);
 
 void client_rows_free(struct client_row *rows, size_t count);
 

@@ -2,6 +2,7 @@
 
 #include "base/mem.h"
 #include "base/text.h"
+#include "core/job.h"
 #include "engine/client_kube_list.h"
 #include "engine/job_view.h"
 #include "engine/record.h"
@@ -132,6 +133,13 @@ static int kube_get(struct client *base, const char *name, struct json **ret_job
 	return rc < 0 ? rc : job_view_read(view, ret_job, err);
 }
 
+/* It has ended, and nobody is there to tidy up after it. */
+static bool is_left(const struct job_view *view)
+{
+	return job_view_is_unwatched(view) && !job_view_is_gone(view) &&
+	       record_is_finished(job_view_record(view));
+}
+
 /* Whoever waits sees how the job ended, although its record goes right after that: a record that
  * was not told of yet is told of before it is gone. */
 static int kube_wait_for_change(struct client *base, const char *name, int64_t version, msec until,
@@ -144,7 +152,7 @@ static int kube_wait_for_change(struct client *base, const char *name, int64_t v
 	*ret_is_gone = rc == ERR_NOT_FOUND;
 	if (*ret_is_gone)
 		return 0;
-	if (rc == 0)
+	if (rc == 0 && !is_left(view))
 		rc = job_view_wait(view, version, until, err);
 	if (rc < 0)
 		return rc;
@@ -176,12 +184,32 @@ static int kube_log_folder(struct client *base, const char *name, char **ret_fol
 
 /* Changing. */
 
+/* What is written would be read by nobody. */
+static int refuse_unwatched(const struct client_kube *client, const struct job_view *view,
+			    struct err *err)
+{
+	const char *namespace_name = client->settings.namespace_name;
+	const char *name = job_view_name(view);
+
+	if (!job_view_is_unwatched(view))
+		return 0;
+	return err_set(err, ERR_REFUSED,
+		       "nobody watches job '%s': 'muster attach kubernetes/%s/%s' takes over, "
+		       "'muster delete kubernetes/%s/%s' ends it",
+		       name, namespace_name, name, namespace_name, name);
+}
+
 static int kube_patch(struct client *base, const char *name, const struct json *patch,
 		      struct err *err)
 {
 	struct client_kube *client = of(base);
-	int rc = open_store(client, err);
+	struct job_view *view;
+	int rc = look(client, name, &view, err);
 
+	if (rc == 0)
+		rc = refuse_unwatched(client, view, err);
+	if (rc == 0)
+		rc = open_store(client, err);
 	return rc < 0 ? rc : record_patch(client->store, name, patch, err);
 }
 
@@ -194,7 +222,9 @@ static int kube_stop(struct client *base, const char *name, const char *reason, 
 
 	if (rc < 0 || record_is_finished(job_view_record(view)))
 		return rc;
-	rc = open_store(client, err);
+	rc = refuse_unwatched(client, view, err);
+	if (rc == 0)
+		rc = open_store(client, err);
 	return rc < 0 ? rc : record_ask_to_stop(client->store, name, reason, grace, err);
 }
 
@@ -217,6 +247,21 @@ static int remove_here(const struct client_kube *client, const char *name, const
 	else if (rc == 0 || rc == ERR_NOT_FOUND)
 		rc = state_folder_remove_job(folder, uid, err);
 	store->functions->free(store);
+	return rc;
+}
+
+/* Whoever watches the job ends it as its own. Of one that is no longer watched, what it owns is
+ * ended by the cluster. */
+static int end_in_order(struct client *base, struct job_view *view, struct err *err)
+{
+	int rc = 0;
+
+	if (!job_view_is_unwatched(view))
+		rc = kube_stop(base, job_view_name(view), stop_reason_words[STOP_REQUESTED], -1,
+			       err);
+	while (rc == 0 && !job_view_is_gone(view) && !job_view_is_unwatched(view) &&
+	       !record_is_finished(job_view_record(view)))
+		rc = job_view_wait(view, job_view_change(view), MSEC_NEVER, err);
 	return rc;
 }
 
@@ -251,7 +296,9 @@ static int kube_remove(struct client *base, const char *name, struct err *err)
 	if (rc < 0)
 		return rc;
 	uid = mem_copy_text(job_view_record(view)->uid);
-	rc = remove_objects(client, view, err);
+	rc = end_in_order(base, view, err);
+	if (rc == 0)
+		rc = remove_objects(client, view, err);
 	if (rc == 0)
 		rc = wait_until_empty(view, err);
 	forget_view(client, name);

@@ -1,9 +1,12 @@
+/* Three lists at most: the jobs; their Leases, where jobs go on; and the Pods, where nobody is
+ * there who would write how many run. */
 #include "engine/client_kube_list.h"
 
 #include "base/mem.h"
 #include "base/text.h"
 #include "engine/record.h"
 #include "engine/store_kube_record.h"
+#include "kube/lease.h"
 #include "kube/objects.h"
 #include "kube/pages.h"
 
@@ -12,20 +15,85 @@
 
 struct listing {
 	struct loop *loop;
+	struct kube_api *api;
+	const char *namespace_name;
 	struct client_row *rows;
 	size_t count, capacity;
-	bool is_over;
-	struct err err;
+	bool is_over; /* the list that is being read */
+	struct err err; /* of that list */
 };
 
-static void begin_anew(struct listing *listing)
+/* How one kind of objects is read: `begin` comes first, and again when the server forgot the list
+ * while it was read. */
+struct reading {
+	const struct kube_resource *resource;
+	void (*begin)(struct listing *listing);
+	kube_item_fn take;
+};
+
+static void end(const char *version, const struct kube_status *status, const struct err *err,
+		void *data)
 {
-	client_rows_free(listing->rows, listing->count);
-	*listing = (struct listing){.loop = listing->loop};
+	struct listing *listing = data;
+
+	(void) version, (void) status;
+	if (err)
+		listing->err = *err;
+	listing->is_over = true;
+	loop_stop(listing->loop);
 }
 
-static struct client_row row_of(const struct store_record *record, const char *namespace_name,
-				const struct summary *summary)
+static void read_once(struct listing *listing, const struct reading *reading)
+{
+	static const struct kube_parameter ours[] = {
+		{"labelSelector", OBJECTS_LABEL_MANAGED_BY "=" OBJECTS_MANAGED_BY}, {0}};
+	const struct kube_request request = {
+		.verb = KUBE_LIST,
+		.resource = reading->resource,
+		.namespace_name = listing->namespace_name,
+		.parameters = ours,
+	};
+
+	listing->is_over = false;
+	listing->err = (struct err){0};
+	reading->begin(listing);
+	struct kube_pages *pages =
+		kube_pages_new(listing->api, &request, reading->take, end, listing);
+
+	(void) pages; /* they end by themselves */
+	while (!listing->is_over)
+		loop_run(listing->loop);
+}
+
+static int read_all(struct listing *listing, const struct reading *reading, struct err *err)
+{
+	do
+		read_once(listing, reading);
+	while (listing->err.code == ERR_CONFLICT);
+	if (!listing->err.code)
+		return 0;
+	return err_set(err, (enum err_code) listing->err.code, "%s", listing->err.text);
+}
+
+static struct client_row *row_of(const struct listing *listing, const char *uid)
+{
+	for (size_t i = 0; i < listing->count; i++)
+		if (text_equals(listing->rows[i].uid, uid))
+			return &listing->rows[i];
+	return NULL;
+}
+
+/* The jobs. */
+
+static void forget_rows(struct listing *listing)
+{
+	client_rows_free(listing->rows, listing->count);
+	listing->rows = NULL;
+	listing->count = listing->capacity = 0;
+}
+
+static struct client_row row_new(const struct store_record *record, const char *namespace_name,
+				 const struct summary *summary)
 {
 	return (struct client_row){
 		.name = mem_copy_text(record->name),
@@ -48,7 +116,7 @@ static struct client_row row_of(const struct store_record *record, const char *n
 }
 
 /* ConfigMaps of files that travel carry the same labels, and are passed over. */
-static void take_item(const struct json *item, void *data)
+static void take_job(const struct json *item, void *data)
 {
 	struct listing *listing = data;
 	const char *namespace_name =
@@ -61,19 +129,7 @@ static void take_item(const struct json *item, void *data)
 		return;
 	record_read_summary(&record, arena, &summary);
 	mem_grow(&listing->rows, &listing->capacity, listing->count, sizeof(*listing->rows));
-	listing->rows[listing->count++] = row_of(&record, namespace_name, &summary);
-}
-
-static void end(const char *version, const struct kube_status *status, const struct err *err,
-		void *data)
-{
-	struct listing *listing = data;
-
-	(void) version, (void) status;
-	if (err)
-		listing->err = *err;
-	listing->is_over = true;
-	loop_stop(listing->loop);
+	listing->rows[listing->count++] = row_new(&record, namespace_name, &summary);
 }
 
 static int by_age(const void *a, const void *b)
@@ -86,38 +142,95 @@ static int by_age(const void *a, const void *b)
 	return order ? order : strcmp(first->name, second->name);
 }
 
-static void list_once(struct listing *listing, struct kube_api *api, const char *namespace_name)
+/* Who watches them. */
+
+static bool goes_on(const struct client_row *row)
+{
+	return !row->is_finished;
+}
+
+static bool is_unwatched(const struct client_row *row)
+{
+	return row->is_unwatched;
+}
+
+static bool has_row(const struct listing *listing, bool (*is_it)(const struct client_row *row))
+{
+	for (size_t i = 0; i < listing->count; i++)
+		if (is_it(&listing->rows[i]))
+			return true;
+	return false;
+}
+
+static void take_all_for_watched(struct listing *listing)
+{
+	for (size_t i = 0; i < listing->count; i++)
+		listing->rows[i].is_unwatched = false;
+}
+
+static void take_lease(const struct json *item, void *data)
+{
+	struct kube_lease lease;
+	int rc = kube_lease_read(item, &lease, NULL);
+	struct client_row *row = rc == 0 ? row_of(data, lease.owner_uid) : NULL;
+
+	if (row)
+		row->is_unwatched = goes_on(row) && !kube_lease_is_watched(item, loop_now());
+}
+
+/* Where Leases may not be read nothing is said of who watches. */
+static int read_watchers(struct listing *listing, struct err *err)
+{
+	static const struct reading leases = {&kube_leases, take_all_for_watched, take_lease};
+	int rc = read_all(listing, &leases, err);
+
+	return rc == ERR_REFUSED ? 0 : rc;
+}
+
+/* What runs of those that nobody watches. */
+
+static void count_from_zero(struct listing *listing)
+{
+	for (size_t i = 0; i < listing->count; i++)
+		if (is_unwatched(&listing->rows[i]))
+			listing->rows[i].running = 0;
+}
+
+static void take_pod(const struct json *item, void *data)
+{
+	const struct json *owners = json_get_path(item, "metadata", "ownerReferences", NULL);
+	const char *uid = json_as_string(json_get(json_at(owners, 0), "uid"), NULL);
+	const char *phase = json_as_string(json_get_path(item, "status", "phase", NULL), NULL);
+	struct client_row *row = uid ? row_of(data, uid) : NULL;
+
+	if (row && is_unwatched(row) && text_equals(phase, "Running"))
+		row->running++;
+}
+
+static int read_rows(struct listing *listing, struct err *err)
 {
 	static const struct kube_resource config_maps = {"", "v1", "configmaps", false};
-	static const struct kube_parameter ours[] = {
-		{"labelSelector", OBJECTS_LABEL_MANAGED_BY "=" OBJECTS_MANAGED_BY}, {0}};
-	const struct kube_request request = {
-		.verb = KUBE_LIST,
-		.resource = &config_maps,
-		.namespace_name = namespace_name,
-		.parameters = ours,
-	};
-	struct kube_pages *pages = kube_pages_new(api, &request, take_item, end, listing);
+	static const struct kube_resource pods = {"", "v1", "pods", false};
+	static const struct reading jobs = {&config_maps, forget_rows, take_job};
+	static const struct reading running = {&pods, count_from_zero, take_pod};
+	int rc = read_all(listing, &jobs, err);
 
-	(void) pages; /* they end by themselves */
-	while (!listing->is_over)
-		loop_run(listing->loop);
+	if (rc == 0 && has_row(listing, goes_on))
+		rc = read_watchers(listing, err);
+	if (rc == 0 && has_row(listing, is_unwatched))
+		rc = read_all(listing, &running, err);
+	return rc;
 }
 
 int client_kube_list(struct loop *loop, struct kube_api *api, const char *namespace_name,
 		     struct client_row **ret_rows, size_t *ret_count, struct err *err)
 {
-	struct listing listing = {.loop = loop};
+	struct listing listing = {.loop = loop, .api = api, .namespace_name = namespace_name};
+	int rc = read_rows(&listing, err);
 
-	list_once(&listing, api, namespace_name);
-	/* The server forgot the list while it was read. */
-	while (listing.err.code == ERR_CONFLICT) {
-		begin_anew(&listing);
-		list_once(&listing, api, namespace_name);
-	}
-	if (listing.err.code) {
+	if (rc < 0) {
 		client_rows_free(listing.rows, listing.count);
-		return err_set(err, (enum err_code) listing.err.code, "%s", listing.err.text);
+		return rc;
 	}
 	if (listing.count)
 		qsort(listing.rows, listing.count, sizeof(*listing.rows), by_age);

@@ -5,7 +5,9 @@
 #include "base/mem.h"
 #include "base/text.h"
 #include "core/job.h"
+#include "engine/client.h"
 #include "engine/job_view_pods.h"
+#include "engine/lease_view.h"
 #include "engine/record.h"
 #include "engine/store_kube_record.h"
 #include "kube/mirror.h"
@@ -17,6 +19,7 @@ struct job_view {
 	struct job_view_settings settings;
 	char *name;
 	struct kube_mirror *owner; /* the ConfigMap */
+	struct lease_view *lease;
 	struct kube_mirror *pods; /* NULL before the job is known */
 	struct store_record *record; /* as it was last; NULL: never seen */
 	struct job *job; /* of the first record */
@@ -46,7 +49,7 @@ static void note_change(struct job_view *view)
 
 static bool is_synced(const struct job_view *view)
 {
-	return kube_mirror_is_synced(view->owner) &&
+	return kube_mirror_is_synced(view->owner) && lease_view_is_synced(view->lease) &&
 	       (!view->pods || kube_mirror_is_synced(view->pods));
 }
 
@@ -194,6 +197,20 @@ static void watch_owner(struct job_view *view)
 	view->owner = kube_mirror_new(view->settings.loop, view->settings.api, &settings);
 }
 
+static void watch_lease(struct job_view *view)
+{
+	const struct lease_view_settings settings = {
+		.loop = view->settings.loop,
+		.api = view->settings.api,
+		.namespace_name = view->settings.namespace_name,
+		.on_change = on_synced,
+		.on_trouble = on_trouble,
+		.data = view,
+	};
+
+	view->lease = lease_view_new(&settings, view->name);
+}
+
 struct job_view *job_view_new(const struct job_view_settings *settings, const char *name)
 {
 	struct job_view *view = mem_new(sizeof(*view));
@@ -201,6 +218,7 @@ struct job_view *job_view_new(const struct job_view_settings *settings, const ch
 	view->settings = *settings;
 	view->name = mem_copy_text(name);
 	watch_owner(view);
+	watch_lease(view);
 	return view;
 }
 
@@ -209,6 +227,7 @@ void job_view_free(struct job_view *view)
 	if (!view)
 		return;
 	kube_mirror_free(view->owner);
+	lease_view_free(view->lease);
 	kube_mirror_free(view->pods);
 	record_free(view->record);
 	job_free(view->job);
@@ -271,6 +290,11 @@ int64_t job_view_record_change(const struct job_view *view)
 	return view->record_change;
 }
 
+bool job_view_is_unwatched(const struct job_view *view)
+{
+	return text_equals(lease_view_watcher(view->lease), "");
+}
+
 size_t job_view_pod_count(const struct job_view *view)
 {
 	size_t count = 0;
@@ -306,6 +330,8 @@ int job_view_read(const struct job_view *view, struct json **ret_tfjob, struct e
 		return rc;
 	lay_pods_over(view, &status);
 	json_set(tfjob, "status", status_write(&status));
+	json_set_string(json_object_at(tfjob, "status"), CLIENT_WATCHED_BY,
+			lease_view_watcher(view->lease));
 	*ret_tfjob = TAKE(tfjob);
 	return 0;
 }

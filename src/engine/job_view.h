@@ -1,5 +1,5 @@
-/* One job on a cluster as it is now: its ConfigMap and its Pods, each followed by a watch. For
- * clients, which look and wait; who decides about the job has mirrors of its own
+/* One job on a cluster as it is now: its ConfigMap, its Pods and its Lease, each followed by a
+ * watch. For clients, which look and wait; who decides about the job has mirrors of its own
  * (engine/backend_kube_mirrors.c). */
 #pragma once
 
@@ -46,7 +46,10 @@ const struct store_record *job_view_record(const struct job_view *view);
 bool job_view_is_gone(const struct job_view *view);
 /* The number of the change that the record is as of. */
 int64_t job_view_record_change(const struct job_view *view);
+/* Nobody watches the job: nothing is restarted, and nobody does what its document asks for. */
+bool job_view_is_unwatched(const struct job_view *view);
 /* Pods of the job that are there. */
 size_t job_view_pod_count(const struct job_view *view);
-/* The TFJob with its status, replicas as their Pods show them. The caller frees it. */
+/* The TFJob with its status, replicas as their Pods show them, and who watches it
+ * (CLIENT_WATCHED_BY) where that is known. The caller frees it. */
 int job_view_read(const struct job_view *view, struct json **ret_tfjob, struct err *err) MUST_USE;

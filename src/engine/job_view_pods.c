@@ -78,9 +78,10 @@ static void lay_over(const struct job_view_pod *pod, struct replica_status *repl
 	replica->pod = pod->name;
 	replica->node = pod->node;
 	replica->ip = pod->ip;
-	replica->message = seen->message;
-	if (seen->reason)
+	if (seen->reason) {
 		replica->reason = seen->reason;
+		replica->message = seen->message;
+	}
 	if (has_ended(replica))
 		return; /* what was made of it is known already */
 	replica->state = state_of(seen);
