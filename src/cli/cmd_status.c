@@ -5,223 +5,10 @@
 #include "cli/lookup.h"
 #include "cli/options.h"
 #include "cli/output.h"
-#include "cli/table.h"
+#include "cli/status_text.h"
 #include "cli/watch.h"
-#include "core/failure_text.h"
-#include "core/job.h"
-#include "core/obstacle.h"
-#include "core/summary.h"
-#include "io/loop.h"
 
 #include <unistd.h>
-
-/* One job, as it is to be shown. */
-struct view {
-	const struct json *object;
-	const struct status *status;
-	struct summary summary;
-	bool is_wide;
-	msec now;
-};
-
-static void add_age(struct table *table, msec from, msec to)
-{
-	struct text age CLEANUP(text_done) = {0};
-
-	if (from != MSEC_UNSET)
-		text_add_duration(&age, to > from ? to - from : 0);
-	table_add(table, text_of(&age));
-}
-
-static void add_moment(struct text *text, const char *heading, msec time, msec now)
-{
-	if (time == MSEC_UNSET)
-		return;
-	text_addf(text, "%-11s", heading);
-	text_add_time(text, time);
-	text_add(text, " (");
-	text_add_duration(text, now > time ? now - time : 0);
-	text_add(text, " ago)\n");
-}
-
-static const char *name_of(const struct view *view)
-{
-	return json_as_string(json_get_path(view->object, "metadata", "name", NULL), "");
-}
-
-static void add_head(const struct view *view, struct text *text)
-{
-	const struct summary *summary = &view->summary;
-
-	text_addf(text, "Name:      %s\n", name_of(view));
-	text_addf(text, "State:     %s\n", summary->state);
-	if (*summary->message)
-		text_addf(text, "Message:   %s\n", summary->message);
-	text_addf(text, "Roles:     %s\n", summary->roles);
-	text_addf(text, "Running:   %d of %d\n", summary->running, summary->wanted);
-	text_addf(text, "Restarts:  %d\n", summary->restarts);
-	add_moment(text, "Started:", summary->start_time, view->now);
-	add_moment(text, "Ended:", summary->completion_time, view->now);
-	if (summary->exit_code >= 0)
-		text_addf(text, "Exit code: %d\n", summary->exit_code);
-}
-
-static void add_conditions(const struct view *view, struct text *text)
-{
-	static const char *const headings[] = {"CONDITION", "TRUE", "AGE", "REASON", "MESSAGE"};
-	struct table table CLEANUP(table_done) = {.n_columns = ARRAY_LEN(headings)};
-
-	if (!view->status->n_conditions)
-		return;
-	table_add_row(&table, headings);
-	for (size_t i = 0; i < view->status->n_conditions; i++) {
-		const struct condition *condition = &view->status->conditions[i];
-
-		table_add(&table, condition_type_words[condition->type]);
-		table_add(&table, condition->is_true ? "yes" : "no");
-		add_age(&table, condition->last_transition, view->now);
-		table_add(&table, condition->reason);
-		table_add(&table, condition->message);
-	}
-	text_add_char(text, '\n');
-	table_write(&table, text);
-}
-
-/* "3", "signal 9" or nothing. */
-static void add_end(struct table *table, const struct replica_status *replica)
-{
-	if (replica->signal)
-		table_addf(table, "signal %d", replica->signal);
-	else if (replica->exit_code >= 0)
-		table_addf(table, "%d", replica->exit_code);
-	else
-		table_add(table, NULL);
-}
-
-static void add_replica(const struct view *view, const struct replica_status *replica,
-			struct table *table)
-{
-	msec end = replica->end_time != MSEC_UNSET ? replica->end_time : view->now;
-
-	table_addf(table, "%s-%d", replica->role, replica->index);
-	table_add(table, replica_state_words[replica->state]);
-	table_addf(table, "%d", replica->attempt);
-	table_addf(table, "%d", replica->restarts);
-	if (replica->pid)
-		table_addf(table, "%lld", (long long) replica->pid);
-	else
-		table_add(table, NULL);
-	table_add(table, replica->address);
-	add_end(table, replica);
-	add_age(table, replica->start_time, end);
-	if (view->is_wide) {
-		table_add(table, replica->reason);
-		table_add(table, replica->log);
-	}
-}
-
-static void add_replicas(const struct view *view, struct text *text)
-{
-	static const char *const headings[] = {"REPLICA", "STATE", "ATTEMPT", "RESTARTS", "PID",
-					       "ADDRESS", "EXIT",  "AGE",     "REASON",   "LOG"};
-	struct table table CLEANUP(table_done) = {
-		.n_columns = view->is_wide ? ARRAY_LEN(headings) : ARRAY_LEN(headings) - 2};
-
-	if (!view->status->n_replicas)
-		return;
-	table_add_row(&table, headings);
-	for (size_t i = 0; i < view->status->n_replicas; i++)
-		add_replica(view, &view->status->replicas[i], &table);
-	text_add_char(text, '\n');
-	table_write(&table, text);
-}
-
-static void add_obstacles(const struct view *view, struct text *text)
-{
-	struct text lines CLEANUP(text_done) = {0};
-
-	if (status_is_finished(view->status))
-		return;
-	obstacles_describe(view->status, "  ", &lines);
-	if (lines.len)
-		text_addf(text, "\nWaiting:\n%s", text_of(&lines));
-}
-
-static void add_failure(const struct view *view, struct text *text)
-{
-	if (!view->status->failure)
-		return;
-	text_add(text, status_condition_is_true(view->status, CONDITION_FAILED)
-			       ? "\nFailure:\n"
-			       : "\nCause of the last restart:\n");
-	failure_describe(view->status, name_of(view), text);
-}
-
-static void add_view(const struct view *view, struct text *text)
-{
-	add_head(view, text);
-	add_conditions(view, text);
-	add_replicas(view, text);
-	add_obstacles(view, text);
-	add_failure(view, text);
-}
-
-/* What is made of a job's object to show it. */
-struct reading {
-	struct arena *arena;
-	struct job *job;
-	struct view view;
-};
-
-static void reading_done(struct reading *reading)
-{
-	job_free(reading->job);
-	arena_free(reading->arena);
-}
-
-static int read_view(const struct json *object, const struct status *status,
-		     struct reading *reading, struct err *err)
-{
-	struct faults faults CLEANUP(faults_done) = {0};
-
-	reading->arena = arena_new();
-	if (job_read(object, NULL, JOB_LENIENT, &faults, &reading->job))
-		return err_set(err, ERR_IO, "the job cannot be read: %s: %s", faults.list[0].path,
-			       faults.list[0].sentence);
-	reading->view.object = object;
-	reading->view.status = status;
-	reading->view.now = loop_now();
-	summary_make(reading->job, status, reading->arena, &reading->view.summary);
-	return 0;
-}
-
-static int describe(const struct json *object, const struct status *status, bool is_wide,
-		    struct text *text, struct err *err)
-{
-	struct reading reading CLEANUP(reading_done) = {.view.is_wide = is_wide};
-
-	if (read_view(object, status, &reading, err))
-		return err->code;
-	add_view(&reading.view, text);
-	return 0;
-}
-
-/* A line that changes whenever the job does, for logs and pipes. */
-static int describe_shortly(const struct json *object, const struct status *status,
-			    struct text *text, struct err *err)
-{
-	struct reading reading CLEANUP(reading_done) = {0};
-	const struct summary *summary = &reading.view.summary;
-
-	if (read_view(object, status, &reading, err))
-		return err->code;
-	text_addf(text, "%s  running %d/%d  restarts %d", summary->state, summary->running,
-		  summary->wanted, summary->restarts);
-	if (*summary->message)
-		text_addf(text, "  %s", summary->message);
-	text_add_char(text, '\n');
-	return 0;
-}
 
 /* How `status` shows a job, once or at each change. */
 struct display {
@@ -266,7 +53,7 @@ static bool show_screen(const struct json *object, const struct status *status, 
 	struct display *display = data;
 	struct text text CLEANUP(text_done) = {0};
 
-	return describe(object, status, display->format != NULL, &text, &display->err) ||
+	return status_text_add(object, status, display->format != NULL, &text, &display->err) ||
 	       show_text(display, clear_screen, &text) || watch_is_over(object, status, NULL);
 }
 
@@ -275,7 +62,7 @@ static bool show_line(const struct json *object, const struct status *status, vo
 	struct display *display = data;
 	struct text text CLEANUP(text_done) = {0};
 
-	return describe_shortly(object, status, &text, &display->err) ||
+	return status_text_add_line(object, status, &text, &display->err) ||
 	       show_text(display, "", &text) || watch_is_over(object, status, NULL);
 }
 
@@ -284,7 +71,7 @@ static bool show_once(const struct json *object, const struct status *status, vo
 	struct display *display = data;
 	struct text text CLEANUP(text_done) = {0};
 
-	return describe(object, status, display->format != NULL, &text, &display->err) ||
+	return status_text_add(object, status, display->format != NULL, &text, &display->err) ||
 	       show_text(display, "", &text) || true;
 }
 

@@ -65,7 +65,7 @@ class Muster:
     def __init__(self, folder):
         self.folder = folder
         self.state = folder / "state"
-        self.environment = {k: v for k, v in os.environ.items() if not k.startswith(("MUSTER_", "TF_CONFIG"))}
+        self.environment = {k: v for k, v in os.environ.items() if not k.startswith(("MUSTER_", "TF_CONFIG", "KUBE"))}
         self.environment.update(XDG_STATE_HOME=str(self.state), HOME=str(folder))
         self.started = []
 

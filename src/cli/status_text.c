@@ -1,0 +1,362 @@
+/* The summary comes from core/summary.h; here it becomes lines and tables. */
+#include "cli/status_text.h"
+
+#include "base/mem.h"
+#include "cli/table.h"
+#include "core/failure_text.h"
+#include "core/job.h"
+#include "core/obstacle.h"
+#include "core/summary.h"
+#include "engine/client.h"
+#include "io/loop.h"
+
+/* One job, as it is to be shown. */
+struct view {
+	const struct json *object;
+	const struct status *status;
+	struct summary summary;
+	const char *watcher; /* of a job on a cluster, "" when nobody watches it; else NULL */
+	bool is_on_cluster;
+	bool is_wide;
+	msec now;
+};
+
+static void add_age(struct table *table, msec from, msec to)
+{
+	struct text age CLEANUP(text_done) = {0};
+
+	if (from != MSEC_UNSET)
+		text_add_duration(&age, to > from ? to - from : 0);
+	table_add(table, text_of(&age));
+}
+
+static void add_moment(struct text *text, const char *heading, msec time, msec now)
+{
+	if (time == MSEC_UNSET)
+		return;
+	text_addf(text, "%-11s", heading);
+	text_add_time(text, time);
+	text_add(text, " (");
+	text_add_duration(text, now > time ? now - time : 0);
+	text_add(text, " ago)\n");
+}
+
+static const char *name_of(const struct view *view)
+{
+	return json_as_string(json_get_path(view->object, "metadata", "name", NULL), "");
+}
+
+/* Who watches a job on a cluster. */
+static void add_watcher(const struct view *view, struct text *text)
+{
+	const char *namespace_name =
+		json_as_string(json_get_path(view->object, "metadata", "namespace", NULL), "");
+
+	if (!view->watcher)
+		return;
+	if (*view->watcher)
+		text_addf(text, "Watched:   by %s\n", view->watcher);
+	else if (status_is_finished(view->status))
+		text_add(text, "Watched:   by nobody\n");
+	else
+		text_addf(text,
+			  "Watched:   by nobody: nothing is restarted; "
+			  "'muster attach kubernetes/%s/%s' takes over\n",
+			  namespace_name, name_of(view));
+}
+
+static void add_head(const struct view *view, struct text *text)
+{
+	const struct summary *summary = &view->summary;
+
+	text_addf(text, "Name:      %s\n", name_of(view));
+	text_addf(text, "State:     %s\n", summary->state);
+	if (*summary->message)
+		text_addf(text, "Message:   %s\n", summary->message);
+	add_watcher(view, text);
+	text_addf(text, "Roles:     %s\n", summary->roles);
+	text_addf(text, "Running:   %d of %d\n", summary->running, summary->wanted);
+	text_addf(text, "Restarts:  %d\n", summary->restarts);
+	add_moment(text, "Started:", summary->start_time, view->now);
+	add_moment(text, "Ended:", summary->completion_time, view->now);
+	if (summary->exit_code >= 0)
+		text_addf(text, "Exit code: %d\n", summary->exit_code);
+}
+
+static void add_conditions(const struct view *view, struct text *text)
+{
+	static const char *const headings[] = {"CONDITION", "TRUE", "AGE", "REASON", "MESSAGE"};
+	struct table table CLEANUP(table_done) = {.n_columns = ARRAY_LEN(headings)};
+
+	if (!view->status->n_conditions)
+		return;
+	table_add_row(&table, headings);
+	for (size_t i = 0; i < view->status->n_conditions; i++) {
+		const struct condition *condition = &view->status->conditions[i];
+
+		table_add(&table, condition_type_words[condition->type]);
+		table_add(&table, condition->is_true ? "yes" : "no");
+		add_age(&table, condition->last_transition, view->now);
+		table_add(&table, condition->reason);
+		table_add(&table, condition->message);
+	}
+	text_add_char(text, '\n');
+	table_write(&table, text);
+}
+
+/* The table of replicas. Each column is a heading and what stands in it. */
+
+enum detail {
+	DETAIL_ALWAYS,
+	DETAIL_HERE, /* of processes of this machine */
+	DETAIL_HERE_WIDE,
+	DETAIL_PODS,
+	DETAIL_PODS_WIDE,
+};
+
+typedef void (*add_cell_fn)(struct table *table, const struct replica_status *replica, msec now);
+
+static void add_name(struct table *table, const struct replica_status *replica, msec now)
+{
+	(void) now;
+	table_addf(table, "%s-%d", replica->role, replica->index);
+}
+
+static void add_state(struct table *table, const struct replica_status *replica, msec now)
+{
+	(void) now;
+	table_add(table, replica_state_words[replica->state]);
+}
+
+static void add_attempt(struct table *table, const struct replica_status *replica, msec now)
+{
+	(void) now;
+	table_addf(table, "%d", replica->attempt);
+}
+
+static void add_restarts(struct table *table, const struct replica_status *replica, msec now)
+{
+	(void) now;
+	table_addf(table, "%d", replica->restarts);
+}
+
+static void add_pid(struct table *table, const struct replica_status *replica, msec now)
+{
+	(void) now;
+	if (replica->pid)
+		table_addf(table, "%lld", (long long) replica->pid);
+	else
+		table_add(table, NULL);
+}
+
+static void add_node(struct table *table, const struct replica_status *replica, msec now)
+{
+	(void) now;
+	table_add(table, replica->node);
+}
+
+static void add_address(struct table *table, const struct replica_status *replica, msec now)
+{
+	(void) now;
+	table_add(table, replica->address);
+}
+
+/* "3", "signal 9" or nothing. */
+static void add_end(struct table *table, const struct replica_status *replica, msec now)
+{
+	(void) now;
+	if (replica->signal)
+		table_addf(table, "signal %d", replica->signal);
+	else if (replica->exit_code >= 0)
+		table_addf(table, "%d", replica->exit_code);
+	else
+		table_add(table, NULL);
+}
+
+static void add_lifetime(struct table *table, const struct replica_status *replica, msec now)
+{
+	add_age(table, replica->start_time,
+		replica->end_time != MSEC_UNSET ? replica->end_time : now);
+}
+
+static void add_reason(struct table *table, const struct replica_status *replica, msec now)
+{
+	(void) now;
+	table_add(table, replica->reason);
+}
+
+static void add_log(struct table *table, const struct replica_status *replica, msec now)
+{
+	(void) now;
+	table_add(table, replica->log);
+}
+
+static void add_pod(struct table *table, const struct replica_status *replica, msec now)
+{
+	(void) now;
+	table_add(table, replica->pod);
+}
+
+static void add_ip(struct table *table, const struct replica_status *replica, msec now)
+{
+	(void) now;
+	table_add(table, replica->ip);
+}
+
+static const struct column {
+	const char *heading;
+	add_cell_fn add;
+	enum detail detail;
+} all_columns[] = {
+	{"REPLICA", add_name, DETAIL_ALWAYS},
+	{"STATE", add_state, DETAIL_ALWAYS},
+	{"ATTEMPT", add_attempt, DETAIL_ALWAYS},
+	{"RESTARTS", add_restarts, DETAIL_ALWAYS},
+	{"PID", add_pid, DETAIL_HERE},
+	{"ADDRESS", add_address, DETAIL_HERE},
+	{"NODE", add_node, DETAIL_PODS},
+	{"EXIT", add_end, DETAIL_ALWAYS},
+	{"AGE", add_lifetime, DETAIL_ALWAYS},
+	{"REASON", add_reason, DETAIL_HERE_WIDE},
+	{"REASON", add_reason, DETAIL_PODS},
+	{"LOG", add_log, DETAIL_HERE_WIDE},
+	{"POD", add_pod, DETAIL_PODS_WIDE},
+	{"IP", add_ip, DETAIL_PODS_WIDE},
+	{"ADDRESS", add_address, DETAIL_PODS_WIDE},
+};
+
+static bool is_shown(const struct view *view, enum detail detail)
+{
+	switch (detail) {
+	case DETAIL_ALWAYS:
+		break;
+	case DETAIL_HERE:
+		return !view->is_on_cluster;
+	case DETAIL_HERE_WIDE:
+		return !view->is_on_cluster && view->is_wide;
+	case DETAIL_PODS:
+		return view->is_on_cluster;
+	case DETAIL_PODS_WIDE:
+		return view->is_on_cluster && view->is_wide;
+	}
+	return true;
+}
+
+static void add_replicas(const struct view *view, struct text *text)
+{
+	const struct status *status = view->status;
+	const struct column *columns[ARRAY_LEN(all_columns)];
+	struct table table CLEANUP(table_done) = {0};
+
+	if (!status->n_replicas)
+		return;
+	for (size_t i = 0; i < ARRAY_LEN(all_columns); i++)
+		if (is_shown(view, all_columns[i].detail))
+			columns[table.n_columns++] = &all_columns[i];
+	for (size_t i = 0; i < table.n_columns; i++)
+		table_add(&table, columns[i]->heading);
+	for (size_t i = 0; i < status->n_replicas; i++)
+		for (size_t k = 0; k < table.n_columns; k++)
+			columns[k]->add(&table, &status->replicas[i], view->now);
+	text_add_char(text, '\n');
+	table_write(&table, text);
+}
+
+static void add_obstacles(const struct view *view, struct text *text)
+{
+	struct text lines CLEANUP(text_done) = {0};
+
+	if (status_is_finished(view->status))
+		return;
+	obstacles_describe(view->status, "  ", &lines);
+	if (lines.len)
+		text_addf(text, "\nWaiting:\n%s", text_of(&lines));
+}
+
+static void add_failure(const struct view *view, struct text *text)
+{
+	if (!view->status->failure)
+		return;
+	text_add(text, status_condition_is_true(view->status, CONDITION_FAILED)
+			       ? "\nFailure:\n"
+			       : "\nCause of the last restart:\n");
+	failure_describe(view->status, name_of(view), text);
+}
+
+static void add_view(const struct view *view, struct text *text)
+{
+	add_head(view, text);
+	add_conditions(view, text);
+	add_replicas(view, text);
+	add_obstacles(view, text);
+	add_failure(view, text);
+}
+
+/* What is made of a job's object to show it. */
+struct reading {
+	struct arena *arena;
+	struct job *job;
+	struct view view;
+};
+
+static void reading_done(struct reading *reading)
+{
+	job_free(reading->job);
+	arena_free(reading->arena);
+}
+
+/* Also where it is not known who watches. */
+static bool has_pods(const struct status *status)
+{
+	for (size_t i = 0; i < status->n_replicas; i++)
+		if (status->replicas[i].pod)
+			return true;
+	return false;
+}
+
+static int read_view(const struct json *object, const struct status *status,
+		     struct reading *reading, struct err *err)
+{
+	struct faults faults CLEANUP(faults_done) = {0};
+
+	reading->arena = arena_new();
+	if (job_read(object, NULL, JOB_LENIENT, &faults, &reading->job))
+		return err_set(err, ERR_IO, "the job cannot be read: %s: %s", faults.list[0].path,
+			       faults.list[0].sentence);
+	reading->view.object = object;
+	reading->view.status = status;
+	reading->view.watcher =
+		json_as_string(json_get_path(object, "status", CLIENT_WATCHED_BY, NULL), NULL);
+	reading->view.is_on_cluster = reading->view.watcher || has_pods(status);
+	reading->view.now = loop_now();
+	summary_make(reading->job, status, reading->arena, &reading->view.summary);
+	return 0;
+}
+
+int status_text_add(const struct json *tfjob, const struct status *status, bool is_wide,
+		    struct text *text, struct err *err)
+{
+	struct reading reading CLEANUP(reading_done) = {.view.is_wide = is_wide};
+
+	if (read_view(tfjob, status, &reading, err))
+		return err->code;
+	add_view(&reading.view, text);
+	return 0;
+}
+
+int status_text_add_line(const struct json *tfjob, const struct status *status, struct text *text,
+			 struct err *err)
+{
+	struct reading reading CLEANUP(reading_done) = {0};
+	const struct summary *summary = &reading.view.summary;
+
+	if (read_view(tfjob, status, &reading, err))
+		return err->code;
+	text_addf(text, "%s%s  running %d/%d  restarts %d", summary->state,
+		  text_equals(reading.view.watcher, "") ? " (unwatched)" : "", summary->running,
+		  summary->wanted, summary->restarts);
+	if (*summary->message)
+		text_addf(text, "  %s", summary->message);
+	text_add_char(text, '\n');
+	return 0;
+}

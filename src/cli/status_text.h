@@ -1,0 +1,18 @@
+/* A job and its status as text for people: all of it, or one line. */
+#pragma once
+
+#include "base/err.h"
+#include "base/json.h"
+#include "base/own.h"
+#include "base/text.h"
+#include "core/status.h"
+
+#include <stdbool.h>
+
+/* The whole picture of a TFJob and its status, which was read from it. ERR_IO for a job that cannot
+ * be read. */
+int status_text_add(const struct json *tfjob, const struct status *status, bool is_wide,
+		    struct text *text, struct err *err) MUST_USE;
+/* A line that changes whenever the job does, for logs and pipes. The same error. */
+int status_text_add_line(const struct json *tfjob, const struct status *status, struct text *text,
+			 struct err *err) MUST_USE;
