@@ -176,5 +176,8 @@ int failure_exit_code(const struct failure *failure)
 		return EXIT_OF_SIGNAL + failure->signal;
 	if (failure->exit_code > 0)
 		return failure->exit_code;
-	return text_equals(failure->reason, FAILURE_START_FAILED) ? EXIT_NOT_STARTED : 1;
+	return text_equals(failure->reason, FAILURE_START_FAILED) ||
+			       text_equals(failure->reason, FAILURE_REFUSED)
+		       ? EXIT_NOT_STARTED
+		       : 1;
 }

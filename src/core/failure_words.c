@@ -12,6 +12,7 @@ struct word {
 
 static const struct word ends[] = {
 	{FAILURE_START_FAILED, "could not be started"},
+	{FAILURE_REFUSED, "was refused by the cluster"},
 	{"OOMKilled", "ran out of memory and was killed (OOMKilled)"},
 	/* Of the whole Pod. */
 	{"Evicted", "was evicted by its node"},
@@ -36,6 +37,8 @@ static const struct word ends[] = {
 
 static const struct word obstacles[] = {
 	{"FailedCreate", "cannot be made yet"},
+	{"Forbidden", "may not be made"},
+	{"ExceededQuota", "waits until there is room in the quota"},
 	{"Unschedulable", "cannot be placed"},
 	{"FailedScheduling", "cannot be placed"},
 	{"SchedulingGated", "waits for its scheduling gates"},

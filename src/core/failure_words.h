@@ -7,6 +7,7 @@
 
 /* Words of our own among those of back ends. */
 #define FAILURE_START_FAILED "StartFailed" /* it could not be started */
+#define FAILURE_REFUSED "Refused" /* nobody will ever start it: trying again is no use */
 #define FAILURE_NODE_NOT_READY "NodeNotReady" /* it runs, as far as anybody knows */
 #define FAILURE_NODE_SILENT                                                                        \
 	"NodeSilent" /* the attempt before has not ended, as far as anybody knows */

@@ -60,6 +60,8 @@ static bool is_code_retryable(const struct replica *replica)
 
 static bool is_restartable(const struct replica *replica)
 {
+	if (text_equals(replica->status->reason, FAILURE_REFUSED))
+		return false;
 	switch (replica->role->restart_policy) {
 	case RESTART_NEVER:
 		return false;

@@ -105,8 +105,8 @@ struct observed_replica begun_observe_start(const struct begun *begun, struct ar
 		.attempt = begun->attempt,
 		.phase = is_impossible ? OBSERVED_FAILED : OBSERVED_STARTING,
 		.exit_code = -1,
-		.reason = is_impossible    ? FAILURE_START_FAILED
-			  : begun->refusal ? "FailedCreate"
+		.reason = is_impossible    ? FAILURE_REFUSED
+			  : begun->refusal ? begun->refusal_reason
 					   : NULL,
 		.message = arena_copy_text(arena, begun->refusal),
 		.stop_asked_at = begun->is_unwanted ? begun->asked_at : MSEC_UNSET,

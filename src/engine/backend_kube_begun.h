@@ -34,6 +34,7 @@ struct begun {
 	struct kube_call *start_call;
 	char *started_uid; /* of the Pod that was made; NULL before the answer */
 	int64_t started_version; /* its resourceVersion */
+	const char *refusal_reason; /* a word for it */
 	char *refusal; /* why it was refused */
 	msec again_at;
 	int n_refusals;

@@ -1,12 +1,14 @@
 /* The calls of the back end for Kubernetes: creations, deletions, and trying again.
  *
  * A call that fails is no reason to fail a replica: quotas are raised, rights are given, servers
- * come back. It is tried again with growing pauses, for as long as the job wants it. Only what no
- * server would ever take is a failure to start. */
+ * come back. It is tried again with growing pauses, for as long as the job wants it, as a
+ * Kubernetes Job does: only its deadline ends that. What no server would ever take ends the job. */
 #include "base/text.h"
 #include "engine/backend_kube_parts.h"
+#include "kube/jitter.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 #define FIRST_PAUSE MSEC_PER_SECOND
 #define LONGEST_PAUSE (30 * MSEC_PER_SECOND)
@@ -70,19 +72,56 @@ void kube_backend_make_service(struct kube_backend *backend)
 
 /* Starts. */
 
+/* Spread, so that many Pods that wait for one quota do not all come back together. */
 static msec pause_after(int n_refusals)
 {
-	msec pause = FIRST_PAUSE << (n_refusals < 6 ? n_refusals : 6);
+	msec pause = msec_min(FIRST_PAUSE << (n_refusals < 6 ? n_refusals : 6), LONGEST_PAUSE);
 
-	return msec_min(pause, LONGEST_PAUSE);
+	return pause + (msec) ((double) pause / 2 * kube_jitter());
 }
 
-static void refuse(struct kube_backend *backend, struct begun *begun, const struct err *err)
+/* A right that is missing from the beginning is to be given before the job is begun again; one that
+ * was there may come back, as a quota is raised. */
+static bool is_final(const struct kube_backend *backend, const struct kube_status *status,
+		     const struct err *err)
 {
-	begun->start = err->code == ERR_INVALID ? BEGUN_START_IMPOSSIBLE : BEGUN_START_REFUSED;
+	if (status->refusal == KUBE_REFUSED_RIGHT)
+		return !backend->has_made_pods;
+	return status->refusal == KUBE_REFUSED_FOR_EVER || err->code == ERR_INVALID;
+}
+
+static const char *word_of(const struct kube_status *status)
+{
+	if (status->refusal == KUBE_REFUSED_RIGHT)
+		return "Forbidden";
+	return status->refusal == KUBE_REFUSED_QUOTA ? "ExceededQuota" : "FailedCreate";
+}
+
+/* Without the name of the Pod, which is said anyway: what many are refused for is said once. */
+static const char *why(const struct err *err)
+{
+	static const char *const ends[] = {" is forbidden: ", " is invalid: "};
+	const char *behind = strstr(err->text, ": ");
+
+	behind = behind ? behind + strlen(": ") : err->text;
+	for (size_t i = 0; i < ARRAY_LEN(ends); i++) {
+		const char *end = strstr(behind, ends[i]);
+
+		if (end)
+			return end + strlen(ends[i]);
+	}
+	return behind;
+}
+
+static void refuse(struct kube_backend *backend, struct begun *begun,
+		   const struct kube_status *status, const struct err *err)
+{
+	begun->start =
+		is_final(backend, status, err) ? BEGUN_START_IMPOSSIBLE : BEGUN_START_REFUSED;
 	begun->again_at = loop_now() + pause_after(begun->n_refusals++);
+	begun->refusal_reason = word_of(status);
 	free(begun->refusal);
-	begun->refusal = mem_copy_text(err->text);
+	begun->refusal = mem_copy_text(why(err));
 	wake_at(backend, begun->again_at);
 }
 
@@ -116,10 +155,10 @@ static void on_started(struct json *object, const struct kube_status *status, co
 	struct begun *begun = data;
 	struct kube_backend *backend = of(begun->backend);
 
-	(void) status;
 	begun->start_call = NULL;
+	backend->has_made_pods |= !err;
 	if (err)
-		refuse(backend, begun, err);
+		refuse(backend, begun, status, err);
 	else
 		keep_made(begun, object);
 	if (begun->is_unwanted)

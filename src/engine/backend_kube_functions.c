@@ -323,12 +323,20 @@ bool backend_kube_is_ready(const struct backend *base)
 	return backend->knows_pods && backend->knows_services;
 }
 
+/* What could not be started stands there as ended, for as long as the job keeps what has ended. */
+static bool is_anything_under_way(const struct kube_backend *backend)
+{
+	for (size_t i = 0; i < backend->begun.count; i++)
+		if (backend->begun.entries[i]->start != BEGUN_START_IMPOSSIBLE)
+			return true;
+	return backend->service_call != NULL;
+}
+
 bool backend_kube_is_quiet(const struct backend *base)
 {
 	const struct kube_backend *backend = of(base);
 
-	return backend->begun.count == 0 && !backend->service_call &&
-	       !pod_logs_is_any_ended_open(backend->logs);
+	return !is_anything_under_way(backend) && !pod_logs_is_any_ended_open(backend->logs);
 }
 
 bool backend_kube_is_empty(const struct backend *base)

@@ -43,6 +43,7 @@ static void *project_pod(const struct json *object, void *before, void *data)
 	struct pod *pod = mem_new(sizeof(*pod));
 	struct pod *old = before;
 
+	backend->has_made_pods = true;
 	pod->arena = arena_new();
 	pod->uid = mem_copy_text(json_as_string(json_get(metadata, "uid"), ""));
 	pod->is_ours = pod_observed_read(object, backend->settings.job, pod->arena, &pod->seen);

@@ -18,6 +18,7 @@ struct kube_backend {
 	bool is_service_made; /* the call was answered; the mirror may not show it */
 	bool is_service_refused; /* for now: it is tried again */
 	msec again_at; /* look again then: a call was refused */
+	bool has_made_pods; /* so it has the right to */
 	struct json *taken_back; /* an object: names of Pods whose address was taken back */
 	struct pod_logs *logs;
 	char *last_trouble; /* told already */

@@ -233,6 +233,10 @@ static void read_condition(const struct json *condition, struct arena *arena,
 			   !replica->reason;
 	bool is_disrupted = text_equals(type, "DisruptionTarget") && text_equals(value, "True");
 
+	/* Of its own evictions a kubelet says more in the Pod's reason. */
+	if (is_disrupted && replica->reason &&
+	    text_equals(word(condition, "reason"), "TerminationByKubelet"))
+		return;
 	if (is_unplaced || is_disrupted)
 		set_reason(replica, arena, word(condition, "reason"), word(condition, "message"));
 }

@@ -2,6 +2,7 @@
 #include "kube/status.h"
 
 #include "base/text.h"
+#include "kube/refusal.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -31,13 +32,6 @@ static enum err_code code_of(int http_code, const char *reason)
 	default:
 		return http_code >= 400 && http_code < 500 ? ERR_INVALID : ERR_UNREACHABLE;
 	}
-}
-
-/* The authorizer's words, and nobody else's: a quota and admission are 403 too, and no rule helps.
- */
-static bool is_missing_right(int http_code, const char *message)
-{
-	return http_code == 403 && strstr(message, " cannot ") && strstr(message, " resource ");
 }
 
 static void add_rule(struct text *text, const struct kube_request *request,
@@ -90,7 +84,7 @@ static int set_err(const struct kube_request *request, const char *own_namespace
 	add_what(&sentence, request, own_namespace);
 	text_add(&sentence, ": ");
 	add_why(&sentence, http_code, message);
-	if (is_missing_right(http_code, message))
+	if (kube_refusal_of(http_code, message) == KUBE_REFUSED_RIGHT)
 		add_rule(&sentence, request, own_namespace);
 	return err_set(err, code_of(http_code, reason), "%s", text_of(&sentence));
 }
@@ -106,6 +100,7 @@ int kube_status_of(const struct kube_request *request, const char *own_namespace
 	const struct json *status = is_status(object) ? object : NULL;
 	int64_t code = json_as_integer(json_get(status, "code"), http_code);
 	const char *reason = json_as_string(json_get(status, "reason"), "");
+	const char *message = json_as_string(json_get(status, "message"), "");
 	int64_t seconds =
 		json_as_integer(json_get_path(status, "details", "retryAfterSeconds", NULL), -1);
 
@@ -115,8 +110,8 @@ int kube_status_of(const struct kube_request *request, const char *own_namespace
 	snprintf(ret_status->reason, sizeof(ret_status->reason), "%s", reason);
 	ret_status->retry_after =
 		seconds < 0 || seconds > 24 * 3600 ? -1 : (msec) seconds * MSEC_PER_SECOND;
-	return set_err(request, own_namespace, (int) code, reason,
-		       json_as_string(json_get(status, "message"), ""), err);
+	ret_status->refusal = kube_refusal_of((int) code, message);
+	return set_err(request, own_namespace, (int) code, reason, message, err);
 }
 
 /* What is not JSON is a proxy's page, or plain words of a server that is overloaded. */
@@ -130,6 +125,7 @@ static int take_as_text(const struct kube_request *request, const char *own_name
 	if (!len || *body != '<') {
 		text_add_as_utf8(&message, body, strcspn(body, "\r\n"));
 	}
+	ret_status->refusal = kube_refusal_of(http_code, text_of(&message));
 	return set_err(request, own_namespace, http_code, "", text_of(&message), err);
 }
 

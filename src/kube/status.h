@@ -5,6 +5,7 @@
 #include "base/json.h"
 #include "base/msec.h"
 #include "base/own.h"
+#include "kube/refusal.h"
 #include "kube/request.h"
 
 #define KUBE_REASON_SIZE 64
@@ -12,6 +13,7 @@
 struct kube_status {
 	int code; /* of HTTP; 0: there was no answer */
 	char reason[KUBE_REASON_SIZE]; /* "NotFound" …; "" when the server does not say */
+	enum kube_refusal refusal;
 	msec retry_after; /* how long it asks to wait; -1: it does not say */
 };
 

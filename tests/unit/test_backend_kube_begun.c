@@ -73,11 +73,12 @@ static void a_start_that_is_refused_says_why_and_goes_on(void **state)
 	struct begun *begun = entry(state);
 
 	begun->start = BEGUN_START_REFUSED;
+	begun->refusal_reason = "ExceededQuota";
 	begun->refusal = mem_copy_text("exceeded quota");
 	const struct observed_replica seen = begun_observe_start(begun, arena);
 
 	assert_int_equal(seen.phase, OBSERVED_STARTING);
-	assert_string_equal(seen.reason, "FailedCreate");
+	assert_string_equal(seen.reason, "ExceededQuota");
 	assert_string_equal(seen.message, "exceeded quota");
 }
 
@@ -91,7 +92,7 @@ static void a_start_that_is_impossible_has_failed(void **state)
 	const struct observed_replica seen = begun_observe_start(begun, arena);
 
 	assert_int_equal(seen.phase, OBSERVED_FAILED);
-	assert_string_equal(seen.reason, "StartFailed");
+	assert_string_equal(seen.reason, "Refused");
 }
 
 static void a_start_that_nobody_wants_any_more_is_asked_to_end(void **state)

@@ -138,6 +138,29 @@ static void what_could_not_start_has_the_shells_code(void **state)
 	assert_int_equal(failure_exit_code(failure), 127);
 }
 
+/* Whatever the policy: the next Pod would be refused as this one. */
+static void what_is_refused_for_ever_is_not_tried_again(void **state)
+{
+	struct scene *scene = *state;
+	struct observed_replica *object;
+
+	scene_add_role(scene, ROLE_WORKER, 2, RESTART_ALWAYS);
+	scene->job.restart_scope = RESTART_SCOPE_JOB;
+	scene_settle(scene);
+	scene_exit(scene, "worker", 1, 0, -1, 0);
+	object = scene_object(scene, "worker", 1, 0);
+	object->phase = OBSERVED_FAILED;
+	object->started_at = MSEC_UNSET;
+	object->reason = FAILURE_REFUSED;
+	object->message = "violates PodSecurity \"restricted:latest\"";
+	scene_decide(scene);
+	assert_true(status_condition_is_true(&scene->status, CONDITION_FAILED));
+	assert_int_equal(scene->status.exit_code, 127);
+	assert_string_equal(scene->status.failure->message,
+			    "worker-1 was refused by the cluster: violates PodSecurity "
+			    "\"restricted:latest\" (attempt 0)");
+}
+
 static void survivors_are_consequences(void **state)
 {
 	const struct failure *failure = fail_worker(*state, 3, 0, NULL, NULL);
@@ -190,6 +213,7 @@ int main(void)
 		SCENE_TEST(who_takes_a_replica_away_is_said),
 		SCENE_TEST(what_was_in_its_way_before_is_not_why_it_was_deleted),
 		SCENE_TEST(what_could_not_start_has_the_shells_code),
+		SCENE_TEST(what_is_refused_for_ever_is_not_tried_again),
 		SCENE_TEST(survivors_are_consequences),
 		SCENE_TEST(the_first_to_end_is_the_failure),
 		SCENE_TEST(of_those_who_ended_together_the_first_in_order_is_it),

@@ -78,6 +78,7 @@ static void a_quota_needs_no_rule(void **state)
 		    &status, &err);
 	assert_non_null(strstr(err.text, "exceeded quota"));
 	assert_null(strstr(err.text, "rule"));
+	assert_int_equal(status.refusal, KUBE_REFUSED_QUOTA);
 }
 
 static void the_server_may_say_how_long_to_wait(void **state)

@@ -1,0 +1,155 @@
+"""Every trouble of a job on a cluster is one sentence that says what it is, and nothing of it is ignored."""
+
+import json
+import signal
+
+import pytest
+
+from conftest import LIMIT
+from test_run import BUSYBOX, left_of, rights, run, run_in_background, simulated_job, wait_for_line, write_job
+
+RBAC = "rbac.authorization.k8s.io"
+
+
+def interrupt(job):
+    job.send_signal(signal.SIGINT)
+    assert job.wait(timeout=LIMIT) == 130
+
+
+def give(namespace, *rules):
+    """Rights for the namespace's own account."""
+    namespace.create(
+        {"apiVersion": f"{RBAC}/v1", "kind": "Role", "metadata": {"name": "some"}, "rules": list(rules)},
+        {"apiVersion": f"{RBAC}/v1", "kind": "RoleBinding", "metadata": {"name": "some"},
+         "roleRef": {"apiGroup": RBAC, "kind": "Role", "name": "some"},
+         "subjects": [{"kind": "ServiceAccount", "name": "default", "namespace": namespace.name}]})
+
+
+@pytest.fixture
+def as_account(muster, namespace, tmp_path):
+    """Logs muster in as the namespace's own account, which has no rights of itself."""
+    path = namespace.write_kubeconfig(tmp_path / "account")
+    config = json.loads(path.read_text())
+    config["users"][0]["user"] = {"token": namespace.kubectl("create", "token", "default").strip()}
+    path.write_text(json.dumps(config))
+    muster.environment["KUBECONFIG"] = str(path)
+    return muster
+
+
+def quota(pods):
+    return {"apiVersion": "v1", "kind": "ResourceQuota", "metadata": {"name": "few"}, "spec": {"hard": {"pods": pods}}}
+
+
+def test_a_quota_is_waited_for_and_named(muster, namespace, tmp_path):
+    namespace.create(quota(1))
+    namespace.wait("resourcequota/few", "jsonpath={.status.hard.pods}=1")
+    job = run_in_background(muster, "-f", simulated_job(tmp_path, workers=2, run_for="1s"))
+    line = wait_for_line(job.stderr, "ExceededQuota")
+    assert "waits until there is room in the quota (ExceededQuota): exceeded quota: few, requested: pods=1" in line
+    namespace.kubectl("patch", "resourcequota", "few", "--patch", json.dumps({"spec": {"hard": {"pods": "9"}}}))
+    assert job.wait(timeout=LIMIT) == 0
+    assert left_of(namespace) == []
+
+
+def test_what_admission_will_never_take_ends_the_job(muster, namespace, tmp_path):
+    namespace.cluster.kubectl("label", "namespace", namespace.name, "pod-security.kubernetes.io/enforce=baseline")
+    template = {"spec": {"hostNetwork": True, "containers": [{"name": "tensorflow", "image": "registry.test/model:1"}]}}
+    done = run(muster, "-f", write_job(tmp_path, "hostile", template, policy="OnFailure"), code=127)
+    assert 'was refused by the cluster: violates PodSecurity "baseline:latest": host namespaces' in done.stderr
+    assert left_of(namespace) == []
+
+
+def test_a_limit_range_ends_the_job(muster, namespace):
+    namespace.create({"apiVersion": "v1", "kind": "LimitRange", "metadata": {"name": "small"},
+                      "spec": {"limits": [{"type": "Container", "max": {"memory": "64Mi"}}]}})
+    done = run(muster, "--memory", "1Gi", "--max-restarts", 5, *BUSYBOX, "--", "true", code=127)
+    assert "was refused by the cluster: maximum memory usage per Container is 64Mi, but limit is 1Gi" in done.stderr
+    assert left_of(namespace) == []
+
+
+def test_what_is_no_pod_ends_the_job(muster, namespace, tmp_path):
+    template = {"spec": {"containers": [{"name": "tensorflow", "image": "registry.test/model:1"}],
+                         "priorityClassName": "nothing"}}
+    done = run(muster, "-f", write_job(tmp_path, "odd", template), code=127)
+    assert "was refused by the cluster: no PriorityClass with name nothing was found" in done.stderr
+
+
+def test_a_right_to_make_pods_that_is_missing_is_named(as_account, namespace):
+    give(namespace, rights("", "configmaps", "create", "get", "list", "watch", "patch", "delete"),
+         rights("", "pods", "list", "watch", "delete"), rights("", "services", "create", "list", "watch"))
+    done = run(as_account, "-w", 2, *BUSYBOX, "--", "true", code=127)
+    assert 'cannot create resource "pods"' in done.stderr
+    assert 'a Role there needs the rule {apiGroups: [""], resources: ["pods"], verbs: ["create"]}' in done.stderr
+    assert left_of(namespace) == []
+
+
+@pytest.mark.parametrize("reason, told", [
+    ("ErrImagePull", "cannot get its image (ErrImagePull): "),
+    ("ImagePullBackOff", "cannot get its image (ImagePullBackOff): "),
+    ("CreateContainerConfigError", "cannot be set up (CreateContainerConfigError): "),
+    ("SomethingNew", "waits (SomethingNew): "),
+])
+def test_what_holds_pods_up_is_said_once_for_all(muster, tmp_path, reason, told):
+    job = run_in_background(muster, "-f", simulated_job(tmp_path, workers=3, waiting=reason))
+    said = wait_for_line(job.stderr, reason)
+    assert told in said and "registry.test/model:1" in said
+    interrupt(job)
+    assert job.stderr.read().count(reason) < 3
+
+
+def test_an_image_that_is_not_there_is_named(muster, namespace):
+    job = run_in_background(muster, "--image", "localhost/nothing:1", "--node-selector", "type=real", "--", "true")
+    line = wait_for_line(job.stderr, "cannot get its image")
+    assert "localhost/nothing:1" in line
+    interrupt(job)
+    assert left_of(namespace) == []
+
+
+def test_a_secret_that_is_missing_is_named(muster, namespace, tmp_path):
+    template = {"spec": {"nodeSelector": {"type": "real"}, "containers": [{
+        "name": "tensorflow", "image": "localhost/busybox:test", "imagePullPolicy": "Never", "command": ["true"],
+        "env": [{"name": "KEY", "valueFrom": {"secretKeyRef": {"name": "absent", "key": "k"}}}]}]}}
+    job = run_in_background(muster, "-f", write_job(tmp_path, "secretive", template, workers=1))
+    assert 'secret "absent" not found' in wait_for_line(job.stderr, "cannot be set up (CreateContainerConfigError)")
+    interrupt(job)
+
+
+def test_memory_that_is_not_enough_is_named_with_its_limit(muster, namespace):
+    done = run(muster, "--memory", "16Mi", *BUSYBOX, "--", "sh", "-c", "tail /dev/zero", code=137)
+    assert "worker-0 ran out of memory and was killed (OOMKilled)" in done.stderr
+    assert ": its memory limit is 16Mi (attempt 0)" in done.stderr
+
+
+def test_an_eviction_is_said(muster, tmp_path):
+    done = run(muster, "-f", simulated_job(tmp_path, workers=1, run_for="200ms", end="Evicted"), code=137)
+    assert "worker-0 was evicted by its node" in done.stderr and "The node was low on resource: memory" in done.stderr
+
+
+def test_a_preemption_is_said(muster, namespace, tmp_path):
+    """The room of one node, and something more important that wants it."""
+    namespace.cluster.kubectl("create", "priorityclass", f"high-{namespace.name}", "--value", "1000")
+    node = {"apiVersion": "v1", "kind": "Node",
+            "metadata": {"name": namespace.name, "labels": {"type": "simulated", "for": namespace.name}},
+            "status": {"capacity": {"cpu": "1", "memory": "1Gi", "pods": "1"},
+                       "allocatable": {"cpu": "1", "memory": "1Gi", "pods": "1"}}}
+    namespace.create(node)
+    spec = {"containers": [{"name": "tensorflow", "image": "registry.test/model:1"}],
+            "nodeSelector": {"for": namespace.name}, "tolerations": [{"operator": "Exists"}]}
+    job = run_in_background(muster, "-f", write_job(tmp_path, "humble", {"spec": spec}, workers=1))
+    namespace.wait("pod/humble-worker-0", "create")
+    namespace.until_phase("humble-worker-0", "Running")
+    namespace.create({"apiVersion": "v1", "kind": "Pod", "metadata": {"name": "proud"},
+                      "spec": {**spec, "priorityClassName": f"high-{namespace.name}"}})
+    assert "worker-0 was preempted by something more important" in wait_for_line(job.stderr, "preempted")
+    job.communicate(timeout=LIMIT)
+    namespace.cluster.kubectl("delete", "node", namespace.name, "--wait=false")
+
+
+def test_a_namespace_that_goes_ends_the_job(muster, namespace, tmp_path):
+    job = run_in_background(muster, "-f", simulated_job(tmp_path, workers=1, policy="OnFailure"))
+    namespace.wait("pod/simulated-worker-0", "create")
+    namespace.until_phase("simulated-worker-0", "Running")
+    namespace.cluster.kubectl("delete", "namespace", namespace.name, "--wait=false")
+    said = job.communicate(timeout=LIMIT)[1]
+    assert job.returncode in (125, 127)
+    assert "is being terminated" in said or "somebody deleted the job's ConfigMap" in said
