@@ -1,10 +1,13 @@
-/* muster check: does distributed TensorFlow work on this machine, or on servers that exist? */
+/* muster check: does distributed TensorFlow work on this machine, on a cluster, or on servers that
+ * exist? */
 #include "base/mem.h"
+#include "cli/cluster.h"
 #include "cli/command.h"
 #include "cli/job_name.h"
 #include "cli/lookup.h"
 #include "cli/options.h"
 #include "cli/output.h"
+#include "cli/pod_options.h"
 #include "core/check_request.h"
 #include "core/check_server.h"
 #include "engine/check_run.h"
@@ -37,13 +40,62 @@ static void read_place(struct call *call)
 {
 	size_t n_arguments;
 	const char *place = options_arguments(call->options, &n_arguments)[0];
+	bool is_on_kubernetes = text_equals(option_text(call->options, "on"), "kubernetes");
 
-	if (!place || text_equals(place, "local"))
-		return;
+	call->request.is_on_kubernetes = is_on_kubernetes;
 	call->request.is_remote = text_equals(place, "remote");
-	if (call->request.is_remote)
-		return;
-	text_addf(&call->faults, "muster check: '%s': check what? 'local' or 'remote'\n", place);
+	if (place && !call->request.is_remote && !text_equals(place, "local"))
+		text_addf(&call->faults, "muster check: '%s': check what? 'local' or 'remote'\n",
+			  place);
+	if (is_on_kubernetes && text_equals(place, "local"))
+		add_fault(call, "local: this machine, so it does not go with --on kubernetes");
+}
+
+/* The rows whose values go on to the jobs of a check on a cluster. */
+static const struct option_row rows_of_place[] = {POD_ROWS, CLUSTER_ROWS};
+
+static void add_place_words(struct call *call, const struct option_row *row, const char **words,
+			    size_t *count)
+{
+	const char *const text = option_text(call->options, row->name);
+	size_t n_values = text != NULL;
+	const char *const *values = &text;
+
+	if (row->kind == OPTION_LIST)
+		values = option_list(call->options, row->name, &n_values);
+	for (size_t i = 0; i < n_values; i++) {
+		words[(*count)++] = arena_format(call->arena, "--%s", row->name);
+		words[(*count)++] = values[i];
+	}
+}
+
+/* Each word of the call, and each row with a variable, is at most one value. */
+static void read_pods(struct call *call)
+{
+	char **own CLEANUP(mem_free_any) = options_call(call->options);
+	size_t count = 0, most = 1;
+
+	while (own[most])
+		most++;
+	const char **words = arena_take_array(
+		call->arena, 2 * (most + ARRAY_LEN(rows_of_place)) + 1, sizeof(*words));
+
+	for (size_t i = 0; i < ARRAY_LEN(rows_of_place); i++)
+		if (call->request.is_on_kubernetes || !rows_of_place[i].has_variable)
+			add_place_words(call, &rows_of_place[i], words, &count);
+	if (call->request.is_on_kubernetes)
+		call->request.place = words;
+	else if (count > 0)
+		text_addf(&call->faults, "muster check: %s goes with --on kubernetes\n", words[0]);
+}
+
+/* Only a template may have one too. */
+static void check_image(struct call *call)
+{
+	if (call->request.is_on_kubernetes && !option_text(call->options, "image") &&
+	    !option_text(call->options, "pod-template"))
+		add_fault(call, "--on kubernetes: which image has TensorFlow and muster? --image "
+				"(make server-image puts muster on an image that has TensorFlow)");
 }
 
 static void read_model(struct call *call)
@@ -88,10 +140,14 @@ static void read_cluster(struct call *call)
 	const struct options *options = call->options;
 	const char *given = option_text(options, "servers");
 	const char *variable = getenv(SERVERS_VARIABLE);
-	const char *list = given ? given : variable;
+	bool is_on_kubernetes = call->request.is_on_kubernetes;
+	const char *list = given || is_on_kubernetes ? given : variable;
 
 	if (call->request.is_remote && list)
 		read_servers(call, list);
+	/* On a cluster they are made, unless they are named. */
+	if (is_on_kubernetes && call->request.n_servers == 0)
+		call->request.is_remote = false;
 	if (call->request.is_remote && call->request.n_servers == 0 && !call->faults.len)
 		add_fault(call, "remote: which servers? --servers grpc://HOST:2222, or "
 				"in " SERVERS_VARIABLE);
@@ -145,6 +201,8 @@ static void read_request(struct call *call)
 	read_place(call);
 	read_model(call);
 	read_cluster(call);
+	read_pods(call);
+	check_image(call);
 	refuse_what_does_not_fit(call);
 }
 
@@ -232,6 +290,11 @@ static const struct option_row rows_of_check[] = {
 	 .kind = OPTION_TEXT,
 	 .value_name = "URL,URL",
 	 .one_line = "remote: servers of the cluster, grpc://HOST:2222"},
+	{.name = "on",
+	 .kind = OPTION_WORD,
+	 .words = "local|kubernetes",
+	 .otherwise = "local",
+	 .one_line = "where servers, and what trains on them, are started"},
 	{.name = "verbose", .kind = OPTION_FLAG, .one_line = "show the network matrix, too"},
 	{.name = "output",
 	 .letter = 'o',
@@ -244,6 +307,8 @@ static const struct option_row rows_of_check[] = {
 	 .otherwise = "auto",
 	 .has_variable = true,
 	 .one_line = "colours; auto: on a terminal, unless NO_COLOR is set"},
+	POD_ROWS,
+	CLUSTER_ROWS,
 	{0},
 };
 
@@ -251,13 +316,15 @@ const struct command command_check = {
 	.name = "check",
 	.group = "Run",
 	.arguments = "[OPTIONS] [local]\n"
-		     "[OPTIONS] remote --servers URL[,URL...]",
+		     "[OPTIONS] remote --servers URL[,URL...]\n"
+		     "[OPTIONS] remote --on kubernetes --image IMAGE",
 	.one_line = "find out whether distributed TensorFlow works",
 	.examples = "  muster check\n"
 		    "  muster check --model none\n"
 		    "  muster check -w 4 --ps 1 --model census --sync-replicas\n"
 		    "  muster check --setup-only\n"
-		    "  muster check remote --servers grpc://db7:2222 -o junit > check.xml\n",
+		    "  muster check remote --servers grpc://db7:2222 -o junit > check.xml\n"
+		    "  muster check remote --on kubernetes --image me/muster-server\n",
 	.options = rows_of_check,
 	.most_arguments = 1,
 	.run = check_command_run,

@@ -1,7 +1,8 @@
 /* remote_test.sh of TensorFlow's tools/dist_test: a test model on servers elsewhere.
  *
- * Servers that exist are named in TF_DIST_GRPC_SERVER_URL. The old script made a cluster at a cloud
- * provider where there was none; muster makes none, and reads those variables only to say so. */
+ * Servers that exist are named in TF_DIST_GRPC_SERVER_URL; else they are made on a cluster, of the
+ * image in TF_DIST_SERVER_DOCKER_IMAGE. The old script made that cluster too, at a cloud provider;
+ * muster makes none, and reads those variables only to say so. */
 #include "base/mem.h"
 #include "base/text.h"
 #include "cli/command.h"
@@ -41,15 +42,6 @@ static void tell_of_cloud(void)
 		output_say("%s: muster makes no cluster at a cloud provider; it uses the current "
 			   "context of the kubeconfig",
 			   text_of(&set));
-}
-
-static int refuse_set_up(void)
-{
-	tell_of_cloud();
-	output_say("servers on a cluster cannot be set up yet, which comes with Kubernetes "
-		   "support: name servers that exist in TF_DIST_GRPC_SERVER_URL "
-		   "(grpc://HOST:2222), or check this machine with 'muster check'");
-	return EXIT_REFUSED;
 }
 
 static void tell_what_is_unused(void)
@@ -108,12 +100,35 @@ static int check_servers(const struct options *old, const char *url)
 	return call_run(&call, old);
 }
 
+static int check_cluster(const struct options *old)
+{
+	struct call call CLEANUP(call_done) = {0};
+
+	tell_of_cloud();
+	if (variable("TF_DIST_GRPC_PORT"))
+		output_say("TF_DIST_GRPC_PORT: servers that are made choose their port themselves");
+	if (option_flag(old, "leave-container-running"))
+		output_say("--leave-container-running: the logs of a check that failed are kept, "
+			   "and --setup-cluster-only leaves servers up");
+	call_add(&call, "check");
+	call_add(&call, "remote");
+	call_add_value(&call, "--on", "kubernetes");
+	call_add_value(&call, "--image", variable("TF_DIST_SERVER_DOCKER_IMAGE"));
+	call_add_value(&call, "--workers", option_text(old, "num-workers"));
+	call_add_value(&call, "--ps", option_text(old, "num-parameter-servers"));
+	if (option_flag(old, "setup-cluster-only"))
+		call_add(&call, "--setup-only");
+	else
+		dist_test_add_model(&call, old);
+	return call_run(&call, old);
+}
+
 static int remote_test_run(const struct options *old)
 {
 	const char *url = variable("TF_DIST_GRPC_SERVER_URL");
 
 	if (!url)
-		return refuse_set_up();
+		return check_cluster(old);
 	if (!option_flag(old, "setup-cluster-only"))
 		return check_servers(old, url);
 	output_say("--setup-cluster-only: nothing to set up, TF_DIST_GRPC_SERVER_URL names "
@@ -132,9 +147,11 @@ const struct command compat_remote_test = {
 		"  TF_DIST_GRPC_SERVER_URL=grpc://host:2222 muster compat remote_test\n"
 		"\n"
 		"Variables: TF_DIST_GRPC_SERVER_URL, the servers to test, now check --servers;\n"
-		"TF_DIST_GRPC_PORT, their port where the URL has none. Read, and told to be\n"
-		"without meaning: TF_DIST_SERVER_DOCKER_IMAGE, TF_DIST_GCLOUD_PROJECT,\n"
-		"TF_DIST_GCLOUD_COMPUTE_ZONE, TF_DIST_GCLOUD_KEY_FILE_DIR, CONTAINER_CLUSTER.\n",
+		"TF_DIST_GRPC_PORT, their port where the URL has none; without a URL,\n"
+		"TF_DIST_SERVER_DOCKER_IMAGE, the image of servers that are made, now check\n"
+		"--on kubernetes --image. Read, and told to be without meaning:\n"
+		"TF_DIST_GCLOUD_PROJECT, TF_DIST_GCLOUD_COMPUTE_ZONE,\n"
+		"TF_DIST_GCLOUD_KEY_FILE_DIR, CONTAINER_CLUSTER.\n",
 	.options = rows_of_remote_test,
 	.run = remote_test_run,
 };

@@ -25,10 +25,12 @@ static void skip_what_nobody_asked_for(struct check *check)
 {
 	const struct check_request *request = &check->request;
 
-	if (!request->data_dir)
+	if (!request->data_dir || request->is_on_kubernetes)
 		skip(check, CHECK_DATA);
 	if (request->is_remote)
 		skip(check, CHECK_SERVERS);
+	if (request->is_remote && request->is_on_kubernetes)
+		skip(check, CHECK_NETWORK);
 	if (request->is_setup_only) {
 		skip(check, CHECK_DEVICES);
 		skip(check, CHECK_SESSION);
@@ -70,7 +72,11 @@ void check_init(struct check *check, const struct check_request *request, msec n
 		add_own_tasks(check, "ps", request->ps);
 	}
 	skip_what_nobody_asked_for(check);
-	check->steps[CHECK_LIBRARY] = (struct check_step_record){CHECK_RUNNING, now, MSEC_UNSET};
+	if (request->is_on_kubernetes)
+		skip(check, CHECK_LIBRARY);
+	else
+		check->steps[CHECK_LIBRARY] =
+			(struct check_step_record){CHECK_RUNNING, now, MSEC_UNSET};
 }
 
 void check_done(struct check *check)

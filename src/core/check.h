@@ -19,7 +19,7 @@ void check_init(struct check *check, const struct check_request *request, msec n
 void check_done(struct check *check);
 
 /* The two steps that muster takes itself, before anything is started. `what` says what was found.
- */
+ * On a cluster they are the image's matter, and check_look begins the check. */
 void check_note_library(struct check *check, const char *what, msec now);
 void check_note_data(struct check *check, const char *what, msec now);
 /* One of them failed: that is the end. */

@@ -267,17 +267,26 @@ bool check_blame_result(struct check *check, msec now)
 
 /* Silence. */
 
+/* What a Pod that does not run waits for, as muster has said it; else nothing. */
+static const char *obstacle_of_servers(const struct check *check, enum check_step step)
+{
+	bool is_of_pods = check->request.is_on_kubernetes && step == CHECK_SERVERS;
+
+	return is_of_pods ? check->jobs[CHECK_SERVERS_JOB].last_words : NULL;
+}
+
 static void blame_silent_tasks(struct check *check, enum check_step step, check_task_fn did,
 			       const char *did_not, const char *time, msec now)
 {
 	struct check_names names = {0};
 	struct text text CLEANUP(text_done) = {0};
+	const char *obstacle = obstacle_of_servers(check, step);
 
 	check_names_add_others(&names, check, did);
 	check_names_write(&names, &text);
 	check_blame(check, CHECK_FAULT_SILENT_SERVER, step, names.shown[0], now,
-		    "%s did not %s within %s", names.count ? text_of(&text) : "the servers",
-		    did_not, time);
+		    "%s did not %s within %s%s%s", names.count ? text_of(&text) : "the servers",
+		    did_not, time, obstacle ? ": " : "", obstacle ? obstacle : "");
 }
 
 static void blame_silent_network(struct check *check, const char *time, msec now)

@@ -8,18 +8,20 @@
 #define GRACE "3s"
 /* How long a task may take to answer in the roll call. */
 #define ROLL_CALL_PATIENCE "5s"
-#define WORDS_MOST 48
+#define WORDS_MOST 48 /* but for those of the place */
+/* How muster is called in an image that has it. */
+#define PROGRAM_OF_IMAGE "muster"
 
 /* An argument list that grows. */
 struct words {
 	char **list;
-	size_t count;
+	size_t count, most;
 	struct arena *arena;
 };
 
 static void add(struct words *words, const char *word)
 {
-	assert(words->count + 1 < WORDS_MOST);
+	assert(words->count + 1 < words->most);
 	words->list[words->count++] = arena_copy_text(words->arena, word);
 }
 
@@ -36,6 +38,23 @@ static void add_number(struct words *words, const char *name, int64_t number)
 	add_option(words, name, arena_format(words->arena, "%lld", (long long) number));
 }
 
+/* Here or on a cluster. */
+static void add_place(struct words *words, const struct check_request *request)
+{
+	if (!request->is_on_kubernetes)
+		return;
+	add_option(words, "--on", "kubernetes");
+	for (const char *const *word = request->place; *word; word++)
+		add(words, *word);
+}
+
+/* What a replica is given to run: this very program, or that of its image. */
+static const char *program_of_replica(const struct check *check,
+				      const struct check_programs *programs)
+{
+	return check->request.is_on_kubernetes ? PROGRAM_OF_IMAGE : programs->muster;
+}
+
 /* Every job of a check is a run in the foreground that shows lines as they are. */
 static void begin_run(struct words *words, const struct check *check, enum check_job job,
 		      const struct check_programs *programs)
@@ -44,6 +63,7 @@ static void begin_run(struct words *words, const struct check *check, enum check
 
 	add(words, programs->muster);
 	add(words, "run");
+	add_place(words, request);
 	add_option(words, "--state-dir", request->state_dir);
 	add_option(words, "--color", "never");
 	add_option(words, "--grace", GRACE);
@@ -62,7 +82,7 @@ static void add_servers(struct words *words, const struct check *check,
 	add_number(words, "--workers", check->request.workers);
 	add_number(words, "--ps", check->request.ps);
 	add(words, "--");
-	add(words, programs->muster);
+	add(words, program_of_replica(check, programs));
 	add(words, "server");
 	add(words, "--network");
 	add_option(words, "--output", "json");
@@ -86,7 +106,7 @@ static void add_probe(struct words *words, const struct check *check,
 		      const struct check_programs *programs, const char *timeout)
 {
 	add(words, "--");
-	add(words, programs->muster);
+	add(words, program_of_replica(check, programs));
 	add(words, "probe");
 	add_option(words, "--server", join_targets(check, false, words->arena));
 	add_option(words, "--timeout", timeout);
@@ -145,10 +165,12 @@ static void add_model(struct words *words, const struct check *check,
 char **check_command(const struct check *check, enum check_job job,
 		     const struct check_programs *programs, struct arena *arena)
 {
-	struct words words = {
-		.list = arena_take_array(arena, WORDS_MOST, sizeof(char *)),
-		.arena = arena,
-	};
+	struct words words = {.most = WORDS_MOST, .arena = arena};
+
+	if (check->request.is_on_kubernetes)
+		for (const char *const *word = check->request.place; *word; word++)
+			words.most++;
+	words.list = arena_take_array(arena, words.most, sizeof(*words.list));
 
 	begin_run(&words, check, job, programs);
 	switch (job) {

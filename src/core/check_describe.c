@@ -144,6 +144,12 @@ static const char *reason_to_skip(const struct check *check, enum check_step ste
 {
 	const struct check_request *request = &check->request;
 
+	if (step == CHECK_LIBRARY)
+		return "the image brings it";
+	if (step == CHECK_DATA && request->data_dir)
+		return "the Pods have them";
+	if (step == CHECK_NETWORK)
+		return "nothing of it can be tried from here: the Pods reach the servers";
 	if (step == CHECK_DATA)
 		return check_request_trains(request) ? "no --data-dir: the model brings its data"
 						     : "nothing trains";
@@ -256,8 +262,11 @@ void check_describe_request(const struct check_request *request, struct text *te
 			text_add(text, " and ");
 			add_plural(text, (size_t) request->ps, "parameter server");
 		}
-		text_add(text, " on this machine");
 	}
+	if (request->is_on_kubernetes)
+		text_add(text, request->is_remote ? ", from Kubernetes" : " on Kubernetes");
+	else if (!request->is_remote)
+		text_add(text, " on this machine");
 	if (check_request_trains(request))
 		text_addf(text, ", model %s%s", check_model_words[request->model],
 			  request->is_sync ? ", synchronous" : "");

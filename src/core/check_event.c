@@ -239,7 +239,8 @@ static bool split_line(const char *line, size_t len, struct text *from, const ch
 	return true;
 }
 
-/* "muster: …" is what muster itself says of a job. */
+/* "muster: …" is what muster itself says of a job. Here the first of it is the reason, and the rest
+ * follows from that; on a cluster it says what Pods wait for, and the last is what is true now. */
 static bool keep_own_words(struct check *check, enum check_job job, const char *line, size_t len)
 {
 	static const char beginning[] = "muster: ";
@@ -249,7 +250,7 @@ static bool keep_own_words(struct check *check, enum check_job job, const char *
 		return false;
 	char *words CLEANUP(mem_free_text) = mem_copy_bytes(line + skipped, len - skipped);
 
-	if (!check->jobs[job].last_words)
+	if (!check->jobs[job].last_words || check->request.is_on_kubernetes)
 		check->jobs[job].last_words = check_copy_words(check, words);
 	return true;
 }

@@ -3,6 +3,9 @@
 #include <stdarg.h>
 #include <stdio.h>
 
+/* Of `muster run`. */
+#define EXIT_NOT_REACHED 3
+
 static const struct kind_row {
 	const char *word;
 	const char *advice;
@@ -69,6 +72,15 @@ const char *check_fault_advice(const struct check *check)
 	return kinds[check->fault->kind].advice;
 }
 
+/* `muster run` says so of a cluster that does not answer or lets nobody in. */
+static bool is_cluster_out_of_reach(const struct check *check)
+{
+	const struct check_request *request = &check->request;
+	enum check_job first = request->is_remote ? CHECK_PROBE_JOB : CHECK_SERVERS_JOB;
+
+	return request->is_on_kubernetes && check->jobs[first].exit_code == EXIT_NOT_REACHED;
+}
+
 bool check_fault_is_absence(const struct check *check)
 {
 	switch (check->fault->kind) {
@@ -81,10 +93,11 @@ bool check_fault_is_absence(const struct check *check)
 	case CHECK_FAULT_SILENT_SERVER:
 		return check->request.is_remote;
 	case CHECK_FAULT_NOT_STARTED:
+	case CHECK_FAULT_PROBE:
+		return is_cluster_out_of_reach(check);
 	case CHECK_FAULT_SERVER_DIED:
 	case CHECK_FAULT_SERVER_FAILED:
 	case CHECK_FAULT_SERVER_STOPPED:
-	case CHECK_FAULT_PROBE:
 	case CHECK_FAULT_TOO_FEW:
 	case CHECK_FAULT_TRAINER_DIED:
 	case CHECK_FAULT_TRAINER_STOPPED:

@@ -151,10 +151,17 @@ static struct json *write_fault(const struct check *check)
 	return object;
 }
 
+static const char *word_of_place(const struct check_request *request)
+{
+	if (request->is_on_kubernetes)
+		return "kubernetes";
+	return request->is_remote ? "remote" : "local";
+}
+
 static void set_request(struct json *object, const struct check_request *request)
 {
 	json_set_string(object, "name", request->name);
-	json_set_string(object, "where", request->is_remote ? "remote" : "local");
+	json_set_string(object, "where", word_of_place(request));
 	json_set_string(object, "model", check_model_words[request->model]);
 	json_set_bool(object, "syncReplicas", request->is_sync);
 }

@@ -43,6 +43,12 @@ struct check_request {
 	bool is_remote; /* servers that exist: */
 	const char *const *servers; /* "grpc://host:2222" */
 	size_t n_servers;
+
+	/* Everything that the check starts is Pods of a cluster: servers, where they do not exist
+	 * already, and their clients. `place` are the options of `muster run` that say which
+	 * cluster and what kind of Pods; it ends with NULL. */
+	bool is_on_kubernetes;
+	const char *const *place;
 };
 
 /* MultiWorkerMirroredStrategy and ParameterServerStrategy start servers themselves, inside of the

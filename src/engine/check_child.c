@@ -15,14 +15,13 @@
 #define CHUNK_SIZE (16 * 1024)
 /* A name, and what stands between it and the line. */
 #define LINE_MOST (LIMIT_LOG_LINE + 128)
-/* From TERM to KILL: a run gives its replicas a few seconds of grace, and needs some for itself. */
-#define PATIENCE (10 * MSEC_PER_SECOND)
 /* What an ended child may have left behind: the largest pipe that the kernel gives a user. */
 #define LEFT_IN_PIPE (1024 * 1024)
 
 struct check_child {
 	pid_t pid;
 	int fd;
+	msec patience;
 	struct loop_watch *watch; /* NULL: the pipe has ended */
 	check_line_fn on_line;
 	void *data;
@@ -92,6 +91,7 @@ static struct check_child *new_child(const struct check_child_settings *settings
 	fcntl(fd, F_SETFL, fcntl(fd, F_GETFL) | O_NONBLOCK);
 	child->pid = pid;
 	child->fd = fd;
+	child->patience = settings->patience;
 	child->on_line = settings->on_line;
 	child->data = settings->data;
 	child->kill_at = MSEC_NEVER;
@@ -130,7 +130,7 @@ pid_t check_child_pid(const struct check_child *child)
 
 void check_child_ask_to_end(struct check_child *child, msec now)
 {
-	child->kill_at = now + PATIENCE;
+	child->kill_at = now + child->patience;
 	child_signal_group(child->pid, SIGTERM);
 }
 

@@ -18,6 +18,7 @@ struct check_child_settings {
 	struct loop *loop;
 	char *const *arguments; /* arguments[0] is the program */
 	char *const *environment;
+	msec patience; /* from being asked to end to being killed */
 	check_line_fn on_line;
 	void *data;
 };

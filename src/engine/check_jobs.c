@@ -18,6 +18,10 @@
 #include <string.h>
 #include <unistd.h>
 
+/* From TERM to KILL: a run gives its replicas a few seconds of grace, and needs some for itself. A
+ * cluster ends Pods when it comes to it, and what is killed before leaves them behind. */
+#define PATIENCE (10 * MSEC_PER_SECOND)
+#define PATIENCE_WITH_CLUSTER (120 * MSEC_PER_SECOND)
 #define EXIT_OWN_FAULT 125
 #define EXIT_BY_SIGNAL 128
 
@@ -65,6 +69,11 @@ static void tell_failure_to_start(struct job_child *child, const struct err *err
 	tell_news(jobs);
 }
 
+static bool is_on_cluster(const struct check_jobs *jobs)
+{
+	return jobs->check->request.is_on_kubernetes;
+}
+
 static void start(struct job_child *child, char *const *arguments)
 {
 	struct err err = {0};
@@ -72,6 +81,7 @@ static void start(struct job_child *child, char *const *arguments)
 		.loop = child->jobs->settings.loop,
 		.arguments = arguments,
 		.environment = child->jobs->environment,
+		.patience = is_on_cluster(child->jobs) ? PATIENCE_WITH_CLUSTER : PATIENCE,
 		.on_line = on_line,
 		.data = child,
 	};
@@ -243,6 +253,17 @@ void check_jobs_kill(struct check_jobs *jobs)
 	for (enum check_job job = 0; job < CHECK_JOB_COUNT; job++)
 		if (jobs->children[job].child)
 			child_signal_group(check_child_pid(jobs->children[job].child), SIGKILL);
+}
+
+void check_jobs_hurry(struct check_jobs *jobs)
+{
+	if (!is_on_cluster(jobs)) {
+		check_jobs_kill(jobs);
+		return;
+	}
+	for (enum check_job job = 0; job < CHECK_JOB_COUNT; job++)
+		if (jobs->children[job].child)
+			child_signal_group(check_child_pid(jobs->children[job].child), SIGINT);
 }
 
 static void note_stopped(const char *replica, bool is_stopped, void *data)

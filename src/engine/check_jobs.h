@@ -34,6 +34,9 @@ msec check_jobs_insist(struct check_jobs *jobs, msec now);
 /* Takes the children that have ended (SIGCHLD). */
 void check_jobs_reap(struct check_jobs *jobs);
 void check_jobs_kill(struct check_jobs *jobs);
+/* Somebody does not want to wait: replicas here are killed; Pods get no time to save, because to
+ * kill whoever ends them would leave them behind. */
+void check_jobs_hurry(struct check_jobs *jobs);
 /* Tells the check which replicas have a process that is stopped. */
 void check_jobs_look_for_stopped(struct check_jobs *jobs);
 /* Forgets the jobs that are wanted no more, with their logs. */

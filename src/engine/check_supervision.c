@@ -113,7 +113,7 @@ static void on_signal(int number, void *data)
 		return;
 	supervision->interrupted_at = now;
 	if (before || number == SIGQUIT)
-		check_jobs_kill(supervision->jobs);
+		check_jobs_hurry(supervision->jobs);
 	check_interrupt(&supervision->check, number, loop_now());
 	on_news(supervision);
 }
@@ -243,6 +243,10 @@ static int take_own_steps(struct check_supervision *supervision, struct err *err
 	const struct check_request *request = supervision->settings->request;
 
 	check_console_show(supervision->console, &supervision->check);
+	if (request->is_on_kubernetes) {
+		check_look(&supervision->check, loop_now());
+		return 0;
+	}
 	if (!look_at_library(supervision) || !look_at_data(supervision) || !request->is_remote)
 		return 0;
 	return check_reach_start(supervision->loop, request, on_way, supervision,

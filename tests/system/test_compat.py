@@ -79,15 +79,14 @@ def test_an_old_generator_refuses_in_its_own_words(old):
     assert (done.stdout, done.stderr) == ("", "--num_parameter_servers must be greater than 0; received 0\n")
 
 
-def test_a_cluster_that_would_have_to_be_made_is_refused(old):
+def test_a_cluster_of_a_cloud_provider_is_that_of_the_kubeconfig(old):
     cloud = {"TF_DIST_GCLOUD_PROJECT": "tensorflow-testing", "TF_DIST_GCLOUD_COMPUTE_ZONE": "us-central1-f",
              "CONTAINER_CLUSTER": "test-cluster-1", "TF_DIST_GCLOUD_KEY_FILE_DIR": "/tmp/gcloud-secrets"}
     for arguments in [], ["--setup-cluster-only"]:
-        done = old("remote_test", *arguments, code=4, env=cloud)
-        first, second = done.stderr.splitlines()
-        assert all(name in first for name in cloud)
-        assert "makes no cluster at a cloud provider" in first
-        assert "TF_DIST_GRPC_SERVER_URL" in second
+        done = old("remote_test", *arguments, "--dry-run", code=0, env={**cloud, "TF_DIST_SERVER_DOCKER_IMAGE": "a:1"})
+        assert all(name in done.stderr for name in cloud)
+        assert "makes no cluster at a cloud provider" in done.stderr
+        assert done.stdout.startswith("muster check remote --on kubernetes --image a:1 --workers 2 --ps 2")
 
 
 def test_variables_without_meaning_are_told(old):

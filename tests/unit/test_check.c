@@ -4,6 +4,7 @@
  * tests/golden/check/NAME.transcript, whose lines are
  *
  *     request MODEL [workers N] [ps N] [timeout SECONDS] [sync] [setup] [data] [remote URL]
+ *             [kubernetes]
  *     TIME library WORDS                    TIME data WORDS       (milliseconds)
  *     TIME no-library WORDS                 TIME no-data WORDS
  *     TIME wants JOB…                       exactly these should run now; JOB: servers probe model
@@ -98,6 +99,8 @@ static void read_request(struct story *story, char *rest)
 			request->is_setup_only = true;
 		else if (text_equals(word, "data"))
 			request->data_dir = "/data/mnist";
+		else if (text_equals(word, "kubernetes"))
+			request->is_on_kubernetes = true;
 		else if (text_equals(word, "remote")) {
 			servers[0] = arena_copy_text(story->arena, next_word(&rest));
 			request->is_remote = true;
@@ -336,6 +339,9 @@ int main(void)
 		STORY("mwms_waits_until_the_servers_have_gone"),
 		STORY("ps2_trains_by_its_chief"),
 		STORY("remote_passes"),
+		STORY("kubernetes_passes"),
+		STORY("kubernetes_has_no_room"),
+		STORY("kubernetes_servers_that_exist"),
 		STORY("setup_leaves_the_servers_up"),
 		STORY("no_library"),
 		STORY("no_data"),

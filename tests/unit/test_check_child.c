@@ -57,6 +57,7 @@ static void start(struct world *world, const char *script)
 		.loop = world->loop,
 		.arguments = arguments,
 		.environment = environment,
+		.patience = 10 * MSEC_PER_SECOND,
 		.on_line = note_line,
 		.data = world,
 	};

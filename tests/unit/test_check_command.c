@@ -43,7 +43,8 @@ static void begin(struct check *check, const struct check_request *request)
 	};
 
 	check_init(check, request, 0);
-	check_note_library(check, "here", 1);
+	if (!request->is_on_kubernetes)
+		check_note_library(check, "here", 1);
 	for (size_t i = 0; i < ARRAY_LEN(lines); i++)
 		check_add_line(check, CHECK_SERVERS_JOB, lines[i], strlen(lines[i]), 1);
 	tell_serving(check, "worker-0", 1);
@@ -136,6 +137,36 @@ static void models_with_servers_of_their_own_are_the_cluster(void **state)
 	check_done(&check);
 }
 
+static void on_a_cluster_all_of_them_are_pods_of_the_same_place(void **state)
+{
+	(void) state;
+	static const char *const place[] = {"--image", "a:1", "--volume", "b:/c", NULL};
+	static const char here[] = PROGRAM " run --on kubernetes --image a:1 --volume b:/c "
+					   "--color never --grace 3s --name ";
+	struct check_request request = request_of(CHECK_MNIST);
+	struct text expected CLEANUP(text_done) = {0};
+	struct check check;
+
+	request.is_on_kubernetes = true;
+	request.place = place;
+	begin(&check, &request);
+	text_addf(&expected,
+		  "%scheck-x --workers 1 --ps 1 -- muster server --network --output json", here);
+	assert_command(&check, CHECK_SERVERS_JOB, text_of(&expected));
+	text_clear(&expected);
+	text_addf(&expected,
+		  "%scheck-x-probe -- muster probe --server grpc://h:1,grpc://h:2 --output json",
+		  here);
+	assert_command(&check, CHECK_PROBE_JOB, text_of(&expected));
+	text_clear(&expected);
+	text_addf(&expected,
+		  "%scheck-x-mnist --workers 1 " MODELS " mnist --servers grpc://h:1 "
+		  "--workers 1 --ps 1 --container check-x --timeout 61",
+		  here);
+	assert_command(&check, CHECK_MODEL_JOB, text_of(&expected));
+	check_done(&check);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -144,6 +175,7 @@ int main(void)
 			the_probe_asks_all_servers_and_clients_have_the_workers_as_masters),
 		cmocka_unit_test(what_was_asked_for_goes_to_the_model),
 		cmocka_unit_test(models_with_servers_of_their_own_are_the_cluster),
+		cmocka_unit_test(on_a_cluster_all_of_them_are_pods_of_the_same_place),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -3,6 +3,7 @@
 
 #include "base/text.h"
 #include "cli/compat.h"
+#include "cli/hand_over.h"
 #include "cli/options.h"
 #include "compat/call.h"
 
@@ -27,6 +28,15 @@ int command_call(const struct command *command, int argc, char **argv)
 		text_addf(&last_call, " %s", *argv[i] ? argv[i] : "''");
 	assert_null(argv[argc]);
 	return 42;
+}
+
+/* To the program that speaks to clusters: "hand_over tf_spawner train.py". */
+int hand_over(char *const *argv, struct err *err)
+{
+	text_add(&last_call, "hand_over");
+	for (; *argv; argv++)
+		text_addf(&last_call, " %s", *argv);
+	return err_set(err, ERR_NOT_FOUND, "no such program");
 }
 
 static const char *const variables[] = {
@@ -163,14 +173,18 @@ static void a_server_without_a_port_has_the_one_of_the_old_scripts(void **state)
 	assert_becomes("remote_test", "", "check remote --servers grpc://[::1]:4444 --model mnist");
 }
 
-static void without_servers_a_remote_test_is_refused(void **state)
+static void without_servers_a_remote_test_makes_them_on_a_cluster(void **state)
 {
 	(void) state;
 	setenv("CONTAINER_CLUSTER", "test-cluster-1", 1);
 	setenv("TF_DIST_GRPC_SERVER_URL", "", 1);
-	assert_int_equal(run("remote_test", ""), EXIT_REFUSED);
-	assert_int_equal(run("remote_test", "--setup-cluster-only"), EXIT_REFUSED);
-	assert_string_equal(text_of(&last_call), "");
+	setenv("TF_DIST_SERVER_DOCKER_IMAGE", "me/server", 1);
+	assert_becomes("remote_test", "--sync-replicas",
+		       "check remote --on kubernetes --image me/server --workers 2 --ps 2 "
+		       "--model mnist --sync-replicas");
+	assert_becomes("remote_test", "--setup-cluster-only",
+		       "check remote --on kubernetes --image me/server --workers 2 --ps 2 "
+		       "--setup-only");
 }
 
 static void servers_that_exist_need_no_setting_up(void **state)
@@ -204,13 +218,14 @@ static void a_cluster_without_workers_or_parameter_servers_is_refused(void **sta
 	assert_string_equal(text_of(&last_call), "");
 }
 
-static void a_spawner_makes_nothing_yet(void **state)
+static void a_spawner_goes_on_as_the_program_that_speaks_to_clusters(void **state)
 {
 	(void) state;
 	assert_string_equal(compat_name(compat_find("./tf-spawner")), "tf_spawner");
-	assert_int_equal(run("tf-spawner", "train.py"), EXIT_REFUSED);
-	assert_int_equal(run("tf-spawner", "-d"), EXIT_REFUSED);
-	assert_int_equal(run("tf-spawner", ""), EXIT_WRONG_USE);
+	assert_int_equal(run("tf-spawner", "-d -t mine"), EXIT_FAILED);
+	assert_string_equal(text_of(&last_call), "hand_over tf_spawner -d -t mine");
+	text_clear(&last_call);
+	assert_int_equal(run("tf-spawner", "--dry-run"), EXIT_WRONG_USE);
 	assert_string_equal(text_of(&last_call), "");
 }
 
@@ -300,11 +315,11 @@ int main(void)
 		TEST(a_remote_test_checks_the_servers_of_its_variable),
 		TEST(variables_of_a_cloud_change_nothing_for_servers_that_exist),
 		TEST(a_server_without_a_port_has_the_one_of_the_old_scripts),
-		TEST(without_servers_a_remote_test_is_refused),
+		TEST(without_servers_a_remote_test_makes_them_on_a_cluster),
 		TEST(servers_that_exist_need_no_setting_up),
 		TEST(a_generator_is_a_rendering),
 		TEST(a_cluster_without_workers_or_parameter_servers_is_refused),
-		TEST(a_spawner_makes_nothing_yet),
+		TEST(a_spawner_goes_on_as_the_program_that_speaks_to_clusters),
 		TEST(a_server_keeps_its_cluster_and_its_place_in_it),
 		TEST(what_a_server_was_not_told_is_empty),
 		TEST(verbose_may_be_told_in_three_ways),

@@ -1,0 +1,69 @@
+"""`muster check remote --on kubernetes`: servers and their clients are Pods, and nothing is left of them.
+
+The image is that of `make server-image`; Python and TensorFlow of this machine come in by a Pod template.
+"""
+
+import json
+import os
+import signal
+import sys
+
+import pytest
+
+from conftest import LIMIT
+from test_real_node import needs_python_of_the_system
+from test_run import left_of, wait_for_line
+from test_server_image import NAME, base, image, needs_tensorflow, with_python  # noqa: F401 (fixtures)
+
+
+@pytest.fixture
+def template(image, muster):  # noqa: F811
+    """A Pod that has Python; of the tests' user, whose files they may be."""
+    spec = with_python({"containers": [{"name": "tensorflow"}]})
+    spec["containers"][0]["env"].append({"name": "PATH", "value": f"{sys.prefix}/bin:/usr/local/bin:/usr/bin:/bin"})
+    spec["securityContext"] = {"runAsUser": os.getuid()}
+    path = muster.folder / "pod.json"
+    path.write_text(json.dumps({"apiVersion": "v1", "kind": "Pod", "metadata": {}, "spec": spec}))
+    return path
+
+
+@pytest.fixture
+def on_cluster(template):
+    return ["--on", "kubernetes", "--image", NAME, "--pod-template", template]
+
+
+@pytest.mark.slow
+@needs_tensorflow
+@needs_python_of_the_system
+def test_servers_and_a_model_run_as_pods(muster, namespace, on_cluster):
+    done = muster("check", "remote", *on_cluster, "--ps", "1", "-o", "json", code=0)
+    report = json.loads(done.stdout)
+    states = {step["name"]: step["state"] for step in report["steps"]}
+    assert states == {"library": "skipped", "data": "skipped", "servers": "passed", "network": "passed",
+                      "devices": "passed", "session": "passed", "training": "passed", "result": "passed"}
+    assert report["where"] == "kubernetes" and len(report["network"]) == 6
+    assert {server["task"] for server in report["servers"]} == {"worker-0", "worker-1", "ps-0"}
+    assert left_of(namespace) == []
+    assert muster("ps", "-a", "-o", "name", code=0).stdout == ""
+
+
+@needs_tensorflow
+@needs_python_of_the_system
+def test_a_check_that_is_interrupted_takes_its_pods_away(muster, namespace, on_cluster):
+    check = muster.start("check", "remote", *on_cluster, "--model", "none", "--ps", "0")
+    namespace.kubectl("wait", "--for=create", f"--timeout={LIMIT}s", "pod", "-l", "muster/role=worker")
+    check.send_signal(signal.SIGINT)
+    assert check.wait(timeout=LIMIT) == 130
+    assert left_of(namespace) == []
+
+
+def test_an_image_without_muster_is_named(muster, namespace):
+    done = muster("check", "remote", "--on", "kubernetes", "--image", "localhost/busybox:test", "--node-selector",
+                  "type=real", "--model", "none", code=1)
+    assert "servers" in done.stdout and "could not be started" in done.stdout and '"muster"' in done.stdout
+    assert left_of(namespace) == []
+
+
+def test_a_cluster_that_is_not_there_is_one_fault(muster):
+    done = muster("check", "--on", "kubernetes", "--image", "a:1", "--context", "elsewhere", "--model", "none", code=1)
+    assert "elsewhere" in done.stdout
