@@ -89,6 +89,7 @@ const struct command command_delete = {
 	.arguments = "[OPTIONS] JOB...\n[OPTIONS] --all-finished",
 	.one_line = "end jobs that run, and forget them with their logs",
 	.examples = "  muster delete digits-x7k2p\n"
+		    "  muster delete kubernetes/research/digits-x7k2p\n"
 		    "  muster delete --all-finished\n",
 	.options = rows_of_delete,
 	.most_arguments = COMMAND_ANY_NUMBER,

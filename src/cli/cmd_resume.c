@@ -16,7 +16,8 @@ const struct command command_resume = {
 	.group = "Act",
 	.arguments = "[OPTIONS] JOB...",
 	.one_line = "start suspended jobs again",
-	.examples = "  muster resume digits-x7k2p\n",
+	.examples = "  muster resume digits-x7k2p\n"
+		    "  muster resume -n research digits-x7k2p\n",
 	.options = rows_of_resume,
 	.least_arguments = 1,
 	.most_arguments = COMMAND_ANY_NUMBER,

@@ -82,7 +82,8 @@ const struct command command_scale = {
 	.group = "Act",
 	.arguments = "[OPTIONS] JOB ROLE=N...",
 	.one_line = "change how many replicas of a role a job has",
-	.examples = "  muster scale digits-x7k2p worker=3\n",
+	.examples = "  muster scale digits-x7k2p worker=3\n"
+		    "  muster scale -n research digits-x7k2p worker=3\n",
 	.options = rows_of_scale,
 	.least_arguments = 2,
 	.most_arguments = COMMAND_ANY_NUMBER,

@@ -156,6 +156,7 @@ const struct command command_status = {
 	.one_line = "show one job: its state, its processes, why it failed",
 	.examples = "  muster status digits-x7k2p\n"
 		    "  muster status -w digits-x7k2p\n"
+		    "  muster status -o wide kubernetes/research/digits-x7k2p\n"
 		    "  muster status -o json digits-x7k2p | jq .status.replicas\n",
 	.options = rows_of_status,
 	.least_arguments = 1,

@@ -98,7 +98,8 @@ const struct command command_stop = {
 	.arguments = "[OPTIONS] JOB...",
 	.one_line = "end jobs in good order: TERM, time to save, KILL",
 	.examples = "  muster stop digits-x7k2p\n"
-		    "  muster stop --grace 2m digits-x7k2p\n",
+		    "  muster stop --grace 2m digits-x7k2p\n"
+		    "  muster stop kubernetes/research/digits-x7k2p\n",
 	.options = rows_of_stop,
 	.least_arguments = 1,
 	.most_arguments = COMMAND_ANY_NUMBER,

@@ -16,7 +16,8 @@ const struct command command_suspend = {
 	.group = "Act",
 	.arguments = "[OPTIONS] JOB...",
 	.one_line = "end the processes of jobs, which can be resumed",
-	.examples = "  muster suspend digits-x7k2p\n",
+	.examples = "  muster suspend digits-x7k2p\n"
+		    "  muster suspend -n research digits-x7k2p\n",
 	.options = rows_of_suspend,
 	.least_arguments = 1,
 	.most_arguments = COMMAND_ANY_NUMBER,

@@ -91,7 +91,8 @@ const struct command command_wait = {
 	.arguments = "[OPTIONS] JOB",
 	.one_line = "wait until a job has ended, and end with its exit code",
 	.examples = "  muster wait digits-x7k2p\n"
-		    "  muster wait --timeout 10m digits-x7k2p\n",
+		    "  muster wait --timeout 10m digits-x7k2p\n"
+		    "  muster wait -n research digits-x7k2p\n",
 	.options = rows_of_wait,
 	.least_arguments = 1,
 	.most_arguments = 1,
