@@ -5,6 +5,7 @@
 
 #include "base/err.h"
 #include "base/text.h"
+#include "cli/copy_call.h"
 #include "cli/job_source.h"
 #include "cli/options.h"
 #include "engine/client.h"
@@ -24,6 +25,9 @@ extern int (*const edition_run_on_cluster)(const struct options *options,
 extern int (*const edition_open_cluster)(const struct options *options, const char *namespace_name,
 					 const char *state_folder, struct client **ret_client,
 					 struct err *err);
+
+/* copy_call_run; NULL where edition_has_kubernetes is false. */
+extern int (*const edition_copy)(const struct copy_call *call);
 
 /* What `muster version` says besides the version, in lines; nothing for `muster`. */
 void edition_add_libraries(struct text *text);

@@ -9,6 +9,7 @@ int (*const edition_run_on_cluster)(const struct options *,
 				    const struct job_source *) = run_on_cluster;
 int (*const edition_open_cluster)(const struct options *, const char *, const char *,
 				  struct client **, struct err *) = cluster_client_open;
+int (*const edition_copy)(const struct copy_call *) = copy_call_run;
 
 void edition_add_libraries(struct text *text)
 {

@@ -22,12 +22,22 @@ struct archive_limits {
 /* A file or a folder on its way into a stream. */
 struct archive_pack;
 
+enum archive_format {
+	ARCHIVE_PAX, /* POSIX.1-2001: times finer than a second */
+	ARCHIVE_GNU, /* for readers that pass over what is new in pax, as busybox's tar does */
+};
+
 /* Begins with what lies at `path` (a link there is followed, one below it is packed as a link);
- * in the stream it is called `name`, and what lies below it `name`/…, sorted. Bytes, modes and
- * times are exact; owners are not packed, so that files belong to whoever unpacks them. Sockets,
- * pipes and devices are passed over. ERR_NOT_FOUND, ERR_IO. */
-int archive_pack_new(const char *path, const char *name, const struct archive_limits *limits,
-		     struct archive_pack **ret_pack, struct err *err) MUST_USE;
+ * in the stream it is called `name`, and what lies below it `name`/…, sorted, each folder behind
+ * what is in it, so that its time is set last by any tar. Bytes, modes and times are exact; owners
+ * are not packed, so that files belong to whoever unpacks them. Sockets, pipes and devices are
+ * passed over. ERR_NOT_FOUND, ERR_IO. */
+int archive_pack_new(const char *path, const char *name, enum archive_format format,
+		     const struct archive_limits *limits, struct archive_pack **ret_pack,
+		     struct err *err) MUST_USE;
+/* Puts an empty file of this name behind all else. Who unpacks can tell by it that the stream came
+ * to its end, which no tar program says. Before the first archive_pack_next. */
+void archive_pack_end_with(struct archive_pack *pack, const char *name);
 /* The next bytes of the stream, which lie there until the next call; none (length 0) at its end.
  * ERR_IO: something cannot be read; ERR_CONFLICT: a file became shorter meanwhile; ERR_LIMIT. */
 int archive_pack_next(struct archive_pack *pack, const char **ret_bytes, size_t *ret_len,

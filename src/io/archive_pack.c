@@ -19,6 +19,7 @@ struct archive_pack {
 	FTS *walk;
 	size_t root_len; /* of the path that the walk began with */
 	char *name; /* what stands for it in the stream */
+	char *last_name; /* of an empty file behind all else; NULL: none */
 	struct archive_limits left;
 	int fd; /* of the file that is being packed; -1: none */
 	char *path; /* of that file */
@@ -42,11 +43,17 @@ static la_ssize_t keep_bytes(struct archive *writer, void *data, const void *byt
 	return (la_ssize_t) len;
 }
 
-/* Full headers, for times finer than a second and names longer than 100 bytes. */
-static int open_writer(struct archive_pack *pack, struct err *err)
+/* Full headers, whatever the file. */
+static int set_format(struct archive *writer, enum archive_format format)
+{
+	return format == ARCHIVE_PAX ? archive_write_set_format_pax(writer)
+				     : archive_write_set_format_gnutar(writer);
+}
+
+static int open_writer(struct archive_pack *pack, enum archive_format format, struct err *err)
 {
 	pack->writer = archive_or_end(archive_write_new());
-	if (archive_write_set_format_pax(pack->writer) < ARCHIVE_OK ||
+	if (set_format(pack->writer, format) < ARCHIVE_OK ||
 	    archive_write_set_bytes_per_block(pack->writer, 0) < ARCHIVE_OK ||
 	    archive_write_open2(pack->writer, pack, NULL, keep_bytes, NULL, NULL) < ARCHIVE_OK)
 		return archive_set_err(err, pack->writer, "pack", pack->name);
@@ -74,8 +81,9 @@ static int open_walk(struct archive_pack *pack, const char *path, struct err *er
 	return pack->walk ? 0 : err_set_errno(err, errno, "cannot read '%s'", path);
 }
 
-int archive_pack_new(const char *path, const char *name, const struct archive_limits *limits,
-		     struct archive_pack **ret_pack, struct err *err)
+int archive_pack_new(const char *path, const char *name, enum archive_format format,
+		     const struct archive_limits *limits, struct archive_pack **ret_pack,
+		     struct err *err)
 {
 	struct archive_pack *pack = mem_new(sizeof(*pack));
 
@@ -85,13 +93,18 @@ int archive_pack_new(const char *path, const char *name, const struct archive_li
 	int rc = open_walk(pack, path, err);
 
 	if (!rc)
-		rc = open_writer(pack, err);
+		rc = open_writer(pack, format, err);
 	if (rc < 0) {
 		archive_pack_free(pack);
 		return rc;
 	}
 	*ret_pack = pack;
 	return 0;
+}
+
+void archive_pack_end_with(struct archive_pack *pack, const char *name)
+{
+	pack->last_name = mem_copy_text(name);
 }
 
 void archive_pack_free(struct archive_pack *pack)
@@ -104,6 +117,7 @@ void archive_pack_free(struct archive_pack *pack)
 	file_close(&pack->fd);
 	text_done(&pack->out);
 	free(pack->path);
+	free(pack->last_name);
 	free(pack->name);
 	free(pack);
 }
@@ -173,21 +187,33 @@ static int pack_entry(struct archive_pack *pack, const char *path, struct stat s
 	return rc ? rc : write_header(pack, entry, path, &status, err);
 }
 
+static int pack_last(struct archive_pack *pack, struct err *err)
+{
+	struct archive_entry *entry CLEANUP(free_entry) = archive_entry_new();
+
+	if (!entry)
+		mem_end();
+	pack->is_at_end = true;
+	archive_entry_copy_pathname(entry, pack->last_name);
+	archive_entry_set_filetype(entry, S_IFREG);
+	archive_entry_set_perm(entry, S_IRUSR | S_IWUSR);
+	archive_entry_set_size(entry, 0);
+	if ((pack->last_name && archive_write_header(pack->writer, entry) < ARCHIVE_WARN) ||
+	    archive_write_close(pack->writer) < ARCHIVE_OK)
+		return archive_set_err(err, pack->writer, "pack", pack->name);
+	return 0;
+}
+
 static int pack_next_entry(struct archive_pack *pack, struct err *err)
 {
 	errno = 0;
 	FTSENT *found = fts_read(pack->walk);
 
-	if (!found) {
-		if (errno)
-			return err_set_errno(err, errno, "cannot read on in '%s'", pack->name);
-		pack->is_at_end = true;
-		if (archive_write_close(pack->writer) < ARCHIVE_OK)
-			return archive_set_err(err, pack->writer, "pack", pack->name);
-		return 0;
-	}
+	if (!found)
+		return errno ? err_set_errno(err, errno, "cannot read on in '%s'", pack->name)
+			     : pack_last(pack, err);
 	switch (found->fts_info) {
-	case FTS_DP:
+	case FTS_D: /* its time would not outlive what is unpacked into it */
 		return 0;
 	case FTS_DNR:
 	case FTS_ERR:

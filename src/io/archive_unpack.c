@@ -4,6 +4,7 @@
 #include "io/archive_name.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <stdlib.h>
 #include <sys/stat.h>
 
@@ -18,6 +19,8 @@ struct unpacking {
 	struct archive_limits left;
 	uint64_t stream_left; /* bytes of the stream itself that are still taken */
 	struct archive *reader, *disk;
+	bool has_status; /* the stream says how the folder itself is to be */
+	struct stat status; /* its mode and time */
 	struct err *err; /* of the source, or of us */
 	int rc; /* not 0: `err` is set */
 };
@@ -146,6 +149,20 @@ static int copy_blocks(struct unpacking *unpacking, const char *name, int64_t si
 	return status == ARCHIVE_EOF ? 0 : fail_reading(unpacking, name);
 }
 
+/* What comes into the folder would change its time again. */
+static int finish_folder(struct unpacking *unpacking)
+{
+	const struct stat *status = &unpacking->status;
+	const struct timespec times[] = {{.tv_nsec = UTIME_OMIT}, status->st_mtim};
+
+	if (unpacking->has_status &&
+	    (chmod(unpacking->folder, status->st_mode & ARCHIVE_PERMISSIONS) < 0 ||
+	     utimensat(AT_FDCWD, unpacking->folder, times, 0) < 0))
+		return err_set_errno(unpacking->err, errno, "cannot set the mode of folder '%s'",
+				     unpacking->folder);
+	return 0;
+}
+
 static int unpack_entry(struct unpacking *unpacking, struct archive_entry *entry)
 {
 	const char *in_stream = archive_entry_pathname(entry);
@@ -160,6 +177,11 @@ static int unpack_entry(struct unpacking *unpacking, struct archive_entry *entry
 		rc = check_limits(unpacking, entry, name);
 	if (rc < 0)
 		return rc;
+	if (archive_name_is_folder_itself(name)) {
+		unpacking->has_status = true;
+		unpacking->status = *archive_entry_stat(entry);
+		return 0;
+	}
 	int64_t size = archive_entry_size(entry);
 
 	archive_entry_copy_pathname(entry, path);
@@ -218,6 +240,8 @@ static int unpack_all(struct unpacking *unpacking)
 	/* Modes and times of folders come last. */
 	if (archive_write_close(unpacking->disk) < ARCHIVE_OK && !rc)
 		rc = fail_writing(unpacking, "the tar stream");
+	if (!rc)
+		rc = finish_folder(unpacking);
 	return rc ? rc : read_rest(unpacking);
 }
 

@@ -1,6 +1,4 @@
-/* Folders of our own state.
- *
- * Removal goes by open folders (openat, unlinkat) with O_NOFOLLOW: whatever a training script left
+/* Removal goes by open folders (openat, unlinkat) with O_NOFOLLOW: whatever a training script left
  * in its place, a link to elsewhere is never entered. */
 #include "io/folder.h"
 
@@ -9,6 +7,8 @@
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <stdbool.h>
+#include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -41,12 +41,17 @@ int folder_make(const char *path, struct err *err)
 	return make_one(path, err);
 }
 
+static bool is_entry(const struct dirent *entry)
+{
+	return strcmp(entry->d_name, ".") != 0 && strcmp(entry->d_name, "..") != 0;
+}
+
 static int remove_contents(DIR *folder, struct err *err)
 {
 	struct dirent *entry;
 
 	while ((entry = readdir(folder))) {
-		if (strcmp(entry->d_name, ".") == 0 || strcmp(entry->d_name, "..") == 0)
+		if (!is_entry(entry))
 			continue;
 		int rc = folder_remove(dirfd(folder), entry->d_name, err);
 		if (rc < 0)
@@ -88,4 +93,47 @@ int folder_remove(int parent_fd, const char *name, struct err *err)
 	if (unlinkat(parent_fd, name, AT_REMOVEDIR) == 0 || errno == ENOENT)
 		return 0;
 	return err_set_errno(err, errno, "cannot remove folder '%s'", name);
+}
+
+static void close_folder(DIR **folder)
+{
+	if (*folder)
+		closedir(*folder);
+}
+
+int folder_move_contents(const char *source, const char *target, struct err *err)
+{
+	DIR *folder CLEANUP(close_folder) = opendir(source);
+	int rc = 0;
+
+	if (!folder)
+		return err_set_errno(err, errno, "cannot read folder '%s'", source);
+	for (struct dirent *entry; rc == 0 && (entry = readdir(folder));) {
+		if (!is_entry(entry))
+			continue;
+		char *from CLEANUP(mem_free_text) = mem_format("%s/%s", source, entry->d_name);
+		char *to CLEANUP(mem_free_text) = mem_format("%s/%s", target, entry->d_name);
+
+		rc = folder_move(from, to, err);
+	}
+	if (rc == 0 && rmdir(source) < 0)
+		return err_set_errno(err, errno, "cannot remove folder '%s'", source);
+	return rc;
+}
+
+int folder_move(const char *source, const char *target, struct err *err)
+{
+	if (rename(source, target) == 0)
+		return 0;
+	switch (errno) {
+	case ENOTEMPTY:
+	case EEXIST:
+		return folder_move_contents(source, target, err);
+	case ENOTDIR:
+		return err_set(err, ERR_EXISTS, "'%s' is there already, and is no folder", target);
+	case EISDIR:
+		return err_set(err, ERR_EXISTS, "'%s' is there already, as a folder", target);
+	default:
+		return err_set_errno(err, errno, "cannot put '%s' in its place", target);
+	}
 }

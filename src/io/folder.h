@@ -1,4 +1,4 @@
-/* Folders of our own state: made with all their parents, removed with all that is in them. */
+/* Folders: made with all their parents, moved into others, removed with all that is in them. */
 #pragma once
 
 #include "base/err.h"
@@ -11,3 +11,11 @@ int folder_make(const char *path, struct err *err) MUST_USE;
 /* Removes `name` inside the open folder `parent_fd`, with everything below it. Symbolic links are
  * removed, never followed; what is gone already is fine. ERR_IO names what could not be removed. */
 int folder_remove(int parent_fd, const char *name, struct err *err) MUST_USE;
+
+/* Moves a file or folder, of the same file system, to another name. A file that is there is
+ * replaced; a folder goes into the one that is there, entry by entry, which keeps its own mode and
+ * whatever has other names. ERR_EXISTS: there is a folder in the place of a file, or the other way
+ * round; what was moved before stays. */
+int folder_move(const char *source, const char *target, struct err *err) MUST_USE;
+/* The same of all that is in a folder, which goes then. */
+int folder_move_contents(const char *source, const char *target, struct err *err) MUST_USE;

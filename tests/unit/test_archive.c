@@ -120,7 +120,7 @@ static int pack_within(struct scene *scene, const char *path, struct archive_lim
 	struct archive_pack *pack;
 	const char *bytes;
 	size_t len = 1;
-	int rc = archive_pack_new(path, "packed", &limits, &pack, &scene->err);
+	int rc = archive_pack_new(path, "packed", ARCHIVE_PAX, &limits, &pack, &scene->err);
 
 	if (rc < 0)
 		return rc;
@@ -234,6 +234,40 @@ static void a_file_alone_is_packed_under_its_name(void **state)
 	assert_holds(scene, "packed", "untouched");
 }
 
+static void the_folder_itself_gets_mode_and_time_when_all_is_in_it(void **state)
+{
+	struct scene *scene = *state;
+	struct stat status;
+
+	add_entry(scene, '5', "./", NULL, NULL, 0750);
+	add_entry(scene, '0', "./a", NULL, "12345", 0644);
+	assert_int_equal(unpack(scene), 0);
+	assert_int_equal(stat(scene->in, &status), 0);
+	assert_int_equal(status.st_mode & 07777, 0750);
+	assert_int_equal(status.st_mtime, 1000000000);
+}
+
+static void a_stream_can_say_that_it_is_whole(void **state)
+{
+	struct scene *scene = *state;
+	struct archive_limits limits = UNLIMITED;
+	struct archive_pack *pack;
+	const char *bytes;
+	size_t len = 1;
+
+	assert_int_equal(
+		archive_pack_new(scene->outside, "packed", ARCHIVE_GNU, &limits, &pack, NULL), 0);
+	archive_pack_end_with(pack, "whole");
+	while (len) {
+		assert_int_equal(archive_pack_next(pack, &bytes, &len, NULL), 0);
+		text_add_bytes(&scene->stream, bytes, len);
+	}
+	archive_pack_free(pack);
+	assert_int_equal(unpack(scene), 0);
+	assert_holds(scene, "packed", "untouched");
+	assert_holds(scene, "whole", "");
+}
+
 static void what_is_not_there_is_not_packed(void **state)
 {
 	struct scene *scene = *state;
@@ -261,7 +295,8 @@ static void a_file_that_becomes_shorter_is_no_whole_file(void **state)
 	const char *bytes;
 	size_t len;
 
-	assert_int_equal(archive_pack_new(scene->outside, "packed", &limits, &pack, NULL), 0);
+	assert_int_equal(
+		archive_pack_new(scene->outside, "packed", ARCHIVE_PAX, &limits, &pack, NULL), 0);
 	assert_int_equal(archive_pack_next(pack, &bytes, &len, NULL), 0);
 	assert_int_equal(truncate(scene->outside, 3), 0);
 	int rc;
@@ -468,6 +503,8 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		SCENE_TEST(a_folder_comes_out_as_it_went_in),
 		SCENE_TEST(a_file_alone_is_packed_under_its_name),
+		SCENE_TEST(the_folder_itself_gets_mode_and_time_when_all_is_in_it),
+		SCENE_TEST(a_stream_can_say_that_it_is_whole),
 		SCENE_TEST(what_is_not_there_is_not_packed),
 		SCENE_TEST(packing_ends_at_its_limits),
 		SCENE_TEST(a_file_that_becomes_shorter_is_no_whole_file),

@@ -1,0 +1,119 @@
+/* muster cp: files and folders in and out of a job's Pods. */
+#include "base/mem.h"
+#include "cli/cluster.h"
+#include "cli/command.h"
+#include "cli/copy_call.h"
+#include "cli/edition.h"
+#include "cli/hand_over.h"
+#include "cli/lookup.h"
+#include "cli/options.h"
+#include "cli/output.h"
+#include "cli/watch.h"
+#include "core/status.h"
+
+struct ends {
+	struct copy_place from, to;
+};
+
+static void ends_done(struct ends *ends)
+{
+	copy_place_done(&ends->from);
+	copy_place_done(&ends->to);
+}
+
+static int check_ends(const struct ends *ends, struct err *err)
+{
+	const struct copy_place *place = ends->from.job ? &ends->from : &ends->to;
+
+	if (!place->job)
+		return err_set(err, ERR_INVALID,
+			       "neither '%s' nor '%s' is in a job: write JOB:worker-0:PATH",
+			       ends->from.path, ends->to.path);
+	if (ends->from.job && ends->to.job)
+		return err_set(err, ERR_INVALID,
+			       "both ends are in a job: copy to a path of this machine first");
+	if (!*ends->from.path || !*ends->to.path)
+		return err_set(err, ERR_INVALID, "a path is missing: write JOB:worker-0:PATH");
+	return 0;
+}
+
+/* A job of this name is remembered here and has not ended. */
+static bool runs_here(const struct options *options, const char *name)
+{
+	struct client *client CLEANUP(lookup_close) = NULL;
+	struct json *job CLEANUP(json_cleanup) = NULL;
+	struct arena *arena CLEANUP(arena_cleanup) = arena_new();
+	struct status status;
+
+	return lookup_open(options, &client, NULL) == 0 &&
+	       client->functions->get(client, name, &job, NULL) == 0 &&
+	       status_read(json_get(job, "status"), arena, &status, NULL) == 0 &&
+	       !watch_is_over(job, &status, NULL);
+}
+
+static int refuse_local(const struct ends *ends, const struct copy_place *place)
+{
+	output_say("job '%s' runs on this machine, and so its files are here: cp -r %s %s",
+		   place->job, ends->from.path, ends->to.path);
+	return EXIT_REFUSED;
+}
+
+static int go_on_with_kubernetes(const struct options *options)
+{
+	char **call CLEANUP(mem_free_any) = options_call(options);
+	struct err err = {0};
+	int rc = hand_over(call, &err);
+
+	return rc ? output_fail(&err) : EXIT_FAILED;
+}
+
+static int cp_run(const struct options *options)
+{
+	size_t count; /* two, says the table */
+	const char *const *arguments = options_arguments(options, &count);
+	struct ends ends CLEANUP(ends_done) = {0};
+	struct err err = {0};
+
+	copy_place_read(arguments[0], &ends.from);
+	copy_place_read(arguments[1], &ends.to);
+	if (check_ends(&ends, &err))
+		return output_fail(&err);
+	const struct copy_place *place = ends.from.job ? &ends.from : &ends.to;
+	const struct copy_call call = {
+		.options = options,
+		.place = place,
+		.here = ends.from.job ? ends.to.path : ends.from.path,
+		.is_to_pod = ends.to.job != NULL,
+	};
+
+	bool is_on_cluster = place->namespace_name || lookup_means_cluster(options);
+
+	if (place->is_here || (!is_on_cluster && runs_here(options, place->job)))
+		return refuse_local(&ends, place);
+	return edition_has_kubernetes ? edition_copy(&call) : go_on_with_kubernetes(options);
+}
+
+static const struct option_row rows_of_cp[] = {
+	{.name = "container",
+	 .letter = 'c',
+	 .kind = OPTION_TEXT,
+	 .value_name = "NAME",
+	 .one_line = "the container of the Pod (default: the one that trains)"},
+	CLUSTER_JOB_ROWS,
+	{0},
+};
+
+const struct command command_cp = {
+	.name = "cp",
+	.group = "Look",
+	.arguments = "[OPTIONS] JOB:ROLE-INDEX:PATH DEST\n"
+		     "[OPTIONS] SRC JOB:ROLE-INDEX:PATH",
+	.one_line = "copy files and folders out of a job's Pods, and into them",
+	.examples = "  muster cp digits-x7k2p:worker-0:/models .\n"
+		    "  muster cp digits-x7k2p:worker-0:/models/. models-of-today\n"
+		    "  muster cp data.csv digits-x7k2p:worker-1:/tmp\n",
+	.options = rows_of_cp,
+	.least_arguments = 2,
+	.most_arguments = 2,
+	.run = cp_run,
+};

@@ -1,0 +1,18 @@
+/* A copy between this machine and a Pod of a job, for the program that speaks to clusters. */
+#pragma once
+
+#include "cli/copy_place.h"
+#include "cli/options.h"
+
+#include <stdbool.h>
+
+struct copy_call {
+	const struct options *options; /* which cluster, and --container */
+	const struct copy_place *place; /* in the job */
+	const char *here;
+	bool is_to_pod;
+};
+
+/* Copies, tells every mistake, and gives the exit code. On a terminal a line shows how far it is.
+ */
+int copy_call_run(const struct copy_call *call);

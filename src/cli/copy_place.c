@@ -1,0 +1,79 @@
+#include "cli/copy_place.h"
+
+#include "base/mem.h"
+#include "base/text.h"
+#include "core/limits.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+void copy_place_done(struct copy_place *place)
+{
+	free(place->namespace_name);
+	free(place->job);
+	free(place->role);
+	free(place->path);
+}
+
+bool copy_place_read_replica(const char *text, struct copy_place *place)
+{
+	const char *colon = strchr(text, ':');
+	size_t dash = colon ? (size_t) (colon - text) : 0;
+	int64_t index;
+
+	while (dash && text[dash - 1] != '-')
+		dash--;
+	if (dash < 2) /* no dash, or nothing before it */
+		return false;
+	char *number CLEANUP(mem_free_text) =
+		mem_copy_bytes(text + dash, (size_t) (colon - text) - dash);
+
+	if (text_read_int(number, 0, LIMIT_REPLICAS, &index, NULL) < 0)
+		return false;
+	place->role = mem_copy_bytes(text, dash - 1);
+	place->index = (int) index;
+	place->path = mem_copy_text(colon + 1);
+	return true;
+}
+
+/* "local/NAME", "kubernetes/NAMESPACE/NAME", "NAME". */
+static bool read_job(const char *text, size_t len, struct copy_place *place)
+{
+	char *job CLEANUP(mem_free_text) = mem_copy_bytes(text, len);
+	static const char cluster[] = "kubernetes/", here[] = "local/";
+	char *slash = strrchr(job, '/');
+
+	if (!slash) {
+		place->job = TAKE(job);
+		return len > 0;
+	}
+	place->is_here = text_starts_with(job, here) && slash == job + strlen(here) - 1;
+	if (!place->is_here && (!text_starts_with(job, cluster) || slash < job + strlen(cluster)))
+		return false;
+	place->job = mem_copy_text(slash + 1);
+	if (!place->is_here) {
+		*slash = '\0';
+		place->namespace_name = mem_copy_text(job + strlen(cluster));
+	}
+	return *place->job != '\0';
+}
+
+static bool read_in_job(const char *text, struct copy_place *place)
+{
+	const char *colon = strchr(text, ':');
+
+	return colon && *text != '/' && *text != '.' &&
+	       read_job(text, (size_t) (colon - text), place) &&
+	       copy_place_read_replica(colon + 1, place);
+}
+
+void copy_place_read(const char *text, struct copy_place *ret_place)
+{
+	struct copy_place place = {0};
+
+	if (!read_in_job(text, &place)) {
+		copy_place_done(&place);
+		place = (struct copy_place){.path = mem_copy_text(text)};
+	}
+	*ret_place = place;
+}

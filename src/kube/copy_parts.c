@@ -1,0 +1,51 @@
+#include "kube/copy_parts.h"
+
+#include "base/mem.h"
+#include "base/text.h"
+#include "io/folder.h"
+
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+
+char *copy_base(const char *path)
+{
+	size_t end = strlen(path), begin;
+
+	while (end && path[end - 1] == '/')
+		end--;
+	for (begin = end; begin && path[begin - 1] != '/';)
+		begin--;
+	char *base = mem_copy_bytes(path + begin, end - begin);
+
+	if (*base && !text_equals(base, ".") && !text_equals(base, ".."))
+		return base;
+	free(base);
+	return NULL;
+}
+
+void copy_free(struct kube_copy *copy)
+{
+	if (copy->stage && folder_remove(AT_FDCWD, copy->stage, NULL) < 0)
+		copy->err.code = ERR_IO; /* nobody asks any more */
+	archive_pack_free(copy->pack);
+	free(copy->target);
+	free(copy->stage);
+	free(copy->warnings);
+	free(copy->here);
+	free(copy);
+}
+
+void kube_copy_cancel(struct kube_copy *copy)
+{
+	if (!copy)
+		return;
+	kube_script_cancel(copy->script);
+	unpacker_cancel(copy->unpacker);
+	copy_free(copy);
+}
+
+uint64_t kube_copy_bytes(const struct kube_copy *copy)
+{
+	return copy->bytes;
+}

@@ -1,0 +1,36 @@
+/* What both directions of a copy share. Part of kube/copy. */
+#pragma once
+
+#include "io/archive.h"
+#include "io/unpacker.h"
+#include "kube/copy.h"
+#include "kube/script.h"
+
+#include <stdbool.h>
+
+/* A copy of more files is no training result but a mistake. */
+#define COPY_FILES_LIMIT 10000000
+
+struct kube_copy {
+	void (*on_end)(const char *warnings, const struct err *err, void *data);
+	void *data;
+	struct kube_script *script; /* NULL: it ended */
+	uint64_t bytes;
+	struct err err; /* the first one, on this side */
+
+	/* From a container. */
+	char *target; /* the place for it */
+	char *stage; /* the folder beside that, where it lies until it is whole */
+	char *warnings;
+	struct unpacker *unpacker; /* NULL: it ended */
+	bool is_folder;
+
+	/* To a container. */
+	char *here;
+	struct archive_pack *pack; /* NULL: not begun, or all was sent */
+};
+
+/* The last component of a path: what cp calls the copy. NULL where it has none ("/", ".", "a/.."):
+ * the contents are meant. Caller frees. */
+char *copy_base(const char *path) MUST_USE;
+void copy_free(struct kube_copy *copy);

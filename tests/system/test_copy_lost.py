@@ -1,0 +1,216 @@
+"""`muster cp` against a fake API server that does what a real one cannot be made to do: a connection that is lost in
+the middle of a copy leaves nothing half, here or there."""
+
+import io
+import json
+import pathlib
+import sys
+import tarfile
+
+import pytest
+
+from conftest import BINARY, ROOT
+
+sys.path.insert(0, str(ROOT / "tests" / "fake_kube"))
+
+from http_server import HttpServer, make_certificate, tls_context  # noqa: E402
+from websocket_server import accept, close, frame, read_frame  # noqa: E402
+
+pytestmark = pytest.mark.sanitize
+
+V5, V4 = "v5.channel.k8s.io", "v4.channel.k8s.io"
+INPUT, OUTPUT, ERROR_OUTPUT, STATUS, END = b"\x00", b"\x01", b"\x02", b"\x03", b"\xff"
+SUCCESS = STATUS + b'{"metadata":{},"status":"Success"}'
+POD = {"apiVersion": "v1", "kind": "Pod", "status": {"phase": "Running"},
+       "metadata": {"name": "digits-worker-0",
+                    "labels": {"app.kubernetes.io/managed-by": "muster", "muster/job": "digits"}},
+       "spec": {"containers": [{"name": "side"}, {"name": "tensorflow"}]}}
+PLACE = "digits:worker-0:/models"
+
+
+@pytest.fixture
+def cp(muster, tmp_path):
+    """Runs `muster cp` where `answer` is what the exec of the Pod answers; gives what it did, and the execs."""
+    certificate = make_certificate(tmp_path)
+
+    def begin(answer, *arguments, pod=POD, **options):
+        execs = []
+
+        def serve(exchange):
+            if exchange.path.endswith("/exec"):
+                execs.append(exchange)
+                answer(exchange)
+            else:
+                exchange.answer(200, pod)
+
+        with HttpServer(serve, tls_context(*certificate)) as server:
+            config = {"clusters": [{"name": "c", "cluster": {"server": server.origin,
+                                                             "certificate-authority": str(certificate[0])}}],
+                      "users": [{"name": "u", "user": {"token": "secret"}}],
+                      "contexts": [{"name": "x", "context": {"cluster": "c", "user": "u", "namespace": "team"}}],
+                      "current-context": "x"}
+            (tmp_path / "config").write_text(json.dumps(config))
+            done = muster("cp", *arguments, env={"KUBECONFIG": tmp_path / "config"}, **options)
+        assert "secret" not in done.stderr
+        return done, execs
+    return begin
+
+
+def say(exchange, *messages, protocol=V5):
+    accept(exchange, protocol)
+    for message in messages:
+        exchange.write(frame(message))
+
+
+def stream(size):
+    """A tar stream of a folder with one file."""
+    made = io.BytesIO()
+    with tarfile.open(fileobj=made, mode="w") as tar:
+        root, model = tarfile.TarInfo("."), tarfile.TarInfo("./model")
+        root.type, root.mode, model.size = tarfile.DIRTYPE, 0o750, size
+        tar.addfile(root)
+        tar.addfile(model, io.BytesIO(b"m" * size))
+    return made.getvalue()
+
+
+def left_in(folder):
+    return sorted(str(path.relative_to(folder)) for path in folder.rglob("*"))
+
+
+@pytest.fixture
+def folder(tmp_path):
+    made = tmp_path / "here"
+    made.mkdir()
+    return made
+
+
+def test_the_container_that_trains_is_asked(cp, folder):
+    def answer(exchange):
+        whole = stream(1_000_000)
+        say(exchange, OUTPUT + b"fol", OUTPUT + b"der\n" + whole[:5], OUTPUT + whole[5:300_000],
+            OUTPUT + whole[300_000:], SUCCESS)
+        close(exchange)
+
+    done, [exchange] = cp(answer, PLACE, folder / "models", code=0)
+    assert exchange.path == "/api/v1/namespaces/team/pods/digits-worker-0/exec"
+    assert exchange.query["container"] == "tensorflow"
+    assert left_in(folder) == ["models", "models/model"]
+    assert (folder / "models" / "model").stat().st_size == 1_000_000
+    assert (folder / "models").stat().st_mode & 0o777 == 0o750
+
+
+@pytest.mark.parametrize("cut", [0, 5, 700, 500_000])
+def test_a_connection_lost_on_the_way_out_leaves_nothing(cp, folder, cut):
+    def answer(exchange):
+        say(exchange, (OUTPUT + b"folder\n" + stream(1_000_000))[:cut + 1])
+        exchange.cut()
+
+    done, execs = cp(answer, PLACE, folder / "models", code=3)
+    assert "lost" in done.stderr and len(done.stderr.splitlines()) == 1
+    assert left_in(folder) == [] and len(execs) == 1
+
+
+def test_half_a_stream_is_not_taken_for_a_whole_one(cp, folder):
+    def answer(exchange):
+        say(exchange, OUTPUT + b"folder\n" + stream(1_000_000)[:500_000], SUCCESS)
+        close(exchange)
+
+    done, _ = cp(answer, PLACE, folder / "models")
+    assert done.returncode in (1, 2) and left_in(folder) == []
+
+
+def test_what_is_there_stays_when_the_copy_is_not_whole(cp, folder):
+    (folder / "models").mkdir()
+    (folder / "models" / "model").write_text("old")
+
+    def answer(exchange):
+        say(exchange, OUTPUT + b"folder\n" + stream(1_000_000)[:500_000])
+        exchange.cut()
+
+    cp(answer, PLACE, folder, code=3)
+    assert left_in(folder) == ["models", "models/model"] and (folder / "models" / "model").read_text() == "old"
+
+
+def test_what_tar_fails_with_is_told(cp, folder):
+    def answer(exchange):
+        say(exchange, OUTPUT + b"folder\n" + stream(10), ERROR_OUTPUT + b"tar: can't open 'x'\ntar: \x1b[31mbad\n",
+            STATUS + json.dumps({"status": "Failure", "reason": "NonZeroExitCode", "details": {"causes": [
+                {"reason": "ExitCode", "message": "1"}]}}).encode())
+        close(exchange)
+
+    done, _ = cp(answer, PLACE, folder / "models", code=1)
+    assert done.stderr == "muster: tar: can't open 'x';tar: ?[31mbad\n"
+    assert left_in(folder) == []
+
+
+def test_what_tar_warns_of_is_told_beside_the_copy(cp, folder):
+    def answer(exchange):
+        say(exchange, OUTPUT + b"folder\n" + stream(10), ERROR_OUTPUT + b"tar: log: \x1bfile changed as we read it\n",
+            SUCCESS)
+        close(exchange)
+
+    done, _ = cp(answer, PLACE, folder / "models", code=0)
+    assert done.stderr == "muster: tar: log: ?file changed as we read it\n"
+    assert left_in(folder) == ["models", "models/model"]
+
+
+def test_an_answer_without_an_end_is_no_answer(cp, folder):
+    def answer(exchange):
+        say(exchange, *[OUTPUT + b"x" * 60_000] * 4, SUCCESS)
+        close(exchange)
+
+    done, _ = cp(answer, PLACE, folder / "models")
+    assert done.returncode != 0 and left_in(folder) == []
+
+
+def sent_by(exchange):
+    """What comes on standard input, to its end."""
+    got = b""
+    while (read := read_frame(exchange)) and read[1][:1] == INPUT:
+        got += read[1][1:]
+    return got, bool(read) and read[1] == END + INPUT
+
+
+def test_what_goes_in_is_packed_as_the_container_takes_it_and_says_that_it_is_whole(cp, folder):
+    (folder / "data").write_bytes(b"d" * 3_000_000)
+    got = []
+
+    def answer(exchange):
+        say(exchange, OUTPUT + b"gnu\n")
+        got.extend(sent_by(exchange))
+        exchange.write(frame(SUCCESS))
+        close(exchange)
+
+    done, [exchange] = cp(answer, folder / "data", PLACE, code=0)
+    with tarfile.open(fileobj=io.BytesIO(got[0])) as tar:
+        assert [(member.name, member.size) for member in tar] == [("content", 3_000_000), ("whole", 0)]
+    assert got[1], "the end of the input was not told"
+
+
+def test_a_connection_lost_on_the_way_in_is_an_error(cp, folder):
+    (folder / "data").write_bytes(b"d" * 3_000_000)
+
+    def answer(exchange):
+        say(exchange, OUTPUT + b"pax\n")
+        read_frame(exchange)
+        exchange.cut()
+
+    done, execs = cp(answer, folder / "data", PLACE, code=3)
+    assert "lost" in done.stderr and len(execs) == 1
+
+
+def test_a_server_that_cannot_end_an_input_is_too_old_for_the_way_in(cp, folder):
+    (folder / "data").write_bytes(b"d")
+
+    def answer(exchange):
+        say(exchange, OUTPUT + b"pax\n", protocol=V4)
+        exchange.wait_for_the_end()
+
+    done, _ = cp(answer, folder / "data", PLACE, code=1)
+    assert "Kubernetes can since version 1.30" in done.stderr
+
+
+def test_a_pod_that_is_no_replica_of_the_job_is_left_alone(cp, folder):
+    stranger = {**POD, "metadata": {"name": "digits-worker-0", "labels": {}}}
+    done, execs = cp(None, PLACE, folder, pod=stranger, code=1)
+    assert "there is no worker-0 of a job 'digits' in namespace 'team'" in done.stderr and execs == []

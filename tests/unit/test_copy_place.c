@@ -1,0 +1,82 @@
+#include "unit.h"
+
+#include "cli/copy_place.h"
+
+static void assert_in_job(const char *text, const char *namespace_name, const char *job,
+			  const char *role, int index, const char *path)
+{
+	struct copy_place place;
+
+	copy_place_read(text, &place);
+	if (namespace_name)
+		assert_string_equal(place.namespace_name, namespace_name);
+	else
+		assert_null(place.namespace_name);
+	assert_string_equal(place.job, job);
+	assert_string_equal(place.role, role);
+	assert_int_equal(place.index, index);
+	assert_string_equal(place.path, path);
+	copy_place_done(&place);
+}
+
+static void a_place_names_a_job_a_replica_and_a_path(void **state)
+{
+	(void) state;
+	assert_in_job("digits:worker-0:/models", NULL, "digits", "worker", 0, "/models");
+	assert_in_job("digits:worker-12:out", NULL, "digits", "worker", 12, "out");
+	assert_in_job("a-b:ps-0:", NULL, "a-b", "ps", 0, "");
+	assert_in_job("kubernetes/team/digits:chief-0:/a:b", "team", "digits", "chief", 0, "/a:b");
+}
+
+static void a_job_of_this_machine_is_told_apart(void **state)
+{
+	struct copy_place place;
+
+	(void) state;
+	copy_place_read("local/digits:worker-0:/models", &place);
+	assert_true(place.is_here);
+	assert_string_equal(place.job, "digits");
+	copy_place_done(&place);
+}
+
+static void anything_else_is_a_path_of_this_machine(void **state)
+{
+	static const char *const paths[] = {
+		"models",
+		"./digits:worker-0:/models",
+		"/a:worker-0:/b",
+		"digits:/models",
+		"digits:worker:/x",
+		"digits:worker-:/x",
+		"digits:-0:/x",
+		"digits:worker-x:/x",
+		":worker-0:/x",
+		"elsewhere/team/digits:worker-0:/x",
+		"kubernetes/:ps-0:",
+		"kubernetes/digits:worker-0:/x",
+		"local/:ps-0:/x",
+		"digits:worker-99999999999:/x",
+		"",
+	};
+
+	(void) state;
+	for (size_t i = 0; i < sizeof(paths) / sizeof(*paths); i++) {
+		struct copy_place place;
+
+		copy_place_read(paths[i], &place);
+		assert_null(place.job);
+		assert_string_equal(place.path, paths[i]);
+		copy_place_done(&place);
+	}
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(a_place_names_a_job_a_replica_and_a_path),
+		cmocka_unit_test(a_job_of_this_machine_is_told_apart),
+		cmocka_unit_test(anything_else_is_a_path_of_this_machine),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
