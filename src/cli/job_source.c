@@ -79,26 +79,6 @@ static bool read_document(const struct options *options, const struct json *root
 	return false;
 }
 
-static bool read_variables(const struct options *options, struct variables *variables,
-			   struct err *err)
-{
-	size_t count;
-	const char *const *list = option_list(options, "env-file", &count);
-
-	for (size_t i = 0; i < count; i++)
-		if (variables_add_file(variables, list[i], err)) {
-			err_prefix(err, "--env-file");
-			return false;
-		}
-	list = option_list(options, "env", &count);
-	for (size_t i = 0; i < count; i++)
-		if (variables_add(variables, list[i], err)) {
-			err_prefix(err, "--env");
-			return false;
-		}
-	return true;
-}
-
 static bool check_name(const struct options *options, struct err *err)
 {
 	const char *name = option_text(options, "name");
@@ -349,7 +329,7 @@ bool job_source_read(const struct options *options, struct job_source *source)
 	struct variables variables CLEANUP(variables_done) = {0};
 	struct pod_options pods CLEANUP(pod_options_done) = {0};
 	struct err err = {0};
-	bool is_read = check_name(options, &err) && read_variables(options, &variables, &err) &&
+	bool is_read = check_name(options, &err) && !variables_read(options, &variables, &err) &&
 		       !pod_options_read(options, &pods, &err);
 
 	if (is_read && option_text(options, "file"))

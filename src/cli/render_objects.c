@@ -1,8 +1,12 @@
 /* Prints objects of Kubernetes; asks no cluster. */
 #include "cli/render_objects.h"
 
+#include "base/mem.h"
+#include "base/names.h"
 #include "cli/command.h"
 #include "cli/output.h"
+#include "cli/variables.h"
+#include "core/limits.h"
 #include "kube/k8s_tensorflow.h"
 #include "kube/objects.h"
 #include "kube/objects_files.h"
@@ -51,19 +55,39 @@ static bool is_free_of_a_job(const struct options *options)
 	return false;
 }
 
+/* With the longest of the names behind it. */
+static bool check_prefix(const char *prefix)
+{
+	char *name CLEANUP(mem_free_text) = mem_format("%s-worker%d", prefix, LIMIT_REPLICAS);
+
+	if (name_is_dns1035_label(name))
+		return true;
+	output_say("--name: '%s' cannot begin a name of a Service: lower-case letters, digits and "
+		   "'-', a letter first, and not so long that %s has more than %d characters",
+		   prefix, name, DNS_LABEL_MAX);
+	return false;
+}
+
 int render_k8s_tensorflow(const struct options *options)
 {
 	const char *image = option_text(options, "image");
+	struct variables variables CLEANUP(variables_done) = {0};
+	struct err err = {0};
 	struct k8s_tensorflow wanted = {
 		.n_workers = (int) option_number(options, "workers", 1),
 		.n_parameter_servers = (int) option_number(options, "ps", 0),
 		.port = (int) option_number(options, "grpc-port", 0),
 		.image = image ? image : K8S_TENSORFLOW_IMAGE,
+		.prefix = option_text(options, "name"),
 		.has_load_balancer = option_flag(options, "request-load-balancer"),
 	};
 
-	if (!is_free_of_a_job(options))
+	if (!is_free_of_a_job(options) || (wanted.prefix && !check_prefix(wanted.prefix)))
 		return EXIT_WRONG_USE;
+	if (variables_read(options, &variables, &err))
+		return output_fail(&err);
+	wanted.env = variables.list;
+	wanted.n_env = variables.count;
 	if (wanted.n_workers + wanted.n_parameter_servers == 0) {
 		output_say("--workers 0 without --ps leaves no server");
 		return EXIT_WRONG_USE;

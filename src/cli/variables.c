@@ -73,3 +73,18 @@ int variables_add_file(struct variables *variables, const char *path, struct err
 	}
 	return 0;
 }
+
+int variables_read(const struct options *options, struct variables *variables, struct err *err)
+{
+	size_t count;
+	const char *const *list = option_list(options, "env-file", &count);
+
+	for (size_t i = 0; i < count; i++)
+		if (variables_add_file(variables, list[i], err))
+			return err_prefix(err, "--env-file");
+	list = option_list(options, "env", &count);
+	for (size_t i = 0; i < count; i++)
+		if (variables_add(variables, list[i], err))
+			return err_prefix(err, "--env");
+	return 0;
+}

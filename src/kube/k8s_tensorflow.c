@@ -2,11 +2,19 @@
 #include "kube/k8s_tensorflow.h"
 
 #include "base/mem.h"
+#include "core/environment.h"
+
+#define LABEL_OF_PREFIX "name-prefix"
 
 /* Jobs of the cluster. */
 enum kind { KIND_WORKER, KIND_PS, KIND_COUNT };
 
 static const char *const kind_words[KIND_COUNT] = {"worker", "ps"};
+
+static const char *prefix_of(const struct k8s_tensorflow *wanted)
+{
+	return wanted->prefix ? wanted->prefix : "tf";
+}
 
 static int count_of(const struct k8s_tensorflow *wanted, enum kind kind)
 {
@@ -22,7 +30,8 @@ static void add_cluster_spec(const struct k8s_tensorflow *wanted, struct text *t
 				text_add_char(text, ';');
 			else
 				text_addf(text, "%s%s|", text->len ? "," : "", kind_words[kind]);
-			text_addf(text, "tf-%s%d:%d", kind_words[kind], i, wanted->port);
+			text_addf(text, "%s-%s%d:%d", prefix_of(wanted), kind_words[kind], i,
+				  wanted->port);
 		}
 }
 
@@ -30,7 +39,7 @@ static void add_cluster_spec(const struct k8s_tensorflow *wanted, struct text *t
 struct task {
 	const struct k8s_tensorflow *wanted;
 	enum kind kind;
-	char *name; /* "tf-worker0" */
+	char *name; /* "tf-worker0", with the prefix */
 	char *label; /* "tf-worker" */
 	char *index; /* "0" */
 };
@@ -50,6 +59,29 @@ static struct json *object_new(const struct task *task, const char *kind)
 	json_set_string(object, "kind", kind);
 	json_set_string(json_object_at(object, "metadata"), "name", task->name);
 	return object;
+}
+
+static void set_labels(const struct task *task, struct json *labels)
+{
+	json_set_string(labels, task->label, task->index);
+	if (task->wanted->prefix)
+		json_set_string(labels, LABEL_OF_PREFIX, task->wanted->prefix);
+}
+
+static struct json *env_new(const struct k8s_tensorflow *wanted)
+{
+	struct json *list = json_new_array();
+
+	for (size_t i = 0; i < wanted->n_env; i++) {
+		struct json *entry = json_new_object();
+		struct text literal CLEANUP(text_done) = {0};
+
+		environment_add_literal(&literal, wanted->env[i].value);
+		json_set_string(entry, "name", wanted->env[i].name);
+		json_set_string(entry, "value", text_of(&literal));
+		json_append(list, entry);
+	}
+	return list;
 }
 
 static struct json *args_new(const struct task *task, const char *cluster_spec)
@@ -77,6 +109,8 @@ static struct json *container_new(const struct task *task, const char *cluster_s
 	json_set_string(container, "image", task->wanted->image);
 	json_set(container, "args", args_new(task, cluster_spec));
 	json_set(container, "ports", ports);
+	if (task->wanted->n_env > 0)
+		json_set(container, "env", env_new(task->wanted));
 	return container;
 }
 
@@ -89,8 +123,7 @@ static struct json *controller_new(const struct task *task, const char *cluster_
 
 	json_set_integer(spec, "replicas", 1);
 	template = json_object_at(spec, "template");
-	json_set_string(json_object_at(json_object_at(template, "metadata"), "labels"), task->label,
-			task->index);
+	set_labels(task, json_object_at(json_object_at(template, "metadata"), "labels"));
 	json_append(containers, container_new(task, cluster_spec));
 	json_set(json_object_at(template, "spec"), "containers", containers);
 	return controller;
@@ -106,8 +139,7 @@ static struct json *service_new(const struct task *task)
 	bool is_worker = task->kind == KIND_WORKER;
 	bool has_load_balancer = is_worker && task->wanted->has_load_balancer;
 
-	json_set_string(json_object_at(json_get(service, "metadata"), "labels"), task->label,
-			task->index);
+	set_labels(task, json_object_at(json_get(service, "metadata"), "labels"));
 	if (has_load_balancer)
 		json_set_string(spec, "type", "LoadBalancer");
 	json_set_integer(port, "port", task->wanted->port);
@@ -115,7 +147,7 @@ static struct json *service_new(const struct task *task)
 		json_set_integer(port, "targetPort", task->wanted->port);
 	json_append(ports, port);
 	json_set(spec, "ports", ports);
-	json_set_string(json_object_at(spec, "selector"), task->label, task->index);
+	set_labels(task, json_object_at(spec, "selector"));
 	return service;
 }
 
@@ -130,7 +162,8 @@ struct json *k8s_tensorflow_objects_new(const struct k8s_tensorflow *wanted)
 			struct task task CLEANUP(task_done) = {
 				.wanted = wanted,
 				.kind = kind,
-				.name = mem_format("tf-%s%d", kind_words[kind], i),
+				.name = mem_format("%s-%s%d", prefix_of(wanted), kind_words[kind],
+						   i),
 				.label = mem_format("tf-%s", kind_words[kind]),
 				.index = mem_format("%d", i),
 			};

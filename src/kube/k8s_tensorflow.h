@@ -6,8 +6,10 @@
 
 #include "base/json.h"
 #include "base/own.h"
+#include "core/job.h"
 
 #include <stdbool.h>
+#include <stddef.h>
 
 #define K8S_TENSORFLOW_IMAGE "tensorflow/tf_grpc_test_server"
 
@@ -16,9 +18,13 @@ struct k8s_tensorflow {
 	int n_parameter_servers;
 	int port;
 	const char *image;
+	const char *prefix; /* of names and addresses, "a-worker0"; NULL: "tf" */
+	const struct env_entry *env; /* of every server */
+	size_t n_env;
 	bool has_load_balancer; /* workers are reached from outside the cluster */
 };
 
 /* For each task, workers first, a ReplicationController of one Pod and a Service, both called
- * tf-worker0, tf-ps0 and so on. Caller frees. */
+ * tf-worker0, tf-ps0 and so on. Labels say the kind and the index alone, so that with a prefix they
+ * say the prefix too: there may be several clusters in a namespace then. Caller frees. */
 struct json *k8s_tensorflow_objects_new(const struct k8s_tensorflow *wanted) MUST_USE;

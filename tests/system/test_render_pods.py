@@ -82,6 +82,8 @@ CASES = {
     "k8s-tensorflow": ["--as", "k8s-tensorflow", "-w", "2", "--ps", "1"],
     "k8s-tensorflow-with-lb": ["--as", "k8s-tensorflow", "-w", "1", "--ps", "2", "--image", "tensorflow/tf_grpc_server",
                                "--grpc-port", "3333", "--request-load-balancer"],
+    "k8s-tensorflow-with-prefix": ["--as", "k8s-tensorflow", "-w", "1", "--ps", "1", "--name", "mine", "-e", "A=$(B)",
+                                   "--image", "me/server"],
 }
 
 
@@ -191,6 +193,8 @@ def test_a_file_has_to_name_its_images(muster, files):
 def test_servers_have_no_job(muster, files):
     assert "does not go with --as k8s-tensorflow" in muster("render", "--as", "k8s-tensorflow", "train.py", code=2).stderr
     assert "leaves no server" in muster("render", "--as", "k8s-tensorflow", "-w", "0", code=2).stderr
+    for prefix in "Mine", "0", "a" * 60:
+        assert "cannot begin" in muster("render", "--as", "k8s-tensorflow", "--name", prefix, code=2).stderr
 
 
 def test_options_of_pods_mean_nothing_to_processes(muster, files):
