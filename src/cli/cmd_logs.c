@@ -1,5 +1,6 @@
 /* muster logs: the kept output of a job's replicas, and what they go on printing. */
 #include "base/mem.h"
+#include "cli/brought_logs.h"
 #include "cli/cluster.h"
 #include "cli/command.h"
 #include "cli/lookup.h"
@@ -21,7 +22,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#define EXIT_INTERRUPTED 130
+#define EXIT_BY_SIGNAL 128
 /* When a supervisor is gone, its job is settled in less than this. */
 #define SETTLING_TIME (10 * MSEC_PER_SECOND)
 
@@ -33,6 +34,7 @@ struct logs {
 	struct job *job;
 	bool is_over; /* nothing will be written any more */
 	char *folder;
+	struct brought_logs brought; /* where the job's own folder is on another machine */
 	struct log_selection selection;
 
 	struct loop *loop;
@@ -42,7 +44,7 @@ struct logs {
 	struct log_view *view;
 	struct folder_watch *watch; /* while it follows, and until the end of the program */
 	bool is_ending; /* what there is is shown, and that is all */
-	struct loop_watch *interrupt;
+	struct loop_watch *interrupt, *termination;
 	int exit_code;
 };
 
@@ -50,15 +52,41 @@ static void logs_done(struct logs *logs)
 {
 	folder_watch_free(logs->watch);
 	loop_watch_free(logs->interrupt);
+	loop_watch_free(logs->termination);
 	log_view_free(logs->view);
 	if (logs->chatter != logs->lines)
 		screen_free(logs->chatter);
 	screen_free(logs->lines);
 	line_format_done(&logs->format);
+	brought_logs_done(&logs->brought);
 	loop_free(logs->loop);
 	mem_free_text(&logs->folder);
 	job_free(logs->job);
 	lookup_free(logs->lookup);
+}
+
+/* The end. */
+
+static void on_shown(void *data)
+{
+	struct logs *logs = data;
+
+	loop_stop(logs->loop);
+}
+
+static void end_following(struct logs *logs)
+{
+	logs->is_ending = true;
+	log_view_finish(logs->view, on_shown, logs);
+}
+
+/* All that will ever be there is. */
+static void on_brought(void *data)
+{
+	struct logs *logs = data;
+
+	if (logs->view && !logs->is_ending)
+		end_following(logs);
 }
 
 /* What is asked for. */
@@ -102,6 +130,12 @@ static int read_selection(struct logs *logs, struct err *err)
 
 /* The job and its logs. */
 
+static bool wants_to_follow(const struct logs *logs)
+{
+	return option_flag(logs->options, "follow") && !logs->is_over &&
+	       !logs->selection.is_previous;
+}
+
 static int read_job(struct logs *logs, struct err *err)
 {
 	struct json *object CLEANUP(json_cleanup) = NULL;
@@ -121,7 +155,47 @@ static int read_job(struct logs *logs, struct err *err)
 	if (job_read(object, NULL, JOB_LENIENT, &faults, &logs->job))
 		return err_set(err, ERR_IO, "job '%s' cannot be read: %s: %s", logs->name,
 			       faults.list[0].path, faults.list[0].sentence);
-	return logs->client->functions->log_folder(logs->client, logs->name, &logs->folder, err);
+	return 0;
+}
+
+static void tell_trouble(const char *sentence, void *data)
+{
+	(void) data;
+	output_say("%s", sentence);
+}
+
+/* Readers look at lines of all replicas and attempts that were brought; what is not wanted is not
+ * brought to begin with. A pattern is the reader's to look for. */
+static int bring_logs(struct logs *logs, struct err *err)
+{
+	const struct log_selection *selection = &logs->selection;
+	const struct client_logs_request request = {
+		.loop = logs->loop,
+		.role = selection->role,
+		.index = selection->index,
+		.attempt = selection->attempt,
+		.since = selection->since,
+		.tail = selection->pattern && !wants_to_follow(logs) ? -1 : selection->tail,
+		.follows = wants_to_follow(logs),
+		.on_over = on_brought,
+		.on_trouble = tell_trouble,
+		.data = logs,
+	};
+	int rc = brought_logs_begin(&logs->brought, logs->client, logs->name, request, err);
+
+	if (rc == 0)
+		logs->folder = mem_copy_text(logs->brought.folder);
+	return rc;
+}
+
+/* Where the job's logs are; of one on a cluster that another machine watches, or nobody, they come
+ * from its Pods. */
+static int find_folder(struct logs *logs, struct err *err)
+{
+	const struct client_functions *functions = logs->client->functions;
+	int rc = functions->log_folder(logs->client, logs->name, &logs->folder, err);
+
+	return rc == ERR_NOT_FOUND && functions->bring_logs ? bring_logs(logs, err) : rc;
 }
 
 static bool is_wanted(const struct log_selection *selection, const struct log_name *name)
@@ -171,12 +245,22 @@ static void describe_wanted(const struct log_selection *selection, struct text *
 		text_addf(text, "-%d", selection->index);
 }
 
+static bool is_narrow(const struct log_selection *selection)
+{
+	return selection->role || selection->index >= 0 || selection->attempt >= 0;
+}
+
 static int refuse_selection(const struct logs *logs, const struct log_folder *folder,
 			    struct err *err)
 {
 	struct text wanted CLEANUP(text_done) = {0};
 	struct text there CLEANUP(text_done) = {0};
 
+	if (folder->count == 0 && logs->brought.folder && is_narrow(&logs->selection)) {
+		describe_wanted(&logs->selection, &wanted);
+		return err_set(err, ERR_NOT_FOUND, "job '%s' has no log of %s", logs->name,
+			       text_of(&wanted));
+	}
 	if (folder->count == 0)
 		return err_set(err, ERR_NOT_FOUND, "job '%s' has no logs%s", logs->name,
 			       logs->is_over ? "" : " so far; -f waits for them");
@@ -206,13 +290,6 @@ static int check_selection(const struct logs *logs, struct err *err)
 
 /* Showing. */
 
-static void on_shown(void *data)
-{
-	struct logs *logs = data;
-
-	loop_stop(logs->loop);
-}
-
 /* Whoever reads our output has enough when he closes it. */
 static void on_room(void *data)
 {
@@ -228,22 +305,30 @@ static void on_interrupt(int signal_number, void *data)
 {
 	struct logs *logs = data;
 
-	(void) signal_number;
 	screen_set_bars(logs->lines, "");
 	screen_begin(logs->lines);
 	screen_end(logs->lines);
-	logs->exit_code = EXIT_INTERRUPTED;
+	logs->exit_code = EXIT_BY_SIGNAL + signal_number;
 	loop_stop(logs->loop);
+}
+
+/* A live line is taken off the screen; what was brought is taken away. */
+static void watch_signals(struct logs *logs)
+{
+	bool has_brought = logs->brought.folder != NULL;
+
+	if (screen_is_live(logs->lines) || has_brought)
+		logs->interrupt = loop_watch_signal(logs->loop, SIGINT, on_interrupt, logs);
+	if (has_brought)
+		logs->termination = loop_watch_signal(logs->loop, SIGTERM, on_interrupt, logs);
 }
 
 static int set_up_view(struct logs *logs, struct err *err)
 {
 	const char *color = option_text(logs->options, "color");
 	struct log_reader *reader;
-	int rc = loop_new(&logs->loop, err);
+	int rc = log_reader_new(logs->folder, &logs->selection, &reader, err);
 
-	if (rc == 0)
-		rc = log_reader_new(logs->folder, &logs->selection, &reader, err);
 	if (rc)
 		return rc;
 	bool is_same = sink_is_same(STDOUT_FILENO, STDERR_FILENO);
@@ -266,18 +351,11 @@ static int set_up_view(struct logs *logs, struct err *err)
 	};
 
 	logs->view = log_view_new(&settings);
-	if (screen_is_live(logs->lines))
-		logs->interrupt = loop_watch_signal(logs->loop, SIGINT, on_interrupt, logs);
+	watch_signals(logs);
 	return 0;
 }
 
 /* Following. */
-
-static void end_following(struct logs *logs)
-{
-	logs->is_ending = true;
-	log_view_finish(logs->view, on_shown, logs);
-}
 
 static void end_if_over(struct logs *logs)
 {
@@ -334,8 +412,9 @@ static int begin_following(struct logs *logs, struct err *err)
 	int rc =
 		folder_watch_new(logs->loop, logs->folder, on_folder_news, logs, &logs->watch, err);
 
-	if (rc == 0)
-		rc = read_job(logs, err);
+	if (rc < 0 || logs->brought.folder)
+		return rc; /* on_brought says when it is over */
+	rc = read_job(logs, err);
 	if (rc == 0 && logs->is_over)
 		end_following(logs);
 	return rc;
@@ -343,8 +422,7 @@ static int begin_following(struct logs *logs, struct err *err)
 
 static int show(struct logs *logs, struct err *err)
 {
-	bool follows = option_flag(logs->options, "follow") && !logs->is_over &&
-		       !logs->selection.is_previous;
+	bool follows = wants_to_follow(logs);
 	int rc = set_up_view(logs, err);
 
 	if (rc == 0 && follows)
@@ -384,7 +462,9 @@ static int find_job(struct logs *logs, const char *argument, struct err *err)
 		return err->code;
 	logs->name = found.name;
 	logs->client = found.client;
-	return read_job(logs, err);
+	if (read_job(logs, err) || loop_new(&logs->loop, err))
+		return err->code;
+	return find_folder(logs, err);
 }
 
 static int logs_run(const struct options *options)
@@ -393,8 +473,11 @@ static int logs_run(const struct options *options)
 	struct err err = {0};
 	const char *argument = options_arguments(options, &(size_t){0})[0];
 
-	if (read_selection(&logs, &err) || find_job(&logs, argument, &err) ||
-	    check_selection(&logs, &err) || show(&logs, &err))
+	if (read_selection(&logs, &err) || find_job(&logs, argument, &err))
+		return output_fail(&err);
+	if (logs.brought.signal_number)
+		return EXIT_BY_SIGNAL + logs.brought.signal_number;
+	if (check_selection(&logs, &err) || show(&logs, &err))
 		return output_fail(&err);
 	return exit_code_of(&logs);
 }

@@ -301,6 +301,7 @@ struct backend *backend_kube_new(const struct backend_kube_settings *settings)
 		.api = settings->api,
 		.namespace_name = settings->job->name_space,
 		.folder = settings->log_folder,
+		.tail = -1,
 		.on_output = on_output,
 		.on_complete = on_log_complete,
 		.on_trouble = on_log_trouble,

@@ -4,11 +4,14 @@
 #include "base/mem.h"
 #include "base/text.h"
 #include "core/limits.h"
+#include "engine/log_keeper.h"
 #include "engine/log_writer.h"
+#include "io/file.h"
 #include "kube/jitter.h"
 #include "kube/log_lines.h"
 #include "kube/mirror_table.h"
 
+#include <inttypes.h>
 #include <stdlib.h>
 
 #define SILENCE (600 * MSEC_PER_SECOND)
@@ -35,6 +38,7 @@ struct pod_logs {
 	struct pod_logs_settings settings;
 	struct mirror_table table; /* of struct pod_log, by Pod */
 	size_t n_open, n_ended_open;
+	int keeper_fd; /* says that we bring the logs; -1: that could not be said */
 	bool is_refusal_told;
 	struct text batch; /* text that is not written yet … */
 	msec batch_time; /* … of this time; MSEC_UNSET: none */
@@ -49,6 +53,7 @@ struct pod_logs *pod_logs_new(const struct pod_logs_settings *settings)
 	logs->settings = *settings;
 	if (!logs->settings.silence)
 		logs->settings.silence = SILENCE;
+	logs->keeper_fd = log_keeper_begin(settings->folder);
 	return logs;
 }
 
@@ -87,6 +92,7 @@ void pod_logs_free(struct pod_logs *logs)
 	while ((entry = mirror_table_next(&logs->table, &place)))
 		free_log(entry->kept);
 	mirror_table_done(&logs->table);
+	file_close(&logs->keeper_fd);
 	text_done(&logs->batch);
 	free(logs);
 }
@@ -238,23 +244,34 @@ static void on_end(struct json *object, const struct kube_status *status, const 
 
 /* The next stream. */
 
+/* Of a stream that begins with the first line that is wanted. */
+static void add_first_bounds(const struct pod_logs_settings *settings, struct text *since,
+			     struct text *tail)
+{
+	if (settings->since != MSEC_UNSET)
+		text_add_time(since, settings->since);
+	if (settings->tail >= 0)
+		text_addf(tail, "%" PRId64, settings->tail);
+}
+
 static struct kube_call *open_stream(struct pod_log *log)
 {
 	const struct pod_logs_settings *settings = &log->logs->settings;
-	struct kube_parameter parameters[6] = {{"container", log->container},
+	struct kube_parameter parameters[7] = {{"container", log->container},
 					       {"timestamps", "true"}};
-	struct text since CLEANUP(text_done) = {0};
+	struct text since CLEANUP(text_done) = {0}, tail CLEANUP(text_done) = {0};
 	size_t n = 2;
 
 	if (log->follow.reads_previous)
 		parameters[n++] = (struct kube_parameter){"previous", "true"};
 	else if (!settings->ends_at_once)
 		parameters[n++] = (struct kube_parameter){"follow", "true"};
-	if (log_lines_add_since(&log->lines, &since) || settings->since != MSEC_UNSET) {
-		if (since.len == 0)
-			text_add_time(&since, settings->since);
+	if (!log_lines_add_since(&log->lines, &since))
+		add_first_bounds(settings, &since, &tail);
+	if (since.len > 0)
 		parameters[n++] = (struct kube_parameter){"sinceTime", text_of(&since)};
-	}
+	if (tail.len > 0)
+		parameters[n++] = (struct kube_parameter){"tailLines", text_of(&tail)};
 	const struct kube_request request = {
 		.verb = KUBE_GET,
 		.resource = &pods,
@@ -344,7 +361,12 @@ void pod_logs_follow(struct pod_logs *logs, const struct pod_log_name *name,
 		log = NULL;
 	}
 	entry->kept = log ? log : log_new(logs, name);
-	take_container(entry->kept, container);
+	/* Where only what is there now is wanted, it ends with that. */
+	take_container(entry->kept,
+		       &(struct log_container){
+			       .has_ended = container->has_ended || logs->settings.ends_at_once,
+			       .n_restarts = container->n_restarts,
+		       });
 }
 
 void pod_logs_gone(struct pod_logs *logs, const char *pod_name)

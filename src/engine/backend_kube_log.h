@@ -6,7 +6,10 @@
  * docs/design/0018-logs-of-pods.md. */
 #pragma once
 
+#include "base/json.h"
 #include "base/own.h"
+#include "core/job.h"
+#include "core/observed.h"
 #include "io/loop.h"
 #include "kube/api.h"
 #include "kube/log_follow.h"
@@ -23,6 +26,7 @@ struct pod_logs_settings {
 	const char *folder;
 	bool ends_at_once; /* only what is there now is wanted */
 	msec since; /* lines of this time or later; MSEC_UNSET: all */
+	int64_t tail; /* only so many lines of what is there now; -1: all */
 	msec silence; /* of a stream, after which it is taken up again; 0: 10 min */
 	void (*on_output)(void *data);
 	void (*on_complete)(void *data); /* a log has ended */
@@ -44,6 +48,9 @@ struct pod_log_name {
  * since. A Pod of that name with another uid takes the place of the one before it. */
 void pod_logs_follow(struct pod_logs *logs, const struct pod_log_name *name,
 		     const struct log_container *container);
+/* The same of a Pod as the cluster shows it: a replica of the job, with what was observed of it. */
+void pod_logs_see(struct pod_logs *logs, const struct job *job, const struct json *pod,
+		  const struct observed_replica *seen);
 /* There is no Pod of this name any more. */
 void pod_logs_gone(struct pod_logs *logs, const char *pod_name);
 

@@ -1,11 +1,9 @@
 /* What the mirrors of Pods and Services show: replicas, logs to follow, and what has become of the
  * calls that were made. */
 #include "base/text.h"
-#include "core/pod_template.h"
 #include "engine/backend_kube_parts.h"
 #include "kube/pod_observed.h"
 
-#include <limits.h>
 #include <stdlib.h>
 
 static void release_pod(void *kept, void *data)
@@ -16,23 +14,6 @@ static void release_pod(void *kept, void *data)
 	arena_free(pod->arena);
 	free(pod->uid);
 	free(pod);
-}
-
-static const char *container_of(const struct kube_backend *backend, const struct pod *pod)
-{
-	const struct role *role = job_role(backend->settings.job, pod->seen.role);
-
-	return role ? role->container.name : "tensorflow";
-}
-
-/* How often the container that trains was started again in this Pod. */
-static int restarts_of(const struct json *object, const char *container)
-{
-	const struct json *list = json_get_path(object, "status", "containerStatuses", NULL);
-	const struct json *status = pod_template_find(list, "name", container);
-	int64_t count = json_as_integer(json_get(status, "restartCount"), 0);
-
-	return count > 0 && count < INT_MAX ? (int) count : 0;
 }
 
 static void *project_pod(const struct json *object, void *before, void *data)
@@ -48,32 +29,12 @@ static void *project_pod(const struct json *object, void *before, void *data)
 	pod->uid = mem_copy_text(json_as_string(json_get(metadata, "uid"), ""));
 	pod->is_ours = pod_observed_read(object, backend->settings.job, pod->arena, &pod->seen);
 	if (pod->is_ours)
-		pod->n_restarts = restarts_of(object, container_of(backend, pod));
+		pod_logs_see(backend->logs, backend->settings.job, object, &pod->seen);
 	if (text_read_int(version, 0, INT64_MAX, &pod->version, NULL) < 0)
 		pod->version = 0;
 	if (old)
 		release_pod(old, NULL);
 	return pod;
-}
-
-static void follow_log(struct kube_backend *backend, const char *pod_name, const struct pod *pod)
-{
-	const struct observed_replica *seen = &pod->seen;
-	const struct log_container container = {
-		.has_ended = !observed_is_live(seen),
-		.n_restarts = pod->n_restarts,
-	};
-	const struct pod_log_name name = {
-		.pod_name = pod_name,
-		.uid = pod->uid,
-		.container = container_of(backend, pod),
-		.role = seen->role,
-		.index = seen->index,
-		.attempt = seen->attempt,
-	};
-
-	if (pod->is_ours && seen->started_at != MSEC_UNSET)
-		pod_logs_follow(backend->logs, &name, &container);
 }
 
 /* The end of the Pod that had the name lets the next one in. */
@@ -91,9 +52,7 @@ static void on_pod(const char *name, void *data)
 	const struct pod *pod = kube_mirror_get(backend->pods, name);
 	struct begun *begun = begun_find(&backend->begun, name);
 
-	if (pod)
-		follow_log(backend, name, pod);
-	else
+	if (!pod)
 		pod_logs_gone(backend->logs, name);
 	if (begun) {
 		see_end(backend, begun, pod);

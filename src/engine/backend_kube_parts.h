@@ -34,7 +34,6 @@ struct pod {
 	struct arena *arena; /* of `seen` */
 	char *uid;
 	int64_t version;
-	int n_restarts; /* of its container, in this Pod */
 	bool is_ours; /* else one left by an earlier job of this name */
 	struct observed_replica seen;
 };

@@ -10,6 +10,7 @@
 #include "base/json.h"
 #include "base/msec.h"
 #include "base/own.h"
+#include "io/loop.h"
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -36,6 +37,22 @@ struct client_row {
 	msec created;
 	msec start_time;
 	msec completion_time;
+};
+
+struct client_logs; /* logs that are on their way here */
+
+/* Which logs are brought, and where. */
+struct client_logs_request {
+	struct loop *loop; /* run by the caller */
+	const char *folder; /* is there, and empty */
+	const char *role; /* NULL: every role; lives as long as the logs */
+	int index, attempt; /* -1: every one */
+	msec since; /* lines of then or later; MSEC_UNSET: all */
+	int64_t tail; /* of what is there now the last so many lines of each replica; -1: all */
+	bool follows; /* on until the job has ended */
+	void (*on_over)(void *data); /* all of it is there; may be called again */
+	void (*on_trouble)(const char *sentence, void *data);
+	void *data;
 };
 
 struct client_functions {
@@ -66,6 +83,12 @@ struct client_functions {
 	 * them. */
 	int (*log_folder)(struct client *client, const char *name, char **ret_folder,
 			  struct err *err);
+	/* Begins to bring the job's logs into a folder, where log_folder says ERR_NOT_FOUND; NULL
+	 * where it never does. Give them back before the client. */
+	int (*bring_logs)(struct client *client, const char *name,
+			  const struct client_logs_request *request, struct client_logs **ret_logs,
+			  struct err *err);
+	void (*end_logs)(struct client_logs *logs); /* NULL is fine */
 	void (*free)(struct client *client);
 };
 

@@ -4,7 +4,9 @@
 #include "base/text.h"
 #include "core/job.h"
 #include "engine/client_kube_list.h"
+#include "engine/client_kube_logs.h"
 #include "engine/job_view.h"
+#include "engine/log_keeper.h"
 #include "engine/record.h"
 #include "engine/settle.h"
 #include "engine/state_folder.h"
@@ -175,11 +177,33 @@ static int kube_log_folder(struct client *base, const char *name, char **ret_fol
 		return rc;
 	char *folder CLEANUP(mem_free_text) =
 		state_folder_job(client->settings.state_folder, job_view_record(view)->uid);
-	if (access(folder, F_OK) < 0)
+	if (!log_keeper_is_there(folder))
 		return err_set(err, ERR_NOT_FOUND,
 			       "the logs of job '%s' are on the machine that watches it", name);
 	*ret_folder = TAKE(folder);
 	return 0;
+}
+
+static int kube_bring_logs(struct client *base, const char *name,
+			   const struct client_logs_request *request, struct client_logs **ret_logs,
+			   struct err *err)
+{
+	struct client_kube *client = of(base);
+	struct kube_api *api;
+	struct job_view *view;
+	struct job *job;
+	int rc = look(client, name, &view, err);
+
+	if (rc == 0)
+		rc = record_read_job(job_view_record(view), &job, err);
+	if (rc < 0)
+		return rc;
+	rc = connect(client, request->loop, &api, err);
+	if (rc < 0)
+		job_free(job);
+	else
+		*ret_logs = client_kube_logs_new(api, job, request);
+	return rc;
 }
 
 /* Changing. */
@@ -355,5 +379,7 @@ static const struct client_functions kube_functions = {
 	.remove = kube_remove,
 	.wait_for_change = kube_wait_for_change,
 	.log_folder = kube_log_folder,
+	.bring_logs = kube_bring_logs,
+	.end_logs = client_kube_logs_free,
 	.free = kube_free,
 };

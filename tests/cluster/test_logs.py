@@ -36,3 +36,32 @@ def test_the_last_line_of_a_container_that_ends_at_once_is_there(muster):
     for index in range(4):
         assert [line for line in lines if line.startswith(f"worker-{index}")] == [
             f"worker-{index} | line {i}" for i in range(3_000)]
+
+
+def other_machine(muster):
+    """The options of a muster that knows nothing of what happened here."""
+    return ["--state-dir", str(muster.folder / "elsewhere")]
+
+
+def test_logs_of_a_job_that_another_machine_watches_come_from_its_pods(muster, namespace):
+    job = run_in_background(muster, "-w", 2, "--name", "far", *BUSYBOX, "--",
+                            "sh", "-c", "trap 'echo bye; exit 0' USR1; echo I am $HOSTNAME; echo warning: rain; "
+                            "while :; do sleep 0.1; done")
+    for _ in range(4):
+        job.stdout.readline()
+    there = ["logs", *other_machine(muster)]
+    assert sorted(muster(*there, "far", code=0).stdout.splitlines()) == [
+        "worker-0 | I am far-worker-0", "worker-0 | warning: rain",
+        "worker-1 | I am far-worker-1", "worker-1 | warning: rain"]
+    name = f"kubernetes/{namespace.name}/far"
+    assert muster(*there, "--role", "worker", "--index", 1, "--tail", 1, name, code=0).stdout == "worker-1 | warning: rain\n"
+    assert muster(*there, "--index", 0, "--grep", "am", "far", code=0).stdout == "worker-0 | I am far-worker-0\n"
+    assert "has no log of worker-7" in muster(*there, "--index", 7, "--role", "worker", "far", code=1).stderr
+    follow = muster.start(*there, "-f", "--tail", 1, "far")
+    assert sorted(follow.stdout.readline() for _ in range(2)) == ["worker-0 | warning: rain\n", "worker-1 | warning: rain\n"]
+    for index in range(2):
+        namespace.kubectl("exec", f"far-worker-{index}", "--", "kill", "-USR1", "1")
+    assert sorted(follow.stdout.read().splitlines()) == ["worker-0 | bye", "worker-1 | bye"]
+    assert follow.wait(timeout=LIMIT) == 0
+    assert job.wait(timeout=LIMIT) == 0
+    assert muster("logs", "--index", 1, "far", code=0).stdout.splitlines()[-1] == "worker-1 | bye"

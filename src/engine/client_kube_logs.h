@@ -1,0 +1,14 @@
+/* The logs of a job on a cluster, brought into a folder of this machine for whoever wants to read
+ * them: where no muster of this machine does that already. New Pods join at once. */
+#pragma once
+
+#include "base/err.h"
+#include "base/own.h"
+#include "core/job.h"
+#include "engine/client.h"
+#include "kube/api.h"
+
+/* Takes the API, which is on the request's loop, and the job, which has its uid and namespace. */
+struct client_logs *client_kube_logs_new(struct kube_api *take_api, struct job *take_job,
+					 const struct client_logs_request *request) MUST_USE;
+void client_kube_logs_free(struct client_logs *logs); /* NULL is fine */
