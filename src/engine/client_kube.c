@@ -135,11 +135,11 @@ static int kube_get(struct client *base, const char *name, struct json **ret_job
 	return rc < 0 ? rc : job_view_read(view, ret_job, err);
 }
 
-/* It has ended, and nobody is there to tidy up after it. */
-static bool is_left(const struct job_view *view)
+/* False when it is gone, or has ended and nobody is there to tidy up after it. */
+static bool may_change(const struct job_view *view)
 {
-	return job_view_is_unwatched(view) && !job_view_is_gone(view) &&
-	       record_is_finished(job_view_record(view));
+	return !job_view_is_gone(view) &&
+	       !(job_view_is_unwatched(view) && record_is_finished(job_view_record(view)));
 }
 
 /* Whoever waits sees how the job ended, although its record goes right after that: a record that
@@ -154,7 +154,7 @@ static int kube_wait_for_change(struct client *base, const char *name, int64_t v
 	*ret_is_gone = rc == ERR_NOT_FOUND;
 	if (*ret_is_gone)
 		return 0;
-	if (rc == 0 && !is_left(view))
+	if (rc == 0 && may_change(view))
 		rc = job_view_wait(view, version, until, err);
 	if (rc < 0)
 		return rc;

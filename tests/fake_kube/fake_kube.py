@@ -135,8 +135,7 @@ class FakeKube:
     def put(self, plural, name, body=None):
         with self.lock:
             body = dict(body or {})
-            body["metadata"] = {**body.get("metadata", {}), "name": name, "namespace": NAMESPACE,
-                                "uid": f"uid-{name}"}
+            body["metadata"] = {"uid": f"uid-{name}", **body.get("metadata", {}), "name": name, "namespace": NAMESPACE}
             kind = "MODIFIED" if (plural, name) in self.objects else "ADDED"
             self.objects[plural, name] = body
             self._note(plural, kind, body)
@@ -168,6 +167,11 @@ class FakeKube:
 
     # Answers
 
+    @staticmethod
+    def _is_selected(exchange, body):
+        key, _, wanted = exchange.query.get("fieldSelector", "").partition("=")
+        return key != "metadata.name" or body["metadata"]["name"] == wanted
+
     def _answer(self, exchange):
         if self.tokens is not None and exchange.headers.get("authorization") not in [f"Bearer {t}" for t in self.tokens]:
             exchange.answer(401, status(401, "Unauthorized", "Unauthorized"))
@@ -177,7 +181,7 @@ class FakeKube:
         if faults and faults.pop(0)(exchange):
             return
         steps = exchange.path.strip("/").split("/")
-        rest = steps[steps.index("namespaces") + 2:] if "namespaces" in steps else steps[2:]
+        rest = steps[steps.index("namespaces") + 2:] if "namespaces" in steps else steps[steps.index("v1") + 1:]
         plural, name = rest[0], rest[1] if len(rest) > 1 else None
         if is_watch:
             self._watch(exchange, plural)
@@ -212,7 +216,8 @@ class FakeKube:
         limit = int(exchange.query.get("limit", 0))
         begin = int(exchange.query.get("continue") or 0)
         with self.lock:
-            items = [body for (kind, _), body in sorted(self.objects.items()) if kind == plural]
+            items = [body for (kind, _), body in sorted(self.objects.items())
+                     if kind == plural and self._is_selected(exchange, body)]
             metadata = {"resourceVersion": str(self.version)}
         end = begin + limit if limit else len(items)
         if end < len(items):
@@ -238,7 +243,8 @@ class FakeKube:
         exchange.begin()
         if wants_list:
             with self.lock:
-                items = [body for (kind, _), body in sorted(self.objects.items()) if kind == plural]
+                items = [body for (kind, _), body in sorted(self.objects.items())
+                         if kind == plural and self._is_selected(exchange, body)]
                 seen = self.version
             for body in items:
                 self.event(exchange, "ADDED", body)
@@ -264,6 +270,6 @@ class FakeKube:
                     break
             for version, kind_of, kind, body in news:
                 seen = version
-                if kind_of == plural:
+                if kind_of == plural and self._is_selected(exchange, body):
                     self.event(exchange, kind, body)
         exchange.end()

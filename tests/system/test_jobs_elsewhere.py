@@ -1,11 +1,14 @@
-"""Names of jobs that are not here: which cluster is asked, and what is said when it cannot be asked."""
+"""Jobs that are not here: which cluster is asked for them, what is said when it cannot be asked, and what is shown.
 
+The cluster is a fake one, which has what a test puts into it."""
+
+import datetime
 import json
 import sys
 
 import pytest
 
-from conftest import ROOT
+from conftest import LIMIT, ROOT, read_line
 
 sys.path.insert(0, str(ROOT / "tests" / "fake_kube"))
 
@@ -115,3 +118,153 @@ def test_a_context_that_is_not_there_is_wrong_use(muster, cluster):
 def test_what_is_no_name_of_a_job_is_wrong_use(muster):
     for text in ("ada/digits", "kubernetes/ada", "local/", "kubernetes/Ada/digits"):
         said(muster("status", text, code=2))
+
+
+# Jobs as a cluster remembers them
+
+LABELS = {"app.kubernetes.io/managed-by": "muster", "muster/job": "digits"}
+UID = "5d0c1f3e-0000-4000-8000-000000000001"
+LONG_AGO = "2026-01-02T03:04:05Z"
+
+
+def condition(word):
+    return {"type": word, "status": "True", "reason": "Some", "message": "It is so.",
+            "lastUpdateTime": LONG_AGO, "lastTransitionTime": LONG_AGO}
+
+
+def put_job(kube, state="Running", code=None):
+    """Two workers that run, as far as was written."""
+    document = {"apiVersion": "kubeflow.org/v1", "kind": "TFJob", "metadata": {"name": "digits", "namespace": "ada"},
+                "spec": {"tfReplicaSpecs": {"Worker": {"replicas": 2, "template": {"spec": {
+                    "containers": [{"name": "tensorflow", "image": "registry.test/model:1"}]}}}}}}
+    replicas = [{"role": "worker", "index": index, "attempt": 0, "state": "Running", "restarts": 0} for index in range(2)]
+    status = {"conditions": [condition(state)], "replicaStatuses": {}, "replicas": replicas}
+    summary = {"state": state, "roles": "worker=2", "message": "", "running": 2, "wanted": 2, "restarts": 0,
+               "exitCode": -1, "finished": code is not None}
+    if code is not None:
+        status["exitCode"] = summary["exitCode"] = code
+    kube.put("configmaps", "digits.job", {
+        "metadata": {"uid": UID, "labels": LABELS, "creationTimestamp": LONG_AGO},
+        "data": {"document": json.dumps(document), "status": json.dumps(status), "summary": json.dumps(summary)}})
+
+
+def put_lease(kube, renewed=None):
+    """Held by another machine's muster, and renewed just now if nothing else is said."""
+    now = datetime.datetime.now(datetime.timezone.utc).strftime("%Y-%m-%dT%H:%M:%S.%fZ")
+    kube.put("leases", "digits.job", {
+        "metadata": {"labels": LABELS, "ownerReferences": [{"uid": UID}]},
+        "spec": {"holderIdentity": "another", "leaseDurationSeconds": 15, "renewTime": renewed or now}})
+
+
+def put_pod(kube, index, phase, **container):
+    kube.put("pods", f"digits-worker-{index}", {
+        "metadata": {"labels": {**LABELS, "muster/role": "worker", "muster/index": str(index), "muster/attempt": "0"},
+                     "ownerReferences": [{"uid": UID}]},
+        "spec": {"nodeName": f"node-{index}"},
+        "status": {"phase": phase, "podIP": f"10.0.0.{index}",
+                   "containerStatuses": [{"name": "tensorflow", "state": container}]}})
+
+
+@pytest.fixture
+def job(cluster):
+    """The cluster, with a job that somebody watches."""
+    put_job(cluster)
+    put_lease(cluster)
+    for index in range(2):
+        put_pod(cluster, index, "Running", running={"startedAt": LONG_AGO})
+    return cluster
+
+
+def test_a_job_of_the_cluster_is_found_by_its_plain_name(muster, job):
+    text = muster("status", "digits", code=0).stdout
+    assert "State:     Running\n" in text and "Watched:   by another\n" in text
+    assert muster("status", "-o", "name", "digits", code=0).stdout == "kubernetes/ada/digits\n"
+    assert muster("ps", "-A", "-o", "name", code=0).stdout == "kubernetes/ada/digits\n"
+    assert said(muster("stop", "digts", code=1)) == (
+        "muster: job 'digts' not found, neither here nor in namespace 'ada' of context 'far'; did you mean 'digits'?")
+
+
+def test_replicas_are_shown_as_their_pods_are_now(muster, job):
+    put_pod(job, 1, "Failed", terminated={"exitCode": 3, "startedAt": LONG_AGO, "finishedAt": LONG_AGO})
+    replicas = muster.job("digits")["status"]["replicas"]
+    assert [(r["state"], r["pod"], r["node"], r["ip"]) for r in replicas] == [
+        ("Running", "digits-worker-0", "node-0", "10.0.0.0"), ("Failed", "digits-worker-1", "node-1", "10.0.0.1")]
+    assert replicas[1]["exitCode"] == 3
+
+
+def test_a_lease_that_is_not_renewed_is_nobodys(muster, job):
+    put_lease(job, renewed=LONG_AGO)
+    put_pod(job, 1, "Failed", terminated={"exitCode": 3, "startedAt": LONG_AGO, "finishedAt": LONG_AGO})
+    assert muster.job("digits")["status"]["watchedBy"] == ""
+    assert "'muster attach kubernetes/ada/digits' takes over" in muster("status", "digits", code=0).stdout
+    assert " Running (unwatched)   worker=2   1/2 " in muster("ps", "-A", code=0).stdout
+    for command in (["stop"], ["suspend"], ["resume"]):
+        sentence = said(muster(*command, "digits", code=4))
+        assert sentence == ("muster: nobody watches job 'digits': 'muster attach kubernetes/ada/digits' takes over, "
+                            "'muster delete kubernetes/ada/digits' ends it")
+    said(muster("scale", "digits", "worker=3", code=4))
+
+
+def test_who_may_not_read_leases_sees_the_rest(muster, job):
+    def refuse_leases(exchange):
+        return "/leases" in exchange.path and refuse(403, reason="Forbidden", message="ada may not")(exchange)
+
+    job.faults += [refuse_leases] * 100
+    assert "Watched:" not in muster("status", "digits", code=0).stdout
+    assert "unwatched" not in muster("ps", "-A", code=0).stdout
+
+
+def test_wait_sees_an_end_whose_record_goes_at_once(muster, job):
+    def end(exchange):
+        if exchange.path.endswith("/pods"):  # the job was seen: its Pods are asked for
+            put_job(job, "Failed", code=3)
+            job.remove("configmaps", "digits.job")
+        else:
+            job.watch_faults.append(end)
+        return False
+
+    job.watch_faults.append(end)
+    assert muster("wait", "digits", code=3).stderr == ""
+
+
+def test_wait_gives_the_code_of_a_job_that_ended_under_nobody(muster, job):
+    put_lease(job, renewed=LONG_AGO)
+    put_job(job, "Failed", code=3)
+    muster("wait", "digits", code=3)
+
+
+def test_wait_says_that_nobody_watches_and_waits_on(muster, job):
+    put_lease(job, renewed=LONG_AGO)
+    waiting = muster.start("wait", "digits")
+    assert "nobody watches job 'digits'" in read_line(waiting.stderr)
+    put_lease(job)
+    put_job(job, "Failed", code=3)
+    for index in range(2):
+        job.remove("pods", f"digits-worker-{index}")
+    job.remove("configmaps", "digits.job")
+    assert waiting.wait(LIMIT) == 3
+
+
+def test_a_watch_that_breaks_is_taken_up_again(muster, job):
+    watching = muster.start("status", "-w", "digits")
+    assert read_line(watching.stdout).startswith("Running  running 2/2")
+    job.cut_watches()
+    put_pod(job, 1, "Failed", terminated={"exitCode": 3, "startedAt": LONG_AGO, "finishedAt": LONG_AGO})
+    assert read_line(watching.stdout).startswith("Running  running 1/2")
+
+
+def test_delete_returns_when_the_pods_are_gone(muster, job):
+    put_lease(job, renewed=LONG_AGO)
+
+    def collect(exchange):
+        """What the garbage collector does once the owner is gone."""
+        if exchange.method == "DELETE":
+            for index in range(2):
+                job.remove("pods", f"digits-worker-{index}")
+        else:
+            job.faults.append(collect)
+        return False
+
+    job.faults.append(collect)
+    muster("delete", "digits", code=0)
+    assert not [name for kind, name in job.objects if kind in ("configmaps", "pods")]
