@@ -45,8 +45,7 @@ static void end(const char *version, const struct kube_status *status, const str
 
 static void read_once(struct listing *listing, const struct reading *reading)
 {
-	static const struct kube_parameter ours[] = {
-		{"labelSelector", OBJECTS_LABEL_MANAGED_BY "=" OBJECTS_MANAGED_BY}, {0}};
+	static const struct kube_parameter ours[] = {{"labelSelector", OBJECTS_SELECTOR_JOBS}, {0}};
 	const struct kube_request request = {
 		.verb = KUBE_LIST,
 		.resource = reading->resource,
@@ -115,7 +114,6 @@ static struct client_row row_new(const struct store_record *record, const char *
 	};
 }
 
-/* ConfigMaps of files that travel carry the same labels, and are passed over. */
 static void take_job(const struct json *item, void *data)
 {
 	struct listing *listing = data;

@@ -248,12 +248,10 @@ static int by_age(const void *a, const void *b)
 	return strcmp(first->name, second->name);
 }
 
-/* ConfigMaps of files that travel carry the same labels, and are passed over. */
 static int kube_list(struct store *base, enum store_parts parts, struct store_list *ret_list,
 		     struct err *err)
 {
-	static const struct kube_parameter ours[] = {
-		{"labelSelector", OBJECTS_LABEL_MANAGED_BY "=" OBJECTS_MANAGED_BY}, {0}};
+	static const struct kube_parameter ours[] = {{"labelSelector", OBJECTS_SELECTOR_JOBS}, {0}};
 	struct json *answer CLEANUP(json_cleanup) = NULL;
 	int rc = call(of(base), (struct kube_request){.verb = KUBE_LIST, .parameters = ours},
 		      &answer, err);

@@ -24,6 +24,13 @@
 #define OBJECTS_LABEL_ROLE "muster/role"
 #define OBJECTS_LABEL_INDEX "muster/index"
 #define OBJECTS_LABEL_ATTEMPT "muster/attempt"
+/* Only of ConfigMaps with files: who lists jobs leaves them out, for they may be large. */
+#define OBJECTS_LABEL_PART "muster/part"
+#define OBJECTS_PART_FILES "files"
+/* Selects the ConfigMaps that jobs are. */
+#define OBJECTS_SELECTOR_JOBS                                                                      \
+	OBJECTS_LABEL_MANAGED_BY "=" OBJECTS_MANAGED_BY "," OBJECTS_LABEL_PART                     \
+				 "!=" OBJECTS_PART_FILES
 
 /* Key of the owner's data that holds the TFJob document, as JSON. */
 #define OBJECTS_DOCUMENT_KEY "document"

@@ -35,6 +35,8 @@ static struct json *config_map_new(const struct job *job, size_t part, const cha
 	json_set_string(config_map, "apiVersion", "v1");
 	json_set_string(config_map, "kind", "ConfigMap");
 	json_set(config_map, "metadata", objects_metadata_new(job, name, owner_uid));
+	json_set_string(json_object_at(json_get(config_map, "metadata"), "labels"),
+			OBJECTS_LABEL_PART, OBJECTS_PART_FILES);
 	json_set_bool(config_map, "immutable", true);
 	return config_map;
 }
