@@ -155,3 +155,9 @@ int job_document_add_files(struct json *document, const struct job_file *files, 
 		add_to_role(role, volume);
 	return 0;
 }
+
+bool job_files_are_mounted(const struct json *template)
+{
+	return pod_template_find(json_get_path(template, "spec", "volumes", NULL), "name",
+				 FILES_VOLUME) != NULL;
+}

@@ -36,6 +36,9 @@ char *job_files_key(const struct job_file *file, size_t index) MUST_USE;
 int job_files_spread(const struct job_file *files, size_t n_files, size_t **ret_parts,
 		     struct err *err) MUST_USE;
 
+/* Whether the Pods of this template mount files of their job. */
+bool job_files_are_mounted(const struct json *template);
+
 /* Mounts the files in the container that trains of each role of a document, and lets it begin in
  * the work folder where the document says no other. Errors as above; the document is untouched
  * then.

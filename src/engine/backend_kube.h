@@ -33,5 +33,5 @@ bool backend_kube_is_ready(const struct backend *backend);
 /* Nothing is on its way any more: no call, and no log of a Pod that has ended. News come when that
  * may have changed. */
 bool backend_kube_is_quiet(const struct backend *backend);
-/* No Pod and no Service of the job is left. */
+/* No Pod, Service or file of the job is left. */
 bool backend_kube_is_empty(const struct backend *backend);

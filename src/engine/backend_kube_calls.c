@@ -33,41 +33,10 @@ static void wake_at(struct kube_backend *backend, msec at)
 	loop_timer_arm(backend->timer, soonest);
 }
 
-/* The Service. */
-
-/* One of that name which is none of ours belongs to an earlier job, and is about to go; ours would
- * be in the mirror. */
-static void on_service_made(struct json *object, const struct kube_status *status,
-			    const struct err *err, void *data)
+void kube_backend_look_again(struct kube_backend *backend, msec at)
 {
-	struct kube_backend *backend = data;
-
-	(void) object, (void) status;
-	backend->service_call = NULL;
-	backend->is_service_made = !err;
-	backend->is_service_refused = err != NULL;
-	if (err) {
-		kube_backend_trouble(backend, err->text);
-		backend->again_at = loop_now() + FIRST_PAUSE;
-		wake_at(backend, backend->again_at);
-	}
-	kube_backend_news(backend);
-}
-
-void kube_backend_make_service(struct kube_backend *backend)
-{
-	struct json *service CLEANUP(json_cleanup) =
-		objects_service_new(backend->job, backend->job->uid);
-	const struct kube_request request = {
-		.verb = KUBE_CREATE,
-		.resource = &kube_backend_services,
-		.namespace_name = backend->job->name_space,
-		.body = service,
-	};
-
-	backend->is_service_refused = false;
-	backend->service_call =
-		kube_call_new(backend->settings.api, &request, on_service_made, backend);
+	backend->again_at = at;
+	wake_at(backend, at);
 }
 
 /* Starts. */
@@ -220,8 +189,7 @@ static void on_ended(struct json *object, const struct kube_status *status, cons
 		kube_backend_trouble(backend, err->text);
 		begun_forget_end(begun);
 		begun_drop_if_idle(&backend->begun, begun);
-		backend->again_at = loop_now() + FIRST_PAUSE;
-		wake_at(backend, backend->again_at);
+		kube_backend_look_again(backend, loop_now() + FIRST_PAUSE);
 		return;
 	}
 	if (err && !kube_mirror_get(backend->pods, begun->pod_name)) {
@@ -257,8 +225,7 @@ void kube_backend_try_again(void *data)
 
 	if (backend->again_at <= now) {
 		backend->again_at = MSEC_UNSET;
-		if (backend->is_service_refused)
-			kube_backend_make_service(backend);
+		kube_ground_try_again(backend);
 	}
 	for (size_t i = 0; i < backend->begun.count; i++) {
 		struct begun *begun = backend->begun.entries[i];

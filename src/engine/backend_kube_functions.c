@@ -1,5 +1,6 @@
 /* The functions of the back end: what is observed, and what an action begins. */
 #include "base/text.h"
+#include "core/failure_words.h"
 #include "engine/backend_kube_parts.h"
 #include "engine/log_last.h"
 
@@ -75,10 +76,19 @@ static void observe_pods(const struct kube_backend *backend, struct arena *arena
 			add(observed, begun_observe_start(backend->begun.entries[i], arena));
 }
 
-static bool is_service_there(const struct kube_backend *backend)
+/* Without a name by which it is found, no Pod is of use, whatever it does. */
+static void lay_refusal_over(const struct kube_backend *backend, struct arena *arena,
+			     struct observed *observed)
 {
-	return backend->service_call || backend->is_service_made || backend->is_service_refused ||
-	       kube_mirror_get(backend->services, backend->settings.job->name);
+	for (size_t i = 0; backend->refusal && i < observed->n_replicas; i++) {
+		struct observed_replica *replica = &observed->replicas[i];
+
+		if (!observed_is_live(replica) || observed_was_asked_to_end(replica))
+			continue;
+		replica->phase = OBSERVED_FAILED;
+		replica->reason = FAILURE_REFUSED;
+		replica->message = arena_copy_text(arena, backend->refusal);
+	}
 }
 
 static void observe_addresses(const struct kube_backend *backend, struct arena *arena,
@@ -140,7 +150,8 @@ static int kube_observe(struct backend *base, const struct job *job, struct aren
 		arena_take_array(arena, kube_mirror_count(backend->pods) + backend->begun.count,
 				 sizeof(*observed.replicas));
 	observe_pods(backend, arena, &observed);
-	if (is_service_there(backend))
+	lay_refusal_over(backend, arena, &observed);
+	if (kube_ground_is_there(backend))
 		observe_addresses(backend, arena, &observed);
 	*ret_observed = observed;
 	return 0;
@@ -151,8 +162,7 @@ static int kube_observe(struct backend *base, const struct job *job, struct aren
 static int publish(struct kube_backend *backend, const char *pod_name)
 {
 	json_remove(backend->taken_back, pod_name);
-	if (!is_service_there(backend))
-		kube_backend_make_service(backend);
+	kube_ground_make(backend);
 	return 0;
 }
 
@@ -313,6 +323,7 @@ struct backend *backend_kube_new(const struct backend_kube_settings *settings)
 	backend->taken_back = json_new_object();
 	backend->logs = pod_logs_new(&logs);
 	backend->timer = loop_new_timer(settings->loop, kube_backend_try_again, backend);
+	kube_ground_begin(backend);
 	kube_backend_make_mirrors(backend);
 	return &backend->base;
 }
@@ -321,7 +332,7 @@ bool backend_kube_is_ready(const struct backend *base)
 {
 	const struct kube_backend *backend = of(base);
 
-	return backend->knows_pods && backend->knows_services;
+	return backend->knows_pods && backend->knows_services && backend->knows_files;
 }
 
 /* What could not be started stands there as ended, for as long as the job keeps what has ended. */
@@ -330,7 +341,7 @@ static bool is_anything_under_way(const struct kube_backend *backend)
 	for (size_t i = 0; i < backend->begun.count; i++)
 		if (backend->begun.entries[i]->start != BEGUN_START_IMPOSSIBLE)
 			return true;
-	return backend->service_call != NULL;
+	return !kube_ground_is_quiet(backend);
 }
 
 bool backend_kube_is_quiet(const struct backend *base)
@@ -344,7 +355,8 @@ bool backend_kube_is_empty(const struct backend *base)
 {
 	const struct kube_backend *backend = of(base);
 
-	return kube_mirror_count(backend->pods) == 0 && kube_mirror_count(backend->services) == 0;
+	return kube_mirror_count(backend->pods) == 0 && kube_mirror_count(backend->services) == 0 &&
+	       (!backend->files || kube_mirror_count(backend->files) == 0);
 }
 
 static void kube_free(struct backend *base)
@@ -353,8 +365,10 @@ static void kube_free(struct backend *base)
 
 	kube_mirror_free(backend->pods);
 	kube_mirror_free(backend->services);
+	kube_mirror_free(backend->files);
 	begun_table_done(&backend->begun);
-	kube_call_cancel(backend->service_call);
+	kube_ground_free(backend);
+	free(backend->refusal);
 	pod_logs_free(backend->logs);
 	loop_watch_free(backend->timer);
 	objects_free(backend->objects);

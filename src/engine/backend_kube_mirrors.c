@@ -1,4 +1,4 @@
-/* What the mirrors of Pods and Services show: replicas, logs to follow, and what has become of the
+/* What the mirror of Pods shows: replicas, logs to follow, and what has become of the
  * calls that were made. */
 #include "base/text.h"
 #include "engine/backend_kube_parts.h"
@@ -100,51 +100,17 @@ static void on_pods_synced(void *data)
 	kube_backend_news(backend);
 }
 
-/* Only whether our own is there. */
-static void *project_service(const struct json *object, void *before, void *data)
-{
-	struct kube_backend *backend = data;
-	const struct json *owners = json_get_path(object, "metadata", "ownerReferences", NULL);
-	const char *uid = json_as_string(json_get(json_at(owners, 0), "uid"), NULL);
-
-	(void) before;
-	return text_equals(uid, backend->settings.job->uid) ? backend : NULL;
-}
-
-static void release_service(void *kept, void *data)
-{
-	(void) kept, (void) data;
-}
-
-static void on_service(const char *name, void *data)
-{
-	struct kube_backend *backend = data;
-
-	(void) name;
-	backend->is_service_made = false; /* from here on the mirror knows */
-	backend->is_service_refused = false;
-	kube_backend_news(backend);
-}
-
-static void on_services_synced(void *data)
-{
-	struct kube_backend *backend = data;
-
-	backend->knows_services = true;
-	kube_backend_news(backend);
-}
-
 static void on_mirror_trouble(const struct err *err, void *data)
 {
 	kube_backend_trouble(data, err->text);
 }
 
-static struct kube_mirror *mirror_new(struct kube_backend *backend,
-				      struct kube_mirror_settings settings)
+struct kube_mirror *kube_backend_mirror_new(struct kube_backend *backend, const char *more,
+					    struct kube_mirror_settings settings)
 {
 	char *selector CLEANUP(mem_free_text) = mem_format(
-		OBJECTS_LABEL_MANAGED_BY "=" OBJECTS_MANAGED_BY "," OBJECTS_LABEL_JOB "=%s",
-		backend->settings.job->name);
+		OBJECTS_LABEL_MANAGED_BY "=" OBJECTS_MANAGED_BY "," OBJECTS_LABEL_JOB "=%s%s",
+		backend->settings.job->name, more);
 
 	settings.namespace_name = backend->settings.job->name_space;
 	settings.label_selector = selector;
@@ -155,18 +121,13 @@ static struct kube_mirror *mirror_new(struct kube_backend *backend,
 
 void kube_backend_make_mirrors(struct kube_backend *backend)
 {
-	backend->pods = mirror_new(backend, (struct kube_mirror_settings){
-						    .resource = &kube_backend_pods,
-						    .project = project_pod,
-						    .release = release_pod,
-						    .on_change = on_pod,
-						    .on_synced = on_pods_synced,
-					    });
-	backend->services = mirror_new(backend, (struct kube_mirror_settings){
-							.resource = &kube_backend_services,
-							.project = project_service,
-							.release = release_service,
-							.on_change = on_service,
-							.on_synced = on_services_synced,
+	backend->pods = kube_backend_mirror_new(backend, "",
+						(struct kube_mirror_settings){
+							.resource = &kube_backend_pods,
+							.project = project_pod,
+							.release = release_pod,
+							.on_change = on_pod,
+							.on_synced = on_pods_synced,
 						});
+	kube_ground_watch(backend);
 }

@@ -11,12 +11,12 @@ struct kube_backend {
 	struct backend base;
 	struct backend_kube_settings settings;
 	struct kube_mirror *pods; /* of struct pod */
-	struct kube_mirror *services; /* the kept Service is our own, or NULL */
-	bool knows_pods, knows_services; /* they were listed once */
+	struct kube_mirror *services, *files; /* only whether it is our own; NULL: has no files */
+	bool knows_pods, knows_services, knows_files; /* they were listed once */
+	struct ground **ground;
+	size_t n_ground, ground_capacity;
+	char *refusal; /* why there will never be ground to stand on; NULL: it may be */
 	struct begun_table begun;
-	struct kube_call *service_call;
-	bool is_service_made; /* the call was answered; the mirror may not show it */
-	bool is_service_refused; /* for now: it is tried again */
 	msec again_at; /* look again then: a call was refused */
 	bool has_made_pods; /* so it has the right to */
 	struct json *taken_back; /* an object: names of Pods whose address was taken back */
@@ -27,6 +27,18 @@ struct kube_backend {
 	struct json *document; /* of `job`, which `objects` is made of */
 	struct job *job;
 	struct objects *objects;
+};
+
+/* Something that all Pods stand on: the Service, a ConfigMap of files. */
+struct ground {
+	struct kube_backend *backend;
+	const struct kube_resource *resource;
+	char *name;
+	struct json *body; /* what it is made of again; NULL: of the job */
+	struct kube_call *call;
+	bool is_shown, was_shown; /* by the mirror, now or once */
+	bool is_made; /* the call was answered; the mirror may not show it */
+	bool is_refused; /* for now: it is tried again */
 };
 
 /* What is kept of a Pod. */
@@ -43,16 +55,28 @@ bool kube_backend_is_attempt(const struct pod *pod, int attempt);
 
 /* Begins to watch. */
 void kube_backend_make_mirrors(struct kube_backend *backend);
+/* A mirror of the job's objects; `more` is added to the label selector. */
+struct kube_mirror *kube_backend_mirror_new(struct kube_backend *backend, const char *more,
+					    struct kube_mirror_settings settings);
+
+void kube_ground_begin(struct kube_backend *backend);
+void kube_ground_watch(struct kube_backend *backend);
+void kube_ground_free(struct kube_backend *backend);
+bool kube_ground_is_there(const struct kube_backend *backend); /* or on its way */
+bool kube_ground_is_quiet(const struct kube_backend *backend);
+void kube_ground_make(struct kube_backend *backend); /* what is missing */
+void kube_ground_try_again(struct kube_backend *backend); /* what was refused */
 
 extern const struct kube_resource kube_backend_pods, kube_backend_services;
 
 /* Calls: begin, and see to what becomes of them. */
-void kube_backend_make_service(struct kube_backend *backend);
 void kube_backend_start(struct kube_backend *backend, struct begun *begun);
 /* Of the Pod whose uid is begun->ended_uid. */
 void kube_backend_end(struct kube_backend *backend, struct begun *begun);
 /* Of what was started, when nobody wants it any more. */
 void kube_backend_end_start(struct kube_backend *backend, struct begun *begun);
+/* Not later than `at`. */
+void kube_backend_look_again(struct kube_backend *backend, msec at);
 /* Tries again what was refused and is due. */
 void kube_backend_try_again(void *data);
 

@@ -6,34 +6,12 @@ import signal
 import pytest
 
 from conftest import LIMIT
-from test_run import BUSYBOX, left_of, rights, run, run_in_background, simulated_job, wait_for_line, write_job
-
-RBAC = "rbac.authorization.k8s.io"
+from test_run import BUSYBOX, left_of, run, run_in_background, simulated_job, wait_for_line, write_job
 
 
 def interrupt(job):
     job.send_signal(signal.SIGINT)
     assert job.wait(timeout=LIMIT) == 130
-
-
-def give(namespace, *rules):
-    """Rights for the namespace's own account."""
-    namespace.create(
-        {"apiVersion": f"{RBAC}/v1", "kind": "Role", "metadata": {"name": "some"}, "rules": list(rules)},
-        {"apiVersion": f"{RBAC}/v1", "kind": "RoleBinding", "metadata": {"name": "some"},
-         "roleRef": {"apiGroup": RBAC, "kind": "Role", "name": "some"},
-         "subjects": [{"kind": "ServiceAccount", "name": "default", "namespace": namespace.name}]})
-
-
-@pytest.fixture
-def as_account(muster, namespace, tmp_path):
-    """Logs muster in as the namespace's own account, which has no rights of itself."""
-    path = namespace.write_kubeconfig(tmp_path / "account")
-    config = json.loads(path.read_text())
-    config["users"][0]["user"] = {"token": namespace.kubectl("create", "token", "default").strip()}
-    path.write_text(json.dumps(config))
-    muster.environment["KUBECONFIG"] = str(path)
-    return muster
 
 
 def quota(pods):
@@ -72,15 +50,6 @@ def test_what_is_no_pod_ends_the_job(muster, namespace, tmp_path):
                          "priorityClassName": "nothing"}}
     done = run(muster, "-f", write_job(tmp_path, "odd", template), code=127)
     assert "was refused by the cluster: no PriorityClass with name nothing was found" in done.stderr
-
-
-def test_a_right_to_make_pods_that_is_missing_is_named(as_account, namespace):
-    give(namespace, rights("", "configmaps", "create", "get", "list", "watch", "patch", "delete"),
-         rights("", "pods", "list", "watch", "delete"), rights("", "services", "create", "list", "watch"))
-    done = run(as_account, "-w", 2, *BUSYBOX, "--", "true", code=127)
-    assert 'cannot create resource "pods"' in done.stderr
-    assert 'a Role there needs the rule {apiGroups: [""], resources: ["pods"], verbs: ["create"]}' in done.stderr
-    assert left_of(namespace) == []
 
 
 @pytest.mark.parametrize("reason, told", [
@@ -153,3 +122,34 @@ def test_a_namespace_that_goes_ends_the_job(muster, namespace, tmp_path):
     said = job.communicate(timeout=LIMIT)[1]
     assert job.returncode in (125, 127)
     assert "is being terminated" in said or "somebody deleted the job's ConfigMap" in said
+
+
+def test_a_service_that_somebody_deletes_is_made_again(muster, namespace, tmp_path):
+    job = run_in_background(muster, "-f", simulated_job(tmp_path, workers=1))
+    namespace.wait("pod/simulated-worker-0", "create")
+    namespace.until_phase("simulated-worker-0", "Running")
+    before = namespace.get("service", "simulated")["metadata"]["uid"]
+    namespace.kubectl("delete", "service", "simulated")
+    wait_for_line(job.stderr, "somebody deleted the Service 'simulated' of the job: it is made again")
+    namespace.wait("service/simulated", "create")
+    after = namespace.get("service", "simulated")["metadata"]
+    assert after["uid"] != before and after["ownerReferences"][0]["name"] == "simulated.job"
+    interrupt(job)
+    assert left_of(namespace) == []
+
+
+def test_files_that_somebody_deletes_are_made_again(muster, namespace):
+    script = muster.folder / "wait.sh"
+    script.write_text("#!/bin/sh\necho up\nsleep 1000\n")
+    script.chmod(0o755)
+    job = run_in_background(muster, "--name", "filed", "--grace", "1s", *BUSYBOX, "./wait.sh")
+    assert job.stdout.readline() == "worker-0 | up\n"
+    before = namespace.get("configmap", "filed.files-0")
+    namespace.kubectl("delete", "configmap", "filed.files-0")
+    wait_for_line(job.stderr, "somebody deleted the ConfigMap 'filed.files-0' of the job: it is made again")
+    namespace.wait("configmap/filed.files-0", "create")
+    after = namespace.get("configmap", "filed.files-0")
+    assert after["data"] == before["data"] and after["metadata"]["uid"] != before["metadata"]["uid"]
+    assert after["metadata"]["labels"] == before["metadata"]["labels"]
+    interrupt(job)
+    assert left_of(namespace) == []

@@ -1,0 +1,276 @@
+/* What the Pods of a job stand on: the Service by which they find each other, and the ConfigMaps of
+ * files that they mount.
+ *
+ * As long as one of them is missing, no replica has its address, and a decision asks for it to be
+ * published: so it is made, and made again when somebody deletes it. What it is made of again is
+ * what the mirror showed of it, so that whoever watches the job can do so. */
+#include "base/text.h"
+#include "core/job_files.h"
+#include "engine/backend_kube_parts.h"
+
+#include <stdlib.h>
+
+#define PAUSE MSEC_PER_SECOND
+
+static const struct kube_resource config_maps = {"", "v1", "configmaps", false};
+
+static struct ground *find(const struct kube_backend *backend, const struct kube_resource *resource,
+			   const char *name)
+{
+	for (size_t i = 0; i < backend->n_ground; i++)
+		if (backend->ground[i]->resource == resource &&
+		    text_equals(backend->ground[i]->name, name))
+			return backend->ground[i];
+	return NULL;
+}
+
+static struct ground *add(struct kube_backend *backend, const struct kube_resource *resource,
+			  const char *name)
+{
+	struct ground *ground = mem_new(sizeof(*ground));
+
+	ground->backend = backend;
+	ground->resource = resource;
+	ground->name = mem_copy_text(name);
+	mem_grow(&backend->ground, &backend->ground_capacity, backend->n_ground,
+		 sizeof(struct ground *));
+	backend->ground[backend->n_ground++] = ground;
+	return ground;
+}
+
+void kube_ground_begin(struct kube_backend *backend)
+{
+	add(backend, &kube_backend_services, backend->settings.job->name);
+}
+
+void kube_ground_free(struct kube_backend *backend)
+{
+	for (size_t i = 0; i < backend->n_ground; i++) {
+		struct ground *ground = backend->ground[i];
+
+		kube_call_cancel(ground->call);
+		json_free(ground->body);
+		free(ground->name);
+		free(ground);
+	}
+	free(backend->ground);
+}
+
+/* Asked for is as good as there: Pods may start before their Service does. */
+bool kube_ground_is_there(const struct kube_backend *backend)
+{
+	for (size_t i = 0; i < backend->n_ground; i++) {
+		const struct ground *ground = backend->ground[i];
+
+		if (!ground->is_shown && !ground->call && !ground->is_made && !ground->is_refused)
+			return false;
+	}
+	return true;
+}
+
+bool kube_ground_is_quiet(const struct kube_backend *backend)
+{
+	for (size_t i = 0; i < backend->n_ground; i++)
+		if (backend->ground[i]->call)
+			return false;
+	return true;
+}
+
+/* Making. */
+
+/* One of that name which is none of ours belongs to an earlier job, and is about to go; ours would
+ * be in the mirror. */
+static void on_made(struct json *object, const struct kube_status *status, const struct err *err,
+		    void *data)
+{
+	struct ground *ground = data;
+	struct kube_backend *backend = ground->backend;
+
+	(void) object;
+	ground->call = NULL;
+	ground->is_made = !err;
+	ground->is_refused = err != NULL;
+	if (err && status->refusal == KUBE_REFUSED_FOR_EVER && !backend->refusal)
+		backend->refusal = mem_copy_text(err->text);
+	if (err) {
+		kube_backend_trouble(backend, err->text);
+		kube_backend_look_again(backend, loop_now() + PAUSE);
+	}
+	kube_backend_news(backend);
+}
+
+static const char *what_it_is(const struct ground *ground)
+{
+	return ground->resource == &config_maps ? "ConfigMap" : "Service";
+}
+
+static void make(struct ground *ground)
+{
+	struct kube_backend *backend = ground->backend;
+	struct json *body CLEANUP(json_cleanup) =
+		ground->body ? json_ref(ground->body)
+			     : objects_service_new(backend->job, backend->job->uid);
+	const struct kube_request request = {
+		.verb = KUBE_CREATE,
+		.resource = ground->resource,
+		.namespace_name = backend->job->name_space,
+		.body = body,
+	};
+
+	if (ground->was_shown && !ground->is_refused) {
+		char *sentence CLEANUP(mem_free_text) =
+			mem_format("somebody deleted the %s '%s' of the job: it is made again",
+				   what_it_is(ground), ground->name);
+
+		kube_backend_trouble(backend, sentence);
+	}
+	ground->is_refused = false;
+	ground->call = kube_call_new(backend->settings.api, &request, on_made, ground);
+}
+
+void kube_ground_make(struct kube_backend *backend)
+{
+	for (size_t i = 0; i < backend->n_ground; i++) {
+		struct ground *ground = backend->ground[i];
+
+		if (!ground->is_shown && !ground->call && !ground->is_made && !ground->is_refused)
+			make(ground);
+	}
+}
+
+void kube_ground_try_again(struct kube_backend *backend)
+{
+	for (size_t i = 0; i < backend->n_ground; i++)
+		if (backend->ground[i]->is_refused)
+			make(backend->ground[i]);
+}
+
+/* Seeing. */
+
+static bool is_ours(const struct kube_backend *backend, const struct json *object)
+{
+	const struct json *owners = json_get_path(object, "metadata", "ownerReferences", NULL);
+	const char *uid = json_as_string(json_get(json_at(owners, 0), "uid"), NULL);
+
+	return text_equals(uid, backend->settings.job->uid);
+}
+
+static void release(void *kept, void *data)
+{
+	(void) kept, (void) data;
+}
+
+static void *project_service(const struct json *object, void *before, void *data)
+{
+	(void) before;
+	return is_ours(data, object) ? data : NULL;
+}
+
+/* What the server added belongs to the one that is gone. */
+static struct json *body_of(const struct json *object)
+{
+	struct json *body = json_new_copy(object);
+	struct json *metadata = json_get(body, "metadata");
+	static const char *const of_the_server[] = {
+		"uid",           "resourceVersion",   "creationTimestamp",
+		"managedFields", "deletionTimestamp", "deletionGracePeriodSeconds"};
+
+	json_set_string(body, "apiVersion", "v1");
+	json_set_string(body, "kind", "ConfigMap");
+	for (size_t i = 0; i < ARRAY_LEN(of_the_server); i++)
+		json_remove(metadata, of_the_server[i]);
+	return body;
+}
+
+static void *project_files(const struct json *object, void *before, void *data)
+{
+	struct kube_backend *backend = data;
+	const char *name = json_as_string(json_get_path(object, "metadata", "name", NULL), "");
+	struct ground *ground = find(backend, &config_maps, name);
+
+	(void) before;
+	if (!is_ours(backend, object))
+		return NULL;
+	if (!ground)
+		ground = add(backend, &config_maps, name);
+	if (!ground->body)
+		ground->body = body_of(object);
+	return backend;
+}
+
+/* From here on the mirror knows. */
+static void see(struct kube_backend *backend, const struct kube_mirror *mirror,
+		const struct kube_resource *resource, const char *name)
+{
+	struct ground *ground = find(backend, resource, name);
+
+	if (ground) {
+		ground->is_shown = kube_mirror_get(mirror, name) != NULL;
+		ground->was_shown |= ground->is_shown;
+		ground->is_made = false;
+		ground->is_refused = false;
+	}
+	kube_backend_news(backend);
+}
+
+static void on_service(const char *name, void *data)
+{
+	struct kube_backend *backend = data;
+
+	see(backend, backend->services, &kube_backend_services, name);
+}
+
+static void on_services_synced(void *data)
+{
+	struct kube_backend *backend = data;
+
+	backend->knows_services = true;
+	kube_backend_news(backend);
+}
+
+static void on_files(const char *name, void *data)
+{
+	struct kube_backend *backend = data;
+
+	see(backend, backend->files, &config_maps, name);
+}
+
+static void on_files_synced(void *data)
+{
+	struct kube_backend *backend = data;
+
+	backend->knows_files = true;
+	kube_backend_news(backend);
+}
+
+static bool has_files(const struct job *job)
+{
+	for (size_t i = 0; i < job->n_roles; i++)
+		if (job_files_are_mounted(job->roles[i].template))
+			return true;
+	return false;
+}
+
+void kube_ground_watch(struct kube_backend *backend)
+{
+	backend->services = kube_backend_mirror_new(backend, "",
+						    (struct kube_mirror_settings){
+							    .resource = &kube_backend_services,
+							    .project = project_service,
+							    .release = release,
+							    .on_change = on_service,
+							    .on_synced = on_services_synced,
+						    });
+	backend->knows_files = !has_files(backend->settings.job);
+	if (backend->knows_files)
+		return;
+	backend->files =
+		kube_backend_mirror_new(backend, "," OBJECTS_LABEL_PART "=" OBJECTS_PART_FILES,
+					(struct kube_mirror_settings){
+						.resource = &config_maps,
+						.project = project_files,
+						.release = release,
+						.on_change = on_files,
+						.on_synced = on_files_synced,
+					});
+}
