@@ -9,6 +9,7 @@
 #include "kube/jitter.h"
 #include "kube/retry.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/utsname.h>
@@ -39,7 +40,7 @@ struct kube_call {
 	/* What is asked, with names of our own; its parameters stand in `url` alone. */
 	struct kube_request request;
 	char *namespace_name, *name, *subresource;
-	char *url, *look_url; /* look_url: of the object that a create makes; NULL: no such */
+	char *url, *look_url; /* look_url: of the object that is made or patched; NULL: none */
 	char *body; /* NULL: none */
 	http_bytes_fn on_bytes; /* NULL: no stream */
 	msec silence;
@@ -51,7 +52,7 @@ struct kube_call {
 	struct websocket *websocket; /* the same, of a WebSocket */
 	struct loop_watch *timer; /* until the next try */
 	unsigned refreshes_seen; /* how often the credential of the try had been renewed */
-	int n_tries;
+	int n_tries, n_failures;
 	bool asked_in_time; /* for a new credential, before the old one ended */
 	bool was_refreshed; /* after a 401 */
 	bool is_question; /* a create that keeps nothing */
@@ -157,7 +158,7 @@ void kube_api_set_permit(struct kube_api *api, kube_permit_fn fn, void *data)
 	api->permit_data = data;
 }
 
-/* The address of what a create makes, without the parameters of the create. */
+/* The address of what a create or a patch is about, without their parameters. */
 static char *look_url_of(const struct kube_call *call)
 {
 	struct kube_request look = call->request;
@@ -166,7 +167,9 @@ static char *look_url_of(const struct kube_call *call)
 	look.verb = KUBE_GET;
 	look.name = kube_request_name(&call->request);
 	look.parameters = NULL;
-	if (call->request.verb != KUBE_CREATE || call->request.subresource || !look.name)
+	bool is_looked_for = call->request.verb == KUBE_CREATE || call->request.verb == KUBE_PATCH;
+
+	if (!is_looked_for || call->request.subresource || !look.name)
 		return NULL;
 	kube_request_add_url(&url, &look, call->api->login->server,
 			     call->api->login->namespace_name);
@@ -492,6 +495,7 @@ static struct kube_retry decide(const struct kube_call *call, const struct kube_
 		.has_name = call->look_url,
 		.is_question = call->is_question,
 		.n_tries = call->n_tries,
+		.n_failures = call->n_failures,
 		.was_refreshed = call->was_refreshed,
 		.can_refresh = call->api->login->refresh,
 		.is_lost = is_lost,
@@ -506,6 +510,8 @@ static struct kube_retry decide(const struct kube_call *call, const struct kube_
 static bool goes_on(struct kube_call *call, const struct kube_status *status, bool is_lost)
 {
 	const struct kube_status done = {.code = 200, .retry_after = -1};
+
+	call->n_failures += !kube_asks_to_wait(status);
 	struct kube_retry retry = decide(call, status, is_lost);
 
 	if (retry.action == KUBE_GIVE_UP || call->has_begun)
@@ -528,23 +534,34 @@ static bool goes_on(struct kube_call *call, const struct kube_status *status, bo
 	return true;
 }
 
-/* The object that a create may have made is there: ours, or somebody else's of the same name. */
-static void settle_create(struct kube_call *call, struct json *found,
-			  const struct kube_status *status)
+static bool is_what_was_sent(const struct kube_call *call, const struct json *found)
 {
 	struct json *sent CLEANUP(json_cleanup) = NULL;
-	const struct kube_status exists = {
-		.code = 409, .reason = "AlreadyExists", .retry_after = -1};
+
+	if (json_read(call->body, strlen(call->body), &sent, NULL) < 0)
+		return false;
+	return call->request.verb == KUBE_CREATE ? kube_was_created(sent, found)
+						 : kube_was_patched(sent, found);
+}
+
+/* The object that was looked for is there: as we made it, or as somebody else did. */
+static void settle(struct kube_call *call, struct json *found, const struct kube_status *status)
+{
+	bool is_create = call->request.verb == KUBE_CREATE;
+	struct kube_status conflict = {.code = 409, .retry_after = -1};
 	struct err err = {0};
 
-	if (json_read(call->body, strlen(call->body), &sent, NULL) == 0 &&
-	    kube_was_created(sent, found)) {
+	if (is_what_was_sent(call, found)) {
 		finish(call, found, status, NULL);
 		return;
 	}
-	err_set(&err, ERR_EXISTS, "cannot create %s '%s' in namespace '%s': it exists already",
-		call->request.resource->plural, call->name, call->namespace_name);
-	finish(call, NULL, &exists, &err);
+	snprintf(conflict.reason, sizeof(conflict.reason), "%s",
+		 is_create ? "AlreadyExists" : "Conflict");
+	err_set(&err, is_create ? ERR_EXISTS : ERR_CONFLICT,
+		"cannot %s %s '%s' in namespace '%s': %s", kube_verb_word(call->request.verb),
+		call->request.resource->plural, call->name, call->namespace_name,
+		is_create ? "it exists already" : "somebody else changed it");
+	finish(call, NULL, &conflict, &err);
 }
 
 static void take_success(struct kube_call *call, const struct http_answer *answer)
@@ -558,7 +575,7 @@ static void take_success(struct kube_call *call, const struct http_answer *answe
 		err_prefix(&err, "cannot understand %s", call->api->login->server);
 		finish(call, NULL, &status, &err);
 	} else if (call->is_looking) {
-		settle_create(call, object, &status);
+		settle(call, object, &status);
 	} else {
 		finish(call, object, &status, NULL);
 	}
@@ -567,7 +584,7 @@ static void take_success(struct kube_call *call, const struct http_answer *answe
 /* What was looked for is not there: it was not created, so it is created now. */
 static bool creates_now(struct kube_call *call, const struct kube_status *status)
 {
-	if (!call->is_looking || status->code != 404)
+	if (!call->is_looking || call->request.verb != KUBE_CREATE || status->code != 404)
 		return false;
 	call->is_looking = false;
 	loop_timer_arm(call->timer, loop_now());

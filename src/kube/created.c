@@ -31,6 +31,31 @@ static bool has_owners(const struct json *sent, const struct json *found)
 	return true;
 }
 
+static bool is_so(const struct json *patch, const struct json *found)
+{
+	const char *key = NULL;
+	struct json *value;
+
+	if (!json_is(patch, JSON_OBJECT))
+		return json_equals(patch, found);
+	while (json_next(patch, &key, &value)) {
+		const struct json *its = json_get(found, key);
+
+		if (json_is(value, JSON_NULL) ? its != NULL : !is_so(value, its))
+			return false;
+	}
+	return true;
+}
+
+bool kube_was_patched(const struct json *patch, const struct json *found)
+{
+	struct json *wanted CLEANUP(json_cleanup) = json_new_copy(patch);
+
+	if (json_get_path(wanted, "metadata", "resourceVersion", NULL))
+		json_remove(json_get(wanted, "metadata"), "resourceVersion");
+	return is_so(wanted, found);
+}
+
 bool kube_was_created(const struct json *sent, const struct json *found)
 {
 	const struct json *mine = json_get(sent, "metadata");

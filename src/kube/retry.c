@@ -24,7 +24,7 @@ static msec asked_wait(msec retry_after, double jitter)
 	return msec_min(retry_after, LONGEST_WAIT) + (msec) ((double) SHORTEST_WAIT * jitter);
 }
 
-static bool asks_to_wait(const struct kube_status *status)
+bool kube_asks_to_wait(const struct kube_status *status)
 {
 	return status->code == 429 || (status->code >= 500 && status->retry_after >= 0);
 }
@@ -34,17 +34,20 @@ static bool is_server_fault(const struct kube_outcome *outcome)
 	return outcome->is_lost || outcome->status.code >= 500;
 }
 
-/* What an earlier try may have done all the same answers for it: its object is gone, or is there.
- */
+/* What an earlier try may have done all the same answers for it: its object is gone, is there, or
+ * is not what it was any more. */
 static bool tells_of_earlier_try(const struct kube_outcome *outcome)
 {
 	const struct kube_status *status = &outcome->status;
 
 	if (!outcome->was_lost || outcome->n_tries >= KUBE_TRIES)
 		return false;
-	return outcome->verb == KUBE_DELETE ? status->code == 404
-					    : outcome->verb == KUBE_CREATE && outcome->has_name &&
-						      text_equals(status->reason, "AlreadyExists");
+	if (outcome->verb == KUBE_DELETE)
+		return status->code == 404;
+	if (!outcome->has_name)
+		return false;
+	return outcome->verb == KUBE_CREATE ? text_equals(status->reason, "AlreadyExists")
+					    : outcome->verb == KUBE_PATCH && status->code == 409;
 }
 
 struct kube_retry kube_retry_decide(const struct kube_outcome *outcome, double jitter)
@@ -60,9 +63,10 @@ struct kube_retry kube_retry_decide(const struct kube_outcome *outcome, double j
 			       ? (struct kube_retry){KUBE_REFRESH, 0}
 			       : give_up;
 	if (tells_of_earlier_try(outcome))
-		return (struct kube_retry){is_create ? KUBE_LOOK_FIRST : KUBE_WAS_DONE, 0};
+		return (struct kube_retry){
+			outcome->verb == KUBE_DELETE ? KUBE_WAS_DONE : KUBE_LOOK_FIRST, 0};
 	/* 429 is said before anything is done; a create is safe. */
-	if (asks_to_wait(status) && (status->code == 429 || !is_create)) {
+	if (kube_asks_to_wait(status) && (status->code == 429 || !is_create)) {
 		if (outcome->n_tries >= KUBE_TRIES)
 			return give_up;
 		return (struct kube_retry){KUBE_TRY_AGAIN,
@@ -70,8 +74,8 @@ struct kube_retry kube_retry_decide(const struct kube_outcome *outcome, double j
 						   ? asked_wait(status->retry_after, jitter)
 						   : back_off(outcome->n_tries, jitter)};
 	}
-	if (!is_server_fault(outcome) || is_single || outcome->n_tries >= KUBE_BLIND_TRIES ||
-	    (is_create && !outcome->has_name))
+	if (!is_server_fault(outcome) || is_single || outcome->n_failures >= KUBE_BLIND_TRIES ||
+	    outcome->n_tries >= KUBE_TRIES || (is_create && !outcome->has_name))
 		return give_up;
 	return (struct kube_retry){is_create ? KUBE_LOOK_FIRST : KUBE_TRY_AGAIN,
 				   back_off(outcome->n_tries, jitter)};

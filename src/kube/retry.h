@@ -15,7 +15,7 @@
 enum kube_retry_action {
 	KUBE_GIVE_UP,
 	KUBE_TRY_AGAIN, /* after `wait` */
-	KUBE_LOOK_FIRST, /* after `wait`: it may have been created; read it by its name */
+	KUBE_LOOK_FIRST, /* after `wait`: it may have been done; read the object by its name */
 	KUBE_REFRESH, /* renew the credential, then try again at once */
 	KUBE_WAS_DONE, /* by an earlier try, whose answer was lost: it succeeded */
 };
@@ -31,11 +31,14 @@ struct kube_outcome {
 	bool has_name; /* the object could be read by its name */
 	bool is_question; /* a create that keeps nothing (kube_request_is_question) */
 	int n_tries; /* with the one that ended */
+	int n_failures; /* those of them that the server did not ask to wait after */
 	bool was_refreshed, can_refresh;
 	bool is_lost; /* no answer, but the request may have arrived */
 	bool was_lost; /* the same of an earlier try, which may have been done */
 	struct kube_status status; /* code 0: no answer */
 };
 
+/* Whether a server that answers so only asks to wait. */
+bool kube_asks_to_wait(const struct kube_status *status);
 /* `jitter` is a random number from 0 to 1. */
 struct kube_retry kube_retry_decide(const struct kube_outcome *outcome, double jitter);

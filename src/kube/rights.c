@@ -41,7 +41,7 @@ static struct json *review_new(const char *namespace_name, const struct kube_rig
 /* Who may not ask, or asks in vain, finds out by trying. */
 static bool is_trouble(const struct kube_status *status, const struct err *err)
 {
-	return err && (status->code == 401 || !status->code || err->code == ERR_UNREACHABLE);
+	return err && (status->code == 401 || !status->code);
 }
 
 static void on_reviewed(struct json *object, const struct kube_status *status,

@@ -28,6 +28,7 @@ def refuse(code, *headers, reason="", message="not now"):
     def fault(exchange):
         exchange.answer(code, status(code, reason, message), *headers)
         return True
+    fault.__name__ = f"refuse {code}"
     return fault
 
 
@@ -53,6 +54,7 @@ def fail_in_the_stream(code, reason=""):
         FakeKube.event(exchange, "ERROR", status(code, reason, "an error in the stream"))
         exchange.end()
         return True
+    fault.__name__ = f"fail_in_the_stream {code}"
     return fault
 
 
@@ -212,12 +214,15 @@ class FakeKube:
             self.remove(plural, name)
         exchange.answer(200, body)
 
+    def _items(self, exchange, plural):
+        return [body for (kind, _), body in sorted(self.objects.items())
+                if kind == plural and self._is_selected(exchange, body)]
+
     def _list(self, exchange, plural):
         limit = int(exchange.query.get("limit", 0))
         begin = int(exchange.query.get("continue") or 0)
         with self.lock:
-            items = [body for (kind, _), body in sorted(self.objects.items())
-                     if kind == plural and self._is_selected(exchange, body)]
+            items = self._items(exchange, plural)
             metadata = {"resourceVersion": str(self.version)}
         end = begin + limit if limit else len(items)
         if end < len(items):
@@ -243,8 +248,7 @@ class FakeKube:
         exchange.begin()
         if wants_list:
             with self.lock:
-                items = [body for (kind, _), body in sorted(self.objects.items())
-                         if kind == plural and self._is_selected(exchange, body)]
+                items = self._items(exchange, plural)
                 seen = self.version
             for body in items:
                 self.event(exchange, "ADDED", body)

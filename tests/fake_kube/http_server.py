@@ -101,17 +101,23 @@ class HttpServer:
         self.n_connections = 0
         self.lock = threading.Lock()
         self.connections = set()
-        self.listener = socket.create_server((host, 0))
-        self.port = self.listener.getsockname()[1]
+        self.host = host
+        self.port = 0
+        self._listen()
         self.origin = f"{'https' if tls else 'http'}://{host}:{self.port}"
         self.url = self.origin + "/"
-        threading.Thread(target=self._accept, daemon=True).start()
 
     def __enter__(self):
         return self
 
     def __exit__(self, *_):
         self.close()
+
+    def restart(self, tls=None):
+        """As a server that died and is back at the same address, perhaps with another certificate."""
+        self.close()
+        self.tls = tls or self.tls
+        self._listen()
 
     def close(self):
         with contextlib.suppress(OSError):
@@ -123,10 +129,15 @@ class HttpServer:
             with contextlib.suppress(OSError):
                 connection.shutdown(socket.SHUT_RDWR)
 
-    def _accept(self):
+    def _listen(self):
+        self.listener = socket.create_server((self.host, self.port))
+        self.port = self.listener.getsockname()[1]
+        threading.Thread(target=self._accept, args=(self.listener,), daemon=True).start()
+
+    def _accept(self, listener):
         while True:
             try:
-                connection, _ = self.listener.accept()
+                connection, _ = listener.accept()
             except OSError:
                 return
             threading.Thread(target=self._serve, args=(connection,), daemon=True).start()
@@ -167,7 +178,7 @@ class HttpServer:
                 self._see_off(connection)
                 return
             first = reader.readline().decode("latin-1").strip()
-            if not first:
+            if first.count(" ") != 2:
                 return
             headers = {}
             while line := reader.readline().decode("latin-1").strip():

@@ -13,11 +13,12 @@ sys.path.insert(0, str(ROOT / "tests" / "fake_kube"))
 
 from fake_kube import FakeKube, cut, cut_after_doing, refuse  # noqa: E402
 from http_server import HttpServer  # noqa: E402
+from living_kube import LivingKube  # noqa: E402
 
 pytestmark = pytest.mark.sanitize
 
 ASK = pathlib.Path(BINARY).parent / "tests" / "fake_kube" / "kube_ask"
-INVALID, NOT_FOUND, EXISTS, UNREACHABLE, REFUSED = -1, -2, -3, -6, -7
+INVALID, NOT_FOUND, EXISTS, CONFLICT, UNREACHABLE, REFUSED = -1, -2, -3, -4, -6, -7
 POD = {"metadata": {"name": "worker-0", "labels": {"muster/job": "digits"}}}
 
 
@@ -112,6 +113,44 @@ def test_what_a_lost_delete_has_deleted_was_deleted(kube):
     [deleted] = ask(kube.origin, "delete", "/v1/pods", "worker-0")
     assert deleted == {"code": 200, "reason": ""}
     assert [method for method, _, _ in kube.requests()] == ["DELETE", "DELETE"]
+
+
+def patch(kube, **data):
+    """At the version that the object has now."""
+    version = kube.objects["configmaps", "digits"]["metadata"]["resourceVersion"]
+    body = {"metadata": {"resourceVersion": version}, "data": data}
+    return ask(kube.origin, "--body", json.dumps(body), "patch", "/v1/configmaps", "digits")
+
+
+@pytest.fixture
+def living():
+    with LivingKube() as server:
+        server.put("configmaps", "digits", {"data": {"a": "1"}})
+        yield server
+
+
+def test_a_patch_whose_answer_was_lost_is_found_and_no_conflict(living):
+    living.faults.append(cut_after_doing)
+    [patched] = patch(living, a="2", b=None)
+    assert patched["object"]["data"] == {"a": "2"}
+    assert [method for method, _, _ in living.requests()] == ["PATCH", "PATCH", "GET"]
+
+
+def test_a_patch_that_was_lost_after_another_change_is_a_conflict(living):
+    def change_and_cut(exchange):
+        living.put("configmaps", "digits", {"data": {"a": "3"}})
+        return cut(exchange)
+
+    living.faults.append(change_and_cut)
+    [refused] = patch(living, a="2")
+    assert (refused["reason"], refused["errorCode"]) == ("Conflict", CONFLICT)
+    assert refused["error"] == "cannot patch configmaps 'digits' in namespace 'ada': somebody else changed it"
+
+
+def test_a_server_that_asks_to_wait_and_then_fails_is_asked_three_times_more(kube):
+    kube.faults += [refuse(429, "Retry-After: 0")] * 2 + [refuse(500)] * 2
+    [got] = ask(kube.origin, "list", "/v1/pods")
+    assert got["code"] == 200
 
 
 def test_a_question_whose_answer_was_lost_is_asked_again():

@@ -2,11 +2,15 @@
 
 #include "kube/retry.h"
 
+#include <stdio.h>
+
 /* What is decided of one try. */
 static struct kube_retry after(struct kube_outcome outcome)
 {
 	if (!outcome.n_tries)
 		outcome.n_tries = 1;
+	if (!outcome.n_failures)
+		outcome.n_failures = outcome.n_tries;
 	if (!outcome.status.retry_after)
 		outcome.status.retry_after = -1;
 	return kube_retry_decide(&outcome, 0);
@@ -89,7 +93,7 @@ static void what_is_gone_after_a_delete_whose_answer_was_lost_was_deleted(void *
 	assert_int_equal(after(outcome).action, KUBE_GIVE_UP);
 }
 
-static void what_is_there_after_a_create_that_was_lost_is_looked_at(void **state)
+static void what_is_there_after_a_call_that_was_lost_is_looked_at(void **state)
 {
 	struct kube_outcome outcome = {.verb = KUBE_CREATE,
 				       .has_name = true,
@@ -98,6 +102,9 @@ static void what_is_there_after_a_create_that_was_lost_is_looked_at(void **state
 				       .status = {.code = 409, .reason = "AlreadyExists"}};
 
 	(void) state;
+	assert_int_equal(after(outcome).action, KUBE_LOOK_FIRST);
+	outcome.verb = KUBE_PATCH;
+	snprintf(outcome.status.reason, sizeof(outcome.status.reason), "Conflict");
 	assert_int_equal(after(outcome).action, KUBE_LOOK_FIRST);
 	outcome.n_tries = KUBE_TRIES;
 	assert_int_equal(after(outcome).action, KUBE_GIVE_UP);
@@ -132,6 +139,8 @@ static void a_server_that_only_fails_is_asked_three_times(void **state)
 	assert_int_equal(after(outcome).action, KUBE_TRY_AGAIN);
 	outcome.n_tries = 3;
 	assert_int_equal(after(outcome).action, KUBE_GIVE_UP);
+	outcome.n_failures = 1; /* it asked to wait before */
+	assert_int_equal(after(outcome).action, KUBE_TRY_AGAIN);
 }
 
 static void what_may_not_be_done_twice_is_not(void **state)
@@ -166,7 +175,7 @@ int main(void)
 		cmocka_unit_test(a_create_that_may_have_arrived_is_looked_for),
 		cmocka_unit_test(a_question_may_be_asked_again),
 		cmocka_unit_test(what_is_gone_after_a_delete_whose_answer_was_lost_was_deleted),
-		cmocka_unit_test(what_is_there_after_a_create_that_was_lost_is_looked_at),
+		cmocka_unit_test(what_is_there_after_a_call_that_was_lost_is_looked_at),
 		cmocka_unit_test(what_the_server_judged_is_not_asked_again),
 		cmocka_unit_test(what_was_never_sent_is_its_callers_to_try_again),
 		cmocka_unit_test(a_server_that_only_fails_is_asked_three_times),
