@@ -2,6 +2,7 @@
 #include "compat/call.h"
 
 #include "base/mem.h"
+#include "base/shell_word.h"
 #include "cli/command.h"
 #include "cli/options.h"
 #include "cli/output.h"
@@ -39,31 +40,12 @@ void call_add_flag(struct call *call, const char *option, const struct options *
 		call_add(call, option);
 }
 
-/* So that a shell reads it as one word again. */
-static void add_quoted(struct text *text, const char *word)
-{
-	static const char plain[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
-				    "0123456789%+,-./:=@_";
-
-	if (*word && !word[strspn(word, plain)]) {
-		text_add(text, word);
-		return;
-	}
-	text_add_char(text, '\'');
-	for (; *word; word++)
-		if (*word == '\'')
-			text_add(text, "'\\''");
-		else
-			text_add_char(text, *word);
-	text_add_char(text, '\'');
-}
-
 void call_describe(const struct call *call, struct text *text)
 {
 	text_add(text, "muster");
 	for (size_t i = 0; i < call->count; i++) {
 		text_add_char(text, ' ');
-		add_quoted(text, call->words[i]);
+		shell_word_add(text, call->words[i]);
 	}
 }
 

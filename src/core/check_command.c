@@ -1,5 +1,6 @@
 #include "core/check_command.h"
 
+#include "base/shell_word.h"
 #include "core/check_task.h"
 
 #include <assert.h>
@@ -162,8 +163,7 @@ static void add_model(struct words *words, const struct check *check,
 	add_number(words, "--timeout", msec_to_whole_seconds(request->timeout / 2));
 }
 
-char **check_command(const struct check *check, enum check_job job,
-		     const struct check_programs *programs, struct arena *arena)
+static struct words words_new(const struct check *check, struct arena *arena)
 {
 	struct words words = {.most = WORDS_MOST, .arena = arena};
 
@@ -171,6 +171,13 @@ char **check_command(const struct check *check, enum check_job job,
 		for (const char *const *word = check->request.place; *word; word++)
 			words.most++;
 	words.list = arena_take_array(arena, words.most, sizeof(*words.list));
+	return words;
+}
+
+char **check_command(const struct check *check, enum check_job job,
+		     const struct check_programs *programs, struct arena *arena)
+{
+	struct words words = words_new(check, arena);
 
 	begin_run(&words, check, job, programs);
 	switch (job) {
@@ -190,4 +197,94 @@ char **check_command(const struct check *check, enum check_job job,
 		break;
 	}
 	return words.list;
+}
+
+/* Jobs in the background. */
+
+static bool says_which_cluster(const char *option)
+{
+	static const char *const names[] = {"--context", "--kubeconfig", "--namespace",
+					    "--request-timeout"};
+
+	for (size_t i = 0; i < ARRAY_LEN(names); i++)
+		if (text_equals(option, names[i]))
+			return true;
+	return false;
+}
+
+/* Where a job is that is there already. Options of the place are pairs. */
+static void add_cluster_of(struct words *words, const struct check_request *request)
+{
+	if (!request->is_on_kubernetes)
+		return;
+	for (const char *const *word = request->place; *word; word += 2)
+		if (says_which_cluster(word[0]))
+			add_option(words, word[0], word[1]);
+}
+
+static struct words command_on_job(const struct check *check, const char *program, const char *name,
+				   struct arena *arena)
+{
+	struct words words = words_new(check, arena);
+
+	add(&words, program);
+	add(&words, name);
+	add_option(&words, "--state-dir", check->request.state_dir);
+	add_cluster_of(&words, &check->request);
+	return words;
+}
+
+char **check_command_follow(const struct check *check, enum check_job job,
+			    const struct check_programs *programs, struct arena *arena)
+{
+	struct words words = command_on_job(check, programs->muster, "logs", arena);
+
+	add(&words, "--follow");
+	add(&words, "--prefix");
+	add_option(&words, "--color", "never");
+	add(&words, check->jobs[job].name);
+	return words.list;
+}
+
+char **check_command_stop(const struct check *check, enum check_job job,
+			  const struct check_programs *programs, struct arena *arena)
+{
+	struct words words = command_on_job(check, programs->muster, "stop", arena);
+
+	add_option(&words, "--grace", GRACE);
+	add(&words, check->jobs[job].name);
+	return words.list;
+}
+
+/* As people type it. */
+
+static void describe(const struct words *words, struct text *text)
+{
+	for (size_t i = 0; i < words->count; i++) {
+		if (i > 0)
+			text_add_char(text, ' ');
+		shell_word_add(text, words->list[i]);
+	}
+}
+
+void check_command_describe_stop(const struct check *check, struct text *text)
+{
+	struct arena *arena CLEANUP(arena_cleanup) = arena_new();
+	struct words words = command_on_job(check, "muster", "stop", arena);
+
+	add(&words, check->request.name);
+	describe(&words, text);
+}
+
+void check_command_describe_try(const struct check *check, struct text *text)
+{
+	struct arena *arena CLEANUP(arena_cleanup) = arena_new();
+	struct words words = words_new(check, arena);
+
+	add(&words, "muster");
+	add(&words, "check");
+	add(&words, "remote");
+	add_place(&words, &check->request);
+	add_option(&words, "--servers", check->tasks[0].target);
+	describe(&words, text);
 }

@@ -1,5 +1,6 @@
 #include "core/check_text.h"
 
+#include "core/check_command.h"
 #include "core/check_describe.h"
 #include "core/check_fault.h"
 
@@ -139,9 +140,11 @@ static void add_setup(const struct check *check, struct text *text)
 	for (size_t i = 0; i < check->n_tasks; i++)
 		text_addf(text, "  %-10s%s\n", check->tasks[i].name, check->tasks[i].target);
 	add_row(text, "try");
-	text_addf(text, "muster check remote --servers %s\n", check->tasks[0].target);
+	check_command_describe_try(check, text);
+	text_add_char(text, '\n');
 	add_row(text, "end");
-	text_addf(text, "muster stop %s\n", check->request.name);
+	check_command_describe_stop(check, text);
+	text_add_char(text, '\n');
 }
 
 static void add_verdict(const struct check *check, const struct check_style *style,

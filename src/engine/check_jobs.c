@@ -30,6 +30,7 @@ struct job_child {
 	enum check_job job;
 	struct check_child *child; /* NULL: none runs */
 	bool follows; /* it tells of a job that runs in the background */
+	bool stops; /* it ends one */
 	bool was_asked; /* to end */
 };
 
@@ -113,26 +114,14 @@ static void start_job(struct job_child *child)
 static void follow(struct job_child *child)
 {
 	struct check_jobs *jobs = child->jobs;
-	const char *state_dir = jobs->settings.state_folder;
-	char *words[] = {
-		(char *) jobs->programs.muster,
-		"logs",
-		"--state-dir",
-		(char *) state_dir,
-		"--follow",
-		"--prefix",
-		"--color",
-		"never",
-		(char *) jobs->check->jobs[child->job].name,
-		NULL,
-	};
 
 	child->follows = true;
-	start(child, words);
+	start(child, check_command_follow(jobs->check, child->job, &jobs->programs, jobs->arena));
 }
 
 /* Ending. */
 
+/* Here the job's supervisor is told, and the log ends with the job. */
 static void end_in_background(struct check_jobs *jobs, enum check_job job)
 {
 	struct err err;
@@ -140,6 +129,16 @@ static void end_in_background(struct check_jobs *jobs, enum check_job job)
 					       stop_reason_words[STOP_REQUESTED], -1, &err);
 
 	(void) rc; /* one that is gone already needs no stopping */
+}
+
+/* On a cluster it is a call of its own, which ends when the Pods are gone. */
+static void stop_on_cluster(struct job_child *child)
+{
+	struct check_jobs *jobs = child->jobs;
+
+	child->follows = false;
+	child->stops = true;
+	start(child, check_command_stop(jobs->check, child->job, &jobs->programs, jobs->arena));
 }
 
 static bool is_in_background(const struct job_child *child)
@@ -154,7 +153,7 @@ static void ask_to_end(struct job_child *child)
 	if (child->was_asked || (is_in_background(child) && !child->follows))
 		return;
 	child->was_asked = true;
-	if (child->follows)
+	if (child->follows && !is_on_cluster(child->jobs))
 		end_in_background(child->jobs, child->job);
 	else
 		check_child_ask_to_end(child->child, loop_now());
@@ -198,11 +197,15 @@ static void on_exit_of(struct job_child *child, const struct child_exit *ended)
 	int exit_code = ended->signal ? EXIT_BY_SIGNAL + ended->signal : ended->exit_code;
 
 	check_child_finish(TAKE(child->child));
-	if (is_in_background(child) && !child->follows && exit_code == 0) {
+	if (is_in_background(child) && !child->follows && !child->stops && exit_code == 0) {
 		follow(child);
 		return;
 	}
 	/* Servers that nobody follows any more must not stay without anybody knowing. */
+	if (child->follows && is_on_cluster(child->jobs)) {
+		stop_on_cluster(child);
+		return;
+	}
 	if (child->follows && !child->was_asked)
 		end_in_background(child->jobs, child->job);
 	end_job(child, exit_code);

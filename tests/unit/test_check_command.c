@@ -8,15 +8,21 @@
 #define MODELS "/state/programs/check-1.pyz"
 #define RUN PROGRAM " run --color never --grace 3s --name "
 
+static void assert_words(char **words, const char *expected)
+{
+	struct text text CLEANUP(text_done) = {0};
+
+	for (; *words; words++)
+		text_addf(&text, "%s%s", text.len ? " " : "", *words);
+	assert_string_equal(text_of(&text), expected);
+}
+
 static void assert_command(const struct check *check, enum check_job job, const char *expected)
 {
 	const struct check_programs programs = {.muster = PROGRAM, .model = MODELS};
 	struct arena *arena CLEANUP(arena_cleanup) = arena_new();
-	struct text text CLEANUP(text_done) = {0};
 
-	for (char **word = check_command(check, job, &programs, arena); *word; word++)
-		text_addf(&text, "%s%s", text.len ? " " : "", *word);
-	assert_string_equal(text_of(&text), expected);
+	assert_words(check_command(check, job, &programs, arena), expected);
 }
 
 static void tell_serving(struct check *check, const char *task, int port)
@@ -167,6 +173,38 @@ static void on_a_cluster_all_of_them_are_pods_of_the_same_place(void **state)
 	check_done(&check);
 }
 
+static void servers_that_stay_are_followed_and_stopped_where_they_are(void **state)
+{
+	(void) state;
+	static const char *const place[] = {"--image", "a:1", "--context", "lab", NULL};
+	const struct check_programs programs = {.muster = PROGRAM};
+	struct arena *arena CLEANUP(arena_cleanup) = arena_new();
+	struct check_request request = request_of(CHECK_MNIST);
+	struct text text CLEANUP(text_done) = {0};
+	struct check check;
+
+	request.is_setup_only = true;
+	check_init(&check, &request, 0);
+	assert_words(check_command_follow(&check, CHECK_SERVERS_JOB, &programs, arena),
+		     PROGRAM " logs --follow --prefix --color never check-x");
+	assert_words(check_command_stop(&check, CHECK_SERVERS_JOB, &programs, arena),
+		     PROGRAM " stop --grace 3s check-x");
+	check_done(&check);
+	request.is_on_kubernetes = true;
+	request.place = place;
+	check_init(&check, &request, 0);
+	tell_serving(&check, "worker-0", 1);
+	assert_words(check_command_stop(&check, CHECK_SERVERS_JOB, &programs, arena),
+		     PROGRAM " stop --context lab --grace 3s check-x");
+	check_command_describe_try(&check, &text);
+	assert_string_equal(text_of(&text), "muster check remote --on kubernetes --image a:1 "
+					    "--context lab --servers grpc://h:1");
+	text_clear(&text);
+	check_command_describe_stop(&check, &text);
+	assert_string_equal(text_of(&text), "muster stop --context lab check-x");
+	check_done(&check);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -176,6 +214,7 @@ int main(void)
 		cmocka_unit_test(what_was_asked_for_goes_to_the_model),
 		cmocka_unit_test(models_with_servers_of_their_own_are_the_cluster),
 		cmocka_unit_test(on_a_cluster_all_of_them_are_pods_of_the_same_place),
+		cmocka_unit_test(servers_that_stay_are_followed_and_stopped_where_they_are),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
