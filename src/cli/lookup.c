@@ -42,10 +42,9 @@ int lookup_state_folder(const struct options *options, char **ret_folder, struct
 int lookup_open(const struct options *options, struct client **ret_client, struct err *err)
 {
 	char *folder CLEANUP(mem_free_text) = NULL;
+	int rc = lookup_state_folder(options, &folder, err);
 
-	if (lookup_state_folder(options, &folder, err))
-		return err->code;
-	return client_local_new(folder, ret_client, err);
+	return rc < 0 ? rc : client_local_new(folder, ret_client, err);
 }
 
 void lookup_close(struct client **client)
@@ -89,10 +88,11 @@ bool lookup_means_cluster(const struct options *options)
 
 int lookup_here(struct lookup *lookup, struct client **ret_client, struct err *err)
 {
-	if (!lookup->here && lookup_open(lookup->options, &lookup->here, err))
-		return err->code;
-	*ret_client = lookup->here;
-	return 0;
+	int rc = lookup->here ? 0 : lookup_open(lookup->options, &lookup->here, err);
+
+	if (rc == 0)
+		*ret_client = lookup->here;
+	return rc;
 }
 
 static int read_config(struct lookup *lookup, struct err *err)
@@ -118,22 +118,24 @@ static int open_namespace(const struct lookup *lookup, const char *namespace_nam
 
 	if (!edition_open_cluster)
 		return go_on_as_other_program(lookup, err);
-	if (lookup_state_folder(lookup->options, &folder, err) ||
-	    edition_open_cluster(lookup->options, namespace_name, folder, ret_client, err))
-		return err->code;
-	if (lookup->n_clients == 0)
+	int rc = lookup_state_folder(lookup->options, &folder, err);
+
+	if (rc == 0)
+		rc = edition_open_cluster(lookup->options, namespace_name, folder, ret_client, err);
+	if (rc == 0 && lookup->n_clients == 0)
 		cluster_warn(lookup->config);
-	return 0;
+	return rc;
 }
 
 /* The client of this namespace, or of the one that is meant. */
 static int take_namespace(struct lookup *lookup, const char *namespace_name,
 			  const struct namespace_client **ret_client, struct err *err)
 {
-	struct client *client;
+	struct client *client = NULL;
+	int rc = read_config(lookup, err);
 
-	if (read_config(lookup, err))
-		return err->code;
+	if (rc < 0)
+		return rc;
 	if (!namespace_name)
 		namespace_name = lookup->config->namespace_name;
 	char *where CLEANUP(mem_free_text) = mem_format("kubernetes/%s", namespace_name);
@@ -143,8 +145,9 @@ static int take_namespace(struct lookup *lookup, const char *namespace_name,
 			*ret_client = &lookup->clients[i];
 			return 0;
 		}
-	if (open_namespace(lookup, namespace_name, &client, err))
-		return err->code;
+	rc = open_namespace(lookup, namespace_name, &client, err);
+	if (rc < 0)
+		return rc;
 	mem_grow(&lookup->clients, &lookup->capacity, lookup->n_clients, sizeof(*lookup->clients));
 	lookup->clients[lookup->n_clients] =
 		(struct namespace_client){.where = TAKE(where), .client = client};
@@ -155,7 +158,7 @@ static int take_namespace(struct lookup *lookup, const char *namespace_name,
 int lookup_on_cluster(struct lookup *lookup, const char *namespace_name, struct client **ret_client,
 		      struct err *err)
 {
-	const struct namespace_client *found;
+	const struct namespace_client *found = NULL;
 	int rc = take_namespace(lookup, namespace_name, &found, err);
 
 	if (rc == 0)
@@ -219,16 +222,22 @@ static int say_not_on_cluster(struct lookup *lookup, const struct found_job *sou
 
 /* Finding. */
 
+/* The job is not there; not something else, on the way to where it would be. */
+static bool is_missing(int rc, const struct found_job *sought)
+{
+	return rc == ERR_NOT_FOUND && sought->client;
+}
+
 /* Whether a job of this name is remembered; nothing is settled yet, since a removal must not need
  * room on the disk. */
 static int find_here(struct lookup *lookup, const char *name, struct found_job *ret_found,
 		     struct err *err)
 {
 	char *folder CLEANUP(mem_free_text) = NULL;
-	struct client *client;
+	struct client *client = NULL;
 	int rc = lookup_here(lookup, &client, err);
 
-	if (rc < 0)
+	if (rc != 0)
 		return rc;
 	*ret_found = (struct found_job){.client = client, .name = name, .where = "local"};
 	return client->functions->log_folder(client, name, &folder, err);
@@ -238,7 +247,7 @@ static int find_on_cluster(struct lookup *lookup, const char *namespace_name, co
 			   struct found_job *ret_found, struct err *err)
 {
 	struct json *job CLEANUP(json_cleanup) = NULL;
-	const struct namespace_client *found;
+	const struct namespace_client *found = NULL;
 	int rc = take_namespace(lookup, namespace_name, &found, err);
 
 	if (rc < 0)
@@ -253,8 +262,9 @@ static int find_named_on_cluster(struct lookup *lookup, const char *namespace_na
 {
 	int rc = find_on_cluster(lookup, namespace_name, name, ret_found, err);
 
-	return rc == ERR_NOT_FOUND ? say_not_on_cluster(lookup, ret_found, namespace_name, "", err)
-				   : rc;
+	return is_missing(rc, ret_found)
+		       ? say_not_on_cluster(lookup, ret_found, namespace_name, "", err)
+		       : rc;
 }
 
 static int find_named_here(struct lookup *lookup, const char *name, struct found_job *ret_found,
@@ -262,8 +272,9 @@ static int find_named_here(struct lookup *lookup, const char *name, struct found
 {
 	int rc = find_here(lookup, name, ret_found, err);
 
-	return rc == ERR_NOT_FOUND ? say_not_found(ret_found->client, name, "", "muster ps -a", err)
-				   : rc;
+	return is_missing(rc, ret_found)
+		       ? say_not_found(ret_found->client, name, "", "muster ps -a", err)
+		       : rc;
 }
 
 /* A kubeconfig of no use must not hide that the job is not here. */
@@ -283,14 +294,14 @@ static int find_anywhere(struct lookup *lookup, const char *name, struct found_j
 	struct found_job found = {0};
 	int rc = find_here(lookup, name, ret_found, err);
 
-	if (rc != ERR_NOT_FOUND)
+	if (!is_missing(rc, ret_found))
 		return rc;
 	rc = read_config(lookup, err);
 	if (rc == ERR_UNREACHABLE) /* there is none */
 		return find_named_here(lookup, name, ret_found, err);
 	if (rc == 0)
 		rc = find_on_cluster(lookup, NULL, name, &found, err);
-	if (rc == ERR_NOT_FOUND)
+	if (is_missing(rc, &found))
 		return say_not_on_cluster(lookup, &found, NULL, ", neither here nor", err);
 	if (rc < 0)
 		return say_not_asked(lookup, name, err);

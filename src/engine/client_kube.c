@@ -189,9 +189,9 @@ static int kube_bring_logs(struct client *base, const char *name,
 			   struct err *err)
 {
 	struct client_kube *client = of(base);
-	struct kube_api *api;
+	struct kube_api *api = NULL;
 	struct job_view *view;
-	struct job *job;
+	struct job *job = NULL;
 	int rc = look(client, name, &view, err);
 
 	if (rc == 0)

@@ -268,3 +268,10 @@ def test_delete_returns_when_the_pods_are_gone(muster, job):
     job.faults.append(collect)
     muster("delete", "digits", code=0)
     assert not [name for kind, name in job.objects if kind in ("configmaps", "pods")]
+
+
+def test_a_state_folder_that_cannot_be_made_is_no_missing_job(muster, cluster):
+    (muster.folder / "file").write_text("")
+    state = muster.folder / "file" / "state"
+    for name in ("digits", "local/digits"):
+        assert str(state) in said(muster("status", "--state-dir", state, name, code=1))

@@ -16,7 +16,7 @@ static struct json *read_pod(const char *name)
 {
 	char *path CLEANUP(mem_free_text) = mem_format(GOLDEN_FOLDER "/pods/%s.json", name);
 	char *bytes CLEANUP(mem_free_text) = NULL;
-	struct json *pod;
+	struct json *pod = NULL;
 	struct err err = {0};
 	size_t len;
 
