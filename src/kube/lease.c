@@ -55,9 +55,8 @@ int kube_lease_read(const struct json *object, struct kube_lease *ret_lease, str
 		json_as_integer(json_get(spec, "leaseDurationSeconds"), 0) * MSEC_PER_SECOND;
 	record->fate = lease_holder_fate(record->holder);
 	lease.n_transitions = json_as_integer(json_get(spec, "leaseTransitions"), 0);
-	lease.renewed_at = written_at(metadata);
-	if (lease.renewed_at == MSEC_UNSET)
-		lease.renewed_at = read_time(json_get(spec, "renewTime"));
+	lease.renewed_at = read_time(json_get(spec, "renewTime"));
+	lease.written_at = written_at(metadata);
 	copy_uid(lease.uid, metadata);
 	copy_uid(lease.owner_uid, json_at(json_get(metadata, "ownerReferences"), 0));
 	*ret_lease = lease;
@@ -148,7 +147,9 @@ bool kube_lease_is_watched(const struct json *object, msec now)
 	if (!object || kube_lease_read(object, &lease, NULL) < 0 || !lease.record.holder[0] ||
 	    lease.record.fate == LEASE_FATE_GONE)
 		return false;
-	return now < lease.renewed_at + lease.record.duration + SLACK;
+	msec last = lease.written_at != MSEC_UNSET ? lease.written_at : lease.renewed_at;
+
+	return now < last + lease.record.duration + SLACK;
 }
 
 char *kube_lease_watcher(const struct json *object)

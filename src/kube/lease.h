@@ -22,8 +22,8 @@ struct kube_lease {
 	struct lease_record record; /* its fate is that of a process of this machine */
 	char uid[KUBE_UID_SIZE];
 	char owner_uid[KUBE_UID_SIZE]; /* of the job's ConfigMap; "": it has no owner */
-	msec renewed_at; /* by the server's clock, in whole seconds, where the server says;
-			    else by the holder's; MSEC_UNSET */
+	msec renewed_at; /* by the holder's clock; MSEC_UNSET */
+	msec written_at; /* by the server's, in whole seconds; MSEC_UNSET where it does not say */
 	int64_t n_transitions;
 };
 

@@ -77,7 +77,9 @@ enum lease_fate lease_holder_fate(const char *text)
 	if (!read_fields(fields, &holder) || process_identify(getpid(), &own, NULL) < 0 ||
 	    !text_equals(holder.boot_id, own.boot_id) || holder.pid_space != own.pid_space)
 		return LEASE_FATE_UNKNOWN;
-	return process_is_alive(&holder) ? LEASE_FATE_ALIVE : LEASE_FATE_GONE;
+	if (!process_is_alive(&holder))
+		return LEASE_FATE_GONE;
+	return process_is_stopped(holder.pid) ? LEASE_FATE_UNKNOWN : LEASE_FATE_ALIVE;
 }
 
 char *lease_holder_describe(const char *text)

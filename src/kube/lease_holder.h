@@ -16,7 +16,7 @@
 /* Of the calling process; another one with each call. Caller frees. */
 int lease_holder_new(char **ret_text, struct err *err) MUST_USE;
 /* Its process was one of this machine, as this process sees it, and is no more; or is. What cannot
- * be judged from here (another machine, another container) is unknown. */
+ * be judged from here (another machine, another container), or stands still, is unknown. */
 enum lease_fate lease_holder_fate(const char *text);
 /* "muster on laptop (process 4711)"; of what is none of ours the text itself, without characters
  * that a terminal would obey. Caller frees. */

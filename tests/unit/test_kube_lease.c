@@ -55,7 +55,8 @@ static void a_new_lease_belongs_to_the_job_and_says_when_it_was_taken(void **sta
 	assert_int_equal(lease.record.version, 42);
 	assert_int_equal(lease.record.duration, LEASE_DURATION);
 	assert_int_equal(lease.record.fate, LEASE_FATE_UNKNOWN);
-	assert_int_equal(lease.renewed_at, NOW - 678);
+	assert_int_equal(lease.renewed_at, NOW);
+	assert_int_equal(lease.written_at, NOW - 678);
 }
 
 static void a_renewal_names_the_version_and_leaves_the_time_of_taking(void **state)

@@ -1,0 +1,350 @@
+/* One call at a time, and one timer: core/lease.h says which and until when. */
+#include "kube/lease_keeper.h"
+
+#include "base/mem.h"
+#include "base/text.h"
+#include "kube/lease.h"
+#include "kube/lease_holder.h"
+#include "kube/objects.h"
+
+#include <stdlib.h>
+
+struct lease_keeper {
+	struct lease_keeper_settings settings;
+	char *holder; /* us */
+	char *name; /* of the Lease */
+	struct lease lease;
+	struct kube_lease seen; /* the object as it was read last */
+	enum lease_standing told;
+	struct kube_call *call;
+	struct loop_watch *timer;
+	bool is_missing;
+	bool is_ending; /* nothing but the last call is made */
+	bool is_done;
+};
+
+static void step(void *data);
+
+/* The record as the rules know it. */
+
+/* Whoever is on this machine shares our wall clock: one that stands still is not alive. */
+static void judge_fate(struct kube_lease *seen)
+{
+	struct lease_record *record = &seen->record;
+
+	if (record->fate == LEASE_FATE_ALIVE && loop_now() - seen->renewed_at > LEASE_DEADLINE)
+		record->fate = LEASE_FATE_UNKNOWN;
+}
+
+static int take_object(struct lease_keeper *keeper, const struct json *object, struct err *err)
+{
+	int rc = kube_lease_read(object, &keeper->seen, err);
+
+	if (rc == 0)
+		judge_fate(&keeper->seen);
+	return rc;
+}
+
+static void fail(struct lease_keeper *keeper, const struct err *err)
+{
+	lease_failed(&keeper->lease, loop_monotonic_now());
+	if (keeper->settings.on_trouble)
+		keeper->settings.on_trouble(err, keeper->settings.data);
+}
+
+static void see_missing(struct lease_keeper *keeper)
+{
+	static const struct lease_record missing = {.is_there = false};
+
+	lease_saw(&keeper->lease, &missing, loop_monotonic_now());
+}
+
+/* Calls. */
+
+static struct kube_request request_of(const struct lease_keeper *keeper, enum kube_verb verb)
+{
+	return (struct kube_request){
+		.verb = verb,
+		.resource = &kube_leases,
+		.namespace_name = keeper->settings.job->name_space,
+		.name = verb == KUBE_CREATE ? NULL : keeper->name,
+	};
+}
+
+static void call(struct lease_keeper *keeper, const struct kube_request *request, kube_done_fn done)
+{
+	keeper->call = kube_call_new(keeper->settings.api, request, done, keeper);
+}
+
+static void on_written(struct json *object, const struct kube_status *status, const struct err *err,
+		       void *data)
+{
+	struct lease_keeper *keeper = data;
+	struct err wrong = {0};
+
+	(void) status;
+	keeper->call = NULL;
+	if (err && (err->code == ERR_CONFLICT || err->code == ERR_EXISTS))
+		lease_conflicted(&keeper->lease, loop_monotonic_now());
+	else if (err && err->code == ERR_NOT_FOUND)
+		see_missing(keeper);
+	else if (err)
+		fail(keeper, err);
+	else if (take_object(keeper, object, &wrong) < 0)
+		fail(keeper, &wrong);
+	else
+		lease_wrote(&keeper->lease, &keeper->seen.record, loop_monotonic_now());
+	step(keeper);
+}
+
+static void create(struct lease_keeper *keeper)
+{
+	struct json *body CLEANUP(json_cleanup) =
+		kube_lease_new(keeper->settings.job, keeper->holder, loop_now());
+	struct kube_request request = request_of(keeper, KUBE_CREATE);
+
+	request.body = body;
+	call(keeper, &request, on_written);
+}
+
+static void hold(struct lease_keeper *keeper)
+{
+	struct json *body CLEANUP(json_cleanup) =
+		kube_lease_hold(&keeper->seen, keeper->holder, loop_now());
+	struct kube_request request = request_of(keeper, KUBE_PATCH);
+
+	request.body = body;
+	call(keeper, &request, on_written);
+}
+
+static void remove_object(struct lease_keeper *keeper, const char *uid, kube_done_fn done)
+{
+	struct json *body CLEANUP(json_cleanup) = json_new_object();
+	struct kube_request request = request_of(keeper, KUBE_DELETE);
+
+	json_set_string(json_object_at(body, "preconditions"), "uid", uid);
+	request.body = body;
+	call(keeper, &request, done);
+}
+
+/* Whatever became of the Lease of an earlier job: the next look shows it. */
+static void on_cleared(struct json *object, const struct kube_status *status, const struct err *err,
+		       void *data)
+{
+	struct lease_keeper *keeper = data;
+
+	(void) object, (void) status;
+	keeper->call = NULL;
+	if (err && err->code != ERR_NOT_FOUND && err->code != ERR_CONFLICT)
+		fail(keeper, err);
+	else
+		see_missing(keeper);
+	step(keeper);
+}
+
+static void on_looked(struct json *object, const struct kube_status *status, const struct err *err,
+		      void *data)
+{
+	struct lease_keeper *keeper = data;
+	const struct kube_lease *seen = &keeper->seen;
+	struct err wrong = {0};
+
+	(void) status;
+	keeper->call = NULL;
+	if (err && err->code == ERR_NOT_FOUND) {
+		see_missing(keeper);
+	} else if (err) {
+		fail(keeper, err);
+	} else if (take_object(keeper, object, &wrong) < 0) {
+		fail(keeper, &wrong);
+	} else if (!text_equals(seen->owner_uid, keeper->settings.job->uid)) {
+		remove_object(keeper, seen->uid, on_cleared);
+		return; /* of an earlier job of this name: it is about to go by itself */
+	} else {
+		lease_saw(&keeper->lease, &seen->record, loop_monotonic_now());
+	}
+	step(keeper);
+}
+
+static void look(struct lease_keeper *keeper)
+{
+	const struct kube_request request = request_of(keeper, KUBE_GET);
+
+	call(keeper, &request, on_looked);
+}
+
+static void tell_missing(struct lease_keeper *keeper)
+{
+	if (keeper->is_missing)
+		return;
+	keeper->is_missing = true;
+	keeper->settings.on_change(keeper->settings.data);
+}
+
+static void begin_call(struct lease_keeper *keeper)
+{
+	enum lease_call next = lease_next_call(&keeper->lease, loop_monotonic_now());
+
+	if (next == LEASE_CREATE && keeper->settings.must_exist)
+		tell_missing(keeper);
+	if (next == LEASE_NO_CALL || keeper->is_missing)
+		return;
+	lease_called(&keeper->lease, loop_monotonic_now());
+	switch (next) {
+	case LEASE_LOOK:
+		look(keeper);
+		break;
+	case LEASE_CREATE:
+		create(keeper);
+		break;
+	case LEASE_WRITE:
+		hold(keeper);
+		break;
+	case LEASE_NO_CALL:
+		break;
+	}
+}
+
+/* Steps. */
+
+static void give_up_overdue(struct lease_keeper *keeper)
+{
+	struct err err = {0};
+
+	if (!lease_is_call_overdue(&keeper->lease, loop_monotonic_now()))
+		return;
+	kube_call_cancel(TAKE(keeper->call));
+	err_set(&err, ERR_UNREACHABLE, "the cluster does not answer");
+	fail(keeper, &err);
+}
+
+static void tell_change(struct lease_keeper *keeper)
+{
+	enum lease_standing standing = lease_keeper_standing(keeper);
+
+	if (standing == keeper->told)
+		return;
+	keeper->told = standing;
+	keeper->settings.on_change(keeper->settings.data);
+}
+
+static void end(struct lease_keeper *keeper)
+{
+	keeper->is_done = true;
+	loop_timer_arm(keeper->timer, MSEC_NEVER);
+	keeper->settings.on_change(keeper->settings.data);
+}
+
+static void step(void *data)
+{
+	struct lease_keeper *keeper = data;
+
+	if (keeper->is_ending) { /* the last call has had its time */
+		kube_call_cancel(TAKE(keeper->call));
+		end(keeper);
+		return;
+	}
+	give_up_overdue(keeper);
+	begin_call(keeper);
+	msec now = loop_monotonic_now();
+
+	loop_timer_arm(keeper->timer, loop_now() + lease_wake_at(&keeper->lease, now) - now);
+	tell_change(keeper);
+}
+
+/* The end. */
+
+static void on_ended(struct json *object, const struct kube_status *status, const struct err *err,
+		     void *data)
+{
+	struct lease_keeper *keeper = data;
+
+	(void) object, (void) status, (void) err;
+	keeper->call = NULL;
+	end(keeper);
+}
+
+/* What was under way is given up; what it may have done changes nothing: the last call names the
+ * holder, or the object. */
+static void begin_ending(struct lease_keeper *keeper)
+{
+	keeper->is_ending = true;
+	kube_call_cancel(TAKE(keeper->call));
+	loop_timer_arm(keeper->timer, loop_now() + LEASE_PATIENCE);
+}
+
+void lease_keeper_release(struct lease_keeper *keeper)
+{
+	struct json *body CLEANUP(json_cleanup) = kube_lease_release(keeper->holder);
+	struct kube_request request = request_of(keeper, KUBE_JSON_PATCH);
+
+	request.body = body;
+	begin_ending(keeper);
+	call(keeper, &request, on_ended);
+}
+
+void lease_keeper_remove(struct lease_keeper *keeper)
+{
+	begin_ending(keeper);
+	if (keeper->seen.uid[0])
+		remove_object(keeper, keeper->seen.uid, on_ended);
+	else
+		loop_timer_arm(keeper->timer, loop_now());
+}
+
+bool lease_keeper_is_done(const struct lease_keeper *keeper)
+{
+	return keeper->is_done;
+}
+
+/* Looking. */
+
+bool lease_keeper_is_missing(const struct lease_keeper *keeper)
+{
+	return keeper->is_missing;
+}
+
+enum lease_standing lease_keeper_standing(const struct lease_keeper *keeper)
+{
+	return lease_standing(&keeper->lease, loop_monotonic_now());
+}
+
+char *lease_keeper_watcher(const struct lease_keeper *keeper)
+{
+	const char *holder = keeper->seen.record.holder;
+
+	return *holder && !text_equals(holder, keeper->holder) ? lease_holder_describe(holder)
+							       : NULL;
+}
+
+int lease_keeper_new(const struct lease_keeper_settings *settings, struct lease_keeper **ret_keeper,
+		     struct err *err)
+{
+	char *holder CLEANUP(mem_free_text) = NULL;
+	int rc = lease_holder_new(&holder, err);
+
+	if (rc < 0)
+		return rc;
+	struct lease_keeper *keeper = mem_new(sizeof(*keeper));
+
+	keeper->settings = *settings;
+	keeper->holder = TAKE(holder);
+	keeper->name = objects_owner_name(settings->job);
+	lease_begin(&keeper->lease, keeper->holder, settings->is_new, loop_monotonic_now());
+	keeper->told = lease_keeper_standing(keeper);
+	keeper->timer = loop_new_timer(settings->loop, step, keeper);
+	loop_timer_arm(keeper->timer, loop_now());
+	*ret_keeper = keeper;
+	return 0;
+}
+
+void lease_keeper_free(struct lease_keeper *keeper)
+{
+	if (!keeper)
+		return;
+	kube_call_cancel(keeper->call);
+	loop_watch_free(keeper->timer);
+	free(keeper->holder);
+	free(keeper->name);
+	free(keeper);
+}

@@ -1,0 +1,45 @@
+/* Holds the Lease of one job for this process, or waits until it may: does on a cluster what
+ * core/lease.h says. */
+#pragma once
+
+#include "base/err.h"
+#include "base/own.h"
+#include "core/job.h"
+#include "core/lease.h"
+#include "io/loop.h"
+#include "kube/api.h"
+
+#include <stdbool.h>
+
+struct lease_keeper;
+
+struct lease_keeper_settings {
+	struct loop *loop;
+	struct kube_api *api; /* its permit (kube_api_set_permit) lets kube_leases pass */
+	const struct job *job; /* with its uid; outlives the keeper */
+	bool is_new; /* the job was made by us a moment ago, so nobody holds its Lease */
+	bool must_exist; /* a Lease that is missing is not made */
+	loop_fn on_change; /* the standing has changed; a release or removal is done; or the Lease
+			      is missing */
+	/* A call failed, and is tried again: what it was is told anew each time. */
+	void (*on_trouble)(const struct err *err, void *data);
+	void *data;
+};
+
+int lease_keeper_new(const struct lease_keeper_settings *settings, struct lease_keeper **ret_keeper,
+		     struct err *err) MUST_USE;
+void lease_keeper_free(struct lease_keeper *keeper); /* NULL is fine; the Lease stays as it is */
+
+/* As of this moment: right also when the process stood still until now. */
+enum lease_standing lease_keeper_standing(const struct lease_keeper *keeper);
+/* It must exist, and does not: nobody made it for as long as somebody may have been about to. */
+bool lease_keeper_is_missing(const struct lease_keeper *keeper);
+/* Who else holds it, or held it last: "muster on laptop (process 4711)"; NULL: nobody, or we.
+ * Caller frees. */
+char *lease_keeper_watcher(const struct lease_keeper *keeper) MUST_USE;
+
+/* Holds it no longer: leaves it to anybody at once, or removes it, because the job is over.
+ * on_change tells when that is done, or was tried for long enough. */
+void lease_keeper_release(struct lease_keeper *keeper);
+void lease_keeper_remove(struct lease_keeper *keeper);
+bool lease_keeper_is_done(const struct lease_keeper *keeper);
