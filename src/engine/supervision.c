@@ -9,6 +9,7 @@
 #include "engine/backend_local.h"
 #include "engine/control.h"
 #include "engine/driver.h"
+#include "engine/end_signals.h"
 #include "engine/record.h"
 #include "engine/registration.h"
 #include "engine/settle.h"
@@ -45,7 +46,7 @@ struct supervision {
 	struct telling telling;
 	struct loop_watch *timer;
 	struct loop_watch *outer_gone;
-	struct loop_watch *signals[4];
+	struct end_signals signals;
 
 	loop_fn on_started; /* NULL once it was called */
 	void *on_started_data;
@@ -307,22 +308,9 @@ static void make_driver(struct supervision *supervision)
 	supervision->timer = loop_new_timer(supervision->loop, pass, supervision);
 }
 
-/* A signal that was ignored when we began (nohup, `&` in a script) stays ignored. */
-static void watch_signal(struct supervision *supervision, size_t place, int number)
-{
-	struct sigaction action;
-
-	if (sigaction(number, NULL, &action) == 0 && action.sa_handler != SIG_IGN)
-		supervision->signals[place] =
-			loop_watch_signal(supervision->loop, number, on_signal, supervision);
-}
-
 static void watch_ends(struct supervision *supervision, const struct guard *guard)
 {
-	watch_signal(supervision, 0, SIGINT);
-	watch_signal(supervision, 1, SIGTERM);
-	watch_signal(supervision, 2, SIGHUP);
-	watch_signal(supervision, 3, SIGQUIT);
+	end_signals_watch(&supervision->signals, supervision->loop, on_signal, supervision);
 	supervision->outer_gone = loop_watch_readable(supervision->loop, guard->outer_gone_fd,
 						      on_outer_gone, supervision);
 }
@@ -378,8 +366,7 @@ static int set_up(struct supervision *supervision, const struct guard *guard, st
 
 static void tear_down(struct supervision *supervision)
 {
-	for (size_t i = 0; i < ARRAY_LEN(supervision->signals); i++)
-		loop_watch_free(supervision->signals[i]);
+	end_signals_done(&supervision->signals);
 	loop_watch_free(supervision->outer_gone);
 	loop_watch_free(supervision->timer);
 	driver_free(supervision->driver);

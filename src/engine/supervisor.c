@@ -3,31 +3,21 @@
  * Attached: guard_fork splits the process in two. Both come back to the caller, the inner one with
  * the job's end, the outer one, once nothing is left, with the same exit code.
  *
- * Detached: a daemon is forked first, which does just that without a terminal. Its parent waits on
- * a pipe until the first replicas were started: an answer is one letter, ANSWER_STARTED or
- * ANSWER_ERROR and a struct err behind it. */
+ * Detached: a daemon is forked first (engine/background.h), which does just that without a
+ * terminal. Its parent waits until the first replicas were started. */
 #include "engine/supervisor.h"
 
 #include "base/mem.h"
+#include "engine/background.h"
 #include "engine/job_uid.h"
 #include "engine/settle.h"
 #include "engine/supervision.h"
-#include "io/file.h"
 #include "io/guard.h"
 #include "store/store.h"
 
-#include <errno.h>
-#include <fcntl.h>
-#include <stdbool.h>
-#include <stdio.h>
 #include <string.h>
-#include <sys/wait.h>
-#include <unistd.h>
 
-#define EXIT_OWN_FAULT 125
 #define EXIT_BY_SIGNAL 128
-#define ANSWER_STARTED 's'
-#define ANSWER_ERROR 'e'
 
 static int settle(const struct supervisor_request *request, struct err *err)
 {
@@ -77,95 +67,10 @@ static int see_through(const struct supervisor_request *request, loop_fn on_star
 
 /* Detached. */
 
-struct daemon {
-	int answer_fd; /* to the waiting parent; -1 once it was answered */
-};
-
-static void answer(struct daemon *daemon, char letter, const struct err *err)
+static int see_through_detached(background_started_fn started, void *background, int *ret_exit_code,
+				struct err *err, void *data)
 {
-	file_write_all(daemon->answer_fd, &letter, 1, NULL);
-	if (err)
-		file_write_all(daemon->answer_fd, err, sizeof(*err), NULL);
-	file_close(&daemon->answer_fd);
-}
-
-static void on_started(void *data)
-{
-	answer(data, ANSWER_STARTED, NULL);
-}
-
-/* The working folder stays: replicas without one of their own run in it. */
-static void leave_terminal(void)
-{
-	int fd = open("/dev/null", O_RDWR | O_CLOEXEC);
-
-	setsid();
-	if (fd < 0)
-		return;
-	dup2(fd, STDIN_FILENO);
-	dup2(fd, STDOUT_FILENO);
-	dup2(fd, STDERR_FILENO);
-	close(fd);
-}
-
-static NORETURN void be_daemon(const struct supervisor_request *request, int answer_fd)
-{
-	struct daemon daemon = {.answer_fd = answer_fd};
-	struct err err = {0};
-	int exit_code = EXIT_OWN_FAULT;
-
-	leave_terminal();
-	int rc = see_through(request, on_started, &daemon, &exit_code, &err);
-	if (rc < 0 && daemon.answer_fd >= 0)
-		answer(&daemon, ANSWER_ERROR, &err);
-	_exit(exit_code);
-}
-
-static bool read_all(int fd, void *bytes, size_t len)
-{
-	for (size_t have = 0; have < len;) {
-		ssize_t got = read(fd, (char *) bytes + have, len - have);
-
-		if (got > 0)
-			have += (size_t) got;
-		else if (got == 0 || errno != EINTR)
-			return false;
-	}
-	return true;
-}
-
-static int read_answer(int answer_fd, struct err *err)
-{
-	struct err told;
-	char letter;
-
-	if (!read_all(answer_fd, &letter, 1))
-		return err_set(err, ERR_IO, "muster died in the background before it began");
-	if (letter == ANSWER_STARTED)
-		return 0;
-	if (!read_all(answer_fd, &told, sizeof(told)))
-		return err_set(err, ERR_IO, "muster died in the background");
-	return err_set(err, (enum err_code) told.code, "%s", told.text);
-}
-
-static int run_detached(const struct supervisor_request *request, struct err *err)
-{
-	int answer_fds[2];
-
-	if (pipe2(answer_fds, O_CLOEXEC) < 0)
-		return err_set_errno(err, errno, "cannot make a pipe");
-	pid_t pid = fork();
-	if (pid == 0) {
-		close(answer_fds[0]);
-		be_daemon(request, answer_fds[1]);
-	}
-	close(answer_fds[1]);
-	int rc = pid < 0 ? err_set_errno(err, errno, "cannot start a process in the background")
-			 : read_answer(answer_fds[0], err);
-	close(answer_fds[0]);
-	if (pid > 0 && rc < 0)
-		waitpid(pid, NULL, 0);
-	return rc;
+	return see_through(data, started, background, ret_exit_code, err);
 }
 
 int supervisor_run(const struct supervisor_request *request, int *ret_exit_code, struct err *err)
@@ -176,7 +81,7 @@ int supervisor_run(const struct supervisor_request *request, int *ret_exit_code,
 		return rc;
 	if (!request->is_detached)
 		return see_through(request, NULL, NULL, ret_exit_code, err);
-	rc = run_detached(request, err);
+	rc = background_run(see_through_detached, (void *) request, err);
 	if (rc == 0)
 		*ret_exit_code = 0;
 	return rc;
