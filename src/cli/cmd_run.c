@@ -3,6 +3,7 @@
 #include "base/mem.h"
 #include "cli/cluster.h"
 #include "cli/command.h"
+#include "cli/detached.h"
 #include "cli/edition.h"
 #include "cli/hand_over.h"
 #include "cli/job_source.h"
@@ -26,9 +27,6 @@ static bool is_place_known(const struct options *options)
 
 	if (text_equals(option_text(options, "on"), "fake"))
 		output_say("--on fake: this build runs no jobs in virtual time");
-	else if (is_on_cluster && option_flag(options, "detach"))
-		output_say("--detach does not go with --on kubernetes: whoever started the job "
-			   "has to stay with it");
 	else if (!is_on_cluster &&
 		 (option_text(options, "context") || option_text(options, "kubeconfig")))
 		output_say("--context and --kubeconfig go with --on kubernetes only");
@@ -100,29 +98,6 @@ static int show_plan(const struct options *options, const struct job *job)
 	return EXIT_DONE;
 }
 
-/* A job that goes on behind us: its name, or the whole of it, on stdout. */
-static int tell_detached(const struct options *options, const struct job *job, int exit_code)
-{
-	struct err err = {0};
-	struct client *client CLEANUP(lookup_close) = NULL;
-	struct json *object CLEANUP(json_cleanup) = NULL;
-	struct text name CLEANUP(text_done) = {0};
-
-	if (option_text(options, "output")) {
-		if (lookup_open(options, &client, &err) ||
-		    client->functions->get(client, job->name, &object, &err))
-			return output_fail(&err);
-		output_add_object(object, option_text(options, "output"));
-		return exit_code;
-	}
-	text_addf(&name, "%s\n", job->name);
-	output_add(&name);
-	output_flush();
-	if (!option_flag(options, "quiet"))
-		output_say("it goes on in the background: muster logs -f %s", job->name);
-	return exit_code;
-}
-
 static int see_through(const struct options *options, struct job *job)
 {
 	struct err err = {0};
@@ -147,7 +122,7 @@ static int see_through(const struct options *options, struct job *job)
 		output_say("%s", err.text);
 		return EXIT_OWN_FAULT;
 	}
-	return request.is_detached ? tell_detached(options, job, exit_code) : exit_code;
+	return request.is_detached ? detached_tell(options, NULL, job->name) : exit_code;
 }
 
 static int run_run(const struct options *options)

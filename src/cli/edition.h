@@ -20,6 +20,11 @@ extern const bool edition_has_kubernetes;
 extern int (*const edition_run_on_cluster)(const struct options *options,
 					   const struct job_source *source);
 
+/* `attach` to a job on the cluster that the options choose; gives the exit code. NULL where
+ * edition_has_kubernetes is false. */
+extern int (*const edition_attach_on_cluster)(const struct options *options,
+					      const char *namespace_name, const char *name);
+
 /* The jobs of one namespace of the cluster that the options choose; "" for all of them, only to be
  * listed. NULL where edition_has_kubernetes is false. */
 extern int (*const edition_open_cluster)(const struct options *options, const char *namespace_name,

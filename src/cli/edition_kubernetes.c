@@ -1,4 +1,5 @@
 /* The program `muster-kubernetes`: clusters too. */
+#include "cli/attach_on_cluster.h"
 #include "cli/cluster_client.h"
 #include "cli/edition.h"
 #include "cli/run_on_cluster.h"
@@ -7,6 +8,8 @@
 const bool edition_has_kubernetes = true;
 int (*const edition_run_on_cluster)(const struct options *,
 				    const struct job_source *) = run_on_cluster;
+int (*const edition_attach_on_cluster)(const struct options *, const char *,
+				       const char *) = attach_on_cluster;
 int (*const edition_open_cluster)(const struct options *, const char *, const char *,
 				  struct client **, struct err *) = cluster_client_open;
 int (*const edition_copy)(const struct copy_call *) = copy_call_run;

@@ -3,6 +3,7 @@
 
 const bool edition_has_kubernetes = false;
 int (*const edition_run_on_cluster)(const struct options *, const struct job_source *) = NULL;
+int (*const edition_attach_on_cluster)(const struct options *, const char *, const char *) = NULL;
 int (*const edition_open_cluster)(const struct options *, const char *, const char *,
 				  struct client **, struct err *) = NULL;
 int (*const edition_copy)(const struct copy_call *) = NULL;

@@ -16,6 +16,7 @@ const struct command *const all_commands[] = {
 	&command_ps,
 	&command_status,
 	&command_logs,
+	&command_attach,
 	&command_cp,
 	&command_wait,
 	&command_stop,

@@ -3,6 +3,7 @@
 
 #include "base/mem.h"
 #include "cli/cluster.h"
+#include "cli/detached.h"
 #include "cli/lookup.h"
 #include "cli/output.h"
 #include "engine/supervision_kube.h"
@@ -42,11 +43,14 @@ int run_on_cluster(const struct options *options, const struct job_source *sourc
 		.login = cluster_log_in,
 		.data = (void *) options,
 		.state_folder = folder,
+		.is_detached = option_flag(options, "detach"),
 		.replaces_finished = option_flag(options, "replace"),
 		.is_quiet = option_flag(options, "quiet"),
 		.prints_json = option_text(options, "output") != NULL,
 		.color = option_text(options, "color"),
 	};
 
-	return supervision_kube_run(&request, &exit_code, &err) ? cluster_fail(&err) : exit_code;
+	if (supervision_kube_run(&request, &exit_code, &err))
+		return cluster_fail(&err);
+	return request.is_detached ? detached_tell(options, job->name_space, job->name) : exit_code;
 }

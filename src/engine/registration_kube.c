@@ -5,6 +5,7 @@
 #include "engine/driver.h"
 #include "engine/job_uid.h"
 #include "engine/record.h"
+#include "kube/lease.h"
 #include "kube/objects_files.h"
 #include "kube/rights.h"
 #include "kube/wait.h"
@@ -13,8 +14,8 @@ static const struct kube_resource config_maps = {"", "v1", "configmaps", false};
 static const struct kube_resource services = {"", "v1", "services", false};
 static const struct kube_resource pods = {"", "v1", "pods", false};
 
-int registration_kube_check_rights(struct loop *loop, struct kube_api *api, const struct job *job,
-				   struct err *err)
+int registration_kube_check_rights(struct loop *loop, struct kube_api *api,
+				   const char *namespace_name, struct err *err)
 {
 	static const struct kube_right rights[] = {
 		{KUBE_CREATE, &config_maps, NULL}, {KUBE_GET, &config_maps, NULL},
@@ -24,9 +25,11 @@ int registration_kube_check_rights(struct loop *loop, struct kube_api *api, cons
 		{KUBE_WATCH, &services, NULL},     {KUBE_CREATE, &pods, NULL},
 		{KUBE_LIST, &pods, NULL},          {KUBE_WATCH, &pods, NULL},
 		{KUBE_DELETE, &pods, NULL},        {KUBE_GET, &pods, "log"},
+		{KUBE_CREATE, &kube_leases, NULL}, {KUBE_GET, &kube_leases, NULL},
+		{KUBE_PATCH, &kube_leases, NULL},  {KUBE_DELETE, &kube_leases, NULL},
 	};
 
-	return kube_rights_check(loop, api, job->name_space, rights, ARRAY_LEN(rights), err);
+	return kube_rights_check(loop, api, namespace_name, rights, ARRAY_LEN(rights), err);
 }
 
 static int replace_finished(struct store *store, const struct job *job, bool replaces_finished,
@@ -66,6 +69,25 @@ int registration_kube_register(struct store *store, struct job *job, bool replac
 	if (rc == ERR_EXISTS)
 		rc = replace_finished(store, job, replaces_finished, now, err);
 	return rc < 0 ? rc : take_uid(store, job, err);
+}
+
+int registration_kube_find(struct store *store, const char *name, struct job **ret_job,
+			   msec *ret_created, bool *ret_has_begun, struct err *err)
+{
+	struct store_record record CLEANUP(store_record_done) = {0};
+	struct arena *arena CLEANUP(arena_cleanup) = arena_new();
+	struct status status;
+	struct job *job;
+	int rc = store->functions->get(store, name, &record, err);
+
+	if (rc == 0)
+		rc = record_read(&record, arena, &job, &status, err);
+	if (rc < 0)
+		return rc;
+	*ret_job = job;
+	*ret_created = record.created;
+	*ret_has_begun = status.n_replicas > 0 || status_is_finished(&status);
+	return 0;
 }
 
 int registration_kube_make_files(struct loop *loop, struct kube_api *api, const struct job *job,

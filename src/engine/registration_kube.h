@@ -14,13 +14,18 @@
 
 /* Asks the cluster whether the login may make and watch what a job is made of. Errors as
  * kube_rights_check. */
-int registration_kube_check_rights(struct loop *loop, struct kube_api *api, const struct job *job,
-				   struct err *err) MUST_USE;
+int registration_kube_check_rights(struct loop *loop, struct kube_api *api,
+				   const char *namespace_name, struct err *err) MUST_USE;
 
 /* Records the job, which gets the uid of its owner. ERR_EXISTS when the name is taken; with
  * `replaces_finished` only by a job that has not ended. */
 int registration_kube_register(struct store *store, struct job *job, bool replaces_finished,
 			       msec now, struct err *err) MUST_USE;
+
+/* A job that was made before, as it stands in its record. *ret_has_begun: somebody has acted for
+ * it, so all that its Pods mount is there. The caller frees the job. ERR_NOT_FOUND. */
+int registration_kube_find(struct store *store, const char *name, struct job **ret_job,
+			   msec *ret_created, bool *ret_has_begun, struct err *err) MUST_USE;
 
 /* Makes the ConfigMaps of the files that travel with the job, before any Pod that mounts them. The
  * calls are waited for (kube/wait.h). */

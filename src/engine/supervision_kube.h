@@ -1,8 +1,9 @@
 /* One job on a cluster, seen through from this machine: loop, store, driver, the back end for
- * Kubernetes and a console, put together until the job has ended.
+ * Kubernetes, the job's Lease and a console, put together until the job has ended.
  *
- * What runs, runs on the cluster: when this process is killed, Pods go on, and nothing that fails
- * is started again. */
+ * What runs, runs on the cluster, and all that is remembered of it is there: when this process is
+ * killed, Pods go on, nothing that fails is started again, and another muster that attaches takes
+ * over. Whoever holds the job's Lease (kube/lease_keeper.h) acts; docs/design/0017. */
 #pragma once
 
 #include "base/err.h"
@@ -19,19 +20,36 @@ typedef int (*supervision_kube_login_fn)(struct loop *loop, struct kube_login **
 					 struct err *err, void *data);
 
 struct supervision_kube_request {
-	struct job *job; /* borrowed; in its namespace. Gets its uid */
+	struct job *job; /* to be made; borrowed; in its namespace. Gets its uid. NULL: attach_to is
+			    there already */
 	const struct job_file *files; /* that travel with it */
 	size_t n_files;
+	bool replaces_finished; /* a finished job of this name is deleted first */
+
+	const char *attach_to; /* name of a job that was made before, in namespace_name */
+	const char *namespace_name;
+
 	supervision_kube_login_fn login;
 	void *data;
 	const char *state_folder; /* logs are kept in there */
-	bool replaces_finished; /* a finished job of this name is deleted first */
+	bool is_detached; /* leave a supervisor behind that outlives the terminal */
 	bool is_quiet; /* no lines of replicas on the terminal */
 	bool prints_json; /* the TFJob on stdout when all is over; lines go to stderr */
 	const char *color; /* "auto", "always", "never" */
 };
 
-/* Makes the job's objects and sees it through; everything made is deleted at the end, whatever the
- * end is. *ret_exit_code is the job's own. An error means that nothing was started. */
+/* A job to be made: makes its objects and sees it through; all of them are deleted at the end,
+ * whatever the end is. When the terminal is lost (SIGHUP), it goes on without one. An error means
+ * that nothing was started; only ERR_CONFLICT may also come later: another muster holds the job's
+ * Lease, and the job is left to that one.
+ *
+ * A job to attach to: takes it over when nobody watches it, and sees it through in the same way.
+ * While somebody else watches it, its lines and state are shown, until that one is gone. An
+ * interrupt leaves the job as it is. ERR_NOT_FOUND when there is no such job.
+ *
+ * Detached: returns when the job's objects are made and its Lease is held; ERR_CONFLICT when
+ * somebody else watches it.
+ *
+ * *ret_exit_code is the job's own, or 128 and the number of the signal that ended the showing. */
 int supervision_kube_run(const struct supervision_kube_request *request, int *ret_exit_code,
 			 struct err *err) MUST_USE;

@@ -142,7 +142,7 @@ struct json *kube_lease_release(const char *holder)
 
 bool kube_lease_is_watched(const struct json *object, msec now)
 {
-	struct kube_lease lease;
+	struct kube_lease lease = {0};
 
 	if (!object || kube_lease_read(object, &lease, NULL) < 0 || !lease.record.holder[0] ||
 	    lease.record.fate == LEASE_FATE_GONE)
@@ -154,7 +154,7 @@ bool kube_lease_is_watched(const struct json *object, msec now)
 
 char *kube_lease_watcher(const struct json *object)
 {
-	struct kube_lease lease;
+	struct kube_lease lease = {0};
 
 	if (!object || kube_lease_read(object, &lease, NULL) < 0 || !lease.record.holder[0])
 		return NULL;

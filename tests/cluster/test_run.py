@@ -15,7 +15,7 @@ BUSYBOX = ["--image", "localhost/busybox:test", "--node-selector", "type=real"]
 
 def left_of(namespace):
     """What is there of muster's."""
-    listed = namespace.get("pods,services,configmaps", "-l", "app.kubernetes.io/managed-by=muster")
+    listed = namespace.get("pods,services,configmaps,leases", "-l", "app.kubernetes.io/managed-by=muster")
     return [item["metadata"]["name"] for item in listed["items"]]
 
 
@@ -153,7 +153,8 @@ def test_a_job_of_that_name_is_left_alone(muster, namespace, tmp_path):
     namespace.wait("pod/simulated-worker-0", "create")
     refused = run(muster, "-f", simulated_job(tmp_path, workers=1), code=125)
     assert "job 'simulated' is there already" in refused.stderr
-    assert sorted(left_of(namespace)) == ["simulated", "simulated-worker-0", "simulated.job"]
+    assert sorted(left_of(namespace)) == [
+        "simulated", "simulated-worker-0", "simulated.job", "simulated.job"]
     job.send_signal(signal.SIGINT)
     assert job.wait(timeout=LIMIT) == 130
 
@@ -177,6 +178,7 @@ RIGHTS = [
     rights("", "pods", "create", "get", "list", "watch", "delete"),
     rights("", "services", "create", "get", "list", "watch"),
     rights("", "pods/log", "get"),
+    rights("coordination.k8s.io", "leases", "create", "get", "patch", "delete"),
 ]
 
 

@@ -1,0 +1,34 @@
+#include "cli/attach_on_cluster.h"
+
+#include "base/mem.h"
+#include "cli/cluster.h"
+#include "cli/command.h"
+#include "cli/lookup.h"
+#include "cli/output.h"
+#include "engine/supervision_kube.h"
+
+int attach_on_cluster(const struct options *options, const char *namespace_name, const char *name)
+{
+	char *folder CLEANUP(mem_free_text) = NULL;
+	struct err err = {0};
+	int exit_code;
+
+	if (lookup_state_folder(options, &folder, &err))
+		return attach_fail(&err);
+	const struct supervision_kube_request request = {
+		.attach_to = name,
+		.namespace_name = namespace_name,
+		.login = cluster_log_in,
+		.data = (void *) options,
+		.state_folder = folder,
+		.is_detached = option_flag(options, "detach"),
+		.is_quiet = option_flag(options, "quiet"),
+		.color = option_text(options, "color"),
+	};
+
+	if (supervision_kube_run(&request, &exit_code, &err))
+		return attach_fail(&err);
+	if (request.is_detached)
+		output_say("job '%s' is watched in the background now", name);
+	return exit_code;
+}

@@ -1,0 +1,269 @@
+/* muster attach: shows a job's lines and state until its end, and ends with its code; takes a job
+ * on a cluster over that nobody watches. */
+#include "base/mem.h"
+#include "base/text.h"
+#include "cli/attach_on_cluster.h"
+#include "cli/cluster.h"
+#include "cli/command.h"
+#include "cli/edition.h"
+#include "cli/lookup.h"
+#include "cli/options.h"
+#include "cli/output.h"
+#include "cli/watch.h"
+#include "core/report.h"
+#include "engine/console.h"
+#include "io/folder_watch.h"
+
+#include <signal.h>
+#include <string.h>
+#include <unistd.h>
+
+#define EXIT_INTERRUPTED 130
+#define CLUSTER_PLACE "kubernetes/"
+/* When a supervisor is gone, its job is settled in less than this. */
+#define SETTLING_TIME (10 * MSEC_PER_SECOND)
+
+/* A job of this machine that is looked at. */
+struct attachment {
+	const struct options *options;
+	const struct found_job *found;
+	struct job *job;
+	struct arena *arena; /* of `status` */
+	struct status status;
+	bool is_over;
+	char *folder; /* of its logs */
+	struct loop *loop;
+	struct console *console;
+	struct folder_watch *watch;
+	struct loop_watch *interrupt;
+	bool is_ending; /* only the terminal is waited for */
+	int exit_code;
+};
+
+static void attachment_done(struct attachment *attachment)
+{
+	folder_watch_free(attachment->watch);
+	loop_watch_free(attachment->interrupt);
+	console_free(attachment->console);
+	loop_free(attachment->loop);
+	mem_free_text(&attachment->folder);
+	arena_free(attachment->arena);
+	job_free(attachment->job);
+}
+
+/* The job as it is now. */
+
+static int take_status(struct attachment *attachment, const struct json *object, struct err *err)
+{
+	struct arena *arena CLEANUP(arena_cleanup) = arena_new();
+	struct status status;
+	int rc = status_read(json_get(object, "status"), arena, &status, err);
+
+	if (rc < 0)
+		return rc;
+	arena_free(attachment->arena);
+	attachment->arena = TAKE(arena);
+	attachment->status = status;
+	attachment->is_over = watch_is_over(object, &status, NULL);
+	return 0;
+}
+
+static int read_job(struct attachment *attachment, struct err *err)
+{
+	const struct found_job *found = attachment->found;
+	struct json *object CLEANUP(json_cleanup) = NULL;
+	struct faults faults CLEANUP(faults_done) = {0};
+	int rc = found->client->functions->get(found->client, found->name, &object, err);
+
+	if (rc == 0)
+		rc = take_status(attachment, object, err);
+	if (rc < 0 || attachment->job)
+		return rc;
+	if (job_read(object, NULL, JOB_LENIENT, &faults, &attachment->job))
+		return err_set(err, ERR_IO, "job '%s' cannot be read: %s: %s", found->name,
+			       faults.list[0].path, faults.list[0].sentence);
+	return found->client->functions->log_folder(found->client, found->name, &attachment->folder,
+						    err);
+}
+
+/* Looking on. */
+
+static void on_drained(void *data)
+{
+	struct attachment *attachment = data;
+
+	loop_stop(attachment->loop);
+}
+
+static void end(struct attachment *attachment)
+{
+	attachment->is_ending = true;
+	attachment->exit_code = attachment->status.exit_code;
+	console_finish(attachment->console, &attachment->status, on_drained, attachment);
+}
+
+/* The supervisor closed its own notes: it is gone. If it died, the job is settled about now. */
+static void wait_until_settled(struct attachment *attachment)
+{
+	const struct found_job *found = attachment->found;
+	enum watch_end how;
+	struct err err = {0};
+
+	if (watch_job(found->client, found->name, loop_now() + SETTLING_TIME, watch_is_over, NULL,
+		      &how, &err) < 0 ||
+	    read_job(attachment, &err) < 0)
+		output_say("%s", err.text);
+	end(attachment);
+}
+
+static void on_notes(struct attachment *attachment)
+{
+	if (read_job(attachment, NULL) == 0)
+		console_on_status(attachment->console, &attachment->status);
+}
+
+static void on_folder_news(enum folder_news news, const char *file_name, void *data)
+{
+	struct attachment *attachment = data;
+	bool are_notes = !file_name || strcmp(file_name, "muster.log") == 0;
+
+	if (attachment->is_ending)
+		return;
+	console_on_output(attachment->console);
+	if (news == FOLDER_GONE)
+		end(attachment);
+	else if (are_notes && news == FOLDER_FILE_CLOSED)
+		wait_until_settled(attachment);
+	else if (are_notes)
+		on_notes(attachment);
+}
+
+static void on_interrupt(int signal_number, void *data)
+{
+	struct attachment *attachment = data;
+
+	(void) signal_number;
+	console_say(attachment->console, "the job goes on");
+	attachment->exit_code = EXIT_INTERRUPTED;
+	loop_stop(attachment->loop);
+}
+
+static int set_up(struct attachment *attachment, struct err *err)
+{
+	int rc = loop_new(&attachment->loop, err);
+
+	if (rc < 0)
+		return rc;
+	const struct console_settings settings = {
+		.loop = attachment->loop,
+		.log_folder = attachment->folder,
+		.lines_fd = STDOUT_FILENO,
+		.chatter_fd = STDERR_FILENO,
+		.is_quiet = option_flag(attachment->options, "quiet"),
+		.color = option_text(attachment->options, "color"),
+	};
+
+	attachment->interrupt =
+		loop_watch_signal(attachment->loop, SIGINT, on_interrupt, attachment);
+	rc = console_new(&settings, attachment->job, &attachment->console, err);
+	if (rc == 0)
+		rc = folder_watch_new(attachment->loop, attachment->folder, on_folder_news,
+				      attachment, &attachment->watch, err);
+	/* Watched first and looked at then, so that no end is missed between the two. */
+	return rc < 0 ? rc : read_job(attachment, err);
+}
+
+static int look_on(struct attachment *attachment, struct err *err)
+{
+	int rc = set_up(attachment, err);
+
+	if (rc < 0)
+		return rc;
+	console_on_status(attachment->console, &attachment->status);
+	if (attachment->is_over)
+		end(attachment);
+	loop_run(attachment->loop);
+	return 0;
+}
+
+static int tell_end(const struct attachment *attachment)
+{
+	struct text text CLEANUP(text_done) = {0};
+
+	report_outcome(attachment->job, &attachment->status, &text);
+	output_complain(&text);
+	return attachment->status.exit_code;
+}
+
+static int attach_here(const struct options *options, const struct found_job *found)
+{
+	struct attachment attachment CLEANUP(attachment_done) = {
+		.options = options, .found = found, .exit_code = EXIT_OWN_FAULT};
+	struct err err = {0};
+
+	if (read_job(&attachment, &err) < 0)
+		return attach_fail(&err);
+	if (attachment.is_over)
+		return tell_end(&attachment);
+	if (option_flag(options, "detach")) {
+		output_say("job '%s' runs on this machine, where it is always watched",
+			   found->name);
+		return EXIT_REFUSED;
+	}
+	return look_on(&attachment, &err) < 0 ? attach_fail(&err) : attachment.exit_code;
+}
+
+int attach_fail(const struct err *err)
+{
+	int exit_code = cluster_fail(err);
+
+	if (err->code == ERR_CONFLICT) /* nothing is wrong with the cluster or the job */
+		return EXIT_REFUSED;
+	return err->code == ERR_NOT_FOUND ? EXIT_OWN_FAULT : exit_code;
+}
+
+static int attach_run(const struct options *options)
+{
+	struct lookup *lookup CLEANUP(lookup_cleanup) = lookup_new(options);
+	struct found_job found = {0};
+	struct err err = {0};
+
+	if (lookup_job(lookup, options_arguments(options, &(size_t){0})[0], &found, &err))
+		return attach_fail(&err);
+	if (!text_starts_with(found.where, CLUSTER_PLACE))
+		return attach_here(options, &found);
+	return edition_attach_on_cluster(options, found.where + strlen(CLUSTER_PLACE), found.name);
+}
+
+static const struct option_row rows_of_attach[] = {
+	{.name = "detach",
+	 .letter = 'd',
+	 .kind = OPTION_FLAG,
+	 .one_line = "take it over in the background, and show nothing"},
+	{.name = "quiet",
+	 .letter = 'q',
+	 .kind = OPTION_FLAG,
+	 .has_variable = true,
+	 .one_line = "no lines of the processes (muster logs has them)"},
+	{.name = "color",
+	 .kind = OPTION_WORD,
+	 .words = "auto|always|never",
+	 .otherwise = "auto",
+	 .has_variable = true,
+	 .one_line = "colours; auto: on a terminal, unless NO_COLOR is set"},
+	CLUSTER_JOB_ROWS,
+	{0},
+};
+
+const struct command command_attach = {
+	.name = "attach",
+	.group = "Look",
+	.arguments = "[OPTIONS] JOB",
+	.one_line = "show a job until it ends; on a cluster, watch it when nobody does",
+	.examples = "  muster attach digits-x7k2p\n"
+		    "  muster attach -d kubernetes/team/digits-x7k2p\n",
+	.options = rows_of_attach,
+	.least_arguments = 1,
+	.most_arguments = 1,
+	.run = attach_run,
+};

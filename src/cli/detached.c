@@ -1,0 +1,34 @@
+#include "cli/detached.h"
+
+#include "cli/command.h"
+#include "cli/lookup.h"
+#include "cli/output.h"
+
+static int tell_object(const struct options *options, const char *namespace_name, const char *name)
+{
+	struct lookup *lookup CLEANUP(lookup_cleanup) = lookup_new(options);
+	struct json *object CLEANUP(json_cleanup) = NULL;
+	struct client *client;
+	struct err err = {0};
+
+	if ((namespace_name ? lookup_on_cluster(lookup, namespace_name, &client, &err)
+			    : lookup_here(lookup, &client, &err)) ||
+	    client->functions->get(client, name, &object, &err))
+		return output_fail(&err);
+	output_add_object(object, option_text(options, "output"));
+	return EXIT_DONE;
+}
+
+int detached_tell(const struct options *options, const char *namespace_name, const char *name)
+{
+	struct text line CLEANUP(text_done) = {0};
+
+	if (option_text(options, "output"))
+		return tell_object(options, namespace_name, name);
+	text_addf(&line, "%s\n", name);
+	output_add(&line);
+	output_flush();
+	if (!option_flag(options, "quiet"))
+		output_say("it goes on in the background: muster logs -f %s", name);
+	return EXIT_DONE;
+}

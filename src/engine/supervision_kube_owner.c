@@ -1,0 +1,53 @@
+/* The job's ConfigMap as others change it: what the store need not ask for. */
+#include "base/mem.h"
+#include "engine/store_kube.h"
+#include "engine/supervision_kube_parts.h"
+#include "kube/objects.h"
+
+static const struct kube_resource config_maps = {"", "v1", "configmaps", false};
+
+static void *see_owner(const struct json *object, void *before, void *data)
+{
+	struct cluster_supervision *supervision = data;
+
+	(void) before;
+	store_kube_saw(supervision->store, object);
+	return supervision;
+}
+
+static void release_owner(void *kept, void *data)
+{
+	(void) kept, (void) data;
+}
+
+static void on_owner(const char *name, void *data)
+{
+	struct cluster_supervision *supervision = data;
+
+	if (!kube_mirror_get(supervision->owner, name))
+		store_kube_saw_gone(supervision->store, supervision->job->name);
+	supervision_kube_ask_for_pass(supervision);
+}
+
+static void on_owner_synced(void *data)
+{
+	supervision_kube_ask_for_pass(data);
+}
+
+void supervision_kube_watch_owner(struct cluster_supervision *supervision)
+{
+	char *name CLEANUP(mem_free_text) = objects_owner_name(supervision->job);
+	char *selector CLEANUP(mem_free_text) = mem_format("metadata.name=%s", name);
+	const struct kube_mirror_settings settings = {
+		.resource = &config_maps,
+		.namespace_name = supervision->job->name_space,
+		.field_selector = selector,
+		.project = see_owner,
+		.release = release_owner,
+		.on_change = on_owner,
+		.on_synced = on_owner_synced,
+		.data = supervision,
+	};
+
+	supervision->owner = kube_mirror_new(supervision->loop, supervision->api, &settings);
+}

@@ -1,0 +1,78 @@
+/* What the files of a supervision on a cluster share. Only they include this. */
+#pragma once
+
+#include "engine/background.h"
+#include "engine/driver.h"
+#include "engine/end_signals.h"
+#include "engine/supervision_kube.h"
+#include "engine/telling.h"
+#include "kube/lease_keeper.h"
+#include "kube/mirror.h"
+
+#define EXIT_OWN_FAULT 125
+#define EXIT_BY_SIGNAL 128
+
+struct cluster_supervision {
+	const struct supervision_kube_request *request;
+	struct job *job;
+	struct job *found_job; /* the same, when it was read from the cluster; owned */
+	char *folder; /* where this machine keeps what it knows of the job */
+	char *log_folder; /* where its logs go: the same, or engine/attached_logs.h */
+	msec created;
+
+	/* Until all is made, calls are waited for on the loop that is later the store's alone. */
+	struct loop *store_loop;
+	struct kube_api *store_api;
+	struct store *store; /* owns both */
+	struct loop *loop;
+	struct kube_api *api;
+
+	struct backend *backend;
+	struct driver *driver;
+	struct kube_mirror *owner; /* the ConfigMap, as others change it */
+	struct lease_keeper *lease;
+	struct loop_watch *timer;
+	struct end_signals signals;
+	struct telling telling;
+	background_started_fn started; /* NULL: nobody waits for it, or it was told */
+	void *background;
+
+	int64_t version; /* of the record that was told last */
+	int ended_by; /* the signal that came before anything was begun; 0: none */
+	int n_interrupts;
+	struct err failure; /* why this ended before the job did */
+	bool has_begun; /* the job, before we attached: so all that its Pods mount is there */
+	bool is_fenced; /* nothing is changed without the Lease */
+	bool is_detached; /* there is no terminal, or none any more */
+	bool is_watching; /* we hold the Lease, and have told so */
+	bool has_watched, has_followed;
+	bool is_recorded; /* there is something to delete */
+	bool is_finished; /* the job is; what is left of it is waited for */
+	bool is_leaving; /* the Lease is given back, and then it is over here */
+	bool is_ending; /* and now for the terminal alone */
+};
+
+static inline bool is_attached(const struct cluster_supervision *supervision)
+{
+	return supervision->request->attach_to;
+}
+
+/* Looks again, soon. */
+void supervision_kube_ask_for_pass(struct cluster_supervision *supervision);
+void supervision_kube_pass(void *supervision);
+/* Tells the status as it stands in the record. */
+int supervision_kube_tell_status(struct cluster_supervision *supervision, struct err *err);
+/* Ends with an error. */
+void supervision_kube_fail(struct cluster_supervision *supervision, const struct err *err);
+/* The owner goes, and the cluster takes along all that it owns. */
+int supervision_kube_remove_objects(struct cluster_supervision *supervision, struct err *err);
+
+void supervision_kube_watch_owner(struct cluster_supervision *supervision);
+
+int supervision_kube_watch_lease(struct cluster_supervision *supervision, struct err *err);
+/* We may act now. */
+bool supervision_kube_may_act(const struct cluster_supervision *supervision);
+
+/* While the objects are made, and then. */
+void supervision_kube_watch_early_signals(struct cluster_supervision *supervision);
+void supervision_kube_watch_signals(struct cluster_supervision *supervision);

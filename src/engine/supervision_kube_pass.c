@@ -1,0 +1,176 @@
+/* Passes of the driver while we watch the job, looks at it while another does, and the end. */
+#include "base/mem.h"
+#include "engine/backend_kube.h"
+#include "engine/finished_job.h"
+#include "engine/record.h"
+#include "engine/supervision_kube_parts.h"
+
+#define RETRY_AFTER (2 * MSEC_PER_SECOND)
+
+void supervision_kube_ask_for_pass(struct cluster_supervision *supervision)
+{
+	if (!supervision->is_ending && supervision->timer)
+		loop_timer_arm(supervision->timer, loop_now());
+}
+
+void supervision_kube_fail(struct cluster_supervision *supervision, const struct err *err)
+{
+	supervision->failure = *err;
+	supervision->is_ending = true;
+	loop_stop(supervision->loop);
+}
+
+/* The end. */
+
+int supervision_kube_remove_objects(struct cluster_supervision *supervision, struct err *err)
+{
+	const struct job *job = supervision->job;
+
+	if (!supervision->is_recorded)
+		return 0;
+	int rc =
+		supervision->store->functions->remove(supervision->store, job->name, job->uid, err);
+
+	if (rc < 0 && rc != ERR_NOT_FOUND)
+		return rc;
+	supervision->is_recorded = false;
+	return 0;
+}
+
+/* How it ended, and its logs, are to be had here afterwards. */
+static void remember_here(struct cluster_supervision *supervision)
+{
+	struct store_record record CLEANUP(store_record_done) = {0};
+	struct err err = {0};
+	int rc = supervision->store->functions->get(supervision->store, supervision->job->name,
+						    &record, &err);
+
+	if (rc == 0)
+		rc = finished_job_remember(supervision->request->state_folder, &record, &err);
+	if (rc < 0 && rc != ERR_NOT_FOUND)
+		telling_say_trouble(&supervision->telling, err.text);
+}
+
+static void on_drained(void *data)
+{
+	struct cluster_supervision *supervision = data;
+
+	loop_stop(supervision->loop);
+}
+
+static void close_console(struct cluster_supervision *supervision)
+{
+	struct telling *telling = &supervision->telling;
+
+	supervision->is_ending = true;
+	loop_timer_arm(supervision->timer, MSEC_NEVER);
+	if (telling->console)
+		console_finish(telling->console, &telling->status, on_drained, supervision);
+	else
+		loop_stop(supervision->loop);
+}
+
+static void try_to_remove(struct cluster_supervision *supervision)
+{
+	struct err err = {0};
+
+	remember_here(supervision);
+	if (supervision_kube_remove_objects(supervision, &err) == 0) {
+		lease_keeper_remove(supervision->lease);
+	} else {
+		telling_say_trouble(&supervision->telling, err.text);
+		loop_timer_arm(supervision->timer, loop_now() + RETRY_AFTER);
+	}
+}
+
+/* The job has ended: what is left of it goes, and is waited for. */
+static void clean_up(struct cluster_supervision *supervision)
+{
+	if (!backend_kube_is_quiet(supervision->backend))
+		return;
+	if (supervision->is_recorded)
+		try_to_remove(supervision);
+	if (!supervision->is_recorded && backend_kube_is_empty(supervision->backend) &&
+	    lease_keeper_is_done(supervision->lease))
+		close_console(supervision);
+}
+
+/* Somebody deleted the job's ConfigMap, and the cluster ends what it owned. */
+static void tell_gone(struct cluster_supervision *supervision)
+{
+	if (status_is_finished(&supervision->telling.status))
+		return;
+	telling_say(&supervision->telling,
+		    "somebody deleted the job's ConfigMap, and all Pods with it");
+	supervision->telling.status.exit_code = EXIT_OWN_FAULT;
+}
+
+/* Passes. */
+
+static void drive(struct cluster_supervision *supervision)
+{
+	struct driver_outcome outcome;
+	struct err err = {0};
+	int rc = driver_pass(supervision->driver, supervision->job->name, loop_now(), &outcome,
+			     &err);
+
+	telling_say_trouble(&supervision->telling, rc < 0 ? err.text : NULL);
+	if (outcome.version)
+		supervision->version = outcome.version;
+	if (outcome.is_gone)
+		tell_gone(supervision);
+	supervision->is_finished = outcome.is_finished || outcome.is_gone;
+	loop_timer_arm(supervision->timer, supervision->is_finished ? loop_now() : outcome.wake_at);
+}
+
+/* What another has written. */
+int supervision_kube_tell_status(struct cluster_supervision *supervision, struct err *err)
+{
+	const struct driver_listener listener = telling_listener(&supervision->telling);
+	struct store_record record CLEANUP(store_record_done) = {0};
+	struct arena *arena CLEANUP(arena_cleanup) = arena_new();
+	struct status status;
+	int rc = supervision->store->functions->get(supervision->store, supervision->job->name,
+						    &record, err);
+
+	if (rc < 0 || record.version == supervision->version)
+		return rc;
+	rc = record_read_status(&record, arena, &status, err);
+	if (rc < 0)
+		return rc;
+	supervision->version = record.version;
+	listener.on_status(supervision->job, &status, listener.data);
+	return 0;
+}
+
+/* Whoever watches the job deletes its objects when it has ended. */
+static void follow(struct cluster_supervision *supervision)
+{
+	struct err err = {0};
+	int rc = supervision_kube_tell_status(supervision, &err);
+
+	if (rc == ERR_NOT_FOUND) {
+		tell_gone(supervision);
+		close_console(supervision);
+	} else {
+		telling_say_trouble(&supervision->telling, rc < 0 ? err.text : NULL);
+	}
+}
+
+void supervision_kube_pass(void *data)
+{
+	struct cluster_supervision *supervision = data;
+
+	if (supervision->is_leaving && lease_keeper_is_done(supervision->lease)) {
+		loop_stop(supervision->loop);
+		return;
+	}
+	if (supervision->is_leaving || !backend_kube_is_ready(supervision->backend))
+		return; /* news come when it is */
+	if (supervision->is_finished)
+		clean_up(supervision);
+	else if (supervision_kube_may_act(supervision))
+		drive(supervision);
+	else if (supervision->has_followed)
+		follow(supervision);
+}
