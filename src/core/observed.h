@@ -17,11 +17,19 @@ enum observed_phase {
 };
 extern const char *const observed_phase_words[OBSERVED_PHASE_COUNT];
 
+/* How far one is that starts, where a back end knows. */
+enum observed_stage {
+	OBSERVED_MADE,
+	OBSERVED_SCHEDULED, /* it has a node */
+	OBSERVED_SET_UP, /* volumes and network are there */
+};
+
 struct observed_replica {
 	const char *role; /* lower case; may be one that the job no longer has */
 	int index;
 	int attempt;
 	enum observed_phase phase;
+	enum observed_stage stage;
 	int64_t pid;
 	int exit_code; /* -1: not ended, or by a signal */
 	int signal; /* 0: none */

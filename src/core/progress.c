@@ -1,5 +1,9 @@
 #include "core/progress.h"
 
+#include "core/obstacle.h"
+
+#include <string.h>
+
 /* How many replicas are in which state, and the first one that is waited for. */
 struct counts {
 	size_t n_running;
@@ -44,7 +48,7 @@ static struct counts count_states(const struct status *status, msec now)
 	return counts;
 }
 
-static void describe_awaited(const struct status *status, const struct counts *counts, msec now,
+static void describe_waiting(const struct status *status, const struct counts *counts,
 			     struct text *text)
 {
 	text_addf(text, "%zu of %zu running, waiting for %s-%d", counts->n_running,
@@ -52,13 +56,33 @@ static void describe_awaited(const struct status *status, const struct counts *c
 		  counts->awaited->index);
 	if (counts->n_awaited > 1)
 		text_addf(text, " and %zu more", counts->n_awaited - 1);
+}
+
+/* "…; worker-3 cannot be placed (Unschedulable): 0/4 nodes are available" */
+static void add_obstacle(const struct status *status, struct text *text)
+{
+	struct text lines CLEANUP(text_done) = {0};
+
+	obstacles_describe(status, "; ", &lines);
+	text_addf(text, "%.*s", (int) strcspn(text_of(&lines), "\n"), text_of(&lines));
+}
+
+static void describe_awaited(const struct status *status, const struct startup *startup,
+			     const struct counts *counts, msec now, struct text *text)
+{
+	if (startup)
+		startup_describe(startup, text);
+	else
+		describe_waiting(status, counts, text);
+	add_obstacle(status, text);
 	if (counts->next_start != MSEC_NEVER) {
 		text_add(text, ", next start in ");
 		text_add_duration(text, counts->next_start - now);
 	}
 }
 
-void progress_describe(const struct status *status, msec now, struct text *text)
+void progress_describe(const struct status *status, const struct startup *startup, msec now,
+		       struct text *text)
 {
 	struct counts counts = count_states(status, now);
 
@@ -69,5 +93,5 @@ void progress_describe(const struct status *status, msec now, struct text *text)
 	else if (status_condition_is_true(status, CONDITION_SUSPENDED))
 		text_add(text, "suspended");
 	else if (counts.awaited)
-		describe_awaited(status, &counts, now, text);
+		describe_awaited(status, startup, &counts, now, text);
 }

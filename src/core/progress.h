@@ -3,8 +3,11 @@
 
 #include "base/msec.h"
 #include "base/text.h"
+#include "core/startup.h"
 #include "core/status.h"
 
 /* Adds "2 of 4 running, waiting for worker-3"; nothing while all that should run does, and when the
- * job has ended. */
-void progress_describe(const struct status *status, msec now, struct text *text);
+ * job has ended. Of Pods (`startup` is not NULL) it says how far their start has come, and what
+ * the first of them is held up by. */
+void progress_describe(const struct status *status, const struct startup *startup, msec now,
+		       struct text *text);

@@ -9,6 +9,7 @@
 #include "base/err.h"
 #include "base/own.h"
 #include "core/job.h"
+#include "core/startup.h"
 #include "engine/backend.h"
 #include "io/loop.h"
 #include "kube/api.h"
@@ -21,6 +22,8 @@ struct backend_kube_settings {
 	backend_news_fn on_news;
 	/* Output was added to a log. May be NULL. */
 	void (*on_output)(const char *job_name, void *data);
+	/* The start of its Pods has come further, or back. May be NULL. */
+	void (*on_startup)(const struct startup *startup, void *data);
 	/* A sentence about something that needs telling but no decision. May be NULL. */
 	void (*on_trouble)(const char *job_name, const char *sentence, void *data);
 	void *data;

@@ -5,6 +5,7 @@
 #include "kube/pod_observed.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 static void release_pod(void *kept, void *data)
 {
@@ -46,6 +47,22 @@ static void see_end(struct kube_backend *backend, struct begun *begun, const str
 		kube_backend_start(backend, begun);
 }
 
+static void tell_startup(struct kube_backend *backend)
+{
+	struct startup startup = {0};
+	const struct pod *pod;
+	size_t place = 0;
+
+	while ((pod = kube_mirror_next(backend->pods, &place)))
+		if (pod->is_ours && !observed_was_asked_to_end(&pod->seen))
+			startup_add(&startup, &pod->seen);
+	if (!backend->settings.on_startup ||
+	    memcmp(&startup, &backend->startup, sizeof(startup)) == 0)
+		return;
+	backend->startup = startup;
+	backend->settings.on_startup(&startup, backend->settings.data);
+}
+
 static void on_pod(const char *name, void *data)
 {
 	struct kube_backend *backend = data;
@@ -54,6 +71,7 @@ static void on_pod(const char *name, void *data)
 
 	if (!pod)
 		pod_logs_gone(backend->logs, name);
+	tell_startup(backend);
 	if (begun) {
 		see_end(backend, begun, pod);
 		if (begun->start != BEGUN_START_WAITS &&

@@ -21,6 +21,7 @@ struct kube_backend {
 	bool has_made_pods; /* so it has the right to */
 	struct json *taken_back; /* an object: names of Pods whose address was taken back */
 	struct pod_logs *logs;
+	struct startup startup; /* as it was last told */
 	char *last_trouble; /* told already */
 	struct loop_watch *timer; /* for what was refused */
 

@@ -31,6 +31,8 @@ struct console {
 	msec silence_looked_for; /* when the timer fires; MSEC_NEVER: it does not */
 
 	bool is_finished; /* the job has an end state: its notes say what the report says better */
+	struct startup startup; /* of its Pods; none: it has no Pods */
+	bool has_started; /* all of them ran once */
 	struct text progress; /* what the row shows … */
 	struct text silence; /* … or this, when there is no progress to show */
 	struct text report;
@@ -281,17 +283,45 @@ static void watch_replicas(struct console *console, const struct status *status)
 	}
 }
 
+static void show_progress(struct console *console, const struct status *status)
+{
+	text_clear(&console->progress);
+	progress_describe(status, console->startup.n_pods ? &console->startup : NULL, loop_now(),
+			  &console->progress);
+	show_row(console);
+}
+
 void console_on_status(struct console *console, const struct status *status)
 {
 	console->is_finished = status_is_finished(status);
-	text_clear(&console->progress);
-	progress_describe(status, loop_now(), &console->progress);
-	show_row(console);
+	show_progress(console, status);
 	if (!console->view)
 		return;
 	watch_replicas(console, status);
 	arm_silence(console, silence_wake_at(console->silences, console->n_silences));
 	log_view_on_news(console->view);
+}
+
+static void tell_all_run(struct console *console)
+{
+	struct text sentence CLEANUP(text_done) = {0};
+
+	console->has_started = true;
+	text_addf(&sentence, console->startup.n_pods == 1 ? "the Pod runs" : "all %d Pods run",
+		  console->startup.n_pods);
+	if (!screen_is_live(row_screen(console)))
+		console_say(console, text_of(&sentence));
+}
+
+void console_on_startup(struct console *console, const struct startup *startup,
+			const struct status *status)
+{
+	console->startup = *startup;
+	if (console->is_finished)
+		return;
+	if (!console->has_started && startup_is_over(startup, job_replica_count(console->job)))
+		tell_all_run(console);
+	show_progress(console, status);
 }
 
 /* The end. */

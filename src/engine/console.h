@@ -11,6 +11,7 @@
 #include "base/own.h"
 #include "core/job.h"
 #include "core/plan.h"
+#include "core/startup.h"
 #include "core/status.h"
 #include "io/loop.h"
 
@@ -35,6 +36,10 @@ void console_on_output(struct console *console);
 void console_on_note(struct console *console, const struct note *note);
 /* Changes the live line ("2 of 4 running, waiting for worker-3") and remembers what is awaited. */
 void console_on_status(struct console *console, const struct status *status);
+/* How far the start of its Pods has come: takes the place of mere counts in the live line. Without
+ * one, a line says when all run for the first time. The status is the last one. */
+void console_on_startup(struct console *console, const struct startup *startup,
+			const struct status *status);
 /* A line of muster's own: "muster: …". */
 void console_say(struct console *console, const char *sentence);
 

@@ -30,6 +30,13 @@ static void on_output(const char *job_name, void *data)
 	telling_show_output(&supervision->telling);
 }
 
+static void on_startup(const struct startup *startup, void *data)
+{
+	struct cluster_supervision *supervision = data;
+
+	telling_show_startup(&supervision->telling, startup);
+}
+
 static void on_trouble(const char *job_name, const char *sentence, void *data)
 {
 	struct cluster_supervision *supervision = data;
@@ -211,6 +218,7 @@ static void begin(struct cluster_supervision *supervision)
 		.log_folder = supervision->log_folder,
 		.on_news = on_news,
 		.on_output = on_output,
+		.on_startup = on_startup,
 		.on_trouble = on_trouble,
 		.data = supervision,
 	};

@@ -35,6 +35,12 @@ void telling_say_trouble(struct telling *telling, const char *sentence)
 		telling_say(telling, sentence);
 }
 
+void telling_show_startup(const struct telling *telling, const struct startup *startup)
+{
+	if (telling->console)
+		console_on_startup(telling->console, startup, &telling->status);
+}
+
 void telling_show_output(const struct telling *telling)
 {
 	if (telling->console)

@@ -29,6 +29,8 @@ void telling_done(struct telling *telling);
 void telling_say(struct telling *telling, const char *sentence);
 /* What fails is tried again and again; it is said once, not every second. NULL: nothing fails. */
 void telling_say_trouble(struct telling *telling, const char *sentence);
+/* How far the start of its Pods has come. */
+void telling_show_startup(const struct telling *telling, const struct startup *startup);
 /* There is more in the logs. */
 void telling_show_output(const struct telling *telling);
 /* Hears what the driver tells. */

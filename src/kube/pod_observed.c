@@ -258,6 +258,13 @@ static bool condition_is(const struct json *status, const char *type, const char
 	return text_equals(word(condition, "status"), value);
 }
 
+static enum observed_stage stage_of(const struct json *status)
+{
+	if (condition_is(status, "PodReadyToStartContainers", "True"))
+		return OBSERVED_SET_UP;
+	return condition_is(status, "PodScheduled", "True") ? OBSERVED_SCHEDULED : OBSERVED_MADE;
+}
+
 /* A kubelet that lives tells of both conditions together, with a reason; when it is silent, a
  * controller turns Ready alone (pkg/controller/util/node, MarkPodsNotReady). */
 static bool is_node_silent(const struct json *status)
@@ -323,6 +330,7 @@ bool pod_observed_read(const struct json *pod, const struct job *job, struct are
 	if (!read_labels(metadata, job, arena, &replica))
 		return false;
 	replica.phase = phase_of(status);
+	replica.stage = stage_of(status);
 	read_container(status, job_role(job, replica.role), arena, &replica);
 	read_init_containers(status, arena, &replica);
 	read_reason_of_pod(status, arena, &replica);

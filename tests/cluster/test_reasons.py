@@ -1,7 +1,12 @@
 """Every trouble of a job on a cluster is one sentence that says what it is, and nothing of it is ignored."""
 
+import fcntl
 import json
+import os
+import pty
 import signal
+import struct
+import termios
 
 import pytest
 
@@ -153,3 +158,19 @@ def test_files_that_somebody_deletes_are_made_again(muster, namespace):
     assert after["metadata"]["labels"] == before["metadata"]["labels"]
     interrupt(job)
     assert left_of(namespace) == []
+
+
+def test_without_a_terminal_one_line_says_that_all_run(muster):
+    done = run(muster, "--name", "start", "-w", 2, *BUSYBOX, "--", "sleep", "1", code=0)
+    assert done.stderr.count("muster: all 2 Pods run\n") == 1
+
+
+def test_on_a_terminal_a_line_says_how_far_the_start_is(muster, tmp_path):
+    ours, theirs = pty.openpty()
+    fcntl.ioctl(theirs, termios.TIOCSWINSZ, struct.pack("HHHH", 24, 200, 0, 0))
+    job = muster.start("run", "--on", "kubernetes", "-f", simulated_job(tmp_path, workers=3, waiting="ErrImagePull"),
+                       stdout=theirs, stderr=theirs)
+    shown = b""
+    while b"3 Pods: 3 scheduled, 0 set up, 0 running; worker-0 and 2 more: cannot get its image" not in shown:
+        shown += os.read(ours, 4096)
+    interrupt(job)

@@ -105,12 +105,38 @@ static void a_deadline_and_a_stop_are_one_line(void **state)
 		"muster: job train-x7k2 ended after 10m: the job was stopped (interrupted)\n");
 }
 
-static void assert_progress(const struct status *status, const char *expected)
+static void assert_progress_of_pods(const struct status *status, const struct startup *startup,
+				    const char *expected)
 {
 	struct text text CLEANUP(text_done) = {0};
 
-	progress_describe(status, START, &text);
+	progress_describe(status, startup, START, &text);
 	assert_string_equal(text_of(&text), expected);
+}
+
+static void assert_progress(const struct status *status, const char *expected)
+{
+	assert_progress_of_pods(status, NULL, expected);
+}
+
+static void progress_of_pods_says_how_far_their_start_is_and_what_holds_them_up(void **state)
+{
+	(void) state;
+	const struct startup startup = {.n_pods = 2, .n_scheduled = 1, .n_running = 1};
+	struct replica_status replicas[] = {
+		{.role = "worker", .index = 0, .state = REPLICA_RUNNING},
+		{.role = "worker", .index = 1, .state = REPLICA_STARTING},
+	};
+	const struct status status = {.replicas = replicas, .n_replicas = 2};
+
+	assert_progress_of_pods(&status, &startup, "2 Pods: 1 scheduled, 0 set up, 1 running");
+	replicas[1].reason = "Unschedulable";
+	replicas[1].message = "0/4 nodes are available";
+	assert_progress_of_pods(&status, &startup,
+				"2 Pods: 1 scheduled, 0 set up, 1 running; worker-1 cannot be "
+				"placed (Unschedulable): 0/4 nodes are available");
+	replicas[1] = replicas[0];
+	assert_progress_of_pods(&status, &startup, "");
 }
 
 static void progress_tells_what_is_waited_for_until_all_run(void **state)
@@ -157,6 +183,8 @@ int main(void)
 		cmocka_unit_test(a_success_is_one_line),
 		cmocka_unit_test(a_failure_begins_with_the_replica_that_failed_first),
 		cmocka_unit_test(a_deadline_and_a_stop_are_one_line),
+		cmocka_unit_test(
+			progress_of_pods_says_how_far_their_start_is_and_what_holds_them_up),
 		cmocka_unit_test(progress_tells_what_is_waited_for_until_all_run),
 		cmocka_unit_test(progress_is_silent_about_a_job_that_has_ended),
 	};

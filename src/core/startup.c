@@ -1,0 +1,23 @@
+#include "core/startup.h"
+
+void startup_add(struct startup *startup, const struct observed_replica *replica)
+{
+	bool has_begun = replica->phase != OBSERVED_STARTING;
+
+	startup->n_pods++;
+	startup->n_scheduled += has_begun || replica->stage >= OBSERVED_SCHEDULED;
+	startup->n_set_up += has_begun || replica->stage >= OBSERVED_SET_UP;
+	startup->n_running += has_begun;
+}
+
+void startup_describe(const struct startup *startup, struct text *text)
+{
+	text_addf(text, "%d %s: %d scheduled, %d set up, %d running", startup->n_pods,
+		  startup->n_pods == 1 ? "Pod" : "Pods", startup->n_scheduled, startup->n_set_up,
+		  startup->n_running);
+}
+
+bool startup_is_over(const struct startup *startup, int n_replicas)
+{
+	return startup->n_running >= n_replicas;
+}
