@@ -160,10 +160,10 @@ static bool has_row(const struct listing *listing, bool (*is_it)(const struct cl
 	return false;
 }
 
-static void take_all_for_watched(struct listing *listing)
+static void take_all_for_unwatched(struct listing *listing)
 {
 	for (size_t i = 0; i < listing->count; i++)
-		listing->rows[i].is_unwatched = false;
+		listing->rows[i].is_unwatched = goes_on(&listing->rows[i]);
 }
 
 static void take_lease(const struct json *item, void *data)
@@ -172,17 +172,21 @@ static void take_lease(const struct json *item, void *data)
 	int rc = kube_lease_read(item, &lease, NULL);
 	struct client_row *row = rc == 0 ? row_of(data, lease.owner_uid) : NULL;
 
-	if (row)
-		row->is_unwatched = goes_on(row) && !kube_lease_is_watched(item, loop_now());
+	if (row && kube_lease_is_watched(item, loop_now()))
+		row->is_unwatched = false;
 }
 
 /* Where Leases may not be read nothing is said of who watches. */
 static int read_watchers(struct listing *listing, struct err *err)
 {
-	static const struct reading leases = {&kube_leases, take_all_for_watched, take_lease};
+	static const struct reading leases = {&kube_leases, take_all_for_unwatched, take_lease};
 	int rc = read_all(listing, &leases, err);
 
-	return rc == ERR_REFUSED ? 0 : rc;
+	if (rc != ERR_REFUSED)
+		return rc;
+	for (size_t i = 0; i < listing->count; i++)
+		listing->rows[i].is_unwatched = false;
+	return 0;
 }
 
 /* What runs of those that nobody watches. */

@@ -17,7 +17,7 @@ struct lease_view {
 	struct lease_view_settings settings;
 	struct kube_mirror *mirror;
 	struct loop_watch *timer;
-	char *watcher; /* "": nobody; NULL: there was no Lease yet */
+	char *watcher; /* "": nobody */
 	bool is_refused; /* Leases may not be read */
 };
 
@@ -116,6 +116,7 @@ struct lease_view *lease_view_new(const struct lease_view_settings *settings, co
 	};
 
 	view->settings = *settings;
+	view->watcher = mem_copy_text("");
 	view->timer = loop_new_timer(settings->loop, on_silence, view);
 	view->mirror = kube_mirror_new(settings->loop, settings->api, &mirror);
 	return view;

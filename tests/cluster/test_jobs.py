@@ -99,7 +99,7 @@ def test_status_shows_replicas_as_their_pods_are(muster, elsewhere, namespace, t
         assert replica["node"] == pod["spec"]["nodeName"]
         assert replica["ip"] == pod["status"]["podIP"]
     text = elsewhere("status", "simulated", code=0).stdout
-    assert seen["status"]["replicas"][0]["node"] in text
+    assert "Watched:   by muster on " in text and seen["status"]["replicas"][0]["node"] in text
     wide = elsewhere("status", "-o", "wide", "simulated", code=0).stdout
     assert seen["status"]["replicas"][0]["ip"] in wide and "simulated-worker-1" in wide
     shown = elsewhere("status", "-o", "yaml", f"kubernetes/{namespace.name}/simulated", code=0).stdout
@@ -179,6 +179,26 @@ def test_suspend_resume_and_scale_from_elsewhere(muster, elsewhere, namespace, t
     namespace.until_phase("simulated-worker-2", "Running")
     end(job)
     assert left_of(namespace) == []
+
+
+def test_a_job_that_nobody_watches_is_said_to_be_one(muster, elsewhere, namespace, tmp_path):
+    job = run_simulated(muster, namespace, tmp_path)
+    until_running(elsewhere, 2)
+    job.kill()
+    job.wait()
+    full_name = f"kubernetes/{namespace.name}/simulated"
+    text = elsewhere("status", "simulated", code=0).stdout
+    assert f"Watched:   by nobody: nothing is restarted; 'muster attach {full_name}' takes over" in text
+    for command in (["stop"], ["suspend"]):
+        refused = elsewhere(*command, "simulated", code=4)
+        assert refused.stderr == (f"muster: nobody watches job 'simulated': 'muster attach {full_name}' takes over, "
+                                  f"'muster delete {full_name}' ends it\n")
+    namespace.kubectl("delete", "pod", "simulated-worker-1")
+    assert rows_of(elsewhere("ps", "--on", "kubernetes", code=0))[0][:5] == [
+        "simulated", "Running", "(unwatched)", "worker=2", "1/2"]
+    elsewhere("delete", "simulated", code=0)
+    assert namespace.get("pods", "-l", "muster/job=simulated")["items"] == []
+    assert rows_of(elsewhere("ps", "--on", "kubernetes", "-a", code=0)) == []
 
 
 def test_another_context_is_another_cluster_to_look_at(muster, elsewhere, namespace, other_namespace, tmp_path):
