@@ -4,7 +4,7 @@
 #include "cli/command.h"
 #include "cli/copy_call.h"
 #include "cli/edition.h"
-#include "cli/hand_over.h"
+#include "cli/go_on.h"
 #include "cli/lookup.h"
 #include "cli/options.h"
 #include "cli/output.h"
@@ -58,15 +58,6 @@ static int refuse_local(const struct ends *ends, const struct copy_place *place)
 	return EXIT_REFUSED;
 }
 
-static int go_on_with_kubernetes(const struct options *options)
-{
-	char **call CLEANUP(mem_free_any) = options_call(options);
-	struct err err = {0};
-	int rc = hand_over(call, &err);
-
-	return rc ? output_fail(&err) : EXIT_FAILED;
-}
-
 static int cp_run(const struct options *options)
 {
 	size_t count; /* two, says the table */
@@ -90,7 +81,7 @@ static int cp_run(const struct options *options)
 
 	if (place->is_here || (!is_on_cluster && runs_here(options, place->job)))
 		return refuse_local(&ends, place);
-	return edition_has_kubernetes ? edition_copy(&call) : go_on_with_kubernetes(options);
+	return edition_has_kubernetes ? edition_copy(&call) : go_on_as_other_program(options);
 }
 
 static const struct option_row rows_of_cp[] = {

@@ -1,6 +1,8 @@
 /* muster render: what would be made of flags or a file, with no side effect. */
 #include "base/mem.h"
 #include "cli/command.h"
+#include "cli/edition.h"
+#include "cli/go_on.h"
 #include "cli/job_source.h"
 #include "cli/options.h"
 #include "cli/output.h"
@@ -151,10 +153,14 @@ static int render_run(const struct options *options)
 	const char *what = option_text(options, "as");
 	bool is_for_kubernetes = text_equals(option_text(options, "on"), "kubernetes");
 	struct job_source source CLEANUP(job_source_done) = {
-		.is_for_kubernetes = is_for_kubernetes || text_equals(what, "pods")};
+		.is_for_kubernetes = is_for_kubernetes || text_equals(what, "pods"),
+		.pack_folder = edition_pack_folder,
+	};
 
 	if (text_equals(what, "k8s-tensorflow"))
 		return render_k8s_tensorflow(options);
+	if (option_text(options, "sync") && !edition_has_kubernetes)
+		return go_on_as_other_program(options);
 	if (!job_source_read(options, &source))
 		return EXIT_WRONG_USE;
 	if (text_equals(what, "pods"))

@@ -5,7 +5,7 @@
 #include "cli/command.h"
 #include "cli/detached.h"
 #include "cli/edition.h"
-#include "cli/hand_over.h"
+#include "cli/go_on.h"
 #include "cli/job_source.h"
 #include "cli/lookup.h"
 #include "cli/options.h"
@@ -35,15 +35,10 @@ static bool is_place_known(const struct options *options)
 	return false;
 }
 
-/* Does not come back when it succeeds. */
-static int go_on_as_other_program(const struct options *options)
+/* Ends with muster's own fault when there is no other program. */
+static int go_on(const struct options *options)
 {
-	char **call CLEANUP(mem_free_any) = options_call(options);
-	struct err err = {0};
-	int rc = hand_over(call, &err);
-
-	(void) rc;
-	output_say("%s", err.text);
+	(void) go_on_as_other_program(options);
 	return EXIT_OWN_FAULT;
 }
 
@@ -128,12 +123,15 @@ static int see_through(const struct options *options, struct job *job)
 static int run_run(const struct options *options)
 {
 	bool is_on_cluster = is_on_kubernetes(options);
-	struct job_source source CLEANUP(job_source_done) = {.is_for_kubernetes = is_on_cluster};
+	struct job_source source CLEANUP(job_source_done) = {
+		.is_for_kubernetes = is_on_cluster,
+		.pack_folder = edition_pack_folder,
+	};
 
 	if (!is_place_known(options))
 		return EXIT_WRONG_USE;
 	if (is_on_cluster && !edition_has_kubernetes)
-		return go_on_as_other_program(options);
+		return go_on(options);
 	if (!job_source_read(options, &source) || !can_run(options, source.job))
 		return EXIT_WRONG_USE;
 	if (!is_on_cluster)
@@ -194,7 +192,8 @@ const struct command command_run = {
 		    "  muster run -w 2 --ps 1 --chief --max-restarts 3 train.py\n"
 		    "  muster run -w 4 -- sh -c 'echo I am worker $WORKER_NUMBER of $TOT_WORKERS'\n"
 		    "  muster run -d -f job.yaml\n"
-		    "  muster run --on kubernetes -w 2 --image tensorflow/tensorflow train.py\n",
+		    "  muster run --on kubernetes -w 2 --image tensorflow/tensorflow train.py\n"
+		    "  muster run --on kubernetes -w 2 --sync . models/train.py\n",
 	.options = rows_of_run,
 	.takes_program = true,
 	.run = run_run,

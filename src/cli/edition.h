@@ -8,6 +8,7 @@
 #include "cli/copy_call.h"
 #include "cli/job_source.h"
 #include "cli/options.h"
+#include "cli/sync_folder.h"
 #include "engine/client.h"
 
 #include <stdbool.h>
@@ -30,6 +31,9 @@ extern int (*const edition_attach_on_cluster)(const struct options *options,
 extern int (*const edition_open_cluster)(const struct options *options, const char *namespace_name,
 					 const char *state_folder, struct client **ret_client,
 					 struct err *err);
+
+/* sync_folder_pack; NULL where edition_has_kubernetes is false. */
+extern const sync_folder_pack_fn edition_pack_folder;
 
 /* copy_call_run; NULL where edition_has_kubernetes is false. */
 extern int (*const edition_copy)(const struct copy_call *call);

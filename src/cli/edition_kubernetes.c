@@ -13,6 +13,7 @@ int (*const edition_attach_on_cluster)(const struct options *, const char *,
 int (*const edition_open_cluster)(const struct options *, const char *, const char *,
 				  struct client **, struct err *) = cluster_client_open;
 int (*const edition_copy)(const struct copy_call *) = copy_call_run;
+const sync_folder_pack_fn edition_pack_folder = sync_folder_pack;
 
 void edition_add_libraries(struct text *text)
 {

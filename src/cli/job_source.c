@@ -118,6 +118,16 @@ static bool check_counts(const struct job_build *build, struct err *err)
 	return false;
 }
 
+static bool check_sync(const struct options *options, const struct job_source *source,
+		       struct err *err)
+{
+	if (source->is_for_kubernetes || !option_text(options, "sync"))
+		return true;
+	err_set(err, ERR_INVALID,
+		"--sync goes with --on kubernetes only: on this machine the folder is there");
+	return false;
+}
+
 /* The word that names the job when the person does not: of the script or program. */
 static const char *word_of_command(const char *const *arguments)
 {
@@ -156,8 +166,28 @@ static bool add_pods(const struct options *options, struct pod_options *pods,
 		pods->build.default_image = default_image(options);
 	if (job_document_add_pods(root, &pods->build, err))
 		return false;
-	return !source->travel.n_files ||
-	       !job_document_add_files(root, &source->travel.file, source->travel.n_files, err);
+	if (!source->travel.n_files)
+		return true;
+	if (job_document_add_files(root, source->travel.files, source->travel.n_files, err))
+		return false;
+	if (source->travel.is_folder)
+		job_document_add_unpacking(root);
+	return true;
+}
+
+/* What travels to Pods, and the command there. */
+static bool find_travel(const struct options *options, struct job_source *source, struct err *err)
+{
+	struct travel *travel = &source->travel;
+	const char *folder = option_text(options, "sync");
+	bool is_program = options_had_separator(options);
+	size_t count;
+	const char *const *arguments = options_arguments(options, &count);
+
+	if (!folder)
+		return !travel_find(arguments, count, is_program, travel, err);
+	return !travel_find_in_folder(arguments, count, is_program, folder, source->pack_folder,
+				      travel, err);
 }
 
 /* Makes the document of the flags and reads it as any other. */
@@ -191,10 +221,10 @@ static bool read_flags(const struct options *options, const struct variables *va
 	};
 
 	set_counts(options, &build);
-	if (!check_counts(&build, err))
+	if (!check_counts(&build, err) || !check_sync(options, source, err))
 		return false;
 	if (source->is_for_kubernetes) {
-		if (travel_find(arguments, count, is_program, &source->travel, err))
+		if (!find_travel(options, source, err))
 			return false;
 		build.command = source->travel.command;
 	} else {
@@ -211,17 +241,21 @@ static bool read_flags(const struct options *options, const struct variables *va
 /* What a file says itself cannot be said beside it. */
 static bool check_no_contradiction(const struct options *options, struct err *err)
 {
-	static const char *const names[] = {"workers",   "ps",        "chief",
-					    "evaluator", "ps-server", "worker-server"};
+	static const char *const names[] = {
+		"workers", "ps", "chief", "evaluator", "ps-server", "worker-server"};
 	size_t count;
 
 	for (size_t i = 0; i < ARRAY_LEN(names); i++)
 		if (option_is_given(options, names[i])) {
 			err_set(err, ERR_INVALID,
-				"--%s does not go with -f: the file says which replicas there are",
-				names[i]);
+				"--%s does not go with -f: the file says which replicas there are", names[i]);
 			return false;
 		}
+	if (option_text(options, "sync")) {
+		err_set(err, ERR_INVALID,
+			"--sync does not go with -f: the file says what its Pods mount");
+		return false;
+	}
 	const char *const *arguments = options_arguments(options, &count);
 
 	if (!count)

@@ -13,6 +13,7 @@
 /* What a call says is to be run. The caller says where, and zeroes the rest to begin. */
 struct job_source {
 	bool is_for_kubernetes; /* its script travels to Pods, which have an image */
+	sync_folder_pack_fn pack_folder; /* for --sync; NULL in a program that cannot */
 	struct job *job;
 	struct travel travel; /* the files that go with it */
 };
@@ -56,6 +57,10 @@ void job_source_complain(const struct options *options, const struct faults *fau
 		 .kind = OPTION_TEXT,                                                              \
 		 .value_name = "FILE",                                                             \
 		 .one_line = "the job is this TFJob, YAML or JSON (-: standard input)"},           \
+		{.name = "sync",                                                                   \
+		 .kind = OPTION_TEXT,                                                              \
+		 .value_name = "DIR",                                                              \
+		 .one_line = "Pods: run in a copy of this folder, without what .gitignore names"}, \
 		{.name = "name",                                                                   \
 		 .kind = OPTION_TEXT,                                                              \
 		 .value_name = "NAME",                                                             \

@@ -19,7 +19,7 @@ static int make_objects(const struct job_source *source, struct json *list, stru
 
 	json_append(list, objects_owner_new(job));
 	json_append(list, objects_service_new(job, NULL));
-	if (objects_add_files(job, &source->travel.file, source->travel.n_files, NULL, list, err))
+	if (objects_add_files(job, source->travel.files, source->travel.n_files, NULL, list, err))
 		return err->code;
 	for (size_t i = 0; i < job->n_roles; i++)
 		for (int index = 0; index < job->roles[i].replicas; index++)

@@ -38,7 +38,7 @@ int run_on_cluster(const struct options *options, const struct job_source *sourc
 	cluster_warn(config);
 	const struct supervision_kube_request request = {
 		.job = job,
-		.files = &source->travel.file,
+		.files = source->travel.files,
 		.n_files = source->travel.n_files,
 		.login = cluster_log_in,
 		.data = (void *) options,

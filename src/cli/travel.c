@@ -3,6 +3,7 @@
 #include "base/mem.h"
 #include "cli/input.h"
 
+#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -14,6 +15,9 @@ void travel_done(struct travel *travel)
 {
 	free(travel->command);
 	free(travel->script_path);
+	for (size_t i = 0; travel->is_folder && i < travel->n_files; i++)
+		free((char *) travel->files[i].path);
+	free(travel->files);
 	text_done(&travel->bytes);
 }
 
@@ -37,36 +41,107 @@ static int read_script(const char *path, struct travel *travel, struct err *err)
 				       path);
 		return err->code;
 	}
-	travel->file = (struct job_file){
+	travel->files = mem_new(sizeof(*travel->files));
+	travel->files[0] = (struct job_file){
 		.path = slash ? slash + 1 : path,
 		.bytes = text_of(&travel->bytes),
 		.len = travel->bytes.len,
 		.is_executable = !is_python(path),
 	};
 	travel->n_files = 1;
-	travel->script_path = mem_format("%s/%s", JOB_FILES_FOLDER, travel->file.path);
+	travel->script_path = mem_format("%s/%s", JOB_FILES_FOLDER, travel->files[0].path);
 	return 0;
+}
+
+/* The words of the call, the script's in the place of its own, Python before it. */
+static void make_command(const char *const *arguments, size_t n_arguments, struct travel *travel)
+{
+	size_t n_before = 0;
+
+	travel->command = mem_new_array(n_arguments + 3, sizeof(*travel->command));
+	if (travel->script_path && is_python(arguments[0])) {
+		travel->command[n_before++] = "python3";
+		travel->command[n_before++] = "-u";
+	}
+	memcpy(travel->command + n_before, arguments, n_arguments * sizeof(*arguments));
+	if (travel->script_path)
+		travel->command[n_before] = travel->script_path;
+}
+
+static int refuse_nothing(struct err *err)
+{
+	return err_set(err, ERR_INVALID,
+		       "nothing to run: give SCRIPT.py, -- PROGRAM, or -f job.yaml");
+}
+
+static bool is_script(const char *word, bool is_program)
+{
+	return !is_program && (is_python(word) || strchr(word, '/'));
 }
 
 int travel_find(const char *const *arguments, size_t n_arguments, bool is_program,
 		struct travel *travel, struct err *err)
 {
-	const char *first = arguments[0];
-	size_t n_before = 0;
-
-	if (!first)
-		return err_set(err, ERR_INVALID,
-			       "nothing to run: give SCRIPT.py, -- PROGRAM, or -f job.yaml");
-	if (!is_program && (is_python(first) || strchr(first, '/')) &&
-	    read_script(first, travel, err))
+	if (!n_arguments)
+		return refuse_nothing(err);
+	if (is_script(arguments[0], is_program) && read_script(arguments[0], travel, err))
 		return err->code;
-	travel->command = mem_new_array(n_arguments + 3, sizeof(*travel->command));
-	if (travel->n_files && is_python(first)) {
-		travel->command[n_before++] = "python3";
-		travel->command[n_before++] = "-u";
+	make_command(arguments, n_arguments, travel);
+	return 0;
+}
+
+/* A folder in parts. */
+
+/* "./train.py": where the script lies in the copy, which is the working folder. */
+static int find_script(const char *path, const char *folder, struct travel *travel, struct err *err)
+{
+	char *real CLEANUP(mem_free_text) = realpath(path, NULL);
+	char *root CLEANUP(mem_free_text) = realpath(folder, NULL);
+	size_t len = root ? strlen(root) : 0;
+
+	if (!root)
+		return err_set_errno(err, errno, "--sync: cannot read folder '%s'", folder);
+	if (!real)
+		return err_set_errno(err, errno, "cannot read '%s'", path);
+	if (!text_starts_with(real, root) || real[len] != '/')
+		return err_set(err, ERR_INVALID, "%s does not lie in the folder of --sync, %s",
+			       path, folder);
+	travel->script_path = mem_format(".%s", real + len);
+	return 0;
+}
+
+static void cut_into_parts(struct travel *travel)
+{
+	size_t len = travel->bytes.len;
+
+	travel->is_folder = true;
+	travel->n_files = (len + JOB_FILES_PART_SIZE - 1) / JOB_FILES_PART_SIZE;
+	travel->files = mem_new_array(travel->n_files, sizeof(*travel->files));
+	for (size_t i = 0; i < travel->n_files; i++) {
+		size_t begin = i * JOB_FILES_PART_SIZE;
+		size_t left = len - begin;
+
+		travel->files[i] = (struct job_file){
+			.path = job_files_packed_name(i),
+			.bytes = text_of(&travel->bytes) + begin,
+			.len = left < JOB_FILES_PART_SIZE ? left : JOB_FILES_PART_SIZE,
+		};
 	}
-	memcpy(travel->command + n_before, arguments, n_arguments * sizeof(*arguments));
-	if (travel->n_files)
-		travel->command[n_before] = travel->script_path;
+}
+
+int travel_find_in_folder(const char *const *arguments, size_t n_arguments, bool is_program,
+			  const char *folder, sync_folder_pack_fn pack, struct travel *travel,
+			  struct err *err)
+{
+	if (!n_arguments)
+		return refuse_nothing(err);
+	int rc = pack(folder, &travel->bytes, err);
+
+	if (rc == 0 && is_script(arguments[0], is_program))
+		rc = find_script(arguments[0], folder, travel, err);
+	if (rc < 0)
+		return rc;
+	cut_into_parts(travel);
+	make_command(arguments, n_arguments, travel);
 	return 0;
 }

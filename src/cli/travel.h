@@ -4,6 +4,7 @@
 #include "base/err.h"
 #include "base/own.h"
 #include "base/text.h"
+#include "cli/sync_folder.h"
 #include "core/job_files.h"
 
 #include <stdbool.h>
@@ -14,9 +15,10 @@ struct travel {
 	const char *
 		*command; /* NULL-terminated; its words are borrowed but for the script's path */
 	char *script_path; /* "/muster/files/train.py"; NULL without a script */
-	struct job_file file; /* the script */
-	size_t n_files; /* 0 or 1 */
-	struct text bytes; /* of the script */
+	struct job_file *files; /* the script, or the folder in parts */
+	size_t n_files;
+	bool is_folder;
+	struct text bytes; /* of the files */
 };
 
 void travel_done(struct travel *travel);
@@ -28,3 +30,9 @@ void travel_done(struct travel *travel);
  * input_read. */
 int travel_find(const char *const *arguments, size_t n_arguments, bool is_program,
 		struct travel *travel, struct err *err) MUST_USE;
+
+/* The same with a whole folder, in a copy of which the command runs: a script is one in it.
+ * ERR_INVALID for a script elsewhere, or the errors of sync_folder_pack. */
+int travel_find_in_folder(const char *const *arguments, size_t n_arguments, bool is_program,
+			  const char *folder, sync_folder_pack_fn pack, struct travel *travel,
+			  struct err *err) MUST_USE;

@@ -2,6 +2,7 @@
 #include "core/job_files.h"
 
 #include "base/mem.h"
+#include "base/own.h"
 #include "base/text.h"
 #include "core/pod_template.h"
 
@@ -9,6 +10,8 @@
 
 #define FILES_VOLUME "muster-files"
 #define WORK_VOLUME "muster-work"
+#define PACKED_NAME "muster-folder.tgz."
+#define UNPACKING_CONTAINER "muster-folder"
 #define EXECUTABLE_MODE 0555
 #define KEY_MAX 253 /* IsConfigMapKey of apimachinery */
 #define NUMBERED_KEY "file-"
@@ -58,6 +61,12 @@ int job_files_spread(const struct job_file *files, size_t n_files, size_t **ret_
 	}
 	*ret_parts = TAKE(parts);
 	return 0;
+}
+
+/* Parts are put together in the order of their names. */
+char *job_files_packed_name(size_t part)
+{
+	return mem_format(PACKED_NAME "%04zu", part);
 }
 
 static struct json *item_new(const struct job_file *file, size_t index)
@@ -118,6 +127,14 @@ static struct json *mount_new(const char *volume, const char *path, bool is_read
 	return mount;
 }
 
+static void add_work_folder(struct json *spec, struct json *container)
+{
+	json_append(json_array_at(spec, "volumes"), work_volume_new());
+	json_append(json_array_at(container, "volumeMounts"),
+		    mount_new(WORK_VOLUME, JOB_WORK_FOLDER, false));
+	json_set_string(container, "workingDir", JOB_WORK_FOLDER);
+}
+
 static void add_to_role(const struct json *role, const struct json *files_volume)
 {
 	struct json *template = json_get(role, "template");
@@ -127,12 +144,8 @@ static void add_to_role(const struct json *role, const struct json *files_volume
 	json_append(json_array_at(spec, "volumes"), json_new_copy(files_volume));
 	json_append(json_array_at(container, "volumeMounts"),
 		    mount_new(FILES_VOLUME, JOB_FILES_FOLDER, true));
-	if (json_get(container, "workingDir"))
-		return;
-	json_append(json_array_at(spec, "volumes"), work_volume_new());
-	json_append(json_array_at(container, "volumeMounts"),
-		    mount_new(WORK_VOLUME, JOB_WORK_FOLDER, false));
-	json_set_string(container, "workingDir", JOB_WORK_FOLDER);
+	if (!json_get(container, "workingDir"))
+		add_work_folder(spec, container);
 }
 
 int job_document_add_files(struct json *document, const struct job_file *files, size_t n_files,
@@ -160,4 +173,45 @@ bool job_files_are_mounted(const struct json *template)
 {
 	return pod_template_find(json_get_path(template, "spec", "volumes", NULL), "name",
 				 FILES_VOLUME) != NULL;
+}
+
+static struct json *unpacking_container_new(const struct json *container)
+{
+	static const char *const words[] = {
+		"sh",
+		"-c",
+		"cat " JOB_FILES_FOLDER "/" PACKED_NAME "* | tar -x -z -o -f - -C " JOB_WORK_FOLDER,
+	};
+	static const char *const same[] = {"image", "imagePullPolicy"};
+	struct json *unpacking = json_new_object();
+
+	json_set_string(unpacking, "name", UNPACKING_CONTAINER);
+	for (size_t i = 0; i < ARRAY_LEN(same); i++)
+		if (json_get(container, same[i]))
+			json_set(unpacking, same[i], json_ref(json_get(container, same[i])));
+	for (size_t i = 0; i < ARRAY_LEN(words); i++)
+		json_append(json_array_at(unpacking, "command"), json_new_string(words[i]));
+	json_append(json_array_at(unpacking, "volumeMounts"),
+		    mount_new(FILES_VOLUME, JOB_FILES_FOLDER, true));
+	json_append(json_array_at(unpacking, "volumeMounts"),
+		    mount_new(WORK_VOLUME, JOB_WORK_FOLDER, false));
+	return unpacking;
+}
+
+void job_document_add_unpacking(struct json *document)
+{
+	const struct json *roles = json_get_path(document, "spec", "tfReplicaSpecs", NULL);
+	const char *title = NULL;
+	struct json *role;
+
+	while (json_next(roles, &title, &role)) {
+		struct json *template = json_get(role, "template");
+		struct json *spec = json_get(template, "spec");
+		struct json *container = pod_template_container(template);
+
+		if (!pod_template_find(json_get(spec, "volumes"), "name", WORK_VOLUME))
+			add_work_folder(spec, container);
+		json_append(json_array_at(spec, "initContainers"),
+			    unpacking_container_new(container));
+	}
 }

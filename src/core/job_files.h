@@ -39,9 +39,18 @@ int job_files_spread(const struct job_file *files, size_t n_files, size_t **ret_
 /* Whether the Pods of this template mount files of their job. */
 bool job_files_are_mounted(const struct json *template);
 
+/* The path of a part of a packed folder (a tar stream compressed by gzip), for job_file. Caller
+ * frees. */
+char *job_files_packed_name(size_t part) MUST_USE;
+
 /* Mounts the files in the container that trains of each role of a document, and lets it begin in
  * the work folder where the document says no other. Errors as above; the document is untouched
  * then.
  */
 int job_document_add_files(struct json *document, const struct job_file *files, size_t n_files,
 			   struct err *err) MUST_USE;
+
+/* After job_document_add_files of the parts of a packed folder: unpacks it into the work folder,
+ * where the command runs, whatever the document says. A container of its own does it before, from
+ * the same image, which has to have sh, tar and gzip. */
+void job_document_add_unpacking(struct json *document);

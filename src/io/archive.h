@@ -10,6 +10,7 @@
 #include "base/err.h"
 #include "base/own.h"
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -25,6 +26,7 @@ struct archive_pack;
 enum archive_format {
 	ARCHIVE_PAX, /* POSIX.1-2001: times finer than a second */
 	ARCHIVE_GNU, /* for readers that pass over what is new in pax, as busybox's tar does */
+	ARCHIVE_GNU_GZIP, /* the same, compressed; the same files give the same bytes */
 };
 
 /* Begins with what lies at `path` (a link there is followed, one below it is packed as a link);
@@ -35,6 +37,10 @@ enum archive_format {
 int archive_pack_new(const char *path, const char *name, enum archive_format format,
 		     const struct archive_limits *limits, struct archive_pack **ret_pack,
 		     struct err *err) MUST_USE;
+/* Leaves out what `wants` does not want, by its path below the one that was begun with, and all
+ * that is below it. Before the first archive_pack_next. */
+void archive_pack_only(struct archive_pack *pack, bool (*wants)(const char *path, void *data),
+		       void *data);
 /* Puts an empty file of this name behind all else. Who unpacks can tell by it that the stream came
  * to its end, which no tar program says. Before the first archive_pack_next. */
 void archive_pack_end_with(struct archive_pack *pack, const char *name);

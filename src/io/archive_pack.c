@@ -19,6 +19,8 @@ struct archive_pack {
 	FTS *walk;
 	size_t root_len; /* of the path that the walk began with */
 	char *name; /* what stands for it in the stream */
+	bool (*wants)(const char *path, void *data); /* NULL: everything */
+	void *wants_data;
 	char *last_name; /* of an empty file behind all else; NULL: none */
 	struct archive_limits left;
 	int fd; /* of the file that is being packed; -1: none */
@@ -46,8 +48,13 @@ static la_ssize_t keep_bytes(struct archive *writer, void *data, const void *byt
 /* Full headers, whatever the file. */
 static int set_format(struct archive *writer, enum archive_format format)
 {
-	return format == ARCHIVE_PAX ? archive_write_set_format_pax(writer)
-				     : archive_write_set_format_gnutar(writer);
+	if (format == ARCHIVE_PAX)
+		return archive_write_set_format_pax(writer);
+	if (format == ARCHIVE_GNU_GZIP &&
+	    (archive_write_add_filter_gzip(writer) < ARCHIVE_OK ||
+	     archive_write_set_filter_option(writer, "gzip", "timestamp", NULL) < ARCHIVE_OK))
+		return ARCHIVE_FATAL;
+	return archive_write_set_format_gnutar(writer);
 }
 
 static int open_writer(struct archive_pack *pack, enum archive_format format, struct err *err)
@@ -100,6 +107,13 @@ int archive_pack_new(const char *path, const char *name, enum archive_format for
 	}
 	*ret_pack = pack;
 	return 0;
+}
+
+void archive_pack_only(struct archive_pack *pack, bool (*wants)(const char *path, void *data),
+		       void *data)
+{
+	pack->wants = wants;
+	pack->wants_data = data;
 }
 
 void archive_pack_end_with(struct archive_pack *pack, const char *name)
@@ -204,6 +218,14 @@ static int pack_last(struct archive_pack *pack, struct err *err)
 	return 0;
 }
 
+/* The root has no path below itself, and is always wanted. */
+static bool is_wanted(const struct archive_pack *pack, const char *path)
+{
+	const char *below = path + pack->root_len;
+
+	return !pack->wants || !*below || pack->wants(below + 1, pack->wants_data);
+}
+
 static int pack_next_entry(struct archive_pack *pack, struct err *err)
 {
 	errno = 0;
@@ -212,6 +234,10 @@ static int pack_next_entry(struct archive_pack *pack, struct err *err)
 	if (!found)
 		return errno ? err_set_errno(err, errno, "cannot read on in '%s'", pack->name)
 			     : pack_last(pack, err);
+	if (!is_wanted(pack, found->fts_path)) {
+		fts_set(pack->walk, found, FTS_SKIP);
+		return 0;
+	}
 	switch (found->fts_info) {
 	case FTS_D: /* its time would not outlive what is unpacked into it */
 		return 0;

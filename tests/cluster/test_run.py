@@ -1,7 +1,9 @@
 """`muster run --on kubernetes`: a job is Pods, its lines come back, and nothing is left of it."""
 
+import hashlib
 import importlib.util
 import json
+import os
 import re
 import signal
 
@@ -86,6 +88,23 @@ def test_a_script_of_this_machine_runs_in_pods(muster, namespace):
     done = run(muster, "-w", 2, *BUSYBOX, "./hello.sh", "--epochs", 3, code=0)
     assert sorted(done.stdout.splitlines()) == [
         "worker-0 | rank 0 of 2: --epochs 3", "worker-1 | rank 1 of 2: --epochs 3"]
+    assert left_of(namespace) == []
+
+
+def test_a_folder_of_this_machine_is_where_the_script_runs(muster, namespace):
+    project = muster.folder / "project"
+    (project / "models").mkdir(parents=True)
+    (project / "models" / "train.sh").write_text("#!/bin/sh\npwd; cat data; echo x > made; ls; ./link\n")
+    (project / "models" / "train.sh").chmod(0o755)
+    (project / "data").write_text("data of mine\n")
+    (project / "noise").write_bytes(os.urandom(1_500_000))
+    (project / "say.sh").write_text("#!/bin/sh\nmd5sum < noise\n")
+    (project / "say.sh").chmod(0o755)
+    (project / "link").symlink_to("say.sh")
+    done = run(muster, *BUSYBOX, "--sync", project, project / "models" / "train.sh", code=0)
+    digest = hashlib.md5((project / "noise").read_bytes()).hexdigest()
+    assert [line.removeprefix("worker-0 | ") for line in done.stdout.splitlines()] == [
+        "/muster/work", "data of mine", "data", "link", "made", "models", "noise", "say.sh", f"{digest}  -"]
     assert left_of(namespace) == []
 
 

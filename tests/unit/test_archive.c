@@ -268,6 +268,57 @@ static void a_stream_can_say_that_it_is_whole(void **state)
 	assert_holds(scene, "whole", "");
 }
 
+static bool wants_no_more_than_deep(const char *path, void *data)
+{
+	(void) data;
+	return text_equals(path, "deep") || text_equals(path, "deep/wanted");
+}
+
+static void pack_some(struct scene *scene)
+{
+	struct archive_limits limits = UNLIMITED;
+	struct archive_pack *pack;
+	const char *bytes;
+	size_t len = 1;
+
+	text_clear(&scene->stream);
+	assert_int_equal(
+		archive_pack_new(scene->folder, ".", ARCHIVE_GNU_GZIP, &limits, &pack, NULL), 0);
+	archive_pack_only(pack, wants_no_more_than_deep, NULL);
+	while (len) {
+		assert_int_equal(archive_pack_next(pack, &bytes, &len, NULL), 0);
+		text_add_bytes(&scene->stream, bytes, len);
+	}
+	archive_pack_free(pack);
+}
+
+static void only_what_is_wanted_is_packed_and_the_same_bytes_each_time(void **state)
+{
+	struct scene *scene = *state;
+	char *deep CLEANUP(mem_free_text) = mem_format("%s/deep", scene->folder);
+	char *wanted CLEANUP(mem_free_text) = mem_format("%s/deep/wanted", scene->folder);
+	char *other CLEANUP(mem_free_text) = mem_format("%s/deep/other", scene->folder);
+	char *call CLEANUP(mem_free_text) = mem_format(
+		"tar -tz > %s/list && printf './deep/wanted\n./deep/\n./\n' | cmp - %s/list",
+		scene->folder, scene->folder);
+
+	assert_int_equal(mkdir(deep, 0755), 0);
+	write_file(wanted, "w", 1, 0644);
+	write_file(other, "o", 1, 0644);
+	pack_some(scene);
+	size_t len = scene->stream.len;
+	char *first CLEANUP(mem_free_text) = mem_copy_bytes(scene->stream.bytes, len);
+
+	pack_some(scene);
+	assert_int_equal(scene->stream.len, len);
+	assert_memory_equal(scene->stream.bytes, first, len);
+	FILE *tar = popen(call, "w");
+
+	assert_non_null(tar);
+	assert_int_equal(fwrite(first, 1, len, tar), len);
+	assert_int_equal(pclose(tar), 0);
+}
+
 static void what_is_not_there_is_not_packed(void **state)
 {
 	struct scene *scene = *state;
@@ -505,6 +556,7 @@ int main(void)
 		SCENE_TEST(a_file_alone_is_packed_under_its_name),
 		SCENE_TEST(the_folder_itself_gets_mode_and_time_when_all_is_in_it),
 		SCENE_TEST(a_stream_can_say_that_it_is_whole),
+		SCENE_TEST(only_what_is_wanted_is_packed_and_the_same_bytes_each_time),
 		SCENE_TEST(what_is_not_there_is_not_packed),
 		SCENE_TEST(packing_ends_at_its_limits),
 		SCENE_TEST(a_file_that_becomes_shorter_is_no_whole_file),

@@ -71,6 +71,32 @@ static void a_working_folder_that_was_asked_for_stays(void **state)
 		"}}]}");
 }
 
+static void a_packed_folder_is_unpacked_where_the_command_runs(void **state)
+{
+	(void) state;
+	char *name CLEANUP(mem_free_text) = job_files_packed_name(0);
+	const struct job_file files[] = {{name, "x", 1, false}};
+	struct json *document CLEANUP(json_cleanup) = document_new("/elsewhere");
+	const struct json *spec = json_get_path(document, "spec", "tfReplicaSpecs", "Worker",
+						"template", "spec", NULL);
+	const struct json *container = json_at(json_get(spec, "containers"), 0);
+	struct text text CLEANUP(text_done) = {0};
+
+	json_set_string(json_at(json_get(spec, "containers"), 0), "image", "model:1");
+	assert_int_equal(job_document_add_files(document, files, 1, NULL), 0);
+	job_document_add_unpacking(document);
+	json_add_compact(&text, json_get(spec, "initContainers"));
+	assert_string_equal(
+		text_of(&text),
+		"[{\"name\":\"muster-folder\",\"image\":\"model:1\",\"command\":[\"sh\",\"-c\","
+		"\"cat "
+		"/muster/files/muster-folder.tgz.* | tar -x -z -o -f - -C /muster/work\"],"
+		"\"volumeMounts\":[{\"name\":\"muster-files\",\"mountPath\":\"/muster/files\","
+		"\"readOnly\":true},{\"name\":\"muster-work\",\"mountPath\":\"/muster/work\"}]}]");
+	assert_string_equal(json_as_string(json_get(container, "workingDir"), ""), "/muster/work");
+	assert_int_equal(json_count(json_get(spec, "volumes")), 2);
+}
+
 static void a_part_ends_where_the_next_file_would_not_fit(void **state)
 {
 	(void) state;
@@ -129,6 +155,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(files_are_mounted_and_the_command_gets_a_folder_to_write_to),
 		cmocka_unit_test(a_working_folder_that_was_asked_for_stays),
+		cmocka_unit_test(a_packed_folder_is_unpacked_where_the_command_runs),
 		cmocka_unit_test(a_part_ends_where_the_next_file_would_not_fit),
 		cmocka_unit_test(a_file_that_no_part_can_hold_is_named),
 		cmocka_unit_test(keys_are_paths_where_kubernetes_takes_them),

@@ -1,0 +1,275 @@
+#include "cli/sync_folder.h"
+
+#include "base/mem.h"
+#include "cli/copy_progress.h"
+#include "io/archive.h"
+#include "io/loop.h"
+#include "io/program_call.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#define FILES_LIMIT 100000
+#define GIT_OUTPUT_LIMIT ((size_t) 32 * 1024 * 1024)
+#define GIT_TIME_LIMIT (120 * MSEC_PER_SECOND)
+
+struct sync_folder {
+	const char *path;
+	bool is_checkout;
+	struct text names; /* of git, each with a NUL behind */
+	const char **list; /* of these, sorted */
+	size_t count, capacity;
+
+	uint64_t bytes; /* of the files that travel */
+	char *part; /* entry of the folder that is being counted; they come one after the other */
+	uint64_t part_bytes;
+	char *largest;
+	uint64_t largest_bytes;
+};
+
+static void sync_folder_done(struct sync_folder *folder)
+{
+	text_done(&folder->names);
+	free(folder->list);
+	free(folder->part);
+	free(folder->largest);
+}
+
+/* What travels. */
+
+/* Where the first name is that does not sort before this one. */
+static size_t find_first(const struct sync_folder *folder, const char *name)
+{
+	size_t low = 0, high = folder->count;
+
+	while (low < high) {
+		size_t middle = low + (high - low) / 2;
+
+		if (strcmp(folder->list[middle], name) < 0)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return low;
+}
+
+/* One of the names, or a folder that holds one of them. */
+static bool is_listed(const struct sync_folder *folder, const char *path)
+{
+	char *below CLEANUP(mem_free_text) = mem_format("%s/", path);
+	size_t exact = find_first(folder, path), first = find_first(folder, below);
+
+	return (exact < folder->count && text_equals(folder->list[exact], path)) ||
+	       (first < folder->count && text_starts_with(folder->list[first], below));
+}
+
+static bool wants(const char *path, void *data)
+{
+	const struct sync_folder *folder = data;
+
+	if (folder->is_checkout)
+		return is_listed(folder, path);
+	return !text_equals(path, ".git") && !text_ends_with(path, "/.git");
+}
+
+/* Git. */
+
+struct answer {
+	struct loop *loop;
+	struct sync_folder *folder;
+	int rc;
+	struct err *err;
+};
+
+static void take_answer(const struct program_answer *program, const struct err *err, void *data)
+{
+	struct answer *answer = data;
+
+	if (err)
+		answer->rc = err_set(answer->err, err->code, "git: %s", err->text);
+	else if (program->exit_code != 0)
+		answer->rc = err_set(answer->err, ERR_INVALID,
+				     "git cannot say which files of '%s' are to travel",
+				     answer->folder->path);
+	else
+		text_add_bytes(&answer->folder->names, program->bytes, program->len);
+	loop_stop(answer->loop);
+}
+
+static int ask_git(struct sync_folder *folder, struct err *err)
+{
+	char *words[] = {"git", "-C", (char *) folder->path, "ls-files",
+			 "-c",  "-o", "--exclude-standard",  "-z",
+			 NULL};
+	struct answer answer = {.folder = folder, .err = err};
+	const struct program_question question = {
+		.program = "git",
+		.arguments = words,
+		.environment = environ,
+		.limit = GIT_OUTPUT_LIMIT,
+		.time_limit = GIT_TIME_LIMIT,
+		.done = take_answer,
+		.data = &answer,
+	};
+	struct program_call *call;
+	int rc = loop_new(&answer.loop, err);
+
+	if (rc < 0)
+		return rc;
+	rc = program_call_new(answer.loop, &question, &call, err);
+	if (rc == 0) {
+		loop_run(answer.loop);
+		rc = answer.rc;
+	}
+	loop_free(answer.loop);
+	return rc;
+}
+
+static int by_name(const void *a, const void *b)
+{
+	return strcmp(*(const char *const *) a, *(const char *const *) b);
+}
+
+static void sort_names(struct sync_folder *folder)
+{
+	const char *name = text_of(&folder->names), *end = name + folder->names.len;
+
+	for (; name < end; name += strlen(name) + 1) {
+		mem_grow(&folder->list, &folder->capacity, folder->count, sizeof(*folder->list));
+		folder->list[folder->count++] = name;
+	}
+	if (folder->count)
+		qsort(folder->list, folder->count, sizeof(*folder->list), by_name);
+}
+
+/* .git is a folder, or a file in a work tree. */
+static bool is_in_checkout(const char *path)
+{
+	char *folder CLEANUP(mem_free_text) = realpath(path, NULL);
+
+	while (folder && *folder) {
+		char *git CLEANUP(mem_free_text) = mem_format("%s/.git", folder);
+
+		if (access(git, F_OK) == 0)
+			return true;
+		*strrchr(folder, '/') = '\0';
+	}
+	return false;
+}
+
+static int list_files(struct sync_folder *folder, struct err *err)
+{
+	char *ignore CLEANUP(mem_free_text) = mem_format("%s/.gitignore", folder->path);
+	int rc;
+
+	folder->is_checkout = is_in_checkout(folder->path);
+	if (!folder->is_checkout)
+		return access(ignore, F_OK) < 0
+			       ? 0
+			       : err_set(err, ERR_INVALID,
+					 "'%s' has a .gitignore, which only git can read, and is "
+					 "no checkout: run 'git init' there",
+					 folder->path);
+	rc = ask_git(folder, err);
+	if (rc == 0)
+		sort_names(folder);
+	return rc;
+}
+
+/* Size. */
+
+static void count_part(struct sync_folder *folder, const char *path, uint64_t bytes)
+{
+	char *part = mem_copy_bytes(path, strcspn(path, "/"));
+
+	if (!text_equals(folder->part, part))
+		folder->part_bytes = 0;
+	free(folder->part);
+	folder->part = part;
+	folder->bytes += bytes;
+	folder->part_bytes += bytes;
+	if (folder->part_bytes > folder->largest_bytes) {
+		free(folder->largest);
+		folder->largest = mem_copy_text(part);
+		folder->largest_bytes = folder->part_bytes;
+	}
+}
+
+static bool count_and_want(const char *path, void *data)
+{
+	struct sync_folder *folder = data;
+	char *whole CLEANUP(mem_free_text) = mem_format("%s/%s", folder->path, path);
+	struct stat status;
+
+	if (!wants(path, folder))
+		return false;
+	if (lstat(whole, &status) == 0 && S_ISREG(status.st_mode))
+		count_part(folder, path, (uint64_t) status.st_size);
+	return true;
+}
+
+static int refuse_size(const struct sync_folder *folder, struct err *err)
+{
+	char *largest CLEANUP(mem_free_text) = copy_progress_amount(folder->largest_bytes);
+
+	return err_set(err, ERR_LIMIT,
+		       "--sync: '%s' is too large to travel (limits: %d MB, %d MB packed); the "
+		       "largest in it is '%s' with %s: name it in .gitignore, or put it onto a "
+		       "volume or into the image",
+		       folder->path, (int) (SYNC_FOLDER_LIMIT / 1000000),
+		       (int) (SYNC_PACKED_LIMIT / 1000000), folder->largest, largest);
+}
+
+/* Packing. */
+
+static int pack_files(struct sync_folder *folder, struct archive_pack *pack, struct text *packed,
+		      struct err *err)
+{
+	const char *bytes;
+	size_t len = 1;
+	int rc = 0;
+
+	while (rc == 0 && len) {
+		rc = archive_pack_next(pack, &bytes, &len, err);
+		if (rc == ERR_LIMIT || packed->len > SYNC_PACKED_LIMIT)
+			return refuse_size(folder, err);
+		if (rc == 0)
+			text_add_bytes(packed, bytes, len);
+	}
+	return rc;
+}
+
+static int check_folder(const char *path, struct err *err)
+{
+	struct stat status;
+
+	if (stat(path, &status) < 0)
+		return errno == ENOENT
+			       ? err_set(err, ERR_NOT_FOUND, "--sync: there is no '%s'", path)
+			       : err_set_errno(err, errno, "--sync: cannot read '%s'", path);
+	if (!S_ISDIR(status.st_mode))
+		return err_set(err, ERR_INVALID, "--sync: '%s' is no folder", path);
+	return 0;
+}
+
+int sync_folder_pack(const char *path, struct text *packed, struct err *err)
+{
+	const struct archive_limits limits = {FILES_LIMIT, SYNC_FOLDER_LIMIT};
+	struct sync_folder folder CLEANUP(sync_folder_done) = {.path = path};
+	struct archive_pack *pack;
+	int rc = check_folder(path, err);
+
+	if (rc == 0)
+		rc = list_files(&folder, err);
+	if (rc == 0)
+		rc = archive_pack_new(path, ".", ARCHIVE_GNU_GZIP, &limits, &pack, err);
+	if (rc < 0)
+		return rc;
+	archive_pack_only(pack, count_and_want, &folder);
+	rc = pack_files(&folder, pack, packed, err);
+	archive_pack_free(pack);
+	return rc;
+}

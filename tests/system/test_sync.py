@@ -1,0 +1,141 @@
+"""`--sync`: which files of a folder travel with a job, as `render --as pods` shows them; no cluster is needed."""
+
+import base64
+import gzip
+import io
+import json
+import os
+import subprocess
+import tarfile
+
+import pytest
+
+from conftest import LIMIT
+
+pytestmark = pytest.mark.sanitize
+
+WORK = "/muster/work"
+
+
+@pytest.fixture
+def folder(tmp_path):
+    made = tmp_path / "project"
+    (made / "models").mkdir(parents=True)
+    (made / "models" / "train.py").write_text("print('hello')\n")
+    (made / "run.sh").write_text("#!/bin/sh\n")
+    (made / "run.sh").chmod(0o755)
+    (made / "link").symlink_to("run.sh")
+    return made
+
+
+def git(folder, *words):
+    identity = ["-c", "user.name=n", "-c", "user.email=e@example.org"]
+    subprocess.run(["git", *identity, "-C", folder, *words], check=True, capture_output=True, timeout=LIMIT)
+
+
+def render(muster, *arguments, code=0, **options):
+    return muster("render", "--as", "pods", "--name", "digits", "-o", "json", *arguments, code=code, **options)
+
+
+def parts_of(done):
+    """The parts of the packed folder, in the order of their names."""
+    parts = {}
+    for item in json.loads(done.stdout)["items"]:
+        parts.update(item.get("binaryData", {}) if item["kind"] == "ConfigMap" else {})
+    return [base64.b64decode(parts[name]) for name in sorted(parts)]
+
+
+def packed(done):
+    """What travels, by name."""
+    with tarfile.open(fileobj=io.BytesIO(gzip.decompress(b"".join(parts_of(done))))) as tar:
+        return {member.name: member for member in tar}
+
+
+def pod_of(done):
+    return next(item for item in json.loads(done.stdout)["items"] if item["kind"] == "Pod")
+
+
+def test_a_folder_travels_whole_with_modes_times_and_links(muster, folder):
+    os.utime(folder / "run.sh", (1_600_000_000, 1_600_000_000))
+    done = render(muster, "--sync", folder, folder / "models" / "train.py")
+    found = packed(done)
+    assert sorted(found) == [".", "./link", "./models", "./models/train.py", "./run.sh"]
+    assert found["./run.sh"].mode == 0o755 and found["./run.sh"].mtime == 1_600_000_000
+    assert found["./link"].issym() and found["./link"].linkname == "run.sh"
+    assert {(member.uid, member.gid) for member in found.values()} == {(0, 0)}
+    assert render(muster, "--sync", folder, folder / "models" / "train.py").stdout == done.stdout
+
+
+def test_the_script_runs_in_the_copy(muster, folder):
+    pod = pod_of(render(muster, "--sync", ".", "models/train.py", "--epochs", "3", cwd=folder))
+    container = pod["spec"]["containers"][0]
+    assert container["command"] == ["python3", "-u", "./models/train.py", "--epochs", "3"]
+    assert container["workingDir"] == WORK
+    assert [init["name"] for init in pod["spec"]["initContainers"]] == ["muster-folder"]
+    container = pod_of(render(muster, "--sync", "..", "./run.sh", cwd=folder))["spec"]["containers"][0]
+    assert container["command"] == ["./project/run.sh"]
+    container = pod_of(render(muster, "--sync", ".", "--", "make", "all", cwd=folder))["spec"]["containers"][0]
+    assert container["command"] == ["make", "all"] and container["workingDir"] == WORK
+
+
+def test_git_says_what_stays_here(muster, folder):
+    git(folder, "init", "-q")
+    for name in ["data.bin", "kept.bin", "new.py", "with space", "gone.py"]:
+        (folder / name).write_text(name)
+    (folder / "venv" / "lib").mkdir(parents=True)
+    (folder / "venv" / "lib" / "large").write_text("large")
+    (folder / "models" / "cache").mkdir()
+    (folder / "models" / "cache" / "c").write_text("c")
+    (folder / "models" / ".gitignore").write_text("cache\n")
+    (folder / ".gitignore").write_text("*.bin\n!kept.bin\nvenv/\n")
+    git(folder, "add", "models/train.py", "gone.py", ".gitignore")
+    (folder / "gone.py").unlink()
+    found = packed(render(muster, "--sync", ".", "models/train.py", cwd=folder))
+    assert sorted(found) == [".", "./.gitignore", "./kept.bin", "./link", "./models", "./models/.gitignore",
+                             "./models/train.py", "./new.py", "./run.sh", "./with space"]
+    inner = packed(render(muster, "--sync", "models", "models/train.py", cwd=folder))
+    assert sorted(inner) == [".", "./.gitignore", "./train.py"], "a folder of a checkout, with the rules above it"
+
+
+def test_a_gitignore_that_nobody_can_read_is_an_error(muster, folder):
+    (folder / ".gitignore").write_text("data\n")
+    done = render(muster, "--sync", ".", "models/train.py", cwd=folder, code=2)
+    assert "has a .gitignore, which only git can read" in done.stderr and "git init" in done.stderr
+
+
+def test_a_large_folder_is_cut_into_parts(muster, folder):
+    (folder / "noise").write_bytes(os.urandom(2_500_000))
+    parts = parts_of(render(muster, "--sync", ".", "models/train.py", cwd=folder))
+    assert [len(part) for part in parts[:-1]] == [1_000_000] * 2 and len(parts) == 3
+
+
+@pytest.mark.parametrize("write, largest", [
+    (lambda path: path.write_bytes(os.urandom(9_000_000)), "9.0 MB"),
+    (lambda path: os.truncate(os.open(path, os.O_CREAT | os.O_WRONLY), 70_000_000), "70.0 MB"),
+])
+def test_a_folder_that_is_too_large_names_what_is_the_largest(muster, folder, write, largest):
+    (folder / "data").mkdir()
+    write(folder / "data" / "train.tfrecord")
+    done = render(muster, "--sync", ".", "models/train.py", cwd=folder, code=2)
+    assert f"the largest in it is 'data' with {largest}" in done.stderr
+    assert "limits: 64 MB, 8 MB packed" in done.stderr
+
+
+@pytest.mark.parametrize("arguments, said", [
+    (["--sync", "nowhere", "models/train.py"], "there is no 'nowhere'"),
+    (["--sync", "run.sh", "models/train.py"], "'run.sh' is no folder"),
+    (["--sync", "models", "./run.sh"], "./run.sh does not lie in the folder of --sync, models"),
+    (["--sync", ".", "no-such.py"], "cannot read 'no-such.py'"),
+    (["--sync", "."], "nothing to run"),
+])
+def test_what_cannot_travel_is_one_sentence(muster, folder, arguments, said):
+    done = render(muster, *arguments, cwd=folder, code=2)
+    assert said in done.stderr and len(done.stderr.splitlines()) == 1, done.stderr
+
+
+def test_on_this_machine_the_folder_is_there(muster, folder):
+    done = muster("run", "--sync", ".", "models/train.py", cwd=folder, code=2)
+    assert "--sync goes with --on kubernetes only" in done.stderr
+    (folder / "job.json").write_text("{}")
+    done = muster("run", "--on", "kubernetes", "--sync", ".", "-f", "job.json", cwd=folder, code=2)
+    assert "--sync does not go with -f" in done.stderr
