@@ -15,7 +15,7 @@ from conftest import LIMIT, ROOT
 sys.path.insert(0, str(ROOT / "tests" / "fake_kube"))
 
 from http_server import make_certificate, tls_context  # noqa: E402
-from living_kube import LivingKube  # noqa: E402
+from living_kube import LINES, LivingKube  # noqa: E402
 from trouble import Trouble  # noqa: E402
 
 pytestmark = pytest.mark.sanitize
@@ -51,6 +51,17 @@ def write_kubeconfig(path, origin, authority):
     return path
 
 
+def wrong_lines(shown, code, attempts):
+    """No line comes twice in an attempt or out of order; where all is well in the end, the last attempt's are all there."""
+    for index in range(WORKERS):
+        before = f"worker-{index} | line "
+        numbers = [int(line.removeprefix(before)) for line in shown if line.startswith(before)]
+        begun = 1 + sum(second <= first for first, second in zip(numbers, numbers[1:]))
+        if begun > attempts or (code == 0 and numbers[-LINES:] != list(range(LINES))):
+            return f"lines of worker {index}: {numbers}"
+    return ""
+
+
 def run_story(muster, folder, certificates, seed):
     """What is wrong about it, as a text; "" when nothing is."""
     name = random.Random(seed).choice(list(STORIES))
@@ -81,6 +92,7 @@ def run_story(muster, folder, certificates, seed):
         # What fails at once may do so before its last Pod could be made.
         f"made: {pods}" if len(pods) != WORKERS and name == "succeeds" else "",
         "it shows the token" if TOKEN in said else "",
+        wrong_lines(done.stdout.splitlines(), expected, len(codes)),
     ]
     wrong = "; ".join(filter(None, faults))
     return f"seed {seed}, a job that {name}: {wrong}\n{said}\n" + "\n".join(trouble.log) if wrong else ""
