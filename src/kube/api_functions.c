@@ -1,0 +1,154 @@
+/* The client: what its calls have in common, and those of them that wait for a new credential.
+ * Their tries are kube/call.c's. */
+#include "kube/api_parts.h"
+
+#include "base/mem.h"
+
+#include <stdlib.h>
+#include <sys/utsname.h>
+
+void kube_call_join(struct call_list *list, struct kube_call *call)
+{
+	call->list = list;
+	call->previous = NULL;
+	call->next = list->first;
+	if (call->next)
+		call->next->previous = call;
+	list->first = call;
+}
+
+void kube_call_leave(const struct kube_call *call)
+{
+	if (!call->list)
+		return;
+	*(call->list->first == call ? &call->list->first : &call->previous->next) = call->next;
+	if (call->next)
+		call->next->previous = call->previous;
+}
+
+/* Out of the list; NULL: it is empty. */
+static struct kube_call *take_first(struct call_list *list)
+{
+	struct kube_call *call = list->first;
+
+	if (!call)
+		return NULL;
+	list->first = call->next;
+	if (call->next)
+		call->next->previous = NULL;
+	call->list = NULL;
+	return call;
+}
+
+static char *user_agent(void)
+{
+	struct utsname machine;
+
+	return uname(&machine)
+		       ? mem_copy_text("muster/" MUSTER_VERSION " (linux)")
+		       : mem_format("muster/" MUSTER_VERSION " (linux/%s)", machine.machine);
+}
+
+static void take_trust(struct kube_api *api)
+{
+	const struct kube_login *login = api->login;
+	const struct http_trust_parts parts = {
+		.authority = login->authority,
+		.client_certificate = login->credential.client_certificate,
+		.client_key = login->credential.client_key,
+		.server_name = login->tls_server_name,
+		.skips_verify = login->skips_verify,
+	};
+
+	http_trust_free(api->trust);
+	api->trust = http_trust_new(&parts);
+}
+
+int kube_api_new(struct loop *loop, struct kube_login *take_login, struct kube_api **ret_api,
+		 struct err *err)
+{
+	char *agent CLEANUP(mem_free_text) = user_agent();
+	struct http_client *http;
+	int rc = http_client_new(loop, agent, &http, err);
+
+	if (rc < 0)
+		return rc;
+	struct kube_api *api = mem_new(sizeof(*api));
+
+	api->loop = loop;
+	api->user_agent = TAKE(agent);
+	api->http = http;
+	api->login = take_login;
+	take_trust(api);
+	*ret_api = api;
+	return 0;
+}
+
+const struct kube_login *kube_api_login(const struct kube_api *api)
+{
+	return api->login;
+}
+
+void kube_api_on_warning(struct kube_api *api, kube_warning_fn fn, void *data)
+{
+	api->warnings.fn = fn;
+	api->warnings.data = data;
+}
+
+void kube_api_set_permit(struct kube_api *api, kube_permit_fn fn, void *data)
+{
+	api->permit = fn;
+	api->permit_data = data;
+}
+
+static void free_all(struct call_list *list)
+{
+	for (struct kube_call *call; (call = take_first(list));)
+		kube_call_free(call);
+}
+
+void kube_api_free(struct kube_api *api)
+{
+	if (!api)
+		return;
+	free_all(&api->calls);
+	free_all(&api->waiting);
+	http_client_free(api->http);
+	kube_login_free(api->login);
+	http_trust_free(api->trust);
+	kube_warnings_done(&api->warnings);
+	free(api->user_agent);
+	free(api);
+}
+
+/* Those that waited for the credential go on, or fail with it. What is called may end others. */
+static void end_refresh(const struct err *err, void *data)
+{
+	struct kube_api *api = data;
+	struct kube_call *call;
+
+	api->is_refreshing = false;
+	if (!err) {
+		api->n_refreshes++;
+		take_trust(api);
+	}
+	while ((call = take_first(&api->waiting))) {
+		kube_call_join(&api->calls, call);
+		if (err)
+			kube_call_fail(call, err);
+		else
+			loop_timer_arm(call->timer, loop_now());
+	}
+}
+
+void kube_api_refresh(struct kube_call *call, bool was_refused)
+{
+	struct kube_api *api = call->api;
+
+	kube_call_leave(call);
+	kube_call_join(&api->waiting, call);
+	if (api->is_refreshing)
+		return;
+	api->is_refreshing = true;
+	api->login->refresh(api->login, was_refused, end_refresh, api);
+}

@@ -1,0 +1,284 @@
+/* A call is a row of tries. Each try is one request of io/http_client or one WebSocket; how it
+ * ended is kube/call_end.c's. */
+#include "base/mem.h"
+#include "base/text.h"
+#include "kube/api_parts.h"
+#include "kube/headers.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+static void begin_try(void *data);
+
+/* The address of what a create or a patch is about, without their parameters. */
+static char *look_url_of(const struct kube_call *call)
+{
+	struct kube_request look = call->request;
+	struct text url CLEANUP(text_done) = {0};
+
+	look.verb = KUBE_GET;
+	look.name = kube_request_name(&call->request);
+	look.parameters = NULL;
+	bool is_looked_for = call->request.verb == KUBE_CREATE || call->request.verb == KUBE_PATCH;
+
+	if (!is_looked_for || call->request.subresource || !look.name)
+		return NULL;
+	kube_request_add_url(&url, &look, call->api->login->server,
+			     call->api->login->namespace_name);
+	return text_take(&url);
+}
+
+static void take_request(struct kube_call *call, const struct kube_request *request)
+{
+	const struct kube_login *login = call->api->login;
+	struct text url CLEANUP(text_done) = {0}, body CLEANUP(text_done) = {0};
+
+	kube_request_add_url(&url, request, login->server, login->namespace_name);
+	call->url = text_take(&url);
+	call->request = *request;
+	call->look_url = look_url_of(call);
+	call->is_question = kube_request_is_question(request);
+	call->name = mem_copy_text(kube_request_name(request));
+	call->namespace_name =
+		mem_copy_text(kube_request_namespace(request, login->namespace_name));
+	call->subresource = mem_copy_text(request->subresource);
+	if (request->body) {
+		json_add_compact(&body, request->body);
+		call->body = text_take(&body);
+	}
+	call->request.name = call->name;
+	call->request.namespace_name = call->namespace_name;
+	call->request.subresource = call->subresource;
+	call->request.parameters = NULL;
+	call->request.body = NULL;
+}
+
+struct kube_call *kube_stream_new(struct kube_api *api, const struct kube_request *request,
+				  msec silence, http_bytes_fn bytes, kube_done_fn done, void *data)
+{
+	struct kube_call *call = mem_new(sizeof(*call));
+
+	call->api = api;
+	call->on_bytes = bytes;
+	call->silence = silence;
+	call->done = done;
+	call->data = data;
+	kube_call_join(&api->calls, call);
+	take_request(call, request);
+	call->timer = loop_new_timer(api->loop, begin_try, call);
+	loop_timer_arm(call->timer, loop_now());
+	return call;
+}
+
+struct kube_call *kube_call_new(struct kube_api *api, const struct kube_request *request,
+				kube_done_fn done, void *data)
+{
+	return kube_stream_new(api, request, 0, NULL, done, data);
+}
+
+struct kube_call *kube_socket_new(struct kube_api *api, const struct kube_request *request,
+				  const struct kube_socket *socket, kube_done_fn done, void *data)
+{
+	struct kube_call *call = kube_stream_new(api, request, 0, NULL, done, data);
+
+	call->socket = *socket;
+	return call;
+}
+
+struct websocket *kube_call_websocket(const struct kube_call *call)
+{
+	return call->websocket;
+}
+
+void kube_call_free(struct kube_call *call)
+{
+	kube_call_leave(call);
+	http_call_cancel(call->http);
+	websocket_cancel(call->websocket);
+	loop_watch_free(call->timer);
+	free(call->namespace_name);
+	free(call->name);
+	free(call->subresource);
+	free(call->url);
+	free(call->look_url);
+	free(call->body);
+	free(call);
+}
+
+void kube_call_cancel(struct kube_call *call)
+{
+	if (call && !call->is_ending)
+		kube_call_free(call);
+}
+
+void kube_call_pause(struct kube_call *call)
+{
+	call->is_paused = true;
+	if (call->http)
+		http_call_pause(call->http);
+}
+
+void kube_call_resume(struct kube_call *call)
+{
+	call->is_paused = false;
+	if (call->http)
+		http_call_resume(call->http);
+}
+
+void kube_call_finish(struct kube_call *call, struct json *object, const struct kube_status *status,
+		      const struct err *err)
+{
+	call->is_ending = true;
+	call->done(object, status, err, call->data);
+	kube_call_free(call);
+}
+
+void kube_call_fail(struct kube_call *call, const struct err *err)
+{
+	const struct kube_status status = {.retry_after = -1};
+
+	kube_call_finish(call, NULL, &status, err);
+}
+
+/* A credential that ends soon is renewed before it is used; once, should the new one end soon as
+ * well. */
+static bool needs_refresh(const struct kube_call *call)
+{
+	const struct kube_login *login = call->api->login;
+
+	return login->refresh && loop_now() >= login->refresh_at && !call->asked_in_time;
+}
+
+static void take_bytes(const char *bytes, size_t len, void *data)
+{
+	struct kube_call *call = data;
+
+	call->has_begun = true;
+	call->on_bytes(bytes, len, call->data);
+}
+
+static void add_headers(const struct kube_call *call, struct kube_headers *headers)
+{
+	const char *content_type = kube_request_content_type(&call->request);
+
+	kube_headers_add(headers, "Accept",
+			 call->on_bytes && call->subresource ? "*/*" : "application/json");
+	if (call->body && !call->is_looking)
+		kube_headers_add(headers, "Content-Type", content_type);
+	kube_headers_add_login(headers, call->api->login);
+}
+
+static void send_request(struct kube_call *call)
+{
+	struct kube_headers headers CLEANUP(kube_headers_done) = {0};
+	const char *body = call->is_looking ? NULL : call->body;
+
+	add_headers(call, &headers);
+	const struct http_request request = {
+		.method = call->is_looking ? "GET" : kube_request_method(&call->request),
+		.url = call->is_looking ? call->look_url : call->url,
+		.headers = (const char *const *) headers.lines,
+		.body = body,
+		.body_len = body ? strlen(body) : 0,
+		.trust = call->api->trust,
+		.proxy = call->api->login->proxy,
+		.takes_compressed = !call->api->login->skips_compression && !call->on_bytes,
+		.on_bytes = call->on_bytes ? take_bytes : NULL,
+		.on_done = kube_call_end_try,
+		.data = call,
+		.connect_timeout = call->api->login->timeout,
+		.timeout = call->on_bytes ? 0 : call->api->login->timeout,
+		.silence = call->silence,
+	};
+
+	call->http = http_call_new(call->api->http, &request);
+	if (call->is_paused)
+		http_call_pause(call->http);
+}
+
+static void open_socket(const char *protocol, void *data)
+{
+	struct kube_call *call = data;
+
+	call->has_begun = true;
+	call->socket.on_open(protocol, call->data);
+}
+
+static void take_message(const char *bytes, size_t len, void *data)
+{
+	const struct kube_call *call = data;
+
+	call->socket.on_message(bytes, len, call->data);
+}
+
+static void tell_room(void *data)
+{
+	const struct kube_call *call = data;
+
+	if (call->socket.on_room)
+		call->socket.on_room(call->data);
+}
+
+static void begin_socket(struct kube_call *call)
+{
+	struct kube_headers headers CLEANUP(kube_headers_done) = {0};
+
+	kube_headers_add_login(&headers, call->api->login);
+	const struct websocket_request request = {
+		.http = {.url = call->url,
+			 .headers = (const char *const *) headers.lines,
+			 .trust = call->api->trust,
+			 .proxy = call->api->login->proxy,
+			 .silence = call->socket.silence},
+		.user_agent = call->api->user_agent,
+		.protocols = call->socket.protocols,
+		.on_open = open_socket,
+		.on_message = take_message,
+		.on_room = tell_room,
+		.on_end = kube_call_end_socket,
+		.data = call,
+	};
+
+	call->websocket = websocket_new(call->api->loop, &request);
+}
+
+static bool is_permitted(const struct kube_call *call)
+{
+	const struct kube_api *api = call->api;
+	enum kube_verb verb = call->request.verb;
+
+	return !api->permit || verb == KUBE_GET || verb == KUBE_LIST || verb == KUBE_WATCH ||
+	       api->permit(&call->request, api->permit_data);
+}
+
+static void refuse(struct kube_call *call)
+{
+	struct text object CLEANUP(text_done) = {0};
+	struct err err = {0};
+
+	kube_request_add_object(&object, &call->request);
+	err_set(&err, ERR_REFUSED, "the Lease of the job is not held here, so %s is left as it is",
+		text_of(&object));
+	kube_call_fail(call, &err);
+}
+
+static void begin_try(void *data)
+{
+	struct kube_call *call = data;
+
+	if (!is_permitted(call)) {
+		refuse(call);
+		return;
+	}
+	if (needs_refresh(call)) {
+		call->asked_in_time = true;
+		kube_api_refresh(call, false);
+		return;
+	}
+	call->refreshes_seen = call->api->n_refreshes;
+	call->n_tries++;
+	if (call->socket.protocols)
+		begin_socket(call);
+	else
+		send_request(call);
+}

@@ -1,0 +1,188 @@
+/* How a try ended goes into kube/retry.h, and what that says is done here. */
+#include "base/mem.h"
+#include "kube/api_parts.h"
+#include "kube/created.h"
+#include "kube/jitter.h"
+#include "kube/retry.h"
+
+#include <stdio.h>
+#include <string.h>
+
+static struct kube_retry decide(const struct kube_call *call, const struct kube_status *status,
+				bool is_lost)
+{
+	const struct kube_outcome outcome = {
+		/* A stream is its caller's to begin anew. */
+		.verb = call->socket.protocols ? KUBE_CREATE
+			: call->on_bytes       ? KUBE_WATCH
+			: call->is_looking     ? KUBE_GET
+					       : call->request.verb,
+		.has_name = call->look_url,
+		.is_question = call->is_question,
+		.n_tries = call->n_tries,
+		.n_failures = call->n_failures,
+		.was_refreshed = call->was_refreshed,
+		.can_refresh = call->api->login->refresh,
+		.is_lost = is_lost,
+		.was_lost = call->was_lost,
+		.status = *status,
+	};
+
+	return kube_retry_decide(&outcome, kube_jitter());
+}
+
+/* Tries again, or ends well, as the rules say; false when they say no. */
+static bool goes_on(struct kube_call *call, const struct kube_status *status, bool is_lost)
+{
+	const struct kube_status done = {.code = 200, .retry_after = -1};
+
+	call->n_failures += !kube_asks_to_wait(status);
+	struct kube_retry retry = decide(call, status, is_lost);
+
+	if (retry.action == KUBE_GIVE_UP || call->has_begun)
+		return false;
+	if (retry.action == KUBE_WAS_DONE) {
+		kube_call_finish(call, NULL, &done, NULL);
+		return true;
+	}
+	call->was_lost |= is_lost || status->code >= 500;
+	if (retry.action == KUBE_REFRESH) {
+		call->was_refreshed = true;
+		call->n_tries--;
+		if (call->refreshes_seen == call->api->n_refreshes) {
+			kube_api_refresh(call, true);
+			return true;
+		}
+	}
+	call->is_looking |= retry.action == KUBE_LOOK_FIRST;
+	loop_timer_arm(call->timer, loop_now() + retry.wait);
+	return true;
+}
+
+static bool is_what_was_sent(const struct kube_call *call, const struct json *found)
+{
+	struct json *sent CLEANUP(json_cleanup) = NULL;
+
+	if (json_read(call->body, strlen(call->body), &sent, NULL) < 0)
+		return false;
+	return call->request.verb == KUBE_CREATE ? kube_was_created(sent, found)
+						 : kube_was_patched(sent, found);
+}
+
+/* The object that was looked for is there: as we made it, or as somebody else did. */
+static void settle(struct kube_call *call, struct json *found, const struct kube_status *status)
+{
+	bool is_create = call->request.verb == KUBE_CREATE;
+	struct kube_status conflict = {.code = 409, .retry_after = -1};
+	struct err err = {0};
+
+	if (is_what_was_sent(call, found)) {
+		kube_call_finish(call, found, status, NULL);
+		return;
+	}
+	snprintf(conflict.reason, sizeof(conflict.reason), "%s",
+		 is_create ? "AlreadyExists" : "Conflict");
+	err_set(&err, is_create ? ERR_EXISTS : ERR_CONFLICT,
+		"cannot %s %s '%s' in namespace '%s': %s", kube_verb_word(call->request.verb),
+		call->request.resource->plural, call->name, call->namespace_name,
+		is_create ? "it exists already" : "somebody else changed it");
+	kube_call_finish(call, NULL, &conflict, &err);
+}
+
+static void take_success(struct kube_call *call, const struct http_answer *answer)
+{
+	const struct kube_status status = {.code = answer->status, .retry_after = -1};
+	struct json *object CLEANUP(json_cleanup) = NULL;
+	struct err err = {0};
+
+	if (!call->on_bytes && answer->body_len &&
+	    json_read(answer->body, answer->body_len, &object, &err) < 0) {
+		err_prefix(&err, "cannot understand %s", call->api->login->server);
+		kube_call_finish(call, NULL, &status, &err);
+	} else if (call->is_looking) {
+		settle(call, object, &status);
+	} else {
+		kube_call_finish(call, object, &status, NULL);
+	}
+}
+
+/* What was looked for is not there: it was not created, so it is created now. */
+static bool creates_now(struct kube_call *call, const struct kube_status *status)
+{
+	if (!call->is_looking || call->request.verb != KUBE_CREATE || status->code != 404)
+		return false;
+	call->is_looking = false;
+	loop_timer_arm(call->timer, loop_now());
+	return true;
+}
+
+static void take_refusal(struct kube_call *call, const struct http_answer *answer)
+{
+	struct kube_status status;
+	struct err err = {0};
+
+	kube_status_read(&call->request, call->namespace_name, answer->status, answer->body,
+			 answer->body_len, &status, &err);
+	if (answer->retry_after >= 0)
+		status.retry_after = answer->retry_after;
+	if (!creates_now(call, &status) && !goes_on(call, &status, false))
+		kube_call_finish(call, NULL, &status, &err);
+}
+
+/* What was lost on the way and is not tried again was not reached, for who called. */
+static void take_loss(struct kube_call *call, const struct err *err)
+{
+	const struct kube_status status = {.retry_after = -1};
+	bool is_lost = err->code == ERR_IO;
+	struct err lost = *err;
+
+	if (goes_on(call, &status, is_lost))
+		return;
+	if (is_lost)
+		lost.code = ERR_UNREACHABLE;
+	kube_call_finish(call, NULL, &status, &lost);
+}
+
+/* Whether its code says it all, though the body was lost: API servers close the connection behind a
+ * 401, and libcurl may miss what came before. */
+static bool is_said_by_code(const struct http_answer *answer)
+{
+	return answer && (answer->status == 401 || answer->status == 429);
+}
+
+void kube_call_end_try(const struct http_answer *answer, const struct err *err, void *data)
+{
+	struct kube_call *call = data;
+
+	call->http = NULL;
+	if (err && !is_said_by_code(answer)) {
+		take_loss(call, err);
+		return;
+	}
+	kube_warnings_take(&call->api->warnings, answer);
+	if (answer->status >= 200 && answer->status < 300)
+		take_success(call, answer);
+	else
+		take_refusal(call, answer);
+}
+
+/* A refusal is an answer of HTTP like any other; behind 101 there is none. */
+void kube_call_end_socket(const struct websocket_end *end, const struct err *err, void *data)
+{
+	struct kube_call *call = data;
+	const struct kube_status status = {.code = end->status, .retry_after = -1};
+	const struct http_answer answer = {
+		.status = end->status,
+		.body = end->body,
+		.body_len = end->body_len,
+		.retry_after = -1,
+	};
+
+	call->websocket = NULL;
+	if (err)
+		take_loss(call, err);
+	else if (call->has_begun)
+		kube_call_finish(call, NULL, &status, NULL);
+	else
+		take_refusal(call, &answer);
+}
