@@ -259,7 +259,7 @@ int sync_folder_pack(const char *path, struct text *packed, struct err *err)
 {
 	const struct archive_limits limits = {FILES_LIMIT, SYNC_FOLDER_LIMIT};
 	struct sync_folder folder CLEANUP(sync_folder_done) = {.path = path};
-	struct archive_pack *pack;
+	struct archive_pack *pack = NULL;
 	int rc = check_folder(path, err);
 
 	if (rc == 0)

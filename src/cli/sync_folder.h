@@ -14,5 +14,5 @@
 
 /* Adds the packed folder. ERR_NOT_FOUND; ERR_LIMIT says what in it is the largest; ERR_INVALID: no
  * folder, or a .gitignore that nobody can read without git; ERR_IO. */
-typedef int (*sync_folder_pack_fn)(const char *folder, struct text *packed, struct err *err);
-int sync_folder_pack(const char *folder, struct text *packed, struct err *err) MUST_USE;
+typedef int (*sync_folder_pack_fn)(const char *path, struct text *packed, struct err *err);
+int sync_folder_pack(const char *path, struct text *packed, struct err *err) MUST_USE;
