@@ -222,43 +222,53 @@ static bool is_asked_for(const struct options *options, const char *place)
 	return text_equals(on, place) || text_equals(on, "all");
 }
 
-static void append(struct rows *rows, struct client_row *take_list, size_t count)
-{
-	rows->list = mem_resize(rows->list, rows->count + count + 1, sizeof(*rows->list));
-	if (count)
-		memcpy(rows->list + rows->count, take_list, count * sizeof(*take_list));
-	rows->count += count;
-	free(take_list);
-}
-
+/* Before those that are there. */
 static int add_rows(struct client *client, struct rows *rows, struct err *err)
 {
 	struct client_row *list = NULL;
 	size_t count = 0;
 	int rc = client->functions->list(client, &list, &count, err);
 
-	if (rc == 0)
-		append(rows, list, count);
-	return rc;
+	if (rc < 0)
+		return rc;
+	list = mem_resize(list, count + rows->count + 1, sizeof(*list));
+	if (rows->count)
+		memcpy(list + count, rows->list, rows->count * sizeof(*list));
+	free(rows->list);
+	*rows = (struct rows){.list = list, .count = count + rows->count};
+	return 0;
 }
 
-/* The cluster's client comes first, because another program may go on from there. */
-static int list_all(const struct options *options, struct lookup *lookup, struct rows *rows,
-		    struct err *err)
+static int add_rows_of_cluster(const struct options *options, struct lookup *lookup,
+			       struct rows *rows, struct err *err)
 {
 	const char *namespace_name = option_flag(options, "all-namespaces") ? "" : NULL;
-	struct client *here = NULL, *cluster = NULL;
-	int rc = 0;
+	struct client *client = NULL;
+	int rc = lookup_on_cluster(lookup, namespace_name, &client, err);
 
-	if (is_asked_for(options, "kubernetes"))
-		rc = lookup_on_cluster(lookup, namespace_name, &cluster, err);
-	if (rc == 0 && is_asked_for(options, "local"))
-		rc = lookup_here(lookup, &here, err);
-	if (rc == 0 && here)
-		rc = add_rows(here, rows, err);
-	if (rc == 0 && cluster)
-		rc = add_rows(cluster, rows, err);
-	return rc;
+	return rc < 0 ? rc : add_rows(client, rows, err);
+}
+
+static int add_rows_of_here(struct lookup *lookup, struct rows *rows, struct err *err)
+{
+	struct client *client = NULL;
+	int rc = lookup_here(lookup, &client, err);
+
+	return rc < 0 ? rc : add_rows(client, rows, err);
+}
+
+/* What one of both places has is shown also when the other cannot be asked. The cluster comes
+ * first, because another program may go on from there. */
+static int list_all(const struct options *options, struct lookup *lookup, struct rows *rows)
+{
+	struct err err = {0};
+	int exit_code = EXIT_DONE;
+
+	if (is_asked_for(options, "kubernetes") && add_rows_of_cluster(options, lookup, rows, &err))
+		exit_code = output_fail(&err);
+	if (is_asked_for(options, "local") && add_rows_of_here(lookup, rows, &err))
+		exit_code = output_fail(&err);
+	return exit_code;
 }
 
 static int ps_run(const struct options *options)
@@ -267,16 +277,17 @@ static int ps_run(const struct options *options)
 	struct rows rows CLEANUP(rows_done) = {0};
 	struct lookup *lookup CLEANUP(lookup_cleanup) = lookup_new(options);
 	const char *format = option_text(options, "output");
+	int exit_code = list_all(options, lookup, &rows);
 
-	if (list_all(options, lookup, &rows, &err))
-		return output_fail(&err);
+	if (exit_code && !rows.count)
+		return exit_code;
 	if (text_equals(format, "name"))
 		print_names(options, &rows);
 	else if (!format || text_equals(format, "wide"))
 		print_table(options, &rows);
 	else if (print_objects(options, lookup, &rows, format, &err))
 		return output_fail(&err);
-	return EXIT_DONE;
+	return exit_code;
 }
 
 static const struct option_row rows_of_ps[] = {

@@ -274,8 +274,8 @@ static int remove_here(const struct client_kube *client, const char *name, const
 	return rc;
 }
 
-/* Whoever watches the job ends it as its own. Of one that is no longer watched, what it owns is
- * ended by the cluster. */
+/* Whoever watches the job ends it as its own, remembers it and takes it away. Of one that is no
+ * longer watched, what it owns is ended by the cluster. */
 static int end_in_order(struct client *base, struct job_view *view, struct err *err)
 {
 	int rc = 0;
@@ -283,8 +283,7 @@ static int end_in_order(struct client *base, struct job_view *view, struct err *
 	if (!job_view_is_unwatched(view))
 		rc = kube_stop(base, job_view_name(view), stop_reason_words[STOP_REQUESTED], -1,
 			       err);
-	while (rc == 0 && !job_view_is_gone(view) && !job_view_is_unwatched(view) &&
-	       !record_is_finished(job_view_record(view)))
+	while (rc == 0 && !job_view_is_gone(view) && !job_view_is_unwatched(view))
 		rc = job_view_wait(view, job_view_change(view), MSEC_NEVER, err);
 	return rc;
 }

@@ -28,6 +28,7 @@ struct job_view {
 	int64_t record_change; /* the change at which the record came */
 	struct err err; /* why it cannot go on */
 	bool is_waiting; /* the loop runs for it */
+	bool is_in_trouble; /* and that was told; nothing has come since */
 };
 
 static const struct kube_resource config_maps = {"", "v1", "configmaps", false};
@@ -44,6 +45,7 @@ static void wake(struct job_view *view)
 static void note_change(struct job_view *view)
 {
 	view->n_changes++;
+	view->is_in_trouble = false;
 	wake(view);
 }
 
@@ -61,7 +63,8 @@ static void on_synced(void *data)
 		note_change(view);
 }
 
-/* Before the first look any trouble is the answer. */
+/* Before the first look any trouble is the answer; after it one sentence is told of each that all
+ * watches have. */
 static void on_trouble(const struct err *err, void *data)
 {
 	struct job_view *view = data;
@@ -69,7 +72,8 @@ static void on_trouble(const struct err *err, void *data)
 	if (view->n_changes == 0 || err->code == ERR_REFUSED) {
 		view->err = *err;
 		wake(view);
-	} else if (view->settings.on_trouble) {
+	} else if (view->settings.on_trouble && !view->is_in_trouble) {
+		view->is_in_trouble = true;
 		view->settings.on_trouble(err->text, view->settings.data);
 	}
 }

@@ -21,7 +21,7 @@ struct job_view_settings {
 	struct loop *loop; /* run by whoever waits */
 	struct kube_api *api;
 	const char *namespace_name; /* lives as long as the view */
-	/* It is not up to date for now, and goes on trying. */
+	/* It is not up to date for now, and goes on trying; told once until something comes. */
 	void (*on_trouble)(const char *sentence, void *data);
 	void *data;
 };

@@ -148,7 +148,11 @@ def test_delete_from_elsewhere_takes_all(muster, elsewhere, namespace, tmp_path)
 
 def test_delete_forgets_what_this_machine_has_of_it(muster, namespace, tmp_path):
     job = run_simulated(muster, namespace, tmp_path)
+    uid = muster.job("simulated")["metadata"]["uid"]
+    assert (muster.state / "muster" / "jobs" / uid).is_dir()
     muster("delete", f"kubernetes/{namespace.name}/simulated", code=0)
+    assert not (muster.state / "muster" / "jobs" / uid).exists()
+    muster("status", "local/simulated", code=1)
     assert job.wait(timeout=LIMIT) == 130
     assert left_of(namespace) == []
 

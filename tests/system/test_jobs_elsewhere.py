@@ -100,6 +100,13 @@ def test_what_is_here_needs_no_cluster(muster, unreachable):
     assert muster("ps", "-a", "--no-headers", code=0).stdout == ""
 
 
+def test_ps_shows_what_is_here_also_when_the_cluster_cannot_be_asked(muster, unreachable):
+    muster("run", "--name", "digits", "--", "true", code=0)
+    done = muster("ps", "-a", "--on", "all", "-o", "name", code=3)
+    assert done.stdout == "local/digits\n" and len(done.stderr.splitlines()) == 1
+    assert said(muster("ps", "--on", "kubernetes", code=3))
+
+
 def test_a_cluster_that_is_named_is_asked_also_for_what_is_here(muster, cluster):
     muster("run", "--name", "digits", "--", "true", code=0)
     sentence = "muster: job 'digits' not found in namespace 'bob' of context 'far'; 'muster ps -A' lists the jobs"
@@ -251,6 +258,8 @@ def test_a_watch_that_breaks_is_taken_up_again(muster, job):
     job.cut_watches()
     put_pod(job, 1, "Failed", terminated={"exitCode": 3, "startedAt": LONG_AGO, "finishedAt": LONG_AGO})
     assert read_line(watching.stdout).startswith("Running  running 1/2")
+    watching.kill()
+    assert len(watching.stderr.read().splitlines()) == 1  # and not one for each of three watches
 
 
 def test_delete_returns_when_the_pods_are_gone(muster, job):
