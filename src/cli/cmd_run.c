@@ -20,6 +20,11 @@ static bool is_on_kubernetes(const struct options *options)
 	return text_equals(option_text(options, "on"), "kubernetes");
 }
 
+static bool is_server_asked(const struct options *options)
+{
+	return text_equals(option_text(options, "dry-run"), "server");
+}
+
 /* False when jobs cannot be run where they are wanted. */
 static bool is_place_known(const struct options *options)
 {
@@ -27,6 +32,8 @@ static bool is_place_known(const struct options *options)
 
 	if (text_equals(option_text(options, "on"), "fake"))
 		output_say("--on fake: this build runs no jobs in virtual time");
+	else if (!is_on_cluster && is_server_asked(options))
+		output_say("--dry-run=server goes with --on kubernetes only");
 	else if (!is_on_cluster &&
 		 (option_text(options, "context") || option_text(options, "kubeconfig")))
 		output_say("--context and --kubeconfig go with --on kubernetes only");
@@ -136,7 +143,7 @@ static int run_run(const struct options *options)
 		return EXIT_WRONG_USE;
 	if (!is_on_cluster)
 		warn_of_ignored_fields(source.job);
-	if (option_flag(options, "dry-run"))
+	if (option_flag(options, "dry-run") && !is_server_asked(options))
 		return show_plan(options, source.job);
 	return is_on_cluster ? edition_run_on_cluster(options, &source)
 			     : see_through(options, source.job);
@@ -159,7 +166,9 @@ static const struct option_row rows_of_run[] = {
 	 .one_line = "take the place of a finished job of the same name"},
 	{.name = "dry-run",
 	 .kind = OPTION_FLAG,
-	 .one_line = "print the TFJob, say what would start, start nothing"},
+	 .words = "client|server",
+	 .one_line = "print the TFJob, say what would start, start nothing; "
+		     "server: ask the cluster what it would say to each object"},
 	{.name = "quiet",
 	 .letter = 'q',
 	 .kind = OPTION_FLAG,

@@ -34,6 +34,8 @@ static void add_option_syntax(struct text *text, const struct option_row *row)
 		text_addf(text, "      --%s", row->name);
 	if (row->kind != OPTION_FLAG)
 		text_addf(text, " %s", value);
+	else if (value)
+		text_addf(text, "[=%s]", value);
 }
 
 static void add_option(struct text *text, const struct option_row *row)

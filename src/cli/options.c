@@ -167,7 +167,9 @@ static int read_value(const struct option_row *row, const char *text, struct val
 {
 	switch (row->kind) {
 	case OPTION_FLAG:
-		if (!read_flag(text, &value->number))
+		if (row->words && check_word(row, text, NULL) == 0)
+			value->number = true;
+		else if (!read_flag(text, &value->number))
 			return err_set(err, ERR_INVALID, "'%s' is neither true nor false", text);
 		break;
 	case OPTION_NUMBER:

@@ -27,7 +27,8 @@ struct option_row {
 	const char *name; /* "max-restarts"; --max_restarts means the same */
 	const char *other_name; /* an older spelling, understood and not shown; NULL: none */
 	const char *value_name; /* "N", "FILE"; NULL for flags and words */
-	const char *words; /* "json|yaml|wide|name" for OPTION_WORD */
+	const char *words; /* "json|yaml|wide|name" for OPTION_WORD; of a flag: --flag=WORD may say
+			      which way, and counts as given */
 	const char *otherwise; /* default as text, NULL: not set */
 	const char *one_line; /* for --help */
 	int64_t low, high; /* of OPTION_NUMBER */

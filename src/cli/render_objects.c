@@ -9,23 +9,7 @@
 #include "core/limits.h"
 #include "kube/k8s_tensorflow.h"
 #include "kube/objects.h"
-#include "kube/objects_files.h"
-
-/* In the order in which they are made: the owner, what Pods need, the Pods. */
-static int make_objects(const struct job_source *source, struct json *list, struct err *err)
-{
-	const struct job *job = source->job;
-	struct objects *objects CLEANUP(objects_cleanup) = objects_new(job);
-
-	json_append(list, objects_owner_new(job));
-	json_append(list, objects_service_new(job, NULL));
-	if (objects_add_files(job, source->travel.files, source->travel.n_files, NULL, list, err))
-		return err->code;
-	for (size_t i = 0; i < job->n_roles; i++)
-		for (int index = 0; index < job->roles[i].replicas; index++)
-			json_append(list, objects_pod_new(objects, &job->roles[i], index, 0, NULL));
-	return 0;
-}
+#include "kube/objects_all.h"
 
 int render_pods(const struct options *options, const struct job_source *source)
 {
@@ -37,7 +21,7 @@ int render_pods(const struct options *options, const struct job_source *source)
 		job_source_complain(options, &faults);
 		return EXIT_WRONG_USE;
 	}
-	if (make_objects(source, list, &err))
+	if (objects_add_all(source->job, source->travel.files, source->travel.n_files, list, &err))
 		return output_fail(&err);
 	output_add_objects(list, option_text(options, "output"));
 	return EXIT_DONE;

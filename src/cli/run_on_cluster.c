@@ -3,9 +3,11 @@
 
 #include "base/mem.h"
 #include "cli/cluster.h"
+#include "cli/command.h"
 #include "cli/detached.h"
 #include "cli/lookup.h"
 #include "cli/output.h"
+#include "engine/rehearsal_kube.h"
 #include "engine/supervision_kube.h"
 
 /* The job in the namespace that its document names, else in the one of the kubeconfig. */
@@ -23,6 +25,52 @@ static int place_job(const struct job *job, const char *namespace_name, struct j
 	return 0;
 }
 
+struct connection {
+	struct loop *loop;
+	struct kube_api *api;
+};
+
+static void disconnect(struct connection *connection)
+{
+	kube_api_free(connection->api);
+	if (connection->loop)
+		loop_free(connection->loop);
+}
+
+static int connect_to(const struct options *options, struct connection *connection, struct err *err)
+{
+	struct kube_login *login CLEANUP(kube_login_cleanup) = NULL;
+	int rc = loop_new(&connection->loop, err);
+
+	if (rc == 0)
+		rc = cluster_log_in(connection->loop, &login, err, (void *) options);
+	if (rc == 0)
+		rc = kube_api_new(connection->loop, login, &connection->api, err);
+	if (rc == 0)
+		login = NULL;
+	return rc;
+}
+
+/* Asks the cluster what it would say; gives the exit code. */
+static int rehearse(const struct options *options, const struct job *job,
+		    const struct job_source *source, struct err *err)
+{
+	struct text faults CLEANUP(text_done) = {0};
+	struct connection connection CLEANUP(disconnect) = {0};
+	int rc = connect_to(options, &connection, err);
+
+	if (rc == 0)
+		rc = rehearsal_kube_run(connection.loop, connection.api, job, source->travel.files,
+					source->travel.n_files, &faults, err);
+	if (rc < 0)
+		return cluster_fail(err);
+	output_complain(&faults);
+	if (faults.len)
+		return EXIT_WRONG_USE;
+	output_say("the cluster would take all of job %s", job->name);
+	return EXIT_DONE;
+}
+
 int run_on_cluster(const struct options *options, const struct job_source *source)
 {
 	struct kube_config *config CLEANUP(kube_config_cleanup) = NULL;
@@ -36,6 +84,8 @@ int run_on_cluster(const struct options *options, const struct job_source *sourc
 	    lookup_state_folder(options, &folder, &err))
 		return cluster_fail(&err);
 	cluster_warn(config);
+	if (option_flag(options, "dry-run"))
+		return rehearse(options, job, source, &err);
 	const struct supervision_kube_request request = {
 		.job = job,
 		.files = source->travel.files,

@@ -66,22 +66,6 @@ static const char *word_of(const struct kube_status *status)
 	return status->refusal == KUBE_REFUSED_QUOTA ? "ExceededQuota" : "FailedCreate";
 }
 
-/* Without the name of the Pod, which is said anyway: what many are refused for is said once. */
-static const char *why(const struct err *err)
-{
-	static const char *const ends[] = {" is forbidden: ", " is invalid: "};
-	const char *behind = strstr(err->text, ": ");
-
-	behind = behind ? behind + strlen(": ") : err->text;
-	for (size_t i = 0; i < ARRAY_LEN(ends); i++) {
-		const char *end = strstr(behind, ends[i]);
-
-		if (end)
-			return end + strlen(ends[i]);
-	}
-	return behind;
-}
-
 static void refuse(struct kube_backend *backend, struct begun *begun,
 		   const struct kube_status *status, const struct err *err)
 {
@@ -90,7 +74,7 @@ static void refuse(struct kube_backend *backend, struct begun *begun,
 	begun->again_at = loop_now() + pause_after(begun->n_refusals++);
 	begun->refusal_reason = word_of(status);
 	free(begun->refusal);
-	begun->refusal = mem_copy_text(why(err));
+	begun->refusal = mem_copy_text(kube_refusal_why(err->text));
 	wake_at(backend, begun->again_at);
 }
 

@@ -56,3 +56,18 @@ enum kube_refusal kube_refusal_of(int http_code, const char *message)
 		return KUBE_NOT_REFUSED;
 	}
 }
+
+const char *kube_refusal_why(const char *sentence)
+{
+	static const char *const ends[] = {" is forbidden: ", " is invalid: "};
+	const char *behind = strstr(sentence, ": ");
+
+	behind = behind ? behind + strlen(": ") : sentence;
+	for (size_t i = 0; i < ARRAY_LEN(ends); i++) {
+		const char *end = strstr(behind, ends[i]);
+
+		if (end)
+			return end + strlen(ends[i]);
+	}
+	return behind;
+}

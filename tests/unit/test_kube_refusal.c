@@ -46,10 +46,27 @@ static void each_refusal_is_known_by_its_words(void **state)
 			fail_msg("%d %s", rows[i].code, rows[i].message);
 }
 
+static void what_many_are_refused_for_is_said_without_their_names(void **state)
+{
+	(void) state;
+	assert_string_equal(
+		kube_refusal_why("cannot create pods 'a' in namespace 'n': pods \"a\" is "
+				 "forbidden: exceeded quota: few"),
+		"exceeded quota: few");
+	assert_string_equal(
+		kube_refusal_why("cannot create pods 'a' in namespace 'n': Pod \"a\" is "
+				 "invalid: spec: Required"),
+		"spec: Required");
+	assert_string_equal(kube_refusal_why("cannot create pods 'a': connection refused"),
+			    "connection refused");
+	assert_string_equal(kube_refusal_why("no colon"), "no colon");
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(each_refusal_is_known_by_its_words),
+		cmocka_unit_test(what_many_are_refused_for_is_said_without_their_names),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

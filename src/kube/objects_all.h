@@ -1,0 +1,12 @@
+/* All objects of a job in the order in which they are made: the owner, what Pods need, the Pods. */
+#pragma once
+
+#include "base/err.h"
+#include "base/json.h"
+#include "base/own.h"
+#include "core/job.h"
+#include "core/job_files.h"
+
+/* Adds them to a list, as they are before the owner has a uid. Errors as objects_add_files. */
+int objects_add_all(const struct job *job, const struct job_file *files, size_t n_files,
+		    struct json *list, struct err *err) MUST_USE;

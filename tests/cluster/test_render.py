@@ -1,0 +1,89 @@
+"""What `render` and `--dry-run=server` say is what `run` makes, with the real API server as the judge."""
+
+import json
+
+from conftest import LIMIT
+from test_run import BUSYBOX, left_of, run, run_in_background, write_job
+
+KINDS = "pods,services,configmaps"
+OWNED = ["-l", "app.kubernetes.io/managed-by=muster"]
+
+
+def asked_for(wanted, found):
+    """The part of `found` that `wanted` speaks of: what a server adds is left out."""
+    if isinstance(wanted, dict):
+        return {key: asked_for(value, found[key]) for key, value in wanted.items() if key in found}
+    if isinstance(wanted, list) and isinstance(found, list):
+        # A server adds its own at the end (the volume of the account's token).
+        return [asked_for(*pair) for pair in zip(wanted, found, strict=False)]
+    return found
+
+
+def by_name(items):
+    return {(item["kind"], item["metadata"]["name"]): item for item in items}
+
+
+def rendered(muster, *arguments):
+    text = muster("render", "--as", "pods", "-o", "json", *arguments, code=0).stdout
+    decoder, items = json.JSONDecoder(), []
+    while text.strip():
+        value, end = decoder.raw_decode(text.lstrip())
+        items += value["items"] if value["kind"] == "List" else [value]
+        text = text.lstrip()[end:]
+    return items
+
+
+def test_kubectl_sees_what_render_said(muster, namespace):
+    script = muster.folder / "wait.sh"
+    script.write_text("#!/bin/sh\necho up\nsleep 1000\n")
+    script.chmod(0o755)
+    flags = ["--name", "same", "--namespace", namespace.name, "-w", 2, "--env", "COLOUR=blue", "--cpu", "10m",
+             "--memory", "32Mi", "--grace", "1s", *BUSYBOX, "./wait.sh", "--epochs", "3"]
+    wanted = by_name(rendered(muster, *flags))
+    job = run_in_background(muster, *flags)
+    for index in range(2):
+        namespace.wait(f"pod/same-worker-{index}", "create")
+    found = by_name(namespace.get(KINDS, *OWNED)["items"])
+    assert sorted(found) == sorted(wanted)
+    for key, made in found.items():
+        assert made["kind"] == "ConfigMap" and key[1] == "same.job" or asked_for(wanted[key], made) == wanted[key]
+    document = json.loads(found["ConfigMap", "same.job"]["data"]["document"])
+    assert document["spec"] == json.loads(wanted["ConfigMap", "same.job"]["data"]["document"])["spec"]
+    job.terminate()
+    job.wait(timeout=LIMIT)
+    assert left_of(namespace) == []
+
+
+def test_kubectl_can_apply_what_is_rendered(muster, namespace):
+    flags = ["--name", "applied", "--namespace", namespace.name, "-w", 2, *BUSYBOX, "--", "sh", "-c",
+             "test -n \"$TF_CONFIG\" && nslookup applied-worker-1.applied >/dev/null; echo I am $RANK"]
+    text = muster("render", "--as", "pods", *flags, code=0).stdout
+    namespace.kubectl("apply", "-f", "-", input=text)
+    for index in range(2):
+        namespace.until_phase(f"applied-worker-{index}", "Succeeded")
+        assert namespace.kubectl("logs", f"applied-worker-{index}") == f"I am {index}\n"
+
+
+def test_a_cluster_that_would_take_all_says_so_and_makes_nothing(muster, namespace):
+    done = run(muster, "--dry-run=server", "--name", "rehearsed", "-w", 2, *BUSYBOX, "--", "true", code=0)
+    assert "the cluster would take all of job rehearsed" in done.stderr
+    assert left_of(namespace) == []
+
+
+def test_all_that_a_cluster_would_refuse_is_said_once(muster, namespace, tmp_path):
+    template = {"spec": {"containers": [{"name": "tensorflow", "image": "registry.test/model:1", "memory": "1Gi"}],
+                         "restartPoliciy": "Never"}}
+    done = run(muster, "--dry-run=server", "-f", write_job(tmp_path, "odd", template, workers=3), code=2)
+    assert done.stderr.count('unknown field "spec.restartPoliciy"') == 1
+    assert 'unknown field "spec.containers[0].memory"' in done.stderr
+    assert left_of(namespace) == []
+
+
+def test_a_dry_run_of_the_client_asks_nobody(muster):
+    done = run(muster, "--dry-run=client", "--kubeconfig", "/nowhere", *BUSYBOX, "--", "true", code=0)
+    assert "would start worker-0" in done.stderr
+
+
+def test_only_a_cluster_can_be_asked(muster):
+    done = muster("run", "--dry-run=server", "--", "true", code=2)
+    assert "--dry-run=server goes with --on kubernetes only" in done.stderr
