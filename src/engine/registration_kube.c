@@ -76,8 +76,8 @@ int registration_kube_find(struct store *store, const char *name, struct job **r
 {
 	struct store_record record CLEANUP(store_record_done) = {0};
 	struct arena *arena CLEANUP(arena_cleanup) = arena_new();
-	struct status status;
-	struct job *job;
+	struct status status = {0};
+	struct job *job = NULL;
 	int rc = store->functions->get(store, name, &record, err);
 
 	if (rc == 0)

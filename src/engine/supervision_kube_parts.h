@@ -59,7 +59,7 @@ static inline bool is_attached(const struct cluster_supervision *supervision)
 
 /* Looks again, soon. */
 void supervision_kube_ask_for_pass(struct cluster_supervision *supervision);
-void supervision_kube_pass(void *supervision);
+void supervision_kube_pass(void *data); /* the supervision */
 /* Tells the status as it stands in the record. */
 int supervision_kube_tell_status(struct cluster_supervision *supervision, struct err *err);
 /* Ends with an error. */

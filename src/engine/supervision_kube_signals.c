@@ -100,18 +100,23 @@ static void interrupt(struct cluster_supervision *supervision)
 	}
 }
 
+/* There is nothing to stop: it has ended, or was never begun. */
+static bool has_nothing_to_stop(const struct cluster_supervision *supervision)
+{
+	return supervision->is_ending || supervision->is_finished ||
+	       (!is_attached(supervision) && !backend_kube_is_ready(supervision->backend));
+}
+
 static void on_signal(int number, void *data)
 {
 	struct cluster_supervision *supervision = data;
 
 	if (number == SIGHUP)
 		hang_up(supervision);
-	else if (supervision->is_ending || supervision->is_finished)
+	else if (has_nothing_to_stop(supervision))
 		leave(supervision, number);
 	else if (is_attached(supervision) && !supervision->is_detached)
 		leave_running(supervision, number);
-	else if (!backend_kube_is_ready(supervision->backend))
-		leave(supervision, number);
 	else if (number == SIGINT)
 		interrupt(supervision);
 	else

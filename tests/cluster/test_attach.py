@@ -1,5 +1,6 @@
 """Who watches a job on a cluster: one muster at a time, which holds the job's Lease, from wherever it was started."""
 
+import contextlib
 import json
 import os
 import re
@@ -14,10 +15,15 @@ from test_run import BUSYBOX, left_of, run, run_in_background, simulated_job, wa
 UNTIL_TOLD = ["sh", "-c", "echo up; while [ ! -e /tmp/end ]; do sleep 0.1; done; echo done; exit $(cat /tmp/end)"]
 
 
+def holder_in(lease):
+    """The process that a Lease names; 0: nobody."""
+    holder = lease["spec"].get("holderIdentity", "")
+    return int(holder.rsplit("_", 5)[1]) if holder else 0
+
+
 def holder_of(namespace, job):
     """The process that watches a job; 0: nobody."""
-    holder = namespace.get("lease", f"{job}.job")["spec"].get("holderIdentity", "")
-    return int(holder.rsplit("_", 5)[1]) if holder else 0
+    return holder_in(namespace.get("lease", f"{job}.job"))
 
 
 def detach(muster, namespace, *arguments):
@@ -58,11 +64,10 @@ def watchers(namespace):
     """Ends every muster that watches a job of the test."""
     yield
     for lease in namespace.get("leases", "-l", "app.kubernetes.io/managed-by=muster")["items"]:
-        pid = holder_of(namespace, lease["metadata"]["labels"]["muster/job"])
-        try:
-            os.kill(pid, signal.SIGKILL)
-        except (ProcessLookupError, PermissionError):
-            pass
+        pid = holder_in(lease)
+        if pid:
+            with contextlib.suppress(ProcessLookupError):
+                os.kill(pid, signal.SIGKILL)
 
 
 pytestmark = pytest.mark.usefixtures("watchers")
