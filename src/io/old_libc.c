@@ -1,15 +1,16 @@
 /* What glibc has since 2.36 and libevent of Debian 12 asks it for, for a muster that shall also run
  * where glibc is older: in images of Ubuntu 22.04, which TensorFlow's own are. Only the program of
  * `make server-image` has this file. */
+#include <stddef.h>
 #include <stdint.h>
-#include <stdlib.h>
 #include <sys/random.h>
+#include <sys/types.h>
 
-/* glibc's own declarations, where its headers have them, are the same. */
-uint32_t arc4random(void);
-void arc4random_buf(void *bytes, size_t len);
+/* Under glibc's names, whether its headers declare them or not. */
+void old_libc_fill(void *bytes, size_t len) __asm__("arc4random_buf");
+uint32_t old_libc_number(void) __asm__("arc4random");
 
-void arc4random_buf(void *bytes, size_t len)
+void old_libc_fill(void *bytes, size_t len)
 {
 	char *next = bytes;
 
@@ -24,10 +25,10 @@ void arc4random_buf(void *bytes, size_t len)
 	}
 }
 
-uint32_t arc4random(void)
+uint32_t old_libc_number(void)
 {
 	uint32_t number;
 
-	arc4random_buf(&number, sizeof(number));
+	old_libc_fill(&number, sizeof(number));
 	return number;
 }

@@ -5,6 +5,8 @@ The image is that of `make server-image`; Python and TensorFlow of this machine 
 
 import json
 import os
+import re
+import shlex
 import signal
 import sys
 
@@ -12,7 +14,7 @@ import pytest
 
 from conftest import LIMIT
 from test_real_node import needs_python_of_the_system
-from test_run import left_of, wait_for_line
+from test_run import left_of
 from test_server_image import NAME, base, image, needs_tensorflow, with_python  # noqa: F401 (fixtures)
 
 
@@ -30,6 +32,13 @@ def template(image, muster):  # noqa: F811
 @pytest.fixture
 def on_cluster(template):
     return ["--on", "kubernetes", "--image", NAME, "--pod-template", template]
+
+
+def until_nothing_is_left(namespace):
+    """A job in the background has ended before its objects have gone."""
+    namespace.kubectl("wait", "--for=delete", f"--timeout={LIMIT}s", "pods,services,configmaps", "-l",
+                      "app.kubernetes.io/managed-by=muster")
+    assert left_of(namespace) == []
 
 
 @pytest.mark.slow
@@ -55,6 +64,29 @@ def test_a_check_that_is_interrupted_takes_its_pods_away(muster, namespace, on_c
     check.send_signal(signal.SIGINT)
     assert check.wait(timeout=LIMIT) == 130
     assert left_of(namespace) == []
+
+
+@needs_tensorflow
+@needs_python_of_the_system
+def test_servers_that_stay_are_tried_and_ended_as_it_is_said(muster, namespace, on_cluster):
+    said = muster("check", "remote", *on_cluster, "--setup-only", "-w", "1", "--ps", "1", code=0).stdout
+    assert "the servers stay up" in said
+    namespace.get("pod", "-l", "muster/role=ps")
+    lines = {word: rest for word, rest in re.findall(r"^  (try|end) +muster (.*)", said, re.MULTILINE)}
+    tried = muster(*shlex.split(lines["try"]), "--model", "none", code=0)
+    assert re.search(r"devices +ok .*worker-0 CPU:0; ps-0 CPU:0|devices +ok .*ps-0 CPU:0; worker-0 CPU:0", tried.stdout)
+    muster(*shlex.split(lines["end"]), code=0)
+    until_nothing_is_left(namespace)
+
+
+@needs_tensorflow
+@needs_python_of_the_system
+def test_servers_that_were_to_stay_go_when_the_check_is_interrupted(muster, namespace, on_cluster):
+    check = muster.start("check", "remote", *on_cluster, "--setup-only", "-w", "1", "--ps", "1")
+    namespace.kubectl("wait", "--for=create", f"--timeout={LIMIT}s", "pod", "-l", "muster/role=ps")
+    check.send_signal(signal.SIGINT)
+    assert check.wait(timeout=LIMIT) == 130
+    until_nothing_is_left(namespace)
 
 
 def test_an_image_without_muster_is_named(muster, namespace):

@@ -4,6 +4,7 @@ Its base here has nothing in it: Python and TensorFlow come from this machine, b
 generator have a cluster IP, which nothing answers on a node without a proxy, so that they are made headless.
 """
 
+import hashlib
 import importlib.util
 import json
 import os
@@ -83,6 +84,29 @@ def test_a_folder_is_a_base_too(base, tmp_path):
     (tmp_path / "layout").mkdir()
     subprocess.run(["tar", "-x", "-C", tmp_path / "layout", "-f", base], check=True)
     assert make(tmp_path / "layout", tmp_path / "one.tar").read_bytes() == make(base, tmp_path / "two.tar").read_bytes()
+
+
+def write_blob(layout, content):
+    digest = hashlib.sha256(content).hexdigest()
+    (layout / "blobs" / "sha256" / digest).write_bytes(content)
+    return {"digest": f"sha256:{digest}", "size": len(content)}
+
+
+def test_an_image_for_several_machines_in_the_words_of_docker_is_a_base_too(base, tmp_path):
+    """As `docker save` writes what a registry had: an index in the index, and types of docker's own."""
+    layout = tmp_path / "layout"
+    layout.mkdir()
+    subprocess.run(["tar", "-x", "-C", layout, "-f", base], check=True)
+    manifest = read_blob(base, read_index(base))
+    kind = "application/vnd.docker"
+    manifest["config"]["mediaType"] = f"{kind}.container.image.v1+json"
+    manifest["layers"][0]["mediaType"] = f"{kind}.image.rootfs.diff.tar.gzip"
+    machines = [{**write_blob(layout, json.dumps(content).encode()), "mediaType": f"{kind}.distribution.manifest.v2+json",
+                 "platform": {"os": "linux", "architecture": name}}
+                for name, content in [("s390x", {}), ("amd64", manifest), ("arm64", manifest)]]
+    index = write_blob(layout, json.dumps({"manifests": machines}).encode())
+    (layout / "index.json").write_text(json.dumps({"manifests": [{**index, "mediaType": "an index"}]}))
+    assert make(layout, tmp_path / "one.tar").read_bytes() == make(base, tmp_path / "two.tar").read_bytes()
 
 
 def test_what_is_no_image_is_one_sentence(tmp_path):
