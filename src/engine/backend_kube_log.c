@@ -19,6 +19,11 @@
 #define LINGERING (10 * MSEC_PER_SECOND)
 /* Lines that came within so short a time are written at once; the index is no finer. */
 #define SPACING ((msec) 5)
+/* Streams that are being opened at a time: a large job begins all at once, and each connection
+ * costs the server a handshake, and us its memory. One that says nothing counts as open after a
+ * while. */
+#define OPENING_AT_ONCE 32
+#define OPENING_TIME MSEC_PER_SECOND
 
 static const struct kube_resource pods = {"", "v1", "pods", false};
 
@@ -30,6 +35,9 @@ struct pod_log {
 	struct log_writer *writer; /* NULL: it cannot be kept, or has ended */
 	struct log_follow follow;
 	struct log_lines lines;
+	bool is_opening;
+	struct pod_log *next_waiting; /* for its turn to open a stream */
+	bool is_waiting;
 	msec heard_at;
 	struct err err; /* why the last stream was lost */
 };
@@ -37,7 +45,8 @@ struct pod_log {
 struct pod_logs {
 	struct pod_logs_settings settings;
 	struct mirror_table table; /* of struct pod_log, by Pod */
-	size_t n_open, n_ended_open;
+	size_t n_open, n_ended_open, n_opening;
+	struct pod_log *first_waiting, *last_waiting;
 	int keeper_fd; /* says that we bring the logs; -1: that could not be said */
 	bool is_refusal_told;
 	struct text batch; /* text that is not written yet … */
@@ -62,10 +71,56 @@ static bool is_open(const struct pod_log *log)
 	return log->timer != NULL;
 }
 
+/* Turns. */
+
+static void wait_for_turn(struct pod_log *log)
+{
+	struct pod_logs *logs = log->logs;
+
+	if (log->is_waiting)
+		return;
+	log->is_waiting = true;
+	log->next_waiting = NULL;
+	*(logs->last_waiting ? &logs->last_waiting->next_waiting : &logs->first_waiting) = log;
+	logs->last_waiting = log;
+}
+
+static void leave_turns(struct pod_log *log)
+{
+	struct pod_logs *logs = log->logs;
+	struct pod_log **link = &logs->first_waiting, *before = NULL;
+
+	if (!log->is_waiting)
+		return;
+	for (; *link != log; link = &(*link)->next_waiting)
+		before = *link;
+	*link = log->next_waiting;
+	if (logs->last_waiting == log)
+		logs->last_waiting = before;
+	log->is_waiting = false;
+}
+
+/* The stream is open, or is none any more: it is the next one's turn. */
+static void end_opening(struct pod_log *log)
+{
+	struct pod_log *next = log->logs->first_waiting;
+
+	if (!log->is_opening)
+		return;
+	log->is_opening = false;
+	log->logs->n_opening--;
+	if (!next)
+		return;
+	leave_turns(next);
+	loop_timer_arm(next->timer, loop_now());
+}
+
 static void close_log(struct pod_log *log)
 {
 	if (!is_open(log))
 		return;
+	leave_turns(log);
+	end_opening(log);
 	kube_call_cancel(TAKE(log->call));
 	loop_watch_free(TAKE(log->timer));
 	log_writer_close(TAKE(log->writer));
@@ -161,6 +216,7 @@ static void on_bytes(const char *bytes, size_t len, void *data)
 	const struct pod_logs_settings *settings = &log->logs->settings;
 
 	log->heard_at = loop_monotonic_now();
+	end_opening(log);
 	log_lines_take(&log->lines, bytes, len, take_text, log);
 	write_batch(log);
 	tell_gap(log);
@@ -180,7 +236,7 @@ static enum log_end end_of(const struct pod_log *log, const struct kube_status *
 		return LOG_END_NOT_YET;
 	if (status->code >= 400 && status->code < 500 && status->code != 429)
 		return LOG_END_REFUSED;
-	return LOG_END_LOST;
+	return status->code >= 500 ? LOG_END_FAILED : LOG_END_LOST;
 }
 
 static void tell_refusal(struct pod_logs *logs, const struct err *err)
@@ -236,6 +292,7 @@ static void on_end(struct json *object, const struct kube_status *status, const 
 
 	(void) object;
 	log->call = NULL;
+	end_opening(log);
 	log->err = err ? *err : (struct err){0};
 	if (end == LOG_END_REFUSED && !log->follow.reads_previous)
 		tell_refusal(log->logs, err);
@@ -305,14 +362,20 @@ static void begin_stream(void *data)
 	struct pod_log *log = data;
 
 	if (log->call) {
+		end_opening(log);
 		check_lingering(log);
+		return;
+	}
+	if (log->logs->n_opening >= OPENING_AT_ONCE) {
+		wait_for_turn(log);
 		return;
 	}
 	log_lines_begin(&log->lines, log_follow_begin(&log->follow));
 	log->heard_at = loop_monotonic_now();
 	log->call = open_stream(log);
-	if (log->follow.container.has_ended)
-		loop_timer_arm(log->timer, loop_now() + LINGERING);
+	log->is_opening = true;
+	log->logs->n_opening++;
+	loop_timer_arm(log->timer, loop_now() + OPENING_TIME);
 }
 
 /* Which logs there are. */

@@ -43,11 +43,12 @@ static bool is_complete(const struct log_follow *follow, enum log_end end, bool 
 }
 
 /* Of a stream that may be worth another one. */
-static struct log_next go_on(const struct log_follow *follow, double jitter)
+static struct log_next go_on(const struct log_follow *follow, enum log_end end, double jitter)
 {
 	const struct log_next give_up = {LOG_STEP_GIVE_UP, 0};
+	int most = end == LOG_END_FAILED ? LOG_FOLLOW_FAILURES : LOG_FOLLOW_TRIES;
 
-	if (follow->container.has_ended && follow->n_vain >= LOG_FOLLOW_TRIES)
+	if (follow->container.has_ended && follow->n_vain >= most)
 		return give_up;
 	/* What has ended since the stream began is looked at once more without delay. */
 	if (follow->container.has_ended && (follow->has_news || !follow->began_after_end) &&
@@ -61,10 +62,11 @@ struct log_next log_follow_ended(struct log_follow *follow, enum log_end end, bo
 {
 	const struct log_next done = {LOG_STEP_DONE, 0}, give_up = {LOG_STEP_GIVE_UP, 0};
 	bool was_lost = follow->was_lost;
+	bool is_lost = end == LOG_END_LOST || end == LOG_END_FAILED;
 
-	follow->was_lost = end == LOG_END_LOST;
+	follow->was_lost = is_lost;
 	follow->n_vain = follow->has_news ? 0 : follow->n_vain + 1;
-	if (follow->reads_previous && end != LOG_END_LOST) {
+	if (follow->reads_previous && !is_lost) {
 		leave_previous(follow);
 		return (struct log_next){LOG_STEP_STREAM, 0};
 	}
@@ -76,5 +78,5 @@ struct log_next log_follow_ended(struct log_follow *follow, enum log_end end, bo
 		return was_lost ? give_up : done;
 	if (end == LOG_END_REFUSED && follow->began_after_end)
 		return give_up;
-	return go_on(follow, jitter);
+	return go_on(follow, end, jitter);
 }

@@ -11,7 +11,10 @@
 
 #include <stdbool.h>
 
-#define LOG_FOLLOW_TRIES 10 /* in vain, of a container that has ended */
+/* In vain, of a container that has ended: where there is no answer, and where the server says that
+ * it cannot reach the node. */
+#define LOG_FOLLOW_TRIES 20
+#define LOG_FOLLOW_FAILURES 5
 
 /* What the cluster shows of the container. */
 struct log_container {
@@ -22,7 +25,8 @@ struct log_container {
 
 enum log_end {
 	LOG_END_PROPER, /* as it ends when all was sent */
-	LOG_END_LOST, /* the connection was, or the server failed */
+	LOG_END_LOST, /* the connection was */
+	LOG_END_FAILED, /* the server could not get it */
 	LOG_END_NOT_YET, /* the container has not begun */
 	LOG_END_ABSENT, /* no such Pod or container */
 	LOG_END_REFUSED, /* it will not be better for being asked again soon */

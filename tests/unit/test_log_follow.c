@@ -75,6 +75,10 @@ static void the_log_of_a_container_that_ended_is_given_up_some_time(void **state
 	while (pass(&follow, false, LOG_END_LOST).step == LOG_STEP_STREAM)
 		n_streams++;
 	assert_int_equal(n_streams, LOG_FOLLOW_TRIES);
+	follow = (struct log_follow){.container.has_ended = true};
+	for (n_streams = 1; pass(&follow, false, LOG_END_FAILED).step == LOG_STEP_STREAM;)
+		n_streams++;
+	assert_int_equal(n_streams, LOG_FOLLOW_FAILURES);
 }
 
 static void what_is_refused_is_asked_again_only_while_it_runs(void **state)
