@@ -1,4 +1,5 @@
-/* A table of few entries: what is under way lasts for moments. */
+/* What is under way lasts for moments, but a large job begins all at once: entries are found by
+ * name. */
 #include "engine/backend_kube_begun.h"
 
 #include "base/text.h"
@@ -20,15 +21,16 @@ void begun_table_done(struct begun_table *table)
 	for (size_t i = 0; i < table->count; i++)
 		free_entry(table->entries[i]);
 	free(table->entries);
+	mirror_table_done(&table->by_name);
 	*table = (struct begun_table){0};
 }
 
 struct begun *begun_find(const struct begun_table *table, const char *pod_name)
 {
-	for (size_t i = 0; i < table->count; i++)
-		if (text_equals(table->entries[i]->pod_name, pod_name))
-			return table->entries[i];
-	return NULL;
+	const struct mirror_entry *entry =
+		pod_name ? mirror_table_find(&table->by_name, pod_name) : NULL;
+
+	return entry ? entry->kept : NULL;
 }
 
 struct begun *begun_at(struct begun_table *table, struct backend *backend, const char *pod_name,
@@ -44,7 +46,9 @@ struct begun *begun_at(struct begun_table *table, struct backend *backend, const
 	begun->role = mem_copy_text(role);
 	begun->index = index;
 	mem_grow(&table->entries, &table->capacity, table->count, sizeof(struct begun *));
+	begun->place = table->count;
 	table->entries[table->count++] = begun;
+	mirror_table_put(&table->by_name, pod_name)->kept = begun;
 	return begun;
 }
 
@@ -74,9 +78,9 @@ void begun_drop_if_idle(struct begun_table *table, struct begun *begun)
 {
 	if (begun->start != BEGUN_NO_START || begun->ended_uid)
 		return;
-	for (size_t i = 0; i < table->count; i++)
-		if (table->entries[i] == begun)
-			table->entries[i] = table->entries[--table->count];
+	mirror_table_remove(&table->by_name, mirror_table_find(&table->by_name, begun->pod_name));
+	table->entries[begun->place] = table->entries[--table->count];
+	table->entries[begun->place]->place = begun->place;
 	free_entry(begun);
 }
 

@@ -10,6 +10,7 @@
 #include "base/own.h"
 #include "core/observed.h"
 #include "kube/api.h"
+#include "kube/mirror_table.h"
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -28,6 +29,7 @@ struct begun {
 	char *pod_name;
 	char *role;
 	int index;
+	size_t place; /* in the table's entries */
 
 	enum begun_start start;
 	int attempt; /* that is started */
@@ -51,6 +53,7 @@ struct begun {
 struct begun_table {
 	struct begun **entries;
 	size_t count, capacity;
+	struct mirror_table by_name; /* the same */
 };
 
 void begun_table_done(struct begun_table *table); /* ends all calls */

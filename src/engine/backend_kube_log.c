@@ -46,6 +46,7 @@ struct pod_logs {
 	struct pod_logs_settings settings;
 	struct mirror_table table; /* of struct pod_log, by Pod */
 	size_t n_open, n_ended_open, n_opening;
+	size_t n_opened; /* since memory was given back */
 	struct pod_log *first_waiting, *last_waiting;
 	int keeper_fd; /* says that we bring the logs; -1: that could not be said */
 	bool is_refusal_told;
@@ -100,6 +101,14 @@ static void leave_turns(struct pod_log *log)
 	log->is_waiting = false;
 }
 
+static void give_back_after_burst(struct pod_logs *logs)
+{
+	if (logs->n_opening > 0 || logs->n_opened < OPENING_AT_ONCE)
+		return;
+	logs->n_opened = 0;
+	mem_give_back();
+}
+
 /* The stream is open, or is none any more: it is the next one's turn. */
 static void end_opening(struct pod_log *log)
 {
@@ -109,8 +118,10 @@ static void end_opening(struct pod_log *log)
 		return;
 	log->is_opening = false;
 	log->logs->n_opening--;
-	if (!next)
+	if (!next) {
+		give_back_after_burst(log->logs);
 		return;
+	}
 	leave_turns(next);
 	loop_timer_arm(next->timer, loop_now());
 }
@@ -375,6 +386,7 @@ static void begin_stream(void *data)
 	log->call = open_stream(log);
 	log->is_opening = true;
 	log->logs->n_opening++;
+	log->logs->n_opened++;
 	loop_timer_arm(log->timer, loop_now() + OPENING_TIME);
 }
 

@@ -68,6 +68,7 @@ static void on_pod(const char *name, void *data)
 	struct kube_backend *backend = data;
 	const struct pod *pod = kube_mirror_get(backend->pods, name);
 	struct begun *begun = begun_find(&backend->begun, name);
+	bool was_busy = backend->begun.count > 0;
 
 	if (!pod)
 		pod_logs_gone(backend->logs, name);
@@ -79,6 +80,8 @@ static void on_pod(const char *name, void *data)
 			begun_forget_start(begun);
 		begun_drop_if_idle(&backend->begun, begun);
 	}
+	if (was_busy && backend->begun.count == 0)
+		mem_give_back(); /* all that was begun at once is there */
 	kube_backend_news(backend);
 }
 
