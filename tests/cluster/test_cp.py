@@ -1,12 +1,13 @@
 """`muster cp`: files and folders come out of Pods and go into them as they are, and kubectl sees the same."""
 
+import json
 import os
 import tarfile
 
 import pytest
 
 from conftest import LIMIT
-from test_run import BUSYBOX
+from test_run import BUSYBOX, rights
 
 STAMP = 1_600_000_000
 
@@ -202,6 +203,29 @@ exec /bin/sh -c "command() { return 1; }; $1" "$@" """)
     in_pod(namespace, "/bin/rm", "/tmp/bin/sh")
     done = muster("cp", f"{place}:/etc/passwd", "there", code=4)
     assert "sh" in done.stderr and len(done.stderr.splitlines()) == 1, done.stderr
+
+
+# As in muster-cp(1).
+RIGHTS = [rights("", "pods", "get"), rights("", "pods/exec", "get", "create")]
+
+
+def test_it_takes_no_more_rights_than_its_manual_says(job, muster, namespace, tmp_path):
+    place = job(beginning="echo 1 > /tmp/one")
+    api = "rbac.authorization.k8s.io"
+    path = namespace.write_kubeconfig(tmp_path / "account")
+    config = json.loads(path.read_text())
+    config["users"][0]["user"] = {"token": namespace.kubectl("create", "token", "default").strip()}
+    path.write_text(json.dumps(config))
+    done = muster("cp", "--kubeconfig", path, f"{place}:/tmp/one", "one", code=4)
+    assert "pods" in done.stderr and "get" in done.stderr, "the right that is missing is named"
+    namespace.create(
+        {"apiVersion": f"{api}/v1", "kind": "Role", "metadata": {"name": "copies"}, "rules": RIGHTS},
+        {"apiVersion": f"{api}/v1", "kind": "RoleBinding", "metadata": {"name": "copies"},
+         "roleRef": {"apiGroup": api, "kind": "Role", "name": "copies"},
+         "subjects": [{"kind": "ServiceAccount", "name": "default", "namespace": namespace.name}]})
+    muster("cp", "--kubeconfig", path, f"{place}:/tmp/one", "one", code=0)
+    muster("cp", "--kubeconfig", path, "one", f"{place}:/tmp/two", code=0)
+    assert in_pod(namespace, "cat", "/tmp/two") == "1\n"
 
 
 def test_a_replica_that_ended_says_so(muster, namespace, tmp_path):

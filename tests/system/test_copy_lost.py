@@ -1,15 +1,19 @@
 """`muster cp` against a fake API server that does what a real one cannot be made to do: a connection that is lost in
 the middle of a copy leaves nothing half, here or there."""
 
+import contextlib
 import io
 import json
-import pathlib
+import os
+import pty
+import signal
 import sys
 import tarfile
+import threading
 
 import pytest
 
-from conftest import BINARY, ROOT
+from conftest import LIMIT, ROOT
 
 sys.path.insert(0, str(ROOT / "tests" / "fake_kube"))
 
@@ -29,16 +33,15 @@ PLACE = "digits:worker-0:/models"
 
 
 @pytest.fixture
-def cp(muster, tmp_path):
-    """Runs `muster cp` where `answer` is what the exec of the Pod answers; gives what it did, and the execs."""
+def serve_pod(tmp_path):
+    """A server with one Pod, whose exec gets `answer`; gives the kubeconfig. The execs are noted in a list."""
     certificate = make_certificate(tmp_path)
 
-    def begin(answer, *arguments, pod=POD, **options):
-        execs = []
-
+    @contextlib.contextmanager
+    def begin(answer, pod=POD, execs=None):
         def serve(exchange):
             if exchange.path.endswith("/exec"):
-                execs.append(exchange)
+                execs is None or execs.append(exchange)
                 answer(exchange)
             else:
                 exchange.answer(200, pod)
@@ -50,7 +53,17 @@ def cp(muster, tmp_path):
                       "contexts": [{"name": "x", "context": {"cluster": "c", "user": "u", "namespace": "team"}}],
                       "current-context": "x"}
             (tmp_path / "config").write_text(json.dumps(config))
-            done = muster("cp", *arguments, env={"KUBECONFIG": tmp_path / "config"}, **options)
+            yield tmp_path / "config"
+    return begin
+
+
+@pytest.fixture
+def cp(muster, serve_pod):
+    """Runs `muster cp` where `answer` is what the exec of the Pod answers; gives what it did, and the execs."""
+    def begin(answer, *arguments, pod=POD, **options):
+        execs = []
+        with serve_pod(answer, pod, execs) as config:
+            done = muster("cp", *arguments, env={"KUBECONFIG": config}, **options)
         assert "secret" not in done.stderr
         return done, execs
     return begin
@@ -161,6 +174,49 @@ def test_an_answer_without_an_end_is_no_answer(cp, folder):
 
     done, _ = cp(answer, PLACE, folder / "models")
     assert done.returncode != 0 and left_in(folder) == []
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_an_interrupt_leaves_nothing(muster, serve_pod, folder, number):
+    come = threading.Event()
+
+    def answer(exchange):
+        say(exchange, OUTPUT + b"folder\n" + stream(1_000_000)[:500_000])
+        come.set()
+        exchange.wait_for_the_end()
+
+    with serve_pod(answer) as config:
+        copying = muster.start("cp", PLACE, folder / "models", env={"KUBECONFIG": config})
+        assert come.wait(LIMIT)
+        copying.send_signal(number)
+        _, said = copying.communicate(timeout=LIMIT)
+    assert (copying.returncode, said) == (128 + number, "")
+    assert left_in(folder) == []
+
+
+def test_a_terminal_sees_how_far_a_long_copy_is(muster, serve_pod, folder):
+    shown = threading.Event()
+
+    def answer(exchange):
+        say(exchange, OUTPUT + b"folder\n" + stream(1_000_000)[:512_000])
+        assert shown.wait(LIMIT)
+        exchange.write(frame(OUTPUT + stream(1_000_000)[512_000:]) + frame(SUCCESS))
+        close(exchange)
+
+    ours, its = pty.openpty()
+    with serve_pod(answer) as config:
+        copying = muster.start("cp", PLACE, folder / "models", env={"KUBECONFIG": config, "TERM": "xterm"}, stderr=its)
+        os.close(its)
+        seen = b""
+        while b"512.0 kB, " not in seen:
+            seen += os.read(ours, 4096)
+        shown.set()
+        assert copying.wait(LIMIT) == 0
+        with contextlib.suppress(OSError):  # what Linux says at the end of a terminal
+            while more := os.read(ours, 4096):
+                seen += more
+    os.close(ours)
+    assert seen.endswith(b"\r\x1b[K"), "the line goes with the end of the copy"
 
 
 def sent_by(exchange):
