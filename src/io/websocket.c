@@ -15,6 +15,7 @@
 
 #define DEFAULT_TIMEOUT (60 * MSEC_PER_SECOND)
 #define PIECE 4096
+#define BATCH ((size_t) 64 * 1024) /* bytes of frames that are written at once */
 #define SWITCHING_PROTOCOLS 101
 #define MOST_WAITING 1000 /* messages to be sent, pongs among them, before reading goes on */
 
@@ -43,6 +44,7 @@ struct websocket {
 
 	struct loop_watch *timer, *soon; /* for time limits; for a turn at once */
 	msec heard_at; /* on the clock that never jumps */
+	bool is_sending; /* a part of `out` did not go so far: the same bytes have to follow */
 	bool is_in_turn, is_cancelled, is_paused, was_full, wants_close;
 	struct err err; /* why it ends */
 };
@@ -197,17 +199,26 @@ static void begin_head(const struct err *err, void *data)
 	ask_for_turn(websocket);
 }
 
-static int send_head(struct websocket *websocket)
+/* What is written of `out` counts in n_sent. */
+static int write_out(struct websocket *websocket)
 {
-	struct text *out = &websocket->out;
+	const struct text *out = &websocket->out;
 	size_t taken = 1;
 	int rc = 0;
 
 	for (; !rc && taken && websocket->n_sent < out->len; websocket->n_sent += taken)
 		rc = http_connection_write(websocket->connection, out->bytes + websocket->n_sent,
 					   out->len - websocket->n_sent, &taken, &websocket->err);
-	if (!rc && websocket->n_sent == out->len) {
-		forget(out);
+	return rc;
+}
+
+static int send_head(struct websocket *websocket)
+{
+	int rc = write_out(websocket);
+
+	if (!rc && websocket->n_sent == websocket->out.len) {
+		forget(&websocket->out);
+		websocket->n_sent = 0;
 		websocket->state = STATE_READING_HEAD;
 	}
 	return rc;
@@ -242,20 +253,36 @@ static ssize_t take_bytes(wslay_event_context_ptr framing, uint8_t *bytes, size_
 	return (ssize_t) len;
 }
 
+/* What frames were added goes at once: wslay hands out 4 KiB at a time, and each would be a record
+ * of TLS and a call of its own. */
+static int send_out(struct websocket *websocket)
+{
+	int rc = write_out(websocket);
+
+	websocket->is_sending = websocket->n_sent < websocket->out.len;
+	if (!websocket->is_sending) {
+		text_clear(&websocket->out);
+		websocket->n_sent = 0;
+	}
+	return rc;
+}
+
 static ssize_t give_bytes(wslay_event_context_ptr framing, const uint8_t *bytes, size_t len,
 			  int flags, void *data)
 {
 	struct websocket *websocket = data;
-	size_t taken = 0;
-	int rc = http_connection_write(websocket->connection, bytes, len, &taken, &websocket->err);
+	int rc = 0;
 
 	(void) flags;
-	if (rc < 0 || !taken) {
+	if (websocket->is_sending || websocket->out.len >= BATCH)
+		rc = send_out(websocket);
+	if (rc < 0 || websocket->is_sending) {
 		wslay_event_set_error(framing,
 				      rc < 0 ? WSLAY_ERR_CALLBACK_FAILURE : WSLAY_ERR_WOULDBLOCK);
 		return -1;
 	}
-	return (ssize_t) taken;
+	text_add_bytes(&websocket->out, bytes, len);
+	return (ssize_t) len;
 }
 
 static int give_mask(wslay_event_context_ptr framing, uint8_t *bytes, size_t len, void *data)
@@ -424,6 +451,8 @@ static bool exchange(struct websocket *websocket)
 		return true;
 	if (!rc)
 		rc = wslay_event_send(framing);
+	if (!rc)
+		rc = send_out(websocket);
 	if (rc && wslay_event_get_close_received(framing)) {
 		websocket->err = (struct err){0}; /* it did not wait for our answer */
 		return true;
@@ -434,7 +463,7 @@ static bool exchange(struct websocket *websocket)
 	}
 	close_when_sent(websocket);
 	bool is_over =
-		wslay_event_get_close_sent(framing) &&
+		wslay_event_get_close_sent(framing) && !websocket->is_sending &&
 		(wslay_event_get_close_received(framing) || !wslay_event_get_read_enabled(framing));
 
 	if (is_over)
@@ -462,7 +491,7 @@ static void set_wants(struct websocket *websocket)
 {
 	bool is_open = websocket->state == STATE_OPEN;
 	bool wants_write =
-		is_open ? wslay_event_want_write(websocket->framing) : websocket->out.len != 0;
+		websocket->out.len || (is_open && wslay_event_want_write(websocket->framing));
 	bool is_flooded =
 		is_open && wslay_event_get_queued_msg_count(websocket->framing) > MOST_WAITING;
 
@@ -554,7 +583,9 @@ void websocket_send(struct websocket *websocket, const void *bytes, size_t len)
 
 bool websocket_has_room(const struct websocket *websocket)
 {
-	return wslay_event_get_queued_msg_length(websocket->framing) < WEBSOCKET_ROOM;
+	size_t waiting = wslay_event_get_queued_msg_length(websocket->framing);
+
+	return waiting + websocket->out.len - websocket->n_sent < WEBSOCKET_ROOM;
 }
 
 void websocket_close(struct websocket *websocket)
