@@ -25,6 +25,7 @@ struct driver {
 	int64_t status_version; /* and of which version, `status` is */
 	struct arena *status_arena;
 	struct status status;
+	bool is_status_untold; /* it was to be written, and perhaps it was */
 };
 
 struct driver *driver_new(struct store *store, struct backend *backend,
@@ -114,6 +115,14 @@ static void add_last_lines(struct driver *driver, struct arena *arena, struct fa
 	failure->n_last_lines = count;
 }
 
+static void tell_status(struct driver *driver, const struct status *status)
+{
+	driver->is_status_untold = false;
+	if (driver->listener.on_status)
+		driver->listener.on_status(driver->job, status, driver->listener.data);
+}
+
+/* A write that failed may have been done all the same, far away. */
 static int write_status(struct driver *driver, const struct store_record *record,
 			const struct status *status, struct err *err)
 {
@@ -121,11 +130,10 @@ static int write_status(struct driver *driver, const struct store_record *record
 	int rc = record_write_status(driver->store, driver->job, record->version, status, NULL,
 				     &version, err);
 
-	if (rc < 0)
-		return rc;
-	if (driver->listener.on_status)
-		driver->listener.on_status(driver->job, status, driver->listener.data);
-	return 0;
+	driver->is_status_untold = rc < 0;
+	if (rc == 0)
+		tell_status(driver, status);
+	return rc;
 }
 
 /* Each action is begun, also when one before it was refused: what ends a replica must not wait for
@@ -178,6 +186,8 @@ static int carry_out(struct driver *driver, const struct store_record *record, s
 	}
 	if (rc < 0)
 		return rc;
+	if (driver->is_status_untold)
+		tell_status(driver, &driver->status);
 	rc = apply_actions(driver, plan, err);
 	tell(driver, plan);
 	if (rc < 0)

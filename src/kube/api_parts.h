@@ -41,7 +41,7 @@ struct kube_call {
 	struct websocket *websocket; /* the same, of a WebSocket */
 	struct loop_watch *timer; /* until the next try */
 	unsigned refreshes_seen; /* how often the credential of the try had been renewed */
-	int n_tries, n_failures;
+	int n_tries, n_failures, n_failed_looks;
 	bool asked_in_time; /* for a new credential, before the old one ended */
 	bool was_refreshed; /* after a 401 */
 	bool is_question; /* a create that keeps nothing */

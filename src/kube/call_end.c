@@ -20,7 +20,7 @@ static struct kube_retry decide(const struct kube_call *call, const struct kube_
 		.has_name = call->look_url,
 		.is_question = call->is_question,
 		.n_tries = call->n_tries,
-		.n_failures = call->n_failures,
+		.n_failures = call->is_looking ? call->n_failed_looks : call->n_failures,
 		.was_refreshed = call->was_refreshed,
 		.can_refresh = call->api->login->refresh,
 		.is_lost = is_lost,
@@ -36,7 +36,8 @@ static bool goes_on(struct kube_call *call, const struct kube_status *status, bo
 {
 	const struct kube_status done = {.code = 200, .retry_after = -1};
 
-	call->n_failures += !kube_asks_to_wait(status);
+	if (!kube_asks_to_wait(status))
+		*(call->is_looking ? &call->n_failed_looks : &call->n_failures) += 1;
 	struct kube_retry retry = decide(call, status, is_lost);
 
 	if (retry.action == KUBE_GIVE_UP || call->has_begun)
@@ -106,13 +107,25 @@ static void take_success(struct kube_call *call, const struct http_answer *answe
 	}
 }
 
-/* What was looked for is not there: it was not created, so it is created now. */
+/* What was looked for is not there: it was not created, so it is created now, unless it was lost
+ * too often. */
 static bool creates_now(struct kube_call *call, const struct kube_status *status)
 {
+	const struct kube_status lost = {.retry_after = -1};
+	struct err err = {0};
+
 	if (!call->is_looking || call->request.verb != KUBE_CREATE || status->code != 404)
 		return false;
 	call->is_looking = false;
-	loop_timer_arm(call->timer, loop_now());
+	if (call->n_failures < KUBE_BLIND_TRIES) {
+		loop_timer_arm(call->timer, loop_now());
+		return true;
+	}
+	err_set(&err, ERR_UNREACHABLE,
+		"cannot create %s '%s' in namespace '%s': %s failed or was lost %d times",
+		call->request.resource->plural, call->name, call->namespace_name,
+		call->api->login->server, call->n_failures);
+	kube_call_finish(call, NULL, &lost, &err);
 	return true;
 }
 

@@ -74,8 +74,11 @@ struct kube_retry kube_retry_decide(const struct kube_outcome *outcome, double j
 						   ? asked_wait(status->retry_after, jitter)
 						   : back_off(outcome->n_tries, jitter)};
 	}
-	if (!is_server_fault(outcome) || is_single || outcome->n_failures >= KUBE_BLIND_TRIES ||
-	    outcome->n_tries >= KUBE_TRIES || (is_create && !outcome->has_name))
+	bool is_worn_out = outcome->n_tries >= KUBE_TRIES ||
+			   (!is_create && outcome->n_failures >= KUBE_BLIND_TRIES);
+
+	if (!is_server_fault(outcome) || is_single || is_worn_out ||
+	    (is_create && !outcome->has_name))
 		return give_up;
 	return (struct kube_retry){is_create ? KUBE_LOOK_FIRST : KUBE_TRY_AGAIN,
 				   back_off(outcome->n_tries, jitter)};

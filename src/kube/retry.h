@@ -10,7 +10,8 @@
 #include <stdbool.h>
 
 #define KUBE_TRIES 10 /* of a call whose server asks to wait; as client-go */
-#define KUBE_BLIND_TRIES 3 /* of a call whose server only fails */
+#define KUBE_BLIND_TRIES 3 /* of a call whose server only fails; a create is looked for once more  \
+			    */
 
 enum kube_retry_action {
 	KUBE_GIVE_UP,
@@ -31,7 +32,8 @@ struct kube_outcome {
 	bool has_name; /* the object could be read by its name */
 	bool is_question; /* a create that keeps nothing (kube_request_is_question) */
 	int n_tries; /* with the one that ended */
-	int n_failures; /* those of them that the server did not ask to wait after */
+	int n_failures; /* those of them that the server did not ask to wait after; of looks, when
+			   it was one */
 	bool was_refreshed, can_refresh;
 	bool is_lost; /* no answer, but the request may have arrived */
 	bool was_lost; /* the same of an earlier try, which may have been done */

@@ -88,6 +88,21 @@ def test_a_create_that_did_not_arrive_is_made_again_after_a_look(kube):
     assert [method for method, _, _ in kube.requests()] == ["POST", "GET", "POST"]
 
 
+def test_a_create_whose_last_answer_was_lost_is_found_too(kube):
+    kube.faults += [refuse(500), lambda _: False] * 2 + [cut_after_doing]
+    [created] = create(kube.origin)
+    assert created["object"]["metadata"]["uid"] == "uid-worker-0"
+    assert [method for method, _, _ in kube.requests()] == ["POST", "GET"] * 3
+
+
+def test_a_create_that_is_lost_three_times_is_given_up(kube):
+    kube.faults += [refuse(500), lambda _: False] * 3
+    [lost] = create(kube.origin)
+    assert lost["error"] == (f"cannot create pods 'worker-0' in namespace 'ada': {kube.origin} failed or was lost 3 times")
+    assert lost["errorCode"] == UNREACHABLE
+    assert [method for method, _, _ in kube.requests()] == ["POST", "GET"] * 3
+
+
 def test_what_somebody_else_made_meanwhile_is_not_ours(kube):
     kube.put("pods", "worker-0", {"metadata": {"labels": {"muster/job": "another"}}})
     kube.faults.append(cut)

@@ -65,6 +65,13 @@ static void a_create_that_may_have_arrived_is_looked_for(void **state)
 						     .status = {.code = 504, .retry_after = 1000}})
 				 .action,
 			 KUBE_LOOK_FIRST);
+	/* However often: what was made and is not known of would be left behind. */
+	assert_int_equal(after((struct kube_outcome){.verb = KUBE_CREATE,
+						     .has_name = true,
+						     .n_tries = KUBE_BLIND_TRIES,
+						     .is_lost = true})
+				 .action,
+			 KUBE_LOOK_FIRST);
 	/* The server makes the name up: nobody could find it. */
 	assert_int_equal(after((struct kube_outcome){.verb = KUBE_CREATE, .is_lost = true}).action,
 			 KUBE_GIVE_UP);
