@@ -162,6 +162,7 @@ def test_wait_ends_with_the_code_of_the_job(muster, namespace, tmp_path):
     muster("wait", "simulated", code=5)  # on the cluster, or remembered here when the machine was slow
     assert job.wait(timeout=LIMIT) == 5
     muster("wait", "simulated", code=5)
+    assert {replica["state"] for replica in muster.job("simulated")["status"]["replicas"]} <= {"Failed", "Stopped"}
 
 
 def test_wait_gives_up_in_time(muster, elsewhere, namespace, tmp_path):
