@@ -31,8 +31,8 @@ static bool show_progress(const struct json *job, const struct status *status, v
 	struct progress *progress = data;
 	struct text replicas CLEANUP(text_done) = {0};
 
-	progress->is_unwatched = client_job_is_unwatched(job);
-	if (watch_is_over(job, status, NULL) || progress->is_unwatched)
+	progress->is_unwatched = client_job_is_unwatched(job) && !status_is_finished(status);
+	if (watch_is_settled(job, status) || progress->is_unwatched)
 		return true;
 	add_live_replicas(status, &replicas);
 	if (progress->is_terminal && replicas.len)

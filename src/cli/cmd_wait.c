@@ -33,8 +33,7 @@ static bool take_exit_code(const struct json *job, const struct status *status, 
 	sight->is_unwatched = client_job_is_unwatched(job);
 	if (sight->is_unwatched && !was_unwatched && !status_is_finished(status))
 		tell_unwatched(sight);
-	return watch_is_over(job, status, NULL) ||
-	       (sight->is_unwatched && status_is_finished(status));
+	return watch_is_settled(job, status) || (sight->is_unwatched && status_is_finished(status));
 }
 
 /* Errors of wait are told apart from the codes of jobs. */
@@ -65,6 +64,9 @@ static int wait_run(const struct options *options)
 	case WATCH_ENOUGH:
 		return sight.exit_code;
 	case WATCH_OVERDUE:
+		/* Or it has ended, and nobody is left who would write more of it. */
+		if (sight.exit_code >= 0 && loop_now() < until)
+			return sight.exit_code;
 		output_say("job '%s' has not ended yet", job.name);
 		return EXIT_OVERDUE;
 	case WATCH_GONE:

@@ -301,6 +301,9 @@ static int find_anywhere(struct lookup *lookup, const char *name, struct found_j
 		return find_named_here(lookup, name, ret_found, err);
 	if (rc == 0)
 		rc = find_on_cluster(lookup, NULL, name, &found, err);
+	/* One that ended is remembered here just before it goes from there. */
+	if (is_missing(rc, &found) && find_here(lookup, name, ret_found, NULL) == 0)
+		return 0;
 	if (is_missing(rc, &found))
 		return say_not_on_cluster(lookup, &found, NULL, ", neither here nor", err);
 	if (rc < 0)

@@ -81,3 +81,10 @@ bool watch_is_over(const struct json *job, const struct status *status, void *da
 	}
 	return status_is_finished(status);
 }
+
+bool watch_is_settled(const struct json *job, const struct status *status)
+{
+	const struct json *watcher = json_get_path(job, "status", CLIENT_WATCHED_BY, NULL);
+
+	return watch_is_over(job, status, NULL) && !*json_as_string(watcher, "");
+}

@@ -26,3 +26,6 @@ int watch_job(struct client *client, const char *name, msec until, watch_fn fn, 
 
 /* A watch_fn: true when the job has ended and nothing of it is left to end. */
 bool watch_is_over(const struct json *job, const struct status *status, void *data);
+/* The same, and nobody is about to do anything more: whoever watches a job on a cluster remembers
+ * it and takes it away, so that it is gone next. */
+bool watch_is_settled(const struct json *job, const struct status *status);
