@@ -1,4 +1,5 @@
-/* The old programs, one file each. They translate flags and do nothing else. */
+/* The old programs, one file each. They translate flags and do nothing else, but for TF-Spawner
+ * (compat/tf_spawner_cluster.h). */
 #pragma once
 
 #include "cli/command.h"
