@@ -431,6 +431,9 @@ void pod_logs_follow(struct pod_logs *logs, const struct pod_log_name *name,
 	struct mirror_entry *entry = mirror_table_put(&logs->table, name->pod_name);
 	struct pod_log *log = entry->kept;
 
+	/* What another muster brought before us comes again, as a whole. */
+	if (!log)
+		log_writer_remove(logs->settings.folder, name->role, name->index, name->attempt);
 	if (log && !text_equals(log->uid, name->uid)) {
 		free_log(log);
 		log = NULL;

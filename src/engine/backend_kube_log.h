@@ -3,7 +3,7 @@
  *
  * Each line comes once, with the time that its node gave it, however often a stream breaks
  * (kube/log_lines.h) and until the container's very last one (kube/log_follow.h):
- * docs/design/0018-logs-of-pods.md. */
+ * docs/design/0020-logs-of-pods.md. */
 #pragma once
 
 #include "base/json.h"

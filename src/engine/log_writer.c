@@ -109,6 +109,20 @@ int log_writer_open(const char *folder, const char *role, int index, int attempt
 	return 0;
 }
 
+void log_writer_remove(const char *folder, const char *role, int index, int attempt)
+{
+	struct log_name name = {.index = index, .attempt = attempt};
+
+	if (strlen(role) >= sizeof(name.role))
+		return;
+	memcpy(name.role, role, strlen(role));
+	for (enum log_file file = 0; file < LOG_FILE_COUNT; file++) {
+		char *path CLEANUP(mem_free_text) = log_name_path(folder, &name, file);
+
+		unlink(path);
+	}
+}
+
 const char *log_writer_path(const struct log_writer *writer)
 {
 	return writer->paths[LOG_FILE_TEXT];

@@ -23,6 +23,8 @@ struct log_writer;
  * and begun again (one old one is kept). A log that is there already is continued. */
 int log_writer_open(const char *folder, const char *role, int index, int attempt, int64_t rotate_at,
 		    struct log_writer **ret_writer, struct err *err) MUST_USE;
+/* Removes what is there of a log, for one that will be written anew as a whole. */
+void log_writer_remove(const char *folder, const char *role, int index, int attempt);
 const char *log_writer_path(const struct log_writer *writer);
 /* Appends. ERR_SPACE or ERR_IO once, when keeping begins to fail; 0 again while it goes on failing,
  * and when it works again. `now` is the wall clock; where it goes back, the last time is kept. */

@@ -188,3 +188,22 @@ def test_the_log_of_a_pod_that_is_gone_ends(pods, follower):
     follower.tell("run 0", "gone 0")
     follower.until("quiet")
     assert follower.log(0) == "one\n"
+
+
+def test_who_takes_over_has_each_line_once(pods, tmp_path):
+    log = pods.logs["worker-0"]
+    log.write("one")
+    first = Follower(pods, tmp_path)
+    first.tell("end 0")  # it reads what there is, and then asks whether there is more
+    log.faults = [Break(silence, 10_000)]
+    pods.until(lambda: log.n_streams == 2)
+    first.process.kill()
+    first.process.wait(LIMIT)
+    assert first.log(0) == "one\n"
+    log.write("two")
+    log.end()
+    second = Follower(pods, tmp_path)
+    second.tell("end 0")
+    second.until("quiet")
+    assert second.log(0) == "one\ntwo\n"
+    assert second.end() == 0
