@@ -1,6 +1,5 @@
 #include "base/mem.h"
 
-#include <malloc.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -211,9 +210,4 @@ char *arena_format(struct arena *arena, const char *format, ...)
 	vsnprintf(text, len + 1, format, values);
 	va_end(values);
 	return text;
-}
-
-void mem_give_back(void)
-{
-	malloc_trim(0);
 }

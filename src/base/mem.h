@@ -23,10 +23,6 @@ char *mem_format(const char *format, ...) PRINTF_LIKE(1, 2) MUST_USE;
 /* Ends the program as these functions do, for a library that says it found no memory. */
 NORETURN void mem_end(void);
 
-/* Gives memory that is free back to the system, between pieces still in use too: after a burst of
- * work, in a process that goes on for long. Costs about a millisecond for each 30 MB. */
-void mem_give_back(void);
-
 /* Cleanup functions: `char *name CLEANUP(mem_free_text) = …`. */
 void mem_free_text(char **text);
 void mem_free_any(void *pointer_to_pointer);

@@ -7,6 +7,7 @@
 #include "engine/log_keeper.h"
 #include "engine/log_writer.h"
 #include "io/file.h"
+#include "io/heap.h"
 #include "kube/jitter.h"
 #include "kube/log_lines.h"
 #include "kube/mirror_table.h"
@@ -106,7 +107,7 @@ static void give_back_after_burst(struct pod_logs *logs)
 	if (logs->n_opening > 0 || logs->n_opened < OPENING_AT_ONCE)
 		return;
 	logs->n_opened = 0;
-	mem_give_back();
+	heap_give_back();
 }
 
 /* The stream is open, or is none any more: it is the next one's turn. */

@@ -2,6 +2,7 @@
  * calls that were made. */
 #include "base/text.h"
 #include "engine/backend_kube_parts.h"
+#include "io/heap.h"
 #include "kube/pod_observed.h"
 
 #include <stdlib.h>
@@ -81,7 +82,7 @@ static void on_pod(const char *name, void *data)
 		begun_drop_if_idle(&backend->begun, begun);
 	}
 	if (was_busy && backend->begun.count == 0)
-		mem_give_back(); /* all that was begun at once is there */
+		heap_give_back(); /* all that was begun at once is there */
 	kube_backend_news(backend);
 }
 
