@@ -6,6 +6,7 @@
 #include "core/limits.h"
 #include "engine/log_keeper.h"
 #include "engine/log_writer.h"
+#include "io/descriptor_limit.h"
 #include "io/file.h"
 #include "io/heap.h"
 #include "kube/jitter.h"
@@ -57,10 +58,22 @@ struct pod_logs {
 
 static void begin_stream(void *data);
 
+/* A log has a connection and, with the console's, four open files: a large job needs more than the
+ * usual 1024. Where they cannot be had, what cannot be opened says so. */
+static void raise_descriptor_limit(void)
+{
+	rlim_t before;
+	struct err err;
+
+	if (descriptor_limit_raise(0, &before, &err) < 0)
+		return;
+}
+
 struct pod_logs *pod_logs_new(const struct pod_logs_settings *settings)
 {
 	struct pod_logs *logs = mem_new(sizeof(*logs));
 
+	raise_descriptor_limit();
 	logs->settings = *settings;
 	if (!logs->settings.silence)
 		logs->settings.silence = SILENCE;
