@@ -10,8 +10,8 @@
 #include <stdbool.h>
 
 #define KUBE_TRIES 10 /* of a call whose server asks to wait; as client-go */
-#define KUBE_BLIND_TRIES 3 /* of a call whose server only fails; a create is looked for once more  \
-			    */
+/* Of a call whose server only fails; a create is looked for once more. */
+#define KUBE_BLIND_TRIES 3
 
 enum kube_retry_action {
 	KUBE_GIVE_UP,
