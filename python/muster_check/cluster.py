@@ -7,6 +7,7 @@ share (the global step, queues) lives on the first parameter server, or on worke
 import concurrent.futures
 import contextlib
 import socket
+import time
 import urllib.parse
 
 from muster_check.events import Fault
@@ -14,6 +15,8 @@ from muster_check.runtime import tf, v1
 from muster_check.tasks import cause_of, fault_of, listed, task_of
 
 CONNECT_LIMIT = 5  # seconds until a server that is there has accepted
+NAME_LIMIT = 30  # seconds for which a name server may be too busy to answer
+NAME_PAUSE = 1
 PROBE_LIMIT = 5  # seconds until a task that lives has listed its devices
 UNREACHED = (tf.errors.DeadlineExceededError, tf.errors.UnavailableError, tf.errors.AbortedError)
 
@@ -101,7 +104,18 @@ def connect(target):
     """A Fault when nothing listens there: TensorFlow itself would try again for as long as it is allowed to."""
     place = urllib.parse.urlsplit(target)
     try:
-        socket.create_connection((place.hostname, place.port), CONNECT_LIMIT).close()
+        connect_to_named(place, time.monotonic() + NAME_LIMIT)
     except (OSError, ValueError, TypeError) as error:
         reason = getattr(error, "strerror", None) or str(error)
         raise Fault("training", f"cannot reach {target}: {reason}") from error
+
+
+def connect_to_named(place, until):
+    """A name server that could not tell this time is asked again; one that says "no such name" is believed."""
+    while True:
+        try:
+            return socket.create_connection((place.hostname, place.port), CONNECT_LIMIT).close()
+        except socket.gaierror as error:
+            if error.errno != socket.EAI_AGAIN or time.monotonic() >= until:
+                raise
+        time.sleep(NAME_PAUSE)
