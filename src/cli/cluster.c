@@ -15,6 +15,20 @@ int cluster_read_config(const struct options *options, struct kube_config **ret_
 	return kube_config_read(&search, NULL, ret_config, err);
 }
 
+int cluster_place_job(const struct kube_config *config, const struct job *job, struct job **ret_job,
+		      struct err *err)
+{
+	struct json *document CLEANUP(json_cleanup) = json_new_copy(job->document);
+	struct json *metadata = json_object_at(document, "metadata");
+	struct faults faults CLEANUP(faults_done) = {0};
+
+	if (!json_get(metadata, "namespace"))
+		json_set_string(metadata, "namespace", config->namespace_name);
+	if (job_read(document, NULL, JOB_STRICT, &faults, ret_job) < 0)
+		return err_set(err, ERR_INVALID, "%s", faults.list[0].sentence);
+	return 0;
+}
+
 int cluster_log_in(struct loop *loop, struct kube_login **ret_login, struct err *err, void *data)
 {
 	struct kube_config *config CLEANUP(kube_config_cleanup) = NULL;

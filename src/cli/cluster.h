@@ -4,20 +4,26 @@
 #include "base/err.h"
 #include "base/own.h"
 #include "cli/options.h"
+#include "core/job.h"
 #include "io/loop.h"
 #include "kube/config.h"
 #include "kube/login.h"
 
-/* The rows of these options, for a command's table; --namespace is a row of its own. */
-#define CLUSTER_ROWS                                                                               \
+/* The rows of the options that choose it, for a command's table; --namespace is a row of its own.
+ */
+#define CLUSTER_CHOICE_ROWS                                                                        \
 	{.name = "context",                                                                        \
 	 .kind = OPTION_TEXT,                                                                      \
 	 .value_name = "CONTEXT",                                                                  \
 	 .one_line = "the cluster: this context of the kubeconfig"},                               \
-		{.name = "kubeconfig",                                                             \
-		 .kind = OPTION_TEXT,                                                              \
-		 .value_name = "FILE",                                                             \
-		 .one_line = "the cluster: this kubeconfig"},                                      \
+	{                                                                                          \
+		.name = "kubeconfig", .kind = OPTION_TEXT, .value_name = "FILE",                   \
+		.one_line = "the cluster: this kubeconfig"                                         \
+	}
+
+/* The same, of a command that calls it. */
+#define CLUSTER_ROWS                                                                               \
+	CLUSTER_CHOICE_ROWS,                                                                       \
 	{                                                                                          \
 		.name = "request-timeout", .kind = OPTION_DURATION, .value_name = "DURATION",      \
 		.has_variable = true, .one_line = "the cluster: how long its server may be silent" \
@@ -35,6 +41,10 @@
  * has the rows above, and --namespace. The errors of kube_config_read. */
 int cluster_read_config(const struct options *options, struct kube_config **ret_config,
 			struct err *err) MUST_USE;
+
+/* The job in the namespace that its document names, else in the one of this kubeconfig. */
+int cluster_place_job(const struct kube_config *config, const struct job *job, struct job **ret_job,
+		      struct err *err) MUST_USE;
 
 /* A new login of these options (`data` is a struct options), for one loop. Files are read again
  * each time: what they name may be renewed. A supervision_kube_login_fn. */

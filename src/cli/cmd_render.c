@@ -1,5 +1,6 @@
 /* muster render: what would be made of flags or a file, with no side effect. */
 #include "base/mem.h"
+#include "cli/cluster.h"
 #include "cli/command.h"
 #include "cli/edition.h"
 #include "cli/go_on.h"
@@ -148,6 +149,39 @@ static int show_tf_config(const struct options *options, const struct job *job)
 	return EXIT_DONE;
 }
 
+/* The namespace is part of each address: as in a run, the one of the kubeconfig, if there is one.
+ */
+static int place(const struct options *options, struct job_source *source, struct err *err)
+{
+	struct kube_config *config CLEANUP(kube_config_cleanup) = NULL;
+	struct job *placed = NULL;
+	int rc = cluster_read_config(options, &config, err);
+
+	if (rc == ERR_UNREACHABLE && !option_text(options, "context"))
+		return 0;
+	if (rc == 0)
+		rc = cluster_place_job(config, source->job, &placed, err);
+	if (rc < 0)
+		return rc;
+	job_free(source->job);
+	source->job = placed;
+	return 0;
+}
+
+/* A TFJob stays as it is: where it is put is said when it is. */
+static int show_addresses(const struct options *options, struct job_source *source)
+{
+	struct err err = {0};
+
+	if (source->is_for_kubernetes && place(options, source, &err)) {
+		output_say("%s", err.text);
+		return EXIT_WRONG_USE;
+	}
+	return text_equals(option_text(options, "as"), "pods")
+		       ? render_pods(options, source)
+		       : show_tf_config(options, source->job);
+}
+
 static int render_run(const struct options *options)
 {
 	const char *what = option_text(options, "as");
@@ -163,10 +197,8 @@ static int render_run(const struct options *options)
 		return go_on_as_other_program(options);
 	if (!job_source_read(options, &source))
 		return EXIT_WRONG_USE;
-	if (text_equals(what, "pods"))
-		return render_pods(options, &source);
-	if (text_equals(what, "tf-config"))
-		return show_tf_config(options, source.job);
+	if (!text_equals(what, "tfjob"))
+		return show_addresses(options, &source);
 	output_add_object(source.job->document, option_text(options, "output"));
 	return EXIT_DONE;
 }
@@ -210,6 +242,7 @@ static const struct option_row rows_of_render[] = {
 	 .one_line = "of k8s-tensorflow: workers are reached from outside the cluster"},
 	JOB_SOURCE_ROWS,
 	POD_ROWS,
+	CLUSTER_CHOICE_ROWS,
 	{0},
 };
 

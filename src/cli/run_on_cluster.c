@@ -10,21 +10,6 @@
 #include "engine/rehearsal_kube.h"
 #include "engine/supervision_kube.h"
 
-/* The job in the namespace that its document names, else in the one of the kubeconfig. */
-static int place_job(const struct job *job, const char *namespace_name, struct job **ret_job,
-		     struct err *err)
-{
-	struct json *document CLEANUP(json_cleanup) = json_new_copy(job->document);
-	struct json *metadata = json_object_at(document, "metadata");
-	struct faults faults CLEANUP(faults_done) = {0};
-
-	if (!json_get(metadata, "namespace"))
-		json_set_string(metadata, "namespace", namespace_name);
-	if (job_read(document, NULL, JOB_STRICT, &faults, ret_job) < 0)
-		return err_set(err, ERR_INVALID, "%s", faults.list[0].sentence);
-	return 0;
-}
-
 struct connection {
 	struct loop *loop;
 	struct kube_api *api;
@@ -80,7 +65,7 @@ int run_on_cluster(const struct options *options, const struct job_source *sourc
 	int exit_code;
 
 	if (cluster_read_config(options, &config, &err) ||
-	    place_job(source->job, config->namespace_name, &job, &err) ||
+	    cluster_place_job(config, source->job, &job, &err) ||
 	    lookup_state_folder(options, &folder, &err))
 		return cluster_fail(&err);
 	cluster_warn(config);

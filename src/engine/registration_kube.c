@@ -43,7 +43,7 @@ static int replace_finished(struct store *store, const struct job *job, bool rep
 	if (!replaces_finished || !record_is_finished(&old))
 		return err_set(err, ERR_EXISTS,
 			       "job '%s' is there already in namespace '%s'; choose another "
-			       "--name, or remove it: kubectl delete configmap -n %s %s.job",
+			       "--name, or remove it: muster delete kubernetes/%s/%s",
 			       job->name, job->name_space, job->name_space, job->name);
 	return driver_replace_job(store, job, old.uid, "", now, err);
 }

@@ -171,7 +171,8 @@ def test_a_job_of_that_name_is_left_alone(muster, namespace, tmp_path):
     job = run_in_background(muster, "-f", simulated_job(tmp_path, workers=1))
     namespace.wait("pod/simulated-worker-0", "create")
     refused = run(muster, "-f", simulated_job(tmp_path, workers=1), code=125)
-    assert "job 'simulated' is there already" in refused.stderr
+    assert f"job 'simulated' is there already in namespace '{namespace.name}'" in refused.stderr
+    assert f"muster delete kubernetes/{namespace.name}/simulated" in refused.stderr
     assert sorted(left_of(namespace)) == [
         "simulated", "simulated-worker-0", "simulated.job", "simulated.job"]
     job.send_signal(signal.SIGINT)

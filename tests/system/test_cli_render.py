@@ -215,3 +215,24 @@ def test_a_stream_that_is_no_job_has_a_sentence(muster, text, sentence):
 def test_nothing_is_remembered(muster, script):
     muster("render", "train.py", code=0)
     assert not muster.state.exists()
+
+
+def namespaces_of_pods(muster, *arguments, **options):
+    """Of all that is made, and of the addresses in TF_CONFIG."""
+    text = muster("render", "--as", "pods", "-w", 2, "--name", "here", *arguments, "--", "true", code=0, **options).stdout
+    return set(re.findall(r"^  namespace: (.*)$", text, re.MULTILINE)) | set(re.findall(r"\.here\.([a-z]+)\.svc", text))
+
+
+def test_pods_are_in_the_namespace_where_a_run_would_make_them(muster, tmp_path):
+    context = {"cluster": "it", "namespace": "research"}
+    config = {"clusters": [{"name": "it", "cluster": {"server": "https://it.invalid"}}], "current-context": "mine",
+              "contexts": [{"name": "mine", "context": context}, {"name": "other", "context": {"cluster": "it"}}]}
+    (tmp_path / "kubeconfig").write_text(json.dumps(config))
+    there = {"env": {"KUBECONFIG": tmp_path / "kubeconfig"}}
+    assert namespaces_of_pods(muster, **there) == {"research"}
+    assert namespaces_of_pods(muster, "--kubeconfig", tmp_path / "kubeconfig") == {"research"}
+    assert namespaces_of_pods(muster, "--context", "other", **there) == {"default"}
+    assert namespaces_of_pods(muster, "-n", "said", **there) == {"said"}
+    assert namespaces_of_pods(muster, env={"KUBECONFIG": tmp_path / "none"}) == {"default"}
+    done = muster("render", "--as", "pods", "--context", "third", "--", "true", code=2, **there)
+    assert "context 'third' is in no kubeconfig" in done.stderr
