@@ -241,14 +241,15 @@ static bool read_flags(const struct options *options, const struct variables *va
 /* What a file says itself cannot be said beside it. */
 static bool check_no_contradiction(const struct options *options, struct err *err)
 {
-	static const char *const names[] = {
-		"workers", "ps", "chief", "evaluator", "ps-server", "worker-server"};
+	static const char *const names[] = {"workers",   "ps",        "chief",
+					    "evaluator", "ps-server", "worker-server"};
 	size_t count;
 
 	for (size_t i = 0; i < ARRAY_LEN(names); i++)
 		if (option_is_given(options, names[i])) {
 			err_set(err, ERR_INVALID,
-				"--%s does not go with -f: the file says which replicas there are", names[i]);
+				"--%s does not go with -f: the file says which replicas there are",
+				names[i]);
 			return false;
 		}
 	if (option_text(options, "sync")) {
