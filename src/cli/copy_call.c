@@ -9,13 +9,12 @@
 #include "kube/copy.h"
 #include "kube/credential.h"
 #include "kube/objects.h"
+#include "kube/resources.h"
 #include "kube/wait.h"
 
 #include <signal.h>
 
 #define EXIT_BY_SIGNAL 128
-
-static const struct kube_resource pods = {"", "v1", "pods", false};
 
 struct copying {
 	const struct copy_call *call;
@@ -102,7 +101,7 @@ static int find_pod(struct copying *copying, struct err *err)
 	copying->pod_name = mem_format("%s-%s-%d", place->job, place->role, place->index);
 	const struct kube_request request = {
 		.verb = KUBE_GET,
-		.resource = &pods,
+		.resource = &kube_pods,
 		.namespace_name = copying->namespace_name,
 		.name = copying->pod_name,
 	};

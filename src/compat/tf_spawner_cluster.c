@@ -11,6 +11,7 @@
 #include "cli/command.h"
 #include "cli/output.h"
 #include "kube/mirror.h"
+#include "kube/resources.h"
 #include "kube/tf_spawner.h"
 #include "kube/wait.h"
 
@@ -22,20 +23,19 @@
 enum kind { KIND_SERVICE, KIND_CONFIG_MAP, KIND_POD, KIND_COUNT };
 
 static const struct kind_row {
-	const char *kind;
 	const char *spoken;
-	struct kube_resource resource;
+	const struct kube_resource *resource;
 } kinds[KIND_COUNT] = {
-	[KIND_SERVICE] = {"Service", "service", {"", "v1", "services", false}},
-	[KIND_CONFIG_MAP] = {"ConfigMap", "config map", {"", "v1", "configmaps", false}},
-	[KIND_POD] = {"Pod", "pod", {"", "v1", "pods", false}},
+	[KIND_SERVICE] = {"service", &kube_services},
+	[KIND_CONFIG_MAP] = {"config map", &kube_config_maps},
+	[KIND_POD] = {"pod", &kube_pods},
 };
 
 /* NULL for any other kind. */
 static const struct kind_row *kind_of(const struct json *object)
 {
 	for (enum kind kind = 0; kind < KIND_COUNT; kind++)
-		if (text_equals(json_as_string(json_get(object, "kind"), NULL), kinds[kind].kind))
+		if (kinds[kind].resource == kube_resource_of(object))
 			return &kinds[kind];
 	return NULL;
 }
@@ -102,7 +102,7 @@ static struct kube_request deletion_of(const struct kind_row *row, const char *n
 				       struct json *body)
 {
 	return (struct kube_request){
-		.verb = KUBE_DELETE, .resource = &row->resource, .name = name, .body = body};
+		.verb = KUBE_DELETE, .resource = row->resource, .name = name, .body = body};
 }
 
 static void tell_removing(const struct kind_row *row, const char *name)
@@ -233,7 +233,7 @@ static void on_trouble(const struct err *err, void *data)
 static void watch(struct removal *removal, enum kind kind)
 {
 	const struct kube_mirror_settings settings = {
-		.resource = &kinds[kind].resource,
+		.resource = kinds[kind].resource,
 		.label_selector = removal->session.selector,
 		.project = keep_metadata,
 		.release = forget_metadata,
@@ -313,7 +313,7 @@ static int look_for_same_tag(struct session *session, bool *ret_is_there, struct
 		{"labelSelector", session->selector}, {"limit", "1"}, {0}};
 	const struct kube_request request = {
 		.verb = KUBE_LIST,
-		.resource = &kinds[KIND_CONFIG_MAP].resource,
+		.resource = &kube_config_maps,
 		.parameters = parameters,
 	};
 	int rc = kube_wait(session->loop, session->api, &request, &list, err);
@@ -342,7 +342,7 @@ static void tell_of_other_tag(struct session *session, const struct options *old
 	struct text command CLEANUP(text_done) = {0};
 	const struct kube_request request = {
 		.verb = KUBE_GET,
-		.resource = &kinds[KIND_CONFIG_MAP].resource,
+		.resource = &kube_config_maps,
 		.name = TF_SPAWNER_SCRIPT,
 	};
 
@@ -373,7 +373,7 @@ static int make_some(struct creation *creation, size_t from, size_t to, struct e
 
 		requests[i] = (struct kube_request){
 			.verb = KUBE_CREATE,
-			.resource = &kind_of(object)->resource,
+			.resource = kube_resource_of(object),
 			.body = object,
 		};
 	}

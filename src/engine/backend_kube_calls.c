@@ -13,9 +13,6 @@
 #define FIRST_PAUSE MSEC_PER_SECOND
 #define LONGEST_PAUSE (30 * MSEC_PER_SECOND)
 
-const struct kube_resource kube_backend_pods = {"", "v1", "pods", false};
-const struct kube_resource kube_backend_services = {"", "v1", "services", false};
-
 static struct kube_backend *of(struct backend *base)
 {
 	return (struct kube_backend *) base;
@@ -131,7 +128,7 @@ void kube_backend_start(struct kube_backend *backend, struct begun *begun)
 		backend->objects, role, begun->index, begun->attempt, backend->job->uid);
 	const struct kube_request request = {
 		.verb = KUBE_CREATE,
-		.resource = &kube_backend_pods,
+		.resource = &kube_pods,
 		.namespace_name = backend->job->name_space,
 		.body = pod,
 	};
@@ -189,7 +186,7 @@ void kube_backend_end(struct kube_backend *backend, struct begun *begun)
 		delete_options_new(begun->ended_uid, begun->end_grace);
 	const struct kube_request request = {
 		.verb = KUBE_DELETE,
-		.resource = &kube_backend_pods,
+		.resource = &kube_pods,
 		.namespace_name = backend->job->name_space,
 		.name = begun->pod_name,
 		.body = options,

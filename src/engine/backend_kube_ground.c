@@ -12,8 +12,6 @@
 
 #define PAUSE MSEC_PER_SECOND
 
-static const struct kube_resource config_maps = {"", "v1", "configmaps", false};
-
 static struct ground *find(const struct kube_backend *backend, const struct kube_resource *resource,
 			   const char *name)
 {
@@ -40,7 +38,7 @@ static struct ground *add(struct kube_backend *backend, const struct kube_resour
 
 void kube_ground_begin(struct kube_backend *backend)
 {
-	add(backend, &kube_backend_services, backend->settings.job->name);
+	add(backend, &kube_services, backend->settings.job->name);
 }
 
 void kube_ground_free(struct kube_backend *backend)
@@ -101,7 +99,7 @@ static void on_made(struct json *object, const struct kube_status *status, const
 
 static const char *what_it_is(const struct ground *ground)
 {
-	return ground->resource == &config_maps ? "ConfigMap" : "Service";
+	return ground->resource == &kube_config_maps ? "ConfigMap" : "Service";
 }
 
 static void make(struct ground *ground)
@@ -186,13 +184,13 @@ static void *project_files(const struct json *object, void *before, void *data)
 {
 	struct kube_backend *backend = data;
 	const char *name = json_as_string(json_get_path(object, "metadata", "name", NULL), "");
-	struct ground *ground = find(backend, &config_maps, name);
+	struct ground *ground = find(backend, &kube_config_maps, name);
 
 	(void) before;
 	if (!is_ours(backend, object))
 		return NULL;
 	if (!ground)
-		ground = add(backend, &config_maps, name);
+		ground = add(backend, &kube_config_maps, name);
 	if (!ground->body)
 		ground->body = body_of(object);
 	return backend;
@@ -217,7 +215,7 @@ static void on_service(const char *name, void *data)
 {
 	struct kube_backend *backend = data;
 
-	see(backend, backend->services, &kube_backend_services, name);
+	see(backend, backend->services, &kube_services, name);
 }
 
 static void on_services_synced(void *data)
@@ -232,7 +230,7 @@ static void on_files(const char *name, void *data)
 {
 	struct kube_backend *backend = data;
 
-	see(backend, backend->files, &config_maps, name);
+	see(backend, backend->files, &kube_config_maps, name);
 }
 
 static void on_files_synced(void *data)
@@ -255,7 +253,7 @@ void kube_ground_watch(struct kube_backend *backend)
 {
 	backend->services = kube_backend_mirror_new(backend, "",
 						    (struct kube_mirror_settings){
-							    .resource = &kube_backend_services,
+							    .resource = &kube_services,
 							    .project = project_service,
 							    .release = release,
 							    .on_change = on_service,
@@ -267,7 +265,7 @@ void kube_ground_watch(struct kube_backend *backend)
 	backend->files =
 		kube_backend_mirror_new(backend, "," OBJECTS_LABEL_PART "=" OBJECTS_PART_FILES,
 					(struct kube_mirror_settings){
-						.resource = &config_maps,
+						.resource = &kube_config_maps,
 						.project = project_files,
 						.release = release,
 						.on_change = on_files,

@@ -12,6 +12,7 @@
 #include "kube/jitter.h"
 #include "kube/log_lines.h"
 #include "kube/mirror_table.h"
+#include "kube/resources.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
@@ -26,8 +27,6 @@
  * while. */
 #define OPENING_AT_ONCE 32
 #define OPENING_TIME MSEC_PER_SECOND
-
-static const struct kube_resource pods = {"", "v1", "pods", false};
 
 struct pod_log {
 	struct pod_logs *logs;
@@ -356,7 +355,7 @@ static struct kube_call *open_stream(struct pod_log *log)
 		parameters[n++] = (struct kube_parameter){"tailLines", text_of(&tail)};
 	const struct kube_request request = {
 		.verb = KUBE_GET,
-		.resource = &pods,
+		.resource = &kube_pods,
 		.namespace_name = settings->namespace_name,
 		.name = log->pod_name,
 		.subresource = "log",

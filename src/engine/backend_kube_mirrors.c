@@ -145,7 +145,7 @@ void kube_backend_make_mirrors(struct kube_backend *backend)
 {
 	backend->pods = kube_backend_mirror_new(backend, "",
 						(struct kube_mirror_settings){
-							.resource = &kube_backend_pods,
+							.resource = &kube_pods,
 							.project = project_pod,
 							.release = release_pod,
 							.on_change = on_pod,

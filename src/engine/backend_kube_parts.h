@@ -6,6 +6,7 @@
 #include "engine/backend_kube_log.h"
 #include "kube/mirror.h"
 #include "kube/objects.h"
+#include "kube/resources.h"
 
 struct kube_backend {
 	struct backend base;
@@ -67,8 +68,6 @@ bool kube_ground_is_there(const struct kube_backend *backend); /* or on its way 
 bool kube_ground_is_quiet(const struct kube_backend *backend);
 void kube_ground_make(struct kube_backend *backend); /* what is missing */
 void kube_ground_try_again(struct kube_backend *backend); /* what was refused */
-
-extern const struct kube_resource kube_backend_pods, kube_backend_services;
 
 /* Calls: begin, and see to what becomes of them. */
 void kube_backend_start(struct kube_backend *backend, struct begun *begun);

@@ -9,6 +9,7 @@
 #include "kube/lease.h"
 #include "kube/objects.h"
 #include "kube/pages.h"
+#include "kube/resources.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -211,10 +212,8 @@ static void take_pod(const struct json *item, void *data)
 
 static int read_rows(struct listing *listing, struct err *err)
 {
-	static const struct kube_resource config_maps = {"", "v1", "configmaps", false};
-	static const struct kube_resource pods = {"", "v1", "pods", false};
-	static const struct reading jobs = {&config_maps, forget_rows, take_job};
-	static const struct reading running = {&pods, count_from_zero, take_pod};
+	static const struct reading jobs = {&kube_config_maps, forget_rows, take_job};
+	static const struct reading running = {&kube_pods, count_from_zero, take_pod};
 	int rc = read_all(listing, &jobs, err);
 
 	if (rc == 0 && has_row(listing, goes_on))

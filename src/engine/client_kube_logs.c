@@ -10,12 +10,10 @@
 #include "kube/mirror.h"
 #include "kube/objects.h"
 #include "kube/pod_observed.h"
+#include "kube/resources.h"
 #include "store/store.h"
 
 #include <stdlib.h>
-
-static const struct kube_resource config_maps = {"", "v1", "configmaps", false};
-static const struct kube_resource pods = {"", "v1", "pods", false};
 
 struct client_logs {
 	struct kube_api *api;
@@ -165,7 +163,7 @@ static void make_mirrors(struct client_logs *logs)
 
 	logs->pods = mirror_new(logs, labels, NULL,
 				(struct kube_mirror_settings){
-					.resource = &pods,
+					.resource = &kube_pods,
 					.project = see_pod,
 					.on_change = on_pod,
 					.on_synced = on_pods,
@@ -173,7 +171,7 @@ static void make_mirrors(struct client_logs *logs)
 	if (logs->request.follows)
 		logs->owner = mirror_new(logs, NULL, fields,
 					 (struct kube_mirror_settings){
-						 .resource = &config_maps,
+						 .resource = &kube_config_maps,
 						 .project = see_owner,
 						 .on_change = on_owner,
 						 .on_synced = on_owner_known,

@@ -12,6 +12,7 @@
 #include "engine/store_kube_record.h"
 #include "kube/mirror.h"
 #include "kube/objects.h"
+#include "kube/resources.h"
 
 #include <stdlib.h>
 
@@ -30,9 +31,6 @@ struct job_view {
 	bool is_waiting; /* the loop runs for it */
 	bool is_in_trouble; /* and that was told; nothing has come since */
 };
-
-static const struct kube_resource config_maps = {"", "v1", "configmaps", false};
-static const struct kube_resource pods = {"", "v1", "pods", false};
 
 /* What happens. */
 
@@ -109,7 +107,7 @@ static void watch_pods(struct job_view *view)
 		OBJECTS_LABEL_MANAGED_BY "=" OBJECTS_MANAGED_BY "," OBJECTS_LABEL_JOB "=%s",
 		view->name);
 	const struct kube_mirror_settings settings = {
-		.resource = &pods,
+		.resource = &kube_pods,
 		.namespace_name = view->settings.namespace_name,
 		.label_selector = selector,
 		.project = project_pod,
@@ -187,7 +185,7 @@ static void watch_owner(struct job_view *view)
 	char *object CLEANUP(mem_free_text) = objects_owner_name(&(struct job){.name = view->name});
 	char *selector CLEANUP(mem_free_text) = mem_format("metadata.name=%s", object);
 	const struct kube_mirror_settings settings = {
-		.resource = &config_maps,
+		.resource = &kube_config_maps,
 		.namespace_name = view->settings.namespace_name,
 		.field_selector = selector,
 		.project = project_owner,

@@ -8,6 +8,7 @@
 #include "kube/lease.h"
 #include "kube/mirror.h"
 #include "kube/objects.h"
+#include "kube/resources.h"
 
 #include <stdlib.h>
 

@@ -7,26 +7,23 @@
 #include "engine/record.h"
 #include "kube/lease.h"
 #include "kube/objects_files.h"
+#include "kube/resources.h"
 #include "kube/rights.h"
 #include "kube/wait.h"
-
-static const struct kube_resource config_maps = {"", "v1", "configmaps", false};
-static const struct kube_resource services = {"", "v1", "services", false};
-static const struct kube_resource pods = {"", "v1", "pods", false};
 
 int registration_kube_check_rights(struct loop *loop, struct kube_api *api,
 				   const char *namespace_name, struct err *err)
 {
 	static const struct kube_right rights[] = {
-		{KUBE_CREATE, &config_maps, NULL}, {KUBE_GET, &config_maps, NULL},
-		{KUBE_LIST, &config_maps, NULL},   {KUBE_WATCH, &config_maps, NULL},
-		{KUBE_PATCH, &config_maps, NULL},  {KUBE_DELETE, &config_maps, NULL},
-		{KUBE_CREATE, &services, NULL},    {KUBE_LIST, &services, NULL},
-		{KUBE_WATCH, &services, NULL},     {KUBE_CREATE, &pods, NULL},
-		{KUBE_LIST, &pods, NULL},          {KUBE_WATCH, &pods, NULL},
-		{KUBE_DELETE, &pods, NULL},        {KUBE_GET, &pods, "log"},
-		{KUBE_CREATE, &kube_leases, NULL}, {KUBE_GET, &kube_leases, NULL},
-		{KUBE_PATCH, &kube_leases, NULL},  {KUBE_DELETE, &kube_leases, NULL},
+		{KUBE_CREATE, &kube_config_maps, NULL}, {KUBE_GET, &kube_config_maps, NULL},
+		{KUBE_LIST, &kube_config_maps, NULL},   {KUBE_WATCH, &kube_config_maps, NULL},
+		{KUBE_PATCH, &kube_config_maps, NULL},  {KUBE_DELETE, &kube_config_maps, NULL},
+		{KUBE_CREATE, &kube_services, NULL},    {KUBE_LIST, &kube_services, NULL},
+		{KUBE_WATCH, &kube_services, NULL},     {KUBE_CREATE, &kube_pods, NULL},
+		{KUBE_LIST, &kube_pods, NULL},          {KUBE_WATCH, &kube_pods, NULL},
+		{KUBE_DELETE, &kube_pods, NULL},        {KUBE_GET, &kube_pods, "log"},
+		{KUBE_CREATE, &kube_leases, NULL},      {KUBE_GET, &kube_leases, NULL},
+		{KUBE_PATCH, &kube_leases, NULL},       {KUBE_DELETE, &kube_leases, NULL},
 	};
 
 	return kube_rights_check(loop, api, namespace_name, rights, ARRAY_LEN(rights), err);
@@ -99,7 +96,7 @@ int registration_kube_make_files(struct loop *loop, struct kube_api *api, const 
 	for (size_t i = 0; rc == 0 && i < json_count(list); i++) {
 		const struct kube_request create = {
 			.verb = KUBE_CREATE,
-			.resource = &config_maps,
+			.resource = &kube_config_maps,
 			.namespace_name = job->name_space,
 			.body = json_at(list, i),
 		};

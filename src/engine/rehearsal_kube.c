@@ -3,30 +3,14 @@
 #include "base/mem.h"
 #include "kube/objects_all.h"
 #include "kube/refusal.h"
+#include "kube/resources.h"
 #include "kube/wait.h"
-
-static const struct kube_resource resources[] = {
-	{"", "v1", "configmaps", false},
-	{"", "v1", "services", false},
-	{"", "v1", "pods", false},
-};
-static const char *const kinds[] = {"ConfigMap", "Service", "Pod"};
 
 static const struct kube_parameter strictly[] = {
 	{"dryRun", "All"},
 	{"fieldValidation", "Strict"},
 	{NULL, NULL},
 };
-
-static const struct kube_resource *resource_of(const struct json *object)
-{
-	const char *kind = json_as_string(json_get(object, "kind"), "");
-
-	for (size_t i = 0; i < ARRAY_LEN(kinds); i++)
-		if (text_equals(kinds[i], kind))
-			return &resources[i];
-	return NULL;
-}
 
 static struct kube_request *requests_new(const struct job *job, const struct json *list)
 {
@@ -35,7 +19,7 @@ static struct kube_request *requests_new(const struct job *job, const struct jso
 	for (size_t i = 0; i < json_count(list); i++)
 		requests[i] = (struct kube_request){
 			.verb = KUBE_CREATE,
-			.resource = resource_of(json_at(list, i)),
+			.resource = kube_resource_of(json_at(list, i)),
 			.namespace_name = job->name_space,
 			.parameters = strictly,
 			.body = json_at(list, i),

@@ -5,6 +5,7 @@
 #include "base/text.h"
 #include "engine/store_kube_record.h"
 #include "kube/objects.h"
+#include "kube/resources.h"
 #include "kube/wait.h"
 
 #include <stdlib.h>
@@ -19,8 +20,6 @@ struct kube_store {
 	struct store_record *records; /* what is known of jobs, in no order */
 	size_t n_records, capacity;
 };
-
-static const struct kube_resource config_maps = {"", "v1", "configmaps", false};
 
 static const struct store_functions kube_functions;
 
@@ -130,7 +129,7 @@ static char *owner_name(const char *job_name)
 static int call(struct kube_store *store, struct kube_request request, struct json **ret_object,
 		struct err *err)
 {
-	request.resource = &config_maps;
+	request.resource = &kube_config_maps;
 	request.namespace_name = store->namespace_name;
 	return kube_wait(store->loop, store->api, &request, ret_object, err);
 }

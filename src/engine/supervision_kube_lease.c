@@ -6,6 +6,7 @@
 #include "base/mem.h"
 #include "engine/supervision_kube_parts.h"
 #include "kube/lease.h"
+#include "kube/resources.h"
 
 #include <stdlib.h>
 

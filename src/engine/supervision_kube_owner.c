@@ -3,8 +3,7 @@
 #include "engine/store_kube.h"
 #include "engine/supervision_kube_parts.h"
 #include "kube/objects.h"
-
-static const struct kube_resource config_maps = {"", "v1", "configmaps", false};
+#include "kube/resources.h"
 
 static void *see_owner(const struct json *object, void *before, void *data)
 {
@@ -39,7 +38,7 @@ void supervision_kube_watch_owner(struct cluster_supervision *supervision)
 	char *name CLEANUP(mem_free_text) = objects_owner_name(supervision->job);
 	char *selector CLEANUP(mem_free_text) = mem_format("metadata.name=%s", name);
 	const struct kube_mirror_settings settings = {
-		.resource = &config_maps,
+		.resource = &kube_config_maps,
 		.namespace_name = supervision->job->name_space,
 		.field_selector = selector,
 		.project = see_owner,

@@ -1,6 +1,7 @@
 #include "kube/exec.h"
 
 #include "base/mem.h"
+#include "kube/resources.h"
 
 #include <stdlib.h>
 
@@ -14,7 +15,6 @@ struct kube_exec {
 	struct err err; /* what the server sent is not to be understood */
 };
 
-static const struct kube_resource pods = {"", "v1", "pods", false};
 static const char *const protocols[] = {KUBE_CHANNELS_V5, KUBE_CHANNELS_V4, NULL};
 
 struct parameters {
@@ -150,7 +150,7 @@ struct kube_exec *kube_exec_new(struct kube_api *api, const struct kube_exec_req
 	struct kube_exec *exec = mem_new(sizeof(*exec));
 	const struct kube_request call = {
 		.verb = KUBE_GET,
-		.resource = &pods,
+		.resource = &kube_pods,
 		.namespace_name = request->namespace_name,
 		.name = request->pod,
 		.subresource = request->command ? "exec" : "attach",

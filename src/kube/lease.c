@@ -11,8 +11,6 @@
 /* A look at a Lease is late by a round trip, and its times may be cut to whole seconds. */
 #define SLACK (5 * MSEC_PER_SECOND)
 
-const struct kube_resource kube_leases = {"coordination.k8s.io", "v1", "leases", false};
-
 static msec read_time(const struct json *time)
 {
 	msec read;

@@ -16,8 +16,6 @@
 
 #define KUBE_UID_SIZE 64
 
-extern const struct kube_resource kube_leases;
-
 struct kube_lease {
 	struct lease_record record; /* its fate is that of a process of this machine */
 	char uid[KUBE_UID_SIZE];

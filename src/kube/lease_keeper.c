@@ -6,6 +6,7 @@
 #include "kube/lease.h"
 #include "kube/lease_holder.h"
 #include "kube/objects.h"
+#include "kube/resources.h"
 
 #include <stdlib.h>
 

@@ -1,0 +1,26 @@
+#include "kube/resources.h"
+
+#include "base/mem.h"
+
+const struct kube_resource kube_config_maps = {"", "v1", "configmaps", false};
+const struct kube_resource kube_leases = {"coordination.k8s.io", "v1", "leases", false};
+const struct kube_resource kube_pods = {"", "v1", "pods", false};
+const struct kube_resource kube_services = {"", "v1", "services", false};
+
+const struct kube_resource *kube_resource_of(const struct json *object)
+{
+	static const struct {
+		const char *kind;
+		const struct kube_resource *resource;
+	} rows[] = {
+		{"ConfigMap", &kube_config_maps},
+		{"Pod", &kube_pods},
+		{"Service", &kube_services},
+	};
+	const char *kind = json_as_string(json_get(object, "kind"), NULL);
+
+	for (size_t i = 0; i < ARRAY_LEN(rows); i++)
+		if (text_equals(kind, rows[i].kind))
+			return rows[i].resource;
+	return NULL;
+}

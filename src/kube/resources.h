@@ -1,0 +1,11 @@
+/* The kinds of objects that a job is made of, as they stand in URLs. They are told apart by their
+ * addresses. */
+#pragma once
+
+#include "kube/request.h"
+
+extern const struct kube_resource kube_config_maps, kube_leases, kube_pods, kube_services;
+
+/* Of an object that is to be made, by its "kind": "ConfigMap", "Pod" or "Service". NULL for any
+ * other. */
+const struct kube_resource *kube_resource_of(const struct json *object);
