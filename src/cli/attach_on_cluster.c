@@ -18,7 +18,7 @@ int attach_on_cluster(const struct options *options, const char *namespace_name,
 	const struct supervision_kube_request request = {
 		.attach_to = name,
 		.namespace_name = namespace_name,
-		.login = cluster_log_in,
+		.log_in = cluster_log_in,
 		.data = (void *) options,
 		.state_folder = folder,
 		.is_detached = option_flag(options, "detach"),

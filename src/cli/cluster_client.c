@@ -14,8 +14,8 @@ int cluster_client_open(const struct options *options, const char *namespace_nam
 			const char *state_folder, struct client **ret_client, struct err *err)
 {
 	const struct client_kube_settings settings = {
-		.login = cluster_log_in,
-		.login_data = (void *) options,
+		.log_in = cluster_log_in,
+		.log_in_data = (void *) options,
 		.namespace_name = namespace_name,
 		.state_folder = state_folder,
 		.on_trouble = tell_trouble,

@@ -7,7 +7,6 @@
 #include "cli/output.h"
 #include "core/pod_template.h"
 #include "kube/copy.h"
-#include "kube/credential.h"
 #include "kube/objects.h"
 #include "kube/resources.h"
 #include "kube/wait.h"
@@ -47,7 +46,6 @@ static void copying_done(struct copying *copying)
 static int log_in(struct copying *copying, struct err *err)
 {
 	struct kube_config *config CLEANUP(kube_config_cleanup) = NULL;
-	struct kube_login *login CLEANUP(kube_login_cleanup) = NULL;
 	const struct copy_place *place = copying->call->place;
 	int rc = cluster_read_config(copying->call->options, &config, err);
 
@@ -58,14 +56,8 @@ static int log_in(struct copying *copying, struct err *err)
 	cluster_warn(config);
 	copying->namespace_name = mem_copy_text(place->namespace_name ? place->namespace_name
 								      : config->namespace_name);
-	rc = kube_login_open(copying->loop, config, &login, err);
-	if (rc < 0)
-		return rc;
-	config = NULL; /* it is the login's now */
-	rc = kube_api_new(copying->loop, login, &copying->api, err);
-	if (rc == 0)
-		login = NULL; /* it is the API's now */
-	return rc;
+	return kube_api_connect(copying->loop, cluster_log_in, (void *) copying->call->options,
+				&copying->api, err);
 }
 
 /* A Pod of that name that is no replica of the job is none of ours. */

@@ -18,22 +18,16 @@ struct connection {
 static void disconnect(struct connection *connection)
 {
 	kube_api_free(connection->api);
-	if (connection->loop)
-		loop_free(connection->loop);
+	loop_free(connection->loop);
 }
 
 static int connect_to(const struct options *options, struct connection *connection, struct err *err)
 {
-	struct kube_login *login CLEANUP(kube_login_cleanup) = NULL;
 	int rc = loop_new(&connection->loop, err);
 
-	if (rc == 0)
-		rc = cluster_log_in(connection->loop, &login, err, (void *) options);
-	if (rc == 0)
-		rc = kube_api_new(connection->loop, login, &connection->api, err);
-	if (rc == 0)
-		login = NULL;
-	return rc;
+	return rc < 0 ? rc
+		      : kube_api_connect(connection->loop, cluster_log_in, (void *) options,
+					 &connection->api, err);
 }
 
 /* Asks the cluster what it would say; gives the exit code. */
@@ -75,7 +69,7 @@ int run_on_cluster(const struct options *options, const struct job_source *sourc
 		.job = job,
 		.files = source->travel.files,
 		.n_files = source->travel.n_files,
-		.login = cluster_log_in,
+		.log_in = cluster_log_in,
 		.data = (void *) options,
 		.state_folder = folder,
 		.is_detached = option_flag(options, "detach"),

@@ -56,11 +56,9 @@ static int session_open(const struct options *old, const char *tag, struct sessi
 			struct err *err)
 {
 	struct kube_config *config CLEANUP(kube_config_cleanup) = NULL;
-	struct kube_login *login = NULL;
 
 	if (cluster_read_config(old, &config, err) || loop_new(&session->loop, err) ||
-	    cluster_log_in(session->loop, &login, err, (void *) old) ||
-	    kube_api_new(session->loop, login, &session->api, err))
+	    kube_api_connect(session->loop, cluster_log_in, (void *) old, &session->api, err))
 		return err->code;
 	cluster_warn(config);
 	session->selector = mem_format(TF_SPAWNER_LABEL "=%s", tag);

@@ -38,14 +38,8 @@ static struct client_kube *of(struct client *client)
 static int connect(const struct client_kube *client, struct loop *loop, struct kube_api **ret_api,
 		   struct err *err)
 {
-	struct kube_login *login CLEANUP(kube_login_cleanup) = NULL;
-	int rc = client->settings.login(loop, &login, err, client->settings.login_data);
-
-	if (rc == 0)
-		rc = kube_api_new(loop, login, ret_api, err);
-	if (rc == 0)
-		login = NULL; /* it is the API's now */
-	return rc;
+	return kube_api_connect(loop, client->settings.log_in, client->settings.log_in_data,
+				ret_api, err);
 }
 
 /* The store runs a loop of its own. */

@@ -12,14 +12,10 @@
 #include "io/loop.h"
 #include "kube/login.h"
 
-/* Makes a new login; called for each connection of its own, with the loop that it is used in. */
-typedef int (*client_kube_login_fn)(struct loop *loop, struct kube_login **ret_login,
-				    struct err *err, void *data);
-
 /* The texts are copied. */
 struct client_kube_settings {
-	client_kube_login_fn login;
-	void *login_data;
+	kube_log_in_fn log_in; /* for each connection of its own */
+	void *log_in_data;
 	const char *namespace_name; /* KUBE_ALL_NAMESPACES: only to be listed */
 	const char *state_folder; /* where this machine remembers jobs and has their logs */
 	/* The cluster does not answer for now, and is asked again and again. May be NULL. */

@@ -15,10 +15,6 @@
 
 #include <stdbool.h>
 
-/* Makes a new login; called for each connection of its own, with the loop that it is used in. */
-typedef int (*supervision_kube_login_fn)(struct loop *loop, struct kube_login **ret_login,
-					 struct err *err, void *data);
-
 struct supervision_kube_request {
 	struct job *job; /* to be made; borrowed; in its namespace. Gets its uid. NULL: attach_to is
 			    there already */
@@ -29,7 +25,7 @@ struct supervision_kube_request {
 	const char *attach_to; /* name of a job that was made before, in namespace_name */
 	const char *namespace_name;
 
-	supervision_kube_login_fn login;
+	kube_log_in_fn log_in; /* for each connection of its own */
 	void *data;
 	const char *state_folder; /* logs are kept in there */
 	bool is_detached; /* leave a supervisor behind that outlives the terminal */

@@ -47,19 +47,6 @@ static void on_trouble(const char *job_name, const char *sentence, void *data)
 
 /* Connections. */
 
-static int connect_loop(const struct supervision_kube_request *request, struct loop *loop,
-			struct kube_api **ret_api, struct err *err)
-{
-	struct kube_login *login CLEANUP(kube_login_cleanup) = NULL;
-	int rc = request->login(loop, &login, err, request->data);
-
-	if (rc == 0)
-		rc = kube_api_new(loop, login, ret_api, err);
-	if (rc == 0)
-		login = NULL;
-	return rc;
-}
-
 static const char *namespace_of(const struct cluster_supervision *supervision)
 {
 	const struct supervision_kube_request *request = supervision->request;
@@ -70,11 +57,12 @@ static const char *namespace_of(const struct cluster_supervision *supervision)
 static int open_store(struct cluster_supervision *supervision, struct err *err)
 {
 	struct loop *loop = NULL;
+	const struct supervision_kube_request *request = supervision->request;
 	int rc = loop_new(&loop, err);
 
 	if (rc < 0)
 		return rc;
-	rc = connect_loop(supervision->request, loop, &supervision->store_api, err);
+	rc = kube_api_connect(loop, request->log_in, request->data, &supervision->store_api, err);
 	if (rc < 0) {
 		loop_free(loop);
 		return rc;
@@ -87,11 +75,12 @@ static int open_store(struct cluster_supervision *supervision, struct err *err)
 
 static int connect_own(struct cluster_supervision *supervision, struct err *err)
 {
+	const struct supervision_kube_request *request = supervision->request;
 	int rc = loop_new(&supervision->loop, err);
 
 	return rc < 0 ? rc
-		      : connect_loop(supervision->request, supervision->loop, &supervision->api,
-				     err);
+		      : kube_api_connect(supervision->loop, request->log_in, request->data,
+					 &supervision->api, err);
 }
 
 /* The job on the cluster. */

@@ -36,6 +36,9 @@ struct kube_socket {
 /* Takes the login over, when it succeeds. ERR_UNSUPPORTED as http_client_new. */
 int kube_api_new(struct loop *loop, struct kube_login *take_login, struct kube_api **ret_api,
 		 struct err *err) MUST_USE;
+/* The same with a login that is made now. */
+int kube_api_connect(struct loop *loop, kube_log_in_fn log_in, void *data,
+		     struct kube_api **ret_api, struct err *err) MUST_USE;
 /* Ends all calls without a callback; not from one. NULL is fine. */
 void kube_api_free(struct kube_api *api);
 const struct kube_login *kube_api_login(const struct kube_api *api);

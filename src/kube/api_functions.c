@@ -84,6 +84,20 @@ int kube_api_new(struct loop *loop, struct kube_login *take_login, struct kube_a
 	return 0;
 }
 
+int kube_api_connect(struct loop *loop, kube_log_in_fn log_in, void *data,
+		     struct kube_api **ret_api, struct err *err)
+{
+	struct kube_login *login = NULL;
+	int rc = log_in(loop, &login, err, data);
+
+	if (rc < 0)
+		return rc;
+	rc = kube_api_new(loop, login, ret_api, err);
+	if (rc < 0)
+		kube_login_free(login);
+	return rc;
+}
+
 const struct kube_login *kube_api_login(const struct kube_api *api)
 {
 	return api->login;

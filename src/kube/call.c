@@ -229,6 +229,8 @@ static void begin_socket(struct kube_call *call)
 			 .headers = (const char *const *) headers.lines,
 			 .trust = call->api->trust,
 			 .proxy = call->api->login->proxy,
+			 .connect_timeout = call->api->login->timeout,
+			 .timeout = call->api->login->timeout,
 			 .silence = call->socket.silence},
 		.user_agent = call->api->user_agent,
 		.protocols = call->socket.protocols,

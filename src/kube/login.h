@@ -10,6 +10,11 @@
 #include <stddef.h>
 
 struct kube_login;
+struct loop;
+
+/* Makes a new login, which the caller owns, for what runs on this loop. */
+typedef int (*kube_log_in_fn)(struct loop *loop, struct kube_login **ret_login, struct err *err,
+			      void *data);
 
 /* What a refresh ends with: err is NULL when the credential is fresh. */
 typedef void (*kube_refreshed_fn)(const struct err *err, void *data);

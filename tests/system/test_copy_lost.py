@@ -255,6 +255,11 @@ def test_a_connection_lost_on_the_way_in_is_an_error(cp, folder):
     assert "lost" in done.stderr and len(execs) == 1
 
 
+def test_a_server_may_be_silent_for_as_long_as_request_timeout_says(cp, folder):
+    done, _ = cp(lambda exchange: exchange.wait_for_the_end(), "--request-timeout", "1s", PLACE, folder, code=3)
+    assert "said nothing for 1s" in done.stderr and left_in(folder) == []
+
+
 def test_a_server_that_cannot_end_an_input_is_too_old_for_the_way_in(cp, folder):
     (folder / "data").write_bytes(b"d")
 
