@@ -1,6 +1,9 @@
 #include "engine/client.h"
 
+#include "base/mem.h"
 #include "base/text.h"
+#include "core/summary.h"
+#include "store/store.h"
 
 #include <stdlib.h>
 
@@ -9,6 +12,30 @@ bool client_job_is_unwatched(const struct json *job)
 	const struct json *watcher = json_get_path(job, "status", CLIENT_WATCHED_BY, NULL);
 
 	return text_equals(json_as_string(watcher, NULL), "");
+}
+
+struct client_row client_row_new(const struct store_record *record, const struct summary *summary,
+				 const char *namespace_name)
+{
+	return (struct client_row){
+		.name = mem_copy_text(record->name),
+		.uid = mem_copy_text(record->uid),
+		.state = mem_copy_text(summary->state),
+		.roles = mem_copy_text(summary->roles),
+		.where = namespace_name ? mem_format("kubernetes/%s", namespace_name)
+					: mem_copy_text("local"),
+		.namespace_name = mem_copy_text(namespace_name),
+		.message = mem_copy_text(summary->message),
+		.version = record->version,
+		.running = summary->running,
+		.wanted = summary->wanted,
+		.restarts = summary->restarts,
+		.exit_code = summary->exit_code,
+		.is_finished = summary->is_finished,
+		.created = record->created,
+		.start_time = summary->start_time,
+		.completion_time = summary->completion_time,
+	};
 }
 
 static void row_done(struct client_row *row)

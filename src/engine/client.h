@@ -17,6 +17,8 @@
 #include <stdint.h>
 
 struct client;
+struct store_record;
+struct summary;
 
 /* What `ps` shows of a job. */
 struct client_row {
@@ -102,6 +104,9 @@ struct client {
 /* A job on a cluster, as get gave it, that nobody watches. */
 bool client_job_is_unwatched(const struct json *job);
 
+/* The row of a job, whose texts are the row's; `namespace_name` on a cluster, NULL here. */
+struct client_row client_row_new(const struct store_record *record, const struct summary *summary,
+				 const char *namespace_name) MUST_USE;
 void client_rows_free(struct client_row *rows, size_t count);
 
 /* The jobs of this user on this machine. `state_folder` is $XDG_STATE_HOME/muster. */

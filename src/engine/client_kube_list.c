@@ -92,29 +92,6 @@ static void forget_rows(struct listing *listing)
 	listing->count = listing->capacity = 0;
 }
 
-static struct client_row row_new(const struct store_record *record, const char *namespace_name,
-				 const struct summary *summary)
-{
-	return (struct client_row){
-		.name = mem_copy_text(record->name),
-		.uid = mem_copy_text(record->uid),
-		.state = mem_copy_text(summary->state),
-		.roles = mem_copy_text(summary->roles),
-		.where = mem_format("kubernetes/%s", namespace_name),
-		.namespace_name = mem_copy_text(namespace_name),
-		.message = mem_copy_text(summary->message),
-		.version = record->version,
-		.running = summary->running,
-		.wanted = summary->wanted,
-		.restarts = summary->restarts,
-		.exit_code = summary->exit_code,
-		.is_finished = summary->is_finished,
-		.created = record->created,
-		.start_time = summary->start_time,
-		.completion_time = summary->completion_time,
-	};
-}
-
 static void take_job(const struct json *item, void *data)
 {
 	struct listing *listing = data;
@@ -128,7 +105,7 @@ static void take_job(const struct json *item, void *data)
 		return;
 	record_read_summary(&record, arena, &summary);
 	mem_grow(&listing->rows, &listing->capacity, listing->count, sizeof(*listing->rows));
-	listing->rows[listing->count++] = row_new(&record, namespace_name, &summary);
+	listing->rows[listing->count++] = client_row_new(&record, &summary, namespace_name);
 }
 
 static int by_age(const void *a, const void *b)

@@ -32,30 +32,6 @@ static struct client_local *of(struct client *client)
 	return (struct client_local *) client;
 }
 
-/* Rows. */
-
-static void make_row(const struct store_record *record, const struct summary *summary,
-		     struct client_row *ret_row)
-{
-	*ret_row = (struct client_row){
-		.name = mem_copy_text(record->name),
-		.uid = mem_copy_text(record->uid),
-		.state = mem_copy_text(summary->state),
-		.roles = mem_copy_text(summary->roles),
-		.where = mem_copy_text("local"),
-		.message = mem_copy_text(summary->message),
-		.version = record->version,
-		.running = summary->running,
-		.wanted = summary->wanted,
-		.restarts = summary->restarts,
-		.exit_code = summary->exit_code,
-		.is_finished = summary->is_finished,
-		.created = record->created,
-		.start_time = summary->start_time,
-		.completion_time = summary->completion_time,
-	};
-}
-
 /* A list as it was read, with its summaries understood. */
 struct listing {
 	struct store_list list;
@@ -142,7 +118,7 @@ static int local_list(struct client *base, struct client_row **ret_rows, size_t 
 		return rc;
 	struct client_row *rows = mem_new_array(listing.list.count, sizeof(*rows));
 	for (size_t i = 0; i < listing.list.count; i++)
-		make_row(&listing.list.records[i], &listing.summaries[i], &rows[i]);
+		rows[i] = client_row_new(&listing.list.records[i], &listing.summaries[i], NULL);
 	*ret_rows = rows;
 	*ret_count = listing.list.count;
 	return 0;

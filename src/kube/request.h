@@ -13,7 +13,7 @@ enum kube_verb {
 	KUBE_WATCH,
 	KUBE_CREATE,
 	KUBE_UPDATE, /* of a whole object that was read before: its resourceVersion is checked */
-	KUBE_PATCH, /* a merge patch (RFC 7386); lists are replaced */
+	KUBE_PATCH, /* a merge patch (RFC 7396); lists are replaced */
 	KUBE_STRATEGIC_PATCH, /* of built-in kinds: lists are merged by their keys */
 	KUBE_JSON_PATCH, /* RFC 6902 */
 	KUBE_APPLY, /* server-side: the body is all that we want, the server keeps who wants what */
