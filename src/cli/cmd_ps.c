@@ -34,81 +34,78 @@ enum detail {
 	DETAIL_WIDE,
 };
 
-typedef void (*add_cell_fn)(struct table *table, const struct client_row *row, msec now);
+/* What the cells of a line are made of. */
+struct line {
+	const struct client_row *row;
+	msec now;
+};
 
-static void add_namespace(struct table *table, const struct client_row *row, msec now)
+typedef void (*add_cell_fn)(struct table *table, const struct line *line);
+
+static void add_namespace(struct table *table, const struct line *line)
 {
-	(void) now;
-	table_add(table, row->namespace_name);
+	table_add(table, line->row->namespace_name);
 }
 
-static void add_name(struct table *table, const struct client_row *row, msec now)
+static void add_name(struct table *table, const struct line *line)
 {
-	(void) now;
-	table_add(table, row->name);
+	table_add(table, line->row->name);
 }
 
-static void add_state(struct table *table, const struct client_row *row, msec now)
+static void add_state(struct table *table, const struct line *line)
 {
-	(void) now;
-	table_addf(table, "%s%s", row->state, row->is_unwatched ? " (unwatched)" : "");
+	table_addf(table, "%s%s", line->row->state, line->row->is_unwatched ? " (unwatched)" : "");
 }
 
-static void add_roles(struct table *table, const struct client_row *row, msec now)
+static void add_roles(struct table *table, const struct line *line)
 {
-	(void) now;
-	table_add(table, row->roles);
+	table_add(table, line->row->roles);
 }
 
-static void add_running(struct table *table, const struct client_row *row, msec now)
+static void add_running(struct table *table, const struct line *line)
 {
-	(void) now;
-	table_addf(table, "%d/%d", row->running, row->wanted);
+	table_addf(table, "%d/%d", line->row->running, line->row->wanted);
 }
 
-static void add_restarts(struct table *table, const struct client_row *row, msec now)
+static void add_restarts(struct table *table, const struct line *line)
 {
-	(void) now;
-	table_addf(table, "%d", row->restarts);
+	table_addf(table, "%d", line->row->restarts);
 }
 
-static void add_age(struct table *table, const struct client_row *row, msec now)
+static void add_age(struct table *table, const struct line *line)
 {
 	struct text age CLEANUP(text_done) = {0};
+	msec passed = line->now - line->row->created;
 
-	text_add_duration(&age, now > row->created ? now - row->created : 0);
+	text_add_duration(&age, passed > 0 ? passed : 0);
 	table_add(table, text_of(&age));
 }
 
-static void add_where(struct table *table, const struct client_row *row, msec now)
+static void add_where(struct table *table, const struct line *line)
 {
-	(void) now;
-	table_add(table, row->where);
+	table_add(table, line->row->where);
 }
 
-static void add_exit_code(struct table *table, const struct client_row *row, msec now)
+static void add_exit_code(struct table *table, const struct line *line)
 {
-	(void) now;
-	if (row->exit_code >= 0)
-		table_addf(table, "%d", row->exit_code);
+	if (line->row->exit_code >= 0)
+		table_addf(table, "%d", line->row->exit_code);
 	else
 		table_add(table, NULL);
 }
 
-static void add_start_time(struct table *table, const struct client_row *row, msec now)
+static void add_start_time(struct table *table, const struct line *line)
 {
 	struct text time CLEANUP(text_done) = {0};
 
-	(void) now;
-	if (row->start_time != MSEC_UNSET)
-		text_add_time(&time, row->start_time);
+	if (line->row->start_time != MSEC_UNSET)
+		text_add_time(&time, line->row->start_time);
 	table_add(table, text_of(&time));
 }
 
-static void add_message(struct table *table, const struct client_row *row, msec now)
+static void add_message(struct table *table, const struct line *line)
 {
-	(void) now;
-	table_add(table, row->message);
+	table_add(table, line->row->message);
 }
 
 static const struct column {
@@ -151,13 +148,15 @@ static void print_table(const struct options *options, const struct rows *rows)
 	size_t n_columns = choose_columns(options, columns);
 	struct table table CLEANUP(table_done) = {.n_columns = n_columns};
 	struct text text CLEANUP(text_done) = {0};
-	msec now = loop_now();
+	struct line line = {.now = loop_now()};
 
 	for (size_t i = 0; i < n_columns && !option_flag(options, "no-headers"); i++)
 		table_add(&table, columns[i]->heading);
-	for (size_t i = 0; i < rows->count; i++)
-		for (size_t k = 0; k < n_columns && is_shown(options, &rows->list[i]); k++)
-			columns[k]->add(&table, &rows->list[i], now);
+	for (size_t i = 0; i < rows->count; i++) {
+		line.row = &rows->list[i];
+		for (size_t k = 0; k < n_columns && is_shown(options, line.row); k++)
+			columns[k]->add(&table, &line);
+	}
 	table_write(&table, &text);
 	output_add(&text);
 }

@@ -114,57 +114,61 @@ enum detail {
 	DETAIL_PODS_WIDE,
 };
 
-typedef void (*add_cell_fn)(struct table *table, const struct replica_status *replica, msec now);
+/* What the cells of a line are made of. */
+struct line {
+	const struct replica_status *replica;
+	msec now;
+};
 
-static void add_name(struct table *table, const struct replica_status *replica, msec now)
+typedef void (*add_cell_fn)(struct table *table, const struct line *line);
+
+static void add_name(struct table *table, const struct line *line)
 {
-	(void) now;
+	const struct replica_status *replica = line->replica;
+
 	table_addf(table, "%s-%d", replica->role, replica->index);
 }
 
-static void add_state(struct table *table, const struct replica_status *replica, msec now)
+static void add_state(struct table *table, const struct line *line)
 {
-	(void) now;
-	table_add(table, replica_state_words[replica->state]);
+	table_add(table, replica_state_words[line->replica->state]);
 }
 
-static void add_attempt(struct table *table, const struct replica_status *replica, msec now)
+static void add_attempt(struct table *table, const struct line *line)
 {
-	(void) now;
-	table_addf(table, "%d", replica->attempt);
+	table_addf(table, "%d", line->replica->attempt);
 }
 
-static void add_restarts(struct table *table, const struct replica_status *replica, msec now)
+static void add_restarts(struct table *table, const struct line *line)
 {
-	(void) now;
-	table_addf(table, "%d", replica->restarts);
+	table_addf(table, "%d", line->replica->restarts);
 }
 
-static void add_pid(struct table *table, const struct replica_status *replica, msec now)
+static void add_pid(struct table *table, const struct line *line)
 {
-	(void) now;
+	const struct replica_status *replica = line->replica;
+
 	if (replica->pid)
 		table_addf(table, "%lld", (long long) replica->pid);
 	else
 		table_add(table, NULL);
 }
 
-static void add_node(struct table *table, const struct replica_status *replica, msec now)
+static void add_node(struct table *table, const struct line *line)
 {
-	(void) now;
-	table_add(table, replica->node);
+	table_add(table, line->replica->node);
 }
 
-static void add_address(struct table *table, const struct replica_status *replica, msec now)
+static void add_address(struct table *table, const struct line *line)
 {
-	(void) now;
-	table_add(table, replica->address);
+	table_add(table, line->replica->address);
 }
 
 /* "3", "signal 9" or nothing. */
-static void add_end(struct table *table, const struct replica_status *replica, msec now)
+static void add_end(struct table *table, const struct line *line)
 {
-	(void) now;
+	const struct replica_status *replica = line->replica;
+
 	if (replica->signal)
 		table_addf(table, "signal %d", replica->signal);
 	else if (replica->exit_code >= 0)
@@ -173,34 +177,32 @@ static void add_end(struct table *table, const struct replica_status *replica, m
 		table_add(table, NULL);
 }
 
-static void add_lifetime(struct table *table, const struct replica_status *replica, msec now)
+static void add_lifetime(struct table *table, const struct line *line)
 {
+	const struct replica_status *replica = line->replica;
+
 	add_age(table, replica->start_time,
-		replica->end_time != MSEC_UNSET ? replica->end_time : now);
+		replica->end_time != MSEC_UNSET ? replica->end_time : line->now);
 }
 
-static void add_reason(struct table *table, const struct replica_status *replica, msec now)
+static void add_reason(struct table *table, const struct line *line)
 {
-	(void) now;
-	table_add(table, replica->reason);
+	table_add(table, line->replica->reason);
 }
 
-static void add_log(struct table *table, const struct replica_status *replica, msec now)
+static void add_log(struct table *table, const struct line *line)
 {
-	(void) now;
-	table_add(table, replica->log);
+	table_add(table, line->replica->log);
 }
 
-static void add_pod(struct table *table, const struct replica_status *replica, msec now)
+static void add_pod(struct table *table, const struct line *line)
 {
-	(void) now;
-	table_add(table, replica->pod);
+	table_add(table, line->replica->pod);
 }
 
-static void add_ip(struct table *table, const struct replica_status *replica, msec now)
+static void add_ip(struct table *table, const struct line *line)
 {
-	(void) now;
-	table_add(table, replica->ip);
+	table_add(table, line->replica->ip);
 }
 
 static const struct column {
@@ -247,6 +249,7 @@ static void add_replicas(const struct view *view, struct text *text)
 	const struct status *status = view->status;
 	const struct column *columns[ARRAY_LEN(all_columns)];
 	struct table table CLEANUP(table_done) = {0};
+	struct line line = {.now = view->now};
 
 	if (!status->n_replicas)
 		return;
@@ -255,9 +258,11 @@ static void add_replicas(const struct view *view, struct text *text)
 			columns[table.n_columns++] = &all_columns[i];
 	for (size_t i = 0; i < table.n_columns; i++)
 		table_add(&table, columns[i]->heading);
-	for (size_t i = 0; i < status->n_replicas; i++)
+	for (size_t i = 0; i < status->n_replicas; i++) {
+		line.replica = &status->replicas[i];
 		for (size_t k = 0; k < table.n_columns; k++)
-			columns[k]->add(&table, &status->replicas[i], view->now);
+			columns[k]->add(&table, &line);
+	}
 	text_add_char(text, '\n');
 	table_write(&table, text);
 }
