@@ -3,7 +3,7 @@
 
 #include "engine/backend_kube.h"
 #include "engine/backend_kube_begun.h"
-#include "engine/backend_kube_log.h"
+#include "engine/pod_logs.h"
 #include "kube/mirror.h"
 #include "kube/objects.h"
 #include "kube/resources.h"

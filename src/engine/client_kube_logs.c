@@ -4,7 +4,7 @@
 
 #include "base/mem.h"
 #include "base/text.h"
-#include "engine/backend_kube_log.h"
+#include "engine/pod_logs.h"
 #include "engine/record.h"
 #include "engine/store_kube_record.h"
 #include "kube/mirror.h"

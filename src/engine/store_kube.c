@@ -40,12 +40,12 @@ struct store *store_kube_new(struct loop *take_loop, struct kube_api *take_api,
 	return &store->base;
 }
 
-void store_kube_keep_to(struct store *base, const char *uid)
+void store_kube_keep_to(struct store *store, const char *uid)
 {
-	struct kube_store *store = of(base);
+	struct kube_store *own = of(store);
 
-	free(store->only_uid);
-	store->only_uid = mem_copy_text(uid);
+	free(own->only_uid);
+	own->only_uid = mem_copy_text(uid);
 }
 
 /* What is kept. */

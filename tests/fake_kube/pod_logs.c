@@ -7,7 +7,7 @@
  * of all whose container has ended, and "trouble: …". SILENCE is in milliseconds. */
 #include "base/mem.h"
 #include "base/text.h"
-#include "engine/backend_kube_log.h"
+#include "engine/pod_logs.h"
 #include "io/descriptor_limit.h"
 #include "io/file.h"
 

@@ -1,4 +1,4 @@
-"""Logs of Pods (engine/backend_kube_log) against Pods that are only told of: whatever happens to the streams, each line is
+"""Logs of Pods (engine/pod_logs) against Pods that are only told of: whatever happens to the streams, each line is
 kept once."""
 
 import pathlib

@@ -1,6 +1,6 @@
 /* What the log of a Pod has to know of the Pod. */
 #include "core/pod_template.h"
-#include "engine/backend_kube_log.h"
+#include "engine/pod_logs.h"
 
 #include <limits.h>
 

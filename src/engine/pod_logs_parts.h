@@ -1,0 +1,54 @@
+/* What the files of engine/pod_logs share. Only they include this. */
+#pragma once
+
+#include "base/text.h"
+#include "engine/log_writer.h"
+#include "engine/pod_logs.h"
+#include "kube/log_lines.h"
+#include "kube/mirror_table.h"
+
+struct pod_log {
+	struct pod_logs *logs;
+	char *uid, *pod_name, *container;
+	struct kube_call *call; /* NULL: between two streams, or at the end */
+	struct loop_watch *timer; /* until the next stream; NULL: it has come to its end */
+	struct log_writer *writer; /* NULL: it cannot be kept, or has ended */
+	struct log_follow follow;
+	struct log_lines lines;
+	bool is_opening;
+	struct pod_log *next_waiting; /* for its turn to open a stream */
+	bool is_waiting;
+	msec heard_at;
+	struct err err; /* why the last stream was lost */
+};
+
+struct pod_logs {
+	struct pod_logs_settings settings;
+	struct mirror_table table; /* of struct pod_log, by Pod */
+	size_t n_open, n_ended_open, n_opening;
+	size_t n_opened; /* since memory was given back */
+	struct pod_log *first_waiting, *last_waiting;
+	int keeper_fd; /* says that we bring the logs; -1: that could not be said */
+	bool is_refusal_told;
+	struct text batch; /* text that is not written yet … */
+	msec batch_time; /* … of this time; MSEC_UNSET: none */
+};
+
+/* It has not come to its end. */
+static inline bool pod_log_is_open(const struct pod_log *log)
+{
+	return log->timer != NULL;
+}
+
+void pod_log_close(struct pod_log *log);
+
+/* Turns. False: too many streams are being opened, and the log's timer fires when it may. */
+bool pod_log_take_turn(struct pod_log *log);
+/* The stream is open, or is none any more: it is the next one's turn. */
+void pod_log_end_opening(struct pod_log *log);
+void pod_log_leave_turns(struct pod_log *log);
+
+/* The log's timer: the next stream, or a look at the one there is. */
+void pod_log_begin_stream(void *data);
+/* Something is new of the container: that ends a wait, and gives a stream that goes on a limit. */
+void pod_log_look_again(struct pod_log *log);

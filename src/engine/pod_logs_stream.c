@@ -1,0 +1,234 @@
+/* The streams of one log, one after the other, as kube/log_follow.h says, and what they bring. */
+#include "base/mem.h"
+#include "engine/pod_logs_parts.h"
+#include "kube/jitter.h"
+#include "kube/resources.h"
+
+#include <inttypes.h>
+
+/* A container has ended, and its stream neither ends nor says anything: it is taken up again. */
+#define LINGERING (10 * MSEC_PER_SECOND)
+/* Lines that came within so short a time are written at once; the index is no finer. */
+#define SPACING ((msec) 5)
+/* A stream that says nothing counts as open after a while. */
+#define OPENING_TIME MSEC_PER_SECOND
+
+/* What a stream brings. */
+
+static void write_batch(struct pod_log *log)
+{
+	struct pod_logs *logs = log->logs;
+	struct err err = {0};
+
+	if (logs->batch.len > 0 && log->writer &&
+	    log_writer_add(log->writer, logs->batch.bytes, logs->batch.len, logs->batch_time,
+			   &err) < 0)
+		logs->settings.on_trouble(err.text, logs->settings.data);
+	text_clear(&logs->batch);
+}
+
+static void take_text(const char *bytes, size_t len, msec time, void *data)
+{
+	struct pod_log *log = data;
+	struct pod_logs *logs = log->logs;
+
+	if (time == MSEC_UNSET)
+		time = logs->batch.len > 0 ? logs->batch_time : loop_now();
+	if (logs->batch.len > 0 && time >= logs->batch_time + SPACING)
+		write_batch(log);
+	if (logs->batch.len == 0)
+		logs->batch_time = time;
+	text_add_bytes(&logs->batch, bytes, len);
+	log->follow.has_news = true;
+}
+
+static void tell_gap(struct pod_log *log)
+{
+	const struct pod_logs_settings *settings = &log->logs->settings;
+	struct text sentence CLEANUP(text_done) = {0};
+	msec from, to;
+
+	if (!log_lines_take_gap(&log->lines, &from, &to))
+		return;
+	text_addf(&sentence, "the log of Pod '%s' broke off, and was rotated meanwhile: lines ",
+		  log->pod_name);
+	if (from != MSEC_UNSET) {
+		text_add(&sentence, "between ");
+		text_add_time(&sentence, from);
+		text_add(&sentence, " and ");
+	} else {
+		text_add(&sentence, "before ");
+	}
+	text_add_time(&sentence, to);
+	text_add(&sentence, " may be missing");
+	settings->on_trouble(text_of(&sentence), settings->data);
+}
+
+static void on_bytes(const char *bytes, size_t len, void *data)
+{
+	struct pod_log *log = data;
+	const struct pod_logs_settings *settings = &log->logs->settings;
+
+	log->heard_at = loop_monotonic_now();
+	pod_log_end_opening(log);
+	log_lines_take(&log->lines, bytes, len, take_text, log);
+	write_batch(log);
+	tell_gap(log);
+	settings->on_output(settings->data);
+}
+
+/* Its end. */
+
+static enum log_end end_of(const struct pod_log *log, const struct kube_status *status,
+			   const struct err *err)
+{
+	if (!err)
+		return LOG_END_PROPER;
+	if (status->code == 404)
+		return LOG_END_ABSENT;
+	if (status->code == 400 && !log->follow.began_after_end)
+		return LOG_END_NOT_YET;
+	if (status->code >= 400 && status->code < 500 && status->code != 429)
+		return LOG_END_REFUSED;
+	return status->code >= 500 ? LOG_END_FAILED : LOG_END_LOST;
+}
+
+static void tell_refusal(struct pod_logs *logs, const struct err *err)
+{
+	if (!logs->is_refusal_told)
+		logs->settings.on_trouble(err->text, logs->settings.data);
+	logs->is_refusal_told = true;
+}
+
+static void tell_loss(struct pod_log *log)
+{
+	const struct pod_logs_settings *settings = &log->logs->settings;
+	char *sentence CLEANUP(mem_free_text) =
+		mem_format("the log of Pod '%s' broke off, and lines of it may be missing%s%s",
+			   log->pod_name, log->err.code ? ": " : "", log->err.text);
+
+	settings->on_trouble(sentence, settings->data);
+}
+
+/* The log has come to its end. */
+static void finish(struct pod_log *log, bool is_whole)
+{
+	const struct pod_logs_settings *settings = &log->logs->settings;
+
+	log_lines_end(&log->lines, take_text, log);
+	write_batch(log);
+	pod_log_close(log);
+	if (!is_whole)
+		tell_loss(log);
+	settings->on_output(settings->data);
+	settings->on_complete(settings->data);
+}
+
+static void end_stream(struct pod_log *log, enum log_end end)
+{
+	const struct pod_logs_settings *settings = &log->logs->settings;
+	struct log_next next = log_follow_ended(
+		&log->follow, end, log_lines_is_catching_up(&log->lines), kube_jitter());
+
+	if (settings->ends_at_once && (end == LOG_END_PROPER || end == LOG_END_NOT_YET))
+		next.step = LOG_STEP_DONE;
+	if (next.step == LOG_STEP_STREAM)
+		loop_timer_arm(log->timer, loop_now() + next.wait);
+	else
+		finish(log, next.step == LOG_STEP_DONE);
+}
+
+static void on_end(struct json *object, const struct kube_status *status, const struct err *err,
+		   void *data)
+{
+	struct pod_log *log = data;
+	enum log_end end = end_of(log, status, err);
+
+	(void) object;
+	log->call = NULL;
+	pod_log_end_opening(log);
+	log->err = err ? *err : (struct err){0};
+	if (end == LOG_END_REFUSED && !log->follow.reads_previous)
+		tell_refusal(log->logs, err);
+	end_stream(log, end);
+}
+
+/* The next stream. */
+
+/* Of a stream that begins with the first line that is wanted. */
+static void add_first_bounds(const struct pod_logs_settings *settings, struct text *since,
+			     struct text *tail)
+{
+	if (settings->since != MSEC_UNSET)
+		text_add_time(since, settings->since);
+	if (settings->tail >= 0)
+		text_addf(tail, "%" PRId64, settings->tail);
+}
+
+static struct kube_call *open_stream(struct pod_log *log)
+{
+	const struct pod_logs_settings *settings = &log->logs->settings;
+	struct kube_parameter parameters[7] = {{"container", log->container},
+					       {"timestamps", "true"}};
+	struct text since CLEANUP(text_done) = {0}, tail CLEANUP(text_done) = {0};
+	size_t n = 2;
+
+	if (log->follow.reads_previous)
+		parameters[n++] = (struct kube_parameter){"previous", "true"};
+	else if (!settings->ends_at_once)
+		parameters[n++] = (struct kube_parameter){"follow", "true"};
+	if (!log_lines_add_since(&log->lines, &since))
+		add_first_bounds(settings, &since, &tail);
+	if (since.len > 0)
+		parameters[n++] = (struct kube_parameter){"sinceTime", text_of(&since)};
+	if (tail.len > 0)
+		parameters[n++] = (struct kube_parameter){"tailLines", text_of(&tail)};
+	const struct kube_request request = {
+		.verb = KUBE_GET,
+		.resource = &kube_pods,
+		.namespace_name = settings->namespace_name,
+		.name = log->pod_name,
+		.subresource = "log",
+		.parameters = parameters,
+	};
+
+	return kube_stream_new(settings->api, &request, settings->silence, on_bytes, on_end, log);
+}
+
+/* The container has ended, and its stream has not: for as long as it says something, that is fine.
+ */
+static void check_lingering(struct pod_log *log)
+{
+	msec left = log->heard_at + LINGERING - loop_monotonic_now();
+
+	if (!log->follow.container.has_ended)
+		return;
+	if (left > 0) {
+		loop_timer_arm(log->timer, loop_now() + left);
+		return;
+	}
+	kube_call_cancel(TAKE(log->call));
+	end_stream(log, LOG_END_LOST);
+}
+
+void pod_log_begin_stream(void *data)
+{
+	struct pod_log *log = data;
+
+	if (log->call) {
+		pod_log_end_opening(log);
+		check_lingering(log);
+		return;
+	}
+	if (!pod_log_take_turn(log))
+		return;
+	log_lines_begin(&log->lines, log_follow_begin(&log->follow));
+	log->heard_at = loop_monotonic_now();
+	log->call = open_stream(log);
+	loop_timer_arm(log->timer, loop_now() + OPENING_TIME);
+}
+
+void pod_log_look_again(struct pod_log *log)
+{
+	loop_timer_arm(log->timer, loop_now() + (log->call ? LINGERING : 0));
+}

@@ -1,0 +1,166 @@
+/* A table of Pods by name, each with its log. */
+#include "engine/pod_logs.h"
+
+#include "base/mem.h"
+#include "core/limits.h"
+#include "engine/log_keeper.h"
+#include "engine/pod_logs_parts.h"
+#include "io/descriptor_limit.h"
+#include "io/file.h"
+
+#include <stdlib.h>
+
+#define SILENCE (600 * MSEC_PER_SECOND)
+
+/* A log has a connection and, with the console's, four open files: a large job needs more than the
+ * usual 1024. Where they cannot be had, what cannot be opened says so. */
+static void raise_descriptor_limit(void)
+{
+	rlim_t before;
+	struct err err;
+
+	if (descriptor_limit_raise(0, &before, &err) < 0)
+		return;
+}
+
+struct pod_logs *pod_logs_new(const struct pod_logs_settings *settings)
+{
+	struct pod_logs *logs = mem_new(sizeof(*logs));
+
+	raise_descriptor_limit();
+	logs->settings = *settings;
+	if (!logs->settings.silence)
+		logs->settings.silence = SILENCE;
+	logs->keeper_fd = log_keeper_begin(settings->folder);
+	return logs;
+}
+
+void pod_log_close(struct pod_log *log)
+{
+	if (!pod_log_is_open(log))
+		return;
+	pod_log_leave_turns(log);
+	pod_log_end_opening(log);
+	kube_call_cancel(TAKE(log->call));
+	loop_watch_free(TAKE(log->timer));
+	log_writer_close(TAKE(log->writer));
+	log->logs->n_open--;
+	log->logs->n_ended_open -= log->follow.container.has_ended;
+}
+
+static void free_log(struct pod_log *log)
+{
+	pod_log_close(log);
+	free(log->uid);
+	free(log->pod_name);
+	free(log->container);
+	free(log);
+}
+
+void pod_logs_free(struct pod_logs *logs)
+{
+	struct mirror_entry *entry;
+	size_t place = 0;
+
+	if (!logs)
+		return;
+	while ((entry = mirror_table_next(&logs->table, &place)))
+		free_log(entry->kept);
+	mirror_table_done(&logs->table);
+	file_close(&logs->keeper_fd);
+	text_done(&logs->batch);
+	free(logs);
+}
+
+static struct pod_log *find(const struct pod_logs *logs, const char *pod_name)
+{
+	const struct mirror_entry *entry = mirror_table_find(&logs->table, pod_name);
+
+	return entry ? entry->kept : NULL;
+}
+
+/* Which logs there are. */
+
+static struct pod_log *log_new(struct pod_logs *logs, const struct pod_log_name *name)
+{
+	struct pod_log *log = mem_new(sizeof(*log));
+	struct err err = {0};
+
+	log->logs = logs;
+	log->uid = mem_copy_text(name->uid);
+	log->pod_name = mem_copy_text(name->pod_name);
+	log->container = mem_copy_text(name->container);
+	log->timer = loop_new_timer(logs->settings.loop, pod_log_begin_stream, log);
+	logs->n_open++;
+	if (log_writer_open(logs->settings.folder, name->role, name->index, name->attempt,
+			    LIMIT_LOG_FILE, &log->writer, &err) < 0)
+		logs->settings.on_trouble(err.text, logs->settings.data);
+	return log;
+}
+
+/* What is new of the container may end a wait, and begins one for a stream that does not end. */
+static void take_container(struct pod_log *log, const struct log_container *container)
+{
+	struct log_container before = log->follow.container;
+	bool is_new = !log->follow.has_begun || container->has_ended != before.has_ended ||
+		      container->n_restarts != before.n_restarts;
+
+	if (!pod_log_is_open(log) || !(is_new || container->is_gone))
+		return;
+	log->logs->n_ended_open += container->has_ended;
+	log->logs->n_ended_open -= before.has_ended;
+	log->follow.container = *container;
+	if (is_new)
+		pod_log_look_again(log);
+}
+
+void pod_logs_follow(struct pod_logs *logs, const struct pod_log_name *name,
+		     const struct log_container *container)
+{
+	struct mirror_entry *entry = mirror_table_put(&logs->table, name->pod_name);
+	struct pod_log *log = entry->kept;
+
+	/* What another muster brought before us comes again, as a whole. */
+	if (!log)
+		log_writer_remove(logs->settings.folder, name->role, name->index, name->attempt);
+	if (log && !text_equals(log->uid, name->uid)) {
+		free_log(log);
+		log = NULL;
+	}
+	entry->kept = log ? log : log_new(logs, name);
+	/* Where only what is there now is wanted, it ends with that. */
+	take_container(entry->kept,
+		       &(struct log_container){
+			       .has_ended = container->has_ended || logs->settings.ends_at_once,
+			       .n_restarts = container->n_restarts,
+		       });
+}
+
+void pod_logs_gone(struct pod_logs *logs, const char *pod_name)
+{
+	struct pod_log *log = find(logs, pod_name);
+
+	if (!log)
+		return;
+	struct log_container container = log->follow.container;
+
+	container.has_ended = container.is_gone = true;
+	take_container(log, &container);
+}
+
+bool pod_logs_is_open(const struct pod_logs *logs, const char *pod_name, const char *uid)
+{
+	const struct pod_log *log = find(logs, pod_name);
+
+	return log && pod_log_is_open(log) && text_equals(log->uid, uid);
+}
+
+bool pod_logs_is_any_ended_open(const struct pod_logs *logs)
+{
+	return logs->n_ended_open > 0;
+}
+
+bool pod_logs_is_any_open(const struct pod_logs *logs)
+{
+	return logs->n_open > 0;
+}
