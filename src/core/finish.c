@@ -7,6 +7,7 @@
 #include "base/text.h"
 #include "core/expiry.h"
 #include "core/failure.h"
+#include "core/obstacle.h"
 
 #define EXIT_TOO_LATE 124 /* what timeout(1) says */
 #define EXIT_LOST 125 /* muster's own fault, not the training's */
@@ -171,6 +172,7 @@ bool finish_if_too_late(struct decision *decision)
 
 	text_add(&why, "the job was active longer than its deadline of ");
 	text_add_duration(&why, decision->job->active_deadline);
+	obstacle_add_first(decision->status, "; ", &why);
 	fail(decision, "TFJobFailed",
 	     arena_format(decision->arena,
 			  "Job %s has failed because it was active longer than specified deadline",

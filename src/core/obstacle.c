@@ -54,6 +54,14 @@ void obstacles_describe(const struct status *status, const char *indent, struct 
 	}
 }
 
+void obstacle_add_first(const struct status *status, const char *before, struct text *text)
+{
+	struct text lines CLEANUP(text_done) = {0};
+
+	obstacles_describe(status, before, &lines);
+	text_addf(text, "%.*s", (int) strcspn(text_of(&lines), "\n"), text_of(&lines));
+}
+
 static bool is_new(const struct replica *replica)
 {
 	const char *reason = replica->status->reason;

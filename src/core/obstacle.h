@@ -16,6 +16,10 @@ bool obstacle_is_there(const struct replica_status *replica);
  * are available"; each begins with `indent`. */
 void obstacles_describe(const struct status *status, const char *indent, struct text *text);
 
+/* Adds the first of them alone, behind `before`: "; worker-3 cannot be placed (Unschedulable): …".
+ */
+void obstacle_add_first(const struct status *status, const char *before, struct text *text);
+
 /* Notes of the decision for what is new: one that was there before is not told again when its words
  * change a little. */
 void obstacles_tell(struct decision *decision);

@@ -58,15 +58,6 @@ static void describe_waiting(const struct status *status, const struct counts *c
 		text_addf(text, " and %zu more", counts->n_awaited - 1);
 }
 
-/* "…; worker-3 cannot be placed (Unschedulable): 0/4 nodes are available" */
-static void add_obstacle(const struct status *status, struct text *text)
-{
-	struct text lines CLEANUP(text_done) = {0};
-
-	obstacles_describe(status, "; ", &lines);
-	text_addf(text, "%.*s", (int) strcspn(text_of(&lines), "\n"), text_of(&lines));
-}
-
 static void describe_awaited(const struct status *status, const struct startup *startup,
 			     const struct counts *counts, msec now, struct text *text)
 {
@@ -74,7 +65,7 @@ static void describe_awaited(const struct status *status, const struct startup *
 		startup_describe(startup, text);
 	else
 		describe_waiting(status, counts, text);
-	add_obstacle(status, text);
+	obstacle_add_first(status, "; ", text);
 	if (counts->next_start != MSEC_NEVER) {
 		text_add(text, ", next start in ");
 		text_add_duration(text, counts->next_start - now);

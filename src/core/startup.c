@@ -2,7 +2,8 @@
 
 void startup_add(struct startup *startup, const struct observed_replica *replica)
 {
-	bool has_begun = replica->phase != OBSERVED_STARTING;
+	bool never_began = replica->phase == OBSERVED_FAILED && replica->started_at == MSEC_UNSET;
+	bool has_begun = replica->phase != OBSERVED_STARTING && !never_began;
 
 	startup->n_pods++;
 	startup->n_scheduled += has_begun || replica->stage >= OBSERVED_SCHEDULED;

@@ -12,7 +12,7 @@ struct startup {
 	int n_pods;
 	int n_scheduled;
 	int n_set_up;
-	int n_running; /* or ended: it has been started */
+	int n_running; /* or ended after it had begun */
 };
 
 /* Counts one more; who was placed before it was set up counts as both. */

@@ -104,6 +104,11 @@ static void read_exit_code(const struct json *terminated, struct observed_replic
 		replica->exit_code = (int) code;
 }
 
+static bool is_start_error(const char *reason)
+{
+	return text_equals(reason, "StartError") || text_equals(reason, "ContainerCannotRun");
+}
+
 /* "Completed" and "Error" say nothing that the code does not. */
 static void read_reason_of_end(const struct json *terminated, struct arena *arena,
 			       struct observed_replica *replica)
@@ -111,7 +116,7 @@ static void read_reason_of_end(const struct json *terminated, struct arena *aren
 	const char *reason = word(terminated, "reason");
 	const char *message = word(terminated, "message");
 
-	if (text_equals(reason, "StartError") || text_equals(reason, "ContainerCannotRun")) {
+	if (is_start_error(reason)) {
 		replica->exit_code = -1; /* the run-time's, not the program's */
 		replica->started_at = MSEC_UNSET;
 		set_reason(replica, arena, FAILURE_START_FAILED, message);
@@ -184,6 +189,20 @@ static void read_container(const struct json *status, const struct role *role, s
 		replica->started_at = time_at(json_get(state, "running"), "startedAt");
 }
 
+/* A code is the program's own; the run-time has words for one that it could not start. */
+static const char *describe_failed_init(const struct json *container, const struct json *terminated,
+					struct arena *arena)
+{
+	const char *name = json_as_string(json_get(container, "name"), "");
+	const char *message = word(terminated, "message");
+
+	if (is_start_error(word(terminated, "reason")) && message)
+		return arena_format(arena, "init container '%s' could not be started: %s", name,
+				    message);
+	return arena_format(arena, "init container '%s' exited with code %d", name,
+			    (int) json_as_integer(json_get(terminated, "exitCode"), 0));
+}
+
 /* A container that runs before the one that trains, and does not let it begin. */
 static void read_init_container(const struct json *container, struct arena *arena,
 				struct observed_replica *replica)
@@ -195,9 +214,7 @@ static void read_init_container(const struct json *container, struct arena *aren
 	if (code != 0 && replica->phase == OBSERVED_FAILED) {
 		replica->ended_at = time_at(terminated, "finishedAt");
 		replica->reason = "InitContainerFailed";
-		replica->message =
-			arena_format(arena, "init container '%s' exited with code %d",
-				     json_as_string(json_get(container, "name"), ""), (int) code);
+		replica->message = describe_failed_init(container, terminated, arena);
 	} else if (waiting) {
 		read_waiting(container, arena, replica);
 	}

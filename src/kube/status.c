@@ -62,18 +62,22 @@ static void add_what(struct text *text, const struct kube_request *request,
 /* What the server said; without a message at least its code. */
 static void add_why(struct text *text, int http_code, const char *message)
 {
-	bool is_unknown = http_code == 401;
-
-	if (is_unknown)
-		text_add(text, "the server does not know who we are (401)");
-	if (is_unknown && (!*message || text_equals(message, "Unauthorized")))
-		return;
-	if (is_unknown)
-		text_add(text, ": ");
 	if (*message)
 		text_addf(text, "%.*s", LONGEST_MESSAGE, message);
 	else
 		text_addf(text, "the server answered %d", http_code);
+}
+
+/* Whatever the call was for: nobody gets so far with this login. */
+static int set_unknown(const char *message, struct err *err)
+{
+	bool says_more = *message && !text_equals(message, "Unauthorized");
+
+	return err_set(
+		err, ERR_REFUSED,
+		"the server does not know who we are (401): the token or certificate of this "
+		"login is wrong or has expired%s%.*s",
+		says_more ? ": " : "", says_more ? LONGEST_MESSAGE : 0, message);
 }
 
 static int set_err(const struct kube_request *request, const char *own_namespace, int http_code,
@@ -81,6 +85,8 @@ static int set_err(const struct kube_request *request, const char *own_namespace
 {
 	struct text sentence CLEANUP(text_done) = {0};
 
+	if (http_code == 401)
+		return set_unknown(message, err);
 	add_what(&sentence, request, own_namespace);
 	text_add(&sentence, ": ");
 	add_why(&sentence, http_code, message);

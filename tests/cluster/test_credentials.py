@@ -220,7 +220,8 @@ def test_a_token_that_has_ended(refuse, login):
 def test_a_token_that_is_wrong(refuse, login):
     login.use({"token": "hunter2"})
     sentence = refuse(code=3)
-    assert "does not know who we are (401)" in sentence
+    assert sentence == ("muster: the server does not know who we are (401): "
+                        "the token or certificate of this login is wrong or has expired")
     assert "hunter2" not in sentence
 
 

@@ -91,6 +91,22 @@ static void the_status_keeps_it_until_it_goes_away(void **state)
 	assert_int_equal(text.len, 0);
 }
 
+static void a_deadline_that_came_while_somebody_waited_says_for_what(void **state)
+{
+	struct scene *scene = *state;
+
+	begin_workers(scene, 2);
+	hold_workers(scene, "ErrImagePull", "image 'x': not found");
+	scene_decide(scene);
+	scene->job.active_deadline = 60000;
+	scene->now += 60000;
+	scene_decide(scene);
+	assert_non_null(scene->status.failure);
+	assert_string_equal(scene->status.failure->message,
+			    "the job was active longer than its deadline of 60s; worker-0 and 1 "
+			    "more: cannot get its image (ErrImagePull): image 'x': not found");
+}
+
 static void how_a_replica_ended_is_no_obstacle(void **state)
 {
 	struct scene *scene = *state;
@@ -141,6 +157,7 @@ int main(void)
 		SCENE_TEST(it_is_said_once),
 		SCENE_TEST(another_trouble_is_said_too),
 		SCENE_TEST(the_status_keeps_it_until_it_goes_away),
+		SCENE_TEST(a_deadline_that_came_while_somebody_waited_says_for_what),
 		SCENE_TEST(how_a_replica_ended_is_no_obstacle),
 		SCENE_TEST(who_waits_for_a_silent_node_says_so),
 		cmocka_unit_test(words_of_one_trouble_share_a_phrase),

@@ -257,6 +257,15 @@ static void an_init_container_that_fails_is_named(void **state)
 	assert_string_equal(seen->message, "init container 'before' exited with code 4");
 }
 
+static void an_init_container_that_cannot_be_started_says_why(void **state)
+{
+	const struct observed_replica *seen = look(state, "init-cannot-start");
+
+	assert_string_equal(seen->reason, "InitContainerFailed");
+	assert_non_null(strstr(seen->message, "init container 'before' could not be started: "));
+	assert_non_null(strstr(seen->message, "exec: \"sh\": executable file not found"));
+}
+
 static void the_reason_of_the_whole_pod_counts_too(void **state)
 {
 	const struct observed_replica *seen = look(state, "deadline");
@@ -325,6 +334,7 @@ int main(void)
 		TEST(a_program_that_is_not_there_could_not_be_started),
 		TEST(what_stands_in_the_way_has_a_reason),
 		TEST(an_init_container_that_fails_is_named),
+		TEST(an_init_container_that_cannot_be_started_says_why),
 		TEST(the_reason_of_the_whole_pod_counts_too),
 		TEST(the_time_of_a_deletion_is_its_kill),
 		TEST(who_takes_a_pod_away_is_its_reason),

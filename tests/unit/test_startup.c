@@ -36,11 +36,29 @@ static void it_is_over_when_all_have_begun(void **state)
 	assert_string_equal(text_of(&text), "1 Pod: 1 scheduled, 1 set up, 1 running");
 }
 
+static void who_failed_before_it_began_never_ran(void **state)
+{
+	const struct observed_replica pods[] = {
+		{.phase = OBSERVED_FAILED, .stage = OBSERVED_SET_UP, .started_at = MSEC_UNSET},
+		{.phase = OBSERVED_FAILED, .started_at = 1000},
+	};
+	struct startup startup = {0};
+	struct text text CLEANUP(text_done) = {0};
+
+	(void) state;
+	for (size_t i = 0; i < ARRAY_LEN(pods); i++)
+		startup_add(&startup, &pods[i]);
+	startup_describe(&startup, &text);
+	assert_string_equal(text_of(&text), "2 Pods: 2 scheduled, 2 set up, 1 running");
+	assert_false(startup_is_over(&startup, 2));
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(each_pod_counts_for_what_it_has_behind_it),
 		cmocka_unit_test(it_is_over_when_all_have_begun),
+		cmocka_unit_test(who_failed_before_it_began_never_ran),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
