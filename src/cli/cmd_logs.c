@@ -3,13 +3,13 @@
 #include "cli/brought_logs.h"
 #include "cli/cluster.h"
 #include "cli/command.h"
+#include "cli/log_selection.h"
 #include "cli/lookup.h"
 #include "cli/options.h"
 #include "cli/output.h"
 #include "cli/watch.h"
 #include "core/job.h"
 #include "engine/line_format.h"
-#include "engine/log_folder.h"
 #include "engine/log_reader.h"
 #include "engine/log_view.h"
 #include "engine/screen.h"
@@ -89,45 +89,6 @@ static void on_brought(void *data)
 		end_following(logs);
 }
 
-/* What is asked for. */
-
-/* A time or how long ago. */
-static int read_since(const char *text, msec *ret_since, struct err *err)
-{
-	msec ago;
-
-	if (text_read_duration(text, &ago, NULL) == 0) {
-		*ret_since = loop_now() - ago;
-		return 0;
-	}
-	if (text_read_time(text, ret_since, NULL) == 0)
-		return 0;
-	return err_set(err, ERR_INVALID,
-		       "--since '%s': neither a duration like 10m nor a time like "
-		       "2026-01-02T03:04:05Z",
-		       text);
-}
-
-static int read_selection(struct logs *logs, struct err *err)
-{
-	const struct options *options = logs->options;
-	const char *since = option_text(options, "since");
-
-	logs->selection = (struct log_selection){
-		.role = option_text(options, "role"),
-		.index = (int) option_number(options, "index", -1),
-		.attempt = (int) option_number(options, "attempt", -1),
-		.is_previous = option_flag(options, "previous"),
-		.tail = option_number(options, "tail", -1),
-		.since = MSEC_UNSET,
-		.pattern = option_text(options, "grep"),
-	};
-	if (logs->selection.is_previous && logs->selection.attempt >= 0)
-		return err_set(err, ERR_INVALID,
-			       "--previous and --attempt both say which attempt: give one of them");
-	return since ? read_since(since, &logs->selection.since, err) : 0;
-}
-
 /* The job and its logs. */
 
 static bool wants_to_follow(const struct logs *logs)
@@ -198,94 +159,18 @@ static int find_folder(struct logs *logs, struct err *err)
 	return rc == ERR_NOT_FOUND && functions->bring_logs ? bring_logs(logs, err) : rc;
 }
 
-static bool is_wanted(const struct log_selection *selection, const struct log_name *name)
+static int check_logs(const struct logs *logs, struct err *err)
 {
-	return (!selection->role || strcmp(selection->role, name->role) == 0) &&
-	       (selection->index < 0 || selection->index == name->index) &&
-	       (selection->attempt < 0 || selection->attempt == name->attempt);
-}
+	const struct logs_there there = {
+		.name = logs->name,
+		.job = logs->job,
+		.folder = logs->folder,
+		.is_over = logs->is_over,
+		.is_brought = logs->brought.folder,
+		.is_followed = wants_to_follow(logs),
+	};
 
-static bool has_wanted_log(const struct logs *logs, const struct log_folder *folder)
-{
-	for (size_t i = 0; i < folder->count; i++) {
-		bool has_previous =
-			i > 0 && log_name_same_replica(&folder->names[i - 1], &folder->names[i]);
-
-		if (is_wanted(&logs->selection, &folder->names[i]) &&
-		    (has_previous || !logs->selection.is_previous))
-			return true;
-	}
-	return false;
-}
-
-/* The job has a replica that is asked for, so its log may come yet. */
-static bool may_have_wanted_log(const struct logs *logs)
-{
-	const struct log_selection *selection = &logs->selection;
-
-	if (logs->is_over || selection->is_previous || !option_flag(logs->options, "follow"))
-		return false;
-	for (size_t i = 0; i < logs->job->n_roles; i++) {
-		const struct role *role = &logs->job->roles[i];
-
-		if ((!selection->role || strcmp(selection->role, role->name) == 0) &&
-		    selection->index < role->replicas)
-			return true;
-	}
-	return false;
-}
-
-/* What was asked for, as a name: "worker-7", "worker", "attempt 3 of worker-7". */
-static void describe_wanted(const struct log_selection *selection, struct text *text)
-{
-	if (selection->attempt >= 0)
-		text_addf(text, "attempt %d of ", selection->attempt);
-	text_add(text, selection->role ? selection->role : "any role");
-	if (selection->index >= 0)
-		text_addf(text, "-%d", selection->index);
-}
-
-static bool is_narrow(const struct log_selection *selection)
-{
-	return selection->role || selection->index >= 0 || selection->attempt >= 0;
-}
-
-static int refuse_selection(const struct logs *logs, const struct log_folder *folder,
-			    struct err *err)
-{
-	struct text wanted CLEANUP(text_done) = {0};
-	struct text there CLEANUP(text_done) = {0};
-
-	if (folder->count == 0 && logs->brought.folder && is_narrow(&logs->selection)) {
-		describe_wanted(&logs->selection, &wanted);
-		return err_set(err, ERR_NOT_FOUND, "job '%s' has no log of %s", logs->name,
-			       text_of(&wanted));
-	}
-	if (folder->count == 0)
-		return err_set(err, ERR_NOT_FOUND, "job '%s' has no logs%s", logs->name,
-			       logs->is_over ? "" : " so far; -f waits for them");
-	log_folder_describe_replicas(folder, &there);
-	if (logs->selection.is_previous)
-		return err_set(err, ERR_NOT_FOUND,
-			       "no replica asked for was started more than once; "
-			       "job '%s' has logs of %s",
-			       logs->name, text_of(&there));
-	describe_wanted(&logs->selection, &wanted);
-	return err_set(err, ERR_NOT_FOUND, "job '%s' has no log of %s: it has %s", logs->name,
-		       text_of(&wanted), text_of(&there));
-}
-
-static int check_selection(const struct logs *logs, struct err *err)
-{
-	struct log_folder folder CLEANUP(log_folder_done);
-	bool is_changed;
-
-	log_folder_init(&folder, logs->folder);
-	int rc = log_folder_read(&folder, &is_changed, err);
-
-	if (rc == 0 && !has_wanted_log(logs, &folder) && !may_have_wanted_log(logs))
-		rc = refuse_selection(logs, &folder, err);
-	return rc;
+	return log_selection_check(&logs->selection, &there, err);
 }
 
 /* Showing. */
@@ -473,11 +358,11 @@ static int logs_run(const struct options *options)
 	struct err err = {0};
 	const char *argument = options_arguments(options, &(size_t){0})[0];
 
-	if (read_selection(&logs, &err) || find_job(&logs, argument, &err))
+	if (log_selection_read(options, &logs.selection, &err) || find_job(&logs, argument, &err))
 		return output_fail(&err);
 	if (logs.brought.signal_number)
 		return EXIT_BY_SIGNAL + logs.brought.signal_number;
-	if (check_selection(&logs, &err) || show(&logs, &err))
+	if (check_logs(&logs, &err) || show(&logs, &err))
 		return output_fail(&err);
 	return exit_code_of(&logs);
 }

@@ -1,0 +1,135 @@
+#include "cli/log_selection.h"
+
+#include "base/text.h"
+#include "engine/log_folder.h"
+#include "io/loop.h"
+
+#include <string.h>
+
+/* A time or how long ago. */
+static int read_since(const char *text, msec *ret_since, struct err *err)
+{
+	msec ago;
+
+	if (text_read_duration(text, &ago, NULL) == 0) {
+		*ret_since = loop_now() - ago;
+		return 0;
+	}
+	if (text_read_time(text, ret_since, NULL) == 0)
+		return 0;
+	return err_set(err, ERR_INVALID,
+		       "--since '%s': neither a duration like 10m nor a time like "
+		       "2026-01-02T03:04:05Z",
+		       text);
+}
+
+int log_selection_read(const struct options *options, struct log_selection *ret_selection,
+		       struct err *err)
+{
+	const char *since = option_text(options, "since");
+
+	*ret_selection = (struct log_selection){
+		.role = option_text(options, "role"),
+		.index = (int) option_number(options, "index", -1),
+		.attempt = (int) option_number(options, "attempt", -1),
+		.is_previous = option_flag(options, "previous"),
+		.tail = option_number(options, "tail", -1),
+		.since = MSEC_UNSET,
+		.pattern = option_text(options, "grep"),
+	};
+	if (ret_selection->is_previous && ret_selection->attempt >= 0)
+		return err_set(err, ERR_INVALID,
+			       "--previous and --attempt both say which attempt: give one of them");
+	return since ? read_since(since, &ret_selection->since, err) : 0;
+}
+
+static bool is_wanted(const struct log_selection *selection, const struct log_name *name)
+{
+	return (!selection->role || strcmp(selection->role, name->role) == 0) &&
+	       (selection->index < 0 || selection->index == name->index) &&
+	       (selection->attempt < 0 || selection->attempt == name->attempt);
+}
+
+static bool has_wanted_log(const struct log_selection *selection, const struct log_folder *folder)
+{
+	for (size_t i = 0; i < folder->count; i++) {
+		bool has_previous =
+			i > 0 && log_name_same_replica(&folder->names[i - 1], &folder->names[i]);
+
+		if (is_wanted(selection, &folder->names[i]) &&
+		    (has_previous || !selection->is_previous))
+			return true;
+	}
+	return false;
+}
+
+/* The job has a replica that is asked for, so its log may come yet. */
+static bool may_have_wanted_log(const struct log_selection *selection,
+				const struct logs_there *there)
+{
+	if (!there->is_followed)
+		return false;
+	for (size_t i = 0; i < there->job->n_roles; i++) {
+		const struct role *role = &there->job->roles[i];
+
+		if ((!selection->role || strcmp(selection->role, role->name) == 0) &&
+		    selection->index < role->replicas)
+			return true;
+	}
+	return false;
+}
+
+/* What was asked for, as a name: "worker-7", "worker", "attempt 3 of worker-7". */
+static void describe_wanted(const struct log_selection *selection, struct text *text)
+{
+	if (selection->attempt >= 0)
+		text_addf(text, "attempt %d of ", selection->attempt);
+	text_add(text, selection->role ? selection->role : "any role");
+	if (selection->index >= 0)
+		text_addf(text, "-%d", selection->index);
+}
+
+static bool is_narrow(const struct log_selection *selection)
+{
+	return selection->role || selection->index >= 0 || selection->attempt >= 0;
+}
+
+static int refuse(const struct log_selection *selection, const struct logs_there *there,
+		  const struct log_folder *folder, struct err *err)
+{
+	struct text wanted CLEANUP(text_done) = {0};
+	struct text others CLEANUP(text_done) = {0};
+
+	if (folder->count == 0 && there->is_brought && is_narrow(selection)) {
+		describe_wanted(selection, &wanted);
+		return err_set(err, ERR_NOT_FOUND, "job '%s' has no log of %s", there->name,
+			       text_of(&wanted));
+	}
+	if (folder->count == 0)
+		return err_set(err, ERR_NOT_FOUND, "job '%s' has no logs%s", there->name,
+			       there->is_over ? "" : " so far; -f waits for them");
+	log_folder_describe_replicas(folder, &others);
+	if (selection->is_previous)
+		return err_set(err, ERR_NOT_FOUND,
+			       "no replica asked for was started more than once; "
+			       "job '%s' has logs of %s",
+			       there->name, text_of(&others));
+	describe_wanted(selection, &wanted);
+	return err_set(err, ERR_NOT_FOUND, "job '%s' has no log of %s: it has %s", there->name,
+		       text_of(&wanted), text_of(&others));
+}
+
+int log_selection_check(const struct log_selection *selection, const struct logs_there *there,
+			struct err *err)
+{
+	struct log_folder folder CLEANUP(log_folder_done);
+	bool is_changed;
+
+	log_folder_init(&folder, there->folder);
+	int rc = log_folder_read(&folder, &is_changed, err);
+
+	if (rc == 0 && !has_wanted_log(selection, &folder) &&
+	    !may_have_wanted_log(selection, there))
+		rc = refuse(selection, there, &folder, err);
+	return rc;
+}
