@@ -2,7 +2,6 @@
 #include "core/decision.h"
 
 #include "base/text.h"
-#include "core/failure_words.h"
 #include "core/limits.h"
 
 #include <assert.h>
@@ -116,8 +115,6 @@ static void attach_objects(struct decision *decision)
 		} else {
 			replica->n_older++;
 			replica->is_older_live |= observed_is_live(object);
-			if (object->is_node_silent)
-				replica->silent = object;
 		}
 	}
 }
@@ -198,21 +195,6 @@ static void copy_facts(struct replica_status *status, const struct observed_repl
 	status->log = object->log;
 }
 
-/* It waits for its name, which an attempt has of which nobody hears. */
-static void look_for_obstacle(const struct decision *decision, const struct replica *replica)
-{
-	struct replica_status *status = replica->status;
-
-	status->reason = replica->silent ? FAILURE_NODE_SILENT : NULL;
-	status->message = NULL;
-	if (replica->silent)
-		status->message = arena_format(
-			decision->arena,
-			"attempt %d was on node '%s', and is waited for until the node comes back, "
-			"or is removed: kubectl delete node %s",
-			replica->silent->attempt, replica->silent->node, replica->silent->node);
-}
-
 static void look_at(const struct decision *decision, struct replica *replica)
 {
 	struct replica_status *status = replica->status;
@@ -223,8 +205,6 @@ static void look_at(const struct decision *decision, struct replica *replica)
 			status->pid = 0;
 			status->end_time = decision->now;
 		}
-		if (status->state == REPLICA_PENDING)
-			look_for_obstacle(decision, replica);
 		return;
 	}
 	status->state = observed_is_live(replica->object) ? state_of_live(decision, replica)

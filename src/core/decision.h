@@ -25,8 +25,6 @@ struct replica {
 	bool is_disrupted; /* somebody else deleted it, or it disappeared */
 	size_t n_older; /* objects of other attempts */
 	bool is_older_live; /* and one of them has not ended */
-	const struct observed_replica *silent; /* one of them, on a node that does not answer;
-						  NULL: none */
 };
 
 struct decision {

@@ -4,8 +4,18 @@
 
 #include <string.h>
 
+#define PATIENCE (15 * MSEC_PER_SECOND) /* with a node that was to have ended a replica */
+
+/* One that is told to end is held up by what does not let it end alone. */
+static bool is_of_end(const char *reason)
+{
+	return text_equals(reason, FAILURE_NODE_SILENT) || text_equals(reason, FAILURE_NOT_ENDING);
+}
+
 bool obstacle_is_there(const struct replica_status *replica)
 {
+	if (replica->state == REPLICA_STOPPING)
+		return is_of_end(replica->reason);
 	return replica->reason &&
 	       (replica->state == REPLICA_PENDING || replica->state == REPLICA_STARTING ||
 		replica->state == REPLICA_RUNNING);
@@ -62,11 +72,71 @@ void obstacle_add_first(const struct status *status, const char *before, struct 
 	text_addf(text, "%.*s", (int) strcspn(text_of(&lines), "\n"), text_of(&lines));
 }
 
-static bool is_new(const struct replica *replica)
+/* What does not end, and nobody will say that it has. */
+static bool is_stuck(const struct decision *decision, const struct observed_replica *object)
+{
+	if (!object->node || !observed_is_live(object) || !observed_was_asked_to_end(object))
+		return false;
+	if (object->is_node_silent)
+		return true;
+	if (decision->now >= object->kill_at + PATIENCE)
+		return true;
+	plan_wake_at(decision->plan, object->kill_at + PATIENCE);
+	return false;
+}
+
+static void describe(const struct decision *decision, const struct replica *replica,
+		     const struct observed_replica *stuck)
+{
+	struct replica_status *status = replica->status;
+
+	status->reason = stuck->is_node_silent ? FAILURE_NODE_SILENT : FAILURE_NOT_ENDING;
+	status->message = arena_format(
+		decision->arena,
+		"attempt %d was told to end on node '%s', and may still run there: it is waited "
+		"for until the node says that it has ended, or is removed (kubectl delete node "
+		"%s), or, when you know that it does not run, its Pod is (kubectl delete pod -n %s "
+		"%s-%s-%d --force)",
+		stuck->attempt, stuck->node, stuck->node, decision->job->name_space,
+		decision->job->name, status->role, status->index);
+}
+
+/* A new attempt waits for its name, which an older one has. */
+static void find(const struct decision *decision, const struct observed_replica *object)
+{
+	const struct replica *replica = decision_find(decision, object->role, object->index);
+	enum replica_state state = replica ? replica->status->state : REPLICA_STOPPED;
+
+	if ((state == REPLICA_PENDING || state == REPLICA_STOPPING) && is_stuck(decision, object))
+		describe(decision, replica, object);
+}
+
+void obstacles_find(struct decision *decision)
+{
+	for (size_t i = 0; i < decision->n_replicas; i++) {
+		struct replica_status *status = decision->replicas[i].status;
+
+		if (status->state != REPLICA_PENDING)
+			continue;
+		status->reason = NULL;
+		status->message = NULL;
+	}
+	for (size_t i = 0; i < decision->observed->n_replicas; i++)
+		find(decision, &decision->observed->replicas[i]);
+}
+
+/* What is not to run any more is of interest only when it does not end. */
+static bool is_of_interest(const struct decision *decision, const struct replica *replica)
+{
+	return replica->status->state == REPLICA_STOPPING ||
+	       (replica->is_wanted && !decision_is_at_rest(decision));
+}
+
+static bool is_new(const struct decision *decision, const struct replica *replica)
 {
 	const char *reason = replica->status->reason;
 
-	return replica->is_wanted && obstacle_is_there(replica->status) &&
+	return is_of_interest(decision, replica) && obstacle_is_there(replica->status) &&
 	       !(replica->last_reason &&
 		 text_equals(failure_phrase_of_obstacle(reason),
 			     failure_phrase_of_obstacle(replica->last_reason)));
@@ -76,7 +146,7 @@ static bool was_noted(const struct decision *decision, size_t place)
 {
 	for (size_t i = 0; i < place; i++)
 		if (is_same(decision->replicas[place].status, decision->replicas[i].status) &&
-		    is_new(&decision->replicas[i]))
+		    is_new(decision, &decision->replicas[i]))
 			return true;
 	return false;
 }
@@ -88,11 +158,11 @@ void obstacles_tell(struct decision *decision)
 		struct text sentence CLEANUP(text_done) = {0};
 		size_t n_more = 0;
 
-		if (!is_new(replica) || was_noted(decision, i))
+		if (!is_new(decision, replica) || was_noted(decision, i))
 			continue;
 		for (size_t j = i + 1; j < decision->n_replicas; j++)
 			n_more += is_same(replica->status, decision->replicas[j].status) &&
-				  is_new(&decision->replicas[j]);
+				  is_new(decision, &decision->replicas[j]);
 		add_sentence(replica->status, n_more, &sentence);
 		decision_note(decision, NOTE_WARNING, "ReplicaWaits",
 			      arena_copy_text(decision->arena, text_of(&sentence)));

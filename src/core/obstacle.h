@@ -20,6 +20,10 @@ void obstacles_describe(const struct status *status, const char *indent, struct 
  */
 void obstacle_add_first(const struct status *status, const char *before, struct text *text);
 
+/* Says of each replica that is to start or to end whether an attempt that does not end holds it up.
+ * After all that begins and ends attempts. */
+void obstacles_find(struct decision *decision);
+
 /* Notes of the decision for what is new: one that was there before is not told again when its words
  * change a little. */
 void obstacles_tell(struct decision *decision);

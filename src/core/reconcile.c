@@ -196,8 +196,8 @@ void reconcile_decide(const struct job *job, const struct status *last_status,
 	settle(&decision);
 	ending_plan(&decision);
 	missing_plan(&decision);
-	if (!decision_is_at_rest(&decision))
-		obstacles_tell(&decision);
+	obstacles_find(&decision);
+	obstacles_tell(&decision);
 	count_roles(&decision, status_is_finished(last_status));
 	expire(&decision);
 	ret_plan->is_status_changed = !status_equals(&ret_plan->status, last_status);

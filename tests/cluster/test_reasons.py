@@ -174,3 +174,52 @@ def test_on_a_terminal_a_line_says_how_far_the_start_is(muster, tmp_path):
     while b"3 Pods: 3 scheduled, 0 set up, 0 running; worker-0 and 2 more: cannot get its image" not in shown:
         shown += os.read(ours, 4096)
     interrupt(job)
+
+
+@pytest.fixture
+def own_node(namespace):
+    """A node of which nobody takes care: its state is what the test says. Its Pods do what their status says."""
+    made = {"apiVersion": "v1", "kind": "Node",
+            "metadata": {"name": namespace.name, "labels": {"for": namespace.name}},
+            "status": {"capacity": {"cpu": "8", "memory": "8Gi", "pods": "10"},
+                       "allocatable": {"cpu": "8", "memory": "8Gi", "pods": "10"},
+                       "conditions": [{"type": "Ready", "status": "True", "reason": "KubeletReady"}]}}
+    namespace.create(made)
+    yield namespace.name
+    namespace.cluster.kubectl("delete", "node", namespace.name, "--ignore-not-found", "--wait=false")
+
+
+def pretend_to_run(namespace, name):
+    """What a kubelet would write."""
+    now = "2026-01-01T00:00:00Z"
+    conditions = [{"type": kind, "status": "True", "lastTransitionTime": now}
+                  for kind in ("Initialized", "ContainersReady", "Ready")]
+    containers = [{"name": "tensorflow", "image": "registry.test/model:1", "imageID": "", "ready": True,
+                   "restartCount": 0, "state": {"running": {"startedAt": now}}}]
+    status = {"status": {"phase": "Running", "conditions": conditions, "containerStatuses": containers}}
+    namespace.kubectl("patch", "pod", name, "--subresource=status", "--patch", json.dumps(status))
+
+
+@pytest.mark.slow
+def test_a_node_that_does_not_answer_is_said(muster, namespace, tmp_path, own_node):
+    template = {"spec": {"nodeSelector": {"for": own_node}, "tolerations": [{"operator": "Exists"}],
+                         "containers": [{"name": "tensorflow", "image": "registry.test/model:1"}]}}
+    job = run_in_background(muster, "--grace", "1s", "-f",
+                            write_job(tmp_path, "far", template, workers=1, policy="OnFailure"))
+    namespace.wait("pod/far-worker-0", "create")
+    namespace.wait("pod/far-worker-0", "jsonpath={.spec.nodeName}")
+    pretend_to_run(namespace, "far-worker-0")
+    # Nobody tells of that node any more, which the cluster's controller finds out.
+    said = wait_for_line(job.stderr, "NodeNotReady")
+    assert f"worker-0 may be lost with its node (NodeNotReady): node '{own_node}' does not answer" in said
+    namespace.kubectl("delete", "pod", "far-worker-0", "--grace-period=1", "--wait=false")
+    said = wait_for_line(job.stderr, "NodeSilent")
+    assert f"attempt 0 was told to end on node '{own_node}'" in said and f"kubectl delete node {own_node}" in said
+    namespace.kubectl("delete", "pod", "far-worker-0", "--force")
+    namespace.kubectl("wait", "--for=create", f"--timeout={LIMIT}s", "pod", "-l", "muster/attempt=1")
+    namespace.wait("pod/far-worker-0", "jsonpath={.spec.nodeName}")
+    job.send_signal(signal.SIGINT)
+    assert "attempt 1 was told to end" in wait_for_line(job.stderr, "worker-0 waits for an attempt that does not end")
+    namespace.kubectl("delete", "pod", "far-worker-0", "--force")
+    assert job.wait(timeout=LIMIT) == 130
+    assert left_of(namespace) == []

@@ -6,6 +6,7 @@ import json
 import os
 import re
 import signal
+import threading
 
 import pytest
 
@@ -31,10 +32,20 @@ def run_in_background(muster, *arguments):
 
 def wait_for_line(stream, wanted):
     """Reads until a line has what is wanted; gives that line."""
-    for line in stream:
-        if wanted in line:
-            return line
-    raise AssertionError(f"ended without {wanted!r}")
+    seen = []
+
+    def read():
+        for line in stream:
+            seen.append(line)
+            if wanted in line:
+                return
+
+    # A buffered stream cannot be asked whether a line is there; the test's end ends who writes, and this with it.
+    reader = threading.Thread(target=read, daemon=True)
+    reader.start()
+    reader.join(LIMIT)
+    assert seen and wanted in seen[-1], f"no line has {wanted!r}: {''.join(seen)}"
+    return seen[-1]
 
 
 def write_job(tmp_path, name, template, workers=2, policy="Never"):

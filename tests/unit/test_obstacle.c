@@ -129,15 +129,43 @@ static void who_waits_for_a_silent_node_says_so(void **state)
 	object->is_node_silent = true;
 	object->stop_asked_at = scene->now;
 	object->kill_at = scene->now;
-	scene_decide(scene);
-	assert_string_equal(
-		note_of(scene_decide(scene))->sentence,
-		"worker-0 waits for a node that does not answer (NodeSilent): attempt 0 was on "
-		"node 'n7', and is waited for until the node comes back, or is removed: kubectl "
-		"delete node n7");
+	assert_string_equal(note_of(scene_decide(scene))->sentence,
+			    "worker-0 waits for a node that does not answer (NodeSilent): attempt "
+			    "0 was told to end "
+			    "on node 'n7', and may still run there: it is waited for until the "
+			    "node says that it has "
+			    "ended, or is removed (kubectl delete node n7), or, when you know that "
+			    "it does not run, "
+			    "its Pod is (kubectl delete pod -n default j-worker-0 --force)");
+	assert_null(note_of(scene_decide(scene)));
 	scene->observed.n_replicas = 0;
 	scene_decide(scene);
 	assert_null(scene_replica(scene, "worker", 0)->reason);
+}
+
+/* As a kubelet that nobody misses yet, or that cannot end a process. */
+static void what_does_not_end_in_time_is_said(void **state)
+{
+	struct scene *scene = *state;
+	struct observed_replica *object;
+
+	begin_workers(scene, 1);
+	object = scene_object(scene, "worker", 0, 0);
+	object->node = "n7";
+	scene->observed.habits.kills_after_grace = true;
+	scene->job.stop_reason = STOP_INTERRUPTED;
+	scene_decide(scene);
+	object->stop_asked_at = scene->now;
+	object->kill_at = scene->now + scene->job.grace;
+	assert_null(note_of(scene_decide(scene)));
+	assert_true(scene->plan.wake_at > object->kill_at);
+	scene->now = scene->plan.wake_at;
+	assert_non_null(
+		strstr(note_of(scene_decide(scene))->sentence,
+		       "worker-0 waits for an attempt that does not end (NotEnding): attempt 0 "
+		       "was told to end on node 'n7'"));
+	assert_null(note_of(scene_decide(scene)));
+	assert_int_equal(scene->plan.wake_at, MSEC_NEVER);
 }
 
 static void words_of_one_trouble_share_a_phrase(void **state)
@@ -160,6 +188,7 @@ int main(void)
 		SCENE_TEST(a_deadline_that_came_while_somebody_waited_says_for_what),
 		SCENE_TEST(how_a_replica_ended_is_no_obstacle),
 		SCENE_TEST(who_waits_for_a_silent_node_says_so),
+		SCENE_TEST(what_does_not_end_in_time_is_said),
 		cmocka_unit_test(words_of_one_trouble_share_a_phrase),
 	};
 
