@@ -1,5 +1,6 @@
 /* The Pod of a replica: the role's template, and what makes it this replica in this attempt. */
 #include "base/mem.h"
+#include "base/text.h"
 #include "core/cluster.h"
 #include "core/pod_template.h"
 #include "kube/objects.h"
@@ -9,6 +10,11 @@
 
 #define PORT_NAME "tfjob-port" /* Kubeflow's */
 #define COORDINATOR_PORT 29500 /* torchrun's; rank 0 alone listens on it */
+
+/* The taint of a node that does not answer. */
+#define UNREACHABLE "node.kubernetes.io/unreachable"
+#define NO_EXECUTE "NoExecute"
+#define SECONDS_UNREACHABLE 30
 
 /* Kubeflow's labels, apiVersion kubeflow.org/v1. */
 #define KUBEFLOW_LABEL(name) "training.kubeflow.org/" name
@@ -174,6 +180,33 @@ static void set_port(const struct role *role, struct json *container)
 	json_append(ports, port);
 }
 
+static bool tolerates_unreachable(const struct json *toleration)
+{
+	const char *key = json_as_string(json_get(toleration, "key"), "");
+	const char *effect = json_as_string(json_get(toleration, "effect"), "");
+
+	return (!*key || text_equals(key, UNREACHABLE)) &&
+	       (!*effect || text_equals(effect, NO_EXECUTE));
+}
+
+/* Its peers wait for a lost replica, or fail soon; the cluster's own 5 minutes would be lost time.
+ */
+static void give_up_lost_nodes(struct json *spec)
+{
+	struct json *list = json_array_at(spec, "tolerations");
+	struct json *toleration;
+
+	for (size_t i = 0; i < json_count(list); i++)
+		if (tolerates_unreachable(json_at(list, i)))
+			return;
+	toleration = json_new_object();
+	json_set_string(toleration, "key", UNREACHABLE);
+	json_set_string(toleration, "operator", "Exists");
+	json_set_string(toleration, "effect", NO_EXECUTE);
+	json_set_integer(toleration, "tolerationSeconds", SECONDS_UNREACHABLE);
+	json_append(list, toleration);
+}
+
 /* Services of the same namespace, hundreds of them sometimes, would each add variables. */
 static void set_defaults(const struct job *job, struct json *spec)
 {
@@ -182,6 +215,7 @@ static void set_defaults(const struct job *job, struct json *spec)
 				 msec_to_whole_seconds(job->grace));
 	if (!json_get(spec, "enableServiceLinks"))
 		json_set_bool(spec, "enableServiceLinks", false);
+	give_up_lost_nodes(spec);
 }
 
 struct json *objects_pod_new(const struct objects *objects, const struct role *role, int index,

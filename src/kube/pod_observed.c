@@ -305,7 +305,8 @@ static void read_node(const struct json *pod, struct arena *arena, struct observ
 	replica->reason = FAILURE_NODE_NOT_READY;
 	replica->message = arena_format(arena,
 					"node '%s' does not answer; if it does not come back, the "
-					"cluster gives the Pod up (mostly after 5 minutes)",
+					"cluster gives the Pod up (after 30s, or what its "
+					"tolerations say)",
 					node);
 }
 

@@ -182,6 +182,31 @@ static void what_the_template_says_is_not_hardened_away(void **state)
 	assert_null(json_get(pod_template_container(pod), "volumeMounts"));
 }
 
+/* Its peers wait for it: sooner than after the 5 minutes that a cluster takes by itself. */
+static void a_lost_node_is_given_up_soon(void **state)
+{
+	static const char *const own[] = {
+		"tolerations: [{operator: Exists}],",
+		"tolerations: [{key: node.kubernetes.io/unreachable, operator: Exists, "
+		"effect: NoExecute, tolerationSeconds: 900}],",
+	};
+
+	(void) state;
+	struct job *job CLEANUP(job_cleanup) = job_of_container(
+		"tolerations: [{operator: Exists, effect: NoSchedule}],", "command: [a]");
+	struct json *pod CLEANUP(json_cleanup) = pod_of(job, "worker", 0, 0, NULL);
+
+	expect(json_at(json_get_path(pod, "spec", "tolerations", NULL), 1),
+	       "{\"key\":\"node.kubernetes.io/unreachable\",\"operator\":\"Exists\","
+	       "\"effect\":\"NoExecute\",\"tolerationSeconds\":30}");
+	for (size_t i = 0; i < ARRAY_LEN(own); i++) {
+		struct job *other CLEANUP(job_cleanup) = job_of_container(own[i], "command: [a]");
+		struct json *its CLEANUP(json_cleanup) = pod_of(other, "worker", 0, 0, NULL);
+
+		assert_int_equal(json_count(json_get_path(its, "spec", "tolerations", NULL)), 1);
+	}
+}
+
 static void a_silent_template_is_hardened(void **state)
 {
 	(void) state;
@@ -342,6 +367,7 @@ int main(void)
 		cmocka_unit_test(the_jobs_own_variables_win_and_stand_behind),
 		cmocka_unit_test(labels_of_the_template_stay_and_ours_win),
 		cmocka_unit_test(what_the_template_says_is_not_hardened_away),
+		cmocka_unit_test(a_lost_node_is_given_up_soon),
 		cmocka_unit_test(a_silent_template_is_hardened),
 		cmocka_unit_test(a_temporary_folder_and_a_home_that_were_asked_for_stay),
 		cmocka_unit_test(a_privileged_container_keeps_its_privileges),
