@@ -12,9 +12,21 @@ typedef int64_t msec;
 
 #define MSEC_PER_SECOND ((msec) 1000)
 
+/* Of durations that others name: a century. With a time it makes one that can still be counted. */
+#define MSEC_LONGEST ((msec) 100 * 366 * 24 * 3600 * MSEC_PER_SECOND)
+
 static inline msec msec_min(msec a, msec b)
 {
 	return a < b ? a : b;
+}
+
+/* A duration as somebody outside wrote it: any number may stand there, none below 0 and none above
+ * MSEC_LONGEST counts. */
+static inline msec msec_of_seconds(int64_t seconds)
+{
+	if (seconds < 0)
+		return 0;
+	return seconds < MSEC_LONGEST / MSEC_PER_SECOND ? seconds * MSEC_PER_SECOND : MSEC_LONGEST;
 }
 
 /* Seconds, rounded up: a time limit never becomes shorter by being written down. */

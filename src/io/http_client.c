@@ -225,7 +225,7 @@ static msec retry_after_of(CURL *easy)
 	if (curl_easy_header(easy, "Retry-After", 0, CURLH_HEADER, -1, &header) != CURLHE_OK)
 		return -1;
 	curl_easy_getinfo(easy, CURLINFO_RETRY_AFTER, &seconds);
-	return seconds > 0 ? (msec) seconds * MSEC_PER_SECOND : 0; /* a date may have passed */
+	return msec_of_seconds(seconds); /* a date may have passed */
 }
 
 static int version_of(CURL *easy)

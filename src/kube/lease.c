@@ -37,6 +37,14 @@ static void copy_uid(char uid[KUBE_UID_SIZE], const struct json *object)
 	snprintf(uid, KUBE_UID_SIZE, "%s", json_as_string(json_get(object, "uid"), ""));
 }
 
+/* As the server has them: from 0 to 2^31 - 1, so that one more is a number still. */
+static int64_t count_of(const struct json *number)
+{
+	int64_t count = json_as_integer(number, 0);
+
+	return count > 0 && count < INT32_MAX ? count : 0;
+}
+
 int kube_lease_read(const struct json *object, struct kube_lease *ret_lease, struct err *err)
 {
 	const struct json *metadata = json_get(object, "metadata");
@@ -50,9 +58,9 @@ int kube_lease_read(const struct json *object, struct kube_lease *ret_lease, str
 	snprintf(record->holder, sizeof(record->holder), "%s",
 		 json_as_string(json_get(spec, "holderIdentity"), ""));
 	record->duration =
-		json_as_integer(json_get(spec, "leaseDurationSeconds"), 0) * MSEC_PER_SECOND;
+		msec_of_seconds(json_as_integer(json_get(spec, "leaseDurationSeconds"), 0));
 	record->fate = lease_holder_fate(record->holder);
-	lease.n_transitions = json_as_integer(json_get(spec, "leaseTransitions"), 0);
+	lease.n_transitions = count_of(json_get(spec, "leaseTransitions"));
 	lease.renewed_at = read_time(json_get(spec, "renewTime"));
 	lease.written_at = written_at(metadata);
 	copy_uid(lease.uid, metadata);

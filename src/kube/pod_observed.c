@@ -328,8 +328,8 @@ static void read_memory_limit(const struct json *pod, const struct role *role, s
 /* deletionTimestamp is the end of the grace time, not its beginning. */
 static void read_deletion(const struct json *metadata, struct observed_replica *replica)
 {
-	msec grace = json_as_integer(json_get(metadata, "deletionGracePeriodSeconds"), 0) *
-		     MSEC_PER_SECOND;
+	msec grace = msec_of_seconds(
+		json_as_integer(json_get(metadata, "deletionGracePeriodSeconds"), 0));
 
 	replica->kill_at = time_at(metadata, "deletionTimestamp");
 	if (replica->kill_at == MSEC_UNSET)

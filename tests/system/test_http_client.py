@@ -115,6 +115,7 @@ def test_a_compressed_answer_is_unpacked():
 
 
 @pytest.mark.parametrize("header, expected", [("Retry-After: 7", 7000), ("Retry-After: 0", 0),
+                                              ("Retry-After: 9223372036854775807", 3162240000000),
                                               ("Retry-After: Wed, 21 Oct 2015 07:28:00 GMT", 0)])
 def test_how_long_to_wait_is_told(header, expected):
     with HttpServer(lambda exchange: exchange.answer(429, "", header)) as server:

@@ -153,6 +153,27 @@ static void what_is_no_lease_is_refused(void **state)
 	assert_false(kube_lease_is_watched(object, NOW));
 }
 
+/* Whoever may write Leases may write any number into one. */
+static void numbers_that_no_server_takes_stay_in_their_range(void **state)
+{
+	struct json *object CLEANUP(json_cleanup) = lease_held_by("you");
+	struct json *spec = json_get(object, "spec"), *taken CLEANUP(json_cleanup) = NULL;
+	struct kube_lease lease;
+
+	(void) state;
+	json_set_integer(spec, "leaseDurationSeconds", INT64_MAX);
+	json_set_integer(spec, "leaseTransitions", INT64_MAX);
+	assert_int_equal(kube_lease_read(object, &lease, NULL), 0);
+	assert_int_equal(lease.record.duration, MSEC_LONGEST);
+	assert_true(kube_lease_is_watched(object, NOW));
+	taken = kube_lease_hold(&lease, "me", NOW);
+	assert_int_equal(json_as_integer(json_get_path(taken, "spec", "leaseTransitions", NULL), 0),
+			 1);
+	json_set_integer(spec, "leaseDurationSeconds", INT64_MIN);
+	assert_int_equal(kube_lease_read(object, &lease, NULL), 0);
+	assert_int_equal(lease.record.duration, 0);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -162,6 +183,7 @@ int main(void)
 		cmocka_unit_test(a_holder_of_this_machine_is_known_to_be_gone),
 		cmocka_unit_test(a_holder_that_is_none_of_ours_is_shown_as_it_is),
 		cmocka_unit_test(what_is_no_lease_is_refused),
+		cmocka_unit_test(numbers_that_no_server_takes_stay_in_their_range),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
