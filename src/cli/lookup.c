@@ -246,15 +246,19 @@ static int find_here(struct lookup *lookup, const char *name, struct found_job *
 static int find_on_cluster(struct lookup *lookup, const char *namespace_name, const char *name,
 			   struct found_job *ret_found, struct err *err)
 {
-	struct json *job CLEANUP(json_cleanup) = NULL;
 	const struct namespace_client *found = NULL;
+	bool is_gone = false;
+	int64_t version;
 	int rc = take_namespace(lookup, namespace_name, &found, err);
 
 	if (rc < 0)
 		return rc;
 	*ret_found =
 		(struct found_job){.client = found->client, .name = name, .where = found->where};
-	return found->client->functions->get(found->client, name, &job, err);
+	/* A record that nobody can read is there, and can be deleted. */
+	rc = found->client->functions->wait_for_change(found->client, name, 0, MSEC_NEVER, &version,
+						       &is_gone, err);
+	return rc == 0 && is_gone ? err_set(err, ERR_NOT_FOUND, "job '%s' not found", name) : rc;
 }
 
 static int find_named_on_cluster(struct lookup *lookup, const char *namespace_name,

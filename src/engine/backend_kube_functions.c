@@ -351,11 +351,23 @@ bool backend_kube_is_quiet(const struct backend *base)
 	return !is_anything_under_way(backend) && !pod_logs_is_any_ended_open(backend->logs);
 }
 
+/* A Pod with our labels that the job does not own is not taken away with it. */
+static bool has_pods(const struct kube_backend *backend)
+{
+	const struct pod *pod;
+	size_t place = 0;
+
+	while ((pod = kube_mirror_next(backend->pods, &place)))
+		if (pod->is_ours)
+			return true;
+	return false;
+}
+
 bool backend_kube_is_empty(const struct backend *base)
 {
 	const struct kube_backend *backend = of(base);
 
-	return kube_mirror_count(backend->pods) == 0 && kube_mirror_count(backend->services) == 0 &&
+	return !has_pods(backend) && kube_mirror_count(backend->services) == 0 &&
 	       (!backend->files || kube_mirror_count(backend->files) == 0);
 }
 

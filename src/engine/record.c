@@ -88,8 +88,12 @@ int record_read_tfjob(const struct store_record *record, struct json **ret_tfjob
 
 	if (rc == 0)
 		rc = read_json(record->status, &status, err);
-	if (rc < 0)
+	if (rc == 0 && !json_is(tfjob, JSON_OBJECT))
+		rc = err_set(err, ERR_INVALID, "it is no object");
+	if (rc < 0) {
+		err_prefix(err, "the record of job '%s' cannot be read", record->name);
 		return rc;
+	}
 	record_add_metadata(tfjob, record->uid, record->created, record->version);
 	json_set(tfjob, "status", status);
 	*ret_tfjob = TAKE(tfjob);

@@ -35,6 +35,11 @@ static int replace_finished(struct store *store, const struct job *job, bool rep
 	struct store_record old CLEANUP(store_record_done) = {0};
 	int rc = store->functions->get(store, job->name, &old, err);
 
+	if (rc == ERR_INVALID)
+		return err_set(err, ERR_EXISTS,
+			       "ConfigMap '%s.job' in namespace '%s' is none of muster's, and is "
+			       "left alone; choose another --name",
+			       job->name, job->name_space);
 	if (rc < 0)
 		return rc;
 	if (!replaces_finished || !record_is_finished(&old))

@@ -5,6 +5,8 @@
 #include "engine/record.h"
 #include "kube/objects.h"
 
+#include <string.h>
+
 #define STATUS_KEY "status"
 #define SUMMARY_KEY "summary"
 #define SUPERVISOR_KEY "supervisor"
@@ -30,9 +32,46 @@ int store_kube_config_map(const struct store_record *record, struct json **ret_c
 	return 0;
 }
 
+static const char *text_at(const struct json *object, const char *key)
+{
+	return json_as_string(json_get(object, key), "");
+}
+
 static char *copy_of(const struct json *object, const char *key, const char *otherwise)
 {
 	return mem_copy_text(json_as_string(json_get(object, key), otherwise));
+}
+
+static bool is_ours(const struct json *metadata, const struct json *labels)
+{
+	struct job named = {.name = text_at(labels, OBJECTS_LABEL_JOB)};
+	char *owner CLEANUP(mem_free_text) = objects_owner_name(&named);
+
+	return text_equals(text_at(labels, OBJECTS_LABEL_MANAGED_BY), OBJECTS_MANAGED_BY) &&
+	       text_equals(text_at(metadata, "name"), owner);
+}
+
+/* Whoever may write this ConfigMap may not have a job of another name or namespace acted on by
+ * those who watch this one: they may be allowed more. */
+static bool is_about(const char *document, const char *job_name, const char *namespace_name)
+{
+	struct json *tfjob CLEANUP(json_cleanup) = NULL;
+
+	if (json_read(document, strlen(document), &tfjob, NULL) < 0)
+		return false;
+	const struct json *metadata = json_get(tfjob, "metadata");
+
+	return text_equals(text_at(metadata, "name"), job_name) &&
+	       text_equals(json_as_string(json_get(metadata, "namespace"), "default"),
+			   namespace_name);
+}
+
+/* What speaks of another job is a document that nobody can read. */
+static char *document_of(const struct json *data, const char *job_name, const char *namespace_name)
+{
+	const char *document = text_at(data, OBJECTS_DOCUMENT_KEY);
+
+	return mem_copy_text(is_about(document, job_name, namespace_name) ? document : "null");
 }
 
 /* What somebody made by hand, or an older muster, may lack parts: they count as empty. */
@@ -41,12 +80,12 @@ int store_kube_read(const struct json *config_map, struct store_record *ret_reco
 	const struct json *metadata = json_get(config_map, "metadata");
 	const struct json *labels = json_get(metadata, "labels");
 	const struct json *data = json_get(config_map, "data");
-	const char *name = json_as_string(json_get(metadata, "name"), "");
-	const char *version = json_as_string(json_get(metadata, "resourceVersion"), "");
-	const char *created = json_as_string(json_get(metadata, "creationTimestamp"), "");
+	const char *name = text_at(metadata, "name");
+	const char *version = text_at(metadata, "resourceVersion");
+	const char *created = text_at(metadata, "creationTimestamp");
 	struct store_record record = {0};
 
-	if (!json_get(labels, OBJECTS_LABEL_JOB) || !json_get(data, OBJECTS_DOCUMENT_KEY))
+	if (!is_ours(metadata, labels) || !json_get(data, OBJECTS_DOCUMENT_KEY))
 		return err_set(err, ERR_INVALID, "ConfigMap '%s' holds no job of muster's", name);
 	if (text_read_int(version, 0, INT64_MAX, &record.version, NULL) < 0 ||
 	    text_read_time(created, &record.created, NULL) < 0)
@@ -54,7 +93,7 @@ int store_kube_read(const struct json *config_map, struct store_record *ret_reco
 			       "ConfigMap '%s' has no version that is a number, or no time", name);
 	record.name = copy_of(labels, OBJECTS_LABEL_JOB, "");
 	record.uid = copy_of(metadata, "uid", "");
-	record.document = copy_of(data, OBJECTS_DOCUMENT_KEY, "");
+	record.document = document_of(data, record.name, text_at(metadata, "namespace"));
 	record.status = copy_of(data, STATUS_KEY, "null");
 	record.summary = copy_of(data, SUMMARY_KEY, "null");
 	record.supervisor = copy_of(data, SUPERVISOR_KEY, "");

@@ -41,9 +41,12 @@ def now():
 def selects(query, body):
     """Whether an object is what a list or a watch is about."""
     metadata = body["metadata"]
-    labels = [pair.split("=", 1) for pair in query.get("labelSelector", "").split(",") if "=" in pair]
+    terms = [pair.split("=", 1) for pair in query.get("labelSelector", "").split(",") if "=" in pair]
+    labels = [term for term in terms if not term[0].endswith("!")]
+    unwanted = [(key.rstrip("!"), value) for key, value in terms if key.endswith("!")]
     fields = [pair.split("=", 1) for pair in query.get("fieldSelector", "").split(",") if "=" in pair]
     return (all(metadata.get("labels", {}).get(key) == value for key, value in labels)
+            and not any(metadata.get("labels", {}).get(key) == value for key, value in unwanted)
             and all(metadata["name"] == value for key, value in fields if key == "metadata.name"))
 
 
@@ -148,7 +151,7 @@ class LivingKube(FakeKube):
                 made = None
             else:
                 self.n_uids += 1
-                metadata.update(uid=f"uid-{self.n_uids}", creationTimestamp=now())
+                metadata.update(uid=f"00000000-0000-4000-8000-{self.n_uids:012}", creationTimestamp=now())
                 if plural == "pods":
                     body["status"] = {"phase": "Pending"}
                 self.objects[key] = made = body

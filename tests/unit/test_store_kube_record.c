@@ -120,6 +120,45 @@ static void other_config_maps_are_no_jobs(void **state)
 	assert_string_equal(err.text, "ConfigMap 'digits.job' holds no job of muster's");
 }
 
+/* Who watches it may be allowed more than who wrote it: a job in another namespace, say. */
+static void a_document_of_another_job_is_none(void **state)
+{
+	static const char *const documents[] = {
+		"half",
+		"[]",
+		"null",
+		"{}",
+		"{\"metadata\": []}",
+		"{\"metadata\": {\"name\": \"other\", \"namespace\": \"ada\"}}",
+		"{\"metadata\": {\"name\": \"digits\", \"namespace\": \"kube-system\"}}",
+		"{\"metadata\": {\"name\": \"digits\"}}", /* of "default" */
+	};
+	struct json *config_map CLEANUP(json_cleanup) = stored();
+
+	(void) state;
+	for (size_t i = 0; i < ARRAY_LEN(documents); i++) {
+		struct store_record record CLEANUP(store_record_done) = {0};
+
+		json_set_string(json_get(config_map, "data"), "document", documents[i]);
+		assert_int_equal(store_kube_read(config_map, &record, NULL), 0);
+		assert_string_equal(record.document, "null");
+	}
+}
+
+static void a_config_map_that_is_not_ours_is_no_record(void **state)
+{
+	struct json *config_map CLEANUP(json_cleanup) = stored();
+	struct store_record record;
+
+	(void) state;
+	json_set_string(json_get(config_map, "metadata"), "name", "letters.job");
+	assert_int_equal(store_kube_read(config_map, &record, NULL), ERR_INVALID);
+	json_set_string(json_get(config_map, "metadata"), "name", "digits.job");
+	json_set_string(json_get_path(config_map, "metadata", "labels", NULL),
+			"app.kubernetes.io/managed-by", "helm");
+	assert_int_equal(store_kube_read(config_map, &record, NULL), ERR_INVALID);
+}
+
 static void a_change_names_its_version_and_nothing_that_stays(void **state)
 {
 	const struct store_change change = {.status = "{}", .supervisor = ""};
@@ -141,6 +180,8 @@ int main(void)
 		cmocka_unit_test(it_is_read_with_the_servers_uid_and_version),
 		cmocka_unit_test(parts_that_are_missing_are_empty),
 		cmocka_unit_test(other_config_maps_are_no_jobs),
+		cmocka_unit_test(a_document_of_another_job_is_none),
+		cmocka_unit_test(a_config_map_that_is_not_ours_is_no_record),
 		cmocka_unit_test(a_change_names_its_version_and_nothing_that_stays),
 	};
 

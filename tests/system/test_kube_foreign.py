@@ -1,0 +1,92 @@
+"""`muster run --on kubernetes` among objects that are not its own but look like it, and among numbers and words that no
+server of good will sends: what is foreign is neither taken, changed nor deleted, and holds nothing up."""
+
+import json
+import sys
+
+import pytest
+
+from conftest import LIMIT, ROOT, read_line
+
+sys.path.insert(0, str(ROOT / "tests" / "fake_kube"))
+
+from living_kube import LivingKube  # noqa: E402
+from test_jobs_elsewhere import write_kubeconfig  # noqa: E402
+
+pytestmark = pytest.mark.sanitize
+
+UID = "5d0c1f3e-0000-4000-8000-000000000001"
+LABELS = {"app.kubernetes.io/managed-by": "muster", "muster/job": "story"}
+
+
+@pytest.fixture
+def kube(muster, tmp_path):
+    with LivingKube() as server:
+        muster.environment["KUBECONFIG"] = str(write_kubeconfig(tmp_path / "kubeconfig", server.origin))
+        yield server
+
+
+def run(muster, **options):
+    return muster("run", "--on", "kubernetes", "--name", "story", "-w", 2, "--image", "i", "--", "true", "", **options)
+
+
+def test_pods_with_our_labels_that_the_job_does_not_own_hold_nothing_up(muster, kube):
+    kube.put("pods", "mine", {"metadata": {"uid": "foreign", "labels": {**LABELS, "muster/role": "worker",
+             "muster/index": "0", "muster/attempt": "0"}}, "spec": {}, "status": {"phase": "Running"}})
+    run(muster, code=0)
+    assert sorted(kube.objects) == [("pods", "mine")]
+
+
+def put_record(kube, document, status="null", summary="null", labels=LABELS):
+    kube.put("configmaps", "story.job", {
+        "metadata": {"uid": UID, "creationTimestamp": "2026-01-02T03:04:05Z", "labels": labels},
+        "data": {"document": document, "status": status, "summary": summary}})
+
+
+def document(name="story", namespace="ada", replicas=2):
+    return json.dumps({
+        "apiVersion": "kubeflow.org/v1", "kind": "TFJob", "metadata": {"name": name, "namespace": namespace},
+        "spec": {"tfReplicaSpecs": {"Worker": {"replicas": replicas, "template": {"spec": {
+            "containers": [{"name": "tensorflow", "image": "i"}]}}}}}})
+
+
+@pytest.mark.parametrize("labels", [{}, {"app.kubernetes.io/managed-by": "helm", "muster/job": "story"}, {**LABELS, "muster/job": "other"}])
+def test_a_config_map_of_that_name_that_is_not_ours_is_left_alone(muster, kube, labels):
+    put_record(kube, document(), labels=labels)
+    before = json.dumps(kube.objects["configmaps", "story.job"])
+    assert "ConfigMap 'story.job' in namespace 'ada' is none of muster's" in run(muster, code=125).stderr
+    for command, code in (("status", 1), ("stop", 1), ("delete", 1), ("attach", 125)):
+        assert "job 'story' not found" in muster(command, "kubernetes/ada/story", code=code).stderr
+    assert [json.dumps(made) for made in kube.objects.values()] == [before] and not kube.created
+
+
+@pytest.mark.parametrize("text, status", [
+    (document(), "[]"), (document(), "half"), (document(replicas=2**31 - 1), "null"), ("half", "null"), ("[]", "null"),
+    (document("another"), "null"), (document(namespace="kube-system"), "null")])
+def test_a_record_that_nobody_can_read_can_be_deleted(muster, kube, text, status):
+    put_record(kube, text, status)
+    for command in ("status", "attach"):
+        assert "cannot be read" in muster(command, "kubernetes/ada/story").stderr
+    assert not kube.created
+    muster("delete", "kubernetes/ada/story", code=0)
+    assert not kube.objects
+
+
+def test_the_namespace_of_a_job_under_a_watching_muster_cannot_be_changed(muster, tmp_path):
+    """Whoever may write ConfigMaps in one namespace would have Pods made in another, with the rights of who watches."""
+    with LivingKube(lambda labels: None) as kube:  # Pods run on
+        muster.environment["KUBECONFIG"] = str(write_kubeconfig(tmp_path / "kubeconfig", kube.origin))
+        job = muster.start("run", "--on", "kubernetes", "--name", "story", "-w", 2, "--image", "i", "--", "true")
+        with kube.lock:
+            kube.lock.wait_for(lambda: len([1 for plural, _ in kube.created if plural == "pods"]) == 2, LIMIT)
+            data = dict(kube.objects["configmaps", "story.job"]["data"])
+            spec = json.loads(data["document"])
+            spec["metadata"]["namespace"] = "kube-system"
+            spec["spec"]["tfReplicaSpecs"]["Worker"]["replicas"] = 3
+            before = kube.objects["configmaps", "story.job"]
+            kube.put("configmaps", "story.job", {**before, "data": {**data, "document": json.dumps(spec)}})
+        while "the record of job 'story' cannot be read" not in read_line(job.stderr):
+            pass
+        muster("delete", "kubernetes/ada/story", code=0)
+        assert job.wait(LIMIT) == 125
+        assert not [exchange.path for exchange in kube.server.exchanges if "kube-system" in exchange.path]
