@@ -130,12 +130,11 @@ static void on_mirror_trouble(const struct err *err, void *data)
 struct kube_mirror *kube_backend_mirror_new(struct kube_backend *backend, const char *more,
 					    struct kube_mirror_settings settings)
 {
-	char *selector CLEANUP(mem_free_text) = mem_format(
-		OBJECTS_LABEL_MANAGED_BY "=" OBJECTS_MANAGED_BY "," OBJECTS_LABEL_JOB "=%s%s",
-		backend->settings.job->name, more);
+	char *selector CLEANUP(mem_free_text) = objects_selector(backend->settings.job->name);
+	char *narrower CLEANUP(mem_free_text) = mem_format("%s%s", selector, more);
 
 	settings.namespace_name = backend->settings.job->name_space;
-	settings.label_selector = selector;
+	settings.label_selector = narrower;
 	settings.on_trouble = on_mirror_trouble;
 	settings.data = backend;
 	return kube_mirror_new(backend->settings.loop, backend->settings.api, &settings);

@@ -141,12 +141,10 @@ static void on_mirror_trouble(const struct err *err, void *data)
 	on_trouble(err->text, data);
 }
 
-static struct kube_mirror *mirror_new(struct client_logs *logs, const char *labels,
-				      const char *fields, struct kube_mirror_settings settings)
+static struct kube_mirror *mirror_new(struct client_logs *logs,
+				      struct kube_mirror_settings settings)
 {
 	settings.namespace_name = logs->job->name_space;
-	settings.label_selector = labels;
-	settings.field_selector = fields;
 	settings.release = keep_nothing;
 	settings.on_trouble = on_mirror_trouble;
 	settings.data = logs;
@@ -155,27 +153,24 @@ static struct kube_mirror *mirror_new(struct client_logs *logs, const char *labe
 
 static void make_mirrors(struct client_logs *logs)
 {
-	char *owner CLEANUP(mem_free_text) = objects_owner_name(logs->job);
-	char *fields CLEANUP(mem_free_text) = mem_format("metadata.name=%s", owner);
-	char *labels CLEANUP(mem_free_text) = mem_format(
-		OBJECTS_LABEL_MANAGED_BY "=" OBJECTS_MANAGED_BY "," OBJECTS_LABEL_JOB "=%s",
-		logs->job->name);
+	char *owner CLEANUP(mem_free_text) = objects_owner_name(logs->job->name);
+	char *labels CLEANUP(mem_free_text) = objects_selector(logs->job->name);
 
-	logs->pods = mirror_new(logs, labels, NULL,
-				(struct kube_mirror_settings){
-					.resource = &kube_pods,
-					.project = see_pod,
-					.on_change = on_pod,
-					.on_synced = on_pods,
-				});
+	logs->pods = mirror_new(logs, (struct kube_mirror_settings){
+					      .resource = &kube_pods,
+					      .label_selector = labels,
+					      .project = see_pod,
+					      .on_change = on_pod,
+					      .on_synced = on_pods,
+				      });
 	if (logs->request.follows)
-		logs->owner = mirror_new(logs, NULL, fields,
-					 (struct kube_mirror_settings){
-						 .resource = &kube_config_maps,
-						 .project = see_owner,
-						 .on_change = on_owner,
-						 .on_synced = on_owner_known,
-					 });
+		logs->owner = mirror_new(logs, (struct kube_mirror_settings){
+						       .resource = &kube_config_maps,
+						       .object_name = owner,
+						       .project = see_owner,
+						       .on_change = on_owner,
+						       .on_synced = on_owner_known,
+					       });
 }
 
 struct client_logs *client_kube_logs_new(struct kube_api *take_api, struct job *take_job,

@@ -103,9 +103,7 @@ static void on_pod(const char *name, void *data)
 
 static void watch_pods(struct job_view *view)
 {
-	char *selector CLEANUP(mem_free_text) = mem_format(
-		OBJECTS_LABEL_MANAGED_BY "=" OBJECTS_MANAGED_BY "," OBJECTS_LABEL_JOB "=%s",
-		view->name);
+	char *selector CLEANUP(mem_free_text) = objects_selector(view->name);
 	const struct kube_mirror_settings settings = {
 		.resource = &kube_pods,
 		.namespace_name = view->settings.namespace_name,
@@ -182,12 +180,11 @@ static void on_owner(const char *name, void *data)
 
 static void watch_owner(struct job_view *view)
 {
-	char *object CLEANUP(mem_free_text) = objects_owner_name(&(struct job){.name = view->name});
-	char *selector CLEANUP(mem_free_text) = mem_format("metadata.name=%s", object);
+	char *object_name CLEANUP(mem_free_text) = objects_owner_name(view->name);
 	const struct kube_mirror_settings settings = {
 		.resource = &kube_config_maps,
 		.namespace_name = view->settings.namespace_name,
-		.field_selector = selector,
+		.object_name = object_name,
 		.project = project_owner,
 		.release = release_owner,
 		.on_change = on_owner,

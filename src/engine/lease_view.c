@@ -102,12 +102,11 @@ static void on_trouble(const struct err *err, void *data)
 struct lease_view *lease_view_new(const struct lease_view_settings *settings, const char *job_name)
 {
 	struct lease_view *view = mem_new(sizeof(*view));
-	char *name CLEANUP(mem_free_text) = objects_owner_name(&(struct job){.name = job_name});
-	char *selector CLEANUP(mem_free_text) = mem_format("metadata.name=%s", name);
+	char *name CLEANUP(mem_free_text) = objects_owner_name(job_name);
 	const struct kube_mirror_settings mirror = {
 		.resource = &kube_leases,
 		.namespace_name = settings->namespace_name,
-		.field_selector = selector,
+		.object_name = name,
 		.project = project,
 		.release = release,
 		.on_change = on_lease,

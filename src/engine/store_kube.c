@@ -120,12 +120,6 @@ void store_kube_saw_gone(struct store *store, const char *job_name)
 
 /* Calls. */
 
-/* JOB.job, as objects_owner_name has it. */
-static char *owner_name(const char *job_name)
-{
-	return objects_owner_name(&(struct job){.name = job_name});
-}
-
 static int call(struct kube_store *store, struct kube_request request, struct json **ret_object,
 		struct err *err)
 {
@@ -161,7 +155,7 @@ static int kube_replace(struct store *base, const char *old_uid, const struct st
 
 static int fetch(struct kube_store *store, const char *name, struct err *err)
 {
-	char *object CLEANUP(mem_free_text) = owner_name(name);
+	char *object CLEANUP(mem_free_text) = objects_owner_name(name);
 	struct json *config_map CLEANUP(json_cleanup) = NULL;
 	int64_t version;
 	int rc = call(store, (struct kube_request){.verb = KUBE_GET, .name = object}, &config_map,
@@ -195,7 +189,7 @@ static int kube_change(struct store *base, const char *name, int64_t version,
 		       const struct store_change *change, int64_t *ret_version, struct err *err)
 {
 	struct kube_store *store = of(base);
-	char *object CLEANUP(mem_free_text) = owner_name(name);
+	char *object CLEANUP(mem_free_text) = objects_owner_name(name);
 	struct json *patch CLEANUP(json_cleanup) = store_kube_patch(change, version);
 	struct json *changed CLEANUP(json_cleanup) = NULL;
 	int rc = call(store,
@@ -225,7 +219,7 @@ static struct json *delete_options_new(const char *uid)
 static int kube_remove(struct store *base, const char *name, const char *uid, struct err *err)
 {
 	struct kube_store *store = of(base);
-	char *object CLEANUP(mem_free_text) = owner_name(name);
+	char *object CLEANUP(mem_free_text) = objects_owner_name(name);
 	struct json *options CLEANUP(json_cleanup) = delete_options_new(uid);
 	int rc = call(store,
 		      (struct kube_request){.verb = KUBE_DELETE, .name = object, .body = options},

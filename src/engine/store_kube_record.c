@@ -44,8 +44,7 @@ static char *copy_of(const struct json *object, const char *key, const char *oth
 
 static bool is_ours(const struct json *metadata, const struct json *labels)
 {
-	struct job named = {.name = text_at(labels, OBJECTS_LABEL_JOB)};
-	char *owner CLEANUP(mem_free_text) = objects_owner_name(&named);
+	char *owner CLEANUP(mem_free_text) = objects_owner_name(text_at(labels, OBJECTS_LABEL_JOB));
 
 	return text_equals(text_at(labels, OBJECTS_LABEL_MANAGED_BY), OBJECTS_MANAGED_BY) &&
 	       text_equals(text_at(metadata, "name"), owner);

@@ -35,12 +35,11 @@ static void on_owner_synced(void *data)
 
 void supervision_kube_watch_owner(struct cluster_supervision *supervision)
 {
-	char *name CLEANUP(mem_free_text) = objects_owner_name(supervision->job);
-	char *selector CLEANUP(mem_free_text) = mem_format("metadata.name=%s", name);
+	char *name CLEANUP(mem_free_text) = objects_owner_name(supervision->job->name);
 	const struct kube_mirror_settings settings = {
 		.resource = &kube_config_maps,
 		.namespace_name = supervision->job->name_space,
-		.field_selector = selector,
+		.object_name = name,
 		.project = see_owner,
 		.release = release_owner,
 		.on_change = on_owner,

@@ -91,7 +91,7 @@ static void set_holder(struct json *spec, const char *holder, msec now)
 
 struct json *kube_lease_new(const struct job *job, const char *holder, msec now)
 {
-	char *name CLEANUP(mem_free_text) = objects_owner_name(job);
+	char *name CLEANUP(mem_free_text) = objects_owner_name(job->name);
 	struct json *object = json_new_object();
 
 	json_set_string(object, "apiVersion", "coordination.k8s.io/v1");

@@ -330,7 +330,7 @@ int lease_keeper_new(const struct lease_keeper_settings *settings, struct lease_
 
 	keeper->settings = *settings;
 	keeper->holder = TAKE(holder);
-	keeper->name = objects_owner_name(settings->job);
+	keeper->name = objects_owner_name(settings->job->name);
 	lease_begin(&keeper->lease, keeper->holder, settings->is_new, loop_monotonic_now());
 	keeper->told = lease_keeper_standing(keeper);
 	keeper->timer = loop_new_timer(settings->loop, step, keeper);

@@ -22,7 +22,8 @@ struct kube_mirror {
 	struct loop *loop;
 	struct kube_api *api;
 	struct kube_mirror_settings settings;
-	char *namespace_name, *label_selector, *field_selector;
+	char *namespace_name, *label_selector;
+	char *field_selector; /* NULL: objects of any name */
 	struct loop_watch *timer; /* until the next step */
 	struct kube_call *call; /* the watch of the step that is being done */
 	struct kube_pages *pages; /* or its list */
@@ -54,7 +55,8 @@ struct kube_mirror *kube_mirror_new(struct loop *loop, struct kube_api *api,
 	mirror->settings = *settings;
 	mirror->namespace_name = mem_copy_text(settings->namespace_name);
 	mirror->label_selector = mem_copy_text(settings->label_selector);
-	mirror->field_selector = mem_copy_text(settings->field_selector);
+	if (settings->object_name)
+		mirror->field_selector = mem_format("metadata.name=%s", settings->object_name);
 	mirror->timer = loop_new_timer(loop, take_step, mirror);
 	reflection_begin(&mirror->reflection, loop_now());
 	arm(mirror);

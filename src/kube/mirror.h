@@ -17,7 +17,8 @@ struct kube_mirror;
 struct kube_mirror_settings {
 	const struct kube_resource *resource; /* lives as long as the mirror */
 	const char *namespace_name; /* NULL: the login's; KUBE_ALL_NAMESPACES */
-	const char *label_selector, *field_selector; /* NULL: all */
+	const char *label_selector; /* NULL: all */
+	const char *object_name; /* only the one of this name; NULL: all */
 	msec silence; /* of a watch, after which its connection counts as lost; 0: 150 s (the server
 			 sends a bookmark about once a minute) */
 

@@ -10,9 +10,15 @@
 #define VARIABLE_MAX (128 * 1024) /* MAX_ARG_STRLEN of Linux */
 #define TF_CONFIG_FRAME 300 /* what is in a TF_CONFIG besides addresses, at most */
 
-char *objects_owner_name(const struct job *job)
+char *objects_owner_name(const char *job_name)
 {
-	return mem_format("%s.job", job->name);
+	return mem_format("%s.job", job_name);
+}
+
+char *objects_selector(const char *job_name)
+{
+	return mem_format("%s=%s,%s=%s", OBJECTS_LABEL_MANAGED_BY, OBJECTS_MANAGED_BY,
+			  OBJECTS_LABEL_JOB, job_name);
 }
 
 char *objects_pod_name(const struct job *job, const struct role *role, int index)
@@ -33,7 +39,7 @@ static struct json *owner_references_new(const struct job *job, const char *owne
 {
 	struct json *list = json_new_array();
 	struct json *reference = json_new_object();
-	char *name CLEANUP(mem_free_text) = objects_owner_name(job);
+	char *name CLEANUP(mem_free_text) = objects_owner_name(job->name);
 
 	json_set_string(reference, "apiVersion", "v1");
 	json_set_string(reference, "kind", "ConfigMap");
@@ -71,7 +77,7 @@ static struct json *object_new(const char *kind, struct json *take_metadata)
 
 struct json *objects_owner_new(const struct job *job)
 {
-	char *name CLEANUP(mem_free_text) = objects_owner_name(job);
+	char *name CLEANUP(mem_free_text) = objects_owner_name(job->name);
 	struct json *owner = object_new("ConfigMap", objects_metadata_new(job, name, NULL));
 	struct text document CLEANUP(text_done) = {0};
 

@@ -40,7 +40,9 @@
 bool objects_check(const struct job *job, struct faults *faults) MUST_USE;
 
 /* JOB.job, the ConfigMap that owns all else. Caller frees. */
-char *objects_owner_name(const struct job *job) MUST_USE;
+char *objects_owner_name(const char *job_name) MUST_USE;
+/* Selects all objects of a job by their labels. Caller frees. */
+char *objects_selector(const char *job_name) MUST_USE;
 /* JOB-ROLE-INDEX. Caller frees. */
 char *objects_pod_name(const struct job *job, const struct role *role, int index) MUST_USE;
 /* Adds the address by which the others reach a replica: POD.JOB.NAMESPACE.svc:PORT. */
