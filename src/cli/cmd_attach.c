@@ -72,18 +72,16 @@ static int read_job(struct attachment *attachment, struct err *err)
 {
 	const struct found_job *found = attachment->found;
 	struct json *object CLEANUP(json_cleanup) = NULL;
-	struct faults faults CLEANUP(faults_done) = {0};
 	int rc = found->client->functions->get(found->client, found->name, &object, err);
 
 	if (rc == 0)
 		rc = take_status(attachment, object, err);
 	if (rc < 0 || attachment->job)
 		return rc;
-	if (job_read(object, NULL, JOB_LENIENT, &faults, &attachment->job))
-		return err_set(err, ERR_IO, "job '%s' cannot be read: %s: %s", found->name,
-			       faults.list[0].path, faults.list[0].sentence);
-	return found->client->functions->log_folder(found->client, found->name, &attachment->folder,
-						    err);
+	rc = client_read_job(object, &attachment->job, err);
+	return rc < 0 ? rc
+		      : found->client->functions->log_folder(found->client, found->name,
+							     &attachment->folder, err);
 }
 
 /* Looking on. */

@@ -101,7 +101,6 @@ static int read_job(struct logs *logs, struct err *err)
 {
 	struct json *object CLEANUP(json_cleanup) = NULL;
 	struct arena *arena CLEANUP(arena_cleanup) = arena_new();
-	struct faults faults CLEANUP(faults_done) = {0};
 	struct status status;
 	int rc = logs->client->functions->get(logs->client, logs->name, &object, err);
 
@@ -111,12 +110,7 @@ static int read_job(struct logs *logs, struct err *err)
 	if (rc)
 		return rc;
 	logs->is_over = watch_is_over(object, &status, NULL);
-	if (logs->job)
-		return 0;
-	if (job_read(object, NULL, JOB_LENIENT, &faults, &logs->job))
-		return err_set(err, ERR_IO, "job '%s' cannot be read: %s: %s", logs->name,
-			       faults.list[0].path, faults.list[0].sentence);
-	return 0;
+	return logs->job ? 0 : client_read_job(object, &logs->job, err);
 }
 
 static void tell_trouble(const char *sentence, void *data)

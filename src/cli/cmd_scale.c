@@ -35,14 +35,10 @@ static int add_count(const struct job *job, const char *argument, struct json *s
 static int read_job(const struct found_job *found, struct job **ret_job, struct err *err)
 {
 	struct json *object CLEANUP(json_cleanup) = NULL;
-	struct faults faults CLEANUP(faults_done) = {0};
 
 	if (found->client->functions->get(found->client, found->name, &object, err))
 		return err->code;
-	if (job_read(object, NULL, JOB_LENIENT, &faults, ret_job) < 0)
-		return err_set(err, ERR_IO, "the job cannot be read: %s: %s", faults.list[0].path,
-			       faults.list[0].sentence);
-	return 0;
+	return client_read_job(object, ret_job, err);
 }
 
 static int scale(const struct found_job *found, const char *const *counts, size_t n_counts,

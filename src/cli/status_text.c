@@ -322,12 +322,9 @@ static bool has_pods(const struct status *status)
 static int read_view(const struct json *object, const struct status *status,
 		     struct reading *reading, struct err *err)
 {
-	struct faults faults CLEANUP(faults_done) = {0};
-
 	reading->arena = arena_new();
-	if (job_read(object, NULL, JOB_LENIENT, &faults, &reading->job))
-		return err_set(err, ERR_IO, "the job cannot be read: %s: %s", faults.list[0].path,
-			       faults.list[0].sentence);
+	if (client_read_job(object, &reading->job, err) < 0)
+		return ERR_IO;
 	reading->view.object = object;
 	reading->view.status = status;
 	reading->view.watcher =

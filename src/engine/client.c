@@ -2,10 +2,22 @@
 
 #include "base/mem.h"
 #include "base/text.h"
+#include "core/job.h"
 #include "core/summary.h"
 #include "store/store.h"
 
 #include <stdlib.h>
+
+int client_read_job(const struct json *tfjob, struct job **ret_job, struct err *err)
+{
+	struct faults faults CLEANUP(faults_done) = {0};
+
+	if (job_read(tfjob, NULL, JOB_LENIENT, &faults, ret_job) < 0)
+		return err_set(err, ERR_IO, "job '%s' cannot be read: %s: %s",
+			       json_as_string(json_get_path(tfjob, "metadata", "name", NULL), ""),
+			       faults.list[0].path, faults.list[0].sentence);
+	return 0;
+}
 
 bool client_job_is_unwatched(const struct json *job)
 {

@@ -17,6 +17,7 @@
 #include <stdint.h>
 
 struct client;
+struct job;
 struct store_record;
 struct summary;
 
@@ -101,6 +102,8 @@ struct client {
 /* In the status of a job on a cluster: who watches it, "" when nobody does. Not there where that is
  * not known. */
 #define CLIENT_WATCHED_BY "watchedBy"
+/* The job of a TFJob, as get gave it. Caller frees. ERR_IO names the first fault. */
+int client_read_job(const struct json *tfjob, struct job **ret_job, struct err *err) MUST_USE;
 /* A job on a cluster, as get gave it, that nobody watches. */
 bool client_job_is_unwatched(const struct json *job);
 
