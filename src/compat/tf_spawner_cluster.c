@@ -85,17 +85,6 @@ static void add_delete_command(struct text *text, const struct options *old, con
 
 /* Deleting. */
 
-/* Only that very object: one of the same name that was made since is somebody's. */
-static struct json *delete_options_new(const char *uid)
-{
-	struct json *options = json_new_object();
-
-	json_set_string(options, "apiVersion", "v1");
-	json_set_string(options, "kind", "DeleteOptions");
-	json_set_string(json_object_at(options, "preconditions"), "uid", uid);
-	return options;
-}
-
 static struct kube_request deletion_of(const struct kind_row *row, const char *name,
 				       struct json *body)
 {
@@ -187,7 +176,7 @@ static void delete_kind(struct removal *removal, enum kind kind)
 	     (metadata = kube_mirror_next(removal->mirrors[kind], &place)) != NULL;) {
 		const char *name = json_as_string(json_get(metadata, "name"), "");
 		struct json *body CLEANUP(json_cleanup) =
-			delete_options_new(json_as_string(json_get(metadata, "uid"), ""));
+			kube_delete_options_new(json_as_string(json_get(metadata, "uid"), ""));
 		const struct kube_request request = deletion_of(&kinds[kind], name, body);
 
 		tell_removing(&kinds[kind], name);
@@ -408,7 +397,7 @@ static void take_back(struct creation *creation)
 		const struct kind_row *row = kind_of(json_at(creation->objects, i));
 		const char *name = text_in_metadata(made, "name");
 		struct json *body CLEANUP(json_cleanup) =
-			delete_options_new(text_in_metadata(made, "uid"));
+			kube_delete_options_new(text_in_metadata(made, "uid"));
 		const struct kube_request request = deletion_of(row, name, body);
 		struct err err = {0};
 

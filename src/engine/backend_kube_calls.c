@@ -141,14 +141,11 @@ void kube_backend_start(struct kube_backend *backend, struct begun *begun)
 
 static struct json *delete_options_new(const char *uid, msec grace)
 {
-	struct json *options = json_new_object();
+	struct json *options = kube_delete_options_new(uid);
 	int64_t seconds = (grace + MSEC_PER_SECOND - 1) / MSEC_PER_SECOND;
 
-	json_set_string(options, "apiVersion", "v1");
-	json_set_string(options, "kind", "DeleteOptions");
 	/* Zero would forget the Pod while its processes may still run. */
 	json_set_integer(options, "gracePeriodSeconds", seconds > 0 ? seconds : 1);
-	json_set_string(json_object_at(options, "preconditions"), "uid", uid);
 	return options;
 }
 

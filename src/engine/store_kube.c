@@ -207,12 +207,9 @@ static int kube_change(struct store *base, const char *name, int64_t version,
 /* The garbage collector takes along what the ConfigMap owns. */
 static struct json *delete_options_new(const char *uid)
 {
-	struct json *options = json_new_object();
+	struct json *options = kube_delete_options_new(uid);
 
-	json_set_string(options, "apiVersion", "v1");
-	json_set_string(options, "kind", "DeleteOptions");
 	json_set_string(options, "propagationPolicy", "Background");
-	json_set_string(json_object_at(options, "preconditions"), "uid", uid);
 	return options;
 }
 

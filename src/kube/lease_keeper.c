@@ -120,10 +120,9 @@ static void hold(struct lease_keeper *keeper)
 
 static void remove_object(struct lease_keeper *keeper, const char *uid, kube_done_fn done)
 {
-	struct json *body CLEANUP(json_cleanup) = json_new_object();
+	struct json *body CLEANUP(json_cleanup) = kube_delete_options_new(uid);
 	struct kube_request request = request_of(keeper, KUBE_DELETE);
 
-	json_set_string(json_object_at(body, "preconditions"), "uid", uid);
 	request.body = body;
 	call(keeper, &request, done);
 }

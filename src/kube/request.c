@@ -22,6 +22,16 @@ static const struct verb {
 	[KUBE_DELETE_COLLECTION] = {"deletecollection", "DELETE", "application/json"},
 };
 
+struct json *kube_delete_options_new(const char *uid)
+{
+	struct json *options = json_new_object();
+
+	json_set_string(options, "apiVersion", "v1");
+	json_set_string(options, "kind", "DeleteOptions");
+	json_set_string(json_object_at(options, "preconditions"), "uid", uid);
+	return options;
+}
+
 const char *kube_request_method(const struct kube_request *request)
 {
 	return verbs[request->verb].method;

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "base/json.h"
+#include "base/own.h"
 #include "base/text.h"
 
 #include <stdbool.h>
@@ -47,6 +48,10 @@ struct kube_request {
 						    none */
 	const struct json *body; /* NULL: none */
 };
+
+/* The body of a delete: only the very object of this uid, and not one of the same name that was
+ * made since. */
+struct json *kube_delete_options_new(const char *uid) MUST_USE;
 
 /* "GET" … */
 const char *kube_request_method(const struct kube_request *request);
