@@ -188,6 +188,7 @@ static int render_run(const struct options *options)
 	bool is_for_kubernetes = text_equals(option_text(options, "on"), "kubernetes");
 	struct job_source source CLEANUP(job_source_done) = {
 		.is_for_kubernetes = is_for_kubernetes || text_equals(what, "pods"),
+		.hides_variables = text_equals(what, "pods"),
 		.pack_folder = edition_pack_folder,
 	};
 

@@ -130,8 +130,10 @@ static int see_through(const struct options *options, struct job *job)
 static int run_run(const struct options *options)
 {
 	bool is_on_cluster = is_on_kubernetes(options);
+	bool is_printed = option_flag(options, "dry-run") && !is_server_asked(options);
 	struct job_source source CLEANUP(job_source_done) = {
 		.is_for_kubernetes = is_on_cluster,
+		.hides_variables = is_on_cluster && !is_printed,
 		.pack_folder = edition_pack_folder,
 	};
 
@@ -143,7 +145,7 @@ static int run_run(const struct options *options)
 		return EXIT_WRONG_USE;
 	if (!is_on_cluster)
 		warn_of_ignored_fields(source.job);
-	if (option_flag(options, "dry-run") && !is_server_asked(options))
+	if (is_printed)
 		return show_plan(options, source.job);
 	return is_on_cluster ? edition_run_on_cluster(options, &source)
 			     : see_through(options, source.job);

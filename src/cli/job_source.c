@@ -175,6 +175,18 @@ static bool add_pods(const struct options *options, struct pod_options *pods,
 	return true;
 }
 
+/* Takes them to the Secret: none is left for the document. */
+static void hide_variables(struct variables *variables, const char *job_name,
+			   struct job_source *source)
+{
+	char *name CLEANUP(mem_free_text) = job_secret_name(job_name);
+
+	if (!source->hides_variables || variables->count == 0)
+		return;
+	job_secret_init(&source->secret, name, variables->list, variables->count);
+	variables->count = 0;
+}
+
 /* What travels to Pods, and the command there. */
 static bool find_travel(const struct options *options, struct job_source *source, struct err *err)
 {
@@ -198,11 +210,12 @@ static bool read_command(const struct options *options, struct pod_options *pods
 		return false;
 	struct json *root CLEANUP(json_cleanup) = job_document_new(build);
 
+	job_document_add_secret(root, &source->secret);
 	return add_pods(options, pods, source, root, err) &&
 	       read_document(options, root, NULL, &source->job);
 }
 
-static bool read_flags(const struct options *options, const struct variables *variables,
+static bool read_flags(const struct options *options, struct variables *variables,
 		       struct pod_options *pods, struct job_source *source, struct err *err)
 {
 	size_t count;
@@ -216,8 +229,6 @@ static bool read_flags(const struct options *options, const struct variables *va
 		.restart_scope = option_text(options, "restart-scope"),
 		.timeout = option_duration(options, "timeout", -1),
 		.grace = option_duration(options, "grace", -1),
-		.env = variables->list,
-		.n_env = variables->count,
 	};
 
 	set_counts(options, &build);
@@ -235,6 +246,9 @@ static bool read_flags(const struct options *options, const struct variables *va
 	name = option_text(options, "name") ? mem_copy_text(option_text(options, "name"))
 					    : job_name_make(word_of_command(arguments));
 	build.name = name;
+	hide_variables(variables, name, source);
+	build.env = variables->list;
+	build.n_env = variables->count;
 	return read_command(options, pods, &build, source, err);
 }
 
@@ -317,7 +331,7 @@ static bool read_stream(const struct options *options, struct stream *stream, st
 }
 
 /* Flags beside a file change the job that was read. */
-static bool override(const struct options *options, const struct variables *variables,
+static bool override(const struct options *options, struct variables *variables,
 		     const struct pod_options *pods, struct job_source *source, struct err *err)
 {
 	struct job *job CLEANUP(job_cleanup) = NULL;
@@ -326,7 +340,9 @@ static bool override(const struct options *options, const struct variables *vari
 		return true;
 	struct json *changed CLEANUP(json_cleanup) = json_new_copy(source->job->document);
 
+	hide_variables(variables, source->job->name, source);
 	job_override(options, variables, changed);
+	job_document_add_secret(changed, &source->secret);
 	if (job_document_add_pods(changed, &pods->build, err) ||
 	    !read_document(options, changed, NULL, &job))
 		return false;
@@ -335,7 +351,7 @@ static bool override(const struct options *options, const struct variables *vari
 	return true;
 }
 
-static bool read_file(const struct options *options, const struct variables *variables,
+static bool read_file(const struct options *options, struct variables *variables,
 		      const struct pod_options *pods, struct job_source *source, struct err *err)
 {
 	struct stream stream CLEANUP(stream_done) = {0};
@@ -357,6 +373,7 @@ void job_source_done(struct job_source *source)
 {
 	job_free(source->job);
 	travel_done(&source->travel);
+	job_secret_done(&source->secret);
 }
 
 bool job_source_read(const struct options *options, struct job_source *source)

@@ -6,6 +6,7 @@
 #include "cli/options.h"
 #include "cli/travel.h"
 #include "core/job.h"
+#include "core/job_secret.h"
 #include "core/limits.h"
 
 #include <stdbool.h>
@@ -13,9 +14,11 @@
 /* What a call says is to be run. The caller says where, and zeroes the rest to begin. */
 struct job_source {
 	bool is_for_kubernetes; /* its script travels to Pods, which have an image */
+	bool hides_variables; /* those of the call go to a Secret, not into the document */
 	sync_folder_pack_fn pack_folder; /* for --sync; NULL in a program that cannot */
 	struct job *job;
 	struct travel travel; /* the files that go with it */
+	struct job_secret secret; /* and its variables, if they are not in the document */
 };
 
 /* Reads the job. False when something is wrong: every mistake was told on stderr then. */

@@ -21,7 +21,8 @@ int render_pods(const struct options *options, const struct job_source *source)
 		job_source_complain(options, &faults);
 		return EXIT_WRONG_USE;
 	}
-	if (objects_add_all(source->job, source->travel.files, source->travel.n_files, list, &err))
+	if (objects_add_all(source->job, source->travel.files, source->travel.n_files,
+			    &source->secret, list, &err))
 		return output_fail(&err);
 	output_add_objects(list, option_text(options, "output"));
 	return EXIT_DONE;

@@ -40,7 +40,7 @@ static int rehearse(const struct options *options, const struct job *job,
 
 	if (rc == 0)
 		rc = rehearsal_kube_run(connection.loop, connection.api, job, source->travel.files,
-					source->travel.n_files, &faults, err);
+					source->travel.n_files, &source->secret, &faults, err);
 	if (rc < 0)
 		return cluster_fail(err);
 	output_complain(&faults);
@@ -69,6 +69,7 @@ int run_on_cluster(const struct options *options, const struct job_source *sourc
 		.job = job,
 		.files = source->travel.files,
 		.n_files = source->travel.n_files,
+		.secret = &source->secret,
 		.log_in = cluster_log_in,
 		.data = (void *) options,
 		.state_folder = folder,

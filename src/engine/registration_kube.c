@@ -6,27 +6,36 @@
 #include "engine/job_uid.h"
 #include "engine/record.h"
 #include "kube/lease.h"
+#include "kube/objects.h"
 #include "kube/objects_files.h"
 #include "kube/resources.h"
 #include "kube/rights.h"
 #include "kube/wait.h"
 
+#define PAUSE (MSEC_PER_SECOND / 2)
+#define MOST_TRIES 20
+
 int registration_kube_check_rights(struct loop *loop, struct kube_api *api,
-				   const char *namespace_name, struct err *err)
+				   const char *namespace_name, bool makes_secret, struct err *err)
 {
+	/* Nobody else needs the first one. */
 	static const struct kube_right rights[] = {
-		{KUBE_CREATE, &kube_config_maps, NULL}, {KUBE_GET, &kube_config_maps, NULL},
-		{KUBE_LIST, &kube_config_maps, NULL},   {KUBE_WATCH, &kube_config_maps, NULL},
-		{KUBE_PATCH, &kube_config_maps, NULL},  {KUBE_DELETE, &kube_config_maps, NULL},
-		{KUBE_CREATE, &kube_services, NULL},    {KUBE_LIST, &kube_services, NULL},
-		{KUBE_WATCH, &kube_services, NULL},     {KUBE_CREATE, &kube_pods, NULL},
-		{KUBE_LIST, &kube_pods, NULL},          {KUBE_WATCH, &kube_pods, NULL},
-		{KUBE_DELETE, &kube_pods, NULL},        {KUBE_GET, &kube_pods, "log"},
-		{KUBE_CREATE, &kube_leases, NULL},      {KUBE_GET, &kube_leases, NULL},
-		{KUBE_PATCH, &kube_leases, NULL},       {KUBE_DELETE, &kube_leases, NULL},
+		{KUBE_CREATE, &kube_secrets, NULL},     {KUBE_CREATE, &kube_config_maps, NULL},
+		{KUBE_GET, &kube_config_maps, NULL},    {KUBE_LIST, &kube_config_maps, NULL},
+		{KUBE_WATCH, &kube_config_maps, NULL},  {KUBE_PATCH, &kube_config_maps, NULL},
+		{KUBE_DELETE, &kube_config_maps, NULL}, {KUBE_CREATE, &kube_services, NULL},
+		{KUBE_LIST, &kube_services, NULL},      {KUBE_WATCH, &kube_services, NULL},
+		{KUBE_CREATE, &kube_pods, NULL},        {KUBE_LIST, &kube_pods, NULL},
+		{KUBE_WATCH, &kube_pods, NULL},         {KUBE_DELETE, &kube_pods, NULL},
+		{KUBE_GET, &kube_pods, "log"},          {KUBE_CREATE, &kube_leases, NULL},
+		{KUBE_GET, &kube_leases, NULL},         {KUBE_PATCH, &kube_leases, NULL},
+		{KUBE_DELETE, &kube_leases, NULL},
 	};
 
-	return kube_rights_check(loop, api, namespace_name, rights, ARRAY_LEN(rights), err);
+	const size_t n_left_out = makes_secret ? 0 : 1;
+
+	return kube_rights_check(loop, api, namespace_name, rights + n_left_out,
+				 ARRAY_LEN(rights) - n_left_out, err);
 }
 
 static int replace_finished(struct store *store, const struct job *job, bool replaces_finished,
@@ -90,6 +99,50 @@ int registration_kube_find(struct store *store, const char *name, struct job **r
 	*ret_created = record.created;
 	*ret_has_begun = status.n_replicas > 0 || status_is_finished(&status);
 	return 0;
+}
+
+static void stop(void *data)
+{
+	loop_stop(data);
+}
+
+static void wait_for(struct loop *loop, msec pause)
+{
+	struct loop_watch *timer = loop_new_timer(loop, stop, loop);
+
+	loop_timer_arm(timer, loop_now() + pause);
+	loop_run(loop);
+	loop_watch_free(timer);
+}
+
+/* That of an earlier job of this name goes a moment after the job, and nobody tells when: who only
+ * makes Secrets may not look at them. */
+static int make_secret(struct loop *loop, struct kube_api *api, const struct kube_request *create,
+		       struct err *err)
+{
+	int rc = kube_wait(loop, api, create, NULL, err);
+
+	for (int i = 0; rc == ERR_EXISTS && i < MOST_TRIES; i++) {
+		wait_for(loop, PAUSE);
+		rc = kube_wait(loop, api, create, NULL, err);
+	}
+	return rc;
+}
+
+int registration_kube_make_secret(struct loop *loop, struct kube_api *api, const struct job *job,
+				  const struct job_secret *secret, struct err *err)
+{
+	if (!secret->name)
+		return 0;
+	struct json *object CLEANUP(json_cleanup) = objects_secret_new(job, secret, job->uid);
+	const struct kube_request create = {
+		.verb = KUBE_CREATE,
+		.resource = &kube_secrets,
+		.namespace_name = job->name_space,
+		.body = object,
+	};
+
+	return make_secret(loop, api, &create, err);
 }
 
 int registration_kube_make_files(struct loop *loop, struct kube_api *api, const struct job *job,

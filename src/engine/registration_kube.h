@@ -6,16 +6,18 @@
 #include "base/own.h"
 #include "core/job.h"
 #include "core/job_files.h"
+#include "core/job_secret.h"
 #include "io/loop.h"
 #include "kube/api.h"
 #include "store/store.h"
 
 #include <stdbool.h>
 
-/* Asks the cluster whether the login may make and watch what a job is made of. Errors as
- * kube_rights_check. */
+/* Asks the cluster whether the login may make and watch what a job is made of; with `makes_secret`
+ * a Secret too. Errors as kube_rights_check. */
 int registration_kube_check_rights(struct loop *loop, struct kube_api *api,
-				   const char *namespace_name, struct err *err) MUST_USE;
+				   const char *namespace_name, bool makes_secret,
+				   struct err *err) MUST_USE;
 
 /* Records the job, which gets the uid of its owner. ERR_EXISTS when the name is taken; with
  * `replaces_finished` only by a job that has not ended. */
@@ -26,6 +28,11 @@ int registration_kube_register(struct store *store, struct job *job, bool replac
  * it, so all that its Pods mount is there. The caller frees the job. ERR_NOT_FOUND. */
 int registration_kube_find(struct store *store, const char *name, struct job **ret_job,
 			   msec *ret_created, bool *ret_has_begun, struct err *err) MUST_USE;
+
+/* Makes the Secret of the job's variables, if it has one, before any Pod that needs it. Waited for
+ * as well. */
+int registration_kube_make_secret(struct loop *loop, struct kube_api *api, const struct job *job,
+				  const struct job_secret *secret, struct err *err) MUST_USE;
 
 /* Makes the ConfigMaps of the files that travel with the job, before any Pod that mounts them. The
  * calls are waited for (kube/wait.h). */

@@ -62,11 +62,11 @@ static int judge(const struct kube_answer *answers, size_t count, struct text *f
 }
 
 int rehearsal_kube_run(struct loop *loop, struct kube_api *api, const struct job *job,
-		       const struct job_file *files, size_t n_files, struct text *faults,
-		       struct err *err)
+		       const struct job_file *files, size_t n_files,
+		       const struct job_secret *secret, struct text *faults, struct err *err)
 {
 	struct json *list CLEANUP(json_cleanup) = json_new_array();
-	int rc = objects_add_all(job, files, n_files, list, err);
+	int rc = objects_add_all(job, files, n_files, secret, list, err);
 
 	if (rc < 0)
 		return rc;

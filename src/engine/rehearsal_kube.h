@@ -7,6 +7,7 @@
 #include "base/text.h"
 #include "core/job.h"
 #include "core/job_files.h"
+#include "core/job_secret.h"
 #include "io/loop.h"
 #include "kube/api.h"
 
@@ -14,5 +15,6 @@
  * some. Errors say that the question could not be asked: ERR_UNREACHABLE, or those of
  * objects_add_all. */
 int rehearsal_kube_run(struct loop *loop, struct kube_api *api, const struct job *job,
-		       const struct job_file *files, size_t n_files, struct text *faults,
+		       const struct job_file *files, size_t n_files,
+		       const struct job_secret *secret, struct text *faults,
 		       struct err *err) MUST_USE;

@@ -10,6 +10,7 @@
 #include "base/own.h"
 #include "core/job.h"
 #include "core/job_files.h"
+#include "core/job_secret.h"
 #include "io/loop.h"
 #include "kube/login.h"
 
@@ -20,6 +21,7 @@ struct supervision_kube_request {
 			    there already */
 	const struct job_file *files; /* that travel with it */
 	size_t n_files;
+	const struct job_secret *secret; /* its variables; NULL where there is no job to be made */
 	bool replaces_finished; /* a finished job of this name is deleted first */
 
 	const char *attach_to; /* name of a job that was made before, in namespace_name */

@@ -105,6 +105,9 @@ static int make_job(struct cluster_supervision *supervision, struct err *err)
 		return rc;
 	supervision->is_recorded = true;
 	rc = check_for_signal(supervision, err);
+	if (rc == 0)
+		rc = registration_kube_make_secret(supervision->store_loop, supervision->store_api,
+						   supervision->job, request->secret, err);
 	return rc < 0 ? rc
 		      : registration_kube_make_files(supervision->store_loop,
 						     supervision->store_api, supervision->job,
@@ -126,8 +129,10 @@ static int find_job(struct cluster_supervision *supervision, struct err *err)
 
 static int settle_job_there(struct cluster_supervision *supervision, struct err *err)
 {
+	const struct job_secret *secret = supervision->request->secret;
 	int rc = registration_kube_check_rights(supervision->store_loop, supervision->store_api,
-						namespace_of(supervision), err);
+						namespace_of(supervision), secret && secret->name,
+						err);
 
 	if (rc == 0)
 		rc = supervision->request->job ? make_job(supervision, err)

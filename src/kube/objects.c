@@ -86,6 +86,18 @@ struct json *objects_owner_new(const struct job *job)
 	return owner;
 }
 
+struct json *objects_secret_new(const struct job *job, const struct job_secret *secret,
+				const char *owner_uid)
+{
+	struct json *object =
+		object_new("Secret", objects_metadata_new(job, secret->name, owner_uid));
+
+	json_set_string(object, "type", "Opaque");
+	json_set_bool(object, "immutable", true);
+	json_set(object, "stringData", json_ref(secret->values));
+	return object;
+}
+
 static bool has_port(const struct json *ports, int number)
 {
 	for (size_t i = 0; i < json_count(ports); i++)

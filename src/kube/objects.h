@@ -7,14 +7,15 @@
  * All of it follows from the job alone: nothing here talks to a cluster.
  *
  * Names: a Pod is JOB-ROLE-INDEX in every attempt, as Kubeflow names it, and says the attempt in a
- * label. ConfigMaps are JOB.job and JOB.files-N: no job's name has a dot, so that nothing of one
- * job can be taken for something of another. */
+ * label. ConfigMaps are JOB.job and JOB.files-N, and a Secret is JOB.env: no
+ * job's name has a dot, so that nothing of one job can be taken for something of another. */
 #pragma once
 
 #include "base/json.h"
 #include "base/own.h"
 #include "base/text.h"
 #include "core/job.h"
+#include "core/job_secret.h"
 
 /* Labels of all objects, and of Pods. Kubeflow's own (training.kubeflow.org/job-name, replica-type,
  * replica-index) are there too, for the tools that look for them. */
@@ -56,6 +57,9 @@ struct json *objects_metadata_new(const struct job *job, const char *name,
 
 /* The ConfigMap that owns all else. What else is remembered of a job is added by who stores it. */
 struct json *objects_owner_new(const struct job *job) MUST_USE;
+/* The Secret with variables of the job, which its document names. */
+struct json *objects_secret_new(const struct job *job, const struct job_secret *secret,
+				const char *owner_uid) MUST_USE;
 /* The headless Service. Pods that are not ready have their names too: training waits for its peers
  * before it is ready. */
 struct json *objects_service_new(const struct job *job, const char *owner_uid) MUST_USE;

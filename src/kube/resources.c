@@ -5,6 +5,7 @@
 const struct kube_resource kube_config_maps = {"", "v1", "configmaps", false};
 const struct kube_resource kube_leases = {"coordination.k8s.io", "v1", "leases", false};
 const struct kube_resource kube_pods = {"", "v1", "pods", false};
+const struct kube_resource kube_secrets = {"", "v1", "secrets", false};
 const struct kube_resource kube_services = {"", "v1", "services", false};
 
 const struct kube_resource *kube_resource_of(const struct json *object)
@@ -15,6 +16,7 @@ const struct kube_resource *kube_resource_of(const struct json *object)
 	} rows[] = {
 		{"ConfigMap", &kube_config_maps},
 		{"Pod", &kube_pods},
+		{"Secret", &kube_secrets},
 		{"Service", &kube_services},
 	};
 	const char *kind = json_as_string(json_get(object, "kind"), NULL);

@@ -1,11 +1,12 @@
 """What `render` and `--dry-run=server` say is what `run` makes, with the real API server as the judge."""
 
+import base64
 import json
 
 from conftest import LIMIT
 from test_run import BUSYBOX, left_of, run, run_in_background, write_job
 
-KINDS = "pods,services,configmaps"
+KINDS = "pods,services,configmaps,secrets"
 OWNED = ["-l", "app.kubernetes.io/managed-by=muster"]
 
 
@@ -45,6 +46,9 @@ def test_kubectl_sees_what_render_said(muster, namespace):
         namespace.wait(f"pod/same-worker-{index}", "create")
     found = by_name(namespace.get(KINDS, *OWNED)["items"])
     assert sorted(found) == sorted(wanted)
+    # How a server keeps what a Secret was given as text.
+    secret = wanted["Secret", "same.env"]
+    secret["data"] = {key: base64.b64encode(text.encode()).decode() for key, text in secret.pop("stringData").items()}
     for key, made in found.items():
         assert made["kind"] == "ConfigMap" and key[1] == "same.job" or asked_for(wanted[key], made) == wanted[key]
     document = json.loads(found["ConfigMap", "same.job"]["data"]["document"])

@@ -1,5 +1,6 @@
 """`muster run --on kubernetes`: a job is Pods, its lines come back, and nothing is left of it."""
 
+import base64
 import hashlib
 import importlib.util
 import json
@@ -209,6 +210,7 @@ RIGHTS = [
     rights("", "pods", "create", "get", "list", "watch", "delete"),
     rights("", "services", "create", "get", "list", "watch"),
     rights("", "pods/log", "get"),
+    rights("", "secrets", "create"),
     rights("coordination.k8s.io", "leases", "create", "get", "patch", "delete"),
 ]
 
@@ -231,9 +233,40 @@ def test_it_takes_no_more_rights_than_its_manual_says(as_account, namespace):
         {"apiVersion": f"{api}/v1", "kind": "RoleBinding", "metadata": {"name": "runs-jobs"},
          "roleRef": {"apiGroup": api, "kind": "Role", "name": "runs-jobs"},
          "subjects": [{"kind": "ServiceAccount", "name": "default", "namespace": namespace.name}]})
-    done = run(as_account, "-w", 2, "--max-restarts", 1, *BUSYBOX, "--", "sh", "-c", "exit 3", code=3)
+    done = run(as_account, "-w", 2, "--max-restarts", 1, "--env", "CODE=3", *BUSYBOX, "--", "sh", "-c", "exit $CODE",
+               code=3)
     assert "exited with code 3" in done.stderr and "forbidden" not in done.stderr
     assert left_of(namespace) == []
+
+
+def test_variables_of_the_command_line_are_in_a_secret_alone(muster, namespace):
+    file = muster.folder / "variables"
+    file.write_text("TOKEN=s3cr$(RANK)et\nCOLOUR=blue\n")
+    job = run_in_background(muster, "--name", "hush", "--env-file", file, "--env", "COLOUR=red", "--grace", "1s",
+                            *BUSYBOX, "--", "sh", "-c", "echo $TOKEN $COLOUR; sleep 1000")
+    assert job.stdout.readline() == "worker-0 | s3cr$(RANK)et red\n"
+    secret = namespace.get("secret", "hush.env")
+    assert {key: base64.b64decode(value).decode() for key, value in secret["data"].items()} == {
+        "TOKEN": "s3cr$(RANK)et", "COLOUR": "red"}
+    assert secret["metadata"]["ownerReferences"][0]["name"] == "hush.job"
+    shown = [namespace.kubectl("get", "pods,configmaps,leases,services", "-o", "yaml"),
+             muster("status", "hush", "-o", "json", code=0).stdout]
+    assert all("hush" in text and "s3cr" not in text for text in shown)
+    job.send_signal(signal.SIGINT)
+    assert job.wait(timeout=LIMIT) == 130
+    # The one before may still be about to go.
+    again = run(muster, "--name", "hush", "--env", "TOKEN=other", *BUSYBOX, "--", "sh", "-c", "echo $TOKEN", code=0)
+    assert again.stdout == "worker-0 | other\n"
+    namespace.wait("secret/hush.env", "delete")
+
+
+def test_variables_beside_a_file_are_in_a_secret_too(muster, namespace, tmp_path):
+    template = {"spec": {"nodeSelector": {"type": "real"}, "containers": [{
+        "name": "tensorflow", "image": "localhost/busybox:test", "imagePullPolicy": "Never",
+        "command": ["sh", "-c", "echo $COLOUR $(GREETING)"], "env": [{"name": "COLOUR", "value": "blue"}]}]}}
+    done = run(muster, "-f", write_job(tmp_path, "filed", template, workers=1), "-e", "COLOUR=red", "-e", "GREETING=hi",
+               code=0)
+    assert done.stdout == "worker-0 | red hi\n"
 
 
 def test_a_right_that_is_missing_is_named(as_account, namespace):
