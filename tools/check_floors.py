@@ -35,7 +35,7 @@ LIBRARIES = {
     "yaml": ["base/yaml.c"],
     "event": ["io/loop.c"],
     "curl": ["io/http_failure.h", "io/http_pool.h", "io/http_setup.h", "io/http_target.c"],
-    "wslay": ["io/websocket.c"],
+    "wslay": ["io/websocket_frames.c"],
     "sqlite3": ["store/database.c"],
 }
 

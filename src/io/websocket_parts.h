@@ -1,0 +1,67 @@
+/* What the files of a WebSocket share. Only they include this. */
+#pragma once
+
+#include "base/text.h"
+#include "io/http_connection.h"
+#include "io/websocket.h"
+#include "io/websocket_head.h"
+
+struct wslay_event_context;
+
+enum websocket_state {
+	WEBSOCKET_CONNECTING,
+	WEBSOCKET_SENDING_HEAD,
+	WEBSOCKET_READING_HEAD,
+	WEBSOCKET_READING_BODY, /* of an answer that is no WebSocket */
+	WEBSOCKET_OPEN,
+};
+
+struct websocket {
+	struct loop *loop;
+	struct websocket_request request; /* the callbacks, limits and times */
+	char *user_agent;
+	char **headers, **protocols; /* each ends with NULL */
+	struct http_connection *connection;
+	struct websocket_key key;
+	enum websocket_state state;
+	struct text out; /* the head, and then frames, until they are sent */
+	size_t n_sent;
+	struct text in; /* the head of the answer and what came behind it */
+	size_t n_taken; /* of that, by wslay */
+	struct websocket_answer answer;
+	struct wslay_event_context *framing; /* NULL until it is open */
+
+	struct loop_watch *timer, *soon; /* for time limits; for a turn at once */
+	msec heard_at; /* on the clock that never jumps */
+	bool is_sending; /* a part of `out` did not go so far: the same bytes have to follow */
+	bool is_in_turn, is_cancelled, is_paused, was_full, wants_close;
+	struct err err; /* why it ends */
+};
+
+/* Turns. */
+void websocket_turn(void *data); /* the websocket: what can be done now */
+void websocket_ask_for_turn(struct websocket *websocket);
+void websocket_check_time(void *data);
+void websocket_finish(struct websocket *websocket); /* it is gone after it */
+/* What is written of `out` counts in n_sent. */
+int websocket_write_out(struct websocket *websocket);
+/* Whom errors are about. */
+const char *websocket_origin(const struct websocket *websocket);
+void websocket_take_random(void *bytes, size_t len);
+void websocket_forget(struct text *text); /* overwrites it first */
+
+/* Heads. */
+void websocket_begin_head(const struct err *err, void *data);
+int websocket_send_head(struct websocket *websocket);
+int websocket_read_head(struct websocket *websocket);
+/* True: all of the body is there that will be. The end of the connection is one of its ends. */
+bool websocket_read_body(struct websocket *websocket);
+
+/* Frames. */
+void websocket_open_framing(struct websocket *websocket);
+void websocket_free_framing(struct websocket *websocket); /* there may be none */
+bool websocket_exchange(struct websocket *websocket); /* true: it is over, or failed */
+bool websocket_wants_write(const struct websocket *websocket);
+bool websocket_is_flooded(const struct websocket *websocket); /* with what waits to be sent */
+unsigned websocket_closing_code(const struct websocket *websocket); /* of the server; 0: none */
+void websocket_ask_for_life(struct websocket *websocket);

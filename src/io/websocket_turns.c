@@ -1,0 +1,240 @@
+/* One function, `websocket_turn`, does what can be done now: the head of the request goes, the head
+ * of the answer comes, and from there on the framing says what is read and sent. What callbacks ask
+ * for is noted, and done when the turn ends. */
+#include "base/mem.h"
+#include "io/websocket_parts.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <sys/random.h>
+
+#define DEFAULT_TIMEOUT (60 * MSEC_PER_SECOND)
+
+static char **copy_list(const char *const *list)
+{
+	size_t count = 0;
+
+	while (list && list[count])
+		count++;
+	char **copy = mem_new_array(count + 1, sizeof(*copy));
+
+	for (size_t i = 0; i < count; i++)
+		copy[i] = mem_copy_text(list[i]);
+	return copy;
+}
+
+/* Headers hold tokens: what was in them is overwritten. */
+static void free_list(char **list)
+{
+	for (size_t i = 0; list[i]; i++) {
+		explicit_bzero(list[i], strlen(list[i]));
+		free(list[i]);
+	}
+	free(list);
+}
+
+void websocket_forget(struct text *text)
+{
+	if (text->bytes)
+		explicit_bzero(text->bytes, text->len);
+	text_done(text);
+}
+
+struct websocket *websocket_new(struct loop *loop, const struct websocket_request *request)
+{
+	struct websocket *websocket = mem_new(sizeof(*websocket));
+
+	websocket->loop = loop;
+	websocket->request = *request;
+	if (!request->limit)
+		websocket->request.limit = WEBSOCKET_MESSAGE_LIMIT;
+	if (!request->http.timeout)
+		websocket->request.http.timeout = DEFAULT_TIMEOUT;
+	websocket->user_agent = mem_copy_text(request->user_agent);
+	websocket->headers = copy_list(request->http.headers);
+	websocket->protocols = copy_list(request->protocols);
+	websocket->timer = loop_new_timer(loop, websocket_check_time, websocket);
+	websocket->soon = loop_new_timer(loop, websocket_turn, websocket);
+	websocket->connection = http_connection_new(loop, &request->http, websocket_begin_head,
+						    websocket_turn, websocket);
+	return websocket;
+}
+
+static void websocket_free(struct websocket *websocket)
+{
+	websocket_free_framing(websocket);
+	http_connection_free(websocket->connection);
+	loop_watch_free(websocket->timer);
+	loop_watch_free(websocket->soon);
+	websocket_answer_done(&websocket->answer);
+	websocket_forget(&websocket->out);
+	text_done(&websocket->in);
+	free_list(websocket->headers);
+	free_list(websocket->protocols);
+	free(websocket->user_agent);
+	free(websocket);
+}
+
+void websocket_cancel(struct websocket *websocket)
+{
+	if (!websocket)
+		return;
+	websocket->is_cancelled = true;
+	if (!websocket->is_in_turn)
+		websocket_free(websocket);
+}
+
+const char *websocket_origin(const struct websocket *websocket)
+{
+	const char *origin = http_connection_target(websocket->connection)->origin;
+
+	return origin ? origin : "the server";
+}
+
+void websocket_finish(struct websocket *websocket)
+{
+	bool is_body = websocket->state == WEBSOCKET_READING_BODY;
+	const struct websocket_end end = {
+		.status = websocket->answer.status,
+		.body = is_body ? text_of(&websocket->in) : "",
+		.body_len = is_body ? websocket->in.len : 0,
+		.code = websocket_closing_code(websocket),
+	};
+
+	websocket->is_in_turn = true;
+	websocket->request.on_end(&end, websocket->err.code ? &websocket->err : NULL,
+				  websocket->request.data);
+	websocket_free(websocket);
+}
+
+void websocket_ask_for_turn(struct websocket *websocket)
+{
+	loop_timer_arm(websocket->soon, loop_now());
+}
+
+void websocket_take_random(void *bytes, size_t len)
+{
+	if (getrandom(bytes, len, 0) != (ssize_t) len)
+		mem_end(); /* not for so few bytes */
+}
+
+/* What is written of `out` counts in n_sent. */
+int websocket_write_out(struct websocket *websocket)
+{
+	const struct text *out = &websocket->out;
+	size_t taken = 1;
+	int rc = 0;
+
+	for (; !rc && taken && websocket->n_sent < out->len; websocket->n_sent += taken)
+		rc = http_connection_write(websocket->connection, out->bytes + websocket->n_sent,
+					   out->len - websocket->n_sent, &taken, &websocket->err);
+	return rc;
+}
+
+/* True: it is over. */
+static bool go_on(struct websocket *websocket)
+{
+	int rc = 0;
+
+	if (websocket->state == WEBSOCKET_SENDING_HEAD)
+		rc = websocket_send_head(websocket);
+	if (!rc && websocket->state == WEBSOCKET_READING_HEAD)
+		rc = websocket_read_head(websocket);
+	if (rc < 0)
+		return true;
+	if (websocket->state == WEBSOCKET_READING_BODY)
+		return websocket_read_body(websocket);
+	return websocket->state == WEBSOCKET_OPEN && !websocket->is_cancelled &&
+	       websocket_exchange(websocket);
+}
+
+static void set_wants(struct websocket *websocket)
+{
+	bool is_open = websocket->state == WEBSOCKET_OPEN;
+	bool wants_read = !is_open || (!websocket->is_paused && !websocket_is_flooded(websocket));
+	bool wants_write = websocket->out.len || (is_open && websocket_wants_write(websocket));
+
+	http_connection_want(websocket->connection, wants_read, wants_write);
+}
+
+static void tell_room(struct websocket *websocket)
+{
+	if (!websocket->was_full || !websocket_has_room(websocket))
+		return;
+	websocket->was_full = false;
+	if (websocket->request.on_room)
+		websocket->request.on_room(websocket->request.data);
+}
+
+void websocket_turn(void *data)
+{
+	struct websocket *websocket = data;
+
+	if (websocket->state == WEBSOCKET_CONNECTING)
+		return;
+	websocket->is_in_turn = true;
+	bool is_over = go_on(websocket);
+
+	if (!is_over && !websocket->is_cancelled)
+		tell_room(websocket);
+	websocket->is_in_turn = false;
+	if (websocket->is_cancelled)
+		websocket_free(websocket);
+	else if (is_over)
+		websocket_finish(websocket);
+	else
+		set_wants(websocket);
+}
+
+static void lose(struct websocket *websocket, msec limit)
+{
+	struct text silence CLEANUP(text_done) = {0};
+
+	text_add_duration(&silence, limit);
+	err_set(&websocket->err, ERR_IO, "lost %s: it said nothing for %s",
+		websocket_origin(websocket), text_of(&silence));
+	websocket_finish(websocket);
+}
+
+/* Until it is open, the answer's time limit; from there on, silence, which is asked about at half
+ * time. Who does not read hears nothing. */
+void websocket_check_time(void *data)
+{
+	struct websocket *websocket = data;
+	bool is_open = websocket->state == WEBSOCKET_OPEN;
+	msec limit = is_open ? websocket->request.http.silence : websocket->request.http.timeout;
+	msec now = loop_monotonic_now(), passed = now - websocket->heard_at;
+
+	if (!limit)
+		return;
+	if (is_open && websocket->is_paused)
+		passed = 0;
+	if (passed >= limit) {
+		lose(websocket, limit);
+		return;
+	}
+	if (is_open && passed >= limit / 2)
+		websocket_ask_for_life(websocket);
+	loop_timer_arm(
+		websocket->timer,
+		loop_now() + (is_open && passed < limit / 2 ? limit / 2 - passed : limit - passed));
+}
+
+void websocket_close(struct websocket *websocket)
+{
+	websocket->wants_close = true;
+	websocket_ask_for_turn(websocket);
+}
+
+void websocket_pause(struct websocket *websocket)
+{
+	websocket->is_paused = true;
+	websocket_ask_for_turn(websocket);
+}
+
+void websocket_resume(struct websocket *websocket)
+{
+	websocket->is_paused = false;
+	websocket->heard_at = loop_monotonic_now();
+	websocket_ask_for_turn(websocket);
+}
