@@ -159,10 +159,8 @@ static int place(const struct options *options, struct job_source *source, struc
 
 	if (rc == ERR_UNREACHABLE && !option_text(options, "context"))
 		return 0;
-	if (rc == 0)
-		rc = cluster_place_job(config, source->job, &placed, err);
-	if (rc < 0)
-		return rc;
+	if (rc || cluster_place_job(config, source->job, &placed, err))
+		return err->code;
 	job_free(source->job);
 	source->job = placed;
 	return 0;
