@@ -11,7 +11,21 @@ import termios
 import pytest
 
 from conftest import LIMIT
-from test_run import BUSYBOX, left_of, run, run_in_background, simulated_job, wait_for_line, write_job
+from test_run import (
+    BUSYBOX,
+    RIGHTS,
+    as_account,
+    give_rights,
+    left_of,
+    rights,
+    run,
+    run_in_background,
+    simulated_job,
+    wait_for_line,
+    write_job,
+)
+
+__all__ = ["as_account"]  # a fixture
 
 
 def interrupt(job):
@@ -156,6 +170,43 @@ def test_files_that_somebody_deletes_are_made_again(muster, namespace):
     after = namespace.get("configmap", "filed.files-0")
     assert after["data"] == before["data"] and after["metadata"]["uid"] != before["metadata"]["uid"]
     assert after["metadata"]["labels"] == before["metadata"]["labels"]
+    interrupt(job)
+    assert left_of(namespace) == []
+
+
+def test_a_lease_that_somebody_deletes_is_made_again_by_its_holder(muster, namespace, tmp_path):
+    job = run_in_background(muster, "--grace", "1s", "-f", simulated_job(tmp_path, workers=1, policy="OnFailure"))
+    namespace.wait("pod/simulated-worker-0", "create")
+    namespace.until_phase("simulated-worker-0", "Running")
+    before = namespace.get("lease", "simulated.job")
+    namespace.kubectl("delete", "lease", "simulated.job")
+    namespace.wait("lease/simulated.job", "create")
+    after = namespace.get("lease", "simulated.job")
+    assert after["metadata"]["uid"] != before["metadata"]["uid"]
+    assert after["spec"]["holderIdentity"] == before["spec"]["holderIdentity"]
+    assert after["metadata"]["ownerReferences"] == before["metadata"]["ownerReferences"]
+    # It still acts.
+    namespace.kubectl("delete", "pod", "simulated-worker-0", "--wait=false")
+    wait_for_line(job.stderr, "worker-0 was deleted by somebody else")
+    namespace.kubectl("wait", "--for=create", f"--timeout={LIMIT}s", "pod", "-l", "muster/attempt=1")
+    interrupt(job)
+    assert left_of(namespace) == []
+
+
+def test_rights_that_are_taken_away_and_given_back_are_waited_for(as_account, namespace, tmp_path):
+    without_pods = [rule for rule in RIGHTS if rule["resources"] != ["pods"]]
+    pods = [rights("", "pods", "get", "list", "watch", "delete")]
+    give_rights(namespace, RIGHTS)
+    job = run_in_background(as_account, "--grace", "1s", "-f",
+                            simulated_job(tmp_path, workers=1, policy="OnFailure"))
+    namespace.wait("pod/simulated-worker-0", "create")
+    namespace.until_phase("simulated-worker-0", "Running")
+    namespace.kubectl("patch", "role", "runs-jobs", "--patch", json.dumps({"rules": without_pods + pods}))
+    namespace.kubectl("delete", "pod", "simulated-worker-0", "--wait=false")
+    said = wait_for_line(job.stderr, "may not be made (Forbidden)")
+    assert "worker-0 may not be made" in said and 'resources: ["pods"], verbs: ["create"]' in said
+    namespace.kubectl("patch", "role", "runs-jobs", "--patch", json.dumps({"rules": RIGHTS}))
+    namespace.kubectl("wait", "--for=create", f"--timeout={LIMIT}s", "pod", "-l", "muster/attempt=1")
     interrupt(job)
     assert left_of(namespace) == []
 

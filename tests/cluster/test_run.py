@@ -226,13 +226,18 @@ def as_account(muster, namespace, tmp_path):
     return muster
 
 
-def test_it_takes_no_more_rights_than_its_manual_says(as_account, namespace):
+def give_rights(namespace, rules):
+    """To the namespace's own account, by the Role `runs-jobs`."""
     api = "rbac.authorization.k8s.io"
     namespace.create(
-        {"apiVersion": f"{api}/v1", "kind": "Role", "metadata": {"name": "runs-jobs"}, "rules": RIGHTS},
+        {"apiVersion": f"{api}/v1", "kind": "Role", "metadata": {"name": "runs-jobs"}, "rules": rules},
         {"apiVersion": f"{api}/v1", "kind": "RoleBinding", "metadata": {"name": "runs-jobs"},
          "roleRef": {"apiGroup": api, "kind": "Role", "name": "runs-jobs"},
          "subjects": [{"kind": "ServiceAccount", "name": "default", "namespace": namespace.name}]})
+
+
+def test_it_takes_no_more_rights_than_its_manual_says(as_account, namespace):
+    give_rights(namespace, RIGHTS)
     done = run(as_account, "-w", 2, "--max-restarts", 1, "--env", "CODE=3", *BUSYBOX, "--", "sh", "-c", "exit $CODE",
                code=3)
     assert "exited with code 3" in done.stderr and "forbidden" not in done.stderr
