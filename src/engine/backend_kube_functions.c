@@ -151,7 +151,10 @@ static int kube_observe(struct backend *base, const struct job *job, struct aren
 				 sizeof(*observed.replicas));
 	observe_pods(backend, arena, &observed);
 	lay_refusal_over(backend, arena, &observed);
-	if (kube_ground_is_there(backend))
+	/* An address is a name. What gives Pods their names is made with the first of them
+	 * (start), so that they wait for no second decision, whose status has to be on the
+	 * cluster first. */
+	if (kube_ground_is_there(backend) || observed.n_replicas == 0)
 		observe_addresses(backend, arena, &observed);
 	*ret_observed = observed;
 	return 0;
@@ -183,6 +186,7 @@ static int start(struct kube_backend *backend, const struct action *action, cons
 		return 0;
 	begun_forget_start(begun);
 	begun->attempt = action->attempt;
+	kube_ground_make(backend);
 	if (kube_backend_is_attempt(pod, action->attempt)) {
 		begun_drop_if_idle(&backend->begun, begun);
 	} else if (pod) {

@@ -1,9 +1,9 @@
 /* What the Pods of a job stand on: the Service by which they find each other, and the ConfigMaps of
  * files that they mount.
  *
- * As long as one of them is missing, no replica has its address, and a decision asks for it to be
- * published: so it is made, and made again when somebody deletes it. What it is made of again is
- * what the mirror showed of it, so that whoever watches the job can do so. */
+ * They are made with the first Pods. As long as one is missing later, no replica has its address,
+ * and a decision asks for it to be published: so it is made again when somebody deletes it. What it
+ * is made of again is what the mirror showed of it, so that whoever watches the job can do so. */
 #include "base/text.h"
 #include "core/job_files.h"
 #include "engine/backend_kube_parts.h"

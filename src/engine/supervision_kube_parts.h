@@ -32,6 +32,7 @@ struct cluster_supervision {
 	struct kube_mirror *owner; /* the ConfigMap, as others change it */
 	struct lease_keeper *lease;
 	struct loop_watch *timer;
+	msec next_pass; /* not before it, on the monotonic clock */
 	struct end_signals signals;
 	struct telling telling;
 	background_started_fn started; /* NULL: nobody waits for it, or it was told */

@@ -7,10 +7,22 @@
 
 #define RETRY_AFTER (2 * MSEC_PER_SECOND)
 
+/* So long what a pass has begun has for itself: the status of the next pass is waited for, and as
+ * long as the loop stands still for that, no call goes out. */
+#define HEAD_START 20
+
+static void arm(struct cluster_supervision *supervision, msec at)
+{
+	msec wait = supervision->next_pass - loop_monotonic_now();
+	msec soonest = loop_now() + (wait > 0 ? wait : 0);
+
+	loop_timer_arm(supervision->timer, at < soonest ? soonest : at);
+}
+
 void supervision_kube_ask_for_pass(struct cluster_supervision *supervision)
 {
 	if (!supervision->is_ending && supervision->timer)
-		loop_timer_arm(supervision->timer, loop_now());
+		arm(supervision, loop_now());
 }
 
 void supervision_kube_fail(struct cluster_supervision *supervision, const struct err *err)
@@ -120,7 +132,8 @@ static void drive(struct cluster_supervision *supervision)
 	if (outcome.is_gone)
 		tell_gone(supervision);
 	supervision->is_finished = outcome.is_finished || outcome.is_gone;
-	loop_timer_arm(supervision->timer, supervision->is_finished ? loop_now() : outcome.wake_at);
+	supervision->next_pass = loop_monotonic_now() + (supervision->is_finished ? 0 : HEAD_START);
+	arm(supervision, supervision->is_finished ? loop_now() : outcome.wake_at);
 }
 
 /* What another has written. */
