@@ -17,7 +17,7 @@
 
 enum begun_start {
 	BEGUN_NO_START,
-	BEGUN_START_WAITS, /* for the name: the Pod before it is still there */
+	BEGUN_START_WAITS, /* for the name: the Pod before it is still there; or for its turn */
 	BEGUN_START_CALLED, /* the call is under way, or was answered; the mirror does not show it
 			     */
 	BEGUN_START_REFUSED, /* for now: it is tried again at `again_at` */

@@ -12,6 +12,9 @@
 
 #define FIRST_PAUSE MSEC_PER_SECOND
 #define LONGEST_PAUSE (30 * MSEC_PER_SECOND)
+/* Starts that are under way at once. A Pod of a large job is 40 kB on its way, because it is told
+ * of all others; so many keep any server busy. */
+#define MOST_STARTS 32
 
 static struct kube_backend *of(struct backend *base)
 {
@@ -113,7 +116,28 @@ static void on_started(struct json *object, const struct kube_status *status, co
 		keep_made(begun, object);
 	if (begun->is_unwanted)
 		kube_backend_end_start(backend, begun);
+	kube_backend_start_waiting(backend);
 	kube_backend_news(backend);
+}
+
+static bool may_start_one_more(const struct kube_backend *backend)
+{
+	size_t count = 0;
+
+	for (size_t i = 0; i < backend->begun.count; i++)
+		count += backend->begun.entries[i]->start_call != NULL;
+	return count < MOST_STARTS;
+}
+
+void kube_backend_start_waiting(struct kube_backend *backend)
+{
+	for (size_t i = 0; i < backend->begun.count && may_start_one_more(backend); i++) {
+		struct begun *begun = backend->begun.entries[i];
+
+		if (begun->start == BEGUN_START_WAITS &&
+		    !kube_mirror_get(backend->pods, begun->pod_name))
+			kube_backend_start(backend, begun);
+	}
 }
 
 void kube_backend_start(struct kube_backend *backend, struct begun *begun)
@@ -122,6 +146,10 @@ void kube_backend_start(struct kube_backend *backend, struct begun *begun)
 
 	if (!role) { /* the job has lost this role since: nobody asks for it any more */
 		begun_forget_start(begun);
+		return;
+	}
+	if (!may_start_one_more(backend)) {
+		begun->start = BEGUN_START_WAITS;
 		return;
 	}
 	struct json *pod CLEANUP(json_cleanup) = objects_pod_new(

@@ -81,6 +81,7 @@ static void on_pod(const char *name, void *data)
 			begun_forget_start(begun);
 		begun_drop_if_idle(&backend->begun, begun);
 	}
+	kube_backend_start_waiting(backend);
 	if (was_busy && backend->begun.count == 0)
 		heap_give_back(); /* all that was begun at once is there */
 	kube_backend_news(backend);
@@ -119,6 +120,7 @@ static void on_pods_synced(void *data)
 
 	backend->knows_pods = true;
 	forget_lost(backend);
+	kube_backend_start_waiting(backend);
 	kube_backend_news(backend);
 }
 

@@ -71,6 +71,8 @@ void kube_ground_try_again(struct kube_backend *backend); /* what was refused */
 
 /* Calls: begin, and see to what becomes of them. */
 void kube_backend_start(struct kube_backend *backend, struct begun *begun);
+/* Starts those whose turn, or name, has come. */
+void kube_backend_start_waiting(struct kube_backend *backend);
 /* Of the Pod whose uid is begun->ended_uid. */
 void kube_backend_end(struct kube_backend *backend, struct begun *begun);
 /* Of what was started, when nobody wants it any more. */
