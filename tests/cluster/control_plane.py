@@ -22,10 +22,11 @@ NODE = "10.244.0.1"
 class ControlPlane:
     """`processes` starts programs and waits for things; `folder` is this cluster's own."""
 
-    def __init__(self, folder, programs, processes):
+    def __init__(self, folder, programs, processes, writes_audit=False):
         self.folder = folder
         self.programs = programs
         self.processes = processes
+        self.writes_audit = writes_audit
         self.keys = folder / "keys"
 
     def up(self):
@@ -112,7 +113,15 @@ class ControlPlane:
                     "--service-account-key-file", accounts_certificate,
                     "--service-account-signing-key-file", accounts_key,
                     "--kubelet-client-key", kubelet_key, "--kubelet-client-certificate", kubelet_certificate,
-                    "--kubelet-certificate-authority", authority, "--kubelet-preferred-address-types", "InternalIP")
+                    "--kubelet-certificate-authority", authority, "--kubelet-preferred-address-types", "InternalIP",
+                    *(self._audit_options() if self.writes_audit else []))
+
+    def _audit_options(self):
+        """A line for each call when it was answered (a watch: when it ended), written before the next is."""
+        policy = self.folder / "audit-policy.json"
+        policy.write_text(json.dumps({"apiVersion": "audit.k8s.io/v1", "kind": "Policy", "rules": [{"level": "Metadata"}],
+                                      "omitStages": ["RequestReceived", "ResponseStarted"]}))
+        return ["--audit-policy-file", policy, "--audit-log-path", self.folder / "audit.log"]
 
     def _is_ready(self):
         trust = ssl.create_default_context(cafile=str(self.keys / "ca.crt"))
