@@ -16,7 +16,11 @@ import sys
 import time
 
 import check_figures
+import copy_figures
 import figures
+import making_figures
+import mirror_figures
+import pod_logs
 import server_figures
 import tensorflow_figures
 from launchers import all_launchers
@@ -68,6 +72,18 @@ FIGURES = [
            lambda launcher: check_figures.measure_check(launcher, "--model", "none"), 5, 60),
     Figure("check-mnist", "check with the model mnist", "s", "40 s",
            lambda launcher: check_figures.measure_check(launcher, "--model", "mnist"), 3, 200),
+    Figure("pod-logs", "logs of 100 Pods x 1,000 lines a second", "", "half a core, each line once",
+           pod_logs.measure, 3, 60, pod_logs.followers),
+    # From here on this process is in the network of a cluster (bench_cluster.py).
+    Figure("round-trips", "job of 4 Pods, 0.2 s a round trip", "", "3 round trips",
+           lambda maker: making_figures.measure_round_trips(maker, 4), 5, 60, making_figures.makers),
+    Figure("pods-4", "job of 4 Pods", "", "", lambda maker: making_figures.measure_making(maker, 4), 9, 60,
+           making_figures.makers),
+    Figure("pods-500", "job of 500 Pods", "", "1.1 x bare loop; 20 MB",
+           lambda maker: making_figures.measure_making(maker, 500), 3, 200, making_figures.makers_of_many),
+    Figure("mirror", "10,000 Pods mirrored", "", "3 s, 30 MB, 10 ms",
+           lambda mirror: mirror_figures.measure_mirror(mirror, 10000), 3, 200, mirror_figures.mirrors),
+    Figure("copy", "300 MB copied", "", "kubectl", copy_figures.measure_copy, 3, 200, copy_figures.copiers),
 ]
 
 
