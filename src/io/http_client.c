@@ -36,6 +36,7 @@ struct http_call {
 	struct http_setup setup;
 	http_bytes_fn on_bytes; /* NULL: a short call */
 	http_done_fn on_done;
+	http_permit_fn may_send; /* NULL: it may */
 	void *data;
 
 	bool is_running; /* its pool has it */
@@ -325,6 +326,11 @@ static int allow_request(void *data, char *address, char *own_address, int port,
 			call->setup.target.origin);
 		return CURL_PREREQFUNC_ABORT;
 	}
+	if (call->may_send && !call->may_send(call->data)) {
+		err_set(&call->err, ERR_REFUSED, "nothing was sent to %s any more",
+			call->setup.target.origin);
+		return CURL_PREREQFUNC_ABORT;
+	}
 	call->was_sent = true;
 	return CURL_PREREQFUNC_OK;
 }
@@ -410,6 +416,7 @@ struct http_call *http_call_new(struct http_client *client, const struct http_re
 	call->client = client;
 	call->on_bytes = request->on_bytes;
 	call->on_done = request->on_done;
+	call->may_send = request->may_send;
 	call->data = request->data;
 	call->limit = request->limit ? request->limit : HTTP_ANSWER_LIMIT;
 	call->silence = request->silence;

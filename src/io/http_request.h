@@ -14,7 +14,7 @@ struct http_answer;
 /* `answer` is NULL when there is none: `err` says why, with one of
  * ERR_UNREACHABLE no connection: the server has not seen the request;
  * ERR_IO the connection was lost, or a time limit passed: nobody knows what the server did;
- * ERR_REFUSED the server's certificate, or ours, was not accepted;
+ * ERR_REFUSED the server's certificate, or ours, was not accepted, or may_send said no;
  * ERR_LIMIT the answer is larger than the limit; ERR_INVALID no such URL, or not HTTP.
  * Otherwise `err` is NULL, whatever the status: 404 is an answer. Both are there when a refusal
  * (400 and above) began to arrive and its end was lost: the status is what the server said, the
@@ -23,6 +23,10 @@ struct http_answer;
 typedef void (*http_done_fn)(const struct http_answer *answer, const struct err *err, void *data);
 /* Bytes of a stream, as they come. May pause or cancel the call. */
 typedef void (*http_bytes_fn)(const char *bytes, size_t len, void *data);
+
+/* Asked when the connection stands and nothing was sent yet, which may be long after the call was
+ * made: false ends it with ERR_REFUSED. */
+typedef bool (*http_permit_fn)(void *data);
 
 /* All of it is copied when the call is made but the body, which lives until the call ends. */
 struct http_request {
@@ -39,6 +43,7 @@ struct http_request {
 	 * kept in memory all the same. NULL: a short call. */
 	http_bytes_fn on_bytes;
 	http_done_fn on_done;
+	http_permit_fn may_send; /* NULL: it may */
 	void *data;
 
 	size_t limit; /* bytes of the answer that are kept in memory; 0: HTTP_ANSWER_LIMIT */

@@ -46,6 +46,7 @@ struct kube_call {
 	bool was_refreshed; /* after a 401 */
 	bool is_question; /* a create that keeps nothing */
 	bool was_lost; /* a try, which may have been done */
+	bool was_denied; /* when all that was left was to send it */
 	bool is_looking, has_begun, is_paused, is_ending;
 };
 
@@ -57,6 +58,7 @@ void kube_call_free(struct kube_call *call);
 void kube_call_finish(struct kube_call *call, struct json *object, const struct kube_status *status,
 		      const struct err *err);
 void kube_call_fail(struct kube_call *call, const struct err *err);
+void kube_call_refuse(struct kube_call *call); /* the API's permit said no */
 /* The call waits until the credential has been renewed. */
 void kube_api_refresh(struct kube_call *call, bool was_refused);
 /* A try has ended (kube/call_end.c); `data` is the call. */

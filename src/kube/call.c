@@ -168,6 +168,24 @@ static void add_headers(const struct kube_call *call, struct kube_headers *heade
 	kube_headers_add_login(headers, call->api->login);
 }
 
+static bool is_permitted(const struct kube_call *call)
+{
+	const struct kube_api *api = call->api;
+	enum kube_verb verb = call->request.verb;
+
+	return !api->permit || verb == KUBE_GET || verb == KUBE_LIST || verb == KUBE_WATCH ||
+	       api->permit(&call->request, api->permit_data);
+}
+
+/* It may have waited for its turn, or this process stood still. */
+static bool may_send(void *data)
+{
+	struct kube_call *call = data;
+
+	call->was_denied = !is_permitted(call);
+	return !call->was_denied;
+}
+
 static void send_request(struct kube_call *call)
 {
 	struct kube_headers headers CLEANUP(kube_headers_done) = {0};
@@ -185,6 +203,7 @@ static void send_request(struct kube_call *call)
 		.takes_compressed = !call->api->login->skips_compression && !call->on_bytes,
 		.on_bytes = call->on_bytes ? take_bytes : NULL,
 		.on_done = kube_call_end_try,
+		.may_send = may_send,
 		.data = call,
 		.connect_timeout = call->api->login->timeout,
 		.timeout = call->on_bytes ? 0 : call->api->login->timeout,
@@ -244,16 +263,7 @@ static void begin_socket(struct kube_call *call)
 	call->websocket = websocket_new(call->api->loop, &request);
 }
 
-static bool is_permitted(const struct kube_call *call)
-{
-	const struct kube_api *api = call->api;
-	enum kube_verb verb = call->request.verb;
-
-	return !api->permit || verb == KUBE_GET || verb == KUBE_LIST || verb == KUBE_WATCH ||
-	       api->permit(&call->request, api->permit_data);
-}
-
-static void refuse(struct kube_call *call)
+void kube_call_refuse(struct kube_call *call)
 {
 	struct text object CLEANUP(text_done) = {0};
 	struct err err = {0};
@@ -269,7 +279,7 @@ static void begin_try(void *data)
 	struct kube_call *call = data;
 
 	if (!is_permitted(call)) {
-		refuse(call);
+		kube_call_refuse(call);
 		return;
 	}
 	if (needs_refresh(call)) {

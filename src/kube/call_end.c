@@ -168,6 +168,10 @@ void kube_call_end_try(const struct http_answer *answer, const struct err *err, 
 	struct kube_call *call = data;
 
 	call->http = NULL;
+	if (call->was_denied) {
+		kube_call_refuse(call);
+		return;
+	}
 	if (err && !is_said_by_code(answer)) {
 		take_loss(call, err);
 		return;

@@ -29,6 +29,7 @@ struct asker {
 	const char *tokens[MOST];
 	size_t n_tokens, token; /* the one that is used */
 	bool is_stream;
+	int64_t permits; /* how often something may be changed; -1: always */
 	int64_t n_calls, n_ended;
 };
 
@@ -165,6 +166,7 @@ static const struct option rows[] = {
 	{"key", required_argument, NULL, 'k'},
 	{"namespace", required_argument, NULL, 'n'},
 	{"parameter", required_argument, NULL, 'p'},
+	{"permits", required_argument, NULL, 'm'},
 	{"stream", no_argument, NULL, 'f'},
 	{"subresource", required_argument, NULL, 'u'},
 	{"times", required_argument, NULL, 'x'},
@@ -198,6 +200,8 @@ static void take_option(struct asker *asker, int which, char *value)
 		asker->request.namespace_name = value;
 	else if (which == 'p')
 		add_parameter(asker, value);
+	else if (which == 'm')
+		asker->permits = strtol(value, NULL, 10);
 	else if (which == 'f')
 		asker->is_stream = true;
 	else if (which == 'u')
@@ -221,6 +225,14 @@ static void use_tokens(struct asker *asker)
 	asker->login->refresh = take_next_token;
 }
 
+static bool permit(const struct kube_request *request, void *data)
+{
+	struct asker *asker = data;
+
+	(void) request;
+	return asker->permits-- > 0;
+}
+
 static int run(struct asker *asker)
 {
 	struct err err = {0};
@@ -231,6 +243,8 @@ static int run(struct asker *asker)
 		return 1;
 	}
 	kube_api_on_warning(asker->api, warn, NULL);
+	if (asker->permits >= 0)
+		kube_api_set_permit(asker->api, permit, asker);
 	for (int64_t i = 0; i < asker->n_calls; i++)
 		if (asker->is_stream)
 			(void) kube_stream_new(asker->api, &asker->request, 0, take_bytes, end_call,
@@ -247,7 +261,7 @@ static int run(struct asker *asker)
 /* SERVER [OPTIONS] VERB RESOURCE [NAME] */
 int main(int argc, char **argv)
 {
-	struct asker asker = {.n_calls = 1};
+	struct asker asker = {.n_calls = 1, .permits = -1};
 
 	if (argc < 4)
 		return 2;

@@ -190,6 +190,16 @@ def test_a_refusal_counts_though_the_server_closed_the_connection_behind_its_hea
     assert "the server does not know who we are" in got["error"]
 
 
+@pytest.mark.parametrize("permits, sent", [(0, 0), (1, 0), (2, 1)])
+def test_what_is_permitted_no_more_when_it_could_be_sent_is_not_sent(kube, permits, sent):
+    """Each call asks twice: when it is begun, and when its connection stands."""
+    [answer] = ask(kube.origin, "--permits", permits, "--body", json.dumps(POD), "create", "/v1/pods")
+    assert len(kube.requests()) == sent
+    if not sent:
+        assert (answer["code"], answer["errorCode"]) == (0, REFUSED)
+        assert answer["error"] == "the Lease of the job is not held here, so pods 'worker-0' is left as it is"
+
+
 def test_what_the_server_judged_is_not_asked_again(kube):
     kube.faults.append(refuse(422, reason="Invalid", message="spec: wrong"))
     [refused] = create(kube.origin)
