@@ -17,6 +17,8 @@ struct kube_store {
 	struct kube_api *api;
 	char *namespace_name;
 	char *only_uid; /* NULL: jobs of any uid are known */
+	store_kube_wait_fn on_wait; /* may be NULL */
+	void *on_wait_data;
 	struct store_record *records; /* what is known of jobs, in no order */
 	size_t n_records, capacity;
 };
@@ -46,6 +48,14 @@ void store_kube_keep_to(struct store *store, const char *uid)
 
 	free(own->only_uid);
 	own->only_uid = mem_copy_text(uid);
+}
+
+void store_kube_on_wait(struct store *base, store_kube_wait_fn fn, void *data)
+{
+	struct kube_store *store = of(base);
+
+	store->on_wait = fn;
+	store->on_wait_data = data;
 }
 
 /* What is kept. */
@@ -120,12 +130,22 @@ void store_kube_saw_gone(struct store *store, const char *job_name)
 
 /* Calls. */
 
+static void tell_wait(const struct kube_store *store, bool is_waiting)
+{
+	if (store->on_wait)
+		store->on_wait(is_waiting, store->on_wait_data);
+}
+
 static int call(struct kube_store *store, struct kube_request request, struct json **ret_object,
 		struct err *err)
 {
 	request.resource = &kube_config_maps;
 	request.namespace_name = store->namespace_name;
-	return kube_wait(store->loop, store->api, &request, ret_object, err);
+	tell_wait(store, true);
+	int rc = kube_wait(store->loop, store->api, &request, ret_object, err);
+
+	tell_wait(store, false);
+	return rc;
 }
 
 static int kube_create(struct store *base, const struct store_record *record, int64_t *ret_version,

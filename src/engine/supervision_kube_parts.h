@@ -41,6 +41,7 @@ struct cluster_supervision {
 	int64_t version; /* of the record that was told last */
 	int ended_by; /* the signal that came before anything was begun; 0: none */
 	int n_interrupts;
+	int n_held; /* signals during the call of the store that is waited for */
 	struct err failure; /* why this ended before the job did */
 	bool has_begun; /* the job, before we attached: so all that its Pods mount is there */
 	bool is_fenced; /* nothing is changed without the Lease */

@@ -1,6 +1,7 @@
 /* Being asked to end, by signals. */
 #include "engine/backend_kube.h"
 #include "engine/record.h"
+#include "engine/store_kube.h"
 #include "engine/supervision_kube_parts.h"
 
 #include <signal.h>
@@ -124,7 +125,31 @@ static void on_signal(int number, void *data)
 			    number == SIGQUIT ? 0 : -1);
 }
 
+/* While a call of the store is waited for. What the call is about comes before what a signal asks
+ * for; one that follows another does not wait for it. */
+static void on_held_signal(int number, void *data)
+{
+	struct cluster_supervision *supervision = data;
+
+	(void) number;
+	if (supervision->n_held++ > 0 || supervision->n_interrupts > 0)
+		loop_stop(supervision->store_loop);
+}
+
+static void on_store_wait(bool is_waiting, void *data)
+{
+	struct cluster_supervision *supervision = data;
+
+	supervision->n_held = 0;
+	if (is_waiting)
+		end_signals_hold(&supervision->signals, supervision->store_loop, on_held_signal,
+				 supervision);
+	else
+		end_signals_release(&supervision->signals);
+}
+
 void supervision_kube_watch_signals(struct cluster_supervision *supervision)
 {
 	end_signals_watch(&supervision->signals, supervision->loop, on_signal, supervision);
+	store_kube_on_wait(supervision->store, on_store_wait, supervision);
 }
