@@ -146,11 +146,12 @@ static void take_all_for_unwatched(struct listing *listing)
 
 static void take_lease(const struct json *item, void *data)
 {
+	const struct listing *listing = data;
 	struct kube_lease lease;
 	int rc = kube_lease_read(item, &lease, NULL);
-	struct client_row *row = rc == 0 ? row_of(data, lease.owner_uid) : NULL;
+	struct client_row *row = rc == 0 ? row_of(listing, lease.owner_uid) : NULL;
 
-	if (row && kube_lease_is_watched(item, loop_now()))
+	if (row && kube_lease_is_watched(item, kube_api_server_now(listing->api)))
 		row->is_unwatched = false;
 }
 

@@ -52,7 +52,7 @@ static void take_lease(struct lease_view *view, const struct json *object)
 	char *holder = NULL;
 
 	loop_timer_arm(view->timer, MSEC_NEVER);
-	if (object && kube_lease_is_watched(object, loop_now())) {
+	if (object && kube_lease_is_watched(object, kube_api_server_now(view->settings.api))) {
 		holder = kube_lease_watcher(object);
 		arm(view, object);
 	}

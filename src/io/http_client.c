@@ -13,6 +13,8 @@
 #include "io/http_setup.h"
 
 #include <stdlib.h>
+#include <string.h>
+#include <strings.h>
 
 struct call_list {
 	struct http_call *first, *last;
@@ -43,6 +45,8 @@ struct http_call {
 	bool is_ending; /* on_done is being called */
 	bool is_cancelled, is_paused, wants_resume;
 	bool was_sent;
+	bool has_server_time; /* the answer has a Date, … */
+	msec server_ahead; /* … which was so far ahead of our clock when it came */
 
 	struct text body;
 	size_t limit;
@@ -218,6 +222,23 @@ static size_t take_bytes(char *bytes, size_t size, size_t len, void *data)
 	return call->is_cancelled ? 0 : len;
 }
 
+/* Called by libcurl for each line of the answer's head. */
+static size_t take_header(char *line, size_t size, size_t len, void *data)
+{
+	struct http_call *call = data;
+	char *copy CLEANUP(mem_free_text) = mem_copy_bytes(line, len);
+
+	(void) size; /* 1 */
+	if (strncasecmp(copy, "Date:", strlen("Date:")) != 0)
+		return len;
+	time_t seconds = curl_getdate(copy + strlen("Date:"), NULL);
+
+	call->has_server_time = seconds > 0;
+	if (call->has_server_time)
+		call->server_ahead = msec_of_seconds(seconds) - loop_now();
+	return len;
+}
+
 static msec retry_after_of(CURL *easy)
 {
 	struct curl_header *header;
@@ -342,6 +363,8 @@ static CURLcode set_callbacks(struct http_call *call)
 	code = code ? code : curl_easy_setopt(call->easy, CURLOPT_PRIVATE, call);
 	code = code ? code : curl_easy_setopt(call->easy, CURLOPT_WRITEDATA, call);
 	code = code ? code : curl_easy_setopt(call->easy, CURLOPT_WRITEFUNCTION, take_bytes);
+	code = code ? code : curl_easy_setopt(call->easy, CURLOPT_HEADERDATA, call);
+	code = code ? code : curl_easy_setopt(call->easy, CURLOPT_HEADERFUNCTION, take_header);
 	code = code ? code : curl_easy_setopt(call->easy, CURLOPT_ERRORBUFFER, call->detail);
 	code = code ? code : curl_easy_setopt(call->easy, CURLOPT_PREREQDATA, call);
 	code = code ? code : curl_easy_setopt(call->easy, CURLOPT_PREREQFUNCTION, allow_request);
@@ -459,6 +482,13 @@ void http_call_resume(struct http_call *call)
 		call->is_paused = false;
 	call->wants_resume = call->is_running;
 	ask_for_turn(call->client);
+}
+
+bool http_call_server_time(const struct http_call *call, msec *ret_ahead)
+{
+	if (call->has_server_time)
+		*ret_ahead = call->server_ahead;
+	return call->has_server_time;
 }
 
 const char *http_answer_header(const struct http_answer *answer, const char *name, size_t index)

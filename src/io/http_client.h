@@ -15,6 +15,7 @@
 #include "io/http_request.h"
 #include "io/loop.h"
 
+#include <stdbool.h>
 #include <stddef.h>
 
 #define HTTP_CALLS_AT_ONCE 64 /* short calls under way; servers allow 100 on one connection */
@@ -37,6 +38,9 @@ void http_call_cancel(struct http_call *call);
 void http_call_pause(struct http_call *call);
 void http_call_resume(struct http_call *call);
 
+/* How far the server's clock is ahead of ours, as the Date of its answer says to the second; from
+ * the first byte of a stream on. False when it does not say. */
+bool http_call_server_time(const struct http_call *call, msec *ret_ahead);
 /* The value of a header of the answer, the `index`th of that name; NULL when there are no more. */
 const char *http_answer_header(const struct http_answer *answer, const char *name, size_t index);
 

@@ -41,13 +41,16 @@ int kube_api_connect(struct loop *loop, kube_log_in_fn log_in, void *data,
 		     struct kube_api **ret_api, struct err *err) MUST_USE;
 /* Ends all calls without a callback; not from one. NULL is fine. */
 void kube_api_free(struct kube_api *api);
+/* The wall clock of the server, as far as its answers have told; ours before the first. */
+msec kube_api_server_now(const struct kube_api *api);
 const struct kube_login *kube_api_login(const struct kube_api *api);
 /* What is told of warnings, each once. */
 void kube_api_on_warning(struct kube_api *api, kube_warning_fn fn, void *data);
 
 /* Asked before each try of a call that may change something, also long after the call was made,
- * and once more when its connection stands and all that is left is to send it: false ends it with ERR_REFUSED, and nothing is sent. So whoever loses the right to act
- * (core/lease.h) has nothing on its way that is begun later. NULL: all are made. */
+ * and once more when its connection stands and all that is left is to send it: false ends it with
+ * ERR_REFUSED, and nothing is sent. So whoever loses the right to act (core/lease.h) has nothing on
+ * its way that is begun later. NULL: all are made. */
 typedef bool (*kube_permit_fn)(const struct kube_request *request, void *data);
 void kube_api_set_permit(struct kube_api *api, kube_permit_fn fn, void *data);
 

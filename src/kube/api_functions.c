@@ -98,6 +98,11 @@ int kube_api_connect(struct loop *loop, kube_log_in_fn log_in, void *data,
 	return rc;
 }
 
+msec kube_api_server_now(const struct kube_api *api)
+{
+	return loop_now() + api->server_ahead;
+}
+
 const struct kube_login *kube_api_login(const struct kube_api *api)
 {
 	return api->login;

@@ -18,6 +18,7 @@ struct kube_api {
 	struct call_list calls; /* all but those that wait for a new credential */
 	struct call_list waiting;
 	struct kube_warnings warnings;
+	msec server_ahead; /* its clock, of ours */
 	kube_permit_fn permit;
 	void *permit_data;
 };
@@ -59,6 +60,8 @@ void kube_call_finish(struct kube_call *call, struct json *object, const struct 
 		      const struct err *err);
 void kube_call_fail(struct kube_call *call, const struct err *err);
 void kube_call_refuse(struct kube_call *call); /* the API's permit said no */
+/* Whatever has come of it, its head says what time it is there. */
+void kube_call_note_time(const struct kube_call *call);
 /* The call waits until the credential has been renewed. */
 void kube_api_refresh(struct kube_call *call, bool was_refused);
 /* A try has ended (kube/call_end.c); `data` is the call. */

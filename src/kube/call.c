@@ -149,10 +149,20 @@ static bool needs_refresh(const struct kube_call *call)
 	return login->refresh && loop_now() >= login->refresh_at && !call->asked_in_time;
 }
 
+void kube_call_note_time(const struct kube_call *call)
+{
+	msec ahead;
+
+	if (http_call_server_time(call->http, &ahead))
+		call->api->server_ahead = ahead;
+}
+
 static void take_bytes(const char *bytes, size_t len, void *data)
 {
 	struct kube_call *call = data;
 
+	if (!call->has_begun)
+		kube_call_note_time(call);
 	call->has_begun = true;
 	call->on_bytes(bytes, len, call->data);
 }

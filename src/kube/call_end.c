@@ -167,6 +167,7 @@ void kube_call_end_try(const struct http_answer *answer, const struct err *err, 
 {
 	struct kube_call *call = data;
 
+	kube_call_note_time(call);
 	call->http = NULL;
 	if (call->was_denied) {
 		kube_call_refuse(call);

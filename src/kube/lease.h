@@ -39,7 +39,7 @@ struct json *kube_lease_hold(const struct kube_lease *lease, const char *holder,
 struct json *kube_lease_release(const char *holder) MUST_USE;
 
 /* Whether somebody watches the job of this Lease (NULL: there is none). `now` is the server's
- * clock where it is known, else ours. A holder that was on this machine and is no more watches
+ * clock (kube_api_server_now). A holder that was on this machine and is no more watches
  * nothing, however fresh the Lease is. */
 bool kube_lease_is_watched(const struct json *object, msec now);
 /* Who held it last: "muster on laptop (process 4711)"; NULL: nobody. */

@@ -47,7 +47,7 @@ class Exchange:
             raise Gone from error
 
     def head(self, status, *headers):
-        self.write("\r\n".join([f"HTTP/1.1 {status} Because", *headers, "", ""]))
+        self.write("\r\n".join([f"HTTP/1.1 {status} Because", *headers, *self.server.headers, "", ""]))
 
     def answer(self, status, body="", *headers):
         """A whole answer; what is not a text is sent as JSON."""
@@ -98,6 +98,7 @@ class HttpServer:
     def __init__(self, answer, tls=None, host="127.0.0.1"):
         self.answer, self.tls = answer, tls
         self.exchanges = []
+        self.headers = []  # of every answer
         self.n_connections = 0
         self.lock = threading.Lock()
         self.connections = set()

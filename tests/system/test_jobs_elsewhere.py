@@ -212,6 +212,18 @@ def test_a_lease_that_is_not_renewed_is_nobodys(muster, job):
     said(muster("scale", "digits", "worker=3", code=4))
 
 
+@pytest.mark.parametrize("hours", [-1, 1])
+def test_leases_are_judged_by_the_clock_of_the_server(muster, job, hours):
+    there = datetime.datetime.now(datetime.timezone.utc) + datetime.timedelta(hours=hours)
+    job.server.headers.append(there.strftime("Date: %a, %d %b %Y %H:%M:%S GMT"))
+    put_lease(job, renewed=there.strftime("%Y-%m-%dT%H:%M:%S.%fZ"))
+    assert muster.job("digits")["status"]["watchedBy"] == "another"
+    assert "unwatched" not in muster("ps", "-A", code=0).stdout
+    put_lease(job, renewed=(there - datetime.timedelta(minutes=5)).strftime("%Y-%m-%dT%H:%M:%S.%fZ"))
+    assert muster.job("digits")["status"]["watchedBy"] == ""
+    assert " Running (unwatched) " in muster("ps", "-A", code=0).stdout
+
+
 def test_who_may_not_read_leases_sees_the_rest(muster, job):
     def refuse_leases(exchange):
         return "/leases" in exchange.path and refuse(403, reason="Forbidden", message="ada may not")(exchange)
