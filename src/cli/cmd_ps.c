@@ -270,6 +270,27 @@ static int list_all(const struct options *options, struct lookup *lookup, struct
 	return exit_code;
 }
 
+static bool shows_any(const struct options *options, const struct rows *rows)
+{
+	for (size_t i = 0; i < rows->count; i++)
+		if (is_shown(options, &rows->list[i]))
+			return true;
+	return false;
+}
+
+/* Who has started a job on a cluster and sees an empty table thinks that it is lost. */
+static void point_to_cluster(const struct options *options)
+{
+	struct kube_config *config CLEANUP(kube_config_cleanup) = NULL;
+
+	if (!is_asked_for(options, "kubernetes") &&
+	    cluster_read_config(options, &config, NULL) == 0)
+		output_say("no job goes on here; those in namespace '%s' of the cluster: muster ps "
+			   "--on "
+			   "kubernetes",
+			   config->namespace_name);
+}
+
 static int ps_run(const struct options *options)
 {
 	struct err err = {0};
@@ -286,6 +307,8 @@ static int ps_run(const struct options *options)
 		print_table(options, &rows);
 	else if (print_objects(options, lookup, &rows, format, &err))
 		return output_fail(&err);
+	if (!format && !option_flag(options, "no-headers") && !shows_any(options, &rows))
+		point_to_cluster(options);
 	return exit_code;
 }
 

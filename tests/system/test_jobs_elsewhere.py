@@ -100,6 +100,17 @@ def test_what_is_here_needs_no_cluster(muster, unreachable):
     assert muster("ps", "-a", "--no-headers", code=0).stdout == ""
 
 
+def test_an_empty_list_says_where_else_jobs_may_be(muster, unreachable):
+    done = muster("ps", code=0)
+    assert done.stdout.splitlines() == ["NAME   STATE   ROLES   RUNNING   RESTARTS   AGE"]
+    assert done.stderr == "muster: no job goes on here; those in namespace 'ada' of the cluster: muster ps --on kubernetes\n"
+    assert muster("ps", "--no-headers", code=0).stderr == muster("ps", "-o", "name", code=0).stderr == ""
+    muster("run", "--name", "digits", "--", "true", code=0)
+    assert muster("ps", "-a", code=0).stderr == ""
+    del muster.environment["KUBECONFIG"]
+    assert muster("ps", code=0).stderr == ""
+
+
 def test_ps_shows_what_is_here_also_when_the_cluster_cannot_be_asked(muster, unreachable):
     muster("run", "--name", "digits", "--", "true", code=0)
     done = muster("ps", "-a", "--on", "all", "-o", "name", code=3)
