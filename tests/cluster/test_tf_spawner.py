@@ -7,6 +7,7 @@ no images of a registry and no proxy for Services, so that the templates name wh
 import importlib.util
 import json
 import re
+import select
 import subprocess
 import sys
 
@@ -74,6 +75,7 @@ def test_the_tour_of_the_old_document(spawner, namespace):
     follow = subprocess.Popen(
         ["kubectl", "--namespace", namespace.name, "logs", "-f", "worker0"], stdout=subprocess.PIPE, text=True,
         env=namespace.cluster.environment)
+    assert select.select([follow.stdout], [], [], LIMIT)[0]
     line = follow.stdout.readline()
     follow.kill()
     follow.wait()

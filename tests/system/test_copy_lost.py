@@ -6,6 +6,7 @@ import io
 import json
 import os
 import pty
+import select
 import signal
 import sys
 import tarfile
@@ -209,6 +210,7 @@ def test_a_terminal_sees_how_far_a_long_copy_is(muster, serve_pod, folder):
         os.close(its)
         seen = b""
         while b"512.0 kB, " not in seen:
+            assert select.select([ours], [], [], LIMIT)[0], f"nothing came behind {seen}"
             seen += os.read(ours, 4096)
         shown.set()
         assert copying.wait(LIMIT) == 0
