@@ -5,7 +5,6 @@
 
 #define LIMIT_DOCUMENT_SIZE                                                                        \
 	YAML_SIZE_LIMIT /* a job file; etcd itself refuses objects above 1.5 MiB */
-#define LIMIT_DOCUMENTS YAML_DOCUMENTS_LIMIT /* documents in one file */
 #define LIMIT_REPLICAS 10000 /* replicas of one job, all roles together */
 #define LIMIT_ROLES 16 /* roles of one job */
 #define LIMIT_CONTAINERS 32 /* containers of one Pod template */
@@ -21,4 +20,3 @@
 #define LIMIT_CLUSTER_SPEC (1024 * 1024) /* bytes of a cluster spec or a TF_CONFIG */
 #define LIMIT_CLUSTER_JOBS 100 /* jobs of a cluster spec */
 #define LIMIT_TASK_INDEX 999999 /* of a sparse TF_CONFIG, whose indices have gaps */
-#define LIMIT_SOCKET_MESSAGE (64 * 1024) /* bytes of one message on a supervisor's socket */

@@ -71,6 +71,3 @@ struct kube_call *kube_socket_new(struct kube_api *api, const struct kube_reques
 /* Of a kube_socket_new, from its on_open to its `done`. */
 struct websocket *kube_call_websocket(const struct kube_call *call);
 void kube_call_cancel(struct kube_call *call); /* no callback follows; NULL is fine */
-/* Of a stream, as http_call_pause. */
-void kube_call_pause(struct kube_call *call);
-void kube_call_resume(struct kube_call *call);

@@ -48,7 +48,7 @@ struct kube_call {
 	bool is_question; /* a create that keeps nothing */
 	bool was_lost; /* a try, which may have been done */
 	bool was_denied; /* when all that was left was to send it */
-	bool is_looking, has_begun, is_paused, is_ending;
+	bool is_looking, has_begun, is_ending;
 };
 
 /* Into a list, in front; and out of the one that it is in. */

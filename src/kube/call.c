@@ -111,20 +111,6 @@ void kube_call_cancel(struct kube_call *call)
 		kube_call_free(call);
 }
 
-void kube_call_pause(struct kube_call *call)
-{
-	call->is_paused = true;
-	if (call->http)
-		http_call_pause(call->http);
-}
-
-void kube_call_resume(struct kube_call *call)
-{
-	call->is_paused = false;
-	if (call->http)
-		http_call_resume(call->http);
-}
-
 void kube_call_finish(struct kube_call *call, struct json *object, const struct kube_status *status,
 		      const struct err *err)
 {
@@ -221,8 +207,6 @@ static void send_request(struct kube_call *call)
 	};
 
 	call->http = http_call_new(call->api->http, &request);
-	if (call->is_paused)
-		http_call_pause(call->http);
 }
 
 static void open_socket(const char *protocol, void *data)

@@ -138,12 +138,6 @@ void kube_channels_add_input(struct text *message, const char *bytes, size_t len
 	text_add_bytes(message, bytes, len);
 }
 
-void kube_channels_add_resize(struct text *message, unsigned short columns, unsigned short rows)
-{
-	add_channel(message, KUBE_CHANNEL_RESIZE);
-	text_addf(message, "{\"Width\":%hu,\"Height\":%hu}", columns, rows);
-}
-
 int kube_channels_add_end_of_input(const struct kube_channels *channels, struct text *message,
 				   struct err *err)
 {

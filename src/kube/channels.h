@@ -62,7 +62,6 @@ void kube_channels_done(struct kube_channels *channels);
 
 /* Messages to the server, added to the text. */
 void kube_channels_add_input(struct text *message, const char *bytes, size_t len);
-void kube_channels_add_resize(struct text *message, unsigned short columns, unsigned short rows);
 /* Ends standard input. ERR_UNSUPPORTED: the server's sub-protocol cannot say that. */
 int kube_channels_add_end_of_input(const struct kube_channels *channels, struct text *message,
 				   struct err *err) MUST_USE;

@@ -205,14 +205,6 @@ int kube_exec_end_input(struct kube_exec *exec, struct err *err)
 	return rc;
 }
 
-void kube_exec_resize(struct kube_exec *exec, unsigned short columns, unsigned short rows)
-{
-	struct text message CLEANUP(text_done) = {0};
-
-	kube_channels_add_resize(&message, columns, rows);
-	send_text(exec, &message);
-}
-
 void kube_exec_pause(struct kube_exec *exec)
 {
 	websocket_pause(websocket_of(exec));

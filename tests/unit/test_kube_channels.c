@@ -154,7 +154,7 @@ static void a_status_without_an_end_is_not_kept_for_ever(void **state)
 	assert_int_equal(kube_channels_take(&channels, message, 2, &event, NULL), ERR_LIMIT);
 }
 
-static void input_and_sizes_become_messages(void **state)
+static void input_becomes_messages(void **state)
 {
 	struct text message CLEANUP(text_done) = {0};
 
@@ -162,9 +162,6 @@ static void input_and_sizes_become_messages(void **state)
 	kube_channels_add_input(&message, "a\0b", 3);
 	assert_int_equal(message.len, 4);
 	assert_memory_equal(message.bytes, "\0a\0b", 4);
-	text_clear(&message);
-	kube_channels_add_resize(&message, 80, 24);
-	assert_string_equal(text_of(&message), "\4{\"Width\":80,\"Height\":24}");
 }
 
 static void only_the_newer_protocol_ends_the_input(void **state)
@@ -196,7 +193,7 @@ int main(void)
 		cmocka_unit_test(a_command_that_cannot_run_says_why),
 		cmocka_unit_test(a_status_that_is_none_gives_no_exit_code),
 		cmocka_unit_test(a_status_without_an_end_is_not_kept_for_ever),
-		cmocka_unit_test(input_and_sizes_become_messages),
+		cmocka_unit_test(input_becomes_messages),
 		cmocka_unit_test(only_the_newer_protocol_ends_the_input),
 	};
 
