@@ -5,9 +5,9 @@
  * A line of its input is "run INDEX [RESTARTS]", "end INDEX" or "gone INDEX", of the Pod
  * worker-INDEX. It prints "complete" for each log that comes to its end, "quiet" when that was so
  * of all whose container has ended, and "trouble: …". SILENCE is in milliseconds. */
+#include "engine/pod_logs.h"
 #include "base/mem.h"
 #include "base/text.h"
-#include "engine/pod_logs.h"
 #include "io/descriptor_limit.h"
 #include "io/file.h"
 
