@@ -30,14 +30,22 @@ static void blame_end(struct check *check, enum check_step step, enum check_job 
 	check_fault_set_job(check, job);
 }
 
+static enum check_fault_kind kind_of_servers(const struct check *check)
+{
+	const struct check_job_record *record = &check->jobs[CHECK_SERVERS_JOB];
+
+	if (check->request.is_on_kubernetes && record->could_not_start)
+		return CHECK_FAULT_IMAGE;
+	return record->cause ? CHECK_FAULT_SERVER_FAILED : CHECK_FAULT_SERVER_DIED;
+}
+
 void check_blame_servers(struct check *check, enum check_step step, msec now)
 {
 	const struct check_job_record *record = &check->jobs[CHECK_SERVERS_JOB];
 
 	if (record->failure)
-		blame_failure(check,
-			      record->cause ? CHECK_FAULT_SERVER_FAILED : CHECK_FAULT_SERVER_DIED,
-			      step, CHECK_SERVERS_JOB, record->cause);
+		blame_failure(check, kind_of_servers(check), step, CHECK_SERVERS_JOB,
+			      record->cause);
 	else
 		blame_end(check, step, CHECK_SERVERS_JOB, "the servers' job", now);
 }

@@ -92,6 +92,7 @@ struct check_job_record {
 	const char *failure; /* "ps-1 was killed by signal 9 (SIGKILL) after 12s (attempt 0)" */
 	const char *failed; /* "ps-1"; NULL: the job as a whole */
 	const char *cause; /* the failed one's last word; NULL */
+	bool could_not_start; /* the failed one's program is not there, or cannot be run */
 	msec failed_at;
 };
 
@@ -100,6 +101,7 @@ enum check_fault_kind {
 	CHECK_FAULT_LIBRARY,
 	CHECK_FAULT_DATA,
 	CHECK_FAULT_NOT_STARTED,
+	CHECK_FAULT_IMAGE, /* of a Pod: it has no server to start */
 	CHECK_FAULT_SERVER_DIED, /* killed, or ended without a word */
 	CHECK_FAULT_SERVER_FAILED, /* ended, and said why */
 	CHECK_FAULT_SERVER_STOPPED,

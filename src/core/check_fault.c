@@ -17,6 +17,9 @@ static const struct kind_row {
 			      "give --data-dir the folder that has the files, or leave it out: "
 			      "then the model brings data of its own"},
 	[CHECK_FAULT_NOT_STARTED] = {"NotStarted", "do what the sentence says, and check again"},
+	[CHECK_FAULT_IMAGE] = {"ImageWithoutServer",
+			       "give an --image that has muster and TensorFlow: 'make server-image "
+			       "BASE=IMAGE' puts muster on one that has TensorFlow"},
 	[CHECK_FAULT_SERVER_DIED] =
 		{"ServerDied",
 		 "read the server's log; without a reason there, look who killed it: SIGKILL is "
@@ -95,6 +98,7 @@ bool check_fault_is_absence(const struct check *check)
 	case CHECK_FAULT_NOT_STARTED:
 	case CHECK_FAULT_PROBE:
 		return is_cluster_out_of_reach(check);
+	case CHECK_FAULT_IMAGE:
 	case CHECK_FAULT_SERVER_DIED:
 	case CHECK_FAULT_SERVER_FAILED:
 	case CHECK_FAULT_SERVER_STOPPED:

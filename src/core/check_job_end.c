@@ -2,6 +2,7 @@
 
 #include "core/check_words.h"
 #include "core/failure_text.h"
+#include "core/failure_words.h"
 
 #include <string.h>
 
@@ -71,6 +72,7 @@ static void keep_failure(struct check *check, struct check_job_record *record,
 		return;
 	record->failed = arena_format(check->arena, "%s-%d", failure->role, failure->index);
 	record->cause = check_copy_words(check, find_cause(failure));
+	record->could_not_start = text_equals(failure->reason, FAILURE_START_FAILED);
 }
 
 /* A server that was told to end by somebody else ends with code 0, which is no failure to a job. */

@@ -7,6 +7,7 @@
  *             [kubernetes]
  *     TIME library WORDS                    TIME data WORDS       (milliseconds)
  *     TIME no-library WORDS                 TIME no-data WORDS
+ *     TIME no-program                       … and that its program could not be started
  *     TIME wants JOB…                       exactly these should run now; JOB: servers probe model
  * roll-call TIME wakes MOMENT                     when it wants to look again TIME begun JOB TIME
  * JOB LINE                         the job prints it TIME here EVENT                       found
@@ -28,6 +29,7 @@
 #include "core/check_junit.h"
 #include "core/check_text.h"
 #include "core/check_want.h"
+#include "core/failure_words.h"
 
 #include <stdio.h>
 
@@ -205,6 +207,8 @@ static void take(struct story *story, msec now, const char *word, char *rest)
 		hear_of_itself(story, rest, now);
 	else if (text_equals(word, "failed"))
 		fail_replica(story, rest);
+	else if (text_equals(word, "no-program"))
+		story->failure.reason = FAILURE_START_FAILED;
 	else if (text_equals(word, "said"))
 		story->said[story->failure.n_last_lines++] = arena_copy_text(story->arena, rest);
 	else if (text_equals(word, "finished"))
@@ -341,6 +345,7 @@ int main(void)
 		STORY("remote_passes"),
 		STORY("kubernetes_passes"),
 		STORY("kubernetes_has_no_room"),
+		STORY("kubernetes_image_without_server"),
 		STORY("kubernetes_servers_that_exist"),
 		STORY("setup_leaves_the_servers_up"),
 		STORY("no_library"),
