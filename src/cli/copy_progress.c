@@ -1,7 +1,7 @@
 #include "cli/copy_progress.h"
 
+#include "base/amount.h"
 #include "base/mem.h"
-#include "base/text.h"
 #include "cli/output.h"
 #include "io/terminal.h"
 
@@ -21,29 +21,13 @@ struct copy_progress {
 	bool is_shown;
 };
 
-char *copy_progress_amount(uint64_t bytes)
-{
-	static const char *const units[] = {"kB", "MB", "GB", "TB", "PB", "EB"};
-	double amount = (double) bytes / 1000;
-	size_t unit = 0;
-
-	if (bytes < 1000)
-		return mem_format("%d bytes", (int) bytes);
-	/* What would be shown as 1000.0 is 1.0 of the next unit. */
-	while (amount >= 999.95) {
-		amount /= 1000;
-		unit++;
-	}
-	return mem_format("%.1f %s", amount, units[unit]);
-}
-
 static void show(void *data)
 {
 	struct copy_progress *progress = data;
 	uint64_t bytes = progress->count_bytes(progress->data);
 	msec taken = loop_monotonic_now() - progress->begun;
-	char *amount CLEANUP(mem_free_text) = copy_progress_amount(bytes);
-	char *rate CLEANUP(mem_free_text) = copy_progress_amount(
+	char *amount CLEANUP(mem_free_text) = amount_of_bytes(bytes);
+	char *rate CLEANUP(mem_free_text) = amount_of_bytes(
 		(uint64_t) ((double) bytes * MSEC_PER_SECOND / (double) (taken > 0 ? taken : 1)));
 
 	fprintf(stderr, CLEAR "%s, %s/s", amount, rate);

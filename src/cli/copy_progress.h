@@ -15,6 +15,3 @@ struct copy_progress *copy_progress_new(struct loop *loop, uint64_t (*count_byte
 /* Takes the line away; NULL is fine. */
 void copy_progress_end(struct copy_progress *progress);
 void copy_progress_free(struct copy_progress *progress); /* NULL is fine */
-
-/* "34 bytes", "1.5 kB", "2.0 GB". Caller frees. */
-char *copy_progress_amount(uint64_t bytes) MUST_USE;

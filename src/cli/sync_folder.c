@@ -1,7 +1,7 @@
 #include "cli/sync_folder.h"
 
+#include "base/amount.h"
 #include "base/mem.h"
-#include "cli/copy_progress.h"
 #include "io/archive.h"
 #include "io/loop.h"
 #include "io/program_call.h"
@@ -213,7 +213,7 @@ static bool count_and_want(const char *path, void *data)
 
 static int refuse_size(const struct sync_folder *folder, struct err *err)
 {
-	char *largest CLEANUP(mem_free_text) = copy_progress_amount(folder->largest_bytes);
+	char *largest CLEANUP(mem_free_text) = amount_of_bytes(folder->largest_bytes);
 
 	return err_set(err, ERR_LIMIT,
 		       "--sync: '%s' is too large to travel (limits: %d MB, %d MB packed); the "

@@ -137,3 +137,30 @@ int folder_move(const char *source, const char *target, struct err *err)
 		return err_set_errno(err, errno, "cannot put '%s' in its place", target);
 	}
 }
+
+static void measure(int parent_fd, const char *name, uint64_t *n_files, uint64_t *bytes)
+{
+	int fd = openat(parent_fd, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+	DIR *folder CLEANUP(close_folder) = fd < 0 ? NULL : fdopendir(fd);
+
+	for (struct dirent *entry; folder && (entry = readdir(folder));) {
+		struct stat status;
+
+		if (!is_entry(entry) ||
+		    fstatat(fd, entry->d_name, &status, AT_SYMLINK_NOFOLLOW) < 0)
+			continue;
+		if (S_ISDIR(status.st_mode)) {
+			measure(fd, entry->d_name, n_files, bytes);
+			continue;
+		}
+		*n_files += 1;
+		*bytes += (uint64_t) status.st_size;
+	}
+	if (fd >= 0 && !folder)
+		close(fd);
+}
+
+void folder_measure(const char *path, uint64_t *n_files, uint64_t *bytes)
+{
+	measure(AT_FDCWD, path, n_files, bytes);
+}

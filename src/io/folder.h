@@ -4,6 +4,8 @@
 #include "base/err.h"
 #include "base/own.h"
 
+#include <stdint.h>
+
 /* Makes the folder and the parents it lacks, for this user alone (mode 0700). One that is there
  * already stays as it is. ERR_IO or ERR_SPACE names the folder that could not be made. */
 int folder_make(const char *path, struct err *err) MUST_USE;
@@ -19,3 +21,7 @@ int folder_remove(int parent_fd, const char *name, struct err *err) MUST_USE;
 int folder_move(const char *source, const char *target, struct err *err) MUST_USE;
 /* The same of all that is in a folder, which goes then. */
 int folder_move_contents(const char *source, const char *target, struct err *err) MUST_USE;
+
+/* Counts the files below a folder, links among them, and their bytes, and adds them; what cannot be
+ * read is left out. */
+void folder_measure(const char *path, uint64_t *n_files, uint64_t *bytes);

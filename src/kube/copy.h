@@ -43,3 +43,7 @@ int kube_copy_to(struct kube_api *api, const struct kube_copy_request *request,
 void kube_copy_cancel(struct kube_copy *copy);
 /* Of the stream, until now. */
 uint64_t kube_copy_bytes(const struct kube_copy *copy);
+
+/* What came, for `on_end` of a copy from a container that went well: "12 files, 3.4 MB, to
+ * models". Caller frees. */
+char *kube_copy_describe(const struct kube_copy *copy) MUST_USE;

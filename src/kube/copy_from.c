@@ -74,6 +74,7 @@ static bool is_folder(const char *path)
 
 static int install(struct kube_copy *copy, struct err *err)
 {
+	folder_measure(copy->stage, &copy->n_files, &copy->file_bytes);
 	if (copy->is_folder)
 		return is_folder(copy->target)
 			       ? folder_move_contents(copy->stage, copy->target, err)

@@ -1,10 +1,12 @@
 #include "kube/copy_parts.h"
 
+#include "base/amount.h"
 #include "base/mem.h"
 #include "base/text.h"
 #include "io/folder.h"
 
 #include <fcntl.h>
+#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -43,6 +45,14 @@ void kube_copy_cancel(struct kube_copy *copy)
 	kube_script_cancel(copy->script);
 	unpacker_cancel(copy->unpacker);
 	copy_free(copy);
+}
+
+char *kube_copy_describe(const struct kube_copy *copy)
+{
+	char *amount CLEANUP(mem_free_text) = amount_of_bytes(copy->file_bytes);
+
+	return mem_format("%" PRIu64 " file%s, %s, to %s", copy->n_files,
+			  copy->n_files == 1 ? "" : "s", amount, copy->target);
 }
 
 uint64_t kube_copy_bytes(const struct kube_copy *copy)

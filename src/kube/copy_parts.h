@@ -24,6 +24,7 @@ struct kube_copy {
 	char *warnings;
 	struct unpacker *unpacker; /* NULL: it ended */
 	bool is_folder;
+	uint64_t n_files, file_bytes; /* that came */
 
 	/* To a container. */
 	char *here;
