@@ -13,6 +13,7 @@
 #include "base/msec.h"
 #include "base/own.h"
 #include "base/yaml.h"
+#include "core/fetch.h"
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -110,6 +111,8 @@ struct job {
 	/* Someone asked for the end of this job (annotation muster/stop): the word for why, or
 	 * NULL. */
 	const char *stop_reason;
+	const struct fetch *fetches; /* what is fetched from its Pods at its end */
+	size_t n_fetches;
 
 	struct json *document; /* the whole TFJob as normalised; owned */
 	struct arena *arena; /* owns everything above */

@@ -139,6 +139,18 @@ static void check_texts(struct field_reader *reader, const struct field *map)
 	}
 }
 
+static void read_fetches(struct field_reader *reader, const struct field *annotations,
+			 struct job *job)
+{
+	struct field field = field_map_entry(annotations, JOB_ANNOTATION_FETCH);
+	struct err err = {0};
+
+	if (fetch_read_all(json_as_string(field.value, NULL), job->arena, &job->fetches,
+			   &job->n_fetches, &err) < 0 &&
+	    reader_is_strict(reader))
+		field_refuse(reader, &field, "Invalid value: %s", err.text);
+}
+
 static void read_annotations(struct field_reader *reader, const struct field *metadata,
 			     struct job *job)
 {
@@ -148,6 +160,7 @@ static void read_annotations(struct field_reader *reader, const struct field *me
 	check_texts(reader, &labels);
 	check_texts(reader, &annotations);
 	job->stop_reason = json_as_string(json_get(annotations.value, JOB_ANNOTATION_STOP), NULL);
+	read_fetches(reader, &annotations, job);
 }
 
 static void read_metadata(struct field_reader *reader, const struct field *root, struct job *job)

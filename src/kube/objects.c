@@ -3,6 +3,7 @@
 
 #include "base/mem.h"
 #include "base/names.h"
+#include "kube/keeper.h"
 
 #include <string.h>
 
@@ -215,6 +216,7 @@ bool objects_check(const struct job *job, struct faults *faults)
 
 	check_names(job, faults);
 	check_tf_config(job, faults);
+	keeper_check(job, faults);
 	for (size_t i = 0; i < job->n_roles; i++) {
 		check_images(&job->roles[i], "initContainers", faults);
 		check_images(&job->roles[i], "containers", faults);

@@ -3,6 +3,7 @@
 #include "base/text.h"
 #include "core/cluster.h"
 #include "core/pod_template.h"
+#include "kube/keeper.h"
 #include "kube/objects.h"
 #include "kube/objects_harden.h"
 
@@ -238,6 +239,7 @@ struct json *objects_pod_new(const struct objects *objects, const struct role *r
 	set_environment(objects, role, index, attempt, container);
 	set_port(role, container);
 	set_defaults(job, spec);
+	keeper_add(job, role, index, spec, container);
 	objects_harden(spec, container);
 	return pod;
 }

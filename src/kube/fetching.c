@@ -1,0 +1,127 @@
+#include "kube/fetching.h"
+
+#include "base/mem.h"
+#include "base/text.h"
+#include "kube/copy.h"
+#include "kube/keeper.h"
+
+#include <stdlib.h>
+
+static const struct kube_resource pods = {"", "v1", "pods", false};
+
+struct kube_fetching {
+	struct kube_api *api;
+	struct kube_fetching_request request; /* its texts are those below */
+	char *namespace_name, *pod, *there, *here;
+	struct kube_call *call;
+	struct kube_copy *copy;
+	struct loop_watch *timer;
+	uint64_t bytes; /* when the timer was armed */
+};
+
+static void free_fetching(struct kube_fetching *fetching)
+{
+	loop_watch_free(fetching->timer);
+	free(fetching->namespace_name);
+	free(fetching->pod);
+	free(fetching->there);
+	free(fetching->here);
+	free(fetching);
+}
+
+void kube_fetching_cancel(struct kube_fetching *fetching)
+{
+	if (!fetching)
+		return;
+	kube_call_cancel(fetching->call);
+	kube_copy_cancel(fetching->copy);
+	free_fetching(fetching);
+}
+
+static void end(struct kube_fetching *fetching, const char *what, const struct err *err)
+{
+	fetching->request.on_end(what, err, fetching->request.data);
+	free_fetching(fetching);
+}
+
+/* The copy. */
+
+static void on_copied(const char *warnings, const struct err *err, void *data)
+{
+	struct kube_fetching *fetching = data;
+	char *came CLEANUP(mem_free_text) = err ? NULL : kube_copy_describe(fetching->copy);
+	char *what CLEANUP(mem_free_text) =
+		err ? NULL : mem_format("%s%s%s", came, *warnings ? "; " : "", warnings);
+
+	fetching->copy = NULL;
+	end(fetching, what, err);
+}
+
+static void on_silence(void *data)
+{
+	struct kube_fetching *fetching = data;
+	uint64_t bytes = fetching->copy ? kube_copy_bytes(fetching->copy) : 0;
+	struct err err = {0};
+
+	if (bytes > fetching->bytes) {
+		fetching->bytes = bytes;
+		loop_timer_arm(fetching->timer, loop_now() + KUBE_FETCHING_SILENCE);
+		return;
+	}
+	kube_call_cancel(TAKE(fetching->call));
+	kube_copy_cancel(TAKE(fetching->copy));
+	err_set(&err, ERR_UNREACHABLE, "nothing came for %d minutes",
+		(int) (KUBE_FETCHING_SILENCE / (60 * MSEC_PER_SECOND)));
+	end(fetching, NULL, &err);
+}
+
+static void on_pod(struct json *pod, const struct kube_status *status, const struct err *err,
+		   void *data)
+{
+	struct kube_fetching *fetching = data;
+	struct kube_copy_request request = {
+		.loop = fetching->request.loop,
+		.namespace_name = fetching->namespace_name,
+		.pod = fetching->pod,
+		.there = fetching->there,
+		.here = fetching->here,
+		.on_end = on_copied,
+		.data = fetching,
+	};
+	struct err why = {0};
+
+	(void) status;
+	fetching->call = NULL;
+	if (err && err->code == ERR_NOT_FOUND)
+		err_set(&why, ERR_NOT_FOUND, "Pod '%s' is gone", fetching->pod);
+	else if (err)
+		why = *err;
+	else if (keeper_choose_container(pod, &request.container, &why) == 0 &&
+		 kube_copy_from(fetching->api, &request, &fetching->copy, &why) == 0)
+		return;
+	end(fetching, NULL, &why);
+}
+
+struct kube_fetching *kube_fetching_new(struct kube_api *api,
+					const struct kube_fetching_request *request)
+{
+	struct kube_fetching *fetching = mem_new(sizeof(*fetching));
+
+	fetching->api = api;
+	fetching->request = *request;
+	fetching->namespace_name = mem_copy_text(request->namespace_name);
+	fetching->pod = mem_copy_text(request->pod);
+	fetching->there = mem_copy_text(request->there);
+	fetching->here = mem_copy_text(request->here);
+	fetching->timer = loop_new_timer(request->loop, on_silence, fetching);
+	loop_timer_arm(fetching->timer, loop_now() + KUBE_FETCHING_SILENCE);
+	const struct kube_request get = {
+		.verb = KUBE_GET,
+		.resource = &pods,
+		.namespace_name = fetching->namespace_name,
+		.name = fetching->pod,
+	};
+
+	fetching->call = kube_call_new(api, &get, on_pod, fetching);
+	return fetching;
+}

@@ -1,0 +1,31 @@
+/* The copy of one folder of a Pod at the end of its job: finds the container that can be entered
+ * (kube/keeper.h), copies (kube/copy.h), and gives up when nothing comes. */
+#pragma once
+
+#include "base/err.h"
+#include "base/own.h"
+#include "io/loop.h"
+#include "kube/api.h"
+
+/* Without a byte for so long it is given up. */
+#define KUBE_FETCHING_SILENCE (10 * 60 * MSEC_PER_SECOND)
+
+struct kube_fetching;
+
+struct kube_fetching_request {
+	struct loop *loop;
+	const char *namespace_name;
+	const char *pod;
+	const char *there; /* path in the Pod */
+	const char *here; /* path on this machine, as of kube/copy.h */
+	/* The last call, once. `what` says what came and where to, "12 files, 3.4 MB, to
+	 * /home/me/models", and what tar said of it; NULL with an error. */
+	void (*on_end)(const char *what, const struct err *err, void *data);
+	void *data;
+};
+
+/* The request is needed only until this returns. */
+struct kube_fetching *kube_fetching_new(struct kube_api *api,
+					const struct kube_fetching_request *request) MUST_USE;
+/* Ends it without a callback; not from `on_end`. NULL is fine. */
+void kube_fetching_cancel(struct kube_fetching *fetching);
