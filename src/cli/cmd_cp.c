@@ -73,6 +73,7 @@ static int cp_run(const struct options *options)
 	const struct copy_call call = {
 		.options = options,
 		.place = place,
+		.container = option_text(options, "container"),
 		.here = ends.from.job ? ends.to.path : ends.from.path,
 		.is_to_pod = ends.to.job != NULL,
 	};

@@ -204,7 +204,8 @@ const struct command command_run = {
 		    "  muster run -w 4 -- sh -c 'echo I am worker $WORKER_NUMBER of $TOT_WORKERS'\n"
 		    "  muster run -d -f job.yaml\n"
 		    "  muster run --on kubernetes -w 2 --image tensorflow/tensorflow train.py\n"
-		    "  muster run --on kubernetes -w 2 --sync . models/train.py\n",
+		    "  muster run --on kubernetes -w 2 --sync . models/train.py\n"
+		    "  muster run --on kubernetes --fetch worker-0:/models:results train.py\n",
 	.options = rows_of_run,
 	.takes_program = true,
 	.run = run_run,

@@ -5,8 +5,8 @@
 #include "cli/command.h"
 #include "cli/copy_progress.h"
 #include "cli/output.h"
-#include "core/pod_template.h"
 #include "kube/copy.h"
+#include "kube/keeper.h"
 #include "kube/objects.h"
 #include "kube/resources.h"
 #include "kube/wait.h"
@@ -22,6 +22,7 @@ struct copying {
 	char *namespace_name;
 	char *pod_name;
 	struct json *pod;
+	const char *container; /* of the Pod, or of the call */
 	struct kube_copy *copy;
 	struct copy_progress *progress;
 	struct loop_watch *signals[3];
@@ -70,20 +71,16 @@ static bool is_of_job(const struct json *pod, const struct copy_place *place)
 	return text_equals(job, place->job) && text_equals(manager, OBJECTS_MANAGED_BY);
 }
 
-static int check_phase(const struct json *pod, const struct copy_place *place, struct err *err)
+static int choose_container(struct copying *copying, struct err *err)
 {
-	const char *phase = json_as_string(json_get_path(pod, "status", "phase", NULL), "Pending");
+	const struct copy_place *place = copying->call->place;
+	char *who CLEANUP(mem_free_text) =
+		mem_format("%s-%d of job '%s'", place->role, place->index, place->job);
 
-	if (text_equals(phase, "Pending"))
-		return err_set(err, ERR_CONFLICT, "%s-%d of job '%s' has not started yet",
-			       place->role, place->index, place->job);
-	if (text_equals(phase, "Succeeded") || text_equals(phase, "Failed"))
-		return err_set(
-			err, ERR_CONFLICT,
-			"%s-%d of job '%s' has ended, and nobody gets into its container any "
-			"more",
-			place->role, place->index, place->job);
-	return 0;
+	copying->container = copying->call->container;
+	return copying->container
+		       ? 0
+		       : keeper_choose_container(copying->pod, who, &copying->container, err);
 }
 
 static int find_pod(struct copying *copying, struct err *err)
@@ -103,26 +100,27 @@ static int find_pod(struct copying *copying, struct err *err)
 		return err_set(err, ERR_NOT_FOUND,
 			       "there is no %s-%d of a job '%s' in namespace '%s' of the cluster",
 			       place->role, place->index, place->job, copying->namespace_name);
-	return rc ? rc : check_phase(copying->pod, place, err);
-}
-
-/* --container, else the one that trains. */
-static const char *container_of(const struct copying *copying)
-{
-	const char *given = option_text(copying->call->options, "container");
-	const struct json *trains = pod_template_container(copying->pod);
-
-	return given ? given : json_as_string(json_get(trains, "name"), NULL);
+	return rc ? rc : choose_container(copying, err);
 }
 
 /* The copy. */
+
+static void say_what_came(const struct copying *copying)
+{
+	const struct copy_place *place = copying->call->place;
+	char *what CLEANUP(mem_free_text) = kube_copy_describe(copying->copy);
+
+	output_say("fetched %s-%d:%s: %s", place->role, place->index, place->path, what);
+}
 
 static void on_end(const char *warnings, const struct err *err, void *data)
 {
 	struct copying *copying = data;
 
-	copying->copy = NULL;
 	copy_progress_end(copying->progress);
+	if (!err && copying->call->says_what_came)
+		say_what_came(copying);
+	copying->copy = NULL;
 	if (*warnings)
 		output_say("%s", warnings);
 	if (err)
@@ -162,7 +160,7 @@ static int begin(struct copying *copying, struct err *err)
 		.loop = copying->loop,
 		.namespace_name = copying->namespace_name,
 		.pod = copying->pod_name,
-		.container = container_of(copying),
+		.container = copying->container,
 		.there = call->place->path,
 		.here = call->here,
 		.on_end = on_end,

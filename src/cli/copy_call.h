@@ -7,10 +7,12 @@
 #include <stdbool.h>
 
 struct copy_call {
-	const struct options *options; /* which cluster, and --container */
+	const struct options *options; /* which cluster */
 	const struct copy_place *place; /* in the job */
+	const char *container; /* NULL: as kube/keeper.h chooses */
 	const char *here;
 	bool is_to_pod;
+	bool says_what_came; /* not only what went wrong */
 };
 
 /* Copies, tells every mistake, and gives the exit code. On a terminal a line shows how far it is.

@@ -118,13 +118,21 @@ static bool check_counts(const struct job_build *build, struct err *err)
 	return false;
 }
 
-static bool check_sync(const struct options *options, const struct job_source *source,
-		       struct err *err)
+static bool check_for_here(const struct options *options, const struct job_source *source,
+			   struct err *err)
 {
-	if (source->is_for_kubernetes || !option_text(options, "sync"))
+	if (source->is_for_kubernetes)
 		return true;
-	err_set(err, ERR_INVALID,
-		"--sync goes with --on kubernetes only: on this machine the folder is there");
+	if (option_text(options, "sync"))
+		err_set(err, ERR_INVALID,
+			"--sync goes with --on kubernetes only: on this machine the folder is "
+			"there");
+	else if (option_is_given(options, "fetch"))
+		err_set(err, ERR_INVALID,
+			"--fetch goes with --on kubernetes only: on this machine the files are "
+			"there");
+	else
+		return true;
 	return false;
 }
 
@@ -212,6 +220,7 @@ static bool read_command(const struct options *options, struct pod_options *pods
 
 	job_document_add_secret(root, &source->secret);
 	return add_pods(options, pods, source, root, err) &&
+	       !fetch_options_add(options, root, &source->fetch_places, err) &&
 	       read_document(options, root, NULL, &source->job);
 }
 
@@ -232,7 +241,7 @@ static bool read_flags(const struct options *options, struct variables *variable
 	};
 
 	set_counts(options, &build);
-	if (!check_counts(&build, err) || !check_sync(options, source, err))
+	if (!check_counts(&build, err))
 		return false;
 	if (source->is_for_kubernetes) {
 		if (!find_travel(options, source, err))
@@ -336,7 +345,8 @@ static bool override(const struct options *options, struct variables *variables,
 {
 	struct job *job CLEANUP(job_cleanup) = NULL;
 
-	if (!job_override_is_needed(options, variables) && pod_build_is_empty(&pods->build))
+	if (!job_override_is_needed(options, variables) && pod_build_is_empty(&pods->build) &&
+	    !option_is_given(options, "fetch"))
 		return true;
 	struct json *changed CLEANUP(json_cleanup) = json_new_copy(source->job->document);
 
@@ -344,6 +354,7 @@ static bool override(const struct options *options, struct variables *variables,
 	job_override(options, variables, changed);
 	job_document_add_secret(changed, &source->secret);
 	if (job_document_add_pods(changed, &pods->build, err) ||
+	    fetch_options_add(options, changed, &source->fetch_places, err) ||
 	    !read_document(options, changed, NULL, &job))
 		return false;
 	job_free(source->job);
@@ -374,6 +385,7 @@ void job_source_done(struct job_source *source)
 	job_free(source->job);
 	travel_done(&source->travel);
 	job_secret_done(&source->secret);
+	fetch_places_done(&source->fetch_places);
 }
 
 bool job_source_read(const struct options *options, struct job_source *source)
@@ -381,7 +393,8 @@ bool job_source_read(const struct options *options, struct job_source *source)
 	struct variables variables CLEANUP(variables_done) = {0};
 	struct pod_options pods CLEANUP(pod_options_done) = {0};
 	struct err err = {0};
-	bool is_read = check_name(options, &err) && !variables_read(options, &variables, &err) &&
+	bool is_read = check_for_here(options, source, &err) && check_name(options, &err) &&
+		       !variables_read(options, &variables, &err) &&
 		       !pod_options_read(options, &pods, &err);
 
 	if (is_read && option_text(options, "file"))

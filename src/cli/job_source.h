@@ -3,6 +3,7 @@
 #pragma once
 
 #include "base/own.h"
+#include "cli/fetch_options.h"
 #include "cli/options.h"
 #include "cli/travel.h"
 #include "core/job.h"
@@ -19,6 +20,7 @@ struct job_source {
 	struct job *job;
 	struct travel travel; /* the files that go with it */
 	struct job_secret secret; /* and its variables, if they are not in the document */
+	struct fetch_places fetch_places; /* of what is fetched from it */
 };
 
 /* Reads the job. False when something is wrong: every mistake was told on stderr then. */
@@ -64,6 +66,10 @@ void job_source_complain(const struct options *options, const struct faults *fau
 		 .kind = OPTION_TEXT,                                                              \
 		 .value_name = "DIR",                                                              \
 		 .one_line = "Pods: run in a copy of this folder, without what .gitignore names"}, \
+		{.name = "fetch",                                                                  \
+		 .kind = OPTION_LIST,                                                              \
+		 .value_name = "ROLE-INDEX:/PATH[:DEST]",                                          \
+		 .one_line = "Pods: copy this folder of a replica here when the job ends"},        \
 		{.name = "name",                                                                   \
 		 .kind = OPTION_TEXT,                                                              \
 		 .value_name = "NAME",                                                             \

@@ -70,6 +70,8 @@ int run_on_cluster(const struct options *options, const struct job_source *sourc
 		.files = source->travel.files,
 		.n_files = source->travel.n_files,
 		.secret = &source->secret,
+		.fetch_places = (const char *const *) source->fetch_places.list,
+		.n_fetch_places = source->fetch_places.count,
 		.log_in = cluster_log_in,
 		.data = (void *) options,
 		.state_folder = folder,

@@ -26,6 +26,9 @@ struct backend_kube_settings {
 	void (*on_startup)(const struct startup *startup, void *data);
 	/* A sentence about something that needs telling but no decision. May be NULL. */
 	void (*on_trouble)(const char *job_name, const char *sentence, void *data);
+	/* The end of this replica's Pod is held back: folders are to be fetched from it. Its
+	 * process is told to end all the same. NULL: none is. */
+	bool (*holds)(const struct job *job, const char *role, int index, void *data);
 	void *data;
 };
 
@@ -36,5 +39,10 @@ bool backend_kube_is_ready(const struct backend *backend);
 /* Nothing is on its way any more: no call, and no log of a Pod that has ended. News come when that
  * may have changed. */
 bool backend_kube_is_quiet(const struct backend *backend);
+/* Ends are held back, and none is waited for any more: each process has ended, or has had its grace
+ * time. News come when that may have changed. */
+bool backend_kube_is_held_up(const struct backend *base);
+/* Lets the ends that are held back go. */
+void backend_kube_release(struct backend *base);
 /* No Pod, Service or file of the job is left. */
 bool backend_kube_is_empty(const struct backend *backend);

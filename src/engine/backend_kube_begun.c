@@ -59,6 +59,9 @@ void begun_forget_end(struct begun *begun)
 	begun->ended_uid = NULL;
 	begun->is_removed = false;
 	begun->end_waits = false;
+	kube_exec_cancel(TAKE(begun->term));
+	begun->is_held = false;
+	begun->is_deaf = false;
 }
 
 void begun_forget_start(struct begun *begun)

@@ -10,6 +10,7 @@
 #include "base/own.h"
 #include "core/observed.h"
 #include "kube/api.h"
+#include "kube/exec.h"
 #include "kube/mirror_table.h"
 
 #include <stdbool.h>
@@ -48,6 +49,9 @@ struct begun {
 	msec asked_at, kill_at;
 	bool is_removed; /* it had ended before, and is to be seen no more */
 	bool end_waits; /* for its log to be read; then the call is made */
+	bool is_held; /* until what is in it was fetched; then the call is made */
+	struct kube_exec *term; /* that tells the process of a held one to end; NULL: it has */
+	bool is_deaf; /* it could not be told so */
 };
 
 struct begun_table {

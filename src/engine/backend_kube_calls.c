@@ -30,7 +30,13 @@ static void wake_at(struct kube_backend *backend, msec at)
 			soonest = msec_min(soonest, backend->begun.entries[i]->again_at);
 	if (backend->again_at != MSEC_UNSET)
 		soonest = msec_min(soonest, backend->again_at);
+	soonest = msec_min(soonest, kube_backend_held_until(backend));
 	loop_timer_arm(backend->timer, soonest);
+}
+
+void kube_backend_wake(struct kube_backend *backend)
+{
+	wake_at(backend, MSEC_NEVER);
 }
 
 void kube_backend_look_again(struct kube_backend *backend, msec at)
@@ -239,6 +245,7 @@ void kube_backend_try_again(void *data)
 		if (begun->start == BEGUN_START_REFUSED && begun->again_at <= now)
 			kube_backend_start(backend, begun);
 	}
-	wake_at(backend, MSEC_NEVER);
+	kube_backend_end_deaf(backend);
+	kube_backend_wake(backend);
 	kube_backend_news(backend);
 }

@@ -213,7 +213,16 @@ static void end_start(struct kube_backend *backend, struct begun *begun, msec gr
 		kube_backend_end_start(backend, begun);
 }
 
-static int end(struct kube_backend *backend, const struct action *action, const char *pod_name)
+/* Only a process that runs can be told to end by itself. */
+static bool is_held(const struct kube_backend *backend, const struct job *job,
+		    const struct action *action, const struct pod *pod)
+{
+	return backend->settings.holds && pod->seen.phase != OBSERVED_STARTING &&
+	       backend->settings.holds(job, action->role, action->index, backend->settings.data);
+}
+
+static int end(struct kube_backend *backend, const struct job *job, const struct action *action,
+	       const char *pod_name)
 {
 	const struct pod *pod = kube_mirror_get(backend->pods, pod_name);
 	struct begun *begun =
@@ -227,14 +236,20 @@ static int end(struct kube_backend *backend, const struct action *action, const 
 			begun_drop_if_idle(&backend->begun, begun);
 		return 0;
 	}
+	bool holds = is_held(backend, job, action, pod);
+
 	begun_forget_end(begun);
 	begun->ended_uid = mem_copy_text(pod->uid);
 	begun->asked_at = loop_now();
 	begun->kill_at = begun->asked_at + grace;
 	begun->end_grace = grace;
 	begun->is_removed = action->type == ACTION_REMOVE;
-	begun->end_waits = begun->is_removed && pod_logs_is_open(backend->logs, pod_name, pod->uid);
-	if (!begun->end_waits)
+	begun->is_held = holds;
+	begun->end_waits =
+		!holds && begun->is_removed && pod_logs_is_open(backend->logs, pod_name, pod->uid);
+	if (holds)
+		kube_backend_tell_held(backend, begun);
+	else if (!begun->end_waits)
 		kube_backend_end(backend, begun);
 	return 0;
 }
@@ -259,7 +274,7 @@ static int kube_apply(struct backend *base, const struct job *job, const struct 
 	case ACTION_STOP:
 	case ACTION_KILL:
 	case ACTION_REMOVE:
-		return end(backend, action, name);
+		return end(backend, job, action, name);
 	case ACTION_TYPE_COUNT:
 		break;
 	}
@@ -343,7 +358,8 @@ bool backend_kube_is_ready(const struct backend *base)
 static bool is_anything_under_way(const struct kube_backend *backend)
 {
 	for (size_t i = 0; i < backend->begun.count; i++)
-		if (backend->begun.entries[i]->start != BEGUN_START_IMPOSSIBLE)
+		if (backend->begun.entries[i]->start != BEGUN_START_IMPOSSIBLE &&
+		    !backend->begun.entries[i]->is_held)
 			return true;
 	return !kube_ground_is_quiet(backend);
 }

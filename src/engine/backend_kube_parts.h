@@ -77,6 +77,14 @@ void kube_backend_start_waiting(struct kube_backend *backend);
 void kube_backend_end(struct kube_backend *backend, struct begun *begun);
 /* Of what was started, when nobody wants it any more. */
 void kube_backend_end_start(struct kube_backend *backend, struct begun *begun);
+/* Of that Pod too, which is held: tells its process. */
+void kube_backend_tell_held(struct kube_backend *backend, struct begun *begun);
+/* When the next of those has had its grace time; MSEC_NEVER: none is waited for. */
+msec kube_backend_held_until(const struct kube_backend *backend);
+/* Whoever cannot be told from inside ends with its Pod, as all others. */
+void kube_backend_end_deaf(struct kube_backend *backend);
+/* Looks again when something is due. */
+void kube_backend_wake(struct kube_backend *backend);
 /* Not later than `at`. */
 void kube_backend_look_again(struct kube_backend *backend, msec at);
 /* Tries again what was refused and is due. */

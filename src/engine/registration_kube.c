@@ -12,13 +12,15 @@
 #include "kube/rights.h"
 #include "kube/wait.h"
 
+#define N_RIGHTS_TO_EXEC 3
 #define PAUSE (MSEC_PER_SECOND / 2)
 #define MOST_TRIES 20
 
 int registration_kube_check_rights(struct loop *loop, struct kube_api *api,
-				   const char *namespace_name, bool makes_secret, struct err *err)
+				   const char *namespace_name, bool makes_secret, bool needs_exec,
+				   struct err *err)
 {
-	/* Nobody else needs the first one. */
+	/* Not every job needs the first one, or the last ones. */
 	static const struct kube_right rights[] = {
 		{KUBE_CREATE, &kube_secrets, NULL},     {KUBE_CREATE, &kube_config_maps, NULL},
 		{KUBE_GET, &kube_config_maps, NULL},    {KUBE_LIST, &kube_config_maps, NULL},
@@ -29,13 +31,14 @@ int registration_kube_check_rights(struct loop *loop, struct kube_api *api,
 		{KUBE_WATCH, &kube_pods, NULL},         {KUBE_DELETE, &kube_pods, NULL},
 		{KUBE_GET, &kube_pods, "log"},          {KUBE_CREATE, &kube_leases, NULL},
 		{KUBE_GET, &kube_leases, NULL},         {KUBE_PATCH, &kube_leases, NULL},
-		{KUBE_DELETE, &kube_leases, NULL},
+		{KUBE_DELETE, &kube_leases, NULL},      {KUBE_GET, &kube_pods, NULL},
+		{KUBE_GET, &kube_pods, "exec"},         {KUBE_CREATE, &kube_pods, "exec"},
 	};
 
-	const size_t n_left_out = makes_secret ? 0 : 1;
+	const size_t first = makes_secret ? 0 : 1;
+	const size_t end = ARRAY_LEN(rights) - (needs_exec ? 0 : N_RIGHTS_TO_EXEC);
 
-	return kube_rights_check(loop, api, namespace_name, rights + n_left_out,
-				 ARRAY_LEN(rights) - n_left_out, err);
+	return kube_rights_check(loop, api, namespace_name, rights + first, end - first, err);
 }
 
 static int replace_finished(struct store *store, const struct job *job, bool replaces_finished,

@@ -14,9 +14,9 @@
 #include <stdbool.h>
 
 /* Asks the cluster whether the login may make and watch what a job is made of; with `makes_secret`
- * a Secret too. Errors as kube_rights_check. */
+ * a Secret too, with `needs_exec` run commands in its Pods. Errors as kube_rights_check. */
 int registration_kube_check_rights(struct loop *loop, struct kube_api *api,
-				   const char *namespace_name, bool makes_secret,
+				   const char *namespace_name, bool makes_secret, bool needs_exec,
 				   struct err *err) MUST_USE;
 
 /* Records the job, which gets the uid of its owner. ERR_EXISTS when the name is taken; with

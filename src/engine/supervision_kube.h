@@ -22,6 +22,10 @@ struct supervision_kube_request {
 	const struct job_file *files; /* that travel with it */
 	size_t n_files;
 	const struct job_secret *secret; /* its variables; NULL where there is no job to be made */
+	const char *const
+		*fetch_places; /* where its folders go (core/fetch.h), in their order;
+				  NULL: into one of the Pod's name in the working folder */
+	size_t n_fetch_places;
 	bool replaces_finished; /* a finished job of this name is deleted first */
 
 	const char *attach_to; /* name of a job that was made before, in namespace_name */
@@ -37,9 +41,10 @@ struct supervision_kube_request {
 };
 
 /* A job to be made: makes its objects and sees it through; all of them are deleted at the end,
- * whatever the end is. When the terminal is lost (SIGHUP), it goes on without one. An error means
- * that nothing was started; only ERR_CONFLICT may also come later: another muster holds the job's
- * Lease, and the job is left to that one.
+ * whatever the end is, after its folders were fetched; one that was not makes the exit code of a
+ * job that succeeded 125. When the terminal is lost (SIGHUP), it goes on without one. An error
+ * means that nothing was started; only ERR_CONFLICT may also come later: another muster holds the
+ * job's Lease, and the job is left to that one.
  *
  * A job to attach to: takes it over when nobody watches it, and sees it through in the same way.
  * While somebody else watches it, its lines and state are shown, until that one is gone. An

@@ -6,6 +6,7 @@
 #include "engine/end_signals.h"
 #include "engine/supervision_kube.h"
 #include "engine/telling.h"
+#include "kube/fetching.h"
 #include "kube/lease_keeper.h"
 #include "kube/mirror.h"
 
@@ -42,6 +43,10 @@ struct cluster_supervision {
 	int ended_by; /* the signal that came before anything was begun; 0: none */
 	int n_interrupts;
 	int n_held; /* signals during the call of the store that is waited for */
+	struct kube_fetching *fetching; /* the folder that is on its way; NULL: none */
+	size_t n_fetched; /* folders that are over */
+	int fetch_exit_code; /* of a job that succeeded; 0: all was fetched */
+	bool has_fetched; /* nothing more is fetched */
 	struct err failure; /* why this ended before the job did */
 	bool has_begun; /* the job, before we attached: so all that its Pods mount is there */
 	bool is_fenced; /* nothing is changed without the Lease */
@@ -68,6 +73,15 @@ int supervision_kube_tell_status(struct cluster_supervision *supervision, struct
 void supervision_kube_fail(struct cluster_supervision *supervision, const struct err *err);
 /* The owner goes, and the cluster takes along all that it owns. */
 int supervision_kube_remove_objects(struct cluster_supervision *supervision, struct err *err);
+
+/* Fetches what is to be fetched; true when that is over. */
+bool supervision_kube_fetch(struct cluster_supervision *supervision);
+/* The same, when Pods wait for it with their end. */
+void supervision_kube_fetch_when_held_up(struct cluster_supervision *supervision);
+/* Somebody does not want to wait. False when there is nothing that is waited for. */
+bool supervision_kube_give_up_fetching(struct cluster_supervision *supervision, int exit_code);
+/* backend_kube_settings.holds; data is the supervision. */
+bool supervision_kube_holds(const struct job *job, const char *role, int index, void *data);
 
 void supervision_kube_watch_owner(struct cluster_supervision *supervision);
 

@@ -98,7 +98,7 @@ static void try_to_remove(struct cluster_supervision *supervision)
 /* The job has ended: what is left of it goes, and is waited for. */
 static void clean_up(struct cluster_supervision *supervision)
 {
-	if (!backend_kube_is_quiet(supervision->backend))
+	if (!backend_kube_is_quiet(supervision->backend) || !supervision_kube_fetch(supervision))
 		return;
 	if (supervision->is_recorded)
 		try_to_remove(supervision);
@@ -132,8 +132,10 @@ static void drive(struct cluster_supervision *supervision)
 	if (outcome.is_gone)
 		tell_gone(supervision);
 	supervision->is_finished = outcome.is_finished || outcome.is_gone;
+	supervision->has_fetched |= outcome.is_gone; /* its Pods go with it */
 	supervision->next_pass = loop_monotonic_now() + (supervision->is_finished ? 0 : HEAD_START);
 	arm(supervision, supervision->is_finished ? loop_now() : outcome.wake_at);
+	supervision_kube_fetch_when_held_up(supervision);
 }
 
 /* What another has written. */

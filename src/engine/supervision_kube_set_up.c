@@ -127,12 +127,17 @@ static int find_job(struct cluster_supervision *supervision, struct err *err)
 	return 0;
 }
 
+static bool needs_exec(const struct job *job)
+{
+	return job && job->n_fetches;
+}
+
 static int settle_job_there(struct cluster_supervision *supervision, struct err *err)
 {
 	const struct job_secret *secret = supervision->request->secret;
 	int rc = registration_kube_check_rights(supervision->store_loop, supervision->store_api,
 						namespace_of(supervision), secret && secret->name,
-						err);
+						needs_exec(supervision->request->job), err);
 
 	if (rc == 0)
 		rc = supervision->request->job ? make_job(supervision, err)
@@ -214,6 +219,7 @@ static void begin(struct cluster_supervision *supervision)
 		.on_output = on_output,
 		.on_startup = on_startup,
 		.on_trouble = on_trouble,
+		.holds = supervision_kube_holds,
 		.data = supervision,
 	};
 
@@ -227,6 +233,7 @@ static void tear_down(struct cluster_supervision *supervision)
 {
 	end_signals_done(&supervision->signals);
 	loop_watch_free(supervision->timer);
+	kube_fetching_cancel(supervision->fetching);
 	kube_mirror_free(supervision->owner);
 	lease_keeper_free(supervision->lease);
 	driver_free(supervision->driver);
@@ -295,6 +302,8 @@ static int see_through(background_started_fn started, void *background, int *ret
 		telling_print(&supervision.telling, supervision.job->uid, supervision.created,
 			      supervision.version);
 	*ret_exit_code = supervision.telling.status.exit_code;
+	if (*ret_exit_code == 0)
+		*ret_exit_code = supervision.fetch_exit_code;
 	return 0;
 }
 

@@ -93,6 +93,7 @@ static void interrupt(struct cluster_supervision *supervision)
 		ask_to_stop(supervision, STOP_INTERRUPTED, -1);
 		break;
 	case 1:
+		(void) supervision_kube_give_up_fetching(supervision, EXIT_BY_SIGNAL + SIGINT);
 		ask_to_stop(supervision, STOP_INTERRUPTED, 0);
 		break;
 	default:
@@ -108,12 +109,22 @@ static bool has_nothing_to_stop(const struct cluster_supervision *supervision)
 	       (!is_attached(supervision) && !backend_kube_is_ready(supervision->backend));
 }
 
+/* The job has ended, and it was begun here. */
+static bool only_fetches(const struct cluster_supervision *supervision)
+{
+	return supervision->fetching && status_is_finished(&supervision->telling.status) &&
+	       (!is_attached(supervision) || supervision->is_detached);
+}
+
 static void on_signal(int number, void *data)
 {
 	struct cluster_supervision *supervision = data;
 
 	if (number == SIGHUP)
 		hang_up(supervision);
+	else if (only_fetches(supervision) &&
+		 supervision_kube_give_up_fetching(supervision, EXIT_BY_SIGNAL + number))
+		return;
 	else if (has_nothing_to_stop(supervision))
 		leave(supervision, number);
 	else if (is_attached(supervision) && !supervision->is_detached)

@@ -4,10 +4,9 @@
 #include "base/text.h"
 #include "kube/copy.h"
 #include "kube/keeper.h"
+#include "kube/resources.h"
 
 #include <stdlib.h>
-
-static const struct kube_resource pods = {"", "v1", "pods", false};
 
 struct kube_fetching {
 	struct kube_api *api;
@@ -88,15 +87,16 @@ static void on_pod(struct json *pod, const struct kube_status *status, const str
 		.on_end = on_copied,
 		.data = fetching,
 	};
+	char *who CLEANUP(mem_free_text) = mem_format("Pod '%s'", fetching->pod);
 	struct err why = {0};
 
 	(void) status;
 	fetching->call = NULL;
 	if (err && err->code == ERR_NOT_FOUND)
-		err_set(&why, ERR_NOT_FOUND, "Pod '%s' is gone", fetching->pod);
+		err_set(&why, ERR_NOT_FOUND, "%s is gone", who);
 	else if (err)
 		why = *err;
-	else if (keeper_choose_container(pod, &request.container, &why) == 0 &&
+	else if (keeper_choose_container(pod, who, &request.container, &why) == 0 &&
 		 kube_copy_from(fetching->api, &request, &fetching->copy, &why) == 0)
 		return;
 	end(fetching, NULL, &why);
@@ -117,7 +117,7 @@ struct kube_fetching *kube_fetching_new(struct kube_api *api,
 	loop_timer_arm(fetching->timer, loop_now() + KUBE_FETCHING_SILENCE);
 	const struct kube_request get = {
 		.verb = KUBE_GET,
-		.resource = &pods,
+		.resource = &kube_pods,
 		.namespace_name = fetching->namespace_name,
 		.name = fetching->pod,
 	};

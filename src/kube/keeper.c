@@ -202,12 +202,11 @@ static bool is_running(const struct json *pod, const char *container)
 	return json_get_path(status, "state", "running", NULL) != NULL;
 }
 
-int keeper_choose_container(const struct json *pod, const char **ret_container, struct err *err)
+int keeper_choose_container(const struct json *pod, const char *who, const char **ret_container,
+			    struct err *err)
 {
 	const struct json *trains = pod_template_container(pod);
 	const char *name = json_as_string(json_get(trains, "name"), NULL);
-	const char *pod_name =
-		json_as_string(json_get_path(pod, "metadata", "name", NULL), "the Pod");
 	const char *phase = json_as_string(json_get_path(pod, "status", "phase", NULL), "Pending");
 	const char *reason = json_as_string(json_get_path(pod, "status", "reason", NULL), NULL);
 
@@ -216,12 +215,11 @@ int keeper_choose_container(const struct json *pod, const char **ret_container, 
 	else if (is_running(pod, KEEPER_CONTAINER))
 		*ret_container = KEEPER_CONTAINER;
 	else if (text_equals(phase, "Pending"))
-		return err_set(err, ERR_CONFLICT, "Pod '%s' has not started yet", pod_name);
+		return err_set(err, ERR_CONFLICT, "%s has not started yet", who);
 	else
 		return err_set(err, ERR_CONFLICT,
-			       "Pod '%s' has ended%s%s%s, and nobody gets into its container any "
+			       "%s has ended%s%s%s, and nobody gets into its container any "
 			       "more",
-			       pod_name, reason ? " (" : "", reason ? reason : "",
-			       reason ? ")" : "");
+			       who, reason ? " (" : "", reason ? reason : "", reason ? ")" : "");
 	return 0;
 }

@@ -3,7 +3,8 @@
  *
  * Nobody gets into a container that has ended, and Kubernetes ends the Pod with it. So each folder
  * to be fetched is a volume, and a second container of the same image mounts it and sleeps until
- * the Pod is deleted. The job's other Pods have a volume there too, and no such container. Pure: nothing here talks to a cluster. */
+ * the Pod is deleted. The job's other Pods have a volume there too, and no such container. Pure:
+ * nothing here talks to a cluster. */
 #pragma once
 
 #include "base/err.h"
@@ -21,13 +22,13 @@ void keeper_check(const struct job *job, struct faults *faults);
 
 /* Something is to be fetched from this replica. */
 bool keeper_is_needed(const struct job *job, const char *role, int index);
-/* Adds the volumes to the spec of a Pod, and the keeper where one is needed. A folder that lies on a volume already stays
- * there. */
+/* Adds the volumes to the spec of a Pod, and the keeper where one is needed. A folder that lies on
+ * a volume already stays there. */
 void keeper_add(const struct job *job, const struct role *role, int index, struct json *spec,
 		struct json *container);
 
 /* The container of a Pod, as a cluster shows it, to copy from: the one that trains while it runs,
  * then the keeper. Borrowed from the Pod. ERR_CONFLICT says why there is none: it has not begun, or
- * all of it has ended. */
-int keeper_choose_container(const struct json *pod, const char **ret_container,
+ * all of it has ended; `who` begins the sentence. */
+int keeper_choose_container(const struct json *pod, const char *who, const char **ret_container,
 			    struct err *err) MUST_USE;

@@ -78,6 +78,8 @@ CASES = {
               "-e", "A=$(B)", "--", "train", "$$"],
     "shaped": ["--as", "pods", "--name", "digits", "-w", "1", "--ps", "1", "--ps-server", *SHAPED, "./train.sh"],
     "template": ["--as", "pods", "--name", "digits", "--pod-template", "pod.yaml", "train.py"],
+    "fetch": ["--as", "pods", "--name", "digits", "-w", "2", "--volume", "models:/models", "--fetch", "worker-0:/logs",
+              "--fetch", "worker-0:/models/final:.", "train.py"],
     "file": ["--as", "pods", "-f", "job.yaml"],
     "k8s-tensorflow": ["--as", "k8s-tensorflow", "-w", "2", "--ps", "1"],
     "k8s-tensorflow-with-lb": ["--as", "k8s-tensorflow", "-w", "1", "--ps", "2", "--image", "tensorflow/tf_grpc_server",

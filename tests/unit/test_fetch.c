@@ -236,7 +236,7 @@ static void assert_chosen(const char *phase, const char *trains, const char *kee
 
 	assert_int_equal(json_read(text, strlen(text), &status, NULL), 0);
 	json_set(pod, "status", status);
-	int rc = keeper_choose_container(pod, &container, &err);
+	int rc = keeper_choose_container(pod, "worker-0", &container, &err);
 
 	assert_string_equal(rc ? err.text : container, wanted);
 }
@@ -246,9 +246,9 @@ static void the_container_that_runs_is_entered(void **state)
 	(void) state;
 	assert_chosen("Running", "running", "running", "tensorflow");
 	assert_chosen("Running", "terminated", "running", KEEPER_CONTAINER);
-	assert_chosen("Pending", "waiting", "waiting", "Pod 'digits-worker-0' has not started yet");
+	assert_chosen("Pending", "waiting", "waiting", "worker-0 has not started yet");
 	assert_chosen("Failed", "terminated", "terminated",
-		      "Pod 'digits-worker-0' has ended (Evicted), and nobody gets into its "
+		      "worker-0 has ended (Evicted), and nobody gets into its "
 		      "container any more");
 }
 

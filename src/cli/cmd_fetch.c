@@ -1,0 +1,100 @@
+/* muster fetch: the folders that a job's --fetch names, now. */
+#include "base/mem.h"
+#include "cli/cluster.h"
+#include "cli/command.h"
+#include "cli/copy_call.h"
+#include "cli/edition.h"
+#include "cli/lookup.h"
+#include "cli/options.h"
+#include "cli/output.h"
+#include "core/fetch.h"
+#include "core/job.h"
+#include "io/folder.h"
+
+#include <string.h>
+
+#define CLUSTER_PLACE "kubernetes/"
+
+/* Into a folder of the Pod's name, so that those of several do not mix. */
+static int fetch_one(const struct options *options, const struct found_job *found,
+		     const char *destination, const struct fetch *fetch)
+{
+	char *here CLEANUP(mem_free_text) =
+		mem_format("%s/%s-%s-%d", destination, found->name, fetch->role, fetch->index);
+	struct copy_place place CLEANUP(copy_place_done) = {
+		.namespace_name = mem_copy_text(found->where + strlen(CLUSTER_PLACE)),
+		.job = mem_copy_text(found->name),
+		.role = mem_copy_text(fetch->role),
+		.index = fetch->index,
+		.path = mem_copy_text(fetch->path),
+	};
+	const struct copy_call call = {
+		.options = options, .place = &place, .here = here, .says_what_came = true};
+	struct err err = {0};
+
+	if (folder_make(here, &err) < 0)
+		return output_fail(&err);
+	return edition_copy(&call);
+}
+
+static int fetch_all(const struct options *options, const struct found_job *found,
+		     const char *destination, const struct json *document)
+{
+	struct arena *arena CLEANUP(arena_cleanup) = arena_new();
+	const struct json *annotations = json_get_path(document, "metadata", "annotations", NULL);
+	const struct fetch *list = NULL;
+	size_t count = 0;
+	int exit_code = EXIT_DONE;
+	struct err err = {0};
+
+	if (fetch_read_all(json_as_string(json_get(annotations, JOB_ANNOTATION_FETCH), NULL), arena,
+			   &list, &count, &err) < 0)
+		return output_fail(&err);
+	if (count == 0) {
+		output_say("job '%s' was run without --fetch; muster cp copies any path",
+			   found->name);
+		return EXIT_FAILED;
+	}
+	for (size_t i = 0; i < count; i++) {
+		int code = fetch_one(options, found, destination, &list[i]);
+
+		exit_code = exit_code ? exit_code : code;
+	}
+	return exit_code;
+}
+
+static int fetch_run(const struct options *options)
+{
+	struct lookup *lookup CLEANUP(lookup_cleanup) = lookup_new(options);
+	struct json *document CLEANUP(json_cleanup) = NULL;
+	struct found_job found = {0};
+	struct err err = {0};
+	size_t count;
+	const char *const *arguments = options_arguments(options, &count);
+
+	if (lookup_job(lookup, arguments[0], &found, &err))
+		return output_fail(&err);
+	if (!text_starts_with(found.where, CLUSTER_PLACE)) {
+		output_say("job '%s' runs on this machine, or has ended: there are no Pods of it",
+			   found.name);
+		return EXIT_REFUSED;
+	}
+	if (found.client->functions->get(found.client, found.name, &document, &err))
+		return output_fail(&err);
+	return fetch_all(options, &found, count > 1 ? arguments[1] : ".", document);
+}
+
+static const struct option_row rows_of_fetch[] = {CLUSTER_JOB_ROWS, {0}};
+
+const struct command command_fetch = {
+	.name = "fetch",
+	.group = "Look",
+	.arguments = "[OPTIONS] JOB [DEST]",
+	.one_line = "copy the folders of a job's --fetch here, now",
+	.examples = "  muster fetch digits-x7k2p\n"
+		    "  muster fetch digits-x7k2p results\n",
+	.options = rows_of_fetch,
+	.least_arguments = 1,
+	.most_arguments = 2,
+	.run = fetch_run,
+};

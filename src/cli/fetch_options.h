@@ -1,0 +1,21 @@
+/* The option --fetch of `run` and `render`: ROLE-INDEX:/PATH[:DEST]. */
+#pragma once
+
+#include "base/err.h"
+#include "base/json.h"
+#include "base/own.h"
+#include "cli/options.h"
+
+#include <stddef.h>
+
+/* Where the folders go that a call says, in its order. Zero it to begin. */
+struct fetch_places {
+	char **list; /* absolute paths of this machine; NULL: the call does not say where */
+	size_t count;
+};
+
+/* Reads the option into places, and into a TFJob document, where it takes the place of what was
+ * named there. ERR_INVALID; ERR_NOT_FOUND: a place that lies in no folder. */
+int fetch_options_add(const struct options *options, struct json *document,
+		      struct fetch_places *places, struct err *err) MUST_USE;
+void fetch_places_done(struct fetch_places *places);

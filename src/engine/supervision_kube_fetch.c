@@ -1,0 +1,121 @@
+/* Folders of Pods, fetched when the job has ended or is stopped, one after the other. Until it is
+ * over, Pods that have one stay (engine/backend_kube_held.c). */
+#include "base/mem.h"
+#include "engine/backend_kube.h"
+#include "engine/supervision_kube_parts.h"
+#include "io/folder.h"
+#include "kube/fetching.h"
+#include "kube/keeper.h"
+#include "kube/objects.h"
+
+#include <stdlib.h>
+
+static void fetch_next(struct cluster_supervision *supervision);
+
+bool supervision_kube_holds(const struct job *job, const char *role, int index, void *data)
+{
+	const struct cluster_supervision *supervision = data;
+
+	return !supervision->has_fetched &&
+	       (job->stop_reason || status_is_finished(&supervision->telling.status)) &&
+	       keeper_is_needed(supervision->job, role, index);
+}
+
+static void end(struct cluster_supervision *supervision)
+{
+	supervision->has_fetched = true;
+	backend_kube_release(supervision->backend);
+	supervision_kube_ask_for_pass(supervision);
+}
+
+static void say(struct cluster_supervision *supervision, char *take_sentence)
+{
+	telling_say(&supervision->telling, take_sentence);
+	free(take_sentence);
+}
+
+static void on_end(const char *what, const struct err *err, void *data)
+{
+	struct cluster_supervision *supervision = data;
+	char *text CLEANUP(mem_free_text) =
+		fetch_text(&supervision->job->fetches[supervision->n_fetched++]);
+
+	supervision->fetching = NULL;
+	if (err) {
+		supervision->fetch_exit_code = EXIT_OWN_FAULT;
+		say(supervision, mem_format("%s was not fetched: %s", text, err->text));
+	} else {
+		say(supervision, mem_format("fetched %s: %s", text, what));
+	}
+	fetch_next(supervision);
+}
+
+/* Where the call said, else in a folder of the Pod's name. */
+static int choose_place(const struct cluster_supervision *supervision, const char *pod,
+			char **ret_place, struct err *err)
+{
+	const struct supervision_kube_request *request = supervision->request;
+	size_t number = supervision->n_fetched;
+	const char *place = number < request->n_fetch_places ? request->fetch_places[number] : NULL;
+
+	*ret_place = mem_copy_text(place ? place : pod);
+	return place ? 0 : folder_make(*ret_place, err);
+}
+
+static void fetch_next(struct cluster_supervision *supervision)
+{
+	const struct job *job = supervision->job;
+	struct err err = {0};
+
+	if (supervision->n_fetched == job->n_fetches) {
+		end(supervision);
+		return;
+	}
+	const struct fetch *fetch = &job->fetches[supervision->n_fetched];
+	char *pod CLEANUP(mem_free_text) =
+		mem_format("%s-%s-%d", job->name, fetch->role, fetch->index);
+	char *place CLEANUP(mem_free_text) = NULL;
+
+	if (choose_place(supervision, pod, &place, &err) < 0) {
+		on_end(NULL, &err, supervision);
+		return;
+	}
+	const struct kube_fetching_request request = {
+		.loop = supervision->loop,
+		.namespace_name = job->name_space,
+		.pod = pod,
+		.there = fetch->path,
+		.here = place,
+		.on_end = on_end,
+		.data = supervision,
+	};
+
+	supervision->fetching = kube_fetching_new(supervision->api, &request);
+}
+
+bool supervision_kube_fetch(struct cluster_supervision *supervision)
+{
+	if (!supervision->has_fetched && !supervision->fetching)
+		fetch_next(supervision);
+	return supervision->has_fetched;
+}
+
+void supervision_kube_fetch_when_held_up(struct cluster_supervision *supervision)
+{
+	if (backend_kube_is_held_up(supervision->backend))
+		(void) supervision_kube_fetch(supervision);
+}
+
+bool supervision_kube_give_up_fetching(struct cluster_supervision *supervision, int exit_code)
+{
+	size_t n_left = supervision->job->n_fetches - supervision->n_fetched;
+
+	if (supervision->has_fetched || !n_left)
+		return false;
+	kube_fetching_cancel(TAKE(supervision->fetching));
+	supervision->fetch_exit_code = exit_code;
+	say(supervision, mem_format("%zu folder%s given up, and not fetched", n_left,
+				    n_left == 1 ? " was" : "s were"));
+	end(supervision);
+	return true;
+}

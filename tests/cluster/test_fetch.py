@@ -1,0 +1,138 @@
+"""`run --fetch`: folders of Pods come here when their job ends, however it ends, and then nothing is left of it."""
+
+import signal
+
+from conftest import LIMIT
+from test_run import BUSYBOX, left_of, wait_for_line
+
+WRITE = "mkdir -p /models/deep && echo weights > /models/deep/w && echo 1 > /models/step"
+
+
+def run(muster, *arguments, **options):
+    return muster("run", "--on", "kubernetes", "--name", "keep", *BUSYBOX, *arguments, **options)
+
+
+def files_of(folder):
+    return {str(path.relative_to(folder)): path.read_text() for path in sorted(folder.rglob("*")) if path.is_file()}
+
+
+def sh(script):
+    return ["--", "sh", "-c", script]
+
+
+def test_a_folder_comes_when_the_job_has_succeeded(muster, namespace, tmp_path):
+    done = run(muster, "-w", 2, "--fetch", f"worker-0:/models:{tmp_path / 'out'}", *sh(WRITE), code=0)
+    assert files_of(tmp_path / "out") == {"deep/w": "weights\n", "step": "1\n"}
+    assert f"fetched worker-0:/models: 2 files, 10 bytes, to {tmp_path / 'out'}" in done.stderr
+    assert "job keep succeeded: 2 workers" in done.stderr
+    assert left_of(namespace) == []
+
+
+def test_a_folder_comes_when_the_job_has_failed(muster, namespace, tmp_path):
+    done = run(muster, "--fetch", "worker-0:/models:out", *sh(WRITE + "; exit 3"), code=3, cwd=tmp_path)
+    assert files_of(tmp_path / "out")["step"] == "1\n", done.stderr
+    assert left_of(namespace) == []
+
+
+def test_a_folder_comes_of_a_process_that_was_killed(muster, namespace, tmp_path):
+    script = WRITE + "; dd if=/dev/zero of=/dev/null bs=256M count=1"
+    done = run(muster, "--memory", "32Mi", "--fetch", f"worker-0:/models:{tmp_path / 'out'}", *sh(script), code=137)
+    assert "OOMKilled" in done.stderr or "memory" in done.stderr
+    assert files_of(tmp_path / "out")["deep/w"] == "weights\n"
+
+
+def test_a_survivor_of_a_failure_is_fetched_as_it_stands(muster, namespace, tmp_path):
+    """Worker 1 fails while worker 0 hears no TERM."""
+    script = f'[ $WORKER_NUMBER = 1 ] && exit 5; {WRITE}; trap "" TERM; while :; do sleep 1; done'
+    run(muster, "-w", 2, "--fetch", f"worker-0:/models:{tmp_path / 'out'}", *sh(script), code=5)
+    assert files_of(tmp_path / "out").keys() == {"deep/w", "step"}
+    assert left_of(namespace) == []
+
+
+def test_two_folders_without_a_place_lie_in_one_of_their_pods_name(muster, namespace, tmp_path):
+    script = WRITE + "; mkdir -p /logs/train; echo $WORKER_NUMBER > /logs/train/events"
+    run(muster, "-w", 2, "--fetch", "worker-0:/models", "--fetch", "worker-1:/logs/.", *sh(script), code=0,
+        cwd=tmp_path)
+    assert files_of(tmp_path / "keep-worker-0") == {"models/deep/w": "weights\n", "models/step": "1\n"}
+    assert files_of(tmp_path / "keep-worker-1") == {"train/events": "1\n"}
+
+
+def test_what_cannot_be_fetched_is_a_sentence_and_a_code(muster, namespace, tmp_path):
+    done = run(muster, "--fetch", f"worker-0:/models:{tmp_path / 'a' / '..' / 'out'}", *sh("true"), code=2)
+    assert "lies in no folder that is there" in done.stderr
+    (tmp_path / "out").write_text("in the way")
+    done = run(muster, "--fetch", f"worker-0:/models:{tmp_path / 'out'}", "--fetch",
+               f"worker-0:/logs:{tmp_path / 'logs'}", *sh(WRITE), code=125)
+    assert "worker-0:/models was not fetched: " in done.stderr and "fetched worker-0:/logs: 0 files" in done.stderr
+    assert left_of(namespace) == []
+
+
+def test_an_interrupted_job_saves_and_is_fetched(muster, namespace, tmp_path):
+    script = ('trap "echo last > /models/step; exit 0" TERM; mkdir -p /models; echo up; '
+              'while :; do sleep 1 & wait $!; done')
+    running = muster.start("run", "--on", "kubernetes", "--name", "keep", *BUSYBOX, "-w", "2", "--fetch",
+                           f"worker-0:/models:{tmp_path / 'out'}", *sh(script))
+    for _ in range(2):
+        wait_for_line(running.stdout, "up")
+    running.send_signal(signal.SIGINT)
+    _, said = running.communicate(timeout=LIMIT)
+    assert running.returncode == 130, said
+    assert files_of(tmp_path / "out") == {"step": "last\n"}, said
+    assert left_of(namespace) == []
+
+
+def test_a_second_interrupt_gives_it_up(muster, namespace, tmp_path):
+    running = muster.start("run", "--on", "kubernetes", "--name", "keep", *BUSYBOX, "--fetch",
+                           f"worker-0:/models:{tmp_path / 'out'}",
+                           *sh("trap 'echo told' TERM; echo up; while :; do sleep 1 & wait $!; done"))
+    wait_for_line(running.stdout, "up")
+    running.send_signal(signal.SIGINT)
+    wait_for_line(running.stdout, "told")
+    running.send_signal(signal.SIGINT)
+    _, said = running.communicate(timeout=LIMIT)
+    assert running.returncode == 130 and "1 folder was given up, and not fetched" in said
+    assert not (tmp_path / "out").exists()
+    assert left_of(namespace) == []
+
+
+def test_a_job_in_the_background_brings_its_folder(muster, namespace, tmp_path):
+    run(muster, "-d", "--fetch", "worker-0:/models:out", *sh(WRITE), code=0, cwd=tmp_path)
+    muster("wait", "keep", code=0, cwd="/")
+    namespace.wait("pod/keep-worker-0", "delete")
+    namespace.wait("configmap/keep.job", "delete")
+    assert files_of(tmp_path / "out").keys() == {"deep/w", "step"}
+    assert left_of(namespace) == []
+
+
+def test_whoever_takes_a_job_over_gets_its_folders(muster, namespace, tmp_path):
+    """A muster that is killed leaves the Pod, and what is in it, to the next one."""
+    running = muster.start("run", "--on", "kubernetes", "--name", "keep", *BUSYBOX, "--fetch",
+                           f"worker-0:/models:{tmp_path / 'out'}",
+                           *sh(WRITE + "; echo up; until [ -e /models/end ]; do sleep 1; done"))
+    wait_for_line(running.stdout, "up")
+    running.send_signal(signal.SIGKILL)
+    running.communicate(timeout=LIMIT)
+    muster("fetch", "keep", tmp_path, code=0)
+    assert files_of(tmp_path / "keep-worker-0") == {"models/deep/w": "weights\n", "models/step": "1\n"}
+    namespace.kubectl("exec", "keep-worker-0", "-c", "tensorflow", "--", "touch", "/models/end")
+    namespace.wait("pod/keep-worker-0",
+                   "jsonpath={.status.containerStatuses[?(@.name=='tensorflow')].state.terminated.exitCode}=0")
+    work = tmp_path / "work"
+    work.mkdir()
+    muster("cp", "keep:worker-0:/models/step", work, code=0)
+    assert (work / "step").read_text() == "1\n"
+    muster("attach", "keep", code=0, cwd=work)
+    assert "models/end" in files_of(work / "keep-worker-0")
+    assert not (tmp_path / "out").exists()
+    assert left_of(namespace) == []
+
+
+def test_a_pod_that_was_deleted_cannot_be_fetched(muster, namespace, tmp_path):
+    running = muster.start("run", "--on", "kubernetes", "--name", "keep", *BUSYBOX, "--grace", "0s", "--fetch",
+                           f"worker-0:/models:{tmp_path / 'out'}", *sh("echo up; sleep 100000"))
+    wait_for_line(running.stdout, "up")
+    namespace.kubectl("delete", "pod", "keep-worker-0", "--force", "--grace-period=0")
+    _, said = running.communicate(timeout=LIMIT)
+    assert running.returncode not in (0, 125), said
+    assert "worker-0:/models was not fetched: Pod 'keep-worker-0' is gone" in said
+    assert left_of(namespace) == []
