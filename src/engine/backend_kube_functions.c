@@ -395,6 +395,7 @@ static void kube_free(struct backend *base)
 {
 	struct kube_backend *backend = of(base);
 
+	kube_events_free(backend);
 	kube_mirror_free(backend->pods);
 	kube_mirror_free(backend->services);
 	kube_mirror_free(backend->files);

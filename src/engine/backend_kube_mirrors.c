@@ -34,8 +34,10 @@ static void *project_pod(const struct json *object, void *before, void *data)
 		pod_logs_see(backend->logs, backend->settings.job, object, &pod->seen);
 	if (text_read_int(version, 0, INT64_MAX, &pod->version, NULL) < 0)
 		pod->version = 0;
-	if (old)
+	if (old) {
+		kube_events_keep(old, pod);
 		release_pod(old, NULL);
+	}
 	return pod;
 }
 
@@ -74,6 +76,7 @@ static void on_pod(const char *name, void *data)
 	if (!pod)
 		pod_logs_gone(backend->logs, name);
 	tell_startup(backend);
+	kube_events_see(backend);
 	if (begun) {
 		see_end(backend, begun, pod);
 		if (begun->start != BEGUN_START_WAITS &&
@@ -121,6 +124,7 @@ static void on_pods_synced(void *data)
 	backend->knows_pods = true;
 	forget_lost(backend);
 	kube_backend_start_waiting(backend);
+	kube_events_see(backend);
 	kube_backend_news(backend);
 }
 

@@ -22,6 +22,9 @@ struct kube_backend {
 	bool has_made_pods; /* so it has the right to */
 	struct json *taken_back; /* an object: names of Pods whose address was taken back */
 	struct pod_logs *logs;
+	struct loop_watch *events_timer; /* NULL: it was never needed */
+	struct kube_call *events_call;
+	bool is_asking_events; /* or will, when the timer says so */
 	struct startup startup; /* as it was last told */
 	char *last_trouble; /* told already */
 	struct loop_watch *timer; /* for what was refused */
@@ -68,6 +71,11 @@ bool kube_ground_is_there(const struct kube_backend *backend); /* or on its way 
 bool kube_ground_is_quiet(const struct kube_backend *backend);
 void kube_ground_make(struct kube_backend *backend); /* what is missing */
 void kube_ground_try_again(struct kube_backend *backend); /* what was refused */
+
+/* Reasons that only Events tell. */
+void kube_events_see(struct kube_backend *backend); /* that Pods have changed */
+void kube_events_keep(const struct pod *before, struct pod *pod); /* what is known of a Pod */
+void kube_events_free(struct kube_backend *backend);
 
 /* Calls: begin, and see to what becomes of them. */
 void kube_backend_start(struct kube_backend *backend, struct begun *begun);

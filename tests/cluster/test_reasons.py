@@ -102,6 +102,20 @@ def test_a_secret_that_is_missing_is_named(muster, namespace, tmp_path):
     interrupt(job)
 
 
+def test_a_volume_that_cannot_be_mounted_is_named(muster, namespace, tmp_path):
+    template = {"spec": {"nodeSelector": {"type": "real"}, "volumes": [{"name": "v", "configMap": {"name": "absent"}}],
+                         "containers": [{"name": "tensorflow", "image": "localhost/busybox:test", "command": ["true"],
+                                         "imagePullPolicy": "Never",
+                                         "volumeMounts": [{"name": "v", "mountPath": "/v"}]}]}}
+    job = run_in_background(muster, "-f", write_job(tmp_path, "mounted", template, workers=2))
+    said = wait_for_line(job.stderr, "FailedMount")
+    assert "worker-0 and 1 more: waits for its volumes (FailedMount): MountVolume.SetUp failed for volume" in said
+    assert 'configmap "absent" not found' in said
+    namespace.create({"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": "absent"}})
+    assert job.wait(timeout=LIMIT) == 0
+    assert left_of(namespace) == []
+
+
 def test_memory_that_is_not_enough_is_named_with_its_limit(muster, namespace):
     done = run(muster, "--memory", "16Mi", *BUSYBOX, "--", "sh", "-c", "tail /dev/zero", code=137)
     assert "worker-0 ran out of memory and was killed (OOMKilled)" in done.stderr

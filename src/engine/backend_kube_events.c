@@ -1,0 +1,180 @@
+/* What holds up Pods that have a node and are not set up there: their volumes, their network. No
+ * field of a Pod says so, only Events do. They are read while there is such a Pod, all of the
+ * namespace in one call every few seconds, and without the right to read them nothing is missing
+ * but the reason. */
+#include "base/mem.h"
+#include "base/text.h"
+#include "core/line_text.h"
+#include "engine/backend_kube_parts.h"
+
+#include <string.h>
+
+#define PAUSE (10 * MSEC_PER_SECOND) /* also what a Pod may take before it is asked about */
+#define MOST_EVENTS "1000"
+#define LONGEST_MESSAGE 300
+
+static const struct kube_resource events = {"", "v1", "events", false};
+static const struct kube_parameter warnings_of_pods[] = {
+	{"fieldSelector", "involvedObject.kind=Pod,type=Warning"},
+	{"limit", MOST_EVENTS},
+	{NULL, NULL},
+};
+
+/* Of the setting up: what the scheduler said before is over. */
+static bool is_of_interest(const char *reason)
+{
+	static const char *const reasons[] = {"FailedMount", "FailedAttachVolume",
+					      "FailedMapVolume", "FailedCreatePodSandBox",
+					      "NetworkNotReady"};
+
+	for (size_t i = 0; i < ARRAY_LEN(reasons); i++)
+		if (text_equals(reasons[i], reason))
+			return true;
+	return false;
+}
+
+/* A reason that the Pod itself has is nearer. */
+static bool is_stuck(const struct pod *pod)
+{
+	const struct observed_replica *seen = &pod->seen;
+
+	return pod->is_ours && seen->phase == OBSERVED_STARTING &&
+	       seen->stage == OBSERVED_SCHEDULED && !observed_was_asked_to_end(seen) &&
+	       (!seen->reason || is_of_interest(seen->reason));
+}
+
+static bool is_any_stuck(const struct kube_backend *backend)
+{
+	const struct pod *pod;
+	size_t place = 0;
+
+	while ((pod = kube_mirror_next(backend->pods, &place)))
+		if (is_stuck(pod))
+			return true;
+	return false;
+}
+
+static const char *word(const struct json *event, const char *key)
+{
+	return json_as_string(json_get(event, key), "");
+}
+
+/* When it was seen last; one that is new has the one time, one that came again the other. */
+static msec time_of(const struct json *event)
+{
+	static const char *const keys[] = {"lastTimestamp", "eventTime"};
+	msec time;
+
+	for (size_t i = 0; i < ARRAY_LEN(keys); i++)
+		if (text_read_time(word(event, keys[i]), &time, NULL) == 0)
+			return time;
+	return 0;
+}
+
+/* The newest that says something of a Pod; NULL: none does. */
+static const struct json *find_event(const struct json *list, const char *uid)
+{
+	const struct json *found = NULL;
+
+	for (size_t i = 0; i < json_count(list); i++) {
+		const struct json *event = json_at(list, i);
+		const struct json *about = json_get(event, "involvedObject");
+
+		if (text_equals(word(about, "uid"), uid) && is_of_interest(word(event, "reason")) &&
+		    (!found || time_of(event) >= time_of(found)))
+			found = event;
+	}
+	return found;
+}
+
+static void take_event(struct pod *pod, const struct json *event)
+{
+	const char *message = word(event, "message");
+	size_t len = strcspn(message, "\r\n");
+
+	pod->seen.reason = arena_copy_text(pod->arena, word(event, "reason"));
+	if (len > LONGEST_MESSAGE)
+		len = line_text_whole_characters(message, LONGEST_MESSAGE);
+	pod->seen.message = arena_format(pod->arena, "%.*s", (int) len, message);
+}
+
+static bool is_told(const struct pod *pod, const struct json *event)
+{
+	const char *message = pod->seen.message;
+
+	return text_equals(pod->seen.reason, word(event, "reason")) && message &&
+	       text_starts_with(word(event, "message"), message);
+}
+
+static bool take_events(struct kube_backend *backend, const struct json *list)
+{
+	bool is_news = false;
+	struct pod *pod;
+	size_t place = 0;
+
+	while ((pod = kube_mirror_next(backend->pods, &place))) {
+		const struct json *event = is_stuck(pod) ? find_event(list, pod->uid) : NULL;
+
+		if (!event || is_told(pod, event))
+			continue;
+		take_event(pod, event);
+		is_news = true;
+	}
+	return is_news;
+}
+
+static void on_listed(struct json *list, const struct kube_status *status, const struct err *err,
+		      void *data)
+{
+	struct kube_backend *backend = data;
+
+	(void) status;
+	backend->events_call = NULL;
+	if (err && err->code == ERR_REFUSED)
+		return; /* no right to: it stays as if it were asked, so that nobody asks again */
+	backend->is_asking_events = false;
+	kube_events_see(backend);
+	if (!err && take_events(backend, json_get(list, "items")))
+		kube_backend_news(backend);
+}
+
+static void ask(void *data)
+{
+	struct kube_backend *backend = data;
+	const struct kube_request request = {
+		.verb = KUBE_LIST,
+		.resource = &events,
+		.namespace_name = backend->settings.job->name_space,
+		.parameters = warnings_of_pods,
+	};
+
+	backend->is_asking_events = is_any_stuck(backend);
+	if (backend->is_asking_events)
+		backend->events_call =
+			kube_call_new(backend->settings.api, &request, on_listed, backend);
+}
+
+void kube_events_see(struct kube_backend *backend)
+{
+	if (backend->is_asking_events || !is_any_stuck(backend))
+		return;
+	if (!backend->events_timer)
+		backend->events_timer = loop_new_timer(backend->settings.loop, ask, backend);
+	backend->is_asking_events = true;
+	loop_timer_arm(backend->events_timer, loop_now() + PAUSE);
+}
+
+void kube_events_keep(const struct pod *before, struct pod *pod)
+{
+	if (!text_equals(before->uid, pod->uid) || !is_stuck(pod) || pod->seen.reason ||
+	    !before->seen.reason || !is_of_interest(before->seen.reason))
+		return;
+	pod->seen.reason = arena_copy_text(pod->arena, before->seen.reason);
+	pod->seen.message = arena_copy_text(pod->arena, before->seen.message);
+}
+
+void kube_events_free(struct kube_backend *backend)
+{
+	kube_call_cancel(backend->events_call);
+	loop_watch_free(backend->events_timer);
+}
