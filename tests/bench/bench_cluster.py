@@ -87,7 +87,8 @@ class Call:
 class Cluster:
     def __init__(self):
         command = [FOLDER / "cluster", "up", "--node", "--audit", "--caller", str(os.getpid())]
-        self.folder = pathlib.Path(subprocess.run(command, check=True, stdout=subprocess.PIPE, text=True).stdout.strip())
+        started = subprocess.run(command, check=True, stdout=subprocess.PIPE, text=True)
+        self.folder = pathlib.Path(started.stdout.strip())
         namespaces.join_network(int((self.folder / "first").read_text()))
         self.environment = {**os.environ, "PATH": f"{programs.folder()}:{os.environ['PATH']}",
                             "KUBECONFIG": str(self.folder / "admin.kubeconfig")}

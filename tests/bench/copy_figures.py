@@ -13,7 +13,6 @@ import bench_cluster
 from measure import session, state_folder
 
 SIZE = 300_000_000
-POD_OF = "{namespace}/bench-worker-0:{path}"
 
 
 class Copier:
@@ -34,9 +33,10 @@ def pod():
     here = bench_cluster.cluster()
     kept = here.namespace()
     namespace = kept.__enter__()
-    command = ["build/muster", "run", "--on", "kubernetes", "-n", namespace, "--name", "bench", *bench_cluster.REAL, "--",
-               "/bin/sh", "-c", "echo up; exec sleep 1000000"]
-    running = subprocess.Popen(command, env=environment(), stdin=subprocess.DEVNULL, stdout=subprocess.PIPE)
+    command = ["build/muster", "run", "--on", "kubernetes", "-n", namespace, "--name", "bench", *bench_cluster.REAL,
+               "--", "/bin/sh", "-c", "echo up; exec sleep 1000000"]
+    running = subprocess.Popen(command, env=environment(), stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
+                               stderr=subprocess.DEVNULL)
     atexit.register(kept.__exit__, None, None, None)
     atexit.register(running.wait)
     atexit.register(running.send_signal, signal.SIGKILL)

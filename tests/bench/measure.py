@@ -192,7 +192,10 @@ def peak_of(pid):
 
 
 def see_through(process):
-    """Waits for its end: (what it used, its peak of memory). The ru_maxrss of a child begins with that of its parent."""
+    """Waits for its end: (what it used, its peak of memory).
+
+    The ru_maxrss of what it used would begin with that of this process.
+    """
     peak = 0
     while True:
         peak = max(peak, peak_of(process.pid))

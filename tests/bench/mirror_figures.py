@@ -1,8 +1,8 @@
 """The mirror of a namespace with many Pods: its memory, how long the first list takes, how soon a change is seen.
 
 The mirror is tests/fake_kube/kube_mirror.c around the code that watches the Pods of a job; it prints a line for each
-Pod and each change, as its peer does: `kubectl get pods -w`, whose list and watch are client-go's (and of whose Pods the
-server sends rows of a table, not the whole). No scheduler takes the Pods, so nothing moves but what is moved here.
+Pod and each change, as its peer does: `kubectl get pods -w`, whose list and watch are client-go's (and to which the
+server sends rows of a table, not whole Pods). No scheduler takes the Pods, so nothing moves but what is moved here.
 A change counts from the moment when it was asked for, so the time of the server is in it.
 """
 

@@ -62,7 +62,8 @@ class Server:
         if target.path.endswith("/log"):
             await self.print_lines(writer, urllib.parse.parse_qs(target.query).get("sinceTime"))
         else:
-            pods = {"kind": "PodList", "apiVersion": "v1", "metadata": {}, "items": [pod(i) for i in range(self.n_pods)]}
+            items = [pod(number) for number in range(self.n_pods)]
+            pods = {"kind": "PodList", "apiVersion": "v1", "metadata": {}, "items": items}
             body = json.dumps(DISCOVERY.get(target.path, pods)).encode()
             writer.write(b"HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nConnection: close\r\n"
                          b"Content-Length: %d\r\n\r\n%s" % (len(body), body))
@@ -115,9 +116,9 @@ class Kubectl:
 
     def follow(self, origin, n_pods, _seconds, folder):
         with open(pathlib.Path(folder) / "lines", "wb") as output:
-            return subprocess.Popen([bench_cluster.programs.folder() / "kubectl", "--server", origin, "--cache-dir", folder,
-                                     "logs", "-f", "-l", "job=bench", "--tail=-1", f"--max-log-requests={n_pods}"],
-                                    stdout=output, env={**os.environ, "KUBECONFIG": "/dev/null"})
+            command = [bench_cluster.programs.folder() / "kubectl", "--server", origin, "--cache-dir", folder,
+                       "logs", "-f", "-l", "job=bench", "--tail=-1", f"--max-log-requests={n_pods}"]
+            return subprocess.Popen(command, stdout=output, env={**os.environ, "KUBECONFIG": "/dev/null"})
 
     def count_whole(self, lines, n_pods, folder):
         with open(pathlib.Path(folder) / "lines", "rb") as output:
