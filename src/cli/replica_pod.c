@@ -1,0 +1,76 @@
+#include "cli/replica_pod.h"
+
+#include "base/mem.h"
+#include "base/text.h"
+#include "cli/cluster.h"
+#include "kube/keeper.h"
+#include "kube/objects.h"
+#include "kube/resources.h"
+#include "kube/wait.h"
+
+void replica_pod_done(struct replica_pod *pod)
+{
+	json_free(pod->object);
+	kube_api_free(pod->api);
+	loop_free(pod->loop);
+	mem_free_text(&pod->name);
+	mem_free_text(&pod->namespace_name);
+}
+
+int replica_pod_connect(const struct options *options, const struct copy_place *place,
+			struct replica_pod *pod, struct err *err)
+{
+	struct kube_config *config CLEANUP(kube_config_cleanup) = NULL;
+	int rc = cluster_read_config(options, &config, err);
+
+	if (rc == 0)
+		rc = loop_new(&pod->loop, err);
+	if (rc < 0)
+		return rc;
+	cluster_warn(config);
+	pod->place = place;
+	pod->name = mem_format("%s-%s-%d", place->job, place->role, place->index);
+	pod->namespace_name = mem_copy_text(place->namespace_name ? place->namespace_name
+								  : config->namespace_name);
+	return kube_api_connect(pod->loop, cluster_log_in, (void *) options, &pod->api, err);
+}
+
+/* A Pod of that name that is no replica of the job is none of ours. */
+static bool is_of_job(const struct json *object, const char *job)
+{
+	const struct json *labels = json_get_path(object, "metadata", "labels", NULL);
+	const char *manager = json_as_string(json_get(labels, OBJECTS_LABEL_MANAGED_BY), NULL);
+
+	return text_equals(json_as_string(json_get(labels, OBJECTS_LABEL_JOB), NULL), job) &&
+	       text_equals(manager, OBJECTS_MANAGED_BY);
+}
+
+static int choose_container(struct replica_pod *pod, struct err *err)
+{
+	const struct copy_place *place = pod->place;
+	char *who CLEANUP(mem_free_text) =
+		mem_format("%s-%d of job '%s'", place->role, place->index, place->job);
+
+	return keeper_choose_container(pod->object, who, &pod->container, err);
+}
+
+int replica_pod_find(struct replica_pod *pod, const char *container, struct err *err)
+{
+	const struct copy_place *place = pod->place;
+	const struct kube_request request = {
+		.verb = KUBE_GET,
+		.resource = &kube_pods,
+		.namespace_name = pod->namespace_name,
+		.name = pod->name,
+	};
+
+	json_free(TAKE(pod->object));
+	pod->container = container;
+	int rc = kube_wait(pod->loop, pod->api, &request, &pod->object, err);
+
+	if (rc == ERR_NOT_FOUND || (rc == 0 && !is_of_job(pod->object, place->job)))
+		return err_set(err, ERR_NOT_FOUND,
+			       "there is no %s-%d of a job '%s' in namespace '%s' of the cluster",
+			       place->role, place->index, place->job, pod->namespace_name);
+	return rc || container ? rc : choose_container(pod, err);
+}
