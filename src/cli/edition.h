@@ -9,6 +9,7 @@
 #include "cli/job_source.h"
 #include "cli/options.h"
 #include "cli/sync_folder.h"
+#include "cli/tensorboard.h"
 #include "engine/client.h"
 
 #include <stdbool.h>
@@ -37,6 +38,9 @@ extern const sync_folder_pack_fn edition_pack_folder;
 
 /* copy_call_run; NULL where edition_has_kubernetes is false. */
 extern int (*const edition_copy)(const struct copy_call *call);
+
+/* tensorboard_on_cluster; NULL where edition_has_kubernetes is false. */
+extern int (*const edition_see_tensorboard)(const struct tensorboard_call *call);
 
 /* What `muster version` says besides the version, in lines; nothing for `muster`. */
 void edition_add_libraries(struct text *text);

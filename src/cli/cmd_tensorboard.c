@@ -1,0 +1,225 @@
+/* muster tensorboard: a job's curves, while it trains and afterwards. */
+#include "base/mem.h"
+#include "base/text.h"
+#include "cli/cluster.h"
+#include "cli/command.h"
+#include "cli/edition.h"
+#include "cli/lookup.h"
+#include "cli/options.h"
+#include "cli/output.h"
+#include "cli/tensorboard.h"
+#include "core/fetch.h"
+
+#include <string.h>
+#include <sys/stat.h>
+
+#define CLUSTER_PLACE "kubernetes/"
+#define INTERVAL (5 * MSEC_PER_SECOND) /* as TensorBoard's own --reload_interval */
+#define LEAST_INTERVAL (1 * MSEC_PER_SECOND)
+
+/* What of a job's document says where its event files are. */
+struct log_place {
+	struct arena *arena;
+	struct fetch fetch; /* no path: nothing says it */
+};
+
+static void log_place_done(struct log_place *place)
+{
+	arena_cleanup(&place->arena);
+}
+
+static bool is_folder(const char *path)
+{
+	struct stat status;
+
+	return stat(path, &status) == 0 && S_ISDIR(status.st_mode);
+}
+
+/* Where there is a chief (or master), it writes the event files; else worker 0 does. */
+static const char *leader_of(const struct json *document)
+{
+	const struct json *roles = json_get_path(document, "spec", "tfReplicaSpecs", NULL);
+
+	if (json_get(roles, "Chief"))
+		return "chief";
+	return json_get(roles, "Master") ? "master" : "worker";
+}
+
+/* The first folder of --fetch, of the replica that is asked for if one is. */
+static int read_fetch(const struct options *options, const struct json *document,
+		      struct log_place *place, struct err *err)
+{
+	const struct json *annotations = json_get_path(document, "metadata", "annotations", NULL);
+	const char *role = option_text(options, "role");
+	const struct fetch *list = NULL;
+	size_t count = 0;
+	int rc = fetch_read_all(json_as_string(json_get(annotations, JOB_ANNOTATION_FETCH), NULL),
+				place->arena, &list, &count, err);
+
+	for (size_t i = 0; rc == 0 && i < count && !place->fetch.path; i++)
+		if ((!role || text_equals(role, list[i].role)) &&
+		    option_number(options, "index", list[i].index) == list[i].index)
+			place->fetch = list[i];
+	return rc;
+}
+
+static int read_place(const struct options *options, const struct json *document,
+		      struct log_place *place, struct err *err)
+{
+	const char *path = option_text(options, "logdir");
+	const char *role = option_text(options, "role");
+
+	place->arena = arena_new();
+	if (!path)
+		return read_fetch(options, document, place, err);
+	place->fetch = (struct fetch){
+		.role = role ? role : leader_of(document),
+		.index = (int) option_number(options, "index", 0),
+		.path = path,
+	};
+	return 0;
+}
+
+static int see_on_cluster(const struct options *options, const struct found_job *found,
+			  const struct fetch *fetch, const struct tensorboard_settings *settings)
+{
+	struct copy_place place CLEANUP(copy_place_done) = {
+		.namespace_name = mem_copy_text(found->where + strlen(CLUSTER_PLACE)),
+		.job = mem_copy_text(found->name),
+		.role = mem_copy_text(fetch->role),
+		.index = fetch->index,
+		.path = mem_copy_text(fetch->path),
+	};
+	const struct tensorboard_call call = {
+		.options = options,
+		.place = &place,
+		.settings = *settings,
+		.interval = option_duration(options, "interval", INTERVAL),
+	};
+	struct err err = {0};
+
+	if (call.interval < LEAST_INTERVAL) {
+		err_set(&err, ERR_INVALID, "--interval is too short: 1s is the least");
+		return output_fail(&err);
+	}
+	return edition_see_tensorboard(&call);
+}
+
+/* Where `fetch`, and `run --fetch` without a place, put the folder if they were called here: into
+ * one of the Pod's name, under its own name; "/models/." means what is in it. Caller frees. */
+static char *fetched_folder(const char *job, const struct fetch *fetch)
+{
+	const char *base = strrchr(fetch->path, '/') + 1;
+	bool is_contents = text_equals(base, ".");
+
+	return mem_format("%s-%s-%d%s%s", job, fetch->role, fetch->index, is_contents ? "" : "/",
+			  is_contents ? "" : base);
+}
+
+static int see_here(const struct options *options, const struct found_job *found,
+		    const struct fetch *fetch, const struct tensorboard_settings *settings)
+{
+	char *folder CLEANUP(mem_free_text) = option_text(options, "logdir")
+						      ? mem_copy_text(fetch->path)
+						      : fetched_folder(found->name, fetch);
+	struct tensorboard_settings here = *settings;
+
+	here.log_folder = folder;
+	if (is_folder(folder))
+		return tensorboard_show(&here);
+	output_say("job '%s' runs on this machine, or has ended, and there is no folder '%s' here: "
+		   "--logdir says where its event files are",
+		   found->name, folder);
+	return EXIT_FAILED;
+}
+
+static int see(const struct options *options, const struct found_job *found,
+	       const struct json *document)
+{
+	struct log_place place CLEANUP(log_place_done) = {0};
+	const struct tensorboard_settings settings = {
+		.host = option_text(options, "host"),
+		.port = (int) option_number(options, "port", 0),
+	};
+	struct err err = {0};
+
+	if (read_place(options, document, &place, &err) < 0)
+		return output_fail(&err);
+	if (!place.fetch.path) {
+		err_set(&err, ERR_INVALID,
+			"nothing says where job '%s' writes its event files: --logdir PATH does",
+			found->name);
+		return output_fail(&err);
+	}
+	return text_starts_with(found->where, CLUSTER_PLACE)
+		       ? see_on_cluster(options, found, &place.fetch, &settings)
+		       : see_here(options, found, &place.fetch, &settings);
+}
+
+static int tensorboard_run(const struct options *options)
+{
+	struct lookup *lookup CLEANUP(lookup_cleanup) = lookup_new(options);
+	struct json *document CLEANUP(json_cleanup) = NULL;
+	struct found_job found = {0};
+	struct err err = {0};
+	size_t count;
+	const char *const *arguments = options_arguments(options, &count);
+
+	if (lookup_job(lookup, arguments[0], &found, &err) ||
+	    found.client->functions->get(found.client, found.name, &document, &err))
+		return output_fail(&err);
+	return see(options, &found, document);
+}
+
+static const struct option_row rows_of_tensorboard[] = {
+	{.name = "logdir",
+	 .kind = OPTION_TEXT,
+	 .value_name = "PATH",
+	 .one_line =
+		 "the folder of the event files, in the Pod or here (default: that of --fetch)"},
+	{.name = "role",
+	 .kind = OPTION_TEXT,
+	 .value_name = "ROLE",
+	 .one_line = "on a cluster: the replica that has it (default: the chief, else worker 0)"},
+	{.name = "index",
+	 .kind = OPTION_NUMBER,
+	 .value_name = "INDEX",
+	 .low = 0,
+	 .high = INT32_MAX,
+	 .one_line = "on a cluster: which one of the role"},
+	{.name = "container",
+	 .letter = 'c',
+	 .kind = OPTION_TEXT,
+	 .value_name = "NAME",
+	 .one_line = "on a cluster: the container (default: the one that trains)"},
+	{.name = "interval",
+	 .kind = OPTION_DURATION,
+	 .value_name = "DURATION",
+	 .one_line = "on a cluster: how often new bytes are asked for (default: 5s)"},
+	{.name = "host",
+	 .kind = OPTION_TEXT,
+	 .value_name = "ADDRESS",
+	 .otherwise = "127.0.0.1",
+	 .one_line = "the address that TensorBoard listens on"},
+	{.name = "port",
+	 .kind = OPTION_NUMBER,
+	 .value_name = "N",
+	 .low = 1,
+	 .high = 65535,
+	 .one_line = "the port that it listens on (default: the first free one from 6006 on)"},
+	CLUSTER_JOB_ROWS,
+	{0},
+};
+
+const struct command command_tensorboard = {
+	.name = "tensorboard",
+	.group = "Look",
+	.arguments = "[OPTIONS] JOB",
+	.one_line = "see a job's curves in TensorBoard, while it trains and afterwards",
+	.examples = "  muster tensorboard digits-x7k2p --logdir /logs\n"
+		    "  muster tensorboard digits-x7k2p --logdir runs/today --port 7007\n",
+	.options = rows_of_tensorboard,
+	.least_arguments = 1,
+	.most_arguments = 1,
+	.run = tensorboard_run,
+};

@@ -1,0 +1,176 @@
+#include "cli/tensorboard_on_cluster.h"
+
+#include "base/mem.h"
+#include "base/text.h"
+#include "cli/output.h"
+#include "cli/replica_pod.h"
+#include "io/folder.h"
+#include "kube/growth.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+
+struct viewing {
+	const struct tensorboard_call *call;
+	struct replica_pod pod;
+	struct tensorboard_settings settings;
+	struct tensorboard *tensorboard;
+	char *path; /* of the folder here */
+	struct growth_folder folder;
+	struct kube_growth *growth; /* NULL: the Pod is not followed now */
+	struct loop_watch *timer;
+	struct err err; /* why it is not */
+	bool is_hopeless; /* and will not be */
+	bool was_missing, was_lost; /* and that was said */
+};
+
+static void viewing_done(struct viewing *viewing)
+{
+	kube_growth_cancel(viewing->growth);
+	tensorboard_free(viewing->tensorboard);
+	loop_watch_free(viewing->timer);
+	replica_pod_done(&viewing->pod);
+	growth_folder_done(&viewing->folder);
+	if (viewing->path && folder_remove(AT_FDCWD, viewing->path, &viewing->err) < 0)
+		output_say("%s", viewing->err.text);
+	mem_free_text(&viewing->path);
+}
+
+/* Following the Pod. */
+
+static void arm(struct viewing *viewing)
+{
+	loop_timer_arm(viewing->timer, loop_now() + viewing->call->interval);
+}
+
+static void on_time(void *data)
+{
+	struct viewing *viewing = data;
+
+	if (viewing->growth)
+		kube_growth_ask(viewing->growth);
+	else
+		loop_stop(viewing->pod.loop);
+}
+
+/* Training makes it when it begins, so that it is no mistake to be early. */
+static void say_missing(struct viewing *viewing, bool is_there)
+{
+	const struct copy_place *place = viewing->call->place;
+
+	if (!is_there && !viewing->was_missing)
+		output_say("there is no folder '%s' in %s-%d of job '%s' yet", place->path,
+			   place->role, place->index, place->job);
+	viewing->was_missing = !is_there;
+}
+
+static void on_round(bool is_there, void *data)
+{
+	struct viewing *viewing = data;
+
+	say_missing(viewing, is_there);
+	if (viewing->was_lost)
+		output_say("%s-%d is back", viewing->call->place->role,
+			   viewing->call->place->index);
+	viewing->was_lost = false;
+	arm(viewing);
+	if (tensorboard_is_started(viewing->tensorboard) ||
+	    tensorboard_start(viewing->tensorboard, &viewing->err) == 0)
+		return;
+	viewing->is_hopeless = true;
+	loop_stop(viewing->pod.loop);
+}
+
+static void on_end(const struct err *err, bool is_lost, void *data)
+{
+	struct viewing *viewing = data;
+
+	viewing->growth = NULL;
+	viewing->err = *err;
+	viewing->is_hopeless = !is_lost;
+	loop_stop(viewing->pod.loop);
+}
+
+/* Runs until the Pod is lost, or all is over. */
+static void follow(struct viewing *viewing)
+{
+	struct replica_pod *pod = &viewing->pod;
+
+	if (replica_pod_find(pod, option_text(viewing->call->options, "container"), &viewing->err) <
+	    0)
+		return;
+	const struct kube_growth_request request = {
+		.namespace_name = pod->namespace_name,
+		.pod = pod->name,
+		.container = pod->container,
+		.there = viewing->call->place->path,
+		.on_round = on_round,
+		.on_end = on_end,
+		.data = viewing,
+	};
+
+	viewing->growth = kube_growth_new(pod->api, &request, &viewing->folder);
+	loop_run(pod->loop);
+}
+
+static void wait_and_say_why(struct viewing *viewing)
+{
+	if (!viewing->was_lost)
+		output_say("%s-%d cannot be followed: %s; what came is shown until Ctrl-C",
+			   viewing->call->place->role, viewing->call->place->index,
+			   viewing->err.text);
+	viewing->was_lost = true;
+	arm(viewing);
+	loop_run(viewing->pod.loop);
+}
+
+/* The whole call. */
+
+static int make_folder(struct viewing *viewing, struct err *err)
+{
+	const char *parent = getenv("TMPDIR");
+	char *path CLEANUP(mem_free_text) =
+		mem_format("%s/muster-tensorboard-XXXXXX", parent && *parent ? parent : "/tmp");
+
+	if (!mkdtemp(path))
+		return err_set_errno(err, errno, "cannot make the folder '%s'", path);
+	viewing->path = TAKE(path);
+	viewing->folder.path = viewing->path;
+	viewing->settings.log_folder = viewing->path;
+	return 0;
+}
+
+static int set_up(struct viewing *viewing, struct err *err)
+{
+	const struct tensorboard_call *call = viewing->call;
+	int rc = replica_pod_connect(call->options, call->place, &viewing->pod, err);
+
+	if (rc == 0)
+		rc = make_folder(viewing, err);
+	if (rc == 0)
+		rc = tensorboard_new(viewing->pod.loop, &viewing->settings, &viewing->tensorboard,
+				     err);
+	if (rc == 0)
+		viewing->timer = loop_new_timer(viewing->pod.loop, on_time, viewing);
+	return rc;
+}
+
+int tensorboard_on_cluster(const struct tensorboard_call *call)
+{
+	struct viewing viewing CLEANUP(viewing_done) = {.call = call, .settings = call->settings};
+	int exit_code;
+
+	if (set_up(&viewing, &viewing.err) < 0)
+		return output_fail(&viewing.err);
+	for (;;) {
+		follow(&viewing);
+		if (tensorboard_is_over(viewing.tensorboard, &exit_code))
+			return exit_code;
+		if (viewing.is_hopeless || !tensorboard_is_started(viewing.tensorboard))
+			return output_fail(&viewing.err);
+		wait_and_say_why(&viewing);
+		if (tensorboard_is_over(viewing.tensorboard, &exit_code))
+			return exit_code;
+	}
+}

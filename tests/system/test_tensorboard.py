@@ -1,0 +1,150 @@
+"""`muster tensorboard` on folders of this machine, with a stub in place of TensorBoard: what it is told, and how it ends."""
+
+import json
+import os
+import pathlib
+import signal
+import socket
+
+import pytest
+
+from conftest import LIMIT, read_line
+from processes import wait_until_process_is_gone
+
+pytestmark = pytest.mark.sanitize
+
+STAYS = 'echo "pid $$ $*"; exec sleep 1000000'
+
+
+def write_program(path, script):
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(f"#!/bin/sh\n{script}\n")
+    path.chmod(0o755)
+
+
+@pytest.fixture
+def stub(muster):
+    """Puts a program before all others in PATH."""
+    def write(script, name="tensorboard"):
+        write_program(muster.folder / "bin" / name, script)
+        muster.environment["PATH"] = f"{muster.folder / 'bin'}:{os.environ['PATH']}"
+    return write
+
+
+@pytest.fixture
+def job(muster):
+    """A job that has ended, with a folder of event files."""
+    muster("run", "--name", "digits", "--", "true", code=0)
+    (muster.folder / "logs").mkdir()
+    return "digits"
+
+
+def begin(muster, *arguments, **options):
+    """Starts it; gives it with the stub's pid and arguments."""
+    viewing = muster.start("tensorboard", *arguments, **options)
+    word, pid, *told = read_line(viewing.stderr).split()
+    assert word == "pid"
+    return viewing, int(pid), told
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
+def test_it_shows_a_folder_until_a_signal_comes(muster, stub, job, number):
+    stub(STAYS)
+    viewing, pid, told = begin(muster, job, "--logdir", "logs", "--host", "127.0.0.2")
+    address = read_line(viewing.stdout).strip()
+    port = told[told.index("--port") + 1]
+    assert told == ["--logdir", "logs", "--host", "127.0.0.2", "--port", port]
+    assert address == f"http://127.0.0.2:{port}/"
+    viewing.send_signal(number)
+    assert viewing.wait(LIMIT) == 0
+    assert wait_until_process_is_gone(pid)
+
+
+def test_what_does_not_hear_is_killed_with_what_it_started(muster, stub, job):
+    """TensorBoard's data server is a process of its own."""
+    stub('sleep 1000000 & trap "" TERM; echo "pid $!"; while :; do wait; done')
+    viewing, pid, _ = begin(muster, job, "--logdir", "logs")
+    viewing.send_signal(signal.SIGINT)
+    assert viewing.wait(LIMIT) == 0
+    assert wait_until_process_is_gone(pid)
+
+
+def test_it_dies_with_muster(muster, stub, job):
+    stub(STAYS)
+    viewing, pid, _ = begin(muster, job, "--logdir", "logs")
+    viewing.kill()
+    assert wait_until_process_is_gone(pid)
+
+
+def test_an_end_of_its_own_is_told(muster, stub, job):
+    stub("exit 7")
+    done = muster("tensorboard", job, "--logdir", "logs", code=1)
+    assert "TensorBoard ended with code 7" in done.stderr
+    stub("kill -SEGV $$")
+    done = muster("tensorboard", job, "--logdir", "logs", code=1)
+    assert f"TensorBoard ended by signal {int(signal.SIGSEGV)}" in done.stderr
+
+
+def test_a_python_that_has_it_is_as_good_as_the_program(muster, job):
+    home = muster.folder / "venv"
+    write_program(home / "bin" / "python3", STAYS)
+    (home / "pyvenv.cfg").write_text("version = 3.11.2\n")
+    (home / "lib" / "python3.11" / "site-packages" / "tensorboard-2.20.0.dist-info").mkdir(parents=True)
+    nothing = muster.folder / "nothing"
+    nothing.mkdir()
+    write_program(nothing / "sleep", "exec /bin/sleep \"$@\"")
+    viewing, pid, told = begin(muster, job, "--logdir", "logs",
+                               env={"VIRTUAL_ENV": home, "PATH": nothing})
+    assert told[:4] == ["-m", "tensorboard.main", "--logdir", "logs"]
+    viewing.send_signal(signal.SIGINT)
+    assert viewing.wait(LIMIT) == 0
+    assert wait_until_process_is_gone(pid)
+
+
+def test_without_it_a_sentence_says_what_to_install(muster, job):
+    (muster.folder / "empty").mkdir()
+    done = muster("tensorboard", job, "--logdir", "logs", code=1, env={"PATH": muster.folder / "empty"})
+    assert "there is no TensorBoard on this machine" in done.stderr and "pip install tensorboard" in done.stderr
+    assert done.stdout == ""
+
+
+def test_a_port_that_is_taken_is_another_or_an_error(muster, stub, job):
+    stub(STAYS)
+    with socket.socket() as taken:
+        taken.bind(("", 0))
+        port = taken.getsockname()[1]
+        done = muster("tensorboard", job, "--logdir", "logs", "--port", port, code=1)
+        assert f"port {port} is taken" in done.stderr
+    first, _, told = begin(muster, job, "--logdir", "logs")
+    assert int(told[-1]) >= 6006
+    first.send_signal(signal.SIGINT)
+    assert first.wait(LIMIT) == 0
+
+
+def test_where_the_event_files_are_has_to_be_known(muster, stub, job):
+    stub(STAYS)
+    done = muster("tensorboard", job, code=2)
+    assert "nothing says where job 'digits' writes its event files: --logdir PATH does" in done.stderr
+    done = muster("tensorboard", job, "--logdir", "elsewhere", code=1)
+    assert "there is no folder 'elsewhere' here" in done.stderr
+    muster("tensorboard", "nobody", "--logdir", "logs", code=1)
+
+
+def test_a_folder_that_was_fetched_is_found(muster, stub):
+    document = {
+        "apiVersion": "kubeflow.org/v1", "kind": "TFJob",
+        "metadata": {"name": "keep", "annotations": {"muster/fetch": json.dumps(["worker-0:/models", "ps-1:/logs/."])}},
+        "spec": {"tfReplicaSpecs": {"Worker": {"replicas": 1, "template": {"spec": {"containers": [
+            {"name": "tensorflow", "image": "none", "command": ["true"]}]}}}}},
+    }
+    (muster.folder / "job.json").write_text(json.dumps(document))
+    muster("run", "-f", "job.json", code=0)
+    stub(STAYS)
+    done = muster("tensorboard", "keep", code=1)
+    assert "there is no folder 'keep-worker-0/models' here" in done.stderr
+    for arguments, folder in (([], "keep-worker-0/models"), (["--role", "ps", "--index", "1"], "keep-ps-1")):
+        pathlib.Path(muster.folder, folder).mkdir(parents=True)
+        viewing, _, told = begin(muster, "keep", *arguments)
+        assert told[1] == folder
+        viewing.send_signal(signal.SIGINT)
+        assert viewing.wait(LIMIT) == 0
