@@ -39,25 +39,24 @@ static void say(struct cluster_supervision *supervision, char *take_sentence)
 static void begin_watching(struct cluster_supervision *supervision)
 {
 	const char *name = supervision->job->name;
+	bool looked_on = supervision->role == ROLE_LOOKS_ON;
 
-	supervision->is_watching = true;
 	tell_started(supervision);
-	if (supervision->has_watched)
+	if (supervision->role == ROLE_LAPSED)
 		say(supervision, mem_format("job '%s' is watched from here again", name));
 	else if (is_attached(supervision))
 		say(supervision,
 		    mem_format("nobody watche%s job '%s'%s: it is watched from here from now on",
-			       supervision->has_followed ? "s" : "d", name,
-			       supervision->has_followed ? " any more" : ""));
-	supervision->has_watched = true;
+			       looked_on ? "s" : "d", name, looked_on ? " any more" : ""));
+	supervision->role = ROLE_WATCHES;
 }
 
 /* Somebody may take the job over from now on, so nothing is done for it any more. */
 static void stop_watching(struct cluster_supervision *supervision)
 {
-	if (!supervision->is_watching)
+	if (supervision->role != ROLE_WATCHES)
 		return;
-	supervision->is_watching = false;
+	supervision->role = ROLE_LAPSED;
 	say(supervision,
 	    mem_format("the Lease of job '%s' could not be renewed in time: nothing is started or "
 		       "ended until it is held again",
@@ -78,11 +77,10 @@ static void see_watcher(struct cluster_supervision *supervision)
 {
 	char *watcher CLEANUP(mem_free_text) = lease_keeper_watcher(supervision->lease);
 
-	supervision->is_watching = false;
-	if (!is_attached(supervision) || supervision->is_detached || supervision->has_watched) {
+	if (!is_attached(supervision) || supervision->is_detached || has_watched(supervision)) {
 		leave_to(supervision, watcher);
-	} else if (!supervision->has_followed) {
-		supervision->has_followed = true;
+	} else if (supervision->role == ROLE_UNSETTLED) {
+		supervision->role = ROLE_LOOKS_ON;
 		say(supervision,
 		    mem_format("job '%s' is watched by %s: its lines are shown here, and Ctrl-C "
 			       "leaves it running",
@@ -106,7 +104,7 @@ static void on_lease(void *data)
 {
 	struct cluster_supervision *supervision = data;
 
-	if (supervision->is_ending)
+	if (supervision->phase == PHASE_CLOSING)
 		return;
 	if (lease_keeper_is_missing(supervision->lease)) {
 		see_missing(supervision);
@@ -114,14 +112,14 @@ static void on_lease(void *data)
 	}
 	switch (lease_keeper_standing(supervision->lease)) {
 	case LEASE_HELD:
-		if (!supervision->is_watching)
+		if (supervision->role != ROLE_WATCHES)
 			begin_watching(supervision);
 		break;
 	case LEASE_OVERDUE:
 		stop_watching(supervision);
 		break;
 	case LEASE_OTHERS:
-		if (!supervision->is_leaving && supervision->is_recorded)
+		if (supervision->phase != PHASE_LEAVING && supervision->is_recorded)
 			see_watcher(supervision);
 		break;
 	case LEASE_UNSETTLED:
@@ -135,7 +133,7 @@ static void on_lease_trouble(const struct err *err, void *data)
 {
 	struct cluster_supervision *supervision = data;
 
-	if (err->code == ERR_REFUSED && !supervision->has_watched && !supervision->has_followed)
+	if (err->code == ERR_REFUSED && supervision->role == ROLE_UNSETTLED)
 		supervision_kube_fail(supervision, err);
 	else
 		telling_say_trouble(&supervision->telling, err->text);

@@ -13,6 +13,22 @@
 #define EXIT_OWN_FAULT 125
 #define EXIT_BY_SIGNAL 128
 
+/* How far it has come. Each leads to a later one only. */
+enum supervision_phase {
+	PHASE_RUNNING,
+	PHASE_FINISHED, /* the job is; what is left of it is waited for */
+	PHASE_LEAVING, /* the Lease is given back, and then it is over here; the job goes on */
+	PHASE_CLOSING, /* over, but for the terminal */
+};
+
+/* What we are to the job, as it was told last; the Lease itself may know better. */
+enum supervision_role {
+	ROLE_UNSETTLED,
+	ROLE_LOOKS_ON, /* another watches it */
+	ROLE_WATCHES,
+	ROLE_LAPSED, /* we did; the Lease ran out, or went to another */
+};
+
 struct cluster_supervision {
 	const struct supervision_kube_request *request;
 	struct job *job;
@@ -39,6 +55,8 @@ struct cluster_supervision {
 	background_started_fn started; /* NULL: nobody waits for it, or it was told */
 	void *background;
 
+	enum supervision_phase phase;
+	enum supervision_role role;
 	int64_t version; /* of the record that was told last */
 	int ended_by; /* the signal that came before anything was begun; 0: none */
 	int n_interrupts;
@@ -51,17 +69,18 @@ struct cluster_supervision {
 	bool has_begun; /* the job, before we attached: so all that its Pods mount is there */
 	bool is_fenced; /* nothing is changed without the Lease */
 	bool is_detached; /* there is no terminal, or none any more */
-	bool is_watching; /* we hold the Lease, and have told so */
-	bool has_watched, has_followed;
 	bool is_recorded; /* there is something to delete */
-	bool is_finished; /* the job is; what is left of it is waited for */
-	bool is_leaving; /* the Lease is given back, and then it is over here */
-	bool is_ending; /* and now for the terminal alone */
 };
 
 static inline bool is_attached(const struct cluster_supervision *supervision)
 {
 	return supervision->request->attach_to;
+}
+
+/* What the job is now may be our doing. */
+static inline bool has_watched(const struct cluster_supervision *supervision)
+{
+	return supervision->role == ROLE_WATCHES || supervision->role == ROLE_LAPSED;
 }
 
 /* Looks again, soon. */

@@ -21,14 +21,14 @@ static void arm(struct cluster_supervision *supervision, msec at)
 
 void supervision_kube_ask_for_pass(struct cluster_supervision *supervision)
 {
-	if (!supervision->is_ending && supervision->timer)
+	if (supervision->phase != PHASE_CLOSING && supervision->timer)
 		arm(supervision, loop_now());
 }
 
 void supervision_kube_fail(struct cluster_supervision *supervision, const struct err *err)
 {
 	supervision->failure = *err;
-	supervision->is_ending = true;
+	supervision->phase = PHASE_CLOSING;
 	loop_stop(supervision->loop);
 }
 
@@ -74,7 +74,7 @@ static void close_console(struct cluster_supervision *supervision)
 {
 	struct telling *telling = &supervision->telling;
 
-	supervision->is_ending = true;
+	supervision->phase = PHASE_CLOSING;
 	loop_timer_arm(supervision->timer, MSEC_NEVER);
 	if (telling->console)
 		console_finish(telling->console, &telling->status, on_drained, supervision);
@@ -131,10 +131,13 @@ static void drive(struct cluster_supervision *supervision)
 		supervision->version = outcome.version;
 	if (outcome.is_gone)
 		tell_gone(supervision);
-	supervision->is_finished = outcome.is_finished || outcome.is_gone;
+	bool is_finished = outcome.is_finished || outcome.is_gone;
+
+	if (is_finished)
+		supervision->phase = PHASE_FINISHED;
 	supervision->has_fetched |= outcome.is_gone; /* its Pods go with it */
-	supervision->next_pass = loop_monotonic_now() + (supervision->is_finished ? 0 : HEAD_START);
-	arm(supervision, supervision->is_finished ? loop_now() : outcome.wake_at);
+	supervision->next_pass = loop_monotonic_now() + (is_finished ? 0 : HEAD_START);
+	arm(supervision, is_finished ? loop_now() : outcome.wake_at);
 	supervision_kube_fetch_when_held_up(supervision);
 }
 
@@ -172,20 +175,33 @@ static void follow(struct cluster_supervision *supervision)
 	}
 }
 
+static void look(struct cluster_supervision *supervision)
+{
+	if (!backend_kube_is_ready(supervision->backend))
+		return; /* news come when it is */
+	if (supervision_kube_may_act(supervision))
+		drive(supervision);
+	else if (supervision->role == ROLE_LOOKS_ON)
+		follow(supervision);
+}
+
 void supervision_kube_pass(void *data)
 {
 	struct cluster_supervision *supervision = data;
 
-	if (supervision->is_leaving && lease_keeper_is_done(supervision->lease)) {
-		loop_stop(supervision->loop);
-		return;
+	switch (supervision->phase) {
+	case PHASE_RUNNING:
+		look(supervision);
+		break;
+	case PHASE_FINISHED:
+		if (backend_kube_is_ready(supervision->backend))
+			clean_up(supervision);
+		break;
+	case PHASE_LEAVING:
+		if (lease_keeper_is_done(supervision->lease))
+			loop_stop(supervision->loop);
+		break;
+	case PHASE_CLOSING:
+		break;
 	}
-	if (supervision->is_leaving || !backend_kube_is_ready(supervision->backend))
-		return; /* news come when it is */
-	if (supervision->is_finished)
-		clean_up(supervision);
-	else if (supervision_kube_may_act(supervision))
-		drive(supervision);
-	else if (supervision->has_followed)
-		follow(supervision);
 }

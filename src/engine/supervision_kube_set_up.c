@@ -248,7 +248,7 @@ static void tear_down(struct cluster_supervision *supervision)
 	job_free(supervision->found_job);
 	if (is_attached(supervision) && supervision->log_folder)
 		attached_logs_end(supervision->folder, supervision->log_folder,
-				  supervision->has_watched);
+				  has_watched(supervision));
 	free(supervision->log_folder);
 	free(supervision->folder);
 }
@@ -261,7 +261,7 @@ static void take_back(struct cluster_supervision *supervision)
 
 	if (is_attached(supervision) || supervision->failure.code == ERR_CONFLICT)
 		return;
-	if (!supervision->has_watched)
+	if (!has_watched(supervision))
 		supervision->is_fenced = false;
 	if (supervision_kube_remove_objects(supervision, &err) < 0)
 		telling_say(&supervision->telling, err.text);

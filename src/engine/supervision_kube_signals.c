@@ -53,9 +53,9 @@ static void leave(struct cluster_supervision *supervision, int signal_number)
 /* Who attached only wanted to look on: the job is as it was before. */
 static void leave_running(struct cluster_supervision *supervision, int signal_number)
 {
-	bool is_again = supervision->is_leaving;
+	bool is_again = supervision->phase == PHASE_LEAVING;
 
-	supervision->is_leaving = true;
+	supervision->phase = PHASE_LEAVING;
 	set_exit_code(supervision, signal_number);
 	if (is_again || !supervision_kube_may_act(supervision)) {
 		telling_say(&supervision->telling, "the job goes on");
@@ -79,7 +79,8 @@ static void go_on_detached(struct cluster_supervision *supervision)
 
 static void hang_up(struct cluster_supervision *supervision)
 {
-	if (supervision->is_ending || (is_attached(supervision) && !supervision->is_watching))
+	if (supervision->phase == PHASE_CLOSING ||
+	    (is_attached(supervision) && supervision->role != ROLE_WATCHES))
 		leave(supervision, SIGHUP);
 	else if (!supervision->is_detached)
 		go_on_detached(supervision);
@@ -105,7 +106,7 @@ static void interrupt(struct cluster_supervision *supervision)
 /* There is nothing to stop: it has ended, or was never begun. */
 static bool has_nothing_to_stop(const struct cluster_supervision *supervision)
 {
-	return supervision->is_ending || supervision->is_finished ||
+	return supervision->phase == PHASE_CLOSING || supervision->phase == PHASE_FINISHED ||
 	       (!is_attached(supervision) && !backend_kube_is_ready(supervision->backend));
 }
 
