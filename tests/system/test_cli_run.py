@@ -141,8 +141,6 @@ def test_a_job_that_says_muster_still_means_the_same_when_its_file_is_gone(muste
 def test_a_place_that_is_not_built_in_is_a_mistake(muster):
     done = muster("run", "--on", "fake", "--", "true", code=2)
     assert done.stderr == "muster: --on fake: this build runs no jobs in virtual time\n"
-    done = muster("run", "--on", "kubernetes", "-d", "--", "true", code=2)
-    assert "--detach does not go with --on kubernetes" in done.stderr
     done = muster("run", "--context", "elsewhere", "--", "true", code=2)
     assert done.stderr == "muster: --context and --kubeconfig go with --on kubernetes only\n"
 

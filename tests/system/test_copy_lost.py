@@ -26,7 +26,9 @@ pytestmark = pytest.mark.sanitize
 V5, V4 = "v5.channel.k8s.io", "v4.channel.k8s.io"
 INPUT, OUTPUT, ERROR_OUTPUT, STATUS, END = b"\x00", b"\x01", b"\x02", b"\x03", b"\xff"
 SUCCESS = STATUS + b'{"metadata":{},"status":"Success"}'
-POD = {"apiVersion": "v1", "kind": "Pod", "status": {"phase": "Running"},
+RUNNING = {"state": {"running": {"startedAt": "2026-01-02T03:04:05Z"}}}
+POD = {"apiVersion": "v1", "kind": "Pod",
+       "status": {"phase": "Running", "containerStatuses": [{"name": name, **RUNNING} for name in ("side", "tensorflow")]},
        "metadata": {"name": "digits-worker-0",
                     "labels": {"app.kubernetes.io/managed-by": "muster", "muster/job": "digits"}},
        "spec": {"containers": [{"name": "side"}, {"name": "tensorflow"}]}}
