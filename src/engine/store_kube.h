@@ -28,7 +28,7 @@ void store_kube_keep_to(struct store *store, const char *uid);
 /* Told when a call begins to be waited for, and when that is over: meanwhile only the store's loop
  * runs, and whoever stops it gives the call up (ERR_UNREACHABLE). */
 typedef void (*store_kube_wait_fn)(bool is_waiting, void *data);
-void store_kube_on_wait(struct store *store, store_kube_wait_fn fn, void *data);
+void store_kube_on_wait(struct store *base, store_kube_wait_fn fn, void *data);
 
 /* A ConfigMap as a watch saw it. What is older than what the store knows changes nothing. */
 void store_kube_saw(struct store *store, const struct json *config_map);

@@ -234,7 +234,8 @@ def test_nobody_s_rights(refuse, login):
     login.use({"token": login.token()})
     assert refuse(code=3) == (
         f"muster: cannot create configmaps in namespace '{login.namespace.name}': the login has no right to; a Role there "
-        'needs the rule {apiGroups: [""], resources: ["configmaps", "services", "pods", "pods/log"], '
+        'needs the rule {apiGroups: ["", "coordination.k8s.io"], '
+        'resources: ["configmaps", "services", "pods", "pods/log", "leases"], '
         'verbs: ["create", "get", "list", "watch", "patch", "delete"]}')
 
 
