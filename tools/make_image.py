@@ -32,10 +32,12 @@ def output_of(*command, **options):
 
 
 def install(build, folder):
-    """What `make install` puts in place, without what is there to be read; gives the programs by their paths."""
+    """The programs that `make install` puts in place, by their paths. The module for archives is left out, which would
+    bring 15 MB of libraries along for `cp` and its like: those are for people, not for Pods."""
     output_of("meson", "install", "-C", build, "--no-rebuild", "--strip", env={**os.environ, "DESTDIR": folder})
     files = sorted(path for path in pathlib.Path(folder).rglob("*") if path.is_file())
-    return {f"/{path.relative_to(folder)}": path for path in files if path.stat().st_mode & 0o100}
+    programs = [path for path in files if path.stat().st_mode & 0o100 and path.suffix != ".so"]
+    return {f"/{path.relative_to(folder)}": path for path in programs}
 
 
 def libraries_of(programs):

@@ -1,4 +1,5 @@
-/* Folders as tar streams, and tar streams as folders. The one door to libarchive.
+/* Folders as tar streams, and tar streams as folders. The one door to libarchive, which is opened
+ * on first use (io/archive_open.c).
  *
  * Packing goes a step at a time, whenever its reader has room. Unpacking waits for its bytes,
  * because libarchive does: who has a loop unpacks in a process of its own, from a pipe.
@@ -13,6 +14,10 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+
+/* Opens what all else here needs; before a fork, so that the child finds it open. ERR_NOT_FOUND:
+ * muster is not installed whole. */
+int archive_load(struct err *err) MUST_USE;
 
 struct archive_limits {
 	uint64_t n_entries;

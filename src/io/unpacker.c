@@ -146,7 +146,10 @@ static int start(struct unpacker *unpacker, struct err *err)
 {
 	int stream[2] = {-1, -1}, result[2] = {-1, -1};
 	pid_t parent = getpid();
+	int rc = archive_load(err);
 
+	if (rc < 0)
+		return rc;
 	if (pipe2(stream, O_CLOEXEC) < 0 || pipe2(result, O_CLOEXEC) < 0) {
 		file_close(&stream[0]);
 		file_close(&stream[1]);
