@@ -19,7 +19,6 @@
 #include <unistd.h>
 
 #define EXIT_INTERRUPTED 130
-#define CLUSTER_PLACE "kubernetes/"
 /* When a supervisor is gone, its job is settled in less than this. */
 #define SETTLING_TIME (10 * MSEC_PER_SECOND)
 
@@ -228,9 +227,9 @@ static int attach_run(const struct options *options)
 
 	if (lookup_job(lookup, options_arguments(options, &(size_t){0})[0], &found, &err))
 		return attach_fail(&err);
-	if (!text_starts_with(found.where, CLUSTER_PLACE))
+	if (!lookup_namespace(&found))
 		return attach_here(options, &found);
-	return edition_attach_on_cluster(options, found.where + strlen(CLUSTER_PLACE), found.name);
+	return edition_attach_on_cluster(options, lookup_namespace(&found), found.name);
 }
 
 static const struct option_row rows_of_attach[] = {

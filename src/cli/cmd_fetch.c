@@ -11,27 +11,18 @@
 #include "core/job.h"
 #include "io/folder.h"
 
-#include <string.h>
-
-#define CLUSTER_PLACE "kubernetes/"
-
 /* Into a folder of the Pod's name, so that those of several do not mix. */
 static int fetch_one(const struct options *options, const struct found_job *found,
 		     const char *destination, const struct fetch *fetch)
 {
 	char *here CLEANUP(mem_free_text) =
 		mem_format("%s/%s-%s-%d", destination, found->name, fetch->role, fetch->index);
-	struct copy_place place CLEANUP(copy_place_done) = {
-		.namespace_name = mem_copy_text(found->where + strlen(CLUSTER_PLACE)),
-		.job = mem_copy_text(found->name),
-		.role = mem_copy_text(fetch->role),
-		.index = fetch->index,
-		.path = mem_copy_text(fetch->path),
-	};
+	struct copy_place place CLEANUP(copy_place_done) = {0};
 	const struct copy_call call = {
 		.options = options, .place = &place, .here = here, .says_what_came = true};
 	struct err err = {0};
 
+	copy_place_of_fetch(lookup_namespace(found), found->name, fetch, &place);
 	if (folder_make(here, &err) < 0)
 		return output_fail(&err);
 	return edition_copy(&call);
@@ -74,7 +65,7 @@ static int fetch_run(const struct options *options)
 
 	if (lookup_job(lookup, arguments[0], &found, &err))
 		return output_fail(&err);
-	if (!text_starts_with(found.where, CLUSTER_PLACE)) {
+	if (!lookup_namespace(&found)) {
 		output_say("job '%s' runs on this machine, or has ended: there are no Pods of it",
 			   found.name);
 		return EXIT_REFUSED;

@@ -13,7 +13,6 @@
 #include <string.h>
 #include <sys/stat.h>
 
-#define CLUSTER_PLACE "kubernetes/"
 #define INTERVAL (5 * MSEC_PER_SECOND) /* as TensorBoard's own --reload_interval */
 #define LEAST_INTERVAL (1 * MSEC_PER_SECOND)
 
@@ -83,13 +82,7 @@ static int read_place(const struct options *options, const struct json *document
 static int see_on_cluster(const struct options *options, const struct found_job *found,
 			  const struct fetch *fetch, const struct tensorboard_settings *settings)
 {
-	struct copy_place place CLEANUP(copy_place_done) = {
-		.namespace_name = mem_copy_text(found->where + strlen(CLUSTER_PLACE)),
-		.job = mem_copy_text(found->name),
-		.role = mem_copy_text(fetch->role),
-		.index = fetch->index,
-		.path = mem_copy_text(fetch->path),
-	};
+	struct copy_place place CLEANUP(copy_place_done) = {0};
 	const struct tensorboard_call call = {
 		.options = options,
 		.place = &place,
@@ -98,6 +91,7 @@ static int see_on_cluster(const struct options *options, const struct found_job 
 	};
 	struct err err = {0};
 
+	copy_place_of_fetch(lookup_namespace(found), found->name, fetch, &place);
 	if (call.interval < LEAST_INTERVAL) {
 		err_set(&err, ERR_INVALID, "--interval is too short: 1s is the least");
 		return output_fail(&err);
@@ -151,9 +145,8 @@ static int see(const struct options *options, const struct found_job *found,
 			found->name);
 		return output_fail(&err);
 	}
-	return text_starts_with(found->where, CLUSTER_PLACE)
-		       ? see_on_cluster(options, found, &place.fetch, &settings)
-		       : see_here(options, found, &place.fetch, &settings);
+	return lookup_namespace(found) ? see_on_cluster(options, found, &place.fetch, &settings)
+				       : see_here(options, found, &place.fetch, &settings);
 }
 
 static int tensorboard_run(const struct options *options)

@@ -7,6 +7,18 @@
 #include <stdlib.h>
 #include <string.h>
 
+void copy_place_of_fetch(const char *namespace_name, const char *job, const struct fetch *fetch,
+			 struct copy_place *ret_place)
+{
+	*ret_place = (struct copy_place){
+		.namespace_name = mem_copy_text(namespace_name),
+		.job = mem_copy_text(job),
+		.role = mem_copy_text(fetch->role),
+		.index = fetch->index,
+		.path = mem_copy_text(fetch->path),
+	};
+}
+
 void copy_place_done(struct copy_place *place)
 {
 	free(place->namespace_name);

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "base/own.h"
+#include "core/fetch.h"
 
 #include <stdbool.h>
 
@@ -20,4 +21,7 @@ struct copy_place {
 void copy_place_read(const char *text, struct copy_place *ret_place);
 /* Reads what stands behind the job, "ROLE-INDEX:PATH"; false where it is none. */
 bool copy_place_read_replica(const char *text, struct copy_place *place) MUST_USE;
+/* The folder of a job on a cluster that its --fetch names. */
+void copy_place_of_fetch(const char *namespace_name, const char *job, const struct fetch *fetch,
+			 struct copy_place *ret_place);
 void copy_place_done(struct copy_place *place);

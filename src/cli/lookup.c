@@ -366,3 +366,10 @@ void found_jobs_done(struct found_jobs *jobs)
 {
 	free(jobs->list);
 }
+
+const char *lookup_namespace(const struct found_job *found)
+{
+	static const char place[] = "kubernetes/";
+
+	return text_starts_with(found->where, place) ? found->where + sizeof(place) - 1 : NULL;
+}

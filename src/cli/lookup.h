@@ -23,6 +23,9 @@ struct found_job {
 	const char *where; /* "local", "kubernetes/NAMESPACE" */
 };
 
+/* The namespace of a job on a cluster, borrowed; NULL for a job of this machine. */
+const char *lookup_namespace(const struct found_job *found);
+
 /* The command has the rows of CLUSTER_JOB_ROWS (cli/cluster.h). The caller ends it with
  * lookup_free. */
 struct lookup *lookup_new(const struct options *options) MUST_USE;
