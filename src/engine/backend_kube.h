@@ -44,5 +44,7 @@ bool backend_kube_is_quiet(const struct backend *backend);
 bool backend_kube_is_held_up(const struct backend *base);
 /* Lets the ends that are held back go. */
 void backend_kube_release(struct backend *base);
+/* The job has ended: a Service or file that was refused is not tried again. */
+void backend_kube_drop_refused(struct backend *base);
 /* No Pod, Service or file of the job is left. */
 bool backend_kube_is_empty(const struct backend *backend);

@@ -143,6 +143,14 @@ void kube_ground_try_again(struct kube_backend *backend)
 			make(backend->ground[i]);
 }
 
+void backend_kube_drop_refused(struct backend *base)
+{
+	struct kube_backend *backend = (struct kube_backend *) base;
+
+	for (size_t i = 0; i < backend->n_ground; i++)
+		backend->ground[i]->is_refused = false;
+}
+
 /* Seeing. */
 
 static bool is_ours(const struct kube_backend *backend, const struct json *object)

@@ -100,6 +100,7 @@ static void clean_up(struct cluster_supervision *supervision)
 {
 	if (!backend_kube_is_quiet(supervision->backend) || !supervision_kube_fetch(supervision))
 		return;
+	backend_kube_drop_refused(supervision->backend);
 	if (supervision->is_recorded)
 		try_to_remove(supervision);
 	if (!supervision->is_recorded && backend_kube_is_empty(supervision->backend) &&

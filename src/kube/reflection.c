@@ -57,18 +57,32 @@ void reflection_saw(struct reflection *reflection, const char *version)
 		take_version(reflection, version);
 }
 
-static msec back_off(struct reflection *reflection, msec now, double jitter)
+static msec wait_after(int n_failures)
 {
 	msec wait = FIRST_BACKOFF;
 
+	for (int i = 0; i < n_failures && wait < LONGEST_BACKOFF; i++)
+		wait *= 2;
+	return msec_min(wait, LONGEST_BACKOFF);
+}
+
+static msec back_off(struct reflection *reflection, msec now, double jitter)
+{
 	if (reflection->failed_at != MSEC_UNSET && now - reflection->failed_at > QUIET_TIME)
 		reflection->n_failures = 0;
-	for (int i = 0; i < reflection->n_failures && wait < LONGEST_BACKOFF; i++)
-		wait *= 2;
-	reflection->n_failures++;
+	msec wait = wait_after(reflection->n_failures++);
+
 	reflection->failed_at = now;
-	wait = msec_min(wait, LONGEST_BACKOFF);
 	return wait + (msec) ((double) wait * jitter);
+}
+
+/* A connection that was lost after a while is no server that must be spared. Else a watch on which
+ * nothing happens, and which counts as lost for that, would be away longer and longer. */
+static bool is_lost_late(const struct reflection *reflection, const struct reflection_end *end,
+			 msec now)
+{
+	return !end->status.code &&
+	       now - reflection->began_at >= wait_after(reflection->n_failures);
 }
 
 /* Where to go on from: a watch whose version is known goes on as a watch. */
@@ -126,6 +140,8 @@ void reflection_ended(struct reflection *reflection, const struct reflection_end
 		list_anew(reflection, now, jitter);
 		return;
 	}
+	if (is_lost_late(reflection, end, now))
+		reflection->n_failures = 0;
 	msec wait = back_off(reflection, now, jitter);
 
 	if (end->status.retry_after > wait)

@@ -4,7 +4,8 @@
  * The objects come as a stream that goes on as a watch where the server can (WatchList: Kubernetes
  * 1.34 and etcd 3.5.13 or newer), else as pages and a watch from their version. The rules are those
  * of client-go's reflector: back-off from 0.8 s to 30 s, back to its beginning after two minutes
- * without a failure; a version that is no longer kept (410) means to list anew. */
+ * without a failure, or when a connection is lost that held for longer than the back-off; a version
+ * that is no longer kept (410) means to list anew. */
 #pragma once
 
 #include "base/err.h"

@@ -240,6 +240,9 @@ class FakeKube:
             metadata["annotations"] = {"k8s.io/initial-events-end": "true"}
         FakeKube.event(exchange, "BOOKMARK", {"kind": "Pod", "metadata": metadata})
 
+    def _say_expired(self, exchange):
+        self.event(exchange, "ERROR", status(410, "Expired", "too old resource version"))
+
     def _watch(self, exchange, plural):
         wants_list = exchange.query.get("sendInitialEvents") == "true"
         if wants_list and not self.supports_watch_list:
@@ -256,7 +259,7 @@ class FakeKube:
         else:
             seen = int(exchange.query["resourceVersion"])
         if seen < self.oldest:
-            self.event(exchange, "ERROR", status(410, "Expired", "too old resource version"))
+            self._say_expired(exchange)
             exchange.end()
             return
         self._follow(exchange, plural, seen)
@@ -268,9 +271,13 @@ class FakeKube:
 
         while True:
             with self.lock:
-                while not is_over() and not (news := [h for h in self.history if h[0] > seen]):
+                while not is_over() and seen >= self.oldest \
+                        and not (news := [h for h in self.history if h[0] > seen]):
                     self.lock.wait()
                 if is_over():
+                    break
+                if seen < self.oldest:  # it had not been told yet what is forgotten now
+                    self._say_expired(exchange)
                     break
             for version, kind_of, kind, body in news:
                 seen = version

@@ -105,6 +105,12 @@ class LivingKube(FakeKube):
                 if any(owner["uid"] == uid for owner in owners):
                     self._take_away(kind, other, owned["metadata"]["uid"])
 
+    def _is_orphan(self, body):
+        """All its owners are gone: it is garbage from the beginning."""
+        owners = {owner["uid"] for owner in body["metadata"].get("ownerReferences", [])}
+        with self.lock:
+            return bool(owners) and owners.isdisjoint(other["metadata"]["uid"] for other in self.objects.values())
+
     def _place(self, name, uid):
         def change(pod):
             pod["spec"]["nodeName"] = "node-0"
@@ -161,7 +167,9 @@ class LivingKube(FakeKube):
         if made is None:
             exchange.answer(409, status(409, "AlreadyExists", f'{plural} "{key[1]}" already exists'))
             return
-        if plural == "pods":
+        if self._is_orphan(made):
+            self._later(self._take_away, *key, metadata["uid"])
+        elif plural == "pods":
             self._later(self._place, key[1], metadata["uid"])
         exchange.answer(201, text, "Content-Type: application/json")
 

@@ -6,6 +6,7 @@ import concurrent.futures
 import json
 import os
 import random
+import subprocess
 import sys
 
 import pytest
@@ -75,8 +76,13 @@ def run_story(muster, folder, certificates, seed):
     with LivingKube(plan, contexts[0]) as kube:
         trouble = kube.trouble = Trouble(kube, seed, contexts)
         kubeconfig = write_kubeconfig(folder / "kubeconfig", kube.origin, authority)
-        done = muster("run", "--on", "kubernetes", "--kubeconfig", kubeconfig, "--request-timeout", "2s", "--name", "story",
-                      "-w", WORKERS, *options, "--image", "i", "--", "true", "", env={"XDG_STATE_HOME": folder})
+        try:
+            done = muster("run", "--on", "kubernetes", "--kubeconfig", kubeconfig, "--request-timeout", "2s", "--name",
+                          "story", "-w", WORKERS, *options, "--image", "i", "--", "true", "",
+                          env={"XDG_STATE_HOME": folder})
+        except subprocess.TimeoutExpired as lost:
+            return "\n".join([f"seed {seed}, a job that {name}: it never ended; there are {sorted(kube.objects)}",
+                              f"{lost.stdout}{lost.stderr}", *trouble.log])
         trouble.left = trouble.events_left = 0
         left = kube.wait_until_empty(LIMIT if done.returncode == expected else 1)
         pods = collections.Counter((labels["muster/role"], labels["muster/index"], labels["muster/attempt"])

@@ -1,7 +1,8 @@
-"""Ctrl-C while the API server hangs: a job is left in the end, whatever is waited for."""
+"""A job is left in the end, whatever is waited for: Ctrl-C while the API server hangs, and what was refused until then."""
 
 import signal
 import sys
+import threading
 
 import pytest
 
@@ -9,6 +10,7 @@ from conftest import LIMIT, ROOT, read_line
 
 sys.path.insert(0, str(ROOT / "tests" / "fake_kube"))
 
+from fake_kube import status  # noqa: E402
 from living_kube import LivingKube  # noqa: E402
 from test_jobs_elsewhere import write_kubeconfig  # noqa: E402
 
@@ -47,3 +49,29 @@ def test_interrupts_do_not_wait_for_a_server_that_hangs(muster, tmp_path):
         job.send_signal(signal.SIGINT)
         assert job.wait(LIMIT) == 130
         assert hanging.n_calls <= 8
+
+
+AFTER_A_REFUSAL = 2  # seconds in which what was refused would have been tried again
+
+
+def test_a_refused_service_is_not_made_when_the_job_has_ended(muster, tmp_path):
+    """Its owner has been deleted, so it would be left to the cluster's garbage collector."""
+    has_ended, made_late = threading.Event(), threading.Event()
+
+    def trouble(exchange):
+        if exchange.method == "POST" and exchange.path.endswith("/services"):
+            if has_ended.is_set():
+                made_late.set()
+            exchange.answer(500, status(500, "InternalError", "not now"))
+            return True
+        if exchange.method == "DELETE" and exchange.path.endswith("/leases/story.job"):
+            has_ended.set()
+            made_late.wait(AFTER_A_REFUSAL)
+        return False
+
+    with LivingKube() as kube:
+        kube.trouble = trouble
+        muster.environment["KUBECONFIG"] = str(write_kubeconfig(tmp_path / "kubeconfig", kube.origin))
+        muster("run", "--on", "kubernetes", "--name", "story", "-w", 1, "--image", "i", "--", "true", code=0)
+        assert kube.wait_until_empty(LIMIT) == []
+    assert has_ended.is_set() and not made_late.is_set()

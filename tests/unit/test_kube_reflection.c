@@ -153,6 +153,33 @@ static void waits_grow_to_half_a_minute_and_begin_anew_after_a_quiet_time(void *
 	assert_next(&story, REFLECTION_WATCH, 800);
 }
 
+static void what_is_lost_after_a_while_is_begun_anew_soon(void **state)
+{
+	struct story story = begin();
+
+	(void) state;
+	reflection_listed(&story.reflection, "9", story.now);
+	for (int i = 0; i < 20; i++) {
+		pass(&story, 2000); /* nothing was heard for so long */
+		end(&story, ERR_UNREACHABLE, 0);
+		assert_next(&story, REFLECTION_WATCH, 800);
+	}
+}
+
+static void a_server_that_fails_slowly_is_spared(void **state)
+{
+	struct story story = begin();
+
+	(void) state;
+	reflection_listed(&story.reflection, "9", story.now);
+	pass(&story, 5000);
+	end(&story, ERR_UNREACHABLE, 500);
+	assert_next(&story, REFLECTION_WATCH, 800);
+	pass(&story, 5000);
+	end(&story, ERR_UNREACHABLE, 500);
+	assert_next(&story, REFLECTION_WATCH, 1600);
+}
+
 static void waits_are_spread(void **state)
 {
 	struct story story = begin();
@@ -227,6 +254,8 @@ int main(void)
 		cmocka_unit_test(versions_that_are_always_too_old_make_no_loop),
 		cmocka_unit_test(a_lost_watch_goes_on_from_its_version),
 		cmocka_unit_test(waits_grow_to_half_a_minute_and_begin_anew_after_a_quiet_time),
+		cmocka_unit_test(what_is_lost_after_a_while_is_begun_anew_soon),
+		cmocka_unit_test(a_server_that_fails_slowly_is_spared),
 		cmocka_unit_test(waits_are_spread),
 		cmocka_unit_test(a_watch_that_ends_at_once_makes_no_loop),
 		cmocka_unit_test(a_server_that_asks_to_wait_longer_gets_its_wish),
