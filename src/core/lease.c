@@ -6,12 +6,15 @@
 
 #include <stdio.h>
 
-void lease_begin(struct lease *lease, const char *self, bool is_new, msec now)
+void lease_begin(struct lease *lease, const char *self, msec made_at, msec now)
 {
+	bool is_maker = made_at != MSEC_UNSET;
+
 	*lease = (struct lease){
-		.is_new = is_new,
-		.has_seen = is_new, /* that there is none */
-		.must_look = !is_new,
+		.has_seen = is_maker, /* that there is none */
+		.must_look = !is_maker,
+		.is_held = is_maker,
+		.renewed_at = is_maker ? made_at : 0,
 		.seen_at = now,
 		.next_at = now,
 	};
@@ -34,8 +37,7 @@ static msec free_at(const struct lease *lease)
 	const struct lease_record *seen = &lease->seen;
 
 	if (!seen->is_there)
-		return lease->is_held || lease->is_new ? lease->seen_at
-						       : lease->seen_at + LEASE_DURATION;
+		return lease->is_held ? lease->seen_at : lease->seen_at + LEASE_DURATION;
 	if (!is_others(lease) || seen->fate == LEASE_FATE_GONE)
 		return lease->seen_at;
 	return lease->seen_at + (seen->duration > LEASE_DURATION ? seen->duration : LEASE_DURATION);
@@ -92,7 +94,6 @@ void lease_wrote(struct lease *lease, const struct lease_record *record, msec no
 	take_record(lease, record, now);
 	lease->has_changed = false;
 	lease->is_held = true;
-	lease->is_new = false;
 	lease->renewed_at = lease->call_began;
 	lease->next_at = lease->call_began + LEASE_RENEWAL;
 }

@@ -8,7 +8,9 @@
  * take the lease. Each write names the version that it was made from.
  *
  * One thing is stricter. A record that is missing is taken by a newcomer only after a whole
- * duration: somebody may have deleted it under a holder, who makes it again.
+ * duration: somebody may have deleted it under a holder, who makes it again. So whoever made what
+ * the lease is about holds it without a record for as long as after a write: all others can know of
+ * it only since then, and wait for longer.
  *
  * All times are of one clock that never jumps and goes on while the machine sleeps. */
 #pragma once
@@ -59,22 +61,22 @@ enum lease_standing {
 
 struct lease {
 	char self[LEASE_HOLDER_SIZE];
-	bool is_new; /* what it is about was made by us a moment ago: the record may be made at
-			once */
 	struct lease_record seen;
 	bool has_seen; /* anything so far */
 	bool must_look; /* before anything is written */
 	msec seen_at; /* when the record was first seen as it is */
 	bool has_changed; /* under somebody else, since we look */
 	bool is_held;
-	msec renewed_at; /* when our last successful write was begun */
+	msec renewed_at; /* when our last successful write was begun, or what it is about was made
+			  */
 	bool is_calling;
 	msec call_began;
 	msec next_at; /* when the next call is due */
 };
 
-/* `self` names us and nobody else. */
-void lease_begin(struct lease *lease, const char *self, bool is_new, msec now);
+/* `self` names us and nobody else. `made_at` is when we began to make what it is about; MSEC_UNSET:
+ * we did not. */
+void lease_begin(struct lease *lease, const char *self, msec made_at, msec now);
 
 /* Which call is due, if any; then tell lease_called. */
 enum lease_call lease_next_call(const struct lease *lease, msec now);

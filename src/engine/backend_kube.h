@@ -19,6 +19,7 @@ struct backend_kube_settings {
 	struct kube_api *api;
 	const struct job *job; /* outlives the back end; its uid is that of the owner */
 	const char *log_folder; /* where the logs of its Pods are kept */
+	bool is_new; /* the job was made a moment ago by us, so it has no Pods and no Service */
 	backend_news_fn on_news;
 	/* Output was added to a log. May be NULL. */
 	void (*on_output)(const char *job_name, void *data);
@@ -32,8 +33,11 @@ struct backend_kube_settings {
 	void *data;
 };
 
-/* It observes nothing before the cluster was looked at once: on_news says when. */
+/* Unless the job is new, it observes nothing before the cluster was looked at once: on_news says
+ * when. */
 struct backend *backend_kube_new(const struct backend_kube_settings *settings) MUST_USE;
+/* What it observes of a job that is about to be made. */
+struct observed backend_kube_observe_new(const struct job *job, struct arena *arena);
 /* The Pods and the Service are known. */
 bool backend_kube_is_ready(const struct backend *backend);
 /* Nothing is on its way any more: no call, and no log of a Pod that has ended. News come when that
@@ -46,5 +50,5 @@ bool backend_kube_is_held_up(const struct backend *base);
 void backend_kube_release(struct backend *base);
 /* The job has ended: a Service or file that was refused is not tried again. */
 void backend_kube_drop_refused(struct backend *base);
-/* No Pod, Service or file of the job is left. */
+/* No Pod, Service or file of the job is left, as the cluster was seen. */
 bool backend_kube_is_empty(const struct backend *backend);

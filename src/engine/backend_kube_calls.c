@@ -116,6 +116,8 @@ static void on_started(struct json *object, const struct kube_status *status, co
 
 	begun->start_call = NULL;
 	backend->has_made_pods |= !err;
+	if (err && err->code == ERR_EXISTS)
+		kube_backend_tell_earlier_pods(backend);
 	if (err)
 		refuse(backend, begun, status, err);
 	else
@@ -242,7 +244,11 @@ void kube_backend_try_again(void *data)
 	for (size_t i = 0; i < backend->begun.count; i++) {
 		struct begun *begun = backend->begun.entries[i];
 
-		if (begun->start == BEGUN_START_REFUSED && begun->again_at <= now)
+		if (begun->start != BEGUN_START_REFUSED || begun->again_at > now)
+			continue;
+		if (kube_mirror_get(backend->pods, begun->pod_name))
+			begun->start = BEGUN_START_WAITS; /* for the one of that name to go */
+		else
 			kube_backend_start(backend, begun);
 	}
 	kube_backend_end_deaf(backend);

@@ -7,6 +7,7 @@
 #include <stdlib.h>
 
 static const struct backend_functions kube_functions;
+static const struct backend_habits habits = {.kills_after_grace = true};
 
 static struct kube_backend *of(const struct backend *base)
 {
@@ -33,6 +34,11 @@ void kube_backend_trouble(struct kube_backend *backend, const char *sentence)
 bool kube_backend_is_attempt(const struct pod *pod, int attempt)
 {
 	return pod && pod->is_ours && pod->seen.attempt == attempt;
+}
+
+void kube_backend_tell_earlier_pods(struct kube_backend *backend)
+{
+	kube_backend_trouble(backend, "Pods of an earlier job of this name are waited for");
 }
 
 /* Observing. */
@@ -91,11 +97,9 @@ static void lay_refusal_over(const struct kube_backend *backend, struct arena *a
 	}
 }
 
-static void observe_addresses(const struct kube_backend *backend, struct arena *arena,
-			      struct observed *observed)
+static void observe_addresses(const struct job *job, const struct json *taken_back,
+			      struct arena *arena, struct observed *observed)
 {
-	const struct job *job = backend->job;
-
 	observed->addresses = arena_take_array(arena, (size_t) job_replica_count(job),
 					       sizeof(*observed->addresses));
 	for (size_t i = 0; i < job->n_roles; i++)
@@ -104,7 +108,7 @@ static void observe_addresses(const struct kube_backend *backend, struct arena *
 			char *name CLEANUP(mem_free_text) = objects_pod_name(job, role, index);
 			struct text address CLEANUP(text_done) = {0};
 
-			if (json_get(backend->taken_back, name))
+			if (json_get(taken_back, name))
 				continue;
 			objects_add_address(job, role, index, &address);
 			observed->addresses[observed->n_addresses++] = (struct observed_address){
@@ -135,11 +139,19 @@ static int take_job(struct kube_backend *backend, const struct job *job, struct 
 	return 0;
 }
 
+struct observed backend_kube_observe_new(const struct job *job, struct arena *arena)
+{
+	struct observed observed = {.habits = habits};
+
+	observe_addresses(job, NULL, arena, &observed);
+	return observed;
+}
+
 static int kube_observe(struct backend *base, const struct job *job, struct arena *arena,
 			struct observed *ret_observed, struct err *err)
 {
 	struct kube_backend *backend = of(base);
-	struct observed observed = {.habits = {.kills_after_grace = true}};
+	struct observed observed = {.habits = habits};
 	int rc = take_job(backend, job, err);
 
 	if (rc < 0)
@@ -155,7 +167,7 @@ static int kube_observe(struct backend *base, const struct job *job, struct aren
 	 * (start), so that they wait for no second decision, whose status has to be on the
 	 * cluster first. */
 	if (kube_ground_is_there(backend) || observed.n_replicas == 0)
-		observe_addresses(backend, arena, &observed);
+		observe_addresses(backend->job, backend->taken_back, arena, &observed);
 	*ret_observed = observed;
 	return 0;
 }
@@ -192,8 +204,7 @@ static int start(struct kube_backend *backend, const struct action *action, cons
 	} else if (pod) {
 		begun->start = BEGUN_START_WAITS;
 		if (!pod->is_ours)
-			kube_backend_trouble(backend, "Pods of an earlier job of this name are "
-						      "waited for");
+			kube_backend_tell_earlier_pods(backend);
 	} else {
 		kube_backend_start(backend, begun);
 	}
@@ -347,11 +358,16 @@ struct backend *backend_kube_new(const struct backend_kube_settings *settings)
 	return &backend->base;
 }
 
+static bool has_looked(const struct kube_backend *backend)
+{
+	return backend->knows_pods && backend->knows_services && backend->knows_files;
+}
+
 bool backend_kube_is_ready(const struct backend *base)
 {
 	const struct kube_backend *backend = of(base);
 
-	return backend->knows_pods && backend->knows_services && backend->knows_files;
+	return backend->settings.is_new || has_looked(backend);
 }
 
 /* What could not be started stands there as ended, for as long as the job keeps what has ended. */
@@ -387,7 +403,8 @@ bool backend_kube_is_empty(const struct backend *base)
 {
 	const struct kube_backend *backend = of(base);
 
-	return !has_pods(backend) && kube_mirror_count(backend->services) == 0 &&
+	return has_looked(backend) && !has_pods(backend) &&
+	       kube_mirror_count(backend->services) == 0 &&
 	       (!backend->files || kube_mirror_count(backend->files) == 0);
 }
 

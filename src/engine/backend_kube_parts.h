@@ -101,3 +101,4 @@ void kube_backend_try_again(void *data);
 void kube_backend_news(const struct kube_backend *backend);
 /* What is said again and again is told once. */
 void kube_backend_trouble(struct kube_backend *backend, const char *sentence);
+void kube_backend_tell_earlier_pods(struct kube_backend *backend);

@@ -21,7 +21,9 @@ struct client_kube {
 	struct client_kube_settings settings; /* its texts are owned */
 	struct loop *loop;
 	struct kube_api *api;
-	struct store *store; /* NULL before something is changed */
+	struct loop *store_loop; /* this and the next two: NULL before something is changed */
+	struct kube_api *store_api;
+	struct store *store;
 	struct job_view **views; /* of jobs that were looked at */
 	size_t n_views, capacity;
 };
@@ -45,19 +47,14 @@ static int connect(const struct client_kube *client, struct loop *loop, struct k
 /* The store runs a loop of its own. */
 static int open_store(struct client_kube *client, struct err *err)
 {
-	struct loop *loop = NULL;
-	struct kube_api *api = NULL;
-	int rc = client->store ? 0 : loop_new(&loop, err);
+	int rc = client->store_loop ? 0 : loop_new(&client->store_loop, err);
 
-	if (rc < 0 || client->store)
-		return rc;
-	rc = connect(client, loop, &api, err);
-	if (rc < 0) {
-		loop_free(loop);
-		return rc;
-	}
-	client->store = store_kube_new(loop, api, client->settings.namespace_name);
-	return 0;
+	if (rc == 0 && !client->store_api)
+		rc = connect(client, client->store_loop, &client->store_api, err);
+	if (rc == 0 && !client->store)
+		client->store = store_kube_new(client->store_loop, client->store_api,
+					       client->settings.namespace_name);
+	return rc;
 }
 
 /* Views. */
@@ -338,8 +335,9 @@ static void kube_free(struct client *base)
 	kube_api_free(client->api);
 	if (client->store)
 		client->store->functions->free(client->store);
-	if (client->loop)
-		loop_free(client->loop);
+	kube_api_free(client->store_api);
+	loop_free(client->store_loop);
+	loop_free(client->loop);
 	free((char *) client->settings.namespace_name);
 	free((char *) client->settings.state_folder);
 	free(client);

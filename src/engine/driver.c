@@ -235,28 +235,36 @@ int driver_pass(struct driver *driver, const char *job_name, msec now,
 	return pass_on_record(driver, &record, now, ret_outcome, err);
 }
 
-static struct store_record first_record(const struct job *job, const char *supervisor, msec now)
+static struct store_record first_record(const struct job *job, const char *supervisor,
+					const struct observed *observed, msec now)
 {
 	struct arena *arena CLEANUP(arena_cleanup) = arena_new();
 	struct status status;
+	struct plan plan;
 
 	reconcile_begin(job, now, arena, &status);
-	return record_new(job, &status, supervisor, now);
+	if (!observed)
+		return record_new(job, &status, supervisor, now);
+	reconcile_decide(job, &status, observed, now, arena, &plan);
+	return record_new(job, &plan.status, supervisor, now);
 }
 
-int driver_create_job(struct store *store, const struct job *job, const char *supervisor, msec now,
-		      struct err *err)
+int driver_create_job(struct store *store, const struct job *job, const char *supervisor,
+		      const struct observed *observed, msec now, struct err *err)
 {
-	struct store_record record CLEANUP(store_record_done) = first_record(job, supervisor, now);
+	struct store_record record CLEANUP(store_record_done) =
+		first_record(job, supervisor, observed, now);
 	int64_t version;
 
 	return store->functions->create(store, &record, &version, err);
 }
 
 int driver_replace_job(struct store *store, const struct job *job, const char *old_uid,
-		       const char *supervisor, msec now, struct err *err)
+		       const char *supervisor, const struct observed *observed, msec now,
+		       struct err *err)
 {
-	struct store_record record CLEANUP(store_record_done) = first_record(job, supervisor, now);
+	struct store_record record CLEANUP(store_record_done) =
+		first_record(job, supervisor, observed, now);
 	int64_t version;
 
 	return store->functions->replace(store, old_uid, &record, &version, err);

@@ -47,10 +47,12 @@ int driver_pass(struct driver *driver, const char *job_name, msec now,
 
 /* The record of a new job, which has its uid (job_set_uid): document, first status (condition
  * Created, replicas' addresses unknown) and summary. `supervisor` is "" when nobody looks after it.
- * ERR_EXISTS when the name is taken.
- */
-int driver_create_job(struct store *store, const struct job *job, const char *supervisor, msec now,
-		      struct err *err) MUST_USE;
+ * `observed` is what its back end would observe at first: the status is that of the first decision
+ * then, so that the first pass need not write it. NULL: it is not known. ERR_EXISTS when the name
+ * is taken. */
+int driver_create_job(struct store *store, const struct job *job, const char *supervisor,
+		      const struct observed *observed, msec now, struct err *err) MUST_USE;
 /* The same in place of the record of that name whose uid is `old_uid`. */
 int driver_replace_job(struct store *store, const struct job *job, const char *old_uid,
-		       const char *supervisor, msec now, struct err *err) MUST_USE;
+		       const char *supervisor, const struct observed *observed, msec now,
+		       struct err *err) MUST_USE;

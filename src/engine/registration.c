@@ -34,7 +34,7 @@ static int replace_finished(struct store *store, const struct job *job, const ch
 	if (supervisor_fate(old.supervisor) == SUPERVISOR_ALIVE)
 		return err_set(err, ERR_EXISTS, "job '%s' is there already and is about to end",
 			       job->name);
-	rc = driver_replace_job(store, job, old.uid, supervisor, now, err);
+	rc = driver_replace_job(store, job, old.uid, supervisor, NULL, now, err);
 	if (rc == 0)
 		*ret_replaced_uid = TAKE(old.uid);
 	return rc;
@@ -48,7 +48,7 @@ int registration_register(struct store *store, const struct job *job, bool repla
 
 	if (rc < 0)
 		return rc;
-	rc = driver_create_job(store, job, supervisor, now, err);
+	rc = driver_create_job(store, job, supervisor, NULL, now, err);
 	if (rc != ERR_EXISTS)
 		return rc;
 	return replaces_finished

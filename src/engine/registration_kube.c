@@ -42,7 +42,7 @@ int registration_kube_check_rights(struct loop *loop, struct kube_api *api,
 }
 
 static int replace_finished(struct store *store, const struct job *job, bool replaces_finished,
-			    msec now, struct err *err)
+			    const struct observed *observed, msec now, struct err *err)
 {
 	struct store_record old CLEANUP(store_record_done) = {0};
 	int rc = store->functions->get(store, job->name, &old, err);
@@ -59,7 +59,7 @@ static int replace_finished(struct store *store, const struct job *job, bool rep
 			       "job '%s' is there already in namespace '%s'; choose another "
 			       "--name, or remove it: muster delete kubernetes/%s/%s",
 			       job->name, job->name_space, job->name_space, job->name);
-	return driver_replace_job(store, job, old.uid, "", now, err);
+	return driver_replace_job(store, job, old.uid, "", observed, now, err);
 }
 
 static int take_uid(struct store *store, struct job *job, struct err *err)
@@ -74,14 +74,14 @@ static int take_uid(struct store *store, struct job *job, struct err *err)
 
 /* The uid that it has before is a mark, by which its record is known should the answer be lost. */
 int registration_kube_register(struct store *store, struct job *job, bool replaces_finished,
-			       msec now, struct err *err)
+			       const struct observed *observed, msec now, struct err *err)
 {
 	int rc = job_uid_set_new(job, err);
 
 	if (rc == 0)
-		rc = driver_create_job(store, job, "", now, err);
+		rc = driver_create_job(store, job, "", observed, now, err);
 	if (rc == ERR_EXISTS)
-		rc = replace_finished(store, job, replaces_finished, now, err);
+		rc = replace_finished(store, job, replaces_finished, observed, now, err);
 	return rc < 0 ? rc : take_uid(store, job, err);
 }
 

@@ -7,6 +7,7 @@
 #include "core/job.h"
 #include "core/job_files.h"
 #include "core/job_secret.h"
+#include "core/observed.h"
 #include "io/loop.h"
 #include "kube/api.h"
 #include "store/store.h"
@@ -20,9 +21,10 @@ int registration_kube_check_rights(struct loop *loop, struct kube_api *api,
 				   struct err *err) MUST_USE;
 
 /* Records the job, which gets the uid of its owner. ERR_EXISTS when the name is taken; with
- * `replaces_finished` only by a job that has not ended. */
+ * `replaces_finished` only by a job that has not ended. `observed` as of driver_create_job: its
+ * Pods may be started at once, also by others, should we be no more. */
 int registration_kube_register(struct store *store, struct job *job, bool replaces_finished,
-			       msec now, struct err *err) MUST_USE;
+			       const struct observed *observed, msec now, struct err *err) MUST_USE;
 
 /* A job that was made before, as it stands in its record. *ret_has_begun: somebody has acted for
  * it, so all that its Pods mount is there. The caller frees the job. ERR_NOT_FOUND. */

@@ -13,7 +13,7 @@
 
 struct kube_store {
 	struct store base;
-	struct loop *loop; /* nobody else's, so that it can be run from a callback of another */
+	struct loop *loop;
 	struct kube_api *api;
 	char *namespace_name;
 	char *only_uid; /* NULL: jobs of any uid are known */
@@ -30,16 +30,20 @@ static struct kube_store *of(struct store *base)
 	return (struct kube_store *) base;
 }
 
-struct store *store_kube_new(struct loop *take_loop, struct kube_api *take_api,
-			     const char *namespace_name)
+struct store *store_kube_new(struct loop *loop, struct kube_api *api, const char *namespace_name)
 {
 	struct kube_store *store = mem_new(sizeof(*store));
 
 	store->base.functions = &kube_functions;
-	store->loop = take_loop;
-	store->api = take_api;
 	store->namespace_name = mem_copy_text(namespace_name);
+	store_kube_move(&store->base, loop, api);
 	return &store->base;
+}
+
+void store_kube_move(struct store *store, struct loop *loop, struct kube_api *api)
+{
+	of(store)->loop = loop;
+	of(store)->api = api;
 }
 
 void store_kube_keep_to(struct store *store, const char *uid)
@@ -306,8 +310,6 @@ static void kube_free(struct store *base)
 {
 	struct kube_store *store = of(base);
 
-	kube_api_free(store->api);
-	loop_free(store->loop);
 	for (size_t i = 0; i < store->n_records; i++)
 		store_record_done(&store->records[i]);
 	free(store->records);

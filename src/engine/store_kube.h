@@ -17,9 +17,12 @@
 #include "kube/api.h"
 #include "store/store.h"
 
-/* Takes both over; the loop is the one that the API was made with, and nobody else runs it. */
-struct store *store_kube_new(struct loop *take_loop, struct kube_api *take_api,
+/* The loop is the one that the API was made with; both outlive the store. Nobody runs the loop
+ * while a call is waited for. */
+struct store *store_kube_new(struct loop *loop, struct kube_api *api,
 			     const char *namespace_name) MUST_USE;
+/* Its calls go over these from here on. */
+void store_kube_move(struct store *store, struct loop *loop, struct kube_api *api);
 
 /* From here on the store knows the job of this uid alone: a later one of the same name counts as
  * not found. */

@@ -133,7 +133,7 @@ static void on_lease_trouble(const struct err *err, void *data)
 {
 	struct cluster_supervision *supervision = data;
 
-	if (err->code == ERR_REFUSED && supervision->role == ROLE_UNSETTLED)
+	if (err->code == ERR_REFUSED && !lease_keeper_has_seen(supervision->lease))
 		supervision_kube_fail(supervision, err);
 	else
 		telling_say_trouble(&supervision->telling, err->text);
@@ -145,7 +145,7 @@ int supervision_kube_watch_lease(struct cluster_supervision *supervision, struct
 		.loop = supervision->loop,
 		.api = supervision->api,
 		.job = supervision->job,
-		.is_new = !is_attached(supervision),
+		.made_at = supervision->made_at,
 		.must_exist = is_attached(supervision) && !supervision->has_begun,
 		.on_change = on_lease,
 		.on_trouble = on_lease_trouble,

@@ -36,13 +36,15 @@ struct cluster_supervision {
 	char *folder; /* where this machine keeps what it knows of the job */
 	char *log_folder; /* where its logs go: the same, or engine/attached_logs.h */
 	msec created;
+	msec made_at; /* when we began to make the job, on the monotonic clock; MSEC_UNSET */
 
-	/* Until all is made, calls are waited for on the loop that is later the store's alone. */
-	struct loop *store_loop;
-	struct kube_api *store_api;
-	struct store *store; /* owns both */
+	/* Until all is made, calls of the store go over these two as well, which are open then. */
 	struct loop *loop;
 	struct kube_api *api;
+	/* Then the store has its own, on which it waits while the others stand still. */
+	struct loop *store_loop;
+	struct kube_api *store_api;
+	struct store *store;
 
 	struct backend *backend;
 	struct driver *driver;

@@ -54,33 +54,27 @@ static const char *namespace_of(const struct cluster_supervision *supervision)
 	return request->job ? request->job->name_space : request->namespace_name;
 }
 
-static int open_store(struct cluster_supervision *supervision, struct err *err)
-{
-	struct loop *loop = NULL;
-	const struct supervision_kube_request *request = supervision->request;
-	int rc = loop_new(&loop, err);
-
-	if (rc < 0)
-		return rc;
-	rc = kube_api_connect(loop, request->log_in, request->data, &supervision->store_api, err);
-	if (rc < 0) {
-		loop_free(loop);
-		return rc;
-	}
-	supervision->store_loop = loop;
-	supervision->store =
-		store_kube_new(loop, supervision->store_api, namespace_of(supervision));
-	return 0;
-}
-
-static int connect_own(struct cluster_supervision *supervision, struct err *err)
+static int connect(const struct cluster_supervision *supervision, struct loop **ret_loop,
+		   struct kube_api **ret_api, struct err *err)
 {
 	const struct supervision_kube_request *request = supervision->request;
-	int rc = loop_new(&supervision->loop, err);
+	int rc = loop_new(ret_loop, err);
 
 	return rc < 0 ? rc
-		      : kube_api_connect(supervision->loop, request->log_in, request->data,
-					 &supervision->api, err);
+		      : kube_api_connect(*ret_loop, request->log_in, request->data, ret_api, err);
+}
+
+/* What is open when the job is made is what its Pods are asked for over: the store moves out. */
+static int open_store(struct cluster_supervision *supervision, struct err *err)
+{
+	int rc = connect(supervision, &supervision->loop, &supervision->api, err);
+
+	if (rc == 0)
+		rc = connect(supervision, &supervision->store_loop, &supervision->store_api, err);
+	if (rc == 0)
+		supervision->store = store_kube_new(supervision->loop, supervision->api,
+						    namespace_of(supervision));
+	return rc;
 }
 
 /* The job on the cluster. */
@@ -92,26 +86,37 @@ static int check_for_signal(struct cluster_supervision *supervision, struct err 
 }
 
 /* The job is known from here on by the uid that the cluster gave its owner. */
-static int make_job(struct cluster_supervision *supervision, struct err *err)
+static int register_job(struct cluster_supervision *supervision, struct err *err)
 {
 	const struct supervision_kube_request *request = supervision->request;
-	int rc;
+	bool is_whole = !request->secret->name && request->n_files == 0;
+	struct arena *arena CLEANUP(arena_cleanup) = arena_new();
+	const struct observed observed = backend_kube_observe_new(request->job, arena);
 
 	supervision->job = request->job;
 	supervision->created = loop_now();
-	rc = registration_kube_register(supervision->store, supervision->job,
-					request->replaces_finished, supervision->created, err);
+	supervision->made_at = loop_monotonic_now();
+	return registration_kube_register(supervision->store, supervision->job,
+					  request->replaces_finished, is_whole ? &observed : NULL,
+					  supervision->created, err);
+}
+
+static int make_job(struct cluster_supervision *supervision, struct err *err)
+{
+	const struct supervision_kube_request *request = supervision->request;
+	int rc = register_job(supervision, err);
+
 	if (rc < 0)
 		return rc;
 	supervision->is_recorded = true;
 	rc = check_for_signal(supervision, err);
 	if (rc == 0)
-		rc = registration_kube_make_secret(supervision->store_loop, supervision->store_api,
+		rc = registration_kube_make_secret(supervision->loop, supervision->api,
 						   supervision->job, request->secret, err);
 	return rc < 0 ? rc
-		      : registration_kube_make_files(supervision->store_loop,
-						     supervision->store_api, supervision->job,
-						     request->files, request->n_files, err);
+		      : registration_kube_make_files(supervision->loop, supervision->api,
+						     supervision->job, request->files,
+						     request->n_files, err);
 }
 
 static int find_job(struct cluster_supervision *supervision, struct err *err)
@@ -135,7 +140,7 @@ static bool needs_exec(const struct job *job)
 static int settle_job_there(struct cluster_supervision *supervision, struct err *err)
 {
 	const struct job_secret *secret = supervision->request->secret;
-	int rc = registration_kube_check_rights(supervision->store_loop, supervision->store_api,
+	int rc = registration_kube_check_rights(supervision->loop, supervision->api,
 						namespace_of(supervision), secret && secret->name,
 						needs_exec(supervision->request->job), err);
 
@@ -145,9 +150,11 @@ static int settle_job_there(struct cluster_supervision *supervision, struct err 
 
 	if (rc == 0)
 		rc = check_for_signal(supervision, err);
-	if (rc == 0)
-		store_kube_keep_to(supervision->store, supervision->job->uid);
-	return rc;
+	if (rc < 0)
+		return rc;
+	store_kube_keep_to(supervision->store, supervision->job->uid);
+	store_kube_move(supervision->store, supervision->store_loop, supervision->store_api);
+	return 0;
 }
 
 /* The job here. */
@@ -192,9 +199,7 @@ static int set_up(struct cluster_supervision *supervision, struct err *err)
 	if (rc < 0)
 		return rc;
 	supervision_kube_watch_early_signals(supervision);
-	rc = connect_own(supervision, err);
-	if (rc == 0)
-		rc = settle_job_there(supervision, err);
+	rc = settle_job_there(supervision, err);
 	if (rc == 0)
 		rc = make_folder(supervision, err);
 	if (rc == 0)
@@ -215,6 +220,7 @@ static void begin(struct cluster_supervision *supervision)
 		.api = supervision->api,
 		.job = supervision->job,
 		.log_folder = supervision->log_folder,
+		.is_new = !is_attached(supervision),
 		.on_news = on_news,
 		.on_output = on_output,
 		.on_startup = on_startup,
@@ -227,6 +233,7 @@ static void begin(struct cluster_supervision *supervision)
 	supervision->backend = backend_kube_new(&settings);
 	supervision->driver = driver_new(supervision->store, supervision->backend, &listener);
 	supervision_kube_watch_owner(supervision);
+	supervision_kube_ask_for_pass(supervision); /* the Lease may be ours already */
 }
 
 static void tear_down(struct cluster_supervision *supervision)
@@ -240,11 +247,12 @@ static void tear_down(struct cluster_supervision *supervision)
 	if (supervision->backend)
 		supervision->backend->functions->free(supervision->backend);
 	telling_done(&supervision->telling);
-	kube_api_free(supervision->api);
 	if (supervision->store)
 		supervision->store->functions->free(supervision->store);
-	if (supervision->loop)
-		loop_free(supervision->loop);
+	kube_api_free(supervision->store_api);
+	kube_api_free(supervision->api);
+	loop_free(supervision->store_loop);
+	loop_free(supervision->loop);
 	job_free(supervision->found_job);
 	if (is_attached(supervision) && supervision->log_folder)
 		attached_logs_end(supervision->folder, supervision->log_folder,

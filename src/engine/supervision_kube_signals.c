@@ -13,14 +13,13 @@ static void on_early_signal(int number, void *data)
 	struct cluster_supervision *supervision = data;
 
 	if (supervision->ended_by || is_attached(supervision))
-		loop_stop(supervision->store_loop);
+		loop_stop(supervision->loop);
 	supervision->ended_by = number;
 }
 
 void supervision_kube_watch_early_signals(struct cluster_supervision *supervision)
 {
-	end_signals_watch(&supervision->signals, supervision->store_loop, on_early_signal,
-			  supervision);
+	end_signals_watch(&supervision->signals, supervision->loop, on_early_signal, supervision);
 }
 
 static void ask_to_stop(struct cluster_supervision *supervision, enum stop_reason reason,
@@ -107,7 +106,7 @@ static void interrupt(struct cluster_supervision *supervision)
 static bool has_nothing_to_stop(const struct cluster_supervision *supervision)
 {
 	return supervision->phase == PHASE_CLOSING || supervision->phase == PHASE_FINISHED ||
-	       (!is_attached(supervision) && !backend_kube_is_ready(supervision->backend));
+	       (!is_attached(supervision) && !has_watched(supervision));
 }
 
 /* The job has ended, and it was begun here. */

@@ -286,7 +286,7 @@ void lease_keeper_release(struct lease_keeper *keeper)
 void lease_keeper_remove(struct lease_keeper *keeper)
 {
 	begin_ending(keeper);
-	if (keeper->seen.uid[0])
+	if (lease_keeper_has_seen(keeper))
 		remove_object(keeper, keeper->seen.uid, on_ended);
 	else
 		loop_timer_arm(keeper->timer, loop_now());
@@ -298,6 +298,11 @@ bool lease_keeper_is_done(const struct lease_keeper *keeper)
 }
 
 /* Looking. */
+
+bool lease_keeper_has_seen(const struct lease_keeper *keeper)
+{
+	return keeper->seen.uid[0];
+}
 
 bool lease_keeper_is_missing(const struct lease_keeper *keeper)
 {
@@ -330,8 +335,7 @@ int lease_keeper_new(const struct lease_keeper_settings *settings, struct lease_
 	keeper->settings = *settings;
 	keeper->holder = TAKE(holder);
 	keeper->name = objects_owner_name(settings->job->name);
-	lease_begin(&keeper->lease, keeper->holder, settings->is_new, loop_monotonic_now());
-	keeper->told = lease_keeper_standing(keeper);
+	lease_begin(&keeper->lease, keeper->holder, settings->made_at, loop_monotonic_now());
 	keeper->timer = loop_new_timer(settings->loop, step, keeper);
 	loop_timer_arm(keeper->timer, loop_now());
 	*ret_keeper = keeper;

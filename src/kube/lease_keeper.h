@@ -17,7 +17,8 @@ struct lease_keeper_settings {
 	struct loop *loop;
 	struct kube_api *api; /* its permit (kube_api_set_permit) lets kube_leases pass */
 	const struct job *job; /* with its uid; outlives the keeper */
-	bool is_new; /* the job was made by us a moment ago, so nobody holds its Lease */
+	msec made_at; /* when we began to make the job, on the monotonic clock, so that nobody else
+			 holds its Lease; MSEC_UNSET: it was there */
 	bool must_exist; /* a Lease that is missing is not made */
 	loop_fn on_change; /* the standing has changed; a release or removal is done; or the Lease
 			      is missing */
@@ -32,6 +33,8 @@ void lease_keeper_free(struct lease_keeper *keeper); /* NULL is fine; the Lease 
 
 /* As of this moment: right also when the process stood still until now. */
 enum lease_standing lease_keeper_standing(const struct lease_keeper *keeper);
+/* We have made it, or seen it. */
+bool lease_keeper_has_seen(const struct lease_keeper *keeper);
 /* It must exist, and does not: nobody made it for as long as somebody may have been about to. */
 bool lease_keeper_is_missing(const struct lease_keeper *keeper);
 /* Who else holds it, or held it last: "muster on laptop (process 4711)"; NULL: nobody, or we.

@@ -59,19 +59,26 @@ static int world_end(void **state)
 	return 0;
 }
 
-static void create(struct world *world, int workers)
+static struct job *job_new(int workers)
 {
 	const char *const command[] = {"true", NULL};
 	const struct job_build build = {
 		.name = "j", .workers = workers, .command = command, .grace = -1, .timeout = -1};
 	struct json *document CLEANUP(json_cleanup) = job_document_new(&build);
 	struct faults faults CLEANUP(faults_done) = {0};
-	struct job *job CLEANUP(job_cleanup) = NULL;
+	struct job *job;
 
 	assert_int_equal(job_read(document, NULL, JOB_STRICT, &faults, &job), 0);
 	job_set_uid(job, "u-1");
-	assert_int_equal(driver_create_job(world->store, job, "{}", NOW, NULL), 0);
-	assert_int_equal(driver_create_job(world->store, job, "{}", NOW, NULL), ERR_EXISTS);
+	return job;
+}
+
+static void create(struct world *world, int workers)
+{
+	struct job *job CLEANUP(job_cleanup) = job_new(workers);
+
+	assert_int_equal(driver_create_job(world->store, job, "{}", NULL, NOW, NULL), 0);
+	assert_int_equal(driver_create_job(world->store, job, "{}", NULL, NOW, NULL), ERR_EXISTS);
 }
 
 static int settle(struct world *world, struct driver_outcome *outcome)
@@ -108,6 +115,29 @@ static void sixty_four_replicas_start_after_one_write(void **state)
 	settle(world, &outcome);
 	assert_int_equal(world->n_statuses, 2); /* and seen to run */
 	assert_true(outcome.wake_at == MSEC_NEVER);
+}
+
+static void what_was_decided_when_the_record_was_made_is_not_written_again(void **state)
+{
+	struct world *world = *state;
+	struct driver_outcome outcome;
+	struct arena *arena CLEANUP(arena_cleanup) = arena_new();
+	struct job *job CLEANUP(job_cleanup) = job_new(3);
+	struct observed observed;
+
+	create(world, 3);
+	assert_int_equal(driver_pass(world->driver, "j", NOW, &outcome, NULL), 0);
+	assert_int_equal(
+		world->backend->functions->observe(world->backend, job, arena, &observed, NULL), 0);
+	assert_int_equal(observed.n_addresses, 3);
+	assert_int_equal(observed.n_replicas, 0);
+	assert_int_equal(world->store->functions->remove(world->store, "j", "u-1", NULL), 0);
+	assert_int_equal(driver_create_job(world->store, job, "{}", &observed, NOW, NULL), 0);
+	assert_int_equal(driver_pass(world->driver, "j", NOW, &outcome, NULL), 0);
+	assert_int_equal(world->n_statuses, 0);
+	assert_int_equal(
+		world->backend->functions->observe(world->backend, job, arena, &observed, NULL), 0);
+	assert_int_equal(observed.n_replicas, 3); /* but they were started */
 }
 
 static void a_pass_without_news_writes_nothing(void **state)
@@ -185,6 +215,7 @@ int main(void)
 #define WORLD_TEST(name) cmocka_unit_test_setup_teardown(name, world_begin, world_end)
 		WORLD_TEST(a_job_that_is_not_there_is_gone),
 		WORLD_TEST(sixty_four_replicas_start_after_one_write),
+		WORLD_TEST(what_was_decided_when_the_record_was_made_is_not_written_again),
 		WORLD_TEST(a_pass_without_news_writes_nothing),
 		WORLD_TEST(the_last_lines_are_written_with_the_failure),
 		WORLD_TEST(a_record_that_cannot_be_read_is_an_error),

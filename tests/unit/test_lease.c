@@ -42,9 +42,8 @@ static struct lease holder(void)
 {
 	struct lease lease;
 
-	lease_begin(&lease, "a", true, START);
+	lease_begin(&lease, "a", START, START);
 	assert_call(&lease, LEASE_CREATE, START);
-	assert_int_equal(lease_standing(&lease, START), LEASE_UNSETTLED);
 	write(&lease, record_of("a", 1), START + 20);
 	return lease;
 }
@@ -54,7 +53,7 @@ static struct lease newcomer(struct lease_record record)
 {
 	struct lease lease;
 
-	lease_begin(&lease, "b", false, START);
+	lease_begin(&lease, "b", MSEC_UNSET, START);
 	assert_call(&lease, LEASE_LOOK, START);
 	see(&lease, record, START);
 	return lease;
@@ -69,6 +68,30 @@ static void the_lease_of_a_new_job_is_made_at_once(void **state)
 	assert_call(&lease, LEASE_NO_CALL, START + 20);
 	assert_int_equal(lease_wake_at(&lease, START + 20), START + LEASE_RENEWAL);
 	assert_call(&lease, LEASE_WRITE, START + LEASE_RENEWAL);
+}
+
+static void whoever_made_the_job_holds_its_lease_without_a_record(void **state)
+{
+	struct lease lease;
+
+	(void) state;
+	lease_begin(&lease, "a", START - 3000, START);
+	assert_int_equal(lease_standing(&lease, START), LEASE_HELD);
+	assert_call(&lease, LEASE_CREATE, START);
+	assert_int_equal(lease_standing(&lease, START - 3000 + LEASE_DEADLINE - 1), LEASE_HELD);
+	assert_int_equal(lease_standing(&lease, START - 3000 + LEASE_DEADLINE), LEASE_OVERDUE);
+}
+
+static void whoever_made_the_job_long_ago_waits_for_the_record(void **state)
+{
+	struct lease lease;
+
+	(void) state;
+	lease_begin(&lease, "a", START - 60000, START);
+	assert_int_equal(lease_standing(&lease, START), LEASE_OVERDUE);
+	assert_call(&lease, LEASE_CREATE, START);
+	write(&lease, record_of("a", 1), START + 20);
+	assert_int_equal(lease_standing(&lease, START + 20), LEASE_HELD);
 }
 
 static void a_holder_that_cannot_write_stops_before_the_deadline_and_may_go_on(void **state)
@@ -276,11 +299,20 @@ static msec clock_of(const struct world *world, const struct claimant *claimant)
 	return claimant->offset + (msec) ((double) world->now * claimant->rate);
 }
 
-static void live(struct world *world, struct claimant *claimant, int index, bool is_new)
+static void live(struct world *world, struct claimant *claimant, int index)
 {
 	claimant->call = LEASE_NO_CALL;
 	snprintf(claimant->name, sizeof(claimant->name), "%d.%d", index, ++claimant->number);
-	lease_begin(&claimant->lease, claimant->name, is_new, clock_of(world, claimant));
+	lease_begin(&claimant->lease, claimant->name, MSEC_UNSET, clock_of(world, claimant));
+}
+
+/* The first one made what it is about: a moment ago, or so long ago that others may be faster. */
+static void live_first(struct world *world, struct claimant *claimant)
+{
+	msec clock = clock_of(world, claimant);
+
+	live(world, claimant, 0);
+	lease_begin(&claimant->lease, claimant->name, clock - draw(world, 30000), clock);
 }
 
 static msec delay(struct world *world)
@@ -398,7 +430,7 @@ static void disturb(struct world *world)
 
 	switch (draw(world, 400)) {
 	case 0: /* killed, and another one comes */
-		live(world, claimant, (int) index, false);
+		live(world, claimant, (int) index);
 		break;
 	case 1: /* stopped for a while */
 		claimant->stopped_until = world->now + draw(world, 40000);
@@ -431,8 +463,9 @@ static void play(uint32_t seed)
 	for (size_t i = 0; i < N_CLAIMANTS; i++) {
 		world.claimants[i].rate = 0.9 + 0.1 * draw(&world, 3);
 		world.claimants[i].offset = draw(&world, 1000000);
-		live(&world, &world.claimants[i], (int) i, i == 0);
+		live(&world, &world.claimants[i], (int) i);
 	}
+	live_first(&world, &world.claimants[0]);
 	for (int i = 0; i < 6000; i++) {
 		world.now += STEP;
 		disturb(&world);
@@ -460,6 +493,8 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(the_lease_of_a_new_job_is_made_at_once),
+		cmocka_unit_test(whoever_made_the_job_holds_its_lease_without_a_record),
+		cmocka_unit_test(whoever_made_the_job_long_ago_waits_for_the_record),
 		cmocka_unit_test(
 			a_holder_that_cannot_write_stops_before_the_deadline_and_may_go_on),
 		cmocka_unit_test(a_write_that_took_long_counts_from_its_beginning),
