@@ -6,7 +6,9 @@
 #include <string.h>
 #include <unistd.h>
 
-#define ARENA_BLOCK_SIZE 8192
+/* Blocks of an arena grow, so that thousands of small ones cost little and a large one few. */
+#define ARENA_FIRST_BLOCK 512
+#define ARENA_LARGEST_BLOCK 8192
 
 NORETURN void mem_end(void)
 {
@@ -161,8 +163,12 @@ static struct arena_block *block_with_room(struct arena *arena, size_t size)
 
 	if (block && block->size - block->used >= size)
 		return block;
-	size_t room = size > ARENA_BLOCK_SIZE ? size : ARENA_BLOCK_SIZE;
+	size_t room = block ? block->size * 2 : ARENA_FIRST_BLOCK;
 
+	if (room > ARENA_LARGEST_BLOCK)
+		room = ARENA_LARGEST_BLOCK;
+	if (room < size)
+		room = size;
 	block = mem_new(sizeof(*block) + room);
 	block->size = room;
 	block->next = arena->blocks;

@@ -16,6 +16,9 @@
 #include <string.h>
 #include <strings.h>
 
+/* Each costs some 60 KB, and a stream that has ended is seldom followed by another at once. */
+#define IDLE_STREAMS 8
+
 struct call_list {
 	struct http_call *first, *last;
 };
@@ -117,6 +120,7 @@ int http_client_new(struct loop *loop, const char *user_agent, struct http_clien
 	client->turn = loop_new_timer(loop, take_turn, client);
 	client->short_calls = http_pool_new(loop, end_transfer);
 	client->streams = http_pool_new(loop, end_transfer);
+	http_pool_keep_idle(client->streams, IDLE_STREAMS);
 	*ret_client = client;
 	return 0;
 }

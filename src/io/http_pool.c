@@ -41,6 +41,11 @@ struct http_pool *http_pool_new(struct loop *loop, http_ended_fn on_ended)
 	return pool;
 }
 
+void http_pool_keep_idle(struct http_pool *pool, long most)
+{
+	curl_multi_setopt(pool->multi, CURLMOPT_MAXCONNECTS, most);
+}
+
 void http_pool_keep_ended(struct http_pool *pool)
 {
 	pool->keeps_ended = true;

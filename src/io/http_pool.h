@@ -14,6 +14,9 @@ struct http_pool;
 typedef void (*http_ended_fn)(CURL *easy, CURLcode code);
 
 struct http_pool *http_pool_new(struct loop *loop, http_ended_fn on_ended) MUST_USE;
+/* No connection is kept for a next transfer while there are more than `most`, the busy ones
+ * counted. Else there are up to four for each transfer. */
+void http_pool_keep_idle(struct http_pool *pool, long most);
 /* From here on a transfer stays in the pool when it has ended: a bare connection that it made
  * (CURLOPT_CONNECT_ONLY) lives as long as that. */
 void http_pool_keep_ended(struct http_pool *pool);

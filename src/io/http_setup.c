@@ -21,9 +21,12 @@
 #define KEEPALIVE_INTERVAL 5L
 #define UNACKNOWLEDGED_LIMIT 30000
 
-/* Bytes that libcurl reads at a time. Streams are many and stay open, and most of them bring
- * little: 500 of them with libcurl's usual 16 KiB would hold 8 MB. */
-#define STREAM_BUFFER 4096L
+/* Bytes that libcurl reads at a time. Calls are many at once, streams stay open, and most of them
+ * bring little: 500 of them with libcurl's usual 16 KiB would hold 8 MB. */
+#define BUFFER_OF_A_CALL 4096L
+/* Bytes that it copies a request into before TLS takes them, and holds until the answer has ended:
+ * 64 KiB if nothing is said, 16 at least. */
+#define BUFFER_OF_A_REQUEST (16L * 1024)
 
 /* libcurl's own sockets would be handed to programs that are started. */
 static curl_socket_t open_socket(void *data, curlsocktype purpose, struct curl_sockaddr *address)
@@ -72,8 +75,8 @@ static CURLcode set_kind(CURL *easy, const struct http_request *request)
 	code = code ? code : curl_easy_setopt(easy, CURLOPT_HTTP_VERSION, version);
 	code = code ? code : curl_easy_setopt(easy, CURLOPT_PIPEWAIT, is_stream ? 0L : 1L);
 	code = code ? code : curl_easy_setopt(easy, CURLOPT_TIMEOUT_MS, (long) timeout);
-	if (is_stream)
-		code = code ? code : curl_easy_setopt(easy, CURLOPT_BUFFERSIZE, STREAM_BUFFER);
+	code = code ? code : curl_easy_setopt(easy, CURLOPT_BUFFERSIZE, BUFFER_OF_A_CALL);
+	code = code ? code : curl_easy_setopt(easy, CURLOPT_UPLOAD_BUFFERSIZE, BUFFER_OF_A_REQUEST);
 	if (request->takes_compressed)
 		code = code ? code : curl_easy_setopt(easy, CURLOPT_ACCEPT_ENCODING, "gzip");
 	return code;
