@@ -20,3 +20,6 @@
 #define LIMIT_CLUSTER_SPEC (1024 * 1024) /* bytes of a cluster spec or a TF_CONFIG */
 #define LIMIT_CLUSTER_JOBS 100 /* jobs of a cluster spec */
 #define LIMIT_TASK_INDEX 999999 /* of a sparse TF_CONFIG, whose indices have gaps */
+#define LIMIT_LIST_PAGES 2000 /* of one list of an API server */
+#define LIMIT_LIST_OBJECTS 200000 /* the same */
+#define LIMIT_LIST_TRIES 5 /* of a list that the server forgets while it is read */

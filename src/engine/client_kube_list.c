@@ -20,31 +20,16 @@ struct listing {
 	const char *namespace_name;
 	struct client_row *rows;
 	size_t count, capacity;
-	bool is_over; /* the list that is being read */
-	struct err err; /* of that list */
 };
 
-/* How one kind of objects is read: `begin` comes first, and again when the server forgot the list
- * while it was read. */
+/* How one kind of objects is read. */
 struct reading {
 	const struct kube_resource *resource;
-	void (*begin)(struct listing *listing);
+	kube_begin_fn begin;
 	kube_item_fn take;
 };
 
-static void end(const char *version, const struct kube_status *status, const struct err *err,
-		void *data)
-{
-	struct listing *listing = data;
-
-	(void) version, (void) status;
-	if (err)
-		listing->err = *err;
-	listing->is_over = true;
-	loop_stop(listing->loop);
-}
-
-static void read_once(struct listing *listing, const struct reading *reading)
+static int read_all(struct listing *listing, const struct reading *reading, struct err *err)
 {
 	static const struct kube_parameter ours[] = {{"labelSelector", OBJECTS_SELECTOR_JOBS}, {0}};
 	const struct kube_request request = {
@@ -54,25 +39,8 @@ static void read_once(struct listing *listing, const struct reading *reading)
 		.parameters = ours,
 	};
 
-	listing->is_over = false;
-	listing->err = (struct err){0};
-	reading->begin(listing);
-	struct kube_pages *pages =
-		kube_pages_new(listing->api, &request, reading->take, end, listing);
-
-	(void) pages; /* they end by themselves */
-	while (!listing->is_over)
-		loop_run(listing->loop);
-}
-
-static int read_all(struct listing *listing, const struct reading *reading, struct err *err)
-{
-	do
-		read_once(listing, reading);
-	while (listing->err.code == ERR_CONFLICT);
-	if (!listing->err.code)
-		return 0;
-	return err_set(err, (enum err_code) listing->err.code, "%s", listing->err.text);
+	return kube_pages_wait(listing->loop, listing->api, &request, reading->begin, reading->take,
+			       listing, err);
 }
 
 static struct client_row *row_of(const struct listing *listing, const char *uid)
@@ -85,8 +53,10 @@ static struct client_row *row_of(const struct listing *listing, const char *uid)
 
 /* The jobs. */
 
-static void forget_rows(struct listing *listing)
+static void forget_rows(void *data)
 {
+	struct listing *listing = data;
+
 	client_rows_free(listing->rows, listing->count);
 	listing->rows = NULL;
 	listing->count = listing->capacity = 0;
@@ -138,8 +108,10 @@ static bool has_row(const struct listing *listing, bool (*is_it)(const struct cl
 	return false;
 }
 
-static void take_all_for_unwatched(struct listing *listing)
+static void take_all_for_unwatched(void *data)
 {
+	const struct listing *listing = data;
+
 	for (size_t i = 0; i < listing->count; i++)
 		listing->rows[i].is_unwatched = goes_on(&listing->rows[i]);
 }
@@ -170,8 +142,10 @@ static int read_watchers(struct listing *listing, struct err *err)
 
 /* What runs of those that nobody watches. */
 
-static void count_from_zero(struct listing *listing)
+static void count_from_zero(void *data)
 {
+	const struct listing *listing = data;
+
 	for (size_t i = 0; i < listing->count; i++)
 		if (is_unwatched(&listing->rows[i]))
 			listing->rows[i].running = 0;

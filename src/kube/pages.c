@@ -1,6 +1,8 @@
 #include "kube/pages.h"
 
 #include "base/mem.h"
+#include "base/text.h"
+#include "core/limits.h"
 
 #include <stdlib.h>
 
@@ -16,6 +18,7 @@ struct kube_pages {
 	struct kube_parameter *parameters;
 	size_t n_parameters; /* of the caller */
 	char *next; /* the token of the page that follows; NULL: the first */
+	size_t n_pages, n_objects; /* that came */
 	struct kube_call *call;
 	kube_item_fn on_item;
 	kube_listed_fn on_listed;
@@ -69,6 +72,27 @@ void kube_pages_cancel(struct kube_pages *pages)
 	free(pages);
 }
 
+static void fail(struct kube_pages *pages, const struct kube_status *status, const struct err *err)
+{
+	pages->on_listed("", status, err, pages->data);
+	kube_pages_cancel(pages);
+}
+
+/* A server that is broken, or means us ill, goes on for ever. */
+static int check_limits(struct kube_pages *pages, size_t n_items, bool is_last, struct err *err)
+{
+	pages->n_objects += n_items;
+	pages->n_pages++;
+	if (pages->n_objects <= LIMIT_LIST_OBJECTS &&
+	    (is_last || pages->n_pages < LIMIT_LIST_PAGES))
+		return 0;
+	return err_set(err, ERR_LIMIT,
+		       "the API server's list of %s does not end: %zu pages with %zu objects came, "
+		       "and the limits are %d and %d",
+		       pages->resource->plural, pages->n_pages, pages->n_objects, LIMIT_LIST_PAGES,
+		       LIMIT_LIST_OBJECTS);
+}
+
 static void take_page(struct kube_pages *pages, const struct json *page,
 		      const struct kube_status *status)
 {
@@ -76,7 +100,12 @@ static void take_page(struct kube_pages *pages, const struct json *page,
 	const struct json *metadata = json_get(page, "metadata");
 	const char *next = json_as_string(json_get(metadata, "continue"), "");
 	const char *version = json_as_string(json_get(metadata, "resourceVersion"), "");
+	struct err err = {0};
 
+	if (check_limits(pages, json_count(items), !*next, &err) < 0) {
+		fail(pages, status, &err);
+		return;
+	}
 	for (size_t i = 0; i < json_count(items); i++)
 		pages->on_item(json_at(items, i), pages->data);
 	free(TAKE(pages->next));
@@ -95,12 +124,10 @@ static void end_page(struct json *page, const struct kube_status *status, const 
 	struct kube_pages *pages = data;
 
 	pages->call = NULL;
-	if (!err) {
+	if (err)
+		fail(pages, status, err);
+	else
 		take_page(pages, page, status);
-		return;
-	}
-	pages->on_listed("", status, err, pages->data);
-	kube_pages_cancel(pages);
 }
 
 static void begin_page(struct kube_pages *pages)
@@ -115,4 +142,62 @@ static void begin_page(struct kube_pages *pages)
 	pages->parameters[pages->n_parameters + 1] =
 		(struct kube_parameter){pages->next ? "continue" : NULL, pages->next};
 	pages->call = kube_call_new(pages->api, &request, end_page, pages);
+}
+
+/* Waiting. */
+
+struct wait {
+	struct loop *loop;
+	kube_item_fn on_item;
+	void *data;
+	bool is_over;
+	struct err err;
+};
+
+static void take_awaited(const struct json *item, void *data)
+{
+	const struct wait *wait = data;
+
+	wait->on_item(item, wait->data);
+}
+
+static void end_wait(const char *version, const struct kube_status *status, const struct err *err,
+		     void *data)
+{
+	struct wait *wait = data;
+
+	(void) version, (void) status;
+	if (err)
+		wait->err = *err;
+	wait->is_over = true;
+	loop_stop(wait->loop);
+}
+
+static int wait_once(struct wait *wait, struct kube_api *api, const struct kube_request *request)
+{
+	wait->is_over = false;
+	wait->err = (struct err){0};
+	struct kube_pages *pages = kube_pages_new(api, request, take_awaited, end_wait, wait);
+
+	(void) pages; /* they end by themselves */
+	while (!wait->is_over)
+		loop_run(wait->loop);
+	return wait->err.code;
+}
+
+int kube_pages_wait(struct loop *loop, struct kube_api *api, const struct kube_request *request,
+		    kube_begin_fn on_begin, kube_item_fn on_item, void *data, struct err *err)
+{
+	struct wait wait = {.loop = loop, .on_item = on_item, .data = data};
+	int rc = ERR_CONFLICT;
+
+	for (int i = 0; i < LIMIT_LIST_TRIES && rc == ERR_CONFLICT; i++) {
+		on_begin(data);
+		rc = wait_once(&wait, api, request);
+	}
+	if (rc == ERR_CONFLICT)
+		return err_set(err, ERR_UNREACHABLE,
+			       "the API server forgot the list of %s each time it was read: %s",
+			       request->resource->plural, wait.err.text);
+	return rc ? err_set(err, (enum err_code) rc, "%s", wait.err.text) : 0;
 }

@@ -307,3 +307,31 @@ def test_a_state_folder_that_cannot_be_made_is_no_missing_job(muster, cluster):
     state = muster.folder / "file" / "state"
     for name in ("digits", "local/digits"):
         assert str(state) in said(muster("status", "--state-dir", state, name, code=1))
+
+
+class Always(list):
+    """Faults: the same one for each request."""
+
+    def pop(self, _=0):
+        return self[0]
+
+
+def without_end(exchange):
+    """A fault: a page of a list that is never the last one."""
+    exchange.answer(200, {"kind": "List", "apiVersion": "v1", "metadata": {"continue": "more", "resourceVersion": "1"},
+                          "items": []})
+    return True
+
+
+def test_a_server_that_forgets_each_list_is_not_asked_for_ever(muster, cluster):
+    cluster.faults = Always([refuse(410, reason="Expired", message="the list is gone")])
+    assert "forgot the list of configmaps each time it was read" in said(muster("ps", "--on", "kubernetes", code=3))
+    assert len(cluster.requests()) == 5
+    assert "the list is gone" in said(muster("status", "kubernetes/ada/digits", code=1))
+
+
+def test_a_list_without_end_is_given_up(muster, cluster):
+    cluster.supports_watch_list = False
+    cluster.faults = Always([without_end])
+    assert "list of configmaps does not end: 2000 pages with 0 objects" in said(muster("ps", "--on", "kubernetes", code=1))
+    assert len(cluster.requests()) == 2000
