@@ -144,6 +144,8 @@ class HttpServer:
             threading.Thread(target=self._serve, args=(connection,), daemon=True).start()
 
     def _serve(self, connection):
+        # Head and body are two writes: without this each answer on a kept connection takes 40 ms.
+        connection.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
         if self.tls:
             connection = self.tls.wrap_socket(connection, server_side=True, do_handshake_on_connect=False)
         with self.lock:
