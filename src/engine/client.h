@@ -37,6 +37,7 @@ struct client_row {
 	int exit_code; /* -1 until finished */
 	bool is_finished;
 	bool is_unwatched; /* on a cluster: nobody restarts what fails */
+	bool is_untouched; /* the same, and nobody ever has: record_is_untouched */
 	msec created;
 	msec start_time;
 	msec completion_time;

@@ -12,6 +12,7 @@
 #include "engine/state_folder.h"
 #include "engine/store_kube.h"
 #include "kube/api.h"
+#include "kube/orphans.h"
 
 #include <stdlib.h>
 #include <unistd.h>
@@ -193,7 +194,8 @@ static int kube_bring_logs(struct client *base, const char *name,
 	if (rc < 0)
 		job_free(job);
 	else
-		*ret_logs = client_kube_logs_new(api, job, request);
+		*ret_logs = client_kube_logs_new(
+			api, job, record_is_untouched(job_view_record(view)), request);
 	return rc;
 }
 
@@ -281,12 +283,37 @@ static int end_in_order(struct client *base, struct job_view *view, struct err *
 	return rc;
 }
 
-/* The garbage collector ends what the ConfigMap owned, Pods with their own grace. */
-static int remove_objects(struct client_kube *client, struct job_view *view, struct err *err)
+static struct kube_orphans_place place_of(const struct client_kube *client, const char *name)
+{
+	return (struct kube_orphans_place){client->loop, client->api,
+					   client->settings.namespace_name, name};
+}
+
+/* The objects of a job are made alike: where none that was seen lacks an owner, none that may not
+ * be looked at does. */
+static int remove_orphans(const struct client_kube *client, const char *name,
+			  const struct kube_orphans *orphans, struct err *err)
+{
+	const struct kube_orphans_place place = place_of(client, name);
+	int rc = kube_orphans_delete(&place, orphans, err);
+
+	if (rc == 0 && orphans->count > 0 && orphans->refusal.code)
+		rc = err_set(err, ERR_REFUSED, "%s", orphans->refusal.text);
+	if (rc < 0)
+		err_prefix(err, "something is left of job '%s', and its ConfigMap with it", name);
+	return rc;
+}
+
+/* The garbage collector ends what the ConfigMap owned, Pods with their own grace. It goes last, so
+ * that what could not be removed can be once more. */
+static int remove_objects(struct client_kube *client, struct job_view *view,
+			  const struct kube_orphans *orphans, struct err *err)
 {
 	const struct store_record *record = job_view_record(view);
 	int rc = open_store(client, err);
 
+	if (rc == 0)
+		rc = remove_orphans(client, record->name, orphans, err);
 	if (rc == 0)
 		rc = client->store->functions->remove(client->store, record->name, record->uid,
 						      err);
@@ -305,6 +332,8 @@ static int wait_until_empty(struct job_view *view, struct err *err)
 static int kube_remove(struct client *base, const char *name, struct err *err)
 {
 	struct client_kube *client = of(base);
+	const struct kube_orphans_place place = place_of(client, name);
+	struct kube_orphans orphans CLEANUP(kube_orphans_done) = {0};
 	char *uid CLEANUP(mem_free_text) = NULL;
 	struct job_view *view;
 	int rc = look(client, name, &view, err);
@@ -312,9 +341,12 @@ static int kube_remove(struct client *base, const char *name, struct err *err)
 	if (rc < 0)
 		return rc;
 	uid = mem_copy_text(job_view_record(view)->uid);
-	rc = end_in_order(base, view, err);
+	/* First: what has this name later may be another job's. */
+	rc = kube_orphans_find(&place, &orphans, err);
 	if (rc == 0)
-		rc = remove_objects(client, view, err);
+		rc = end_in_order(base, view, err);
+	if (rc == 0)
+		rc = remove_objects(client, view, &orphans, err);
 	if (rc == 0)
 		rc = wait_until_empty(view, err);
 	forget_view(client, name);

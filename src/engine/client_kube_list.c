@@ -75,7 +75,10 @@ static void take_job(const struct json *item, void *data)
 		return;
 	record_read_summary(&record, arena, &summary);
 	mem_grow(&listing->rows, &listing->capacity, listing->count, sizeof(*listing->rows));
-	listing->rows[listing->count++] = client_row_new(&record, &summary, namespace_name);
+	struct client_row row = client_row_new(&record, &summary, namespace_name);
+
+	row.is_untouched = record_is_untouched(&record);
+	listing->rows[listing->count++] = row;
 }
 
 static int by_age(const void *a, const void *b)
@@ -151,12 +154,32 @@ static void count_from_zero(void *data)
 			listing->rows[i].running = 0;
 }
 
+/* Of the job that its labels name: what was applied as `render` shows it has no owner. */
+static struct client_row *untouched_row_of(const struct listing *listing,
+					   const struct json *metadata)
+{
+	const char *namespace_name = json_as_string(json_get(metadata, "namespace"), NULL);
+	const char *name =
+		json_as_string(json_get_path(metadata, "labels", OBJECTS_LABEL_JOB, NULL), NULL);
+
+	for (size_t i = 0; i < listing->count; i++) {
+		struct client_row *row = &listing->rows[i];
+
+		if (row->is_untouched && text_equals(row->name, name) &&
+		    text_equals(row->namespace_name, namespace_name))
+			return row;
+	}
+	return NULL;
+}
+
 static void take_pod(const struct json *item, void *data)
 {
-	const struct json *owners = json_get_path(item, "metadata", "ownerReferences", NULL);
+	const struct json *metadata = json_get(item, "metadata");
+	const struct json *owners = json_get(metadata, "ownerReferences");
 	const char *uid = json_as_string(json_get(json_at(owners, 0), "uid"), NULL);
 	const char *phase = json_as_string(json_get_path(item, "status", "phase", NULL), NULL);
-	struct client_row *row = uid ? row_of(data, uid) : NULL;
+	struct client_row *row =
+		json_count(owners) ? row_of(data, uid) : untouched_row_of(data, metadata);
 
 	if (row && is_unwatched(row) && text_equals(phase, "Running"))
 		row->running++;

@@ -18,6 +18,7 @@
 struct client_logs {
 	struct kube_api *api;
 	struct job *job;
+	bool is_untouched;
 	struct client_logs_request request;
 	char *folder;
 	struct kube_mirror *pods, *owner;
@@ -52,6 +53,13 @@ static bool is_wanted(const struct client_logs_request *request,
 	       (request->attempt < 0 || request->attempt == seen->attempt);
 }
 
+static bool read_pod(const struct client_logs *logs, const struct json *object, struct arena *arena,
+		     struct observed_replica *ret_seen)
+{
+	return logs->is_untouched ? pod_observed_read_applied(object, logs->job, arena, ret_seen)
+				  : pod_observed_read(object, logs->job, arena, ret_seen);
+}
+
 static void *see_pod(const struct json *object, void *before, void *data)
 {
 	struct client_logs *logs = data;
@@ -59,7 +67,7 @@ static void *see_pod(const struct json *object, void *before, void *data)
 	struct observed_replica seen;
 
 	(void) before;
-	if (pod_observed_read(object, logs->job, arena, &seen) && is_wanted(&logs->request, &seen))
+	if (read_pod(logs, object, arena, &seen) && is_wanted(&logs->request, &seen))
 		pod_logs_see(logs->logs, logs->job, object, &seen);
 	return logs;
 }
@@ -174,11 +182,15 @@ static void make_mirrors(struct client_logs *logs)
 }
 
 struct client_logs *client_kube_logs_new(struct kube_api *take_api, struct job *take_job,
+					 bool is_untouched,
 					 const struct client_logs_request *request)
 {
 	struct client_logs *logs = mem_new(sizeof(*logs));
 
-	*logs = (struct client_logs){.api = take_api, .job = take_job, .request = *request};
+	*logs = (struct client_logs){.api = take_api,
+				     .job = take_job,
+				     .is_untouched = is_untouched,
+				     .request = *request};
 	logs->folder = mem_copy_text(request->folder);
 	const struct pod_logs_settings settings = {
 		.loop = request->loop,

@@ -83,7 +83,7 @@ static void *project_pod(const struct json *object, void *before, void *data)
 	struct job_view *view = data;
 
 	job_view_pod_free(before);
-	return job_view_pod_read(object, view->job);
+	return job_view_pod_read(object, view->job, record_is_untouched(view->record));
 }
 
 static void release_pod(void *kept, void *data)
@@ -327,6 +327,8 @@ int job_view_read(const struct job_view *view, struct json **ret_tfjob, struct e
 		rc = record_read_status(view->record, arena, &status, err);
 	if (rc < 0)
 		return rc;
+	if (record_is_untouched(view->record) && view->job)
+		job_view_add_replicas(view->job, arena, &status);
 	lay_pods_over(view, &status);
 	json_set(tfjob, "status", status_write(&status));
 	json_set_string(json_object_at(tfjob, "status"), CLIENT_WATCHED_BY,

@@ -19,12 +19,14 @@ static const char *copy_at(struct arena *arena, const struct json *object, const
 	return arena_copy_text(arena, json_as_string(json_get(object, key), NULL));
 }
 
-struct job_view_pod *job_view_pod_read(const struct json *object, const struct job *job)
+struct job_view_pod *job_view_pod_read(const struct json *object, const struct job *job,
+				       bool is_untouched)
 {
 	struct arena *arena = arena_new();
 	struct observed_replica seen;
 
-	if (!pod_observed_read(object, job, arena, &seen)) {
+	if (is_untouched ? !pod_observed_read_applied(object, job, arena, &seen)
+			 : !pod_observed_read(object, job, arena, &seen)) {
 		arena_free(arena);
 		return NULL;
 	}
@@ -89,6 +91,25 @@ static void lay_over(const struct job_view_pod *pod, struct replica_status *repl
 	replica->signal = seen->signal;
 	replica->start_time = seen->started_at;
 	replica->end_time = seen->ended_at;
+}
+
+void job_view_add_replicas(const struct job *job, struct arena *arena, struct status *status)
+{
+	size_t count = (size_t) job_replica_count(job), n = 0;
+	struct replica_status *replicas = arena_take_array(arena, count, sizeof(*replicas));
+
+	for (size_t i = 0; i < job->n_roles; i++)
+		for (int index = 0; index < job->roles[i].replicas; index++)
+			replicas[n++] = (struct replica_status){
+				.role = job->roles[i].name,
+				.index = index,
+				.restart_at = MSEC_UNSET,
+				.exit_code = -1,
+				.start_time = MSEC_UNSET,
+				.end_time = MSEC_UNSET,
+			};
+	status->replicas = replicas;
+	status->n_replicas = n;
 }
 
 void job_view_pod_lay_over(const struct job_view_pod *pod, struct status *status)

@@ -100,13 +100,34 @@ int record_read_tfjob(const struct store_record *record, struct json **ret_tfjob
 	return 0;
 }
 
+bool record_is_untouched(const struct store_record *record)
+{
+	return text_equals(record->status, "null");
+}
+
+/* Nobody has written one so far. */
+static int make_summary(const struct store_record *record, struct arena *arena,
+			struct summary *ret_summary)
+{
+	struct job *job CLEANUP(job_cleanup) = NULL;
+	struct status status;
+	int rc = record_read(record, arena, &job, &status, NULL);
+
+	if (rc == 0)
+		summary_make(job, &status, arena, ret_summary);
+	return rc;
+}
+
 void record_read_summary(const struct store_record *record, struct arena *arena,
 			 struct summary *ret_summary)
 {
 	struct json *json CLEANUP(json_cleanup) = NULL;
-	int rc = read_json(record->summary, &json, NULL);
+	int rc = text_equals(record->summary, "null") ? make_summary(record, arena, ret_summary)
+						      : ERR_INVALID;
 
-	(void) rc;
+	if (rc == 0)
+		return;
+	rc = read_json(record->summary, &json, NULL);
 	summary_read(json, arena, ret_summary);
 }
 

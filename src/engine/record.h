@@ -36,6 +36,9 @@ int record_read_tfjob(const struct store_record *record, struct json **ret_tfjob
 /* Adds to a TFJob what an API server would: uid, creationTimestamp, resourceVersion. */
 void record_add_metadata(struct json *tfjob, const char *uid, msec created, int64_t version);
 
+/* Nobody has acted for the job so far: it was applied to a cluster as `render` shows it. */
+bool record_is_untouched(const struct store_record *record);
+
 /* What `ps` shows of it; one that cannot be read is empty. Its texts live in the arena. */
 void record_read_summary(const struct store_record *record, struct arena *arena,
 			 struct summary *ret_summary);

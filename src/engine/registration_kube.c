@@ -8,6 +8,7 @@
 #include "kube/lease.h"
 #include "kube/objects.h"
 #include "kube/objects_files.h"
+#include "kube/orphans.h"
 #include "kube/resources.h"
 #include "kube/rights.h"
 #include "kube/wait.h"
@@ -86,7 +87,8 @@ int registration_kube_register(struct store *store, struct job *job, bool replac
 }
 
 int registration_kube_find(struct store *store, const char *name, struct job **ret_job,
-			   msec *ret_created, bool *ret_has_begun, struct err *err)
+			   msec *ret_created, bool *ret_has_begun, bool *ret_is_untouched,
+			   struct err *err)
 {
 	struct store_record record CLEANUP(store_record_done) = {0};
 	struct arena *arena CLEANUP(arena_cleanup) = arena_new();
@@ -101,6 +103,26 @@ int registration_kube_find(struct store *store, const char *name, struct job **r
 	*ret_job = job;
 	*ret_created = record.created;
 	*ret_has_begun = status.n_replicas > 0 || status_is_finished(&status);
+	*ret_is_untouched = record_is_untouched(&record);
+	return 0;
+}
+
+int registration_kube_adopt(struct loop *loop, struct kube_api *api, const struct job *job,
+			    char **ret_refusal, struct err *err)
+{
+	const struct kube_orphans_place place = {loop, api, job->name_space, job->name};
+	struct kube_orphans orphans CLEANUP(kube_orphans_done) = {0};
+	int rc = kube_orphans_find(&place, &orphans, err);
+
+	if (rc == 0)
+		rc = kube_orphans_adopt(&place, &orphans, job->uid, err);
+	if (rc < 0) {
+		err_prefix(err, "the objects of job '%s' cannot be made its own", job->name);
+		return rc;
+	}
+	*ret_refusal = orphans.count > 0 && orphans.refusal.code
+			       ? mem_copy_text(orphans.refusal.text)
+			       : NULL;
 	return 0;
 }
 

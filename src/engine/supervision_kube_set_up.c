@@ -119,17 +119,31 @@ static int make_job(struct cluster_supervision *supervision, struct err *err)
 						     request->n_files, err);
 }
 
+/* All of it is there, and nobody has acted for it. */
+static int adopt_job(struct cluster_supervision *supervision, struct err *err)
+{
+	char *refusal CLEANUP(mem_free_text) = NULL;
+	int rc = registration_kube_adopt(supervision->loop, supervision->api, supervision->job,
+					 &refusal, err);
+
+	if (rc == 0 && refusal)
+		telling_say(&supervision->telling, refusal);
+	supervision->has_begun = true;
+	return rc;
+}
+
 static int find_job(struct cluster_supervision *supervision, struct err *err)
 {
+	bool is_untouched;
 	int rc = registration_kube_find(supervision->store, supervision->request->attach_to,
 					&supervision->found_job, &supervision->created,
-					&supervision->has_begun, err);
+					&supervision->has_begun, &is_untouched, err);
 
 	if (rc < 0)
 		return rc;
 	supervision->job = supervision->found_job;
 	supervision->is_recorded = true;
-	return 0;
+	return is_untouched ? adopt_job(supervision, err) : 0;
 }
 
 static bool needs_exec(const struct job *job)

@@ -36,11 +36,11 @@ void objects_add_address(const struct job *job, const struct role *role, int ind
 
 /* The owner is no controller that anybody runs, so blockOwnerDeletion, which would ask for rights
  * on its finalizers, is left out. */
-static struct json *owner_references_new(const struct job *job, const char *owner_uid)
+struct json *objects_owner_references_new(const char *job_name, const char *owner_uid)
 {
 	struct json *list = json_new_array();
 	struct json *reference = json_new_object();
-	char *name CLEANUP(mem_free_text) = objects_owner_name(job->name);
+	char *name CLEANUP(mem_free_text) = objects_owner_name(job_name);
 
 	json_set_string(reference, "apiVersion", "v1");
 	json_set_string(reference, "kind", "ConfigMap");
@@ -62,7 +62,8 @@ struct json *objects_metadata_new(const struct job *job, const char *name, const
 	json_set_string(labels, OBJECTS_LABEL_MANAGED_BY, OBJECTS_MANAGED_BY);
 	json_set_string(labels, OBJECTS_LABEL_JOB, job->name);
 	if (owner_uid)
-		json_set(metadata, "ownerReferences", owner_references_new(job, owner_uid));
+		json_set(metadata, "ownerReferences",
+			 objects_owner_references_new(job->name, owner_uid));
 	return metadata;
 }
 

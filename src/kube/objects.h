@@ -55,6 +55,9 @@ void objects_add_address(const struct job *job, const struct role *role, int ind
 struct json *objects_metadata_new(const struct job *job, const char *name,
 				  const char *owner_uid) MUST_USE;
 
+/* What the metadata of the owned say of the owner, as ownerReferences. */
+struct json *objects_owner_references_new(const char *job_name, const char *owner_uid) MUST_USE;
+
 /* The ConfigMap that owns all else. What else is remembered of a job is added by who stores it. */
 struct json *objects_owner_new(const struct job *job) MUST_USE;
 /* The Secret with variables of the job, which its document names. */

@@ -18,7 +18,7 @@ struct kube_orphan {
 	char *name, *uid;
 };
 
-/* Zero it to begin. */
+/* Zero it to begin, and end it with kube_orphans_done. */
 struct kube_orphans {
 	struct kube_orphan *list;
 	size_t count, capacity;
@@ -33,8 +33,8 @@ struct kube_orphans_place {
 };
 
 /* Finds the Pods, Services, Secrets, ConfigMaps and Leases; the job's own ConfigMap is none. Where
- * a kind may not be listed, the others are found. Other errors as kube_pages_wait. */
-int kube_orphans_find(const struct kube_orphans_place *place, struct kube_orphans *ret_orphans,
+ * a kind may not be listed, the others are found. Errors as kube_pages_wait. */
+int kube_orphans_find(const struct kube_orphans_place *place, struct kube_orphans *orphans,
 		      struct err *err) MUST_USE;
 void kube_orphans_done(struct kube_orphans *orphans);
 

@@ -53,8 +53,7 @@ static bool read_labels(const struct json *metadata, const struct job *job, stru
 	const struct json *labels = json_get(metadata, "labels");
 	const char *role = word(labels, OBJECTS_LABEL_ROLE);
 
-	if (!role || !text_equals(word(labels, OBJECTS_LABEL_JOB), job->name) ||
-	    !is_owned_by(metadata, job->uid))
+	if (!role || !text_equals(word(labels, OBJECTS_LABEL_JOB), job->name))
 		return false;
 	replica->role = arena_copy_text(arena, role);
 	return read_number(labels, OBJECTS_LABEL_INDEX, &replica->index) &&
@@ -338,8 +337,8 @@ static void read_deletion(const struct json *metadata, struct observed_replica *
 	replica->is_killed = grace == 0;
 }
 
-bool pod_observed_read(const struct json *pod, const struct job *job, struct arena *arena,
-		       struct observed_replica *ret_replica)
+static bool read_pod(const struct json *pod, const struct job *job, struct arena *arena,
+		     struct observed_replica *ret_replica)
 {
 	const struct json *metadata = json_get(pod, "metadata");
 	const struct json *status = json_get(pod, "status");
@@ -358,4 +357,21 @@ bool pod_observed_read(const struct json *pod, const struct job *job, struct are
 	read_deletion(metadata, &replica);
 	*ret_replica = replica;
 	return true;
+}
+
+bool pod_observed_read(const struct json *pod, const struct job *job, struct arena *arena,
+		       struct observed_replica *ret_replica)
+{
+	return is_owned_by(json_get(pod, "metadata"), job->uid) &&
+	       read_pod(pod, job, arena, ret_replica);
+}
+
+bool pod_observed_read_applied(const struct json *pod, const struct job *job, struct arena *arena,
+			       struct observed_replica *ret_replica)
+{
+	const struct json *metadata = json_get(pod, "metadata");
+
+	return (is_owned_by(metadata, job->uid) ||
+		json_count(json_get(metadata, "ownerReferences")) == 0) &&
+	       read_pod(pod, job, arena, ret_replica);
 }

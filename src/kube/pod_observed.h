@@ -24,3 +24,7 @@
  * signal. */
 bool pod_observed_read(const struct json *pod, const struct job *job, struct arena *arena,
 		       struct observed_replica *ret_replica) MUST_USE;
+/* The same of a job that nobody has acted for so far, which was applied as `render` shows it: Pods
+ * without any owner are its own too (kube/orphans.h). */
+bool pod_observed_read_applied(const struct json *pod, const struct job *job, struct arena *arena,
+			       struct observed_replica *ret_replica) MUST_USE;

@@ -3,8 +3,11 @@
 import base64
 import json
 
+import pytest
+
 from conftest import LIMIT
-from test_run import BUSYBOX, left_of, run, run_in_background, write_job
+from test_attach import end_pod, until_gone
+from test_run import BUSYBOX, left_of, run, run_in_background, wait_for_line, write_job
 
 KINDS = "pods,services,configmaps,secrets"
 OWNED = ["-l", "app.kubernetes.io/managed-by=muster"]
@@ -66,6 +69,54 @@ def test_kubectl_can_apply_what_is_rendered(muster, namespace):
     for index in range(2):
         namespace.until_phase(f"applied-worker-{index}", "Succeeded")
         assert namespace.kubectl("logs", f"applied-worker-{index}") == f"I am {index}\n"
+
+
+@pytest.fixture
+def applied(muster, namespace):
+    """A job with a Secret and a file that kubectl made: it has run on without a muster."""
+    script = muster.folder / "wait.sh"
+    script.write_text("#!/bin/sh\necho up; while [ ! -e /tmp/end ]; do sleep 0.1; done; exit $(cat /tmp/end)\n")
+    script.chmod(0o755)
+    flags = ["--name", "applied", "--namespace", namespace.name, "-w", 2, "--env", "COLOUR=blue", "--grace", "1s"]
+    text = muster("render", "--as", "pods", *flags, *BUSYBOX, "./wait.sh", code=0).stdout
+    namespace.kubectl("apply", "-f", "-", input=text)
+    for index in range(2):
+        namespace.until_phase(f"applied-worker-{index}", "Running")
+    return f"kubernetes/{namespace.name}/applied"
+
+
+def ours(namespace):
+    return sorted((item["kind"], item["metadata"]["name"]) for item in namespace.get(f"{KINDS},leases", *OWNED)["items"])
+
+
+def test_what_kubectl_applied_is_seen(muster, applied):
+    listed = muster("ps", "--on", "kubernetes", code=0).stdout.splitlines()[1].split()
+    assert listed[:5] == ["applied", "Pending", "(unwatched)", "worker=2", "2/2"]
+    shown = muster("status", applied, code=0).stdout
+    assert "Running:   2 of 2" in shown and "Watched:   by nobody" in shown
+
+
+def test_what_kubectl_applied_is_deleted_as_a_whole_and_nothing_else(muster, namespace, applied):
+    labels = {"app.kubernetes.io/managed-by": "muster", "muster/job": "applied"}
+    other = namespace.get("configmap", "kube-root-ca.crt")["metadata"]
+    owner = {"apiVersion": "v1", "kind": "ConfigMap", "name": other["name"], "uid": other["uid"]}
+    namespace.create({"apiVersion": "v1", "kind": "Secret",
+                      "metadata": {"name": "foreign", "labels": labels, "ownerReferences": [owner]}})
+    muster("delete", applied, code=0)
+    assert ours(namespace) == [("Secret", "foreign")]
+
+
+def test_attach_drives_what_kubectl_applied_and_leaves_nothing(muster, namespace, applied):
+    attached = muster.start("attach", applied)
+    wait_for_line(attached.stderr, "nobody watched job 'applied'")
+    for index in range(2):
+        end_pod(namespace, f"applied-worker-{index}")
+    lines, told = attached.communicate(timeout=LIMIT)
+    assert attached.returncode == 0, told
+    assert sorted(lines.splitlines()) == ["worker-0 | up", "worker-1 | up"]
+    until_gone(namespace, "applied")
+    namespace.kubectl("wait", "--for=delete", f"--timeout={LIMIT}s", "configmaps,secrets", *OWNED)
+    assert ours(namespace) == []
 
 
 def test_a_cluster_that_would_take_all_says_so_and_makes_nothing(muster, namespace):

@@ -10,6 +10,7 @@ from conftest import LIMIT, ROOT, read_line
 
 sys.path.insert(0, str(ROOT / "tests" / "fake_kube"))
 
+from fake_kube import refuse  # noqa: E402
 from living_kube import LivingKube  # noqa: E402
 from test_jobs_elsewhere import write_kubeconfig  # noqa: E402
 
@@ -90,3 +91,48 @@ def test_the_namespace_of_a_job_under_a_watching_muster_cannot_be_changed(muster
         muster("delete", "kubernetes/ada/story", code=0)
         assert job.wait(LIMIT) == 125
         assert not [exchange.path for exchange in kube.server.exchanges if "kube-system" in exchange.path]
+
+
+def put_applied(kube):
+    """A job as `kubectl apply` makes what `render` shows: nobody owns its objects."""
+    put_record(kube, document(replicas=1))
+    pod = {**LABELS, "muster/role": "worker", "muster/index": "0", "muster/attempt": "0"}
+    kube.put("pods", "story-worker-0", {"metadata": {"labels": pod}, "spec": {}, "status": {"phase": "Running"}})
+    for plural, name in (("services", "story"), ("secrets", "story.env"), ("configmaps", "story.files-0")):
+        kube.put(plural, name, {"metadata": {"labels": LABELS}})
+
+
+def refuse_for(kube, method, plural):
+    """This right is missing."""
+    def trouble(exchange):
+        is_it = exchange.method == method and f"/{plural}" in exchange.path
+        return is_it and refuse(403, reason="Forbidden", message="ada may not")(exchange)
+    kube.trouble = trouble
+
+
+def test_what_was_applied_goes_and_what_another_owns_stays(muster, kube):
+    put_applied(kube)
+    owner = {"apiVersion": "v1", "kind": "ConfigMap", "name": "other", "uid": "other"}
+    kube.put("secrets", "foreign", {"metadata": {"labels": LABELS, "ownerReferences": [owner]}})
+    kube.put("secrets", "unlabelled")
+    muster("delete", "kubernetes/ada/story", code=0)
+    assert sorted(kube.objects) == [("secrets", "foreign"), ("secrets", "unlabelled")]
+
+
+@pytest.mark.parametrize("method, verb", [("GET", "list"), ("DELETE", "delete")])
+def test_a_missing_right_is_named_the_rest_goes_and_the_job_can_be_deleted_again(muster, kube, method, verb):
+    put_applied(kube)
+    refuse_for(kube, method, "secrets")
+    done = muster("delete", "kubernetes/ada/story", code=4)
+    assert f"something is left of job 'story', and its ConfigMap with it: cannot {verb} secrets" in done.stderr
+    assert sorted(kube.objects) == [("configmaps", "story.job"), ("secrets", "story.env")]
+    kube.trouble = lambda exchange: False
+    muster("delete", "kubernetes/ada/story", code=0)
+    assert not kube.objects
+
+
+def test_who_may_not_look_at_secrets_deletes_a_job_of_ours(muster, kube):
+    put_record(kube, document())
+    refuse_for(kube, "GET", "secrets")
+    muster("delete", "kubernetes/ada/story", code=0)
+    assert not kube.objects

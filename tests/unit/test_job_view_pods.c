@@ -41,7 +41,7 @@ static struct job_view_pod *lay_over(const char *name, struct replica_status *re
 				       INT32_MAX, &index, NULL),
 			 0);
 	replica->index = (int) index;
-	struct job_view_pod *pod = job_view_pod_read(object, &job);
+	struct job_view_pod *pod = job_view_pod_read(object, &job, false);
 
 	assert_non_null(pod);
 	job_view_pod_lay_over(pod, &status);
@@ -110,7 +110,8 @@ static void a_pod_of_another_job_is_none(void **state)
 	const struct job later = {.name = "digits", .uid = "another", .roles = &role, .n_roles = 1};
 
 	(void) state;
-	assert_null(job_view_pod_read(object, &later));
+	assert_null(job_view_pod_read(object, &later, false));
+	assert_null(job_view_pod_read(object, &later, true));
 }
 
 int main(void)

@@ -89,6 +89,21 @@ static void a_pod_of_an_earlier_job_of_the_same_name_is_none_of_ours(void **stat
 	assert_false(pod_observed_read(pod, &scene->job, scene->arena, &scene->seen));
 }
 
+static void a_pod_that_nobody_owns_is_that_of_a_job_that_was_applied(void **state)
+{
+	struct scene *scene = *state;
+	struct json *pod CLEANUP(json_cleanup) = pod_of("running");
+
+	assert_true(pod_observed_read_applied(pod, &scene->job, scene->arena, &scene->seen));
+	scene->job.uid = "of-a-later-job";
+	assert_false(pod_observed_read_applied(pod, &scene->job, scene->arena, &scene->seen));
+	json_remove(json_get(pod, "metadata"), "ownerReferences");
+	assert_false(pod_observed_read(pod, &scene->job, scene->arena, &scene->seen));
+	assert_true(pod_observed_read_applied(pod, &scene->job, scene->arena, &scene->seen));
+	scene->job.name = "of-another-name";
+	assert_false(pod_observed_read_applied(pod, &scene->job, scene->arena, &scene->seen));
+}
+
 static void a_pod_without_our_labels_is_none_of_ours(void **state)
 {
 	struct scene *scene = *state;
@@ -322,6 +337,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		TEST(labels_say_which_replica_it_is),
 		TEST(a_pod_of_an_earlier_job_of_the_same_name_is_none_of_ours),
+		TEST(a_pod_that_nobody_owns_is_that_of_a_job_that_was_applied),
 		TEST(a_pod_without_our_labels_is_none_of_ours),
 		TEST(one_that_runs_says_since_when),
 		TEST(ends_have_codes),

@@ -1,0 +1,178 @@
+/* One list of each kind, and then one call for each object, all under way together. */
+#include "kube/orphans.h"
+
+#include "base/mem.h"
+#include "base/text.h"
+#include "kube/objects.h"
+#include "kube/pages.h"
+#include "kube/resources.h"
+#include "kube/wait.h"
+
+#include <stdlib.h>
+
+/* Of one kind. */
+struct finding {
+	struct kube_orphans *orphans;
+	const struct kube_resource *resource;
+	const char *owner_name;
+	size_t n_before; /* of the other kinds */
+};
+
+void kube_orphans_done(struct kube_orphans *orphans)
+{
+	for (size_t i = 0; i < orphans->count; i++) {
+		free(orphans->list[i].name);
+		free(orphans->list[i].uid);
+	}
+	free(orphans->list);
+	*orphans = (struct kube_orphans){0};
+}
+
+/* Finding. */
+
+static void forget_kind(void *data)
+{
+	const struct finding *finding = data;
+	struct kube_orphans *orphans = finding->orphans;
+
+	while (orphans->count > finding->n_before) {
+		orphans->count--;
+		free(orphans->list[orphans->count].name);
+		free(orphans->list[orphans->count].uid);
+	}
+}
+
+static bool is_owner(const struct finding *finding, const char *name)
+{
+	return finding->resource == &kube_config_maps && text_equals(name, finding->owner_name);
+}
+
+static void take_item(const struct json *item, void *data)
+{
+	const struct finding *finding = data;
+	struct kube_orphans *orphans = finding->orphans;
+	const struct json *metadata = json_get(item, "metadata");
+	const char *name = json_as_string(json_get(metadata, "name"), NULL);
+	const char *uid = json_as_string(json_get(metadata, "uid"), NULL);
+
+	if (!name || !uid || json_count(json_get(metadata, "ownerReferences")) > 0 ||
+	    is_owner(finding, name))
+		return;
+	mem_grow(&orphans->list, &orphans->capacity, orphans->count, sizeof(*orphans->list));
+	orphans->list[orphans->count++] = (struct kube_orphan){
+		.resource = finding->resource,
+		.name = mem_copy_text(name),
+		.uid = mem_copy_text(uid),
+	};
+}
+
+static int find_kind(const struct kube_orphans_place *place, const struct kube_resource *resource,
+		     struct kube_orphans *orphans, struct err *err)
+{
+	char *owner_name CLEANUP(mem_free_text) = objects_owner_name(place->job_name);
+	char *selector CLEANUP(mem_free_text) = objects_selector(place->job_name);
+	const struct kube_parameter labels[] = {{"labelSelector", selector}, {0}};
+	const struct kube_request request = {
+		.verb = KUBE_LIST,
+		.resource = resource,
+		.namespace_name = place->namespace_name,
+		.parameters = labels,
+	};
+	struct finding finding = {orphans, resource, owner_name, orphans->count};
+
+	return kube_pages_wait(place->loop, place->api, &request, forget_kind, take_item, &finding,
+			       err);
+}
+
+int kube_orphans_find(const struct kube_orphans_place *place, struct kube_orphans *orphans,
+		      struct err *err)
+{
+	const struct kube_resource *const kinds[] = {&kube_pods, &kube_services, &kube_config_maps,
+						     &kube_leases, &kube_secrets};
+
+	for (size_t i = 0; i < ARRAY_LEN(kinds); i++) {
+		struct err own = {0};
+		int rc = find_kind(place, kinds[i], orphans, &own);
+
+		if (rc < 0 && rc != ERR_REFUSED)
+			return err_set(err, (enum err_code) rc, "%s", own.text);
+		if (rc < 0 && !orphans->refusal.code)
+			orphans->refusal = own;
+	}
+	return 0;
+}
+
+/* Calling. */
+
+/* One that is gone, or is another one by now, is nothing to be told. */
+static void forgive_gone(struct kube_answer *answers, size_t count)
+{
+	for (size_t i = 0; i < count; i++) {
+		int code = answers[i].err.code;
+
+		if (code == ERR_NOT_FOUND || code == ERR_CONFLICT)
+			answers[i].err.code = 0;
+	}
+}
+
+typedef struct json *(*body_new_fn)(const struct kube_orphans_place *place,
+				    const struct kube_orphan *orphan, const char *owner_uid);
+
+static int call_all(const struct kube_orphans_place *place, const struct kube_orphans *orphans,
+		    enum kube_verb verb, body_new_fn body_new, const char *owner_uid,
+		    struct err *err)
+{
+	size_t count = orphans->count;
+	struct kube_request *requests CLEANUP(mem_free_any) =
+		mem_new_array(count, sizeof(*requests));
+	struct kube_answer *answers = mem_new_array(count, sizeof(*answers));
+
+	for (size_t i = 0; i < count; i++)
+		requests[i] = (struct kube_request){
+			.verb = verb,
+			.resource = orphans->list[i].resource,
+			.namespace_name = place->namespace_name,
+			.name = orphans->list[i].name,
+			.body = body_new(place, &orphans->list[i], owner_uid),
+		};
+	kube_wait_all(place->loop, place->api, requests, count, answers);
+	forgive_gone(answers, count);
+	int rc = kube_answers_error(answers, count, err);
+
+	for (size_t i = 0; i < count; i++)
+		json_free((struct json *) requests[i].body);
+	kube_answers_free(answers, count);
+	return rc;
+}
+
+static struct json *deletion_new(const struct kube_orphans_place *place,
+				 const struct kube_orphan *orphan, const char *owner_uid)
+{
+	(void) place, (void) owner_uid;
+	return kube_delete_options_new(orphan->uid);
+}
+
+/* With its uid, so that another one of the name is not changed. */
+static struct json *adoption_new(const struct kube_orphans_place *place,
+				 const struct kube_orphan *orphan, const char *owner_uid)
+{
+	struct json *patch = json_new_object();
+	struct json *metadata = json_object_at(patch, "metadata");
+
+	json_set_string(metadata, "uid", orphan->uid);
+	json_set(metadata, "ownerReferences",
+		 objects_owner_references_new(place->job_name, owner_uid));
+	return patch;
+}
+
+int kube_orphans_delete(const struct kube_orphans_place *place, const struct kube_orphans *orphans,
+			struct err *err)
+{
+	return call_all(place, orphans, KUBE_DELETE, deletion_new, NULL, err);
+}
+
+int kube_orphans_adopt(const struct kube_orphans_place *place, const struct kube_orphans *orphans,
+		       const char *owner_uid, struct err *err)
+{
+	return call_all(place, orphans, KUBE_STRATEGIC_PATCH, adoption_new, owner_uid, err);
+}
