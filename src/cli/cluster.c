@@ -29,6 +29,13 @@ int cluster_place_job(const struct kube_config *config, const struct job *job, s
 	return 0;
 }
 
+/* As kubectl tells them. */
+static void tell_warning(const char *sentence, void *data)
+{
+	(void) data;
+	output_say("Warning: %s", sentence);
+}
+
 int cluster_log_in(struct loop *loop, struct kube_login **ret_login, struct err *err, void *data)
 {
 	struct kube_config *config CLEANUP(kube_config_cleanup) = NULL;
@@ -39,6 +46,7 @@ int cluster_log_in(struct loop *loop, struct kube_login **ret_login, struct err 
 	if (rc < 0)
 		return rc;
 	config = NULL; /* it is the login's now */
+	(*ret_login)->on_warning = tell_warning;
 	(*ret_login)->timeout = option_duration(data, "request-timeout", 0);
 	return 0;
 }

@@ -47,7 +47,8 @@ int cluster_place_job(const struct kube_config *config, const struct job *job, s
 		      struct err *err) MUST_USE;
 
 /* A new login of these options (`data` is a struct options), for one loop. Files are read again
- * each time: what they name may be renewed. A kube_log_in_fn. */
+ * each time: what they name may be renewed. What its server warns of goes to stderr. A
+ * kube_log_in_fn. */
 int cluster_log_in(struct loop *loop, struct kube_login **ret_login, struct err *err,
 		   void *data) MUST_USE;
 

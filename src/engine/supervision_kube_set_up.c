@@ -45,6 +45,15 @@ static void on_trouble(const char *job_name, const char *sentence, void *data)
 	telling_say(&supervision->telling, sentence);
 }
 
+/* As kubectl tells them; between the lines of the job. */
+static void on_warning(const char *sentence, void *data)
+{
+	struct cluster_supervision *supervision = data;
+	char *told CLEANUP(mem_free_text) = mem_format("Warning: %s", sentence);
+
+	telling_say(&supervision->telling, told);
+}
+
 /* Connections. */
 
 static const char *namespace_of(const struct cluster_supervision *supervision)
@@ -218,6 +227,8 @@ static int set_up(struct cluster_supervision *supervision, struct err *err)
 		rc = make_folder(supervision, err);
 	if (rc == 0)
 		rc = make_console(supervision, err);
+	kube_api_on_warning(supervision->api, on_warning, supervision);
+	kube_api_on_warning(supervision->store_api, on_warning, supervision);
 	if (rc == 0 && is_attached(supervision))
 		rc = supervision_kube_tell_status(supervision, err);
 	if (rc == 0)

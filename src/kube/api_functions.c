@@ -79,6 +79,7 @@ int kube_api_new(struct loop *loop, struct kube_login *take_login, struct kube_a
 	api->user_agent = TAKE(agent);
 	api->http = http;
 	api->login = take_login;
+	kube_api_on_warning(api, take_login->on_warning, take_login->on_warning_data);
 	take_trust(api);
 	*ret_api = api;
 	return 0;

@@ -58,6 +58,9 @@ struct kube_login {
 	msec timeout; /* for an answer, and without a word on a watch; 0: what is usual */
 	struct kube_credential credential;
 	struct kube_impersonation impersonation;
+	/* Is told what the server adds to its answers (kube/warnings.h), each once. May be NULL. */
+	void (*on_warning)(const char *sentence, void *data);
+	void *on_warning_data;
 
 	msec refresh_at; /* when the credential is to be renewed before use; MSEC_NEVER */
 	kube_refresh_fn refresh; /* NULL: the credential is all there will ever be */

@@ -1,8 +1,11 @@
 #include "kube/warnings.h"
 
 #include "base/mem.h"
+#include "base/text.h"
+#include "core/line_text.h"
 #include "kube/headers.h"
 
+#include <ctype.h>
 #include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
@@ -17,20 +20,36 @@ static bool was_told(const struct kube_warnings *warnings, const char *sentence)
 	return warnings->n_told == MOST_TOLD;
 }
 
+/* Without colours, too: those are of a program that the user runs, not of a server. */
+static void add_sentence(struct text *sentence, const char *header)
+{
+	char *raw CLEANUP(mem_free_text) = kube_warning_text(header);
+
+	for (char *byte = raw; byte && *byte; byte++)
+		if (iscntrl((unsigned char) *byte))
+			*byte = '?';
+	if (raw)
+		line_text_add_safe(sentence, raw, strlen(raw));
+}
+
+static void tell(struct kube_warnings *warnings, const char *sentence)
+{
+	mem_grow(&warnings->told, &warnings->capacity, warnings->n_told, sizeof(*warnings->told));
+	warnings->told[warnings->n_told++] = mem_copy_text(sentence);
+	if (warnings->fn)
+		warnings->fn(sentence, warnings->data);
+}
+
 void kube_warnings_take(struct kube_warnings *warnings, const struct http_answer *answer)
 {
 	const char *value;
 
 	for (size_t i = 0; (value = http_answer_header(answer, "Warning", i)); i++) {
-		char *sentence CLEANUP(mem_free_text) = kube_warning_text(value);
+		struct text sentence CLEANUP(text_done) = {0};
 
-		if (!sentence || was_told(warnings, sentence))
-			continue;
-		mem_grow(&warnings->told, &warnings->capacity, warnings->n_told,
-			 sizeof(*warnings->told));
-		warnings->told[warnings->n_told++] = mem_copy_text(sentence);
-		if (warnings->fn)
-			warnings->fn(sentence, warnings->data);
+		add_sentence(&sentence, value);
+		if (sentence.len > 0 && !was_told(warnings, text_of(&sentence)))
+			tell(warnings, text_of(&sentence));
 	}
 }
 

@@ -5,7 +5,8 @@
 
 #include <stddef.h>
 
-/* A sentence that the server added to an answer (a `Warning` header). */
+/* A sentence that the server added to an answer (a `Warning` header); nothing in it moves a cursor.
+ */
 typedef void (*kube_warning_fn)(const char *sentence, void *data);
 
 /* Zero it to begin; without `fn` they are only remembered. */

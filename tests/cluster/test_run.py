@@ -134,6 +134,16 @@ def test_a_program_that_the_image_lacks_is_named(muster, namespace):
     assert left_of(namespace) == []
 
 
+def test_what_pod_security_warns_of_is_said_once(muster, namespace, tmp_path):
+    """Each Pod is warned of."""
+    namespace.cluster.kubectl("label", "namespace", namespace.name, "pod-security.kubernetes.io/warn=restricted")
+    template = {"spec": {"hostIPC": True, "nodeSelector": {"type": "real"}, "containers": [
+        {"name": "tensorflow", "image": "localhost/busybox:test", "command": ["echo", "hello"]}]}}
+    for dry in (["--dry-run=server"], []):
+        told = run(muster, *dry, "-f", write_job(tmp_path, "warned", template), code=0).stderr
+        assert told.count("muster: Warning: would violate PodSecurity") == 1 and "hostIPC=true" in told
+
+
 def test_ctrl_c_leaves_pods_time_to_save(muster, namespace):
     job = run_in_background(muster, "--grace", "60s", *BUSYBOX, "--", "sh", "-c",
                             "trap 'echo saved; exit 0' TERM; echo up; while :; do sleep 0.1; done")

@@ -136,3 +136,10 @@ def test_who_may_not_look_at_secrets_deletes_a_job_of_ours(muster, kube):
     refuse_for(kube, "GET", "secrets")
     muster("delete", "kubernetes/ada/story", code=0)
     assert not kube.objects
+
+
+def test_what_the_server_warns_of_is_said_once_beside_the_lines(muster, kube):
+    kube.server.headers = ['Warning: 299 - "would violate PodSecurity"']
+    told = run(muster, code=0).stderr.splitlines()
+    # The job's record has a connection of its own.
+    assert 1 <= told.count("muster: Warning: would violate PodSecurity") <= 2
