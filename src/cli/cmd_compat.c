@@ -35,10 +35,14 @@ static int compat_run(const struct options *options)
 	if (!command)
 		return complain(arguments[0]);
 	char **own CLEANUP(mem_free_any) = mem_new_array(count, sizeof(*own));
+	char *name CLEANUP(mem_free_text) = mem_format("compat %s", arguments[0]);
+	struct command called = *command;
+
+	called.name = name; /* what it says of itself is what was typed */
 
 	for (size_t i = 1; i < count; i++)
 		own[i - 1] = (char *) arguments[i];
-	return command_call(command, (int) count - 1, own);
+	return command_call(&called, (int) count - 1, own);
 }
 
 const struct command command_compat = {

@@ -19,12 +19,17 @@ static size_t length_without_ending(const char *name)
 	return text_ends_with(name, ".sh") || text_ends_with(name, ".py") ? len - 3 : len;
 }
 
+static char without_dash(char byte)
+{
+	return byte == '-' ? '_' : byte;
+}
+
 static bool is_named(const struct command *command, const char *name, size_t len)
 {
 	const char *own = compat_name(command);
 	size_t at = 0;
 
-	while (at < len && (name[at] == '-' ? '_' : name[at]) == own[at])
+	while (at < len && without_dash(name[at]) == without_dash(own[at]))
 		at++;
 	return at == len && !own[at];
 }

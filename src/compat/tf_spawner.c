@@ -181,7 +181,7 @@ static int spawn(const struct options *old, const char *script)
 	struct err err = {0};
 
 	if (!script) {
-		output_say("compat tf_spawner: no script specified");
+		output_say("compat tf-spawner: no script specified");
 		return EXIT_WRONG_USE;
 	}
 	if (choose_tag(old, NULL, &reading, &err) || read_files(old, script, &reading, &err)) {
@@ -317,7 +317,7 @@ static const struct option_row rows_of_tf_spawner[] = {
 };
 
 const struct command compat_tf_spawner = {
-	.name = "compat tf_spawner",
+	.name = "compat tf-spawner",
 	.arguments = "[OPTIONS] SCRIPT.py\n-d [OPTIONS] [LABEL]",
 	.one_line = "TF-Spawner: the objects of a training script on a cluster",
 	.examples = "  muster compat tf-spawner -w 4 mnist.py\n"

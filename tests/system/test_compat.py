@@ -111,8 +111,15 @@ def test_mistakes_are_those_of_the_old_program(old):
 
 
 def test_the_name_of_a_program_is_needed(muster):
-    assert "local_test, remote_test, grpc_tensorflow_server, k8s_tensorflow, tf_spawner" in muster("compat", code=2).stderr
+    assert "local_test, remote_test, grpc_tensorflow_server, k8s_tensorflow, tf-spawner" in muster("compat", code=2).stderr
     assert "did you mean 'local_test'?" in muster("compat", "local_tests", code=2).stderr
+
+
+@pytest.mark.parametrize("name", ["tf-spawner", "tf_spawner", "k8s_tensorflow", "k8s-tensorflow.py", "local_test.sh"])
+def test_a_program_calls_itself_as_it_was_called(muster, name):
+    text = muster("compat", name, "--help", code=0).stdout
+    assert text.startswith(f"muster compat {name}: ") and f"Usage: muster compat {name} [OPTIONS]" in text
+    assert f"muster compat {name}: --nothing: no such option" in muster("compat", name, "--nothing", code=2).stderr
 
 
 def test_every_old_option_is_in_the_manual_page(muster):
@@ -135,4 +142,4 @@ def test_an_installation_has_a_link_for_each_name(muster, tmp_path):
         (tmp_path / name).symlink_to(BINARY)
         done = subprocess.run([tmp_path / name, "--help"], capture_output=True, text=True, check=True,
                               env=dict(os.environ))
-        assert done.stdout.startswith(f"muster compat {name.split('.')[0].replace('-', '_')}: ")
+        assert done.stdout.startswith(f"muster compat {name.split('.')[0]}: ")

@@ -30,7 +30,7 @@ int command_call(const struct command *command, int argc, char **argv)
 	return 42;
 }
 
-/* To the program that speaks to clusters: "hand_over tf_spawner train.py". */
+/* To the program that speaks to clusters: "hand_over tf-spawner train.py". */
 int hand_over(char *const *argv, struct err *err)
 {
 	text_add(&last_call, "hand_over");
@@ -221,9 +221,9 @@ static void a_cluster_without_workers_or_parameter_servers_is_refused(void **sta
 static void a_spawner_goes_on_as_the_program_that_speaks_to_clusters(void **state)
 {
 	(void) state;
-	assert_string_equal(compat_name(compat_find("./tf-spawner")), "tf_spawner");
+	assert_string_equal(compat_name(compat_find("./tf-spawner")), "tf-spawner");
 	assert_int_equal(run("tf-spawner", "-d -t mine"), EXIT_FAILED);
-	assert_string_equal(text_of(&last_call), "hand_over tf_spawner -d -t mine");
+	assert_string_equal(text_of(&last_call), "hand_over tf-spawner -d -t mine");
 	text_clear(&last_call);
 	assert_int_equal(run("tf-spawner", "--dry-run"), EXIT_WRONG_USE);
 	assert_string_equal(text_of(&last_call), "");
