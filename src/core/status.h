@@ -64,8 +64,8 @@ struct replica_status {
 	msec end_time;
 	const char *log; /* path of this attempt's log, or NULL */
 
-	/* Of a replica that is a Pod. They are never stored: whoever looks at the job lays them
-	 * over what is. */
+	/* Of a replica that is a Pod. They are stored of jobs that have ended and are remembered
+	 * on a machine; as long as there are Pods, whoever looks at the job lays them over. */
 	const char *pod; /* its name; NULL: there is none */
 	const char *node; /* NULL: none yet */
 	const char *ip;

@@ -5,6 +5,7 @@
 #include "base/text.h"
 #include "engine/record.h"
 #include "engine/state_folder.h"
+#include "kube/objects.h"
 
 static int replace(struct store *store, const char *state_folder, const struct store_record *record,
 		   struct err *err)
@@ -31,8 +32,35 @@ static void end_replicas(struct status *status)
 	}
 }
 
-static int end_record(const struct store_record *record, struct store_record *ret_ended,
-		      struct err *err)
+static const char *node_of(const struct observed *observed, const struct replica_status *replica)
+{
+	for (size_t i = 0; i < observed->n_replicas; i++) {
+		const struct observed_replica *seen = &observed->replicas[i];
+
+		if (seen->index == replica->index && seen->attempt == replica->attempt &&
+		    text_equals(seen->role, replica->role))
+			return seen->node;
+	}
+	return NULL;
+}
+
+/* Which Pods they were, and on which nodes. */
+static void keep_places(const struct job *job, const struct observed *observed, struct arena *arena,
+			struct status *status)
+{
+	for (size_t i = 0; i < status->n_replicas; i++) {
+		struct replica_status *replica = &status->replicas[i];
+		const struct role *role = job_role(job, replica->role);
+		char *name CLEANUP(mem_free_text) =
+			role ? objects_pod_name(job, role, replica->index) : NULL;
+
+		replica->pod = arena_copy_text(arena, name);
+		replica->node = node_of(observed, replica);
+	}
+}
+
+static int end_record(const struct store_record *record, const struct observed *observed,
+		      struct store_record *ret_ended, struct err *err)
 {
 	struct arena *arena CLEANUP(arena_cleanup) = arena_new();
 	struct job *job CLEANUP(job_cleanup) = NULL;
@@ -42,17 +70,18 @@ static int end_record(const struct store_record *record, struct store_record *re
 	if (rc < 0)
 		return rc;
 	end_replicas(&status);
+	keep_places(job, observed, arena, &status);
 	*ret_ended = record_new(job, &status, record->supervisor, record->created);
 	return 0;
 }
 
 int finished_job_remember(const char *state_folder, const struct store_record *record,
-			  struct err *err)
+			  const struct observed *observed, struct err *err)
 {
 	struct store_record ended CLEANUP(store_record_done) = {0};
 	struct store *store = NULL;
 	int64_t version;
-	int rc = end_record(record, &ended, err);
+	int rc = end_record(record, observed, &ended, err);
 
 	if (rc == 0)
 		rc = store_sqlite_open(state_folder, &store, err);

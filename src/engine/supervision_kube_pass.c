@@ -53,12 +53,18 @@ int supervision_kube_remove_objects(struct cluster_supervision *supervision, str
 static void remember_here(struct cluster_supervision *supervision)
 {
 	struct store_record record CLEANUP(store_record_done) = {0};
+	struct arena *arena CLEANUP(arena_cleanup) = arena_new();
+	struct backend *backend = supervision->backend;
+	struct observed observed = {0};
 	struct err err = {0};
 	int rc = supervision->store->functions->get(supervision->store, supervision->job->name,
 						    &record, &err);
 
 	if (rc == 0)
-		rc = finished_job_remember(supervision->request->state_folder, &record, &err);
+		rc = backend->functions->observe(backend, supervision->job, arena, &observed, &err);
+	if (rc == 0)
+		rc = finished_job_remember(supervision->request->state_folder, &record, &observed,
+					   &err);
 	if (rc < 0 && rc != ERR_NOT_FOUND)
 		telling_say_trouble(&supervision->telling, err.text);
 }

@@ -88,7 +88,11 @@ def test_lines_of_all_pods_come_back_and_nothing_is_left(muster, namespace):
 def test_what_ended_on_a_cluster_is_remembered_here(muster):
     run(muster, "--name", "talk", *BUSYBOX, "--", "echo", "hello", code=0)
     assert muster("logs", "talk", code=0).stdout == "worker-0 | hello\n"
-    assert muster.job("talk")["status"]["replicas"][0]["state"] == "Succeeded"
+    replica = muster.job("talk")["status"]["replicas"][0]
+    assert (replica["state"], replica["pod"], replica["node"]) == ("Succeeded", "talk-worker-0", "real")
+    heading, row = muster("status", "talk", code=0).stdout.splitlines()[-2:]
+    assert heading.split() == ["REPLICA", "STATE", "ATTEMPT", "RESTARTS", "NODE", "EXIT", "AGE", "REASON"]
+    assert row.split()[4] == "real"
     run(muster, "--name", "talk", *BUSYBOX, "--", "echo", "again", code=0)
     assert muster("logs", "talk", code=0).stdout == "worker-0 | again\n"
 
