@@ -23,3 +23,4 @@
 #define LIMIT_LIST_PAGES 2000 /* of one list of an API server */
 #define LIMIT_LIST_OBJECTS 200000 /* the same */
 #define LIMIT_LIST_TRIES 5 /* of a list that the server forgets while it is read */
+#define LIMIT_FORWARDED 256 /* connections that one call of port-forward carries at once */
