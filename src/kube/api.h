@@ -31,6 +31,7 @@ struct kube_socket {
 	void (*on_open)(const char *protocol, void *data);
 	void (*on_message)(const char *bytes, size_t len, void *data);
 	void (*on_room)(void *data); /* may be NULL */
+	size_t limit; /* as of websocket_request */
 };
 
 /* Takes the login over, when it succeeds. ERR_UNSUPPORTED as http_client_new. */
@@ -63,9 +64,9 @@ struct kube_call *kube_call_new(struct kube_api *api, const struct kube_request 
  * again. */
 struct kube_call *kube_stream_new(struct kube_api *api, const struct kube_request *request,
 				  msec silence, http_bytes_fn bytes, kube_done_fn done, void *data);
-/* The same for a WebSocket (exec, attach): what is tried again is only what the server refused
- * before it began, because a command that may have run is not run twice. `done` is called without
- * an error when the server closed it properly. */
+/* The same for a WebSocket (exec, attach, portforward): what is tried again is only what the server
+ * refused before it began, because a command that may have run is not run twice. `done` is called
+ * without an error when the server closed it properly. */
 struct kube_call *kube_socket_new(struct kube_api *api, const struct kube_request *request,
 				  const struct kube_socket *socket, kube_done_fn done, void *data);
 /* Of a kube_socket_new, from its on_open to its `done`. */

@@ -247,6 +247,7 @@ static void begin_socket(struct kube_call *call)
 			 .silence = call->socket.silence},
 		.user_agent = call->api->user_agent,
 		.protocols = call->socket.protocols,
+		.limit = call->socket.limit,
 		.on_open = open_socket,
 		.on_message = take_message,
 		.on_room = tell_room,

@@ -1,10 +1,12 @@
-/* Any bytes as the messages of an exec, each behind a byte with its length: what is handed on lies
- * in its message, and the end does not depend on how the Status was cut. */
+/* Any bytes as the messages of an exec, and of a port-forward, each behind a byte with its length:
+ * what is handed on lies in its message, and what came does not depend on how it was cut. */
 #include "fuzz.h"
 
 #include "kube/channels.h"
+#include "kube/port_frames.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 static void check_event(const struct kube_channel_event *event, const char *message, size_t len)
 {
@@ -28,6 +30,63 @@ static int end_in_pieces(const struct text *status, int *ret_exit_code)
 	return kube_channels_end(&channels, ret_exit_code, NULL);
 }
 
+/* A port-forward as far as it was understood. */
+struct forwarded {
+	struct kube_port_frames frames;
+	struct text data;
+	int rc;
+};
+
+static void forwarded_done(struct forwarded *forwarded)
+{
+	kube_port_frames_done(&forwarded->frames);
+	text_done(&forwarded->data);
+}
+
+static void forward(struct forwarded *forwarded, const char *message, size_t len)
+{
+	const char *data;
+	size_t n_data;
+
+	if (forwarded->rc == 0)
+		forwarded->rc = kube_port_frames_take(&forwarded->frames, message, len, &data,
+						      &n_data, NULL);
+	if (forwarded->rc < 0)
+		return;
+	if (data < message || data + n_data > message + len)
+		abort();
+	text_add_bytes(&forwarded->data, data, n_data);
+}
+
+static void forward_in_pieces(struct forwarded *forwarded, const char *message, size_t len)
+{
+	if (len < 2)
+		forward(forwarded, message, len);
+	for (size_t i = 1; i < len; i++)
+		forward(forwarded, (const char[]){message[0], message[i]}, 2);
+}
+
+/* The messages go to port 0x0101, so that a fuzzer comes past its bytes. */
+static void check_forward(const char *bytes, size_t len)
+{
+	struct forwarded whole CLEANUP(forwarded_done) = {.frames.port = 0x0101};
+	struct forwarded pieces CLEANUP(forwarded_done) = {.frames.port = 0x0101};
+
+	for (size_t at = 0; at < len;) {
+		size_t left = len - at - 1, asked = (unsigned char) bytes[at];
+		size_t message_len = asked < left ? asked : left;
+
+		forward(&whole, bytes + at + 1, message_len);
+		forward_in_pieces(&pieces, bytes + at + 1, message_len);
+		at += 1 + message_len;
+	}
+	if (whole.rc != pieces.rc || whole.data.len != pieces.data.len ||
+	    memcmp(text_of(&whole.data), text_of(&pieces.data), whole.data.len) != 0 ||
+	    kube_port_frames_end(&whole.frames, "pod", NULL) !=
+		    kube_port_frames_end(&pieces.frames, "pod", NULL))
+		abort();
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t len)
 {
 	struct kube_channels channels CLEANUP(kube_channels_done) = {0};
@@ -47,5 +106,6 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t len)
 
 	if (end_in_pieces(&channels.status, &code_in_pieces) != rc || code_in_pieces != code)
 		abort();
+	check_forward((const char *) bytes, len);
 	return 0;
 }
