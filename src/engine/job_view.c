@@ -38,6 +38,8 @@ static void wake(struct job_view *view)
 {
 	if (view->is_waiting)
 		loop_stop(view->settings.loop);
+	else if (view->settings.on_change)
+		view->settings.on_change(view->settings.data);
 }
 
 static void note_change(struct job_view *view)

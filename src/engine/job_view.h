@@ -23,6 +23,9 @@ struct job_view_settings {
 	const char *namespace_name; /* lives as long as the view */
 	/* It is not up to date for now, and goes on trying; told once until something comes. */
 	void (*on_trouble)(const char *sentence, void *data);
+	/* While the loop runs for somebody else than job_view_wait: something has changed, or it
+	 * cannot go on, which job_view_sync says. May be NULL. */
+	void (*on_change)(void *data);
 	void *data;
 };
 
