@@ -8,6 +8,7 @@
 #include "cli/copy_call.h"
 #include "cli/job_source.h"
 #include "cli/options.h"
+#include "cli/port_forward_on_cluster.h"
 #include "cli/sync_folder.h"
 #include "cli/tensorboard.h"
 #include "engine/client.h"
@@ -41,6 +42,9 @@ extern int (*const edition_copy)(const struct copy_call *call);
 
 /* tensorboard_on_cluster; NULL where edition_has_kubernetes is false. */
 extern int (*const edition_see_tensorboard)(const struct tensorboard_call *call);
+
+/* port_forward_on_cluster; NULL where edition_has_kubernetes is false. */
+extern int (*const edition_forward_ports)(const struct port_forward_call *call);
 
 /* What `muster version` says besides the version, in lines; nothing for `muster`. */
 void edition_add_libraries(struct text *text);

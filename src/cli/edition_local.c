@@ -8,6 +8,7 @@ int (*const edition_open_cluster)(const struct options *, const char *, const ch
 				  struct client **, struct err *) = NULL;
 int (*const edition_copy)(const struct copy_call *) = NULL;
 int (*const edition_see_tensorboard)(const struct tensorboard_call *) = NULL;
+int (*const edition_forward_ports)(const struct port_forward_call *) = NULL;
 const sync_folder_pack_fn edition_pack_folder = NULL;
 
 void edition_add_libraries(struct text *text)

@@ -20,6 +20,7 @@ const struct command *const all_commands[] = {
 	&command_cp,
 	&command_fetch,
 	&command_tensorboard,
+	&command_port_forward,
 	&command_wait,
 	&command_stop,
 	&command_delete,

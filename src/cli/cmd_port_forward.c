@@ -1,0 +1,172 @@
+/* muster port-forward: a port of a job's replica, reached from this machine. */
+#include "base/mem.h"
+#include "base/text.h"
+#include "cli/cluster.h"
+#include "cli/command.h"
+#include "cli/edition.h"
+#include "cli/lookup.h"
+#include "cli/options.h"
+#include "cli/output.h"
+#include "cli/port_arguments.h"
+#include "core/job.h"
+#include "core/status.h"
+#include "kube/objects.h"
+
+#include <stdlib.h>
+
+/* The replica that is meant, whichever Pod it is in. */
+struct target {
+	char *namespace_name; /* NULL: its job is one of this machine */
+	char *job;
+	char *replica; /* "worker-0" */
+	char *pod;
+	char *address; /* of one on this machine that runs, where it is known; else NULL */
+	bool is_over;
+};
+
+static void target_done(struct target *target)
+{
+	free(target->namespace_name);
+	free(target->job);
+	free(target->replica);
+	free(target->pod);
+	free(target->address);
+}
+
+/* Who is not named is the one that leads: the chief (or master), else worker 0. */
+static const struct role *default_role(const struct job *job)
+{
+	const struct role *leader = job_leader_role(job);
+	const struct role *worker = job_role_of_kind(job, ROLE_WORKER);
+
+	if (leader)
+		return leader;
+	return worker && worker->replicas ? worker : &job->roles[0];
+}
+
+static int choose_replica(const struct job *job, const struct port_arguments *arguments,
+			  struct target *target, struct err *err)
+{
+	const struct role *role =
+		arguments->role ? job_role(job, arguments->role) : default_role(job);
+
+	if (!role || arguments->index >= role->replicas)
+		return err_set(err, ERR_NOT_FOUND, "job '%s' has no %s-%d", job->name,
+			       arguments->role ? arguments->role : role->name, arguments->index);
+	target->replica = mem_format("%s-%d", role->name, arguments->index);
+	target->pod = objects_pod_name(job, role, arguments->index);
+	return 0;
+}
+
+static int read_status(const struct json *tfjob, struct target *target, struct err *err)
+{
+	struct arena *arena CLEANUP(arena_cleanup) = arena_new();
+	struct status status;
+	int rc = status_read(json_get(tfjob, "status"), arena, &status, err);
+
+	if (rc < 0)
+		return rc;
+	target->is_over = status_is_finished(&status);
+	for (size_t i = 0; i < status.n_replicas; i++) {
+		const struct replica_status *replica = &status.replicas[i];
+		char *name CLEANUP(mem_free_text) =
+			mem_format("%s-%d", replica->role, replica->index);
+
+		if (text_equals(name, target->replica))
+			target->address = mem_copy_text(replica->address);
+	}
+	return 0;
+}
+
+/* Whoever looked the job up has no part in what follows. */
+static int find_target(const struct options *options, const char *job_argument,
+		       const struct port_arguments *arguments, struct target *target,
+		       struct err *err)
+{
+	struct lookup *lookup CLEANUP(lookup_cleanup) = lookup_new(options);
+	struct json *tfjob CLEANUP(json_cleanup) = NULL;
+	struct found_job found = {0};
+	struct job *job = NULL;
+	int rc = lookup_job(lookup, job_argument, &found, err);
+
+	if (rc == 0)
+		rc = found.client->functions->get(found.client, found.name, &tfjob, err);
+	if (rc == 0)
+		rc = client_read_job(tfjob, &job, err);
+	if (rc < 0)
+		return rc;
+	target->namespace_name = mem_copy_text(lookup_namespace(&found));
+	target->job = mem_copy_text(found.name);
+	rc = choose_replica(job, arguments, target, err);
+	job_free(job);
+	return rc < 0 ? rc : read_status(tfjob, target, err);
+}
+
+static int refuse_local(const struct target *target)
+{
+	if (target->is_over) {
+		output_say("job '%s' has ended: there is nothing to reach", target->job);
+		return EXIT_FAILED;
+	}
+	output_say("job '%s' runs on this machine, and so its ports are here: localhost:PORT is "
+		   "the one that a program of it listens on%s%s%s%s",
+		   target->job, target->address ? "; TensorFlow's of " : "",
+		   target->address ? target->replica : "", target->address ? " is " : "",
+		   target->address ? target->address : "");
+	return EXIT_REFUSED;
+}
+
+static int forward(const struct options *options, const struct target *target,
+		   const struct port_arguments *arguments)
+{
+	const char *address = option_text(options, "address");
+	const struct port_forward_call call = {
+		.options = options,
+		.namespace_name = target->namespace_name,
+		.job = target->job,
+		.replica = target->replica,
+		.pod = target->pod,
+		.address = text_equals(address, "localhost") ? NULL : address,
+		.ports = arguments,
+	};
+
+	return edition_forward_ports(&call);
+}
+
+static int port_forward_run(const struct options *options)
+{
+	struct port_arguments ports CLEANUP(port_arguments_done) = {0};
+	struct target target CLEANUP(target_done) = {0};
+	struct err err = {0};
+	size_t count; /* at least two, says the table */
+	const char *const *arguments = options_arguments(options, &count);
+
+	if (port_arguments_read(arguments + 1, count - 1, &ports, &err) < 0 ||
+	    find_target(options, arguments[0], &ports, &target, &err) < 0)
+		return output_fail(&err);
+	return target.namespace_name ? forward(options, &target, &ports) : refuse_local(&target);
+}
+
+static const struct option_row rows_of_port_forward[] = {
+	{.name = "address",
+	 .kind = OPTION_TEXT,
+	 .value_name = "ADDRESS",
+	 .otherwise = "localhost",
+	 .one_line = "listen on this address of this machine; localhost is 127.0.0.1 and ::1"},
+	CLUSTER_JOB_ROWS,
+	{0},
+};
+
+const struct command command_port_forward = {
+	.name = "port-forward",
+	.group = "Look",
+	.arguments = "[OPTIONS] JOB [ROLE-INDEX] [LOCAL:]REMOTE...",
+	.one_line = "reach a port of a job's Pod from this machine",
+	.examples = "  muster port-forward digits-x7k2p 6006\n"
+		    "  muster port-forward digits-x7k2p worker-1 6009 8080:80\n"
+		    "  muster port-forward kubernetes/research/digits-x7k2p :8888\n",
+	.options = rows_of_port_forward,
+	.least_arguments = 2,
+	.most_arguments = COMMAND_ANY_NUMBER,
+	.run = port_forward_run,
+};

@@ -1,0 +1,275 @@
+#include "cli/port_forward_on_cluster.h"
+
+#include "base/mem.h"
+#include "base/text.h"
+#include "cli/cluster.h"
+#include "cli/command.h"
+#include "cli/open_ports.h"
+#include "cli/output.h"
+#include "core/limits.h"
+#include "core/status.h"
+#include "engine/client.h"
+#include "engine/end_signals.h"
+#include "engine/job_view.h"
+#include "io/descriptor_limit.h"
+#include "kube/port_forward.h"
+#include "kube/resources.h"
+#include "kube/rights.h"
+
+#include <stdlib.h>
+
+struct forwarding {
+	const struct port_forward_call *call;
+	struct loop *loop;
+	struct kube_api *api;
+	struct job_view *job;
+	struct open_ports *ports;
+	struct end_signals signals;
+	struct tunnel *tunnels;
+	size_t n_tunnels;
+	bool was_full; /* and that was said */
+	struct err said; /* of the last tunnel that failed; a page's many connections fail alike */
+	bool is_interrupted;
+};
+
+/* One connection on its way. */
+struct tunnel {
+	struct forwarding *forwarding;
+	struct kube_port_forward *forward;
+	struct tunnel *next, **link;
+};
+
+/* Tunnels. */
+
+static void add_tunnel(struct forwarding *forwarding, struct tunnel *tunnel)
+{
+	tunnel->forwarding = forwarding;
+	tunnel->next = forwarding->tunnels;
+	tunnel->link = &forwarding->tunnels;
+	if (tunnel->next)
+		tunnel->next->link = &tunnel->next;
+	forwarding->tunnels = tunnel;
+	forwarding->n_tunnels++;
+}
+
+static void remove_tunnel(struct tunnel *tunnel)
+{
+	*tunnel->link = tunnel->next;
+	if (tunnel->next)
+		tunnel->next->link = tunnel->link;
+	tunnel->forwarding->n_tunnels--;
+	free(tunnel);
+}
+
+static void say_once(struct forwarding *forwarding, const struct err *err)
+{
+	if (err && !text_equals(err->text, forwarding->said.text))
+		output_say("%s", err->text);
+	forwarding->said = err ? *err : (struct err){0};
+}
+
+static void on_tunnel_end(const struct err *err, void *data)
+{
+	struct tunnel *tunnel = data;
+	struct forwarding *forwarding = tunnel->forwarding;
+
+	remove_tunnel(tunnel);
+	say_once(forwarding, err);
+	open_ports_enable(forwarding->ports, true);
+	if (forwarding->n_tunnels < LIMIT_FORWARDED / 2)
+		forwarding->was_full = false;
+}
+
+static void hold_others_back(struct forwarding *forwarding)
+{
+	open_ports_enable(forwarding->ports, false);
+	if (!forwarding->was_full)
+		output_say("%d connections are open, and no more are carried at once: others wait "
+			   "until one ends",
+			   LIMIT_FORWARDED);
+	forwarding->was_full = true;
+}
+
+static void on_connection(int take_fd, int remote, void *data)
+{
+	struct forwarding *forwarding = data;
+	struct tunnel *tunnel = mem_new(sizeof(*tunnel));
+	const struct kube_port_forward_request request = {
+		.loop = forwarding->loop,
+		.namespace_name = forwarding->call->namespace_name,
+		.pod = forwarding->call->pod,
+		.port = remote,
+		.take_fd = take_fd,
+		.on_end = on_tunnel_end,
+		.data = tunnel,
+	};
+
+	add_tunnel(forwarding, tunnel);
+	tunnel->forward = kube_port_forward_new(forwarding->api, &request);
+	if (forwarding->n_tunnels == LIMIT_FORWARDED)
+		hold_others_back(forwarding);
+}
+
+/* The job. */
+
+static void on_job_change(void *data)
+{
+	const struct forwarding *forwarding = data;
+
+	loop_stop(forwarding->loop);
+}
+
+static void on_job_trouble(const char *sentence, void *data)
+{
+	(void) data;
+	output_say("%s", sentence);
+}
+
+/* What is left of a job that has ended, stops on its way out. */
+static int judge_job(const struct job_view *job, bool *ret_is_over, struct err *err)
+{
+	struct arena *arena CLEANUP(arena_cleanup) = arena_new();
+	struct json *tfjob CLEANUP(json_cleanup) = NULL;
+	struct status status;
+
+	*ret_is_over = job_view_is_gone(job) || !job_view_record(job);
+	if (*ret_is_over)
+		return 0;
+	int rc = job_view_read(job, &tfjob, err);
+
+	if (rc == 0)
+		rc = status_read(json_get(tfjob, "status"), arena, &status, err);
+	*ret_is_over = rc == 0 && status_is_finished(&status);
+	return rc;
+}
+
+/* The whole call. */
+
+static void on_signal(int number, void *data)
+{
+	struct forwarding *forwarding = data;
+
+	(void) number;
+	forwarding->is_interrupted = true;
+	loop_stop(forwarding->loop);
+}
+
+static void forwarding_done(struct forwarding *forwarding)
+{
+	open_ports_free(forwarding->ports);
+	while (forwarding->tunnels) {
+		kube_port_forward_cancel(forwarding->tunnels->forward);
+		remove_tunnel(forwarding->tunnels);
+	}
+	end_signals_done(&forwarding->signals);
+	job_view_free(forwarding->job);
+	kube_api_free(forwarding->api);
+	loop_free(forwarding->loop);
+}
+
+static int connect_to_cluster(struct forwarding *forwarding, struct err *err)
+{
+	const struct options *options = forwarding->call->options;
+	struct job_view_settings view = {
+		.namespace_name = forwarding->call->namespace_name,
+		.on_trouble = on_job_trouble,
+		.on_change = on_job_change,
+		.data = forwarding,
+	};
+	int rc = loop_new(&forwarding->loop, err);
+
+	if (rc == 0)
+		rc = kube_api_connect(forwarding->loop, cluster_log_in, (void *) options,
+				      &forwarding->api, err);
+	if (rc < 0)
+		return rc;
+	view.loop = forwarding->loop;
+	view.api = forwarding->api;
+	forwarding->job = job_view_new(&view, forwarding->call->job);
+	return job_view_sync(forwarding->job, err);
+}
+
+/* Newer servers ask for both (Kubernetes 1.35: AuthorizePodWebsocketUpgradeCreatePermission). */
+static int check_rights(const struct forwarding *forwarding, struct err *err)
+{
+	static const struct kube_right rights[] = {
+		{KUBE_GET, &kube_pods, "portforward"},
+		{KUBE_CREATE, &kube_pods, "portforward"},
+	};
+
+	return kube_rights_check(forwarding->loop, forwarding->api,
+				 forwarding->call->namespace_name, rights, ARRAY_LEN(rights), err);
+}
+
+static int open_all(struct forwarding *forwarding, struct err *err)
+{
+	const struct port_forward_call *call = forwarding->call;
+	const struct open_ports_request request = {
+		.loop = forwarding->loop,
+		.address = call->address,
+		.pairs = call->ports->pairs,
+		.n_pairs = call->ports->n_pairs,
+		.on_connection = on_connection,
+		.data = forwarding,
+	};
+	rlim_t before;
+
+	/* A connection takes several descriptors; where there are too few, others wait. */
+	if (descriptor_limit_raise(0, &before, err) < 0)
+		return err->code;
+	return open_ports_new(&request, &forwarding->ports, err);
+}
+
+/* Until a signal comes, or the job is over. */
+static int forward(struct forwarding *forwarding, bool *ret_is_over, struct err *err)
+{
+	int rc = 0;
+
+	while (rc == 0 && !forwarding->is_interrupted && !*ret_is_over) {
+		loop_run(forwarding->loop);
+		if (forwarding->is_interrupted)
+			return 0;
+		rc = job_view_sync(forwarding->job, err);
+		if (rc == 0)
+			rc = judge_job(forwarding->job, ret_is_over, err);
+	}
+	return rc;
+}
+
+static int begin(struct forwarding *forwarding, bool *ret_is_over, struct err *err)
+{
+	int rc = connect_to_cluster(forwarding, err);
+
+	if (rc == 0)
+		rc = judge_job(forwarding->job, ret_is_over, err);
+	if (rc < 0 || *ret_is_over)
+		return rc;
+	rc = check_rights(forwarding, err);
+	if (rc == 0)
+		rc = open_all(forwarding, err);
+	if (rc == 0)
+		end_signals_watch(&forwarding->signals, forwarding->loop, on_signal, forwarding);
+	if (rc == 0)
+		open_ports_print(forwarding->ports);
+	return rc;
+}
+
+int port_forward_on_cluster(const struct port_forward_call *call)
+{
+	struct forwarding forwarding CLEANUP(forwarding_done) = {.call = call};
+	bool is_over = false;
+	struct err err = {0};
+
+	if (begin(&forwarding, &is_over, &err) < 0)
+		return output_fail(&err);
+	if (is_over) {
+		output_say("job '%s' has ended: there is nothing to reach", call->job);
+		return EXIT_FAILED;
+	}
+	if (forward(&forwarding, &is_over, &err) < 0)
+		return output_fail(&err);
+	if (is_over)
+		output_say("job '%s' has ended, and with it the forwarding to %s", call->job,
+			   call->replica);
+	return EXIT_DONE;
+}

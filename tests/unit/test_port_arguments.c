@@ -1,0 +1,84 @@
+#include "unit.h"
+
+#include "cli/port_arguments.h"
+
+static void read_words(struct port_arguments *arguments, const char *const *words, size_t n_words)
+{
+	assert_int_equal(port_arguments_read(words, n_words, arguments, NULL), 0);
+}
+
+static void ports_are_written_as_for_kubectl(void **state)
+{
+	static const char *const words[] = {"6006", "8080:80", ":8888", ":1", "65535:65535"};
+	static const struct port_pair wanted[] = {
+		{6006, 6006}, {8080, 80}, {0, 8888}, {0, 1}, {65535, 65535}};
+	struct port_arguments arguments CLEANUP(port_arguments_done) = {0};
+
+	(void) state;
+	read_words(&arguments, words, ARRAY_LEN(words));
+	assert_null(arguments.role);
+	assert_int_equal(arguments.n_pairs, ARRAY_LEN(wanted));
+	for (size_t i = 0; i < ARRAY_LEN(wanted); i++) {
+		assert_int_equal(arguments.pairs[i].local, wanted[i].local);
+		assert_int_equal(arguments.pairs[i].remote, wanted[i].remote);
+	}
+}
+
+static void a_replica_may_stand_before_them(void **state)
+{
+	static const char *const words[] = {"worker-12", "6006"};
+	struct port_arguments arguments CLEANUP(port_arguments_done) = {0};
+
+	(void) state;
+	read_words(&arguments, words, ARRAY_LEN(words));
+	assert_string_equal(arguments.role, "worker");
+	assert_int_equal(arguments.index, 12);
+	assert_int_equal(arguments.n_pairs, 1);
+}
+
+static void what_is_wrong_is_named(void **state)
+{
+	static const struct {
+		const char *words[3], *said;
+	} wrong[] = {
+		{{"worker-0"}, "no port is named"},
+		{{"worker", "6006"}, "'worker' is no port"},
+		{{"worker-x", "6006"}, "'worker-x' is neither a replica"},
+		{{"worker-0:6006"}, "'worker-0:6006' is neither a replica"},
+		{{"-", "6006"}, "'-' is neither a replica"},
+		{{"6006", "worker-0"}, "'worker-0' is no port"},
+		{{"0"}, "'0' is no port"},
+		{{"65536"}, "'65536' is no port"},
+		{{"80:"}, "'80:' is no port"},
+		{{":"}, "':' is no port"},
+		{{""}, "'' is no port"},
+		{{"0:80"}, "'0:80' is no port"},
+		{{"1:2:3"}, "'1:2:3' is no port"},
+		{{"http"}, "'http' is no port"},
+		{{"8080:80", "8080:81"}, "port 8080 of this machine can lead to one port only"},
+	};
+
+	(void) state;
+	for (size_t i = 0; i < ARRAY_LEN(wrong); i++) {
+		struct port_arguments arguments CLEANUP(port_arguments_done) = {0};
+		struct err err = {0};
+		size_t count = 0;
+
+		while (wrong[i].words[count])
+			count++;
+		assert_int_equal(port_arguments_read(wrong[i].words, count, &arguments, &err),
+				 ERR_INVALID);
+		assert_non_null(strstr(err.text, wrong[i].said));
+	}
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(ports_are_written_as_for_kubectl),
+		cmocka_unit_test(a_replica_may_stand_before_them),
+		cmocka_unit_test(what_is_wrong_is_named),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
