@@ -20,6 +20,7 @@ struct pod_log {
 	bool is_waiting;
 	msec heard_at;
 	struct err err; /* why the last stream was lost */
+	char *words; /* of the node, as they were told last */
 };
 
 struct pod_logs {

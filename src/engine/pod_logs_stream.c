@@ -5,6 +5,7 @@
 #include "kube/resources.h"
 
 #include <inttypes.h>
+#include <stdlib.h>
 
 /* A container has ended, and its stream neither ends nor says anything: it is taken up again. */
 #define LINGERING (10 * MSEC_PER_SECOND)
@@ -110,6 +111,29 @@ static void tell_loss(struct pod_log *log)
 	settings->on_trouble(sentence, settings->data);
 }
 
+/* The node's own words in the place of lines, once. */
+static void tell_words(struct pod_log *log, const struct text *words)
+{
+	const struct pod_logs_settings *settings = &log->logs->settings;
+	struct err told = {0};
+
+	if (words->len == 0 || text_equals(log->words, text_of(words)))
+		return;
+	free(log->words);
+	log->words = mem_copy_text(text_of(words));
+	err_set(&told, ERR_IO, "the log of Pod '%s' cannot be read on, says its node: %s",
+		log->pod_name, log->words);
+	settings->on_trouble(told.text, settings->data);
+}
+
+static void take_words(struct pod_log *log)
+{
+	struct text words CLEANUP(text_done) = {0};
+
+	log_lines_take_words(&log->lines, &words);
+	tell_words(log, &words);
+}
+
 /* The log has come to its end. */
 static void finish(struct pod_log *log, bool is_whole)
 {
@@ -127,6 +151,9 @@ static void finish(struct pod_log *log, bool is_whole)
 static void end_stream(struct pod_log *log, enum log_end end)
 {
 	const struct pod_logs_settings *settings = &log->logs->settings;
+
+	if (end == LOG_END_PROPER)
+		take_words(log);
 	struct log_next next = log_follow_ended(
 		&log->follow, end, log_lines_is_catching_up(&log->lines), kube_jitter());
 

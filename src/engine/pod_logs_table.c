@@ -54,6 +54,7 @@ static void free_log(struct pod_log *log)
 	free(log->uid);
 	free(log->pod_name);
 	free(log->container);
+	free(log->words);
 	free(log);
 }
 

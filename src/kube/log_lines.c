@@ -22,6 +22,8 @@ void log_lines_begin(struct log_lines *lines, bool is_other)
 	lines->is_behind_seen = !has_seen;
 	lines->is_in_text = false;
 	lines->head_len = 0;
+	lines->held_len = 0;
+	lines->is_first = true;
 	lines->expects_gap = is_other;
 }
 
@@ -82,6 +84,8 @@ static void go_on_in_open_line(struct log_lines *lines)
 static void begin_text(struct log_lines *lines, log_stamp stamp, const struct target *target)
 {
 	lines->stamp = stamp;
+	lines->has_stamps |= stamp != LOG_STAMP_NONE;
+	lines->is_first = false;
 	lines->hash = LOG_HASH_BEGIN;
 	lines->is_in_text = true;
 	lines->known_len = 0;
@@ -137,6 +141,65 @@ static void take_head_as_text(struct log_lines *lines, bool ends, const struct t
 	take_text(lines, lines->head, len, ends, target);
 }
 
+/* Lines without stamps. */
+
+static bool has_ended(const struct log_lines *lines)
+{
+	return lines->held[lines->held_len - 1] == '\n';
+}
+
+static void release_held(struct log_lines *lines, const struct target *target)
+{
+	size_t len = lines->held_len;
+	bool ends = has_ended(lines);
+
+	lines->held_len = 0;
+	begin_text(lines, LOG_STAMP_NONE, target);
+	take_text(lines, lines->held, len, ends, target);
+}
+
+/* Whether a line without a stamp may be the kubelet's. Servers that know no stamps never get one on
+ * any line: of theirs only the first is waited for. */
+static void leave_head(struct log_lines *lines, bool ends, const struct target *target)
+{
+	if (!lines->has_stamps && !lines->is_first) {
+		take_head_as_text(lines, ends, target);
+		return;
+	}
+	memcpy(lines->held, lines->head, lines->head_len);
+	lines->held_len = lines->head_len;
+	lines->head_len = 0;
+}
+
+/* More of a held line, or of what follows it. Gives how many bytes were taken. */
+static size_t take_held(struct log_lines *lines, const char *bytes, size_t len,
+			const struct target *target)
+{
+	const char *line_feed = memchr(bytes, '\n', len);
+	size_t count = line_feed ? (size_t) (line_feed - bytes) + 1 : len;
+
+	if (has_ended(lines) || lines->held_len + count > sizeof(lines->held)) {
+		release_held(lines, target);
+		return 0;
+	}
+	memcpy(lines->held + lines->held_len, bytes, count);
+	lines->held_len += count;
+	return count;
+}
+
+/* Nothing follows what is held. Of a log without any stamp only a sentence that is known is the
+ * kubelet's; it writes none with a line feed. Source: k8s.io/kubernetes,
+ * pkg/kubelet/kuberuntime/kuberuntime_container.go (GetContainerLogs). */
+static bool is_of_kubelet(const struct log_lines *lines)
+{
+	static const char sentence[] = "unable to retrieve container logs for ";
+
+	if (lines->has_stamps)
+		return true;
+	return lines->held_len >= strlen(sentence) && !has_ended(lines) &&
+	       memcmp(lines->held, sentence, strlen(sentence)) == 0;
+}
+
 /* The next byte of a head. */
 static void take_head(struct log_lines *lines, char byte, const struct target *target)
 {
@@ -149,7 +212,7 @@ static void take_head(struct log_lines *lines, char byte, const struct target *t
 		lines->head_len = 0;
 		begin_text(lines, stamp, target);
 	} else if (byte == ' ' || byte == '\n' || lines->head_len == sizeof(lines->head)) {
-		take_head_as_text(lines, byte == '\n', target);
+		leave_head(lines, byte == '\n', target);
 	}
 }
 
@@ -159,6 +222,10 @@ void log_lines_take(struct log_lines *lines, const char *bytes, size_t len, log_
 	const struct target target = {fn, data};
 
 	for (size_t at = 0; at < len;) {
+		if (lines->held_len > 0) {
+			at += take_held(lines, bytes + at, len - at, &target);
+			continue;
+		}
 		if (!lines->is_in_text) {
 			take_head(lines, bytes[at++], &target);
 			continue;
@@ -171,12 +238,23 @@ void log_lines_take(struct log_lines *lines, const char *bytes, size_t len, log_
 	}
 }
 
+void log_lines_take_words(struct log_lines *lines, struct text *words)
+{
+	if (lines->held_len == 0 || !is_of_kubelet(lines))
+		return;
+	text_add_bytes(words, lines->held, lines->held_len - has_ended(lines));
+	lines->held_len = 0;
+}
+
 void log_lines_end(struct log_lines *lines, log_text_fn fn, void *data)
 {
 	const struct target target = {fn, data};
 
-	if (lines->head_len > 0)
+	if (lines->held_len > 0)
+		release_held(lines, &target);
+	if (lines->head_len > 0 && !lines->has_stamps)
 		take_head_as_text(lines, false, &target);
+	lines->head_len = 0;
 }
 
 bool log_lines_is_catching_up(const struct log_lines *lines)

@@ -7,15 +7,21 @@
  * come (a kubelet that rotates a log gives its newest file only), what is later than all that is
  * known goes on after a gap.
  *
- * What comes without a stamp is the rest of a line that began before `sinceTime`, or a sentence of
- * the kubelet's own, and is kept unless it may be known. */
+ * What comes without a stamp is the rest of a line that began before `sinceTime`, and is kept
+ * unless it may be known; or a sentence of the kubelet's own, which it writes behind the last line
+ * where the log cannot be read on ("failed to watch file …", "unable to retrieve container logs for
+ * …"). So a line without a stamp is held until it is known whether it is the last of its stream: in
+ * a log that has stamps no line of the program can be that. */
 #pragma once
 
 #include "base/own.h"
+#include "base/text.h"
 #include "kube/log_seen.h"
 
 #include <stdbool.h>
 #include <stddef.h>
+
+#define LOG_WORDS_SIZE 1024 /* of a sentence of the kubelet's; what is longer is text */
 
 /* Of one container's log. Zero it to begin. */
 struct log_lines {
@@ -27,6 +33,10 @@ struct log_lines {
 	bool is_known; /* this line is passed over */
 	char head[LOG_STAMP_SIZE + 1]; /* a line's beginning, until its stamp is complete */
 	size_t head_len;
+	bool is_first; /* no line of this stream has begun */
+	bool has_stamps; /* a line of this log had one */
+	char held[LOG_WORDS_SIZE]; /* a line without a stamp, so far */
+	size_t held_len;
 	log_stamp stamp; /* of this line */
 	uint64_t hash; /* of its text */
 	size_t open_len; /* bytes that were handed on of a line without its end */
@@ -46,7 +56,9 @@ void log_lines_begin(struct log_lines *lines, bool is_other);
 bool log_lines_add_since(const struct log_lines *lines, struct text *text);
 void log_lines_take(struct log_lines *lines, const char *bytes, size_t len, log_text_fn fn,
 		    void *data);
-/* No more will come: hands on what is no stamp after all. */
+/* The stream has ended properly: adds the kubelet's own sentence, if there is one. */
+void log_lines_take_words(struct log_lines *lines, struct text *words);
+/* No more will come: hands on what is text after all. The beginning of a stamp is none. */
 void log_lines_end(struct log_lines *lines, log_text_fn fn, void *data);
 
 /* The stream has not come to the place where the last one broke off. */

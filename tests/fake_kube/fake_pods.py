@@ -39,6 +39,14 @@ def ends_properly(exchange):
     exchange.end()
 
 
+def with_words(sentence):
+    """As a kubelet that cannot read on: its own sentence, and the proper end."""
+    def end(exchange):
+        exchange.chunk(sentence)
+        exchange.end()
+    return end
+
+
 def half_a_chunk(exchange):
     exchange.write("400\r\n")
     exchange.cut()

@@ -52,6 +52,7 @@ static void check_cuts(const char *bytes, size_t len, const struct text *whole)
 
 		log_lines_begin(&lines, false);
 		take_in_pieces(&lines, bytes, len, sizes[i], &text);
+		log_lines_take_words(&lines, &text);
 		log_lines_end(&lines, add_text, &text);
 		if (!text_equals(text_of(&text), text_of(whole)) || text.len != whole->len)
 			abort();
@@ -72,6 +73,7 @@ static void check_breaks(const char *bytes, size_t len, const struct text *whole
 		take_in_pieces(&lines, bytes, end / 2, 5, &text);
 		log_lines_begin(&lines, false);
 		take_in_pieces(&lines, bytes, len, 11, &text);
+		log_lines_take_words(&lines, &text);
 		log_lines_end(&lines, add_text, &text);
 		if (!text_equals(text_of(&text), text_of(whole)) || text.len != whole->len ||
 		    log_lines_is_catching_up(&lines) || log_lines_take_gap(&lines, &from, &to))
@@ -87,6 +89,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t len)
 
 	log_lines_begin(&lines, false);
 	take_in_pieces(&lines, bytes, len, len + 1, &whole);
+	log_lines_take_words(&lines, &whole);
 	log_lines_end(&lines, add_text, &whole);
 	check_cuts(bytes, len, &whole);
 	if (is_in_order(bytes, len))

@@ -12,7 +12,7 @@ from conftest import BINARY, LIMIT, ROOT, read_line
 
 sys.path.insert(0, str(ROOT / "tests" / "fake_kube"))
 
-from fake_pods import SECOND, Break, FakePods, Refuse, ends_properly, garbage, half_a_chunk, reset, silence  # noqa: E402
+from fake_pods import SECOND, Break, FakePods, Refuse, ends_properly, garbage, half_a_chunk, reset, silence, with_words  # noqa: E402
 
 pytestmark = pytest.mark.sanitize
 
@@ -108,6 +108,18 @@ def test_faults_of_all_kinds_in_any_order(pods, follower, seed):
     for index in indexes:
         assert follower.log(index) == pods.logs[f"worker-{index}"].text(), index
     assert follower.troubles() == []
+
+
+def test_what_a_node_says_in_the_place_of_lines_is_no_line(pods, follower):
+    log = pods.logs["worker-0"]
+    log.write("one")
+    words = with_words("failed to watch file \"0.log\": no such \x1b[31mfile")
+    log.faults = [Break(words, 1000), Break(with_words("unable to retrieve"), 0), Break(words, 1000), Break(words, 1000)]
+    follow_to_the_end(pods, follower, [0])
+    assert follower.log(0) == "one\nthe last\n"
+    says = "trouble: the log of Pod 'worker-0' cannot be read on, says its node: "
+    assert follower.troubles() == [says + 'failed to watch file "0.log": no such ?[31mfile', says + "unable to retrieve",
+                                   says + 'failed to watch file "0.log": no such ?[31mfile']
 
 
 def test_lines_come_while_they_are_written(pods, follower):

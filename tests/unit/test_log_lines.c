@@ -213,17 +213,76 @@ static void a_server_that_knows_no_stamps_gives_each_line_once(void **state)
 			    "one\ntwo\nthree, a long line of more bytes than a stamp has\nfour\n");
 }
 
-static void a_stamp_without_its_end_is_text_at_the_end_only(void **state)
+/* The text and the kubelet's words of one stream, which comes in pieces of any size. */
+static void check_words(const char *bytes, const char *expected_text, const char *expected_words)
 {
-	struct text text CLEANUP(text_done) = {0};
+	for (size_t size = 1; size < strlen(bytes) + 2; size++) {
+		struct text text CLEANUP(text_done) = {0}, words CLEANUP(text_done) = {0};
+		struct log_lines lines = {0};
+
+		log_lines_begin(&lines, false);
+		for (size_t at = 0; at < strlen(bytes); at += size)
+			log_lines_take(&lines, bytes + at, strnlen(bytes + at, size), add_text,
+				       &text);
+		log_lines_take_words(&lines, &words);
+		log_lines_end(&lines, add_text, &text);
+		assert_string_equal(text_of(&text), expected_text);
+		assert_string_equal(text_of(&words), expected_words);
+	}
+}
+
+static void what_has_no_stamp_at_the_end_of_a_log_with_stamps_is_the_kubelets(void **state)
+{
+	(void) state;
+	check_words(STAMP "01Z one\nfailed to", "one\n", "failed to");
+	check_words(STAMP "01Z one\nfailed to watch file \"/var/log/pods/0.log\": no such file",
+		    "one\n", "failed to watch file \"/var/log/pods/0.log\": no such file");
+	check_words(STAMP "01Z one\nfailed to watch, a line\n", "one\n", "failed to watch, a line");
+	check_words("unable to retrieve container logs for containerd://1", "",
+		    "unable to retrieve container logs for containerd://1");
+}
+
+static void no_line_of_the_program_is_taken_for_the_kubelets(void **state)
+{
+	(void) state;
+	check_words("rest of a line\n" STAMP "01Z one\n", "rest of a line\none\n", "");
+	check_words(STAMP "01Z one\nrest\n" STAMP "02Z two", "one\nrest\ntwo", "");
+	check_words(STAMP "01Z failed to watch file", "failed to watch file", "");
+	check_words("failed to watch file", "failed to watch file", "");
+	check_words("one\n\nlast", "one\n\nlast", "");
+	check_words("rest", "rest", "");
+	check_words(STAMP "01Z one\n2026-01-02T03", "one\n", "");
+	check_words("unable to retrieve container logs for a friend\n",
+		    "unable to retrieve container logs for a friend\n", "");
+}
+
+static void what_is_longer_than_any_sentence_is_text(void **state)
+{
+	char *bytes CLEANUP(mem_free_text) =
+		mem_format(STAMP "01Z one\n%*s\n", LOG_WORDS_SIZE, "x");
+	char *expected CLEANUP(mem_free_text) = mem_format("one\n%*s\n", LOG_WORDS_SIZE, "x");
+
+	(void) state;
+	check_words(bytes, expected, "");
+}
+
+/* It is told again in the place of what is to come, and is none of the lines that are known. */
+static void words_of_the_kubelet_are_no_part_of_what_is_known(void **state)
+{
+	struct text text CLEANUP(text_done) = {0}, words CLEANUP(text_done) = {0};
 	struct log_lines lines = {0};
 
 	(void) state;
 	log_lines_begin(&lines, false);
-	take(&lines, STAMP "01Z one\nfailed", &text);
-	assert_string_equal(text_of(&text), "one\n");
-	log_lines_end(&lines, add_text, &text);
-	assert_string_equal(text_of(&text), "one\nfailed");
+	take(&lines, STAMP "01Z one\nfailed to watch", &text);
+	log_lines_take_words(&lines, &words);
+	log_lines_begin(&lines, false);
+	take(&lines, "unable to retrieve", &text);
+	log_lines_take_words(&lines, &words);
+	log_lines_begin(&lines, false);
+	take(&lines, STAMP "01Z one\n" STAMP "02Z two\n", &text);
+	assert_string_equal(text_of(&text), "one\ntwo\n");
+	assert_string_equal(text_of(&words), "failed to watchunable to retrieve");
 }
 
 static void only_stamps_are_read(void **state)
@@ -258,7 +317,10 @@ int main(void)
 		cmocka_unit_test(what_was_rotated_away_is_a_gap),
 		cmocka_unit_test(lines_of_a_container_that_took_the_place_of_another_are_no_gap),
 		cmocka_unit_test(a_server_that_knows_no_stamps_gives_each_line_once),
-		cmocka_unit_test(a_stamp_without_its_end_is_text_at_the_end_only),
+		cmocka_unit_test(what_has_no_stamp_at_the_end_of_a_log_with_stamps_is_the_kubelets),
+		cmocka_unit_test(no_line_of_the_program_is_taken_for_the_kubelets),
+		cmocka_unit_test(what_is_longer_than_any_sentence_is_text),
+		cmocka_unit_test(words_of_the_kubelet_are_no_part_of_what_is_known),
 		cmocka_unit_test(only_stamps_are_read),
 	};
 
