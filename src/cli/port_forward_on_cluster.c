@@ -157,9 +157,10 @@ static void on_signal(int number, void *data)
 static void forwarding_done(struct forwarding *forwarding)
 {
 	open_ports_free(forwarding->ports);
-	while (forwarding->tunnels) {
-		kube_port_forward_cancel(forwarding->tunnels->forward);
-		remove_tunnel(forwarding->tunnels);
+	for (struct tunnel *tunnel = forwarding->tunnels, *next; tunnel; tunnel = next) {
+		next = tunnel->next;
+		kube_port_forward_cancel(tunnel->forward);
+		free(tunnel);
 	}
 	end_signals_done(&forwarding->signals);
 	job_view_free(forwarding->job);
@@ -169,24 +170,11 @@ static void forwarding_done(struct forwarding *forwarding)
 
 static int connect_to_cluster(struct forwarding *forwarding, struct err *err)
 {
-	const struct options *options = forwarding->call->options;
-	struct job_view_settings view = {
-		.namespace_name = forwarding->call->namespace_name,
-		.on_trouble = on_job_trouble,
-		.on_change = on_job_change,
-		.data = forwarding,
-	};
 	int rc = loop_new(&forwarding->loop, err);
 
-	if (rc == 0)
-		rc = kube_api_connect(forwarding->loop, cluster_log_in, (void *) options,
-				      &forwarding->api, err);
-	if (rc < 0)
-		return rc;
-	view.loop = forwarding->loop;
-	view.api = forwarding->api;
-	forwarding->job = job_view_new(&view, forwarding->call->job);
-	return job_view_sync(forwarding->job, err);
+	return rc < 0 ? rc
+		      : kube_api_connect(forwarding->loop, cluster_log_in,
+					 (void *) forwarding->call->options, &forwarding->api, err);
 }
 
 /* Newer servers ask for both (Kubernetes 1.35: AuthorizePodWebsocketUpgradeCreatePermission). */
@@ -199,6 +187,21 @@ static int check_rights(const struct forwarding *forwarding, struct err *err)
 
 	return kube_rights_check(forwarding->loop, forwarding->api,
 				 forwarding->call->namespace_name, rights, ARRAY_LEN(rights), err);
+}
+
+static int see_job(struct forwarding *forwarding, struct err *err)
+{
+	const struct job_view_settings settings = {
+		.loop = forwarding->loop,
+		.api = forwarding->api,
+		.namespace_name = forwarding->call->namespace_name,
+		.on_trouble = on_job_trouble,
+		.on_change = on_job_change,
+		.data = forwarding,
+	};
+
+	forwarding->job = job_view_new(&settings, forwarding->call->job);
+	return job_view_sync(forwarding->job, err);
 }
 
 static int open_all(struct forwarding *forwarding, struct err *err)
@@ -236,22 +239,25 @@ static int forward(struct forwarding *forwarding, bool *ret_is_over, struct err 
 	return rc;
 }
 
+/* A change of the job stops the loop, so that nothing else waits on it once the job is seen. */
 static int begin(struct forwarding *forwarding, bool *ret_is_over, struct err *err)
 {
 	int rc = connect_to_cluster(forwarding, err);
 
 	if (rc == 0)
+		rc = check_rights(forwarding, err);
+	if (rc == 0)
+		rc = see_job(forwarding, err);
+	if (rc == 0)
 		rc = judge_job(forwarding->job, ret_is_over, err);
 	if (rc < 0 || *ret_is_over)
 		return rc;
-	rc = check_rights(forwarding, err);
-	if (rc == 0)
-		rc = open_all(forwarding, err);
-	if (rc == 0)
-		end_signals_watch(&forwarding->signals, forwarding->loop, on_signal, forwarding);
-	if (rc == 0)
-		open_ports_print(forwarding->ports);
-	return rc;
+	rc = open_all(forwarding, err);
+	if (rc < 0)
+		return rc;
+	end_signals_watch(&forwarding->signals, forwarding->loop, on_signal, forwarding);
+	open_ports_print(forwarding->ports);
+	return 0;
 }
 
 int port_forward_on_cluster(const struct port_forward_call *call)
