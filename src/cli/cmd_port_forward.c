@@ -47,13 +47,13 @@ static const struct role *default_role(const struct job *job)
 static int choose_replica(const struct job *job, const struct port_arguments *arguments,
 			  struct target *target, struct err *err)
 {
-	const struct role *role =
-		arguments->role ? job_role(job, arguments->role) : default_role(job);
+	const char *name = arguments->role ? arguments->role : default_role(job)->name;
+	const struct role *role = job_role(job, name);
 
 	if (!role || arguments->index >= role->replicas)
-		return err_set(err, ERR_NOT_FOUND, "job '%s' has no %s-%d", job->name,
-			       arguments->role ? arguments->role : role->name, arguments->index);
-	target->replica = mem_format("%s-%d", role->name, arguments->index);
+		return err_set(err, ERR_NOT_FOUND, "job '%s' has no %s-%d", job->name, name,
+			       arguments->index);
+	target->replica = mem_format("%s-%d", name, arguments->index);
 	target->pod = objects_pod_name(job, role, arguments->index);
 	return 0;
 }
@@ -93,7 +93,7 @@ static int find_target(const struct options *options, const char *job_argument,
 		rc = found.client->functions->get(found.client, found.name, &tfjob, err);
 	if (rc == 0)
 		rc = client_read_job(tfjob, &job, err);
-	if (rc < 0)
+	if (rc != 0)
 		return rc;
 	target->namespace_name = mem_copy_text(lookup_namespace(&found));
 	target->job = mem_copy_text(found.name);
@@ -102,17 +102,20 @@ static int find_target(const struct options *options, const char *job_argument,
 	return rc < 0 ? rc : read_status(tfjob, target, err);
 }
 
-static int refuse_local(const struct target *target)
+static int refuse_local(const struct target *target, const struct port_arguments *arguments)
 {
+	struct text text CLEANUP(text_done) = {0};
+
 	if (target->is_over) {
 		output_say("job '%s' has ended: there is nothing to reach", target->job);
 		return EXIT_FAILED;
 	}
-	output_say("job '%s' runs on this machine, and so its ports are here: localhost:PORT is "
-		   "the one that a program of it listens on%s%s%s%s",
-		   target->job, target->address ? "; TensorFlow's of " : "",
-		   target->address ? target->replica : "", target->address ? " is " : "",
-		   target->address ? target->address : "");
+	text_addf(&text, "job '%s' runs on this machine, and so its ports are here: localhost:%d",
+		  target->job, arguments->pairs[0].remote);
+	if (target->address)
+		text_addf(&text, "; TensorFlow's own of %s is %s", target->replica,
+			  target->address);
+	output_say("%s", text_of(&text));
 	return EXIT_REFUSED;
 }
 
@@ -144,7 +147,8 @@ static int port_forward_run(const struct options *options)
 	if (port_arguments_read(arguments + 1, count - 1, &ports, &err) < 0 ||
 	    find_target(options, arguments[0], &ports, &target, &err) < 0)
 		return output_fail(&err);
-	return target.namespace_name ? forward(options, &target, &ports) : refuse_local(&target);
+	return target.namespace_name ? forward(options, &target, &ports)
+				     : refuse_local(&target, &ports);
 }
 
 static const struct option_row rows_of_port_forward[] = {

@@ -412,6 +412,8 @@ def test_wrong_use_is_one_sentence(muster, kube, arguments, code, said):
 def test_ports_of_a_job_of_this_machine_are_here(muster):
     name = muster.detach("--", "sleep", "1000000")
     done = muster("port-forward", name, "6006", code=4)
-    assert f"job '{name}' runs on this machine, and so its ports are here" in done.stderr
+    address = muster.job(name)["status"]["replicas"][0]["address"]
+    assert done.stderr == (f"muster: job '{name}' runs on this machine, and so its ports are here: localhost:6006; "
+                           f"TensorFlow's own of worker-0 is {address}\n")
     muster("stop", "--grace", "0", name, code=0)
     assert "has ended" in muster("port-forward", name, "6006", code=1).stderr
