@@ -5,16 +5,15 @@ import json
 import re
 import signal
 import socket
-import threading
 import urllib.request
+from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
-from conftest import LIMIT, ROOT, python_pod
-from test_run import BUSYBOX, rights, wait_for_line, write_job
+from conftest import LIMIT, python_pod
+from test_run import rights, wait_for_line, write_job
 
 PAGE = b"\x00\xffa page of a Pod\n" * 100_000
-# Behind each connection's end it says so; a path says how the answer comes.
 SERVER = """
 import http.server, socketserver, sys
 
@@ -85,9 +84,78 @@ def end(process, code=0, number=signal.SIGINT):
     return said
 
 
-def test_a_page_of_a_pod_is_read_here(serving, forward):
+def post(port, body):
+    with urllib.request.urlopen(f"http://127.0.0.1:{port}/", data=body, timeout=LIMIT) as answer:
+        return int(answer.read())
+
+
+def test_pages_of_pods_are_read_here(serving, forward, namespace):
     process, ports = forward("pages", ":6006", n_lines=2)
     assert [(address, remote) for address, _, remote in ports] == [("127.0.0.1", 6006), ("[::1]", 6006)]
-    assert get(ports[0][1]) == get(ports[1][1], host="[::1]") == b"pages-worker-0"
-    assert get(ports[0][1], "/page") == PAGE
+    port = ports[0][1]
+    assert get(port) == get(ports[1][1], host="[::1]") == b"pages-worker-0"
+    assert get(port, "/page") == PAGE
+    assert post(port, b"u" * 20_000_000) == 20_000_000
+    with ThreadPoolExecutor(40) as pool:
+        assert set(pool.map(lambda _: get(port, "/page"), range(80))) == {PAGE}
+    with socket.create_connection(("127.0.0.1", port), timeout=LIMIT) as connection:  # as nc and others do
+        connection.sendall(b"GET / HTTP/1.0\r\n\r\n")
+        connection.shutdown(socket.SHUT_WR)
+        answer = http.client.HTTPResponse(connection)
+        answer.begin()
+        assert answer.read() == b"pages-worker-0"
+    assert end(process) == ""
+
+
+def test_where_nothing_listens_it_is_said(serving, forward):
+    process, [(_, none, _), (_, port, _)] = forward("--address", "127.0.0.1", "pages", "worker-1", ":6007", ":6006",
+                                                    n_lines=2)
+    for _ in range(2):
+        with pytest.raises((OSError, http.client.HTTPException)):
+            get(none)
+    assert get(port) == b"pages-worker-1"
+    assert end(process) == "muster: nothing listens on port 6007 of Pod 'pages-worker-1' (connection refused)\n"
+
+
+def test_a_new_pod_is_found_and_the_end_of_the_job_is_the_end(serving, forward, muster, namespace):
+    process, [(_, port, _)] = forward("--address", "127.0.0.1", "pages", ":6006")
+    uid = namespace.get("pod", "pages-worker-0")["metadata"]["uid"]
+    kept = http.client.HTTPConnection("127.0.0.1", port, timeout=LIMIT)
+    kept.request("GET", "/")
+    assert kept.getresponse().read() == b"pages-worker-0"
+    namespace.kubectl("delete", "pod", "pages-worker-0", "--force", "--grace-period=0")
+    with pytest.raises((OSError, http.client.HTTPException)):
+        while True:  # until the kubelet has ended the old one
+            kept.request("GET", "/")
+            kept.getresponse().read()
+    wait_for_line(serving.stdout, "worker-0 | listening")
+    assert get(port) == b"pages-worker-0"
+    assert namespace.get("pod", "pages-worker-0")["metadata"]["uid"] != uid
+    muster("stop", "--grace", "0", "pages", code=0)
+    said = process.communicate(timeout=LIMIT)[1]
+    assert process.returncode == 0 and "job 'pages' has ended, and with it the forwarding to worker-0" in said
+
+
+# As in muster-port-forward(1).
+RIGHTS = [rights("", "configmaps", "get", "list", "watch"), rights("", "pods", "get", "list", "watch")]
+RIGHT_TO_FORWARD = rights("", "pods/portforward", "get", "create")
+
+
+def test_it_takes_no_more_rights_than_its_manual_says(serving, forward, muster, namespace, tmp_path):
+    api = "rbac.authorization.k8s.io"
+    path = namespace.write_kubeconfig(tmp_path / "account")
+    config = json.loads(path.read_text())
+    config["users"][0]["user"] = {"token": namespace.kubectl("create", "token", "default").strip()}
+    path.write_text(json.dumps(config))
+    namespace.create(
+        {"apiVersion": f"{api}/v1", "kind": "Role", "metadata": {"name": "forwards"}, "rules": RIGHTS},
+        {"apiVersion": f"{api}/v1", "kind": "RoleBinding", "metadata": {"name": "forwards"},
+         "roleRef": {"apiGroup": api, "kind": "Role", "name": "forwards"},
+         "subjects": [{"kind": "ServiceAccount", "name": "default", "namespace": namespace.name}]})
+    done = muster("port-forward", "--kubeconfig", path, "pages", ":6006", code=4)
+    assert 'resources: ["pods/portforward"], verbs: ["get", "create"]' in done.stderr and done.stdout == ""
+    patch = [{"op": "add", "path": "/rules/-", "value": RIGHT_TO_FORWARD}]
+    namespace.kubectl("patch", "role", "forwards", "--type=json", "-p", json.dumps(patch))
+    process, ports = forward("--kubeconfig", path, "pages", ":6006", n_lines=2)
+    assert get(ports[0][1]) == b"pages-worker-0"
     assert end(process) == ""
