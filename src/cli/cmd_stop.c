@@ -12,7 +12,8 @@
 /* The live line of a stop: who is waited for. */
 struct progress {
 	const char *name;
-	bool is_terminal;
+	bool is_terminal; /* else it is said once */
+	bool is_told;
 	bool is_unwatched; /* whoever was to end it is gone */
 };
 
@@ -26,17 +27,41 @@ static void add_live_replicas(const struct status *status, struct text *text)
 	}
 }
 
+/* With the time that they have: that of the call, which the job has by now, or the job's own. */
+static void add_grace(const struct json *tfjob, struct text *text)
+{
+	struct job *job CLEANUP(job_cleanup) = NULL;
+
+	if (client_read_job(tfjob, &job, NULL) < 0 || job->grace <= 0)
+		return;
+	text_add(text, ", for at most ");
+	text_add_duration(text, job->grace);
+}
+
+static void tell_progress(struct progress *progress, const struct json *job,
+			  const struct status *status)
+{
+	struct text text CLEANUP(text_done) = {0};
+
+	if (progress->is_told && !progress->is_terminal)
+		return;
+	add_live_replicas(status, &text);
+	if (!text.len)
+		return;
+	if (!progress->is_told)
+		add_grace(job, &text);
+	output_say("%s: waiting for%s", progress->name, text_of(&text));
+	progress->is_told = true;
+}
+
 static bool show_progress(const struct json *job, const struct status *status, void *data)
 {
 	struct progress *progress = data;
-	struct text replicas CLEANUP(text_done) = {0};
 
 	progress->is_unwatched = client_job_is_unwatched(job) && !status_is_finished(status);
 	if (watch_is_settled(job, status) || progress->is_unwatched)
 		return true;
-	add_live_replicas(status, &replicas);
-	if (progress->is_terminal && replicas.len)
-		output_say("%s: waiting for%s", progress->name, text_of(&replicas));
+	tell_progress(progress, job, status);
 	return false;
 }
 

@@ -216,10 +216,12 @@ static void interrupt(struct supervision *supervision)
 	if (before && now - before < SAME_KEY_PRESS)
 		return;
 	supervision->interrupted_at = now;
-	if (before)
+	if (before) {
 		kill_now(supervision);
-	else
-		ask_to_stop(supervision, STOP_INTERRUPTED);
+		return;
+	}
+	telling_say_stopping(&supervision->telling, supervision->request->job, "processes");
+	ask_to_stop(supervision, STOP_INTERRUPTED);
 }
 
 static void on_signal(int number, void *data)

@@ -90,6 +90,7 @@ static void interrupt(struct cluster_supervision *supervision)
 {
 	switch (supervision->n_interrupts++) {
 	case 0:
+		telling_say_stopping(&supervision->telling, supervision->job, "Pods");
 		ask_to_stop(supervision, STOP_INTERRUPTED, -1);
 		break;
 	case 1:

@@ -25,6 +25,21 @@ void telling_say(struct telling *telling, const char *sentence)
 		console_say(telling->console, sentence);
 }
 
+void telling_say_stopping(struct telling *telling, const struct job *job, const char *parts)
+{
+	struct text sentence CLEANUP(text_done) = {0};
+
+	text_addf(&sentence, "stopping job '%s': its %s ", job->name, parts);
+	if (job->grace > 0) {
+		text_add(&sentence, "have ");
+		text_add_duration(&sentence, job->grace);
+		text_add(&sentence, " to end; Ctrl-C again ends them at once");
+	} else {
+		text_add(&sentence, "are ended at once");
+	}
+	telling_say(telling, text_of(&sentence));
+}
+
 void telling_say_trouble(struct telling *telling, const char *sentence)
 {
 	if (text_equals(telling->last_trouble, sentence))

@@ -27,6 +27,8 @@ void telling_done(struct telling *telling);
 
 /* A sentence of muster's own. */
 void telling_say(struct telling *telling, const char *sentence);
+/* Somebody pressed Ctrl-C, and its `parts` ("Pods") have the job's grace time. */
+void telling_say_stopping(struct telling *telling, const struct job *job, const char *parts);
 /* What fails is tried again and again; it is said once, not every second. NULL: nothing fails. */
 void telling_say_trouble(struct telling *telling, const char *sentence);
 /* How far the start of its Pods has come. */

@@ -5,7 +5,7 @@ import re
 
 import pytest
 
-from conftest import conditions, read_until, replicas
+from conftest import LIMIT, conditions, read_until, replicas
 from processes import wait_until_process_is_gone
 
 pytestmark = pytest.mark.sanitize
@@ -111,6 +111,17 @@ def test_a_process_that_ignores_term_is_killed_after_the_grace_time(muster):
     read_until(muster.start("logs", "-f", "job").stdout, "begun")
     muster("stop", "--grace", "100ms", "job", code=0)
     assert replicas(muster.job("job"))[0]["signal"] == 9
+
+
+def test_stop_says_whom_it_waits_for_and_how_long(muster, tmp_path):
+    end = tmp_path / "end"
+    muster.detach("--name", "job", "--", "sh", "-c",
+                  f"trap '' TERM; echo begun; while [ ! -e {end} ]; do sleep 0.1; done")
+    read_until(muster.start("logs", "-f", "job").stdout, "begun")
+    stopping = muster.start("stop", "--grace", "1h", "job")
+    read_until(stopping.stderr, "muster: job: waiting for worker-0, for at most 1h")
+    end.touch()
+    assert stopping.communicate(timeout=LIMIT) == ("", "") and stopping.returncode == 0
 
 
 def test_delete_ends_and_forgets(muster):

@@ -83,9 +83,11 @@ def test_a_signal_to_muster_ends_the_job_in_good_order(muster, number, code):
     process = muster.start("run", "--name", "job", *shell(command))
     read_until(process.stdout, "begun")
     process.send_signal(number)
-    output, _ = process.communicate(timeout=60)
+    output, told = process.communicate(timeout=60)
     assert process.returncode == code
     assert "saved" in output
+    stopping = "muster: stopping job 'job': its processes have 30s to end; Ctrl-C again ends them at once\n"
+    assert told.count(stopping) == (number == signal.SIGINT)
     muster("wait", "job", code=code)
 
 

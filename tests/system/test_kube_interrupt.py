@@ -49,6 +49,8 @@ def test_interrupts_do_not_wait_for_a_server_that_hangs(muster, tmp_path):
         job.send_signal(signal.SIGINT)
         assert job.wait(LIMIT) == 130
         assert hanging.n_calls <= 8
+        stopping = "muster: stopping job 'story': its Pods have 30s to end; Ctrl-C again ends them at once\n"
+        assert job.stderr.read().count(stopping) == 1
 
 
 AFTER_A_REFUSAL = 2  # seconds in which what was refused would have been tried again
