@@ -119,7 +119,7 @@ def test_stop_says_whom_it_waits_for_and_how_long(muster, tmp_path):
                   f"trap '' TERM; echo begun; while [ ! -e {end} ]; do sleep 0.1; done")
     read_until(muster.start("logs", "-f", "job").stdout, "begun")
     stopping = muster.start("stop", "--grace", "1h", "job")
-    read_until(stopping.stderr, "muster: job: waiting for worker-0, for at most 1h")
+    read_until(stopping.stderr, "muster: job: waiting for worker-0, for at most 60m")
     end.touch()
     assert stopping.communicate(timeout=LIMIT) == ("", "") and stopping.returncode == 0
 
