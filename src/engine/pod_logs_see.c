@@ -31,6 +31,7 @@ void pod_logs_see(struct pod_logs *logs, const struct job *job, const struct jso
 	};
 	const struct log_container container = {
 		.has_ended = !observed_is_live(seen),
+		.is_ending = observed_was_asked_to_end(seen),
 		.n_restarts = restarts_of(pod, name.container),
 	};
 

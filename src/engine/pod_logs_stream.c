@@ -111,13 +111,15 @@ static void tell_loss(struct pod_log *log)
 	settings->on_trouble(sentence, settings->data);
 }
 
-/* The node's own words in the place of lines, once. */
+/* The node's own words in the place of lines, once. That a log goes with its Pod is no news. */
 static void tell_words(struct pod_log *log, const struct text *words)
 {
 	const struct pod_logs_settings *settings = &log->logs->settings;
+	const struct log_container *container = &log->follow.container;
 	struct err told = {0};
 
-	if (words->len == 0 || text_equals(log->words, text_of(words)))
+	if (container->is_ending || container->is_gone || words->len == 0 ||
+	    text_equals(log->words, text_of(words)))
 		return;
 	free(log->words);
 	log->words = mem_copy_text(text_of(words));

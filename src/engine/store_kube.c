@@ -152,6 +152,21 @@ static int call(struct kube_store *store, struct kube_request request, struct js
 	return rc;
 }
 
+/* Nobody knows whether it was made. What was made by us and by nobody else goes again. */
+static void take_back(struct kube_store *store, const struct store_record *record)
+{
+	char *object CLEANUP(mem_free_text) = objects_owner_name(record->name);
+	struct json *made CLEANUP(json_cleanup) = NULL;
+
+	if (call(store, (struct kube_request){.verb = KUBE_GET, .name = object}, &made, NULL) < 0 ||
+	    !store_kube_is_made_as(made, record->uid))
+		return;
+	const char *uid = json_as_string(json_get_path(made, "metadata", "uid", NULL), "");
+	int rc = store->base.functions->remove(&store->base, record->name, uid, NULL);
+
+	(void) rc; /* all that could be done was */
+}
+
 static int kube_create(struct store *base, const struct store_record *record, int64_t *ret_version,
 		       struct err *err)
 {
@@ -163,6 +178,8 @@ static int kube_create(struct store *base, const struct store_record *record, in
 	if (rc == 0)
 		rc = call(store, (struct kube_request){.verb = KUBE_CREATE, .body = config_map},
 			  &made, err);
+	if (rc == ERR_UNREACHABLE)
+		take_back(store, record);
 	if (rc == ERR_EXISTS)
 		return err_set(err, rc, "job '%s' exists already", record->name);
 	return rc < 0 ? rc : keep_answer(store, made, ret_version, err);

@@ -32,6 +32,13 @@ int store_kube_config_map(const struct store_record *record, struct json **ret_c
 	return 0;
 }
 
+bool store_kube_is_made_as(const struct json *config_map, const char *uid)
+{
+	const struct json *annotations = json_get_path(config_map, "metadata", "annotations", NULL);
+
+	return text_equals(json_as_string(json_get(annotations, STORE_KUBE_MADE_AS), NULL), uid);
+}
+
 static const char *text_at(const struct json *object, const char *key)
 {
 	return json_as_string(json_get(object, key), "");

@@ -17,6 +17,8 @@
 /* The ConfigMap of a new record. ERR_INVALID where the document is no job. Caller frees. */
 int store_kube_config_map(const struct store_record *record, struct json **ret_config_map,
 			  struct err *err) MUST_USE;
+/* Whether it was made of the record that had this uid then. */
+bool store_kube_is_made_as(const struct json *config_map, const char *uid);
 /* Reads it back; the caller ends the record with store_record_done. ERR_INVALID for a ConfigMap
  * that is not of muster. */
 int store_kube_read(const struct json *config_map, struct store_record *ret_record,

@@ -296,6 +296,13 @@ static void finish(struct http_call *call)
 	call_free(call);
 }
 
+/* What was sent may have been done. */
+static void set_lost(struct http_call *call)
+{
+	err_set(&call->err, ERR_IO, "lost %s: it closed the connection without an answer",
+		call->setup.target.origin);
+}
+
 /* The pool's transfer is over. */
 static void end_transfer(CURL *easy, CURLcode code)
 {
@@ -310,6 +317,9 @@ static void end_transfer(CURL *easy, CURLcode code)
 	}
 	if (code && !call->err.code)
 		http_failure_set(&call->err, easy, code, call->setup.target.origin, call->detail);
+	/* libcurl lost a connection, and could not make the next one to send it again by itself. */
+	if (call->was_sent && call->err.code == ERR_UNREACHABLE)
+		set_lost(call);
 	finish(call);
 }
 
@@ -347,8 +357,7 @@ static int allow_request(void *data, char *address, char *own_address, int port,
 
 	(void) address, (void) own_address, (void) port, (void) own_port;
 	if (call->was_sent) {
-		err_set(&call->err, ERR_IO, "lost %s: it closed the connection without an answer",
-			call->setup.target.origin);
+		set_lost(call);
 		return CURL_PREREQFUNC_ABORT;
 	}
 	if (call->may_send && !call->may_send(call->data)) {

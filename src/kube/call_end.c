@@ -142,11 +142,12 @@ static void take_refusal(struct kube_call *call, const struct http_answer *answe
 		kube_call_finish(call, NULL, &status, &err);
 }
 
-/* What was lost on the way and is not tried again was not reached, for who called. */
+/* What was lost on the way and is not tried again was not reached, for who called. After a loss, a
+ * server that is not there, perhaps because it starts anew, is asked again what became of it. */
 static void take_loss(struct kube_call *call, const struct err *err)
 {
 	const struct kube_status status = {.retry_after = -1};
-	bool is_lost = err->code == ERR_IO;
+	bool is_lost = err->code == ERR_IO || (call->was_lost && err->code == ERR_UNREACHABLE);
 	struct err lost = *err;
 
 	if (goes_on(call, &status, is_lost))

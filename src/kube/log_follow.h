@@ -19,6 +19,7 @@
 /* What the cluster shows of the container. */
 struct log_container {
 	bool has_ended; /* it, or its whole Pod */
+	bool is_ending; /* its Pod was asked to end */
 	bool is_gone; /* there is no such Pod any more */
 	int n_restarts; /* in this Pod */
 };

@@ -2,9 +2,10 @@
  *
  *     pod_logs SERVER FOLDER [SILENCE [AUTHORITY CERTIFICATE KEY [NAMESPACE]]]
  *
- * A line of its input is "run INDEX [RESTARTS]", "end INDEX" or "gone INDEX", of the Pod
- * worker-INDEX. It prints "complete" for each log that comes to its end, "quiet" when that was so
- * of all whose container has ended, and "trouble: …". SILENCE is in milliseconds. */
+ * A line of its input is "run INDEX [RESTARTS]", "ask INDEX" (to end), "end INDEX" or "gone
+ * INDEX", of the Pod worker-INDEX. It prints "complete" for each log that comes to its end, "quiet"
+ * when that was so of all whose container has ended, and "trouble: …". SILENCE is in milliseconds.
+ */
 #include "engine/pod_logs.h"
 #include "base/mem.h"
 #include "base/text.h"
@@ -64,6 +65,7 @@ static void obey(const struct follower *follower, const char *line)
 	};
 	const struct log_container container = {
 		.has_ended = !strcmp(word, "end"),
+		.is_ending = !strcmp(word, "ask"),
 		.n_restarts = n_restarts,
 	};
 

@@ -77,3 +77,46 @@ def test_a_refused_service_is_not_made_when_the_job_has_ended(muster, tmp_path):
         muster("run", "--on", "kubernetes", "--name", "story", "-w", 1, "--image", "i", "--", "true", code=0)
         assert kube.wait_until_empty(LIMIT) == []
     assert has_ended.is_set() and not made_late.is_set()
+
+
+def test_a_server_that_starts_anew_while_the_record_is_made_is_asked_what_became_of_it(muster, tmp_path):
+    """The create was done, its answer is lost, and for a moment there is nobody to ask."""
+    restarts = iter([True])
+
+    def trouble(exchange):
+        if exchange.method == "POST" and exchange.path.endswith("/configmaps") and next(restarts, False):
+            kube.server.restart(None)
+        return False
+
+    with LivingKube() as kube:
+        kube.trouble = trouble
+        muster.environment["KUBECONFIG"] = str(write_kubeconfig(tmp_path / "kubeconfig", kube.origin))
+        muster("run", "--on", "kubernetes", "--name", "story", "-w", 1, "--image", "i", "--", "true", code=0)
+        assert kube.wait_until_empty(LIMIT) == []
+
+
+LOOKS_OF_A_CREATE = 3  # whether it was done, before it is given up
+
+
+def test_a_record_of_which_nobody_knows_is_taken_back(muster, tmp_path):
+    """Its create is done and answered with a fault, and so are the looks for it, until it has been given up."""
+    creates, looks = [], []
+
+    def trouble(exchange):
+        if exchange.method == "POST" and exchange.path.endswith("/configmaps"):
+            creates.append(exchange)
+            whole = exchange.answer
+            exchange.answer = lambda *_: whole(504, "a proxy's time-out")
+        elif exchange.method == "GET" and exchange.path.endswith("/configmaps/story.job"):
+            looks.append(exchange)
+            if len(looks) <= LOOKS_OF_A_CREATE:
+                exchange.answer(500, status(500, "InternalError", "not now"))
+                return True
+        return False
+
+    with LivingKube() as kube:
+        kube.trouble = trouble
+        muster.environment["KUBECONFIG"] = str(write_kubeconfig(tmp_path / "kubeconfig", kube.origin))
+        muster("run", "--on", "kubernetes", "--name", "story", "-w", 1, "--image", "i", "--", "true", code=3)
+        assert kube.wait_until_empty(LIMIT) == []
+    assert (len(creates), len(looks)) == (1, LOOKS_OF_A_CREATE + 1)

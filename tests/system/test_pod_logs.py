@@ -110,6 +110,16 @@ def test_faults_of_all_kinds_in_any_order(pods, follower, seed):
     assert follower.troubles() == []
 
 
+def test_what_a_node_says_of_a_pod_that_was_asked_to_end_is_not_told(pods, follower):
+    log = pods.logs["worker-0"]
+    log.write("one")
+    log.faults = [Break(with_words("unable to retrieve"), 1000)]
+    follower.tell("ask 0")
+    follow_to_the_end(pods, follower, [0])
+    assert follower.log(0) == "one\nthe last\n"
+    assert follower.troubles() == []
+
+
 def test_what_a_node_says_in_the_place_of_lines_is_no_line(pods, follower):
     log = pods.logs["worker-0"]
     log.write("one")
