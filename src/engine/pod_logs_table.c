@@ -106,14 +106,13 @@ static void take_container(struct pod_log *log, const struct log_container *cont
 	bool is_new = !log->follow.has_begun || container->has_ended != before.has_ended ||
 		      container->n_restarts != before.n_restarts;
 
-	log->follow.container.is_ending = before.is_ending || container->is_ending;
+	log->follow.container.is_ending |= container->is_ending;
 	if (!pod_log_is_open(log) || !(is_new || container->is_gone))
 		return;
 	log->logs->n_ended_open += container->has_ended;
 	log->logs->n_ended_open -= before.has_ended;
-	before.is_ending = log->follow.container.is_ending;
 	log->follow.container = *container;
-	log->follow.container.is_ending = before.is_ending;
+	log->follow.container.is_ending |= before.is_ending;
 	if (is_new)
 		pod_log_look_again(log);
 }

@@ -23,7 +23,7 @@ static bool may_change(const struct kube_request *request, void *data)
 	       supervision_kube_may_act(supervision);
 }
 
-static void tell_started(struct cluster_supervision *supervision)
+void supervision_kube_tell_started(struct cluster_supervision *supervision)
 {
 	if (supervision->started)
 		supervision->started(supervision->background);
@@ -41,7 +41,6 @@ static void begin_watching(struct cluster_supervision *supervision)
 	const char *name = supervision->job->name;
 	bool looked_on = supervision->role == ROLE_LOOKS_ON;
 
-	tell_started(supervision);
 	if (supervision->role == ROLE_LAPSED)
 		say(supervision, mem_format("job '%s' is watched from here again", name));
 	else if (is_attached(supervision))
@@ -114,6 +113,9 @@ static void on_lease(void *data)
 	case LEASE_HELD:
 		if (supervision->role != ROLE_WATCHES)
 			begin_watching(supervision);
+		/* Others ask the Lease whether the job is watched. */
+		if (lease_keeper_has_seen(supervision->lease))
+			supervision_kube_tell_started(supervision);
 		break;
 	case LEASE_OVERDUE:
 		stop_watching(supervision);

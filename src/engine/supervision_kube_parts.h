@@ -106,6 +106,8 @@ bool supervision_kube_holds(const struct job *job, const char *role, int index, 
 
 void supervision_kube_watch_owner(struct cluster_supervision *supervision);
 
+/* To whoever waits for the job to be watched in the background, once. */
+void supervision_kube_tell_started(struct cluster_supervision *supervision);
 int supervision_kube_watch_lease(struct cluster_supervision *supervision, struct err *err);
 /* We may act now. */
 bool supervision_kube_may_act(const struct cluster_supervision *supervision);

@@ -140,8 +140,10 @@ static void drive(struct cluster_supervision *supervision)
 		tell_gone(supervision);
 	bool is_finished = outcome.is_finished || outcome.is_gone;
 
-	if (is_finished)
+	if (is_finished) {
 		supervision->phase = PHASE_FINISHED;
+		supervision_kube_tell_started(supervision);
+	}
 	supervision->has_fetched |= outcome.is_gone; /* its Pods go with it */
 	supervision->next_pass = loop_monotonic_now() + (is_finished ? 0 : HEAD_START);
 	arm(supervision, is_finished ? loop_now() : outcome.wake_at);

@@ -152,7 +152,8 @@ static int find_job(struct cluster_supervision *supervision, struct err *err)
 		return rc;
 	supervision->job = supervision->found_job;
 	supervision->is_recorded = true;
-	return is_untouched ? adopt_job(supervision, err) : 0;
+	rc = check_for_signal(supervision, err);
+	return rc == 0 && is_untouched ? adopt_job(supervision, err) : rc;
 }
 
 static bool needs_exec(const struct job *job)
@@ -173,11 +174,9 @@ static int settle_job_there(struct cluster_supervision *supervision, struct err 
 
 	if (rc == 0)
 		rc = check_for_signal(supervision, err);
-	if (rc < 0)
-		return rc;
-	store_kube_keep_to(supervision->store, supervision->job->uid);
-	store_kube_move(supervision->store, supervision->store_loop, supervision->store_api);
-	return 0;
+	if (rc == 0)
+		store_kube_keep_to(supervision->store, supervision->job->uid);
+	return rc;
 }
 
 /* The job here. */
@@ -223,6 +222,7 @@ static int set_up(struct cluster_supervision *supervision, struct err *err)
 		return rc;
 	supervision_kube_watch_early_signals(supervision);
 	rc = settle_job_there(supervision, err);
+	store_kube_move(supervision->store, supervision->store_loop, supervision->store_api);
 	if (rc == 0)
 		rc = make_folder(supervision, err);
 	if (rc == 0)
@@ -286,15 +286,15 @@ static void tear_down(struct cluster_supervision *supervision)
 	free(supervision->folder);
 }
 
-/* What was made here goes, unless somebody else holds it by now. Without a Lease it was never
- * begun, and nobody fences it. */
+/* What was made here goes, unless somebody else holds it by now. Where there was never a Lease,
+ * nobody can. */
 static void take_back(struct cluster_supervision *supervision)
 {
 	struct err err = {0};
 
 	if (is_attached(supervision) || supervision->failure.code == ERR_CONFLICT)
 		return;
-	if (!has_watched(supervision))
+	if (!supervision->lease || !lease_keeper_has_seen(supervision->lease))
 		supervision->is_fenced = false;
 	if (supervision_kube_remove_objects(supervision, &err) < 0)
 		telling_say(&supervision->telling, err.text);

@@ -7,7 +7,7 @@
 #include <signal.h>
 
 /* Before anything is begun: the call that is under way is waited for, so that it is known what to
- * take back; a second signal does not wait. */
+ * take back; a second signal gives it up. */
 static void on_early_signal(int number, void *data)
 {
 	struct cluster_supervision *supervision = data;

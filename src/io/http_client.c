@@ -318,7 +318,7 @@ static void end_transfer(CURL *easy, CURLcode code)
 	if (code && !call->err.code)
 		http_failure_set(&call->err, easy, code, call->setup.target.origin, call->detail);
 	/* libcurl lost a connection, and could not make the next one to send it again by itself. */
-	if (call->was_sent && call->err.code == ERR_UNREACHABLE)
+	if (call->was_sent && code == CURLE_COULDNT_CONNECT)
 		set_lost(call);
 	finish(call);
 }

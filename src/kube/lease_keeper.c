@@ -81,6 +81,7 @@ static void on_written(struct json *object, const struct kube_status *status, co
 		       void *data)
 {
 	struct lease_keeper *keeper = data;
+	bool had_seen = lease_keeper_has_seen(keeper);
 	struct err wrong = {0};
 
 	(void) status;
@@ -96,6 +97,8 @@ static void on_written(struct json *object, const struct kube_status *status, co
 	else
 		lease_wrote(&keeper->lease, &keeper->seen.record, loop_monotonic_now());
 	step(keeper);
+	if (!had_seen && lease_keeper_has_seen(keeper))
+		keeper->settings.on_change(keeper->settings.data);
 }
 
 static void create(struct lease_keeper *keeper)

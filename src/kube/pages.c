@@ -179,10 +179,11 @@ static int wait_once(struct wait *wait, struct kube_api *api, const struct kube_
 	wait->err = (struct err){0};
 	struct kube_pages *pages = kube_pages_new(api, request, take_awaited, end_wait, wait);
 
-	(void) pages; /* they end by themselves */
-	while (!wait->is_over)
-		loop_run(wait->loop);
-	return wait->err.code;
+	loop_run(wait->loop);
+	if (wait->is_over) /* and with it the pages */
+		return wait->err.code;
+	kube_pages_cancel(pages);
+	return err_set(&wait->err, ERR_UNREACHABLE, "a list of the cluster was given up");
 }
 
 int kube_pages_wait(struct loop *loop, struct kube_api *api, const struct kube_request *request,

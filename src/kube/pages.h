@@ -31,8 +31,8 @@ typedef void (*kube_begin_fn)(void *data);
 
 /* The same, waited for: runs the loop, which is the one that the API was made with and is not
  * running, until the list has ended. `on_begin` is called first, and again where the server forgot
- * the list while it was read: LIMIT_LIST_TRIES times at most, after which it is ERR_UNREACHABLE.
- * Other errors as above. */
+ * the list while it was read: LIMIT_LIST_TRIES times at most, after which it is ERR_UNREACHABLE,
+ * and so it is when somebody stopped the loop. Other errors as above. */
 int kube_pages_wait(struct loop *loop, struct kube_api *api, const struct kube_request *request,
 		    kube_begin_fn on_begin, kube_item_fn on_item, void *data,
 		    struct err *err) MUST_USE;

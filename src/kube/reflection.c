@@ -76,12 +76,12 @@ static msec back_off(struct reflection *reflection, msec now, double jitter)
 	return wait + (msec) ((double) wait * jitter);
 }
 
-/* A connection that was lost after a while is no server that must be spared. Else a watch on which
- * nothing happens, and which counts as lost for that, would be away longer and longer. */
+/* A watch that is lost after a while is no sign of a server that must be spared. Else a watch on
+ * which nothing happens, and which counts as lost for that, would be away longer and longer. */
 static bool is_lost_late(const struct reflection *reflection, const struct reflection_end *end,
 			 msec now)
 {
-	return !end->status.code &&
+	return reflection->is_synced && !end->status.code &&
 	       now - reflection->began_at >= wait_after(reflection->n_failures);
 }
 

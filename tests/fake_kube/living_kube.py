@@ -71,8 +71,12 @@ class LivingKube(FakeKube):
 
     def wait_until_empty(self, limit):
         """Until nothing is left of what was made; gives what is left after `limit` seconds."""
+        return self.wait_until_left([], limit)
+
+    def wait_until_left(self, wanted, limit):
+        """Until these (plural, name), sorted, are left; gives what is left after `limit` seconds."""
         with self.lock:
-            self.lock.wait_for(lambda: not self.objects, limit)
+            self.lock.wait_for(lambda: sorted(self.objects) == wanted, limit)
             return sorted(self.objects)
 
     # What others do in a cluster

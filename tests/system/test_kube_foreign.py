@@ -35,7 +35,8 @@ def test_pods_with_our_labels_that_the_job_does_not_own_hold_nothing_up(muster, 
     kube.put("pods", "mine", {"metadata": {"uid": "foreign", "labels": {**LABELS, "muster/role": "worker",
              "muster/index": "0", "muster/attempt": "0"}}, "spec": {}, "status": {"phase": "Running"}})
     run(muster, code=0)
-    assert sorted(kube.objects) == [("pods", "mine")]
+    left = [("pods", "mine")]
+    assert kube.wait_until_left(left, LIMIT) == left
 
 
 def put_record(kube, document, status="null", summary="null", labels=LABELS):
@@ -70,7 +71,7 @@ def test_a_record_that_nobody_can_read_can_be_deleted(muster, kube, text, status
         assert "cannot be read" in muster(command, "kubernetes/ada/story").stderr
     assert not kube.created
     muster("delete", "kubernetes/ada/story", code=0)
-    assert not kube.objects
+    assert kube.wait_until_empty(LIMIT) == []
 
 
 def test_the_namespace_of_a_job_under_a_watching_muster_cannot_be_changed(muster, tmp_path):
@@ -116,7 +117,8 @@ def test_what_was_applied_goes_and_what_another_owns_stays(muster, kube):
     kube.put("secrets", "foreign", {"metadata": {"labels": LABELS, "ownerReferences": [owner]}})
     kube.put("secrets", "unlabelled")
     muster("delete", "kubernetes/ada/story", code=0)
-    assert sorted(kube.objects) == [("secrets", "foreign"), ("secrets", "unlabelled")]
+    left = [("secrets", "foreign"), ("secrets", "unlabelled")]
+    assert kube.wait_until_left(left, LIMIT) == left
 
 
 @pytest.mark.parametrize("method, verb", [("GET", "list"), ("DELETE", "delete")])
@@ -125,17 +127,18 @@ def test_a_missing_right_is_named_the_rest_goes_and_the_job_can_be_deleted_again
     refuse_for(kube, method, "secrets")
     done = muster("delete", "kubernetes/ada/story", code=4)
     assert f"something is left of job 'story', and its ConfigMap with it: cannot {verb} secrets" in done.stderr
-    assert sorted(kube.objects) == [("configmaps", "story.job"), ("secrets", "story.env")]
+    left = [("configmaps", "story.job"), ("secrets", "story.env")]
+    assert kube.wait_until_left(left, LIMIT) == left
     kube.trouble = lambda exchange: False
     muster("delete", "kubernetes/ada/story", code=0)
-    assert not kube.objects
+    assert kube.wait_until_empty(LIMIT) == []
 
 
 def test_who_may_not_look_at_secrets_deletes_a_job_of_ours(muster, kube):
     put_record(kube, document())
     refuse_for(kube, "GET", "secrets")
     muster("delete", "kubernetes/ada/story", code=0)
-    assert not kube.objects
+    assert kube.wait_until_empty(LIMIT) == []
 
 
 def test_what_the_server_warns_of_is_said_once_beside_the_lines(muster, kube):
