@@ -63,6 +63,7 @@ def serving(muster, tmp_path):
     made = python_pod("unused", "-c", SERVER, "$(MUSTER_TEST_NAME)")
     made["spec"]["containers"][0]["env"].append(
         {"name": "MUSTER_TEST_NAME", "valueFrom": {"fieldRef": {"fieldPath": "metadata.name"}}})
+    made["spec"]["securityContext"] = {"runAsUser": 0}  # the Python of the tests may be root's alone
     job = write_job(tmp_path, "pages", {"spec": made["spec"]}, policy="OnFailure")
     running = muster.start("run", "--on", "kubernetes", "--grace", "0s", "-f", job)
     for _ in range(2):
