@@ -53,13 +53,6 @@ static bool is_wanted(const struct client_logs_request *request,
 	       (request->attempt < 0 || request->attempt == seen->attempt);
 }
 
-static bool read_pod(const struct client_logs *logs, const struct json *object, struct arena *arena,
-		     struct observed_replica *ret_seen)
-{
-	return logs->is_untouched ? pod_observed_read_applied(object, logs->job, arena, ret_seen)
-				  : pod_observed_read(object, logs->job, arena, ret_seen);
-}
-
 static void *see_pod(const struct json *object, void *before, void *data)
 {
 	struct client_logs *logs = data;
@@ -67,7 +60,8 @@ static void *see_pod(const struct json *object, void *before, void *data)
 	struct observed_replica seen;
 
 	(void) before;
-	if (read_pod(logs, object, arena, &seen) && is_wanted(&logs->request, &seen))
+	if (pod_observed_look(object, logs->job, logs->is_untouched, arena, &seen) &&
+	    is_wanted(&logs->request, &seen))
 		pod_logs_see(logs->logs, logs->job, object, &seen);
 	return logs;
 }

@@ -25,8 +25,7 @@ struct job_view_pod *job_view_pod_read(const struct json *object, const struct j
 	struct arena *arena = arena_new();
 	struct observed_replica seen;
 
-	if (is_untouched ? !pod_observed_read_applied(object, job, arena, &seen)
-			 : !pod_observed_read(object, job, arena, &seen)) {
+	if (!pod_observed_look(object, job, is_untouched, arena, &seen)) {
 		arena_free(arena);
 		return NULL;
 	}

@@ -18,12 +18,18 @@ struct finding {
 	size_t n_before; /* of the other kinds */
 };
 
+static void forget_down_to(struct kube_orphans *orphans, size_t count)
+{
+	while (orphans->count > count) {
+		orphans->count--;
+		free(orphans->list[orphans->count].name);
+		free(orphans->list[orphans->count].uid);
+	}
+}
+
 void kube_orphans_done(struct kube_orphans *orphans)
 {
-	for (size_t i = 0; i < orphans->count; i++) {
-		free(orphans->list[i].name);
-		free(orphans->list[i].uid);
-	}
+	forget_down_to(orphans, 0);
 	free(orphans->list);
 	*orphans = (struct kube_orphans){0};
 }
@@ -33,13 +39,8 @@ void kube_orphans_done(struct kube_orphans *orphans)
 static void forget_kind(void *data)
 {
 	const struct finding *finding = data;
-	struct kube_orphans *orphans = finding->orphans;
 
-	while (orphans->count > finding->n_before) {
-		orphans->count--;
-		free(orphans->list[orphans->count].name);
-		free(orphans->list[orphans->count].uid);
-	}
+	forget_down_to(finding->orphans, finding->n_before);
 }
 
 static bool is_owner(const struct finding *finding, const char *name)

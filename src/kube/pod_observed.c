@@ -359,19 +359,18 @@ static bool read_pod(const struct json *pod, const struct job *job, struct arena
 	return true;
 }
 
+bool pod_observed_look(const struct json *pod, const struct job *job, bool is_untouched,
+		       struct arena *arena, struct observed_replica *ret_replica)
+{
+	const struct json *metadata = json_get(pod, "metadata");
+	bool is_its_own = is_owned_by(metadata, job->uid) ||
+			  (is_untouched && json_count(json_get(metadata, "ownerReferences")) == 0);
+
+	return is_its_own && read_pod(pod, job, arena, ret_replica);
+}
+
 bool pod_observed_read(const struct json *pod, const struct job *job, struct arena *arena,
 		       struct observed_replica *ret_replica)
 {
-	return is_owned_by(json_get(pod, "metadata"), job->uid) &&
-	       read_pod(pod, job, arena, ret_replica);
-}
-
-bool pod_observed_read_applied(const struct json *pod, const struct job *job, struct arena *arena,
-			       struct observed_replica *ret_replica)
-{
-	const struct json *metadata = json_get(pod, "metadata");
-
-	return (is_owned_by(metadata, job->uid) ||
-		json_count(json_get(metadata, "ownerReferences")) == 0) &&
-	       read_pod(pod, job, arena, ret_replica);
+	return pod_observed_look(pod, job, false, arena, ret_replica);
 }

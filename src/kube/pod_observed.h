@@ -24,7 +24,8 @@
  * signal. */
 bool pod_observed_read(const struct json *pod, const struct job *job, struct arena *arena,
 		       struct observed_replica *ret_replica) MUST_USE;
-/* The same of a job that nobody has acted for so far, which was applied as `render` shows it: Pods
- * without any owner are its own too (kube/orphans.h). */
-bool pod_observed_read_applied(const struct json *pod, const struct job *job, struct arena *arena,
-			       struct observed_replica *ret_replica) MUST_USE;
+/* The same for who looks at a job. Of one that is untouched, which means that nobody has acted for
+ * it and it may have been applied as `render` shows it, Pods without any owner are its own too
+ * (kube/orphans.h). */
+bool pod_observed_look(const struct json *pod, const struct job *job, bool is_untouched,
+		       struct arena *arena, struct observed_replica *ret_replica) MUST_USE;

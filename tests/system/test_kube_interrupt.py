@@ -53,6 +53,14 @@ def test_interrupts_do_not_wait_for_a_server_that_hangs(muster, tmp_path):
         assert job.stderr.read().count(stopping) == 1
 
 
+def run_in_trouble(muster, tmp_path, kube, trouble, code):
+    """A whole job, which leaves nothing."""
+    kube.trouble = trouble
+    muster.environment["KUBECONFIG"] = str(write_kubeconfig(tmp_path / "kubeconfig", kube.origin))
+    muster("run", "--on", "kubernetes", "--name", "story", "-w", 1, "--image", "i", "--", "true", code=code)
+    assert kube.wait_until_empty(LIMIT) == []
+
+
 AFTER_A_REFUSAL = 2  # seconds in which what was refused would have been tried again
 
 
@@ -72,10 +80,7 @@ def test_a_refused_service_is_not_made_when_the_job_has_ended(muster, tmp_path):
         return False
 
     with LivingKube() as kube:
-        kube.trouble = trouble
-        muster.environment["KUBECONFIG"] = str(write_kubeconfig(tmp_path / "kubeconfig", kube.origin))
-        muster("run", "--on", "kubernetes", "--name", "story", "-w", 1, "--image", "i", "--", "true", code=0)
-        assert kube.wait_until_empty(LIMIT) == []
+        run_in_trouble(muster, tmp_path, kube, trouble, code=0)
     assert has_ended.is_set() and not made_late.is_set()
 
 
@@ -89,10 +94,7 @@ def test_a_server_that_starts_anew_while_the_record_is_made_is_asked_what_became
         return False
 
     with LivingKube() as kube:
-        kube.trouble = trouble
-        muster.environment["KUBECONFIG"] = str(write_kubeconfig(tmp_path / "kubeconfig", kube.origin))
-        muster("run", "--on", "kubernetes", "--name", "story", "-w", 1, "--image", "i", "--", "true", code=0)
-        assert kube.wait_until_empty(LIMIT) == []
+        run_in_trouble(muster, tmp_path, kube, trouble, code=0)
 
 
 LOOKS_OF_A_CREATE = 3  # whether it was done, before it is given up
@@ -115,8 +117,5 @@ def test_a_record_of_which_nobody_knows_is_taken_back(muster, tmp_path):
         return False
 
     with LivingKube() as kube:
-        kube.trouble = trouble
-        muster.environment["KUBECONFIG"] = str(write_kubeconfig(tmp_path / "kubeconfig", kube.origin))
-        muster("run", "--on", "kubernetes", "--name", "story", "-w", 1, "--image", "i", "--", "true", code=3)
-        assert kube.wait_until_empty(LIMIT) == []
+        run_in_trouble(muster, tmp_path, kube, trouble, code=3)
     assert (len(creates), len(looks)) == (1, LOOKS_OF_A_CREATE + 1)

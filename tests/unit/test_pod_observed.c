@@ -94,14 +94,14 @@ static void a_pod_that_nobody_owns_is_that_of_a_job_that_was_applied(void **stat
 	struct scene *scene = *state;
 	struct json *pod CLEANUP(json_cleanup) = pod_of("running");
 
-	assert_true(pod_observed_read_applied(pod, &scene->job, scene->arena, &scene->seen));
+	assert_true(pod_observed_look(pod, &scene->job, true, scene->arena, &scene->seen));
 	scene->job.uid = "of-a-later-job";
-	assert_false(pod_observed_read_applied(pod, &scene->job, scene->arena, &scene->seen));
+	assert_false(pod_observed_look(pod, &scene->job, true, scene->arena, &scene->seen));
 	json_remove(json_get(pod, "metadata"), "ownerReferences");
 	assert_false(pod_observed_read(pod, &scene->job, scene->arena, &scene->seen));
-	assert_true(pod_observed_read_applied(pod, &scene->job, scene->arena, &scene->seen));
+	assert_true(pod_observed_look(pod, &scene->job, true, scene->arena, &scene->seen));
 	scene->job.name = "of-another-name";
-	assert_false(pod_observed_read_applied(pod, &scene->job, scene->arena, &scene->seen));
+	assert_false(pod_observed_look(pod, &scene->job, true, scene->arena, &scene->seen));
 }
 
 static void a_pod_without_our_labels_is_none_of_ours(void **state)
