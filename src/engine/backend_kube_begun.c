@@ -77,6 +77,12 @@ void begun_forget_start(struct begun *begun)
 	begun->start = BEGUN_NO_START;
 }
 
+void begun_see_start(struct begun *begun)
+{
+	kube_call_let_go(TAKE(begun->start_call));
+	begun_forget_start(begun);
+}
+
 void begun_drop_if_idle(struct begun_table *table, struct begun *begun)
 {
 	if (begun->start != BEGUN_NO_START || begun->ended_uid)

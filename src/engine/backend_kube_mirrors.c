@@ -81,7 +81,7 @@ static void on_pod(const char *name, void *data)
 		see_end(backend, begun, pod);
 		if (begun->start != BEGUN_START_WAITS &&
 		    kube_backend_is_attempt(pod, begun->attempt))
-			begun_forget_start(begun);
+			begun_see_start(begun);
 		begun_drop_if_idle(&backend->begun, begun);
 	}
 	kube_backend_start_waiting(backend);

@@ -48,6 +48,7 @@ struct kube_call {
 	bool is_question; /* a create that keeps nothing */
 	bool was_lost; /* a try, which may have been done */
 	bool was_denied; /* when all that was left was to send it */
+	bool is_let_go; /* nobody waits for its end */
 	bool is_looking, has_begun, is_ending;
 };
 

@@ -111,6 +111,14 @@ void kube_call_cancel(struct kube_call *call)
 		kube_call_free(call);
 }
 
+void kube_call_let_go(struct kube_call *call)
+{
+	if (call && call->http)
+		call->is_let_go = true;
+	else
+		kube_call_cancel(call);
+}
+
 void kube_call_finish(struct kube_call *call, struct json *object, const struct kube_status *status,
 		      const struct err *err)
 {

@@ -170,6 +170,12 @@ void kube_call_end_try(const struct http_answer *answer, const struct err *err, 
 
 	kube_call_note_time(call);
 	call->http = NULL;
+	if (answer)
+		kube_warnings_take(&call->api->warnings, answer);
+	if (call->is_let_go) {
+		kube_call_free(call);
+		return;
+	}
 	if (call->was_denied) {
 		kube_call_refuse(call);
 		return;
@@ -178,7 +184,6 @@ void kube_call_end_try(const struct http_answer *answer, const struct err *err, 
 		take_loss(call, err);
 		return;
 	}
-	kube_warnings_take(&call->api->warnings, answer);
 	if (answer->status >= 200 && answer->status < 300)
 		take_success(call, answer);
 	else

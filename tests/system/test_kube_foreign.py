@@ -1,8 +1,10 @@
 """`muster run --on kubernetes` among objects that are not its own but look like it, and among numbers and words that no
 server of good will sends: what is foreign is neither taken, changed nor deleted, and holds nothing up."""
 
+import functools
 import json
 import sys
+import threading
 
 import pytest
 
@@ -139,6 +141,26 @@ def test_who_may_not_look_at_secrets_deletes_a_job_of_ours(muster, kube):
     refuse_for(kube, "GET", "secrets")
     muster("delete", "kubernetes/ada/story", code=0)
     assert kube.wait_until_empty(LIMIT) == []
+
+
+def test_a_warning_of_a_pod_that_is_seen_before_its_create_is_answered_is_said(muster, kube):
+    is_seen, is_answered = threading.Event(), threading.Event()
+
+    def answer_late(answer, *what):
+        assert is_seen.wait(LIMIT)
+        answer(*what, 'Warning: 299 - "would violate PodSecurity"')
+        is_answered.set()
+
+    def trouble(exchange):
+        if exchange.method == "POST" and exchange.path.endswith("/pods"):
+            exchange.answer = functools.partial(answer_late, exchange.answer)
+        elif exchange.path.endswith("/log"):
+            is_seen.set()
+            assert is_answered.wait(LIMIT)
+        return False
+
+    kube.trouble = trouble
+    assert run(muster, code=0).stderr.count("muster: Warning: would violate PodSecurity") == 1
 
 
 def test_what_the_server_warns_of_is_said_once_beside_the_lines(muster, kube):
