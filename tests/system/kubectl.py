@@ -1,13 +1,22 @@
-"""kubectl as the oracle of objects, without a cluster."""
+"""kubectl as the oracle of what needs no cluster: how kubeconfigs and objects are read.
+
+It is the one that was built for the tests: another may be a dispatcher, which calls servers to learn their versions.
+"""
 
 import json
 import os
-import shutil
+import pathlib
 import subprocess
+import sys
 
 import pytest
 
+sys.path.append(str(pathlib.Path(__file__).resolve().parents[1] / "cluster"))
 
+import programs  # noqa: E402
+
+PROGRAM = programs.folder() / "kubectl"
+needed = pytest.mark.skipif(not PROGRAM.exists(), reason="kubectl is an oracle here, and was not built (script/test builds it)")
 def documents_of(text):
     """JSON objects that stand one after the other."""
     decoder = json.JSONDecoder()
@@ -26,11 +35,8 @@ def without_empty(value):
 
 
 def read(yaml):
-    """The objects as kubectl's own types hold them, without what is empty; skips where there is no kubectl."""
-    program = shutil.which("kubectl")
-    if not program:
-        pytest.skip("no kubectl: it is the oracle of this test")
-    done = subprocess.run([program, "label", "--local", "-f", "-", "-o", "json", "seen=yes"], input=yaml, text=True,
+    """The objects as kubectl's own types hold them, without what is empty."""
+    done = subprocess.run([PROGRAM, "label", "--local", "-f", "-", "-o", "json", "seen=yes"], input=yaml, text=True,
                           capture_output=True, check=False, env={**os.environ, "KUBECONFIG": os.devnull})
     assert done.returncode == 0, done.stderr
     objects = list(documents_of(done.stdout))

@@ -5,9 +5,9 @@ import json
 import os
 import pathlib
 import random
-import shutil
 import subprocess
 
+import kubectl
 import pytest
 
 from conftest import BINARY
@@ -15,12 +15,9 @@ from conftest import BINARY
 pytestmark = pytest.mark.sanitize
 
 PRINT = pathlib.Path(BINARY).parent / "tests" / "kube" / "print_kubeconfig"
-KUBECTL = shutil.which("kubectl")
 PEM = "-----BEGIN CERTIFICATE-----\nMA==\n-----END CERTIFICATE-----\n"
 DATA = base64.b64encode(PEM.encode()).decode()
 N_ROUNDS = 60
-
-needs_kubectl = pytest.mark.skipif(not KUBECTL, reason="kubectl, whose reading is compared with ours, is not installed")
 
 
 class Place:
@@ -178,7 +175,7 @@ def expected(view, place, files):
             "cluster": cluster, "user": user}
 
 
-@needs_kubectl
+@kubectl.needed
 @pytest.mark.parametrize("seed", range(N_ROUNDS))
 def test_made_up_kubeconfigs_are_read_as_kubectl_reads_them(place, seed):
     dice = random.Random(seed)
@@ -193,7 +190,7 @@ def test_made_up_kubeconfigs_are_read_as_kubectl_reads_them(place, seed):
     if dice.random() < 0.5:
         names.insert(dice.randrange(len(names) + 1), dice.choice(["/nowhere/config", "", names[0]]))
     env = {"KUBECONFIG": ":".join(names)}
-    call = [KUBECTL, "config", "view", "--raw", "--minify", "--flatten", "-o", "json"]
+    call = [kubectl.PROGRAM, "config", "view", "--raw", "--minify", "--flatten", "-o", "json"]
     view = place.run(*call, *(["--context", context] if context else []), env=env)
     if view.returncode:
         assert place.faults(context, env=env)  # no context, or one that is not there
@@ -205,7 +202,7 @@ def test_made_up_kubeconfigs_are_read_as_kubectl_reads_them(place, seed):
     assert place.read(context, env=env) == expected(view, place, files)
 
 
-@needs_kubectl
+@kubectl.needed
 def test_yaml_is_read_as_kubectl_reads_it(place):
     text = """
 x: &anchor {server: "https://10.0.0.1"}
@@ -222,7 +219,7 @@ users:
       abc
 """
     env = {"KUBECONFIG": place.write("config", text)}
-    view = json.loads(place.run(KUBECTL, "config", "view", "--raw", "--minify", "-o", "json", env=env).stdout)
+    view = json.loads(place.run(kubectl.PROGRAM, "config", "view", "--raw", "--minify", "-o", "json", env=env).stdout)
     ours = place.read(env=env)
     assert ours["cluster"] == view["clusters"][0]["cluster"]
     assert ours["user"] == view["users"][0]["user"] == {"token": "abc\n"}
@@ -271,8 +268,8 @@ def test_what_kubectl_refuses_is_refused_at_its_place(place, what):
     assert where.startswith(f"{file}:") and int(where.split(":")[-2]) > 1
     assert sentence.startswith(f"{kind}s[0].{kind}{'.' if fault else ''}{fault}")
     assert "secret" not in line
-    if KUBECTL:
-        done = place.run(KUBECTL, "--kubeconfig", file, "get", "--raw", "/")
+    if kubectl.PROGRAM.exists():
+        done = place.run(kubectl.PROGRAM, "--kubeconfig", file, "get", "--raw", "/")
         assert done.returncode and "connection" not in done.stderr, done.stderr
 
 

@@ -118,6 +118,7 @@ def test_objects_are_those_of_the_golden_file(muster, files, name):
     assert text == golden.read_text()
 
 
+@kubectl.needed
 @pytest.mark.parametrize("name", CASES)
 def test_kubectl_reads_every_field_as_it_is_meant(muster, files, name):
     """The YAML against the JSON: an unknown field, or one of another type, does not come back from kubectl."""
@@ -141,6 +142,7 @@ def test_flags_shape_the_pods_of_a_file(muster, files):
     assert pods[0]["spec"]["containers"][0]["args"] == ["--lead", "$(MUSTER_ROLE)"]
 
 
+@kubectl.needed
 @pytest.mark.parametrize("script", ["", "   \n", "\ttab\n  lead\r\ntrail  \n---\n# c: d\n\xe4\u2028x\n\n\nend", "- a\n\x1b[0m\n"])
 def test_a_script_arrives_as_it_is(muster, files, script):
     (files / "odd.py").write_bytes(script.encode())

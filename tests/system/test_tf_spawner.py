@@ -79,6 +79,7 @@ def test_objects_are_those_of_the_golden_file(spawner, name):
     assert re.fullmatch(r"muster: objects with the label training_attempt=(tf-spawner|mine)\n", done.stderr)
 
 
+@kubectl.needed
 @pytest.mark.parametrize("name", CASES)
 def test_kubectl_reads_the_objects(spawner, name):
     objects = kubectl.read(spawner(*CASES[name]).stdout)
