@@ -72,6 +72,6 @@ struct kube_call *kube_socket_new(struct kube_api *api, const struct kube_reques
 /* Of a kube_socket_new, from its on_open to its `done`. */
 struct websocket *kube_call_websocket(const struct kube_call *call);
 void kube_call_cancel(struct kube_call *call); /* no callback follows; NULL is fine */
-/* What it asks for has been seen to be done: no callback follows either, nothing is tried again, but
- * an answer that is under way is still heard for what the server warns of. NULL is fine. */
+/* What it asks for has been seen to be done: no callback follows either, nothing is tried again,
+ * but an answer that is under way is still heard for what the server warns of. NULL is fine. */
 void kube_call_let_go(struct kube_call *call);
