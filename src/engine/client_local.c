@@ -238,6 +238,9 @@ static int local_wait_for_change(struct client *base, const char *name, int64_t 
 				 int64_t *ret_version, bool *ret_is_gone, struct err *err)
 {
 	struct client_local *client = of(base);
+	/* Whoever watches it may write its end behind our look, and be gone: then there is one
+	 * more. */
+	bool is_last_look = false;
 
 	for (;;) {
 		struct store_record record CLEANUP(store_record_done) = {0};
@@ -249,12 +252,14 @@ static int local_wait_for_change(struct client *base, const char *name, int64_t 
 		if (rc < 0)
 			return rc;
 		*ret_version = record.version;
-		if (record.version > version || loop_now() >= until)
+		if (record.version > version || is_last_look || loop_now() >= until)
 			return 0;
 		rc = refuse_elsewhere(&record, err);
-		if (rc < 0 || supervisor_fate(record.supervisor) != SUPERVISOR_ALIVE)
+		if (rc < 0)
 			return rc;
-		wait_for_news(client, &record, until);
+		is_last_look = supervisor_fate(record.supervisor) != SUPERVISOR_ALIVE;
+		if (!is_last_look)
+			wait_for_news(client, &record, until);
 	}
 }
 

@@ -30,6 +30,16 @@ def test_a_detached_job_is_seen_and_ended_from_elsewhere(muster):
     assert all(wait_until_process_is_gone(pid, limit=0) for pid in pids)
 
 
+@pytest.mark.parametrize("turn", range(20))
+def test_all_who_wait_end_with_the_jobs_code(muster, turn):
+    """Some look just before the end is written, and find nobody there any more just after."""
+    muster.detach("--name", "job", *FOREVER)
+    waiting = [muster.start("wait", "job") for _ in range(40)]
+    muster.until_running("job", 1)
+    muster("stop", "job", code=0)
+    assert {process.wait(timeout=LIMIT) for process in waiting} == {130}
+
+
 def test_the_status_of_a_replica_has_every_field(muster):
     muster.detach("--name", "job", *FOREVER)
     replica = replicas(muster.until_running("job", 1))[0]
