@@ -103,6 +103,7 @@ class FakeKube:
         self.objects = {}  # (plural, name) -> object
         self.history = []  # (version, plural, type, object)
         self.oldest = 0  # versions up to this one are no longer kept
+        self.lists = []  # (version, objects), of which pages are asked for
         self.faults = []  # for the next requests, in order
         self.watch_faults = []  # for the next watches
         self.tokens = None  # those that are accepted; None: anybody
@@ -219,14 +220,18 @@ class FakeKube:
                 if kind == plural and self._is_selected(exchange, body)]
 
     def _list(self, exchange, plural):
+        """A page; all of one list are of the moment of its first."""
         limit = int(exchange.query.get("limit", 0))
-        begin = int(exchange.query.get("continue") or 0)
+        token = exchange.query.get("continue")
         with self.lock:
-            items = self._items(exchange, plural)
-            metadata = {"resourceVersion": str(self.version)}
+            if not token:
+                self.lists.append((self.version, self._items(exchange, plural)))
+            number, begin = map(int, token.split(".")) if token else (len(self.lists) - 1, 0)
+            version, items = self.lists[number]
         end = begin + limit if limit else len(items)
+        metadata = {"resourceVersion": str(version)}
         if end < len(items):
-            metadata["continue"] = str(end)
+            metadata["continue"] = f"{number}.{end}"
         exchange.answer(200, {"kind": "List", "apiVersion": "v1", "metadata": metadata, "items": items[begin:end]})
 
     @staticmethod

@@ -122,6 +122,21 @@ def test_a_server_that_cannot_stream_a_list_gives_pages(kube, mirror_of):
     assert mirror.troubles() == []
 
 
+def test_what_happens_between_pages_is_seen_after_them(mirror_of, kube):
+    def happens_before_the_second_page(exchange):
+        if exchange.query.get("continue") and ("pods", "a-first") not in kube.objects:
+            put(kube, "a-first", "Running")
+        return False
+
+    kube.supports_watch_list = False
+    for i in range(150):
+        put(kube, f"worker-{i}", "Running")
+    kube.faults = [happens_before_the_second_page] * 3
+    mirror = mirror_of(kube)
+    mirror.until(lambda m: len(m.pods) == 151)
+    assert [line["synced"] for line in mirror.lines if "synced" in line] == [150]
+
+
 def test_an_error_in_the_stream_of_a_list_means_pages(kube, mirror_of):
     kube.watch_faults.append(fail_in_the_stream(500))
     put(kube, "worker-0", "Running")
