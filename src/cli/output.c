@@ -3,6 +3,7 @@
 #include "base/mem.h"
 #include "base/yaml.h"
 #include "cli/command.h"
+#include "core/line_text.h"
 
 #include <errno.h>
 #include <stdarg.h>
@@ -91,13 +92,18 @@ void output_complain(const struct text *text)
 void output_say(const char *format, ...)
 {
 	char *sentence CLEANUP(mem_free_text) = NULL;
+	struct text line CLEANUP(text_done) = {0};
 	va_list values;
 
 	va_start(values, format);
 	int len = vasprintf(&sentence, format, values);
 	va_end(values);
-	if (len >= 0)
-		fprintf(stderr, "muster: %s\n", sentence);
+	if (len < 0)
+		return;
+	text_add(&line, "muster: ");
+	line_text_add_sentence(&line, sentence);
+	text_add_char(&line, '\n');
+	output_complain(&line);
 }
 
 int output_fail(const struct err *err)

@@ -5,6 +5,7 @@
 #include "cli/table.h"
 #include "core/failure_text.h"
 #include "core/job.h"
+#include "core/line_text.h"
 #include "core/obstacle.h"
 #include "core/summary.h"
 #include "engine/client.h"
@@ -65,6 +66,14 @@ static void add_watcher(const struct view *view, struct text *text)
 			  namespace_name, name_of(view));
 }
 
+static void add_message(struct text *text, const char *before, const char *message,
+			const char *behind)
+{
+	text_add(text, before);
+	line_text_add_sentence(text, message);
+	text_add(text, behind);
+}
+
 static void add_head(const struct view *view, struct text *text)
 {
 	const struct summary *summary = &view->summary;
@@ -72,7 +81,7 @@ static void add_head(const struct view *view, struct text *text)
 	text_addf(text, "Name:      %s\n", name_of(view));
 	text_addf(text, "State:     %s\n", summary->state);
 	if (*summary->message)
-		text_addf(text, "Message:   %s\n", summary->message);
+		add_message(text, "Message:   ", summary->message, "\n");
 	add_watcher(view, text);
 	text_addf(text, "Roles:     %s\n", summary->roles);
 	text_addf(text, "Running:   %d of %d\n", summary->running, summary->wanted);
@@ -358,7 +367,7 @@ int status_text_add_line(const struct json *tfjob, const struct status *status, 
 		  text_equals(reading.view.watcher, "") ? " (unwatched)" : "", summary->running,
 		  summary->wanted, summary->restarts);
 	if (*summary->message)
-		text_addf(text, "  %s", summary->message);
+		add_message(text, "  ", summary->message, "");
 	text_add_char(text, '\n');
 	return 0;
 }

@@ -1,6 +1,7 @@
 #include "cli/table.h"
 
 #include "base/mem.h"
+#include "core/line_text.h"
 
 #include <assert.h>
 #include <stdarg.h>
@@ -24,7 +25,10 @@ static void take_cell(struct table *table, char *take_text)
 
 void table_add(struct table *table, const char *cell)
 {
-	take_cell(table, mem_copy_text(cell && *cell ? cell : "-"));
+	struct text text = {0};
+
+	line_text_add_sentence(&text, cell && *cell ? cell : "-");
+	take_cell(table, text_take(&text));
 }
 
 void table_addf(struct table *table, const char *format, ...)

@@ -150,6 +150,27 @@ static size_t plain_size(const unsigned char *bytes, size_t len)
 	return size;
 }
 
+static bool is_blank(unsigned char byte)
+{
+	return byte == ' ' || byte == '\t' || byte == '\r' || byte == '\n';
+}
+
+void line_text_add_sentence(struct text *text, const char *sentence)
+{
+	const unsigned char *bytes = (const unsigned char *) sentence;
+	size_t len = strlen(sentence);
+
+	while (len > 0 && is_blank(bytes[len - 1]))
+		len--;
+	for (size_t at = 0; at < len;) {
+		bool is_control = bytes[at] < 0x20 || bytes[at] == DELETE;
+
+		if (is_control)
+			text_add_char(text, is_blank(bytes[at]) ? ' ' : '?');
+		at += is_control ? 1 : add_character(text, bytes + at, len - at);
+	}
+}
+
 void line_text_add_safe(struct text *text, const char *line, size_t len)
 {
 	const unsigned char *bytes = (const unsigned char *) line;

@@ -1,6 +1,7 @@
 #include "engine/console.h"
 
 #include "base/mem.h"
+#include "core/line_text.h"
 #include "core/progress.h"
 #include "core/report.h"
 #include "core/silence.h"
@@ -140,7 +141,11 @@ void console_free(struct console *console)
 
 void console_say(struct console *console, const char *sentence)
 {
-	text_addf(screen_begin(console->chatter), "muster: %s\n", sentence);
+	struct text *text = screen_begin(console->chatter);
+
+	text_add(text, "muster: ");
+	line_text_add_sentence(text, sentence);
+	text_add_char(text, '\n');
 	screen_end(console->chatter);
 }
 

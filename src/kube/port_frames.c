@@ -1,5 +1,7 @@
 #include "kube/port_frames.h"
 
+#include "core/line_text.h"
+
 #include <string.h>
 
 #define COMPLAINT_LIMIT ((size_t) 4096) /* an error keeps less */
@@ -68,12 +70,7 @@ int kube_port_frames_end(const struct kube_port_frames *frames, const char *pod,
 
 	if (!frames->complaint.len)
 		return 0;
-	text_add_as_utf8(&line, frames->complaint.bytes, frames->complaint.len);
-	while (line.len && strchr("\r\n ", line.bytes[line.len - 1]))
-		line.bytes[--line.len] = '\0';
-	for (size_t i = 0; i < line.len; i++)
-		if (line.bytes[i] == '\n')
-			line.bytes[i] = ' ';
+	line_text_add_sentence(&line, text_of(&frames->complaint));
 	if (is_refused(text_of(&line)))
 		return err_set(err, ERR_UNREACHABLE,
 			       "nothing listens on port %d of Pod '%s' (connection refused)",

@@ -1,11 +1,8 @@
 #include "kube/warnings.h"
 
 #include "base/mem.h"
-#include "base/text.h"
-#include "core/line_text.h"
 #include "kube/headers.h"
 
-#include <ctype.h>
 #include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
@@ -18,18 +15,6 @@ static bool was_told(const struct kube_warnings *warnings, const char *sentence)
 		if (!strcmp(warnings->told[i], sentence))
 			return true;
 	return warnings->n_told == MOST_TOLD;
-}
-
-/* Without colours, too: those are of a program that the user runs, not of a server. */
-static void add_sentence(struct text *sentence, const char *header)
-{
-	char *raw CLEANUP(mem_free_text) = kube_warning_text(header);
-
-	for (char *byte = raw; byte && *byte; byte++)
-		if (iscntrl((unsigned char) *byte))
-			*byte = '?';
-	if (raw)
-		line_text_add_safe(sentence, raw, strlen(raw));
 }
 
 static void tell(struct kube_warnings *warnings, const char *sentence)
@@ -45,11 +30,10 @@ void kube_warnings_take(struct kube_warnings *warnings, const struct http_answer
 	const char *value;
 
 	for (size_t i = 0; (value = http_answer_header(answer, "Warning", i)); i++) {
-		struct text sentence CLEANUP(text_done) = {0};
+		char *sentence CLEANUP(mem_free_text) = kube_warning_text(value);
 
-		add_sentence(&sentence, value);
-		if (sentence.len > 0 && !was_told(warnings, text_of(&sentence)))
-			tell(warnings, text_of(&sentence));
+		if (sentence && *sentence && !was_told(warnings, sentence))
+			tell(warnings, sentence);
 	}
 }
 

@@ -5,8 +5,7 @@
 
 #include <stddef.h>
 
-/* A sentence that the server added to an answer (a `Warning` header); nothing in it moves a cursor.
- */
+/* A sentence that the server added to an answer (a `Warning` header), in its own words. */
 typedef void (*kube_warning_fn)(const char *sentence, void *data);
 
 /* Zero it to begin; without `fn` they are only remembered. */

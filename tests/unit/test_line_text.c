@@ -21,6 +21,14 @@ static void assert_safe(const char *line, size_t len, const char *expected)
 
 #define ASSERT_SAFE(line, expected) assert_safe(line, sizeof(line) - 1, expected)
 
+static void assert_sentence(const char *sentence, const char *expected)
+{
+	struct text text CLEANUP(text_done) = {0};
+
+	line_text_add_sentence(&text, sentence);
+	assert_string_equal(text_of(&text), expected);
+}
+
 static void a_progress_bar_is_what_it_showed_last(void **state)
 {
 	(void) state;
@@ -82,6 +90,18 @@ static void what_is_no_text_is_replaced(void **state)
 	ASSERT_SAFE("\xed\xa0\x80", "\ufffd\ufffd\ufffd");
 }
 
+static void a_sentence_stays_in_its_line_and_does_nothing_to_a_terminal(void **state)
+{
+	(void) state;
+	assert_sentence("two\nlines\tof it\r\n \n", "two lines of it");
+	assert_sentence("\x1b[31mred\x1b[0m\a \xc2\x9b"
+			"2J",
+			"?[31mred?[0m? 2J");
+	assert_sentence("ü \xff", "ü \xef\xbf\xbd");
+	assert_sentence("\n", "");
+	assert_sentence("", "");
+}
+
 static void a_piece_ends_between_characters(void **state)
 {
 	(void) state;
@@ -102,6 +122,7 @@ int main(void)
 		cmocka_unit_test(nothing_moves_the_cursor_or_rings),
 		cmocka_unit_test(a_backspace_takes_a_character_away),
 		cmocka_unit_test(what_is_no_text_is_replaced),
+		cmocka_unit_test(a_sentence_stays_in_its_line_and_does_nothing_to_a_terminal),
 		cmocka_unit_test(a_piece_ends_between_characters),
 	};
 
