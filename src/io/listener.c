@@ -10,11 +10,16 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
+/* What one who connects waits longer when descriptors are there again. */
+#define PAUSE MSEC_PER_SECOND
+
 struct listener {
 	struct listener_request request; /* the callbacks */
 	int fd;
 	int port;
 	struct loop_watch *watch;
+	struct loop_watch *pause; /* after which it is tried again to take somebody on */
+	bool is_in_trouble;
 };
 
 union address {
@@ -97,19 +102,37 @@ static bool is_lasting(int failure)
 	return failure == EMFILE || failure == ENFILE || failure == ENOBUFS || failure == ENOMEM;
 }
 
+/* The connection is still there, so that the loop would ask without an end. */
+static void rest(struct listener *listener, int failure)
+{
+	bool was_in_trouble = listener->is_in_trouble;
+	struct err err = {0};
+
+	listener->is_in_trouble = true;
+	loop_watch_enable(listener->watch, false);
+	loop_timer_arm(listener->pause, loop_now() + PAUSE);
+	err_set_errno(&err, failure, "cannot take on a connection to port %d", listener->port);
+	if (!was_in_trouble)
+		listener->request.on_trouble(&err, listener->request.data);
+}
+
+static void go_on(void *data)
+{
+	const struct listener *listener = data;
+
+	loop_watch_enable(listener->watch, true);
+}
+
 static void on_readable(void *data)
 {
 	struct listener *listener = data;
-	struct err err = {0};
 	int fd = accept4(listener->fd, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK);
 
 	if (fd >= 0) {
+		listener->is_in_trouble = false;
 		listener->request.on_connection(fd, listener->request.data);
 	} else if (is_lasting(errno)) {
-		err_set_errno(&err, errno, "cannot take on a connection to port %d",
-			      listener->port);
-		listener_enable(listener, false);
-		listener->request.on_trouble(&err, listener->request.data);
+		rest(listener, errno);
 	}
 }
 
@@ -132,6 +155,7 @@ int listener_new(struct loop *loop, const struct listener_request *request,
 	listener->fd = fd;
 	listener->port = port_of(fd);
 	listener->watch = loop_watch_readable(loop, fd, on_readable, listener);
+	listener->pause = loop_new_timer(loop, go_on, listener);
 	*ret_listener = listener;
 	return 0;
 }
@@ -141,6 +165,7 @@ void listener_free(struct listener *listener)
 	if (!listener)
 		return;
 	loop_watch_free(listener->watch);
+	loop_watch_free(listener->pause);
 	file_close(&listener->fd);
 	free(listener);
 }
@@ -152,5 +177,6 @@ int listener_port(const struct listener *listener)
 
 void listener_enable(struct listener *listener, bool is_enabled)
 {
+	loop_timer_arm(listener->pause, MSEC_NEVER);
 	loop_watch_enable(listener->watch, is_enabled);
 }

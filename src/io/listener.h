@@ -15,7 +15,8 @@ struct listener_request {
 	int port; /* 0: the kernel chooses one */
 	/* Takes over a connected socket, which does not block. */
 	void (*on_connection)(int take_fd, void *data);
-	/* Nobody can be taken on (no descriptor is left): it waits until it is enabled. */
+	/* Nobody can be taken on (no descriptor is left). It is tried again after a while, and
+	 * when it is enabled; this is not told again before somebody was taken on. */
 	void (*on_trouble)(const struct err *err, void *data);
 	void *data;
 };

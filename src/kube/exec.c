@@ -144,8 +144,13 @@ static void end_exec(struct json *object, const struct kube_status *status, cons
 
 struct kube_exec *kube_exec_new(struct kube_api *api, const struct kube_exec_request *request)
 {
-	static const struct kube_socket socket = {protocols,    SILENCE,   begin_exec,
-						  take_message, tell_room, 0};
+	static const struct kube_socket socket = {
+		.protocols = protocols,
+		.silence = SILENCE,
+		.on_open = begin_exec,
+		.on_message = take_message,
+		.on_room = tell_room,
+	};
 	struct parameters parameters CLEANUP(parameters_done) = parameters_of(request);
 	struct kube_exec *exec = mem_new(sizeof(*exec));
 	const struct kube_request call = {

@@ -101,7 +101,7 @@ static void what_stands_in_the_way_is_told_apart(void **state)
 }
 
 /* The watch is level-triggered: a connection that cannot be taken on would keep the loop busy. */
-static void without_a_descriptor_it_waits_until_it_is_enabled(void **state)
+static void without_a_descriptor_it_is_tried_again_after_a_while(void **state)
 {
 	struct seen seen = {0};
 	struct listener *listener = NULL;
@@ -121,7 +121,6 @@ static void without_a_descriptor_it_waits_until_it_is_enabled(void **state)
 	assert_int_equal(setrlimit(RLIMIT_NOFILE, &before), 0);
 	assert_int_equal(seen.n_troubles, 1);
 	assert_int_equal(seen.n_connections, 0);
-	listener_enable(listener, true);
 	loop_run(seen.loop);
 	assert_int_equal(seen.n_connections, 1);
 	close(client);
@@ -134,7 +133,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(who_connects_is_handed_over_and_waits_while_it_is_not_enabled),
 		cmocka_unit_test(what_stands_in_the_way_is_told_apart),
-		cmocka_unit_test(without_a_descriptor_it_waits_until_it_is_enabled),
+		cmocka_unit_test(without_a_descriptor_it_is_tried_again_after_a_while),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
