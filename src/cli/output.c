@@ -101,7 +101,7 @@ void output_say(const char *format, ...)
 	if (len < 0)
 		return;
 	text_add(&line, "muster: ");
-	line_text_add_sentence(&line, sentence);
+	line_text_add_sentence(&line, sentence, (size_t) len);
 	text_add_char(&line, '\n');
 	output_complain(&line);
 }

@@ -11,6 +11,8 @@
 #include "engine/client.h"
 #include "io/loop.h"
 
+#include <string.h>
+
 /* One job, as it is to be shown. */
 struct view {
 	const struct json *object;
@@ -70,7 +72,7 @@ static void add_message(struct text *text, const char *before, const char *messa
 			const char *behind)
 {
 	text_add(text, before);
-	line_text_add_sentence(text, message);
+	line_text_add_sentence(text, message, strlen(message));
 	text_add(text, behind);
 }
 

@@ -7,6 +7,7 @@
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #define BLANKS_BETWEEN_COLUMNS 3
 
@@ -27,7 +28,10 @@ void table_add(struct table *table, const char *cell)
 {
 	struct text text = {0};
 
-	line_text_add_sentence(&text, cell && *cell ? cell : "-");
+	if (cell)
+		line_text_add_sentence(&text, cell, strlen(cell));
+	if (text.len == 0)
+		text_add_char(&text, '-');
 	take_cell(table, text_take(&text));
 }
 

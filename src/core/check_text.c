@@ -3,6 +3,7 @@
 #include "core/check_command.h"
 #include "core/check_describe.h"
 #include "core/check_fault.h"
+#include "core/line_text.h"
 
 #include <string.h>
 
@@ -147,6 +148,13 @@ static void add_setup(const struct check *check, struct text *text)
 	text_add_char(text, '\n');
 }
 
+/* In the words of whoever failed. */
+static void add_line(struct text *text, const char *message)
+{
+	line_text_add_sentence(text, message, strlen(message));
+	text_add_char(text, '\n');
+}
+
 static void add_verdict(const struct check *check, const struct check_style *style,
 			struct text *text)
 {
@@ -157,7 +165,7 @@ static void add_verdict(const struct check *check, const struct check_style *sty
 	add_colored(text, is_good ? GREEN : RED, check_result_words[check->result], 0, style);
 	text_addf(text, " %s %s: ", is_good ? "in" : "after", text_of(&time));
 	if (!is_good)
-		text_addf(text, "%s\n", check->fault->message);
+		add_line(text, check->fault->message);
 	else if (check->request.is_setup_only)
 		text_add(text, "the servers stay up\n");
 	else if (check->request.model == CHECK_NO_MODEL)

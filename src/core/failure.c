@@ -2,6 +2,7 @@
 #include "core/failure.h"
 
 #include "base/text.h"
+#include "core/line_text.h"
 
 #include <string.h>
 
@@ -64,8 +65,10 @@ static void add_message(const struct replica *replica, struct text *sentence)
 		return;
 	while (len > 0 && (message[len - 1] == '.' || message[len - 1] == ' '))
 		len--;
-	if (len > 0)
-		text_addf(sentence, ": %.*s", (int) len, message);
+	if (len == 0)
+		return;
+	text_add(sentence, ": ");
+	line_text_add_sentence(sentence, message, len);
 }
 
 static const char *describe_consequence(const struct decision *decision,

@@ -108,7 +108,10 @@ void failure_describe(const struct status *status, const char *job_name, struct 
 {
 	const struct failure *failure = status->failure;
 
-	text_addf(text, "%s\n", failure->message ? failure->message : failure->reason);
+	const char *what = failure->message ? failure->message : failure->reason;
+
+	line_text_add_sentence(text, what, strlen(what));
+	text_add_char(text, '\n');
 	if (!failure->role || !failure->role[0])
 		return; /* it is the job's own: a deadline, a stop */
 	add_row(text, "because", failure_find_exception(failure));

@@ -123,15 +123,19 @@ static void add_control(struct text *text, size_t begin, unsigned char byte)
 		remove_last_character(text, begin);
 }
 
-/* Adds the character at the front; how many bytes it had. */
-static size_t add_character(struct text *text, const unsigned char *bytes, size_t len)
+/* Adds the character at the front, or what stands for a control character that is none of ASCII;
+ * how many bytes it had. */
+static size_t add_character(struct text *text, const unsigned char *bytes, size_t len,
+			    const char *upper_control)
 {
 	size_t size = text_utf8_length((const char *) bytes, len);
 	bool is_upper_control = size == 2 && bytes[0] == 0xc2 && bytes[1] < 0xa0;
 
 	if (size == 0)
 		text_add(text, "\xef\xbf\xbd");
-	else if (!is_upper_control)
+	else if (is_upper_control)
+		text_add(text, upper_control);
+	else
 		text_add_bytes(text, bytes, size);
 	return size ? size : 1;
 }
@@ -155,10 +159,9 @@ static bool is_blank(unsigned char byte)
 	return byte == ' ' || byte == '\t' || byte == '\r' || byte == '\n';
 }
 
-void line_text_add_sentence(struct text *text, const char *sentence)
+void line_text_add_sentence(struct text *text, const char *sentence, size_t len)
 {
 	const unsigned char *bytes = (const unsigned char *) sentence;
-	size_t len = strlen(sentence);
 
 	while (len > 0 && is_blank(bytes[len - 1]))
 		len--;
@@ -167,7 +170,7 @@ void line_text_add_sentence(struct text *text, const char *sentence)
 
 		if (is_control)
 			text_add_char(text, is_blank(bytes[at]) ? ' ' : '?');
-		at += is_control ? 1 : add_character(text, bytes + at, len - at);
+		at += is_control ? 1 : add_character(text, bytes + at, len - at, "?");
 	}
 }
 
@@ -193,7 +196,7 @@ void line_text_add_safe(struct text *text, const char *line, size_t len)
 			add_control(text, begin, bytes[at]);
 			size = 1;
 		} else {
-			size = add_character(text, bytes + at, len - at);
+			size = add_character(text, bytes + at, len - at, "");
 		}
 		at += size;
 	}

@@ -1,6 +1,7 @@
 #include "core/obstacle.h"
 
 #include "core/failure_words.h"
+#include "core/line_text.h"
 
 #include <string.h>
 
@@ -36,8 +37,10 @@ static void add_sentence(const struct replica_status *first, size_t n_more, stru
 	if (n_more > 0)
 		text_addf(text, " and %zu more:", n_more);
 	text_addf(text, " %s (%s)", failure_phrase_of_obstacle(first->reason), first->reason);
-	if (message && !text_equals(message, first->reason))
-		text_addf(text, ": %.*s", (int) strcspn(message, "\n"), message);
+	if (message && !text_equals(message, first->reason)) {
+		text_add(text, ": ");
+		line_text_add_sentence(text, message, strcspn(message, "\n"));
+	}
 }
 
 static bool was_told(const struct status *status, size_t place)

@@ -68,7 +68,8 @@ struct begun *begun_at(struct begun_table *table, struct backend *backend, const
 /* The end, or the start, is over. */
 void begun_forget_end(struct begun *begun);
 void begun_forget_start(struct begun *begun);
-/* It was seen before its call had been answered, which may come with a warning. */
+/* The Pod was seen, so that its start is over; a call that is not answered yet is still heard for
+ * what the server warns of. */
 void begun_see_start(struct begun *begun);
 /* Drops the entry when nothing is under way any more. */
 void begun_drop_if_idle(struct begun_table *table, struct begun *begun);

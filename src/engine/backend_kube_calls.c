@@ -12,8 +12,8 @@
 
 #define FIRST_PAUSE MSEC_PER_SECOND
 #define LONGEST_PAUSE (30 * MSEC_PER_SECOND)
-/* Starts that are under way at once. A Pod of a large job is 40 kB on its way, because it is told
- * of all others; so many keep any server busy. */
+/* Starts that are under way at once, without those whose Pod was seen already. A Pod of a large job
+ * is 40 kB on its way, because it is told of all others; so many keep any server busy. */
 #define MOST_STARTS 32
 
 static struct kube_backend *of(struct backend *base)

@@ -12,6 +12,7 @@
 #include "io/sink.h"
 #include "io/terminal.h"
 
+#include <string.h>
 #include <unistd.h>
 
 /* How soon after new output it is looked whether a silence has ended. */
@@ -144,7 +145,7 @@ void console_say(struct console *console, const char *sentence)
 	struct text *text = screen_begin(console->chatter);
 
 	text_add(text, "muster: ");
-	line_text_add_sentence(text, sentence);
+	line_text_add_sentence(text, sentence, strlen(sentence));
 	text_add_char(text, '\n');
 	screen_end(console->chatter);
 }

@@ -3,10 +3,12 @@
 
 #include "base/mem.h"
 #include "base/text.h"
+#include "core/line_text.h"
 #include "io/file.h"
 
 #include <fcntl.h>
 #include <stdlib.h>
+#include <string.h>
 #include <unistd.h>
 
 struct job_log {
@@ -38,6 +40,8 @@ void job_log_add(struct job_log *log, msec now, const char *level, const char *r
 	if (!log || log->fd < 0)
 		return;
 	text_add_time(&line, now);
-	text_addf(&line, " %s %s: %s\n", level, reason, sentence);
+	text_addf(&line, " %s %s: ", level, reason);
+	line_text_add_sentence(&line, sentence, strlen(sentence));
+	text_add_char(&line, '\n');
 	file_write_all(log->fd, line.bytes, line.len, NULL);
 }

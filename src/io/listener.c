@@ -11,7 +11,7 @@
 #include <unistd.h>
 
 /* What one who connects waits longer when descriptors are there again. */
-#define PAUSE MSEC_PER_SECOND
+#define DEFAULT_PAUSE MSEC_PER_SECOND
 
 struct listener {
 	struct listener_request request; /* the callbacks */
@@ -105,12 +105,13 @@ static bool is_lasting(int failure)
 /* The connection is still there, so that the loop would ask without an end. */
 static void rest(struct listener *listener, int failure)
 {
+	msec pause = listener->request.pause ? listener->request.pause : DEFAULT_PAUSE;
 	bool was_in_trouble = listener->is_in_trouble;
 	struct err err = {0};
 
 	listener->is_in_trouble = true;
 	loop_watch_enable(listener->watch, false);
-	loop_timer_arm(listener->pause, loop_now() + PAUSE);
+	loop_timer_arm(listener->pause, loop_now() + pause);
 	err_set_errno(&err, failure, "cannot take on a connection to port %d", listener->port);
 	if (!was_in_trouble)
 		listener->request.on_trouble(&err, listener->request.data);

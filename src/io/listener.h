@@ -18,6 +18,7 @@ struct listener_request {
 	/* Nobody can be taken on (no descriptor is left). It is tried again after a while, and
 	 * when it is enabled; this is not told again before somebody was taken on. */
 	void (*on_trouble)(const struct err *err, void *data);
+	msec pause; /* that while; 0: a second */
 	void *data;
 };
 

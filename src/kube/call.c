@@ -186,7 +186,7 @@ static bool may_send(void *data)
 {
 	struct kube_call *call = data;
 
-	call->was_denied = !is_permitted(call);
+	call->was_denied = call->is_let_go || !is_permitted(call);
 	return !call->was_denied;
 }
 

@@ -170,9 +170,9 @@ void kube_call_end_try(const struct http_answer *answer, const struct err *err, 
 
 	kube_call_note_time(call);
 	call->http = NULL;
-	if (answer)
-		kube_warnings_take(&call->api->warnings, answer);
 	if (call->is_let_go) {
+		if (answer)
+			kube_warnings_take(&call->api->warnings, answer);
 		kube_call_free(call);
 		return;
 	}
@@ -184,6 +184,7 @@ void kube_call_end_try(const struct http_answer *answer, const struct err *err, 
 		take_loss(call, err);
 		return;
 	}
+	kube_warnings_take(&call->api->warnings, answer);
 	if (answer->status >= 200 && answer->status < 300)
 		take_success(call, answer);
 	else

@@ -70,7 +70,7 @@ int kube_port_frames_end(const struct kube_port_frames *frames, const char *pod,
 
 	if (!frames->complaint.len)
 		return 0;
-	line_text_add_sentence(&line, text_of(&frames->complaint));
+	line_text_add_sentence(&line, frames->complaint.bytes, frames->complaint.len);
 	if (is_refused(text_of(&line)))
 		return err_set(err, ERR_UNREACHABLE,
 			       "nothing listens on port %d of Pod '%s' (connection refused)",

@@ -11,6 +11,7 @@ what a test needs of Kubernetes, no more.
 """
 
 import json
+import secrets
 import threading
 
 from http_server import HttpServer
@@ -103,7 +104,7 @@ class FakeKube:
         self.objects = {}  # (plural, name) -> object
         self.history = []  # (version, plural, type, object)
         self.oldest = 0  # versions up to this one are no longer kept
-        self.lists = []  # (version, objects), of which pages are asked for
+        self.rests = {}  # of lists: token -> (version, objects of the pages to come)
         self.faults = []  # for the next requests, in order
         self.watch_faults = []  # for the next watches
         self.tokens = None  # those that are accepted; None: anybody
@@ -224,15 +225,12 @@ class FakeKube:
         limit = int(exchange.query.get("limit", 0))
         token = exchange.query.get("continue")
         with self.lock:
-            if not token:
-                self.lists.append((self.version, self._items(exchange, plural)))
-            number, begin = map(int, token.split(".")) if token else (len(self.lists) - 1, 0)
-            version, items = self.lists[number]
-        end = begin + limit if limit else len(items)
-        metadata = {"resourceVersion": str(version)}
-        if end < len(items):
-            metadata["continue"] = f"{number}.{end}"
-        exchange.answer(200, {"kind": "List", "apiVersion": "v1", "metadata": metadata, "items": items[begin:end]})
+            version, items = self.rests.pop(token) if token else (self.version, self._items(exchange, plural))
+            metadata = {"resourceVersion": str(version)}
+            if 0 < limit < len(items):
+                metadata["continue"] = f"{version}.{secrets.token_hex(4)}"
+                self.rests[metadata["continue"]] = (version, items[limit:])
+        exchange.answer(200, {"kind": "List", "apiVersion": "v1", "metadata": metadata, "items": items[:limit or None]})
 
     @staticmethod
     def event(exchange, kind, body):

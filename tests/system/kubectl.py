@@ -17,6 +17,8 @@ import programs  # noqa: E402
 
 PROGRAM = programs.folder() / "kubectl"
 needed = pytest.mark.skipif(not PROGRAM.exists(), reason="kubectl is an oracle here, and was not built (script/test builds it)")
+
+
 def documents_of(text):
     """JSON objects that stand one after the other."""
     decoder = json.JSONDecoder()

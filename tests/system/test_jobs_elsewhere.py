@@ -341,5 +341,5 @@ def test_what_the_server_warns_of_is_said_once_and_moves_no_cursor(muster, clust
     cluster.server.headers = ['Warning: 299 - "v0 is \x1b[31mold\x1b[0m \u009b2J"', 'Warning: 299 - "and \\"soon\\" gone"']
     for call, code in ((["ps", "--on", "kubernetes"], 0), (["status", "kubernetes/ada/digits"], 1)):
         lines = muster(*call, code=code).stderr.splitlines()
-        assert lines[:2] == ["muster: Warning: v0 is ?[31mold?[0m 2J", 'muster: Warning: and "soon" gone']
+        assert lines[:2] == ["muster: Warning: v0 is ?[31mold?[0m ?2J", 'muster: Warning: and "soon" gone']
         assert not [line for line in lines[2:] if "Warning" in line]

@@ -1,5 +1,5 @@
 """`render --as pods` and `--as k8s-tensorflow`: the objects that a cluster would be given, word for word in
-tests/golden/kubernetes/, and as kubectl reads them where it is installed.
+tests/golden/kubernetes/, and as kubectl reads them where it was built.
 
 `MUSTER_WRITE_GOLDEN=1` writes the golden files anew."""
 

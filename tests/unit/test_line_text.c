@@ -25,7 +25,7 @@ static void assert_sentence(const char *sentence, const char *expected)
 {
 	struct text text CLEANUP(text_done) = {0};
 
-	line_text_add_sentence(&text, sentence);
+	line_text_add_sentence(&text, sentence, strlen(sentence));
 	assert_string_equal(text_of(&text), expected);
 }
 
@@ -96,7 +96,7 @@ static void a_sentence_stays_in_its_line_and_does_nothing_to_a_terminal(void **s
 	assert_sentence("two\nlines\tof it\r\n \n", "two lines of it");
 	assert_sentence("\x1b[31mred\x1b[0m\a \xc2\x9b"
 			"2J",
-			"?[31mred?[0m? 2J");
+			"?[31mred?[0m? ?2J");
 	assert_sentence("ü \xff", "ü \xef\xbf\xbd");
 	assert_sentence("\n", "");
 	assert_sentence("", "");

@@ -71,6 +71,20 @@ static void another_trouble_is_said_too(void **state)
 			    "not found");
 }
 
+static void what_a_server_says_does_nothing_to_a_terminal(void **state)
+{
+	struct scene *scene = *state;
+	struct text text CLEANUP(text_done) = {0};
+
+	begin_workers(scene, 1);
+	hold_workers(scene, "ErrImagePull", "no \x1b[2Jimage\nat all");
+	assert_string_equal(note_of(scene_decide(scene))->sentence,
+			    "worker-0 cannot get its image (ErrImagePull): no ?[2Jimage");
+	obstacles_describe(&scene->status, "", &text);
+	assert_string_equal(text_of(&text),
+			    "worker-0 cannot get its image (ErrImagePull): no ?[2Jimage\n");
+}
+
 static void the_status_keeps_it_until_it_goes_away(void **state)
 {
 	struct scene *scene = *state;
@@ -184,6 +198,7 @@ int main(void)
 		SCENE_TEST(one_sentence_is_said_for_all_whom_it_holds),
 		SCENE_TEST(it_is_said_once),
 		SCENE_TEST(another_trouble_is_said_too),
+		SCENE_TEST(what_a_server_says_does_nothing_to_a_terminal),
 		SCENE_TEST(the_status_keeps_it_until_it_goes_away),
 		SCENE_TEST(a_deadline_that_came_while_somebody_waited_says_for_what),
 		SCENE_TEST(how_a_replica_ended_is_no_obstacle),
