@@ -4,6 +4,7 @@ Its base here has nothing in it: Python and TensorFlow come from this machine, b
 generator have a cluster IP, which nothing answers on a node without a proxy, so that they are made headless.
 """
 
+import fcntl
 import hashlib
 import importlib.util
 import json
@@ -26,12 +27,14 @@ needs_tensorflow = pytest.mark.skipif(
 
 
 def make(base, image):
-    """`make server-image`, which leaves the image in the build folder."""
+    """`make server-image`, which leaves the image in the build folder; one at a time of all who run tests there."""
     build = pathlib.Path(os.environ.get("MUSTER_BINARY", ROOT / "build" / "muster")).parent
-    done = subprocess.run(["make", "-C", ROOT, "server-image", f"BUILD={build}", f"BASE={base}", f"IMAGE={NAME}"],
-                          capture_output=True, text=True)
-    assert done.returncode == 0, done.stderr
-    (build / "muster-server-image.tar").rename(image)
+    with open(build / "server-image.lock", "w", encoding="ascii") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        done = subprocess.run(["make", "-C", ROOT, "server-image", f"BUILD={build}", f"BASE={base}", f"IMAGE={NAME}"],
+                              capture_output=True, text=True)
+        assert done.returncode == 0, done.stderr
+        (build / "muster-server-image.tar").rename(image)
     return image
 
 
