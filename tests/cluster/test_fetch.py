@@ -42,10 +42,18 @@ def test_a_folder_comes_of_a_process_that_was_killed(muster, namespace, tmp_path
 
 
 def test_a_survivor_of_a_failure_is_fetched_as_it_stands(muster, namespace, tmp_path):
-    """Worker 1 fails while worker 0 hears no TERM."""
-    script = f'[ $WORKER_NUMBER = 1 ] && exit 5; {WRITE}; trap "" TERM; while :; do sleep 1; done'
-    run(muster, "-w", 2, "--fetch", f"worker-0:/models:{tmp_path / 'out'}", *sh(script), code=5)
-    assert files_of(tmp_path / "out").keys() == {"deep/w", "step"}
+    """Worker 1 fails while worker 0, which has written its files by then, hears no TERM."""
+    script = (f'trap "" TERM; {WRITE}; echo up; '
+              '[ $WORKER_NUMBER = 1 ] && until [ -e /models/end ]; do sleep 0.1; done && exit 5; '
+              'while :; do sleep 1; done')
+    running = muster.start("run", "--on", "kubernetes", "--name", "keep", *BUSYBOX, "-w", "2", "--fetch",
+                           f"worker-0:/models:{tmp_path / 'out'}", *sh(script))
+    for _ in range(2):
+        wait_for_line(running.stdout, "up")
+    namespace.kubectl("exec", "keep-worker-1", "-c", "tensorflow", "--", "touch", "/models/end")
+    _, said = running.communicate(timeout=LIMIT)
+    assert running.returncode == 5, said
+    assert files_of(tmp_path / "out").keys() == {"deep/w", "step"}, said
     assert left_of(namespace) == []
 
 
