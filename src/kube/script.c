@@ -2,7 +2,6 @@
 
 #include "base/mem.h"
 
-#include <ctype.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -73,7 +72,7 @@ static enum err_code code_of(int exit_code)
 	}
 }
 
-/* Lines become one sentence, which does nothing to the terminal that shows it. */
+/* Lines become one sentence. */
 static void join_lines(struct text *complaints)
 {
 	while (complaints->len && complaints->bytes[complaints->len - 1] == '\n')
@@ -81,8 +80,6 @@ static void join_lines(struct text *complaints)
 	for (size_t i = 0; i < complaints->len; i++)
 		if (complaints->bytes[i] == '\n')
 			complaints->bytes[i] = ';';
-		else if (iscntrl((unsigned char) complaints->bytes[i]))
-			complaints->bytes[i] = '?';
 }
 
 static int judge(const struct kube_script *script, int exit_code, const struct err *lost,

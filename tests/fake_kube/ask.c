@@ -8,8 +8,8 @@
 #include "base/json.h"
 #include "base/mem.h"
 #include "base/text.h"
-#include "io/file.h"
 #include "io/http_client.h"
+#include "tool.h"
 
 #include <getopt.h>
 #include <stdio.h>
@@ -17,7 +17,6 @@
 #include <string.h>
 
 #define MOST_HEADERS 32
-#define FILE_LIMIT (1024 * 1024)
 
 struct asker {
 	struct loop *loop;
@@ -48,13 +47,8 @@ static void ask_next(struct asker *asker);
 
 static void print(const struct question *question, struct json *take_object)
 {
-	struct json *object CLEANUP(json_cleanup) = take_object;
-	struct text line CLEANUP(text_done) = {0};
-
-	json_set_integer(object, "index", (int64_t) question->index);
-	json_add_compact(&line, object);
-	printf("%s\n", text_of(&line));
-	fflush(stdout);
+	json_set_integer(take_object, "index", (int64_t) question->index);
+	tool_print(take_object);
 }
 
 static void end_question(struct question *question)
@@ -147,20 +141,6 @@ static void ask_next(struct asker *asker)
 	question->call = http_call_new(asker->client, &request);
 }
 
-/* The content of a file. */
-static char *content_of(const char *path)
-{
-	char *content;
-	size_t len;
-	struct err err = {0};
-
-	if (file_read_whole(path, FILE_LIMIT, &content, &len, &err) < 0) {
-		fprintf(stderr, "%s\n", err.text);
-		exit(2);
-	}
-	return content;
-}
-
 static int64_t number_of(const char *text)
 {
 	int64_t number = 0;
@@ -228,11 +208,11 @@ static void take_option(struct asker *asker, int which, char *value)
 	else if (which == OPTION_SHOW_HEADER)
 		asker->shown_header = value;
 	else if (which == OPTION_AUTHORITY)
-		asker->trust.authority = asker->authority = content_of(value);
+		asker->trust.authority = asker->authority = tool_content_of(value);
 	else if (which == OPTION_CERTIFICATE)
-		asker->trust.client_certificate = asker->certificate = content_of(value);
+		asker->trust.client_certificate = asker->certificate = tool_content_of(value);
 	else if (which == OPTION_KEY)
-		asker->trust.client_key = asker->key = content_of(value);
+		asker->trust.client_key = asker->key = tool_content_of(value);
 	else if (which == OPTION_SERVER_NAME)
 		asker->trust.server_name = value;
 	else if (which == OPTION_SKIP_VERIFY)

@@ -7,8 +7,8 @@
  * {"code", "reason", "error", "errorCode"}. */
 #include "base/mem.h"
 #include "base/text.h"
-#include "io/file.h"
 #include "kube/api.h"
+#include "tool.h"
 
 #include <getopt.h>
 #include <stdio.h>
@@ -16,7 +16,6 @@
 #include <string.h>
 
 #define MOST 16
-#define FILE_LIMIT (1024 * 1024)
 
 struct asker {
 	struct loop *loop;
@@ -33,23 +32,13 @@ struct asker {
 	int64_t n_calls, n_ended;
 };
 
-static void print(struct json *take_object)
-{
-	struct json *object CLEANUP(json_cleanup) = take_object;
-	struct text line CLEANUP(text_done) = {0};
-
-	json_add_compact(&line, object);
-	printf("%s\n", text_of(&line));
-	fflush(stdout);
-}
-
 static void warn(const char *sentence, void *data)
 {
 	struct json *object = json_new_object();
 
 	(void) data;
 	json_set_string(object, "warning", sentence);
-	print(object);
+	tool_print(object);
 }
 
 static void take_bytes(const char *bytes, size_t len, void *data)
@@ -59,7 +48,7 @@ static void take_bytes(const char *bytes, size_t len, void *data)
 
 	(void) data;
 	json_set_string(object, "bytes", piece);
-	print(object);
+	tool_print(object);
 }
 
 static void end_call(struct json *object, const struct kube_status *status, const struct err *err,
@@ -76,7 +65,7 @@ static void end_call(struct json *object, const struct kube_status *status, cons
 	} else if (object) {
 		json_set(line, "object", json_ref(object));
 	}
-	print(line);
+	tool_print(line);
 	if (++asker->n_ended == asker->n_calls)
 		loop_stop(asker->loop);
 }
@@ -98,19 +87,6 @@ static void take_next_token(struct kube_login *login, bool was_refused, kube_ref
 	} else {
 		done(&none, done_data);
 	}
-}
-
-static char *content_of(const char *path)
-{
-	char *content;
-	size_t len;
-	struct err err = {0};
-
-	if (file_read_whole(path, FILE_LIMIT, &content, &len, &err) < 0) {
-		fprintf(stderr, "%s\n", err.text);
-		exit(2);
-	}
-	return content;
 }
 
 static void add_parameter(struct asker *asker, char *pair)
@@ -189,13 +165,13 @@ static void take_option(struct asker *asker, int which, char *value)
 	struct kube_credential *credential = &asker->login->credential;
 
 	if (which == 'a')
-		asker->login->authority = content_of(value);
+		asker->login->authority = tool_content_of(value);
 	else if (which == 'b')
 		read_body(asker, value);
 	else if (which == 'c')
-		credential->client_certificate = content_of(value);
+		credential->client_certificate = tool_content_of(value);
 	else if (which == 'k')
-		credential->client_key = content_of(value);
+		credential->client_key = tool_content_of(value);
 	else if (which == 'n')
 		asker->request.namespace_name = value;
 	else if (which == 'p')

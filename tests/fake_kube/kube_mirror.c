@@ -6,14 +6,12 @@
  * many there are}, {"trouble": why}. With MIRROR_QUIET only the last two. */
 #include "base/mem.h"
 #include "base/text.h"
-#include "io/file.h"
 #include "kube/mirror.h"
+#include "tool.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <unistd.h>
-
-#define FILE_LIMIT (1024 * 1024)
 
 struct watcher {
 	struct loop *loop;
@@ -25,16 +23,6 @@ struct watcher {
 struct pod {
 	char phase[32];
 };
-
-static void print(struct json *take_object)
-{
-	struct json *object CLEANUP(json_cleanup) = take_object;
-	struct text line CLEANUP(text_done) = {0};
-
-	json_add_compact(&line, object);
-	printf("%s\n", text_of(&line));
-	fflush(stdout);
-}
 
 static void *project(const struct json *object, void *before, void *data)
 {
@@ -63,7 +51,7 @@ static void tell_change(const char *name, void *data)
 	if (watcher->is_quiet)
 		json_free(line);
 	else
-		print(line);
+		tool_print(line);
 }
 
 static void tell_synced(void *data)
@@ -73,7 +61,7 @@ static void tell_synced(void *data)
 
 	json_set_integer(line, "synced", (int64_t) kube_mirror_count(watcher->mirror));
 	json_set_string(line, "version", kube_mirror_version(watcher->mirror));
-	print(line);
+	tool_print(line);
 }
 
 static void tell_trouble(const struct err *err, void *data)
@@ -82,7 +70,7 @@ static void tell_trouble(const struct err *err, void *data)
 
 	(void) data;
 	json_set_string(line, "trouble", err->text);
-	print(line);
+	tool_print(line);
 }
 
 static void end(void *data)
@@ -90,28 +78,6 @@ static void end(void *data)
 	const struct watcher *watcher = data;
 
 	loop_stop(watcher->loop);
-}
-
-static char *content_of(const char *path)
-{
-	char *content;
-	size_t len;
-
-	if (file_read_whole(path, FILE_LIMIT, &content, &len, NULL) < 0)
-		exit(2);
-	return content;
-}
-
-static struct kube_login *login_of(int argc, char **argv)
-{
-	struct kube_login *login = kube_login_new(argv[1]);
-
-	if (argc > 4) {
-		login->authority = content_of(argv[2]);
-		login->credential.client_certificate = content_of(argv[3]);
-		login->credential.client_key = content_of(argv[4]);
-	}
-	return login;
 }
 
 int main(int argc, char **argv)
@@ -132,7 +98,8 @@ int main(int argc, char **argv)
 	struct kube_api *api;
 
 	if (argc < 2 || loop_new(&watcher.loop, NULL) < 0 ||
-	    kube_api_new(watcher.loop, login_of(argc, argv), &api, NULL) < 0)
+	    kube_api_new(watcher.loop, tool_login_new(argv[1], argc > 4 ? argv + 2 : NULL), &api,
+			 NULL) < 0)
 		return 2;
 	struct loop_watch *input = loop_watch_readable(watcher.loop, STDIN_FILENO, end, &watcher);
 

@@ -10,14 +10,12 @@
 #include "base/mem.h"
 #include "base/text.h"
 #include "io/descriptor_limit.h"
-#include "io/file.h"
+#include "tool.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
-
-#define FILE_LIMIT (1024 * 1024)
 
 struct follower {
 	struct loop *loop;
@@ -95,28 +93,6 @@ static void take_input(void *data)
 	}
 }
 
-static char *content_of(const char *path)
-{
-	char *content;
-	size_t len;
-
-	if (file_read_whole(path, FILE_LIMIT, &content, &len, NULL) < 0)
-		exit(2);
-	return content;
-}
-
-static struct kube_login *login_of(int argc, char **argv)
-{
-	struct kube_login *login = kube_login_new(argv[1]);
-
-	if (argc > 6) {
-		login->authority = content_of(argv[4]);
-		login->credential.client_certificate = content_of(argv[5]);
-		login->credential.client_key = content_of(argv[6]);
-	}
-	return login;
-}
-
 int main(int argc, char **argv)
 {
 	struct follower follower = {0};
@@ -125,7 +101,8 @@ int main(int argc, char **argv)
 
 	if (argc < 3 || descriptor_limit_raise(0, &before, NULL) < 0 ||
 	    loop_new(&follower.loop, NULL) < 0 ||
-	    kube_api_new(follower.loop, login_of(argc, argv), &api, NULL) < 0)
+	    kube_api_new(follower.loop, tool_login_new(argv[1], argc > 6 ? argv + 4 : NULL), &api,
+			 NULL) < 0)
 		return 2;
 	const struct pod_logs_settings settings = {
 		.loop = follower.loop,

@@ -8,8 +8,8 @@
 #include "base/json.h"
 #include "base/mem.h"
 #include "base/text.h"
-#include "io/file.h"
 #include "io/websocket.h"
+#include "tool.h"
 
 #include <getopt.h>
 #include <signal.h>
@@ -34,16 +34,6 @@ struct speaker {
 	char *authority;
 	struct http_trust_parts trust;
 };
-
-static void print(struct json *take_object)
-{
-	struct json *object CLEANUP(json_cleanup) = take_object;
-	struct text line CLEANUP(text_done) = {0};
-
-	json_add_compact(&line, object);
-	printf("%s\n", text_of(&line));
-	fflush(stdout);
-}
 
 static void leave(struct speaker *speaker)
 {
@@ -77,7 +67,7 @@ static void open_it(const char *protocol, void *data)
 	struct json *object = json_new_object();
 
 	json_set(object, "protocol", json_new_string(protocol));
-	print(object);
+	tool_print(object);
 	for (size_t i = 0; i < speaker->n_texts; i++)
 		websocket_send(speaker->websocket, speaker->texts[i], strlen(speaker->texts[i]));
 	if (speaker->filler)
@@ -103,7 +93,7 @@ static void take_message(const char *bytes, size_t len, void *data)
 		json_set_string(object, "message", text);
 	else
 		json_set_integer(object, "length", (int64_t) len);
-	print(object);
+	tool_print(object);
 	speaker->n_messages++;
 	leave(speaker);
 	if (speaker->pause && speaker->websocket) {
@@ -124,7 +114,7 @@ static void end(const struct websocket_end *ended, const struct err *err, void *
 		json_set_integer(object, "code", err->code);
 		json_set_string(object, "error", err->text);
 	}
-	print(object);
+	tool_print(object);
 	speaker->websocket = NULL;
 	loop_stop(speaker->loop);
 }
@@ -142,15 +132,6 @@ static void add_text(const char **texts, size_t *count, const char *text)
 	texts[(*count)++] = text;
 }
 
-static void read_authority(struct speaker *speaker, const char *path)
-{
-	size_t len;
-
-	if (file_read_whole(path, 1024 * 1024, &speaker->authority, &len, NULL) < 0)
-		exit(2);
-	speaker->trust.authority = speaker->authority;
-}
-
 static void read_option(struct speaker *speaker, int option)
 {
 	switch (option) {
@@ -164,7 +145,7 @@ static void read_option(struct speaker *speaker, int option)
 		add_text(speaker->texts, &speaker->n_texts, optarg);
 		return;
 	case 'a':
-		read_authority(speaker, optarg);
+		speaker->trust.authority = speaker->authority = tool_content_of(optarg);
 		return;
 	case 'f':
 		read_number(optarg, &speaker->filler);
