@@ -79,6 +79,14 @@ class LivingKube(FakeKube):
             self.lock.wait_for(lambda: sorted(self.objects) == wanted, limit)
             return sorted(self.objects)
 
+    def end_pods(self):
+        """Those that run on end, as the plan says by now."""
+        with self.lock:
+            running = [(name, body["metadata"]["uid"]) for (plural, name), body in self.objects.items()
+                       if plural == "pods"]
+        for name, uid in running:
+            self._later(self._finish, name, uid)
+
     # What others do in a cluster
 
     def _work(self):

@@ -1,0 +1,60 @@
+"""`muster attach` beside another muster that watches the job on a cluster."""
+
+import json
+import sys
+import threading
+
+import pytest
+
+from conftest import LIMIT, ROOT, read_line
+
+sys.path.insert(0, str(ROOT / "tests" / "fake_kube"))
+
+from living_kube import LivingKube  # noqa: E402
+from test_jobs_elsewhere import write_kubeconfig  # noqa: E402
+
+pytestmark = pytest.mark.sanitize
+
+
+class AllAtOnce:
+    """Changes of the job's record are told with its end, in one piece, to all who watch it from `begin` on."""
+
+    def __init__(self):
+        self.has_begun = threading.Event()
+
+    def __call__(self, exchange):
+        if exchange.path.endswith("/configmaps") and "watch" in exchange.query:
+            self._hold_back(exchange)
+        return False
+
+    def _hold_back(self, exchange):
+        chunk, held = exchange.chunk, []
+
+        def hold(line):
+            if not self.has_begun.is_set():
+                chunk(line)
+                return
+            held.append(line)
+            if json.loads(line)["type"] == "DELETED":
+                chunk("".join(held))
+                held.clear()
+
+        exchange.chunk = hold
+
+
+def test_who_looks_on_learns_how_the_job_ended_when_its_record_goes_in_the_same_moment(muster, tmp_path):
+    with LivingKube(lambda labels: None) as kube:  # Pods run on
+        watches = kube.trouble = AllAtOnce()
+        muster.environment["KUBECONFIG"] = str(write_kubeconfig(tmp_path / "kubeconfig", kube.origin))
+        job = muster.start("run", "--on", "kubernetes", "--name", "story", "-w", 1, "--image", "i", "--", "true")
+        while "line 19" not in read_line(job.stdout):
+            pass
+        looking = muster.start("attach", "kubernetes/ada/story")
+        while "line 19" not in read_line(looking.stdout):
+            pass
+        watches.has_begun.set()
+        kube.plan = lambda labels: 7
+        kube.end_pods()
+        assert job.wait(LIMIT) == 7
+        assert looking.wait(LIMIT) == 7
+        assert "deleted the job's ConfigMap" not in looking.stderr.read()
