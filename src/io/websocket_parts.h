@@ -32,7 +32,8 @@ struct websocket {
 	struct wslay_event_context *framing; /* NULL until it is open */
 
 	struct loop_watch *timer, *soon; /* for time limits; for a turn at once */
-	msec heard_at; /* on the clock that never jumps */
+	msec heard_at; /* on the clock that never jumps, as all times here */
+	msec asked_at; /* for a sign of life; 0: never yet */
 	bool is_sending; /* a part of `out` did not go so far: the same bytes have to follow */
 	bool is_in_turn, is_cancelled, is_paused, was_full, wants_close;
 	struct err err; /* why it ends */
@@ -41,7 +42,7 @@ struct websocket {
 /* Turns. */
 void websocket_turn(void *data); /* the websocket: what can be done now */
 void websocket_ask_for_turn(struct websocket *websocket);
-void websocket_check_time(void *data);
+void websocket_check_time(void *data); /* the timer: of the answer until it is open, then silence */
 void websocket_finish(struct websocket *websocket); /* it is gone after it */
 /* What is written of `out` counts in n_sent. */
 int websocket_write_out(struct websocket *websocket);

@@ -196,28 +196,48 @@ static void lose(struct websocket *websocket, msec limit)
 	websocket_finish(websocket);
 }
 
-/* Until it is open, the answer's time limit; from there on, silence, which is asked about at half
- * time. Who does not read hears nothing. */
-void websocket_check_time(void *data)
+static void check_answer_time(struct websocket *websocket, msec now)
 {
-	struct websocket *websocket = data;
-	bool is_open = websocket->state == WEBSOCKET_OPEN;
-	msec limit = is_open ? websocket->request.http.silence : websocket->request.http.timeout;
-	msec now = loop_monotonic_now(), passed = now - websocket->heard_at;
+	msec limit = websocket->request.http.timeout, due = websocket->heard_at + limit;
+
+	if (limit && now >= due)
+		lose(websocket, limit);
+	else if (limit)
+		loop_timer_arm(websocket->timer, loop_now() + due - now);
+}
+
+/* After half of the time the server is asked, and has the other half to answer: however late we
+ * come to look, who was not asked is not given up. Who does not read hears nothing. */
+static void check_silence(struct websocket *websocket, msec now)
+{
+	msec limit = websocket->request.http.silence, half = limit / 2;
+	bool is_asked = websocket->asked_at > websocket->heard_at;
+	msec due = is_asked ? websocket->asked_at + limit - half : websocket->heard_at + half;
 
 	if (!limit)
 		return;
-	if (is_open && websocket->is_paused)
-		passed = 0;
-	if (passed >= limit) {
+	if (websocket->is_paused) {
+		due = now + half;
+	} else if (now >= due && is_asked) {
 		lose(websocket, limit);
 		return;
-	}
-	if (is_open && passed >= limit / 2)
+	} else if (now >= due) {
 		websocket_ask_for_life(websocket);
-	loop_timer_arm(
-		websocket->timer,
-		loop_now() + (is_open && passed < limit / 2 ? limit / 2 - passed : limit - passed));
+		websocket->asked_at = now;
+		due = now + limit - half;
+	}
+	loop_timer_arm(websocket->timer, loop_now() + due - now);
+}
+
+void websocket_check_time(void *data)
+{
+	struct websocket *websocket = data;
+	msec now = loop_monotonic_now();
+
+	if (websocket->state == WEBSOCKET_OPEN)
+		check_silence(websocket, now);
+	else
+		check_answer_time(websocket, now);
 }
 
 void websocket_close(struct websocket *websocket)

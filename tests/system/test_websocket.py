@@ -2,13 +2,15 @@
 
 import json
 import pathlib
+import signal
 import subprocess
 import sys
 import threading
+import time
 
 import pytest
 
-from conftest import BINARY, LIMIT, ROOT
+from conftest import BINARY, LIMIT, ROOT, read_line
 
 sys.path.insert(0, str(ROOT / "tests" / "fake_kube"))
 
@@ -171,6 +173,26 @@ def test_a_silent_server_is_asked_for_a_sign_of_life_and_then_given_up():
     got, sent, server = speak(lambda exchange: None, "--silence", 200)
     assert (got[-1]["code"], got[-1]["error"]) == (LOST, f"lost {server.origin}: it said nothing for 200ms")
     assert (PING, b"") in sent
+
+
+def test_who_was_stopped_for_longer_than_that_asks_before_it_gives_up():
+    sent, ended = [], threading.Event()
+
+    def listen(exchange):
+        accept(exchange)
+        sent.extend(frames_of(exchange))
+        ended.set()
+
+    with HttpServer(listen) as server:
+        asking = subprocess.Popen([ASK, "--silence", "200", server.url], stdout=subprocess.PIPE, text=True)
+        assert "protocol" in read_line(asking.stdout)
+        asking.send_signal(signal.SIGSTOP)
+        time.sleep(0.3)
+        asking.send_signal(signal.SIGCONT)
+        assert asking.wait(LIMIT) == 0
+        asking.stdout.close()
+        assert ended.wait(LIMIT)
+    assert sent == [(PING, b"")]
 
 
 def test_a_server_that_answers_pings_is_not_given_up():
