@@ -12,8 +12,8 @@
 
 #define FIRST_PAUSE MSEC_PER_SECOND
 #define LONGEST_PAUSE (30 * MSEC_PER_SECOND)
-/* Starts that are under way at once, without those whose Pod was seen already. A Pod of a large job
- * is 40 kB on its way, because it is told of all others; so many keep any server busy. */
+/* Starts that are under way at once, without those whose Pod was seen already: so many keep any
+ * server busy, and with fewer a distant one waits for us. */
 #define MOST_STARTS 32
 
 static struct kube_backend *of(struct backend *base)
@@ -128,13 +128,18 @@ static void on_started(struct json *object, const struct kube_status *status, co
 	kube_backend_news(backend);
 }
 
-static bool may_start_one_more(const struct kube_backend *backend)
+size_t kube_backend_starts(const struct kube_backend *backend)
 {
 	size_t count = 0;
 
 	for (size_t i = 0; i < backend->begun.count; i++)
 		count += backend->begun.entries[i]->start_call != NULL;
-	return count < MOST_STARTS;
+	return count;
+}
+
+static bool may_start_one_more(const struct kube_backend *backend)
+{
+	return kube_backend_starts(backend) < MOST_STARTS;
 }
 
 void kube_backend_start_waiting(struct kube_backend *backend)

@@ -135,6 +135,7 @@ static int take_job(struct kube_backend *backend, const struct job *job, struct 
 	json_free(backend->document);
 	backend->job = copy;
 	backend->objects = objects_new(copy);
+	kube_ground_take_objects(backend);
 	backend->document = json_ref(job->document);
 	return 0;
 }
@@ -331,6 +332,15 @@ static void on_log_trouble(const char *sentence, void *data)
 	kube_backend_trouble(data, sentence);
 }
 
+/* Pods that are not made yet wait for each stream that is opened: the server has a handshake to do.
+ */
+static bool is_making(void *data)
+{
+	const struct kube_backend *backend = data;
+
+	return backend_kube_is_making(&backend->base);
+}
+
 /* Making. */
 
 struct backend *backend_kube_new(const struct backend_kube_settings *settings)
@@ -342,6 +352,7 @@ struct backend *backend_kube_new(const struct backend_kube_settings *settings)
 		.namespace_name = settings->job->name_space,
 		.folder = settings->log_folder,
 		.tail = -1,
+		.is_busy = is_making,
 		.on_output = on_output,
 		.on_complete = on_log_complete,
 		.on_trouble = on_log_trouble,
@@ -385,6 +396,11 @@ bool backend_kube_is_quiet(const struct backend *base)
 	const struct kube_backend *backend = of(base);
 
 	return !is_anything_under_way(backend) && !pod_logs_is_any_ended_open(backend->logs);
+}
+
+bool backend_kube_is_making(const struct backend *base)
+{
+	return kube_backend_starts(of(base)) > 0;
 }
 
 /* A Pod with our labels that the job does not own is not taken away with it. */

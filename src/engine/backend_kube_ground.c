@@ -1,5 +1,5 @@
-/* What the Pods of a job stand on: the Service by which they find each other, and the ConfigMaps of
- * files that they mount.
+/* What the Pods of a job stand on: the Service by which they find each other, and the ConfigMaps
+ * that they read: of files, and of the cluster where it is large.
  *
  * They are made with the first Pods. As long as one is missing later, no replica has its address,
  * and a decision asks for it to be published: so it is made again when somebody deletes it. What it
@@ -257,18 +257,17 @@ static bool has_files(const struct job *job)
 	return false;
 }
 
-void kube_ground_watch(struct kube_backend *backend)
+static bool reads_config_maps(const struct job *job)
 {
-	backend->services = kube_backend_mirror_new(backend, "",
-						    (struct kube_mirror_settings){
-							    .resource = &kube_services,
-							    .project = project_service,
-							    .release = release,
-							    .on_change = on_service,
-							    .on_synced = on_services_synced,
-						    });
-	backend->knows_files = !has_files(backend->settings.job);
-	if (backend->knows_files)
+	struct objects *objects CLEANUP(objects_cleanup) = objects_new(job);
+	struct json *cluster CLEANUP(json_cleanup) = objects_cluster_new(objects, NULL);
+
+	return cluster || has_files(job);
+}
+
+static void watch_files(struct kube_backend *backend)
+{
+	if (backend->files)
 		return;
 	backend->files =
 		kube_backend_mirror_new(backend, "," OBJECTS_LABEL_PART "=" OBJECTS_PART_FILES,
@@ -279,4 +278,31 @@ void kube_ground_watch(struct kube_backend *backend)
 						.on_change = on_files,
 						.on_synced = on_files_synced,
 					});
+}
+
+void kube_ground_watch(struct kube_backend *backend)
+{
+	backend->services = kube_backend_mirror_new(backend, "",
+						    (struct kube_mirror_settings){
+							    .resource = &kube_services,
+							    .project = project_service,
+							    .release = release,
+							    .on_change = on_service,
+							    .on_synced = on_services_synced,
+						    });
+	backend->knows_files = !reads_config_maps(backend->settings.job);
+	if (!backend->knows_files)
+		watch_files(backend);
+}
+
+void kube_ground_take_objects(struct kube_backend *backend)
+{
+	struct json *cluster CLEANUP(json_cleanup) =
+		objects_cluster_new(backend->objects, backend->job->uid);
+	const char *name = json_as_string(json_get_path(cluster, "metadata", "name", NULL), NULL);
+
+	if (!name || find(backend, &kube_config_maps, name))
+		return;
+	add(backend, &kube_config_maps, name)->body = json_ref(cluster);
+	watch_files(backend); /* of a job that was small before */
 }

@@ -12,7 +12,9 @@ struct kube_backend {
 	struct backend base;
 	struct backend_kube_settings settings;
 	struct kube_mirror *pods; /* of struct pod */
-	struct kube_mirror *services, *files; /* only whether it is our own; NULL: has no files */
+	/* Only whether it is our own. Files are the ConfigMaps that Pods read; NULL: there are
+	 * none. */
+	struct kube_mirror *services, *files;
 	bool knows_pods, knows_services, knows_files; /* they were listed once */
 	struct ground **ground;
 	size_t n_ground, ground_capacity;
@@ -65,6 +67,8 @@ struct kube_mirror *kube_backend_mirror_new(struct kube_backend *backend, const 
 					    struct kube_mirror_settings settings);
 
 void kube_ground_begin(struct kube_backend *backend);
+/* The Pods are made of something else from here on (backend->objects). */
+void kube_ground_take_objects(struct kube_backend *backend);
 void kube_ground_watch(struct kube_backend *backend);
 void kube_ground_free(struct kube_backend *backend);
 bool kube_ground_is_there(const struct kube_backend *backend); /* or on its way */
@@ -79,6 +83,8 @@ void kube_events_free(struct kube_backend *backend);
 
 /* Calls: begin, and see to what becomes of them. */
 void kube_backend_start(struct kube_backend *backend, struct begun *begun);
+/* How many calls that start a Pod are under way, without those whose Pod was seen already. */
+size_t kube_backend_starts(const struct kube_backend *backend);
 /* Starts those whose turn, or name, has come. */
 void kube_backend_start_waiting(struct kube_backend *backend);
 /* Of the Pod whose uid is begun->ended_uid. */

@@ -15,7 +15,7 @@ struct pod_log {
 	struct log_writer *writer; /* NULL: it cannot be kept, or has ended */
 	struct log_follow follow;
 	struct log_lines lines;
-	bool is_opening;
+	bool is_opening; /* or will, when the timer fires: it is its turn */
 	struct pod_log *next_waiting; /* for its turn to open a stream */
 	bool is_waiting;
 	msec heard_at;
@@ -45,7 +45,7 @@ void pod_log_close(struct pod_log *log);
 
 /* Turns. False: too many streams are being opened, and the log's timer fires when it may. */
 bool pod_log_take_turn(struct pod_log *log);
-/* The stream is open, or is none any more: it is the next one's turn. */
+/* The stream is open, or is none any more: it is the turn of others. */
 void pod_log_end_opening(struct pod_log *log);
 void pod_log_leave_turns(struct pod_log *log);
 

@@ -4,6 +4,15 @@
 #include "io/heap.h"
 
 #define OPENING_AT_ONCE 32
+#define OPENING_WHEN_BUSY 2
+
+static size_t most_at_once(const struct pod_logs *logs)
+{
+	const struct pod_logs_settings *settings = &logs->settings;
+
+	return settings->is_busy && settings->is_busy(settings->data) ? OPENING_WHEN_BUSY
+								      : OPENING_AT_ONCE;
+}
 
 static void wait_for_turn(struct pod_log *log)
 {
@@ -32,18 +41,34 @@ void pod_log_leave_turns(struct pod_log *log)
 	log->is_waiting = false;
 }
 
+static void give_turn(struct pod_log *log)
+{
+	log->is_opening = true;
+	log->logs->n_opening++;
+	log->logs->n_opened++;
+}
+
 bool pod_log_take_turn(struct pod_log *log)
 {
-	struct pod_logs *logs = log->logs;
-
-	if (logs->n_opening >= OPENING_AT_ONCE) {
+	if (!log->is_opening && log->logs->n_opening >= most_at_once(log->logs)) {
 		wait_for_turn(log);
 		return false;
 	}
-	log->is_opening = true;
-	logs->n_opening++;
-	logs->n_opened++;
+	if (!log->is_opening)
+		give_turn(log);
 	return true;
+}
+
+static void give_turns(struct pod_logs *logs)
+{
+	size_t most = most_at_once(logs);
+	struct pod_log *next;
+
+	while (logs->n_opening < most && (next = logs->first_waiting)) {
+		pod_log_leave_turns(next);
+		give_turn(next);
+		loop_timer_arm(next->timer, loop_now());
+	}
 }
 
 static void give_back_after_burst(struct pod_logs *logs)
@@ -56,16 +81,10 @@ static void give_back_after_burst(struct pod_logs *logs)
 
 void pod_log_end_opening(struct pod_log *log)
 {
-	struct pod_log *next = log->logs->first_waiting;
-
 	if (!log->is_opening)
 		return;
 	log->is_opening = false;
 	log->logs->n_opening--;
-	if (!next) {
-		give_back_after_burst(log->logs);
-		return;
-	}
-	pod_log_leave_turns(next);
-	loop_timer_arm(next->timer, loop_now());
+	give_turns(log->logs);
+	give_back_after_burst(log->logs);
 }

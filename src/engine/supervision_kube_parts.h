@@ -51,7 +51,7 @@ struct cluster_supervision {
 	struct kube_mirror *owner; /* the ConfigMap, as others change it */
 	struct lease_keeper *lease;
 	struct loop_watch *timer;
-	msec next_pass; /* not before it, on the monotonic clock */
+	msec passed_at; /* the last pass, on the monotonic clock; 0: the next one need not wait */
 	struct end_signals signals;
 	struct telling telling;
 	background_started_fn started; /* NULL: nobody waits for it, or it was told */

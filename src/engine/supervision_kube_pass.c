@@ -11,9 +11,18 @@
  * long as the loop stands still for that, no call goes out. */
 #define HEAD_START 20
 
+/* As long as Pods are being made: that hundreds of them come one after the other is nothing to
+ * decide on, and each status would hold up the next of them. */
+#define SPACING_OF_MAKING MSEC_PER_SECOND
+
+static msec spacing(const struct cluster_supervision *supervision)
+{
+	return backend_kube_is_making(supervision->backend) ? SPACING_OF_MAKING : HEAD_START;
+}
+
 static void arm(struct cluster_supervision *supervision, msec at)
 {
-	msec wait = supervision->next_pass - loop_monotonic_now();
+	msec wait = supervision->passed_at + spacing(supervision) - loop_monotonic_now();
 	msec soonest = loop_now() + (wait > 0 ? wait : 0);
 
 	loop_timer_arm(supervision->timer, at < soonest ? soonest : at);
@@ -145,7 +154,7 @@ static void drive(struct cluster_supervision *supervision)
 		supervision_kube_tell_started(supervision);
 	}
 	supervision->has_fetched |= outcome.is_gone; /* its Pods go with it */
-	supervision->next_pass = loop_monotonic_now() + (is_finished ? 0 : HEAD_START);
+	supervision->passed_at = is_finished ? 0 : loop_monotonic_now();
 	arm(supervision, is_finished ? loop_now() : outcome.wake_at);
 	supervision_kube_fetch_when_held_up(supervision);
 }

@@ -31,6 +31,7 @@ static void ask_to_stop(struct cluster_supervision *supervision, enum stop_reaso
 
 	if (rc < 0)
 		telling_say_trouble(&supervision->telling, err.text);
+	supervision->passed_at = 0; /* somebody waits */
 	supervision_kube_ask_for_pass(supervision);
 }
 

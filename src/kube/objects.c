@@ -88,6 +88,17 @@ struct json *objects_owner_new(const struct job *job)
 	return owner;
 }
 
+struct json *objects_part_new(const struct job *job, const char *name, const char *owner_uid)
+{
+	struct json *config_map =
+		object_new("ConfigMap", objects_metadata_new(job, name, owner_uid));
+
+	json_set_string(json_get_path(config_map, "metadata", "labels", NULL), OBJECTS_LABEL_PART,
+			OBJECTS_PART_FILES);
+	json_set_bool(config_map, "immutable", true);
+	return config_map;
+}
+
 struct json *objects_secret_new(const struct job *job, const struct job_secret *secret,
 				const char *owner_uid)
 {

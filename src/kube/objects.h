@@ -7,7 +7,7 @@
  * All of it follows from the job alone: nothing here talks to a cluster.
  *
  * Names: a Pod is JOB-ROLE-INDEX in every attempt, as Kubeflow names it, and says the attempt in a
- * label. ConfigMaps are JOB.job and JOB.files-N, and a Secret is JOB.env: no
+ * label. ConfigMaps are JOB.job, JOB.files-N and JOB.cluster-DIGEST, and a Secret is JOB.env: no
  * job's name has a dot, so that nothing of one job can be taken for something of another. */
 #pragma once
 
@@ -25,7 +25,8 @@
 #define OBJECTS_LABEL_ROLE "muster/role"
 #define OBJECTS_LABEL_INDEX "muster/index"
 #define OBJECTS_LABEL_ATTEMPT "muster/attempt"
-/* Only of ConfigMaps with files: who lists jobs leaves them out, for they may be large. */
+/* Only of ConfigMaps that Pods read, files or the cluster: who lists jobs leaves them out, for they
+ * may be large. */
 #define OBJECTS_LABEL_PART "muster/part"
 #define OBJECTS_PART_FILES "files"
 /* Selects the ConfigMaps that jobs are. */
@@ -58,6 +59,10 @@ struct json *objects_metadata_new(const struct job *job, const char *name,
 /* What the metadata of the owned say of the owner, as ownerReferences. */
 struct json *objects_owner_references_new(const char *job_name, const char *owner_uid) MUST_USE;
 
+/* An immutable ConfigMap that Pods read, without its data. */
+struct json *objects_part_new(const struct job *job, const char *name,
+			      const char *owner_uid) MUST_USE;
+
 /* The ConfigMap that owns all else. What else is remembered of a job is added by who stores it. */
 struct json *objects_owner_new(const struct job *job) MUST_USE;
 /* The Secret with variables of the job, which its document names. */
@@ -73,6 +78,12 @@ struct objects;
 struct objects *objects_new(const struct job *job) MUST_USE;
 void objects_free(struct objects *objects); /* NULL is fine */
 void objects_cleanup(struct objects **objects);
+
+/* Of a large job: the ConfigMap of what all TF_CONFIGs have in common, which the Pods' own then
+ * speak of as $(MUSTER_CLUSTER). NULL where each Pod is told by itself. Each of 500 Pods would be
+ * 40 kB otherwise, and so would be every change that is told of one. A job of another size (muster
+ * scale) has one of another name. */
+struct json *objects_cluster_new(const struct objects *objects, const char *owner_uid) MUST_USE;
 
 /* The Pod of one replica in one attempt.
  *

@@ -7,9 +7,12 @@ int objects_add_all(const struct job *job, const struct job_file *files, size_t 
 		    const struct job_secret *secret, struct json *list, struct err *err)
 {
 	struct objects *objects CLEANUP(objects_cleanup) = objects_new(job);
+	struct json *cluster = objects_cluster_new(objects, NULL);
 
 	json_append(list, objects_owner_new(job));
 	json_append(list, objects_service_new(job, NULL));
+	if (cluster)
+		json_append(list, cluster);
 	if (objects_add_files(job, files, n_files, NULL, list, err))
 		return err->code;
 	if (secret->name)

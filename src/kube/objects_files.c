@@ -30,15 +30,8 @@ static void add_file(struct json *config_map, const struct job_file *file, size_
 static struct json *config_map_new(const struct job *job, size_t part, const char *owner_uid)
 {
 	char *name CLEANUP(mem_free_text) = job_files_name(job->name, part);
-	struct json *config_map = json_new_object();
 
-	json_set_string(config_map, "apiVersion", "v1");
-	json_set_string(config_map, "kind", "ConfigMap");
-	json_set(config_map, "metadata", objects_metadata_new(job, name, owner_uid));
-	json_set_string(json_object_at(json_get(config_map, "metadata"), "labels"),
-			OBJECTS_LABEL_PART, OBJECTS_PART_FILES);
-	json_set_bool(config_map, "immutable", true);
-	return config_map;
+	return objects_part_new(job, name, owner_uid);
 }
 
 int objects_add_files(const struct job *job, const struct job_file *files, size_t n_files,

@@ -1,5 +1,6 @@
 /* The Pod of a replica: the role's template, and what makes it this replica in this attempt. */
 #include "base/mem.h"
+#include "base/sha1.h"
 #include "base/text.h"
 #include "core/cluster.h"
 #include "core/pod_template.h"
@@ -17,12 +18,19 @@
 #define NO_EXECUTE "NoExecute"
 #define SECONDS_UNREACHABLE 30
 
+/* What is longer stands in a ConfigMap: about 100 addresses. */
+#define CLUSTER_IN_POD_MAX 4096
+#define CLUSTER_KEY "cluster"
+#define CLUSTER_VARIABLE "MUSTER_CLUSTER"
+
 /* Kubeflow's labels, apiVersion kubeflow.org/v1. */
 #define KUBEFLOW_LABEL(name) "training.kubeflow.org/" name
 
 struct objects {
 	const struct job *job;
 	struct cluster cluster;
+	const char *shared_cluster; /* what the ConfigMap holds; NULL: there is none */
+	const char *shared_name; /* of that ConfigMap */
 	struct arena *arena;
 };
 
@@ -66,12 +74,30 @@ static void set_coordinator(struct objects *objects)
 		leader->port == COORDINATOR_PORT ? COORDINATOR_PORT + 1 : COORDINATOR_PORT;
 }
 
+/* By what is in it, so that it never has to change. */
+static const char *name_of_shared(const struct objects *objects)
+{
+	uint8_t digest[SHA1_SIZE];
+
+	sha1(objects->shared_cluster, strlen(objects->shared_cluster), digest);
+	return arena_format(objects->arena, "%s.cluster-%02x%02x%02x%02x", objects->job->name,
+			    digest[0], digest[1], digest[2], digest[3]);
+}
+
 static void set_dense_cluster(struct objects *objects)
 {
 	struct text text CLEANUP(text_done) = {0};
+	const char *cluster;
 
 	cluster_add_dense_cluster(&objects->cluster, &text);
-	objects->cluster.dense_cluster = arena_copy_text(objects->arena, text_of(&text));
+	cluster = arena_copy_text(objects->arena, text_of(&text));
+	if (text.len <= CLUSTER_IN_POD_MAX) {
+		objects->cluster.dense_cluster = cluster;
+		return;
+	}
+	objects->shared_cluster = cluster;
+	objects->shared_name = name_of_shared(objects);
+	objects->cluster.dense_cluster = "$(" CLUSTER_VARIABLE ")";
 }
 
 struct objects *objects_new(const struct job *job)
@@ -98,6 +124,16 @@ void objects_free(struct objects *objects)
 void objects_cleanup(struct objects **objects)
 {
 	objects_free(*objects);
+}
+
+struct json *objects_cluster_new(const struct objects *objects, const char *owner_uid)
+{
+	if (!objects->shared_cluster)
+		return NULL;
+	struct json *config_map = objects_part_new(objects->job, objects->shared_name, owner_uid);
+
+	json_set_string(json_object_at(config_map, "data"), CLUSTER_KEY, objects->shared_cluster);
+	return config_map;
 }
 
 /* What the template's own metadata says stays, but for what makes a Pod this one. */
@@ -144,6 +180,19 @@ static struct json *variable_new(const char *name, const char *value)
 	return variable;
 }
 
+/* The kubelet puts its value in where later ones speak of it. */
+static struct json *shared_variable_new(const struct objects *objects)
+{
+	struct json *variable = json_new_object();
+	struct json *source = json_object_at(variable, "valueFrom");
+	struct json *reference = json_object_at(source, "configMapKeyRef");
+
+	json_set_string(variable, "name", CLUSTER_VARIABLE);
+	json_set_string(reference, "name", objects->shared_name);
+	json_set_string(reference, "key", CLUSTER_KEY);
+	return variable;
+}
+
 /* Before the container's own, so that these can speak of ours, $(WORKER_NUMBER), and win over them.
  */
 static void set_environment(const struct objects *objects, const struct role *role, int index,
@@ -153,6 +202,8 @@ static void set_environment(const struct objects *objects, const struct role *ro
 	const struct json *own = json_get(container, "env");
 	struct json *list = json_new_array();
 
+	if (objects->shared_cluster)
+		json_append(list, shared_variable_new(objects));
 	environment_set(&environment, "PYTHONUNBUFFERED", "1");
 	cluster_add_environment(&objects->cluster, role->name, index, attempt, &environment);
 	for (size_t i = 0; i < environment.count; i++) {

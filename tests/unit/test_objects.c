@@ -80,6 +80,61 @@ static void a_pod_is_reached_by_the_name_it_has(void **state)
 	assert_string_equal(variable(pod, "MUSTER_ATTEMPT"), "3");
 }
 
+static void a_large_cluster_stands_in_a_config_map(void **state)
+{
+	(void) state;
+	struct job *small CLEANUP(job_cleanup) = job_of(
+		"digits",
+		"Worker: {replicas: 50, template: {spec: {containers: [{name: tensorflow}]}}}");
+	struct job *large CLEANUP(job_cleanup) = job_of(
+		"digits",
+		"Worker: {replicas: 500, template: {spec: {containers: [{name: tensorflow}]}}}");
+	struct objects *few CLEANUP(objects_cleanup) = objects_new(small);
+	struct objects *many CLEANUP(objects_cleanup) = objects_new(large);
+	struct json *config_map CLEANUP(json_cleanup) = objects_cluster_new(many, "u");
+	struct json *pod CLEANUP(json_cleanup) =
+		objects_pod_new(many, job_role(large, "worker"), 7, 0, "u");
+	const struct json *env = json_get(pod_template_container(pod), "env");
+	const char *name = json_as_string(json_get_path(config_map, "metadata", "name", NULL), "");
+	const char *cluster =
+		json_as_string(json_get_path(config_map, "data", "cluster", NULL), "");
+
+	assert_null(objects_cluster_new(few, "u"));
+	assert_int_equal(strncmp(name, "digits.cluster-", strlen("digits.cluster-")), 0);
+	assert_true(strlen(cluster) > 500 * strlen("digits-worker-0.digits.default.svc:2222"));
+	expect(json_get_path(config_map, "metadata", "labels", "muster/part", NULL), "\"files\"");
+	assert_string_equal(variable(pod, "TF_CONFIG"),
+			    "{\"cluster\":$(MUSTER_CLUSTER),"
+			    "\"task\":{\"type\":\"worker\",\"index\":7}}");
+	/* It stands before the one that speaks of it. */
+	expect(json_get(json_at(env, 0), "name"), "\"MUSTER_CLUSTER\"");
+	assert_string_equal(json_as_string(json_get_path(json_at(env, 0), "valueFrom",
+							 "configMapKeyRef", "name", NULL),
+					   ""),
+			    name);
+}
+
+static void each_size_of_a_large_job_has_a_config_map_of_its_own(void **state)
+{
+	(void) state;
+	struct json *config_maps[2];
+
+	for (int i = 0; i < 2; i++) {
+		char *roles CLEANUP(mem_free_text) =
+			mem_format("Worker: {replicas: %d, template: {spec: {containers: "
+				   "[{name: tensorflow}]}}}",
+				   200 + i);
+		struct job *job CLEANUP(job_cleanup) = job_of("digits", roles);
+		struct objects *objects CLEANUP(objects_cleanup) = objects_new(job);
+
+		config_maps[i] = objects_cluster_new(objects, NULL);
+	}
+	assert_false(json_equals(json_get_path(config_maps[0], "metadata", "name", NULL),
+				 json_get_path(config_maps[1], "metadata", "name", NULL)));
+	json_free(config_maps[0]);
+	json_free(config_maps[1]);
+}
+
 static void the_service_chooses_the_pods(void **state)
 {
 	(void) state;
@@ -361,6 +416,8 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_pod_is_reached_by_the_name_it_has),
+		cmocka_unit_test(a_large_cluster_stands_in_a_config_map),
+		cmocka_unit_test(each_size_of_a_large_job_has_a_config_map_of_its_own),
 		cmocka_unit_test(the_service_chooses_the_pods),
 		cmocka_unit_test(each_pod_is_a_machine_of_its_own),
 		cmocka_unit_test(a_role_without_a_world_has_no_coordinator),

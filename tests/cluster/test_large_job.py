@@ -1,0 +1,59 @@
+"""Jobs so large that what all Pods are told of the others stands in a ConfigMap, not in each of them."""
+
+import json
+
+from conftest import LIMIT
+from test_run import BUSYBOX, left_of, run, run_in_background, simulated_job, wait_for_line
+
+REPLICAS = 120
+
+
+def part_of(namespace):
+    """The ConfigMap that Pods read."""
+    [part] = namespace.get("configmaps", "-l", "muster/part=files")["items"]
+    return part["metadata"]["name"]
+
+
+def test_a_process_finds_all_others_in_tf_config(muster, namespace, tmp_path):
+    """The worker runs on a node with a kubelet; 120 parameter servers are simulated."""
+    job = json.loads(simulated_job(tmp_path).read_text())
+    specs = job["spec"]["tfReplicaSpecs"]
+    specs["PS"] = {**specs["Worker"], "replicas": REPLICAS}
+    specs["Worker"] = {"replicas": 1, "restartPolicy": "Never", "template": {"spec": {
+        "nodeSelector": {"type": "real"},
+        "containers": [{"name": "tensorflow", "image": BUSYBOX[1], "command": ["sh", "-c", 'echo "$TF_CONFIG"']}]}}}
+    path = tmp_path / "job.json"
+    path.write_text(json.dumps(job))
+    done = run(muster, "-f", path, code=0)
+    config = json.loads(done.stdout.removeprefix("worker-0 | "))
+    assert config["task"] == {"type": "worker", "index": 0}
+    address = f"simulated-%s-%d.simulated.{namespace.name}.svc:2222"
+    assert config["cluster"] == {"ps": [address % ("ps", index) for index in range(REPLICAS)],
+                                 "worker": [address % ("worker", 0)]}
+    assert left_of(namespace) == []
+
+
+def test_what_they_are_told_by_is_made_again(muster, namespace, tmp_path):
+    job = run_in_background(muster, "-f", simulated_job(tmp_path, workers=REPLICAS))
+    wait_for_line(job.stderr, f"all {REPLICAS} Pods run")
+    name = part_of(namespace)
+    namespace.kubectl("delete", "configmap", name)
+    wait_for_line(job.stderr, f"somebody deleted the ConfigMap '{name}' of the job: it is made again")
+    namespace.wait(f"configmap/{name}", "create")
+    job.terminate()
+    assert job.wait(LIMIT) == 143
+    assert left_of(namespace) == []
+
+
+def test_a_job_that_has_become_large_has_one_from_then_on(muster, namespace, tmp_path):
+    job = run_in_background(muster, "-f", simulated_job(tmp_path, workers=1))
+    wait_for_line(job.stderr, "the Pod runs")
+    muster("scale", f"kubernetes/{namespace.name}/simulated", f"worker={REPLICAS}", code=0)
+    namespace.wait(f"pod/simulated-worker-{REPLICAS - 1}", "create")
+    name = part_of(namespace)
+    pod = namespace.get("pod", f"simulated-worker-{REPLICAS - 1}")
+    variables = pod["spec"]["containers"][0]["env"]
+    assert variables[0]["valueFrom"]["configMapKeyRef"]["name"] == name
+    job.terminate()
+    assert job.wait(LIMIT) == 143
+    assert left_of(namespace) == []
