@@ -4,11 +4,13 @@ Nothing here sleeps for luck: jobs are waited for by `muster status -w`, process
 LIMIT is only there so that a test that hangs ends; nothing is judged by it.
 """
 
+import contextlib
 import json
 import os
 import pathlib
 import select
 import signal
+import socket
 import subprocess
 import threading
 
@@ -140,6 +142,19 @@ def replicas(job):
 def conditions(job):
     """The conditions that are true."""
     return [c["type"] for c in job["status"]["conditions"] if c["status"] == "True"]
+
+
+@pytest.fixture
+def closed_port():
+    """Gives ports of 127.0.0.1 that nobody listens at before the test has ended: they are taken, and that is all."""
+    with contextlib.ExitStack() as held:
+
+        def take():
+            taken = held.enter_context(socket.socket())
+            taken.bind(("127.0.0.1", 0))
+            return taken.getsockname()[1]
+
+        yield take
 
 
 @pytest.fixture

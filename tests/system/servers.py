@@ -1,12 +1,14 @@
 """What the tests of `muster server` share: libraries that are no TensorFlow, and ports."""
 
+import os
 import pathlib
 import random
 import socket
 import subprocess
 
-
 STUB = pathlib.Path(__file__).with_name("stub_tensorflow.c")
+PARTS = 8
+given_ports = set()
 
 
 def make_stub(folder, *definitions):
@@ -17,14 +19,24 @@ def make_stub(folder, *definitions):
     return library
 
 
-def free_port():
-    """A port that nobody has, outside the range from which the kernel hands out ports by itself."""
+def own_ports():
+    """Those of this process, outside the range from which the kernel hands out ports by itself: each process of tests
+    has a part of them, so that no two give the same one between asking for it and using it."""
     lowest = int(pathlib.Path("/proc/sys/net/ipv4/ip_local_port_range").read_text().split()[0])
+    number = int(os.environ.get("PYTEST_XDIST_WORKER", "gw0").removeprefix("gw"))
+    return range(10000, max(lowest, 20000))[number % PARTS::PARTS]
+
+
+def free_port():
+    """A port that nobody has and that was not given before."""
     while True:
-        port = random.randrange(10000, max(lowest, 11000))
+        port = random.choice(own_ports())
+        if port in given_ports:
+            continue
         with socket.socket() as listening:
             try:
                 listening.bind(("", port))
             except OSError:
                 continue
-            return port
+        given_ports.add(port)
+        return port

@@ -15,7 +15,7 @@ import pytest
 from checks import GIVEN_UP, GOOD_MODEL, jobs_of, make_python, report_of, states_of, tag_of, wait_for_job
 from conftest import KILLS, LIMIT, read_until
 from processes import children_of, kill_all_with, processes_with, wait_until_none_has
-from servers import free_port, make_stub
+from servers import make_stub
 
 pytestmark = pytest.mark.sanitize
 
@@ -247,8 +247,8 @@ def test_an_interrupted_setup_leaves_no_servers(muster, python, tag):
     wait_until_none_has(tag)
 
 
-def test_a_port_where_nobody_listens_is_told_with_its_address(muster, python):
-    port = free_port()
+def test_a_port_where_nobody_listens_is_told_with_its_address(muster, python, closed_port):
+    port = closed_port()
     done = muster("check", "remote", "--servers", f"grpc://127.0.0.1:{port}", "-o", "json", env=python(), code=3)
     fault = report_of(done)["fault"]
     assert (fault["step"], fault["reason"]) == ("network", "PortClosed")

@@ -195,8 +195,8 @@ def error_of(output):
     return error["step"], error["message"]
 
 
-def test_a_server_that_is_not_there_is_named(train):
-    target = f"grpc://127.0.0.1:{free_port()}"
+def test_a_server_that_is_not_there_is_named(train, closed_port):
+    target = f"grpc://127.0.0.1:{closed_port()}"
     assert error_of(train("mnist", target, 1, 1, code=1)) == ("training", f"cannot reach {target}: Connection refused")
 
 

@@ -66,8 +66,8 @@ def test_people_get_sentences(muster, stub):
     read_until(servers[1].stderr, "serves at")
 
 
-def test_a_task_that_is_missing_is_told_and_the_server_serves_all_the_same(muster, stub):
-    ports = [free_port(), free_port()]
+def test_a_task_that_is_missing_is_told_and_the_server_serves_all_the_same(muster, stub, closed_port):
+    ports = [free_port(), closed_port()]
     spec = f"worker|127.0.0.1:{ports[0]},ps|127.0.0.1:{ports[1]}"
     server = muster.start(*arguments_of(stub, spec, "worker", 0, "--network-timeout", "0.2", "-o", "json"))
     event = events_until_it_serves(server)["ps-0"]
@@ -77,8 +77,8 @@ def test_a_task_that_is_missing_is_told_and_the_server_serves_all_the_same(muste
 
 
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
-def test_a_signal_ends_it_while_it_waits_for_others(muster, stub, number):
-    ports = [free_port(), free_port()]
+def test_a_signal_ends_it_while_it_waits_for_others(muster, stub, number, closed_port):
+    ports = [free_port(), closed_port()]
     spec = f"worker|127.0.0.1:{ports[0]},ps|127.0.0.1:{ports[1]}"
     server = muster.start(*arguments_of(stub, spec, "worker", 0, "--network-timeout", f"{LIMIT}s"))
     assert_listens(ports[0])
@@ -87,8 +87,8 @@ def test_a_signal_ends_it_while_it_waits_for_others(muster, stub, number):
     assert server.stdout.read() == ""
 
 
-def test_no_question_outlives_a_server_that_is_killed(muster, stub):
-    ports = [free_port() for _ in range(3)]
+def test_no_question_outlives_a_server_that_is_killed(muster, stub, closed_port):
+    ports = [free_port(), closed_port(), closed_port()]
     spec = f"worker|127.0.0.1:{ports[0]};127.0.0.1:{ports[1]};127.0.0.1:{ports[2]}"
     server = muster.start(*arguments_of(stub, spec, "worker", 0, "--network-timeout", f"{LIMIT}s"))
     assert_listens(ports[0])

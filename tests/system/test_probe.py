@@ -8,7 +8,7 @@ import pytest
 
 from conftest import LIMIT, read_until
 from processes import inner_of
-from servers import free_port, make_stub
+from servers import make_stub
 
 pytestmark = pytest.mark.sanitize
 
@@ -39,8 +39,8 @@ def test_without_tensorflow_it_says_what_to_install(muster, tmp_path):
     assert "install" in said
 
 
-def test_a_server_that_cannot_be_reached_is_told_without_loading_anything(muster, stub):
-    port = free_port()
+def test_a_server_that_cannot_be_reached_is_told_without_loading_anything(muster, stub, closed_port):
+    port = closed_port()
     done = muster("probe", "--server", f"grpc://127.0.0.1:{port}", "--libtensorflow", stub("STUB_ABORTS_LOADING"), code=3)
     assert done.stderr == f"muster: grpc://127.0.0.1:{port} cannot be reached: connection refused\n"
     assert done.stdout == ""

@@ -99,9 +99,9 @@ def test_a_stopped_server_is_named_and_the_others_run(muster, cluster):
     assert said.splitlines() == [f"muster: {error['message']}" for error in (by_name, by_address)]
 
 
-def test_what_is_no_tensorflow_server_and_what_is_no_server_are_told(muster, cluster):
+def test_what_is_no_tensorflow_server_and_what_is_no_server_are_told(muster, cluster, closed_port):
     with socket.create_server(("127.0.0.1", 0)) as listening:
-        servers = [f"grpc://127.0.0.1:{listening.getsockname()[1]}", f"grpc://127.0.0.1:{free_port()}",
+        servers = [f"grpc://127.0.0.1:{listening.getsockname()[1]}", f"grpc://127.0.0.1:{closed_port()}",
                    cluster.addresses["worker-1"]]
         events, _ = probe(muster, servers, 3, "--timeout", SILENCE)
     assert tasks_of(events, "ran") == TASKS

@@ -124,9 +124,12 @@ def our_bytes(muster, refusing_stub, tmp_path):
 
 def own_task(dice, cluster):
     """Some task, put where a port is free on this machine."""
+    taken = {address for tasks in cluster.values() for address in tasks.values()}
     job = dice.choice(sorted(cluster))
     index = dice.choice(sorted(cluster[job]))
-    cluster[job][index] = f"localhost:{free_port()}"
+    while (address := f"localhost:{free_port()}") in taken:
+        pass
+    cluster[job][index] = address
     return job, index
 
 
