@@ -135,17 +135,17 @@ class FakePods:
         with self.changed:
             log = self.logs[name]
             fault = log.faults.pop(0) if log.faults else None
+            lines, previous = log.lines, log.previous
             log.n_streams += 1
             self.changed.notify_all()
         if isinstance(fault, Refuse):
             exchange.answer(fault.code, status(fault.code, "", fault.message))
             return
-        lines = log.lines
         if exchange.query.get("previous") == "true":
-            if log.previous is None:
+            if previous is None:
                 exchange.answer(400, status(400, "BadRequest", "previous terminated container not found"))
                 return
-            lines = log.previous
+            lines = previous
         exchange.begin()
         self._send(exchange, log, lines, fault)
 

@@ -1,5 +1,6 @@
 """What a machine can do to a call: no home, a full disk, a reader that leaves, a terminal."""
 
+import contextlib
 import os
 import pty
 import subprocess
@@ -90,31 +91,39 @@ def test_watching_ends_when_its_reader_leaves(muster):
     assert watching.wait(timeout=LIMIT) == 0
 
 
+UNTIL_IT_MAY_GO = "until [ -e go ]; do sleep 0.1; done"
+
+
 def test_a_watched_status_is_a_line_for_each_change_in_a_pipe(muster):
-    muster.detach("--name", "job", "--max-restarts", "1", "--", "sh", "-c", "sleep 0.2; exit 4")
-    lines = muster("status", "-w", "job", code=0).stdout.splitlines()
+    muster.detach("--name", "job", "--max-restarts", "1", "--", "sh", "-c", UNTIL_IT_MAY_GO + "; exit 4")
+    watching = muster.start("status", "-w", "job")
+    first = read_line(watching.stdout)
+    (muster.folder / "go").touch()
+    lines = (first + watching.communicate(timeout=LIMIT)[0]).splitlines()
+    assert watching.returncode == 0
     assert lines[-1].startswith("Failed  running 0/1  restarts 1  worker-0 exited with code 4")
     assert len(lines) == len(set(lines)) > 1
 
 
 def test_a_watched_status_redraws_a_terminal(muster):
-    muster.detach("--name", "job", "--", "sh", "-c", "sleep 0.2")
+    muster.detach("--name", "job", "--", "sh", "-c", UNTIL_IT_MAY_GO)
     terminal, end = pty.openpty()
     watching = subprocess.Popen([BINARY, "status", "-w", "job"], stdin=end, stdout=end, stderr=end,
                                 env=muster.environment)
     os.close(end)
-    screens = read_terminal(terminal).split("\x1b[H\x1b[2J")
+    shown = read_terminal(terminal, until="State:     Running")
+    (muster.folder / "go").touch()
+    screens = (shown + read_terminal(terminal)).split("\x1b[H\x1b[2J")
+    os.close(terminal)
     assert watching.wait(timeout=LIMIT) == 0
     assert len(screens) > 2
     assert "State:     Running" in screens[1] and "State:     Succeeded" in screens[-1]
 
 
-def read_terminal(terminal):
-    """All that is written to a terminal until nobody has it open any more."""
+def read_terminal(terminal, until=None):
+    """All that is written to a terminal until it contains this, or until nobody has it open any more."""
     text = b""
-    while True:
-        try:
+    with contextlib.suppress(OSError):
+        while not until or until.encode() not in text:
             text += os.read(terminal, 65536)
-        except OSError:
-            os.close(terminal)
-            return text.decode()
+    return text.decode()

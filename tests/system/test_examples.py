@@ -8,7 +8,7 @@ import sys
 
 import pytest
 
-from conftest import ROOT, read_until, replicas
+from conftest import ROOT, read_line, read_until, replicas
 
 pytestmark = pytest.mark.skipif(importlib.util.find_spec("tensorflow") is None,
                                 reason="the running Python has no TensorFlow")
@@ -44,9 +44,11 @@ def assert_in_step(output, epochs):
     assert accuracy_of(first) == accuracy_of(second) >= GOOD_ACCURACY
 
 
-def pid_of(muster, name, role, index):
-    return next(replica["pid"] for replica in replicas(muster.job(name))
-                if (replica["role"], replica["index"]) == (role, index))
+def pid_of_worker_1(muster, run, count):
+    """Of the job 'killed', once so many replicas of it run."""
+    assert read_line(run.stdout, LIMIT)  # before it there may be no record of the job
+    job = muster.until_running("killed", count)
+    return next(replica["pid"] for replica in replicas(job) if (replica["role"], replica["index"]) == ("worker", 1))
 
 
 def restarts_of(muster, name):
@@ -73,8 +75,9 @@ def test_the_synchronous_example_runs_from_its_file(muster):
 def test_a_killed_worker_restarts_both_which_go_on_from_the_checkpoint(muster, tmp_path):
     run = muster.start("run", "--name", "killed", "-w", "2", "--max-restarts", "1", DIGITS / "train.py",
                        "--epochs", "15", "--checkpoint-dir", tmp_path / "checkpoint", env=PYTHON)
+    pid = pid_of_worker_1(muster, run, 2)
     before = read_until(run.stdout, "epoch 3/15", LIMIT)
-    os.kill(pid_of(muster, "killed", "worker", 1), signal.SIGKILL)
+    os.kill(pid, signal.SIGKILL)
     after, said = run.communicate(timeout=LIMIT)
     assert run.returncode == 0, said
 
@@ -121,8 +124,9 @@ def test_workers_and_parameter_servers_without_python_are_asked_for_by_flags(mus
 def test_a_killed_worker_of_a_parameter_server_job_restarts_alone(muster, servers):
     run = muster.start("run", "--name", "killed", "--chief", "-w", "2", "--ps", "1", "--max-restarts", "1", *servers,
                        PARAMETER_SERVER / "train.py", "--epochs", "15", env=PYTHON)
+    pid = pid_of_worker_1(muster, run, 4)
     before = read_until(run.stdout, "epoch 3/15", LIMIT)
-    os.kill(pid_of(muster, "killed", "worker", 1), signal.SIGKILL)
+    os.kill(pid, signal.SIGKILL)
     after, said = run.communicate(timeout=LIMIT)
     assert run.returncode == 0, said
 

@@ -91,8 +91,8 @@ def test_output_is_kept_byte_for_byte_and_shown_line_by_line(muster):
 
 
 def test_a_worker_that_closes_its_output_goes_on(muster):
-    done = muster("run", "-w", "2", *sh("echo before; exec >&- 2>&-; exit $((WORKER_NUMBER * 5))"))
-    assert done.returncode == 5
+    done = muster("run", "-w", "2", *sh("echo before; exec >&- 2>&-; [ $WORKER_NUMBER = 1 ] || { : >ready; exit 0; }; "
+                                        "until [ -e ready ]; do sleep 0.1; done; exit 5"), code=5)
     assert done.stdout.count("| before") == 2
 
 
@@ -110,8 +110,9 @@ def test_a_very_long_line_is_kept_whole_and_shown_in_pieces(muster):
 
 def test_filters_choose_lines(muster):
     muster("run", "-w", "3", "--max-restarts", "1", "--name", "job",
-           *sh("echo one; echo two $MUSTER_ATTEMPT; echo three; [ $WORKER_NUMBER != 1 ] || sleep 0.2; "
-               "[ $WORKER_NUMBER != 1 ] || exit 1; exec sleep 60"), code=1)
+           *sh("echo one; echo two $MUSTER_ATTEMPT; echo three; : >there-$WORKER_NUMBER-$MUSTER_ATTEMPT; "
+               "[ $WORKER_NUMBER = 1 ] || exec sleep 1000; for other in 0 2; do "
+               "until [ -e there-$other-$MUSTER_ATTEMPT ]; do sleep 0.1; done; done; exit 1"), code=1)
     assert muster("logs", "--index", "1", "--attempt", "0", "--no-prefix", "job", code=0).stdout == "one\ntwo 0\nthree\n"
     assert muster("logs", "--tail", "2", "--role", "worker", "--index", "2", "job", code=0).stdout == (
         "worker-2 | two 1\nworker-2 | three\n")
@@ -184,14 +185,15 @@ def test_a_reader_that_does_not_read_holds_nobody_up(muster, tmp_path):
 def test_a_reader_that_never_reads_again_is_left_by_an_interrupt(muster):
     process = muster.start("run", "-w", "1", "--name", "job", *sh("yes | head -1000000"))
     read_until(process.stdout, "y")
-    muster.until("job", lambda job: all(r["state"] == "Succeeded" for r in replicas(job)))
-    process.send_signal(signal.SIGTERM)
+    muster("wait", "job", code=0)
+    process.terminate()
     assert process.wait(LIMIT) == 0
 
 
 def test_a_reader_that_leaves_does_not_end_the_job(muster, tmp_path):
-    process = muster.start("run", "-w", "1", "--name", "job", *sh(f"echo one; read go <{tmp_path}/gate; yes | head -100000"))
     os.mkfifo(tmp_path / "gate")
+    process = muster.start("run", "-w", "1", "--name", "job",
+                           *sh(f"echo one; read go <{tmp_path}/gate; yes | head -100000"))
     read_until(process.stdout, "one")
     process.stdout.close()
     (tmp_path / "gate").write_text("go\n")

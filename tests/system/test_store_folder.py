@@ -3,6 +3,7 @@
 import json
 import os
 import shutil
+import signal
 import sqlite3
 import subprocess
 
@@ -27,10 +28,12 @@ def supervisor_of(muster, name):
 def kill_supervisor(muster, name):
     """Both processes in one instant, as a power failure would."""
     identity = supervisor_of(muster, name)
-    pids = [identity[which]["pid"] for which in ("inner", "outer")]
-    for pid in pids:
-        os.kill(pid, 9)
-    for pid in pids:
+    outer, inner = (identity[which]["pid"] for which in ("outer", "inner"))
+    os.kill(outer, signal.SIGSTOP)
+    os.kill(inner, signal.SIGSTOP)
+    os.kill(inner, signal.SIGKILL)
+    os.kill(outer, signal.SIGKILL)
+    for pid in (inner, outer):
         assert wait_until_process_is_gone(pid)
 
 

@@ -6,6 +6,8 @@ import re
 
 import pytest
 
+from conftest import LIMIT, read_line
+
 pytestmark = pytest.mark.skipif(importlib.util.find_spec("tensorflow") is None,
                                 reason="the running Python has no TensorFlow")
 
@@ -23,14 +25,17 @@ def resolve(monkeypatch):
     return ask
 
 
-def configs_of(muster, *flags):
-    """{replica: its TF_CONFIG} of a job whose every process prints it."""
-    done = muster("run", *flags, "--", "sh", "-c", "echo $TF_CONFIG", code=0)
-    return dict(re.match(r"(\S+) *\| (\{.*\})", line).groups() for line in done.stdout.splitlines())
+def configs_of(muster, count, *flags):
+    """{replica: its TF_CONFIG} of a job whose every process, so many of them, prints it."""
+    run = muster.start("run", *flags, "--", "sh", "-c", "echo $TF_CONFIG; exec sleep 1000")
+    lines = [read_line(run.stdout) for _ in range(count)]
+    run.terminate()
+    assert run.wait(LIMIT) == 143
+    return dict(re.match(r"(\S+) *\| (\{.*\})", line).groups() for line in lines)
 
 
 def test_the_resolver_accepts_both_configurations_of_two_workers(muster, resolve):
-    configs = configs_of(muster, "-w", "2")
+    configs = configs_of(muster, 2, "-w", "2")
     assert sorted(configs) == ["worker-0", "worker-1"]
     clusters = []
     for index in range(2):
@@ -43,7 +48,7 @@ def test_the_resolver_accepts_both_configurations_of_two_workers(muster, resolve
 
 
 def test_the_resolver_accepts_every_role(muster, resolve):
-    configs = configs_of(muster, "--chief", "-w", "2", "--ps", "1", "--evaluator")
+    configs = configs_of(muster, 5, "--chief", "-w", "2", "--ps", "1", "--evaluator")
     assert sorted(configs) == ["chief-0", "evaluator-0", "ps-0", "worker-0", "worker-1"]
     for replica, text in configs.items():
         cluster, task_type, task_id = resolve(text)
@@ -52,7 +57,7 @@ def test_the_resolver_accepts_every_role(muster, resolve):
 
 
 def test_the_configuration_of_a_lone_worker_means_no_cluster_to_wait_for(muster, resolve):
-    text = configs_of(muster, "-w", "1")["worker-0"]
+    text = configs_of(muster, 1, "-w", "1")["worker-0"]
     cluster, task_type, task_id = resolve(text)
     assert (task_type, task_id) == ("worker", 0)
     assert len(cluster["worker"]) == 1
