@@ -24,9 +24,9 @@ def test_a_detached_job_is_seen_and_ended_from_elsewhere(muster):
     read_until(watching.stdout, "Running")
     waiting = muster.start("wait", name)
     muster("stop", name, code=0)
-    assert waiting.wait(timeout=60) == 130
-    assert "Failed" in watching.communicate(timeout=60)[0]
-    assert following.wait(timeout=60) == 0
+    assert waiting.wait(timeout=LIMIT) == 130
+    assert "Failed" in watching.communicate(timeout=LIMIT)[0]
+    assert following.wait(timeout=LIMIT) == 0
     assert all(wait_until_process_is_gone(pid, limit=0) for pid in pids)
 
 
@@ -157,7 +157,7 @@ def test_several_musters_share_one_store(muster):
     command = ["--", "sh", "-c", "echo $TF_CONFIG; exec sleep 1000"]
     starting = [muster.start("run", "-d", "--name", f"job-{i}", "-w", "2", *command) for i in range(6)]
     for process in starting:
-        _, errors = process.communicate(timeout=60)
+        _, errors = process.communicate(timeout=LIMIT)
         assert process.returncode == 0, errors
     addresses = [replica["address"] for i in range(6) for replica in replicas(muster.until_running(f"job-{i}", 2))]
     assert len(set(addresses)) == 12

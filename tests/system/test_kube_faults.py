@@ -77,7 +77,7 @@ def run_story(muster, folder, certificates, seed):
         trouble = kube.trouble = Trouble(kube, seed, contexts)
         kubeconfig = write_kubeconfig(folder / "kubeconfig", kube.origin, authority)
         try:
-            done = muster("run", "--on", "kubernetes", "--kubeconfig", kubeconfig, "--request-timeout", "2s", "--name",
+            done = muster("run", "--on", "kubernetes", "--kubeconfig", kubeconfig, "--request-timeout", "5s", "--name",
                           "story", "-w", WORKERS, *options, "--image", "i", "--", "true", "",
                           env={"XDG_STATE_HOME": folder})
         except subprocess.TimeoutExpired as lost:

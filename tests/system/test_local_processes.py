@@ -23,7 +23,7 @@ def ports_of(configuration):
 
 
 def test_jobs_that_start_at_once_have_ports_of_their_own(muster):
-    script = "echo $TF_CONFIG; echo MASTER $MASTER_PORT; read line < /dev/zero"
+    script = "echo $TF_CONFIG; echo MASTER $MASTER_PORT; exec sleep 1000"
     started = [muster.start("run", "--name", f"many-{i}", "-w", 2, "--grace", 0, "--", "sh", "-c", script) for i in range(10)]
     used = []
     for process in started:
