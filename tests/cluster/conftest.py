@@ -14,6 +14,7 @@ import pathlib
 import secrets
 import subprocess
 import sys
+import time
 
 import namespaces
 import programs
@@ -22,6 +23,15 @@ import pytest
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 SCRIPT = pathlib.Path(__file__).resolve().parent / "cluster"
 LIMIT = 300
+
+
+def until(ask, is_enough):
+    """Asks again and again, where nothing can be waited for; gives the answer that is enough."""
+    end = time.monotonic() + LIMIT
+    while not is_enough(answer := ask()):
+        assert time.monotonic() < end, f"still {answer!r}"
+        time.sleep(0.1)
+    return answer
 
 
 def pytest_configure(config):
@@ -37,12 +47,20 @@ class Cluster:
         self.environment = {**os.environ, "KUBECONFIG": str(self.kubeconfig), "MUSTER_TEST_CLUSTER": str(folder),
                             "PATH": f"{programs.folder()}:{os.environ['PATH']}"}
 
+    def try_kubectl(self, *arguments, **options):
+        """How it ends."""
+        command = [programs.folder() / "kubectl", *map(str, arguments)]
+        return subprocess.run(command, env=self.environment, capture_output=True, text=True, **options)
+
     def kubectl(self, *arguments, code=0, **options):
         """What it prints; `code` is the exit code that is expected."""
-        command = [programs.folder() / "kubectl", *map(str, arguments)]
-        done = subprocess.run(command, env=self.environment, capture_output=True, text=True, **options)
+        done = self.try_kubectl(*arguments, **options)
         assert done.returncode == code, f"{arguments}: {done.returncode}\n{done.stdout}\n{done.stderr}"
         return done.stdout
+
+    def until_it_answers(self):
+        """kubectl does not wait for a server that is not there yet."""
+        until(lambda: self.try_kubectl("get", "--raw", "/readyz"), lambda done: done.returncode == 0)
 
     def load(self, image):
         """An OCI image, a tar, for Pods on the real node."""
@@ -71,9 +89,25 @@ class Namespace:
         self.kubectl("wait", f"--for={condition}", f"--timeout={LIMIT}s", what)
 
     def until_phase(self, pod, phase):
-        """Waits for a phase of a Pod; gives the Pod."""
+        """Waits for a phase of a Pod, which may still have to be made; gives the Pod."""
+        self.wait(f"pod/{pod}", "create")
         self.wait(f"pod/{pod}", f"jsonpath={{.status.phase}}={phase}")
         return self.get("pod", pod)
+
+    def until_account_may(self, verb, resource, *options, answer="yes"):
+        """The API server hears of Roles a moment after they are made; the namespace's own account is meant."""
+        account = f"system:serviceaccount:{self.name}:default"
+        until(lambda: self.cluster.try_kubectl("--namespace", self.name, "auth", "can-i", verb, resource, *options,
+                                               "--as", account),
+              lambda done: done.stdout.split()[:1] == [answer])
+
+    def secure_pods(self, mode, level):
+        """By Pod Security; the API server hears of a namespace's labels a moment after they are given."""
+        self.cluster.kubectl("label", "namespace", self.name, f"pod-security.kubernetes.io/{mode}={level}")
+        hostile = json.dumps(real_pod("hostile", "true", hostNetwork=True))
+        until(lambda: self.cluster.try_kubectl("--namespace", self.name, "create", "--dry-run=server", "-f", "-",
+                                               input=hostile),
+              lambda done: f'PodSecurity "{level}:' in done.stderr)
 
     def write_kubeconfig(self, path):
         """The administrator's, with this namespace as the one that is meant when none is named."""
@@ -83,14 +117,15 @@ class Namespace:
         return path
 
     def make(self):
-        """Pods need the account that a controller puts into each namespace."""
+        """With what controllers put into each namespace: Pods need the account, and lists show the ConfigMap."""
         self.cluster.kubectl("create", "namespace", self.name)
         self.wait("serviceaccount/default", "create")
+        self.wait("configmap/kube-root-ca.crt", "create")
 
     def remove(self):
         """What runs ends at once; the cluster's controllers do the rest."""
         self.kubectl("delete", "pods", "--all", "--now", "--wait=false")
-        self.cluster.kubectl("delete", "namespace", self.name, "--wait=false")
+        self.cluster.kubectl("delete", "namespace", self.name, "--wait=false", "--ignore-not-found")
 
 
 def program_of_system_tests():

@@ -7,9 +7,7 @@ import os
 import pathlib
 import select
 import subprocess
-import time
 
-import programs
 import pytest
 
 from conftest import LIMIT, ROOT, SCRIPT, simulated_pod
@@ -73,15 +71,6 @@ def mirroring(login, namespace):
         process.stdout.close()
 
 
-def until_it_answers(cluster):
-    """kubectl does not wait for a server that is not there yet."""
-    deadline = time.monotonic() + LIMIT
-    command = [programs.folder() / "kubectl", "get", "--raw", "/readyz"]
-    while subprocess.run(command, env=cluster.environment, capture_output=True).returncode:
-        assert time.monotonic() < deadline
-        time.sleep(0.2)
-
-
 def test_what_is_created_changed_and_deleted_is_what_kubectl_sees(ask, namespace):
     settings = {"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": "settings"}, "data": {"a": "1"}}
     assert ask("create", "/v1/configmaps", body=settings)[0]["code"] == 201
@@ -110,6 +99,7 @@ def test_the_rule_that_is_named_is_the_one_that_helps(ask, namespace):
     assert refused["error"].endswith('a Role there needs the rule {apiGroups: [""], resources: ["pods"], verbs: ["list"]}')
     namespace.kubectl("create", "role", "reader", "--verb=list", "--resource=pods")
     namespace.kubectl("create", "rolebinding", "reader", "--role=reader", f"--serviceaccount={namespace.name}:default")
+    namespace.until_account_may("list", "pods")
     [allowed] = ask("list", "/v1/pods", credential=token)
     assert allowed["object"]["kind"] == "PodList"
     [unknown] = ask("list", "/v1/pods", credential=["--token", "no token of theirs"])
@@ -133,6 +123,6 @@ def test_a_mirror_follows_pods_and_outlives_the_api_server(cluster, login, names
         until(lambda phases, _: phases["first"] is None)
         subprocess.run([SCRIPT, "kill", "kube-apiserver"], check=True, env=cluster.environment, timeout=LIMIT)
         until(lambda _, told: any("trouble" in line for line in told))
-        until_it_answers(cluster)
+        cluster.until_it_answers()
         namespace.create(simulated_pod("third"))
         until(lambda phases, _: phases.get("third") == "Running")

@@ -7,7 +7,7 @@ import tarfile
 import pytest
 
 from conftest import LIMIT
-from test_run import BUSYBOX, rights
+from test_run import BUSYBOX, give_rights, rights
 
 STAMP = 1_600_000_000
 
@@ -211,18 +211,13 @@ RIGHTS = [rights("", "pods", "get"), rights("", "pods/exec", "get", "create")]
 
 def test_it_takes_no_more_rights_than_its_manual_says(job, muster, namespace, tmp_path):
     place = job(beginning="echo 1 > /tmp/one")
-    api = "rbac.authorization.k8s.io"
     path = namespace.write_kubeconfig(tmp_path / "account")
     config = json.loads(path.read_text())
     config["users"][0]["user"] = {"token": namespace.kubectl("create", "token", "default").strip()}
     path.write_text(json.dumps(config))
     done = muster("cp", "--kubeconfig", path, f"{place}:/tmp/one", "one", code=4)
     assert "pods" in done.stderr and "get" in done.stderr, "the right that is missing is named"
-    namespace.create(
-        {"apiVersion": f"{api}/v1", "kind": "Role", "metadata": {"name": "copies"}, "rules": RIGHTS},
-        {"apiVersion": f"{api}/v1", "kind": "RoleBinding", "metadata": {"name": "copies"},
-         "roleRef": {"apiGroup": api, "kind": "Role", "name": "copies"},
-         "subjects": [{"kind": "ServiceAccount", "name": "default", "namespace": namespace.name}]})
+    give_rights(namespace, RIGHTS)
     muster("cp", "--kubeconfig", path, f"{place}:/tmp/one", "one", code=0)
     muster("cp", "--kubeconfig", path, "one", f"{place}:/tmp/two", code=0)
     assert in_pod(namespace, "cat", "/tmp/two") == "1\n"

@@ -266,6 +266,7 @@ def test_a_right_to_the_job_but_not_to_its_pods(refuse, login):
     namespace = login.namespace
     namespace.kubectl("create", "role", "half", "--verb=*", "--resource=configmaps,services,leases.coordination.k8s.io")
     namespace.kubectl("create", "rolebinding", "half", "--role=half", f"--serviceaccount={namespace.name}:default")
+    namespace.until_account_may("create", "configmaps")
     login.use({"token": login.token()})
     assert refuse(code=3).endswith('needs the rule {apiGroups: [""], resources: ["pods", "pods/log"], '
                                    'verbs: ["create", "list", "watch", "delete", "get"]}')

@@ -26,6 +26,7 @@ def test_each_of_100_000_lines_comes_once_while_the_api_server_is_killed(cluster
     assert job.wait(timeout=LIMIT) == 0, job.stderr.read()
     assert lines == [f"worker-0 | line {i}\n" for i in range(100_000)]
     assert muster("logs", "--prefix=false", "count", code=0).stdout == "".join(f"line {i}\n" for i in range(100_000))
+    cluster.until_it_answers()
     assert left_of(namespace) == []
 
 

@@ -11,7 +11,7 @@ from concurrent.futures import ThreadPoolExecutor
 import pytest
 
 from conftest import LIMIT, python_pod
-from test_run import rights, wait_for_line, write_job
+from test_run import give_rights, rights, wait_for_line, write_job
 
 PAGE = b"\x00\xffa page of a Pod\n" * 100_000
 SERVER = """
@@ -143,20 +143,16 @@ RIGHT_TO_FORWARD = rights("", "pods/portforward", "get", "create")
 
 
 def test_it_takes_no_more_rights_than_its_manual_says(serving, forward, muster, namespace, tmp_path):
-    api = "rbac.authorization.k8s.io"
     path = namespace.write_kubeconfig(tmp_path / "account")
     config = json.loads(path.read_text())
     config["users"][0]["user"] = {"token": namespace.kubectl("create", "token", "default").strip()}
     path.write_text(json.dumps(config))
-    namespace.create(
-        {"apiVersion": f"{api}/v1", "kind": "Role", "metadata": {"name": "forwards"}, "rules": RIGHTS},
-        {"apiVersion": f"{api}/v1", "kind": "RoleBinding", "metadata": {"name": "forwards"},
-         "roleRef": {"apiGroup": api, "kind": "Role", "name": "forwards"},
-         "subjects": [{"kind": "ServiceAccount", "name": "default", "namespace": namespace.name}]})
+    give_rights(namespace, RIGHTS)
     done = muster("port-forward", "--kubeconfig", path, "pages", ":6006", code=4)
     assert 'resources: ["pods/portforward"], verbs: ["get", "create"]' in done.stderr and done.stdout == ""
     patch = [{"op": "add", "path": "/rules/-", "value": RIGHT_TO_FORWARD}]
-    namespace.kubectl("patch", "role", "forwards", "--type=json", "-p", json.dumps(patch))
+    namespace.kubectl("patch", "role", "given", "--type=json", "-p", json.dumps(patch))
+    namespace.until_account_may("create", "pods", "--subresource=portforward")
     process, ports = forward("--kubeconfig", path, "pages", ":6006", n_lines=2)
     assert get(ports[0][1]) == b"pages-worker-0"
     assert end(process) == ""

@@ -140,7 +140,7 @@ def test_a_program_that_the_image_lacks_is_named(muster, namespace):
 
 def test_what_pod_security_warns_of_is_said_once(muster, namespace, tmp_path):
     """Each Pod is warned of."""
-    namespace.cluster.kubectl("label", "namespace", namespace.name, "pod-security.kubernetes.io/warn=restricted")
+    namespace.secure_pods("warn", "restricted")
     template = {"spec": {"hostIPC": True, "nodeSelector": {"type": "real"}, "containers": [
         {"name": "tensorflow", "image": "localhost/busybox:test", "command": ["echo", "hello"]}]}}
     for dry in (["--dry-run=server"], []):
@@ -241,13 +241,14 @@ def as_account(muster, namespace, tmp_path):
 
 
 def give_rights(namespace, rules):
-    """To the namespace's own account, by the Role `runs-jobs`."""
+    """To the namespace's own account, by the Role `given`."""
     api = "rbac.authorization.k8s.io"
     namespace.create(
-        {"apiVersion": f"{api}/v1", "kind": "Role", "metadata": {"name": "runs-jobs"}, "rules": rules},
-        {"apiVersion": f"{api}/v1", "kind": "RoleBinding", "metadata": {"name": "runs-jobs"},
-         "roleRef": {"apiGroup": api, "kind": "Role", "name": "runs-jobs"},
+        {"apiVersion": f"{api}/v1", "kind": "Role", "metadata": {"name": "given"}, "rules": rules},
+        {"apiVersion": f"{api}/v1", "kind": "RoleBinding", "metadata": {"name": "given"},
+         "roleRef": {"apiGroup": api, "kind": "Role", "name": "given"},
          "subjects": [{"kind": "ServiceAccount", "name": "default", "namespace": namespace.name}]})
+    namespace.until_account_may(rules[0]["verbs"][0], rules[0]["resources"][0])
 
 
 def test_it_takes_no_more_rights_than_its_manual_says(as_account, namespace):
