@@ -34,14 +34,14 @@ def detach(muster, namespace, *arguments):
 
 def end_pod(namespace, pod, code=0):
     """Lets the program of UNTIL_TOLD end with this code."""
-    namespace.wait(f"pod/{pod}", "create")
     namespace.until_phase(pod, "Running")
-    namespace.kubectl("exec", pod, "--", "sh", "-c", f"echo {code} > /tmp/end")
+    namespace.kubectl("exec", pod, "--", "sh", "-c", f"echo {code} > /tmp/code && mv /tmp/code /tmp/end")
 
 
 def until_gone(namespace, job):
     namespace.kubectl("wait", "--for=delete", f"--timeout={LIMIT}s", f"configmap/{job}.job")
-    namespace.kubectl("wait", "--for=delete", f"--timeout={LIMIT}s", "pods,services,leases", "-l", f"muster/job={job}")
+    namespace.kubectl("wait", "--for=delete", f"--timeout={LIMIT}s", "configmaps,pods,services,leases",
+                      "-l", f"muster/job={job}")
 
 
 def until_ended(pid):
@@ -133,9 +133,10 @@ def test_a_job_that_is_watched_is_shown_and_left_running(muster, namespace):
     assert "the job goes on" in looking.stderr.read()
     assert holder_of(namespace, name) == pid
     staying = muster.start("attach", name)
+    assert staying.stdout.readline() == "worker-0 | up\n"
     end_pod(namespace, f"{name}-worker-0", code=7)
     lines, told = staying.communicate(timeout=LIMIT)
-    assert (staying.returncode, lines) == (7, "worker-0 | up\nworker-0 | done\n"), told
+    assert (staying.returncode, lines) == (7, "worker-0 | done\n"), told
 
 
 def test_who_looks_on_takes_over_when_the_watching_muster_dies(muster, namespace):
@@ -170,6 +171,8 @@ def test_of_two_that_attach_at_once_one_wins(muster, namespace):
     kill(pid)
     both = [muster.start("attach", "-d", name) for _ in range(2)]
     assert sorted(process.wait(timeout=LIMIT) for process in both) == [0, 4]
+    for index in range(2):
+        namespace.wait(f"pod/{name}-worker-{index}", "create")
     pods = namespace.get("pods", "-l", f"muster/job={name}")["items"]
     assert sorted(pod["metadata"]["name"] for pod in pods) == [f"{name}-worker-0", f"{name}-worker-1"]
 

@@ -36,8 +36,8 @@ def on_cluster(template):
 
 def until_nothing_is_left(namespace):
     """A job in the background has ended before its objects have gone."""
-    namespace.kubectl("wait", "--for=delete", f"--timeout={LIMIT}s", "pods,services,configmaps", "-l",
-                      "app.kubernetes.io/managed-by=muster")
+    namespace.kubectl("wait", "--for=delete", f"--timeout={LIMIT}s", "pods,services,configmaps,leases",
+                      "-l", "app.kubernetes.io/managed-by=muster")
     assert left_of(namespace) == []
 
 
@@ -73,7 +73,7 @@ def test_servers_that_stay_are_tried_and_ended_as_it_is_said(muster, namespace, 
     assert "the servers stay up" in said
     namespace.get("pod", "-l", "muster/role=ps")
     lines = {word: rest for word, rest in re.findall(r"^  (try|end) +muster (.*)", said, re.MULTILINE)}
-    tried = muster(*shlex.split(lines["try"]), "--model", "none", "--timeout", "60s", code=0)
+    tried = muster(*shlex.split(lines["try"]), "--model", "none", "--timeout", "300s", code=0)
     assert re.search(r"devices +ok .*worker-0 CPU:0; ps-0 CPU:0|devices +ok .*ps-0 CPU:0; worker-0 CPU:0", tried.stdout)
     muster(*shlex.split(lines["end"]), code=0)
     until_nothing_is_left(namespace)

@@ -3,6 +3,7 @@
 import signal
 
 from conftest import LIMIT
+from test_attach import until_gone
 from test_run import BUSYBOX, left_of, wait_for_line
 
 WRITE = "mkdir -p /models/deep && echo weights > /models/deep/w && echo 1 > /models/step"
@@ -106,8 +107,7 @@ def test_a_second_interrupt_gives_it_up(muster, namespace, tmp_path):
 def test_a_job_in_the_background_brings_its_folder(muster, namespace, tmp_path):
     run(muster, "-d", "--fetch", "worker-0:/models:out", *sh(WRITE), code=0, cwd=tmp_path)
     muster("wait", "keep", code=0, cwd="/")
-    namespace.wait("pod/keep-worker-0", "delete")
-    namespace.wait("configmap/keep.job", "delete")
+    until_gone(namespace, "keep")
     assert files_of(tmp_path / "out").keys() == {"deep/w", "step"}
     assert left_of(namespace) == []
 

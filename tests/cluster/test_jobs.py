@@ -5,7 +5,7 @@ import signal
 
 import pytest
 
-from conftest import LIMIT, Namespace, program_of_system_tests
+from conftest import LIMIT, Namespace, program_of_system_tests, until
 from test_run import left_of, run_in_background, simulated_job
 
 
@@ -32,7 +32,6 @@ def run_simulated(muster, namespace, tmp_path, *options, **simulate):
     """A job of two workers that run until something ends them; gives its process once both run."""
     job = run_in_background(muster, "-f", simulated_job(tmp_path, **simulate), *options)
     for index in range(2):
-        namespace.wait(f"pod/simulated-worker-{index}", "create")
         namespace.until_phase(f"simulated-worker-{index}", "Running")
     return job
 
@@ -52,12 +51,16 @@ def rows_of(listing):
     return [line.split() for line in listing.stdout.splitlines()[1:]]
 
 
+def until_row(machine, *cells):
+    """What `ps` shows of a job is written behind its status."""
+    until(lambda: rows_of(machine("ps", "--on", "kubernetes", code=0))[0], lambda row: row[:len(cells)] == list(cells))
+
+
 def test_ps_lists_them_when_it_is_told_to(muster, elsewhere, namespace, tmp_path):
     job = run_simulated(muster, namespace, tmp_path)
     until_running(elsewhere, 2)
     assert rows_of(elsewhere("ps", "-a", code=0)) == []
-    assert rows_of(elsewhere("ps", "--on", "kubernetes", code=0))[0][:5] == [
-        "simulated", "Running", "worker=2", "2/2", "0"]
+    until_row(elsewhere, "simulated", "Running", "worker=2", "2/2", "0")
     where = f"kubernetes/{namespace.name}"
     assert where in elsewhere("ps", "-n", namespace.name, "-o", "wide", code=0).stdout
     assert elsewhere("ps", "--on", "kubernetes", "-o", "name", code=0).stdout == f"{where}/simulated\n"
@@ -158,11 +161,13 @@ def test_delete_forgets_what_this_machine_has_of_it(muster, namespace, tmp_path)
 
 
 def test_wait_ends_with_the_code_of_the_job(muster, namespace, tmp_path):
-    job = run_simulated(muster, namespace, tmp_path, run_for="3s", exit_code=5)
-    muster("wait", "simulated", code=5)  # on the cluster, or remembered here when the machine was slow
+    job = run_simulated(muster, namespace, tmp_path)
+    waiting = muster.start("wait", "simulated")
+    namespace.kubectl("annotate", "pod", "simulated-worker-0", "simulate/exit-code=5", "simulate/run-for=1ms")
+    assert waiting.wait(timeout=LIMIT) == 5  # on the cluster, or remembered here when the machine was slow
     assert job.wait(timeout=LIMIT) == 5
     muster("wait", "simulated", code=5)
-    assert {replica["state"] for replica in muster.job("simulated")["status"]["replicas"]} <= {"Failed", "Stopped"}
+    assert [replica["state"] for replica in muster.job("simulated")["status"]["replicas"]] == ["Failed", "Stopped"]
 
 
 def test_wait_gives_up_in_time(muster, elsewhere, namespace, tmp_path):
@@ -188,7 +193,7 @@ def test_suspend_resume_and_scale_from_elsewhere(muster, elsewhere, namespace, t
 
 def test_a_job_that_nobody_watches_is_said_to_be_one(muster, elsewhere, namespace, tmp_path):
     job = run_simulated(muster, namespace, tmp_path)
-    until_running(elsewhere, 2)
+    until_row(elsewhere, "simulated", "Running", "worker=2", "2/2")
     job.kill()
     job.wait()
     full_name = f"kubernetes/{namespace.name}/simulated"

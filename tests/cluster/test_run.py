@@ -125,10 +125,19 @@ def test_a_folder_of_this_machine_is_where_the_script_runs(muster, namespace):
 
 
 def test_a_failure_starts_the_whole_job_again_and_gives_its_code(muster, namespace):
-    done = run(muster, "-w", 2, "--max-restarts", 1, *BUSYBOX, "--", "sh", "-c", "echo begun; exit 3", code=3)
-    assert sorted(done.stdout.splitlines()) == ["worker-0 | begun"] * 2 + ["worker-1 | begun"] * 2
-    assert "the whole job starts again (restart 1 of 1)" in done.stderr
-    assert "exited with code 3" in done.stderr and "last lines    | begun" in done.stderr
+    """Worker 0 fails when all have begun, as the first failure ends what the others do."""
+    script = "echo begun; until [ -e /tmp/end ]; do sleep 0.1; done; exit 3"
+    job = run_in_background(muster, "--name", "again", "-w", 2, "--max-restarts", 1, "--grace", "0s", *BUSYBOX, "--",
+                            "sh", "-c", script)
+    for _ in range(2):
+        lines = [wait_for_line(job.stdout, "begun") for _ in range(2)]
+        assert sorted(lines) == ["worker-0 | begun\n", "worker-1 | begun\n"]
+        namespace.kubectl("exec", "again-worker-0", "-c", "tensorflow", "--", "touch", "/tmp/end")
+    assert job.stdout.read() == ""
+    assert job.wait(timeout=LIMIT) == 3
+    told = job.stderr.read()
+    assert "the whole job starts again (restart 1 of 1)" in told
+    assert "exited with code 3" in told and "last lines    | begun" in told
     assert left_of(namespace) == []
 
 
@@ -161,7 +170,6 @@ def test_ctrl_c_leaves_pods_time_to_save(muster, namespace):
 def test_a_pod_that_somebody_deletes_is_made_again(muster, namespace, tmp_path):
     job = run_in_background(muster, "-f", simulated_job(tmp_path, policy="OnFailure"))
     for index in range(2):
-        namespace.wait(f"pod/simulated-worker-{index}", "create")
         namespace.until_phase(f"simulated-worker-{index}", "Running")
     namespace.kubectl("delete", "pod", "simulated-worker-1", "--wait=false")
     wait_for_line(job.stderr, "worker-1 was deleted by somebody else")

@@ -19,10 +19,11 @@ FILE = "events.out.tfevents.1"
 
 @pytest.fixture
 def viewer(muster):
-    """Puts the stub into PATH, and gives a function that starts the command."""
+    """Puts the stub into PATH, and gives a function that starts the command; without the file the stub only waits."""
     (muster.folder / "bin").mkdir()
     stub = muster.folder / "bin" / "tensorboard"
-    stub.write_text(f'#!/bin/sh\necho "folder $2"\nexec tail -n +1 -f "$2/train/{FILE}"\n')
+    stub.write_text(f'#!/bin/sh\necho "folder $2"\n[ -e "$2/train/{FILE}" ] || exec sleep 1000000\n'
+                    f'exec tail -n +1 -f "$2/train/{FILE}"\n')
     stub.chmod(0o755)
     (muster.folder / "tmp").mkdir()
     muster.environment.update(PATH=f"{muster.folder / 'bin'}:{os.environ['PATH']}", TMPDIR=str(muster.folder / "tmp"))
