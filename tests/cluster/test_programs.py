@@ -68,6 +68,7 @@ def test_a_build_that_fails_leaves_nothing_that_counts(cache, monkeypatch):
     def fail(*_):
         raise programs.Trouble("no network")
 
+    monkeypatch.setattr(programs, "_need_room", lambda where: None)
     monkeypatch.setattr(programs, "_take_from_debian", fail)
     with pytest.raises(programs.Trouble, match="no network"):
         build()
@@ -75,14 +76,19 @@ def test_a_build_that_fails_leaves_nothing_that_counts(cache, monkeypatch):
     assert not list(cache.glob("*.build-*"))
 
 
+def leave_room(monkeypatch, gigabytes):
+    usage = collections.namedtuple("Usage", "free")(gigabytes << 30)
+    monkeypatch.setattr(programs.shutil, "disk_usage", lambda folder: usage)
+
+
 def test_without_room_nothing_is_begun(cache, monkeypatch):
-    full = collections.namedtuple("Usage", "free")(1 << 30)
-    monkeypatch.setattr(programs.shutil, "disk_usage", lambda folder: full)
+    leave_room(monkeypatch, 1)
     with pytest.raises(programs.Trouble, match="needs 9 GB .* has 1"):
         build()
 
 
 def test_without_memory_nothing_is_begun(cache, monkeypatch):
+    leave_room(monkeypatch, 100)
     monkeypatch.setattr(programs, "_free_memory", lambda: 3 << 30)
     with pytest.raises(programs.Trouble, match="needs 8 GB of memory .* 3 are free"):
         build()
