@@ -7,6 +7,9 @@
 
 /* Servers have nothing to save, and a client that waits for a dead server does not hear TERM. */
 #define GRACE "3s"
+/* Tasks that do not answer are waited for one after the other: so many shall have their time before
+ * that of the step is over. */
+#define SILENT_TASKS 4
 /* How long a task may take to answer in the roll call. */
 #define ROLL_CALL_PATIENCE "5s"
 #define WORDS_MOST 48 /* but for those of the place */
@@ -103,6 +106,13 @@ static char *join_targets(const struct check *check, bool are_workers, struct ar
 	return arena_copy_text(arena, text_of(&text));
 }
 
+static const char *time_of_task(const struct check *check, struct arena *arena)
+{
+	msec time = check->request.timeout / SILENT_TASKS;
+
+	return arena_format(arena, "%llds", (long long) msec_to_whole_seconds(time));
+}
+
 static void add_probe(struct words *words, const struct check *check,
 		      const struct check_programs *programs, const char *timeout)
 {
@@ -185,7 +195,7 @@ char **check_command(const struct check *check, enum check_job job,
 		add_servers(&words, check, programs);
 		break;
 	case CHECK_PROBE_JOB:
-		add_probe(&words, check, programs, NULL);
+		add_probe(&words, check, programs, time_of_task(check, arena));
 		break;
 	case CHECK_ROLL_CALL_JOB:
 		add_probe(&words, check, programs, ROLL_CALL_PATIENCE);

@@ -97,7 +97,7 @@ static void the_probe_asks_all_servers_and_clients_have_the_workers_as_masters(v
 	begin(&check, &request);
 	assert_command(&check, CHECK_PROBE_JOB,
 		       RUN "check-x-probe -- " PROGRAM
-			   " probe --server grpc://h:1,grpc://h:2 --output json");
+			   " probe --server grpc://h:1,grpc://h:2 --timeout 31s --output json");
 	assert_command(&check, CHECK_ROLL_CALL_JOB,
 		       RUN "check-x-roll-call -- " PROGRAM
 			   " probe --server grpc://h:1,grpc://h:2 --timeout 5s --output json");
@@ -161,7 +161,8 @@ static void on_a_cluster_all_of_them_are_pods_of_the_same_place(void **state)
 	assert_command(&check, CHECK_SERVERS_JOB, text_of(&expected));
 	text_clear(&expected);
 	text_addf(&expected,
-		  "%scheck-x-probe -- muster probe --server grpc://h:1,grpc://h:2 --output json",
+		  "%scheck-x-probe -- muster probe --server grpc://h:1,grpc://h:2 --timeout 31s "
+		  "--output json",
 		  here);
 	assert_command(&check, CHECK_PROBE_JOB, text_of(&expected));
 	text_clear(&expected);
