@@ -16,6 +16,7 @@ from control_plane import NODE
 
 PODS = "10.244.0.0/24"
 BRIDGE = "pods"
+BRIDGE_ADDRESS = "fe:00:0a:f4:00:01"  # set by somebody, and no card's
 SOCKET = "/run/containerd/containerd.sock"
 CGROUPS = pathlib.Path("/sys/fs/cgroup")
 # What a kubelet wants of the kernel, and would set for the whole machine (pkg/kubelet/cm, setupKernelTunables).

@@ -3,11 +3,14 @@
 import importlib.util
 import json
 import re
+import subprocess
 import sys
 
+import node
+import programs
 import pytest
 
-from conftest import ROOT, headless_service, named, python_pod, real_pod, terminated
+from conftest import ROOT, SCRIPT, headless_service, named, python_pod, real_pod, terminated
 
 needs_python_of_the_system = pytest.mark.skipif(
     sys.base_prefix != "/usr", reason="the running Python does not come from /usr, which Pods are given")
@@ -32,6 +35,16 @@ def test_a_container_that_takes_too_much_memory_is_killed(namespace):
     namespace.create(greedy)
     end = terminated(namespace.until_phase("greedy", "Failed"))
     assert (end["exitCode"], end["reason"]) == (137, "OOMKilled")
+
+
+def test_pods_that_come_do_not_change_the_way_of_others(cluster, namespace):
+    """Their gateway keeps its hardware address, whatever those of its ports are."""
+    for number in range(3):
+        namespace.create(real_pod(f"neighbour-{number}", "sleep", "3600"))
+        namespace.until_phase(f"neighbour-{number}", "Running")
+    asking = [SCRIPT, "exec", programs.folder() / "busybox", "ip", "link", "show", node.BRIDGE]
+    said = subprocess.run(asking, check=True, env=cluster.environment, stdout=subprocess.PIPE, text=True).stdout
+    assert f"link/ether {node.BRIDGE_ADDRESS} " in said
 
 
 @needs_python_of_the_system
