@@ -3,18 +3,21 @@
 MUSTER_SOAK_CLUSTER_KILLS kills (20 if not said), and MUSTER_SEED to play the moments of a run again.
 """
 
-import contextlib
 import json
 import os
-import pathlib
 import random
 import signal
 import subprocess
+import sys
 import time
 
-from conftest import LIMIT
-from test_attach import holder_in, kill, until_ended, watchers  # noqa: F401 (a fixture)
+from conftest import LIMIT, ROOT
+from test_attach import holder_in, kill, watchers  # noqa: F401 (a fixture)
 from test_run import left_of, simulated_job
+
+sys.path.append(str(ROOT / "tests" / "system"))  # behind this folder, which has files of the same names
+
+from processes import wait_until_none_has  # noqa: E402
 
 KILLS = int(os.environ.get("MUSTER_SOAK_CLUSTER_KILLS", "20"))
 SEED = int(os.environ.get("MUSTER_SEED", random.SystemRandom().randrange(1000000)))
@@ -69,24 +72,6 @@ def take_over(muster, namespace, job):
     return False
 
 
-def watching(muster):
-    """The processes of the test's muster; those in the background have its environment too."""
-    ours = f"XDG_STATE_HOME={muster.state}".encode()
-    found = []
-    for process in pathlib.Path("/proc").glob("[0-9]*"):
-        with contextlib.suppress(OSError):  # it has ended, or is none of ours
-            if ours in (process / "environ").read_bytes().split(b"\0"):
-                found.append(int(process.name))
-    return found
-
-
-def until_nobody_watches(muster):
-    """Until all have ended, so that nothing more is made: one may outlive the muster that started it."""
-    while processes := watching(muster):
-        for process in processes:
-            until_ended(process)
-
-
 def start(muster, job_file, name, is_detached):
     where = ["--detach"] if is_detached else []
     return muster.start("run", "--on", "kubernetes", "-q", "--name", name, *where, "-f", job_file)
@@ -121,7 +106,8 @@ def test_whenever_the_watching_muster_is_killed_the_next_one_goes_on(muster, nam
     while kills < KILLS:
         kills += play(muster, namespace, job_file, f"killed-{number}", moments)
         number += 1
-    until_nobody_watches(muster)
+    # One in the background may outlive the muster that started it, and make what is its own.
+    wait_until_none_has(f"XDG_STATE_HOME={muster.state}")
     namespace.kubectl("wait", "--for=delete", f"--timeout={LIMIT}s", "configmaps,services,pods,leases",
                       "-l", "app.kubernetes.io/managed-by=muster")
     assert left_of(namespace) == [], f"MUSTER_SEED={SEED}"

@@ -6,7 +6,7 @@ import threading
 
 import pytest
 
-from conftest import LIMIT, ROOT, read_line
+from conftest import LIMIT, ROOT, read_until
 
 sys.path.insert(0, str(ROOT / "tests" / "fake_kube"))
 
@@ -47,11 +47,9 @@ def test_who_looks_on_learns_how_the_job_ended_when_its_record_goes_in_the_same_
         watches = kube.trouble = AllAtOnce()
         muster.environment["KUBECONFIG"] = str(write_kubeconfig(tmp_path / "kubeconfig", kube.origin))
         job = muster.start("run", "--on", "kubernetes", "--name", "story", "-w", 1, "--image", "i", "--", "true")
-        while "line 19" not in read_line(job.stdout):
-            pass
+        read_until(job.stdout, "line 19")
         looking = muster.start("attach", "kubernetes/ada/story")
-        while "line 19" not in read_line(looking.stdout):
-            pass
+        read_until(looking.stdout, "line 19")
         watches.has_begun.set()
         kube.plan = lambda labels: 7
         kube.end_pods()

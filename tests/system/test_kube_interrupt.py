@@ -6,7 +6,7 @@ import threading
 
 import pytest
 
-from conftest import LIMIT, ROOT, read_line
+from conftest import LIMIT, ROOT, read_until
 
 sys.path.insert(0, str(ROOT / "tests" / "fake_kube"))
 
@@ -43,8 +43,7 @@ def test_interrupts_do_not_wait_for_a_server_that_hangs(muster, tmp_path):
         hanging = kube.trouble = Hanging()
         muster.environment["KUBECONFIG"] = str(write_kubeconfig(tmp_path / "kubeconfig", kube.origin))
         job = muster.start("run", "--on", "kubernetes", "--name", "story", "-w", 1, "--image", "i", "--", "true")
-        while "line 19" not in read_line(job.stdout):
-            pass
+        read_until(job.stdout, "line 19")
         hanging.begin(job)
         job.send_signal(signal.SIGINT)
         assert job.wait(LIMIT) == 130
