@@ -144,6 +144,15 @@ size_t text_utf8_length(const char *bytes, size_t len)
 	return len >= 4 && is_continuation(at[3]) ? 4 : 0;
 }
 
+size_t text_count_characters(const char *bytes, size_t len)
+{
+	size_t count = 0;
+
+	for (size_t i = 0; i < len; i++)
+		count += !is_continuation((unsigned char) bytes[i]);
+	return count;
+}
+
 bool text_is_utf8(const char *bytes, size_t len)
 {
 	for (size_t length; len > 0; bytes += length, len -= length) {

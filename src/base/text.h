@@ -37,6 +37,8 @@ bool text_ends_with(const char *text, const char *ending);
  * none. */
 size_t text_utf8_length(const char *bytes, size_t len);
 bool text_is_utf8(const char *bytes, size_t len);
+/* Characters of a UTF-8 text: every byte that does not continue one. */
+size_t text_count_characters(const char *bytes, size_t len);
 /* Adds the bytes, with U+FFFD for each that belongs to no UTF-8 character. */
 void text_add_as_utf8(struct text *text, const char *bytes, size_t len);
 

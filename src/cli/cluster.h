@@ -13,28 +13,31 @@
  */
 #define CLUSTER_CHOICE_ROWS                                                                        \
 	{.name = "context",                                                                        \
+	 .group = OPTIONS_OF_KUBERNETES,                                                           \
 	 .kind = OPTION_TEXT,                                                                      \
 	 .value_name = "CONTEXT",                                                                  \
-	 .one_line = "the cluster: this context of the kubeconfig"},                               \
+	 .one_line = "the cluster of this context of the kubeconfig"},                             \
 	{                                                                                          \
-		.name = "kubeconfig", .kind = OPTION_TEXT, .value_name = "FILE",                   \
-		.one_line = "the cluster: this kubeconfig"                                         \
+		.name = "kubeconfig", .group = OPTIONS_OF_KUBERNETES, .kind = OPTION_TEXT,         \
+		.value_name = "FILE", .one_line = "the cluster of this kubeconfig"                 \
 	}
 
 /* The same, of a command that calls it. */
 #define CLUSTER_ROWS                                                                               \
 	CLUSTER_CHOICE_ROWS,                                                                       \
 	{                                                                                          \
-		.name = "request-timeout", .kind = OPTION_DURATION, .value_name = "DURATION",      \
-		.has_variable = true, .one_line = "the cluster: how long its server may be silent" \
+		.name = "request-timeout", .group = OPTIONS_OF_KUBERNETES,                         \
+		.kind = OPTION_DURATION, .value_name = "DURATION", .has_variable = true,           \
+		.one_line = "how long the cluster's server may be silent"                          \
 	}
 
 /* The rows of a command that works on jobs: the namespace too. */
 #define CLUSTER_JOB_ROWS                                                                           \
 	CLUSTER_ROWS,                                                                              \
 	{                                                                                          \
-		.name = "namespace", .letter = 'n', .kind = OPTION_TEXT,                           \
-		.value_name = "NAMESPACE", .one_line = "the cluster: this namespace"               \
+		.name = "namespace", .group = OPTIONS_OF_KUBERNETES, .letter = 'n',                \
+		.kind = OPTION_TEXT, .value_name = "NAMESPACE",                                    \
+		.one_line = "the namespace on the cluster"                                         \
 	}
 
 /* The cluster, user and namespace of the options and of this process's environment; the command

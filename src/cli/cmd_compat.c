@@ -53,7 +53,8 @@ const struct command command_compat = {
 	.examples = "  muster compat local_test --num-workers 4 --sync-replicas\n"
 		    "  muster compat remote_test --dry-run --model-name CENSUS_WIDENDEEP\n"
 		    "  muster compat grpc_tensorflow_server --cluster_spec='worker|a:2222;b:2222' "
-		    "--job_name=worker --task_id=0\n"
+		    "\\\n"
+		    "          --job_name=worker --task_id=0\n"
 		    "  muster compat k8s_tensorflow --num_workers 2 > servers.yaml\n"
 		    "  muster compat local_test --help\n",
 	.takes_program = true,

@@ -331,7 +331,8 @@ static const struct option_row rows_of_ps[] = {
 	{.name = "all-namespaces",
 	 .letter = 'A',
 	 .kind = OPTION_FLAG,
-	 .one_line = "the cluster: the jobs of all namespaces"},
+	 .group = OPTIONS_OF_KUBERNETES,
+	 .one_line = "the jobs of all namespaces of the cluster"},
 	CLUSTER_JOB_ROWS,
 	{0},
 };

@@ -10,6 +10,18 @@
 
 /* Column at which the explanations of options begin. */
 #define EXPLANATION_COLUMN 30
+/* What fits beside another window, and in a page of a book. */
+#define LAST_COLUMN 100
+
+static const char *const option_group_words[] = {
+	[OPTIONS_OF_COMMAND] = "Options",
+	[OPTIONS_OF_JOB] = "The job",
+	[OPTIONS_OF_PROCESSES] = "Its processes",
+	[OPTIONS_OF_ENDS] = "Restarts and ends",
+	[OPTIONS_OF_OUTPUT] = "Output",
+	[OPTIONS_OF_KUBERNETES] = "Kubernetes",
+	[OPTIONS_OF_ALL] = "General",
+};
 
 static void add_usage(struct text *text, const struct command *command)
 {
@@ -38,6 +50,45 @@ static void add_option_syntax(struct text *text, const struct option_row *row)
 		text_addf(text, "[=%s]", value);
 }
 
+/* Adds words from the column where the text is, in lines that begin at EXPLANATION_COLUMN. */
+static void add_wrapped(struct text *text, const char *words, size_t column)
+{
+	const char *between = "";
+
+	text_addf(text, "%*s", EXPLANATION_COLUMN - (int) column, "");
+	column = EXPLANATION_COLUMN;
+	for (const char *end; *words; words = end + strspn(end, " ")) {
+		end = words + strcspn(words, " ");
+		size_t width = text_count_characters(words, (size_t) (end - words));
+
+		if (*between && column + strlen(between) + width > LAST_COLUMN) {
+			text_addf(text, "\n%*s", EXPLANATION_COLUMN, "");
+			column = EXPLANATION_COLUMN;
+			between = "";
+		}
+		text_addf(text, "%s%.*s", between, (int) (end - words), words);
+		column += strlen(between) + width;
+		between = " ";
+	}
+	text_add_char(text, '\n');
+}
+
+/* What is said of an option, in the lines that there is room for. */
+static void add_explanation(struct text *text, const struct option_row *row, size_t column)
+{
+	struct text words CLEANUP(text_done) = {0};
+
+	text_add(&words, row->one_line);
+	if (row->otherwise)
+		text_addf(&words, " (default %s)", row->otherwise);
+	if (row->has_variable) {
+		char *variable CLEANUP(mem_free_text) = option_variable(row);
+
+		text_addf(&words, " [%s]", variable);
+	}
+	add_wrapped(text, text_of(&words), column);
+}
+
 static void add_option(struct text *text, const struct option_row *row)
 {
 	size_t begin = text->len;
@@ -47,33 +98,49 @@ static void add_option(struct text *text, const struct option_row *row)
 		text_add_char(text, '\n');
 		begin = text->len;
 	}
-	text_addf(text, "%*s%s", EXPLANATION_COLUMN - (int) (text->len - begin), "", row->one_line);
-	if (row->otherwise)
-		text_addf(text, " (default %s)", row->otherwise);
-	if (row->has_variable) {
-		char *variable CLEANUP(mem_free_text) = option_variable(row);
+	add_explanation(text, row, text->len - begin);
+}
 
-		text_addf(text, " [%s]", variable);
+static void add_options(struct text *text, const struct command *command, enum option_group group)
+{
+	const struct option_row *row;
+	bool is_first = true;
+
+	for (size_t i = 0; (row = options_row(command, i)); i++) {
+		if (row->group != group)
+			continue;
+		if (is_first)
+			text_addf(text, "\n%s:\n", option_group_words[group]);
+		is_first = false;
+		add_option(text, row);
 	}
-	text_add_char(text, '\n');
 }
 
 void help_add_command(struct text *text, const struct command *command)
 {
-	const struct option_row *row;
-
 	text_addf(text, "muster %s: %s\n\n", command->name, command->one_line);
 	add_usage(text, command);
-	text_add(text, "\nOptions:\n");
-	for (size_t i = 0; (row = options_row(command, i)); i++)
-		add_option(text, row);
+	for (enum option_group group = 0; group < N_OPTION_GROUPS; group++)
+		add_options(text, command, group);
 	if (command->examples)
 		text_addf(text, "\nExamples:\n%s", command->examples);
+}
+
+/* As wide as the longest name. */
+static int find_name_width(void)
+{
+	size_t widest = 0;
+
+	for (size_t i = 0; all_commands[i]; i++)
+		if (strlen(all_commands[i]->name) > widest)
+			widest = strlen(all_commands[i]->name);
+	return (int) widest;
 }
 
 void help_add_overview(struct text *text)
 {
 	const char *group = "";
+	int width = find_name_width();
 
 	text_add(text, "muster calls the processes of a distributed training job together.\n\n"
 		       "Usage: muster COMMAND [OPTIONS] [ARGUMENTS]\n");
@@ -83,7 +150,7 @@ void help_add_overview(struct text *text)
 		if (!text_equals(group, command->group))
 			text_addf(text, "\n%s:\n", command->group);
 		group = command->group;
-		text_addf(text, "  %-10s %s\n", command->name, command->one_line);
+		text_addf(text, "  %-*s  %s\n", width, command->name, command->one_line);
 	}
 	text_add(text, "\nBegin with: muster run -w 2 train.py\n"
 		       "More about a command: muster help COMMAND\n");

@@ -37,6 +37,7 @@ void job_source_complain(const struct options *options, const struct faults *fau
  * cli/pod_options.h. */
 #define JOB_SOURCE_ROWS                                                                            \
 	{.name = "workers",                                                                        \
+	 .group = OPTIONS_OF_PROCESSES,                                                            \
 	 .letter = 'w',                                                                            \
 	 .kind = OPTION_NUMBER,                                                                    \
 	 .value_name = "N",                                                                        \
@@ -44,46 +45,62 @@ void job_source_complain(const struct options *options, const struct faults *fau
 	 .high = LIMIT_REPLICAS,                                                                   \
 	 .one_line = "worker processes"},                                                          \
 		{.name = "ps",                                                                     \
+		 .group = OPTIONS_OF_PROCESSES,                                                    \
 		 .kind = OPTION_NUMBER,                                                            \
 		 .value_name = "N",                                                                \
 		 .otherwise = "0",                                                                 \
 		 .high = LIMIT_REPLICAS,                                                           \
 		 .one_line = "parameter servers"},                                                 \
 		{.name = "ps-server",                                                              \
+		 .group = OPTIONS_OF_PROCESSES,                                                    \
 		 .kind = OPTION_FLAG,                                                              \
 		 .one_line = "parameter servers run 'muster server', not the script"},             \
 		{.name = "worker-server",                                                          \
+		 .group = OPTIONS_OF_PROCESSES,                                                    \
 		 .kind = OPTION_FLAG,                                                              \
 		 .one_line = "workers too: the chief alone runs the script"},                      \
-		{.name = "chief", .kind = OPTION_FLAG, .one_line = "a chief beside the workers"},  \
-		{.name = "evaluator", .kind = OPTION_FLAG, .one_line = "an evaluator"},            \
+		{.name = "chief",                                                                  \
+		 .group = OPTIONS_OF_PROCESSES,                                                    \
+		 .kind = OPTION_FLAG,                                                              \
+		 .one_line = "a chief beside the workers"},                                        \
+		{.name = "evaluator",                                                              \
+		 .group = OPTIONS_OF_PROCESSES,                                                    \
+		 .kind = OPTION_FLAG,                                                              \
+		 .one_line = "an evaluator"},                                                      \
 		{.name = "file",                                                                   \
+		 .group = OPTIONS_OF_JOB,                                                          \
 		 .letter = 'f',                                                                    \
 		 .kind = OPTION_TEXT,                                                              \
 		 .value_name = "FILE",                                                             \
 		 .one_line = "the job is this TFJob, YAML or JSON (-: standard input)"},           \
 		{.name = "sync",                                                                   \
+		 .group = OPTIONS_OF_KUBERNETES,                                                   \
 		 .kind = OPTION_TEXT,                                                              \
 		 .value_name = "DIR",                                                              \
-		 .one_line = "Pods: run in a copy of this folder, without what .gitignore names"}, \
+		 .one_line = "run in a copy of this folder, without what .gitignore names"},       \
 		{.name = "fetch",                                                                  \
+		 .group = OPTIONS_OF_KUBERNETES,                                                   \
 		 .kind = OPTION_LIST,                                                              \
 		 .value_name = "ROLE-INDEX:/PATH[:DEST]",                                          \
-		 .one_line = "Pods: copy this folder of a replica here when the job ends"},        \
+		 .one_line = "copy this folder of a replica here when the job ends"},              \
 		{.name = "name",                                                                   \
+		 .group = OPTIONS_OF_JOB,                                                          \
 		 .kind = OPTION_TEXT,                                                              \
 		 .value_name = "NAME",                                                             \
 		 .one_line = "name of the job (default: the script's, and 5 random characters)"},  \
 		{.name = "env",                                                                    \
+		 .group = OPTIONS_OF_PROCESSES,                                                    \
 		 .letter = 'e',                                                                    \
 		 .kind = OPTION_LIST,                                                              \
 		 .value_name = "NAME=VALUE",                                                       \
 		 .one_line = "a variable for every process; may be given several times"},          \
 		{.name = "env-file",                                                               \
+		 .group = OPTIONS_OF_PROCESSES,                                                    \
 		 .kind = OPTION_LIST,                                                              \
 		 .value_name = "FILE",                                                             \
 		 .one_line = "variables from the lines NAME=VALUE of a file"},                     \
 		{.name = "max-restarts",                                                           \
+		 .group = OPTIONS_OF_ENDS,                                                         \
 		 .kind = OPTION_NUMBER,                                                            \
 		 .value_name = "N",                                                                \
 		 .low = -1,                                                                        \
@@ -91,17 +108,19 @@ void job_source_complain(const struct options *options, const struct faults *fau
 		 .has_variable = true,                                                             \
 		 .one_line = "restarts after failures, -1: without limit (default 0)"},            \
 		{.name = "restart-scope",                                                          \
+		 .group = OPTIONS_OF_ENDS,                                                         \
 		 .kind = OPTION_WORD,                                                              \
 		 .words = "job|replica|worker",                                                    \
 		 .has_variable = true,                                                             \
 		 .one_line = "what a failure restarts (default: worker with --ps, else job)"},     \
 		{.name = "timeout",                                                                \
+		 .group = OPTIONS_OF_ENDS,                                                         \
 		 .kind = OPTION_DURATION,                                                          \
 		 .value_name = "TIME",                                                             \
 		 .has_variable = true,                                                             \
 		 .one_line = "end the job after this time, with exit code 124"},                   \
 	{                                                                                          \
-		.name = "grace", .kind = OPTION_DURATION, .value_name = "TIME",                    \
-		.has_variable = true,                                                              \
+		.name = "grace", .group = OPTIONS_OF_ENDS, .kind = OPTION_DURATION,                \
+		.value_name = "TIME", .has_variable = true,                                        \
 		.one_line = "time to save between TERM and KILL (default 30s)"                     \
 	}

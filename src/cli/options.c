@@ -15,11 +15,16 @@
 
 static const struct option_row general_rows[] = {
 	{.name = "state-dir",
+	 .group = OPTIONS_OF_ALL,
 	 .kind = OPTION_TEXT,
 	 .value_name = "DIR",
 	 .has_variable = true,
 	 .one_line = "where jobs are remembered (default $XDG_STATE_HOME/muster)"},
-	{.name = "help", .letter = 'h', .kind = OPTION_FLAG, .one_line = "show this help"},
+	{.name = "help",
+	 .letter = 'h',
+	 .group = OPTIONS_OF_ALL,
+	 .kind = OPTION_FLAG,
+	 .one_line = "show this help"},
 };
 
 struct value {

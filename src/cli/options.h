@@ -23,6 +23,18 @@ enum option_kind {
 	OPTION_LIST, /* a text that may be given several times */
 };
 
+/* The headings under which --help lists options, in this order. */
+enum option_group {
+	OPTIONS_OF_COMMAND, /* what only this command is about; the only one of small commands */
+	OPTIONS_OF_JOB,
+	OPTIONS_OF_PROCESSES,
+	OPTIONS_OF_ENDS,
+	OPTIONS_OF_OUTPUT,
+	OPTIONS_OF_KUBERNETES,
+	OPTIONS_OF_ALL, /* that every command has */
+	N_OPTION_GROUPS,
+};
+
 struct option_row {
 	const char *name; /* "max-restarts"; --max_restarts means the same */
 	const char *other_name; /* an older spelling, understood and not shown; NULL: none */
@@ -33,6 +45,7 @@ struct option_row {
 	const char *one_line; /* for --help */
 	int64_t low, high; /* of OPTION_NUMBER */
 	enum option_kind kind;
+	enum option_group group;
 	char letter; /* 'w' or 0 */
 	/* MUSTER_MAX_RESTARTS gives the default. For habits (how), not for what a call is about:
 	 * replicas find MUSTER_ROLE and its like in their environment. */

@@ -24,51 +24,62 @@ void pod_options_done(struct pod_options *pod_options);
 /* The rows of these options, for a command's table. */
 #define POD_ROWS                                                                                   \
 	{.name = "image",                                                                          \
+	 .group = OPTIONS_OF_KUBERNETES,                                                           \
 	 .kind = OPTION_TEXT,                                                                      \
 	 .value_name = "IMAGE",                                                                    \
-	 .one_line = "Pods: the container image (default for a script: tensorflow/tensorflow)"},   \
+	 .one_line = "the container image (default for a script: tensorflow/tensorflow)"},         \
 		{.name = "namespace",                                                              \
+		 .group = OPTIONS_OF_KUBERNETES,                                                   \
 		 .letter = 'n',                                                                    \
 		 .kind = OPTION_TEXT,                                                              \
 		 .value_name = "NAMESPACE",                                                        \
-		 .one_line = "Pods: the namespace"},                                               \
+		 .one_line = "the namespace of the Pods"},                                         \
 		{.name = "cpu",                                                                    \
+		 .group = OPTIONS_OF_KUBERNETES,                                                   \
 		 .kind = OPTION_TEXT,                                                              \
 		 .value_name = "CPU",                                                              \
-		 .one_line = "Pods: cores set aside for each (2, 500m)"},                          \
+		 .one_line = "cores set aside for each Pod (2, 500m)"},                            \
 		{.name = "memory",                                                                 \
+		 .group = OPTIONS_OF_KUBERNETES,                                                   \
 		 .kind = OPTION_TEXT,                                                              \
 		 .value_name = "BYTES",                                                            \
-		 .one_line = "Pods: memory of each, also its limit (4Gi)"},                        \
+		 .one_line = "memory of each Pod, also its limit (4Gi)"},                          \
 		{.name = "gpu",                                                                    \
+		 .group = OPTIONS_OF_KUBERNETES,                                                   \
 		 .kind = OPTION_TEXT,                                                              \
 		 .value_name = "[RESOURCE=]N",                                                     \
-		 .one_line = "Pods: GPUs of each but a ps (default RESOURCE: nvidia.com/gpu)"},    \
+		 .one_line = "GPUs of each Pod but a ps (default RESOURCE: nvidia.com/gpu)"},      \
 		{.name = "pod-template",                                                           \
+		 .group = OPTIONS_OF_KUBERNETES,                                                   \
 		 .kind = OPTION_TEXT,                                                              \
 		 .value_name = "FILE",                                                             \
-		 .one_line = "Pods: what the job does not say is as in this Pod"},                 \
+		 .one_line = "what the job does not say is as in this Pod"},                       \
 		{.name = "node-selector",                                                          \
+		 .group = OPTIONS_OF_KUBERNETES,                                                   \
 		 .kind = OPTION_LIST,                                                              \
 		 .value_name = "KEY=VALUE",                                                        \
-		 .one_line = "Pods: only on nodes with this label"},                               \
+		 .one_line = "Pods only on nodes with this label"},                                \
 		{.name = "toleration",                                                             \
+		 .group = OPTIONS_OF_KUBERNETES,                                                   \
 		 .kind = OPTION_LIST,                                                              \
 		 .value_name = "KEY[=VALUE][:EFFECT]",                                             \
-		 .one_line = "Pods: also on nodes with this taint (*: with any)"},                 \
+		 .one_line = "Pods also on nodes with this taint (*: with any)"},                  \
 		{.name = "volume",                                                                 \
+		 .group = OPTIONS_OF_KUBERNETES,                                                   \
 		 .kind = OPTION_LIST,                                                              \
 		 .value_name = "CLAIM:/PATH[:ro]",                                                 \
-		 .one_line = "Pods: mount a PersistentVolumeClaim"},                               \
+		 .one_line = "mount a PersistentVolumeClaim in every Pod"},                        \
 		{.name = "service-account",                                                        \
+		 .group = OPTIONS_OF_KUBERNETES,                                                   \
 		 .kind = OPTION_TEXT,                                                              \
 		 .value_name = "NAME",                                                             \
-		 .one_line = "Pods: the ServiceAccount that they act as"},                         \
+		 .one_line = "the ServiceAccount that Pods act as"},                               \
 		{.name = "image-pull-secret",                                                      \
+		 .group = OPTIONS_OF_KUBERNETES,                                                   \
 		 .kind = OPTION_LIST,                                                              \
 		 .value_name = "NAME",                                                             \
-		 .one_line = "Pods: a Secret that opens the registry of the image"},               \
+		 .one_line = "a Secret that opens the registry of the image"},                     \
 	{                                                                                          \
-		.name = "priority", .kind = OPTION_TEXT, .value_name = "CLASS",                    \
-		.one_line = "Pods: their PriorityClass"                                            \
+		.name = "priority", .group = OPTIONS_OF_KUBERNETES, .kind = OPTION_TEXT,           \
+		.value_name = "CLASS", .one_line = "the PriorityClass of the Pods"                 \
 	}

@@ -54,14 +54,9 @@ void table_add_row(struct table *table, const char *const *cells)
 		table_add(table, cells[i]);
 }
 
-/* Characters of a UTF-8 text: every byte that does not continue one. */
 static size_t count_characters(const char *text)
 {
-	size_t count = 0;
-
-	for (; *text; text++)
-		count += ((unsigned char) *text & 0xc0) != 0x80;
-	return count;
+	return text_count_characters(text, strlen(text));
 }
 
 static size_t find_width(const struct table *table, size_t column)

@@ -73,9 +73,9 @@ const struct command compat_grpc_tensorflow_server = {
 	.name = "compat grpc_tensorflow_server",
 	.arguments = "[OPTIONS]",
 	.one_line = "one TensorFlow server, now 'muster server'",
-	.examples = "  muster compat grpc_tensorflow_server "
-		    "--cluster_spec='worker|localhost:2222,ps|localhost:2223' --job_name=ps "
-		    "--task_id=0\n",
+	.examples = "  muster compat grpc_tensorflow_server \\\n"
+		    "          --cluster_spec='worker|localhost:2222,ps|localhost:2223' "
+		    "--job_name=ps --task_id=0\n",
 	.options = rows_of_server,
 	.most_arguments = 1,
 	.run = server_run,

@@ -84,8 +84,8 @@ const struct command compat_k8s_tensorflow = {
 	.one_line = "a cluster of TensorFlow servers as YAML, now 'muster render'",
 	.examples = "  muster compat k8s_tensorflow --num_workers 2 > servers.yaml\n"
 		    "  muster compat k8s_tensorflow --request_load_balancer true --docker_image "
-		    "me/server "
-		    "| kubectl create -f -\n",
+		    "me/server \\\n"
+		    "          | kubectl create -f -\n",
 	.options = rows_of_k8s_tensorflow,
 	.run = k8s_tensorflow_run,
 };

@@ -12,7 +12,7 @@ MANUAL = ROOT / "docs" / "man"
 
 
 def commands_of(muster):
-    return re.findall(r"^  (\w+) {2,}\S", muster("help", code=0).stdout, re.MULTILINE)
+    return re.findall(r"^  ([\w-]+) {2,}\S", muster("help", code=0).stdout, re.MULTILINE)
 
 
 def options_of(muster, command):
@@ -30,6 +30,38 @@ def test_help_lists_every_command_and_each_has_its_own(muster):
         assert f"Usage: muster {command}" in text
         assert muster(command, "--help", code=0).stdout == text
         assert muster(command, "-h", code=0).stdout == text
+
+
+def old_programs_of(muster):
+    return muster("compat", code=2).stderr.strip().partition("missing: ")[2].split(", ")
+
+
+def test_no_line_of_any_help_is_wider_than_100_columns(muster):
+    texts = {"help": muster("help", code=0).stdout}
+    for command in commands_of(muster):
+        texts[command] = muster("help", command, code=0).stdout
+    for program in old_programs_of(muster):
+        texts[f"compat {program}"] = muster("compat", program, "--help", code=0).stdout
+    assert len(texts) > 25
+    assert not [(name, line) for name, text in texts.items() for line in text.splitlines() if len(line) > 100]
+
+
+def test_the_sentences_of_all_commands_begin_in_one_column(muster):
+    rows = re.findall(r"^(  [\w-]+ +)\S", muster("help", code=0).stdout, re.MULTILINE)
+    assert len(rows) > 20
+    assert len({len(row) for row in rows}) == 1
+
+
+def test_help_of_run_has_its_options_in_groups_each_once(muster):
+    text = muster("help", "run", code=0).stdout
+    headings = re.findall(r"^([A-Z][\w ]+):$", text, re.MULTILINE)
+    assert headings == ["The job", "Its processes", "Restarts and ends", "Output", "Kubernetes", "General", "Examples"]
+    groups = dict(zip(headings, re.split(r"^[A-Z][\w ]+:$", text, flags=re.MULTILINE)[1:]))
+    for heading, option in [("The job", "--file"), ("Its processes", "--workers"), ("Restarts and ends", "--grace"),
+                            ("Output", "--quiet"), ("Kubernetes", "--image"), ("General", "--state-dir")]:
+        assert re.search(rf"^ .*{option}\b", groups[heading], re.MULTILINE), heading
+    names = [name for _, name in options_of(muster, "run")]
+    assert len(set(names)) == len(names)
 
 
 def test_every_option_is_in_the_manual_page_of_its_command(muster):
