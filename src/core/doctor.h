@@ -38,6 +38,7 @@ struct doctor_library {
 };
 
 struct doctor_limits {
+	bool is_proc_missing; /* /proc is not mounted */
 	int64_t files; /* soft limit on open files */
 	int64_t most_files; /* the hard one */
 	int64_t processes; /* RLIMIT_NPROC, which counts threads of this user */

@@ -99,7 +99,11 @@ static void judge_processes(struct judgement *judgement)
 				    : "ulimit -u unlimited, as root or by "
 				      "/etc/security/limits.conf";
 
-	if (left < 0)
+	if (limits->is_proc_missing)
+		judgement_add(judgement, "processes", DOCTOR_MISSING,
+			      "sudo mount -t proc proc /proc",
+			      "/proc is not mounted, and muster sees its processes there");
+	else if (left < 0)
 		judgement_add(judgement, "processes", DOCTOR_OK, NULL, "no limit");
 	else if (n_workers < 2)
 		judgement_add(judgement, "processes",

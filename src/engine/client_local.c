@@ -164,12 +164,15 @@ static void wake(const struct client_local *client, const char *uid)
 	(void) rc;
 }
 
+/* A supervisor that cannot be reached from here. */
 static int refuse_elsewhere(const struct store_record *record, struct err *err)
 {
+	enum supervisor_fate fate = supervisor_fate(record->supervisor);
 	struct supervisor_id id;
 
-	if (supervisor_fate(record->supervisor) != SUPERVISOR_ELSEWHERE ||
-	    !supervisor_id_read(record->supervisor, &id))
+	if (fate == SUPERVISOR_UNSEEN)
+		return process_need_proc(err);
+	if (fate != SUPERVISOR_ELSEWHERE || !supervisor_id_read(record->supervisor, &id))
 		return 0;
 	return err_set(err, ERR_REFUSED, "job '%s' runs on machine '%s': do this there",
 		       record->name, id.host);

@@ -3,6 +3,7 @@
 #include "engine/doctor_parts.h"
 #include "io/control_group.h"
 #include "io/file.h"
+#include "io/process.h"
 
 #include <ctype.h>
 #include <dirent.h>
@@ -59,6 +60,7 @@ void doctor_collect_limits(struct doctor_limits *limits)
 	getrlimit(RLIMIT_NPROC, &processes);
 	getrlimit(RLIMIT_AS, &addresses);
 	*limits = (struct doctor_limits){
+		.is_proc_missing = process_need_proc(NULL) < 0,
 		.files = limit_of(files.rlim_cur),
 		.most_files = limit_of(files.rlim_max),
 		/* The superuser is not held to it. */

@@ -66,6 +66,7 @@ bool settle_is_needed(const char *supervisor, bool is_finished)
 	switch (supervisor_fate(supervisor)) {
 	case SUPERVISOR_ALIVE:
 	case SUPERVISOR_ELSEWHERE:
+	case SUPERVISOR_UNSEEN:
 		return false;
 	case SUPERVISOR_KILLED:
 	case SUPERVISOR_REBOOTED:
@@ -110,6 +111,7 @@ static const char *why_lost(const char *supervisor)
 		return "nobody looked after the job";
 	case SUPERVISOR_ALIVE:
 	case SUPERVISOR_ELSEWHERE:
+	case SUPERVISOR_UNSEEN:
 	case SUPERVISOR_KILLED:
 		break;
 	}

@@ -16,6 +16,7 @@
 #include "engine/state_folder.h"
 #include "engine/telling.h"
 #include "io/descriptor_limit.h"
+#include "io/process.h"
 #include "store/store_patient.h"
 
 #include <fcntl.h>
@@ -343,8 +344,10 @@ static int open_store(struct supervision *supervision, struct err *err)
 static int set_up(struct supervision *supervision, const struct guard *guard, struct err *err)
 {
 	const struct supervisor_request *request = supervision->request;
-	int rc = loop_new(&supervision->loop, err);
+	int rc = process_need_proc(err);
 
+	if (rc == 0)
+		rc = loop_new(&supervision->loop, err);
 	if (rc < 0)
 		return rc;
 	/* First, so that a Ctrl-C from now on ends the job in order and not this process. */

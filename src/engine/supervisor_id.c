@@ -89,6 +89,8 @@ enum supervisor_fate supervisor_fate(const char *text)
 		return SUPERVISOR_NONE;
 	if (process_is_alive(&id.outer) && process_is_alive(&id.inner))
 		return SUPERVISOR_ALIVE;
+	if (process_need_proc(NULL) < 0)
+		return SUPERVISOR_UNSEEN;
 	if (process_identify(getpid(), &own, NULL) < 0 ||
 	    text_equals(own.boot_id, id.outer.boot_id))
 		return SUPERVISOR_KILLED;

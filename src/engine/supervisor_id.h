@@ -20,6 +20,7 @@ enum supervisor_fate {
 	SUPERVISOR_ALIVE,
 	SUPERVISOR_ELSEWHERE, /* on another machine that shares this state folder: not ours to
 				 judge */
+	SUPERVISOR_UNSEEN, /* without /proc nobody can judge */
 	SUPERVISOR_KILLED, /* one of its processes is gone: it looks after nothing any more */
 	SUPERVISOR_REBOOTED, /* this machine was started anew since */
 	SUPERVISOR_NONE, /* the record names nobody */

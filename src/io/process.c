@@ -20,6 +20,15 @@
 #define PROC_LINE_SIZE 4096
 #define FLUX_LIMIT_MS 50
 
+int process_need_proc(struct err *err)
+{
+	if (access("/proc/self", F_OK) == 0)
+		return 0;
+	return err_set(err, ERR_UNSUPPORTED,
+		       "/proc is not mounted, and muster sees its processes there: "
+		       "mount -t proc proc /proc");
+}
+
 static bool read_boot_id(char *buf, size_t size)
 {
 	if (process_stat_read_file("/proc/sys/kernel/random/boot_id", buf, size) <= 0)

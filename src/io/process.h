@@ -17,6 +17,8 @@ struct process_identity {
 	uint64_t pid_space; /* inode of /proc/PID/ns/pid */
 };
 
+/* ERR_UNSUPPORTED, with what to do, where /proc is not mounted: no process can be seen then. */
+int process_need_proc(struct err *err) MUST_USE;
 int process_identify(pid_t pid, struct process_identity *ret_identity, struct err *err) MUST_USE;
 /* True while that very process lives (a zombie does not, unless threads of it still do). False for
  * another boot; a pid of another namespace counts as alive only when it can be seen. */
