@@ -12,6 +12,7 @@
 #include "io/sink.h"
 #include "io/terminal.h"
 
+#include <errno.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -35,6 +36,7 @@ struct console {
 	bool is_finished; /* the job has an end state: its notes say what the report says better */
 	struct startup startup; /* of its Pods; none: it has no Pods */
 	bool has_started; /* all of them ran once */
+	bool has_told_loss; /* of lines that cannot be written where they are to be shown */
 	struct text progress; /* what the row shows … */
 	struct text silence; /* … or this, when there is no progress to show */
 	struct text report;
@@ -59,10 +61,25 @@ static void finish_if_drained(struct console *console)
 		loop_defer(console->loop, TAKE(console->on_drained), console->data);
 }
 
+/* A reader that left early (`muster run … | head -1`) has what it wanted; a full disk is told. */
+static void tell_of_loss(struct console *console)
+{
+	int failure = console->view ? screen_failure(console->lines) : 0;
+
+	if (!failure || failure == EPIPE || console->has_told_loss)
+		return;
+	struct err err;
+
+	console->has_told_loss = true;
+	err_set_errno(&err, failure, "the lines of the job cannot be shown any more");
+	console_say(console, err.text);
+}
+
 static void on_room(void *data)
 {
 	struct console *console = data;
 
+	tell_of_loss(console);
 	if (console->view)
 		log_view_on_room(console->view);
 	finish_if_drained(console);
@@ -336,6 +353,7 @@ static void on_lines_shown(void *data)
 {
 	struct console *console = data;
 
+	tell_of_loss(console);
 	text_add_bytes(screen_begin(console->chatter), text_of(&console->report),
 		       console->report.len);
 	screen_end(console->chatter);

@@ -6,8 +6,11 @@
 #include "io/file.h"
 #include "io/loop.h"
 
+#include <errno.h>
 #include <stdlib.h>
 #include <unistd.h>
+
+#define EXIT_OWN_FAULT 125
 
 void telling_done(struct telling *telling)
 {
@@ -106,7 +109,18 @@ struct driver_listener telling_listener(struct telling *telling)
 		.on_note = on_note, .on_status = on_status, .data = telling};
 }
 
-void telling_print(const struct telling *telling, const char *uid, msec created, int64_t version)
+/* Who asked for the job as data has none: a job that succeeded does not make that good. */
+static void fail_to_print(struct telling *telling, int failure)
+{
+	struct err err;
+
+	err_set_errno(&err, failure, "the job could not be written to standard output");
+	telling_say(telling, err.text);
+	if (telling->status.exit_code == 0)
+		telling->status.exit_code = EXIT_OWN_FAULT;
+}
+
+void telling_print(struct telling *telling, const char *uid, msec created, int64_t version)
 {
 	struct text text CLEANUP(text_done) = {0};
 
@@ -117,5 +131,8 @@ void telling_print(const struct telling *telling, const char *uid, msec created,
 	record_add_metadata(document, uid, created, version);
 	json_set(document, "status", status_write(&telling->status));
 	json_add_pretty(&text, document);
-	file_write_all(STDOUT_FILENO, text.bytes, text.len, NULL);
+	int failure = file_write_all(STDOUT_FILENO, text.bytes, text.len, NULL);
+
+	if (failure && failure != EPIPE)
+		fail_to_print(telling, failure);
 }

@@ -38,5 +38,6 @@ void telling_show_output(const struct telling *telling);
 /* Hears what the driver tells. */
 struct driver_listener telling_listener(struct telling *telling);
 
-/* The TFJob with its status on stdout, where anything is known. */
-void telling_print(const struct telling *telling, const char *uid, msec created, int64_t version);
+/* The TFJob with its status on stdout, where anything is known. Where that cannot be written it is
+ * told, and a job that succeeded has the exit code 125 from then on. */
+void telling_print(struct telling *telling, const char *uid, msec created, int64_t version);

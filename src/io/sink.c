@@ -24,6 +24,7 @@ enum way {
 #define CAREFUL_SIZE PIPE_BUF
 
 struct sink {
+	struct loop *loop;
 	enum way way;
 	int fd;
 	bool owns_fd;
@@ -34,10 +35,12 @@ struct sink {
 	void *data;
 	struct loop_watch *writable;
 	struct loop_watch *hangup; /* of a pipe: wakes when the last reader is gone; or NULL */
+	struct loop_watch *failed; /* tells of a write that failed at once; NULL: none did */
 };
 
 static void on_writable(void *data);
 static void on_hangup(void *data);
+static void on_failed(void *data);
 
 static int open_again(int fd)
 {
@@ -75,6 +78,7 @@ struct sink *sink_new(struct loop *loop, int fd, loop_fn on_change, void *data)
 
 	signal(SIGPIPE, SIG_IGN);
 	choose_way(sink, fd);
+	sink->loop = loop;
 	sink->on_change = on_change;
 	sink->data = data;
 	if (sink->way != WAY_DIRECT) {
@@ -93,6 +97,7 @@ void sink_free(struct sink *sink)
 		return;
 	loop_watch_free(sink->writable);
 	loop_watch_free(sink->hangup);
+	loop_watch_free(sink->failed);
 	if (sink->owns_fd)
 		file_close(&sink->fd);
 	text_done(&sink->text);
@@ -165,8 +170,12 @@ void sink_flush(struct sink *sink)
 	/* Without a description of our own only poll knows whether there is room. */
 	if (sink->way != WAY_CAREFUL)
 		write_what_fits(sink);
-	if (sink->writable)
+	if (sink->failure) {
+		sink->failed = loop_new_timer(sink->loop, on_failed, sink);
+		loop_timer_arm(sink->failed, loop_now());
+	} else if (sink->writable) {
 		loop_watch_enable(sink->writable, sink_is_waiting(sink));
+	}
 }
 
 static void on_writable(void *data)
@@ -178,6 +187,14 @@ static void on_writable(void *data)
 		return;
 	if (!sink->failure)
 		loop_watch_enable(sink->writable, false);
+	if (sink->on_change)
+		sink->on_change(sink->data);
+}
+
+static void on_failed(void *data)
+{
+	struct sink *sink = data;
+
 	if (sink->on_change)
 		sink->on_change(sink->data);
 }

@@ -15,7 +15,7 @@
 struct sink;
 
 /* Writes to `fd`, which stays the caller's. `on_change` (may be NULL) is called from the loop when
- * what waited is written, and when the reader is found to be gone. */
+ * what waited is written, and when the reader is found to be gone or the disk to be full. */
 struct sink *sink_new(struct loop *loop, int fd, loop_fn on_change, void *data) MUST_USE;
 void sink_free(struct sink *sink); /* what waits is dropped; NULL is fine */
 

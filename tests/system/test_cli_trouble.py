@@ -7,9 +7,12 @@ import subprocess
 
 import pytest
 
-from conftest import BINARY, LIMIT, read_line
+from conftest import BINARY, LIMIT, read_line, read_until
 
 pytestmark = pytest.mark.sanitize
+
+
+UNTIL_IT_MAY_GO = "until [ -e go ]; do sleep 0.1; done"
 
 
 def test_a_state_folder_that_cannot_be_made_has_a_sentence(muster, tmp_path):
@@ -75,6 +78,58 @@ def test_a_full_disk_behind_stdout_is_told(muster):
     assert done.stderr == "muster: standard output: No space left on device\n"
 
 
+def test_a_job_goes_on_and_keeps_its_code_when_its_lines_cannot_be_shown(muster):
+    with open("/dev/full", "w") as full:
+        done = muster("run", "--name", "job", "--", "sh", "-c", "echo one; echo two; exit 3", code=3, stdout=full)
+    assert done.stderr.count("muster: the lines of the job cannot be shown any more: No space left on device\n") == 1
+    assert muster("logs", "job", "--prefix=false", code=0).stdout == "one\ntwo\n"
+
+
+def test_lines_that_can_no_longer_be_shown_are_told_while_the_job_runs(muster):
+    with open("/dev/full", "w") as full:
+        process = muster.start("run", "--name", "job", "--", "sh", "-c", "echo one; " + UNTIL_IT_MAY_GO, stdout=full)
+        assert "cannot be shown any more" in read_until(process.stderr, "cannot be shown")[-1]
+    (muster.folder / "go").touch()
+    assert process.wait(timeout=LIMIT) == 0
+
+
+def test_logs_that_are_followed_into_a_full_disk_end(muster):
+    muster.detach("--name", "job", "--", "sh", "-c", "echo one; " + UNTIL_IT_MAY_GO)
+    with open("/dev/full", "w") as full:
+        done = muster("logs", "-f", "job", code=1, stdout=full)
+    assert done.stderr == "muster: cannot write the lines: No space left on device\n"
+    (muster.folder / "go").touch()
+
+
+def test_a_job_that_cannot_be_printed_is_told_and_does_not_count_as_done(muster):
+    for command, code in (("exit 0", 125), ("exit 3", 3)):
+        with open("/dev/full", "w") as full:
+            done = muster("run", "-o", "json", "--", "sh", "-c", command, code=code, stdout=full)
+        assert "muster: the job could not be written to standard output: No space left on device\n" in done.stderr
+
+
+# A namespace of mounts in which only the command runs: /proc is what was below it, a folder without anything.
+WITHOUT_PROC = ["unshare", "--mount", "sh", "-c", 'umount -l /proc && exec "$0" "$@"']
+
+
+@pytest.mark.skipif(subprocess.run([*WITHOUT_PROC, "true"], check=False, capture_output=True).returncode != 0,
+                    reason="taking /proc away needs root")
+def test_without_proc_it_is_named(muster):
+    muster.detach("--name", "here", "--", "sleep", "1000")
+
+    def without_proc(*arguments):
+        return subprocess.run([*WITHOUT_PROC, BINARY, *arguments], cwd=muster.folder, env=muster.environment,
+                              capture_output=True, text=True, timeout=LIMIT, check=False)
+
+    sentence = "muster: /proc is not mounted, and muster sees its processes there: mount -t proc proc /proc\n"
+    for arguments in (["run", "--", "true"], ["run", "-d", "--", "true"], ["stop", "here"], ["wait", "here"]):
+        assert without_proc(*arguments).stderr == sentence, arguments
+    assert "mount -t proc proc /proc" in without_proc("doctor").stdout
+    # A job that cannot be seen is not one that was lost.
+    assert "Running" in without_proc("ps").stdout
+    assert "Running" in muster("ps", code=0).stdout
+
+
 def test_a_reader_that_left_is_no_mistake(muster):
     reader, writer = os.pipe()
     os.close(reader)
@@ -89,9 +144,6 @@ def test_watching_ends_when_its_reader_leaves(muster):
     read_line(watching.stdout)
     watching.stdout.close()
     assert watching.wait(timeout=LIMIT) == 0
-
-
-UNTIL_IT_MAY_GO = "until [ -e go ]; do sleep 0.1; done"
 
 
 def test_a_watched_status_is_a_line_for_each_change_in_a_pipe(muster):
