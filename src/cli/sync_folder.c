@@ -242,28 +242,25 @@ static int pack_files(struct sync_folder *folder, struct archive_pack *pack, str
 	return rc;
 }
 
-static int check_folder(const char *path, struct err *err)
+static int check_script(const struct sync_folder *folder, const char *script, struct err *err)
 {
-	struct stat status;
-
-	if (stat(path, &status) < 0)
-		return errno == ENOENT
-			       ? err_set(err, ERR_NOT_FOUND, "--sync: there is no '%s'", path)
-			       : err_set_errno(err, errno, "--sync: cannot read '%s'", path);
-	if (!S_ISDIR(status.st_mode))
-		return err_set(err, ERR_INVALID, "--sync: '%s' is no folder", path);
-	return 0;
+	if (!script || wants(script, (void *) folder))
+		return 0;
+	return err_set(err, ERR_INVALID,
+		       "'%s' would not travel with --sync, because git leaves it out "
+		       "('git check-ignore -v' names the rule): let .gitignore keep it",
+		       script);
 }
 
-int sync_folder_pack(const char *path, struct text *packed, struct err *err)
+int sync_folder_pack(const char *path, const char *script, struct text *packed, struct err *err)
 {
 	const struct archive_limits limits = {FILES_LIMIT, SYNC_FOLDER_LIMIT};
 	struct sync_folder folder CLEANUP(sync_folder_done) = {.path = path};
 	struct archive_pack *pack = NULL;
-	int rc = check_folder(path, err);
+	int rc = list_files(&folder, err);
 
 	if (rc == 0)
-		rc = list_files(&folder, err);
+		rc = check_script(&folder, script, err);
 	if (rc == 0)
 		rc = archive_pack_new(path, ".", ARCHIVE_GNU_GZIP, &limits, &pack, err);
 	if (rc < 0)

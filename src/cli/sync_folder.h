@@ -12,7 +12,10 @@
 /* Bytes packed: it is kept in etcd, in ConfigMaps, once for the job. */
 #define SYNC_PACKED_LIMIT ((size_t) 8 * 1000 * 1000)
 
-/* Adds the packed folder. ERR_NOT_FOUND; ERR_LIMIT says what in it is the largest; ERR_INVALID: no
- * folder, or a .gitignore that nobody can read without git; ERR_IO. */
-typedef int (*sync_folder_pack_fn)(const char *path, struct text *packed, struct err *err);
-int sync_folder_pack(const char *path, struct text *packed, struct err *err) MUST_USE;
+/* Adds the packed folder. `script` is a file in it, by its path below it, without which nothing can
+ * run; NULL: none. ERR_LIMIT says what in the folder is the largest; ERR_INVALID: it has a
+ * .gitignore that nobody can read without git, or one that leaves the script out; ERR_IO. */
+typedef int (*sync_folder_pack_fn)(const char *path, const char *script, struct text *packed,
+				   struct err *err);
+int sync_folder_pack(const char *path, const char *script, struct text *packed,
+		     struct err *err) MUST_USE;

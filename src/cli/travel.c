@@ -92,6 +92,19 @@ int travel_find(const char *const *arguments, size_t n_arguments, bool is_progra
 
 /* A folder in parts. */
 
+static int check_folder(const char *path, struct err *err)
+{
+	struct stat status;
+
+	if (stat(path, &status) < 0)
+		return errno == ENOENT
+			       ? err_set(err, ERR_NOT_FOUND, "--sync: there is no '%s'", path)
+			       : err_set_errno(err, errno, "--sync: cannot read '%s'", path);
+	if (!S_ISDIR(status.st_mode))
+		return err_set(err, ERR_INVALID, "--sync: '%s' is no folder", path);
+	return 0;
+}
+
 /* "./train.py": where the script lies in the copy, which is the working folder. */
 static int find_script(const char *path, const char *folder, struct travel *travel, struct err *err)
 {
@@ -135,10 +148,13 @@ int travel_find_in_folder(const char *const *arguments, size_t n_arguments, bool
 {
 	if (!n_arguments)
 		return refuse_nothing(err);
-	int rc = pack(folder, &travel->bytes, err);
+	int rc = check_folder(folder, err);
 
 	if (rc == 0 && is_script(arguments[0], is_program))
 		rc = find_script(arguments[0], folder, travel, err);
+	if (rc == 0)
+		rc = pack(folder, travel->script_path ? travel->script_path + strlen("./") : NULL,
+			  &travel->bytes, err);
 	if (rc < 0)
 		return rc;
 	cut_into_parts(travel);

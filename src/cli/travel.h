@@ -32,7 +32,7 @@ int travel_find(const char *const *arguments, size_t n_arguments, bool is_progra
 		struct travel *travel, struct err *err) MUST_USE;
 
 /* The same with a whole folder, in a copy of which the command runs: a script is one in it.
- * ERR_INVALID for a script elsewhere, or the errors of sync_folder_pack. */
+ * ERR_NOT_FOUND or ERR_INVALID: no folder, or a script elsewhere; or what sync_folder_pack says. */
 int travel_find_in_folder(const char *const *arguments, size_t n_arguments, bool is_program,
 			  const char *folder, sync_folder_pack_fn pack, struct travel *travel,
 			  struct err *err) MUST_USE;

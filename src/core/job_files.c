@@ -47,8 +47,9 @@ int job_files_spread(const struct job_file *files, size_t n_files, size_t **ret_
 	for (size_t i = 0; i < n_files; i++) {
 		if (files[i].len > JOB_FILES_PART_SIZE) {
 			err_set(err, ERR_LIMIT,
-				"%s has %zu bytes, and %d fit into a ConfigMap: put it into the "
-				"image or onto a volume",
+				"%s has %zu bytes, and %d fit into a ConfigMap: give --sync "
+				"FOLDER, whose files travel packed, or put it into the image or "
+				"onto a volume",
 				files[i].path, files[i].len, JOB_FILES_PART_SIZE);
 			return ERR_LIMIT;
 		}
@@ -186,6 +187,8 @@ static struct json *unpacking_container_new(const struct json *container)
 	struct json *unpacking = json_new_object();
 
 	json_set_string(unpacking, "name", UNPACKING_CONTAINER);
+	/* What tar says becomes the reason why the Pod did not begin. */
+	json_set_string(unpacking, "terminationMessagePolicy", "FallbackToLogsOnError");
 	for (size_t i = 0; i < ARRAY_LEN(same); i++)
 		if (json_get(container, same[i]))
 			json_set(unpacking, same[i], json_ref(json_get(container, same[i])));

@@ -36,7 +36,9 @@ enum archive_format {
 
 /* Begins with what lies at `path` (a link there is followed, one below it is packed as a link);
  * in the stream it is called `name`, and what lies below it `name`/…, sorted, each folder behind
- * what is in it, so that its time is set last by any tar. Bytes, modes and times are exact; owners
+ * what is in it, so that its time is set last by any tar. With the name "." only what lies below is
+ * packed: the folder that it is unpacked into may belong to another user, and a tar that is told a
+ * time or mode of it fails. Bytes, modes and times are exact; owners
  * are not packed, so that files belong to whoever unpacks them. Sockets, pipes and devices are
  * passed over. ERR_NOT_FOUND, ERR_IO. */
 int archive_pack_new(const char *path, const char *name, enum archive_format format,

@@ -2,6 +2,7 @@
 #include "base/text.h"
 #include "io/archive.h"
 #include "io/archive_library.h"
+#include "io/archive_name.h"
 #include "io/file.h"
 
 #include <errno.h>
@@ -226,6 +227,12 @@ static bool is_wanted(const struct archive_pack *pack, const char *path)
 	return !pack->wants || !*below || pack->wants(below + 1, pack->wants_data);
 }
 
+/* What would be the folder itself into which it is unpacked. */
+static bool is_place(const struct archive_pack *pack, const char *path)
+{
+	return !path[pack->root_len] && archive_name_is_folder_itself(pack->name);
+}
+
 static int pack_next_entry(struct archive_pack *pack, struct err *err)
 {
 	errno = 0;
@@ -246,7 +253,9 @@ static int pack_next_entry(struct archive_pack *pack, struct err *err)
 	case FTS_NS:
 		return err_set_errno(err, found->fts_errno, "cannot read '%s'", found->fts_path);
 	default:
-		return pack_entry(pack, found->fts_path, *found->fts_statp, err);
+		return is_place(pack, found->fts_path)
+			       ? 0
+			       : pack_entry(pack, found->fts_path, *found->fts_statp, err);
 	}
 }
 

@@ -198,8 +198,11 @@ static const char *describe_failed_init(const struct json *container, const stru
 	if (is_start_error(word(terminated, "reason")) && message)
 		return arena_format(arena, "init container '%s' could not be started: %s", name,
 				    message);
-	return arena_format(arena, "init container '%s' exited with code %d", name,
-			    (int) json_as_integer(json_get(terminated, "exitCode"), 0));
+	const char *said = first_line(arena, message);
+
+	return arena_format(arena, "init container '%s' exited with code %d%s%s", name,
+			    (int) json_as_integer(json_get(terminated, "exitCode"), 0),
+			    said ? ": " : "", said ? said : "");
 }
 
 /* A container that runs before the one that trains, and does not let it begin. */

@@ -15,6 +15,7 @@ from conftest import LIMIT, ROOT, python_pod
 from test_real_node import needs_python_of_the_system
 
 BUSYBOX = ["--image", "localhost/busybox:test", "--node-selector", "type=real"]
+DEBIAN = ["--image", "localhost/debian:test", "--node-selector", "type=real"]
 
 
 def left_of(namespace):
@@ -107,7 +108,15 @@ def test_a_script_of_this_machine_runs_in_pods(muster, namespace):
     assert left_of(namespace) == []
 
 
-def test_a_folder_of_this_machine_is_where_the_script_runs(muster, namespace):
+def as_user(tmp_path, number):
+    """What makes Pods of this user; 1000 is the one that they have anyway."""
+    spec = {"securityContext": {"runAsUser": number}, "containers": [{"name": "tensorflow"}]}
+    (tmp_path / "pod.json").write_text(json.dumps({"spec": spec}))
+    return ["--pod-template", tmp_path / "pod.json"] if number != 1000 else []
+
+
+@pytest.mark.parametrize("image, user", [(BUSYBOX, 1000), (BUSYBOX, 0), (DEBIAN, 1000), (DEBIAN, 0)])
+def test_a_folder_of_this_machine_is_where_the_script_runs(muster, namespace, tmp_path, image, user):
     project = muster.folder / "project"
     (project / "models").mkdir(parents=True)
     (project / "models" / "train.sh").write_text("#!/bin/sh\npwd; cat data; echo x > made; ls; ./link\n")
@@ -117,11 +126,24 @@ def test_a_folder_of_this_machine_is_where_the_script_runs(muster, namespace):
     (project / "say.sh").write_text("#!/bin/sh\nmd5sum < noise\n")
     (project / "say.sh").chmod(0o755)
     (project / "link").symlink_to("say.sh")
-    done = run(muster, *BUSYBOX, "--sync", project, project / "models" / "train.sh", code=0)
+    done = run(muster, *image, *as_user(tmp_path, user), "--sync", project, project / "models" / "train.sh", code=0)
     digest = hashlib.md5((project / "noise").read_bytes()).hexdigest()
     assert [line.removeprefix("worker-0 | ") for line in done.stdout.splitlines()] == [
         "/muster/work", "data of mine", "data", "link", "made", "models", "noise", "say.sh", f"{digest}  -"]
     assert left_of(namespace) == []
+
+
+def test_why_a_folder_cannot_be_unpacked_is_in_the_words_of_tar(muster, namespace, tmp_path):
+    """Here because of a volume that nobody may write to."""
+    volume = {"name": "muster-work", "configMap": {"name": "kube-root-ca.crt"}}
+    mount = {"name": "muster-work", "mountPath": "/muster/work", "readOnly": True}
+    container = {"name": "tensorflow", "workingDir": "/muster/work", "volumeMounts": [mount]}
+    (tmp_path / "pod.json").write_text(json.dumps({"spec": {"volumes": [volume], "containers": [container]}}))
+    (tmp_path / "train.sh").write_text("#!/bin/sh\n")
+    done = run(muster, *DEBIAN, "--pod-template", tmp_path / "pod.json", "--sync", tmp_path, tmp_path / "train.sh")
+    assert done.returncode != 0
+    assert "init container 'muster-folder' exited with code 2: tar: " in done.stderr
+    assert "Cannot open" in done.stderr, done.stderr
 
 
 def test_a_failure_starts_the_whole_job_again_and_gives_its_code(muster, namespace):

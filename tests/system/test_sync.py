@@ -59,7 +59,7 @@ def test_a_folder_travels_whole_with_modes_times_and_links(muster, folder):
     os.utime(folder / "run.sh", (1_600_000_000, 1_600_000_000))
     done = render(muster, "--sync", folder, folder / "models" / "train.py")
     found = packed(done)
-    assert sorted(found) == [".", "./link", "./models", "./models/train.py", "./run.sh"]
+    assert sorted(found) == ["./link", "./models", "./models/train.py", "./run.sh"]
     assert found["./run.sh"].mode == 0o755 and found["./run.sh"].mtime == 1_600_000_000
     assert found["./link"].issym() and found["./link"].linkname == "run.sh"
     assert {(member.uid, member.gid) for member in found.values()} == {(0, 0)}
@@ -91,10 +91,25 @@ def test_git_says_what_stays_here(muster, folder):
     git(folder, "add", "models/train.py", "gone.py", ".gitignore")
     (folder / "gone.py").unlink()
     found = packed(render(muster, "--sync", ".", "models/train.py", cwd=folder))
-    assert sorted(found) == [".", "./.gitignore", "./kept.bin", "./link", "./models", "./models/.gitignore",
+    assert sorted(found) == ["./.gitignore", "./kept.bin", "./link", "./models", "./models/.gitignore",
                              "./models/train.py", "./new.py", "./run.sh", "./with space"]
     inner = packed(render(muster, "--sync", "models", "models/train.py", cwd=folder))
-    assert sorted(inner) == [".", "./.gitignore", "./train.py"], "a folder of a checkout, with the rules above it"
+    assert sorted(inner) == ["./.gitignore", "./train.py"], "a folder of a checkout, with the rules above it"
+
+
+def test_a_script_that_git_leaves_out_is_told_before_anything_starts(muster, folder):
+    git(folder, "init", "-q")
+    (folder / ".gitignore").write_text("models/\n")
+    done = render(muster, "--sync", ".", "models/train.py", cwd=folder, code=2)
+    assert "'models/train.py' would not travel with --sync, because git leaves it out" in done.stderr
+    assert len(done.stderr.splitlines()) == 1 and done.stdout == ""
+
+
+def test_a_script_that_no_configmap_holds_travels_with_sync(muster, folder):
+    (folder / "large.py").write_text("# " + "-" * 1_000_001 + "\n")
+    done = render(muster, "large.py", cwd=folder, code=2)
+    assert "large.py has 1000004 bytes" in done.stderr and "give --sync FOLDER" in done.stderr
+    assert "./large.py" in packed(render(muster, "--sync", ".", "large.py", cwd=folder))
 
 
 def test_a_gitignore_that_nobody_can_read_is_an_error(muster, folder):

@@ -88,7 +88,8 @@ static void a_packed_folder_is_unpacked_where_the_command_runs(void **state)
 	json_add_compact(&text, json_get(spec, "initContainers"));
 	assert_string_equal(
 		text_of(&text),
-		"[{\"name\":\"muster-folder\",\"image\":\"model:1\",\"command\":[\"sh\",\"-c\","
+		"[{\"name\":\"muster-folder\",\"terminationMessagePolicy\":"
+		"\"FallbackToLogsOnError\",\"image\":\"model:1\",\"command\":[\"sh\",\"-c\","
 		"\"cat "
 		"/muster/files/muster-folder.tgz.* | tar -x -z -o -f - -C /muster/work\"],"
 		"\"volumeMounts\":[{\"name\":\"muster-files\",\"mountPath\":\"/muster/files\","
@@ -126,9 +127,10 @@ static void a_file_that_no_part_can_hold_is_named(void **state)
 	struct err err = {0};
 
 	assert_int_equal(job_document_add_files(document, &file, 1, &err), ERR_LIMIT);
-	assert_string_equal(
-		err.text, "weights.h5 has 1000001 bytes, and 1000000 fit into a ConfigMap: put it "
-			  "into the image or onto a volume");
+	assert_string_equal(err.text,
+			    "weights.h5 has 1000001 bytes, and 1000000 fit into a ConfigMap: give "
+			    "--sync FOLDER, whose files travel packed, or put it into the image or "
+			    "onto a volume");
 	assert_true(json_equals(document, before));
 	assert_int_equal(job_document_add_files(document, &file, 1, NULL), ERR_LIMIT);
 }
