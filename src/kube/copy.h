@@ -4,8 +4,9 @@
  * Where a copy goes follows the rules of cp -r: into a folder that is there, under its own name;
  * else it gets the name that was given. Of a source that ends in "/." the contents are meant. A
  * link at the end of the source is followed, links below it are copied as links. What is copied
- * lies beside its place until it has come as a whole, so that nothing half is ever found there; of
- * two folders of one name the files of the new one go into the old one. */
+ * lies beside its place, or hidden in a folder that is there, until it has come as a whole, so that
+ * nothing half is ever found; of two folders of one name the files of the new one go into the old
+ * one, which itself stays as it is. */
 #pragma once
 
 #include "base/err.h"

@@ -79,6 +79,8 @@ static int install(struct kube_copy *copy, struct err *err)
 		return is_folder(copy->target)
 			       ? folder_move_contents(copy->stage, copy->target, err)
 			       : folder_move(copy->stage, copy->target, err);
+	if (copy->needs_folder)
+		return err_set(err, ERR_NOT_FOUND, "there is no folder '%s'", copy->target);
 	char *file CLEANUP(mem_free_text) = find_file(copy->stage, err);
 
 	return file ? folder_move(file, copy->target, err) : err->code;
@@ -181,6 +183,7 @@ static void choose_target(struct kube_copy *copy, const struct kube_copy_request
 		free(here);
 		here = realpath(request->here, NULL);
 	}
+	copy->needs_folder = text_ends_with(here, "/") && !is_folder(here);
 	for (size_t len = strlen(here); len > 1 && here[len - 1] == '/'; len--)
 		here[len - 1] = '\0';
 	copy->target =
@@ -190,7 +193,9 @@ static void choose_target(struct kube_copy *copy, const struct kube_copy_request
 
 static int make_stage(struct kube_copy *copy, struct archive_limits *ret_limits, struct err *err)
 {
-	char *parent CLEANUP(mem_free_text) = parent_of(copy->target);
+	/* A folder that is there may lie in one that nobody may write to, or be a file system. */
+	char *parent CLEANUP(mem_free_text) =
+		is_folder(copy->target) ? mem_copy_text(copy->target) : parent_of(copy->target);
 	char *stage CLEANUP(mem_free_text) = mem_format("%s/.muster-cp-XXXXXX", parent);
 	struct statvfs disk;
 

@@ -23,7 +23,8 @@ struct kube_copy {
 	char *stage; /* the folder beside that, where it lies until it is whole */
 	char *warnings;
 	struct unpacker *unpacker; /* NULL: it ended */
-	bool is_folder;
+	bool is_folder; /* what the container sends */
+	bool needs_folder; /* the place was written with a slash behind it, and is none yet */
 	uint64_t n_files, file_bytes; /* that came */
 
 	/* To a container. */

@@ -12,19 +12,24 @@
 #define WHOLE "whole"
 
 /* -o: files belong to whoever unpacks them. An end of input is no proof of a whole stream: it also
- * comes when the connection is lost. */
+ * comes when the connection is lost.
+ *
+ * A folder that is there gets entries, and nothing of itself is changed: it may be root's, or a
+ * volume, whose parent may be too. So the stage lies in it then, and what came is moved, some names
+ * at a time, because one program for each of thousands takes long. */
 static const char script_text[] =
 	"place=$1 name=$2 kind=$3\n"
 	"fail() { echo \"$2\" >&2; exit \"$1\"; }\n"
 	"command -v tar >/dev/null || fail 69 'the container has no tar, which copying needs'\n"
 	"case $place in /*) ;; *) place=./$place ;; esac\n"
 	"if [ -d \"$place\" ]; then\n"
-	"	[ -z \"$name\" ] || place=$place/$name\n"
-	"else\n"
+	"	[ -z \"$name\" ] || place=${place%/}/$name\n"
+	"elif [ \"$kind\" = file ]; then\n"
 	"	case $place in */) fail 66 \"there is no folder '$place' in the container\" ;; "
 	"esac\n"
 	"fi\n"
 	"folder=$(dirname \"$place\")\n"
+	"[ ! -d \"$place\" ] || folder=$place\n"
 	"[ -d \"$folder\" ] || fail 66 \"there is no folder '$folder' in the container\"\n"
 	"if [ \"$kind\" = file ]; then\n"
 	"	[ ! -d \"$place\" ] || fail 73 \"'$place' is a folder in the container\"\n"
@@ -41,8 +46,23 @@ static const char script_text[] =
 	"esac\n"
 	"tar -x -p -o -f - -C \"$stage\" || exit 1\n"
 	"[ -e \"$stage/" WHOLE "\" ] || fail 1 'the copy was cut off'\n"
+	"merge() (\n"
+	"	from=$1 to=$2\n"
+	"	set --\n"
+	"	for each in \"$from\"/* \"$from\"/.[!.]* \"$from\"/..?*; do\n"
+	"		[ -e \"$each\" ] || [ -L \"$each\" ] || continue\n"
+	"		if [ -d \"$each\" ] && [ ! -L \"$each\" ] && [ -d \"$to/${each##*/}\" ]; "
+	"then\n"
+	"			merge \"$each\" \"$to/${each##*/}\" || exit\n"
+	"			continue\n"
+	"		fi\n"
+	"		set -- \"$@\" \"$each\"\n"
+	"		[ $# -lt 100 ] || { mv -f \"$@\" \"$to/\" && set -- || exit; }\n"
+	"	done\n"
+	"	[ $# = 0 ] || mv -f \"$@\" \"$to/\"\n"
+	")\n"
 	"if [ -d \"$place\" ]; then\n"
-	"	cp -RPp \"$stage/" CONTENT "/.\" \"$place/\"\n"
+	"	merge \"$stage/" CONTENT "\" \"$place\"\n"
 	"else\n"
 	"	mv -f \"$stage/" CONTENT "\" \"$place\"\n"
 	"fi\n";

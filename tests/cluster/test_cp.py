@@ -7,9 +7,10 @@ import tarfile
 import pytest
 
 from conftest import LIMIT
-from test_run import BUSYBOX, give_rights, rights
+from test_run import BUSYBOX, DEBIAN, give_rights, rights
 
 STAMP = 1_600_000_000
+both_images = pytest.mark.parametrize("image", [BUSYBOX, DEBIAN], ids=["busybox", "debian"])
 
 
 @pytest.fixture
@@ -17,8 +18,8 @@ def job(muster, namespace):
     """Makes a job of one worker on the real node that runs until the test ends."""
     started = []
 
-    def start(*arguments, name="keep", beginning="true"):
-        running = muster.start("run", "--on", "kubernetes", "--name", name, "--grace", "0s", *BUSYBOX, *arguments, "--",
+    def start(*arguments, name="keep", beginning="true", image=BUSYBOX):
+        running = muster.start("run", "--on", "kubernetes", "--name", name, "--grace", "0s", *image, *arguments, "--",
                                "/bin/sh", "-c", f"{beginning}; echo up; exec sleep 1000000")
         started.append(running)
         assert running.stdout.readline() == "worker-0 | up\n", running.stderr.read()
@@ -65,8 +66,9 @@ def shape(folder):
     return found
 
 
-def test_a_folder_goes_in_and_comes_out_as_it_was(job, muster, tmp_path):
-    place = job()
+@both_images
+def test_a_folder_goes_in_and_comes_out_as_it_was(job, muster, tmp_path, image):
+    place = job(image=image)
     tree = make_tree(tmp_path / "tree")
     muster("cp", tree, f"{place}:/tmp", code=0)
     done = muster("cp", f"{place}:/tmp/tree", tmp_path / "back", code=0)
@@ -91,8 +93,9 @@ def test_kubectl_copies_the_same(job, muster, namespace, tmp_path):
     assert contents[0] == contents[1]
 
 
-def test_places_follow_the_rules_of_cp(job, muster, namespace, tmp_path):
-    place = job(beginning="mkdir -p /tmp/models; echo 1 > /tmp/models/one; ln -s models /tmp/latest")
+@both_images
+def test_places_follow_the_rules_of_cp(job, muster, namespace, tmp_path, image):
+    place = job(beginning="mkdir -p /tmp/models; echo 1 > /tmp/models/one; ln -s models /tmp/latest", image=image)
     here = tmp_path / "here"
     here.mkdir()
     muster("cp", f"{place}:/tmp/models/one", here, code=0)
@@ -113,6 +116,33 @@ def test_places_follow_the_rules_of_cp(job, muster, namespace, tmp_path):
     assert in_pod(namespace, "sh", "-c", "ls -d /tmp/.m* || true").strip() == ""
 
 
+@both_images
+def test_the_contents_of_a_folder_go_into_one_of_another_user(job, muster, namespace, tmp_path, image):
+    """A volume is root's, and so is the folder that it lies in."""
+    place = job("--fetch", "worker-0:/models", beginning="mkdir -p /models/deep/er && echo old > /models/deep/er/one",
+                image=image)
+    tree = tmp_path / "upl"
+    (tree / "deep" / "er").mkdir(parents=True)
+    (tree / "deep" / "er" / "one").write_text("new")
+    (tree / "deep" / "two").write_text("2")
+    (tree / ".hidden").write_text("h")
+    (tree / "link").symlink_to("deep/two")
+    for number in range(250):
+        (tree / f"file {number}").write_text(str(number))
+    muster("cp", "upl/.", f"{place}:/models", code=0, cwd=tmp_path)
+    found = in_pod(namespace, "sh", "-c", "cd /models && find . ! -type d | sort && cat deep/er/one link 'file 249'")
+    names = [".hidden", "deep/er/one", "deep/two", "link", *(f"file {number}" for number in range(250))]
+    assert found == "".join(f"./{name}\n" for name in sorted(names)) + "new2249"
+    (tmp_path / "out").mkdir()
+    (tmp_path / "out" / "deep").mkdir()
+    muster("cp", f"{place}:/models/.", "out", code=0, cwd=tmp_path)
+    assert (tmp_path / "out" / "deep" / "er" / "one").read_text() == "new"
+    muster("cp", "upl/deep/", f"{place}:/models/new/", code=0, cwd=tmp_path)
+    assert in_pod(namespace, "cat", "/models/new/two") == "2", "as cp -r does with a name that is new"
+    muster("cp", "upl/deep/", f"{place}:/models/new/", code=0, cwd=tmp_path)
+    assert in_pod(namespace, "cat", "/models/new/deep/two") == "2", "and with a folder that is there"
+
+
 REFUSED = [
     ("PLACE:/no/such", "there", "there is no '/no/such' in the container", 1),
     ("PLACE:/dev/null", "there", "'/dev/null' is neither a file nor a folder", 1),
@@ -123,13 +153,19 @@ REFUSED = [
     ("tree", "PLACE:/tmp/plain", "'/tmp/plain' is there already, and is no folder", 1),
     ("file", "PLACE:/etc", "cannot write into folder '/etc' in the container", 1),
     ("nothing", "PLACE:/tmp", "there is no 'nothing'", 1),
+    ("PLACE:/tmp/plain", "none/", "there is no folder 'none'", 1),
+    ("pair", "PLACE:/tmp/pair", "", 1),
     ("keep:worker-7:/tmp", "there", "there is no worker-7 of a job 'keep' in namespace", 1),
     ("file", "other", "neither 'file' nor 'other' is in a job", 2),
 ]
 
 
-def test_what_cannot_be_copied_is_one_sentence_and_leaves_nothing(job, muster, namespace, tmp_path):
-    place = job(beginning="mkdir -p /tmp/full/file; touch /tmp/plain")
+@both_images
+def test_what_cannot_be_copied_is_one_sentence_and_leaves_nothing(job, muster, namespace, tmp_path, image):
+    place = job(beginning="mkdir -p /tmp/full/file; touch /tmp/plain; mkdir -p /tmp/pair/pair/both",
+                image=image)
+    (tmp_path / "pair").mkdir()
+    (tmp_path / "pair" / "both").write_text("a file, and a folder there")
     (tmp_path / "file").write_text("f")
     (tmp_path / "tree").mkdir()
     before = sorted(tmp_path.iterdir())
@@ -137,7 +173,7 @@ def test_what_cannot_be_copied_is_one_sentence_and_leaves_nothing(job, muster, n
         done = muster("cp", source.replace("PLACE", place), destination.replace("PLACE", place), code=code)
         assert said in done.stderr and len(done.stderr.splitlines()) == 1, done.stderr
     assert sorted(tmp_path.iterdir()) == before
-    assert in_pod(namespace, "sh", "-c", "ls -d /tmp/.m* /tmp/full/.m* || true").strip() == ""
+    assert in_pod(namespace, "sh", "-c", "ls -d /tmp/.m* /tmp/*/.m* /tmp/*/*/.m* || true").strip() == ""
 
 
 def pack(path, *entries):
