@@ -42,20 +42,21 @@ static void call_done(struct probe_call *call)
 /* False when one is no address: that is told. */
 static bool read_servers(struct probe_call *call)
 {
-	char *words CLEANUP(mem_free_text) = mem_copy_text(option_text(call->options, "server"));
+	char *words CLEANUP(mem_free_text) = mem_copy_text(option_text(call->options, "servers"));
 	struct err err = {0};
 	size_t capacity = 0;
+	bool are_right = true;
 
 	for (char *rest = words; rest;) {
 		mem_grow(&call->servers, &capacity, call->n_servers, sizeof(*call->servers));
 		struct check_server *server = &call->servers[call->n_servers++];
 
 		if (check_server_read(strsep(&rest, ","), call->arena, server, &err)) {
-			output_say("--server: %s", err.text);
-			return false;
+			output_say("--servers: %s", err.text);
+			are_right = false;
 		}
 	}
-	return true;
+	return are_right;
 }
 
 static void keep_event(struct json *events, const struct json *event)
@@ -190,8 +191,8 @@ static int run_guarded(struct probe_call *call)
 
 static bool read_call(struct probe_call *call)
 {
-	if (!option_text(call->options, "server")) {
-		output_say("--server is missing: it says which server to ask, as in "
+	if (!option_text(call->options, "servers")) {
+		output_say("--servers is missing: it says which servers to ask, as in "
 			   "grpc://host:2222");
 		return false;
 	}
@@ -217,7 +218,8 @@ static int probe_command_run(const struct options *options)
 }
 
 static const struct option_row rows_of_probe[] = {
-	{.name = "server",
+	{.name = "servers",
+	 .other_name = "server",
 	 .kind = OPTION_TEXT,
 	 .value_name = "URL[,URL...]",
 	 .one_line = "servers of one cluster, as in grpc://host:2222"},
@@ -245,10 +247,10 @@ static const struct option_row rows_of_probe[] = {
 const struct command command_probe = {
 	.name = "probe",
 	.group = "TensorFlow",
-	.arguments = "--server URL[,URL...] [OPTIONS]",
+	.arguments = "--servers URL[,URL...] [OPTIONS]",
 	.one_line = "list the devices behind TensorFlow servers, and run an operation on each",
-	.examples = "  muster probe --server grpc://localhost:2222\n"
-		    "  muster probe --server grpc://a:2222,grpc://b:2222 --timeout 30s -o json\n",
+	.examples = "  muster probe --servers grpc://localhost:2222\n"
+		    "  muster probe --servers grpc://a:2222,grpc://b:2222 --timeout 30s -o json\n",
 	.options = rows_of_probe,
 	.run = probe_command_run,
 };
