@@ -297,11 +297,20 @@ static bool read_duration_part(const char **text, bool is_first, msec *duration)
 		return false;
 	if (!read_thousandths(text, &thousandths))
 		return false;
-	bool is_bare = is_first && **text == '\0';
-	int64_t unit = is_bare ? MSEC_PER_SECOND : read_unit(text);
+	bool is_zero = is_first && **text == '\0' && thousandths == 0;
+	int64_t unit = is_zero ? MSEC_PER_SECOND : read_unit(text);
 
 	return unit > 0 && !__builtin_mul_overflow(thousandths, unit, &product) &&
 	       !__builtin_add_overflow(*duration, product / 1000, duration);
+}
+
+/* Slurm counts minutes, docker seconds: nobody knows which are meant. */
+static bool is_bare_number(const char *text)
+{
+	int64_t thousandths;
+
+	return (is_digit(*text) || *text == '.') && read_thousandths(&text, &thousandths) &&
+	       *text == '\0' && thousandths != 0;
 }
 
 int text_read_duration(const char *text, msec *ret_duration, struct err *err)
@@ -309,6 +318,9 @@ int text_read_duration(const char *text, msec *ret_duration, struct err *err)
 	const char *at = text ? text : "";
 	msec duration = 0;
 
+	if (is_bare_number(at))
+		return err_set(err, ERR_INVALID, "'%s' has no unit; did you mean %ss, or %sm?",
+			       text, text, text);
 	do {
 		if (!read_duration_part(&at, at == text, &duration))
 			return err_set(err, ERR_INVALID,

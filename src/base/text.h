@@ -52,8 +52,8 @@ int text_read_real(const char *text, double *ret_number, struct err *err) MUST_U
 /* The shortest digits that read back as the same number, with a '.' or an exponent. */
 void text_add_real(struct text *text, double number);
 
-/* Reads a duration as people write it: "30s", "10m", "1h30m", "250ms", "2d", or plain seconds
- * ("90", "0.5"); 0 up to 100 years. */
+/* Reads a duration as people write it: "30s", "10m", "1h30m", "250ms", "2d", "0"; up to 100 years.
+ * A plain number is refused: seconds to some, minutes to others. */
 int text_read_duration(const char *text, msec *ret_duration, struct err *err) MUST_USE;
 
 /* "850ms", "12s", "4m10s", "3h2m", "5d": two units at most, as kubectl shows ages. Less

@@ -26,20 +26,20 @@ void pod_flags_add_pull_secrets(const struct pod_texts *names, struct json *spec
 	}
 }
 
-/* Sets it as `requests`, and as `limits` too where the amount is a hard one. The flag is called as
- * the resource. */
-static int add_quantity(const char *resource, const char *quantity, bool is_limited,
+/* Sets it as `requests`, and memory, whose amount is a hard one, as `limits` too. The flag is
+ * called as the resource. */
+static int add_quantity(const char *resource, const char *quantity, bool is_memory,
 			struct json *container, struct err *err)
 {
 	if (!quantity)
 		return 0;
-	if (quantity_check(quantity, err))
+	if (is_memory ? quantity_check_memory(quantity, err) : quantity_check(quantity, err))
 		return err_prefix(err, "--%s", resource);
 
 	struct json *resources = json_object_at(container, "resources");
 
 	json_set_string(json_object_at(resources, "requests"), resource, quantity);
-	if (is_limited)
+	if (is_memory)
 		json_set_string(json_object_at(resources, "limits"), resource, quantity);
 	return 0;
 }

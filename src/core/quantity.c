@@ -9,6 +9,10 @@
 
 #define DIGITS "0123456789"
 
+#define LEAST_MEMORY 0x1p20
+/* A number without a suffix that is smaller counts GiB in a person's mind, a larger one MiB. */
+#define MOST_GIBIBYTES 128
+
 /* Binary, then decimal ones; "" is one. */
 static const char *const suffixes[] = {"Ki", "Mi", "Gi", "Ti", "Pi", "Ei", "",  "n",
 				       "u",  "m",  "k",  "M",  "G",  "T",  "P", "E"};
@@ -34,6 +38,10 @@ static bool is_exponent(const char *suffix)
 	return sign <= 1 && suffix[1 + sign] &&
 	       !suffix[1 + sign + strspn(suffix + 1 + sign, DIGITS)];
 }
+
+/* What each suffix multiplies by; in the order of `suffixes`. */
+static const double factors[] = {0x1p10, 0x1p20, 0x1p30, 0x1p40, 0x1p50, 0x1p60, 1,    1e-9,
+				 1e-6,   1e-3,   1e3,    1e6,    1e9,    1e12,   1e15, 1e18};
 
 /* What people write for a suffix: "GB", "gi", "g", with a blank before it. NULL: no idea. */
 static const char *suffix_meant(const char *written)
@@ -82,4 +90,38 @@ int quantity_check(const char *text, struct err *err)
 	if (is_nothing(number, len))
 		return err_set(err, ERR_INVALID, "'%s' is nothing: it has to be more than 0", text);
 	return 0;
+}
+
+/* Of a text that quantity_check has found right. */
+static double value_of(const char *text, const char **ret_suffix)
+{
+	size_t len = (size_t) (text[0] == '+') + number_length(text + (text[0] == '+'));
+	int index = name_find_word(suffixes, ARRAY_LEN(suffixes), text + len);
+	char *number CLEANUP(mem_free_text) =
+		index < 0 ? mem_copy_text(text) : mem_copy_bytes(text, len);
+	double value = 0;
+	int rc = text_read_real(number, &value, NULL);
+
+	*ret_suffix = text + len;
+	return rc < 0 ? 0 : value * (index < 0 ? 1 : factors[index]);
+}
+
+int quantity_check_memory(const char *text, struct err *err)
+{
+	const char *suffix;
+	int rc = quantity_check(text, err);
+
+	if (rc < 0)
+		return rc;
+	double value = value_of(text, &suffix);
+
+	if (value >= LEAST_MEMORY)
+		return 0;
+	if (!text_equals(suffix, "") && !text_equals(suffix, "m"))
+		return err_set(err, ERR_INVALID, "'%s' is less than any program needs", text);
+	return err_set(err, ERR_INVALID,
+		       "'%s' is less than any program needs: it counts bytes; did you mean "
+		       "'%.*s%s'?",
+		       text, (int) (suffix - text), text,
+		       *suffix || value >= MOST_GIBIBYTES ? "Mi" : "Gi");
 }

@@ -8,3 +8,6 @@
  * reads it, and more than nothing. ERR_INVALID says what one looks like, and which one may have
  * been meant ("4GB", "4 Gi" and "4gi" are none). */
 int quantity_check(const char *text, struct err *err) MUST_USE;
+/* The same for an amount of memory. Less than 1 MiB is refused: "4", which is 4 bytes, and docker's
+ * "512m", which is half a byte here. */
+int quantity_check_memory(const char *text, struct err *err) MUST_USE;

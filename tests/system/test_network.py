@@ -69,7 +69,7 @@ def test_people_get_sentences(muster, stub):
 def test_a_task_that_is_missing_is_told_and_the_server_serves_all_the_same(muster, stub, closed_port):
     ports = [free_port(), closed_port()]
     spec = f"worker|127.0.0.1:{ports[0]},ps|127.0.0.1:{ports[1]}"
-    server = muster.start(*arguments_of(stub, spec, "worker", 0, "--network-timeout", "0.2", "-o", "json"))
+    server = muster.start(*arguments_of(stub, spec, "worker", 0, "--network-timeout", "200ms", "-o", "json"))
     event = events_until_it_serves(server)["ps-0"]
     assert (event["stage"], event["error"]) == ("connect", "connection refused")
     assert read_line(server.stderr) == (

@@ -56,6 +56,27 @@ static void what_may_have_been_meant_is_said(void **state)
 	}
 }
 
+static void memory_that_is_no_memory_is_refused(void **state)
+{
+	(void) state;
+	static const char *const pairs[][2] = {{"4", "'4Gi'"},
+					       {"512m", "'512Mi'"},
+					       {"4000", "'4000Mi'"},
+					       {"100k", "less than any program needs"},
+					       {"1e3", "less than any program needs"},
+					       {"4gi", "'4Gi'"}};
+	static const char *const right[] = {"1Mi", "1048576", "1.5G", "1e9", "+4Gi", "2000M"};
+
+	for (size_t i = 0; i < ARRAY_LEN(pairs); i++) {
+		struct err err = {0};
+
+		assert_int_equal(quantity_check_memory(pairs[i][0], &err), ERR_INVALID);
+		assert_non_null(strstr(err.text, pairs[i][1]));
+	}
+	for (size_t i = 0; i < ARRAY_LEN(right); i++)
+		assert_int_equal(quantity_check_memory(right[i], NULL), 0);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -63,6 +84,7 @@ int main(void)
 		cmocka_unit_test(anything_else_is_none),
 		cmocka_unit_test(nothing_is_not_enough),
 		cmocka_unit_test(what_may_have_been_meant_is_said),
+		cmocka_unit_test(memory_that_is_no_memory_is_refused),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -119,8 +119,7 @@ static void durations_are_read_as_people_write_them(void **state)
 		{"1h30m", 5400000},
 		{"250ms", 250},
 		{"2d", 172800000},
-		{"90", 90000},
-		{"0.5", 500},
+		{"0.5s", 500},
 		{"1.5h", 5400000},
 		{".25s", 250},
 		{"0", 0},
@@ -160,6 +159,19 @@ static void what_is_no_duration_is_refused(void **state)
 		assert_int_equal(text_read_duration(wrong[i], &duration, &err), ERR_INVALID);
 	assert_int_equal(text_read_duration("36526d", &duration, &err), ERR_INVALID);
 	assert_string_equal(err.text, "'36526d' is longer than 100 years");
+	assert_int_equal(duration, 5);
+}
+
+static void a_duration_without_a_unit_is_asked_for_one(void **state)
+{
+	(void) state;
+	struct err err = {0};
+	msec duration = 5;
+
+	assert_int_equal(text_read_duration("30", &duration, &err), ERR_INVALID);
+	assert_string_equal(err.text, "'30' has no unit; did you mean 30s, or 30m?");
+	assert_int_equal(text_read_duration("0.5", &duration, &err), ERR_INVALID);
+	assert_string_equal(err.text, "'0.5' has no unit; did you mean 0.5s, or 0.5m?");
 	assert_int_equal(duration, 5);
 }
 
@@ -278,6 +290,7 @@ int main(void)
 		cmocka_unit_test(what_is_no_finite_number_is_refused),
 		cmocka_unit_test(durations_are_read_as_people_write_them),
 		cmocka_unit_test(what_is_no_duration_is_refused),
+		cmocka_unit_test(a_duration_without_a_unit_is_asked_for_one),
 		cmocka_unit_test(durations_are_shown_as_kubectl_shows_ages),
 		cmocka_unit_test(times_are_written_and_read_back),
 		cmocka_unit_test(times_may_have_zones_and_long_fractions),
