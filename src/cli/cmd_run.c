@@ -25,6 +25,21 @@ static bool is_server_asked(const struct options *options)
 	return text_equals(option_text(options, "dry-run"), "server");
 }
 
+/* What says where on a cluster, of a job that is to run here. */
+static bool complain_of_cluster_options(const struct options *options)
+{
+	static const char *const names[] = {"namespace", "context", "kubeconfig"};
+	bool is_any = false;
+
+	for (size_t i = 0; i < ARRAY_LEN(names); i++) {
+		if (!option_text(options, names[i]))
+			continue;
+		output_say("--%s goes with --on kubernetes only", names[i]);
+		is_any = true;
+	}
+	return is_any;
+}
+
 /* False when jobs cannot be run where they are wanted. */
 static bool is_place_known(const struct options *options)
 {
@@ -34,11 +49,8 @@ static bool is_place_known(const struct options *options)
 		output_say("--on fake: this build runs no jobs in virtual time");
 	else if (!is_on_cluster && is_server_asked(options))
 		output_say("--dry-run=server goes with --on kubernetes only");
-	else if (!is_on_cluster &&
-		 (option_text(options, "context") || option_text(options, "kubeconfig")))
-		output_say("--context and --kubeconfig go with --on kubernetes only");
 	else
-		return true;
+		return is_on_cluster || !complain_of_cluster_options(options);
 	return false;
 }
 

@@ -4,6 +4,7 @@
 #include "base/mem.h"
 #include "base/names.h"
 #include "cli/compat.h"
+#include "cli/foreign_words.h"
 #include "cli/options.h"
 
 #include <string.h>
@@ -156,22 +157,31 @@ void help_add_overview(struct text *text)
 		       "More about a command: muster help COMMAND\n");
 }
 
-void help_add_unknown_command(struct text *text, const char *name)
+/* The call that may have been meant, without "muster"; NULL: no idea. Caller frees. */
+static char *find_meant(const char *name)
 {
 	const char *names[64];
 	size_t count = 0;
+	char *meant = foreign_command_meant(name);
+	const struct command *old = compat_find(name);
 
+	if (meant || old)
+		return meant ? meant : mem_copy_text(old->name);
 	while (all_commands[count] && count < ARRAY_LEN(names)) {
 		names[count] = all_commands[count]->name;
 		count++;
 	}
-	const char *nearest = name_nearest(names, count, name);
-	const struct command *old = compat_find(name);
+	return mem_copy_text(name_nearest(names, count, name));
+}
+
+void help_add_unknown_command(struct text *text, const char *name)
+{
+	char *meant CLEANUP(mem_free_text) = find_meant(name);
 
 	text_addf(text, "muster: '%s' is no command", name);
-	if (old)
-		text_addf(text, "; did you mean 'muster %s'?", old->name);
-	else if (nearest)
-		text_addf(text, "; did you mean 'muster %s'?", nearest);
+	if (meant)
+		text_addf(text, "; did you mean 'muster %s'?", meant);
+	else if (name[0] == '-')
+		text_addf(text, "; options stand behind it: muster run %s ...", name);
 	text_add(text, "\n'muster help' lists the commands.\n");
 }

@@ -7,6 +7,7 @@
 #include "base/mem.h"
 #include "base/names.h"
 #include "cli/command.h"
+#include "cli/foreign_words.h"
 
 #include <assert.h>
 #include <ctype.h>
@@ -210,11 +211,24 @@ static void give_value(struct reading *reading, int row, const char *shown, cons
 		text_addf(reading->faults, "%s: %s\n", shown, err.text);
 }
 
+/* Gives the value of a letter, if it is not one that another program has for a number. */
+static void give_letter(struct reading *reading, int row, const char *shown, const char *text)
+{
+	const struct command *command = reading->options->command;
+	const struct foreign_option *foreign = foreign_number_find(command->name, shown, text);
+
+	if (!foreign)
+		give_value(reading, row, shown, text);
+	else
+		text_addf(reading->faults, "%s %s: %s is --%s; %s\n", shown, text, shown,
+			  row_at(reading->options, (size_t) row)->name, foreign->answer);
+}
+
 /* The argument behind an option that needs one. */
 static void give_next_argument(struct reading *reading, int row, const char *shown)
 {
 	if (reading->next < reading->argc) {
-		give_value(reading, row, shown, reading->argv[reading->next++]);
+		give_letter(reading, row, shown, reading->argv[reading->next++]);
 		return;
 	}
 	text_addf(reading->faults, "%s: its value %s is missing\n", shown,
@@ -263,6 +277,15 @@ static void read_long_option(struct reading *reading, const char *name)
 		give_next_argument(reading, row, shown);
 }
 
+static void tell_unknown_letter(struct reading *reading, const char *shown)
+{
+	const struct foreign_option *foreign =
+		foreign_option_find(reading->options->command->name, shown, strlen(shown));
+
+	text_addf(reading->faults, "%s: no such option%s%s\n", shown, foreign ? "; " : "",
+		  foreign ? foreign->answer : "");
+}
+
 /* -a, -aq, -w 2 or -w2; `letters` is what follows the dash. */
 static void read_letters(struct reading *reading, const char *letters)
 {
@@ -271,18 +294,38 @@ static void read_letters(struct reading *reading, const char *letters)
 		int row = find_letter(reading->options, *letters);
 
 		if (row < 0) {
-			text_addf(reading->faults, "-%c: no such option\n", *letters);
+			tell_unknown_letter(reading, shown);
 			return;
 		}
 		if (!is_flag(reading, row)) {
 			if (letters[1])
-				give_value(reading, row, shown, letters + 1);
+				give_letter(reading, row, shown, letters + 1);
 			else
 				give_next_argument(reading, row, shown);
 			return;
 		}
 		give_value(reading, row, shown, "true");
 	}
+}
+
+/* An option, or letters, that another program has: its value is passed over. True when it was. */
+static bool tell_foreign(struct reading *reading, const char *argument)
+{
+	const struct options *options = reading->options;
+	size_t len = strcspn(argument, "=");
+	bool is_own = argument[1] == '-' ? find_row(options, argument + 2, len - 2) >= 0
+					 : len == 2 && find_letter(options, argument[1]) >= 0;
+	const struct foreign_option *foreign =
+		is_own ? NULL : foreign_option_find(options->command->name, argument, len);
+	bool has_value = foreign && foreign->takes_value && !argument[len];
+
+	if (!foreign)
+		return false;
+	text_addf(reading->faults, "%.*s: no such option; %s\n", (int) len, argument,
+		  foreign->answer);
+	if (has_value && reading->next < reading->argc && reading->argv[reading->next][0] != '-')
+		reading->next++;
+	return true;
 }
 
 static void take_arguments(struct reading *reading, int end)
@@ -309,6 +352,8 @@ static void read_arguments(struct reading *reading)
 			take_arguments(reading, is_program ? reading->argc : reading->next + 1);
 		} else {
 			reading->next++;
+			if (tell_foreign(reading, argument))
+				continue;
 			if (argument[1] == '-')
 				read_long_option(reading, argument + 2);
 			else
@@ -352,9 +397,13 @@ static void check_argument_count(const struct options *options, struct text *fau
 	if (options->n_arguments < command->least_arguments)
 		text_addf(faults, "something is missing: muster %s %s\n", command->name,
 			  command->arguments);
-	if (options->n_arguments > command->most_arguments)
-		text_addf(faults, "'%s' is one argument too many\n",
-			  options->arguments[command->most_arguments]);
+	if (options->n_arguments > command->most_arguments) {
+		const char *answer = foreign_argument_answer(command->name);
+
+		text_addf(faults, "'%s' is one argument too many%s%s\n",
+			  options->arguments[command->most_arguments], answer ? "; " : "",
+			  answer ? answer : "");
+	}
 }
 
 static struct options *options_new(const struct command *command)

@@ -2,6 +2,7 @@
 
 #include "base/mem.h"
 #include "base/text.h"
+#include "cli/output.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -52,6 +53,10 @@ static int find_interpreter(char **ret_interpreter, struct err *err)
 		return err_set(err, ERR_NOT_FOUND,
 			       "no python3 in PATH to run the script with: install Python, or "
 			       "activate a virtual environment");
+	if (environment && *environment)
+		output_say("VIRTUAL_ENV is '%s', which has no bin/python: the script runs under %s "
+			   "of PATH",
+			   environment, name);
 	*ret_interpreter = mem_copy_text(name);
 	return 0;
 }
@@ -60,6 +65,12 @@ static int find_interpreter(char **ret_interpreter, struct err *err)
 static bool is_script(const char *name)
 {
 	return text_ends_with(name, ".py") || text_ends_with(name, ".pyz");
+}
+
+static bool is_job_file(const char *name)
+{
+	return text_ends_with(name, ".yaml") || text_ends_with(name, ".yml") ||
+	       text_ends_with(name, ".json");
 }
 
 static int check_script(const char *script, struct err *err)
@@ -111,6 +122,9 @@ int program_find(const char *const *arguments, size_t n_arguments, bool is_progr
 		*ret_command = put_interpreter_before(*ret_interpreter, arguments, n_arguments);
 		return 0;
 	}
+	if (!is_program && is_job_file(first))
+		return err_set(err, ERR_INVALID, "'%s' is no program; did you mean -f %s?", first,
+			       first);
 	if (!is_program && !is_in_path(first))
 		return err_set(
 			err, ERR_INVALID,

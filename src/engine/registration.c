@@ -11,12 +11,27 @@
 /* How long the supervisor of a finished job may take to go. */
 #define LAST_LOOK_LIMIT (10 * MSEC_PER_SECOND)
 
-static int refuse_taken_name(const char *name, struct err *err)
+static int refuse_running(const char *name, struct err *err)
 {
 	return err_set(err, ERR_EXISTS,
-		       "job '%s' is there already; choose another --name, or remove it: muster "
-		       "delete %s",
+		       "job '%s' is there already, and goes on; choose another --name, or end it: "
+		       "muster stop %s",
 		       name, name);
+}
+
+static int refuse_taken_name(struct store *store, const char *name, struct err *err)
+{
+	struct store_record old CLEANUP(store_record_done) = {0};
+	int rc = settle_get(store, name, &old, err);
+
+	if (rc < 0)
+		return rc;
+	if (!record_is_finished(&old))
+		return refuse_running(name, err);
+	return err_set(err, ERR_EXISTS,
+		       "job '%s' is there already, and has ended; --replace takes its place, or "
+		       "choose another --name",
+		       name);
 }
 
 /* A name is free again when its job has ended, and nothing of it is left. */
@@ -29,7 +44,7 @@ static int replace_finished(struct store *store, const struct job *job, const ch
 	if (rc < 0)
 		return rc;
 	if (!record_is_finished(&old))
-		return refuse_taken_name(job->name, err);
+		return refuse_running(job->name, err);
 	supervisor_wait(old.supervisor, loop_now() + LAST_LOOK_LIMIT);
 	if (supervisor_fate(old.supervisor) == SUPERVISOR_ALIVE)
 		return err_set(err, ERR_EXISTS, "job '%s' is there already and is about to end",
@@ -53,5 +68,5 @@ int registration_register(struct store *store, const struct job *job, bool repla
 		return rc;
 	return replaces_finished
 		       ? replace_finished(store, job, supervisor, now, ret_replaced_uid, err)
-		       : refuse_taken_name(job->name, err);
+		       : refuse_taken_name(store, job->name, err);
 }

@@ -55,11 +55,16 @@ static int replace_finished(struct store *store, const struct job *job, bool rep
 			       job->name, job->name_space);
 	if (rc < 0)
 		return rc;
-	if (!replaces_finished || !record_is_finished(&old))
+	if (!record_is_finished(&old))
 		return err_set(err, ERR_EXISTS,
-			       "job '%s' is there already in namespace '%s'; choose another "
-			       "--name, or remove it: muster delete kubernetes/%s/%s",
+			       "job '%s' is there already in namespace '%s', and goes on; choose "
+			       "another --name, or end it: muster stop kubernetes/%s/%s",
 			       job->name, job->name_space, job->name_space, job->name);
+	if (!replaces_finished)
+		return err_set(err, ERR_EXISTS,
+			       "job '%s' is there already in namespace '%s', and has ended; "
+			       "--replace takes its place, or choose another --name",
+			       job->name, job->name_space);
 	return driver_replace_job(store, job, old.uid, "", observed, now, err);
 }
 

@@ -111,7 +111,7 @@ def test_all_mistakes_of_a_call_are_told_at_once(muster):
     assert done.stderr.splitlines() == [
         "muster ps: --al: no such option; did you mean --all?",
         "muster ps: -o: 'jsn' is none of json|yaml|wide|name; did you mean 'json'?",
-        "muster ps: 'extra' is one argument too many",
+        "muster ps: 'extra' is one argument too many; 'muster status JOB' shows one job",
         "'muster ps --help' shows how it is used.",
     ]
 

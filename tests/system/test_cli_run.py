@@ -145,7 +145,7 @@ def test_a_place_that_is_not_built_in_is_a_mistake(muster):
     done = muster("run", "--on", "fake", "--", "true", code=2)
     assert done.stderr == "muster: --on fake: this build runs no jobs in virtual time\n"
     done = muster("run", "--context", "elsewhere", "--", "true", code=2)
-    assert done.stderr == "muster: --context and --kubeconfig go with --on kubernetes only\n"
+    assert done.stderr == "muster: --context goes with --on kubernetes only\n"
 
 
 def test_a_name_that_is_taken_starts_nothing(muster):

@@ -1,0 +1,145 @@
+"""Habits of the hand: what people write who come from kubectl, docker, Slurm, mpirun or torchrun.
+
+A word of theirs that muster does not have, or means otherwise, is answered with muster's own; nothing starts.
+"""
+
+import sys
+
+import pytest
+
+pytestmark = pytest.mark.sanitize
+
+WORKERS = "write -w N for the number of workers"
+TAIL = "write --tail N for the last N lines"
+GRACE = "write --grace 10s for the time between TERM and KILL"
+
+
+@pytest.mark.parametrize("call, answer", [
+    ("run -n 4 -- true", f"-n 4: -n is --namespace; {WORKERS}"),
+    ("run -n4 -- true", f"-n 4: -n is --namespace; {WORKERS}"),
+    ("run -dn 4 -- true", f"-n 4: -n is --namespace; {WORKERS}"),
+    ("run -np 4 -- true", f"-np: no such option; {WORKERS}"),
+    ("run -N 2 -- true", f"-N: no such option; {WORKERS}"),
+    ("run -N2 -- true", f"-N: no such option; {WORKERS}"),
+    ("run --nnodes=2 -- true", f"--nnodes: no such option; {WORKERS}"),
+    ("run --nproc-per-node 2 -- true", f"--nproc-per-node: no such option; {WORKERS}"),
+    ("run --nproc_per_node 2 -- true", f"--nproc_per_node: no such option; {WORKERS}"),
+    ("run --ntasks 2 -- true", f"--ntasks: no such option; {WORKERS}"),
+    ("run --rdzv-endpoint host:1 -- true", "--rdzv-endpoint: no such option; it is not needed"),
+    ("run --standalone -- true", "--standalone: no such option; it is not needed"),
+    ("run -J job -- true", "-J: no such option; write --name NAME"),
+    ("run -t 30 -- true", "-t: no such option; write --timeout 30m"),
+    ("run --restart=Never -- true", "--restart: no such option; write --max-restarts N"),
+    ("run -x A=b -- true", "-x: no such option; write -e NAME=VALUE"),
+    ("run --rm -it -- true", "--rm: no such option; jobs are kept with their logs until 'muster delete JOB'"),
+    ("run --rm -it -- true", "-it: no such option; the processes of a job have no terminal"),
+    ("run -m package.train", "-m: no such option; write -- python3 -m MODULE ARGS"),
+    ("render -n 4 -- true", f"-n 4: -n is --namespace; {WORKERS}"),
+    ("check --num-workers 4", f"--num-workers: no such option; {WORKERS}"),
+    ("logs -n 10 job", f"-n 10: -n is --namespace; {TAIL}"),
+    ("logs -n10 job", f"-n 10: -n is --namespace; {TAIL}"),
+    ("logs --lines 10 job", f"--lines: no such option; {TAIL}"),
+    ("logs -F job", "-F: no such option; write -f"),
+    ("logs --no-color job", "--no-color: no such option; write --color never"),
+    ("ps -q", "-q: no such option; write -o name"),
+    ("ps job", "'job' is one argument too many; 'muster status JOB' shows one job"),
+    ("ps -n 10", "-n 10: -n is --namespace; a namespace that is called so is --namespace N"),
+    ("stop -t 10 job", f"-t: no such option; {GRACE}"),
+    ("stop --grace-period=10 job", f"--grace-period: no such option; {GRACE}"),
+    ("delete --force job", "--force: no such option; it is not needed"),
+    ("delete --all", "--all: no such option; write --all-finished"),
+    ("wait --for=condition=Complete job", "--for: no such option; it waits for the end of the job"),
+    ("scale --replicas 3 job", "--replicas: no such option; write worker=N behind the job"),
+    ("cp -r a job:worker-0:/b", "-r: no such option; it is not needed"),
+    ("tensorboard --bind_all job", "--bind_all: no such option; write --host 0.0.0.0"),
+])
+def test_an_option_of_another_program_is_answered_with_the_right_one(muster, call, answer):
+    done = muster(*call.split(), code=2)
+    assert f"muster {call.split()[0]}: {answer}" in done.stderr
+    assert done.stdout == ""
+    assert muster("ps", "-a", "-o", "name", code=0).stdout == ""
+
+
+def test_only_what_is_wrong_is_told(muster):
+    """The value of an unknown option is no argument too many."""
+    done = muster("logs", "--lines", "10", "--since-time", "1h", "job", code=2)
+    assert len(done.stderr.splitlines()) == 3
+
+
+def test_a_namespace_whose_name_is_a_number_has_its_long_option(muster):
+    assert "namespace: \"4\"" in muster("render", "--namespace", "4", "--", "true", code=0).stdout
+
+
+@pytest.mark.parametrize("call, meant", [
+    ("list", "ps"), ("ls", "ps"), ("get", "ps"), ("squeue", "ps"),
+    ("rm job", "delete"), ("prune", "delete"),
+    ("cancel job", "stop"), ("scancel job", "stop"), ("kill job", "stop"), ("down", "stop"),
+    ("start job", "run"), ("submit train.py", "run"), ("up", "run"), ("sbatch x", "run"), ("apply -f job.yaml", "run"),
+    ("describe job", "status"), ("inspect job", "status"), ("log job", "logs"), ("top", "ps -w"),
+    ("pause job", "suspend"), ("copy a b", "cp"), ("config", "render"),
+    ("train.py", "run train.py"), ("job.yaml", "run -f job.yaml"),
+])
+def test_a_command_of_another_program_is_answered_with_the_right_one(muster, call, meant):
+    done = muster(*call.split(), code=2)
+    assert done.stderr.splitlines()[0] == f"muster: '{call.split()[0]}' is no command; did you mean 'muster {meant}'?"
+    assert muster("help", call.split()[0], code=2).stderr == done.stderr
+
+
+def test_options_before_the_command_are_told_where_they_stand(muster):
+    assert "options stand behind it: muster run -w ..." in muster("-w", "2", "train.py", code=2).stderr
+
+
+def test_options_of_a_cluster_do_not_start_a_job_here(muster):
+    done = muster("run", "-n", "research", "--context", "prod", "--", "true", code=2)
+    assert done.stderr.splitlines() == [
+        "muster: --namespace goes with --on kubernetes only",
+        "muster: --context goes with --on kubernetes only",
+    ]
+    assert muster("ps", "-a", "-o", "name", code=0).stdout == ""
+
+
+@pytest.mark.parametrize("call, env", [
+    ("run --timeout 30 -- true", {}), ("run --grace 30 -- true", {}), ("stop --grace 30 job", {}),
+    ("wait --timeout 30 job", {}), ("probe --servers a:1 --timeout 30", {}), ("ps --request-timeout 30", {}),
+    ("run -- true", {"MUSTER_TIMEOUT": "30"}),
+])
+def test_a_time_without_a_unit_is_asked_for_one(muster, call, env):
+    assert "'30' has no unit; did you mean 30s, or 30m?" in muster(*call.split(), code=2, env=env).stderr
+
+
+def test_memory_without_a_unit_is_asked_for_one(muster):
+    done = muster("render", "--memory", "4", "--", "true", code=2)
+    assert done.stderr == ("muster: --memory: '4' is less than any program needs: it counts bytes; "
+                           "did you mean '4Gi'?\n")
+
+
+def test_a_file_of_a_job_is_no_program(muster):
+    (muster.folder / "job.yaml").write_text("kind: TFJob\n")
+    assert muster("run", "job.yaml", code=2).stderr == "muster: 'job.yaml' is no program; did you mean -f job.yaml?\n"
+
+
+def test_a_name_that_is_taken_says_what_frees_it(muster):
+    muster("run", "--name", "job", "--", "true", code=0)
+    done = muster("run", "--name", "job", "--", "true", code=125)
+    assert "job 'job' is there already, and has ended; --replace takes its place" in done.stderr
+    muster("run", "--replace", "--name", "job", "--", "true", code=0)
+    muster.detach("--replace", "--name", "job", "--", "sleep", "1000")
+    done = muster("run", "--name", "job", "--", "true", code=125)
+    assert "job 'job' is there already, and goes on; choose another --name, or end it: muster stop job" in done.stderr
+
+
+@pytest.mark.parametrize("command, name", [("check", "--servers"), ("check", "--server"), ("probe", "--servers"),
+                                           ("probe", "--server")])
+def test_servers_are_named_alike_everywhere(muster, command, name):
+    arguments = ["remote"] if command == "check" else []
+    done = muster(command, *arguments, name, "grpc://a", code=2)
+    assert "'grpc://a' is no address like grpc://host:2222" in done.stderr
+    assert len([line for line in muster(command, "--help", code=0).stdout.splitlines() if "--server" in line
+                and line.startswith("      --")]) == 1
+
+
+def test_a_virtual_environment_that_is_not_there_is_told(muster):
+    (muster.folder / "say.py").write_text("print('hello')\n")
+    done = muster("run", "say.py", code=0, env={"VIRTUAL_ENV": "/nonexistent"})
+    assert "VIRTUAL_ENV is '/nonexistent', which has no bin/python: the script runs under python3 of PATH" in done.stderr
+    assert "VIRTUAL_ENV" not in muster("run", "say.py", code=0, env={"VIRTUAL_ENV": sys.prefix}).stderr
