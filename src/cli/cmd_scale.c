@@ -8,6 +8,7 @@
 #include "cli/output.h"
 #include "core/job.h"
 #include "core/limits.h"
+#include "core/status.h"
 
 #include <assert.h>
 #include <string.h>
@@ -32,28 +33,82 @@ static int add_count(const struct job *job, const char *argument, struct json *s
 	return 0;
 }
 
-static int read_job(const struct found_job *found, struct job **ret_job, struct err *err)
+/* One job, as it was read: its document, and what is true of it. */
+struct reading {
+	struct job *job;
+	struct status status;
+	struct arena *arena; /* of the status */
+};
+
+static void reading_done(struct reading *reading)
+{
+	job_free(reading->job);
+	arena_free(reading->arena);
+}
+
+static int read_job(const struct found_job *found, struct reading *reading, struct err *err)
 {
 	struct json *object CLEANUP(json_cleanup) = NULL;
 
 	if (found->client->functions->get(found->client, found->name, &object, err))
 		return err->code;
-	return client_read_job(object, ret_job, err);
+	reading->arena = arena_new();
+	if (status_read(json_get(object, "status"), reading->arena, &reading->status, err))
+		return err->code;
+	return client_read_job(object, &reading->job, err);
+}
+
+static bool is_any_at_work(const struct reading *reading)
+{
+	for (size_t i = 0; i < reading->status.n_replicas; i++) {
+		enum replica_state state = reading->status.replicas[i].state;
+
+		if (state == REPLICA_STARTING || state == REPLICA_RUNNING)
+			return true;
+	}
+	return false;
+}
+
+/* Whether a count of the patch is another one than now, and its peers cannot take that in. */
+static bool restarts_whole(const struct job *job, const struct json *specs)
+{
+	for (size_t i = 0; i < job->n_roles; i++) {
+		const struct role *role = &job->roles[i];
+		const struct json *wanted = json_get_path(specs, role->title, "replicas", NULL);
+
+		if (job_resizes_whole(job, role) &&
+		    json_as_integer(wanted, role->replicas) != role->replicas)
+			return true;
+	}
+	return false;
+}
+
+static void tell_of_restart(const struct job *job)
+{
+	struct text grace CLEANUP(text_done) = {0};
+
+	text_add_duration(&grace, job->grace);
+	output_say("all processes of job '%s' start again: they were told of each other when they "
+		   "started, and cannot take in another number while they run. They have %s to "
+		   "save and end; a script that keeps checkpoints goes on from the last one",
+		   job->name, text_of(&grace));
 }
 
 static int scale(const struct found_job *found, const char *const *counts, size_t n_counts,
 		 struct err *err)
 {
-	struct job *job CLEANUP(job_cleanup) = NULL;
+	struct reading reading CLEANUP(reading_done) = {0};
 	struct json *patch CLEANUP(json_cleanup) = json_new_object();
 	struct json *specs = json_object_at(json_object_at(patch, "spec"), "tfReplicaSpecs");
 
-	if (read_job(found, &job, err))
+	if (read_job(found, &reading, err))
 		return err->code;
-	assert(job);
+	assert(reading.job);
 	for (size_t i = 0; i < n_counts; i++)
-		if (add_count(job, counts[i], specs, err))
+		if (add_count(reading.job, counts[i], specs, err))
 			return err->code;
+	if (is_any_at_work(&reading) && restarts_whole(reading.job, specs))
+		tell_of_restart(reading.job);
 	return change_job(found, patch, err);
 }
 

@@ -36,8 +36,8 @@ static size_t count_of_strangers(const struct job *job, const struct status *las
 	return count;
 }
 
-static void add_replica(struct decision *decision, const struct role *role,
-			const struct replica_status *status)
+static struct replica *add_replica(struct decision *decision, const struct role *role,
+				   const struct replica_status *status)
 {
 	assert(decision->replicas); /* laid out, with room for all */
 	struct replica *replica = &decision->replicas[decision->n_replicas];
@@ -46,6 +46,7 @@ static void add_replica(struct decision *decision, const struct role *role,
 	replica->status = &decision->status->replicas[decision->n_replicas++];
 	*replica->status = *status;
 	replica->is_wanted = role && status->index < role->replicas;
+	return replica;
 }
 
 static void add_role(struct decision *decision, const struct role *role, int count)
@@ -67,7 +68,8 @@ static void add_remembered(struct decision *decision, const struct status *last)
 		if (replica)
 			*replica->status = *remembered;
 		else
-			add_replica(decision, NULL, remembered);
+			replica = add_replica(decision, NULL, remembered);
+		replica->is_remembered = true;
 	}
 }
 

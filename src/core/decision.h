@@ -22,6 +22,7 @@ struct replica {
 	const struct observed_replica *object; /* of the wanted attempt; NULL: there is none */
 	const char *address; /* the published one; NULL: none */
 	bool is_wanted; /* the job has this role, and the index is below its count */
+	bool is_remembered; /* somebody decided on it before */
 	bool is_disrupted; /* somebody else deleted it, or it disappeared */
 	size_t n_older; /* objects of other attempts */
 	bool is_older_live; /* and one of them has not ended */

@@ -79,7 +79,7 @@ static void end_objects(struct decision *decision)
 			decision_find(decision, object->role, object->index);
 
 		if (!is_current(replica, object))
-			end_leftover(decision, object, finish_grace_after_failure(decision->job));
+			end_leftover(decision, object, finish_grace_of_leftover(decision));
 		else if (!replica->is_wanted)
 			end_leftover(decision, object, decision->job->grace);
 		else if (is_at_rest)
@@ -87,6 +87,15 @@ static void end_objects(struct decision *decision)
 		else if (observed_is_live(object) && observed_was_asked_to_end(object))
 			kill_if_overdue(decision, object, object->kill_at);
 	}
+}
+
+/* What is scaled away is over, however it ended: wanted again, it starts anew. */
+static bool is_over(const struct replica *replica)
+{
+	enum replica_state state = replica->status->state;
+
+	return !replica->is_wanted &&
+	       (state == REPLICA_PENDING || state == REPLICA_SUCCEEDED || state == REPLICA_FAILED);
 }
 
 /* Written before anything is asked to end: an end that comes now is ours. */
@@ -102,7 +111,7 @@ static void mark_ending(struct decision *decision)
 
 		if (replica->is_wanted && !is_at_rest)
 			continue;
-		if (*state == REPLICA_PENDING && (is_finished || !replica->is_wanted))
+		if (is_over(replica) || (*state == REPLICA_PENDING && is_finished))
 			*state = REPLICA_STOPPED;
 		if ((*state == REPLICA_RUNNING || *state == REPLICA_STARTING) &&
 		    (!replica->is_wanted || ending.ends_live))

@@ -259,9 +259,12 @@ void finish_if_nobody_is_left(struct decision *decision)
 		finish_on_failure(decision, first);
 }
 
-msec finish_grace_after_failure(const struct job *job)
+msec finish_grace_of_leftover(const struct decision *decision)
 {
-	return msec_min(job->grace, GRACE_AFTER_FAILURE);
+	const struct failure *failure = decision->status->failure;
+	msec grace = decision->job->grace;
+
+	return failure && failure->role ? msec_min(grace, GRACE_AFTER_FAILURE) : grace;
 }
 
 /* A planned end leaves time to save. A finished leader leaves servers that have nothing to save;
@@ -275,8 +278,7 @@ static msec grace_of_ending(const struct decision *decision)
 		return job->grace;
 	if (status_condition_is_true(status, CONDITION_SUCCEEDED))
 		return msec_min(job->grace, GRACE_AFTER_SUCCESS);
-	return status->failure && !status->failure->role ? job->grace
-							 : finish_grace_after_failure(job);
+	return finish_grace_of_leftover(decision);
 }
 
 struct ending finish_ending(const struct decision *decision)

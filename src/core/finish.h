@@ -34,5 +34,6 @@ struct ending {
 /* For a job that decision_is_at_rest. */
 struct ending finish_ending(const struct decision *decision);
 
-/* Time between TERM and KILL for those who survived a failure: they have nothing left to save. */
-msec finish_grace_after_failure(const struct job *job);
+/* Time between TERM and KILL for what an attempt that is over left behind: that of a planned end,
+ * but those who survived a failure have nothing left to save. */
+msec finish_grace_of_leftover(const struct decision *decision);

@@ -88,6 +88,33 @@ int job_replica_count(const struct job *job)
 	return count;
 }
 
+void job_describe_size(const struct job *job, struct text *text)
+{
+	for (size_t i = 0; i < job->n_roles; i++)
+		text_addf(text, "%s%s=%d", i ? " " : "", job->roles[i].name,
+			  job->roles[i].replicas);
+}
+
+bool job_restarts_whole(const struct job *job, const struct role *role)
+{
+	switch (job->restart_scope) {
+	case RESTART_SCOPE_REPLICA:
+		return false;
+	case RESTART_SCOPE_JOB:
+		return true;
+	case RESTART_SCOPE_WORKER:
+		return role->kind != ROLE_WORKER && role->kind != ROLE_EVALUATOR;
+	}
+	return false;
+}
+
+bool job_resizes_whole(const struct job *job, const struct role *role)
+{
+	if (role->kind == ROLE_EVALUATOR || (role->kind == ROLE_WORKER && job->is_dynamic))
+		return false;
+	return job_restarts_whole(job, role);
+}
+
 const struct role *job_leader_role(const struct job *job)
 {
 	const struct role *chief = job_role_of_kind(job, ROLE_CHIEF);

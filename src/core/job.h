@@ -192,6 +192,14 @@ const struct role *job_role(const struct job *job,
 			    const char *role_name); /* lower case; NULL when none */
 const struct role *job_role_of_kind(const struct job *job, enum role_kind kind);
 int job_replica_count(const struct job *job);
+/* "worker=2 ps=1" */
+void job_describe_size(const struct job *job, struct text *text);
+/* Whether the end of a replica of this role starts the whole job again (restartScope). */
+bool job_restarts_whole(const struct job *job, const struct role *role);
+/* Whether another count of this role does: its peers were told of the old one when they started,
+ * and cannot take the change while they run. Not so for an evaluator, which none of them knows, and
+ * for workers that come and go (enableDynamicWorker). */
+bool job_resizes_whole(const struct job *job, const struct role *role);
 /* The chief's or master's role, NULL where worker 0 leads. */
 const struct role *job_leader_role(const struct job *job);
 

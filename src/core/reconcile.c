@@ -13,6 +13,7 @@
 #include "core/finish.h"
 #include "core/missing.h"
 #include "core/obstacle.h"
+#include "core/resize.h"
 #include "core/restart.h"
 
 static void set_created(struct decision *decision)
@@ -98,13 +99,16 @@ static void set_running(struct decision *decision)
 static void go_on(struct decision *decision)
 {
 	resume_if_suspended(decision);
-	want_stopped_again(decision);
-	if (restart_or_fail(decision))
-		return;
-	finish_if_nobody_is_left(decision);
+	bool is_restarted = restart_or_fail(decision);
+
+	if (!is_restarted)
+		finish_if_nobody_is_left(decision);
 	if (status_is_finished(decision->status) || finish_if_too_late(decision))
 		return;
-	set_running(decision);
+	want_stopped_again(decision);
+	resize_if_scaled(decision);
+	if (!is_restarted)
+		set_running(decision);
 }
 
 static void settle(struct decision *decision)

@@ -74,19 +74,6 @@ static bool is_restartable(const struct replica *replica)
 	return false;
 }
 
-static bool restarts_whole_job(const struct decision *decision, const struct replica *replica)
-{
-	switch (decision->job->restart_scope) {
-	case RESTART_SCOPE_REPLICA:
-		return false;
-	case RESTART_SCOPE_JOB:
-		return true;
-	case RESTART_SCOPE_WORKER:
-		return replica->role->kind != ROLE_WORKER && replica->role->kind != ROLE_EVALUATOR;
-	}
-	return false;
-}
-
 /* What one pass found to answer. */
 struct answer {
 	struct replica *first; /* ended before the others, in the order of roles and index where
@@ -115,7 +102,7 @@ static struct answer find_answer(const struct decision *decision)
 		if (!needs_answer(decision, replica))
 			continue;
 		answer.n_failed++;
-		answer.is_whole |= restarts_whole_job(decision, replica);
+		answer.is_whole |= job_restarts_whole(decision->job, replica->role);
 		if (!answer.first || ended_before(decision, replica, answer.first))
 			answer.first = replica;
 		if (!is_restartable(replica) &&
@@ -124,7 +111,7 @@ static struct answer find_answer(const struct decision *decision)
 	}
 	/* Peers fall with the one whose loss restarts the job; how they fell says nothing, whether
 	 * it is seen together or only after the restart began. */
-	if (answer.first && restarts_whole_job(decision, answer.first) &&
+	if (answer.first && job_restarts_whole(decision->job, answer.first->role) &&
 	    is_restartable(answer.first))
 		answer.fatal = NULL;
 	return answer;

@@ -16,9 +16,7 @@ static const char *describe_roles(const struct job *job, struct arena *arena)
 {
 	struct text text CLEANUP(text_done) = {0};
 
-	for (size_t i = 0; i < job->n_roles; i++)
-		text_addf(&text, "%s%s=%d", i ? " " : "", job->roles[i].name,
-			  job->roles[i].replicas);
+	job_describe_size(job, &text);
 	return arena_copy_text(arena, text_of(&text));
 }
 

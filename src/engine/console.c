@@ -174,7 +174,8 @@ static bool is_worth_saying(const struct note *note)
 	if (note->level == NOTE_WARNING)
 		return !text_equals(note->reason, "TFJobRestarting");
 	return text_equals(note->reason, "TFJobSuspended") ||
-	       text_equals(note->reason, "TFJobResumed");
+	       text_equals(note->reason, "TFJobResumed") ||
+	       text_equals(note->reason, "TFJobScaled");
 }
 
 void console_on_note(struct console *console, const struct note *note)

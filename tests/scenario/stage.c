@@ -99,7 +99,7 @@ static void say_status(struct stage *stage, const struct status *status)
 /* What must hold between two statuses that follow each other. */
 
 static void check_replica(struct stage *stage, const struct status *status,
-			  const struct replica_status *old, bool is_resumed)
+			  const struct replica_status *old, bool is_planned)
 {
 	const struct replica_status *new = status_replica(status, old->role, old->index);
 	bool was_ended_by_us = old->state == REPLICA_STOPPING || old->state == REPLICA_STOPPED;
@@ -112,7 +112,7 @@ static void check_replica(struct stage *stage, const struct status *status,
 		break_rule(stage, "%s-%d went from attempt %d to %d", old->role, old->index,
 			   old->attempt, new->attempt);
 	if (new->attempt > old->attempt && !was_ended_by_us &&
-	    !is_resumed &&new->restarts != old->restarts + 1)
+	    !is_planned &&new->restarts != old->restarts + 1)
 		break_rule(stage, "%s-%d.%d was replaced, and nobody was charged", old->role,
 			   old->index, old->attempt);
 	if (new->attempt > old->attempt && status_is_finished(status))
@@ -142,13 +142,21 @@ static void check_end(struct stage *stage, const struct status *status)
 		break_rule(stage, "the end of the job changed");
 }
 
+static bool is_scaled(const struct status *status)
+{
+	const struct condition *condition = status_condition(status, CONDITION_RESTARTING);
+
+	return condition && text_equals(condition->reason, "TFJobScaled");
+}
+
 static void check_status(struct stage *stage, const struct status *status)
 {
 	bool is_resumed = status_condition_is_true(&stage->status, CONDITION_SUSPENDED) &&
 			  !status_condition_is_true(status, CONDITION_SUSPENDED);
+	bool is_new_size = is_scaled(status);
 
 	for (size_t i = 0; i < stage->status.n_replicas; i++)
-		check_replica(stage, status, &stage->status.replicas[i], is_resumed);
+		check_replica(stage, status, &stage->status.replicas[i], is_resumed || is_new_size);
 	check_end(stage, status);
 }
 
@@ -290,6 +298,29 @@ static void check_lives(struct stage *stage, const struct job *job)
 					   observed.replicas[i].role, observed.replicas[i].index);
 }
 
+/* Of the job as those are told of it who cannot take a change. */
+static int size_of(const struct job *job)
+{
+	int size = 0;
+
+	for (size_t i = 0; i < job->n_roles; i++)
+		if (job_resizes_whole(job, &job->roles[i]))
+			size += job->roles[i].replicas;
+	return size;
+}
+
+static void remember_start(struct stage *stage, const struct job *job, const struct action *action)
+{
+	mem_grow(&stage->starts, &stage->capacity_of_starts, stage->n_starts,
+		 sizeof(*stage->starts));
+	struct stage_start *start = &stage->starts[stage->n_starts++];
+
+	snprintf(start->role, sizeof(start->role), "%s", action->role);
+	start->index = action->index;
+	start->attempt = action->attempt;
+	start->size = size_of(job);
+}
+
 static int seen_apply(struct backend *backend, const struct job *job, const struct action *action,
 		      struct err *err)
 {
@@ -303,8 +334,10 @@ static int seen_apply(struct backend *backend, const struct job *job, const stru
 
 	if (rc < 0)
 		say(stage, "(refused)");
-	else if (action->type == ACTION_START)
+	else if (action->type == ACTION_START) {
+		remember_start(stage, job, action);
 		check_lives(stage, job);
+	}
 	count_effect(stage);
 	return rc;
 }
@@ -374,6 +407,7 @@ void stage_free(struct stage *stage)
 	stage->backend->functions->free(stage->backend);
 	stage->store->functions->free(stage->store);
 	arena_free(stage->arena);
+	free(stage->starts);
 	text_done(&stage->transcript);
 	text_done(&stage->broken);
 	free(stage);
@@ -507,6 +541,61 @@ static void check_object(struct stage *stage, const struct observed_replica *obj
 			   object->index);
 }
 
+static const struct stage_start *start_of(const struct stage *stage,
+					  const struct observed_replica *object)
+{
+	for (size_t i = 0; i < stage->n_starts; i++) {
+		const struct stage_start *start = &stage->starts[i];
+
+		if (start->index == object->index && start->attempt == object->attempt &&
+		    text_equals(start->role, object->role))
+			return start;
+	}
+	return NULL;
+}
+
+/* What had done its work before it was scaled away is missed by nobody. */
+static int count_done_and_unwanted(const struct stage *stage, const struct job *job)
+{
+	int count = 0;
+
+	for (size_t i = 0; i < stage->status.n_replicas; i++) {
+		const struct replica_status *replica = &stage->status.replicas[i];
+		const struct role *role = job_role(job, replica->role);
+
+		count += role && replica->index >= role->replicas && replica->exit_code == 0 &&
+			 job_resizes_whole(job, role);
+	}
+	return count;
+}
+
+/* Who cannot take a change of the job's size lives in the size that it was told of. */
+static void check_sizes(struct stage *stage, const struct observed *observed)
+{
+	struct json *document CLEANUP(json_cleanup) = stage_document(stage);
+	struct faults faults CLEANUP(faults_done) = {0};
+	struct job *job CLEANUP(job_cleanup) = NULL;
+
+	if (status_is_finished(&stage->status) ||
+	    job_read(document, NULL, JOB_LENIENT, &faults, &job) < 0)
+		return;
+	int most = size_of(job) + count_done_and_unwanted(stage, job);
+
+	for (size_t i = 0; i < observed->n_replicas; i++) {
+		const struct observed_replica *object = &observed->replicas[i];
+		const struct role *role = job_role(job, object->role);
+		const struct stage_start *start = start_of(stage, object);
+
+		if (observed_is_live(object) && !observed_was_asked_to_end(object) && role &&
+		    start && job_resizes_whole(job, role) &&
+		    (start->size < size_of(job) || start->size > most))
+			break_rule(stage,
+				   "%s-%d.%d was started in a job of %d and lives in one of %d",
+				   object->role, object->index, object->attempt, start->size,
+				   size_of(job));
+	}
+}
+
 static void check_objects(struct stage *stage)
 {
 	struct arena *arena CLEANUP(arena_cleanup) = arena_new();
@@ -516,6 +605,7 @@ static void check_objects(struct stage *stage)
 		return;
 	for (size_t i = 0; i < observed.n_replicas; i++)
 		check_object(stage, &observed.replicas[i]);
+	check_sizes(stage, &observed);
 	if (stage->is_finished && observed.habits.ends_finished_jobs &&
 	    (observed.n_replicas || observed.n_addresses))
 		break_rule(stage, "finished, and something is left");

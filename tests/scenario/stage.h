@@ -21,6 +21,14 @@
 #define STAGE_JOB "j" /* name of the job on the stage */
 #define STAGE_BEGIN ((msec) 1767225600000) /* virtual time begins here: 2026-01-01 */
 
+/* An attempt, and the size of the job that it was told of. */
+struct stage_start {
+	char role[16];
+	int index;
+	int attempt;
+	int size;
+};
+
 struct stage {
 	struct backend seen_backend; /* what the driver is given: first, so that it can be found */
 	struct store seen_store;
@@ -42,6 +50,8 @@ struct stage {
 	int n_full; /* and this many a full disk */
 	int n_trouble; /* errors that the driver reported */
 
+	struct stage_start *starts; /* every one so far */
+	size_t n_starts, capacity_of_starts;
 	struct arena *arena; /* of `status` */
 	struct status status; /* as written last */
 	struct text broken; /* the first thing that did not hold; empty: all did */

@@ -2,10 +2,11 @@
 
 import json
 import re
+import subprocess
 
 import pytest
 
-from conftest import LIMIT, conditions, read_until, replicas
+from conftest import LIMIT, conditions, read_line, read_until, replicas
 from processes import wait_until_process_is_gone
 
 pytestmark = pytest.mark.sanitize
@@ -181,13 +182,51 @@ def count_live(job):
     return sum(replica["state"] in ("Starting", "Running", "Stopping") for replica in replicas(job))
 
 
-def test_a_job_is_scaled_up_and_down(muster):
-    muster.detach("--name", "job", "-w", "2", *FOREVER)
+def test_a_job_whose_workers_need_not_know_of_each_other_is_scaled_up_and_down(muster):
+    muster.detach("--name", "job", "-w", "2", "--restart-scope", "replica", *FOREVER)
     muster.until_running("job", 2)
-    muster("scale", "job", "worker=4", code=0)
+    assert muster("scale", "job", "worker=4", code=0).stderr == ""
     muster.until_running("job", 4)
     muster("scale", "job", "worker=1", code=0)
-    assert replicas(muster.until_running("job", 1))[0]["index"] == 0
+    first = replicas(muster.until_running("job", 1))[0]
+    assert (first["index"], first["attempt"]) == (0, 0)
+
+
+def test_a_synchronous_job_starts_again_in_its_new_size(muster, tmp_path):
+    """Those that run have their time to save, know the new size when they come back, and no restart is counted."""
+    script = tmp_path / "work.sh"
+    script.write_text("""
+        trap "echo saved >> saved.$WORKER_NUMBER; exit 0" TERM
+        echo $WORKER_NUMBER of $TOT_WORKERS >> sizes
+        while :; do sleep 0.05; done
+    """)
+    muster.detach("--name", "job", "-w", "2", "--max-restarts", "0", "--", "sh", "-c", f"cd {tmp_path}; . {script}")
+    muster.until_running("job", 2)
+    until_lines(tmp_path / "sizes", 2)
+    said = muster("scale", "job", "worker=3", code=0).stderr
+    assert said.startswith("muster: all processes of job 'job' start again: ") and "They have 30s to save" in said
+    muster.until_running("job", 3)
+    until_lines(tmp_path / "sizes", 5)
+    said = muster("scale", "job", "worker=1", code=0).stderr
+    assert said.startswith("muster: all processes of job 'job' start again: ")
+    job = muster.until_running("job", 1)
+    until_lines(tmp_path / "sizes", 6)
+    assert (tmp_path / "sizes").read_text().split("\n")[-2] == "0 of 1"
+    assert sorted((tmp_path / "sizes").read_text().splitlines()) == sorted(
+        ["0 of 2", "1 of 2", "0 of 3", "1 of 3", "2 of 3", "0 of 1"])
+    assert [(tmp_path / f"saved.{i}").read_text() for i in range(3)] == ["saved\n" * 2, "saved\n" * 2, "saved\n"]
+    assert replicas(job)[0]["attempt"] == 2 and replicas(job)[0]["restarts"] == 0
+    assert job["status"].get("restarts", 0) == 0 and "failure" not in job["status"]
+    assert muster("scale", "job", "worker=1", code=0).stderr == ""  # nothing changes
+
+
+def until_lines(path, count):
+    """Waits until a file that others write has so many lines."""
+    reader = subprocess.Popen(["tail", "-n", "+1", "-F", path], stdout=subprocess.PIPE, stderr=subprocess.DEVNULL)
+    for _ in range(count):
+        read_line(reader.stdout)
+    reader.kill()
+    reader.wait()
 
 
 def test_changes_that_cannot_be_made_have_a_sentence(muster):

@@ -91,6 +91,30 @@ def test_a_killed_worker_restarts_both_which_go_on_from_the_checkpoint(muster, t
         assert accuracy_of(lines_of(output, worker)) >= GOOD_ACCURACY
 
 
+def first_epoch_of(muster, name, attempt):
+    log = muster("logs", name, "--role", "worker", "--index", "0", "--attempt", str(attempt), code=0).stdout
+    return int(re.match(r"epoch (\d+)/", epochs_of(lines_of(log, "worker-0"))[0]).group(1))
+
+
+def test_a_synchronous_job_that_is_scaled_goes_on_from_its_checkpoint(muster, tmp_path):
+    """Two become three, three become one; without a restart of all, TensorFlow ends everybody."""
+    run = muster.start("run", "--name", "scaled", "-w", "2", "--grace", "1s", DIGITS / "train.py",
+                       "--epochs", "60", "--checkpoint-dir", tmp_path / "checkpoint", env=PYTHON)
+    read_until(run.stdout, "epoch 3/60", LIMIT)
+    for size in (3, 1):
+        said = muster("scale", "scaled", f"worker={size}", code=0).stderr
+        assert said.startswith("muster: all processes of job 'scaled' start again: ")
+        read_until(run.stdout, f"workers in step: {size}", LIMIT)
+        read_until(run.stdout, "epoch ", LIMIT)
+    output, said = run.communicate(timeout=LIMIT)
+    assert run.returncode == 0, said
+
+    assert "epoch 60/60" in output and accuracy_of(lines_of(output, "worker-0")) >= GOOD_ACCURACY
+    assert 1 < first_epoch_of(muster, "scaled", 1) <= first_epoch_of(muster, "scaled", 2)
+    job = muster.job("scaled")
+    assert replicas(job)[0]["attempt"] == 2 and job["status"].get("restarts", 0) == 0
+
+
 def test_a_parameter_server_job_trains(muster):
     done = muster("run", "--chief", "-w", "2", "--ps", "1", PARAMETER_SERVER / "train.py", code=0, limit=LIMIT, env=PYTHON)
     assert accuracy_of(lines_of(done.stdout, "chief-0")) >= LEARNED
