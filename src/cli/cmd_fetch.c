@@ -19,7 +19,7 @@ static int fetch_one(const struct options *options, const struct found_job *foun
 		mem_format("%s/%s-%s-%d", destination, found->name, fetch->role, fetch->index);
 	struct copy_place place CLEANUP(copy_place_done) = {0};
 	const struct copy_call call = {
-		.options = options, .place = &place, .here = here, .says_what_came = true};
+		.options = options, .place = &place, .here = here, .is_fetch = true};
 	struct err err = {0};
 
 	copy_place_of_fetch(lookup_namespace(found), found->name, fetch, &place);

@@ -39,18 +39,30 @@ static void say_what_came(const struct copying *copying)
 	output_say("fetched %s-%d:%s: %s", place->role, place->index, place->path, what);
 }
 
+/* Of several folders it is to be known which one failed. */
+static int fail(const struct copying *copying, const struct err *err)
+{
+	const struct copy_place *place = copying->call->place;
+	struct err told = *err;
+
+	if (copying->call->is_fetch)
+		err_set(&told, (enum err_code) err->code, "%s-%d:%s was not fetched: %s",
+			place->role, place->index, place->path, err->text);
+	return output_fail(&told);
+}
+
 static void on_end(const char *warnings, const struct err *err, void *data)
 {
 	struct copying *copying = data;
 
 	copy_progress_end(copying->progress);
-	if (!err && copying->call->says_what_came)
+	if (!err && copying->call->is_fetch)
 		say_what_came(copying);
 	copying->copy = NULL;
-	if (*warnings)
+	if (!err && *warnings)
 		output_say("%s", warnings);
 	if (err)
-		copying->exit_code = output_fail(err);
+		copying->exit_code = fail(copying, err);
 	loop_stop(copying->pod.loop);
 }
 
@@ -89,6 +101,7 @@ static int begin(struct copying *copying, struct err *err)
 		.container = copying->pod.container,
 		.there = call->place->path,
 		.here = call->here,
+		.must_have_files = call->is_fetch,
 		.on_end = on_end,
 		.data = copying,
 	};
@@ -104,7 +117,7 @@ int copy_call_run(const struct copy_call *call)
 
 	if (replica_pod_connect(call->options, call->place, &copying.pod, &err) ||
 	    replica_pod_find(&copying.pod, call->container, &err) || begin(&copying, &err))
-		return output_fail(&err);
+		return fail(&copying, &err);
 	watch_signals(&copying);
 	copying.progress = copy_progress_new(copying.pod.loop, count_bytes, &copying);
 	loop_run(copying.pod.loop);

@@ -12,7 +12,7 @@ struct copy_call {
 	const char *container; /* NULL: as kube/keeper.h chooses */
 	const char *here;
 	bool is_to_pod;
-	bool says_what_came; /* not only what went wrong */
+	bool is_fetch; /* says what came, which has to be something */
 };
 
 /* Copies, tells every mistake, and gives the exit code. On a terminal a line shows how far it is.

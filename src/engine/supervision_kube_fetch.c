@@ -16,7 +16,7 @@ bool supervision_kube_holds(const struct job *job, const char *role, int index, 
 {
 	const struct cluster_supervision *supervision = data;
 
-	return !supervision->has_fetched &&
+	return (!supervision->has_fetched || supervision->unsaved) &&
 	       (job->stop_reason || status_is_finished(&supervision->telling.status)) &&
 	       keeper_is_needed(supervision->job, role, index);
 }
@@ -34,15 +34,33 @@ static void say(struct cluster_supervision *supervision, char *take_sentence)
 	free(take_sentence);
 }
 
+/* The Pods stay, and what is in them, until somebody has it or does not want it. */
+static void leave_to_person(struct cluster_supervision *supervision)
+{
+	const struct job *job = supervision->job;
+	char *name CLEANUP(mem_free_text) =
+		mem_format("kubernetes/%s/%s", job->name_space, job->name);
+	char *text CLEANUP(mem_free_text) = fetch_text(supervision->unsaved);
+
+	supervision->has_fetched = true;
+	say(supervision, mem_format("the Pods of --fetch stay until somebody has their folders: "
+				    "'muster attach %s' fetches again and ends them, 'muster cp "
+				    "%s:%s DEST' copies by hand, 'muster delete %s' gives them up",
+				    name, name, text, name));
+	supervision_kube_ask_for_pass(supervision);
+}
+
 static void on_end(const char *what, const struct err *err, void *data)
 {
 	struct cluster_supervision *supervision = data;
-	char *text CLEANUP(mem_free_text) =
-		fetch_text(&supervision->job->fetches[supervision->n_fetched++]);
+	const struct fetch *fetch = &supervision->job->fetches[supervision->n_fetched++];
+	char *text CLEANUP(mem_free_text) = fetch_text(fetch);
 
 	supervision->fetching = NULL;
 	if (err) {
 		supervision->fetch_exit_code = EXIT_OWN_FAULT;
+		if (err->code != ERR_CONFLICT && !supervision->unsaved)
+			supervision->unsaved = fetch;
 		say(supervision, mem_format("%s was not fetched: %s", text, err->text));
 	} else {
 		say(supervision, mem_format("fetched %s: %s", text, what));
@@ -68,7 +86,10 @@ static void fetch_next(struct cluster_supervision *supervision)
 	struct err err = {0};
 
 	if (supervision->n_fetched == job->n_fetches) {
-		end(supervision);
+		if (supervision->unsaved)
+			leave_to_person(supervision);
+		else
+			end(supervision);
 		return;
 	}
 	const struct fetch *fetch = &job->fetches[supervision->n_fetched];

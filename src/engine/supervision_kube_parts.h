@@ -67,6 +67,8 @@ struct cluster_supervision {
 	size_t n_fetched; /* folders that are over */
 	int fetch_exit_code; /* of a job that succeeded; 0: all was fetched */
 	bool has_fetched; /* nothing more is fetched */
+	const struct fetch
+		*unsaved; /* the first that did not come and is still there; NULL: none */
 	struct err failure; /* why this ended before the job did */
 	bool has_begun; /* the job, before we attached: so all that its Pods mount is there */
 	bool is_fenced; /* nothing is changed without the Lease */

@@ -110,11 +110,25 @@ static void try_to_remove(struct cluster_supervision *supervision)
 	}
 }
 
+/* A folder did not come: whoever attaches goes on here. */
+static void leave_pods(struct cluster_supervision *supervision)
+{
+	if (supervision->phase == PHASE_FINISHED)
+		remember_here(supervision);
+	supervision->is_recorded = false; /* to be deleted */
+	supervision->phase = PHASE_LEAVING;
+	lease_keeper_release(supervision->lease);
+}
+
 /* The job has ended: what is left of it goes, and is waited for. */
 static void clean_up(struct cluster_supervision *supervision)
 {
 	if (!backend_kube_is_quiet(supervision->backend) || !supervision_kube_fetch(supervision))
 		return;
+	if (supervision->unsaved) {
+		leave_pods(supervision);
+		return;
+	}
 	backend_kube_drop_refused(supervision->backend);
 	if (supervision->is_recorded)
 		try_to_remove(supervision);
@@ -208,15 +222,22 @@ void supervision_kube_pass(void *data)
 	struct cluster_supervision *supervision = data;
 
 	switch (supervision->phase) {
-	case PHASE_RUNNING:
-		look(supervision);
+	case PHASE_RUNNING: /* a process that outlives its grace time is fetched from as it is */
+		if (supervision->has_fetched && supervision->unsaved)
+			leave_pods(supervision);
+		else
+			look(supervision);
 		break;
 	case PHASE_FINISHED:
 		if (backend_kube_is_ready(supervision->backend))
 			clean_up(supervision);
 		break;
 	case PHASE_LEAVING:
-		if (lease_keeper_is_done(supervision->lease))
+		if (!lease_keeper_is_done(supervision->lease))
+			break;
+		if (status_is_finished(&supervision->telling.status))
+			close_console(supervision);
+		else
 			loop_stop(supervision->loop);
 		break;
 	case PHASE_CLOSING:

@@ -108,6 +108,7 @@ static void interrupt(struct cluster_supervision *supervision)
 static bool has_nothing_to_stop(const struct cluster_supervision *supervision)
 {
 	return supervision->phase == PHASE_CLOSING || supervision->phase == PHASE_FINISHED ||
+	       (supervision->phase == PHASE_LEAVING && supervision->unsaved) ||
 	       (!is_attached(supervision) && !has_watched(supervision));
 }
 

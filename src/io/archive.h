@@ -62,13 +62,24 @@ void archive_pack_free(struct archive_pack *pack); /* NULL is fine */
 typedef int (*archive_source_fn)(const char **ret_bytes, size_t *ret_len, void *data,
 				 struct err *err);
 
+#define ARCHIVE_LEFT_OUT_SIZE 1000
+
+/* What a stream has and a folder does not get, with its end: "'pipe' (neither a file nor a folder
+ * nor a link), 'latest' (a link to '/models/7', which lies outside) and 3 more"; "" for nothing. */
+struct archive_left_out {
+	uint64_t count;
+	char text[ARCHIVE_LEFT_OUT_SIZE];
+};
+
 /* Makes all that is in an uncompressed tar stream, in a folder that is there; the stream is read
  * to its end. Files that are there are replaced, never written into; links are not followed. Modes
  * (without set-user-ID and its like) and times are the stream's, owners are not.
  *
- * ERR_INVALID: no tar stream, or one that is cut off within a file; ERR_REFUSED: a name, a link or
- * a kind of file that could reach outside; ERR_LIMIT; ERR_IO, ERR_SPACE. What was unpacked before
- * the fault stays. A stream that is cut off between two files cannot be told from a whole one: its
- * sender has to say that it came to its end. */
+ * Left out, and told, is what folders may well have and what could reach outside here: links to
+ * places outside, pipes, sockets and devices. ERR_REFUSED: a name outside, or what no tar program
+ * makes of a folder; ERR_INVALID: no tar stream, or one that is cut off within a file; ERR_LIMIT;
+ * ERR_IO, ERR_SPACE. What was unpacked before the fault stays. A stream that is cut off between two
+ * files cannot be told from a whole one: its sender has to say that it came to its end. */
 int archive_unpack(archive_source_fn source, void *data, const char *folder,
-		   const struct archive_limits *limits, struct err *err) MUST_USE;
+		   const struct archive_limits *limits, struct archive_left_out *ret_left_out,
+		   struct err *err) MUST_USE;

@@ -20,5 +20,6 @@ struct archive_functions {
 			 struct err *err);
 	void (*pack_free)(struct archive_pack *pack);
 	int (*unpack)(archive_source_fn source, void *data, const char *folder,
-		      const struct archive_limits *limits, struct err *err);
+		      const struct archive_limits *limits, struct archive_left_out *ret_left_out,
+		      struct err *err);
 };

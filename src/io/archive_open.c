@@ -65,9 +65,10 @@ void archive_pack_free(struct archive_pack *pack)
 }
 
 int archive_unpack(archive_source_fn source, void *data, const char *folder,
-		   const struct archive_limits *limits, struct err *err)
+		   const struct archive_limits *limits, struct archive_left_out *ret_left_out,
+		   struct err *err)
 {
 	int rc = archive_load(err);
 
-	return rc < 0 ? rc : functions->unpack(source, data, folder, limits, err);
+	return rc < 0 ? rc : functions->unpack(source, data, folder, limits, ret_left_out, err);
 }

@@ -1,16 +1,23 @@
 #include "base/mem.h"
+#include "base/text.h"
 #include "io/archive.h"
 #include "io/archive_library.h"
 #include "io/archive_name.h"
 
 #include <errno.h>
 #include <fcntl.h>
+#include <inttypes.h>
+#include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/stat.h>
 
 #define HEADER_SIZE ((uint64_t) 16 * 1024) /* of an entry at most, with all that belongs to it */
 /* tar fills it up, to 10 kB unless told otherwise. */
 #define LAST_BLOCK_SIZE ((uint64_t) 1024 * 1024)
+
+#define LEFT_OUT 1 /* beside 0 and errors, which are negative */
+#define LEFT_OUT_ROOM ((size_t) ARCHIVE_LEFT_OUT_SIZE - 40) /* for names; behind them a number */
 
 struct unpacking {
 	archive_source_fn source;
@@ -21,6 +28,8 @@ struct unpacking {
 	struct archive *reader, *disk;
 	bool has_status; /* the stream says how the folder itself is to be */
 	struct stat status; /* its mode and time */
+	struct archive_left_out *left_out;
+	uint64_t n_told; /* of these, by name */
 	struct err *err; /* of the source, or of us */
 	int rc; /* not 0: `err` is set */
 };
@@ -73,6 +82,42 @@ static char *path_of(const struct unpacking *unpacking, const char *name)
 	return mem_format("%s/%s", unpacking->folder, name);
 }
 
+/* Notes it with the reason, as long as there is room. */
+static int leave_out(struct unpacking *unpacking, const char *name, const char *why)
+{
+	struct archive_left_out *left_out = unpacking->left_out;
+	size_t len = strlen(left_out->text), room = LEFT_OUT_ROOM - len;
+
+	if (text_starts_with(name, "./"))
+		name += strlen("./");
+	int n = snprintf(left_out->text + len, room, "%s'%s' (%s)", len ? ", " : "", name, why);
+
+	unpacking->n_told += n > 0 && (size_t) n < room;
+	if (n < 0 || (size_t) n >= room)
+		left_out->text[len] = '\0';
+	left_out->count++;
+	return LEFT_OUT;
+}
+
+static void count_what_was_not_told(const struct unpacking *unpacking)
+{
+	struct archive_left_out *left_out = unpacking->left_out;
+	size_t len = strlen(left_out->text);
+
+	if (left_out->count > unpacking->n_told)
+		snprintf(left_out->text + len, ARCHIVE_LEFT_OUT_SIZE - len,
+			 len ? " and %" PRIu64 " more" : "%" PRIu64 " with long names",
+			 left_out->count - unpacking->n_told);
+}
+
+static int leave_out_link(struct unpacking *unpacking, const char *name, const char *target)
+{
+	char *why CLEANUP(mem_free_text) =
+		mem_format("a link to '%s', which lies outside", target ? target : "");
+
+	return leave_out(unpacking, name, why);
+}
+
 /* Another name of a file that is there already. Of a symbolic link it would be the same link in
  * another place, where its target may lead outside. */
 static int move_hard_link(struct unpacking *unpacking, struct archive_entry *entry,
@@ -86,16 +131,14 @@ static int move_hard_link(struct unpacking *unpacking, struct archive_entry *ent
 		return refuse(unpacking, name, "it is a link to a file outside");
 	char *path CLEANUP(mem_free_text) = path_of(unpacking, target);
 
-	if (lstat(path, &status) < 0)
-		return err_set_errno(unpacking->err, errno, "cannot unpack '%s', a link to '%s'",
-				     name, target);
-	if (!S_ISREG(status.st_mode))
-		return refuse(unpacking, name, "it is a link to what is no file");
+	if (lstat(path, &status) < 0 || !S_ISREG(status.st_mode))
+		return leave_out(unpacking, name, "another name of what is no file");
 	archive_entry_copy_hardlink(entry, path);
 	archive_entry_unset_size(entry); /* its bytes are the other one's */
 	return 0;
 }
 
+/* 0, LEFT_OUT or an error. */
 static int check_kind(struct unpacking *unpacking, struct archive_entry *entry, const char *name)
 {
 	bool is_folder = archive_entry_filetype(entry) == AE_IFDIR;
@@ -110,10 +153,10 @@ static int check_kind(struct unpacking *unpacking, struct archive_entry *entry, 
 		return 0;
 	case AE_IFLNK:
 		if (!archive_link_is_inside(name, archive_entry_symlink(entry)))
-			return refuse(unpacking, name, "it is a link to a place outside");
+			return leave_out_link(unpacking, name, archive_entry_symlink(entry));
 		return 0;
 	default:
-		return refuse(unpacking, name, "it is neither a file nor a folder nor a link");
+		return leave_out(unpacking, name, "neither a file nor a folder nor a link");
 	}
 }
 
@@ -173,6 +216,8 @@ static int unpack_entry(struct unpacking *unpacking, struct archive_entry *entry
 	char *path CLEANUP(mem_free_text) = path_of(unpacking, name);
 	int rc = check_kind(unpacking, entry, name);
 
+	if (rc == LEFT_OUT)
+		return 0;
 	if (!rc)
 		rc = check_limits(unpacking, entry, name);
 	if (rc < 0)
@@ -257,7 +302,8 @@ static uint64_t stream_limit(const struct archive_limits *limits)
 }
 
 int archive_unpack(archive_source_fn source, void *data, const char *folder,
-		   const struct archive_limits *limits, struct err *err)
+		   const struct archive_limits *limits, struct archive_left_out *ret_left_out,
+		   struct err *err)
 {
 	struct archive_locale locale CLEANUP(archive_locale_end) = archive_locale_begin();
 	/* Links on the way to the folder are its owner's; none below it is passed. */
@@ -272,10 +318,15 @@ int archive_unpack(archive_source_fn source, void *data, const char *folder,
 		.stream_left = stream_limit(limits),
 		.reader = reader,
 		.disk = disk,
+		.left_out = ret_left_out,
 		.err = err,
 	};
 
+	*ret_left_out = (struct archive_left_out){0};
 	if (!real)
 		return err_set_errno(err, errno, "cannot unpack into '%s'", folder);
-	return unpack_all(&unpacking);
+	int rc = unpack_all(&unpacking);
+
+	count_what_was_not_told(&unpacking);
+	return rc;
 }

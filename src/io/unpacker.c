@@ -5,8 +5,10 @@
 #include "base/text.h"
 #include "io/file.h"
 
+#include <assert.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
@@ -28,6 +30,13 @@ struct unpacker {
 };
 
 /* The process that unpacks. */
+
+struct result {
+	struct archive_left_out left_out;
+	struct err err;
+};
+
+static_assert(sizeof(struct result) < PIPE_BUF, "it is written at once");
 
 struct source {
 	int fd;
@@ -65,12 +74,14 @@ static void hear_no_signals(pid_t parent)
 static NORETURN void unpack(const struct unpacker_settings *settings, int stream_fd, int result_fd)
 {
 	static struct source source;
-	struct err err = {0};
+	struct result result = {0};
 
 	source.fd = stream_fd;
-	if (archive_unpack(read_stream, &source, settings->folder, &settings->limits, &err) == 0)
-		err.code = 0;
-	_exit(file_write_all(result_fd, &err, sizeof(err), NULL) ? EXIT_FAILURE : EXIT_SUCCESS);
+	if (archive_unpack(read_stream, &source, settings->folder, &settings->limits,
+			   &result.left_out, &result.err) == 0)
+		result.err.code = 0;
+	_exit(file_write_all(result_fd, &result, sizeof(result), NULL) ? EXIT_FAILURE
+								       : EXIT_SUCCESS);
 }
 
 /* The process that has the loop. */
@@ -103,12 +114,13 @@ static void close_stream(struct unpacker *unpacker)
 static void on_result(void *data)
 {
 	struct unpacker *unpacker = data;
-	struct err err = {0};
+	struct result result = {0};
 
-	if (read(unpacker->result_fd, &err, sizeof(err)) != sizeof(err))
-		err_set(&err, ERR_IO, "the process that unpacks was killed");
+	if (read(unpacker->result_fd, &result, sizeof(result)) != sizeof(result))
+		err_set(&result.err, ERR_IO, "the process that unpacks was killed");
 	reap(unpacker->pid);
-	unpacker->settings.on_end(err.code ? &err : NULL, unpacker->settings.data);
+	unpacker->settings.on_end(&result.left_out, result.err.code ? &result.err : NULL,
+				  unpacker->settings.data);
 	release(unpacker);
 }
 

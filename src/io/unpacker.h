@@ -19,9 +19,9 @@ struct unpacker_settings {
 	const char *folder; /* which is there */
 	struct archive_limits limits;
 	void (*on_room)(void *data); /* there is room again */
-	/* The last call, once, of which nothing is left afterwards. `err` is NULL when all was
-	 * unpacked; else as of archive_unpack. */
-	void (*on_end)(const struct err *err, void *data);
+	/* The last call, once, of which nothing is left afterwards. `err` is NULL when the stream
+	 * was unpacked, but for what was left out; else as of archive_unpack. */
+	void (*on_end)(const struct archive_left_out *left_out, const struct err *err, void *data);
 	void *data;
 };
 

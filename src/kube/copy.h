@@ -14,6 +14,7 @@
 #include "io/loop.h"
 #include "kube/api.h"
 
+#include <stdbool.h>
 #include <stdint.h>
 
 struct kube_copy;
@@ -25,11 +26,14 @@ struct kube_copy_request {
 	const char *container; /* NULL: the Pod's default one */
 	const char *there; /* path in the container; a relative one begins at its working folder */
 	const char *here; /* path on this machine */
-	/* The last call, once; the copy is gone after it. With `err` NULL all is there, and
-	 * `warnings` is what tar said of it, "" for nothing: a file that changed meanwhile. Else
-	 * nothing was changed: ERR_NOT_FOUND; ERR_EXISTS (a folder where a file should go, or the
-	 * other way round); ERR_UNSUPPORTED (no tar in the container); ERR_REFUSED, ERR_INVALID,
-	 * ERR_LIMIT, ERR_SPACE as io/archive.h; ERR_UNREACHABLE. */
+	/* From a container: a folder without any file is an error, ERR_CONFLICT. */
+	bool must_have_files;
+	/* The last call, once; the copy is gone after it. With `err` NULL all is there but for what
+	 * `warnings` says, "" for nothing: what tar said of a file that changed or cannot be read,
+	 * and what io/archive.h leaves out. Else nothing was changed: ERR_NOT_FOUND; ERR_EXISTS (a
+	 * folder where a file should go, or the other way round); ERR_UNSUPPORTED (no tar in the
+	 * container); ERR_REFUSED, ERR_INVALID, ERR_LIMIT, ERR_SPACE as io/archive.h;
+	 * ERR_UNREACHABLE. */
 	void (*on_end)(const char *warnings, const struct err *err, void *data);
 	void *data;
 };

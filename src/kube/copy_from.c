@@ -15,14 +15,15 @@
 #include <unistd.h>
 
 /* The answer says what it is. GNU tar ends with 1 when a file changed while it was read, and has
- * said so on stderr; other tars mean a failure by it. */
+ * said so on stderr; other tars mean a failure by it. What cannot be read is no reason to lose the
+ * rest, where a tar can go on. */
 static const char script_text[] =
 	"path=$1\n"
 	"fail() { echo \"$2\" >&2; exit \"$1\"; }\n"
 	"command -v tar >/dev/null || fail 69 'the container has no tar, which copying needs'\n"
 	"[ -e \"$path\" ] || fail 66 \"there is no '$path' in the container\"\n"
 	"case $(tar --version 2>/dev/null) in\n"
-	"*GNU*) gnu=yes format=--format=pax ;;\n"
+	"*GNU*) gnu=yes format='--format=pax --ignore-failed-read' ;;\n"
 	"*bsdtar*) gnu= format=--format=pax ;;\n"
 	"*) gnu= format= ;;\n"
 	"esac\n"
@@ -75,6 +76,8 @@ static bool is_folder(const char *path)
 static int install(struct kube_copy *copy, struct err *err)
 {
 	folder_measure(copy->stage, &copy->n_files, &copy->file_bytes);
+	if (copy->must_have_files && !copy->n_files && !*copy->warnings)
+		return err_set(err, ERR_CONFLICT, "the folder has no file in it");
 	if (copy->is_folder)
 		return is_folder(copy->target)
 			       ? folder_move_contents(copy->stage, copy->target, err)
@@ -96,8 +99,15 @@ static void end_if_both_ended(struct kube_copy *copy)
 		return;
 	int rc = err.code ? err.code : install(copy, &err);
 
-	copy->on_end(copy->warnings ? copy->warnings : "", rc ? &err : NULL, copy->data);
+	copy->on_end(copy->warnings, rc ? &err : NULL, copy->data);
 	copy_free(copy);
+}
+
+static void add_warning(struct kube_copy *copy, const char *warning)
+{
+	char *before CLEANUP(mem_free_text) = copy->warnings;
+
+	copy->warnings = mem_format("%s%s%s", before, *before && *warning ? "; " : "", warning);
 }
 
 /* The first error is the cause: one side follows the other. */
@@ -132,7 +142,7 @@ static void on_script_end(const char *warnings, const struct err *err, void *dat
 	struct kube_copy *copy = data;
 
 	copy->script = NULL;
-	copy->warnings = mem_copy_text(warnings);
+	add_warning(copy, warnings);
 	if (err) { /* what came is not whole */
 		note(copy, err);
 		unpacker_cancel(TAKE(copy->unpacker));
@@ -150,11 +160,15 @@ static void on_unpacker_room(void *data)
 		kube_exec_resume(kube_script_exec(copy->script));
 }
 
-static void on_unpacker_end(const struct err *err, void *data)
+static void on_unpacker_end(const struct archive_left_out *left_out, const struct err *err,
+			    void *data)
 {
 	struct kube_copy *copy = data;
+	char *warning CLEANUP(mem_free_text) =
+		left_out->count ? mem_format("left out: %s", left_out->text) : NULL;
 
 	copy->unpacker = NULL;
+	add_warning(copy, warning ? warning : "");
 	note(copy, err);
 	if (err)
 		kube_script_cancel(TAKE(copy->script));
@@ -242,6 +256,8 @@ int kube_copy_from(struct kube_api *api, const struct kube_copy_request *request
 
 	copy->on_end = request->on_end;
 	copy->data = request->data;
+	copy->must_have_files = request->must_have_files;
+	copy->warnings = mem_copy_text("");
 	choose_target(copy, request);
 	int rc = start_unpacker(copy, request->loop, err);
 

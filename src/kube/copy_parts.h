@@ -21,7 +21,8 @@ struct kube_copy {
 	/* From a container. */
 	char *target; /* the place for it */
 	char *stage; /* the folder beside that, where it lies until it is whole */
-	char *warnings;
+	char *warnings; /* of the tar there, and of what was left out here */
+	bool must_have_files;
 	struct unpacker *unpacker; /* NULL: it ended */
 	bool is_folder; /* what the container sends */
 	bool needs_folder; /* the place was written with a slash behind it, and is none yet */

@@ -84,6 +84,7 @@ static void on_pod(struct json *pod, const struct kube_status *status, const str
 		.pod = fetching->pod,
 		.there = fetching->there,
 		.here = fetching->here,
+		.must_have_files = true,
 		.on_end = on_copied,
 		.data = fetching,
 	};
@@ -93,7 +94,7 @@ static void on_pod(struct json *pod, const struct kube_status *status, const str
 	(void) status;
 	fetching->call = NULL;
 	if (err && err->code == ERR_NOT_FOUND)
-		err_set(&why, ERR_NOT_FOUND, "%s is gone", who);
+		err_set(&why, ERR_CONFLICT, "%s is gone", who);
 	else if (err)
 		why = *err;
 	else if (keeper_choose_container(pod, who, &request.container, &why) == 0 &&

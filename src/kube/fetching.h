@@ -19,7 +19,9 @@ struct kube_fetching_request {
 	const char *there; /* path in the Pod */
 	const char *here; /* path on this machine, as of kube/copy.h */
 	/* The last call, once. `what` says what came and where to, "12 files, 3.4 MB, to
-	 * /home/me/models", and what tar said of it; NULL with an error. */
+	 * /home/me/models", and what is not among it; NULL with an error, of which ERR_CONFLICT
+	 * says that nothing is to be had later either: the Pod is gone, all of it has ended, or the
+	 * folder has no file. */
 	void (*on_end)(const char *what, const struct err *err, void *data);
 	void *data;
 };

@@ -176,6 +176,26 @@ def test_what_cannot_be_copied_is_one_sentence_and_leaves_nothing(job, muster, n
     assert in_pod(namespace, "sh", "-c", "ls -d /tmp/.m* /tmp/*/.m* /tmp/*/*/.m* || true").strip() == ""
 
 
+@both_images
+def test_what_a_folder_cannot_have_here_is_left_out_and_the_rest_comes(job, muster, tmp_path, image):
+    place = job(beginning="mkdir -p /tmp/models/deep; cd /tmp/models; echo 1 > deep/one; mkfifo pipe; "
+                          "ln -s /tmp/models/deep latest; ln -s /etc/passwd users; ln -s deep inside", image=image)
+    done = muster("cp", f"{place}:/tmp/models", "out", code=0, cwd=tmp_path)
+    for said in ["'pipe' (neither a file nor a folder nor a link)", "'users' (a link to '/etc/passwd', which lies outside)",
+                 "'latest' (a link to '/tmp/models/deep', which lies outside)"]:
+        assert said in done.stderr, done.stderr
+    assert sorted(str(path.relative_to(tmp_path / "out")) for path in (tmp_path / "out").rglob("*")) == [
+        "deep", "deep/one", "inside"]
+
+
+def test_what_gnu_tar_cannot_read_is_told_and_the_rest_comes(job, muster, tmp_path):
+    place = job(beginning="mkdir -p /tmp/models; cd /tmp/models; echo 1 > one; echo 2 > secret; chmod 0 secret",
+                image=DEBIAN)
+    done = muster("cp", f"{place}:/tmp/models", "out", code=0, cwd=tmp_path)
+    assert "./secret: Warning: Cannot open: Permission denied" in done.stderr
+    assert [path.name for path in (tmp_path / "out").iterdir()] == ["one"]
+
+
 def pack(path, *entries):
     with tarfile.open(path, "w") as made:
         for each in entries:
@@ -192,11 +212,16 @@ def entry(name, kind=tarfile.REGTYPE, target="", size=0):
 HOSTILE = [
     ([entry("/tmp/muster-was-here")], "it lies outside"),
     ([entry("./../muster-was-here")], "it lies outside"),
-    ([entry("./a", tarfile.SYMTYPE, "/tmp"), entry("./a/muster-was-here")], "a link to a place outside"),
     ([entry("./a", tarfile.LNKTYPE, "/etc/passwd")], "a link to a file outside"),
-    ([entry("./a", tarfile.CHRTYPE)], "neither a file nor a folder nor a link"),
     ([entry("./a", size=1 << 60)], "too large"),
-    ([entry("./two\nlines", tarfile.FIFOTYPE)], "neither a file nor a folder nor a link"),
+]
+LEFT_OUT = [
+    ([entry("./a", tarfile.SYMTYPE, "/tmp"), entry("./a/muster-was-here")],
+     "left out: 'a' (a link to '/tmp', which lies outside)", ["a", "muster-was-here"]),
+    ([entry("./two\nlines", tarfile.FIFOTYPE), entry("./b")],
+     "left out: 'two lines' (neither a file nor a folder nor a link)", ["b"]),
+    ([entry("./c", tarfile.CHRTYPE), entry("./b")],
+     "left out: 'c' (neither a file nor a folder nor a link)", ["b"]),
 ]
 
 
@@ -217,7 +242,7 @@ def test_a_hostile_container_reaches_nothing(job, muster, namespace, tmp_path):
     place = job(*OWN_SHELL, beginning=MAKE_SHELL)
     folder = tmp_path / "in"
     folder.mkdir()
-    for number, (entries, _) in enumerate(HOSTILE):
+    for number, (entries, *_) in enumerate([*HOSTILE, *LEFT_OUT]):
         muster("cp", pack(tmp_path / f"{number}.tar", *entries), f"{place}:/tmp", code=0)
     put_shell(muster, namespace, place, tmp_path, "echo folder; exec /bin/cat /tmp/hostile.tar")
     for number, (_, said) in enumerate(HOSTILE):
@@ -225,6 +250,11 @@ def test_a_hostile_container_reaches_nothing(job, muster, namespace, tmp_path):
         done = muster("cp", f"{place}:/tmp/models", folder / "here")
         assert done.returncode in (1, 4) and said in done.stderr, done.stderr
         assert list(folder.iterdir()) == []
+    for number, (_, said, names) in enumerate(LEFT_OUT, len(HOSTILE)):
+        in_pod(namespace, "/bin/ln", "-sf", f"{number}.tar", "/tmp/hostile.tar")
+        done = muster("cp", f"{place}:/tmp/models", folder / str(number), code=0)
+        assert said in done.stderr, done.stderr
+        assert sorted(path.name for path in (folder / str(number)).rglob("*")) == names
     assert not os.path.exists("/tmp/muster-was-here")
 
 

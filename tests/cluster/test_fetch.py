@@ -2,9 +2,11 @@
 
 import signal
 
+import pytest
+
 from conftest import LIMIT
 from test_attach import until_gone
-from test_run import BUSYBOX, left_of, wait_for_line
+from test_run import BUSYBOX, DEBIAN, left_of, wait_for_line
 
 WRITE = "mkdir -p /models/deep && echo weights > /models/deep/w && echo 1 > /models/step"
 
@@ -69,10 +71,67 @@ def test_two_folders_without_a_place_lie_in_one_of_their_pods_name(muster, names
 def test_what_cannot_be_fetched_is_a_sentence_and_a_code(muster, namespace, tmp_path):
     done = run(muster, "--fetch", f"worker-0:/models:{tmp_path / 'a' / '..' / 'out'}", *sh("true"), code=2)
     assert "lies in no folder that is there" in done.stderr
+    done = run(muster, "--fetch", "worker-0:/logs:logs", *sh("true"), code=125, cwd=tmp_path)
+    assert "worker-0:/logs was not fetched: the folder has no file in it" in done.stderr
+    assert not (tmp_path / "logs").exists()
+    assert left_of(namespace) == [], "there is nothing to keep a Pod for"
+    done = run(muster, "--fetch", "worker-0:/logs:logs", *sh("exit 3"), code=3, cwd=tmp_path)
+    assert "worker-0:/logs was not fetched: the folder has no file in it" in done.stderr
+
+
+def fail_to_fetch(muster, namespace, tmp_path):
+    """A file is in the way of the folder; the Pod, and what is in it, stay."""
     (tmp_path / "out").write_text("in the way")
-    done = run(muster, "--fetch", f"worker-0:/models:{tmp_path / 'out'}", "--fetch",
-               f"worker-0:/logs:{tmp_path / 'logs'}", *sh(WRITE), code=125)
-    assert "worker-0:/models was not fetched: " in done.stderr and "fetched worker-0:/logs: 0 files" in done.stderr
+    done = run(muster, "-w", 2, "--fetch", "worker-0:/models:out", *sh(WRITE), code=125, cwd=tmp_path)
+    assert "worker-0:/models was not fetched: " in done.stderr and "in the way" not in done.stderr
+    assert "job keep succeeded" in done.stderr
+    assert namespace.get("pod/keep-worker-0")["metadata"].get("deletionTimestamp") is None
+    assert "State:     Succeeded" in muster("status", "keep", code=0).stdout
+    job = f"kubernetes/{namespace.name}/keep"
+    for way in [f"'muster attach {job}' fetches again", f"'muster cp {job}:worker-0:/models DEST' copies by hand",
+                f"'muster delete {job}' gives them up"]:
+        assert way in done.stderr, done.stderr
+    return job
+
+
+def test_a_pod_whose_folder_did_not_come_stays_until_it_was_fetched(muster, namespace, tmp_path):
+    job = fail_to_fetch(muster, namespace, tmp_path)
+    muster("cp", f"{job}:worker-0:/models", tmp_path / "by-hand", code=0)
+    assert files_of(tmp_path / "by-hand") == {"deep/w": "weights\n", "step": "1\n"}
+    muster("attach", job, code=0, cwd=tmp_path)
+    assert files_of(tmp_path / "keep-worker-0") == {"models/deep/w": "weights\n", "models/step": "1\n"}
+    assert left_of(namespace) == []
+
+
+def test_a_pod_whose_folder_did_not_come_goes_when_a_person_gives_it_up(muster, namespace, tmp_path):
+    job = fail_to_fetch(muster, namespace, tmp_path)
+    muster("delete", job, code=0)
+    until_gone(namespace, "keep")
+
+
+def test_a_process_that_outlives_its_time_stays_when_its_folder_did_not_come(muster, namespace, tmp_path):
+    (tmp_path / "out").write_text("in the way")
+    running = muster.start("run", "--on", "kubernetes", "--name", "keep", *BUSYBOX, "--grace", "0s", "--fetch",
+                           "worker-0:/models:out", *sh(f'trap "" TERM; {WRITE}; echo up; while :; do sleep 1; done'),
+                           cwd=tmp_path)
+    wait_for_line(running.stdout, "up")
+    running.send_signal(signal.SIGINT)
+    _, said = running.communicate(timeout=LIMIT)
+    assert running.returncode != 0 and "the Pods of --fetch stay" in said, said
+    muster("attach", f"kubernetes/{namespace.name}/keep", cwd=tmp_path)
+    assert files_of(tmp_path / "keep-worker-0").keys() == {"models/deep/w", "models/step"}
+    assert left_of(namespace) == []
+
+
+@pytest.mark.parametrize("image", [BUSYBOX, DEBIAN], ids=["busybox", "debian"])
+def test_what_cannot_be_here_is_left_out_and_the_rest_is_saved(muster, namespace, tmp_path, image):
+    script = f"{WRITE}; cd /models; mkfifo pipe; ln -s /models/deep latest; ln -s /etc/passwd users"
+    done = muster("run", "--on", "kubernetes", "--name", "keep", *image, "--fetch", "worker-0:/models:out", *sh(script),
+                  code=0, cwd=tmp_path)
+    assert "fetched worker-0:/models: 2 files, " in done.stderr and "; left out: '" in done.stderr
+    for name in ("pipe", "latest", "users"):
+        assert f"'{name}' (" in done.stderr
+    assert files_of(tmp_path / "out") == {"deep/w": "weights\n", "step": "1\n"}
     assert left_of(namespace) == []
 
 

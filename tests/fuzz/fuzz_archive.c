@@ -86,7 +86,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t len)
 
 	if (mkdir(in, 0700) < 0)
 		abort();
-	int rc = archive_unpack(give_piece, &stream, in, &limits, NULL);
+	struct archive_left_out left_out;
+	int rc = archive_unpack(give_piece, &stream, in, &limits, &left_out, NULL);
 
 	(void) rc; /* any end will do */
 	check_outside(folder);

@@ -24,6 +24,7 @@ struct scene {
 	struct archive_pack *pack;
 	size_t limit; /* of the stream, which is cut there */
 	bool has_ended;
+	struct archive_left_out left_out;
 	struct err err;
 };
 
@@ -72,11 +73,12 @@ static void send_while_there_is_room(void *data)
 		unpacker_end_input(scene->unpacker);
 }
 
-static void take_end(const struct err *err, void *data)
+static void take_end(const struct archive_left_out *left_out, const struct err *err, void *data)
 {
 	struct scene *scene = data;
 
 	scene->has_ended = true;
+	scene->left_out = *left_out;
 	if (err)
 		scene->err = *err;
 	loop_stop(scene->loop);
@@ -144,6 +146,19 @@ static void what_cannot_be_unpacked_is_told(void **state)
 	assert_non_null(strstr(scene->err.text, "too large"));
 }
 
+static void what_is_left_out_is_told(void **state)
+{
+	struct scene *scene = *state;
+	char *link CLEANUP(mem_free_text) = mem_format("%s/link", scene->out);
+
+	assert_int_equal(symlink("/etc/passwd", link), 0);
+	begin(scene, (struct archive_limits){UINT64_MAX, UINT64_MAX});
+	run(scene);
+	assert_int_equal(scene->err.code, 0);
+	assert_string_equal(scene->left_out.text,
+			    "'link' (a link to '/etc/passwd', which lies outside)");
+}
+
 static void half_a_stream_is_an_error(void **state)
 {
 	struct scene *scene = *state;
@@ -175,6 +190,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		SCENE_TEST(much_more_than_there_is_room_for_comes_through),
 		SCENE_TEST(what_cannot_be_unpacked_is_told),
+		SCENE_TEST(what_is_left_out_is_told),
 		SCENE_TEST(half_a_stream_is_an_error),
 		SCENE_TEST(it_can_be_ended_where_it_stands),
 	};
