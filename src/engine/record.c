@@ -293,7 +293,7 @@ static int clear_supervisor(struct store *store, const char *name, const char *u
 
 int record_end_supervision(struct store *store, const char *name, const char *uid, struct err *err)
 {
-	int rc = store->functions->release_numbers(store, CLAIM_PORT, uid, err);
+	int rc = store->functions->release_numbers(store, NULL, uid, err);
 
 	return rc < 0 ? rc : clear_supervisor(store, name, uid, err);
 }

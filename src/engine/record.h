@@ -68,3 +68,5 @@ int record_end_supervision(struct store *store, const char *name, const char *ui
 
 /* Kind of the claims on TCP ports of this machine. */
 #define CLAIM_PORT "port"
+/* And on its GPUs, which are numbered as in `struct gpus`. */
+#define CLAIM_GPU "gpu"

@@ -98,7 +98,7 @@ static int settle_record(struct store *store, const struct store_record *record,
 	reconcile_lost(job, &status, why, loop_now(), arena, &plan);
 	rc = record_write_status(store, job, record->version, &plan.status, "", &version, err);
 	if (rc == 0)
-		rc = store->functions->release_numbers(store, CLAIM_PORT, record->uid, err);
+		rc = store->functions->release_numbers(store, NULL, record->uid, err);
 	return rc;
 }
 

@@ -316,6 +316,22 @@ static int kube_claim_numbers(struct store *base, const char *kind, const char *
 		       kind);
 }
 
+static int kube_hold_numbers(struct store *base, const char *kind, const char *owner_uid,
+			     const int *numbers, size_t count, struct err *err)
+{
+	(void) base, (void) owner_uid, (void) numbers, (void) count;
+	return err_set(err, ERR_UNSUPPORTED, "no numbers of kind '%s' are claimed on a cluster",
+		       kind);
+}
+
+static int kube_list_claims(struct store *base, const char *kind, struct store_claims *ret_claims,
+			    struct err *err)
+{
+	(void) base, (void) kind, (void) err;
+	*ret_claims = (struct store_claims){0};
+	return 0;
+}
+
 static int kube_release_numbers(struct store *base, const char *kind, const char *owner_uid,
 				struct err *err)
 {
@@ -343,6 +359,8 @@ static const struct store_functions kube_functions = {
 	.remove = kube_remove,
 	.list = kube_list,
 	.claim_numbers = kube_claim_numbers,
+	.hold_numbers = kube_hold_numbers,
+	.list_claims = kube_list_claims,
 	.release_numbers = kube_release_numbers,
 	.free = kube_free,
 };

@@ -31,6 +31,18 @@ struct store_list {
 	size_t count;
 };
 
+/* A number that a job has claimed. */
+struct store_claim {
+	int number;
+	char *owner_uid;
+	char *job_name; /* NULL: the job is gone */
+};
+
+struct store_claims {
+	struct store_claim *list;
+	size_t count;
+};
+
 /* Which parts a list reads; the others are NULL. */
 enum store_parts {
 	STORE_SUMMARY = 1,
@@ -77,7 +89,15 @@ struct store_functions {
 	int (*claim_numbers)(struct store *store, const char *kind, const char *owner_uid, int low,
 			     int high, size_t count, bool (*is_free)(int number, void *data),
 			     void *data, int *ret_numbers, struct err *err);
-	/* Gives all of the owner's numbers of this kind back. */
+	/* From now on the owner's numbers of this kind are these, and no others: what it claimed
+	 * before and is not among them is given back. ERR_CONFLICT when another owner has one of
+	 * them; nothing has changed then. */
+	int (*hold_numbers)(struct store *store, const char *kind, const char *owner_uid,
+			    const int *numbers, size_t count, struct err *err);
+	/* All claims of this kind, by number; the caller ends them with store_claims_done. */
+	int (*list_claims)(struct store *store, const char *kind, struct store_claims *ret_claims,
+			   struct err *err);
+	/* Gives all of the owner's numbers of this kind back; of every kind where it is NULL. */
 	int (*release_numbers)(struct store *store, const char *kind, const char *owner_uid,
 			       struct err *err);
 	void (*free)(struct store *store);
@@ -92,6 +112,7 @@ struct store_record store_record_copy(const struct store_record *record,
 				      enum store_parts parts) MUST_USE;
 void store_record_done(struct store_record *record);
 void store_list_done(struct store_list *list);
+void store_claims_done(struct store_claims *claims);
 
 /* In memory: for tests, simulations and `--on fake`. */
 struct store *store_memory_new(void) MUST_USE;

@@ -190,6 +190,61 @@ static int memory_claim_numbers(struct store *base, const char *kind, const char
 	return 0;
 }
 
+static int memory_hold_numbers(struct store *base, const char *kind, const char *owner_uid,
+			       const int *numbers, size_t count, struct err *err)
+{
+	struct memory_store *store = of(base);
+
+	for (size_t i = 0; i < store->n_claims; i++)
+		for (size_t k = 0; k < count; k++)
+			if (store->claims[i].number == numbers[k] &&
+			    text_equals(store->claims[i].kind, kind) &&
+			    !text_equals(store->claims[i].owner_uid, owner_uid))
+				return err_set(err, ERR_CONFLICT, "%s %d is held by another job",
+					       kind, numbers[k]);
+	drop_claims(store, kind, owner_uid);
+	for (size_t k = 0; k < count; k++)
+		add_claim(store, kind, owner_uid, numbers[k]);
+	return 0;
+}
+
+static const char *name_of(const struct memory_store *store, const char *uid)
+{
+	for (size_t i = 0; i < store->n_records; i++)
+		if (text_equals(store->records[i].uid, uid))
+			return store->records[i].name;
+	return NULL;
+}
+
+static int by_number(const void *a, const void *b)
+{
+	return ((const struct store_claim *) a)->number - ((const struct store_claim *) b)->number;
+}
+
+static int memory_list_claims(struct store *base, const char *kind, struct store_claims *ret_claims,
+			      struct err *err)
+{
+	const struct memory_store *store = of(base);
+	struct store_claims claims = {
+		.list = mem_new_array(store->n_claims + 1, sizeof(*claims.list)),
+	};
+
+	(void) err;
+	for (size_t i = 0; i < store->n_claims; i++) {
+		const struct claim *claim = &store->claims[i];
+
+		if (text_equals(claim->kind, kind))
+			claims.list[claims.count++] = (struct store_claim){
+				.number = claim->number,
+				.owner_uid = mem_copy_text(claim->owner_uid),
+				.job_name = mem_copy_text(name_of(store, claim->owner_uid)),
+			};
+	}
+	qsort(claims.list, claims.count, sizeof(*claims.list), by_number);
+	*ret_claims = claims;
+	return 0;
+}
+
 static int memory_release_numbers(struct store *base, const char *kind, const char *owner_uid,
 				  struct err *err)
 {
@@ -221,6 +276,8 @@ static const struct store_functions memory_functions = {
 	.remove = memory_remove,
 	.list = memory_list,
 	.claim_numbers = memory_claim_numbers,
+	.hold_numbers = memory_hold_numbers,
+	.list_claims = memory_list_claims,
 	.release_numbers = memory_release_numbers,
 	.free = memory_free,
 };

@@ -208,6 +208,22 @@ static int patient_claim_numbers(struct store *base, const char *kind, const cha
 						data, ret_numbers, err);
 }
 
+static int patient_hold_numbers(struct store *base, const char *kind, const char *owner_uid,
+				const int *numbers, size_t count, struct err *err)
+{
+	struct store *behind = of(base)->behind;
+
+	return behind->functions->hold_numbers(behind, kind, owner_uid, numbers, count, err);
+}
+
+static int patient_list_claims(struct store *base, const char *kind,
+			       struct store_claims *ret_claims, struct err *err)
+{
+	struct store *behind = of(base)->behind;
+
+	return behind->functions->list_claims(behind, kind, ret_claims, err);
+}
+
 static int patient_release_numbers(struct store *base, const char *kind, const char *owner_uid,
 				   struct err *err)
 {
@@ -255,6 +271,8 @@ static const struct store_functions patient_functions = {
 	.remove = patient_remove,
 	.list = patient_list,
 	.claim_numbers = patient_claim_numbers,
+	.hold_numbers = patient_hold_numbers,
+	.list_claims = patient_list_claims,
 	.release_numbers = patient_release_numbers,
 	.free = patient_free,
 };

@@ -36,10 +36,10 @@ enum statement_number {
 	IS_THERE,
 	REMOVE_JOB,
 	REMOVE_BODY,
-	REMOVE_CLAIMS,
 	REMEMBER_VERSION,
 	LIST_SUMMARIES,
 	LIST_ALL,
+	LIST_CLAIMED,
 	LIST_CLAIMS,
 	CLAIM,
 	RELEASE,
@@ -63,14 +63,15 @@ static const char *const statement_texts[STATEMENT_COUNT] = {
 	[IS_THERE] = "SELECT 1 FROM jobs WHERE name = ?",
 	[REMOVE_JOB] = "DELETE FROM jobs WHERE name = ? AND uid = ? RETURNING id, version",
 	[REMOVE_BODY] = "DELETE FROM bodies WHERE id = ?",
-	[REMOVE_CLAIMS] = "DELETE FROM claims WHERE owner = ?",
 	[REMEMBER_VERSION] = "UPDATE removed SET last_version = max(last_version, ?)",
 	[LIST_SUMMARIES] = "SELECT " JOB_COLUMNS " FROM jobs ORDER BY id",
 	[LIST_ALL] = "SELECT " JOB_COLUMNS ", document, status FROM jobs JOIN bodies USING (id)"
 		     " ORDER BY id",
-	[LIST_CLAIMS] = "SELECT number FROM claims WHERE kind = ? AND number BETWEEN ? AND ?",
+	[LIST_CLAIMED] = "SELECT number FROM claims WHERE kind = ? AND number BETWEEN ? AND ?",
+	[LIST_CLAIMS] = "SELECT number, owner, name FROM claims LEFT JOIN jobs ON uid = owner"
+			" WHERE kind = ? ORDER BY number",
 	[CLAIM] = "INSERT INTO claims (kind, number, owner) VALUES (?, ?, ?)",
-	[RELEASE] = "DELETE FROM claims WHERE kind = ? AND owner = ?",
+	[RELEASE] = "DELETE FROM claims WHERE kind = coalesce(?1, kind) AND owner = ?2",
 };
 
 static const struct database_design design = {
@@ -276,14 +277,17 @@ static int run_with_integer(struct database *database, enum statement_number whi
 	return statement_run(statement, err);
 }
 
-static int delete_all_claims(struct database *database, const char *uid, struct err *err)
+/* Of every kind where `kind` is NULL. */
+static int delete_claims(struct database *database, const char *kind, const char *owner_uid,
+			 struct err *err)
 {
 	struct statement *statement;
-	int rc = database_statement(database, REMOVE_CLAIMS, &statement, err);
+	int rc = database_statement(database, RELEASE, &statement, err);
 
 	if (rc < 0)
 		return rc;
-	statement_bind_text(statement, 1, uid);
+	statement_bind_text(statement, 1, kind);
+	statement_bind_text(statement, 2, owner_uid);
 	return statement_run(statement, err);
 }
 
@@ -303,7 +307,7 @@ static int delete_job(struct database *database, const char *name, const char *u
 	if (rc == 0)
 		rc = run_with_integer(database, REMOVE_BODY, id, err);
 	if (rc == 0)
-		rc = delete_all_claims(database, uid, err);
+		rc = delete_claims(database, NULL, uid, err);
 	if (rc == 0)
 		rc = run_with_integer(database, REMEMBER_VERSION, version, err);
 	return rc;
@@ -394,7 +398,7 @@ static int read_claimed(struct database *database, const struct claim *claim, bo
 			struct err *err)
 {
 	struct statement *row;
-	int rc = database_statement(database, LIST_CLAIMS, &row, err);
+	int rc = database_statement(database, LIST_CLAIMED, &row, err);
 
 	if (rc < 0)
 		return rc;
@@ -418,7 +422,11 @@ static int insert_claim(struct database *database, const struct claim *claim, in
 	statement_bind_text(statement, 1, claim->kind);
 	statement_bind_integer(statement, 2, number);
 	statement_bind_text(statement, 3, claim->owner_uid);
-	return statement_run(statement, err);
+	rc = statement_next(statement, err);
+	statement_finish(statement);
+	return rc == ERR_EXISTS ? err_set(err, ERR_CONFLICT, "%s %d is held by another job",
+					  claim->kind, number)
+				: rc;
 }
 
 /* Where the search for free numbers begins: a place that depends on the owner (FNV-1a). Users of
@@ -481,17 +489,56 @@ static int sqlite_claim_numbers(struct store *store, const char *kind, const cha
 	return rc;
 }
 
-static int delete_claims(struct database *database, const char *kind, const char *owner_uid,
-			 struct err *err)
+static int replace_claims(struct database *database, const struct claim *claim, struct err *err)
 {
-	struct statement *statement;
-	int rc = database_statement(database, RELEASE, &statement, err);
+	int rc = delete_claims(database, claim->kind, claim->owner_uid, err);
+
+	for (size_t i = 0; rc == 0 && i < claim->count; i++)
+		rc = insert_claim(database, claim, claim->numbers[i], err);
+	return rc;
+}
+
+static int sqlite_hold_numbers(struct store *store, const char *kind, const char *owner_uid,
+			       const int *numbers, size_t count, struct err *err)
+{
+	struct database *database = database_of(store);
+	const struct claim claim = {
+		.kind = kind, .owner_uid = owner_uid, .count = count, .numbers = (int *) numbers};
+	int rc = database_begin(database, LATER, err);
+
+	return rc < 0 ? rc : database_end(database, replace_claims(database, &claim, err), err);
+}
+
+static void add_claim(struct statement *row, struct store_claims *claims, size_t *capacity)
+{
+	mem_grow(&claims->list, capacity, claims->count, sizeof(*claims->list));
+	claims->list[claims->count++] = (struct store_claim){
+		.number = (int) statement_integer(row, 0),
+		.owner_uid = mem_copy_text(statement_text(row, 1)),
+		.job_name = mem_copy_text(statement_text(row, 2)),
+	};
+}
+
+static int sqlite_list_claims(struct store *store, const char *kind,
+			      struct store_claims *ret_claims, struct err *err)
+{
+	struct store_claims claims = {0};
+	size_t capacity = 0;
+	struct statement *row;
+	int rc = database_statement(database_of(store), LIST_CLAIMS, &row, err);
 
 	if (rc < 0)
 		return rc;
-	statement_bind_text(statement, 1, kind);
-	statement_bind_text(statement, 2, owner_uid);
-	return statement_run(statement, err);
+	statement_bind_text(row, 1, kind);
+	while ((rc = statement_next(row, err)) == 1)
+		add_claim(row, &claims, &capacity);
+	statement_finish(row);
+	if (rc < 0) {
+		store_claims_done(&claims);
+		return rc;
+	}
+	*ret_claims = claims;
+	return 0;
 }
 
 static int sqlite_release_numbers(struct store *store, const char *kind, const char *owner_uid,
@@ -521,6 +568,8 @@ static const struct store_functions sqlite_functions = {
 	.remove = sqlite_remove,
 	.list = sqlite_list,
 	.claim_numbers = sqlite_claim_numbers,
+	.hold_numbers = sqlite_hold_numbers,
+	.list_claims = sqlite_list_claims,
 	.release_numbers = sqlite_release_numbers,
 	.free = sqlite_free,
 };

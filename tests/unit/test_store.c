@@ -356,6 +356,52 @@ static void removing_a_job_releases_its_numbers(void **state)
 	assert_int_equal(claim(store, "uid-b", 100, 109, 10, every_number, numbers), 0);
 }
 
+static void held_numbers_are_exactly_those_that_were_named(void **state)
+{
+	struct store *store = store_of(state);
+	struct store_claims claims = {0};
+	struct err err = {0};
+
+	create(store, "a", "uid-a", 1);
+	create(store, "b", "uid-b", 1);
+	const struct store_functions *functions = store->functions;
+
+	assert_int_equal(functions->hold_numbers(store, "gpu", "uid-a", (int[]){0, 2}, 2, NULL), 0);
+	assert_int_equal(functions->hold_numbers(store, "gpu", "uid-b", (int[]){3, 2}, 2, &err),
+			 ERR_CONFLICT);
+	assert_string_equal(err.text, "gpu 2 is held by another job");
+	assert_int_equal(functions->hold_numbers(store, "port", "uid-b", (int[]){2}, 1, NULL), 0);
+	assert_int_equal(functions->hold_numbers(store, "gpu", "uid-a", (int[]){0, 1}, 2, NULL), 0);
+	assert_int_equal(functions->hold_numbers(store, "gpu", "uid-b", (int[]){3, 2}, 2, NULL), 0);
+	assert_int_equal(functions->list_claims(store, "gpu", &claims, NULL), 0);
+	assert_int_equal(claims.count, 4);
+	for (int i = 0; i < 4; i++) {
+		assert_int_equal(claims.list[i].number, i);
+		assert_string_equal(claims.list[i].owner_uid, i < 2 ? "uid-a" : "uid-b");
+		assert_string_equal(claims.list[i].job_name, i < 2 ? "a" : "b");
+	}
+	store_claims_done(&claims);
+}
+
+static void all_kinds_are_released_at_once(void **state)
+{
+	struct store *store = store_of(state);
+	const struct store_functions *functions = store->functions;
+	struct store_claims claims = {0};
+	int numbers[10];
+
+	create(store, "a", "uid-a", 1);
+	create(store, "b", "uid-b", 1);
+	assert_int_equal(claim(store, "uid-a", 100, 109, 10, every_number, numbers), 0);
+	assert_int_equal(functions->hold_numbers(store, "gpu", "uid-a", (int[]){0}, 1, NULL), 0);
+	assert_int_equal(functions->hold_numbers(store, "gpu", "uid-b", (int[]){1}, 1, NULL), 0);
+	assert_int_equal(functions->release_numbers(store, NULL, "uid-a", NULL), 0);
+	assert_int_equal(claim(store, "uid-b", 100, 109, 10, every_number, numbers), 0);
+	assert_int_equal(functions->list_claims(store, "gpu", &claims, NULL), 0);
+	assert_int_equal(claims.count, 1);
+	store_claims_done(&claims);
+}
+
 /* SQLite alone. */
 
 static void the_file_is_for_this_user_alone_and_keeps_what_was_written(void **state)
@@ -496,6 +542,9 @@ static void a_folder_that_cannot_be_made_is_named(void **state)
 						remove_all),                                       \
 		cmocka_unit_test_setup_teardown(released_numbers_can_be_claimed_again, make,       \
 						remove_all),                                       \
+		cmocka_unit_test_setup_teardown(held_numbers_are_exactly_those_that_were_named,    \
+						make, remove_all),                                 \
+		cmocka_unit_test_setup_teardown(all_kinds_are_released_at_once, make, remove_all), \
 		cmocka_unit_test_setup_teardown(removing_a_job_releases_its_numbers, make,         \
 						remove_all)
 
