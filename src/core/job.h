@@ -75,7 +75,16 @@ struct container {
 	 * a back end finds. */
 	struct place command_place;
 	struct place working_dir_place;
+	struct place gpu_place;
 };
+
+#define JOB_GPU_RESOURCE "nvidia.com/gpu"
+#define JOB_GPUS_MAX 1024
+#define JOB_GPUS_SHARED (-1) /* nothing is said: its part of what this machine has */
+#define JOB_GPUS_ALL (-2) /* every one of this machine, together with the others */
+/* Annotation of a Pod template with the value "all": what no limit can say. */
+#define JOB_ANNOTATION_GPUS "muster/gpus"
+#define JOB_GPUS_ALL_WORD "all"
 
 struct role {
 	enum role_kind kind;
@@ -85,6 +94,7 @@ struct role {
 	enum restart_policy restart_policy;
 	int port; /* of the container port named tfjob-port, default 2222 (Kubernetes only) */
 	msec grace; /* the template's terminationGracePeriodSeconds; -1 when not given */
+	int gpus; /* of each replica: the limit nvidia.com/gpu, or one of JOB_GPUS_* */
 	struct container container;
 	const struct json *template; /* the Pod template as written, borrowed from the document */
 };

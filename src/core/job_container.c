@@ -124,6 +124,36 @@ static int read_port(struct field_reader *reader, const struct field *container)
 	return DEFAULT_PORT;
 }
 
+/* A whole number, which Kubernetes takes as text, too. */
+static int read_number_of_gpus(struct field_reader *reader, const struct field *field)
+{
+	const char *text = json_as_string(field->value, NULL);
+	int64_t number;
+
+	if (!text)
+		return (int) field_integer(reader, field, 0, JOB_GPUS_MAX, JOB_GPUS_SHARED);
+	if (!text_read_int(text, 0, JOB_GPUS_MAX, &number, NULL))
+		return (int) number;
+	if (reader_is_strict(reader))
+		field_refuse_value(reader, field, "expected a whole number up to %d", JOB_GPUS_MAX);
+	return JOB_GPUS_SHARED;
+}
+
+static int read_gpus(struct field_reader *reader, const struct field *container_field,
+		     const struct json *template, struct container *container)
+{
+	struct field resources = field_member(container_field, "resources");
+	struct field limits = field_member(&resources, "limits");
+	struct field limit = field_map_entry(&limits, JOB_GPU_RESOURCE);
+	const struct json *word =
+		json_get_path(template, "metadata", "annotations", JOB_ANNOTATION_GPUS, NULL);
+
+	container->gpu_place = field_place(reader, &limit);
+	if (text_equals(json_as_string(word, NULL), JOB_GPUS_ALL_WORD))
+		return JOB_GPUS_ALL;
+	return read_number_of_gpus(reader, &limit);
+}
+
 static void read_container(struct field_reader *reader, const struct field *field,
 			   struct arena *arena, struct role *role)
 {
@@ -145,6 +175,7 @@ static void read_container(struct field_reader *reader, const struct field *fiel
 	container->command_place = field_place(reader, &command);
 	container->working_dir_place = field_place(reader, &working_dir);
 	role->port = read_port(reader, field);
+	role->gpus = read_gpus(reader, field, role->template, container);
 }
 
 /* Number of the first container of this name; `count` when there is none below it. */
