@@ -118,11 +118,16 @@ static bool check_counts(const struct job_build *build, struct err *err)
 	return false;
 }
 
-static bool check_for_here(const struct options *options, const struct job_source *source,
-			   struct err *err)
+static bool check_for_place(const struct options *options, const struct job_source *source,
+			    struct err *err)
 {
-	if (source->is_for_kubernetes)
-		return true;
+	if (source->is_for_kubernetes) {
+		if (!text_equals(option_text(options, "gpu"), JOB_GPUS_ALL_WORD))
+			return true;
+		err_set(err, ERR_INVALID,
+			"--gpu all goes with this machine only: say how many each Pod gets");
+		return false;
+	}
 	if (option_text(options, "sync"))
 		err_set(err, ERR_INVALID,
 			"--sync goes with --on kubernetes only: on this machine the folder is "
@@ -162,8 +167,10 @@ static bool check_characters(const char *const *command, struct err *err)
 /* A script of which nothing else is said runs where TensorFlow is. */
 static const char *default_image(const struct options *options)
 {
-	return option_text(options, "gpu") ? "tensorflow/tensorflow:latest-gpu"
-					   : "tensorflow/tensorflow:latest";
+	const char *gpu = option_text(options, "gpu");
+
+	return gpu && !text_equals(gpu, "none") ? "tensorflow/tensorflow:latest-gpu"
+						: "tensorflow/tensorflow:latest";
 }
 
 /* Adds what makes it a job for Pods: files that travel, an image. */
@@ -393,7 +400,7 @@ bool job_source_read(const struct options *options, struct job_source *source)
 	struct variables variables CLEANUP(variables_done) = {0};
 	struct pod_options pods CLEANUP(pod_options_done) = {0};
 	struct err err = {0};
-	bool is_read = check_for_here(options, source, &err) && check_name(options, &err) &&
+	bool is_read = check_for_place(options, source, &err) && check_name(options, &err) &&
 		       !variables_read(options, &variables, &err) &&
 		       !pod_options_read(options, &pods, &err);
 

@@ -45,10 +45,12 @@ void pod_options_done(struct pod_options *pod_options);
 		 .value_name = "BYTES",                                                            \
 		 .one_line = "memory of each Pod, also its limit (4Gi)"},                          \
 		{.name = "gpu",                                                                    \
-		 .group = OPTIONS_OF_KUBERNETES,                                                   \
+		 .other_name = "gpus-per-worker",                                                  \
+		 .group = OPTIONS_OF_PROCESSES,                                                    \
 		 .kind = OPTION_TEXT,                                                              \
-		 .value_name = "[RESOURCE=]N",                                                     \
-		 .one_line = "GPUs of each Pod but a ps (default RESOURCE: nvidia.com/gpu)"},      \
+		 .value_name = "N|all|none",                                                       \
+		 .one_line = "GPUs of each replica but a ps (default here: equal parts); in Pods " \
+			     "also RESOURCE=N"},                                                   \
 		{.name = "pod-template",                                                           \
 		 .group = OPTIONS_OF_KUBERNETES,                                                   \
 		 .kind = OPTION_TEXT,                                                              \

@@ -13,8 +13,8 @@
 #define TOLD_MAX 24
 
 static const char *const honoured_pod_words[] = {"containers", "terminationGracePeriodSeconds"};
-static const char *const honoured_container_words[] = {"name", "command", "args", "workingDir",
-						       "env"};
+static const char *const honoured_container_words[] = {"name",       "command", "args",
+						       "workingDir", "env",     "resources"};
 
 struct told {
 	char *names[TOLD_MAX];
@@ -52,6 +52,18 @@ static void tell_members(struct told *told, const struct json *object,
 			tell(told, mem_copy_text(key));
 }
 
+/* Of what a container may use, only GPUs are dealt out here. */
+static void tell_resources(struct told *told, const struct json *resources)
+{
+	const struct json *limits = json_get(resources, "limits");
+	bool has_gpu = json_get(limits, JOB_GPU_RESOURCE) != NULL;
+
+	if (!has_gpu && resources)
+		tell(told, mem_copy_text("resources"));
+	else if (json_count(resources) > 1 || json_count(limits) > 1)
+		tell(told, mem_copy_text("resources but " JOB_GPU_RESOURCE));
+}
+
 static void tell_containers(struct told *told, const struct role *role)
 {
 	const struct json *containers = json_get_path(role->template, "spec", "containers", NULL);
@@ -64,6 +76,7 @@ static void tell_containers(struct told *told, const struct role *role)
 		if (!is_chosen_passed && text_equals(name, role->container.name)) {
 			tell_members(told, container, honoured_container_words,
 				     ARRAY_LEN(honoured_container_words));
+			tell_resources(told, json_get(container, "resources"));
 			is_chosen_passed = true;
 		} else {
 			tell(told, mem_format("container '%s'", name));

@@ -82,7 +82,8 @@ static int add_to_role(const char *title, struct json *role, const struct pod_bu
 	pod_flags_add_pull_secrets(&build->image_pull_secrets, spec);
 	if (pod_flags_add_cpu(build->cpu, container, err) ||
 	    pod_flags_add_memory(build->memory, container, err) ||
-	    pod_flags_add_gpu(text_equals(title, "PS") ? NULL : build->gpu, container, err) ||
+	    pod_flags_add_gpu(text_equals(title, "PS") ? NULL : build->gpu,
+			      json_get(role, "template"), container, err) ||
 	    pod_flags_add_node_selectors(&build->node_selectors, spec, err) ||
 	    pod_flags_add_tolerations(&build->tolerations, spec, err))
 		return err->code;

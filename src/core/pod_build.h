@@ -18,7 +18,7 @@ struct pod_build {
 	const char *name_space;
 	const char *cpu; /* a quantity: requested */
 	const char *memory; /* a quantity: requested, and the limit */
-	const char *gpu; /* "2" of nvidia.com/gpu, or RESOURCE=N */
+	const char *gpu; /* "2" of nvidia.com/gpu, or RESOURCE=N; "none", "all" */
 	const char *service_account;
 	const char *priority; /* priorityClassName */
 	struct pod_texts image_pull_secrets;

@@ -4,14 +4,12 @@
 #include "base/mem.h"
 #include "base/names.h"
 #include "base/text.h"
+#include "core/job.h"
 #include "core/pod_template.h"
 #include "core/quantity.h"
 
 #include <stdbool.h>
 #include <string.h>
-
-#define GPU_RESOURCE "nvidia.com/gpu"
-#define GPU_MAX 1024
 
 void pod_flags_add_pull_secrets(const struct pod_texts *names, struct json *spec)
 {
@@ -54,11 +52,26 @@ int pod_flags_add_memory(const char *memory, struct json *container, struct err 
 	return add_quantity("memory", memory, true, container, err);
 }
 
+static void set_gpu_limit(struct json *container, const char *resource, const char *quantity)
+{
+	json_set_string(json_object_at(json_object_at(container, "resources"), "limits"), resource,
+			quantity);
+}
+
 /* Devices are whole, and their limit is their request. */
-int pod_flags_add_gpu(const char *gpu, struct json *container, struct err *err)
+int pod_flags_add_gpu(const char *gpu, struct json *template, struct json *container,
+		      struct err *err)
 {
 	if (!gpu)
 		return 0;
+	json_remove(json_get_path(template, "metadata", "annotations", NULL), JOB_ANNOTATION_GPUS);
+	if (text_equals(gpu, JOB_GPUS_ALL_WORD)) {
+		json_set_string(json_object_at(json_object_at(template, "metadata"), "annotations"),
+				JOB_ANNOTATION_GPUS, JOB_GPUS_ALL_WORD);
+		return 0;
+	}
+	if (text_equals(gpu, "none"))
+		gpu = "0";
 	char *resource CLEANUP(mem_free_text) = mem_copy_text(gpu);
 	char *equals = strchr(resource, '=');
 	const char *number = equals ? equals + 1 : gpu;
@@ -66,8 +79,10 @@ int pod_flags_add_gpu(const char *gpu, struct json *container, struct err *err)
 
 	if (equals)
 		*equals = '\0';
-	if (text_read_int(number, 1, GPU_MAX, &count, err))
-		return err_prefix(err, "--gpu");
+	if (text_read_int(number, 0, JOB_GPUS_MAX, &count, NULL))
+		return err_set(err, ERR_INVALID,
+			       "--gpu: '%s' is no number of GPUs up to %d: write N, all or none",
+			       number, JOB_GPUS_MAX);
 	if (equals && !name_is_qualified(resource))
 		return err_set(err, ERR_INVALID,
 			       "--gpu: '%s' is no resource: write N, or RESOURCE=N as in "
@@ -75,8 +90,7 @@ int pod_flags_add_gpu(const char *gpu, struct json *container, struct err *err)
 			       resource);
 	char *quantity CLEANUP(mem_free_text) = mem_format("%lld", (long long) count);
 
-	json_set_string(json_object_at(json_object_at(container, "resources"), "limits"),
-			equals ? resource : GPU_RESOURCE, quantity);
+	set_gpu_limit(container, equals ? resource : JOB_GPU_RESOURCE, quantity);
 	return 0;
 }
 

@@ -19,8 +19,10 @@ void pod_flags_add_pull_secrets(const struct pod_texts *names, struct json *spec
 int pod_flags_add_cpu(const char *cpu, struct json *container, struct err *err) MUST_USE;
 /* A quantity, which is requested and is the limit: who needs more is ended. NULL: nothing. */
 int pod_flags_add_memory(const char *memory, struct json *container, struct err *err) MUST_USE;
-/* "2" of nvidia.com/gpu, or RESOURCE=N. NULL: nothing. */
-int pod_flags_add_gpu(const char *gpu, struct json *container, struct err *err) MUST_USE;
+/* "2" of nvidia.com/gpu, or RESOURCE=N; "none" or "all" of this machine. Goes into the template's
+ * container, and "all" into its annotations. NULL: nothing. */
+int pod_flags_add_gpu(const char *gpu, struct json *template, struct json *container,
+		      struct err *err) MUST_USE;
 /* KEY=VALUE. */
 int pod_flags_add_node_selectors(const struct pod_texts *texts, struct json *spec,
 				 struct err *err) MUST_USE;

@@ -179,10 +179,21 @@ static void what_means_nothing_here_is_named_once(void **state)
 			    "initContainers, volumes, container 'proxy', imagePullPolicy, ports, "
 			    "valueFrom of env 'TOKEN'");
 
-	struct job *plain CLEANUP(job_cleanup) =
-		read_well(HEAD "spec: {tfReplicaSpecs: {Worker: {template: {spec: {containers: "
-			       "[{name: tensorflow, command: [sh]}]}}}}}",
-			  JOB_STRICT);
+	struct job *limited CLEANUP(job_cleanup) = read_well(
+		HEAD "spec: {tfReplicaSpecs: {Worker: {template: {spec: {containers: "
+		     "[{name: tensorflow, command: [sh], resources: {limits: {memory: 1Gi, "
+		     "nvidia.com/gpu: 1}}}]}}}}}",
+		JOB_STRICT);
+
+	text_clear(&text);
+	job_describe_ignored_here(limited, &text);
+	assert_string_equal(text_of(&text), "resources but nvidia.com/gpu");
+
+	struct job *plain CLEANUP(job_cleanup) = read_well(
+		HEAD "spec: {tfReplicaSpecs: {Worker: {template: {spec: {containers: "
+		     "[{name: tensorflow, command: [sh], resources: {limits: {nvidia.com/gpu: "
+		     "1}}}]}}}}}",
+		JOB_STRICT);
 
 	text_clear(&text);
 	job_describe_ignored_here(plain, &text);

@@ -104,6 +104,28 @@ static void parameter_servers_get_no_gpu(void **state)
 	       "{\"limits\":{\"amd.com/gpu\":\"1\"}}");
 }
 
+static struct json *annotations_of(const struct json *document, const char *title)
+{
+	return json_get_path(document, "spec", "tfReplicaSpecs", title, "template", "metadata",
+			     "annotations", NULL);
+}
+
+static void no_gpu_is_a_limit_and_all_gpus_are_an_annotation(void **state)
+{
+	(void) state;
+	struct pod_build build = {.gpu = "all"};
+	struct json *document CLEANUP(json_cleanup) = built(&build);
+
+	expect(annotations_of(document, "Worker"), "{\"muster/gpus\":\"all\"}");
+	assert_null(json_get(container_of(document, "Worker"), "resources"));
+	assert_null(annotations_of(document, "PS"));
+	build.gpu = "none";
+	assert_false(job_document_add_pods(document, &build, NULL));
+	expect(annotations_of(document, "Worker"), "{}");
+	expect(json_get(container_of(document, "Worker"), "resources"),
+	       "{\"limits\":{\"nvidia.com/gpu\":\"0\"}}");
+}
+
 static void taints_are_written_as_kubectl_writes_them(void **state)
 {
 	(void) state;
@@ -168,7 +190,8 @@ static void what_is_wrong_is_named(void **state)
 	refused(&(struct pod_build){.cpu = "two"}, "--cpu: 'two' is no quantity");
 	refused(&(struct pod_build){.memory = "4GB"},
 		"--memory: '4GB' is no quantity; did you mean");
-	refused(&(struct pod_build){.gpu = "0"}, "--gpu:");
+	refused(&(struct pod_build){.gpu = "-1"}, "--gpu: '-1' is no number of GPUs");
+	refused(&(struct pod_build){.gpu = "some"}, "write N, all or none");
 	refused(&(struct pod_build){.gpu = "1.5"}, "--gpu:");
 	refused(&(struct pod_build){.gpu = "a b=1"}, "--gpu: 'a b' is no resource");
 	refused(&(struct pod_build){.name_space = "Ml"}, "--namespace: 'Ml'");
@@ -241,6 +264,7 @@ int main(void)
 		cmocka_unit_test(an_image_is_for_every_role),
 		cmocka_unit_test(memory_is_a_limit_and_cpu_is_none),
 		cmocka_unit_test(parameter_servers_get_no_gpu),
+		cmocka_unit_test(no_gpu_is_a_limit_and_all_gpus_are_an_annotation),
 		cmocka_unit_test(taints_are_written_as_kubectl_writes_them),
 		cmocka_unit_test(one_claim_is_one_volume_with_several_mounts),
 		cmocka_unit_test(names_and_selectors_go_to_the_pod),
