@@ -12,6 +12,7 @@
 #include "cli/output.h"
 #include "cli/pod_options.h"
 #include "engine/backend_local.h"
+#include "engine/machine_gpus.h"
 #include "engine/supervisor.h"
 #include "kube/objects.h"
 
@@ -61,12 +62,12 @@ static int go_on(const struct options *options)
 	return EXIT_OWN_FAULT;
 }
 
-static bool can_run(const struct options *options, const struct job *job)
+static bool can_run(const struct options *options, const struct job *job, const struct gpus *gpus)
 {
 	struct faults faults CLEANUP(faults_done) = {0};
 
 	if (is_on_kubernetes(options) ? objects_check(job, &faults)
-				      : !backend_local_check(job, &faults))
+				      : !backend_local_check(job, gpus, &faults))
 		return true;
 	job_source_complain(options, &faults);
 	return false;
@@ -112,19 +113,34 @@ static int show_plan(const struct options *options, const struct job *job)
 	return EXIT_DONE;
 }
 
-static int see_through(const struct options *options, struct job *job)
+/* Nobody sees what a job in the background says of its GPUs, so it is said here. */
+static bool are_gpus_free(const struct options *options, const struct job *job,
+			  const struct gpus *gpus, const char *state_folder, struct err *err)
+{
+	struct text told CLEANUP(text_done) = {0};
+
+	if (machine_gpus_check_free(gpus, job, state_folder, &told, err))
+		return false;
+	if (told.len && option_flag(options, "detach"))
+		output_say("%s", text_of(&told));
+	return true;
+}
+
+static int see_through(const struct options *options, struct job *job, const struct gpus *gpus)
 {
 	struct err err = {0};
 	char *folder CLEANUP(mem_free_text) = NULL;
 	int exit_code = EXIT_OWN_FAULT;
 
-	if (lookup_state_folder(options, &folder, &err)) {
+	if (lookup_state_folder(options, &folder, &err) ||
+	    !are_gpus_free(options, job, gpus, folder, &err)) {
 		output_say("%s", err.text);
 		return EXIT_OWN_FAULT;
 	}
 	struct supervisor_request request = {
 		.job = job,
 		.state_folder = folder,
+		.gpus = gpus,
 		.is_detached = option_flag(options, "detach"),
 		.replaces_finished = option_flag(options, "replace"),
 		.is_quiet = option_flag(options, "quiet"),
@@ -148,19 +164,25 @@ static int run_run(const struct options *options)
 		.hides_variables = is_on_cluster && !is_printed,
 		.pack_folder = edition_pack_folder,
 	};
+	struct arena *arena CLEANUP(arena_cleanup) = arena_new();
+	struct gpus gpus = {0};
 
 	if (!is_place_known(options))
 		return EXIT_WRONG_USE;
 	if (is_on_cluster && !edition_has_kubernetes)
 		return go_on(options);
-	if (!job_source_read(options, &source) || !can_run(options, source.job))
+	if (!job_source_read(options, &source))
+		return EXIT_WRONG_USE;
+	if (!is_on_cluster)
+		machine_gpus_find(arena, &gpus);
+	if (!can_run(options, source.job, &gpus))
 		return EXIT_WRONG_USE;
 	if (!is_on_cluster)
 		warn_of_ignored_fields(source.job);
 	if (is_printed)
 		return show_plan(options, source.job);
 	return is_on_cluster ? edition_run_on_cluster(options, &source)
-			     : see_through(options, source.job);
+			     : see_through(options, source.job, &gpus);
 }
 
 static const struct option_row rows_of_run[] = {

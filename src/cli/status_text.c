@@ -121,6 +121,7 @@ enum detail {
 	DETAIL_ALWAYS,
 	DETAIL_HERE, /* of processes of this machine */
 	DETAIL_HERE_WIDE,
+	DETAIL_GPUS, /* where they are dealt out */
 	DETAIL_PODS,
 	DETAIL_PODS_WIDE,
 };
@@ -163,6 +164,11 @@ static void add_pid(struct table *table, const struct line *line)
 		table_addf(table, "%lld", (long long) replica->pid);
 	else
 		table_add(table, NULL);
+}
+
+static void add_gpus(struct table *table, const struct line *line)
+{
+	table_add(table, line->replica->gpus);
 }
 
 static void add_node(struct table *table, const struct line *line)
@@ -227,6 +233,7 @@ static const struct column {
 	{"RESTARTS", add_restarts, DETAIL_ALWAYS},
 	{"PID", add_pid, DETAIL_HERE},
 	{"ADDRESS", add_address, DETAIL_HERE},
+	{"GPUS", add_gpus, DETAIL_GPUS},
 	{"NODE", add_node, DETAIL_PODS},
 	{"EXIT", add_end, DETAIL_ALWAYS},
 	{"AGE", add_lifetime, DETAIL_ALWAYS},
@@ -238,6 +245,14 @@ static const struct column {
 	{"ADDRESS", add_address, DETAIL_PODS_WIDE},
 };
 
+static bool has_gpus(const struct status *status)
+{
+	for (size_t i = 0; i < status->n_replicas; i++)
+		if (status->replicas[i].gpus)
+			return true;
+	return false;
+}
+
 static bool is_shown(const struct view *view, enum detail detail)
 {
 	switch (detail) {
@@ -247,6 +262,8 @@ static bool is_shown(const struct view *view, enum detail detail)
 		return !view->is_on_cluster;
 	case DETAIL_HERE_WIDE:
 		return !view->is_on_cluster && view->is_wide;
+	case DETAIL_GPUS:
+		return has_gpus(view->status);
 	case DETAIL_PODS:
 		return view->is_on_cluster;
 	case DETAIL_PODS_WIDE:

@@ -195,6 +195,7 @@ static void copy_facts(struct replica_status *status, const struct observed_repl
 	status->start_time = object->started_at;
 	status->end_time = object->ended_at;
 	status->log = object->log;
+	status->gpus = object->gpus;
 }
 
 static void look_at(const struct decision *decision, struct replica *replica)

@@ -44,6 +44,7 @@ struct observed_replica {
 	msec kill_at; /* when a stop that was asked becomes a kill; MSEC_UNSET: no stop */
 	bool is_killed; /* the kill was sent */
 	const char *log; /* path of this attempt's log, or NULL */
+	const char *gpus; /* "0,1", "none"; NULL: none are dealt out where it runs */
 };
 
 struct observed_address {

@@ -79,7 +79,7 @@ static bool replicas_are_equal(const struct replica_status *a, const struct repl
 	       a->end_time == b->end_time && text_equals(a->role, b->role) &&
 	       text_equals(a->address, b->address) && text_equals(a->reason, b->reason) &&
 	       text_equals(a->message, b->message) && text_equals(a->log, b->log) &&
-	       pods_are_equal(a, b);
+	       text_equals(a->gpus, b->gpus) && pods_are_equal(a, b);
 }
 
 static bool consequences_are_equal(const struct consequence *a, const struct consequence *b)

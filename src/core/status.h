@@ -63,6 +63,7 @@ struct replica_status {
 	msec start_time;
 	msec end_time;
 	const char *log; /* path of this attempt's log, or NULL */
+	const char *gpus; /* of this machine: "0,1", "none"; NULL: none are dealt out */
 
 	/* Of a replica that is a Pod. They are stored of jobs that have ended and are remembered
 	 * on a machine; as long as there are Pods, whoever looks at the job lays them over. */

@@ -70,6 +70,7 @@ static struct json *write_replica(const struct replica_status *replica)
 	set_unless(object, "recentRestarts", replica->recent_restarts, 0);
 	set_time(object, "restartAt", replica->restart_at);
 	json_set_string(object, "log", replica->log);
+	json_set_string(object, "gpus", replica->gpus);
 	json_set_string(object, "pod", replica->pod);
 	json_set_string(object, "node", replica->node);
 	json_set_string(object, "ip", replica->ip);
@@ -378,6 +379,7 @@ static void read_replica(struct reader *reader, const struct json *object,
 		.start_time = read_time(reader, object, "startTime"),
 		.end_time = read_time(reader, object, "endTime"),
 		.log = read_text(reader, object, "log"),
+		.gpus = read_text(reader, object, "gpus"),
 		.pod = read_text(reader, object, "pod"),
 		.node = read_text(reader, object, "node"),
 		.ip = read_text(reader, object, "ip"),

@@ -9,6 +9,7 @@
 #include "engine/backend_local.h"
 
 #include "base/mem.h"
+#include "engine/backend_local_gpus.h"
 #include "engine/backend_local_ports.h"
 #include "engine/backend_local_replicas.h"
 #include "engine/backend_local_start.h"
@@ -28,6 +29,7 @@ struct local {
 	char *job_name; /* NULL before the first job was seen */
 	char *uid;
 	struct local_ports ports;
+	struct local_gpus gpus;
 	struct output_reader *reader;
 	struct loop_watch *child_watch;
 	struct loop_watch *kill_timer;
@@ -139,13 +141,18 @@ static void start_replica(struct local *local, const struct job *job, const stru
 {
 	struct arena *arena CLEANUP(arena_cleanup) = arena_new();
 	struct cluster cluster = local_ports_cluster(&local->ports, job, arena);
+	const char *visible_gpus =
+		local_gpus_visible(&local->gpus, action->role, action->index, arena);
 	struct local_replica *replica = local_replica_new(local->uid, action->role, action->index,
 							  action->attempt, loop_now());
 	struct child_start start;
 	struct err err;
 
 	warn_if_port_is_taken(local, action);
-	local_start_describe(&cluster, role, action->index, action->attempt, arena, &start);
+	cluster.has_own_machines = gpu_deal_is_apart(&local->gpus.deal);
+	local_start_describe(&cluster, role, action->index, action->attempt, visible_gpus, arena,
+			     &start);
+	replica->gpus = local_gpus_names(&local->gpus, action->role, action->index);
 	start.descriptor_limit = local->settings.descriptor_limit;
 	if (local_replica_start(replica, &start, local->reader, open_log(local, replica), &err) < 0)
 		local_replica_fail_start(replica, &err, loop_now());
@@ -246,6 +253,28 @@ void backend_local_kill_all(struct backend *backend)
 
 /* Actions. */
 
+static int local_publish(struct local *local, const struct job *job, const struct action *action,
+			 struct err *err)
+{
+	struct text told CLEANUP(text_done) = {0};
+	int rc = local_gpus_deal(&local->gpus, job, action->role, action->index, &told, err);
+
+	if (rc < 0)
+		return rc;
+	if (told.len)
+		tell_trouble(local, text_of(&told));
+	return local_ports_publish(&local->ports, job, action->role, action->index, err);
+}
+
+static int local_unpublish(struct local *local, const struct action *action, struct err *err)
+{
+	int rc = local_gpus_take_back(&local->gpus, local->uid, action->role, action->index, err);
+
+	return rc < 0 ? rc
+		      : local_ports_unpublish(&local->ports, local->uid, action->role,
+					      action->index, err);
+}
+
 static int local_start(struct local *local, const struct job *job, const struct action *action,
 		       struct err *err)
 {
@@ -284,10 +313,9 @@ static int local_apply(struct backend *backend, const struct job *job, const str
 	learn_job(local, job);
 	switch (action->type) {
 	case ACTION_PUBLISH:
-		return local_ports_publish(&local->ports, job, action->role, action->index, err);
+		return local_publish(local, job, action, err);
 	case ACTION_UNPUBLISH:
-		return local_ports_unpublish(&local->ports, local->uid, action->role, action->index,
-					     err);
+		return local_unpublish(local, action, err);
 	case ACTION_START:
 		return local_start(local, job, action, err);
 	case ACTION_STOP:
@@ -322,6 +350,7 @@ static void local_free(struct backend *backend)
 	if (local->uid)
 		local_ports_release(&local->ports, local->uid, NULL);
 	local_ports_done(&local->ports);
+	local_gpus_done(&local->gpus);
 	local_replicas_done(&local->replicas);
 	output_reader_free(local->reader);
 	loop_watch_free(local->child_watch);
@@ -352,6 +381,7 @@ int backend_local_new(const struct backend_local_settings *settings, struct back
 	local->settings = *settings;
 	local->jobs_folder = mem_copy_text(settings->jobs_folder);
 	local->ports.store = settings->store;
+	local->gpus = (struct local_gpus){.gpus = settings->gpus, .store = settings->store};
 	local->reader = output_reader_new(settings->loop, &listener);
 	local->child_watch = loop_watch_signal(settings->loop, SIGCHLD, hear_of_children, local);
 	local->kill_timer = loop_new_timer(settings->loop, kill_overdue, local);

@@ -3,6 +3,7 @@
 
 #include "base/err.h"
 #include "base/own.h"
+#include "core/gpus.h"
 #include "core/job.h"
 #include "engine/backend.h"
 #include "io/loop.h"
@@ -12,7 +13,8 @@
 
 struct backend_local_settings {
 	struct loop *loop;
-	struct store *store; /* for claims on ports */
+	struct store *store; /* for claims on ports and GPUs */
+	const struct gpus *gpus; /* of this machine; NULL: none, and processes see what we see */
 	const char *jobs_folder; /* logs of a job lie in jobs_folder/UID */
 	int64_t rotate_at; /* size at which a log file is rotated */
 	rlim_t descriptor_limit; /* soft limit of replicas on open files; 0: ours */
@@ -29,8 +31,9 @@ int backend_local_new(const struct backend_local_settings *settings, struct back
 		      struct err *err) MUST_USE;
 
 /* Faults that only this back end finds: a role without a command; a program or working folder that
- * does not exist. */
-int backend_local_check(const struct job *job, struct faults *faults) MUST_USE;
+ * does not exist; more GPUs than there are. */
+int backend_local_check(const struct job *job, const struct gpus *gpus,
+			struct faults *faults) MUST_USE;
 
 /* Kills at once every descendant of this process, and waits for the last one. */
 void backend_local_kill_all(struct backend *backend);

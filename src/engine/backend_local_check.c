@@ -1,5 +1,5 @@
 /* What can be seen to go wrong before anything is started: no command, no such program, no such
- * folder. */
+ * folder, too few GPUs. */
 #include "base/text.h"
 #include "engine/backend_local.h"
 #include "engine/backend_local_start.h"
@@ -72,7 +72,7 @@ static void check_start(const struct job *job, const struct role *role, struct f
 	struct child_start start;
 	struct err err;
 
-	local_start_describe(&cluster, role, 0, 0, arena, &start);
+	local_start_describe(&cluster, role, 0, 0, NULL, arena, &start);
 	if (child_check_folder(&start, &err) < 0)
 		refuse_working_dir(faults, role, err.text);
 	else if (!has_unknown_variable(start.program) && child_check_program(&start, &err) < 0)
@@ -98,12 +98,29 @@ static void check_role(const struct job *job, const struct role *role, struct fa
 			"one: command: [python3, train.py]");
 }
 
-int backend_local_check(const struct job *job, struct faults *faults)
+/* The fault stands with the first role that asks for any. */
+static void check_gpus(const struct job *job, const struct gpus *gpus, struct faults *faults)
+{
+	struct err err;
+	size_t i = 0;
+
+	if (gpus_check(job, gpus, &err) == 0)
+		return;
+	while (job->roles[i].gpus == 0 || job->roles[i].gpus == JOB_GPUS_SHARED)
+		i++;
+	char *path CLEANUP(mem_free_text) =
+		path_of(&job->roles[i], "resources.limits[" JOB_GPU_RESOURCE "]");
+
+	fault_add(faults, job->roles[i].container.gpu_place, path, "%s", err.text);
+}
+
+int backend_local_check(const struct job *job, const struct gpus *gpus, struct faults *faults)
 {
 	size_t before = faults->count;
 
 	for (size_t i = 0; i < job->n_roles; i++)
 		check_role(job, &job->roles[i], faults);
+	check_gpus(job, gpus, faults);
 	faults_sort(faults, before);
 	return faults->count > before ? ERR_INVALID : 0;
 }

@@ -36,6 +36,7 @@ void local_replica_free(struct local_replica *replica)
 	free(replica->mark);
 	free(replica->message);
 	free(replica->log);
+	free(replica->gpus);
 	free(replica);
 }
 
@@ -143,5 +144,6 @@ void local_replica_observe(const struct local_replica *replica, struct arena *ar
 		.kill_at = replica->kill_at,
 		.is_killed = replica->is_killed,
 		.log = arena_copy_text(arena, replica->log),
+		.gpus = arena_copy_text(arena, replica->gpus),
 	};
 }

@@ -36,6 +36,7 @@ struct local_replica {
 	bool is_killed;
 	bool has_escapees; /* set by the last look at our children */
 	char *log; /* path, or NULL */
+	char *gpus; /* "0,1", "none"; NULL: none are dealt to it */
 	struct replica_output *output; /* NULL once it has ended */
 };
 

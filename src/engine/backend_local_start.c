@@ -1,6 +1,7 @@
 #include "engine/backend_local_start.h"
 
 #include "base/text.h"
+#include "core/gpus.h"
 #include "engine/process_mark.h"
 #include "io/own_program.h"
 
@@ -42,10 +43,12 @@ static void go_past_proxies(struct environment *declared)
 /* All that the job's process is told beyond what muster itself was started with. The marks come
  * last: they are how its descendants are found. */
 static void declare(const struct cluster *cluster, const struct role *role, int index, int attempt,
-		    struct environment *declared)
+		    const char *visible_gpus, struct environment *declared)
 {
 	/* Lines have to come as they are printed, not when a buffer of 8 KiB is full. */
 	environment_set(declared, "PYTHONUNBUFFERED", "1");
+	if (visible_gpus)
+		environment_set(declared, GPUS_VARIABLE, visible_gpus);
 	go_past_proxies(declared);
 	cluster_add_environment(cluster, role->name, index, attempt, declared);
 	environment_add_container(declared, &role->container);
@@ -123,11 +126,12 @@ static const char *program_of(const char *name, struct arena *arena)
 }
 
 void local_start_describe(const struct cluster *cluster, const struct role *role, int index,
-			  int attempt, struct arena *arena, struct child_start *ret_start)
+			  int attempt, const char *visible_gpus, struct arena *arena,
+			  struct child_start *ret_start)
 {
 	struct environment declared CLEANUP(environment_done) = {0};
 
-	declare(cluster, role, index, attempt, &declared);
+	declare(cluster, role, index, attempt, visible_gpus, &declared);
 	*ret_start = (struct child_start){
 		.arguments = make_arguments(&role->container, &declared, arena),
 		.environment = merge(&declared, arena),

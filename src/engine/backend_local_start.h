@@ -11,9 +11,11 @@
  * own environment). The environment is muster's own, then what muster says of the cluster, the two
  * marks, and the container's env, later ones winning. $(NAME) stands for a variable of the last
  * three, as on Kubernetes, where no other ones exist. A command `muster`, without a path, is this
- * very program (`muster server …`). `cluster->job` has the uid. */
+ * very program (`muster server …`). `cluster->job` has the uid. `visible_gpus` is the value of
+ * CUDA_VISIBLE_DEVICES, which the container's env may change; NULL: it stays our own. */
 void local_start_describe(const struct cluster *cluster, const struct role *role, int index,
-			  int attempt, struct arena *arena, struct child_start *ret_start);
+			  int attempt, const char *visible_gpus, struct arena *arena,
+			  struct child_start *ret_start);
 
 /* The attempt's mark as an entry of its environment: "MUSTER_ATTEMPT_ID=UID/ROLE-INDEX.ATTEMPT". */
 char *local_start_mark(const char *uid, const char *role, int index, int attempt) MUST_USE;

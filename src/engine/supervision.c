@@ -274,6 +274,7 @@ static int make_backend(struct supervision *supervision, struct err *err)
 	const struct backend_local_settings settings = {
 		.loop = supervision->loop,
 		.store = supervision->store,
+		.gpus = supervision->request->gpus,
 		.jobs_folder = jobs,
 		.rotate_at = LIMIT_LOG_FILE,
 		.descriptor_limit = supervision->descriptor_limit,

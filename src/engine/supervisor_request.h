@@ -1,6 +1,7 @@
 /* What a supervisor is asked to do: one job, and how it is shown. */
 #pragma once
 
+#include "core/gpus.h"
 #include "core/job.h"
 
 #include <stdbool.h>
@@ -8,6 +9,7 @@
 struct supervisor_request {
 	struct job *job; /* borrowed; without uid */
 	const char *state_folder; /* $XDG_STATE_HOME/muster */
+	const struct gpus *gpus; /* of this machine (machine_gpus_find) */
 	bool is_detached; /* leave a supervisor behind that outlives the terminal */
 	bool replaces_finished; /* a finished job of this name is deleted first */
 	bool is_quiet; /* no lines of replicas on the terminal */

@@ -376,7 +376,7 @@ static void a_check_names_what_cannot_run_here(void **state)
 	struct faults faults = {0};
 
 	make_job(world, 1, "\"image\":\"tensorflow/tensorflow\"");
-	assert_int_equal(backend_local_check(world->job, &faults), ERR_INVALID);
+	assert_int_equal(backend_local_check(world->job, &(struct gpus){0}, &faults), ERR_INVALID);
 	assert_int_equal(faults.count, 1);
 	assert_string_equal(faults.list[0].path,
 			    "spec.tfReplicaSpecs[Worker].template.spec.containers[0].command");
@@ -390,7 +390,7 @@ static void a_check_looks_in_the_path_of_the_container(void **state)
 
 	make_job(world, 1,
 		 "\"command\":[\"sh\"],\"env\":[{\"name\":\"PATH\",\"value\":\"/no/such\"}]");
-	assert_int_equal(backend_local_check(world->job, &faults), ERR_INVALID);
+	assert_int_equal(backend_local_check(world->job, &(struct gpus){0}, &faults), ERR_INVALID);
 	assert_string_equal(faults.list[0].sentence, "program 'sh' not found in PATH (/no/such)");
 	faults_done(&faults);
 }
@@ -403,7 +403,7 @@ static void muster_is_this_program_and_needs_no_path(void **state)
 	make_job(world, 1,
 		 "\"command\":[\"muster\",\"server\"],"
 		 "\"env\":[{\"name\":\"PATH\",\"value\":\"/no/such\"}]");
-	assert_int_equal(backend_local_check(world->job, &faults), 0);
+	assert_int_equal(backend_local_check(world->job, &(struct gpus){0}, &faults), 0);
 	assert_int_equal(faults.count, 0);
 }
 
@@ -413,7 +413,7 @@ static void a_job_that_can_run_here_has_no_faults(void **state)
 	struct faults faults = {0};
 
 	make_job(world, 1, "\"command\":[\"sh\"],\"workingDir\":\"/\"");
-	assert_int_equal(backend_local_check(world->job, &faults), 0);
+	assert_int_equal(backend_local_check(world->job, &(struct gpus){0}, &faults), 0);
 	assert_int_equal(faults.count, 0);
 }
 

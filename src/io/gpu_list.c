@@ -1,0 +1,182 @@
+#include "io/gpu_list.h"
+
+#include "io/child.h"
+#include "io/file.h"
+#include "io/loop.h"
+
+#include <dlfcn.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdio.h>
+#include <sys/prctl.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#define LIBRARY "libnvidia-ml.so.1"
+#define PROGRAM "nvidia-smi"
+#define ANSWER_LIMIT 65536
+/* A driver that nothing keeps awake takes a few seconds for its first answer. */
+#define TIME_LIMIT (15 * MSEC_PER_SECOND)
+
+/* Signs of a driver: its module, its device, that of WSL, its program. */
+static bool is_driver_likely(void)
+{
+	static const char *const signs[] = {"/proc/driver/nvidia", "/dev/nvidiactl", "/dev/dxg"};
+	const struct child_start program = {.program = PROGRAM, .environment = environ};
+
+	for (size_t i = 0; i < ARRAY_LEN(signs); i++)
+		if (access(signs[i], F_OK) == 0)
+			return true;
+	return child_check_program(&program, NULL) == 0;
+}
+
+/* The other process: what it prints is the answer. */
+
+/* What is used of nvml.h; every function gives 0 for success. */
+struct nvml {
+	int (*init)(void);
+	int (*driver_version)(char *version, unsigned size);
+	int (*count)(unsigned *count);
+	int (*device)(unsigned index, void **device);
+	int (*name)(void *device, char *name, unsigned size);
+	int (*uuid)(void *device, char *uuid, unsigned size);
+	int (*mig_count)(void *device, unsigned *count); /* NULL in old ones, and so is the next */
+	int (*mig_device)(void *device, unsigned index, void **mig_device);
+};
+
+#define NVML_TEXT_SIZE 96
+
+static bool open_nvml(struct nvml *nvml)
+{
+	void *library = dlopen(LIBRARY, RTLD_NOW | RTLD_LOCAL);
+
+	if (!library)
+		return false;
+	*(void **) &nvml->init = dlsym(library, "nvmlInit_v2");
+	*(void **) &nvml->driver_version = dlsym(library, "nvmlSystemGetDriverVersion");
+	*(void **) &nvml->count = dlsym(library, "nvmlDeviceGetCount_v2");
+	*(void **) &nvml->device = dlsym(library, "nvmlDeviceGetHandleByIndex_v2");
+	*(void **) &nvml->name = dlsym(library, "nvmlDeviceGetName");
+	*(void **) &nvml->uuid = dlsym(library, "nvmlDeviceGetUUID");
+	*(void **) &nvml->mig_count = dlsym(library, "nvmlDeviceGetMaxMigDeviceCount");
+	*(void **) &nvml->mig_device = dlsym(library, "nvmlDeviceGetMigDeviceHandleByIndex");
+	return nvml->init && nvml->driver_version && nvml->count && nvml->device && nvml->name &&
+	       nvml->uuid;
+}
+
+static void print_mig_devices(const struct nvml *nvml, void *device)
+{
+	char uuid[NVML_TEXT_SIZE];
+	unsigned count = 0;
+	void *mig_device;
+
+	if (!nvml->mig_count || !nvml->mig_device || nvml->mig_count(device, &count))
+		return;
+	for (unsigned i = 0; i < count; i++)
+		if (!nvml->mig_device(device, i, &mig_device) &&
+		    !nvml->uuid(mig_device, uuid, sizeof(uuid)))
+			printf("  MIG - Device %u: (UUID: %s)\n", i, uuid);
+}
+
+static bool print_by_nvml(void)
+{
+	char version[NVML_TEXT_SIZE], name[NVML_TEXT_SIZE], uuid[NVML_TEXT_SIZE];
+	struct nvml nvml;
+	unsigned count = 0;
+	void *device;
+
+	if (!open_nvml(&nvml) || nvml.init() || nvml.count(&count))
+		return false;
+	if (!nvml.driver_version(version, sizeof(version)))
+		printf("Driver Version: %s\n", version);
+	for (unsigned i = 0; i < count; i++) {
+		if (nvml.device(i, &device) || nvml.uuid(device, uuid, sizeof(uuid)))
+			continue; /* one that has fallen off the bus */
+		if (nvml.name(device, name, sizeof(name)))
+			name[0] = '\0';
+		printf("GPU %u: %s (UUID: %s)\n", i, name, uuid);
+		print_mig_devices(&nvml, device);
+	}
+	return true;
+}
+
+NORETURN static void answer(int output_fd)
+{
+	int nothing = open("/dev/null", O_RDWR);
+
+	prctl(PR_SET_PDEATHSIG, SIGKILL);
+	dup2(nothing, STDIN_FILENO);
+	dup2(output_fd, STDOUT_FILENO);
+	dup2(nothing, STDERR_FILENO);
+	if (print_by_nvml())
+		_exit(fflush(stdout) ? 1 : 0);
+	execlp(PROGRAM, PROGRAM, "-L", NULL);
+	_exit(127);
+}
+
+/* Our side. */
+
+/* Reads to the end. False when that takes too long, or is too much. */
+static bool read_answer(int fd, struct text *text)
+{
+	msec until = loop_monotonic_now() + TIME_LIMIT;
+	struct pollfd readable = {.fd = fd, .events = POLLIN};
+	char part[4096];
+
+	for (;;) {
+		msec left = until - loop_monotonic_now();
+		int n_ready = left > 0 ? poll(&readable, 1, (int) left) : 0;
+
+		if (n_ready < 0 && errno == EINTR)
+			continue;
+		ssize_t n = n_ready > 0 ? read(fd, part, sizeof(part)) : -1;
+
+		if (n == 0)
+			return true;
+		if (n < 0 || text->len + (size_t) n > ANSWER_LIMIT)
+			return false;
+		text_add_bytes(text, part, (size_t) n);
+	}
+}
+
+/* One that hangs in the kernel does not even die of a kill: it is not waited for then. */
+static int hear(pid_t pid, int fd, struct text *text, struct err *err)
+{
+	bool is_whole = read_answer(fd, text);
+	int status = -1;
+
+	if (!is_whole)
+		kill(pid, SIGKILL);
+	while (waitpid(pid, &status, is_whole ? 0 : WNOHANG) < 0 && errno == EINTR)
+		;
+	if (!is_whole)
+		return err_set(err, ERR_UNREACHABLE,
+			       "the driver of NVIDIA does not answer within %d s",
+			       (int) (TIME_LIMIT / MSEC_PER_SECOND));
+	if (status != 0)
+		return err_set(err, ERR_UNREACHABLE,
+			       "the driver of NVIDIA does not answer: '" PROGRAM "' says more");
+	return 0;
+}
+
+int gpu_list_read(struct text *text, struct err *err)
+{
+	int ends[2];
+
+	if (!is_driver_likely())
+		return 0;
+	if (pipe2(ends, O_CLOEXEC) < 0)
+		return err_set_errno(err, errno, "cannot ask for GPUs");
+	pid_t pid = fork();
+
+	if (pid == 0)
+		answer(ends[1]);
+	int fd CLEANUP(file_close) = ends[0];
+
+	close(ends[1]);
+	if (pid < 0)
+		return err_set_errno(err, errno, "cannot ask for GPUs");
+	return hear(pid, fd, text, err);
+}
