@@ -10,7 +10,7 @@ static msec patience_of(const struct silence *silence)
 	return silence->patience ? silence->patience : SILENCE_FIRST;
 }
 
-void silence_note_life(struct silence *silence, msec at)
+static void note_life(struct silence *silence, msec at)
 {
 	if (at <= silence->last_life)
 		return;
@@ -20,6 +20,48 @@ void silence_note_life(struct silence *silence, msec at)
 		silence->patience = 2 * gap;
 	silence->is_told = false;
 	silence->last_life = at;
+}
+
+void silence_note_start(struct silence *silence, msec at)
+{
+	if (at <= silence->start)
+		return;
+	silence->start = at;
+	silence->has_printed = false;
+	note_life(silence, at);
+}
+
+void silence_note_output(struct silence *silence, msec at)
+{
+	if (at != MSEC_UNSET && at >= silence->start)
+		silence->has_printed = true;
+	note_life(silence, at);
+}
+
+msec silence_tell_start(const struct silence *list, size_t count, msec now, struct text *text)
+{
+	size_t n_running = 0, n_wanted = 0;
+	msec since = MSEC_NEVER;
+
+	for (size_t i = 0; i < count; i++) {
+		if (list[i].has_printed)
+			return MSEC_NEVER;
+		n_wanted += !list[i].is_stopped;
+		if (!list[i].is_running || list[i].start == MSEC_UNSET)
+			continue;
+		n_running++;
+		since = msec_min(since, list[i].start);
+	}
+	if (n_running == 0)
+		return MSEC_NEVER;
+	msec age = now > since ? now - since : 0;
+
+	if (age >= MSEC_PER_SECOND) {
+		text_addf(text, "%zu of %zu running, nothing printed yet (", n_running, n_wanted);
+		text_add_duration(text, age);
+		text_add_char(text, ')');
+	}
+	return now + MSEC_PER_SECOND - age % MSEC_PER_SECOND;
 }
 
 /* When a replica will have been silent for too long; MSEC_NEVER where that is not asked. */

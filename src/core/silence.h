@@ -14,18 +14,30 @@
 
 #define SILENCE_FIRST (30 * MSEC_PER_SECOND)
 
-/* One replica. The caller sets role and index, keeps is_watched, and calls silence_note_life. */
+/* One replica. The caller sets role and index, keeps the next three, and calls silence_note_start
+ * and silence_note_output. */
 struct silence {
 	const char *role;
 	int index;
+	bool is_stopped; /* nobody wants it to run */
+	bool is_running;
 	bool is_watched; /* it runs, and silence would mean something */
+	msec start; /* of its last attempt; MSEC_UNSET: none was started */
+	bool has_printed; /* since then */
 	msec last_life; /* its start or its last output */
 	msec patience; /* told after so long; 0 counts as SILENCE_FIRST */
 	bool is_told;
 };
 
-/* The replica was started or has printed at `at`; earlier moments change nothing. */
-void silence_note_life(struct silence *silence, msec at);
+/* The replica was started, or has printed, at `at` (MSEC_UNSET: never); moments earlier than what
+ * is known change nothing. */
+void silence_note_start(struct silence *silence, msec at);
+void silence_note_output(struct silence *silence, msec at);
+
+/* While some run and none has printed since it was started, adds "2 of 2 running, nothing printed
+ * yet (9s)", from the first full second on: TensorFlow's import alone takes many. Gives when to ask
+ * again; MSEC_NEVER: not before a replica starts. */
+msec silence_tell_start(const struct silence *list, size_t count, msec now, struct text *text);
 
 /* Tells of those that are newly silent, all in one sentence: "worker-1 has printed nothing for
  * 30s", "worker-0 and 7 more have …". False when there are none. */

@@ -37,8 +37,10 @@ struct console {
 	struct startup startup; /* of its Pods; none: it has no Pods */
 	bool has_started; /* all of them ran once */
 	bool has_told_loss; /* of lines that cannot be written where they are to be shown */
-	struct text progress; /* what the row shows … */
-	struct text silence; /* … or this, when there is no progress to show */
+	/* What the row shows, the first of them that is not empty. */
+	struct text progress;
+	struct text beginning; /* all run, and none has printed anything */
+	struct text silence;
 	struct text report;
 	bool is_reported;
 	loop_fn on_drained;
@@ -152,6 +154,7 @@ void console_free(struct console *console)
 	mem_free_any(&console->silences);
 	arena_free(console->arena);
 	text_done(&console->progress);
+	text_done(&console->beginning);
 	text_done(&console->silence);
 	text_done(&console->report);
 	mem_free_any(&console);
@@ -218,17 +221,23 @@ static void note_output(struct console *console)
 		struct silence *silence = find_silence(console, &replica.name, &hint);
 
 		if (silence)
-			silence_note_life(silence, replica.last_time);
+			silence_note_output(silence, replica.last_time);
 	}
 }
 
 /* Muster's row: how the start comes along, else who is silent. */
+static const struct text *row_of(const struct console *console)
+{
+	if (console->progress.len > 0)
+		return &console->progress;
+	return console->beginning.len > 0 ? &console->beginning : &console->silence;
+}
+
 static void show_row(struct console *console)
 {
 	struct screen *screen = row_screen(console);
 	struct text row CLEANUP(text_done) = {0};
-	const struct text *sentence =
-		console->progress.len > 0 ? &console->progress : &console->silence;
+	const struct text *sentence = row_of(console);
 
 	if (!screen_is_live(screen))
 		return;
@@ -239,6 +248,16 @@ static void show_row(struct console *console)
 		screen_begin(screen);
 		screen_end(screen);
 	}
+}
+
+/* Gives when it is to be told anew. */
+static msec tell_beginning(struct console *console)
+{
+	text_clear(&console->beginning);
+	if (!screen_is_live(row_screen(console)))
+		return MSEC_NEVER;
+	return silence_tell_start(console->silences, console->n_silences, loop_now(),
+				  &console->beginning);
 }
 
 /* On a terminal the row tells of silence while it lasts; elsewhere one line does. */
@@ -255,9 +274,12 @@ static void look_for_silence(void *data)
 	if (is_new || !silence_is_any_told(console->silences, console->n_silences)) {
 		text_clear(&console->silence);
 		text_add(&console->silence, text_of(&sentence));
-		show_row(console);
 	}
-	arm_silence(console, silence_wake_at(console->silences, console->n_silences));
+	msec again = tell_beginning(console);
+
+	show_row(console);
+	arm_silence(console,
+		    msec_min(again, silence_wake_at(console->silences, console->n_silences)));
 }
 
 void console_on_output(struct console *console)
@@ -265,6 +287,10 @@ void console_on_output(struct console *console)
 	if (!console->view)
 		return;
 	log_view_on_news(console->view);
+	if (console->beginning.len > 0) {
+		text_clear(&console->beginning);
+		show_row(console);
+	}
 	bool is_any_told = silence_is_any_told(console->silences, console->n_silences);
 	msec soon = is_any_told ? loop_now() + SILENCE_LOOK : MSEC_NEVER;
 
@@ -302,8 +328,10 @@ static void watch_replicas(struct console *console, const struct status *status)
 				.role = arena_copy_text(console->arena, replica->role),
 				.index = replica->index,
 			};
+		silence->is_stopped = replica->state == REPLICA_STOPPED;
+		silence->is_running = replica->state == REPLICA_RUNNING;
 		silence->is_watched = is_watched(console, replica);
-		silence_note_life(silence, replica->start_time);
+		silence_note_start(silence, replica->start_time);
 	}
 }
 
@@ -322,7 +350,7 @@ void console_on_status(struct console *console, const struct status *status)
 	if (!console->view)
 		return;
 	watch_replicas(console, status);
-	arm_silence(console, silence_wake_at(console->silences, console->n_silences));
+	arm_silence(console, loop_now());
 	log_view_on_news(console->view);
 }
 
@@ -370,6 +398,7 @@ void console_finish(struct console *console, const struct status *status, loop_f
 	report_outcome(console->job, status, &console->report);
 	arm_silence(console, MSEC_NEVER);
 	text_clear(&console->progress);
+	text_clear(&console->beginning);
 	text_clear(&console->silence);
 	show_row(console);
 	if (console->view)

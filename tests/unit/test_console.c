@@ -266,6 +266,39 @@ static void the_start_is_followed_in_a_row(void **state)
 	wait_for(fixture, "\r\x1b[J");
 }
 
+static void that_nothing_is_printed_yet_stands_in_the_row_until_something_is(void **state)
+{
+	struct fixture *fixture = *state;
+	struct replica_status replicas[] = {
+		{.role = "worker", .index = 0, .state = REPLICA_RUNNING},
+		{.role = "worker", .index = 1, .state = REPLICA_RUNNING},
+	};
+	const struct status status = {.replicas = replicas, .n_replicas = 2};
+
+	replicas[0].start_time = replicas[1].start_time = loop_now() - 9 * MSEC_PER_SECOND;
+	begin_on_terminal(fixture);
+	console_on_status(fixture->console, &status);
+	wait_for(fixture, "muster: 2 of 2 running, nothing printed yet (");
+	wait_for(fixture, "\r\x1b[J\x1b[?7lmuster: 2 of 2 running, nothing printed yet (");
+	print(fixture, 1, "first\n");
+	wait_for(fixture, "\r\x1b[J\x1b[33mworker-1  |\x1b[0m first\n");
+}
+
+static void elsewhere_than_on_a_terminal_nothing_is_said_of_it(void **state)
+{
+	struct fixture *fixture = *state;
+	struct replica_status replica = {.role = "worker", .state = REPLICA_RUNNING};
+	const struct status status = {.replicas = &replica, .n_replicas = 1};
+
+	replica.start_time = loop_now() - 9 * MSEC_PER_SECOND;
+	begin_on_files(fixture);
+	console_on_status(fixture->console, &status);
+	loop_run_ready(fixture->loop);
+	finish(fixture);
+	assert_file(fixture, "lines", "");
+	assert_file(fixture, "chatter", "muster: job train succeeded: 12 workers in 8s\n");
+}
+
 static void a_line_without_an_end_shows_after_a_moment(void **state)
 {
 	struct fixture *fixture = *state;
@@ -286,6 +319,8 @@ int main(void)
 		CONSOLE_TEST(a_reader_that_is_gone_ends_the_showing_and_nothing_else),
 		CONSOLE_TEST(bars_stay_at_the_bottom_of_a_terminal),
 		CONSOLE_TEST(the_start_is_followed_in_a_row),
+		CONSOLE_TEST(that_nothing_is_printed_yet_stands_in_the_row_until_something_is),
+		CONSOLE_TEST(elsewhere_than_on_a_terminal_nothing_is_said_of_it),
 		CONSOLE_TEST(a_line_without_an_end_shows_after_a_moment),
 	};
 

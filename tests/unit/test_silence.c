@@ -9,7 +9,7 @@ static void set_up_workers(struct silence *list, size_t count)
 {
 	for (size_t i = 0; i < count; i++) {
 		list[i] = (struct silence){.role = "worker", .index = (int) i, .is_watched = true};
-		silence_note_life(&list[i], START);
+		silence_note_start(&list[i], START);
 	}
 }
 
@@ -35,7 +35,7 @@ static void a_silence_is_told_after_30_seconds_and_once(void **state)
 	struct silence list[2];
 
 	set_up_workers(list, 2);
-	silence_note_life(&list[0], START + 20 * SECOND);
+	silence_note_output(&list[0], START + 20 * SECOND);
 	assert_int_equal(silence_wake_at(list, 2), START + 30 * SECOND);
 	assert_not_told(list, 2, START + 30 * SECOND - 1);
 	assert_told(list, 2, START + 30 * SECOND, "worker-1 has printed nothing for 30s");
@@ -52,8 +52,8 @@ static void those_that_fall_silent_together_are_told_together(void **state)
 	struct silence list[3];
 
 	set_up_workers(list, 3);
-	silence_note_life(&list[1], START + 500);
-	silence_note_life(&list[2], START + 900);
+	silence_note_output(&list[1], START + 500);
+	silence_note_output(&list[2], START + 900);
 	assert_told(list, 3, START + 30 * SECOND,
 		    "worker-0 and 2 more have printed nothing for 30s");
 }
@@ -65,10 +65,10 @@ static void output_ends_a_silence_and_a_slow_replica_gets_more_patience(void **s
 
 	set_up_workers(list, 1);
 	assert_told(list, 1, START + 30 * SECOND, "worker-0 has printed nothing for 30s");
-	silence_note_life(&list[0], START + 60 * SECOND);
+	silence_note_output(&list[0], START + 60 * SECOND);
 	assert_false(silence_is_any_told(list, 1));
 	assert_int_equal(silence_wake_at(list, 1), START + 180 * SECOND);
-	silence_note_life(&list[0], START + 120 * SECOND);
+	silence_note_output(&list[0], START + 120 * SECOND);
 	assert_not_told(list, 1, START + 200 * SECOND);
 	assert_told(list, 1, START + 240 * SECOND, "worker-0 has printed nothing for 2m");
 }
@@ -92,9 +92,53 @@ static void an_older_moment_changes_nothing(void **state)
 	struct silence list[1];
 
 	set_up_workers(list, 1);
-	silence_note_life(&list[0], START - SECOND);
-	silence_note_life(&list[0], MSEC_UNSET);
+	silence_note_output(&list[0], START - SECOND);
+	silence_note_output(&list[0], MSEC_UNSET);
 	assert_int_equal(list[0].last_life, START);
+}
+
+static void assert_beginning(const struct silence *list, size_t count, msec now,
+			     const char *expected, msec expected_next)
+{
+	struct text text CLEANUP(text_done) = {0};
+
+	assert_int_equal(silence_tell_start(list, count, now, &text), expected_next);
+	assert_string_equal(text_of(&text), expected);
+}
+
+static void that_nothing_was_printed_yet_is_told_each_second_until_something_is(void **state)
+{
+	(void) state;
+	struct silence list[3];
+
+	set_up_workers(list, 3);
+	list[0].is_running = list[1].is_running = true;
+	list[2].is_stopped = true;
+	assert_beginning(list, 3, START + 200, "", START + SECOND);
+	assert_beginning(list, 3, START + 9100, "2 of 2 running, nothing printed yet (9s)",
+			 START + 10 * SECOND);
+	list[1].is_running = false;
+	assert_beginning(list, 3, START + 2 * SECOND, "1 of 2 running, nothing printed yet (2s)",
+			 START + 3 * SECOND);
+	silence_note_output(&list[1], START + 3 * SECOND);
+	assert_beginning(list, 3, START + 4 * SECOND, "", MSEC_NEVER);
+}
+
+static void a_restart_begins_in_silence_again(void **state)
+{
+	(void) state;
+	struct silence list[1];
+
+	assert_beginning(NULL, 0, START, "", MSEC_NEVER);
+	set_up_workers(list, 1);
+	list[0].is_running = true;
+	silence_note_output(&list[0], START + SECOND);
+	silence_note_start(&list[0], START);
+	assert_beginning(list, 1, START + 4 * SECOND, "", MSEC_NEVER);
+	silence_note_start(&list[0], START + 5 * SECOND);
+	silence_note_output(&list[0], START + SECOND);
+	assert_beginning(list, 1, START + 6 * SECOND, "1 of 1 running, nothing printed yet (1s)",
+			 START + 7 * SECOND);
 }
 
 int main(void)
@@ -105,6 +149,9 @@ int main(void)
 		cmocka_unit_test(output_ends_a_silence_and_a_slow_replica_gets_more_patience),
 		cmocka_unit_test(who_does_not_run_or_never_started_is_not_told_of),
 		cmocka_unit_test(an_older_moment_changes_nothing),
+		cmocka_unit_test(
+			that_nothing_was_printed_yet_is_told_each_second_until_something_is),
+		cmocka_unit_test(a_restart_begins_in_silence_again),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
