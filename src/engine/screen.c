@@ -1,15 +1,12 @@
 #include "engine/screen.h"
 
 #include "base/mem.h"
+#include "core/line_width.h"
 #include "io/terminal.h"
 
 #include <string.h>
 
 #define ERASE_BELOW "\x1b[J"
-/* Rows longer than the terminal is wide are cut by the terminal itself, which knows best how wide
- * its characters are (DECAWM). */
-#define WRAP_OFF "\x1b[?7l"
-#define WRAP_ON "\x1b[?7h"
 
 struct screen {
 	struct sink *sink;
@@ -18,7 +15,7 @@ struct screen {
 	char *bars;
 	char *row;
 	bool is_changed;
-	int n_shown; /* rows that stand at the bottom now */
+	struct text shown; /* the rows that stand at the bottom now, each with its line feed */
 };
 
 struct screen *screen_new(struct loop *loop, int fd, loop_fn on_room, void *data)
@@ -40,6 +37,7 @@ void screen_free(struct screen *screen)
 	sink_free(screen->sink);
 	mem_free_text(&screen->bars);
 	mem_free_text(&screen->row);
+	text_done(&screen->shown);
 	mem_free_any(&screen);
 }
 
@@ -55,38 +53,58 @@ int screen_most_rows(const struct screen *screen)
 	return rows > 1 ? rows : 1;
 }
 
+static size_t columns_of(const struct screen *screen)
+{
+	return (size_t) terminal_size(screen->fd).columns;
+}
+
+/* Rows that our own take now: a terminal that was made narrower has wrapped them, and so it has
+ * those that it got before we were told of its new width. */
+static size_t count_rows(const struct screen *screen)
+{
+	size_t columns = columns_of(screen), count = 0;
+	const char *end;
+
+	for (const char *at = text_of(&screen->shown); (end = strchr(at, '\n')); at = end + 1)
+		count += line_rows(at, (size_t) (end - at), columns);
+	return count;
+}
+
 struct text *screen_begin(struct screen *screen)
 {
 	struct text *text = sink_text(screen->sink);
 
-	if (screen->n_shown > 0)
-		text_add_char(text, '\r');
-	if (screen->n_shown > 1)
-		text_addf(text, "\x1b[%dA", screen->n_shown - 1);
-	if (screen->n_shown > 0)
-		text_add(text, ERASE_BELOW);
-	screen->n_shown = 0;
+	if (screen->shown.len == 0)
+		return text;
+	size_t n_rows = count_rows(screen);
+
+	text_add_char(text, '\r');
+	if (n_rows > 1)
+		text_addf(text, "\x1b[%zuA", n_rows - 1);
+	text_add(text, ERASE_BELOW);
+	text_clear(&screen->shown);
 	return text;
 }
 
-static int count_rows(const char *rows)
+static void add_rows(struct screen *screen, const char *rows)
 {
-	int count = rows[0] ? 1 : 0;
+	size_t columns = columns_of(screen), len;
 
-	for (; *rows; rows++)
-		count += *rows == '\n';
-	return count;
+	for (; *rows; rows += len + (rows[len] == '\n')) {
+		len = strcspn(rows, "\n");
+		line_add_cut(&screen->shown, rows, len, columns);
+		text_add_char(&screen->shown, '\n');
+	}
 }
 
 static void draw(struct screen *screen)
 {
 	struct text *text = sink_text(screen->sink);
-	bool has_both = screen->bars[0] && screen->row[0];
 
-	screen->n_shown = count_rows(screen->bars) + count_rows(screen->row);
-	if (screen->n_shown > 0)
-		text_addf(text, WRAP_OFF "%s%s%s" WRAP_ON, screen->bars, has_both ? "\n" : "",
-			  screen->row);
+	add_rows(screen, screen->bars);
+	add_rows(screen, screen->row);
+	if (screen->shown.len > 0)
+		text_add_bytes(text, screen->shown.bytes, screen->shown.len - 1);
 }
 
 void screen_end(struct screen *screen)

@@ -239,12 +239,12 @@ static void bars_stay_at_the_bottom_of_a_terminal(void **state)
 
 	begin_on_terminal(fixture);
 	print(fixture, 0, "epoch 1\n 10%\r 20%\r");
-	wait_for(fixture, "worker-0  |\x1b[0m epoch 1\n\x1b[?7l\x1b[36mworker-0  |\x1b[0m  20%");
+	wait_for(fixture, "worker-0  |\x1b[0m epoch 1\n\x1b[36mworker-0  |\x1b[0m  20%");
 	print(fixture, 0, " 30%\r");
-	wait_for(fixture, "\r\x1b[J\x1b[?7l\x1b[36mworker-0  |\x1b[0m  30%\x1b[?7h");
+	wait_for(fixture, "\r\x1b[J\x1b[36mworker-0  |\x1b[0m  30%");
 	print(fixture, 1, "\x1b[2Jother\n");
 	wait_for(fixture, "\r\x1b[J\x1b[33mworker-1  |\x1b[0m other\n"
-			  "\x1b[?7l\x1b[36mworker-0  |\x1b[0m  30%\x1b[?7h");
+			  "\x1b[36mworker-0  |\x1b[0m  30%");
 	finish(fixture);
 	wait_for(fixture, "worker-0  |\x1b[0m  30%\nmuster: job train succeeded");
 }
@@ -260,7 +260,7 @@ static void the_start_is_followed_in_a_row(void **state)
 
 	begin_on_terminal(fixture);
 	console_on_status(fixture->console, &status);
-	wait_for(fixture, "\x1b[?7lmuster: 1 of 2 running, waiting for worker-1\x1b[?7h");
+	wait_for(fixture, "muster: 1 of 2 running, waiting for worker-1");
 	replicas[1].state = REPLICA_RUNNING;
 	console_on_status(fixture->console, &status);
 	wait_for(fixture, "\r\x1b[J");
@@ -279,7 +279,7 @@ static void that_nothing_is_printed_yet_stands_in_the_row_until_something_is(voi
 	begin_on_terminal(fixture);
 	console_on_status(fixture->console, &status);
 	wait_for(fixture, "muster: 2 of 2 running, nothing printed yet (");
-	wait_for(fixture, "\r\x1b[J\x1b[?7lmuster: 2 of 2 running, nothing printed yet (");
+	wait_for(fixture, "\r\x1b[Jmuster: 2 of 2 running, nothing printed yet (");
 	print(fixture, 1, "first\n");
 	wait_for(fixture, "\r\x1b[J\x1b[33mworker-1  |\x1b[0m first\n");
 }
