@@ -7,7 +7,10 @@
 #include "cli/output.h"
 #include "cli/status_text.h"
 #include "cli/watch.h"
+#include "core/line_width.h"
+#include "io/terminal.h"
 
+#include <string.h>
 #include <unistd.h>
 
 /* How `status` shows a job, once or at each change. */
@@ -26,17 +29,40 @@ static void display_done(struct display *display)
 }
 
 /* Shows a text that is not what was shown before; true when nothing more arrives. */
-static bool show_text(struct display *display, const char *before, const struct text *text)
+static bool show_text(struct display *display, const struct text *text)
 {
-	struct text whole CLEANUP(text_done) = {0};
-
 	if (text_equals(text_of(text), text_of(&display->last)))
 		return false;
-	text_addf(&whole, "%s%s", before, text_of(text));
-	output_add(&whole);
+	output_add(text);
 	text_clear(&display->last);
 	text_add(&display->last, text_of(text));
 	return !output_flush();
+}
+
+#define TO_THE_TOP "\x1b[H"
+#define ERASE_REST_OF_LINE "\x1b[K"
+#define ERASE_BELOW "\x1b[J"
+
+/* Over what was shown before, without a blank moment. The first lines, where a terminal has not
+ * enough rows for all: else each look would push a whole table out of it. */
+static void add_screen(const char *lines, bool is_whole, struct text *screen)
+{
+	struct terminal_size size = terminal_size(STDOUT_FILENO);
+	size_t n_rows = 0, len;
+	const char *at = lines;
+
+	text_add(screen, TO_THE_TOP);
+	for (; *at; at += len + 1) {
+		len = strcspn(at, "\n");
+		n_rows += line_rows(at, len, (size_t) size.columns);
+		if (!is_whole && n_rows + 1 >= (size_t) size.rows)
+			break;
+		text_add_bytes(screen, at, len);
+		text_add(screen, ERASE_REST_OF_LINE "\n");
+	}
+	if (*at)
+		text_add(screen, "..." ERASE_REST_OF_LINE "\n");
+	text_add(screen, ERASE_BELOW);
 }
 
 static bool show_object(const struct json *object, const struct status *status, void *data)
@@ -49,12 +75,14 @@ static bool show_object(const struct json *object, const struct status *status, 
 
 static bool show_screen(const struct json *object, const struct status *status, void *data)
 {
-	static const char clear_screen[] = "\033[H\033[2J";
 	struct display *display = data;
-	struct text text CLEANUP(text_done) = {0};
+	struct text text CLEANUP(text_done) = {0}, screen CLEANUP(text_done) = {0};
+	bool is_over = watch_is_over(object, status, NULL);
 
-	return status_text_add(object, status, display->format != NULL, &text, &display->err) ||
-	       show_text(display, clear_screen, &text) || watch_is_over(object, status, NULL);
+	if (status_text_add(object, status, display->format != NULL, &text, &display->err))
+		return true;
+	add_screen(text_of(&text), is_over, &screen);
+	return show_text(display, &screen) || is_over;
 }
 
 static bool show_line(const struct json *object, const struct status *status, void *data)
@@ -63,7 +91,7 @@ static bool show_line(const struct json *object, const struct status *status, vo
 	struct text text CLEANUP(text_done) = {0};
 
 	return status_text_add_line(object, status, &text, &display->err) ||
-	       show_text(display, "", &text) || watch_is_over(object, status, NULL);
+	       show_text(display, &text) || watch_is_over(object, status, NULL);
 }
 
 static bool show_once(const struct json *object, const struct status *status, void *data)
@@ -72,7 +100,7 @@ static bool show_once(const struct json *object, const struct status *status, vo
 	struct text text CLEANUP(text_done) = {0};
 
 	return status_text_add(object, status, display->format != NULL, &text, &display->err) ||
-	       show_text(display, "", &text) || true;
+	       show_text(display, &text) || true;
 }
 
 static bool show_object_once(const struct json *object, const struct status *status, void *data)
@@ -101,7 +129,13 @@ static watch_fn choose_display(const char *format, bool is_watched)
 		return is_watched ? show_object : show_object_once;
 	if (!is_watched)
 		return show_once;
-	return isatty(STDOUT_FILENO) ? show_screen : show_line;
+	return terminal_understands_escapes(STDOUT_FILENO) ? show_screen : show_line;
+}
+
+/* On a terminal the times go on. */
+static msec period_of(const struct display *display)
+{
+	return display->show == show_screen ? MSEC_PER_SECOND : MSEC_NEVER;
 }
 
 static bool show_change(const struct json *object, const struct status *status, void *data)
@@ -126,7 +160,8 @@ static int status_run(const struct options *options)
 		return output_fail(&err);
 	display.where = job.where;
 	display.show = choose_display(display.format, option_flag(options, "watch"));
-	if (watch_job(job.client, job.name, MSEC_NEVER, show_change, &display, &end, &err))
+	if (watch_job_often(job.client, job.name, period_of(&display), show_change, &display, &end,
+			    &err))
 		return output_fail(&err);
 	if (display.err.code)
 		return output_fail(&display.err);

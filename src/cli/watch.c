@@ -2,8 +2,13 @@
 
 #include "base/mem.h"
 #include "base/text.h"
+#include "io/loop.h"
 
 struct watch {
+	struct client *client;
+	const char *name;
+	msec until;
+	msec period; /* between two looks at most; MSEC_NEVER: only changes are looked at */
 	watch_fn fn;
 	void *data;
 	char *uid; /* NULL before the first look */
@@ -35,37 +40,79 @@ static int look(struct watch *watch, const struct json *job, bool *ret_is_enough
 	return 0;
 }
 
-int watch_job(struct client *client, const char *name, msec until, watch_fn fn, void *data,
-	      enum watch_end *ret_end, struct err *err)
+/* When to look again without a change: at the end of the period, or of the whole. */
+static msec next_look(const struct watch *watch)
 {
-	struct watch watch CLEANUP(watch_done) = {.fn = fn, .data = data};
+	msec now = loop_now();
+
+	return watch->period < watch->until - now ? now + watch->period : watch->until;
+}
+
+static int follow(struct watch *watch, enum watch_end *ret_end, struct err *err)
+{
+	struct client *client = watch->client;
 	int64_t version = 0;
 
 	for (bool is_enough = false; !is_enough;) {
 		struct json *job CLEANUP(json_cleanup) = NULL;
 		int64_t last_version = version;
+		msec look_at = next_look(watch);
 		bool is_gone = false;
 
-		if (client->functions->wait_for_change(client, name, version, until, &version,
-						       &is_gone, err))
+		if (client->functions->wait_for_change(client, watch->name, version, look_at,
+						       &version, &is_gone, err))
 			return err->code;
-		int rc = is_gone ? ERR_NOT_FOUND : client->functions->get(client, name, &job, err);
+		/* Nothing new before it was time: nothing new will come. */
+		bool is_last = version == last_version &&
+			       (look_at == watch->until || loop_now() < look_at);
+		int rc = is_gone ? ERR_NOT_FOUND
+				 : client->functions->get(client, watch->name, &job, err);
 
-		if (rc == ERR_NOT_FOUND && !watch.uid)
-			return err_set(err, ERR_NOT_FOUND, "job '%s' not found", name);
+		if (rc == ERR_NOT_FOUND && !watch->uid)
+			return err_set(err, ERR_NOT_FOUND, "job '%s' not found", watch->name);
 		if (rc && rc != ERR_NOT_FOUND)
 			return rc;
 		*ret_end = WATCH_GONE;
-		if (rc || !is_same_job(&watch, job))
+		if (rc || !is_same_job(watch, job))
 			return 0;
 		*ret_end = WATCH_OVERDUE;
-		if (version == last_version)
+		if (is_last)
 			return 0;
 		*ret_end = WATCH_ENOUGH;
-		if (look(&watch, job, &is_enough, err))
+		if (look(watch, job, &is_enough, err))
 			return err->code;
 	}
 	return 0;
+}
+
+int watch_job(struct client *client, const char *name, msec until, watch_fn fn, void *data,
+	      enum watch_end *ret_end, struct err *err)
+{
+	struct watch watch CLEANUP(watch_done) = {
+		.client = client,
+		.name = name,
+		.until = until,
+		.period = MSEC_NEVER,
+		.fn = fn,
+		.data = data,
+	};
+
+	return follow(&watch, ret_end, err);
+}
+
+int watch_job_often(struct client *client, const char *name, msec period, watch_fn fn, void *data,
+		    enum watch_end *ret_end, struct err *err)
+{
+	struct watch watch CLEANUP(watch_done) = {
+		.client = client,
+		.name = name,
+		.until = MSEC_NEVER,
+		.period = period,
+		.fn = fn,
+		.data = data,
+	};
+
+	return follow(&watch, ret_end, err);
 }
 
 bool watch_is_over(const struct json *job, const struct status *status, void *data)

@@ -23,6 +23,10 @@ enum watch_end {
  * latest (MSEC_NEVER: no end). ERR_NOT_FOUND when there is no such job to begin with. */
 int watch_job(struct client *client, const char *name, msec until, watch_fn fn, void *data,
 	      enum watch_end *ret_end, struct err *err) MUST_USE;
+/* The same without an end, and `fn` is also called when nothing has changed for a `period`
+ * (MSEC_NEVER: it is not), so that what is shown of times goes on. */
+int watch_job_often(struct client *client, const char *name, msec period, watch_fn fn, void *data,
+		    enum watch_end *ret_end, struct err *err) MUST_USE;
 
 /* A watch_fn: true when the job has ended and nothing of it is left to end. */
 bool watch_is_over(const struct json *job, const struct status *status, void *data);

@@ -1,0 +1,118 @@
+"""What stands on a real terminal's screen (tmux's): not which bytes were sent, but what a person sees of them."""
+
+import re
+import shlex
+import subprocess
+import time
+
+import pytest
+
+from conftest import BINARY, LIMIT
+from test_logs import make_gates
+
+# A bar of Keras, which is wider than the terminals here.
+BAR = r"printf '\r%d/40 [==================>..........] - ETA: 3s - loss: 0.1234' "
+
+
+class Tmux:
+    """A terminal with a server of its own; the programs in it have the environment of a muster."""
+
+    def __init__(self, muster):
+        self.socket = muster.folder / "tmux"
+        self.muster = muster
+
+    def __call__(self, *arguments):
+        return subprocess.run(["tmux", "-S", self.socket, "-f", "/dev/null", *map(str, arguments)], check=True,
+                              cwd=self.muster.folder, env=self.muster.environment, text=True,
+                              capture_output=True, timeout=LIMIT).stdout
+
+    def show(self, columns, rows, *arguments):
+        """Runs a muster below the row of a prompt on a screen of this size, which stays when it has ended."""
+        self("new-session", "-d", "-x", columns, "-y", rows, f"echo '#'; {shlex.join([BINARY, *arguments])}; read wait")
+
+    def rows(self, *options):
+        """What is on the screen below the prompt; -S - for what has left it at the top, too."""
+        rows = self("capture-pane", "-p", *options).rstrip("\n").split("\n")
+        return rows[rows[0] in ("#", ""):]
+
+    def until(self, condition):
+        """Waits until the rows of the screen fulfil `condition`; gives them."""
+        deadline = time.monotonic() + LIMIT
+        while not condition(rows := self.rows()):
+            assert time.monotonic() < deadline, "\n".join(rows)
+            time.sleep(0.05)
+        return rows
+
+
+@pytest.fixture
+def tmux(muster):
+    terminal = Tmux(muster)
+    yield terminal
+    if terminal.socket.exists():
+        terminal("kill-server")
+
+
+def find(rows, pattern):
+    return re.findall(pattern, "\n".join(rows))
+
+
+def until_it_counts_on(tmux, pattern):
+    """Waits until the pattern is on the screen, and then until it stands there with another number."""
+    first = find(tmux.until(lambda rows: find(rows, pattern)), pattern)
+    tmux.until(lambda rows: find(rows, pattern) not in ([], first))
+
+
+def last_row(text):
+    return lambda rows: bool(rows) and rows[-1].endswith(text)
+
+
+def test_a_bar_is_cut_where_the_terminal_ends_and_is_seen_to_be_cut(muster, tmux):
+    (gate, _) = make_gates(muster.folder)
+    tmux.show(24, 10, "run", "-w", "1", "--", "sh", "-c", f"echo hello; {BAR} 20; cat {gate}")
+    assert tmux.until(lambda rows: len(rows) == 2) == ["worker-0 | hello", "worker-0 | 20/40 [=====…"]
+    gate.write_text("")
+    assert tmux.until(lambda rows: "succeeded" in "".join(rows))[1:3] == ["worker-0 | 20/40 [======", "============>..........]"]
+
+
+@pytest.mark.parametrize("columns", [20, 90])
+def test_bars_leave_nothing_behind_when_the_terminal_gets_another_width(muster, tmux, columns):
+    gates = make_gates(muster.folder)
+    tmux.show(50, 10, "run", "-w", "2", "--", "sh", "-c",
+              f"echo hello; {BAR} 20; cat {gates[0]}; {BAR} 30; cat {gates[1]}")
+    tmux.until(lambda rows: "".join(rows).count("20/40") == 2)
+    tmux("resize-window", "-x", columns)
+    gates[0].write_text("")
+    rows = tmux.until(lambda rows: "".join(rows).count("30/40") == 2)
+    bars = [f"worker-{i} | 30/40 [==================>..........] - ETA: 3s - loss: 0.1234" for i in (0, 1)]
+    shown = [bar if len(bar) <= columns else bar[:columns - 1] + "…" for bar in bars]
+    assert [row for row in rows if not row.endswith("hello")] == shown  # tmux may have scrolled those
+    gates[1].write_text("")
+
+
+def test_a_start_that_takes_its_time_is_seen(muster, tmux):
+    (gate, _) = make_gates(muster.folder)
+    tmux.show(80, 10, "run", "-w", "2", "--", "sh", "-c", f"cat {gate}; echo first; cat {gate}")
+    until_it_counts_on(tmux, r"muster: 2 of 2 running, nothing printed yet \((\d+)s\)")
+    with open(gate, "w"):
+        pass
+    tmux.until(lambda rows: sorted(rows) == ["worker-0 | first", "worker-1 | first"])
+
+
+def test_the_times_of_a_watched_status_go_on(muster, tmux):
+    name = muster.detach("-w", "2", "--", "sleep", "1000")
+    tmux.show(90, 24, "status", "-w", name)
+    until_it_counts_on(tmux, r"Started: .*\((\d+)s ago\)")
+    muster("stop", "--grace", "0", name, code=0)
+    rows = tmux.until(lambda rows: "Failure:" in rows)
+    assert rows[0] == f"Name:      {name}" and rows[-1] == "the job was stopped"
+
+
+def test_a_watched_status_is_cut_to_the_rows_that_there_are_until_the_end(muster, tmux):
+    name = muster.detach("-w", "20", "--", "sleep", "1000")
+    tmux.show(90, 12, "status", "-w", name)
+    rows = tmux.until(last_row("..."))
+    assert rows[0] == f"Name:      {name}" and len(rows) == 11
+    muster("stop", "--grace", "0", name, code=0)
+    tmux.until(last_row("the job was stopped"))
+    everything = "\n".join(tmux.rows("-S", "-"))
+    assert "worker-19" in everything and everything.count("Name:") == 1
