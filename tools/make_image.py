@@ -40,13 +40,22 @@ def install(build, folder):
     return {f"/{path.relative_to(folder)}": path for path in programs}
 
 
+OPENED = ["libtre.so.5"]  # libraries that the programs open when they need them
+
+
+def opened_libraries():
+    known = output_of("/sbin/ldconfig", "-p")
+    return [re.search(rf"{re.escape(name)} .*=> (\S+)", known)[1] for name in OPENED]
+
+
 def libraries_of(programs):
     """Paths of all that the loader loads for them, the loader too."""
     said = output_of("ldd", *map(str, programs))
     missing = re.findall(r"(\S+) => not found", said)
     if missing:
         sys.exit(f"make_image: not found: {', '.join(missing)}")
-    return sorted({pathlib.Path(path) for path in re.findall(r"(/\S+) \(0x", said)})
+    found = re.findall(r"(/\S+) \(0x", said) + opened_libraries()
+    return sorted({pathlib.Path(path) for path in found})
 
 
 def package_of(path):

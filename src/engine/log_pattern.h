@@ -1,23 +1,21 @@
-/* A POSIX extended regular expression that lines are searched for. */
+/* A POSIX extended regular expression that lines are searched for, in a time that grows with the
+ * line and in a memory that does not (docs/design/0023-searching-logs.md).
+ *
+ * The library for it is opened when the first expression is made: most calls have none. */
 #pragma once
 
 #include "base/err.h"
 #include "base/own.h"
-#include "base/text.h"
 
-#include <regex.h>
 #include <stdbool.h>
 #include <stddef.h>
 
-/* Zeroed, it matches every line. */
-struct log_pattern {
-	regex_t expression;
-	bool is_set;
-	struct text line; /* room for the one that is searched */
-};
+struct log_pattern; /* NULL matches every line */
 
-/* NULL: every line. ERR_INVALID says what is wrong with the expression. */
-int log_pattern_init(struct log_pattern *pattern, const char *expression, struct err *err) MUST_USE;
-void log_pattern_done(struct log_pattern *pattern);
+/* NULL: every line. ERR_INVALID says what is wrong with the expression; ERR_UNSUPPORTED: the
+ * library is not here. */
+int log_pattern_new(const char *expression, struct log_pattern **ret_pattern,
+		    struct err *err) MUST_USE;
+void log_pattern_free(struct log_pattern *pattern);
 /* The line may hold anything, and needs no NUL at its end. */
-bool log_pattern_matches(struct log_pattern *pattern, const char *bytes, size_t len);
+bool log_pattern_matches(const struct log_pattern *pattern, const char *bytes, size_t len);

@@ -22,7 +22,7 @@ struct replica {
 struct log_reader {
 	struct log_folder folder;
 	struct log_selection selection;
-	struct log_pattern pattern;
+	struct log_pattern *pattern;
 	struct replica **replicas; /* by role and index */
 	size_t n_replicas;
 	size_t capacity;
@@ -49,9 +49,9 @@ static bool is_selected(const struct log_selection *selection, const struct log_
 int log_reader_new(const char *folder, const struct log_selection *selection,
 		   struct log_reader **ret_reader, struct err *err)
 {
-	struct log_pattern pattern;
+	struct log_pattern *pattern;
 	bool is_changed;
-	int rc = log_pattern_init(&pattern, selection->pattern, err);
+	int rc = log_pattern_new(selection->pattern, &pattern, err);
 
 	if (rc)
 		return rc;
@@ -82,7 +82,7 @@ void log_reader_free(struct log_reader *reader)
 		mem_free_any(&reader->replicas[i]);
 	}
 	mem_free_any(&reader->replicas);
-	log_pattern_done(&reader->pattern);
+	log_pattern_free(reader->pattern);
 	log_folder_done(&reader->folder);
 	mem_free_any(&reader);
 }
@@ -111,7 +111,7 @@ static bool find_start(struct log_reader *reader, struct log_attempt *attempt, i
 			attempt, begin, log_attempt_find_time(attempt, reader->selection.since));
 	*ret_offset = floor;
 	if (*n_lines >= 0)
-		*ret_offset = log_tail_find(attempt, floor, &reader->pattern,
+		*ret_offset = log_tail_find(attempt, floor, reader->pattern,
 					    reader->selection.line_limit, n_lines);
 	return floor > begin || *n_lines == 0;
 }
@@ -278,7 +278,7 @@ static bool fetch(struct log_reader *reader, struct replica *replica)
 	while (!replica->has_line && !replica->is_dry) {
 		if (next_of_attempt(reader, replica))
 			replica->has_line = log_pattern_matches(
-				&reader->pattern, replica->line.bytes, replica->line.len);
+				reader->pattern, replica->line.bytes, replica->line.len);
 		else
 			replica->is_dry = !open_next_attempt(reader, replica);
 	}

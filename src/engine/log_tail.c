@@ -55,12 +55,12 @@ static int64_t find_line_begin(struct window *window, int64_t floor, int64_t end
 }
 
 /* Whether a line's text, or as much of it as is searched, has the pattern. */
-static bool line_matches(struct log_attempt *attempt, struct log_pattern *pattern, int64_t begin,
-			 int64_t end, char *text, size_t most)
+static bool line_matches(struct log_attempt *attempt, const struct log_pattern *pattern,
+			 int64_t begin, int64_t end, char *text, size_t most)
 {
 	size_t len = 0;
 
-	if (!pattern->is_set)
+	if (!pattern)
 		return true;
 	if (end - begin < (int64_t) most)
 		most = (size_t) (end - begin);
@@ -85,7 +85,7 @@ static int64_t last_line_end(struct window *window, int64_t floor)
 	return end > floor && find_line_begin(window, floor, end) == end ? end - 1 : end;
 }
 
-int64_t log_tail_find(struct log_attempt *attempt, int64_t floor, struct log_pattern *pattern,
+int64_t log_tail_find(struct log_attempt *attempt, int64_t floor, const struct log_pattern *pattern,
 		      size_t line_limit, int64_t *n_lines)
 {
 	struct window *window CLEANUP(mem_free_any) = mem_new(sizeof(*window));

@@ -135,7 +135,20 @@ def test_what_is_not_there_is_said(muster):
         done = muster("logs", *options, "job", code=1)
         assert sentence in done.stderr and done.stdout == ""
     assert "no regular expression" in muster("logs", "--grep", "(", "job", code=2).stderr
+    assert "too long to search for" in muster("logs", "--grep", "(a{1,255}){1,255}b", "job", code=2).stderr
     assert "neither a duration" in muster("logs", "--since", "yesterday", "job", code=2).stderr
+
+
+def test_no_expression_takes_for_ever_or_all_memory(muster):
+    """Lines that make a state for each of their bytes, of machines that remember every state, and go back and forth
+    for ever, of those that try each way."""
+    muster("run", "--name", "job", "--", "python3", "-c",
+           "import random; random.seed(1); print(''.join(random.choices('ab', k=60000))); print('a' * 60000)", code=0)
+    for expression in ("[ab]*a[ab]{100}c", "(a|b)*a(a|b){60}c", "((((a*)*)*)*)*c", "(a|aa)+c", "(a?){60}a{60}c"):
+        done = muster("logs", "--grep", expression, "job", code=1)
+        assert "no line matches" in done.stderr
+    done = muster("logs", "--grep", "[ab]*a[ab]{100}$", "--tail", "1", "--prefix=false", "job", code=0)
+    assert set("".join(done.stdout.split())) == {"a"}
 
 
 def test_follow_goes_across_restarts_and_ends_with_the_job(muster, tmp_path):
