@@ -62,20 +62,50 @@ void text_add_char(struct text *text, char byte)
 	text_add_bytes(text, &byte, 1);
 }
 
+static void PRINTF_LIKE(2, 0) add_formatted(struct text *text, const char *format, va_list values)
+{
+	va_list again;
+
+	va_copy(again, values);
+	int len = vsnprintf(NULL, 0, format, values);
+
+	if (len > 0) {
+		make_room(text, (size_t) len);
+		vsnprintf(text->bytes + text->len, (size_t) len + 1, format, again);
+		text->len += (size_t) len;
+	}
+	va_end(again);
+}
+
 void text_addf(struct text *text, const char *format, ...)
 {
 	va_list values;
 
 	va_start(values, format);
-	int len = vsnprintf(NULL, 0, format, values);
+	add_formatted(text, format, values);
 	va_end(values);
-	if (len <= 0)
-		return;
-	make_room(text, (size_t) len);
+}
+
+static bool has_line(const char *lines, const char *line)
+{
+	size_t len = strlen(line);
+
+	for (; *lines; lines += strcspn(lines, "\n") + 1)
+		if (strcspn(lines, "\n") == len && strncmp(lines, line, len) == 0)
+			return true;
+	return false;
+}
+
+void text_add_line_once(struct text *text, const char *format, ...)
+{
+	struct text line CLEANUP(text_done) = {0};
+	va_list values;
+
 	va_start(values, format);
-	vsnprintf(text->bytes + text->len, (size_t) len + 1, format, values);
+	add_formatted(&line, format, values);
 	va_end(values);
-	text->len += (size_t) len;
+	if (!has_line(text_of(text), text_of(&line)))
+		text_addf(text, "%s\n", text_of(&line));
 }
 
 char *text_take(struct text *text)

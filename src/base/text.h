@@ -23,6 +23,8 @@ void text_add(struct text *text, const char *string);
 void text_add_bytes(struct text *text, const void *bytes, size_t len);
 void text_add_char(struct text *text, char byte);
 void text_addf(struct text *text, const char *format, ...) PRINTF_LIKE(2, 3);
+/* Adds a line, if it is not there yet: what is wrong for several roles is told once. */
+void text_add_line_once(struct text *text, const char *format, ...) PRINTF_LIKE(2, 3);
 /* The collected text ("" when nothing was added), which the caller frees; `text` is empty after. */
 char *text_take(struct text *text) MUST_USE;
 /* What is there, never NULL. */

@@ -33,6 +33,24 @@ static int add_count(const struct job *job, const char *argument, struct json *s
 	return 0;
 }
 
+/* What is wrong with each but the last is told here. */
+static int add_counts(const struct job *job, const char *const *counts, size_t n_counts,
+		      struct json *specs, struct err *err)
+{
+	struct err fault;
+	int rc = 0;
+
+	for (size_t i = 0; i < n_counts; i++) {
+		if (!add_count(job, counts[i], specs, &fault))
+			continue;
+		if (rc)
+			output_say("%s", err->text);
+		*err = fault;
+		rc = fault.code;
+	}
+	return rc;
+}
+
 /* One job, as it was read: its document, and what is true of it. */
 struct reading {
 	struct job *job;
@@ -104,9 +122,8 @@ static int scale(const struct found_job *found, const char *const *counts, size_
 	if (read_job(found, &reading, err))
 		return err->code;
 	assert(reading.job);
-	for (size_t i = 0; i < n_counts; i++)
-		if (add_count(reading.job, counts[i], specs, err))
-			return err->code;
+	if (add_counts(reading.job, counts, n_counts, specs, err))
+		return err->code;
 	if (is_any_at_work(&reading) && restarts_whole(reading.job, specs))
 		tell_of_restart(reading.job);
 	return change_job(found, patch, err);

@@ -79,19 +79,19 @@ static int add_one(const char *text, struct json *document, char **ret_place, st
 	return rc;
 }
 
-int fetch_options_add(const struct options *options, struct json *document,
-		      struct fetch_places *places, struct err *err)
+void fetch_options_add(const struct options *options, struct json *document,
+		       struct fetch_places *places, struct text *faults)
 {
+	struct err err;
 	size_t count;
 	const char *const *texts = option_list(options, "fetch", &count);
 
 	if (!count)
-		return 0;
+		return;
 	json_remove(json_get_path(document, "metadata", "annotations", NULL), JOB_ANNOTATION_FETCH);
 	places->list = mem_new_array(count, sizeof(*places->list));
 	places->count = count;
 	for (size_t i = 0; i < count; i++)
-		if (add_one(texts[i], document, &places->list[i], err) < 0)
-			return err_prefix(err, "--fetch %s", texts[i]);
-	return 0;
+		if (add_one(texts[i], document, &places->list[i], &err) < 0)
+			text_addf(faults, "--fetch %s: %s\n", texts[i], err.text);
 }

@@ -1,9 +1,8 @@
 /* The option --fetch of `run` and `render`: ROLE-INDEX:/PATH[:DEST]. */
 #pragma once
 
-#include "base/err.h"
 #include "base/json.h"
-#include "base/own.h"
+#include "base/text.h"
 #include "cli/options.h"
 
 #include <stddef.h>
@@ -15,7 +14,7 @@ struct fetch_places {
 };
 
 /* Reads the option into places, and into a TFJob document, where it takes the place of what was
- * named there. ERR_INVALID; ERR_NOT_FOUND: a place that lies in no folder. */
-int fetch_options_add(const struct options *options, struct json *document,
-		      struct fetch_places *places, struct err *err) MUST_USE;
+ * named there. What is wrong, or a place that lies in no folder, is a line of `faults` each. */
+void fetch_options_add(const struct options *options, struct json *document,
+		       struct fetch_places *places, struct text *faults);
 void fetch_places_done(struct fetch_places *places);

@@ -16,6 +16,7 @@
 #include "cli/variables.h"
 #include "core/job_build.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 /* The documents of a file. */
@@ -79,19 +80,24 @@ static bool read_document(const struct options *options, const struct json *root
 	return false;
 }
 
-static bool check_name(const struct options *options, struct err *err)
+/* Adds what went wrong, which is one sentence, to the others. */
+static void add_fault(struct text *faults, const struct err *err)
+{
+	text_addf(faults, "%s\n", err->text);
+}
+
+static void check_name(const struct options *options, struct text *faults)
 {
 	const char *name = option_text(options, "name");
 
 	if (!name || name_is_dns1035_label(name))
-		return true;
+		return;
 	char *better CLEANUP(mem_free_text) = name_make_dns1035(name, DNS_LABEL_MAX, "job");
 
-	err_set(err, ERR_INVALID,
-		"--name: '%s' is no name for a job (lower-case letters, digits and '-', a letter "
-		"first, at most %d characters); '%s' would be one",
-		name, DNS_LABEL_MAX, better);
-	return false;
+	text_addf(faults,
+		  "--name: '%s' is no name for a job (lower-case letters, digits and '-', a letter "
+		  "first, at most %d characters); '%s' would be one\n",
+		  name, DNS_LABEL_MAX, better);
 }
 
 static void set_counts(const struct options *options, struct job_build *build)
@@ -104,64 +110,55 @@ static void set_counts(const struct options *options, struct job_build *build)
 	build->workers_are_servers = option_flag(options, "worker-server");
 }
 
-static bool check_counts(const struct job_build *build, struct err *err)
+static void check_counts(const struct job_build *build, struct text *faults)
 {
 	if (!build->workers && !build->has_chief)
-		err_set(err, ERR_INVALID, "--workers 0 leaves nobody to train: give --chief too");
-	else if (build->workers_are_servers && !build->has_chief)
-		err_set(err, ERR_INVALID,
-			"--worker-server leaves nobody to run the script: give --chief too");
-	else if (build->ps_are_servers && !build->ps)
-		err_set(err, ERR_INVALID, "--ps-server: there is none: give --ps N too");
-	else
-		return true;
-	return false;
+		text_add(faults, "--workers 0 leaves nobody to train: give --chief too\n");
+	if (build->workers_are_servers && !build->has_chief)
+		text_add(faults,
+			 "--worker-server leaves nobody to run the script: give --chief too\n");
+	if (build->ps_are_servers && !build->ps)
+		text_add(faults, "--ps-server: there is none: give --ps N too\n");
 }
 
-static bool check_for_place(const struct options *options, const struct job_source *source,
-			    struct err *err)
+static void check_for_place(const struct options *options, const struct job_source *source,
+			    struct text *faults)
 {
 	if (source->is_for_kubernetes) {
-		if (!text_equals(option_text(options, "gpu"), JOB_GPUS_ALL_WORD))
-			return true;
-		err_set(err, ERR_INVALID,
-			"--gpu all goes with this machine only: say how many each Pod gets");
-		return false;
+		if (text_equals(option_text(options, "gpu"), JOB_GPUS_ALL_WORD))
+			text_add(faults, "--gpu all goes with this machine only: say how many each "
+					 "Pod gets\n");
+		return;
 	}
 	if (option_text(options, "sync"))
-		err_set(err, ERR_INVALID,
-			"--sync goes with --on kubernetes only: on this machine the folder is "
-			"there");
-	else if (option_is_given(options, "fetch"))
-		err_set(err, ERR_INVALID,
-			"--fetch goes with --on kubernetes only: on this machine the files are "
-			"there");
-	else
-		return true;
-	return false;
+		text_add(faults, "--sync goes with --on kubernetes only: on this machine the "
+				 "folder is there\n");
+	if (option_is_given(options, "fetch"))
+		text_add(faults, "--fetch goes with --on kubernetes only: on this machine the "
+				 "files are there\n");
 }
 
 /* The word that names the job when the person does not: of the script or program. */
-static const char *word_of_command(const char *const *arguments)
+static const char *word_of_command(const struct options *options)
 {
-	const char *slash = strrchr(arguments[0], '/');
+	const char *first = options_arguments(options, &(size_t){0})[0];
+	const char *slash = first ? strrchr(first, '/') : NULL;
 
-	return slash && slash[1] ? slash + 1 : arguments[0];
+	return slash && slash[1] ? slash + 1 : first ? first : "";
 }
 
 /* A job is a JSON document: another character set would reach the program as question marks. */
-static bool check_characters(const char *const *command, struct err *err)
+static void check_characters(const char *const *command, struct text *faults)
 {
 	struct text shown CLEANUP(text_done) = {0};
 
 	while (*command && text_is_utf8(*command, strlen(*command)))
 		command++;
 	if (!*command)
-		return true;
+		return;
 	text_add_as_utf8(&shown, *command, strlen(*command));
-	err_set(err, ERR_INVALID, "argument '%s' is not UTF-8, which is all that a job can hold",
-		text_of(&shown));
-	return false;
+	text_addf(faults, "argument '%s' is not UTF-8, which is all that a job can hold\n",
+		  text_of(&shown));
 }
 
 /* A script of which nothing else is said runs where TensorFlow is. */
@@ -174,20 +171,20 @@ static const char *default_image(const struct options *options)
 }
 
 /* Adds what makes it a job for Pods: files that travel, an image. */
-static bool add_pods(const struct options *options, struct pod_options *pods,
-		     const struct job_source *source, struct json *root, struct err *err)
+static void add_pods(const struct options *options, struct pod_options *pods,
+		     const struct job_source *source, struct json *root, struct text *faults)
 {
+	struct err err;
+
 	if (source->is_for_kubernetes)
 		pods->build.default_image = default_image(options);
-	if (job_document_add_pods(root, &pods->build, err))
-		return false;
+	job_document_add_pods(root, &pods->build, faults);
 	if (!source->travel.n_files)
-		return true;
-	if (job_document_add_files(root, source->travel.files, source->travel.n_files, err))
-		return false;
-	if (source->travel.is_folder)
+		return;
+	if (job_document_add_files(root, source->travel.files, source->travel.n_files, &err))
+		add_fault(faults, &err);
+	else if (source->travel.is_folder)
 		job_document_add_unpacking(root);
-	return true;
 }
 
 /* Takes them to the Secret: none is left for the document. */
@@ -219,81 +216,92 @@ static bool find_travel(const struct options *options, struct job_source *source
 
 /* Makes the document of the flags and reads it as any other. */
 static bool read_command(const struct options *options, struct pod_options *pods,
-			 const struct job_build *build, struct job_source *source, struct err *err)
+			 const struct job_build *build, struct job_source *source,
+			 struct text *faults)
 {
-	if (!check_characters(build->command, err))
-		return false;
 	struct json *root CLEANUP(json_cleanup) = job_document_new(build);
 
 	job_document_add_secret(root, &source->secret);
-	return add_pods(options, pods, source, root, err) &&
-	       !fetch_options_add(options, root, &source->fetch_places, err) &&
-	       read_document(options, root, NULL, &source->job);
+	add_pods(options, pods, source, root, faults);
+	fetch_options_add(options, root, &source->fetch_places, faults);
+	return !faults->len && read_document(options, root, NULL, &source->job);
+}
+
+/* What every process runs. Where that is not to be found, nothing: other flags are looked at all
+ * the same. */
+struct found_program {
+	const char **command; /* NULL where the source has what travels */
+	char *interpreter;
+};
+
+static void found_program_done(struct found_program *program)
+{
+	free(program->command);
+	free(program->interpreter);
+}
+
+static const char *const *find_program(const struct options *options, struct job_source *source,
+				       struct found_program *program, struct text *faults)
+{
+	static const char *const nothing[] = {NULL};
+	size_t count;
+	const char *const *arguments = options_arguments(options, &count);
+	struct err err;
+
+	if (source->is_for_kubernetes && find_travel(options, source, &err))
+		return source->travel.command;
+	if (!source->is_for_kubernetes &&
+	    !program_find(arguments, count, options_had_separator(options), &program->command,
+			  &program->interpreter, &err))
+		return program->command;
+	add_fault(faults, &err);
+	return nothing;
 }
 
 static bool read_flags(const struct options *options, struct variables *variables,
-		       struct pod_options *pods, struct job_source *source, struct err *err)
+		       struct pod_options *pods, struct job_source *source, struct text *faults)
 {
-	size_t count;
-	const char *const *arguments = options_arguments(options, &count);
-	bool is_program = options_had_separator(options);
-	const char **command CLEANUP(mem_free_any) = NULL;
-	char *interpreter CLEANUP(mem_free_text) = NULL;
+	struct found_program program CLEANUP(found_program_done) = {0};
 	char *name CLEANUP(mem_free_text) = NULL;
 	struct job_build build = {
 		.max_restarts = (int) option_number(options, "max-restarts", 0),
 		.restart_scope = option_text(options, "restart-scope"),
 		.timeout = option_duration(options, "timeout", -1),
 		.grace = option_duration(options, "grace", -1),
+		.command = find_program(options, source, &program, faults),
 	};
 
 	set_counts(options, &build);
-	if (!check_counts(&build, err))
-		return false;
-	if (source->is_for_kubernetes) {
-		if (!find_travel(options, source, err))
-			return false;
-		build.command = source->travel.command;
-	} else {
-		if (program_find(arguments, count, is_program, &command, &interpreter, err))
-			return false;
-		build.command = command;
-	}
+	check_counts(&build, faults);
+	check_characters(build.command, faults);
 	name = option_text(options, "name") ? mem_copy_text(option_text(options, "name"))
-					    : job_name_make(word_of_command(arguments));
+					    : job_name_make(word_of_command(options));
 	build.name = name;
 	hide_variables(variables, name, source);
 	build.env = variables->list;
 	build.n_env = variables->count;
-	return read_command(options, pods, &build, source, err);
+	return read_command(options, pods, &build, source, faults);
 }
 
 /* What a file says itself cannot be said beside it. */
-static bool check_no_contradiction(const struct options *options, struct err *err)
+static void check_no_contradiction(const struct options *options, struct text *faults)
 {
 	static const char *const names[] = {"workers",   "ps",        "chief",
 					    "evaluator", "ps-server", "worker-server"};
 	size_t count;
-
-	for (size_t i = 0; i < ARRAY_LEN(names); i++)
-		if (option_is_given(options, names[i])) {
-			err_set(err, ERR_INVALID,
-				"--%s does not go with -f: the file says which replicas there are",
-				names[i]);
-			return false;
-		}
-	if (option_text(options, "sync")) {
-		err_set(err, ERR_INVALID,
-			"--sync does not go with -f: the file says what its Pods mount");
-		return false;
-	}
 	const char *const *arguments = options_arguments(options, &count);
 
-	if (!count)
-		return true;
-	err_set(err, ERR_INVALID, "'%s' does not go with -f: the file says what is run",
-		arguments[0]);
-	return false;
+	for (size_t i = 0; i < ARRAY_LEN(names); i++)
+		if (option_is_given(options, names[i]))
+			text_addf(faults,
+				  "--%s does not go with -f: the file says which replicas there "
+				  "are\n",
+				  names[i]);
+	if (option_text(options, "sync"))
+		text_add(faults, "--sync does not go with -f: the file says what its Pods mount\n");
+	if (count)
+		text_addf(faults, "'%s' does not go with -f: the file says what is run\n",
+			  arguments[0]);
 }
 
 static bool is_tfjob(const struct document *document)
@@ -348,7 +356,7 @@ static bool read_stream(const struct options *options, struct stream *stream, st
 
 /* Flags beside a file change the job that was read. */
 static bool override(const struct options *options, struct variables *variables,
-		     const struct pod_options *pods, struct job_source *source, struct err *err)
+		     const struct pod_options *pods, struct job_source *source, struct text *faults)
 {
 	struct job *job CLEANUP(job_cleanup) = NULL;
 
@@ -360,9 +368,9 @@ static bool override(const struct options *options, struct variables *variables,
 	hide_variables(variables, source->job->name, source);
 	job_override(options, variables, changed);
 	job_document_add_secret(changed, &source->secret);
-	if (job_document_add_pods(changed, &pods->build, err) ||
-	    fetch_options_add(options, changed, &source->fetch_places, err) ||
-	    !read_document(options, changed, NULL, &job))
+	job_document_add_pods(changed, &pods->build, faults);
+	fetch_options_add(options, changed, &source->fetch_places, faults);
+	if (faults->len || !read_document(options, changed, NULL, &job))
 		return false;
 	job_free(source->job);
 	source->job = TAKE(job);
@@ -370,21 +378,25 @@ static bool override(const struct options *options, struct variables *variables,
 }
 
 static bool read_file(const struct options *options, struct variables *variables,
-		      const struct pod_options *pods, struct job_source *source, struct err *err)
+		      const struct pod_options *pods, struct job_source *source,
+		      struct text *faults)
 {
 	struct stream stream CLEANUP(stream_done) = {0};
+	const struct document *document = NULL;
+	struct err err;
 
-	if (!check_no_contradiction(options, err) || !read_stream(options, &stream, err))
+	check_no_contradiction(options, faults);
+	if (read_stream(options, &stream, &err))
+		document = choose_document(options, &stream, &err);
+	if (!document) {
+		add_fault(faults, &err);
 		return false;
-	const struct document *document = choose_document(options, &stream, err);
-
-	if (!document)
-		return false;
+	}
 	struct json *root CLEANUP(json_cleanup) = json_new_copy(document_root(document));
 
 	job_override_identity(options, root);
 	return read_document(options, root, document, &source->job) &&
-	       override(options, variables, pods, source, err);
+	       override(options, variables, pods, source, faults);
 }
 
 void job_source_done(struct job_source *source)
@@ -399,17 +411,19 @@ bool job_source_read(const struct options *options, struct job_source *source)
 {
 	struct variables variables CLEANUP(variables_done) = {0};
 	struct pod_options pods CLEANUP(pod_options_done) = {0};
-	struct err err = {0};
-	bool is_read = check_for_place(options, source, &err) && check_name(options, &err) &&
-		       !variables_read(options, &variables, &err) &&
-		       !pod_options_read(options, &pods, &err);
+	struct text faults CLEANUP(text_done) = {0};
+	struct err err;
 
-	if (is_read && option_text(options, "file"))
-		is_read = read_file(options, &variables, &pods, source, &err);
-	else if (is_read)
-		is_read = read_flags(options, &variables, &pods, source, &err);
+	check_for_place(options, source, &faults);
+	check_name(options, &faults);
+	variables_read(options, &variables, &faults);
+	if (pod_options_read(options, &pods, &err))
+		add_fault(&faults, &err);
+	bool is_read = option_text(options, "file")
+			       ? read_file(options, &variables, &pods, source, &faults)
+			       : read_flags(options, &variables, &pods, source, &faults);
+
 	/* Faults of a document were told in full, and leave no sentence here. */
-	if (err.code)
-		output_say("%s", err.text);
-	return is_read;
+	output_say_lines(&faults);
+	return is_read && !faults.len;
 }

@@ -92,13 +92,13 @@ void job_source_complain(const struct options *options, const struct faults *fau
 		 .group = OPTIONS_OF_PROCESSES,                                                    \
 		 .letter = 'e',                                                                    \
 		 .kind = OPTION_LIST,                                                              \
-		 .value_name = "NAME=VALUE",                                                       \
-		 .one_line = "a variable for every process; may be given several times"},          \
+		 .value_name = "NAME[=VALUE]",                                                     \
+		 .one_line = "a variable for every process; without VALUE that of the shell"},     \
 		{.name = "env-file",                                                               \
 		 .group = OPTIONS_OF_PROCESSES,                                                    \
 		 .kind = OPTION_LIST,                                                              \
 		 .value_name = "FILE",                                                             \
-		 .one_line = "variables from the lines NAME=VALUE of a file"},                     \
+		 .one_line = "variables from the lines NAME[=VALUE] of a file"},                   \
 		{.name = "max-restarts",                                                           \
 		 .group = OPTIONS_OF_ENDS,                                                         \
 		 .kind = OPTION_NUMBER,                                                            \

@@ -106,6 +106,16 @@ void output_say(const char *format, ...)
 	output_complain(&line);
 }
 
+void output_say_lines(const struct text *lines)
+{
+	size_t len;
+
+	for (const char *line = text_of(lines); *line; line += len + (line[len] == '\n')) {
+		len = strcspn(line, "\n");
+		output_say("%.*s", (int) len, line);
+	}
+}
+
 int output_fail(const struct err *err)
 {
 	output_say("%s", err->text);

@@ -20,6 +20,8 @@ bool output_flush(void);
 void output_complain(const struct text *text);
 /* A sentence of muster's own on stderr: "muster: …". */
 void output_say(const char *format, ...) PRINTF_LIKE(1, 2);
+/* One such sentence for each line. */
+void output_say_lines(const struct text *lines);
 /* Tells an error and gives the exit code for it: 2 wrong use or file, 3 not reached, 4 refused,
  * else 1. */
 int output_fail(const struct err *err);

@@ -57,7 +57,7 @@ int render_k8s_tensorflow(const struct options *options)
 {
 	const char *image = option_text(options, "image");
 	struct variables variables CLEANUP(variables_done) = {0};
-	struct err err = {0};
+	struct text faults CLEANUP(text_done) = {0};
 	struct k8s_tensorflow wanted = {
 		.n_workers = (int) option_number(options, "workers", 1),
 		.n_parameter_servers = (int) option_number(options, "ps", 0),
@@ -69,8 +69,11 @@ int render_k8s_tensorflow(const struct options *options)
 
 	if (!is_free_of_a_job(options) || (wanted.prefix && !check_prefix(wanted.prefix)))
 		return EXIT_WRONG_USE;
-	if (variables_read(options, &variables, &err))
-		return output_fail(&err);
+	variables_read(options, &variables, &faults);
+	if (faults.len) {
+		output_say_lines(&faults);
+		return EXIT_WRONG_USE;
+	}
 	wanted.env = variables.list;
 	wanted.n_env = variables.count;
 	if (wanted.n_workers + wanted.n_parameter_servers == 0) {

@@ -4,6 +4,7 @@
 #include "base/names.h"
 #include "base/text.h"
 #include "cli/input.h"
+#include "cli/output.h"
 #include "core/limits.h"
 
 #include <stdlib.h>
@@ -22,23 +23,35 @@ static void append(struct variables *variables, char *take_name, const char *val
 	variables->list[variables->count++] = (struct env_entry){.name = take_name, .value = value};
 }
 
+/* The value behind '=', else that of this process; NULL: there is none. Cuts the name off. */
+static const char *find_value(char *name)
+{
+	char *equals = strchr(name, '=');
+
+	if (!equals)
+		return getenv(name);
+	*equals = '\0';
+	return equals + 1;
+}
+
 int variables_add(struct variables *variables, const char *assignment, struct err *err)
 {
 	if (!variables->arena)
 		variables->arena = arena_new();
 	char *name = arena_copy_text(variables->arena, assignment);
-	char *equals = strchr(name, '=');
+	const char *value = find_value(name);
 
-	if (!equals)
-		return err_set(err, ERR_INVALID, "'%s' has no value: write NAME=VALUE", assignment);
-	*equals = '\0';
 	if (!name_is_environment_variable(name))
 		return err_set(err, ERR_INVALID, "'%s' is no name for a variable", name);
-	if (!text_is_utf8(equals + 1, strlen(equals + 1)))
+	if (!value)
+		output_say("variable %s is not set here, and is left out: %s=VALUE sets it", name,
+			   name);
+	else if (!text_is_utf8(value, strlen(value)))
 		return err_set(err, ERR_INVALID,
 			       "the value of %s is not UTF-8, which is all that a job can hold",
 			       name);
-	append(variables, name, equals + 1);
+	else
+		append(variables, name, value);
 	return 0;
 }
 
@@ -54,37 +67,37 @@ static int add_line(struct variables *variables, char *line, struct err *err)
 	return variables_add(variables, line, err);
 }
 
-int variables_add_file(struct variables *variables, const char *path, struct err *err)
+void variables_add_file(struct variables *variables, const char *path, struct text *faults)
 {
 	struct text text CLEANUP(text_done) = {0};
+	struct err err;
 
-	if (input_read(path, LIMIT_ENV_FILE, &text, err))
-		return err->code;
-	if (text.len && memchr(text.bytes, '\0', text.len))
-		return err_set(err, ERR_INVALID, "%s: a text file is expected, this has zero bytes",
-			       path);
+	if (input_read(path, LIMIT_ENV_FILE, &text, &err)) {
+		text_addf(faults, "--env-file: %s\n", err.text);
+		return;
+	}
+	if (text.len && memchr(text.bytes, '\0', text.len)) {
+		text_addf(faults, "--env-file: %s: a text file is expected, this has zero bytes\n",
+			  path);
+		return;
+	}
 	char *rest = text.len ? text.bytes : NULL;
 
-	for (int number = 1; rest; number++) {
-		char *line = strsep(&rest, "\n");
-
-		if (add_line(variables, line, err))
-			return err_prefix(err, "%s:%d", path, number);
-	}
-	return 0;
+	for (int number = 1; rest; number++)
+		if (add_line(variables, strsep(&rest, "\n"), &err))
+			text_addf(faults, "--env-file: %s:%d: %s\n", path, number, err.text);
 }
 
-int variables_read(const struct options *options, struct variables *variables, struct err *err)
+void variables_read(const struct options *options, struct variables *variables, struct text *faults)
 {
+	struct err err;
 	size_t count;
 	const char *const *list = option_list(options, "env-file", &count);
 
 	for (size_t i = 0; i < count; i++)
-		if (variables_add_file(variables, list[i], err))
-			return err_prefix(err, "--env-file");
+		variables_add_file(variables, list[i], faults);
 	list = option_list(options, "env", &count);
 	for (size_t i = 0; i < count; i++)
-		if (variables_add(variables, list[i], err))
-			return err_prefix(err, "--env");
-	return 0;
+		if (variables_add(variables, list[i], &err))
+			text_addf(faults, "--env: %s\n", err.text);
 }

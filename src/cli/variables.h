@@ -3,6 +3,7 @@
 
 #include "base/err.h"
 #include "base/own.h"
+#include "base/text.h"
 #include "cli/options.h"
 #include "core/job.h"
 
@@ -16,11 +17,13 @@ struct variables {
 };
 
 void variables_done(struct variables *variables);
-/* Takes "NAME=VALUE". ERR_INVALID says what is wrong with it. */
+/* Takes "NAME=VALUE", or "NAME" for what this process's environment has, as docker and compose do:
+ * a variable that it does not have is told on stderr and left out. ERR_INVALID. */
 int variables_add(struct variables *variables, const char *assignment, struct err *err) MUST_USE;
-/* Takes a file of such lines, as docker run --env-file and kubectl --from-env-file do: values are
- * literal, lines that begin with # and blank ones are left out. ERR_INVALID names file and line. */
-int variables_add_file(struct variables *variables, const char *path, struct err *err) MUST_USE;
-/* Takes what --env-file and --env say, files first. ERR_INVALID, or the errors of input_read. */
-int variables_read(const struct options *options, struct variables *variables,
-		   struct err *err) MUST_USE;
+/* Takes a file of such lines, as docker run --env-file does: values are literal, lines that begin
+ * with # and blank ones are left out. Each line that is wrong is a line of `faults`, with file and
+ * number; so is a file that cannot be read. */
+void variables_add_file(struct variables *variables, const char *path, struct text *faults);
+/* Takes what --env-file and --env say, files first. What is wrong is a line of `faults` each. */
+void variables_read(const struct options *options, struct variables *variables,
+		    struct text *faults);

@@ -136,13 +136,17 @@ static int read_files(const struct options *old, const char *script, struct read
 {
 	const char *command = option_text(old, "command");
 	const char *env_file = option_text(old, "env-file");
+	struct text faults CLEANUP(text_done) = {0};
 
 	if (read_text(script, &reading->script, err))
 		return err->code;
 	if (command && read_text(command, &reading->command, err))
 		return err->code;
-	if (env_file && variables_add_file(&reading->variables, env_file, err))
-		return err->code;
+	if (env_file)
+		variables_add_file(&reading->variables, env_file, &faults);
+	if (faults.len)
+		return err_set(err, ERR_INVALID, "%.*s", (int) strcspn(text_of(&faults), "\n"),
+			       text_of(&faults));
 	return read_templates(old, reading, err);
 }
 

@@ -67,8 +67,8 @@ static void set_image(const struct pod_build *build, struct json *container)
 		json_set_string(container, "image", build->default_image);
 }
 
-static int add_to_role(const char *title, struct json *role, const struct pod_build *build,
-		       struct err *err)
+static void add_to_role(const char *title, struct json *role, const struct pod_build *build,
+			struct text *faults)
 {
 	if (build->template)
 		lay_over(build->template, role);
@@ -80,39 +80,32 @@ static int add_to_role(const char *title, struct json *role, const struct pod_bu
 	json_set_string(spec, "serviceAccountName", build->service_account);
 	json_set_string(spec, "priorityClassName", build->priority);
 	pod_flags_add_pull_secrets(&build->image_pull_secrets, spec);
-	if (pod_flags_add_cpu(build->cpu, container, err) ||
-	    pod_flags_add_memory(build->memory, container, err) ||
-	    pod_flags_add_gpu(text_equals(title, "PS") ? NULL : build->gpu,
-			      json_get(role, "template"), container, err) ||
-	    pod_flags_add_node_selectors(&build->node_selectors, spec, err) ||
-	    pod_flags_add_tolerations(&build->tolerations, spec, err))
-		return err->code;
-	return pod_flags_add_volumes(&build->volumes, spec, container, err);
+	pod_flags_add_cpu(build->cpu, container, faults);
+	pod_flags_add_memory(build->memory, container, faults);
+	pod_flags_add_gpu(text_equals(title, "PS") ? NULL : build->gpu, json_get(role, "template"),
+			  container, faults);
+	pod_flags_add_node_selectors(&build->node_selectors, spec, faults);
+	pod_flags_add_tolerations(&build->tolerations, spec, faults);
+	pod_flags_add_volumes(&build->volumes, spec, container, faults);
 }
 
-static int set_name_space(struct json *document, const char *name_space, struct err *err)
+static void set_name_space(struct json *document, const char *name_space, struct text *faults)
 {
-	if (!name_space)
-		return 0;
-	if (!name_is_dns_label(name_space))
-		return err_set(err, ERR_INVALID, "--namespace: '%s' is no name for a namespace",
-			       name_space);
-	json_set_string(json_object_at(document, "metadata"), "namespace", name_space);
-	return 0;
+	if (name_space && !name_is_dns_label(name_space))
+		text_add_line_once(faults, "--namespace: '%s' is no name for a namespace",
+				   name_space);
+	else if (name_space)
+		json_set_string(json_object_at(document, "metadata"), "namespace", name_space);
 }
 
-int job_document_add_pods(struct json *document, const struct pod_build *build, struct err *err)
+void job_document_add_pods(struct json *document, const struct pod_build *build,
+			   struct text *faults)
 {
 	const struct json *roles = json_get_path(document, "spec", "tfReplicaSpecs", NULL);
-	struct err own;
-	struct err *told = err ? err : &own;
 	const char *title;
 	struct json *role;
 
-	if (set_name_space(document, build->name_space, told))
-		return told->code;
+	set_name_space(document, build->name_space, faults);
 	for (size_t i = 0; json_member(roles, i, &title, &role); i++)
-		if (add_to_role(title, role, build, told))
-			return told->code;
-	return 0;
+		add_to_role(title, role, build, faults);
 }

@@ -44,6 +44,6 @@ int pod_build_template(const struct json *document, const struct json **ret_temp
  *
  * `template` is the ground on which the document's own templates are laid
  * (pod_template_laid_over), so that what the job says itself wins, and flags win over both.
- * ERR_INVALID names the flag that is wrong; the document may be changed in part then. */
-int job_document_add_pods(struct json *document, const struct pod_build *build,
-			  struct err *err) MUST_USE;
+ * Each flag that is wrong is a line of `faults`; the document is changed in part then. */
+void job_document_add_pods(struct json *document, const struct pod_build *build,
+			   struct text *faults);

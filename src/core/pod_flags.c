@@ -26,30 +26,33 @@ void pod_flags_add_pull_secrets(const struct pod_texts *names, struct json *spec
 
 /* Sets it as `requests`, and memory, whose amount is a hard one, as `limits` too. The flag is
  * called as the resource. */
-static int add_quantity(const char *resource, const char *quantity, bool is_memory,
-			struct json *container, struct err *err)
+static void add_quantity(const char *resource, const char *quantity, bool is_memory,
+			 struct json *container, struct text *faults)
 {
+	struct err err;
+
 	if (!quantity)
-		return 0;
-	if (is_memory ? quantity_check_memory(quantity, err) : quantity_check(quantity, err))
-		return err_prefix(err, "--%s", resource);
+		return;
+	if (is_memory ? quantity_check_memory(quantity, &err) : quantity_check(quantity, &err)) {
+		text_add_line_once(faults, "--%s: %s", resource, err.text);
+		return;
+	}
 
 	struct json *resources = json_object_at(container, "resources");
 
 	json_set_string(json_object_at(resources, "requests"), resource, quantity);
 	if (is_memory)
 		json_set_string(json_object_at(resources, "limits"), resource, quantity);
-	return 0;
 }
 
-int pod_flags_add_cpu(const char *cpu, struct json *container, struct err *err)
+void pod_flags_add_cpu(const char *cpu, struct json *container, struct text *faults)
 {
-	return add_quantity("cpu", cpu, false, container, err);
+	add_quantity("cpu", cpu, false, container, faults);
 }
 
-int pod_flags_add_memory(const char *memory, struct json *container, struct err *err)
+void pod_flags_add_memory(const char *memory, struct json *container, struct text *faults)
 {
-	return add_quantity("memory", memory, true, container, err);
+	add_quantity("memory", memory, true, container, faults);
 }
 
 static void set_gpu_limit(struct json *container, const char *resource, const char *quantity)
@@ -59,16 +62,16 @@ static void set_gpu_limit(struct json *container, const char *resource, const ch
 }
 
 /* Devices are whole, and their limit is their request. */
-int pod_flags_add_gpu(const char *gpu, struct json *template, struct json *container,
-		      struct err *err)
+void pod_flags_add_gpu(const char *gpu, struct json *template, struct json *container,
+		       struct text *faults)
 {
 	if (!gpu)
-		return 0;
+		return;
 	json_remove(json_get_path(template, "metadata", "annotations", NULL), JOB_ANNOTATION_GPUS);
 	if (text_equals(gpu, JOB_GPUS_ALL_WORD)) {
 		json_set_string(json_object_at(json_object_at(template, "metadata"), "annotations"),
 				JOB_ANNOTATION_GPUS, JOB_GPUS_ALL_WORD);
-		return 0;
+		return;
 	}
 	if (text_equals(gpu, "none"))
 		gpu = "0";
@@ -79,22 +82,26 @@ int pod_flags_add_gpu(const char *gpu, struct json *template, struct json *conta
 
 	if (equals)
 		*equals = '\0';
-	if (text_read_int(number, 0, JOB_GPUS_MAX, &count, NULL))
-		return err_set(err, ERR_INVALID,
-			       "--gpu: '%s' is no number of GPUs up to %d: write N, all or none",
-			       number, JOB_GPUS_MAX);
-	if (equals && !name_is_qualified(resource))
-		return err_set(err, ERR_INVALID,
-			       "--gpu: '%s' is no resource: write N, or RESOURCE=N as in "
-			       "amd.com/gpu=1",
-			       resource);
+	if (text_read_int(number, 0, JOB_GPUS_MAX, &count, NULL)) {
+		text_add_line_once(
+			faults, "--gpu: '%s' is no number of GPUs up to %d: write N, all or none",
+			number, JOB_GPUS_MAX);
+		return;
+	}
+	if (equals && !name_is_qualified(resource)) {
+		text_add_line_once(
+			faults,
+			"--gpu: '%s' is no resource: write N, or RESOURCE=N as in amd.com/gpu=1",
+			resource);
+		return;
+	}
 	char *quantity CLEANUP(mem_free_text) = mem_format("%lld", (long long) count);
 
 	set_gpu_limit(container, equals ? resource : JOB_GPU_RESOURCE, quantity);
-	return 0;
 }
 
-int pod_flags_add_node_selectors(const struct pod_texts *texts, struct json *spec, struct err *err)
+void pod_flags_add_node_selectors(const struct pod_texts *texts, struct json *spec,
+				  struct text *faults)
 {
 	for (size_t i = 0; i < texts->count; i++) {
 		char *key CLEANUP(mem_free_text) = mem_copy_text(texts->list[i]);
@@ -103,12 +110,12 @@ int pod_flags_add_node_selectors(const struct pod_texts *texts, struct json *spe
 		if (value)
 			*value++ = '\0';
 		if (!value || !name_is_qualified(key) || !name_is_label_value(value))
-			return err_set(err, ERR_INVALID,
-				       "--node-selector: '%s' is no label: write KEY=VALUE",
-				       texts->list[i]);
-		json_set_string(json_object_at(spec, "nodeSelector"), key, value);
+			text_add_line_once(faults,
+					   "--node-selector: '%s' is no label: write KEY=VALUE",
+					   texts->list[i]);
+		else
+			json_set_string(json_object_at(spec, "nodeSelector"), key, value);
 	}
-	return 0;
 }
 
 /* KEY[=VALUE][:EFFECT], cut apart in place. False when it is none. */
@@ -143,22 +150,24 @@ static struct json *toleration_new(const char *key, const char *value, const cha
 	return toleration;
 }
 
-int pod_flags_add_tolerations(const struct pod_texts *texts, struct json *spec, struct err *err)
+void pod_flags_add_tolerations(const struct pod_texts *texts, struct json *spec,
+			       struct text *faults)
 {
 	for (size_t i = 0; i < texts->count; i++) {
 		char *key CLEANUP(mem_free_text) = mem_copy_text(texts->list[i]);
 		char *value, *effect;
 
 		if (!split_toleration(key, &value, &effect))
-			return err_set(
-				err, ERR_INVALID,
+			text_add_line_once(
+				faults,
 				"--toleration: '%s' is none: write KEY[=VALUE][:EFFECT] with "
 				"the effect NoSchedule, PreferNoSchedule or NoExecute; '*' "
 				"tolerates every taint",
 				texts->list[i]);
-		json_append(json_array_at(spec, "tolerations"), toleration_new(key, value, effect));
+		else
+			json_append(json_array_at(spec, "tolerations"),
+				    toleration_new(key, value, effect));
 	}
-	return 0;
 }
 
 /* The volume of a claim, made where the Pod has none yet; its name is borrowed from the spec. */
@@ -201,8 +210,8 @@ static bool split_volume(char *text, char **ret_path, bool *ret_is_read_only)
 	       (!mode || text_equals(mode, "ro") || text_equals(mode, "rw"));
 }
 
-int pod_flags_add_volumes(const struct pod_texts *texts, struct json *spec, struct json *container,
-			  struct err *err)
+void pod_flags_add_volumes(const struct pod_texts *texts, struct json *spec, struct json *container,
+			   struct text *faults)
 {
 	for (size_t i = 0; i < texts->count; i++) {
 		char *claim CLEANUP(mem_free_text) = mem_copy_text(texts->list[i]);
@@ -210,12 +219,14 @@ int pod_flags_add_volumes(const struct pod_texts *texts, struct json *spec, stru
 		bool is_read_only;
 		char *path;
 
-		if (!split_volume(claim, &path, &is_read_only))
-			return err_set(
-				err, ERR_INVALID,
+		if (!split_volume(claim, &path, &is_read_only)) {
+			text_add_line_once(
+				faults,
 				"--volume: '%s' is none: write CLAIM:/PATH or CLAIM:/PATH:ro, "
 				"CLAIM being the name of a PersistentVolumeClaim",
 				texts->list[i]);
+			continue;
+		}
 		mount = json_new_object();
 		json_set_string(mount, "name", volume_of_claim(spec, claim));
 		json_set_string(mount, "mountPath", path);
@@ -223,5 +234,4 @@ int pod_flags_add_volumes(const struct pod_texts *texts, struct json *spec, stru
 			json_set_bool(mount, "readOnly", true);
 		json_append(json_array_at(container, "volumeMounts"), mount);
 	}
-	return 0;
 }

@@ -188,7 +188,7 @@ def test_every_fault_of_a_file_is_told_with_its_place(muster, tmp_path):
     (["--ps-server", "--", "true"], "--ps-server: there is none: give --ps N too"),
     (["--worker-server", "--ps", "1", "--", "true"],
      "--worker-server leaves nobody to run the script: give --chief too"),
-    (["--env", "A", "--", "true"], "--env: 'A' has no value: write NAME=VALUE"),
+    (["--env", "A B", "--", "true"], "--env: 'A B' is no name for a variable"),
     (["--env-file", "vars", "--", "true"], "--env-file: vars:2: '1B' is no name for a variable"),
     (["--env", "A=caf\udce9", "--", "true"], "--env: the value of A is not UTF-8, which is all that a job can hold"),
     (["--", "echo", "caf\udce9"], "argument 'caf\ufffd' is not UTF-8, which is all that a job can hold"),

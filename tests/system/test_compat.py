@@ -127,7 +127,7 @@ def test_every_old_option_is_in_the_manual_page(muster):
     for name in "local_test", "remote_test", "grpc_tensorflow_server", "k8s_tensorflow", "tf_spawner":
         assert f".Ss {name}".replace("_", "-") in page
         text = muster("compat", name, "--help", code=0).stdout
-        for option in re.findall(r"^ +--([\w-]+)", text, re.MULTILINE):
+        for option in re.findall(r"^ {6}--([\w-]+)", text, re.MULTILINE):
             assert f"Cm --{option}" in page or option == "state-dir", option
 
 

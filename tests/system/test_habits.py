@@ -143,3 +143,44 @@ def test_a_virtual_environment_that_is_not_there_is_told(muster):
     done = muster("run", "say.py", code=0, env={"VIRTUAL_ENV": "/nonexistent"})
     assert "VIRTUAL_ENV is '/nonexistent', which has no bin/python: the script runs under python3 of PATH" in done.stderr
     assert "VIRTUAL_ENV" not in muster("run", "say.py", code=0, env={"VIRTUAL_ENV": sys.prefix}).stderr
+
+
+def test_a_variable_without_a_value_is_that_of_the_shell(muster):
+    (muster.folder / "job.env").write_text("OF_FILE\nNOT_SET\n")
+    done = muster("run", "-q", "-e", "OF_SHELL", "-e", "NEITHER", "--env-file", "job.env", "--name", "job", "--",
+                  "sh", "-c", "echo $OF_SHELL,$OF_FILE", code=0, env={"OF_SHELL": "a b=c", "OF_FILE": "d"})
+    assert muster("logs", "--no-prefix", "job", code=0).stdout == "a b=c,d\n"
+    env = muster.job("job")["spec"]["tfReplicaSpecs"]["Worker"]["template"]["spec"]["containers"][0]["env"]
+    assert env == [{"name": "OF_FILE", "value": "d"}, {"name": "OF_SHELL", "value": "a b=c"}]
+    said = done.stderr.splitlines()
+    assert "muster: variable NEITHER is not set here, and is left out: NEITHER=VALUE sets it" in said
+    assert "muster: variable NOT_SET is not set here, and is left out: NOT_SET=VALUE sets it" in said
+
+
+def test_every_mistake_of_every_list_is_told_at_once(muster):
+    (muster.folder / "job.env").write_text("A=1\nb c=2\n=3\n")
+    done = muster("render", "--as", "pods", "--name", "A b", "-e", "1 2", "-e", "A=1", "-e", "=3", "--env-file", "job.env",
+                  "--env-file", "no.env", "--volume", "a", "--volume", "b", "--node-selector", "c", "--node-selector", "d",
+                  "--toleration", "e:f", "--toleration", "g:h", "--fetch", "i", "--fetch", "worker-0:/j:/no/k",
+                  "--gpu", "many", "--memory", "4", "--cpu", "l", "nothing.py", code=2)
+    beginnings = ["--name: 'A b'", "--env-file: job.env:2: 'b c'", "--env-file: job.env:3: ''", "--env-file: no.env",
+                  "--env: '1 2'", "--env: ''", "nothing.py: no such file", "--cpu: 'l'", "--memory: '4'", "--gpu: 'many'",
+                  "--node-selector: 'c'", "--node-selector: 'd'", "--toleration: 'e:f'", "--toleration: 'g:h'",
+                  "--volume: 'a'", "--volume: 'b'", "--fetch i", "--fetch worker-0:/j:/no/k"]
+    said = done.stderr.splitlines()
+    assert len(said) == len(beginnings)
+    for line, beginning in zip(said, beginnings):
+        assert line.startswith(f"muster: {beginning}")
+
+
+def test_all_that_a_file_does_not_go_with_is_told(muster):
+    (muster.folder / "job.yaml").write_text("kind: TFJob\n")
+    done = muster("run", "-f", "job.yaml", "-w", "2", "--ps", "1", "-e", "1 2", "train.py", code=2)
+    said = done.stderr
+    assert all(part in said for part in ("--workers does not go", "--ps does not go", "'train.py' does not go", "--env: '1 2'"))
+
+
+def test_all_counts_that_are_wrong_are_told(muster):
+    name = muster.detach("--", "sleep", "1000")
+    said = muster("scale", name, "worker=x", "chief=1", "ps", code=2).stderr.splitlines()
+    assert len(said) == 3 and "'x'" in said[0] and "'chief'" in said[1] and "'ps'" in said[2]

@@ -42,21 +42,21 @@ static void expect(const struct json *value, const char *json)
 static struct json *built(const struct pod_build *build)
 {
 	struct json *document = document_new();
-	struct err err = {0};
+	struct text faults CLEANUP(text_done) = {0};
 
-	if (job_document_add_pods(document, build, &err))
-		fail_msg("%s", err.text);
+	job_document_add_pods(document, build, &faults);
+	assert_string_equal(text_of(&faults), "");
 	return document;
 }
 
 static void refused(const struct pod_build *build, const char *part_of_sentence)
 {
 	struct json *document CLEANUP(json_cleanup) = document_new();
-	struct err err = {0};
+	struct text faults CLEANUP(text_done) = {0};
 
-	assert_int_equal(job_document_add_pods(document, build, &err), ERR_INVALID);
-	if (!strstr(err.text, part_of_sentence))
-		fail_msg("%s", err.text);
+	job_document_add_pods(document, build, &faults);
+	if (!strstr(text_of(&faults), part_of_sentence))
+		fail_msg("%s", text_of(&faults));
 }
 
 static void an_image_is_for_every_role(void **state)
@@ -68,7 +68,7 @@ static void an_image_is_for_every_role(void **state)
 	expect(json_get(container_of(document, "Worker"), "image"), "\"a:1\"");
 	expect(json_get(container_of(document, "PS"), "image"), "\"a:1\"");
 	build.image = NULL;
-	assert_false(job_document_add_pods(document, &build, NULL));
+	job_document_add_pods(document, &build, &(struct text){0});
 	expect(json_get(container_of(document, "Worker"), "image"), "\"a:1\"");
 
 	struct json *other CLEANUP(json_cleanup) = built(&build);
@@ -120,7 +120,7 @@ static void no_gpu_is_a_limit_and_all_gpus_are_an_annotation(void **state)
 	assert_null(json_get(container_of(document, "Worker"), "resources"));
 	assert_null(annotations_of(document, "PS"));
 	build.gpu = "none";
-	assert_false(job_document_add_pods(document, &build, NULL));
+	job_document_add_pods(document, &build, &(struct text){0});
 	expect(annotations_of(document, "Worker"), "{}");
 	expect(json_get(container_of(document, "Worker"), "resources"),
 	       "{\"limits\":{\"nvidia.com/gpu\":\"0\"}}");
@@ -258,9 +258,29 @@ static void a_default_is_no_flag(void **state)
 	assert_false(pod_build_is_empty(&(struct pod_build){.tolerations = {texts, 1}}));
 }
 
+static void every_flag_that_is_wrong_is_told_once(void **state)
+{
+	(void) state;
+	static const char *const odd[] = {"odd", "odder"};
+	struct pod_build build = {
+		.memory = "4", .gpu = "many", .node_selectors = {odd, 2}, .volumes = {odd, 2}};
+	struct json *document CLEANUP(json_cleanup) = document_new();
+	struct text faults CLEANUP(text_done) = {0};
+	size_t n_lines = 0;
+
+	job_document_add_pods(document, &build, &faults);
+	for (const char *at = text_of(&faults); (at = strchr(at, '\n')); at++)
+		n_lines++;
+	assert_int_equal(n_lines, 6);
+	assert_non_null(strstr(text_of(&faults), "--memory: '4'"));
+	assert_non_null(strstr(text_of(&faults), "--node-selector: 'odder'"));
+	assert_non_null(strstr(text_of(&faults), "--volume: 'odder'"));
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(every_flag_that_is_wrong_is_told_once),
 		cmocka_unit_test(an_image_is_for_every_role),
 		cmocka_unit_test(memory_is_a_limit_and_cpu_is_none),
 		cmocka_unit_test(parameter_servers_get_no_gpu),
