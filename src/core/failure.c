@@ -4,10 +4,12 @@
 #include "base/text.h"
 #include "core/line_text.h"
 
+#include <signal.h>
 #include <string.h>
 
 #define EXIT_NOT_STARTED 127 /* what a shell says of a command that it cannot run */
 #define EXIT_OF_SIGNAL 128 /* plus the signal's number, as shells do */
+#define ENDED_BY_US "was ended by muster"
 
 static const char *describe_signal(const struct decision *decision, int signal)
 {
@@ -153,6 +155,7 @@ static void add_consequence(struct failure *failure, const struct replica *repli
 		.role = replica->status->role,
 		.index = replica->status->index,
 		.what = what,
+		.attempt = replica->status->attempt,
 	};
 }
 
@@ -169,7 +172,77 @@ void failure_add_consequences(const struct decision *decision, const struct repl
 		if (replica->status->state == REPLICA_FAILED)
 			add_consequence(failure, replica, describe_consequence(decision, replica));
 		else if (ends_survivors && replica_is_live(replica))
-			add_consequence(failure, replica, "was ended by muster");
+			add_consequence(failure, replica, ENDED_BY_US);
+	}
+}
+
+/* A cluster's times are whole seconds; within one the way it ended tells. */
+static bool ended_by_itself(const struct observed_replica *object)
+{
+	if (observed_is_live(object) || object->signal == SIGTERM || object->signal == SIGKILL)
+		return false;
+	return !observed_was_asked_to_end(object) ||
+	       (object->ended_at != MSEC_UNSET && object->ended_at <= object->stop_asked_at);
+}
+
+static const char *describe_object(const struct decision *decision,
+				   const struct observed_replica *object)
+{
+	struct replica_status status = {
+		.exit_code = object->exit_code,
+		.signal = object->signal,
+		.reason = object->reason,
+		.message = object->message,
+	};
+
+	return describe_consequence(decision, &(struct replica){.status = &status});
+}
+
+static struct failure *copy_failure(const struct decision *decision)
+{
+	const struct failure *failure = decision->status->failure;
+	struct failure *copy = arena_take(decision->arena, sizeof(*copy));
+
+	*copy = *failure;
+	copy->consequences = arena_take_array(decision->arena, failure->n_consequences,
+					      sizeof(*copy->consequences));
+	memcpy(copy->consequences, failure->consequences,
+	       failure->n_consequences * sizeof(*copy->consequences));
+	return copy;
+}
+
+/* The place of a replica among those that count as ended by us; n_consequences: it has none. */
+static size_t find_ended_by_us(const struct failure *failure, const struct observed_replica *object)
+{
+	size_t i = 0;
+
+	for (; i < failure->n_consequences; i++) {
+		const struct consequence *consequence = &failure->consequences[i];
+
+		if (consequence->index == object->index &&
+		    consequence->attempt == object->attempt &&
+		    text_equals(consequence->role, object->role) &&
+		    text_equals(consequence->what, ENDED_BY_US))
+			break;
+	}
+	return i;
+}
+
+void failure_revise_consequences(struct decision *decision)
+{
+	struct failure *revised = NULL;
+
+	for (size_t i = 0; decision->status->failure && i < decision->observed->n_replicas; i++) {
+		const struct observed_replica *object = &decision->observed->replicas[i];
+		size_t place = ended_by_itself(object)
+				       ? find_ended_by_us(decision->status->failure, object)
+				       : decision->status->failure->n_consequences;
+
+		if (place == decision->status->failure->n_consequences)
+			continue;
+		if (!revised) /* the one that there is belongs to the last status */
+			decision->status->failure = revised = copy_failure(decision);
+		revised->consequences[place].what = describe_object(decision, object);
 	}
 }
 

@@ -18,6 +18,10 @@ struct failure *failure_of_job(const struct decision *decision, const char *reas
 void failure_add_consequences(const struct decision *decision, const struct replica *first,
 			      bool ends_survivors, struct failure *failure);
 
+/* Tells the truth of those that muster asked to end because of a failure, and that had ended by
+ * themselves before they heard of it: seen when their ends are. */
+void failure_revise_consequences(struct decision *decision);
+
 /* What a shell would say: the exit code, 128 + n for a signal, 127 for a program that could not be
  * started, 1 where nothing is known. */
 int failure_exit_code(const struct failure *failure);

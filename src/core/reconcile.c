@@ -10,6 +10,7 @@
 #include "core/decision.h"
 #include "core/ending.h"
 #include "core/expiry.h"
+#include "core/failure.h"
 #include "core/finish.h"
 #include "core/missing.h"
 #include "core/obstacle.h"
@@ -198,6 +199,7 @@ void reconcile_decide(const struct job *job, const struct status *last_status,
 
 	decision_begin(&decision, job, last_status, observed, now, arena, ret_plan);
 	settle(&decision);
+	failure_revise_consequences(&decision);
 	ending_plan(&decision);
 	missing_plan(&decision);
 	obstacles_find(&decision);

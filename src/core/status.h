@@ -85,6 +85,7 @@ struct consequence {
 	const char *role;
 	int index;
 	const char *what; /* "exited with code 1", "was ended by muster" */
+	int attempt;
 };
 
 /* Why the job failed, or why its last restart was needed; gone once it has succeeded. Without a

@@ -83,6 +83,7 @@ static struct json *write_consequence(const struct consequence *consequence)
 
 	json_set_string(object, "role", consequence->role);
 	json_set_integer(object, "index", consequence->index);
+	json_set_integer(object, "attempt", consequence->attempt);
 	json_set_string(object, "what", consequence->what);
 	return object;
 }
@@ -432,6 +433,7 @@ static void read_consequences(struct reader *reader, const struct json *object,
 			.role = read_needed_text(reader, consequence, "role"),
 			.index = read_index(reader, consequence),
 			.what = read_needed_text(reader, consequence, "what"),
+			.attempt = read_restarts(reader, consequence, "attempt"),
 		};
 	}
 	reader->list = NULL;

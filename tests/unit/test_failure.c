@@ -170,6 +170,70 @@ static void survivors_are_consequences(void **state)
 	assert_string_equal(failure->consequences[0].what, "was ended by muster");
 }
 
+/* How worker-0 ended, which lived when worker-1 failed and was asked to end. */
+static const char *end_survivor(struct scene *scene, msec ends_after_it_was_asked, int exit_code,
+				int signal)
+{
+	struct observed_replica *object;
+
+	fail_worker(scene, 3, 0, NULL, NULL);
+	object = scene_object(scene, "worker", 0, 0);
+	object->stop_asked_at = scene->now;
+	object->kill_at = scene->now + 1000;
+	scene->now += ends_after_it_was_asked;
+	scene_exit(scene, "worker", 0, 0, exit_code, signal);
+	scene_decide(scene);
+	assert_string_equal(scene->status.failure->role, "worker");
+	assert_int_equal(scene->status.failure->index, 1);
+	return scene->status.failure->consequences[0].what;
+}
+
+static void who_had_ended_before_it_was_asked_ended_by_itself(void **state)
+{
+	assert_string_equal(end_survivor(*state, -5, 1, 0), "exited with code 1");
+}
+
+static void a_crash_before_it_was_asked_is_its_own(void **state)
+{
+	assert_string_equal(end_survivor(*state, -5, 0, 6), "was killed by signal 6 (SIGABRT)");
+}
+
+/* The times of Pods are whole seconds. */
+static void who_ended_in_the_second_in_which_it_was_asked_is_judged_by_how(void **state)
+{
+	assert_string_equal(end_survivor(*state, 0, 1, 0), "exited with code 1");
+}
+
+static void our_signal_in_that_second_was_ours(void **state)
+{
+	assert_string_equal(end_survivor(*state, 0, 0, 15), "was ended by muster");
+}
+
+static void who_ended_after_it_was_asked_was_ended_by_us(void **state)
+{
+	assert_string_equal(end_survivor(*state, 5, 1, 0), "was ended by muster");
+}
+
+/* What is left of the attempt before tells it, too. */
+static void so_it_is_when_the_job_starts_again(void **state)
+{
+	struct scene *scene = *state;
+	struct observed_replica *object;
+
+	scene_add_role(scene, ROLE_WORKER, 2, RESTART_ON_FAILURE);
+	scene->job.restart_scope = RESTART_SCOPE_JOB;
+	scene_settle(scene);
+	scene_exit(scene, "worker", 1, 0, 3, 0);
+	scene_decide(scene);
+	assert_string_equal(scene->status.failure->consequences[0].what, "was ended by muster");
+	scene_exit(scene, "worker", 0, 0, 1, 0);
+	object = scene_object(scene, "worker", 0, 0);
+	object->stop_asked_at = scene->now + 3;
+	scene_decide(scene);
+	assert_true(scene->plan.is_status_changed);
+	assert_string_equal(scene->status.failure->consequences[0].what, "exited with code 1");
+}
+
 static void the_first_to_end_is_the_failure(void **state)
 {
 	struct scene *scene = *state;
@@ -215,6 +279,12 @@ int main(void)
 		SCENE_TEST(what_could_not_start_has_the_shells_code),
 		SCENE_TEST(what_is_refused_for_ever_is_not_tried_again),
 		SCENE_TEST(survivors_are_consequences),
+		SCENE_TEST(who_had_ended_before_it_was_asked_ended_by_itself),
+		SCENE_TEST(a_crash_before_it_was_asked_is_its_own),
+		SCENE_TEST(who_ended_in_the_second_in_which_it_was_asked_is_judged_by_how),
+		SCENE_TEST(our_signal_in_that_second_was_ours),
+		SCENE_TEST(who_ended_after_it_was_asked_was_ended_by_us),
+		SCENE_TEST(so_it_is_when_the_job_starts_again),
 		SCENE_TEST(the_first_to_end_is_the_failure),
 		SCENE_TEST(of_those_who_ended_together_the_first_in_order_is_it),
 	};
