@@ -114,6 +114,37 @@ static const char *sentence_of(const struct decision *decision, const struct rep
 	return arena_copy_text(decision->arena, text_of(&sentence));
 }
 
+/* One that neither ran nor ended when another one failed: stopped by a signal. */
+static const struct replica *find_stopped(const struct decision *decision)
+{
+	for (size_t i = 0; i < decision->n_replicas; i++) {
+		const struct replica *replica = &decision->replicas[i];
+
+		if (replica->is_wanted && replica_is_live(replica) &&
+		    text_equals(replica->status->reason, FAILURE_PROCESS_STOPPED))
+			return replica;
+	}
+	return NULL;
+}
+
+/* Peers that wait for one that is stopped fail, each in its own way; what was killed, or had a
+ * reason of its own, did not fail of that. */
+static const char *describe_cause(const struct decision *decision, const struct replica *failed)
+{
+	const struct replica_status *status = failed->status;
+	const struct replica *stopped = find_stopped(decision);
+
+	if (!stopped || status->reason || failed->is_disrupted || status->signal == SIGKILL)
+		return NULL;
+	return arena_format(
+		decision->arena,
+		"%s-%d was stopped by a signal (SIGSTOP, Ctrl-Z, a debugger) when %s-%d "
+		"failed, which may have waited for it in vain; find out what stopped it, "
+		"or let it go on in time: kill -CONT %lld",
+		stopped->status->role, stopped->status->index, status->role, status->index,
+		(long long) stopped->status->pid);
+}
+
 struct failure *failure_of_replica(const struct decision *decision, const struct replica *replica)
 {
 	const struct replica_status *status = replica->status;
@@ -128,6 +159,7 @@ struct failure *failure_of_replica(const struct decision *decision, const struct
 		.signal = status->signal,
 		.reason = reason_of(replica),
 		.message = sentence_of(decision, replica, lived),
+		.cause = describe_cause(decision, replica),
 		.time = status->end_time == MSEC_UNSET ? decision->now : status->end_time,
 		.lived = lived,
 	};

@@ -114,6 +114,7 @@ void failure_describe(const struct status *status, const char *job_name, struct 
 	text_add_char(text, '\n');
 	if (!failure->role || !failure->role[0])
 		return; /* it is the job's own: a deadline, a stop */
+	add_row(text, "likely cause", failure->cause);
 	add_row(text, "because", failure_find_exception(failure));
 	add_time(failure, text);
 	add_last_lines(failure, text);

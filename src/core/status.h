@@ -99,6 +99,7 @@ struct failure {
 	const char *reason; /* "Error", "Signal", "OOMKilled", "DeadlineExceeded", "Stopped",
 			       "SupervisorLost", "StartFailed" … */
 	const char *message; /* one sentence for people */
+	const char *cause; /* another one, where something else is the likely cause; or NULL */
 	msec time;
 	msec lived; /* how long the failed attempt had run */
 	const char **last_lines; /* read from the log by the driver; NULL when none */

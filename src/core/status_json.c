@@ -126,6 +126,7 @@ static struct json *write_failure(const struct failure *failure)
 	set_unless(object, "signal", failure->signal, 0);
 	json_set_string(object, "reason", failure->reason);
 	json_set_string(object, "message", failure->message);
+	json_set_string(object, "cause", failure->cause);
 	set_time(object, "time", failure->time);
 	set_unless(object, "livedMilliseconds", failure->lived, 0);
 	set_last_lines(object, failure);
@@ -455,6 +456,7 @@ static struct failure *read_failure(struct reader *reader, const struct json *ro
 	failure->signal = read_signal(reader, object);
 	failure->reason = read_text(reader, object, "reason");
 	failure->message = read_text(reader, object, "message");
+	failure->cause = read_text(reader, object, "cause");
 	failure->time = read_time(reader, object, "time");
 	failure->lived = read_number(reader, object, "livedMilliseconds", 0, INT64_MAX, 0);
 	read_last_lines(reader, object, failure);

@@ -225,12 +225,29 @@ static void end_those_that_left(struct local *local, bool has_children)
 	tell_news(local);
 }
 
+/* Whatever stops a process of ours, its peers in the job are the ones who fail of it. */
+static void hear_of_stops(struct local *local)
+{
+	pid_t pid;
+	int signal_number;
+
+	while (child_next_stop(&pid, &signal_number)) {
+		struct local_replica *replica = local_replicas_find_process(&local->replicas, pid);
+
+		if (!replica)
+			continue;
+		replica->stopped_by = signal_number;
+		tell_news(local);
+	}
+}
+
 static void reap_children(void *data)
 {
 	struct local *local = data;
 	struct child_exit child_exit;
 	bool has_children;
 
+	hear_of_stops(local);
 	while (child_reap(&child_exit, &has_children))
 		hear_exit(&child_exit, local);
 	end_those_that_left(local, has_children);

@@ -1,11 +1,13 @@
 #include "engine/backend_local_replica.h"
 
+#include "core/failure_words.h"
 #include "engine/backend_local_start.h"
 
 #include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
 #include <stdlib.h>
+#include <string.h>
 #include <unistd.h>
 
 /* As shells say it: no such program, or one that may not be run. */
@@ -65,7 +67,7 @@ void local_replica_fail_start(struct local_replica *replica, const struct err *e
 	bool is_missing = err->code == ERR_NOT_FOUND;
 
 	replica->child_exit.exit_code = is_missing ? EXIT_NOT_FOUND : EXIT_NOT_RUNNABLE;
-	replica->reason = "StartFailed";
+	replica->reason = FAILURE_START_FAILED;
 	replica->message = mem_copy_text(err->text);
 	replica->ended_at = now;
 	local_replica_end(replica);
@@ -123,6 +125,20 @@ static enum observed_phase phase_of(const struct local_replica *replica)
 	return replica->child_exit.exit_code == 0 ? OBSERVED_SUCCEEDED : OBSERVED_FAILED;
 }
 
+/* Why it runs and does nothing. */
+static void observe_stop(const struct local_replica *replica, struct arena *arena,
+			 struct observed_replica *observed)
+{
+	if (replica->stage != LOCAL_RUNNING || !replica->stopped_by)
+		return;
+	observed->reason = FAILURE_PROCESS_STOPPED;
+	observed->message =
+		arena_format(arena,
+			     "SIG%s holds its process still, and others wait for it until they "
+			     "fail; `kill -CONT %d` lets it go on",
+			     sigabbrev_np(replica->stopped_by), (int) replica->pid);
+}
+
 void local_replica_observe(const struct local_replica *replica, struct arena *arena,
 			   struct observed_replica *ret_observed)
 {
@@ -146,4 +162,5 @@ void local_replica_observe(const struct local_replica *replica, struct arena *ar
 		.log = arena_copy_text(arena, replica->log),
 		.gpus = arena_copy_text(arena, replica->gpus),
 	};
+	observe_stop(replica, arena, ret_observed);
 }

@@ -34,6 +34,7 @@ struct local_replica {
 	msec stop_asked_at;
 	msec kill_at;
 	bool is_killed;
+	int stopped_by; /* the signal that holds its process still (SIGSTOP); 0: it goes on */
 	bool has_escapees; /* set by the last look at our children */
 	char *log; /* path, or NULL */
 	char *gpus; /* "0,1", "none"; NULL: none are dealt to it */

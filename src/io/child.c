@@ -344,6 +344,17 @@ bool child_reap(struct child_exit *ret_exit, bool *ret_has_children)
 	return true;
 }
 
+bool child_next_stop(pid_t *ret_pid, int *ret_signal)
+{
+	siginfo_t news = {.si_pid = 0};
+
+	if (waitid(P_ALL, 0, &news, WSTOPPED | WCONTINUED | WNOHANG) < 0 || news.si_pid == 0)
+		return false;
+	*ret_pid = news.si_pid;
+	*ret_signal = news.si_code == CLD_CONTINUED ? 0 : news.si_status;
+	return true;
+}
+
 static void kill_and_count(pid_t pid, void *data)
 {
 	int *killed = data;

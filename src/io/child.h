@@ -45,6 +45,10 @@ struct child_exit {
  * there is none now; *ret_has_children tells whether any child is left at all. */
 bool child_reap(struct child_exit *ret_exit, bool *ret_has_children);
 
+/* Takes the next news of a child that was stopped by a signal (*ret_signal), or goes on again (0),
+ * without waiting. False when there is none now. */
+bool child_next_stop(pid_t *ret_pid, int *ret_signal);
+
 /* Sends a signal to the group of a child not yet reaped. */
 void child_signal_group(pid_t pid, int signal_number);
 

@@ -77,6 +77,26 @@ def test_a_worker_that_is_killed_says_by_what(muster):
     assert muster.job("victim")["status"]["failure"]["signal"] == signal.SIGKILL
 
 
+def test_a_worker_that_is_stopped_is_told_and_is_the_likely_cause_of_its_peers_end(muster, tmp_path):
+    given_up = tmp_path / "given-up"
+    job = muster.start("run", "--name", "stopped", "-w", 2, "--", "sh", "-c",
+                       f"[ $WORKER_NUMBER = 0 ] && exec sleep 1000; while [ ! -e {given_up} ]; do sleep 0.05; done; exit 1")
+    first, _ = replicas(muster.until_running("stopped", 2))
+    os.kill(first["pid"], signal.SIGSTOP)
+    told = "muster: worker-0 is stopped (ProcessStopped): SIGSTOP holds its process still, and others wait for it"
+    read_until(job.stderr, told)
+    os.kill(first["pid"], signal.SIGCONT)
+    muster.until("stopped", lambda seen: "reason" not in replicas(seen)[0])
+    os.kill(first["pid"], signal.SIGSTOP)
+    assert told in read_line(job.stderr)  # once each time
+    given_up.touch()
+    said = job.communicate(timeout=LIMIT)[1]
+    assert job.returncode == 1
+    assert "worker-1 exited with code 1" in said
+    assert "\n  likely cause  worker-0 was stopped by a signal (SIGSTOP, Ctrl-Z, a debugger) when worker-1 failed" in said
+    assert muster.job("stopped")["status"]["failure"]["cause"].startswith("worker-0 was stopped by a signal")
+
+
 def test_a_program_that_is_not_there_is_told_before_anything_starts(muster):
     done = muster("run", "--name", "missing", "--", "no-such-program", code=2)
     assert "no-such-program" in done.stderr and "not found in PATH" in done.stderr

@@ -397,6 +397,33 @@ static void a_program_may_keep_our_input_and_group_and_write_errors_elsewhere(vo
 	close(kept);
 }
 
+static int wait_for_stop(pid_t pid, int what)
+{
+	siginfo_t seen;
+	pid_t stopped;
+	int signal_number = -1;
+
+	waitid(P_PID, (id_t) pid, &seen, what | WNOWAIT);
+	assert_true(child_next_stop(&stopped, &signal_number));
+	assert_int_equal(stopped, pid);
+	assert_false(child_next_stop(&stopped, &signal_number));
+	return signal_number;
+}
+
+static void a_child_that_is_stopped_is_news_and_so_is_that_it_goes_on(void **state)
+{
+	struct world *world = *state;
+	pid_t pid;
+
+	assert_int_equal(start_shell(world, "exec sleep 1000", &pid), 0);
+	child_signal_group(pid, SIGSTOP);
+	assert_int_equal(wait_for_stop(pid, WSTOPPED), SIGSTOP);
+	child_signal_group(pid, SIGCONT);
+	assert_int_equal(wait_for_stop(pid, WCONTINUED), 0);
+	child_signal_group(pid, SIGKILL);
+	assert_int_equal(wait_for_end(pid).signal, SIGKILL);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -406,6 +433,8 @@ int main(void)
 			a_child_has_the_limit_on_open_files_that_it_is_given, begin, end),
 		cmocka_unit_test_setup_teardown(a_child_ignores_and_blocks_no_signal, begin, end),
 		cmocka_unit_test_setup_teardown(the_way_a_child_ended_is_told, begin, end),
+		cmocka_unit_test_setup_teardown(
+			a_child_that_is_stopped_is_news_and_so_is_that_it_goes_on, begin, end),
 		cmocka_unit_test_setup_teardown(reaping_says_whether_children_are_left, begin, end),
 		cmocka_unit_test_setup_teardown(the_rest_of_the_group_ends_with_its_leader, begin,
 						end),

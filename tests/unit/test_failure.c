@@ -234,6 +234,57 @@ static void so_it_is_when_the_job_starts_again(void **state)
 	assert_string_equal(scene->status.failure->consequences[0].what, "exited with code 1");
 }
 
+/* worker-1 fails while worker-0 is stopped. */
+static const struct failure *fail_beside_a_stopped_one(struct scene *scene, int exit_code,
+						       int signal, const char *reason)
+{
+	struct observed_replica *object;
+
+	scene_add_role(scene, ROLE_WORKER, 2, RESTART_NEVER);
+	scene_settle(scene);
+	object = scene_object(scene, "worker", 0, 0);
+	object->reason = FAILURE_PROCESS_STOPPED;
+	object->message = "SIGSTOP holds its process still";
+	scene_decide(scene);
+	assert_int_equal(scene->plan.n_notes, 1);
+	assert_string_equal(
+		scene->plan.notes[0].sentence,
+		"worker-0 is stopped (ProcessStopped): SIGSTOP holds its process still");
+	scene_decide(scene);
+	assert_int_equal(scene->plan.n_notes, 0);
+	scene_exit(scene, "worker", 1, 0, exit_code, signal);
+	scene_object(scene, "worker", 1, 0)->reason = reason;
+	scene_decide(scene);
+	return scene->status.failure;
+}
+
+static void a_peer_that_was_stopped_is_the_likely_cause(void **state)
+{
+	const struct failure *failure = fail_beside_a_stopped_one(*state, 1, 0, NULL);
+
+	assert_string_equal(failure->message, "worker-1 exited with code 1 after 0s (attempt 0)");
+	assert_string_equal(failure->cause, "worker-0 was stopped by a signal (SIGSTOP, Ctrl-Z, a "
+					    "debugger) when worker-1 failed, "
+					    "which may have waited for it in vain; find out what "
+					    "stopped it, or let it go on in "
+					    "time: kill -CONT 101");
+}
+
+static void what_was_killed_did_not_fail_of_it(void **state)
+{
+	assert_null(fail_beside_a_stopped_one(*state, 0, 9, NULL)->cause);
+}
+
+static void what_has_a_reason_of_its_own_did_not_either(void **state)
+{
+	assert_null(fail_beside_a_stopped_one(*state, 0, 6, "Evicted")->cause);
+}
+
+static void without_a_stopped_one_there_is_no_such_cause(void **state)
+{
+	assert_null(fail_worker(*state, 1, 0, NULL, NULL)->cause);
+}
+
 static void the_first_to_end_is_the_failure(void **state)
 {
 	struct scene *scene = *state;
@@ -285,6 +336,10 @@ int main(void)
 		SCENE_TEST(our_signal_in_that_second_was_ours),
 		SCENE_TEST(who_ended_after_it_was_asked_was_ended_by_us),
 		SCENE_TEST(so_it_is_when_the_job_starts_again),
+		SCENE_TEST(a_peer_that_was_stopped_is_the_likely_cause),
+		SCENE_TEST(what_was_killed_did_not_fail_of_it),
+		SCENE_TEST(what_has_a_reason_of_its_own_did_not_either),
+		SCENE_TEST(without_a_stopped_one_there_is_no_such_cause),
 		SCENE_TEST(the_first_to_end_is_the_failure),
 		SCENE_TEST(of_those_who_ended_together_the_first_in_order_is_it),
 	};

@@ -21,6 +21,7 @@ static void a_block_tells_cause_last_lines_and_consequences(void **state)
 		.index = 1,
 		.attempt = 2,
 		.message = "worker-1 exited with code 1 after 2s (attempt 2)",
+		.cause = "worker-0 was stopped",
 		.time = 1763740931000,
 		LINES("Traceback (most recent call last):", "  File \"train.py\", line 3",
 		      "ValueError: no"),
@@ -37,6 +38,7 @@ static void a_block_tells_cause_last_lines_and_consequences(void **state)
 	assert_string_equal(
 		text_of(&text),
 		"worker-1 exited with code 1 after 2s (attempt 2)\n"
+		"  likely cause  worker-0 was stopped\n"
 		"  because       ValueError: no\n"
 		"  at            2025-11-21T16:02:11Z\n"
 		"  last lines    | Traceback (most recent call last):\n"

@@ -8,7 +8,7 @@
 static struct status full_status(void)
 {
 	static const char *last_lines[] = {"one", "two \xc3\xa9"};
-	static struct consequence consequences[] = {{"worker", 0, "was ended by muster"}};
+	static struct consequence consequences[] = {{"worker", 0, "was ended by muster", 3}};
 	static struct failure failure = {
 		.role = "worker",
 		.index = 1,
@@ -16,6 +16,7 @@ static struct status full_status(void)
 		.exit_code = 3,
 		.reason = "Error",
 		.message = "worker-1 exited with code 3",
+		.cause = "worker-0 was stopped",
 		.time = 1700000003123,
 		.lived = 17,
 		.last_lines = last_lines,
