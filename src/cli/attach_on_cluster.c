@@ -9,15 +9,21 @@
 
 int attach_on_cluster(const struct options *options, const char *namespace_name, const char *name)
 {
+	struct kube_config *config CLEANUP(kube_config_cleanup) = NULL;
 	char *folder CLEANUP(mem_free_text) = NULL;
 	struct err err = {0};
 	int exit_code;
 
-	if (lookup_state_folder(options, &folder, &err))
+	if (lookup_state_folder(options, &folder, &err) ||
+	    cluster_read_config(options, &config, &err))
 		return attach_fail(&err);
+	char *words CLEANUP(mem_free_text) = lookup_words(options, namespace_name, name);
+	char *place CLEANUP(mem_free_text) = cluster_write_place(options, config, namespace_name);
 	const struct supervision_kube_request request = {
 		.attach_to = name,
 		.namespace_name = namespace_name,
+		.job_words = words,
+		.place = place,
 		.log_in = cluster_log_in,
 		.data = (void *) options,
 		.state_folder = folder,

@@ -1,8 +1,13 @@
 #include "cli/cluster.h"
 
+#include "base/mem.h"
 #include "cli/command.h"
 #include "cli/output.h"
+#include "engine/known_job.h"
 #include "kube/credential.h"
+
+#include <stdlib.h>
+#include <string.h>
 
 int cluster_read_config(const struct options *options, struct kube_config **ret_config,
 			struct err *err)
@@ -27,6 +32,31 @@ int cluster_place_job(const struct kube_config *config, const struct job *job, s
 	if (job_read(document, NULL, JOB_STRICT, &faults, ret_job) < 0)
 		return err_set(err, ERR_INVALID, "%s", faults.list[0].sentence);
 	return 0;
+}
+
+/* One file, wherever later calls are made from; of several nothing can be said in an option. */
+static char *find_kubeconfig(const struct options *options)
+{
+	const char *list = getenv("KUBECONFIG");
+	const char *file = option_text(options, "kubeconfig");
+
+	if (!file && list && *list && !strchr(list, ':'))
+		file = list;
+	return file ? realpath(file, NULL) : NULL;
+}
+
+char *cluster_write_place(const struct options *options, const struct kube_config *config,
+			  const char *namespace_name)
+{
+	char *kubeconfig CLEANUP(mem_free_text) = find_kubeconfig(options);
+	const struct known_place place = {
+		.server = config->cluster.server,
+		.context = config->context,
+		.kubeconfig = kubeconfig,
+		.namespace_name = namespace_name,
+	};
+
+	return known_place_write(&place);
 }
 
 /* As kubectl tells them. */

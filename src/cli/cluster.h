@@ -49,6 +49,11 @@ int cluster_read_config(const struct options *options, struct kube_config **ret_
 int cluster_place_job(const struct kube_config *config, const struct job *job, struct job **ret_job,
 		      struct err *err) MUST_USE;
 
+/* Where a job of that cluster runs, as this machine remembers it (engine/known_job.h). Caller
+ * frees. */
+char *cluster_write_place(const struct options *options, const struct kube_config *config,
+			  const char *namespace_name) MUST_USE;
+
 /* A new login of these options (`data` is a struct options), for one loop. Files are read again
  * each time: what they name may be renewed. What its server warns of goes to stderr. A
  * kube_log_in_fn. */

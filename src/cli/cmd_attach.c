@@ -151,8 +151,11 @@ static int set_up(struct attachment *attachment, struct err *err)
 
 	if (rc < 0)
 		return rc;
+	char *words CLEANUP(mem_free_text) =
+		lookup_words(attachment->options, NULL, attachment->found->name);
 	const struct console_settings settings = {
 		.loop = attachment->loop,
+		.job_words = words,
 		.log_folder = attachment->folder,
 		.lines_fd = STDOUT_FILENO,
 		.chatter_fd = STDERR_FILENO,
@@ -187,7 +190,10 @@ static int tell_end(const struct attachment *attachment)
 {
 	struct text text CLEANUP(text_done) = {0};
 
-	report_outcome(attachment->job, &attachment->status, &text);
+	char *words CLEANUP(mem_free_text) =
+		lookup_words(attachment->options, NULL, attachment->found->name);
+
+	report_outcome(attachment->job, &attachment->status, words, &text);
 	output_complain(&text);
 	return attachment->status.exit_code;
 }

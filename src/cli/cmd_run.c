@@ -137,8 +137,10 @@ static int see_through(const struct options *options, struct job *job, const str
 		output_say("%s", err.text);
 		return EXIT_OWN_FAULT;
 	}
-	struct supervisor_request request = {
+	char *words CLEANUP(mem_free_text) = lookup_words(options, NULL, job->name);
+	const struct supervisor_request request = {
 		.job = job,
+		.job_words = words,
 		.state_folder = folder,
 		.gpus = gpus,
 		.is_detached = option_flag(options, "detach"),

@@ -15,6 +15,7 @@
 
 /* How `status` shows a job, once or at each change. */
 struct display {
+	char *words; /* how a command line names the job */
 	const char *where; /* "local", "kubernetes/NAMESPACE" */
 	const char *format; /* of -o; NULL: none */
 	struct text last; /* what was shown before */
@@ -26,6 +27,7 @@ struct display {
 static void display_done(struct display *display)
 {
 	text_done(&display->last);
+	mem_free_text(&display->words);
 }
 
 /* Shows a text that is not what was shown before; true when nothing more arrives. */
@@ -79,7 +81,8 @@ static bool show_screen(const struct json *object, const struct status *status, 
 	struct text text CLEANUP(text_done) = {0}, screen CLEANUP(text_done) = {0};
 	bool is_over = watch_is_over(object, status, NULL);
 
-	if (status_text_add(object, status, display->format != NULL, &text, &display->err))
+	if (status_text_add(object, status, display->words, display->format != NULL, &text,
+			    &display->err))
 		return true;
 	add_screen(text_of(&text), is_over, &screen);
 	return show_text(display, &screen) || is_over;
@@ -99,7 +102,8 @@ static bool show_once(const struct json *object, const struct status *status, vo
 	struct display *display = data;
 	struct text text CLEANUP(text_done) = {0};
 
-	return status_text_add(object, status, display->format != NULL, &text, &display->err) ||
+	return status_text_add(object, status, display->words, display->format != NULL, &text,
+			       &display->err) ||
 	       show_text(display, &text) || true;
 }
 
@@ -158,6 +162,7 @@ static int status_run(const struct options *options)
 
 	if (lookup_job(lookup, argument, &job, &err))
 		return output_fail(&err);
+	display.words = lookup_words(options, lookup_namespace(&job), job.name);
 	display.where = job.where;
 	display.show = choose_display(display.format, option_flag(options, "watch"));
 	if (watch_job_often(job.client, job.name, period_of(&display), show_change, &display, &end,

@@ -1,10 +1,12 @@
 /* muster wait: sleeps until a job has ended, and ends with the job's own code. */
+#include "base/mem.h"
 #include "cli/cluster.h"
 #include "cli/command.h"
 #include "cli/lookup.h"
 #include "cli/options.h"
 #include "cli/output.h"
 #include "cli/watch.h"
+#include "core/reconcile.h"
 #include "io/loop.h"
 
 /* What timeout(1) ends with when the time is over. */
@@ -12,16 +14,31 @@
 
 /* What was seen of the job. */
 struct sight {
-	const char *argument; /* as the job was named */
+	const struct options *options;
+	const struct found_job *job;
 	int exit_code; /* -1 until it has ended */
 	bool is_unwatched;
 };
 
 static void tell_unwatched(const struct sight *sight)
 {
+	const struct found_job *job = sight->job;
+	char *words CLEANUP(mem_free_text) =
+		lookup_words(sight->options, lookup_namespace(job), job->name);
+
 	output_say("nobody watches job '%s', and nothing restarts or ends it: 'muster attach %s' "
 		   "takes over",
-		   sight->argument, sight->argument);
+		   job->name, words);
+}
+
+/* Its code tells little of an end that nobody saw. */
+static void tell_unseen(const struct status *status)
+{
+	const struct failure *failure = status->failure;
+
+	if (failure && (text_equals(failure->reason, RECONCILE_DELETED) ||
+			text_equals(failure->reason, RECONCILE_END_UNKNOWN)))
+		output_say("%s", failure->message);
 }
 
 static bool take_exit_code(const struct json *job, const struct status *status, void *data)
@@ -30,6 +47,7 @@ static bool take_exit_code(const struct json *job, const struct status *status, 
 	bool was_unwatched = sight->is_unwatched;
 
 	sight->exit_code = status->exit_code;
+	tell_unseen(status);
 	sight->is_unwatched = client_job_is_unwatched(job);
 	if (sight->is_unwatched && !was_unwatched && !status_is_finished(status))
 		tell_unwatched(sight);
@@ -54,7 +72,7 @@ static int wait_run(const struct options *options)
 	msec until = timeout < 0 ? MSEC_NEVER : loop_now() + timeout;
 	size_t n_arguments;
 	const char *argument = options_arguments(options, &n_arguments)[0];
-	struct sight sight = {.argument = argument, .exit_code = -1};
+	struct sight sight = {.options = options, .job = &job, .exit_code = -1};
 	enum watch_end end;
 
 	if (lookup_job(lookup, argument, &job, &err) ||

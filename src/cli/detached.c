@@ -1,5 +1,6 @@
 #include "cli/detached.h"
 
+#include "base/mem.h"
 #include "cli/command.h"
 #include "cli/lookup.h"
 #include "cli/output.h"
@@ -28,7 +29,9 @@ int detached_tell(const struct options *options, const char *namespace_name, con
 	text_addf(&line, "%s\n", name);
 	output_add(&line);
 	output_flush();
+	char *words CLEANUP(mem_free_text) = lookup_words(options, namespace_name, name);
+
 	if (!option_flag(options, "quiet"))
-		output_say("it goes on in the background: muster logs -f %s", name);
+		output_say("it goes on in the background: muster logs -f %s", words);
 	return EXIT_DONE;
 }

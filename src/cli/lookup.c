@@ -2,6 +2,7 @@
 
 #include "base/mem.h"
 #include "base/names.h"
+#include "base/shell_word.h"
 #include "base/text.h"
 #include "cli/cluster.h"
 #include "cli/command.h"
@@ -9,13 +10,29 @@
 #include "cli/hand_over.h"
 #include "cli/job_reference.h"
 #include "cli/output.h"
+#include "core/job_words.h"
+#include "core/reconcile.h"
+#include "engine/known_job.h"
 #include "engine/state_folder.h"
+#include "engine/supervisor_id.h"
+#include "io/loop.h"
 
 #include <stdlib.h>
+
+/* Who watched a job from here, and lives, has said in less than this what became of it. */
+#define SETTLING_TIME (10 * MSEC_PER_SECOND)
 
 /* A client for one namespace of the cluster. */
 struct namespace_client {
 	char *where; /* "kubernetes/NAMESPACE" */
+	struct client *client;
+};
+
+/* A job that goes on on a cluster, as far as this machine knows, and the way there. */
+struct lead {
+	struct known_job job;
+	struct options *options;
+	char *where;
 	struct client *client;
 };
 
@@ -25,6 +42,8 @@ struct lookup {
 	struct kube_config *config; /* which cluster is meant; the same */
 	struct namespace_client *clients;
 	size_t n_clients, capacity;
+	struct lead **leads;
+	size_t n_leads, lead_capacity;
 };
 
 /* Clients. */
@@ -61,6 +80,15 @@ struct lookup *lookup_new(const struct options *options)
 	return lookup;
 }
 
+static void lead_free(struct lead *lead)
+{
+	lookup_close(&lead->client);
+	options_free(lead->options);
+	known_job_done(&lead->job);
+	free(lead->where);
+	free(lead);
+}
+
 void lookup_free(struct lookup *lookup)
 {
 	if (!lookup)
@@ -71,6 +99,9 @@ void lookup_free(struct lookup *lookup)
 		free(lookup->clients[i].where);
 	}
 	free(lookup->clients);
+	for (size_t i = 0; i < lookup->n_leads; i++)
+		lead_free(lookup->leads[i]);
+	free(lookup->leads);
 	kube_config_free(lookup->config);
 	free(lookup);
 }
@@ -78,6 +109,35 @@ void lookup_free(struct lookup *lookup)
 void lookup_cleanup(struct lookup **lookup)
 {
 	lookup_free(*lookup);
+}
+
+static void add_option(const struct options *options, const char *name, struct text *text)
+{
+	const char *value = option_text(options, name);
+
+	if (!value)
+		return;
+	text_addf(text, " --%s ", name);
+	shell_word_add(text, value);
+}
+
+char *lookup_choice(const struct options *options, bool is_on_cluster)
+{
+	struct text text CLEANUP(text_done) = {0};
+
+	if (is_on_cluster) {
+		add_option(options, "context", &text);
+		add_option(options, "kubeconfig", &text);
+	}
+	add_option(options, "state-dir", &text);
+	return mem_copy_text(text_of(&text));
+}
+
+char *lookup_words(const struct options *options, const char *namespace_name, const char *name)
+{
+	char *choice CLEANUP(mem_free_text) = lookup_choice(options, namespace_name != NULL);
+
+	return job_words_new(namespace_name, name, choice);
 }
 
 bool lookup_means_cluster(const struct options *options)
@@ -111,8 +171,8 @@ static int go_on_as_other_program(const struct lookup *lookup, struct err *err)
 	return err_set(err, ERR_UNREACHABLE, "%s", why.text);
 }
 
-static int open_namespace(const struct lookup *lookup, const char *namespace_name,
-			  struct client **ret_client, struct err *err)
+static int open_namespace(const struct lookup *lookup, const struct options *options,
+			  const char *namespace_name, struct client **ret_client, struct err *err)
 {
 	char *folder CLEANUP(mem_free_text) = NULL;
 
@@ -121,8 +181,8 @@ static int open_namespace(const struct lookup *lookup, const char *namespace_nam
 	int rc = lookup_state_folder(lookup->options, &folder, err);
 
 	if (rc == 0)
-		rc = edition_open_cluster(lookup->options, namespace_name, folder, ret_client, err);
-	if (rc == 0 && lookup->n_clients == 0)
+		rc = edition_open_cluster(options, namespace_name, folder, ret_client, err);
+	if (rc == 0 && lookup->config && lookup->n_clients == 0)
 		cluster_warn(lookup->config);
 	return rc;
 }
@@ -145,7 +205,7 @@ static int take_namespace(struct lookup *lookup, const char *namespace_name,
 			*ret_client = &lookup->clients[i];
 			return 0;
 		}
-	rc = open_namespace(lookup, namespace_name, &client, err);
+	rc = open_namespace(lookup, lookup->options, namespace_name, &client, err);
 	if (rc < 0)
 		return rc;
 	mem_grow(&lookup->clients, &lookup->capacity, lookup->n_clients, sizeof(*lookup->clients));
@@ -217,7 +277,10 @@ static int say_not_on_cluster(struct lookup *lookup, const struct found_job *sou
 	char *described CLEANUP(mem_free_text) = describe_namespace(lookup, namespace_name);
 	char *where CLEANUP(mem_free_text) = mem_format("%s in %s", neither, described);
 
-	return say_not_found(sought->client, sought->name, where, "muster ps -A", err);
+	char *choice CLEANUP(mem_free_text) = lookup_choice(lookup->options, true);
+	char *listing CLEANUP(mem_free_text) = mem_format("muster ps -A%s", choice);
+
+	return say_not_found(sought->client, sought->name, where, listing, err);
 }
 
 /* Finding. */
@@ -239,26 +302,154 @@ static int find_here(struct lookup *lookup, const char *name, struct found_job *
 
 	if (rc != 0)
 		return rc;
-	*ret_found = (struct found_job){.client = client, .name = name, .where = "local"};
+	*ret_found = (struct found_job){
+		.client = client, .name = name, .options = lookup->options, .where = "local"};
 	return client->functions->log_folder(client, name, &folder, err);
+}
+
+static int look_for(struct client *client, const char *name, struct err *err)
+{
+	bool is_gone = false;
+	int64_t version;
+	/* A record that nobody can read is there, and can be deleted. */
+	int rc = client->functions->wait_for_change(client, name, 0, MSEC_NEVER, &version, &is_gone,
+						    err);
+
+	return rc == 0 && is_gone ? err_set(err, ERR_NOT_FOUND, "job '%s' not found", name) : rc;
 }
 
 static int find_on_cluster(struct lookup *lookup, const char *namespace_name, const char *name,
 			   struct found_job *ret_found, struct err *err)
 {
 	const struct namespace_client *found = NULL;
-	bool is_gone = false;
-	int64_t version;
 	int rc = take_namespace(lookup, namespace_name, &found, err);
 
 	if (rc < 0)
 		return rc;
-	*ret_found =
-		(struct found_job){.client = found->client, .name = name, .where = found->where};
-	/* A record that nobody can read is there, and can be deleted. */
-	rc = found->client->functions->wait_for_change(found->client, name, 0, MSEC_NEVER, &version,
-						       &is_gone, err);
-	return rc == 0 && is_gone ? err_set(err, ERR_NOT_FOUND, "job '%s' not found", name) : rc;
+	*ret_found = (struct found_job){.client = found->client,
+					.name = name,
+					.options = lookup->options,
+					.where = found->where};
+	return look_for(found->client, name, err);
+}
+
+/* Jobs that this machine knows. */
+
+static char *describe_place(const struct known_place *at)
+{
+	return at->context ? mem_format("namespace '%s' of context '%s'", at->namespace_name,
+					at->context)
+			   : mem_format("namespace '%s' of %s", at->namespace_name, at->server);
+}
+
+static struct lead *add_lead(struct lookup *lookup, struct known_job *take_job)
+{
+	struct lead *lead = mem_new(sizeof(*lead));
+
+	lead->job = *take_job;
+	*take_job = (struct known_job){0};
+	lead->options = options_copy(lookup->options);
+	lead->where = mem_format("kubernetes/%s", lead->job.at.namespace_name);
+	options_set_text(lead->options, "context", lead->job.at.context);
+	options_set_text(lead->options, "kubeconfig", lead->job.at.kubeconfig);
+	mem_grow(&lookup->leads, &lookup->lead_capacity, lookup->n_leads, sizeof(*lookup->leads));
+	lookup->leads[lookup->n_leads++] = lead;
+	return lead;
+}
+
+/* As it is remembered here. */
+static int find_ended_in(struct lookup *lookup, const char *folder, const struct known_place *at,
+			 const char *name, struct found_job *ret_found, struct err *err)
+{
+	char *described CLEANUP(mem_free_text) = describe_place(at);
+	char *why CLEANUP(mem_free_text) = mem_format(
+		"it is no longer in %s, and this machine did not see how it ended", described);
+	struct known_job job CLEANUP(known_job_done) = {0};
+	int rc = known_job_find_at(folder, at, name, &job, err);
+
+	if (rc == 0)
+		supervisor_wait(job.record.supervisor, loop_now() + SETTLING_TIME);
+	if (rc == 0)
+		rc = known_job_settle(folder, job.record.name, RECONCILE_END_UNKNOWN, why, err);
+	known_job_done(&job);
+	if (rc == 0)
+		rc = known_job_find_at(folder, at, name, &job, err);
+	if (rc < 0)
+		return rc;
+	return find_here(lookup, add_lead(lookup, &job)->job.record.name, ret_found, err);
+}
+
+/* Its cluster has the job no more, so it has ended. */
+static int find_ended(struct lookup *lookup, const struct known_place *at, const char *name,
+		      struct found_job *ret_found, struct err *err)
+{
+	char *folder CLEANUP(mem_free_text) = NULL;
+	int rc = lookup_state_folder(lookup->options, &folder, err);
+
+	return rc < 0 ? rc : find_ended_in(lookup, folder, at, name, ret_found, err);
+}
+
+/* Another of its name may be there by now. */
+static bool is_same(struct client *client, const char *name, const char *uid)
+{
+	struct json *object CLEANUP(json_cleanup) = NULL;
+
+	return client->functions->get(client, name, &object, NULL) < 0 ||
+	       text_equals(json_as_string(json_get_path(object, "metadata", "uid", NULL), NULL),
+			   uid);
+}
+
+static int say_place_not_asked(const char *name, const struct known_place *at, struct err *err)
+{
+	char *described CLEANUP(mem_free_text) = describe_place(at);
+
+	return err_prefix(err, "job '%s' was begun in %s, which cannot be asked", name, described);
+}
+
+static int follow_lead(struct lookup *lookup, struct lead *lead, const char *name,
+		       struct found_job *ret_found, struct err *err)
+{
+	const struct known_place *at = &lead->job.at;
+	int rc = open_namespace(lookup, lead->options, at->namespace_name, &lead->client, err);
+
+	if (rc == 0)
+		rc = look_for(lead->client, name, err);
+	if (rc == ERR_NOT_FOUND || (rc == 0 && !is_same(lead->client, name, lead->job.record.uid)))
+		return find_ended(lookup, at, name, ret_found, err);
+	if (rc < 0)
+		return say_place_not_asked(name, at, err);
+	*ret_found = (struct found_job){.client = lead->client,
+					.name = name,
+					.options = lead->options,
+					.where = lead->where};
+	return 0;
+}
+
+/* ERR_NOT_FOUND without a sentence: no such job is known to go on. */
+static int find_known(struct lookup *lookup, const char *name, struct found_job *ret_found,
+		      struct err *err)
+{
+	char *folder CLEANUP(mem_free_text) = NULL;
+	struct known_job job = {0};
+
+	if (lookup_state_folder(lookup->options, &folder, NULL) < 0 ||
+	    known_job_find(folder, name, &job, NULL) < 0)
+		return ERR_NOT_FOUND;
+	return follow_lead(lookup, add_lead(lookup, &job), name, ret_found, err);
+}
+
+/* Of a job that the cluster has no more. */
+static int find_remembered(struct lookup *lookup, const char *namespace_name, const char *name,
+			   struct found_job *ret_found, struct err *err)
+{
+	const struct kube_config *config = lookup->config;
+	const struct known_place place = {
+		.server = config->cluster.server,
+		.context = config->context,
+		.namespace_name = namespace_name ? namespace_name : config->namespace_name,
+	};
+
+	return find_ended(lookup, &place, name, ret_found, err);
 }
 
 static int find_named_on_cluster(struct lookup *lookup, const char *namespace_name,
@@ -266,19 +457,21 @@ static int find_named_on_cluster(struct lookup *lookup, const char *namespace_na
 {
 	int rc = find_on_cluster(lookup, namespace_name, name, ret_found, err);
 
-	return is_missing(rc, ret_found)
-		       ? say_not_on_cluster(lookup, ret_found, namespace_name, "", err)
-		       : rc;
+	if (!is_missing(rc, ret_found) ||
+	    find_remembered(lookup, namespace_name, name, ret_found, NULL) == 0)
+		return rc == ERR_NOT_FOUND ? 0 : rc;
+	return say_not_on_cluster(lookup, ret_found, namespace_name, "", err);
 }
 
 static int find_named_here(struct lookup *lookup, const char *name, struct found_job *ret_found,
 			   struct err *err)
 {
+	char *choice CLEANUP(mem_free_text) = lookup_choice(lookup->options, false);
+	char *listing CLEANUP(mem_free_text) = mem_format("muster ps -a%s", choice);
 	int rc = find_here(lookup, name, ret_found, err);
 
-	return is_missing(rc, ret_found)
-		       ? say_not_found(ret_found->client, name, "", "muster ps -a", err)
-		       : rc;
+	return is_missing(rc, ret_found) ? say_not_found(ret_found->client, name, "", listing, err)
+					 : rc;
 }
 
 /* A kubeconfig of no use must not hide that the job is not here. */
@@ -296,8 +489,11 @@ static int find_anywhere(struct lookup *lookup, const char *name, struct found_j
 			 struct err *err)
 {
 	struct found_job found = {0};
-	int rc = find_here(lookup, name, ret_found, err);
+	int rc = find_known(lookup, name, ret_found, err);
 
+	if (rc != ERR_NOT_FOUND)
+		return rc;
+	rc = find_here(lookup, name, ret_found, err);
 	if (!is_missing(rc, ret_found))
 		return rc;
 	rc = read_config(lookup, err);

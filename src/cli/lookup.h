@@ -2,7 +2,9 @@
  *
  * local/NAME is here, kubernetes/NAMESPACE/NAME on the cluster. A plain NAME is here if it is
  * remembered here, else on the cluster, where a kubeconfig says which. Options that choose a
- * cluster (--context, --kubeconfig, --namespace) mean that one for every plain name. */
+ * cluster (--context, --kubeconfig, --namespace) mean that one for every plain name. A plain name
+ * of a job that this machine knows to go on on some cluster (engine/known_job.h) is that job; and
+ * one that its cluster has no more is the one that is remembered here. */
 #pragma once
 
 #include "base/err.h"
@@ -14,12 +16,21 @@
 #include <stdbool.h>
 #include <stddef.h>
 
+/* The options of this call that lead to its jobs, as words of a shell: " --context lab"; "" for
+ * none. Caller frees. */
+char *lookup_choice(const struct options *options, bool is_on_cluster) MUST_USE;
+/* How a command line names a job that this call means (core/job_words.h); the namespace is NULL for
+ * one of this machine. Caller frees. */
+char *lookup_words(const struct options *options, const char *namespace_name,
+		   const char *name) MUST_USE;
+
 struct lookup; /* the clients of one call, each opened when it is needed first */
 
-/* A job, with the client that has it; both live as long as the lookup and what was written. */
+/* A job, with the client that has it; all live as long as the lookup and what was written. */
 struct found_job {
 	struct client *client;
-	const char *name;
+	const char *name; /* by which the client knows it */
+	const struct options *options; /* of the call, which lead to its cluster */
 	const char *where; /* "local", "kubernetes/NAMESPACE" */
 };
 

@@ -47,6 +47,7 @@ struct options {
 	size_t n_arguments;
 	size_t arguments_capacity;
 	bool had_separator;
+	bool is_copy; /* its lists are those of another */
 };
 
 /* One reading of an argument list. */
@@ -449,14 +450,35 @@ char **options_call(const struct options *options)
 	return call;
 }
 
+struct options *options_copy(const struct options *options)
+{
+	struct options *copy = mem_new(sizeof(*copy));
+
+	*copy = *options;
+	copy->values = mem_new_array(copy->n_rows, sizeof(*copy->values));
+	memcpy(copy->values, options->values, copy->n_rows * sizeof(*copy->values));
+	copy->is_copy = true;
+	return copy;
+}
+
+void options_set_text(struct options *options, const char *name, const char *text)
+{
+	int row = find_row(options, name, strlen(name));
+
+	assert(row >= 0 && options->is_copy);
+	if (text)
+		options->values[row].text = text;
+}
+
 void options_free(struct options *options)
 {
 	if (!options)
 		return;
-	for (size_t i = 0; i < options->n_rows; i++)
+	for (size_t i = 0; i < options->n_rows && !options->is_copy; i++)
 		free(options->values[i].list);
 	free(options->values);
-	free(options->arguments);
+	if (!options->is_copy)
+		free(options->arguments);
 	free(options);
 }
 

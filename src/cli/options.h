@@ -69,6 +69,11 @@ int options_parse(const struct command *command, int argc, char **argv,
 /* The call as a list of arguments, "muster" first, that ends with NULL. The caller frees the list;
  * its texts are borrowed. */
 char **options_call(const struct options *options) MUST_USE;
+/* The same call with other values for options that are texts, before the options that it was made
+ * of are freed. */
+struct options *options_copy(const struct options *options) MUST_USE;
+void options_set_text(struct options *options, const char *name,
+		      const char *text); /* borrowed; NULL: as it was */
 void options_free(struct options *options); /* NULL is fine */
 void options_cleanup(struct options **options);
 

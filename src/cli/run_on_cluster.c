@@ -65,6 +65,8 @@ int run_on_cluster(const struct options *options, const struct job_source *sourc
 	cluster_warn(config);
 	if (option_flag(options, "dry-run"))
 		return rehearse(options, job, source, &err);
+	char *words CLEANUP(mem_free_text) = lookup_words(options, job->name_space, job->name);
+	char *place CLEANUP(mem_free_text) = cluster_write_place(options, config, job->name_space);
 	const struct supervision_kube_request request = {
 		.job = job,
 		.files = source->travel.files,
@@ -72,6 +74,8 @@ int run_on_cluster(const struct options *options, const struct job_source *sourc
 		.secret = &source->secret,
 		.fetch_places = (const char *const *) source->fetch_places.list,
 		.n_fetch_places = source->fetch_places.count,
+		.job_words = words,
+		.place = place,
 		.log_in = cluster_log_in,
 		.data = (void *) options,
 		.state_folder = folder,

@@ -17,6 +17,7 @@
 struct view {
 	const struct json *object;
 	const struct status *status;
+	const char *job_words; /* core/job_words.h */
 	struct summary summary;
 	const char *watcher; /* of a job on a cluster, "" when nobody watches it; else NULL */
 	bool is_on_cluster;
@@ -52,9 +53,6 @@ static const char *name_of(const struct view *view)
 /* Who watches a job on a cluster. */
 static void add_watcher(const struct view *view, struct text *text)
 {
-	const char *namespace_name =
-		json_as_string(json_get_path(view->object, "metadata", "namespace", NULL), "");
-
 	if (!view->watcher)
 		return;
 	if (*view->watcher)
@@ -64,8 +62,8 @@ static void add_watcher(const struct view *view, struct text *text)
 	else
 		text_addf(text,
 			  "Watched:   by nobody: nothing is restarted; "
-			  "'muster attach kubernetes/%s/%s' takes over\n",
-			  namespace_name, name_of(view));
+			  "'muster attach %s' takes over\n",
+			  view->job_words);
 }
 
 static void add_message(struct text *text, const char *before, const char *message,
@@ -313,7 +311,7 @@ static void add_failure(const struct view *view, struct text *text)
 	text_add(text, status_condition_is_true(view->status, CONDITION_FAILED)
 			       ? "\nFailure:\n"
 			       : "\nCause of the last restart:\n");
-	failure_describe(view->status, name_of(view), text);
+	failure_describe(view->status, view->job_words, text);
 }
 
 static void add_view(const struct view *view, struct text *text)
@@ -363,10 +361,11 @@ static int read_view(const struct json *object, const struct status *status,
 	return 0;
 }
 
-int status_text_add(const struct json *tfjob, const struct status *status, bool is_wide,
-		    struct text *text, struct err *err)
+int status_text_add(const struct json *tfjob, const struct status *status, const char *job_words,
+		    bool is_wide, struct text *text, struct err *err)
 {
-	struct reading reading CLEANUP(reading_done) = {.view.is_wide = is_wide};
+	struct reading reading CLEANUP(reading_done) = {
+		.view = {.job_words = job_words, .is_wide = is_wide}};
 
 	if (read_view(tfjob, status, &reading, err))
 		return err->code;

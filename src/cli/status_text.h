@@ -9,10 +9,10 @@
 
 #include <stdbool.h>
 
-/* The whole picture of a TFJob and its status, which was read from it. ERR_IO for a job that cannot
- * be read. */
-int status_text_add(const struct json *tfjob, const struct status *status, bool is_wide,
-		    struct text *text, struct err *err) MUST_USE;
+/* The whole picture of a TFJob and its status, which was read from it; command lines in it name it
+ * by `job_words` (core/job_words.h). ERR_IO for a job that cannot be read. */
+int status_text_add(const struct json *tfjob, const struct status *status, const char *job_words,
+		    bool is_wide, struct text *text, struct err *err) MUST_USE;
 /* A line that changes whenever the job does, for logs and pipes. The same error. */
 int status_text_add_line(const struct json *tfjob, const struct status *status, struct text *text,
 			 struct err *err) MUST_USE;

@@ -104,7 +104,7 @@ static const char *log_of_failure(const struct status *status)
 	return replica && replica->attempt == failure->attempt ? replica->log : NULL;
 }
 
-void failure_describe(const struct status *status, const char *job_name, struct text *text)
+void failure_describe(const struct status *status, const char *job_words, struct text *text)
 {
 	const struct failure *failure = status->failure;
 
@@ -120,6 +120,6 @@ void failure_describe(const struct status *status, const char *job_name, struct 
 	add_last_lines(failure, text);
 	add_consequences(failure, text);
 	add_row(text, "log", log_of_failure(status));
-	text_addf(text, ROW "muster logs %s --role %s --index %d --attempt %d\n", "next", job_name,
+	text_addf(text, ROW "muster logs %s --role %s --index %d --attempt %d\n", "next", job_words,
 		  failure->role, failure->index, failure->attempt);
 }

@@ -5,7 +5,8 @@
 #include "core/status.h"
 
 /* Adds what failed first, and how (status->failure, which is set): a sentence, and for a replica's
- * failure the rows that explain it.
+ * failure the rows that explain it; the command line names the job by `job_words`
+ * (core/job_words.h).
  *
  *     worker-1 exited with code 1 after 12s (attempt 0)
  *       because       ValueError: shapes do not match
@@ -15,7 +16,7 @@
  *       consequences  worker-0 was ended by muster
  *       log           /home/me/.local/state/muster/jobs/…/worker-1.0.log
  *       next          muster logs train --role worker --index 1 --attempt 0 */
-void failure_describe(const struct status *status, const char *job_name, struct text *text);
+void failure_describe(const struct status *status, const char *job_words, struct text *text);
 
 /* The line of a program's last words that says what went wrong: of a Python traceback the exception
  * ("ValueError: shapes do not match"), of several the last one. NULL where there is none. */

@@ -16,7 +16,6 @@
 
 #define REASON_STOPPED "Stopped"
 #define REASON_TOO_LATE "DeadlineExceeded"
-#define REASON_LOST "SupervisorLost"
 
 static int count_in_state(const struct decision *decision, const struct role *role,
 			  enum replica_state state)
@@ -141,14 +140,14 @@ void finish_if_stopped(struct decision *decision)
 	     stop_reason_exit_code(job->stop_reason));
 }
 
-void finish_as_lost(struct decision *decision, const char *why)
+void finish_as_lost(struct decision *decision, const char *reason, const char *why)
 {
 	const struct job *job = decision->job;
 	const char *message = arena_format(decision->arena, "TFJob %s/%s has failed because %s.",
 					   job->name_space, job->name, why);
 
-	fail(decision, "TFJobSupervisorLost", message, failure_of_job(decision, REASON_LOST, why),
-	     EXIT_LOST);
+	fail(decision, arena_format(decision->arena, "TFJob%s", reason), message,
+	     failure_of_job(decision, reason, why), EXIT_LOST);
 }
 
 static msec deadline_of(const struct decision *decision)

@@ -21,8 +21,8 @@ void finish_on_failure(struct decision *decision, const struct replica *failed);
 /* A replica failed, and there were restarts enough. */
 void finish_on_backoff_limit(struct decision *decision, const struct replica *failed);
 
-/* Its supervisor died without a word, and nothing of it runs any more. */
-void finish_as_lost(struct decision *decision, const char *why);
+/* Nobody looks after it, and nothing of it runs any more. */
+void finish_as_lost(struct decision *decision, const char *reason, const char *why);
 
 /* What a job at rest does with its own replicas. */
 struct ending {

@@ -235,8 +235,8 @@ static void mark_lost_as_stopped(struct decision *decision)
 	}
 }
 
-void reconcile_lost(const struct job *job, const struct status *last_status, const char *why,
-		    msec now, struct arena *arena, struct plan *ret_plan)
+void reconcile_lost(const struct job *job, const struct status *last_status, const char *reason,
+		    const char *why, msec now, struct arena *arena, struct plan *ret_plan)
 {
 	const struct observed nobody = {0};
 	struct decision decision;
@@ -244,7 +244,7 @@ void reconcile_lost(const struct job *job, const struct status *last_status, con
 	decision_begin(&decision, job, last_status, &nobody, now, arena, ret_plan);
 	mark_lost_as_stopped(&decision);
 	if (!status_is_finished(last_status))
-		finish_as_lost(&decision, why);
+		finish_as_lost(&decision, reason, why);
 	count_roles(&decision, status_is_finished(last_status));
 	ret_plan->is_status_changed = !status_equals(&ret_plan->status, last_status);
 }

@@ -20,9 +20,13 @@ void reconcile_decide(const struct job *job, const struct status *last_status,
 void reconcile_begin(const struct job *job, msec now, struct arena *arena,
 		     struct status *ret_status);
 
-/* The end of a job whose supervisor died without a word and of which no process is left: Failed
- * with the reason TFJobSupervisorLost and exit code 125; what ran is stopped. `why` is a sentence
- * for people. A job that was finished already stays as it ended. The plan may point into `why`,
- * too. */
-void reconcile_lost(const struct job *job, const struct status *last_status, const char *why,
-		    msec now, struct arena *arena, struct plan *ret_plan);
+/* Why a job has ended that nobody saw end. */
+#define RECONCILE_SUPERVISOR_LOST "SupervisorLost" /* who looked after it died without a word */
+#define RECONCILE_DELETED "Deleted" /* somebody deleted its record on the cluster */
+#define RECONCILE_END_UNKNOWN "EndUnknown" /* it is no more on the cluster, and nobody told us */
+
+/* The end of such a job, of which nothing is left: Failed with that reason ("TFJobSupervisorLost")
+ * and exit code 125; what ran is stopped. `why` is a sentence for people. A job that was finished
+ * already stays as it ended. The plan may point into `reason` and `why`, too. */
+void reconcile_lost(const struct job *job, const struct status *last_status, const char *reason,
+		    const char *why, msec now, struct arena *arena, struct plan *ret_plan);

@@ -43,22 +43,24 @@ static void add_success(const struct job *job, const struct status *status, stru
 	text_add_char(text, '\n');
 }
 
-static void add_failure(const struct job *job, const struct status *status, struct text *text)
+static void add_failure(const struct job *job, const struct status *status, const char *job_words,
+			struct text *text)
 {
 	bool is_stopped = text_equals(status->failure->reason, "Stopped");
 
 	text_addf(text, "muster: job %s %s", job->name, is_stopped ? "ended" : "failed");
 	add_time_taken(status, "after", text);
 	text_add(text, ": ");
-	failure_describe(status, job->name, text);
+	failure_describe(status, job_words, text);
 }
 
-void report_outcome(const struct job *job, const struct status *status, struct text *text)
+void report_outcome(const struct job *job, const struct status *status, const char *job_words,
+		    struct text *text)
 {
 	if (status_condition_is_true(status, CONDITION_SUCCEEDED))
 		add_success(job, status, text);
 	else if (status->failure)
-		add_failure(job, status, text);
+		add_failure(job, status, job_words, text);
 	else
 		text_addf(text, "muster: job %s has not ended\n", job->name);
 }

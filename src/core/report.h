@@ -12,5 +12,7 @@
  *     muster: job train failed after 12s: worker-1 exited with code 1 after 11s (attempt 0)
  *     muster: job train ended after 5s: the job was stopped (interrupted)
  *
- * a failure with the rows of core/failure_text. */
-void report_outcome(const struct job *job, const struct status *status, struct text *text);
+ * a failure with the rows of core/failure_text, which name the job by `job_words`
+ * (core/job_words.h). */
+void report_outcome(const struct job *job, const struct status *status, const char *job_words,
+		    struct text *text);

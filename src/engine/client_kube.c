@@ -3,9 +3,11 @@
 #include "base/mem.h"
 #include "base/text.h"
 #include "core/job.h"
+#include "core/job_words.h"
 #include "engine/client_kube_list.h"
 #include "engine/client_kube_logs.h"
 #include "engine/job_view.h"
+#include "engine/known_job.h"
 #include "engine/log_keeper.h"
 #include "engine/record.h"
 #include "engine/settle.h"
@@ -205,15 +207,16 @@ static int kube_bring_logs(struct client *base, const char *name,
 static int refuse_unwatched(const struct client_kube *client, const struct job_view *view,
 			    struct err *err)
 {
-	const char *namespace_name = client->settings.namespace_name;
 	const char *name = job_view_name(view);
+	char *words CLEANUP(mem_free_text) =
+		job_words_new(client->settings.namespace_name, name, client->settings.choice);
 
 	if (!job_view_is_unwatched(view))
 		return 0;
 	return err_set(err, ERR_REFUSED,
-		       "nobody watches job '%s': 'muster attach kubernetes/%s/%s' takes over, "
-		       "'muster delete kubernetes/%s/%s' ends it",
-		       name, namespace_name, name, namespace_name, name);
+		       "nobody watches job '%s': 'muster attach %s' takes over, 'muster delete %s' "
+		       "ends it",
+		       name, words, words);
 }
 
 static int kube_patch(struct client *base, const char *name, const struct json *patch,
@@ -252,6 +255,8 @@ static int remove_here(const struct client_kube *client, const char *name, const
 		       struct err *err)
 {
 	const char *folder = client->settings.state_folder;
+	char *going_on CLEANUP(mem_free_text) =
+		known_job_record_name(client->settings.namespace_name, name);
 	struct store_record record CLEANUP(store_record_done) = {0};
 	struct store *store;
 	int rc = store_sqlite_open(folder, &store, err);
@@ -262,7 +267,9 @@ static int remove_here(const struct client_kube *client, const char *name, const
 	if (rc == 0 && text_equals(record.uid, uid))
 		rc = settle_remove_job(store, folder, name, uid, err);
 	else if (rc == 0 || rc == ERR_NOT_FOUND)
-		rc = state_folder_remove_job(folder, uid, err);
+		rc = settle_remove_job(store, folder, going_on, uid, err);
+	if (rc == ERR_NOT_FOUND)
+		rc = 0;
 	store->functions->free(store);
 	return rc;
 }
@@ -371,6 +378,7 @@ static void kube_free(struct client *base)
 	loop_free(client->store_loop);
 	loop_free(client->loop);
 	free((char *) client->settings.namespace_name);
+	free((char *) client->settings.choice);
 	free((char *) client->settings.state_folder);
 	free(client);
 }
@@ -383,6 +391,7 @@ int client_kube_new(const struct client_kube_settings *settings, struct client *
 	client->base.functions = &kube_functions;
 	client->settings = *settings;
 	client->settings.namespace_name = mem_copy_text(settings->namespace_name);
+	client->settings.choice = mem_copy_text(settings->choice);
 	client->settings.state_folder = mem_copy_text(settings->state_folder);
 	int rc = loop_new(&client->loop, err);
 

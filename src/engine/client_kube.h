@@ -17,6 +17,7 @@ struct client_kube_settings {
 	kube_log_in_fn log_in; /* for each connection of its own */
 	void *log_in_data;
 	const char *namespace_name; /* KUBE_ALL_NAMESPACES: only to be listed */
+	const char *choice; /* options that lead to the cluster: core/job_words.h */
 	const char *state_folder; /* where this machine remembers jobs and has their logs */
 	/* The cluster does not answer for now, and is asked again and again. May be NULL. */
 	void (*on_trouble)(const char *sentence, void *data);

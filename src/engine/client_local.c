@@ -66,8 +66,10 @@ static int read_listing(struct client_local *client, struct listing *ret_listing
  * looks removes it. */
 static bool is_expired(const struct store_record *record, const struct summary *summary)
 {
+	enum supervisor_fate fate = supervisor_fate(record->supervisor);
+
 	return summary->expires_at != MSEC_UNSET && summary->expires_at <= loop_now() &&
-	       supervisor_fate(record->supervisor) == SUPERVISOR_NONE;
+	       (fate == SUPERVISOR_NONE || fate == SUPERVISOR_ON_CLUSTER);
 }
 
 static int remove_job(struct client_local *client, const struct store_record *record,
@@ -103,6 +105,30 @@ static bool settle_listed(struct client_local *client, struct listing *listing)
 	return has_changed;
 }
 
+/* How a job on a cluster is now, its cluster knows. */
+static bool goes_on_elsewhere(const struct store_record *record, const struct summary *summary)
+{
+	return !summary->is_finished &&
+	       supervisor_fate(record->supervisor) == SUPERVISOR_ON_CLUSTER;
+}
+
+/* One that ended on a cluster stays under its place where a job of this machine has its name. */
+static struct client_row row_of(const struct store_record *record, const struct summary *summary)
+{
+	static const char place[] = "kubernetes/";
+	const char *slash = strrchr(record->name, '/');
+
+	if (!slash || !text_starts_with(record->name, place))
+		return client_row_new(record, summary, NULL);
+	char *namespace_name CLEANUP(mem_free_text) = mem_copy_bytes(
+		record->name + strlen(place), (size_t) (slash - record->name) - strlen(place));
+	struct client_row row = client_row_new(record, summary, namespace_name);
+
+	free(row.name);
+	row.name = mem_copy_text(slash + 1);
+	return row;
+}
+
 static int local_list(struct client *base, struct client_row **ret_rows, size_t *ret_count,
 		      struct err *err)
 {
@@ -117,10 +143,13 @@ static int local_list(struct client *base, struct client_row **ret_rows, size_t 
 	if (rc < 0)
 		return rc;
 	struct client_row *rows = mem_new_array(listing.list.count, sizeof(*rows));
+	size_t count = 0;
+
 	for (size_t i = 0; i < listing.list.count; i++)
-		rows[i] = client_row_new(&listing.list.records[i], &listing.summaries[i], NULL);
+		if (!goes_on_elsewhere(&listing.list.records[i], &listing.summaries[i]))
+			rows[count++] = row_of(&listing.list.records[i], &listing.summaries[i]);
 	*ret_rows = rows;
-	*ret_count = listing.list.count;
+	*ret_count = count;
 	return 0;
 }
 

@@ -13,6 +13,7 @@
 #include "io/terminal.h"
 
 #include <errno.h>
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -22,6 +23,7 @@
 struct console {
 	struct loop *loop;
 	const struct job *job;
+	char *job_words;
 	struct screen *lines; /* where the replicas' lines go */
 	struct screen *chatter; /* where muster's own go; may be the same screen */
 	struct line_format format;
@@ -127,6 +129,7 @@ int console_new(const struct console_settings *settings, const struct job *job,
 
 	console->loop = settings->loop;
 	console->job = job;
+	console->job_words = mem_copy_text(settings->job_words ? settings->job_words : job->name);
 	console->arena = arena_new();
 	console->silence_timer = loop_new_timer(console->loop, look_for_silence, console);
 	console->silence_looked_for = MSEC_NEVER;
@@ -157,6 +160,7 @@ void console_free(struct console *console)
 	text_done(&console->beginning);
 	text_done(&console->silence);
 	text_done(&console->report);
+	free(console->job_words);
 	mem_free_any(&console);
 }
 
@@ -395,7 +399,7 @@ void console_finish(struct console *console, const struct status *status, loop_f
 {
 	console->on_drained = on_drained;
 	console->data = data;
-	report_outcome(console->job, status, &console->report);
+	report_outcome(console->job, status, console->job_words, &console->report);
 	arm_silence(console, MSEC_NEVER);
 	text_clear(&console->progress);
 	text_clear(&console->beginning);

@@ -20,6 +20,7 @@
 struct console_settings {
 	struct loop *loop;
 	const char *log_folder; /* of this job */
+	const char *job_words; /* core/job_words.h; NULL: the job's name */
 	int lines_fd; /* where the replicas' lines go: 1, or 2 under -o json */
 	int chatter_fd; /* 2 */
 	bool is_quiet; /* no lines of replicas */

@@ -7,6 +7,7 @@
 #include "engine/state_folder.h"
 #include "kube/objects.h"
 
+/* ERR_EXISTS: a job that goes on has the name. */
 static int replace(struct store *store, const char *state_folder, const struct store_record *record,
 		   struct err *err)
 {
@@ -14,10 +15,40 @@ static int replace(struct store *store, const char *state_folder, const struct s
 	int64_t version;
 	int rc = store->functions->get(store, record->name, &old, err);
 
-	if (rc < 0 || !record_is_finished(&old) || text_equals(old.uid, record->uid))
+	if (rc < 0 || text_equals(old.uid, record->uid))
 		return rc;
+	if (!record_is_finished(&old))
+		return err_set(err, ERR_EXISTS, "job '%s' exists already", record->name);
 	rc = store->functions->replace(store, old.uid, record, &version, err);
 	return rc < 0 ? rc : state_folder_remove_job(state_folder, old.uid, err);
+}
+
+static int put(struct store *store, const char *state_folder, const struct store_record *record,
+	       struct err *err)
+{
+	int64_t version;
+	int rc = store->functions->create(store, record, &version, err);
+
+	return rc == ERR_EXISTS ? replace(store, state_folder, record, err) : rc;
+}
+
+/* It is nowhere between the two steps: nobody has taken it off its cluster by then. */
+int finished_job_keep(struct store *store, const char *state_folder, const char *record_name,
+		      const struct store_record *ended, struct err *err)
+{
+	int rc = store->functions->remove(store, record_name, ended->uid, err);
+
+	if (rc < 0 && rc != ERR_NOT_FOUND)
+		return rc;
+	rc = put(store, state_folder, ended, err);
+	if (rc != ERR_EXISTS)
+		return rc;
+	struct store_record renamed CLEANUP(store_record_done) =
+		store_record_copy(ended, STORE_ALL);
+
+	mem_free_text(&renamed.name);
+	renamed.name = mem_copy_text(record_name);
+	return put(store, state_folder, &renamed, err);
 }
 
 /* What cleanPodPolicy left running goes with the objects of the job. */
@@ -59,8 +90,9 @@ static void keep_places(const struct job *job, const struct observed *observed, 
 	}
 }
 
-static int end_record(const struct store_record *record, const struct observed *observed,
-		      struct store_record *ret_ended, struct err *err)
+static int end_record(const struct store_record *record, const char *place,
+		      const struct observed *observed, struct store_record *ret_ended,
+		      struct err *err)
 {
 	struct arena *arena CLEANUP(arena_cleanup) = arena_new();
 	struct job *job CLEANUP(job_cleanup) = NULL;
@@ -71,25 +103,23 @@ static int end_record(const struct store_record *record, const struct observed *
 		return rc;
 	end_replicas(&status);
 	keep_places(job, observed, arena, &status);
-	*ret_ended = record_new(job, &status, record->supervisor, record->created);
+	*ret_ended = record_new(job, &status, place, record->created);
 	return 0;
 }
 
-int finished_job_remember(const char *state_folder, const struct store_record *record,
-			  const struct observed *observed, struct err *err)
+int finished_job_remember(const char *state_folder, const char *record_name, const char *place,
+			  const struct store_record *record, const struct observed *observed,
+			  struct err *err)
 {
 	struct store_record ended CLEANUP(store_record_done) = {0};
 	struct store *store = NULL;
-	int64_t version;
-	int rc = end_record(record, observed, &ended, err);
+	int rc = end_record(record, place, observed, &ended, err);
 
 	if (rc == 0)
 		rc = store_sqlite_open(state_folder, &store, err);
 	if (rc < 0)
 		return rc;
-	rc = store->functions->create(store, &ended, &version, err);
-	if (rc == ERR_EXISTS)
-		rc = replace(store, state_folder, &ended, err);
+	rc = finished_job_keep(store, state_folder, record_name, &ended, err);
 	store->functions->free(store);
 	return rc;
 }

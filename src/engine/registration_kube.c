@@ -42,8 +42,9 @@ int registration_kube_check_rights(struct loop *loop, struct kube_api *api,
 	return kube_rights_check(loop, api, namespace_name, rights + first, end - first, err);
 }
 
-static int replace_finished(struct store *store, const struct job *job, bool replaces_finished,
-			    const struct observed *observed, msec now, struct err *err)
+static int replace_finished(struct store *store, const struct job *job, const char *job_words,
+			    bool replaces_finished, const struct observed *observed, msec now,
+			    struct err *err)
 {
 	struct store_record old CLEANUP(store_record_done) = {0};
 	int rc = store->functions->get(store, job->name, &old, err);
@@ -58,8 +59,8 @@ static int replace_finished(struct store *store, const struct job *job, bool rep
 	if (!record_is_finished(&old))
 		return err_set(err, ERR_EXISTS,
 			       "job '%s' is there already in namespace '%s', and goes on; choose "
-			       "another --name, or end it: muster stop kubernetes/%s/%s",
-			       job->name, job->name_space, job->name_space, job->name);
+			       "another --name, or end it: muster stop %s",
+			       job->name, job->name_space, job_words);
 	if (!replaces_finished)
 		return err_set(err, ERR_EXISTS,
 			       "job '%s' is there already in namespace '%s', and has ended; "
@@ -79,15 +80,16 @@ static int take_uid(struct store *store, struct job *job, struct err *err)
 }
 
 /* The uid that it has before is a mark, by which its record is known should the answer be lost. */
-int registration_kube_register(struct store *store, struct job *job, bool replaces_finished,
-			       const struct observed *observed, msec now, struct err *err)
+int registration_kube_register(struct store *store, struct job *job, const char *job_words,
+			       bool replaces_finished, const struct observed *observed, msec now,
+			       struct err *err)
 {
 	int rc = job_uid_set_new(job, err);
 
 	if (rc == 0)
 		rc = driver_create_job(store, job, "", observed, now, err);
 	if (rc == ERR_EXISTS)
-		rc = replace_finished(store, job, replaces_finished, observed, now, err);
+		rc = replace_finished(store, job, job_words, replaces_finished, observed, now, err);
 	return rc < 0 ? rc : take_uid(store, job, err);
 }
 

@@ -23,8 +23,9 @@ int registration_kube_check_rights(struct loop *loop, struct kube_api *api,
 /* Records the job, which gets the uid of its owner. ERR_EXISTS when the name is taken; with
  * `replaces_finished` only by a job that has not ended. `observed` as of driver_create_job: its
  * Pods may be started at once, also by others, should we be no more. */
-int registration_kube_register(struct store *store, struct job *job, bool replaces_finished,
-			       const struct observed *observed, msec now, struct err *err) MUST_USE;
+int registration_kube_register(struct store *store, struct job *job, const char *job_words,
+			       bool replaces_finished, const struct observed *observed, msec now,
+			       struct err *err) MUST_USE;
 
 /* A job that was made before, as it stands in its record. *ret_has_begun: somebody has acted for
  * it, so all that its Pods mount is there; *ret_is_untouched: it was applied as `render` shows it

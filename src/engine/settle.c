@@ -67,6 +67,7 @@ bool settle_is_needed(const char *supervisor, bool is_finished)
 	case SUPERVISOR_ALIVE:
 	case SUPERVISOR_ELSEWHERE:
 	case SUPERVISOR_UNSEEN:
+	case SUPERVISOR_ON_CLUSTER:
 		return false;
 	case SUPERVISOR_KILLED:
 	case SUPERVISOR_REBOOTED:
@@ -95,7 +96,7 @@ static int settle_record(struct store *store, const struct store_record *record,
 	if (!settle_is_needed(record->supervisor, status_is_finished(&status)))
 		return 0; /* somebody else was faster */
 	settle_kill_marked(record->uid);
-	reconcile_lost(job, &status, why, loop_now(), arena, &plan);
+	reconcile_lost(job, &status, RECONCILE_SUPERVISOR_LOST, why, loop_now(), arena, &plan);
 	rc = record_write_status(store, job, record->version, &plan.status, "", &version, err);
 	if (rc == 0)
 		rc = store->functions->release_numbers(store, NULL, record->uid, err);
@@ -112,6 +113,7 @@ static const char *why_lost(const char *supervisor)
 	case SUPERVISOR_ALIVE:
 	case SUPERVISOR_ELSEWHERE:
 	case SUPERVISOR_UNSEEN:
+	case SUPERVISOR_ON_CLUSTER:
 	case SUPERVISOR_KILLED:
 		break;
 	}

@@ -295,6 +295,7 @@ static int make_console(struct supervision *supervision, struct err *err)
 		.log_folder = supervision->folder,
 		.lines_fd = request->prints_json ? STDERR_FILENO : STDOUT_FILENO,
 		.chatter_fd = STDERR_FILENO,
+		.job_words = request->job_words,
 		.is_quiet = request->is_quiet,
 		.color = request->color,
 	};

@@ -31,6 +31,8 @@ struct supervision_kube_request {
 	const char *attach_to; /* name of a job that was made before, in namespace_name */
 	const char *namespace_name;
 
+	const char *job_words; /* how command lines name it: core/job_words.h */
+	const char *place; /* where it runs: known_place_write of engine/known_job.h */
 	kube_log_in_fn log_in; /* for each connection of its own */
 	void *data;
 	const char *state_folder; /* logs are kept in there */

@@ -47,6 +47,10 @@ static void begin_watching(struct cluster_supervision *supervision)
 		say(supervision,
 		    mem_format("nobody watche%s job '%s'%s: it is watched from here from now on",
 			       looked_on ? "s" : "d", name, looked_on ? " any more" : ""));
+	if (!has_watched(supervision)) {
+		supervision->role = ROLE_WATCHES;
+		supervision_kube_keep_here(supervision);
+	}
 	supervision->role = ROLE_WATCHES;
 }
 

@@ -106,6 +106,14 @@ bool supervision_kube_give_up_fetching(struct cluster_supervision *supervision, 
 /* backend_kube_settings.holds; data is the supervision. */
 bool supervision_kube_holds(const struct job *job, const char *role, int index, void *data);
 
+/* What this machine remembers of the job (engine/known_job.h): that it goes on, and how it is. */
+void supervision_kube_keep_here(struct cluster_supervision *supervision);
+/* That it has ended, for a reason of reconcile_lost. */
+void supervision_kube_settle_here(struct cluster_supervision *supervision, const char *reason,
+				  const char *why);
+/* That, and where, it has ended in order. */
+void supervision_kube_remember_here(struct cluster_supervision *supervision);
+
 void supervision_kube_watch_owner(struct cluster_supervision *supervision);
 
 /* To whoever waits for the job to be watched in the background, once. */

@@ -1,7 +1,7 @@
 /* Passes of the driver while we watch the job, looks at it while another does, and the end. */
 #include "base/mem.h"
+#include "core/reconcile.h"
 #include "engine/backend_kube.h"
-#include "engine/finished_job.h"
 #include "engine/record.h"
 #include "engine/supervision_kube_parts.h"
 
@@ -58,26 +58,6 @@ int supervision_kube_remove_objects(struct cluster_supervision *supervision, str
 	return 0;
 }
 
-/* How it ended, and its logs, are to be had here afterwards. */
-static void remember_here(struct cluster_supervision *supervision)
-{
-	struct store_record record CLEANUP(store_record_done) = {0};
-	struct arena *arena CLEANUP(arena_cleanup) = arena_new();
-	struct backend *backend = supervision->backend;
-	struct observed observed = {0};
-	struct err err = {0};
-	int rc = supervision->store->functions->get(supervision->store, supervision->job->name,
-						    &record, &err);
-
-	if (rc == 0)
-		rc = backend->functions->observe(backend, supervision->job, arena, &observed, &err);
-	if (rc == 0)
-		rc = finished_job_remember(supervision->request->state_folder, &record, &observed,
-					   &err);
-	if (rc < 0 && rc != ERR_NOT_FOUND)
-		telling_say_trouble(&supervision->telling, err.text);
-}
-
 static void on_drained(void *data)
 {
 	struct cluster_supervision *supervision = data;
@@ -101,7 +81,7 @@ static void try_to_remove(struct cluster_supervision *supervision)
 {
 	struct err err = {0};
 
-	remember_here(supervision);
+	supervision_kube_remember_here(supervision);
 	if (supervision_kube_remove_objects(supervision, &err) == 0) {
 		lease_keeper_remove(supervision->lease);
 	} else {
@@ -140,11 +120,19 @@ static void clean_up(struct cluster_supervision *supervision)
 /* Somebody deleted the job's ConfigMap, and the cluster ends what it owned. */
 static void tell_gone(struct cluster_supervision *supervision)
 {
+	const char *name = supervision->job->name;
+	char *why CLEANUP(mem_free_text) = mem_format(
+		"somebody deleted ConfigMap '%s.job', and the cluster ended its Pods with it",
+		name);
+	char *told CLEANUP(mem_free_text) =
+		mem_format("job '%s' is no more: %s; its lines so far: muster logs %s", name, why,
+			   supervision->request->job_words);
+
 	if (status_is_finished(&supervision->telling.status))
 		return;
-	telling_say(&supervision->telling,
-		    "somebody deleted the job's ConfigMap, and all Pods with it");
+	telling_say(&supervision->telling, told);
 	supervision->telling.status.exit_code = EXIT_OWN_FAULT;
+	supervision_kube_settle_here(supervision, RECONCILE_DELETED, why);
 }
 
 /* Passes. */

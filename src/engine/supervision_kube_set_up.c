@@ -4,6 +4,7 @@
 #include "engine/supervision_kube.h"
 
 #include "base/mem.h"
+#include "core/reconcile.h"
 #include "engine/attached_logs.h"
 #include "engine/backend_kube.h"
 #include "engine/registration_kube.h"
@@ -105,7 +106,7 @@ static int register_job(struct cluster_supervision *supervision, struct err *err
 	supervision->job = request->job;
 	supervision->created = loop_now();
 	supervision->made_at = loop_monotonic_now();
-	return registration_kube_register(supervision->store, supervision->job,
+	return registration_kube_register(supervision->store, supervision->job, request->job_words,
 					  request->replaces_finished, is_whole ? &observed : NULL,
 					  supervision->created, err);
 }
@@ -189,6 +190,7 @@ static int make_console(struct cluster_supervision *supervision, struct err *err
 		.log_folder = supervision->log_folder,
 		.lines_fd = request->prints_json ? STDERR_FILENO : STDOUT_FILENO,
 		.chatter_fd = STDERR_FILENO,
+		.job_words = request->job_words,
 		.is_quiet = request->is_quiet,
 		.color = request->color,
 	};
@@ -300,6 +302,19 @@ static void take_back(struct cluster_supervision *supervision)
 		telling_say(&supervision->telling, err.text);
 }
 
+/* A job that goes on without us is found from here as it is then. */
+static void leave_here(struct cluster_supervision *supervision)
+{
+	const struct err *failure = &supervision->failure;
+
+	if (supervision->is_recorded && has_watched(supervision))
+		supervision_kube_keep_here(supervision);
+	else
+		supervision_kube_settle_here(supervision, RECONCILE_SUPERVISOR_LOST,
+					     failure->code ? failure->text
+							   : "its end was not waited for");
+}
+
 /* A signal ended it before anything was begun: nothing failed. */
 static int end_early(struct cluster_supervision *supervision, int rc, int *ret_exit_code)
 {
@@ -328,6 +343,7 @@ static int see_through(background_started_fn started, void *background, int *ret
 	begin(&supervision);
 	loop_run(supervision.loop);
 	take_back(&supervision);
+	leave_here(&supervision);
 	if (supervision.failure.code)
 		return err_set(err, (enum err_code) supervision.failure.code, "%s",
 			       supervision.failure.text);

@@ -1,7 +1,6 @@
 /* The identity of a supervisor as JSON, and what became of it. */
 #include "engine/supervisor_id.h"
 
-#include "base/json.h"
 #include "base/text.h"
 #include "io/loop.h"
 
@@ -64,6 +63,19 @@ int supervisor_id_write_own(char **ret_text, struct err *err)
 	return 0;
 }
 
+void supervisor_id_add_own(struct json *object)
+{
+	struct process_identity own = {0};
+	char host[65] = "";
+
+	if (process_identify(getpid(), &own, NULL) < 0)
+		return;
+	set_host(host);
+	json_set_string(object, "host", host);
+	json_set(object, "outer", identity_write(&own));
+	json_set(object, "inner", identity_write(&own));
+}
+
 bool supervisor_id_read(const char *text, struct supervisor_id *ret_id)
 {
 	struct json *json CLEANUP(json_cleanup) = NULL;
@@ -79,12 +91,22 @@ bool supervisor_id_read(const char *text, struct supervisor_id *ret_id)
 	return true;
 }
 
+static bool is_on_cluster(const char *text)
+{
+	struct json *json CLEANUP(json_cleanup) = NULL;
+
+	return text && text[0] && json_read(text, strlen(text), &json, NULL) == 0 &&
+	       json_get(json, "cluster");
+}
+
 enum supervisor_fate supervisor_fate(const char *text)
 {
 	struct supervisor_id id;
 	struct process_identity own;
 	char host[65] = "";
 
+	if (is_on_cluster(text))
+		return SUPERVISOR_ON_CLUSTER;
 	if (!supervisor_id_read(text, &id))
 		return SUPERVISOR_NONE;
 	if (process_is_alive(&id.outer) && process_is_alive(&id.inner))

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "base/err.h"
+#include "base/json.h"
 #include "base/msec.h"
 #include "base/own.h"
 #include "io/process.h"
@@ -23,12 +24,17 @@ enum supervisor_fate {
 	SUPERVISOR_UNSEEN, /* without /proc nobody can judge */
 	SUPERVISOR_KILLED, /* one of its processes is gone: it looks after nothing any more */
 	SUPERVISOR_REBOOTED, /* this machine was started anew since */
+	SUPERVISOR_ON_CLUSTER, /* its job runs there, and so it is known there who it is
+				  (engine/known_job.h) */
 	SUPERVISOR_NONE, /* the record names nobody */
 };
 
 /* Of the calling process (the inner one) and its parent (the outer one). Caller frees the text
  * (JSON). */
 int supervisor_id_write_own(char **ret_text, struct err *err) MUST_USE;
+/* Adds to an object the identity of the calling process alone, for supervisor_id_read and
+ * supervisor_wait. */
+void supervisor_id_add_own(struct json *object);
 /* False where the text holds no identity. */
 bool supervisor_id_read(const char *text, struct supervisor_id *ret_id);
 

@@ -8,6 +8,7 @@
 
 struct supervisor_request {
 	struct job *job; /* borrowed; without uid */
+	const char *job_words; /* how command lines name it: core/job_words.h */
 	const char *state_folder; /* $XDG_STATE_HOME/muster */
 	const struct gpus *gpus; /* of this machine (machine_gpus_find) */
 	bool is_detached; /* leave a supervisor behind that outlives the terminal */

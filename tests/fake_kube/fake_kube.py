@@ -139,7 +139,7 @@ class FakeKube:
     def put(self, plural, name, body=None):
         with self.lock:
             body = dict(body or {})
-            body["metadata"] = {"uid": f"uid-{name}", **body.get("metadata", {}), "name": name, "namespace": NAMESPACE}
+            body["metadata"] = {"uid": f"uid-{name}", "namespace": NAMESPACE, **body.get("metadata", {}), "name": name}
             kind = "MODIFIED" if (plural, name) in self.objects else "ADDED"
             self.objects[plural, name] = body
             self._note(plural, kind, body)

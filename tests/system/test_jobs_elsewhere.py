@@ -150,9 +150,9 @@ def condition(word):
             "lastUpdateTime": LONG_AGO, "lastTransitionTime": LONG_AGO}
 
 
-def put_job(kube, state="Running", code=None):
+def put_job(kube, state="Running", code=None, namespace="ada"):
     """Two workers that run, as far as was written."""
-    document = {"apiVersion": "kubeflow.org/v1", "kind": "TFJob", "metadata": {"name": "digits", "namespace": "ada"},
+    document = {"apiVersion": "kubeflow.org/v1", "kind": "TFJob", "metadata": {"name": "digits", "namespace": namespace},
                 "spec": {"tfReplicaSpecs": {"Worker": {"replicas": 2, "template": {"spec": {
                     "containers": [{"name": "tensorflow", "image": "registry.test/model:1"}]}}}}}}
     replicas = [{"role": "worker", "index": index, "attempt": 0, "state": "Running", "restarts": 0} for index in range(2)]
@@ -162,7 +162,7 @@ def put_job(kube, state="Running", code=None):
     if code is not None:
         status["exitCode"] = summary["exitCode"] = code
     kube.put("configmaps", "digits.job", {
-        "metadata": {"uid": UID, "labels": LABELS, "creationTimestamp": LONG_AGO},
+        "metadata": {"uid": UID, "namespace": namespace, "labels": LABELS, "creationTimestamp": LONG_AGO},
         "data": {"document": json.dumps(document), "status": json.dumps(status), "summary": json.dumps(summary)}})
 
 

@@ -74,8 +74,8 @@ static void a_job_without_its_supervisor_has_failed_and_its_replicas_have_not(vo
 
 	scene_add_role(scene, ROLE_WORKER, 2, RESTART_ON_FAILURE);
 	scene_settle(scene);
-	reconcile_lost(&scene->job, &scene->status, "muster was killed", scene->now + 5,
-		       scene->arena, &scene->plan);
+	reconcile_lost(&scene->job, &scene->status, RECONCILE_SUPERVISOR_LOST, "muster was killed",
+		       scene->now + 5, scene->arena, &scene->plan);
 	scene->status = scene->plan.status;
 	assert_true(scene->plan.is_status_changed);
 	assert_string_equal(status_condition(&scene->status, CONDITION_FAILED)->reason,
@@ -92,8 +92,8 @@ static void nobody_waits_for_a_start_without_a_supervisor(void **state)
 
 	scene_add_role(scene, ROLE_WORKER, 1, RESTART_ON_FAILURE);
 	reconcile_begin(&scene->job, scene->now, scene->arena, &scene->status);
-	reconcile_lost(&scene->job, &scene->status, "muster was killed", scene->now + 5,
-		       scene->arena, &scene->plan);
+	reconcile_lost(&scene->job, &scene->status, RECONCILE_SUPERVISOR_LOST, "muster was killed",
+		       scene->now + 5, scene->arena, &scene->plan);
 	assert_int_equal(scene->plan.status.replicas[0].state, REPLICA_STOPPED);
 }
 

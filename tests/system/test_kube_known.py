@@ -1,0 +1,131 @@
+"""Jobs on a cluster that this machine began: it knows them from their beginning, finds them by their plain names wherever
+they run, and says what became of them when the cluster has forgotten them."""
+
+import sys
+
+import pytest
+
+from conftest import LIMIT, ROOT, read_until
+
+sys.path.insert(0, str(ROOT / "tests" / "fake_kube"))
+
+from living_kube import LivingKube  # noqa: E402
+from test_jobs_elsewhere import write_kubeconfig  # noqa: E402
+
+pytestmark = pytest.mark.sanitize
+
+
+@pytest.fixture
+def kube():
+    with LivingKube(lambda labels: None) as server:  # Pods run on
+        yield server
+
+
+@pytest.fixture
+def far(muster, kube, tmp_path):
+    """The options that lead to the cluster; without them another one is meant, which does not answer."""
+    muster.environment["KUBECONFIG"] = str(write_kubeconfig(tmp_path / "near", "http://127.0.0.1:1"))
+    return ["--namespace", "bob", "--kubeconfig", str(write_kubeconfig(tmp_path / "far", kube.origin))]
+
+
+def start(muster, far):
+    """A job in the foreground, until its lines are here; gives its process."""
+    job = muster.start("run", "--on", "kubernetes", "--name", "story", "-w", 1, "--image", "i", *far, "--", "true")
+    read_until(job.stdout, "line 19")
+    return job
+
+
+def delete(kube, plural, name):
+    """As `kubectl delete` does."""
+    with kube.lock:
+        kube._take_away(plural, name, kube.objects[plural, name]["metadata"]["uid"])
+
+
+def message(muster, *arguments):
+    return muster.job(*arguments)["status"]["failure"]["message"]
+
+
+def test_a_job_that_goes_on_is_found_by_its_plain_name_wherever_it_runs(muster, kube, far):
+    start(muster, far)
+    assert "Watched:" in muster("status", "story", code=0).stdout
+    assert muster("status", "-o", "name", "story", code=0).stdout == "kubernetes/bob/story\n"
+    assert "line 19" in muster("logs", "story", code=0).stdout
+    assert muster("ps", "-a", "--no-headers", code=0).stdout == ""  # how it is now, the cluster knows
+    muster("delete", "story", code=0)
+    assert kube.wait_until_empty(LIMIT) == []
+
+
+def test_a_config_map_that_somebody_deletes_ends_the_job_with_a_sentence_and_its_logs_here(muster, kube, far):
+    muster("run", "-d", "--on", "kubernetes", "--name", "story", "-w", 1, "--image", "i", *far, "--", "true", code=0)
+    following = muster.start("logs", "-f", "story")
+    read_until(following.stdout, "line 19")
+    delete(kube, "configmaps", "story.job")
+    waiting = muster("wait", *far, "story")
+    assert waiting.returncode == 125
+    assert kube.wait_until_empty(LIMIT) == []
+    for call in (["story"], ["kubernetes/bob/story", *far], ["local/story"]):
+        done = muster("wait", *call, code=125)
+        assert "somebody deleted ConfigMap 'story.job', and the cluster ended its Pods with it" in done.stderr
+        assert "line 19" in muster("logs", *call, code=0).stdout
+    assert "Failed" in muster("ps", "-a", "--no-headers", code=0).stdout
+
+
+def test_who_watched_in_the_foreground_is_told_which_object_was_deleted_and_where_the_lines_are(muster, kube, far):
+    job = start(muster, far)
+    delete(kube, "configmaps", "story.job")
+    assert job.wait(LIMIT) == 125
+    assert ("job 'story' is no more: somebody deleted ConfigMap 'story.job', and the cluster ended its Pods with it; its lines so "
+            "far: muster logs kubernetes/bob/story --kubeconfig") in job.stderr.read()
+
+
+def test_a_job_that_ended_under_another_machine_is_said_to_have_ended_unseen_with_the_logs_that_are_here(muster, kube, far):
+    job = start(muster, far)
+    job.kill()
+    job.wait()
+    assert "Watched:" in muster("status", "story", code=0).stdout  # the cluster is asked
+    delete(kube, "configmaps", "story.job")
+    delete(kube, "leases", "story.job") if ("leases", "story.job") in kube.objects else None
+    sentence = "it is no longer in namespace 'bob' of context 'far', and this machine did not see how it ended"
+    assert sentence in muster("status", "story", code=0).stdout
+    assert sentence in muster("wait", "kubernetes/bob/story", *far, code=125).stderr
+    assert "line 19" in muster("logs", "-n", "bob", *far, "story", code=0).stdout
+    muster("delete", "story", code=0)
+    assert "not found" in muster("status", "local/story", code=1).stderr
+
+
+def test_a_job_that_ended_in_order_is_found_where_it_was(muster, kube, far):
+    job = start(muster, far)
+    kube.plan = lambda labels: 7
+    kube.end_pods()
+    assert job.wait(LIMIT) == 7
+    for call in (["story"], ["kubernetes/bob/story", *far], ["local/story"], ["story", *far]):
+        muster("wait", *call, code=7)
+        assert "line 19" in muster("logs", *call, code=0).stdout
+    elsewhere = muster("status", "-n", "ada", *far[2:], "story", code=1)
+    assert "job 'story' not found in namespace 'ada'" in elsewhere.stderr
+
+
+def test_a_job_of_this_machine_of_the_same_name_hides_none(muster, kube, far):
+    job = start(muster, far)
+    muster.detach("--name", "story", "--", "sleep", "1000")
+    assert muster("status", "-o", "name", "story", code=0).stdout == "local/story\n"
+    kube.plan = lambda labels: 7
+    kube.end_pods()
+    assert job.wait(LIMIT) == 7
+    muster("wait", "kubernetes/bob/story", *far, code=7)
+    assert "line 19" in muster("logs", "kubernetes/bob/story", *far, code=0).stdout
+    assert muster("status", "-o", "name", "story", code=0).stdout == "local/story\n"
+    names = muster("ps", "-a", "-o", "name", code=0).stdout.split()
+    assert sorted(names) == ["kubernetes/bob/story", "local/story"]
+    muster("delete", "kubernetes/bob/story", *far, code=0)
+
+
+def test_where_its_cluster_does_not_answer_that_is_said_with_the_place(muster, kube, far, tmp_path):
+    job = start(muster, far)
+    job.kill()
+    job.wait()
+    write_kubeconfig(tmp_path / "far", "http://127.0.0.1:1")
+    refused = muster("status", "story", code=3)
+    assert "job 'story' was begun in namespace 'bob' of context 'far', which cannot be asked: " in refused.stderr
+    write_kubeconfig(tmp_path / "far", kube.origin)
+    muster("delete", "story", code=0)
