@@ -235,7 +235,7 @@ static int attach_run(const struct options *options)
 		return attach_fail(&err);
 	if (!lookup_namespace(&found))
 		return attach_here(options, &found);
-	return edition_attach_on_cluster(options, lookup_namespace(&found), found.name);
+	return edition_attach_on_cluster(found.options, lookup_namespace(&found), found.name);
 }
 
 static const struct option_row rows_of_attach[] = {

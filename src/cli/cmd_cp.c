@@ -58,6 +58,25 @@ static int refuse_local(const struct ends *ends, const struct copy_place *place)
 	return EXIT_REFUSED;
 }
 
+/* A plain name: where this machine knows the job to be, else where the kubeconfig says. */
+static int copy_known(const struct options *options, struct copy_call call)
+{
+	struct lookup *lookup CLEANUP(lookup_cleanup) = lookup_new(options);
+	struct copy_place place = *call.place;
+	struct found_job found = {0};
+	struct err err = {0};
+	int rc = lookup_known(lookup, place.job, &found, &err);
+
+	if (rc < 0 && rc != ERR_NOT_FOUND)
+		return output_fail(&err);
+	if (rc == 0 && lookup_namespace(&found)) {
+		place.namespace_name = (char *) lookup_namespace(&found);
+		call.options = found.options;
+		call.place = &place;
+	}
+	return edition_copy(&call);
+}
+
 static int cp_run(const struct options *options)
 {
 	size_t count; /* two, says the table */
@@ -82,7 +101,9 @@ static int cp_run(const struct options *options)
 
 	if (place->is_here || (!is_on_cluster && runs_here(options, place->job)))
 		return refuse_local(&ends, place);
-	return edition_has_kubernetes ? edition_copy(&call) : go_on_as_other_program(options);
+	if (!edition_has_kubernetes)
+		return go_on_as_other_program(options);
+	return is_on_cluster ? edition_copy(&call) : copy_known(options, call);
 }
 
 static const struct option_row rows_of_cp[] = {

@@ -72,7 +72,7 @@ static int fetch_run(const struct options *options)
 	}
 	if (found.client->functions->get(found.client, found.name, &document, &err))
 		return output_fail(&err);
-	return fetch_all(options, &found, count > 1 ? arguments[1] : ".", document);
+	return fetch_all(found.options, &found, count > 1 ? arguments[1] : ".", document);
 }
 
 static const struct option_row rows_of_fetch[] = {CLUSTER_JOB_ROWS, {0}};

@@ -16,6 +16,7 @@
 
 /* The replica that is meant, whichever Pod it is in. */
 struct target {
+	const struct options *options; /* that lead to it */
 	char *namespace_name; /* NULL: its job is one of this machine */
 	char *job;
 	char *replica; /* "worker-0" */
@@ -78,12 +79,10 @@ static int read_status(const struct json *tfjob, struct target *target, struct e
 	return 0;
 }
 
-/* Whoever looked the job up has no part in what follows. */
-static int find_target(const struct options *options, const char *job_argument,
+static int find_target(struct lookup *lookup, const char *job_argument,
 		       const struct port_arguments *arguments, struct target *target,
 		       struct err *err)
 {
-	struct lookup *lookup CLEANUP(lookup_cleanup) = lookup_new(options);
 	struct json *tfjob CLEANUP(json_cleanup) = NULL;
 	struct found_job found = {0};
 	struct job *job = NULL;
@@ -95,6 +94,7 @@ static int find_target(const struct options *options, const char *job_argument,
 		rc = client_read_job(tfjob, &job, err);
 	if (rc != 0)
 		return rc;
+	target->options = found.options;
 	target->namespace_name = mem_copy_text(lookup_namespace(&found));
 	target->job = mem_copy_text(found.name);
 	rc = choose_replica(job, arguments, target, err);
@@ -119,12 +119,11 @@ static int refuse_local(const struct target *target, const struct port_arguments
 	return EXIT_REFUSED;
 }
 
-static int forward(const struct options *options, const struct target *target,
-		   const struct port_arguments *arguments)
+static int forward(const struct target *target, const struct port_arguments *arguments)
 {
-	const char *address = option_text(options, "address");
+	const char *address = option_text(target->options, "address");
 	const struct port_forward_call call = {
-		.options = options,
+		.options = target->options,
 		.namespace_name = target->namespace_name,
 		.job = target->job,
 		.replica = target->replica,
@@ -139,16 +138,16 @@ static int forward(const struct options *options, const struct target *target,
 static int port_forward_run(const struct options *options)
 {
 	struct port_arguments ports CLEANUP(port_arguments_done) = {0};
+	struct lookup *lookup CLEANUP(lookup_cleanup) = lookup_new(options);
 	struct target target CLEANUP(target_done) = {0};
 	struct err err = {0};
 	size_t count; /* at least two, says the table */
 	const char *const *arguments = options_arguments(options, &count);
 
 	if (port_arguments_read(arguments + 1, count - 1, &ports, &err) < 0 ||
-	    find_target(options, arguments[0], &ports, &target, &err) < 0)
+	    find_target(lookup, arguments[0], &ports, &target, &err) < 0)
 		return output_fail(&err);
-	return target.namespace_name ? forward(options, &target, &ports)
-				     : refuse_local(&target, &ports);
+	return target.namespace_name ? forward(&target, &ports) : refuse_local(&target, &ports);
 }
 
 static const struct option_row rows_of_port_forward[] = {

@@ -161,7 +161,7 @@ static int tensorboard_run(const struct options *options)
 	if (lookup_job(lookup, arguments[0], &found, &err) ||
 	    found.client->functions->get(found.client, found.name, &document, &err))
 		return output_fail(&err);
-	return see(options, &found, document);
+	return see(found.options, &found, document);
 }
 
 static const struct option_row rows_of_tensorboard[] = {

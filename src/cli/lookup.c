@@ -425,9 +425,8 @@ static int follow_lead(struct lookup *lookup, struct lead *lead, const char *nam
 	return 0;
 }
 
-/* ERR_NOT_FOUND without a sentence: no such job is known to go on. */
-static int find_known(struct lookup *lookup, const char *name, struct found_job *ret_found,
-		      struct err *err)
+int lookup_known(struct lookup *lookup, const char *name, struct found_job *ret_found,
+		 struct err *err)
 {
 	char *folder CLEANUP(mem_free_text) = NULL;
 	struct known_job job = {0};
@@ -489,7 +488,7 @@ static int find_anywhere(struct lookup *lookup, const char *name, struct found_j
 			 struct err *err)
 {
 	struct found_job found = {0};
-	int rc = find_known(lookup, name, ret_found, err);
+	int rc = lookup_known(lookup, name, ret_found, err);
 
 	if (rc != ERR_NOT_FOUND)
 		return rc;

@@ -60,6 +60,11 @@ int lookup_on_cluster(struct lookup *lookup, const char *namespace_name, struct 
 int lookup_job(struct lookup *lookup, const char *argument, struct found_job *ret_found,
 	       struct err *err) MUST_USE;
 
+/* A job of this name that this machine knows to go on on some cluster; of one that has ended there
+ * in between, what is remembered. ERR_NOT_FOUND: none is known. */
+int lookup_known(struct lookup *lookup, const char *name, struct found_job *ret_found,
+		 struct err *err) MUST_USE;
+
 struct found_jobs {
 	struct found_job *list;
 	size_t count;

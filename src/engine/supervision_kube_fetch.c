@@ -1,6 +1,7 @@
 /* Folders of Pods, fetched when the job has ended or is stopped, one after the other. Until it is
  * over, Pods that have one stay (engine/backend_kube_held.c). */
 #include "base/mem.h"
+#include "core/job_words.h"
 #include "engine/backend_kube.h"
 #include "engine/supervision_kube_parts.h"
 #include "io/folder.h"
@@ -9,6 +10,7 @@
 #include "kube/objects.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 static void fetch_next(struct cluster_supervision *supervision);
 
@@ -38,15 +40,17 @@ static void say(struct cluster_supervision *supervision, char *take_sentence)
 static void leave_to_person(struct cluster_supervision *supervision)
 {
 	const struct job *job = supervision->job;
-	char *name CLEANUP(mem_free_text) =
-		mem_format("kubernetes/%s/%s", job->name_space, job->name);
+	const char *words = supervision->request->job_words;
+	char *name CLEANUP(mem_free_text) = job_words_new(job->name_space, job->name, NULL);
+	const char *choice = words + strlen(name);
 	char *text CLEANUP(mem_free_text) = fetch_text(supervision->unsaved);
 
 	supervision->has_fetched = true;
-	say(supervision, mem_format("the Pods of --fetch stay until somebody has their folders: "
-				    "'muster attach %s' fetches again and ends them, 'muster cp "
-				    "%s:%s DEST' copies by hand, 'muster delete %s' gives them up",
-				    name, name, text, name));
+	say(supervision,
+	    mem_format("the Pods of --fetch stay until somebody has their folders: "
+		       "'muster attach %s' fetches again and ends them, 'muster cp "
+		       "%s:%s DEST%s' copies by hand, 'muster delete %s' gives them up",
+		       words, name, text, choice, words));
 	supervision_kube_ask_for_pass(supervision);
 }
 

@@ -94,7 +94,7 @@ static void try_to_remove(struct cluster_supervision *supervision)
 static void leave_pods(struct cluster_supervision *supervision)
 {
 	if (supervision->phase == PHASE_FINISHED)
-		remember_here(supervision);
+		supervision_kube_remember_here(supervision);
 	supervision->is_recorded = false; /* to be deleted */
 	supervision->phase = PHASE_LEAVING;
 	lease_keeper_release(supervision->lease);

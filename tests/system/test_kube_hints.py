@@ -17,7 +17,7 @@ from test_jobs_elsewhere import LONG_AGO, put_job, put_lease, write_kubeconfig  
 pytestmark = pytest.mark.sanitize
 
 WORD = r"(?:'[^']*'|[\w%+./:=@-]+)"  # as base/shell_word writes it
-COMMAND_LINE = re.compile(rf"muster (?:logs|attach|delete|ps|status|wait)(?: {WORD})+")
+COMMAND_LINE = re.compile(rf"muster (?:logs|attach|delete|stop|ps|status|wait)(?: {WORD})+")
 
 
 @pytest.fixture
@@ -58,8 +58,8 @@ def test_what_run_prints_can_be_run_as_it_stands_before_and_after_the_end(muster
     detached = run(muster, far, "-d", code=0)
     [logs] = hints(detached.stderr)
     assert "line 19" in follow(muster, logs.replace(" -f ", " "))
-    [delete] = hints(run(muster, far, code=125).stderr)
-    assert delete.startswith("muster delete kubernetes/bob/story")
+    [stop] = hints(run(muster, far, code=125).stderr)
+    assert stop.startswith("muster stop kubernetes/bob/story")
     following = subprocess.Popen(["bash", "-c", f'muster() {{ "{BINARY}" "$@"; }}\n{logs}'], env=muster.environment,
                                  stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
     read_until(following.stdout, "line 19")
@@ -70,7 +70,8 @@ def test_what_run_prints_can_be_run_as_it_stands_before_and_after_the_end(muster
     assert "line 19" in follow(muster, logs)
     [after] = hints(muster("status", "story", code=0).stdout)
     assert "line 19" in follow(muster, after)
-    follow(muster, delete)
+    follow(muster, stop)
+    muster("delete", "story", code=0)
     assert muster("ps", "-a", "--no-headers", code=0).stdout == ""
 
 
