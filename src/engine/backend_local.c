@@ -154,6 +154,7 @@ static void start_replica(struct local *local, const struct job *job, const stru
 			     &start);
 	replica->gpus = local_gpus_names(&local->gpus, action->role, action->index);
 	start.descriptor_limit = local->settings.descriptor_limit;
+	output_reader_expect(local->reader, (size_t) job_replica_count(job));
 	if (local_replica_start(replica, &start, local->reader, open_log(local, replica), &err) < 0)
 		local_replica_fail_start(replica, &err, loop_now());
 	local_replicas_add(&local->replicas, replica);

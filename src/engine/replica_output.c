@@ -8,21 +8,26 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-/* One read: all that a pipe holds by default. Larger pipes were no faster, and cost memory. */
+/* One read. Larger ones were no faster, and cost memory. */
 #define CHUNK_SIZE (64 * 1024)
-/* A pipe that gives less than this is left alone for a moment, so that more can collect … */
-#define SMALL_CHUNK (32 * 1024)
-/* … for this long, which no eye sees. Half a pipe of 64 KiB is more than a small chunk, so none
- * fills up meanwhile unless it gives over 3 MB/s, and then it does not rest again. */
+/* A pipe that gives less than half of what it holds is left alone for a moment, so that more can
+ * collect, for this long, which no eye sees. */
 #define REST ((msec) 10)
-/* A pipe that is full after its rest may hold its replica up: it does not rest again while so much
- * comes in so much time, however small the pieces are. */
-#define FAST_SIZE ((size_t) 512 * 1024)
+/* A pipe that is full after its rest may hold its replica up: it does not rest again while so many
+ * times its size comes in so much time, however small the pieces are. */
+#define FAST_PIPES ((size_t) 8)
 #define FAST_TIME ((msec) 100)
 /* Output after a longer silence is taken at once, and alone. */
 #define SILENCE ((msec) 20)
-/* What an ended replica may have left behind: the largest pipe that the kernel gives a user. */
-#define LEFT_IN_PIPE (1024 * 1024)
+/* A pipe of 64 KiB is full after a tenth of a rest when a program prints as fast as it can, and
+ * then it waits for us. So pipes are made larger: up to a megabyte, which is what the kernel lets a
+ * user have, and in all a quarter of what it lets the pipes of one user have. Beyond that, it would
+ * give new pipes of that user, of any program, a single page. */
+#define LARGEST_PIPE ((size_t) 1024 * 1024)
+#define USUAL_PIPE ((size_t) 64 * 1024)
+#define PIPES_OF_USER "/proc/sys/fs/pipe-user-pages-soft"
+#define USUAL_PIPES_OF_USER ((size_t) 64 * 1024 * 1024)
+#define OUR_PART 4
 
 struct output_reader {
 	struct loop *loop;
@@ -30,6 +35,8 @@ struct output_reader {
 	struct loop_watch *rest_timer;
 	struct replica_output *resting; /* list of those that are left alone for a moment */
 	char *chunk;
+	size_t room; /* for all pipes */
+	size_t pipe_size; /* of the next pipe */
 };
 
 struct replica_output {
@@ -37,6 +44,7 @@ struct replica_output {
 	struct log_writer *log;
 	struct loop_watch *watch; /* NULL: the pipe has ended */
 	int fd;
+	size_t pipe_size;
 	msec last;
 	msec fast_since; /* MSEC_UNSET: it may rest */
 	size_t fast_size; /* bytes since then */
@@ -46,6 +54,19 @@ struct replica_output {
 
 static void read_rested(void *data);
 
+/* What all our pipes together may hold. */
+static size_t read_room(void)
+{
+	char *text CLEANUP(mem_free_text) = NULL;
+	size_t len;
+
+	if (file_read_whole(PIPES_OF_USER, 64, &text, &len, NULL))
+		return USUAL_PIPES_OF_USER / OUR_PART;
+	size_t pages = strtoul(text, NULL, 10); /* 0: no limit */
+
+	return (pages ? pages * (size_t) sysconf(_SC_PAGESIZE) : USUAL_PIPES_OF_USER) / OUR_PART;
+}
+
 struct output_reader *output_reader_new(struct loop *loop, const struct output_listener *listener)
 {
 	struct output_reader *reader = mem_new(sizeof(*reader));
@@ -54,7 +75,16 @@ struct output_reader *output_reader_new(struct loop *loop, const struct output_l
 	reader->listener = *listener;
 	reader->rest_timer = loop_new_timer(loop, read_rested, reader);
 	reader->chunk = mem_new(CHUNK_SIZE);
+	reader->room = read_room();
+	output_reader_expect(reader, 1);
 	return reader;
+}
+
+void output_reader_expect(struct output_reader *reader, size_t n_pipes)
+{
+	reader->pipe_size = LARGEST_PIPE;
+	while (reader->pipe_size > USUAL_PIPE && reader->pipe_size * n_pipes > reader->room)
+		reader->pipe_size /= 2;
 }
 
 void output_reader_free(struct output_reader *reader)
@@ -98,6 +128,23 @@ static size_t take_chunk(struct replica_output *output)
 	return 0;
 }
 
+/* Takes what the pipe holds, and not what comes meanwhile. */
+static size_t take(struct replica_output *output)
+{
+	size_t taken = 0, len;
+
+	do {
+		len = take_chunk(output);
+		taken += len;
+	} while (len == CHUNK_SIZE && taken < output->pipe_size);
+	return taken;
+}
+
+static bool is_small(const struct replica_output *output, size_t len)
+{
+	return len > 0 && len < output->pipe_size / 2;
+}
+
 static void rest(struct replica_output *output)
 {
 	struct output_reader *reader = output->reader;
@@ -124,7 +171,7 @@ static bool is_fast(struct replica_output *output, size_t len)
 	output->fast_size += len;
 	if (output->last - output->fast_since < FAST_TIME)
 		return true;
-	if (output->fast_size >= FAST_SIZE) {
+	if (output->fast_size >= FAST_PIPES * output->pipe_size) {
 		begin_fast(output);
 		return true;
 	}
@@ -136,11 +183,11 @@ static void read_ready(void *data)
 {
 	struct replica_output *output = data;
 	msec last = output->last;
-	size_t len = take_chunk(output);
+	size_t len = take(output);
 
 	if (is_fast(output, len))
 		return;
-	if (len > 0 && len < SMALL_CHUNK && output->last - last < SILENCE)
+	if (is_small(output, len) && output->last - last < SILENCE)
 		rest(output);
 }
 
@@ -156,15 +203,25 @@ static void read_rested(void *data)
 
 		rested = output->next_resting;
 		output->is_resting = false;
-		size_t len = take_chunk(output);
+		size_t len = take(output);
 
-		if (len == CHUNK_SIZE)
+		if (len >= output->pipe_size)
 			begin_fast(output);
-		if (len > 0 && len < SMALL_CHUNK)
+		if (is_small(output, len))
 			rest(output);
 		else if (output->watch)
 			loop_watch_enable(output->watch, true);
 	}
+}
+
+/* The kernel refuses a user whose pipes hold much already: then it stays as it is. */
+static size_t widen(int fd, size_t size)
+{
+	if (size > USUAL_PIPE)
+		fcntl(fd, F_SETPIPE_SZ, (int) size);
+	int found = fcntl(fd, F_GETPIPE_SZ);
+
+	return found > 0 ? (size_t) found : USUAL_PIPE;
 }
 
 struct replica_output *replica_output_new(struct output_reader *reader, int take_fd,
@@ -175,6 +232,7 @@ struct replica_output *replica_output_new(struct output_reader *reader, int take
 	fcntl(take_fd, F_SETFL, fcntl(take_fd, F_GETFL) | O_NONBLOCK);
 	output->reader = reader;
 	output->fd = take_fd;
+	output->pipe_size = widen(take_fd, reader->pipe_size);
 	output->log = take_log;
 	output->last = MSEC_UNSET;
 	output->watch = loop_watch_readable(reader->loop, take_fd, read_ready, output);
@@ -211,7 +269,7 @@ void replica_output_finish(struct replica_output *output)
 
 	if (!output)
 		return;
-	while (output->watch && len > 0 && taken < LEFT_IN_PIPE) {
+	while (output->watch && len > 0 && taken < output->pipe_size) {
 		len = take_chunk(output);
 		taken += len;
 	}

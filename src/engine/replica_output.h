@@ -22,6 +22,8 @@ struct output_listener {
 
 struct output_reader *output_reader_new(struct loop *loop,
 					const struct output_listener *listener) MUST_USE;
+/* So many pipes will be read at once: the fewer they are, the larger they are made. */
+void output_reader_expect(struct output_reader *reader, size_t n_pipes);
 /* All outputs must have been freed before. NULL is fine. */
 void output_reader_free(struct output_reader *reader);
 

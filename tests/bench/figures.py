@@ -105,7 +105,8 @@ def count_faults(path, workers, lines):
 
 
 def run_lines(launcher, count, lines, rate, watch=None):
-    """(seconds, own processor seconds, faults) of `count` workers that print; None: it cannot."""
+    """(seconds, own processor seconds, faults) of `count` workers that print as fast as they can, at a `rate`, or each
+    line for itself ("each"); None: it cannot."""
     if not launcher.merges_lines:
         return None
     with session() as (folder, stamps):
@@ -119,8 +120,8 @@ def run_lines(launcher, count, lines, rate, watch=None):
                     count_faults(job.output, count, lines))
 
 
-def measure_lines(launcher, count, lines):
-    result = run_lines(launcher, count, lines, None)
+def measure_lines(launcher, count, lines, rate=None):
+    result = run_lines(launcher, count, lines, rate)
     return result and dict(zip(("seconds", "processor seconds", "faults"), result))
 
 

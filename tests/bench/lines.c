@@ -1,11 +1,13 @@
 /* A talkative worker of the benchmarks: prints numbered lines of one length.
  *
- *     lines FILE COUNT LENGTH [PER_SECOND]
+ *     lines FILE COUNT LENGTH [PER_SECOND|each]
  *
  * Each line is "PID NUMBER xxxx…" and LENGTH bytes long, its line feed included; as fast as it can,
- * or PER_SECOND lines in each second. At the end it appends "cpu PID NANOSECONDS" to FILE, the time
- * it took of the processor itself, which is not to be laid at the launcher's door. */
+ * in blocks or each by a write of its own, or PER_SECOND lines in each second. At the end it
+ * appends "cpu PID NANOSECONDS" to FILE, the time it took of the processor itself, which is not to
+ * be laid at the launcher's door. */
 #include <fcntl.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -80,11 +82,14 @@ int main(int argc, char **argv)
 	int length = argc < 4 ? 0 : atoi(argv[3]);
 
 	if (length < 32 || length > LONGEST_LINE) {
-		fprintf(stderr, "use: lines FILE COUNT LENGTH [PER_SECOND], LENGTH 32 to 4096\n");
+		fprintf(stderr,
+			"use: lines FILE COUNT LENGTH [PER_SECOND|each], LENGTH 32 to 4096\n");
 		return 2;
 	}
-	setvbuf(stdout, buffer, _IOFBF, sizeof(buffer));
-	if (argc > 4)
+	bool writes_each = argc > 4 && strcmp(argv[4], "each") == 0;
+
+	setvbuf(stdout, buffer, writes_each ? _IOLBF : _IOFBF, sizeof(buffer));
+	if (argc > 4 && !writes_each)
 		print_paced(atol(argv[2]), length, atol(argv[4]));
 	else
 		print_lines(0, atol(argv[2]), length);

@@ -137,6 +137,36 @@ static void a_pipe_that_ends_wakes_nobody_any_more(void **state)
 	assert_kept(world, "last\n");
 }
 
+/* What a pipe of this user holds that asks for `size`; 0: it may not. */
+static int size_of_pipe(int size)
+{
+	int fds[2];
+
+	assert_int_equal(pipe2(fds, O_CLOEXEC), 0);
+	int got = fcntl(fds[0], F_SETPIPE_SZ, size);
+	close(fds[0]);
+	close(fds[1]);
+	return got > 0 ? got : 0;
+}
+
+/* A program that prints without a pause fills 64 KiB in a tenth of the time that its pipe rests. */
+static void few_pipes_are_large_and_many_are_as_ever(void **state)
+{
+	struct world *world = *state;
+	int fds[2];
+
+	if (size_of_pipe(1 << 20) < 1 << 20)
+		skip();
+	assert_true(fcntl(world->write_fd, F_GETPIPE_SZ) > 1 << 16);
+	assert_int_equal(pipe2(fds, O_CLOEXEC), 0);
+	output_reader_expect(world->reader, 100000);
+	struct replica_output *output = replica_output_new(world->reader, fds[0], NULL);
+
+	assert_true(fcntl(fds[1], F_GETPIPE_SZ) <= 1 << 16);
+	replica_output_free(output);
+	close(fds[1]);
+}
+
 #define TEST(name) cmocka_unit_test_setup_teardown(name, begin, end)
 
 int main(void)
@@ -145,6 +175,7 @@ int main(void)
 		TEST(the_first_words_are_kept_at_once),
 		TEST(words_that_follow_closely_come_too),
 		TEST(what_is_left_in_the_pipe_is_taken_though_somebody_holds_it_open),
+		TEST(few_pipes_are_large_and_many_are_as_ever),
 		TEST(a_pipe_that_ends_wakes_nobody_any_more),
 	};
 
