@@ -4,6 +4,7 @@
 
 #include "base/json.h"
 #include "base/mem.h"
+#include "core/gpus.h"
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -68,6 +69,8 @@ struct doctor_gpu {
 	const char *driver; /* its version */
 	int n_nodes; /* of them as files in /dev, as TensorFlow opens them */
 	const char *node_fault;
+	struct gpus dealt; /* those that jobs may get */
+	const char *holders; /* "job 'x' holds 0,1"; "": nobody holds any */
 };
 
 /* Which cluster jobs would run on; nobody is asked whether it answers. */

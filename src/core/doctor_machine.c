@@ -186,12 +186,31 @@ static void judge_shared_memory(struct judgement *judgement)
 		judgement_add(judgement, "/dev/shm", DOCTOR_OK, NULL, "%s", size_of(size).bytes);
 }
 
+/* "2 with NVIDIA driver 550.54: 0,1 NVIDIA A100-SXM4-40GB". */
+static const char *describe_gpus(const struct judgement *judgement)
+{
+	const struct doctor_gpu *gpu = &judgement->facts->gpu;
+	bool is_listed = gpu->dealt.count > 0;
+	struct text text CLEANUP(text_done) = {0};
+
+	text_addf(&text, "%zu", is_listed ? gpu->dealt.count : (size_t) gpu->n_nodes);
+	if (gpu->driver)
+		text_addf(&text, " with NVIDIA driver %s", gpu->driver);
+	if (is_listed)
+		text_add(&text, ": ");
+	gpus_add_models(&gpu->dealt, &text);
+	return arena_copy_text(judgement->arena, text_of(&text));
+}
+
 static void judge_driven_gpu(struct judgement *judgement)
 {
 	const struct doctor_gpu *gpu = &judgement->facts->gpu;
 	const char *package = judgement->facts->tensorflow.package;
 
-	if (gpu->n_nodes == 0)
+	if (gpu->dealt.fault)
+		judgement_add(judgement, "gpu", DOCTOR_WARNING, "nvidia-smi", "%s",
+			      gpu->dealt.fault);
+	else if (gpu->n_nodes == 0 && gpu->dealt.count == 0)
 		judgement_add(judgement, "gpu", DOCTOR_WARNING,
 			      "sudo nvidia-modprobe -u -c=0 (docker run --gpus all)",
 			      "NVIDIA driver %s, and no device in /dev", gpu->driver);
@@ -202,18 +221,25 @@ static void judge_driven_gpu(struct judgement *judgement)
 		judgement_add(judgement, "gpu", DOCTOR_WARNING,
 			      "pip uninstall -y tensorflow-cpu && pip install "
 			      "'tensorflow[and-cuda]'",
-			      "%d with NVIDIA driver %s, which %s does not use", gpu->n_nodes,
-			      gpu->driver, package);
+			      "%s; %s does not use them", describe_gpus(judgement), package);
 	else
-		judgement_add(judgement, "gpu", DOCTOR_OK, NULL, "%d with NVIDIA driver %s",
-			      gpu->n_nodes, gpu->driver);
+		judgement_add(judgement, "gpu", DOCTOR_OK, NULL, "%s", describe_gpus(judgement));
+}
+
+static void judge_held_gpus(struct judgement *judgement)
+{
+	const struct doctor_gpu *gpu = &judgement->facts->gpu;
+
+	if (gpu->dealt.count > 0)
+		judgement_add(judgement, "gpus in use", DOCTOR_OK, NULL, "%s",
+			      *gpu->holders ? gpu->holders : "none by jobs of this user");
 }
 
 static void judge_gpu(struct judgement *judgement)
 {
 	const struct doctor_gpu *gpu = &judgement->facts->gpu;
 
-	if (gpu->driver)
+	if (gpu->driver || gpu->dealt.fault || gpu->dealt.count > 0)
 		judge_driven_gpu(judgement);
 	else if (gpu->n_devices > 0)
 		judgement_add(judgement, "gpu", DOCTOR_WARNING,
@@ -243,5 +269,6 @@ void judge_machine(struct judgement *judgement)
 	judge_state_folder(judgement);
 	judge_shared_memory(judgement);
 	judge_gpu(judgement);
+	judge_held_gpus(judgement);
 	judge_clock(judgement);
 }

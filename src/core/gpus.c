@@ -202,6 +202,21 @@ void gpus_add_ids(const struct gpus *gpus, gpu_set set, struct text *text)
 	add_words(gpus, set, true, text);
 }
 
+void gpus_add_models(const struct gpus *gpus, struct text *text)
+{
+	for (size_t i = 0; i < gpus->count; i++) {
+		const char *model = gpus->list[i].model;
+		bool is_last = i + 1 == gpus->count;
+
+		text_add(text, gpus->list[i].name);
+		if (!is_last && text_equals(model, gpus->list[i + 1].model))
+			text_add(text, ",");
+		else
+			text_addf(text, "%s%s%s", model ? " " : "", model ? model : "",
+				  is_last ? "" : "; ");
+	}
+}
+
 /* Takes the first `count` of a set out of it. */
 static gpu_set take(gpu_set *set, size_t count)
 {

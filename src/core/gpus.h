@@ -50,6 +50,8 @@ gpu_set gpus_all(const struct gpus *gpus);
 size_t gpus_count(gpu_set set);
 /* Adds "0,1", or "none". */
 void gpus_add_names(const struct gpus *gpus, gpu_set set, struct text *text);
+/* Adds "0,1 NVIDIA A100-SXM4-40GB; 2 Tesla T4": all of them. */
+void gpus_add_models(const struct gpus *gpus, struct text *text);
 /* Adds the value of CUDA_VISIBLE_DEVICES that shows these. */
 void gpus_add_ids(const struct gpus *gpus, gpu_set set, struct text *text);
 

@@ -24,10 +24,9 @@ static int hold(const struct local_gpus *gpus, const struct gpu_deal *deal, cons
 }
 
 /* One try; ERR_CONFLICT when another job was faster. */
-static int try_to_deal(struct local_gpus *gpus, const struct job *job, struct text *told,
-		       struct err *err)
+static int try_to_deal(struct local_gpus *gpus, const struct job *job, bool is_new,
+		       struct text *told, struct err *err)
 {
-	bool is_new = !gpus->arena || job->restart_scope == RESTART_SCOPE_JOB;
 	struct arena *arena CLEANUP(arena_cleanup) = arena_new();
 	struct gpu_deal deal;
 
@@ -48,12 +47,13 @@ static int try_to_deal(struct local_gpus *gpus, const struct job *job, struct te
 int local_gpus_deal(struct local_gpus *gpus, const struct job *job, const char *role, int index,
 		    struct text *told, struct err *err)
 {
+	bool is_new = !gpus->arena || job_resizes_whole(job, job_role(job, role));
 	int rc = ERR_CONFLICT;
 
 	if (!are_there(gpus) || gpu_deal_find(&gpus->deal, role, index))
 		return 0;
 	while (rc == ERR_CONFLICT)
-		rc = try_to_deal(gpus, job, told, err);
+		rc = try_to_deal(gpus, job, is_new, told, err);
 	return rc;
 }
 

@@ -15,9 +15,9 @@ struct local_gpus {
 };
 
 /* Sees to it that the replica has a hand. Claims for all replicas of the job that have none, all or
- * nothing; what a replica has it keeps, over restarts too. Where all replicas restart together they
- * are dealt anew, so that each gets an equal part. What there is to say is added to `told`.
- * ERR_LIMIT: others hold too many. */
+ * nothing; what a replica has it keeps, over restarts too. A job that starts again as a whole in
+ * another size (job_resizes_whole) is dealt to anew, so that each gets an equal part. What there is
+ * to say is added to `told`. ERR_LIMIT: others hold too many. */
 int local_gpus_deal(struct local_gpus *gpus, const struct job *job, const char *role, int index,
 		    struct text *told, struct err *err) MUST_USE;
 /* Takes the replica's back, and gives them back to the store. */

@@ -1,6 +1,7 @@
 /* Limits of this process and its control group, memory, the disk of the state folder, GPUs. */
 #include "base/text.h"
 #include "engine/doctor_parts.h"
+#include "engine/machine_gpus.h"
 #include "io/control_group.h"
 #include "io/file.h"
 #include "io/process.h"
@@ -193,9 +194,30 @@ static const char *read_driver(struct arena *arena)
 	return *text ? "of an unknown version" : NULL;
 }
 
-void doctor_collect_gpu(struct doctor_gpu *gpu, struct arena *arena)
+/* A store that is not there yet is not made. */
+static const char *find_holders(const struct gpus *gpus, const char *state_folder,
+				struct arena *arena)
+{
+	struct text holders CLEANUP(text_done) = {0};
+	struct store *store;
+	gpu_set held;
+
+	if (gpus->count == 0 || access(state_folder, F_OK) < 0 ||
+	    store_sqlite_open(state_folder, &store, NULL) < 0)
+		return "";
+	int rc = machine_gpus_held(gpus, store, NULL, &held, &holders, NULL);
+
+	store->functions->free(store);
+	return rc < 0 ? "" : arena_copy_text(arena, text_of(&holders));
+}
+
+void doctor_collect_gpu(struct doctor_gpu *gpu, const char *state_folder, struct arena *arena)
 {
 	gpu->n_devices = count_devices();
 	gpu->driver = read_driver(arena);
 	collect_nodes(gpu, arena);
+	machine_gpus_find(arena, &gpu->dealt);
+	if (!gpu->driver)
+		gpu->driver = gpu->dealt.driver;
+	gpu->holders = find_holders(&gpu->dealt, state_folder, arena);
 }

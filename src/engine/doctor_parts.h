@@ -9,4 +9,4 @@ void doctor_collect_limits(struct doctor_limits *limits);
 void doctor_collect_state_folder(struct doctor_state_folder *folder, const char *path,
 				 struct arena *arena);
 void doctor_collect_kubernetes(struct doctor_kubernetes *kubernetes, struct arena *arena);
-void doctor_collect_gpu(struct doctor_gpu *gpu, struct arena *arena);
+void doctor_collect_gpu(struct doctor_gpu *gpu, const char *state_folder, struct arena *arena);

@@ -307,10 +307,32 @@ static void a_gpu_needs_driver_device_rights_and_a_fitting_package(void **state)
 	assert_contains(judge(visit, "gpu", DOCTOR_WARNING)->mend, "nvidia-modprobe");
 	gpu->n_nodes = 2;
 	assert_contains(judge(visit, "gpu", DOCTOR_WARNING)->found, "tensorflow-cpu does not use");
+	gpu->dealt.fault = "it does not answer";
+	assert_string_equal(judge(visit, "gpu", DOCTOR_WARNING)->found, "it does not answer");
+	gpu->dealt.fault = NULL;
 	visit->facts.tensorflow.package = "tensorflow";
 	assert_string_equal(judge(visit, "gpu", DOCTOR_OK)->found, "2 with NVIDIA driver 550.54");
 	gpu->node_fault = "/dev/nvidia0: Permission denied";
 	assert_contains(judge(visit, "gpu", DOCTOR_WARNING)->mend, "usermod");
+}
+
+static void gpus_are_told_with_their_models_and_who_holds_them(void **state)
+{
+	struct visit *visit = *state;
+	struct doctor_gpu *gpu = &visit->facts.gpu;
+
+	gpus_read("Driver Version: 550.54\nGPU 0: A100 (UUID: GPU-a)\nGPU 1: A100 (UUID: GPU-b)\n"
+		  "GPU 2: T4 (UUID: GPU-c)\n",
+		  visit->arena, &gpu->dealt);
+	gpu->driver = gpu->dealt.driver;
+	gpu->holders = "";
+	visit->facts.tensorflow.package = "tensorflow";
+	assert_string_equal(judge(visit, "gpu", DOCTOR_OK)->found,
+			    "3 with NVIDIA driver 550.54: 0,1 A100; 2 T4");
+	assert_string_equal(judge(visit, "gpus in use", DOCTOR_OK)->found,
+			    "none by jobs of this user");
+	gpu->holders = "job 'x' holds 0,1";
+	assert_string_equal(judge(visit, "gpus in use", DOCTOR_OK)->found, "job 'x' holds 0,1");
 }
 
 static void a_clock_is_judged_only_where_it_is_known(void **state)
@@ -383,6 +405,7 @@ int main(void)
 		TEST(jobs_need_a_place_to_be_remembered),
 		TEST(shared_memory_of_a_container_is_little),
 		TEST(a_gpu_needs_driver_device_rights_and_a_fitting_package),
+		TEST(gpus_are_told_with_their_models_and_who_holds_them),
 		TEST(a_clock_is_judged_only_where_it_is_known),
 		TEST(a_cluster_is_never_missing),
 		TEST(the_report_as_json_has_every_row),

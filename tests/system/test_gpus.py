@@ -1,0 +1,293 @@
+"""GPUs that do not exist, dealt out for real: the driver is a stub of NVML, a script called nvidia-smi, or nobody."""
+
+import json
+import os
+import pathlib
+import signal
+import sqlite3
+import subprocess
+
+import pytest
+
+from conftest import read_until, replicas
+from processes import wait_until_process_is_gone
+
+pytestmark = pytest.mark.sanitize
+
+STUB = pathlib.Path(__file__).with_name("stub_nvml.c")
+SHOW = 'echo "$MUSTER_ROLE-$MUSTER_INDEX sees [${CUDA_VISIBLE_DEVICES-unset}], local rank [$LOCAL_RANK]"'
+
+
+def make_program(folder, text):
+    """An nvidia-smi; gives the PATH with it. Where it is, muster looks for NVML too."""
+    folder.mkdir(exist_ok=True)
+    program = folder / "nvidia-smi"
+    program.write_text(f"#!/bin/sh\n{text}\n")
+    program.chmod(0o755)
+    return f"{folder}:{os.environ['PATH']}"
+
+
+def make_library(folder, *definitions):
+    folder.mkdir(exist_ok=True)
+    library = folder / "libnvidia-ml.so.1"
+    subprocess.run(["cc", "-shared", "-fPIC", "-o", library, *(f"-D{d}" for d in definitions), STUB], check=True)
+    return folder
+
+
+@pytest.fixture
+def machine(muster, tmp_path):
+    """Makes it a machine with GPUs: as many as NVML tells."""
+    for name in "CUDA_VISIBLE_DEVICES", "CUDA_DEVICE_ORDER":
+        muster.environment.pop(name, None)
+
+    def have(gpus=2, *definitions, program="exit 9"):
+        library = make_library(tmp_path / "nvml", f"STUB_GPUS={gpus}", *definitions)
+        muster.environment.update(LD_LIBRARY_PATH=str(library), PATH=make_program(tmp_path / "bin", program))
+        return muster
+
+    return have
+
+
+def seen(done):
+    """What each replica sees, and its LOCAL_RANK."""
+    lines = [line.split(" | ")[1] for line in done.stdout.splitlines() if " sees [" in line]
+    return {line.split()[0]: line.split("[")[1].split("]")[0] for line in lines}
+
+
+def said(done):
+    return [line.removeprefix("muster: ") for line in done.stderr.splitlines()]
+
+
+def gpus_of(muster, name):
+    return {f"{r['role']}-{r['index']}": r.get("gpus") for r in replicas(muster.job(name))}
+
+
+def test_replicas_that_train_share_the_gpus_in_order_and_a_ps_gets_none(machine):
+    muster = machine(4)
+    done = muster("run", "--name", "j", "-w", 2, "--ps", 1, "--", "sh", "-c", SHOW, code=0)
+    assert seen(done) == {"worker-0": "GPU-0,GPU-1", "worker-1": "GPU-2,GPU-3", "ps-0": ""}
+    assert "GPUs: worker-0 0,1; worker-1 2,3" in said(done)
+    assert gpus_of(muster, "j") == {"worker-0": "0,1", "worker-1": "2,3", "ps-0": "none"}
+    table = muster("status", "j", code=0).stdout
+    assert "GPUS" in table and " 2,3 " in table
+
+
+def test_where_each_has_its_own_gpus_its_local_rank_is_0(machine):
+    muster = machine(2)
+    done = muster("run", "-w", 2, "--", "sh", "-c", SHOW, code=0)
+    assert "worker-1 sees [GPU-1], local rank [0]" in done.stdout
+    done = muster("run", "-w", 2, "--gpu", "all", "--", "sh", "-c", SHOW, code=0)
+    assert "worker-1 sees [GPU-0,GPU-1], local rank [1]" in done.stdout
+
+
+def test_without_gpus_nothing_changes_and_nothing_is_said(machine):
+    muster = machine(0)
+    done = muster("run", "--name", "j", "-w", 2, "--ps", 1, "--", "sh", "-c", SHOW, code=0)
+    assert set(seen(done).values()) == {"unset"}
+    assert len(said(done)) == 1
+    assert gpus_of(muster, "j") == {"worker-0": None, "worker-1": None, "ps-0": None}
+    assert "GPUS" not in muster("status", "j", code=0).stdout
+
+
+@pytest.mark.parametrize("library", ["STUB_FAILS", "STUB_CRASHES"])
+def test_a_driver_that_does_not_answer_takes_nothing_along(machine, library):
+    muster = machine(2, library)
+    done = muster("run", "--", "sh", "-c", SHOW, code=0)
+    assert seen(done) == {"worker-0": "unset"}
+    done = muster("run", "--gpu", "1", "--", "true", code=2)
+    assert said(done) == ["the job asks for 1 GPU, and the driver of NVIDIA does not answer: 'nvidia-smi' says more: "
+                          "--gpu none runs it without them"]
+    rows = {row["name"]: row for row in json.loads(muster("doctor", "-o", "json").stdout)["rows"]}
+    assert rows["gpu"]["state"] == "warning" and "does not answer" in rows["gpu"]["found"]
+
+
+def test_without_nvml_the_program_is_asked(machine, tmp_path):
+    muster = machine(2)
+    (tmp_path / "nvml" / "libnvidia-ml.so.1").write_text("no library")
+    make_program(tmp_path / "bin", '[ "$1" = -L ] && echo "GPU 0: Some GPU (UUID: GPU-77aa)"')
+    assert seen(muster("run", "--", "sh", "-c", SHOW, code=0)) == {"worker-0": "GPU-77aa"}
+
+
+def test_of_mig_devices_each_process_gets_one(machine):
+    muster = machine(1, "STUB_MIG=3")
+    done = muster("run", "-w", 2, "--", "sh", "-c", SHOW, code=0)
+    assert seen(done) == {"worker-0": "MIG-0-0", "worker-1": "MIG-0-1"}
+    assert "GPUs: worker-0 0:0; worker-1 0:1" in said(done)
+
+
+def test_cuda_visible_devices_limits_what_is_dealt(machine):
+    muster = machine(4)
+    run = ["run", "-w", 2, "--", "sh", "-c", SHOW]
+    assert seen(muster(*run, env={"CUDA_VISIBLE_DEVICES": "3,1"})) == {"worker-0": "3", "worker-1": "1"}
+    assert seen(muster(*run, env={"CUDA_VISIBLE_DEVICES": "GPU-2,0"})) == {"worker-0": "GPU-2", "worker-1": "0"}
+    for nothing in "", "-1":
+        done = muster(*run, env={"CUDA_VISIBLE_DEVICES": nothing})
+        assert seen(done) == {"worker-0": nothing, "worker-1": nothing}
+        assert len(said(done)) == 1
+
+
+def test_without_a_driver_cuda_visible_devices_is_the_list(muster, tmp_path):
+    if os.path.exists("/proc/driver/nvidia"):
+        pytest.skip("this machine has a driver")
+    env = {"CUDA_VISIBLE_DEVICES": "GPU-abc,5", "PATH": "/usr/bin:/bin"}
+    done = muster("run", "--name", "j", "-w", 2, "--", "sh", "-c", SHOW, code=0, env=env)
+    assert seen(done) == {"worker-0": "GPU-abc", "worker-1": "5"}
+
+
+def test_too_few_gpus_are_for_none_and_that_is_said(machine):
+    muster = machine(2)
+    done = muster("run", "-w", 3, "--evaluator", "--", "sh", "-c", SHOW, code=0)
+    assert set(seen(done).values()) == {""}
+    assert said(done)[0] == ("of 2 GPUs 2 are free, too few for the 3 replicas that train: none gets one, so that all "
+                             "are alike (--gpu all: they share all)")
+    done = muster("run", "-d", "--name", "j", "-w", 3, "--", "true", code=0)
+    assert said(done)[0].startswith("of 2 GPUs 2 are free, too few for the 3 replicas")
+    done = muster("run", "-w", 2, "--evaluator", "--", "sh", "-c", SHOW, code=0)
+    assert seen(done) == {"worker-0": "GPU-0", "worker-1": "GPU-1", "evaluator-0": ""}
+
+
+def test_more_than_there_are_is_refused_before_anything_starts(machine, tmp_path):
+    muster = machine(2)
+    for arguments in (["--gpu", 2, "-w", 2], ["--gpus-per-worker", "4"], ["--gpu", 1, "-w", 3, "--dry-run"]):
+        done = muster("run", "--name", "j", *arguments, "--", "touch", tmp_path / "started", code=2)
+        assert "the job asks for" in done.stderr and "2 are here" in done.stderr
+    muster("status", "j", code=1)
+    text = muster("render", "--name", "j", "--gpu", 3, "--", "true", code=0).stdout
+    (tmp_path / "job.yaml").write_text(text)
+    line = 1 + next(i for i, line in enumerate(text.splitlines()) if "nvidia.com/gpu" in line)
+    done = muster("run", "-f", tmp_path / "job.yaml", code=2)
+    assert f"job.yaml:{line}:" in done.stderr and "limits[nvidia.com/gpu]: the job asks for 3 GPUs" in done.stderr
+    muster("run", "-f", tmp_path / "job.yaml", "--gpu", "none", code=0)
+    assert not (tmp_path / "started").exists()
+
+
+def test_the_choice_is_in_the_document(machine, tmp_path):
+    muster = machine(3)
+    for gpu, expected in ("1", ["GPU-0", "GPU-1"]), ("none", ["", ""]), ("all", ["GPU-0,GPU-1,GPU-2"] * 2):
+        text = muster("render", "--gpu", gpu, "-w", 2, "--name", "j", "--", "sh", "-c", SHOW, code=0).stdout
+        (tmp_path / "job.yaml").write_text(text)
+        done = muster("run", "-f", tmp_path / "job.yaml", "--replace", code=0)
+        assert sorted(seen(done).values()) == expected
+        assert "without meaning" not in done.stderr
+
+
+def test_what_all_gpus_are_in_pods_has_to_be_said(muster):
+    done = muster("run", "--on", "kubernetes", "--gpu", "all", "--dry-run", "--", "true", code=2)
+    assert said(done) == ["--gpu all goes with this machine only: say how many each Pod gets"]
+    done = muster("run", "--on", "kubernetes", "--gpu", "none", "--dry-run", "--image", "i", "--", "true", code=0)
+    assert 'nvidia.com/gpu: "0"' in done.stdout
+
+
+def test_a_variable_of_the_job_itself_wins_and_that_is_said(machine):
+    muster = machine(2)
+    done = muster("run", "--name", "j", "--env", "CUDA_VISIBLE_DEVICES=1", "--", "sh", "-c", SHOW, code=0)
+    assert seen(done) == {"worker-0": "1"}
+    assert said(done)[0] == "worker sees the GPUs that CUDA_VISIBLE_DEVICES of the job's own variables names"
+    assert gpus_of(muster, "j") == {"worker-0": None}
+
+
+def test_two_jobs_at_once_do_not_take_the_same(machine):
+    muster = machine(2)
+    muster.detach("--name", "a", "--gpu", 1, "--", "sleep", 1000)
+    muster.until_running("a", 1)
+    muster.detach("--name", "b", "--", "sleep", 1000)
+    muster.until_running("b", 1)
+    assert gpus_of(muster, "a") == {"worker-0": "0"} and gpus_of(muster, "b") == {"worker-0": "1"}
+    rows = {row["name"]: row["found"] for row in json.loads(muster("doctor", "-o", "json").stdout)["rows"]}
+    assert rows["gpus in use"] == "job 'a' holds 0; job 'b' holds 1"
+    assert rows["gpu"].endswith(": 0,1 Stub 40") or "does not use them" in rows["gpu"]
+
+    done = muster("run", "--name", "c", "--gpu", 1, "--", "true", code=125)
+    assert said(done) == ["the job asks for 1 GPU, and of 2 0 are free (job 'a' holds 0; job 'b' holds 1): wait until "
+                          "more are (muster wait JOB), or run without them (--gpu none)"]
+    muster("status", "c", code=1)
+    done = muster("run", "--name", "c", "--", "sh", "-c", SHOW, code=0)
+    assert seen(done) == {"worker-0": ""}
+    assert said(done)[0] == "of 2 GPUs 0 are free (job 'a' holds 0; job 'b' holds 1): the job runs without"
+    muster("stop", "--grace", 0, "a", code=0)
+    done = muster("run", "--replace", "--name", "c", "--gpu", 1, "--", "sh", "-c", SHOW, code=0)
+    assert seen(done) == {"worker-0": "GPU-0"}
+
+
+def test_many_jobs_at_once_never_share_a_gpu(machine, tmp_path):
+    muster = machine(2)
+    script = f'cd {tmp_path} && mkdir "held-$CUDA_VISIBLE_DEVICES" && rmdir "held-$CUDA_VISIBLE_DEVICES"'
+    for _ in range(4):
+        jobs = [muster.start("run", "--gpu", 1, "--", "sh", "-c", script) for _ in range(5)]
+        codes = [job.wait() for job in jobs]
+        assert set(codes) <= {0, 125} and 0 in codes, [job.stderr.read() for job in jobs]
+
+
+def test_a_restart_gives_the_same_again(machine, tmp_path):
+    muster = machine(4)
+    script = f'{SHOW}; mkdir {tmp_path}/$MUSTER_INDEX && exit 1; exit 0'
+    done = muster("run", "-w", 2, "--ps", 1, "--max-restarts", 5, "--gpu", 1, "--", "sh", "-c", script, code=0)
+    lines = [line.split(" | ")[1] for line in done.stdout.splitlines() if "worker-1 sees" in line]
+    assert len(lines) >= 2 and set(lines) == {"worker-1 sees [GPU-1], local rank [0]"}
+
+
+def supervisor_of(muster, name):
+    store = sqlite3.connect(muster.state / "muster" / "muster.db")
+    (text,) = store.execute("SELECT supervisor FROM jobs WHERE name = ?", (name,)).fetchone()
+    store.close()
+    return json.loads(text)
+
+
+def test_gpus_of_a_job_whose_supervisor_was_killed_are_free_again(machine):
+    muster = machine(2)
+    muster.detach("--name", "a", "--gpu", "all", "--", "sleep", 1000)
+    muster.until_running("a", 1)
+    supervisor = supervisor_of(muster, "a")
+    for who in "outer", "inner":
+        os.kill(supervisor[who]["pid"], signal.SIGKILL)
+    for who in "outer", "inner":
+        assert wait_until_process_is_gone(supervisor[who]["pid"])
+    done = muster("run", "--gpu", 2, "--", "sh", "-c", SHOW, code=0)
+    assert seen(done) == {"worker-0": "GPU-0,GPU-1"}
+
+
+def run_when_free(muster, *arguments):
+    """What a job gives back is free in the pass behind the status that says so."""
+    while (done := muster("run", *arguments)).returncode == 125:
+        assert "are free" in done.stderr
+    return done
+
+
+def test_a_worker_that_comes_gets_a_free_one_and_one_that_goes_gives_it_back(machine):
+    muster = machine(3)
+    muster.detach("--name", "a", "-w", 1, "--ps", 1, "--gpu", 1, "--", "sleep", 1000)
+    muster.until_running("a", 2)
+    muster("scale", "a", "worker=3", code=0)
+    muster.until_running("a", 4)
+    assert gpus_of(muster, "a") == {"worker-0": "0", "worker-1": "1", "worker-2": "2", "ps-0": "none"}
+    muster("scale", "a", "worker=1", code=0)
+    muster.until("a", lambda job: [r["state"] for r in replicas(job)].count("Stopped") == 2)
+    done = run_when_free(muster, "--gpu", 1, "--", "sh", "-c", SHOW)
+    assert seen(done)["worker-0"] in ("GPU-1", "GPU-2")
+
+
+def test_a_synchronous_job_in_another_size_shares_equally_again(machine):
+    muster = machine(4)
+    muster.detach("--name", "a", "-w", 2, "--grace", "0", "--", "sleep", 1000)
+    muster.until_running("a", 2)
+    assert gpus_of(muster, "a") == {"worker-0": "0,1", "worker-1": "2,3"}
+    muster("scale", "a", "worker=4", code=0)
+    muster.until_running("a", 4)
+    assert gpus_of(muster, "a") == {f"worker-{i}": str(i) for i in range(4)}
+
+
+def test_a_suspended_job_gives_its_gpus_back_and_waits_for_some_when_it_is_resumed(machine):
+    muster = machine(1)
+    muster.detach("--name", "a", "--gpu", 1, "--grace", "0", "--", "sleep", 1000)
+    muster.until_running("a", 1)
+    muster("suspend", "a", code=0)
+    muster.until("a", lambda job: [r["state"] for r in replicas(job)] == ["Stopped"])
+    run_when_free(muster, "-d", "--name", "b", "--gpu", 1, "--", "sleep", 1000)
+    log = muster.state / "muster" / "jobs" / muster.job("a")["metadata"]["uid"] / "muster.log"
+    with subprocess.Popen(["tail", "-n", "+1", "-f", log], stdout=subprocess.PIPE) as follower:
+        muster("resume", "a", code=0)
+        read_until(follower.stdout, "the job asks for 1 GPU, and of 1 0 are free (job 'b' holds 0)")
+        follower.kill()
+    muster("stop", "--grace", 0, "b", code=0)
+    muster.until_running("a", 1)
+    assert gpus_of(muster, "a") == {"worker-0": "0"}
