@@ -6,6 +6,7 @@
 #include "cli/output.h"
 #include "cli/watch.h"
 #include "core/job.h"
+#include "core/obstacle.h"
 
 #include <unistd.h>
 
@@ -14,6 +15,7 @@ struct progress {
 	const char *name;
 	bool is_terminal; /* else it is said once */
 	bool is_told;
+	bool is_trouble_told; /* what goes on in spite of the signal */
 	bool is_unwatched; /* whoever was to end it is gone */
 };
 
@@ -54,6 +56,18 @@ static void tell_progress(struct progress *progress, const struct json *job,
 	progress->is_told = true;
 }
 
+/* What `run` says too, where it has a terminal. */
+static void tell_trouble(struct progress *progress, const struct status *status)
+{
+	struct text lines CLEANUP(text_done) = {0};
+
+	obstacles_describe(status, "", &lines);
+	if (progress->is_trouble_told || !lines.len)
+		return;
+	output_complain(&lines);
+	progress->is_trouble_told = true;
+}
+
 static bool show_progress(const struct json *job, const struct status *status, void *data)
 {
 	struct progress *progress = data;
@@ -62,14 +76,16 @@ static bool show_progress(const struct json *job, const struct status *status, v
 	if (watch_is_settled(job, status) || progress->is_unwatched)
 		return true;
 	tell_progress(progress, job, status);
+	tell_trouble(progress, status);
 	return false;
 }
 
 static int begin_stop(const struct options *options, const struct found_job *job, struct err *err)
 {
+	msec grace = option_flag(options, "now") ? 0 : option_duration(options, "grace", -1);
+
 	return job->client->functions->stop(job->client, job->name,
-					    stop_reason_words[STOP_REQUESTED],
-					    option_duration(options, "grace", -1), err);
+					    stop_reason_words[STOP_REQUESTED], grace, err);
 }
 
 /* A job on a cluster is there no more when it has ended; one that is no longer watched is refused
@@ -89,6 +105,12 @@ static int wait_for_end(const struct options *options, const struct found_job *j
 static int stop_run(const struct options *options)
 {
 	struct err err = {0};
+
+	if (option_flag(options, "now") && option_is_given(options, "grace")) {
+		output_say("--now leaves no time: it does not go with --grace");
+		return EXIT_WRONG_USE;
+	}
+
 	struct lookup *lookup CLEANUP(lookup_cleanup) = lookup_new(options);
 	struct found_jobs jobs CLEANUP(found_jobs_done) = {0};
 	int exit_code = lookup_jobs(lookup, &jobs);
@@ -108,7 +130,8 @@ static const struct option_row rows_of_stop[] = {
 	{.name = "grace",
 	 .kind = OPTION_DURATION,
 	 .value_name = "TIME",
-	 .one_line = "time to save between TERM and KILL (default: the job's own, 30s)"},
+	 .one_line = "time to save between the signal and KILL (default: the job's own, 30s)"},
+	{.name = "now", .kind = OPTION_FLAG, .one_line = "kill at once, with no time to save"},
 	{.name = "wait",
 	 .kind = OPTION_FLAG,
 	 .otherwise = "true",
@@ -121,9 +144,10 @@ const struct command command_stop = {
 	.name = "stop",
 	.group = "Act",
 	.arguments = "[OPTIONS] JOB...",
-	.one_line = "end jobs in good order: TERM, time to save, KILL",
+	.one_line = "end jobs in good order: a signal, time to save, KILL",
 	.examples = "  muster stop digits-x7k2p\n"
 		    "  muster stop --grace 2m digits-x7k2p\n"
+		    "  muster stop --now digits-x7k2p\n"
 		    "  muster stop kubernetes/research/digits-x7k2p\n",
 	.options = rows_of_stop,
 	.least_arguments = 1,

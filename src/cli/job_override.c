@@ -37,7 +37,7 @@ bool job_override_is_needed(const struct options *options, const struct variable
 {
 	return variables->count > 0 || option_is_given(options, "max-restarts") ||
 	       option_is_given(options, "restart-scope") || option_is_given(options, "timeout") ||
-	       option_is_given(options, "grace");
+	       option_is_given(options, "grace") || option_is_given(options, "stop-signal");
 }
 
 static void override_policy(const struct options *options, struct json *policy)
@@ -55,6 +55,7 @@ static void override_policy(const struct options *options, struct json *policy)
 	if (option_is_given(options, "grace"))
 		json_set_integer(policy, "gracePeriodSeconds",
 				 msec_to_whole_seconds(option_duration(options, "grace", 0)));
+	json_set_string(policy, "stopSignal", option_text(options, "stop-signal"));
 }
 
 static void allow_restarts(struct json *role)

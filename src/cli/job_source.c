@@ -15,6 +15,7 @@
 #include "cli/program.h"
 #include "cli/variables.h"
 #include "core/job_build.h"
+#include "core/stop_signal.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -98,6 +99,16 @@ static void check_name(const struct options *options, struct text *faults)
 		  "--name: '%s' is no name for a job (lower-case letters, digits and '-', a letter "
 		  "first, at most %d characters); '%s' would be one\n",
 		  name, DNS_LABEL_MAX, better);
+}
+
+static void check_stop_signal(const struct options *options, struct text *faults)
+{
+	const char *word = option_text(options, "stop-signal");
+	struct err err;
+	int number;
+
+	if (word && stop_signal_read(word, &number, &err) < 0)
+		text_addf(faults, "--stop-signal: %s\n", err.text);
 }
 
 static void set_counts(const struct options *options, struct job_build *build)
@@ -268,6 +279,7 @@ static bool read_flags(const struct options *options, struct variables *variable
 		.restart_scope = option_text(options, "restart-scope"),
 		.timeout = option_duration(options, "timeout", -1),
 		.grace = option_duration(options, "grace", -1),
+		.stop_signal = option_text(options, "stop-signal"),
 		.command = find_program(options, source, &program, faults),
 	};
 
@@ -407,6 +419,14 @@ void job_source_done(struct job_source *source)
 	fetch_places_done(&source->fetch_places);
 }
 
+/* Kubelet sends the signal, and takes it from the image. */
+static void warn_of_stop_signal(const struct job_source *source)
+{
+	if (source->is_for_kubernetes && source->job->stop_signal)
+		output_say("without meaning on a cluster: stopSignal (Pods are sent the STOPSIGNAL "
+			   "of their image, or TERM)");
+}
+
 bool job_source_read(const struct options *options, struct job_source *source)
 {
 	struct variables variables CLEANUP(variables_done) = {0};
@@ -416,6 +436,7 @@ bool job_source_read(const struct options *options, struct job_source *source)
 
 	check_for_place(options, source, &faults);
 	check_name(options, &faults);
+	check_stop_signal(options, &faults);
 	variables_read(options, &variables, &faults);
 	if (pod_options_read(options, &pods, &err))
 		add_fault(&faults, &err);
@@ -425,5 +446,8 @@ bool job_source_read(const struct options *options, struct job_source *source)
 
 	/* Faults of a document were told in full, and leave no sentence here. */
 	output_say_lines(&faults);
-	return is_read && !faults.len;
+	if (!is_read || faults.len)
+		return false;
+	warn_of_stop_signal(source);
+	return true;
 }

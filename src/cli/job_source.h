@@ -119,8 +119,14 @@ void job_source_complain(const struct options *options, const struct faults *fau
 		 .value_name = "TIME",                                                             \
 		 .has_variable = true,                                                             \
 		 .one_line = "end the job after this time, with exit code 124"},                   \
+		{.name = "stop-signal",                                                            \
+		 .group = OPTIONS_OF_ENDS,                                                         \
+		 .kind = OPTION_TEXT,                                                              \
+		 .value_name = "SIGNAL",                                                           \
+		 .has_variable = true,                                                             \
+		 .one_line = "asks processes to end (default: TERM, and INT on Ctrl-C)"},          \
 	{                                                                                          \
 		.name = "grace", .group = OPTIONS_OF_ENDS, .kind = OPTION_DURATION,                \
 		.value_name = "TIME", .has_variable = true,                                        \
-		.one_line = "time to save between TERM and KILL (default 30s)"                     \
+		.one_line = "time to save between that signal and KILL (default 30s)"              \
 	}

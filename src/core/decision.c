@@ -3,6 +3,7 @@
 
 #include "base/text.h"
 #include "core/limits.h"
+#include "core/stop_signal.h"
 
 #include <assert.h>
 #include <string.h>
@@ -384,6 +385,8 @@ void decision_set_condition(struct decision *decision, enum condition_type type,
 void decision_act(struct decision *decision, enum action_type type, const char *role, int index,
 		  int attempt, msec grace)
 {
+	bool is_signal = type == ACTION_STOP && decision->observed->habits.sends_signals;
+
 	plan_add_action(decision->plan, decision->arena,
 			&(struct action){
 				.type = type,
@@ -391,6 +394,7 @@ void decision_act(struct decision *decision, enum action_type type, const char *
 				.index = index,
 				.attempt = attempt,
 				.grace = grace,
+				.signal = is_signal ? stop_signal_of(decision->job) : 0,
 			});
 }
 

@@ -61,6 +61,7 @@ static const struct word obstacles[] = {
 	{FAILURE_PROCESS_STOPPED, "is stopped"},
 	{FAILURE_NODE_NOT_READY, "may be lost with its node"},
 	{FAILURE_NOT_ENDING, "waits for an attempt that does not end"},
+	{FAILURE_STILL_RUNS, "still runs after it was asked to end"},
 	{FAILURE_NODE_SILENT, "waits for a node that does not answer"},
 };
 

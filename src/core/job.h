@@ -4,8 +4,9 @@
  * document stays with the job: what is printed or sent elsewhere is what the user wrote, plus what
  * normalising changed. Source of the rules: Kubeflow training-operator v1.9,
  * pkg/apis/kubeflow.org/v1/tensorflow_{types,defaults}.go and
- * pkg/webhooks/tensorflow/tfjob_webhook.go. Fields of ours: runPolicy.restartScope
- * and runPolicy.gracePeriodSeconds; spec.elasticPolicy is taken and means nothing yet. */
+ * pkg/webhooks/tensorflow/tfjob_webhook.go. Fields of ours: runPolicy.restartScope,
+ * runPolicy.gracePeriodSeconds and runPolicy.stopSignal; spec.elasticPolicy is taken and means
+ * nothing yet. */
 #pragma once
 
 #include "base/err.h"
@@ -112,8 +113,10 @@ struct job {
 	int backoff_limit; /* restarts allowed; -1: without limit */
 	msec active_deadline; /* -1: none */
 	msec ttl_after_finished; /* -1: kept */
-	msec grace; /* between TERM and KILL on a planned stop: runPolicy.gracePeriodSeconds, else
-		       the longest of the templates, else 30 s */
+	msec grace; /* between signal and KILL on a planned stop: that of the stop, else
+		       runPolicy.gracePeriodSeconds, else the longest of the templates, else 30 s */
+	int stop_signal; /* number of the signal that asks its processes to end:
+			    runPolicy.stopSignal; 0 when not given (core/stop_signal.h) */
 	bool is_suspended;
 	bool is_dynamic; /* enableDynamicWorker */
 	const char *managed_by; /* NULL when not given */
@@ -131,6 +134,8 @@ struct job {
 /* Annotation whose presence asks for an orderly end. Its value is one of the words of enum
  * stop_reason. */
 #define JOB_ANNOTATION_STOP "muster/stop"
+/* And the seconds that this one end leaves, where they are not the job's own. */
+#define JOB_ANNOTATION_STOP_GRACE "muster/stop-grace"
 
 /* Why a job was ended before its time; also decides the exit code (130, 143, 129, 130). */
 enum stop_reason {

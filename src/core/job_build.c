@@ -32,6 +32,7 @@ static struct json *run_policy_new(const struct job_build *build)
 				 msec_to_whole_seconds(build->timeout));
 	if (build->grace >= 0)
 		json_set_integer(policy, "gracePeriodSeconds", msec_to_whole_seconds(build->grace));
+	json_set_string(policy, "stopSignal", build->stop_signal);
 	return policy;
 }
 

@@ -26,6 +26,7 @@ struct job_build {
 	const char *restart_scope; /* a word of restart_scope_words; NULL: worker where there is a
 				      ps, job elsewhere */
 	msec grace; /* -1: none is written; rounded up to seconds */
+	const char *stop_signal; /* as core/stop_signal.h reads it; NULL: none is written */
 	msec timeout; /* -1: none; rounded up to seconds */
 };
 

@@ -6,7 +6,9 @@
 #include "core/job.h"
 #include "core/job_field.h"
 #include "core/job_parts.h"
+#include "core/stop_signal.h"
 
+#include <inttypes.h>
 #include <string.h>
 
 #define API_VERSION "kubeflow.org/v1"
@@ -67,6 +69,7 @@ static const char *const run_policy_words[] = {
 	"managedBy",
 	"restartScope",
 	"gracePeriodSeconds",
+	"stopSignal",
 };
 
 static const char *const scheduling_policy_words[] = {
@@ -215,6 +218,21 @@ static void read_restarts(struct field_reader *reader, const struct field *run_p
 		RESTART_SCOPE_REPLICA, RESTART_SCOPE_REPLICA);
 }
 
+/* A number too, as in an image's STOPSIGNAL. */
+static void read_stop_signal(struct field_reader *reader, const struct field *run_policy,
+			     struct job *job)
+{
+	struct field field = field_member(run_policy, "stopSignal");
+	bool is_number = json_is(field.value, JSON_INTEGER);
+	const char *word =
+		is_number ? arena_format(job->arena, "%" PRId64, json_as_integer(field.value, 0))
+			  : field_text(reader, &field, NULL);
+	struct err err = {0};
+
+	if (word && stop_signal_read(word, &job->stop_signal, &err) < 0 && reader_is_strict(reader))
+		field_refuse(reader, &field, "Invalid value: %s", err.text);
+}
+
 static void read_run_policy(struct field_reader *reader, const struct field *spec, struct job *job)
 {
 	struct field run_policy = field_member(spec, "runPolicy");
@@ -232,6 +250,7 @@ static void read_run_policy(struct field_reader *reader, const struct field *spe
 	job->active_deadline = field_seconds(reader, &run_policy, "activeDeadlineSeconds");
 	job->grace = field_seconds(reader, &run_policy, "gracePeriodSeconds");
 	job->managed_by = read_managed_by(reader, &run_policy);
+	read_stop_signal(reader, &run_policy, job);
 	read_restarts(reader, &run_policy, job);
 	check_scheduling_policy(reader, &run_policy);
 }
@@ -292,17 +311,34 @@ static void set_default_grace(struct job *job)
 		job->grace = DEFAULT_GRACE_SECONDS * MSEC_PER_SECOND;
 }
 
+/* A stop that was asked for with a grace of its own. */
+static void set_grace_of_stop(struct job *job)
+{
+	const char *word = json_as_string(json_get_path(job->document, "metadata", "annotations",
+							JOB_ANNOTATION_STOP_GRACE, NULL),
+					  NULL);
+	int64_t seconds;
+
+	if (job->stop_reason && word && text_read_int(word, 0, INT32_MAX, &seconds, NULL) == 0)
+		job->grace = seconds * MSEC_PER_SECOND;
+}
+
 /* The document that stays with the job: this version, without what belonged to another object. The
  * roles were normalised when they were read. */
-static void normalise(struct json *document)
+static void normalise(const struct job *job)
 {
+	struct json *document = job->document;
 	struct json *metadata = json_get(document, "metadata");
+	char *stop_signal CLEANUP(mem_free_text) = stop_signal_format(job->stop_signal);
 
 	json_set_string(document, "apiVersion", API_VERSION);
 	json_set_string(document, "kind", KIND);
 	json_remove(document, "status");
 	for (size_t i = 0; i < ARRAY_LEN(metadata_words_of_server); i++)
 		json_remove(metadata, metadata_words_of_server[i]);
+	if (job->stop_signal)
+		json_set_string(json_get_path(document, "spec", "runPolicy", NULL), "stopSignal",
+				stop_signal);
 }
 
 static void read_root(struct field_reader *reader, struct job *job)
@@ -319,7 +355,8 @@ static void read_root(struct field_reader *reader, struct job *job)
 	read_metadata(reader, &root, job);
 	read_spec(reader, &root, job);
 	set_default_grace(job);
-	normalise(job->document);
+	set_grace_of_stop(job);
+	normalise(job);
 }
 
 static struct job *job_new(const struct json *root)

@@ -55,6 +55,7 @@ struct observed_address {
 
 /* Habits of a back end that a decision has to know. */
 struct backend_habits {
+	bool sends_signals; /* a stop is the signal that it names; on Kubernetes the image's */
 	bool kills_after_grace; /* it turns a stop into a kill by itself */
 	bool restarts_by_itself; /* OnFailure and Always are restarted in place */
 	bool names_carry_attempt; /* a new attempt may start while the old object is still there */

@@ -10,7 +10,8 @@
 /* One that is told to end is held up by what does not let it end alone. */
 static bool is_of_end(const char *reason)
 {
-	return text_equals(reason, FAILURE_NODE_SILENT) || text_equals(reason, FAILURE_NOT_ENDING);
+	return text_equals(reason, FAILURE_NODE_SILENT) ||
+	       text_equals(reason, FAILURE_NOT_ENDING) || text_equals(reason, FAILURE_STILL_RUNS);
 }
 
 bool obstacle_is_there(const struct replica_status *replica)

@@ -13,7 +13,7 @@
 enum action_type {
 	ACTION_PUBLISH, /* give the replica its address (a port here, a Service on Kubernetes) */
 	ACTION_START, /* start this attempt of the replica */
-	ACTION_STOP, /* ask it to end: TERM, and after `grace` comes a kill */
+	ACTION_STOP, /* ask it to end: a signal, and after `grace` comes a kill */
 	ACTION_KILL, /* end it now */
 	ACTION_REMOVE, /* forget the ended object; its log stays */
 	ACTION_UNPUBLISH, /* take the address back */
@@ -27,6 +27,7 @@ struct action {
 	int index;
 	int attempt; /* of START, STOP, KILL, REMOVE */
 	msec grace; /* of STOP */
+	int signal; /* of STOP; 0 where the back end knows which one it is */
 };
 
 enum note_level { NOTE_NORMAL, NOTE_WARNING };

@@ -12,6 +12,7 @@
 #include "core/expiry.h"
 #include "core/failure.h"
 #include "core/finish.h"
+#include "core/late_stop.h"
 #include "core/missing.h"
 #include "core/obstacle.h"
 #include "core/resize.h"
@@ -203,6 +204,7 @@ void reconcile_decide(const struct job *job, const struct status *last_status,
 	ending_plan(&decision);
 	missing_plan(&decision);
 	obstacles_find(&decision);
+	late_stops_find(&decision);
 	obstacles_tell(&decision);
 	count_roles(&decision, status_is_finished(last_status));
 	expire(&decision);

@@ -13,7 +13,8 @@ struct fake_replica {
 	struct fake_behaviour behaviour;
 	msec runs_at; /* when it begins to run */
 	msec ends_at; /* when it ends by itself */
-	msec obeys_at; /* when it ends because of TERM */
+	msec obeys_at; /* when it ends because of the signal of its stop */
+	int stop_signal;
 };
 
 struct fake_address {
@@ -48,7 +49,8 @@ struct fake_backend {
 };
 
 const struct backend_fake_settings backend_fake_like_local = {
-	.habits = {.kills_after_grace = true,
+	.habits = {.sends_signals = true,
+		   .kills_after_grace = true,
 		   .names_carry_attempt = true,
 		   .ends_finished_jobs = true},
 };
@@ -156,7 +158,7 @@ static void take_step(struct fake_backend *fake, struct fake_replica *replica, e
 		end(fake, replica, behaviour->exit_code, behaviour->signal, at);
 		break;
 	case STEP_OBEY:
-		end(fake, replica, 0, behaviour->exits_on_term ? 0 : SIGTERM, at);
+		end(fake, replica, 0, behaviour->exits_on_term ? 0 : replica->stop_signal, at);
 		break;
 	case STEP_KILLED:
 		replica->seen.is_killed = true;
@@ -322,11 +324,18 @@ static int apply_start(struct fake_backend *fake, const struct action *action, s
 	return 0;
 }
 
-static void ask_to_end(struct fake_backend *fake, struct fake_replica *replica, msec grace)
+static bool is_ignored(const struct fake_behaviour *behaviour, int signal)
 {
+	return behaviour->ignores_stops || (behaviour->ignores_term && signal == SIGTERM);
+}
+
+static void ask_to_end(struct fake_backend *fake, struct fake_replica *replica, msec grace,
+		       int signal)
+{
+	replica->stop_signal = signal ? signal : SIGTERM;
 	replica->seen.stop_asked_at = fake->now;
 	replica->seen.kill_at = fake->now + grace;
-	if (!replica->behaviour.ignores_term)
+	if (!is_ignored(&replica->behaviour, replica->stop_signal))
 		replica->obeys_at = later(fake->now, replica->behaviour.term_takes);
 }
 
@@ -336,7 +345,7 @@ static void apply_stop(struct fake_backend *fake, const struct action *action)
 
 	if (replica && observed_is_live(&replica->seen) &&
 	    !observed_was_asked_to_end(&replica->seen))
-		ask_to_end(fake, replica, action->grace);
+		ask_to_end(fake, replica, action->grace, action->signal);
 }
 
 static void apply_kill(struct fake_backend *fake, const struct action *action)
@@ -503,7 +512,7 @@ bool backend_fake_delete(struct backend *backend, const char *role, int index, m
 
 	if (!replica || observed_was_asked_to_end(&replica->seen))
 		return false;
-	ask_to_end(fake, replica, grace);
+	ask_to_end(fake, replica, grace, 0);
 	send_news(fake);
 	return true;
 }

@@ -18,9 +18,10 @@ struct fake_behaviour {
 	int signal; /* or the signal that it dies of; 0: none */
 	const char *reason; /* and the world's word for it ("OOMKilled"), borrowed; NULL: none */
 	bool cannot_start; /* fails with the reason StartFailed */
-	bool ignores_term;
-	msec term_takes; /* from TERM to its end */
-	bool exits_on_term; /* with code 0 then; otherwise it dies of SIGTERM */
+	bool ignores_term; /* but no other signal, as TensorFlow */
+	bool ignores_stops; /* of any signal */
+	msec term_takes; /* from the signal of a stop to its end */
+	bool exits_on_term; /* with code 0 then; otherwise it dies of that signal */
 };
 
 struct backend_fake_settings {

@@ -86,6 +86,7 @@ static int local_observe(struct backend *backend, const struct job *job, struct 
 	struct observed observed = {
 		.habits =
 			{
+				.sends_signals = true,
 				.kills_after_grace = true,
 				.names_carry_attempt = true,
 				.ends_finished_jobs = true,
@@ -315,7 +316,7 @@ static void local_end(struct local *local, const struct action *action)
 	if (!replica)
 		return;
 	if (action->type == ACTION_STOP)
-		local_replica_stop(replica, loop_now(), action->grace);
+		local_replica_stop(replica, loop_now(), action->grace, action->signal);
 	else if (action->type == ACTION_KILL)
 		local_replica_kill(replica, loop_now());
 	else

@@ -74,7 +74,7 @@ void local_replica_fail_start(struct local_replica *replica, const struct err *e
 }
 
 /* One that is ending already is not signalled any more, but that it was asked is a fact. */
-void local_replica_stop(struct local_replica *replica, msec now, msec grace)
+void local_replica_stop(struct local_replica *replica, msec now, msec grace, int signal_number)
 {
 	if (replica->stage == LOCAL_ENDED || replica->stop_asked_at != MSEC_UNSET)
 		return;
@@ -82,7 +82,7 @@ void local_replica_stop(struct local_replica *replica, msec now, msec grace)
 	replica->kill_at = now + grace;
 	if (replica->stage == LOCAL_LEFT)
 		return;
-	child_signal_group(replica->pid, SIGTERM);
+	child_signal_group(replica->pid, signal_number);
 	child_signal_group(replica->pid, SIGCONT);
 }
 

@@ -53,7 +53,7 @@ int local_replica_start(struct local_replica *replica, struct child_start *start
 /* It could not be started: it has ended as a shell would tell it, 127 or 126. */
 void local_replica_fail_start(struct local_replica *replica, const struct err *err, msec now);
 /* Asks it to end. A process that was stopped is woken, or it would never hear of it. */
-void local_replica_stop(struct local_replica *replica, msec now, msec grace);
+void local_replica_stop(struct local_replica *replica, msec now, msec grace, int signal_number);
 void local_replica_kill(struct local_replica *replica, msec now);
 /* It was asked to end, and runs still. */
 bool local_replica_awaits_kill(const struct local_replica *replica);

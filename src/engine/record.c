@@ -4,6 +4,7 @@
 #include "base/json_patch.h"
 #include "base/text.h"
 
+#include <inttypes.h>
 #include <string.h>
 
 static int read_json(const char *text, struct json **ret_value, struct err *err)
@@ -248,28 +249,33 @@ static int is_asked_to_stop(struct store *store, const char *name, bool *ret_is_
 	return rc;
 }
 
+/* A grace that an earlier request left in the document does not count for this one. */
+static struct json *stop_patch_new(const char *reason, msec grace)
+{
+	struct json *patch = json_new_object();
+	struct json *annotations = json_object_at(json_object_at(patch, "metadata"), "annotations");
+	char *seconds CLEANUP(mem_free_text) = mem_format("%" PRId64, msec_to_whole_seconds(grace));
+
+	if (reason) {
+		json_set_string(annotations, JOB_ANNOTATION_STOP, reason);
+		json_set(annotations, JOB_ANNOTATION_STOP_GRACE, json_new_null());
+	}
+	if (grace >= 0)
+		json_set_string(annotations, JOB_ANNOTATION_STOP_GRACE, seconds);
+	return patch;
+}
+
 int record_ask_to_stop(struct store *store, const char *name, const char *reason, msec grace,
 		       struct err *err)
 {
-	struct json *patch CLEANUP(json_cleanup) = json_new_object();
 	bool is_asked = false;
 	int rc = is_asked_to_stop(store, name, &is_asked, err);
 
-	if (rc < 0)
+	if (rc < 0 || (is_asked && grace < 0))
 		return rc;
-	if (!is_asked) {
-		struct json *metadata = json_object_at(patch, "metadata");
+	struct json *patch CLEANUP(json_cleanup) = stop_patch_new(is_asked ? NULL : reason, grace);
 
-		json_set_string(json_object_at(metadata, "annotations"), JOB_ANNOTATION_STOP,
-				reason);
-	}
-	if (grace >= 0) {
-		struct json *policy = json_object_at(json_object_at(patch, "spec"), "runPolicy");
-
-		json_set_integer(policy, "gracePeriodSeconds",
-				 (grace + MSEC_PER_SECOND - 1) / MSEC_PER_SECOND);
-	}
-	return json_count(patch) == 0 ? 0 : record_patch(store, name, patch, err);
+	return record_patch(store, name, patch, err);
 }
 
 static int clear_supervisor(struct store *store, const char *name, const char *uid, struct err *err)

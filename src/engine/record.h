@@ -56,7 +56,7 @@ int record_patch(struct store *store, const char *name, const struct json *patch
 		 struct err *err) MUST_USE;
 
 /* Asks for an orderly end (JOB_ANNOTATION_STOP) with a word of stop_reason_words; `grace` is the
- * time between TERM and KILL from now on, -1: the job's own. The word of an earlier request
+ * time between the signal and KILL in this end, -1: the job's own. The word of an earlier request
  * stays. */
 int record_ask_to_stop(struct store *store, const char *name, const char *reason, msec grace,
 		       struct err *err) MUST_USE;

@@ -102,6 +102,7 @@ static const struct policy_word policy_words[] = {
 	{"deadline", "activeDeadlineSeconds", IS_SECONDS},
 	{"ttl", "ttlSecondsAfterFinished", IS_SECONDS},
 	{"grace", "gracePeriodSeconds", IS_SECONDS},
+	{"signal", "stopSignal", IS_TEXT},
 	{"suspend", "suspend", IS_TRUE},
 };
 
@@ -205,6 +206,8 @@ static bool set_behaviour_word(struct fake_behaviour *behaviour, const char *key
 		behaviour->term_takes = duration_of(value);
 	else if (text_equals(key, "ignores-term"))
 		behaviour->ignores_term = true;
+	else if (text_equals(key, "ignores-stops"))
+		behaviour->ignores_stops = true;
 	else if (text_equals(key, "exits-on-term"))
 		behaviour->exits_on_term = true;
 	else if (text_equals(key, "cannot-start"))

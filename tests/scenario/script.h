@@ -15,7 +15,7 @@
  * Words of `job`: a role's name = its count; restart=POLICY, ROLE.restart=POLICY; scope=,
  * success=, clean=; backoff=N; deadline=, ttl=, grace= (whole seconds); suspend; dynamic.
  * Words of `behave`: attempt=N (this one and later ones), starts=, runs=, exit=, signal=, reason=,
- * term= (time to end after TERM), ignores-term, exits-on-term, cannot-start. */
+ * term= (time to end after TERM), ignores-term, ignores-stops, exits-on-term, cannot-start. */
 #pragma once
 
 #include "scenario/stage.h"

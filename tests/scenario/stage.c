@@ -4,6 +4,7 @@
 #include "base/mem.h"
 #include "core/plan.h"
 
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -251,12 +252,14 @@ static int seen_observe(struct backend *backend, const struct job *job, struct a
 static void say_action(struct stage *stage, const struct action *action)
 {
 	const char *verb = action_type_words[action->type];
+	bool is_term = action->signal == 0 || action->signal == SIGTERM;
 
 	if (action->type == ACTION_PUBLISH || action->type == ACTION_UNPUBLISH)
 		say(stage, "%s %s-%d", verb, action->role, action->index);
 	else if (action->type == ACTION_STOP)
-		say(stage, "%s %s-%d.%d, %.3g s grace", verb, action->role, action->index,
-		    action->attempt, (double) action->grace / 1000);
+		say(stage, "%s %s-%d.%d%s%s, %.3g s grace", verb, action->role, action->index,
+		    action->attempt, is_term ? "" : " by ",
+		    is_term ? "" : sigabbrev_np(action->signal), (double) action->grace / 1000);
 	else
 		say(stage, "%s %s-%d.%d", verb, action->role, action->index, action->attempt);
 }

@@ -136,7 +136,7 @@ static struct fake_behaviour any_behaviour(struct dice *dice)
 		.exit_code = codes[below(dice, ARRAY_LEN(codes))],
 		.signal = one_in(dice, 6) ? 9 : 0,
 		.cannot_start = one_in(dice, 30),
-		.ignores_term = one_in(dice, 6),
+		.ignores_stops = one_in(dice, 6),
 		.term_takes = any_time(dice, 12),
 		.exits_on_term = one_in(dice, 3),
 	};

@@ -79,7 +79,8 @@ def test_a_job_that_takes_too_long_ends_with_124(muster):
 
 @pytest.mark.parametrize("number, code", [(signal.SIGINT, 130), (signal.SIGTERM, 143), (signal.SIGHUP, 129)])
 def test_a_signal_to_muster_ends_the_job_in_good_order(muster, number, code):
-    command = "trap 'echo saved; exit 0' TERM; echo begun; while :; do sleep 0.1; done"
+    received = "INT" if number == signal.SIGINT else "TERM"
+    command = f"trap 'echo saved; exit 0' {received}; echo begun; while :; do sleep 0.1; done"
     process = muster.start("run", "--name", "job", *shell(command))
     read_until(process.stdout, "begun")
     process.send_signal(number)
@@ -89,6 +90,57 @@ def test_a_signal_to_muster_ends_the_job_in_good_order(muster, number, code):
     stopping = "muster: stopping job 'job': its processes have 30s to end; Ctrl-C again ends them at once\n"
     assert told.count(stopping) == (number == signal.SIGINT)
     muster("wait", "job", code=code)
+
+
+@pytest.mark.parametrize("options, number", [([], signal.SIGINT), (["--stop-signal", "SIGINT"], signal.SIGTERM)])
+def test_what_takes_term_and_goes_on_is_ended_by_int(muster, options, number):
+    """As Python under TensorFlow: the process dies of the signal, and nothing has to be killed."""
+    process = muster.start("run", "--name", "job", *options, "--", "sh", "-c",
+                           "trap '' TERM; echo begun; while :; do sleep 0.1; done")
+    read_until(process.stdout, "begun")
+    process.send_signal(number)
+    process.communicate(timeout=LIMIT)
+    replica, = replicas(muster.job("job"))
+    assert (replica["state"], replica["signal"]) == ("Stopped", signal.SIGINT)
+
+
+def test_the_signal_of_a_stop_is_kept_in_the_job(muster):
+    process = muster.start("run", "--name", "job", "--stop-signal", "usr1",
+                           *shell("trap 'echo saved; exit 0' USR1; echo begun; while :; do sleep 0.1; done"))
+    read_until(process.stdout, "begun")
+    assert muster.job("job")["spec"]["runPolicy"]["stopSignal"] == "SIGUSR1"
+    muster("stop", "job", code=0)
+    assert "saved" in lines_of(process.communicate(timeout=LIMIT)[0], "worker-0")
+
+
+def test_a_signal_that_is_none_starts_nothing(muster):
+    done = muster("run", "--stop-signal", "STOPP", "--", "true", code=2)
+    assert done.stderr == ("muster: --stop-signal: 'STOPP' is no signal; usual ones are TERM, INT, HUP, QUIT, USR1 "
+                           "and USR2\n")
+    assert muster("ps", "-a", "-o", "name", code=0).stdout == ""
+
+
+def test_what_goes_on_after_the_signal_is_told_of_once_and_killed_when_asked_to(muster):
+    process = muster.start("run", "--name", "job", "-w", "2",
+                           "--grace", "1h",
+                           *shell("trap '' TERM; echo begun; while :; do sleep 0.1; done"))
+    for _ in range(2):
+        read_until(process.stdout, "begun")
+    stopping = muster.start("stop", "job")
+    told = "worker-0 and 1 more: still runs after it was asked to end (StillRuns): SIGTERM had no effect in 5s"
+    assert "`muster stop --now job`" in read_until(stopping.stderr, told)[-1]
+    assert "`muster run --stop-signal INT`" in read_until(process.stderr, told)[-1]
+    assert "StillRuns" in muster("status", "job", code=0).stdout
+    muster("stop", "--now", "job", code=0)
+    rest = process.communicate(timeout=LIMIT)[1] + stopping.communicate(timeout=LIMIT)[1]
+    assert "StillRuns" not in rest
+    assert {replica["signal"] for replica in replicas(muster.job("job"))} == {signal.SIGKILL}
+    log, = muster.state.glob("muster/jobs/*/muster.log")
+    assert log.read_text().count("StillRuns") == 1
+
+
+def test_now_and_a_grace_contradict_each_other(muster):
+    assert "--grace" in muster("stop", "--now", "--grace", "3s", "job", code=2).stderr
 
 
 def test_a_program_that_does_not_exist_is_a_mistake_and_starts_nothing(muster):

@@ -125,6 +125,7 @@ static int act(struct world *world, enum action_type type, int index, int attemp
 		.index = index,
 		.attempt = attempt,
 		.grace = grace,
+		.signal = type == ACTION_STOP ? SIGTERM : 0,
 	};
 
 	return world->backend->functions->apply(world->backend, world->job, &action, NULL);

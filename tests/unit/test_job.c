@@ -356,6 +356,11 @@ static void what_can_never_run_is_a_fault_of_a_file(void **state)
 		      "}}",
 		 SPECS "[Worker].replicas: Invalid value: -1: must be greater than or equal to "
 		       "0\n"},
+		{HEAD "spec: {runPolicy: {stopSignal: STOPP}, tfReplicaSpecs: {Worker: " ROLE "}}",
+		 "spec.runPolicy.stopSignal: Invalid value: 'STOPP' is no signal; usual ones are "
+		 "TERM, INT, HUP, QUIT, USR1 and USR2\n"},
+		{HEAD "spec: {runPolicy: {stopSignal: [2]}, tfReplicaSpecs: {Worker: " ROLE "}}",
+		 "spec.runPolicy.stopSignal: Invalid value: [2]: expected text\n"},
 		{HEAD "spec: {tfReplicaSpecs: {Worker: {replicas: 20000, " TEMPLATE "}}}",
 		 SPECS ": Too many: 20000 replicas: must have at most 10000\n"},
 		{HEAD "spec: {tfReplicaSpecs: {Worker: {replicas: two, " TEMPLATE "}}}",
