@@ -42,6 +42,29 @@ static void end_leftover(struct decision *decision, const struct observed_replic
 		ask_to_end(decision, object, grace);
 }
 
+static bool is_server(const struct decision *decision, const struct observed_replica *object)
+{
+	const struct role *role = job_role(decision->job, object->role);
+
+	return role && role->kind == ROLE_PS;
+}
+
+/* Parameter servers hold the variables that the others save when they are asked to end: a server
+ * that ended with them would leave nothing to save. */
+static bool is_needed_by_others(const struct decision *decision,
+				const struct observed_replica *object, const struct ending *ending)
+{
+	const struct observed *observed = decision->observed;
+
+	if (!ending->servers_end_last || ending->grace == 0 || !is_server(decision, object))
+		return false;
+	for (size_t i = 0; i < observed->n_replicas; i++)
+		if (observed_is_live(&observed->replicas[i]) &&
+		    !is_server(decision, &observed->replicas[i]))
+			return true;
+	return false;
+}
+
 /* Its own replicas are ended by a job at rest as its ending says; those that we ended are removed
  * in any case. A grace that was made shorter since counts. */
 static void end_at_rest(struct decision *decision, const struct observed_replica *object,
@@ -57,7 +80,7 @@ static void end_at_rest(struct decision *decision, const struct observed_replica
 		kill_if_overdue(decision, object,
 				ending->ends_live ? msec_min(object->kill_at, kill_at)
 						  : object->kill_at);
-	} else if (ending->ends_live) {
+	} else if (ending->ends_live && !is_needed_by_others(decision, object, ending)) {
 		ask_to_end(decision, object, ending->grace);
 	}
 }

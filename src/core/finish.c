@@ -266,17 +266,22 @@ msec finish_grace_of_leftover(const struct decision *decision)
 	return failure && failure->role ? msec_min(grace, GRACE_AFTER_FAILURE) : grace;
 }
 
-/* A planned end leaves time to save. A finished leader leaves servers that have nothing to save;
- * five seconds are for workers that still write a last line. */
+/* A planned end leaves time to save: a stop, a suspension, a deadline. */
+static bool is_planned(const struct status *status)
+{
+	return !status_is_finished(status) || (status->failure && !status->failure->role);
+}
+
+/* A finished leader leaves servers that have nothing to save; five seconds are for workers that
+ * still write a last line. */
 static msec grace_of_ending(const struct decision *decision)
 {
-	const struct status *status = decision->status;
-	const struct job *job = decision->job;
+	msec grace = decision->job->grace;
 
-	if (!status_is_finished(status))
-		return job->grace;
-	if (status_condition_is_true(status, CONDITION_SUCCEEDED))
-		return msec_min(job->grace, GRACE_AFTER_SUCCESS);
+	if (is_planned(decision->status))
+		return grace;
+	if (status_condition_is_true(decision->status, CONDITION_SUCCEEDED))
+		return msec_min(grace, GRACE_AFTER_SUCCESS);
 	return finish_grace_of_leftover(decision);
 }
 
@@ -285,15 +290,16 @@ struct ending finish_ending(const struct decision *decision)
 	const struct job *job = decision->job;
 	bool is_finished = status_is_finished(decision->status);
 	bool is_expired = expiry_of_job(job, decision->status) <= decision->now;
-	struct ending ending = {.grace = grace_of_ending(decision)};
+	struct ending ending = {
+		.grace = grace_of_ending(decision),
+		.servers_end_last = is_planned(decision->status),
+	};
 
-	if (!is_finished || is_expired || decision->observed->habits.ends_finished_jobs)
+	if (!is_finished || is_expired || decision->observed->habits.ends_finished_jobs) {
 		ending.ends_live = ending.removes_all = true;
-	else
-		ending = (struct ending){
-			.ends_live = job->clean_policy != CLEAN_NONE,
-			.removes_all = job->clean_policy == CLEAN_ALL,
-			.grace = ending.grace,
-		};
+	} else {
+		ending.ends_live = job->clean_policy != CLEAN_NONE;
+		ending.removes_all = job->clean_policy == CLEAN_ALL;
+	}
 	return ending;
 }

@@ -28,7 +28,8 @@ void finish_as_lost(struct decision *decision, const char *reason, const char *w
 struct ending {
 	bool ends_live; /* those that live are asked to end */
 	bool removes_all; /* ended ones are removed as well, not only those that we ended */
-	msec grace; /* between TERM and KILL */
+	bool servers_end_last; /* parameter servers are asked when nobody else runs any more */
+	msec grace; /* between the signal and KILL */
 };
 
 /* For a job that decision_is_at_rest. */

@@ -572,7 +572,8 @@ static int count_done_and_unwanted(const struct stage *stage, const struct job *
 	return count;
 }
 
-/* Who cannot take a change of the job's size lives in the size that it was told of. */
+/* Who cannot take a change of the job's size lives in the size that it was told of, unless all are
+ * about to end. */
 static void check_sizes(struct stage *stage, const struct observed *observed)
 {
 	struct json *document CLEANUP(json_cleanup) = stage_document(stage);
@@ -580,7 +581,8 @@ static void check_sizes(struct stage *stage, const struct observed *observed)
 	struct job *job CLEANUP(job_cleanup) = NULL;
 
 	if (status_is_finished(&stage->status) ||
-	    job_read(document, NULL, JOB_LENIENT, &faults, &job) < 0)
+	    job_read(document, NULL, JOB_LENIENT, &faults, &job) < 0 || job->is_suspended ||
+	    job->stop_reason)
 		return;
 	int most = size_of(job) + count_done_and_unwanted(stage, job);
 
