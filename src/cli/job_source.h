@@ -93,6 +93,7 @@ void job_source_complain(const struct options *options, const struct faults *fau
 		 .letter = 'e',                                                                    \
 		 .kind = OPTION_LIST,                                                              \
 		 .value_name = "NAME[=VALUE]",                                                     \
+		 .hides_values = true,                                                             \
 		 .one_line = "a variable for every process; without VALUE that of the shell"},     \
 		{.name = "env-file",                                                               \
 		 .group = OPTIONS_OF_PROCESSES,                                                    \

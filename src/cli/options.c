@@ -39,7 +39,9 @@ struct value {
 
 struct options {
 	const struct command *command;
-	char *const *words; /* as the call had them */
+	char **words; /* as the call had them: argv's, but for those that are hidden there */
+	char **hidden; /* the copies among them, and */
+	size_t n_hidden, hidden_capacity;
 	int n_words;
 	size_t n_rows;
 	struct value *values; /* one for each row */
@@ -420,17 +422,58 @@ static struct options *options_new(const struct command *command)
 	return options;
 }
 
+/* The word of argv in which a text stands; -1: in none. */
+static int find_word(const struct options *options, const char *text)
+{
+	for (int i = 0; i < options->n_words; i++)
+		if (text >= options->words[i] &&
+		    text <= options->words[i] + strlen(options->words[i]))
+			return i;
+	return -1;
+}
+
+/* Goes on with a copy of the word, and leaves the name alone to be seen. */
+static const char *hide_value(struct options *options, const char *text)
+{
+	int index = find_word(options, text);
+	const char *value = strchr(text, '=');
+
+	if (index < 0 || !value)
+		return text;
+	char *word = options->words[index];
+	char *copy = mem_copy_text(word);
+
+	mem_grow(&options->hidden, &options->hidden_capacity, options->n_hidden,
+		 sizeof(*options->hidden));
+	options->hidden[options->n_hidden++] = copy;
+	options->words[index] = copy;
+	explicit_bzero(word + (value + 1 - word), strlen(value + 1));
+	return copy + (text - word);
+}
+
+static void hide_values(struct options *options)
+{
+	for (size_t i = 0; i < options->n_rows; i++) {
+		struct value *value = &options->values[i];
+
+		for (size_t k = 0; row_at(options, i)->hides_values && k < value->n_list; k++)
+			value->text = value->list[k] = hide_value(options, value->list[k]);
+	}
+}
+
 int options_parse(const struct command *command, int argc, char **argv,
 		  struct options **ret_options, struct text *faults)
 {
 	struct options *options CLEANUP(options_cleanup) = options_new(command);
 	struct reading reading = {.options = options, .argv = argv, .argc = argc, .faults = faults};
 
-	options->words = argv;
+	options->words = mem_new_array((size_t) argc + 1, sizeof(*options->words));
+	memcpy(options->words, argv, (size_t) argc * sizeof(*options->words));
 	options->n_words = argc;
 	read_arguments(&reading);
 	read_defaults(&reading);
 	check_argument_count(options, faults);
+	hide_values(options);
 	if (option_flag(options, "help"))
 		text_clear(faults);
 	if (faults->len)
@@ -470,6 +513,17 @@ void options_set_text(struct options *options, const char *name, const char *tex
 		options->values[row].text = text;
 }
 
+static void free_words(struct options *options)
+{
+	for (size_t i = 0; i < options->n_hidden; i++) {
+		explicit_bzero(options->hidden[i], strlen(options->hidden[i]));
+		free(options->hidden[i]);
+	}
+	free(options->hidden);
+	free(options->words);
+	free(options->arguments);
+}
+
 void options_free(struct options *options)
 {
 	if (!options)
@@ -478,7 +532,7 @@ void options_free(struct options *options)
 		free(options->values[i].list);
 	free(options->values);
 	if (!options->is_copy)
-		free(options->arguments);
+		free_words(options);
 	free(options);
 }
 

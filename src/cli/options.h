@@ -50,6 +50,8 @@ struct option_row {
 	/* MUSTER_MAX_RESTARTS gives the default. For habits (how), not for what a call is about:
 	 * replicas find MUSTER_ROLE and its like in their environment. */
 	bool has_variable;
+	/* Of a list of NAME=VALUE: the values may be secrets, and are overwritten in argv. */
+	bool hides_values;
 };
 
 struct options; /* the values of one call */
@@ -61,7 +63,8 @@ const struct option_row *options_row(const struct command *command, size_t index
 /* The variable of a row: MUSTER_MAX_RESTARTS for max-restarts. Caller frees. */
 char *option_variable(const struct option_row *row) MUST_USE;
 
-/* Parses argv (without program and command name), which must outlive the options. ERR_INVALID when
+/* Parses argv (without program and command name), which must outlive the options and may be
+ * written to: everybody can read the words of a process as long as it runs (hides_values). ERR_INVALID when
  * something is wrong: then `faults` has every mistake, one sentence a line. When --help is given
  * mistakes do not count. */
 int options_parse(const struct command *command, int argc, char **argv,
