@@ -64,9 +64,9 @@ const struct option_row *options_row(const struct command *command, size_t index
 char *option_variable(const struct option_row *row) MUST_USE;
 
 /* Parses argv (without program and command name), which must outlive the options and may be
- * written to: everybody can read the words of a process as long as it runs (hides_values). ERR_INVALID when
- * something is wrong: then `faults` has every mistake, one sentence a line. When --help is given
- * mistakes do not count. */
+ * written to: everybody can read the words of a process as long as it runs (hides_values).
+ * ERR_INVALID when something is wrong: then `faults` has every mistake, one sentence a line. When
+ * --help is given mistakes do not count. */
 int options_parse(const struct command *command, int argc, char **argv,
 		  struct options **ret_options, struct text *faults) MUST_USE;
 /* The call as a list of arguments, "muster" first, that ends with NULL. The caller frees the list;

@@ -2,6 +2,7 @@
 #include "engine/registration_kube.h"
 
 #include "base/mem.h"
+#include "base/text.h"
 #include "engine/driver.h"
 #include "engine/job_uid.h"
 #include "engine/record.h"
@@ -40,6 +41,43 @@ int registration_kube_check_rights(struct loop *loop, struct kube_api *api,
 	const size_t end = ARRAY_LEN(rights) - (needs_exec ? 0 : N_RIGHTS_TO_EXEC);
 
 	return kube_rights_check(loop, api, namespace_name, rights + first, end - first, err);
+}
+
+/* With an owner, who is no more or is an earlier job of this name, it goes with that one. */
+static bool is_of_earlier_job(const struct json *service, const struct job *job)
+{
+	const struct json *metadata = json_get(service, "metadata");
+	const struct json *labels = json_get(metadata, "labels");
+	const char *manager = json_as_string(json_get(labels, OBJECTS_LABEL_MANAGED_BY), NULL);
+
+	return text_equals(manager, OBJECTS_MANAGED_BY) &&
+	       text_equals(json_as_string(json_get(labels, OBJECTS_LABEL_JOB), NULL), job->name) &&
+	       json_count(json_get(metadata, "ownerReferences")) > 0;
+}
+
+/* A list, because who runs jobs may list Services, and need not be allowed to get one. */
+int registration_kube_check_service(struct loop *loop, struct kube_api *api, const struct job *job,
+				    struct err *err)
+{
+	char *selector CLEANUP(mem_free_text) = mem_format("metadata.name=%s", job->name);
+	const struct kube_parameter parameters[] = {{"fieldSelector", selector}, {0}};
+	const struct kube_request list = {
+		.verb = KUBE_LIST,
+		.resource = &kube_services,
+		.namespace_name = job->name_space,
+		.parameters = parameters,
+	};
+	struct json *services CLEANUP(json_cleanup) = NULL;
+	int rc = kube_wait(loop, api, &list, &services, err);
+	const struct json *items = json_get(services, "items");
+
+	if (rc < 0 || json_count(items) == 0 || is_of_earlier_job(json_at(items, 0), job))
+		return rc;
+	return err_set(err, ERR_EXISTS,
+		       "Service '%s' in namespace '%s' is another's, and the Pods of job '%s' need "
+		       "one of that name to find each other: choose another --name, or delete it "
+		       "if nobody needs it (kubectl -n %s delete service %s)",
+		       job->name, job->name_space, job->name, job->name_space, job->name);
 }
 
 static int replace_finished(struct store *store, const struct job *job, const char *job_words,

@@ -20,6 +20,11 @@ int registration_kube_check_rights(struct loop *loop, struct kube_api *api,
 				   const char *namespace_name, bool makes_secret, bool needs_exec,
 				   struct err *err) MUST_USE;
 
+/* The names of a job's Pods are those of a Service of the job's name. ERR_EXISTS where another's
+ * has it, and is no part of an earlier job that is about to go: no Pod would find another. */
+int registration_kube_check_service(struct loop *loop, struct kube_api *api, const struct job *job,
+				    struct err *err) MUST_USE;
+
 /* Records the job, which gets the uid of its owner. ERR_EXISTS when the name is taken; with
  * `replaces_finished` only by a job that has not ended. `observed` as of driver_create_job: its
  * Pods may be started at once, also by others, should we be no more. */

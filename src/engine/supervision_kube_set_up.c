@@ -169,6 +169,9 @@ static int settle_job_there(struct cluster_supervision *supervision, struct err 
 						namespace_of(supervision), secret && secret->name,
 						needs_exec(supervision->request->job), err);
 
+	if (rc == 0 && supervision->request->job)
+		rc = registration_kube_check_service(supervision->loop, supervision->api,
+						     supervision->request->job, err);
 	if (rc == 0)
 		rc = supervision->request->job ? make_job(supervision, err)
 					       : find_job(supervision, err);

@@ -8,7 +8,7 @@ import threading
 
 import pytest
 
-from conftest import LIMIT, ROOT, read_line
+from conftest import LIMIT, ROOT, read_line, read_until
 
 sys.path.insert(0, str(ROOT / "tests" / "fake_kube"))
 
@@ -168,3 +168,31 @@ def test_what_the_server_warns_of_is_said_once_beside_the_lines(muster, kube):
     told = run(muster, code=0).stderr.splitlines()
     # The job's record has a connection of its own.
     assert 1 <= told.count("muster: Warning: would violate PodSecurity") <= 2
+
+
+@pytest.mark.parametrize("metadata", [
+    {"labels": {"app": "web"}, "ownerReferences": [{"uid": "another"}]},
+    {},
+    {"labels": LABELS},  # left of a job that kubectl applied, and nobody's
+    {"labels": {**LABELS, "muster/job": "other"}, "ownerReferences": [{"uid": "another"}]},
+])
+def test_a_service_of_another_that_has_the_name_is_told_before_anything_starts(muster, kube, metadata):
+    kube.put("services", "story", {"metadata": metadata})
+    refused = muster("run", "--on", "kubernetes", "--name", "story", "-w", 2, "--image", "i", "--", "true", code=125)
+    assert refused.stderr == (
+        "muster: Service 'story' in namespace 'ada' is another's, and the Pods of job 'story' need one of that name to find "
+        "each other: choose another --name, or delete it if nobody needs it (kubectl -n ada delete service story)\n")
+    assert not [plural for plural, _ in kube.created if plural != "selfsubjectaccessreviews"]
+    assert sorted(kube.objects) == [("services", "story")]
+
+
+def test_a_service_of_an_earlier_job_of_the_name_is_waited_for(muster, kube):
+    kube.plan = lambda labels: None
+    kube.put("services", "story", {"metadata": {"labels": LABELS, "ownerReferences": [{"uid": "earlier"}]}})
+    job = muster.start("run", "--on", "kubernetes", "--name", "story", "-w", 1, "--image", "i", "--", "true")
+    read_until(job.stdout, "line 19")
+    kube.remove("services", "story")
+    with kube.lock:
+        assert kube.lock.wait_for(lambda: ("services", "story") in kube.objects, LIMIT)
+    muster("stop", "kubernetes/ada/story", code=0)
+    assert kube.wait_until_empty(LIMIT) == []
