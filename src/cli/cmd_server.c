@@ -5,6 +5,7 @@
 #include "cli/options.h"
 #include "cli/output.h"
 #include "core/cluster_address.h"
+#include "core/gpus.h"
 #include "core/limits.h"
 #include "engine/serving.h"
 #include "io/network_probe.h"
@@ -198,6 +199,14 @@ static int serve(const struct server_call *call, struct server_settings settings
 	return EXIT_FAILED;
 }
 
+/* A parameter server computes nothing, and TensorFlow would take all memory of every GPU for it.
+ * Whoever names GPUs for it, or a part of their memory, means it otherwise. */
+static void hide_gpus(const struct cluster_spec *spec, const struct server_settings *settings)
+{
+	if (text_equals(spec->own_job, "ps") && settings->gpu_memory_fraction == 0)
+		setenv(GPUS_VARIABLE, "", 0);
+}
+
 static int server_run(const struct options *options)
 {
 	struct server_call call CLEANUP(call_done) = {.options = options};
@@ -207,6 +216,7 @@ static int server_run(const struct options *options)
 
 	if (!read_settings(options, &settings) || !is_understood)
 		return EXIT_WRONG_USE;
+	hide_gpus(call.spec, &settings);
 	if (!find_library(options, &call.library))
 		return EXIT_NOT_REACHED;
 	return serve(&call, settings);

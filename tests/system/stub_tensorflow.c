@@ -32,6 +32,9 @@ struct TF_Status {
 __attribute__((constructor)) static void greet(void)
 {
 	fprintf(stderr, "the stub greets everybody\n");
+	if (getenv("STUB_TELLS_GPUS"))
+		fprintf(stderr, "the stub sees [%s]\n",
+			getenv("CUDA_VISIBLE_DEVICES") ? getenv("CUDA_VISIBLE_DEVICES") : "unset");
 #ifdef STUB_ABORTS_LOADING
 	fprintf(stderr, "Check failed: the stub does not want to be loaded\n");
 	abort();

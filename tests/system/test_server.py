@@ -245,6 +245,16 @@ def test_the_library_is_named_where_it_matters(muster, tmp_path, spec, stub):
     assert "serves at" in read_line(server.stderr)
 
 
+@pytest.mark.parametrize("job, options, visible, expected", [
+    ("ps", [], None, ""), ("worker", [], None, "unset"), ("ps", ["--gpu-memory-fraction", "0.5"], None, "unset"),
+    ("ps", [], "1", "1")])
+def test_a_parameter_server_takes_no_gpu_unless_told(muster, stub, job, options, visible, expected):
+    spec = f"worker|localhost:{free_port()},ps|localhost:{free_port()}"
+    server = muster.start("server", "--cluster-spec", spec, "--job-name", job, "-v", "--libtensorflow", stub, *options,
+                          env={"STUB_TELLS_GPUS": "1", "CUDA_VISIBLE_DEVICES": visible})
+    assert read_until(server.stderr, "the stub sees")[-1] == f"the stub sees [{expected}]\n"
+
+
 def test_a_tensorflow_too_old_is_told_with_the_version_that_is_needed(muster, tmp_path, spec):
     (tmp_path / "tensorflow").mkdir()
     (tmp_path / "tensorflow" / "__init__.py").write_text("")
