@@ -16,6 +16,8 @@
 #include "engine/supervisor.h"
 #include "kube/objects.h"
 
+#include <stdlib.h>
+
 static bool is_on_kubernetes(const struct options *options)
 {
 	return text_equals(option_text(options, "on"), "kubernetes");
@@ -176,7 +178,7 @@ static int run_run(const struct options *options)
 	if (!job_source_read(options, &source))
 		return EXIT_WRONG_USE;
 	if (!is_on_cluster)
-		machine_gpus_find(arena, &gpus);
+		machine_gpus_find(getenv(GPUS_VARIABLE), arena, &gpus);
 	if (!can_run(options, source.job, &gpus))
 		return EXIT_WRONG_USE;
 	if (!is_on_cluster)

@@ -385,9 +385,9 @@ static int refuse_shortage(const struct gpus *gpus, size_t n_asked, size_t n_fre
 			   const char *holders, struct err *err)
 {
 	return err_set(err, ERR_LIMIT,
-		       "the job asks for %zu GPU%s, and of %zu %zu %s free%s%s%s: wait until more "
+		       "the job asks for %zu GPU%s, and %zu of %zu %s free%s%s%s: wait until more "
 		       "are (muster wait JOB), or run without them (--gpu none)",
-		       n_asked, plural(n_asked), gpus->count, n_free, n_free == 1 ? "is" : "are",
+		       n_asked, plural(n_asked), n_free, gpus->count, n_free == 1 ? "is" : "are",
 		       *holders ? " (" : "", holders, *holders ? ")" : "");
 }
 
@@ -449,7 +449,7 @@ static void describe_shortage(const struct job *job, const struct gpus *gpus, gp
 {
 	size_t n_free = gpus_count(free), n_trainers = count_sharers(job, true);
 
-	text_addf(text, "of %zu GPU%s %zu %s free", gpus->count, plural(gpus->count), n_free,
+	text_addf(text, "%zu of %zu GPU%s %s free", n_free, gpus->count, plural(gpus->count),
 		  n_free == 1 ? "is" : "are");
 	if (*holders)
 		text_addf(text, " (%s)", holders);

@@ -2,10 +2,12 @@
  * and wakes the supervisor of a job through its socket. */
 #include "engine/client.h"
 
+#include "base/json_patch.h"
 #include "base/mem.h"
 #include "base/text.h"
 #include "core/summary.h"
 #include "engine/control.h"
+#include "engine/machine_gpus.h"
 #include "engine/record.h"
 #include "engine/settle.h"
 #include "engine/state_folder.h"
@@ -207,6 +209,46 @@ static int refuse_elsewhere(const struct store_record *record, struct err *err)
 		       record->name, id.host);
 }
 
+static int read_patched(const struct store_record *record, const struct json *patch,
+			struct job **ret_job, struct err *err)
+{
+	struct json *document CLEANUP(json_cleanup) = NULL;
+	int rc = json_read(record->document, strlen(record->document), &document, err);
+
+	if (rc < 0)
+		return rc;
+	struct json *patched CLEANUP(json_cleanup) = json_patched(document, patch);
+	struct text text CLEANUP(text_done) = {0};
+	struct store_record changed = *record;
+
+	json_add_compact(&text, patched);
+	changed.document = text.bytes;
+	return record_read_job(&changed, ret_job, err);
+}
+
+/* A job that grows needs GPUs for the replicas that come. It would wait for them, and a synchronous
+ * one would have ended its processes before that. */
+static int refuse_without_gpus(const struct client_local *client, const struct store_record *record,
+			       const struct json *patch, struct err *err)
+{
+	struct arena *arena CLEANUP(arena_cleanup) = arena_new();
+	struct job *job CLEANUP(job_cleanup) = NULL;
+	struct text told CLEANUP(text_done) = {0};
+	struct gpus gpus = {0};
+	struct gpu_deal deal;
+
+	if (!json_get_path(patch, "spec", "tfReplicaSpecs", NULL))
+		return 0;
+	machine_gpus_find(NULL, arena, &gpus);
+	if (gpus.count == 0 || read_patched(record, patch, &job, NULL) < 0)
+		return 0; /* what is wrong with the job is told by who changes it */
+	int rc = gpus_check(job, &gpus, err);
+
+	return rc < 0 ? rc
+		      : machine_gpus_deal(&gpus, job, client->store, NULL, arena, &deal, &told,
+					  err);
+}
+
 static int local_patch(struct client *base, const char *name, const struct json *patch,
 		       struct err *err)
 {
@@ -216,6 +258,8 @@ static int local_patch(struct client *base, const char *name, const struct json 
 
 	if (rc == 0)
 		rc = refuse_elsewhere(&record, err);
+	if (rc == 0)
+		rc = refuse_without_gpus(client, &record, patch, err);
 	if (rc == 0)
 		rc = record_patch(client->store, name, patch, err);
 	if (rc == 0)

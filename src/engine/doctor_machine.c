@@ -216,7 +216,7 @@ void doctor_collect_gpu(struct doctor_gpu *gpu, const char *state_folder, struct
 	gpu->n_devices = count_devices();
 	gpu->driver = read_driver(arena);
 	collect_nodes(gpu, arena);
-	machine_gpus_find(arena, &gpu->dealt);
+	machine_gpus_find(getenv(GPUS_VARIABLE), arena, &gpu->dealt);
 	if (!gpu->driver)
 		gpu->driver = gpu->dealt.driver;
 	gpu->holders = find_holders(&gpu->dealt, state_folder, arena);

@@ -4,11 +4,8 @@
 #include "engine/settle.h"
 #include "io/gpu_list.h"
 
-#include <stdlib.h>
-
-void machine_gpus_find(struct arena *arena, struct gpus *ret_gpus)
+void machine_gpus_find(const char *visible, struct arena *arena, struct gpus *ret_gpus)
 {
-	const char *visible = getenv(GPUS_VARIABLE);
 	struct text text CLEANUP(text_done) = {0};
 	struct err err = {0};
 

@@ -6,9 +6,9 @@
 #include "core/gpus.h"
 #include "store/store.h"
 
-/* Which may be dealt out: those that the driver tells, as far as CUDA_VISIBLE_DEVICES shows them.
- * Texts live in the arena. */
-void machine_gpus_find(struct arena *arena, struct gpus *ret_gpus);
+/* Which may be dealt out: those that the driver tells, as far as `visible` (a value of
+ * CUDA_VISIBLE_DEVICES; NULL: all) shows them. Texts live in the arena. */
+void machine_gpus_find(const char *visible, struct arena *arena, struct gpus *ret_gpus);
 
 /* Looks whether a job that has not begun would get the GPUs that it asks for. Jobs whose supervisor
  * died are settled first, which gives theirs back. What there is to say is added to `told`.

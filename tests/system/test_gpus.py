@@ -138,10 +138,10 @@ def test_too_few_gpus_are_for_none_and_that_is_said(machine):
     muster = machine(2)
     done = muster("run", "-w", 3, "--evaluator", "--", "sh", "-c", SHOW, code=0)
     assert set(seen(done).values()) == {""}
-    assert said(done)[0] == ("of 2 GPUs 2 are free, too few for the 3 replicas that train: none gets one, so that all "
+    assert said(done)[0] == ("2 of 2 GPUs are free, too few for the 3 replicas that train: none gets one, so that all "
                              "are alike (--gpu all: they share all)")
     done = muster("run", "-d", "--name", "j", "-w", 3, "--", "true", code=0)
-    assert said(done)[0].startswith("of 2 GPUs 2 are free, too few for the 3 replicas")
+    assert said(done)[0].startswith("2 of 2 GPUs are free, too few for the 3 replicas")
     done = muster("run", "-w", 2, "--evaluator", "--", "sh", "-c", SHOW, code=0)
     assert seen(done) == {"worker-0": "GPU-0", "worker-1": "GPU-1", "evaluator-0": ""}
 
@@ -198,12 +198,12 @@ def test_two_jobs_at_once_do_not_take_the_same(machine):
     assert rows["gpu"].endswith(": 0,1 Stub 40") or "does not use them" in rows["gpu"]
 
     done = muster("run", "--name", "c", "--gpu", 1, "--", "true", code=125)
-    assert said(done) == ["the job asks for 1 GPU, and of 2 0 are free (job 'a' holds 0; job 'b' holds 1): wait until "
+    assert said(done) == ["the job asks for 1 GPU, and 0 of 2 are free (job 'a' holds 0; job 'b' holds 1): wait until "
                           "more are (muster wait JOB), or run without them (--gpu none)"]
     muster("status", "c", code=1)
     done = muster("run", "--name", "c", "--", "sh", "-c", SHOW, code=0)
     assert seen(done) == {"worker-0": ""}
-    assert said(done)[0] == "of 2 GPUs 0 are free (job 'a' holds 0; job 'b' holds 1): the job runs without"
+    assert said(done)[0] == "0 of 2 GPUs are free (job 'a' holds 0; job 'b' holds 1): the job runs without"
     muster("stop", "--grace", 0, "a", code=0)
     done = muster("run", "--replace", "--name", "c", "--gpu", 1, "--", "sh", "-c", SHOW, code=0)
     assert seen(done) == {"worker-0": "GPU-0"}
@@ -266,6 +266,22 @@ def test_a_worker_that_comes_gets_a_free_one_and_one_that_goes_gives_it_back(mac
     assert seen(done)["worker-0"] in ("GPU-1", "GPU-2")
 
 
+def test_a_job_is_not_scaled_beyond_the_gpus_that_its_replicas_need(machine):
+    muster = machine(2)
+    muster.detach("--name", "a", "-w", 1, "--gpu", 1, "--", "sleep", 1000)
+    muster.until_running("a", 1)
+    done = muster("scale", "a", "worker=3", code=1)
+    assert "the job asks for 3 GPUs, and 2 are here" in done.stderr
+    muster.detach("--name", "b", "--gpu", 1, "--", "sleep", 1000)
+    muster.until_running("b", 1)
+    done = muster("scale", "a", "worker=2", code=1)
+    assert "the job asks for 2 GPUs, and 1 of 2 is free (job 'b' holds 1)" in done.stderr
+    assert len(replicas(muster.job("a"))) == 1
+    muster("stop", "--grace", 0, "b", code=0)
+    muster("scale", "a", "worker=2", code=0)
+    muster.until_running("a", 2)
+
+
 def test_a_synchronous_job_in_another_size_shares_equally_again(machine):
     muster = machine(4)
     muster.detach("--name", "a", "-w", 2, "--grace", "0", "--", "sleep", 1000)
@@ -286,7 +302,7 @@ def test_a_suspended_job_gives_its_gpus_back_and_waits_for_some_when_it_is_resum
     log = muster.state / "muster" / "jobs" / muster.job("a")["metadata"]["uid"] / "muster.log"
     with subprocess.Popen(["tail", "-n", "+1", "-f", log], stdout=subprocess.PIPE) as follower:
         muster("resume", "a", code=0)
-        read_until(follower.stdout, "the job asks for 1 GPU, and of 1 0 are free (job 'b' holds 0)")
+        read_until(follower.stdout, "the job asks for 1 GPU, and 0 of 1 are free (job 'b' holds 0)")
         follower.kill()
     muster("stop", "--grace", 0, "b", code=0)
     muster.until_running("a", 1)

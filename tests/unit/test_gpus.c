@@ -221,7 +221,7 @@ static void too_few_for_all_that_train_are_for_none(void **state)
 	deal_all(table, "worker-0 none; worker-1 none; worker-2 none; evaluator-0 none");
 	gpu_deal_describe(table->job, &table->gpus, &table->deal, table->free, "", &text);
 	assert_string_equal(text_of(&text),
-			    "of 2 GPUs 2 are free, too few for the 3 replicas that train: none "
+			    "2 of 2 GPUs are free, too few for the 3 replicas that train: none "
 			    "gets one, so that all are alike (--gpu all: they share all)");
 	assert_false(gpu_deal_is_apart(&table->deal));
 }
@@ -240,7 +240,7 @@ static void a_number_that_was_asked_for_is_given_or_refused(void **state)
 				   table->arena, &table->deal, &err),
 			 ERR_LIMIT);
 	assert_string_equal(err.text,
-			    "the job asks for 4 GPUs, and of 4 3 are free (job 'b' holds 1): wait "
+			    "the job asks for 4 GPUs, and 3 of 4 are free (job 'b' holds 1): wait "
 			    "until more are (muster wait JOB), or run without them (--gpu none)");
 	make_simple(table, wish, 0, 3, 0, 0);
 	assert_int_equal(gpus_check(table->job, &table->gpus, &err), ERR_LIMIT);
@@ -352,7 +352,7 @@ static void what_is_said_names_each_replica_with_its_gpus(void **state)
 	deal(table, "worker-0 none");
 	gpu_deal_describe(table->job, &table->gpus, &table->deal, table->free,
 			  "job 'b' holds 0,1,2,3", &text);
-	assert_string_equal(text_of(&text), "of 4 GPUs 0 are free (job 'b' holds 0,1,2,3): the job "
+	assert_string_equal(text_of(&text), "0 of 4 GPUs are free (job 'b' holds 0,1,2,3): the job "
 					    "runs without");
 }
 
