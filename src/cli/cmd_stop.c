@@ -7,6 +7,7 @@
 #include "cli/watch.h"
 #include "core/job.h"
 #include "core/obstacle.h"
+#include "core/replica_names.h"
 
 #include <unistd.h>
 
@@ -19,14 +20,9 @@ struct progress {
 	bool is_unwatched; /* whoever was to end it is gone */
 };
 
-static void add_live_replicas(const struct status *status, struct text *text)
+static bool is_live(const struct replica_status *replica)
 {
-	for (size_t i = 0; i < status->n_replicas; i++) {
-		const struct replica_status *replica = &status->replicas[i];
-
-		if (replica->state == REPLICA_RUNNING || replica->state == REPLICA_STOPPING)
-			text_addf(text, " %s-%d", replica->role, replica->index);
-	}
+	return replica->state == REPLICA_RUNNING || replica->state == REPLICA_STOPPING;
 }
 
 /* With the time that they have: that of the call, which the job has by now, or the job's own. */
@@ -47,12 +43,12 @@ static void tell_progress(struct progress *progress, const struct json *job,
 
 	if (progress->is_told && !progress->is_terminal)
 		return;
-	add_live_replicas(status, &text);
+	replica_names_add(&text, status, is_live);
 	if (!text.len)
 		return;
 	if (!progress->is_told)
 		add_grace(job, &text);
-	output_say("%s: waiting for%s", progress->name, text_of(&text));
+	output_say("%s: waiting for %s", progress->name, text_of(&text));
 	progress->is_told = true;
 }
 

@@ -1,6 +1,7 @@
 #include "core/failure_text.h"
 
 #include "core/line_text.h"
+#include "core/replica_names.h"
 
 #include <stdbool.h>
 #include <string.h>
@@ -87,9 +88,7 @@ static void add_consequences(const struct failure *failure, struct text *text)
 			text_addf(text, ROW, "consequences");
 		else
 			text_add(text, FURTHER_ROW);
-		text_addf(text, "%s-%d", first->role, first->index);
-		if (n_alike > 1)
-			text_addf(text, " to %s-%d", first->role, first[n_alike - 1].index);
+		replica_names_add_range(text, first->role, first->index, first[n_alike - 1].index);
 		text_addf(text, n_alike > 1 ? ": each %s\n" : " %s\n", first->what);
 	}
 }

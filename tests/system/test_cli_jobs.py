@@ -136,6 +136,17 @@ def test_stop_says_whom_it_waits_for_and_how_long(muster, tmp_path):
     assert (output, stopping.returncode) == ("", 0) and "waiting for" not in told
 
 
+def test_stop_names_many_as_a_range(muster, tmp_path):
+    end = tmp_path / "end"
+    muster.detach("--name", "job", "-w", "30", "--", "sh", "-c",
+                  f"trap '' TERM; while [ ! -e {end} ]; do sleep 0.1; done")
+    muster.until_running("job", 30)
+    stopping = muster.start("stop", "--grace", "1h", "job")
+    assert read_line(stopping.stderr) == "muster: job: waiting for worker-0 to worker-29, for at most 60m\n"
+    end.touch()
+    assert stopping.wait(LIMIT) == 0
+
+
 def test_delete_ends_and_forgets(muster):
     muster.detach("--name", "going", *FOREVER)
     pid = replicas(muster.until_running("going", 1))[0]["pid"]
