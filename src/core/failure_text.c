@@ -1,5 +1,6 @@
 #include "core/failure_text.h"
 
+#include "core/known_cause.h"
 #include "core/line_text.h"
 #include "core/replica_names.h"
 
@@ -7,6 +8,7 @@
 #include <string.h>
 
 #define TRACEBACK "Traceback (most recent call last):"
+#define FRAME "  File \"" /* of a traceback so long that its head is not among the last lines */
 
 /* Heads of rows are as wide as the longest one and two blanks. */
 #define ROW "  %-14s"
@@ -22,7 +24,7 @@ const char *failure_find_exception(const struct failure *failure)
 	for (size_t i = 0; i < failure->n_last_lines; i++) {
 		const char *line = failure->last_lines[i];
 
-		if (text_starts_with(line, TRACEBACK)) {
+		if (text_starts_with(line, TRACEBACK) || text_starts_with(line, FRAME)) {
 			is_in_traceback = true;
 		} else if (is_in_traceback && line[0] && line[0] != ' ') {
 			exception = line;
@@ -115,6 +117,7 @@ void failure_describe(const struct status *status, const char *job_words, struct
 		return; /* it is the job's own: a deadline, a stop */
 	add_row(text, "likely cause", failure->cause);
 	add_row(text, "because", failure_find_exception(failure));
+	add_row(text, "advice", known_cause_advice(failure));
 	add_time(failure, text);
 	add_last_lines(failure, text);
 	add_consequences(failure, text);

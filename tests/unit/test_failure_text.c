@@ -50,6 +50,53 @@ static void a_block_tells_cause_last_lines_and_consequences(void **state)
 		"  next          muster logs train --role worker --index 1 --attempt 2\n");
 }
 
+static void assert_explained(const char *const *lines, size_t n_lines, const char *expected)
+{
+	struct failure failure = {
+		.role = "worker",
+		.message = "worker-0 exited with code 1",
+		.last_lines = (const char **) lines,
+		.n_last_lines = n_lines,
+	};
+	const struct status status = {.failure = &failure};
+	struct text text CLEANUP(text_done) = {0};
+
+	failure_describe(&status, "train", &text);
+	if (!strstr(text_of(&text), expected))
+		fail_msg("%s", text_of(&text));
+}
+
+static void what_is_known_of_tensorflow_is_advised(void **state)
+{
+	(void) state;
+	const char *keras[] = {
+		"      [0.17113522, 0.8620795 , 0.15279093]]], shape=(64, 28, 28), dtype=float32)>",
+		"}) with an unsupported type (<class "
+		"'tensorflow.python.distribute.values.PerReplica'>"
+		") to a Tensor.",
+	};
+	const char *port[] = {
+		"  File \"/tf/eager/context.py\", line 745, in ensure_initialized",
+		"    pywrap_tfe.TFE_EnableCollectiveOps(context_handle, server_def_str)",
+		"tensorflow.python.framework.errors_impl.UnknownError: Could not start gRPC server",
+	};
+	const char *missing[] = {
+		"Traceback (most recent call last):",
+		"  File \"train.py\", line 1, in <module>",
+		"ModuleNotFoundError: No module named 'tensorflow'",
+	};
+
+	assert_explained(keras, ARRAY_LEN(keras), "  advice        Keras 3 cannot train with ");
+	assert_explained(
+		port, ARRAY_LEN(port),
+		"  because       tensorflow.python.framework.errors_impl.UnknownError: Could "
+		"not start gRPC server\n"
+		"  advice        its port is taken; ");
+	assert_explained(missing, ARRAY_LEN(missing),
+			 "  because       ModuleNotFoundError: No module named 'tensorflow'\n"
+			 "  advice        this Python has no TensorFlow: ");
+}
+
 static void the_log_of_a_later_attempt_is_not_named(void **state)
 {
 	(void) state;
@@ -128,6 +175,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_block_tells_cause_last_lines_and_consequences),
+		cmocka_unit_test(what_is_known_of_tensorflow_is_advised),
 		cmocka_unit_test(the_log_of_a_later_attempt_is_not_named),
 		cmocka_unit_test(neighbours_that_ended_alike_are_one_row),
 		cmocka_unit_test(a_failure_without_a_replica_is_one_sentence),
