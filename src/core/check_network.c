@@ -143,6 +143,7 @@ static void widen(struct range *range, double value)
 	range->has_any = true;
 }
 
+/* In the unit of the greater number, unless the smaller one is nearly nothing of it. */
 static void add_range(struct text *text, const char *before, const struct unit units[N_UNITS],
 		      const struct range *range)
 {
@@ -151,12 +152,15 @@ static void add_range(struct text *text, const char *before, const struct unit u
 
 	if (!range->has_any)
 		return;
-	add_number(&least, range->least / unit->size);
+	if (range->least < unit->size / 10)
+		add_value(&least, units, range->least);
+	else
+		add_number(&least, range->least / unit->size);
 	add_number(&most, range->most / unit->size);
-	text_addf(text, "%s%s", before, text_of(&least));
+	text_add(text, before);
 	if (!text_equals(text_of(&least), text_of(&most)))
-		text_addf(text, " to %s", text_of(&most));
-	text_addf(text, " %s", unit->name);
+		text_addf(text, "%s to ", text_of(&least));
+	text_addf(text, "%s %s", text_of(&most), unit->name);
 }
 
 void check_network_add_ranges(const struct check_network *network, struct text *text)

@@ -52,6 +52,10 @@ static void ranges_tell_what_was_measured_and_nothing_else(void **state)
 				"\"bandwidth\":1.2e9,\"clock\":0}"));
 	assert_ranges(&scene, "3 ways: round trip 0.3 to 5.2 ms, 0.1 to 1.2 GB/s, "
 			      "clocks within 2.5 s");
+	assert_true(add(&scene, "{\"from\":\"c\",\"to\":\"a\",\"roundTrip\":0.00001,"
+				"\"bandwidth\":3.1e6,\"clock\":0}"));
+	assert_ranges(&scene, "4 ways: round trip 10 us to 5.2 ms, 3.1 MB/s to 1.2 GB/s, "
+			      "clocks within 2.5 s");
 }
 
 static void the_last_word_about_a_way_counts(void **state)
