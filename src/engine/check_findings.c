@@ -1,6 +1,7 @@
 #include "engine/check_findings.h"
 
 #include "base/mem.h"
+#include "tf/library.h"
 #include "tf/library_find.h"
 #include "tf/python_find.h"
 
@@ -57,6 +58,8 @@ int check_find_library(const struct check_request *request, struct text *what, s
 	struct library_place *place CLEANUP(library_place_cleanup) = NULL;
 	int rc = library_find(&search, &place, NULL, err);
 
+	if (rc == 0)
+		rc = library_check_file(place->path, err);
 	if (rc < 0)
 		return rc;
 	add_library(place, what);

@@ -46,7 +46,7 @@ static int check_header(const char *path, const Elf64_Ehdr *header, struct err *
 	return 0;
 }
 
-static int check_file(const char *path, struct err *err)
+int library_check_file(const char *path, struct err *err)
 {
 	int fd CLEANUP(file_close) = open(path, O_RDONLY | O_CLOEXEC);
 	Elf64_Ehdr header = {0};
@@ -113,7 +113,7 @@ int library_open(const char *path, struct library **ret_library, struct err *err
 	struct library *library CLEANUP(library_cleanup) = NULL;
 
 	err = err ? err : &own;
-	if (check_file(path, err))
+	if (library_check_file(path, err))
 		return err->code;
 	/* Lazy: binding all of it at once takes as long as the rest of the start. Global: what
 	 * TensorFlow itself opens later (device plugins) uses its symbols. */

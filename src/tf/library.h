@@ -40,6 +40,9 @@ struct library {
 	const char *(*server_target)(struct TF_Server *server);
 };
 
+/* Refuses what cannot be a library of this machine, by its first bytes; opens nothing.
+ * ERR_NOT_FOUND, ERR_UNSUPPORTED. */
+int library_check_file(const char *path, struct err *err) MUST_USE;
 /* Opens the file. ERR_UNSUPPORTED, each with its own sentence: no library at all, one for another
  * kind of machine, not TensorFlow's, older than 2.12, without a function that we need. ERR_IO: the
  * loader's own words. TensorFlow may print, start threads, and end the process. */

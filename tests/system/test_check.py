@@ -133,9 +133,10 @@ def test_a_library_that_aborts_is_what_the_report_names(muster, python, tag):
 def test_a_file_that_is_no_library_is_named(muster, python, tag, tmp_path):
     wrong = tmp_path / "libtensorflow_cc.so.2"
     wrong.write_text("no library at all\n")
-    done = muster("check", "--libtensorflow", wrong, "-o", "json", env=python())
-    assert done.returncode in (1, 3)
-    assert str(wrong) in report_of(done)["fault"]["message"]
+    report = report_of(muster("check", "--libtensorflow", wrong, "-o", "json", env=python(), code=3))
+    assert report["fault"]["message"] == f"'{wrong}' is no library (not an ELF file)"
+    assert states_of(report)["library"] == "failed" and states_of(report)["servers"] == "waiting"
+    assert jobs_of(muster) == []
 
 
 def test_servers_that_hang_are_named_when_the_time_is_over(muster, python, tag):
