@@ -133,11 +133,12 @@ static bool is_tried_beforehand(const struct check *check, enum check_step step)
 	return step == CHECK_NETWORK && !check->request.is_remote && check->network.count > 0;
 }
 
-static void pass(struct check *check, enum check_step step, msec now)
+/* `state`: CHECK_PASSED, or CHECK_SKIPPED where nothing could be judged. */
+static void pass(struct check *check, enum check_step step, enum check_state state, msec now)
 {
 	struct check_step_record *record = &check->steps[step];
 
-	record->state = CHECK_PASSED;
+	record->state = state;
 	record->ended = now;
 	if (is_tried_beforehand(check, step)) {
 		record->begun = check->network_begun;
@@ -188,7 +189,7 @@ static void advance(struct check *check, msec now)
 			fail(check, now);
 			return;
 		}
-		pass(check, step, now);
+		pass(check, step, state, now);
 	}
 }
 
@@ -198,7 +199,7 @@ static void pass_own_step(struct check *check, enum check_step step, msec now)
 {
 	if (check->steps[step].begun == MSEC_UNSET)
 		check->steps[step].begun = check->begun;
-	pass(check, step, now);
+	pass(check, step, CHECK_PASSED, now);
 	advance(check, now);
 }
 

@@ -3,6 +3,7 @@
 #include "core/check_fault.h"
 #include "core/check_task.h"
 
+#include <math.h>
 #include <stdio.h>
 
 /* Jobs. */
@@ -251,10 +252,16 @@ void check_blame_training(struct check *check, msec now)
 		    "%s ended without having trained", text_of(&text));
 }
 
+bool check_result_is_judged(const struct check *check)
+{
+	return !json_is(json_get(check->figures, "bound"), JSON_NULL);
+}
+
 bool check_blame_result(struct check *check, msec now)
 {
 	double loss = json_as_real(json_get(check->figures, "crossEntropy"), -1);
-	double bound = json_as_real(json_get(check->figures, "bound"), 0);
+	double bound = json_as_real(json_get(check->figures, "bound"),
+				    check_result_is_judged(check) ? 0 : INFINITY);
 
 	if (check->jobs[CHECK_MODEL_JOB].exit_code != 0)
 		blame_trainers(check, CHECK_RESULT, now);

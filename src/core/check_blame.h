@@ -18,6 +18,8 @@ void check_blame_probe(struct check *check, enum check_step step, msec now);
 /* The model's job has ended before all its workers had trained. */
 void check_blame_training(struct check *check, msec now);
 bool check_blame_result(struct check *check, msec now);
+/* False: of so few steps the model asks nothing (a bound that is null). */
+bool check_result_is_judged(const struct check *check);
 /* The time of a step is over: who did not answer? */
 void check_blame_silence(struct check *check, enum check_step step, msec now);
 

@@ -87,8 +87,10 @@ static void add_training(const struct check *check, struct text *text)
 	size_t n = check->n_trainers;
 
 	text_addf(text, "%zu %s%s", n, check_trainer_role(check->request.model), n == 1 ? "" : "s");
-	if (check->step > 0)
-		text_addf(text, ", %lld steps", (long long) check->step);
+	if (check->step > 0) {
+		text_add(text, ", ");
+		add_plural(text, (size_t) check->step, "step");
+	}
 	add_data(check, text);
 }
 
@@ -99,8 +101,9 @@ static double figure(const struct check *check, const char *key)
 
 static void add_result(const struct check *check, struct text *text)
 {
-	text_addf(text, "validation cross entropy %.3g, below %.3g", figure(check, "crossEntropy"),
-		  figure(check, "bound"));
+	text_addf(text, "validation cross entropy %.3g", figure(check, "crossEntropy"));
+	if (!isnan(figure(check, "bound")))
+		text_addf(text, ", below %.3g", figure(check, "bound"));
 	if (!isnan(figure(check, "before")))
 		text_addf(text, " (%.3g before training)", figure(check, "before"));
 	if (!isnan(figure(check, "accuracy")))
@@ -144,6 +147,8 @@ static const char *reason_to_skip(const struct check *check, enum check_step ste
 {
 	const struct check_request *request = &check->request;
 
+	if (step == CHECK_RESULT && check->figures)
+		return "so few steps show nothing of the training: ";
 	if (step == CHECK_LIBRARY)
 		return "the image brings it";
 	if (step == CHECK_DATA && request->data_dir)
@@ -169,6 +174,8 @@ void check_describe_step(const struct check *check, enum check_step step, struct
 		break;
 	case CHECK_SKIPPED:
 		text_add(text, reason_to_skip(check, step));
+		if (step == CHECK_RESULT && check->figures)
+			add_result(check, text);
 		break;
 	case CHECK_WAITING:
 		text_add(text, "not reached");

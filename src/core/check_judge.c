@@ -85,7 +85,9 @@ static enum check_state look_at_result(struct check *check, msec now)
 {
 	if (!check->jobs[CHECK_MODEL_JOB].has_ended)
 		return CHECK_RUNNING;
-	return check_blame_result(check, now) ? CHECK_FAILED : CHECK_PASSED;
+	if (check_blame_result(check, now))
+		return CHECK_FAILED;
+	return check_result_is_judged(check) ? CHECK_PASSED : CHECK_SKIPPED;
 }
 
 /* Library and data are noted, not looked at. */

@@ -39,6 +39,16 @@ def test_a_result_is_judged_and_told(capsys, after, code):
         assert event["crossEntropy"] == after
 
 
+@pytest.mark.parametrize("steps, after, is_judged, code", [
+    (1, 2.3, False, 0), (1, 2.31, False, 0), (1, 2.13, True, 0), (1, math.nan, True, 1), (1, math.inf, True, 1),
+    (500, 2.3, True, 1), (500, 0.3, True, 0),
+])
+def test_what_so_few_steps_cannot_show_is_not_judged(capsys, steps, after, is_judged, code):
+    assert result.judge(MODEL, LABELS, steps, before=2.3026, after=after, accuracy=0.1) == code
+    event = json.loads(capsys.readouterr().out)
+    assert (event["bound"] is not None) == is_judged
+
+
 def test_a_number_that_is_none_is_null_in_an_event(capsys):
     events.tell("step", loss=np.float32("nan"), nested=math.inf)
     assert json.loads(capsys.readouterr().out, parse_constant=pytest.fail) == {"muster": "step", "loss": None, "nested": None}

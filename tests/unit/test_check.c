@@ -370,6 +370,7 @@ int main(void)
 		STORY("server_hangs_in_training"),
 		STORY("worker_ends_early"),
 		STORY("result_is_bad"),
+		STORY("result_is_not_judged"),
 		STORY("no_result"),
 		STORY("ps2_server_killed"),
 		STORY("worker_stopped_in_mwms"),
