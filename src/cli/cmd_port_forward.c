@@ -34,21 +34,10 @@ static void target_done(struct target *target)
 	free(target->address);
 }
 
-/* Who is not named is the one that leads: the chief (or master), else worker 0. */
-static const struct role *default_role(const struct job *job)
-{
-	const struct role *leader = job_leader_role(job);
-	const struct role *worker = job_role_of_kind(job, ROLE_WORKER);
-
-	if (leader)
-		return leader;
-	return worker && worker->replicas ? worker : &job->roles[0];
-}
-
 static int choose_replica(const struct job *job, const struct port_arguments *arguments,
 			  struct target *target, struct err *err)
 {
-	const char *name = arguments->role ? arguments->role : default_role(job)->name;
+	const char *name = arguments->role ? arguments->role : job_default_role(job)->name;
 	const struct role *role = job_role(job, name);
 
 	if (!role || arguments->index >= role->replicas)

@@ -2,7 +2,7 @@
 
 #include "base/mem.h"
 #include "base/text.h"
-#include "core/limits.h"
+#include "cli/replica_name.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -30,20 +30,10 @@ void copy_place_done(struct copy_place *place)
 bool copy_place_read_replica(const char *text, struct copy_place *place)
 {
 	const char *colon = strchr(text, ':');
-	size_t dash = colon ? (size_t) (colon - text) : 0;
-	int64_t index;
 
-	while (dash && text[dash - 1] != '-')
-		dash--;
-	if (dash < 2) /* no dash, or nothing before it */
+	if (!colon ||
+	    !replica_name_read(text, (size_t) (colon - text), &place->role, &place->index))
 		return false;
-	char *number CLEANUP(mem_free_text) =
-		mem_copy_bytes(text + dash, (size_t) (colon - text) - dash);
-
-	if (text_read_int(number, 0, LIMIT_REPLICAS, &index, NULL) < 0)
-		return false;
-	place->role = mem_copy_bytes(text, dash - 1);
-	place->index = (int) index;
 	place->path = mem_copy_text(colon + 1);
 	return true;
 }

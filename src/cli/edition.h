@@ -6,6 +6,7 @@
 #include "base/err.h"
 #include "base/text.h"
 #include "cli/copy_call.h"
+#include "cli/exec_on_cluster.h"
 #include "cli/job_source.h"
 #include "cli/options.h"
 #include "cli/port_forward_on_cluster.h"
@@ -39,6 +40,9 @@ extern const sync_folder_pack_fn edition_pack_folder;
 
 /* copy_call_run; NULL where edition_has_kubernetes is false. */
 extern int (*const edition_copy)(const struct copy_call *call);
+
+/* exec_on_cluster; NULL where edition_has_kubernetes is false. */
+extern int (*const edition_exec)(const struct exec_call *call);
 
 /* tensorboard_on_cluster; NULL where edition_has_kubernetes is false. */
 extern int (*const edition_see_tensorboard)(const struct tensorboard_call *call);

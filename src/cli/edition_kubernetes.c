@@ -14,6 +14,7 @@ int (*const edition_attach_on_cluster)(const struct options *, const char *,
 int (*const edition_open_cluster)(const struct options *, const char *, const char *,
 				  struct client **, struct err *) = cluster_client_open;
 int (*const edition_copy)(const struct copy_call *) = copy_call_run;
+int (*const edition_exec)(const struct exec_call *) = exec_on_cluster;
 int (*const edition_see_tensorboard)(const struct tensorboard_call *) = tensorboard_on_cluster;
 int (*const edition_forward_ports)(const struct port_forward_call *) = port_forward_on_cluster;
 const sync_folder_pack_fn edition_pack_folder = sync_folder_pack;

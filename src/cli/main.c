@@ -11,12 +11,31 @@
 
 /* In the order in which help shows them, group by group. */
 const struct command *const all_commands[] = {
-	&command_run,         &command_check,        &command_ps,      &command_status,
-	&command_logs,        &command_attach,       &command_cp,      &command_fetch,
-	&command_tensorboard, &command_port_forward, &command_wait,    &command_stop,
-	&command_delete,      &command_suspend,      &command_resume,  &command_scale,
-	&command_server,      &command_probe,        &command_render,  &command_doctor,
-	&command_compat,      &command_help,         &command_version, NULL,
+	&command_run,
+	&command_check,
+	&command_ps,
+	&command_status,
+	&command_logs,
+	&command_attach,
+	&command_cp,
+	&command_fetch,
+	&command_tensorboard,
+	&command_port_forward,
+	&command_exec,
+	&command_wait,
+	&command_stop,
+	&command_delete,
+	&command_suspend,
+	&command_resume,
+	&command_scale,
+	&command_server,
+	&command_probe,
+	&command_render,
+	&command_doctor,
+	&command_compat,
+	&command_help,
+	&command_version,
+	NULL,
 };
 
 const struct command *command_find(const char *name)

@@ -48,7 +48,7 @@ struct options {
 	const char **arguments;
 	size_t n_arguments;
 	size_t arguments_capacity;
-	bool had_separator;
+	size_t n_before_separator; /* arguments before "--"; SIZE_MAX: there was none */
 	bool is_copy; /* its lists are those of another */
 };
 
@@ -346,7 +346,7 @@ static void read_arguments(struct reading *reading)
 		const char *argument = reading->argv[reading->next];
 
 		if (!strcmp(argument, "--")) {
-			reading->options->had_separator = reading->options->n_arguments == 0;
+			reading->options->n_before_separator = reading->options->n_arguments;
 			reading->next++;
 			take_arguments(reading, reading->argc);
 		} else if (argument[0] != '-' || !argument[1]) {
@@ -414,6 +414,7 @@ static struct options *options_new(const struct command *command)
 	struct options *options = mem_new(sizeof(*options));
 
 	options->command = command;
+	options->n_before_separator = SIZE_MAX;
 	options->n_rows = count_own_rows(command) + ARRAY_LEN(general_rows);
 	options->values = mem_new_array(options->n_rows, sizeof(*options->values));
 	options->arguments_capacity = 1;
@@ -592,5 +593,11 @@ const char *const *options_arguments(const struct options *options, size_t *ret_
 
 bool options_had_separator(const struct options *options)
 {
-	return options->had_separator;
+	return options->n_before_separator == 0;
+}
+
+size_t options_n_before_separator(const struct options *options)
+{
+	return options->n_before_separator < options->n_arguments ? options->n_before_separator
+								  : options->n_arguments;
 }

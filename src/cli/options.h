@@ -92,3 +92,5 @@ const char *const *option_list(const struct options *options, const char *name, 
 const char *const *options_arguments(const struct options *options, size_t *ret_count);
 /* True when "--" stood before the arguments. */
 bool options_had_separator(const struct options *options);
+/* How many of the arguments stand before "--"; all of them where there is none. */
+size_t options_n_before_separator(const struct options *options);

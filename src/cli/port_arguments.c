@@ -2,7 +2,7 @@
 
 #include "base/mem.h"
 #include "base/text.h"
-#include "cli/copy_place.h"
+#include "cli/replica_name.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -19,16 +19,11 @@ void port_arguments_done(struct port_arguments *arguments)
 /* Only the name of a replica has a dash. */
 static int read_replica(const char *word, struct port_arguments *arguments, struct err *err)
 {
-	struct copy_place place CLEANUP(copy_place_done) = {0};
-	char *with_path CLEANUP(mem_free_text) = mem_format("%s:", word);
-
-	if (strchr(word, ':') || !copy_place_read_replica(with_path, &place))
+	if (!replica_name_read(word, strlen(word), &arguments->role, &arguments->index))
 		return err_set(err, ERR_INVALID,
 			       "'%s' is neither a replica, as worker-0 is, nor a "
 			       "port",
 			       word);
-	arguments->role = TAKE(place.role);
-	arguments->index = place.index;
 	return 0;
 }
 

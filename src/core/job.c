@@ -121,3 +121,13 @@ const struct role *job_leader_role(const struct job *job)
 
 	return chief ? chief : job_role_of_kind(job, ROLE_MASTER);
 }
+
+const struct role *job_default_role(const struct job *job)
+{
+	const struct role *leader = job_leader_role(job);
+	const struct role *worker = job_role_of_kind(job, ROLE_WORKER);
+
+	if (leader)
+		return leader;
+	return worker && worker->replicas ? worker : &job->roles[0];
+}

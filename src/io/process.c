@@ -10,6 +10,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -296,6 +297,16 @@ static bool read_settled(pid_t pid, struct text *environment)
 		poll(NULL, 0, 1);
 	}
 	return false;
+}
+
+int process_add_environment(pid_t pid, struct text *text, struct err *err)
+{
+	if (read_settled(pid, text))
+		return 0;
+	return kill(pid, 0) < 0 && errno == ESRCH
+		       ? err_set(err, ERR_NOT_FOUND, "there is no process %d", (int) pid)
+		       : err_set(err, ERR_REFUSED, "the environment of process %d may not be read",
+				 (int) pid);
 }
 
 static bool match_mark(pid_t pid, void *data)

@@ -4,6 +4,7 @@
 
 #include "base/err.h"
 #include "base/own.h"
+#include "base/text.h"
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -35,6 +36,9 @@ bool process_is_stopped(pid_t pid);
  * exactly this "NAME=VALUE" entry. */
 void process_each_marked(const char *entry, void (*fn)(pid_t pid, void *data), void *data);
 bool process_has_mark(pid_t pid, const char *entry);
+/* Adds that environment, each entry with a NUL behind. ERR_NOT_FOUND: no such process; ERR_REFUSED:
+ * it may not be read, as that of a program which runs as another user. */
+int process_add_environment(pid_t pid, struct text *text, struct err *err) MUST_USE;
 /* The value of one variable of that environment, which the caller frees; NULL where it has none or
  * may not be read. False when nothing can be said at this moment, because the process is just
  * beginning a program or ending: ask again soon. */

@@ -138,6 +138,13 @@ void kube_channels_add_input(struct text *message, const char *bytes, size_t len
 	text_add_bytes(message, bytes, len);
 }
 
+/* TerminalSize of remotecommand.go, whose members have no names of their own in JSON. */
+void kube_channels_add_size(struct text *message, int columns, int rows)
+{
+	add_channel(message, KUBE_CHANNEL_RESIZE);
+	text_addf(message, "{\"Width\":%d,\"Height\":%d}", columns, rows);
+}
+
 int kube_channels_add_end_of_input(const struct kube_channels *channels, struct text *message,
 				   struct err *err)
 {

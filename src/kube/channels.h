@@ -62,6 +62,8 @@ void kube_channels_done(struct kube_channels *channels);
 
 /* Messages to the server, added to the text. */
 void kube_channels_add_input(struct text *message, const char *bytes, size_t len);
+/* How large the terminal is; where the command has none, nobody minds. */
+void kube_channels_add_size(struct text *message, int columns, int rows);
 /* Ends standard input. ERR_UNSUPPORTED: the server's sub-protocol cannot say that. */
 int kube_channels_add_end_of_input(const struct kube_channels *channels, struct text *message,
 				   struct err *err) MUST_USE;

@@ -210,6 +210,14 @@ int kube_exec_end_input(struct kube_exec *exec, struct err *err)
 	return rc;
 }
 
+void kube_exec_resize(struct kube_exec *exec, int columns, int rows)
+{
+	struct text message CLEANUP(text_done) = {0};
+
+	kube_channels_add_size(&message, columns, rows);
+	send_text(exec, &message);
+}
+
 void kube_exec_pause(struct kube_exec *exec)
 {
 	websocket_pause(websocket_of(exec));

@@ -44,6 +44,8 @@ bool kube_exec_has_room(const struct kube_exec *exec);
 void kube_exec_send(struct kube_exec *exec, const char *bytes, size_t len);
 /* Behind what was sent. ERR_UNSUPPORTED: the server is too old to be told. */
 int kube_exec_end_input(struct kube_exec *exec, struct err *err) MUST_USE;
+/* Of the terminal. Not before the first on_room. */
+void kube_exec_resize(struct kube_exec *exec, int columns, int rows);
 /* As websocket_pause; from the first output on. */
 void kube_exec_pause(struct kube_exec *exec);
 void kube_exec_resume(struct kube_exec *exec);

@@ -27,6 +27,15 @@ static int end_of(const char *message, int *ret_exit_code, struct err *err)
 	return kube_channels_end(&channels, ret_exit_code, err);
 }
 
+static void a_terminal_has_a_size(void **state)
+{
+	struct text message CLEANUP(text_done) = {0};
+
+	(void) state;
+	kube_channels_add_size(&message, 132, 43);
+	assert_string_equal(text_of(&message), "\4{\"Width\":132,\"Height\":43}");
+}
+
 static void outputs_come_as_they_were_sent(void **state)
 {
 	struct kube_channels channels CLEANUP(kube_channels_done) = {0};
@@ -184,6 +193,7 @@ static void only_the_newer_protocol_ends_the_input(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(a_terminal_has_a_size),
 		cmocka_unit_test(outputs_come_as_they_were_sent),
 		cmocka_unit_test(greetings_and_unknown_channels_say_nothing),
 		cmocka_unit_test(a_channel_that_is_closed_is_named),

@@ -1,0 +1,211 @@
+/* muster exec: a command beside a replica of a job. */
+#include "base/mem.h"
+#include "base/text.h"
+#include "cli/cluster.h"
+#include "cli/command.h"
+#include "cli/edition.h"
+#include "cli/exec_here.h"
+#include "cli/lookup.h"
+#include "cli/options.h"
+#include "cli/output.h"
+#include "cli/replica_name.h"
+#include "core/job.h"
+#include "core/status.h"
+
+#include <fcntl.h>
+#include <string.h>
+#include <unistd.h>
+
+/* The replica that is meant; zero it to begin. */
+struct target {
+	struct copy_place place; /* without a path */
+	struct json *tfjob;
+	struct job *job;
+};
+
+static void target_done(struct target *target)
+{
+	copy_place_done(&target->place);
+	json_free(target->tfjob);
+	job_free(target->job);
+}
+
+/* JOB [ROLE-INDEX] -- COMMAND */
+static int read_arguments(const struct options *options, struct target *target,
+			  const char *const **ret_command, struct err *err)
+{
+	size_t count, before = options_n_before_separator(options);
+	const char *const *arguments = options_arguments(options, &count);
+	struct copy_place *place = &target->place;
+
+	if (before == 0 || before > 2 || before == count)
+		return err_set(err, ERR_INVALID,
+			       "write the command behind --: muster exec JOB worker-0 -- COMMAND");
+	*ret_command = arguments + before;
+	if (before == 2 &&
+	    !replica_name_read(arguments[1], strlen(arguments[1]), &place->role, &place->index))
+		return err_set(err, ERR_INVALID, "'%s' is no replica, as worker-0 is",
+			       arguments[1]);
+	return 0;
+}
+
+static int choose_replica(struct target *target, struct err *err)
+{
+	struct copy_place *place = &target->place;
+
+	if (!place->role)
+		place->role = mem_copy_text(job_default_role(target->job)->name);
+	const struct role *role = job_role(target->job, place->role);
+
+	if (!role || place->index >= role->replicas)
+		return err_set(err, ERR_NOT_FOUND, "job '%s' has no %s-%d", place->job, place->role,
+			       place->index);
+	return 0;
+}
+
+/* Whoever looked the job up has no part in what follows. */
+static int find_target(const struct options *options, struct target *target, struct err *err)
+{
+	struct lookup *lookup CLEANUP(lookup_cleanup) = lookup_new(options);
+	struct found_job found = {0};
+	size_t count;
+	int rc = lookup_job(lookup, options_arguments(options, &count)[0], &found, err);
+
+	if (rc == 0)
+		rc = found.client->functions->get(found.client, found.name, &target->tfjob, err);
+	if (rc == 0)
+		rc = client_read_job(target->tfjob, &target->job, err);
+	if (rc < 0)
+		return rc;
+	target->place.namespace_name = mem_copy_text(lookup_namespace(&found));
+	target->place.job = mem_copy_text(found.name);
+	return choose_replica(target, err);
+}
+
+/* Here. */
+
+static int find_status(const struct target *target, struct arena *arena,
+		       const struct replica_status **ret_replica, struct err *err)
+{
+	struct status status;
+	int rc = status_read(json_get(target->tfjob, "status"), arena, &status, err);
+
+	for (size_t i = 0; rc == 0 && i < status.n_replicas; i++)
+		if (text_equals(status.replicas[i].role, target->place.role) &&
+		    status.replicas[i].index == target->place.index) {
+			*ret_replica = &status.replicas[i];
+			return 0;
+		}
+	return rc ? rc
+		  : err_set(err, ERR_CONFLICT, "%s-%d has not started yet", target->place.role,
+			    target->place.index);
+}
+
+static void give_no_input(void)
+{
+	int fd = open("/dev/null", O_RDONLY | O_CLOEXEC);
+
+	if (fd >= 0) {
+		dup2(fd, STDIN_FILENO);
+		close(fd);
+	}
+}
+
+static int run_here(const struct options *options, const struct target *target,
+		    const char *const *command)
+{
+	struct arena *arena CLEANUP(arena_cleanup) = arena_new();
+	const struct replica_status *replica = NULL;
+	struct err err = {0};
+
+	if (find_status(target, arena, &replica, &err) < 0) {
+		output_say("%s", err.text);
+		return EXIT_OWN_FAULT;
+	}
+	if (option_is_given(options, "stdin") && !option_flag(options, "stdin"))
+		give_no_input();
+	const struct json *uid = json_get_path(target->tfjob, "metadata", "uid", NULL);
+	int rc = exec_here(json_as_string(uid, ""), replica, command, &err);
+
+	output_say("%s", err.text);
+	if (rc == ERR_CONFLICT)
+		return EXIT_OWN_FAULT;
+	return rc == ERR_NOT_FOUND ? EXIT_NO_PROGRAM : EXIT_CANNOT_RUN;
+}
+
+/* In a Pod. */
+
+/* A terminal there where there is one here at both ends. A terminal's keys are not taken when what
+ * comes goes elsewhere: `| less` wants them. */
+static int run_in_pod(const struct options *options, const struct target *target,
+		      const char *const *command)
+{
+	bool can_be_terminal = isatty(STDIN_FILENO);
+	bool is_terminal = option_is_given(options, "tty")
+				   ? option_flag(options, "tty")
+				   : can_be_terminal && isatty(STDOUT_FILENO);
+	struct exec_call call = {
+		.options = options,
+		.place = &target->place,
+		.container = option_text(options, "container"),
+		.command = command,
+		.is_terminal = is_terminal && can_be_terminal,
+		.has_input = option_is_given(options, "stdin")
+				     ? option_flag(options, "stdin")
+				     : !can_be_terminal || isatty(STDOUT_FILENO),
+	};
+
+	if (is_terminal && !can_be_terminal)
+		output_say("--tty: standard input is no terminal here, so there is none there");
+	return edition_exec(&call);
+}
+
+static int exec_run(const struct options *options)
+{
+	struct target target CLEANUP(target_done) = {0};
+	const char *const *command = NULL;
+	struct err err = {0};
+
+	if (read_arguments(options, &target, &command, &err) < 0)
+		return output_fail(&err);
+	if (find_target(options, &target, &err) < 0) {
+		output_say("%s", err.text);
+		return EXIT_OWN_FAULT;
+	}
+	return target.place.namespace_name ? run_in_pod(options, &target, command)
+					   : run_here(options, &target, command);
+}
+
+static const struct option_row rows_of_exec[] = {
+	{.name = "stdin",
+	 .letter = 'i',
+	 .kind = OPTION_FLAG,
+	 .one_line = "hand standard input to the command; also without it, unless that is a "
+		     "terminal and standard output is none"},
+	{.name = "tty",
+	 .letter = 't',
+	 .kind = OPTION_FLAG,
+	 .one_line = "in a Pod: give it a terminal; also without it, where standard input and "
+		     "output are one"},
+	{.name = "container",
+	 .letter = 'c',
+	 .kind = OPTION_TEXT,
+	 .value_name = "NAME",
+	 .one_line = "the container of the Pod (default: the one that trains)"},
+	CLUSTER_JOB_ROWS,
+	{0},
+};
+
+const struct command command_exec = {
+	.name = "exec",
+	.group = "Look",
+	.arguments = "[OPTIONS] JOB [ROLE-INDEX] -- COMMAND [ARGS...]",
+	.one_line = "run a command beside a replica, in its environment and folder",
+	.examples = "  muster exec digits-x7k2p -- nvidia-smi\n"
+		    "  muster exec digits-x7k2p worker-1 -- sh\n"
+		    "  muster exec digits-x7k2p worker-1 -- sh -c 'echo $TF_CONFIG'\n",
+	.options = rows_of_exec,
+	.least_arguments = 1,
+	.most_arguments = COMMAND_ANY_NUMBER,
+	.run = exec_run,
+};

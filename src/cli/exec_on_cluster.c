@@ -1,0 +1,182 @@
+/* Between the terminal, or whatever is open here, and the command there. */
+#include "cli/exec_on_cluster.h"
+
+#include "base/mem.h"
+#include "cli/command.h"
+#include "cli/output.h"
+#include "cli/replica_pod.h"
+#include "engine/end_signals.h"
+#include "io/file.h"
+#include "io/raw_terminal.h"
+#include "io/terminal.h"
+#include "kube/exec.h"
+
+#include <errno.h>
+#include <signal.h>
+#include <unistd.h>
+
+#define PIECE 65536
+#define EXIT_BY_SIGNAL 128
+
+struct running {
+	const struct exec_call *call;
+	struct replica_pod pod;
+	struct kube_exec *exec; /* NULL: it has ended */
+	struct end_signals signals;
+	struct loop_watch *input; /* NULL: not begun, or at its end */
+	struct loop_watch *resizes;
+	struct raw_terminal *raw;
+	bool has_begun;
+	int exit_code;
+};
+
+/* The terminal is as before when anything is said. */
+static void running_done(struct running *running)
+{
+	raw_terminal_end(TAKE(running->raw));
+	end_signals_done(&running->signals);
+	loop_watch_free(TAKE(running->input));
+	loop_watch_free(TAKE(running->resizes));
+	kube_exec_cancel(TAKE(running->exec));
+	replica_pod_done(&running->pod);
+}
+
+/* Input. */
+
+static void end_input(struct running *running)
+{
+	struct err err;
+
+	loop_watch_free(TAKE(running->input));
+	if (kube_exec_end_input(running->exec, &err) < 0)
+		output_say("%s", err.text);
+}
+
+static void on_input(void *data)
+{
+	struct running *running = data;
+	static char bytes[PIECE];
+	ssize_t len = read(STDIN_FILENO, bytes, sizeof(bytes));
+
+	if (len < 0 && (errno == EINTR || errno == EAGAIN))
+		return;
+	if (len <= 0) {
+		end_input(running);
+		return;
+	}
+	kube_exec_send(running->exec, bytes, (size_t) len);
+	loop_watch_enable(running->input, kube_exec_has_room(running->exec));
+}
+
+/* The terminal. */
+
+static void tell_size(struct running *running)
+{
+	struct terminal_size size = terminal_size(STDIN_FILENO);
+
+	kube_exec_resize(running->exec, size.columns, size.rows);
+}
+
+static void on_resize(int number, void *data)
+{
+	struct running *running = data;
+
+	(void) number;
+	if (running->exec)
+		tell_size(running);
+}
+
+static void begin_terminal(struct running *running)
+{
+	struct err err = {0};
+
+	if (raw_terminal_begin(STDIN_FILENO, &running->raw, &err) < 0)
+		output_say("%s", err.text);
+	running->resizes = loop_watch_signal(running->pod.loop, SIGWINCH, on_resize, running);
+	tell_size(running);
+}
+
+/* Until the command has begun, Ctrl-C ends this as any other program. */
+static void begin(struct running *running)
+{
+	running->has_begun = true;
+	if (running->call->is_terminal)
+		begin_terminal(running);
+	if (running->call->has_input)
+		running->input =
+			loop_watch_readable(running->pod.loop, STDIN_FILENO, on_input, running);
+}
+
+static void on_room(void *data)
+{
+	struct running *running = data;
+
+	if (!running->has_begun)
+		begin(running);
+	else if (running->input)
+		loop_watch_enable(running->input, true);
+}
+
+/* Output, and the end. */
+
+static void stop(struct running *running, int exit_code)
+{
+	running->exit_code = exit_code;
+	loop_stop(running->pod.loop);
+}
+
+/* Whoever reads it has enough: `| head`. */
+static void on_output(enum kube_channel channel, const char *bytes, size_t len, void *data)
+{
+	int fd = channel == KUBE_CHANNEL_OUTPUT ? STDOUT_FILENO : STDERR_FILENO;
+
+	if (file_write_all(fd, bytes, len, NULL) < 0)
+		stop(data, EXIT_BY_SIGNAL + SIGPIPE);
+}
+
+static void on_end(int exit_code, const struct err *err, void *data)
+{
+	struct running *running = data;
+
+	running->exec = NULL;
+	raw_terminal_end(TAKE(running->raw));
+	if (err)
+		output_say("%s", err->text);
+	if (err)
+		exit_code = err->code == ERR_REFUSED ? EXIT_CANNOT_RUN : EXIT_OWN_FAULT;
+	stop(running, exit_code);
+}
+
+static void on_signal(int number, void *data)
+{
+	stop(data, EXIT_BY_SIGNAL + number);
+}
+
+int exec_on_cluster(const struct exec_call *call)
+{
+	struct running running CLEANUP(running_done) = {.call = call};
+	struct err err = {0};
+
+	if (replica_pod_connect(call->options, call->place, &running.pod, &err) ||
+	    replica_pod_find(&running.pod, call->container, &err)) {
+		output_say("%s", err.text);
+		return EXIT_OWN_FAULT;
+	}
+	const struct kube_exec_request request = {
+		.namespace_name = running.pod.namespace_name,
+		.pod = running.pod.name,
+		.container = running.pod.container,
+		.command = call->command,
+		.has_input = call->has_input,
+		.is_terminal = call->is_terminal,
+		.on_output = on_output,
+		.on_room = on_room,
+		.on_end = on_end,
+		.data = &running,
+	};
+
+	end_signals_watch(&running.signals, running.pod.loop, on_signal, &running);
+	running.exec = kube_exec_new(running.pod.api, &request);
+	loop_run(running.pod.loop);
+	return running.exit_code;
+}

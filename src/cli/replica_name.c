@@ -1,0 +1,23 @@
+#include "cli/replica_name.h"
+
+#include "base/mem.h"
+#include "base/text.h"
+#include "core/limits.h"
+
+bool replica_name_read(const char *text, size_t len, char **ret_role, int *ret_index)
+{
+	size_t dash = len;
+	int64_t index;
+
+	while (dash && text[dash - 1] != '-')
+		dash--;
+	if (dash < 2) /* no dash, or nothing before it */
+		return false;
+	char *number CLEANUP(mem_free_text) = mem_copy_bytes(text + dash, len - dash);
+
+	if (text_read_int(number, 0, LIMIT_REPLICAS, &index, NULL) < 0)
+		return false;
+	*ret_role = mem_copy_bytes(text, dash - 1);
+	*ret_index = (int) index;
+	return true;
+}
