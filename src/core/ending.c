@@ -42,25 +42,30 @@ static void end_leftover(struct decision *decision, const struct observed_replic
 		ask_to_end(decision, object, grace);
 }
 
-static bool is_server(const struct decision *decision, const struct observed_replica *object)
+/* Whose turn it is to be asked. Under parameter servers a chief saves when it is asked to end,
+ * which needs those who hold the variables, and those who carry its steps out; workers may save
+ * too. */
+static int turn_of(const struct decision *decision, const struct observed_replica *object)
 {
 	const struct role *role = job_role(decision->job, object->role);
 
-	return role && role->kind == ROLE_PS;
+	if (!role || role == job_leader_role(decision->job))
+		return 0;
+	return role->kind == ROLE_PS ? 2 : 1;
 }
 
-/* Parameter servers hold the variables that the others save when they are asked to end: a server
- * that ended with them would leave nothing to save. */
-static bool is_needed_by_others(const struct decision *decision,
-				const struct observed_replica *object, const struct ending *ending)
+/* Somebody whose turn was before runs still. */
+static bool has_to_wait(const struct decision *decision, const struct observed_replica *object,
+			const struct ending *ending)
 {
 	const struct observed *observed = decision->observed;
+	int turn = turn_of(decision, object);
 
-	if (!ending->servers_end_last || ending->grace == 0 || !is_server(decision, object))
+	if (!ending->is_in_turns || ending->grace == 0)
 		return false;
 	for (size_t i = 0; i < observed->n_replicas; i++)
 		if (observed_is_live(&observed->replicas[i]) &&
-		    !is_server(decision, &observed->replicas[i]))
+		    turn_of(decision, &observed->replicas[i]) < turn)
 			return true;
 	return false;
 }
@@ -80,7 +85,7 @@ static void end_at_rest(struct decision *decision, const struct observed_replica
 		kill_if_overdue(decision, object,
 				ending->ends_live ? msec_min(object->kill_at, kill_at)
 						  : object->kill_at);
-	} else if (ending->ends_live && !is_needed_by_others(decision, object, ending)) {
+	} else if (ending->ends_live && !has_to_wait(decision, object, ending)) {
 		ask_to_end(decision, object, ending->grace);
 	}
 }

@@ -292,7 +292,7 @@ struct ending finish_ending(const struct decision *decision)
 	bool is_expired = expiry_of_job(job, decision->status) <= decision->now;
 	struct ending ending = {
 		.grace = grace_of_ending(decision),
-		.servers_end_last = is_planned(decision->status),
+		.is_in_turns = job_role_of_kind(job, ROLE_PS) && is_planned(decision->status),
 	};
 
 	if (!is_finished || is_expired || decision->observed->habits.ends_finished_jobs) {

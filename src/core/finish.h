@@ -28,7 +28,7 @@ void finish_as_lost(struct decision *decision, const char *reason, const char *w
 struct ending {
 	bool ends_live; /* those that live are asked to end */
 	bool removes_all; /* ended ones are removed as well, not only those that we ended */
-	bool servers_end_last; /* parameter servers are asked when nobody else runs any more */
+	bool is_in_turns; /* a chief is asked first, parameter servers last */
 	msec grace; /* between the signal and KILL */
 };
 
