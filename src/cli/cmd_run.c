@@ -181,6 +181,8 @@ static int run_run(const struct options *options)
 		machine_gpus_find(getenv(GPUS_VARIABLE), arena, &gpus);
 	if (!can_run(options, source.job, &gpus))
 		return EXIT_WRONG_USE;
+	if (gpus.fault)
+		output_say("%s", gpus.fault);
 	if (!is_on_cluster)
 		warn_of_ignored_fields(source.job);
 	if (is_printed)

@@ -226,8 +226,16 @@ static int read_patched(const struct store_record *record, const struct json *pa
 	return record_read_job(&changed, ret_job, err);
 }
 
-/* A job that grows needs GPUs for the replicas that come. It would wait for them, and a synchronous
- * one would have ended its processes before that. */
+/* More replicas, or the end of a suspension. */
+static bool needs_gpus(const struct json *patch)
+{
+	const struct json *suspend = json_get_path(patch, "spec", "runPolicy", "suspend", NULL);
+
+	return json_get_path(patch, "spec", "tfReplicaSpecs", NULL) || !json_as_bool(suspend, true);
+}
+
+/* The job would wait for them, and a synchronous one that is scaled would have ended its processes
+ * before that. */
 static int refuse_without_gpus(const struct client_local *client, const struct store_record *record,
 			       const struct json *patch, struct err *err)
 {
@@ -235,18 +243,12 @@ static int refuse_without_gpus(const struct client_local *client, const struct s
 	struct job *job CLEANUP(job_cleanup) = NULL;
 	struct text told CLEANUP(text_done) = {0};
 	struct gpus gpus = {0};
-	struct gpu_deal deal;
 
-	if (!json_get_path(patch, "spec", "tfReplicaSpecs", NULL))
-		return 0;
-	machine_gpus_find(NULL, arena, &gpus);
+	if (needs_gpus(patch))
+		machine_gpus_find(NULL, arena, &gpus);
 	if (gpus.count == 0 || read_patched(record, patch, &job, NULL) < 0)
 		return 0; /* what is wrong with the job is told by who changes it */
-	int rc = gpus_check(job, &gpus, err);
-
-	return rc < 0 ? rc
-		      : machine_gpus_deal(&gpus, job, client->store, NULL, arena, &deal, &told,
-					  err);
+	return machine_gpus_check(&gpus, job, client->store, &told, err);
 }
 
 static int local_patch(struct client *base, const char *name, const struct json *patch,

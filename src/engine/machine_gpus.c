@@ -94,14 +94,16 @@ static void settle_holders(struct store *store, const struct store_claims *claim
 	}
 }
 
-static int check_in_store(const struct gpus *gpus, const struct job *job, struct store *store,
-			  struct text *told, struct err *err)
+int machine_gpus_check(const struct gpus *gpus, const struct job *job, struct store *store,
+		       struct text *told, struct err *err)
 {
 	struct arena *arena CLEANUP(arena_cleanup) = arena_new();
 	struct store_claims claims CLEANUP(store_claims_done) = {0};
 	struct gpu_deal deal;
-	int rc = store->functions->list_claims(store, CLAIM_GPU, &claims, err);
+	int rc = gpus_check(job, gpus, err);
 
+	if (rc == 0)
+		rc = store->functions->list_claims(store, CLAIM_GPU, &claims, err);
 	if (rc < 0)
 		return rc;
 	settle_holders(store, &claims);
@@ -119,7 +121,7 @@ int machine_gpus_check_free(const struct gpus *gpus, const struct job *job,
 
 	if (rc < 0)
 		return rc;
-	rc = check_in_store(gpus, job, store, told, err);
+	rc = machine_gpus_check(gpus, job, store, told, err);
 	store->functions->free(store);
 	return rc;
 }

@@ -10,9 +10,12 @@
  * CUDA_VISIBLE_DEVICES; NULL: all) shows them. Texts live in the arena. */
 void machine_gpus_find(const char *visible, struct arena *arena, struct gpus *ret_gpus);
 
-/* Looks whether a job that has not begun would get the GPUs that it asks for. Jobs whose supervisor
- * died are settled first, which gives theirs back. What there is to say is added to `told`.
- * ERR_LIMIT names the jobs that hold them. */
+/* Looks whether a job would get the GPUs that it asks for if all its replicas were dealt to anew.
+ * Jobs whose supervisor died are settled first, which gives theirs back. What there is to say is
+ * added to `told`. ERR_LIMIT names the jobs that hold them. */
+int machine_gpus_check(const struct gpus *gpus, const struct job *job, struct store *store,
+		       struct text *told, struct err *err) MUST_USE;
+/* The same for who has no store open. */
 int machine_gpus_check_free(const struct gpus *gpus, const struct job *job,
 			    const char *state_folder, struct text *told, struct err *err) MUST_USE;
 
