@@ -84,6 +84,19 @@ static void warn_of_ignored_fields(const struct job *job)
 		output_say("without meaning on this machine: %s", text_of(&ignored));
 }
 
+/* What a job says itself wins; a variable that was left in a file from elsewhere is not meant to.
+ */
+static void warn_of_own_tf_config(const struct job *job)
+{
+	struct text roles CLEANUP(text_done) = {0};
+
+	job_describe_own_tf_config(job, &roles);
+	if (roles.len)
+		output_say("the job gives TF_CONFIG itself, which takes the place of muster's: its "
+			   "replicas (%s) are told what it says, and not which one each is",
+			   text_of(&roles));
+}
+
 /* "would start worker-0 to worker-3: python3 -u train.py" for each role. */
 static void tell_what_would_start(const struct job *job)
 {
@@ -185,6 +198,7 @@ static int run_run(const struct options *options)
 		output_say("%s", gpus.fault);
 	if (!is_on_cluster)
 		warn_of_ignored_fields(source.job);
+	warn_of_own_tf_config(source.job);
 	if (is_printed)
 		return show_plan(options, source.job);
 	return is_on_cluster ? edition_run_on_cluster(options, &source)

@@ -202,6 +202,9 @@ void job_set_uid(struct job *job, const char *uid);
  * their paths, once each for all roles, as one comma separated sentence part; empty when there is
  * none. */
 void job_describe_ignored_here(const struct job *job, struct text *text);
+/* Names the roles whose own TF_CONFIG takes the place of muster's: "worker, ps"; nothing where
+ * there is none. */
+void job_describe_own_tf_config(const struct job *job, struct text *text);
 
 const struct role *job_role(const struct job *job,
 			    const char *role_name); /* lower case; NULL when none */

@@ -117,3 +117,18 @@ void job_describe_ignored_here(const struct job *job, struct text *text)
 	if (told.has_others)
 		text_add(text, " and others");
 }
+
+static bool has_variable(const struct container *container, const char *name)
+{
+	for (size_t i = 0; i < container->n_env; i++)
+		if (text_equals(container->env[i].name, name))
+			return true;
+	return false;
+}
+
+void job_describe_own_tf_config(const struct job *job, struct text *text)
+{
+	for (size_t i = 0; i < job->n_roles; i++)
+		if (has_variable(&job->roles[i].container, "TF_CONFIG"))
+			text_addf(text, "%s%s", text->len ? ", " : "", job->roles[i].name);
+}

@@ -23,9 +23,18 @@ bool pod_build_is_empty(const struct pod_build *build)
 int pod_build_template(const struct json *document, const struct json **ret_template,
 		       struct err *err)
 {
+	static const char *const kinds[] = {"Pod",        "PodTemplate",          "Deployment",
+					    "Job",        "StatefulSet",          "DaemonSet",
+					    "ReplicaSet", "ReplicationController"};
+	const char *kind = json_as_string(json_get(document, "kind"), NULL);
 	const struct json *inner = json_get_path(document, "spec", "template", NULL);
 	const struct json *template = json_get(document, "template");
 
+	if (kind && name_find_word(kinds, ARRAY_LEN(kinds), kind) < 0)
+		return err_set(err, ERR_INVALID,
+			       "kind '%s' holds no Pod template: a Pod, a PodTemplate, or a "
+			       "Deployment, Job or the like is expected",
+			       kind);
 	if (inner)
 		template = inner;
 	else if (!template)
@@ -33,6 +42,11 @@ int pod_build_template(const struct json *document, const struct json **ret_temp
 	if (!json_is(pod_template_container(template), JSON_OBJECT))
 		return err_set(err, ERR_INVALID,
 			       "no Pod template: a Pod with spec.containers is expected");
+	if (pod_template_find(json_get(pod_template_container(template), "env"), "name",
+			      "TF_CONFIG"))
+		return err_set(err, ERR_INVALID,
+			       "it gives TF_CONFIG, and so would tell all replicas that they are "
+			       "the same one: leave it out, muster tells each which it is");
 	*ret_template = template;
 	return 0;
 }

@@ -34,8 +34,9 @@ struct pod_build {
 bool pod_build_is_empty(const struct pod_build *build);
 
 /* The part of a document that is a Pod template: a Pod, the `template` of a PodTemplate, Job,
- * Deployment or the like, or metadata and spec alone. ERR_INVALID where there is no spec with a
- * container. Borrowed from the document. */
+ * Deployment or the like, or metadata and spec alone. ERR_INVALID where it is of a kind that holds
+ * none, or has no container, or gives the container that trains a TF_CONFIG: that would tell all
+ * replicas that they are the same one. Borrowed from the document. */
 int pod_build_template(const struct json *document, const struct json **ret_template,
 		       struct err *err) MUST_USE;
 

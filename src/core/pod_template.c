@@ -126,5 +126,7 @@ struct json *pod_template_laid_over(const struct json *ground, const struct json
 
 	if (json_is(same, JSON_OBJECT) && name)
 		json_set_string(same, "name", name);
+	if (json_is(same, JSON_OBJECT) && json_get(container, "command"))
+		json_remove(same, "args");
 	return merged(base, over, NULL);
 }

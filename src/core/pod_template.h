@@ -19,6 +19,9 @@ struct json *pod_template_find(const struct json *list, const char *key, const c
  * imagePullSecrets by name, ports by containerPort, volumeMounts by mountPath, each element whole.
  * Any other list is taken whole (command, args, tolerations).
  *
+ * Where `over` says the command of the container that trains, the args of the ground's are left
+ * out: they are those of another command.
+ *
  * The containers that train are merged with each other whatever the one of the ground is called; it
  * gets the name of the other. Caller frees; neither argument changes. */
 struct json *pod_template_laid_over(const struct json *ground, const struct json *over) MUST_USE;

@@ -275,3 +275,19 @@ def test_a_log_that_may_not_grow_further_ends_neither_muster_nor_the_job(muster)
                           check=False)
     assert done.returncode == 4, done.stderr
     assert "is not kept for now: File too large" in done.stderr
+
+
+def test_a_tf_config_of_the_jobs_own_is_warned_of(muster):
+    done = muster("run", "--dry-run", "-w", 2, "--env", "TF_CONFIG={}", "--", "true", code=0)
+    assert ("muster: the job gives TF_CONFIG itself, which takes the place of muster's: its replicas (worker) are told what it "
+            "says, and not which one each is\n") in done.stderr
+    assert "TF_CONFIG" not in muster("run", "--dry-run", "-w", 2, "--", "true", code=0).stderr
+
+
+def test_a_template_that_would_tell_all_replicas_the_same_is_refused_with_its_file(muster, tmp_path):
+    pod = tmp_path / "pod.yaml"
+    pod.write_text("kind: Pod\nspec:\n  containers:\n  - name: a\n    env:\n    - {name: TF_CONFIG, value: x}\n")
+    call = ["render", "--as", "pods", "-w", 1, "--image", "i", "--pod-template", pod, "--", "true"]
+    assert f"--pod-template: {pod}: it gives TF_CONFIG" in muster(*call, code=2).stderr
+    pod.write_text("kind: Service\nspec: {}\n")
+    assert f"--pod-template: {pod}: kind 'Service' holds no Pod template" in muster(*call, code=2).stderr

@@ -248,6 +248,39 @@ static void a_template_is_found_in_what_holds_one(void **state)
 	assert_string_equal(err.text, "no Pod template: a Pod with spec.containers is expected");
 }
 
+static void expect_no_template(const char *text, const char *words)
+{
+	struct json *document CLEANUP(json_cleanup) = read_json(text);
+	const struct json *found = NULL;
+	struct err err = {0};
+
+	assert_int_equal(pod_build_template(document, &found, &err), ERR_INVALID);
+	assert_non_null(strstr(err.text, words));
+}
+
+#define POD_SPEC "\"spec\":{\"containers\":[{\"name\":\"a\"}]}"
+
+static void what_is_of_a_kind_without_a_template_is_none(void **state)
+{
+	(void) state;
+	struct json *job CLEANUP(json_cleanup) =
+		read_json("{\"kind\":\"Job\",\"spec\":{\"template\":{" POD_SPEC "}}}");
+	const struct json *found = NULL;
+
+	assert_int_equal(pod_build_template(job, &found, NULL), 0);
+	assert_ptr_equal(found, json_get_path(job, "spec", "template", NULL));
+	expect_no_template("{\"kind\":\"Gadget\"," POD_SPEC "}", "kind 'Gadget'");
+	expect_no_template("{\"kind\":\"Service\",\"spec\":{}}", "kind 'Service'");
+}
+
+static void a_template_does_not_tell_all_replicas_that_they_are_one(void **state)
+{
+	(void) state;
+	expect_no_template("{\"kind\":\"Pod\",\"spec\":{\"containers\":[{\"name\":\"a\",\"env\":[{"
+			   "\"name\":\"TF_CONFIG\",\"value\":\"{}\"}]}]}}",
+			   "TF_CONFIG");
+}
+
 static void a_default_is_no_flag(void **state)
 {
 	(void) state;
@@ -281,6 +314,8 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(every_flag_that_is_wrong_is_told_once),
+		cmocka_unit_test(what_is_of_a_kind_without_a_template_is_none),
+		cmocka_unit_test(a_template_does_not_tell_all_replicas_that_they_are_one),
 		cmocka_unit_test(an_image_is_for_every_role),
 		cmocka_unit_test(memory_is_a_limit_and_cpu_is_none),
 		cmocka_unit_test(parameter_servers_get_no_gpu),

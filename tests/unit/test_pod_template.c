@@ -89,6 +89,21 @@ static void lists_of_values_are_taken_whole(void **state)
 	       " {containerPort: 2}]}]}}");
 }
 
+static void args_of_another_command_are_left_out(void **state)
+{
+	(void) state;
+	expect("{spec: {containers: [{name: t, command: [serve], args: [a]}, {name: u, args: "
+	       "[b]}]}}",
+	       "{spec: {containers: [{name: t, command: [train]}]}}",
+	       "{spec: {containers: [{name: t, command: [train]}, {name: u, args: [b]}]}}");
+	expect("{spec: {containers: [{name: t, command: [serve], args: [a]}]}}",
+	       "{spec: {containers: [{name: t, command: [train], args: [c]}]}}",
+	       "{spec: {containers: [{name: t, command: [train], args: [c]}]}}");
+	expect("{spec: {containers: [{name: t, args: [a]}]}}",
+	       "{spec: {containers: [{name: t, image: i}]}}",
+	       "{spec: {containers: [{name: t, args: [a], image: i}]}}");
+}
+
 static void a_template_without_anything_changes_nothing(void **state)
 {
 	(void) state;
@@ -105,6 +120,7 @@ int main(void)
 		cmocka_unit_test(elements_that_are_a_choice_are_taken_whole),
 		cmocka_unit_test(the_last_of_two_variables_counts),
 		cmocka_unit_test(lists_of_values_are_taken_whole),
+		cmocka_unit_test(args_of_another_command_are_left_out),
 		cmocka_unit_test(a_template_without_anything_changes_nothing),
 	};
 
