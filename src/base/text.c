@@ -439,6 +439,23 @@ static int64_t divide_down(int64_t number, int64_t by)
 
 void text_add_time(struct text *text, msec time)
 {
+	text_add_time_ahead(text, time, 0);
+}
+
+static void add_offset(struct text *text, int offset)
+{
+	int minutes = offset < 0 ? -offset : offset;
+
+	if (offset == 0)
+		text_add_char(text, 'Z');
+	else
+		text_addf(text, "%c%02d:%02d", offset < 0 ? '-' : '+', minutes / 60, minutes % 60);
+}
+
+void text_add_time_ahead(struct text *text, msec time, int offset)
+{
+	time += offset * INT64_C(60000);
+
 	int64_t seconds = divide_down(time, MSEC_PER_SECOND);
 	int milliseconds = (int) (time - seconds * MSEC_PER_SECOND);
 	int64_t days = divide_down(seconds, SECONDS_PER_DAY);
@@ -452,7 +469,7 @@ void text_add_time(struct text *text, msec time)
 		  second_of_day / 3600, second_of_day / 60 % 60, second_of_day % 60);
 	if (milliseconds)
 		text_addf(text, ".%03d", milliseconds);
-	text_add_char(text, 'Z');
+	add_offset(text, offset);
 }
 
 /* Exactly `count` digits from low to high; *text moves behind them. */

@@ -64,4 +64,6 @@ void text_add_duration(struct text *text, msec duration);
 
 /* RFC 3339 in UTC, with milliseconds only where they are not zero: 2026-01-02T03:04:05[.678]Z. */
 void text_add_time(struct text *text, msec time);
+/* The same where clocks are `offset` minutes ahead of UTC: 2026-01-02T04:04:05+01:00. */
+void text_add_time_ahead(struct text *text, msec time, int offset);
 int text_read_time(const char *text, msec *ret_time, struct err *err) MUST_USE;

@@ -13,6 +13,7 @@
 #include "core/report.h"
 #include "engine/console.h"
 #include "io/folder_watch.h"
+#include "io/time_zone.h"
 
 #include <signal.h>
 #include <string.h>
@@ -193,7 +194,9 @@ static int tell_end(const struct attachment *attachment)
 	char *words CLEANUP(mem_free_text) =
 		lookup_words(attachment->options, NULL, attachment->found->name);
 
-	report_outcome(attachment->job, &attachment->status, words, &text);
+	report_outcome(attachment->job, &attachment->status, words,
+		       time_zone_offset_on(STDERR_FILENO, attachment->status.completion_time),
+		       &text);
 	output_complain(&text);
 	return attachment->status.exit_code;
 }

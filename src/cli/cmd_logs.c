@@ -7,6 +7,7 @@
 #include "cli/lookup.h"
 #include "cli/options.h"
 #include "cli/output.h"
+#include "cli/times.h"
 #include "cli/watch.h"
 #include "core/job.h"
 #include "engine/line_format.h"
@@ -19,6 +20,7 @@
 
 #include <errno.h>
 #include <signal.h>
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -29,6 +31,7 @@
 struct logs {
 	const struct options *options;
 	struct lookup *lookup;
+	const char *argument; /* as the job is named */
 	const char *name;
 	struct client *client;
 	struct job *job;
@@ -36,6 +39,8 @@ struct logs {
 	char *folder;
 	struct brought_logs brought; /* where the job's own folder is on another machine */
 	struct log_selection selection;
+	struct log_name *replicas; /* of the selection */
+	bool is_one_of_several; /* jobs */
 
 	struct loop *loop;
 	struct screen *lines;
@@ -61,6 +66,7 @@ static void logs_done(struct logs *logs)
 	brought_logs_done(&logs->brought);
 	loop_free(logs->loop);
 	mem_free_text(&logs->folder);
+	free(logs->replicas);
 	job_free(logs->job);
 	lookup_free(logs->lookup);
 }
@@ -217,9 +223,12 @@ static int set_up_view(struct logs *logs, struct err *err)
 	logs->format = (struct line_format){
 		.has_name = option_flag(logs->options, "prefix"),
 		.has_time = option_flag(logs->options, "timestamps"),
+		.is_local = times_are_local(logs->options),
 		.has_color = terminal_wants_color(STDOUT_FILENO, color),
 		.is_safe = isatty(STDOUT_FILENO),
 	};
+	if (logs->is_one_of_several)
+		logs->format.job_name = logs->name;
 	line_format_fit_job(&logs->format, logs->job);
 	const struct log_view_settings settings = {
 		.loop = logs->loop,
@@ -332,12 +341,12 @@ static int exit_code_of(const struct logs *logs)
 	return EXIT_DONE;
 }
 
-static int find_job(struct logs *logs, const char *argument, struct err *err)
+static int find_job(struct logs *logs, struct err *err)
 {
 	struct found_job found;
 
 	logs->lookup = lookup_new(logs->options);
-	if (lookup_job(logs->lookup, argument, &found, err))
+	if (lookup_job(logs->lookup, logs->argument, &found, err))
 		return err->code;
 	logs->name = found.name;
 	logs->client = found.client;
@@ -346,19 +355,97 @@ static int find_job(struct logs *logs, const char *argument, struct err *err)
 	return find_folder(logs, err);
 }
 
+/* The words behind a job that are replicas of it; gives how many they are. One alone is what --role
+ * and --index say, so that no more than its log is brought from a cluster. */
+static size_t take_replicas(struct logs *logs, const char *const *words, size_t count)
+{
+	struct log_selection *selection = &logs->selection;
+	size_t n_replicas = 0;
+
+	logs->replicas = mem_new_array(count + 1, sizeof(*logs->replicas));
+	while (n_replicas < count &&
+	       log_selection_read_replica(words[n_replicas], &logs->replicas[n_replicas]))
+		n_replicas++;
+	if (n_replicas == 1) {
+		selection->role = logs->replicas[0].role;
+		selection->index = logs->replicas[0].index;
+	} else {
+		selection->replicas = logs->replicas;
+		selection->n_replicas = n_replicas;
+	}
+	return n_replicas;
+}
+
+static int show_logs(struct logs *logs)
+{
+	struct err err = {0};
+
+	if (find_job(logs, &err))
+		return output_fail(&err);
+	if (logs->brought.signal_number)
+		return EXIT_BY_SIGNAL + logs->brought.signal_number;
+	if (check_logs(logs, &err) || show(logs, &err))
+		return output_fail(&err);
+	return exit_code_of(logs);
+}
+
+/* The job that the first word names, and its replicas. Gives how many words that were. */
+static size_t show_next(const struct options *options, const char *const *words, size_t count,
+			bool is_one_of_several, int *ret_exit_code)
+{
+	struct logs logs CLEANUP(logs_done) = {
+		.options = options, .argument = words[0], .is_one_of_several = is_one_of_several};
+	struct err err = {0};
+	size_t n_used = 1;
+
+	if (log_selection_read(options, &logs.selection, &err)) {
+		*ret_exit_code = output_fail(&err);
+		return count;
+	}
+	n_used += take_replicas(&logs, words + 1, count - 1);
+	*ret_exit_code = show_logs(&logs);
+	return n_used;
+}
+
+static size_t count_jobs(const char *const *words, size_t count)
+{
+	struct log_name name;
+	size_t n_jobs = 1;
+
+	for (size_t i = 1; i < count; i++)
+		n_jobs += !log_selection_read_replica(words[i], &name);
+	return n_jobs;
+}
+
+/* False when what the call says does not go together. */
+static bool check_call(const struct options *options, size_t count, size_t n_jobs)
+{
+	if (n_jobs > 1 && option_flag(options, "follow"))
+		output_say("-f follows one job: give each a terminal of its own");
+	else if (count > n_jobs &&
+		 (option_is_given(options, "role") || option_is_given(options, "index")))
+		output_say("--role and --index do not go with a replica behind the job");
+	else
+		return true;
+	return false;
+}
+
 static int logs_run(const struct options *options)
 {
-	struct logs logs CLEANUP(logs_done) = {.options = options};
-	struct err err = {0};
-	const char *argument = options_arguments(options, &(size_t){0})[0];
+	size_t count;
+	const char *const *words = options_arguments(options, &count);
+	size_t n_jobs = count_jobs(words, count);
+	int exit_code = EXIT_DONE;
 
-	if (log_selection_read(options, &logs.selection, &err) || find_job(&logs, argument, &err))
-		return output_fail(&err);
-	if (logs.brought.signal_number)
-		return EXIT_BY_SIGNAL + logs.brought.signal_number;
-	if (check_logs(&logs, &err) || show(&logs, &err))
-		return output_fail(&err);
-	return exit_code_of(&logs);
+	if (!check_call(options, count, n_jobs))
+		return EXIT_WRONG_USE;
+	for (size_t at = 0; at < count && exit_code < EXIT_BY_SIGNAL;) {
+		int shown;
+
+		at += show_next(options, words + at, count - at, n_jobs > 1, &shown);
+		exit_code = shown ? shown : exit_code;
+	}
+	return exit_code;
 }
 
 static const struct option_row rows_of_logs[] = {
@@ -388,10 +475,11 @@ static const struct option_row rows_of_logs[] = {
 	 .one_line = "of each replica only the attempt before its last"},
 	{.name = "tail",
 	 .kind = OPTION_NUMBER,
-	 .value_name = "N",
+	 .value_name = "N|all",
+	 .words = "all",
 	 .low = -1,
 	 .high = INT64_MAX,
-	 .one_line = "the last N lines of each replica; -1 shows all"},
+	 .one_line = "only the last N lines of each replica"},
 	{.name = "since",
 	 .kind = OPTION_TEXT,
 	 .value_name = "TIME",
@@ -405,8 +493,10 @@ static const struct option_row rows_of_logs[] = {
 	 .otherwise = "true",
 	 .one_line = "the replica's name before each line"},
 	{.name = "timestamps",
+	 .letter = 't',
 	 .kind = OPTION_FLAG,
 	 .one_line = "the time at which a line came before it"},
+	UTC_ROW,
 	{.name = "color",
 	 .kind = OPTION_WORD,
 	 .words = "auto|always|never",
@@ -420,13 +510,14 @@ static const struct option_row rows_of_logs[] = {
 const struct command command_logs = {
 	.name = "logs",
 	.group = "Look",
-	.arguments = "[OPTIONS] JOB",
+	.arguments = "[OPTIONS] JOB [ROLE-INDEX...]\n"
+		     "[OPTIONS] JOB JOB...",
 	.one_line = "show what the replicas of a job have printed",
 	.examples = "  muster logs -f digits-x7k2p\n"
-		    "  muster logs --role worker --index 1 --tail 20 digits-x7k2p\n"
+		    "  muster logs --tail 20 digits-x7k2p worker-1\n"
 		    "  muster logs --previous --grep 'Error|Warning' digits-x7k2p\n",
 	.options = rows_of_logs,
 	.least_arguments = 1,
-	.most_arguments = 1,
+	.most_arguments = COMMAND_ANY_NUMBER,
 	.run = logs_run,
 };

@@ -5,11 +5,17 @@
 #include "cli/lookup.h"
 #include "cli/options.h"
 #include "cli/output.h"
+#include "cli/redraw.h"
 #include "cli/table.h"
+#include "cli/times.h"
+#include "io/folder_watch.h"
 #include "io/loop.h"
+#include "io/terminal.h"
+#include "io/time_zone.h"
 
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 struct rows {
 	struct client_row *list;
@@ -38,6 +44,7 @@ enum detail {
 struct line {
 	const struct client_row *row;
 	msec now;
+	bool is_local; /* times in this machine's time zone, not UTC */
 };
 
 typedef void (*add_cell_fn)(struct table *table, const struct line *line);
@@ -98,8 +105,10 @@ static void add_start_time(struct table *table, const struct line *line)
 {
 	struct text time CLEANUP(text_done) = {0};
 
-	if (line->row->start_time != MSEC_UNSET)
-		text_add_time(&time, line->row->start_time);
+	msec start = line->row->start_time;
+
+	if (start != MSEC_UNSET)
+		text_add_time_ahead(&time, start, line->is_local ? time_zone_offset(start) : 0);
 	table_add(table, text_of(&time));
 }
 
@@ -142,22 +151,51 @@ static size_t choose_columns(const struct options *options, const struct column 
 	return count;
 }
 
-static void print_table(const struct options *options, const struct rows *rows)
+/* The rows that a call shows, or those of them that changed. */
+struct shown_rows {
+	const struct client_row **list;
+	size_t count;
+};
+
+static void shown_rows_done(struct shown_rows *shown)
+{
+	free(shown->list);
+}
+
+static void choose_rows(const struct options *options, const struct rows *rows,
+			struct shown_rows *ret_shown)
+{
+	ret_shown->list = mem_new_array(rows->count + 1, sizeof(*ret_shown->list));
+	for (size_t i = 0; i < rows->count; i++)
+		if (is_shown(options, &rows->list[i]))
+			ret_shown->list[ret_shown->count++] = &rows->list[i];
+}
+
+static void add_table(const struct options *options, const struct shown_rows *shown,
+		      bool has_headings, struct text *text)
 {
 	const struct column *columns[ARRAY_LEN(all_columns)];
 	size_t n_columns = choose_columns(options, columns);
 	struct table table CLEANUP(table_done) = {.n_columns = n_columns};
-	struct text text CLEANUP(text_done) = {0};
-	struct line line = {.now = loop_now()};
+	struct line line = {.now = loop_now(), .is_local = times_are_local(options)};
 
-	for (size_t i = 0; i < n_columns && !option_flag(options, "no-headers"); i++)
+	for (size_t i = 0; i < n_columns && has_headings; i++)
 		table_add(&table, columns[i]->heading);
-	for (size_t i = 0; i < rows->count; i++) {
-		line.row = &rows->list[i];
-		for (size_t k = 0; k < n_columns && is_shown(options, line.row); k++)
+	for (size_t i = 0; i < shown->count; i++) {
+		line.row = shown->list[i];
+		for (size_t k = 0; k < n_columns; k++)
 			columns[k]->add(&table, &line);
 	}
-	table_write(&table, &text);
+	table_write(&table, text);
+}
+
+static void print_table(const struct options *options, const struct rows *rows)
+{
+	struct shown_rows shown CLEANUP(shown_rows_done) = {0};
+	struct text text CLEANUP(text_done) = {0};
+
+	choose_rows(options, rows, &shown);
+	add_table(options, &shown, !option_flag(options, "no-headers"), &text);
 	output_add(&text);
 }
 
@@ -291,14 +329,171 @@ static void point_to_cluster(const struct options *options)
 			   config->namespace_name);
 }
 
+/* -w. A terminal shows the table as it is, anew each second; a file gets the table, and then a row
+ * whenever a job changes. Jobs of this machine are looked at when one changes, and now and then in
+ * case its supervisor died without a word; those of a cluster now and then. */
+
+#define LOOK_AGAIN (5 * MSEC_PER_SECOND)
+/* Changes come in swarms. */
+#define SETTLE_DOWN 50
+
+struct watching {
+	const struct options *options;
+	struct lookup *lookup;
+	struct loop *loop;
+	struct loop_watch *timer;
+	struct folder_watch *folder_watch;
+	bool is_drawn; /* over what was shown before, on a terminal */
+	bool has_looked;
+	msec next_look;
+	struct rows last;
+	int exit_code;
+};
+
+static void watching_done(struct watching *watching)
+{
+	folder_watch_free(watching->folder_watch);
+	loop_watch_free(watching->timer);
+	loop_free(watching->loop);
+	rows_done(&watching->last);
+	lookup_free(watching->lookup);
+}
+
+static const struct client_row *find_last(const struct rows *last, const struct client_row *row)
+{
+	for (size_t i = 0; i < last->count; i++)
+		if (text_equals(last->list[i].uid, row->uid))
+			return &last->list[i];
+	return NULL;
+}
+
+/* One that ended since it was shown is shown once more. */
+static void choose_changed(const struct watching *watching, const struct rows *rows,
+			   struct shown_rows *ret_shown)
+{
+	ret_shown->list = mem_new_array(rows->count + 1, sizeof(*ret_shown->list));
+	for (size_t i = 0; i < rows->count; i++) {
+		const struct client_row *row = &rows->list[i];
+		const struct client_row *last = find_last(&watching->last, row);
+		bool is_changed = !last || last->version != row->version ||
+				  last->is_unwatched != row->is_unwatched;
+
+		if (is_changed && (is_shown(watching->options, row) ||
+				   (last && is_shown(watching->options, last))))
+			ret_shown->list[ret_shown->count++] = row;
+	}
+}
+
+static void draw(const struct watching *watching, const struct rows *rows)
+{
+	struct shown_rows shown CLEANUP(shown_rows_done) = {0};
+	struct text text CLEANUP(text_done) = {0}, screen CLEANUP(text_done) = {0};
+
+	choose_rows(watching->options, rows, &shown);
+	add_table(watching->options, &shown, !option_flag(watching->options, "no-headers"), &text);
+	redraw_add(text_of(&text), false, &screen);
+	output_add(&screen);
+}
+
+static void add_changed(const struct watching *watching, const struct rows *rows)
+{
+	struct shown_rows shown CLEANUP(shown_rows_done) = {0};
+	struct text text CLEANUP(text_done) = {0};
+	bool has_headings = !watching->has_looked && !option_flag(watching->options, "no-headers");
+
+	choose_changed(watching, rows, &shown);
+	add_table(watching->options, &shown, has_headings, &text);
+	output_add(&text);
+}
+
+/* Not later than it would look anyway. */
+static void look_at(struct watching *watching, msec at)
+{
+	if (at >= watching->next_look)
+		return;
+	watching->next_look = at;
+	loop_timer_arm(watching->timer, at);
+}
+
+static void look(void *data)
+{
+	struct watching *watching = data;
+	struct rows rows = {0};
+
+	watching->next_look = MSEC_NEVER;
+	watching->exit_code = list_all(watching->options, watching->lookup, &rows);
+	if (watching->is_drawn)
+		draw(watching, &rows);
+	else
+		add_changed(watching, &rows);
+	watching->has_looked = true;
+	rows_done(&watching->last);
+	watching->last = rows;
+	if (watching->exit_code || !output_flush())
+		loop_stop(watching->loop);
+	else
+		look_at(watching, loop_now() + (watching->is_drawn ? MSEC_PER_SECOND : LOOK_AGAIN));
+}
+
+static void on_news(enum folder_news news, const char *file_name, void *data)
+{
+	struct watching *watching = data;
+
+	(void) news;
+	(void) file_name;
+	look_at(watching, loop_now() + SETTLE_DOWN);
+}
+
+/* Without it, changes are seen now and then. */
+static void watch_store(struct watching *watching)
+{
+	char *folder CLEANUP(mem_free_text) = NULL;
+
+	if (is_asked_for(watching->options, "local") &&
+	    !lookup_state_folder(watching->options, &folder, NULL)) {
+		int rc = folder_watch_new(watching->loop, folder, on_news, watching,
+					  &watching->folder_watch, NULL);
+		(void) rc;
+	}
+}
+
+static int watch(const struct options *options)
+{
+	struct watching watching CLEANUP(watching_done) = {
+		.options = options,
+		.lookup = lookup_new(options),
+		.next_look = MSEC_NEVER,
+		.is_drawn = terminal_understands_escapes(STDOUT_FILENO),
+	};
+	const char *format = option_text(options, "output");
+	struct err err;
+
+	if (format && !text_equals(format, "wide")) {
+		output_say("-w goes with the table alone; 'muster status -w -o %s JOB' follows one "
+			   "job",
+			   format);
+		return EXIT_WRONG_USE;
+	}
+	if (loop_new(&watching.loop, &err))
+		return output_fail(&err);
+	watching.timer = loop_new_timer(watching.loop, look, &watching);
+	watch_store(&watching);
+	look_at(&watching, loop_now());
+	loop_run(watching.loop);
+	return watching.exit_code;
+}
+
 static int ps_run(const struct options *options)
 {
 	struct err err = {0};
 	struct rows rows CLEANUP(rows_done) = {0};
 	struct lookup *lookup CLEANUP(lookup_cleanup) = lookup_new(options);
 	const char *format = option_text(options, "output");
-	int exit_code = list_all(options, lookup, &rows);
+	int exit_code;
 
+	if (option_flag(options, "watch"))
+		return watch(options);
+	exit_code = list_all(options, lookup, &rows);
 	if (exit_code && !rows.count)
 		return exit_code;
 	if (text_equals(format, "name"))
@@ -317,11 +512,16 @@ static const struct option_row rows_of_ps[] = {
 	 .letter = 'a',
 	 .kind = OPTION_FLAG,
 	 .one_line = "finished jobs too, not only those that go on"},
+	{.name = "watch",
+	 .letter = 'w',
+	 .kind = OPTION_FLAG,
+	 .one_line = "go on: the table anew on a terminal, else a row for each change"},
 	{.name = "output",
 	 .letter = 'o',
 	 .kind = OPTION_WORD,
 	 .words = "json|yaml|wide|name",
 	 .one_line = "a TFJobList, more columns, or names only"},
+	UTC_ROW,
 	{.name = "no-headers", .kind = OPTION_FLAG, .one_line = "leave the headings out"},
 	{.name = "on",
 	 .kind = OPTION_WORD,
@@ -343,6 +543,7 @@ const struct command command_ps = {
 	.arguments = "[OPTIONS]",
 	.one_line = "list jobs: of this machine, or of a cluster",
 	.examples = "  muster ps -a\n"
+		    "  muster ps -w\n"
 		    "  muster ps --on kubernetes\n"
 		    "  muster ps -A -o wide\n"
 		    "  muster ps -a -o json | jq -r '.items[].metadata.name'\n",

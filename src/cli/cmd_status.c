@@ -5,9 +5,10 @@
 #include "cli/lookup.h"
 #include "cli/options.h"
 #include "cli/output.h"
+#include "cli/redraw.h"
 #include "cli/status_text.h"
+#include "cli/times.h"
 #include "cli/watch.h"
-#include "core/line_width.h"
 #include "io/terminal.h"
 
 #include <string.h>
@@ -18,6 +19,7 @@ struct display {
 	char *words; /* how a command line names the job */
 	const char *where; /* "local", "kubernetes/NAMESPACE" */
 	const char *format; /* of -o; NULL: none */
+	struct status_style style;
 	struct text last; /* what was shown before */
 	watch_fn show;
 	bool has_ended;
@@ -41,32 +43,6 @@ static bool show_text(struct display *display, const struct text *text)
 	return !output_flush();
 }
 
-#define TO_THE_TOP "\x1b[H"
-#define ERASE_REST_OF_LINE "\x1b[K"
-#define ERASE_BELOW "\x1b[J"
-
-/* Over what was shown before, without a blank moment. The first lines, where a terminal has not
- * enough rows for all: else each look would push a whole table out of it. */
-static void add_screen(const char *lines, bool is_whole, struct text *screen)
-{
-	struct terminal_size size = terminal_size(STDOUT_FILENO);
-	size_t n_rows = 0, len;
-	const char *at = lines;
-
-	text_add(screen, TO_THE_TOP);
-	for (; *at; at += len + 1) {
-		len = strcspn(at, "\n");
-		n_rows += line_rows(at, len, (size_t) size.columns);
-		if (!is_whole && n_rows + 1 >= (size_t) size.rows)
-			break;
-		text_add_bytes(screen, at, len);
-		text_add(screen, ERASE_REST_OF_LINE "\n");
-	}
-	if (*at)
-		text_add(screen, "..." ERASE_REST_OF_LINE "\n");
-	text_add(screen, ERASE_BELOW);
-}
-
 static bool show_object(const struct json *object, const struct status *status, void *data)
 {
 	const struct display *display = data;
@@ -81,10 +57,9 @@ static bool show_screen(const struct json *object, const struct status *status, 
 	struct text text CLEANUP(text_done) = {0}, screen CLEANUP(text_done) = {0};
 	bool is_over = watch_is_over(object, status, NULL);
 
-	if (status_text_add(object, status, display->words, display->format != NULL, &text,
-			    &display->err))
+	if (status_text_add(object, status, display->words, &display->style, &text, &display->err))
 		return true;
-	add_screen(text_of(&text), is_over, &screen);
+	redraw_add(text_of(&text), is_over, &screen);
 	return show_text(display, &screen) || is_over;
 }
 
@@ -102,7 +77,7 @@ static bool show_once(const struct json *object, const struct status *status, vo
 	struct display *display = data;
 	struct text text CLEANUP(text_done) = {0};
 
-	return status_text_add(object, status, display->words, display->format != NULL, &text,
+	return status_text_add(object, status, display->words, &display->style, &text,
 			       &display->err) ||
 	       show_text(display, &text) || true;
 }
@@ -150,29 +125,74 @@ static bool show_change(const struct json *object, const struct status *status, 
 	return display->show(object, status, data);
 }
 
-static int status_run(const struct options *options)
+static int show_job(const struct options *options, const struct found_job *job)
 {
 	struct err err = {0};
-	struct lookup *lookup CLEANUP(lookup_cleanup) = lookup_new(options);
-	struct found_job job = {0};
-	struct display display CLEANUP(display_done) = {.format = option_text(options, "output")};
-	size_t n_arguments;
-	const char *argument = options_arguments(options, &n_arguments)[0];
+	struct display display CLEANUP(display_done) = {
+		.where = job->where,
+		.format = option_text(options, "output"),
+		.style = {.is_wide = option_is_given(options, "output"),
+			  .is_local = times_are_local(options)},
+	};
 	enum watch_end end;
 
-	if (lookup_job(lookup, argument, &job, &err))
-		return output_fail(&err);
-	display.words = lookup_words(options, lookup_namespace(&job), job.name);
-	display.where = job.where;
+	display.words = lookup_words(options, lookup_namespace(job), job->name);
 	display.show = choose_display(display.format, option_flag(options, "watch"));
-	if (watch_job_often(job.client, job.name, period_of(&display), show_change, &display, &end,
-			    &err))
+	if (watch_job_often(job->client, job->name, period_of(&display), show_change, &display,
+			    &end, &err))
 		return output_fail(&err);
 	if (display.err.code)
 		return output_fail(&display.err);
 	if (end == WATCH_GONE && !display.has_ended)
-		output_say("job '%s' was deleted", job.name);
+		output_say("job '%s' was deleted", job->name);
 	return EXIT_DONE;
+}
+
+/* What stands between two jobs: a blank line, or what parts YAML documents. */
+static void part(const struct options *options)
+{
+	struct text text CLEANUP(text_done) = {0};
+	const char *format = option_text(options, "output");
+
+	if (!format || text_equals(format, "wide"))
+		text_add_char(&text, '\n');
+	else if (text_equals(format, "yaml"))
+		text_add(&text, "---\n");
+	output_add(&text);
+}
+
+static int show_newest(const struct options *options)
+{
+	struct lookup *lookup CLEANUP(lookup_cleanup) = lookup_new(options);
+	struct found_job job = {0};
+	struct err err = {0};
+
+	return lookup_newest_job(lookup, &job, &err) ? output_fail(&err) : show_job(options, &job);
+}
+
+static int status_run(const struct options *options)
+{
+	struct lookup *lookup CLEANUP(lookup_cleanup) = lookup_new(options);
+	struct found_jobs jobs CLEANUP(found_jobs_done) = {0};
+	size_t n_arguments;
+	int exit_code;
+
+	options_arguments(options, &n_arguments);
+	if (n_arguments == 0)
+		return show_newest(options);
+	if (n_arguments > 1 && option_flag(options, "watch")) {
+		output_say("-w shows one job; 'muster ps -w' shows all of them");
+		return EXIT_WRONG_USE;
+	}
+	exit_code = lookup_jobs(lookup, &jobs);
+	for (size_t i = 0; i < jobs.count; i++) {
+		if (i > 0)
+			part(options);
+		int shown = show_job(options, &jobs.list[i]);
+
+		exit_code = exit_code ? exit_code : shown;
+	}
+	return exit_code;
 }
 
 static const struct option_row rows_of_status[] = {
@@ -185,6 +205,7 @@ static const struct option_row rows_of_status[] = {
 	 .kind = OPTION_WORD,
 	 .words = "json|yaml|wide|name",
 	 .one_line = "the TFJob with its status, more columns, or the name only"},
+	UTC_ROW,
 	CLUSTER_JOB_ROWS,
 	{0},
 };
@@ -192,14 +213,14 @@ static const struct option_row rows_of_status[] = {
 const struct command command_status = {
 	.name = "status",
 	.group = "Look",
-	.arguments = "[OPTIONS] JOB",
-	.one_line = "show one job: its state, its processes, why it failed",
-	.examples = "  muster status digits-x7k2p\n"
+	.arguments = "[OPTIONS] [JOB...]",
+	.one_line = "show a job: its state, its processes, why it failed",
+	.examples = "  muster status\n"
+		    "  muster status digits-x7k2p\n"
 		    "  muster status -w digits-x7k2p\n"
 		    "  muster status -o wide kubernetes/research/digits-x7k2p\n"
 		    "  muster status -o json digits-x7k2p | jq .status.replicas\n",
 	.options = rows_of_status,
-	.least_arguments = 1,
-	.most_arguments = 1,
+	.most_arguments = COMMAND_ANY_NUMBER,
 	.run = status_run,
 };

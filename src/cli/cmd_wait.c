@@ -63,20 +63,13 @@ static int fail(const struct err *err)
 	return EXIT_OWN_FAULT;
 }
 
-static int wait_run(const struct options *options)
+static int wait_for_job(const struct options *options, const struct found_job *job, msec until)
 {
 	struct err err = {0};
-	struct lookup *lookup CLEANUP(lookup_cleanup) = lookup_new(options);
-	struct found_job job = {0};
-	msec timeout = option_duration(options, "timeout", -1);
-	msec until = timeout < 0 ? MSEC_NEVER : loop_now() + timeout;
-	size_t n_arguments;
-	const char *argument = options_arguments(options, &n_arguments)[0];
-	struct sight sight = {.options = options, .job = &job, .exit_code = -1};
+	struct sight sight = {.options = options, .job = job, .exit_code = -1};
 	enum watch_end end;
 
-	if (lookup_job(lookup, argument, &job, &err) ||
-	    watch_job(job.client, job.name, until, take_exit_code, &sight, &end, &err))
+	if (watch_job(job->client, job->name, until, take_exit_code, &sight, &end, &err))
 		return fail(&err);
 	switch (end) {
 	case WATCH_ENOUGH:
@@ -85,15 +78,50 @@ static int wait_run(const struct options *options)
 		/* Or it has ended, and nobody is left who would write more of it. */
 		if (sight.exit_code >= 0 && loop_now() < until)
 			return sight.exit_code;
-		output_say("job '%s' has not ended yet", job.name);
+		output_say("job '%s' has not ended yet", job->name);
 		return EXIT_OVERDUE;
 	case WATCH_GONE:
 		break;
 	}
 	if (sight.exit_code >= 0)
 		return sight.exit_code; /* it had ended, and whoever watched it has tidied up */
-	output_say("job '%s' was deleted before it had ended", job.name);
+	output_say("job '%s' was deleted before it had ended", job->name);
 	return EXIT_OWN_FAULT;
+}
+
+/* Looks all of them up first: a name that is wrong is told before the long wait. */
+static int find_jobs(struct lookup *lookup, const char *const *arguments, size_t count,
+		     struct found_job *jobs)
+{
+	struct err err = {0};
+	int exit_code = EXIT_DONE;
+
+	for (size_t i = 0; i < count; i++)
+		if (lookup_job(lookup, arguments[i], &jobs[i], &err))
+			exit_code = fail(&err);
+	return exit_code;
+}
+
+/* Gives the code of the first of them, as they are named, that did not succeed. */
+static int wait_run(const struct options *options)
+{
+	struct lookup *lookup CLEANUP(lookup_cleanup) = lookup_new(options);
+	msec timeout = option_duration(options, "timeout", -1);
+	msec until = timeout < 0 ? MSEC_NEVER : loop_now() + timeout;
+	size_t count;
+	const char *const *arguments = options_arguments(options, &count);
+	struct found_job *jobs CLEANUP(mem_free_any) = mem_new_array(count, sizeof(*jobs));
+	int exit_code = find_jobs(lookup, arguments, count, jobs);
+	bool are_found = exit_code == EXIT_DONE;
+
+	for (size_t i = 0; are_found && i < count; i++) {
+		int code = wait_for_job(options, &jobs[i], until);
+
+		if (code != EXIT_DONE && count > 1 && code != EXIT_OVERDUE)
+			output_say("job '%s' ended with code %d", jobs[i].name, code);
+		exit_code = exit_code ? exit_code : code;
+	}
+	return exit_code;
 }
 
 static const struct option_row rows_of_wait[] = {
@@ -108,13 +136,14 @@ static const struct option_row rows_of_wait[] = {
 const struct command command_wait = {
 	.name = "wait",
 	.group = "Look",
-	.arguments = "[OPTIONS] JOB",
-	.one_line = "wait until a job has ended, and end with its exit code",
+	.arguments = "[OPTIONS] JOB...",
+	.one_line = "wait until jobs have ended, and end with their exit code",
 	.examples = "  muster wait digits-x7k2p\n"
 		    "  muster wait --timeout 10m digits-x7k2p\n"
+		    "  muster wait digits-x7k2p digits-m4t9z\n"
 		    "  muster wait -n research digits-x7k2p\n",
 	.options = rows_of_wait,
 	.least_arguments = 1,
-	.most_arguments = 1,
+	.most_arguments = COMMAND_ANY_NUMBER,
 	.run = wait_run,
 };

@@ -4,6 +4,7 @@
 #include "engine/log_folder.h"
 #include "io/loop.h"
 
+#include <ctype.h>
 #include <string.h>
 
 /* A time or how long ago. */
@@ -43,20 +44,13 @@ int log_selection_read(const struct options *options, struct log_selection *ret_
 	return since ? read_since(since, &ret_selection->since, err) : 0;
 }
 
-static bool is_wanted(const struct log_selection *selection, const struct log_name *name)
-{
-	return (!selection->role || strcmp(selection->role, name->role) == 0) &&
-	       (selection->index < 0 || selection->index == name->index) &&
-	       (selection->attempt < 0 || selection->attempt == name->attempt);
-}
-
 static bool has_wanted_log(const struct log_selection *selection, const struct log_folder *folder)
 {
 	for (size_t i = 0; i < folder->count; i++) {
 		bool has_previous =
 			i > 0 && log_name_same_replica(&folder->names[i - 1], &folder->names[i]);
 
-		if (is_wanted(selection, &folder->names[i]) &&
+		if (log_selection_has(selection, &folder->names[i]) &&
 		    (has_previous || !selection->is_previous))
 			return true;
 	}
@@ -119,8 +113,8 @@ static int refuse(const struct log_selection *selection, const struct logs_there
 		       text_of(&wanted), text_of(&others));
 }
 
-int log_selection_check(const struct log_selection *selection, const struct logs_there *there,
-			struct err *err)
+static int check_one(const struct log_selection *selection, const struct logs_there *there,
+		     struct err *err)
 {
 	struct log_folder folder CLEANUP(log_folder_done);
 	bool is_changed;
@@ -132,4 +126,41 @@ int log_selection_check(const struct log_selection *selection, const struct logs
 	    !may_have_wanted_log(selection, there))
 		rc = refuse(selection, there, &folder, err);
 	return rc;
+}
+
+int log_selection_check(const struct log_selection *selection, const struct logs_there *there,
+			struct err *err)
+{
+	struct log_selection one = *selection;
+	int rc = 0;
+
+	if (selection->n_replicas == 0)
+		return check_one(selection, there, err);
+	one.n_replicas = 0;
+	for (size_t i = 0; rc == 0 && i < selection->n_replicas; i++) {
+		one.role = selection->replicas[i].role;
+		one.index = selection->replicas[i].index;
+		rc = check_one(&one, there, err);
+	}
+	return rc;
+}
+
+/* A role of TensorFlow's, as everywhere in a job. */
+bool log_selection_read_replica(const char *word, struct log_name *ret_name)
+{
+	static const char *const roles[] = {"chief", "master", "worker", "ps", "evaluator"};
+	const char *dash = strrchr(word, '-');
+	size_t len = dash ? (size_t) (dash - word) : 0;
+	int64_t index;
+
+	if (!dash || !isdigit((unsigned char) dash[1]) ||
+	    text_read_int(dash + 1, 0, INT32_MAX, &index, NULL))
+		return false;
+	for (size_t i = 0; i < ARRAY_LEN(roles); i++)
+		if (strlen(roles[i]) == len && strncmp(roles[i], word, len) == 0) {
+			*ret_name = (struct log_name){.index = (int) index};
+			memcpy(ret_name->role, roles[i], len);
+			return true;
+		}
+	return false;
 }

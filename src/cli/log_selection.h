@@ -13,6 +13,10 @@
 int log_selection_read(const struct options *options, struct log_selection *ret_selection,
 		       struct err *err) MUST_USE;
 
+/* Reads "worker-0": what stands behind a job and is a replica of it. Any other word is a job, and
+ * so is local/worker-0. */
+bool log_selection_read_replica(const char *word, struct log_name *ret_name);
+
 /* What there is of a job's logs. Borrowed. */
 struct logs_there {
 	const char *name; /* of the job, as errors call it */

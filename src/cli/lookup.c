@@ -44,6 +44,7 @@ struct lookup {
 	size_t n_clients, capacity;
 	struct lead **leads;
 	size_t n_leads, lead_capacity;
+	char *newest; /* name of the job that was made last; NULL before somebody asks */
 };
 
 /* Clients. */
@@ -103,6 +104,7 @@ void lookup_free(struct lookup *lookup)
 		lead_free(lookup->leads[i]);
 	free(lookup->leads);
 	kube_config_free(lookup->config);
+	free(lookup->newest);
 	free(lookup);
 }
 
@@ -536,6 +538,40 @@ int lookup_job(struct lookup *lookup, const char *argument, struct found_job *re
 	}
 	if (rc == 0)
 		*ret_found = found;
+	return rc;
+}
+
+/* Rows come by age, the oldest first. */
+static int take_newest(struct client *client, char **ret_name, struct err *err)
+{
+	struct client_row *rows = NULL;
+	size_t count = 0;
+	int rc = client->functions->list(client, &rows, &count, err);
+
+	if (rc == 0 && count > 0)
+		*ret_name = mem_copy_text(rows[count - 1].name);
+	else if (rc == 0)
+		rc = err_set(err, ERR_NOT_FOUND, "there is no job yet: 'muster run' starts one");
+	client_rows_free(rows, count);
+	return rc;
+}
+
+int lookup_newest_job(struct lookup *lookup, struct found_job *ret_found, struct err *err)
+{
+	const struct namespace_client *found = NULL;
+	struct namespace_client here = {.where = (char *) "local"};
+	int rc = lookup_means_cluster(lookup->options) ? take_namespace(lookup, NULL, &found, err)
+						       : lookup_here(lookup, &here.client, err);
+
+	if (rc < 0)
+		return rc;
+	if (!found)
+		found = &here;
+	free(lookup->newest);
+	lookup->newest = NULL;
+	rc = take_newest(found->client, &lookup->newest, err);
+	*ret_found = (struct found_job){
+		.client = found->client, .name = lookup->newest, .where = found->where};
 	return rc;
 }
 

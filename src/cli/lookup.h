@@ -65,6 +65,10 @@ int lookup_job(struct lookup *lookup, const char *argument, struct found_job *re
 int lookup_known(struct lookup *lookup, const char *name, struct found_job *ret_found,
 		 struct err *err) MUST_USE;
 
+/* The job that was made last: on this machine, or in the namespace on the cluster that options
+ * choose. ERR_NOT_FOUND: there is none. */
+int lookup_newest_job(struct lookup *lookup, struct found_job *ret_found, struct err *err) MUST_USE;
+
 struct found_jobs {
 	struct found_job *list;
 	size_t count;

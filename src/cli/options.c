@@ -182,7 +182,9 @@ static int read_value(const struct option_row *row, const char *text, struct val
 			return err_set(err, ERR_INVALID, "'%s' is neither true nor false", text);
 		break;
 	case OPTION_NUMBER:
-		if (text_read_int(text, row->low, row->high, &value->number, err))
+		if (row->words && check_word(row, text, NULL) == 0)
+			value->number = row->low;
+		else if (text_read_int(text, row->low, row->high, &value->number, err))
 			return err->code;
 		break;
 	case OPTION_DURATION:

@@ -40,7 +40,8 @@ struct option_row {
 	const char *other_name; /* an older spelling, understood and not shown; NULL: none */
 	const char *value_name; /* "N", "FILE"; NULL for flags and words */
 	const char *words; /* "json|yaml|wide|name" for OPTION_WORD; of a flag: --flag=WORD may say
-			      which way, and counts as given */
+			      which way, and counts as given; of a number: one that means its
+			      lowest */
 	const char *otherwise; /* default as text, NULL: not set */
 	const char *one_line; /* for --help */
 	int64_t low, high; /* of OPTION_NUMBER */

@@ -10,6 +10,7 @@
 #include "core/summary.h"
 #include "engine/client.h"
 #include "io/loop.h"
+#include "io/time_zone.h"
 
 #include <string.h>
 
@@ -22,6 +23,7 @@ struct view {
 	const char *watcher; /* of a job on a cluster, "" when nobody watches it; else NULL */
 	bool is_on_cluster;
 	bool is_wide;
+	bool is_local;
 	msec now;
 };
 
@@ -34,14 +36,19 @@ static void add_age(struct table *table, msec from, msec to)
 	table_add(table, text_of(&age));
 }
 
-static void add_moment(struct text *text, const char *heading, msec time, msec now)
+static int offset_at(const struct view *view, msec time)
+{
+	return view->is_local && time != MSEC_UNSET ? time_zone_offset(time) : 0;
+}
+
+static void add_moment(const struct view *view, const char *heading, msec time, struct text *text)
 {
 	if (time == MSEC_UNSET)
 		return;
 	text_addf(text, "%-11s", heading);
-	text_add_time(text, time);
+	text_add_time_ahead(text, time, offset_at(view, time));
 	text_add(text, " (");
-	text_add_duration(text, now > time ? now - time : 0);
+	text_add_duration(text, view->now > time ? view->now - time : 0);
 	text_add(text, " ago)\n");
 }
 
@@ -86,8 +93,8 @@ static void add_head(const struct view *view, struct text *text)
 	text_addf(text, "Roles:     %s\n", summary->roles);
 	text_addf(text, "Running:   %d of %d\n", summary->running, summary->wanted);
 	text_addf(text, "Restarts:  %d\n", summary->restarts);
-	add_moment(text, "Started:", summary->start_time, view->now);
-	add_moment(text, "Ended:", summary->completion_time, view->now);
+	add_moment(view, "Started:", summary->start_time, text);
+	add_moment(view, "Ended:", summary->completion_time, text);
 	if (summary->exit_code >= 0)
 		text_addf(text, "Exit code: %d\n", summary->exit_code);
 }
@@ -311,7 +318,8 @@ static void add_failure(const struct view *view, struct text *text)
 	text_add(text, status_condition_is_true(view->status, CONDITION_FAILED)
 			       ? "\nFailure:\n"
 			       : "\nCause of the last restart:\n");
-	failure_describe(view->status, view->job_words, text);
+	failure_describe(view->status, view->job_words,
+			 offset_at(view, view->status->failure->time), text);
 }
 
 static void add_view(const struct view *view, struct text *text)
@@ -362,10 +370,11 @@ static int read_view(const struct json *object, const struct status *status,
 }
 
 int status_text_add(const struct json *tfjob, const struct status *status, const char *job_words,
-		    bool is_wide, struct text *text, struct err *err)
+		    const struct status_style *style, struct text *text, struct err *err)
 {
-	struct reading reading CLEANUP(reading_done) = {
-		.view = {.job_words = job_words, .is_wide = is_wide}};
+	struct reading reading CLEANUP(reading_done) = {.view = {.job_words = job_words,
+								 .is_wide = style->is_wide,
+								 .is_local = style->is_local}};
 
 	if (read_view(tfjob, status, &reading, err))
 		return err->code;

@@ -44,12 +44,12 @@ static void add_row(struct text *text, const char *head, const char *content)
 	text_add_char(text, '\n');
 }
 
-static void add_time(const struct failure *failure, struct text *text)
+static void add_time(const struct failure *failure, int offset, struct text *text)
 {
 	if (failure->time == MSEC_UNSET)
 		return;
 	text_addf(text, ROW, "at");
-	text_add_time(text, failure->time);
+	text_add_time_ahead(text, failure->time, offset);
 	text_add_char(text, '\n');
 }
 
@@ -105,7 +105,8 @@ static const char *log_of_failure(const struct status *status)
 	return replica && replica->attempt == failure->attempt ? replica->log : NULL;
 }
 
-void failure_describe(const struct status *status, const char *job_words, struct text *text)
+void failure_describe(const struct status *status, const char *job_words, int offset,
+		      struct text *text)
 {
 	const struct failure *failure = status->failure;
 
@@ -118,7 +119,7 @@ void failure_describe(const struct status *status, const char *job_words, struct
 	add_row(text, "likely cause", failure->cause);
 	add_row(text, "because", failure_find_exception(failure));
 	add_row(text, "advice", known_cause_advice(failure));
-	add_time(failure, text);
+	add_time(failure, offset, text);
 	add_last_lines(failure, text);
 	add_consequences(failure, text);
 	add_row(text, "log", log_of_failure(status));

@@ -16,8 +16,11 @@
  *                     | ValueError: shapes do not match
  *       consequences  worker-0 was ended by muster
  *       log           /home/me/.local/state/muster/jobs/…/worker-1.0.log
- *       next          muster logs train --role worker --index 1 --attempt 0 */
-void failure_describe(const struct status *status, const char *job_words, struct text *text);
+ *       next          muster logs train --role worker --index 1 --attempt 0
+ *
+ * The reader's clocks are `offset` minutes ahead of UTC. */
+void failure_describe(const struct status *status, const char *job_words, int offset,
+		      struct text *text);
 
 /* The line of a program's last words that says what went wrong: of a Python traceback the exception
  * ("ValueError: shapes do not match"), of several the last one. NULL where there is none. */

@@ -44,23 +44,23 @@ static void add_success(const struct job *job, const struct status *status, stru
 }
 
 static void add_failure(const struct job *job, const struct status *status, const char *job_words,
-			struct text *text)
+			int offset, struct text *text)
 {
 	bool is_stopped = text_equals(status->failure->reason, "Stopped");
 
 	text_addf(text, "muster: job %s %s", job->name, is_stopped ? "ended" : "failed");
 	add_time_taken(status, "after", text);
 	text_add(text, ": ");
-	failure_describe(status, job_words, text);
+	failure_describe(status, job_words, offset, text);
 }
 
 void report_outcome(const struct job *job, const struct status *status, const char *job_words,
-		    struct text *text)
+		    int offset, struct text *text)
 {
 	if (status_condition_is_true(status, CONDITION_SUCCEEDED))
 		add_success(job, status, text);
 	else if (status->failure)
-		add_failure(job, status, job_words, text);
+		add_failure(job, status, job_words, offset, text);
 	else
 		text_addf(text, "muster: job %s has not ended\n", job->name);
 }

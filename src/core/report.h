@@ -13,6 +13,6 @@
  *     muster: job train ended after 5s: the job was stopped (interrupted)
  *
  * a failure with the rows of core/failure_text, which name the job by `job_words`
- * (core/job_words.h). */
+ * (core/job_words.h), for a reader whose clocks are `offset` minutes ahead of UTC. */
 void report_outcome(const struct job *job, const struct status *status, const char *job_words,
-		    struct text *text);
+		    int offset, struct text *text);

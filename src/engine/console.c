@@ -11,6 +11,7 @@
 #include "engine/screen.h"
 #include "io/sink.h"
 #include "io/terminal.h"
+#include "io/time_zone.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -26,6 +27,7 @@ struct console {
 	char *job_words;
 	struct screen *lines; /* where the replicas' lines go */
 	struct screen *chatter; /* where muster's own go; may be the same screen */
+	int chatter_fd;
 	struct line_format format;
 	struct log_view *view; /* NULL: no lines are shown */
 
@@ -96,6 +98,7 @@ static void make_screens(struct console *console, const struct console_settings 
 		sink_is_same(settings->lines_fd, settings->chatter_fd)
 			? console->lines
 			: screen_new(console->loop, settings->chatter_fd, on_room, console);
+	console->chatter_fd = settings->chatter_fd;
 	console->format = (struct line_format){
 		.has_name = true,
 		.has_color = terminal_wants_color(settings->lines_fd, settings->color),
@@ -399,7 +402,9 @@ void console_finish(struct console *console, const struct status *status, loop_f
 {
 	console->on_drained = on_drained;
 	console->data = data;
-	report_outcome(console->job, status, console->job_words, &console->report);
+	report_outcome(console->job, status, console->job_words,
+		       time_zone_offset_on(console->chatter_fd, status->completion_time),
+		       &console->report);
 	arm_silence(console, MSEC_NEVER);
 	text_clear(&console->progress);
 	text_clear(&console->beginning);

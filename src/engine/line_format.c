@@ -1,6 +1,7 @@
 #include "engine/line_format.h"
 
 #include "core/line_text.h"
+#include "io/time_zone.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -17,6 +18,9 @@ void line_format_done(struct line_format *format)
 static void fit(struct line_format *format, const char *role, int index)
 {
 	int width = snprintf(NULL, 0, "%s-%d", role, index);
+
+	if (format->job_name)
+		width += (int) strlen(format->job_name) + 1;
 
 	if (width > format->width) {
 		format->width = width;
@@ -53,6 +57,8 @@ static void set_beginning(struct line_format *format, const struct log_name *nam
 		text_addf(text, "\x1b[%sm", color_of(name));
 	size_t begin = text->len;
 
+	if (format->job_name)
+		text_addf(text, "%s/", format->job_name);
 	text_addf(text, "%s-%d", name->role, name->index);
 	while (text->len - begin < (size_t) format->width)
 		text_add_char(text, ' ');
@@ -78,7 +84,7 @@ static void add_time(const struct line_format *format, const struct log_line *li
 {
 	if (!format->has_time || line->time == MSEC_UNSET)
 		return;
-	text_add_time(text, line->time);
+	text_add_time_ahead(text, line->time, format->is_local ? time_zone_offset(line->time) : 0);
 	text_add_char(text, ' ');
 }
 

@@ -17,8 +17,10 @@
 struct line_format {
 	bool has_name;
 	bool has_color;
-	bool has_time; /* RFC 3339 before the text */
+	bool has_time; /* RFC 3339 before the text … */
+	bool is_local; /* … of this machine's time zone, not UTC */
 	bool is_safe; /* for a terminal: no bytes that do more than show */
+	const char *job_name; /* before the replica's, "digits/worker-0"; NULL: not said */
 	int width; /* of the longest name */
 
 	/* The beginning of the last replica's lines, and whose it is. */

@@ -39,9 +39,18 @@ struct start {
 	int64_t offset;
 };
 
-static bool is_selected(const struct log_selection *selection, const struct log_name *name)
+static bool is_listed(const struct log_selection *selection, const struct log_name *name)
 {
-	return (!selection->role || strcmp(selection->role, name->role) == 0) &&
+	for (size_t i = 0; i < selection->n_replicas; i++)
+		if (log_name_same_replica(&selection->replicas[i], name))
+			return true;
+	return selection->n_replicas == 0;
+}
+
+bool log_selection_has(const struct log_selection *selection, const struct log_name *name)
+{
+	return is_listed(selection, name) &&
+	       (!selection->role || strcmp(selection->role, name->role) == 0) &&
 	       (selection->index < 0 || selection->index == name->index) &&
 	       (selection->attempt < 0 || selection->attempt == name->attempt);
 }
@@ -128,7 +137,7 @@ static bool find_replica_start(struct log_reader *reader, size_t first, size_t e
 		const struct log_name *name = &reader->folder.names[i - 1];
 		struct log_attempt *attempt;
 
-		if (!is_selected(&reader->selection, name) ||
+		if (!log_selection_has(&reader->selection, name) ||
 		    log_attempt_open(reader->folder.path, name, &attempt, NULL) != 0)
 			continue;
 		log_attempt_close(start.attempt);

@@ -20,6 +20,8 @@
 struct log_selection {
 	const char *role; /* NULL: every role */
 	int index; /* -1: every index */
+	const struct log_name *replicas; /* these alone, whose attempts do not count … */
+	size_t n_replicas; /* … if there are some */
 	int attempt; /* -1: every attempt */
 	bool is_previous; /* of each replica the attempt before its last one only */
 	int64_t tail; /* the last so many lines of each replica; -1: all */
@@ -32,6 +34,9 @@ struct log_selection {
 /* Everything. */
 #define LOG_SELECTION_ALL                                                                          \
 	((struct log_selection){.index = -1, .attempt = -1, .tail = -1, .since = MSEC_UNSET})
+
+/* Whether the selection is for this attempt of a replica. */
+bool log_selection_has(const struct log_selection *selection, const struct log_name *name);
 
 struct log_reader;
 

@@ -3,9 +3,15 @@
 A word of theirs that muster does not have, or means otherwise, is answered with muster's own; nothing starts.
 """
 
+import contextlib
+import os
+import pty
+import re
 import sys
 
 import pytest
+
+from conftest import read_line, read_until
 
 pytestmark = pytest.mark.sanitize
 
@@ -184,3 +190,115 @@ def test_all_counts_that_are_wrong_are_told(muster):
     name = muster.detach("--", "sleep", "1000")
     said = muster("scale", name, "worker=x", "chief=1", "ps", code=2).stderr.splitlines()
     assert len(said) == 3 and "'x'" in said[0] and "'chief'" in said[1] and "'ps'" in said[2]
+
+
+def jobs_that_say(muster, *names):
+    for name in names:
+        muster("run", "-q", "--name", name, "-w", 3, "--", "sh", "-c", f"echo {name} $WORKER_NUMBER", code=0)
+
+
+def test_replicas_stand_behind_their_job(muster):
+    jobs_that_say(muster, "first", "second")
+    assert muster("logs", "first", "worker-1", code=0).stdout == "worker-1 | first 1\n"
+    both = muster("logs", "first", "worker-0", "worker-2", code=0).stdout
+    assert sorted(both.splitlines()) == ["worker-0 | first 0", "worker-2 | first 2"]
+    assert muster("logs", "first", "worker-1", "second", "worker-0", code=0).stdout == (
+        "first/worker-1 | first 1\nsecond/worker-0 | second 0\n")
+    refused = muster("logs", "first", "worker-1", "worker-9", code=1)
+    assert refused.stderr == "muster: job 'first' has no log of worker-9: it has worker-0..2\n"
+    assert "do not go with a replica" in muster("logs", "--role", "worker", "first", "worker-1", code=2).stderr
+
+
+def test_several_jobs_are_read_one_after_the_other(muster):
+    jobs_that_say(muster, "first", "second")
+    lines = muster("logs", "first", "second", code=0).stdout.splitlines()
+    assert sorted(lines) == [f"{job}/worker-{i} | {job} {i}" for job in ("first", "second") for i in range(3)]
+    assert [line.partition("/")[0] for line in lines] == ["first"] * 3 + ["second"] * 3
+    part = muster("logs", "first", "third", "second", code=1)
+    assert len(part.stdout.splitlines()) == 6 and "job 'third' not found" in part.stderr
+    assert "-f follows one job" in muster("logs", "-f", "first", "second", code=2).stderr
+
+
+def test_a_job_that_is_called_like_a_replica_has_its_long_name(muster):
+    jobs_that_say(muster, "first", "worker-0")
+    assert "worker-0/worker-2 | worker-0 2" in muster("logs", "first", "local/worker-0", code=0).stdout
+    assert len(muster("logs", "worker-0", code=0).stdout.splitlines()) == 3
+
+
+def test_all_lines_and_their_times_are_asked_for_in_short(muster):
+    jobs_that_say(muster, "job")
+    assert muster("logs", "--tail", "all", "job", code=0).stdout == muster("logs", "--tail", "-1", "job", code=0).stdout
+    assert re.fullmatch(r"(worker-\d \| 20\d\d-\S+Z job \d\n){3}", muster("logs", "-t", "job", code=0).stdout)
+
+
+def test_status_without_a_name_shows_the_job_that_was_made_last(muster):
+    assert "there is no job yet: 'muster run' starts one" in muster("status", code=1).stderr
+    jobs_that_say(muster, "zeta", "alpha")
+    assert muster("status", "-o", "name", code=0).stdout == "local/alpha\n"
+    assert "Name:      alpha\n" in muster("status", code=0).stdout
+
+
+def test_status_and_wait_take_several_jobs(muster):
+    jobs_that_say(muster, "first", "second")
+    muster("run", "-q", "--name", "third", "--", "sh", "-c", "exit 3", code=3)
+    assert muster("status", "-o", "name", "first", "second", code=0).stdout == "local/first\nlocal/second\n"
+    assert re.findall(r"^Name: +(\w+)", muster("status", "second", "first", code=0).stdout, re.M) == ["second", "first"]
+    assert len(muster("status", "-o", "yaml", "first", "second", code=0).stdout.split("\n---\n")) == 2
+    part = muster("status", "-o", "name", "none", "second", code=1)
+    assert part.stdout == "local/second\n" and "job 'none' not found" in part.stderr
+    assert "'muster ps -w'" in muster("status", "-w", "first", "second", code=2).stderr
+    assert muster("wait", "first", "second", code=0).stderr == ""
+    assert muster("wait", "first", "third", "second", code=3).stderr == "muster: job 'third' ended with code 3\n"
+    assert muster("wait", "third", "none", code=125).stderr.startswith("muster: job 'none' not found")
+
+
+def test_ps_goes_on_with_a_row_for_each_change(muster):
+    first = muster.detach("--name", "first", "--", "sleep", "1000")
+    muster.until_running(first, 1)
+    watch = muster.start("ps", "-w")
+    assert read_line(watch.stdout).split()[:2] == ["NAME", "STATE"]
+    assert read_line(watch.stdout).split()[:2] == ["first", "Running"]
+    muster.detach("--name", "second", "--", "sleep", "1000")
+    assert "second" in read_until(watch.stdout, "Running")[-1]
+    muster("stop", "--grace", "0", "second", code=0)
+    assert read_until(watch.stdout, "Failed")[-1].startswith("second")
+
+
+def test_ps_does_not_go_on_with_what_is_no_table(muster):
+    assert "'muster status -w -o json JOB' follows one job" in muster("ps", "-w", "-o", "json", code=2).stderr
+
+
+def on_a_terminal(muster, *arguments, env):
+    """What a terminal gets."""
+    terminal, end = pty.openpty()
+    with muster.start(*arguments, env=env, stdout=end, stderr=end) as process:
+        os.close(end)
+        shown = b""
+        with contextlib.suppress(OSError):  # the other end is closed
+            while piece := os.read(terminal, 65536):
+                shown += piece
+        process.wait()
+    os.close(terminal)
+    return shown.decode()
+
+
+KATHMANDU = {"TZ": "NPT-5:45"}  # needs no files of time zones
+
+
+def test_times_are_local_on_a_terminal_and_utc_elsewhere(muster):
+    muster("run", "-q", "--name", "job", "--", "sh", "-c", "echo hello; exit 3", code=3, env=KATHMANDU)
+    for call in ("status", "job"), ("logs", "-t", "job"), ("ps", "-a", "-o", "wide"):
+        local = on_a_terminal(muster, *call, env=KATHMANDU)
+        assert re.findall(r"\d\dT[\d:.]+(\S*?)[\s(]", local)[0] == "+05:45", call
+        assert "+05:45" not in on_a_terminal(muster, *call, "--utc", env=KATHMANDU)
+        piped = muster(*call, code=0, env=KATHMANDU).stdout
+        assert "+05:45" not in piped and re.search(r"T[\d:.]+Z", piped)
+    assert "+05:45" not in muster("status", "-o", "json", "job", code=0, env=KATHMANDU).stdout
+    assert "at            20" in on_a_terminal(muster, "status", "job", env=KATHMANDU)
+
+
+def test_the_failure_block_tells_the_time_of_the_terminal(muster):
+    shown = on_a_terminal(muster, "run", "--", "sh", "-c", "exit 3", env=KATHMANDU)
+    assert re.search(r"at +20\S+\+05:45\r\n", shown)
+    piped = muster("run", "--", "sh", "-c", "exit 3", code=3, env=KATHMANDU).stderr
+    assert re.search(r"at +20\S+Z\n", piped)

@@ -34,7 +34,7 @@ static void a_block_tells_cause_last_lines_and_consequences(void **state)
 	const struct status status = {.failure = &failure, .replicas = &replica, .n_replicas = 1};
 	struct text text CLEANUP(text_done) = {0};
 
-	failure_describe(&status, "train", &text);
+	failure_describe(&status, "train", 0, &text);
 	assert_string_equal(
 		text_of(&text),
 		"worker-1 exited with code 1 after 2s (attempt 2)\n"
@@ -61,7 +61,7 @@ static void assert_explained(const char *const *lines, size_t n_lines, const cha
 	const struct status status = {.failure = &failure};
 	struct text text CLEANUP(text_done) = {0};
 
-	failure_describe(&status, "train", &text);
+	failure_describe(&status, "train", 0, &text);
 	if (!strstr(text_of(&text), expected))
 		fail_msg("%s", text_of(&text));
 }
@@ -105,7 +105,7 @@ static void the_log_of_a_later_attempt_is_not_named(void **state)
 	const struct status status = {.failure = &failure, .replicas = &replica, .n_replicas = 1};
 	struct text text CLEANUP(text_done) = {0};
 
-	failure_describe(&status, "train", &text);
+	failure_describe(&status, "train", 0, &text);
 	assert_string_equal(text_of(&text),
 			    "ps-0 exited with code 1\n"
 			    "  next          muster logs train --role ps --index 0 --attempt 0\n");
@@ -129,7 +129,7 @@ static void neighbours_that_ended_alike_are_one_row(void **state)
 	const struct status status = {.failure = &failure};
 	struct text text CLEANUP(text_done) = {0};
 
-	failure_describe(&status, "train", &text);
+	failure_describe(&status, "train", 0, &text);
 	assert_string_equal(
 		text_of(&text),
 		"worker-0 exited with code 1\n"
@@ -147,7 +147,7 @@ static void a_failure_without_a_replica_is_one_sentence(void **state)
 	const struct status status = {.failure = &failure};
 	struct text text CLEANUP(text_done) = {0};
 
-	failure_describe(&status, "train", &text);
+	failure_describe(&status, "train", 0, &text);
 	assert_string_equal(text_of(&text), "DeadlineExceeded\n");
 }
 

@@ -279,9 +279,31 @@ static void utf8_is_told_from_other_bytes(void **state)
 	assert_string_equal(text_of(&text), "a\xef\xbf\xbd\xc3\xa9\xef\xbf\xbd\xef\xbf\xbd");
 }
 
+static void a_time_may_be_told_by_the_clocks_of_a_zone(void **state)
+{
+	(void) state;
+	static const struct {
+		int offset;
+		const char *text;
+	} table[] = {
+		{0, "2026-01-01T23:30:00Z"},
+		{60, "2026-01-02T00:30:00+01:00"},
+		{-210, "2026-01-01T20:00:00-03:30"},
+		{345, "2026-01-02T05:15:00+05:45"},
+	};
+
+	for (size_t i = 0; i < ARRAY_LEN(table); i++) {
+		struct text text CLEANUP(text_done) = {0};
+
+		text_add_time_ahead(&text, 1767310200000, table[i].offset);
+		assert_string_equal(text_of(&text), table[i].text);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(a_time_may_be_told_by_the_clocks_of_a_zone),
 		cmocka_unit_test(text_grows_and_is_taken),
 		cmocka_unit_test(a_cleared_text_begins_again),
 		cmocka_unit_test(texts_are_compared),
