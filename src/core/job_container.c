@@ -139,17 +139,25 @@ static int read_number_of_gpus(struct field_reader *reader, const struct field *
 	return JOB_GPUS_SHARED;
 }
 
-static int read_gpus(struct field_reader *reader, const struct field *container_field,
-		     const struct json *template, struct container *container)
+static bool asks_for_all_gpus(struct field_reader *reader, const struct field *template)
+{
+	static const char *const words[] = {JOB_GPUS_ALL_WORD};
+	struct field metadata = field_member(template, "metadata");
+	struct field annotations = field_member(&metadata, "annotations");
+	struct field word = field_map_entry(&annotations, JOB_ANNOTATION_GPUS);
+
+	return field_word(reader, &word, words, ARRAY_LEN(words), -1, -1) == 0;
+}
+
+static int read_gpus(struct field_reader *reader, const struct field *template,
+		     const struct field *container_field, struct container *container)
 {
 	struct field resources = field_member(container_field, "resources");
 	struct field limits = field_member(&resources, "limits");
 	struct field limit = field_map_entry(&limits, JOB_GPU_RESOURCE);
-	const struct json *word =
-		json_get_path(template, "metadata", "annotations", JOB_ANNOTATION_GPUS, NULL);
 
 	container->gpu_place = field_place(reader, &limit);
-	if (text_equals(json_as_string(word, NULL), JOB_GPUS_ALL_WORD))
+	if (asks_for_all_gpus(reader, template))
 		return JOB_GPUS_ALL;
 	return read_number_of_gpus(reader, &limit);
 }
@@ -175,7 +183,6 @@ static void read_container(struct field_reader *reader, const struct field *fiel
 	container->command_place = field_place(reader, &command);
 	container->working_dir_place = field_place(reader, &working_dir);
 	role->port = read_port(reader, field);
-	role->gpus = read_gpus(reader, field, role->template, container);
 }
 
 /* Number of the first container of this name; `count` when there is none below it. */
@@ -253,4 +260,5 @@ void job_read_template(struct field_reader *reader, const struct field *template
 	struct field container = field_element(&containers, chosen < count ? chosen : 0);
 
 	read_container(reader, &container, arena, role);
+	role->gpus = read_gpus(reader, template, &container, &role->container);
 }

@@ -1,6 +1,7 @@
 /* What can be seen to go wrong before anything is started: no command, no such program, no such
  * folder, too few GPUs. */
 #include "base/text.h"
+#include "core/gpu_deal.h"
 #include "engine/backend_local.h"
 #include "engine/backend_local_start.h"
 
@@ -104,7 +105,7 @@ static void check_gpus(const struct job *job, const struct gpus *gpus, struct fa
 	struct err err;
 	size_t i = 0;
 
-	if (gpus_check(job, gpus, &err) == 0)
+	if (gpu_deal_check(job, gpus, &err) == 0)
 		return;
 	while (job->roles[i].gpus == 0 || job->roles[i].gpus == JOB_GPUS_SHARED)
 		i++;

@@ -4,6 +4,7 @@
 
 #include "base/err.h"
 #include "base/own.h"
+#include "core/gpu_deal.h"
 #include "core/gpus.h"
 #include "store/store.h"
 

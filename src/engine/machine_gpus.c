@@ -77,7 +77,7 @@ int machine_gpus_deal(const struct gpus *gpus, const struct job *job, struct sto
 	if (rc < 0)
 		return rc;
 	free = gpus_all(gpus) & ~held & ~gpu_deal_all(last);
-	rc = gpus_deal(job, gpus, free, last, text_of(&holders), arena, ret_deal, err);
+	rc = gpu_deal_make(job, gpus, free, last, text_of(&holders), arena, ret_deal, err);
 	if (rc == 0)
 		gpu_deal_describe(job, gpus, ret_deal, free, text_of(&holders), told);
 	return rc;
@@ -100,7 +100,7 @@ int machine_gpus_check(const struct gpus *gpus, const struct job *job, struct st
 	struct arena *arena CLEANUP(arena_cleanup) = arena_new();
 	struct store_claims claims CLEANUP(store_claims_done) = {0};
 	struct gpu_deal deal;
-	int rc = gpus_check(job, gpus, err);
+	int rc = gpu_deal_check(job, gpus, err);
 
 	if (rc == 0)
 		rc = store->functions->list_claims(store, CLAIM_GPU, &claims, err);

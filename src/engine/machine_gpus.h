@@ -3,6 +3,7 @@
 
 #include "base/err.h"
 #include "base/own.h"
+#include "core/gpu_deal.h"
 #include "core/gpus.h"
 #include "store/store.h"
 
@@ -19,7 +20,7 @@ int machine_gpus_check(const struct gpus *gpus, const struct job *job, struct st
 int machine_gpus_check_free(const struct gpus *gpus, const struct job *job,
 			    const char *state_folder, struct text *told, struct err *err) MUST_USE;
 
-/* gpus_deal of what other jobs leave. What is said of it is added to `told`. */
+/* gpu_deal_make of what other jobs leave. What is said of it is added to `told`. */
 int machine_gpus_deal(const struct gpus *gpus, const struct job *job, struct store *store,
 		      const struct gpu_deal *last, struct arena *arena, struct gpu_deal *ret_deal,
 		      struct text *told, struct err *err) MUST_USE;

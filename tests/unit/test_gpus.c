@@ -12,110 +12,6 @@ static const char mig_devices[] = "GPU 0: NVIDIA A100 (UUID: GPU-aa)\n"
 				  "  MIG 3g.20gb     Device  1: (UUID: MIG-c2)\n"
 				  "GPU 1: NVIDIA A100 (UUID: GPU-ab)\n";
 
-struct table {
-	struct arena *arena;
-	struct gpus gpus;
-	struct job *job;
-	gpu_set free;
-	struct gpu_deal deal;
-};
-
-static int begin(void **state)
-{
-	struct table *table = calloc(1, sizeof(*table));
-
-	table->arena = arena_new();
-	gpus_read(four_gpus, table->arena, &table->gpus);
-	*state = table;
-	return 0;
-}
-
-static int end(void **state)
-{
-	struct table *table = *state;
-
-	job_free(table->job);
-	arena_free(table->arena);
-	free(table);
-	return 0;
-}
-
-/* Roles are given as `"Worker":{"replicas":2` and so on; a template without wishes is added. */
-static void make_role(struct text *text, const char *title, int replicas, const char *metadata,
-		      const char *container)
-{
-	text_addf(text,
-		  "%s\"%s\":{\"replicas\":%d,\"template\":{\"metadata\":{%s},\"spec\":"
-		  "{\"containers\":[{\"name\":\"tensorflow\",\"command\":[\"true\"]%s}]}}}",
-		  text->len ? "," : "", title, replicas, metadata, container);
-}
-
-static int read_job(struct table *table, const struct text *roles, enum job_strictness strictness,
-		    struct faults *faults)
-{
-	char *text CLEANUP(mem_free_text) =
-		mem_format("{\"apiVersion\":\"kubeflow.org/v1\",\"kind\":\"TFJob\",\"metadata\":"
-			   "{\"name\":\"a\"},\"spec\":{\"tfReplicaSpecs\":{%s}}}",
-			   text_of(roles));
-	struct json *root CLEANUP(json_cleanup) = NULL;
-
-	assert_int_equal(json_read(text, strlen(text), &root, NULL), 0);
-	job_free(table->job);
-	table->job = NULL;
-	return job_read(root, NULL, strictness, faults, &table->job);
-}
-
-static void make_job(struct table *table, const struct text *roles)
-{
-	struct faults faults CLEANUP(faults_done) = {0};
-
-	assert_int_equal(read_job(table, roles, JOB_STRICT, &faults), 0);
-}
-
-/* A job of roles like "Worker" 2, "PS" 1, each with the same wish for its container. */
-static void make_simple(struct table *table, const char *container, int chief, int workers, int ps,
-			int evaluators)
-{
-	struct text roles CLEANUP(text_done) = {0};
-
-	make_role(&roles, "Chief", chief, "", container);
-	make_role(&roles, "Worker", workers, "", container);
-	make_role(&roles, "PS", ps, "", "");
-	make_role(&roles, "Evaluator", evaluators, "", container);
-	make_job(table, &roles);
-}
-
-static void deal(struct table *table, const char *expected)
-{
-	struct text text CLEANUP(text_done) = {0};
-	struct err err = {0};
-
-	if (gpus_deal(table->job, &table->gpus, table->free, NULL, "", table->arena, &table->deal,
-		      &err))
-		fail_msg("%s", err.text);
-	for (size_t i = 0; i < table->deal.count; i++) {
-		const struct gpu_hand *hand = &table->deal.hands[i];
-
-		text_addf(&text, "%s%s-%d ", text.len ? "; " : "", hand->role, hand->index);
-		if (hand->is_own)
-			text_add(&text, "own");
-		else
-			gpus_add_names(&table->gpus, hand->set, &text);
-	}
-	assert_string_equal(text_of(&text), expected);
-}
-
-static void deal_all(struct table *table, const char *expected)
-{
-	table->free = gpus_all(&table->gpus);
-	deal(table, expected);
-}
-
-static void keep(struct table *table, size_t count)
-{
-	table->gpus.count = count;
-}
-
 static void expect_limited(const char *list, const char *visible, const char *expected)
 {
 	struct arena *arena CLEANUP(arena_cleanup) = arena_new();
@@ -133,14 +29,20 @@ static void expect_limited(const char *list, const char *visible, const char *ex
 
 static void the_list_of_a_machine_is_read(void **state)
 {
-	const struct table *table = *state;
+	(void) state;
+	struct arena *arena CLEANUP(arena_cleanup) = arena_new();
+	struct text text CLEANUP(text_done) = {0};
+	struct gpus gpus;
 
-	assert_int_equal(table->gpus.count, 4);
-	assert_string_equal(table->gpus.driver, "550.54.14");
-	assert_string_equal(table->gpus.list[0].name, "0");
-	assert_string_equal(table->gpus.list[0].model, "NVIDIA A100-SXM4-40GB");
-	assert_string_equal(table->gpus.list[3].id, "GPU-bb000000-0000");
-	assert_int_equal(table->gpus.list[3].number, 3);
+	gpus_read(four_gpus, arena, &gpus);
+	gpus_add_models(&gpus, &text);
+	assert_string_equal(text_of(&text), "0,1 NVIDIA A100-SXM4-40GB; 2,3 Tesla T4");
+	assert_int_equal(gpus.count, 4);
+	assert_string_equal(gpus.driver, "550.54.14");
+	assert_string_equal(gpus.list[0].name, "0");
+	assert_string_equal(gpus.list[0].model, "NVIDIA A100-SXM4-40GB");
+	assert_string_equal(gpus.list[3].id, "GPU-bb000000-0000");
+	assert_int_equal(gpus.list[3].number, 3);
 	expect_limited("", NULL, "none ");
 	expect_limited("No devices were found\nGPU 0: lost\nGPU x: y (UUID: z)\n", NULL, "none ");
 	expect_limited(NULL, NULL, "none ");
@@ -173,207 +75,29 @@ static void the_variable_of_cuda_limits_what_is_there(void **state)
 
 static void gpus_keep_their_numbers_whatever_is_shown(void **state)
 {
-	struct table *table = *state;
-	struct gpus other = table->gpus;
-	struct gpus imagined = {0}, imagined_too = {0};
+	(void) state;
+	struct arena *arena CLEANUP(arena_cleanup) = arena_new();
+	struct gpus gpus, other, imagined = {0}, imagined_too = {0};
 
-	gpus_limit(&table->gpus, "3", table->arena);
-	gpus_limit(&other, "GPU-bb,0", table->arena);
-	assert_int_equal(table->gpus.list[0].number, 3);
+	gpus_read(four_gpus, arena, &gpus);
+	other = gpus;
+	gpus_limit(&gpus, "3", arena);
+	gpus_limit(&other, "GPU-bb,0", arena);
+	assert_int_equal(gpus.list[0].number, 3);
 	assert_int_equal(other.list[0].number, 3);
 	assert_int_equal(other.list[1].number, 0);
-	gpus_limit(&imagined, "GPU-aa", table->arena);
-	gpus_limit(&imagined_too, "GPU-ab", table->arena);
+	gpus_limit(&imagined, "GPU-aa", arena);
+	gpus_limit(&imagined_too, "GPU-ab", arena);
 	assert_true(imagined.list[0].number != imagined_too.list[0].number);
-}
-
-static void replicas_that_train_share_equally_and_in_order(void **state)
-{
-	struct table *table = *state;
-
-	make_simple(table, "", 0, 2, 1, 0);
-	deal_all(table, "ps-0 none; worker-0 0,1; worker-1 2,3");
-	make_simple(table, "", 1, 2, 0, 1);
-	deal_all(table, "chief-0 0; worker-0 1; worker-1 2; evaluator-0 3");
-	make_simple(table, "", 0, 3, 0, 0);
-	deal_all(table, "worker-0 0; worker-1 1; worker-2 2"); /* one is left over */
-	make_simple(table, "", 0, 1, 0, 0);
-	deal_all(table, "worker-0 0,1,2,3");
-	assert_true(gpu_deal_is_apart(&table->deal));
-}
-
-static void an_evaluator_goes_without_before_a_worker_does(void **state)
-{
-	struct table *table = *state;
-
-	keep(table, 2);
-	make_simple(table, "", 0, 2, 0, 1);
-	deal_all(table, "worker-0 0; worker-1 1; evaluator-0 none");
-}
-
-static void too_few_for_all_that_train_are_for_none(void **state)
-{
-	struct table *table = *state;
-	struct text text CLEANUP(text_done) = {0};
-
-	keep(table, 2);
-	make_simple(table, "", 0, 3, 0, 1);
-	deal_all(table, "worker-0 none; worker-1 none; worker-2 none; evaluator-0 none");
-	gpu_deal_describe(table->job, &table->gpus, &table->deal, table->free, "", &text);
-	assert_string_equal(text_of(&text),
-			    "2 of 2 GPUs are free, too few for the 3 replicas that train: none "
-			    "gets one, so that all are alike (--gpu all: they share all)");
-	assert_false(gpu_deal_is_apart(&table->deal));
-}
-
-static void a_number_that_was_asked_for_is_given_or_refused(void **state)
-{
-	static const char wish[] = ",\"resources\":{\"limits\":{\"nvidia.com/gpu\":2}}";
-	struct table *table = *state;
-	struct err err = {0};
-
-	make_simple(table, wish, 0, 2, 1, 0);
-	deal_all(table, "ps-0 none; worker-0 0,1; worker-1 2,3");
-	assert_int_equal(gpus_check(table->job, &table->gpus, &err), 0);
-	table->free = 0xd;
-	assert_int_equal(gpus_deal(table->job, &table->gpus, table->free, NULL, "job 'b' holds 1",
-				   table->arena, &table->deal, &err),
-			 ERR_LIMIT);
-	assert_string_equal(err.text,
-			    "the job asks for 4 GPUs, and 3 of 4 are free (job 'b' holds 1): wait "
-			    "until more are (muster wait JOB), or run without them (--gpu none)");
-	make_simple(table, wish, 0, 3, 0, 0);
-	assert_int_equal(gpus_check(table->job, &table->gpus, &err), ERR_LIMIT);
-	assert_string_equal(err.text,
-			    "the job asks for 6 GPUs, and 4 are here: ask for fewer for each "
-			    "replica (--gpu N, --gpu none), or for fewer replicas");
-	table->gpus.count = 0;
-	assert_int_equal(gpus_check(table->job, &table->gpus, &err), ERR_LIMIT);
-	assert_string_equal(err.text, "the job asks for 6 GPUs, and there is none here: --gpu none "
-				      "runs it without them");
-}
-
-static void none_is_a_number_and_all_is_a_word(void **state)
-{
-	struct table *table = *state;
-	struct text roles CLEANUP(text_done) = {0};
-
-	make_simple(table, ",\"resources\":{\"limits\":{\"nvidia.com/gpu\":\"0\"}}", 0, 2, 0, 0);
-	deal_all(table, "worker-0 none; worker-1 none");
-	make_role(&roles, "Worker", 2, "\"annotations\":{\"muster/gpus\":\"all\"}", "");
-	make_job(table, &roles);
-	deal_all(table, "worker-0 0,1,2,3; worker-1 0,1,2,3");
-	assert_false(gpu_deal_is_apart(&table->deal));
-	table->free = 7;
-	assert_int_equal(gpus_deal(table->job, &table->gpus, table->free, NULL, "", table->arena,
-				   &table->deal, NULL),
-			 ERR_LIMIT);
-	table->gpus.count = 0;
-	assert_int_equal(gpus_check(table->job, &table->gpus, NULL), ERR_LIMIT);
-}
-
-static void a_limit_that_is_no_number_is_a_fault_for_the_strict(void **state)
-{
-	struct table *table = *state;
-	struct text roles CLEANUP(text_done) = {0};
-	struct faults faults CLEANUP(faults_done) = {0};
-
-	make_role(&roles, "Worker", 1, "",
-		  ",\"resources\":{\"limits\":{\"nvidia.com/gpu\":\"many\"}}");
-	assert_int_equal(read_job(table, &roles, JOB_STRICT, &faults), ERR_INVALID);
-	assert_string_equal(faults.list[0].path,
-			    "spec.tfReplicaSpecs[Worker].template.spec.containers[0].resources."
-			    "limits[nvidia.com/gpu]");
-	assert_int_equal(read_job(table, &roles, JOB_LENIENT, &faults), 0);
-	assert_int_equal(table->job->roles[0].gpus, JOB_GPUS_SHARED);
-}
-
-static void a_variable_of_the_job_itself_counts(void **state)
-{
-	struct table *table = *state;
-	struct text text CLEANUP(text_done) = {0};
-	struct text roles CLEANUP(text_done) = {0};
-
-	make_role(&roles, "Chief", 1, "",
-		  ",\"env\":[{\"name\":\"CUDA_VISIBLE_DEVICES\",\"value\":\"1\"}]");
-	make_role(&roles, "Worker", 1, "", "");
-	make_job(table, &roles);
-	deal_all(table, "chief-0 own; worker-0 0,1,2,3");
-	gpu_deal_describe(table->job, &table->gpus, &table->deal, table->free, "", &text);
-	assert_string_equal(text_of(&text),
-			    "GPUs: worker-0 0,1,2,3; chief sees the GPUs that "
-			    "CUDA_VISIBLE_DEVICES of the job's own variables names");
-}
-
-static void what_was_dealt_stays_when_replicas_come(void **state)
-{
-	struct table *table = *state;
-	struct gpu_deal before;
-
-	make_simple(table, "", 0, 1, 1, 0);
-	table->free = 0x3;
-	deal(table, "ps-0 none; worker-0 0,1");
-	before = table->deal;
-	make_simple(table, "", 0, 3, 1, 0);
-	assert_int_equal(gpus_deal(table->job, &table->gpus, 0xc, &before, "", table->arena,
-				   &table->deal, NULL),
-			 0);
-	assert_int_equal(gpu_deal_find(&table->deal, "worker", 0)->set, 0x3);
-	assert_int_equal(gpu_deal_find(&table->deal, "worker", 1)->set, 0xc);
-	assert_int_equal(gpu_deal_find(&table->deal, "worker", 2)->set, 0);
-	assert_int_equal(gpu_deal_all(&table->deal), 0xf);
-}
-
-static void a_process_gets_one_mig_device_at_most(void **state)
-{
-	struct table *table = *state;
-	struct err err = {0};
-
-	gpus_read(mig_devices, table->arena, &table->gpus);
-	make_simple(table, "", 0, 1, 0, 0);
-	deal_all(table, "worker-0 0:0");
-	make_simple(table, ",\"resources\":{\"limits\":{\"nvidia.com/gpu\":2}}", 0, 1, 0, 0);
-	assert_int_equal(gpus_check(table->job, &table->gpus, &err), ERR_LIMIT);
-	assert_non_null(strstr(err.text, "one MIG device"));
-}
-
-static void what_is_said_names_each_replica_with_its_gpus(void **state)
-{
-	struct table *table = *state;
-	struct text text CLEANUP(text_done) = {0};
-
-	make_simple(table, "", 0, 2, 1, 0);
-	deal_all(table, "ps-0 none; worker-0 0,1; worker-1 2,3");
-	gpu_deal_describe(table->job, &table->gpus, &table->deal, table->free, "", &text);
-	assert_string_equal(text_of(&text), "GPUs: worker-0 0,1; worker-1 2,3");
-	text_clear(&text);
-	table->free = 0;
-	make_simple(table, "", 0, 1, 0, 0);
-	deal(table, "worker-0 none");
-	gpu_deal_describe(table->job, &table->gpus, &table->deal, table->free,
-			  "job 'b' holds 0,1,2,3", &text);
-	assert_string_equal(text_of(&text), "0 of 4 GPUs are free (job 'b' holds 0,1,2,3): the job "
-					    "runs without");
 }
 
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-#define TEST(name) cmocka_unit_test_setup_teardown(name, begin, end)
-		TEST(the_list_of_a_machine_is_read),
-		TEST(a_gpu_cut_into_mig_devices_is_none_itself),
-		TEST(the_variable_of_cuda_limits_what_is_there),
-		TEST(gpus_keep_their_numbers_whatever_is_shown),
-		TEST(replicas_that_train_share_equally_and_in_order),
-		TEST(an_evaluator_goes_without_before_a_worker_does),
-		TEST(too_few_for_all_that_train_are_for_none),
-		TEST(a_number_that_was_asked_for_is_given_or_refused),
-		TEST(none_is_a_number_and_all_is_a_word),
-		TEST(a_limit_that_is_no_number_is_a_fault_for_the_strict),
-		TEST(a_variable_of_the_job_itself_counts),
-		TEST(what_was_dealt_stays_when_replicas_come),
-		TEST(a_process_gets_one_mig_device_at_most),
-		TEST(what_is_said_names_each_replica_with_its_gpus),
+		cmocka_unit_test(the_list_of_a_machine_is_read),
+		cmocka_unit_test(a_gpu_cut_into_mig_devices_is_none_itself),
+		cmocka_unit_test(the_variable_of_cuda_limits_what_is_there),
+		cmocka_unit_test(gpus_keep_their_numbers_whatever_is_shown),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
