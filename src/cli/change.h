@@ -5,10 +5,11 @@
 #include "base/json.h"
 #include "base/own.h"
 #include "cli/lookup.h"
-#include "cli/options.h"
+
+#include <stdbool.h>
 
 /* Applies a merge patch (RFC 7396) to a job. ERR_REFUSED when the job has ended. */
 int change_job(const struct found_job *found, const struct json *patch, struct err *err) MUST_USE;
 
-/* Sets or clears spec.runPolicy.suspend of all jobs that a call names; gives its exit code. */
-int change_suspended(const struct options *options, bool is_suspended);
+/* Sets or clears spec.runPolicy.suspend. ERR_REFUSED when the job has ended. */
+int change_suspension(const struct found_job *found, bool is_suspended, struct err *err) MUST_USE;

@@ -1,12 +1,190 @@
-/* muster resume: starts the processes of suspended jobs again. */
+/* muster resume: starts suspended jobs again, and lets jobs that were stopped or have failed go on.
+ */
+#include "base/mem.h"
 #include "cli/change.h"
 #include "cli/cluster.h"
 #include "cli/command.h"
+#include "cli/lookup.h"
 #include "cli/options.h"
+#include "cli/output.h"
+#include "core/status.h"
+#include "engine/machine_gpus.h"
+#include "engine/resumption.h"
+#include "engine/supervisor.h"
+
+#include <stdlib.h>
+
+/* What is to be done with a job. */
+enum work {
+	WORK_NONE, /* it runs */
+	WORK_LATER, /* it ends */
+	WORK_CLEAR_SUSPENSION,
+	WORK_GO_ON, /* it has ended */
+};
+
+static enum work work_on(const struct json *object, const struct status *status)
+{
+	const struct json *suspend = json_get_path(object, "spec", "runPolicy", "suspend", NULL);
+
+	if (status_is_finished(status))
+		return WORK_GO_ON;
+	if (json_get_path(object, "metadata", "annotations", JOB_ANNOTATION_STOP, NULL))
+		return WORK_LATER;
+	/* Where nobody watches it, that is what is to be told. */
+	return json_as_bool(suspend, false) || client_job_is_unwatched(object)
+		       ? WORK_CLEAR_SUSPENSION
+		       : WORK_NONE;
+}
+
+static int look_at(const struct found_job *found, enum work *ret_work, struct err *err)
+{
+	struct arena *arena CLEANUP(arena_cleanup) = arena_new();
+	struct json *object CLEANUP(json_cleanup) = NULL;
+	struct status status;
+
+	if (found->client->functions->get(found->client, found->name, &object, err) ||
+	    status_read(json_get(object, "status"), arena, &status, err))
+		return err->code;
+	*ret_work = work_on(object, &status);
+	return 0;
+}
+
+static int refuse_for_now(const struct found_job *found, struct err *err)
+{
+	return err_set(err, ERR_REFUSED,
+		       "job '%s' is being stopped: resume it when it has ended (muster wait %s)",
+		       found->name, found->name);
+}
+
+/* Its objects are about to go, or nobody is there to take them away. */
+static int refuse_on_cluster(const struct found_job *found, struct err *err)
+{
+	return err_set(err, ERR_REFUSED,
+		       "job '%s' has ended, and what is left of it on the cluster only waits to be "
+		       "removed: 'muster delete %s/%s' does that, then run it again",
+		       found->name, found->where, found->name);
+}
+
+/* What can be done with the store open. *ret_has_ended: there is more to do. */
+static int resume_without_fork(const struct found_job *found, bool *ret_has_ended, struct err *err)
+{
+	enum work work;
+
+	if (look_at(found, &work, err))
+		return err->code;
+	switch (work) {
+	case WORK_NONE:
+		output_say("job '%s' runs already", found->name);
+		return 0;
+	case WORK_LATER:
+		return refuse_for_now(found, err);
+	case WORK_CLEAR_SUSPENSION:
+		return change_suspension(found, false, err);
+	case WORK_GO_ON:
+		break;
+	}
+	if (lookup_namespace(found))
+		return refuse_on_cluster(found, err);
+	*ret_has_ended = true;
+	return 0;
+}
+
+/* Jobs that have ended are left to the second round, when no store is open any more: a supervisor
+ * begins with a fork. */
+static int first_round(const struct options *options, struct arena *arena, const char **ended,
+		       size_t *n_ended)
+{
+	struct lookup *lookup CLEANUP(lookup_cleanup) = lookup_new(options);
+	struct found_jobs jobs CLEANUP(found_jobs_done) = {0};
+	int exit_code = lookup_jobs(lookup, &jobs);
+
+	for (size_t i = 0; i < jobs.count; i++) {
+		struct err err = {0};
+		bool has_ended = false;
+
+		if (resume_without_fork(&jobs.list[i], &has_ended, &err))
+			exit_code = output_fail(&err);
+		if (has_ended)
+			ended[(*n_ended)++] = arena_copy_text(arena, jobs.list[i].name);
+	}
+	return exit_code;
+}
+
+static int read_ended(const char *state_folder, const char *name, struct job **ret_job,
+		      struct err *err)
+{
+	struct store *store;
+	int rc = store_sqlite_open(state_folder, &store, err);
+
+	if (rc < 0)
+		return rc;
+	rc = resumption_read(store, name, ret_job, err);
+	store->functions->free(store);
+	return rc;
+}
+
+static int go_on(const struct options *options, const char *state_folder, const char *name)
+{
+	struct err err = {0};
+	struct arena *arena CLEANUP(arena_cleanup) = arena_new();
+	struct job *job CLEANUP(job_cleanup) = NULL;
+	char *words CLEANUP(mem_free_text) = lookup_words(options, NULL, name);
+	struct text told CLEANUP(text_done) = {0};
+	struct gpus gpus = {0};
+	int exit_code;
+
+	machine_gpus_find(getenv(GPUS_VARIABLE), arena, &gpus);
+	if (read_ended(state_folder, name, &job, &err) ||
+	    machine_gpus_check_free(&gpus, job, state_folder, &told, &err))
+		return output_fail(&err);
+	if (told.len)
+		output_say("%s", text_of(&told));
+	struct supervisor_request request = {
+		.job = job,
+		.job_words = words,
+		.state_folder = state_folder,
+		.gpus = &gpus,
+		.is_detached = true,
+		.is_resumed = true,
+	};
+
+	if (supervisor_run(&request, &exit_code, &err))
+		return output_fail(&err);
+	output_say("job '%s' goes on in the background: muster attach %s", name, words);
+	return EXIT_DONE;
+}
+
+/* Absolute, because a supervisor goes to the folder in which its job was started. */
+static int find_state_folder(const struct options *options, char **ret_folder, struct err *err)
+{
+	char *folder CLEANUP(mem_free_text) = NULL;
+	int rc = lookup_state_folder(options, &folder, err);
+
+	if (rc < 0)
+		return rc;
+	*ret_folder = realpath(folder, NULL);
+	return *ret_folder ? 0 : err_set(err, ERR_IO, "folder '%s' cannot be found", folder);
+}
 
 static int resume_run(const struct options *options)
 {
-	return change_suspended(options, false);
+	size_t count, n_ended = 0;
+	struct arena *arena CLEANUP(arena_cleanup) = arena_new();
+	char *folder CLEANUP(mem_free_text) = NULL;
+	struct err err = {0};
+
+	options_arguments(options, &count);
+	const char **ended = arena_take_array(arena, count, sizeof(*ended));
+	int exit_code = first_round(options, arena, ended, &n_ended);
+
+	if (n_ended > 0 && find_state_folder(options, &folder, &err))
+		return output_fail(&err);
+	for (size_t i = 0; i < n_ended; i++) {
+		int code = go_on(options, folder, ended[i]);
+
+		exit_code = code ? code : exit_code;
+	}
+	return exit_code;
 }
 
 static const struct option_row rows_of_resume[] = {CLUSTER_JOB_ROWS, {0}};
@@ -15,7 +193,7 @@ const struct command command_resume = {
 	.name = "resume",
 	.group = "Act",
 	.arguments = "[OPTIONS] JOB...",
-	.one_line = "start suspended jobs again",
+	.one_line = "start jobs again that were suspended, stopped or have failed",
 	.examples = "  muster resume digits-x7k2p\n"
 		    "  muster resume -n research digits-x7k2p\n",
 	.options = rows_of_resume,

@@ -2,11 +2,23 @@
 #include "cli/change.h"
 #include "cli/cluster.h"
 #include "cli/command.h"
+#include "cli/lookup.h"
 #include "cli/options.h"
+#include "cli/output.h"
 
 static int suspend_run(const struct options *options)
 {
-	return change_suspended(options, true);
+	struct lookup *lookup CLEANUP(lookup_cleanup) = lookup_new(options);
+	struct found_jobs jobs CLEANUP(found_jobs_done) = {0};
+	int exit_code = lookup_jobs(lookup, &jobs);
+
+	for (size_t i = 0; i < jobs.count; i++) {
+		struct err err = {0};
+
+		if (change_suspension(&jobs.list[i], true, &err))
+			exit_code = output_fail(&err);
+	}
+	return exit_code;
 }
 
 static const struct option_row rows_of_suspend[] = {CLUSTER_JOB_ROWS, {0}};

@@ -332,6 +332,13 @@ static void remove_condition(struct status *status, enum condition_type type)
 	status->n_conditions = kept;
 }
 
+void decision_forget_conditions(struct decision *decision)
+{
+	for (int type = 0; type < CONDITION_COUNT; type++)
+		if (type != CONDITION_CREATED)
+			remove_condition(decision->status, (enum condition_type) type);
+}
+
 static void turn_running_off(struct status *status, msec now)
 {
 	for (size_t i = 0; i < status->n_conditions; i++) {

@@ -62,6 +62,8 @@ void decision_begin_all_attempts(struct decision *decision);
 /* No restart waits any more, and the next one comes at once. */
 void decision_forget_delays(struct decision *decision);
 
+/* Of all conditions only that the job was created stays. */
+void decision_forget_conditions(struct decision *decision);
 /* Sets a condition by TFJob's rules (pkg/util/status.go): the same type, status and reason changes
  * nothing; what changes goes to the end of the list; Running and Restarting remove each other;
  * Succeeded and Failed turn Running to False; and once the job has ended no condition changes. */

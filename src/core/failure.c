@@ -3,6 +3,7 @@
 
 #include "base/text.h"
 #include "core/line_text.h"
+#include "core/stop_signal.h"
 
 #include <signal.h>
 #include <string.h>
@@ -209,9 +210,10 @@ void failure_add_consequences(const struct decision *decision, const struct repl
 }
 
 /* A cluster's times are whole seconds; within one the way it ended tells. */
-static bool ended_by_itself(const struct observed_replica *object)
+static bool ended_by_itself(const struct decision *decision, const struct observed_replica *object)
 {
-	if (observed_is_live(object) || object->signal == SIGTERM || object->signal == SIGKILL)
+	if (observed_is_live(object) || object->signal == SIGKILL ||
+	    (object->signal && object->signal == stop_signal_of(decision->job)))
 		return false;
 	return !observed_was_asked_to_end(object) ||
 	       (object->ended_at != MSEC_UNSET && object->ended_at <= object->stop_asked_at);
@@ -266,7 +268,7 @@ void failure_revise_consequences(struct decision *decision)
 
 	for (size_t i = 0; decision->status->failure && i < decision->observed->n_replicas; i++) {
 		const struct observed_replica *object = &decision->observed->replicas[i];
-		size_t place = ended_by_itself(object)
+		size_t place = ended_by_itself(decision, object)
 				       ? find_ended_by_us(decision->status->failure, object)
 				       : decision->status->failure->n_consequences;
 

@@ -225,6 +225,31 @@ void reconcile_begin(const struct job *job, msec now, struct arena *arena,
 	*ret_status = plan.status;
 }
 
+void reconcile_resume(const struct job *job, const struct status *last_status, msec now,
+		      struct arena *arena, struct status *ret_status)
+{
+	const struct observed nobody = {0};
+	struct plan plan;
+	struct decision decision;
+
+	decision_begin(&decision, job, last_status, &nobody, now, arena, &plan);
+	struct status *status = decision.status;
+
+	decision_forget_conditions(&decision);
+	decision_set_condition(&decision, CONDITION_RESTARTING, true, "TFJobResumed",
+			       arena_format(arena, "TFJob %s is resumed.", job->name));
+	decision_forget_delays(&decision);
+	decision_begin_all_attempts(&decision);
+	for (size_t i = 0; i < decision.n_replicas; i++)
+		decision.replicas[i].status->restarts = 0;
+	status->start_time = status->completion_time = MSEC_UNSET;
+	status->restarts = 0;
+	status->failure = NULL;
+	status->exit_code = -1;
+	count_roles(&decision, false);
+	*ret_status = plan.status;
+}
+
 /* What ran did not fail by itself: it was ended with its supervisor, or after it. What waited to be
  * started waits no more. */
 static void mark_lost_as_stopped(struct decision *decision)

@@ -20,6 +20,12 @@ void reconcile_decide(const struct job *job, const struct status *last_status,
 void reconcile_begin(const struct job *job, msec now, struct arena *arena,
 		     struct status *ret_status);
 
+/* A job that was stopped or has failed goes on: everything of it starts once more, as its next
+ * attempt, with all the restarts and the time that a new job has. `job` is as it goes on, without
+ * the request to stop. The status lives in the arena; it may point into the job and last_status. */
+void reconcile_resume(const struct job *job, const struct status *last_status, msec now,
+		      struct arena *arena, struct status *ret_status);
+
 /* Why a job has ended that nobody saw end. */
 #define RECONCILE_SUPERVISOR_LOST "SupervisorLost" /* who looked after it died without a word */
 #define RECONCILE_DELETED "Deleted" /* somebody deleted its record on the cluster */

@@ -199,6 +199,13 @@ int control_new(struct loop *loop, const char *job_folder, loop_fn on_wake, void
 	return 0;
 }
 
+void control_remove_left(const char *job_folder)
+{
+	char *path CLEANUP(mem_free_text) = mem_format("%s/" SOCKET_NAME, job_folder);
+
+	unlink(path);
+}
+
 void control_free(struct control *control)
 {
 	if (!control)

@@ -19,6 +19,8 @@ struct control;
 /* Listens in the job's folder, which must be there. `on_wake` is called from the loop. */
 int control_new(struct loop *loop, const char *job_folder, loop_fn on_wake, void *data,
 		struct control **ret_control, struct err *err) MUST_USE;
+/* Removes the socket that a supervisor left when it was killed. Nobody may listen there. */
+void control_remove_left(const char *job_folder);
 /* Closes all connections and removes the socket; NULL is fine. */
 void control_free(struct control *control);
 /* Tells all who watch. One that does not read is dropped, never waited for. */

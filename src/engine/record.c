@@ -180,13 +180,14 @@ struct store_record record_new(const struct job *job, const struct status *statu
 	};
 }
 
-int record_write_status(struct store *store, const struct job *job, int64_t version,
-			const struct status *status, const char *supervisor, int64_t *ret_version,
-			struct err *err)
+static int write_parts(struct store *store, const struct job *job, int64_t version,
+		       const struct status *status, const char *document, const char *supervisor,
+		       int64_t *ret_version, struct err *err)
 {
 	char *status_text CLEANUP(mem_free_text) = status_text_of(status);
 	char *summary_text CLEANUP(mem_free_text) = summary_text_of(job, status);
 	const struct store_change change = {
+		.document = document,
 		.status = status_text,
 		.summary = summary_text,
 		.supervisor = supervisor,
@@ -196,6 +197,22 @@ int record_write_status(struct store *store, const struct job *job, int64_t vers
 	};
 
 	return store->functions->change(store, job->name, version, &change, ret_version, err);
+}
+
+int record_write_status(struct store *store, const struct job *job, int64_t version,
+			const struct status *status, const char *supervisor, int64_t *ret_version,
+			struct err *err)
+{
+	return write_parts(store, job, version, status, NULL, supervisor, ret_version, err);
+}
+
+int record_write_all(struct store *store, const struct job *job, int64_t version,
+		     const struct status *status, const char *supervisor, int64_t *ret_version,
+		     struct err *err)
+{
+	char *document CLEANUP(mem_free_text) = compact_text_of(job->document);
+
+	return write_parts(store, job, version, status, document, supervisor, ret_version, err);
 }
 
 static int patch_once(struct store *store, const struct store_record *record,

@@ -50,6 +50,11 @@ int record_write_status(struct store *store, const struct job *job, int64_t vers
 			const struct status *status, const char *supervisor, int64_t *ret_version,
 			struct err *err) MUST_USE;
 
+/* The same, and the document as well. */
+int record_write_all(struct store *store, const struct job *job, int64_t version,
+		     const struct status *status, const char *supervisor, int64_t *ret_version,
+		     struct err *err) MUST_USE;
+
 /* Changes the document of a job by a JSON merge patch (RFC 7396), over the changes of others. The
  * result must be a job that can run (ERR_INVALID lists what is wrong); its name cannot change. */
 int record_patch(struct store *store, const char *name, const struct json *patch,

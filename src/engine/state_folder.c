@@ -6,11 +6,14 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <pwd.h>
 #include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
+
+#define START_LINK "start"
 
 static const char *home_folder(void)
 {
@@ -59,6 +62,32 @@ int state_folder_make_job(const char *state_folder, const char *uid, struct err 
 	char *folder CLEANUP(mem_free_text) = state_folder_job(state_folder, uid);
 
 	return folder_make(folder, err);
+}
+
+void state_folder_keep_start(const char *job_folder)
+{
+	char *path CLEANUP(mem_free_text) = mem_format("%s/" START_LINK, job_folder);
+	char start[PATH_MAX];
+
+	/* Without it the job is resumed where its user is then. */
+	if (getcwd(start, sizeof(start)))
+		(void) !symlink(start, path);
+}
+
+int state_folder_return_to_start(const char *job_folder, const char *job_name, struct err *err)
+{
+	char *path CLEANUP(mem_free_text) = mem_format("%s/" START_LINK, job_folder);
+	char start[PATH_MAX];
+	ssize_t len = readlink(path, start, sizeof(start) - 1);
+
+	if (len < 0)
+		return 0; /* none was kept */
+	start[len] = '\0';
+	return chdir(start) == 0
+		       ? 0
+		       : err_set_errno(err, errno,
+				       "cannot go to folder '%s', in which job '%s' was started",
+				       start, job_name);
 }
 
 /* Hexadecimal digits and dashes, as RFC 4122 writes it: no slash, no dot. */

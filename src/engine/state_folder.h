@@ -1,7 +1,8 @@
 /* What lies where in the folder that remembers jobs:
  *
  *     STATE/muster.db          the store
- *     STATE/jobs/UID/          one job: ROLE-INDEX.ATTEMPT.log and .index, muster.log, socket
+ *     STATE/jobs/UID/          one job: ROLE-INDEX.ATTEMPT.log and .index, muster.log, socket, and
+ *                              a link `start` to the folder in which it was started
  *     STATE/programs/          programs of ours for Python to run */
 #pragma once
 
@@ -20,6 +21,11 @@ char *state_folder_job(const char *state_folder, const char *uid) MUST_USE;
 
 /* Makes the folder of one job, for this user alone. */
 int state_folder_make_job(const char *state_folder, const char *uid, struct err *err) MUST_USE;
+/* Keeps, in the folder of a job, which folder we are in. */
+void state_folder_keep_start(const char *job_folder);
+/* Goes to the folder that was kept. ERR_IO names it and the job when that is not possible. */
+int state_folder_return_to_start(const char *job_folder, const char *job_name,
+				 struct err *err) MUST_USE;
 /* Removes the folder of one job with all logs; one that is gone already is fine. A text that is no
  * uid of ours is refused, so that nothing else can ever be removed. */
 int state_folder_remove_job(const char *state_folder, const char *uid, struct err *err) MUST_USE;

@@ -12,6 +12,7 @@
 #include "engine/end_signals.h"
 #include "engine/record.h"
 #include "engine/registration.h"
+#include "engine/resumption.h"
 #include "engine/settle.h"
 #include "engine/state_folder.h"
 #include "engine/telling.h"
@@ -264,6 +265,9 @@ static int record_job(struct supervision *supervision, struct err *err)
 	const struct supervisor_request *request = supervision->request;
 
 	supervision->created = loop_now();
+	if (request->is_resumed)
+		return resumption_register(supervision->store, request->job, supervision->created,
+					   err);
 	return registration_register(supervision->store, request->job, request->replaces_finished,
 				     supervision->created, &supervision->replaced_uid, err);
 }
@@ -341,15 +345,45 @@ static int open_store(struct supervision *supervision, struct err *err)
 	return rc;
 }
 
-/* Everything that can fail, in the order in which it can be undone; the record comes last but one,
- * so that a job that is to be seen has a supervisor that can be reached. */
-static int set_up(struct supervision *supervision, const struct guard *guard, struct err *err)
+/* The folder, where the job was started: relative paths of its command mean something there. */
+static int make_folder(struct supervision *supervision, struct err *err)
 {
 	const struct supervisor_request *request = supervision->request;
-	int rc = process_need_proc(err);
+
+	if (request->is_resumed)
+		return state_folder_return_to_start(supervision->folder, supervision->name, err);
+	int rc = state_folder_make_job(request->state_folder, supervision->uid, err);
 
 	if (rc == 0)
-		rc = loop_new(&supervision->loop, err);
+		state_folder_keep_start(supervision->folder);
+	return rc;
+}
+
+static int make_control(struct supervision *supervision, struct err *err)
+{
+	return control_new(supervision->loop, supervision->folder, on_wake, supervision,
+			   &supervision->control, err);
+}
+
+/* Of a job that is resumed the record comes first: two may try, and one socket is there to have. */
+static int make_control_and_record(struct supervision *supervision, struct err *err)
+{
+	bool is_resumed = supervision->request->is_resumed;
+	int rc = is_resumed ? record_job(supervision, err) : make_control(supervision, err);
+
+	if (rc == 0 && is_resumed)
+		control_remove_left(supervision->folder);
+	if (rc == 0)
+		rc = is_resumed ? make_control(supervision, err) : record_job(supervision, err);
+	return rc;
+}
+
+/* Everything that can fail, in the order in which it can be undone; the record comes last, so that
+ * a job that is to be seen has a supervisor that can be reached. */
+static int set_up(struct supervision *supervision, const struct guard *guard, struct err *err)
+{
+	int rc = loop_new(&supervision->loop, err);
+
 	if (rc < 0)
 		return rc;
 	/* First, so that a Ctrl-C from now on ends the job in order and not this process. */
@@ -358,16 +392,13 @@ static int set_up(struct supervision *supervision, const struct guard *guard, st
 	if (rc == 0)
 		rc = open_store(supervision, err);
 	if (rc == 0)
-		rc = state_folder_make_job(request->state_folder, supervision->uid, err);
-	if (rc == 0)
-		rc = control_new(supervision->loop, supervision->folder, on_wake, supervision,
-				 &supervision->control, err);
+		rc = make_folder(supervision, err);
 	if (rc == 0)
 		rc = make_backend(supervision, err);
 	if (rc == 0)
 		rc = make_console(supervision, err);
 	if (rc == 0)
-		rc = record_job(supervision, err);
+		rc = make_control_and_record(supervision, err);
 	return rc;
 }
 
@@ -413,10 +444,14 @@ int supervision_run(const struct supervisor_request *request, const struct guard
 	int rc = set_up(&supervision, guard, err);
 
 	if (rc < 0) {
-		remove_folder(&supervision);
+		if (!request->is_resumed)
+			remove_folder(&supervision);
 		return rc;
 	}
 	supervision.telling.log = job_log_open(supervision.folder);
+	if (request->is_resumed)
+		job_log_add(supervision.telling.log, supervision.created, "Normal", "TFJobResumed",
+			    "the job is resumed");
 	make_driver(&supervision);
 	ask_for_pass(&supervision);
 	loop_run(supervision.loop);

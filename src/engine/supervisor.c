@@ -75,7 +75,7 @@ static int see_through_detached(background_started_fn started, void *background,
 
 int supervisor_run(const struct supervisor_request *request, int *ret_exit_code, struct err *err)
 {
-	int rc = job_uid_set_new(request->job, err);
+	int rc = request->is_resumed ? 0 : job_uid_set_new(request->job, err);
 
 	if (rc < 0)
 		return rc;

@@ -290,7 +290,10 @@ static char *run_lose(struct stage *stage, struct words *words)
 
 static char *run_suspend(struct stage *stage, struct words *words)
 {
-	stage_suspend(stage, text_equals(words->list[0], "suspend"));
+	if (text_equals(words->list[0], "suspend"))
+		stage_suspend(stage, true);
+	else
+		stage_resume(stage);
 	stage_settle(stage);
 	return NULL;
 }

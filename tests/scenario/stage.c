@@ -3,6 +3,8 @@
 
 #include "base/mem.h"
 #include "core/plan.h"
+#include "core/reconcile.h"
+#include "engine/record.h"
 
 #include <signal.h>
 #include <stdio.h>
@@ -484,6 +486,47 @@ void stage_suspend(struct stage *stage, bool is_suspended)
 	json_set_bool(json_object_at(json_object_at(document, "spec"), "runPolicy"), "suspend",
 		      is_suspended);
 	stage_change_document(stage, document);
+}
+
+/* What a new supervisor writes first. */
+static void go_on_after_the_end(struct stage *stage, const struct json *document)
+{
+	struct store_record record CLEANUP(store_record_done) = {0};
+	struct arena *arena CLEANUP(arena_cleanup) = arena_new();
+	struct faults faults CLEANUP(faults_done) = {0};
+	struct job *job CLEANUP(job_cleanup) = NULL;
+	struct status status, before = stage->status;
+	int64_t version;
+
+	if (job_read(document, NULL, JOB_LENIENT, &faults, &job) < 0 ||
+	    stage->store->functions->get(stage->store, STAGE_JOB, &record, NULL) < 0)
+		return;
+	reconcile_resume(job, &before, stage->now, arena, &status);
+	if (record_write_all(stage->store, job, record.version, &status, NULL, &version, NULL) < 0)
+		break_rule(stage, "the job could not be resumed");
+	for (size_t i = 0; i < before.n_replicas; i++)
+		check_replica(stage, &status, &before.replicas[i], true);
+	store_record_done(&record);
+	if (stage->store->functions->get(stage->store, STAGE_JOB, &record, NULL) < 0)
+		return;
+	stage->status = (struct status){.exit_code = -1};
+	remember_status(stage, record.status);
+	stage->is_finished = false;
+	stage->wake_at = stage->now;
+}
+
+void stage_resume(struct stage *stage)
+{
+	struct json *document CLEANUP(json_cleanup) = stage_document(stage);
+
+	if (!document || !status_condition_is_true(&stage->status, CONDITION_FAILED) ||
+	    !stage->is_finished) {
+		stage_suspend(stage, false);
+		return;
+	}
+	json_remove(json_get_path(document, "metadata", "annotations", NULL), JOB_ANNOTATION_STOP);
+	json_remove(json_get_path(document, "spec", "runPolicy", NULL), "suspend");
+	go_on_after_the_end(stage, document);
 }
 
 void stage_scale(struct stage *stage, const char *role_title, int replicas)

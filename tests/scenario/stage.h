@@ -68,6 +68,9 @@ struct json *stage_document(struct stage *stage);
 void stage_change_document(struct stage *stage, const struct json *document);
 
 void stage_suspend(struct stage *stage, bool is_suspended);
+/* A suspended job starts again; one that was stopped or has failed goes on, as by `muster resume`.
+ */
+void stage_resume(struct stage *stage);
 void stage_scale(struct stage *stage, const char *role_title, int replicas);
 void stage_stop(struct stage *stage, const char *reason);
 

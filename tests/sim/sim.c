@@ -208,7 +208,7 @@ static void any_wish(struct dice *dice, struct stage *stage)
 		stage_suspend(stage, true);
 		break;
 	case 1:
-		stage_suspend(stage, false);
+		stage_resume(stage);
 		break;
 	case 2:
 		if (one_in(dice, 3))

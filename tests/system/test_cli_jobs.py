@@ -1,13 +1,15 @@
 """Commands from other terminals: a job is looked at, waited for, ended and forgotten."""
 
 import json
+import os
 import re
+import signal
 import subprocess
 
 import pytest
 
 from conftest import LIMIT, conditions, read_line, read_until, replicas
-from processes import wait_until_process_is_gone
+from processes import parent_of, wait_until_process_is_gone
 
 pytestmark = pytest.mark.sanitize
 
@@ -194,6 +196,78 @@ def count_live(job):
     return sum(replica["state"] in ("Starting", "Running", "Stopping") for replica in replicas(job))
 
 
+def test_a_job_that_has_failed_or_was_stopped_is_resumed(muster, tmp_path):
+    """Under its name and uid, in the folder where it was, with its next attempts and all its restarts."""
+    folder = tmp_path / "work"
+    folder.mkdir()
+    (folder / "work.sh").write_text("echo attempt $MUSTER_ATTEMPT; [ -e go ] || exit 3; exec sleep 1000")
+    muster("run", "--name", "job", "-w", "2", "--max-restarts", "1", "--", "sh", "work.sh", cwd=folder, code=3)
+    failed = muster.job("job")
+    assert failed["status"]["restarts"] == 1
+    (folder / "go").touch()
+
+    assert muster("resume", "job", code=0).stderr == "muster: job 'job' goes on in the background: muster attach job\n"
+    job = muster.until_running("job", 2)
+    assert job["metadata"]["uid"] == failed["metadata"]["uid"]
+    assert [replica["attempt"] for replica in replicas(job)] == [2, 2]
+    assert job["status"].get("restarts", 0) == 0 and "failure" not in job["status"]
+    assert muster("resume", "job", code=0).stderr == "muster: job 'job' runs already\n"
+
+    muster("stop", "job", code=0)
+    muster("wait", "job", code=130)
+    muster("resume", "local/job", code=0)
+    job = muster.until_running("job", 2)
+    assert [replica["attempt"] for replica in replicas(job)] == [3, 3]
+    for attempt in range(4):
+        log = muster("logs", "job", "--role", "worker", "--index", "1", "--attempt", str(attempt), code=0).stdout
+        assert f"attempt {attempt}\n" in log
+
+
+def test_a_job_whose_musters_were_killed_is_resumed_and_obeys(muster):
+    name = muster.detach("--name", "job", *FOREVER)
+    inner = parent_of(replicas(muster.until_running(name, 1))[0]["pid"])
+    for pid in (parent_of(inner), inner):
+        os.kill(pid, signal.SIGKILL)
+    muster("resume", "job", code=0)
+    muster.until_running("job", 1)
+    muster("stop", "job", code=0)
+    muster("wait", "job", code=130)
+
+
+def test_of_many_who_resume_a_job_one_does(muster):
+    muster("run", "--name", "job", "--", "sh", "-c", "[ $MUSTER_ATTEMPT != 0 ] || exit 3; exec sleep 1000", code=3)
+    calls = [muster.start("resume", "job") for _ in range(8)]
+    said = [(call.wait(timeout=LIMIT), call.communicate()[1]) for call in calls]
+    assert sum("goes on in the background" in text for _, text in said) == 1, said
+    assert all("goes on in the background" in text or "runs already" in text for _, text in said), said
+    assert replicas(muster.until_running("job", 1))[0]["attempt"] == 1
+    muster("stop", "job", code=0)
+    muster("wait", "job", code=130)
+
+
+def test_a_job_is_not_resumed_where_it_cannot_be(muster, tmp_path):
+    folder = tmp_path / "work"
+    folder.mkdir()
+    muster("run", "--name", "job", "--", "sh", "-c", "exit 3", cwd=folder, code=3)
+    folder.rmdir()
+    done = muster("resume", "job", code=1)
+    assert done.stderr == f"muster: cannot go to folder '{folder}', in which job 'job' was started: No such file or directory\n"
+    assert muster.job("job")["status"]["failure"]["exitCode"] == 3
+
+
+def test_a_job_that_is_being_stopped_is_not_resumed(muster, tmp_path):
+    end = tmp_path / "end"
+    muster.detach("--name", "job", "--", "sh", "-c",
+                  f"trap '' TERM; echo begun; while [ ! -e {end} ]; do sleep 0.1; done; exit 1")
+    read_until(muster.start("logs", "-f", "job").stdout, "begun")
+    stopping = muster.start("stop", "--grace", "1h", "job")
+    read_until(stopping.stderr, "muster: job: waiting for worker-0")
+    assert muster("resume", "job", code=4).stderr == (
+        "muster: job 'job' is being stopped: resume it when it has ended (muster wait job)\n")
+    end.touch()
+    assert stopping.wait(timeout=LIMIT) == 0
+
+
 def test_a_job_whose_workers_need_not_know_of_each_other_is_scaled_up_and_down(muster):
     muster.detach("--name", "job", "-w", "2", "--restart-scope", "replica", *FOREVER)
     muster.until_running("job", 2)
@@ -243,8 +317,9 @@ def until_lines(path, count):
 
 def test_changes_that_cannot_be_made_have_a_sentence(muster):
     muster("run", "--name", "job", "--", "true", code=0)
-    for command in (["suspend", "job"], ["resume", "job"], ["scale", "job", "worker=2"]):
+    for command in (["suspend", "job"], ["scale", "job", "worker=2"]):
         assert muster(*command, code=4).stderr == "muster: job 'job' has ended\n"
+    assert muster("resume", "job", code=4).stderr.startswith("muster: job 'job' has succeeded: there is nothing to resume (")
     assert muster("scale", "job", "ps=1", code=2).stderr == "muster: job 'job' has no role 'ps'\n"
     assert muster("scale", "job", "worker", code=2).stderr == "muster: 'worker': write ROLE=N\n"
     assert "'x' is not a whole number" in muster("scale", "job", "worker=x", code=2).stderr
