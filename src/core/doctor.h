@@ -20,6 +20,7 @@ struct doctor_python {
 	bool is_managed; /* its distribution's: it takes no packages from pip (PEP 668) */
 	const char *virtual_env; /* what VIRTUAL_ENV says, if it is set */
 	const char *fault; /* there is no Python */
+	const char *prepared; /* activates the environment that script/demo has made */
 };
 
 struct doctor_tensorflow {

@@ -31,6 +31,18 @@ static const char *pip_install(const struct judgement *judgement, const char *pa
 			    packages);
 }
 
+/* TensorFlow is missing: the environment of the demo has it, else pip brings it. */
+static const char *mend_tensorflow(const struct judgement *judgement)
+{
+	const char *prepared = judgement->facts->python.prepared;
+	bool is_installed = judgement->facts->tensorflow.is_installed;
+
+	if (prepared && !is_installed)
+		return arena_format(judgement->arena, ". %s", prepared);
+	return pip_install(judgement, judgement->facts->gpu.driver ? "'tensorflow[and-cuda]'"
+								   : "tensorflow-cpu");
+}
+
 static void judge_python(struct judgement *judgement)
 {
 	const struct doctor_python *python = &judgement->facts->python;
@@ -50,20 +62,15 @@ static void judge_python(struct judgement *judgement)
 			      python->is_virtual_env ? " (virtual environment)" : "");
 }
 
-static const char *wanted_package(const struct judgement *judgement)
-{
-	return judgement->facts->gpu.driver ? "'tensorflow[and-cuda]'" : "tensorflow-cpu";
-}
-
 static void judge_tensorflow(struct judgement *judgement)
 {
 	const struct doctor_tensorflow *tensorflow = &judgement->facts->tensorflow;
-	const char *package = wanted_package(judgement);
+	const char *prepared = judgement->facts->python.prepared;
 
 	if (!tensorflow->is_installed)
-		judgement_add(judgement, "tensorflow", DOCTOR_MISSING,
-			      pip_install(judgement, package),
-			      "not among the packages of this Python");
+		judgement_add(judgement, "tensorflow", DOCTOR_MISSING, mend_tensorflow(judgement),
+			      "not among the packages of this Python%s",
+			      prepared ? "; the environment of script/demo has it" : "");
 	else
 		judgement_add(judgement, "tensorflow", DOCTOR_OK, NULL, "%s, %s in %s",
 			      tensorflow->version ? tensorflow->version : "version unknown",
@@ -76,7 +83,7 @@ static void judge_library(struct judgement *judgement)
 {
 	const struct doctor_library *library = &judgement->facts->library;
 
-	const char *mend = pip_install(judgement, wanted_package(judgement));
+	const char *mend = mend_tensorflow(judgement);
 
 	if (library->path)
 		judgement_add(judgement, "libtensorflow", DOCTOR_OK, NULL, "%s, %s (%s)",

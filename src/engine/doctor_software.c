@@ -64,6 +64,20 @@ static void collect_tensorflow(struct doctor_tensorflow *tensorflow,
 	tensorflow->scikit_learn = version_of(python, "scikit-learn", arena);
 }
 
+/* Where script/python-environment puts it. */
+static const char *find_prepared(struct arena *arena)
+{
+	const char *cache = getenv("XDG_CACHE_HOME");
+	const char *home = getenv("HOME");
+	const char *path = arena_format(arena, "%s%s/muster/python/bin/activate",
+					cache && *cache ? cache
+					: home          ? home
+							: "",
+					cache && *cache ? "" : "/.cache");
+
+	return access(path, R_OK) == 0 ? path : NULL;
+}
+
 static void collect_python(struct doctor_facts *facts, struct arena *arena)
 {
 	struct python_search search = python_search_here();
@@ -71,6 +85,7 @@ static void collect_python(struct doctor_facts *facts, struct arena *arena)
 	struct doctor_python *python = &facts->python;
 	struct err err;
 
+	python->prepared = find_prepared(arena);
 	if (search.virtual_env && *search.virtual_env)
 		python->virtual_env = arena_copy_text(arena, search.virtual_env);
 	if (python_find(&search, &place, &err)) {

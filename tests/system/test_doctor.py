@@ -90,6 +90,16 @@ def test_no_wheel_is_told_with_the_command_for_this_python(doctor, environment):
     assert rows["libtensorflow"]["state"] == "warning"
 
 
+def test_the_environment_of_the_demo_is_known(doctor, muster, environment, tmp_path):
+    shutil.rmtree(environment / "lib" / "python3.11" / "site-packages" / "tensorflow")
+    activate = tmp_path / "cache" / "muster" / "python" / "bin" / "activate"
+    activate.parent.mkdir(parents=True)
+    activate.touch()
+    rows = doctor(env={"PATH": f"{environment}/bin", "XDG_CACHE_HOME": str(tmp_path / "cache")})
+    assert rows["tensorflow"]["found"].endswith("the environment of script/demo has it")
+    assert rows["tensorflow"]["mend"] == rows["libtensorflow"]["mend"] == f". {activate}"
+
+
 def test_a_wheel_that_is_too_old_for_a_server_still_runs_jobs(doctor, environment):
     packages = environment / "lib" / "python3.11" / "site-packages"
     (packages / "tensorflow" / "libtensorflow_cc.so.2").unlink()
