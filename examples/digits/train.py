@@ -2,12 +2,17 @@
 
     muster run -w 2 train.py --epochs 12 --checkpoint-dir /tmp/digits
 
-Works without muster too: without TF_CONFIG there is one worker. Needs tensorflow (or tensorflow-cpu),
-tf-keras and scikit-learn, whose package has the 1,797 digits in it.
+Works without muster too: without TF_CONFIG there is one worker. When one of the workers is asked to
+end (TERM, or INT from Ctrl-C), all of them save at the same step and end; started again with the same
+--checkpoint-dir, they go on at that step. Needs tensorflow (or tensorflow-cpu), tf-keras and
+scikit-learn, whose package has the 1,797 digits in it.
 """
 
 import argparse
+import math
 import os
+import signal
+import sys
 import tempfile
 
 # All before TensorFlow is imported. Keras 3 does not train under this strategy; the others make it
@@ -51,6 +56,7 @@ def build_model():
         loss=tf.keras.losses.SparseCategoricalCrossentropy(from_logits=True),
         metrics=["accuracy"],
     )
+    model.optimizer.build(model.trainable_variables)  # there is something to restore into
     return model
 
 
@@ -58,6 +64,47 @@ def leads(resolver):
     """Whether this process is the one that keeps files: the chief, or worker 0 without a chief."""
     leader = "chief" if "chief" in resolver.cluster_spec().as_dict() else "worker"
     return (resolver.task_type or leader, resolver.task_id or 0) == (leader, 0)
+
+
+def step_of(model):
+    """How many steps it was trained, those before a restart included."""
+    return int(model.optimizer.iterations.numpy())
+
+
+class Checkpoints(tf.keras.callbacks.Callback):
+    """Saves after each epoch, and ends training where a signal asks one of the workers to end."""
+
+    def __init__(self, model, folder, is_kept):
+        super().__init__()
+        self.signal = 0
+        # After the strategy was made: TensorFlow takes TERM for itself then, and trains on.
+        for number in (signal.SIGTERM, signal.SIGINT):
+            signal.signal(number, self.on_signal)
+        self.manager = None
+        if folder:
+            # Every worker has a part in saving; one keeps the files.
+            self.scratch = tempfile.TemporaryDirectory()
+            checkpoint = tf.train.Checkpoint(model=model, optimizer=model.optimizer)
+            self.manager = tf.train.CheckpointManager(
+                checkpoint, folder if is_kept else self.scratch.name, max_to_keep=2)
+            checkpoint.restore(tf.train.latest_checkpoint(folder))
+            if step_of(model):
+                print(f"goes on at step {step_of(model)}", flush=True)
+
+    def on_signal(self, number, frame):
+        self.signal = number
+
+    def on_train_batch_end(self, batch, logs=None):
+        # A signal comes to each worker at another step. The sum of all is the same for all.
+        asked = tf.constant(float(self.signal))
+        self.model.stop_training = self.model.distribute_strategy.reduce("SUM", asked, axis=None) > 0
+
+    def on_epoch_end(self, epoch, logs=None):
+        if self.manager:
+            self.manager.save(checkpoint_number=step_of(self.model))
+        if self.model.stop_training:
+            print(f"asked to end at step {step_of(self.model)}", flush=True)
+            sys.exit(128 + (self.signal or signal.SIGTERM))  # not 0: this is no success yet
 
 
 def main():
@@ -69,27 +116,29 @@ def main():
     tf.keras.utils.set_random_seed(1)
     train_images, test_images, train_labels, test_labels = load_data()
     train = tf.data.Dataset.from_tensor_slices((train_images, train_labels))
-    train = train.shuffle(len(train_labels), seed=1).batch(arguments.batch_size)
     test = tf.data.Dataset.from_tensor_slices((test_images, test_labels)).batch(len(test_labels))
     with strategy.scope():
         model = build_model()
+    is_kept = leads(strategy.cluster_resolver)
+    checkpoints = Checkpoints(model, arguments.checkpoint_dir, is_kept)
 
     def tell(epoch, logs):
         print(f"epoch {epoch + 1}/{arguments.epochs}: loss {logs['loss']:.7f}, "
               f"accuracy {logs['accuracy']:.4f}", flush=True)
 
-    callbacks = [tf.keras.callbacks.LambdaCallback(on_epoch_end=tell)]
-    if arguments.checkpoint_dir:
-        # Writes after each epoch, and takes the last one up again when training begins.
-        callbacks.append(tf.keras.callbacks.BackupAndRestore(arguments.checkpoint_dir))
-    model.fit(train, epochs=arguments.epochs, callbacks=callbacks, verbose=0)
+    # An epoch is in an order of its own, which is the same when it is taken up in its middle.
+    steps_per_epoch = math.ceil(len(train_labels) / arguments.batch_size)
+    first_epoch, n_steps_done = divmod(step_of(model), steps_per_epoch)
+    for epoch in range(first_epoch, arguments.epochs):
+        batches = train.shuffle(len(train_labels), seed=epoch).batch(arguments.batch_size)
+        model.fit(batches.skip(n_steps_done), initial_epoch=epoch, epochs=epoch + 1, verbose=0,
+                  callbacks=[checkpoints, tf.keras.callbacks.LambdaCallback(on_epoch_end=tell)])
+        n_steps_done = 0
 
     loss, accuracy = model.evaluate(test, verbose=0)
     print(f"test loss {loss:.7f}, test accuracy {accuracy:.4f}", flush=True)
     if arguments.model:
-        # Every worker has a part in saving, because variables are read together; one keeps the file.
         with tempfile.TemporaryDirectory() as scratch:
-            is_kept = leads(strategy.cluster_resolver)
             model.save(arguments.model if is_kept else os.path.join(scratch, "model.keras"))
 
 

@@ -4,12 +4,16 @@
 
 Every process runs this file (workers and parameter servers need not: see job-servers.yaml). The
 chief hands out the steps and ends; workers and parameter servers serve until they are told to end.
-A lost worker may come back at any time, and its steps are done again. Needs tensorflow (or
-tensorflow-cpu), tf-keras and scikit-learn.
+A lost worker may come back at any time, and its steps are done again. Asked to end (TERM, or INT from
+Ctrl-C) the chief saves first; started again with the same --checkpoint-dir it goes on at that step.
+Needs tensorflow (or tensorflow-cpu), tf-keras and scikit-learn.
 """
 
 import argparse
 import os
+import queue
+import signal
+import threading
 
 # All before TensorFlow is imported. Keras 3 does not train under this strategy; the others make it
 # talk less, and count alike on every processor.
@@ -50,15 +54,54 @@ def build_model():
         loss=tf.keras.losses.SparseCategoricalCrossentropy(from_logits=True),
         metrics=["accuracy"],
     )
+    model.optimizer.build(model.trainable_variables)  # there is something to restore into
     return model
 
 
 def serve(resolver):
-    """What a worker or a parameter server does: run what the chief sends, for ever."""
+    """What a worker or a parameter server does: run what the chief sends, until a signal ends it."""
+    signal.signal(signal.SIGINT, signal.SIG_DFL)  # Python would take it up when join() returns: never
     server = tf.distribute.Server(resolver.cluster_spec(), job_name=resolver.task_type,
                                   task_index=resolver.task_id, protocol="grpc")
     print(f"{resolver.task_type} {resolver.task_id} serves", flush=True)
     server.join()
+
+
+class Checkpoints(tf.keras.callbacks.Callback):
+    """Saves after each epoch, and when a signal asks the chief to end, wherever training is."""
+
+    def __init__(self, model, folder):
+        super().__init__()
+        self.model = model
+        self.step = tf.Variable(0, dtype=tf.int64)  # that of the optimizer goes on while it is saved
+        self.manager = None
+        if folder:
+            checkpoint = tf.train.Checkpoint(model=model, optimizer=model.optimizer, step=self.step)
+            self.manager = tf.train.CheckpointManager(checkpoint, folder, max_to_keep=2)
+            if self.manager.restore_or_initialize():
+                print(f"goes on at step {int(self.step)}", flush=True)
+        self.lock = threading.Lock()
+        self.signals = queue.SimpleQueue()
+        for number in (signal.SIGTERM, signal.SIGINT):
+            signal.signal(number, lambda number, frame: self.signals.put(number))
+        # A thread, because the main one may be anywhere within TensorFlow when a signal comes.
+        threading.Thread(target=self.end_when_asked, daemon=True).start()
+
+    def save(self):
+        with self.lock, self.model.distribute_strategy.scope():
+            self.step.assign(self.model.optimizer.iterations)
+            if self.manager:
+                self.manager.save(checkpoint_number=int(self.step))
+
+    def on_epoch_end(self, epoch, logs=None):
+        self.save()
+
+    def end_when_asked(self):
+        number = self.signals.get()
+        self.save()
+        print(f"asked to end at step {int(self.step)}", flush=True)
+        # At once, without the steps that were handed out. Not 0: this is no success yet.
+        os._exit(128 + number)
 
 
 def lead(resolver, arguments):
@@ -73,18 +116,20 @@ def lead(resolver, arguments):
 
     with strategy.scope():
         model = build_model()
+    checkpoints = Checkpoints(model, arguments.checkpoint_dir)
 
     def tell(epoch, logs):
         print(f"epoch {epoch + 1}/{arguments.epochs}: loss {logs['loss']:.7f}, "
               f"accuracy {logs['accuracy']:.4f}", flush=True)
 
-    callbacks = [tf.keras.callbacks.LambdaCallback(on_epoch_end=tell)]
-    if arguments.checkpoint_dir:
-        # Writes after each epoch, and takes the last one up again when training begins.
-        callbacks.append(tf.keras.callbacks.BackupAndRestore(arguments.checkpoint_dir))
-    model.fit(tf.keras.utils.experimental.DatasetCreator(make_training_data),
-              steps_per_epoch=len(train_labels) // arguments.batch_size,
-              epochs=arguments.epochs, callbacks=callbacks, verbose=0)
+    steps_per_epoch = len(train_labels) // arguments.batch_size
+    first_epoch, n_steps_done = divmod(int(checkpoints.step), steps_per_epoch)
+    data = tf.keras.utils.experimental.DatasetCreator(make_training_data)
+    for epoch in range(first_epoch, arguments.epochs):
+        model.fit(data, steps_per_epoch=steps_per_epoch - n_steps_done, initial_epoch=epoch,
+                  epochs=epoch + 1, verbose=0,
+                  callbacks=[checkpoints, tf.keras.callbacks.LambdaCallback(on_epoch_end=tell)])
+        n_steps_done = 0
 
     logits = model(test_images)
     accuracy = tf.reduce_mean(tf.cast(tf.argmax(logits, axis=1) == test_labels, tf.float32))

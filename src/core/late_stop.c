@@ -61,16 +61,17 @@ static const char *describe(const struct decision *decision, const struct observ
 	char *name CLEANUP(mem_free_text) = stop_signal_format(signal);
 	struct text message CLEANUP(text_done) = {0};
 
-	text_addf(&message, "%s had no effect in ", name);
+	text_addf(&message, "%s has not ended it in ", name);
 	text_add_duration(&message, PATIENCE);
-	text_add(&message, ", and KILL follows ");
+	text_add(&message, "; KILL follows ");
 	text_add_duration(&message,
 			  kill_at_of(decision, object) - object->stop_asked_at - PATIENCE);
 	text_add(&message, " later");
 	add_hint(decision->job, &message);
 	if (signal == SIGTERM)
-		text_add(&message, ". TensorFlow takes TERM for a preemption notice and trains on: "
-				   "`muster run --stop-signal INT` would end it");
+		text_add(&message, ". TensorFlow takes TERM for a preemption notice and trains on, "
+				   "unless the script catches it: `muster run --stop-signal INT` "
+				   "would end it");
 	return arena_copy_text(decision->arena, text_of(&message));
 }
 

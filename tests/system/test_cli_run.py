@@ -127,7 +127,7 @@ def test_what_goes_on_after_the_signal_is_told_of_once_and_killed_when_asked_to(
     for _ in range(2):
         read_until(process.stdout, "begun")
     stopping = muster.start("stop", "job")
-    told = "worker-0 and 1 more: still runs after it was asked to end (StillRuns): SIGTERM had no effect in 5s"
+    told = "worker-0 and 1 more: still runs after it was asked to end (StillRuns): SIGTERM has not ended it in 5s"
     assert "`muster stop --now job`" in read_until(stopping.stderr, told)[-1]
     assert "`muster run --stop-signal INT`" in read_until(process.stderr, told)[-1]
     assert "StillRuns" in muster("status", "job", code=0).stdout

@@ -4,6 +4,7 @@ import importlib.util
 import os
 import re
 import signal
+import subprocess
 import sys
 
 import pytest
@@ -49,6 +50,26 @@ def pid_of_worker_1(muster, run, count):
     assert read_line(run.stdout, LIMIT)  # before it there may be no record of the job
     job = muster.until_running("killed", count)
     return next(replica["pid"] for replica in replicas(job) if (replica["role"], replica["index"]) == ("worker", 1))
+
+
+def step_where(lines, word):
+    """The step at which the example says that it was asked to end, or goes on."""
+    step, = (int(line.split()[-1]) for line in lines if line.startswith(f"{word} at step "))
+    return step
+
+
+def ends_of(muster, name):
+    return {f"{replica['role']}-{replica['index']}": (replica.get("exitCode"), replica.get("signal"))
+            for replica in replicas(muster.job(name))}
+
+
+def ask_to_end(muster, run, how):
+    """As a person does; gives the number of the signal that the processes get."""
+    if how == "stop":
+        muster("stop", "asked", code=0, limit=LIMIT)
+        return signal.SIGTERM
+    os.killpg(run.pid, signal.SIGINT)  # the foreground group of a terminal, which Ctrl-C is sent to
+    return signal.SIGINT
 
 
 def restarts_of(muster, name):
@@ -113,6 +134,65 @@ def test_a_synchronous_job_that_is_scaled_goes_on_from_its_checkpoint(muster, tm
     assert 1 < first_epoch_of(muster, "scaled", 1) <= first_epoch_of(muster, "scaled", 2)
     job = muster.job("scaled")
     assert replicas(job)[0]["attempt"] == 2 and job["status"].get("restarts", 0) == 0
+
+
+@pytest.mark.parametrize("how", ["ctrl-c", "stop"])
+def test_asked_to_end_all_workers_save_at_one_step_and_go_on_there(muster, tmp_path, how):
+    job = ["--replace", "--name", "asked", "-w", "2", "--grace", "1h", DIGITS / "train.py",
+           "--checkpoint-dir", tmp_path / "checkpoint", "--epochs"]
+    run = muster.start("run", *job, "1000", env=PYTHON, start_new_session=True)
+    before = read_until(run.stdout, "epoch 2/1000", LIMIT)
+    number = ask_to_end(muster, run, how)
+    after, said = run.communicate(timeout=LIMIT)
+    assert run.returncode == 130, said
+
+    output = "".join(before) + after
+    step = step_where(lines_of(output, "worker-0"), "asked to end")
+    assert step_where(lines_of(output, "worker-1"), "asked to end") == step >= 46
+    assert number + 128 in {code for code, _ in ends_of(muster, "asked").values()}
+    assert {killed for _, killed in ends_of(muster, "asked").values()} == {None}  # by themselves, in good order
+
+    epochs = step // 23 + 2
+    output = muster("run", *job, epochs, code=0, limit=LIMIT, env=PYTHON).stdout
+    for worker in ("worker-0", "worker-1"):
+        assert step_where(lines_of(output, worker), "goes on") == step
+        assert epochs_of(lines_of(output, worker))[-1].startswith(f"epoch {epochs}/")
+
+
+def test_without_muster_the_example_is_one_worker_that_saves_too(tmp_path):
+    command = [sys.executable, DIGITS / "train.py", "--checkpoint-dir", tmp_path / "checkpoint", "--epochs"]
+    with subprocess.Popen([*command, "1000"], stdout=subprocess.PIPE) as process:
+        read_until(process.stdout, "epoch 1/1000", LIMIT)
+        process.send_signal(signal.SIGTERM)
+        said = process.communicate(timeout=LIMIT)[0].decode()
+    assert process.returncode == 128 + signal.SIGTERM
+    step = step_where(said.splitlines(), "asked to end")
+    said = subprocess.run([*command, str(step // 23 + 1)], capture_output=True, text=True, check=True, timeout=LIMIT).stdout
+    assert step_where(said.splitlines(), "goes on") == step
+
+
+@pytest.mark.parametrize("how, servers", [("ctrl-c", []), ("stop", ["--ps-server", "--worker-server"])],
+                         ids=["ctrl-c", "stop of bare servers"])
+def test_a_chief_saves_while_its_servers_are_there(muster, tmp_path, how, servers):
+    job = ["--replace", "--name", "asked", "--chief", "-w", "2", "--ps", "1", "--grace", "1h", *servers,
+           PARAMETER_SERVER / "train.py", "--checkpoint-dir", tmp_path / "checkpoint", "--epochs"]
+    run = muster.start("run", *job, "1000", env=PYTHON, start_new_session=True)
+    before = read_until(run.stdout, "epoch 2/1000", LIMIT)
+    number = ask_to_end(muster, run, how)
+    after, said = run.communicate(timeout=LIMIT)
+    assert run.returncode == 130, said
+
+    step = step_where(lines_of("".join(before) + after, "chief-0"), "asked to end")
+    assert step >= 88
+    ends = ends_of(muster, "asked")
+    assert ends["chief-0"] == (128 + number, None)
+    assert signal.SIGKILL not in {killed for _, killed in ends.values()}
+
+    epochs = step // 44 + 2
+    output = muster("run", *job, epochs, code=0, limit=LIMIT, env=PYTHON).stdout
+    lines = lines_of(output, "chief-0")
+    assert step_where(lines, "goes on") == step
+    assert epochs_of(lines)[-1].startswith(f"epoch {epochs}/")
 
 
 def test_a_parameter_server_job_trains(muster):
