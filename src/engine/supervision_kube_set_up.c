@@ -218,6 +218,15 @@ static int make_folder(struct cluster_supervision *supervision, struct err *err)
 	return 0;
 }
 
+/* Other programs leave what runs on a cluster alone when they are interrupted. */
+static void tell_keys(struct cluster_supervision *supervision)
+{
+	if (!is_attached(supervision) && !supervision->is_detached && isatty(STDERR_FILENO))
+		telling_say(&supervision->telling,
+			    "Ctrl-C ends the job on the cluster, too; to leave it running, close "
+			    "the terminal, or begin it with -d");
+}
+
 /* Everything that can fail; after it, the job is seen through. */
 static int set_up(struct cluster_supervision *supervision, struct err *err)
 {
@@ -239,6 +248,8 @@ static int set_up(struct cluster_supervision *supervision, struct err *err)
 	if (rc == 0)
 		rc = supervision_kube_watch_lease(supervision, err);
 	supervision_kube_watch_signals(supervision);
+	if (rc == 0)
+		tell_keys(supervision);
 	return rc == 0 ? check_for_signal(supervision, err) : rc;
 }
 

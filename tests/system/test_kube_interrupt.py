@@ -1,5 +1,8 @@
 """A job is left in the end, whatever is waited for: Ctrl-C while the API server hangs, and what was refused until then."""
 
+import contextlib
+import os
+import pty
 import signal
 import sys
 import threading
@@ -118,3 +121,23 @@ def test_a_record_of_which_nobody_knows_is_taken_back(muster, tmp_path):
     with LivingKube() as kube:
         run_in_trouble(muster, tmp_path, kube, trouble, code=3)
     assert (len(creates), len(looks)) == (1, LOOKS_OF_A_CREATE + 1)
+
+
+def test_what_ctrl_c_does_is_said_when_a_run_begins_on_a_terminal(muster, tmp_path):
+    """Once, and not where there are no keys: in the background, in a pipe, and to who only looks on."""
+    meant = "muster: Ctrl-C ends the job on the cluster, too; to leave it running, close the terminal, or begin it with -d"
+    call = ["run", "--on", "kubernetes", "-w", "1", "--image", "i"]
+    with LivingKube() as kube:
+        muster.environment["KUBECONFIG"] = str(write_kubeconfig(tmp_path / "kubeconfig", kube.origin))
+        terminal, end = pty.openpty()
+        job = muster.start(*call, "--name", "shown", "--", "true", stdout=end, stderr=end)
+        os.close(end)
+        shown = b""
+        with contextlib.suppress(OSError):  # nobody has the other end open any more
+            while piece := os.read(terminal, 65536):
+                shown += piece
+        os.close(terminal)
+        assert job.wait(LIMIT) == 0
+        assert shown.decode().count(meant) == 1
+        piped = muster(*call, "--name", "piped", "--", "true", code=0)
+        assert "Ctrl-C" not in piped.stderr
