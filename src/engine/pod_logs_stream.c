@@ -85,7 +85,10 @@ static enum log_end end_of(const struct pod_log *log, const struct kube_status *
 {
 	if (!err)
 		return LOG_END_PROPER;
-	if (status->code == 404)
+	/* Who answers for its name is another Pod, which has just been made. */
+	bool is_of_another = log->follow.container.is_gone && status->code == 400;
+
+	if (status->code == 404 || is_of_another)
 		return LOG_END_ABSENT;
 	if (status->code == 400 && !log->follow.began_after_end)
 		return LOG_END_NOT_YET;
@@ -247,6 +250,11 @@ void pod_log_begin_stream(void *data)
 	if (log->call) {
 		pod_log_end_opening(log);
 		check_lingering(log);
+		return;
+	}
+	/* Its name may be another Pod's by now. */
+	if (log->follow.container.is_gone) {
+		finish(log, log->follow.has_begun && !log->follow.was_lost);
 		return;
 	}
 	if (!pod_log_take_turn(log))

@@ -208,9 +208,19 @@ def test_the_log_of_a_pod_that_is_gone_ends(pods, follower):
     log = pods.logs["worker-0"]
     log.write("one")
     log.faults = [Break(ends_properly, 40), Refuse(404)]
-    follower.tell("run 0", "gone 0")
+    follower.tell("run 0")
+    pods.until(lambda: log.n_streams == 1)
+    follower.tell("gone 0")
     follower.until("quiet")
     assert follower.log(0) == "one\n"
+    assert follower.troubles() == []
+
+
+def test_that_nothing_was_read_of_a_pod_that_is_gone_is_said(pods, follower):
+    follower.tell("run 0", "gone 0")
+    follower.until("quiet")
+    assert pods.logs["worker-0"].n_streams == 0
+    assert follower.troubles() == ["trouble: the log of Pod 'worker-0' broke off, and lines of it may be missing"]
 
 
 def test_who_takes_over_has_each_line_once(pods, tmp_path):
@@ -230,3 +240,19 @@ def test_who_takes_over_has_each_line_once(pods, tmp_path):
     second.until("quiet")
     assert second.log(0) == "one\ntwo\n"
     assert second.end() == 0
+
+
+def test_the_next_pod_of_the_name_is_not_asked_for_the_lines_of_one_that_is_gone(pods, follower):
+    """A restart gives its name to another Pod a moment later, whose container is not there yet, or prints lines of its own."""
+    log = pods.logs["worker-0"]
+    log.write("of the first")
+    follower.tell("run 0")
+    pods.until(lambda: log.n_streams == 1)
+    waiting = [Refuse(400, 'container "tensorflow" in pod "worker-0" is waiting to start: ContainerCreating') for _ in range(100)]
+    log.faults = list(waiting)
+    log.end()
+    pods.until(lambda: len(log.faults) < len(waiting))  # asked once more, since it was not known to have ended
+    follower.tell("ask 0", "gone 0")
+    follower.until("quiet")
+    assert follower.troubles() == []
+    assert follower.log(0) == log.text()
