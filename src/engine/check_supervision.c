@@ -15,7 +15,7 @@
 #include <signal.h>
 
 #define EXIT_FAILED 1
-/* One Ctrl-C may come twice: to the group, and handed on by the outer process. */
+/* One INT may come twice: timeout(1) sends it to its child and to the group of it. */
 #define SAME_KEY_PRESS ((msec) 200)
 
 struct check_supervision {

@@ -30,7 +30,7 @@
 /* A pipe, and a log with its index, that is written and, at times, shown. */
 #define DESCRIPTORS_PER_REPLICA 5
 #define DESCRIPTORS_BESIDES 40 /* the store, the loop, the socket, the first three … */
-/* One Ctrl-C may come twice: to the group, and handed on by the outer process. */
+/* One INT may come twice: timeout(1) sends it to its child and to the group of it. */
 #define SAME_KEY_PRESS ((msec) 200)
 
 struct supervision {

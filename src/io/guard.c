@@ -32,20 +32,9 @@ static void choose_signals(sigset_t *ret_awaited)
 			sigaddset(ret_awaited, handed_on[i]);
 }
 
-/* The terminal sends its keys to the whole group in the foreground, of which the inner is one. A
- * hang-up it sends to the leader of the session alone, which may be us. */
-static bool reaches_inner_by_itself(const siginfo_t *signal_info)
-{
-	int number = signal_info->si_signo;
-
-	return signal_info->si_code > 0 &&
-	       (number == SIGINT || number == SIGQUIT || number == SIGTSTP);
-}
-
 static void hand_on(const siginfo_t *signal_info, pid_t inner)
 {
-	if (!reaches_inner_by_itself(signal_info))
-		kill(inner, signal_info->si_signo);
+	kill(inner, signal_info->si_signo);
 	/* The shell takes the terminal back only when the process that it knows has stopped. */
 	if (signal_info->si_signo == SIGTSTP)
 		raise(SIGSTOP);
@@ -69,10 +58,12 @@ static void wait_for_inner(pid_t inner, const sigset_t *awaited, siginfo_t *ret_
 	}
 }
 
+/* `pkill NAME` and `killall NAME` go by the name of a process and kill all that have it. */
 static void see_inner_through(pid_t inner, const sigset_t *awaited, struct guard *ret_guard)
 {
 	siginfo_t ended;
 
+	prctl(PR_SET_NAME, GUARD_NAME);
 	wait_for_inner(inner, awaited, &ended);
 	child_kill_all(NULL, NULL);
 	bool was_lost = ended.si_code != CLD_EXITED;
@@ -84,6 +75,14 @@ static void see_inner_through(pid_t inner, const sigset_t *awaited, struct guard
 	};
 }
 
+/* A group of its own: `kill -9 %1`, timeout(1) and whoever else kills groups meet the outer alone.
+ * In it we are in the background of the terminal, which may want to stop those that write. */
+static void leave_group(void)
+{
+	setpgid(0, 0);
+	signal(SIGTTOU, SIG_IGN);
+}
+
 /* The outer's death is seen as the end of a pipe that it alone holds open, whenever it comes. The
  * parent-death signal besides wakes an inner process that was stopped (Ctrl-Z, then kill -9). */
 static void become_inner(int outer_gone_fd, struct guard *ret_guard)
@@ -92,6 +91,7 @@ static void become_inner(int outer_gone_fd, struct guard *ret_guard)
 
 	prctl(PR_SET_PDEATHSIG, SIGCONT);
 	prctl(PR_SET_CHILD_SUBREAPER, 1);
+	leave_group();
 	sigemptyset(&none);
 	sigprocmask(SIG_SETMASK, &none, NULL);
 	*ret_guard = (struct guard){.is_inner = true, .outer_gone_fd = outer_gone_fd};

@@ -12,6 +12,8 @@
 
 #include <stdbool.h>
 
+#define GUARD_NAME "job-guard" /* of the outer process, as ps and pkill see it */
+
 struct guard {
 	bool is_inner; /* in the process that works */
 	int outer_gone_fd; /* inner: readable (end of file) when the outer process is gone */
@@ -23,9 +25,11 @@ struct guard {
  * the inner process, with an empty signal mask. In the outer one it returns when the inner has
  * ended and no descendant is left.
  *
- * TERM, INT, HUP, QUIT, USR1, USR2, CONT and TSTP that come to the outer are handed on, except the
- * keys typed at the terminal (INT, QUIT, TSTP), which reach both. So the inner may get a signal
- * twice that was sent to the whole group (`kill %1`, timeout(1)): only a second INT may mean more
- * than a first. A signal that was ignored at the start (nohup, `&` in a script) is not handed on:
- * the inner does well to leave it ignored. Ctrl-Z stops both processes, fg lets both go on. */
+ * TERM, INT, HUP, QUIT, USR1, USR2, CONT and TSTP that come to the outer are handed on, the keys
+ * typed at the terminal among them: the inner has a process group of its own, so that a kill of the
+ * whole group does not reach both, and the outer has another name (GUARD_NAME), so that neither
+ * does one by name. Some signals come twice (timeout(1) sends them to its child and to the group):
+ * only a second INT may mean more than a first. A signal that was ignored at the start (nohup, `&`
+ * in a script) is not handed on: the inner does well to leave it ignored. Ctrl-Z stops both
+ * processes, fg lets both go on. */
 int guard_fork(struct guard *ret_guard, struct err *err) MUST_USE;

@@ -112,6 +112,57 @@ def test_after_both_were_killed_at_once_the_next_muster_ends_what_stayed(muster,
     wait_until_none_has(tag)
 
 
+def name_of(pid):
+    try:
+        return pathlib.Path(f"/proc/{pid}/comm").read_text().strip()
+    except OSError:
+        return ""
+
+
+@pytest.mark.parametrize("command", ["pkill", "killall"])
+def test_killing_all_that_is_called_muster_leaves_nothing(muster, tree, tag, stranger, command):
+    """As pkill and killall choose, among the processes of this test alone."""
+    name = pathlib.Path(BINARY).name[:15]
+    process = tree("by-name")
+    wait_until_grown(process)
+    matches = {"pkill": lambda pid: name in name_of(pid), "killall": lambda pid: name_of(pid) == name}[command]
+    chosen = [pid for pid in processes_with(tag) if matches(pid)]
+    assert len(chosen) == 1, [name_of(pid) for pid in processes_with(tag)]
+    for pid in chosen:
+        os.kill(pid, signal.SIGKILL)
+    assert process.wait(LIMIT) == 125
+    wait_until_none_has(tag)
+    assert muster.job("by-name")["status"]["failure"]["reason"] == "SupervisorLost"
+
+
+def test_killing_the_process_group_leaves_nothing(muster, tree, tag, stranger):
+    """As `kill -9 %1` in a shell, `timeout -s KILL` and others do it."""
+    process = tree("group", start_new_session=True)
+    wait_until_grown(process)
+    os.killpg(process.pid, signal.SIGKILL)
+    process.wait(LIMIT)
+    wait_until_none_has(tag)
+    assert muster.job("group")["status"]["failure"]["reason"] == "SupervisorLost"
+
+
+@pytest.mark.parametrize("key, code", [(b"\x03", 130), (b"\x1c", 130)])
+def test_keys_of_the_terminal_reach_the_job_once(muster, tree, tag, stranger, key, code):
+    """Ctrl-C and Ctrl-\\, though the process that works is not in the terminal's foreground; it may write there
+    even so (stty tostop)."""
+    terminal, program_side = pty.openpty()
+    flags = termios.tcgetattr(program_side)
+    flags[3] |= termios.TOSTOP
+    termios.tcsetattr(program_side, termios.TCSANOW, flags)
+    ends = {"stdin": program_side, "stdout": program_side, "stderr": program_side}
+    process = tree("keys", "--grace", "1s", start_new_session=True, preexec_fn=take_terminal, **ends)
+    os.close(program_side)
+    with os.fdopen(terminal) as shown:
+        wait_until_said(shown, 2)
+        os.write(terminal, key)
+        assert process.wait(LIMIT) == code
+    assert not processes_with(tag)
+
+
 def victims(process, whom):
     """The processes of muster to kill; the inner one is not there yet at first. Of both it comes first: the pid of
     the outer one, our child, stays its own until we have waited for it."""

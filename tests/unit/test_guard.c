@@ -8,6 +8,7 @@
 #include <fcntl.h>
 #include <poll.h>
 #include <signal.h>
+#include <stdio.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -165,6 +166,27 @@ static void nothing_outlives_the_outer(void **state)
 	assert_all_gone(world);
 }
 
+/* What goes by a name or by a process group kills one of the two. */
+static void the_two_share_neither_name_nor_group(void **state)
+{
+	struct world *world = *state;
+	struct tree tree = plant(world);
+	char path[64], name[32] = "";
+
+	assert_int_equal(getpgid(tree.inner), tree.inner);
+	assert_int_not_equal(getpgid(tree.outer), tree.inner);
+	snprintf(path, sizeof(path), "/proc/%d/comm", (int) tree.outer);
+	FILE *file = fopen(path, "r");
+
+	assert_non_null(file);
+	assert_non_null(fgets(name, sizeof(name), file));
+	fclose(file);
+	assert_string_equal(name, GUARD_NAME "\n");
+	kill(tree.outer, SIGKILL);
+	waitpid(tree.outer, NULL, 0);
+	assert_all_gone(world);
+}
+
 static void a_stopped_inner_still_sees_the_outer_die(void **state)
 {
 	struct world *world = *state;
@@ -250,6 +272,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup_teardown(nothing_outlives_the_inner, begin, end),
 		cmocka_unit_test_setup_teardown(nothing_outlives_the_outer, begin, end),
+		cmocka_unit_test_setup_teardown(the_two_share_neither_name_nor_group, begin, end),
 		cmocka_unit_test_setup_teardown(a_stopped_inner_still_sees_the_outer_die, begin,
 						end),
 		cmocka_unit_test_setup_teardown(signals_are_handed_on_and_the_exit_code_comes_back,
