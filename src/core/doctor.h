@@ -54,6 +54,7 @@ struct doctor_limits {
 struct doctor_state_folder {
 	const char *path;
 	const char *fault; /* nothing can be written there */
+	const char *store_fault; /* what remembers the jobs is damaged, or of a newer muster */
 	int64_t free_bytes;
 };
 

@@ -156,6 +156,9 @@ static void judge_state_folder(struct judgement *judgement)
 
 	if (folder->fault)
 		judgement_add(judgement, "state folder", DOCTOR_MISSING, mend, "%s", folder->fault);
+	else if (folder->store_fault)
+		judgement_add(judgement, "state folder", DOCTOR_MISSING, mend, "%s",
+			      folder->store_fault);
 	else if (folder->free_bytes < 0)
 		judgement_add(judgement, "state folder", DOCTOR_OK, NULL, "%s", folder->path);
 	else if (folder->free_bytes < DISK_ADVISED)

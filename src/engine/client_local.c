@@ -81,28 +81,38 @@ static int remove_job(struct client_local *client, const struct store_record *re
 				 err);
 }
 
-/* Settles every job of the list that needs it; true when one was, and the list is to be read again.
- * One that cannot be settled (disk full, a record of a newer muster) must not hide the others: it
- * is shown as unknown. */
+/* The row of a job that nobody looks after any more, as it is after settling. One that cannot be
+ * settled (a record of a newer muster) must not hide the others: it is shown as unknown. */
+static void settle_row(struct client_local *client, struct listing *listing, size_t i)
+{
+	struct store_record *record = &listing->list.records[i];
+	struct store_record settled = {0};
+
+	if (settle_get(client->store, record->name, &settled, NULL) == 0) {
+		store_record_done(record);
+		*record = settled;
+		record_read_summary(record, listing->arena, &listing->summaries[i]);
+	} else if (!listing->summaries[i].is_finished) {
+		listing->summaries[i].state = "Unknown";
+		listing->summaries[i].message = "nobody looks after it, and its record cannot be "
+						"read";
+	}
+}
+
+/* Settles every job of the list that needs it; true when one was removed, and the list is to be
+ * read again. */
 static bool settle_listed(struct client_local *client, struct listing *listing)
 {
 	bool has_changed = false;
 
 	for (size_t i = 0; i < listing->list.count; i++) {
 		const struct store_record *record = &listing->list.records[i];
-		struct summary *summary = &listing->summaries[i];
+		const struct summary *summary = &listing->summaries[i];
 
-		if (is_expired(record, summary))
-			has_changed |= remove_job(client, record, NULL) == 0;
-		if (!settle_is_needed(record->supervisor, summary->is_finished))
-			continue;
-		if (settle_job(client->store, record->name, record->uid, NULL) == 0) {
+		if (is_expired(record, summary) && remove_job(client, record, NULL) == 0)
 			has_changed = true;
-		} else if (!summary->is_finished) {
-			summary->state = "Unknown";
-			summary->message =
-				"nobody looks after it, and its record cannot be written";
-		}
+		else if (settle_is_needed(record->supervisor, summary->is_finished))
+			settle_row(client, listing, i);
 	}
 	return has_changed;
 }
@@ -169,10 +179,8 @@ static int get_record(struct client_local *client, const char *name,
 	if (rc < 0)
 		return rc;
 	record_read_summary(&record, arena, &summary);
-	if (is_expired(&record, &summary)) {
-		rc = remove_job(client, &record, err);
-		return rc < 0 ? rc : err_set(err, ERR_NOT_FOUND, "job '%s' not found", name);
-	}
+	if (is_expired(&record, &summary) && remove_job(client, &record, NULL) == 0)
+		return err_set(err, ERR_NOT_FOUND, "job '%s' not found", name);
 	*ret_record = record;
 	record = (struct store_record){0};
 	return 0;

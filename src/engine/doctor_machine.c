@@ -5,6 +5,7 @@
 #include "io/control_group.h"
 #include "io/file.h"
 #include "io/process.h"
+#include "store/store.h"
 
 #include <ctype.h>
 #include <dirent.h>
@@ -121,11 +122,14 @@ void doctor_collect_state_folder(struct doctor_state_folder *folder, const char 
 	char *existing CLEANUP(mem_free_text) = find_existing(path);
 	int failure = try_to_write(existing);
 	struct statvfs space;
+	struct err err = {0};
 
 	folder->path = arena_copy_text(arena, path);
 	folder->free_bytes = statvfs(existing, &space) < 0
 				     ? DOCTOR_UNKNOWN
 				     : (int64_t) space.f_bavail * (int64_t) space.f_frsize;
+	if (store_sqlite_check(path, &err) < 0)
+		folder->store_fault = arena_copy_text(arena, err.text);
 	if (failure)
 		folder->fault = arena_format(arena, "nothing can be written in %s: %s", existing,
 					     strerror(failure));

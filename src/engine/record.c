@@ -5,6 +5,7 @@
 #include "base/text.h"
 
 #include <inttypes.h>
+#include <stdlib.h>
 #include <string.h>
 
 static int read_json(const char *text, struct json **ret_value, struct err *err)
@@ -213,6 +214,17 @@ int record_write_all(struct store *store, const struct job *job, int64_t version
 	char *document CLEANUP(mem_free_text) = compact_text_of(job->document);
 
 	return write_parts(store, job, version, status, document, supervisor, ret_version, err);
+}
+
+void record_set_status(struct store_record *record, const struct job *job,
+		       const struct status *status, const char *supervisor)
+{
+	free(record->status);
+	free(record->summary);
+	free(record->supervisor);
+	record->status = status_text_of(status);
+	record->summary = summary_text_of(job, status);
+	record->supervisor = mem_copy_text(supervisor);
 }
 
 static int patch_once(struct store *store, const struct store_record *record,

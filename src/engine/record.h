@@ -55,6 +55,10 @@ int record_write_all(struct store *store, const struct job *job, int64_t version
 		     const struct status *status, const char *supervisor, int64_t *ret_version,
 		     struct err *err) MUST_USE;
 
+/* The same in this copy of the record alone, for who may read and cannot write. */
+void record_set_status(struct store_record *record, const struct job *job,
+		       const struct status *status, const char *supervisor);
+
 /* Changes the document of a job by a JSON merge patch (RFC 7396), over the changes of others. The
  * result must be a job that can run (ERR_INVALID lists what is wrong); its name cannot change. */
 int record_patch(struct store *store, const char *name, const struct json *patch,

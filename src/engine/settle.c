@@ -78,31 +78,6 @@ bool settle_is_needed(const char *supervisor, bool is_finished)
 	return !is_finished;
 }
 
-/* One try; ERR_CONFLICT when the record changed in between. A job that was finished already only
- * loses its supervisor: that died while it ended what was left of the job. */
-static int settle_record(struct store *store, const struct store_record *record, const char *why,
-			 struct err *err)
-{
-	struct arena *arena CLEANUP(arena_cleanup) = arena_new();
-	struct job *job CLEANUP(job_cleanup) = NULL;
-	struct status status;
-	struct plan plan;
-	int64_t version;
-
-	int rc = record_read(record, arena, &job, &status, err);
-
-	if (rc < 0)
-		return rc;
-	if (!settle_is_needed(record->supervisor, status_is_finished(&status)))
-		return 0; /* somebody else was faster */
-	settle_kill_marked(record->uid);
-	reconcile_lost(job, &status, RECONCILE_SUPERVISOR_LOST, why, loop_now(), arena, &plan);
-	rc = record_write_status(store, job, record->version, &plan.status, "", &version, err);
-	if (rc == 0)
-		rc = store->functions->release_numbers(store, NULL, record->uid, err);
-	return rc;
-}
-
 static const char *why_lost(const char *supervisor)
 {
 	switch (supervisor_fate(supervisor)) {
@@ -120,6 +95,33 @@ static const char *why_lost(const char *supervisor)
 	return "muster itself was killed while it looked after the job";
 }
 
+/* One try; ERR_CONFLICT when the record changed in between. A job that was finished already only
+ * loses its supervisor: that died while it ended what was left of the job. The record is as it
+ * ought to be then, also where that could not be written. */
+static int settle_record(struct store *store, struct store_record *record, struct err *err)
+{
+	struct arena *arena CLEANUP(arena_cleanup) = arena_new();
+	struct job *job CLEANUP(job_cleanup) = NULL;
+	struct status status;
+	struct plan plan;
+
+	int rc = record_read(record, arena, &job, &status, err);
+
+	if (rc < 0)
+		return rc;
+	if (!settle_is_needed(record->supervisor, status_is_finished(&status)))
+		return 0; /* somebody else was faster */
+	settle_kill_marked(record->uid);
+	reconcile_lost(job, &status, RECONCILE_SUPERVISOR_LOST, why_lost(record->supervisor),
+		       loop_now(), arena, &plan);
+	record_set_status(record, job, &plan.status, "");
+	rc = record_write_status(store, job, record->version, &plan.status, "", &record->version,
+				 err);
+	if (rc == 0)
+		rc = store->functions->release_numbers(store, NULL, record->uid, err);
+	return rc;
+}
+
 int settle_job(struct store *store, const char *name, const char *uid, struct err *err)
 {
 	for (;;) {
@@ -130,27 +132,37 @@ int settle_job(struct store *store, const char *name, const char *uid, struct er
 		if (rc == ERR_NOT_FOUND || (rc == 0 && !text_equals(record.uid, uid)))
 			return 0;
 		if (rc == 0)
-			rc = settle_record(store, &record, why_lost(record.supervisor), err);
+			rc = settle_record(store, &record, err);
 		if (rc != ERR_CONFLICT)
 			return rc;
 	}
 }
 
+/* Who only looks is told what is true, also where it cannot be written. */
+static bool is_good_enough(int rc)
+{
+	return rc == 0 || rc == ERR_SPACE || rc == ERR_IO;
+}
+
 int settle_get(struct store *store, const char *name, struct store_record *ret_record,
 	       struct err *err)
 {
-	struct store_record record CLEANUP(store_record_done) = {0};
-	int rc = store->functions->get(store, name, &record, err);
+	for (;;) {
+		struct store_record record CLEANUP(store_record_done) = {0};
+		int rc = store->functions->get(store, name, &record, err);
 
-	if (rc < 0)
-		return rc;
-	if (!settle_is_needed(record.supervisor, record_is_finished(&record))) {
-		*ret_record = record;
-		record = (struct store_record){0};
-		return 0;
+		if (rc < 0)
+			return rc;
+		if (settle_is_needed(record.supervisor, record_is_finished(&record)))
+			rc = settle_record(store, &record, err);
+		if (is_good_enough(rc)) {
+			*ret_record = record;
+			record = (struct store_record){0};
+			return 0;
+		}
+		if (rc != ERR_CONFLICT)
+			return rc;
 	}
-	rc = settle_job(store, name, record.uid, err);
-	return rc < 0 ? rc : store->functions->get(store, name, ret_record, err);
 }
 
 int settle_remove_job(struct store *store, const char *state_folder, const char *name,

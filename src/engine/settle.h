@@ -17,7 +17,8 @@ bool settle_is_needed(const char *supervisor, bool is_finished);
  * processes may settle the same job at once; one of them writes. */
 int settle_job(struct store *store, const char *name, const char *uid, struct err *err) MUST_USE;
 
-/* Like the store's get, of the job as it is after settling where that is needed. */
+/* Like the store's get, of the job as it is after settling where that is needed. Where the store
+ * cannot be written (read-only, full disk), only what is given is settled. */
 int settle_get(struct store *store, const char *name, struct store_record *ret_record,
 	       struct err *err) MUST_USE;
 

@@ -57,11 +57,22 @@ char *state_folder_job(const char *state_folder, const char *uid)
 	return mem_format("%s/jobs/%s", state_folder, uid);
 }
 
+/* A whole folder that may only be read, and not some file in it, is what has to be told. */
+static int name_folder(const char *state_folder, int rc, struct err *err)
+{
+	if (rc < 0 && access(state_folder, W_OK) < 0)
+		return err_prefix(err,
+				  "'%s' cannot be written (set MUSTER_STATE_DIR to a folder "
+				  "that can be written)",
+				  state_folder);
+	return rc;
+}
+
 int state_folder_make_job(const char *state_folder, const char *uid, struct err *err)
 {
 	char *folder CLEANUP(mem_free_text) = state_folder_job(state_folder, uid);
 
-	return folder_make(folder, err);
+	return name_folder(state_folder, folder_make(folder, err), err);
 }
 
 void state_folder_keep_start(const char *job_folder)
@@ -108,5 +119,5 @@ int state_folder_remove_job(const char *state_folder, const char *uid, struct er
 				       : err_set_errno(err, errno, "cannot open folder '%s'", jobs);
 	int rc = folder_remove(fd, uid, err);
 	close(fd);
-	return rc;
+	return name_folder(state_folder, rc, err);
 }

@@ -10,6 +10,7 @@
 #include "store/database.h"
 
 #include "base/mem.h"
+#include "base/text.h"
 #include "io/folder.h"
 
 #include <errno.h>
@@ -17,6 +18,8 @@
 #include <sqlite3.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
 #include <sys/vfs.h>
 #include <unistd.h>
 
@@ -24,6 +27,10 @@
 #define CHECKPOINT_PAGES 100
 #define CACHE_KIB 256
 #define HOW_TO_MOVE "set MUSTER_STATE_DIR to a folder that can be written"
+#define HOW_TO_BEGIN "move it away, with its -wal and -shm, to begin with an empty list of jobs"
+/* "must", by which a file is told from those of other programs with SQLite; files of the first
+ * musters have none. */
+#define APPLICATION 0x6d757374
 #define STRING_OF(number) STRING_OF_TOKEN(number)
 #define STRING_OF_TOKEN(token) #token
 
@@ -64,6 +71,11 @@ static int fail_by_system(const struct database *database, struct err *err)
 		       sqlite3_errmsg(database->connection));
 }
 
+static int fail_damaged(const struct database *database, const char *why, struct err *err)
+{
+	return err_set(err, ERR_IO, "'%s' is damaged (%s); " HOW_TO_BEGIN, database->path, why);
+}
+
 /* The sentence for what SQLite just answered. */
 static int fail(const struct database *database, struct err *err)
 {
@@ -81,10 +93,7 @@ static int fail(const struct database *database, struct err *err)
 			       path, BUSY_LIMIT_MS / 1000);
 	case SQLITE_CORRUPT:
 	case SQLITE_NOTADB:
-		return err_set(err, ERR_IO,
-			       "'%s' is damaged (%s); move it away to begin with an empty list of "
-			       "jobs",
-			       path, sqlite3_errmsg(database->connection));
+		return fail_damaged(database, sqlite3_errmsg(database->connection), err);
 	case SQLITE_READONLY:
 	case SQLITE_PERM:
 		return err_set(err, ERR_IO, "'%s' cannot be written (" HOW_TO_MOVE ")", path);
@@ -286,19 +295,66 @@ static bool is_on_network(const char *folder)
 	return false;
 }
 
-static int open_file(struct database *database, struct err *err)
+/* A path in a URI (RFC 3986), for what only that can say. */
+static char *uri_of(const char *path, const char *question)
 {
-	int answer = sqlite3_open_v2(database->path, &database->connection,
-				     SQLITE_OPEN_READWRITE | SQLITE_OPEN_NOMUTEX, NULL);
+	struct text uri = {0};
 
-	if (answer != SQLITE_OK)
+	text_add(&uri, "file:");
+	for (const char *c = path; *c; c++) {
+		if (strchr("?#%", *c))
+			text_addf(&uri, "%%%02X", (unsigned char) *c);
+		else
+			text_add_char(&uri, *c);
+	}
+	text_addf(&uri, "?%s", question);
+	return text_take(&uri);
+}
+
+static int open_connection(struct database *database, const char *name, int flags, struct err *err)
+{
+	sqlite3_close(database->connection);
+	database->connection = NULL;
+	if (sqlite3_open_v2(name, &database->connection, flags | SQLITE_OPEN_NOMUTEX, NULL) !=
+	    SQLITE_OK)
 		return fail(database, err);
 	sqlite3_busy_timeout(database->connection, BUSY_LIMIT_MS);
-	/* SQLite falls back to reading by itself where it may not write. */
-	if (sqlite3_db_readonly(database->connection, "main") == 1)
-		return err_set(err, ERR_IO, "'%s' cannot be written (" HOW_TO_MOVE ")",
-			       database->path);
 	return execute(database, settings, err);
+}
+
+/* SQLite falls back to reading by itself where it may not write. */
+static int open_file(struct database *database, struct err *err)
+{
+	return open_connection(database, database->path, SQLITE_OPEN_READWRITE, err);
+}
+
+static bool is_read_only(const struct database *database)
+{
+	return sqlite3_db_readonly(database->connection, "main") == 1;
+}
+
+/* Bytes of a file beside the database, 0 where there is none. */
+static int64_t size_beside(const struct database *database, const char *ending)
+{
+	char *path CLEANUP(mem_free_text) = mem_format("%s%s", database->path, ending);
+	struct stat found;
+
+	return stat(path, &found) == 0 ? found.st_size : 0;
+}
+
+/* Reads the file alone and makes nothing beside it. That is right only where nobody writes, and
+ * where the write-ahead log holds nothing that the file does not have. */
+static int open_as_it_lies(struct database *database, struct err *err)
+{
+	char *uri CLEANUP(mem_free_text) = uri_of(database->path, "immutable=1");
+
+	if (size_beside(database, "-wal") > 0)
+		return err_set(err, ERR_IO,
+			       "'%s-wal' cannot be read, since nothing can be written beside it; "
+			       "copy the folder to a place with room, and set MUSTER_STATE_DIR to "
+			       "it",
+			       database->path);
+	return open_connection(database, uri, SQLITE_OPEN_READONLY | SQLITE_OPEN_URI, err);
 }
 
 /* The kind of journal is kept in the file; asking for what it has already costs nothing. */
@@ -318,7 +374,8 @@ static int write_schema(const char *folder, const char *path, const struct datab
 	struct database *database CLEANUP(database_cleanup) =
 		new_database(design, mem_copy_text(path));
 	char *schema CLEANUP(mem_free_text) =
-		mem_format("%s; PRAGMA user_version = %d", design->schema, design->format);
+		mem_format("%s; PRAGMA user_version = %d; PRAGMA application_id = %d",
+			   design->schema, design->format, APPLICATION);
 	int rc = open_file(database, err);
 
 	if (rc == 0)
@@ -347,31 +404,81 @@ static int make_file(const char *folder, const char *path, const struct database
 	return rc;
 }
 
-static int read_format(struct database *database, int *ret_format, struct err *err)
+static int read_number(struct database *database, const char *question, int *ret_number,
+		       struct err *err)
 {
 	sqlite3_stmt *row = NULL;
-	int rc = prepare(database, "PRAGMA user_version", &row, err);
+	int rc = prepare(database, question, &row, err);
 
 	if (rc == 0 && sqlite3_step(row) != SQLITE_ROW)
 		rc = fail(database, err);
 	if (rc == 0)
-		*ret_format = sqlite3_column_int(row, 0);
+		*ret_number = sqlite3_column_int(row, 0);
 	sqlite3_finalize(row);
 	return rc;
 }
 
+/* The first reading of the file. */
 static int check_format(struct database *database, struct err *err)
 {
-	int known = database->design->format, format = 0;
-	int rc = read_format(database, &format, err);
+	int known = database->design->format, format = 0, application = 0;
+	int rc = read_number(database, "PRAGMA user_version", &format, err);
 
-	if (rc < 0 || format == known)
+	if (rc == 0)
+		rc = read_number(database, "PRAGMA application_id", &application, err);
+	if (rc < 0)
 		return rc;
+	if (format <= 0 || (application != APPLICATION && application != 0))
+		return err_set(err, ERR_IO, "'%s' is not a file of muster; " HOW_TO_BEGIN,
+			       database->path);
 	if (format > known)
 		return err_set(err, ERR_UNSUPPORTED,
-			       "'%s' was written by a newer muster (format %d, this one knows %d)",
+			       "'%s' was written by a newer muster (format %d, this one knows %d): "
+			       "use that one, or set MUSTER_STATE_DIR to another folder",
 			       database->path, format, known);
-	return err_set(err, ERR_IO, "'%s' is not a file of muster; move it away", database->path);
+	return 0;
+}
+
+/* What a program that was cut off, or a full disk, leaves where a file was copied to. SQLite would
+ * take it for a new database. */
+static int check_size(const struct database *database, struct err *err)
+{
+	struct stat found;
+
+	if (stat(database->path, &found) < 0)
+		return err_set_errno(err, errno, "cannot read '%s'", database->path);
+	if (found.st_size > 0)
+		return 0;
+	return err_set(err, ERR_IO, "'%s' is empty, so it was damaged; " HOW_TO_BEGIN,
+		       database->path);
+}
+
+/* A write-ahead log needs memory that is shared through a file. Where that cannot be made, because
+ * the folder is read-only or the disk is full, the database may still be read. */
+static bool may_be_read_otherwise(const struct database *database)
+{
+	switch (sqlite3_errcode(database->connection) & 0xff) {
+	case SQLITE_CANTOPEN:
+	case SQLITE_READONLY:
+	case SQLITE_PERM:
+	case SQLITE_FULL:
+	case SQLITE_IOERR:
+		return true;
+	default:
+		return false;
+	}
+}
+
+static int open_and_check(struct database *database, struct err *err)
+{
+	int rc = open_file(database, err);
+
+	if (rc == 0)
+		rc = check_format(database, err);
+	if (rc == 0 || !may_be_read_otherwise(database))
+		return rc;
+	rc = open_as_it_lies(database, err);
+	return rc < 0 ? rc : check_format(database, err);
 }
 
 static int make_folder(const char *folder, struct err *err)
@@ -396,14 +503,50 @@ int database_open(const char *folder, const struct database_design *design,
 		if (rc < 0)
 			return rc;
 	}
-	rc = open_file(database, err);
+	rc = check_size(database, err);
 	if (rc == 0)
+		rc = open_and_check(database, err);
+	if (rc == 0 && !is_read_only(database))
 		rc = choose_journal(database, folder, err);
-	if (rc == 0)
-		rc = check_format(database, err);
 	if (rc < 0)
 		return rc;
 	sqlite3_db_config(database->connection, SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 1, NULL);
 	*ret_database = TAKE(database);
 	return 0;
+}
+
+static int check_pages(struct database *database, struct err *err)
+{
+	sqlite3_stmt *row = NULL;
+	int rc = prepare(database, "PRAGMA quick_check(1)", &row, err);
+	const char *found;
+
+	if (rc == 0 && sqlite3_step(row) != SQLITE_ROW)
+		rc = fail(database, err);
+	if (rc == 0 && (found = (const char *) sqlite3_column_text(row, 0)) &&
+	    strcmp(found, "ok") != 0)
+		rc = fail_damaged(database, found, err);
+	sqlite3_finalize(row);
+	return rc;
+}
+
+int database_check(const char *folder, const struct database_design *design, struct err *err)
+{
+	struct database *database CLEANUP(database_cleanup) =
+		new_database(design, mem_format("%s/%s", folder, design->file_name));
+
+	if (access(database->path, F_OK) < 0)
+		return 0;
+	int rc = check_size(database, err);
+	if (rc == 0)
+		rc = size_beside(database, "-wal") > 0
+			     ? open_connection(database, database->path, SQLITE_OPEN_READONLY, err)
+			     : open_as_it_lies(database, err);
+	if (rc == 0)
+		rc = check_format(database, err);
+	if (rc == 0)
+		rc = check_pages(database, err);
+	if (rc == 0 && access(database->path, W_OK) < 0)
+		rc = err_set_errno(err, errno, "cannot write '%s'", database->path);
+	return rc;
 }

@@ -23,12 +23,18 @@ struct database_design {
 
 struct database;
 
-/* Opens folder/file_name, for this user alone; makes both when they are not there. Errors name the
- * file and say what to do: ERR_IO (no rights, damaged, read-only), ERR_SPACE, ERR_UNSUPPORTED (of a
+/* Opens folder/file_name, for this user alone; makes both when they are not there. Where nothing
+ * can be written, a file that is there is opened for reading, and changes end with ERR_IO. Errors
+ * name the file and say what to do: ERR_IO (no rights, damaged), ERR_SPACE, ERR_UNSUPPORTED (of a
  * newer muster). `design` must outlive the database. */
 int database_open(const char *folder, const struct database_design *design,
 		  struct database **ret_database, struct err *err) MUST_USE;
 void database_free(struct database *database); /* NULL is fine */
+
+/* Reads the whole file, where there is one, and changes nothing: an error is what is wrong with it,
+ * as database_open or a later call would tell it, or that it cannot be written. */
+int database_check(const char *folder, const struct database_design *design,
+		   struct err *err) MUST_USE;
 
 /* When a transaction is on disk. */
 enum durability {

@@ -118,6 +118,10 @@ void store_claims_done(struct store_claims *claims);
 struct store *store_memory_new(void) MUST_USE;
 
 /* SQLite in `folder`/muster.db, made when absent (folder mode 0700). WAL with full sync; a rollback
- * journal where the folder is on a network file system. ERR_IO names the folder and says what to do
- * (read-only home, no rights). */
+ * journal where the folder is on a network file system. Where nothing can be written, what is there
+ * is read, and changes end with ERR_IO. ERR_IO names the folder and says what to do (no rights,
+ * damaged). */
 int store_sqlite_open(const char *folder, struct store **ret_store, struct err *err) MUST_USE;
+/* What is wrong with the one in that folder: damaged, of a newer muster, not to be written. Changes
+ * nothing, and finds nothing wrong where there is none. */
+int store_sqlite_check(const char *folder, struct err *err) MUST_USE;

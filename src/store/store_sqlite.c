@@ -587,3 +587,8 @@ int store_sqlite_open(const char *folder, struct store **ret_store, struct err *
 	*ret_store = &store->base;
 	return 0;
 }
+
+int store_sqlite_check(const char *folder, struct err *err)
+{
+	return database_check(folder, &design, err);
+}

@@ -1,7 +1,9 @@
 """The folder that remembers jobs: several at once, full, damaged, not to be written, and after a power failure."""
 
+import contextlib
 import json
 import os
+import pathlib
 import shutil
 import signal
 import sqlite3
@@ -63,14 +65,62 @@ def test_a_folder_without_rights_is_told_with_what_to_do(muster, tmp_path):
     assert "MUSTER_STATE_DIR" in done.stderr
 
 
-def test_a_damaged_database_is_told_with_what_to_do(muster):
+def newer(file):
+    with contextlib.closing(sqlite3.connect(file)) as connection:
+        connection.execute("PRAGMA user_version = 9")
+
+
+def foreign(file):
+    with contextlib.closing(sqlite3.connect(file)) as connection:
+        connection.execute("PRAGMA application_id = 77")
+
+
+def with_a_torn_page(file):
+    with contextlib.closing(sqlite3.connect(file)) as connection:
+        connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+    with open(file, "r+b") as torn:
+        torn.seek(4096)
+        torn.write(b"\xff" * 4096)
+
+
+@pytest.mark.parametrize("harm, sentence", [
+    (lambda file: file.write_bytes(b"no database at all" * 300), "is damaged"),
+    (lambda file: file.write_bytes(b""), "is empty, so it was damaged; move it away"),
+    (lambda file: os.truncate(file, 5000), "is damaged"),
+    (with_a_torn_page, "is damaged"),
+    (newer, "was written by a newer muster (format 9, this one knows 1): use that one"),
+    (foreign, "is not a file of muster; move it away"),
+], ids=["garbage", "empty", "truncated", "torn", "newer", "foreign"])
+def test_a_store_that_cannot_be_used_is_told_with_what_to_do_and_left_alone(muster, harm, sentence):
+    muster("run", "--name", "job", "--", "true", code=0)
     folder = muster.state / "muster"
-    folder.mkdir(parents=True)
-    (folder / "muster.db").write_bytes(b"no database at all" * 300)
-    done = muster("ps")
-    assert done.returncode == 1
-    assert f"'{folder}/muster.db' is damaged" in done.stderr and "move it away" in done.stderr
-    (folder / "muster.db").unlink()
+    file = folder / "muster.db"
+    for beside in ("-wal", "-shm"):
+        with contextlib.closing(sqlite3.connect(file)) as connection:
+            connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+        pathlib.Path(f"{file}{beside}").unlink(missing_ok=True)
+    harm(file)
+    for beside in ("-wal", "-shm"):
+        pathlib.Path(f"{file}{beside}").unlink(missing_ok=True)
+    harmed, listed = file.read_bytes(), sorted(os.listdir(folder))
+    rows = {row["name"]: row for row in json.loads(muster("doctor", "-o", "json", code=1).stdout)["rows"]}
+    assert rows["state folder"]["state"] == "missing"
+    assert f"'{file}' " in rows["state folder"]["found"] and sentence in rows["state folder"]["found"]
+    assert (file.read_bytes(), sorted(os.listdir(folder))) == (harmed, listed)
+    for arguments, code in ((["ps", "-a"], 1), (["run", "--", "true"], 125)):
+        done = muster(*arguments, code=code)
+        assert f"'{file}' " in done.stderr and sentence in done.stderr
+    assert file.stat().st_size == len(harmed)
+    for beside in ("", "-wal", "-shm"):
+        pathlib.Path(f"{file}{beside}").unlink(missing_ok=True)
+    muster("run", "--", "true", code=0)
+
+
+def test_the_doctor_finds_nothing_wrong_with_a_store_in_use(muster):
+    muster.detach("--", "sleep", "1000")
+    report = json.loads(muster("doctor", "-o", "json").stdout)
+    (row,) = [row for row in report["rows"] if row["name"] == "state folder"]
+    assert "muster.db" not in row["found"]
 
 
 def test_the_folder_is_for_its_user_alone(muster):
@@ -161,6 +211,62 @@ def test_deleting_follows_no_link_out_of_the_folder(muster, tmp_path):
     assert (precious / "model").read_text() == "weights"
 
 
+def can_mount():
+    if not shutil.which("unshare"):
+        return False
+    probe = ["unshare", "--mount", "mount", "-t", "tmpfs", "none", "/mnt"]
+    return subprocess.run(probe, capture_output=True, check=False).returncode == 0
+
+
+needs_mount = pytest.mark.skipif(not can_mount(), reason="mounting a small disk needs root")
+
+READ_ONLY = 'mount --bind "$0" "$0" && mount -o remount,bind,ro "$0" && exec "$@"'
+
+
+@needs_mount
+@pytest.mark.parametrize("beside", ["with its write-ahead log", "alone"])
+def test_a_read_only_folder_is_read(muster, beside):
+    muster("run", "--name", "done", "--", "sh", "-c", "echo hello; exit 3", code=3)
+    muster("run", "--name", "good", "--", "true", code=0)
+    name = muster.detach("--name", "lost", "--", "sleep", "1000")
+    pid = muster.until_running(name, 1)["status"]["replicas"][0]["pid"]
+    kill_supervisor(muster, name)
+    file = muster.state / "muster" / "muster.db"
+    if beside == "alone":
+        with database(muster) as connection:
+            connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+        connection.close()
+        for ending in ("-wal", "-shm"):
+            pathlib.Path(f"{file}{ending}").unlink(missing_ok=True)
+
+    def look(*arguments):
+        return subprocess.run(["unshare", "--mount", "sh", "-c", READ_ONLY, str(muster.state), BINARY, *arguments],
+                              env=muster.environment, cwd=muster.folder, stdin=subprocess.DEVNULL,
+                              capture_output=True, text=True, timeout=LIMIT, check=False)
+
+    states = {row["metadata"]["name"]: row for row in json.loads(look("ps", "-a", "-o", "json").stdout)["items"]}
+    assert {name: conditions(job)[-1] for name, job in states.items()} == {
+        "done": "Failed", "good": "Succeeded", "lost": "Failed"}
+    assert look("logs", "done").stdout == "worker-0 | hello\n"
+    assert "SupervisorLost" in look("status", "lost").stdout
+    assert [look("wait", name).returncode for name in ("done", "good", "lost")] == [3, 0, 125]
+    assert wait_until_process_is_gone(pid)
+    for arguments in (["run", "--", "true"], ["run", "-d", "--", "true"], ["delete", "done"]):
+        done = look(*arguments)
+        assert done.returncode != 0 and f"'{muster.state}/muster" in done.stderr
+        assert "cannot be written (set MUSTER_STATE_DIR to a folder that can be written)" in done.stderr
+    assert muster("logs", "done", code=0).stdout == "worker-0 | hello\n"
+
+
+@needs_mount
+def test_changes_that_only_the_log_has_are_told_where_it_cannot_be_read(muster):
+    muster("run", "--name", "done", "--", "true", code=0)
+    (muster.state / "muster" / "muster.db-shm").unlink()
+    done = subprocess.run(["unshare", "--mount", "sh", "-c", READ_ONLY, str(muster.state), BINARY, "ps", "-a"],
+                          env=muster.environment, capture_output=True, text=True, timeout=LIMIT, check=False)
+    assert done.returncode == 1 and "muster.db-wal' cannot be read" in done.stderr and "copy the folder" in done.stderr
+
+
 # A disk of its own that can be full: a small tmpfs in a mount namespace that only the test sees.
 FULL_DISK = r"""
 set -e
@@ -178,16 +284,6 @@ def on_full_disk(muster, before, during):
     script = FULL_DISK.format(before=before, during=during)
     return subprocess.run(["unshare", "--mount", "sh", "-c", script, "sh", str(folder)], env=muster.environment,
                           stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=LIMIT)
-
-
-def can_mount():
-    if not shutil.which("unshare"):
-        return False
-    probe = ["unshare", "--mount", "mount", "-t", "tmpfs", "none", "/mnt"]
-    return subprocess.run(probe, capture_output=True, check=False).returncode == 0
-
-
-needs_mount = pytest.mark.skipif(not can_mount(), reason="mounting a small disk needs root")
 
 
 @needs_mount
@@ -211,10 +307,8 @@ def test_a_job_goes_on_when_the_disk_gets_full_and_ends_with_its_own_code(muster
 
 @needs_mount
 def test_a_job_that_the_full_disk_lost_can_be_deleted_and_makes_room(muster):
-    fifo = muster.folder / "fifo"
-    os.mkfifo(fifo)
-    started = (f"{BINARY} run -d --name lost -- sh -c 'head -c 500000 /dev/zero; echo ready > {fifo}; sleep 600'; "
-               f"cat {fifo}")
+    started = (f"{BINARY} run -d --name lost -- sh -c 'head -c 500000 /dev/zero; sleep 600'; "
+               'until [ "$(cat "$1"/muster/jobs/*/worker-0.0.log | wc -c)" = 500000 ]; do sleep 0.1; done')
     killed = (f"worker=$({BINARY} status lost -o json | sed -n 's/.*\"pid\": \\([0-9]*\\).*/\\1/p'); "
               "inner=$(ps -o ppid= -p $worker); outer=$(ps -o ppid= -p $inner); "
               "kill -KILL $inner; tail --pid=$((outer)) -f /dev/null; ")

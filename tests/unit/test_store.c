@@ -489,7 +489,7 @@ static void a_damaged_file_is_named_with_what_to_do(void **state)
 	write_file(place->folder, noise, sizeof(noise), 0);
 	assert_int_equal(store_sqlite_open(place->folder, &store, &err), ERR_IO);
 	assert_non_null(strstr(err.text, "muster.db' is damaged"));
-	assert_non_null(strstr(err.text, "move it away"));
+	assert_non_null(strstr(err.text, "move it away, with its -wal and -shm"));
 }
 
 static void a_file_of_a_newer_muster_is_left_alone(void **state)
