@@ -145,11 +145,51 @@ def format_row(title, unit, target, medians):
     return "| " + " | ".join(cells) + " |"
 
 
+# README's table: what a row is called there, the figure, which of its numbers, and how it is written.
+COMPARISON = [
+    ("start of 64 workers", "start-64", None, "ms"),
+    ("memory while 2 workers run", "memory", None, "MB"),
+    ("1,600,000 lines of 8 workers, merged", "lines", "seconds", "s"),
+    ("… each written for itself", "lines-each", "seconds", "s"),
+    ("one of 2 workers killed: both new ones run", "restart", None, "ms"),
+    ("launcher killed: workers of 4 left alive", "left-behind", None, ""),
+]
+COLUMNS = {"muster": "muster", "bash": "bash", "parallel": "GNU parallel", "mpirun": "OpenMPI", "honcho": "honcho",
+           "torchrun": "torchrun"}
+
+
+def amount_text(number, unit):
+    """Three digits at most: 6.1 ms, 165 ms, 3.7 s."""
+    if unit == "ms" and number >= 1000:
+        number, unit = number / 1000, "s"
+    return f"{number:.2g} {unit}".strip() if number < 100 else f"{number:,.0f} {unit}".strip()
+
+
+def cell_of(runs, key, unit):
+    if not runs:
+        return ""
+    text = amount_text(statistics.median(run[key] if key else run for run in runs), unit)
+    faults = statistics.median(run["faults"] for run in runs) if key and "faults" in runs[0] else 0
+    return text + (f", {faults:,.0f} lines lost" if faults else "")
+
+
+def comparison(measured):
+    """README's table of the figures that were measured, as Markdown."""
+    lines = ["| | " + " | ".join(COLUMNS.values()) + " |", "|" + "---|" * (len(COLUMNS) + 1)]
+    for title, figure, key, unit in COMPARISON:
+        if figure in measured:
+            runs = measured[figure]["runs"]
+            cells = [cell_of(runs.get(name), key, unit) for name in COLUMNS]
+            lines.append(f"| {title} | " + " | ".join(cells) + " |")
+    return "\n".join(lines) + "\n"
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--muster", default="build/muster")
     parser.add_argument("--launchers", help="these alone; all that are installed otherwise")
     parser.add_argument("--json", help="writes every single run here")
+    parser.add_argument("--comparison", help="writes README's table here")
     parser.add_argument("figures", nargs="*", metavar="FIGURE",
                         help="all, or some of: " + ", ".join(figure.name for figure in FIGURES))
     arguments = parser.parse_args()
@@ -171,6 +211,9 @@ def main():
         if arguments.json:
             with open(arguments.json, "w", encoding="utf-8") as file:
                 json.dump(record, file, indent=1)
+    if arguments.comparison:
+        with open(arguments.comparison, "w", encoding="utf-8") as file:
+            file.write(comparison(record["figures"]))
 
 
 if __name__ == "__main__":

@@ -99,22 +99,21 @@ class Torchrun(Launcher):
     name = "torchrun"
     restarts = True
     merges_lines = True
-    python = "/usr/bin/python3"
-    program = os.path.join(os.path.dirname(os.path.abspath(__file__)), "torchrun.py")
+    python = os.environ.get("BENCH_TORCH", "")  # script/bench --peers makes it
 
     def is_here(self):
-        return subprocess.run([self.python, "-c", "import torch.distributed.run"],
-                              capture_output=True, check=False).returncode == 0
+        return os.access(self.python, os.X_OK) and subprocess.run(
+            [self.python, "-c", "import torch.distributed.run"], capture_output=True, check=False).returncode == 0
 
     def start(self, count, command, folder, *options):
-        return [self.python, self.program, "--standalone", *options,
-                "--nproc_per_node", str(count), "--no_python", *command]
+        return [self.python, "-m", "torch.distributed.run", "--standalone", *options,
+                "--nproc-per-node", str(count), "--no-python", *command]
 
     def start_restarting(self, count, command, folder):
-        return self.start(count, command, folder, "--max_restarts", "1")
+        return self.start(count, command, folder, "--max-restarts", "1")
 
     def start_logging(self, count, command, folder):
-        return self.start(count, command, folder, "--tee", "3", "--log_dir",
+        return self.start(count, command, folder, "--tee", "3", "--log-dir",
                           os.path.join(folder, "torchrun"))
 
 
