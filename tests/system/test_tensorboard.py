@@ -103,7 +103,8 @@ def test_a_python_that_has_it_is_as_good_as_the_program(muster, job):
 
 def test_without_it_a_sentence_says_what_to_install(muster, job):
     (muster.folder / "empty").mkdir()
-    done = muster("tensorboard", job, "--logdir", "logs", code=1, env={"PATH": muster.folder / "empty"})
+    done = muster("tensorboard", job, "--logdir", "logs", code=1,
+                  env={"PATH": muster.folder / "empty", "VIRTUAL_ENV": None})
     assert "there is no TensorBoard on this machine" in done.stderr and "pip install tensorboard" in done.stderr
     assert done.stdout == ""
 
