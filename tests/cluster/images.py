@@ -16,8 +16,8 @@ sys.path.append(str(pathlib.Path(__file__).resolve().parents[2] / "tools"))
 import oci
 
 DEBIAN = """basename bash cat chmod cp cut date dash dd df dirname du echo env false find grep gzip head hostname id
-ln ls md5sum mkdir mkfifo mktemp mv nohup printf pwd readlink realpath rm rmdir sed seq sha256sum sleep sort stat stty tail
-tar tee test timeout touch tr true tty uname wc whoami xargs""".split()
+ln ls md5sum mkdir mkfifo mktemp mv nohup printf pwd readlink realpath rm rmdir sed seq sha256sum sleep sort stat stty
+tail tar tee test timeout touch tr true tty uname wc whoami xargs yes""".split()
 EMPTY = ["dev", "etc", "proc", "root", "run", "sys"]
 
 
@@ -28,7 +28,8 @@ def make(busybox, folder):
     shell = [*root, oci.folder("bin"), oci.file("bin/busybox", busybox.read_bytes(), 0o755)]
     shell += [oci.link(f"bin/{name}", "busybox") for name in applets if name != "busybox"]
     host = [*root, oci.folder("usr")] + [oci.link(name, f"usr/{name}") for name in ("bin", "lib", "lib64", "sbin")]
-    images = {"busybox": (shell, []), "debian": ([*root, *_debian()], []), "host": (host, []), "pause": (shell, ["tail", "-f", "/dev/null"])}
+    images = {"busybox": (shell, []), "debian": ([*root, *_debian()], []), "host": (host, []),
+              "pause": (shell, ["tail", "-f", "/dev/null"])}
     return [_write(folder, name, *image) for name, image in images.items()]
 
 

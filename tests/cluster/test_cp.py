@@ -181,7 +181,8 @@ def test_what_a_folder_cannot_have_here_is_left_out_and_the_rest_comes(job, must
     place = job(beginning="mkdir -p /tmp/models/deep; cd /tmp/models; echo 1 > deep/one; mkfifo pipe; "
                           "ln -s /tmp/models/deep latest; ln -s /etc/passwd users; ln -s deep inside", image=image)
     done = muster("cp", f"{place}:/tmp/models", "out", code=0, cwd=tmp_path)
-    for said in ["'pipe' (neither a file nor a folder nor a link)", "'users' (a link to '/etc/passwd', which lies outside)",
+    for said in ["'pipe' (neither a file nor a folder nor a link)",
+                 "'users' (a link to '/etc/passwd', which lies outside)",
                  "'latest' (a link to '/tmp/models/deep', which lies outside)"]:
         assert said in done.stderr, done.stderr
     assert sorted(str(path.relative_to(tmp_path / "out")) for path in (tmp_path / "out").rglob("*")) == [

@@ -12,7 +12,7 @@ import pytest
 
 from conftest import LIMIT
 from test_fetch import files_of
-from test_run import BUSYBOX, wait_for_line
+from test_run import BUSYBOX, DEBIAN, wait_for_line
 
 FILE = "events.out.tfevents.1"
 
@@ -33,11 +33,11 @@ def viewer(muster):
     return start
 
 
-@pytest.fixture
-def in_pod(muster, namespace):
+@pytest.fixture(params=[BUSYBOX, DEBIAN], ids=["busybox", "debian"])
+def in_pod(muster, namespace, request):
     """A job of one worker that has written an event; gives what runs a shell script in its Pod."""
     script = f"mkdir -p /logs/train /logs/model; echo first > /logs/train/{FILE}; echo up; exec sleep 1000000"
-    running = muster.start("run", "--on", "kubernetes", "--name", "curves", "--grace", "0s", *BUSYBOX, "--fetch",
+    running = muster.start("run", "--on", "kubernetes", "--name", "curves", "--grace", "0s", *request.param, "--fetch",
                            "worker-0:/logs", "--", "sh", "-c", script)
     wait_for_line(running.stdout, "up")
 

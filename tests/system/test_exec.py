@@ -1,5 +1,5 @@
-"""`muster exec`: a command beside a replica. On this machine it is real; Pods are those of a fake API server, which sees
-what a terminal sends. How a real one does it is in tests/cluster."""
+"""`muster exec`: a command beside a replica. On this machine it is real; Pods are those of a fake API server, which
+sees what a terminal sends. How a real one does it is in tests/cluster."""
 
 import json
 import os
@@ -146,8 +146,8 @@ def test_a_command_in_a_pod_gets_the_input_and_gives_its_outputs_and_code(muster
     assert (done.stdout, done.stderr, b"".join(got)) == ("out\n", "err\n", b"in\n")
     [exchange] = kube.execs
     assert exchange.path.endswith("/pods/story-worker-1/exec")
-    assert parameters(exchange) == [("command", "sh"), ("command", "-c"), ("command", "a b"), ("container", "tensorflow"),
-                                    ("stdin", "true"), ("stdout", "true"), ("stderr", "true")]
+    assert parameters(exchange) == [("command", "sh"), ("command", "-c"), ("command", "a b"),
+                                    ("container", "tensorflow"), ("stdin", "true"), ("stdout", "true"), ("stderr", "true")]
 
 
 class Terminal:
@@ -157,7 +157,8 @@ class Terminal:
         self.ours, self.its = pty.openpty()
         self.resize(rows, columns)
         self.before = termios.tcgetattr(self.its)
-        self.process = muster.start("exec", *arguments, stdin=self.its, stdout=options.pop("stdout", self.its), **options)
+        options.setdefault("stdout", self.its)
+        self.process = muster.start("exec", *arguments, stdin=self.its, **options)
 
     def resize(self, rows, columns):
         termios.tcsetwinsize(self.its, (rows, columns))
@@ -217,7 +218,8 @@ def test_a_terminal_here_is_one_there_with_its_size_and_all_its_keys(muster, kub
     terminal.end()
     assert seen == [(99, 33), b"a\x03\x04\r", (20, 10)]
     [exchange] = kube.execs
-    assert parameters(exchange)[1:] == [("container", "tensorflow"), ("stdin", "true"), ("stdout", "true"), ("tty", "true")]
+    assert parameters(exchange)[1:] == [("container", "tensorflow"), ("stdin", "true"), ("stdout", "true"),
+                                        ("tty", "true")]
 
 
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGHUP, signal.SIGKILL])
