@@ -25,6 +25,15 @@ struct archive_limits {
 		bytes; /* of the files as they lie on the disk, holes included; and of the stream */
 };
 
+#define ARCHIVE_LEFT_OUT_SIZE 1000
+
+/* What one side has and the other does not get, with its end: "'pipe' (neither a file nor a folder
+ * nor a link), 'latest' (a link to '/models/7', which lies outside) and 3 more"; "" for nothing. */
+struct archive_left_out {
+	uint64_t count, n_told; /* those that the text names */
+	char text[ARCHIVE_LEFT_OUT_SIZE];
+};
+
 /* A file or a folder on its way into a stream. */
 struct archive_pack;
 
@@ -40,7 +49,7 @@ enum archive_format {
  * packed: the folder that it is unpacked into may belong to another user, and a tar that is told a
  * time or mode of it fails. Bytes, modes and times are exact; owners
  * are not packed, so that files belong to whoever unpacks them. Sockets, pipes and devices are
- * passed over. ERR_NOT_FOUND, ERR_IO. */
+ * left out. ERR_NOT_FOUND, ERR_IO. */
 int archive_pack_new(const char *path, const char *name, enum archive_format format,
 		     const struct archive_limits *limits, struct archive_pack **ret_pack,
 		     struct err *err) MUST_USE;
@@ -55,21 +64,14 @@ void archive_pack_end_with(struct archive_pack *pack, const char *name);
  * ERR_IO: something cannot be read; ERR_CONFLICT: a file became shorter meanwhile; ERR_LIMIT. */
 int archive_pack_next(struct archive_pack *pack, const char **ret_bytes, size_t *ret_len,
 		      struct err *err) MUST_USE;
+/* Whole at the end of the stream; lives as long as the pack. */
+const struct archive_left_out *archive_pack_left_out(const struct archive_pack *pack);
 void archive_pack_free(struct archive_pack *pack); /* NULL is fine */
 
 /* Waits for the next bytes, which lie there until the next call; *ret_len is 0 at the end. 0 or an
  * error, which ends the unpacking as it stands. */
 typedef int (*archive_source_fn)(const char **ret_bytes, size_t *ret_len, void *data,
 				 struct err *err);
-
-#define ARCHIVE_LEFT_OUT_SIZE 1000
-
-/* What a stream has and a folder does not get, with its end: "'pipe' (neither a file nor a folder
- * nor a link), 'latest' (a link to '/models/7', which lies outside) and 3 more"; "" for nothing. */
-struct archive_left_out {
-	uint64_t count;
-	char text[ARCHIVE_LEFT_OUT_SIZE];
-};
 
 /* Makes all that is in an uncompressed tar stream, in a folder that is there; the stream is read
  * to its end. Files that are there are replaced, never written into; links are not followed. Modes

@@ -1,8 +1,14 @@
 #include "io/archive_library.h"
 
 #include "base/mem.h"
+#include "base/text.h"
 
 #include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+#define LEFT_OUT_ROOM ((size_t) ARCHIVE_LEFT_OUT_SIZE - 40) /* for names; behind them a number */
 
 struct archive_locale archive_locale_begin(void)
 {
@@ -37,6 +43,31 @@ int archive_set_err(struct err *err, struct archive *archive, const char *verb, 
 		return err_set_errno(err, number, "cannot %s '%s'", verb, name);
 	return err_set(err, ERR_INVALID, "cannot %s '%s': %s", verb, name,
 		       words ? words : "libarchive does not say why");
+}
+
+void archive_leave_out(struct archive_left_out *left_out, const char *name, const char *why)
+{
+	size_t len = strlen(left_out->text), room = LEFT_OUT_ROOM - len;
+
+	if (text_starts_with(name, "./"))
+		name += strlen("./");
+	int n = snprintf(left_out->text + len, room, "%s'%s' (%s)", len ? ", " : "", name, why);
+	bool has_room = n > 0 && (size_t) n < room;
+
+	if (!has_room)
+		left_out->text[len] = '\0';
+	left_out->n_told += has_room;
+	left_out->count++;
+}
+
+void archive_left_out_end(struct archive_left_out *left_out)
+{
+	size_t len = strlen(left_out->text);
+
+	if (left_out->count > left_out->n_told)
+		snprintf(left_out->text + len, ARCHIVE_LEFT_OUT_SIZE - len,
+			 len ? " and %" PRIu64 " more" : "%" PRIu64 " with long names",
+			 left_out->count - left_out->n_told);
 }
 
 bool archive_take_from(uint64_t *left, uint64_t count)

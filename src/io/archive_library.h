@@ -3,6 +3,7 @@
 
 #include "base/err.h"
 #include "base/own.h"
+#include "io/archive.h"
 
 #include <archive.h>
 #include <archive_entry.h>
@@ -26,5 +27,11 @@ void archive_locale_end(struct archive_locale *locale);
 struct archive *archive_or_end(struct archive *archive);
 /* "cannot pack 'NAME': …", and returns the code. */
 int archive_set_err(struct err *err, struct archive *archive, const char *verb, const char *name);
+#define ARCHIVE_NO_FILE "neither a file nor a folder nor a link"
+
+/* Notes what is left out, with the reason, as long as there is room; and at the end how many more
+ * there are. */
+void archive_leave_out(struct archive_left_out *left_out, const char *name, const char *why);
+void archive_left_out_end(struct archive_left_out *left_out);
 /* Takes `count` from what is left of a limit; false when that is too much. */
 bool archive_take_from(uint64_t *left, uint64_t count);

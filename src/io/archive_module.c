@@ -8,6 +8,7 @@ const struct archive_functions muster_archive_functions = {
 	.pack_only = archive_pack_only,
 	.pack_end_with = archive_pack_end_with,
 	.pack_next = archive_pack_next,
+	.pack_left_out = archive_pack_left_out,
 	.pack_free = archive_pack_free,
 	.unpack = archive_unpack,
 };

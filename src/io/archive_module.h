@@ -18,6 +18,7 @@ struct archive_functions {
 	void (*pack_end_with)(struct archive_pack *pack, const char *name);
 	int (*pack_next)(struct archive_pack *pack, const char **ret_bytes, size_t *ret_len,
 			 struct err *err);
+	const struct archive_left_out *(*pack_left_out)(const struct archive_pack *pack);
 	void (*pack_free)(struct archive_pack *pack);
 	int (*unpack)(archive_source_fn source, void *data, const char *folder,
 		      const struct archive_limits *limits, struct archive_left_out *ret_left_out,

@@ -58,6 +58,11 @@ int archive_pack_next(struct archive_pack *pack, const char **ret_bytes, size_t 
 	return functions->pack_next(pack, ret_bytes, ret_len, err);
 }
 
+const struct archive_left_out *archive_pack_left_out(const struct archive_pack *pack)
+{
+	return functions->pack_left_out(pack);
+}
+
 void archive_pack_free(struct archive_pack *pack)
 {
 	if (pack)

@@ -24,6 +24,7 @@ struct archive_pack {
 	void *wants_data;
 	char *last_name; /* of an empty file behind all else; NULL: none */
 	struct archive_limits left;
+	struct archive_left_out left_out;
 	int fd; /* of the file that is being packed; -1: none */
 	char *path; /* of that file */
 	uint64_t bytes_left; /* of it */
@@ -122,6 +123,11 @@ void archive_pack_end_with(struct archive_pack *pack, const char *name)
 	pack->last_name = mem_copy_text(name);
 }
 
+const struct archive_left_out *archive_pack_left_out(const struct archive_pack *pack)
+{
+	return &pack->left_out;
+}
+
 void archive_pack_free(struct archive_pack *pack)
 {
 	if (!pack)
@@ -191,8 +197,12 @@ static int pack_entry(struct archive_pack *pack, const char *path, struct stat s
 
 	if (!entry)
 		mem_end();
-	if (!S_ISREG(status.st_mode) && !S_ISDIR(status.st_mode) && !S_ISLNK(status.st_mode))
+	if (!S_ISREG(status.st_mode) && !S_ISDIR(status.st_mode) && !S_ISLNK(status.st_mode)) {
+		const char *below = path + pack->root_len;
+
+		archive_leave_out(&pack->left_out, *below ? below + 1 : path, ARCHIVE_NO_FILE);
 		return 0;
+	}
 	if (!archive_take_from(&pack->left.n_entries, 1))
 		return err_set(err, ERR_LIMIT, "there are too many files, from '%s' on", path);
 	if (S_ISREG(status.st_mode))
@@ -209,6 +219,7 @@ static int pack_last(struct archive_pack *pack, struct err *err)
 	if (!entry)
 		mem_end();
 	pack->is_at_end = true;
+	archive_left_out_end(&pack->left_out);
 	archive_entry_copy_pathname(entry, pack->last_name);
 	archive_entry_set_filetype(entry, S_IFREG);
 	archive_entry_set_perm(entry, S_IRUSR | S_IWUSR);

@@ -1,13 +1,10 @@
 #include "base/mem.h"
-#include "base/text.h"
 #include "io/archive.h"
 #include "io/archive_library.h"
 #include "io/archive_name.h"
 
 #include <errno.h>
 #include <fcntl.h>
-#include <inttypes.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -17,7 +14,6 @@
 #define LAST_BLOCK_SIZE ((uint64_t) 1024 * 1024)
 
 #define LEFT_OUT 1 /* beside 0 and errors, which are negative */
-#define LEFT_OUT_ROOM ((size_t) ARCHIVE_LEFT_OUT_SIZE - 40) /* for names; behind them a number */
 
 struct unpacking {
 	archive_source_fn source;
@@ -29,7 +25,6 @@ struct unpacking {
 	bool has_status; /* the stream says how the folder itself is to be */
 	struct stat status; /* its mode and time */
 	struct archive_left_out *left_out;
-	uint64_t n_told; /* of these, by name */
 	struct err *err; /* of the source, or of us */
 	int rc; /* not 0: `err` is set */
 };
@@ -82,32 +77,10 @@ static char *path_of(const struct unpacking *unpacking, const char *name)
 	return mem_format("%s/%s", unpacking->folder, name);
 }
 
-/* Notes it with the reason, as long as there is room. */
 static int leave_out(struct unpacking *unpacking, const char *name, const char *why)
 {
-	struct archive_left_out *left_out = unpacking->left_out;
-	size_t len = strlen(left_out->text), room = LEFT_OUT_ROOM - len;
-
-	if (text_starts_with(name, "./"))
-		name += strlen("./");
-	int n = snprintf(left_out->text + len, room, "%s'%s' (%s)", len ? ", " : "", name, why);
-
-	unpacking->n_told += n > 0 && (size_t) n < room;
-	if (n < 0 || (size_t) n >= room)
-		left_out->text[len] = '\0';
-	left_out->count++;
+	archive_leave_out(unpacking->left_out, name, why);
 	return LEFT_OUT;
-}
-
-static void count_what_was_not_told(const struct unpacking *unpacking)
-{
-	struct archive_left_out *left_out = unpacking->left_out;
-	size_t len = strlen(left_out->text);
-
-	if (left_out->count > unpacking->n_told)
-		snprintf(left_out->text + len, ARCHIVE_LEFT_OUT_SIZE - len,
-			 len ? " and %" PRIu64 " more" : "%" PRIu64 " with long names",
-			 left_out->count - unpacking->n_told);
 }
 
 static int leave_out_link(struct unpacking *unpacking, const char *name, const char *target)
@@ -156,7 +129,7 @@ static int check_kind(struct unpacking *unpacking, struct archive_entry *entry, 
 			return leave_out_link(unpacking, name, archive_entry_symlink(entry));
 		return 0;
 	default:
-		return leave_out(unpacking, name, "neither a file nor a folder nor a link");
+		return leave_out(unpacking, name, ARCHIVE_NO_FILE);
 	}
 }
 
@@ -327,6 +300,6 @@ int archive_unpack(archive_source_fn source, void *data, const char *folder,
 		return err_set_errno(err, errno, "cannot unpack into '%s'", folder);
 	int rc = unpack_all(&unpacking);
 
-	count_what_was_not_told(&unpacking);
+	archive_left_out_end(ret_left_out);
 	return rc;
 }

@@ -76,7 +76,7 @@ static bool is_folder(const char *path)
 static int install(struct kube_copy *copy, struct err *err)
 {
 	folder_measure(copy->stage, &copy->n_files, &copy->file_bytes);
-	if (copy->must_have_files && !copy->n_files && !*copy->warnings)
+	if (copy->must_have_files && !copy->n_files && !copy->warnings)
 		return err_set(err, ERR_CONFLICT, "the folder has no file in it");
 	if (copy->is_folder)
 		return is_folder(copy->target)
@@ -99,15 +99,8 @@ static void end_if_both_ended(struct kube_copy *copy)
 		return;
 	int rc = err.code ? err.code : install(copy, &err);
 
-	copy->on_end(copy->warnings, rc ? &err : NULL, copy->data);
+	copy->on_end(copy_warnings(copy), rc ? &err : NULL, copy->data);
 	copy_free(copy);
-}
-
-static void add_warning(struct kube_copy *copy, const char *warning)
-{
-	char *before CLEANUP(mem_free_text) = copy->warnings;
-
-	copy->warnings = mem_format("%s%s%s", before, *before && *warning ? "; " : "", warning);
 }
 
 /* The first error is the cause: one side follows the other. */
@@ -142,7 +135,7 @@ static void on_script_end(const char *warnings, const struct err *err, void *dat
 	struct kube_copy *copy = data;
 
 	copy->script = NULL;
-	add_warning(copy, warnings);
+	copy_add_warning(copy, warnings);
 	if (err) { /* what came is not whole */
 		note(copy, err);
 		unpacker_cancel(TAKE(copy->unpacker));
@@ -164,11 +157,8 @@ static void on_unpacker_end(const struct archive_left_out *left_out, const struc
 			    void *data)
 {
 	struct kube_copy *copy = data;
-	char *warning CLEANUP(mem_free_text) =
-		left_out->count ? mem_format("left out: %s", left_out->text) : NULL;
-
 	copy->unpacker = NULL;
-	add_warning(copy, warning ? warning : "");
+	copy_warn_of_left_out(copy, left_out);
 	note(copy, err);
 	if (err)
 		kube_script_cancel(TAKE(copy->script));
@@ -257,7 +247,6 @@ int kube_copy_from(struct kube_api *api, const struct kube_copy_request *request
 	copy->on_end = request->on_end;
 	copy->data = request->data;
 	copy->must_have_files = request->must_have_files;
-	copy->warnings = mem_copy_text("");
 	choose_target(copy, request);
 	int rc = start_unpacker(copy, request->loop, err);
 

@@ -26,6 +26,30 @@ char *copy_base(const char *path)
 	return NULL;
 }
 
+void copy_add_warning(struct kube_copy *copy, const char *warning)
+{
+	char *before CLEANUP(mem_free_text) = copy->warnings;
+
+	if (*warning)
+		copy->warnings =
+			before ? mem_format("%s; %s", before, warning) : mem_copy_text(warning);
+	else
+		copy->warnings = TAKE(before);
+}
+
+void copy_warn_of_left_out(struct kube_copy *copy, const struct archive_left_out *left_out)
+{
+	char *warning CLEANUP(mem_free_text) = mem_format("left out: %s", left_out->text);
+
+	if (left_out->count)
+		copy_add_warning(copy, warning);
+}
+
+const char *copy_warnings(const struct kube_copy *copy)
+{
+	return copy->warnings ? copy->warnings : "";
+}
+
 void copy_free(struct kube_copy *copy)
 {
 	if (copy->stage && folder_remove(AT_FDCWD, copy->stage, NULL) < 0)

@@ -18,10 +18,11 @@ struct kube_copy {
 	uint64_t bytes;
 	struct err err; /* the first one, on this side */
 
+	char *warnings; /* of the tar there, and of what was left out; NULL: none */
+
 	/* From a container. */
 	char *target; /* the place for it */
 	char *stage; /* the folder beside that, where it lies until it is whole */
-	char *warnings; /* of the tar there, and of what was left out here */
 	bool must_have_files;
 	struct unpacker *unpacker; /* NULL: it ended */
 	bool is_folder; /* what the container sends */
@@ -36,4 +37,7 @@ struct kube_copy {
 /* The last component of a path: what cp calls the copy. NULL where it has none ("/", ".", "a/.."):
  * the contents are meant. Caller frees. */
 char *copy_base(const char *path) MUST_USE;
+void copy_add_warning(struct kube_copy *copy, const char *warning);
+void copy_warn_of_left_out(struct kube_copy *copy, const struct archive_left_out *left_out);
+const char *copy_warnings(const struct kube_copy *copy); /* "" for none */
 void copy_free(struct kube_copy *copy);

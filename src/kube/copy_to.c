@@ -102,6 +102,7 @@ static void on_room(void *data)
 		copy->bytes += rc ? 0 : len;
 	}
 	if (rc == 0 && !len) {
+		copy_warn_of_left_out(copy, archive_pack_left_out(copy->pack));
 		archive_pack_free(TAKE(copy->pack));
 		rc = kube_exec_end_input(exec, &copy->err);
 	}
@@ -129,7 +130,8 @@ static void on_end(const char *warnings, const struct err *err, void *data)
 	struct kube_copy *copy = data;
 
 	copy->script = NULL;
-	end(copy, warnings, err);
+	copy_add_warning(copy, warnings);
+	end(copy, copy_warnings(copy), err);
 }
 
 int kube_copy_to(struct kube_api *api, const struct kube_copy_request *request,
@@ -142,6 +144,9 @@ int kube_copy_to(struct kube_api *api, const struct kube_copy_request *request,
 		return errno == ENOENT
 			       ? err_set(err, ERR_NOT_FOUND, "there is no '%s'", request->here)
 			       : err_set_errno(err, errno, "cannot read '%s'", request->here);
+	if (!S_ISREG(status.st_mode) && !S_ISDIR(status.st_mode))
+		return err_set(err, ERR_INVALID, "'%s' is neither a file nor a folder",
+			       request->here);
 	struct kube_copy *copy = mem_new(sizeof(*copy));
 	const char *arguments[] = {request->there, base ? base : "",
 				   S_ISDIR(status.st_mode) ? "folder" : "file", NULL};

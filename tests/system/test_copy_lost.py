@@ -247,6 +247,30 @@ def test_what_goes_in_is_packed_as_the_container_takes_it_and_says_that_it_is_wh
     assert got[1], "the end of the input was not told"
 
 
+def test_what_does_not_go_in_is_named(cp, folder):
+    (folder / "data").mkdir()
+    os.mkfifo(folder / "data" / "pipe")
+    (folder / "data" / "file").write_text("f")
+    got = []
+
+    def answer(exchange):
+        say(exchange, OUTPUT + b"pax\n")
+        got.extend(sent_by(exchange))
+        exchange.write(frame(ERROR_OUTPUT + b"tar: a word\n") + frame(SUCCESS))
+        close(exchange)
+
+    done, _ = cp(answer, folder / "data", PLACE, code=0)
+    assert done.stderr == "muster: left out: 'pipe' (neither a file nor a folder nor a link); tar: a word\n"
+    with tarfile.open(fileobj=io.BytesIO(got[0])) as tar:
+        assert [member.name for member in tar] == ["content/file", "content", "whole"]
+
+
+def test_a_pipe_alone_is_no_copy(cp, folder):
+    os.mkfifo(folder / "pipe")
+    done, execs = cp(None, folder / "pipe", PLACE, code=2)
+    assert "is neither a file nor a folder" in done.stderr and execs == []
+
+
 def test_a_connection_lost_on_the_way_in_is_an_error(cp, folder):
     (folder / "data").write_bytes(b"d" * 3_000_000)
 

@@ -130,6 +130,7 @@ static int pack_within(struct scene *scene, const char *path, struct archive_lim
 		if (!rc)
 			text_add_bytes(&scene->stream, bytes, len);
 	}
+	scene->left_out = *archive_pack_left_out(pack);
 	archive_pack_free(pack);
 	return rc;
 }
@@ -213,6 +214,8 @@ static void a_folder_comes_out_as_it_went_in(void **state)
 	char *with_slash CLEANUP(mem_free_text) = mem_format("%s/", tree);
 
 	assert_int_equal(pack_within(scene, with_slash, UNLIMITED), 0);
+	assert_string_equal(scene->left_out.text,
+			    "'pipe' (neither a file nor a folder nor a link)");
 	assert_int_equal(unpack(scene), 0);
 	assert_same(tree, unpacked, ".");
 	assert_same(tree, unpacked, "deep");
