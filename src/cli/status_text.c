@@ -57,13 +57,22 @@ static const char *name_of(const struct view *view)
 	return json_as_string(json_get_path(view->object, "metadata", "name", NULL), "");
 }
 
+/* Words of others. */
+static void add_message(struct text *text, const char *before, const char *message,
+			const char *behind)
+{
+	text_add(text, before);
+	line_text_add_sentence(text, message, strlen(message));
+	text_add(text, behind);
+}
+
 /* Who watches a job on a cluster. */
 static void add_watcher(const struct view *view, struct text *text)
 {
 	if (!view->watcher)
 		return;
 	if (*view->watcher)
-		text_addf(text, "Watched:   by %s\n", view->watcher);
+		add_message(text, "Watched:   by ", view->watcher, "\n");
 	else if (status_is_finished(view->status))
 		text_add(text, "Watched:   by nobody\n");
 	else
@@ -73,24 +82,16 @@ static void add_watcher(const struct view *view, struct text *text)
 			  view->job_words);
 }
 
-static void add_message(struct text *text, const char *before, const char *message,
-			const char *behind)
-{
-	text_add(text, before);
-	line_text_add_sentence(text, message, strlen(message));
-	text_add(text, behind);
-}
-
 static void add_head(const struct view *view, struct text *text)
 {
 	const struct summary *summary = &view->summary;
 
 	text_addf(text, "Name:      %s\n", name_of(view));
-	text_addf(text, "State:     %s\n", summary->state);
+	add_message(text, "State:     ", summary->state, "\n");
 	if (*summary->message)
 		add_message(text, "Message:   ", summary->message, "\n");
 	add_watcher(view, text);
-	text_addf(text, "Roles:     %s\n", summary->roles);
+	add_message(text, "Roles:     ", summary->roles, "\n");
 	text_addf(text, "Running:   %d of %d\n", summary->running, summary->wanted);
 	text_addf(text, "Restarts:  %d\n", summary->restarts);
 	add_moment(view, "Started:", summary->start_time, text);
@@ -390,7 +391,8 @@ int status_text_add_line(const struct json *tfjob, const struct status *status, 
 
 	if (read_view(tfjob, status, &reading, err))
 		return err->code;
-	text_addf(text, "%s%s  running %d/%d  restarts %d", summary->state,
+	add_message(text, "", summary->state, "");
+	text_addf(text, "%s  running %d/%d  restarts %d",
 		  text_equals(reading.view.watcher, "") ? " (unwatched)" : "", summary->running,
 		  summary->wanted, summary->restarts);
 	if (*summary->message)

@@ -37,15 +37,15 @@ void table_add(struct table *table, const char *cell)
 
 void table_addf(struct table *table, const char *format, ...)
 {
-	char *cell = NULL;
+	char *cell CLEANUP(mem_free_text) = NULL;
 	va_list values;
 
 	va_start(values, format);
 	int len = vasprintf(&cell, format, values);
 	va_end(values);
 	if (len < 0)
-		cell = mem_copy_text("-");
-	take_cell(table, cell);
+		cell = NULL;
+	table_add(table, cell);
 }
 
 void table_add_row(struct table *table, const char *const *cells)

@@ -1,5 +1,6 @@
 #include "core/failure_text.h"
 
+#include "base/shell_word.h"
 #include "core/known_cause.h"
 #include "core/line_text.h"
 #include "core/replica_names.h"
@@ -78,6 +79,16 @@ static size_t count_alike(const struct consequence *first, size_t n_rest)
 	return n;
 }
 
+static void add_alike(const struct consequence *first, size_t n_alike, struct text *text)
+{
+	struct text sentence CLEANUP(text_done) = {0};
+
+	replica_names_add_range(&sentence, first->role, first->index, first[n_alike - 1].index);
+	text_addf(&sentence, n_alike > 1 ? ": each %s" : " %s", first->what);
+	line_text_add_sentence(text, text_of(&sentence), sentence.len);
+	text_add_char(text, '\n');
+}
+
 static void add_consequences(const struct failure *failure, struct text *text)
 {
 	size_t n_alike;
@@ -90,8 +101,7 @@ static void add_consequences(const struct failure *failure, struct text *text)
 			text_addf(text, ROW, "consequences");
 		else
 			text_add(text, FURTHER_ROW);
-		replica_names_add_range(text, first->role, first->index, first[n_alike - 1].index);
-		text_addf(text, n_alike > 1 ? ": each %s\n" : " %s\n", first->what);
+		add_alike(first, n_alike, text);
 	}
 }
 
@@ -103,6 +113,16 @@ static const char *log_of_failure(const struct status *status)
 		status_replica(status, failure->role, failure->index);
 
 	return replica && replica->attempt == failure->attempt ? replica->log : NULL;
+}
+
+static void add_next(const struct failure *failure, const char *job_words, struct text *text)
+{
+	struct text line CLEANUP(text_done) = {0};
+
+	text_addf(&line, "muster logs %s --role ", job_words);
+	shell_word_add(&line, failure->role);
+	text_addf(&line, " --index %d --attempt %d", failure->index, failure->attempt);
+	add_row(text, "next", text_of(&line));
 }
 
 void failure_describe(const struct status *status, const char *job_words, int offset,
@@ -123,6 +143,5 @@ void failure_describe(const struct status *status, const char *job_words, int of
 	add_last_lines(failure, text);
 	add_consequences(failure, text);
 	add_row(text, "log", log_of_failure(status));
-	text_addf(text, ROW "muster logs %s --role %s --index %d --attempt %d\n", "next", job_words,
-		  failure->role, failure->index, failure->attempt);
+	add_next(failure, job_words, text);
 }

@@ -32,16 +32,16 @@ static bool is_same(const struct replica_status *a, const struct replica_status 
 /* Who the trouble is told of is the first whom it holds. */
 static void add_sentence(const struct replica_status *first, size_t n_more, struct text *text)
 {
+	struct text sentence CLEANUP(text_done) = {0};
 	const char *message = first->message;
 
-	text_addf(text, "%s-%d", first->role, first->index);
+	text_addf(&sentence, "%s-%d", first->role, first->index);
 	if (n_more > 0)
-		text_addf(text, " and %zu more:", n_more);
-	text_addf(text, " %s (%s)", failure_phrase_of_obstacle(first->reason), first->reason);
-	if (message && !text_equals(message, first->reason)) {
-		text_add(text, ": ");
-		line_text_add_sentence(text, message, strcspn(message, "\n"));
-	}
+		text_addf(&sentence, " and %zu more:", n_more);
+	text_addf(&sentence, " %s (%s)", failure_phrase_of_obstacle(first->reason), first->reason);
+	if (message && !text_equals(message, first->reason))
+		text_addf(&sentence, ": %.*s", (int) strcspn(message, "\n"), message);
+	line_text_add_sentence(text, text_of(&sentence), sentence.len);
 }
 
 static bool was_told(const struct status *status, size_t place)

@@ -343,3 +343,26 @@ def test_what_the_server_warns_of_is_said_once_and_moves_no_cursor(muster, clust
         lines = muster(*call, code=code).stderr.splitlines()
         assert lines[:2] == ["muster: Warning: v0 is ?[31mold?[0m ?2J", 'muster: Warning: and "soon" gone']
         assert not [line for line in lines[2:] if "Warning" in line]
+
+
+def test_no_word_of_a_record_on_the_cluster_moves_a_cursor(muster, job):
+    """Whoever may write ConfigMaps writes what others see on their terminals."""
+    evil = "\x1b[2J\x1b]0;owned\x07\r\x9b31m"
+    put_job(job)
+    record = job.objects["configmaps", "digits.job"]
+    data = record["data"]
+    summary = {**json.loads(data["summary"]), "state": evil, "roles": evil, "message": evil}
+    status = json.loads(data["status"])
+    status["conditions"][0].update(reason=evil, message=evil)
+    for replica in status["replicas"]:
+        replica.update(reason=evil, message=evil, node=evil, pod=evil)
+    status["failure"] = {"role": evil, "index": 0, "attempt": 0, "reason": evil, "message": evil, "cause": evil,
+                         "lastLines": [evil], "consequences": [{"role": evil, "index": 1, "what": evil}]}
+    job.put("configmaps", "digits.job", {**record, "data": {**data, "summary": json.dumps(summary), "status": json.dumps(status)}})
+    put_lease(job, renewed=LONG_AGO)
+    for call in (["ps", "-A"], ["ps", "-A", "-o", "wide"], ["status", "digits"], ["status", "-o", "wide", "digits"]):
+        done = muster(*call)
+        assert done.stdout
+        for text in (done.stdout, done.stderr):
+            unsafe = [c for c in text if c != "\n" and (ord(c) < 32 or 127 <= ord(c) < 160)]
+            assert unsafe == [], (call, text)
