@@ -28,9 +28,9 @@ struct command {
 
 extern const struct command command_run, command_ps, command_status, command_logs, command_stop,
 	command_delete, command_suspend, command_resume, command_scale, command_wait,
-	command_render, command_help, command_version, command_compat, command_doctor,
-	command_server, command_check, command_probe, command_cp, command_attach, command_fetch,
-	command_tensorboard, command_port_forward, command_exec;
+	command_render, command_help, command_version, command_compat, command_completion,
+	command_doctor, command_server, command_check, command_probe, command_cp, command_attach,
+	command_fetch, command_tensorboard, command_port_forward, command_exec;
 
 /* All commands, in the order in which help shows them; ends with NULL. */
 extern const struct command *const all_commands[];

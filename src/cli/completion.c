@@ -1,0 +1,402 @@
+#include "cli/completion.h"
+
+#include "base/mem.h"
+#include "cli/command.h"
+#include "cli/compat.h"
+#include "cli/lookup.h"
+#include "cli/replica_name.h"
+#include "core/job.h"
+#include "core/line_text.h"
+#include "engine/client.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* More replicas than anybody reads. */
+#define MOST_REPLICAS 256
+
+/* A command line up to the word that is completed. */
+struct line {
+	const struct options *options; /* of the call that asks */
+	const struct command *command; /* NULL: the first word is completed */
+	const char *current; /* the beginning of that word */
+	const struct option_row *option; /* whose value it is; NULL: of none */
+	const char **arguments; /* plain ones before it */
+	size_t n_arguments;
+	bool has_separator; /* "--" stood before */
+	bool is_program; /* it belongs to the program that is run */
+	const char *state_folder; /* of its --state-dir */
+	struct text *lines;
+};
+
+static void line_done(struct line *line)
+{
+	free(line->arguments);
+}
+
+/* Words. */
+
+static void add_word(const struct line *line, const char *word, const char *meaning)
+{
+	if (!text_starts_with(word, line->current))
+		return;
+	text_add(line->lines, word);
+	if (meaning && *meaning) {
+		text_add_char(line->lines, '\t');
+		line_text_add_sentence(line->lines, meaning, strlen(meaning));
+	}
+	text_add_char(line->lines, '\n');
+}
+
+static void add_commands(const struct line *line)
+{
+	for (size_t i = 0; all_commands[i]; i++)
+		add_word(line, all_commands[i]->name, all_commands[i]->one_line);
+}
+
+static void add_old_programs(const struct line *line)
+{
+	for (size_t i = 0; compat_commands[i]; i++)
+		add_word(line, compat_name(compat_commands[i]), compat_commands[i]->one_line);
+}
+
+/* Each of "a|b|c", behind `before`. */
+static void add_choice(const struct line *line, const char *before, const char *choice)
+{
+	char *words CLEANUP(mem_free_text) = mem_copy_text(choice);
+	char *rest = words;
+
+	for (char *word; (word = strsep(&rest, "|"));) {
+		char *whole CLEANUP(mem_free_text) = mem_format("%s%s", before, word);
+
+		add_word(line, whole, NULL);
+	}
+}
+
+static void add_files(const struct line *line)
+{
+	text_add(line->lines, COMPLETION_FILES "\n");
+}
+
+/* Jobs and replicas. */
+
+static int open_store(const struct line *line, struct client **ret_client)
+{
+	return line->state_folder ? client_local_new(line->state_folder, ret_client, NULL)
+				  : lookup_open(line->options, ret_client, NULL);
+}
+
+/* What has ended is of no use to these. */
+static bool wants_running_jobs(const struct command *command)
+{
+	static const char *const names[] = {"stop",   "suspend", "scale",       "wait",
+					    "attach", "exec",    "port-forward"};
+
+	for (size_t i = 0; i < ARRAY_LEN(names); i++)
+		if (text_equals(command->name, names[i]))
+			return true;
+	return false;
+}
+
+static bool is_named_already(const struct line *line, const char *name)
+{
+	for (size_t i = 0; i < line->n_arguments; i++)
+		if (text_equals(line->arguments[i], name))
+			return true;
+	return false;
+}
+
+/* The newest first; `behind` is what follows a name. */
+static void add_jobs(const struct line *line, const char *behind)
+{
+	struct client *client CLEANUP(lookup_close) = NULL;
+	struct client_row *rows = NULL;
+	size_t count = 0;
+
+	if (open_store(line, &client) || client->functions->list(client, &rows, &count, NULL))
+		return;
+	for (size_t i = count; i > 0; i--) {
+		const struct client_row *row = &rows[i - 1];
+		char *word CLEANUP(mem_free_text) = mem_format("%s%s", row->name, behind);
+		char *meaning CLEANUP(mem_free_text) = mem_format("%s, %s", row->state, row->roles);
+
+		if (!is_named_already(line, row->name) &&
+		    !(row->is_finished && wants_running_jobs(line->command)))
+			add_word(line, word, meaning);
+	}
+	client_rows_free(rows, count);
+}
+
+/* The last argument that is no replica. */
+static const char *job_before(const struct line *line)
+{
+	for (size_t i = line->n_arguments; i > 0; i--) {
+		const char *word = line->arguments[i - 1];
+		char *role CLEANUP(mem_free_text) = NULL;
+		int index;
+
+		if (i == 1 || !replica_name_read(word, strlen(word), &role, &index))
+			return text_starts_with(word, "local/") ? word + strlen("local/") : word;
+	}
+	return NULL;
+}
+
+static struct job *read_job(const struct line *line, const char *name)
+{
+	struct client *client CLEANUP(lookup_close) = NULL;
+	struct json *object CLEANUP(json_cleanup) = NULL;
+	struct job *job = NULL;
+
+	if (name && !open_store(line, &client) &&
+	    !client->functions->get(client, name, &object, NULL) &&
+	    client_read_job(object, &job, NULL))
+		return NULL;
+	return job;
+}
+
+static void add_replicas(const struct line *line)
+{
+	struct job *job CLEANUP(job_cleanup) = read_job(line, job_before(line));
+
+	for (size_t i = 0; job && i < job->n_roles; i++)
+		for (int k = 0; k < job->roles[i].replicas && k < MOST_REPLICAS; k++) {
+			char *word CLEANUP(mem_free_text) =
+				mem_format("%s-%d", job->roles[i].name, k);
+
+			if (!is_named_already(line, word))
+				add_word(line, word, NULL);
+		}
+}
+
+static void add_roles(const struct line *line, const char *behind)
+{
+	struct job *job CLEANUP(job_cleanup) = read_job(line, job_before(line));
+
+	for (size_t i = 0; job && i < job->n_roles; i++) {
+		char *word CLEANUP(mem_free_text) = mem_format("%s%s", job->roles[i].name, behind);
+
+		add_word(line, word, NULL);
+	}
+}
+
+/* Options. */
+
+static const struct option_row *find_long(const struct command *command, const char *name,
+					  size_t len)
+{
+	const struct option_row *row;
+
+	for (size_t i = 0; (row = options_row(command, i)); i++)
+		if (strlen(row->name) == len && strncmp(row->name, name, len) == 0)
+			return row;
+	return NULL;
+}
+
+/* The option that the last of these letters is, if it waits for a value. */
+static const struct option_row *find_letters(const struct command *command, const char *letters)
+{
+	const struct option_row *row;
+
+	for (; *letters; letters++)
+		for (size_t i = 0; (row = options_row(command, i)); i++)
+			if (row->letter == *letters && row->kind != OPTION_FLAG)
+				return letters[1] ? NULL : row;
+	return NULL;
+}
+
+static void add_options(const struct line *line)
+{
+	const struct option_row *row;
+
+	for (size_t i = 0; (row = options_row(line->command, i)); i++) {
+		bool is_on = row->kind == OPTION_FLAG && text_equals(row->otherwise, "true");
+		char *word CLEANUP(mem_free_text) =
+			mem_format("--%s%s", is_on ? "no-" : "", row->name);
+
+		add_word(line, word, row->one_line);
+	}
+}
+
+static bool is_path(const struct option_row *row)
+{
+	static const char *const names[] = {"FILE", "DIR", "PATH"};
+
+	for (size_t i = 0; row->value_name && i < ARRAY_LEN(names); i++)
+		if (text_equals(row->value_name, names[i]))
+			return true;
+	return false;
+}
+
+/* `before` is "--name=", where it stands in the same word. */
+static void add_values(const struct line *line, const struct option_row *row, const char *before)
+{
+	if (row->words)
+		add_choice(line, before, row->words);
+	else if (row->kind == OPTION_FLAG)
+		add_choice(line, before, "true|false");
+	else if (is_path(row))
+		add_files(line);
+	else if (text_equals(row->value_name, "ROLE") && !*before)
+		add_roles(line, "");
+}
+
+static void add_values_behind_equals(const struct line *line)
+{
+	size_t len = strcspn(line->current, "=") + 1;
+	const struct option_row *row = find_long(line->command, line->current + 2, len - 3);
+	char *before CLEANUP(mem_free_text) = mem_copy_bytes(line->current, len);
+
+	if (row)
+		add_values(line, row, before);
+}
+
+/* Plain arguments: what they are is what usage calls them. */
+
+/* Reads the next word of a form, without the signs of what may be left out or repeated. */
+static char *take_token(const char **form, bool *ret_is_repeated)
+{
+	size_t len = strcspn(*form, " \n");
+	struct text token = {0};
+
+	*ret_is_repeated = false;
+	for (size_t i = 0; i < len; i++) {
+		*ret_is_repeated |= strncmp(*form + i, "...", 3) == 0;
+		if (!strchr("[].", (*form)[i]))
+			text_add_char(&token, (*form)[i]);
+	}
+	*form += len;
+	*form += strspn(*form, " ");
+	return text_take(&token);
+}
+
+/* What usage calls the argument at `position`: NULL where this form has none. */
+static char *find_token(const char *form, size_t position)
+{
+	char *token = NULL;
+	bool is_repeated = false;
+
+	for (size_t i = 0; *form && *form != '\n' && (!token || i <= position);) {
+		char *next = take_token(&form, &is_repeated);
+
+		if (text_equals(next, "OPTIONS")) {
+			free(next);
+			continue;
+		}
+		free(token);
+		token = next;
+		if (text_starts_with(token, "-"))
+			break;
+		if (i++ == position || (is_repeated && !*form))
+			return token;
+	}
+	if (token && is_repeated && !text_starts_with(token, "-"))
+		return token;
+	free(token);
+	return NULL;
+}
+
+static void add_argument(const struct line *line, const char *token)
+{
+	if (text_equals(token, "JOB"))
+		add_jobs(line, "");
+	else if (text_starts_with(token, "JOB:"))
+		add_jobs(line, ":");
+	else if (text_equals(token, "ROLE-INDEX"))
+		add_replicas(line);
+	else if (text_equals(token, "ROLE=N"))
+		add_roles(line, "=");
+	else if (text_equals(token, "COMMAND"))
+		add_commands(line);
+	else if (text_equals(token, "NAME"))
+		add_old_programs(line);
+	else if (text_equals(token, "SCRIPTpy") || text_equals(token, "DEST") ||
+		 text_equals(token, "SRC"))
+		add_files(line);
+	else if (*token >= 'a' && *token <= 'z')
+		add_choice(line, "", token);
+}
+
+static void add_arguments(const struct line *line)
+{
+	const char *form = line->command->arguments;
+	struct text seen CLEANUP(text_done) = {0};
+
+	while (*form) {
+		char *token CLEANUP(mem_free_text) = find_token(form, line->n_arguments);
+		size_t len = seen.len;
+
+		if (token)
+			text_add_line_once(&seen, "%s", token);
+		if (seen.len > len)
+			add_argument(line, token);
+		form += strcspn(form, "\n");
+		form += *form == '\n';
+	}
+}
+
+/* The line. */
+
+static void read_word(struct line *line, const char *word)
+{
+	bool is_option = word[0] == '-' && word[1] && !line->has_separator;
+
+	if (line->option) {
+		if (text_equals(line->option->name, "state-dir"))
+			line->state_folder = word;
+		line->option = NULL;
+	} else if (text_equals(word, "--") && is_option) {
+		line->has_separator = true;
+		line->is_program = line->command->takes_program;
+	} else if (!is_option) {
+		line->arguments[line->n_arguments++] = word;
+		line->is_program = line->command->takes_program;
+	} else if (word[1] != '-') {
+		line->option = find_letters(line->command, word + 1);
+	} else {
+		const struct option_row *row = find_long(line->command, word + 2, strlen(word + 2));
+
+		line->option = row && row->kind != OPTION_FLAG ? row : NULL;
+	}
+}
+
+/* The command that the first words name; gives how many they are. */
+static size_t find_command(const char *const *words, size_t count,
+			   const struct command **ret_command)
+{
+	bool is_old = count > 2 && text_equals(words[0], "compat") && compat_find(words[1]);
+
+	*ret_command = is_old ? compat_find(words[1]) : command_find(words[0]);
+	return is_old ? 2 : 1;
+}
+
+void completion_add_words(const struct options *options, const char *const *words, size_t count,
+			  struct text *lines)
+{
+	struct line line CLEANUP(line_done) = {
+		.options = options,
+		.current = count ? words[count - 1] : "",
+		.arguments = mem_new_array(count + 1, sizeof(*line.arguments)),
+		.lines = lines,
+	};
+
+	if (count < 2) {
+		add_commands(&line);
+		return;
+	}
+	size_t first = find_command(words, count, &line.command);
+
+	if (!line.command)
+		return;
+	for (size_t i = first; i + 1 < count && !line.is_program; i++)
+		read_word(&line, words[i]);
+	if (line.option)
+		add_values(&line, line.option, "");
+	else if (line.is_program || line.has_separator)
+		add_files(&line);
+	else if (line.current[0] == '-' && strchr(line.current, '='))
+		add_values_behind_equals(&line);
+	else if (line.current[0] == '-')
+		add_options(&line);
+	else
+		add_arguments(&line);
+}
