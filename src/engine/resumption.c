@@ -10,6 +10,8 @@
 #include "engine/supervisor_id.h"
 #include "io/loop.h"
 
+#include <assert.h>
+
 /* How long the supervisor of an ended job may take to go. */
 #define LAST_LOOK_LIMIT (10 * MSEC_PER_SECOND)
 
@@ -68,8 +70,10 @@ int resumption_read(struct store *store, const char *name, struct job **ret_job,
 
 	if (rc == 0)
 		rc = record_read(&record, arena, &ended, &status, err);
-	if (rc == 0)
-		rc = check(&record, &status, err);
+	if (rc < 0)
+		return rc;
+	assert(ended);
+	rc = check(&record, &status, err);
 	return rc < 0 ? rc : read_again(ended, record.uid, ret_job, err);
 }
 

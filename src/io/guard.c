@@ -12,6 +12,7 @@
 #include <unistd.h>
 
 #define EXIT_BY_SIGNAL 128
+#define SIZE_OF_NAME 16 /* PR_GET_NAME, prctl(2) */
 
 static const int handed_on[] = {SIGTERM, SIGINT,  SIGHUP,  SIGQUIT,
 				SIGUSR1, SIGUSR2, SIGTSTP, SIGCONT};
@@ -58,12 +59,10 @@ static void wait_for_inner(pid_t inner, const sigset_t *awaited, siginfo_t *ret_
 	}
 }
 
-/* `pkill NAME` and `killall NAME` go by the name of a process and kill all that have it. */
 static void see_inner_through(pid_t inner, const sigset_t *awaited, struct guard *ret_guard)
 {
 	siginfo_t ended;
 
-	prctl(PR_SET_NAME, GUARD_NAME);
 	wait_for_inner(inner, awaited, &ended);
 	child_kill_all(NULL, NULL);
 	bool was_lost = ended.si_code != CLD_EXITED;
@@ -101,6 +100,7 @@ int guard_fork(struct guard *ret_guard, struct err *err)
 {
 	int gone[2];
 	sigset_t all, before, awaited;
+	char name[SIZE_OF_NAME] = "";
 
 	if (pipe2(gone, O_CLOEXEC) < 0)
 		return err_set_errno(err, errno, "cannot make a pipe");
@@ -110,8 +110,13 @@ int guard_fork(struct guard *ret_guard, struct err *err)
 	choose_signals(&awaited);
 	sigfillset(&all);
 	sigprocmask(SIG_SETMASK, &all, &before);
+	/* `pkill NAME` and `killall NAME` kill all that have one name, at any moment. */
+	prctl(PR_GET_NAME, name);
+	prctl(PR_SET_NAME, GUARD_NAME);
 	pid_t inner = fork();
 
+	if (inner <= 0)
+		prctl(PR_SET_NAME, name);
 	if (inner < 0) {
 		int fork_errno = errno;
 
