@@ -191,6 +191,24 @@ def test_suspend_resume_and_scale_from_elsewhere(muster, elsewhere, namespace, t
     assert left_of(namespace) == []
 
 
+def test_a_synchronous_job_starts_again_in_its_new_size(muster, elsewhere, namespace, tmp_path):
+    """All Pods of the old size end before the first of the new one is made, and no restart is counted."""
+    job = run_simulated(muster, namespace, tmp_path, "--restart-scope", "job")
+    said = elsewhere("scale", "simulated", "worker=3", code=0).stderr
+    assert said.startswith("muster: all processes of job 'simulated' start again: ")
+    seen = until_running(elsewhere, 3)
+    assert [replica["attempt"] for replica in seen["status"]["replicas"]] == [1, 1, 0]
+    assert seen["status"].get("restarts", 0) == 0 and "failure" not in seen["status"]
+    for index in range(3):
+        variables = namespace.get("pod", f"simulated-worker-{index}")["spec"]["containers"][0]["env"]
+        (config,) = [entry["value"] for entry in variables if entry["name"] == "TF_CONFIG"]
+        assert len(json.loads(config)["cluster"]["worker"]) == 3
+    end(job)
+    assert left_of(namespace) == []
+    refused = muster("resume", "simulated", code=4).stderr
+    assert refused.startswith("muster: job 'simulated' ran on a cluster, where nothing is left of it: ")
+
+
 def test_a_job_that_nobody_watches_is_said_to_be_one(muster, elsewhere, namespace, tmp_path):
     job = run_simulated(muster, namespace, tmp_path)
     until_row(elsewhere, "simulated", "Running", "worker=2", "2/2")
