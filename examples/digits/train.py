@@ -2,6 +2,7 @@
 
     muster run -w 2 train.py --epochs 12 --checkpoint-dir /tmp/digits
 
+For workers, with or without a chief; a job with --ps runs examples/parameter_server/train.py.
 Works without muster too: without TF_CONFIG there is one worker. When one of the workers is asked to
 end (TERM, or INT from Ctrl-C), all of them save at the same step and end; started again with the same
 --checkpoint-dir, they go on at that step. Needs tensorflow (or tensorflow-cpu), tf-keras and
@@ -14,6 +15,9 @@ import os
 import signal
 import sys
 import tempfile
+
+if '"ps"' in os.environ.get("TF_CONFIG", ""):
+    sys.exit("examples/digits/train.py trains without --ps; examples/parameter_server/train.py is for jobs with it")
 
 # All before TensorFlow is imported. Keras 3 does not train under this strategy; the others make it
 # talk less, and count alike on every processor.

@@ -237,3 +237,8 @@ def test_a_killed_worker_of_a_parameter_server_job_restarts_alone(muster, server
     output = "".join(before) + after
     assert restarts_of(muster, "killed") == {"chief-0": 0, "worker-0": 0, "worker-1": 1, "ps-0": 0}
     assert accuracy_of(lines_of(output, "chief-0")) >= LEARNED
+
+
+def test_the_synchronous_example_says_at_once_which_example_is_for_parameter_servers(muster):
+    done = muster("run", "-w", 1, "--ps", 1, ROOT / "examples" / "digits" / "train.py", code=1)
+    assert "examples/digits/train.py trains without --ps; examples/parameter_server/train.py is for jobs with it" in done.stdout
