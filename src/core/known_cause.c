@@ -8,8 +8,8 @@ static const struct known_cause {
 	const char *advice;
 } known_causes[] = {
 	{"distribute.values.PerReplica'>) to a Tensor",
-	 "Keras 3 cannot train with MultiWorkerMirroredStrategy, Keras 2 can: pip install "
-	 "tf-keras, and muster run --env TF_USE_LEGACY_KERAS=1"},
+	 "fit of Keras 3 does not know MultiWorkerMirroredStrategy, that of Keras 2 does: "
+	 "pip install tf-keras, and muster run --env TF_USE_LEGACY_KERAS=1"},
 	{"Could not start gRPC server",
 	 "its port is taken; a script that sets TF_CONFIG itself makes every process the same one: "
 	 "muster sets it"},

@@ -86,7 +86,7 @@ static void what_is_known_of_tensorflow_is_advised(void **state)
 		"ModuleNotFoundError: No module named 'tensorflow'",
 	};
 
-	assert_explained(keras, ARRAY_LEN(keras), "  advice        Keras 3 cannot train with ");
+	assert_explained(keras, ARRAY_LEN(keras), "  advice        fit of Keras 3 does not know ");
 	assert_explained(
 		port, ARRAY_LEN(port),
 		"  because       tensorflow.python.framework.errors_impl.UnknownError: Could "
