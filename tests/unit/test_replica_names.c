@@ -30,6 +30,9 @@ static void neighbours_of_a_role_are_one_range(void **state)
 	};
 
 	assert_names(replicas, 6, "chief-0, worker-1 to worker-3, ps-4");
+	replicas[4].state = REPLICA_FAILED;
+	assert_names(replicas, 6, "chief-0, worker-1, worker-2, ps-4");
+	replicas[4].state = REPLICA_RUNNING;
 	replicas[3].state = REPLICA_FAILED;
 	assert_names(replicas, 6, "chief-0, worker-1, worker-3, ps-4");
 	assert_names(replicas, 0, "");
