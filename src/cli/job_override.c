@@ -21,6 +21,7 @@ void job_override_identity(const struct options *options, struct json *root)
 	json_remove(metadata, "resourceVersion");
 	json_remove(metadata, "creationTimestamp");
 	json_remove(json_get(metadata, "annotations"), JOB_ANNOTATION_STOP);
+	json_remove(json_get(metadata, "annotations"), JOB_ANNOTATION_STOP_GRACE);
 
 	const char *beginning = json_as_string(json_get(metadata, "generateName"), NULL);
 

@@ -49,6 +49,7 @@ static int read_again(const struct job *ended, const char *uid, struct job **ret
 	struct job *job = NULL;
 
 	json_remove(annotations, JOB_ANNOTATION_STOP);
+	json_remove(annotations, JOB_ANNOTATION_STOP_GRACE);
 	if (annotations && json_count(annotations) == 0)
 		json_remove(json_get(document, "metadata"), "annotations");
 	json_remove(json_get_path(document, "spec", "runPolicy", NULL), "suspend");

@@ -139,6 +139,17 @@ def test_what_goes_on_after_the_signal_is_told_of_once_and_killed_when_asked_to(
     assert log.read_text().count("StillRuns") == 1
 
 
+def test_the_grace_of_one_end_is_not_that_of_the_next(muster):
+    muster.detach("--name", "job", "--", "sh", "-c",
+                  "trap 'echo saved; exit 0' TERM; echo begun; while :; do sleep 0.1; done")
+    muster.until_running("job", 1)
+    muster("stop", "--now", "job", code=0)
+    muster("resume", "job", code=0)
+    read_until(muster.start("logs", "-f", "--attempt", "1", "job").stdout, "begun")
+    muster("stop", "job", code=0)
+    assert "saved" in muster("logs", "job", code=0).stdout
+
+
 def test_now_and_a_grace_contradict_each_other(muster):
     assert "--grace" in muster("stop", "--now", "--grace", "3s", "job", code=2).stderr
 
