@@ -176,7 +176,8 @@ def test_another_shell_is_refused(muster):
         assert "say which shell: muster completion bash, zsh or fish" in muster(*call, code=2).stderr
 
 
-def test_an_installation_has_them_where_shells_look():
-    text = (ROOT / "meson.build").read_text()
-    for place in "bash-completion/completions", "zsh/site-functions", "fish/vendor_completions.d":
-        assert place in text
+def test_an_installation_has_them_where_shells_look(muster):
+    text = (ROOT / "src" / "cli" / "completions" / "meson.build").read_text()
+    for shell, place in [("bash", "'bash-completion/completions', 'muster'"), ("zsh", "'zsh/site-functions', '_muster'"),
+                         ("fish", "'fish/vendor_completions.d', 'muster.fish'")]:
+        assert f"'{shell}': [{place}]" in text

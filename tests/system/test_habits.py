@@ -52,6 +52,8 @@ GRACE = "write --grace 10s for the time between TERM and KILL"
     ("ps -n 10", "-n 10: -n is --namespace; a namespace that is called so is --namespace N"),
     ("stop -t 10 job", f"-t: no such option; {GRACE}"),
     ("stop --grace-period=10 job", f"--grace-period: no such option; {GRACE}"),
+    ("stop --force job", "--force: no such option; write --now to kill at once"),
+    ("run -s USR1 -- true", "-s: no such option; write --stop-signal SIGNAL"),
     ("delete --force job", "--force: no such option; it is not needed"),
     ("delete --all", "--all: no such option; write --all-finished"),
     ("wait --for=condition=Complete job", "--for: no such option; it waits for the end of the job"),
@@ -82,7 +84,7 @@ def test_a_namespace_whose_name_is_a_number_has_its_long_option(muster):
     ("cancel job", "stop"), ("scancel job", "stop"), ("kill job", "stop"), ("down", "stop"),
     ("start job", "run"), ("submit train.py", "run"), ("up", "run"), ("sbatch x", "run"), ("apply -f job.yaml", "run"),
     ("describe job", "status"), ("inspect job", "status"), ("log job", "logs"), ("top", "ps -w"),
-    ("pause job", "suspend"), ("copy a b", "cp"), ("config", "render"),
+    ("pause job", "suspend"), ("ssh job", "exec"), ("copy a b", "cp"), ("config", "render"),
     ("train.py", "run train.py"), ("job.yaml", "run -f job.yaml"),
 ])
 def test_a_command_of_another_program_is_answered_with_the_right_one(muster, call, meant):
