@@ -133,6 +133,7 @@ static struct log_writer *open_log(struct local *local, struct local_replica *re
 		tell_trouble(local, err.text);
 		return NULL;
 	}
+	log_writer_set_unkept(log, local->settings.unkept);
 	replica->log = mem_copy_text(log_writer_path(log));
 	return log;
 }

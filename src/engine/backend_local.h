@@ -16,6 +16,7 @@ struct backend_local_settings {
 	struct store *store; /* for claims on ports and GPUs */
 	const struct gpus *gpus; /* of this machine; NULL: none, and processes see what we see */
 	const char *jobs_folder; /* logs of a job lie in jobs_folder/UID */
+	struct unkept *unkept; /* takes output that logs cannot; NULL: nothing does */
 	int64_t rotate_at; /* size at which a log file is rotated */
 	rlim_t descriptor_limit; /* soft limit of replicas on open files; 0: ours */
 	backend_news_fn on_news;

@@ -107,13 +107,16 @@ static void make_screens(struct console *console, const struct console_settings 
 	line_format_fit_job(&console->format, console->job);
 }
 
-static int make_view(struct console *console, const char *folder, struct err *err)
+static int make_view(struct console *console, const struct console_settings *console_settings,
+		     struct err *err)
 {
 	struct log_reader *reader;
-	int rc = log_reader_new(folder, &LOG_SELECTION_ALL, &reader, err);
+	int rc = log_reader_new(console_settings->log_folder, &LOG_SELECTION_ALL, &reader, err);
 
 	if (rc)
 		return rc;
+	if (console_settings->unkept)
+		log_reader_show_unkept(reader, console_settings->unkept);
 	const struct log_view_settings settings = {
 		.loop = console->loop,
 		.take_reader = reader,
@@ -137,7 +140,7 @@ int console_new(const struct console_settings *settings, const struct job *job,
 	console->silence_timer = loop_new_timer(console->loop, look_for_silence, console);
 	console->silence_looked_for = MSEC_NEVER;
 	make_screens(console, settings);
-	int rc = settings->is_quiet ? 0 : make_view(console, settings->log_folder, err);
+	int rc = settings->is_quiet ? 0 : make_view(console, settings, err);
 
 	if (rc) {
 		console_free(console);

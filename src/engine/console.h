@@ -13,6 +13,7 @@
 #include "core/plan.h"
 #include "core/startup.h"
 #include "core/status.h"
+#include "engine/unkept.h"
 #include "io/loop.h"
 
 #include <stdbool.h>
@@ -20,6 +21,8 @@
 struct console_settings {
 	struct loop *loop;
 	const char *log_folder; /* of this job */
+	struct unkept *unkept; /* what its logs cannot take; NULL: the logs are not
+				  ours to write */
 	const char *job_words; /* core/job_words.h; NULL: the job's name */
 	int lines_fd; /* where the replicas' lines go: 1, or 2 under -o json */
 	int chatter_fd; /* 2 */

@@ -23,6 +23,7 @@ struct log_reader {
 	struct log_folder folder;
 	struct log_selection selection;
 	struct log_pattern *pattern;
+	struct unkept *unkept; /* NULL: what the files have is all */
 	struct replica **replicas; /* by role and index */
 	size_t n_replicas;
 	size_t capacity;
@@ -82,10 +83,23 @@ int log_reader_new(const char *folder, const struct log_selection *selection,
 	return 0;
 }
 
+void log_reader_show_unkept(struct log_reader *reader, struct unkept *unkept)
+{
+	reader->unkept = unkept;
+	unkept_set_shown(unkept, true);
+}
+
+void log_reader_give_up(struct log_reader *reader)
+{
+	if (reader->unkept)
+		unkept_set_shown(reader->unkept, false);
+}
+
 void log_reader_free(struct log_reader *reader)
 {
 	if (!reader)
 		return;
+	log_reader_give_up(reader);
 	for (size_t i = 0; i < reader->n_replicas; i++) {
 		log_stream_free(reader->replicas[i]->stream);
 		mem_free_any(&reader->replicas[i]);
@@ -205,6 +219,7 @@ static void add_replica(struct log_reader *reader, size_t place, size_t first, s
 
 	replica->name = start.name;
 	replica->stream = log_stream_new(start.attempt, start.offset, selection->line_limit);
+	log_stream_add_unkept(replica->stream, reader->unkept, &replica->name);
 	replica->is_last_wanted = selection->is_previous || selection->attempt >= 0;
 	insert_replica(reader, place, replica);
 }
@@ -262,6 +277,7 @@ static bool open_next_attempt(struct log_reader *reader, struct replica *replica
 			continue;
 		replica->stream = log_stream_new(attempt, log_attempt_begin(attempt),
 						 reader->selection.line_limit);
+		log_stream_add_unkept(replica->stream, reader->unkept, &replica->name);
 		replica->is_restarted = true;
 		return true;
 	}

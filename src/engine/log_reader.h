@@ -11,6 +11,7 @@
 #include "base/own.h"
 #include "engine/log_name.h"
 #include "engine/log_stream.h"
+#include "engine/unkept.h"
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -45,6 +46,11 @@ struct log_reader;
 int log_reader_new(const char *folder, const struct log_selection *selection,
 		   struct log_reader **ret_reader, struct err *err) MUST_USE;
 void log_reader_free(struct log_reader *reader); /* NULL is fine */
+/* Gives what the files could not take as well, from before the first line on.
+ * `unkept` is borrowed until the reader is freed. */
+void log_reader_show_unkept(struct log_reader *reader, struct unkept *unkept);
+/* Nobody takes lines any more. */
+void log_reader_give_up(struct log_reader *reader);
 
 /* There may be more output, or logs of new attempts. */
 void log_reader_look_again(struct log_reader *reader);

@@ -10,6 +10,8 @@
 
 struct log_stream {
 	struct log_attempt *attempt;
+	const struct unkept *unkept; /* NULL: what the files have is all */
+	struct log_name name; /* by which it is found there */
 	int64_t offset; /* of the next byte to read */
 	size_t line_limit;
 	char *buffer; /* NULL while nothing is held */
@@ -33,6 +35,13 @@ struct log_stream *log_stream_new(struct log_attempt *take_attempt, int64_t offs
 	stream->offset = offset;
 	stream->line_limit = line_limit;
 	return stream;
+}
+
+void log_stream_add_unkept(struct log_stream *stream, const struct unkept *unkept,
+			   const struct log_name *name)
+{
+	stream->unkept = unkept;
+	stream->name = *name;
 }
 
 void log_stream_free(struct log_stream *stream)
@@ -91,6 +100,11 @@ static bool make_room(struct log_stream *stream)
 	return true;
 }
 
+static struct unkept_output *find_unkept(const struct log_stream *stream)
+{
+	return stream->unkept ? unkept_find(stream->unkept, &stream->name) : NULL;
+}
+
 /* Reads more; false when there is nothing more for now. */
 static bool fill(struct log_stream *stream)
 {
@@ -99,6 +113,9 @@ static bool fill(struct log_stream *stream)
 				      stream->capacity - stream->end);
 
 	stream->offset = offset + (int64_t) got;
+	if (got == 0)
+		got = unkept_take(find_unkept(stream), stream->buffer + stream->end,
+				  stream->capacity - stream->end);
 	stream->end += got;
 	stream->was_filled = stream->end == stream->capacity;
 	stream->time_until = 0; /* there may be newer records, too */
@@ -201,7 +218,8 @@ bool log_stream_take_open(struct log_stream *stream, struct log_line *ret_line)
 
 bool log_stream_is_complete(const struct log_stream *stream)
 {
-	return log_attempt_is_complete(stream->attempt, stream->offset);
+	return unkept_is_empty(find_unkept(stream)) &&
+	       log_attempt_is_complete(stream->attempt, stream->offset);
 }
 
 msec log_stream_last_time(const struct log_stream *stream)

@@ -10,6 +10,7 @@
 #include "base/own.h"
 #include "engine/log_attempt.h"
 #include "engine/log_name.h"
+#include "engine/unkept.h"
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -34,6 +35,10 @@ struct log_stream;
 struct log_stream *log_stream_new(struct log_attempt *take_attempt, int64_t offset,
 				  size_t line_limit) MUST_USE;
 void log_stream_free(struct log_stream *stream); /* NULL is fine */
+/* Reads behind the end of the file what it could not take, too. `unkept` is
+ * borrowed. */
+void log_stream_add_unkept(struct log_stream *stream, const struct unkept *unkept,
+			   const struct log_name *name);
 
 /* The next whole line (or piece); false when there is none for now. */
 bool log_stream_next(struct log_stream *stream, struct log_line *ret_line);

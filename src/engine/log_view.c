@@ -196,6 +196,8 @@ static void look(void *data)
 		screen_begin(view->screen);
 		screen_end(view->screen);
 	}
+	if (screen_is_gone(view->screen))
+		log_reader_give_up(view->reader);
 	msec now = loop_now();
 
 	view->next_look = now + pause_of(view);

@@ -1,6 +1,7 @@
 #include "engine/log_writer.h"
 
 #include "base/mem.h"
+#include "base/text.h"
 #include "engine/log_index.h"
 #include "engine/log_name.h"
 #include "io/file.h"
@@ -20,8 +21,14 @@
 #define RECORD_SPACING ((msec) 5)
 /* A disk that is full is asked again so often, and not for each write. */
 #define RETRY_SPACING MSEC_PER_SECOND
+/* A line that is longer does not wait for its end. */
+#define LONGEST_LINE ((size_t) 64 * 1024)
 
 struct log_writer {
+	struct log_name name;
+	struct unkept *unkept; /* NULL: nobody shows what cannot be kept */
+	struct text line; /* begun while writing failed: goes where its end goes */
+	bool is_failing;
 	char *paths[LOG_FILE_COUNT];
 	int fd; /* -1: could not be opened (again) so far */
 	int index_fd;
@@ -76,6 +83,7 @@ static void free_writer(struct log_writer *writer)
 	close_files(writer);
 	for (size_t i = 0; i < LOG_FILE_COUNT; i++)
 		mem_free_text(&writer->paths[i]);
+	text_done(&writer->line);
 	mem_free_any(&writer);
 }
 
@@ -94,7 +102,8 @@ int log_writer_open(const char *folder, const char *role, int index, int attempt
 
 	struct log_writer *writer = mem_new(sizeof(*writer));
 
-	*writer = (struct log_writer){.fd = -1, .index_fd = -1, .rotate_at = rotate_at};
+	*writer =
+		(struct log_writer){.name = name, .fd = -1, .index_fd = -1, .rotate_at = rotate_at};
 	for (enum log_file file = 0; file < LOG_FILE_COUNT; file++)
 		writer->paths[file] = log_name_path(folder, &name, file);
 	int failure = open_files(writer);
@@ -121,6 +130,11 @@ void log_writer_remove(const char *folder, const char *role, int index, int atte
 
 		unlink(path);
 	}
+}
+
+void log_writer_set_unkept(struct log_writer *writer, struct unkept *unkept)
+{
+	writer->unkept = unkept;
 }
 
 const char *log_writer_path(const struct log_writer *writer)
@@ -188,11 +202,75 @@ static int append_note_of_loss(struct log_writer *writer)
 	size_t written;
 	int failure = append(writer, note, (size_t) len, &written);
 
-	if (failure && ftruncate(writer->fd, size) == 0) {
+	if (!failure) {
+		writer->lost = 0;
+	} else if (ftruncate(writer->fd, size) == 0) {
 		writer->size = size;
 		writer->last_byte = last_byte;
 	}
 	return failure;
+}
+
+/* Output that the file does not take. Lines stay whole: one that was begun
+ * waits for its end, which the file may take. */
+
+/* NULL: nobody shows it. */
+static struct unkept_output *shown_output(const struct log_writer *writer)
+{
+	return writer->unkept && unkept_is_shown(writer->unkept)
+		       ? unkept_make(writer->unkept, &writer->name)
+		       : NULL;
+}
+
+/* How much of the begun text is whole lines, or has to be taken for such. */
+static size_t whole_lines(const struct text *text)
+{
+	const char *end = text->len ? memrchr(text->bytes, '\n', text->len) : NULL;
+
+	if (end)
+		return (size_t) (end - text->bytes) + 1;
+	return text->len >= LONGEST_LINE ? text->len : 0;
+}
+
+static void remove_beginning(struct text *text, size_t len)
+{
+	char *rest CLEANUP(mem_free_text) = mem_copy_bytes(text_of(text) + len, text->len - len);
+	size_t left = text->len - len;
+
+	text_clear(text);
+	text_add_bytes(text, rest, left);
+}
+
+/* Gives the first bytes of what was begun to who shows them; the log misses
+ * them. */
+static void give_away(struct log_writer *writer, size_t len)
+{
+	struct unkept_output *output = shown_output(writer);
+
+	if (output)
+		unkept_add(output, text_of(&writer->line), len);
+	writer->lost += len;
+	remove_beginning(&writer->line, len);
+}
+
+static void lose(struct log_writer *writer, const char *bytes, size_t len)
+{
+	text_add_bytes(&writer->line, bytes, len);
+	give_away(writer, shown_output(writer) ? whole_lines(&writer->line) : writer->line.len);
+}
+
+bool log_writer_has_room(const struct log_writer *writer)
+{
+	const struct unkept_output *output = writer->is_failing ? shown_output(writer) : NULL;
+
+	return !output || unkept_has_room(output);
+}
+
+/* What the file takes next comes behind all that it did not take: that has to
+ * be shown before. */
+static bool may_go_on(const struct log_writer *writer, msec now)
+{
+	return now >= writer->retry_at && unkept_is_empty(shown_output(writer));
 }
 
 /* Does all that stands between `bytes` and the disk; 0 or errno, and how much of it is kept. */
@@ -211,28 +289,32 @@ static int keep(struct log_writer *writer, const char *bytes, size_t len, msec n
 	add_time(writer, now);
 	if (writer->lost > 0)
 		failure = append_note_of_loss(writer);
+	if (!failure && writer->line.len > 0) {
+		failure = append(writer, text_of(&writer->line), writer->line.len, ret_written);
+		remove_beginning(&writer->line, *ret_written);
+		*ret_written = 0;
+	}
 	return failure ? failure : append(writer, bytes, len, ret_written);
 }
 
 int log_writer_add(struct log_writer *writer, const char *bytes, size_t len, msec now,
 		   struct err *err)
 {
-	bool was_failing = writer->lost > 0;
+	bool was_failing = writer->is_failing;
 
-	if (was_failing && now < writer->retry_at) {
-		writer->lost += len;
+	if (was_failing && !may_go_on(writer, now)) {
+		lose(writer, bytes, len);
 		return 0;
 	}
 	size_t written;
 	int failure = keep(writer, bytes, len, now, &written);
 
-	if (!failure) {
-		writer->lost = 0;
+	writer->is_failing = failure != 0;
+	if (!failure)
 		return 0;
-	}
-	writer->lost += len - written;
 	writer->failure = failure;
 	writer->retry_at = now + RETRY_SPACING;
+	lose(writer, bytes + written, len - written);
 	if (was_failing)
 		return 0;
 	return err_set_errno(err, failure, "output of '%s' is not kept for now",
@@ -243,6 +325,7 @@ void log_writer_close(struct log_writer *writer)
 {
 	if (!writer)
 		return;
+	give_away(writer, writer->line.len);
 	if (writer->fd >= 0) {
 		if (writer->lost > 0)
 			append_note_of_loss(writer);

@@ -13,7 +13,9 @@
 #include "base/err.h"
 #include "base/msec.h"
 #include "base/own.h"
+#include "engine/unkept.h"
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -25,6 +27,12 @@ int log_writer_open(const char *folder, const char *role, int index, int attempt
 		    struct log_writer **ret_writer, struct err *err) MUST_USE;
 /* Removes what is there of a log, for one that will be written anew as a whole. */
 void log_writer_remove(const char *folder, const char *role, int index, int attempt);
+/* Where output goes that cannot be kept, so that it is shown all the same.
+ * Borrowed. */
+void log_writer_set_unkept(struct log_writer *writer, struct unkept *unkept);
+/* False while much cannot be kept that was not shown so far: whoever may wait
+ * adds no more. */
+bool log_writer_has_room(const struct log_writer *writer);
 const char *log_writer_path(const struct log_writer *writer);
 /* Appends. ERR_SPACE or ERR_IO once, when keeping begins to fail; 0 again while it goes on failing,
  * and when it works again. `now` is the wall clock; where it goes back, the last time is kept. */

@@ -35,6 +35,7 @@ struct output_reader {
 	struct loop_watch *rest_timer;
 	struct replica_output *resting; /* list of those that are left alone for a moment */
 	char *chunk;
+	bool has_told_trouble; /* once for all logs, which lie on one disk */
 	size_t room; /* for all pipes */
 	size_t pipe_size; /* of the next pipe */
 };
@@ -103,8 +104,11 @@ static void keep(struct replica_output *output, size_t len)
 
 	output->last = loop_now();
 	if (output->log &&
-	    log_writer_add(output->log, output->reader->chunk, len, output->last, &err) < 0)
+	    log_writer_add(output->log, output->reader->chunk, len, output->last, &err) < 0 &&
+	    !output->reader->has_told_trouble) {
+		output->reader->has_told_trouble = true;
 		listener->on_trouble(err.text, listener->data);
+	}
 	listener->on_output(listener->data);
 }
 
@@ -128,6 +132,12 @@ static size_t take_chunk(struct replica_output *output)
 	return 0;
 }
 
+/* The disk is full and the terminal slow: the replica has to wait. */
+static bool is_held(const struct replica_output *output)
+{
+	return output->log && !log_writer_has_room(output->log);
+}
+
 /* Takes what the pipe holds, and not what comes meanwhile. */
 static size_t take(struct replica_output *output)
 {
@@ -136,7 +146,7 @@ static size_t take(struct replica_output *output)
 	do {
 		len = take_chunk(output);
 		taken += len;
-	} while (len == CHUNK_SIZE && taken < output->pipe_size);
+	} while (len == CHUNK_SIZE && taken < output->pipe_size && !is_held(output));
 	return taken;
 }
 
@@ -185,7 +195,9 @@ static void read_ready(void *data)
 	msec last = output->last;
 	size_t len = take(output);
 
-	if (is_fast(output, len))
+	if (output->watch && is_held(output))
+		rest(output);
+	if (output->is_resting || is_fast(output, len))
 		return;
 	if (is_small(output, len) && output->last - last < SILENCE)
 		rest(output);
@@ -203,11 +215,11 @@ static void read_rested(void *data)
 
 		rested = output->next_resting;
 		output->is_resting = false;
-		size_t len = take(output);
+		size_t len = is_held(output) ? 0 : take(output);
 
 		if (len >= output->pipe_size)
 			begin_fast(output);
-		if (is_small(output, len))
+		if (is_small(output, len) || (output->watch && is_held(output)))
 			rest(output);
 		else if (output->watch)
 			loop_watch_enable(output->watch, true);

@@ -117,6 +117,8 @@ static int settle_record(struct store *store, struct store_record *record, struc
 	record_set_status(record, job, &plan.status, "");
 	rc = record_write_status(store, job, record->version, &plan.status, "", &record->version,
 				 err);
+	if (rc < 0)
+		record->version++; /* who waits for a change sees one */
 	if (rc == 0)
 		rc = store->functions->release_numbers(store, NULL, record->uid, err);
 	return rc;

@@ -2,6 +2,7 @@
 #include "engine/state_folder.h"
 
 #include "base/mem.h"
+#include "io/file.h"
 #include "io/folder.h"
 
 #include <errno.h>
@@ -14,6 +15,9 @@
 #include <unistd.h>
 
 #define START_LINK "start"
+
+/* A few pages of the database, each of which goes into its log whole. */
+#define RESERVE (128 * 1024)
 
 static const char *home_folder(void)
 {
@@ -99,6 +103,27 @@ int state_folder_return_to_start(const char *job_folder, const char *job_name, s
 		       : err_set_errno(err, errno,
 				       "cannot go to folder '%s', in which job '%s' was started",
 				       start, job_name);
+}
+
+static char *reserve_path(const char *job_folder)
+{
+	return mem_format("%s/reserve", job_folder);
+}
+
+void state_folder_reserve(const char *job_folder)
+{
+	char *path CLEANUP(mem_free_text) = reserve_path(job_folder);
+	int fd CLEANUP(file_close) = open(path, O_WRONLY | O_CREAT | O_CLOEXEC, 0600);
+
+	if (fd >= 0 && fallocate(fd, 0, 0, RESERVE) != 0)
+		unlink(path);
+}
+
+void state_folder_give_back(const char *job_folder)
+{
+	char *path CLEANUP(mem_free_text) = reserve_path(job_folder);
+
+	unlink(path);
 }
 
 /* Hexadecimal digits and dashes, as RFC 4122 writes it: no slash, no dot. */

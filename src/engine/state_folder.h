@@ -26,6 +26,10 @@ void state_folder_keep_start(const char *job_folder);
 /* Goes to the folder that was kept. ERR_IO names it and the job when that is not possible. */
 int state_folder_return_to_start(const char *job_folder, const char *job_name,
 				 struct err *err) MUST_USE;
+/* Keeps some room on the disk for how the job ends, as long as it runs, where that can be had; and
+ * gives it back, so that the end can be written on a disk that is full. */
+void state_folder_reserve(const char *job_folder);
+void state_folder_give_back(const char *job_folder);
 /* Removes the folder of one job with all logs; one that is gone already is fine. A text that is no
  * uid of ours is refused, so that nothing else can ever be removed. */
 int state_folder_remove_job(const char *state_folder, const char *uid, struct err *err) MUST_USE;

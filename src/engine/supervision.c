@@ -45,6 +45,7 @@ struct supervision {
 	struct backend *backend;
 	struct driver *driver;
 	struct control *control;
+	struct unkept *unkept; /* lines that reach the terminal alone */
 	struct telling telling;
 	struct loop_watch *timer;
 	struct loop_watch *outer_gone;
@@ -143,6 +144,8 @@ static void end(struct supervision *supervision)
 	loop_timer_arm(supervision->timer, MSEC_NEVER);
 	on_first_start(supervision);
 	struct err err = {0};
+
+	state_folder_give_back(supervision->folder);
 	int rc = record_end_supervision(supervision->store, supervision->name, supervision->uid,
 					&err);
 	if (rc < 0 && rc != ERR_NOT_FOUND)
@@ -280,6 +283,7 @@ static int make_backend(struct supervision *supervision, struct err *err)
 		.store = supervision->store,
 		.gpus = supervision->request->gpus,
 		.jobs_folder = jobs,
+		.unkept = supervision->unkept,
 		.rotate_at = LIMIT_LOG_FILE,
 		.descriptor_limit = supervision->descriptor_limit,
 		.on_news = on_news,
@@ -297,6 +301,7 @@ static int make_console(struct supervision *supervision, struct err *err)
 	const struct console_settings settings = {
 		.loop = supervision->loop,
 		.log_folder = supervision->folder,
+		.unkept = supervision->unkept,
 		.lines_fd = request->prints_json ? STDERR_FILENO : STDOUT_FILENO,
 		.chatter_fd = STDERR_FILENO,
 		.job_words = request->job_words,
@@ -394,6 +399,8 @@ static int set_up(struct supervision *supervision, const struct guard *guard, st
 	if (rc == 0)
 		rc = make_folder(supervision, err);
 	if (rc == 0)
+		state_folder_reserve(supervision->folder);
+	if (rc == 0)
 		rc = make_backend(supervision, err);
 	if (rc == 0)
 		rc = make_console(supervision, err);
@@ -416,6 +423,7 @@ static void tear_down(struct supervision *supervision)
 		loop_free(supervision->loop);
 	if (supervision->store)
 		supervision->store->functions->free(supervision->store);
+	unkept_free(supervision->unkept);
 	free(supervision->replaced_uid);
 	free(supervision->folder);
 }
@@ -437,6 +445,7 @@ int supervision_run(const struct supervisor_request *request, const struct guard
 		.name = request->job->name,
 		.uid = request->job->uid,
 		.folder = state_folder_job(request->state_folder, request->job->uid),
+		.unkept = unkept_new(),
 		.on_started = on_started,
 		.on_started_data = data,
 		.telling = {.status = {.exit_code = EXIT_OWN_FAULT}},

@@ -299,10 +299,13 @@ def test_a_job_goes_on_when_the_disk_gets_full_and_ends_with_its_own_code(muster
     fifo = muster.folder / "fifo"
     os.mkfifo(fifo)
     started = f"{BINARY} run --name full -- sh -c 'echo begun > {fifo}; read go < {fifo}; exit 3' & job=$!; cat {fifo}"
-    done = on_full_disk(muster, started, f"echo go > {fifo}; wait $job")
+    done = on_full_disk(muster, started, f"echo go > {fifo}; wait $job || code=$?; {BINARY} wait full || test $? = 3; "
+                        f"{BINARY} status -o json full; exit $code")
     assert done.returncode == 3, done.stderr
     assert "worker-0 exited with code 3" in done.stderr
-    assert "the job goes on" in done.stderr and "could not be written" in done.stderr
+    assert "the job goes on" in done.stderr and "is written again" in done.stderr
+    failure = json.loads(done.stdout[done.stdout.index("{"):])["status"]["failure"]
+    assert (failure["exitCode"], failure["role"]) == (3, "worker")
 
 
 @needs_mount
@@ -314,3 +317,79 @@ def test_a_job_that_the_full_disk_lost_can_be_deleted_and_makes_room(muster):
               "kill -KILL $inner; tail --pid=$((outer)) -f /dev/null; ")
     done = on_full_disk(muster, started, killed + f"{BINARY} delete lost && {BINARY} run --name next -- true")
     assert done.returncode == 0, done.stderr
+
+
+# Prints numbered lines, in three parts: between them the test fills the disk and empties it again. The third part goes
+# on until the log takes lines again, and ends with a few that it has.
+TALKER = r"""
+import glob, os, sys, time
+index = os.environ["RANK"]
+folder, log = os.path.join(sys.argv[1], index), f"{sys.argv[2]}/muster/jobs/*/worker-{index}.0.log"
+number = 0
+def talk(count):
+    global number
+    for _ in range(count):
+        os.write(1, b"line %06d %s\n" % (number, b"x" * 80))
+        number += 1
+def turn(done, go):
+    open(os.path.join(folder, done), "w").close()
+    while not os.path.exists(os.path.join(folder, go)):
+        time.sleep(0.02)
+talk(2000)
+turn("first", "fill")
+talk(30000)
+turn("second", "empty")
+while b"were not kept" not in open(glob.glob(log)[0], "rb").read():
+    talk(1)
+    time.sleep(0.05)
+talk(100)
+print("last", number, flush=True)
+sys.exit(3)
+"""
+
+FULL_IN_THE_MIDDLE = r"""
+set -e
+mount -t tmpfs -o size=3m none "$1"
+export XDG_STATE_HOME="$1"
+wait_for() {{ until [ -e "$2/$1" ]; do sleep 0.02; done; }}
+{binary} run --name full -w {workers} -- python3 -c "$TALKER" "$2" "$1" >"$3" &
+job=$!
+for i in {range}; do wait_for first "$2/$i"; done
+dd if=/dev/zero of="$1/ballast" bs=4096 2>/dev/null || true
+for i in {range}; do touch "$2/$i/fill"; done
+for i in {range}; do wait_for second "$2/$i"; done
+{binary} ps >&2
+rm "$1/ballast"
+for i in {range}; do touch "$2/$i/empty"; done
+code=0; wait $job || code=$?
+{binary} status full >&2
+{binary} logs full >"$3.logs"
+{binary} wait full || test $? = $code
+exit $code
+"""
+
+
+@needs_mount
+@pytest.mark.parametrize("workers", [1, 3])
+def test_every_line_reaches_the_terminal_while_the_disk_is_full_and_the_log_goes_on_after_it(muster, workers):
+    disk, talk, out = muster.folder / "disk", muster.folder / "talk", muster.folder / "out"
+    disk.mkdir()
+    for index in range(workers):
+        (talk / str(index)).mkdir(parents=True)
+    script = FULL_IN_THE_MIDDLE.format(binary=BINARY, workers=workers, range=" ".join(map(str, range(workers))))
+    done = subprocess.run(["unshare", "--mount", "sh", "-c", script, "sh", str(disk), str(talk), str(out)],
+                          env={**muster.environment, "TALKER": TALKER}, stdin=subprocess.DEVNULL,
+                          capture_output=True, text=True, timeout=LIMIT, check=False)
+    assert done.returncode == 3, done.stderr
+    shown, kept = out.read_text().splitlines(), pathlib.Path(f"{out}.logs").read_text().splitlines()
+    for index in range(workers):
+        own = f"worker-{index} | "
+        lines = [line.removeprefix(own) for line in shown if line.startswith(own)]
+        (last,) = [line.split()[1] for line in lines if line.startswith("last ")]
+        numbers = [line.split()[1] for line in lines if line.startswith("line ")]
+        assert numbers == [f"{number:06}" for number in range(int(last))]
+        logged = [line.removeprefix(own) for line in kept if line.startswith(own)]
+        assert any("bytes of output were not kept (no space left on device)" in line for line in logged)
+        assert f"line {int(last) - 1:06} " in logged[-2] and logged[-1] == f"last {last}"
+    assert done.stderr.count("is not kept for now: No space left on device") == 1
+    assert "Running" in done.stderr and "State:     Failed" in done.stderr
