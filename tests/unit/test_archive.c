@@ -617,7 +617,9 @@ int main(void)
 		SCENE_TEST(packing_ends_at_its_limits),
 		SCENE_TEST(a_file_that_becomes_shorter_is_no_whole_file),
 		cmocka_unit_test_teardown(hostile_names_and_links_are_refused, tear_down),
-		SCENE_TEST(what_could_reach_outside_is_left_out_and_told_and_the_rest_comes),
+		cmocka_unit_test_teardown(
+			what_could_reach_outside_is_left_out_and_told_and_the_rest_comes,
+			tear_down),
 		SCENE_TEST(of_many_that_are_left_out_the_first_are_told),
 		SCENE_TEST(nothing_is_written_through_a_link),
 		SCENE_TEST(nothing_is_linked_through_a_link),
