@@ -17,6 +17,7 @@
 #include "engine/supervisor_id.h"
 #include "io/loop.h"
 
+#include <assert.h>
 #include <stdlib.h>
 
 /* Who watched a job from here, and lives, has said in less than this what became of it. */
@@ -567,6 +568,7 @@ int lookup_newest_job(struct lookup *lookup, struct found_job *ret_found, struct
 		return rc;
 	if (!found)
 		found = &here;
+	assert(found->client);
 	free(lookup->newest);
 	lookup->newest = NULL;
 	rc = take_newest(found->client, &lookup->newest, err);
