@@ -10,12 +10,14 @@
 
 /* client-go's, for token files: a minute, less a leeway of 10 seconds. */
 #define FILES_ARE_GOOD_FOR (50 * MSEC_PER_SECOND)
+#define PLUGIN_PATIENCE (5 * MSEC_PER_SECOND)
 
 struct source {
 	struct kube_config *config;
 	struct loop *loop;
 	struct kube_login *login;
 	struct kube_plugin_call *plugin; /* under way */
+	struct loop_watch *patience; /* with it; NULL: none is under way */
 	kube_refreshed_fn done; /* who waits for it */
 	void *done_data;
 };
@@ -25,6 +27,7 @@ static void free_source(void *data)
 	struct source *source = data;
 
 	kube_plugin_call_cancel(source->plugin);
+	loop_watch_free(source->patience);
 	kube_config_free(source->config);
 	free(source);
 }
@@ -88,11 +91,27 @@ static void on_plugin_done(struct kube_credential *credential, msec end, const s
 	struct source *source = data;
 
 	source->plugin = NULL;
+	loop_watch_free(TAKE(source->patience));
 	if (credential) {
 		take_answer(source, credential);
 		source->login->refresh_at = end;
 	}
 	source->done(err, source->done_data);
+}
+
+/* It may wait for a person, or for a server that nobody sees: who waits for it knows neither. */
+static void tell_slow_plugin(void *data)
+{
+	const struct source *source = data;
+	const struct kube_login *login = source->login;
+	const struct kube_user *user = &source->config->user;
+	char *sentence CLEANUP(mem_free_text) = mem_format(
+		"the program '%s', which logs user '%s' in, has not answered for %d s, "
+		"and is waited for",
+		user->plugin->command, user->name, (int) (PLUGIN_PATIENCE / MSEC_PER_SECOND));
+
+	if (login->on_warning)
+		login->on_warning(sentence, login->on_warning_data);
 }
 
 static void refresh_from_plugin(struct kube_login *login, bool was_refused, kube_refreshed_fn done,
@@ -105,8 +124,12 @@ static void refresh_from_plugin(struct kube_login *login, bool was_refused, kube
 	source->done = done;
 	source->done_data = done_data;
 	if (kube_plugin_call_new(source->loop, source->config, login->authority, on_plugin_done,
-				 source, &source->plugin, &err) < 0)
+				 source, &source->plugin, &err) < 0) {
 		done(&err, done_data);
+		return;
+	}
+	source->patience = loop_new_timer(source->loop, tell_slow_plugin, source);
+	loop_timer_arm(source->patience, loop_now() + PLUGIN_PATIENCE);
 }
 
 static void arrange_renewal(struct kube_login *login, const struct source *source)
