@@ -345,6 +345,14 @@ static char *describe_place(const struct known_place *at)
 			   : mem_format("namespace '%s' of %s", at->namespace_name, at->server);
 }
 
+/* The call as it stands leads there. */
+static bool is_meant_cluster(struct lookup *lookup, const struct known_place *at)
+{
+	return read_config(lookup, NULL) == 0 &&
+	       text_equals(lookup->config->cluster.server, at->server) &&
+	       text_equals(lookup->config->context, at->context);
+}
+
 static struct lead *add_lead(struct lookup *lookup, struct known_job *take_job)
 {
 	struct lead *lead = mem_new(sizeof(*lead));
@@ -353,8 +361,10 @@ static struct lead *add_lead(struct lookup *lookup, struct known_job *take_job)
 	*take_job = (struct known_job){0};
 	lead->options = options_copy(lookup->options);
 	lead->where = mem_format("kubernetes/%s", lead->job.at.namespace_name);
-	options_set_text(lead->options, "context", lead->job.at.context);
-	options_set_text(lead->options, "kubeconfig", lead->job.at.kubeconfig);
+	if (!is_meant_cluster(lookup, &lead->job.at)) {
+		options_set_text(lead->options, "context", lead->job.at.context);
+		options_set_text(lead->options, "kubeconfig", lead->job.at.kubeconfig);
+	}
 	mem_grow(&lookup->leads, &lookup->lead_capacity, lookup->n_leads, sizeof(*lookup->leads));
 	lookup->leads[lookup->n_leads++] = lead;
 	return lead;
