@@ -387,8 +387,10 @@ static int make_control_and_record(struct supervision *supervision, struct err *
  * a job that is to be seen has a supervisor that can be reached. */
 static int set_up(struct supervision *supervision, const struct guard *guard, struct err *err)
 {
-	int rc = loop_new(&supervision->loop, err);
+	int rc = process_need_proc(err);
 
+	if (rc == 0)
+		rc = loop_new(&supervision->loop, err);
 	if (rc < 0)
 		return rc;
 	/* First, so that a Ctrl-C from now on ends the job in order and not this process. */
