@@ -113,7 +113,7 @@ def test_a_detached_name_that_is_taken_is_told_to_who_asked(muster):
     done = muster("run", "-d", "--name", "taken", "--", "true")
     assert done.returncode == 125
     assert "job 'taken' is there already" in done.stderr and done.stdout == ""
-    assert "--name" in done.stderr and "muster delete taken" in done.stderr
+    assert "--name" in done.stderr and "muster stop taken" in done.stderr
 
 
 def test_the_state_of_a_job_whose_start_failed_is_told_all_the_same(muster):
