@@ -51,18 +51,24 @@ static int look_at(const struct found_job *found, enum work *ret_work, struct er
 
 static int refuse_for_now(const struct found_job *found, struct err *err)
 {
+	char *words CLEANUP(mem_free_text) =
+		lookup_words(found->options, lookup_namespace(found), found->name);
+
 	return err_set(err, ERR_REFUSED,
 		       "job '%s' is being stopped: resume it when it has ended (muster wait %s)",
-		       found->name, found->name);
+		       found->name, words);
 }
 
 /* Its objects are about to go, or nobody is there to take them away. */
 static int refuse_on_cluster(const struct found_job *found, struct err *err)
 {
+	char *words CLEANUP(mem_free_text) =
+		lookup_words(found->options, lookup_namespace(found), found->name);
+
 	return err_set(err, ERR_REFUSED,
 		       "job '%s' has ended, and what is left of it on the cluster only waits to be "
-		       "removed: 'muster delete %s/%s' does that, then run it again",
-		       found->name, found->where, found->name);
+		       "removed: 'muster delete %s' does that, then run it again",
+		       found->name, words);
 }
 
 /* What can be done with the store open. *ret_has_ended: there is more to do. */

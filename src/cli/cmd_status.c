@@ -136,7 +136,7 @@ static int show_job(const struct options *options, const struct found_job *job)
 	};
 	enum watch_end end;
 
-	display.words = lookup_words(options, lookup_namespace(job), job->name);
+	display.words = lookup_words(job->options, lookup_namespace(job), job->name);
 	display.show = choose_display(display.format, option_flag(options, "watch"));
 	if (watch_job_often(job->client, job->name, period_of(&display), show_change, &display,
 			    &end, &err))

@@ -14,7 +14,6 @@
 
 /* What was seen of the job. */
 struct sight {
-	const struct options *options;
 	const struct found_job *job;
 	int exit_code; /* -1 until it has ended */
 	bool is_unwatched;
@@ -24,7 +23,7 @@ static void tell_unwatched(const struct sight *sight)
 {
 	const struct found_job *job = sight->job;
 	char *words CLEANUP(mem_free_text) =
-		lookup_words(sight->options, lookup_namespace(job), job->name);
+		lookup_words(job->options, lookup_namespace(job), job->name);
 
 	output_say("nobody watches job '%s', and nothing restarts or ends it: 'muster attach %s' "
 		   "takes over",
@@ -63,10 +62,10 @@ static int fail(const struct err *err)
 	return EXIT_OWN_FAULT;
 }
 
-static int wait_for_job(const struct options *options, const struct found_job *job, msec until)
+static int wait_for_job(const struct found_job *job, msec until)
 {
 	struct err err = {0};
-	struct sight sight = {.options = options, .job = job, .exit_code = -1};
+	struct sight sight = {.job = job, .exit_code = -1};
 	enum watch_end end;
 
 	if (watch_job(job->client, job->name, until, take_exit_code, &sight, &end, &err))
@@ -115,7 +114,7 @@ static int wait_run(const struct options *options)
 	bool are_found = exit_code == EXIT_DONE;
 
 	for (size_t i = 0; are_found && i < count; i++) {
-		int code = wait_for_job(options, &jobs[i], until);
+		int code = wait_for_job(&jobs[i], until);
 
 		if (code != EXIT_DONE && count > 1 && code != EXIT_OVERDUE)
 			output_say("job '%s' ended with code %d", jobs[i].name, code);

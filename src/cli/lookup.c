@@ -412,11 +412,28 @@ static bool is_same(struct client *client, const char *name, const char *uid)
 			   uid);
 }
 
+/* What is not found then is the way there, and not the job. */
 static int say_place_not_asked(const char *name, const struct known_place *at, struct err *err)
 {
 	char *described CLEANUP(mem_free_text) = describe_place(at);
 
+	if (err->code == ERR_NOT_FOUND)
+		err->code = ERR_UNREACHABLE;
 	return err_prefix(err, "job '%s' was begun in %s, which cannot be asked", name, described);
+}
+
+/* Only the server that had the job can say that it has it no more: a kubeconfig may have been
+ * written anew, and lead to another one. */
+static int check_server(const struct lead *lead, struct err *err)
+{
+	struct kube_config *config CLEANUP(kube_config_cleanup) = NULL;
+	int rc = cluster_read_config(lead->options, &config, err);
+
+	if (rc == 0 && !text_equals(config->cluster.server, lead->job.at.server))
+		rc = err_set(err, ERR_UNREACHABLE,
+			     "it ran on server %s, and the kubeconfig leads to %s now",
+			     lead->job.at.server, config->cluster.server);
+	return rc;
 }
 
 static int follow_lead(struct lookup *lookup, struct lead *lead, const char *name,
@@ -425,12 +442,18 @@ static int follow_lead(struct lookup *lookup, struct lead *lead, const char *nam
 	const struct known_place *at = &lead->job.at;
 	int rc = open_namespace(lookup, lead->options, at->namespace_name, &lead->client, err);
 
-	if (rc == 0)
-		rc = look_for(lead->client, name, err);
-	if (rc == ERR_NOT_FOUND || (rc == 0 && !is_same(lead->client, name, lead->job.record.uid)))
-		return find_ended(lookup, at, name, ret_found, err);
 	if (rc < 0)
 		return say_place_not_asked(name, at, err);
+	rc = look_for(lead->client, name, err);
+	bool is_gone = rc == ERR_NOT_FOUND ||
+		       (rc == 0 && !is_same(lead->client, name, lead->job.record.uid));
+
+	if (is_gone)
+		rc = check_server(lead, err);
+	if (rc < 0)
+		return say_place_not_asked(name, at, err);
+	if (is_gone)
+		return find_ended(lookup, at, name, ret_found, err);
 	*ret_found = (struct found_job){.client = lead->client,
 					.name = name,
 					.options = lead->options,
@@ -469,9 +492,10 @@ static int find_named_on_cluster(struct lookup *lookup, const char *namespace_na
 {
 	int rc = find_on_cluster(lookup, namespace_name, name, ret_found, err);
 
-	if (!is_missing(rc, ret_found) ||
-	    find_remembered(lookup, namespace_name, name, ret_found, NULL) == 0)
-		return rc == ERR_NOT_FOUND ? 0 : rc;
+	if (!is_missing(rc, ret_found))
+		return rc;
+	if (find_remembered(lookup, namespace_name, name, ret_found, NULL) == 0)
+		return 0;
 	return say_not_on_cluster(lookup, ret_found, namespace_name, "", err);
 }
 
@@ -582,8 +606,10 @@ int lookup_newest_job(struct lookup *lookup, struct found_job *ret_found, struct
 	free(lookup->newest);
 	lookup->newest = NULL;
 	rc = take_newest(found->client, &lookup->newest, err);
-	*ret_found = (struct found_job){
-		.client = found->client, .name = lookup->newest, .where = found->where};
+	*ret_found = (struct found_job){.client = found->client,
+					.name = lookup->newest,
+					.options = lookup->options,
+					.where = found->where};
 	return rc;
 }
 

@@ -129,3 +129,30 @@ def test_where_its_cluster_does_not_answer_that_is_said_with_the_place(muster, k
     assert "job 'story' was begun in namespace 'bob' of context 'far', which cannot be asked: " in refused.stderr
     write_kubeconfig(tmp_path / "far", kube.origin)
     muster("delete", "story", code=0)
+
+
+def test_a_kubeconfig_that_leads_elsewhere_by_now_does_not_end_the_job(muster, kube, far, tmp_path):
+    job = start(muster, far)
+    job.kill()
+    job.wait()
+    (tmp_path / "far").unlink()
+    not_asked = "job 'story' was begun in namespace 'bob' of context 'far', which cannot be asked: "
+    assert not_asked in muster("wait", "story", code=2).stderr
+    with LivingKube(lambda labels: None) as other:
+        write_kubeconfig(tmp_path / "far", other.origin)
+        refused = muster("status", "story", code=3).stderr
+        assert f"{not_asked}it ran on server {kube.origin}, and the kubeconfig leads to {other.origin} now" in refused
+    write_kubeconfig(tmp_path / "far", kube.origin)
+    assert "Watched:" in muster("status", "story", code=0).stdout
+    muster("delete", "story", code=0)
+
+
+def test_a_hint_about_a_job_found_by_its_plain_name_leads_to_its_cluster(muster, kube, far, tmp_path):
+    job = start(muster, far)
+    job.kill()
+    job.wait()
+    if ("leases", "story.job") in kube.objects:
+        delete(kube, "leases", "story.job")
+    words = f"kubernetes/bob/story --context far --kubeconfig {tmp_path / 'far'}"
+    assert f"by nobody: nothing is restarted; 'muster attach {words}' takes over" in muster("status", "story", code=0).stdout
+    muster("delete", "story", code=0)
