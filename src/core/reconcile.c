@@ -54,7 +54,8 @@ static void resume_if_suspended(struct decision *decision)
 	decision_set_condition(decision, CONDITION_SUSPENDED, false, "TFJobResumed", message);
 	decision_note(decision, NOTE_NORMAL, "TFJobResumed", message);
 	decision->status->start_time = decision->now;
-	decision_begin_all_attempts(decision);
+	if (!finish_if_too_late(decision))
+		decision_begin_all_attempts(decision);
 }
 
 /* We ended it (scale-down, a stop that was taken back), and it is wanted again. */
@@ -101,6 +102,8 @@ static void set_running(struct decision *decision)
 static void go_on(struct decision *decision)
 {
 	resume_if_suspended(decision);
+	if (status_is_finished(decision->status))
+		return;
 	bool is_restarted = restart_or_fail(decision);
 
 	if (!is_restarted)
