@@ -15,8 +15,10 @@ static int replace(struct store *store, const char *state_folder, const struct s
 	int64_t version;
 	int rc = store->functions->get(store, record->name, &old, err);
 
-	if (rc < 0 || text_equals(old.uid, record->uid))
+	if (rc < 0)
 		return rc;
+	if (text_equals(old.uid, record->uid)) /* it was taken for ended before */
+		return record_rewrite(store, record, old.version, err);
 	if (!record_is_finished(&old))
 		return err_set(err, ERR_EXISTS, "job '%s' exists already", record->name);
 	rc = store->functions->replace(store, old.uid, record, &version, err);

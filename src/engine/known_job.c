@@ -76,12 +76,6 @@ char *known_job_record_name(const char *namespace_name, const char *name)
 
 static int renew(struct store *store, const struct store_record *record, struct err *err)
 {
-	const struct store_change change = {
-		.document = record->document,
-		.status = record->status,
-		.summary = record->summary,
-		.supervisor = record->supervisor,
-	};
 	struct store_record old CLEANUP(store_record_done) = {0};
 	int64_t version;
 	int rc = store->functions->get(store, record->name, &old, err);
@@ -89,9 +83,18 @@ static int renew(struct store *store, const struct store_record *record, struct 
 	if (rc < 0)
 		return rc;
 	if (text_equals(old.uid, record->uid))
-		return store->functions->change(store, record->name, old.version, &change, &version,
-						err);
+		return record_rewrite(store, record, old.version, err);
 	return store->functions->replace(store, old.uid, record, &version, err);
+}
+
+/* It was taken for ended, and goes on. */
+static int take_up_again(struct store *store, const char *name, const struct store_record *record,
+			 struct err *err)
+{
+	int64_t version;
+	int rc = store->functions->remove(store, name, record->uid, err);
+
+	return rc < 0 ? rc : store->functions->create(store, record, &version, err);
 }
 
 /* Who asks for a job that its cluster has no more waits for the process that watched it. */
@@ -126,6 +129,8 @@ int known_job_keep(const char *state_folder, const struct store_record *record, 
 	rc = store->functions->create(store, &kept, &version, err);
 	if (rc == ERR_EXISTS)
 		rc = renew(store, &kept, err);
+	if (rc == ERR_NOT_FOUND)
+		rc = take_up_again(store, record->name, &kept, err);
 	store->functions->free(store);
 	return rc;
 }

@@ -227,6 +227,19 @@ void record_set_status(struct store_record *record, const struct job *job,
 	record->supervisor = mem_copy_text(supervisor);
 }
 
+int record_rewrite(struct store *store, const struct store_record *record, int64_t version,
+		   struct err *err)
+{
+	const struct store_change change = {
+		.document = record->document,
+		.status = record->status,
+		.summary = record->summary,
+		.supervisor = record->supervisor,
+	};
+
+	return store->functions->change(store, record->name, version, &change, &version, err);
+}
+
 static int patch_once(struct store *store, const struct store_record *record,
 		      const struct json *patch, struct err *err)
 {

@@ -59,6 +59,10 @@ int record_write_all(struct store *store, const struct job *job, int64_t version
 void record_set_status(struct store_record *record, const struct job *job,
 		       const struct status *status, const char *supervisor);
 
+/* Takes the place of what is remembered of the same job (name, uid, version of what was read). */
+int record_rewrite(struct store *store, const struct store_record *record, int64_t version,
+		   struct err *err) MUST_USE;
+
 /* Changes the document of a job by a JSON merge patch (RFC 7396), over the changes of others. The
  * result must be a job that can run (ERR_INVALID lists what is wrong); its name cannot change. */
 int record_patch(struct store *store, const char *name, const struct json *patch,

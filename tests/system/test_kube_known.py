@@ -2,6 +2,7 @@
 they run, and says what became of them when the cluster has forgotten them."""
 
 import sys
+import time
 
 import pytest
 
@@ -156,3 +157,26 @@ def test_a_hint_about_a_job_found_by_its_plain_name_leads_to_its_cluster(muster,
     words = f"kubernetes/bob/story --context far --kubeconfig {tmp_path / 'far'}"
     assert f"by nobody: nothing is restarted; 'muster attach {words}' takes over" in muster("status", "story", code=0).stdout
     muster("delete", "story", code=0)
+
+
+def test_a_job_that_was_taken_for_ended_and_goes_on_is_remembered_as_it_is(muster, kube, far):
+    job = start(muster, far)
+    job.kill()
+    job.wait()
+    with kube.lock:
+        record = kube.objects.pop(("configmaps", "story.job"))
+    assert "did not see how it ended" in muster("status", "story", code=0).stdout
+    with kube.lock:
+        kube.objects["configmaps", "story.job"] = record
+    if ("leases", "story.job") in kube.objects:
+        delete(kube, "leases", "story.job")
+    watching = muster.start("attach", "kubernetes/bob/story", *far)
+    read_until(watching.stderr, "it is watched from here from now on")
+    deadline = time.monotonic() + LIMIT
+    while "Watched:" not in muster("status", "story", code=0).stdout:  # it is written a moment later
+        assert time.monotonic() < deadline
+        time.sleep(0.05)
+    kube.plan = lambda labels: 7
+    kube.end_pods()
+    assert watching.wait(LIMIT) == 7
+    assert message(muster, "story").startswith("worker-0 exited with code 7")
