@@ -11,6 +11,7 @@
 #define FAILURE_NODE_NOT_READY "NodeNotReady" /* it runs, as far as anybody knows */
 #define FAILURE_NOT_ENDING "NotEnding" /* nobody confirms that it has, long after it should */
 #define FAILURE_PROCESS_STOPPED "ProcessStopped" /* by a signal, SIGSTOP or its like */
+#define FAILURE_SECRET_MISSING "SecretMissing" /* that of the variables of the command line */
 #define FAILURE_STILL_RUNS "StillRuns" /* a while after the signal that asks it to end */
 #define FAILURE_NODE_SILENT                                                                        \
 	"NodeSilent" /* the attempt before has not ended, as far as anybody knows */

@@ -9,6 +9,7 @@
 #include "base/err.h"
 #include "base/own.h"
 #include "core/job.h"
+#include "core/job_secret.h"
 #include "core/startup.h"
 #include "engine/backend.h"
 #include "io/loop.h"
@@ -19,6 +20,8 @@ struct backend_kube_settings {
 	struct kube_api *api;
 	const struct job *job; /* outlives the back end; its uid is that of the owner */
 	const char *log_folder; /* where the logs of its Pods are kept */
+	const struct job_secret *secret; /* what is made again when it is gone; NULL: nobody has it
+					  */
 	bool is_new; /* the job was made a moment ago by us, so it has no Pods and no Service */
 	backend_news_fn on_news;
 	/* Output was added to a log. May be NULL. */

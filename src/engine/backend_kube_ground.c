@@ -1,10 +1,12 @@
 /* What the Pods of a job stand on: the Service by which they find each other, and the ConfigMaps
- * that they read: of files, and of the cluster where it is large.
+ * that they read: of files, and of the cluster where it is large. And the Secret of variables,
+ * where we made it: its values are nowhere else.
  *
  * They are made with the first Pods. As long as one is missing later, no replica has its address,
  * and a decision asks for it to be published: so it is made again when somebody deletes it. What it
  * is made of again is what the mirror showed of it, so that whoever watches the job can do so. */
 #include "base/text.h"
+#include "core/failure_words.h"
 #include "core/job_files.h"
 #include "engine/backend_kube_parts.h"
 
@@ -36,9 +38,18 @@ static struct ground *add(struct kube_backend *backend, const struct kube_resour
 	return ground;
 }
 
+/* The Secret was made before any Pod was begun. */
 void kube_ground_begin(struct kube_backend *backend)
 {
-	add(backend, &kube_services, backend->settings.job->name);
+	const struct backend_kube_settings *settings = &backend->settings;
+	struct ground *ground;
+
+	add(backend, &kube_services, settings->job->name);
+	if (!settings->secret || !settings->secret->name)
+		return;
+	ground = add(backend, &kube_secrets, settings->secret->name);
+	ground->body = objects_secret_new(settings->job, settings->secret, settings->job->uid);
+	ground->is_made = true;
 }
 
 void kube_ground_free(struct kube_backend *backend)
@@ -86,6 +97,8 @@ static void on_made(struct json *object, const struct kube_status *status, const
 
 	(void) object;
 	ground->call = NULL;
+	if (err && err->code == ERR_EXISTS && ground->resource == &kube_secrets)
+		err = NULL; /* somebody else made it again */
 	ground->is_made = !err;
 	ground->is_refused = err != NULL;
 	if (err && status->refusal == KUBE_REFUSED_FOR_EVER && !backend->refusal)
@@ -217,6 +230,25 @@ static void see(struct kube_backend *backend, const struct kube_mirror *mirror,
 		ground->is_refused = false;
 	}
 	kube_backend_news(backend);
+}
+
+static bool waits_for_secret(const struct pod *pod)
+{
+	return text_equals(pod->seen.reason, FAILURE_SECRET_MISSING);
+}
+
+/* Who may make Secrets may not look at them: a Pod that begins to wait tells that it is gone. */
+void kube_ground_see_pod(struct kube_backend *backend, const struct pod *before, struct pod *pod)
+{
+	const struct job_secret *secret = backend->settings.secret;
+	struct ground *ground = secret ? find(backend, &kube_secrets, secret->name) : NULL;
+
+	if (!ground || !waits_for_secret(pod))
+		return;
+	if (!before || !text_equals(before->uid, pod->uid) || !waits_for_secret(before))
+		ground->is_made = false;
+	pod->seen.message =
+		arena_format(pod->arena, "somebody deleted '%s': it is made again", ground->name);
 }
 
 static void on_service(const char *name, void *data)

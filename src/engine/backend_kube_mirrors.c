@@ -30,8 +30,10 @@ static void *project_pod(const struct json *object, void *before, void *data)
 	pod->arena = arena_new();
 	pod->uid = mem_copy_text(json_as_string(json_get(metadata, "uid"), ""));
 	pod->is_ours = pod_observed_read(object, backend->settings.job, pod->arena, &pod->seen);
-	if (pod->is_ours)
+	if (pod->is_ours) {
 		pod_logs_see(backend->logs, backend->settings.job, object, &pod->seen);
+		kube_ground_see_pod(backend, old, pod);
+	}
 	if (text_read_int(version, 0, INT64_MAX, &pod->version, NULL) < 0)
 		pod->version = 0;
 	if (old) {

@@ -36,14 +36,14 @@ struct kube_backend {
 	struct objects *objects;
 };
 
-/* Something that all Pods stand on: the Service, a ConfigMap of files. */
+/* Something that all Pods stand on: the Service, a ConfigMap of files, the Secret if we have it. */
 struct ground {
 	struct kube_backend *backend;
 	const struct kube_resource *resource;
 	char *name;
 	struct json *body; /* what it is made of again; NULL: of the job */
 	struct kube_call *call;
-	bool is_shown, was_shown; /* by the mirror, now or once */
+	bool is_shown, was_shown; /* by the mirror, now or once; of a Secret there is none */
 	bool is_made; /* the call was answered; the mirror may not show it */
 	bool is_refused; /* for now: it is tried again */
 };
@@ -73,6 +73,8 @@ void kube_ground_watch(struct kube_backend *backend);
 void kube_ground_free(struct kube_backend *backend);
 bool kube_ground_is_there(const struct kube_backend *backend); /* or on its way */
 bool kube_ground_is_quiet(const struct kube_backend *backend);
+/* That a Pod has changed, which may wait for something that is gone. */
+void kube_ground_see_pod(struct kube_backend *backend, const struct pod *before, struct pod *pod);
 void kube_ground_make(struct kube_backend *backend); /* what is missing */
 void kube_ground_try_again(struct kube_backend *backend); /* what was refused */
 

@@ -261,6 +261,7 @@ static void begin(struct cluster_supervision *supervision)
 		.api = supervision->api,
 		.job = supervision->job,
 		.log_folder = supervision->log_folder,
+		.secret = supervision->request->secret,
 		.is_new = !is_attached(supervision),
 		.on_news = on_news,
 		.on_output = on_output,

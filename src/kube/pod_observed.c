@@ -2,8 +2,10 @@
  * then who wanted its end. */
 #include "kube/pod_observed.h"
 
+#include "base/mem.h"
 #include "base/text.h"
 #include "core/failure_words.h"
+#include "core/job_secret.h"
 #include "core/line_text.h"
 #include "core/pod_template.h"
 #include "kube/objects.h"
@@ -188,6 +190,26 @@ static void read_container(const struct json *status, const struct role *role, s
 		replica->started_at = time_at(json_get(state, "running"), "startedAt");
 }
 
+/* Nobody may look at Secrets, so this is how the loss of the job's own is noticed. The job's
+ * document does not have the values. */
+static void explain_missing_secret(const struct job *job, struct arena *arena,
+				   struct observed_replica *replica)
+{
+	char *name CLEANUP(mem_free_text) = job_secret_name(job->name);
+	char *message CLEANUP(mem_free_text) = mem_format("secret \"%s\" not found", name);
+
+	if (!text_equals(replica->reason, "CreateContainerConfigError") ||
+	    !text_equals(replica->message, message))
+		return;
+	replica->reason = FAILURE_SECRET_MISSING;
+	replica->message = arena_format(
+		arena,
+		"'%s', with the variables of --env, was deleted, and every Pod that starts waits "
+		"for it: make it again (kubectl create secret generic -n %s %s "
+		"--from-literal=NAME=VALUE), or stop the job and run it again",
+		name, job->name_space, name);
+}
+
 /* A code is the program's own; the run-time has words for one that it could not start. */
 static const char *describe_failed_init(const struct json *container, const struct json *terminated,
 					struct arena *arena)
@@ -352,6 +374,7 @@ static bool read_pod(const struct json *pod, const struct job *job, struct arena
 	replica.phase = phase_of(status);
 	replica.stage = stage_of(status);
 	read_container(status, job_role(job, replica.role), arena, &replica);
+	explain_missing_secret(job, arena, &replica);
 	read_init_containers(status, arena, &replica);
 	read_reason_of_pod(status, arena, &replica);
 	read_conditions(status, arena, &replica);

@@ -55,6 +55,7 @@ class LivingKube(FakeKube):
         self.plan = plan
         self.trouble = lambda exchange: False  # what may happen to a request in the place of its answer
         self.created = []  # (plural, labels) of each object that was made
+        self.without_secret = []  # (name, uid) of Pods that wait for one
         self.n_uids = 0
         self.tasks = queue.Queue()
         super().__init__()
@@ -130,11 +131,39 @@ class LivingKube(FakeKube):
         if self._change("pods", name, uid, change):
             self._later(self._run, name, uid)
 
+    def put(self, plural, name, body=None):
+        made = super().put(plural, name, body)
+        if plural == "secrets":
+            self._look_for_secrets_again()
+        return made
+
+    def _look_for_secrets_again(self):
+        with self.lock:
+            waiting, self.without_secret = self.without_secret, []
+        for name, uid in waiting:
+            self._later(self._run, name, uid)
+
+    def _missing_secret(self, pod):
+        """The first one whose keys are variables of its container, and which is not there."""
+        variables = pod["spec"]["containers"][0].get("env", [])
+        names = [variable["valueFrom"]["secretKeyRef"]["name"] for variable in variables
+                 if "secretKeyRef" in variable.get("valueFrom", {})]
+        return next((name for name in names if ("secrets", name) not in self.objects), None)
+
     def _run(self, name, uid):
+        runs = []
+
         def change(pod):
+            missing = self._missing_secret(pod)
+            if missing:
+                self.without_secret.append((name, uid))
+                pod["status"].update(containerStatuses=[self._container(pod, {"waiting": {
+                    "reason": "CreateContainerConfigError", "message": f'secret "{missing}" not found'}})])
+                return
+            runs.append(name)
             pod["status"].update(phase="Running", startTime=now(), containerStatuses=[
                 self._container(pod, {"running": {"startedAt": now()}})])
-        if self._change("pods", name, uid, change):
+        if self._change("pods", name, uid, change) and runs:
             self._later(self._finish, name, uid)
 
     def _finish(self, name, uid):
@@ -176,6 +205,8 @@ class LivingKube(FakeKube):
                 self._note(plural, "ADDED", made)
                 self.created.append((plural, metadata.get("labels", {})))
                 text = json.dumps(made)
+                if plural == "secrets":
+                    self._look_for_secrets_again()
         if made is None:
             exchange.answer(409, status(409, "AlreadyExists", f'{plural} "{key[1]}" already exists'))
             return

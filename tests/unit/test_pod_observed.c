@@ -25,8 +25,11 @@ static int set_up(void **state)
 	scene->arena = arena_new();
 	scene->role = (struct role){
 		.kind = ROLE_WORKER, .name = "worker", .container = {.name = "tensorflow"}};
-	scene->job =
-		(struct job){.name = "digits", .uid = OWNER, .roles = &scene->role, .n_roles = 1};
+	scene->job = (struct job){.name = "digits",
+				  .name_space = "ada",
+				  .uid = OWNER,
+				  .roles = &scene->role,
+				  .n_roles = 1};
 	*state = scene;
 	return 0;
 }
@@ -262,6 +265,30 @@ static void what_stands_in_the_way_has_a_reason(void **state)
 	}
 }
 
+static const struct observed_replica *wait_for_secret(void **state, const char *message)
+{
+	struct scene *scene = *state;
+	struct json *pod CLEANUP(json_cleanup) = pod_of("no-config");
+	struct json *container =
+		json_at(json_get_path(pod, "status", "containerStatuses", NULL), 0);
+
+	json_set_string(json_get_path(container, "state", "waiting", NULL), "message", message);
+	assert_true(pod_observed_read(pod, &scene->job, scene->arena, &scene->seen));
+	return &scene->seen;
+}
+
+static void the_secret_of_the_job_itself_has_a_reason_of_its_own(void **state)
+{
+	const struct observed_replica *seen =
+		wait_for_secret(state, "secret \"digits.env\" not found");
+
+	assert_string_equal(seen->reason, "SecretMissing");
+	assert_non_null(strstr(seen->message, "create secret generic -n ada digits.env "));
+	seen = wait_for_secret(state, "secret \"another.env\" not found");
+	assert_string_equal(seen->reason, "CreateContainerConfigError");
+	assert_string_equal(seen->message, "secret \"another.env\" not found");
+}
+
 static void an_init_container_that_fails_is_named(void **state)
 {
 	const struct observed_replica *seen = look(state, "init-fails");
@@ -349,6 +376,7 @@ int main(void)
 		TEST(a_message_is_one_line_of_bounded_length),
 		TEST(a_program_that_is_not_there_could_not_be_started),
 		TEST(what_stands_in_the_way_has_a_reason),
+		TEST(the_secret_of_the_job_itself_has_a_reason_of_its_own),
 		TEST(an_init_container_that_fails_is_named),
 		TEST(an_init_container_that_cannot_be_started_says_why),
 		TEST(the_reason_of_the_whole_pod_counts_too),

@@ -1,0 +1,84 @@
+"""The Secret with the variables of a call, `JOB.env`, deleted under a running job on a cluster: its values are nowhere else."""
+
+import json
+import sys
+
+import pytest
+
+from conftest import LIMIT, ROOT, read_until
+
+sys.path.insert(0, str(ROOT / "tests" / "fake_kube"))
+
+from fake_kube import refuse  # noqa: E402
+from living_kube import LivingKube  # noqa: E402
+from test_jobs_elsewhere import write_kubeconfig  # noqa: E402
+from test_kube_foreign import document, put_record  # noqa: E402
+
+pytestmark = pytest.mark.sanitize
+
+SECRET = ("secrets", "story.env")
+
+
+@pytest.fixture
+def kube(muster, tmp_path):
+    with LivingKube(lambda labels: None if labels["muster/attempt"] == "0" else 0) as server:
+        muster.environment["KUBECONFIG"] = str(write_kubeconfig(tmp_path / "kubeconfig", server.origin))
+        yield server
+
+
+def lose_secret_and_fail(kube):
+    kube.remove(*SECRET)
+    kube.plan = lambda labels: 7 if labels["muster/attempt"] == "0" else 0
+    kube.end_pods()
+
+
+def start(muster):
+    job = muster.start("run", "--on", "kubernetes", "--name", "story", "-w", 2, "--image", "i", "--max-restarts", 1,
+                       "-e", "TOKEN=xyzzy", "--", "true")
+    for index in range(2):
+        read_until(job.stdout, "line 19")
+    return job
+
+
+def test_who_made_it_makes_it_again(muster, kube):
+    job = start(muster)
+    made = kube.objects[SECRET]["stringData"]
+    lose_secret_and_fail(kube)
+    told = job.stderr.read()
+    assert job.wait(LIMIT) == 0
+    assert "waits for a Secret that is not there (SecretMissing): somebody deleted 'story.env': it is made again" in told
+    assert [plural for plural, _ in kube.created].count("secrets") == 2
+    assert made == {"TOKEN": "xyzzy"} and "xyzzy" not in told
+
+
+def test_one_that_may_not_be_made_again_is_tried_again_until_it_may(muster, kube):
+    job = start(muster)
+    refused = []
+
+    def trouble(exchange):
+        if exchange.method != "POST" or not exchange.path.endswith("/secrets") or refused:
+            return False
+        refused.append(exchange)
+        return refuse(403, reason="Forbidden", message='secrets is forbidden: User "eve" cannot create resource "secrets"')(exchange)
+
+    kube.trouble = trouble
+    lose_secret_and_fail(kube)
+    told = job.stderr.read()
+    assert job.wait(LIMIT) == 0
+    assert refused and 'cannot create resource "secrets"' in told
+
+
+def test_who_does_not_have_its_values_says_what_to_do(muster, kube):
+    story = json.loads(document())
+    story["spec"]["tfReplicaSpecs"]["Worker"]["template"]["spec"]["containers"][0]["env"] = [
+        {"name": "TOKEN", "valueFrom": {"secretKeyRef": {"name": "story.env", "key": "TOKEN"}}}]
+    put_record(kube, json.dumps(story))
+    kube.plan = lambda labels: 0
+    watching = muster.start("attach", "kubernetes/ada/story")
+    sentence = ("waits for a Secret that is not there (SecretMissing): 'story.env', with the variables of --env, was deleted, and "
+                "every Pod that starts waits for it: make it again (kubectl create secret generic -n ada story.env "
+                "--from-literal=NAME=VALUE), or stop the job and run it again")
+    read_until(watching.stderr, sentence)
+    assert sentence in " ".join(muster("status", "kubernetes/ada/story", code=0).stdout.split())
+    kube.put(*SECRET, {"metadata": {}})
+    assert watching.wait(LIMIT) == 0
