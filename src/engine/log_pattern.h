@@ -1,5 +1,5 @@
 /* A POSIX extended regular expression that lines are searched for, in a time that grows with the
- * line and in a memory that does not (docs/design/0026-searching-logs.md).
+ * line and in a memory that does not (docs/design/0027-searching-logs.md).
  *
  * The library for it is opened when the first expression is made: most calls have none. */
 #pragma once
