@@ -86,6 +86,14 @@ void text_addf(struct text *text, const char *format, ...)
 	va_end(values);
 }
 
+void text_remove_beginning(struct text *text, size_t len)
+{
+	if (len == 0)
+		return;
+	memmove(text->bytes, text->bytes + len, text->len - len + 1); /* with the NUL */
+	text->len -= len;
+}
+
 static bool has_line(const char *lines, const char *line)
 {
 	size_t len = strlen(line);

@@ -25,6 +25,8 @@ void text_add_char(struct text *text, char byte);
 void text_addf(struct text *text, const char *format, ...) PRINTF_LIKE(2, 3);
 /* Adds a line, if it is not there yet: what is wrong for several roles is told once. */
 void text_add_line_once(struct text *text, const char *format, ...) PRINTF_LIKE(2, 3);
+/* Takes the first `len` bytes out, which are there. */
+void text_remove_beginning(struct text *text, size_t len);
 /* The collected text ("" when nothing was added), which the caller frees; `text` is empty after. */
 char *text_take(struct text *text) MUST_USE;
 /* What is there, never NULL. */

@@ -232,15 +232,6 @@ static size_t whole_lines(const struct text *text)
 	return text->len >= LONGEST_LINE ? text->len : 0;
 }
 
-static void remove_beginning(struct text *text, size_t len)
-{
-	char *rest CLEANUP(mem_free_text) = mem_copy_bytes(text_of(text) + len, text->len - len);
-	size_t left = text->len - len;
-
-	text_clear(text);
-	text_add_bytes(text, rest, left);
-}
-
 /* Gives the first bytes of what was begun to who shows them; the log misses
  * them. */
 static void give_away(struct log_writer *writer, size_t len)
@@ -250,7 +241,7 @@ static void give_away(struct log_writer *writer, size_t len)
 	if (output)
 		unkept_add(output, text_of(&writer->line), len);
 	writer->lost += len;
-	remove_beginning(&writer->line, len);
+	text_remove_beginning(&writer->line, len);
 }
 
 static void lose(struct log_writer *writer, const char *bytes, size_t len)
@@ -291,7 +282,7 @@ static int keep(struct log_writer *writer, const char *bytes, size_t len, msec n
 		failure = append_note_of_loss(writer);
 	if (!failure && writer->line.len > 0) {
 		failure = append(writer, text_of(&writer->line), writer->line.len, ret_written);
-		remove_beginning(&writer->line, *ret_written);
+		text_remove_beginning(&writer->line, *ret_written);
 		*ret_written = 0;
 	}
 	return failure ? failure : append(writer, bytes, len, ret_written);

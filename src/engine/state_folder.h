@@ -2,7 +2,8 @@
  *
  *     STATE/muster.db          the store
  *     STATE/jobs/UID/          one job: ROLE-INDEX.ATTEMPT.log and .index, muster.log, socket, and
- *                              a link `start` to the folder in which it was started
+ *                              a link `start` to the folder in which it was started, and
+ *                              while it runs `reserve`, room for how it ends
  *     STATE/programs/          programs of ours for Python to run */
 #pragma once
 

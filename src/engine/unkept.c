@@ -77,8 +77,13 @@ struct unkept_output *unkept_make(struct unkept *unkept, const struct log_name *
 	return output;
 }
 
+/* What was taken does not lie about until all is, which a slow terminal may never come to. */
 void unkept_add(struct unkept_output *output, const char *bytes, size_t len)
 {
+	if (output->n_taken >= ENOUGH) {
+		text_remove_beginning(&output->text, output->n_taken);
+		output->n_taken = 0;
+	}
 	text_add_bytes(&output->text, bytes, len);
 }
 

@@ -5,6 +5,7 @@
 #include "io/file.h"
 #include "log_scene.h"
 
+#include <malloc.h>
 #include <signal.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
@@ -217,6 +218,31 @@ static void other_files_are_no_logs(void **state)
 		assert_false(log_name_read(others[i], &name));
 }
 
+/* Of all that passes through, 50 MB, no more than a part is ever held. */
+static void what_is_shown_while_nothing_is_kept_takes_little_memory(void **state)
+{
+	struct unkept *unkept = unkept_new();
+	const struct log_name name = {.role = "worker"};
+	struct unkept_output *output = unkept_make(unkept, &name);
+	char piece[1000], taken[1000];
+
+	(void) state;
+	unkept_set_shown(unkept, true);
+	unkept_add(output, "behind", 6); /* so it is never empty */
+	struct mallinfo2 before = mallinfo2();
+
+	for (int i = 0; i < 50000; i++) {
+		memset(piece, i % 251, sizeof(piece));
+		unkept_add(output, piece, sizeof(piece));
+		assert_int_equal(unkept_take(output, taken, sizeof(taken)), sizeof(taken));
+		assert_int_equal((unsigned char) taken[sizeof(taken) - 1], i % 251);
+	}
+	struct mallinfo2 after = mallinfo2();
+
+	assert_true(after.uordblks + after.hblkhd < before.uordblks + before.hblkhd + (1 << 20));
+	unkept_free(unkept);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -229,6 +255,7 @@ int main(void)
 		LOG_SCENE_TEST(folders_are_made_and_a_file_in_the_way_is_named),
 		cmocka_unit_test(names_are_read_back_as_they_were_written),
 		cmocka_unit_test(other_files_are_no_logs),
+		cmocka_unit_test(what_is_shown_while_nothing_is_kept_takes_little_memory),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

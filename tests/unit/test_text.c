@@ -300,12 +300,27 @@ static void a_time_may_be_told_by_the_clocks_of_a_zone(void **state)
 	}
 }
 
+static void a_text_loses_its_beginning(void **state)
+{
+	struct text text CLEANUP(text_done) = {0};
+
+	(void) state;
+	text_remove_beginning(&text, 0);
+	text_add(&text, "behind");
+	text_remove_beginning(&text, 2);
+	assert_string_equal(text_of(&text), "hind");
+	text_remove_beginning(&text, 4);
+	text_add(&text, "more");
+	assert_string_equal(text_of(&text), "more");
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_time_may_be_told_by_the_clocks_of_a_zone),
 		cmocka_unit_test(text_grows_and_is_taken),
 		cmocka_unit_test(a_cleared_text_begins_again),
+		cmocka_unit_test(a_text_loses_its_beginning),
 		cmocka_unit_test(texts_are_compared),
 		cmocka_unit_test(numbers_are_whole_and_in_range),
 		cmocka_unit_test(reals_are_written_short_and_read_back),
