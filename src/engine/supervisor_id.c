@@ -99,6 +99,17 @@ static bool is_on_cluster(const char *text)
 	       json_get(json, "cluster");
 }
 
+/* In another namespace it has another number here: then its end itself is what is seen. */
+static bool looks_after_it(const struct process_identity *identity)
+{
+	struct process_identity seen;
+
+	if (!process_is_alive(identity))
+		return false;
+	return process_identify(identity->pid, &seen, NULL) < 0 ||
+	       seen.pid_space != identity->pid_space || !process_is_being_killed(identity->pid);
+}
+
 enum supervisor_fate supervisor_fate(const char *text)
 {
 	struct supervisor_id id;
@@ -109,7 +120,7 @@ enum supervisor_fate supervisor_fate(const char *text)
 		return SUPERVISOR_ON_CLUSTER;
 	if (!supervisor_id_read(text, &id))
 		return SUPERVISOR_NONE;
-	if (process_is_alive(&id.outer) && process_is_alive(&id.inner))
+	if (looks_after_it(&id.outer) && looks_after_it(&id.inner))
 		return SUPERVISOR_ALIVE;
 	if (process_need_proc(NULL) < 0)
 		return SUPERVISOR_UNSEEN;

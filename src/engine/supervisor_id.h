@@ -22,7 +22,8 @@ enum supervisor_fate {
 	SUPERVISOR_ELSEWHERE, /* on another machine that shares this state folder: not ours to
 				 judge */
 	SUPERVISOR_UNSEEN, /* without /proc nobody can judge */
-	SUPERVISOR_KILLED, /* one of its processes is gone: it looks after nothing any more */
+	SUPERVISOR_KILLED, /* one of its processes is gone, or on its way: it looks after nothing
+			      any more */
 	SUPERVISOR_REBOOTED, /* this machine was started anew since */
 	SUPERVISOR_ON_CLUSTER, /* its job runs there, and so it is known there who it is
 				  (engine/known_job.h) */

@@ -127,6 +127,20 @@ bool process_is_alive(const struct process_identity *identity)
 	return is_that_process(identity->pid, identity->start_time);
 }
 
+/* SIGKILL stays among the signals that wait for the whole process until the last of it is gone,
+ * also while no thread has come to its end yet (a machine with more to do than processors). */
+bool process_is_being_killed(pid_t pid)
+{
+	static const char name[] = "\nShdPnd:";
+	char path[PROC_PATH_SIZE], status[PROC_LINE_SIZE];
+
+	snprintf(path, sizeof(path), "/proc/%d/status", (int) pid);
+	if (process_stat_read_file(path, status, sizeof(status)) <= 0)
+		return false;
+	const char *line = strstr(status, name);
+	return line && strtoull(line + strlen(name), NULL, 16) >> (SIGKILL - 1) & 1;
+}
+
 struct child_search {
 	pid_t parent;
 	void (*fn)(pid_t pid, void *data);

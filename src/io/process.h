@@ -24,6 +24,9 @@ int process_identify(pid_t pid, struct process_identity *ret_identity, struct er
 /* True while that very process lives (a zombie does not, unless threads of it still do). False for
  * another boot; a pid of another namespace counts as alive only when it can be seen. */
 bool process_is_alive(const struct process_identity *identity);
+/* SIGKILL was sent to it: it does nothing of its own any more, although it may be there for a while
+ * yet. False of a process that cannot be seen. */
+bool process_is_being_killed(pid_t pid);
 
 /* Calls `fn` for each process whose parent is `parent`, also for one that has ended and is not
  * reaped yet. All of /proc is read: /proc/PID/task/TID/children is missing in kernels without
