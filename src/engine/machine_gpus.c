@@ -60,7 +60,8 @@ int machine_gpus_held(const struct gpus *gpus, struct store *store, const char *
 			continue;
 		*ret_held |= held;
 		text_addf(holders, "%sjob '%s' holds ", holders->len ? "; " : "",
-			  claims.list[i].job_name);
+			  claims.list[i].job_name ? claims.list[i].job_name
+						  : claims.list[i].owner_uid);
 		gpus_add_names(gpus, held, holders);
 	}
 	return 0;
@@ -83,12 +84,15 @@ int machine_gpus_deal(const struct gpus *gpus, const struct job *job, struct sto
 	return rc;
 }
 
-/* One that cannot be settled keeps its GPUs, and is named. */
+/* One that cannot be settled keeps its GPUs, and is named. A job that is gone has none. */
 static void settle_holders(struct store *store, const struct store_claims *claims)
 {
 	for (size_t i = 0; i < claims->count; i++) {
 		struct store_record record CLEANUP(store_record_done) = {0};
-		int rc = settle_get(store, claims->list[i].job_name, &record, NULL);
+		const struct store_claim *claim = &claims->list[i];
+		int rc = claim->job_name ? settle_get(store, claim->job_name, &record, NULL)
+					 : store->functions->release_numbers(
+						   store, CLAIM_GPU, claim->owner_uid, NULL);
 
 		(void) rc;
 	}

@@ -306,3 +306,13 @@ def test_a_suspended_job_gives_its_gpus_back_and_is_resumed_when_it_gets_some(ma
     muster("resume", "a", code=0)
     muster.until_running("a", 1)
     assert gpus_of(muster, "a") == {"worker-0": "0"}
+
+
+def test_gpus_of_a_job_that_is_gone_are_free_again(machine):
+    muster = machine(2)
+    muster("run", "--name", "first", "-w", 2, "--", "true", code=0)
+    with sqlite3.connect(muster.state / "muster" / "muster.db") as store:
+        store.execute("INSERT INTO claims (kind, number, owner) VALUES ('gpu', 0, 'of-nobody')")
+    assert "job 'of-nobody' holds 0" in muster("doctor").stdout
+    done = muster("run", "--name", "second", "-w", 2, "--gpu", 1, "--", "sh", "-c", SHOW, code=0)
+    assert seen(done) == {"worker-0": "GPU-0", "worker-1": "GPU-1"}
