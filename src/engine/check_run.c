@@ -21,13 +21,19 @@ static int tell_of_loss(const struct guard *guard, struct err *err)
 
 int check_run(const struct check_run_settings *settings, int *ret_exit_code, struct err *err)
 {
-	struct guard guard = {.is_inner = true, .outer_gone_fd = -1};
-	int rc = settings->request->is_setup_only ? 0 : guard_fork(&guard, err);
+	struct guard guard;
+
+	/* What it sets up stays, so there is nothing to guard. */
+	if (settings->request->is_setup_only)
+		return check_supervision_run(settings, -1, ret_exit_code, err);
+	int rc = guard_fork(&guard, err);
 
 	if (rc < 0)
 		return rc;
-	if (guard.is_inner)
+	if (guard.is_inner) {
+		guard_leave_group();
 		return check_supervision_run(settings, guard.outer_gone_fd, ret_exit_code, err);
+	}
 	if (guard.was_lost)
 		return tell_of_loss(&guard, err);
 	*ret_exit_code = guard.exit_code;

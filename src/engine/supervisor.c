@@ -55,8 +55,10 @@ static int see_through(const struct supervisor_request *request, loop_fn on_star
 
 	if (rc < 0)
 		return rc;
-	if (guard.is_inner)
+	if (guard.is_inner) {
+		guard_leave_group();
 		return supervision_run(request, &guard, on_started, data, ret_exit_code, err);
+	}
 	if (guard.was_lost)
 		return tell_of_loss(request, guard.exit_code - EXIT_BY_SIGNAL, err);
 	if (guard.exit_code == EXIT_BUG) /* it has told why; a job may end with this code, too */

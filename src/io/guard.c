@@ -33,9 +33,21 @@ static void choose_signals(sigset_t *ret_awaited)
 			sigaddset(ret_awaited, handed_on[i]);
 }
 
+/* The terminal sends its keys to the whole group in the foreground, of which the inner may be one.
+ * A hang-up it sends to the leader of the session alone, which may be us. */
+static bool reaches_inner_by_itself(const siginfo_t *signal_info, pid_t inner)
+{
+	int number = signal_info->si_signo;
+
+	return signal_info->si_code > 0 &&
+	       (number == SIGINT || number == SIGQUIT || number == SIGTSTP) &&
+	       getpgid(inner) == getpgrp();
+}
+
 static void hand_on(const siginfo_t *signal_info, pid_t inner)
 {
-	kill(inner, signal_info->si_signo);
+	if (!reaches_inner_by_itself(signal_info, inner))
+		kill(inner, signal_info->si_signo);
 	/* The shell takes the terminal back only when the process that it knows has stopped. */
 	if (signal_info->si_signo == SIGTSTP)
 		raise(SIGSTOP);
@@ -74,14 +86,6 @@ static void see_inner_through(pid_t inner, const sigset_t *awaited, struct guard
 	};
 }
 
-/* A group of its own: `kill -9 %1`, timeout(1) and whoever else kills groups meet the outer alone.
- * In it we are in the background of the terminal, which may want to stop those that write. */
-static void leave_group(void)
-{
-	setpgid(0, 0);
-	signal(SIGTTOU, SIG_IGN);
-}
-
 /* The outer's death is seen as the end of a pipe that it alone holds open, whenever it comes. The
  * parent-death signal besides wakes an inner process that was stopped (Ctrl-Z, then kill -9). */
 static void become_inner(int outer_gone_fd, struct guard *ret_guard)
@@ -90,7 +94,6 @@ static void become_inner(int outer_gone_fd, struct guard *ret_guard)
 
 	prctl(PR_SET_PDEATHSIG, SIGCONT);
 	prctl(PR_SET_CHILD_SUBREAPER, 1);
-	leave_group();
 	sigemptyset(&none);
 	sigprocmask(SIG_SETMASK, &none, NULL);
 	*ret_guard = (struct guard){.is_inner = true, .outer_gone_fd = outer_gone_fd};
@@ -133,4 +136,12 @@ int guard_fork(struct guard *ret_guard, struct err *err)
 	close(gone[0]);
 	see_inner_through(inner, &awaited, ret_guard);
 	return 0;
+}
+
+/* In the new group we are in the background of the terminal, which may want to stop those that
+ * write. */
+void guard_leave_group(void)
+{
+	setpgid(0, 0);
+	signal(SIGTTOU, SIG_IGN);
 }

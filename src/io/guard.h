@@ -25,11 +25,16 @@ struct guard {
  * the inner process, with an empty signal mask. In the outer one it returns when the inner has
  * ended and no descendant is left.
  *
- * TERM, INT, HUP, QUIT, USR1, USR2, CONT and TSTP that come to the outer are handed on, the keys
- * typed at the terminal among them: the inner has a process group of its own, so that a kill of the
- * whole group does not reach both, and the outer has another name (GUARD_NAME), so that neither
- * does one by name. Some signals come twice (timeout(1) sends them to its child and to the group):
- * only a second INT may mean more than a first. A signal that was ignored at the start (nohup, `&`
- * in a script) is not handed on: the inner does well to leave it ignored. Ctrl-Z stops both
- * processes, fg lets both go on. */
+ * TERM, INT, HUP, QUIT, USR1, USR2, CONT and TSTP that come to the outer are handed on, but for the
+ * keys typed at the terminal (INT, QUIT, TSTP) as long as both are in one group, which they reach
+ * by themselves. The outer has another name (GUARD_NAME), so that a kill by name does not meet
+ * both. Some signals come twice (timeout(1) sends them to its child and to the group): only a
+ * second INT may mean more than a first. A signal that was ignored at the start (nohup, `&` in a
+ * script) is not handed on: the inner does well to leave it ignored. Ctrl-Z stops both processes,
+ * fg lets both go on. */
 int guard_fork(struct guard *ret_guard, struct err *err) MUST_USE;
+
+/* For the inner process whose descendants must not outlive it: a process group of its own, so that
+ * a kill of the whole group (`kill -9 %1`, timeout -s KILL) meets the outer alone. A process
+ * without descendants stays, so that a signal to the group is one to all of it. */
+void guard_leave_group(void);

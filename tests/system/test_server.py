@@ -166,6 +166,11 @@ def test_nothing_is_left_when_the_outer_process_is_killed(serve):
     assert wait_until_process_is_gone(inner)
 
 
+def test_a_signal_to_its_group_is_one_to_both_processes(serve):
+    server = serve()
+    assert os.getpgid(inner_of(server)) == os.getpgid(server.pid)
+
+
 def test_an_inner_process_that_is_killed_is_told(serve):
     server = serve()
     os.kill(inner_of(server), signal.SIGKILL)

@@ -93,6 +93,7 @@ static NORETURN void live_as_inner(const struct world *world, const struct guard
 {
 	pid_t pid = getpid();
 
+	guard_leave_group();
 	say(world->report[1], &pid, sizeof(pid));
 	grow_tree(world);
 	end_when_outer_is_gone(guard->outer_gone_fd);
