@@ -67,7 +67,8 @@ static void connection_free(struct connection *connection)
 	loop_watch_free(connection->watch);
 	close(connection->fd);
 	free(connection);
-	loop_watch_enable(control->watch, true);
+	if (control->watch)
+		loop_watch_enable(control->watch, true);
 }
 
 /* False when it could not be sent whole at once: the reader is gone or does not read. */
@@ -206,17 +207,24 @@ void control_remove_left(const char *job_folder)
 	unlink(path);
 }
 
+void control_close(struct control *control)
+{
+	loop_watch_free(control->watch);
+	control->watch = NULL;
+	if (control->fd < 0)
+		return;
+	unlinkat(control->folder_fd, SOCKET_NAME, 0);
+	close(control->fd);
+	control->fd = -1;
+}
+
 void control_free(struct control *control)
 {
 	if (!control)
 		return;
+	control_close(control);
 	while (control->connections)
 		connection_free(control->connections);
-	loop_watch_free(control->watch);
-	if (control->fd >= 0) {
-		unlinkat(control->folder_fd, SOCKET_NAME, 0);
-		close(control->fd);
-	}
 	if (control->folder_fd >= 0)
 		close(control->folder_fd);
 	free(control);

@@ -21,7 +21,10 @@ int control_new(struct loop *loop, const char *job_folder, loop_fn on_wake, void
 		struct control **ret_control, struct err *err) MUST_USE;
 /* Removes the socket that a supervisor left when it was killed. Nobody may listen there. */
 void control_remove_left(const char *job_folder);
-/* Closes all connections and removes the socket; NULL is fine. */
+/* Removes the socket, so that another supervisor can have one in its place. All who are connected
+ * stay. */
+void control_close(struct control *control);
+/* Closes all connections and removes the socket, unless that was done; NULL is fine. */
 void control_free(struct control *control);
 /* Tells all who watch. One that does not read is dropped, never waited for. */
 void control_tell_version(struct control *control, int64_t version);

@@ -146,8 +146,12 @@ static void end(struct supervision *supervision)
 	struct err err = {0};
 
 	state_folder_give_back(supervision->folder);
+	/* From the moment when the record says so the job may be resumed, and its folder is not
+	 * ours. All who listen are let go behind that: they find what is true then. */
+	control_close(supervision->control);
 	int rc = record_end_supervision(supervision->store, supervision->name, supervision->uid,
 					&err);
+	control_free(TAKE(supervision->control));
 	if (rc < 0 && rc != ERR_NOT_FOUND)
 		telling_say(&supervision->telling, err.text);
 	if (store_patient_is_behind(supervision->store))

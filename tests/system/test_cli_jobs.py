@@ -234,6 +234,21 @@ def test_a_job_whose_musters_were_killed_is_resumed_and_obeys(muster):
     muster("wait", "job", code=130)
 
 
+def test_a_job_whose_terminal_still_reads_its_end_is_resumed_and_obeys(muster):
+    """The muster of before goes when the last line is read, and takes nothing of the resumed job with it."""
+    before = muster.start("run", "--name", "job", "--", "sh", "-c",
+                          "[ $MUSTER_ATTEMPT = 0 ] || exec sleep 1000; yes | head -c 1000000; exit 3")
+    muster("wait", "job", code=3)
+    assert before.poll() is None
+    muster("resume", "job", code=0)
+    uid = muster.until_running("job", 1)["metadata"]["uid"]
+    before.communicate()
+    assert before.returncode == 3
+    assert (muster.state / "muster" / "jobs" / uid / "socket").is_socket()
+    muster("stop", "job", code=0)
+    muster("wait", "job", code=130)
+
+
 def test_of_many_who_resume_a_job_one_does(muster):
     muster("run", "--name", "job", "--", "sh", "-c", "[ $MUSTER_ATTEMPT != 0 ] || exit 3; exec sleep 1000", code=3)
     calls = [muster.start("resume", "job") for _ in range(8)]
