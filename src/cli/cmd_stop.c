@@ -25,14 +25,15 @@ static bool is_live(const struct replica_status *replica)
 	return replica->state == REPLICA_RUNNING || replica->state == REPLICA_STOPPING;
 }
 
-/* With the time that they have: that of the call, which the job has by now, or the job's own. */
+/* With the time that they have: that of the call, which the job has by now, or the job's own. Under
+ * parameter servers all are asked in turns, and each has that from then on. */
 static void add_grace(const struct json *tfjob, struct text *text)
 {
 	struct job *job CLEANUP(job_cleanup) = NULL;
 
 	if (client_read_job(tfjob, &job, NULL) < 0 || job->grace <= 0)
 		return;
-	text_add(text, ", for at most ");
+	text_add(text, job_role_of_kind(job, ROLE_PS) ? ", each for at most " : ", for at most ");
 	text_add_duration(text, job->grace);
 }
 

@@ -149,6 +149,14 @@ def test_stop_names_many_as_a_range(muster, tmp_path):
     assert stopping.wait(LIMIT) == 0
 
 
+def test_who_waits_for_a_job_that_ends_in_turns_is_told_the_time_of_each(muster):
+    name = muster.detach("--name", "job", "--ps", 1, "--grace", "60m", "--", "sh", "-c", "trap '' TERM; while :; do sleep 0.1; done")
+    muster.until_running(name, 2)
+    stopping = muster.start("stop", name)
+    read_until(stopping.stderr, "muster: job: waiting for ps-0, worker-0, each for at most 60m")
+    muster("stop", "--now", name, code=0)
+
+
 def test_delete_ends_and_forgets(muster):
     muster.detach("--name", "going", *FOREVER)
     pid = replicas(muster.until_running("going", 1))[0]["pid"]
