@@ -75,7 +75,15 @@ struct json *document_root(const struct document *document)
 
 struct place document_place(const struct document *document, const char *path)
 {
-	return yaml_node_place(document->root, path);
+	struct place place;
+
+	document_find(document, path, &place);
+	return place;
+}
+
+bool document_find(const struct document *document, const char *path, struct place *ret_place)
+{
+	return yaml_node_find(document->root, path, ret_place);
 }
 
 /* Takes the tree's value and puts the document behind the others, unless it is null. Takes over the

@@ -11,6 +11,7 @@
 #include "base/place.h"
 #include "base/text.h"
 
+#include <stdbool.h>
 #include <stddef.h>
 
 /* One document of a stream. */
@@ -38,6 +39,8 @@ struct json *document_root(const struct document *document); /* borrowed */
  * value begins on a later line. Where the path is not in the document: the place of the nearest
  * parent that is. */
 struct place document_place(const struct document *document, const char *path);
+/* Whether all of the path is in the document; gives that place either way. */
+bool document_find(const struct document *document, const char *path, struct place *ret_place);
 
 /* Writes a value as one YAML document in kubectl's style that reads back as the same value: strings
  * that would be read as something else are quoted, texts of several lines are in block style. Only

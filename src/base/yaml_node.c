@@ -393,19 +393,20 @@ static struct place place_of(const struct node_entry *entry)
 	return key && key->place.line != value->place.line ? key->place : value->place;
 }
 
-struct place yaml_node_place(const struct node *root, const char *path)
+bool yaml_node_find(const struct node *root, const char *path, struct place *ret_place)
 {
 	const struct node *node = root;
-	struct place place = root->place;
 	struct step step;
+
+	*ret_place = root->place;
 
 	while (next_step(&path, &step)) {
 		const struct node_entry *entry = find_entry(follow(node), &step);
 
 		if (!entry)
-			break;
-		place = place_of(entry);
+			return false;
+		*ret_place = place_of(entry);
 		node = entry->value;
 	}
-	return place;
+	return *path == '\0';
 }

@@ -20,17 +20,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* The documents of a file. */
-struct stream {
-	struct document **documents;
-	size_t count;
-};
-
-static void stream_done(struct stream *stream)
-{
-	documents_free(stream->documents, stream->count);
-}
-
 const char *job_source_name(const struct options *options)
 {
 	const char *file = option_text(options, "file");
@@ -326,27 +315,27 @@ static bool is_tfjob(const struct document *document)
 /* The one TFJob among the documents; a lone document is taken as it is, so that job_read tells what
  * it lacks. Others (a ConfigMap, a volume claim) have no meaning here. */
 static const struct document *choose_document(const struct options *options,
-					      const struct stream *stream, struct err *err)
+					      const struct job_source *source, struct err *err)
 {
 	const struct document *chosen = NULL;
 	const char *file = job_source_name(options);
 	size_t n_jobs = 0;
 
-	for (size_t i = 0; i < stream->count; i++)
-		if (stream->count == 1 || is_tfjob(stream->documents[i])) {
-			chosen = stream->documents[i];
+	for (size_t i = 0; i < source->n_documents; i++)
+		if (source->n_documents == 1 || is_tfjob(source->documents[i])) {
+			chosen = source->documents[i];
 			n_jobs++;
 		}
 	if (n_jobs == 1) {
-		if (stream->count > 1)
+		if (source->n_documents > 1)
 			output_say("%s: its other documents have no meaning here", file);
 		return chosen;
 	}
-	if (stream->count == 0)
+	if (source->n_documents == 0)
 		err_set(err, ERR_INVALID, "%s: holds no document", file);
 	else if (n_jobs == 0)
 		err_set(err, ERR_INVALID, "%s: none of its %zu documents is a TFJob", file,
-			stream->count);
+			source->n_documents);
 	else
 		err_set(err, ERR_INVALID,
 			"%s: holds %zu TFJobs; one at a time is run: give each a file of its own",
@@ -354,13 +343,15 @@ static const struct document *choose_document(const struct options *options,
 	return NULL;
 }
 
-static bool read_stream(const struct options *options, struct stream *stream, struct err *err)
+static bool read_documents(const struct options *options, struct job_source *source,
+			   struct err *err)
 {
 	struct text text CLEANUP(text_done) = {0};
 
 	if (input_read(option_text(options, "file"), LIMIT_DOCUMENT_SIZE, &text, err))
 		return false;
-	if (!documents_read(text_of(&text), text.len, &stream->documents, &stream->count, err))
+	if (!documents_read(text_of(&text), text.len, &source->documents, &source->n_documents,
+			    err))
 		return true;
 	err_prefix(err, "%s", job_source_name(options));
 	return false;
@@ -389,23 +380,29 @@ static bool override(const struct options *options, struct variables *variables,
 	return true;
 }
 
+static void add_pod_file(struct job_source *source, const char *name,
+			 const struct document *document)
+{
+	source->pod_files[source->n_pod_files++] = (struct pod_file){name, document};
+}
+
 static bool read_file(const struct options *options, struct variables *variables,
 		      const struct pod_options *pods, struct job_source *source,
 		      struct text *faults)
 {
-	struct stream stream CLEANUP(stream_done) = {0};
 	const struct document *document = NULL;
 	struct err err;
 
 	check_no_contradiction(options, faults);
-	if (read_stream(options, &stream, &err))
-		document = choose_document(options, &stream, &err);
+	if (read_documents(options, source, &err))
+		document = choose_document(options, source, &err);
 	if (!document) {
 		add_fault(faults, &err);
 		return false;
 	}
 	struct json *root CLEANUP(json_cleanup) = json_new_copy(document_root(document));
 
+	add_pod_file(source, job_source_name(options), document);
 	job_override_identity(options, root);
 	return read_document(options, root, document, &source->job) &&
 	       override(options, variables, pods, source, faults);
@@ -417,6 +414,8 @@ void job_source_done(struct job_source *source)
 	travel_done(&source->travel);
 	job_secret_done(&source->secret);
 	fetch_places_done(&source->fetch_places);
+	documents_free(source->documents, source->n_documents);
+	pod_options_done(&source->pods);
 }
 
 /* Kubelet sends the signal, and takes it from the image. */
@@ -430,7 +429,7 @@ static void warn_of_stop_signal(const struct job_source *source)
 bool job_source_read(const struct options *options, struct job_source *source)
 {
 	struct variables variables CLEANUP(variables_done) = {0};
-	struct pod_options pods CLEANUP(pod_options_done) = {0};
+	struct pod_options *pods = &source->pods;
 	struct text faults CLEANUP(text_done) = {0};
 	struct err err;
 
@@ -438,11 +437,13 @@ bool job_source_read(const struct options *options, struct job_source *source)
 	check_name(options, &faults);
 	check_stop_signal(options, &faults);
 	variables_read(options, &variables, &faults);
-	if (pod_options_read(options, &pods, &err))
+	if (pod_options_read(options, pods, &err))
 		add_fault(&faults, &err);
+	else if (pods->n_documents)
+		add_pod_file(source, option_text(options, "pod-template"), pods->documents[0]);
 	bool is_read = option_text(options, "file")
-			       ? read_file(options, &variables, &pods, source, &faults)
-			       : read_flags(options, &variables, &pods, source, &faults);
+			       ? read_file(options, &variables, pods, source, &faults)
+			       : read_flags(options, &variables, pods, source, &faults);
 
 	/* Faults of a document were told in full, and leave no sentence here. */
 	output_say_lines(&faults);

@@ -5,10 +5,12 @@
 #include "base/own.h"
 #include "cli/fetch_options.h"
 #include "cli/options.h"
+#include "cli/pod_options.h"
 #include "cli/travel.h"
 #include "core/job.h"
 #include "core/job_secret.h"
 #include "core/limits.h"
+#include "core/pod_place.h"
 
 #include <stdbool.h>
 
@@ -21,6 +23,11 @@ struct job_source {
 	struct travel travel; /* the files that go with it */
 	struct job_secret secret; /* and its variables, if they are not in the document */
 	struct fetch_places fetch_places; /* of what is fetched from it */
+	struct document **documents; /* of the file */
+	size_t n_documents;
+	struct pod_options pods;
+	struct pod_file pod_files[2]; /* what its Pods are made of, of those that were given */
+	size_t n_pod_files;
 };
 
 /* Reads the job. False when something is wrong: every mistake was told on stderr then. */

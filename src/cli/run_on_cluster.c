@@ -34,7 +34,7 @@ static int connect_to(const struct options *options, struct connection *connecti
 static int rehearse(const struct options *options, const struct job *job,
 		    const struct job_source *source, struct err *err)
 {
-	struct text faults CLEANUP(text_done) = {0};
+	struct text faults CLEANUP(text_done) = {0}, told CLEANUP(text_done) = {0};
 	struct connection connection CLEANUP(disconnect) = {0};
 	int rc = connect_to(options, &connection, err);
 
@@ -43,7 +43,8 @@ static int rehearse(const struct options *options, const struct job *job,
 					source->travel.n_files, &source->secret, &faults, err);
 	if (rc < 0)
 		return cluster_fail(err);
-	output_complain(&faults);
+	pod_place_add(source->pod_files, source->n_pod_files, text_of(&faults), &told);
+	output_complain(&told);
 	if (faults.len)
 		return EXIT_WRONG_USE;
 	output_say("the cluster would take all of job %s", job->name);
@@ -72,6 +73,8 @@ int run_on_cluster(const struct options *options, const struct job_source *sourc
 		.files = source->travel.files,
 		.n_files = source->travel.n_files,
 		.secret = &source->secret,
+		.pod_files = source->pod_files,
+		.n_pod_files = source->n_pod_files,
 		.fetch_places = (const char *const *) source->fetch_places.list,
 		.n_fetch_places = source->fetch_places.count,
 		.job_words = words,

@@ -11,6 +11,7 @@
 #include "core/job.h"
 #include "core/job_files.h"
 #include "core/job_secret.h"
+#include "core/pod_place.h"
 #include "io/loop.h"
 #include "kube/login.h"
 
@@ -22,6 +23,9 @@ struct supervision_kube_request {
 	const struct job_file *files; /* that travel with it */
 	size_t n_files;
 	const struct job_secret *secret; /* its variables; NULL where there is no job to be made */
+	const struct pod_file
+		*pod_files; /* what its Pods are made of: warnings name places there */
+	size_t n_pod_files;
 	const char *const
 		*fetch_places; /* where its folders go (core/fetch.h), in their order;
 				  NULL: into one of the Pod's name in the working folder */

@@ -50,9 +50,12 @@ static void on_trouble(const char *job_name, const char *sentence, void *data)
 static void on_warning(const char *sentence, void *data)
 {
 	struct cluster_supervision *supervision = data;
-	char *told CLEANUP(mem_free_text) = mem_format("Warning: %s", sentence);
+	const struct supervision_kube_request *request = supervision->request;
+	struct text told CLEANUP(text_done) = {0};
 
-	telling_say(&supervision->telling, told);
+	text_add(&told, "Warning: ");
+	pod_place_add(request->pod_files, request->n_pod_files, sentence, &told);
+	telling_say(&supervision->telling, text_of(&told));
 }
 
 /* Connections. */
