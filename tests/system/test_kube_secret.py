@@ -51,6 +51,15 @@ def test_who_made_it_makes_it_again(muster, kube):
     assert made == {"TOKEN": "xyzzy"} and "xyzzy" not in told
 
 
+def test_so_does_one_in_the_background(muster, kube):
+    muster("run", "-d", "--on", "kubernetes", "--name", "story", "-w", 1, "--image", "i", "--max-restarts", 1, "-e", "TOKEN=xyzzy",
+           "--", "true", code=0)
+    read_until(muster.start("logs", "-f", "kubernetes/ada/story").stdout, "line 19")
+    lose_secret_and_fail(kube)
+    assert kube.wait_until_empty(LIMIT) == []
+    assert [plural for plural, _ in kube.created].count("secrets") == 2
+
+
 def test_one_that_may_not_be_made_again_is_tried_again_until_it_may(muster, kube):
     job = start(muster)
     refused = []
