@@ -362,7 +362,7 @@ static int local_remove(struct client *base, const char *name, struct err *err)
 	if (rc < 0)
 		return rc;
 	if (settle_is_needed(record.supervisor, record_is_finished(&record)))
-		settle_kill_marked(record.uid);
+		settle_kill_marked(client->store, &record);
 	else
 		rc = stop_record(client, &record, stop_reason_words[STOP_REQUESTED], -1, err);
 	if (rc < 0)

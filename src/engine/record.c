@@ -320,7 +320,7 @@ int record_ask_to_stop(struct store *store, const char *name, const char *reason
 	return record_patch(store, name, patch, err);
 }
 
-static int clear_supervisor(struct store *store, const char *name, const char *uid, struct err *err)
+int record_end_supervision(struct store *store, const char *name, const char *uid, struct err *err)
 {
 	const struct store_change change = {.supervisor = ""};
 
@@ -337,11 +337,4 @@ static int clear_supervisor(struct store *store, const char *name, const char *u
 		if (rc != ERR_CONFLICT)
 			return rc;
 	}
-}
-
-int record_end_supervision(struct store *store, const char *name, const char *uid, struct err *err)
-{
-	int rc = store->functions->release_numbers(store, NULL, uid, err);
-
-	return rc < 0 ? rc : clear_supervisor(store, name, uid, err);
 }

@@ -22,10 +22,28 @@
 #define KILL_ROUNDS 100 /* a process that forks faster than we kill is not waited for for ever */
 #define DEATH_LIMIT_MS 1000 /* a process in an uninterruptible sleep may take longer */
 
+/* How long what is left of a supervisor may take to go. It may be in the middle of a pass, and must
+ * not meet the job that the next one resumes. */
+#define LAST_LOOK_LIMIT (10 * MSEC_PER_SECOND)
+
 struct killing {
+	struct store *store;
+	const struct store_record *record;
 	const char *mark;
 	int n_killed;
 };
+
+/* Somebody else may have settled the job, and resumed it: what runs then is not ours to kill. Of a
+ * process that was there before the record was looked at this tells for sure. */
+static bool has_new_supervisor(const struct killing *killing)
+{
+	struct store_record now CLEANUP(store_record_done) = {0};
+
+	return killing->store->functions->get(killing->store, killing->record->name, &now, NULL) ==
+		       0 &&
+	       text_equals(now.uid, killing->record->uid) &&
+	       !text_equals(now.supervisor, killing->record->supervisor);
+}
 
 /* The mark is looked at again once the process is held by a descriptor: its number may have gone to
  * another process in between, and no foreign process is ever touched. */
@@ -38,7 +56,7 @@ static void kill_marked(pid_t pid, void *data)
 	int fd = (int) syscall(SYS_pidfd_open, pid, 0);
 	if (fd < 0)
 		return;
-	if (process_has_mark(pid, killing->mark) &&
+	if (process_has_mark(pid, killing->mark) && !has_new_supervisor(killing) &&
 	    syscall(SYS_pidfd_send_signal, fd, SIGKILL, NULL, 0) == 0) {
 		struct pollfd death = {.fd = fd, .events = POLLIN};
 
@@ -48,10 +66,10 @@ static void kill_marked(pid_t pid, void *data)
 	close(fd);
 }
 
-void settle_kill_marked(const char *uid)
+void settle_kill_marked(struct store *store, const struct store_record *record)
 {
-	char *mark CLEANUP(mem_free_text) = mem_format(ENVIRONMENT_JOB_MARK "=%s", uid);
-	struct killing killing = {.mark = mark};
+	char *mark CLEANUP(mem_free_text) = mem_format(ENVIRONMENT_JOB_MARK "=%s", record->uid);
+	struct killing killing = {.store = store, .record = record, .mark = mark};
 
 	for (int round = 0; round < KILL_ROUNDS; round++) {
 		killing.n_killed = 0;
@@ -111,7 +129,8 @@ static int settle_record(struct store *store, struct store_record *record, struc
 		return rc;
 	if (!settle_is_needed(record->supervisor, status_is_finished(&status)))
 		return 0; /* somebody else was faster */
-	settle_kill_marked(record->uid);
+	supervisor_wait(record->supervisor, loop_now() + LAST_LOOK_LIMIT);
+	settle_kill_marked(store, record);
 	reconcile_lost(job, &status, RECONCILE_SUPERVISOR_LOST, why_lost(record->supervisor),
 		       loop_now(), arena, &plan);
 	record_set_status(record, job, &plan.status, "");
@@ -119,8 +138,6 @@ static int settle_record(struct store *store, struct store_record *record, struc
 				 err);
 	if (rc < 0)
 		record->version++; /* who waits for a change sees one */
-	if (rc == 0)
-		rc = store->functions->release_numbers(store, NULL, record->uid, err);
 	return rc;
 }
 

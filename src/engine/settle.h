@@ -22,8 +22,9 @@ int settle_job(struct store *store, const char *name, const char *uid, struct er
 int settle_get(struct store *store, const char *name, struct store_record *ret_record,
 	       struct err *err) MUST_USE;
 
-/* Kills every process that carries the job's mark, until none is left. */
-void settle_kill_marked(const char *uid);
+/* Kills every process that carries the job's mark, until none is left, or until the record names
+ * another supervisor than the one that was read. */
+void settle_kill_marked(struct store *store, const struct store_record *record);
 
 /* Removes an ended job: its logs, then its record and claims. */
 int settle_remove_job(struct store *store, const char *state_folder, const char *name,

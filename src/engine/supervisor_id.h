@@ -43,5 +43,5 @@ bool supervisor_id_read(const char *text, struct supervisor_id *ret_id);
 enum supervisor_fate supervisor_fate(const char *text);
 
 /* Waits until both processes are gone, and at most until the moment `until`. Returns at once where
- * they do not live on this machine. */
+ * they do not live on this machine; the caller does not wait for itself. */
 void supervisor_wait(const char *text, msec until);

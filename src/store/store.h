@@ -56,6 +56,8 @@ struct store_change {
 	const char *document;
 	const char *status;
 	const char *summary;
+	/* "": nobody looks after it from here on. Its claims are given back in the same step:
+	 * whoever takes it over next may make new ones at once. */
 	const char *supervisor;
 	/* On disk when the call returns. Any other change outlives every process, and the kernel
 	 * has written it within half a minute; a failure of power before that undoes it. */

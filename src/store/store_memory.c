@@ -73,25 +73,6 @@ static void replace(char **text, const char *changed)
 	*text = mem_copy_text(changed);
 }
 
-static int memory_change(struct store *base, const char *name, int64_t version,
-			 const struct store_change *change, int64_t *ret_version, struct err *err)
-{
-	struct memory_store *store = of(base);
-	struct store_record *record = find(store, name);
-
-	if (!record)
-		return err_set(err, ERR_NOT_FOUND, "job '%s' not found", name);
-	if (record->version != version)
-		return err_set(err, ERR_CONFLICT, "job '%s' changed since it was read", name);
-	replace(&record->document, change->document);
-	replace(&record->status, change->status);
-	replace(&record->summary, change->summary);
-	replace(&record->supervisor, change->supervisor);
-	record->version = ++store->last_version;
-	*ret_version = record->version;
-	return 0;
-}
-
 static void drop_claims(struct memory_store *store, const char *kind, const char *owner_uid)
 {
 	size_t kept = 0;
@@ -108,6 +89,27 @@ static void drop_claims(struct memory_store *store, const char *kind, const char
 		}
 	}
 	store->n_claims = kept;
+}
+
+static int memory_change(struct store *base, const char *name, int64_t version,
+			 const struct store_change *change, int64_t *ret_version, struct err *err)
+{
+	struct memory_store *store = of(base);
+	struct store_record *record = find(store, name);
+
+	if (!record)
+		return err_set(err, ERR_NOT_FOUND, "job '%s' not found", name);
+	if (record->version != version)
+		return err_set(err, ERR_CONFLICT, "job '%s' changed since it was read", name);
+	replace(&record->document, change->document);
+	replace(&record->status, change->status);
+	replace(&record->summary, change->summary);
+	replace(&record->supervisor, change->supervisor);
+	if (change->supervisor && !*change->supervisor)
+		drop_claims(store, NULL, record->uid);
+	record->version = ++store->last_version;
+	*ret_version = record->version;
+	return 0;
 }
 
 static int memory_remove(struct store *base, const char *name, const char *uid, struct err *err)

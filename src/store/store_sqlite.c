@@ -43,6 +43,7 @@ enum statement_number {
 	LIST_CLAIMS,
 	CLAIM,
 	RELEASE,
+	RELEASE_OF_JOB,
 	STATEMENT_COUNT,
 };
 
@@ -72,6 +73,7 @@ static const char *const statement_texts[STATEMENT_COUNT] = {
 			" WHERE kind = ? ORDER BY number",
 	[CLAIM] = "INSERT INTO claims (kind, number, owner) VALUES (?, ?, ?)",
 	[RELEASE] = "DELETE FROM claims WHERE kind = coalesce(?1, kind) AND owner = ?2",
+	[RELEASE_OF_JOB] = "DELETE FROM claims WHERE owner = (SELECT uid FROM jobs WHERE id = ?)",
 };
 
 static const struct database_design design = {
@@ -230,6 +232,18 @@ static int update_body(struct database *database, int64_t id, const struct store
 	return statement_run(body, err);
 }
 
+static int run_with_integer(struct database *database, enum statement_number which, int64_t number,
+			    struct err *err)
+{
+	struct statement *statement;
+	int rc = database_statement(database, which, &statement, err);
+
+	if (rc < 0)
+		return rc;
+	statement_bind_integer(statement, 1, number);
+	return statement_run(statement, err);
+}
+
 static int update_job(struct database *database, const char *name, int64_t version,
 		      const struct store_change *change, int64_t *ret_version, struct err *err)
 {
@@ -246,7 +260,11 @@ static int update_job(struct database *database, const char *name, int64_t versi
 	rc = run_for_version(job, &id, ret_version, err);
 	if (rc == ERR_NOT_FOUND)
 		return fail_not_changed(database, name, err);
-	return rc < 0 ? rc : update_body(database, id, change, err);
+	if (rc == 0)
+		rc = update_body(database, id, change, err);
+	if (rc == 0 && change->supervisor && !*change->supervisor)
+		rc = run_with_integer(database, RELEASE_OF_JOB, id, err);
+	return rc;
 }
 
 static int sqlite_change(struct store *store, const char *name, int64_t version,
@@ -263,18 +281,6 @@ static int sqlite_change(struct store *store, const char *name, int64_t version,
 	if (rc == 0)
 		*ret_version = changed_version;
 	return rc;
-}
-
-static int run_with_integer(struct database *database, enum statement_number which, int64_t number,
-			    struct err *err)
-{
-	struct statement *statement;
-	int rc = database_statement(database, which, &statement, err);
-
-	if (rc < 0)
-		return rc;
-	statement_bind_integer(statement, 1, number);
-	return statement_run(statement, err);
 }
 
 /* Of every kind where `kind` is NULL. */

@@ -344,6 +344,28 @@ static void released_numbers_can_be_claimed_again(void **state)
 	assert_int_equal(claim(store, "uid-b", 100, 109, 10, every_number, numbers), 0);
 }
 
+static void numbers_are_released_with_the_supervisor(void **state)
+{
+	struct store *store = store_of(state);
+	const struct store_functions *functions = store->functions;
+	const struct store_change changes[] = {{.supervisor = "s"}, {.status = "t"}};
+	int64_t version = create(store, "a", "uid-a", 1);
+	int numbers[10];
+
+	create(store, "b", "uid-b", 1);
+	assert_int_equal(claim(store, "uid-a", 100, 109, 10, every_number, numbers), 0);
+	for (size_t i = 0; i < ARRAY_LEN(changes); i++)
+		assert_int_equal(
+			functions->change(store, "a", version, &changes[i], &version, NULL), 0);
+	assert_int_equal(claim(store, "uid-b", 100, 109, 1, every_number, numbers), ERR_LIMIT);
+	const struct store_change end = {.supervisor = ""};
+	assert_int_equal(functions->change(store, "a", version - 1, &end, &version, NULL),
+			 ERR_CONFLICT);
+	assert_int_equal(claim(store, "uid-b", 100, 109, 1, every_number, numbers), ERR_LIMIT);
+	assert_int_equal(functions->change(store, "a", version, &end, &version, NULL), 0);
+	assert_int_equal(claim(store, "uid-b", 100, 109, 10, every_number, numbers), 0);
+}
+
 static void removing_a_job_releases_its_numbers(void **state)
 {
 	struct store *store = store_of(state);
@@ -539,6 +561,8 @@ static void a_folder_that_cannot_be_made_is_named(void **state)
 		cmocka_unit_test_setup_teardown(numbers_in_use_elsewhere_are_passed_over, make,    \
 						remove_all),                                       \
 		cmocka_unit_test_setup_teardown(too_few_free_numbers_claim_none, make,             \
+						remove_all),                                       \
+		cmocka_unit_test_setup_teardown(numbers_are_released_with_the_supervisor, make,    \
 						remove_all),                                       \
 		cmocka_unit_test_setup_teardown(released_numbers_can_be_claimed_again, make,       \
 						remove_all),                                       \

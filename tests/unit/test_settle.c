@@ -1,0 +1,92 @@
+#include "unit.h"
+
+#include "base/mem.h"
+#include "engine/process_mark.h"
+#include "engine/settle.h"
+
+#include <signal.h>
+#include <spawn.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#define UID "7d1f3f0e-2a6b-4b7c-9a39-5d2f6f0a1c11"
+
+static void add_job(struct store *store, const char *supervisor)
+{
+	const struct store_record record = {
+		.name = "job",
+		.uid = UID,
+		.document = "{}",
+		.status = "{}",
+		.summary = "{}",
+		.supervisor = (char *) supervisor,
+	};
+	int64_t version;
+
+	assert_int_equal(store->functions->create(store, &record, &version, NULL), 0);
+}
+
+/* A process that waits, as one of the job. */
+static pid_t start_process_of_job(void)
+{
+	char *arguments[] = {"sleep", "1000", NULL};
+	char *environment[] = {ENVIRONMENT_JOB_MARK "=" UID, NULL};
+	pid_t pid;
+
+	assert_int_equal(posix_spawn(&pid, "/bin/sleep", NULL, NULL, arguments, environment), 0);
+	return pid;
+}
+
+static bool has_ended(pid_t pid)
+{
+	return waitpid(pid, NULL, WNOHANG) == pid;
+}
+
+static void who_settles_late_leaves_the_processes_of_a_job_that_was_resumed(void **state)
+{
+	(void) state;
+	struct store *store = store_memory_new();
+	struct store_record read CLEANUP(store_record_done) = {0};
+	const struct store_change resumed = {.supervisor = "another"};
+	int64_t version;
+
+	add_job(store, "one that died");
+	assert_int_equal(store->functions->get(store, "job", &read, NULL), 0);
+	assert_int_equal(
+		store->functions->change(store, "job", read.version, &resumed, &version, NULL), 0);
+	pid_t pid = start_process_of_job();
+	settle_kill_marked(store, &read);
+	assert_false(has_ended(pid));
+	kill(pid, SIGKILL);
+	waitpid(pid, NULL, 0);
+	store->functions->free(store);
+}
+
+static void who_settles_ends_what_is_left_also_where_the_job_was_asked_to_stop(void **state)
+{
+	(void) state;
+	struct store *store = store_memory_new();
+	struct store_record read CLEANUP(store_record_done) = {0};
+	const struct store_change asked = {.document = "{\"metadata\": {}}"};
+	int64_t version;
+
+	add_job(store, "one that died");
+	assert_int_equal(store->functions->get(store, "job", &read, NULL), 0);
+	assert_int_equal(
+		store->functions->change(store, "job", read.version, &asked, &version, NULL), 0);
+	pid_t pid = start_process_of_job();
+	settle_kill_marked(store, &read);
+	assert_true(has_ended(pid));
+	store->functions->free(store);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(who_settles_late_leaves_the_processes_of_a_job_that_was_resumed),
+		cmocka_unit_test(
+			who_settles_ends_what_is_left_also_where_the_job_was_asked_to_stop),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
