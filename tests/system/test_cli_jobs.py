@@ -246,6 +246,7 @@ def test_a_job_whose_terminal_still_reads_its_end_is_resumed_and_obeys(muster):
     """The muster of before goes when the last line is read, and takes nothing of the resumed job with it."""
     before = muster.start("run", "--name", "job", "--", "sh", "-c",
                           "[ $MUSTER_ATTEMPT = 0 ] || exec sleep 1000; yes | head -c 1000000; exit 3")
+    read_line(before.stdout)
     muster("wait", "job", code=3)
     assert before.poll() is None
     muster("resume", "job", code=0)
