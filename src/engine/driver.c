@@ -267,5 +267,5 @@ int driver_replace_job(struct store *store, const struct job *job, const char *o
 		first_record(job, supervisor, observed, now);
 	int64_t version;
 
-	return store->functions->replace(store, old_uid, &record, &version, err);
+	return store->functions->replace(store, job->name, old_uid, &record, &version, err);
 }

@@ -4,45 +4,47 @@
 #include "base/mem.h"
 #include "base/text.h"
 #include "engine/record.h"
-#include "engine/state_folder.h"
+#include "engine/settle.h"
 #include "kube/objects.h"
 
-/* ERR_EXISTS: a job that goes on has the name. */
-static int replace(struct store *store, const char *state_folder, const struct store_record *record,
-		   struct err *err)
+/* Makes room under the name; ERR_EXISTS where a job that goes on has it. */
+static int remove_finished(struct store *store, const char *state_folder, const char *name,
+			   struct err *err)
 {
 	struct store_record old CLEANUP(store_record_done) = {0};
-	int64_t version;
-	int rc = store->functions->get(store, record->name, &old, err);
+	int rc = store->functions->get(store, name, &old, err);
 
 	if (rc < 0)
 		return rc;
-	if (text_equals(old.uid, record->uid)) /* it was taken for ended before */
-		return record_rewrite(store, record, old.version, err);
 	if (!record_is_finished(&old))
-		return err_set(err, ERR_EXISTS, "job '%s' exists already", record->name);
-	rc = store->functions->replace(store, old.uid, record, &version, err);
-	return rc < 0 ? rc : state_folder_remove_job(state_folder, old.uid, err);
+		return err_set(err, ERR_EXISTS, "job '%s' exists already", name);
+	return settle_remove_job(store, state_folder, name, old.uid, err);
 }
 
-static int put(struct store *store, const char *state_folder, const struct store_record *record,
+/* The record of this uid, under whichever of the two names it is, becomes `ended`; one that was
+ * not remembered is from now on. One step each: where a kill comes between, it is there. */
+static int put(struct store *store, const char *old_name, const struct store_record *ended,
 	       struct err *err)
 {
 	int64_t version;
-	int rc = store->functions->create(store, record, &version, err);
+	int rc = store->functions->replace(store, old_name, ended->uid, ended, &version, err);
 
-	return rc == ERR_EXISTS ? replace(store, state_folder, record, err) : rc;
+	if (rc == ERR_NOT_FOUND) /* it was taken for ended before */
+		rc = store->functions->replace(store, ended->name, ended->uid, ended, &version,
+					       err);
+	return rc == ERR_NOT_FOUND ? store->functions->create(store, ended, &version, err) : rc;
 }
 
-/* It is nowhere between the two steps: nobody has taken it off its cluster by then. */
 int finished_job_keep(struct store *store, const char *state_folder, const char *record_name,
 		      const struct store_record *ended, struct err *err)
 {
-	int rc = store->functions->remove(store, record_name, ended->uid, err);
+	int rc = put(store, record_name, ended, err);
 
-	if (rc < 0 && rc != ERR_NOT_FOUND)
+	if (rc != ERR_EXISTS)
 		return rc;
-	rc = put(store, state_folder, ended, err);
+	rc = remove_finished(store, state_folder, ended->name, err);
+	if (rc == 0 || rc == ERR_NOT_FOUND)
+		return put(store, record_name, ended, err);
 	if (rc != ERR_EXISTS)
 		return rc;
 	struct store_record renamed CLEANUP(store_record_done) =
@@ -50,7 +52,7 @@ int finished_job_keep(struct store *store, const char *state_folder, const char 
 
 	mem_free_text(&renamed.name);
 	renamed.name = mem_copy_text(record_name);
-	return put(store, state_folder, &renamed, err);
+	return put(store, record_name, &renamed, err);
 }
 
 /* What cleanPodPolicy left running goes with the objects of the job. */

@@ -84,17 +84,7 @@ static int renew(struct store *store, const struct store_record *record, struct 
 		return rc;
 	if (text_equals(old.uid, record->uid))
 		return record_rewrite(store, record, old.version, err);
-	return store->functions->replace(store, old.uid, record, &version, err);
-}
-
-/* It was taken for ended, and goes on. */
-static int take_up_again(struct store *store, const char *name, const struct store_record *record,
-			 struct err *err)
-{
-	int64_t version;
-	int rc = store->functions->remove(store, name, record->uid, err);
-
-	return rc < 0 ? rc : store->functions->create(store, record, &version, err);
+	return store->functions->replace(store, old.name, old.uid, record, &version, err);
 }
 
 /* Who asks for a job that its cluster has no more waits for the process that watched it. */
@@ -129,8 +119,8 @@ int known_job_keep(const char *state_folder, const struct store_record *record, 
 	rc = store->functions->create(store, &kept, &version, err);
 	if (rc == ERR_EXISTS)
 		rc = renew(store, &kept, err);
-	if (rc == ERR_NOT_FOUND)
-		rc = take_up_again(store, record->name, &kept, err);
+	if (rc == ERR_NOT_FOUND) /* it was taken for ended, and goes on */
+		rc = store->functions->replace(store, record->name, kept.uid, &kept, &version, err);
 	store->functions->free(store);
 	return rc;
 }

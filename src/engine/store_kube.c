@@ -186,10 +186,10 @@ static int kube_create(struct store *base, const struct store_record *record, in
 }
 
 /* In two calls: a crash between them leaves no job of that name, and none that is half of each. */
-static int kube_replace(struct store *base, const char *old_uid, const struct store_record *record,
-			int64_t *ret_version, struct err *err)
+static int kube_replace(struct store *base, const char *old_name, const char *old_uid,
+			const struct store_record *record, int64_t *ret_version, struct err *err)
 {
-	int rc = base->functions->remove(base, record->name, old_uid, err);
+	int rc = base->functions->remove(base, old_name, old_uid, err);
 
 	return rc < 0 ? rc : base->functions->create(base, record, ret_version, err);
 }

@@ -69,10 +69,11 @@ struct store_functions {
 	/* ERR_EXISTS when the name is taken. *ret_version is the first version. */
 	int (*create)(struct store *store, const struct store_record *record, int64_t *ret_version,
 		      struct err *err);
-	/* Like create, but in one step with the removal of the record of the same name whose uid is
-	 * `old_uid`, and of its claims. ERR_NOT_FOUND when that is no longer there. */
-	int (*replace)(struct store *store, const char *old_uid, const struct store_record *record,
-		       int64_t *ret_version, struct err *err);
+	/* Like create, but in one step with the removal of the record `old_name` whose uid is
+	 * `old_uid`, and of its claims; the new one may have another name, and the same uid.
+	 * ERR_NOT_FOUND when the old one is no longer there. After an error all is as it was. */
+	int (*replace)(struct store *store, const char *old_name, const char *old_uid,
+		       const struct store_record *record, int64_t *ret_version, struct err *err);
 	/* ERR_NOT_FOUND. The caller ends the record with store_record_done. */
 	int (*get)(struct store *store, const char *name, struct store_record *ret_record,
 		   struct err *err);

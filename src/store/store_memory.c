@@ -128,10 +128,12 @@ static int memory_remove(struct store *base, const char *name, const char *uid, 
 	return 0;
 }
 
-static int memory_replace(struct store *base, const char *old_uid,
+static int memory_replace(struct store *base, const char *old_name, const char *old_uid,
 			  const struct store_record *record, int64_t *ret_version, struct err *err)
 {
-	int rc = memory_remove(base, record->name, old_uid, err);
+	if (!text_equals(old_name, record->name) && find(of(base), record->name))
+		return err_set(err, ERR_EXISTS, "job '%s' exists already", record->name);
+	int rc = memory_remove(base, old_name, old_uid, err);
 
 	return rc < 0 ? rc : memory_create(base, record, ret_version, err);
 }

@@ -121,12 +121,12 @@ static int patient_create(struct store *base, const struct store_record *record,
 	return rc;
 }
 
-static int patient_replace(struct store *base, const char *old_uid,
+static int patient_replace(struct store *base, const char *old_name, const char *old_uid,
 			   const struct store_record *record, int64_t *ret_version, struct err *err)
 {
 	struct patient_store *store = of(base);
-	int rc =
-		store->behind->functions->replace(store->behind, old_uid, record, ret_version, err);
+	int rc = store->behind->functions->replace(store->behind, old_name, old_uid, record,
+						   ret_version, err);
 
 	if (rc == 0)
 		remember_new(store, record, *ret_version);

@@ -327,7 +327,7 @@ static int sqlite_remove(struct store *store, const char *name, const char *uid,
 	return rc < 0 ? rc : database_end(database, delete_job(database, name, uid, err), err);
 }
 
-static int sqlite_replace(struct store *store, const char *old_uid,
+static int sqlite_replace(struct store *store, const char *old_name, const char *old_uid,
 			  const struct store_record *record, int64_t *ret_version, struct err *err)
 {
 	struct database *database = database_of(store);
@@ -336,7 +336,7 @@ static int sqlite_replace(struct store *store, const char *old_uid,
 
 	if (rc < 0)
 		return rc;
-	rc = delete_job(database, record->name, old_uid, err);
+	rc = delete_job(database, old_name, old_uid, err);
 	if (rc == 0)
 		rc = insert_job(database, record, &version, err);
 	rc = database_end(database, rc, err);

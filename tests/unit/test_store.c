@@ -258,13 +258,37 @@ static void replacing_takes_name_and_numbers_in_one_step(void **state)
 	int numbers[10];
 
 	assert_int_equal(claim(store, "uid-1", 100, 109, 10, every_number, numbers), 0);
-	assert_int_equal(store->functions->replace(store, "uid-0", &next, &second, NULL),
+	assert_int_equal(store->functions->replace(store, "mnist", "uid-0", &next, &second, NULL),
 			 ERR_NOT_FOUND);
 	assert_int_equal(version_of(store, "mnist"), first);
-	assert_int_equal(store->functions->replace(store, "uid-1", &next, &second, NULL), 0);
+	assert_int_equal(store->functions->replace(store, "mnist", "uid-1", &next, &second, NULL),
+			 0);
 	assert_true(second > first);
 	assert_int_equal(version_of(store, "mnist"), second);
 	assert_int_equal(claim(store, "uid-2", 100, 109, 10, every_number, numbers), 0);
+}
+
+static void replacing_gives_a_job_another_name_in_one_step(void **state)
+{
+	struct store *store = store_of(state);
+	struct store_record ended = record_named("mnist", "uid-2", 2);
+	int64_t of_other = create(store, "mnist", "uid-1", 1), version = 0;
+	int64_t first = create(store, "kubernetes/bob/mnist", "uid-2", 2);
+	struct store_record record = {0};
+
+	assert_int_equal(store->functions->replace(store, "kubernetes/bob/mnist", "uid-2", &ended,
+						   &version, NULL),
+			 ERR_EXISTS);
+	assert_int_equal(version_of(store, "mnist"), of_other);
+	assert_int_equal(version_of(store, "kubernetes/bob/mnist"), first);
+	assert_int_equal(store->functions->remove(store, "mnist", "uid-1", NULL), 0);
+	assert_int_equal(store->functions->replace(store, "kubernetes/bob/mnist", "uid-2", &ended,
+						   &version, NULL),
+			 0);
+	assert_true(version > first && version > of_other);
+	assert_int_equal(store->functions->get(store, "kubernetes/bob/mnist", &record, NULL),
+			 ERR_NOT_FOUND);
+	assert_int_equal(version_of(store, "mnist"), version);
 }
 
 static void a_list_is_by_age_and_reads_what_was_asked(void **state)
@@ -553,6 +577,8 @@ static void a_folder_that_cannot_be_made_is_named(void **state)
 			a_later_job_of_the_same_name_never_has_a_version_of_the_earlier_one, make, \
 			remove_all),                                                               \
 		cmocka_unit_test_setup_teardown(replacing_takes_name_and_numbers_in_one_step,      \
+						make, remove_all),                                 \
+		cmocka_unit_test_setup_teardown(replacing_gives_a_job_another_name_in_one_step,    \
 						make, remove_all),                                 \
 		cmocka_unit_test_setup_teardown(a_list_is_by_age_and_reads_what_was_asked, make,   \
 						remove_all),                                       \
