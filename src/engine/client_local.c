@@ -302,8 +302,11 @@ static int local_stop(struct client *base, const char *name, const char *reason,
 
 /* Waiting. */
 
+#define LOOK_AGAIN_AFTER ((msec) 100)
+
 /* Waits until the supervisor has news of a version above the record's, has ended, or the time is
- * over. A supervisor without a socket is about to end: then its end is waited for. */
+ * over. A supervisor without a socket is about to let the record go, and then perhaps waits for its
+ * terminal for long: the record is to be looked at again soon. */
 static void wait_for_news(const struct client_local *client, const struct store_record *record,
 			  msec until)
 {
@@ -312,7 +315,7 @@ static void wait_for_news(const struct client_local *client, const struct store_
 	int fd;
 
 	if (control_watch(folder, &fd, NULL) < 0) {
-		supervisor_wait(record->supervisor, until);
+		supervisor_wait(record->supervisor, msec_min(until, loop_now() + LOOK_AGAIN_AFTER));
 		return;
 	}
 	while (version <= record->version && control_next_version(fd, until, &version, NULL) > 0)
