@@ -208,7 +208,9 @@ def test_a_job_that_has_failed_or_was_stopped_is_resumed(muster, tmp_path):
     """Under its name and uid, in the folder where it was, with its next attempts and all its restarts."""
     folder = tmp_path / "work"
     folder.mkdir()
-    (folder / "work.sh").write_text("echo attempt $MUSTER_ATTEMPT; [ -e go ] || exit 3; exec sleep 1000")
+    (folder / "work.sh").write_text(  # who fails lets the other one say its line first: it would be ended with it
+        "echo attempt $MUSTER_ATTEMPT; [ ! -e go ] || exec sleep 1000; : > said-$MUSTER_ATTEMPT-$MUSTER_INDEX;"
+        "until [ -e said-$MUSTER_ATTEMPT-0 ] && [ -e said-$MUSTER_ATTEMPT-1 ]; do sleep 0.1; done; exit 3")
     muster("run", "--name", "job", "-w", "2", "--max-restarts", "1", "--", "sh", "work.sh", cwd=folder, code=3)
     failed = muster.job("job")
     assert failed["status"]["restarts"] == 1
@@ -220,15 +222,17 @@ def test_a_job_that_has_failed_or_was_stopped_is_resumed(muster, tmp_path):
     assert [replica["attempt"] for replica in replicas(job)] == [2, 2]
     assert job["status"].get("restarts", 0) == 0 and "failure" not in job["status"]
     assert muster("resume", "job", code=0).stderr == "muster: job 'job' runs already\n"
+    log = ("logs", "job", "--role", "worker", "--index", "1", "--attempt")
+    read_until(muster.start(*log, "2", "-f").stdout, "attempt 2")
 
     muster("stop", "job", code=0)
     muster("wait", "job", code=130)
     muster("resume", "local/job", code=0)
     job = muster.until_running("job", 2)
     assert [replica["attempt"] for replica in replicas(job)] == [3, 3]
-    for attempt in range(4):
-        log = muster("logs", "job", "--role", "worker", "--index", "1", "--attempt", str(attempt), code=0).stdout
-        assert f"attempt {attempt}\n" in log
+    for attempt in range(3):
+        assert muster(*log, attempt, code=0).stdout == f"worker-1 | attempt {attempt}\n"
+    read_until(muster.start(*log, "3", "-f").stdout, "attempt 3")
 
 
 def test_a_job_whose_musters_were_killed_is_resumed_and_obeys(muster):
