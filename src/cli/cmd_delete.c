@@ -1,4 +1,5 @@
 /* muster delete: ends jobs that run, and forgets them with their logs. */
+#include "base/mem.h"
 #include "cli/cluster.h"
 #include "cli/command.h"
 #include "cli/lookup.h"
@@ -24,18 +25,53 @@ static int forget(const struct found_job *job, struct err *err)
 	return rc == ERR_NOT_FOUND ? 0 : rc;
 }
 
+/* One whose cluster is gone for good would be remembered for ever. */
+static void hint_at_forgetting(const struct options *options, struct lookup *lookup,
+			       const struct found_jobs *jobs)
+{
+	char *choice CLEANUP(mem_free_text) = lookup_choice(options, false);
+	struct found_job kept;
+	size_t count;
+	const char *const *arguments = options_arguments(options, &count);
+
+	for (size_t i = 0; jobs->count == 0 && i < count; i++)
+		if (lookup_remembered(lookup, arguments[i], &kept, NULL) == 0)
+			output_say("if its cluster is gone for good, 'muster delete --forget %s%s' "
+				   "forgets it on this machine",
+				   arguments[i], choice);
+}
+
 /* Every job is asked to end before the first is waited for, so that they end side by side. */
-static int delete_named(struct lookup *lookup)
+static int delete_named(const struct options *options, struct lookup *lookup)
 {
 	struct err err = {0};
 	struct found_jobs jobs CLEANUP(found_jobs_done) = {0};
 	int exit_code = lookup_jobs(lookup, &jobs);
 
+	if (exit_code != EXIT_DONE)
+		hint_at_forgetting(options, lookup, &jobs);
 	for (size_t i = 0; i < jobs.count; i++)
 		begin_end(&jobs.list[i]);
 	for (size_t i = 0; i < jobs.count; i++)
 		if (forget(&jobs.list[i], &err))
 			exit_code = output_fail(&err);
+	return exit_code;
+}
+
+/* The cluster is not asked. */
+static int forget_named(const struct options *options, struct lookup *lookup)
+{
+	struct err err = {0};
+	int exit_code = EXIT_DONE;
+	size_t count;
+	const char *const *arguments = options_arguments(options, &count);
+
+	for (size_t i = 0; i < count; i++) {
+		struct found_job job;
+
+		if (lookup_remembered(lookup, arguments[i], &job, &err) || forget(&job, &err))
+			exit_code = output_fail(&err);
+	}
 	return exit_code;
 }
 
@@ -74,11 +110,20 @@ static int delete_run(const struct options *options)
 		output_say("delete: name the jobs, or give --all-finished");
 		return EXIT_WRONG_USE;
 	}
-	return is_all_finished ? delete_finished(options, lookup) : delete_named(lookup);
+	if (option_flag(options, "forget") && is_all_finished) {
+		output_say("delete: --forget goes with the names of jobs");
+		return EXIT_WRONG_USE;
+	}
+	if (option_flag(options, "forget"))
+		return forget_named(options, lookup);
+	return is_all_finished ? delete_finished(options, lookup) : delete_named(options, lookup);
 }
 
 static const struct option_row rows_of_delete[] = {
 	{.name = "all-finished", .kind = OPTION_FLAG, .one_line = "every job that has ended"},
+	{.name = "forget",
+	 .kind = OPTION_FLAG,
+	 .one_line = "on this machine alone, with its logs: a job whose cluster is gone"},
 	CLUSTER_JOB_ROWS,
 	{0},
 };
@@ -90,7 +135,8 @@ const struct command command_delete = {
 	.one_line = "end jobs that run, and forget them with their logs",
 	.examples = "  muster delete digits-x7k2p\n"
 		    "  muster delete kubernetes/research/digits-x7k2p\n"
-		    "  muster delete --all-finished\n",
+		    "  muster delete --all-finished\n"
+		    "  muster delete --forget digits-x7k2p\n",
 	.options = rows_of_delete,
 	.most_arguments = COMMAND_ANY_NUMBER,
 	.run = delete_run,

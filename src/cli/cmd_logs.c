@@ -341,17 +341,34 @@ static int exit_code_of(const struct logs *logs)
 	return EXIT_DONE;
 }
 
+/* Of a job whose cluster cannot be asked, the lines that are here are shown all the same. */
+static int look_up(struct logs *logs, struct found_job *ret_found, bool *ret_is_cut_off,
+		   struct err *err)
+{
+	int rc = lookup_job(logs->lookup, logs->argument, ret_found, err);
+
+	*ret_is_cut_off = rc != 0 && rc != ERR_NOT_FOUND &&
+			  lookup_remembered(logs->lookup, logs->argument, ret_found, NULL) == 0;
+	if (!*ret_is_cut_off)
+		return rc;
+	output_say("%s; these are the lines of job '%s' that this machine has", err->text,
+		   ret_found->name);
+	return 0;
+}
+
 static int find_job(struct logs *logs, struct err *err)
 {
 	struct found_job found;
+	bool is_cut_off;
 
 	logs->lookup = lookup_new(logs->options);
-	if (lookup_job(logs->lookup, logs->argument, &found, err))
+	if (look_up(logs, &found, &is_cut_off, err))
 		return err->code;
 	logs->name = found.name;
 	logs->client = found.client;
 	if (read_job(logs, err) || loop_new(&logs->loop, err))
 		return err->code;
+	logs->is_over = logs->is_over || is_cut_off; /* no more lines come */
 	return find_folder(logs, err);
 }
 

@@ -473,6 +473,36 @@ int lookup_known(struct lookup *lookup, const char *name, struct found_job *ret_
 	return follow_lead(lookup, add_lead(lookup, &job), name, ret_found, err);
 }
 
+static int find_known(const char *folder, const struct job_reference *reference,
+		      struct known_job *ret_job, struct err *err)
+{
+	if (reference->place != JOB_ON_CLUSTER)
+		return known_job_find(folder, reference->name, ret_job, err);
+	char *record_name CLEANUP(mem_free_text) =
+		known_job_record_name(reference->namespace_name, reference->name);
+
+	return known_job_get(folder, record_name, ret_job, err);
+}
+
+int lookup_remembered(struct lookup *lookup, const char *argument, struct found_job *ret_found,
+		      struct err *err)
+{
+	struct job_reference reference CLEANUP(job_reference_done) = {0};
+	char *folder CLEANUP(mem_free_text) = NULL;
+	struct known_job job = {0};
+	int rc = job_reference_read(argument, &reference, err);
+
+	if (rc == 0)
+		rc = lookup_state_folder(lookup->options, &folder, err);
+	if (rc == 0 &&
+	    (reference.place == JOB_HERE || find_known(folder, &reference, &job, NULL) < 0))
+		rc = err_set(err, ERR_NOT_FOUND,
+			     "this machine knows no job '%s' that goes on on a cluster", argument);
+	if (rc < 0)
+		return rc;
+	return find_here(lookup, add_lead(lookup, &job)->job.record.name, ret_found, err);
+}
+
 /* Of a job that the cluster has no more. */
 static int find_remembered(struct lookup *lookup, const char *namespace_name, const char *name,
 			   struct found_job *ret_found, struct err *err)

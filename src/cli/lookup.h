@@ -65,6 +65,12 @@ int lookup_job(struct lookup *lookup, const char *argument, struct found_job *re
 int lookup_known(struct lookup *lookup, const char *name, struct found_job *ret_found,
 		 struct err *err) MUST_USE;
 
+/* What this machine remembers of a job on a cluster that goes on as far as is known here, for when
+ * that cannot be asked: its record and the lines that are here, of the client for this machine.
+ * ERR_NOT_FOUND. */
+int lookup_remembered(struct lookup *lookup, const char *argument, struct found_job *ret_found,
+		      struct err *err) MUST_USE;
+
 /* The job that was made last: on this machine, or in the namespace on the cluster that options
  * choose. ERR_NOT_FOUND: there is none. */
 int lookup_newest_job(struct lookup *lookup, struct found_job *ret_found, struct err *err) MUST_USE;

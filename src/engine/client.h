@@ -74,7 +74,8 @@ struct client_functions {
 	int (*stop)(struct client *client, const char *name, const char *reason, msec grace,
 		    struct err *err);
 	/* Ends it when it runs (with its own grace), and removes logs, record and claims, on a
-	 * cluster all its objects. Returns when that is done. */
+	 * cluster all its objects. Returns when that is done. What this machine remembers of a job
+	 * on a cluster is forgotten alone; ERR_REFUSED while a process here watches that job. */
 	int (*remove)(struct client *client, const char *name, struct err *err);
 	/* Waits for the next change after `version`, which an earlier call gave (0: any), and at
 	 * most until the moment `until` (MSEC_NEVER: no end). *ret_is_gone when the job no longer

@@ -354,6 +354,25 @@ static int local_wait_for_change(struct client *base, const char *name, int64_t 
 
 /* Removing. */
 
+static bool goes_on_on_cluster(const struct store_record *record)
+{
+	return !record_is_finished(record) &&
+	       supervisor_fate(record->supervisor) == SUPERVISOR_ON_CLUSTER;
+}
+
+/* Only what is remembered of it goes; a process that watches it would write that anew. */
+static int refuse_watched(const struct store_record *record, struct err *err)
+{
+	struct supervisor_id id;
+
+	if (!supervisor_is_alive(record->supervisor) ||
+	    !supervisor_id_read(record->supervisor, &id))
+		return 0;
+	return err_set(err, ERR_REFUSED,
+		       "job '%s' is watched by process %d of this machine: end that first",
+		       record->name, (int) id.inner.pid);
+}
+
 /* A job whose supervisor died is not settled first: that needs room on the disk, and removing makes
  * it. */
 static int local_remove(struct client *base, const char *name, struct err *err)
@@ -366,6 +385,8 @@ static int local_remove(struct client *base, const char *name, struct err *err)
 		return rc;
 	if (settle_is_needed(record.supervisor, record_is_finished(&record)))
 		settle_kill_marked(client->store, &record);
+	else if (goes_on_on_cluster(&record))
+		rc = refuse_watched(&record, err);
 	else
 		rc = stop_record(client, &record, stop_reason_words[STOP_REQUESTED], -1, err);
 	if (rc < 0)

@@ -168,6 +168,22 @@ int known_job_find(const char *state_folder, const char *name, struct known_job 
 	return rc;
 }
 
+int known_job_get(const char *state_folder, const char *record_name, struct known_job *ret_job,
+		  struct err *err)
+{
+	struct store_record record CLEANUP(store_record_done) = {0};
+	struct store *store = NULL;
+	int rc = store_sqlite_open(state_folder, &store, err);
+
+	if (rc < 0)
+		return rc;
+	rc = store->functions->get(store, record_name, &record, err);
+	if (rc == 0 && !take_known(&record, ret_job))
+		rc = err_set(err, ERR_NOT_FOUND, "job '%s' is no job on a cluster", record_name);
+	store->functions->free(store);
+	return rc;
+}
+
 static bool is_at(const struct known_place *one, const struct known_place *other)
 {
 	return text_equals(one->server, other->server) &&

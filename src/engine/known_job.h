@@ -41,6 +41,10 @@ int known_job_keep(const char *state_folder, const struct store_record *record, 
  * of this machine that goes on has the name. The caller ends it with known_job_done. */
 int known_job_find(const char *state_folder, const char *name, struct known_job *ret_job,
 		   struct err *err) MUST_USE;
+/* The job of this record, whether it goes on, as far as is known here, or has ended.
+ * ERR_NOT_FOUND. */
+int known_job_get(const char *state_folder, const char *record_name, struct known_job *ret_job,
+		  struct err *err) MUST_USE;
 /* The job of this name in this namespace of this server, whether it goes on, as far as is known
  * here, or has ended. ERR_NOT_FOUND. */
 int known_job_find_at(const char *state_folder, const struct known_place *place, const char *name,

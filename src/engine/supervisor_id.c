@@ -110,6 +110,14 @@ static bool looks_after_it(const struct process_identity *identity)
 	       seen.pid_space != identity->pid_space || !process_is_being_killed(identity->pid);
 }
 
+bool supervisor_is_alive(const char *text)
+{
+	struct supervisor_id id;
+
+	return supervisor_id_read(text, &id) && looks_after_it(&id.outer) &&
+	       looks_after_it(&id.inner);
+}
+
 enum supervisor_fate supervisor_fate(const char *text)
 {
 	struct supervisor_id id;
@@ -120,7 +128,7 @@ enum supervisor_fate supervisor_fate(const char *text)
 		return SUPERVISOR_ON_CLUSTER;
 	if (!supervisor_id_read(text, &id))
 		return SUPERVISOR_NONE;
-	if (looks_after_it(&id.outer) && looks_after_it(&id.inner))
+	if (supervisor_is_alive(text))
 		return SUPERVISOR_ALIVE;
 	if (process_need_proc(NULL) < 0)
 		return SUPERVISOR_UNSEEN;

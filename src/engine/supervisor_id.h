@@ -42,6 +42,9 @@ bool supervisor_id_read(const char *text, struct supervisor_id *ret_id);
 /* Judges by the text of a record's `supervisor`. */
 enum supervisor_fate supervisor_fate(const char *text);
 
+/* The processes that the text names live on this machine, also where the job runs elsewhere. */
+bool supervisor_is_alive(const char *text);
+
 /* Waits until both processes are gone, and at most until the moment `until`. Returns at once where
  * they do not live on this machine; the caller does not wait for itself. */
 void supervisor_wait(const char *text, msec until);

@@ -128,6 +128,7 @@ def test_where_its_cluster_does_not_answer_that_is_said_with_the_place(muster, k
     write_kubeconfig(tmp_path / "far", "http://127.0.0.1:1")
     refused = muster("status", "story", code=3)
     assert "job 'story' was begun in namespace 'bob' of context 'far', which cannot be asked: " in refused.stderr
+    assert "--forget" not in refused.stderr  # it may be back in a minute
     write_kubeconfig(tmp_path / "far", kube.origin)
     muster("delete", "story", code=0)
 
@@ -180,3 +181,39 @@ def test_a_job_that_was_taken_for_ended_and_goes_on_is_remembered_as_it_is(muste
     kube.end_pods()
     assert watching.wait(LIMIT) == 7
     assert message(muster, "story").startswith("worker-0 exited with code 7")
+
+
+@pytest.mark.parametrize("name", ["story", "kubernetes/bob/story"])
+@pytest.mark.parametrize("has_kubeconfig", [True, False])
+def test_of_a_cluster_that_is_gone_the_lines_are_shown_and_the_job_can_be_forgotten(muster, kube, far, tmp_path, name, has_kubeconfig):
+    job = start(muster, far)
+    watched = muster("delete", "--forget", name, code=4)
+    assert f"is watched by process {job.pid} of this machine: end that first" in watched.stderr
+    job.kill()
+    job.wait()
+    if has_kubeconfig:
+        write_kubeconfig(tmp_path / "far", "http://127.0.0.1:1")
+    else:
+        (tmp_path / "far").unlink()
+    shown = muster("logs", "-f", name, code=0)
+    assert "line 19" in shown.stdout
+    assert "these are the lines of job 'kubernetes/bob/story' that this machine has" in shown.stderr
+    refused = muster("delete", name)
+    assert refused.returncode in (2, 3)
+    assert f"if its cluster is gone for good, 'muster delete --forget {name}' forgets it on this machine" in refused.stderr
+    assert "line 19" in muster("logs", name, code=0).stdout
+    muster("delete", "--forget", name, code=0)
+    assert list((muster.state / "muster" / "jobs").iterdir()) == []
+    assert f"this machine knows no job '{name}' that goes on on a cluster" in muster("delete", "--forget", name, code=1).stderr
+    assert "these are the lines" not in muster("logs", name).stderr
+
+
+def test_forgetting_leaves_a_job_of_this_machine_of_the_same_name_alone(muster, kube, far):
+    job = start(muster, far)
+    job.kill()
+    job.wait()
+    muster("run", "--name", "story", "--", "true", code=0)
+    muster("delete", "--forget", "story", code=0)
+    assert "Succeeded" in muster("status", "local/story", code=0).stdout
+    muster("delete", "--forget", "story", code=1)
+    assert "Succeeded" in muster("status", "local/story", code=0).stdout
