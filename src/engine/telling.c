@@ -36,6 +36,8 @@ void telling_say_stopping(struct telling *telling, const struct job *job, const 
 	if (job->grace > 0) {
 		text_add(&sentence, "have ");
 		text_add_duration(&sentence, job->grace);
+		if (job_role_of_kind(job, ROLE_PS)) /* they are asked in turns */
+			text_add(&sentence, " each");
 		text_add(&sentence, " to end; Ctrl-C again ends them at once");
 	} else {
 		text_add(&sentence, "are ended at once");

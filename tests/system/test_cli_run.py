@@ -92,6 +92,14 @@ def test_a_signal_to_muster_ends_the_job_in_good_order(muster, number, code):
     muster("wait", "job", code=code)
 
 
+def test_who_ends_a_job_that_ends_in_turns_is_told_the_time_of_each(muster):
+    process = muster.start("run", "--name", "job", "--ps", 1, "--grace", "60m", *shell("echo begun; sleep 1000"))
+    read_until(process.stdout, "begun")
+    process.send_signal(signal.SIGINT)
+    _, told = process.communicate(timeout=LIMIT)
+    assert "stopping job 'job': its processes have 60m each to end; Ctrl-C again" in told
+
+
 @pytest.mark.parametrize("options, number", [([], signal.SIGINT), (["--stop-signal", "SIGINT"], signal.SIGTERM)])
 def test_what_takes_term_and_goes_on_is_ended_by_int(muster, options, number):
     """As Python under TensorFlow: the process dies of the signal, and nothing has to be killed."""
