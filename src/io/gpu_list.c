@@ -11,6 +11,7 @@
 #include <signal.h>
 #include <stdio.h>
 #include <sys/prctl.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -119,9 +120,8 @@ NORETURN static void answer(int output_fd)
 /* Our side. */
 
 /* Reads to the end. False when that takes too long, or is too much. */
-static bool read_answer(int fd, struct text *text)
+static bool read_answer(int fd, msec until, struct text *text)
 {
-	msec until = loop_monotonic_now() + TIME_LIMIT;
 	struct pollfd readable = {.fd = fd, .events = POLLIN};
 	char part[4096];
 
@@ -141,17 +141,35 @@ static bool read_answer(int fd, struct text *text)
 	}
 }
 
+/* The driver may hang as the other process gives back its devices: the answer is whole by then. */
+static bool has_ended_by(pid_t pid, msec until)
+{
+	int process_fd CLEANUP(file_close) = (int) syscall(SYS_pidfd_open, pid, 0);
+	struct pollfd end = {.fd = process_fd, .events = POLLIN};
+	int n_ready;
+
+	if (process_fd < 0)
+		return true; /* without descriptors of processes its end is waited for */
+	do {
+		msec left = until - loop_monotonic_now();
+
+		n_ready = poll(&end, 1, left > 0 ? (int) left : 0);
+	} while (n_ready < 0 && errno == EINTR);
+	return n_ready > 0;
+}
+
 /* One that hangs in the kernel does not even die of a kill: it is not waited for then. */
 static int hear(pid_t pid, int fd, struct text *text, struct err *err)
 {
-	bool is_whole = read_answer(fd, text);
+	msec until = loop_monotonic_now() + TIME_LIMIT;
+	bool is_over = read_answer(fd, until, text) && has_ended_by(pid, until);
 	int status = -1;
 
-	if (!is_whole)
+	if (!is_over)
 		kill(pid, SIGKILL);
-	while (waitpid(pid, &status, is_whole ? 0 : WNOHANG) < 0 && errno == EINTR)
+	while (waitpid(pid, &status, is_over ? 0 : WNOHANG) < 0 && errno == EINTR)
 		;
-	if (!is_whole)
+	if (!is_over)
 		return err_set(err, ERR_UNREACHABLE,
 			       "the driver of NVIDIA does not answer within %d s",
 			       (int) (TIME_LIMIT / MSEC_PER_SECOND));

@@ -4,9 +4,10 @@
  *     cc -shared -fPIC -DSTUB_GPUS=2 -o libnvidia-ml.so.1 stub_nvml.c
  *
  * STUB_MIG: each GPU is cut into that many MIG devices. STUB_FAILS: there is no driver behind it.
- * STUB_CRASHES. */
+ * STUB_CRASHES. STUB_HANGS: it hangs when the answer is over. */
 #include <stdio.h>
 #include <stdlib.h>
+#include <unistd.h>
 
 #ifndef STUB_MIG
 #define STUB_MIG 0
@@ -23,6 +24,11 @@ int nvmlInit_v2(void)
 {
 #ifdef STUB_CRASHES
 	abort();
+#endif
+#ifdef STUB_HANGS
+	close(1);
+	for (;;)
+		pause();
 #endif
 #ifdef STUB_FAILS
 	return 9;

@@ -89,6 +89,12 @@ def test_without_gpus_nothing_changes_and_nothing_is_said(machine):
     assert "GPUS" not in muster("status", "j", code=0).stdout
 
 
+def test_a_driver_that_hangs_after_its_answer_is_not_waited_for(machine):
+    done = machine(2, "STUB_HANGS")("run", "--", "sh", "-c", SHOW, code=0)
+    assert seen(done) == {"worker-0": "unset"}
+    assert said(done)[0] == "the driver of NVIDIA does not answer within 15 s"
+
+
 @pytest.mark.parametrize("library", ["STUB_FAILS", "STUB_CRASHES"])
 def test_a_driver_that_does_not_answer_takes_nothing_along(machine, library):
     muster = machine(2, library)
