@@ -155,7 +155,7 @@ def test_a_namespace_that_goes_ends_the_job(muster, namespace, tmp_path):
     namespace.cluster.kubectl("delete", "namespace", namespace.name, "--wait=false")
     said = job.communicate(timeout=LIMIT)[1]
     assert job.returncode in (125, 127)
-    assert "is being terminated" in said or "somebody deleted the job's ConfigMap" in said
+    assert "is being terminated" in said or "somebody deleted ConfigMap 'simulated.job'" in said
 
 
 def test_a_service_that_somebody_deletes_is_made_again(muster, namespace, tmp_path):

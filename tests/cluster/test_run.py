@@ -228,7 +228,7 @@ def test_a_job_of_that_name_is_left_alone(muster, namespace, tmp_path):
     namespace.wait("pod/simulated-worker-0", "create")
     refused = run(muster, "-f", simulated_job(tmp_path, workers=1), code=125)
     assert f"job 'simulated' is there already in namespace '{namespace.name}'" in refused.stderr
-    assert f"muster delete kubernetes/{namespace.name}/simulated" in refused.stderr
+    assert f"muster stop kubernetes/{namespace.name}/simulated" in refused.stderr
     assert sorted(left_of(namespace)) == [
         "simulated", "simulated-worker-0", "simulated.job", "simulated.job"]
     job.send_signal(signal.SIGINT)
@@ -240,7 +240,7 @@ def test_a_job_whose_record_somebody_deletes_ends(muster, namespace, tmp_path):
     namespace.wait("pod/simulated-worker-0", "create")
     namespace.kubectl("delete", "configmap", "simulated.job")
     assert job.wait(timeout=LIMIT) == 125
-    assert "somebody deleted the job's ConfigMap" in job.stderr.read()
+    assert "somebody deleted ConfigMap 'simulated.job'" in job.stderr.read()
     assert left_of(namespace) == []
 
 
