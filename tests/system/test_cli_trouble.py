@@ -121,9 +121,10 @@ def test_without_proc_it_is_named(muster):
         return subprocess.run([*WITHOUT_PROC, BINARY, *arguments], cwd=muster.folder, env=muster.environment,
                               capture_output=True, text=True, timeout=LIMIT, check=False)
 
-    sentence = "muster: /proc is not mounted, and muster sees its processes there: mount -t proc proc /proc\n"
+    # A line of its own: AddressSanitizer misses /proc, too, and says so.
+    sentence = "muster: /proc is not mounted, and muster sees its processes there: mount -t proc proc /proc"
     for arguments in (["run", "--", "true"], ["run", "-d", "--", "true"], ["stop", "here"], ["wait", "here"]):
-        assert without_proc(*arguments).stderr == sentence, arguments
+        assert sentence in without_proc(*arguments).stderr.splitlines(), arguments
     assert "mount -t proc proc /proc" in without_proc("doctor").stdout
     # A job that cannot be seen is not one that was lost.
     assert "Running" in without_proc("ps").stdout
