@@ -35,7 +35,10 @@ soak: # long random runs: kills, jobs in virtual time, fuzzers
 bench: # every figure of docs/benchmarks.md, beside the peers that are installed
 	script/bench
 
+coverage: # how much of src/ the tests reach, folder by folder
+	script/coverage
+
 clean:
 	rm -rf $(BUILD) build-*
 
-.PHONY: all install image server-image test check soak bench clean
+.PHONY: all install image server-image test check soak bench coverage clean

@@ -13,7 +13,6 @@ import pathlib
 import re
 import subprocess
 import sys
-import tempfile
 
 import oci
 
@@ -33,9 +32,10 @@ def output_of(*command, **options):
 
 def install(build, folder):
     """The programs that `make install` puts in place, by their paths. The module for archives is left out, which would
-    bring 15 MB of libraries along for `cp` and its like: those are for people, not for Pods."""
+    bring 15 MB of libraries along for `cp` and its like: those are for people, not for Pods. So are the links of older
+    names, which lead to a muster of this machine where one is installed."""
     output_of("meson", "install", "-C", build, "--no-rebuild", "--strip", env={**os.environ, "DESTDIR": folder})
-    files = sorted(path for path in pathlib.Path(folder).rglob("*") if path.is_file())
+    files = sorted(path for path in pathlib.Path(folder).rglob("*") if path.is_file() and not path.is_symlink())
     programs = [path for path in files if path.stat().st_mode & 0o100 and path.suffix != ".so"]
     return {f"/{path.relative_to(folder)}": path for path in programs}
 
@@ -101,7 +101,7 @@ def main():
     build, image, *name = sys.argv[1:]
     version = json.loads(output_of("meson", "introspect", build, "--projectinfo"))["version"]
     root = pathlib.Path(__file__).resolve().parents[1]
-    with tempfile.TemporaryDirectory() as folder:
+    with oci.scratch() as folder:
         programs = install(build, folder)
         base = base_layer(libraries_of(programs.values()))
         own = programs | {"/usr/share/doc/muster/LICENSE": root / "LICENSE"}

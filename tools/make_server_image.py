@@ -65,7 +65,7 @@ def main():
     build, given, image, *name = sys.argv[1:]
     project = ["meson", "introspect", build, "--projectinfo"]
     version = json.loads(subprocess.run(project, check=True, stdout=subprocess.PIPE).stdout)["version"]
-    with tempfile.TemporaryDirectory() as folder:
+    with oci.scratch() as folder:
         base = oci.Layout(given if pathlib.Path(given).exists() else fetch(given, folder))
         environment = (base.config.get("config") or {}).get("Env") or [DEFAULT_PATH]
         config = {"Env": environment, "Entrypoint": [f"/{PROGRAM}", "server"], "Cmd": None}

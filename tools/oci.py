@@ -14,8 +14,10 @@ import io
 import json
 import pathlib
 import platform
+import signal
 import sys
 import tarfile
+import tempfile
 
 ARCHITECTURES = {"x86_64": "amd64", "aarch64": "arm64"}
 KIND = "application/vnd.oci.image"
@@ -62,6 +64,12 @@ class _Blobs(dict):
 
     def add_document(self, kind, **fields):
         return self.add(kind, json.dumps(fields).encode())
+
+
+def scratch():
+    """A temporary folder, in a `with`, that is gone behind it, also when TERM ends the program."""
+    signal.signal(signal.SIGTERM, lambda number, _: sys.exit(128 + number))
+    return tempfile.TemporaryDirectory()
 
 
 class Unreadable(Exception):

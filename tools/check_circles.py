@@ -1,0 +1,79 @@
+#!/usr/bin/env python3
+"""Circles of calls: check_circles.py LIBRARY...
+
+A file of src/ that calls another, which calls the first, can be read by nobody alone, whatever its headers say. Who calls
+whom is taken from the symbols of the object files. KNOWN are the circles that are still there; each that goes is to be
+taken from the list, and none may join.
+"""
+
+import collections
+import re
+import subprocess
+import sys
+
+KNOWN = {
+    "engine/backend_kube_calls engine/backend_kube_events engine/backend_kube_functions engine/backend_kube_held "
+    "engine/backend_kube_mirrors engine/backend_kube_prerequisites",
+    "io/websocket_frames io/websocket_turns io/websocket_upgrade",
+    "kube/api_functions kube/call kube/call_end",
+    # The table of commands names them, and help and completion read the table.
+    "cli/cmd_compat cli/cmd_completion cli/cmd_help cli/compat cli/completion cli/help cli/main compat/call compat/dist_test "
+    "compat/grpc_tensorflow_server compat/k8s_tensorflow compat/local_test compat/programs compat/remote_test "
+    "compat/tf_spawner",
+}
+
+
+def calls_of(libraries):
+    """{file: {the files that define what it lacks}}"""
+    defined, lacks = {}, collections.defaultdict(set)
+    for library in libraries:
+        table = subprocess.run(["nm", "-A", "--format=posix", library], capture_output=True, text=True, check=True).stdout
+        for member, symbol, kind in re.findall(r"\[(.*?)\]: (\S+) (\w)", table):
+            if kind == "U":
+                lacks[member].add(symbol)
+            elif kind.isupper():
+                defined[symbol] = member
+    return {member: {defined[symbol] for symbol in symbols if symbol in defined} - {member}
+            for member, symbols in lacks.items()}
+
+
+def circles_of(graph):
+    """Sets of files of which each reaches each other (Tarjan)."""
+    order, lowest, stack, circles = {}, {}, [], []
+
+    def visit(node):
+        order[node] = lowest[node] = len(order)
+        stack.append(node)
+        for other in graph.get(node, ()):
+            if other not in order:
+                visit(other)
+            if other in stack:
+                lowest[node] = min(lowest[node], lowest[other])
+        if lowest[node] == order[node]:
+            circle = stack[stack.index(node):]
+            del stack[stack.index(node):]
+            if len(circle) > 1:
+                circles.append(circle)
+
+    for node in graph:
+        if node not in order:
+            visit(node)
+    return circles
+
+
+def name_of(member):
+    """"kube/call_end" of ".../kube_call_end.c.o", as meson calls the object of src/kube/call_end.c."""
+    return re.sub(r"^(?:.*/)?(?:src_)?([a-z]+)_(.*)\.c\.o$", r"\1/\2", member)
+
+
+def main(libraries):
+    found = {" ".join(sorted(name_of(member) for member in circle)) for circle in circles_of(calls_of(libraries))}
+    for circle in sorted(found - KNOWN):
+        print(f"check_circles: these files call each other in a circle: {circle}")
+    for circle in sorted(KNOWN - found):
+        print(f"check_circles: this circle is no more, take it from KNOWN: {circle}")
+    return found != KNOWN
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))
