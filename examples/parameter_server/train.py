@@ -13,6 +13,7 @@ import argparse
 import os
 import queue
 import signal
+import socket
 import threading
 
 # All before TensorFlow is imported. Keras 3 does not train under this strategy; the others make it
@@ -60,11 +61,19 @@ def build_model():
 
 def serve(resolver):
     """What a worker or a parameter server does: run what the chief sends, until a signal ends it."""
-    signal.signal(signal.SIGINT, signal.SIG_DFL)  # Python would take it up when join() returns: never
     server = tf.distribute.Server(resolver.cluster_spec(), job_name=resolver.task_type,
                                   task_index=resolver.task_id, protocol="grpc")
+    # A container's first process gets no signal that it does not catch, Python catches none within server.join(),
+    # and the signal may come to a thread of TensorFlow's: what is written then wakes this one.
+    asked, woken = socket.socketpair()
+    woken.setblocking(False)
+    signal.set_wakeup_fd(woken.fileno())
+    for number in (signal.SIGTERM, signal.SIGINT):
+        signal.signal(number, lambda number, frame: None)
     print(f"{resolver.task_type} {resolver.task_id} serves", flush=True)
-    server.join()
+    number, = asked.recv(1)
+    del server  # until here it served
+    os._exit(128 + number)
 
 
 class Checkpoints(tf.keras.callbacks.Callback):

@@ -47,7 +47,7 @@ struct json *json_new_copy(const struct json *value) MUST_USE; /* deep */
 struct json *json_ref(struct json *value) MUST_USE; /* one more reference */
 void json_free(struct json *value); /* gives one reference back; NULL is fine */
 void json_cleanup(struct json **value);
-/* The same, and every text in it is overwritten before, whoever else may have a reference. */
+/* The same, and every text in it is overwritten before, also where others have a reference. */
 void json_free_secret(struct json *value);
 void json_cleanup_secret(struct json **value);
 

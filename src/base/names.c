@@ -3,7 +3,6 @@
 #include "base/mem.h"
 #include "base/text.h"
 
-#include <stdint.h>
 #include <string.h>
 #include <strings.h>
 

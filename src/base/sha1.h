@@ -1,5 +1,5 @@
-/* SHA-1 (FIPS 180-4), which the handshake of WebSockets asks for. It protects nothing: for whoever
- * wants to find two texts with one digest it is broken. */
+/* SHA-1 (FIPS 180-4), which the handshake of WebSockets asks for. It protects nothing: for a client
+ * that wants to find two texts with one digest it is broken. */
 #pragma once
 
 #include <stddef.h>

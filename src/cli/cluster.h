@@ -40,6 +40,13 @@
 		.one_line = "the namespace on the cluster"                                         \
 	}
 
+/* For commands that go into a Pod. */
+#define CONTAINER_ROW                                                                              \
+	{                                                                                          \
+		.name = "container", .letter = 'c', .kind = OPTION_TEXT, .value_name = "NAME",     \
+		.one_line = "the container of the Pod (default: the one that trains)"              \
+	}
+
 /* The cluster, user and namespace of the options and of this process's environment; the command
  * has the rows above, and --namespace. The errors of kube_config_read. */
 int cluster_read_config(const struct options *options, struct kube_config **ret_config,

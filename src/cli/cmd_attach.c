@@ -1,15 +1,16 @@
 /* muster attach: shows a job's lines and state until its end, and ends with its code; takes a job
- * on a cluster over that nobody watches. */
+ * on a cluster over that has no active supervisor. */
 #include "base/mem.h"
 #include "base/text.h"
-#include "cli/attach_on_cluster.h"
 #include "cli/cluster.h"
 #include "cli/command.h"
 #include "cli/edition.h"
 #include "cli/lookup.h"
 #include "cli/options.h"
 #include "cli/output.h"
+#include "cli/run_on_cluster.h"
 #include "cli/watch.h"
+#include "core/reconcile.h"
 #include "core/report.h"
 #include "engine/console.h"
 #include "io/folder_watch.h"
@@ -93,8 +94,25 @@ static void on_drained(void *data)
 	loop_stop(attachment->loop);
 }
 
+/* Its record is gone, or cannot be read: what was true last is not true any more. */
+static void take_loss(struct attachment *attachment, int rc)
+{
+	bool is_deleted = rc == ERR_NOT_FOUND;
+	struct status last = attachment->status;
+	struct plan plan;
+
+	if (status_is_finished(&last))
+		return;
+	reconcile_lost(attachment->job, &last,
+		       is_deleted ? RECONCILE_DELETED : RECONCILE_END_UNKNOWN,
+		       is_deleted ? "its record was deleted" : "how it ended is not known",
+		       loop_now(), attachment->arena, &plan);
+	attachment->status = plan.status;
+}
+
 static void end(struct attachment *attachment)
 {
+	take_loss(attachment, read_job(attachment, NULL));
 	attachment->is_ending = true;
 	attachment->exit_code = attachment->status.exit_code;
 	console_finish(attachment->console, &attachment->status, on_drained, attachment);
@@ -107,9 +125,9 @@ static void wait_until_settled(struct attachment *attachment)
 	enum watch_end how;
 	struct err err = {0};
 
-	if (watch_job(found->client, found->name, loop_now() + SETTLING_TIME, watch_is_over, NULL,
-		      &how, &err) < 0 ||
-	    read_job(attachment, &err) < 0)
+	int rc = watch_job(found->client, found->name, loop_now() + SETTLING_TIME, watch_is_over,
+			   NULL, &how, &err);
+	if (rc < 0 && rc != ERR_NOT_FOUND)
 		output_say("%s", err.text);
 	end(attachment);
 }
@@ -212,7 +230,7 @@ static int attach_here(const struct options *options, const struct found_job *fo
 	if (attachment.is_over)
 		return tell_end(&attachment);
 	if (option_flag(options, "detach")) {
-		output_say("job '%s' runs on this machine, where it is always watched",
+		output_say("job '%s' runs on this machine, where it always has a supervisor",
 			   found->name);
 		return EXIT_REFUSED;
 	}
@@ -238,7 +256,7 @@ static int attach_run(const struct options *options)
 		return attach_fail(&err);
 	if (!lookup_namespace(&found))
 		return attach_here(options, &found);
-	return edition_attach_on_cluster(found.options, lookup_namespace(&found), found.name);
+	return edition->attach(found.options, lookup_namespace(&found), found.name);
 }
 
 static const struct option_row rows_of_attach[] = {
@@ -251,12 +269,7 @@ static const struct option_row rows_of_attach[] = {
 	 .kind = OPTION_FLAG,
 	 .has_variable = true,
 	 .one_line = "no lines of the processes (muster logs has them)"},
-	{.name = "color",
-	 .kind = OPTION_WORD,
-	 .words = "auto|always|never",
-	 .otherwise = "auto",
-	 .has_variable = true,
-	 .one_line = "colours; auto: on a terminal, unless NO_COLOR is set"},
+	COLOR_ROW(OPTIONS_OF_COMMAND),
 	CLUSTER_JOB_ROWS,
 	{0},
 };
@@ -265,7 +278,7 @@ const struct command command_attach = {
 	.name = "attach",
 	.group = "Look",
 	.arguments = "[OPTIONS] JOB",
-	.one_line = "show a job until it ends; on a cluster, watch it when nobody does",
+	.one_line = "show a job until it ends; on a cluster, supervise it when nobody else does",
 	.examples = "  muster attach digits-x7k2p\n"
 		    "  muster attach -d kubernetes/team/digits-x7k2p\n",
 	.options = rows_of_attach,

@@ -8,7 +8,7 @@
 #include "cli/options.h"
 #include "cli/output.h"
 #include "cli/pod_options.h"
-#include "core/check_request.h"
+#include "core/check_facts.h"
 #include "core/check_server.h"
 #include "engine/check_run.h"
 
@@ -45,8 +45,8 @@ static void read_place(struct call *call)
 	call->request.is_on_kubernetes = is_on_kubernetes;
 	call->request.is_remote = text_equals(place, "remote");
 	if (place && !call->request.is_remote && !text_equals(place, "local"))
-		text_addf(&call->faults, "muster check: '%s': check what? 'local' or 'remote'\n",
-			  place);
+		text_addf(&call->faults,
+			  "muster check: unknown target '%s': expected local or remote\n", place);
 	if (is_on_kubernetes && text_equals(place, "local"))
 		add_fault(call, "local: this machine, so it does not go with --on kubernetes");
 }
@@ -94,8 +94,9 @@ static void check_image(struct call *call)
 {
 	if (call->request.is_on_kubernetes && !option_text(call->options, "image") &&
 	    !option_text(call->options, "pod-template"))
-		add_fault(call, "--on kubernetes: which image has TensorFlow and muster? --image "
-				"(make server-image puts muster on an image that has TensorFlow)");
+		add_fault(call,
+			  "--on kubernetes needs --image, an image that has TensorFlow and muster "
+			  "(make server-image puts muster on an image that has TensorFlow)");
 }
 
 static void read_model(struct call *call)
@@ -149,8 +150,8 @@ static void read_cluster(struct call *call)
 	if (is_on_kubernetes && call->request.n_servers == 0)
 		call->request.is_remote = false;
 	if (call->request.is_remote && call->request.n_servers == 0 && !call->faults.len)
-		add_fault(call, "remote: which servers? --servers grpc://HOST:2222, or "
-				"in " SERVERS_VARIABLE);
+		add_fault(call, "check remote needs --servers grpc://HOST:2222, or the "
+				"variable " SERVERS_VARIABLE);
 	if (!call->request.is_remote && given)
 		add_fault(call, "--servers goes with 'check remote'");
 	call->request.ps = (int) option_number(options, "ps", 0);
@@ -197,7 +198,7 @@ static void read_request(struct call *call)
 		.timeout = option_duration(options, "timeout", 0),
 	};
 	if (call->request.timeout <= 0)
-		add_fault(call, "--timeout: a step needs some time");
+		add_fault(call, "--timeout must be more than 0");
 	read_place(call);
 	read_model(call);
 	read_cluster(call);
@@ -278,7 +279,7 @@ static const struct option_row rows_of_check[] = {
 	 .kind = OPTION_DURATION,
 	 .value_name = "TIME",
 	 .otherwise = CHECK_TIMEOUT,
-	 .one_line = "give a step up after this time"},
+	 .one_line = "how long each step may take"},
 	{.name = "libtensorflow",
 	 .kind = OPTION_TEXT,
 	 .value_name = "PATH",
@@ -296,21 +297,13 @@ static const struct option_row rows_of_check[] = {
 	 .words = "local|kubernetes",
 	 .otherwise = "local",
 	 .one_line = "where servers, and what trains on them, are started"},
-	{.name = "verbose",
-	 .letter = 'v',
-	 .kind = OPTION_FLAG,
-	 .one_line = "show the network matrix, too"},
+	{.name = "verbose", .kind = OPTION_FLAG, .one_line = "show the network matrix, too"},
 	{.name = "output",
 	 .letter = 'o',
 	 .kind = OPTION_WORD,
 	 .words = "json|junit",
 	 .one_line = "the report as JSON or JUnit XML on stdout, all else on stderr"},
-	{.name = "color",
-	 .kind = OPTION_WORD,
-	 .words = "auto|always|never",
-	 .otherwise = "auto",
-	 .has_variable = true,
-	 .one_line = "colours; auto: on a terminal, unless NO_COLOR is set"},
+	COLOR_ROW(OPTIONS_OF_COMMAND),
 	POD_ROWS,
 	CLUSTER_ROWS,
 	{0},

@@ -20,9 +20,10 @@ static int complain(const char *name)
 	if (!name)
 		output_say("compat: the name of an old program is missing: %s", text_of(&names));
 	else if (nearest)
-		output_say("compat: '%s' is no old program; did you mean '%s'?", name, nearest);
+		output_say("compat: unknown program '%s'; did you mean '%s'?", name, nearest);
 	else
-		output_say("compat: '%s' is none of %s", name, text_of(&names));
+		output_say("compat: unknown program '%s'; expected one of %s", name,
+			   text_of(&names));
 	return EXIT_WRONG_USE;
 }
 

@@ -17,7 +17,7 @@ static int completion_run(const struct options *options)
 	} else if (script) {
 		text_add(&text, script);
 	} else {
-		output_say("say which shell: muster completion bash, zsh or fish");
+		output_say("name a shell: muster completion bash, zsh or fish");
 		return EXIT_WRONG_USE;
 	}
 	output_add(&text);

@@ -74,7 +74,7 @@ static int copy_known(const struct options *options, struct copy_call call)
 		call.options = found.options;
 		call.place = &place;
 	}
-	return edition_copy(&call);
+	return edition->copy(&call);
 }
 
 static int cp_run(const struct options *options)
@@ -101,17 +101,13 @@ static int cp_run(const struct options *options)
 
 	if (place->is_here || (!is_on_cluster && runs_here(options, place->job)))
 		return refuse_local(&ends, place);
-	if (!edition_has_kubernetes)
+	if (!edition)
 		return go_on_as_other_program(options);
-	return is_on_cluster ? edition_copy(&call) : copy_known(options, call);
+	return is_on_cluster ? edition->copy(&call) : copy_known(options, call);
 }
 
 static const struct option_row rows_of_cp[] = {
-	{.name = "container",
-	 .letter = 'c',
-	 .kind = OPTION_TEXT,
-	 .value_name = "NAME",
-	 .one_line = "the container of the Pod (default: the one that trains)"},
+	CONTAINER_ROW,
 	CLUSTER_JOB_ROWS,
 	{0},
 };

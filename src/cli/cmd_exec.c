@@ -44,7 +44,7 @@ static int read_arguments(const struct options *options, struct target *target,
 	*ret_command = arguments + before;
 	if (before == 2 &&
 	    !replica_name_read(arguments[1], strlen(arguments[1]), &place->role, &place->index))
-		return err_set(err, ERR_INVALID, "'%s' is no replica, as worker-0 is",
+		return err_set(err, ERR_INVALID, "'%s' is not a replica, as worker-0 is",
 			       arguments[1]);
 	return 0;
 }
@@ -63,7 +63,7 @@ static int choose_replica(struct target *target, struct err *err)
 	return 0;
 }
 
-/* Whoever looked the job up has no part in what follows. */
+/* The lookup has no part in what follows. */
 static int find_target(const struct options *options, struct target *target, struct err *err)
 {
 	struct lookup *lookup CLEANUP(lookup_cleanup) = lookup_new(options);
@@ -156,8 +156,8 @@ static int run_in_pod(const struct options *options, const struct target *target
 	};
 
 	if (is_terminal && !can_be_terminal)
-		output_say("--tty: standard input is no terminal here, so there is none there");
-	return edition_exec(&call);
+		output_say("--tty: standard input is not a terminal");
+	return edition->exec(&call);
 }
 
 static int exec_run(const struct options *options)
@@ -187,11 +187,7 @@ static const struct option_row rows_of_exec[] = {
 	 .kind = OPTION_FLAG,
 	 .one_line = "in a Pod: give it a terminal; also without it, where standard input and "
 		     "output are one"},
-	{.name = "container",
-	 .letter = 'c',
-	 .kind = OPTION_TEXT,
-	 .value_name = "NAME",
-	 .one_line = "the container of the Pod (default: the one that trains)"},
+	CONTAINER_ROW,
 	CLUSTER_JOB_ROWS,
 	{0},
 };

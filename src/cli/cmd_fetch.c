@@ -25,7 +25,7 @@ static int fetch_one(const struct options *options, const struct found_job *foun
 	copy_place_of_fetch(lookup_namespace(found), found->name, fetch, &place);
 	if (folder_make(here, &err) < 0)
 		return output_fail(&err);
-	return edition_copy(&call);
+	return edition->copy(&call);
 }
 
 static int fetch_all(const struct options *options, const struct found_job *found,

@@ -1,13 +1,12 @@
 /* muster logs: the kept output of a job's replicas, and what they go on printing. */
 #include "base/mem.h"
-#include "cli/brought_logs.h"
 #include "cli/cluster.h"
 #include "cli/command.h"
+#include "cli/fetched_logs.h"
 #include "cli/log_selection.h"
 #include "cli/lookup.h"
 #include "cli/options.h"
 #include "cli/output.h"
-#include "cli/times.h"
 #include "cli/watch.h"
 #include "core/job.h"
 #include "engine/line_format.h"
@@ -37,10 +36,11 @@ struct logs {
 	struct job *job;
 	bool is_over; /* nothing will be written any more */
 	char *folder;
-	struct brought_logs brought; /* where the job's own folder is on another machine */
+	struct fetched_logs fetched; /* where the job's own folder is on another machine */
 	struct log_selection selection;
 	struct log_name *replicas; /* of the selection */
 	bool is_one_of_several; /* jobs */
+	bool comes_bit_by_bit; /* lines are shown while they are fetched */
 
 	struct loop *loop;
 	struct screen *lines;
@@ -63,7 +63,7 @@ static void logs_done(struct logs *logs)
 		screen_free(logs->chatter);
 	screen_free(logs->lines);
 	line_format_done(&logs->format);
-	brought_logs_done(&logs->brought);
+	fetched_logs_done(&logs->fetched);
 	loop_free(logs->loop);
 	mem_free_text(&logs->folder);
 	free(logs->replicas);
@@ -87,12 +87,14 @@ static void end_following(struct logs *logs)
 }
 
 /* All that will ever be there is. */
-static void on_brought(void *data)
+static void on_fetched(void *data)
 {
 	struct logs *logs = data;
 
-	if (logs->view && !logs->is_ending)
-		end_following(logs);
+	if (!logs->view || logs->is_ending)
+		return;
+	log_reader_hold(log_view_reader(logs->view), MSEC_NEVER);
+	end_following(logs);
 }
 
 /* The job and its logs. */
@@ -125,11 +127,12 @@ static void tell_trouble(const char *sentence, void *data)
 	output_say("%s", sentence);
 }
 
-/* Readers look at lines of all replicas and attempts that were brought; what is not wanted is not
- * brought to begin with. A pattern is the reader's to look for. */
-static int bring_logs(struct logs *logs, struct err *err)
+/* Readers look at lines of all replicas and attempts that were fetched; what is not wanted is not
+ * fetched to begin with. A pattern is the reader's to look for. */
+static int fetch_logs(struct logs *logs, struct err *err)
 {
 	const struct log_selection *selection = &logs->selection;
+	bool is_counted = selection->tail >= 0 || selection->is_previous; /* from the end */
 	const struct client_logs_request request = {
 		.loop = logs->loop,
 		.role = selection->role,
@@ -138,14 +141,18 @@ static int bring_logs(struct logs *logs, struct err *err)
 		.since = selection->since,
 		.tail = selection->pattern && !wants_to_follow(logs) ? -1 : selection->tail,
 		.follows = wants_to_follow(logs),
-		.on_over = on_brought,
+		.on_over = on_fetched,
 		.on_trouble = tell_trouble,
 		.data = logs,
 	};
-	int rc = brought_logs_begin(&logs->brought, logs->client, logs->name, request, err);
+	logs->comes_bit_by_bit = wants_to_follow(logs) || !is_counted;
+	int rc =
+		logs->comes_bit_by_bit
+			? fetched_logs_begin(&logs->fetched, logs->client, logs->name, request, err)
+			: fetched_logs_get(&logs->fetched, logs->client, logs->name, request, err);
 
 	if (rc == 0)
-		logs->folder = mem_copy_text(logs->brought.folder);
+		logs->folder = mem_copy_text(logs->fetched.folder);
 	return rc;
 }
 
@@ -156,18 +163,18 @@ static int find_folder(struct logs *logs, struct err *err)
 	const struct client_functions *functions = logs->client->functions;
 	int rc = functions->log_folder(logs->client, logs->name, &logs->folder, err);
 
-	return rc == ERR_NOT_FOUND && functions->bring_logs ? bring_logs(logs, err) : rc;
+	return rc == ERR_NOT_FOUND && functions->fetch_logs ? fetch_logs(logs, err) : rc;
 }
 
-static int check_logs(const struct logs *logs, struct err *err)
+static int check_logs(const struct logs *logs, bool more_may_come, struct err *err)
 {
 	const struct logs_there there = {
 		.name = logs->name,
 		.job = logs->job,
 		.folder = logs->folder,
 		.is_over = logs->is_over,
-		.is_brought = logs->brought.folder,
-		.is_followed = wants_to_follow(logs),
+		.is_fetched = logs->fetched.folder,
+		.is_followed = more_may_come,
 	};
 
 	return log_selection_check(&logs->selection, &there, err);
@@ -175,7 +182,7 @@ static int check_logs(const struct logs *logs, struct err *err)
 
 /* Showing. */
 
-/* Whoever reads our output has enough when he closes it. */
+/* The reader of our output has enough when it closes it. */
 static void on_room(void *data)
 {
 	struct logs *logs = data;
@@ -197,14 +204,14 @@ static void on_interrupt(int signal_number, void *data)
 	loop_stop(logs->loop);
 }
 
-/* A live line is taken off the screen; what was brought is taken away. */
+/* A live line is taken off the screen; what was fetched is taken away. */
 static void watch_signals(struct logs *logs)
 {
-	bool has_brought = logs->brought.folder != NULL;
+	bool has_fetched = logs->fetched.folder != NULL;
 
-	if (screen_is_live(logs->lines) || has_brought)
+	if (screen_is_live(logs->lines) || has_fetched)
 		logs->interrupt = loop_watch_signal(logs->loop, SIGINT, on_interrupt, logs);
-	if (has_brought)
+	if (has_fetched)
 		logs->termination = loop_watch_signal(logs->loop, SIGTERM, on_interrupt, logs);
 }
 
@@ -277,12 +284,18 @@ static void on_folder_news(enum folder_news news, const char *file_name, void *d
 
 	if (logs->is_ending)
 		return;
+	/* In the order of their times, as from a folder that has all of them. */
+	if (logs->comes_bit_by_bit && !wants_to_follow(logs))
+		log_reader_hold(log_view_reader(logs->view),
+				fetched_logs_known_until(&logs->fetched));
 	switch (news) {
 	case FOLDER_CHANGED:
 		log_view_on_news(logs->view);
 		break;
 	case FOLDER_FILE_CLOSED:
 		log_view_on_news(logs->view);
+		if (logs->fetched.folder)
+			break; /* on_fetched says when it is over */
 		if (!file_name)
 			end_if_over(logs);
 		else if (strcmp(file_name, "muster.log") == 0)
@@ -300,8 +313,8 @@ static int begin_following(struct logs *logs, struct err *err)
 	int rc =
 		folder_watch_new(logs->loop, logs->folder, on_folder_news, logs, &logs->watch, err);
 
-	if (rc < 0 || logs->brought.folder)
-		return rc; /* on_brought says when it is over */
+	if (rc < 0 || logs->fetched.folder)
+		return rc; /* on_fetched says when it is over */
 	rc = read_job(logs, err);
 	if (rc == 0 && logs->is_over)
 		end_following(logs);
@@ -310,7 +323,7 @@ static int begin_following(struct logs *logs, struct err *err)
 
 static int show(struct logs *logs, struct err *err)
 {
-	bool follows = wants_to_follow(logs);
+	bool follows = wants_to_follow(logs) || logs->comes_bit_by_bit;
 	int rc = set_up_view(logs, err);
 
 	if (rc == 0 && follows)
@@ -373,7 +386,7 @@ static int find_job(struct logs *logs, struct err *err)
 }
 
 /* The words behind a job that are replicas of it; gives how many they are. One alone is what --role
- * and --index say, so that no more than its log is brought from a cluster. */
+ * and --index say, so that no more than its log is fetched from a cluster. */
 static size_t take_replicas(struct logs *logs, const char *const *words, size_t count)
 {
 	struct log_selection *selection = &logs->selection;
@@ -399,9 +412,13 @@ static int show_logs(struct logs *logs)
 
 	if (find_job(logs, &err))
 		return output_fail(&err);
-	if (logs->brought.signal_number)
-		return EXIT_BY_SIGNAL + logs->brought.signal_number;
-	if (check_logs(logs, &err) || show(logs, &err))
+	if (logs->fetched.signal_number)
+		return EXIT_BY_SIGNAL + logs->fetched.signal_number;
+	bool follows = wants_to_follow(logs);
+
+	if (check_logs(logs, follows || logs->comes_bit_by_bit, &err) || show(logs, &err))
+		return output_fail(&err);
+	if (logs->is_ending && check_logs(logs, follows, &err))
 		return output_fail(&err);
 	return exit_code_of(logs);
 }

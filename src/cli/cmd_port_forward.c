@@ -121,7 +121,7 @@ static int forward(const struct target *target, const struct port_arguments *arg
 		.ports = arguments,
 	};
 
-	return edition_forward_ports(&call);
+	return edition->forward_ports(&call);
 }
 
 static int port_forward_run(const struct options *options)

@@ -147,7 +147,7 @@ static void take_begin(const char *doing, void *data)
 }
 
 /* The inner process. It leaves by _exit: what TensorFlow would do at exit fails while its threads
- * go on. Whoever ends the outer process ends it too. */
+ * go on. The end of the outer process ends it too. */
 static NORETURN void probe(struct probe_call *call)
 {
 	const struct probe_request request = {
@@ -197,7 +197,7 @@ static bool read_call(struct probe_call *call)
 		return false;
 	}
 	if (timeout_of(call) <= 0 || timeout_of(call) > LONGEST_TIMEOUT) {
-		output_say("--timeout is to be more than 0 and at most an hour");
+		output_say("--timeout must be more than 0 and at most 1h");
 		return false;
 	}
 	return read_servers(call);
@@ -232,10 +232,7 @@ static const struct option_row rows_of_probe[] = {
 	 .kind = OPTION_TEXT,
 	 .value_name = "PATH",
 	 .one_line = "TensorFlow's library, or a folder with it (default: looked for)"},
-	{.name = "verbose",
-	 .letter = 'v',
-	 .kind = OPTION_FLAG,
-	 .one_line = "show TensorFlow's own log"},
+	{.name = "verbose", .kind = OPTION_FLAG, .one_line = "show TensorFlow's own log"},
 	{.name = "output",
 	 .letter = 'o',
 	 .kind = OPTION_WORD,

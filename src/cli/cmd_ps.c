@@ -5,14 +5,14 @@
 #include "cli/lookup.h"
 #include "cli/options.h"
 #include "cli/output.h"
-#include "cli/redraw.h"
 #include "cli/table.h"
-#include "cli/times.h"
+#include "cli/watch.h"
 #include "io/folder_watch.h"
 #include "io/loop.h"
 #include "io/terminal.h"
 #include "io/time_zone.h"
 
+#include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -49,34 +49,15 @@ struct line {
 
 typedef void (*add_cell_fn)(struct table *table, const struct line *line);
 
-static void add_namespace(struct table *table, const struct line *line)
-{
-	table_add(table, line->row->namespace_name);
-}
-
-static void add_name(struct table *table, const struct line *line)
-{
-	table_add(table, line->row->name);
-}
-
 static void add_state(struct table *table, const struct line *line)
 {
-	table_addf(table, "%s%s", line->row->state, line->row->is_unwatched ? " (unwatched)" : "");
-}
-
-static void add_roles(struct table *table, const struct line *line)
-{
-	table_add(table, line->row->roles);
+	table_addf(table, "%s%s", line->row->state,
+		   line->row->is_unsupervised ? " (unsupervised)" : "");
 }
 
 static void add_running(struct table *table, const struct line *line)
 {
 	table_addf(table, "%d/%d", line->row->running, line->row->wanted);
-}
-
-static void add_restarts(struct table *table, const struct line *line)
-{
-	table_addf(table, "%d", line->row->restarts);
 }
 
 static void add_age(struct table *table, const struct line *line)
@@ -86,11 +67,6 @@ static void add_age(struct table *table, const struct line *line)
 
 	text_add_duration(&age, passed > 0 ? passed : 0);
 	table_add(table, text_of(&age));
-}
-
-static void add_where(struct table *table, const struct line *line)
-{
-	table_add(table, line->row->where);
 }
 
 static void add_exit_code(struct table *table, const struct line *line)
@@ -112,27 +88,24 @@ static void add_start_time(struct table *table, const struct line *line)
 	table_add(table, text_of(&time));
 }
 
-static void add_message(struct table *table, const struct line *line)
-{
-	table_add(table, line->row->message);
-}
-
 static const struct column {
 	const char *heading;
-	add_cell_fn add;
 	enum detail detail;
+	bool is_number;
+	add_cell_fn add; /* NULL: the cell is the member at `offset`, a text or an int */
+	size_t offset;
 } all_columns[] = {
-	{"NAMESPACE", add_namespace, DETAIL_NAMESPACES},
-	{"NAME", add_name, DETAIL_ALWAYS},
-	{"STATE", add_state, DETAIL_ALWAYS},
-	{"ROLES", add_roles, DETAIL_ALWAYS},
-	{"RUNNING", add_running, DETAIL_ALWAYS},
-	{"RESTARTS", add_restarts, DETAIL_ALWAYS},
-	{"AGE", add_age, DETAIL_ALWAYS},
-	{"WHERE", add_where, DETAIL_WIDE},
-	{"EXIT", add_exit_code, DETAIL_WIDE},
-	{"STARTED", add_start_time, DETAIL_WIDE},
-	{"MESSAGE", add_message, DETAIL_WIDE},
+	{"NAMESPACE", DETAIL_NAMESPACES, false, NULL, offsetof(struct client_row, namespace_name)},
+	{"NAME", DETAIL_ALWAYS, false, NULL, offsetof(struct client_row, name)},
+	{"STATE", DETAIL_ALWAYS, false, add_state},
+	{"ROLES", DETAIL_ALWAYS, false, NULL, offsetof(struct client_row, roles)},
+	{"RUNNING", DETAIL_ALWAYS, false, add_running},
+	{"RESTARTS", DETAIL_ALWAYS, true, NULL, offsetof(struct client_row, restarts)},
+	{"AGE", DETAIL_ALWAYS, false, add_age},
+	{"WHERE", DETAIL_WIDE, false, NULL, offsetof(struct client_row, where)},
+	{"EXIT", DETAIL_WIDE, false, add_exit_code},
+	{"STARTED", DETAIL_WIDE, false, add_start_time},
+	{"MESSAGE", DETAIL_WIDE, false, NULL, offsetof(struct client_row, message)},
 };
 
 /* The columns that this call shows; gives their number. */
@@ -184,7 +157,11 @@ static void add_table(const struct options *options, const struct shown_rows *sh
 	for (size_t i = 0; i < shown->count; i++) {
 		line.row = shown->list[i];
 		for (size_t k = 0; k < n_columns; k++)
-			columns[k]->add(&table, &line);
+			if (columns[k]->add)
+				columns[k]->add(&table, &line);
+			else
+				table_add_member(&table, line.row, columns[k]->offset,
+						 columns[k]->is_number);
 	}
 	table_write(&table, text);
 }
@@ -323,9 +300,8 @@ static void point_to_cluster(const struct options *options)
 
 	if (!is_asked_for(options, "kubernetes") &&
 	    cluster_read_config(options, &config, NULL) == 0)
-		output_say("no job goes on here; those in namespace '%s' of the cluster: muster ps "
-			   "--on "
-			   "kubernetes",
+		output_say("no job is running here; those in namespace '%s' of the cluster: muster "
+			   "ps --on kubernetes",
 			   config->namespace_name);
 }
 
@@ -376,7 +352,7 @@ static void choose_changed(const struct watching *watching, const struct rows *r
 		const struct client_row *row = &rows->list[i];
 		const struct client_row *last = find_last(&watching->last, row);
 		bool is_changed = !last || last->version != row->version ||
-				  last->is_unwatched != row->is_unwatched;
+				  last->is_unsupervised != row->is_unsupervised;
 
 		if (is_changed && (is_shown(watching->options, row) ||
 				   (last && is_shown(watching->options, last))))
@@ -508,10 +484,7 @@ static int ps_run(const struct options *options)
 }
 
 static const struct option_row rows_of_ps[] = {
-	{.name = "all",
-	 .letter = 'a',
-	 .kind = OPTION_FLAG,
-	 .one_line = "finished jobs too, not only those that go on"},
+	{.name = "all", .letter = 'a', .kind = OPTION_FLAG, .one_line = "finished jobs too"},
 	{.name = "watch",
 	 .letter = 'w',
 	 .kind = OPTION_FLAG,

@@ -137,7 +137,7 @@ static int show_tf_config(const struct options *options, const struct job *job)
 	bool is_local = text_equals(option_text(options, "on"), "local");
 
 	if (!is_local && !cluster_has_kubeflow_tf_config(job)) {
-		output_say("a replica alone is given no TF_CONFIG on Kubernetes");
+		output_say("a job of one replica gets no TF_CONFIG on Kubernetes");
 		return EXIT_DONE;
 	}
 	rendering_make(&rendering, job, is_local ? TF_CONFIG_DENSE : TF_CONFIG_KUBEFLOW);
@@ -187,12 +187,12 @@ static int render_run(const struct options *options)
 	struct job_source source CLEANUP(job_source_done) = {
 		.is_for_kubernetes = is_for_kubernetes || text_equals(what, "pods"),
 		.hides_variables = text_equals(what, "pods"),
-		.pack_folder = edition_pack_folder,
+		.pack_folder = edition ? edition->pack_folder : NULL,
 	};
 
 	if (text_equals(what, "k8s-tensorflow"))
 		return render_k8s_tensorflow(options);
-	if (option_text(options, "sync") && !edition_has_kubernetes)
+	if (option_text(options, "sync") && !edition)
 		return go_on_as_other_program(options);
 	if (!job_source_read(options, &source))
 		return EXIT_WRONG_USE;

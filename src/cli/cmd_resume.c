@@ -30,8 +30,8 @@ static enum work work_on(const struct json *object, const struct status *status)
 		return WORK_GO_ON;
 	if (json_get_path(object, "metadata", "annotations", JOB_ANNOTATION_STOP, NULL))
 		return WORK_LATER;
-	/* Where nobody watches it, that is what is to be told. */
-	return json_as_bool(suspend, false) || client_job_is_unwatched(object)
+	/* Where it has no active supervisor, that is what is to be told. */
+	return json_as_bool(suspend, false) || client_job_is_unsupervised(object)
 		       ? WORK_CLEAR_SUSPENSION
 		       : WORK_NONE;
 }
@@ -119,14 +119,10 @@ static int first_round(const struct options *options, struct arena *arena, const
 static int read_ended(const char *state_folder, const char *name, struct job **ret_job,
 		      struct err *err)
 {
-	struct store *store;
+	struct store *store CLEANUP(store_cleanup) = NULL;
 	int rc = store_sqlite_open(state_folder, &store, err);
 
-	if (rc < 0)
-		return rc;
-	rc = resumption_read(store, name, ret_job, err);
-	store->functions->free(store);
-	return rc;
+	return rc < 0 ? rc : resumption_read(store, name, ret_job, err);
 }
 
 static int go_on(const struct options *options, const char *state_folder, const char *name)

@@ -48,9 +48,7 @@ static bool is_place_known(const struct options *options)
 {
 	bool is_on_cluster = is_on_kubernetes(options);
 
-	if (text_equals(option_text(options, "on"), "fake"))
-		output_say("--on fake: this build runs no jobs in virtual time");
-	else if (!is_on_cluster && is_server_asked(options))
+	if (!is_on_cluster && is_server_asked(options))
 		output_say("--dry-run=server goes with --on kubernetes only");
 	else
 		return is_on_cluster || !complain_of_cluster_options(options);
@@ -81,7 +79,7 @@ static void warn_of_ignored_fields(const struct job *job)
 
 	job_describe_ignored_here(job, &ignored);
 	if (ignored.len)
-		output_say("without meaning on this machine: %s", text_of(&ignored));
+		output_say("no effect on this machine: %s", text_of(&ignored));
 }
 
 /* What a job says itself wins; a variable that was left in a file from elsewhere is not meant to.
@@ -141,7 +139,8 @@ static bool are_gpus_free(const struct options *options, const struct job *job,
 	return true;
 }
 
-static int see_through(const struct options *options, struct job *job, const struct gpus *gpus)
+static int see_through(const struct options *options, struct job *job, const struct gpus *gpus,
+		       const struct listening *metrics)
 {
 	struct err err = {0};
 	char *folder CLEANUP(mem_free_text) = NULL;
@@ -162,6 +161,7 @@ static int see_through(const struct options *options, struct job *job, const str
 		.replaces_finished = option_flag(options, "replace"),
 		.is_quiet = option_flag(options, "quiet"),
 		.prints_json = option_text(options, "output") != NULL,
+		.metrics = metrics,
 		.color = option_text(options, "color"),
 	};
 
@@ -172,6 +172,38 @@ static int see_through(const struct options *options, struct job *job, const str
 	return request.is_detached ? detached_tell(options, NULL, job->name) : exit_code;
 }
 
+/* Here or on a cluster, with an open socket for its metrics (NULL: none). */
+static int run_there(const struct options *options, struct job_source *source,
+		     const struct gpus *gpus, const struct listening *metrics)
+{
+	return is_on_kubernetes(options) ? edition->run(options, source, metrics)
+					 : see_through(options, source->job, gpus, metrics);
+}
+
+/* The socket is there before the job, so that an address that is taken is told before anything was
+ * started, and from the terminal of a job that goes on in the background. */
+static int run_with_metrics(const struct options *options, struct job_source *source,
+			    const struct gpus *gpus)
+{
+	struct listening listening CLEANUP(listening_done) = {.fd = -1};
+	const char *address = option_text(options, "metrics-listen");
+	struct err err = {0};
+
+	if (!address || option_flag(options, "dry-run"))
+		return run_there(options, source, gpus, NULL);
+	if (listening_open(address, &listening, &err) < 0) {
+		output_say("--metrics-listen: %s", err.text);
+		return err.code == ERR_INVALID ? EXIT_WRONG_USE : EXIT_OWN_FAULT;
+	}
+	output_say("metrics of job '%s': %s%s", source->job->name, listening.path ? "" : "http://",
+		   listening.address);
+	int exit_code = run_there(options, source, gpus, &listening);
+
+	if (exit_code != EXIT_DONE)
+		listening_remove(&listening);
+	return exit_code;
+}
+
 static int run_run(const struct options *options)
 {
 	bool is_on_cluster = is_on_kubernetes(options);
@@ -179,14 +211,14 @@ static int run_run(const struct options *options)
 	struct job_source source CLEANUP(job_source_done) = {
 		.is_for_kubernetes = is_on_cluster,
 		.hides_variables = is_on_cluster && !is_printed,
-		.pack_folder = edition_pack_folder,
+		.pack_folder = edition ? edition->pack_folder : NULL,
 	};
 	struct arena *arena CLEANUP(arena_cleanup) = arena_new();
 	struct gpus gpus = {0};
 
 	if (!is_place_known(options))
 		return EXIT_WRONG_USE;
-	if (is_on_cluster && !edition_has_kubernetes)
+	if (is_on_cluster && !edition)
 		return go_on(options);
 	if (!job_source_read(options, &source))
 		return EXIT_WRONG_USE;
@@ -201,8 +233,7 @@ static int run_run(const struct options *options)
 	warn_of_own_tf_config(source.job);
 	if (is_printed)
 		return show_plan(options, source.job);
-	return is_on_cluster ? edition_run_on_cluster(options, &source)
-			     : see_through(options, source.job, &gpus);
+	return run_with_metrics(options, &source, &gpus);
 }
 
 static const struct option_row rows_of_run[] = {
@@ -210,7 +241,7 @@ static const struct option_row rows_of_run[] = {
 	{.name = "on",
 	 .group = OPTIONS_OF_JOB,
 	 .kind = OPTION_WORD,
-	 .words = "local|kubernetes|fake",
+	 .words = "local|kubernetes",
 	 .otherwise = "local",
 	 .has_variable = true,
 	 .one_line = "where the job runs"},
@@ -229,6 +260,11 @@ static const struct option_row rows_of_run[] = {
 	 .words = "client|server",
 	 .one_line = "print the TFJob, say what would start, start nothing; "
 		     "server: ask the cluster what it would say to each object"},
+	{.name = "metrics-listen",
+	 .group = OPTIONS_OF_JOB,
+	 .kind = OPTION_TEXT,
+	 .value_name = "ADDRESS",
+	 .one_line = "serve /metrics and /healthz at HOST:PORT, :PORT or unix:PATH"},
 	{.name = "quiet",
 	 .group = OPTIONS_OF_OUTPUT,
 	 .letter = 'q',
@@ -241,13 +277,7 @@ static const struct option_row rows_of_run[] = {
 	 .kind = OPTION_WORD,
 	 .words = "json",
 	 .one_line = "the TFJob with its status on stdout in the end, all else on stderr"},
-	{.name = "color",
-	 .group = OPTIONS_OF_OUTPUT,
-	 .kind = OPTION_WORD,
-	 .words = "auto|always|never",
-	 .otherwise = "auto",
-	 .has_variable = true,
-	 .one_line = "colours; auto: on a terminal, unless NO_COLOR is set"},
+	COLOR_ROW(OPTIONS_OF_OUTPUT),
 	POD_ROWS,
 	CLUSTER_ROWS,
 	{0},

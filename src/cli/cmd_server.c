@@ -54,8 +54,8 @@ static bool read_environment(struct cluster_spec **ret_spec)
 
 	if (config && config[0])
 		return read_spec_from("TF_CONFIG", config, cluster_spec_read_tf_config, ret_spec);
-	output_say("which server? give --cluster-spec, --job-name and --task-index, or set "
-		   "TF_CONFIG");
+	output_say("give --cluster-spec, --job-name and --task-index, or set TF_CONFIG: they say "
+		   "which server this is");
 	return false;
 }
 
@@ -68,7 +68,7 @@ static bool read_flags(const struct options *options, struct cluster_spec **ret_
 	if (!text || !job || !job[0]) {
 		output_say("%s is missing: it says %s", text ? "--job-name" : "--cluster-spec",
 			   text ? "which job of the cluster this server belongs to"
-				: "which tasks the cluster has");
+				: "the tasks of the cluster");
 		return false;
 	}
 	if (!read_spec_from("--cluster-spec", text, cluster_spec_read, ret_spec))
@@ -92,7 +92,7 @@ static bool read_settings(const struct options *options, struct server_settings 
 	if (!text_read_real(fraction, &settings->gpu_memory_fraction, &err) &&
 	    settings->gpu_memory_fraction > 0 && settings->gpu_memory_fraction <= 1)
 		return true;
-	output_say("--gpu-memory-fraction: '%s' is no number above 0 and up to 1", fraction);
+	output_say("--gpu-memory-fraction: '%s' is not a number above 0 and up to 1", fraction);
 	return false;
 }
 
@@ -200,7 +200,7 @@ static int serve(const struct server_call *call, struct server_settings settings
 }
 
 /* A parameter server computes nothing, and TensorFlow would take all memory of every GPU for it.
- * Whoever names GPUs for it, or a part of their memory, means it otherwise. */
+ * A user that names GPUs for it, or a part of their memory, means it otherwise. */
 static void hide_gpus(const struct cluster_spec *spec, const struct server_settings *settings)
 {
 	if (text_equals(spec->own_job, "ps") && settings->gpu_memory_fraction == 0)
@@ -254,14 +254,13 @@ static const struct option_row rows_of_server[] = {
 	 .one_line = "TensorFlow's library, or a folder with it (default: looked for)"},
 	{.name = "network",
 	 .kind = OPTION_FLAG,
-	 .one_line = "first try the network to all other tasks, which are to do so too"},
+	 .one_line = "first try the network to all other tasks, which must do so too"},
 	{.name = "network-timeout",
 	 .kind = OPTION_DURATION,
 	 .value_name = "TIME",
 	 .otherwise = "10s",
 	 .one_line = "how long to wait for tasks that cannot be reached"},
 	{.name = "verbose",
-	 .letter = 'v',
 	 .kind = OPTION_FLAG,
 	 .one_line = "say which library it is, and show TensorFlow's own log"},
 	{.name = "output",

@@ -5,9 +5,7 @@
 #include "cli/lookup.h"
 #include "cli/options.h"
 #include "cli/output.h"
-#include "cli/redraw.h"
 #include "cli/status_text.h"
-#include "cli/times.h"
 #include "cli/watch.h"
 #include "io/terminal.h"
 

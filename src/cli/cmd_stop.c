@@ -17,7 +17,7 @@ struct progress {
 	bool is_terminal; /* else it is said once */
 	bool is_told;
 	bool is_trouble_told; /* what goes on in spite of the signal */
-	bool is_unwatched; /* whoever was to end it is gone */
+	bool is_unsupervised; /* its supervisor, which was to end it, is gone */
 };
 
 static bool is_live(const struct replica_status *replica)
@@ -25,15 +25,14 @@ static bool is_live(const struct replica_status *replica)
 	return replica->state == REPLICA_RUNNING || replica->state == REPLICA_STOPPING;
 }
 
-/* With the time that they have: that of the call, which the job has by now, or the job's own. Under
- * parameter servers all are asked in turns, and each has that from then on. */
+/* With the time that they have: that of the call, which the job has by now, or the job's own. */
 static void add_grace(const struct json *tfjob, struct text *text)
 {
 	struct job *job CLEANUP(job_cleanup) = NULL;
 
 	if (client_read_job(tfjob, &job, NULL) < 0 || job->grace <= 0)
 		return;
-	text_add(text, job_role_of_kind(job, ROLE_PS) ? ", each for at most " : ", for at most ");
+	text_add(text, ", for at most ");
 	text_add_duration(text, job->grace);
 }
 
@@ -69,8 +68,8 @@ static bool show_progress(const struct json *job, const struct status *status, v
 {
 	struct progress *progress = data;
 
-	progress->is_unwatched = client_job_is_unwatched(job) && !status_is_finished(status);
-	if (watch_is_settled(job, status) || progress->is_unwatched)
+	progress->is_unsupervised = client_job_is_unsupervised(job) && !status_is_finished(status);
+	if (watch_is_left(job, status) || progress->is_unsupervised)
 		return true;
 	tell_progress(progress, job, status);
 	tell_trouble(progress, status);
@@ -93,7 +92,7 @@ static int wait_for_end(const struct options *options, const struct found_job *j
 	enum watch_end end;
 	int rc = watch_job(job->client, job->name, MSEC_NEVER, show_progress, &progress, &end, err);
 
-	if (rc == 0 && end == WATCH_ENOUGH && progress.is_unwatched)
+	if (rc == 0 && end == WATCH_ENOUGH && progress.is_unsupervised)
 		return begin_stop(options, job, err);
 	return rc == ERR_NOT_FOUND ? 0 : rc;
 }

@@ -96,7 +96,7 @@ static int see_on_cluster(const struct options *options, const struct found_job 
 		err_set(&err, ERR_INVALID, "--interval is too short: 1s is the least");
 		return output_fail(&err);
 	}
-	return edition_see_tensorboard(&call);
+	return edition->see_tensorboard(&call);
 }
 
 /* Where `fetch`, and `run --fetch` without a place, put the folder if they were called here: into

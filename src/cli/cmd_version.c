@@ -10,7 +10,8 @@ static int version_run(const struct options *options)
 
 	(void) options;
 	text_add(&text, "muster " MUSTER_VERSION "\n");
-	edition_add_libraries(&text);
+	if (edition)
+		text_addf(&text, "speaks to clusters with %s\n", edition->library());
 	output_add(&text);
 	return EXIT_DONE;
 }

@@ -16,41 +16,43 @@
 struct sight {
 	const struct found_job *job;
 	int exit_code; /* -1 until it has ended */
-	bool is_unwatched;
+	bool is_unsupervised;
 };
 
-static void tell_unwatched(const struct sight *sight)
+static void tell_unsupervised(const struct sight *sight)
 {
 	const struct found_job *job = sight->job;
 	char *words CLEANUP(mem_free_text) =
 		lookup_words(job->options, lookup_namespace(job), job->name);
 
-	output_say("nobody watches job '%s', and nothing restarts or ends it: 'muster attach %s' "
-		   "takes over",
+	output_say("job '%s' has no active supervisor, so nothing restarts or ends it: 'muster "
+		   "attach %s' takes over",
 		   job->name, words);
 }
 
-/* Its code tells little of an end that nobody saw. */
+/* Its code tells little of an end that nobody saw. A replica may have been deleted, too. */
 static void tell_unseen(const struct status *status)
 {
 	const struct failure *failure = status->failure;
 
-	if (failure && (text_equals(failure->reason, RECONCILE_DELETED) ||
-			text_equals(failure->reason, RECONCILE_END_UNKNOWN)))
+	if (failure && !failure->role &&
+	    (text_equals(failure->reason, RECONCILE_DELETED) ||
+	     text_equals(failure->reason, RECONCILE_END_UNKNOWN)))
 		output_say("%s", failure->message);
 }
 
 static bool take_exit_code(const struct json *job, const struct status *status, void *data)
 {
 	struct sight *sight = data;
-	bool was_unwatched = sight->is_unwatched;
+	bool was_unsupervised = sight->is_unsupervised;
 
+	if (sight->exit_code < 0 && status_is_finished(status))
+		tell_unseen(status);
 	sight->exit_code = status->exit_code;
-	tell_unseen(status);
-	sight->is_unwatched = client_job_is_unwatched(job);
-	if (sight->is_unwatched && !was_unwatched && !status_is_finished(status))
-		tell_unwatched(sight);
-	return watch_is_settled(job, status) || (sight->is_unwatched && status_is_finished(status));
+	sight->is_unsupervised = client_job_is_unsupervised(job);
+	if (sight->is_unsupervised && !was_unsupervised && !status_is_finished(status))
+		tell_unsupervised(sight);
+	return watch_is_left(job, status) || (sight->is_unsupervised && status_is_finished(status));
 }
 
 /* Errors of wait are told apart from the codes of jobs. */
@@ -83,7 +85,7 @@ static int wait_for_job(const struct found_job *job, msec until)
 		break;
 	}
 	if (sight.exit_code >= 0)
-		return sight.exit_code; /* it had ended, and whoever watched it has tidied up */
+		return sight.exit_code; /* it had ended, and its supervisor has tidied up */
 	output_say("job '%s' was deleted before it had ended", job->name);
 	return EXIT_OWN_FAULT;
 }

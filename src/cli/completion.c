@@ -11,6 +11,7 @@
 
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 /* More replicas than anybody reads. */
 #define MOST_REPLICAS 256
@@ -80,10 +81,16 @@ static void add_files(const struct line *line)
 
 /* Jobs and replicas. */
 
+/* Nothing is made where nothing is remembered yet. */
 static int open_store(const struct line *line, struct client **ret_client)
 {
-	return line->state_folder ? client_local_new(line->state_folder, ret_client, NULL)
-				  : lookup_open(line->options, ret_client, NULL);
+	char *folder CLEANUP(mem_free_text) = NULL;
+	int rc = line->state_folder ? 0 : lookup_state_folder(line->options, &folder, NULL);
+	const char *chosen = line->state_folder ? line->state_folder : folder;
+
+	if (rc < 0 || access(chosen, F_OK) < 0)
+		return ERR_NOT_FOUND;
+	return client_local_new(chosen, ret_client, NULL);
 }
 
 /* What has ended is of no use to these. */

@@ -27,7 +27,8 @@ void copy_place_done(struct copy_place *place)
 	free(place->path);
 }
 
-bool copy_place_read_replica(const char *text, struct copy_place *place)
+/* Reads what stands behind the job, "ROLE-INDEX:PATH"; false where it is none. */
+static bool copy_place_read_replica(const char *text, struct copy_place *place)
 {
 	const char *colon = strchr(text, ':');
 

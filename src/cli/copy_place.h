@@ -19,8 +19,6 @@ struct copy_place {
 /* Reads "JOB:ROLE-INDEX:PATH", with JOB as other commands take it; any other text is a path here,
  * as is everything that begins with '/' or '.'. */
 void copy_place_read(const char *text, struct copy_place *ret_place);
-/* Reads what stands behind the job, "ROLE-INDEX:PATH"; false where it is none. */
-bool copy_place_read_replica(const char *text, struct copy_place *place) MUST_USE;
 /* The folder of a job on a cluster that its --fetch names. */
 void copy_place_of_fetch(const char *namespace_name, const char *job, const struct fetch *fetch,
 			 struct copy_place *ret_place);

@@ -1,25 +1,51 @@
 /* The program `muster-kubernetes`: clusters too. */
-#include "cli/attach_on_cluster.h"
-#include "cli/cluster_client.h"
+#include "base/err.h"
+#include "base/mem.h"
+#include "base/own.h"
+#include "cli/cluster.h"
 #include "cli/edition.h"
+#include "cli/lookup.h"
+#include "cli/options.h"
+#include "cli/output.h"
 #include "cli/run_on_cluster.h"
 #include "cli/tensorboard_on_cluster.h"
+#include "engine/client.h"
+#include "engine/client_kube.h"
 #include "io/http_client.h"
 
-const bool edition_has_kubernetes = true;
-int (*const edition_run_on_cluster)(const struct options *,
-				    const struct job_source *) = run_on_cluster;
-int (*const edition_attach_on_cluster)(const struct options *, const char *,
-				       const char *) = attach_on_cluster;
-int (*const edition_open_cluster)(const struct options *, const char *, const char *,
-				  struct client **, struct err *) = cluster_client_open;
-int (*const edition_copy)(const struct copy_call *) = copy_call_run;
-int (*const edition_exec)(const struct exec_call *) = exec_on_cluster;
-int (*const edition_see_tensorboard)(const struct tensorboard_call *) = tensorboard_on_cluster;
-int (*const edition_forward_ports)(const struct port_forward_call *) = port_forward_on_cluster;
-const sync_folder_pack_fn edition_pack_folder = sync_folder_pack;
-
-void edition_add_libraries(struct text *text)
+static void tell_trouble(const char *sentence, void *data)
 {
-	text_addf(text, "speaks to clusters with %s\n", http_library());
+	(void) data;
+	output_say("%s", sentence);
 }
+
+/* The options outlive the client. */
+static int cluster_client_open(const struct options *options, const char *namespace_name,
+			       const char *state_folder, struct client **ret_client,
+			       struct err *err)
+{
+	char *choice CLEANUP(mem_free_text) = lookup_choice(options, true);
+	const struct client_kube_settings settings = {
+		.log_in = cluster_log_in,
+		.log_in_data = (void *) options,
+		.namespace_name = namespace_name,
+		.choice = choice,
+		.state_folder = state_folder,
+		.on_trouble = tell_trouble,
+	};
+
+	return client_kube_new(&settings, ret_client, err);
+}
+
+static const struct edition kubernetes = {
+	.run = run_on_cluster,
+	.attach = attach_on_cluster,
+	.open_client = cluster_client_open,
+	.copy = copy_call_run,
+	.exec = exec_on_cluster,
+	.see_tensorboard = tensorboard_on_cluster,
+	.forward_ports = port_forward_on_cluster,
+	.pack_folder = sync_folder_pack,
+	.library = http_library,
+};
+const struct edition *const edition = &kubernetes;

@@ -57,10 +57,13 @@ static bool is_running(const char *job_uid, const struct replica_status *replica
 /* PATH is the replica's, in which the program is looked for. */
 static int go_on_as(char **environment, const char *const *command, struct err *err)
 {
+	char **own = environ;
+
 	environ = environment;
 	signal(SIGPIPE, SIG_DFL);
 	signal(SIGXFSZ, SIG_DFL);
 	execvp(command[0], (char *const *) command);
+	environ = own;
 	return errno == ENOENT ? err_set(err, ERR_NOT_FOUND, "%s: no such program", command[0])
 			       : err_set_errno(err, errno, "cannot run '%s'", command[0]);
 }

@@ -1,7 +1,6 @@
 /* Between the terminal, or whatever is open here, and the command there. */
 #include "cli/exec_on_cluster.h"
 
-#include "base/mem.h"
 #include "cli/command.h"
 #include "cli/output.h"
 #include "cli/replica_pod.h"
@@ -125,7 +124,7 @@ static void stop(struct running *running, int exit_code)
 	loop_stop(running->pod.loop);
 }
 
-/* Whoever reads it has enough: `| head`. */
+/* The reader has enough: `| head`. */
 static void on_output(enum kube_channel channel, const char *bytes, size_t len, void *data)
 {
 	int fd = channel == KUBE_CHANNEL_OUTPUT ? STDOUT_FILENO : STDERR_FILENO;

@@ -178,7 +178,7 @@ void help_add_unknown_command(struct text *text, const char *name)
 {
 	char *meant CLEANUP(mem_free_text) = find_meant(name);
 
-	text_addf(text, "muster: '%s' is no command", name);
+	text_addf(text, "muster: unknown command '%s'", name);
 	if (meant)
 		text_addf(text, "; did you mean 'muster %s'?", meant);
 	else if (name[0] == '-')

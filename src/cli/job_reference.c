@@ -25,8 +25,8 @@ static int read_on_cluster(const char *text, struct job_reference *ret_reference
 		return refuse(text, err);
 	char *namespace_name CLEANUP(mem_free_text) = mem_copy_bytes(rest, (size_t) (slash - rest));
 	if (!name_is_dns_label(namespace_name))
-		return err_set(err, ERR_INVALID, "'%s': '%s' is no name of a namespace", text,
-			       namespace_name);
+		return err_set(err, ERR_INVALID, "'%s': '%s' is not a valid name of a namespace",
+			       text, namespace_name);
 	*ret_reference = (struct job_reference){
 		.place = JOB_ON_CLUSTER, .namespace_name = TAKE(namespace_name), .name = slash + 1};
 	return 0;

@@ -85,8 +85,8 @@ static void check_name(const struct options *options, struct text *faults)
 	char *better CLEANUP(mem_free_text) = name_make_dns1035(name, DNS_LABEL_MAX, "job");
 
 	text_addf(faults,
-		  "--name: '%s' is no name for a job (lower-case letters, digits and '-', a letter "
-		  "first, at most %d characters); '%s' would be one\n",
+		  "--name: '%s' is not a valid name of a job (lower-case letters, digits and '-', "
+		  "a letter first, at most %d characters); '%s' would be one\n",
 		  name, DNS_LABEL_MAX, better);
 }
 
@@ -118,7 +118,7 @@ static void check_counts(const struct job_build *build, struct text *faults)
 		text_add(faults,
 			 "--worker-server leaves nobody to run the script: give --chief too\n");
 	if (build->ps_are_servers && !build->ps)
-		text_add(faults, "--ps-server: there is none: give --ps N too\n");
+		text_add(faults, "--ps-server needs parameter servers: give --ps N too\n");
 }
 
 static void check_for_place(const struct options *options, const struct job_source *source,
@@ -422,8 +422,8 @@ void job_source_done(struct job_source *source)
 static void warn_of_stop_signal(const struct job_source *source)
 {
 	if (source->is_for_kubernetes && source->job->stop_signal)
-		output_say("without meaning on a cluster: stopSignal (Pods are sent the STOPSIGNAL "
-			   "of their image, or TERM)");
+		output_say("no effect on a cluster: stopSignal (Pods are sent the STOPSIGNAL of "
+			   "their image, or TERM)");
 }
 
 bool job_source_read(const struct options *options, struct job_source *source)

@@ -94,7 +94,7 @@ static int refuse(const struct log_selection *selection, const struct logs_there
 	struct text wanted CLEANUP(text_done) = {0};
 	struct text others CLEANUP(text_done) = {0};
 
-	if (folder->count == 0 && there->is_brought && is_narrow(selection)) {
+	if (folder->count == 0 && there->is_fetched && is_narrow(selection)) {
 		describe_wanted(selection, &wanted);
 		return err_set(err, ERR_NOT_FOUND, "job '%s' has no log of %s", there->name,
 			       text_of(&wanted));

@@ -23,7 +23,7 @@ struct logs_there {
 	const struct job *job;
 	const char *folder;
 	bool is_over; /* nothing will be written any more */
-	bool is_brought; /* only what was asked for is in the folder */
+	bool is_fetched; /* only what was asked for is in the folder */
 	bool is_followed; /* so a log that is wanted may come yet */
 };
 

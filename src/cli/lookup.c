@@ -179,12 +179,12 @@ static int open_namespace(const struct lookup *lookup, const struct options *opt
 {
 	char *folder CLEANUP(mem_free_text) = NULL;
 
-	if (!edition_open_cluster)
+	if (!edition)
 		return go_on_as_other_program(lookup, err);
 	int rc = lookup_state_folder(lookup->options, &folder, err);
 
 	if (rc == 0)
-		rc = edition_open_cluster(options, namespace_name, folder, ret_client, err);
+		rc = edition->open_client(options, namespace_name, folder, ret_client, err);
 	if (rc == 0 && lookup->config && lookup->n_clients == 0)
 		cluster_warn(lookup->config);
 	return rc;
@@ -616,7 +616,7 @@ static int take_newest(struct client *client, char **ret_name, struct err *err)
 	if (rc == 0 && count > 0)
 		*ret_name = mem_copy_text(rows[count - 1].name);
 	else if (rc == 0)
-		rc = err_set(err, ERR_NOT_FOUND, "there is no job yet: 'muster run' starts one");
+		rc = err_set(err, ERR_NOT_FOUND, "there are no jobs yet: 'muster run' starts one");
 	client_rows_free(rows, count);
 	return rc;
 }

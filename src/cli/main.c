@@ -1,10 +1,12 @@
 /* muster: finds the command, reads its options, runs it. */
+#include "base/names.h"
 #include "cli/command.h"
 #include "cli/compat.h"
 #include "cli/help.h"
 #include "cli/options.h"
 #include "cli/output.h"
 #include "io/file.h"
+#include "io/log.h"
 
 #include <signal.h>
 #include <string.h>
@@ -56,6 +58,15 @@ static int complain_of_use(const struct command *command, const struct text *fau
 	return EXIT_WRONG_USE;
 }
 
+/* The word is one of them: options were checked. */
+static enum log_level level_of(const struct options *options)
+{
+	if (option_flag(options, "debug"))
+		return LOG_DEBUG;
+	return (enum log_level) name_find_word(log_level_words, LOG_LEVEL_COUNT,
+					       option_text(options, "log"));
+}
+
 int command_call(const struct command *command, int argc, char **argv)
 {
 	struct options *options CLEANUP(options_cleanup) = NULL;
@@ -64,6 +75,7 @@ int command_call(const struct command *command, int argc, char **argv)
 
 	if (options_parse(command, argc, argv, &options, &faults))
 		return complain_of_use(command, &faults);
+	log_set_level(level_of(options));
 	if (!option_flag(options, "help"))
 		return command->run(options);
 	help_add_command(&help, command);

@@ -54,7 +54,7 @@ static int open_one(struct open_ports *ports, const char *address, int local, in
 	return listener_new(ports->request.loop, &request, &port->listener, err);
 }
 
-/* The port that the kernel has chosen on the one may be taken on the other; whoever looks for
+/* The port that the kernel has chosen on the one may be taken on the other; a caller that looks for
  * `localhost` tries both. */
 static int open_loopback(struct open_ports *ports, const struct port_pair *pair, struct err *err)
 {

@@ -21,6 +21,18 @@ static const struct option_row general_rows[] = {
 	 .value_name = "DIR",
 	 .has_variable = true,
 	 .one_line = "where jobs are remembered (default $XDG_STATE_HOME/muster)"},
+	{.name = "log",
+	 .group = OPTIONS_OF_ALL,
+	 .kind = OPTION_WORD,
+	 .words = "warning|info|debug",
+	 .otherwise = "warning",
+	 .has_variable = true,
+	 .one_line = "what is said of what muster does, and why"},
+	{.name = "debug",
+	 .letter = 'v',
+	 .group = OPTIONS_OF_ALL,
+	 .kind = OPTION_FLAG,
+	 .one_line = "the same as --log debug"},
 	{.name = "help",
 	 .letter = 'h',
 	 .group = OPTIONS_OF_ALL,
@@ -166,7 +178,7 @@ static int check_word(const struct option_row *row, const char *text, struct err
 		return 0;
 	const char *nearest = name_nearest(list, count, text);
 
-	return err_set(err, ERR_INVALID, "'%s' is none of %s%s%s%s", text, row->words,
+	return err_set(err, ERR_INVALID, "'%s' is not one of %s%s%s%s", text, row->words,
 		       nearest ? "; did you mean '" : "", nearest ? nearest : "",
 		       nearest ? "'?" : "");
 }
@@ -400,12 +412,12 @@ static void check_argument_count(const struct options *options, struct text *fau
 	if (command->takes_program)
 		return;
 	if (options->n_arguments < command->least_arguments)
-		text_addf(faults, "something is missing: muster %s %s\n", command->name,
+		text_addf(faults, "missing argument; usage: muster %s %s\n", command->name,
 			  command->arguments);
 	if (options->n_arguments > command->most_arguments) {
 		const char *answer = foreign_argument_answer(command->name);
 
-		text_addf(faults, "'%s' is one argument too many%s%s\n",
+		text_addf(faults, "unexpected argument '%s'%s%s\n",
 			  options->arguments[command->most_arguments], answer ? "; " : "",
 			  answer ? answer : "");
 	}

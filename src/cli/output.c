@@ -9,6 +9,7 @@
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
+#include <unistd.h>
 
 /* errno of the first write to stdout that failed. */
 static int lost_errno;
@@ -144,4 +145,9 @@ int output_finish(int exit_code)
 		return exit_code;
 	output_say("standard output: %s", strerror(lost_errno));
 	return EXIT_FAILED;
+}
+
+bool times_are_local(const struct options *options)
+{
+	return !option_flag(options, "utc") && isatty(STDOUT_FILENO);
 }

@@ -4,6 +4,9 @@
 #include "base/err.h"
 #include "base/json.h"
 #include "base/text.h"
+#include "cli/options.h"
+
+#include <stdbool.h>
 
 /* Writes data to stdout (kept by stdio until output_flush or the end of the program). */
 void output_add(const struct text *text);
@@ -28,3 +31,21 @@ int output_fail(const struct err *err);
 /* At the end of the program: `exit_code`, or 1 and a sentence when data was lost on its way to
  * stdout. A reader that left early (`muster ps | head -1`) has what it wanted. */
 int output_finish(int exit_code);
+
+/* Rows for the tables of commands. A person at a terminal reads times of this machine's zone, a
+ * program those of UTC. */
+#define UTC_ROW                                                                                    \
+	{                                                                                          \
+		.name = "utc", .kind = OPTION_FLAG,                                                \
+		.one_line = "times in UTC also on a terminal, where they are local"                \
+	}
+
+#define COLOR_ROW(of_group)                                                                        \
+	{                                                                                          \
+		.name = "color", .group = (of_group), .kind = OPTION_WORD,                         \
+		.words = "auto|always|never", .otherwise = "auto", .has_variable = true,           \
+		.one_line = "colours; auto: on a terminal, unless NO_COLOR is set"                 \
+	}
+
+/* Whether stdout gets times of this machine's time zone. */
+bool times_are_local(const struct options *options);

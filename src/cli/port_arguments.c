@@ -33,7 +33,7 @@ static int read_port(const char *word, const char *number, int *ret_port, struct
 
 	if (text_read_int(number, 1, HIGHEST_PORT, &port, NULL) < 0)
 		return err_set(err, ERR_INVALID,
-			       "'%s' is no port: write REMOTE, LOCAL:REMOTE or :REMOTE, with "
+			       "'%s' is not a port: write REMOTE, LOCAL:REMOTE or :REMOTE, with "
 			       "numbers from 1 to %d",
 			       word, HIGHEST_PORT);
 	*ret_port = (int) port;

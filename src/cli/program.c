@@ -123,8 +123,8 @@ int program_find(const char *const *arguments, size_t n_arguments, bool is_progr
 		return 0;
 	}
 	if (!is_program && is_job_file(first))
-		return err_set(err, ERR_INVALID, "'%s' is no program; did you mean -f %s?", first,
-			       first);
+		return err_set(err, ERR_INVALID, "'%s' is not a program; did you mean -f %s?",
+			       first, first);
 	if (!is_program && !is_in_path(first))
 		return err_set(
 			err, ERR_INVALID,

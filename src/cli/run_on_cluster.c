@@ -51,7 +51,8 @@ static int rehearse(const struct options *options, const struct job *job,
 	return EXIT_DONE;
 }
 
-int run_on_cluster(const struct options *options, const struct job_source *source)
+int run_on_cluster(const struct options *options, const struct job_source *source,
+		   const struct listening *metrics)
 {
 	struct kube_config *config CLEANUP(kube_config_cleanup) = NULL;
 	struct job *job CLEANUP(job_cleanup) = NULL;
@@ -86,10 +87,43 @@ int run_on_cluster(const struct options *options, const struct job_source *sourc
 		.replaces_finished = option_flag(options, "replace"),
 		.is_quiet = option_flag(options, "quiet"),
 		.prints_json = option_text(options, "output") != NULL,
+		.metrics = metrics,
 		.color = option_text(options, "color"),
 	};
 
 	if (supervision_kube_run(&request, &exit_code, &err))
 		return cluster_fail(&err);
 	return request.is_detached ? detached_tell(options, job->name_space, job->name) : exit_code;
+}
+
+int attach_on_cluster(const struct options *options, const char *namespace_name, const char *name)
+{
+	struct kube_config *config CLEANUP(kube_config_cleanup) = NULL;
+	char *folder CLEANUP(mem_free_text) = NULL;
+	struct err err = {0};
+	int exit_code;
+
+	if (lookup_state_folder(options, &folder, &err) ||
+	    cluster_read_config(options, &config, &err))
+		return attach_fail(&err);
+	char *words CLEANUP(mem_free_text) = lookup_words(options, namespace_name, name);
+	char *place CLEANUP(mem_free_text) = cluster_write_place(options, config, namespace_name);
+	const struct supervision_kube_request request = {
+		.attach_to = name,
+		.namespace_name = namespace_name,
+		.job_words = words,
+		.place = place,
+		.log_in = cluster_log_in,
+		.data = (void *) options,
+		.state_folder = folder,
+		.is_detached = option_flag(options, "detach"),
+		.is_quiet = option_flag(options, "quiet"),
+		.color = option_text(options, "color"),
+	};
+
+	if (supervision_kube_run(&request, &exit_code, &err))
+		return attach_fail(&err);
+	if (request.is_detached)
+		output_say("job '%s' is supervised in the background now", name);
+	return exit_code;
 }

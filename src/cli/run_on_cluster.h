@@ -1,9 +1,20 @@
-/* `muster run --on kubernetes`, for the program that speaks to clusters. */
+/* `muster run --on kubernetes` and `muster attach` there, for the program that speaks to clusters.
+ */
 #pragma once
 
+#include "base/err.h"
 #include "cli/job_source.h"
 #include "cli/options.h"
+#include "io/listening.h"
 
 /* Sees the job through on the cluster that --kubeconfig, --context and --namespace choose, as
- * kubectl chooses it; gives the exit code. */
-int run_on_cluster(const struct options *options, const struct job_source *source);
+ * kubectl chooses it, its metrics told at the socket (NULL: nowhere); gives the exit code. */
+int run_on_cluster(const struct options *options, const struct job_source *source,
+		   const struct listening *metrics);
+
+/* Tells an error of attach: 4 where somebody else watches the job, 125 where there is none, else as
+ * cluster_fail. Both programs have it. */
+int attach_fail(const struct err *err);
+
+/* `attach` to a job on the cluster that the options choose; gives the exit code. */
+int attach_on_cluster(const struct options *options, const char *namespace_name, const char *name);

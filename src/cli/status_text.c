@@ -12,6 +12,7 @@
 #include "io/loop.h"
 #include "io/time_zone.h"
 
+#include <stddef.h>
 #include <string.h>
 
 /* One job, as it is to be shown. */
@@ -20,7 +21,7 @@ struct view {
 	const struct status *status;
 	const char *job_words; /* core/job_words.h */
 	struct summary summary;
-	const char *watcher; /* of a job on a cluster, "" when nobody watches it; else NULL */
+	const char *supervisor; /* of a job on a cluster, "" without an active one; else NULL */
 	bool is_on_cluster;
 	bool is_wide;
 	bool is_local;
@@ -45,7 +46,7 @@ static void add_moment(const struct view *view, const char *heading, msec time, 
 {
 	if (time == MSEC_UNSET)
 		return;
-	text_addf(text, "%-11s", heading);
+	text_addf(text, "%-12s", heading);
 	text_add_time_ahead(text, time, offset_at(view, time));
 	text_add(text, " (");
 	text_add_duration(text, view->now > time ? view->now - time : 0);
@@ -66,18 +67,18 @@ static void add_message(struct text *text, const char *before, const char *messa
 	text_add(text, behind);
 }
 
-/* Who watches a job on a cluster. */
-static void add_watcher(const struct view *view, struct text *text)
+/* Of a job on a cluster. */
+static void add_supervisor(const struct view *view, struct text *text)
 {
-	if (!view->watcher)
+	if (!view->supervisor)
 		return;
-	if (*view->watcher)
-		add_message(text, "Watched:   by ", view->watcher, "\n");
+	if (*view->supervisor)
+		add_message(text, "Supervised: by ", view->supervisor, "\n");
 	else if (status_is_finished(view->status))
-		text_add(text, "Watched:   by nobody\n");
+		text_add(text, "Supervised: no\n");
 	else
 		text_addf(text,
-			  "Watched:   by nobody: nothing is restarted; "
+			  "Supervised: no active supervisor, so nothing is restarted; "
 			  "'muster attach %s' takes over\n",
 			  view->job_words);
 }
@@ -86,18 +87,18 @@ static void add_head(const struct view *view, struct text *text)
 {
 	const struct summary *summary = &view->summary;
 
-	text_addf(text, "Name:      %s\n", name_of(view));
-	add_message(text, "State:     ", summary->state, "\n");
+	text_addf(text, "Name:       %s\n", name_of(view));
+	add_message(text, "State:      ", summary->state, "\n");
 	if (*summary->message)
-		add_message(text, "Message:   ", summary->message, "\n");
-	add_watcher(view, text);
-	add_message(text, "Roles:     ", summary->roles, "\n");
-	text_addf(text, "Running:   %d of %d\n", summary->running, summary->wanted);
-	text_addf(text, "Restarts:  %d\n", summary->restarts);
+		add_message(text, "Message:    ", summary->message, "\n");
+	add_supervisor(view, text);
+	add_message(text, "Roles:      ", summary->roles, "\n");
+	text_addf(text, "Running:    %d of %d\n", summary->running, summary->wanted);
+	text_addf(text, "Restarts:   %d\n", summary->restarts);
 	add_moment(view, "Started:", summary->start_time, text);
 	add_moment(view, "Ended:", summary->completion_time, text);
 	if (summary->exit_code >= 0)
-		text_addf(text, "Exit code: %d\n", summary->exit_code);
+		text_addf(text, "Exit code:  %d\n", summary->exit_code);
 }
 
 static void add_conditions(const struct view *view, struct text *text)
@@ -152,16 +153,6 @@ static void add_state(struct table *table, const struct line *line)
 	table_add(table, replica_state_words[line->replica->state]);
 }
 
-static void add_attempt(struct table *table, const struct line *line)
-{
-	table_addf(table, "%d", line->replica->attempt);
-}
-
-static void add_restarts(struct table *table, const struct line *line)
-{
-	table_addf(table, "%d", line->replica->restarts);
-}
-
 static void add_pid(struct table *table, const struct line *line)
 {
 	const struct replica_status *replica = line->replica;
@@ -170,21 +161,6 @@ static void add_pid(struct table *table, const struct line *line)
 		table_addf(table, "%lld", (long long) replica->pid);
 	else
 		table_add(table, NULL);
-}
-
-static void add_gpus(struct table *table, const struct line *line)
-{
-	table_add(table, line->replica->gpus);
-}
-
-static void add_node(struct table *table, const struct line *line)
-{
-	table_add(table, line->replica->node);
-}
-
-static void add_address(struct table *table, const struct line *line)
-{
-	table_add(table, line->replica->address);
 }
 
 /* "3", "signal 9" or nothing. */
@@ -208,47 +184,29 @@ static void add_lifetime(struct table *table, const struct line *line)
 		replica->end_time != MSEC_UNSET ? replica->end_time : line->now);
 }
 
-static void add_reason(struct table *table, const struct line *line)
-{
-	table_add(table, line->replica->reason);
-}
-
-static void add_log(struct table *table, const struct line *line)
-{
-	table_add(table, line->replica->log);
-}
-
-static void add_pod(struct table *table, const struct line *line)
-{
-	table_add(table, line->replica->pod);
-}
-
-static void add_ip(struct table *table, const struct line *line)
-{
-	table_add(table, line->replica->ip);
-}
-
 static const struct column {
 	const char *heading;
-	add_cell_fn add;
 	enum detail detail;
+	bool is_number;
+	add_cell_fn add; /* NULL: the cell is the member at `offset`, a text or an int */
+	size_t offset;
 } all_columns[] = {
-	{"REPLICA", add_name, DETAIL_ALWAYS},
-	{"STATE", add_state, DETAIL_ALWAYS},
-	{"ATTEMPT", add_attempt, DETAIL_ALWAYS},
-	{"RESTARTS", add_restarts, DETAIL_ALWAYS},
-	{"PID", add_pid, DETAIL_HERE},
-	{"ADDRESS", add_address, DETAIL_HERE},
-	{"GPUS", add_gpus, DETAIL_GPUS},
-	{"NODE", add_node, DETAIL_PODS},
-	{"EXIT", add_end, DETAIL_ALWAYS},
-	{"AGE", add_lifetime, DETAIL_ALWAYS},
-	{"REASON", add_reason, DETAIL_HERE_WIDE},
-	{"REASON", add_reason, DETAIL_PODS},
-	{"LOG", add_log, DETAIL_HERE_WIDE},
-	{"POD", add_pod, DETAIL_PODS_WIDE},
-	{"IP", add_ip, DETAIL_PODS_WIDE},
-	{"ADDRESS", add_address, DETAIL_PODS_WIDE},
+	{"REPLICA", DETAIL_ALWAYS, false, add_name},
+	{"STATE", DETAIL_ALWAYS, false, add_state},
+	{"ATTEMPT", DETAIL_ALWAYS, true, NULL, offsetof(struct replica_status, attempt)},
+	{"RESTARTS", DETAIL_ALWAYS, true, NULL, offsetof(struct replica_status, restarts)},
+	{"PID", DETAIL_HERE, false, add_pid},
+	{"ADDRESS", DETAIL_HERE, false, NULL, offsetof(struct replica_status, address)},
+	{"GPUS", DETAIL_GPUS, false, NULL, offsetof(struct replica_status, gpus)},
+	{"NODE", DETAIL_PODS, false, NULL, offsetof(struct replica_status, node)},
+	{"EXIT", DETAIL_ALWAYS, false, add_end},
+	{"AGE", DETAIL_ALWAYS, false, add_lifetime},
+	{"REASON", DETAIL_HERE_WIDE, false, NULL, offsetof(struct replica_status, reason)},
+	{"REASON", DETAIL_PODS, false, NULL, offsetof(struct replica_status, reason)},
+	{"LOG", DETAIL_HERE_WIDE, false, NULL, offsetof(struct replica_status, log)},
+	{"POD", DETAIL_PODS_WIDE, false, NULL, offsetof(struct replica_status, pod)},
+	{"IP", DETAIL_PODS_WIDE, false, NULL, offsetof(struct replica_status, ip)},
+	{"ADDRESS", DETAIL_PODS_WIDE, false, NULL, offsetof(struct replica_status, address)},
 };
 
 static bool has_gpus(const struct status *status)
@@ -295,7 +253,11 @@ static void add_replicas(const struct view *view, struct text *text)
 	for (size_t i = 0; i < status->n_replicas; i++) {
 		line.replica = &status->replicas[i];
 		for (size_t k = 0; k < table.n_columns; k++)
-			columns[k]->add(&table, &line);
+			if (columns[k]->add)
+				columns[k]->add(&table, &line);
+			else
+				table_add_member(&table, line.replica, columns[k]->offset,
+						 columns[k]->is_number);
 	}
 	text_add_char(text, '\n');
 	table_write(&table, text);
@@ -362,9 +324,9 @@ static int read_view(const struct json *object, const struct status *status,
 		return ERR_IO;
 	reading->view.object = object;
 	reading->view.status = status;
-	reading->view.watcher =
-		json_as_string(json_get_path(object, "status", CLIENT_WATCHED_BY, NULL), NULL);
-	reading->view.is_on_cluster = reading->view.watcher || has_pods(status);
+	reading->view.supervisor =
+		json_as_string(json_get_path(object, "status", CLIENT_SUPERVISED_BY, NULL), NULL);
+	reading->view.is_on_cluster = reading->view.supervisor || has_pods(status);
 	reading->view.now = loop_now();
 	summary_make(reading->job, status, reading->arena, &reading->view.summary);
 	return 0;
@@ -393,8 +355,8 @@ int status_text_add_line(const struct json *tfjob, const struct status *status, 
 		return err->code;
 	add_message(text, "", summary->state, "");
 	text_addf(text, "%s  running %d/%d  restarts %d",
-		  text_equals(reading.view.watcher, "") ? " (unwatched)" : "", summary->running,
-		  summary->wanted, summary->restarts);
+		  text_equals(reading.view.supervisor, "") ? " (unsupervised)" : "",
+		  summary->running, summary->wanted, summary->restarts);
 	if (*summary->message)
 		add_message(text, "  ", summary->message, "");
 	text_add_char(text, '\n');

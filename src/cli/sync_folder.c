@@ -6,7 +6,6 @@
 #include "io/loop.h"
 #include "io/program_call.h"
 
-#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -171,7 +170,7 @@ static int list_files(struct sync_folder *folder, struct err *err)
 			       ? 0
 			       : err_set(err, ERR_INVALID,
 					 "'%s' has a .gitignore, which only git can read, and is "
-					 "no checkout: run 'git init' there",
+					 "not in a git repository: run 'git init' there",
 					 folder->path);
 	rc = ask_git(folder, err);
 	if (rc == 0)

@@ -48,6 +48,16 @@ void table_addf(struct table *table, const char *format, ...)
 	table_add(table, cell);
 }
 
+void table_add_member(struct table *table, const void *row, size_t offset, bool is_number)
+{
+	const void *at = (const char *) row + offset;
+
+	if (is_number)
+		table_addf(table, "%d", *(const int *) at);
+	else
+		table_add(table, *(const char *const *) at);
+}
+
 void table_add_row(struct table *table, const char *const *cells)
 {
 	for (size_t i = 0; i < table->n_columns; i++)

@@ -92,7 +92,7 @@ static void end_with(struct tensorboard *tensorboard, int exit_code)
 	loop_stop(tensorboard->loop);
 }
 
-/* Whoever looks on ends it by Ctrl-C: nothing else does, and so it is no failure. */
+/* The user ends it by Ctrl-C: nothing else does, and so it is no failure. */
 static void on_signal(int number, void *data)
 {
 	(void) number;

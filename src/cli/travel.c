@@ -101,7 +101,7 @@ static int check_folder(const char *path, struct err *err)
 			       ? err_set(err, ERR_NOT_FOUND, "--sync: there is no '%s'", path)
 			       : err_set_errno(err, errno, "--sync: cannot read '%s'", path);
 	if (!S_ISDIR(status.st_mode))
-		return err_set(err, ERR_INVALID, "--sync: '%s' is no folder", path);
+		return err_set(err, ERR_INVALID, "--sync: '%s' is not a folder", path);
 	return 0;
 }
 

@@ -34,7 +34,9 @@ static const char *find_value(char *name)
 	return equals + 1;
 }
 
-int variables_add(struct variables *variables, const char *assignment, struct err *err)
+/* Takes "NAME=VALUE", or "NAME" for what this process's environment has, as docker and compose do:
+ * a variable that it does not have is told on stderr and left out. ERR_INVALID. */
+static int variables_add(struct variables *variables, const char *assignment, struct err *err)
 {
 	if (!variables->arena)
 		variables->arena = arena_new();
@@ -42,7 +44,7 @@ int variables_add(struct variables *variables, const char *assignment, struct er
 	const char *value = find_value(name);
 
 	if (!name_is_environment_variable(name))
-		return err_set(err, ERR_INVALID, "'%s' is no name for a variable", name);
+		return err_set(err, ERR_INVALID, "'%s' is not a valid name of a variable", name);
 	if (!value)
 		output_say("variable %s is not set here, and is left out: %s=VALUE sets it", name,
 			   name);

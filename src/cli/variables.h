@@ -17,9 +17,6 @@ struct variables {
 };
 
 void variables_done(struct variables *variables);
-/* Takes "NAME=VALUE", or "NAME" for what this process's environment has, as docker and compose do:
- * a variable that it does not have is told on stderr and left out. ERR_INVALID. */
-int variables_add(struct variables *variables, const char *assignment, struct err *err) MUST_USE;
 /* Takes a file of such lines, as docker run --env-file does: values are literal, lines that begin
  * with # and blank ones are left out. Each line that is wrong is a line of `faults`, with file and
  * number; so is a file that cannot be read. */

@@ -5,6 +5,7 @@
 #include "base/json.h"
 #include "base/msec.h"
 #include "base/own.h"
+#include "base/text.h"
 #include "core/status.h"
 #include "engine/client.h"
 
@@ -30,6 +31,11 @@ int watch_job_often(struct client *client, const char *name, msec period, watch_
 
 /* A watch_fn: true when the job has ended and nothing of it is left to end. */
 bool watch_is_over(const struct json *job, const struct status *status, void *data);
-/* The same, and nobody is about to do anything more: whoever watches a job on a cluster remembers
+/* The same, and nobody is about to do anything more: the supervisor of a job on a cluster remembers
  * it and takes it away, so that it is gone next. */
-bool watch_is_settled(const struct json *job, const struct status *status);
+bool watch_is_left(const struct json *job, const struct status *status);
+
+/* Adds what draws the lines over what stdout showed before, without a blank moment. The first lines
+ * alone, where the terminal has not enough rows for all and the text need not be `whole`: else each
+ * look would push a whole table out of it. */
+void redraw_add(const char *lines, bool is_whole, struct text *screen);

@@ -30,7 +30,7 @@ static int server_run(const struct options *old)
 	bool is_verbose;
 
 	if (!read_word_behind_verbose(old, &is_verbose)) {
-		output_say("compat grpc_tensorflow_server: '%s' is one argument too many",
+		output_say("compat grpc_tensorflow_server: unexpected argument '%s'",
 			   options_arguments(old, &(size_t){0})[0]);
 		return EXIT_WRONG_USE;
 	}

@@ -14,8 +14,8 @@ static void tell_what_is_gone(const struct options *old)
 		output_say("--leave-container-running: there is no container; the logs of a check "
 			   "that failed are kept, and --setup-cluster-only leaves servers up");
 	if (getenv("TF_DIST_SERVER_DOCKER_IMAGE"))
-		output_say("TF_DIST_SERVER_DOCKER_IMAGE: without meaning on this machine, where "
-			   "servers are processes of muster");
+		output_say("TF_DIST_SERVER_DOCKER_IMAGE: no effect on this machine, where servers "
+			   "are processes of muster");
 }
 
 static int local_test_run(const struct options *old)

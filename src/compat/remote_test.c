@@ -53,7 +53,7 @@ static void tell_what_is_unused(void)
 
 	add_set_ones(names, ARRAY_LEN(names), &set);
 	if (set.len)
-		output_say("%s: without meaning for servers that exist", text_of(&set));
+		output_say("%s: no effect on servers that exist", text_of(&set));
 }
 
 /* What follows the host's name, in "grpc://host:2222" as in "grpc://[::1]:2222". */
@@ -149,7 +149,7 @@ const struct command compat_remote_test = {
 		"Variables: TF_DIST_GRPC_SERVER_URL, the servers to test, now check --servers;\n"
 		"TF_DIST_GRPC_PORT, their port where the URL has none; without a URL,\n"
 		"TF_DIST_SERVER_DOCKER_IMAGE, the image of servers that are made, now check\n"
-		"--on kubernetes --image. Read, and told to be without meaning:\n"
+		"--on kubernetes --image. Read, and said to have no effect:\n"
 		"TF_DIST_GCLOUD_PROJECT, TF_DIST_GCLOUD_COMPUTE_ZONE,\n"
 		"TF_DIST_GCLOUD_KEY_FILE_DIR, CONTAINER_CLUSTER.\n",
 	.options = rows_of_remote_test,

@@ -126,7 +126,7 @@ static int choose_tag(const struct options *old, const char *given, struct readi
 	if (reading->tag[0] && name_is_label_value(reading->tag))
 		return 0;
 	return err_set(err, ERR_INVALID,
-		       "'%s' is no tag: up to 63 letters, digits, '-', '_' and '.', a letter or "
+		       "'%s' is not a tag: up to 63 letters, digits, '-', '_' and '.', a letter or "
 		       "digit at both ends",
 		       reading->tag);
 }
@@ -241,7 +241,7 @@ static bool check_namespace(const struct options *old)
 
 	if (!name_space || name_is_dns_label(name_space))
 		return true;
-	output_say("--namespace: '%s' is no name for a namespace", name_space);
+	output_say("--namespace: '%s' is not a valid name of a namespace", name_space);
 	return false;
 }
 
@@ -251,7 +251,7 @@ static int tf_spawner_run(const struct options *old)
 
 	if (!check_namespace(old))
 		return EXIT_WRONG_USE;
-	if (!option_flag(old, "dry-run") && !edition_has_kubernetes)
+	if (!option_flag(old, "dry-run") && !edition)
 		return go_on_as_other_program(old);
 	return option_flag(old, "delete") ? delete_labelled(old, argument) : spawn(old, argument);
 }

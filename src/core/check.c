@@ -3,7 +3,6 @@
 #include "core/check_blame.h"
 #include "core/check_event.h"
 #include "core/check_fault.h"
-#include "core/check_job_end.h"
 #include "core/check_judge.h"
 #include "core/check_task.h"
 #include "core/check_want.h"

@@ -270,7 +270,7 @@ bool check_blame_result(struct check *check, msec now)
 			    "the workers ended, but none told a result");
 	else if (loss <= 0)
 		check_blame(check, CHECK_FAULT_RESULT, CHECK_RESULT, NULL, now,
-			    "the validation cross entropy is no positive number");
+			    "the validation cross entropy is not a positive number");
 	else if (loss >= bound)
 		check_blame(check, CHECK_FAULT_RESULT, CHECK_RESULT, NULL, now,
 			    "the validation cross entropy is %.3g, which is not below %.3g", loss,
@@ -318,7 +318,7 @@ static void blame_silent_network(struct check *check, const char *time, msec now
 		    "the servers were not tried within %s", time);
 }
 
-/* Whoever did not answer in the roll call. */
+/* Tasks that did not answer in the roll call. */
 static void blame_absent(struct check *check, enum check_step step, const char *time, msec now)
 {
 	struct check_names names = {0};

@@ -49,7 +49,7 @@ static void add_network(const struct check *check, struct text *text)
 	if (check->network.count > 0)
 		check_network_add_ranges(&check->network, text);
 	else
-		text_add(text, "one server has nobody to reach");
+		text_add(text, "one server has no other to reach");
 }
 
 /* All of them where they fit in a line; -o json has them in any case. */
@@ -248,7 +248,7 @@ void check_describe_progress(const struct check *check, struct text *text)
 	else if (step == CHECK_STEP_COUNT)
 		return;
 	else if (check->roll_called != MSEC_UNSET)
-		text_add(text, "the time is over: asking the servers who still answers");
+		text_add(text, "timed out: asking which servers still answer");
 	else {
 		text_addf(text, "%s: ", check_step_words[step]);
 		add_progress(check, step, text);

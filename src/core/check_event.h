@@ -1,9 +1,10 @@
-/* What the jobs of a check tell: lines that hold events. Only facts are written down here;
- * core/check decides what they mean. For the files of core/check* alone. */
+/* What the jobs of a check tell: lines that hold events, and how they end. Only facts are written
+ * down here; core/check decides what they mean. For the files of core/check* alone. */
 #pragma once
 
 #include "base/json.h"
 #include "core/check_facts.h"
+#include "core/status.h"
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -14,3 +15,8 @@ bool check_take_line(struct check *check, enum check_job job, const char *line, 
 /* Takes an event of the replica `from` ("worker-0") of a job. */
 bool check_take_event(struct check *check, enum check_job job, const char *from,
 		      const struct json *event);
+
+/* Notes what failed in a job that has ended. That muster was asked to end it is no failure, unless
+ * the job `was_wanted`. */
+void check_note_failure(struct check *check, enum check_job job, const struct status *status,
+			bool was_wanted);

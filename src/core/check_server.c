@@ -15,7 +15,7 @@ int check_server_read(const char *text, struct arena *arena, struct check_server
 	const char *fault = address_fault(place, &offset);
 
 	if (fault)
-		return err_set(err, ERR_INVALID, "'%s' is no address like grpc://host:2222: %s",
+		return err_set(err, ERR_INVALID, "'%s' is not an address like grpc://host:2222: %s",
 			       text, fault);
 	char *host CLEANUP(mem_free_text) = address_host(place);
 

@@ -148,7 +148,7 @@ static void add_setup(const struct check *check, struct text *text)
 	text_add_char(text, '\n');
 }
 
-/* In the words of whoever failed. */
+/* In the words of what failed. */
 static void add_line(struct text *text, const char *message)
 {
 	line_text_add_sentence(text, message, strlen(message));

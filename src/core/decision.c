@@ -28,7 +28,7 @@ static int count_of_role(const struct role *role, const struct status *last)
 	return count;
 }
 
-static size_t count_of_strangers(const struct job *job, const struct status *last)
+static size_t count_of_removed_roles(const struct job *job, const struct status *last)
 {
 	size_t count = 0;
 
@@ -77,7 +77,7 @@ static void add_remembered(struct decision *decision, const struct status *last)
 static void lay_out(struct decision *decision, const struct status *last)
 {
 	const struct job *job = decision->job;
-	size_t count = count_of_strangers(job, last);
+	size_t count = count_of_removed_roles(job, last);
 	int *counts = arena_take_array(decision->arena, job->n_roles, sizeof(*counts));
 
 	for (size_t i = 0; i < job->n_roles; i++) {
@@ -248,7 +248,8 @@ void decision_begin(struct decision *decision, const struct job *job,
 		look_at(decision, &decision->replicas[i]);
 }
 
-static struct replica *find_stranger(const struct decision *decision, const char *role, int index)
+static struct replica *find_of_removed_role(const struct decision *decision, const char *role,
+					    int index)
 {
 	for (size_t i = decision->first_of_role[decision->job->n_roles]; i < decision->n_replicas;
 	     i++) {
@@ -265,7 +266,7 @@ struct replica *decision_find(const struct decision *decision, const char *role,
 	const struct role *known = job_role(decision->job, role);
 
 	if (!known)
-		return find_stranger(decision, role, index);
+		return find_of_removed_role(decision, role, index);
 	size_t nth = (size_t) (known - decision->job->roles);
 	size_t first = decision->first_of_role[nth];
 	size_t count = decision->first_of_role[nth + 1] - first;

@@ -1,48 +1,95 @@
-/* From facts to the rows that people read. */
-#include "core/doctor.h"
-
-#include "base/text.h"
+/* From facts to the rows that people read: what there is to say of the network and of clusters, and
+ * all of it in its order. */
 #include "core/doctor_parts.h"
 
-#include <assert.h>
-#include <stdarg.h>
-#include <stdio.h>
-#include <string.h>
+/* Ports, loopback, the machine's name. */
 
-const char *const doctor_state_words[3] = {"ok", "warning", "missing"};
+/* Fewer ports than this are gone with a few jobs of some replicas. */
+#define PORTS_ADVISED 100
 
-#define FOUND_SIZE 1024
-
-/* The command as this user would write it. */
-static const char *copy_mend(const struct judgement *judgement, const char *mend)
+static void judge_ports(struct judgement *judgement)
 {
-	static const char sudo[] = "sudo ";
-	char *copy = arena_copy_text(judgement->arena, mend);
+	const struct doctor_network *network = &judgement->facts->network;
+	const char *mend = "sudo sysctl -w net.ipv4.ip_local_port_range='32768 60999'";
 
-	if (!copy || !judgement->facts->is_superuser)
-		return copy;
-	for (char *word; (word = strstr(copy, sudo));)
-		memmove(word, word + strlen(sudo), strlen(word + strlen(sudo)) + 1);
-	return copy;
+	if (network->port_fault)
+		judgement_add(judgement, "ports", DOCTOR_MISSING, mend, "%s", network->port_fault);
+	else if (network->high_port - network->low_port + 1 < PORTS_ADVISED)
+		judgement_add(judgement, "ports", DOCTOR_WARNING, mend,
+			      "%d to %d are few: the kernel's own range takes the others",
+			      network->low_port, network->high_port);
+	else
+		judgement_add(judgement, "ports", DOCTOR_OK, NULL, "%d to %d", network->low_port,
+			      network->high_port);
 }
 
-void judgement_add(struct judgement *judgement, const char *name, enum doctor_state state,
-		   const char *mend, const char *format, ...)
+static void judge_loopback(struct judgement *judgement)
 {
-	struct doctor_report *report = judgement->report;
-	char found[FOUND_SIZE];
-	va_list values;
+	const char *fault = judgement->facts->network.loopback_fault;
 
-	va_start(values, format);
-	vsnprintf(found, sizeof(found), format, values);
-	va_end(values);
-	assert(report->n_rows < DOCTOR_ROWS_LIMIT);
-	report->rows[report->n_rows++] = (struct doctor_row){
-		.name = name,
-		.state = state,
-		.found = arena_copy_text(judgement->arena, found),
-		.mend = copy_mend(judgement, mend),
-	};
+	if (fault)
+		judgement_add(judgement, "loopback", DOCTOR_MISSING, "sudo ip link set lo up", "%s",
+			      fault);
+	else
+		judgement_add(judgement, "loopback", DOCTOR_OK, NULL, "127.0.0.1 answers");
+}
+
+/* Jobs here use 127.0.0.1; programs that ask for their own name stumble all the same. */
+static void judge_host_name(struct judgement *judgement)
+{
+	const struct doctor_network *network = &judgement->facts->network;
+
+	if (network->host_fault)
+		judgement_add(judgement, "host name", DOCTOR_WARNING,
+			      arena_format(judgement->arena,
+					   "echo '127.0.1.1 %s' | sudo tee -a /etc/hosts",
+					   network->host_name),
+			      "%s: %s", network->host_name, network->host_fault);
+	else
+		judgement_add(judgement, "host name", DOCTOR_OK, NULL, "%s", network->host_name);
+}
+
+static void judge_network(struct judgement *judgement)
+{
+	judge_loopback(judgement);
+	judge_ports(judgement);
+	judge_host_name(judgement);
+}
+
+/* The cluster beyond this machine, which nobody has to have. */
+
+#define EDIT "${EDITOR:-vi} \"${KUBECONFIG:-$HOME/.kube/config}\""
+#define CHOOSE "kubectl config get-contexts"
+
+static const char *whose(const struct judgement *judgement)
+{
+	const struct doctor_kubernetes *kubernetes = &judgement->facts->kubernetes;
+
+	if (!kubernetes->context)
+		return "the service account of this Pod";
+	return arena_format(judgement->arena, "context '%s'%s%s%s", kubernetes->context,
+			    kubernetes->user ? " as '" : "",
+			    kubernetes->user ? kubernetes->user : "", kubernetes->user ? "'" : "");
+}
+
+static void judge_kubernetes(struct judgement *judgement)
+{
+	const struct doctor_kubernetes *kubernetes = &judgement->facts->kubernetes;
+
+	if (kubernetes->fault)
+		judgement_add(judgement, "kubernetes", DOCTOR_WARNING,
+			      kubernetes->is_malformed ? EDIT : CHOOSE, "%s", kubernetes->fault);
+	else if (!kubernetes->server)
+		judgement_add(judgement, "kubernetes", DOCTOR_OK, NULL,
+			      "none: there is no kubeconfig, jobs run on this machine");
+	else if (kubernetes->skips_verify)
+		judgement_add(judgement, "kubernetes", DOCTOR_WARNING, EDIT,
+			      "%s, %s, whose certificate is not checked "
+			      "(insecure-skip-tls-verify)",
+			      kubernetes->server, whose(judgement));
+	else
+		judgement_add(judgement, "kubernetes", DOCTOR_OK, NULL, "%s, %s, namespace '%s'",
+			      kubernetes->server, whose(judgement), kubernetes->namespace_name);
 }
 
 void doctor_judge(const struct doctor_facts *facts, struct arena *arena,
@@ -55,36 +102,4 @@ void doctor_judge(const struct doctor_facts *facts, struct arena *arena,
 	judge_network(&judgement);
 	judge_machine(&judgement);
 	judge_kubernetes(&judgement);
-}
-
-size_t doctor_count(const struct doctor_report *report, enum doctor_state state)
-{
-	size_t count = 0;
-
-	for (size_t i = 0; i < report->n_rows; i++)
-		count += report->rows[i].state == state;
-	return count;
-}
-
-static struct json *row_json(const struct doctor_row *row)
-{
-	struct json *object = json_new_object();
-
-	json_set_string(object, "name", row->name);
-	json_set_string(object, "state", doctor_state_words[row->state]);
-	json_set_string(object, "found", row->found);
-	json_set_string(object, "mend", row->mend);
-	return object;
-}
-
-struct json *doctor_report_json(const struct doctor_report *report)
-{
-	struct json *object = json_new_object();
-	struct json *rows = json_new_array();
-
-	for (size_t i = 0; i < report->n_rows; i++)
-		json_append(rows, row_json(&report->rows[i]));
-	json_set_bool(object, "ready", doctor_count(report, DOCTOR_MISSING) == 0);
-	json_set(object, "rows", rows);
-	return object;
 }

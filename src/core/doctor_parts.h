@@ -17,9 +17,5 @@ void judgement_add(struct judgement *judgement, const char *name, enum doctor_st
 
 /* Python, TensorFlow and its packages. */
 void judge_software(struct judgement *judgement);
-/* The cluster beyond this machine, which nobody has to have. */
-void judge_kubernetes(struct judgement *judgement);
-/* Ports, loopback, the machine's name. */
-void judge_network(struct judgement *judgement);
 /* Limits, memory, disk, devices, clock. */
 void judge_machine(struct judgement *judgement);

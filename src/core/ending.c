@@ -54,20 +54,41 @@ static int turn_of(const struct decision *decision, const struct observed_replic
 	return role->kind == ROLE_PS ? 2 : 1;
 }
 
-/* Somebody whose turn was before runs still. */
-static bool has_to_wait(const struct decision *decision, const struct observed_replica *object,
-			const struct ending *ending)
+static bool is_any_before(const struct decision *decision, int turn)
 {
 	const struct observed *observed = decision->observed;
-	int turn = turn_of(decision, object);
 
-	if (!ending->is_in_turns || ending->grace == 0)
-		return false;
 	for (size_t i = 0; i < observed->n_replicas; i++)
 		if (observed_is_live(&observed->replicas[i]) &&
 		    turn_of(decision, &observed->replicas[i]) < turn)
 			return true;
 	return false;
+}
+
+/* Somebody whose turn was before runs still, and has its time alone. */
+static bool has_to_wait(const struct decision *decision, const struct observed_replica *object,
+			const struct ending *ending)
+{
+	static const int quarters_alone[] = {0, 2, 3}; /* of the grace, before each turn */
+	int turn = turn_of(decision, object);
+	msec until = decision->status->ending_since + ending->grace * quarters_alone[turn] / 4;
+
+	if (!ending->is_in_turns || decision->now >= until || !is_any_before(decision, turn))
+		return false;
+	plan_wake_at(decision->plan, until);
+	return true;
+}
+
+/* What is left of it; but who is asked very late, since nobody watched the job, is not just killed.
+ */
+static msec grace_of_turn(const struct decision *decision, const struct ending *ending)
+{
+	msec left = decision->status->ending_since + ending->grace - decision->now;
+	msec least = ending->grace / 4;
+
+	if (!ending->is_in_turns)
+		return ending->grace;
+	return left < least ? least : msec_min(left, ending->grace);
 }
 
 /* Its own replicas are ended by a job at rest as its ending says; those that we ended are removed
@@ -86,7 +107,7 @@ static void end_at_rest(struct decision *decision, const struct observed_replica
 				ending->ends_live ? msec_min(object->kill_at, kill_at)
 						  : object->kill_at);
 	} else if (ending->ends_live && !has_to_wait(decision, object, ending)) {
-		ask_to_end(decision, object, ending->grace);
+		ask_to_end(decision, object, grace_of_turn(decision, ending));
 	}
 }
 
@@ -126,6 +147,17 @@ static bool is_over(const struct replica *replica)
 	       (state == REPLICA_PENDING || state == REPLICA_SUCCEEDED || state == REPLICA_FAILED);
 }
 
+static void mark_turns(struct decision *decision, const struct ending *ending)
+{
+	msec *since = &decision->status->ending_since;
+
+	if (!decision_is_at_rest(decision))
+		*since = MSEC_UNSET;
+	else if (*since == MSEC_UNSET && ending->is_in_turns && ending->ends_live &&
+		 decision->observed->n_replicas)
+		*since = decision->now;
+}
+
 /* Written before anything is asked to end: an end that comes now is ours. */
 static void mark_ending(struct decision *decision)
 {
@@ -133,6 +165,7 @@ static void mark_ending(struct decision *decision)
 	bool is_finished = status_is_finished(decision->status);
 	struct ending ending = finish_ending(decision);
 
+	mark_turns(decision, &ending);
 	for (size_t i = 0; i < decision->n_replicas; i++) {
 		struct replica *replica = &decision->replicas[i];
 		enum replica_state *state = &replica->status->state;

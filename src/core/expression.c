@@ -2,7 +2,6 @@
 #include "core/expression.h"
 
 #include <ctype.h>
-#include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -67,8 +66,8 @@ static int read_repeat(struct scan *scan, struct err *err)
 						       : (end++, least + 1);
 	if (least < 0 || *end != '}')
 		return err_set(err, ERR_INVALID,
-			       "'%s' is no regular expression: a { begins a repeat, {3} or {1,3}; "
-			       "\\{ is the character",
+			       "'%s' is not a regular expression: a { begins a repeat, {3} or "
+			       "{1,3}; \\{ is the character",
 			       scan->expression);
 	scan->at = end + 1;
 	if (most > EXPRESSION_LIMIT)

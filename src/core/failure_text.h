@@ -10,7 +10,7 @@
  *
  *     worker-1 exited with code 1 after 12s (attempt 0)
  *       because       ValueError: shapes do not match
- *       advice        … where core/known_cause has some
+ *       advice        … where a known cause has some
  *       at            2026-11-21T16:02:11Z
  *       last lines    | Traceback (most recent call last):
  *                     | ValueError: shapes do not match

@@ -54,7 +54,7 @@ int fetch_read(const char *text, struct arena *arena, struct fetch *ret_fetch, s
 
 	if (!colon || !read_replica(text, (size_t) (colon - text), arena, &fetch))
 		return err_set(err, ERR_INVALID,
-			       "'%s' is no folder of a replica: write ROLE-INDEX:/PATH, as in "
+			       "'%s' is not a folder of a replica: write ROLE-INDEX:/PATH, as in "
 			       "worker-0:/models",
 			       text);
 	fetch.path = read_path(colon + 1, arena);

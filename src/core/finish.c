@@ -7,6 +7,7 @@
 #include "base/text.h"
 #include "core/expiry.h"
 #include "core/failure.h"
+#include "core/failure_words.h"
 #include "core/obstacle.h"
 
 #define EXIT_TOO_LATE 124 /* what timeout(1) says */
@@ -14,7 +15,6 @@
 #define GRACE_AFTER_FAILURE MSEC_PER_SECOND
 #define GRACE_AFTER_SUCCESS (5 * MSEC_PER_SECOND)
 
-#define REASON_STOPPED "Stopped"
 #define REASON_TOO_LATE "DeadlineExceeded"
 
 static int count_in_state(const struct decision *decision, const struct role *role,
@@ -136,7 +136,7 @@ void finish_if_stopped(struct decision *decision)
 	const char *message = arena_format(decision->arena, "TFJob %s/%s was stopped%s.",
 					   job->name_space, job->name, by);
 
-	fail(decision, "TFJobStopped", message, failure_of_job(decision, REASON_STOPPED, why),
+	fail(decision, "TFJobStopped", message, failure_of_job(decision, FAILURE_STOPPED, why),
 	     stop_reason_exit_code(job->stop_reason));
 }
 

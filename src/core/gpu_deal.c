@@ -234,8 +234,8 @@ static void describe_shortage(const struct job *job, const struct gpus *gpus, gp
 	else
 		text_addf(text,
 			  ", too few for the %zu replicas that train: none gets one, so that all "
-			  "are alike (--gpu all: they share all)",
-			  n_trainers);
+			  "are alike%s",
+			  n_trainers, free == gpus_all(gpus) ? " (--gpu all: they share all)" : "");
 }
 
 /* Those that were to get some; the others (a ps, `--gpu none`) are no news. */

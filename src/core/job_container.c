@@ -4,7 +4,7 @@
  * each release. Only what looks like a misspelling of a field that is read is refused. */
 #include "base/names.h"
 #include "base/text.h"
-#include "core/job_parts.h"
+#include "core/job_field.h"
 #include "core/limits.h"
 
 #define CONTAINER_NAME "tensorflow"

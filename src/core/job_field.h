@@ -6,6 +6,7 @@
 #pragma once
 
 #include "base/json.h"
+#include "base/mem.h"
 #include "base/msec.h"
 #include "base/own.h"
 #include "base/yaml.h"
@@ -76,3 +77,11 @@ int field_word(struct field_reader *reader, const struct field *field, const cha
 bool field_is_object(struct field_reader *reader, const struct field *field);
 /* Number of elements; 0 where there is no list. */
 size_t field_count(struct field_reader *reader, const struct field *field);
+
+/* Reads spec.tfReplicaSpecs, or the older spec.replicaSpecs, into job->roles, and puts the
+ * normalised tfReplicaSpecs into `spec`, which lies in job->document. */
+void job_read_roles(struct field_reader *reader, const struct field *spec, struct job *job);
+
+/* Reads the Pod template of one role: its container and its port. */
+void job_read_template(struct field_reader *reader, const struct field *template,
+		       struct arena *arena, struct role *role);

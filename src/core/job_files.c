@@ -187,8 +187,6 @@ static struct json *unpacking_container_new(const struct json *container)
 	struct json *unpacking = json_new_object();
 
 	json_set_string(unpacking, "name", UNPACKING_CONTAINER);
-	/* What tar says becomes the reason why the Pod did not begin. */
-	json_set_string(unpacking, "terminationMessagePolicy", "FallbackToLogsOnError");
 	for (size_t i = 0; i < ARRAY_LEN(same); i++)
 		if (json_get(container, same[i]))
 			json_set(unpacking, same[i], json_ref(json_get(container, same[i])));

@@ -1,7 +1,7 @@
 /* Files that travel with a job: a script, or a folder of them, in ConfigMaps that every Pod mounts.
  *
  * Which ConfigMap holds which file follows from the list of files alone, so that the job's
- * document, which names the ConfigMaps, and the ConfigMaps themselves (kube/objects_files.h) agree.
+ * document, which names the ConfigMaps, and the ConfigMaps themselves (kube/objects_all.h) agree.
  */
 #pragma once
 

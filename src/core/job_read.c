@@ -5,7 +5,6 @@
 #include "base/text.h"
 #include "core/job.h"
 #include "core/job_field.h"
-#include "core/job_parts.h"
 #include "core/stop_signal.h"
 
 #include <inttypes.h>

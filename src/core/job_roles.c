@@ -6,7 +6,7 @@
  * pkg/apis/kubeflow.org/v1/tensorflow_defaults.go. */
 #include "base/names.h"
 #include "base/text.h"
-#include "core/job_parts.h"
+#include "core/job_field.h"
 #include "core/limits.h"
 
 #include <ctype.h>

@@ -1,16 +1,16 @@
 /* Who may act for a job: one claimant's side of a lease that several may want. Pure.
  *
  * The rules are those of client-go's leader election (tools/leaderelection): the record of a lease
- * names its holder, who writes it anew again and again; whoever wants it takes it when the record
- * has not changed for as long as it says, by the claimant's own clock, so that no two clocks are
- * ever compared. A holder that could not write for LEASE_DEADLINE, counted from the moment at which
- * its last successful write was begun, does not act any more: that is over before anybody else may
- * take the lease. Each write names the version that it was made from.
+ * names its holder, who writes it anew again and again; a muster that wants it takes it when the
+ * record has not changed for as long as it says, by the claimant's own clock, so that no two clocks
+ * are ever compared. A holder that could not write for LEASE_DEADLINE, counted from the moment at
+ * which its last successful write was begun, does not act any more: that is over before anybody
+ * else may take the lease. Each write names the version that it was made from.
  *
  * One thing is stricter. A record that is missing is taken by a newcomer only after a whole
- * duration: somebody may have deleted it under a holder, who makes it again. So whoever made what
- * the lease is about holds it without a record for as long as after a write: all others can know of
- * it only since then, and wait for longer.
+ * duration: somebody may have deleted it under a holder, who makes it again. So the muster that
+ * made what the lease is about holds it without a record for as long as after a write: all others
+ * can know of it only since then, and wait for longer.
  *
  * All times are of one clock that never jumps and goes on while the machine sleeps. */
 #pragma once

@@ -23,4 +23,8 @@
 #define LIMIT_LIST_PAGES 2000 /* of one list of an API server */
 #define LIMIT_LIST_OBJECTS 200000 /* the same */
 #define LIMIT_LIST_TRIES 5 /* of a list that the server forgets while it is read */
+#define LIMIT_HTTP_HEADERS                                                                         \
+	(16 * 1024) /* of a request to an HTTP server of ours, its first line too */
+#define LIMIT_HTTP_NO_BODY 1024 /* bytes of a body where none is read */
+#define LIMIT_EXPORTER_CONNECTIONS 32 /* of programs that read a job's metrics, at once */
 #define LIMIT_FORWARDED 256 /* connections that one call of port-forward carries at once */

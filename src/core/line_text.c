@@ -1,7 +1,6 @@
 #include "core/line_text.h"
 
 #include <stdbool.h>
-#include <stdint.h>
 #include <string.h>
 
 #define ESCAPE 0x1b

@@ -57,7 +57,6 @@ struct observed_address {
 struct backend_habits {
 	bool sends_signals; /* a stop is the signal that it names; on Kubernetes the image's */
 	bool kills_after_grace; /* it turns a stop into a kill by itself */
-	bool restarts_by_itself; /* OnFailure and Always are restarted in place */
 	bool names_carry_attempt; /* a new attempt may start while the old object is still there */
 	bool ends_finished_jobs; /* a finished job always ends its processes, whatever
 				    cleanPodPolicy says */
@@ -72,5 +71,5 @@ struct observed {
 };
 
 bool observed_is_live(const struct observed_replica *replica); /* starting or running */
-/* Somebody asked it to end or killed it on purpose, whoever that was. */
+/* It was asked to end or killed on purpose, by anybody. */
 bool observed_was_asked_to_end(const struct observed_replica *replica);

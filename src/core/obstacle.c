@@ -14,7 +14,7 @@ static bool is_of_end(const char *reason)
 	       text_equals(reason, FAILURE_NOT_ENDING) || text_equals(reason, FAILURE_STILL_RUNS);
 }
 
-bool obstacle_is_there(const struct replica_status *replica)
+static bool obstacle_is_there(const struct replica_status *replica)
 {
 	if (replica->state == REPLICA_STOPPING)
 		return is_of_end(replica->reason);

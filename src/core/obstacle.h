@@ -10,8 +10,6 @@
 
 #include <stdbool.h>
 
-bool obstacle_is_there(const struct replica_status *replica);
-
 /* Adds a line for each trouble: "worker-1 and 3 more: cannot be placed (Unschedulable): 0/4 nodes
  * are available"; each begins with `indent`. */
 void obstacles_describe(const struct status *status, const char *indent, struct text *text);

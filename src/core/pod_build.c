@@ -1,7 +1,6 @@
 /* Writes what flags say of Pods into the templates of a document. */
 #include "core/pod_build.h"
 
-#include "base/mem.h"
 #include "base/names.h"
 #include "base/text.h"
 #include "core/pod_template.h"
@@ -106,7 +105,7 @@ static void add_to_role(const char *title, struct json *role, const struct pod_b
 static void set_name_space(struct json *document, const char *name_space, struct text *faults)
 {
 	if (name_space && !name_is_dns_label(name_space))
-		text_add_line_once(faults, "--namespace: '%s' is no name for a namespace",
+		text_add_line_once(faults, "--namespace: '%s' is not a valid name of a namespace",
 				   name_space);
 	else if (name_space)
 		json_set_string(json_object_at(document, "metadata"), "namespace", name_space);

@@ -2,7 +2,6 @@
 
 #include "base/mem.h"
 
-#include <stdbool.h>
 #include <string.h>
 
 #define LETTERS "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-.[]"

@@ -64,11 +64,11 @@ static int complain(const char *text, size_t len, struct err *err)
 	const char *meant = len ? suffix_meant(text + len) : NULL;
 
 	if (meant)
-		return err_set(err, ERR_INVALID, "'%s' is no quantity; did you mean '%.*s%s'?",
+		return err_set(err, ERR_INVALID, "'%s' is not a quantity; did you mean '%.*s%s'?",
 			       text, (int) len, text, meant);
 	return err_set(err, ERR_INVALID,
-		       "'%s' is no quantity: a number and one of the suffixes m k M G T P E or Ki "
-		       "Mi Gi Ti Pi Ei, like 500m, 2 or 1.5Gi",
+		       "'%s' is not a quantity: a number and one of the suffixes m k M G T P E or "
+		       "Ki Mi Gi Ti Pi Ei, like 500m, 2 or 1.5Gi",
 		       text);
 }
 
@@ -88,7 +88,7 @@ int quantity_check(const char *text, struct err *err)
 	if (name_find_word(suffixes, ARRAY_LEN(suffixes), suffix) < 0 && !is_exponent(suffix))
 		return complain(number, len, err);
 	if (is_nothing(number, len))
-		return err_set(err, ERR_INVALID, "'%s' is nothing: it has to be more than 0", text);
+		return err_set(err, ERR_INVALID, "'%s' must be more than 0", text);
 	return 0;
 }
 

@@ -6,14 +6,12 @@
  * remembers anything between two decisions. */
 #include "core/reconcile.h"
 
-#include "base/text.h"
 #include "core/decision.h"
 #include "core/ending.h"
 #include "core/expiry.h"
 #include "core/failure.h"
 #include "core/finish.h"
 #include "core/late_stop.h"
-#include "core/missing.h"
 #include "core/obstacle.h"
 #include "core/resize.h"
 #include "core/restart.h"
@@ -116,7 +114,7 @@ static void go_on(struct decision *decision)
 		set_running(decision);
 }
 
-static void settle(struct decision *decision)
+static void decide_job(struct decision *decision)
 {
 	const struct job *job = decision->job;
 	bool was_suspended = status_condition_is_true(decision->status, CONDITION_SUSPENDED);
@@ -202,7 +200,7 @@ void reconcile_decide(const struct job *job, const struct status *last_status,
 	struct decision decision;
 
 	decision_begin(&decision, job, last_status, observed, now, arena, ret_plan);
-	settle(&decision);
+	decide_job(&decision);
 	failure_revise_consequences(&decision);
 	ending_plan(&decision);
 	missing_plan(&decision);

@@ -28,7 +28,7 @@ void reconcile_resume(const struct job *job, const struct status *last_status, m
 
 /* Why a job has ended that nobody saw end. */
 #define RECONCILE_SUPERVISOR_LOST "SupervisorLost" /* who looked after it died without a word */
-#define RECONCILE_DELETED "Deleted" /* somebody deleted its record on the cluster */
+#define RECONCILE_DELETED "Deleted" /* somebody deleted its record */
 #define RECONCILE_END_UNKNOWN "EndUnknown" /* it is no more on the cluster, and nobody told us */
 
 /* The end of such a job, of which nothing is left: Failed with that reason ("TFJobSupervisorLost")

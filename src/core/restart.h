@@ -1,4 +1,5 @@
-/* Restarts: which failures are answered by another attempt, of whom, how often and how soon. */
+/* Restarts: which failures are answered by another attempt, of whom, how often and how soon; and
+ * the starts that are missing. */
 #pragma once
 
 #include "core/decision.h"
@@ -15,10 +16,9 @@ bool restart_or_fail(struct decision *decision);
  * long: 0, 1, 2, 4 … 60 s. */
 msec restart_delay(int recent);
 
-/* The moment before which this replica may not be started; `now` or earlier when it need not wait.
- * A clock that was set back since does not hold a restart up. */
-msec restart_waits_until(const struct decision *decision, const struct replica *replica);
+/* An attempt that lived this long starts afresh. */
+#define RESTART_LONG_LIFE (10 * MSEC_PER_SECOND)
 
-#define RESTART_LONG_LIFE                                                                          \
-	(10 * MSEC_PER_SECOND) /* an attempt that lived this long starts afresh                    \
-				*/
+/* Plans the addresses that are missing, or, when all are there and no restart waits, the starts. No
+ * replica starts while an older attempt of it lives. */
+void missing_plan(struct decision *decision);

@@ -81,6 +81,16 @@ msec silence_wake_at(const struct silence *list, size_t count)
 	return wake_at;
 }
 
+/* "worker-0 has printed nothing for 30s", of `n_silent` of which this is the first. */
+static void add_sentence(const struct silence *first, size_t n_silent, msec age, struct text *text)
+{
+	text_addf(text, "%s-%d", first->role, first->index);
+	if (n_silent > 1)
+		text_addf(text, " and %zu more", n_silent - 1);
+	text_addf(text, " %s printed nothing for ", n_silent > 1 ? "have" : "has");
+	text_add_duration(text, age);
+}
+
 bool silence_tell(struct silence *list, size_t count, msec now, struct text *text)
 {
 	const struct silence *first = NULL;
@@ -96,18 +106,33 @@ bool silence_tell(struct silence *list, size_t count, msec now, struct text *tex
 			first = &list[i];
 	}
 	assert(first); /* the one that silence_wake_at found due */
-	text_addf(text, "%s-%d", first->role, first->index);
-	if (n_silent > 1)
-		text_addf(text, " and %zu more", n_silent - 1);
-	text_addf(text, " %s printed nothing for ", n_silent > 1 ? "have" : "has");
-	text_add_duration(text, patience_of(first));
+	add_sentence(first, n_silent, patience_of(first), text);
 	return true;
 }
 
-bool silence_is_any_told(const struct silence *list, size_t count)
+void silence_add_lasting(const struct silence *list, size_t count, struct text *text)
 {
-	for (size_t i = 0; i < count; i++)
-		if (list[i].is_watched && list[i].is_told)
-			return true;
-	return false;
+	const struct silence *first = NULL;
+	size_t n_silent = 0;
+	msec age = MSEC_NEVER; /* all of them have been silent for so long */
+
+	for (size_t i = 0; i < count; i++) {
+		if (!list[i].is_watched || !list[i].is_told)
+			continue;
+		age = msec_min(age, patience_of(&list[i]));
+		if (n_silent++ == 0)
+			first = &list[i];
+	}
+	if (first)
+		add_sentence(first, n_silent, age, text);
+}
+
+bool silence_is_telling(const struct job *job, const char *role_name)
+{
+	const struct role *role = job_role(job, role_name);
+	bool is_led = job_role_of_kind(job, ROLE_CHIEF) || job_role_of_kind(job, ROLE_MASTER);
+
+	if (!role || role->kind == ROLE_PS)
+		return false;
+	return role->kind != ROLE_WORKER || !is_led || !job_role_of_kind(job, ROLE_PS);
 }

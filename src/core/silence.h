@@ -1,5 +1,5 @@
 /* Notices replicas that have given no sign of life for a while. TensorFlow waits in silence for a
- * peer that is missing, and whoever looks on cannot tell that from work.
+ * peer that is missing, and a user that looks on cannot tell that from work.
  *
  * Each silence is told once. A replica that broke one by itself is known to be slow, and is told of
  * again only after twice the longest silence that it came back from. */
@@ -8,6 +8,7 @@
 #include "base/msec.h"
 #include "base/own.h"
 #include "base/text.h"
+#include "core/job.h"
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -43,7 +44,13 @@ msec silence_tell_start(const struct silence *list, size_t count, msec now, stru
  * 30s", "worker-0 and 7 more have …". False when there are none. */
 bool silence_tell(struct silence *list, size_t count, msec now, struct text *text);
 
+/* Adds the same sentence about all whose silence was told and goes on; nothing when there are none.
+ */
+void silence_add_lasting(const struct silence *list, size_t count, struct text *text);
+
 /* When to ask again; MSEC_NEVER: not before there is life. */
 msec silence_wake_at(const struct silence *list, size_t count);
-/* A silence that was told goes on. */
-bool silence_is_any_told(const struct silence *list, size_t count);
+
+/* Whether silence of this role would mean something. Parameter servers, and workers that only run
+ * what a chief sends (tf.distribute.ParameterServerStrategy), serve without a word. */
+bool silence_is_telling(const struct job *job, const char *role_name);

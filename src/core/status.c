@@ -3,6 +3,8 @@
 
 #include "base/text.h"
 
+#include <string.h>
+
 const char *const condition_type_words[CONDITION_COUNT] = {
 	[CONDITION_CREATED] = "Created",       [CONDITION_RUNNING] = "Running",
 	[CONDITION_RESTARTING] = "Restarting", [CONDITION_SUCCEEDED] = "Succeeded",
@@ -115,9 +117,10 @@ static bool failures_are_equal(const struct failure *a, const struct failure *b)
 static bool numbers_are_equal(const struct status *a, const struct status *b)
 {
 	return a->start_time == b->start_time && a->completion_time == b->completion_time &&
-	       a->restarts == b->restarts && a->recent_restarts == b->recent_restarts &&
-	       a->exit_code == b->exit_code && a->n_conditions == b->n_conditions &&
-	       a->n_roles == b->n_roles && a->n_replicas == b->n_replicas;
+	       a->ending_since == b->ending_since && a->restarts == b->restarts &&
+	       a->recent_restarts == b->recent_restarts && a->exit_code == b->exit_code &&
+	       a->n_conditions == b->n_conditions && a->n_roles == b->n_roles &&
+	       a->n_replicas == b->n_replicas;
 }
 
 bool status_equals(const struct status *a, const struct status *b)
@@ -134,4 +137,80 @@ bool status_equals(const struct status *a, const struct status *b)
 		if (!replicas_are_equal(&a->replicas[i], &b->replicas[i]))
 			return false;
 	return true;
+}
+
+/* Copying: arrays are copied whole, and then their texts one by one. */
+
+static void *copy_array(struct arena *arena, const void *array, size_t count, size_t size)
+{
+	void *copy = arena_take_array(arena, count, size);
+
+	if (count)
+		memcpy(copy, array, count * size);
+	return copy;
+}
+
+static void own_text(struct arena *arena, const char **text)
+{
+	*text = arena_copy_text(arena, *text);
+}
+
+static void own_condition(struct arena *arena, struct condition *condition)
+{
+	own_text(arena, &condition->reason);
+	own_text(arena, &condition->message);
+}
+
+static void own_replica(struct arena *arena, struct replica_status *replica)
+{
+	own_text(arena, &replica->role);
+	own_text(arena, &replica->address);
+	own_text(arena, &replica->reason);
+	own_text(arena, &replica->message);
+	own_text(arena, &replica->log);
+	own_text(arena, &replica->gpus);
+	own_text(arena, &replica->pod);
+	own_text(arena, &replica->node);
+	own_text(arena, &replica->ip);
+}
+
+static struct failure *copy_failure(const struct failure *failure, struct arena *arena)
+{
+	struct failure *copy = copy_array(arena, failure, 1, sizeof(*failure));
+
+	own_text(arena, &copy->role);
+	own_text(arena, &copy->reason);
+	own_text(arena, &copy->message);
+	own_text(arena, &copy->cause);
+	copy->last_lines = copy_array(arena, failure->last_lines, failure->n_last_lines,
+				      sizeof(*copy->last_lines));
+	for (size_t i = 0; i < copy->n_last_lines; i++)
+		own_text(arena, &copy->last_lines[i]);
+	copy->consequences = copy_array(arena, failure->consequences, failure->n_consequences,
+					sizeof(*copy->consequences));
+	for (size_t i = 0; i < copy->n_consequences; i++) {
+		own_text(arena, &copy->consequences[i].role);
+		own_text(arena, &copy->consequences[i].what);
+	}
+	return copy;
+}
+
+struct status status_copy(const struct status *status, struct arena *arena)
+{
+	struct status copy = *status;
+
+	copy.conditions = copy_array(arena, status->conditions, status->n_conditions,
+				     sizeof(*copy.conditions));
+	for (size_t i = 0; i < copy.n_conditions; i++)
+		own_condition(arena, &copy.conditions[i]);
+	copy.roles = copy_array(arena, status->roles, status->n_roles, sizeof(*copy.roles));
+	for (size_t i = 0; i < copy.n_roles; i++)
+		own_text(arena, &copy.roles[i].title);
+	copy.replicas =
+		copy_array(arena, status->replicas, status->n_replicas, sizeof(*copy.replicas));
+	for (size_t i = 0; i < copy.n_replicas; i++)
+		own_replica(arena, &copy.replicas[i]);
+	if (status->failure)
+		copy.failure = copy_failure(status->failure, arena);
+	return copy;
 }

@@ -66,7 +66,7 @@ struct replica_status {
 	const char *gpus; /* of this machine: "0,1", "none"; NULL: none are dealt out */
 
 	/* Of a replica that is a Pod. They are stored of jobs that have ended and are remembered
-	 * on a machine; as long as there are Pods, whoever looks at the job lays them over. */
+	 * on a machine; as long as there are Pods, a reader of the job lays them over. */
 	const char *pod; /* its name; NULL: there is none */
 	const char *node; /* NULL: none yet */
 	const char *ip;
@@ -117,6 +117,7 @@ struct status {
 	size_t n_replicas;
 	msec start_time;
 	msec completion_time;
+	msec ending_since; /* that it is asked to end in turns (core/ending.h); or MSEC_UNSET */
 
 	int restarts; /* charged against backoffLimit: whole restarts of the job count one each, of
 			 single replicas one each */
@@ -139,3 +140,5 @@ struct json *status_write(const struct status *status) MUST_USE;
 int status_read(const struct json *value, struct arena *arena, struct status *ret_status,
 		struct err *err) MUST_USE;
 bool status_equals(const struct status *a, const struct status *b);
+/* A copy that lives in the arena, with all that it points to. */
+struct status status_copy(const struct status *status, struct arena *arena);

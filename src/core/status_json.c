@@ -1,4 +1,5 @@
-/* A job's status as JSON and back. What is not set is not written, as Kubernetes' `omitempty`. */
+/* A job's status as JSON and back, by one table for each struct. What is not set is not written, as
+ * Kubernetes' `omitempty`. */
 #include "core/status.h"
 
 #include "base/names.h"
@@ -6,9 +7,113 @@
 #include "core/limits.h"
 
 #include <inttypes.h>
+#include <stddef.h>
 #include <stdio.h>
 
 #define SIGNAL_MAX 127 /* what a wait status has room for */
+
+enum member_kind {
+	TEXT,
+	NEEDED_TEXT,
+	TIME,
+	TRUTH, /* a bool, as "True" or "False" */
+	WORD, /* an enum, by its table */
+	NUMBER, /* an int */
+	PLAIN_NUMBER, /* the same, which is written also when it is the least */
+	LONG_NUMBER, /* an int64_t */
+};
+
+/* Every number has a range: a status lies on disk, where hands can reach it, and a decision counts
+ * on with these. */
+struct member {
+	const char *key; /* NULL: behind the last */
+	enum member_kind kind;
+	size_t offset;
+	int64_t least, most; /* of a number; the least is that of one which is not set */
+	const char *const *words; /* of a WORD, `most` of them */
+};
+
+static const struct member condition_members[] = {
+	{"type", WORD, offsetof(struct condition, type), 0, CONDITION_COUNT, condition_type_words},
+	{"status", TRUTH, offsetof(struct condition, is_true)},
+	{"reason", TEXT, offsetof(struct condition, reason)},
+	{"message", TEXT, offsetof(struct condition, message)},
+	{"lastUpdateTime", TIME, offsetof(struct condition, last_update)},
+	{"lastTransitionTime", TIME, offsetof(struct condition, last_transition)},
+	{0},
+};
+
+static const struct member role_members[] = {
+	{"active", NUMBER, offsetof(struct role_status, active), 0, LIMIT_REPLICAS},
+	{"succeeded", NUMBER, offsetof(struct role_status, succeeded), 0, LIMIT_REPLICAS},
+	{"failed", NUMBER, offsetof(struct role_status, failed), 0, LIMIT_REPLICAS},
+	{0},
+};
+
+static const struct member replica_members[] = {
+	{"role", NEEDED_TEXT, offsetof(struct replica_status, role)},
+	{"index", PLAIN_NUMBER, offsetof(struct replica_status, index), 0, LIMIT_REPLICAS - 1},
+	{"attempt", PLAIN_NUMBER, offsetof(struct replica_status, attempt), 0, LIMIT_RESTARTS},
+	{"state", WORD, offsetof(struct replica_status, state), 0, REPLICA_STATE_COUNT,
+	 replica_state_words},
+	{"pid", LONG_NUMBER, offsetof(struct replica_status, pid), 0, INT32_MAX},
+	{"address", TEXT, offsetof(struct replica_status, address)},
+	{"exitCode", NUMBER, offsetof(struct replica_status, exit_code), -1, INT32_MAX},
+	{"signal", NUMBER, offsetof(struct replica_status, signal), 0, SIGNAL_MAX},
+	{"reason", TEXT, offsetof(struct replica_status, reason)},
+	{"message", TEXT, offsetof(struct replica_status, message)},
+	{"startTime", TIME, offsetof(struct replica_status, start_time)},
+	{"endTime", TIME, offsetof(struct replica_status, end_time)},
+	{"restarts", PLAIN_NUMBER, offsetof(struct replica_status, restarts), 0, LIMIT_RESTARTS},
+	{"recentRestarts", NUMBER, offsetof(struct replica_status, recent_restarts), 0,
+	 LIMIT_RESTARTS},
+	{"restartAt", TIME, offsetof(struct replica_status, restart_at)},
+	{"log", TEXT, offsetof(struct replica_status, log)},
+	{"gpus", TEXT, offsetof(struct replica_status, gpus)},
+	{"pod", TEXT, offsetof(struct replica_status, pod)},
+	{"node", TEXT, offsetof(struct replica_status, node)},
+	{"ip", TEXT, offsetof(struct replica_status, ip)},
+	{0},
+};
+
+static const struct member consequence_members[] = {
+	{"role", NEEDED_TEXT, offsetof(struct consequence, role)},
+	{"index", PLAIN_NUMBER, offsetof(struct consequence, index), 0, LIMIT_REPLICAS - 1},
+	{"attempt", PLAIN_NUMBER, offsetof(struct consequence, attempt), 0, LIMIT_RESTARTS},
+	{"what", NEEDED_TEXT, offsetof(struct consequence, what)},
+	{0},
+};
+
+/* Of a failure that is not the job's own: a deadline, a request to stop. */
+static const struct member failed_replica_members[] = {
+	{"role", TEXT, offsetof(struct failure, role)},
+	{"index", PLAIN_NUMBER, offsetof(struct failure, index), 0, LIMIT_REPLICAS - 1},
+	{"attempt", PLAIN_NUMBER, offsetof(struct failure, attempt), 0, LIMIT_RESTARTS},
+	{0},
+};
+
+static const struct member failure_members[] = {
+	{"exitCode", NUMBER, offsetof(struct failure, exit_code), -1, INT32_MAX},
+	{"signal", NUMBER, offsetof(struct failure, signal), 0, SIGNAL_MAX},
+	{"reason", TEXT, offsetof(struct failure, reason)},
+	{"message", TEXT, offsetof(struct failure, message)},
+	{"cause", TEXT, offsetof(struct failure, cause)},
+	{"time", TIME, offsetof(struct failure, time)},
+	{"livedMilliseconds", LONG_NUMBER, offsetof(struct failure, lived), 0, INT64_MAX},
+	{0},
+};
+
+static const struct member status_members[] = {
+	{"startTime", TIME, offsetof(struct status, start_time)},
+	{"completionTime", TIME, offsetof(struct status, completion_time)},
+	{"endingSince", TIME, offsetof(struct status, ending_since)},
+	{"exitCode", NUMBER, offsetof(struct status, exit_code), -1, INT32_MAX},
+	{"restarts", NUMBER, offsetof(struct status, restarts), 0, LIMIT_RESTARTS},
+	{"recentRestarts", NUMBER, offsetof(struct status, recent_restarts), 0, LIMIT_RESTARTS},
+	{0},
+};
+
+/* Writing. */
 
 static void set_time(struct json *object, const char *key, msec time)
 {
@@ -27,154 +132,92 @@ static void set_unless(struct json *object, const char *key, int64_t number, int
 		json_set_integer(object, key, number);
 }
 
-static struct json *write_condition(const struct condition *condition)
+static void set_member(struct json *object, const struct member *member, const void *at)
 {
-	struct json *object = json_new_object();
-
-	json_set_string(object, "type", condition_type_words[condition->type]);
-	json_set_string(object, "status", condition->is_true ? "True" : "False");
-	json_set_string(object, "reason", condition->reason);
-	json_set_string(object, "message", condition->message);
-	set_time(object, "lastUpdateTime", condition->last_update);
-	set_time(object, "lastTransitionTime", condition->last_transition);
-	return object;
+	switch (member->kind) {
+	case TEXT:
+	case NEEDED_TEXT:
+		json_set_string(object, member->key, *(const char *const *) at);
+		break;
+	case TIME:
+		set_time(object, member->key, *(const msec *) at);
+		break;
+	case TRUTH:
+		json_set_string(object, member->key, *(const bool *) at ? "True" : "False");
+		break;
+	case WORD:
+		json_set_string(object, member->key, member->words[*(const int *) at]);
+		break;
+	case NUMBER:
+		set_unless(object, member->key, *(const int *) at, member->least);
+		break;
+	case PLAIN_NUMBER:
+		json_set_integer(object, member->key, *(const int *) at);
+		break;
+	case LONG_NUMBER:
+		set_unless(object, member->key, *(const int64_t *) at, member->least);
+		break;
+	}
 }
 
-static struct json *write_role(const struct role_status *role)
+static void set_members(struct json *object, const struct member *members, const void *from)
 {
-	struct json *object = json_new_object();
-
-	set_unless(object, "active", role->active, 0);
-	set_unless(object, "succeeded", role->succeeded, 0);
-	set_unless(object, "failed", role->failed, 0);
-	return object;
+	for (; members->key; members++)
+		set_member(object, members, (const char *) from + members->offset);
 }
 
-static struct json *write_replica(const struct replica_status *replica)
+static void set_list(struct json *object, const char *key, const struct member *members,
+		     const void *elements, size_t count, size_t size)
 {
-	struct json *object = json_new_object();
+	struct json *list = json_new_array();
 
-	json_set_string(object, "role", replica->role);
-	json_set_integer(object, "index", replica->index);
-	json_set_integer(object, "attempt", replica->attempt);
-	json_set_string(object, "state", replica_state_words[replica->state]);
-	set_unless(object, "pid", replica->pid, 0);
-	json_set_string(object, "address", replica->address);
-	set_unless(object, "exitCode", replica->exit_code, -1);
-	set_unless(object, "signal", replica->signal, 0);
-	json_set_string(object, "reason", replica->reason);
-	json_set_string(object, "message", replica->message);
-	set_time(object, "startTime", replica->start_time);
-	set_time(object, "endTime", replica->end_time);
-	json_set_integer(object, "restarts", replica->restarts);
-	set_unless(object, "recentRestarts", replica->recent_restarts, 0);
-	set_time(object, "restartAt", replica->restart_at);
-	json_set_string(object, "log", replica->log);
-	json_set_string(object, "gpus", replica->gpus);
-	json_set_string(object, "pod", replica->pod);
-	json_set_string(object, "node", replica->node);
-	json_set_string(object, "ip", replica->ip);
-	return object;
-}
+	for (size_t i = 0; i < count; i++) {
+		struct json *element = json_new_object();
 
-static struct json *write_consequence(const struct consequence *consequence)
-{
-	struct json *object = json_new_object();
-
-	json_set_string(object, "role", consequence->role);
-	json_set_integer(object, "index", consequence->index);
-	json_set_integer(object, "attempt", consequence->attempt);
-	json_set_string(object, "what", consequence->what);
-	return object;
+		set_members(element, members, (const char *) elements + i * size);
+		json_append(list, element);
+	}
+	json_set(object, key, list);
 }
 
 static void set_last_lines(struct json *object, const struct failure *failure)
 {
-	if (failure->n_last_lines == 0)
-		return;
-
-	struct json *lines = json_new_array();
+	struct json *lines = json_array_at(object, "lastLines");
 
 	for (size_t i = 0; i < failure->n_last_lines; i++)
 		json_append(lines, json_new_string(failure->last_lines[i]));
-	json_set(object, "lastLines", lines);
 }
 
-static void set_consequences(struct json *object, const struct failure *failure)
+static void set_failure(struct json *status, const struct failure *failure)
 {
-	if (failure->n_consequences == 0)
-		return;
+	struct json *object = json_object_at(status, "failure");
 
-	struct json *consequences = json_new_array();
-
-	for (size_t i = 0; i < failure->n_consequences; i++)
-		json_append(consequences, write_consequence(&failure->consequences[i]));
-	json_set(object, "consequences", consequences);
-}
-
-/* A failure without a role is the job's own: a deadline, a request to stop. */
-static struct json *write_failure(const struct failure *failure)
-{
-	struct json *object = json_new_object();
-
-	if (failure->role) {
-		json_set_string(object, "role", failure->role);
-		json_set_integer(object, "index", failure->index);
-		json_set_integer(object, "attempt", failure->attempt);
-	}
-	set_unless(object, "exitCode", failure->exit_code, -1);
-	set_unless(object, "signal", failure->signal, 0);
-	json_set_string(object, "reason", failure->reason);
-	json_set_string(object, "message", failure->message);
-	json_set_string(object, "cause", failure->cause);
-	set_time(object, "time", failure->time);
-	set_unless(object, "livedMilliseconds", failure->lived, 0);
-	set_last_lines(object, failure);
-	set_consequences(object, failure);
-	return object;
-}
-
-static void set_conditions(struct json *object, const struct status *status)
-{
-	struct json *conditions = json_new_array();
-
-	for (size_t i = 0; i < status->n_conditions; i++)
-		json_append(conditions, write_condition(&status->conditions[i]));
-	json_set(object, "conditions", conditions);
-}
-
-static void set_roles(struct json *object, const struct status *status)
-{
-	struct json *roles = json_new_object();
-
-	for (size_t i = 0; i < status->n_roles; i++)
-		json_set(roles, status->roles[i].title, write_role(&status->roles[i]));
-	json_set(object, "replicaStatuses", roles);
-}
-
-static void set_replicas(struct json *object, const struct status *status)
-{
-	struct json *replicas = json_new_array();
-
-	for (size_t i = 0; i < status->n_replicas; i++)
-		json_append(replicas, write_replica(&status->replicas[i]));
-	json_set(object, "replicas", replicas);
+	if (failure->role)
+		set_members(object, failed_replica_members, failure);
+	set_members(object, failure_members, failure);
+	if (failure->n_last_lines > 0)
+		set_last_lines(object, failure);
+	if (failure->n_consequences > 0)
+		set_list(object, "consequences", consequence_members, failure->consequences,
+			 failure->n_consequences, sizeof(*failure->consequences));
 }
 
 struct json *status_write(const struct status *status)
 {
 	struct json *object = json_new_object();
 
-	set_conditions(object, status);
-	set_roles(object, status);
-	set_time(object, "startTime", status->start_time);
-	set_time(object, "completionTime", status->completion_time);
-	set_unless(object, "exitCode", status->exit_code, -1);
-	set_unless(object, "restarts", status->restarts, 0);
-	set_unless(object, "recentRestarts", status->recent_restarts, 0);
+	set_list(object, "conditions", condition_members, status->conditions, status->n_conditions,
+		 sizeof(*status->conditions));
+	struct json *roles = json_object_at(object, "replicaStatuses");
+
+	for (size_t i = 0; i < status->n_roles; i++)
+		set_members(json_object_at(roles, status->roles[i].title), role_members,
+			    &status->roles[i]);
+	set_members(object, status_members, status);
 	if (status->failure)
-		json_set(object, "failure", write_failure(status->failure));
-	set_replicas(object, status);
+		set_failure(object, status->failure);
+	set_list(object, "replicas", replica_members, status->replicas, status->n_replicas,
+		 sizeof(*status->replicas));
 	return object;
 }
 
@@ -232,42 +275,19 @@ static const char *read_needed_text(struct reader *reader, const struct json *ob
 	return "";
 }
 
-/* Every number has a range: a status lies on disk, where hands can reach it, and a decision counts
- * on with these. */
-static int64_t read_number(struct reader *reader, const struct json *object, const char *key,
-			   int64_t low, int64_t high, int64_t otherwise)
+static int64_t read_number(struct reader *reader, const struct json *object,
+			   const struct member *member)
 {
-	struct json *value = get(reader, object, key, JSON_INTEGER, "a whole number");
-	int64_t number = json_as_integer(value, otherwise);
+	struct json *value = get(reader, object, member->key, JSON_INTEGER, "a whole number");
+	int64_t number = json_as_integer(value, member->least);
 	char expected[80];
 
-	if (!value || (number >= low && number <= high))
+	if (!value || (number >= member->least && number <= member->most))
 		return number;
-	snprintf(expected, sizeof(expected), "a whole number from %" PRId64 " to %" PRId64, low,
-		 high);
-	refuse(reader, key, expected);
-	return otherwise;
-}
-
-static int read_index(struct reader *reader, const struct json *object)
-{
-	return (int) read_number(reader, object, "index", 0, LIMIT_REPLICAS - 1, 0);
-}
-
-/* Attempts, and restarts of the job or of one replica. */
-static int read_restarts(struct reader *reader, const struct json *object, const char *key)
-{
-	return (int) read_number(reader, object, key, 0, LIMIT_RESTARTS, 0);
-}
-
-static int read_exit_code(struct reader *reader, const struct json *object)
-{
-	return (int) read_number(reader, object, "exitCode", -1, INT32_MAX, -1);
-}
-
-static int read_signal(struct reader *reader, const struct json *object)
-{
-	return (int) read_number(reader, object, "signal", 0, SIGNAL_MAX, 0);
+	snprintf(expected, sizeof(expected), "a whole number from %" PRId64 " to %" PRId64,
+		 member->least, member->most);
+	refuse(reader, member->key, expected);
+	return member->least;
 }
 
 static msec read_time(struct reader *reader, const struct json *object, const char *key)
@@ -282,64 +302,80 @@ static msec read_time(struct reader *reader, const struct json *object, const ch
 }
 
 /* Index of a word in its table; 0 after refusing what is none. */
-static int read_word(struct reader *reader, const struct json *object, const char *key,
-		     const char *const *words, size_t n_words)
+static int read_word(struct reader *reader, const struct json *object, const struct member *member)
 {
-	const char *word = json_as_string(json_get(object, key), "");
-	int found = name_find_word(words, n_words, word);
+	const char *word = json_as_string(json_get(object, member->key), "");
+	int found = name_find_word(member->words, (size_t) member->most, word);
 
 	if (found >= 0)
 		return found;
-	refuse(reader, key, "one of its words");
+	refuse(reader, member->key, "one of its words");
 	return 0;
 }
 
-/* The elements of a list of at most `limit`, and room for what they become. */
-static const struct json *read_list(struct reader *reader, const struct json *object,
-				    const char *key, size_t limit, size_t element_size,
-				    void **ret_elements, size_t *ret_count)
+static void read_member(struct reader *reader, const struct json *object,
+			const struct member *member, void *at)
+{
+	switch (member->kind) {
+	case TEXT:
+		*(const char **) at = read_text(reader, object, member->key);
+		break;
+	case NEEDED_TEXT:
+		*(const char **) at = read_needed_text(reader, object, member->key);
+		break;
+	case TIME:
+		*(msec *) at = read_time(reader, object, member->key);
+		break;
+	case TRUTH:
+		*(bool *) at =
+			text_equals(json_as_string(json_get(object, member->key), NULL), "True");
+		break;
+	case WORD:
+		*(int *) at = read_word(reader, object, member);
+		break;
+	case NUMBER:
+	case PLAIN_NUMBER:
+		*(int *) at = (int) read_number(reader, object, member);
+		break;
+	case LONG_NUMBER:
+		*(int64_t *) at = read_number(reader, object, member);
+		break;
+	}
+}
+
+static void read_members(struct reader *reader, const struct json *object,
+			 const struct member *members, void *into)
+{
+	for (; members->key; members++)
+		read_member(reader, object, members, (char *) into + members->offset);
+}
+
+/* A list of at most `limit` elements. */
+static const struct json *find_list(struct reader *reader, const struct json *object,
+				    const char *key, size_t limit)
 {
 	const struct json *list = get(reader, object, key, JSON_ARRAY, "a list");
 
-	if (json_count(list) > limit) {
-		refuse(reader, key, "a shorter list");
-		list = NULL;
-	}
-	*ret_count = json_count(list);
-	*ret_elements = arena_take_array(reader->arena, *ret_count, element_size);
-	return list;
+	if (json_count(list) <= limit)
+		return list;
+	refuse(reader, key, "a shorter list");
+	return NULL;
 }
 
-static void read_condition(struct reader *reader, const struct json *object,
-			   struct condition *condition)
+/* Gives the elements, each of `size` bytes; `path` names the list in sentences. */
+static void *read_list(struct reader *reader, const struct json *list, const char *path,
+		       const struct member *members, size_t size, size_t *ret_count)
 {
-	condition->type = (enum condition_type) read_word(reader, object, "type",
-							  condition_type_words, CONDITION_COUNT);
-	condition->is_true = text_equals(json_as_string(json_get(object, "status"), NULL), "True");
-	condition->reason = read_text(reader, object, "reason");
-	condition->message = read_text(reader, object, "message");
-	condition->last_update = read_time(reader, object, "lastUpdateTime");
-	condition->last_transition = read_time(reader, object, "lastTransitionTime");
-}
+	size_t count = json_count(list);
+	char *elements = arena_take_array(reader->arena, count, size);
 
-static void read_conditions(struct reader *reader, const struct json *root, struct status *status)
-{
-	void *elements;
-	const struct json *list =
-		read_list(reader, root, "conditions", CONDITION_COUNT, sizeof(*status->conditions),
-			  &elements, &status->n_conditions);
-
-	status->conditions = elements;
-	reader->list = "conditions";
-	for (reader->index = 0; reader->index < status->n_conditions; reader->index++)
-		read_condition(reader, json_at(list, reader->index),
-			       &status->conditions[reader->index]);
+	reader->list = path;
+	for (reader->index = 0; reader->index < count; reader->index++)
+		read_members(reader, json_at(list, reader->index), members,
+			     elements + reader->index * size);
 	reader->list = NULL;
-}
-
-static int read_count(struct reader *reader, const struct json *object, const char *key)
-{
-	return (int) read_number(reader, object, key, 0, LIMIT_REPLICAS, 0);
+	*ret_count = count;
+	return elements;
 }
 
 static void read_roles(struct reader *reader, const struct json *root, struct status *status)
@@ -350,94 +386,27 @@ static void read_roles(struct reader *reader, const struct json *root, struct st
 
 	status->roles = arena_take_array(reader->arena, json_count(roles), sizeof(*status->roles));
 	reader->list = "replicaStatuses";
-	for (reader->index = 0; json_member(roles, reader->index, &title, &counts); reader->index++)
-		status->roles[status->n_roles++] = (struct role_status){
-			.title = arena_copy_text(reader->arena, title),
-			.active = read_count(reader, counts, "active"),
-			.succeeded = read_count(reader, counts, "succeeded"),
-			.failed = read_count(reader, counts, "failed"),
-		};
-	reader->list = NULL;
-}
+	for (reader->index = 0; json_member(roles, reader->index, &title, &counts);
+	     reader->index++) {
+		struct role_status *role = &status->roles[status->n_roles++];
 
-static void read_replica(struct reader *reader, const struct json *object,
-			 struct replica_status *replica)
-{
-	*replica = (struct replica_status){
-		.role = read_needed_text(reader, object, "role"),
-		.index = read_index(reader, object),
-		.attempt = read_restarts(reader, object, "attempt"),
-		.restarts = read_restarts(reader, object, "restarts"),
-		.recent_restarts = read_restarts(reader, object, "recentRestarts"),
-		.restart_at = read_time(reader, object, "restartAt"),
-		.state = (enum replica_state) read_word(reader, object, "state",
-							replica_state_words, REPLICA_STATE_COUNT),
-		.pid = read_number(reader, object, "pid", 0, INT32_MAX, 0),
-		.address = read_text(reader, object, "address"),
-		.exit_code = read_exit_code(reader, object),
-		.signal = read_signal(reader, object),
-		.reason = read_text(reader, object, "reason"),
-		.message = read_text(reader, object, "message"),
-		.start_time = read_time(reader, object, "startTime"),
-		.end_time = read_time(reader, object, "endTime"),
-		.log = read_text(reader, object, "log"),
-		.gpus = read_text(reader, object, "gpus"),
-		.pod = read_text(reader, object, "pod"),
-		.node = read_text(reader, object, "node"),
-		.ip = read_text(reader, object, "ip"),
-	};
-}
-
-static void read_replicas(struct reader *reader, const struct json *root, struct status *status)
-{
-	void *elements;
-	const struct json *list =
-		read_list(reader, root, "replicas", (size_t) LIMIT_ROLES * LIMIT_REPLICAS,
-			  sizeof(*status->replicas), &elements, &status->n_replicas);
-
-	status->replicas = elements;
-	reader->list = "replicas";
-	for (reader->index = 0; reader->index < status->n_replicas; reader->index++)
-		read_replica(reader, json_at(list, reader->index),
-			     &status->replicas[reader->index]);
+		role->title = arena_copy_text(reader->arena, title);
+		read_members(reader, counts, role_members, role);
+	}
 	reader->list = NULL;
 }
 
 static void read_last_lines(struct reader *reader, const struct json *object,
 			    struct failure *failure)
 {
-	void *elements;
-	const struct json *list =
-		read_list(reader, object, "lastLines", LIMIT_LAST_LINES,
-			  sizeof(*failure->last_lines), &elements, &failure->n_last_lines);
+	const struct json *list = find_list(reader, object, "lastLines", LIMIT_LAST_LINES);
 
-	failure->last_lines = elements;
+	failure->n_last_lines = json_count(list);
+	failure->last_lines = arena_take_array(reader->arena, failure->n_last_lines,
+					       sizeof(*failure->last_lines));
 	for (size_t i = 0; i < failure->n_last_lines; i++)
 		failure->last_lines[i] =
 			arena_copy_text(reader->arena, json_as_string(json_at(list, i), ""));
-}
-
-static void read_consequences(struct reader *reader, const struct json *object,
-			      struct failure *failure)
-{
-	void *elements;
-	const struct json *list =
-		read_list(reader, object, "consequences", LIMIT_REPLICAS,
-			  sizeof(*failure->consequences), &elements, &failure->n_consequences);
-
-	failure->consequences = elements;
-	reader->list = "failure.consequences";
-	for (reader->index = 0; reader->index < failure->n_consequences; reader->index++) {
-		const struct json *consequence = json_at(list, reader->index);
-
-		failure->consequences[reader->index] = (struct consequence){
-			.role = read_needed_text(reader, consequence, "role"),
-			.index = read_index(reader, consequence),
-			.what = read_needed_text(reader, consequence, "what"),
-			.attempt = read_restarts(reader, consequence, "attempt"),
-		};
-	}
-	reader->list = NULL;
 }
 
 static struct failure *read_failure(struct reader *reader, const struct json *root)
@@ -446,34 +415,28 @@ static struct failure *read_failure(struct reader *reader, const struct json *ro
 
 	if (!object)
 		return NULL;
-
 	struct failure *failure = arena_take(reader->arena, sizeof(*failure));
 
-	failure->role = read_text(reader, object, "role");
-	failure->index = read_index(reader, object);
-	failure->attempt = read_restarts(reader, object, "attempt");
-	failure->exit_code = read_exit_code(reader, object);
-	failure->signal = read_signal(reader, object);
-	failure->reason = read_text(reader, object, "reason");
-	failure->message = read_text(reader, object, "message");
-	failure->cause = read_text(reader, object, "cause");
-	failure->time = read_time(reader, object, "time");
-	failure->lived = read_number(reader, object, "livedMilliseconds", 0, INT64_MAX, 0);
+	read_members(reader, object, failed_replica_members, failure);
+	read_members(reader, object, failure_members, failure);
 	read_last_lines(reader, object, failure);
-	read_consequences(reader, object, failure);
+	failure->consequences =
+		read_list(reader, find_list(reader, object, "consequences", LIMIT_REPLICAS),
+			  "failure.consequences", consequence_members,
+			  sizeof(*failure->consequences), &failure->n_consequences);
 	return failure;
 }
 
-static void read_members(struct reader *reader, const struct json *root, struct status *status)
+static void read_all(struct reader *reader, const struct json *root, struct status *status)
 {
-	read_conditions(reader, root, status);
+	status->conditions = read_list(
+		reader, find_list(reader, root, "conditions", CONDITION_COUNT), "conditions",
+		condition_members, sizeof(*status->conditions), &status->n_conditions);
 	read_roles(reader, root, status);
-	read_replicas(reader, root, status);
-	status->start_time = read_time(reader, root, "startTime");
-	status->completion_time = read_time(reader, root, "completionTime");
-	status->exit_code = read_exit_code(reader, root);
-	status->restarts = read_restarts(reader, root, "restarts");
-	status->recent_restarts = read_restarts(reader, root, "recentRestarts");
+	status->replicas = read_list(
+		reader, find_list(reader, root, "replicas", (size_t) LIMIT_ROLES * LIMIT_REPLICAS),
+		"replicas", replica_members, sizeof(*status->replicas), &status->n_replicas);
+	read_members(reader, root, status_members, status);
 	status->failure = read_failure(reader, root);
 }
 
@@ -485,7 +448,7 @@ int status_read(const struct json *value, struct arena *arena, struct status *re
 
 	if (!json_is(value, JSON_NULL) && !json_is(value, JSON_OBJECT))
 		return err_set(err, ERR_INVALID, "status: expected an object");
-	read_members(&reader, value, &status);
+	read_all(&reader, value, &status);
 	if (reader.rc < 0)
 		return reader.rc;
 	*ret_status = status;

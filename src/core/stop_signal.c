@@ -30,10 +30,10 @@ int stop_signal_read(const char *word, int *ret_number, struct err *err)
 	if (!number && text_read_int(word, 1, NSIG - 1, &value, NULL) == 0)
 		number = (int) value;
 	if (!number)
-		return err_set(err, ERR_INVALID,
-			       "'%s' is no signal; usual ones are TERM, INT, HUP, QUIT, USR1 and "
-			       "USR2",
-			       word);
+		return err_set(
+			err, ERR_INVALID,
+			"unknown signal '%s'; usual ones are TERM, INT, HUP, QUIT, USR1 and USR2",
+			word);
 	*ret_number = number;
 	return 0;
 }

@@ -3,9 +3,15 @@
 
 #include "base/text.h"
 #include "core/expiry.h"
+#include "core/failure_words.h"
 
-static const char *newest_true_condition(const struct status *status)
+/* A job that was asked to end is no failure to a reader, whatever its condition has to be called.
+ */
+static const char *state_of(const struct status *status)
 {
+	if (status_is_finished(status) && status->failure &&
+	    text_equals(status->failure->reason, FAILURE_STOPPED))
+		return FAILURE_STOPPED;
 	for (size_t i = status->n_conditions; i > 0; i--)
 		if (status->conditions[i - 1].is_true)
 			return condition_type_words[status->conditions[i - 1].type];
@@ -78,7 +84,7 @@ void summary_make(const struct job *job, const struct status *status, struct are
 		  struct summary *ret_summary)
 {
 	*ret_summary = (struct summary){
-		.state = newest_true_condition(status),
+		.state = state_of(status),
 		.roles = describe_roles(job, arena),
 		.message = describe(job, status, arena),
 		.running = count_running(status),

@@ -14,7 +14,7 @@
 
 struct summary {
 	const char *state; /* newest true condition: "Running", "Succeeded" …, "Pending" before the
-			      first */
+			      first; "Stopped" where it was asked to end */
 	const char *roles; /* "worker=2 ps=1", in the order of the job */
 	const char *message; /* one line: why it failed, what it waits for; "" when all is well */
 	int running; /* replicas that run */

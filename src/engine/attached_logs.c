@@ -1,7 +1,6 @@
 #include "engine/attached_logs.h"
 
 #include "base/mem.h"
-#include "base/text.h"
 #include "io/folder.h"
 
 #include <dirent.h>

@@ -46,9 +46,6 @@ bool backend_kube_is_ready(const struct backend *backend);
 /* Nothing is on its way any more: no call, and no log of a Pod that has ended. News come when that
  * may have changed. */
 bool backend_kube_is_quiet(const struct backend *backend);
-/* Calls that make Pods, which nobody has seen yet, wait for their answers. News come when that may
- * have changed. */
-bool backend_kube_is_making(const struct backend *backend);
 /* Ends are held back, and none is waited for any more: each process has ended, or has had its grace
  * time. News come when that may have changed. */
 bool backend_kube_is_held_up(const struct backend *base);

@@ -25,9 +25,9 @@ static void wake_at(struct kube_backend *backend, msec at)
 {
 	msec soonest = at;
 
-	for (size_t i = 0; i < backend->begun.count; i++)
-		if (backend->begun.entries[i]->start == BEGUN_START_REFUSED)
-			soonest = msec_min(soonest, backend->begun.entries[i]->again_at);
+	for (size_t i = 0; i < backend->pending.count; i++)
+		if (backend->pending.entries[i]->start == PENDING_START_REFUSED)
+			soonest = msec_min(soonest, backend->pending.entries[i]->again_at);
 	if (backend->again_at != MSEC_UNSET)
 		soonest = msec_min(soonest, backend->again_at);
 	soonest = msec_min(soonest, kube_backend_held_until(backend));
@@ -72,58 +72,58 @@ static const char *word_of(const struct kube_status *status)
 	return status->refusal == KUBE_REFUSED_QUOTA ? "ExceededQuota" : "FailedCreate";
 }
 
-static void refuse(struct kube_backend *backend, struct begun *begun,
+static void refuse(struct kube_backend *backend, struct pending *pending,
 		   const struct kube_status *status, const struct err *err)
 {
-	begun->start =
-		is_final(backend, status, err) ? BEGUN_START_IMPOSSIBLE : BEGUN_START_REFUSED;
-	begun->again_at = loop_now() + pause_after(begun->n_refusals++);
-	begun->refusal_reason = word_of(status);
-	free(begun->refusal);
-	begun->refusal = mem_copy_text(kube_refusal_why(err->text));
-	wake_at(backend, begun->again_at);
+	pending->start =
+		is_final(backend, status, err) ? PENDING_START_IMPOSSIBLE : PENDING_START_REFUSED;
+	pending->again_at = loop_now() + pause_after(pending->n_refusals++);
+	pending->refusal_reason = word_of(status);
+	free(pending->refusal);
+	pending->refusal = mem_copy_text(kube_refusal_why(err->text));
+	wake_at(backend, pending->again_at);
 }
 
-static void keep_made(struct begun *begun, const struct json *pod)
+static void keep_made(struct pending *pending, const struct json *pod)
 {
 	const struct json *metadata = json_get(pod, "metadata");
 	const char *version = json_as_string(json_get(metadata, "resourceVersion"), "");
 
-	begun->started_uid = mem_copy_text(json_as_string(json_get(metadata, "uid"), NULL));
-	if (text_read_int(version, 0, INT64_MAX, &begun->started_version, NULL) < 0)
-		begun->started_version = 0;
+	pending->started_uid = mem_copy_text(json_as_string(json_get(metadata, "uid"), NULL));
+	if (text_read_int(version, 0, INT64_MAX, &pending->started_version, NULL) < 0)
+		pending->started_version = 0;
 }
 
 /* One that was refused is no more; one that was made has to go again. */
-void kube_backend_end_start(struct kube_backend *backend, struct begun *begun)
+void kube_backend_end_start(struct kube_backend *backend, struct pending *pending)
 {
-	char *uid CLEANUP(mem_free_text) = TAKE(begun->started_uid);
+	char *uid CLEANUP(mem_free_text) = TAKE(pending->started_uid);
 
-	begun_forget_start(begun);
-	if (uid && !begun->ended_uid) {
-		begun->ended_uid = TAKE(uid);
-		kube_backend_end(backend, begun);
+	pending_forget_start(pending);
+	if (uid && !pending->ended_uid) {
+		pending->ended_uid = TAKE(uid);
+		kube_backend_end(backend, pending);
 	} else {
-		begun_drop_if_idle(&backend->begun, begun);
+		pending_drop_if_idle(&backend->pending, pending);
 	}
 }
 
 static void on_started(struct json *object, const struct kube_status *status, const struct err *err,
 		       void *data)
 {
-	struct begun *begun = data;
-	struct kube_backend *backend = of(begun->backend);
+	struct pending *pending = data;
+	struct kube_backend *backend = of(pending->backend);
 
-	begun->start_call = NULL;
+	pending->start_call = NULL;
 	backend->has_made_pods |= !err;
 	if (err && err->code == ERR_EXISTS)
 		kube_backend_tell_earlier_pods(backend);
 	if (err)
-		refuse(backend, begun, status, err);
+		refuse(backend, pending, status, err);
 	else
-		keep_made(begun, object);
-	if (begun->is_unwanted)
-		kube_backend_end_start(backend, begun);
+		keep_made(pending, object);
+	if (pending->is_unwanted)
+		kube_backend_end_start(backend, pending);
 	kube_backend_start_waiting(backend);
 	kube_backend_news(backend);
 }
@@ -132,8 +132,8 @@ size_t kube_backend_starts(const struct kube_backend *backend)
 {
 	size_t count = 0;
 
-	for (size_t i = 0; i < backend->begun.count; i++)
-		count += backend->begun.entries[i]->start_call != NULL;
+	for (size_t i = 0; i < backend->pending.count; i++)
+		count += backend->pending.entries[i]->start_call != NULL;
 	return count;
 }
 
@@ -144,29 +144,29 @@ static bool may_start_one_more(const struct kube_backend *backend)
 
 void kube_backend_start_waiting(struct kube_backend *backend)
 {
-	for (size_t i = 0; i < backend->begun.count && may_start_one_more(backend); i++) {
-		struct begun *begun = backend->begun.entries[i];
+	for (size_t i = 0; i < backend->pending.count && may_start_one_more(backend); i++) {
+		struct pending *pending = backend->pending.entries[i];
 
-		if (begun->start == BEGUN_START_WAITS &&
-		    !kube_mirror_get(backend->pods, begun->pod_name))
-			kube_backend_start(backend, begun);
+		if (pending->start == PENDING_START_WAITS &&
+		    !kube_mirror_get(backend->pods, pending->pod_name))
+			kube_backend_start(backend, pending);
 	}
 }
 
-void kube_backend_start(struct kube_backend *backend, struct begun *begun)
+void kube_backend_start(struct kube_backend *backend, struct pending *pending)
 {
-	const struct role *role = job_role(backend->job, begun->role);
+	const struct role *role = job_role(backend->job, pending->role);
 
 	if (!role) { /* the job has lost this role since: nobody asks for it any more */
-		begun_forget_start(begun);
+		pending_forget_start(pending);
 		return;
 	}
 	if (!may_start_one_more(backend)) {
-		begun->start = BEGUN_START_WAITS;
+		pending->start = PENDING_START_WAITS;
 		return;
 	}
 	struct json *pod CLEANUP(json_cleanup) = objects_pod_new(
-		backend->objects, role, begun->index, begun->attempt, backend->job->uid);
+		backend->objects, role, pending->index, pending->attempt, backend->job->uid);
 	const struct kube_request request = {
 		.verb = KUBE_CREATE,
 		.resource = &kube_pods,
@@ -174,8 +174,8 @@ void kube_backend_start(struct kube_backend *backend, struct begun *begun)
 		.body = pod,
 	};
 
-	begun->start = BEGUN_START_CALLED;
-	begun->start_call = kube_call_new(backend->settings.api, &request, on_started, begun);
+	pending->start = PENDING_START_CALLED;
+	pending->start_call = kube_call_new(backend->settings.api, &request, on_started, pending);
 }
 
 /* Ends. */
@@ -199,40 +199,40 @@ static bool is_gone(const struct err *err)
 static void on_ended(struct json *object, const struct kube_status *status, const struct err *err,
 		     void *data)
 {
-	struct begun *begun = data;
-	struct kube_backend *backend = of(begun->backend);
+	struct pending *pending = data;
+	struct kube_backend *backend = of(pending->backend);
 
 	(void) object, (void) status;
-	begun->end_call = NULL;
+	pending->end_call = NULL;
 	if (err && !is_gone(err)) {
 		kube_backend_trouble(backend, err->text);
-		begun_forget_end(begun);
-		begun_drop_if_idle(&backend->begun, begun);
+		pending_forget_end(pending);
+		pending_drop_if_idle(&backend->pending, pending);
 		kube_backend_look_again(backend, loop_now() + FIRST_PAUSE);
 		return;
 	}
-	if (err && !kube_mirror_get(backend->pods, begun->pod_name)) {
-		begun_forget_end(begun);
-		begun_drop_if_idle(&backend->begun, begun);
+	if (err && !kube_mirror_get(backend->pods, pending->pod_name)) {
+		pending_forget_end(pending);
+		pending_drop_if_idle(&backend->pending, pending);
 	}
 	kube_backend_news(backend);
 }
 
-void kube_backend_end(struct kube_backend *backend, struct begun *begun)
+void kube_backend_end(struct kube_backend *backend, struct pending *pending)
 {
 	struct json *options CLEANUP(json_cleanup) =
-		delete_options_new(begun->ended_uid, begun->end_grace);
+		delete_options_new(pending->ended_uid, pending->end_grace);
 	const struct kube_request request = {
 		.verb = KUBE_DELETE,
 		.resource = &kube_pods,
 		.namespace_name = backend->job->name_space,
-		.name = begun->pod_name,
+		.name = pending->pod_name,
 		.body = options,
 	};
 
-	kube_call_cancel(begun->end_call);
-	begun->end_waits = false;
-	begun->end_call = kube_call_new(backend->settings.api, &request, on_ended, begun);
+	kube_call_cancel(pending->end_call);
+	pending->end_waits = false;
+	pending->end_call = kube_call_new(backend->settings.api, &request, on_ended, pending);
 }
 
 /* Again. */
@@ -244,17 +244,17 @@ void kube_backend_try_again(void *data)
 
 	if (backend->again_at <= now) {
 		backend->again_at = MSEC_UNSET;
-		kube_ground_try_again(backend);
+		kube_prerequisites_try_again(backend);
 	}
-	for (size_t i = 0; i < backend->begun.count; i++) {
-		struct begun *begun = backend->begun.entries[i];
+	for (size_t i = 0; i < backend->pending.count; i++) {
+		struct pending *pending = backend->pending.entries[i];
 
-		if (begun->start != BEGUN_START_REFUSED || begun->again_at > now)
+		if (pending->start != PENDING_START_REFUSED || pending->again_at > now)
 			continue;
-		if (kube_mirror_get(backend->pods, begun->pod_name))
-			begun->start = BEGUN_START_WAITS; /* for the one of that name to go */
+		if (kube_mirror_get(backend->pods, pending->pod_name))
+			pending->start = PENDING_START_WAITS; /* for the one of that name to go */
 		else
-			kube_backend_start(backend, begun);
+			kube_backend_start(backend, pending);
 	}
 	kube_backend_end_deaf(backend);
 	kube_backend_wake(backend);

@@ -71,15 +71,15 @@ static void observe_pods(const struct kube_backend *backend, struct arena *arena
 		const struct role *role = job_role(backend->job, pod->seen.role);
 		char *name CLEANUP(mem_free_text) =
 			role ? objects_pod_name(backend->job, role, pod->seen.index) : NULL;
-		const struct begun *begun = begun_find(&backend->begun, name);
+		const struct pending *pending = pending_find(&backend->pending, name);
 		struct observed_replica replica = copy_seen(&pod->seen, arena);
 
-		if (begun_lay_over(begun, pod->uid, &replica))
+		if (pending_lay_over(pending, pod->uid, &replica))
 			add(observed, replica);
 	}
-	for (size_t i = 0; i < backend->begun.count; i++)
-		if (backend->begun.entries[i]->start != BEGUN_NO_START)
-			add(observed, begun_observe_start(backend->begun.entries[i], arena));
+	for (size_t i = 0; i < backend->pending.count; i++)
+		if (backend->pending.entries[i]->start != PENDING_NO_START)
+			add(observed, pending_observe_start(backend->pending.entries[i], arena));
 }
 
 /* Without a name by which it is found, no Pod is of use, whatever it does. */
@@ -135,7 +135,7 @@ static int take_job(struct kube_backend *backend, const struct job *job, struct 
 	json_free(backend->document);
 	backend->job = copy;
 	backend->objects = objects_new(copy);
-	kube_ground_take_objects(backend);
+	kube_prerequisites_take_objects(backend);
 	backend->document = json_ref(job->document);
 	return 0;
 }
@@ -160,14 +160,14 @@ static int kube_observe(struct backend *base, const struct job *job, struct aren
 	if (!backend_kube_is_ready(base))
 		return err_set(err, ERR_UNREACHABLE, "the cluster has not been looked at yet");
 	observed.replicas =
-		arena_take_array(arena, kube_mirror_count(backend->pods) + backend->begun.count,
+		arena_take_array(arena, kube_mirror_count(backend->pods) + backend->pending.count,
 				 sizeof(*observed.replicas));
 	observe_pods(backend, arena, &observed);
 	lay_refusal_over(backend, arena, &observed);
 	/* An address is a name. What gives Pods their names is made with the first of them
 	 * (start), so that they wait for no second decision, whose status has to be on the
 	 * cluster first. */
-	if (kube_ground_is_there(backend) || observed.n_replicas == 0)
+	if (kube_prerequisites_is_there(backend) || observed.n_replicas == 0)
 		observe_addresses(backend->job, backend->taken_back, arena, &observed);
 	*ret_observed = observed;
 	return 0;
@@ -178,7 +178,7 @@ static int kube_observe(struct backend *base, const struct job *job, struct aren
 static int publish(struct kube_backend *backend, const char *pod_name)
 {
 	json_remove(backend->taken_back, pod_name);
-	kube_ground_make(backend);
+	kube_prerequisites_make(backend);
 	return 0;
 }
 
@@ -191,38 +191,38 @@ static int unpublish(struct kube_backend *backend, const char *pod_name)
 
 static int start(struct kube_backend *backend, const struct action *action, const char *pod_name)
 {
-	struct begun *begun =
-		begun_at(&backend->begun, &backend->base, pod_name, action->role, action->index);
+	struct pending *pending = pending_at(&backend->pending, &backend->base, pod_name,
+					     action->role, action->index);
 	const struct pod *pod = kube_mirror_get(backend->pods, pod_name);
 
-	if (begun->start != BEGUN_NO_START && begun->attempt == action->attempt)
+	if (pending->start != PENDING_NO_START && pending->attempt == action->attempt)
 		return 0;
-	begun_forget_start(begun);
-	begun->attempt = action->attempt;
-	kube_ground_make(backend);
+	pending_forget_start(pending);
+	pending->attempt = action->attempt;
+	kube_prerequisites_make(backend);
 	if (kube_backend_is_attempt(pod, action->attempt)) {
-		begun_drop_if_idle(&backend->begun, begun);
+		pending_drop_if_idle(&backend->pending, pending);
 	} else if (pod) {
-		begun->start = BEGUN_START_WAITS;
+		pending->start = PENDING_START_WAITS;
 		if (!pod->is_ours)
 			kube_backend_tell_earlier_pods(backend);
 	} else {
-		kube_backend_start(backend, begun);
+		kube_backend_start(backend, pending);
 	}
 	return 0;
 }
 
 /* A start that nobody wants any more, of which the mirror shows nothing: its answer is waited for.
  */
-static void end_start(struct kube_backend *backend, struct begun *begun, msec grace)
+static void end_start(struct kube_backend *backend, struct pending *pending, msec grace)
 {
-	begun->asked_at = loop_now();
-	begun->kill_at = begun->asked_at + grace;
-	begun->end_grace = grace;
-	if (begun->start_call)
-		begun->is_unwanted = true;
+	pending->asked_at = loop_now();
+	pending->kill_at = pending->asked_at + grace;
+	pending->end_grace = grace;
+	if (pending->start_call)
+		pending->is_unwanted = true;
 	else
-		kube_backend_end_start(backend, begun);
+		kube_backend_end_start(backend, pending);
 }
 
 /* Only a process that runs can be told to end by itself. */
@@ -237,32 +237,32 @@ static int end(struct kube_backend *backend, const struct job *job, const struct
 	       const char *pod_name)
 {
 	const struct pod *pod = kube_mirror_get(backend->pods, pod_name);
-	struct begun *begun =
-		begun_at(&backend->begun, &backend->base, pod_name, action->role, action->index);
+	struct pending *pending = pending_at(&backend->pending, &backend->base, pod_name,
+					     action->role, action->index);
 	msec grace = action->type == ACTION_STOP ? action->grace : 0;
 
 	if (!kube_backend_is_attempt(pod, action->attempt)) {
-		if (begun->start != BEGUN_NO_START && begun->attempt == action->attempt)
-			end_start(backend, begun, grace);
+		if (pending->start != PENDING_NO_START && pending->attempt == action->attempt)
+			end_start(backend, pending, grace);
 		else
-			begun_drop_if_idle(&backend->begun, begun);
+			pending_drop_if_idle(&backend->pending, pending);
 		return 0;
 	}
 	bool holds = is_held(backend, job, action, pod);
 
-	begun_forget_end(begun);
-	begun->ended_uid = mem_copy_text(pod->uid);
-	begun->asked_at = loop_now();
-	begun->kill_at = begun->asked_at + grace;
-	begun->end_grace = grace;
-	begun->is_removed = action->type == ACTION_REMOVE;
-	begun->is_held = holds;
-	begun->end_waits =
-		!holds && begun->is_removed && pod_logs_is_open(backend->logs, pod_name, pod->uid);
+	pending_forget_end(pending);
+	pending->ended_uid = mem_copy_text(pod->uid);
+	pending->asked_at = loop_now();
+	pending->kill_at = pending->asked_at + grace;
+	pending->end_grace = grace;
+	pending->is_removed = action->type == ACTION_REMOVE;
+	pending->is_held = holds;
+	pending->end_waits = !holds && pending->is_removed &&
+			     pod_logs_is_open(backend->logs, pod_name, pod->uid);
 	if (holds)
-		kube_backend_tell_held(backend, begun);
-	else if (!begun->end_waits)
-		kube_backend_end(backend, begun);
+		kube_backend_tell_held(backend, pending);
+	else if (!pending->end_waits)
+		kube_backend_end(backend, pending);
 	return 0;
 }
 
@@ -317,12 +317,12 @@ static void on_log_complete(void *data)
 {
 	struct kube_backend *backend = data;
 
-	for (size_t i = 0; i < backend->begun.count; i++) {
-		struct begun *begun = backend->begun.entries[i];
+	for (size_t i = 0; i < backend->pending.count; i++) {
+		struct pending *pending = backend->pending.entries[i];
 
-		if (begun->end_waits &&
-		    !pod_logs_is_open(backend->logs, begun->pod_name, begun->ended_uid))
-			kube_backend_end(backend, begun);
+		if (pending->end_waits &&
+		    !pod_logs_is_open(backend->logs, pending->pod_name, pending->ended_uid))
+			kube_backend_end(backend, pending);
 	}
 	kube_backend_news(backend);
 }
@@ -336,9 +336,7 @@ static void on_log_trouble(const char *sentence, void *data)
  */
 static bool is_making(void *data)
 {
-	const struct kube_backend *backend = data;
-
-	return backend_kube_is_making(&backend->base);
+	return kube_backend_starts(data) > 0;
 }
 
 /* Making. */
@@ -364,7 +362,7 @@ struct backend *backend_kube_new(const struct backend_kube_settings *settings)
 	backend->taken_back = json_new_object();
 	backend->logs = pod_logs_new(&logs);
 	backend->timer = loop_new_timer(settings->loop, kube_backend_try_again, backend);
-	kube_ground_begin(backend);
+	kube_prerequisites_begin(backend);
 	kube_backend_make_mirrors(backend);
 	return &backend->base;
 }
@@ -384,11 +382,11 @@ bool backend_kube_is_ready(const struct backend *base)
 /* What could not be started stands there as ended, for as long as the job keeps what has ended. */
 static bool is_anything_under_way(const struct kube_backend *backend)
 {
-	for (size_t i = 0; i < backend->begun.count; i++)
-		if (backend->begun.entries[i]->start != BEGUN_START_IMPOSSIBLE &&
-		    !backend->begun.entries[i]->is_held)
+	for (size_t i = 0; i < backend->pending.count; i++)
+		if (backend->pending.entries[i]->start != PENDING_START_IMPOSSIBLE &&
+		    !backend->pending.entries[i]->is_held)
 			return true;
-	return !kube_ground_is_quiet(backend);
+	return !kube_prerequisites_is_quiet(backend);
 }
 
 bool backend_kube_is_quiet(const struct backend *base)
@@ -396,11 +394,6 @@ bool backend_kube_is_quiet(const struct backend *base)
 	const struct kube_backend *backend = of(base);
 
 	return !is_anything_under_way(backend) && !pod_logs_is_any_ended_open(backend->logs);
-}
-
-bool backend_kube_is_making(const struct backend *base)
-{
-	return kube_backend_starts(of(base)) > 0;
 }
 
 /* A Pod with our labels that the job does not own is not taken away with it. */
@@ -432,8 +425,8 @@ static void kube_free(struct backend *base)
 	kube_mirror_free(backend->pods);
 	kube_mirror_free(backend->services);
 	kube_mirror_free(backend->files);
-	begun_table_done(&backend->begun);
-	kube_ground_free(backend);
+	pending_table_done(&backend->pending);
+	kube_prerequisites_free(backend);
 	free(backend->refusal);
 	pod_logs_free(backend->logs);
 	loop_watch_free(backend->timer);

@@ -9,30 +9,30 @@
 /* How long after a failed telling the mirror may take to show that there was nobody to tell. */
 #define SETTLING_TIME (2 * MSEC_PER_SECOND)
 
-static const struct pod *pod_of(const struct kube_backend *backend, const struct begun *begun)
+static const struct pod *pod_of(const struct kube_backend *backend, const struct pending *pending)
 {
-	const struct pod *pod = kube_mirror_get(backend->pods, begun->pod_name);
+	const struct pod *pod = kube_mirror_get(backend->pods, pending->pod_name);
 
-	return pod && text_equals(pod->uid, begun->ended_uid) ? pod : NULL;
+	return pod && text_equals(pod->uid, pending->ended_uid) ? pod : NULL;
 }
 
-static bool is_live(const struct kube_backend *backend, const struct begun *begun)
+static bool is_live(const struct kube_backend *backend, const struct pending *pending)
 {
-	const struct pod *pod = pod_of(backend, begun);
+	const struct pod *pod = pod_of(backend, pending);
 
 	return pod && observed_is_live(&pod->seen);
 }
 
 static void on_told(int exit_code, const struct err *err, void *data)
 {
-	struct begun *begun = data;
-	struct kube_backend *backend = (struct kube_backend *) begun->backend;
+	struct pending *pending = data;
+	struct kube_backend *backend = (struct kube_backend *) pending->backend;
 
-	begun->term = NULL;
+	pending->term = NULL;
 	if (!err && exit_code == 0)
 		return;
-	begun->is_deaf = true;
-	begun->kill_at = loop_now() + SETTLING_TIME;
+	pending->is_deaf = true;
+	pending->kill_at = loop_now() + SETTLING_TIME;
 	kube_backend_wake(backend);
 }
 
@@ -41,58 +41,58 @@ static void on_output(enum kube_channel channel, const char *bytes, size_t len, 
 	(void) channel, (void) bytes, (void) len, (void) data;
 }
 
-void kube_backend_tell_held(struct kube_backend *backend, struct begun *begun)
+void kube_backend_tell_held(struct kube_backend *backend, struct pending *pending)
 {
 	static const char *const command[] = {"sh", "-c", "kill -TERM 1", NULL};
-	const struct role *role = job_role(backend->job, begun->role);
+	const struct role *role = job_role(backend->job, pending->role);
 	const struct kube_exec_request request = {
 		.namespace_name = backend->job->name_space,
-		.pod = begun->pod_name,
+		.pod = pending->pod_name,
 		.container = role ? role->container.name : NULL,
 		.command = command,
 		.on_output = on_output,
 		.on_end = on_told,
-		.data = begun,
+		.data = pending,
 	};
 
-	if (!is_live(backend, begun)) {
+	if (!is_live(backend, pending)) {
 		kube_backend_news(backend);
 		return;
 	}
-	begun->term = kube_exec_new(backend->settings.api, &request);
+	pending->term = kube_exec_new(backend->settings.api, &request);
 	kube_backend_wake(backend);
 }
 
 /* It may still end by itself. */
-static bool is_waited_for(const struct kube_backend *backend, const struct begun *begun)
+static bool is_waited_for(const struct kube_backend *backend, const struct pending *pending)
 {
-	return begun->is_held && is_live(backend, begun) && loop_now() < begun->kill_at;
+	return pending->is_held && is_live(backend, pending) && loop_now() < pending->kill_at;
 }
 
 msec kube_backend_held_until(const struct kube_backend *backend)
 {
 	msec soonest = MSEC_NEVER;
 
-	for (size_t i = 0; i < backend->begun.count; i++)
-		if (is_waited_for(backend, backend->begun.entries[i]))
-			soonest = msec_min(soonest, backend->begun.entries[i]->kill_at);
+	for (size_t i = 0; i < backend->pending.count; i++)
+		if (is_waited_for(backend, backend->pending.entries[i]))
+			soonest = msec_min(soonest, backend->pending.entries[i]->kill_at);
 	return soonest;
 }
 
 void kube_backend_end_deaf(struct kube_backend *backend)
 {
-	for (size_t i = 0; i < backend->begun.count; i++) {
-		struct begun *begun = backend->begun.entries[i];
+	for (size_t i = 0; i < backend->pending.count; i++) {
+		struct pending *pending = backend->pending.entries[i];
 
-		if (!begun->is_deaf || !begun->is_held || is_waited_for(backend, begun))
+		if (!pending->is_deaf || !pending->is_held || is_waited_for(backend, pending))
 			continue;
-		begun->is_deaf = false;
-		if (!is_live(backend, begun))
+		pending->is_deaf = false;
+		if (!is_live(backend, pending))
 			continue;
-		begun->is_held = false;
-		begun->asked_at = loop_now();
-		begun->kill_at = begun->asked_at + begun->end_grace;
-		kube_backend_end(backend, begun);
+		pending->is_held = false;
+		pending->asked_at = loop_now();
+		pending->kill_at = pending->asked_at + pending->end_grace;
+		kube_backend_end(backend, pending);
 	}
 }
 
@@ -101,12 +101,12 @@ bool backend_kube_is_held_up(const struct backend *base)
 	const struct kube_backend *backend = (const struct kube_backend *) base;
 	bool is_any_held = false;
 
-	for (size_t i = 0; i < backend->begun.count; i++) {
-		const struct begun *begun = backend->begun.entries[i];
+	for (size_t i = 0; i < backend->pending.count; i++) {
+		const struct pending *pending = backend->pending.entries[i];
 
-		if (is_waited_for(backend, begun) || (begun->is_held && begun->is_deaf))
+		if (is_waited_for(backend, pending) || (pending->is_held && pending->is_deaf))
 			return false;
-		is_any_held |= begun->is_held;
+		is_any_held |= pending->is_held;
 	}
 	return is_any_held;
 }
@@ -116,18 +116,18 @@ void backend_kube_release(struct backend *base)
 {
 	struct kube_backend *backend = (struct kube_backend *) base;
 
-	for (size_t i = 0; i < backend->begun.count; i++) {
-		struct begun *begun = backend->begun.entries[i];
+	for (size_t i = 0; i < backend->pending.count; i++) {
+		struct pending *pending = backend->pending.entries[i];
 
-		if (!begun->is_held)
+		if (!pending->is_held)
 			continue;
-		begun->is_held = false;
-		begun->end_grace = 0;
-		kube_exec_cancel(TAKE(begun->term));
-		begun->end_waits =
-			begun->is_removed &&
-			pod_logs_is_open(backend->logs, begun->pod_name, begun->ended_uid);
-		if (!begun->end_waits)
-			kube_backend_end(backend, begun);
+		pending->is_held = false;
+		pending->end_grace = 0;
+		kube_exec_cancel(TAKE(pending->term));
+		pending->end_waits =
+			pending->is_removed &&
+			pod_logs_is_open(backend->logs, pending->pod_name, pending->ended_uid);
+		if (!pending->end_waits)
+			kube_backend_end(backend, pending);
 	}
 }

@@ -32,7 +32,7 @@ static void *project_pod(const struct json *object, void *before, void *data)
 	pod->is_ours = pod_observed_read(object, backend->settings.job, pod->arena, &pod->seen);
 	if (pod->is_ours) {
 		pod_logs_see(backend->logs, backend->settings.job, object, &pod->seen);
-		kube_ground_see_pod(backend, old, pod);
+		kube_prerequisites_see_pod(backend, old, pod);
 	}
 	if (text_read_int(version, 0, INT64_MAX, &pod->version, NULL) < 0)
 		pod->version = 0;
@@ -44,12 +44,12 @@ static void *project_pod(const struct json *object, void *before, void *data)
 }
 
 /* The end of the Pod that had the name lets the next one in. */
-static void see_end(struct kube_backend *backend, struct begun *begun, const struct pod *pod)
+static void see_end(struct kube_backend *backend, struct pending *pending, const struct pod *pod)
 {
-	if (begun->ended_uid && !(pod && text_equals(pod->uid, begun->ended_uid)))
-		begun_forget_end(begun);
-	if (begun->start == BEGUN_START_WAITS && !pod)
-		kube_backend_start(backend, begun);
+	if (pending->ended_uid && !(pod && text_equals(pod->uid, pending->ended_uid)))
+		pending_forget_end(pending);
+	if (pending->start == PENDING_START_WAITS && !pod)
+		kube_backend_start(backend, pending);
 }
 
 static void tell_startup(struct kube_backend *backend)
@@ -72,31 +72,31 @@ static void on_pod(const char *name, void *data)
 {
 	struct kube_backend *backend = data;
 	const struct pod *pod = kube_mirror_get(backend->pods, name);
-	struct begun *begun = begun_find(&backend->begun, name);
-	bool was_busy = backend->begun.count > 0;
+	struct pending *pending = pending_find(&backend->pending, name);
+	bool was_busy = backend->pending.count > 0;
 
 	if (!pod)
 		pod_logs_gone(backend->logs, name);
 	tell_startup(backend);
 	kube_events_see(backend);
-	if (begun) {
-		see_end(backend, begun, pod);
-		if (begun->start != BEGUN_START_WAITS &&
-		    kube_backend_is_attempt(pod, begun->attempt))
-			begun_see_start(begun);
-		begun_drop_if_idle(&backend->begun, begun);
+	if (pending) {
+		see_end(backend, pending, pod);
+		if (pending->start != PENDING_START_WAITS &&
+		    kube_backend_is_attempt(pod, pending->attempt))
+			pending_see_start(pending);
+		pending_drop_if_idle(&backend->pending, pending);
 	}
 	kube_backend_start_waiting(backend);
-	if (was_busy && backend->begun.count == 0)
+	if (was_busy && backend->pending.count == 0)
 		heap_give_back(); /* all that was begun at once is there */
 	kube_backend_news(backend);
 }
 
 /* A Pod that was made and is in no list that is newer has been taken away meanwhile. */
-static bool is_start_lost(const struct begun *begun, int64_t version)
+static bool is_start_lost(const struct pending *pending, int64_t version)
 {
-	return begun->start == BEGUN_START_CALLED && begun->started_uid &&
-	       begun->started_version <= version;
+	return pending->start == PENDING_START_CALLED && pending->started_uid &&
+	       pending->started_version <= version;
 }
 
 /* After a list, which tells nothing of what came and went before it. */
@@ -106,16 +106,16 @@ static void forget_lost(struct kube_backend *backend)
 
 	if (text_read_int(kube_mirror_version(backend->pods), 0, INT64_MAX, &version, NULL) < 0)
 		return;
-	for (size_t i = backend->begun.count; i-- > 0;) {
-		struct begun *begun = backend->begun.entries[i];
+	for (size_t i = backend->pending.count; i-- > 0;) {
+		struct pending *pending = backend->pending.entries[i];
 
-		if (kube_mirror_get(backend->pods, begun->pod_name))
+		if (kube_mirror_get(backend->pods, pending->pod_name))
 			continue;
-		if (is_start_lost(begun, version))
-			begun_forget_start(begun);
-		if (begun->ended_uid && !begun->end_call)
-			see_end(backend, begun, NULL);
-		begun_drop_if_idle(&backend->begun, begun);
+		if (is_start_lost(pending, version))
+			pending_forget_start(pending);
+		if (pending->ended_uid && !pending->end_call)
+			see_end(backend, pending, NULL);
+		pending_drop_if_idle(&backend->pending, pending);
 	}
 }
 
@@ -158,5 +158,5 @@ void kube_backend_make_mirrors(struct kube_backend *backend)
 							.on_change = on_pod,
 							.on_synced = on_pods_synced,
 						});
-	kube_ground_watch(backend);
+	kube_prerequisites_watch(backend);
 }

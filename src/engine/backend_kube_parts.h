@@ -2,7 +2,7 @@
 #pragma once
 
 #include "engine/backend_kube.h"
-#include "engine/backend_kube_begun.h"
+#include "engine/backend_kube_pending.h"
 #include "engine/pod_logs.h"
 #include "kube/mirror.h"
 #include "kube/objects.h"
@@ -16,10 +16,10 @@ struct kube_backend {
 	 * none. */
 	struct kube_mirror *services, *files;
 	bool knows_pods, knows_services, knows_files; /* they were listed once */
-	struct ground **ground;
-	size_t n_ground, ground_capacity;
-	char *refusal; /* why there will never be ground to stand on; NULL: it may be */
-	struct begun_table begun;
+	struct prerequisite **prerequisites;
+	size_t n_prerequisites, prerequisites_capacity;
+	char *refusal; /* why it can never be made; NULL: it may be */
+	struct pending_table pending;
 	msec again_at; /* look again then: a call was refused */
 	bool has_made_pods; /* so it has the right to */
 	struct json *taken_back; /* an object: names of Pods whose address was taken back */
@@ -37,7 +37,7 @@ struct kube_backend {
 };
 
 /* Something that all Pods stand on: the Service, a ConfigMap of files, the Secret if we have it. */
-struct ground {
+struct prerequisite {
 	struct kube_backend *backend;
 	const struct kube_resource *resource;
 	char *name;
@@ -66,17 +66,18 @@ void kube_backend_make_mirrors(struct kube_backend *backend);
 struct kube_mirror *kube_backend_mirror_new(struct kube_backend *backend, const char *more,
 					    struct kube_mirror_settings settings);
 
-void kube_ground_begin(struct kube_backend *backend);
+void kube_prerequisites_begin(struct kube_backend *backend);
 /* The Pods are made of something else from here on (backend->objects). */
-void kube_ground_take_objects(struct kube_backend *backend);
-void kube_ground_watch(struct kube_backend *backend);
-void kube_ground_free(struct kube_backend *backend);
-bool kube_ground_is_there(const struct kube_backend *backend); /* or on its way */
-bool kube_ground_is_quiet(const struct kube_backend *backend);
+void kube_prerequisites_take_objects(struct kube_backend *backend);
+void kube_prerequisites_watch(struct kube_backend *backend);
+void kube_prerequisites_free(struct kube_backend *backend);
+bool kube_prerequisites_is_there(const struct kube_backend *backend); /* or on its way */
+bool kube_prerequisites_is_quiet(const struct kube_backend *backend);
 /* That a Pod has changed, which may wait for something that is gone. */
-void kube_ground_see_pod(struct kube_backend *backend, const struct pod *before, struct pod *pod);
-void kube_ground_make(struct kube_backend *backend); /* what is missing */
-void kube_ground_try_again(struct kube_backend *backend); /* what was refused */
+void kube_prerequisites_see_pod(struct kube_backend *backend, const struct pod *before,
+				struct pod *pod);
+void kube_prerequisites_make(struct kube_backend *backend); /* what is missing */
+void kube_prerequisites_try_again(struct kube_backend *backend); /* what was refused */
 
 /* Reasons that only Events tell. */
 void kube_events_see(struct kube_backend *backend); /* that Pods have changed */
@@ -84,20 +85,20 @@ void kube_events_keep(const struct pod *before, struct pod *pod); /* what is kno
 void kube_events_free(struct kube_backend *backend);
 
 /* Calls: begin, and see to what becomes of them. */
-void kube_backend_start(struct kube_backend *backend, struct begun *begun);
+void kube_backend_start(struct kube_backend *backend, struct pending *pending);
 /* How many calls that start a Pod are under way, without those whose Pod was seen already. */
 size_t kube_backend_starts(const struct kube_backend *backend);
 /* Starts those whose turn, or name, has come. */
 void kube_backend_start_waiting(struct kube_backend *backend);
-/* Of the Pod whose uid is begun->ended_uid. */
-void kube_backend_end(struct kube_backend *backend, struct begun *begun);
+/* Of the Pod whose uid is pending->ended_uid. */
+void kube_backend_end(struct kube_backend *backend, struct pending *pending);
 /* Of what was started, when nobody wants it any more. */
-void kube_backend_end_start(struct kube_backend *backend, struct begun *begun);
+void kube_backend_end_start(struct kube_backend *backend, struct pending *pending);
 /* Of that Pod too, which is held: tells its process. */
-void kube_backend_tell_held(struct kube_backend *backend, struct begun *begun);
+void kube_backend_tell_held(struct kube_backend *backend, struct pending *pending);
 /* When the next of those has had its grace time; MSEC_NEVER: none is waited for. */
 msec kube_backend_held_until(const struct kube_backend *backend);
-/* Whoever cannot be told from inside ends with its Pod, as all others. */
+/* A process that cannot be told from inside ends with its Pod, as all others. */
 void kube_backend_end_deaf(struct kube_backend *backend);
 /* Looks again when something is due. */
 void kube_backend_wake(struct kube_backend *backend);

@@ -362,7 +362,7 @@ static int local_last_lines(struct backend *backend, const struct job *job, cons
 	return log_last_lines(folder, role, index, attempt, most, arena, ret_lines, ret_count, err);
 }
 
-/* Processes are not ended here: whoever frees it has seen to that (backend_local_kill_all). */
+/* Processes are not ended here: its owner has seen to that (backend_local_kill_all). */
 static void local_free(struct backend *backend)
 {
 	struct local *local = of(backend);

@@ -20,7 +20,7 @@ struct backend_local_settings {
 	int64_t rotate_at; /* size at which a log file is rotated */
 	rlim_t descriptor_limit; /* soft limit of replicas on open files; 0: ours */
 	backend_news_fn on_news;
-	/* Output was added to a log of this job: whoever shows it reads on. May be NULL. */
+	/* Output was added to a log of this job: the console reads on. May be NULL. */
 	void (*on_output)(const char *job_name, void *data);
 	/* A sentence about something that needs telling but no decision (disk full …). May be NULL.
 	 */

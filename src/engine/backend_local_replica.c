@@ -2,6 +2,7 @@
 
 #include "core/failure_words.h"
 #include "engine/backend_local_start.h"
+#include "io/log.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -59,6 +60,9 @@ int local_replica_start(struct local_replica *replica, struct child_start *start
 			 : err_set(err, ERR_NOT_FOUND, "role '%s' has no command", replica->role);
 
 	close(pipe_fds[1]);
+	if (rc == 0)
+		log_info("%s-%d runs as process %d", replica->role, replica->index,
+			 (int) replica->pid);
 	return rc;
 }
 
@@ -107,6 +111,8 @@ bool local_replica_awaits_kill(const struct local_replica *replica)
 void local_replica_leave(struct local_replica *replica, const struct child_exit *child_exit,
 			 msec now)
 {
+	log_info("%s-%d (process %d) ended: code %d, signal %d", replica->role, replica->index,
+		 (int) replica->pid, child_exit->exit_code, child_exit->signal);
 	replica->child_exit = *child_exit;
 	replica->ended_at = now;
 	replica->stage = LOCAL_LEFT;

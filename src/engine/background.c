@@ -76,11 +76,12 @@ static int read_answer(int answer_fd, struct err *err)
 	char letter;
 
 	if (!read_all(answer_fd, &letter, 1))
-		return err_set(err, ERR_IO, "muster died in the background before it began");
+		return err_set(err, ERR_IO,
+			       "the background supervisor exited before it started the job");
 	if (letter == ANSWER_STARTED)
 		return 0;
 	if (!read_all(answer_fd, &told, sizeof(told)))
-		return err_set(err, ERR_IO, "muster died in the background");
+		return err_set(err, ERR_IO, "the background supervisor exited unexpectedly");
 	return err_set(err, (enum err_code) told.code, "%s", told.text);
 }
 

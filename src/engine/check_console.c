@@ -2,8 +2,7 @@
 
 #include "base/mem.h"
 #include "core/check_describe.h"
-#include "core/check_json.h"
-#include "core/check_junit.h"
+#include "core/check_report.h"
 #include "core/check_text.h"
 #include "engine/screen.h"
 #include "io/file.h"

@@ -6,17 +6,36 @@
 #include "core/check_command.h"
 #include "core/check_want.h"
 #include "core/job.h"
+#include "core/status.h"
 #include "engine/check_child.h"
 #include "engine/check_models.h"
-#include "engine/check_stopped.h"
 #include "engine/client.h"
 #include "io/child.h"
 #include "io/own_program.h"
+#include "io/process.h"
 
 #include <signal.h>
+#include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
+
+typedef void (*check_stopped_fn)(const char *replica, bool is_stopped, void *data);
+
+/* Tells of each replica that runs on this machine, "ps-1". */
+static void check_each_stopped(const struct status *status, check_stopped_fn tell, void *data)
+{
+	for (size_t i = 0; i < status->n_replicas; i++) {
+		const struct replica_status *replica = &status->replicas[i];
+
+		if (replica->state != REPLICA_RUNNING || replica->pid <= 0)
+			continue;
+		char *name CLEANUP(mem_free_text) =
+			mem_format("%s-%d", replica->role, replica->index);
+
+		tell(name, process_is_stopped((pid_t) replica->pid), data);
+	}
+}
 
 /* From TERM to KILL: a run gives its replicas a few seconds of grace, and needs some for itself. A
  * cluster ends Pods when it comes to it, and what is killed before leaves them behind. */

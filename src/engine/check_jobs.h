@@ -35,7 +35,7 @@ msec check_jobs_insist(struct check_jobs *jobs, msec now);
 void check_jobs_reap(struct check_jobs *jobs);
 void check_jobs_kill(struct check_jobs *jobs);
 /* Somebody does not want to wait: replicas here are killed; Pods get no time to save, because to
- * kill whoever ends them would leave them behind. */
+ * kill of the process that ends them would leave them behind. */
 void check_jobs_hurry(struct check_jobs *jobs);
 /* Tells the check which replicas have a process that is stopped. */
 void check_jobs_look_for_stopped(struct check_jobs *jobs);

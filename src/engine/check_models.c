@@ -5,7 +5,6 @@
 #include "engine/check_models.h"
 
 #include "base/mem.h"
-#include "engine/check_models_bytes.h"
 #include "engine/state_folder.h"
 #include "io/file.h"
 #include "io/folder.h"

@@ -3,7 +3,17 @@
 
 #include "base/err.h"
 #include "base/own.h"
-#include "engine/check_run_settings.h"
+#include "core/check_facts.h"
+
+#include <stdbool.h>
+
+struct check_run_settings {
+	const struct check_request *request;
+	const char *state_folder; /* $XDG_STATE_HOME/muster */
+	const char *format; /* "text", "json", "junit" */
+	bool is_verbose;
+	const char *color; /* "auto", "always", "never" */
+};
 
 /* Comes back in two processes (io/guard.h), in the outer one last and with the same exit code; the
  * caller returns from main in both. Returns when the report is printed and no process of the check

@@ -19,11 +19,11 @@ int client_read_job(const struct json *tfjob, struct job **ret_job, struct err *
 	return 0;
 }
 
-bool client_job_is_unwatched(const struct json *job)
+bool client_job_is_unsupervised(const struct json *job)
 {
-	const struct json *watcher = json_get_path(job, "status", CLIENT_WATCHED_BY, NULL);
+	const struct json *supervisor = json_get_path(job, "status", CLIENT_SUPERVISED_BY, NULL);
 
-	return text_equals(json_as_string(watcher, NULL), "");
+	return text_equals(json_as_string(supervisor, NULL), "");
 }
 
 struct client_row client_row_new(const struct store_record *record, const struct summary *summary,

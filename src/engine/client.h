@@ -36,7 +36,7 @@ struct client_row {
 	int restarts;
 	int exit_code; /* -1 until finished */
 	bool is_finished;
-	bool is_unwatched; /* on a cluster: nobody restarts what fails */
+	bool is_unsupervised; /* on a cluster: nobody restarts what fails */
 	bool is_untouched; /* the same, and nobody ever has: record_is_untouched */
 	msec created;
 	msec start_time;
@@ -45,7 +45,7 @@ struct client_row {
 
 struct client_logs; /* logs that are on their way here */
 
-/* Which logs are brought, and where. */
+/* Which logs are fetched, and where. */
 struct client_logs_request {
 	struct loop *loop; /* run by the caller */
 	const char *folder; /* is there, and empty */
@@ -88,11 +88,14 @@ struct client_functions {
 	 * them. */
 	int (*log_folder)(struct client *client, const char *name, char **ret_folder,
 			  struct err *err);
-	/* Begins to bring the job's logs into a folder, where log_folder says ERR_NOT_FOUND; NULL
+	/* Begins to fetch the job's logs into a folder, where log_folder says ERR_NOT_FOUND; NULL
 	 * where it never does. Give them back before the client. */
-	int (*bring_logs)(struct client *client, const char *name,
+	int (*fetch_logs)(struct client *client, const char *name,
 			  const struct client_logs_request *request, struct client_logs **ret_logs,
 			  struct err *err);
+	/* Up to this time every line is in the folder; MSEC_UNSET: none for sure, MSEC_NEVER: all
+	 * are. */
+	msec (*logs_known_until)(const struct client_logs *logs);
 	void (*end_logs)(struct client_logs *logs); /* NULL is fine */
 	void (*free)(struct client *client);
 };
@@ -103,11 +106,11 @@ struct client {
 
 /* In the status of a job on a cluster: who watches it, "" when nobody does. Not there where that is
  * not known. */
-#define CLIENT_WATCHED_BY "watchedBy"
+#define CLIENT_SUPERVISED_BY "supervisedBy"
 /* The job of a TFJob, as get gave it. Caller frees. ERR_IO names the first fault. */
 int client_read_job(const struct json *tfjob, struct job **ret_job, struct err *err) MUST_USE;
-/* A job on a cluster, as get gave it, that nobody watches. */
-bool client_job_is_unwatched(const struct json *job);
+/* A job on a cluster, as get gave it, without an active supervisor. */
+bool client_job_is_unsupervised(const struct json *job);
 
 /* The row of a job, whose texts are the row's; `namespace_name` on a cluster, NULL here. */
 struct client_row client_row_new(const struct store_record *record, const struct summary *summary,

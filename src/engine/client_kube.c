@@ -133,11 +133,11 @@ static int kube_get(struct client *base, const char *name, struct json **ret_job
 static bool may_change(const struct job_view *view)
 {
 	return !job_view_is_gone(view) &&
-	       !(job_view_is_unwatched(view) && record_is_finished(job_view_record(view)));
+	       !(job_view_is_unsupervised(view) && record_is_finished(job_view_record(view)));
 }
 
-/* Whoever waits sees how the job ended, although its record goes right after that: a record that
- * was not told of yet is told of before it is gone. */
+/* A waiting command sees how the job ended, although its record goes right after that: a record
+ * that was not told of yet is told of before it is gone. */
 static int kube_wait_for_change(struct client *base, const char *name, int64_t version, msec until,
 				int64_t *ret_version, bool *ret_is_gone, struct err *err)
 {
@@ -173,12 +173,12 @@ static int kube_log_folder(struct client *base, const char *name, char **ret_fol
 		state_folder_job(client->settings.state_folder, job_view_record(view)->uid);
 	if (!log_keeper_is_there(folder))
 		return err_set(err, ERR_NOT_FOUND,
-			       "the logs of job '%s' are on the machine that watches it", name);
+			       "the logs of job '%s' are on the machine that supervises it", name);
 	*ret_folder = TAKE(folder);
 	return 0;
 }
 
-static int kube_bring_logs(struct client *base, const char *name,
+static int kube_fetch_logs(struct client *base, const char *name,
 			   const struct client_logs_request *request, struct client_logs **ret_logs,
 			   struct err *err)
 {
@@ -204,18 +204,18 @@ static int kube_bring_logs(struct client *base, const char *name,
 /* Changing. */
 
 /* What is written would be read by nobody. */
-static int refuse_unwatched(const struct client_kube *client, const struct job_view *view,
-			    struct err *err)
+static int refuse_unsupervised(const struct client_kube *client, const struct job_view *view,
+			       struct err *err)
 {
 	const char *name = job_view_name(view);
 	char *words CLEANUP(mem_free_text) =
 		job_words_new(client->settings.namespace_name, name, client->settings.choice);
 
-	if (!job_view_is_unwatched(view))
+	if (!job_view_is_unsupervised(view))
 		return 0;
 	return err_set(err, ERR_REFUSED,
-		       "nobody watches job '%s': 'muster attach %s' takes over, 'muster delete %s' "
-		       "ends it",
+		       "job '%s' has no active supervisor: 'muster attach %s' takes over, 'muster "
+		       "delete %s' ends it",
 		       name, words, words);
 }
 
@@ -227,7 +227,7 @@ static int kube_patch(struct client *base, const char *name, const struct json *
 	int rc = look(client, name, &view, err);
 
 	if (rc == 0)
-		rc = refuse_unwatched(client, view, err);
+		rc = refuse_unsupervised(client, view, err);
 	if (rc == 0)
 		rc = open_store(client, err);
 	return rc < 0 ? rc : record_patch(client->store, name, patch, err);
@@ -242,7 +242,7 @@ static int kube_stop(struct client *base, const char *name, const char *reason, 
 
 	if (rc < 0 || record_is_finished(job_view_record(view)))
 		return rc;
-	rc = refuse_unwatched(client, view, err);
+	rc = refuse_unsupervised(client, view, err);
 	if (rc == 0)
 		rc = open_store(client, err);
 	return rc < 0 ? rc : record_ask_to_stop(client->store, name, reason, grace, err);
@@ -258,7 +258,7 @@ static int remove_here(const struct client_kube *client, const char *name, const
 	char *going_on CLEANUP(mem_free_text) =
 		known_job_record_name(client->settings.namespace_name, name);
 	struct store_record record CLEANUP(store_record_done) = {0};
-	struct store *store;
+	struct store *store CLEANUP(store_cleanup) = NULL;
 	int rc = store_sqlite_open(folder, &store, err);
 
 	if (rc < 0)
@@ -268,24 +268,21 @@ static int remove_here(const struct client_kube *client, const char *name, const
 		rc = settle_remove_job(store, folder, name, uid, err);
 	else if (rc == 0 || rc == ERR_NOT_FOUND)
 		rc = settle_remove_job(store, folder, going_on, uid, err);
-	if (rc == ERR_NOT_FOUND)
-		rc = 0;
-	store->functions->free(store);
-	return rc;
+	return rc == ERR_NOT_FOUND ? 0 : rc;
 }
 
-/* Whoever watches the job ends it as its own, remembers it and takes it away. Of one that is no
+/* The supervisor ends it as its own, remembers it and takes it away. Of one that is no
  * longer watched, what it owns is ended by the cluster. */
 static int end_in_order(struct client *base, struct job_view *view, struct err *err)
 {
 	int rc = 0;
 
-	if (!job_view_is_unwatched(view))
+	if (!job_view_is_unsupervised(view))
 		rc = kube_stop(base, job_view_name(view), stop_reason_words[STOP_REQUESTED], -1,
 			       err);
-	if (rc == ERR_INVALID) /* nobody can read the record, whoever watches it neither */
+	if (rc == ERR_INVALID) /* the record cannot be read, not by its supervisor either */
 		return 0;
-	while (rc == 0 && !job_view_is_gone(view) && !job_view_is_unwatched(view))
+	while (rc == 0 && !job_view_is_gone(view) && !job_view_is_unsupervised(view))
 		rc = job_view_wait(view, job_view_change(view), MSEC_NEVER, err);
 	return rc;
 }
@@ -413,7 +410,8 @@ static const struct client_functions kube_functions = {
 	.remove = kube_remove,
 	.wait_for_change = kube_wait_for_change,
 	.log_folder = kube_log_folder,
-	.bring_logs = kube_bring_logs,
+	.fetch_logs = kube_fetch_logs,
+	.logs_known_until = client_kube_logs_known_until,
 	.end_logs = client_kube_logs_free,
 	.free = kube_free,
 };

@@ -1,7 +1,7 @@
 /* The jobs of one namespace of a cluster, or of all: a client (engine/client.h) on their
  * ConfigMaps.
  *
- * A change is written there; whoever watches the job is woken by its own watch. Changes are waited
+ * A change is written there; the supervisor is woken by its own watch. Changes are waited
  * for by watches, which stay open from one wait to the next. What a status says of replicas is
  * laid over with what their Pods say now, since nobody may be there to write it. */
 #pragma once

@@ -98,9 +98,9 @@ static bool goes_on(const struct client_row *row)
 	return !row->is_finished;
 }
 
-static bool is_unwatched(const struct client_row *row)
+static bool is_unsupervised(const struct client_row *row)
 {
-	return row->is_unwatched;
+	return row->is_unsupervised;
 }
 
 static bool has_row(const struct listing *listing, bool (*is_it)(const struct client_row *row))
@@ -111,12 +111,12 @@ static bool has_row(const struct listing *listing, bool (*is_it)(const struct cl
 	return false;
 }
 
-static void take_all_for_unwatched(void *data)
+static void take_all_for_unsupervised(void *data)
 {
 	const struct listing *listing = data;
 
 	for (size_t i = 0; i < listing->count; i++)
-		listing->rows[i].is_unwatched = goes_on(&listing->rows[i]);
+		listing->rows[i].is_unsupervised = goes_on(&listing->rows[i]);
 }
 
 static void take_lease(const struct json *item, void *data)
@@ -126,31 +126,31 @@ static void take_lease(const struct json *item, void *data)
 	int rc = kube_lease_read(item, &lease, NULL);
 	struct client_row *row = rc == 0 ? row_of(listing, lease.owner_uid) : NULL;
 
-	if (row && kube_lease_is_watched(item, kube_api_server_now(listing->api)))
-		row->is_unwatched = false;
+	if (row && kube_lease_is_held(item, kube_api_server_now(listing->api)))
+		row->is_unsupervised = false;
 }
 
 /* Where Leases may not be read nothing is said of who watches. */
-static int read_watchers(struct listing *listing, struct err *err)
+static int read_supervisors(struct listing *listing, struct err *err)
 {
-	static const struct reading leases = {&kube_leases, take_all_for_unwatched, take_lease};
+	static const struct reading leases = {&kube_leases, take_all_for_unsupervised, take_lease};
 	int rc = read_all(listing, &leases, err);
 
 	if (rc != ERR_REFUSED)
 		return rc;
 	for (size_t i = 0; i < listing->count; i++)
-		listing->rows[i].is_unwatched = false;
+		listing->rows[i].is_unsupervised = false;
 	return 0;
 }
 
-/* What runs of those that nobody watches. */
+/* What runs of those without an active supervisor. */
 
 static void count_from_zero(void *data)
 {
 	const struct listing *listing = data;
 
 	for (size_t i = 0; i < listing->count; i++)
-		if (is_unwatched(&listing->rows[i]))
+		if (is_unsupervised(&listing->rows[i]))
 			listing->rows[i].running = 0;
 }
 
@@ -181,7 +181,7 @@ static void take_pod(const struct json *item, void *data)
 	struct client_row *row =
 		json_count(owners) ? row_of(data, uid) : untouched_row_of(data, metadata);
 
-	if (row && is_unwatched(row) && text_equals(phase, "Running"))
+	if (row && is_unsupervised(row) && text_equals(phase, "Running"))
 		row->running++;
 }
 
@@ -192,8 +192,8 @@ static int read_rows(struct listing *listing, struct err *err)
 	int rc = read_all(listing, &jobs, err);
 
 	if (rc == 0 && has_row(listing, goes_on))
-		rc = read_watchers(listing, err);
-	if (rc == 0 && has_row(listing, is_unwatched))
+		rc = read_supervisors(listing, err);
+	if (rc == 0 && has_row(listing, is_unsupervised))
 		rc = read_all(listing, &running, err);
 	return rc;
 }

@@ -206,6 +206,11 @@ struct client_logs *client_kube_logs_new(struct kube_api *take_api, struct job *
 	return logs;
 }
 
+msec client_kube_logs_known_until(const struct client_logs *logs)
+{
+	return logs->knows_pods ? pod_logs_known_until(logs->logs) : MSEC_UNSET;
+}
+
 void client_kube_logs_free(struct client_logs *logs)
 {
 	if (!logs)

@@ -1,5 +1,5 @@
-/* The logs of a job on a cluster, brought into a folder of this machine for whoever wants to read
- * them: where no muster of this machine does that already. New Pods join at once. */
+/* The logs of a job on a cluster, fetched into a folder of this machine to be read
+ * there, where no muster of this machine does that already. New Pods join at once. */
 #pragma once
 
 #include "base/err.h"
@@ -13,4 +13,5 @@
 struct client_logs *client_kube_logs_new(struct kube_api *take_api, struct job *take_job,
 					 bool is_untouched,
 					 const struct client_logs_request *request) MUST_USE;
+msec client_kube_logs_known_until(const struct client_logs *logs);
 void client_kube_logs_free(struct client_logs *logs); /* NULL is fine */

@@ -15,7 +15,6 @@
 #include "io/loop.h"
 #include "store/store.h"
 
-#include <limits.h>
 #include <poll.h>
 #include <stdlib.h>
 #include <string.h>
@@ -94,8 +93,8 @@ static void settle_row(struct client_local *client, struct listing *listing, siz
 		record_read_summary(record, listing->arena, &listing->summaries[i]);
 	} else if (!listing->summaries[i].is_finished) {
 		listing->summaries[i].state = "Unknown";
-		listing->summaries[i].message = "nobody looks after it, and its record cannot be "
-						"read";
+		listing->summaries[i].message =
+			"it has no active supervisor, and its record cannot be read";
 	}
 }
 
@@ -327,7 +326,7 @@ static int local_wait_for_change(struct client *base, const char *name, int64_t 
 				 int64_t *ret_version, bool *ret_is_gone, struct err *err)
 {
 	struct client_local *client = of(base);
-	/* Whoever watches it may write its end behind our look, and be gone: then there is one
+	/* Its supervisor may write its end behind our look, and be gone: then there is one
 	 * more. */
 	bool is_last_look = false;
 
@@ -361,7 +360,7 @@ static bool goes_on_on_cluster(const struct store_record *record)
 }
 
 /* Only what is remembered of it goes; a process that watches it would write that anew. */
-static int refuse_watched(const struct store_record *record, struct err *err)
+static int refuse_supervised(const struct store_record *record, struct err *err)
 {
 	struct supervisor_id id;
 
@@ -369,7 +368,7 @@ static int refuse_watched(const struct store_record *record, struct err *err)
 	    !supervisor_id_read(record->supervisor, &id))
 		return 0;
 	return err_set(err, ERR_REFUSED,
-		       "job '%s' is watched by process %d of this machine: end that first",
+		       "job '%s' is supervised by process %d of this machine: end that first",
 		       record->name, (int) id.inner.pid);
 }
 
@@ -386,7 +385,7 @@ static int local_remove(struct client *base, const char *name, struct err *err)
 	if (settle_is_needed(record.supervisor, record_is_finished(&record)))
 		settle_kill_marked(client->store, &record);
 	else if (goes_on_on_cluster(&record))
-		rc = refuse_watched(&record, err);
+		rc = refuse_supervised(&record, err);
 	else
 		rc = stop_record(client, &record, stop_reason_words[STOP_REQUESTED], -1, err);
 	if (rc < 0)

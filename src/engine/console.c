@@ -2,7 +2,6 @@
 
 #include "base/mem.h"
 #include "core/line_text.h"
-#include "core/progress.h"
 #include "core/report.h"
 #include "core/silence.h"
 #include "engine/line_format.h"
@@ -281,10 +280,8 @@ static void look_for_silence(void *data)
 
 	if (is_new && !screen_is_live(row_screen(console)))
 		console_say(console, text_of(&sentence));
-	if (is_new || !silence_is_any_told(console->silences, console->n_silences)) {
-		text_clear(&console->silence);
-		text_add(&console->silence, text_of(&sentence));
-	}
+	text_clear(&console->silence);
+	silence_add_lasting(console->silences, console->n_silences, &console->silence);
 	msec again = tell_beginning(console);
 
 	show_row(console);
@@ -301,19 +298,10 @@ void console_on_output(struct console *console)
 		text_clear(&console->beginning);
 		show_row(console);
 	}
-	bool is_any_told = silence_is_any_told(console->silences, console->n_silences);
-	msec soon = is_any_told ? loop_now() + SILENCE_LOOK : MSEC_NEVER;
+	msec soon = console->silence.len > 0 ? loop_now() + SILENCE_LOOK : MSEC_NEVER;
 
 	if (soon < console->silence_looked_for)
 		arm_silence(console, soon);
-}
-
-/* A parameter server serves without a word: its silence means nothing. */
-static bool is_watched(const struct console *console, const struct replica_status *replica)
-{
-	const struct role *role = job_role(console->job, replica->role);
-
-	return replica->state == REPLICA_RUNNING && role && role->kind != ROLE_PS;
 }
 
 static void fit_silences(struct console *console, size_t count)
@@ -340,7 +328,8 @@ static void watch_replicas(struct console *console, const struct status *status)
 			};
 		silence->is_stopped = replica->state == REPLICA_STOPPED;
 		silence->is_running = replica->state == REPLICA_RUNNING;
-		silence->is_watched = is_watched(console, replica);
+		silence->is_watched =
+			silence->is_running && silence_is_telling(console->job, replica->role);
 		silence_note_start(silence, replica->start_time);
 	}
 }

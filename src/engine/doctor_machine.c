@@ -203,7 +203,7 @@ static const char *find_holders(const struct gpus *gpus, const char *state_folde
 				struct arena *arena)
 {
 	struct text holders CLEANUP(text_done) = {0};
-	struct store *store;
+	struct store *store CLEANUP(store_cleanup) = NULL;
 	gpu_set held;
 
 	if (gpus->count == 0 || access(state_folder, F_OK) < 0 ||
@@ -211,7 +211,6 @@ static const char *find_holders(const struct gpus *gpus, const char *state_folde
 		return "";
 	int rc = machine_gpus_held(gpus, store, NULL, &held, &holders, NULL);
 
-	store->functions->free(store);
 	return rc < 0 ? "" : arena_copy_text(arena, text_of(&holders));
 }
 

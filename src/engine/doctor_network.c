@@ -85,7 +85,7 @@ static void collect_host_name(struct doctor_network *network, struct arena *aren
 		network->host_fault =
 			arena_format(arena, "its address is not known: %s", gai_strerror(rc));
 	else if (!has_own_address(list))
-		network->host_fault = "its address is none of this machine's";
+		network->host_fault = "its address does not belong to this machine";
 	if (!rc)
 		freeaddrinfo(list);
 }

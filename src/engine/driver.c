@@ -1,8 +1,9 @@
 /* One pass after the other for one job: all effects of a decision, in their order.
  *
- * The driver remembers nothing that it could not read again. What it keeps (the parsed document,
- * the parsed status) is kept by its text and version, so that a pass in which nothing changed is
- * cheap; a new driver goes on where the old one was lost. */
+ * A pass is begun by a look, and goes on when its write is answered, if it writes. The driver
+ * remembers nothing that it could not read again. What it keeps (the parsed document, the status
+ * that it wrote itself or read) is kept by text and version, so that a pass in which nothing
+ * changed is cheap; a new driver goes on where the old one was lost. */
 #include "engine/driver.h"
 
 #include "base/mem.h"
@@ -10,14 +11,38 @@
 #include "core/limits.h"
 #include "core/reconcile.h"
 #include "engine/record.h"
+#include "io/log.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
 
 /* How soon to try again when the store or the back end says no. */
 #define RETRY_AFTER MSEC_PER_SECOND
 
+struct stop_request {
+	const char *reason; /* NULL: none */
+	msec grace;
+};
+
+/* What is under way between a look and its end. */
+struct pass {
+	struct arena *arena; /* of the plan and what it points to */
+	struct store_record record; /* that it was decided on; a stop that is asked for is in it */
+	bool is_document_changed;
+	struct stop_request stop; /* that is in the record */
+	struct plan plan; /* may point into the driver's job and status */
+	int64_t written; /* the version of the record with the plan's status; 0: none yet */
+	msec now;
+	struct driver_outcome outcome;
+};
+
 struct driver {
 	struct store *store;
 	struct backend *backend;
+	char *job_name;
 	struct driver_listener listener;
+	driver_passed_fn on_passed;
+	void *data;
 
 	char *document; /* the text that `job` was read from; NULL: none yet */
 	struct job *job;
@@ -26,17 +51,22 @@ struct driver {
 	struct arena *status_arena;
 	struct status status;
 	bool is_status_untold; /* it was to be written, and perhaps it was */
+
+	bool is_passing;
+	struct pass pass;
+	struct stop_request stop; /* to be written */
 };
 
-struct driver *driver_new(struct store *store, struct backend *backend,
-			  const struct driver_listener *listener)
+struct driver *driver_new(const struct driver_settings *settings)
 {
 	struct driver *driver = mem_new(sizeof(*driver));
 
-	driver->store = store;
-	driver->backend = backend;
-	if (listener)
-		driver->listener = *listener;
+	driver->listener = settings->listener;
+	driver->on_passed = settings->on_passed;
+	driver->data = settings->data;
+	driver->store = settings->store;
+	driver->backend = settings->backend;
+	driver->job_name = mem_copy_text(settings->job_name);
 	return driver;
 }
 
@@ -54,14 +84,27 @@ static void forget_status(struct driver *driver)
 	arena_free(TAKE(driver->status_arena));
 }
 
+static void forget_pass(struct driver *driver)
+{
+	arena_free(driver->pass.arena);
+	store_record_done(&driver->pass.record);
+	driver->pass = (struct pass){0};
+	driver->is_passing = false;
+}
+
 void driver_free(struct driver *driver)
 {
 	if (!driver)
 		return;
+	store_let_go(driver->store, driver);
+	forget_pass(driver);
 	forget_job(driver);
 	forget_status(driver);
-	mem_free_any(&driver);
+	free(driver->job_name);
+	free(driver);
 }
+
+/* What is kept. */
 
 static int read_job(struct driver *driver, const struct store_record *record, struct err *err)
 {
@@ -93,6 +136,19 @@ static int read_status(struct driver *driver, const struct store_record *record,
 	return 0;
 }
 
+/* What we wrote need not be read again. */
+static void keep_written(struct driver *driver)
+{
+	struct arena *arena = arena_new();
+	struct status copy = status_copy(&driver->pass.plan.status, arena);
+
+	forget_status(driver);
+	driver->status_arena = arena;
+	driver->status = copy;
+	driver->status_uid = mem_copy_text(driver->pass.record.uid);
+	driver->status_version = driver->pass.written;
+}
+
 static int read_record(struct driver *driver, const struct store_record *record, struct err *err)
 {
 	int rc = read_job(driver, record, err);
@@ -100,40 +156,49 @@ static int read_record(struct driver *driver, const struct store_record *record,
 	return rc < 0 ? rc : read_status(driver, record, err);
 }
 
-/* What the failed attempt said last. Without its log the failure is told all the same. */
-static void add_last_lines(struct driver *driver, struct arena *arena, struct failure *failure)
-{
-	const struct backend_functions *functions = driver->backend->functions;
-	const char **lines = NULL;
-	size_t count = 0;
+/* The end of a pass. */
 
-	if (functions->last_lines(driver->backend, driver->job, failure->role, failure->index,
-				  failure->attempt, LIMIT_LAST_LINES, arena, &lines, &count,
-				  NULL) < 0)
-		return;
-	failure->last_lines = lines;
-	failure->n_last_lines = count;
+static void end_pass(struct driver *driver, const struct err *err)
+{
+	struct driver_outcome outcome = driver->pass.outcome;
+
+	if (err)
+		log_info("job '%s': tried again soon: %s", driver->job_name, err->text);
+	if (driver->pass.stop.reason && !driver->stop.reason)
+		driver->stop = driver->pass.stop; /* it could not be written */
+	if (driver->pass.written)
+		keep_written(driver);
+	forget_pass(driver);
+	driver->on_passed(&outcome, err, driver->data);
 }
 
-static void tell_status(struct driver *driver, const struct status *status)
+static void on_removed(int64_t version, const struct err *err, void *data)
 {
-	driver->is_status_untold = false;
-	if (driver->listener.on_status)
-		driver->listener.on_status(driver->job, status, driver->listener.data);
+	struct driver *driver = data;
+	struct driver_outcome *outcome = &driver->pass.outcome;
+
+	(void) version;
+	if (!err || err->code == ERR_NOT_FOUND) {
+		outcome->is_gone = true;
+		outcome->wake_at = MSEC_NEVER;
+		err = NULL;
+	}
+	end_pass(driver, err);
 }
 
-/* A write that failed may have been done all the same, far away. */
-static int write_status(struct driver *driver, const struct store_record *record,
-			const struct status *status, struct err *err)
+static void remove_expired(struct driver *driver)
 {
-	int64_t version;
-	int rc = record_write_status(driver->store, driver->job, record->version, status, NULL,
-				     &version, err);
+	const struct store_record *record = &driver->pass.record;
 
-	driver->is_status_untold = rc < 0;
-	if (rc == 0)
-		tell_status(driver, status);
-	return rc;
+	store_begin_remove(driver->store, record->name, record->uid, on_removed, driver);
+}
+
+/* Acting and telling. */
+
+static void log_action(const struct driver *driver, const struct action *action)
+{
+	log_info("job '%s': %s %s-%d, attempt %d", driver->job_name,
+		 action_type_words[action->type], action->role, action->index, action->attempt);
 }
 
 /* Each action is begun, also when one before it was refused: what ends a replica must not wait for
@@ -143,6 +208,7 @@ static int apply_actions(struct driver *driver, const struct plan *plan, struct 
 	int rc = 0;
 
 	for (size_t i = 0; i < plan->n_actions; i++) {
+		log_action(driver, &plan->actions[i]);
 		int refused = driver->backend->functions->apply(driver->backend, driver->job,
 								&plan->actions[i], rc ? NULL : err);
 
@@ -152,7 +218,7 @@ static int apply_actions(struct driver *driver, const struct plan *plan, struct 
 	return rc;
 }
 
-static void tell(const struct driver *driver, const struct plan *plan)
+static void tell_notes(const struct driver *driver, const struct plan *plan)
 {
 	if (!driver->listener.on_note)
 		return;
@@ -160,80 +226,163 @@ static void tell(const struct driver *driver, const struct plan *plan)
 		driver->listener.on_note(driver->job, &plan->notes[i], driver->listener.data);
 }
 
-static int remove_expired(struct driver *driver, const struct store_record *record,
-			  struct driver_outcome *outcome, struct err *err)
+static void tell_status(struct driver *driver, const struct status *status)
 {
-	int rc = driver->store->functions->remove(driver->store, record->name, record->uid, err);
-
-	if (rc < 0 && rc != ERR_NOT_FOUND)
-		return rc;
-	outcome->is_gone = true;
-	outcome->wake_at = MSEC_NEVER;
-	return 0;
+	driver->is_status_untold = false;
+	if (driver->listener.on_status)
+		driver->listener.on_status(driver->job, status, driver->listener.data);
 }
 
-/* Write, act, tell. */
-static int carry_out(struct driver *driver, const struct store_record *record, struct plan *plan,
-		     struct arena *arena, msec now, struct driver_outcome *outcome, struct err *err)
+/* What follows when the status stands as the plan has it. */
+static void act(struct driver *driver)
 {
-	if (plan->is_failure_new)
-		add_last_lines(driver, arena, plan->status.failure);
-	int rc = plan->is_status_changed ? write_status(driver, record, &plan->status, err) : 0;
+	const struct plan *plan = &driver->pass.plan;
+	struct driver_outcome *outcome = &driver->pass.outcome;
+	bool has_written = driver->pass.written;
+	struct err err = {0};
 
-	if (rc == ERR_CONFLICT || rc == ERR_NOT_FOUND) {
-		outcome->wake_at = now; /* somebody changed or removed the job: look again */
-		return 0;
+	if (has_written || driver->is_status_untold)
+		tell_status(driver, has_written ? &plan->status : &driver->status);
+	int rc = apply_actions(driver, plan, &err);
+
+	tell_notes(driver, plan);
+	if (rc < 0) {
+		end_pass(driver, &err);
+		return;
 	}
-	if (rc < 0)
-		return rc;
-	if (driver->is_status_untold)
-		tell_status(driver, &driver->status);
-	rc = apply_actions(driver, plan, err);
-	tell(driver, plan);
-	if (rc < 0)
-		return rc;
 	outcome->is_finished = plan->is_job_drained;
-	outcome->wake_at = plan->n_actions || plan->is_status_changed ? now : plan->wake_at;
-	return plan->is_job_expired && !plan->is_status_changed
-		       ? remove_expired(driver, record, outcome, err)
-		       : 0;
+	outcome->wake_at = plan->n_actions || has_written ? driver->pass.now : plan->wake_at;
+	if (plan->is_job_expired && !has_written)
+		remove_expired(driver);
+	else
+		end_pass(driver, NULL);
 }
 
-static int pass_on_record(struct driver *driver, const struct store_record *record, msec now,
-			  struct driver_outcome *outcome, struct err *err)
+/* Writing. */
+
+static void on_written(int64_t version, const struct err *err, void *data)
 {
-	struct arena *arena CLEANUP(arena_cleanup) = NULL;
-	struct observed observed = {0};
-	struct plan plan;
-	int rc = read_record(driver, record, err);
+	struct driver *driver = data;
 
-	if (rc < 0)
-		return rc;
-	arena = arena_new();
-	rc = driver->backend->functions->observe(driver->backend, driver->job, arena, &observed,
-						 err);
-	if (rc < 0)
-		return rc;
-	reconcile_decide(driver->job, &driver->status, &observed, now, arena, &plan);
-	return carry_out(driver, record, &plan, arena, now, outcome, err);
-}
-
-int driver_pass(struct driver *driver, const char *job_name, msec now,
-		struct driver_outcome *ret_outcome, struct err *err)
-{
-	struct store_record record CLEANUP(store_record_done) = {0};
-	int rc = driver->store->functions->get(driver->store, job_name, &record, err);
-
-	*ret_outcome = (struct driver_outcome){.wake_at = now + RETRY_AFTER};
-	if (rc == ERR_NOT_FOUND) {
-		*ret_outcome = (struct driver_outcome){.wake_at = MSEC_NEVER, .is_gone = true};
-		return 0;
+	/* A write that failed may have been done all the same, far away. */
+	driver->is_status_untold = err != NULL;
+	if (err && (err->code == ERR_CONFLICT || err->code == ERR_NOT_FOUND)) {
+		log_info("job '%s': decided again: %s", driver->job_name, err->text);
+		driver->pass.outcome.wake_at = driver->pass.now; /* it was changed or removed */
+		end_pass(driver, NULL);
+	} else if (err) {
+		end_pass(driver, err);
+	} else {
+		log_debug("job '%s': status written as version %" PRId64, driver->job_name,
+			  version);
+		driver->pass.stop.reason = NULL;
+		driver->pass.written = version;
+		act(driver);
 	}
-	if (rc < 0)
-		return rc;
-	ret_outcome->version = record.version;
-	return pass_on_record(driver, &record, now, ret_outcome, err);
 }
+
+/* What the failed attempt said last. Without its log the failure is told all the same. */
+static void add_last_lines(struct driver *driver, struct failure *failure)
+{
+	const struct backend_functions *functions = driver->backend->functions;
+	const char **lines = NULL;
+	size_t count = 0;
+
+	if (functions->last_lines(driver->backend, driver->job, failure->role, failure->index,
+				  failure->attempt, LIMIT_LAST_LINES, driver->pass.arena, &lines,
+				  &count, NULL) < 0)
+		return;
+	failure->last_lines = lines;
+	failure->n_last_lines = count;
+}
+
+static void carry_out(struct driver *driver)
+{
+	struct pass *pass = &driver->pass;
+	struct plan *plan = &pass->plan;
+
+	log_debug("job '%s': version %" PRId64 ": %zu actions, %zu notes%s%s", driver->job_name,
+		  pass->record.version, plan->n_actions, plan->n_notes,
+		  plan->is_status_changed ? ", a new status" : "",
+		  pass->is_document_changed ? ", asked to stop" : "");
+	if (plan->is_failure_new)
+		add_last_lines(driver, plan->status.failure);
+	if (plan->is_status_changed || pass->is_document_changed)
+		record_begin_write(driver->store, driver->job, pass->record.version, &plan->status,
+				   pass->is_document_changed ? pass->record.document : NULL,
+				   on_written, driver);
+	else
+		act(driver);
+}
+
+/* Looking. */
+
+static int add_stop(struct driver *driver, struct err *err)
+{
+	struct pass *pass = &driver->pass;
+
+	if (!driver->stop.reason)
+		return 0;
+	pass->stop = driver->stop;
+	driver->stop.reason = NULL;
+	int rc = record_add_stop(&pass->record, pass->stop.reason, pass->stop.grace,
+				 &pass->is_document_changed, err);
+
+	if (rc == 0 && !pass->is_document_changed)
+		pass->stop.reason = NULL; /* somebody has asked before */
+	return rc;
+}
+
+static int decide(struct driver *driver, struct err *err)
+{
+	struct pass *pass = &driver->pass;
+	struct observed observed = {0};
+	int rc = add_stop(driver, err);
+
+	if (rc == 0)
+		rc = read_record(driver, &pass->record, err);
+	if (rc == 0)
+		rc = driver->backend->functions->observe(driver->backend, driver->job, pass->arena,
+							 &observed, err);
+	if (rc == 0)
+		reconcile_decide(driver->job, &driver->status, &observed, pass->now, pass->arena,
+				 &pass->plan);
+	return rc;
+}
+
+void driver_look(struct driver *driver, msec now)
+{
+	struct pass *pass = &driver->pass;
+	struct err err = {0};
+
+	if (driver->is_passing)
+		return;
+	driver->is_passing = true;
+	*pass = (struct pass){
+		.arena = arena_new(), .now = now, .outcome.wake_at = now + RETRY_AFTER};
+	int rc =
+		driver->store->functions->get(driver->store, driver->job_name, &pass->record, &err);
+
+	if (rc == ERR_NOT_FOUND) {
+		pass->outcome = (struct driver_outcome){.wake_at = MSEC_NEVER, .is_gone = true};
+		end_pass(driver, NULL);
+		return;
+	}
+	pass->outcome.version = pass->record.version;
+	if (rc == 0)
+		rc = decide(driver, &err);
+	if (rc < 0)
+		end_pass(driver, &err);
+	else
+		carry_out(driver);
+}
+
+void driver_ask_to_stop(struct driver *driver, enum stop_reason reason, msec grace)
+{
+	driver->stop = (struct stop_request){.reason = stop_reason_words[reason], .grace = grace};
+}
+
+/* New jobs. */
 
 static struct store_record first_record(const struct job *job, const char *supervisor,
 					const struct observed *observed, msec now)

@@ -2,7 +2,8 @@
  * no loop, no clock.
  *
  * Order of effects, part of the contract: write status → act → tell → sleep. A conflict on the
- * write acts on nothing. */
+ * write acts on nothing. A write may take its time (store/store.h): nothing waits for it, and the
+ * pass goes on when it is answered. */
 #pragma once
 
 #include "base/err.h"
@@ -22,16 +23,6 @@ typedef void (*driver_note_fn)(const struct job *job, const struct note *note, v
 /* The status as it was just written; borrowed for the call. */
 typedef void (*driver_status_fn)(const struct job *job, const struct status *status, void *data);
 
-struct driver_listener {
-	driver_note_fn on_note; /* may be NULL; a note is lost with the driver, never told twice */
-	driver_status_fn on_status; /* may be NULL */
-	void *data;
-};
-
-struct driver *driver_new(struct store *store, struct backend *backend,
-			  const struct driver_listener *listener) MUST_USE;
-void driver_free(struct driver *driver);
-
 struct driver_outcome {
 	msec wake_at; /* pass again then at the latest; `now` when the pass has to be repeated at
 			 once: after a conflict, and until a pass changes nothing */
@@ -40,10 +31,36 @@ struct driver_outcome {
 	int64_t version; /* of the record as the pass found it; 0 when it could not be read */
 };
 
-/* One pass. An error means that something outside failed (the store, the back end): nothing is
- * lost, pass again at ret_outcome->wake_at, which is set in any case. */
-int driver_pass(struct driver *driver, const char *job_name, msec now,
-		struct driver_outcome *ret_outcome, struct err *err);
+/* How a pass ended, after all else that is told of it. An error (else NULL) means that something
+ * outside failed, the store or the back end: nothing is lost, pass again at outcome->wake_at. */
+typedef void (*driver_passed_fn)(const struct driver_outcome *outcome, const struct err *err,
+				 void *data);
+
+struct driver_listener {
+	driver_note_fn on_note; /* may be NULL; a note is lost with the driver, never told twice */
+	driver_status_fn on_status; /* may be NULL */
+	void *data;
+};
+
+struct driver_settings {
+	struct store *store;
+	struct backend *backend;
+	const char *job_name;
+	struct driver_listener listener;
+	driver_passed_fn on_passed;
+	void *data; /* of on_passed */
+};
+
+struct driver *driver_new(const struct driver_settings *settings) MUST_USE;
+/* Before its store. A write that is under way may be done all the same. */
+void driver_free(struct driver *driver);
+
+/* Begins a pass, unless one is under way, which sees to it that another follows. It has ended
+ * before this returns where the store is near. */
+void driver_look(struct driver *driver, msec now);
+/* From the next pass on the job is asked to end in order, as by record_ask_to_stop; what is written
+ * then has the request in it. */
+void driver_ask_to_stop(struct driver *driver, enum stop_reason reason, msec grace);
 
 /* The record of a new job, which has its uid (job_set_uid): document, first status (condition
  * Created, replicas' addresses unknown) and summary. `supervisor` is "" when nobody looks after it.

@@ -9,7 +9,6 @@
 struct end_signals {
 	struct loop *loop;
 	struct loop_watch *watches[END_SIGNALS_COUNT];
-	struct end_signals_wait *wait; /* NULL: they are not held back */
 };
 
 /* Watches them on this loop from now on, and no longer on another; none is lost between the two. A
@@ -18,9 +17,4 @@ void end_signals_watch(struct end_signals *signals, struct loop *loop, loop_sign
 		       void *data);
 /* Takes those that have come, while the loop does not run. */
 void end_signals_take(const struct end_signals *signals);
-/* While only this other loop runs, they are held back, and `fn` is told of each that comes; raised
- * again at the end of that, they reach the loop that watches them. */
-void end_signals_hold(struct end_signals *signals, struct loop *loop, loop_signal_fn fn,
-		      void *data);
-void end_signals_release(struct end_signals *signals);
 void end_signals_done(struct end_signals *signals);

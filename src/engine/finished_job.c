@@ -116,14 +116,10 @@ int finished_job_remember(const char *state_folder, const char *record_name, con
 			  struct err *err)
 {
 	struct store_record ended CLEANUP(store_record_done) = {0};
-	struct store *store = NULL;
+	struct store *store CLEANUP(store_cleanup) = NULL;
 	int rc = end_record(record, place, observed, &ended, err);
 
 	if (rc == 0)
 		rc = store_sqlite_open(state_folder, &store, err);
-	if (rc < 0)
-		return rc;
-	rc = finished_job_keep(store, state_folder, record_name, &ended, err);
-	store->functions->free(store);
-	return rc;
+	return rc < 0 ? rc : finished_job_keep(store, state_folder, record_name, &ended, err);
 }

@@ -291,9 +291,9 @@ int64_t job_view_record_change(const struct job_view *view)
 	return view->record_change;
 }
 
-bool job_view_is_unwatched(const struct job_view *view)
+bool job_view_is_unsupervised(const struct job_view *view)
 {
-	return text_equals(lease_view_watcher(view->lease), "");
+	return text_equals(lease_view_supervisor(view->lease), "");
 }
 
 size_t job_view_pod_count(const struct job_view *view)
@@ -333,8 +333,8 @@ int job_view_read(const struct job_view *view, struct json **ret_tfjob, struct e
 		job_view_add_replicas(view->job, arena, &status);
 	lay_pods_over(view, &status);
 	json_set(tfjob, "status", status_write(&status));
-	json_set_string(json_object_at(tfjob, "status"), CLIENT_WATCHED_BY,
-			lease_view_watcher(view->lease));
+	json_set_string(json_object_at(tfjob, "status"), CLIENT_SUPERVISED_BY,
+			lease_view_supervisor(view->lease));
 	*ret_tfjob = TAKE(tfjob);
 	return 0;
 }

@@ -18,7 +18,7 @@
 struct job_view;
 
 struct job_view_settings {
-	struct loop *loop; /* run by whoever waits */
+	struct loop *loop; /* run by the caller that waits */
 	struct kube_api *api;
 	const char *namespace_name; /* lives as long as the view */
 	/* It is not up to date for now, and goes on trying; told once until something comes. */
@@ -50,9 +50,9 @@ bool job_view_is_gone(const struct job_view *view);
 /* The number of the change that the record is as of. */
 int64_t job_view_record_change(const struct job_view *view);
 /* Nobody watches the job: nothing is restarted, and nobody does what its document asks for. */
-bool job_view_is_unwatched(const struct job_view *view);
+bool job_view_is_unsupervised(const struct job_view *view);
 /* Pods of the job that are there. */
 size_t job_view_pod_count(const struct job_view *view);
 /* The TFJob with its status, replicas as their Pods show them, and who watches it
- * (CLIENT_WATCHED_BY) where that is known. The caller frees it. */
+ * (CLIENT_SUPERVISED_BY) where that is known. The caller frees it. */
 int job_view_read(const struct job_view *view, struct json **ret_tfjob, struct err *err) MUST_USE;

@@ -103,25 +103,23 @@ int known_job_keep(const char *state_folder, const struct store_record *record, 
 	struct store_record kept CLEANUP(store_record_done) = store_record_copy(record, STORE_ALL);
 	struct json *json CLEANUP(json_cleanup) = NULL;
 	struct known_place at = {0};
-	struct store *store = NULL;
+	struct store *store CLEANUP(store_cleanup) = NULL;
 	int64_t version;
 
 	if (!read_place(place, &json, &at))
-		return err_set(err, ERR_INVALID, "'%s' is no place of a job", place);
+		return err_set(err, ERR_INVALID, "'%s' does not say where a job is", place);
 	mem_free_text(&kept.name);
 	mem_free_text(&kept.supervisor);
 	kept.name = known_job_record_name(at.namespace_name, record->name);
 	kept.supervisor = add_own(json);
 	int rc = store_sqlite_open(state_folder, &store, err);
 
-	if (rc < 0)
-		return rc;
-	rc = store->functions->create(store, &kept, &version, err);
+	if (rc == 0)
+		rc = store->functions->create(store, &kept, &version, err);
 	if (rc == ERR_EXISTS)
 		rc = renew(store, &kept, err);
 	if (rc == ERR_NOT_FOUND) /* it was taken for ended, and goes on */
 		rc = store->functions->replace(store, record->name, kept.uid, &kept, &version, err);
-	store->functions->free(store);
 	return rc;
 }
 
@@ -155,32 +153,27 @@ int known_job_find(const char *state_folder, const char *name, struct known_job 
 		   struct err *err)
 {
 	struct store_record own CLEANUP(store_record_done) = {0};
-	struct store *store = NULL;
+	struct store *store CLEANUP(store_cleanup) = NULL;
 	int rc = store_sqlite_open(state_folder, &store, err);
 
 	if (rc < 0)
 		return rc;
 	if (store->functions->get(store, name, &own, NULL) == 0 && !record_is_finished(&own))
-		rc = err_set(err, ERR_NOT_FOUND, "job '%s' is one of this machine", name);
-	else
-		rc = find_listed(store, name, ret_job, err);
-	store->functions->free(store);
-	return rc;
+		return err_set(err, ERR_NOT_FOUND, "job '%s' is one of this machine", name);
+	return find_listed(store, name, ret_job, err);
 }
 
 int known_job_get(const char *state_folder, const char *record_name, struct known_job *ret_job,
 		  struct err *err)
 {
 	struct store_record record CLEANUP(store_record_done) = {0};
-	struct store *store = NULL;
+	struct store *store CLEANUP(store_cleanup) = NULL;
 	int rc = store_sqlite_open(state_folder, &store, err);
 
-	if (rc < 0)
-		return rc;
-	rc = store->functions->get(store, record_name, &record, err);
+	if (rc == 0)
+		rc = store->functions->get(store, record_name, &record, err);
 	if (rc == 0 && !take_known(&record, ret_job))
-		rc = err_set(err, ERR_NOT_FOUND, "job '%s' is no job on a cluster", record_name);
-	store->functions->free(store);
+		rc = err_set(err, ERR_NOT_FOUND, "job '%s' is not a job on a cluster", record_name);
 	return rc;
 }
 
@@ -209,15 +202,12 @@ int known_job_find_at(const char *state_folder, const struct known_place *place,
 {
 	char *record_name CLEANUP(mem_free_text) =
 		known_job_record_name(place->namespace_name, name);
-	struct store *store = NULL;
+	struct store *store CLEANUP(store_cleanup) = NULL;
 	int rc = store_sqlite_open(state_folder, &store, err);
 
-	if (rc < 0)
-		return rc;
-	if (!find_record_at(store, record_name, place, ret_job) &&
+	if (rc == 0 && !find_record_at(store, record_name, place, ret_job) &&
 	    !find_record_at(store, name, place, ret_job))
 		rc = err_set(err, ERR_NOT_FOUND, "job '%s' not found", name);
-	store->functions->free(store);
 	return rc;
 }
 
@@ -245,14 +235,12 @@ int known_job_settle(const char *state_folder, const char *record_name, const ch
 		     const char *why, struct err *err)
 {
 	struct store_record record CLEANUP(store_record_done) = {0};
-	struct store *store = NULL;
+	struct store *store CLEANUP(store_cleanup) = NULL;
 	int rc = store_sqlite_open(state_folder, &store, err);
 
-	if (rc < 0)
-		return rc;
-	rc = store->functions->get(store, record_name, &record, err);
+	if (rc == 0)
+		rc = store->functions->get(store, record_name, &record, err);
 	if (rc == 0 && !record_is_finished(&record))
 		rc = settle_record(store, state_folder, &record, reason, why, err);
-	store->functions->free(store);
 	return rc == ERR_NOT_FOUND ? 0 : rc;
 }

@@ -18,24 +18,24 @@ struct lease_view {
 	struct lease_view_settings settings;
 	struct kube_mirror *mirror;
 	struct loop_watch *timer;
-	char *watcher; /* "": nobody */
+	char *supervisor; /* "": nobody */
 	bool is_refused; /* Leases may not be read */
 };
 
 /* Takes the text over; renewals alone are no change. */
-static void set_watcher(struct lease_view *view, char *take_watcher)
+static void set_supervisor(struct lease_view *view, char *take_supervisor)
 {
-	bool is_new = !text_equals(view->watcher, take_watcher);
+	bool is_new = !text_equals(view->supervisor, take_supervisor);
 
-	mem_free_text(&view->watcher);
-	view->watcher = take_watcher;
+	mem_free_text(&view->supervisor);
+	view->supervisor = take_supervisor;
 	if (is_new && lease_view_is_synced(view))
 		view->settings.on_change(view->settings.data);
 }
 
 static void on_silence(void *data)
 {
-	set_watcher(data, mem_copy_text(""));
+	set_supervisor(data, mem_copy_text(""));
 }
 
 static void arm(struct lease_view *view, const struct json *object)
@@ -52,11 +52,11 @@ static void take_lease(struct lease_view *view, const struct json *object)
 	char *holder = NULL;
 
 	loop_timer_arm(view->timer, MSEC_NEVER);
-	if (object && kube_lease_is_watched(object, kube_api_server_now(view->settings.api))) {
-		holder = kube_lease_watcher(object);
+	if (object && kube_lease_is_held(object, kube_api_server_now(view->settings.api))) {
+		holder = kube_lease_holder(object);
 		arm(view, object);
 	}
-	set_watcher(view, holder ? holder : mem_copy_text(""));
+	set_supervisor(view, holder ? holder : mem_copy_text(""));
 }
 
 static void *project(const struct json *object, void *before, void *data)
@@ -116,7 +116,7 @@ struct lease_view *lease_view_new(const struct lease_view_settings *settings, co
 	};
 
 	view->settings = *settings;
-	view->watcher = mem_copy_text("");
+	view->supervisor = mem_copy_text("");
 	view->timer = loop_new_timer(settings->loop, on_silence, view);
 	view->mirror = kube_mirror_new(settings->loop, settings->api, &mirror);
 	return view;
@@ -128,7 +128,7 @@ void lease_view_free(struct lease_view *view)
 		return;
 	kube_mirror_free(view->mirror);
 	loop_watch_free(view->timer);
-	free(view->watcher);
+	free(view->supervisor);
 	free(view);
 }
 
@@ -137,7 +137,7 @@ bool lease_view_is_synced(const struct lease_view *view)
 	return view->is_refused || kube_mirror_is_synced(view->mirror);
 }
 
-const char *lease_view_watcher(const struct lease_view *view)
+const char *lease_view_supervisor(const struct lease_view *view)
 {
-	return view->is_refused ? NULL : view->watcher;
+	return view->is_refused ? NULL : view->supervisor;
 }

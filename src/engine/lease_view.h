@@ -27,6 +27,6 @@ void lease_view_free(struct lease_view *view); /* NULL is fine */
 
 /* It was looked at; also true where Leases may not be read. */
 bool lease_view_is_synced(const struct lease_view *view);
-/* "muster on laptop (process 4711)"; "" when nobody watches; NULL when that is not known, because
+/* "muster on laptop (process 4711)"; "" without an active one; NULL when that is not known, because
  * Leases may not be read. Borrowed until the loop runs. */
-const char *lease_view_watcher(const struct lease_view *view);
+const char *lease_view_supervisor(const struct lease_view *view);

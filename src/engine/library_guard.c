@@ -1,7 +1,5 @@
 #include "engine/library_guard.h"
 
-#include "base/mem.h"
-
 #include <errno.h>
 #include <signal.h>
 #include <stdio.h>
@@ -46,7 +44,7 @@ void library_guard_note(struct library_guard *guard, const char *doing)
 	snprintf(guard->page->doing, sizeof(guard->page->doing), "%s", doing);
 }
 
-/* Whoever has set the level knows what they want to see. 2: errors, and what ends the process. */
+/* A user that has set the level knows what to expect. 2: errors, and what ends the process. */
 static void quieten_log(void)
 {
 	setenv("TF_CPP_MIN_LOG_LEVEL", "2", 0);

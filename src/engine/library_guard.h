@@ -27,8 +27,8 @@ int library_guard_fork(struct library_guard *ret_guard, const char *who, const c
 
 /* Inner process: what it is busy with from now on, "loading TensorFlow". */
 void library_guard_note(struct library_guard *guard, const char *doing);
-/* Inner process: opens the library. TensorFlow greets whoever loads it, at any log level: it is
- * heard out only when that fails, or when `shows_log`. */
+/* Inner process: opens the library. TensorFlow greets each process that loads it, at any log level:
+ * it is heard out only when that fails, or when `shows_log`. */
 int library_guard_load(struct library_guard *guard, bool shows_log, struct library **ret_library,
 		       struct err *err) MUST_USE;
 

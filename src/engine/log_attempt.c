@@ -147,7 +147,7 @@ static bool follow_rotation(struct log_attempt *attempt)
 	return true;
 }
 
-/* Whoever is two rotations behind: opens the part between the one that was read to its end and the
+/* Two rotations behind: opens the part between the one that was read to its end and the
  * current one, or moves the offset over what is gone. */
 static void close_gap(struct log_attempt *attempt, int64_t *offset)
 {

@@ -91,11 +91,11 @@ int log_folder_read(struct log_folder *folder, bool *ret_is_changed, struct err 
 						 folder->path)
 				       : err_set_errno(err, errno, "cannot read log folder '%s'",
 						       folder->path);
-	*ret_is_changed = !folder->is_settled || !is_same_time(&folder->changed, &found.st_mtim);
+	*ret_is_changed = !folder->is_stable || !is_same_time(&folder->changed, &found.st_mtim);
 	if (!*ret_is_changed)
 		return 0;
 	folder->changed = found.st_mtim;
-	folder->is_settled = is_older_than_grain(&found.st_mtim, &now);
+	folder->is_stable = is_older_than_grain(&found.st_mtim, &now);
 	return read_names(folder, err);
 }
 

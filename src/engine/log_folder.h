@@ -17,7 +17,7 @@ struct log_folder {
 	size_t count;
 	size_t capacity;
 	struct timespec changed; /* of the folder when it was read last */
-	bool is_settled; /* a change since then shows in the folder's time */
+	bool is_stable; /* a change since then shows in the folder's time */
 };
 
 /* Does not read yet. */

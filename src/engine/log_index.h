@@ -3,7 +3,7 @@
  *
  * A record says "from this offset on, the bytes came at this time or later". Offsets count the
  * whole output of the attempt, over rotations; the first record of a file tells where it begins.
- * Records are written before the bytes that they speak of, so whoever sees a byte can see its
+ * Records are written before the bytes that they speak of, so a reader that sees a byte can see its
  * time. Within an attempt neither offsets nor times go back. */
 #pragma once
 

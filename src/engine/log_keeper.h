@@ -1,7 +1,7 @@
 /* Whether a process of this machine brings the logs of a job on a cluster into the job's folder.
  *
- * It holds a lock (flock) on the folder, which goes with it however it ends; so whoever finds the
- * lock taken can rely on the files to grow. */
+ * It holds a lock (flock) on the folder, which goes with it however it ends; so a process that
+ * finds the lock taken can rely on the files to grow. */
 #pragma once
 
 #include "base/own.h"

@@ -56,7 +56,8 @@ static int compile(struct log_pattern *pattern, const char *expression, struct e
 	if (pattern->is_compiled)
 		return 0;
 	pattern->describe(failure, &pattern->expression, reason, sizeof(reason));
-	return err_set(err, ERR_INVALID, "'%s' is no regular expression: %s", expression, reason);
+	return err_set(err, ERR_INVALID, "'%s' is not a regular expression: %s", expression,
+		       reason);
 }
 
 int log_pattern_new(const char *expression, struct log_pattern **ret_pattern, struct err *err)

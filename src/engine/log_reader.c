@@ -31,6 +31,7 @@ struct log_reader {
 	bool is_ended;
 	struct replica *current; /* whose lines are given now … */
 	msec current_until; /* … until their time passes this one: the next replica's */
+	msec held_later_than;
 };
 
 /* Where the lines of a replica that are wanted begin. */
@@ -69,6 +70,7 @@ int log_reader_new(const char *folder, const struct log_selection *selection,
 
 	reader->selection = *selection;
 	reader->pattern = pattern;
+	reader->held_later_than = MSEC_NEVER;
 	if (reader->selection.line_limit == 0)
 		reader->selection.line_limit = LIMIT_LOG_LINE;
 	log_folder_init(&reader->folder, folder);
@@ -87,6 +89,11 @@ void log_reader_show_unkept(struct log_reader *reader, struct unkept *unkept)
 {
 	reader->unkept = unkept;
 	unkept_set_shown(unkept, true);
+}
+
+void log_reader_hold(struct log_reader *reader, msec later_than)
+{
+	reader->held_later_than = later_than;
 }
 
 void log_reader_give_up(struct log_reader *reader)
@@ -338,7 +345,7 @@ bool log_reader_next(struct log_reader *reader, struct log_line *ret_line)
 
 	if (!is_current_first)
 		choose_current(reader);
-	if (!reader->current)
+	if (!reader->current || reader->current->line.time > reader->held_later_than)
 		return false;
 	struct replica *replica = reader->current;
 

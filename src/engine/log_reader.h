@@ -2,7 +2,7 @@
  * they came, and followed as they grow.
  *
  * Lines of one replica keep their order, and those of an attempt come before those of the next.
- * Nothing here waits or watches: whoever reads calls log_reader_look_again when there is news, and
+ * Nothing here waits or watches: the reader calls log_reader_look_again when there is news, and
  * then takes lines until there are none. */
 #pragma once
 
@@ -51,6 +51,10 @@ void log_reader_free(struct log_reader *reader); /* NULL is fine */
 void log_reader_show_unkept(struct log_reader *reader, struct unkept *unkept);
 /* Nobody takes lines any more. */
 void log_reader_give_up(struct log_reader *reader);
+
+/* Lines that came later are not given yet: others, which came before them, may not be there. A new
+ * reader holds nothing back (MSEC_NEVER). */
+void log_reader_hold(struct log_reader *reader, msec later_than);
 
 /* There may be more output, or logs of new attempts. */
 void log_reader_look_again(struct log_reader *reader);

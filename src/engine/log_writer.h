@@ -30,7 +30,7 @@ void log_writer_remove(const char *folder, const char *role, int index, int atte
 /* Where output goes that cannot be kept, so that it is shown all the same.
  * Borrowed. */
 void log_writer_set_unkept(struct log_writer *writer, struct unkept *unkept);
-/* False while much cannot be kept that was not shown so far: whoever may wait
+/* False while much cannot be kept that was not shown so far: a caller that may wait
  * adds no more. */
 bool log_writer_has_room(const struct log_writer *writer);
 const char *log_writer_path(const struct log_writer *writer);

@@ -117,15 +117,11 @@ int machine_gpus_check(const struct gpus *gpus, const struct job *job, struct st
 int machine_gpus_check_free(const struct gpus *gpus, const struct job *job,
 			    const char *state_folder, struct text *told, struct err *err)
 {
-	struct store *store;
+	struct store *store CLEANUP(store_cleanup) = NULL;
 
 	if (gpus->count == 0)
 		return 0;
 	int rc = store_sqlite_open(state_folder, &store, err);
 
-	if (rc < 0)
-		return rc;
-	rc = machine_gpus_check(gpus, job, store, told, err);
-	store->functions->free(store);
-	return rc;
+	return rc < 0 ? rc : machine_gpus_check(gpus, job, store, told, err);
 }

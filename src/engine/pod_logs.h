@@ -62,3 +62,6 @@ bool pod_logs_is_open(const struct pod_logs *logs, const char *pod_name, const c
 /* Whether that is so of any container that has ended. */
 bool pod_logs_is_any_ended_open(const struct pod_logs *logs);
 bool pod_logs_is_any_open(const struct pod_logs *logs);
+/* Up to this time every line of the Pods that were seen is in its file; MSEC_UNSET where a log has
+ * brought nothing yet, MSEC_NEVER where none is open. */
+msec pod_logs_known_until(const struct pod_logs *logs);

@@ -19,6 +19,7 @@ struct pod_log {
 	struct pod_log *next_waiting; /* for its turn to open a stream */
 	bool is_waiting;
 	msec heard_at;
+	msec last_time; /* of its newest line; MSEC_UNSET: none came */
 	struct err err; /* why the last stream was lost */
 	char *words; /* of the node, as they were told last */
 };

@@ -41,6 +41,7 @@ static void take_text(const char *bytes, size_t len, msec time, void *data)
 		logs->batch_time = time;
 	text_add_bytes(&logs->batch, bytes, len);
 	log->follow.has_news = true;
+	log->last_time = time;
 }
 
 static void tell_gap(struct pod_log *log)
@@ -79,6 +80,19 @@ static void on_bytes(const char *bytes, size_t len, void *data)
 }
 
 /* Its end. */
+
+void pod_log_close(struct pod_log *log)
+{
+	if (!pod_log_is_open(log))
+		return;
+	pod_log_leave_turns(log);
+	pod_log_end_opening(log);
+	kube_call_cancel(TAKE(log->call));
+	loop_watch_free(TAKE(log->timer));
+	log_writer_close(TAKE(log->writer));
+	log->logs->n_open--;
+	log->logs->n_ended_open -= log->follow.container.has_ended;
+}
 
 static enum log_end end_of(const struct pod_log *log, const struct kube_status *status,
 			   const struct err *err)

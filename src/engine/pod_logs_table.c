@@ -35,19 +35,6 @@ struct pod_logs *pod_logs_new(const struct pod_logs_settings *settings)
 	return logs;
 }
 
-void pod_log_close(struct pod_log *log)
-{
-	if (!pod_log_is_open(log))
-		return;
-	pod_log_leave_turns(log);
-	pod_log_end_opening(log);
-	kube_call_cancel(TAKE(log->call));
-	loop_watch_free(TAKE(log->timer));
-	log_writer_close(TAKE(log->writer));
-	log->logs->n_open--;
-	log->logs->n_ended_open -= log->follow.container.has_ended;
-}
-
 static void free_log(struct pod_log *log)
 {
 	pod_log_close(log);
@@ -167,4 +154,19 @@ bool pod_logs_is_any_ended_open(const struct pod_logs *logs)
 bool pod_logs_is_any_open(const struct pod_logs *logs)
 {
 	return logs->n_open > 0;
+}
+
+msec pod_logs_known_until(const struct pod_logs *logs)
+{
+	const struct mirror_entry *entry;
+	msec until = MSEC_NEVER;
+	size_t place = 0;
+
+	while ((entry = mirror_table_next(&logs->table, &place))) {
+		const struct pod_log *log = entry->kept;
+
+		if (pod_log_is_open(log))
+			until = msec_min(until, log->last_time);
+	}
+	return until;
 }

@@ -8,7 +8,7 @@
 
 #include "base/err.h"
 #include "base/own.h"
-#include "engine/probe_request.h"
+#include "engine/probe_event.h"
 
 /* Tells the devices of all tasks, then what ran, then of servers that did not answer, but errors as
  * they come up. 0 when all went well; ERR_UNREACHABLE when something was told as an error; other

@@ -3,7 +3,7 @@
 #pragma once
 
 #include "base/own.h"
-#include "engine/probe_request.h"
+#include "engine/probe_event.h"
 
 struct probe_server {
 	const struct check_server *at;

@@ -1,7 +1,7 @@
 /* A whole cluster is asked at once, which takes a few milliseconds when all of it is up. When it is
- * not, CreateSession waits for whoever is missing and never says for whom. A session that reaches
- * one task alone knows three answers: the task's devices, nothing (the cluster has no such task),
- * and silence (it has, and the task is not up). So the tasks are found by their names. */
+ * not, CreateSession waits for tasks that are missing and never says for whom. A session that
+ * reaches one task alone knows three answers: the task's devices, nothing (the cluster has no such
+ * task), and silence (it has, and the task is not up). So the tasks are found by their names. */
 #include "engine/probe_tasks.h"
 
 #include "base/mem.h"
@@ -13,7 +13,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* For the first try with all: whoever needs longer is found by name. */
+/* For the first try with all: a task that needs longer is found by name. */
 #define ALL_AT_ONCE ((msec) 3000)
 
 /* Jobs as TFConfigClusterResolver and the older tools name them. */

@@ -2,7 +2,7 @@
 #pragma once
 
 #include "base/own.h"
-#include "engine/probe_request.h"
+#include "engine/probe_event.h"
 #include "engine/probe_servers.h"
 
 struct probe_task {

@@ -91,7 +91,7 @@ int record_read_tfjob(const struct store_record *record, struct json **ret_tfjob
 	if (rc == 0)
 		rc = read_json(record->status, &status, err);
 	if (rc == 0 && !json_is(tfjob, JSON_OBJECT))
-		rc = err_set(err, ERR_INVALID, "it is no object");
+		rc = err_set(err, ERR_INVALID, "it is not an object");
 	if (rc < 0) {
 		err_prefix(err, "the record of job '%s' cannot be read", record->name);
 		return rc;
@@ -181,22 +181,41 @@ struct store_record record_new(const struct job *job, const struct status *statu
 	};
 }
 
-static int write_parts(struct store *store, const struct job *job, int64_t version,
-		       const struct status *status, const char *document, const char *supervisor,
-		       int64_t *ret_version, struct err *err)
+/* What a status changes, in texts that live in the arena. */
+static struct store_change change_of(const struct job *job, const struct status *status,
+				     const char *document, struct arena *arena)
 {
 	char *status_text CLEANUP(mem_free_text) = status_text_of(status);
 	char *summary_text CLEANUP(mem_free_text) = summary_text_of(job, status);
-	const struct store_change change = {
+
+	return (struct store_change){
 		.document = document,
-		.status = status_text,
-		.summary = summary_text,
-		.supervisor = supervisor,
+		.status = arena_copy_text(arena, status_text),
+		.summary = arena_copy_text(arena, summary_text),
 		/* What ran died with the machine's power in any case; how a job ended is to be
 		 * known afterwards. */
 		.is_lasting = status_is_finished(status),
 	};
+}
 
+void record_begin_write(struct store *store, const struct job *job, int64_t version,
+			const struct status *status, const char *document, store_done_fn done,
+			void *data)
+{
+	struct arena *arena CLEANUP(arena_cleanup) = arena_new();
+	const struct store_change change = change_of(job, status, document, arena);
+
+	store_begin_change(store, job->name, version, &change, done, data);
+}
+
+static int write_parts(struct store *store, const struct job *job, int64_t version,
+		       const struct status *status, const char *document, const char *supervisor,
+		       int64_t *ret_version, struct err *err)
+{
+	struct arena *arena CLEANUP(arena_cleanup) = arena_new();
+	struct store_change change = change_of(job, status, document, arena);
+
+	change.supervisor = supervisor;
 	return store->functions->change(store, job->name, version, &change, ret_version, err);
 }
 
@@ -276,21 +295,6 @@ int record_patch(struct store *store, const char *name, const struct json *patch
 	}
 }
 
-/* Whether somebody has asked already. */
-static int is_asked_to_stop(struct store *store, const char *name, bool *ret_is_asked,
-			    struct err *err)
-{
-	struct store_record record CLEANUP(store_record_done) = {0};
-	struct job *job CLEANUP(job_cleanup) = NULL;
-	int rc = store->functions->get(store, name, &record, err);
-
-	if (rc == 0)
-		rc = read_document(&record, &job, err);
-	if (rc == 0)
-		*ret_is_asked = job->stop_reason != NULL;
-	return rc;
-}
-
 /* A grace that an earlier request left in the document does not count for this one. */
 static struct json *stop_patch_new(const char *reason, msec grace)
 {
@@ -307,17 +311,49 @@ static struct json *stop_patch_new(const char *reason, msec grace)
 	return patch;
 }
 
+int record_add_stop(struct store_record *record, const char *reason, msec grace,
+		    bool *ret_is_changed, struct err *err)
+{
+	struct json *document CLEANUP(json_cleanup) = NULL;
+	struct job *job CLEANUP(job_cleanup) = NULL;
+	int rc = read_json(record->document, &document, err);
+
+	if (rc == 0)
+		rc = read_job(document, record->name, JOB_LENIENT, &job, err);
+	if (rc != 0)
+		return rc;
+	bool is_asked = job->stop_reason != NULL;
+
+	*ret_is_changed = !is_asked || grace >= 0;
+	if (!*ret_is_changed)
+		return 0;
+	struct json *patch CLEANUP(json_cleanup) = stop_patch_new(is_asked ? NULL : reason, grace);
+	struct json *patched CLEANUP(json_cleanup) = json_patched(document, patch);
+
+	free(record->document);
+	record->document = compact_text_of(patched);
+	return 0;
+}
+
 int record_ask_to_stop(struct store *store, const char *name, const char *reason, msec grace,
 		       struct err *err)
 {
-	bool is_asked = false;
-	int rc = is_asked_to_stop(store, name, &is_asked, err);
+	for (;;) {
+		struct store_record record CLEANUP(store_record_done) = {0};
+		bool is_changed = false;
+		int64_t version;
+		int rc = store->functions->get(store, name, &record, err);
 
-	if (rc < 0 || (is_asked && grace < 0))
-		return rc;
-	struct json *patch CLEANUP(json_cleanup) = stop_patch_new(is_asked ? NULL : reason, grace);
+		if (rc == 0)
+			rc = record_add_stop(&record, reason, grace, &is_changed, err);
+		const struct store_change change = {.document = record.document};
 
-	return record_patch(store, name, patch, err);
+		if (rc == 0 && is_changed)
+			rc = store->functions->change(store, name, record.version, &change,
+						      &version, err);
+		if (rc != ERR_CONFLICT)
+			return rc;
+	}
 }
 
 int record_end_supervision(struct store *store, const char *name, const char *uid, struct err *err)

@@ -50,6 +50,11 @@ int record_write_status(struct store *store, const struct job *job, int64_t vers
 			const struct status *status, const char *supervisor, int64_t *ret_version,
 			struct err *err) MUST_USE;
 
+/* The same without waiting (store_begin_change); `document` is its new text, NULL: as it was. */
+void record_begin_write(struct store *store, const struct job *job, int64_t version,
+			const struct status *status, const char *document, store_done_fn done,
+			void *data);
+
 /* The same, and the document as well. */
 int record_write_all(struct store *store, const struct job *job, int64_t version,
 		     const struct status *status, const char *supervisor, int64_t *ret_version,
@@ -73,6 +78,10 @@ int record_patch(struct store *store, const char *name, const struct json *patch
  * stays. */
 int record_ask_to_stop(struct store *store, const char *name, const char *reason, msec grace,
 		       struct err *err) MUST_USE;
+
+/* The same in this copy of the record alone, which is to be written. */
+int record_add_stop(struct store_record *record, const char *reason, msec grace,
+		    bool *ret_is_changed, struct err *err) MUST_USE;
 
 /* The job has ended, and nothing is left of it here: nobody looks after it from now on, and its
  * claims are given back. */

@@ -6,9 +6,8 @@
 #include "engine/driver.h"
 #include "engine/job_uid.h"
 #include "engine/record.h"
-#include "kube/lease.h"
 #include "kube/objects.h"
-#include "kube/objects_files.h"
+#include "kube/objects_all.h"
 #include "kube/orphans.h"
 #include "kube/resources.h"
 #include "kube/rights.h"
@@ -89,20 +88,20 @@ static int replace_finished(struct store *store, const struct job *job, const ch
 
 	if (rc == ERR_INVALID)
 		return err_set(err, ERR_EXISTS,
-			       "ConfigMap '%s.job' in namespace '%s' is none of muster's, and is "
-			       "left alone; choose another --name",
+			       "ConfigMap '%s.job' in namespace '%s' does not belong to muster, "
+			       "and is left alone; choose another --name",
 			       job->name, job->name_space);
 	if (rc < 0)
 		return rc;
 	if (!record_is_finished(&old))
 		return err_set(err, ERR_EXISTS,
-			       "job '%s' is there already in namespace '%s', and goes on; choose "
-			       "another --name, or end it: muster stop %s",
+			       "job '%s' exists already in namespace '%s' and has not ended; "
+			       "choose another --name, or end it: muster stop %s",
 			       job->name, job->name_space, job_words);
 	if (!replaces_finished)
 		return err_set(err, ERR_EXISTS,
-			       "job '%s' is there already in namespace '%s', and has ended; "
-			       "--replace takes its place, or choose another --name",
+			       "job '%s' exists already in namespace '%s' and has ended; --replace "
+			       "takes its place, or choose another --name",
 			       job->name, job->name_space);
 	return driver_replace_job(store, job, old.uid, "", observed, now, err);
 }

@@ -1,7 +1,7 @@
 /* The output of replicas on its way from their pipes into their logs.
  *
- * Pipes are read as long as there is something in them, whoever looks at the logs, so that no
- * replica ever waits for a reader. A replica that prints much in little pieces is read a few
+ * Pipes are read as long as there is something in them, whether the logs are read or not, so that
+ * no replica ever waits for a reader. A replica that prints much in little pieces is read a few
  * hundred times a second instead of once for each piece; one that is silent costs nothing. */
 #pragma once
 

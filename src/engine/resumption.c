@@ -8,7 +8,6 @@
 #include "engine/record.h"
 #include "engine/settle.h"
 #include "engine/supervisor_id.h"
-#include "io/loop.h"
 
 #include <assert.h>
 
@@ -25,16 +24,15 @@ static int check(const struct store_record *record, const struct status *status,
 			       name);
 	if (!status_is_finished(status))
 		return err_set(err, ERR_REFUSED, "job '%s' runs already", name);
+	if (fate == SUPERVISOR_ON_CLUSTER)
+		return err_set(err, ERR_REFUSED,
+			       "job '%s' ran on a cluster, where nothing is left of it: the "
+			       "command that began it begins it anew",
+			       name);
 	if (status_condition_is_true(status, CONDITION_SUCCEEDED))
 		return err_set(err, ERR_REFUSED,
 			       "job '%s' has succeeded: there is nothing to resume (muster status "
 			       "-o yaml %s | muster run --replace -f - runs it once more)",
-			       name, name);
-	if (fate == SUPERVISOR_ON_CLUSTER)
-		return err_set(err, ERR_REFUSED,
-			       "job '%s' ran on a cluster, where nothing is left of it: muster "
-			       "status -o yaml %s | muster run --on kubernetes -f - starts it from "
-			       "the beginning",
 			       name, name);
 	return 0;
 }

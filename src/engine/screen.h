@@ -11,7 +11,7 @@
 
 struct screen;
 
-/* `on_room`: what waited is shown, or whoever looked is gone. */
+/* `on_room`: what waited is shown, or the terminal is gone. */
 struct screen *screen_new(struct loop *loop, int fd, loop_fn on_room, void *data) MUST_USE;
 /* Leaves the rows as they are and drops what waits; NULL is fine. */
 void screen_free(struct screen *screen);

@@ -8,7 +8,7 @@
 #include "core/cluster_spec.h"
 #include "engine/network_matrix.h"
 #include "tf/library_find.h"
-#include "tf/server_def.h"
+#include "tf/server.h"
 
 #include <stdbool.h>
 

@@ -11,6 +11,7 @@
 #include "engine/record.h"
 #include "engine/state_folder.h"
 #include "engine/supervisor_id.h"
+#include "io/log.h"
 #include "io/loop.h"
 #include "io/process.h"
 
@@ -60,6 +61,8 @@ static void kill_marked(pid_t pid, void *data)
 	    syscall(SYS_pidfd_send_signal, fd, SIGKILL, NULL, 0) == 0) {
 		struct pollfd death = {.fd = fd, .events = POLLIN};
 
+		log_info("job '%s': killed process %d, which it left", killing->record->name,
+			 (int) pid);
 		killing->n_killed++;
 		poll(&death, 1, DEATH_LIMIT_MS);
 	}
@@ -102,7 +105,7 @@ static const char *why_lost(const char *supervisor)
 	case SUPERVISOR_REBOOTED:
 		return "the machine was started anew while the job ran";
 	case SUPERVISOR_NONE:
-		return "nobody looked after the job";
+		return "the job had no active supervisor";
 	case SUPERVISOR_ALIVE:
 	case SUPERVISOR_ELSEWHERE:
 	case SUPERVISOR_UNSEEN:
@@ -110,7 +113,7 @@ static const char *why_lost(const char *supervisor)
 	case SUPERVISOR_KILLED:
 		break;
 	}
-	return "muster itself was killed while it looked after the job";
+	return "muster itself was killed while it supervised the job";
 }
 
 /* One try; ERR_CONFLICT when the record changed in between. A job that was finished already only

@@ -101,7 +101,7 @@ int state_folder_return_to_start(const char *job_folder, const char *job_name, s
 	return chdir(start) == 0
 		       ? 0
 		       : err_set_errno(err, errno,
-				       "cannot go to folder '%s', in which job '%s' was started",
+				       "cannot go to folder '%s', where job '%s' was started",
 				       start, job_name);
 }
 

@@ -17,10 +17,20 @@ struct kube_store {
 	struct kube_api *api;
 	char *namespace_name;
 	char *only_uid; /* NULL: jobs of any uid are known */
-	store_kube_wait_fn on_wait; /* may be NULL */
-	void *on_wait_data;
 	struct store_record *records; /* what is known of jobs, in no order */
 	size_t n_records, capacity;
+	struct begun_change *changes; /* under way; the newest first */
+};
+
+/* A change or a removal that is under way. */
+struct begun_change {
+	struct kube_store *store;
+	struct begun_change *next;
+	char *job_name;
+	struct kube_call *call;
+	struct err err; /* after a conflict, while what it met is read */
+	store_done_fn done; /* NULL: nobody waits for it any more */
+	void *data;
 };
 
 static const struct store_functions kube_functions;
@@ -36,14 +46,9 @@ struct store *store_kube_new(struct loop *loop, struct kube_api *api, const char
 
 	store->base.functions = &kube_functions;
 	store->namespace_name = mem_copy_text(namespace_name);
-	store_kube_move(&store->base, loop, api);
+	store->loop = loop;
+	store->api = api;
 	return &store->base;
-}
-
-void store_kube_move(struct store *store, struct loop *loop, struct kube_api *api)
-{
-	of(store)->loop = loop;
-	of(store)->api = api;
 }
 
 void store_kube_keep_to(struct store *store, const char *uid)
@@ -52,14 +57,6 @@ void store_kube_keep_to(struct store *store, const char *uid)
 
 	free(own->only_uid);
 	own->only_uid = mem_copy_text(uid);
-}
-
-void store_kube_on_wait(struct store *base, store_kube_wait_fn fn, void *data)
-{
-	struct kube_store *store = of(base);
-
-	store->on_wait = fn;
-	store->on_wait_data = data;
 }
 
 /* What is kept. */
@@ -132,24 +129,14 @@ void store_kube_saw_gone(struct store *store, const char *job_name)
 	forget(of(store), job_name);
 }
 
-/* Calls. */
-
-static void tell_wait(const struct kube_store *store, bool is_waiting)
-{
-	if (store->on_wait)
-		store->on_wait(is_waiting, store->on_wait_data);
-}
+/* Calls that are waited for. */
 
 static int call(struct kube_store *store, struct kube_request request, struct json **ret_object,
 		struct err *err)
 {
 	request.resource = &kube_config_maps;
 	request.namespace_name = store->namespace_name;
-	tell_wait(store, true);
-	int rc = kube_wait(store->loop, store->api, &request, ret_object, err);
-
-	tell_wait(store, false);
-	return rc;
+	return kube_wait(store->loop, store->api, &request, ret_object, err);
 }
 
 /* Nobody knows whether it was made. What was made by us and by nobody else goes again. */
@@ -213,7 +200,7 @@ static int kube_get(struct store *base, const char *name, struct store_record *r
 	struct kube_store *store = of(base);
 	const struct store_record *record = find(store, name);
 
-	if (!record) {
+	if (!record && !store->only_uid) {
 		int rc = fetch(store, name, err);
 
 		if (rc < 0)
@@ -226,23 +213,140 @@ static int kube_get(struct store *base, const char *name, struct store_record *r
 	return 0;
 }
 
-static int kube_change(struct store *base, const char *name, int64_t version,
-		       const struct store_change *change, int64_t *ret_version, struct err *err)
-{
-	struct kube_store *store = of(base);
-	char *object CLEANUP(mem_free_text) = objects_owner_name(name);
-	struct json *patch CLEANUP(json_cleanup) = store_kube_patch(change, version);
-	struct json *changed CLEANUP(json_cleanup) = NULL;
-	int rc = call(store,
-		      (struct kube_request){.verb = KUBE_PATCH, .name = object, .body = patch},
-		      &changed, err);
+/* Changes. */
 
-	if (rc == 0)
-		return keep_answer(store, changed, ret_version, err);
-	forget(store, name); /* the next reader asks the server */
-	if (rc == ERR_CONFLICT)
-		return err_set(err, rc, "job '%s' changed since it was read", name);
-	return rc == ERR_NOT_FOUND ? err_set(err, rc, "job '%s' not found", name) : rc;
+static int explain(const struct err *refusal, struct err *err)
+{
+	return err_set(err, (enum err_code) refusal->code, "%s", refusal->text);
+}
+
+static int explain_change(const char *name, const struct err *refusal, struct err *err)
+{
+	if (refusal->code == ERR_CONFLICT)
+		return err_set(err, ERR_CONFLICT, "job '%s' changed since it was read", name);
+	if (refusal->code == ERR_NOT_FOUND)
+		return err_set(err, ERR_NOT_FOUND, "job '%s' not found", name);
+	return explain(refusal, err);
+}
+
+/* A conflict says that it is another one by now. */
+static int explain_removal(const char *name, const struct err *refusal, struct err *err)
+{
+	if (refusal->code == ERR_CONFLICT || refusal->code == ERR_NOT_FOUND)
+		return err_set(err, ERR_NOT_FOUND, "job '%s' not found", name);
+	return explain(refusal, err);
+}
+
+static struct begun_change *begin(struct kube_store *store, const char *job_name,
+				  store_done_fn done, void *data)
+{
+	struct begun_change *change = mem_new(sizeof(*change));
+
+	*change = (struct begun_change){
+		.store = store,
+		.next = store->changes,
+		.job_name = mem_copy_text(job_name),
+		.done = done,
+		.data = data,
+	};
+	store->changes = change;
+	return change;
+}
+
+static void release(struct begun_change *change)
+{
+	kube_call_cancel(change->call);
+	free(change->job_name);
+	free(change);
+}
+
+static void free_change(struct begun_change *change)
+{
+	struct begun_change **at = &change->store->changes;
+
+	while (*at != change)
+		at = &(*at)->next;
+	*at = change->next;
+	release(change);
+}
+
+static void finish(struct begun_change *change, int64_t version, const struct err *err)
+{
+	store_done_fn done = change->done;
+	void *data = change->data;
+
+	change->call = NULL;
+	free_change(change);
+	if (done)
+		done(version, err, data);
+}
+
+static void kube_let_go(struct store *base, const void *data)
+{
+	for (struct begun_change *change = of(base)->changes; change; change = change->next)
+		if (change->data == data)
+			change->done = NULL;
+}
+
+static void begin_call(struct begun_change *change, struct kube_request request, kube_done_fn done)
+{
+	char *object CLEANUP(mem_free_text) = objects_owner_name(change->job_name);
+
+	request.resource = &kube_config_maps;
+	request.namespace_name = change->store->namespace_name;
+	request.name = object;
+	change->call = kube_call_new(change->store->api, &request, done, change);
+}
+
+/* Whatever is known by now: the change has failed in any case. */
+static void on_read_again(struct json *object, const struct kube_status *status,
+			  const struct err *err, void *data)
+{
+	struct begun_change *change = data;
+	const struct err conflict = change->err;
+	int64_t version;
+
+	(void) status;
+	if (object) {
+		int rc = keep_answer(change->store, object, &version, NULL);
+
+		(void) rc;
+	} else if (err->code == ERR_NOT_FOUND) {
+		forget(change->store, change->job_name);
+	}
+	finish(change, 0, &conflict);
+}
+
+static void on_changed(struct json *object, const struct kube_status *status, const struct err *err,
+		       void *data)
+{
+	struct begun_change *change = data;
+	struct err own = {0};
+	int64_t version = 0;
+
+	(void) status;
+	if (!err) {
+		int rc = keep_answer(change->store, object, &version, &own);
+
+		finish(change, version, rc < 0 ? &own : NULL);
+	} else if (err->code == ERR_CONFLICT) {
+		explain_change(change->job_name, err, &change->err);
+		begin_call(change, (struct kube_request){.verb = KUBE_GET}, on_read_again);
+	} else {
+		if (err->code == ERR_NOT_FOUND)
+			forget(change->store, change->job_name);
+		explain_change(change->job_name, err, &own);
+		finish(change, 0, &own);
+	}
+}
+
+static void kube_begin_change(struct store *base, const char *name, int64_t version,
+			      const struct store_change *change, store_done_fn done, void *data)
+{
+	struct json *patch CLEANUP(json_cleanup) = store_kube_patch(change, version);
+
+	begin_call(begin(of(base), name, done, data),
+		   (struct kube_request){.verb = KUBE_PATCH, .body = patch}, on_changed);
 }
 
 /* The garbage collector takes along what the ConfigMap owns. */
@@ -254,20 +358,60 @@ static struct json *delete_options_new(const char *uid)
 	return options;
 }
 
+static void on_removed(struct json *object, const struct kube_status *status, const struct err *err,
+		       void *data)
+{
+	struct begun_change *change = data;
+	struct err own = {0};
+
+	(void) object, (void) status;
+	forget(change->store, change->job_name);
+	if (err)
+		explain_removal(change->job_name, err, &own);
+	finish(change, 0, err ? &own : NULL);
+}
+
+static void kube_begin_remove(struct store *base, const char *name, const char *uid,
+			      store_done_fn done, void *data)
+{
+	struct json *options CLEANUP(json_cleanup) = delete_options_new(uid);
+
+	begin_call(begin(of(base), name, done, data),
+		   (struct kube_request){.verb = KUBE_DELETE, .body = options}, on_removed);
+}
+
+/* The same, waited for. */
+
+static int kube_change(struct store *base, const char *name, int64_t version,
+		       const struct store_change *change, int64_t *ret_version, struct err *err)
+{
+	struct kube_store *store = of(base);
+	char *object CLEANUP(mem_free_text) = objects_owner_name(name);
+	struct json *patch CLEANUP(json_cleanup) = store_kube_patch(change, version);
+	struct json *changed CLEANUP(json_cleanup) = NULL;
+	struct err own;
+	int rc = call(store,
+		      (struct kube_request){.verb = KUBE_PATCH, .name = object, .body = patch},
+		      &changed, &own);
+
+	if (rc == 0)
+		return keep_answer(store, changed, ret_version, err);
+	forget(store, name); /* the next reader asks the server */
+	return explain_change(name, &own, err);
+}
+
 static int kube_remove(struct store *base, const char *name, const char *uid, struct err *err)
 {
 	struct kube_store *store = of(base);
 	char *object CLEANUP(mem_free_text) = objects_owner_name(name);
 	struct json *options CLEANUP(json_cleanup) = delete_options_new(uid);
+	struct err own;
 	int rc = call(store,
 		      (struct kube_request){.verb = KUBE_DELETE, .name = object, .body = options},
-		      NULL, err);
+		      NULL, &own);
 
 	forget(store, name);
-	/* A conflict says that it is another one by now. */
-	if (rc == ERR_NOT_FOUND || rc == ERR_CONFLICT)
-		return err_set(err, ERR_NOT_FOUND, "job '%s' not found", name);
-	return rc;
+	return rc < 0 ? explain_removal(name, &own, err) : 0;
 }
 
 static int by_age(const void *a, const void *b)
@@ -343,6 +487,10 @@ static void kube_free(struct store *base)
 {
 	struct kube_store *store = of(base);
 
+	for (struct begun_change *change = store->changes, *next; change; change = next) {
+		next = change->next;
+		release(change);
+	}
 	for (size_t i = 0; i < store->n_records; i++)
 		store_record_done(&store->records[i]);
 	free(store->records);
@@ -357,6 +505,9 @@ static const struct store_functions kube_functions = {
 	.get = kube_get,
 	.change = kube_change,
 	.remove = kube_remove,
+	.begin_change = kube_begin_change,
+	.begin_remove = kube_begin_remove,
+	.let_go = kube_let_go,
 	.list = kube_list,
 	.claim_numbers = kube_claim_numbers,
 	.hold_numbers = kube_hold_numbers,

@@ -57,7 +57,7 @@ static bool is_ours(const struct json *metadata, const struct json *labels)
 	       text_equals(text_at(metadata, "name"), owner);
 }
 
-/* Whoever may write this ConfigMap may not have a job of another name or namespace acted on by
+/* A user that may write this ConfigMap may not have a job of another name or namespace acted on by
  * those who watch this one: they may be allowed more. */
 static bool is_about(const char *document, const char *job_name, const char *namespace_name)
 {

@@ -10,8 +10,8 @@
 #include "base/own.h"
 #include "store/store.h"
 
-/* Annotation of the uid that the record had before the server gave it one: whoever lost the answer
- * to a create finds its own object by it. */
+/* Annotation of the uid that the record had before the server gave it one: a muster that lost the
+ * answer to a create finds its own object by it. */
 #define STORE_KUBE_MADE_AS "muster/made-as"
 
 /* The ConfigMap of a new record. ERR_INVALID where the document is no job. Caller frees. */

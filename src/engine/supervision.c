@@ -1,24 +1,26 @@
 /* One job seen through by the process that is the parent of its workers.
  *
  * Everything here only translates: an exit, a wake-up, a signal or a timer ask for a pass of the
- * driver, and what the driver says goes to the console, the job's own log and whoever watches. */
+ * driver, and what the driver says goes to the console, the job's own log and its watchers. */
 #include "engine/supervision.h"
 
 #include "base/mem.h"
 #include "core/limits.h"
+#include "core/reconcile.h"
 #include "engine/backend_local.h"
 #include "engine/control.h"
 #include "engine/driver.h"
 #include "engine/end_signals.h"
+#include "engine/exporter.h"
 #include "engine/record.h"
 #include "engine/registration.h"
+#include "engine/reporter.h"
 #include "engine/resumption.h"
 #include "engine/settle.h"
 #include "engine/state_folder.h"
-#include "engine/telling.h"
 #include "io/descriptor_limit.h"
 #include "io/process.h"
-#include "store/store_patient.h"
+#include "store/store_retrying.h"
 
 #include <fcntl.h>
 #include <signal.h>
@@ -46,7 +48,8 @@ struct supervision {
 	struct driver *driver;
 	struct control *control;
 	struct unkept *unkept; /* lines that reach the terminal alone */
-	struct telling telling;
+	struct reporter reporter;
+	struct exporter *exporter; /* NULL: nobody asked for it */
 	struct loop_watch *timer;
 	struct loop_watch *outer_gone;
 	struct end_signals signals;
@@ -69,7 +72,7 @@ static void on_store_trouble(const char *sentence, void *data)
 		sentence ? mem_format("%s; the job goes on, and this is tried again", sentence)
 			 : mem_copy_text("the state of the job is written again");
 
-	telling_say(&supervision->telling, told);
+	reporter_say(&supervision->reporter, told);
 }
 
 static void on_output(const char *job_name, void *data)
@@ -77,7 +80,7 @@ static void on_output(const char *job_name, void *data)
 	struct supervision *supervision = data;
 
 	(void) job_name;
-	telling_show_output(&supervision->telling);
+	reporter_show_output(&supervision->reporter);
 }
 
 static void on_trouble(const char *job_name, const char *sentence, void *data)
@@ -85,7 +88,7 @@ static void on_trouble(const char *job_name, const char *sentence, void *data)
 	struct supervision *supervision = data;
 
 	(void) job_name;
-	telling_say(&supervision->telling, sentence);
+	reporter_say(&supervision->reporter, sentence);
 }
 
 /* Passes. */
@@ -119,7 +122,7 @@ static void on_first_start(struct supervision *supervision)
 		on_started(supervision->on_started_data);
 	if (replaced_uid &&
 	    state_folder_remove_job(supervision->request->state_folder, replaced_uid, &err) < 0)
-		telling_say(&supervision->telling, err.text);
+		reporter_say(&supervision->reporter, err.text);
 }
 
 static void tell_version(struct supervision *supervision, int64_t version)
@@ -153,13 +156,13 @@ static void end(struct supervision *supervision)
 					&err);
 	control_free(TAKE(supervision->control));
 	if (rc < 0 && rc != ERR_NOT_FOUND)
-		telling_say(&supervision->telling, err.text);
-	if (store_patient_is_behind(supervision->store))
-		telling_say(&supervision->telling,
-			    "how the job ended could not be written: `muster ps` will show "
-			    "it as lost");
-	if (supervision->telling.console)
-		console_finish(supervision->telling.console, &supervision->telling.status,
+		reporter_say(&supervision->reporter, err.text);
+	if (store_retrying_is_behind(supervision->store))
+		reporter_say(&supervision->reporter,
+			     "how the job ended could not be written: `muster ps` will show "
+			     "it as lost");
+	if (supervision->reporter.console)
+		console_finish(supervision->reporter.console, &supervision->reporter.status,
 			       on_drained, supervision);
 	else
 		loop_stop(supervision->loop);
@@ -169,33 +172,38 @@ static void end(struct supervision *supervision)
 static void give_up(struct supervision *supervision)
 {
 	backend_local_kill_all(supervision->backend);
-	telling_say(&supervision->telling,
-		    "the job is no longer in the store, so its processes were ended");
-	supervision->telling.status.exit_code = EXIT_OWN_FAULT;
+	reporter_end(&supervision->reporter, supervision->request->job, RECONCILE_DELETED,
+		     "its record was deleted, so its processes were ended");
 }
 
-static void pass(void *data)
+static void on_passed(const struct driver_outcome *outcome, const struct err *err, void *data)
 {
 	struct supervision *supervision = data;
-	struct driver_outcome outcome;
-	struct err err = {0};
-	msec now = loop_now();
-	int rc = driver_pass(supervision->driver, supervision->name, now, &outcome, &err);
+	msec wake_at = outcome->wake_at;
 
-	telling_say_trouble(&supervision->telling, rc < 0 ? err.text : NULL);
-	tell_version(supervision, outcome.version);
-	if (outcome.is_gone && !status_is_finished(&supervision->telling.status))
+	exporter_end_pass(supervision->exporter);
+	reporter_say_trouble(&supervision->reporter, err ? err->text : NULL);
+	tell_version(supervision, outcome->version);
+	if (outcome->is_gone && !status_is_finished(&supervision->reporter.status))
 		give_up(supervision);
-	if (outcome.is_finished || outcome.is_gone) {
-		supervision->is_gone = outcome.is_gone;
+	if (outcome->is_finished || outcome->is_gone) {
+		supervision->is_gone = outcome->is_gone;
 		end(supervision);
 		return;
 	}
-	if (outcome.wake_at > now)
+	if (wake_at > loop_now())
 		on_first_start(supervision);
-	if (store_patient_is_behind(supervision->store))
-		outcome.wake_at = msec_min(outcome.wake_at, now + RETRY_AFTER);
-	loop_timer_arm(supervision->timer, outcome.wake_at);
+	if (store_retrying_is_behind(supervision->store))
+		wake_at = msec_min(wake_at, loop_now() + RETRY_AFTER);
+	loop_timer_arm(supervision->timer, wake_at);
+}
+
+static void look(void *data)
+{
+	struct supervision *supervision = data;
+
+	exporter_begin_pass(supervision->exporter);
+	driver_look(supervision->driver, loop_now());
 }
 
 /* Being asked to end. */
@@ -208,12 +216,7 @@ static void kill_now(struct supervision *supervision)
 
 static void ask_to_stop(struct supervision *supervision, enum stop_reason reason)
 {
-	struct err err = {0};
-	int rc = record_ask_to_stop(supervision->store, supervision->name,
-				    stop_reason_words[reason], -1, &err);
-
-	if (rc < 0)
-		telling_say_trouble(&supervision->telling, err.text);
+	driver_ask_to_stop(supervision->driver, reason, -1);
 	ask_for_pass(supervision);
 }
 
@@ -229,7 +232,7 @@ static void interrupt(struct supervision *supervision)
 		kill_now(supervision);
 		return;
 	}
-	telling_say_stopping(&supervision->telling, supervision->request->job, "processes");
+	reporter_say_stopping(&supervision->reporter, supervision->request->job, "processes");
 	ask_to_stop(supervision, STOP_INTERRUPTED);
 }
 
@@ -238,7 +241,8 @@ static void on_signal(int number, void *data)
 	struct supervision *supervision = data;
 
 	if (supervision->is_ending) {
-		/* Only the terminal is waited for now, and whoever asks does not want to see it. */
+		/* Only the terminal is waited for now, and a user that asks to stop does not want
+		 * to see it. */
 		loop_stop(supervision->loop);
 	} else if (number == SIGINT) {
 		interrupt(supervision);
@@ -259,9 +263,9 @@ static void on_outer_gone(void *data)
 	loop_watch_enable(supervision->outer_gone, false);
 	backend_local_kill_all(supervision->backend);
 	supervision->is_ending = true;
-	supervision->telling.status.exit_code = EXIT_OWN_FAULT;
+	supervision->reporter.status.exit_code = EXIT_OWN_FAULT;
 	if (settle_job(supervision->store, supervision->name, supervision->uid, &err) < 0)
-		telling_say(&supervision->telling, err.text);
+		reporter_say(&supervision->reporter, err.text);
 	loop_stop(supervision->loop);
 }
 
@@ -315,15 +319,22 @@ static int make_console(struct supervision *supervision, struct err *err)
 
 	if (request->is_detached)
 		return 0;
-	return console_new(&settings, request->job, &supervision->telling.console, err);
+	return console_new(&settings, request->job, &supervision->reporter.console, err);
 }
 
 static void make_driver(struct supervision *supervision)
 {
-	const struct driver_listener listener = telling_listener(&supervision->telling);
+	const struct driver_settings settings = {
+		.store = supervision->store,
+		.backend = supervision->backend,
+		.job_name = supervision->name,
+		.listener = reporter_listener(&supervision->reporter),
+		.on_passed = on_passed,
+		.data = supervision,
+	};
 
-	supervision->driver = driver_new(supervision->store, supervision->backend, &listener);
-	supervision->timer = loop_new_timer(supervision->loop, pass, supervision);
+	supervision->driver = driver_new(&settings);
+	supervision->timer = loop_new_timer(supervision->loop, look, supervision);
 }
 
 static void watch_ends(struct supervision *supervision, const struct guard *guard)
@@ -350,7 +361,7 @@ static int open_store(struct supervision *supervision, struct err *err)
 	int rc = store_sqlite_open(supervision->request->state_folder, &store, err);
 
 	if (rc == 0)
-		supervision->store = store_patient_new(store, on_store_trouble, supervision);
+		supervision->store = store_retrying_new(store, on_store_trouble, supervision);
 	return rc;
 }
 
@@ -372,6 +383,16 @@ static int make_control(struct supervision *supervision, struct err *err)
 {
 	return control_new(supervision->loop, supervision->folder, on_wake, supervision,
 			   &supervision->control, err);
+}
+
+static int make_exporter(struct supervision *supervision, struct err *err)
+{
+	const struct supervisor_request *request = supervision->request;
+
+	return request->metrics
+		       ? exporter_new(supervision->loop, request->metrics, request->job,
+				      &supervision->reporter.status, &supervision->exporter, err)
+		       : 0;
 }
 
 /* Of a job that is resumed the record comes first: two may try, and one socket is there to have. */
@@ -411,6 +432,8 @@ static int set_up(struct supervision *supervision, const struct guard *guard, st
 	if (rc == 0)
 		rc = make_console(supervision, err);
 	if (rc == 0)
+		rc = make_exporter(supervision, err);
+	if (rc == 0)
 		rc = make_control_and_record(supervision, err);
 	return rc;
 }
@@ -424,7 +447,8 @@ static void tear_down(struct supervision *supervision)
 	if (supervision->backend)
 		supervision->backend->functions->free(supervision->backend);
 	control_free(supervision->control);
-	telling_done(&supervision->telling);
+	exporter_free(supervision->exporter);
+	reporter_done(&supervision->reporter);
 	if (supervision->loop)
 		loop_free(supervision->loop);
 	if (supervision->store)
@@ -454,7 +478,7 @@ int supervision_run(const struct supervisor_request *request, const struct guard
 		.unkept = unkept_new(),
 		.on_started = on_started,
 		.on_started_data = data,
-		.telling = {.status = {.exit_code = EXIT_OWN_FAULT}},
+		.reporter = {.status = {.exit_code = EXIT_OWN_FAULT}},
 	};
 	int rc = set_up(&supervision, guard, err);
 
@@ -463,18 +487,18 @@ int supervision_run(const struct supervisor_request *request, const struct guard
 			remove_folder(&supervision);
 		return rc;
 	}
-	supervision.telling.log = job_log_open(supervision.folder);
+	reporter_begin(&supervision.reporter, supervision.folder);
 	if (request->is_resumed)
-		job_log_add(supervision.telling.log, supervision.created, "Normal", "TFJobResumed",
+		job_log_add(supervision.reporter.log, supervision.created, "Normal", "TFJobResumed",
 			    "the job is resumed");
 	make_driver(&supervision);
 	ask_for_pass(&supervision);
 	loop_run(supervision.loop);
 	if (request->prints_json)
-		telling_print(&supervision.telling, supervision.uid, supervision.created,
-			      supervision.told_version);
+		reporter_print(&supervision.reporter, supervision.uid, supervision.created,
+			       supervision.told_version);
 	if (supervision.is_gone)
 		remove_folder(&supervision);
-	*ret_exit_code = supervision.telling.status.exit_code;
+	*ret_exit_code = supervision.reporter.status.exit_code;
 	return 0;
 }

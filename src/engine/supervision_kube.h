@@ -3,7 +3,7 @@
  *
  * What runs, runs on the cluster, and all that is remembered of it is there: when this process is
  * killed, Pods go on, nothing that fails is started again, and another muster that attaches takes
- * over. Whoever holds the job's Lease (kube/lease_keeper.h) acts; docs/design/0017. */
+ * over. The holder of the job's Lease (kube/lease_keeper.h) acts; docs/design/0017. */
 #pragma once
 
 #include "base/err.h"
@@ -12,6 +12,7 @@
 #include "core/job_files.h"
 #include "core/job_secret.h"
 #include "core/pod_place.h"
+#include "io/listening.h"
 #include "io/loop.h"
 #include "kube/login.h"
 
@@ -43,6 +44,7 @@ struct supervision_kube_request {
 	bool is_detached; /* leave a supervisor behind that outlives the terminal */
 	bool is_quiet; /* no lines of replicas on the terminal */
 	bool prints_json; /* the TFJob on stdout when all is over; lines go to stderr */
+	const struct listening *metrics; /* where the job's metrics are; NULL: nowhere */
 	const char *color; /* "auto", "always", "never" */
 };
 
@@ -52,9 +54,9 @@ struct supervision_kube_request {
  * means that nothing was started; only ERR_CONFLICT may also come later: another muster holds the
  * job's Lease, and the job is left to that one.
  *
- * A job to attach to: takes it over when nobody watches it, and sees it through in the same way.
- * While somebody else watches it, its lines and state are shown, until that one is gone. An
- * interrupt leaves the job as it is. ERR_NOT_FOUND when there is no such job.
+ * A job to attach to: takes it over when it has no active supervisor, and sees it through in the
+ * same way. While somebody else watches it, its lines and state are shown, until that one is gone.
+ * An interrupt leaves the job as it is. ERR_NOT_FOUND when there is no such job.
  *
  * Detached: returns when the job's objects are made and its Lease is held; ERR_CONFLICT when
  * somebody else watches it.

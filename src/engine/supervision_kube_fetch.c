@@ -7,7 +7,6 @@
 #include "io/folder.h"
 #include "kube/fetching.h"
 #include "kube/keeper.h"
-#include "kube/objects.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -19,7 +18,7 @@ bool supervision_kube_holds(const struct job *job, const char *role, int index, 
 	const struct cluster_supervision *supervision = data;
 
 	return (!supervision->has_fetched || supervision->unsaved) &&
-	       (job->stop_reason || status_is_finished(&supervision->telling.status)) &&
+	       (job->stop_reason || status_is_finished(&supervision->reporter.status)) &&
 	       keeper_is_needed(supervision->job, role, index);
 }
 
@@ -32,7 +31,7 @@ static void end(struct cluster_supervision *supervision)
 
 static void say(struct cluster_supervision *supervision, char *take_sentence)
 {
-	telling_say(&supervision->telling, take_sentence);
+	reporter_say(&supervision->reporter, take_sentence);
 	free(take_sentence);
 }
 

@@ -9,7 +9,7 @@
 static void tell(struct cluster_supervision *supervision, int rc, const struct err *err)
 {
 	if (rc < 0 && rc != ERR_NOT_FOUND)
-		telling_say_trouble(&supervision->telling, err->text);
+		reporter_say_trouble(&supervision->reporter, err->text);
 }
 
 static int get_record(struct cluster_supervision *supervision, struct store_record *ret_record,
@@ -23,11 +23,11 @@ static int get_record(struct cluster_supervision *supervision, struct store_reco
 static int take_record(struct cluster_supervision *supervision, struct store_record *ret_record,
 		       struct err *err)
 {
-	const struct telling *telling = &supervision->telling;
+	const struct reporter *reporter = &supervision->reporter;
 
-	if (!telling->document)
+	if (!reporter->document)
 		return get_record(supervision, ret_record, err);
-	*ret_record = record_new(supervision->job, &telling->status, "", supervision->created);
+	*ret_record = record_new(supervision->job, &reporter->status, "", supervision->created);
 	return 0;
 }
 
@@ -50,7 +50,7 @@ void supervision_kube_settle_here(struct cluster_supervision *supervision, const
 	char *name CLEANUP(mem_free_text) = known_job_record_name(job->name_space, job->name);
 	struct err err = {0};
 
-	if (!has_watched(supervision))
+	if (!has_supervised(supervision))
 		return;
 	tell(supervision,
 	     known_job_settle(supervision->request->state_folder, name, reason, why, &err), &err);

@@ -1,11 +1,9 @@
 /* The job's Lease: whether we act, only look, or leave.
  *
- * The deadline holds also when this process stood still, in a call of the store, stopped, or with
- * the whole machine: each try of each change asks supervision_kube_may_act, which asks the clock.
- */
+ * The deadline holds also when this process stood still, stopped or with the whole machine: each
+ * try of each change asks supervision_kube_may_act, which asks the clock. */
 #include "base/mem.h"
 #include "engine/supervision_kube_parts.h"
-#include "kube/lease.h"
 #include "kube/resources.h"
 
 #include <stdlib.h>
@@ -32,32 +30,33 @@ void supervision_kube_tell_started(struct cluster_supervision *supervision)
 
 static void say(struct cluster_supervision *supervision, char *take_sentence)
 {
-	telling_say(&supervision->telling, take_sentence);
+	reporter_say(&supervision->reporter, take_sentence);
 	free(take_sentence);
 }
 
 static void begin_watching(struct cluster_supervision *supervision)
 {
 	const char *name = supervision->job->name;
-	bool looked_on = supervision->role == ROLE_LOOKS_ON;
+	bool looked_on = supervision->role == ROLE_FOLLOWS;
 
 	if (supervision->role == ROLE_LAPSED)
-		say(supervision, mem_format("job '%s' is watched from here again", name));
+		say(supervision, mem_format("job '%s' is supervised from here again", name));
 	else if (is_attached(supervision))
 		say(supervision,
-		    mem_format("nobody watche%s job '%s'%s: it is watched from here from now on",
-			       looked_on ? "s" : "d", name, looked_on ? " any more" : ""));
-	if (!has_watched(supervision)) {
-		supervision->role = ROLE_WATCHES;
+		    mem_format("job '%s' %s: it is supervised from here from now on", name,
+			       looked_on ? "has no active supervisor any more"
+					 : "had no active supervisor"));
+	if (!has_supervised(supervision)) {
+		supervision->role = ROLE_SUPERVISES;
 		supervision_kube_keep_here(supervision);
 	}
-	supervision->role = ROLE_WATCHES;
+	supervision->role = ROLE_SUPERVISES;
 }
 
 /* Somebody may take the job over from now on, so nothing is done for it any more. */
-static void stop_watching(struct cluster_supervision *supervision)
+static void stop_supervising(struct cluster_supervision *supervision)
 {
-	if (supervision->role != ROLE_WATCHES)
+	if (supervision->role != ROLE_SUPERVISES)
 		return;
 	supervision->role = ROLE_LAPSED;
 	say(supervision,
@@ -66,39 +65,39 @@ static void stop_watching(struct cluster_supervision *supervision)
 		       supervision->job->name));
 }
 
-static void leave_to(struct cluster_supervision *supervision, const char *watcher)
+static void leave_to(struct cluster_supervision *supervision, const char *supervisor)
 {
 	struct err err = {0};
 
-	err_set(&err, ERR_CONFLICT, "job '%s' is watched by %s, and is left to it",
-		supervision->job->name, watcher ? watcher : "another muster");
+	err_set(&err, ERR_CONFLICT, "job '%s' is supervised by %s, and is left to it",
+		supervision->job->name, supervisor ? supervisor : "another muster");
 	supervision_kube_fail(supervision, &err);
 }
 
-/* Whoever is attached without having acted looks on; all others leave. */
-static void see_watcher(struct cluster_supervision *supervision)
+/* A muster that attached and has not acted yet follows the job; all others leave. */
+static void see_supervisor(struct cluster_supervision *supervision)
 {
-	char *watcher CLEANUP(mem_free_text) = lease_keeper_watcher(supervision->lease);
+	char *supervisor CLEANUP(mem_free_text) = lease_keeper_supervisor(supervision->lease);
 
-	if (!is_attached(supervision) || supervision->is_detached || has_watched(supervision)) {
-		leave_to(supervision, watcher);
-	} else if (supervision->role == ROLE_UNSETTLED) {
-		supervision->role = ROLE_LOOKS_ON;
+	if (!is_attached(supervision) || supervision->is_detached || has_supervised(supervision)) {
+		leave_to(supervision, supervisor);
+	} else if (supervision->role == ROLE_UNKNOWN) {
+		supervision->role = ROLE_FOLLOWS;
 		say(supervision,
-		    mem_format("job '%s' is watched by %s: its lines are shown here, and Ctrl-C "
+		    mem_format("job '%s' is supervised by %s: its lines are shown here, and Ctrl-C "
 			       "leaves it running",
-			       supervision->job->name, watcher ? watcher : "another muster"));
+			       supervision->job->name, supervisor ? supervisor : "another muster"));
 	}
 }
 
-/* Whoever made the job was killed before all of it was on the cluster. */
+/* The muster that made the job was killed before all of it was on the cluster. */
 static void see_missing(struct cluster_supervision *supervision)
 {
 	struct err err = {0};
 
 	err_set(&err, ERR_NOT_FOUND,
-		"job '%s' has no Lease, so whoever made it was killed before it was whole: delete "
-		"it, and run it again",
+		"job '%s' has no Lease, so the muster that made it was killed before all of it was "
+		"there: delete it, and run it again",
 		supervision->job->name);
 	supervision_kube_fail(supervision, &err);
 }
@@ -115,18 +114,18 @@ static void on_lease(void *data)
 	}
 	switch (lease_keeper_standing(supervision->lease)) {
 	case LEASE_HELD:
-		if (supervision->role != ROLE_WATCHES)
+		if (supervision->role != ROLE_SUPERVISES)
 			begin_watching(supervision);
 		/* Others ask the Lease whether the job is watched. */
 		if (lease_keeper_has_seen(supervision->lease))
 			supervision_kube_tell_started(supervision);
 		break;
 	case LEASE_OVERDUE:
-		stop_watching(supervision);
+		stop_supervising(supervision);
 		break;
 	case LEASE_OTHERS:
 		if (supervision->phase != PHASE_LEAVING && supervision->is_recorded)
-			see_watcher(supervision);
+			see_supervisor(supervision);
 		break;
 	case LEASE_UNSETTLED:
 		break;
@@ -142,7 +141,7 @@ static void on_lease_trouble(const struct err *err, void *data)
 	if (err->code == ERR_REFUSED && !lease_keeper_has_seen(supervision->lease))
 		supervision_kube_fail(supervision, err);
 	else
-		telling_say_trouble(&supervision->telling, err->text);
+		reporter_say_trouble(&supervision->reporter, err->text);
 }
 
 int supervision_kube_watch_lease(struct cluster_supervision *supervision, struct err *err)
@@ -163,6 +162,5 @@ int supervision_kube_watch_lease(struct cluster_supervision *supervision, struct
 		return rc;
 	supervision->is_fenced = true;
 	kube_api_set_permit(supervision->api, may_change, supervision);
-	kube_api_set_permit(supervision->store_api, may_change, supervision);
 	return 0;
 }

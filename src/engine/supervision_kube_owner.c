@@ -20,10 +20,10 @@ static void release_owner(void *kept, void *data)
 }
 
 /* The job's last status and the end of its ConfigMap may come in one moment, before the next look:
- * whoever looks on is told how the job ended, before that is forgotten. */
+ * followers are told how the job ended, before that is forgotten. */
 static void see_gone(struct cluster_supervision *supervision)
 {
-	if (supervision->phase == PHASE_RUNNING && supervision->role == ROLE_LOOKS_ON &&
+	if (supervision->phase == PHASE_RUNNING && supervision->role == ROLE_FOLLOWS &&
 	    supervision_kube_tell_status(supervision, NULL) < 0)
 		return; /* the store asked, and knows by now */
 	store_kube_saw_gone(supervision->store, supervision->job->name);

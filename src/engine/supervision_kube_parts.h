@@ -4,8 +4,9 @@
 #include "engine/background.h"
 #include "engine/driver.h"
 #include "engine/end_signals.h"
+#include "engine/exporter.h"
+#include "engine/reporter.h"
 #include "engine/supervision_kube.h"
-#include "engine/telling.h"
 #include "kube/fetching.h"
 #include "kube/lease_keeper.h"
 #include "kube/mirror.h"
@@ -23,9 +24,9 @@ enum supervision_phase {
 
 /* What we are to the job, as it was told last; the Lease itself may know better. */
 enum supervision_role {
-	ROLE_UNSETTLED,
-	ROLE_LOOKS_ON, /* another watches it */
-	ROLE_WATCHES,
+	ROLE_UNKNOWN,
+	ROLE_FOLLOWS, /* another watches it */
+	ROLE_SUPERVISES,
 	ROLE_LAPSED, /* we did; the Lease ran out, or went to another */
 };
 
@@ -38,12 +39,8 @@ struct cluster_supervision {
 	msec created;
 	msec made_at; /* when we began to make the job, on the monotonic clock; MSEC_UNSET */
 
-	/* Until all is made, calls of the store go over these two as well, which are open then. */
 	struct loop *loop;
 	struct kube_api *api;
-	/* Then the store has its own, on which it waits while the others stand still. */
-	struct loop *store_loop;
-	struct kube_api *store_api;
 	struct store *store;
 
 	struct backend *backend;
@@ -51,9 +48,9 @@ struct cluster_supervision {
 	struct kube_mirror *owner; /* the ConfigMap, as others change it */
 	struct lease_keeper *lease;
 	struct loop_watch *timer;
-	msec passed_at; /* the last pass, on the monotonic clock; 0: the next one need not wait */
 	struct end_signals signals;
-	struct telling telling;
+	struct reporter reporter;
+	struct exporter *exporter; /* NULL: nobody asked for it */
 	background_started_fn started; /* NULL: nobody waits for it, or it was told */
 	void *background;
 
@@ -62,7 +59,6 @@ struct cluster_supervision {
 	int64_t version; /* of the record that was told last */
 	int ended_by; /* the signal that came before anything was begun; 0: none */
 	int n_interrupts;
-	int n_held; /* signals during the call of the store that is waited for */
 	struct kube_fetching *fetching; /* the folder that is on its way; NULL: none */
 	size_t n_fetched; /* folders that are over */
 	int fetch_exit_code; /* of a job that succeeded; 0: all was fetched */
@@ -74,6 +70,7 @@ struct cluster_supervision {
 	bool is_fenced; /* nothing is changed without the Lease */
 	bool is_detached; /* there is no terminal, or none any more */
 	bool is_recorded; /* there is something to delete */
+	bool is_removing; /* and its deletion is under way */
 };
 
 static inline bool is_attached(const struct cluster_supervision *supervision)
@@ -82,20 +79,33 @@ static inline bool is_attached(const struct cluster_supervision *supervision)
 }
 
 /* What the job is now may be our doing. */
-static inline bool has_watched(const struct cluster_supervision *supervision)
+static inline bool has_supervised(const struct cluster_supervision *supervision)
 {
-	return supervision->role == ROLE_WATCHES || supervision->role == ROLE_LAPSED;
+	return supervision->role == ROLE_SUPERVISES || supervision->role == ROLE_LAPSED;
 }
 
 /* Looks again, soon. */
-void supervision_kube_ask_for_pass(struct cluster_supervision *supervision);
+static inline void supervision_kube_ask_for_pass(struct cluster_supervision *supervision)
+{
+	if (supervision->phase != PHASE_CLOSING && supervision->timer)
+		loop_timer_arm(supervision->timer, loop_now());
+}
+
+/* Ends with an error. */
+static inline void supervision_kube_fail(struct cluster_supervision *supervision,
+					 const struct err *err)
+{
+	supervision->failure = *err;
+	supervision->phase = PHASE_CLOSING;
+	loop_stop(supervision->loop);
+}
+
 void supervision_kube_pass(void *data); /* the supervision */
 /* Tells the status as it stands in the record. */
 int supervision_kube_tell_status(struct cluster_supervision *supervision, struct err *err);
-/* Ends with an error. */
-void supervision_kube_fail(struct cluster_supervision *supervision, const struct err *err);
-/* The owner goes, and the cluster takes along all that it owns. */
-int supervision_kube_remove_objects(struct cluster_supervision *supervision, struct err *err);
+/* driver_passed_fn; data is the supervision. */
+void supervision_kube_passed(const struct driver_outcome *outcome, const struct err *err,
+			     void *data);
 
 /* Fetches what is to be fetched; true when that is over. */
 bool supervision_kube_fetch(struct cluster_supervision *supervision);
@@ -116,7 +126,7 @@ void supervision_kube_remember_here(struct cluster_supervision *supervision);
 
 void supervision_kube_watch_owner(struct cluster_supervision *supervision);
 
-/* To whoever waits for the job to be watched in the background, once. */
+/* To the command that waits for the job to be supervised in the background, once. */
 void supervision_kube_tell_started(struct cluster_supervision *supervision);
 int supervision_kube_watch_lease(struct cluster_supervision *supervision, struct err *err);
 /* We may act now. */

@@ -7,56 +7,7 @@
 
 #define RETRY_AFTER (2 * MSEC_PER_SECOND)
 
-/* So long what a pass has begun has for itself: the status of the next pass is waited for, and as
- * long as the loop stands still for that, no call goes out. */
-#define HEAD_START 20
-
-/* As long as Pods are being made: that hundreds of them come one after the other is nothing to
- * decide on, and each status would hold up the next of them. */
-#define SPACING_OF_MAKING MSEC_PER_SECOND
-
-static msec spacing(const struct cluster_supervision *supervision)
-{
-	return backend_kube_is_making(supervision->backend) ? SPACING_OF_MAKING : HEAD_START;
-}
-
-static void arm(struct cluster_supervision *supervision, msec at)
-{
-	msec wait = supervision->passed_at + spacing(supervision) - loop_monotonic_now();
-	msec soonest = loop_now() + (wait > 0 ? wait : 0);
-
-	loop_timer_arm(supervision->timer, at < soonest ? soonest : at);
-}
-
-void supervision_kube_ask_for_pass(struct cluster_supervision *supervision)
-{
-	if (supervision->phase != PHASE_CLOSING && supervision->timer)
-		arm(supervision, loop_now());
-}
-
-void supervision_kube_fail(struct cluster_supervision *supervision, const struct err *err)
-{
-	supervision->failure = *err;
-	supervision->phase = PHASE_CLOSING;
-	loop_stop(supervision->loop);
-}
-
 /* The end. */
-
-int supervision_kube_remove_objects(struct cluster_supervision *supervision, struct err *err)
-{
-	const struct job *job = supervision->job;
-
-	if (!supervision->is_recorded)
-		return 0;
-	int rc =
-		supervision->store->functions->remove(supervision->store, job->name, job->uid, err);
-
-	if (rc < 0 && rc != ERR_NOT_FOUND)
-		return rc;
-	supervision->is_recorded = false;
-	return 0;
-}
 
 static void on_drained(void *data)
 {
@@ -67,30 +18,45 @@ static void on_drained(void *data)
 
 static void close_console(struct cluster_supervision *supervision)
 {
-	struct telling *telling = &supervision->telling;
+	struct reporter *reporter = &supervision->reporter;
 
 	supervision->phase = PHASE_CLOSING;
 	loop_timer_arm(supervision->timer, MSEC_NEVER);
-	if (telling->console)
-		console_finish(telling->console, &telling->status, on_drained, supervision);
+	if (reporter->console)
+		console_finish(reporter->console, &reporter->status, on_drained, supervision);
 	else
 		loop_stop(supervision->loop);
 }
 
-static void try_to_remove(struct cluster_supervision *supervision)
+static void on_removed(int64_t version, const struct err *err, void *data)
 {
-	struct err err = {0};
+	struct cluster_supervision *supervision = data;
 
-	supervision_kube_remember_here(supervision);
-	if (supervision_kube_remove_objects(supervision, &err) == 0) {
-		lease_keeper_remove(supervision->lease);
-	} else {
-		telling_say_trouble(&supervision->telling, err.text);
+	(void) version;
+	supervision->is_removing = false;
+	if (err && err->code != ERR_NOT_FOUND) {
+		reporter_say_trouble(&supervision->reporter, err->text);
 		loop_timer_arm(supervision->timer, loop_now() + RETRY_AFTER);
+		return;
 	}
+	supervision->is_recorded = false;
+	lease_keeper_remove(supervision->lease);
+	supervision_kube_ask_for_pass(supervision);
 }
 
-/* A folder did not come: whoever attaches goes on here. */
+/* The owner goes, and the cluster takes along all that it owns. */
+static void begin_to_remove(struct cluster_supervision *supervision)
+{
+	const struct job *job = supervision->job;
+
+	if (supervision->is_removing)
+		return;
+	supervision_kube_remember_here(supervision);
+	supervision->is_removing = true;
+	store_begin_remove(supervision->store, job->name, job->uid, on_removed, supervision);
+}
+
+/* A folder did not come: the next muster that attaches goes on here. */
 static void leave_pods(struct cluster_supervision *supervision)
 {
 	if (supervision->phase == PHASE_FINISHED)
@@ -111,9 +77,9 @@ static void clean_up(struct cluster_supervision *supervision)
 	}
 	backend_kube_drop_refused(supervision->backend);
 	if (supervision->is_recorded)
-		try_to_remove(supervision);
-	if (!supervision->is_recorded && backend_kube_is_empty(supervision->backend) &&
-	    lease_keeper_is_done(supervision->lease))
+		begin_to_remove(supervision);
+	else if (backend_kube_is_empty(supervision->backend) &&
+		 lease_keeper_is_done(supervision->lease))
 		close_console(supervision);
 }
 
@@ -125,46 +91,45 @@ static void tell_gone(struct cluster_supervision *supervision)
 		"somebody deleted ConfigMap '%s.job', and the cluster ended its Pods with it",
 		name);
 	char *told CLEANUP(mem_free_text) =
-		mem_format("job '%s' is no more: %s; its lines so far: muster logs %s", name, why,
+		mem_format("job '%s' is deleted; its lines so far: muster logs %s", name,
 			   supervision->request->job_words);
 
-	if (status_is_finished(&supervision->telling.status))
+	if (status_is_finished(&supervision->reporter.status))
 		return;
-	telling_say(&supervision->telling, told);
-	supervision->telling.status.exit_code = EXIT_OWN_FAULT;
+	reporter_say(&supervision->reporter, told);
+	reporter_end(&supervision->reporter, supervision->job, RECONCILE_DELETED, why);
 	supervision_kube_settle_here(supervision, RECONCILE_DELETED, why);
 }
 
 /* Passes. */
 
-static void drive(struct cluster_supervision *supervision)
+void supervision_kube_passed(const struct driver_outcome *outcome, const struct err *err,
+			     void *data)
 {
-	struct driver_outcome outcome;
-	struct err err = {0};
-	int rc = driver_pass(supervision->driver, supervision->job->name, loop_now(), &outcome,
-			     &err);
+	struct cluster_supervision *supervision = data;
+	bool is_finished = outcome->is_finished || outcome->is_gone;
 
-	telling_say_trouble(&supervision->telling, rc < 0 ? err.text : NULL);
-	if (outcome.version)
-		supervision->version = outcome.version;
-	if (outcome.is_gone)
+	exporter_end_pass(supervision->exporter);
+	if (supervision->phase != PHASE_RUNNING) /* it was left while the pass wrote */
+		return;
+	reporter_say_trouble(&supervision->reporter, err ? err->text : NULL);
+	if (outcome->version)
+		supervision->version = outcome->version;
+	if (outcome->is_gone)
 		tell_gone(supervision);
-	bool is_finished = outcome.is_finished || outcome.is_gone;
-
 	if (is_finished) {
 		supervision->phase = PHASE_FINISHED;
 		supervision_kube_tell_started(supervision);
 	}
-	supervision->has_fetched |= outcome.is_gone; /* its Pods go with it */
-	supervision->passed_at = is_finished ? 0 : loop_monotonic_now();
-	arm(supervision, is_finished ? loop_now() : outcome.wake_at);
+	supervision->has_fetched |= outcome->is_gone; /* its Pods go with it */
+	loop_timer_arm(supervision->timer, is_finished ? loop_now() : outcome->wake_at);
 	supervision_kube_fetch_when_held_up(supervision);
 }
 
 /* What another has written. */
 int supervision_kube_tell_status(struct cluster_supervision *supervision, struct err *err)
 {
-	const struct driver_listener listener = telling_listener(&supervision->telling);
+	const struct driver_listener listener = reporter_listener(&supervision->reporter);
 	struct store_record record CLEANUP(store_record_done) = {0};
 	struct arena *arena CLEANUP(arena_cleanup) = arena_new();
 	struct status status;
@@ -181,7 +146,7 @@ int supervision_kube_tell_status(struct cluster_supervision *supervision, struct
 	return 0;
 }
 
-/* Whoever watches the job deletes its objects when it has ended. */
+/* The supervisor deletes the job's objects when it has ended. */
 static void follow(struct cluster_supervision *supervision)
 {
 	struct err err = {0};
@@ -191,7 +156,7 @@ static void follow(struct cluster_supervision *supervision)
 		tell_gone(supervision);
 		close_console(supervision);
 	} else {
-		telling_say_trouble(&supervision->telling, rc < 0 ? err.text : NULL);
+		reporter_say_trouble(&supervision->reporter, rc < 0 ? err.text : NULL);
 	}
 }
 
@@ -199,10 +164,12 @@ static void look(struct cluster_supervision *supervision)
 {
 	if (!backend_kube_is_ready(supervision->backend))
 		return; /* news come when it is */
-	if (supervision_kube_may_act(supervision))
-		drive(supervision);
-	else if (supervision->role == ROLE_LOOKS_ON)
+	if (supervision_kube_may_act(supervision)) {
+		exporter_begin_pass(supervision->exporter);
+		driver_look(supervision->driver, loop_now());
+	} else if (supervision->role == ROLE_FOLLOWS) {
 		follow(supervision);
+	}
 }
 
 void supervision_kube_pass(void *data)
@@ -223,7 +190,7 @@ void supervision_kube_pass(void *data)
 	case PHASE_LEAVING:
 		if (!lease_keeper_is_done(supervision->lease))
 			break;
-		if (status_is_finished(&supervision->telling.status))
+		if (status_is_finished(&supervision->reporter.status))
 			close_console(supervision);
 		else
 			loop_stop(supervision->loop);

@@ -28,14 +28,14 @@ static void on_output(const char *job_name, void *data)
 	struct cluster_supervision *supervision = data;
 
 	(void) job_name;
-	telling_show_output(&supervision->telling);
+	reporter_show_output(&supervision->reporter);
 }
 
 static void on_startup(const struct startup *startup, void *data)
 {
 	struct cluster_supervision *supervision = data;
 
-	telling_show_startup(&supervision->telling, startup);
+	reporter_show_startup(&supervision->reporter, startup);
 }
 
 static void on_trouble(const char *job_name, const char *sentence, void *data)
@@ -43,7 +43,7 @@ static void on_trouble(const char *job_name, const char *sentence, void *data)
 	struct cluster_supervision *supervision = data;
 
 	(void) job_name;
-	telling_say(&supervision->telling, sentence);
+	reporter_say(&supervision->reporter, sentence);
 }
 
 /* As kubectl tells them; between the lines of the job. */
@@ -55,7 +55,7 @@ static void on_warning(const char *sentence, void *data)
 
 	text_add(&told, "Warning: ");
 	pod_place_add(request->pod_files, request->n_pod_files, sentence, &told);
-	telling_say(&supervision->telling, text_of(&told));
+	reporter_say(&supervision->reporter, text_of(&told));
 }
 
 /* Connections. */
@@ -67,23 +67,15 @@ static const char *namespace_of(const struct cluster_supervision *supervision)
 	return request->job ? request->job->name_space : request->namespace_name;
 }
 
-static int connect(const struct cluster_supervision *supervision, struct loop **ret_loop,
-		   struct kube_api **ret_api, struct err *err)
-{
-	const struct supervision_kube_request *request = supervision->request;
-	int rc = loop_new(ret_loop, err);
-
-	return rc < 0 ? rc
-		      : kube_api_connect(*ret_loop, request->log_in, request->data, ret_api, err);
-}
-
-/* What is open when the job is made is what its Pods are asked for over: the store moves out. */
+/* What is open when the job is made is what its Pods are asked for over. */
 static int open_store(struct cluster_supervision *supervision, struct err *err)
 {
-	int rc = connect(supervision, &supervision->loop, &supervision->api, err);
+	const struct supervision_kube_request *request = supervision->request;
+	int rc = loop_new(&supervision->loop, err);
 
 	if (rc == 0)
-		rc = connect(supervision, &supervision->store_loop, &supervision->store_api, err);
+		rc = kube_api_connect(supervision->loop, request->log_in, request->data,
+				      &supervision->api, err);
 	if (rc == 0)
 		supervision->store = store_kube_new(supervision->loop, supervision->api,
 						    namespace_of(supervision));
@@ -140,7 +132,7 @@ static int adopt_job(struct cluster_supervision *supervision, struct err *err)
 					 &refusal, err);
 
 	if (rc == 0 && refusal)
-		telling_say(&supervision->telling, refusal);
+		reporter_say(&supervision->reporter, refusal);
 	supervision->has_begun = true;
 	return rc;
 }
@@ -203,7 +195,7 @@ static int make_console(struct cluster_supervision *supervision, struct err *err
 
 	if (supervision->is_detached)
 		return 0;
-	return console_new(&settings, supervision->job, &supervision->telling.console, err);
+	return console_new(&settings, supervision->job, &supervision->reporter.console, err);
 }
 
 static int make_folder(struct cluster_supervision *supervision, struct err *err)
@@ -214,7 +206,7 @@ static int make_folder(struct cluster_supervision *supervision, struct err *err)
 	if (rc < 0)
 		return rc;
 	supervision->folder = state_folder_job(state_folder, supervision->job->uid);
-	supervision->telling.log = job_log_open(supervision->folder);
+	reporter_begin(&supervision->reporter, supervision->folder);
 	if (is_attached(supervision))
 		return attached_logs_make(supervision->folder, &supervision->log_folder, err);
 	supervision->log_folder = mem_copy_text(supervision->folder);
@@ -225,9 +217,19 @@ static int make_folder(struct cluster_supervision *supervision, struct err *err)
 static void tell_keys(struct cluster_supervision *supervision)
 {
 	if (!is_attached(supervision) && !supervision->is_detached && isatty(STDERR_FILENO))
-		telling_say(&supervision->telling,
-			    "Ctrl-C ends the job on the cluster, too; to leave it running, close "
-			    "the terminal, or begin it with -d");
+		reporter_say(&supervision->reporter,
+			     "Ctrl-C ends the job on the cluster, too; to leave it running, close "
+			     "the terminal, or begin it with -d");
+}
+
+static int make_exporter(struct cluster_supervision *supervision, struct err *err)
+{
+	const struct supervision_kube_request *request = supervision->request;
+
+	return request->metrics
+		       ? exporter_new(supervision->loop, request->metrics, request->job,
+				      &supervision->reporter.status, &supervision->exporter, err)
+		       : 0;
 }
 
 /* Everything that can fail; after it, the job is seen through. */
@@ -238,14 +240,14 @@ static int set_up(struct cluster_supervision *supervision, struct err *err)
 	if (rc < 0)
 		return rc;
 	supervision_kube_watch_early_signals(supervision);
-	rc = settle_job_there(supervision, err);
-	store_kube_move(supervision->store, supervision->store_loop, supervision->store_api);
+	rc = make_exporter(supervision, err);
+	if (rc == 0)
+		rc = settle_job_there(supervision, err);
 	if (rc == 0)
 		rc = make_folder(supervision, err);
 	if (rc == 0)
 		rc = make_console(supervision, err);
 	kube_api_on_warning(supervision->api, on_warning, supervision);
-	kube_api_on_warning(supervision->store_api, on_warning, supervision);
 	if (rc == 0 && is_attached(supervision))
 		rc = supervision_kube_tell_status(supervision, err);
 	if (rc == 0)
@@ -258,7 +260,6 @@ static int set_up(struct cluster_supervision *supervision, struct err *err)
 
 static void begin(struct cluster_supervision *supervision)
 {
-	const struct driver_listener listener = telling_listener(&supervision->telling);
 	const struct backend_kube_settings settings = {
 		.loop = supervision->loop,
 		.api = supervision->api,
@@ -276,32 +277,51 @@ static void begin(struct cluster_supervision *supervision)
 
 	supervision->timer = loop_new_timer(supervision->loop, supervision_kube_pass, supervision);
 	supervision->backend = backend_kube_new(&settings);
-	supervision->driver = driver_new(supervision->store, supervision->backend, &listener);
+	const struct driver_settings driver = {
+		.store = supervision->store,
+		.backend = supervision->backend,
+		.job_name = supervision->job->name,
+		.listener = reporter_listener(&supervision->reporter),
+		.on_passed = supervision_kube_passed,
+		.data = supervision,
+	};
+
+	supervision->driver = driver_new(&driver);
 	supervision_kube_watch_owner(supervision);
 	supervision_kube_ask_for_pass(supervision); /* the Lease may be ours already */
 }
 
+/* Nothing more is begun for the job. */
+static void end_work(struct cluster_supervision *supervision)
+{
+	struct backend *backend = TAKE(supervision->backend);
+
+	supervision->phase = PHASE_CLOSING;
+	loop_watch_free(TAKE(supervision->timer));
+	kube_fetching_cancel(TAKE(supervision->fetching));
+	kube_mirror_free(TAKE(supervision->owner));
+	driver_free(TAKE(supervision->driver));
+	if (supervision->store)
+		store_let_go(supervision->store, supervision);
+	if (backend)
+		backend->functions->free(backend);
+}
+
 static void tear_down(struct cluster_supervision *supervision)
 {
+	end_work(supervision);
 	end_signals_done(&supervision->signals);
-	loop_watch_free(supervision->timer);
-	kube_fetching_cancel(supervision->fetching);
-	kube_mirror_free(supervision->owner);
 	lease_keeper_free(supervision->lease);
-	driver_free(supervision->driver);
-	if (supervision->backend)
-		supervision->backend->functions->free(supervision->backend);
-	telling_done(&supervision->telling);
+	exporter_free(supervision->exporter);
+	reporter_done(&supervision->reporter);
 	if (supervision->store)
 		supervision->store->functions->free(supervision->store);
-	kube_api_free(supervision->store_api);
 	kube_api_free(supervision->api);
-	loop_free(supervision->store_loop);
 	loop_free(supervision->loop);
 	job_free(supervision->found_job);
 	if (is_attached(supervision) && supervision->log_folder)
 		attached_logs_end(supervision->folder, supervision->log_folder,
-				  has_watched(supervision));
+				  has_supervised(supervision));
 	free(supervision->log_folder);
 	free(supervision->folder);
 }
@@ -310,14 +330,21 @@ static void tear_down(struct cluster_supervision *supervision)
  * nobody can. */
 static void take_back(struct cluster_supervision *supervision)
 {
+	const struct job *job = supervision->job;
+	struct store *store = supervision->store;
 	struct err err = {0};
 
-	if (is_attached(supervision) || supervision->failure.code == ERR_CONFLICT)
+	if (!supervision->is_recorded || is_attached(supervision) ||
+	    supervision->failure.code == ERR_CONFLICT)
 		return;
 	if (!supervision->lease || !lease_keeper_has_seen(supervision->lease))
 		supervision->is_fenced = false;
-	if (supervision_kube_remove_objects(supervision, &err) < 0)
-		telling_say(&supervision->telling, err.text);
+	int rc = store->functions->remove(store, job->name, job->uid, &err);
+
+	if (rc < 0 && rc != ERR_NOT_FOUND)
+		reporter_say(&supervision->reporter, err.text);
+	else
+		supervision->is_recorded = false;
 }
 
 /* A job that goes on without us is found from here as it is then. */
@@ -325,7 +352,7 @@ static void leave_here(struct cluster_supervision *supervision)
 {
 	const struct err *failure = &supervision->failure;
 
-	if (supervision->is_recorded && has_watched(supervision))
+	if (supervision->is_recorded && has_supervised(supervision))
 		supervision_kube_keep_here(supervision);
 	else
 		supervision_kube_settle_here(supervision, RECONCILE_SUPERVISOR_LOST,
@@ -352,7 +379,7 @@ static int see_through(background_started_fn started, void *background, int *ret
 		.started = started,
 		.background = background,
 		.is_detached = request->is_detached,
-		.telling = {.status = {.exit_code = EXIT_OWN_FAULT}},
+		.reporter = {.status = {.exit_code = EXIT_OWN_FAULT}},
 	};
 	int rc = set_up(&supervision, err);
 
@@ -360,15 +387,16 @@ static int see_through(background_started_fn started, void *background, int *ret
 		return end_early(&supervision, rc, ret_exit_code);
 	begin(&supervision);
 	loop_run(supervision.loop);
+	end_work(&supervision);
 	take_back(&supervision);
 	leave_here(&supervision);
 	if (supervision.failure.code)
 		return err_set(err, (enum err_code) supervision.failure.code, "%s",
 			       supervision.failure.text);
 	if (request->prints_json)
-		telling_print(&supervision.telling, supervision.job->uid, supervision.created,
-			      supervision.version);
-	*ret_exit_code = supervision.telling.status.exit_code;
+		reporter_print(&supervision.reporter, supervision.job->uid, supervision.created,
+			       supervision.version);
+	*ret_exit_code = supervision.reporter.status.exit_code;
 	if (*ret_exit_code == 0)
 		*ret_exit_code = supervision.fetch_exit_code;
 	return 0;

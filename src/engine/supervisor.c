@@ -21,14 +21,10 @@
 
 static int settle(const struct supervisor_request *request, struct err *err)
 {
-	struct store *store;
+	struct store *store CLEANUP(store_cleanup) = NULL;
 	int rc = store_sqlite_open(request->state_folder, &store, err);
 
-	if (rc < 0)
-		return rc;
-	rc = settle_job(store, request->job->name, request->job->uid, err);
-	store->functions->free(store);
-	return rc;
+	return rc < 0 ? rc : settle_job(store, request->job->name, request->job->uid, err);
 }
 
 /* The inner process was killed or crashed. Its descendants are gone already; what is left to do is

@@ -4,7 +4,6 @@
 #include "base/text.h"
 #include "io/loop.h"
 
-#include <limits.h>
 #include <poll.h>
 #include <stdio.h>
 #include <string.h>

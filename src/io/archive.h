@@ -48,8 +48,8 @@ enum archive_format {
  * what is in it, so that its time is set last by any tar. With the name "." only what lies below is
  * packed: the folder that it is unpacked into may belong to another user, and a tar that is told a
  * time or mode of it fails. Bytes, modes and times are exact; owners
- * are not packed, so that files belong to whoever unpacks them. Sockets, pipes and devices are
- * left out. ERR_NOT_FOUND, ERR_IO. */
+ * are not packed, so that files belong to the user that unpacks them. Sockets, pipes and devices
+ * are left out. ERR_NOT_FOUND, ERR_IO. */
 int archive_pack_new(const char *path, const char *name, enum archive_format format,
 		     const struct archive_limits *limits, struct archive_pack **ret_pack,
 		     struct err *err) MUST_USE;

@@ -13,7 +13,7 @@ const struct archive_functions muster_archive_functions = {
 	.unpack = archive_unpack,
 };
 
-/* Whoever has this linked in has all of it. */
+/* A program that has this linked in has all of it. */
 int archive_load(struct err *err)
 {
 	(void) err;

@@ -105,7 +105,7 @@ static int move_hard_link(struct unpacking *unpacking, struct archive_entry *ent
 	char *path CLEANUP(mem_free_text) = path_of(unpacking, target);
 
 	if (lstat(path, &status) < 0 || !S_ISREG(status.st_mode))
-		return leave_out(unpacking, name, "another name of what is no file");
+		return leave_out(unpacking, name, "another name of something that is not a file");
 	archive_entry_copy_hardlink(entry, path);
 	archive_entry_unset_size(entry); /* its bytes are the other one's */
 	return 0;

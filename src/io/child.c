@@ -198,9 +198,10 @@ static int describe_program(const struct child_start *start, int errno_value, st
 					 program, search_path_of(start->environment));
 	case EACCES:
 	case EPERM:
-		return err_set(err, ERR_REFUSED,
-			       "program '%s' may not be run: it is no executable file (chmod +x?)",
-			       program);
+		return err_set(
+			err, ERR_REFUSED,
+			"program '%s' cannot be run: it is not an executable file (chmod +x?)",
+			program);
 	case ENOEXEC:
 		return err_set(err, ERR_REFUSED,
 			       "'%s' is not a program for this machine: a script needs a first "

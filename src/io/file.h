@@ -29,6 +29,6 @@ int file_read_whole(const char *path, size_t limit, char **ret_bytes, size_t *re
 		    struct err *err) MUST_USE;
 
 /* Makes the file hold these bytes, for this user alone to read: they are written to a new name,
- * flushed and renamed, so that whoever opens `path` finds the old file or the new one, whole.
+ * flushed and renamed, so that a reader of `path` finds the old file or the new one, whole.
  * ERR_IO or ERR_SPACE; nothing is left behind then. */
 int file_replace(const char *path, const void *bytes, size_t len, struct err *err) MUST_USE;

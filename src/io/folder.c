@@ -27,7 +27,7 @@ int folder_make(const char *path, struct err *err)
 	if (stat(path, &state) == 0) {
 		if (S_ISDIR(state.st_mode))
 			return 0;
-		return err_set_errno(err, ENOTDIR, "'%s' is in the way", path);
+		return err_set_errno(err, ENOTDIR, "'%s' is not a folder", path);
 	}
 	char *part CLEANUP(mem_free_text) = mem_copy_text(path);
 
@@ -130,9 +130,9 @@ int folder_move(const char *source, const char *target, struct err *err)
 	case EEXIST:
 		return folder_move_contents(source, target, err);
 	case ENOTDIR:
-		return err_set(err, ERR_EXISTS, "'%s' is there already, and is no folder", target);
+		return err_set(err, ERR_EXISTS, "'%s' exists already, and is not a folder", target);
 	case EISDIR:
-		return err_set(err, ERR_EXISTS, "'%s' is there already, as a folder", target);
+		return err_set(err, ERR_EXISTS, "'%s' exists already, and is a folder", target);
 	default:
 		return err_set_errno(err, errno, "cannot put '%s' in its place", target);
 	}

@@ -108,7 +108,8 @@ int guard_fork(struct guard *ret_guard, struct err *err)
 	if (pipe2(gone, O_CLOEXEC) < 0)
 		return err_set_errno(err, errno, "cannot make a pipe");
 	prctl(PR_SET_CHILD_SUBREAPER, 1);
-	/* Whoever ignores SIGCHLD is never told of an end, and its parent may have left us so. */
+	/* A process that ignores SIGCHLD is never told of an end, and its parent may have left us
+	 * so. */
 	signal(SIGCHLD, SIG_DFL);
 	choose_signals(&awaited);
 	sigfillset(&all);

@@ -46,7 +46,7 @@ struct http_call {
 
 	bool is_running; /* its pool has it */
 	bool is_ending; /* on_done is being called */
-	bool is_cancelled, is_paused, wants_resume;
+	bool is_cancelled;
 	bool was_sent;
 	bool has_server_time; /* the answer has a Date, … */
 	msec server_ahead; /* … which was so far ahead of our clock when it came */
@@ -208,8 +208,7 @@ static bool keep_bytes(struct http_call *call, const char *bytes, size_t len)
 	return true;
 }
 
-/* Called by libcurl; another count than `len` ends the transfer. A stream that was paused before it
- * began is paused here. */
+/* Called by libcurl; another count than `len` ends the transfer. */
 static size_t take_bytes(char *bytes, size_t size, size_t len, void *data)
 {
 	struct http_call *call = data;
@@ -217,8 +216,6 @@ static size_t take_bytes(char *bytes, size_t size, size_t len, void *data)
 	(void) size; /* 1 */
 	if (call->is_cancelled)
 		return 0;
-	if (call->is_paused && call->on_bytes)
-		return CURL_WRITEFUNC_PAUSE;
 	call->heard_at = loop_monotonic_now();
 	if (!is_handed_on(call))
 		return keep_bytes(call, bytes, len) ? len : 0;
@@ -328,8 +325,6 @@ static void check_silence(void *data)
 	struct http_call *call = data;
 	msec left = call->heard_at + call->silence - loop_monotonic_now();
 
-	if (call->is_paused)
-		return;
 	if (left > 0) {
 		loop_timer_arm(call->silence_timer, loop_now() + left);
 		return;
@@ -424,24 +419,11 @@ static void begin_calls(struct http_client *client)
 		begin(call);
 }
 
-static struct http_call *find_to_resume(const struct http_client *client)
-{
-	for (struct http_call *call = client->running.first; call; call = call->next)
-		if (call->wants_resume)
-			return call;
-	return NULL;
-}
-
 static void take_turn(void *data)
 {
 	struct http_client *client = data;
 
 	free_all(&client->cancelled);
-	for (struct http_call *call; (call = find_to_resume(client));) {
-		call->wants_resume = call->is_paused = false;
-		begin_silence(call);
-		http_pool_resume(pool_of(call), call->easy);
-	}
 	begin_calls(client);
 }
 
@@ -476,24 +458,6 @@ void http_call_cancel(struct http_call *call)
 	call->is_cancelled = true;
 	leave_list(call);
 	list_add(&call->client->cancelled, call);
-	ask_for_turn(call->client);
-}
-
-void http_call_pause(struct http_call *call)
-{
-	call->is_paused = true;
-	call->wants_resume = false;
-	if (call->is_running)
-		curl_easy_pause(call->easy, CURLPAUSE_RECV);
-}
-
-void http_call_resume(struct http_call *call)
-{
-	if (!call->is_paused)
-		return;
-	if (!call->is_running)
-		call->is_paused = false;
-	call->wants_resume = call->is_running;
 	ask_for_turn(call->client);
 }
 

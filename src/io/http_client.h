@@ -33,10 +33,6 @@ void http_client_free(struct http_client *client);
 struct http_call *http_call_new(struct http_client *client, const struct http_request *request);
 /* Ends it without another callback; from anywhere, its own callbacks included. NULL is fine. */
 void http_call_cancel(struct http_call *call);
-/* Of a stream: nothing is read from its connection until it is resumed, so that the server feels
- * it. At most what was read already is kept in memory meanwhile. */
-void http_call_pause(struct http_call *call);
-void http_call_resume(struct http_call *call);
 
 /* How far the server's clock is ahead of ours, as the Date of its answer says to the second; from
  * the first byte of a stream on. False when it does not say. */

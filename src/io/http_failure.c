@@ -6,7 +6,6 @@
 #include "base/text.h"
 
 #include <ctype.h>
-#include <stdio.h>
 #include <string.h>
 
 struct failure {
@@ -21,9 +20,9 @@ static const struct failure failures[] = {
 	{CURLE_URL_MALFORMAT, ERR_INVALID, "cannot use", "this is not a URL of a server"},
 	{CURLE_LOGIN_DENIED, ERR_INVALID, "cannot use", "a URL may not hold a user name"},
 	{CURLE_COULDNT_RESOLVE_PROXY, ERR_UNREACHABLE, "cannot reach",
-	 "nobody knows the host name of the proxy"},
+	 "the host name of the proxy cannot be resolved"},
 	{CURLE_COULDNT_RESOLVE_HOST, ERR_UNREACHABLE, "cannot reach",
-	 "nobody knows that host name"},
+	 "the host name cannot be resolved"},
 	{CURLE_WEIRD_SERVER_REPLY, ERR_INVALID, "cannot understand", "it does not speak HTTP"},
 	{CURLE_GOT_NOTHING, ERR_IO, "cannot reach", "it closed the connection without an answer"},
 	{CURLE_PARTIAL_FILE, ERR_IO, "lost", "it closed the connection too early"},

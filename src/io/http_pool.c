@@ -163,11 +163,3 @@ void http_pool_remove(struct http_pool *pool, CURL *easy)
 {
 	curl_multi_remove_handle(pool->multi, easy);
 }
-
-void http_pool_resume(struct http_pool *pool, CURL *easy)
-{
-	pool->is_busy = true;
-	curl_easy_pause(easy, CURLPAUSE_CONT);
-	pool->is_busy = false;
-	tell_ended(pool);
-}

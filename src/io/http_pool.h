@@ -23,9 +23,7 @@ void http_pool_keep_ended(struct http_pool *pool);
 /* All transfers were removed before. Its connections are closed. NULL is fine. */
 void http_pool_free(struct http_pool *pool);
 
-/* libcurl is calling us: nothing may be added, removed or resumed. */
+/* libcurl is calling us: nothing may be added or removed. */
 bool http_pool_is_busy(const struct http_pool *pool);
 void http_pool_add(struct http_pool *pool, CURL *easy);
 void http_pool_remove(struct http_pool *pool, CURL *easy);
-/* Goes on with a transfer that was paused; what libcurl kept comes first, before this returns. */
-void http_pool_resume(struct http_pool *pool, CURL *easy);

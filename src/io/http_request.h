@@ -21,7 +21,7 @@ struct http_answer;
  * body is what came of it. The answer lives until `on_done` returns, and so does the call. A
  * request is sent once: nothing is repeated but by who calls. */
 typedef void (*http_done_fn)(const struct http_answer *answer, const struct err *err, void *data);
-/* Bytes of a stream, as they come. May pause or cancel the call. */
+/* Bytes of a stream, as they come. May cancel the call. */
 typedef void (*http_bytes_fn)(const char *bytes, size_t len, void *data);
 
 /* Asked when the connection stands and nothing was sent yet, which may be long after the call was
@@ -49,8 +49,8 @@ struct http_request {
 	size_t limit; /* bytes of the answer that are kept in memory; 0: HTTP_ANSWER_LIMIT */
 	msec connect_timeout; /* until the connection stands, TLS and all; 0: 10 s */
 	msec timeout; /* until all has come; 0: 60 s for a short call, no limit for a stream */
-	msec silence; /* of a stream, from the request on, without a byte while it is not paused,
-			 after which its connection counts as lost; 0: no limit */
+	msec silence; /* of a stream, from the request on, without a byte, after which its
+			 connection counts as lost; 0: no limit */
 };
 
 #define HTTP_ANSWER_LIMIT ((size_t) 16 * 1024 * 1024)

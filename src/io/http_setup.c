@@ -3,9 +3,7 @@
 #include "io/http_setup.h"
 
 #include "base/mem.h"
-#include "base/text.h"
 
-#include <errno.h>
 #include <netinet/in.h>
 #include <netinet/tcp.h>
 #include <stdlib.h>

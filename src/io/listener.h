@@ -1,5 +1,5 @@
-/* Listens on one TCP port of one address of this machine, on the loop, and hands over whoever
- * connects. */
+/* Listens on one TCP port of one address of this machine, on the loop, and hands over each client
+ * that connects. */
 #pragma once
 
 #include "base/err.h"

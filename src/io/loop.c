@@ -1,4 +1,4 @@
-/* The event loop, over libevent's core. This is the only file that includes it.
+/* The event loop, over libevent's core. Only io/http_server.c includes it besides.
  *
  * Nothing here wakes the process by itself: without a timer armed, the loop sleeps in the kernel
  * until a descriptor or a signal has something to say. */
@@ -12,6 +12,8 @@
 #include <time.h>
 
 #define NSEC_PER_MSEC 1000000
+#define NSEC_PER_USEC 1000
+#define USEC_PER_SECOND 1000000
 
 struct deferred {
 	loop_fn fn;
@@ -86,6 +88,11 @@ void loop_free(struct loop *loop)
 	free(loop);
 }
 
+struct event_base *loop_base(struct loop *loop)
+{
+	return loop->base;
+}
+
 void loop_run(struct loop *loop)
 {
 	event_base_loop(loop->base, EVLOOP_NO_EXIT_ON_EMPTY);
@@ -117,6 +124,14 @@ msec loop_now(void)
 msec loop_monotonic_now(void)
 {
 	return clock_now(CLOCK_BOOTTIME);
+}
+
+int64_t loop_monotonic_microseconds(void)
+{
+	struct timespec now;
+
+	clock_gettime(CLOCK_BOOTTIME, &now);
+	return (int64_t) now.tv_sec * USEC_PER_SECOND + now.tv_nsec / NSEC_PER_USEC;
 }
 
 int loop_milliseconds_until(msec until)

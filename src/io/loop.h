@@ -1,4 +1,5 @@
-/* The event loop: file descriptors, signals, one-shot timers. The one door to libevent.
+/* The event loop: file descriptors, signals, one-shot timers. The one door to libevent, but for its
+ * HTTP server (io/http_server.h).
  *
  * Callbacks get the `void *` given at registration. A callback may free its own watch. */
 #pragma once
@@ -8,7 +9,9 @@
 #include "base/own.h"
 
 #include <stdbool.h>
+#include <stdint.h>
 
+struct event_base;
 struct loop;
 struct loop_watch; /* one registered descriptor, signal or timer */
 
@@ -25,10 +28,14 @@ void loop_stop(struct loop *loop);
 /* Runs what is ready now, one turn, and returns without waiting. */
 void loop_run_ready(struct loop *loop);
 
+/* libevent's own, for io/http_server.c alone. */
+struct event_base *loop_base(struct loop *loop);
+
 /* Milliseconds of the wall clock, and of a clock that never jumps and goes on while the machine
  * sleeps. */
 msec loop_now(void);
 msec loop_monotonic_now(void);
+int64_t loop_monotonic_microseconds(void); /* of the same, for measuring */
 /* For poll(2), where there is no loop: from now to `until`, 0 when that has passed, -1 for
  * MSEC_NEVER. */
 int loop_milliseconds_until(msec until);

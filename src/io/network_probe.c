@@ -145,7 +145,7 @@ static void start_question(struct run *run, size_t peer)
 	finish_question(run, peer, &finding);
 }
 
-/* In the order of the ring: whoever comes behind us is asked first. */
+/* In the order of the ring: the one behind us is asked first. */
 static void start_questions(struct run *run)
 {
 	bool has_own = run->own < run->n_peers;
@@ -214,7 +214,7 @@ static void on_timeout(void *data)
 	on_change(run);
 }
 
-/* Whoever has not reported by now never will: getaddrinfo alone knows no limit. */
+/* A process that has not reported by now never will: getaddrinfo alone knows no limit. */
 static void on_last_word(void *data)
 {
 	struct run *run = data;

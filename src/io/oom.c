@@ -8,7 +8,6 @@
 #include "io/file.h"
 
 #include <stdbool.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 

@@ -300,7 +300,7 @@ static bool is_ours(pid_t pid)
 }
 
 /* Beginning a program takes far less than a millisecond; the limit is for one that hangs. */
-static bool read_settled(pid_t pid, struct text *environment)
+static bool read_stable(pid_t pid, struct text *environment)
 {
 	for (int tries = 0; tries < FLUX_LIMIT_MS; tries++) {
 		text_clear(environment);
@@ -315,10 +315,10 @@ static bool read_settled(pid_t pid, struct text *environment)
 
 int process_add_environment(pid_t pid, struct text *text, struct err *err)
 {
-	if (read_settled(pid, text))
+	if (read_stable(pid, text))
 		return 0;
 	return kill(pid, 0) < 0 && errno == ESRCH
-		       ? err_set(err, ERR_NOT_FOUND, "there is no process %d", (int) pid)
+		       ? err_set(err, ERR_NOT_FOUND, "process %d does not exist", (int) pid)
 		       : err_set(err, ERR_REFUSED, "the environment of process %d may not be read",
 				 (int) pid);
 }
@@ -327,7 +327,7 @@ static bool match_mark(pid_t pid, void *data)
 {
 	struct mark_search *search = data;
 
-	if (is_ours(pid) && read_settled(pid, &search->environment) &&
+	if (is_ours(pid) && read_stable(pid, &search->environment) &&
 	    holds_entry(&search->environment, search->entry))
 		search->fn(pid, search->data);
 	return false;

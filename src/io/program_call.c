@@ -1,4 +1,4 @@
-/* Its end is seen by a pidfd and not by SIGCHLD, which belongs to whoever runs replicas. */
+/* Its end is seen by a pidfd and not by SIGCHLD, which belongs to the code that runs replicas. */
 #include "io/program_call.h"
 
 #include "base/mem.h"

@@ -1,4 +1,4 @@
-/* A program that is asked a question: it is started, what it prints is collected, and whoever asked
+/* A program that is asked a question: it is started, what it prints is collected, and the caller
  * hears of its end. On the loop; nothing waits. */
 #pragma once
 

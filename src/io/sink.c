@@ -6,6 +6,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
+#include <poll.h>
 #include <signal.h>
 #include <stdio.h>
 #include <sys/socket.h>
@@ -109,6 +110,13 @@ struct text *sink_text(struct sink *sink)
 	return &sink->text;
 }
 
+static bool has_room(int fd)
+{
+	struct pollfd asked = {.fd = fd, .events = POLLOUT};
+
+	return poll(&asked, 1, 0) > 0;
+}
+
 /* One write; bytes taken or -1 with errno. */
 static ssize_t write_some(const struct sink *sink)
 {
@@ -119,6 +127,10 @@ static ssize_t write_some(const struct sink *sink)
 	case WAY_SOCKET:
 		return send(sink->fd, bytes, len, MSG_DONTWAIT | MSG_NOSIGNAL);
 	case WAY_CAREFUL:
+		if (!has_room(sink->fd)) {
+			errno = EAGAIN;
+			return -1;
+		}
 		return write(sink->fd, bytes, len < CAREFUL_SIZE ? len : CAREFUL_SIZE);
 	case WAY_DIRECT:
 	case WAY_NONBLOCKING:
@@ -155,8 +167,6 @@ static void write_what_fits(struct sink *sink)
 			return;
 		else if (errno != EINTR)
 			end_with(sink, errno);
-		if (n > 0 && sink->way == WAY_CAREFUL)
-			return;
 	}
 	drop_everything(sink);
 }
@@ -167,9 +177,7 @@ void sink_flush(struct sink *sink)
 		drop_everything(sink);
 		return;
 	}
-	/* Without a description of our own only poll knows whether there is room. */
-	if (sink->way != WAY_CAREFUL)
-		write_what_fits(sink);
+	write_what_fits(sink);
 	if (sink->failure) {
 		sink->failed = loop_new_timer(sink->loop, on_failed, sink);
 		loop_timer_arm(sink->failed, loop_now());

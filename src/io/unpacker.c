@@ -26,7 +26,7 @@ struct unpacker {
 	struct text waiting;
 	size_t sent; /* of what waits */
 	bool is_at_end; /* nothing follows what waits */
-	bool was_full; /* whoever sends waits for room */
+	bool was_full; /* the sender waits for room */
 };
 
 /* The process that unpacks. */

@@ -130,7 +130,7 @@ bool websocket_is_flooded(const struct websocket *websocket)
 static void break_rules(struct websocket *websocket)
 {
 	err_set(&websocket->err, ERR_INVALID,
-		"cannot understand %s: it does not keep to the rules of WebSocket",
+		"cannot understand %s: it breaks the WebSocket protocol",
 		websocket_origin(websocket));
 }
 

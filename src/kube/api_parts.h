@@ -42,6 +42,7 @@ struct kube_call {
 	struct websocket *websocket; /* the same, of a WebSocket */
 	struct loop_watch *timer; /* until the next try */
 	unsigned refreshes_seen; /* how often the credential of the try had been renewed */
+	msec started_at; /* by the monotonic clock */
 	int n_tries, n_failures, n_failed_looks;
 	bool asked_in_time; /* for a new credential, before the old one ended */
 	bool was_refreshed; /* after a 401 */

@@ -2,9 +2,11 @@
  * ended is kube/call_end.c's. */
 #include "base/mem.h"
 #include "base/text.h"
+#include "io/log.h"
 #include "kube/api_parts.h"
 #include "kube/headers.h"
 
+#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -33,6 +35,7 @@ static void take_request(struct kube_call *call, const struct kube_request *requ
 	const struct kube_login *login = call->api->login;
 	struct text url CLEANUP(text_done) = {0}, body CLEANUP(text_done) = {0};
 
+	call->started_at = loop_monotonic_now();
 	kube_request_add_url(&url, request, login->server, login->namespace_name);
 	call->url = text_take(&url);
 	call->request = *request;
@@ -119,10 +122,35 @@ void kube_call_let_go(struct kube_call *call)
 		kube_call_cancel(call);
 }
 
+static void add_part(struct text *text, const char *part)
+{
+	if (part && *part)
+		text_addf(text, "/%s", part);
+}
+
+/* "create pods/ada/train-worker-0: 201 after 12 ms, in 1 tries" */
+static void log_end(const struct kube_call *call, const struct kube_status *status,
+		    const struct err *err)
+{
+	const struct kube_request *request = &call->request;
+	struct text what CLEANUP(text_done) = {0};
+
+	if (!log_is_on(LOG_DEBUG))
+		return;
+	text_addf(&what, "%s %s", kube_verb_word(request->verb), request->resource->plural);
+	add_part(&what, call->namespace_name);
+	add_part(&what, call->name);
+	add_part(&what, call->subresource);
+	log_debug("%s: %d after %" PRId64 " ms, in %d tries%s%s", text_of(&what), status->code,
+		  loop_monotonic_now() - call->started_at, call->n_tries, err ? ": " : "",
+		  err ? err->text : "");
+}
+
 void kube_call_finish(struct kube_call *call, struct json *object, const struct kube_status *status,
 		      const struct err *err)
 {
 	call->is_ending = true;
+	log_end(call, status, err);
 	call->done(object, status, err, call->data);
 	kube_call_free(call);
 }

@@ -1,5 +1,4 @@
 /* How a try ended goes into kube/retry.h, and what that says is done here. */
-#include "base/mem.h"
 #include "kube/api_parts.h"
 #include "kube/created.h"
 #include "kube/jitter.h"
@@ -71,7 +70,7 @@ static bool is_what_was_sent(const struct kube_call *call, const struct json *fo
 }
 
 /* The object that was looked for is there: as we made it, or as somebody else did. */
-static void settle(struct kube_call *call, struct json *found, const struct kube_status *status)
+static void compare(struct kube_call *call, struct json *found, const struct kube_status *status)
 {
 	bool is_create = call->request.verb == KUBE_CREATE;
 	struct kube_status conflict = {.code = 409, .retry_after = -1};
@@ -101,7 +100,7 @@ static void take_success(struct kube_call *call, const struct http_answer *answe
 		err_prefix(&err, "cannot understand %s", call->api->login->server);
 		kube_call_finish(call, NULL, &status, &err);
 	} else if (call->is_looking) {
-		settle(call, object, &status);
+		compare(call, object, &status);
 	} else {
 		kube_call_finish(call, object, &status, NULL);
 	}

@@ -1,4 +1,4 @@
-/* The `exec` of a user in a kubeconfig. What kube/credential_exec.h runs. */
+/* The `exec` of a user in a kubeconfig. What kube/plugin_call.h runs. */
 #include "base/names.h"
 #include "base/text.h"
 #include "kube/config_path.h"

@@ -11,41 +11,27 @@
 #define CONTENT "content" /* names in the stream */
 #define WHOLE "whole"
 
-/* -o: files belong to whoever unpacks them. An end of input is no proof of a whole stream: it also
- * comes when the connection is lost.
+/* -o: files belong to the user that unpacks them. An end of input is no proof of a whole stream: it
+ * also comes when the connection is lost.
  *
  * A folder that is there gets entries, and nothing of itself is changed: it may be root's, or a
  * volume, whose parent may be too. So the stage lies in it then, and what came is moved, some names
  * at a time, because one program for each of thousands takes long. */
 static const char script_text[] =
-	"place=$1 name=$2 kind=$3\n"
-	"fail() { echo \"$2\" >&2; exit \"$1\"; }\n"
-	"command -v tar >/dev/null || fail 69 'the container has no tar, which copying needs'\n"
-	"case $place in /*) ;; *) place=./$place ;; esac\n"
-	"if [ -d \"$place\" ]; then\n"
-	"	[ -z \"$name\" ] || place=${place%/}/$name\n"
-	"elif [ \"$kind\" = file ]; then\n"
-	"	case $place in */) fail 66 \"there is no folder '$place' in the container\" ;; "
-	"esac\n"
-	"fi\n"
-	"folder=$(dirname \"$place\")\n"
-	"[ ! -d \"$place\" ] || folder=$place\n"
-	"[ -d \"$folder\" ] || fail 66 \"there is no folder '$folder' in the container\"\n"
-	"if [ \"$kind\" = file ]; then\n"
-	"	[ ! -d \"$place\" ] || fail 73 \"'$place' is a folder in the container\"\n"
-	"elif [ -e \"$place\" ]; then\n"
-	"	[ -d \"$place\" ] || fail 73 \"'$place' is there already, and is no folder\"\n"
-	"fi\n"
-	"stage=$(mktemp -d \"$folder/.muster-cp-XXXXXX\" 2>/dev/null) ||\n"
-	"	fail 1 \"cannot write into folder '$folder' in the container\"\n"
-	"trap 'exit 1' HUP INT TERM\n"
-	"trap 'rm -rf \"$stage\"' EXIT\n"
-	"case $(tar --version 2>/dev/null) in\n"
-	"*GNU*|*bsdtar*) echo pax ;;\n"
-	"*) echo gnu ;;\n"
-	"esac\n"
-	"tar -x -p -o -f - -C \"$stage\" || exit 1\n"
-	"[ -e \"$stage/" WHOLE "\" ] || fail 1 'the copy was cut off'\n"
+	"place=$1 name=$2 kind=$3\nfail() { echo \"$2\" >&2; exit \"$1\"; }\ncommand -v tar "
+	">/dev/null || fail 69 'the container has no tar, which copying needs'\ncase $place in /*) "
+	";; *) place=./$place ;; esac\nif [ -d \"$place\" ]; then\n	[ -z \"$name\" ] || "
+	"place=${place%/}/$name\nelif [ \"$kind\" = file ]; then\n	case $place in */) fail 66 "
+	"\"there is no folder '$place' in the container\" ;; esac\nfi\nfolder=$(dirname "
+	"\"$place\")\n[ ! -d \"$place\" ] || folder=$place\n[ -d \"$folder\" ] || fail 66 \"there "
+	"is no folder '$folder' in the container\"\nif [ \"$kind\" = file ]; then\n	[ ! -d "
+	"\"$place\" ] || fail 73 \"'$place' is a folder in the container\"\nelif [ -e \"$place\" "
+	"]; then\n	[ -d \"$place\" ] || fail 73 \"'$place' exists already, and is not a "
+	"folder\"\nfi\nstage=$(mktemp -d \"$folder/.muster-cp-XXXXXX\" 2>/dev/null) ||\n	"
+	"fail 1 \"cannot write into folder '$folder' in the container\"\ntrap 'exit 1' HUP INT "
+	"TERM\ntrap 'rm -rf \"$stage\"' EXIT\ncase $(tar --version 2>/dev/null) "
+	"in\n*GNU*|*bsdtar*) echo pax ;;\n*) echo gnu ;;\nesac\ntar -x -p -o -f - -C \"$stage\" || "
+	"exit 1\n[ -e \"$stage/" WHOLE "\" ] || fail 1 'the copy was cut off'\n"
 	"merge() (\n"
 	"	from=$1 to=$2\n"
 	"	set --\n"

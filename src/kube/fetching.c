@@ -1,7 +1,6 @@
 #include "kube/fetching.h"
 
 #include "base/mem.h"
-#include "base/text.h"
 #include "kube/copy.h"
 #include "kube/keeper.h"
 #include "kube/resources.h"
@@ -16,6 +15,7 @@ struct kube_fetching {
 	struct kube_copy *copy;
 	struct loop_watch *timer;
 	uint64_t bytes; /* when the timer was armed */
+	struct err why; /* the copy failed */
 };
 
 static void free_fetching(struct kube_fetching *fetching)
@@ -43,7 +43,33 @@ static void end(struct kube_fetching *fetching, const char *what, const struct e
 	free_fetching(fetching);
 }
 
+static void get_pod(struct kube_fetching *fetching, kube_done_fn on_end)
+{
+	const struct kube_request get = {
+		.verb = KUBE_GET,
+		.resource = &kube_pods,
+		.namespace_name = fetching->namespace_name,
+		.name = fetching->pod,
+	};
+
+	fetching->call = kube_call_new(fetching->api, &get, on_end, fetching);
+}
+
 /* The copy. */
+
+/* A Pod that is deleted ends its keeper too: there is nothing in it that could be had later. */
+static void on_pod_of_failure(struct json *pod, const struct kube_status *status,
+			      const struct err *err, void *data)
+{
+	struct kube_fetching *fetching = data;
+
+	(void) status;
+	fetching->call = NULL;
+	if ((err && err->code == ERR_NOT_FOUND) ||
+	    json_get_path(pod, "metadata", "deletionTimestamp", NULL))
+		err_set(&fetching->why, ERR_CONFLICT, "Pod '%s' is gone", fetching->pod);
+	end(fetching, NULL, &fetching->why);
+}
 
 static void on_copied(const char *warnings, const struct err *err, void *data)
 {
@@ -53,7 +79,12 @@ static void on_copied(const char *warnings, const struct err *err, void *data)
 		err ? NULL : mem_format("%s%s%s", came, *warnings ? "; " : "", warnings);
 
 	fetching->copy = NULL;
-	end(fetching, what, err);
+	if (!err) {
+		end(fetching, what, NULL);
+		return;
+	}
+	fetching->why = *err;
+	get_pod(fetching, on_pod_of_failure);
 }
 
 static void on_silence(void *data)
@@ -116,13 +147,6 @@ struct kube_fetching *kube_fetching_new(struct kube_api *api,
 	fetching->here = mem_copy_text(request->here);
 	fetching->timer = loop_new_timer(request->loop, on_silence, fetching);
 	loop_timer_arm(fetching->timer, loop_now() + KUBE_FETCHING_SILENCE);
-	const struct kube_request get = {
-		.verb = KUBE_GET,
-		.resource = &kube_pods,
-		.namespace_name = fetching->namespace_name,
-		.name = fetching->pod,
-	};
-
-	fetching->call = kube_call_new(api, &get, on_pod, fetching);
+	get_pod(fetching, on_pod);
 	return fetching;
 }

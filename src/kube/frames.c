@@ -38,7 +38,7 @@ static int take_line(const char *line, size_t len, kube_event_fn fn, void *data,
 
 	if (type < 0 || !json_is(object, JSON_OBJECT))
 		return err_set(err, ERR_INVALID,
-			       "the server sent an event of the watch that is none (type '%.20s')",
+			       "the server sent an unknown event of the watch (type '%.20s')",
 			       word);
 	const struct kube_event event = {(enum kube_event_type) type, object};
 

@@ -143,7 +143,8 @@ static int on_piece(const char *path, uint64_t offset, uint64_t len, void *data,
 	bool goes_on = growth->file && growth->file->size == offset;
 
 	if (offset && !goes_on)
-		return err_set(err, ERR_INVALID, "the container sent bytes that nobody asked for");
+		return err_set(err, ERR_INVALID,
+			       "the container sent bytes that were not asked for");
 	if (!growth->file)
 		growth->file = add_file(growth->folder, path, err);
 	if (!growth->file)

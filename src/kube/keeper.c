@@ -218,8 +218,7 @@ int keeper_choose_container(const struct json *pod, const char *who, const char 
 		return err_set(err, ERR_CONFLICT, "%s has not started yet", who);
 	else
 		return err_set(err, ERR_CONFLICT,
-			       "%s has ended%s%s%s, and nobody gets into its container any "
-			       "more",
+			       "%s has ended%s%s%s, and its container can no longer be entered",
 			       who, reason ? " (" : "", reason ? reason : "", reason ? ")" : "");
 	return 0;
 }

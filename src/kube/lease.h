@@ -1,8 +1,8 @@
 /* The Lease (coordination.k8s.io/v1) that says who watches a job: JOB.job, as the ConfigMap that
  * owns it. The object, and what it says; who may write it when is core/lease.h's.
  *
- * For those who only want to know whether a job is watched: kube_lease_is_watched and
- * kube_lease_watcher. */
+ * For those who only want to know whether a job is watched: kube_lease_is_held and
+ * kube_lease_holder. */
 #pragma once
 
 #include "base/err.h"
@@ -13,6 +13,22 @@
 #include "kube/request.h"
 
 #include <stdbool.h>
+#include <sys/types.h>
+
+/* The text by which a Lease names its holder: a process of a machine, so that a muster that looks
+ * from that machine knows at once whether it is still there.
+ *
+ *     HOST_PID_START_SPACE_BOOT_RANDOM, as in laptop_4711_88122_4026531836_6c5e…-…_9f03a1c2
+ *
+ * START, SPACE and BOOT are those of io/process.h. This one is of the calling process; another one
+ * with each call. Caller frees. */
+int lease_holder_new(char **ret_text, struct err *err) MUST_USE;
+/* Its process was one of this machine, as this process sees it, and is no more; or is. What cannot
+ * be judged from here (another machine, another container), or stands still, is unknown. */
+enum lease_fate lease_holder_fate(const char *text);
+/* "muster on laptop (process 4711)"; of what is none of ours the text itself, without characters
+ * that a terminal would obey. Caller frees. */
+char *lease_holder_describe(const char *text) MUST_USE;
 
 #define KUBE_UID_SIZE 64
 
@@ -41,6 +57,6 @@ struct json *kube_lease_release(const char *holder) MUST_USE;
 /* Whether somebody watches the job of this Lease (NULL: there is none). `now` is the server's
  * clock (kube_api_server_now). A holder that was on this machine and is no more watches
  * nothing, however fresh the Lease is. */
-bool kube_lease_is_watched(const struct json *object, msec now);
+bool kube_lease_is_held(const struct json *object, msec now);
 /* Who held it last: "muster on laptop (process 4711)"; NULL: nobody. */
-char *kube_lease_watcher(const struct json *object) MUST_USE;
+char *kube_lease_holder(const struct json *object) MUST_USE;

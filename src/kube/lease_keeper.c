@@ -3,8 +3,8 @@
 
 #include "base/mem.h"
 #include "base/text.h"
+#include "io/log.h"
 #include "kube/lease.h"
-#include "kube/lease_holder.h"
 #include "kube/objects.h"
 #include "kube/resources.h"
 
@@ -28,7 +28,7 @@ static void step(void *data);
 
 /* The record as the rules know it. */
 
-/* Whoever is on this machine shares our wall clock: one that stands still is not alive. */
+/* A holder on this machine shares our wall clock: one that stands still is not alive. */
 static void judge_fate(struct kube_lease *seen)
 {
 	struct lease_record *record = &seen->record;
@@ -118,6 +118,7 @@ static void hold(struct lease_keeper *keeper)
 	struct kube_request request = request_of(keeper, KUBE_PATCH);
 
 	request.body = body;
+	log_debug("Lease of job '%s': held on as %s", keeper->settings.job->name, keeper->holder);
 	call(keeper, &request, on_written);
 }
 
@@ -317,7 +318,7 @@ enum lease_standing lease_keeper_standing(const struct lease_keeper *keeper)
 	return lease_standing(&keeper->lease, loop_monotonic_now());
 }
 
-char *lease_keeper_watcher(const struct lease_keeper *keeper)
+char *lease_keeper_supervisor(const struct lease_keeper *keeper)
 {
 	const char *holder = keeper->seen.record.holder;
 

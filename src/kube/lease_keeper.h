@@ -39,7 +39,7 @@ bool lease_keeper_has_seen(const struct lease_keeper *keeper);
 bool lease_keeper_is_missing(const struct lease_keeper *keeper);
 /* Who else holds it, or held it last: "muster on laptop (process 4711)"; NULL: nobody, or we.
  * Caller frees. */
-char *lease_keeper_watcher(const struct lease_keeper *keeper) MUST_USE;
+char *lease_keeper_supervisor(const struct lease_keeper *keeper) MUST_USE;
 
 /* Holds it no longer: leaves it to anybody at once, or removes it, because the job is over.
  * on_change tells when that is done, or was tried for long enough. */

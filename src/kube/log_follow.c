@@ -74,6 +74,9 @@ struct log_next log_follow_ended(struct log_follow *follow, enum log_end end, bo
 		return (struct log_next){LOG_STEP_STREAM, 0};
 	if (is_complete(follow, end, is_catching_up))
 		return done;
+	/* A kubelet that has just been started does not know its Pods for a moment. */
+	if (end == LOG_END_ABSENT && !follow->container.has_ended)
+		return go_on(follow, end, jitter);
 	if (end == LOG_END_ABSENT || (end == LOG_END_PROPER && follow->container.is_gone))
 		return was_lost ? give_up : done;
 	if (end == LOG_END_REFUSED && follow->began_after_end)

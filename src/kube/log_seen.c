@@ -1,5 +1,70 @@
 #include "kube/log_seen.h"
 
+#include <string.h>
+
+/* Whole seconds are base/text's to read; the fraction, finer than its milliseconds, is read here.
+ */
+
+#define NSEC_PER_MSEC ((log_stamp) 1000000)
+#define NSEC_PER_SECOND ((log_stamp) 1000000000)
+#define FRACTION_DIGITS 9
+#define LAST_SECOND (INT64_MAX / NSEC_PER_SECOND - 1)
+
+/* Nanoseconds of the digits, of which there are *ret_len; -1 when there are none, or too many. */
+static log_stamp read_fraction(const char *digits, size_t *ret_len)
+{
+	log_stamp fraction = 0;
+	size_t len = 0;
+
+	for (; digits[len] >= '0' && digits[len] <= '9'; len++) {
+		if (len == FRACTION_DIGITS)
+			return -1;
+		fraction = fraction * 10 + (digits[len] - '0');
+	}
+	*ret_len = len;
+	if (len == 0)
+		return -1;
+	for (; len < FRACTION_DIGITS; len++)
+		fraction *= 10;
+	return fraction;
+}
+
+log_stamp log_stamp_read(const char *bytes, size_t len)
+{
+	char text[LOG_STAMP_SIZE + 1] = "";
+	log_stamp fraction = 0;
+	msec time;
+
+	if (len > LOG_STAMP_SIZE || memchr(bytes, '\0', len))
+		return LOG_STAMP_NONE;
+	memcpy(text, bytes, len);
+	char *dot = strchr(text, '.');
+
+	if (dot) {
+		size_t n_digits = 0;
+
+		fraction = read_fraction(dot + 1, &n_digits);
+		memmove(dot, dot + 1 + n_digits, strlen(dot + 1 + n_digits) + 1);
+	}
+	if (fraction < 0 || strchr(text, '.') || text_read_time(text, &time, NULL) < 0)
+		return LOG_STAMP_NONE;
+	log_stamp second = time / MSEC_PER_SECOND;
+
+	if (time < 0 || second > LAST_SECOND)
+		return LOG_STAMP_NONE;
+	return second * NSEC_PER_SECOND + fraction;
+}
+
+msec log_stamp_time(log_stamp stamp)
+{
+	return stamp / NSEC_PER_MSEC;
+}
+
+void log_stamp_add_second(struct text *text, log_stamp stamp, int seconds)
+{
+	text_add_time(text, (stamp / NSEC_PER_SECOND - seconds) * MSEC_PER_SECOND);
+}
+
 #define FNV_PRIME UINT64_C(1099511628211)
 
 uint64_t log_hash_add(uint64_t hash, const char *bytes, size_t len)

@@ -3,6 +3,7 @@
 
 #include "base/mem.h"
 #include "base/text.h"
+#include "io/log.h"
 #include "kube/frames.h"
 #include "kube/jitter.h"
 #include "kube/mirror_table.h"
@@ -189,6 +190,9 @@ static void drop_unseen(struct kube_mirror *mirror)
 static void end_list(struct kube_mirror *mirror, const char *version)
 {
 	drop_unseen(mirror);
+	log_debug("%s of namespace %s are known up to version %s",
+		  mirror->settings.resource->plural,
+		  mirror->namespace_name ? mirror->namespace_name : "-", version);
 	reflection_listed(&mirror->reflection, version, loop_now());
 	mirror->settings.on_synced(mirror->settings.data);
 }

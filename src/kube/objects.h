@@ -3,7 +3,7 @@
  *
  * One ConfigMap owns everything else, so that one deletion takes all; one headless Service gives
  * each Pod a name; one Pod stands for each replica. Files that travel are ConfigMaps too
- * (kube/objects_files.h).
+ * (kube/objects_all.h).
  * All of it follows from the job alone: nothing here talks to a cluster.
  *
  * Names: a Pod is JOB-ROLE-INDEX in every attempt, as Kubeflow names it, and says the attempt in a

@@ -259,6 +259,16 @@ static void give_up_lost_nodes(struct json *spec)
 	json_append(list, toleration);
 }
 
+/* What one that fails has said is in the Pod then, where it becomes the reason why the replica did
+ * not begin: its log goes with the Pod. */
+static void keep_last_words(const struct json *init_containers)
+{
+	for (size_t i = 0; i < json_count(init_containers); i++)
+		if (!json_get(json_at(init_containers, i), "terminationMessagePolicy"))
+			json_set_string(json_at(init_containers, i), "terminationMessagePolicy",
+					"FallbackToLogsOnError");
+}
+
 /* Services of the same namespace, hundreds of them sometimes, would each add variables. */
 static void set_defaults(const struct job *job, struct json *spec)
 {
@@ -268,6 +278,7 @@ static void set_defaults(const struct job *job, struct json *spec)
 	if (!json_get(spec, "enableServiceLinks"))
 		json_set_bool(spec, "enableServiceLinks", false);
 	give_up_lost_nodes(spec);
+	keep_last_words(json_get(spec, "initContainers"));
 }
 
 struct json *objects_pod_new(const struct objects *objects, const struct role *role, int index,

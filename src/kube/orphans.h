@@ -1,6 +1,6 @@
 /* The objects of a job that nobody owns.
  *
- * Whoever applies what `muster render --as pods` shows makes the objects without owner references,
+ * kubectl apply of what `muster render --as pods` shows makes the objects without owner references,
  * because the uid of the job's ConfigMap is not known before it is made. They are found by the
  * job's labels; what has an owner, ours or another one, is none of them: its owner's end is its
  * end. */

@@ -16,7 +16,7 @@ static int check_kind(const struct json *answer, const char *api_version, struct
 	const char *version = json_as_string(json_get(answer, "apiVersion"), "");
 
 	if (!text_equals(json_as_string(json_get(answer, "kind"), ""), "ExecCredential"))
-		return err_set(err, ERR_INVALID, "what it prints is no ExecCredential");
+		return err_set(err, ERR_INVALID, "what it prints is not an ExecCredential");
 	if (!text_equals(version, api_version))
 		return err_set(err, ERR_INVALID,
 			       "it is asked for apiVersion %s and prints another one", api_version);
@@ -43,7 +43,7 @@ static int read_end(const struct json *status, msec *ret_end, struct err *err)
 
 	*ret_end = MSEC_NEVER;
 	if (end && text_read_time(end, ret_end, NULL) < 0)
-		return err_set(err, ERR_INVALID, "its expirationTimestamp is no time");
+		return err_set(err, ERR_INVALID, "its expirationTimestamp is not a time");
 	return 0;
 }
 

@@ -210,6 +210,26 @@ static void explain_missing_secret(const struct job *job, struct arena *arena,
 		name, job->name_space, name);
 }
 
+static const char *behind_line(const char *text)
+{
+	text += strcspn(text, "\r\n");
+	return text + strspn(text, "\r\n");
+}
+
+/* The end of a log, as one line: from the front as many lines go as have to. */
+static const char *last_words(struct arena *arena, const char *message)
+{
+	const char *rest = message ? message : "";
+	struct text words CLEANUP(text_done) = {0};
+
+	while (strlen(rest) > LONGEST_MESSAGE && *behind_line(rest))
+		rest = behind_line(rest);
+	for (; *rest; rest = behind_line(rest))
+		text_addf(&words, "%s%.*s", words.len ? "; " : "", (int) strcspn(rest, "\r\n"),
+			  rest);
+	return first_line(arena, text_of(&words));
+}
+
 /* A code is the program's own; the run-time has words for one that it could not start. */
 static const char *describe_failed_init(const struct json *container, const struct json *terminated,
 					struct arena *arena)
@@ -220,7 +240,7 @@ static const char *describe_failed_init(const struct json *container, const stru
 	if (is_start_error(word(terminated, "reason")) && message)
 		return arena_format(arena, "init container '%s' could not be started: %s", name,
 				    message);
-	const char *said = first_line(arena, message);
+	const char *said = last_words(arena, message);
 
 	return arena_format(arena, "init container '%s' exited with code %d%s%s", name,
 			    (int) json_as_integer(json_get(terminated, "exitCode"), 0),
@@ -237,7 +257,7 @@ static void read_init_container(const struct json *container, struct arena *aren
 
 	if (code != 0 && replica->phase == OBSERVED_FAILED) {
 		replica->ended_at = time_at(terminated, "finishedAt");
-		replica->reason = "InitContainerFailed";
+		replica->reason = FAILURE_INIT_FAILED;
 		replica->message = describe_failed_init(container, terminated, arena);
 	} else if (waiting) {
 		read_waiting(container, arena, replica);
@@ -254,14 +274,20 @@ static void read_init_containers(const struct json *status, struct arena *arena,
 }
 
 /* Of the whole Pod: "Evicted", "DeadlineExceeded", "NodeLost". What the container died of is nearer
- * to the cause. */
+ * to the cause; the code of a program that was asked to end by that, and did, is not: 0 of one that
+ * has saved is no success. */
 static void read_reason_of_pod(const struct json *status, struct arena *arena,
 			       struct observed_replica *replica)
 {
 	const char *reason = word(status, "reason");
 
-	if (reason && !replica->reason && !observed_is_live(replica))
-		set_reason(replica, arena, reason, word(status, "message"));
+	if (!reason || replica->reason || observed_is_live(replica))
+		return;
+	set_reason(replica, arena, reason, word(status, "message"));
+	if (phase_of(status) != OBSERVED_FAILED)
+		return;
+	replica->phase = OBSERVED_FAILED;
+	replica->exit_code = -1;
 }
 
 /* Who takes the Pod away, or why there is no place for it. */

@@ -1,7 +1,5 @@
 #include "kube/resources.h"
 
-#include "base/mem.h"
-
 const struct kube_resource kube_config_maps = {"", "v1", "configmaps", false};
 const struct kube_resource kube_leases = {"coordination.k8s.io", "v1", "leases", false};
 const struct kube_resource kube_pods = {"", "v1", "pods", false};

@@ -73,11 +73,10 @@ static int set_unknown(const char *message, struct err *err)
 {
 	bool says_more = *message && !text_equals(message, "Unauthorized");
 
-	return err_set(
-		err, ERR_REFUSED,
-		"the server does not know who we are (401): the token or certificate of this "
-		"login is wrong or has expired%s%.*s",
-		says_more ? ": " : "", says_more ? LONGEST_MESSAGE : 0, message);
+	return err_set(err, ERR_REFUSED,
+		       "the server rejects this login (401): the token or certificate of this "
+		       "login is wrong or has expired%s%.*s",
+		       says_more ? ": " : "", says_more ? LONGEST_MESSAGE : 0, message);
 }
 
 static int set_err(const struct kube_request *request, const char *own_namespace, int http_code,

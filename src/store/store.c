@@ -1,9 +1,53 @@
-/* What all stores share: copying and releasing what they give out. */
+/* What all stores share: changes in nearby and far ones, copying and releasing what they give out.
+ */
 #include "store/store.h"
 
 #include "base/mem.h"
 
 #include <stdlib.h>
+
+void store_cleanup(struct store **store)
+{
+	if (*store)
+		(*store)->functions->free(*store);
+}
+
+void store_begin_change(struct store *store, const char *name, int64_t version,
+			const struct store_change *change, store_done_fn done, void *data)
+{
+	const struct store_functions *functions = store->functions;
+	int64_t new_version = 0;
+	struct err err = {0};
+
+	if (functions->begin_change) {
+		functions->begin_change(store, name, version, change, done, data);
+		return;
+	}
+	int rc = functions->change(store, name, version, change, &new_version, &err);
+
+	done(new_version, rc < 0 ? &err : NULL, data);
+}
+
+void store_begin_remove(struct store *store, const char *name, const char *uid, store_done_fn done,
+			void *data)
+{
+	const struct store_functions *functions = store->functions;
+	struct err err = {0};
+
+	if (functions->begin_remove) {
+		functions->begin_remove(store, name, uid, done, data);
+		return;
+	}
+	int rc = functions->remove(store, name, uid, &err);
+
+	done(0, rc < 0 ? &err : NULL, data);
+}
+
+void store_let_go(struct store *store, const void *data)
+{
+	if (store->functions->let_go)
+		store->functions->let_go(store, data);
+}
 
 struct store_record store_record_copy(const struct store_record *record, enum store_parts parts)
 {

@@ -57,12 +57,15 @@ struct store_change {
 	const char *status;
 	const char *summary;
 	/* "": nobody looks after it from here on. Its claims are given back in the same step:
-	 * whoever takes it over next may make new ones at once. */
+	 * the supervisor that takes it over next may make new ones at once. */
 	const char *supervisor;
 	/* On disk when the call returns. Any other change outlives every process, and the kernel
 	 * has written it within half a minute; a failure of power before that undoes it. */
 	bool is_lasting;
 };
+
+/* How a change ended: with the new version, or with an error (else NULL). */
+typedef void (*store_done_fn)(int64_t version, const struct err *err, void *data);
 
 struct store;
 struct store_functions {
@@ -82,6 +85,15 @@ struct store_functions {
 		      const struct store_change *change, int64_t *ret_version, struct err *err);
 	/* Removes the record with this uid, and its claims. ERR_NOT_FOUND. */
 	int (*remove)(struct store *store, const char *name, const char *uid, struct err *err);
+	/* The same for a caller that does not wait: `done` is called once, later, from the loop; a
+	 * store that is freed calls none. What change and name point to is needed until this
+	 * returns. NULL: nothing is far away, and no change is waited for (store_begin_change). */
+	void (*begin_change)(struct store *store, const char *name, int64_t version,
+			     const struct store_change *change, store_done_fn done, void *data);
+	void (*begin_remove)(struct store *store, const char *name, const char *uid,
+			     store_done_fn done, void *data);
+	/* No `done` with this data is called from here on; what was begun goes on. */
+	void (*let_go)(struct store *store, const void *data);
 	/* In the order of creation, oldest first. */
 	int (*list)(struct store *store, enum store_parts parts, struct store_list *ret_list,
 		    struct err *err);
@@ -109,6 +121,15 @@ struct store_functions {
 struct store {
 	const struct store_functions *functions;
 };
+void store_cleanup(struct store **store); /* frees it; NULL is fine */
+
+/* Changes in any store, from within a loop: `done` is called before these return where nothing is
+ * far away. The version of a record that was removed is 0. */
+void store_begin_change(struct store *store, const char *name, int64_t version,
+			const struct store_change *change, store_done_fn done, void *data);
+void store_begin_remove(struct store *store, const char *name, const char *uid, store_done_fn done,
+			void *data);
+void store_let_go(struct store *store, const void *data);
 
 /* A copy with these parts only; the caller ends it with store_record_done. */
 struct store_record store_record_copy(const struct store_record *record,
@@ -116,9 +137,6 @@ struct store_record store_record_copy(const struct store_record *record,
 void store_record_done(struct store_record *record);
 void store_list_done(struct store_list *list);
 void store_claims_done(struct store_claims *claims);
-
-/* In memory: for tests, simulations and `--on fake`. */
-struct store *store_memory_new(void) MUST_USE;
 
 /* SQLite in `folder`/muster.db, made when absent (folder mode 0700). WAL with full sync; a rollback
  * journal where the folder is on a network file system. Where nothing can be written, what is there

@@ -42,7 +42,7 @@ int device_name_read(const char *text, struct device_name *ret_name, struct err 
 	if (!take_part(&rest, "/job:", name.job) || !take_part(&rest, "/replica:", replica) ||
 	    !take_part(&rest, "/task:", task) || text_read_int(task, 0, INT32_MAX, &index, NULL) ||
 	    !take_part(&rest, "/device:", name.device) || *rest)
-		return err_set(err, ERR_INVALID, "'%s' is no full name of a device", text);
+		return err_set(err, ERR_INVALID, "'%s' is not a full name of a device", text);
 	name.task = (int) index;
 	snprintf(name.kind, sizeof(name.kind), "%.*s", (int) strcspn(name.device, ":"),
 		 name.device);

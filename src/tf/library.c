@@ -3,7 +3,7 @@
 #include "base/mem.h"
 #include "base/text.h"
 #include "io/file.h"
-#include "tf/library_version.h"
+#include "tf/library_find.h"
 
 #include <dlfcn.h>
 #include <elf.h>
@@ -35,14 +35,15 @@ static const struct library_function own_functions[] = {
 static int check_header(const char *path, const Elf64_Ehdr *header, struct err *err)
 {
 	if (memcmp(header->e_ident, ELFMAG, SELFMAG) != 0)
-		return err_set(err, ERR_UNSUPPORTED, "'%s' is no library (not an ELF file)", path);
+		return err_set(err, ERR_UNSUPPORTED, "'%s' is not a library (not an ELF file)",
+			       path);
 #ifdef OWN_MACHINE
 	if (header->e_ident[EI_CLASS] != ELFCLASS64 || header->e_machine != OWN_MACHINE)
 		return err_set(err, ERR_UNSUPPORTED,
 			       "'%s' is a library for another kind of machine", path);
 #endif
 	if (header->e_type != ET_DYN)
-		return err_set(err, ERR_UNSUPPORTED, "'%s' is no shared library", path);
+		return err_set(err, ERR_UNSUPPORTED, "'%s' is not a shared library", path);
 	return 0;
 }
 

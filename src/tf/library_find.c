@@ -1,10 +1,10 @@
 #include "tf/library_find.h"
 
 #include "base/mem.h"
-#include "tf/library_version.h"
 #include "tf/package_find.h"
 
 #include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -314,4 +314,16 @@ void library_place_free(struct library_place *place)
 void library_place_cleanup(struct library_place **place)
 {
 	library_place_free(*place);
+}
+
+#define LEAST_MAJOR 2
+#define LEAST_MINOR 12
+
+bool library_version_suffices(const char *version)
+{
+	int major = 0, minor = 0;
+
+	if (sscanf(version, "%d.%d", &major, &minor) != 2)
+		return false;
+	return major > LEAST_MAJOR || (major == LEAST_MAJOR && minor >= LEAST_MINOR);
 }

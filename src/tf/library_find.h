@@ -10,6 +10,7 @@
 #include "base/text.h"
 #include "tf/python_find.h"
 
+#include <stdbool.h>
 #include <stddef.h>
 
 #define LIBRARY_VARIABLE "MUSTER_LIBTENSORFLOW"
@@ -53,3 +54,8 @@ int library_find(const struct library_search *search, struct library_place **ret
 		 struct text *looked_at, struct err *err) MUST_USE;
 void library_place_free(struct library_place *place); /* NULL is fine */
 void library_place_cleanup(struct library_place **place);
+
+#define LIBRARY_LEAST_VERSION "2.12"
+
+/* "2.21.0", "2.12.0rc1" …; false also for what is no version. */
+bool library_version_suffices(const char *version);

@@ -4,9 +4,7 @@
 #include "base/text.h"
 #include "io/file.h"
 
-#include <ctype.h>
 #include <dirent.h>
-#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

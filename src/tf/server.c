@@ -1,5 +1,9 @@
 #include "tf/server.h"
 
+#include "base/protobuf.h"
+
+#include <assert.h>
+
 static int complain(const struct library *library, const struct TF_Status *status,
 		    const char *protocol, struct err *err)
 {
@@ -35,4 +39,69 @@ int server_start(const struct library *library, const struct text *server_def, c
 		rc = complain(library, status, protocol, err);
 	library->delete_status(status);
 	return rc;
+}
+
+/* Numbers of fields. */
+enum {
+	SERVER_CLUSTER = 1,
+	SERVER_JOB_NAME = 2,
+	SERVER_TASK_INDEX = 3,
+	SERVER_SESSION_CONFIG = 4,
+	SERVER_PROTOCOL = 5,
+	CLUSTER_JOB = 1,
+	JOB_NAME = 1,
+	JOB_TASKS = 2,
+	ENTRY_KEY = 1,
+	ENTRY_VALUE = 2,
+	CONFIG_GPU_OPTIONS = 6,
+	GPU_MEMORY_FRACTION = 1,
+};
+
+/* An entry of a map has both its fields, whatever they are. */
+static void add_task(const struct spec_task *task, struct text *job_def)
+{
+	struct text entry CLEANUP(text_done) = {0};
+
+	protobuf_add_number(&entry, ENTRY_KEY, task->index);
+	protobuf_add_text(&entry, ENTRY_VALUE, task->address);
+	protobuf_add_message(job_def, JOB_TASKS, &entry);
+}
+
+/* The order of a map's entries means nothing to who reads them. Python's protobuf (upb) writes the
+ * last one first, because it fills its buffer from the end. */
+static void add_job(const struct spec_job *job, struct text *cluster_def)
+{
+	struct text job_def CLEANUP(text_done) = {0};
+
+	protobuf_add_text(&job_def, JOB_NAME, job->name);
+	for (size_t i = job->n_tasks; i > 0; i--)
+		add_task(&job->tasks[i - 1], &job_def);
+	protobuf_add_message(cluster_def, CLUSTER_JOB, &job_def);
+}
+
+static void add_session_config(double gpu_memory_fraction, struct text *message)
+{
+	struct text config CLEANUP(text_done) = {0};
+	struct text gpu_options CLEANUP(text_done) = {0};
+
+	protobuf_add_double(&gpu_options, GPU_MEMORY_FRACTION, gpu_memory_fraction);
+	protobuf_add_message(&config, CONFIG_GPU_OPTIONS, &gpu_options);
+	protobuf_add_message(message, SERVER_SESSION_CONFIG, &config);
+}
+
+void server_def_add(const struct cluster_spec *spec, const struct server_settings *settings,
+		    struct text *message)
+{
+	struct text cluster_def CLEANUP(text_done) = {0};
+
+	assert(spec->own_job);
+	for (size_t i = 0; i < spec->n_jobs; i++)
+		add_job(&spec->jobs[i], &cluster_def);
+	protobuf_add_message(message, SERVER_CLUSTER, &cluster_def);
+	protobuf_add_text(message, SERVER_JOB_NAME, spec->own_job);
+	if (spec->own_index > 0)
+		protobuf_add_number(message, SERVER_TASK_INDEX, spec->own_index);
+	if (settings->gpu_memory_fraction > 0)
+		add_session_config(settings->gpu_memory_fraction, message);
+	protobuf_add_text(message, SERVER_PROTOCOL, settings->protocol);
 }

@@ -1,10 +1,11 @@
-/* A TensorFlow server in this process. It cannot be stopped (TF_ServerStop is not implemented for
- * gRPC): end the process. */
+/* A TensorFlow server in this process, and the message that says what it is. It cannot be stopped
+ * (TF_ServerStop is not implemented for gRPC): end the process. */
 #pragma once
 
 #include "base/err.h"
 #include "base/own.h"
 #include "base/text.h"
+#include "core/cluster_spec.h"
 #include "tf/library.h"
 
 /* Makes a server of the bytes of a ServerDef, which has that protocol, and starts it; from then on
@@ -13,3 +14,14 @@
  * TensorFlow's own words. */
 int server_start(const struct library *library, const struct text *server_def, const char *protocol,
 		 const char **ret_target, struct err *err) MUST_USE;
+
+struct server_settings {
+	const char *protocol; /* "grpc" */
+	double gpu_memory_fraction; /* of each GPU, up to 1; 0: as TensorFlow likes it */
+};
+
+/* Adds the bytes of a ServerDef. The spec knows its own task. The bytes are those that Python's
+ * protobuf writes deterministically: fields by number, tasks by index from the last to the first,
+ * nothing that is a default. */
+void server_def_add(const struct cluster_spec *spec, const struct server_settings *settings,
+		    struct text *message);

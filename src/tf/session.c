@@ -153,7 +153,7 @@ static void forget_devices(struct session *session)
 	session->n_devices = 0;
 }
 
-/* Whoever did not answer is not asked again: a server forgets a session that nobody uses. */
+/* A task that did not answer is not asked again: a server forgets a session that nobody uses. */
 static void close_session(struct session *session)
 {
 	if (code_of(session) != TF_CODE_DEADLINE_EXCEEDED)

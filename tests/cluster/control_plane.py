@@ -9,8 +9,9 @@ import base64
 import json
 import pathlib
 import ssl
-import subprocess
 import urllib.request
+
+from programs import run
 
 STAGES = pathlib.Path(__file__).parent / "stages"
 SIMULATED_NODES = 4
@@ -64,21 +65,19 @@ class ControlPlane:
         path.write_text(json.dumps(config, indent=1))
         return path
 
-    def kubectl(self, *arguments, **options):
-        command = [self.programs / "kubectl", "--kubeconfig", self.folder / "admin.kubeconfig", *arguments]
-        subprocess.run(command, check=True, text=True, **options)
+    def kubectl(self, *arguments, given=""):
+        run([self.programs / "kubectl", "--kubeconfig", self.folder / "admin.kubeconfig", *arguments], given=given)
 
     def wait_for_nodes(self, others, limit):
         """Until the simulated nodes and those `others` have registered and are ready."""
         nodes = [f"node/{name}" for name in [*map(_name_of_simulated, range(SIMULATED_NODES)), *others]]
         for condition in ("create", "condition=Ready"):
-            self.kubectl("wait", f"--for={condition}", f"--timeout={limit}s", *nodes, stdout=subprocess.DEVNULL)
+            self.kubectl("wait", f"--for={condition}", f"--timeout={limit}s", *nodes)
 
     def _openssl(self, name, subject, *options):
         key, certificate = self.key_path(name)
-        subprocess.run(["openssl", "req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:prime256v1",
-                        "-nodes", "-days", "2", "-subj", subject, "-keyout", key, "-out", certificate, *options],
-                       check=True, stderr=subprocess.DEVNULL)
+        run(["openssl", "req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:prime256v1",
+             "-nodes", "-days", "2", "-subj", subject, "-keyout", key, "-out", certificate, *options])
 
     def _make_keys(self):
         self._openssl("ca", "/CN=test-authority")
@@ -145,7 +144,7 @@ class ControlPlane:
         self._start("kwok", "--kubeconfig", self.folder / "admin.kubeconfig", *stages,
                     "--manage-nodes-with-label-selector", "type=simulated", "--node-lease-duration-seconds", "40")
         nodes = [_simulated_node(_name_of_simulated(number)) for number in range(SIMULATED_NODES)]
-        self.kubectl("create", "-f", "-", input=json.dumps({"apiVersion": "v1", "kind": "List", "items": nodes}))
+        self.kubectl("create", "-f", "-", given=json.dumps({"apiVersion": "v1", "kind": "List", "items": nodes}))
 
 
 def _encoded(path):

@@ -7,12 +7,12 @@ Runs inside the cluster's namespaces. What these programs write to places that c
 import json
 import pathlib
 import socket
-import subprocess
 import urllib.request
 
 import images
 import namespaces
 from control_plane import NODE
+from programs import run
 
 PODS = "10.244.0.0/24"
 BRIDGE = "pods"
@@ -148,7 +148,7 @@ disabled_plugins = ["io.containerd.internal.v1.opt"]
 def load(programs, image, root="/"):
     """An OCI image (a tar) becomes known to the real node, whose file system `root` is."""
     ctr = [programs / "ctr", "--address", f"{root.rstrip('/')}{SOCKET}", "--namespace", "k8s.io"]
-    subprocess.run([*ctr, "images", "import", "--snapshotter", "native", image], check=True, stdout=subprocess.DEVNULL)
+    run([*ctr, "images", "import", "--snapshotter", "native", image])
 
 
 def _cgroup_trees():

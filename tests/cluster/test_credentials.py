@@ -220,7 +220,7 @@ def test_a_token_that_has_ended(refuse, login):
 def test_a_token_that_is_wrong(refuse, login):
     login.use({"token": "hunter2"})
     sentence = refuse(code=3)
-    assert sentence == ("muster: the server does not know who we are (401): "
+    assert sentence == ("muster: the server rejects this login (401): "
                         "the token or certificate of this login is wrong or has expired")
     assert "hunter2" not in sentence
 
@@ -240,7 +240,7 @@ def test_nobody_s_rights(refuse, login):
 
 
 @pytest.mark.parametrize(("server", "why"), [("https://127.0.0.1:1", "connection refused"),
-                                             ("https://no-such-host.invalid", "nobody knows that host name")])
+                                             ("https://no-such-host.invalid", "the host name cannot be resolved")])
 def test_a_server_that_is_nowhere(refuse, login, server, why):
     login.use(login.admin, server=server)
     assert refuse(code=3) == f"muster: cannot reach {server}: {why}"

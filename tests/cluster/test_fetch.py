@@ -86,7 +86,7 @@ def fail_to_fetch(muster, namespace, tmp_path):
     assert "worker-0:/models was not fetched: " in done.stderr and "in the way" not in done.stderr
     assert "job keep succeeded" in done.stderr
     assert namespace.get("pod/keep-worker-0")["metadata"].get("deletionTimestamp") is None
-    assert "State:     Succeeded" in muster("status", "keep", code=0).stdout
+    assert "State:      Succeeded" in muster("status", "keep", code=0).stdout
     job = f"kubernetes/{namespace.name}/keep"
     for way in [f"'muster attach {job}' fetches again", f"'muster cp {job}:worker-0:/models DEST' copies by hand",
                 f"'muster delete {job}' gives them up"]:
@@ -203,3 +203,12 @@ def test_a_pod_that_was_deleted_cannot_be_fetched(muster, namespace, tmp_path):
     assert running.returncode not in (0, 125), said
     assert "worker-0:/models was not fetched: Pod 'keep-worker-0' is gone" in said
     assert left_of(namespace) == []
+
+
+def test_a_pod_that_ends_before_it_was_seen_to_run_keeps_nothing(muster, namespace, tmp_path):
+    """Both fail at once; of whichever comes second only its beginning is known then, and it is deleted, its keeper too."""
+    for _ in range(5):
+        done = run(muster, "-w", 2, "--fetch", f"worker-0:/models:{tmp_path / 'a'}", "--fetch",
+                   f"worker-1:/models:{tmp_path / 'b'}", *sh(WRITE + "; exit 3"), code=3)
+        assert "the Pods of --fetch stay" not in done.stderr
+        assert left_of(namespace) == []

@@ -102,7 +102,7 @@ def test_status_shows_replicas_as_their_pods_are(muster, elsewhere, namespace, t
         assert replica["node"] == pod["spec"]["nodeName"]
         assert replica["ip"] == pod["status"]["podIP"]
     text = elsewhere("status", "simulated", code=0).stdout
-    assert "Watched:   by muster on " in text and seen["status"]["replicas"][0]["node"] in text
+    assert "Supervised: by muster on " in text and seen["status"]["replicas"][0]["node"] in text
     wide = elsewhere("status", "-o", "wide", "simulated", code=0).stdout
     assert seen["status"]["replicas"][0]["ip"] in wide and "simulated-worker-1" in wide
     shown = elsewhere("status", "-o", "yaml", f"kubernetes/{namespace.name}/simulated", code=0).stdout
@@ -128,7 +128,7 @@ def test_status_is_watched_from_elsewhere_until_the_end(muster, elsewhere, names
     end(job)
     shown, told = watching.communicate(timeout=LIMIT)
     assert watching.returncode == 0 and told == ""
-    assert shown.splitlines()[-1].startswith("Failed ")
+    assert shown.splitlines()[-1].startswith("Stopped ")
 
 
 def test_stop_from_elsewhere_ends_the_job_in_good_order(muster, elsewhere, namespace, tmp_path):
@@ -205,8 +205,8 @@ def test_a_synchronous_job_starts_again_in_its_new_size(muster, elsewhere, names
         assert len(json.loads(config)["cluster"]["worker"]) == 3
     end(job)
     assert left_of(namespace) == []
-    refused = muster("resume", "simulated", code=4).stderr
-    assert refused.startswith("muster: job 'simulated' ran on a cluster, where nothing is left of it: ")
+    assert muster("resume", "simulated", code=4).stderr == (
+        "muster: job 'simulated' ran on a cluster, where nothing is left of it: the command that began it begins it anew\n")
 
 
 def test_a_job_that_nobody_watches_is_said_to_be_one(muster, elsewhere, namespace, tmp_path):
@@ -216,14 +216,14 @@ def test_a_job_that_nobody_watches_is_said_to_be_one(muster, elsewhere, namespac
     job.wait()
     full_name = f"kubernetes/{namespace.name}/simulated"
     text = elsewhere("status", "simulated", code=0).stdout
-    assert f"Watched:   by nobody: nothing is restarted; 'muster attach {full_name}' takes over" in text
+    assert f"Supervised: no active supervisor, so nothing is restarted; 'muster attach {full_name}' takes over" in text
     for command in (["stop"], ["suspend"]):
         refused = elsewhere(*command, "simulated", code=4)
-        assert refused.stderr == (f"muster: nobody watches job 'simulated': 'muster attach {full_name}' takes over, "
+        assert refused.stderr == (f"muster: job 'simulated' has no active supervisor: 'muster attach {full_name}' takes over, "
                                   f"'muster delete {full_name}' ends it\n")
     namespace.kubectl("delete", "pod", "simulated-worker-1")
     assert rows_of(elsewhere("ps", "--on", "kubernetes", code=0))[0][:5] == [
-        "simulated", "Running", "(unwatched)", "worker=2", "1/2"]
+        "simulated", "Running", "(unsupervised)", "worker=2", "1/2"]
     elsewhere("delete", "simulated", code=0)
     assert namespace.get("pods", "-l", "muster/job=simulated")["items"] == []
     assert rows_of(elsewhere("ps", "--on", "kubernetes", "-a", code=0)) == []

@@ -106,7 +106,7 @@ def test_the_memory_of_a_container_counts(tmp_path, monkeypatch):
 
 def test_what_is_not_installed_is_told(tmp_path):
     with pytest.raises(programs.Trouble, match="'no-such-program', which a build needs, is not installed here"):
-        programs._run(["no-such-program"], tmp_path)
+        programs.run(["no-such-program"], tmp_path)
 
 
 def failing(times):

@@ -130,6 +130,23 @@ def test_an_eviction_is_said(muster, tmp_path):
     assert "worker-0 was evicted by its node" in done.stderr and "The node was low on resource: memory" in done.stderr
 
 
+def test_a_pod_that_is_ended_by_its_node_has_not_succeeded(muster, namespace, tmp_path):
+    """The program catches TERM, saves, and ends with code 0."""
+    (tmp_path / "pod.json").write_text(json.dumps({"spec": {"activeDeadlineSeconds": 2, "containers": [{"name": "tensorflow"}]}}))
+    done = run(muster, "--pod-template", tmp_path / "pod.json", *BUSYBOX, "--", "sh", "-c",
+               "trap 'echo saved; exit 0' TERM; sleep 1000000 & wait", code=1)
+    assert "saved" in done.stdout
+    assert "worker-0 ran longer than its Pod may (activeDeadlineSeconds)" in done.stderr
+
+
+def test_what_a_failed_init_container_said_is_told(muster, namespace, tmp_path):
+    before = {"name": "before", "image": BUSYBOX[1], "command": ["sh", "-c", "echo looking; echo there is no data; exit 4"]}
+    (tmp_path / "pod.json").write_text(json.dumps({"spec": {"initContainers": [before], "containers": [{"name": "tensorflow"}]}}))
+    done = run(muster, "--pod-template", tmp_path / "pod.json", *BUSYBOX, "--", "true", code=1)
+    assert "worker-0 did not begin: init container 'before' exited with code 4: looking; there is no data (attempt 0)" in done.stderr
+    assert "muster logs" not in done.stderr
+
+
 def test_a_preemption_is_said(muster, namespace, tmp_path):
     """The room of one node, and something more important that wants it."""
     namespace.cluster.kubectl("create", "priorityclass", f"high-{namespace.name}", "--value", "1000")

@@ -91,9 +91,9 @@ def ours(namespace):
 
 def test_what_kubectl_applied_is_seen(muster, applied):
     listed = muster("ps", "--on", "kubernetes", code=0).stdout.splitlines()[1].split()
-    assert listed[:5] == ["applied", "Pending", "(unwatched)", "worker=2", "2/2"]
+    assert listed[:5] == ["applied", "Pending", "(unsupervised)", "worker=2", "2/2"]
     shown = muster("status", applied, code=0).stdout
-    assert "Running:   2 of 2" in shown and "Watched:   by nobody" in shown
+    assert "Running:    2 of 2" in shown and "Supervised: no" in shown
 
 
 def test_what_kubectl_applied_is_deleted_as_a_whole_and_nothing_else(muster, namespace, applied):
@@ -108,7 +108,7 @@ def test_what_kubectl_applied_is_deleted_as_a_whole_and_nothing_else(muster, nam
 
 def test_attach_drives_what_kubectl_applied_and_leaves_nothing(muster, namespace, applied):
     attached = muster.start("attach", applied)
-    wait_for_line(attached.stderr, "nobody watched job 'applied'")
+    wait_for_line(attached.stderr, "job 'applied' had no active supervisor")
     for index in range(2):
         end_pod(namespace, f"applied-worker-{index}")
     lines, told = attached.communicate(timeout=LIMIT)

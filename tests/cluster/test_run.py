@@ -193,6 +193,7 @@ def test_a_pod_that_somebody_deletes_is_made_again(muster, namespace, tmp_path):
     job = run_in_background(muster, "-f", simulated_job(tmp_path, policy="OnFailure"))
     for index in range(2):
         namespace.until_phase(f"simulated-worker-{index}", "Running")
+    waiting = muster.start("wait", "simulated")
     namespace.kubectl("delete", "pod", "simulated-worker-1", "--wait=false")
     wait_for_line(job.stderr, "worker-1 was deleted by somebody else")
     namespace.kubectl("wait", "--for=create", f"--timeout={LIMIT}s", "pod", "-l", "muster/attempt=1")
@@ -201,6 +202,7 @@ def test_a_pod_that_somebody_deletes_is_made_again(muster, namespace, tmp_path):
         ("simulated-worker-0", "0"), ("simulated-worker-1", "1")]
     job.send_signal(signal.SIGINT)
     assert job.wait(timeout=LIMIT) == 130
+    assert waiting.communicate(timeout=LIMIT) == ("", "") and waiting.returncode == 130
     assert left_of(namespace) == []
 
 
@@ -227,7 +229,7 @@ def test_a_job_of_that_name_is_left_alone(muster, namespace, tmp_path):
     job = run_in_background(muster, "-f", simulated_job(tmp_path, workers=1))
     namespace.wait("pod/simulated-worker-0", "create")
     refused = run(muster, "-f", simulated_job(tmp_path, workers=1), code=125)
-    assert f"job 'simulated' is there already in namespace '{namespace.name}'" in refused.stderr
+    assert f"job 'simulated' exists already in namespace '{namespace.name}'" in refused.stderr
     assert f"muster stop kubernetes/{namespace.name}/simulated" in refused.stderr
     assert sorted(left_of(namespace)) == [
         "simulated", "simulated-worker-0", "simulated.job", "simulated.job"]

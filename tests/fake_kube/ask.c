@@ -28,7 +28,6 @@ struct asker {
 	size_t n_headers;
 	const char *shown_header; /* NULL: none */
 	bool is_stream, is_in_turn;
-	int64_t pause; /* milliseconds after each piece of a stream */
 	int64_t cancel_after; /* pieces of a stream; 0: never */
 	char **urls;
 	size_t n_urls, n_begun, n_ended;
@@ -39,7 +38,6 @@ struct question {
 	struct asker *asker;
 	size_t index;
 	struct http_call *call;
-	struct loop_watch *resume;
 	int64_t n_pieces;
 };
 
@@ -55,7 +53,6 @@ static void end_question(struct question *question)
 {
 	struct asker *asker = question->asker;
 
-	loop_watch_free(question->resume);
 	free(question);
 	asker->n_ended++;
 	if (asker->is_in_turn && asker->n_begun < asker->n_urls)
@@ -97,13 +94,6 @@ static void finish(const struct http_answer *answer, const struct err *err, void
 	end_question(question);
 }
 
-static void resume(void *data)
-{
-	const struct question *question = data;
-
-	http_call_resume(question->call);
-}
-
 static void take_piece(const char *bytes, size_t len, void *data)
 {
 	struct question *question = data;
@@ -115,10 +105,6 @@ static void take_piece(const char *bytes, size_t len, void *data)
 	json_set_integer(object, "size", (int64_t) len);
 	print(question, object);
 	question->n_pieces++;
-	if (asker->pause) {
-		http_call_pause(question->call);
-		loop_timer_arm(question->resume, loop_now() + asker->pause);
-	}
 	if (question->n_pieces == asker->cancel_after) {
 		http_call_cancel(question->call);
 		end_question(question);
@@ -132,7 +118,6 @@ static void ask_next(struct asker *asker)
 
 	question->asker = asker;
 	question->index = asker->n_begun++;
-	question->resume = loop_new_timer(asker->loop, resume, question);
 	request.url = asker->urls[question->index];
 	request.headers = asker->headers;
 	request.on_bytes = asker->is_stream ? take_piece : NULL;
@@ -164,7 +149,6 @@ enum {
 	OPTION_COMPRESSED,
 	OPTION_STREAM,
 	OPTION_IN_TURN,
-	OPTION_PAUSE,
 	OPTION_CANCEL_AFTER,
 	OPTION_LIMIT,
 	OPTION_CONNECT_TIMEOUT,
@@ -186,7 +170,6 @@ static const struct option rows[] = {
 	{"compressed", no_argument, NULL, OPTION_COMPRESSED},
 	{"stream", no_argument, NULL, OPTION_STREAM},
 	{"in-turn", no_argument, NULL, OPTION_IN_TURN},
-	{"pause", required_argument, NULL, OPTION_PAUSE},
 	{"cancel-after", required_argument, NULL, OPTION_CANCEL_AFTER},
 	{"limit", required_argument, NULL, OPTION_LIMIT},
 	{"connect-timeout", required_argument, NULL, OPTION_CONNECT_TIMEOUT},
@@ -225,8 +208,6 @@ static void take_option(struct asker *asker, int which, char *value)
 		asker->is_stream = true;
 	else if (which == OPTION_IN_TURN)
 		asker->is_in_turn = true;
-	else if (which == OPTION_PAUSE)
-		asker->pause = number_of(value);
 	else if (which == OPTION_CANCEL_AFTER)
 		asker->cancel_after = number_of(value);
 	else if (which == OPTION_LIMIT)

@@ -103,7 +103,12 @@ class HttpServer:
         self.lock = threading.Lock()
         self.connections = set()
         self.host = host
-        self.port = 0
+        # Bound for as long as the server lives, so that no other program gets the port while it restarts.
+        self.place = socket.socket()
+        self.place.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEPORT, 1)
+        self.place.bind((host, 0))
+        self.port = self.place.getsockname()[1]
+        self.restarting = threading.Lock()
         self._listen()
         self.origin = f"{'https' if tls else 'http'}://{host}:{self.port}"
         self.url = self.origin + "/"
@@ -116,11 +121,16 @@ class HttpServer:
 
     def restart(self, tls=None):
         """As a server that died and is back at the same address, perhaps with another certificate."""
-        self.close()
-        self.tls = tls or self.tls
-        self._listen()
+        with self.restarting:
+            self._stop()
+            self.tls = tls or self.tls
+            self._listen()
 
     def close(self):
+        self._stop()
+        self.place.close()
+
+    def _stop(self):
         with contextlib.suppress(OSError):
             self.listener.shutdown(socket.SHUT_RDWR)
         self.listener.close()
@@ -131,8 +141,7 @@ class HttpServer:
                 connection.shutdown(socket.SHUT_RDWR)
 
     def _listen(self):
-        self.listener = socket.create_server((self.host, self.port))
-        self.port = self.listener.getsockname()[1]
+        self.listener = socket.create_server((self.host, self.port), reuse_port=True)
         threading.Thread(target=self._accept, args=(self.listener,), daemon=True).start()
 
     def _accept(self, listener):

@@ -235,9 +235,79 @@ static int seen_remove(struct store *store, const char *name, const char *uid, s
 	return stage->store->functions->remove(stage->store, name, uid, err);
 }
 
+/* A change on its way to a store that is far away. */
+struct stage_write {
+	struct store_record record; /* name and version, and the parts that change */
+	msec done_at;
+	store_done_fn done;
+	void *data;
+};
+
+static void forget_write(struct stage *stage)
+{
+	if (stage->write)
+		store_record_done(&stage->write->record);
+	free(stage->write);
+	stage->write = NULL;
+}
+
+static void finish_change(struct stage *stage, const struct store_record *record,
+			  store_done_fn done, void *data)
+{
+	const struct store_change change = {
+		.document = record->document, .status = record->status, .summary = record->summary};
+	int64_t version = 0;
+	struct err err = {0};
+	int rc = seen_change(&stage->seen_store, record->name, record->version, &change, &version,
+			     &err);
+
+	done(version, rc < 0 ? &err : NULL, data);
+}
+
+static void seen_begin_change(struct store *store, const char *name, int64_t version,
+			      const struct store_change *change, store_done_fn done, void *data)
+{
+	struct stage *stage = stage_of_store(store);
+	struct store_record record = {
+		.name = mem_copy_text(name),
+		.version = version,
+		.document = mem_copy_text(change->document),
+		.status = mem_copy_text(change->status),
+		.summary = mem_copy_text(change->summary),
+	};
+
+	if (stage->write)
+		break_rule(stage, "a write was begun while another is on its way");
+	if (stage->write_takes == 0) {
+		finish_change(stage, &record, done, data);
+		store_record_done(&record);
+		return;
+	}
+	forget_write(stage);
+	stage->write = mem_new(sizeof(*stage->write));
+	*stage->write = (struct stage_write){.record = record,
+					     .done_at = stage->now + stage->write_takes,
+					     .done = done,
+					     .data = data};
+}
+
+/* The write that is due arrives, and its answer. */
+static void let_write_arrive(struct stage *stage)
+{
+	struct stage_write *write = stage->write;
+
+	if (!write || write->done_at > stage->now)
+		return;
+	stage->write = NULL;
+	finish_change(stage, &write->record, write->done, write->data);
+	store_record_done(&write->record);
+	free(write);
+}
+
 static const struct store_functions seen_store_functions = {
 	.get = seen_get,
 	.change = seen_change,
+	.begin_change = seen_begin_change,
 	.remove = seen_remove,
 };
 
@@ -380,13 +450,32 @@ static void on_note(const struct job *job, const struct note *note, void *data)
 	count_effect(stage);
 }
 
+static void on_passed(const struct driver_outcome *outcome, const struct err *err, void *data)
+{
+	struct stage *stage = data;
+
+	if (err && !stage->is_lost)
+		stage->n_trouble++;
+	stage->wake_at = outcome->wake_at;
+	stage->is_gone = outcome->is_gone;
+	stage->is_finished = outcome->is_finished;
+}
+
 void stage_replace_driver(struct stage *stage)
 {
-	const struct driver_listener listener = {.on_note = on_note, .data = stage};
+	const struct driver_settings settings = {
+		.store = &stage->seen_store,
+		.backend = &stage->seen_backend,
+		.job_name = STAGE_JOB,
+		.listener = {.on_note = on_note, .data = stage},
+		.on_passed = on_passed,
+		.data = stage,
+	};
 
 	driver_free(stage->driver);
+	forget_write(stage);
 	stage->is_lost = false;
-	stage->driver = driver_new(&stage->seen_store, &stage->seen_backend, &listener);
+	stage->driver = driver_new(&settings);
 }
 
 struct stage *stage_new(const struct backend_fake_settings *settings)
@@ -409,6 +498,7 @@ void stage_free(struct stage *stage)
 	if (!stage)
 		return;
 	driver_free(stage->driver);
+	forget_write(stage);
 	stage->backend->functions->free(stage->backend);
 	stage->store->functions->free(stage->store);
 	arena_free(stage->arena);
@@ -555,14 +645,9 @@ void stage_stop(struct stage *stage, const char *reason)
 
 static void pass(struct stage *stage)
 {
-	struct driver_outcome outcome;
-
-	if (driver_pass(stage->driver, STAGE_JOB, stage->now, &outcome, NULL) < 0 &&
-	    !stage->is_lost)
-		stage->n_trouble++;
-	stage->wake_at = outcome.wake_at;
-	stage->is_gone = outcome.is_gone;
-	stage->is_finished = outcome.is_finished;
+	stage->wake_at = MSEC_NEVER; /* while a write is on its way */
+	let_write_arrive(stage);
+	driver_look(stage->driver, stage->now);
 	if (!stage->is_lost)
 		return;
 	stage_replace_driver(stage);
@@ -684,7 +769,7 @@ void stage_settle(struct stage *stage)
 			return;
 		}
 	} while (stage->wake_at <= stage->now);
-	if (stage->n_trouble != n_trouble || stage->is_gone)
+	if (stage->n_trouble != n_trouble || stage->is_gone || stage->write)
 		return;
 	check_objects(stage);
 	check_quiet(stage);
@@ -692,7 +777,9 @@ void stage_settle(struct stage *stage)
 
 msec stage_next(const struct stage *stage)
 {
-	return msec_min(stage->wake_at, backend_fake_next_event(stage->backend));
+	msec next = msec_min(stage->wake_at, backend_fake_next_event(stage->backend));
+
+	return stage->write ? msec_min(next, stage->write->done_at) : next;
 }
 
 void stage_advance(struct stage *stage, msec until)

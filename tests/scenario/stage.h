@@ -12,8 +12,9 @@
 #include "core/job.h"
 #include "core/status.h"
 #include "engine/backend.h"
-#include "engine/backend_fake.h"
 #include "engine/driver.h"
+#include "fake/backend_fake.h"
+#include "fake/store_memory.h"
 #include "store/store.h"
 
 #include <stdbool.h>
@@ -49,6 +50,8 @@ struct stage {
 	int n_conflicts; /* this many next writes meet a change by somebody else */
 	int n_full; /* and this many a full disk */
 	int n_trouble; /* errors that the driver reported */
+	msec write_takes; /* so long the store is on its way with each change; 0: it is near */
+	struct stage_write *write; /* that is on its way; NULL: none is */
 
 	struct stage_start *starts; /* every one so far */
 	size_t n_starts, capacity_of_starts;
@@ -74,7 +77,7 @@ void stage_resume(struct stage *stage);
 void stage_scale(struct stage *stage, const char *role_title, int replicas);
 void stage_stop(struct stage *stage, const char *reason);
 
-/* Passes until one changes nothing. */
+/* Passes until one changes nothing, or waits for its write. */
 void stage_settle(struct stage *stage);
 /* The next moment at which something happens by itself; MSEC_NEVER. */
 msec stage_next(const struct stage *stage);

@@ -1,9 +1,10 @@
 /* Plays a transcript and compares what happened with what stands in the file.
  *
  *     transcript FILE            plays it; prints the first difference
- *     transcript --write FILE    writes what happened into the file
  *     transcript --crash FILE    plays it again with the driver lost after each single effect, and
  *                                once with the driver lost after every one: the end is the same
+ *
+ * With MUSTER_WRITE_GOLDEN in the environment the first one writes what happened into the file.
  *
  * A line that begins with a tab is what happened; every other line is a comment, a blank, or a
  * command of tests/scenario/script.h. */
@@ -178,8 +179,8 @@ int main(int argc, char **argv)
 	struct text happened CLEANUP(text_done) = {0};
 
 	play(script, &stage, &happened);
-	if (text_equals(mode, "--write"))
-		write_file(path, text_of(&happened));
-	return check(path, text_equals(mode, "--write") ? text_of(&happened) : script,
-		     text_of(&happened));
+	if (!getenv("MUSTER_WRITE_GOLDEN"))
+		return check(path, script, text_of(&happened));
+	write_file(path, text_of(&happened));
+	return 0;
 }

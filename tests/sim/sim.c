@@ -222,7 +222,7 @@ static void any_wish(struct dice *dice, struct stage *stage)
 
 static void any_trouble(struct dice *dice, struct stage *stage)
 {
-	switch (below(dice, 5)) {
+	switch (below(dice, 6)) {
 	case 0:
 		stage->n_conflicts = 1 + below(dice, 2);
 		break;
@@ -237,6 +237,9 @@ static void any_trouble(struct dice *dice, struct stage *stage)
 		break;
 	case 4:
 		stage->crashes_always = one_in(dice, 2);
+		break;
+	case 5:
+		stage->write_takes = any_time(dice, 11);
 		break;
 	}
 }

@@ -5,8 +5,29 @@ import os
 import pathlib
 import select
 import signal
+import time
 
 from conftest import LIMIT
+
+
+def wait_until(is_so):
+    """For what tells nobody when it comes: a state of a process, of a terminal, of the kernel's tables."""
+    over = time.monotonic() + LIMIT
+    while not is_so():
+        assert time.monotonic() < over
+        time.sleep(0.01)
+
+
+def interrupt(process):
+    """Ctrl-C, until it was delivered, so that the next one is another."""
+    process.send_signal(signal.SIGINT)
+    wait_until(lambda: not is_pending(process.pid, signal.SIGINT))
+
+
+def is_pending(pid, number):
+    lines = pathlib.Path(f"/proc/{pid}/status").read_text().splitlines()
+    pending = [int(line.split()[1], 16) for line in lines if line.startswith(("SigPnd:", "ShdPnd:"))]
+    return any(mask >> (number - 1) & 1 for mask in pending)
 
 
 def parent_of(pid):

@@ -54,7 +54,7 @@ def test_a_job_that_is_stopped_meanwhile_ends_the_showing(muster, job):
 
 
 def test_here_there_is_nothing_to_take_over(muster, job):
-    assert "always watched" in muster("attach", "-d", job, code=4).stderr
+    assert "always has a supervisor" in muster("attach", "-d", job, code=4).stderr
 
 
 def test_a_job_that_is_not_there_is_not_found(muster):

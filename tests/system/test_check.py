@@ -92,8 +92,8 @@ def test_data_that_are_missing_are_told_before_anything_is_started(muster, pytho
 
 @pytest.mark.parametrize("arguments, said", [
     (["elsewhere"], "'elsewhere'"),
-    (["remote"], "which servers?"),
-    (["remote", "--servers", "db7"], "'db7' is no address"),
+    (["remote"], "check remote needs --servers"),
+    (["remote", "--servers", "db7"], "'db7' is not an address"),
     (["remote", "--servers", "grpc://db7:2222", "--model", "mwms"], "brings its own servers"),
     (["remote", "--servers", "grpc://db7:2222", "--model", "ps2"], "brings its own servers"),
     (["remote", "--servers", "grpc://db7:2222", "--setup-only"], "--setup-only"),
@@ -134,7 +134,7 @@ def test_a_file_that_is_no_library_is_named(muster, python, tag, tmp_path):
     wrong = tmp_path / "libtensorflow_cc.so.2"
     wrong.write_text("no library at all\n")
     report = report_of(muster("check", "--libtensorflow", wrong, "-o", "json", env=python(), code=3))
-    assert report["fault"]["message"] == f"'{wrong}' is no library (not an ELF file)"
+    assert report["fault"]["message"] == f"'{wrong}' is not a library (not an ELF file)"
     assert states_of(report)["library"] == "failed" and states_of(report)["servers"] == "waiting"
     assert jobs_of(muster) == []
 

@@ -110,8 +110,8 @@ def test_all_mistakes_of_a_call_are_told_at_once(muster):
     done = muster("ps", "--al", "-o", "jsn", "extra", code=2)
     assert done.stderr.splitlines() == [
         "muster ps: --al: no such option; did you mean --all?",
-        "muster ps: -o: 'jsn' is none of json|yaml|wide|name; did you mean 'json'?",
-        "muster ps: 'extra' is one argument too many; 'muster status JOB' shows one job",
+        "muster ps: -o: 'jsn' is not one of json|yaml|wide|name; did you mean 'json'?",
+        "muster ps: unexpected argument 'extra'; 'muster status JOB' shows one job",
         "'muster ps --help' shows how it is used.",
     ]
 

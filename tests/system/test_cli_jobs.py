@@ -28,7 +28,7 @@ def test_a_detached_job_is_seen_and_ended_from_elsewhere(muster):
     waiting = muster.start("wait", name)
     muster("stop", name, code=0)
     assert waiting.wait(timeout=LIMIT) == 130
-    assert "Failed" in watching.communicate(timeout=LIMIT)[0]
+    assert "Stopped" in watching.communicate(timeout=LIMIT)[0]
     assert following.wait(timeout=LIMIT) == 0
     assert all(wait_until_process_is_gone(pid, limit=0) for pid in pids)
 
@@ -149,11 +149,11 @@ def test_stop_names_many_as_a_range(muster, tmp_path):
     assert stopping.wait(LIMIT) == 0
 
 
-def test_who_waits_for_a_job_that_ends_in_turns_is_told_the_time_of_each(muster):
+def test_who_waits_for_a_job_that_ends_in_turns_is_told_the_time_of_all(muster):
     name = muster.detach("--name", "job", "--ps", 1, "--grace", "60m", "--", "sh", "-c", "trap '' TERM; while :; do sleep 0.1; done")
     muster.until_running(name, 2)
     stopping = muster.start("stop", name)
-    read_until(stopping.stderr, "muster: job: waiting for ps-0, worker-0, each for at most 60m")
+    read_until(stopping.stderr, "muster: job: waiting for ps-0, worker-0, for at most 60m")
     muster("stop", "--now", name, code=0)
 
 
@@ -279,7 +279,7 @@ def test_a_job_is_not_resumed_where_it_cannot_be(muster, tmp_path):
     muster("run", "--name", "job", "--", "sh", "-c", "exit 3", cwd=folder, code=3)
     folder.rmdir()
     done = muster("resume", "job", code=1)
-    assert done.stderr == f"muster: cannot go to folder '{folder}', in which job 'job' was started: No such file or directory\n"
+    assert done.stderr == f"muster: cannot go to folder '{folder}', where job 'job' was started: No such file or directory\n"
     assert muster.job("job")["status"]["failure"]["exitCode"] == 3
 
 

@@ -164,13 +164,13 @@ def test_a_watched_status_redraws_a_terminal(muster):
     watching = subprocess.Popen([BINARY, "status", "-w", "job"], stdin=end, stdout=end, stderr=end,
                                 env=muster.environment)
     os.close(end)
-    shown = read_terminal(terminal, until="State:     Running")
+    shown = read_terminal(terminal, until="State:      Running")
     (muster.folder / "go").touch()
     screens = (shown + read_terminal(terminal)).split("\x1b[H")
     os.close(terminal)
     assert watching.wait(timeout=LIMIT) == 0
     assert len(screens) > 2
-    assert "State:     Running" in screens[1] and "State:     Succeeded" in screens[-1]
+    assert "State:      Running" in screens[1] and "State:      Succeeded" in screens[-1]
 
 
 def read_terminal(terminal, until=None):

@@ -64,7 +64,7 @@ def test_commands_and_options_come_out_of_the_tables(muster):
 
 
 @pytest.mark.parametrize("line, expected", [
-    (["run", "--on", ""], ["local", "kubernetes", "fake"]),
+    (["run", "--on", ""], ["local", "kubernetes"]),
     (["run", "--on=k"], ["--on=kubernetes"]),
     (["status", "-o", ""], ["json", "yaml", "wide", "name"]),
     (["ps", "-ao", "w"], ["wide"]),
@@ -94,6 +94,7 @@ def test_what_may_stand_at_the_end_of_a_line(jobs, line, expected):
 
 def test_the_store_of_the_line_is_asked(jobs):
     assert list(words(jobs, "status", "--state-dir", jobs.folder / "none", "")) == []
+    assert not (jobs.folder / "none").exists()
     jobs("run", "-q", "--state-dir", jobs.folder / "other", "--name", "elsewhere", "--", "true", code=0)
     assert list(words(jobs, "status", "--state-dir", jobs.folder / "other", "")) == ["elsewhere"]
 
@@ -173,7 +174,7 @@ def test_fish_shows_what_a_word_means(jobs):
 
 def test_another_shell_is_refused(muster):
     for call in ["completion"], ["completion", "tcsh"]:
-        assert "say which shell: muster completion bash, zsh or fish" in muster(*call, code=2).stderr
+        assert "name a shell: muster completion bash, zsh or fish" in muster(*call, code=2).stderr
 
 
 def test_an_installation_has_them_where_shells_look(muster):

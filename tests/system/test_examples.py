@@ -1,8 +1,11 @@
 """The examples under real TensorFlow: by flags, by file, and with a process killed in mid-training."""
 
 import importlib.util
+import json
 import os
+import pathlib
 import re
+import shutil
 import signal
 import subprocess
 import sys
@@ -159,13 +162,26 @@ def test_asked_to_end_all_workers_save_at_one_step_and_go_on_there(muster, tmp_p
         assert epochs_of(lines_of(output, worker))[-1].startswith(f"epoch {epochs}/")
 
 
+# Python waits for such a thread before it ends, as it may for those of TensorFlow.
+NEVER_ENDS = """
+import runpy, sys, threading
+threading.Thread(target=threading.Event().wait).start()
+sys.argv.pop(0)
+runpy.run_path(sys.argv[0], run_name="__main__")
+"""
+
+
 def test_without_muster_the_example_is_one_worker_that_saves_too(tmp_path):
     command = [sys.executable, DIGITS / "train.py", "--checkpoint-dir", tmp_path / "checkpoint", "--epochs"]
-    with subprocess.Popen([*command, "1000"], stdout=subprocess.PIPE) as process:
+    temporary = tmp_path / "tmp"
+    temporary.mkdir()
+    with subprocess.Popen([command[0], "-c", NEVER_ENDS, *command[1:], "1000"], stdout=subprocess.PIPE,
+                          env={**os.environ, "TMPDIR": str(temporary)}) as process:
         read_until(process.stdout, "epoch 1/1000", LIMIT)
         process.send_signal(signal.SIGTERM)
         said = process.communicate(timeout=LIMIT)[0].decode()
     assert process.returncode == 128 + signal.SIGTERM
+    assert not list(temporary.glob("*.py"))  # TensorFlow's own
     step = step_where(said.splitlines(), "asked to end")
     said = subprocess.run([*command, str(step // 23 + 1)], capture_output=True, text=True, check=True, timeout=LIMIT).stdout
     assert step_where(said.splitlines(), "goes on") == step
@@ -193,6 +209,24 @@ def test_a_chief_saves_while_its_servers_are_there(muster, tmp_path, how, server
     lines = lines_of(output, "chief-0")
     assert step_where(lines, "goes on") == step
     assert epochs_of(lines)[-1].startswith(f"epoch {epochs}/")
+
+
+AS_FIRST_PROCESS = ["unshare", "--map-root-user", "--pid", "--fork", "--kill-child"]
+
+
+def test_a_server_ends_by_its_signal_also_as_the_first_process_of_a_container():
+    """The kernel drops what such a process does not catch, and TERM would be followed by KILL after the whole grace."""
+    config = json.dumps({"cluster": {"ps": ["localhost:0"]}, "task": {"type": "ps", "index": 0}})
+    command = [*AS_FIRST_PROCESS, sys.executable, PARAMETER_SERVER / "train.py"]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, env={**os.environ, "TF_CONFIG": config}) as process:
+        read_until(process.stdout, "ps 0 serves", LIMIT)
+        first, = pathlib.Path(f"/proc/{process.pid}/task/{process.pid}/children").read_text().split()
+        os.kill(int(first), signal.SIGTERM)
+        try:
+            process.wait(timeout=LIMIT)
+        finally:
+            process.kill()
+    assert process.returncode == 128 + signal.SIGTERM
 
 
 def test_a_parameter_server_job_trains(muster):

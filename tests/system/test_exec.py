@@ -13,6 +13,7 @@ import urllib.parse
 import pytest
 
 from conftest import LIMIT, ROOT
+from processes import wait_until
 
 sys.path.insert(0, str(ROOT / "tests" / "fake_kube"))
 
@@ -81,7 +82,7 @@ def test_a_command_is_no_part_of_the_job(muster, job):
     (["nobody", "--", "true"], "nobody", 125),
     (["job", "true"], "write the command behind --", 2),
     (["job", "--"], "write the command behind --", 2),
-    (["job", "sh", "--", "true"], "'sh' is no replica, as worker-0 is", 2),
+    (["job", "sh", "--", "true"], "'sh' is not a replica, as worker-0 is", 2),
 ])
 def test_what_cannot_be_run_is_one_sentence(muster, job, arguments, said, code):
     done = muster("exec", *arguments, code=code)
@@ -239,16 +240,6 @@ def test_the_terminal_is_as_it_was_whatever_ends_muster(muster, kube, number):
     terminal.end()
 
 
-def wait_until(is_true):
-    """Who puts it back tells nobody."""
-    ended = threading.Event()
-    timer = threading.Timer(LIMIT, ended.set)
-    timer.start()
-    while not is_true():
-        assert not ended.wait(0.05)
-    timer.cancel()
-
-
 def test_a_connection_that_is_lost_leaves_the_terminal_as_it_was(muster, kube):
     def answer(exchange):
         begin_terminal(exchange)
@@ -288,6 +279,6 @@ def test_a_terminal_that_is_not_there_is_said_and_a_program_that_cannot_run_is_1
     kube.answer_exec = answer
     done = muster("exec", "-it", "story", "--", "nosuch", code=126)
     first, second = done.stderr.splitlines()
-    assert first == "muster: --tty: standard input is no terminal here, so there is none there"
+    assert first == "muster: --tty: standard input is not a terminal"
     assert "nosuch" in second
     assert ("tty", "true") not in parameters(kube.execs[0])

@@ -48,7 +48,7 @@ GRACE = "write --grace 10s for the time between TERM and KILL"
     ("logs -F job", "-F: no such option; write -f"),
     ("logs --no-color job", "--no-color: no such option; write --color never"),
     ("ps -q", "-q: no such option; write -o name"),
-    ("ps job", "'job' is one argument too many; 'muster status JOB' shows one job"),
+    ("ps job", "unexpected argument 'job'; 'muster status JOB' shows one job"),
     ("ps -n 10", "-n 10: -n is --namespace; a namespace that is called so is --namespace N"),
     ("stop -t 10 job", f"-t: no such option; {GRACE}"),
     ("stop --grace-period=10 job", f"--grace-period: no such option; {GRACE}"),
@@ -89,7 +89,7 @@ def test_a_namespace_whose_name_is_a_number_has_its_long_option(muster):
 ])
 def test_a_command_of_another_program_is_answered_with_the_right_one(muster, call, meant):
     done = muster(*call.split(), code=2)
-    assert done.stderr.splitlines()[0] == f"muster: '{call.split()[0]}' is no command; did you mean 'muster {meant}'?"
+    assert done.stderr.splitlines()[0] == f"muster: unknown command '{call.split()[0]}'; did you mean 'muster {meant}'?"
     assert muster("help", call.split()[0], code=2).stderr == done.stderr
 
 
@@ -123,17 +123,17 @@ def test_memory_without_a_unit_is_asked_for_one(muster):
 
 def test_a_file_of_a_job_is_no_program(muster):
     (muster.folder / "job.yaml").write_text("kind: TFJob\n")
-    assert muster("run", "job.yaml", code=2).stderr == "muster: 'job.yaml' is no program; did you mean -f job.yaml?\n"
+    assert muster("run", "job.yaml", code=2).stderr == "muster: 'job.yaml' is not a program; did you mean -f job.yaml?\n"
 
 
 def test_a_name_that_is_taken_says_what_frees_it(muster):
     muster("run", "--name", "job", "--", "true", code=0)
     done = muster("run", "--name", "job", "--", "true", code=125)
-    assert "job 'job' is there already, and has ended; --replace takes its place" in done.stderr
+    assert "job 'job' exists already and has ended; --replace takes its place" in done.stderr
     muster("run", "--replace", "--name", "job", "--", "true", code=0)
     muster.detach("--replace", "--name", "job", "--", "sleep", "1000")
     done = muster("run", "--name", "job", "--", "true", code=125)
-    assert "job 'job' is there already, and goes on; choose another --name, or end it: muster stop job" in done.stderr
+    assert "job 'job' exists already and has not ended; choose another --name, or end it: muster stop job" in done.stderr
 
 
 @pytest.mark.parametrize("command, name", [("check", "--servers"), ("check", "--server"), ("probe", "--servers"),
@@ -141,7 +141,7 @@ def test_a_name_that_is_taken_says_what_frees_it(muster):
 def test_servers_are_named_alike_everywhere(muster, command, name):
     arguments = ["remote"] if command == "check" else []
     done = muster(command, *arguments, name, "grpc://a", code=2)
-    assert "'grpc://a' is no address like grpc://host:2222" in done.stderr
+    assert "'grpc://a' is not an address like grpc://host:2222" in done.stderr
     assert len([line for line in muster(command, "--help", code=0).stdout.splitlines() if "--server" in line
                 and line.startswith("      --")]) == 1
 
@@ -234,10 +234,10 @@ def test_all_lines_and_their_times_are_asked_for_in_short(muster):
 
 
 def test_status_without_a_name_shows_the_job_that_was_made_last(muster):
-    assert "there is no job yet: 'muster run' starts one" in muster("status", code=1).stderr
+    assert "there are no jobs yet: 'muster run' starts one" in muster("status", code=1).stderr
     jobs_that_say(muster, "zeta", "alpha")
     assert muster("status", "-o", "name", code=0).stdout == "local/alpha\n"
-    assert "Name:      alpha\n" in muster("status", code=0).stdout
+    assert "Name:       alpha\n" in muster("status", code=0).stdout
 
 
 def test_status_and_wait_take_several_jobs(muster):
@@ -263,7 +263,7 @@ def test_ps_goes_on_with_a_row_for_each_change(muster):
     muster.detach("--name", "second", "--", "sleep", "1000")
     assert "second" in read_until(watch.stdout, "Running")[-1]
     muster("stop", "--grace", "0", "second", code=0)
-    assert read_until(watch.stdout, "Failed")[-1].startswith("second")
+    assert read_until(watch.stdout, "Stopped")[-1].startswith("second")
 
 
 def test_ps_does_not_go_on_with_what_is_no_table(muster):

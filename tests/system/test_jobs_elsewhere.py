@@ -103,7 +103,7 @@ def test_what_is_here_needs_no_cluster(muster, unreachable):
 def test_an_empty_list_says_where_else_jobs_may_be(muster, unreachable):
     done = muster("ps", code=0)
     assert done.stdout.splitlines() == ["NAME   STATE   ROLES   RUNNING   RESTARTS   AGE"]
-    assert done.stderr == "muster: no job goes on here; those in namespace 'ada' of the cluster: muster ps --on kubernetes\n"
+    assert done.stderr == "muster: no job is running here; those in namespace 'ada' of the cluster: muster ps --on kubernetes\n"
     assert muster("ps", "--no-headers", code=0).stderr == muster("ps", "-o", "name", code=0).stderr == ""
     muster("run", "--name", "digits", "--", "true", code=0)
     assert muster("ps", "-a", code=0).stderr == ""
@@ -195,7 +195,7 @@ def job(cluster):
 
 def test_a_job_of_the_cluster_is_found_by_its_plain_name(muster, job):
     text = muster("status", "digits", code=0).stdout
-    assert "State:     Running\n" in text and "Watched:   by another\n" in text
+    assert "State:      Running\n" in text and "Supervised: by another\n" in text
     assert muster("status", "-o", "name", "digits", code=0).stdout == "kubernetes/ada/digits\n"
     assert muster("ps", "-A", "-o", "name", code=0).stdout == "kubernetes/ada/digits\n"
     assert said(muster("stop", "digts", code=1)) == (
@@ -213,12 +213,12 @@ def test_replicas_are_shown_as_their_pods_are_now(muster, job):
 def test_a_lease_that_is_not_renewed_is_nobodys(muster, job):
     put_lease(job, renewed=LONG_AGO)
     put_pod(job, 1, "Failed", terminated={"exitCode": 3, "startedAt": LONG_AGO, "finishedAt": LONG_AGO})
-    assert muster.job("digits")["status"]["watchedBy"] == ""
+    assert muster.job("digits")["status"]["supervisedBy"] == ""
     assert "'muster attach kubernetes/ada/digits' takes over" in muster("status", "digits", code=0).stdout
-    assert " Running (unwatched)   worker=2   1/2 " in muster("ps", "-A", code=0).stdout
+    assert " Running (unsupervised)   worker=2   1/2 " in muster("ps", "-A", code=0).stdout
     for command in (["stop"], ["suspend"], ["resume"]):
         sentence = said(muster(*command, "digits", code=4))
-        assert sentence == ("muster: nobody watches job 'digits': 'muster attach kubernetes/ada/digits' takes over, "
+        assert sentence == ("muster: job 'digits' has no active supervisor: 'muster attach kubernetes/ada/digits' takes over, "
                             "'muster delete kubernetes/ada/digits' ends it")
     said(muster("scale", "digits", "worker=3", code=4))
 
@@ -228,11 +228,11 @@ def test_leases_are_judged_by_the_clock_of_the_server(muster, job, hours):
     there = datetime.datetime.now(datetime.timezone.utc) + datetime.timedelta(hours=hours)
     job.server.headers.append(there.strftime("Date: %a, %d %b %Y %H:%M:%S GMT"))
     put_lease(job, renewed=there.strftime("%Y-%m-%dT%H:%M:%S.%fZ"))
-    assert muster.job("digits")["status"]["watchedBy"] == "another"
-    assert "unwatched" not in muster("ps", "-A", code=0).stdout
+    assert muster.job("digits")["status"]["supervisedBy"] == "another"
+    assert "unsupervised" not in muster("ps", "-A", code=0).stdout
     put_lease(job, renewed=(there - datetime.timedelta(minutes=5)).strftime("%Y-%m-%dT%H:%M:%S.%fZ"))
-    assert muster.job("digits")["status"]["watchedBy"] == ""
-    assert " Running (unwatched) " in muster("ps", "-A", code=0).stdout
+    assert muster.job("digits")["status"]["supervisedBy"] == ""
+    assert " Running (unsupervised) " in muster("ps", "-A", code=0).stdout
 
 
 def test_who_may_not_read_leases_sees_the_rest(muster, job):
@@ -240,8 +240,8 @@ def test_who_may_not_read_leases_sees_the_rest(muster, job):
         return "/leases" in exchange.path and refuse(403, reason="Forbidden", message="ada may not")(exchange)
 
     job.faults += [refuse_leases] * 100
-    assert "Watched:" not in muster("status", "digits", code=0).stdout
-    assert "unwatched" not in muster("ps", "-A", code=0).stdout
+    assert "Supervised:" not in muster("status", "digits", code=0).stdout
+    assert "unsupervised" not in muster("ps", "-A", code=0).stdout
 
 
 def test_wait_sees_an_end_whose_record_goes_at_once(muster, job):
@@ -266,7 +266,7 @@ def test_wait_gives_the_code_of_a_job_that_ended_under_nobody(muster, job):
 def test_wait_says_that_nobody_watches_and_waits_on(muster, job):
     put_lease(job, renewed=LONG_AGO)
     waiting = muster.start("wait", "digits")
-    assert "nobody watches job 'digits'" in read_line(waiting.stderr)
+    assert "job 'digits' has no active supervisor" in read_line(waiting.stderr)
     put_lease(job)
     put_job(job, "Failed", code=3)
     for index in range(2):

@@ -187,7 +187,7 @@ def test_a_refusal_counts_though_the_server_closed_the_connection_behind_its_hea
     with HttpServer(refuse_and_close) as server:
         [got] = ask(server.origin, "--body", json.dumps(POD), "create", "/v1/pods")
         assert (got["code"], got["errorCode"], len(server.exchanges)) == (401, REFUSED, 1)
-    assert "the server does not know who we are" in got["error"]
+    assert "the server rejects this login" in got["error"]
 
 
 @pytest.mark.parametrize("permits, sent", [(0, 0), (1, 0), (2, 1)])
@@ -214,7 +214,7 @@ def test_a_token_that_is_refused_is_renewed_once(kube):
     assert read["code"] == 200
     [refused] = ask(kube.origin, "--token", "first", "--token", "third", "--token", "second", "list", "/v1/pods")
     assert (refused["code"], refused["errorCode"]) == (401, REFUSED)
-    assert "the server does not know who we are" in refused["error"]
+    assert "the server rejects this login" in refused["error"]
     assert "third" not in refused["error"]
 
 

@@ -58,7 +58,7 @@ def document(name="story", namespace="ada", replicas=2):
 def test_a_config_map_of_that_name_that_is_not_ours_is_left_alone(muster, kube, labels):
     put_record(kube, document(), labels=labels)
     before = json.dumps(kube.objects["configmaps", "story.job"])
-    assert "ConfigMap 'story.job' in namespace 'ada' is none of muster's" in run(muster, code=125).stderr
+    assert "ConfigMap 'story.job' in namespace 'ada' does not belong to muster" in run(muster, code=125).stderr
     for command, code in (("status", 1), ("stop", 1), ("delete", 1), ("attach", 125)):
         assert "job 'story' not found" in muster(command, "kubernetes/ada/story", code=code).stderr
     assert [json.dumps(made) for made in kube.objects.values()] == [before] and not kube.created

@@ -10,6 +10,7 @@ import threading
 import pytest
 
 from conftest import LIMIT, ROOT, read_until
+from processes import interrupt
 
 sys.path.insert(0, str(ROOT / "tests" / "fake_kube"))
 
@@ -21,7 +22,10 @@ pytestmark = pytest.mark.sanitize
 
 
 class Hanging:
-    """From `begin` on the server never answers what is about the job's record; each such call is sent an interrupt."""
+    """From `begin` on the server never answers what is about the job's record; each such call is met by an interrupt.
+
+    The first one by two: the write goes on while the job is asked to stop now, and is left.
+    """
 
     def __init__(self):
         self.job = None
@@ -34,7 +38,9 @@ class Hanging:
         if not self.job or not exchange.path.endswith("/configmaps/story.job"):
             return False
         self.n_calls += 1
-        self.job.send_signal(signal.SIGINT)
+        interrupt(self.job)
+        if self.n_calls == 1:
+            interrupt(self.job)
         exchange.reader.read(1)  # until the client has gone
         exchange.keeps_open = False
         return True

@@ -1,6 +1,7 @@
 """Jobs on a cluster that this machine began: it knows them from their beginning, finds them by their plain names wherever
 they run, and says what became of them when the cluster has forgotten them."""
 
+import re
 import sys
 import time
 
@@ -48,7 +49,7 @@ def message(muster, *arguments):
 
 def test_a_job_that_goes_on_is_found_by_its_plain_name_wherever_it_runs(muster, kube, far):
     start(muster, far)
-    assert "Watched:" in muster("status", "story", code=0).stdout
+    assert "Supervised:" in muster("status", "story", code=0).stdout
     assert muster("status", "-o", "name", "story", code=0).stdout == "kubernetes/bob/story\n"
     assert "line 19" in muster("logs", "story", code=0).stdout
     assert muster("ps", "-a", "--no-headers", code=0).stdout == ""  # how it is now, the cluster knows
@@ -75,15 +76,17 @@ def test_who_watched_in_the_foreground_is_told_which_object_was_deleted_and_wher
     job = start(muster, far)
     delete(kube, "configmaps", "story.job")
     assert job.wait(LIMIT) == 125
-    assert ("job 'story' is no more: somebody deleted ConfigMap 'story.job', and the cluster ended its Pods with it; its lines so "
-            "far: muster logs kubernetes/bob/story --kubeconfig") in job.stderr.read()
+    told = job.stderr.read()
+    assert "job 'story' is deleted; its lines so far: muster logs kubernetes/bob/story --kubeconfig" in told
+    assert re.fullmatch("muster: job story ended( after [^:]+)?: somebody deleted ConfigMap 'story.job', and the cluster ended its "
+                        "Pods with it", told.splitlines()[-1])
 
 
 def test_a_job_that_ended_under_another_machine_is_said_to_have_ended_unseen_with_the_logs_that_are_here(muster, kube, far):
     job = start(muster, far)
     job.kill()
     job.wait()
-    assert "Watched:" in muster("status", "story", code=0).stdout  # the cluster is asked
+    assert "Supervised:" in muster("status", "story", code=0).stdout  # the cluster is asked
     delete(kube, "configmaps", "story.job")
     delete(kube, "leases", "story.job") if ("leases", "story.job") in kube.objects else None
     sentence = "it is no longer in namespace 'bob' of context 'far', and this machine did not see how it ended"
@@ -145,7 +148,7 @@ def test_a_kubeconfig_that_leads_elsewhere_by_now_does_not_end_the_job(muster, k
         refused = muster("status", "story", code=3).stderr
         assert f"{not_asked}it ran on server {kube.origin}, and the kubeconfig leads to {other.origin} now" in refused
     write_kubeconfig(tmp_path / "far", kube.origin)
-    assert "Watched:" in muster("status", "story", code=0).stdout
+    assert "Supervised:" in muster("status", "story", code=0).stdout
     muster("delete", "story", code=0)
 
 
@@ -156,7 +159,7 @@ def test_a_hint_about_a_job_found_by_its_plain_name_leads_to_its_cluster(muster,
     if ("leases", "story.job") in kube.objects:
         delete(kube, "leases", "story.job")
     words = f"kubernetes/bob/story --context far --kubeconfig {tmp_path / 'far'}"
-    assert f"by nobody: nothing is restarted; 'muster attach {words}' takes over" in muster("status", "story", code=0).stdout
+    assert f"no active supervisor, so nothing is restarted; 'muster attach {words}' takes over" in muster("status", "story", code=0).stdout
     muster("delete", "story", code=0)
 
 
@@ -172,9 +175,9 @@ def test_a_job_that_was_taken_for_ended_and_goes_on_is_remembered_as_it_is(muste
     if ("leases", "story.job") in kube.objects:
         delete(kube, "leases", "story.job")
     watching = muster.start("attach", "kubernetes/bob/story", *far)
-    read_until(watching.stderr, "it is watched from here from now on")
+    read_until(watching.stderr, "it is supervised from here from now on")
     deadline = time.monotonic() + LIMIT
-    while "Watched:" not in muster("status", "story", code=0).stdout:  # it is written a moment later
+    while "Supervised:" not in muster("status", "story", code=0).stdout:  # it is written a moment later
         assert time.monotonic() < deadline
         time.sleep(0.05)
     kube.plan = lambda labels: 7
@@ -188,7 +191,7 @@ def test_a_job_that_was_taken_for_ended_and_goes_on_is_remembered_as_it_is(muste
 def test_of_a_cluster_that_is_gone_the_lines_are_shown_and_the_job_can_be_forgotten(muster, kube, far, tmp_path, name, has_kubeconfig):
     job = start(muster, far)
     watched = muster("delete", "--forget", name, code=4)
-    assert f"is watched by process {job.pid} of this machine: end that first" in watched.stderr
+    assert f"is supervised by process {job.pid} of this machine: end that first" in watched.stderr
     job.kill()
     job.wait()
     if has_kubeconfig:

@@ -134,7 +134,7 @@ def test_what_is_not_there_is_said(muster):
     ]:
         done = muster("logs", *options, "job", code=1)
         assert sentence in done.stderr and done.stdout == ""
-    assert "no regular expression" in muster("logs", "--grep", "(", "job", code=2).stderr
+    assert "not a regular expression" in muster("logs", "--grep", "(", "job", code=2).stderr
     assert "too long to search for" in muster("logs", "--grep", "(a{1,255}){1,255}b", "job", code=2).stderr
     assert "neither a duration" in muster("logs", "--since", "yesterday", "job", code=2).stderr
 

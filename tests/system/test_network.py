@@ -6,12 +6,11 @@ import pathlib
 import shutil
 import signal
 import subprocess
-import time
 
 import pytest
 
 from conftest import BINARY, LIMIT, read_line, read_until
-from processes import children_of, inner_of, wait_until_process_is_gone
+from processes import children_of, inner_of, wait_until, wait_until_process_is_gone
 from servers import free_port, make_stub
 
 pytestmark = pytest.mark.sanitize
@@ -97,13 +96,6 @@ def test_no_question_outlives_a_server_that_is_killed(muster, stub, closed_port)
     questions = children_of(inner)
     server.kill()
     assert all(wait_until_process_is_gone(pid) for pid in (inner, *questions))
-
-
-def wait_until(is_so):
-    over = time.monotonic() + LIMIT
-    while not is_so():
-        assert time.monotonic() < over
-        time.sleep(0.01)
 
 
 def sockets():

@@ -400,9 +400,9 @@ def test_rights_are_asked_for_before_anything_listens(muster, kube):
     (("story", "chief-0", "80"), 1, "job 'story' has no chief-0"),
     (("storm", "80"), 1, "did you mean 'story'?"),
     (("story", "worker-0"), 2, "no port is named"),
-    (("story", "80:http"), 2, "'80:http' is no port"),
-    (("--address", "nowhere", "story", "80"), 2, "'nowhere' is no IP address"),
-    (("--address", "192.0.2.1", "story", "8080"), 1, "192.0.2.1 is no address of this machine"),
+    (("story", "80:http"), 2, "'80:http' is not a port"),
+    (("--address", "nowhere", "story", "80"), 2, "'nowhere' is not an IP address"),
+    (("--address", "192.0.2.1", "story", "8080"), 1, "192.0.2.1 is not an address of this machine"),
 ])
 def test_wrong_use_is_one_sentence(muster, kube, arguments, code, said):
     done = muster("port-forward", *arguments, code=code)

@@ -164,13 +164,13 @@ def test_a_program_of_the_image_is_looked_for_nowhere_here(muster, files):
 
 
 @pytest.mark.parametrize("arguments, sentence", [
-    (["--cpu", "two", "train.py"], "--cpu: 'two' is no quantity"),
-    (["--memory", "4GB", "train.py"], "--memory: '4GB' is no quantity; did you mean '4G'?"),
+    (["--cpu", "two", "train.py"], "--cpu: 'two' is not a quantity"),
+    (["--memory", "4GB", "train.py"], "--memory: '4GB' is not a quantity; did you mean '4G'?"),
     (["--gpu", "many", "train.py"], "--gpu: 'many'"),
-    (["--namespace", "A", "train.py"], "--namespace: 'A' is no name for a namespace"),
-    (["--volume", "/here:/there", "train.py"], "--volume: '/here:/there' is none: write CLAIM:/PATH"),
-    (["--toleration", "a:Never", "train.py"], "--toleration: 'a:Never' is none"),
-    (["--node-selector", "ssd", "train.py"], "--node-selector: 'ssd' is no label"),
+    (["--namespace", "A", "train.py"], "--namespace: 'A' is not a valid name of a namespace"),
+    (["--volume", "/here:/there", "train.py"], "--volume: '/here:/there' is not a volume: write CLAIM:/PATH"),
+    (["--toleration", "a:Never", "train.py"], "--toleration: 'a:Never' is not a toleration"),
+    (["--node-selector", "ssd", "train.py"], "--node-selector: 'ssd' is not a label"),
     (["--pod-template", "none.yaml", "train.py"], "--pod-template: none.yaml: no such file"),
     (["--pod-template", "train.py", "train.py"], "--pod-template: train.py: "),
     (["--pod-template", "two.yaml", "train.py"], "--pod-template: two.yaml: holds 2 documents; one Pod is expected"),
@@ -203,4 +203,4 @@ def test_servers_have_no_job(muster, files):
 
 def test_options_of_pods_mean_nothing_to_processes(muster, files):
     done = muster("run", "--image", "a:1", "--memory", "1Gi", "--", "true", code=0)
-    assert "without meaning on this machine: image, resources" in done.stderr
+    assert "no effect on this machine: image, resources" in done.stderr

@@ -152,7 +152,7 @@ def test_a_service_manager_hears_when_it_serves_and_when_it_stops(serve, tmp_pat
 
 def test_term_ends_it_even_while_the_library_hangs(muster, spec, tmp_path):
     library = make_stub(tmp_path / "hangs", "STUB_HANGS_LOADING")
-    server = muster.start("server", "--cluster-spec", spec, "--job-name", "worker", "--libtensorflow", library, "-v")
+    server = muster.start("server", "--cluster-spec", spec, "--job-name", "worker", "--libtensorflow", library, "--verbose")
     read_until(server.stderr, "the stub hangs")
     server.terminate()
     assert server.wait(LIMIT) == 0
@@ -242,7 +242,7 @@ def test_the_library_is_named_where_it_matters(muster, tmp_path, spec, stub):
     (tmp_path / "venv" / "bin").mkdir()
     (tmp_path / "venv" / "bin" / "python3").symlink_to("/bin/sh")
     (tmp_path / "venv" / "pyvenv.cfg").write_text("home = /usr/bin\n")
-    server = muster.start("server", "--cluster-spec", spec, "--job-name", "worker", "-v",
+    server = muster.start("server", "--cluster-spec", spec, "--job-name", "worker", "--verbose",
                           env={"VIRTUAL_ENV": tmp_path / "venv"})
     assert read_line(server.stderr) == (
         f"muster: library {packages}/tensorflow/{stub.name}, tensorflow-cpu 2.99.0 (virtual environment)\n")
@@ -255,7 +255,7 @@ def test_the_library_is_named_where_it_matters(muster, tmp_path, spec, stub):
     ("ps", [], "1", "1")])
 def test_a_parameter_server_takes_no_gpu_unless_told(muster, stub, job, options, visible, expected):
     spec = f"worker|localhost:{free_port()},ps|localhost:{free_port()}"
-    server = muster.start("server", "--cluster-spec", spec, "--job-name", job, "-v", "--libtensorflow", stub, *options,
+    server = muster.start("server", "--cluster-spec", spec, "--job-name", job, "--verbose", "--libtensorflow", stub, *options,
                           env={"STUB_TELLS_GPUS": "1", "CUDA_VISIBLE_DEVICES": visible})
     assert read_until(server.stderr, "the stub sees")[-1] == f"the stub sees [{expected}]\n"
 
@@ -274,9 +274,9 @@ def test_a_tensorflow_too_old_is_told_with_the_version_that_is_needed(muster, tm
 def test_a_file_that_is_no_library_gets_its_sentence(muster, tmp_path, spec):
     text = tmp_path / "libtensorflow_cc.so.2"
     text.write_text("no library at all\n")
-    assert failed_with(muster, spec, text) == f"muster: '{text}' is no library (not an ELF file)\n"
+    assert failed_with(muster, spec, text) == f"muster: '{text}' is not a library (not an ELF file)\n"
     text.write_text("")
-    assert "is no library (not an ELF file)" in failed_with(muster, spec, text)
+    assert "is not a library (not an ELF file)" in failed_with(muster, spec, text)
     assert failed_with(muster, spec, tmp_path / "nowhere", 3) == (
         f"muster: --libtensorflow: '{tmp_path}/nowhere' not found\n")
 
@@ -294,7 +294,7 @@ def test_a_program_is_no_shared_library(muster, tmp_path, spec, stub):
     header = bytearray(stub.read_bytes())
     header[16:18] = (2).to_bytes(2, "little")  # e_type: ET_EXEC
     library.write_bytes(header)
-    assert failed_with(muster, spec, library) == f"muster: '{library}' is no shared library\n"
+    assert failed_with(muster, spec, library) == f"muster: '{library}' is not a shared library\n"
 
 
 def test_a_library_that_is_cut_off_gets_the_loaders_words(muster, tmp_path, spec, stub):

@@ -4,6 +4,7 @@ import contextlib
 import json
 import os
 import pathlib
+import re
 import shutil
 import signal
 import sqlite3
@@ -180,13 +181,16 @@ def test_a_job_of_another_machine_is_not_judged(muster):
 def test_a_record_that_is_taken_away_ends_its_job(muster):
     process = muster.start("run", "--name", "taken", "--", "sh", "-c", "echo $$; exec sleep 1000")
     pid = int(read_until(process.stdout, "worker-0")[-1].split()[-1])
+    looking = muster.start("attach", "taken")
+    read_until(looking.stdout, "worker-0")
     with database(muster) as connection:
         connection.execute("DELETE FROM bodies")
         connection.execute("DELETE FROM jobs")
     process.terminate()
-    _, err = process.communicate(timeout=LIMIT)
-    assert process.returncode == 125
-    assert "no longer in the store" in err
+    for told, why in ((process, "its record was deleted, so its processes were ended"), (looking, "its record was deleted")):
+        _, err = told.communicate(timeout=LIMIT)
+        assert told.returncode == 125
+        assert re.fullmatch(f"muster: job taken ended after [^:]+: {why}\n", err)
     assert wait_until_process_is_gone(pid)
 
 
@@ -396,4 +400,4 @@ def test_every_line_reaches_the_terminal_while_the_disk_is_full_and_the_log_goes
         assert any("bytes of output were not kept (no space left on device)" in line for line in logged)
         assert f"line {int(last) - 1:06} " in logged[-2] and logged[-1] == f"last {last}"
     assert done.stderr.count("is not kept for now: No space left on device") == 1
-    assert "Running" in done.stderr and "State:     Failed" in done.stderr
+    assert "Running" in done.stderr and "State:      Failed" in done.stderr

@@ -138,7 +138,7 @@ def test_a_folder_that_is_too_large_names_what_is_the_largest(muster, folder, wr
 
 @pytest.mark.parametrize("arguments, said", [
     (["--sync", "nowhere", "models/train.py"], "there is no 'nowhere'"),
-    (["--sync", "run.sh", "models/train.py"], "'run.sh' is no folder"),
+    (["--sync", "run.sh", "models/train.py"], "'run.sh' is not a folder"),
     (["--sync", "models", "./run.sh"], "./run.sh does not lie in the folder of --sync, models"),
     (["--sync", ".", "no-such.py"], "cannot read 'no-such.py'"),
     (["--sync", "."], "nothing to run"),

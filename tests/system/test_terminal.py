@@ -1,5 +1,7 @@
 """What stands on a real terminal's screen (tmux's): not which bytes were sent, but what a person sees of them."""
 
+import os
+import pty
 import re
 import shlex
 import subprocess
@@ -104,15 +106,42 @@ def test_the_times_of_a_watched_status_go_on(muster, tmux):
     until_it_counts_on(tmux, r"Started: .*\((\d+)s ago\)")
     muster("stop", "--grace", "0", name, code=0)
     rows = tmux.until(lambda rows: "Failure:" in rows)
-    assert rows[0] == f"Name:      {name}" and rows[-1] == "the job was stopped"
+    assert rows[0] == f"Name:       {name}" and rows[-1] == "the job was stopped"
 
 
 def test_a_watched_status_is_cut_to_the_rows_that_there_are_until_the_end(muster, tmux):
     name = muster.detach("-w", "20", "--", "sleep", "1000")
     tmux.show(90, 12, "status", "-w", name)
     rows = tmux.until(last_row("..."))
-    assert rows[0] == f"Name:      {name}" and len(rows) == 11
+    assert rows[0] == f"Name:       {name}" and len(rows) == 11
     muster("stop", "--grace", "0", name, code=0)
     tmux.until(last_row("the job was stopped"))
     everything = "\n".join(tmux.rows("-S", "-"))
     assert "worker-19" in everything and everything.count("Name:") == 1
+
+
+def until_shown(terminal, wanted, shown=b""):
+    """Reads a terminal until it shows this; what it was told until then."""
+    while wanted not in shown:
+        shown += os.read(terminal, 65536)
+        assert len(shown) < 10_000, "it draws the same again and again"
+    return shown
+
+
+def test_a_terminal_of_another_user_shows_the_same(muster):
+    """As after `su - somebody`: it cannot be opened again. Without a user of this name space nobody has rights over it."""
+    (gate, _) = make_gates(muster.folder)
+    ours, terminal = pty.openpty()
+    os.fchmod(terminal, 0)
+    command = ["unshare", "--user", BINARY, "run", "-w", "1", "--", "sh", "-c", f"cat {gate}; echo hello"]
+    with subprocess.Popen(command, stdin=terminal, stdout=terminal, stderr=terminal, cwd=muster.folder,
+                          env={**muster.environment, "TERM": "xterm"}) as run:
+        os.close(terminal)
+        try:
+            shown = until_shown(ours, b"nothing printed yet (2s)")
+            gate.write_text("")
+            assert b"hello\r\n" in until_shown(ours, b"succeeded", shown)
+            assert run.wait(LIMIT) == 0
+        finally:
+            run.kill()
+            os.close(ours)

@@ -125,8 +125,8 @@ def test_a_cluster_that_is_not_there_is_one_sentence(muster, spawner, arguments)
     (["none.py"], "none.py: no such file"),
     (["--pod-file", "none.yaml", "examples/mnist.py"], "none.yaml: no such file"),
     (["--pod-file", "examples/mnist.py", "examples/mnist.py"], "the template of a Pod has no spec.containers[0]"),
-    (["-t", "no tag", "examples/mnist.py"], "'no tag' is no tag"),
-    (["-n", "No", "examples/mnist.py"], "'No' is no name for a namespace"),
+    (["-t", "no tag", "examples/mnist.py"], "'no tag' is not a tag"),
+    (["-n", "No", "examples/mnist.py"], "'No' is not a valid name of a namespace"),
     (["-w", "0", "examples/mnist.py"], "-w: '0'"),
     (["binary"], "binary: not a text in UTF-8"),
 ])

@@ -130,7 +130,7 @@ def test_a_connection_that_ends_suddenly_is_lost(ending):
 def test_what_is_against_the_protocol_ends_it(wrong):
     got, sent, server = speak(lambda exchange: exchange.write(wrong))
     assert got[-1]["code"] == INVALID
-    assert got[-1]["error"] == f"cannot understand {server.origin}: it does not keep to the rules of WebSocket"
+    assert got[-1]["error"] == f"cannot understand {server.origin}: it breaks the WebSocket protocol"
     assert all(opcode == CLOSE for opcode, _ in sent)
 
 

@@ -404,7 +404,7 @@ static void what_could_reach_outside_is_left_out_and_told_and_the_rest_comes(voi
 		{'2', "name", "x/../../outside",
 		 "'name' (a link to 'x/../../outside', which lies outside)"},
 		{'2', "name", "", "'name' (a link to '', which lies outside)"},
-		{'1', "name", "none", "'name' (another name of what is no file)"},
+		{'1', "name", "none", "'name' (another name of something that is not a file)"},
 		{'3', "name", NULL, "'name' (neither a file nor a folder nor a link)"},
 		{'4', "name", NULL, "'name' (neither a file nor a folder nor a link)"},
 		{'6', "name", NULL, "'name' (neither a file nor a folder nor a link)"},
@@ -472,7 +472,8 @@ static void a_link_of_the_stream_is_not_moved_to_another_depth(void **state)
 	add_entry(scene, '2', "a/link", "../outside", NULL, 0777);
 	add_entry(scene, '1', "link", "a/link", NULL, 0777);
 	assert_int_equal(unpack(scene), 0);
-	assert_string_equal(scene->left_out.text, "'link' (another name of what is no file)");
+	assert_string_equal(scene->left_out.text,
+			    "'link' (another name of something that is not a file)");
 	char *link CLEANUP(mem_free_text) = path_in(scene, "link");
 
 	assert_int_equal(access(link, F_OK), -1);

@@ -4,6 +4,7 @@
 #include "base/mem.h"
 #include "base/text.h"
 #include "engine/backend_local.h"
+#include "fake/store_memory.h"
 #include "io/file.h"
 #include "io/folder.h"
 #include "io/process.h"

@@ -2,7 +2,6 @@
 
 #include "base/mem.h"
 #include "engine/check_models.h"
-#include "engine/check_models_bytes.h"
 #include "io/file.h"
 #include "own_folder.h"
 

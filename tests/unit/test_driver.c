@@ -4,8 +4,9 @@
 
 #include "base/mem.h"
 #include "core/job_build.h"
-#include "engine/backend_fake.h"
 #include "engine/driver.h"
+#include "fake/backend_fake.h"
+#include "fake/store_memory.h"
 
 #define NOW ((msec) 1700000000000)
 
@@ -15,6 +16,16 @@ struct world {
 	struct driver *driver;
 	int n_statuses;
 	int n_notes;
+	int n_passes;
+	struct driver_outcome outcome; /* of the last pass */
+	struct err err;
+
+	/* A store that is far away: what it was asked to change, and nobody answered yet. */
+	struct store far;
+	char *far_document, *far_status;
+	int64_t far_version;
+	store_done_fn far_done;
+	void *far_data;
 };
 
 static void count_note(const struct job *job, const struct note *note, void *data)
@@ -35,15 +46,36 @@ static void count_status(const struct job *job, const struct status *status, voi
 	world->n_statuses++;
 }
 
+static void count_pass(const struct driver_outcome *outcome, const struct err *err, void *data)
+{
+	struct world *world = data;
+
+	world->n_passes++;
+	world->outcome = *outcome;
+	world->err = err ? *err : (struct err){0};
+}
+
+static struct driver *make_driver(struct world *world, struct store *store)
+{
+	const struct driver_settings settings = {
+		.store = store,
+		.backend = world->backend,
+		.job_name = "j",
+		.listener = {.on_note = count_note, .on_status = count_status, .data = world},
+		.on_passed = count_pass,
+		.data = world,
+	};
+
+	return driver_new(&settings);
+}
+
 static int world_begin(void **state)
 {
 	struct world *world = mem_new(sizeof(*world));
-	const struct driver_listener listener = {
-		.on_note = count_note, .on_status = count_status, .data = world};
 
 	world->store = store_memory_new();
 	world->backend = backend_fake_new(&backend_fake_like_local, NOW);
-	world->driver = driver_new(world->store, world->backend, &listener);
+	world->driver = make_driver(world, world->store);
 	*state = world;
 	return 0;
 }
@@ -53,6 +85,8 @@ static int world_end(void **state)
 	struct world *world = *state;
 
 	driver_free(world->driver);
+	free(world->far_document);
+	free(world->far_status);
 	world->backend->functions->free(world->backend);
 	world->store->functions->free(world->store);
 	free(world);
@@ -81,59 +115,64 @@ static void create(struct world *world, int workers)
 	assert_int_equal(driver_create_job(world->store, job, "{}", NULL, NOW, NULL), ERR_EXISTS);
 }
 
-static int settle(struct world *world, struct driver_outcome *outcome)
+static int pass(struct world *world)
+{
+	int n_passes = world->n_passes;
+
+	driver_look(world->driver, NOW);
+	assert_int_equal(world->n_passes, n_passes + 1);
+	return world->err.code;
+}
+
+static void settle(struct world *world)
 {
 	int n_passes = 0;
 
 	do {
-		assert_int_equal(driver_pass(world->driver, "j", NOW, outcome, NULL), 0);
+		assert_int_equal(pass(world), 0);
 		assert_true(++n_passes < 20);
-	} while (outcome->wake_at <= NOW);
-	return n_passes;
+	} while (world->outcome.wake_at <= NOW);
 }
 
 static void a_job_that_is_not_there_is_gone(void **state)
 {
 	struct world *world = *state;
-	struct driver_outcome outcome;
 
-	assert_int_equal(driver_pass(world->driver, "j", NOW, &outcome, NULL), 0);
-	assert_true(outcome.is_gone);
-	assert_true(outcome.wake_at == MSEC_NEVER);
+	assert_int_equal(pass(world), 0);
+	assert_true(world->outcome.is_gone);
+	assert_true(world->outcome.wake_at == MSEC_NEVER);
 }
 
 static void sixty_four_replicas_start_after_one_write(void **state)
 {
 	struct world *world = *state;
-	struct driver_outcome outcome;
 
 	create(world, 64);
-	assert_int_equal(driver_pass(world->driver, "j", NOW, &outcome, NULL), 0);
+	assert_int_equal(pass(world), 0);
 	assert_int_equal(world->n_statuses, 0); /* addresses were published */
-	assert_int_equal(driver_pass(world->driver, "j", NOW, &outcome, NULL), 0);
+	assert_int_equal(pass(world), 0);
 	assert_int_equal(world->n_statuses, 1); /* and 64 were started */
-	settle(world, &outcome);
+	settle(world);
 	assert_int_equal(world->n_statuses, 2); /* and seen to run */
-	assert_true(outcome.wake_at == MSEC_NEVER);
+	assert_true(world->outcome.wake_at == MSEC_NEVER);
 }
 
 static void what_was_decided_when_the_record_was_made_is_not_written_again(void **state)
 {
 	struct world *world = *state;
-	struct driver_outcome outcome;
 	struct arena *arena CLEANUP(arena_cleanup) = arena_new();
 	struct job *job CLEANUP(job_cleanup) = job_new(3);
 	struct observed observed;
 
 	create(world, 3);
-	assert_int_equal(driver_pass(world->driver, "j", NOW, &outcome, NULL), 0);
+	assert_int_equal(pass(world), 0);
 	assert_int_equal(
 		world->backend->functions->observe(world->backend, job, arena, &observed, NULL), 0);
 	assert_int_equal(observed.n_addresses, 3);
 	assert_int_equal(observed.n_replicas, 0);
 	assert_int_equal(world->store->functions->remove(world->store, "j", "u-1", NULL), 0);
 	assert_int_equal(driver_create_job(world->store, job, "{}", &observed, NOW, NULL), 0);
-	assert_int_equal(driver_pass(world->driver, "j", NOW, &outcome, NULL), 0);
+	assert_int_equal(pass(world), 0);
 	assert_int_equal(world->n_statuses, 0);
 	assert_int_equal(
 		world->backend->functions->observe(world->backend, job, arena, &observed, NULL), 0);
@@ -143,31 +182,70 @@ static void what_was_decided_when_the_record_was_made_is_not_written_again(void 
 static void a_pass_without_news_writes_nothing(void **state)
 {
 	struct world *world = *state;
-	struct driver_outcome outcome;
 	struct store_record before CLEANUP(store_record_done) = {0};
 	struct store_record after CLEANUP(store_record_done) = {0};
 
 	create(world, 2);
-	settle(world, &outcome);
+	settle(world);
 	assert_int_equal(world->store->functions->get(world->store, "j", &before, NULL), 0);
-	settle(world, &outcome);
+	settle(world);
 	assert_int_equal(world->store->functions->get(world->store, "j", &after, NULL), 0);
 	assert_int_equal(before.version, after.version);
+}
+
+/* Linked in the place of those of core/status_json.c, which they call. */
+struct json *__real_status_write(const struct status *status);
+struct json *__wrap_status_write(const struct status *status);
+int __real_status_read(const struct json *value, struct arena *arena, struct status *ret_status,
+		       struct err *err);
+int __wrap_status_read(const struct json *value, struct arena *arena, struct status *ret_status,
+		       struct err *err);
+
+static int n_written, n_read;
+
+struct json *__wrap_status_write(const struct status *status)
+{
+	n_written++;
+	return __real_status_write(status);
+}
+
+int __wrap_status_read(const struct json *value, struct arena *arena, struct status *ret_status,
+		       struct err *err)
+{
+	n_read++;
+	return __real_status_read(value, arena, ret_status, err);
+}
+
+static void a_changed_status_becomes_a_text_once_and_is_never_read_again(void **state)
+{
+	struct world *world = *state;
+
+	create(world, 10);
+	settle(world);
+	int n_statuses = world->n_statuses;
+
+	n_written = n_read = 0;
+	for (int index = 0; index < 10; index++) {
+		assert_true(backend_fake_kill(world->backend, "worker", index, 9));
+		settle(world);
+	}
+	assert_true(world->n_statuses > n_statuses);
+	assert_int_equal(n_written, world->n_statuses - n_statuses);
+	assert_int_equal(n_read, 0);
 }
 
 static void the_last_lines_are_written_with_the_failure(void **state)
 {
 	struct world *world = *state;
-	struct driver_outcome outcome;
 	struct store_record record CLEANUP(store_record_done) = {0};
 	const struct fake_behaviour bad = {.exit_code = 3};
 
 	backend_fake_set_behaviour(world->backend, "worker", 0, 0, &bad);
 	create(world, 1);
 	do {
-		assert_int_equal(driver_pass(world->driver, "j", NOW, &outcome, NULL), 0);
+		assert_int_equal(pass(world), 0);
 		backend_fake_advance(world->backend, NOW);
-	} while (!outcome.is_finished);
+	} while (!world->outcome.is_finished);
 	assert_int_equal(world->store->functions->get(world->store, "j", &record, NULL), 0);
 	assert_non_null(strstr(record.status, "last words of worker-0.0"));
 	assert_non_null(strstr(record.summary, "exited with code 3"));
@@ -177,10 +255,8 @@ static void the_last_lines_are_written_with_the_failure(void **state)
 static void a_record_that_cannot_be_read_is_an_error(void **state)
 {
 	struct world *world = *state;
-	struct driver_outcome outcome;
 	struct store_record record CLEANUP(store_record_done) = {0};
 	const struct store_change change = {.document = "{\"kind\":"};
-	struct err err = {0};
 	int64_t version;
 
 	create(world, 1);
@@ -188,25 +264,209 @@ static void a_record_that_cannot_be_read_is_an_error(void **state)
 	assert_int_equal(world->store->functions->change(world->store, "j", record.version, &change,
 							 &version, NULL),
 			 0);
-	assert_int_equal(driver_pass(world->driver, "j", NOW, &outcome, &err), ERR_INVALID);
-	assert_int_equal(outcome.wake_at, NOW + 1000);
-	assert_false(outcome.is_finished);
-	assert_string_not_equal(err.text, "");
+	assert_int_equal(pass(world), ERR_INVALID);
+	assert_int_equal(world->outcome.wake_at, NOW + 1000);
+	assert_false(world->outcome.is_finished);
+	assert_string_not_equal(world->err.text, "");
 }
 
 static void a_later_job_of_the_same_name_is_another_one(void **state)
 {
 	struct world *world = *state;
-	struct driver_outcome outcome;
 
 	create(world, 2);
-	settle(world, &outcome);
+	settle(world);
 	assert_int_equal(world->store->functions->remove(world->store, "j", "u-1", NULL), 0);
-	assert_int_equal(driver_pass(world->driver, "j", NOW, &outcome, NULL), 0);
-	assert_true(outcome.is_gone);
+	assert_int_equal(pass(world), 0);
+	assert_true(world->outcome.is_gone);
 	create(world, 1);
-	assert_int_equal(driver_pass(world->driver, "j", NOW, &outcome, NULL), 0);
-	assert_false(outcome.is_gone);
+	assert_int_equal(pass(world), 0);
+	assert_false(world->outcome.is_gone);
+}
+
+/* A store that is far away. */
+
+static struct world *world_of(struct store *far)
+{
+	return (struct world *) ((char *) far - offsetof(struct world, far));
+}
+
+static int far_get(struct store *far, const char *name, struct store_record *ret_record,
+		   struct err *err)
+{
+	struct store *store = world_of(far)->store;
+
+	return store->functions->get(store, name, ret_record, err);
+}
+
+static void far_begin_change(struct store *far, const char *name, int64_t version,
+			     const struct store_change *change, store_done_fn done, void *data)
+{
+	struct world *world = world_of(far);
+
+	assert_string_equal(name, "j");
+	assert_null(world->far_done);
+	free(world->far_document);
+	free(world->far_status);
+	world->far_document = mem_copy_text(change->document);
+	world->far_status = mem_copy_text(change->status);
+	world->far_version = version;
+	world->far_done = done;
+	world->far_data = data;
+}
+
+static void far_let_go(struct store *far, const void *data)
+{
+	struct world *world = world_of(far);
+
+	if (world->far_data == data)
+		world->far_done = NULL;
+}
+
+static void answer(struct world *world, const struct err *err)
+{
+	const struct store_change change = {.document = world->far_document,
+					    .status = world->far_status};
+	store_done_fn done = world->far_done;
+	int64_t version = 0;
+
+	world->far_done = NULL;
+	if (!err)
+		assert_int_equal(world->store->functions->change(world->store, "j",
+								 world->far_version, &change,
+								 &version, NULL),
+				 0);
+	done(version, err, world->far_data);
+}
+
+static void move_far_away(struct world *world)
+{
+	static const struct store_functions far_functions = {
+		.get = far_get, .begin_change = far_begin_change, .let_go = far_let_go};
+
+	world->far.functions = &far_functions;
+	driver_free(world->driver);
+	world->driver = make_driver(world, &world->far);
+}
+
+static size_t count_replicas(struct world *world)
+{
+	struct arena *arena CLEANUP(arena_cleanup) = arena_new();
+	struct job *job CLEANUP(job_cleanup) = job_new(2);
+	struct observed observed;
+
+	assert_int_equal(
+		world->backend->functions->observe(world->backend, job, arena, &observed, NULL), 0);
+	return observed.n_replicas;
+}
+
+/* Up to the write of the status with the first attempts. */
+static void begin_to_start(struct world *world)
+{
+	create(world, 2);
+	move_far_away(world);
+	driver_look(world->driver, NOW); /* publishes addresses */
+	driver_look(world->driver, NOW);
+	assert_non_null(world->far_done);
+	assert_int_equal(world->n_passes, 1);
+}
+
+static void nothing_is_done_before_the_write_is_answered(void **state)
+{
+	struct world *world = *state;
+
+	begin_to_start(world);
+	driver_look(world->driver, NOW);
+	driver_look(world->driver, NOW); /* neither begins another write */
+	assert_int_equal(count_replicas(world), 0);
+	assert_int_equal(world->n_statuses, 0);
+	answer(world, NULL);
+	assert_int_equal(count_replicas(world), 2);
+	assert_int_equal(world->n_statuses, 1);
+	assert_int_equal(world->n_passes, 2);
+	assert_int_equal(world->outcome.wake_at, NOW); /* what was asked for meanwhile */
+}
+
+static void a_write_that_met_another_change_acts_on_nothing(void **state)
+{
+	struct world *world = *state;
+	const struct err conflict = {.code = ERR_CONFLICT, .text = "changed"};
+
+	begin_to_start(world);
+	answer(world, &conflict);
+	assert_int_equal(count_replicas(world), 0);
+	assert_int_equal(world->err.code, 0);
+	assert_int_equal(world->outcome.wake_at, NOW);
+}
+
+static void a_write_whose_answer_was_lost_is_told_when_it_is_seen(void **state)
+{
+	struct world *world = *state;
+	const struct err lost = {.code = ERR_UNREACHABLE, .text = "lost"};
+	struct store_change change = {0};
+	int64_t version;
+
+	begin_to_start(world);
+	change.status = world->far_status;
+	assert_int_equal(world->store->functions->change(world->store, "j", world->far_version,
+							 &change, &version, NULL),
+			 0);
+	answer(world, &lost);
+	assert_int_equal(world->err.code, ERR_UNREACHABLE);
+	assert_int_equal(world->outcome.wake_at, NOW + 1000);
+	assert_int_equal(count_replicas(world), 0);
+	assert_int_equal(pass(world), 0);
+	assert_int_equal(count_replicas(world), 2);
+	assert_int_equal(world->n_statuses, 1);
+}
+
+static void a_driver_may_go_while_its_write_is_on_its_way(void **state)
+{
+	struct world *world = *state;
+
+	begin_to_start(world);
+	driver_free(TAKE(world->driver));
+	assert_null(world->far_done); /* nobody is to be told any more */
+	world->driver = make_driver(world, world->store);
+	settle(world);
+	assert_int_equal(count_replicas(world), 2);
+}
+
+static void a_request_to_stop_is_written_with_the_status(void **state)
+{
+	struct world *world = *state;
+	struct store_record record CLEANUP(store_record_done) = {0};
+
+	create(world, 2);
+	settle(world);
+	world->n_statuses = 0;
+	driver_ask_to_stop(world->driver, STOP_TERMINATED, -1);
+	assert_int_equal(pass(world), 0);
+	assert_int_equal(world->n_statuses, 1);
+	assert_int_equal(world->store->functions->get(world->store, "j", &record, NULL), 0);
+	assert_non_null(strstr(record.document, stop_reason_words[STOP_TERMINATED]));
+	backend_fake_advance(world->backend, NOW);
+	settle(world);
+	assert_true(world->outcome.is_finished);
+}
+
+static void a_request_that_met_another_change_is_written_again(void **state)
+{
+	struct world *world = *state;
+	const struct err conflict = {.code = ERR_CONFLICT, .text = "changed"};
+
+	create(world, 2);
+	settle(world);
+	move_far_away(world);
+	driver_ask_to_stop(world->driver, STOP_INTERRUPTED, -1);
+	driver_look(world->driver, NOW);
+	answer(world, &conflict);
+	driver_look(world->driver, NOW);
+	assert_non_null(strstr(world->far_document, stop_reason_words[STOP_INTERRUPTED]));
+	driver_ask_to_stop(world->driver, STOP_INTERRUPTED, 0); /* while the write is on its way */
+	answer(world, NULL);
+	driver_look(world->driver, NOW);
+	assert_non_null(strstr(world->far_document, JOB_ANNOTATION_STOP_GRACE));
 }
 
 int main(void)
@@ -217,9 +477,16 @@ int main(void)
 		WORLD_TEST(sixty_four_replicas_start_after_one_write),
 		WORLD_TEST(what_was_decided_when_the_record_was_made_is_not_written_again),
 		WORLD_TEST(a_pass_without_news_writes_nothing),
+		WORLD_TEST(a_changed_status_becomes_a_text_once_and_is_never_read_again),
 		WORLD_TEST(the_last_lines_are_written_with_the_failure),
 		WORLD_TEST(a_record_that_cannot_be_read_is_an_error),
 		WORLD_TEST(a_later_job_of_the_same_name_is_another_one),
+		WORLD_TEST(nothing_is_done_before_the_write_is_answered),
+		WORLD_TEST(a_write_that_met_another_change_acts_on_nothing),
+		WORLD_TEST(a_write_whose_answer_was_lost_is_told_when_it_is_seen),
+		WORLD_TEST(a_driver_may_go_while_its_write_is_on_its_way),
+		WORLD_TEST(a_request_to_stop_is_written_with_the_status),
+		WORLD_TEST(a_request_that_met_another_change_is_written_again),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

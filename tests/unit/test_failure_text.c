@@ -111,6 +111,23 @@ static void the_log_of_a_later_attempt_is_not_named(void **state)
 			    "  next          muster logs train --role ps --index 0 --attempt 0\n");
 }
 
+static void what_never_began_has_no_lines_to_be_shown(void **state)
+{
+	(void) state;
+	static const char *const reasons[] = {"Refused", "StartFailed", "InitContainerFailed"};
+
+	for (size_t i = 0; i < ARRAY_LEN(reasons); i++) {
+		struct failure failure = {.role = "ps",
+					  .reason = reasons[i],
+					  .message = "ps-0 was refused by the cluster: no"};
+		const struct status status = {.failure = &failure};
+		struct text text CLEANUP(text_done) = {0};
+
+		failure_describe(&status, "train", 0, &text);
+		assert_string_equal(text_of(&text), "ps-0 was refused by the cluster: no\n");
+	}
+}
+
 static void neighbours_that_ended_alike_are_one_row(void **state)
 {
 	(void) state;
@@ -177,6 +194,7 @@ int main(void)
 		cmocka_unit_test(a_block_tells_cause_last_lines_and_consequences),
 		cmocka_unit_test(what_is_known_of_tensorflow_is_advised),
 		cmocka_unit_test(the_log_of_a_later_attempt_is_not_named),
+		cmocka_unit_test(what_never_began_has_no_lines_to_be_shown),
 		cmocka_unit_test(neighbours_that_ended_alike_are_one_row),
 		cmocka_unit_test(a_failure_without_a_replica_is_one_sentence),
 		cmocka_unit_test(the_exception_is_the_line_behind_the_last_traceback),

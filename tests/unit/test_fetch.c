@@ -248,8 +248,8 @@ static void the_container_that_runs_is_entered(void **state)
 	assert_chosen("Running", "terminated", "running", KEEPER_CONTAINER);
 	assert_chosen("Pending", "waiting", "waiting", "worker-0 has not started yet");
 	assert_chosen("Failed", "terminated", "terminated",
-		      "worker-0 has ended (Evicted), and nobody gets into its "
-		      "container any more");
+		      "worker-0 has ended (Evicted), and its container can no "
+		      "longer be entered");
 }
 
 int main(void)

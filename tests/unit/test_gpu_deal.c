@@ -1,16 +1,7 @@
+#include "gpu_lists.h"
 #include "unit.h"
 
 #include "core/gpu_deal.h"
-
-static const char four_gpus[] = "Driver Version: 550.54.14\n"
-				"GPU 0: NVIDIA A100-SXM4-40GB (UUID: GPU-aa000000-0000)\n"
-				"GPU 1: NVIDIA A100-SXM4-40GB (UUID: GPU-ab000000-0000)\n"
-				"GPU 2: Tesla T4 (UUID: GPU-ba000000-0000)\n"
-				"GPU 3: Tesla T4 (UUID: GPU-bb000000-0000)\n";
-static const char mig_devices[] = "GPU 0: NVIDIA A100 (UUID: GPU-aa)\n"
-				  "  MIG 3g.20gb     Device  0: (UUID: MIG-c1)\n"
-				  "  MIG 3g.20gb     Device  1: (UUID: MIG-c2)\n"
-				  "GPU 1: NVIDIA A100 (UUID: GPU-ab)\n";
 
 struct table {
 	struct arena *arena;
@@ -152,6 +143,11 @@ static void too_few_for_all_that_train_are_for_none(void **state)
 	assert_string_equal(text_of(&text),
 			    "2 of 2 GPUs are free, too few for the 3 replicas that train: none "
 			    "gets one, so that all are alike (--gpu all: they share all)");
+	text_clear(&text);
+	gpu_deal_describe(table->job, &table->gpus, &table->deal, 1, "job 'x' holds 1", &text);
+	assert_string_equal(text_of(&text),
+			    "1 of 2 GPUs is free (job 'x' holds 1), too few for the 3 replicas "
+			    "that train: none gets one, so that all are alike");
 	assert_false(gpu_deal_is_apart(&table->deal));
 }
 

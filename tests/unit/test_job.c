@@ -357,7 +357,7 @@ static void what_can_never_run_is_a_fault_of_a_file(void **state)
 		 SPECS "[Worker].replicas: Invalid value: -1: must be greater than or equal to "
 		       "0\n"},
 		{HEAD "spec: {runPolicy: {stopSignal: STOPP}, tfReplicaSpecs: {Worker: " ROLE "}}",
-		 "spec.runPolicy.stopSignal: Invalid value: 'STOPP' is no signal; usual ones are "
+		 "spec.runPolicy.stopSignal: Invalid value: unknown signal 'STOPP'; usual ones are "
 		 "TERM, INT, HUP, QUIT, USR1 and USR2\n"},
 		{HEAD "spec: {runPolicy: {stopSignal: [2]}, tfReplicaSpecs: {Worker: " ROLE "}}",
 		 "spec.runPolicy.stopSignal: Invalid value: [2]: expected text\n"},

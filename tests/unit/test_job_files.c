@@ -88,8 +88,7 @@ static void a_packed_folder_is_unpacked_where_the_command_runs(void **state)
 	json_add_compact(&text, json_get(spec, "initContainers"));
 	assert_string_equal(
 		text_of(&text),
-		"[{\"name\":\"muster-folder\",\"terminationMessagePolicy\":"
-		"\"FallbackToLogsOnError\",\"image\":\"model:1\",\"command\":[\"sh\",\"-c\","
+		"[{\"name\":\"muster-folder\",\"image\":\"model:1\",\"command\":[\"sh\",\"-c\","
 		"\"cat "
 		"/muster/files/muster-folder.tgz.* | tar -x -z -o -f - -C /muster/work\"],"
 		"\"volumeMounts\":[{\"name\":\"muster-files\",\"mountPath\":\"/muster/files\","

@@ -3,7 +3,6 @@
 
 #include "base/mem.h"
 #include "kube/lease.h"
-#include "kube/lease_holder.h"
 
 #include <signal.h>
 #include <sys/wait.h>
@@ -80,20 +79,20 @@ static void a_renewal_names_the_version_and_leaves_the_time_of_taking(void **sta
 			 1);
 }
 
-static void a_job_is_watched_for_as_long_as_its_lease_is_renewed(void **state)
+static void a_job_is_supervised_for_as_long_as_its_lease_is_renewed(void **state)
 {
 	struct json *object CLEANUP(json_cleanup) = lease_held_by("elsewhere_1_2_3_boot_ff");
 	struct json *released CLEANUP(json_cleanup) = lease_held_by("");
-	char *watcher CLEANUP(mem_free_text) = kube_lease_watcher(object);
+	char *supervisor CLEANUP(mem_free_text) = kube_lease_holder(object);
 
 	(void) state;
-	assert_true(kube_lease_is_watched(object, NOW + 15000));
-	assert_false(kube_lease_is_watched(object, NOW + 25000));
-	assert_false(kube_lease_is_watched(NULL, NOW));
-	assert_false(kube_lease_is_watched(released, NOW));
-	assert_string_equal(watcher, "muster on elsewhere (process 1)");
-	assert_null(kube_lease_watcher(released));
-	assert_null(kube_lease_watcher(NULL));
+	assert_true(kube_lease_is_held(object, NOW + 15000));
+	assert_false(kube_lease_is_held(object, NOW + 25000));
+	assert_false(kube_lease_is_held(NULL, NOW));
+	assert_false(kube_lease_is_held(released, NOW));
+	assert_string_equal(supervisor, "muster on elsewhere (process 1)");
+	assert_null(kube_lease_holder(released));
+	assert_null(kube_lease_holder(NULL));
 }
 
 /* The identity of a child that has ended since. */
@@ -129,7 +128,7 @@ static void a_holder_of_this_machine_is_known_to_be_gone(void **state)
 
 	(void) state;
 	assert_int_equal(lease_holder_fate(holder), LEASE_FATE_GONE);
-	assert_false(kube_lease_is_watched(object, NOW));
+	assert_false(kube_lease_is_held(object, NOW));
 }
 
 static void a_holder_that_is_none_of_ours_is_shown_as_it_is(void **state)
@@ -150,7 +149,7 @@ static void what_is_no_lease_is_refused(void **state)
 
 	(void) state;
 	assert_int_equal(kube_lease_read(object, &lease, NULL), ERR_INVALID);
-	assert_false(kube_lease_is_watched(object, NOW));
+	assert_false(kube_lease_is_held(object, NOW));
 }
 
 /* Whoever may write Leases may write any number into one. */
@@ -165,7 +164,7 @@ static void numbers_that_no_server_takes_stay_in_their_range(void **state)
 	json_set_integer(spec, "leaseTransitions", INT64_MAX);
 	assert_int_equal(kube_lease_read(object, &lease, NULL), 0);
 	assert_int_equal(lease.record.duration, MSEC_LONGEST);
-	assert_true(kube_lease_is_watched(object, NOW));
+	assert_true(kube_lease_is_held(object, NOW));
 	taken = kube_lease_hold(&lease, "me", NOW);
 	assert_int_equal(json_as_integer(json_get_path(taken, "spec", "leaseTransitions", NULL), 0),
 			 1);
@@ -179,7 +178,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_new_lease_belongs_to_the_job_and_says_when_it_was_taken),
 		cmocka_unit_test(a_renewal_names_the_version_and_leaves_the_time_of_taking),
-		cmocka_unit_test(a_job_is_watched_for_as_long_as_its_lease_is_renewed),
+		cmocka_unit_test(a_job_is_supervised_for_as_long_as_its_lease_is_renewed),
 		cmocka_unit_test(a_holder_of_this_machine_is_known_to_be_gone),
 		cmocka_unit_test(a_holder_that_is_none_of_ours_is_shown_as_it_is),
 		cmocka_unit_test(what_is_no_lease_is_refused),

@@ -6,7 +6,6 @@
 #include "io/folder.h"
 #include "own_folder.h"
 #include "tf/library_find.h"
-#include "tf/library_version.h"
 
 #include <stdio.h>
 #include <sys/stat.h>

@@ -96,9 +96,22 @@ static void a_pod_that_is_gone_has_no_more_to_say(void **state)
 
 	(void) state;
 	pass(&follow, true, LOG_END_PROPER);
+	follow.container.has_ended = true;
 	assert_int_equal(pass(&follow, false, LOG_END_ABSENT).step, LOG_STEP_DONE);
 	pass(&broken, true, LOG_END_LOST);
+	broken.container.has_ended = true;
 	assert_int_equal(pass(&broken, false, LOG_END_ABSENT).step, LOG_STEP_GIVE_UP);
+}
+
+/* kubelet was started again, under a container that went on. */
+static void a_log_that_nobody_knows_is_asked_for_again_while_its_container_runs(void **state)
+{
+	struct log_follow follow = {0};
+
+	(void) state;
+	pass(&follow, true, LOG_END_PROPER);
+	assert_int_equal(pass(&follow, false, LOG_END_ABSENT).step, LOG_STEP_STREAM);
+	assert_int_equal(pass(&follow, true, LOG_END_PROPER).step, LOG_STEP_STREAM);
 }
 
 static void a_container_that_was_started_again_is_read_behind_the_one_before_it(void **state)
@@ -142,6 +155,8 @@ int main(void)
 		cmocka_unit_test(the_log_of_a_container_that_ended_is_given_up_some_time),
 		cmocka_unit_test(what_is_refused_is_asked_again_only_while_it_runs),
 		cmocka_unit_test(a_pod_that_is_gone_has_no_more_to_say),
+		cmocka_unit_test(
+			a_log_that_nobody_knows_is_asked_for_again_while_its_container_runs),
 		cmocka_unit_test(
 			a_container_that_was_started_again_is_read_behind_the_one_before_it),
 		cmocka_unit_test(who_comes_late_reads_the_container_before_the_last_as_well),

@@ -337,6 +337,25 @@ static void later_output_is_not_cut_by_the_tail(void **state)
 	assert_lines(scene, "0.1: c\n0.1: d\n1.1: x\n1.1: y\n");
 }
 
+static void later_lines_are_held_back_until_those_before_them_may_be_there(void **state)
+{
+	struct log_scene *scene = *state;
+	struct log_writer *zero = log_scene_open(scene, 0, 1, NO_ROTATION);
+	struct log_writer *one = log_scene_open(scene, 1, 1, NO_ROTATION);
+
+	add(zero, "a\n", NOON);
+	add(zero, "d\n", NOON + 30);
+	begin_reading(scene, &LOG_SELECTION_ALL);
+	log_reader_hold(scene->reader, MSEC_UNSET);
+	assert_lines(scene, "");
+	add(one, "b\n", NOON + 10);
+	log_reader_hold(scene->reader, NOON + 10);
+	assert_lines(scene, "0.1: a\n1.1: b\n");
+	add(one, "c\n", NOON + 20);
+	log_reader_hold(scene->reader, MSEC_NEVER);
+	assert_lines(scene, "1.1: c\n0.1: d\n");
+}
+
 static void a_pattern_that_is_none_is_explained(void **state)
 {
 	struct log_scene *scene = *state;
@@ -346,7 +365,7 @@ static void a_pattern_that_is_none_is_explained(void **state)
 	selection.pattern = "a(b";
 	assert_int_equal(log_reader_new(scene->folder, &selection, &scene->reader, &err),
 			 ERR_INVALID);
-	assert_non_null(strstr(err.text, "'a(b' is no regular expression"));
+	assert_non_null(strstr(err.text, "'a(b' is not a regular expression"));
 }
 
 int main(void)
@@ -354,6 +373,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		LOG_SCENE_TEST(lines_of_replicas_merge_by_time),
 		LOG_SCENE_TEST(output_that_comes_later_is_followed),
+		LOG_SCENE_TEST(later_lines_are_held_back_until_those_before_them_may_be_there),
 		LOG_SCENE_TEST(new_replicas_and_attempts_join),
 		LOG_SCENE_TEST(
 			an_attempt_is_shown_whole_before_the_next_even_when_the_clock_went_back),

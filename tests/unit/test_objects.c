@@ -5,7 +5,7 @@
 #include "base/yaml.h"
 #include "core/pod_template.h"
 #include "kube/objects.h"
-#include "kube/objects_files.h"
+#include "kube/objects_all.h"
 
 /* A job of these roles, as flow YAML: "Worker: {…}". */
 static struct job *job_of(const char *name, const char *roles)
@@ -262,6 +262,20 @@ static void a_lost_node_is_given_up_soon(void **state)
 	}
 }
 
+static void what_an_init_container_says_stays_in_its_pod(void **state)
+{
+	(void) state;
+	struct job *job CLEANUP(job_cleanup) = job_of_container(
+		"initContainers: [{name: a}, {name: b, terminationMessagePolicy: File}],",
+		"command: [a]");
+	struct json *pod CLEANUP(json_cleanup) = pod_of(job, "worker", 0, 0, NULL);
+	const struct json *list = json_get_path(pod, "spec", "initContainers", NULL);
+
+	expect(json_get(json_at(list, 0), "terminationMessagePolicy"), "\"FallbackToLogsOnError\"");
+	expect(json_get(json_at(list, 1), "terminationMessagePolicy"), "\"File\"");
+	assert_null(json_get(pod_template_container(pod), "terminationMessagePolicy"));
+}
+
 static void a_silent_template_is_hardened(void **state)
 {
 	(void) state;
@@ -425,6 +439,7 @@ int main(void)
 		cmocka_unit_test(labels_of_the_template_stay_and_ours_win),
 		cmocka_unit_test(what_the_template_says_is_not_hardened_away),
 		cmocka_unit_test(a_lost_node_is_given_up_soon),
+		cmocka_unit_test(what_an_init_container_says_stays_in_its_pod),
 		cmocka_unit_test(a_silent_template_is_hardened),
 		cmocka_unit_test(a_temporary_folder_and_a_home_that_were_asked_for_stay),
 		cmocka_unit_test(a_privileged_container_keeps_its_privileges),

@@ -198,7 +198,7 @@ static void a_wrong_variable_is_named(void **state)
 {
 	(void) state;
 	setenv("MUSTER_SCOPE", "jbo", 1);
-	WRONG(&looks, "MUSTER_SCOPE: 'jbo' is none of replica|job|worker; did you mean 'job'?\n",
+	WRONG(&looks, "MUSTER_SCOPE: 'jbo' is not one of replica|job|worker; did you mean 'job'?\n",
 	      "job");
 }
 
@@ -222,10 +222,10 @@ static void every_mistake_is_told_at_once(void **state)
 	const char *told = text_of(&faults);
 	assert_non_null(strstr(told, "--worker: no such option; did you mean --workers?\n"));
 	assert_non_null(strstr(told, "-z: no such option\n"));
-	assert_non_null(strstr(told, "--scope: 'all' is none of replica|job|worker"));
+	assert_non_null(strstr(told, "--scope: 'all' is not one of replica|job|worker"));
 	assert_non_null(strstr(told, "--quiet: 'maybe' is neither true nor false\n"));
 	assert_non_null(strstr(told, "--name: its value NAME is missing\n"));
-	assert_non_null(strstr(told, "'b' is one argument too many\n"));
+	assert_non_null(strstr(told, "unexpected argument 'b'\n"));
 }
 
 static void only_flags_can_be_negated(void **state)
@@ -237,7 +237,7 @@ static void only_flags_can_be_negated(void **state)
 static void a_missing_argument_is_told_with_the_usage(void **state)
 {
 	(void) state;
-	WRONG(&needs, "something is missing: muster need JOB\n", "-q");
+	WRONG(&needs, "missing argument; usage: muster need JOB\n", "-q");
 }
 
 static void help_is_given_whatever_else_is_wrong(void **state)

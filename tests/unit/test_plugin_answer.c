@@ -63,8 +63,8 @@ static void what_is_wrong_is_told_and_not_shown(void **state)
 	} wrong[] = {
 		{"", "not JSON"},
 		{"hunter2", "not JSON"},
-		{"[\"hunter2\"]", "no ExecCredential"},
-		{"{\"kind\": \"hunter2\"}", "no ExecCredential"},
+		{"[\"hunter2\"]", "not an ExecCredential"},
+		{"{\"kind\": \"hunter2\"}", "not an ExecCredential"},
 		{"{\"kind\": \"ExecCredential\", \"apiVersion\": \"hunter2\"}", "another one"},
 		{ANSWER("null"), "no status"},
 		{ANSWER("\"hunter2\""), "no status"},

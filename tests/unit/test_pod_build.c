@@ -187,13 +187,13 @@ static void what_is_wrong_is_named(void **state)
 	static const char *const bad_claim[] = {"Data:/x"};
 	static const char *const bad_effect[] = {"a:Never"};
 
-	refused(&(struct pod_build){.cpu = "two"}, "--cpu: 'two' is no quantity");
+	refused(&(struct pod_build){.cpu = "two"}, "--cpu: 'two' is not a quantity");
 	refused(&(struct pod_build){.memory = "4GB"},
-		"--memory: '4GB' is no quantity; did you mean");
-	refused(&(struct pod_build){.gpu = "-1"}, "--gpu: '-1' is no number of GPUs");
+		"--memory: '4GB' is not a quantity; did you mean");
+	refused(&(struct pod_build){.gpu = "-1"}, "--gpu: '-1' is not a number of GPUs");
 	refused(&(struct pod_build){.gpu = "some"}, "write N, all or none");
 	refused(&(struct pod_build){.gpu = "1.5"}, "--gpu:");
-	refused(&(struct pod_build){.gpu = "a b=1"}, "--gpu: 'a b' is no resource");
+	refused(&(struct pod_build){.gpu = "a b=1"}, "--gpu: 'a b' is not a resource");
 	refused(&(struct pod_build){.name_space = "Ml"}, "--namespace: 'Ml'");
 	refused(&(struct pod_build){.node_selectors = {odd, 1}}, "--node-selector: 'odd'");
 	refused(&(struct pod_build){.tolerations = {bad_effect, 1}}, "--toleration: 'a:Never'");

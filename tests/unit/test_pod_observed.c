@@ -299,6 +299,30 @@ static void an_init_container_that_fails_is_named(void **state)
 	assert_string_equal(seen->message, "init container 'before' exited with code 4");
 }
 
+static void what_a_failed_init_container_said_last_is_told(void **state)
+{
+	struct scene *scene = *state;
+	struct json *pod CLEANUP(json_cleanup) = pod_of("init-fails");
+	struct json *container =
+		json_at(json_get_path(pod, "status", "initContainerStatuses", NULL), 0);
+	struct json *terminated = json_get_path(container, "state", "terminated", NULL);
+	char *log CLEANUP(mem_free_text) =
+		mem_format("%0299d\nTraceback:\r\n  main()\n\nOSError: no\n", 0);
+
+	json_set_string(terminated, "message", log);
+	assert_true(pod_observed_read(pod, &scene->job, scene->arena, &scene->seen));
+	assert_string_equal(scene->seen.message, "init container 'before' exited with code 4: "
+						 "Traceback:;   main(); OSError: no");
+	json_set_string(terminated, "message", "\n\n");
+	assert_true(pod_observed_read(pod, &scene->job, scene->arena, &scene->seen));
+	assert_string_equal(scene->seen.message, "init container 'before' exited with code 4");
+	memset(log, 'x', 300);
+	log[301] = 0; /* one long line */
+	json_set_string(terminated, "message", log);
+	assert_true(pod_observed_read(pod, &scene->job, scene->arena, &scene->seen));
+	assert_non_null(strstr(scene->seen.message, "exited with code 4: xxxxx"));
+}
+
 static void an_init_container_that_cannot_be_started_says_why(void **state)
 {
 	const struct observed_replica *seen = look(state, "init-cannot-start");
@@ -315,6 +339,27 @@ static void the_reason_of_the_whole_pod_counts_too(void **state)
 	assert_int_equal(seen->phase, OBSERVED_FAILED);
 	assert_string_equal(seen->reason, "DeadlineExceeded");
 	assert_non_null(strstr(seen->message, "longer than the specified deadline"));
+}
+
+/* Asked to end by the kubelet it saves and ends with 0: the work is not done, and a code is not its
+ * own mistake. */
+static void a_program_that_catches_term_does_not_succeed_by_it(void **state)
+{
+	struct scene *scene = *state;
+	struct json *pod CLEANUP(json_cleanup) = pod_of("deadline");
+	struct json *container =
+		json_at(json_get_path(pod, "status", "containerStatuses", NULL), 0);
+	struct json *terminated = json_get_path(container, "state", "terminated", NULL);
+
+	json_set_string(terminated, "reason", "Completed");
+	json_set_integer(terminated, "exitCode", 0);
+	assert_true(pod_observed_read(pod, &scene->job, scene->arena, &scene->seen));
+	assert_int_equal(scene->seen.phase, OBSERVED_FAILED);
+	assert_int_equal(scene->seen.exit_code, -1);
+	assert_string_equal(scene->seen.reason, "DeadlineExceeded");
+	json_set_string(json_get(pod, "status"), "phase", "Succeeded");
+	assert_true(pod_observed_read(pod, &scene->job, scene->arena, &scene->seen));
+	assert_int_equal(scene->seen.phase, OBSERVED_SUCCEEDED);
 }
 
 static void the_time_of_a_deletion_is_its_kill(void **state)
@@ -378,8 +423,10 @@ int main(void)
 		TEST(what_stands_in_the_way_has_a_reason),
 		TEST(the_secret_of_the_job_itself_has_a_reason_of_its_own),
 		TEST(an_init_container_that_fails_is_named),
+		TEST(what_a_failed_init_container_said_last_is_told),
 		TEST(an_init_container_that_cannot_be_started_says_why),
 		TEST(the_reason_of_the_whole_pod_counts_too),
+		TEST(a_program_that_catches_term_does_not_succeed_by_it),
 		TEST(the_time_of_a_deletion_is_its_kill),
 		TEST(who_takes_a_pod_away_is_its_reason),
 		TEST(what_is_missing_is_not_known),

@@ -34,7 +34,7 @@ static void nothing_is_not_enough(void **state)
 	struct err err = {0};
 
 	assert_int_equal(quantity_check("0", &err), ERR_INVALID);
-	assert_string_equal(err.text, "'0' is nothing: it has to be more than 0");
+	assert_string_equal(err.text, "'0' must be more than 0");
 	assert_int_equal(quantity_check("0.00Gi", &err), ERR_INVALID);
 	assert_int_equal(quantity_check("0.01Gi", &err), 0);
 }

@@ -1,6 +1,5 @@
 #include "unit.h"
 
-#include "core/progress.h"
 #include "core/report.h"
 
 #define START ((msec) 1763740920000)
@@ -80,7 +79,7 @@ static void a_failure_begins_with_the_replica_that_failed_first(void **state)
 		"  next          muster logs train-x7k2 --role worker --index 1 --attempt 2\n");
 }
 
-static void a_deadline_and_a_stop_are_one_line(void **state)
+static void a_deadline_a_stop_and_a_deletion_are_one_line(void **state)
 {
 	(void) state;
 	struct failure failure = {
@@ -103,6 +102,10 @@ static void a_deadline_and_a_stop_are_one_line(void **state)
 	assert_report(
 		&two_workers, &status,
 		"muster: job train-x7k2 ended after 10m: the job was stopped (interrupted)\n");
+	failure.reason = "Deleted";
+	failure.message = "its record was deleted";
+	assert_report(&two_workers, &status,
+		      "muster: job train-x7k2 ended after 10m: its record was deleted\n");
 }
 
 static void assert_progress_of_pods(const struct status *status, const struct startup *startup,
@@ -182,7 +185,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_success_is_one_line),
 		cmocka_unit_test(a_failure_begins_with_the_replica_that_failed_first),
-		cmocka_unit_test(a_deadline_and_a_stop_are_one_line),
+		cmocka_unit_test(a_deadline_a_stop_and_a_deletion_are_one_line),
 		cmocka_unit_test(
 			progress_of_pods_says_how_far_their_start_is_and_what_holds_them_up),
 		cmocka_unit_test(progress_tells_what_is_waited_for_until_all_run),

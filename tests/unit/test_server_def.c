@@ -1,7 +1,7 @@
 /* The bytes by hand; tests/system compares many more with those of TensorFlow's own class. */
 #include "unit.h"
 
-#include "tf/server_def.h"
+#include "tf/server.h"
 
 static void assert_def(const char *text, const char *job, int index, double fraction,
 		       const char *wanted, size_t len)

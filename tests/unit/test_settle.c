@@ -3,6 +3,7 @@
 #include "base/mem.h"
 #include "engine/process_mark.h"
 #include "engine/settle.h"
+#include "fake/store_memory.h"
 
 #include <signal.h>
 #include <spawn.h>

@@ -29,6 +29,14 @@ static void assert_not_told(struct silence *list, size_t count, msec now)
 	assert_int_equal(text.len, 0);
 }
 
+static void assert_lasting(const struct silence *list, size_t count, const char *expected)
+{
+	struct text text CLEANUP(text_done) = {0};
+
+	silence_add_lasting(list, count, &text);
+	assert_string_equal(text_of(&text), expected);
+}
+
 static void a_silence_is_told_after_30_seconds_and_once(void **state)
 {
 	(void) state;
@@ -39,7 +47,7 @@ static void a_silence_is_told_after_30_seconds_and_once(void **state)
 	assert_int_equal(silence_wake_at(list, 2), START + 30 * SECOND);
 	assert_not_told(list, 2, START + 30 * SECOND - 1);
 	assert_told(list, 2, START + 30 * SECOND, "worker-1 has printed nothing for 30s");
-	assert_true(silence_is_any_told(list, 2));
+	assert_lasting(list, 2, "worker-1 has printed nothing for 30s");
 	assert_int_equal(silence_wake_at(list, 2), START + 50 * SECOND);
 	assert_told(list, 2, START + 50 * SECOND, "worker-0 has printed nothing for 30s");
 	assert_int_equal(silence_wake_at(list, 2), MSEC_NEVER);
@@ -58,6 +66,39 @@ static void those_that_fall_silent_together_are_told_together(void **state)
 		    "worker-0 and 2 more have printed nothing for 30s");
 }
 
+static void who_printed_again_is_not_among_those_whose_silence_lasts(void **state)
+{
+	(void) state;
+	struct silence list[3];
+
+	set_up_workers(list, 3);
+	assert_told(list, 3, START + 30 * SECOND,
+		    "worker-0 and 2 more have printed nothing for 30s");
+	silence_note_output(&list[0], START + 40 * SECOND);
+	assert_lasting(list, 3, "worker-1 and 1 more have printed nothing for 30s");
+	assert_told(list, 3, START + 120 * SECOND, "worker-0 has printed nothing for 80s");
+	assert_lasting(list, 3, "worker-0 and 2 more have printed nothing for 30s");
+}
+
+static void those_that_only_run_what_a_chief_sends_are_silent_by_nature(void **state)
+{
+	(void) state;
+	struct role roles[] = {
+		{.kind = ROLE_CHIEF, .name = "chief", .replicas = 1},
+		{.kind = ROLE_PS, .name = "ps", .replicas = 1},
+		{.kind = ROLE_WORKER, .name = "worker", .replicas = 2},
+	};
+	struct job led = {.roles = roles, .n_roles = 3};
+	struct job without_chief = {.roles = &roles[1], .n_roles = 2};
+
+	assert_true(silence_is_telling(&led, "chief"));
+	assert_false(silence_is_telling(&led, "ps"));
+	assert_false(silence_is_telling(&led, "worker"));
+	assert_false(silence_is_telling(&without_chief, "ps"));
+	assert_true(silence_is_telling(&without_chief, "worker"));
+	assert_false(silence_is_telling(&led, "evaluator"));
+}
+
 static void output_ends_a_silence_and_a_slow_replica_gets_more_patience(void **state)
 {
 	(void) state;
@@ -66,7 +107,7 @@ static void output_ends_a_silence_and_a_slow_replica_gets_more_patience(void **s
 	set_up_workers(list, 1);
 	assert_told(list, 1, START + 30 * SECOND, "worker-0 has printed nothing for 30s");
 	silence_note_output(&list[0], START + 60 * SECOND);
-	assert_false(silence_is_any_told(list, 1));
+	assert_lasting(list, 1, "");
 	assert_int_equal(silence_wake_at(list, 1), START + 180 * SECOND);
 	silence_note_output(&list[0], START + 120 * SECOND);
 	assert_not_told(list, 1, START + 200 * SECOND);
@@ -146,6 +187,8 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_silence_is_told_after_30_seconds_and_once),
 		cmocka_unit_test(those_that_fall_silent_together_are_told_together),
+		cmocka_unit_test(who_printed_again_is_not_among_those_whose_silence_lasts),
+		cmocka_unit_test(those_that_only_run_what_a_chief_sends_are_silent_by_nature),
 		cmocka_unit_test(output_ends_a_silence_and_a_slow_replica_gets_more_patience),
 		cmocka_unit_test(who_does_not_run_or_never_started_is_not_told_of),
 		cmocka_unit_test(an_older_moment_changes_nothing),

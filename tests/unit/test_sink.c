@@ -8,6 +8,7 @@
 #include <fcntl.h>
 #include <stdio.h>
 #include <sys/socket.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #define MUCH ((size_t) 1 << 20)
@@ -138,6 +139,48 @@ static void a_pipe_that_never_had_a_reader_is_found_out_by_the_first_write(void 
 	assert_false(sink_is_waiting(fixture->sink));
 }
 
+/* As after su or sudo: the pipe is somebody else's. */
+static void open_pipe_of_another_user(struct fixture *fixture)
+{
+	const uid_t root = 0, nobody = 65534;
+
+	assert_int_equal(pipe2(fixture->fds, O_CLOEXEC), 0);
+	assert_int_equal(fchmod(fixture->fds[1], 0), 0);
+	bool is_root = geteuid() == root;
+
+	assert_int_equal(is_root ? seteuid(nobody) : 0, 0);
+	fixture->sink = sink_new(fixture->loop, fixture->fds[1], count_change, fixture);
+	assert_int_equal(is_root ? seteuid(root) : 0, 0);
+}
+
+static void what_cannot_be_opened_again_is_written_to_at_once_too(void **state)
+{
+	struct fixture *fixture = *state;
+	char bytes[10];
+
+	open_pipe_of_another_user(fixture);
+	text_add(sink_text(fixture->sink), "text");
+	sink_flush(fixture->sink);
+	assert_false(sink_is_waiting(fixture->sink));
+	assert_int_equal(sink_text(fixture->sink)->len, 0);
+	assert_int_equal(read(fixture->fds[0], bytes, sizeof(bytes)), 4);
+}
+
+static void what_cannot_be_opened_again_is_waited_for_without_blocking(void **state)
+{
+	struct fixture *fixture = *state;
+
+	open_pipe_of_another_user(fixture);
+	write_much(fixture);
+	assert_true(sink_is_waiting(fixture->sink));
+	assert_int_equal(fixture->n_changes, 0);
+	read_much(fixture);
+	loop_run_ready(fixture->loop);
+	assert_false(sink_is_waiting(fixture->sink));
+	assert_int_equal(sink_text(fixture->sink)->len, 0);
+	assert_int_equal(fixture->n_changes, 1);
+}
+
 static void a_socket_is_written_to_without_blocking(void **state)
 {
 	struct fixture *fixture = *state;
@@ -203,6 +246,8 @@ int main(void)
 		SINK_TEST(a_reader_that_leaves_is_noticed_at_once),
 		SINK_TEST(a_reader_that_leaves_while_much_waits_ends_the_waiting),
 		SINK_TEST(a_pipe_that_never_had_a_reader_is_found_out_by_the_first_write),
+		SINK_TEST(what_cannot_be_opened_again_is_written_to_at_once_too),
+		SINK_TEST(what_cannot_be_opened_again_is_waited_for_without_blocking),
 		SINK_TEST(a_socket_is_written_to_without_blocking),
 		SINK_TEST(a_file_is_written_behind_what_its_descriptor_wrote_before),
 		SINK_TEST(a_full_disk_is_told_by_its_number),

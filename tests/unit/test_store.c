@@ -2,9 +2,10 @@
 #include "unit.h"
 
 #include "base/mem.h"
+#include "fake/store_memory.h"
 #include "io/folder.h"
 #include "store/store.h"
-#include "store/store_patient.h"
+#include "store/store_retrying.h"
 
 #include <fcntl.h>
 #include <stdio.h>
@@ -62,11 +63,11 @@ static void fail_by_trouble(const char *sentence, void *data)
 	fail_msg("%s", sentence);
 }
 
-static int make_patient(void **state)
+static int make_retrying(void **state)
 {
 	struct place_of_test *place = mem_new(sizeof(*place));
 
-	place->store = store_patient_new(store_memory_new(), fail_by_trouble, NULL);
+	place->store = store_retrying_new(store_memory_new(), fail_by_trouble, NULL);
 	*state = place;
 	return 0;
 }
@@ -603,7 +604,7 @@ static void a_folder_that_cannot_be_made_is_named(void **state)
 int main(void)
 {
 	const struct CMUnitTest memory_tests[] = {TESTS_OF(make_memory)};
-	const struct CMUnitTest patient_tests[] = {TESTS_OF(make_patient)};
+	const struct CMUnitTest retrying_tests[] = {TESTS_OF(make_retrying)};
 	const struct CMUnitTest sqlite_tests[] = {
 		TESTS_OF(make_sqlite),
 		FILE_TEST(the_file_is_for_this_user_alone_and_keeps_what_was_written),
@@ -614,6 +615,6 @@ int main(void)
 	};
 
 	return cmocka_run_group_tests(memory_tests, NULL, NULL) +
-	       cmocka_run_group_tests(patient_tests, NULL, NULL) +
+	       cmocka_run_group_tests(retrying_tests, NULL, NULL) +
 	       cmocka_run_group_tests(sqlite_tests, NULL, NULL);
 }

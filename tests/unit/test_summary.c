@@ -4,6 +4,8 @@
 #include "core/summary.h"
 #include "scene.h"
 
+#include <signal.h>
+
 static struct summary summary_of(struct scene *scene)
 {
 	struct summary summary;
@@ -68,6 +70,10 @@ static void a_job_that_is_being_stopped_says_so(void **state)
 	scene->job.stop_reason = "interrupted";
 	scene_settle(scene);
 	assert_string_equal(summary_of(scene).message, "stopping (interrupted)");
+	scene_exit(scene, "worker", 0, 0, 0, SIGTERM);
+	scene_settle(scene);
+	assert_string_equal(summary_of(scene).state, "Stopped");
+	assert_string_equal(summary_of(scene).message, "the job was stopped (interrupted)");
 }
 
 static void a_finished_job_that_is_suspended_does_not_expire(void **state)

@@ -1,0 +1,101 @@
+#include "cli/fetched_logs.h"
+
+#include "base/mem.h"
+#include "cli/output.h"
+#include "io/folder.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stdlib.h>
+
+static int make_folder(char **ret_folder, struct err *err)
+{
+	const char *parent = getenv("TMPDIR");
+	char *folder CLEANUP(mem_free_text) =
+		mem_format("%s/muster-logs-XXXXXX", parent && *parent ? parent : "/tmp");
+
+	if (!mkdtemp(folder))
+		return err_set_errno(err, errno, "cannot make folder '%s'", folder);
+	*ret_folder = TAKE(folder);
+	return 0;
+}
+
+/* For a call that ends when all is there. */
+struct wait {
+	struct fetched_logs *fetched;
+	struct client_logs_request asked;
+	struct loop_watch *signals[2];
+};
+
+static void on_over(void *data)
+{
+	struct wait *wait = data;
+
+	wait->fetched->is_over = true;
+	loop_stop(wait->asked.loop);
+}
+
+static void on_trouble(const char *sentence, void *data)
+{
+	const struct wait *wait = data;
+
+	wait->asked.on_trouble(sentence, wait->asked.data);
+}
+
+static void on_signal(int signal_number, void *data)
+{
+	struct wait *wait = data;
+
+	wait->fetched->signal_number = signal_number;
+	loop_stop(wait->asked.loop);
+}
+
+int fetched_logs_begin(struct fetched_logs *fetched, struct client *client, const char *name,
+		       struct client_logs_request request, struct err *err)
+{
+	int rc = make_folder(&fetched->folder, err);
+
+	fetched->client = client;
+	request.folder = fetched->folder;
+	return rc < 0 ? rc
+		      : client->functions->fetch_logs(client, name, &request, &fetched->logs, err);
+}
+
+int fetched_logs_get(struct fetched_logs *fetched, struct client *client, const char *name,
+		     struct client_logs_request request, struct err *err)
+{
+	struct wait wait = {.fetched = fetched, .asked = request};
+
+	request.on_over = on_over;
+	request.on_trouble = on_trouble;
+	request.data = &wait;
+	int rc = fetched_logs_begin(fetched, client, name, request, err);
+
+	if (rc < 0)
+		return rc;
+	wait.signals[0] = loop_watch_signal(request.loop, SIGINT, on_signal, &wait);
+	wait.signals[1] = loop_watch_signal(request.loop, SIGTERM, on_signal, &wait);
+	loop_run(request.loop);
+	loop_watch_free(wait.signals[0]);
+	loop_watch_free(wait.signals[1]);
+	client->functions->end_logs(TAKE(fetched->logs));
+	return 0;
+}
+
+msec fetched_logs_known_until(const struct fetched_logs *fetched)
+{
+	return fetched->client->functions->logs_known_until(fetched->logs);
+}
+
+void fetched_logs_done(struct fetched_logs *fetched)
+{
+	struct err err = {0};
+
+	if (fetched->logs)
+		fetched->client->functions->end_logs(fetched->logs);
+	if (fetched->folder && folder_remove(AT_FDCWD, fetched->folder, &err) < 0)
+		output_say("%s", err.text);
+	free(fetched->folder);
+	*fetched = (struct fetched_logs){0};
+}

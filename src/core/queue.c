@@ -1,0 +1,317 @@
+/* Keys in order, to find one; for each tenant those that wait, by due time and then by the order in
+ * which they came; and whose turn it is. */
+#include "core/queue.h"
+
+#include "base/mem.h"
+
+#include <assert.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+struct entry {
+	char *key;
+	struct tenant *tenant;
+	msec due; /* MSEC_NEVER: it does not wait */
+	int64_t number; /* of the add; the lower one goes first of two that are due together */
+	int n_failures;
+	bool is_in_flight; /* it does not wait then, even if it is due */
+	bool is_removed; /* while it was in flight */
+};
+
+struct tenant {
+	char *name;
+	size_t n_entries; /* in flight too */
+	struct entry **waiting; /* whose turn is next is the last */
+	size_t n_waiting;
+	size_t capacity;
+};
+
+struct queue {
+	msec first_pause, longest_pause;
+	struct entry **entries; /* by key */
+	size_t n_entries;
+	size_t entries_capacity;
+	struct tenant **tenants;
+	size_t n_tenants;
+	size_t tenants_capacity;
+	size_t turn; /* the tenant that is asked first */
+	int64_t n_adds;
+};
+
+struct queue *queue_new(msec first_pause, msec longest_pause)
+{
+	struct queue *queue = mem_new(sizeof(*queue));
+
+	assert(first_pause > 0 && longest_pause >= first_pause);
+	queue->first_pause = first_pause;
+	queue->longest_pause = longest_pause;
+	return queue;
+}
+
+static void entry_free(struct entry *entry)
+{
+	free(entry->key);
+	free(entry);
+}
+
+static void tenant_free(struct tenant *tenant)
+{
+	free(tenant->name);
+	free(tenant->waiting);
+	free(tenant);
+}
+
+void queue_free(struct queue *queue)
+{
+	if (!queue)
+		return;
+	for (size_t i = 0; i < queue->n_entries; i++)
+		entry_free(queue->entries[i]);
+	for (size_t i = 0; i < queue->n_tenants; i++)
+		tenant_free(queue->tenants[i]);
+	free(queue->entries);
+	free(queue->tenants);
+	free(queue);
+}
+
+/* A sorted list: what is moved to keep it so are a few bytes for each key. */
+static void insert(void *list, size_t *count, size_t place, void *element)
+{
+	void **elements = list;
+
+	memmove(elements + place + 1, elements + place, (*count - place) * sizeof(*elements));
+	elements[place] = element;
+	(*count)++;
+}
+
+static void take_out(void *list, size_t *count, size_t place)
+{
+	void **elements = list;
+
+	(*count)--;
+	memmove(elements + place, elements + place + 1, (*count - place) * sizeof(*elements));
+}
+
+/* Waiting. */
+
+static bool is_before(const struct entry *a, const struct entry *b)
+{
+	return a->due != b->due ? a->due < b->due : a->number < b->number;
+}
+
+/* Where it waits, or would have to. */
+static size_t place_of(const struct entry *entry)
+{
+	const struct tenant *tenant = entry->tenant;
+	size_t low = 0, high = tenant->n_waiting;
+
+	while (low < high) {
+		size_t middle = (low + high) / 2;
+
+		if (is_before(entry, tenant->waiting[middle]))
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return low;
+}
+
+static void begin_to_wait(struct entry *entry)
+{
+	struct tenant *tenant = entry->tenant;
+
+	mem_grow(&tenant->waiting, &tenant->capacity, tenant->n_waiting, sizeof(*tenant->waiting));
+	insert(tenant->waiting, &tenant->n_waiting, place_of(entry), entry);
+}
+
+static void end_to_wait(struct entry *entry)
+{
+	take_out(entry->tenant->waiting, &entry->tenant->n_waiting, place_of(entry));
+}
+
+/* Keys and tenants. */
+
+/* Where the key is, or would have to be. */
+static size_t find(const struct queue *queue, const char *key, bool *ret_is_there)
+{
+	size_t low = 0, high = queue->n_entries;
+
+	*ret_is_there = false;
+	while (low < high) {
+		size_t middle = (low + high) / 2;
+		int order = strcmp(queue->entries[middle]->key, key);
+
+		if (order < 0)
+			low = middle + 1;
+		else
+			high = middle;
+		*ret_is_there |= order == 0;
+	}
+	return low;
+}
+
+static struct tenant *need_tenant(struct queue *queue, const char *name)
+{
+	for (size_t i = 0; i < queue->n_tenants; i++)
+		if (strcmp(queue->tenants[i]->name, name) == 0)
+			return queue->tenants[i];
+	struct tenant *tenant = mem_new(sizeof(*tenant));
+
+	tenant->name = mem_copy_text(name);
+	mem_grow(&queue->tenants, &queue->tenants_capacity, queue->n_tenants,
+		 sizeof(*queue->tenants));
+	queue->tenants[queue->n_tenants++] = tenant;
+	return tenant;
+}
+
+static struct entry *need_entry(struct queue *queue, const char *tenant, const char *key)
+{
+	bool is_there;
+	size_t place = find(queue, key, &is_there);
+
+	if (is_there)
+		return queue->entries[place];
+	struct entry *entry = mem_new(sizeof(*entry));
+
+	*entry = (struct entry){
+		.key = mem_copy_text(key), .tenant = need_tenant(queue, tenant), .due = MSEC_NEVER};
+	entry->tenant->n_entries++;
+	mem_grow(&queue->entries, &queue->entries_capacity, queue->n_entries,
+		 sizeof(*queue->entries));
+	insert(queue->entries, &queue->n_entries, place, entry);
+	return entry;
+}
+
+static void forget_tenant(struct queue *queue, struct tenant *tenant)
+{
+	size_t i = 0;
+
+	while (queue->tenants[i] != tenant)
+		i++;
+	take_out(queue->tenants, &queue->n_tenants, i);
+	if (queue->turn > i)
+		queue->turn--;
+	tenant_free(tenant);
+}
+
+static void forget(struct queue *queue, size_t place)
+{
+	struct entry *entry = queue->entries[place];
+
+	take_out(queue->entries, &queue->n_entries, place);
+	if (--entry->tenant->n_entries == 0)
+		forget_tenant(queue, entry->tenant);
+	entry_free(entry);
+}
+
+/* The queue. */
+
+static void add(struct queue *queue, struct entry *entry, msec due)
+{
+	if (due >= entry->due)
+		return;
+	if (entry->due != MSEC_NEVER && !entry->is_in_flight)
+		end_to_wait(entry);
+	entry->due = due;
+	entry->number = queue->n_adds++;
+	if (!entry->is_in_flight)
+		begin_to_wait(entry);
+}
+
+void queue_add(struct queue *queue, const char *tenant, const char *key, msec due)
+{
+	struct entry *entry = need_entry(queue, tenant, key);
+
+	entry->is_removed = false;
+	add(queue, entry, msec_min(due, MSEC_NEVER - 1));
+}
+
+static const struct entry *next_of(const struct tenant *tenant)
+{
+	return tenant->n_waiting ? tenant->waiting[tenant->n_waiting - 1] : NULL;
+}
+
+const char *queue_take(struct queue *queue, msec now)
+{
+	for (size_t i = 0; i < queue->n_tenants; i++) {
+		size_t asked = (queue->turn + i) % queue->n_tenants;
+		struct tenant *tenant = queue->tenants[asked];
+		const struct entry *next = next_of(tenant);
+
+		if (!next || next->due > now)
+			continue;
+		struct entry *entry = tenant->waiting[--tenant->n_waiting];
+
+		entry->due = MSEC_NEVER;
+		entry->is_in_flight = true;
+		queue->turn = asked + 1;
+		return entry->key;
+	}
+	return NULL;
+}
+
+/* Doubled as often as it has failed before. */
+static msec pause_after(const struct queue *queue, int n_failures)
+{
+	msec pause = queue->first_pause;
+
+	for (int i = 1; i < n_failures && pause < queue->longest_pause; i++)
+		pause = pause > queue->longest_pause / 2 ? queue->longest_pause : pause * 2;
+	return pause;
+}
+
+void queue_done(struct queue *queue, const char *key, bool has_failed, msec now)
+{
+	bool is_there;
+	size_t place = find(queue, key, &is_there);
+
+	assert(is_there && queue->entries[place]->is_in_flight);
+	struct entry *entry = queue->entries[place];
+	msec due = entry->due; /* as it was added meanwhile */
+
+	entry->is_in_flight = false;
+	entry->due = MSEC_NEVER;
+	entry->n_failures = has_failed ? entry->n_failures + 1 : 0;
+	if (has_failed && !entry->is_removed)
+		due = msec_min(due, now + pause_after(queue, entry->n_failures));
+	if (due == MSEC_NEVER)
+		forget(queue, place);
+	else
+		add(queue, entry, due);
+}
+
+void queue_remove(struct queue *queue, const char *key)
+{
+	bool is_there;
+	size_t place = find(queue, key, &is_there);
+
+	if (!is_there)
+		return;
+	struct entry *entry = queue->entries[place];
+
+	if (entry->is_in_flight) {
+		entry->due = MSEC_NEVER;
+		entry->is_removed = true;
+	} else {
+		end_to_wait(entry);
+		forget(queue, place);
+	}
+}
+
+msec queue_wake_at(const struct queue *queue)
+{
+	msec wake_at = MSEC_NEVER;
+
+	for (size_t i = 0; i < queue->n_tenants; i++) {
+		const struct entry *next = next_of(queue->tenants[i]);
+
+		wake_at = next ? msec_min(wake_at, next->due) : wake_at;
+	}
+	return wake_at;
+}
+
+size_t queue_count(const struct queue *queue)
+{
+	return queue->n_entries;
+}

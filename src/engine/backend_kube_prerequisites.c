@@ -1,0 +1,345 @@
+/* What the Pods of a job stand on: the Service by which they find each other, and the ConfigMaps
+ * that they read: of files, and of the cluster where it is large. And the Secret of variables,
+ * where we made it: its values are nowhere else.
+ *
+ * They are made with the first Pods. As long as one is missing later, no replica has its address,
+ * and a decision asks for it to be published: so it is made again when somebody deletes it. What it
+ * is made of again is what the mirror showed of it, so that any supervisor can do so. */
+#include "base/text.h"
+#include "core/failure_words.h"
+#include "core/job_files.h"
+#include "engine/backend_kube_parts.h"
+
+#include <stdlib.h>
+
+#define PAUSE MSEC_PER_SECOND
+
+static struct prerequisite *find(const struct kube_backend *backend,
+				 const struct kube_resource *resource, const char *name)
+{
+	for (size_t i = 0; i < backend->n_prerequisites; i++)
+		if (backend->prerequisites[i]->resource == resource &&
+		    text_equals(backend->prerequisites[i]->name, name))
+			return backend->prerequisites[i];
+	return NULL;
+}
+
+static struct prerequisite *add(struct kube_backend *backend, const struct kube_resource *resource,
+				const char *name)
+{
+	struct prerequisite *prerequisite = mem_new(sizeof(*prerequisite));
+
+	prerequisite->backend = backend;
+	prerequisite->resource = resource;
+	prerequisite->name = mem_copy_text(name);
+	mem_grow(&backend->prerequisites, &backend->prerequisites_capacity,
+		 backend->n_prerequisites, sizeof(struct prerequisite *));
+	backend->prerequisites[backend->n_prerequisites++] = prerequisite;
+	return prerequisite;
+}
+
+/* The Secret was made before any Pod was begun. */
+void kube_prerequisites_begin(struct kube_backend *backend)
+{
+	const struct backend_kube_settings *settings = &backend->settings;
+	struct prerequisite *prerequisite;
+
+	add(backend, &kube_services, settings->job->name);
+	if (!settings->secret || !settings->secret->name)
+		return;
+	prerequisite = add(backend, &kube_secrets, settings->secret->name);
+	prerequisite->body =
+		objects_secret_new(settings->job, settings->secret, settings->job->uid);
+	prerequisite->is_made = true;
+}
+
+void kube_prerequisites_free(struct kube_backend *backend)
+{
+	for (size_t i = 0; i < backend->n_prerequisites; i++) {
+		struct prerequisite *prerequisite = backend->prerequisites[i];
+
+		kube_call_cancel(prerequisite->call);
+		json_free(prerequisite->body);
+		free(prerequisite->name);
+		free(prerequisite);
+	}
+	free(backend->prerequisites);
+}
+
+/* Asked for is as good as there: Pods may start before their Service does. */
+bool kube_prerequisites_is_there(const struct kube_backend *backend)
+{
+	for (size_t i = 0; i < backend->n_prerequisites; i++) {
+		const struct prerequisite *prerequisite = backend->prerequisites[i];
+
+		if (!prerequisite->is_shown && !prerequisite->call && !prerequisite->is_made &&
+		    !prerequisite->is_refused)
+			return false;
+	}
+	return true;
+}
+
+bool kube_prerequisites_is_quiet(const struct kube_backend *backend)
+{
+	for (size_t i = 0; i < backend->n_prerequisites; i++)
+		if (backend->prerequisites[i]->call)
+			return false;
+	return true;
+}
+
+/* Making. */
+
+/* One of that name which is none of ours belongs to an earlier job, and is about to go; ours would
+ * be in the mirror. */
+static void on_made(struct json *object, const struct kube_status *status, const struct err *err,
+		    void *data)
+{
+	struct prerequisite *prerequisite = data;
+	struct kube_backend *backend = prerequisite->backend;
+
+	(void) object;
+	prerequisite->call = NULL;
+	if (err && err->code == ERR_EXISTS && prerequisite->resource == &kube_secrets)
+		err = NULL; /* somebody else made it again */
+	prerequisite->is_made = !err;
+	prerequisite->is_refused = err != NULL;
+	if (err && status->refusal == KUBE_REFUSED_FOR_EVER && !backend->refusal)
+		backend->refusal = mem_copy_text(err->text);
+	if (err) {
+		kube_backend_trouble(backend, err->text);
+		kube_backend_look_again(backend, loop_now() + PAUSE);
+	}
+	kube_backend_news(backend);
+}
+
+static const char *what_it_is(const struct prerequisite *prerequisite)
+{
+	return prerequisite->resource == &kube_config_maps ? "ConfigMap" : "Service";
+}
+
+static void make(struct prerequisite *prerequisite)
+{
+	struct kube_backend *backend = prerequisite->backend;
+	struct json *body CLEANUP(json_cleanup) =
+		prerequisite->body ? json_ref(prerequisite->body)
+				   : objects_service_new(backend->job, backend->job->uid);
+	const struct kube_request request = {
+		.verb = KUBE_CREATE,
+		.resource = prerequisite->resource,
+		.namespace_name = backend->job->name_space,
+		.body = body,
+	};
+
+	if (prerequisite->was_shown && !prerequisite->is_refused) {
+		char *sentence CLEANUP(mem_free_text) =
+			mem_format("somebody deleted the %s '%s' of the job: it is made again",
+				   what_it_is(prerequisite), prerequisite->name);
+
+		kube_backend_trouble(backend, sentence);
+	}
+	prerequisite->is_refused = false;
+	prerequisite->call = kube_call_new(backend->settings.api, &request, on_made, prerequisite);
+}
+
+void kube_prerequisites_make(struct kube_backend *backend)
+{
+	for (size_t i = 0; i < backend->n_prerequisites; i++) {
+		struct prerequisite *prerequisite = backend->prerequisites[i];
+
+		if (!prerequisite->is_shown && !prerequisite->call && !prerequisite->is_made &&
+		    !prerequisite->is_refused)
+			make(prerequisite);
+	}
+}
+
+void kube_prerequisites_try_again(struct kube_backend *backend)
+{
+	for (size_t i = 0; i < backend->n_prerequisites; i++)
+		if (backend->prerequisites[i]->is_refused)
+			make(backend->prerequisites[i]);
+}
+
+void backend_kube_drop_refused(struct backend *base)
+{
+	struct kube_backend *backend = (struct kube_backend *) base;
+
+	for (size_t i = 0; i < backend->n_prerequisites; i++)
+		backend->prerequisites[i]->is_refused = false;
+}
+
+/* Seeing. */
+
+static bool is_ours(const struct kube_backend *backend, const struct json *object)
+{
+	const struct json *owners = json_get_path(object, "metadata", "ownerReferences", NULL);
+	const char *uid = json_as_string(json_get(json_at(owners, 0), "uid"), NULL);
+
+	return text_equals(uid, backend->settings.job->uid);
+}
+
+static void release(void *kept, void *data)
+{
+	(void) kept, (void) data;
+}
+
+static void *project_service(const struct json *object, void *before, void *data)
+{
+	(void) before;
+	return is_ours(data, object) ? data : NULL;
+}
+
+/* What the server added belongs to the one that is gone. */
+static struct json *body_of(const struct json *object)
+{
+	struct json *body = json_new_copy(object);
+	struct json *metadata = json_get(body, "metadata");
+	static const char *const of_the_server[] = {
+		"uid",           "resourceVersion",   "creationTimestamp",
+		"managedFields", "deletionTimestamp", "deletionGracePeriodSeconds"};
+
+	json_set_string(body, "apiVersion", "v1");
+	json_set_string(body, "kind", "ConfigMap");
+	for (size_t i = 0; i < ARRAY_LEN(of_the_server); i++)
+		json_remove(metadata, of_the_server[i]);
+	return body;
+}
+
+static void *project_files(const struct json *object, void *before, void *data)
+{
+	struct kube_backend *backend = data;
+	const char *name = json_as_string(json_get_path(object, "metadata", "name", NULL), "");
+	struct prerequisite *prerequisite = find(backend, &kube_config_maps, name);
+
+	(void) before;
+	if (!is_ours(backend, object))
+		return NULL;
+	if (!prerequisite)
+		prerequisite = add(backend, &kube_config_maps, name);
+	if (!prerequisite->body)
+		prerequisite->body = body_of(object);
+	return backend;
+}
+
+/* From here on the mirror knows. */
+static void see(struct kube_backend *backend, const struct kube_mirror *mirror,
+		const struct kube_resource *resource, const char *name)
+{
+	struct prerequisite *prerequisite = find(backend, resource, name);
+
+	if (prerequisite) {
+		prerequisite->is_shown = kube_mirror_get(mirror, name) != NULL;
+		prerequisite->was_shown |= prerequisite->is_shown;
+		prerequisite->is_made = false;
+		prerequisite->is_refused = false;
+	}
+	kube_backend_news(backend);
+}
+
+static bool waits_for_secret(const struct pod *pod)
+{
+	return text_equals(pod->seen.reason, FAILURE_SECRET_MISSING);
+}
+
+/* Who may make Secrets may not look at them: a Pod that begins to wait tells that it is gone. */
+void kube_prerequisites_see_pod(struct kube_backend *backend, const struct pod *before,
+				struct pod *pod)
+{
+	const struct job_secret *secret = backend->settings.secret;
+	struct prerequisite *prerequisite =
+		secret ? find(backend, &kube_secrets, secret->name) : NULL;
+
+	if (!prerequisite || !waits_for_secret(pod))
+		return;
+	if (!before || !text_equals(before->uid, pod->uid) || !waits_for_secret(before))
+		prerequisite->is_made = false;
+	pod->seen.message = arena_format(pod->arena, "somebody deleted '%s': it is made again",
+					 prerequisite->name);
+}
+
+static void on_service(const char *name, void *data)
+{
+	struct kube_backend *backend = data;
+
+	see(backend, backend->services, &kube_services, name);
+}
+
+static void on_services_synced(void *data)
+{
+	struct kube_backend *backend = data;
+
+	backend->knows_services = true;
+	kube_backend_news(backend);
+}
+
+static void on_files(const char *name, void *data)
+{
+	struct kube_backend *backend = data;
+
+	see(backend, backend->files, &kube_config_maps, name);
+}
+
+static void on_files_synced(void *data)
+{
+	struct kube_backend *backend = data;
+
+	backend->knows_files = true;
+	kube_backend_news(backend);
+}
+
+static bool has_files(const struct job *job)
+{
+	for (size_t i = 0; i < job->n_roles; i++)
+		if (job_files_are_mounted(job->roles[i].template))
+			return true;
+	return false;
+}
+
+static bool reads_config_maps(const struct job *job)
+{
+	struct objects *objects CLEANUP(objects_cleanup) = objects_new(job);
+	struct json *cluster CLEANUP(json_cleanup) = objects_cluster_new(objects, NULL);
+
+	return cluster || has_files(job);
+}
+
+static void watch_files(struct kube_backend *backend)
+{
+	if (backend->files)
+		return;
+	backend->files =
+		kube_backend_mirror_new(backend, "," OBJECTS_LABEL_PART "=" OBJECTS_PART_FILES,
+					(struct kube_mirror_settings){
+						.resource = &kube_config_maps,
+						.project = project_files,
+						.release = release,
+						.on_change = on_files,
+						.on_synced = on_files_synced,
+					});
+}
+
+void kube_prerequisites_watch(struct kube_backend *backend)
+{
+	backend->services = kube_backend_mirror_new(backend, "",
+						    (struct kube_mirror_settings){
+							    .resource = &kube_services,
+							    .project = project_service,
+							    .release = release,
+							    .on_change = on_service,
+							    .on_synced = on_services_synced,
+						    });
+	backend->knows_files = !reads_config_maps(backend->settings.job);
+	if (!backend->knows_files)
+		watch_files(backend);
+}
+
+void kube_prerequisites_take_objects(struct kube_backend *backend)
+{
+	struct json *cluster CLEANUP(json_cleanup) =
+		objects_cluster_new(backend->objects, backend->job->uid);
+	const char *name = json_as_string(json_get_path(cluster, "metadata", "name", NULL), NULL);
+
+	if (!name || find(backend, &kube_config_maps, name))
+		return;
+	add(backend, &kube_config_maps, name)->body = json_ref(cluster);
+	watch_files(backend); /* of a job that was small before */
+}

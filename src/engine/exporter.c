@@ -1,0 +1,97 @@
+#include "engine/exporter.h"
+
+#include "base/mem.h"
+#include "core/limits.h"
+#include "core/metrics.h"
+#include "io/http_server.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+struct exporter {
+	const struct listening *listening;
+	const struct job *job;
+	const struct status *status;
+	struct metrics_passes passes;
+	int64_t begun; /* the pass that is under way; 0: none */
+	struct http_server *server;
+};
+
+static void answer(struct http_call *call, int status, const char *type, const char *text)
+{
+	http_call_answer(call, status, type, text, strlen(text));
+}
+
+static void answer_metrics(struct http_call *call, const struct exporter *exporter)
+{
+	struct text text CLEANUP(text_done) = {0};
+
+	metrics_write(exporter->job, exporter->status, &exporter->passes, &text);
+	answer(call, 200, METRICS_CONTENT_TYPE, text_of(&text));
+}
+
+static void on_call(struct http_call *call, void *data)
+{
+	const char *path = http_call_path(call), *method = http_call_method(call);
+	bool is_metrics = text_equals(path, "/metrics");
+
+	if (!is_metrics && !text_equals(path, "/healthz")) {
+		answer(call, 404, "text/plain", "here are /metrics and /healthz\n");
+	} else if (!text_equals(method, "GET") && !text_equals(method, "HEAD")) {
+		http_call_add_header(call, "Allow", "GET, HEAD");
+		answer(call, 405, "text/plain", "this is read by GET\n");
+	} else if (is_metrics) {
+		answer_metrics(call, data);
+	} else {
+		answer(call, 200, "text/plain", "ok\n");
+	}
+}
+
+int exporter_new(struct loop *loop, const struct listening *listening, const struct job *job,
+		 const struct status *status, struct exporter **ret_exporter, struct err *err)
+{
+	struct exporter *exporter = mem_new(sizeof(*exporter));
+	const struct http_server_settings settings = {
+		.listening = listening,
+		.header_limit = LIMIT_HTTP_HEADERS,
+		.body_limit = LIMIT_HTTP_NO_BODY,
+		.connection_limit = LIMIT_EXPORTER_CONNECTIONS,
+		.patience = 30 * MSEC_PER_SECOND,
+		.on_call = on_call,
+		.data = exporter,
+	};
+	int rc = http_server_new(loop, &settings, &exporter->server, err);
+
+	if (rc < 0) {
+		free(exporter);
+		return rc;
+	}
+	exporter->listening = listening;
+	exporter->job = job;
+	exporter->status = status;
+	*ret_exporter = exporter;
+	return 0;
+}
+
+void exporter_free(struct exporter *exporter)
+{
+	if (!exporter)
+		return;
+	http_server_free(exporter->server);
+	listening_remove(exporter->listening);
+	free(exporter);
+}
+
+void exporter_begin_pass(struct exporter *exporter)
+{
+	if (exporter && !exporter->begun)
+		exporter->begun = loop_monotonic_microseconds();
+}
+
+void exporter_end_pass(struct exporter *exporter)
+{
+	if (!exporter || !exporter->begun)
+		return;
+	metrics_add_pass(&exporter->passes, loop_monotonic_microseconds() - exporter->begun);
+	exporter->begun = 0;
+}

@@ -1,0 +1,28 @@
+/* What muster does and why, line by line, for whom a sentence about the outcome is not enough:
+ * MUSTER_LOG=info tells decisions, MUSTER_LOG=debug also calls, with their times.
+ *
+ * Never a secret: names, numbers, codes and sentences that are told anyway; no contents. This is
+ * the one thing of the process that changes and is not handed in. */
+#pragma once
+
+#include "base/own.h"
+
+#include <stdbool.h>
+
+enum log_level {
+	LOG_WARNING, /* as if there were no log: warnings are told in any case */
+	LOG_INFO,
+	LOG_DEBUG,
+	LOG_LEVEL_COUNT,
+};
+extern const char *const log_level_words[LOG_LEVEL_COUNT];
+
+void log_set_level(enum log_level level);
+bool log_is_on(enum log_level level);
+
+/* Where lines go: `sentence` has no line end. NULL: to stderr. */
+typedef void (*log_fn)(enum log_level level, const char *sentence, void *data);
+void log_set_sink(log_fn sink, void *data);
+
+void log_info(const char *format, ...) PRINTF_LIKE(1, 2);
+void log_debug(const char *format, ...) PRINTF_LIKE(1, 2);

@@ -1,0 +1,288 @@
+"""io/http_server, by a small program (tests/http): callers that behave, that are slow, and that mean harm."""
+
+import contextlib
+import http.client
+import pathlib
+import re
+import select
+import socket
+import ssl
+import struct
+import subprocess
+import sys
+
+import pytest
+
+from conftest import BINARY, LIMIT, ROOT, read_line
+
+sys.path.insert(0, str(ROOT / "tests" / "fake_kube"))
+
+from http_server import make_certificate  # noqa: E402
+
+pytestmark = pytest.mark.sanitize
+
+SERVE = pathlib.Path(BINARY).parent / "tests" / "http" / "http_serve"
+HEADERS, BODY, CONNECTIONS = 4096, 20000, 8
+A_LONG_TIME, A_SHORT_TIME = 3600, 5  # seconds of patience; a busy machine takes some of the short one
+
+
+class Server:
+    def __init__(self, address, patience, *tls):
+        self.tls = tls
+        self.process = subprocess.Popen([SERVE, address, *map(str, (HEADERS, BODY, CONNECTIONS, patience)), *tls],
+                                        stdin=subprocess.PIPE, stdout=subprocess.PIPE)
+        self.address = read_line(self.process.stdout).split()[1]
+
+    def said(self):
+        return read_line(self.process.stdout).strip()
+
+    def connect(self):
+        if self.address.startswith("unix:"):
+            made = socket.socket(socket.AF_UNIX)
+            made.connect(self.address.removeprefix("unix:"))
+        else:
+            host, port = self.address.rsplit(":", 1)
+            made = socket.create_connection((host.strip("[]"), int(port)))
+        made.settimeout(LIMIT)
+        if self.tls:
+            context = ssl.create_default_context(cafile=self.tls[0])
+            made = context.wrap_socket(made, server_hostname="127.0.0.1")
+        return made
+
+    def ask(self, path, method="GET", body=None, headers=()):
+        with contextlib.closing(self.client()) as client:
+            client.request(method, path, body, dict(headers))
+            answer = client.getresponse()
+            return answer.status, answer.read()
+
+    def client(self):
+        client = http.client.HTTPConnection("localhost")
+        client.sock = self.connect()
+        return client
+
+    def end(self):
+        """All is freed in order; a sanitizer says so otherwise."""
+        self.process.stdin.close()
+        assert self.process.wait(LIMIT) == 0
+        self.process.stdout.close()
+
+
+@contextlib.contextmanager
+def serving(address="127.0.0.1:0", patience=A_LONG_TIME, tls=()):
+    server = Server(address, patience, *tls)
+    try:
+        yield server
+        server.end()
+    finally:
+        server.process.kill()
+        server.process.wait()
+
+
+def read_to_end(connection):
+    """All that comes; a reset is an end, too."""
+    pieces = []
+    with contextlib.suppress(ConnectionResetError):
+        while got := connection.recv(65536):
+            pieces.append(got)
+    return b"".join(pieces)
+
+
+def status_of(answer):
+    return int(re.match(rb"HTTP/1\.[01] (\d+) ", answer)[1])
+
+
+def exchange(server, text):
+    with server.connect() as connection:
+        connection.sendall(text)
+        return read_to_end(connection)
+
+
+@pytest.fixture(params=["127.0.0.1:0", "[::1]:0", "unix", "tls"])
+def server(request, tmp_path):
+    address = f"unix:{tmp_path}/socket" if request.param == "unix" else "localhost:0" if request.param == "tls" else request.param
+    tls = make_certificate(tmp_path) if request.param == "tls" else ()
+    with serving(address, tls=tls) as made:
+        yield made
+
+
+def test_what_is_asked_is_what_is_answered(server):
+    assert server.ask("/ok") == (200, b"ok\n")
+    assert server.ask("/a%20b/?x=1&y", "PUT", headers={"X-ONE": "one"}) == (200, b"PUT /a%20b/ x=1&y one\n")
+    assert server.ask("/echo", "POST", b"\x00\xff" * 5000) == (200, b"\x00\xff" * 5000)
+    assert server.ask("/echo", "POST", iter([b"one", b"two"])) == (200, b"onetwo")
+    assert server.ask("/forget") == (500, b"")
+    assert server.ask("/ok", "HEAD") == (200, b"")
+    assert len(server.ask("/large")[1]) == 64 << 20
+
+
+def test_an_answer_comes_later_and_a_hang_up_is_told(server):
+    with server.connect() as gone, contextlib.closing(server.client()) as patient:
+        patient.request("GET", "/hold")
+        assert server.said() == "held"
+        gone.sendall(b"GET /hold HTTP/1.1\r\nHost: x\r\n\r\n")
+        assert server.said() == "held"
+        gone.close()
+        assert server.said() == "gone"
+        server.ask("/release")
+        assert patient.getresponse().read() == b"released\n"
+        patient.request("GET", "/ok")  # on the same connection
+        assert patient.getresponse().read() == b"ok\n"
+
+
+def test_a_held_caller_that_is_reset_and_one_that_has_sent_more(server):
+    with server.connect() as gone, server.connect() as eager:
+        gone.sendall(b"GET /hold HTTP/1.1\r\nHost: x\r\n\r\n")
+        assert server.said() == "held"
+        eager.sendall(b"GET /hold HTTP/1.1\r\nHost: x\r\n\r\n" + 3 * b"GET /ok HTTP/1.1\r\nHost: x\r\n\r\n")
+        assert server.said() == "held"
+        eager.sendall(b"GET /a HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n")
+        gone.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
+        gone.close()
+        assert server.said() == "gone"
+        server.ask("/release")
+        assert re.findall(rb"released|ok|GET /a", read_to_end(eager)) == [b"released", b"ok", b"ok", b"ok", b"GET /a"]
+
+
+def test_calls_that_are_held_when_the_server_ends_are_told(server):
+    with server.connect() as connection:
+        connection.sendall(b"GET /hold HTTP/1.1\r\nHost: x\r\n\r\n")
+        assert server.said() == "held"
+        server.process.stdin.close()
+        assert server.said() == "gone"
+        assert server.process.wait(LIMIT) == 0
+
+
+def test_requests_in_one_piece_are_answered_in_order():
+    with serving() as server:
+        text = b"".join(b"POST /echo HTTP/1.1\r\nHost: x\r\nContent-Length: 4\r\n\r\n%04d" % i for i in range(500))
+        answers = exchange(server, text + b"GET /ok HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n")
+        assert re.findall(rb"\r\n\r\n(\d{4}|ok)", answers) == [b"%04d" % i for i in range(500)] + [b"ok"]
+
+
+@pytest.mark.parametrize("path", ["/ok", "/large"])
+def test_a_caller_may_shut_down_its_side_when_it_has_sent_all(path):
+    with serving() as server, server.connect() as connection:
+        connection.sendall(b"GET " + path.encode() + b" HTTP/1.0\r\n\r\n")
+        connection.shutdown(socket.SHUT_WR)
+        answer = read_to_end(connection)
+        assert status_of(answer) == 200
+        assert len(answer.split(b"\r\n\r\n", 1)[1]) == (3 if path == "/ok" else 64 << 20)
+
+
+@pytest.mark.parametrize("text, status", [
+    (b"GET /ok HTTP/1.1\r\nX: " + b"x" * 2 * HEADERS + b"\r\n\r\n", 400),
+    (b"GET /" + b"x" * 2 * HEADERS, 400),
+    (b"GET /ok HTTP/1.1\r\n" + b"X: y\r\n" * HEADERS, 400),
+    (b"POST /echo HTTP/1.1\r\nHost: x\r\nContent-Length: %d\r\n\r\n" % (BODY + 1), 413),
+    (b"POST /echo HTTP/1.1\r\nHost: x\r\nExpect: 100-continue\r\nContent-Length: 99999999999\r\n\r\n", 413),
+    (b"POST /echo HTTP/1.1\r\nHost: x\r\nContent-Length: -1\r\n\r\n", 400),
+    (b"POST /echo HTTP/1.1\r\nHost: x\r\nContent-Length: x\r\n\r\n", 400),
+    (b"POST /echo HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\nffffffff\r\n", 413),
+    (b"POST /echo HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\nxyz\r\n", 413),
+    (b"POST /echo HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\n" + b"400\r\n" + b"x" * 1024 + b"\r\n400\r\n" +
+     (b"x" * 1024 + b"\r\n400\r\n") * 20, 413),
+    (b"no request\r\n\r\n", 400),
+    (b"\x16\x03\x01\x02\x00\x01\x00\x01\xfc\x03\x03" + bytes(range(256)) + b"\n\n", 400),
+    (b"GET /ok HTTP/1.1\r\nno header\r\n\r\n", 400),
+    (b"WHAT /ok HTTP/1.1\r\nHost: x\r\n\r\n", 501),
+], ids=range(14))
+def test_what_is_too_much_or_wrong_is_refused_and_the_next_one_is_served(text, status):
+    with serving() as server:
+        with server.connect() as connection:
+            with contextlib.suppress(ConnectionError):  # it may have answered and hung up before all was sent
+                connection.sendall(text)
+            answer = read_to_end(connection)
+        assert not answer or status_of(answer) == status  # a reset takes the answer along
+        assert server.ask("/ok") == (200, b"ok\n")
+
+
+@pytest.mark.parametrize("beginning", [
+    b"", b"GET /ok HT", b"GET /ok HTTP/1.1\r\nHost", b"POST /echo HTTP/1.1\r\nContent-Length: 9\r\n\r\n1234",
+    b"POST /echo HTTP/1.1\r\nTransfer-Encoding: chunked\r\n\r\n" + b"0" * 3 * BODY,  # a size without an end
+    b"POST /echo HTTP/1.1\r\nTransfer-Encoding: chunked\r\n\r\n" + b"\r\n" * 3 * BODY,
+], ids=range(6))
+def test_a_request_that_does_not_come_to_its_end_is_given_up(beginning):
+    with serving(patience=A_SHORT_TIME) as server, server.connect() as connection:
+        with contextlib.suppress(ConnectionError):
+            connection.sendall(beginning)
+        assert read_to_end(connection) == b""
+        assert server.ask("/ok") == (200, b"ok\n")
+
+
+def test_who_wants_a_proxy_is_refused_and_given_up():
+    with serving(patience=A_SHORT_TIME) as server:
+        assert status_of(exchange(server, b"CONNECT x:1 HTTP/1.1\r\nHost: x\r\n\r\n")) == 501
+
+
+def test_a_trickle_is_given_up_too():
+    """Each byte is no new patience."""
+    with serving(patience=A_SHORT_TIME) as server, server.connect() as connection:
+        connection.sendall(b"GET /ok HTTP/1.1\r\nX: ")
+        with contextlib.suppress(ConnectionError):
+            while not select.select([connection], [], [], 0.1)[0]:
+                connection.sendall(b"x")
+        assert read_to_end(connection) == b""
+
+
+def test_an_answer_that_is_not_taken_is_given_up():
+    with serving(patience=A_SHORT_TIME) as server, server.connect() as connection:
+        connection.sendall(b"GET /large HTTP/1.1\r\nHost: x\r\n\r\n")
+        while server.ask("/connections") != (200, b"1 0\n"):
+            pass
+        assert len(read_to_end(connection)) < 64 << 20
+
+
+def test_what_is_held_may_take_longer_than_the_patience():
+    with serving(patience=A_SHORT_TIME) as server, server.connect() as held, server.connect() as idle:
+        held.sendall(b"GET /hold HTTP/1.1\r\nHost: x\r\n\r\n")
+        assert server.said() == "held"
+        assert read_to_end(idle) == b""  # it came later, and its time is over
+        with server.connect() as later:
+            assert read_to_end(later) == b""
+        server.ask("/release")
+        assert b"released" in read_to_end(held)  # and then it is idle
+
+
+def test_who_comes_when_all_connections_are_taken_waits():
+    with serving() as server:
+        with contextlib.ExitStack() as stack:
+            idle = [stack.enter_context(server.connect()) for _ in range(CONNECTIONS)]
+            idle[0].sendall(b"GET /connections HTTP/1.1\r\nHost: x\r\n\r\n")
+            assert b"%d 0\n" % CONNECTIONS in idle[0].recv(4096)
+            late = stack.enter_context(server.connect())
+            late.sendall(b"GET /ok HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n")
+            idle[0].sendall(b"GET /ok HTTP/1.1\r\nHost: x\r\n\r\n")
+            assert b"ok" in idle[0].recv(4096)
+            assert not select.select([late], [], [], 0)[0]
+            idle[1].close()
+            assert b"ok" in read_to_end(late)
+        while server.ask("/connections") != (200, b"1 0\n"):
+            pass
+
+
+def test_hundreds_that_connect_and_hang_up_leave_nothing():
+    with serving() as server:
+        for i in range(300):
+            with server.connect() as connection:
+                connection.sendall((b"", b"GET", b"GET /large HTTP/1.1\r\nHost: x\r\n\r\n")[i % 3])
+        while server.ask("/connections") != (200, b"1 0\n"):
+            pass
+
+
+def test_no_tls_where_tls_is_spoken(tmp_path):
+    with serving("localhost:0", patience=A_SHORT_TIME, tls=make_certificate(tmp_path)) as server:
+        host, port = server.address.rsplit(":", 1)
+        for text in (b"GET /ok HTTP/1.1\r\n\r\n", b"", b"\x16\x03\x01"):
+            with socket.create_connection((host, int(port))) as plain:
+                plain.settimeout(LIMIT)
+                plain.sendall(text)
+                assert b"HTTP" not in read_to_end(plain)
+        assert server.ask("/ok") == (200, b"ok\n")
+
+
+def test_a_certificate_that_is_none_is_named(tmp_path):
+    (tmp_path / "no.pem").write_text("no")
+    done = subprocess.run([SERVE, ":0", "1", "1", "1", "1", tmp_path / "no.pem", tmp_path / "no.pem"],
+                          capture_output=True, text=True, stdin=subprocess.DEVNULL, timeout=LIMIT)
+    assert done.returncode == 1
+    assert done.stderr.startswith(f"cannot use '{tmp_path}/no.pem' for TLS: ")

@@ -1,0 +1,82 @@
+"""A write that is on its way stands nothing still: an API server that answers changes of the job's record late."""
+
+import signal
+import sys
+import threading
+
+import pytest
+
+from conftest import LIMIT, ROOT, read_until
+from processes import interrupt
+
+sys.path.insert(0, str(ROOT / "tests" / "fake_kube"))
+
+from living_kube import LivingKube  # noqa: E402
+from test_jobs_elsewhere import write_kubeconfig  # noqa: E402
+
+pytestmark = pytest.mark.sanitize
+
+CHANGES = ("PATCH", "PUT")
+
+
+class HeldWrites:
+    """Changes of the record wait for `release`; what else is changed meanwhile is noted."""
+
+    def __init__(self):
+        self.begun, self.release, self.lease_renewed = threading.Event(), threading.Event(), threading.Event()
+        self.n_under_way = self.most_under_way = 0
+        self.lock = threading.Lock()
+
+    def __call__(self, exchange):
+        if exchange.method not in CHANGES:
+            return False
+        if exchange.path.endswith("/configmaps/story.job"):
+            self._hold()
+        elif exchange.path.endswith("/leases/story.job") and self.begun.is_set():
+            self.lease_renewed.set()
+        return False
+
+    def _hold(self):
+        with self.lock:
+            self.n_under_way += 1
+            self.most_under_way = max(self.most_under_way, self.n_under_way)
+        self.begun.set()
+        assert self.release.wait(LIMIT)
+        with self.lock:
+            self.n_under_way -= 1
+
+
+def test_lease_lines_and_signals_go_on_while_a_write_is_on_its_way(muster, tmp_path):
+    with LivingKube(lambda labels: None) as kube:  # Pods run on
+        held = kube.trouble = HeldWrites()
+        muster.environment["KUBECONFIG"] = str(write_kubeconfig(tmp_path / "kubeconfig", kube.origin))
+        job = muster.start("run", "--on", "kubernetes", "--name", "story", "-w", 2, "--image", "i", "--", "true")
+        try:
+            assert held.begun.wait(LIMIT)
+            read_until(job.stdout, "line 19")
+            assert held.lease_renewed.wait(LIMIT)
+            job.send_signal(signal.SIGINT)
+            read_until(job.stderr, "stopping job 'story'")
+        finally:
+            held.release.set()
+        assert job.wait(LIMIT) == 130
+        assert held.most_under_way == 1
+        assert kube.wait_until_empty(LIMIT) == []
+
+
+def test_a_job_is_left_while_its_writes_are_on_their_way(muster, tmp_path):
+    """The third Ctrl-C waits for no answer to what was begun, and what was made is taken back."""
+    with LivingKube(lambda labels: None) as kube:
+        held = kube.trouble = HeldWrites()
+        muster.environment["KUBECONFIG"] = str(write_kubeconfig(tmp_path / "kubeconfig", kube.origin))
+        job = muster.start("run", "--on", "kubernetes", "--name", "story", "-w", 1, "--image", "i", "--", "true")
+        try:
+            assert held.begun.wait(LIMIT)
+            job.send_signal(signal.SIGINT)
+            read_until(job.stderr, "stopping job 'story'")
+            interrupt(job)
+            interrupt(job)
+            assert job.wait(LIMIT) == 130
+        finally:
+            held.release.set()
+        assert kube.wait_until_empty(LIMIT) == []

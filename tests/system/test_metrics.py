@@ -1,0 +1,171 @@
+"""`muster run --metrics-listen`: what a program that watches over jobs reads of one."""
+
+import http.client
+import re
+import signal
+import socket
+import sys
+
+import pytest
+
+from conftest import LIMIT, ROOT, read_line, read_until
+
+sys.path.insert(0, str(ROOT / "tests" / "fake_kube"))
+
+from living_kube import LivingKube  # noqa: E402
+from test_jobs_elsewhere import write_kubeconfig  # noqa: E402
+
+pytestmark = pytest.mark.sanitize
+
+TOLD = re.compile(r"muster: metrics of job '(.+)': (?:http://(.+):(\d+)|unix:(.+))\n")
+
+
+class UnixConnection(http.client.HTTPConnection):
+    def __init__(self, path):
+        super().__init__("localhost", timeout=LIMIT)
+        self.path = path
+
+    def connect(self):
+        self.sock = socket.socket(socket.AF_UNIX)
+        self.sock.settimeout(LIMIT)
+        self.sock.connect(str(self.path))
+
+
+def connection_to(line):
+    """To the address that muster tells."""
+    told = TOLD.fullmatch(line)
+    assert told, line
+    _, host, port, path = told.groups()
+    return UnixConnection(path) if path else http.client.HTTPConnection(host.strip("[]"), int(port), timeout=LIMIT)
+
+
+def ask(connection, path="/metrics", method="GET"):
+    connection.request(method, path)
+    answer = connection.getresponse()
+    return answer.status, answer.read().decode()
+
+
+def numbers(text):
+    """Sample -> number; and each has its HELP and TYPE above it."""
+    found, named = {}, set()
+    for line in text.splitlines():
+        if line.startswith("# "):
+            named.add(tuple(line.split()[1:3]))
+            continue
+        sample, number = line.rsplit(" ", 1)
+        name = re.sub(r"(_bucket|_sum|_count)$", "", sample.split("{")[0])
+        assert {("HELP", name), ("TYPE", name)} <= named, line
+        found[re.sub('namespace="[a-z]+",', "", sample)] = float(number)
+    return found
+
+
+def replicas_of(text, job, role="worker"):
+    """State -> count, but for zeros."""
+    wanted = re.compile(rf'muster_job_replicas{{job="{job}",role="{role}",state="(\w+)"}}')
+    return {match[1]: int(number) for sample, number in numbers(text).items()
+            if (match := wanted.fullmatch(sample)) and number}
+
+
+@pytest.mark.parametrize("address", [":0", "localhost:0", "127.0.0.1:0", "unix:here"])
+def test_a_job_in_the_foreground(muster, address):
+    job = muster.start("run", "--metrics-listen", address, "--name", "story", "-w", 2, "--max-restarts", 1, "--", "sh", "-c",
+                       '[ "$WORKER_NUMBER" = 1 ] && [ ! -e failed ] && touch failed && exit 3; echo runs; sleep 1000')
+    connection = connection_to(read_line(job.stderr))
+    read_until(job.stdout, "worker-1 | runs")
+    muster.until("story", lambda shown: shown["status"].get("restarts") == 1)
+    muster.until_running("story", 2)
+    status, text = ask(connection)
+    assert status == 200
+    assert replicas_of(text, "story") == {"Running": 2}
+    assert numbers(text)['muster_job_restarts_total{job="story"}'] == 1
+    assert numbers(text)['muster_pass_seconds_count{job="story"}'] > 0
+    assert ask(connection, "/healthz") == (200, "ok\n")
+    assert ask(connection, "/healthz", "HEAD") == (200, "")
+    assert ask(connection, "/metrics?x=1", "POST")[0] == 405
+    assert ask(connection, "/")[0] == 404
+    job.send_signal(signal.SIGQUIT)
+    assert job.wait(LIMIT) == 130
+    assert not (muster.folder / "here").exists()
+
+
+def test_a_job_in_the_background_and_its_end(muster):
+    started = muster("run", "-d", "--metrics-listen", "[::1]:0", "--name", "story", "-w", 3, "--", "sleep", 1000, code=0)
+    assert started.stdout == "story\n"
+    connection = connection_to(started.stderr.splitlines(keepends=True)[0])
+    muster.until_running("story", 3)
+    assert replicas_of(ask(connection)[1], "story") == {"Running": 3}
+    muster("stop", "--grace", 0, "story", code=0)
+    muster("wait", "story")
+    with pytest.raises(OSError):  # nobody listens any more
+        connection.close()
+        ask(connection)
+
+
+def test_a_socket_of_a_job_in_the_background_is_for_its_user_and_goes_with_it(muster):
+    muster.detach("--metrics-listen", "unix:here", "--name", "story", "--", "sleep", 1000)
+    assert (muster.folder / "here").stat().st_mode & 0o777 == 0o600
+    assert ask(UnixConnection(muster.folder / "here"), "/healthz") == (200, "ok\n")
+    muster("stop", "--grace", 0, "story", code=0)
+    muster("wait", "story")
+    assert not (muster.folder / "here").exists()
+
+
+def test_an_address_that_is_taken_starts_nothing(muster, closed_port):
+    port = closed_port()
+    refused = muster("run", "--metrics-listen", f":{port}", "--", "touch", "started", code=125)
+    assert refused.stderr == f"muster: --metrics-listen: port {port} of 127.0.0.1 is taken on this machine\n"
+    with socket.socket(socket.AF_UNIX) as taken:
+        taken.bind(str(muster.folder / "here"))
+        taken.listen()
+        refused = muster("run", "-d", "--metrics-listen", "unix:here", "--", "touch", "started", code=125)
+    assert refused.stderr == "muster: --metrics-listen: 'here' is taken: it is there already\n"
+    assert not (muster.folder / "started").exists()
+    assert muster("ps", "-a", "-o", "name", code=0).stdout == ""
+
+
+def test_a_socket_that_a_killed_muster_left_is_replaced_and_a_file_is_not(muster):
+    with socket.socket(socket.AF_UNIX) as left:
+        left.bind(str(muster.folder / "here"))
+    muster("run", "--metrics-listen", "unix:here", "--", "true", code=0)
+    assert not (muster.folder / "here").exists()
+    (muster.folder / "here").write_text("mine")
+    muster("run", "--metrics-listen", "unix:here", "--", "true", code=125)
+    assert (muster.folder / "here").read_text() == "mine"
+
+
+def test_a_job_that_cannot_be_started_leaves_no_socket(muster):
+    muster.detach("--name", "story", "--", "sleep", 1000)
+    for detached in ([], ["-d"]):
+        muster("run", *detached, "--metrics-listen", "unix:here", "--name", "story", "--", "true", code=125)
+        assert not (muster.folder / "here").exists()
+
+
+@pytest.mark.parametrize("address", ["", "9090", "host.example:1", ":65536", ":-1", "unix:", "unix:" + "x" * 108, "::1:80"])
+def test_what_is_no_address_is_refused(muster, address):
+    refused = muster("run", "--metrics-listen", address, "--", "touch", "started", code=2)
+    assert refused.stderr.startswith("muster: --metrics-listen")
+    assert len(refused.stderr.splitlines()) == 1
+    assert not (muster.folder / "started").exists()
+
+
+@pytest.mark.parametrize("detached", [False, True])
+def test_a_job_on_a_cluster(muster, tmp_path, detached):
+    with LivingKube(lambda labels: None) as kube:  # Pods run on
+        muster.environment["KUBECONFIG"] = str(write_kubeconfig(tmp_path / "kubeconfig", kube.origin))
+        arguments = ["--metrics-listen", ":0", "--on", "kubernetes", "--name", "story", "-w", 2, "--image", "i", "--", "true"]
+        job = muster.start("run", *(["-d"] if detached else []), *arguments)
+        connection = connection_to(read_until(job.stderr, "metrics of job")[-1])
+        if detached:
+            assert job.wait(LIMIT) == 0
+        else:
+            read_until(job.stdout, "worker-1 | line 0")
+        while replicas_of((text := ask(connection)[1]), "story") != {"Running": 2}:
+            pass  # the Pods are on their way
+        assert numbers(text)['muster_pass_seconds_count{job="story"}'] > 0
+        assert ask(connection, "/healthz") == (200, "ok\n")
+        muster("stop", "--grace", 0, "story", code=0)
+        assert kube.wait_until_empty(LIMIT) == []
+        with pytest.raises(OSError):  # its supervisor is gone, before its cluster goes
+            while True:
+                connection.close()
+                ask(connection)
