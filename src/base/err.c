@@ -53,6 +53,13 @@ int err_set_errno(struct err *err, int errno_value, const char *format, ...)
 	return code;
 }
 
+int err_copy(struct err *err, const struct err *from)
+{
+	if (err && from->code)
+		*err = *from;
+	return from->code;
+}
+
 int err_prefix(struct err *err, const char *format, ...)
 {
 	if (!err)

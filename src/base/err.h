@@ -32,5 +32,9 @@ int err_set(struct err *err, enum err_code code, const char *format, ...) PRINTF
  * text. */
 int err_set_errno(struct err *err, int errno_value, const char *format, ...) PRINTF_LIKE(3, 4);
 
+/* Makes `err` what `from` is and returns its code; 0 where that is no error, and nothing is
+ * changed. err may be NULL. */
+int err_copy(struct err *err, const struct err *from);
+
 /* Puts "prefix: " before the text that is there. Returns the code. */
 int err_prefix(struct err *err, const char *format, ...) PRINTF_LIKE(2, 3);

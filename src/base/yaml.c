@@ -369,7 +369,8 @@ static int read_documents(const char *bytes, size_t len, struct document_list *l
 
 	if (rc < 0 && is_unreadable && list->count == 0 && looks_like_json(bytes, len))
 		return read_json(bytes, len, list, err);
-	return rc < 0 ? err_set(err, rc, "%s", yaml_err.text) : 0;
+	err_copy(err, &yaml_err);
+	return rc;
 }
 
 int documents_read(const char *bytes, size_t len, struct document ***ret_documents,

@@ -82,7 +82,7 @@ static int read_answer(int answer_fd, struct err *err)
 		return 0;
 	if (!read_all(answer_fd, &told, sizeof(told)))
 		return err_set(err, ERR_IO, "the background supervisor exited unexpectedly");
-	return err_set(err, (enum err_code) told.code, "%s", told.text);
+	return err_copy(err, &told);
 }
 
 int background_run(background_fn fn, void *data, struct err *err)

@@ -13,7 +13,7 @@ struct exporter {
 	const struct job *job;
 	const struct status *status;
 	struct metrics_passes passes;
-	int64_t begun; /* the pass that is under way; 0: none */
+	int64_t pass_start; /* of the pass that is under way; 0: none */
 	struct http_server *server;
 };
 
@@ -50,6 +50,10 @@ static void on_call(struct http_call *call, void *data)
 int exporter_new(struct loop *loop, const struct listening *listening, const struct job *job,
 		 const struct status *status, struct exporter **ret_exporter, struct err *err)
 {
+	if (!listening) {
+		*ret_exporter = NULL;
+		return 0;
+	}
 	struct exporter *exporter = mem_new(sizeof(*exporter));
 	const struct http_server_settings settings = {
 		.listening = listening,
@@ -84,14 +88,14 @@ void exporter_free(struct exporter *exporter)
 
 void exporter_begin_pass(struct exporter *exporter)
 {
-	if (exporter && !exporter->begun)
-		exporter->begun = loop_monotonic_microseconds();
+	if (exporter && !exporter->pass_start)
+		exporter->pass_start = loop_monotonic_microseconds();
 }
 
 void exporter_end_pass(struct exporter *exporter)
 {
-	if (!exporter || !exporter->begun)
+	if (!exporter || !exporter->pass_start)
 		return;
-	metrics_add_pass(&exporter->passes, loop_monotonic_microseconds() - exporter->begun);
-	exporter->begun = 0;
+	metrics_add_pass(&exporter->passes, loop_monotonic_microseconds() - exporter->pass_start);
+	exporter->pass_start = 0;
 }

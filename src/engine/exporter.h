@@ -10,7 +10,8 @@
 
 struct exporter;
 
-/* All is borrowed. `status` is read whenever somebody asks. */
+/* All is borrowed. `status` is read whenever the metrics are asked for. Without `listening` (NULL)
+ * there is no exporter: NULL. */
 int exporter_new(struct loop *loop, const struct listening *listening, const struct job *job,
 		 const struct status *status, struct exporter **ret_exporter,
 		 struct err *err) MUST_USE;

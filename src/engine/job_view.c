@@ -259,9 +259,7 @@ int job_view_wait(struct job_view *view, int64_t change, msec until, struct err 
 		loop_run(view->settings.loop);
 	view->is_waiting = false;
 	loop_watch_free(timer);
-	if (view->err.code)
-		return err_set(err, (enum err_code) view->err.code, "%s", view->err.text);
-	return 0;
+	return err_copy(err, &view->err);
 }
 
 int job_view_sync(struct job_view *view, struct err *err)

@@ -215,18 +215,13 @@ static int kube_get(struct store *base, const char *name, struct store_record *r
 
 /* Changes. */
 
-static int explain(const struct err *refusal, struct err *err)
-{
-	return err_set(err, (enum err_code) refusal->code, "%s", refusal->text);
-}
-
 static int explain_change(const char *name, const struct err *refusal, struct err *err)
 {
 	if (refusal->code == ERR_CONFLICT)
 		return err_set(err, ERR_CONFLICT, "job '%s' changed since it was read", name);
 	if (refusal->code == ERR_NOT_FOUND)
 		return err_set(err, ERR_NOT_FOUND, "job '%s' not found", name);
-	return explain(refusal, err);
+	return err_copy(err, refusal);
 }
 
 /* A conflict says that it is another one by now. */
@@ -234,7 +229,7 @@ static int explain_removal(const char *name, const struct err *refusal, struct e
 {
 	if (refusal->code == ERR_CONFLICT || refusal->code == ERR_NOT_FOUND)
 		return err_set(err, ERR_NOT_FOUND, "job '%s' not found", name);
-	return explain(refusal, err);
+	return err_copy(err, refusal);
 }
 
 static struct begun_change *begin(struct kube_store *store, const char *job_name,

@@ -385,16 +385,6 @@ static int make_control(struct supervision *supervision, struct err *err)
 			   &supervision->control, err);
 }
 
-static int make_exporter(struct supervision *supervision, struct err *err)
-{
-	const struct supervisor_request *request = supervision->request;
-
-	return request->metrics
-		       ? exporter_new(supervision->loop, request->metrics, request->job,
-				      &supervision->reporter.status, &supervision->exporter, err)
-		       : 0;
-}
-
 /* Of a job that is resumed the record comes first: two may try, and one socket is there to have. */
 static int make_control_and_record(struct supervision *supervision, struct err *err)
 {
@@ -432,7 +422,9 @@ static int set_up(struct supervision *supervision, const struct guard *guard, st
 	if (rc == 0)
 		rc = make_console(supervision, err);
 	if (rc == 0)
-		rc = make_exporter(supervision, err);
+		rc = exporter_new(supervision->loop, supervision->request->metrics,
+				  supervision->request->job, &supervision->reporter.status,
+				  &supervision->exporter, err);
 	if (rc == 0)
 		rc = make_control_and_record(supervision, err);
 	return rc;

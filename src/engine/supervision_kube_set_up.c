@@ -222,16 +222,6 @@ static void tell_keys(struct cluster_supervision *supervision)
 			     "the terminal, or begin it with -d");
 }
 
-static int make_exporter(struct cluster_supervision *supervision, struct err *err)
-{
-	const struct supervision_kube_request *request = supervision->request;
-
-	return request->metrics
-		       ? exporter_new(supervision->loop, request->metrics, request->job,
-				      &supervision->reporter.status, &supervision->exporter, err)
-		       : 0;
-}
-
 /* Everything that can fail; after it, the job is seen through. */
 static int set_up(struct cluster_supervision *supervision, struct err *err)
 {
@@ -240,7 +230,9 @@ static int set_up(struct cluster_supervision *supervision, struct err *err)
 	if (rc < 0)
 		return rc;
 	supervision_kube_watch_early_signals(supervision);
-	rc = make_exporter(supervision, err);
+	rc = exporter_new(supervision->loop, supervision->request->metrics,
+			  supervision->request->job, &supervision->reporter.status,
+			  &supervision->exporter, err);
 	if (rc == 0)
 		rc = settle_job_there(supervision, err);
 	if (rc == 0)
@@ -391,8 +383,7 @@ static int see_through(background_started_fn started, void *background, int *ret
 	take_back(&supervision);
 	leave_here(&supervision);
 	if (supervision.failure.code)
-		return err_set(err, (enum err_code) supervision.failure.code, "%s",
-			       supervision.failure.text);
+		return err_copy(err, &supervision.failure);
 	if (request->prints_json)
 		reporter_print(&supervision.reporter, supervision.job->uid, supervision.created,
 			       supervision.version);

@@ -96,7 +96,7 @@ int kube_orphans_find(const struct kube_orphans_place *place, struct kube_orphan
 		int rc = find_kind(place, kinds[i], orphans, &own);
 
 		if (rc < 0 && rc != ERR_REFUSED)
-			return err_set(err, (enum err_code) rc, "%s", own.text);
+			return err_copy(err, &own);
 		if (rc < 0 && !orphans->refusal.code)
 			orphans->refusal = own;
 	}

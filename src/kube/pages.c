@@ -200,5 +200,5 @@ int kube_pages_wait(struct loop *loop, struct kube_api *api, const struct kube_r
 		return err_set(err, ERR_UNREACHABLE,
 			       "the API server forgot the list of %s each time it was read: %s",
 			       request->resource->plural, wait.err.text);
-	return rc ? err_set(err, (enum err_code) rc, "%s", wait.err.text) : 0;
+	return err_copy(err, &wait.err);
 }

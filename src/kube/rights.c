@@ -12,7 +12,6 @@ static const struct kube_resource reviews = {"authorization.k8s.io", "v1",
 struct check {
 	struct loop *loop;
 	size_t n_open; /* reviews without an answer */
-	int rc;
 	struct err err; /* the first that was told */
 };
 
@@ -52,10 +51,8 @@ static void on_reviewed(struct json *object, const struct kube_status *status,
 	const struct json *allowed = json_get_path(object, "status", "allowed", NULL);
 
 	*review->is_missing = !err && !json_as_bool(allowed, true);
-	if (is_trouble(status, err) && check->rc == 0) {
-		check->rc = err->code;
+	if (is_trouble(status, err) && !check->err.code)
 		check->err = *err;
-	}
 	if (--check->n_open == 0)
 		loop_stop(check->loop);
 }
@@ -146,8 +143,8 @@ int kube_rights_check(struct loop *loop, struct kube_api *api, const char *names
 		kube_call_new(api, &request, on_reviewed, &list[i]);
 	}
 	loop_run(loop);
-	if (check.rc < 0)
-		return err_set(err, (enum err_code) check.rc, "%s", check.err.text);
+	if (check.err.code)
+		return err_copy(err, &check.err);
 	for (size_t i = 0; i < n_rights; i++)
 		if (is_missing[i])
 			return kube_rights_refuse(namespace_name, rights, is_missing, n_rights,

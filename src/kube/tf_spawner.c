@@ -162,7 +162,7 @@ int tf_spawner_objects_new(const struct tf_spawner *wanted, struct json **ret_li
 		(void) add_pod(wanted, name, i, list, &own);
 	}
 	if (own.code)
-		return err_set(err, (enum err_code) own.code, "%s", own.text);
+		return err_copy(err, &own);
 	*ret_list = TAKE(list);
 	return 0;
 }

@@ -60,13 +60,11 @@ void kube_wait_all(struct loop *loop, struct kube_api *api, const struct kube_re
 
 int kube_answers_error(const struct kube_answer *answers, size_t count, struct err *err)
 {
-	for (size_t i = 0; i < count; i++) {
-		const struct err *own = &answers[i].err;
+	int rc = 0;
 
-		if (own->code)
-			return err_set(err, (enum err_code) own->code, "%s", own->text);
-	}
-	return 0;
+	for (size_t i = 0; i < count && rc == 0; i++)
+		rc = err_copy(err, &answers[i].err);
+	return rc;
 }
 
 void kube_answers_free(struct kube_answer *answers, size_t count)

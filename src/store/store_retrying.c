@@ -175,8 +175,10 @@ static int retrying_change(struct store *base, const char *name, int64_t version
 		int rc = store->behind->functions->change(store->behind, name, version, change,
 							  ret_version, &trouble);
 
-		if (!is_disk_trouble(rc) || !text_equals(store->last.name, name))
-			return rc < 0 ? err_set(err, (enum err_code) rc, "%s", trouble.text) : rc;
+		if (!is_disk_trouble(rc) || !text_equals(store->last.name, name)) {
+			err_copy(err, &trouble);
+			return rc;
+		}
 	} else if (version != FIRST_VERSION_AHEAD + store->versions_ahead) {
 		return err_set(err, ERR_CONFLICT, "job '%s' changed since it was read", name);
 	}

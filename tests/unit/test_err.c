@@ -51,12 +51,27 @@ static void names_from_files_cannot_steer_a_terminal(void **state)
 	assert_string_equal(err.text, "'?[2J??\xc3\xa9\n'");
 }
 
+static void an_error_is_handed_on_and_no_error_changes_nothing(void **state)
+{
+	(void) state;
+	const struct err none = {0};
+	struct err from, err = {0};
+
+	err_set(&from, ERR_REFUSED, "100 %% of it");
+	assert_int_equal(err_copy(&err, &from), ERR_REFUSED);
+	assert_int_equal(err_copy(&err, &none), 0);
+	assert_int_equal(err.code, ERR_REFUSED);
+	assert_string_equal(err.text, "100 % of it");
+	assert_int_equal(err_copy(NULL, &from), ERR_REFUSED);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_sentence_goes_with_its_code),
 		cmocka_unit_test(errno_is_told_and_a_full_disk_has_its_own_code),
 		cmocka_unit_test(long_texts_are_cut),
+		cmocka_unit_test(an_error_is_handed_on_and_no_error_changes_nothing),
 		cmocka_unit_test(names_from_files_cannot_steer_a_terminal),
 	};
 
