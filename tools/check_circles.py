@@ -16,10 +16,6 @@ KNOWN = {
     "engine/backend_kube_mirrors engine/backend_kube_prerequisites",
     "io/websocket_frames io/websocket_turns io/websocket_upgrade",
     "kube/api_functions kube/call kube/call_end",
-    # The table of commands names them, and help and completion read the table.
-    "cli/cmd_compat cli/cmd_completion cli/cmd_help cli/compat cli/completion cli/help cli/main compat/call compat/dist_test "
-    "compat/grpc_tensorflow_server compat/k8s_tensorflow compat/local_test compat/programs compat/remote_test "
-    "compat/tf_spawner",
 }
 
 

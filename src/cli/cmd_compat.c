@@ -1,18 +1,19 @@
 /* muster compat: the command line of an older program. */
 #include "base/mem.h"
 #include "base/names.h"
+#include "cli/command_call.h"
 #include "cli/compat.h"
 #include "cli/options.h"
 #include "cli/output.h"
 
-static int complain(const char *name)
+static int complain(const struct command *const *programs, const char *name)
 {
 	struct text names CLEANUP(text_done) = {0};
 	const char *list[16];
 	size_t count = 0;
 
-	for (; compat_commands[count] && count < ARRAY_LEN(list); count++) {
-		list[count] = compat_name(compat_commands[count]);
+	for (; programs[count] && count < ARRAY_LEN(list); count++) {
+		list[count] = compat_name(programs[count]);
 		text_addf(&names, "%s%s", count ? ", " : "", list[count]);
 	}
 	const char *nearest = name ? name_nearest(list, count, name) : NULL;
@@ -29,12 +30,13 @@ static int complain(const char *name)
 
 static int compat_run(const struct options *options)
 {
+	const struct command_table *table = options_table(options);
 	size_t count;
 	const char *const *arguments = options_arguments(options, &count);
-	const struct command *command = arguments[0] ? compat_find(arguments[0]) : NULL;
+	const struct command *command = arguments[0] ? compat_find(table, arguments[0]) : NULL;
 
 	if (!command)
-		return complain(arguments[0]);
+		return complain(table->old_programs, arguments[0]);
 	char **own CLEANUP(mem_free_any) = mem_new_array(count, sizeof(*own));
 	char *name CLEANUP(mem_free_text) = mem_format("compat %s", arguments[0]);
 	struct command called = *command;
@@ -43,7 +45,7 @@ static int compat_run(const struct options *options)
 
 	for (size_t i = 1; i < count; i++)
 		own[i - 1] = (char *) arguments[i];
-	return command_call(&called, (int) count - 1, own);
+	return command_call(table, &called, (int) count - 1, own);
 }
 
 const struct command command_compat = {

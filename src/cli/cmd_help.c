@@ -1,25 +1,26 @@
 /* muster help [COMMAND]: what there is, and how it is used. */
-#include "cli/command.h"
+#include "cli/command_call.h"
 #include "cli/help.h"
 #include "cli/options.h"
 #include "cli/output.h"
 
 static int help_run(const struct options *options)
 {
+	const struct command_table *table = options_table(options);
 	struct text text CLEANUP(text_done) = {0};
 	size_t n_arguments;
 	const char *name = options_arguments(options, &n_arguments)[0];
-	const struct command *command = name ? command_find(name) : NULL;
+	const struct command *command = name ? command_find(table, name) : NULL;
 
 	if (name && !command) {
-		help_add_unknown_command(&text, name);
+		help_add_unknown_command(&text, table, name);
 		output_complain(&text);
 		return EXIT_WRONG_USE;
 	}
 	if (command)
 		help_add_command(&text, command);
 	else
-		help_add_overview(&text);
+		help_add_overview(&text, table);
 	output_add(&text);
 	return EXIT_DONE;
 }

@@ -32,13 +32,12 @@ extern const struct command command_run, command_ps, command_status, command_log
 	command_doctor, command_server, command_check, command_probe, command_cp, command_attach,
 	command_fetch, command_tensorboard, command_port_forward, command_exec;
 
-/* All commands, in the order in which help shows them; ends with NULL. */
-extern const struct command *const all_commands[];
-/* The command of that name; NULL when there is none. */
-const struct command *command_find(const char *name);
-/* Reads the arguments of a call, without program and command name, and runs the command, or tells
- * every mistake; gives the exit code. */
-int command_call(const struct command *command, int argc, char **argv);
+/* What there is to call: main.c has it, and the options of a call lead to it (options_table). Lists
+ * end with NULL. */
+struct command_table {
+	const struct command *const *commands; /* in the order in which help shows them */
+	const struct command *const *old_programs; /* as of cli/compat.h */
+};
 
 enum exit_code {
 	EXIT_DONE = 0,

@@ -34,14 +34,14 @@ static bool is_named(const struct command *command, const char *name, size_t len
 	return at == len && !own[at];
 }
 
-const struct command *compat_find(const char *program)
+const struct command *compat_find(const struct command_table *table, const char *program)
 {
 	const char *slash = strrchr(program, '/');
 	const char *name = slash ? slash + 1 : program;
 	size_t len = length_without_ending(name);
 
-	for (size_t i = 0; compat_commands[i]; i++)
-		if (is_named(compat_commands[i], name, len))
-			return compat_commands[i];
+	for (size_t i = 0; table->old_programs[i]; i++)
+		if (is_named(table->old_programs[i], name, len))
+			return table->old_programs[i];
 	return NULL;
 }

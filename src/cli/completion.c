@@ -1,7 +1,7 @@
 #include "cli/completion.h"
 
 #include "base/mem.h"
-#include "cli/command.h"
+#include "cli/command_call.h"
 #include "cli/compat.h"
 #include "cli/lookup.h"
 #include "cli/replica_name.h"
@@ -51,14 +51,18 @@ static void add_word(const struct line *line, const char *word, const char *mean
 
 static void add_commands(const struct line *line)
 {
-	for (size_t i = 0; all_commands[i]; i++)
-		add_word(line, all_commands[i]->name, all_commands[i]->one_line);
+	const struct command *const *commands = options_table(line->options)->commands;
+
+	for (size_t i = 0; commands[i]; i++)
+		add_word(line, commands[i]->name, commands[i]->one_line);
 }
 
 static void add_old_programs(const struct line *line)
 {
-	for (size_t i = 0; compat_commands[i]; i++)
-		add_word(line, compat_name(compat_commands[i]), compat_commands[i]->one_line);
+	const struct command *const *programs = options_table(line->options)->old_programs;
+
+	for (size_t i = 0; programs[i]; i++)
+		add_word(line, compat_name(programs[i]), programs[i]->one_line);
 }
 
 /* Each of "a|b|c", behind `before`. */
@@ -367,12 +371,12 @@ static void read_word(struct line *line, const char *word)
 }
 
 /* The command that the first words name; gives how many they are. */
-static size_t find_command(const char *const *words, size_t count,
-			   const struct command **ret_command)
+static size_t find_command(const struct command_table *table, const char *const *words,
+			   size_t count, const struct command **ret_command)
 {
-	bool is_old = count > 2 && text_equals(words[0], "compat") && compat_find(words[1]);
+	bool is_old = count > 2 && text_equals(words[0], "compat") && compat_find(table, words[1]);
 
-	*ret_command = is_old ? compat_find(words[1]) : command_find(words[0]);
+	*ret_command = is_old ? compat_find(table, words[1]) : command_find(table, words[0]);
 	return is_old ? 2 : 1;
 }
 
@@ -390,7 +394,7 @@ void completion_add_words(const struct options *options, const char *const *word
 		add_commands(&line);
 		return;
 	}
-	size_t first = find_command(words, count, &line.command);
+	size_t first = find_command(options_table(options), words, count, &line.command);
 
 	if (!line.command)
 		return;

@@ -128,25 +128,25 @@ void help_add_command(struct text *text, const struct command *command)
 }
 
 /* As wide as the longest name. */
-static int find_name_width(void)
+static int find_name_width(const struct command *const *commands)
 {
 	size_t widest = 0;
 
-	for (size_t i = 0; all_commands[i]; i++)
-		if (strlen(all_commands[i]->name) > widest)
-			widest = strlen(all_commands[i]->name);
+	for (size_t i = 0; commands[i]; i++)
+		if (strlen(commands[i]->name) > widest)
+			widest = strlen(commands[i]->name);
 	return (int) widest;
 }
 
-void help_add_overview(struct text *text)
+void help_add_overview(struct text *text, const struct command_table *table)
 {
 	const char *group = "";
-	int width = find_name_width();
+	int width = find_name_width(table->commands);
 
 	text_add(text, "muster calls the processes of a distributed training job together.\n\n"
 		       "Usage: muster COMMAND [OPTIONS] [ARGUMENTS]\n");
-	for (size_t i = 0; all_commands[i]; i++) {
-		const struct command *command = all_commands[i];
+	for (size_t i = 0; table->commands[i]; i++) {
+		const struct command *command = table->commands[i];
 
 		if (!text_equals(group, command->group))
 			text_addf(text, "\n%s:\n", command->group);
@@ -158,25 +158,26 @@ void help_add_overview(struct text *text)
 }
 
 /* The call that may have been meant, without "muster"; NULL: no idea. Caller frees. */
-static char *find_meant(const char *name)
+static char *find_meant(const struct command_table *table, const char *name)
 {
 	const char *names[64];
 	size_t count = 0;
 	char *meant = foreign_command_meant(name);
-	const struct command *old = compat_find(name);
+	const struct command *old = compat_find(table, name);
 
 	if (meant || old)
 		return meant ? meant : mem_copy_text(old->name);
-	while (all_commands[count] && count < ARRAY_LEN(names)) {
-		names[count] = all_commands[count]->name;
+	while (table->commands[count] && count < ARRAY_LEN(names)) {
+		names[count] = table->commands[count]->name;
 		count++;
 	}
 	return mem_copy_text(name_nearest(names, count, name));
 }
 
-void help_add_unknown_command(struct text *text, const char *name)
+void help_add_unknown_command(struct text *text, const struct command_table *table,
+			      const char *name)
 {
-	char *meant CLEANUP(mem_free_text) = find_meant(name);
+	char *meant CLEANUP(mem_free_text) = find_meant(table, name);
 
 	text_addf(text, "muster: unknown command '%s'", name);
 	if (meant)

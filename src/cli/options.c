@@ -50,6 +50,7 @@ struct value {
 };
 
 struct options {
+	const struct command_table *table;
 	const struct command *command;
 	char **words; /* as the call had them: argv's, but for those that are hidden there */
 	char **hidden; /* the copies among them, and */
@@ -476,12 +477,13 @@ static void hide_values(struct options *options)
 	}
 }
 
-int options_parse(const struct command *command, int argc, char **argv,
-		  struct options **ret_options, struct text *faults)
+int options_parse(const struct command_table *table, const struct command *command, int argc,
+		  char **argv, struct options **ret_options, struct text *faults)
 {
 	struct options *options CLEANUP(options_cleanup) = options_new(command);
 	struct reading reading = {.options = options, .argv = argv, .argc = argc, .faults = faults};
 
+	options->table = table;
 	options->words = mem_new_array((size_t) argc + 1, sizeof(*options->words));
 	memcpy(options->words, argv, (size_t) argc * sizeof(*options->words));
 	options->n_words = argc;
@@ -495,6 +497,11 @@ int options_parse(const struct command *command, int argc, char **argv,
 		return ERR_INVALID;
 	*ret_options = TAKE(options);
 	return 0;
+}
+
+const struct command_table *options_table(const struct options *options)
+{
+	return options->table;
 }
 
 char **options_call(const struct options *options)

@@ -57,6 +57,7 @@ struct option_row {
 
 struct options; /* the values of one call */
 struct command;
+struct command_table;
 
 /* The row at `index`: the command's own first, then those that every command has (--help,
  * --state-dir); NULL behind the last. */
@@ -68,8 +69,10 @@ char *option_variable(const struct option_row *row) MUST_USE;
  * written to: everybody can read the words of a process as long as it runs (hides_values).
  * ERR_INVALID when something is wrong: then `faults` has every mistake, one sentence a line. When
  * --help is given mistakes do not count. */
-int options_parse(const struct command *command, int argc, char **argv,
-		  struct options **ret_options, struct text *faults) MUST_USE;
+int options_parse(const struct command_table *table, const struct command *command, int argc,
+		  char **argv, struct options **ret_options, struct text *faults) MUST_USE;
+/* Of the call: the table that its command is of. */
+const struct command_table *options_table(const struct options *options);
 /* The call as a list of arguments, "muster" first, that ends with NULL. The caller frees the list;
  * its texts are borrowed. */
 char **options_call(const struct options *options) MUST_USE;

@@ -3,7 +3,7 @@
 
 #include "base/mem.h"
 #include "base/shell_word.h"
-#include "cli/command.h"
+#include "cli/command_call.h"
 #include "cli/options.h"
 #include "cli/output.h"
 
@@ -61,8 +61,9 @@ int call_run(struct call *call, const struct options *old)
 		return EXIT_DONE;
 	}
 	output_say("this is now: %s", text_of(&text));
-	const struct command *command = command_find(call->words[0]);
+	const struct command_table *table = options_table(old);
+	const struct command *command = command_find(table, call->words[0]);
 
 	assert(command);
-	return command_call(command, (int) call->count - 1, call->words + 1);
+	return command_call(table, command, (int) call->count - 1, call->words + 1);
 }

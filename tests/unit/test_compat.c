@@ -2,6 +2,7 @@
 #include "unit.h"
 
 #include "base/text.h"
+#include "cli/command_call.h"
 #include "cli/compat.h"
 #include "cli/hand_over.h"
 #include "cli/options.h"
@@ -14,15 +15,19 @@
 static struct text last_call;
 
 static const struct command fake_target = {.name = "fake"};
+static const struct command_table table = {.old_programs = compat_commands};
 
-const struct command *command_find(const char *name)
+const struct command *command_find(const struct command_table *called, const char *name)
 {
+	assert_ptr_equal(called, &table);
 	text_add(&last_call, name);
 	return &fake_target;
 }
 
-int command_call(const struct command *command, int argc, char **argv)
+int command_call(const struct command_table *called, const struct command *command, int argc,
+		 char **argv)
 {
+	assert_ptr_equal(called, &table);
 	assert_ptr_equal(command, &fake_target);
 	for (int i = 0; i < argc; i++)
 		text_addf(&last_call, " %s", *argv[i] ? argv[i] : "''");
@@ -65,7 +70,7 @@ static int end(void **state)
 /* The exit code of an old program with these words, separated by blanks. */
 static int run(const char *program, const char *words)
 {
-	const struct command *command = compat_find(program);
+	const struct command *command = compat_find(&table, program);
 	struct options *options CLEANUP(options_cleanup) = NULL;
 	struct text faults CLEANUP(text_done) = {0};
 	char line[256], *argv[32], *rest = line;
@@ -77,7 +82,7 @@ static int run(const char *program, const char *words)
 	for (char *word; (word = strsep(&rest, " "));)
 		if (*word)
 			argv[count++] = word;
-	assert_int_equal(options_parse(command, count, argv, &options, &faults), 0);
+	assert_int_equal(options_parse(&table, command, count, argv, &options, &faults), 0);
 	return command->run(options);
 }
 
@@ -96,15 +101,15 @@ static void a_program_is_found_by_its_name_its_path_and_its_old_endings(void **s
 	};
 
 	for (size_t i = 0; i < ARRAY_LEN(names); i++)
-		assert_string_equal(compat_name(compat_find(names[i])), "local_test");
-	assert_string_equal(compat_name(compat_find("grpc_tensorflow_server.py")),
+		assert_string_equal(compat_name(compat_find(&table, names[i])), "local_test");
+	assert_string_equal(compat_name(compat_find(&table, "grpc_tensorflow_server.py")),
 			    "grpc_tensorflow_server");
-	assert_null(compat_find("muster"));
-	assert_null(compat_find("/opt/local_test/muster"));
-	assert_null(compat_find("local_tes"));
-	assert_null(compat_find("local_test2"));
-	assert_null(compat_find(".sh"));
-	assert_null(compat_find(""));
+	assert_null(compat_find(&table, "muster"));
+	assert_null(compat_find(&table, "/opt/local_test/muster"));
+	assert_null(compat_find(&table, "local_tes"));
+	assert_null(compat_find(&table, "local_test2"));
+	assert_null(compat_find(&table, ".sh"));
+	assert_null(compat_find(&table, ""));
 }
 
 static void a_local_test_is_a_check_of_this_machine(void **state)
@@ -221,7 +226,7 @@ static void a_cluster_without_workers_or_parameter_servers_is_refused(void **sta
 static void a_spawner_goes_on_as_the_program_that_speaks_to_clusters(void **state)
 {
 	(void) state;
-	assert_string_equal(compat_name(compat_find("./tf-spawner")), "tf-spawner");
+	assert_string_equal(compat_name(compat_find(&table, "./tf-spawner")), "tf-spawner");
 	assert_int_equal(run("tf-spawner", "-d -t mine"), EXIT_FAILED);
 	assert_string_equal(text_of(&last_call), "hand_over tf-spawner -d -t mine");
 	text_clear(&last_call);

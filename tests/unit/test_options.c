@@ -53,7 +53,7 @@ static struct options *parse_list(const struct command *command, char **list, st
 
 	while (list[count])
 		count++;
-	int rc = options_parse(command, count, list, &options, faults);
+	int rc = options_parse(NULL, command, count, list, &options, faults);
 	assert_int_equal(rc, faults->len ? ERR_INVALID : 0);
 	assert_int_equal(options == NULL, rc != 0);
 	return options;
