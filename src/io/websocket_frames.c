@@ -1,6 +1,7 @@
 /* Messages as frames, by wslay. */
+#include "io/websocket_frames.h"
+
 #include "base/mem.h"
-#include "io/websocket_parts.h"
 
 #include <string.h>
 #include <wslay/wslay.h>
@@ -100,10 +101,7 @@ void websocket_open_framing(struct websocket *websocket)
 	if (wslay_event_context_client_init(&websocket->framing, &callbacks, websocket))
 		mem_end();
 	wslay_event_config_set_max_recv_msg_length(websocket->framing, websocket->request.limit);
-	websocket->state = WEBSOCKET_OPEN;
 	websocket->heard_at = loop_monotonic_now();
-	websocket_check_time(websocket);
-	websocket->request.on_open(websocket->answer.protocol, websocket->request.data);
 }
 
 void websocket_free_framing(struct websocket *websocket)
@@ -170,7 +168,6 @@ static void close_when_sent(struct websocket *websocket)
 	websocket_ask_for_turn(websocket);
 }
 
-/* True: it is over, properly or with an error. */
 bool websocket_exchange(struct websocket *websocket)
 {
 	wslay_event_context_ptr framing = websocket->framing;

@@ -1,12 +1,12 @@
-/* One function, `websocket_turn`, does what can be done now: the head of the request goes, the head
- * of the answer comes, and from there on the framing says what is read and sent. What callbacks ask
- * for is noted, and done when the turn ends. */
+/* One function, `turn`, does what can be done now: the head of the request goes, the head of the
+ * answer comes, and from there on the framing says what is read and sent. What callbacks ask for is
+ * noted, and done when the turn ends. */
 #include "base/mem.h"
-#include "io/websocket_parts.h"
+#include "io/websocket_frames.h"
+#include "io/websocket_upgrade.h"
 
 #include <stdlib.h>
 #include <string.h>
-#include <sys/random.h>
 
 #define DEFAULT_TIMEOUT (60 * MSEC_PER_SECOND)
 
@@ -33,33 +33,6 @@ static void free_list(char **list)
 	free(list);
 }
 
-void websocket_forget(struct text *text)
-{
-	if (text->bytes)
-		explicit_bzero(text->bytes, text->len);
-	text_done(text);
-}
-
-struct websocket *websocket_new(struct loop *loop, const struct websocket_request *request)
-{
-	struct websocket *websocket = mem_new(sizeof(*websocket));
-
-	websocket->loop = loop;
-	websocket->request = *request;
-	if (!request->limit)
-		websocket->request.limit = WEBSOCKET_MESSAGE_LIMIT;
-	if (!request->http.timeout)
-		websocket->request.http.timeout = DEFAULT_TIMEOUT;
-	websocket->user_agent = mem_copy_text(request->user_agent);
-	websocket->headers = copy_list(request->http.headers);
-	websocket->protocols = copy_list(request->protocols);
-	websocket->timer = loop_new_timer(loop, websocket_check_time, websocket);
-	websocket->soon = loop_new_timer(loop, websocket_turn, websocket);
-	websocket->connection = http_connection_new(loop, &request->http, websocket_begin_head,
-						    websocket_turn, websocket);
-	return websocket;
-}
-
 static void websocket_free(struct websocket *websocket)
 {
 	websocket_free_framing(websocket);
@@ -84,14 +57,7 @@ void websocket_cancel(struct websocket *websocket)
 		websocket_free(websocket);
 }
 
-const char *websocket_origin(const struct websocket *websocket)
-{
-	const char *origin = http_connection_target(websocket->connection)->origin;
-
-	return origin ? origin : "the server";
-}
-
-void websocket_finish(struct websocket *websocket)
+static void finish(struct websocket *websocket)
 {
 	bool is_body = websocket->state == WEBSOCKET_READING_BODY;
 	const struct websocket_end end = {
@@ -107,85 +73,6 @@ void websocket_finish(struct websocket *websocket)
 	websocket_free(websocket);
 }
 
-void websocket_ask_for_turn(struct websocket *websocket)
-{
-	loop_timer_arm(websocket->soon, loop_now());
-}
-
-void websocket_take_random(void *bytes, size_t len)
-{
-	if (getrandom(bytes, len, 0) != (ssize_t) len)
-		mem_end(); /* not for so few bytes */
-}
-
-/* What is written of `out` counts in n_sent. */
-int websocket_write_out(struct websocket *websocket)
-{
-	const struct text *out = &websocket->out;
-	size_t taken = 1;
-	int rc = 0;
-
-	for (; !rc && taken && websocket->n_sent < out->len; websocket->n_sent += taken)
-		rc = http_connection_write(websocket->connection, out->bytes + websocket->n_sent,
-					   out->len - websocket->n_sent, &taken, &websocket->err);
-	return rc;
-}
-
-/* True: it is over. */
-static bool go_on(struct websocket *websocket)
-{
-	int rc = 0;
-
-	if (websocket->state == WEBSOCKET_SENDING_HEAD)
-		rc = websocket_send_head(websocket);
-	if (!rc && websocket->state == WEBSOCKET_READING_HEAD)
-		rc = websocket_read_head(websocket);
-	if (rc < 0)
-		return true;
-	if (websocket->state == WEBSOCKET_READING_BODY)
-		return websocket_read_body(websocket);
-	return websocket->state == WEBSOCKET_OPEN && !websocket->is_cancelled &&
-	       websocket_exchange(websocket);
-}
-
-static void set_wants(struct websocket *websocket)
-{
-	bool is_open = websocket->state == WEBSOCKET_OPEN;
-	bool wants_read = !is_open || (!websocket->is_paused && !websocket_is_flooded(websocket));
-	bool wants_write = websocket->out.len || (is_open && websocket_wants_write(websocket));
-
-	http_connection_want(websocket->connection, wants_read, wants_write);
-}
-
-static void tell_room(struct websocket *websocket)
-{
-	if (!websocket->was_full || !websocket_has_room(websocket))
-		return;
-	websocket->was_full = false;
-	if (websocket->request.on_room)
-		websocket->request.on_room(websocket->request.data);
-}
-
-void websocket_turn(void *data)
-{
-	struct websocket *websocket = data;
-
-	if (websocket->state == WEBSOCKET_CONNECTING)
-		return;
-	websocket->is_in_turn = true;
-	bool is_over = go_on(websocket);
-
-	if (!is_over && !websocket->is_cancelled)
-		tell_room(websocket);
-	websocket->is_in_turn = false;
-	if (websocket->is_cancelled)
-		websocket_free(websocket);
-	else if (is_over)
-		websocket_finish(websocket);
-	else
-		set_wants(websocket);
-}
-
 static void lose(struct websocket *websocket, msec limit)
 {
 	struct text silence CLEANUP(text_done) = {0};
@@ -193,7 +80,7 @@ static void lose(struct websocket *websocket, msec limit)
 	text_add_duration(&silence, limit);
 	err_set(&websocket->err, ERR_IO, "lost %s: it said nothing for %s",
 		websocket_origin(websocket), text_of(&silence));
-	websocket_finish(websocket);
+	finish(websocket);
 }
 
 static void check_answer_time(struct websocket *websocket, msec now)
@@ -229,7 +116,8 @@ static void check_silence(struct websocket *websocket, msec now)
 	loop_timer_arm(websocket->timer, loop_now() + due - now);
 }
 
-void websocket_check_time(void *data)
+/* The timer: of the answer until it is open, then silence. */
+static void check_time(void *data)
 {
 	struct websocket *websocket = data;
 	msec now = loop_monotonic_now();
@@ -238,6 +126,109 @@ void websocket_check_time(void *data)
 		check_silence(websocket, now);
 	else
 		check_answer_time(websocket, now);
+}
+
+static int read_head(struct websocket *websocket)
+{
+	int rc = websocket_read_head(websocket);
+
+	if (rc == 0 && websocket->state == WEBSOCKET_OPEN) {
+		websocket_open_framing(websocket);
+		loop_timer_arm(websocket->timer, loop_now());
+		websocket->request.on_open(websocket->answer.protocol, websocket->request.data);
+	}
+	return rc;
+}
+
+/* True: it is over. */
+static bool go_on(struct websocket *websocket)
+{
+	int rc = 0;
+
+	if (websocket->state == WEBSOCKET_SENDING_HEAD)
+		rc = websocket_send_head(websocket);
+	if (!rc && websocket->state == WEBSOCKET_READING_HEAD)
+		rc = read_head(websocket);
+	if (rc < 0)
+		return true;
+	if (websocket->state == WEBSOCKET_READING_BODY)
+		return websocket_read_body(websocket);
+	return websocket->state == WEBSOCKET_OPEN && !websocket->is_cancelled &&
+	       websocket_exchange(websocket);
+}
+
+static void set_wants(struct websocket *websocket)
+{
+	bool is_open = websocket->state == WEBSOCKET_OPEN;
+	bool wants_read = !is_open || (!websocket->is_paused && !websocket_is_flooded(websocket));
+	bool wants_write = websocket->out.len || (is_open && websocket_wants_write(websocket));
+
+	http_connection_want(websocket->connection, wants_read, wants_write);
+}
+
+static void tell_room(struct websocket *websocket)
+{
+	if (!websocket->was_full || !websocket_has_room(websocket))
+		return;
+	websocket->was_full = false;
+	if (websocket->request.on_room)
+		websocket->request.on_room(websocket->request.data);
+}
+
+/* What can be done now. */
+static void turn(void *data)
+{
+	struct websocket *websocket = data;
+
+	if (websocket->state == WEBSOCKET_CONNECTING)
+		return;
+	websocket->is_in_turn = true;
+	bool is_over = go_on(websocket);
+
+	if (!is_over && !websocket->is_cancelled)
+		tell_room(websocket);
+	websocket->is_in_turn = false;
+	if (websocket->is_cancelled)
+		websocket_free(websocket);
+	else if (is_over)
+		finish(websocket);
+	else
+		set_wants(websocket);
+}
+
+/* The connection stands, or does not. */
+static void on_connected(const struct err *err, void *data)
+{
+	struct websocket *websocket = data;
+
+	if (err) {
+		websocket->err = *err;
+		finish(websocket);
+		return;
+	}
+	websocket_begin_head(websocket);
+	loop_timer_arm(websocket->timer, loop_now());
+	websocket_ask_for_turn(websocket);
+}
+
+struct websocket *websocket_new(struct loop *loop, const struct websocket_request *request)
+{
+	struct websocket *websocket = mem_new(sizeof(*websocket));
+
+	websocket->loop = loop;
+	websocket->request = *request;
+	if (!request->limit)
+		websocket->request.limit = WEBSOCKET_MESSAGE_LIMIT;
+	if (!request->http.timeout)
+		websocket->request.http.timeout = DEFAULT_TIMEOUT;
+	websocket->user_agent = mem_copy_text(request->user_agent);
+	websocket->headers = copy_list(request->http.headers);
+	websocket->protocols = copy_list(request->protocols);
+	websocket->timer = loop_new_timer(loop, check_time, websocket);
+	websocket->soon = loop_new_timer(loop, turn, websocket);
+	websocket->connection =
+		http_connection_new(loop, &request->http, on_connected, turn, websocket);
+	return websocket;
 }
 
 void websocket_close(struct websocket *websocket)

@@ -1,5 +1,5 @@
 /* The head of the request, and what the server answers: a WebSocket, or the body of a refusal. */
-#include "io/websocket_parts.h"
+#include "io/websocket_upgrade.h"
 
 #define PIECE 4096
 #define SWITCHING_PROTOCOLS 101
@@ -17,26 +17,16 @@ static struct websocket_head head_of(const struct websocket *websocket)
 	};
 }
 
-/* The connection stands, or does not. */
-void websocket_begin_head(const struct err *err, void *data)
+void websocket_begin_head(struct websocket *websocket)
 {
-	struct websocket *websocket = data;
-	uint8_t nonce[WEBSOCKET_NONCE_SIZE];
-
-	if (err) {
-		websocket->err = *err;
-		websocket_finish(websocket);
-		return;
-	}
 	const struct websocket_head head = head_of(websocket);
+	uint8_t nonce[WEBSOCKET_NONCE_SIZE];
 
 	websocket_take_random(nonce, sizeof(nonce));
 	websocket->key = websocket_key_of(nonce);
 	websocket_add_request(&websocket->out, &head, &websocket->key);
 	websocket->state = WEBSOCKET_SENDING_HEAD;
 	websocket->heard_at = loop_monotonic_now();
-	websocket_check_time(websocket);
-	websocket_ask_for_turn(websocket);
 }
 
 int websocket_send_head(struct websocket *websocket)
@@ -64,7 +54,7 @@ static int read_answer(struct websocket *websocket, size_t head_len)
 	}
 	if (websocket->answer.status == SWITCHING_PROTOCOLS) {
 		websocket->n_taken = head_len;
-		websocket_open_framing(websocket);
+		websocket->state = WEBSOCKET_OPEN;
 		return 0;
 	}
 	struct text body = {0};
@@ -110,7 +100,6 @@ int websocket_read_head(struct websocket *websocket)
 	return 0;
 }
 
-/* True: all of the body is there that will be. The end of the connection is one of its ends. */
 bool websocket_read_body(struct websocket *websocket)
 {
 	size_t wanted = websocket->answer.body_len < WEBSOCKET_BODY_LIMIT

@@ -1,4 +1,5 @@
-/* What the files of a WebSocket share. Only they include this. */
+/* What is known of one WebSocket. Its handshake (websocket_upgrade.h), its frames
+ * (websocket_frames.h) and its turns (websocket_turns.c) include this. */
 #pragma once
 
 #include "base/text.h"
@@ -39,30 +40,11 @@ struct websocket {
 	struct err err; /* why it ends */
 };
 
-/* Turns. */
-void websocket_turn(void *data); /* the websocket: what can be done now */
-void websocket_ask_for_turn(struct websocket *websocket);
-void websocket_check_time(void *data); /* the timer: of the answer until it is open, then silence */
-void websocket_finish(struct websocket *websocket); /* it is gone after it */
+/* A turn is due at once, behind what is being done. */
+void websocket_ask_for_turn(const struct websocket *websocket);
 /* What is written of `out` counts in n_sent. */
 int websocket_write_out(struct websocket *websocket);
 /* Whom errors are about. */
 const char *websocket_origin(const struct websocket *websocket);
 void websocket_take_random(void *bytes, size_t len);
 void websocket_forget(struct text *text); /* overwrites it first */
-
-/* Heads. */
-void websocket_begin_head(const struct err *err, void *data);
-int websocket_send_head(struct websocket *websocket);
-int websocket_read_head(struct websocket *websocket);
-/* True: all of the body is there that will be. The end of the connection is one of its ends. */
-bool websocket_read_body(struct websocket *websocket);
-
-/* Frames. */
-void websocket_open_framing(struct websocket *websocket);
-void websocket_free_framing(struct websocket *websocket); /* there may be none */
-bool websocket_exchange(struct websocket *websocket); /* true: it is over, or failed */
-bool websocket_wants_write(const struct websocket *websocket);
-bool websocket_is_flooded(const struct websocket *websocket); /* with what waits to be sent */
-unsigned websocket_closing_code(const struct websocket *websocket); /* of the server; 0: none */
-void websocket_ask_for_life(struct websocket *websocket);
