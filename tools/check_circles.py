@@ -14,7 +14,6 @@ import sys
 KNOWN = {
     "engine/backend_kube_calls engine/backend_kube_events engine/backend_kube_functions engine/backend_kube_held "
     "engine/backend_kube_mirrors engine/backend_kube_prerequisites",
-    "kube/api_functions kube/call kube/call_end",
 }
 
 

@@ -2,11 +2,9 @@
  * ended is kube/call_end.c's. */
 #include "base/mem.h"
 #include "base/text.h"
-#include "io/log.h"
-#include "kube/api_parts.h"
+#include "kube/call_end.h"
 #include "kube/headers.h"
 
-#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -93,21 +91,6 @@ struct websocket *kube_call_websocket(const struct kube_call *call)
 	return call->websocket;
 }
 
-void kube_call_free(struct kube_call *call)
-{
-	kube_call_leave(call);
-	http_call_cancel(call->http);
-	websocket_cancel(call->websocket);
-	loop_watch_free(call->timer);
-	free(call->namespace_name);
-	free(call->name);
-	free(call->subresource);
-	free(call->url);
-	free(call->look_url);
-	free(call->body);
-	free(call);
-}
-
 void kube_call_cancel(struct kube_call *call)
 {
 	if (call && !call->is_ending)
@@ -122,46 +105,6 @@ void kube_call_let_go(struct kube_call *call)
 		kube_call_cancel(call);
 }
 
-static void add_part(struct text *text, const char *part)
-{
-	if (part && *part)
-		text_addf(text, "/%s", part);
-}
-
-/* "create pods/ada/train-worker-0: 201 after 12 ms, in 1 tries" */
-static void log_end(const struct kube_call *call, const struct kube_status *status,
-		    const struct err *err)
-{
-	const struct kube_request *request = &call->request;
-	struct text what CLEANUP(text_done) = {0};
-
-	if (!log_is_on(LOG_DEBUG))
-		return;
-	text_addf(&what, "%s %s", kube_verb_word(request->verb), request->resource->plural);
-	add_part(&what, call->namespace_name);
-	add_part(&what, call->name);
-	add_part(&what, call->subresource);
-	log_debug("%s: %d after %" PRId64 " ms, in %d tries%s%s", text_of(&what), status->code,
-		  loop_monotonic_now() - call->started_at, call->n_tries, err ? ": " : "",
-		  err ? err->text : "");
-}
-
-void kube_call_finish(struct kube_call *call, struct json *object, const struct kube_status *status,
-		      const struct err *err)
-{
-	call->is_ending = true;
-	log_end(call, status, err);
-	call->done(object, status, err, call->data);
-	kube_call_free(call);
-}
-
-void kube_call_fail(struct kube_call *call, const struct err *err)
-{
-	const struct kube_status status = {.retry_after = -1};
-
-	kube_call_finish(call, NULL, &status, err);
-}
-
 /* A credential that ends soon is renewed before it is used; once, should the new one end soon as
  * well. */
 static bool needs_refresh(const struct kube_call *call)
@@ -169,14 +112,6 @@ static bool needs_refresh(const struct kube_call *call)
 	const struct kube_login *login = call->api->login;
 
 	return login->refresh && loop_now() >= login->refresh_at && !call->asked_in_time;
-}
-
-void kube_call_note_time(const struct kube_call *call)
-{
-	msec ahead;
-
-	if (http_call_server_time(call->http, &ahead))
-		call->api->server_ahead = ahead;
 }
 
 static void take_bytes(const char *bytes, size_t len, void *data)
@@ -292,17 +227,6 @@ static void begin_socket(struct kube_call *call)
 	};
 
 	call->websocket = websocket_new(call->api->loop, &request);
-}
-
-void kube_call_refuse(struct kube_call *call)
-{
-	struct text object CLEANUP(text_done) = {0};
-	struct err err = {0};
-
-	kube_request_add_object(&object, &call->request);
-	err_set(&err, ERR_REFUSED, "the Lease of the job is not held here, so %s is left as it is",
-		text_of(&object));
-	kube_call_fail(call, &err);
 }
 
 static void begin_try(void *data)

@@ -1,5 +1,6 @@
 /* How a try ended goes into kube/retry.h, and what that says is done here. */
-#include "kube/api_parts.h"
+#include "kube/call_end.h"
+
 #include "kube/created.h"
 #include "kube/jitter.h"
 #include "kube/retry.h"

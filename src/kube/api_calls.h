@@ -1,4 +1,6 @@
-/* What the files of the client share: the client and its calls. Only they include this. */
+/* The client and its calls: what they have in common, those that wait for a new credential, and how
+ * a call ends for who made it. Tries are made by kube/call.c and judged by kube/call_end.c; only
+ * they include this. */
 #pragma once
 
 #include "kube/api.h"
@@ -66,6 +68,3 @@ void kube_call_refuse(struct kube_call *call); /* the API's permit said no */
 void kube_call_note_time(const struct kube_call *call);
 /* The call waits until the credential has been renewed. */
 void kube_api_refresh(struct kube_call *call, bool was_refused);
-/* A try has ended (kube/call_end.c); `data` is the call. */
-void kube_call_end_try(const struct http_answer *answer, const struct err *err, void *data);
-void kube_call_end_socket(const struct websocket_end *end, const struct err *err, void *data);

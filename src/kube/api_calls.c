@@ -1,9 +1,10 @@
-/* The client: what its calls have in common, and those of them that wait for a new credential.
- * Their tries are kube/call.c's. */
-#include "kube/api_parts.h"
+#include "kube/api_calls.h"
 
 #include "base/mem.h"
+#include "base/text.h"
+#include "io/log.h"
 
+#include <inttypes.h>
 #include <stdlib.h>
 #include <sys/utsname.h>
 
@@ -38,6 +39,80 @@ static struct kube_call *take_first(struct call_list *list)
 		call->next->previous = NULL;
 	call->list = NULL;
 	return call;
+}
+
+void kube_call_free(struct kube_call *call)
+{
+	kube_call_leave(call);
+	http_call_cancel(call->http);
+	websocket_cancel(call->websocket);
+	loop_watch_free(call->timer);
+	free(call->namespace_name);
+	free(call->name);
+	free(call->subresource);
+	free(call->url);
+	free(call->look_url);
+	free(call->body);
+	free(call);
+}
+
+static void add_part(struct text *text, const char *part)
+{
+	if (part && *part)
+		text_addf(text, "/%s", part);
+}
+
+/* "create pods/ada/train-worker-0: 201 after 12 ms, in 1 tries" */
+static void log_end(const struct kube_call *call, const struct kube_status *status,
+		    const struct err *err)
+{
+	const struct kube_request *request = &call->request;
+	struct text what CLEANUP(text_done) = {0};
+
+	if (!log_is_on(LOG_DEBUG))
+		return;
+	text_addf(&what, "%s %s", kube_verb_word(request->verb), request->resource->plural);
+	add_part(&what, call->namespace_name);
+	add_part(&what, call->name);
+	add_part(&what, call->subresource);
+	log_debug("%s: %d after %" PRId64 " ms, in %d tries%s%s", text_of(&what), status->code,
+		  loop_monotonic_now() - call->started_at, call->n_tries, err ? ": " : "",
+		  err ? err->text : "");
+}
+
+void kube_call_finish(struct kube_call *call, struct json *object, const struct kube_status *status,
+		      const struct err *err)
+{
+	call->is_ending = true;
+	log_end(call, status, err);
+	call->done(object, status, err, call->data);
+	kube_call_free(call);
+}
+
+void kube_call_fail(struct kube_call *call, const struct err *err)
+{
+	const struct kube_status status = {.retry_after = -1};
+
+	kube_call_finish(call, NULL, &status, err);
+}
+
+void kube_call_refuse(struct kube_call *call)
+{
+	struct text object CLEANUP(text_done) = {0};
+	struct err err = {0};
+
+	kube_request_add_object(&object, &call->request);
+	err_set(&err, ERR_REFUSED, "the Lease of the job is not held here, so %s is left as it is",
+		text_of(&object));
+	kube_call_fail(call, &err);
+}
+
+void kube_call_note_time(const struct kube_call *call)
+{
+	msec ahead;
+
+	if (http_call_server_time(call->http, &ahead))
+		call->api->server_ahead = ahead;
 }
 
 static char *user_agent(void)
