@@ -415,6 +415,16 @@ void json_set_bool(struct json *object, const char *key, bool value)
 	json_set(object, key, json_new_bool(value));
 }
 
+void json_set_time(struct json *object, const char *key, msec time)
+{
+	struct text text CLEANUP(text_done) = {0};
+
+	if (time == MSEC_UNSET)
+		return;
+	text_add_time(&text, time);
+	json_set_string(object, key, text_of(&text));
+}
+
 void json_remove(struct json *object, const char *key)
 {
 	json_object_del(theirs(object), key);

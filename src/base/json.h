@@ -5,6 +5,7 @@
 #pragma once
 
 #include "base/err.h"
+#include "base/msec.h"
 #include "base/own.h"
 #include "base/text.h"
 
@@ -71,6 +72,8 @@ void json_set_string(struct json *object, const char *key,
 		     const char *value); /* NULL: nothing is set */
 void json_set_integer(struct json *object, const char *key, int64_t value);
 void json_set_bool(struct json *object, const char *key, bool value);
+void json_set_time(struct json *object, const char *key,
+		   msec time); /* RFC 3339; MSEC_UNSET: nothing is set */
 void json_remove(struct json *object, const char *key);
 /* The member as an object, made and set when it is not there yet (borrowed). */
 struct json *json_object_at(struct json *object, const char *key);

@@ -5,126 +5,13 @@
 #include "base/names.h"
 #include "base/text.h"
 #include "core/limits.h"
+#include "core/status_fields.h"
 
 #include <inttypes.h>
 #include <stddef.h>
 #include <stdio.h>
 
-#define SIGNAL_MAX 127 /* what a wait status has room for */
-
-enum member_kind {
-	TEXT,
-	NEEDED_TEXT,
-	TIME,
-	TRUTH, /* a bool, as "True" or "False" */
-	WORD, /* an enum, by its table */
-	NUMBER, /* an int */
-	PLAIN_NUMBER, /* the same, which is written also when it is the least */
-	LONG_NUMBER, /* an int64_t */
-};
-
-/* Every number has a range: a status lies on disk, where hands can reach it, and a decision counts
- * on with these. */
-struct member {
-	const char *key; /* NULL: behind the last */
-	enum member_kind kind;
-	size_t offset;
-	int64_t least, most; /* of a number; the least is that of one which is not set */
-	const char *const *words; /* of a WORD, `most` of them */
-};
-
-static const struct member condition_members[] = {
-	{"type", WORD, offsetof(struct condition, type), 0, CONDITION_COUNT, condition_type_words},
-	{"status", TRUTH, offsetof(struct condition, is_true)},
-	{"reason", TEXT, offsetof(struct condition, reason)},
-	{"message", TEXT, offsetof(struct condition, message)},
-	{"lastUpdateTime", TIME, offsetof(struct condition, last_update)},
-	{"lastTransitionTime", TIME, offsetof(struct condition, last_transition)},
-	{0},
-};
-
-static const struct member role_members[] = {
-	{"active", NUMBER, offsetof(struct role_status, active), 0, LIMIT_REPLICAS},
-	{"succeeded", NUMBER, offsetof(struct role_status, succeeded), 0, LIMIT_REPLICAS},
-	{"failed", NUMBER, offsetof(struct role_status, failed), 0, LIMIT_REPLICAS},
-	{0},
-};
-
-static const struct member replica_members[] = {
-	{"role", NEEDED_TEXT, offsetof(struct replica_status, role)},
-	{"index", PLAIN_NUMBER, offsetof(struct replica_status, index), 0, LIMIT_REPLICAS - 1},
-	{"attempt", PLAIN_NUMBER, offsetof(struct replica_status, attempt), 0, LIMIT_RESTARTS},
-	{"state", WORD, offsetof(struct replica_status, state), 0, REPLICA_STATE_COUNT,
-	 replica_state_words},
-	{"pid", LONG_NUMBER, offsetof(struct replica_status, pid), 0, INT32_MAX},
-	{"address", TEXT, offsetof(struct replica_status, address)},
-	{"exitCode", NUMBER, offsetof(struct replica_status, exit_code), -1, INT32_MAX},
-	{"signal", NUMBER, offsetof(struct replica_status, signal), 0, SIGNAL_MAX},
-	{"reason", TEXT, offsetof(struct replica_status, reason)},
-	{"message", TEXT, offsetof(struct replica_status, message)},
-	{"startTime", TIME, offsetof(struct replica_status, start_time)},
-	{"endTime", TIME, offsetof(struct replica_status, end_time)},
-	{"restarts", PLAIN_NUMBER, offsetof(struct replica_status, restarts), 0, LIMIT_RESTARTS},
-	{"recentRestarts", NUMBER, offsetof(struct replica_status, recent_restarts), 0,
-	 LIMIT_RESTARTS},
-	{"restartAt", TIME, offsetof(struct replica_status, restart_at)},
-	{"log", TEXT, offsetof(struct replica_status, log)},
-	{"gpus", TEXT, offsetof(struct replica_status, gpus)},
-	{"pod", TEXT, offsetof(struct replica_status, pod)},
-	{"node", TEXT, offsetof(struct replica_status, node)},
-	{"ip", TEXT, offsetof(struct replica_status, ip)},
-	{0},
-};
-
-static const struct member consequence_members[] = {
-	{"role", NEEDED_TEXT, offsetof(struct consequence, role)},
-	{"index", PLAIN_NUMBER, offsetof(struct consequence, index), 0, LIMIT_REPLICAS - 1},
-	{"attempt", PLAIN_NUMBER, offsetof(struct consequence, attempt), 0, LIMIT_RESTARTS},
-	{"what", NEEDED_TEXT, offsetof(struct consequence, what)},
-	{0},
-};
-
-/* Of a failure that is not the job's own: a deadline, a request to stop. */
-static const struct member failed_replica_members[] = {
-	{"role", TEXT, offsetof(struct failure, role)},
-	{"index", PLAIN_NUMBER, offsetof(struct failure, index), 0, LIMIT_REPLICAS - 1},
-	{"attempt", PLAIN_NUMBER, offsetof(struct failure, attempt), 0, LIMIT_RESTARTS},
-	{0},
-};
-
-static const struct member failure_members[] = {
-	{"exitCode", NUMBER, offsetof(struct failure, exit_code), -1, INT32_MAX},
-	{"signal", NUMBER, offsetof(struct failure, signal), 0, SIGNAL_MAX},
-	{"reason", TEXT, offsetof(struct failure, reason)},
-	{"message", TEXT, offsetof(struct failure, message)},
-	{"cause", TEXT, offsetof(struct failure, cause)},
-	{"time", TIME, offsetof(struct failure, time)},
-	{"livedMilliseconds", LONG_NUMBER, offsetof(struct failure, lived), 0, INT64_MAX},
-	{0},
-};
-
-static const struct member status_members[] = {
-	{"startTime", TIME, offsetof(struct status, start_time)},
-	{"completionTime", TIME, offsetof(struct status, completion_time)},
-	{"endingSince", TIME, offsetof(struct status, ending_since)},
-	{"exitCode", NUMBER, offsetof(struct status, exit_code), -1, INT32_MAX},
-	{"restarts", NUMBER, offsetof(struct status, restarts), 0, LIMIT_RESTARTS},
-	{"recentRestarts", NUMBER, offsetof(struct status, recent_restarts), 0, LIMIT_RESTARTS},
-	{0},
-};
-
 /* Writing. */
-
-static void set_time(struct json *object, const char *key, msec time)
-{
-	if (time == MSEC_UNSET)
-		return;
-
-	struct text text CLEANUP(text_done) = {0};
-
-	text_add_time(&text, time);
-	json_set_string(object, key, text_of(&text));
-}
 
 static void set_unless(struct json *object, const char *key, int64_t number, int64_t unset)
 {
@@ -132,41 +19,41 @@ static void set_unless(struct json *object, const char *key, int64_t number, int
 		json_set_integer(object, key, number);
 }
 
-static void set_member(struct json *object, const struct member *member, const void *at)
+static void set_field(struct json *object, const struct status_field *field, const void *at)
 {
-	switch (member->kind) {
-	case TEXT:
-	case NEEDED_TEXT:
-		json_set_string(object, member->key, *(const char *const *) at);
+	switch (field->kind) {
+	case STATUS_TEXT:
+	case STATUS_NEEDED_TEXT:
+		json_set_string(object, field->key, *(const char *const *) at);
 		break;
-	case TIME:
-		set_time(object, member->key, *(const msec *) at);
+	case STATUS_TIME:
+		json_set_time(object, field->key, *(const msec *) at);
 		break;
-	case TRUTH:
-		json_set_string(object, member->key, *(const bool *) at ? "True" : "False");
+	case STATUS_TRUTH:
+		json_set_string(object, field->key, *(const bool *) at ? "True" : "False");
 		break;
-	case WORD:
-		json_set_string(object, member->key, member->words[*(const int *) at]);
+	case STATUS_WORD:
+		json_set_string(object, field->key, field->words[*(const int *) at]);
 		break;
-	case NUMBER:
-		set_unless(object, member->key, *(const int *) at, member->least);
+	case STATUS_NUMBER:
+		set_unless(object, field->key, *(const int *) at, field->least);
 		break;
-	case PLAIN_NUMBER:
-		json_set_integer(object, member->key, *(const int *) at);
+	case STATUS_PLAIN_NUMBER:
+		json_set_integer(object, field->key, *(const int *) at);
 		break;
-	case LONG_NUMBER:
-		set_unless(object, member->key, *(const int64_t *) at, member->least);
+	case STATUS_LONG_NUMBER:
+		set_unless(object, field->key, *(const int64_t *) at, field->least);
 		break;
 	}
 }
 
-static void set_members(struct json *object, const struct member *members, const void *from)
+static void set_fields(struct json *object, const struct status_field *fields, const void *from)
 {
-	for (; members->key; members++)
-		set_member(object, members, (const char *) from + members->offset);
+	for (; fields->key; fields++)
+		set_field(object, fields, (const char *) from + fields->offset);
 }
 
-static void set_list(struct json *object, const char *key, const struct member *members,
+static void set_list(struct json *object, const char *key, const struct status_field *fields,
 		     const void *elements, size_t count, size_t size)
 {
 	struct json *list = json_new_array();
@@ -174,7 +61,7 @@ static void set_list(struct json *object, const char *key, const struct member *
 	for (size_t i = 0; i < count; i++) {
 		struct json *element = json_new_object();
 
-		set_members(element, members, (const char *) elements + i * size);
+		set_fields(element, fields, (const char *) elements + i * size);
 		json_append(list, element);
 	}
 	json_set(object, key, list);
@@ -193,12 +80,12 @@ static void set_failure(struct json *status, const struct failure *failure)
 	struct json *object = json_object_at(status, "failure");
 
 	if (failure->role)
-		set_members(object, failed_replica_members, failure);
-	set_members(object, failure_members, failure);
+		set_fields(object, status_failed_replica_fields, failure);
+	set_fields(object, status_failure_fields, failure);
 	if (failure->n_last_lines > 0)
 		set_last_lines(object, failure);
 	if (failure->n_consequences > 0)
-		set_list(object, "consequences", consequence_members, failure->consequences,
+		set_list(object, "consequences", status_consequence_fields, failure->consequences,
 			 failure->n_consequences, sizeof(*failure->consequences));
 }
 
@@ -206,17 +93,17 @@ struct json *status_write(const struct status *status)
 {
 	struct json *object = json_new_object();
 
-	set_list(object, "conditions", condition_members, status->conditions, status->n_conditions,
-		 sizeof(*status->conditions));
+	set_list(object, "conditions", status_condition_fields, status->conditions,
+		 status->n_conditions, sizeof(*status->conditions));
 	struct json *roles = json_object_at(object, "replicaStatuses");
 
 	for (size_t i = 0; i < status->n_roles; i++)
-		set_members(json_object_at(roles, status->roles[i].title), role_members,
-			    &status->roles[i]);
-	set_members(object, status_members, status);
+		set_fields(json_object_at(roles, status->roles[i].title), status_role_fields,
+			   &status->roles[i]);
+	set_fields(object, status_fields, status);
 	if (status->failure)
 		set_failure(object, status->failure);
-	set_list(object, "replicas", replica_members, status->replicas, status->n_replicas,
+	set_list(object, "replicas", status_replica_fields, status->replicas, status->n_replicas,
 		 sizeof(*status->replicas));
 	return object;
 }
@@ -276,18 +163,18 @@ static const char *read_needed_text(struct reader *reader, const struct json *ob
 }
 
 static int64_t read_number(struct reader *reader, const struct json *object,
-			   const struct member *member)
+			   const struct status_field *field)
 {
-	struct json *value = get(reader, object, member->key, JSON_INTEGER, "a whole number");
-	int64_t number = json_as_integer(value, member->least);
+	struct json *value = get(reader, object, field->key, JSON_INTEGER, "a whole number");
+	int64_t number = json_as_integer(value, field->least);
 	char expected[80];
 
-	if (!value || (number >= member->least && number <= member->most))
+	if (!value || (number >= field->least && number <= field->most))
 		return number;
 	snprintf(expected, sizeof(expected), "a whole number from %" PRId64 " to %" PRId64,
-		 member->least, member->most);
-	refuse(reader, member->key, expected);
-	return member->least;
+		 field->least, field->most);
+	refuse(reader, field->key, expected);
+	return field->least;
 }
 
 static msec read_time(struct reader *reader, const struct json *object, const char *key)
@@ -302,52 +189,53 @@ static msec read_time(struct reader *reader, const struct json *object, const ch
 }
 
 /* Index of a word in its table; 0 after refusing what is none. */
-static int read_word(struct reader *reader, const struct json *object, const struct member *member)
+static int read_word(struct reader *reader, const struct json *object,
+		     const struct status_field *field)
 {
-	const char *word = json_as_string(json_get(object, member->key), "");
-	int found = name_find_word(member->words, (size_t) member->most, word);
+	const char *word = json_as_string(json_get(object, field->key), "");
+	int found = name_find_word(field->words, (size_t) field->most, word);
 
 	if (found >= 0)
 		return found;
-	refuse(reader, member->key, "one of its words");
+	refuse(reader, field->key, "one of its words");
 	return 0;
 }
 
-static void read_member(struct reader *reader, const struct json *object,
-			const struct member *member, void *at)
+static void read_field(struct reader *reader, const struct json *object,
+		       const struct status_field *field, void *at)
 {
-	switch (member->kind) {
-	case TEXT:
-		*(const char **) at = read_text(reader, object, member->key);
+	switch (field->kind) {
+	case STATUS_TEXT:
+		*(const char **) at = read_text(reader, object, field->key);
 		break;
-	case NEEDED_TEXT:
-		*(const char **) at = read_needed_text(reader, object, member->key);
+	case STATUS_NEEDED_TEXT:
+		*(const char **) at = read_needed_text(reader, object, field->key);
 		break;
-	case TIME:
-		*(msec *) at = read_time(reader, object, member->key);
+	case STATUS_TIME:
+		*(msec *) at = read_time(reader, object, field->key);
 		break;
-	case TRUTH:
+	case STATUS_TRUTH:
 		*(bool *) at =
-			text_equals(json_as_string(json_get(object, member->key), NULL), "True");
+			text_equals(json_as_string(json_get(object, field->key), NULL), "True");
 		break;
-	case WORD:
-		*(int *) at = read_word(reader, object, member);
+	case STATUS_WORD:
+		*(int *) at = read_word(reader, object, field);
 		break;
-	case NUMBER:
-	case PLAIN_NUMBER:
-		*(int *) at = (int) read_number(reader, object, member);
+	case STATUS_NUMBER:
+	case STATUS_PLAIN_NUMBER:
+		*(int *) at = (int) read_number(reader, object, field);
 		break;
-	case LONG_NUMBER:
-		*(int64_t *) at = read_number(reader, object, member);
+	case STATUS_LONG_NUMBER:
+		*(int64_t *) at = read_number(reader, object, field);
 		break;
 	}
 }
 
-static void read_members(struct reader *reader, const struct json *object,
-			 const struct member *members, void *into)
+static void read_fields(struct reader *reader, const struct json *object,
+			const struct status_field *fields, void *into)
 {
-	for (; members->key; members++)
-		read_member(reader, object, members, (char *) into + members->offset);
+	for (; fields->key; fields++)
+		read_field(reader, object, fields, (char *) into + fields->offset);
 }
 
 /* A list of at most `limit` elements. */
@@ -364,15 +252,15 @@ static const struct json *find_list(struct reader *reader, const struct json *ob
 
 /* Gives the elements, each of `size` bytes; `path` names the list in sentences. */
 static void *read_list(struct reader *reader, const struct json *list, const char *path,
-		       const struct member *members, size_t size, size_t *ret_count)
+		       const struct status_field *fields, size_t size, size_t *ret_count)
 {
 	size_t count = json_count(list);
 	char *elements = arena_take_array(reader->arena, count, size);
 
 	reader->list = path;
 	for (reader->index = 0; reader->index < count; reader->index++)
-		read_members(reader, json_at(list, reader->index), members,
-			     elements + reader->index * size);
+		read_fields(reader, json_at(list, reader->index), fields,
+			    elements + reader->index * size);
 	reader->list = NULL;
 	*ret_count = count;
 	return elements;
@@ -391,7 +279,7 @@ static void read_roles(struct reader *reader, const struct json *root, struct st
 		struct role_status *role = &status->roles[status->n_roles++];
 
 		role->title = arena_copy_text(reader->arena, title);
-		read_members(reader, counts, role_members, role);
+		read_fields(reader, counts, status_role_fields, role);
 	}
 	reader->list = NULL;
 }
@@ -417,12 +305,12 @@ static struct failure *read_failure(struct reader *reader, const struct json *ro
 		return NULL;
 	struct failure *failure = arena_take(reader->arena, sizeof(*failure));
 
-	read_members(reader, object, failed_replica_members, failure);
-	read_members(reader, object, failure_members, failure);
+	read_fields(reader, object, status_failed_replica_fields, failure);
+	read_fields(reader, object, status_failure_fields, failure);
 	read_last_lines(reader, object, failure);
 	failure->consequences =
 		read_list(reader, find_list(reader, object, "consequences", LIMIT_REPLICAS),
-			  "failure.consequences", consequence_members,
+			  "failure.consequences", status_consequence_fields,
 			  sizeof(*failure->consequences), &failure->n_consequences);
 	return failure;
 }
@@ -431,12 +319,12 @@ static void read_all(struct reader *reader, const struct json *root, struct stat
 {
 	status->conditions = read_list(
 		reader, find_list(reader, root, "conditions", CONDITION_COUNT), "conditions",
-		condition_members, sizeof(*status->conditions), &status->n_conditions);
+		status_condition_fields, sizeof(*status->conditions), &status->n_conditions);
 	read_roles(reader, root, status);
 	status->replicas = read_list(
 		reader, find_list(reader, root, "replicas", (size_t) LIMIT_ROLES * LIMIT_REPLICAS),
-		"replicas", replica_members, sizeof(*status->replicas), &status->n_replicas);
-	read_members(reader, root, status_members, status);
+		"replicas", status_replica_fields, sizeof(*status->replicas), &status->n_replicas);
+	read_fields(reader, root, status_fields, status);
 	status->failure = read_failure(reader, root);
 }
 

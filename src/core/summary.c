@@ -98,16 +98,6 @@ void summary_make(const struct job *job, const struct status *status, struct are
 	};
 }
 
-static void set_time(struct json *object, const char *key, msec time)
-{
-	if (time == MSEC_UNSET)
-		return;
-	struct text text CLEANUP(text_done) = {0};
-
-	text_add_time(&text, time);
-	json_set_string(object, key, text_of(&text));
-}
-
 struct json *summary_write(const struct summary *summary)
 {
 	struct json *object = json_new_object();
@@ -120,9 +110,9 @@ struct json *summary_write(const struct summary *summary)
 	json_set_integer(object, "restarts", summary->restarts);
 	json_set_integer(object, "exitCode", summary->exit_code);
 	json_set_bool(object, "finished", summary->is_finished);
-	set_time(object, "startTime", summary->start_time);
-	set_time(object, "completionTime", summary->completion_time);
-	set_time(object, "expiresAt", summary->expires_at);
+	json_set_time(object, "startTime", summary->start_time);
+	json_set_time(object, "completionTime", summary->completion_time);
+	json_set_time(object, "expiresAt", summary->expires_at);
 	return object;
 }
 

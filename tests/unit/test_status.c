@@ -142,6 +142,7 @@ static void every_difference_is_seen(void **state)
 	ASSERT_SEEN(n_replicas, 1);
 	ASSERT_SEEN(start_time, 1);
 	ASSERT_SEEN(completion_time, 1);
+	ASSERT_SEEN(ending_since, 7);
 	ASSERT_SEEN(restarts, 7);
 	ASSERT_SEEN(recent_restarts, 7);
 	ASSERT_SEEN(exit_code, 0);
@@ -170,7 +171,12 @@ static void every_difference_is_seen(void **state)
 	ASSERT_SEEN(replicas[0].reason, "X");
 	ASSERT_SEEN(replicas[0].start_time, 7);
 	ASSERT_SEEN(replicas[0].end_time, 7);
+	ASSERT_SEEN(replicas[0].message, NULL);
 	ASSERT_SEEN(replicas[0].log, NULL);
+	ASSERT_SEEN(replicas[0].gpus, "1");
+	ASSERT_SEEN(replicas[0].pod, NULL);
+	ASSERT_SEEN(replicas[0].node, NULL);
+	ASSERT_SEEN(replicas[0].ip, NULL);
 	ASSERT_SEEN(failure->role, "ps");
 	ASSERT_SEEN(failure->index, 7);
 	ASSERT_SEEN(failure->attempt, 7);
@@ -178,6 +184,7 @@ static void every_difference_is_seen(void **state)
 	ASSERT_SEEN(failure->signal, 7);
 	ASSERT_SEEN(failure->reason, "X");
 	ASSERT_SEEN(failure->message, "X");
+	ASSERT_SEEN(failure->cause, NULL);
 	ASSERT_SEEN(failure->time, 7);
 	ASSERT_SEEN(failure->lived, 7);
 	ASSERT_SEEN(failure->n_last_lines, 1);
@@ -185,6 +192,7 @@ static void every_difference_is_seen(void **state)
 	ASSERT_SEEN(failure->n_consequences, 0);
 	ASSERT_SEEN(failure->consequences[0].role, "X");
 	ASSERT_SEEN(failure->consequences[0].index, 7);
+	ASSERT_SEEN(failure->consequences[0].attempt, 7);
 	ASSERT_SEEN(failure->consequences[0].what, "X");
 }
 
