@@ -321,16 +321,15 @@ static int begin_following(struct logs *logs, struct err *err)
 	return rc;
 }
 
-static int show(struct logs *logs, struct err *err)
+static int show(struct logs *logs, bool more_may_come, struct err *err)
 {
-	bool follows = wants_to_follow(logs) || logs->comes_bit_by_bit;
 	int rc = set_up_view(logs, err);
 
-	if (rc == 0 && follows)
+	if (rc == 0 && more_may_come)
 		rc = begin_following(logs, err);
 	if (rc)
 		return rc;
-	if (!follows)
+	if (!more_may_come)
 		log_view_finish(logs->view, on_shown, logs);
 	loop_run(logs->loop);
 	return 0;
@@ -414,9 +413,9 @@ static int show_logs(struct logs *logs)
 		return output_fail(&err);
 	if (logs->fetched.signal_number)
 		return EXIT_BY_SIGNAL + logs->fetched.signal_number;
-	bool follows = wants_to_follow(logs);
+	bool follows = wants_to_follow(logs), more_may_come = follows || logs->comes_bit_by_bit;
 
-	if (check_logs(logs, follows || logs->comes_bit_by_bit, &err) || show(logs, &err))
+	if (check_logs(logs, more_may_come, &err) || show(logs, more_may_come, &err))
 		return output_fail(&err);
 	if (logs->is_ending && check_logs(logs, follows, &err))
 		return output_fail(&err);

@@ -51,6 +51,22 @@ static int rehearse(const struct options *options, const struct job *job,
 	return EXIT_DONE;
 }
 
+/* What making a job and attaching to one have in common; all is borrowed. */
+static struct supervision_kube_request request_of(const struct options *options, const char *words,
+						  const char *place, const char *state_folder)
+{
+	return (struct supervision_kube_request){
+		.job_words = words,
+		.place = place,
+		.log_in = cluster_log_in,
+		.data = (void *) options,
+		.state_folder = state_folder,
+		.is_detached = option_flag(options, "detach"),
+		.is_quiet = option_flag(options, "quiet"),
+		.color = option_text(options, "color"),
+	};
+}
+
 int run_on_cluster(const struct options *options, const struct job_source *source,
 		   const struct listening *metrics)
 {
@@ -69,28 +85,19 @@ int run_on_cluster(const struct options *options, const struct job_source *sourc
 		return rehearse(options, job, source, &err);
 	char *words CLEANUP(mem_free_text) = lookup_words(options, job->name_space, job->name);
 	char *place CLEANUP(mem_free_text) = cluster_write_place(options, config, job->name_space);
-	const struct supervision_kube_request request = {
-		.job = job,
-		.files = source->travel.files,
-		.n_files = source->travel.n_files,
-		.secret = &source->secret,
-		.pod_files = source->pod_files,
-		.n_pod_files = source->n_pod_files,
-		.fetch_places = (const char *const *) source->fetch_places.list,
-		.n_fetch_places = source->fetch_places.count,
-		.job_words = words,
-		.place = place,
-		.log_in = cluster_log_in,
-		.data = (void *) options,
-		.state_folder = folder,
-		.is_detached = option_flag(options, "detach"),
-		.replaces_finished = option_flag(options, "replace"),
-		.is_quiet = option_flag(options, "quiet"),
-		.prints_json = option_text(options, "output") != NULL,
-		.metrics = metrics,
-		.color = option_text(options, "color"),
-	};
+	struct supervision_kube_request request = request_of(options, words, place, folder);
 
+	request.job = job;
+	request.files = source->travel.files;
+	request.n_files = source->travel.n_files;
+	request.secret = &source->secret;
+	request.pod_files = source->pod_files;
+	request.n_pod_files = source->n_pod_files;
+	request.fetch_places = (const char *const *) source->fetch_places.list;
+	request.n_fetch_places = source->fetch_places.count;
+	request.replaces_finished = option_flag(options, "replace");
+	request.prints_json = option_text(options, "output") != NULL;
+	request.metrics = metrics;
 	if (supervision_kube_run(&request, &exit_code, &err))
 		return cluster_fail(&err);
 	return request.is_detached ? detached_tell(options, job->name_space, job->name) : exit_code;
@@ -108,19 +115,10 @@ int attach_on_cluster(const struct options *options, const char *namespace_name,
 		return attach_fail(&err);
 	char *words CLEANUP(mem_free_text) = lookup_words(options, namespace_name, name);
 	char *place CLEANUP(mem_free_text) = cluster_write_place(options, config, namespace_name);
-	const struct supervision_kube_request request = {
-		.attach_to = name,
-		.namespace_name = namespace_name,
-		.job_words = words,
-		.place = place,
-		.log_in = cluster_log_in,
-		.data = (void *) options,
-		.state_folder = folder,
-		.is_detached = option_flag(options, "detach"),
-		.is_quiet = option_flag(options, "quiet"),
-		.color = option_text(options, "color"),
-	};
+	struct supervision_kube_request request = request_of(options, words, place, folder);
 
+	request.attach_to = name;
+	request.namespace_name = namespace_name;
 	if (supervision_kube_run(&request, &exit_code, &err))
 		return attach_fail(&err);
 	if (request.is_detached)

@@ -41,9 +41,9 @@ static void probe_done(struct probe *probe)
 	arena_free(probe->arena);
 }
 
-static double seconds_since(msec begun)
+static double seconds_since(msec start)
 {
-	return (double) (loop_monotonic_now() - begun) / (double) MSEC_PER_SECOND;
+	return (double) (loop_monotonic_now() - start) / (double) MSEC_PER_SECOND;
 }
 
 static void tell_failure(struct probe *probe, enum probe_step step, const struct trial *trial,
@@ -99,7 +99,7 @@ static void list_devices(struct probe *probe, struct trial *trial)
 	};
 	struct session *session CLEANUP(session_cleanup) = NULL;
 	const struct session_device *devices;
-	msec begun = loop_monotonic_now();
+	msec start = loop_monotonic_now();
 	struct err err = {0};
 	size_t count;
 
@@ -111,13 +111,13 @@ static void list_devices(struct probe *probe, struct trial *trial)
 	}
 	keep_devices(probe, trial, devices, count);
 	probe_tell_devices(probe->request, "devices", trial->task->name, trial->devices,
-			   trial->n_devices, seconds_since(begun));
+			   trial->n_devices, seconds_since(start));
 	trial->session = TAKE(session);
 }
 
 static void run_operations(struct probe *probe, struct trial *trial)
 {
-	msec begun = loop_monotonic_now();
+	msec start = loop_monotonic_now();
 	struct err err = {0};
 
 	if (!trial->session)
@@ -132,7 +132,7 @@ static void run_operations(struct probe *probe, struct trial *trial)
 		return;
 	}
 	probe_tell_devices(probe->request, "ran", trial->task->name, trial->short_names,
-			   trial->n_runs, seconds_since(begun));
+			   trial->n_runs, seconds_since(start));
 }
 
 static void try_tasks(struct probe *probe)

@@ -45,35 +45,18 @@ static void write_line(enum log_level level, const char *sentence)
 	file_write_all(STDERR_FILENO, line.bytes, line.len, NULL);
 }
 
-static void PRINTF_LIKE(2, 0) add(enum log_level level, const char *format, va_list arguments)
+void log_say(enum log_level level, const char *format, ...)
 {
 	char sentence[LONGEST];
+	va_list arguments;
 
+	if (!log_is_on(level))
+		return;
+	va_start(arguments, format);
 	vsnprintf(sentence, sizeof(sentence), format, arguments);
+	va_end(arguments);
 	if (state.sink)
 		state.sink(level, sentence, state.data);
 	else
 		write_line(level, sentence);
-}
-
-void log_info(const char *format, ...)
-{
-	va_list arguments;
-
-	if (!log_is_on(LOG_INFO))
-		return;
-	va_start(arguments, format);
-	add(LOG_INFO, format, arguments);
-	va_end(arguments);
-}
-
-void log_debug(const char *format, ...)
-{
-	va_list arguments;
-
-	if (!log_is_on(LOG_DEBUG))
-		return;
-	va_start(arguments, format);
-	add(LOG_DEBUG, format, arguments);
-	va_end(arguments);
 }

@@ -24,5 +24,6 @@ bool log_is_on(enum log_level level);
 typedef void (*log_fn)(enum log_level level, const char *sentence, void *data);
 void log_set_sink(log_fn sink, void *data);
 
-void log_info(const char *format, ...) PRINTF_LIKE(1, 2);
-void log_debug(const char *format, ...) PRINTF_LIKE(1, 2);
+#define log_info(...) log_say(LOG_INFO, __VA_ARGS__)
+#define log_debug(...) log_say(LOG_DEBUG, __VA_ARGS__)
+void log_say(enum log_level level, const char *format, ...) PRINTF_LIKE(2, 3);

@@ -104,7 +104,7 @@ static int do_exchange(int fd, const struct network_question *question, uint32_t
 
 	network_frame_set_name(&frame, question->own_name);
 	network_frame_write(&frame, bytes);
-	int64_t begun = network_steady_clock(), sent = network_wall_clock();
+	int64_t start = network_steady_clock(), sent = network_wall_clock();
 	int failure = network_send(fd, bytes, sizeof(bytes), until);
 
 	if (!failure)
@@ -116,7 +116,7 @@ static int do_exchange(int fd, const struct network_question *question, uint32_t
 	int64_t received = network_wall_clock();
 
 	*ret_exchange = (struct exchange){
-		.seconds = seconds_of(network_steady_clock() - begun),
+		.seconds = seconds_of(network_steady_clock() - start),
 		.clock = (seconds_of(answer.received - sent) + seconds_of(answer.sent - received)) /
 			 2,
 	};
@@ -244,9 +244,9 @@ static bool network_measure(int fd, const struct network_question *question,
  * port that refuses. */
 #define LEAST_PATIENCE ((msec) 1000)
 
-static double seconds_since(int64_t begun)
+static double seconds_since(int64_t start)
 {
-	return (double) (network_steady_clock() - begun) / 1e9;
+	return (double) (network_steady_clock() - start) / 1e9;
 }
 
 static void fail_to_resolve(struct network_finding *finding, int failure, int errno_value)
@@ -264,13 +264,13 @@ static struct addrinfo *resolve(const struct network_peer *peer, struct network_
 {
 	const struct addrinfo wanted = {.ai_socktype = SOCK_STREAM, .ai_flags = AI_NUMERICSERV};
 	struct addrinfo *addresses = NULL;
-	int64_t begun = network_steady_clock();
+	int64_t start = network_steady_clock();
 	char port[16];
 
 	snprintf(port, sizeof(port), "%d", peer->port);
 	int failure = getaddrinfo(peer->host, port, &wanted, &addresses);
 
-	finding->resolve = seconds_since(begun);
+	finding->resolve = seconds_since(start);
 	if (failure)
 		fail_to_resolve(finding, failure, errno);
 	return failure ? NULL : addresses;
@@ -330,7 +330,7 @@ static int connect_to_any(const struct addrinfo *addresses, msec until,
 			  struct network_finding *finding)
 {
 	size_t n_left = count_of(addresses);
-	int64_t begun = network_steady_clock();
+	int64_t start = network_steady_clock();
 	int worst = 0;
 
 	for (const struct addrinfo *address = addresses; address; address = address->ai_next) {
@@ -344,7 +344,7 @@ static int connect_to_any(const struct addrinfo *addresses, msec until,
 			    sizeof(finding->address), NULL, 0, NI_NUMERICHOST);
 		worst = failure;
 		if (fd >= 0) {
-			finding->connect = seconds_since(begun);
+			finding->connect = seconds_since(start);
 			return fd;
 		}
 	}
