@@ -2,7 +2,7 @@
 
 #include "base/mem.h"
 #include "core/check_server.h"
-#include "io/network_probe.h"
+#include "engine/network_matrix.h"
 #include "tf/library.h"
 #include "tf/library_find.h"
 #include "tf/python_find.h"
@@ -130,39 +130,20 @@ struct check_reach {
 	struct arena *arena; /* of what follows */
 	struct check_server *servers;
 	struct network_peer *peers;
-	struct network_reach *network;
+	struct network_probe *probe;
 	check_way_fn tell;
 	void *data;
 };
-
-static void set_address(struct json *event, const struct check_server *server,
-			const struct network_finding *finding)
-{
-	char *address CLEANUP(mem_free_text) = NULL;
-
-	if (!finding->address[0])
-		return;
-	address = mem_format("%s:%d", finding->address, server->port);
-	json_set_string(event, "address", address);
-}
 
 static void on_finding(size_t peer, const struct network_finding *finding, void *data)
 {
 	const struct check_reach *reach = data;
 	const struct check_server *server = &reach->servers[peer];
-	struct json *event CLEANUP(json_cleanup) = json_new_object();
+	char *address CLEANUP(mem_free_text) = mem_format(
+		"%s:%d", finding->address[0] ? finding->address : server->host, server->port);
+	struct json *event CLEANUP(json_cleanup) =
+		network_event_new(HERE, server->place, address, finding);
 
-	json_set_string(event, "muster", "network");
-	json_set_string(event, "from", HERE);
-	json_set_string(event, "to", server->place);
-	set_address(event, server, finding);
-	if (finding->stage == NETWORK_DONE) {
-		json_set(event, "resolve", json_new_real(finding->resolve));
-		json_set(event, "connect", json_new_real(finding->connect));
-	} else {
-		json_set_string(event, "stage", network_stage_words[finding->stage]);
-		json_set_string(event, "error", finding->error);
-	}
 	reach->tell(event, reach->data);
 }
 
@@ -190,7 +171,7 @@ static void on_end(void *data)
 {
 	struct check_reach *reach = data;
 
-	network_reach_free(TAKE(reach->network));
+	network_probe_free(TAKE(reach->probe));
 }
 
 int check_reach_start(struct loop *loop, const struct check_request *request, check_way_fn tell,
@@ -200,10 +181,10 @@ int check_reach_start(struct loop *loop, const struct check_request *request, ch
 
 	*reach = (struct check_reach){.arena = arena_new(), .tell = tell, .data = data};
 	int failure = read_servers(reach, request, err);
-	const struct network_reach_settings settings = {
-		.loop = loop,
+	const struct network_probe_settings settings = {
 		.peers = reach->peers,
 		.n_peers = request->n_servers,
+		.own = request->n_servers,
 		.timeout = TIMEOUT,
 		.tell = on_finding,
 		.on_end = on_end,
@@ -211,7 +192,7 @@ int check_reach_start(struct loop *loop, const struct check_request *request, ch
 	};
 
 	if (!failure)
-		failure = network_reach_start(&settings, &reach->network, err);
+		failure = network_probe_start(loop, &settings, &reach->probe, err);
 	if (failure)
 		check_reach_free(reach);
 	else
@@ -223,7 +204,7 @@ void check_reach_free(struct check_reach *reach)
 {
 	if (!reach)
 		return;
-	network_reach_free(reach->network);
+	network_probe_free(reach->probe);
 	arena_free(reach->arena);
 	mem_free_any(&reach);
 }

@@ -4,7 +4,6 @@
 #include "base/mem.h"
 #include "base/text.h"
 #include "core/cluster_address.h"
-#include "io/network_probe.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -55,15 +54,15 @@ static void add_tasks(struct matrix *matrix, const struct cluster_spec *cluster)
 			add_task(matrix, cluster, &cluster->jobs[i], &cluster->jobs[i].tasks[j]);
 }
 
-static struct json *new_event(const struct matrix *matrix, size_t peer,
-			      const struct network_finding *finding)
+struct json *network_event_new(const char *from, const char *to, const char *address,
+			       const struct network_finding *finding)
 {
 	struct json *event = json_new_object();
 
 	json_set_string(event, "muster", "network");
-	json_set_string(event, "from", matrix->peers[matrix->own].name);
-	json_set_string(event, "to", matrix->peers[peer].name);
-	json_set_string(event, "address", matrix->addresses[peer]);
+	json_set_string(event, "from", from);
+	json_set_string(event, "to", to);
+	json_set_string(event, "address", address);
 	if (finding->address[0])
 		json_set_string(event, "ip", finding->address);
 	if (finding->stage != NETWORK_DONE) {
@@ -73,10 +72,12 @@ static struct json *new_event(const struct matrix *matrix, size_t peer,
 	}
 	json_set(event, "resolve", json_new_real(finding->resolve));
 	json_set(event, "connect", json_new_real(finding->connect));
-	json_set(event, "roundTrip", json_new_real(finding->round_trip));
+	if (finding->round_trip > 0) {
+		json_set(event, "roundTrip", json_new_real(finding->round_trip));
+		json_set(event, "clock", json_new_real(finding->clock));
+	}
 	if (finding->bandwidth > 0)
 		json_set(event, "bandwidth", json_new_real(finding->bandwidth));
-	json_set(event, "clock", json_new_real(finding->clock));
 	return event;
 }
 
@@ -125,7 +126,9 @@ static void add_sentence(struct text *text, const struct matrix *matrix, size_t 
 static void take_finding(size_t peer, const struct network_finding *finding, void *data)
 {
 	const struct matrix *matrix = data;
-	struct json *event CLEANUP(json_cleanup) = new_event(matrix, peer, finding);
+	struct json *event CLEANUP(json_cleanup) =
+		network_event_new(matrix->peers[matrix->own].name, matrix->peers[peer].name,
+				  matrix->addresses[peer], finding);
 	struct text sentence CLEANUP(text_done) = {0};
 
 	add_sentence(&sentence, matrix, peer, finding);
@@ -138,12 +141,14 @@ int network_matrix_run(const struct cluster_spec *cluster, msec timeout, network
 	struct matrix matrix CLEANUP(matrix_done) = {.tell = tell, .data = data};
 
 	add_tasks(&matrix, cluster);
-	const struct network_probe probe = {
+	const struct network_probe_settings settings = {
 		.peers = matrix.peers,
 		.n_peers = matrix.n_peers,
 		.own = matrix.own,
 		.timeout = timeout,
+		.tell = take_finding,
+		.data = &matrix,
 	};
 
-	return network_probe_run(&probe, take_finding, &matrix, err);
+	return network_probe_run(&settings, err);
 }

@@ -7,6 +7,11 @@
 #include "base/msec.h"
 #include "base/own.h"
 #include "core/cluster_spec.h"
+#include "io/network_probe.h"
+
+/* Of a finding, for programs. Caller frees. */
+struct json *network_event_new(const char *from, const char *to, const char *address,
+			       const struct network_finding *finding) MUST_USE;
 
 /* `event` is for programs: {"muster": "network", "from": "ps-1", "to": "worker-0", "address": …}
  * with "resolve", "connect", "roundTrip", "clock" (seconds) and "bandwidth" (bytes a second), or

@@ -45,7 +45,16 @@ int probe_servers_reach(struct probe_servers *servers, msec timeout, struct err 
 		peers[i] = (struct network_peer){
 			.name = at->place, .host = at->host, .port = at->port};
 	}
-	return network_reach(peers, servers->count, timeout, take_finding, servers, err);
+	const struct network_probe_settings settings = {
+		.peers = peers,
+		.n_peers = servers->count,
+		.own = servers->count,
+		.timeout = timeout,
+		.tell = take_finding,
+		.data = servers,
+	};
+
+	return network_probe_run(&settings, err);
 }
 
 static void note_error(struct probe_server *server, const struct session *session,

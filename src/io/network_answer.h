@@ -1,29 +1,25 @@
 /* The answering side of the network probe: listens on the task's port and answers frames.
  *
- * Whatever comes in is bounded: a connection keeps one frame, only so many are open (the one that
- * was silent longest goes for a new one), and what is not our protocol ends the connection.
- * Connections end in a way that leaves nothing on the port. */
+ * Whatever comes in is bounded: a connection keeps one frame, only so many are open, and what is
+ * not our protocol ends the connection. Connections end in a way that leaves nothing on the port.
+ */
 #pragma once
 
 #include "base/err.h"
 #include "base/own.h"
 #include "io/loop.h"
-#include "io/network_finding.h"
+#include "io/network_ask.h"
 
 #include <stdbool.h>
 #include <stddef.h>
 
 struct network_answerer;
 
-/* A socket that listens on every address of this machine. Port 0: the kernel chooses.
- * ERR_REFUSED: the port is taken. */
-int network_listen(int port, int *ret_fd, struct err *err) MUST_USE;
-
-/* Answers on the listening socket, which it takes over, as task `own` of the list. `on_change` is
- * called when another task of the list has asked all it had to ask, and when a connection ends. */
-struct network_answerer *network_answerer_new(struct loop *loop, int take_fd,
-					      const struct network_peer *peers, size_t n_peers,
-					      size_t own, loop_fn on_change, void *data) MUST_USE;
+/* Answers as task `own` of the list, on its port. `on_change` is called when another task of the
+ * list has asked all it had to ask, and when a connection ends. ERR_REFUSED: the port is taken. */
+int network_answerer_new(struct loop *loop, const struct network_peer *peers, size_t n_peers,
+			 size_t own, loop_fn on_change, void *data,
+			 struct network_answerer **ret_answerer, struct err *err) MUST_USE;
 void network_answerer_free(struct network_answerer *answerer); /* NULL is fine */
 
 /* Nothing is to be expected of that task: it counts as if it had asked. */

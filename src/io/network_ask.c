@@ -1,180 +1,207 @@
 /* One question, by calls that block: it has a process of its own. */
 #include "io/network_ask.h"
 
-#include "base/msec.h"
 #include "base/own.h"
 #include "io/file.h"
 #include "io/loop.h"
-#include "io/network_finding.h"
 #include "io/network_frame.h"
 
+#include <ctype.h>
+#include <endian.h>
 #include <errno.h>
 #include <netdb.h>
 #include <netinet/tcp.h>
 #include <poll.h>
-#include <stdbool.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
+#include <time.h>
 #include <unistd.h>
 
-/* One exchange after the other over a blocking conversation, each with its own limit.
+/* One exchange after the other over a conversation, each with its own limit.
  *
  * The clock is compared as NTP does it (RFC 5905, section 8): the peer's times of receiving and
  * sending lie between ours of sending and receiving, and the exchange that took least says most. */
 
 /* A peer that listens may be busy; what it is sent then must arrive sooner. */
 #define LEAST_MEASURE ((msec) 2000)
-#define ECHO_PATIENCE ((msec) 2000)
-#define BLOCK_PATIENCE ((msec) 2000)
+#define PATIENCE ((msec) 2000)
 
 #define ECHOES 15
 #define ECHOES_TIME_LIMIT 0.5
 
 /* Blocks grow until one takes long enough to be measured, or is the largest. */
-#define SMALLEST_BLOCK ((uint32_t) 16 * 1024)
+#define SMALLEST_BLOCK 16384
 #define BLOCK_GROWTH 4
 #define LONG_ENOUGH 0.1
+
+const char *const network_stage_words[4] = {"resolve", "connect", "answer", "done"};
 
 struct exchange {
 	double seconds; /* there and back */
 	double clock; /* how far the peer's clock is ahead */
 };
 
-static uint8_t zeros[64 * 1024];
-
-static double seconds_of(int64_t nanoseconds)
+void network_finding_fail(struct network_finding *finding, enum network_stage stage,
+			  const char *error)
 {
-	return (double) nanoseconds / 1e9;
+	finding->stage = stage;
+	snprintf(finding->error, sizeof(finding->error), "%s", error);
+	if (islower((unsigned char) finding->error[1]))
+		finding->error[0] = (char) tolower((unsigned char) finding->error[0]);
 }
 
-static int send_zeros(int fd, size_t len, msec until)
+static void fail_errno(struct network_finding *finding, enum network_stage stage, int failure)
 {
-	int failure = 0;
+	bool is_late = failure == ETIMEDOUT || failure == EAGAIN || failure == EINPROGRESS;
 
-	while (len > 0 && !failure) {
-		size_t n_now = len < sizeof(zeros) ? len : sizeof(zeros);
+	network_finding_fail(finding, stage, is_late ? "timed out" : strerror(failure));
+}
 
-		failure = network_send(fd, zeros, n_now, until);
-		len -= n_now;
-	}
-	return failure;
+/* Of the clock that never jumps. */
+static double seconds_now(void)
+{
+	struct timespec now;
+
+	clock_gettime(CLOCK_MONOTONIC, &now);
+	return (double) now.tv_sec + (double) now.tv_nsec / 1e9;
+}
+
+/* How long each call may take that connects, sends or receives: EINPROGRESS or EAGAIN then. */
+static void set_patience(int fd, msec patience)
+{
+	const struct timeval limit = {
+		.tv_sec = patience / MSEC_PER_SECOND,
+		.tv_usec = patience % MSEC_PER_SECOND * 1000,
+	};
+
+	setsockopt(fd, SOL_SOCKET, SO_SNDTIMEO, &limit, sizeof(limit));
+	setsockopt(fd, SOL_SOCKET, SO_RCVTIMEO, &limit, sizeof(limit));
 }
 
 /* What the first bytes of a server that is no muster say. gRPC greets with an HTTP/2 frame of kind
  * SETTINGS on stream 0 (RFC 9113, sections 4.1 and 6.5). */
-static const char *stranger_of(const uint8_t *bytes, size_t len)
+static const char *stranger_of(const struct network_frame *frame, size_t len)
 {
-	static const uint8_t settings[] = {0x04, 0x00, 0x00, 0x00, 0x00, 0x00};
+	static const char settings[] = {0x04, 0x00, 0x00, 0x00, 0x00, 0x00};
+	const char *bytes = (const char *) frame;
 
 	if (len >= 9 && bytes[0] == 0 && !memcmp(bytes + 3, settings, sizeof(settings)))
 		return "a gRPC server (TensorFlow's?) has the port already";
 	return "something else than muster answers there";
 }
 
-/* Reads an answer. EPROTO: the finding says who answered instead. */
-static int receive_answer(int fd, const struct network_question *question, msec until,
-			  struct network_frame *ret_answer, struct network_finding *finding)
+/* 0 or errno: ENODATA when the other side has closed, EPROTO when the finding says who answered
+ * instead. */
+static int receive_answer(int fd, const struct network_peer *peer, struct network_frame *ret_answer,
+			  struct network_finding *finding)
 {
-	uint8_t bytes[NETWORK_FRAME_SIZE];
-	size_t len = 0;
-	int failure = network_receive(fd, bytes, sizeof(bytes), until, &len);
+	ssize_t len = recv(fd, ret_answer, sizeof(*ret_answer), MSG_WAITALL);
 
-	if (failure && len == 0)
-		return failure;
-	if (failure || !network_frame_read(bytes, ret_answer)) {
+	if (len <= 0)
+		return len < 0 ? errno : ENODATA;
+	if (len < (ssize_t) sizeof(*ret_answer) || !network_frame_is_ours(ret_answer)) {
 		finding->is_stranger = true;
-		network_finding_fail(finding, NETWORK_ANSWER, "%s", stranger_of(bytes, len));
+		network_finding_fail(finding, NETWORK_ANSWER,
+				     stranger_of(ret_answer, (size_t) len));
 		return EPROTO;
 	}
-	if (!network_frame_has_name(ret_answer, question->peer->name)) {
-		network_finding_fail(finding, NETWORK_ANSWER, "%s answers there", ret_answer->name);
+	if (!network_frame_has_name(ret_answer, peer->name)) {
+		char error[sizeof(finding->error)];
+
+		snprintf(error, sizeof(error), "%s answers there", ret_answer->name);
+		network_finding_fail(finding, NETWORK_ANSWER, error);
 		return EPROTO;
 	}
 	return 0;
 }
 
-/* 0 or errno; ETIMEDOUT at `until`. */
-static int do_exchange(int fd, const struct network_question *question, uint32_t length, msec until,
+static int send_message(int fd, const char *own_name, size_t length)
+{
+	static struct {
+		struct network_frame frame;
+		char zeros[NETWORK_LENGTH_LIMIT];
+	} message;
+	ssize_t size = (ssize_t) (sizeof(message.frame) + length);
+
+	network_frame_init(&message.frame, own_name, length);
+	ssize_t n_sent = send(fd, &message, (size_t) size, MSG_NOSIGNAL);
+
+	if (n_sent < 0)
+		return errno;
+	return n_sent < size ? ETIMEDOUT : 0;
+}
+
+/* Nanoseconds from one moment to another. */
+static double between(uint64_t from, uint64_t to)
+{
+	return (double) (int64_t) (to - from);
+}
+
+/* 0 or errno: EAGAIN or ETIMEDOUT when it took too long. */
+static int do_exchange(int fd, const struct network_question *question, size_t length,
 		       struct exchange *ret_exchange, struct network_finding *finding)
 {
-	struct network_frame frame = {.length = length}, answer;
-	uint8_t bytes[NETWORK_FRAME_SIZE];
-
-	network_frame_set_name(&frame, question->own_name);
-	network_frame_write(&frame, bytes);
-	int64_t start = network_steady_clock(), sent = network_wall_clock();
-	int failure = network_send(fd, bytes, sizeof(bytes), until);
+	struct network_frame answer;
+	double start = seconds_now();
+	uint64_t sent = network_wall_clock();
+	int failure = send_message(fd, question->own_name, length);
 
 	if (!failure)
-		failure = send_zeros(fd, length, until);
-	if (!failure)
-		failure = receive_answer(fd, question, until, &answer, finding);
+		failure = receive_answer(fd, question->peer, &answer, finding);
 	if (failure)
 		return failure;
-	int64_t received = network_wall_clock();
+	uint64_t received = network_wall_clock();
 
-	*ret_exchange = (struct exchange){
-		.seconds = seconds_of(network_steady_clock() - start),
-		.clock = (seconds_of(answer.received - sent) + seconds_of(answer.sent - received)) /
-			 2,
-	};
+	ret_exchange->seconds = seconds_now() - start;
+	ret_exchange->clock = (between(sent, be64toh(answer.received)) +
+			       between(received, be64toh(answer.sent))) /
+			      2 / 1e9;
 	return 0;
+}
+
+static void take_least(struct network_finding *finding, const struct exchange *exchange)
+{
+	if (finding->round_trip > 0 && finding->round_trip <= exchange->seconds)
+		return;
+	finding->round_trip = exchange->seconds;
+	finding->clock = exchange->clock;
 }
 
 /* The first one waits as long as the peer may need to come up. */
 static int greet(int fd, const struct network_question *question, struct network_finding *finding)
 {
-	msec least = loop_monotonic_now() + LEAST_MEASURE;
-	msec until = question->until > least ? question->until : least;
+	msec left = question->until - loop_monotonic_now();
 	struct exchange first;
-	int failure = do_exchange(fd, question, 0, until, &first, finding);
 
-	if (failure == ETIMEDOUT)
+	set_patience(fd, left > LEAST_MEASURE ? left : LEAST_MEASURE);
+	int failure = do_exchange(fd, question, 0, &first, finding);
+
+	if (!failure)
+		take_least(finding, &first);
+	else if (failure == EAGAIN || failure == ETIMEDOUT)
 		network_finding_fail(finding, NETWORK_ANSWER,
 				     "timed out: the port opens, but nobody answers");
 	else if (failure == ENODATA)
 		network_finding_fail(finding, NETWORK_ANSWER,
 				     "the connection was closed without an answer");
-	else if (failure && failure != EPROTO)
-		network_finding_fail_errno(finding, NETWORK_ANSWER, failure);
-	if (!failure) {
-		finding->round_trip = first.seconds;
-		finding->clock = first.clock;
-	}
+	else if (failure != EPROTO)
+		fail_errno(finding, NETWORK_ANSWER, failure);
 	return failure;
-}
-
-static int compare_reals(const void *a, const void *b)
-{
-	double first = *(const double *) a, second = *(const double *) b;
-
-	return (first > second) - (first < second);
 }
 
 /* What fails from here on leaves what is known already. */
 static void measure_round_trip(int fd, const struct network_question *question,
 			       struct network_finding *finding)
 {
-	double seconds[ECHOES], sum = 0, least = 0;
-	size_t n_done = 0;
+	double start = seconds_now();
+	struct exchange echo;
 
-	while (n_done < ECHOES && sum < ECHOES_TIME_LIMIT) {
-		struct exchange echo;
-		msec until = loop_monotonic_now() + ECHO_PATIENCE;
-
-		if (do_exchange(fd, question, 0, until, &echo, finding))
+	for (int i = 0; i < ECHOES && seconds_now() - start < ECHOES_TIME_LIMIT; i++) {
+		if (do_exchange(fd, question, 0, &echo, finding))
 			return;
-		seconds[n_done++] = echo.seconds;
-		sum += echo.seconds;
-		if (n_done == 1 || echo.seconds < least) {
-			least = echo.seconds;
-			finding->clock = echo.clock;
-		}
+		take_least(finding, &echo);
 	}
-	qsort(seconds, n_done, sizeof(seconds[0]), compare_reals);
-	finding->round_trip = seconds[n_done / 2];
 }
 
 /* A way that lets small messages pass and loses large ones is the classic of wrong MTUs: everything
@@ -182,19 +209,17 @@ static void measure_round_trip(int fd, const struct network_question *question,
 static void measure_bandwidth(int fd, const struct network_question *question,
 			      struct network_finding *finding)
 {
-	for (uint32_t size = SMALLEST_BLOCK; size <= NETWORK_LENGTH_LIMIT; size *= BLOCK_GROWTH) {
+	for (size_t size = SMALLEST_BLOCK; size <= NETWORK_LENGTH_LIMIT; size *= BLOCK_GROWTH) {
 		struct exchange block;
-		msec until = loop_monotonic_now() + BLOCK_PATIENCE;
-		int failure = do_exchange(fd, question, size, until, &block, finding);
+		int failure = do_exchange(fd, question, size, &block, finding);
 
-		if (failure == ETIMEDOUT && size == SMALLEST_BLOCK)
+		if ((failure == EAGAIN || failure == ETIMEDOUT) && size == SMALLEST_BLOCK)
 			network_finding_fail(finding, NETWORK_ANSWER,
-					     "small messages pass, but %u bytes do not within %d "
-					     "s: is the MTU of the network right?",
-					     size, (int) (BLOCK_PATIENCE / MSEC_PER_SECOND));
+					     "small messages pass, but 16384 bytes do not within 2 "
+					     "s: is the MTU of the network right?");
 		if (failure)
 			return;
-		finding->bandwidth = size / (block.seconds > 1e-9 ? block.seconds : 1e-9);
+		finding->bandwidth = (double) size / (block.seconds > 1e-9 ? block.seconds : 1e-9);
 		if (block.seconds > LONG_ENOUGH)
 			return;
 	}
@@ -202,27 +227,22 @@ static void measure_bandwidth(int fd, const struct network_question *question,
 
 static bool take_turn(const struct network_question *question)
 {
+	struct pollfd turn = {.fd = question->turn[0], .events = POLLIN};
+	msec left;
 	char byte;
 
-	while (network_wait(question->turn[0], POLLIN, question->until) == 0)
-		if (read(question->turn[0], &byte, 1) == 1)
+	while ((left = question->until - loop_monotonic_now()) > 0)
+		if (poll(&turn, 1, (int) msec_min(left, MSEC_PER_SECOND)) > 0 &&
+		    read(question->turn[0], &byte, 1) == 1)
 			return true; /* else another one was quicker */
 	return false;
-}
-
-static void give_turn_back(const struct network_question *question)
-{
-	/* There is room in a pipe for a byte that has just been taken out. */
-	ssize_t n_written = write(question->turn[1], "", 1);
-
-	(void) n_written;
 }
 
 /* Sets the stage of the finding (NETWORK_DONE, or NETWORK_ANSWER with the error), and what was
  * measured. False when another try may do better: the connection was closed before anything was
  * said, as by a server that is just going. */
-static bool network_measure(int fd, const struct network_question *question,
-			    struct network_finding *finding)
+static bool measure(int fd, const struct network_question *question,
+		    struct network_finding *finding)
 {
 	int failure = greet(fd, question, finding);
 
@@ -231,11 +251,12 @@ static bool network_measure(int fd, const struct network_question *question,
 	finding->stage = NETWORK_DONE;
 	if (!take_turn(question))
 		return true;
+	set_patience(fd, PATIENCE);
 	measure_round_trip(fd, question, finding);
 	if (finding->stage == NETWORK_DONE)
 		measure_bandwidth(fd, question, finding);
-	give_turn_back(question);
-	return true;
+	/* There is room in a pipe for a byte that has just been taken out. */
+	return write(question->turn[1], "", 1) == 1;
 }
 
 /* Between two tries. Short, because peers that are started together differ by little. */
@@ -244,63 +265,38 @@ static bool network_measure(int fd, const struct network_question *question,
  * port that refuses. */
 #define LEAST_PATIENCE ((msec) 1000)
 
-static double seconds_since(int64_t start)
-{
-	return (double) (network_steady_clock() - start) / 1e9;
-}
-
-static void fail_to_resolve(struct network_finding *finding, int failure, int errno_value)
-{
-	if (failure == EAI_SYSTEM)
-		network_finding_fail_errno(finding, NETWORK_RESOLVE, errno_value);
-	else
-		network_finding_fail(finding, NETWORK_RESOLVE, "%s",
-				     failure == EAI_NONAME ? "name not known"
-							   : gai_strerror(failure));
-}
-
 /* NULL when there is none: the finding says why. */
 static struct addrinfo *resolve(const struct network_peer *peer, struct network_finding *finding)
 {
 	const struct addrinfo wanted = {.ai_socktype = SOCK_STREAM, .ai_flags = AI_NUMERICSERV};
 	struct addrinfo *addresses = NULL;
-	int64_t start = network_steady_clock();
+	double start = seconds_now();
 	char port[16];
 
 	snprintf(port, sizeof(port), "%d", peer->port);
 	int failure = getaddrinfo(peer->host, port, &wanted, &addresses);
 
-	finding->resolve = seconds_since(start);
-	if (failure)
-		fail_to_resolve(finding, failure, errno);
+	finding->resolve = seconds_now() - start;
+	if (failure == EAI_SYSTEM)
+		fail_errno(finding, NETWORK_RESOLVE, errno);
+	else if (failure)
+		network_finding_fail(finding, NETWORK_RESOLVE,
+				     failure == EAI_NONAME ? "name not known"
+							   : gai_strerror(failure));
 	return failure ? NULL : addresses;
 }
 
-/* 0 or errno. */
-static int await_connection(int fd, msec until)
-{
-	int failure = network_wait(fd, POLLOUT, until);
-	socklen_t size = sizeof(failure);
-
-	if (!failure && getsockopt(fd, SOL_SOCKET, SO_ERROR, &failure, &size) < 0)
-		failure = errno;
-	return failure;
-}
-
-/* A connected socket, or -1 with errno in *ret_failure. */
-static int connect_to(const struct addrinfo *address, msec until, int *ret_failure)
+/* A connected socket, or -1 and errno. */
+static int connect_to(const struct addrinfo *address, msec patience)
 {
 	const int yes = 1;
-	int fd CLEANUP(file_close) =
-		socket(address->ai_family, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+	int fd CLEANUP(file_close) = socket(address->ai_family, SOCK_STREAM | SOCK_CLOEXEC, 0);
 
-	*ret_failure = 0;
+	if (fd < 0)
+		return -1;
 	setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &yes, sizeof(yes));
-	if (fd < 0 || connect(fd, address->ai_addr, address->ai_addrlen) < 0)
-		*ret_failure = errno;
-	if (fd >= 0 && *ret_failure == EINPROGRESS)
-		*ret_failure = await_connection(fd, until);
-	if (*ret_failure)
+	set_patience(fd, patience);
+	if (connect(fd, address->ai_addr, address->ai_addrlen) < 0)
 		return -1;
 	int connected = fd;
 
@@ -329,14 +325,14 @@ static bool says_nothing_of_peer(int failure)
 static int connect_to_any(const struct addrinfo *addresses, msec until,
 			  struct network_finding *finding)
 {
-	size_t n_left = count_of(addresses);
-	int64_t start = network_steady_clock();
+	msec n_left = (msec) count_of(addresses);
+	double start = seconds_now();
 	int worst = 0;
 
 	for (const struct addrinfo *address = addresses; address; address = address->ai_next) {
-		msec now = loop_monotonic_now(), part = (until - now) / (msec) n_left--;
-		msec patience = part > LEAST_PATIENCE ? part : LEAST_PATIENCE;
-		int failure, fd = connect_to(address, now + patience, &failure);
+		msec part = (until - loop_monotonic_now()) / n_left--;
+		int fd = connect_to(address, part > LEAST_PATIENCE ? part : LEAST_PATIENCE);
+		int failure = errno;
 
 		if (fd < 0 && !says_nothing_of_peer(worst))
 			continue;
@@ -344,25 +340,12 @@ static int connect_to_any(const struct addrinfo *addresses, msec until,
 			    sizeof(finding->address), NULL, 0, NI_NUMERICHOST);
 		worst = failure;
 		if (fd >= 0) {
-			finding->connect = seconds_since(start);
+			finding->connect = seconds_now() - start;
 			return fd;
 		}
 	}
-	network_finding_fail_errno(finding, NETWORK_CONNECT, worst);
+	fail_errno(finding, NETWORK_CONNECT, worst);
 	return -1;
-}
-
-/* What a failed measure has left unsent would hold back the news that we are gone. */
-static bool measure_and_close(int fd, const struct network_question *question,
-			      struct network_finding *finding)
-{
-	bool is_final = network_measure(fd, question, finding);
-
-	if (finding->stage == NETWORK_DONE)
-		close(fd);
-	else
-		network_break(fd);
-	return is_final;
 }
 
 /* False when another try may do better. */
@@ -375,12 +358,15 @@ static bool try_once(const struct network_question *question, struct network_fin
 
 	if (addresses)
 		freeaddrinfo(addresses);
-	if (fd >= 0 && question->own_name) {
-		is_final = measure_and_close(fd, question, &finding);
-	} else if (fd >= 0) {
+	if (fd >= 0 && question->own_name)
+		is_final = measure(fd, question, &finding);
+	else if (fd >= 0)
 		finding.stage = NETWORK_DONE;
+	/* What a failed measure has left unsent would hold back the news that we are gone. */
+	if (finding.stage == NETWORK_DONE)
 		close(fd);
-	}
+	else if (fd >= 0)
+		network_break(fd);
 	*ret_finding = finding;
 	return is_final;
 }

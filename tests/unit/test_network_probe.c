@@ -65,12 +65,14 @@ static void take_finding(size_t peer, const struct network_finding *finding, voi
 
 static int run_task(struct cluster *cluster, size_t own, msec timeout, struct err *err)
 {
-	const struct network_probe probe = {.peers = cluster->peers,
-					    .n_peers = cluster->n_peers,
-					    .own = own,
-					    .timeout = timeout};
+	const struct network_probe_settings settings = {.peers = cluster->peers,
+							.n_peers = cluster->n_peers,
+							.own = own,
+							.timeout = timeout,
+							.tell = take_finding,
+							.data = cluster};
 
-	return network_probe_run(&probe, take_finding, cluster, err);
+	return network_probe_run(&settings, err);
 }
 
 static bool found_all(const struct cluster *cluster, size_t own)
@@ -285,7 +287,7 @@ static void reaching_tries_once_from_here(void **state)
 	cluster_init(&cluster, 2);
 	int listener = listen_somewhere(&cluster.peers[1].port);
 
-	assert_int_equal(network_reach(cluster.peers, 2, LIMIT, take_finding, &cluster, NULL), 0);
+	assert_int_equal(run_task(&cluster, cluster.n_peers, LIMIT, NULL), 0);
 	assert_fails(&cluster, 0, NETWORK_CONNECT, "connection refused");
 	assert_int_equal(cluster.n_told[1], 1);
 	assert_int_equal(cluster.findings[1].stage, NETWORK_DONE);
