@@ -143,9 +143,11 @@ void field_refuse_value(struct field_reader *reader, const struct field *field, 
 	struct text sentence CLEANUP(text_done) = {0};
 	va_list values;
 
-	text_add(&sentence, "Invalid value: ");
-	add_shown_value(&sentence, field->value);
-	text_add(&sentence, ": ");
+	if (!reader->hides_values) {
+		text_add(&sentence, "Invalid value: ");
+		add_shown_value(&sentence, field->value);
+		text_add(&sentence, ": ");
+	}
 	va_start(values, format);
 	add_format(&sentence, format, values);
 	va_end(values);

@@ -1,5 +1,5 @@
-/* A value inside a job document together with the way to it: how faults name it, and where it
- * stands. Used by the files that read a job, by nobody else.
+/* A value inside a document together with the way to it: how faults name it, and where it stands.
+ * Used by the files that read a job or a kubeconfig.
  *
  * Reading never stops at a fault: what is wrong is told, a harmless value is given, and the rest of
  * the document is read too, so that one answer names everything. */
@@ -29,6 +29,7 @@ struct field_reader {
 	const struct document *document; /* NULL: faults have no places */
 	enum job_strictness strictness;
 	struct faults *faults;
+	bool hides_values; /* no fault shows a value: it may be a secret */
 	size_t n_refused; /* faults found, also those beyond LIMIT_FAULTS */
 };
 
@@ -45,7 +46,7 @@ struct place field_place(const struct field_reader *reader, const struct field *
 /* Adds a fault with this field's path and place. */
 void field_refuse(struct field_reader *reader, const struct field *field, const char *format, ...)
 	PRINTF_LIKE(3, 4);
-/* "Invalid value: VALUE: …". */
+/* "Invalid value: VALUE: …"; the sentence alone where values are hidden. */
 void field_refuse_value(struct field_reader *reader, const struct field *field, const char *format,
 			...) PRINTF_LIKE(3, 4);
 /* "Unsupported value: "WORD": supported values: …", and which one of them may have been meant. */

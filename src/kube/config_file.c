@@ -3,7 +3,6 @@
 
 #include "base/mem.h"
 #include "base/text.h"
-#include "kube/config_schema.h"
 
 #include <stdarg.h>
 #include <stdio.h>
@@ -18,20 +17,6 @@ static const struct {
 	[KUBE_CONFIG_CONTEXTS] = {"contexts", "context"},
 };
 
-static const char *name_at(const struct json *list, size_t index)
-{
-	return json_as_string(json_get(json_at(list, index), "name"), "");
-}
-
-static size_t index_of_name(const struct json *list, const char *name)
-{
-	size_t index = 0;
-
-	while (index < json_count(list) && !text_equals(name_at(list, index), name))
-		index++;
-	return index;
-}
-
 /* What a reader of YAML or JSON quotes may be a secret: `token: *abc` is an anchor to it. */
 static void hide_quoted(char *sentence)
 {
@@ -44,6 +29,37 @@ static void hide_quoted(char *sentence)
 	}
 }
 
+static void refuse_other_word(struct kube_config_file *file, const char *key, const char *word,
+			      const char *sentence)
+{
+	struct field field = field_member(&file->root, key);
+	const char *text = field_text(&file->reader, &field, "");
+
+	if (*text && !text_equals(text, word))
+		field_refuse(&file->reader, &field, "%s", sentence);
+}
+
+/* What is no kubeconfig at all. */
+static void check_root(struct kube_config_file *file)
+{
+	struct field current = field_member(&file->root, "current-context");
+
+	if (!json_is(file->root.value, JSON_OBJECT)) {
+		field_refuse(&file->reader, &file->root,
+			     "expected a kubeconfig: a map with clusters, users and contexts");
+		return;
+	}
+	refuse_other_word(file, "kind", "Config", "expected Config: this is no kubeconfig");
+	refuse_other_word(file, "apiVersion", "v1",
+			  "expected v1, the only version of a kubeconfig");
+	field_text(&file->reader, &current, "");
+	for (size_t i = 0; i < ARRAY_LEN(lists); i++) {
+		struct field list = field_member(&file->root, lists[i].list);
+
+		field_count(&file->reader, &list);
+	}
+}
+
 struct kube_config_file *kube_config_file_new(const char *path, const char *folder,
 					      const char *bytes, size_t len)
 {
@@ -52,12 +68,14 @@ struct kube_config_file *kube_config_file_new(const char *path, const char *fold
 
 	file->path = mem_copy_text(path);
 	file->folder = mem_copy_text(folder);
+	file->reader = (struct field_reader){.faults = &file->faults, .hides_values = true};
 	if (documents_read(bytes, len, &file->documents, &file->n_documents, &err) < 0) {
 		hide_quoted(err.text);
 		fault_add(&file->faults, (struct place){0}, "", "%s", err.text);
 	} else if (file->n_documents > 0) {
-		file->root = document_root(file->documents[0]);
-		kube_config_check(file->documents[0], &file->faults);
+		file->reader.document = file->documents[0];
+		file->root.value = document_root(file->documents[0]);
+		check_root(file);
 	}
 	return file;
 }
@@ -73,37 +91,64 @@ void kube_config_file_free(struct kube_config_file *file)
 	free(file);
 }
 
-const char *kube_config_file_text(const struct kube_config_file *file, const char *key)
+void kube_config_file_find(struct kube_config_file *file, enum kube_config_list list,
+			   const char *name, struct kube_config_entry *ret_entry)
 {
-	const char *text = json_as_string(json_get(file->root, key), "");
+	struct kube_config_entry *entry = ret_entry;
 
-	return *text ? text : NULL;
+	*entry = (struct kube_config_entry){.list = field_member(&file->root, lists[list].list)};
+	for (size_t i = 0; i < json_count(entry->list.value); i++) {
+		entry->item = field_element(&entry->list, i);
+		if (!text_equals(json_as_string(json_get(entry->item.value, "name"), ""), name))
+			continue;
+		entry->file = file;
+		entry->value = field_member(&entry->item, lists[list].member);
+		if (field_is_set(&entry->value))
+			field_is_object(&file->reader, &entry->value);
+		return;
+	}
 }
 
-struct kube_config_entry kube_config_file_find(struct kube_config_file *file,
-					       enum kube_config_list list, const char *name)
+const char *kube_config_text(const struct kube_config_entry *entry, struct arena *arena,
+			     const char *key)
 {
-	const struct json *items = json_get(file->root, lists[list].list);
-	size_t index = index_of_name(items, name);
+	struct field field = field_member(&entry->value, key);
+	const char *text = field_text(&entry->file->reader, &field, "");
 
-	if (index == json_count(items))
-		return (struct kube_config_entry){0};
-	const struct json *value = json_get(json_at(items, index), lists[list].member);
-
-	return (struct kube_config_entry){file, list, index, value};
+	return *text ? arena_copy_text(arena, text) : NULL;
 }
 
-void kube_config_entry_refuse(const struct kube_config_entry *entry, const char *field,
-			      const char *format, ...)
+bool kube_config_flag(const struct kube_config_entry *entry, const char *key)
+{
+	struct field field = field_member(&entry->value, key);
+
+	return field_bool(&entry->file->reader, &field, false);
+}
+
+const char **kube_config_texts(const struct kube_config_entry *entry, struct arena *arena,
+			       const struct field *list, size_t *ret_count)
+{
+	size_t count = field_count(&entry->file->reader, list);
+	const char **texts = arena_take_array(arena, count + 1, sizeof(*texts));
+
+	for (size_t i = 0; i < count; i++) {
+		struct field item = field_element(list, i);
+
+		texts[i] = arena_copy_text(arena, field_text(&entry->file->reader, &item, ""));
+	}
+	*ret_count = count;
+	return texts;
+}
+
+void kube_config_refuse(const struct kube_config_entry *entry, const char *key, const char *format,
+			...)
 {
 	char sentence[ERR_TEXT_SIZE];
+	struct field member = field_member(&entry->value, key ? key : "");
 	va_list values;
-	char *path CLEANUP(mem_free_text) =
-		mem_format("%s[%zu].%s%s%s", lists[entry->list].list, entry->index,
-			   lists[entry->list].member, field ? "." : "", field ? field : "");
 
 	va_start(values, format);
 	vsnprintf(sentence, sizeof(sentence), format, values);
 	va_end(values);
-	kube_config_refuse(entry->file->documents[0], &entry->file->faults, path, sentence);
+	field_refuse(&entry->file->reader, key ? &member : &entry->value, "%s", sentence);
 }

@@ -1,15 +1,13 @@
-/* One kubeconfig file, read and checked: clusters, users and contexts by name, faults at their
- * places. Which of them are used is kube/config.h's business.
+/* One kubeconfig file: clusters, users and contexts by name, faults at their places. Which of them
+ * are used is kube/config.h's business.
  *
  * As client-go reads it (tools/clientcmd/api/v1/types.go and conversion.go): unknown fields are
- * passed over, null is nothing, a field of a wrong type or a name that stands twice makes the whole
- * file unusable. One thing is stricter: a key that stands twice in one map is refused. Faults never
- * show a value, because most of them are secrets. */
+ * passed over, null is nothing. A field is checked when it is read, so that what nobody uses may be
+ * wrong. One thing is stricter: a key that stands twice in one map is refused. Faults never show a
+ * value, because most of them are secrets. */
 #pragma once
 
-#include "base/json.h"
-#include "base/yaml.h"
-#include "core/job.h"
+#include "core/job_field.h"
 
 #include <stddef.h>
 
@@ -20,7 +18,8 @@ struct kube_config_file {
 	char *folder; /* absolute; what relative paths in the file begin at */
 	struct document **documents; /* only the first counts, as for kubectl */
 	size_t n_documents;
-	const struct json *root; /* NULL: nothing stands in the file */
+	struct field root; /* its value is NULL where nothing stands in the file */
+	struct field_reader reader;
 	struct faults faults;
 };
 
@@ -31,13 +30,12 @@ enum kube_config_list {
 	KUBE_CONFIG_CONTEXTS,
 };
 
-/* One thing of a list, found by its name. Borrows from its file. */
+/* One thing of a list, found by its name. Borrows from its file, and stays where it was found:
+ * fields point to their parents. */
 struct kube_config_entry {
 	struct kube_config_file *file; /* NULL: none of that name */
-	enum kube_config_list list;
-	size_t index;
-	const struct json
-		*value; /* the cluster, user or context itself; NULL: nothing is said of it */
+	struct field list, item;
+	struct field value; /* the cluster, user or context itself */
 };
 
 /* Reads what a file holds. Whatever is wrong becomes faults of the file. */
@@ -45,12 +43,17 @@ struct kube_config_file *kube_config_file_new(const char *path, const char *fold
 					      const char *bytes, size_t len) MUST_USE;
 void kube_config_file_free(struct kube_config_file *file); /* NULL is fine */
 
-/* A text of the file's own ("current-context"); NULL where it is absent or empty. */
-const char *kube_config_file_text(const struct kube_config_file *file, const char *key);
-struct kube_config_entry kube_config_file_find(struct kube_config_file *file,
-					       enum kube_config_list list, const char *name);
+/* The first of the list that has the name. */
+void kube_config_file_find(struct kube_config_file *file, enum kube_config_list list,
+			   const char *name, struct kube_config_entry *ret_entry);
 
-/* Adds a fault at the field of that path below the entry's value ("exec.command"; NULL: at the
- * entry as a whole). */
-void kube_config_entry_refuse(const struct kube_config_entry *entry, const char *field,
-			      const char *format, ...) PRINTF_LIKE(3, 4);
+/* Of a field of the entry's value. A text lives in the arena, and is NULL where it is absent or
+ * empty; a list of texts ends with NULL. */
+const char *kube_config_text(const struct kube_config_entry *entry, struct arena *arena,
+			     const char *key);
+bool kube_config_flag(const struct kube_config_entry *entry, const char *key);
+const char **kube_config_texts(const struct kube_config_entry *entry, struct arena *arena,
+			       const struct field *list, size_t *ret_count);
+/* Adds a fault at that field of the entry's value (NULL: at the value as a whole). */
+void kube_config_refuse(const struct kube_config_entry *entry, const char *key, const char *format,
+			...) PRINTF_LIKE(3, 4);

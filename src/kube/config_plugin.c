@@ -19,77 +19,57 @@ static const char *const versions[] = {
 	"client.authentication.k8s.io/v1beta1",
 };
 
-static const char *text_of_plugin(const struct json *exec, struct arena *arena, const char *key)
+static const char *command_of(const struct kube_config_entry *exec, struct arena *arena)
 {
-	const char *text = json_as_string(json_get(exec, key), "");
-
-	return *text ? arena_copy_text(arena, text) : NULL;
-}
-
-static const char *command_of(const struct kube_config_entry *user, const struct json *exec,
-			      struct arena *arena)
-{
-	const char *command = text_of_plugin(exec, arena, "command");
+	const char *command = kube_config_text(exec, arena, "command");
 
 	if (!command)
-		kube_config_entry_refuse(user, "exec", "expected a command");
+		kube_config_refuse(exec, NULL, "expected a command");
 	else if (strchr(command, '/'))
-		command = kube_config_path(arena, user->file->folder, command);
+		command = kube_config_path(arena, exec->file->folder, command);
 	return command;
 }
 
-static const char *version_of(const struct kube_config_entry *user, const struct json *exec,
-			      struct arena *arena)
+static const char *version_of(const struct kube_config_entry *exec, struct arena *arena)
 {
-	const char *version = text_of_plugin(exec, arena, "apiVersion");
+	const char *version = kube_config_text(exec, arena, "apiVersion");
 
 	if (!version || name_find_word(versions, ARRAY_LEN(versions), version) < 0)
-		kube_config_entry_refuse(user, version ? "exec.apiVersion" : "exec",
-					 "expected apiVersion: %s or %s", versions[0], versions[1]);
+		kube_config_refuse(exec, version ? "apiVersion" : NULL,
+				   "expected apiVersion: %s or %s", versions[0], versions[1]);
 	return version;
 }
 
 /* v1 demands it; before that there was a default. */
-static enum kube_interactive interactive_of(const struct kube_config_entry *user,
-					    const struct json *exec, const char *version)
+static enum kube_interactive interactive_of(const struct kube_config_entry *exec,
+					    struct arena *arena, const char *version)
 {
-	const char *word = json_as_string(json_get(exec, "interactiveMode"), "");
+	const char *word = kube_config_text(exec, arena, "interactiveMode");
 	int found = name_find_word(interactive_words, ARRAY_LEN(interactive_words), word);
 
-	if (found < 0 && (*word || text_equals(version, versions[0])))
-		kube_config_entry_refuse(user, *word ? "exec.interactiveMode" : "exec",
-					 "expected interactiveMode: Never, IfAvailable or Always");
+	if (found < 0 && (word || text_equals(version, versions[0])))
+		kube_config_refuse(exec, word ? "interactiveMode" : NULL,
+				   "expected interactiveMode: Never, IfAvailable or Always");
 	return found < 0 ? KUBE_INTERACTIVE_IF_AVAILABLE : (enum kube_interactive) found;
 }
 
-static const char *const *arguments_of(const struct json *exec, struct arena *arena)
+static void resolve_variables(const struct kube_config_entry *exec, struct arena *arena,
+			      struct kube_plugin *plugin)
 {
-	const struct json *list = json_get(exec, "args");
-	size_t count = json_count(list);
-	const char **arguments = arena_take_array(arena, count + 1, sizeof(*arguments));
-
-	for (size_t i = 0; i < count; i++)
-		arguments[i] = arena_copy_text(arena, json_as_string(json_at(list, i), ""));
-	return arguments;
-}
-
-static void resolve_variables(const struct kube_config_entry *user, const struct json *exec,
-			      struct arena *arena, struct kube_plugin *plugin)
-{
-	const struct json *list = json_get(exec, "env");
-	size_t count = json_count(list);
+	struct field list = field_member(&exec->value, "env");
+	size_t count = field_count(&exec->file->reader, &list);
 	struct kube_variable *variables = arena_take_array(arena, count + 1, sizeof(*variables));
 
 	for (size_t i = 0; i < count; i++) {
-		const struct json *item = json_at(list, i);
-		const char *name = json_as_string(json_get(item, "name"), "");
-		const char *value = json_as_string(json_get(item, "value"), "");
+		struct kube_config_entry variable = {.file = exec->file,
+						     .value = field_element(&list, i)};
+		const char *name = kube_config_text(&variable, arena, "name");
+		const char *value = kube_config_text(&variable, arena, "value");
 
-		if (!*name || strchr(name, '='))
-			kube_config_entry_refuse(user, "exec.env",
-						 "each variable needs a name, without '='");
-		variables[i] = (struct kube_variable){arena_copy_text(arena, name),
-						      arena_copy_text(arena, value)};
+		if (!name || strchr(name, '='))
+			kube_config_refuse(&variable, NULL,
+					   "each variable needs a name, without '='");
+		variables[i] = (struct kube_variable){name, value ? value : ""};
 	}
 	plugin->variables = variables;
 	plugin->n_variables = count;
@@ -98,29 +78,32 @@ static void resolve_variables(const struct kube_config_entry *user, const struct
 const struct kube_plugin *kube_config_resolve_plugin(const struct kube_config_entry *user,
 						     struct arena *arena)
 {
-	const struct json *exec = json_get(user->value, "exec");
+	const struct kube_config_entry exec = {.file = user->file,
+					       .value = field_member(&user->value, "exec")};
+	struct field arguments = field_member(&exec.value, "args");
+	size_t n_arguments;
 
-	if (!json_is(exec, JSON_OBJECT))
+	if (!field_is_object(&user->file->reader, &exec.value))
 		return NULL;
 	struct kube_plugin *plugin = arena_take(arena, sizeof(*plugin));
-	const char *version = version_of(user, exec, arena);
+	const char *version = version_of(&exec, arena);
 
 	*plugin = (struct kube_plugin){
-		.command = command_of(user, exec, arena),
-		.arguments = arguments_of(exec, arena),
+		.command = command_of(&exec, arena),
+		.arguments = kube_config_texts(&exec, arena, &arguments, &n_arguments),
 		.api_version = version,
-		.install_hint = text_of_plugin(exec, arena, "installHint"),
-		.interactive = interactive_of(user, exec, version),
-		.wants_cluster = json_as_bool(json_get(exec, "provideClusterInfo"), false),
+		.install_hint = kube_config_text(&exec, arena, "installHint"),
+		.interactive = interactive_of(&exec, arena, version),
+		.wants_cluster = kube_config_flag(&exec, "provideClusterInfo"),
 	};
-	resolve_variables(user, exec, arena, plugin);
+	resolve_variables(&exec, arena, plugin);
 	return plugin;
 }
 
 const char *kube_config_resolve_cluster_settings(const struct kube_config_entry *cluster,
 						 struct arena *arena)
 {
-	const struct json *list = json_get(cluster->value, "extensions");
+	const struct json *list = json_get(cluster->value.value, "extensions");
 	struct text text CLEANUP(text_done) = {0};
 
 	for (size_t i = 0; i < json_count(list); i++) {

@@ -107,15 +107,16 @@ static void kube_config_files_done(struct kube_config_files *files)
 
 /* ERR_INVALID when any file has faults: the first is in the sentence, each is added to `faults`
  * (may be NULL). */
-static int kube_config_files_judge(const struct kube_config_files *files, struct text *faults,
+static int kube_config_files_judge(struct kube_config_files *files, struct text *faults,
 				   struct err *err)
 {
 	struct text all CLEANUP(text_done) = {0};
 	size_t count = 0;
 
 	for (size_t i = 0; i < files->count; i++) {
-		const struct kube_config_file *file = files->list[i];
+		struct kube_config_file *file = files->list[i];
 
+		faults_sort(&file->faults, 0);
 		faults_describe(&file->faults, file->path, &all);
 		count += file->faults.count + file->faults.n_more;
 	}
@@ -131,24 +132,22 @@ static int kube_config_files_judge(const struct kube_config_files *files, struct
 		       count - 1, count == 2 ? "" : "s");
 }
 
-/* Of the first file that has it. */
-static const char *kube_config_files_text(const struct kube_config_files *files, const char *key)
+/* Of the first file that says one. */
+static const char *current_context(const struct kube_config_files *files)
 {
-	const char *text = NULL;
+	const char *text = "";
 
-	for (size_t i = 0; i < files->count && !text; i++)
-		text = kube_config_file_text(files->list[i], key);
-	return text;
+	for (size_t i = 0; i < files->count && !*text; i++)
+		text = json_as_string(json_get(files->list[i]->root.value, "current-context"), "");
+	return *text ? text : NULL;
 }
 
-static struct kube_config_entry kube_config_files_find(const struct kube_config_files *files,
-						       enum kube_config_list list, const char *name)
+static void find_entry(const struct kube_config_files *files, enum kube_config_list list,
+		       const char *name, struct kube_config_entry *ret_entry)
 {
-	struct kube_config_entry entry = {0};
-
-	for (size_t i = 0; i < files->count && !entry.file; i++)
-		entry = kube_config_file_find(files->list[i], list, name);
-	return entry;
+	ret_entry->file = NULL;
+	for (size_t i = 0; name && i < files->count && !ret_entry->file; i++)
+		kube_config_file_find(files->list[i], list, name, ret_entry);
 }
 
 #define SERVICE_ACCOUNT "/var/run/secrets/kubernetes.io/serviceaccount"
@@ -260,7 +259,7 @@ static void use_service_account(struct reading *reading)
 static void add_names_of_contexts(const struct kube_config_files *files, struct text *text)
 {
 	for (size_t i = 0; i < files->count; i++) {
-		const struct json *list = json_get(files->list[i]->root, "contexts");
+		const struct json *list = json_get(files->list[i]->root.value, "contexts");
 
 		for (size_t j = 0; j < json_count(list) && text->len < ERR_TEXT_SIZE; j++)
 			text_addf(text, "%s%s", text->len > 0 ? ", " : "",
@@ -298,15 +297,14 @@ static void use_cluster(struct reading *reading, const struct kube_config_entry 
 {
 	struct kube_config *config = reading->config;
 	const char *name = kube_config_text(context, config->arena, "cluster");
-	struct kube_config_entry entry = {0};
+	struct kube_config_entry entry;
 
-	if (name)
-		entry = kube_config_files_find(&reading->files, KUBE_CONFIG_CLUSTERS, name);
+	find_entry(&reading->files, KUBE_CONFIG_CLUSTERS, name, &entry);
 	config->cluster.name = name;
 	if (!name)
-		kube_config_entry_refuse(context, NULL, "it names no cluster");
+		kube_config_refuse(context, NULL, "it names no cluster");
 	else if (!entry.file)
-		kube_config_entry_refuse(context, "cluster", "no kubeconfig has this cluster");
+		kube_config_refuse(context, "cluster", "no kubeconfig has this cluster");
 	else
 		kube_config_resolve_cluster(&entry, config->arena, &config->cluster);
 }
@@ -315,16 +313,16 @@ static void use_user(struct reading *reading, const struct kube_config_entry *co
 {
 	struct kube_config *config = reading->config;
 	const char *name = kube_config_text(context, config->arena, "user");
-	struct kube_config_entry entry = {0};
+	struct kube_config_entry entry;
 
 	if (!name)
 		return; /* nobody: anonymous */
 	config->user.name = name;
-	entry = kube_config_files_find(&reading->files, KUBE_CONFIG_USERS, name);
+	find_entry(&reading->files, KUBE_CONFIG_USERS, name, &entry);
 	if (entry.file)
 		kube_config_resolve_user(&entry, config->arena, &config->user);
 	else
-		kube_config_entry_refuse(context, "user", "no kubeconfig has this user");
+		kube_config_refuse(context, "user", "no kubeconfig has this user");
 }
 
 /* Without TLS client-go shows no credential to anybody (client_config.go, ClientConfig). */
@@ -357,13 +355,11 @@ static void use_context(struct reading *reading, const struct kube_config_entry 
 
 static int choose(struct reading *reading, struct err *err)
 {
-	const char *name = is_said(reading->search->context)
-				   ? reading->search->context
-				   : kube_config_files_text(&reading->files, "current-context");
-	struct kube_config_entry context = {0};
+	const char *name = is_said(reading->search->context) ? reading->search->context
+							     : current_context(&reading->files);
+	struct kube_config_entry context;
 
-	if (name)
-		context = kube_config_files_find(&reading->files, KUBE_CONFIG_CONTEXTS, name);
+	find_entry(&reading->files, KUBE_CONFIG_CONTEXTS, name, &context);
 	if (!context.file && !name && is_in_pod(reading)) {
 		use_service_account(reading);
 		return 0;
@@ -385,10 +381,12 @@ int kube_config_read(const struct kube_config_search *search, struct text *fault
 	reading.config->arena = arena_new();
 	if (rc == 0)
 		rc = kube_config_files_judge(&reading.files, faults, err);
-	if (rc == 0)
-		rc = choose(&reading, err);
-	if (rc == 0)
+	if (rc == 0) {
+		int chosen = choose(&reading, err);
+
 		rc = kube_config_files_judge(&reading.files, faults, err);
+		rc = rc ? rc : chosen;
+	}
 	if (rc == 0)
 		*ret_config = TAKE(reading.config);
 	return rc;

@@ -16,44 +16,34 @@ struct twofold {
 	const char *bytes, *path;
 };
 
-const char *kube_config_text(const struct kube_config_entry *entry, struct arena *arena,
-			     const char *field)
-{
-	const char *text = json_as_string(json_get(entry->value, field), "");
-
-	return *text ? arena_copy_text(arena, text) : NULL;
-}
-
-static bool flag_of(const struct kube_config_entry *entry, const char *field)
-{
-	return json_as_bool(json_get(entry->value, field), false);
-}
-
 static const char *path_of(const struct kube_config_entry *entry, struct arena *arena,
 			   const char *field)
 {
-	const char *path = json_as_string(json_get(entry->value, field), "");
+	const char *path = kube_config_text(entry, arena, field);
 
-	return *path ? kube_config_path(arena, entry->file->folder, path) : NULL;
+	return path ? kube_config_path(arena, entry->file->folder, path) : NULL;
 }
 
-/* Base64 was checked with the file. */
 static const char *pem_of(const struct kube_config_entry *entry, struct arena *arena,
 			  const char *field)
 {
-	const char *text = json_as_string(json_get(entry->value, field), "");
-	char *bytes = NULL;
+	const char *text = kube_config_text(entry, arena, field);
+	char *bytes CLEANUP(mem_free_text) = NULL;
 	size_t len = 0;
+	struct err err = {0};
 
-	if (!*text || base64_read(text, strlen(text), &bytes, &len, NULL) < 0)
+	if (!text)
 		return NULL;
+	if (base64_read(text, strlen(text), &bytes, &len, &err) < 0) {
+		kube_config_refuse(entry, field, "%s", err.text);
+		return NULL;
+	}
 	const char *pem = arena_copy_text(arena, bytes);
 
 	if (memchr(bytes, '\0', len) || !strstr(pem, PEM_BEGINNING))
-		kube_config_entry_refuse(entry, field,
-					 "expected PEM texts (" PEM_BEGINNING "…) in base64");
+		kube_config_refuse(entry, field,
+				   "expected PEM texts (" PEM_BEGINNING "…) in base64");
 	explicit_bzero(bytes, len);
-	free(bytes);
 	return pem;
 }
 
@@ -69,8 +59,8 @@ static struct twofold twofold_of(const struct kube_config_entry *entry, struct a
 	};
 
 	if (twofold.bytes && twofold.path)
-		kube_config_entry_refuse(entry, path_field, "%s stands beside it: keep one of them",
-					 data_field);
+		kube_config_refuse(entry, path_field, "%s stands beside it: keep one of them",
+				   data_field);
 	return twofold;
 }
 
@@ -102,7 +92,7 @@ static bool has_scheme(const char *url, const char *scheme)
  * fragment are dropped. */
 static const char *server_of(const struct kube_config_entry *entry, struct arena *arena)
 {
-	const char *text = json_as_string(json_get(entry->value, "server"), "");
+	const char *said = kube_config_text(entry, arena, "server"), *text = said ? said : "";
 	bool is_https = has_scheme(text, "https");
 	size_t scheme = scheme_length(text);
 	const char *host = scheme > 0 ? text + scheme + strlen("://") : text;
@@ -110,18 +100,18 @@ static const char *server_of(const struct kube_config_entry *entry, struct arena
 	size_t host_len = strcspn(host, "/?#");
 
 	if (!*text)
-		kube_config_entry_refuse(entry, NULL, "it has no server");
+		kube_config_refuse(entry, NULL, "it has no server");
 	else if (scheme > 0 && !is_https && !has_scheme(text, "http"))
-		kube_config_entry_refuse(entry, "server", "expected https:// or http://");
+		kube_config_refuse(entry, "server", "expected https:// or http://");
 	else if (host_len == 0 || text[strcspn(text, " \t\r\n")] != '\0')
-		kube_config_entry_refuse(entry, "server", "expected https://HOST:PORT");
+		kube_config_refuse(entry, "server", "expected https://HOST:PORT");
 	else if (memchr(host, '@', host_len))
-		kube_config_entry_refuse(entry, "server",
-					 "a name and a password have no place in it: they are "
-					 "fields of a user");
+		kube_config_refuse(entry, "server",
+				   "a name and a password have no place in it: they are "
+				   "fields of a user");
 	else if (scheme == 0 && strlen(host + host_len) > 1)
-		kube_config_entry_refuse(entry, "server",
-					 "expected https:// before a server with a path");
+		kube_config_refuse(entry, "server",
+				   "expected https:// before a server with a path");
 	return arena_format(arena, "%s://%.*s", is_https ? "https" : "http", len, host);
 }
 
@@ -131,8 +121,7 @@ static const char *proxy_of(const struct kube_config_entry *entry, struct arena 
 
 	if (proxy && !has_scheme(proxy, "http") && !has_scheme(proxy, "https") &&
 	    !has_scheme(proxy, "socks5"))
-		kube_config_entry_refuse(entry, "proxy-url",
-					 "expected http://, https:// or socks5://");
+		kube_config_refuse(entry, "proxy-url", "expected http://, https:// or socks5://");
 	return proxy;
 }
 
@@ -153,57 +142,52 @@ void kube_config_resolve_cluster(const struct kube_config_entry *entry, struct a
 		.authority_file = is_secure ? authority.path : NULL,
 		.proxy = proxy_of(entry, arena),
 		.plugin_settings = kube_config_resolve_cluster_settings(entry, arena),
-		.skips_verify = flag_of(entry, "insecure-skip-tls-verify"),
-		.skips_compression = flag_of(entry, "disable-compression"),
+		.skips_verify = kube_config_flag(entry, "insecure-skip-tls-verify"),
+		.skips_compression = kube_config_flag(entry, "disable-compression"),
 	};
 	if (is_secure && has(authority) && ret_cluster->skips_verify)
-		kube_config_entry_refuse(entry, "insecure-skip-tls-verify",
-					 "a certificate authority stands beside it, which would "
-					 "then count for nothing: keep one of them");
+		kube_config_refuse(entry, "insecure-skip-tls-verify",
+				   "a certificate authority stands beside it, which would "
+				   "then count for nothing: keep one of them");
 }
 
-static const char **texts_of(const struct json *list, struct arena *arena, size_t *ret_count)
+static void resolve_extras(const struct kube_config_entry *entry, struct arena *arena,
+			   struct kube_user *user)
 {
-	size_t count = json_count(list);
-	const char **texts = arena_take_array(arena, count + 1, sizeof(*texts));
-
-	for (size_t i = 0; i < count; i++)
-		texts[i] = arena_copy_text(arena, json_as_string(json_at(list, i), ""));
-	*ret_count = count;
-	return texts;
-}
-
-static void resolve_extras(const struct json *map, struct arena *arena, struct kube_user *user)
-{
+	struct field map = field_member(&entry->value, "as-user-extra");
 	struct kube_variable *extras = NULL;
 	const char *key = NULL;
-	struct json *list;
-	size_t count = 0;
+	struct json *value;
+	size_t count = 0, n_values;
 
-	while (json_next(map, &key, &list))
-		count += json_count(list);
+	field_is_object(&entry->file->reader, &map);
+	while (json_next(map.value, &key, &value))
+		count += json_count(value);
 	extras = arena_take_array(arena, count + 1, sizeof(*extras));
-	key = NULL;
-	while (json_next(map, &key, &list))
-		for (size_t i = 0; i < json_count(list); i++)
-			extras[user->n_as_extras++] = (struct kube_variable){
-				arena_copy_text(arena, key),
-				arena_copy_text(arena, json_as_string(json_at(list, i), "")),
-			};
+	for (key = NULL; json_next(map.value, &key, &value);) {
+		struct field list = field_map_entry(&map, key);
+		const char **values = kube_config_texts(entry, arena, &list, &n_values);
+
+		for (size_t i = 0; i < n_values; i++)
+			extras[user->n_as_extras++] =
+				(struct kube_variable){arena_copy_text(arena, key), values[i]};
+	}
 	user->as_extras = extras;
 }
 
 static void resolve_impersonation(const struct kube_config_entry *entry, struct arena *arena,
 				  struct kube_user *user)
 {
+	struct field groups = field_member(&entry->value, "as-groups");
+
 	user->as_user = kube_config_text(entry, arena, "as");
 	user->as_uid = kube_config_text(entry, arena, "as-uid");
-	user->as_groups = texts_of(json_get(entry->value, "as-groups"), arena, &user->n_as_groups);
-	resolve_extras(json_get(entry->value, "as-user-extra"), arena, user);
+	user->as_groups = kube_config_texts(entry, arena, &groups, &user->n_as_groups);
+	resolve_extras(entry, arena, user);
 	if (!user->as_user && (user->as_uid || user->n_as_groups > 0 || user->n_as_extras > 0))
-		kube_config_entry_refuse(entry, NULL,
-					 "as-uid, as-groups and as-user-extra need 'as' beside "
-					 "them: who is it to be?");
+		kube_config_refuse(entry, NULL,
+				   "as-uid, as-groups and as-user-extra need 'as' beside "
+				   "them: who is it to be?");
 }
 
 static void resolve_certificate(const struct kube_config_entry *entry, struct arena *arena,
@@ -216,7 +200,7 @@ static void resolve_certificate(const struct kube_config_entry *entry, struct ar
 	if (!has(certificate))
 		return; /* a key alone is passed over */
 	if (!has(key))
-		kube_config_entry_refuse(
+		kube_config_refuse(
 			entry, certificate.bytes ? certificate.data_field : certificate.path_field,
 			"a certificate needs its key: client-key-data or client-key");
 	user->certificate = certificate.bytes;
@@ -229,7 +213,7 @@ static void resolve_certificate(const struct kube_config_entry *entry, struct ar
  * plug-ins do as well. */
 static void refuse_provider(const struct kube_config_entry *entry)
 {
-	const struct json *provider = json_get(entry->value, "auth-provider");
+	const struct json *provider = json_get(entry->value.value, "auth-provider");
 	const char *name = json_as_string(json_get(provider, "name"), "");
 	const char *instead = text_equals(name, "gcp")     ? ": gke-gcloud-auth-plugin"
 			      : text_equals(name, "azure") ? ": kubelogin"
@@ -237,10 +221,10 @@ static void refuse_provider(const struct kube_config_entry *entry)
 							   : "";
 
 	if (json_is(provider, JSON_OBJECT))
-		kube_config_entry_refuse(entry, "auth-provider",
-					 "this way to log in was taken out of Kubernetes; use an "
-					 "exec plug-in%s",
-					 instead);
+		kube_config_refuse(entry, "auth-provider",
+				   "this way to log in was taken out of Kubernetes; use an "
+				   "exec plug-in%s",
+				   instead);
 }
 
 void kube_config_resolve_user(const struct kube_config_entry *entry, struct arena *arena,
@@ -262,7 +246,7 @@ void kube_config_resolve_user(const struct kube_config_entry *entry, struct aren
 	bool has_token = ret_user->token || ret_user->token_file;
 
 	if (has_token && (ret_user->user_name || ret_user->password))
-		kube_config_entry_refuse(entry, "username",
-					 "a token stands beside user name and password: keep one "
-					 "of them");
+		kube_config_refuse(entry, "username",
+				   "a token stands beside user name and password: keep one "
+				   "of them");
 }

@@ -18,8 +18,5 @@ const struct kube_plugin *kube_config_resolve_plugin(const struct kube_config_en
 const char *kube_config_resolve_cluster_settings(const struct kube_config_entry *cluster,
 						 struct arena *arena);
 
-/* A text of the entry, in the arena; NULL where it is absent or empty. */
-const char *kube_config_text(const struct kube_config_entry *entry, struct arena *arena,
-			     const char *field);
 /* True for https, the only way on which client-go shows a credential. */
 bool kube_server_is_secure(const char *server);

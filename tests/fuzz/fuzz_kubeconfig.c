@@ -12,9 +12,10 @@
 
 static void check_users(struct kube_config_file *file, const char *name, struct arena *arena)
 {
-	struct kube_config_entry entry = kube_config_file_find(file, KUBE_CONFIG_USERS, name);
+	struct kube_config_entry entry;
 	struct kube_user user = {.name = name};
 
+	kube_config_file_find(file, KUBE_CONFIG_USERS, name, &entry);
 	if (!entry.file)
 		return;
 	kube_config_resolve_user(&entry, arena, &user);
@@ -25,9 +26,10 @@ static void check_users(struct kube_config_file *file, const char *name, struct 
 
 static void check_clusters(struct kube_config_file *file, const char *name, struct arena *arena)
 {
-	struct kube_config_entry entry = kube_config_file_find(file, KUBE_CONFIG_CLUSTERS, name);
+	struct kube_config_entry entry;
 	struct kube_cluster cluster = {.name = name};
 
+	kube_config_file_find(file, KUBE_CONFIG_CLUSTERS, name, &entry);
 	if (!entry.file)
 		return;
 	kube_config_resolve_cluster(&entry, arena, &cluster);
@@ -39,7 +41,7 @@ static void check_clusters(struct kube_config_file *file, const char *name, stru
 
 static void check_list(struct kube_config_file *file, const char *key, struct arena *arena)
 {
-	const struct json *list = json_get(file->root, key);
+	const struct json *list = json_get(file->root.value, key);
 
 	for (size_t i = 0; i < json_count(list) && i < NAMES_LIMIT; i++) {
 		const char *name = json_as_string(json_get(json_at(list, i), "name"), "");

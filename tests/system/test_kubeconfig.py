@@ -273,25 +273,37 @@ def test_what_kubectl_refuses_is_refused_at_its_place(place, what):
         assert done.returncode and "connection" not in done.stderr, done.stderr
 
 
-def test_all_faults_of_all_files_are_told_at_once(place):
-    place.write("one", 'current-context: 5\nclusters: [{name: a, cluster: {server: true}}, {name: a}]\n')
+def test_what_is_no_kubeconfig_is_told_of_all_files_at_once(place):
+    place.write("one", "current-context: 5\nclusters: [{name: a, cluster: {server: https://a}}]\n")
     place.write("two", "kind: Pod\nusers: {}\n")
     place.write("three", "users:\n- name: [\n")
     faults = place.faults(env={"KUBECONFIG": "one:two:three"})
-    assert [fault.split(":", 3)[:3] for fault in faults[:4]] == [
-        ["one", "1", "18"], ["one", "2", "40"], ["one", "2", "55"], ["two", "1", "7"]]
-    assert faults[4].startswith("two:2:8: users: ")
-    assert faults[5].startswith("three: line ")
+    assert [fault.split(":", 3)[:3] for fault in faults[:2]] == [["one", "1", "18"], ["two", "1", "7"]]
+    assert faults[2].startswith("two:2:8: users: ")
+    assert faults[3].startswith("three: line ")
+
+
+USED = """
+current-context: a
+clusters: [{name: a, cluster: {server: https://a}}]
+contexts: [{name: a, context: {cluster: a, user: a}}]
+"""
 
 
 def test_no_secret_is_shown_by_a_fault(place):
-    for text in ("users: [{name: a, user: {token: *hunter2}}]",
+    for text in (USED + "users: [{name: a, user: {token: *hunter2}}]",
                  '{"users": [{"name": "a", "user": {"token": "hunter2',
-                 "users: [{name: a, user: {client-key-data: hunter2}}]", "users: [{name: a, user: hunter2}]",
+                 USED + "users: [{name: a, user: {client-key-data: hunter2}}]", USED + "users: [{name: a, user: hunter2}]",
                  '{"users":[{"name":"a","user":{"token":"\\z hunter2"}}]}',
-                 "users: [{name: a, user: {token: {hunter2: 1}}}]",
-                 "users:\n- name: a\n  user:\n   token: 'hunter2"):
-        assert "hunter2" not in "".join(place.faults(file=place.write("config", text))), text
+                 USED + "users: [{name: a, user: {token: {hunter2: 1}}}]",
+                 USED + "users:\n- name: a\n  user:\n   token: 'hunter2"):
+        (fault,) = place.faults(file=place.write("config", text))
+        assert "hunter2" not in fault and "no user" not in fault, text
+
+
+def test_what_no_context_uses_may_be_wrong(place):
+    text = USED + "users: [{name: a, user: {token: t}}, {name: b, user: {token: 5}}, {name: a, user: 7}, 8]"
+    assert place.read(file=place.write("config", text))["user"] == {"token": "t"}
 
 
 def test_what_is_missing_is_told_with_where_it_was_looked_for(place):
