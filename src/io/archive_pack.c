@@ -297,6 +297,7 @@ int archive_pack_next(struct archive_pack *pack, const char **ret_bytes, size_t 
 	struct archive_locale locale CLEANUP(archive_locale_end) = archive_locale_begin();
 	int rc = 0;
 
+	(void) locale; /* clang takes it for unused */
 	text_clear(&pack->out);
 	while (!rc && !pack->out.len && !pack->is_at_end)
 		rc = pack->fd < 0 ? pack_next_entry(pack, err) : pack_block(pack, err);

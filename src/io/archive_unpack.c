@@ -279,6 +279,7 @@ int archive_unpack(archive_source_fn source, void *data, const char *folder,
 		   struct err *err)
 {
 	struct archive_locale locale CLEANUP(archive_locale_end) = archive_locale_begin();
+	(void) locale; /* clang takes it for unused */
 	/* Links on the way to the folder are its owner's; none below it is passed. */
 	char *real CLEANUP(mem_free_text) = realpath(folder, NULL);
 	struct archive *reader CLEANUP(free_reader) = archive_or_end(archive_read_new());

@@ -15,12 +15,14 @@
 #include <event2/bufferevent.h>
 #include <event2/event.h>
 #include <event2/http.h>
+#include <event2/http_struct.h>
 #include <event2/listener.h>
 #include <poll.h>
 #include <stdlib.h>
 #include <sys/time.h>
 
 #define STATUS_OUR_FAULT 500
+#define STATUS_VERSION 505
 /* What stands around headers and a body: sizes of chunks, ends of lines. */
 #define FRAMING_SIZE 1024
 #define ONE_WRITE 8192 /* bytes that a write never leaves a part of, on a socket that is empty */
@@ -209,11 +211,28 @@ static void on_pause_over(evutil_socket_t fd, short what, void *data)
 
 /* Calls. */
 
+/* evhttp takes any number up to 1 for a version, and answers in it: of 0.0 an answer would have no
+ * end that can be told. */
+static bool is_our_version(const struct evhttp_request *request)
+{
+	return request->major == 1 && request->minor >= 0;
+}
+
+static void refuse_version(struct evhttp_request *request)
+{
+	request->major = request->minor = 1;
+	evhttp_send_error(request, STATUS_VERSION, "HTTP Version Not Supported");
+}
+
 static void on_request(struct evhttp_request *request, void *data)
 {
 	struct http_server *server = data;
 
 	adopt_all(server);
+	if (!is_our_version(request)) {
+		refuse_version(request);
+		return;
+	}
 	struct bufferevent *stream =
 		evhttp_connection_get_bufferevent(evhttp_request_get_connection(request));
 	struct connection *connection = server->connections[bufferevent_getfd(stream)];

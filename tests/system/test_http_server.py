@@ -185,7 +185,9 @@ def test_a_caller_may_shut_down_its_side_when_it_has_sent_all(path):
     (b"\x16\x03\x01\x02\x00\x01\x00\x01\xfc\x03\x03" + bytes(range(256)) + b"\n\n", 400),
     (b"GET /ok HTTP/1.1\r\nno header\r\n\r\n", 400),
     (b"WHAT /ok HTTP/1.1\r\nHost: x\r\n\r\n", 501),
-], ids=range(14))
+    (b"GET /ok HTTP/0.0\r\nConnection: keep-alive\r\n\r\n", 505),
+    (b"GET /ok HTTP/1.-1\r\nHost: x\r\n\r\n", 505),
+], ids=range(16))
 def test_what_is_too_much_or_wrong_is_refused_and_the_next_one_is_served(text, status):
     with serving() as server:
         with server.connect() as connection:
