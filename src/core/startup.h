@@ -15,8 +15,8 @@ struct startup {
 	int n_running; /* or ended after it had begun */
 };
 
-/* Counts one more; who was placed before it was set up counts as both. */
-void startup_add(struct startup *startup, const struct observed_replica *replica);
+/* Counts one more, or with a `change` of -1 one less; what is set up was placed as well. */
+void startup_add(struct startup *startup, const struct observed_replica *replica, int change);
 
 /* Adds "4 Pods: 4 scheduled, 3 set up, 1 running". */
 void startup_describe(const struct startup *startup, struct text *text);

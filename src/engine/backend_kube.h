@@ -14,10 +14,12 @@
 #include "engine/backend.h"
 #include "io/loop.h"
 #include "kube/api.h"
+#include "kube/job_cache.h"
 
 struct backend_kube_settings {
 	struct loop *loop;
 	struct kube_api *api;
+	struct job_cache *cache; /* of the job's namespace; outlives the back end */
 	const struct job *job; /* outlives the back end; its uid is that of the owner */
 	const char *log_folder; /* where the logs of its Pods are kept */
 	const struct job_secret *secret; /* what is made again when it is gone; NULL: nobody has it

@@ -4,7 +4,7 @@
  * come back. It is tried again with growing pauses, for as long as the job wants it, as a
  * Kubernetes Job does: only its deadline ends that. What no server would ever take ends the job. */
 #include "base/text.h"
-#include "engine/backend_kube_parts.h"
+#include "engine/backend_kube_state.h"
 #include "kube/jitter.h"
 
 #include <stdlib.h>
@@ -15,34 +15,12 @@
 /* Starts that are under way at once, without those whose Pod was seen already: so many keep any
  * server busy, and with fewer a distant one waits for us. */
 #define MOST_STARTS 32
+/* How long after a failed telling the cache may take to show that there was nobody to tell. */
+#define SETTLING_TIME (2 * MSEC_PER_SECOND)
 
 static struct kube_backend *of(struct backend *base)
 {
 	return (struct kube_backend *) base;
-}
-
-static void wake_at(struct kube_backend *backend, msec at)
-{
-	msec soonest = at;
-
-	for (size_t i = 0; i < backend->pending.count; i++)
-		if (backend->pending.entries[i]->start == PENDING_START_REFUSED)
-			soonest = msec_min(soonest, backend->pending.entries[i]->again_at);
-	if (backend->again_at != MSEC_UNSET)
-		soonest = msec_min(soonest, backend->again_at);
-	soonest = msec_min(soonest, kube_backend_held_until(backend));
-	loop_timer_arm(backend->timer, soonest);
-}
-
-void kube_backend_wake(struct kube_backend *backend)
-{
-	wake_at(backend, MSEC_NEVER);
-}
-
-void kube_backend_look_again(struct kube_backend *backend, msec at)
-{
-	backend->again_at = at;
-	wake_at(backend, at);
 }
 
 /* Starts. */
@@ -81,7 +59,7 @@ static void refuse(struct kube_backend *backend, struct pending *pending,
 	pending->refusal_reason = word_of(status);
 	free(pending->refusal);
 	pending->refusal = mem_copy_text(kube_refusal_why(err->text));
-	wake_at(backend, pending->again_at);
+	kube_backend_wake(backend);
 }
 
 static void keep_made(struct pending *pending, const struct json *pod)
@@ -148,7 +126,7 @@ void kube_backend_start_waiting(struct kube_backend *backend)
 		struct pending *pending = backend->pending.entries[i];
 
 		if (pending->start == PENDING_START_WAITS &&
-		    !kube_mirror_get(backend->pods, pending->pod_name))
+		    !job_follower_pod(backend->seen, pending->pod_name))
 			kube_backend_start(backend, pending);
 	}
 }
@@ -211,7 +189,7 @@ static void on_ended(struct json *object, const struct kube_status *status, cons
 		kube_backend_look_again(backend, loop_now() + FIRST_PAUSE);
 		return;
 	}
-	if (err && !kube_mirror_get(backend->pods, pending->pod_name)) {
+	if (err && !job_follower_pod(backend->seen, pending->pod_name)) {
 		pending_forget_end(pending);
 		pending_drop_if_idle(&backend->pending, pending);
 	}
@@ -235,6 +213,108 @@ void kube_backend_end(struct kube_backend *backend, struct pending *pending)
 	pending->end_call = kube_call_new(backend->settings.api, &request, on_ended, pending);
 }
 
+/* Pods whose end is held back because something is to be fetched from them.
+ *
+ * Deleting a Pod ends all its containers, the keeper too (kube/keeper.h). So the process that
+ * trains is told to end from inside its container, as kubelet would tell it, and the Pod stays. A
+ * process that is still there after its grace time is fetched from as it stands. */
+
+static void on_told(int exit_code, const struct err *err, void *data)
+{
+	struct pending *pending = data;
+	struct kube_backend *backend = (struct kube_backend *) pending->backend;
+
+	pending->term = NULL;
+	if (!err && exit_code == 0)
+		return;
+	pending->is_deaf = true;
+	pending->kill_at = loop_now() + SETTLING_TIME;
+	kube_backend_wake(backend);
+}
+
+static void on_output(enum kube_channel channel, const char *bytes, size_t len, void *data)
+{
+	(void) channel, (void) bytes, (void) len, (void) data;
+}
+
+void kube_backend_tell_held(struct kube_backend *backend, struct pending *pending)
+{
+	static const char *const command[] = {"sh", "-c", "kill -TERM 1", NULL};
+	const struct role *role = job_role(backend->job, pending->role);
+	const struct kube_exec_request request = {
+		.namespace_name = backend->job->name_space,
+		.pod = pending->pod_name,
+		.container = role ? role->container.name : NULL,
+		.command = command,
+		.on_output = on_output,
+		.on_end = on_told,
+		.data = pending,
+	};
+
+	if (!kube_backend_is_live(backend, pending)) {
+		kube_backend_news(backend);
+		return;
+	}
+	pending->term = kube_exec_new(backend->settings.api, &request);
+	kube_backend_wake(backend);
+}
+
+/* A process that cannot be told from inside ends with its Pod, as all others. */
+static void end_deaf(struct kube_backend *backend)
+{
+	for (size_t i = 0; i < backend->pending.count; i++) {
+		struct pending *pending = backend->pending.entries[i];
+
+		if (!pending->is_deaf || !pending->is_held ||
+		    kube_backend_is_waited_for(backend, pending))
+			continue;
+		pending->is_deaf = false;
+		if (!kube_backend_is_live(backend, pending))
+			continue;
+		pending->is_held = false;
+		pending->asked_at = loop_now();
+		pending->kill_at = pending->asked_at + pending->end_grace;
+		kube_backend_end(backend, pending);
+	}
+}
+
+bool backend_kube_is_held_up(const struct backend *base)
+{
+	const struct kube_backend *backend = (const struct kube_backend *) base;
+	bool is_any_held = false;
+
+	for (size_t i = 0; i < backend->pending.count; i++) {
+		const struct pending *pending = backend->pending.entries[i];
+
+		if (kube_backend_is_waited_for(backend, pending) ||
+		    (pending->is_held && pending->is_deaf))
+			return false;
+		is_any_held |= pending->is_held;
+	}
+	return is_any_held;
+}
+
+/* Those that still run have had their grace time. */
+void backend_kube_release(struct backend *base)
+{
+	struct kube_backend *backend = (struct kube_backend *) base;
+
+	for (size_t i = 0; i < backend->pending.count; i++) {
+		struct pending *pending = backend->pending.entries[i];
+
+		if (!pending->is_held)
+			continue;
+		pending->is_held = false;
+		pending->end_grace = 0;
+		kube_exec_cancel(TAKE(pending->term));
+		pending->end_waits =
+			pending->is_removed &&
+			pod_logs_is_open(backend->logs, pending->pod_name, pending->ended_uid);
+		if (!pending->end_waits)
+			kube_backend_end(backend, pending);
+	}
+}
+
 /* Again. */
 
 void kube_backend_try_again(void *data)
@@ -251,12 +331,12 @@ void kube_backend_try_again(void *data)
 
 		if (pending->start != PENDING_START_REFUSED || pending->again_at > now)
 			continue;
-		if (kube_mirror_get(backend->pods, pending->pod_name))
+		if (job_follower_pod(backend->seen, pending->pod_name))
 			pending->start = PENDING_START_WAITS; /* for the one of that name to go */
 		else
 			kube_backend_start(backend, pending);
 	}
-	kube_backend_end_deaf(backend);
+	end_deaf(backend);
 	kube_backend_wake(backend);
 	kube_backend_news(backend);
 }

@@ -5,7 +5,7 @@
 #include "base/mem.h"
 #include "base/text.h"
 #include "core/line_text.h"
-#include "engine/backend_kube_parts.h"
+#include "engine/backend_kube_state.h"
 
 #include <string.h>
 
@@ -34,24 +34,13 @@ static bool is_of_interest(const char *reason)
 }
 
 /* A reason that the Pod itself has is nearer. */
-static bool is_stuck(const struct pod *pod)
+static bool is_stuck(const struct kube_backend *backend, const struct job_pod *pod)
 {
 	const struct observed_replica *seen = &pod->seen;
 
-	return pod->is_ours && seen->phase == OBSERVED_STARTING &&
+	return kube_backend_owns(backend, pod) && seen->phase == OBSERVED_STARTING &&
 	       seen->stage == OBSERVED_SCHEDULED && !observed_was_asked_to_end(seen) &&
 	       (!seen->reason || is_of_interest(seen->reason));
-}
-
-static bool is_any_stuck(const struct kube_backend *backend)
-{
-	const struct pod *pod;
-	size_t place = 0;
-
-	while ((pod = kube_mirror_next(backend->pods, &place)))
-		if (is_stuck(pod))
-			return true;
-	return false;
 }
 
 static const char *word(const struct json *event, const char *key)
@@ -87,7 +76,7 @@ static const struct json *find_event(const struct json *list, const char *uid)
 	return found;
 }
 
-static void take_event(struct pod *pod, const struct json *event)
+static void take_event(struct job_pod *pod, const struct json *event)
 {
 	const char *message = word(event, "message");
 	size_t len = strcspn(message, "\r\n");
@@ -98,7 +87,7 @@ static void take_event(struct pod *pod, const struct json *event)
 	pod->seen.message = arena_format(pod->arena, "%.*s", (int) len, message);
 }
 
-static bool is_told(const struct pod *pod, const struct json *event)
+static bool is_told(const struct job_pod *pod, const struct json *event)
 {
 	const char *message = pod->seen.message;
 
@@ -109,11 +98,12 @@ static bool is_told(const struct pod *pod, const struct json *event)
 static bool take_events(struct kube_backend *backend, const struct json *list)
 {
 	bool is_news = false;
-	struct pod *pod;
+	struct job_pod *pod;
 	size_t place = 0;
 
-	while ((pod = kube_mirror_next(backend->pods, &place))) {
-		const struct json *event = is_stuck(pod) ? find_event(list, pod->uid) : NULL;
+	while ((pod = job_follower_next_pod(backend->seen, &place))) {
+		const struct json *event =
+			is_stuck(backend, pod) ? find_event(list, pod->uid) : NULL;
 
 		if (!event || is_told(pod, event))
 			continue;
@@ -148,7 +138,7 @@ static void ask(void *data)
 		.parameters = warnings_of_pods,
 	};
 
-	backend->is_asking_events = is_any_stuck(backend);
+	backend->is_asking_events = backend->n_stuck > 0;
 	if (backend->is_asking_events)
 		backend->events_call =
 			kube_call_new(backend->settings.api, &request, on_listed, backend);
@@ -156,7 +146,7 @@ static void ask(void *data)
 
 void kube_events_see(struct kube_backend *backend)
 {
-	if (backend->is_asking_events || !is_any_stuck(backend))
+	if (backend->is_asking_events || backend->n_stuck == 0)
 		return;
 	if (!backend->events_timer)
 		backend->events_timer = loop_new_timer(backend->settings.loop, ask, backend);
@@ -164,13 +154,26 @@ void kube_events_see(struct kube_backend *backend)
 	loop_timer_arm(backend->events_timer, loop_now() + PAUSE);
 }
 
-void kube_events_keep(const struct pod *before, struct pod *pod)
+/* What is known of a Pod stays known while it is stuck. */
+static void keep_reason(const struct job_pod *before, struct job_pod *pod)
 {
-	if (!text_equals(before->uid, pod->uid) || !is_stuck(pod) || pod->seen.reason ||
-	    !before->seen.reason || !is_of_interest(before->seen.reason))
+	if (!text_equals(before->uid, pod->uid) || pod->seen.reason || !before->seen.reason ||
+	    !is_of_interest(before->seen.reason))
 		return;
 	pod->seen.reason = arena_copy_text(pod->arena, before->seen.reason);
 	pod->seen.message = arena_copy_text(pod->arena, before->seen.message);
+}
+
+void kube_events_see_pod(struct kube_backend *backend, const struct job_pod *before,
+			 struct job_pod *pod)
+{
+	bool was_stuck = before && is_stuck(backend, before);
+	bool is_stuck_now = pod && is_stuck(backend, pod);
+
+	backend->n_stuck += is_stuck_now;
+	backend->n_stuck -= was_stuck;
+	if (before && is_stuck_now)
+		keep_reason(before, pod);
 }
 
 void kube_events_free(struct kube_backend *backend)

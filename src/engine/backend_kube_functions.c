@@ -1,7 +1,7 @@
 /* The functions of the back end: what is observed, and what an action begins. */
 #include "base/text.h"
 #include "core/failure_words.h"
-#include "engine/backend_kube_parts.h"
+#include "engine/backend_kube_state.h"
 #include "engine/log_last.h"
 
 #include <stdlib.h>
@@ -12,33 +12,6 @@ static const struct backend_habits habits = {.kills_after_grace = true};
 static struct kube_backend *of(const struct backend *base)
 {
 	return (struct kube_backend *) base;
-}
-
-void kube_backend_news(const struct kube_backend *backend)
-{
-	if (backend_kube_is_ready(&backend->base))
-		backend->settings.on_news(backend->settings.job->name, backend->settings.data);
-}
-
-void kube_backend_trouble(struct kube_backend *backend, const char *sentence)
-{
-	if (text_equals(backend->last_trouble, sentence))
-		return;
-	free(backend->last_trouble);
-	backend->last_trouble = mem_copy_text(sentence);
-	if (backend->settings.on_trouble)
-		backend->settings.on_trouble(backend->settings.job->name, sentence,
-					     backend->settings.data);
-}
-
-bool kube_backend_is_attempt(const struct pod *pod, int attempt)
-{
-	return pod && pod->is_ours && pod->seen.attempt == attempt;
-}
-
-void kube_backend_tell_earlier_pods(struct kube_backend *backend)
-{
-	kube_backend_trouble(backend, "Pods of an earlier job of this name are waited for");
 }
 
 /* Observing. */
@@ -62,11 +35,11 @@ static struct observed_replica copy_seen(const struct observed_replica *seen, st
 static void observe_pods(const struct kube_backend *backend, struct arena *arena,
 			 struct observed *observed)
 {
-	const struct pod *pod;
+	const struct job_pod *pod;
 	size_t place = 0;
 
-	while ((pod = kube_mirror_next(backend->pods, &place))) {
-		if (!pod->is_ours)
+	while ((pod = job_follower_next_pod(backend->seen, &place))) {
+		if (!kube_backend_owns(backend, pod))
 			continue;
 		const struct role *role = job_role(backend->job, pod->seen.role);
 		char *name CLEANUP(mem_free_text) =
@@ -159,9 +132,9 @@ static int kube_observe(struct backend *base, const struct job *job, struct aren
 		return rc;
 	if (!backend_kube_is_ready(base))
 		return err_set(err, ERR_UNREACHABLE, "the cluster has not been looked at yet");
-	observed.replicas =
-		arena_take_array(arena, kube_mirror_count(backend->pods) + backend->pending.count,
-				 sizeof(*observed.replicas));
+	observed.replicas = arena_take_array(
+		arena, job_follower_count(backend->seen, JOB_CACHE_PODS) + backend->pending.count,
+		sizeof(*observed.replicas));
 	observe_pods(backend, arena, &observed);
 	lay_refusal_over(backend, arena, &observed);
 	/* An address is a name. What gives Pods their names is made with the first of them
@@ -193,18 +166,18 @@ static int start(struct kube_backend *backend, const struct action *action, cons
 {
 	struct pending *pending = pending_at(&backend->pending, &backend->base, pod_name,
 					     action->role, action->index);
-	const struct pod *pod = kube_mirror_get(backend->pods, pod_name);
+	const struct job_pod *pod = job_follower_pod(backend->seen, pod_name);
 
 	if (pending->start != PENDING_NO_START && pending->attempt == action->attempt)
 		return 0;
 	pending_forget_start(pending);
 	pending->attempt = action->attempt;
 	kube_prerequisites_make(backend);
-	if (kube_backend_is_attempt(pod, action->attempt)) {
+	if (kube_backend_is_attempt(backend, pod, action->attempt)) {
 		pending_drop_if_idle(&backend->pending, pending);
 	} else if (pod) {
 		pending->start = PENDING_START_WAITS;
-		if (!pod->is_ours)
+		if (!kube_backend_owns(backend, pod))
 			kube_backend_tell_earlier_pods(backend);
 	} else {
 		kube_backend_start(backend, pending);
@@ -227,7 +200,7 @@ static void end_start(struct kube_backend *backend, struct pending *pending, mse
 
 /* Only a process that runs can be told to end by itself. */
 static bool is_held(const struct kube_backend *backend, const struct job *job,
-		    const struct action *action, const struct pod *pod)
+		    const struct action *action, const struct job_pod *pod)
 {
 	return backend->settings.holds && pod->seen.phase != OBSERVED_STARTING &&
 	       backend->settings.holds(job, action->role, action->index, backend->settings.data);
@@ -236,12 +209,12 @@ static bool is_held(const struct kube_backend *backend, const struct job *job,
 static int end(struct kube_backend *backend, const struct job *job, const struct action *action,
 	       const char *pod_name)
 {
-	const struct pod *pod = kube_mirror_get(backend->pods, pod_name);
+	const struct job_pod *pod = job_follower_pod(backend->seen, pod_name);
 	struct pending *pending = pending_at(&backend->pending, &backend->base, pod_name,
 					     action->role, action->index);
 	msec grace = action->type == ACTION_STOP ? action->grace : 0;
 
-	if (!kube_backend_is_attempt(pod, action->attempt)) {
+	if (!kube_backend_is_attempt(backend, pod, action->attempt)) {
 		if (pending->start != PENDING_NO_START && pending->attempt == action->attempt)
 			end_start(backend, pending, grace);
 		else
@@ -363,20 +336,8 @@ struct backend *backend_kube_new(const struct backend_kube_settings *settings)
 	backend->logs = pod_logs_new(&logs);
 	backend->timer = loop_new_timer(settings->loop, kube_backend_try_again, backend);
 	kube_prerequisites_begin(backend);
-	kube_backend_make_mirrors(backend);
+	kube_backend_follow(backend);
 	return &backend->base;
-}
-
-static bool has_looked(const struct kube_backend *backend)
-{
-	return backend->knows_pods && backend->knows_services && backend->knows_files;
-}
-
-bool backend_kube_is_ready(const struct backend *base)
-{
-	const struct kube_backend *backend = of(base);
-
-	return backend->settings.is_new || has_looked(backend);
 }
 
 /* What could not be started stands there as ended, for as long as the job keeps what has ended. */
@@ -399,22 +360,21 @@ bool backend_kube_is_quiet(const struct backend *base)
 /* A Pod with our labels that the job does not own is not taken away with it. */
 static bool has_pods(const struct kube_backend *backend)
 {
-	const struct pod *pod;
+	const struct job_pod *pod;
 	size_t place = 0;
 
-	while ((pod = kube_mirror_next(backend->pods, &place)))
-		if (pod->is_ours)
+	while ((pod = job_follower_next_pod(backend->seen, &place)))
+		if (kube_backend_owns(backend, pod))
 			return true;
 	return false;
 }
 
 bool backend_kube_is_empty(const struct backend *base)
 {
-	const struct kube_backend *backend = of(base);
+	const struct kube_backend *backend = (const struct kube_backend *) base;
 
-	return has_looked(backend) && !has_pods(backend) &&
-	       kube_mirror_count(backend->services) == 0 &&
-	       (!backend->files || kube_mirror_count(backend->files) == 0);
+	return kube_backend_has_looked(backend) && !has_pods(backend) &&
+	       !kube_prerequisites_is_any_shown(backend);
 }
 
 static void kube_free(struct backend *base)
@@ -422,9 +382,7 @@ static void kube_free(struct backend *base)
 	struct kube_backend *backend = of(base);
 
 	kube_events_free(backend);
-	kube_mirror_free(backend->pods);
-	kube_mirror_free(backend->services);
-	kube_mirror_free(backend->files);
+	job_follower_free(backend->seen);
 	pending_table_done(&backend->pending);
 	kube_prerequisites_free(backend);
 	free(backend->refusal);

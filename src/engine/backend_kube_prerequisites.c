@@ -8,7 +8,7 @@
 #include "base/text.h"
 #include "core/failure_words.h"
 #include "core/job_files.h"
-#include "engine/backend_kube_parts.h"
+#include "engine/backend_kube_state.h"
 
 #include <stdlib.h>
 
@@ -77,6 +77,14 @@ bool kube_prerequisites_is_there(const struct kube_backend *backend)
 			return false;
 	}
 	return true;
+}
+
+bool kube_prerequisites_is_any_shown(const struct kube_backend *backend)
+{
+	for (size_t i = 0; i < backend->n_prerequisites; i++)
+		if (backend->prerequisites[i]->is_shown)
+			return true;
+	return false;
 }
 
 bool kube_prerequisites_is_quiet(const struct kube_backend *backend)
@@ -177,17 +185,6 @@ static bool is_ours(const struct kube_backend *backend, const struct json *objec
 	return text_equals(uid, backend->settings.job->uid);
 }
 
-static void release(void *kept, void *data)
-{
-	(void) kept, (void) data;
-}
-
-static void *project_service(const struct json *object, void *before, void *data)
-{
-	(void) before;
-	return is_ours(data, object) ? data : NULL;
-}
-
 /* What the server added belongs to the one that is gone. */
 static struct json *body_of(const struct json *object)
 {
@@ -204,45 +201,48 @@ static struct json *body_of(const struct json *object)
 	return body;
 }
 
-static void *project_files(const struct json *object, void *before, void *data)
+/* What it is made of again is what is there. */
+static void see_files(struct kube_backend *backend, const char *name, const struct json *object)
 {
-	struct kube_backend *backend = data;
-	const char *name = json_as_string(json_get_path(object, "metadata", "name", NULL), "");
 	struct prerequisite *prerequisite = find(backend, &kube_config_maps, name);
 
-	(void) before;
-	if (!is_ours(backend, object))
-		return NULL;
 	if (!prerequisite)
 		prerequisite = add(backend, &kube_config_maps, name);
 	if (!prerequisite->body)
 		prerequisite->body = body_of(object);
-	return backend;
 }
 
-/* From here on the mirror knows. */
-static void see(struct kube_backend *backend, const struct kube_mirror *mirror,
-		const struct kube_resource *resource, const char *name)
+/* From here on the cache knows. */
+void kube_prerequisites_see(struct kube_backend *backend, enum job_cache_kind kind,
+			    const char *name)
 {
-	struct prerequisite *prerequisite = find(backend, resource, name);
+	const struct json *object = job_follower_get(backend->seen, kind, name);
+	bool is_shown = object && is_ours(backend, object);
+	struct prerequisite *prerequisite;
 
+	if (kind != JOB_CACHE_SERVICES && kind != JOB_CACHE_FILES)
+		return;
+	if (is_shown && kind == JOB_CACHE_FILES)
+		see_files(backend, name, object);
+	prerequisite =
+		find(backend, kind == JOB_CACHE_FILES ? &kube_config_maps : &kube_services, name);
 	if (prerequisite) {
-		prerequisite->is_shown = kube_mirror_get(mirror, name) != NULL;
-		prerequisite->was_shown |= prerequisite->is_shown;
+		prerequisite->is_shown = is_shown;
+		prerequisite->was_shown |= is_shown;
 		prerequisite->is_made = false;
 		prerequisite->is_refused = false;
 	}
 	kube_backend_news(backend);
 }
 
-static bool waits_for_secret(const struct pod *pod)
+static bool waits_for_secret(const struct job_pod *pod)
 {
 	return text_equals(pod->seen.reason, FAILURE_SECRET_MISSING);
 }
 
 /* Who may make Secrets may not look at them: a Pod that begins to wait tells that it is gone. */
-void kube_prerequisites_see_pod(struct kube_backend *backend, const struct pod *before,
-				struct pod *pod)
+void kube_prerequisites_see_pod(struct kube_backend *backend, const struct job_pod *before,
+				struct job_pod *pod)
 {
 	const struct job_secret *secret = backend->settings.secret;
 	struct prerequisite *prerequisite =
@@ -254,36 +254,6 @@ void kube_prerequisites_see_pod(struct kube_backend *backend, const struct pod *
 		prerequisite->is_made = false;
 	pod->seen.message = arena_format(pod->arena, "somebody deleted '%s': it is made again",
 					 prerequisite->name);
-}
-
-static void on_service(const char *name, void *data)
-{
-	struct kube_backend *backend = data;
-
-	see(backend, backend->services, &kube_services, name);
-}
-
-static void on_services_synced(void *data)
-{
-	struct kube_backend *backend = data;
-
-	backend->knows_services = true;
-	kube_backend_news(backend);
-}
-
-static void on_files(const char *name, void *data)
-{
-	struct kube_backend *backend = data;
-
-	see(backend, backend->files, &kube_config_maps, name);
-}
-
-static void on_files_synced(void *data)
-{
-	struct kube_backend *backend = data;
-
-	backend->knows_files = true;
-	kube_backend_news(backend);
 }
 
 static bool has_files(const struct job *job)
@@ -302,34 +272,12 @@ static bool reads_config_maps(const struct job *job)
 	return cluster || has_files(job);
 }
 
-static void watch_files(struct kube_backend *backend)
-{
-	if (backend->files)
-		return;
-	backend->files =
-		kube_backend_mirror_new(backend, "," OBJECTS_LABEL_PART "=" OBJECTS_PART_FILES,
-					(struct kube_mirror_settings){
-						.resource = &kube_config_maps,
-						.project = project_files,
-						.release = release,
-						.on_change = on_files,
-						.on_synced = on_files_synced,
-					});
-}
-
 void kube_prerequisites_watch(struct kube_backend *backend)
 {
-	backend->services = kube_backend_mirror_new(backend, "",
-						    (struct kube_mirror_settings){
-							    .resource = &kube_services,
-							    .project = project_service,
-							    .release = release,
-							    .on_change = on_service,
-							    .on_synced = on_services_synced,
-						    });
+	job_follower_watch(backend->seen, JOB_CACHE_SERVICES);
 	backend->knows_files = !reads_config_maps(backend->settings.job);
 	if (!backend->knows_files)
-		watch_files(backend);
+		job_follower_watch(backend->seen, JOB_CACHE_FILES);
 }
 
 void kube_prerequisites_take_objects(struct kube_backend *backend)
@@ -341,5 +289,6 @@ void kube_prerequisites_take_objects(struct kube_backend *backend)
 	if (!name || find(backend, &kube_config_maps, name))
 		return;
 	add(backend, &kube_config_maps, name)->body = json_ref(cluster);
-	watch_files(backend); /* of a job that was small before */
+	/* Of a job that was small before. */
+	job_follower_watch(backend->seen, JOB_CACHE_FILES);
 }

@@ -1,5 +1,4 @@
-/* A mirror of the job's Pods says which logs there are; a mirror of its owner says when it is over.
- */
+/* The job's Pods say which logs there are; its ConfigMap says when it is over. */
 #include "engine/client_kube_logs.h"
 
 #include "base/mem.h"
@@ -7,10 +6,7 @@
 #include "engine/pod_logs.h"
 #include "engine/record.h"
 #include "engine/store_kube_record.h"
-#include "kube/mirror.h"
-#include "kube/objects.h"
-#include "kube/pod_observed.h"
-#include "kube/resources.h"
+#include "kube/job_cache.h"
 #include "store/store.h"
 
 #include <stdlib.h>
@@ -21,7 +17,8 @@ struct client_logs {
 	bool is_untouched;
 	struct client_logs_request request;
 	char *folder;
-	struct kube_mirror *pods, *owner;
+	struct job_cache *cache;
+	struct job_follower *seen;
 	struct pod_logs *logs;
 	struct loop_watch *timer; /* asks whether all is over */
 	bool knows_pods, knows_owner;
@@ -53,69 +50,48 @@ static bool is_wanted(const struct client_logs_request *request,
 	       (request->attempt < 0 || request->attempt == seen->attempt);
 }
 
-static void *see_pod(const struct json *object, void *before, void *data)
-{
-	struct client_logs *logs = data;
-	struct arena *arena CLEANUP(arena_cleanup) = arena_new();
-	struct observed_replica seen;
-
-	(void) before;
-	if (pod_observed_look(object, logs->job, logs->is_untouched, arena, &seen) &&
-	    is_wanted(&logs->request, &seen))
-		pod_logs_see(logs->logs, logs->job, object, &seen);
-	return logs;
-}
-
-static void on_pod(const char *name, void *data)
+static void on_pod(const struct job_pod *before, struct job_pod *pod, void *data)
 {
 	struct client_logs *logs = data;
 
-	if (!kube_mirror_get(logs->pods, name))
-		pod_logs_gone(logs->logs, name);
+	if (!pod)
+		pod_logs_gone(logs->logs, before->name);
+	else if (job_pod_is_of(pod, logs->job->uid, logs->is_untouched) &&
+		 is_wanted(&logs->request, &pod->seen))
+		pod_logs_see(logs->logs, pod);
 }
 
-static void on_pods(void *data)
+/* The job. */
+
+static bool is_over(const struct client_logs *logs, const struct json *owner)
 {
-	struct client_logs *logs = data;
-
-	logs->knows_pods = true;
-	ask_whether_over(logs);
-}
-
-static void keep_nothing(void *kept, void *data)
-{
-	(void) kept, (void) data;
-}
-
-/* The owner. */
-
-static void *see_owner(const struct json *object, void *before, void *data)
-{
-	struct client_logs *logs = data;
 	struct store_record record CLEANUP(store_record_done) = {0};
 
-	(void) before;
-	if (store_kube_read(object, &record, NULL) == 0)
-		logs->is_finished =
-			record_is_finished(&record) || !text_equals(record.uid, logs->job->uid);
-	return logs;
+	if (!owner)
+		return true;
+	if (store_kube_read(owner, &record, NULL) < 0)
+		return logs->is_finished;
+	return record_is_finished(&record) || !text_equals(record.uid, logs->job->uid);
 }
 
-static void on_owner(const char *name, void *data)
+static void on_change(enum job_cache_kind kind, const char *name, void *data)
 {
 	struct client_logs *logs = data;
 
-	if (!kube_mirror_get(logs->owner, name))
-		logs->is_finished = true;
+	if (kind == JOB_CACHE_OWNERS)
+		logs->is_finished = is_over(logs, job_follower_get(logs->seen, kind, name));
 	ask_whether_over(logs);
 }
 
-static void on_owner_known(void *data)
+static void on_synced(enum job_cache_kind kind, void *data)
 {
 	struct client_logs *logs = data;
 
-	logs->knows_owner = true;
-	logs->is_finished |= kube_mirror_count(logs->owner) == 0;
+	logs->knows_pods |= kind == JOB_CACHE_PODS;
+	if (kind == JOB_CACHE_OWNERS) {
+		logs->knows_owner = true;
+		logs->is_finished |= job_follower_count(logs->seen, kind) == 0;
+	}
 	ask_whether_over(logs);
 }
 
@@ -138,41 +114,35 @@ static void on_trouble(const char *sentence, void *data)
 	logs->request.on_trouble(sentence, logs->request.data);
 }
 
-static void on_mirror_trouble(const struct err *err, void *data)
+static void on_cache_trouble(enum job_cache_kind kind, const struct err *err, void *data)
 {
+	(void) kind;
 	on_trouble(err->text, data);
 }
 
-static struct kube_mirror *mirror_new(struct client_logs *logs,
-				      struct kube_mirror_settings settings)
+static void follow(struct client_logs *logs)
 {
-	settings.namespace_name = logs->job->name_space;
-	settings.release = keep_nothing;
-	settings.on_trouble = on_mirror_trouble;
-	settings.data = logs;
-	return kube_mirror_new(logs->request.loop, logs->api, &settings);
-}
+	const struct job_cache_settings cache = {
+		.loop = logs->request.loop,
+		.api = logs->api,
+		.namespace_name = logs->job->name_space,
+		.job_name = logs->job->name,
+	};
+	const struct job_follower_settings follower = {
+		.namespace_name = logs->job->name_space,
+		.job_name = logs->job->name,
+		.on_pod = on_pod,
+		.on_change = on_change,
+		.on_synced = on_synced,
+		.on_trouble = on_cache_trouble,
+		.data = logs,
+	};
 
-static void make_mirrors(struct client_logs *logs)
-{
-	char *owner CLEANUP(mem_free_text) = objects_owner_name(logs->job->name);
-	char *labels CLEANUP(mem_free_text) = objects_selector(logs->job->name);
-
-	logs->pods = mirror_new(logs, (struct kube_mirror_settings){
-					      .resource = &kube_pods,
-					      .label_selector = labels,
-					      .project = see_pod,
-					      .on_change = on_pod,
-					      .on_synced = on_pods,
-				      });
+	logs->cache = job_cache_new(&cache);
+	logs->seen = job_cache_follow(logs->cache, &follower);
+	job_follower_watch(logs->seen, JOB_CACHE_PODS);
 	if (logs->request.follows)
-		logs->owner = mirror_new(logs, (struct kube_mirror_settings){
-						       .resource = &kube_config_maps,
-						       .object_name = owner,
-						       .project = see_owner,
-						       .on_change = on_owner,
-						       .on_synced = on_owner_known,
-					       });
+		job_follower_watch(logs->seen, JOB_CACHE_OWNERS);
 }
 
 struct client_logs *client_kube_logs_new(struct kube_api *take_api, struct job *take_job,
@@ -202,7 +172,7 @@ struct client_logs *client_kube_logs_new(struct kube_api *take_api, struct job *
 
 	logs->logs = pod_logs_new(&settings);
 	logs->timer = loop_new_timer(request->loop, check_over, logs);
-	make_mirrors(logs);
+	follow(logs);
 	return logs;
 }
 
@@ -215,8 +185,8 @@ void client_kube_logs_free(struct client_logs *logs)
 {
 	if (!logs)
 		return;
-	kube_mirror_free(logs->pods);
-	kube_mirror_free(logs->owner);
+	job_follower_free(logs->seen);
+	job_cache_free(logs->cache);
 	pod_logs_free(logs->logs);
 	loop_watch_free(logs->timer);
 	kube_api_free(logs->api);

@@ -10,18 +10,18 @@
 #include "engine/lease_view.h"
 #include "engine/record.h"
 #include "engine/store_kube_record.h"
-#include "kube/mirror.h"
+#include "kube/job_cache.h"
 #include "kube/objects.h"
-#include "kube/resources.h"
 
 #include <stdlib.h>
 
 struct job_view {
 	struct job_view_settings settings;
 	char *name;
-	struct kube_mirror *owner; /* the ConfigMap */
+	struct job_cache *cache;
+	struct job_follower *seen;
 	struct lease_view *lease;
-	struct kube_mirror *pods; /* NULL before the job is known */
+	bool knows_lease; /* it was looked at, or may not be */
 	struct store_record *record; /* as it was last; NULL: never seen */
 	struct job *job; /* of the first record */
 	bool is_gone;
@@ -49,13 +49,14 @@ static void note_change(struct job_view *view)
 	wake(view);
 }
 
+/* Pods are watched when the job is known. */
 static bool is_synced(const struct job_view *view)
 {
-	return kube_mirror_is_synced(view->owner) && lease_view_is_synced(view->lease) &&
-	       (!view->pods || kube_mirror_is_synced(view->pods));
+	return job_follower_is_synced(view->seen, JOB_CACHE_OWNERS) && view->knows_lease &&
+	       (!view->job || job_follower_is_synced(view->seen, JOB_CACHE_PODS));
 }
 
-static void on_synced(void *data)
+static void note_change_if_synced(void *data)
 {
 	struct job_view *view = data;
 
@@ -65,10 +66,8 @@ static void on_synced(void *data)
 
 /* Before the first look any trouble is the answer; after it one sentence is told of each that all
  * watches have. */
-static void on_trouble(const struct err *err, void *data)
+static void see_trouble(struct job_view *view, const struct err *err)
 {
-	struct job_view *view = data;
-
 	if (view->n_changes == 0 || err->code == ERR_REFUSED) {
 		view->err = *err;
 		wake(view);
@@ -76,49 +75,6 @@ static void on_trouble(const struct err *err, void *data)
 		view->is_in_trouble = true;
 		view->settings.on_trouble(err->text, view->settings.data);
 	}
-}
-
-/* The Pods. */
-
-static void *project_pod(const struct json *object, void *before, void *data)
-{
-	struct job_view *view = data;
-
-	job_view_pod_free(before);
-	return job_view_pod_read(object, view->job, record_is_untouched(view->record));
-}
-
-static void release_pod(void *kept, void *data)
-{
-	(void) data;
-	job_view_pod_free(kept);
-}
-
-static void on_pod(const char *name, void *data)
-{
-	struct job_view *view = data;
-
-	(void) name;
-	if (is_synced(view))
-		note_change(view);
-}
-
-static void watch_pods(struct job_view *view)
-{
-	char *selector CLEANUP(mem_free_text) = objects_selector(view->name);
-	const struct kube_mirror_settings settings = {
-		.resource = &kube_pods,
-		.namespace_name = view->settings.namespace_name,
-		.label_selector = selector,
-		.project = project_pod,
-		.release = release_pod,
-		.on_change = on_pod,
-		.on_synced = on_synced,
-		.on_trouble = on_trouble,
-		.data = view,
-	};
-
-	view->pods = kube_mirror_new(view->settings.loop, view->settings.api, &settings);
 }
 
 /* The record. */
@@ -145,71 +101,82 @@ static void take_record(struct job_view *view, struct store_record take_record)
 	view->record_change = view->n_changes + 1;
 }
 
-static void *project_owner(const struct json *object, void *before, void *data)
+/* A document that nobody can read is told of when the record is read. */
+static void watch_pods(struct job_view *view)
 {
-	struct job_view *view = data;
+	if (view->job || !view->record || record_read_job(view->record, &view->job, NULL) < 0)
+		return;
+	job_follower_watch(view->seen, JOB_CACHE_PODS);
+}
+
+static void see_owner(struct job_view *view, const struct json *owner)
+{
 	struct store_record record;
 
-	(void) before;
-	if (store_kube_read(object, &record, NULL) < 0)
-		return NULL;
-	take_record(view, record);
-	return view;
+	if (owner && store_kube_read(owner, &record, NULL) == 0)
+		take_record(view, record);
+	else if (view->record)
+		view->is_gone = true;
+	watch_pods(view);
+	note_change_if_synced(view);
 }
 
-static void release_owner(void *kept, void *data)
-{
-	(void) kept, (void) data;
-}
+/* What the cache shows. */
 
-/* A document that nobody can read is told of by who reads the record. */
-static void begin_with_pods(struct job_view *view)
-{
-	if (!view->pods && view->record && record_read_job(view->record, &view->job, NULL) == 0)
-		watch_pods(view);
-}
-
-static void on_owner(const char *name, void *data)
+static void on_change(enum job_cache_kind kind, const char *name, void *data)
 {
 	struct job_view *view = data;
 
-	if (view->record && !kube_mirror_get(view->owner, name))
-		view->is_gone = true;
-	begin_with_pods(view);
-	if (is_synced(view))
-		note_change(view);
+	if (kind == JOB_CACHE_OWNERS)
+		see_owner(view, job_follower_get(view->seen, kind, name));
+	else if (kind == JOB_CACHE_LEASES)
+		lease_view_see(view->lease, job_follower_get(view->seen, kind, name));
+	else
+		note_change_if_synced(view);
 }
 
-static void watch_owner(struct job_view *view)
+static void on_synced(enum job_cache_kind kind, void *data)
 {
-	char *object_name CLEANUP(mem_free_text) = objects_owner_name(view->name);
-	const struct kube_mirror_settings settings = {
-		.resource = &kube_config_maps,
+	struct job_view *view = data;
+
+	view->knows_lease |= kind == JOB_CACHE_LEASES;
+	note_change_if_synced(view);
+}
+
+static void on_trouble(enum job_cache_kind kind, const struct err *err, void *data)
+{
+	struct job_view *view = data;
+
+	if (kind != JOB_CACHE_LEASES || err->code != ERR_REFUSED) {
+		see_trouble(view, err);
+		return;
+	}
+	view->knows_lease = true;
+	lease_view_see_refused(view->lease);
+	note_change_if_synced(view);
+}
+
+static void follow(struct job_view *view)
+{
+	const struct job_cache_settings cache = {
+		.loop = view->settings.loop,
+		.api = view->settings.api,
 		.namespace_name = view->settings.namespace_name,
-		.object_name = object_name,
-		.project = project_owner,
-		.release = release_owner,
-		.on_change = on_owner,
+		.job_name = view->name,
+	};
+	const struct job_follower_settings follower = {
+		.namespace_name = view->settings.namespace_name,
+		.job_name = view->name,
+		.on_change = on_change,
 		.on_synced = on_synced,
 		.on_trouble = on_trouble,
 		.data = view,
 	};
 
-	view->owner = kube_mirror_new(view->settings.loop, view->settings.api, &settings);
-}
-
-static void watch_lease(struct job_view *view)
-{
-	const struct lease_view_settings settings = {
-		.loop = view->settings.loop,
-		.api = view->settings.api,
-		.namespace_name = view->settings.namespace_name,
-		.on_change = on_synced,
-		.on_trouble = on_trouble,
-		.data = view,
-	};
-
-	view->lease = lease_view_new(&settings, view->name);
+	view->cache = job_cache_new(&cache);
+	view->seen = job_cache_follow(view->cache, &follower);
+	job_follower_watch(view->seen, JOB_CACHE_OWNERS);
+	job_follower_watch(view->seen, JOB_CACHE_LEASES);
 }
 
 struct job_view *job_view_new(const struct job_view_settings *settings, const char *name)
@@ -218,8 +185,8 @@ struct job_view *job_view_new(const struct job_view_settings *settings, const ch
 
 	view->settings = *settings;
 	view->name = mem_copy_text(name);
-	watch_owner(view);
-	watch_lease(view);
+	view->lease = lease_view_new(settings->loop, settings->api, note_change_if_synced, view);
+	follow(view);
 	return view;
 }
 
@@ -227,9 +194,9 @@ void job_view_free(struct job_view *view)
 {
 	if (!view)
 		return;
-	kube_mirror_free(view->owner);
+	job_follower_free(view->seen);
+	job_cache_free(view->cache);
 	lease_view_free(view->lease);
-	kube_mirror_free(view->pods);
 	record_free(view->record);
 	job_free(view->job);
 	free(view->name);
@@ -294,26 +261,28 @@ bool job_view_is_unsupervised(const struct job_view *view)
 	return text_equals(lease_view_supervisor(view->lease), "");
 }
 
+static bool is_its_own(const struct job_view *view, const struct job_pod *pod)
+{
+	return job_pod_is_of(pod, view->record->uid, record_is_untouched(view->record));
+}
+
 size_t job_view_pod_count(const struct job_view *view)
 {
+	const struct job_pod *pod;
 	size_t count = 0;
-	void *pod;
 
-	if (!view->pods)
-		return 0;
-	for (size_t i = 0; (pod = kube_mirror_next(view->pods, &i));)
-		count++;
+	for (size_t i = 0; view->record && (pod = job_follower_next_pod(view->seen, &i));)
+		count += is_its_own(view, pod);
 	return count;
 }
 
 static void lay_pods_over(const struct job_view *view, struct status *status)
 {
-	const struct job_view_pod *pod;
+	const struct job_pod *pod;
 
-	if (!view->pods)
-		return;
-	for (size_t i = 0; (pod = kube_mirror_next(view->pods, &i));)
-		job_view_pod_lay_over(pod, status);
+	for (size_t i = 0; (pod = job_follower_next_pod(view->seen, &i));)
+		if (is_its_own(view, pod))
+			job_view_pod_lay_over(pod, status);
 }
 
 int job_view_read(const struct job_view *view, struct json **ret_tfjob, struct err *err)

@@ -1,52 +1,6 @@
 #include "engine/job_view_pods.h"
 
-#include "base/mem.h"
 #include "base/text.h"
-#include "kube/pod_observed.h"
-
-#include <stdlib.h>
-
-struct job_view_pod {
-	struct arena *arena; /* of all texts */
-	const char *name;
-	const char *node; /* NULL: none yet */
-	const char *ip;
-	struct observed_replica seen;
-};
-
-static const char *copy_at(struct arena *arena, const struct json *object, const char *key)
-{
-	return arena_copy_text(arena, json_as_string(json_get(object, key), NULL));
-}
-
-struct job_view_pod *job_view_pod_read(const struct json *object, const struct job *job,
-				       bool is_untouched)
-{
-	struct arena *arena = arena_new();
-	struct observed_replica seen;
-
-	if (!pod_observed_look(object, job, is_untouched, arena, &seen)) {
-		arena_free(arena);
-		return NULL;
-	}
-	struct job_view_pod *pod = mem_new(sizeof(*pod));
-
-	*pod = (struct job_view_pod){
-		.arena = arena,
-		.name = copy_at(arena, json_get(object, "metadata"), "name"),
-		.node = copy_at(arena, json_get(object, "spec"), "nodeName"),
-		.ip = copy_at(arena, json_get(object, "status"), "podIP"),
-		.seen = seen,
-	};
-	return pod;
-}
-
-void job_view_pod_free(struct job_view_pod *pod)
-{
-	if (pod)
-		arena_free(pod->arena);
-	free(pod);
-}
 
 static enum replica_state state_of(const struct observed_replica *seen)
 {
@@ -72,12 +26,12 @@ static bool has_ended(const struct replica_status *replica)
 	       replica->state == REPLICA_STOPPED;
 }
 
-static void lay_over(const struct job_view_pod *pod, struct replica_status *replica)
+static void lay_over(const struct job_pod *pod, struct replica_status *replica)
 {
 	const struct observed_replica *seen = &pod->seen;
 
 	replica->pod = pod->name;
-	replica->node = pod->node;
+	replica->node = seen->node;
 	replica->ip = pod->ip;
 	if (seen->reason) {
 		replica->reason = seen->reason;
@@ -111,7 +65,7 @@ void job_view_add_replicas(const struct job *job, struct arena *arena, struct st
 	status->n_replicas = n;
 }
 
-void job_view_pod_lay_over(const struct job_view_pod *pod, struct status *status)
+void job_view_pod_lay_over(const struct job_pod *pod, struct status *status)
 {
 	const struct observed_replica *seen = &pod->seen;
 

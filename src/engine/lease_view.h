@@ -1,32 +1,25 @@
-/* Who watches one job on a cluster, as its Lease says now (kube/lease.h). For clients, which only
- * want to know. */
+/* Who supervises one job on a cluster, as its Lease says now (kube/lease.h). For clients, which
+ * only want to know. */
 #pragma once
 
+#include "base/json.h"
 #include "base/own.h"
 #include "io/loop.h"
 #include "kube/api.h"
 
-#include <stdbool.h>
-
 struct lease_view;
 
-struct lease_view_settings {
-	struct loop *loop;
-	struct kube_api *api;
-	const char *namespace_name; /* lives as long as the view */
-	/* It was seen, or somebody else watches the job, or nobody any more. */
-	void (*on_change)(void *data);
-	void (*on_trouble)(const struct err *err, void *data);
-	void *data;
-};
-
-/* Begins to follow the Lease of this job. */
-struct lease_view *lease_view_new(const struct lease_view_settings *settings,
-				  const char *job_name) MUST_USE;
+/* `on_change` is called when another supervises the job, or nobody any more; renewals alone are no
+ * change. */
+struct lease_view *lease_view_new(struct loop *loop, struct kube_api *api, loop_fn on_change,
+				  void *data) MUST_USE;
 void lease_view_free(struct lease_view *view); /* NULL is fine */
 
-/* It was looked at; also true where Leases may not be read. */
-bool lease_view_is_synced(const struct lease_view *view);
+/* The Lease as it is now; NULL: there is none. */
+void lease_view_see(struct lease_view *view, const struct json *object);
+/* Leases may not be read. */
+void lease_view_see_refused(struct lease_view *view);
+
 /* "muster on laptop (process 4711)"; "" without an active one; NULL when that is not known, because
  * Leases may not be read. Borrowed until the loop runs. */
 const char *lease_view_supervisor(const struct lease_view *view);

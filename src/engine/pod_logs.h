@@ -6,12 +6,10 @@
  * docs/design/0020-logs-of-pods.md. */
 #pragma once
 
-#include "base/json.h"
 #include "base/own.h"
-#include "core/job.h"
-#include "core/observed.h"
 #include "io/loop.h"
 #include "kube/api.h"
+#include "kube/job_pod.h"
 #include "kube/log_follow.h"
 
 #include <stdbool.h>
@@ -51,9 +49,8 @@ struct pod_log_name {
  * since. A Pod of that name with another uid takes the place of the one before it. */
 void pod_logs_follow(struct pod_logs *logs, const struct pod_log_name *name,
 		     const struct log_container *container);
-/* The same of a Pod as the cluster shows it: a replica of the job, with what was observed of it. */
-void pod_logs_see(struct pod_logs *logs, const struct job *job, const struct json *pod,
-		  const struct observed_replica *seen);
+/* The same of a Pod as the cluster shows it. */
+void pod_logs_see(struct pod_logs *logs, const struct job_pod *pod);
 /* There is no Pod of this name any more. */
 void pod_logs_gone(struct pod_logs *logs, const char *pod_name);
 

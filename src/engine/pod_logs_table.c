@@ -127,6 +127,27 @@ void pod_logs_follow(struct pod_logs *logs, const struct pod_log_name *name,
 		       });
 }
 
+void pod_logs_see(struct pod_logs *logs, const struct job_pod *pod)
+{
+	const struct observed_replica *seen = &pod->seen;
+	const struct pod_log_name name = {
+		.pod_name = pod->name,
+		.uid = pod->uid,
+		.container = pod->container,
+		.role = seen->role,
+		.index = seen->index,
+		.attempt = seen->attempt,
+	};
+	const struct log_container container = {
+		.has_ended = !observed_is_live(seen),
+		.is_ending = observed_was_asked_to_end(seen),
+		.n_restarts = pod->n_restarts,
+	};
+
+	if (seen->started_at != MSEC_UNSET)
+		pod_logs_follow(logs, &name, &container);
+}
+
 void pod_logs_gone(struct pod_logs *logs, const char *pod_name)
 {
 	struct pod_log *log = find(logs, pod_name);

@@ -3,21 +3,6 @@
 #include "engine/store_kube.h"
 #include "engine/supervision_kube_parts.h"
 #include "kube/objects.h"
-#include "kube/resources.h"
-
-static void *see_owner(const struct json *object, void *before, void *data)
-{
-	struct cluster_supervision *supervision = data;
-
-	(void) before;
-	store_kube_saw(supervision->store, object);
-	return supervision;
-}
-
-static void release_owner(void *kept, void *data)
-{
-	(void) kept, (void) data;
-}
 
 /* The job's last status and the end of its ConfigMap may come in one moment, before the next look:
  * followers are told how the job ended, before that is forgotten. */
@@ -29,33 +14,36 @@ static void see_gone(struct cluster_supervision *supervision)
 	store_kube_saw_gone(supervision->store, supervision->job->name);
 }
 
-static void on_owner(const char *name, void *data)
+static void on_change(enum job_cache_kind kind, const char *name, void *data)
 {
 	struct cluster_supervision *supervision = data;
+	const struct json *owner = job_follower_get(supervision->owner, kind, name);
 
-	if (!kube_mirror_get(supervision->owner, name))
+	if (kind != JOB_CACHE_OWNERS)
+		return;
+	if (owner)
+		store_kube_saw(supervision->store, owner);
+	else
 		see_gone(supervision);
 	supervision_kube_ask_for_pass(supervision);
 }
 
-static void on_owner_synced(void *data)
+static void on_synced(enum job_cache_kind kind, void *data)
 {
-	supervision_kube_ask_for_pass(data);
+	if (kind == JOB_CACHE_OWNERS)
+		supervision_kube_ask_for_pass(data);
 }
 
 void supervision_kube_watch_owner(struct cluster_supervision *supervision)
 {
-	char *name CLEANUP(mem_free_text) = objects_owner_name(supervision->job->name);
-	const struct kube_mirror_settings settings = {
-		.resource = &kube_config_maps,
+	const struct job_follower_settings settings = {
 		.namespace_name = supervision->job->name_space,
-		.object_name = name,
-		.project = see_owner,
-		.release = release_owner,
-		.on_change = on_owner,
-		.on_synced = on_owner_synced,
+		.job_name = supervision->job->name,
+		.on_change = on_change,
+		.on_synced = on_synced,
 		.data = supervision,
 	};
 
-	supervision->owner = kube_mirror_new(supervision->loop, supervision->api, &settings);
+	supervision->owner = job_cache_follow(supervision->cache, &settings);
+	job_follower_watch(supervision->owner, JOB_CACHE_OWNERS);
 }

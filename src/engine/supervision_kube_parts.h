@@ -8,8 +8,8 @@
 #include "engine/reporter.h"
 #include "engine/supervision_kube.h"
 #include "kube/fetching.h"
+#include "kube/job_cache.h"
 #include "kube/lease_keeper.h"
-#include "kube/mirror.h"
 
 #define EXIT_OWN_FAULT 125
 #define EXIT_BY_SIGNAL 128
@@ -45,7 +45,8 @@ struct cluster_supervision {
 
 	struct backend *backend;
 	struct driver *driver;
-	struct kube_mirror *owner; /* the ConfigMap, as others change it */
+	struct job_cache *cache;
+	struct job_follower *owner; /* the ConfigMap, as others change it */
 	struct lease_keeper *lease;
 	struct loop_watch *timer;
 	struct end_signals signals;

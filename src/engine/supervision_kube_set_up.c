@@ -252,9 +252,18 @@ static int set_up(struct cluster_supervision *supervision, struct err *err)
 
 static void begin(struct cluster_supervision *supervision)
 {
+	const struct job_cache_settings cache = {
+		.loop = supervision->loop,
+		.api = supervision->api,
+		.namespace_name = supervision->job->name_space,
+		.job_name = supervision->job->name,
+	};
+
+	supervision->cache = job_cache_new(&cache);
 	const struct backend_kube_settings settings = {
 		.loop = supervision->loop,
 		.api = supervision->api,
+		.cache = supervision->cache,
 		.job = supervision->job,
 		.log_folder = supervision->log_folder,
 		.secret = supervision->request->secret,
@@ -291,12 +300,13 @@ static void end_work(struct cluster_supervision *supervision)
 	supervision->phase = PHASE_CLOSING;
 	loop_watch_free(TAKE(supervision->timer));
 	kube_fetching_cancel(TAKE(supervision->fetching));
-	kube_mirror_free(TAKE(supervision->owner));
+	job_follower_free(TAKE(supervision->owner));
 	driver_free(TAKE(supervision->driver));
 	if (supervision->store)
 		store_let_go(supervision->store, supervision);
 	if (backend)
 		backend->functions->free(backend);
+	job_cache_free(TAKE(supervision->cache));
 }
 
 static void tear_down(struct cluster_supervision *supervision)

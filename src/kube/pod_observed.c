@@ -43,19 +43,14 @@ static bool read_number(const struct json *labels, const char *key, int *ret_num
 	return true;
 }
 
-static bool is_owned_by(const struct json *metadata, const char *uid)
-{
-	return pod_template_find(json_get(metadata, "ownerReferences"), "uid", uid) != NULL;
-}
-
-/* Who it is. */
-static bool read_labels(const struct json *metadata, const struct job *job, struct arena *arena,
+/* Which replica of its job it is. */
+static bool read_labels(const struct json *metadata, struct arena *arena,
 			struct observed_replica *replica)
 {
 	const struct json *labels = json_get(metadata, "labels");
 	const char *role = word(labels, OBJECTS_LABEL_ROLE);
 
-	if (!role || !text_equals(word(labels, OBJECTS_LABEL_JOB), job->name))
+	if (!role || !word(labels, OBJECTS_LABEL_JOB))
 		return false;
 	replica->role = arena_copy_text(arena, role);
 	return read_number(labels, OBJECTS_LABEL_INDEX, &replica->index) &&
@@ -171,13 +166,18 @@ static void read_waiting(const struct json *container, struct arena *arena,
 	name_image(word(container, "image"), arena, replica);
 }
 
-static void read_container(const struct json *status, const struct role *role, struct arena *arena,
+const char *pod_observed_container(const struct json *pod)
+{
+	const struct json *container = pod_template_container(pod);
+
+	return json_as_string(json_get(container, "name"), TRAINING_CONTAINER);
+}
+
+static void read_container(const struct json *pod, struct arena *arena,
 			   struct observed_replica *replica)
 {
-	const struct json *list = json_get(status, "containerStatuses");
-	const char *name = role ? role->container.name : NULL;
-	const struct json *container =
-		pod_template_find(list, "name", name ? name : TRAINING_CONTAINER);
+	const struct json *list = json_get_path(pod, "status", "containerStatuses", NULL);
+	const struct json *container = pod_template_find(list, "name", pod_observed_container(pod));
 	const struct json *state;
 
 	container = container ? container : json_at(list, 0);
@@ -192,10 +192,11 @@ static void read_container(const struct json *status, const struct role *role, s
 
 /* Nobody may look at Secrets, so this is how the loss of the job's own is noticed. The job's
  * document does not have the values. */
-static void explain_missing_secret(const struct job *job, struct arena *arena,
+static void explain_missing_secret(const struct json *metadata, struct arena *arena,
 				   struct observed_replica *replica)
 {
-	char *name CLEANUP(mem_free_text) = job_secret_name(job->name);
+	const char *job_name = word(json_get(metadata, "labels"), OBJECTS_LABEL_JOB);
+	char *name CLEANUP(mem_free_text) = job_secret_name(job_name);
 	char *message CLEANUP(mem_free_text) = mem_format("secret \"%s\" not found", name);
 
 	if (!text_equals(replica->reason, "CreateContainerConfigError") ||
@@ -207,7 +208,7 @@ static void explain_missing_secret(const struct job *job, struct arena *arena,
 		"'%s', with the variables of --env, was deleted, and every Pod that starts waits "
 		"for it: make it again (kubectl create secret generic -n %s %s "
 		"--from-literal=NAME=VALUE), or stop the job and run it again",
-		name, job->name_space, name);
+		name, json_as_string(json_get(metadata, "namespace"), "default"), name);
 }
 
 static const char *behind_line(const char *text)
@@ -361,15 +362,12 @@ static void read_node(const struct json *pod, struct arena *arena, struct observ
 }
 
 /* What the kernel took as the measure. */
-static void read_memory_limit(const struct json *pod, const struct role *role, struct arena *arena,
+static void read_memory_limit(const struct json *pod, struct arena *arena,
 			      struct observed_replica *replica)
 {
-	const char *name = role ? role->container.name : NULL;
-	const struct json *container =
-		pod_template_find(json_get_path(pod, "spec", "containers", NULL), "name",
-				  name ? name : TRAINING_CONTAINER);
 	const char *limit = json_as_string(
-		json_get_path(container, "resources", "limits", "memory", NULL), NULL);
+		json_get_path(pod_template_container(pod), "resources", "limits", "memory", NULL),
+		NULL);
 
 	if (limit && !replica->message && text_equals(replica->reason, "OOMKilled"))
 		replica->message = arena_format(arena, "its memory limit is %s", limit);
@@ -388,41 +386,25 @@ static void read_deletion(const struct json *metadata, struct observed_replica *
 	replica->is_killed = grace == 0;
 }
 
-static bool read_pod(const struct json *pod, const struct job *job, struct arena *arena,
-		     struct observed_replica *ret_replica)
+bool pod_observed_read(const struct json *pod, struct arena *arena,
+		       struct observed_replica *ret_replica)
 {
 	const struct json *metadata = json_get(pod, "metadata");
 	const struct json *status = json_get(pod, "status");
 	struct observed_replica replica = {.exit_code = -1};
 
-	if (!read_labels(metadata, job, arena, &replica))
+	if (!read_labels(metadata, arena, &replica))
 		return false;
 	replica.phase = phase_of(status);
 	replica.stage = stage_of(status);
-	read_container(status, job_role(job, replica.role), arena, &replica);
-	explain_missing_secret(job, arena, &replica);
+	read_container(pod, arena, &replica);
+	explain_missing_secret(metadata, arena, &replica);
 	read_init_containers(status, arena, &replica);
 	read_reason_of_pod(status, arena, &replica);
 	read_conditions(status, arena, &replica);
-	read_memory_limit(pod, job_role(job, replica.role), arena, &replica);
+	read_memory_limit(pod, arena, &replica);
 	read_node(pod, arena, &replica);
 	read_deletion(metadata, &replica);
 	*ret_replica = replica;
 	return true;
-}
-
-bool pod_observed_look(const struct json *pod, const struct job *job, bool is_untouched,
-		       struct arena *arena, struct observed_replica *ret_replica)
-{
-	const struct json *metadata = json_get(pod, "metadata");
-	bool is_its_own = is_owned_by(metadata, job->uid) ||
-			  (is_untouched && json_count(json_get(metadata, "ownerReferences")) == 0);
-
-	return is_its_own && read_pod(pod, job, arena, ret_replica);
-}
-
-bool pod_observed_read(const struct json *pod, const struct job *job, struct arena *arena,
-		       struct observed_replica *ret_replica)
-{
-	return pod_observed_look(pod, job, false, arena, ret_replica);
 }

@@ -10,22 +10,17 @@
 #include "base/json.h"
 #include "base/mem.h"
 #include "base/own.h"
-#include "core/job.h"
 #include "core/observed.h"
 
 #include <stdbool.h>
 
 /* Reads a Pod; what *ret_replica points to lives in the arena. False for a Pod that is no replica
- * of this job: without our labels, or with another owner than the one whose uid is job->uid, as one
- * left by an earlier job of the same name.
+ * of any job: without our labels. Whose it is says kube/job_pod.h.
  *
  * A replica that starts has a reason and a message where something stands in its way; it may still
  * go away by itself. One that the shell's convention (128 + n) says died of a signal has the
  * signal. */
-bool pod_observed_read(const struct json *pod, const struct job *job, struct arena *arena,
+bool pod_observed_read(const struct json *pod, struct arena *arena,
 		       struct observed_replica *ret_replica) MUST_USE;
-/* The same for who looks at a job. Of one that is untouched, which means that nobody has acted for
- * it and it may have been applied as `render` shows it, Pods without any owner are its own too
- * (kube/orphans.h). */
-bool pod_observed_look(const struct json *pod, const struct job *job, bool is_untouched,
-		       struct arena *arena, struct observed_replica *ret_replica) MUST_USE;
+/* The container that trains: the one of that name in the Pod (pod_template_container). Borrowed. */
+const char *pod_observed_container(const struct json *pod);

@@ -6,12 +6,6 @@
 #include "engine/job_view_pods.h"
 #include "io/file.h"
 
-#define OWNER "5d0c1f3e-owner"
-
-static struct role role = {
-	.kind = ROLE_WORKER, .name = "worker", .container = {.name = "tensorflow"}};
-static const struct job job = {.name = "digits", .uid = OWNER, .roles = &role, .n_roles = 1};
-
 static struct json *read_pod(const char *name)
 {
 	char *path CLEANUP(mem_free_text) = mem_format(GOLDEN_FOLDER "/pods/%s.json", name);
@@ -28,7 +22,7 @@ static struct json *read_pod(const char *name)
 
 /* The worker of that Pod, in this state and attempt, laid over with it. The Pod lives as long as
  * the result is looked at: the caller frees it. */
-static struct job_view_pod *lay_over(const char *name, struct replica_status *replica)
+static struct job_pod *lay_over(const char *name, struct replica_status *replica)
 {
 	struct json *object CLEANUP(json_cleanup) = read_pod(name);
 	const struct json *labels = json_get_path(object, "metadata", "labels", NULL);
@@ -41,7 +35,7 @@ static struct job_view_pod *lay_over(const char *name, struct replica_status *re
 				       INT32_MAX, &index, NULL),
 			 0);
 	replica->index = (int) index;
-	struct job_view_pod *pod = job_view_pod_read(object, &job, false);
+	struct job_pod *pod = job_pod_read(object);
 
 	assert_non_null(pod);
 	job_view_pod_lay_over(pod, &status);
@@ -52,7 +46,7 @@ static void a_pod_that_runs_says_where(void **state)
 {
 	struct replica_status replica = {
 		.role = "worker", .state = REPLICA_STARTING, .exit_code = -1};
-	struct job_view_pod *pod = lay_over("running", &replica);
+	struct job_pod *pod = lay_over("running", &replica);
 
 	(void) state;
 	assert_int_equal(replica.state, REPLICA_RUNNING);
@@ -60,20 +54,20 @@ static void a_pod_that_runs_says_where(void **state)
 	assert_string_equal(replica.node, "node-7");
 	assert_string_equal(replica.ip, "10.1.2.3");
 	assert_int_not_equal(replica.start_time, MSEC_UNSET);
-	job_view_pod_free(pod);
+	job_pod_free(pod);
 }
 
 static void an_end_that_nobody_wrote_is_seen(void **state)
 {
 	struct replica_status replica = {
 		.role = "worker", .state = REPLICA_RUNNING, .exit_code = -1};
-	struct job_view_pod *pod = lay_over("code-3", &replica);
+	struct job_pod *pod = lay_over("code-3", &replica);
 
 	(void) state;
 	assert_int_equal(replica.state, REPLICA_FAILED);
 	assert_int_equal(replica.exit_code, 3);
 	assert_int_not_equal(replica.end_time, MSEC_UNSET);
-	job_view_pod_free(pod);
+	job_pod_free(pod);
 }
 
 static void what_was_made_of_an_end_stays(void **state)
@@ -83,35 +77,25 @@ static void what_was_made_of_an_end_stays(void **state)
 					 .exit_code = -1,
 					 .signal = 15,
 					 .reason = "Stopped"};
-	struct job_view_pod *pod = lay_over("code-3", &replica);
+	struct job_pod *pod = lay_over("code-3", &replica);
 
 	(void) state;
 	assert_int_equal(replica.state, REPLICA_STOPPED);
 	assert_int_equal(replica.signal, 15);
 	assert_non_null(replica.node);
-	job_view_pod_free(pod);
+	job_pod_free(pod);
 }
 
 static void the_pod_of_an_earlier_attempt_says_nothing_of_this_one(void **state)
 {
 	struct replica_status replica = {
 		.role = "worker", .attempt = 7, .state = REPLICA_PENDING, .exit_code = -1};
-	struct job_view_pod *pod = lay_over("running", &replica);
+	struct job_pod *pod = lay_over("running", &replica);
 
 	(void) state;
 	assert_int_equal(replica.state, REPLICA_PENDING);
 	assert_null(replica.pod);
-	job_view_pod_free(pod);
-}
-
-static void a_pod_of_another_job_is_none(void **state)
-{
-	struct json *object CLEANUP(json_cleanup) = read_pod("running");
-	const struct job later = {.name = "digits", .uid = "another", .roles = &role, .n_roles = 1};
-
-	(void) state;
-	assert_null(job_view_pod_read(object, &later, false));
-	assert_null(job_view_pod_read(object, &later, true));
+	job_pod_free(pod);
 }
 
 int main(void)
@@ -121,7 +105,6 @@ int main(void)
 		cmocka_unit_test(an_end_that_nobody_wrote_is_seen),
 		cmocka_unit_test(what_was_made_of_an_end_stays),
 		cmocka_unit_test(the_pod_of_an_earlier_attempt_says_nothing_of_this_one),
-		cmocka_unit_test(a_pod_of_another_job_is_none),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

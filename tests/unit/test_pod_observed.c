@@ -5,6 +5,7 @@
 #include "base/mem.h"
 #include "base/text.h"
 #include "io/file.h"
+#include "kube/job_pod.h"
 #include "kube/pod_observed.h"
 
 #include <signal.h>
@@ -13,8 +14,6 @@
 
 struct scene {
 	struct arena *arena;
-	struct role role;
-	struct job job;
 	struct observed_replica seen;
 };
 
@@ -23,13 +22,6 @@ static int set_up(void **state)
 	struct scene *scene = mem_new(sizeof(*scene));
 
 	scene->arena = arena_new();
-	scene->role = (struct role){
-		.kind = ROLE_WORKER, .name = "worker", .container = {.name = "tensorflow"}};
-	scene->job = (struct job){.name = "digits",
-				  .name_space = "ada",
-				  .uid = OWNER,
-				  .roles = &scene->role,
-				  .n_roles = 1};
 	*state = scene;
 	return 0;
 }
@@ -62,7 +54,7 @@ static const struct observed_replica *look(void **state, const char *name)
 	struct scene *scene = *state;
 	struct json *pod CLEANUP(json_cleanup) = pod_of(name);
 
-	assert_true(pod_observed_read(pod, &scene->job, scene->arena, &scene->seen));
+	assert_true(pod_observed_read(pod, scene->arena, &scene->seen));
 	return &scene->seen;
 }
 
@@ -83,28 +75,42 @@ static void labels_say_which_replica_it_is(void **state)
 	assert_int_equal(seen->attempt, 0);
 }
 
+static void a_pod_says_what_it_is(void **state)
+{
+	struct json *object CLEANUP(json_cleanup) = pod_of("running");
+	struct job_pod *pod = job_pod_read(object);
+
+	(void) state;
+	assert_non_null(pod);
+	assert_string_equal(pod->job_name, "digits");
+	assert_string_equal(pod->name,
+			    json_as_string(json_get_path(object, "metadata", "name", NULL), NULL));
+	assert_string_equal(pod->container, "tensorflow");
+	assert_string_equal(pod->owner_uid, OWNER);
+	assert_int_equal(pod->seen.phase, OBSERVED_RUNNING);
+	job_pod_free(pod);
+	json_remove(json_get(object, "metadata"), "labels");
+	assert_null(job_pod_read(object));
+}
+
 static void a_pod_of_an_earlier_job_of_the_same_name_is_none_of_ours(void **state)
 {
-	struct scene *scene = *state;
-	struct json *pod CLEANUP(json_cleanup) = pod_of("running");
+	const struct job_pod pod = {.owner_uid = OWNER};
 
-	scene->job.uid = "of-a-later-job";
-	assert_false(pod_observed_read(pod, &scene->job, scene->arena, &scene->seen));
+	(void) state;
+	assert_true(job_pod_is_of(&pod, OWNER, false));
+	assert_true(job_pod_is_of(&pod, OWNER, true));
+	assert_false(job_pod_is_of(&pod, "of-a-later-job", false));
+	assert_false(job_pod_is_of(&pod, "of-a-later-job", true));
 }
 
 static void a_pod_that_nobody_owns_is_that_of_a_job_that_was_applied(void **state)
 {
-	struct scene *scene = *state;
-	struct json *pod CLEANUP(json_cleanup) = pod_of("running");
+	const struct job_pod pod = {.owner_uid = NULL};
 
-	assert_true(pod_observed_look(pod, &scene->job, true, scene->arena, &scene->seen));
-	scene->job.uid = "of-a-later-job";
-	assert_false(pod_observed_look(pod, &scene->job, true, scene->arena, &scene->seen));
-	json_remove(json_get(pod, "metadata"), "ownerReferences");
-	assert_false(pod_observed_read(pod, &scene->job, scene->arena, &scene->seen));
-	assert_true(pod_observed_look(pod, &scene->job, true, scene->arena, &scene->seen));
-	scene->job.name = "of-another-name";
-	assert_false(pod_observed_look(pod, &scene->job, true, scene->arena, &scene->seen));
+	(void) state;
+	assert_false(job_pod_is_of(&pod, OWNER, false));
+	assert_true(job_pod_is_of(&pod, OWNER, true));
 }
 
 static void a_pod_without_our_labels_is_none_of_ours(void **state)
@@ -114,9 +120,9 @@ static void a_pod_without_our_labels_is_none_of_ours(void **state)
 	struct json *labels = json_get_path(pod, "metadata", "labels", NULL);
 
 	json_set_string(labels, "muster/index", "minus one");
-	assert_false(pod_observed_read(pod, &scene->job, scene->arena, &scene->seen));
+	assert_false(pod_observed_read(pod, scene->arena, &scene->seen));
 	json_remove(labels, "muster/index");
-	assert_false(pod_observed_read(pod, &scene->job, scene->arena, &scene->seen));
+	assert_false(pod_observed_read(pod, scene->arena, &scene->seen));
 }
 
 static void one_that_runs_says_since_when(void **state)
@@ -174,7 +180,7 @@ static void the_limit_that_was_too_low_is_named(void **state)
 	json_set_string(container, "name", "tensorflow");
 	json_set_string(json_object_at(json_object_at(container, "resources"), "limits"), "memory",
 			"512Mi");
-	assert_true(pod_observed_read(pod, &scene->job, scene->arena, &scene->seen));
+	assert_true(pod_observed_read(pod, scene->arena, &scene->seen));
 	assert_string_equal(scene->seen.message, "its memory limit is 512Mi");
 }
 
@@ -196,7 +202,7 @@ static void a_node_that_is_silent_threatens_what_runs_there(void **state)
 
 	json_set_string(json_object_at(pod, "spec"), "nodeName", "n7");
 	json_set_string(condition_of(pod, "Ready"), "status", "False");
-	assert_true(pod_observed_read(pod, &scene->job, scene->arena, &scene->seen));
+	assert_true(pod_observed_read(pod, scene->arena, &scene->seen));
 	assert_int_equal(scene->seen.phase, OBSERVED_RUNNING);
 	assert_true(scene->seen.is_node_silent);
 	assert_string_equal(scene->seen.node, "n7");
@@ -213,7 +219,7 @@ static void a_container_that_is_not_ready_says_nothing_of_its_node(void **state)
 	json_set_string(json_object_at(pod, "spec"), "nodeName", "n7");
 	json_set_string(condition_of(pod, "Ready"), "status", "False");
 	json_set_string(condition_of(pod, "ContainersReady"), "status", "False");
-	assert_true(pod_observed_read(pod, &scene->job, scene->arena, &scene->seen));
+	assert_true(pod_observed_read(pod, scene->arena, &scene->seen));
 	assert_false(scene->seen.is_node_silent);
 	assert_null(scene->seen.reason);
 }
@@ -228,7 +234,7 @@ static void a_message_is_one_line_of_bounded_length(void **state)
 		text_add(&long_text, "\u00e9");
 	text_add(&long_text, "\nsecond");
 	json_set_string(condition_of(pod, "PodScheduled"), "message", text_of(&long_text));
-	assert_true(pod_observed_read(pod, &scene->job, scene->arena, &scene->seen));
+	assert_true(pod_observed_read(pod, scene->arena, &scene->seen));
 	assert_int_equal(strlen(scene->seen.message), 300);
 	assert_true(text_is_utf8(scene->seen.message, 300));
 }
@@ -272,8 +278,9 @@ static const struct observed_replica *wait_for_secret(void **state, const char *
 	struct json *container =
 		json_at(json_get_path(pod, "status", "containerStatuses", NULL), 0);
 
+	json_set_string(json_get(pod, "metadata"), "namespace", "ada");
 	json_set_string(json_get_path(container, "state", "waiting", NULL), "message", message);
-	assert_true(pod_observed_read(pod, &scene->job, scene->arena, &scene->seen));
+	assert_true(pod_observed_read(pod, scene->arena, &scene->seen));
 	return &scene->seen;
 }
 
@@ -310,16 +317,16 @@ static void what_a_failed_init_container_said_last_is_told(void **state)
 		mem_format("%0299d\nTraceback:\r\n  main()\n\nOSError: no\n", 0);
 
 	json_set_string(terminated, "message", log);
-	assert_true(pod_observed_read(pod, &scene->job, scene->arena, &scene->seen));
+	assert_true(pod_observed_read(pod, scene->arena, &scene->seen));
 	assert_string_equal(scene->seen.message, "init container 'before' exited with code 4: "
 						 "Traceback:;   main(); OSError: no");
 	json_set_string(terminated, "message", "\n\n");
-	assert_true(pod_observed_read(pod, &scene->job, scene->arena, &scene->seen));
+	assert_true(pod_observed_read(pod, scene->arena, &scene->seen));
 	assert_string_equal(scene->seen.message, "init container 'before' exited with code 4");
 	memset(log, 'x', 300);
 	log[301] = 0; /* one long line */
 	json_set_string(terminated, "message", log);
-	assert_true(pod_observed_read(pod, &scene->job, scene->arena, &scene->seen));
+	assert_true(pod_observed_read(pod, scene->arena, &scene->seen));
 	assert_non_null(strstr(scene->seen.message, "exited with code 4: xxxxx"));
 }
 
@@ -353,12 +360,12 @@ static void a_program_that_catches_term_does_not_succeed_by_it(void **state)
 
 	json_set_string(terminated, "reason", "Completed");
 	json_set_integer(terminated, "exitCode", 0);
-	assert_true(pod_observed_read(pod, &scene->job, scene->arena, &scene->seen));
+	assert_true(pod_observed_read(pod, scene->arena, &scene->seen));
 	assert_int_equal(scene->seen.phase, OBSERVED_FAILED);
 	assert_int_equal(scene->seen.exit_code, -1);
 	assert_string_equal(scene->seen.reason, "DeadlineExceeded");
 	json_set_string(json_get(pod, "status"), "phase", "Succeeded");
-	assert_true(pod_observed_read(pod, &scene->job, scene->arena, &scene->seen));
+	assert_true(pod_observed_read(pod, scene->arena, &scene->seen));
 	assert_int_equal(scene->seen.phase, OBSERVED_SUCCEEDED);
 }
 
@@ -395,10 +402,10 @@ static void what_is_missing_is_not_known(void **state)
 
 	json_remove(json_get(pod, "status"), "containerStatuses");
 	json_set_string(json_get(pod, "status"), "phase", "Unknown");
-	assert_true(pod_observed_read(pod, &scene->job, scene->arena, &scene->seen));
+	assert_true(pod_observed_read(pod, scene->arena, &scene->seen));
 	assert_int_equal(scene->seen.phase, OBSERVED_RUNNING);
 	json_remove(pod, "status");
-	assert_true(pod_observed_read(pod, &scene->job, scene->arena, &scene->seen));
+	assert_true(pod_observed_read(pod, scene->arena, &scene->seen));
 	assert_int_equal(scene->seen.phase, OBSERVED_STARTING);
 	assert_int_equal(scene->seen.exit_code, -1);
 }
@@ -408,6 +415,7 @@ int main(void)
 #define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
 	const struct CMUnitTest tests[] = {
 		TEST(labels_say_which_replica_it_is),
+		TEST(a_pod_says_what_it_is),
 		TEST(a_pod_of_an_earlier_job_of_the_same_name_is_none_of_ours),
 		TEST(a_pod_that_nobody_owns_is_that_of_a_job_that_was_applied),
 		TEST(a_pod_without_our_labels_is_none_of_ours),

@@ -16,7 +16,7 @@ static void each_pod_counts_for_what_it_has_behind_it(void **state)
 
 	(void) state;
 	for (size_t i = 0; i < ARRAY_LEN(pods); i++)
-		startup_add(&startup, &pods[i]);
+		startup_add(&startup, &pods[i], 1);
 	startup_describe(&startup, &text);
 	assert_string_equal(text_of(&text), "4 Pods: 3 scheduled, 2 set up, 1 running");
 	assert_false(startup_is_over(&startup, 4));
@@ -29,7 +29,7 @@ static void it_is_over_when_all_have_begun(void **state)
 	struct text text CLEANUP(text_done) = {0};
 
 	(void) state;
-	startup_add(&startup, &ended);
+	startup_add(&startup, &ended, 1);
 	assert_true(startup_is_over(&startup, 1));
 	assert_false(startup_is_over(&startup, 2));
 	startup_describe(&startup, &text);
@@ -47,7 +47,7 @@ static void who_failed_before_it_began_never_ran(void **state)
 
 	(void) state;
 	for (size_t i = 0; i < ARRAY_LEN(pods); i++)
-		startup_add(&startup, &pods[i]);
+		startup_add(&startup, &pods[i], 1);
 	startup_describe(&startup, &text);
 	assert_string_equal(text_of(&text), "2 Pods: 2 scheduled, 2 set up, 1 running");
 	assert_false(startup_is_over(&startup, 2));

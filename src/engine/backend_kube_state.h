@@ -1,20 +1,25 @@
-/* What the files of the back end for Kubernetes share. Only they include this. */
+/* What the back end for Kubernetes knows of its job, and what is due. The lowest of its files:
+ *
+ *     backend_kube_functions.c      the functions of a back end
+ *     backend_kube_seen.c           what the cache shows
+ *     backend_kube_calls.c          starts and ends of Pods
+ *     backend_kube_prerequisites.c  what Pods stand on      backend_kube_events.c   reasons
+ *     backend_kube_state.c          this
+ *
+ * Only they include it. */
 #pragma once
 
 #include "engine/backend_kube.h"
 #include "engine/backend_kube_pending.h"
 #include "engine/pod_logs.h"
-#include "kube/mirror.h"
+#include "kube/job_cache.h"
 #include "kube/objects.h"
 #include "kube/resources.h"
 
 struct kube_backend {
 	struct backend base;
 	struct backend_kube_settings settings;
-	struct kube_mirror *pods; /* of struct pod */
-	/* Only whether it is our own. Files are the ConfigMaps that Pods read; NULL: there are
-	 * none. */
-	struct kube_mirror *services, *files;
+	struct job_follower *seen; /* the job's objects as the cache has them */
 	bool knows_pods, knows_services, knows_files; /* they were listed once */
 	struct prerequisite **prerequisites;
 	size_t n_prerequisites, prerequisites_capacity;
@@ -27,7 +32,8 @@ struct kube_backend {
 	struct loop_watch *events_timer; /* NULL: it was never needed */
 	struct kube_call *events_call;
 	bool is_asking_events; /* or will, when the timer says so */
-	struct startup startup; /* as it was last told */
+	size_t n_stuck; /* Pods that wait for something of which only Events tell */
+	struct startup startup, told_startup; /* as it is, and as it was last told */
 	char *last_trouble; /* told already */
 	struct loop_watch *timer; /* for what was refused */
 
@@ -48,41 +54,54 @@ struct prerequisite {
 	bool is_refused; /* for now: it is tried again */
 };
 
-/* What is kept of a Pod. */
-struct pod {
-	struct arena *arena; /* of `seen` */
-	char *uid;
-	int64_t version;
-	bool is_ours; /* else one left by an earlier job of this name */
-	struct observed_replica seen;
-};
+/* Whether the Pod is of this very job, and not one left by an earlier job of its name. */
+bool kube_backend_owns(const struct kube_backend *backend, const struct job_pod *pod);
+/* Whether this, which may be NULL, is the job's own Pod of that attempt. */
+bool kube_backend_is_attempt(const struct kube_backend *backend, const struct job_pod *pod,
+			     int attempt);
 
-/* Whether this, which may be NULL, is the Pod of that attempt. */
-bool kube_backend_is_attempt(const struct pod *pod, int attempt);
+bool kube_backend_has_looked(const struct kube_backend *backend);
+void kube_backend_news(const struct kube_backend *backend);
+/* What is said again and again is told once. */
+void kube_backend_trouble(struct kube_backend *backend, const char *sentence);
+void kube_backend_tell_earlier_pods(struct kube_backend *backend);
 
-/* Begins to watch. */
-void kube_backend_make_mirrors(struct kube_backend *backend);
-/* A mirror of the job's objects; `more` is added to the label selector. */
-struct kube_mirror *kube_backend_mirror_new(struct kube_backend *backend, const char *more,
-					    struct kube_mirror_settings settings);
+/* The Pod of that name whose process was told to end, and it runs. */
+bool kube_backend_is_live(const struct kube_backend *backend, const struct pending *pending);
+/* It is held, and may still end by itself. */
+bool kube_backend_is_waited_for(const struct kube_backend *backend, const struct pending *pending);
+/* Looks again when something is due. */
+void kube_backend_wake(struct kube_backend *backend);
+/* Not later than `at`. */
+void kube_backend_look_again(struct kube_backend *backend, msec at);
 
+/* Prerequisites. */
 void kube_prerequisites_begin(struct kube_backend *backend);
 /* The Pods are made of something else from here on (backend->objects). */
 void kube_prerequisites_take_objects(struct kube_backend *backend);
 void kube_prerequisites_watch(struct kube_backend *backend);
 void kube_prerequisites_free(struct kube_backend *backend);
 bool kube_prerequisites_is_there(const struct kube_backend *backend); /* or on its way */
+bool kube_prerequisites_is_any_shown(const struct kube_backend *backend);
 bool kube_prerequisites_is_quiet(const struct kube_backend *backend);
+/* The cache shows something else under this name. */
+void kube_prerequisites_see(struct kube_backend *backend, enum job_cache_kind kind,
+			    const char *name);
 /* That a Pod has changed, which may wait for something that is gone. */
-void kube_prerequisites_see_pod(struct kube_backend *backend, const struct pod *before,
-				struct pod *pod);
+void kube_prerequisites_see_pod(struct kube_backend *backend, const struct job_pod *before,
+				struct job_pod *pod);
 void kube_prerequisites_make(struct kube_backend *backend); /* what is missing */
 void kube_prerequisites_try_again(struct kube_backend *backend); /* what was refused */
 
 /* Reasons that only Events tell. */
-void kube_events_see(struct kube_backend *backend); /* that Pods have changed */
-void kube_events_keep(const struct pod *before, struct pod *pod); /* what is known of a Pod */
+/* Either may be NULL. */
+void kube_events_see_pod(struct kube_backend *backend, const struct job_pod *before,
+			 struct job_pod *pod);
+void kube_events_see(struct kube_backend *backend); /* asks when there is something to be asked */
 void kube_events_free(struct kube_backend *backend);
+
+/* Follows the job in the cache. */
+void kube_backend_follow(struct kube_backend *backend);
 
 /* Calls: begin, and see to what becomes of them. */
 void kube_backend_start(struct kube_backend *backend, struct pending *pending);
@@ -96,18 +115,5 @@ void kube_backend_end(struct kube_backend *backend, struct pending *pending);
 void kube_backend_end_start(struct kube_backend *backend, struct pending *pending);
 /* Of that Pod too, which is held: tells its process. */
 void kube_backend_tell_held(struct kube_backend *backend, struct pending *pending);
-/* When the next of those has had its grace time; MSEC_NEVER: none is waited for. */
-msec kube_backend_held_until(const struct kube_backend *backend);
-/* A process that cannot be told from inside ends with its Pod, as all others. */
-void kube_backend_end_deaf(struct kube_backend *backend);
-/* Looks again when something is due. */
-void kube_backend_wake(struct kube_backend *backend);
-/* Not later than `at`. */
-void kube_backend_look_again(struct kube_backend *backend, msec at);
 /* Tries again what was refused and is due. */
 void kube_backend_try_again(void *data);
-
-void kube_backend_news(const struct kube_backend *backend);
-/* What is said again and again is told once. */
-void kube_backend_trouble(struct kube_backend *backend, const char *sentence);
-void kube_backend_tell_earlier_pods(struct kube_backend *backend);

@@ -1,0 +1,157 @@
+/* What the cache shows of the job: replicas, logs to follow, and what has become of the calls that
+ * were made. */
+#include "base/text.h"
+#include "engine/backend_kube_state.h"
+#include "io/heap.h"
+
+#include <string.h>
+
+/* Counts only what it owns and nobody has asked to end. */
+static void count_startup(struct kube_backend *backend, const struct job_pod *pod, int change)
+{
+	if (pod && kube_backend_owns(backend, pod) && !observed_was_asked_to_end(&pod->seen))
+		startup_add(&backend->startup, &pod->seen, change);
+}
+
+static void see_pod(const struct job_pod *before, struct job_pod *pod, void *data)
+{
+	struct kube_backend *backend = data;
+
+	count_startup(backend, before, -1);
+	count_startup(backend, pod, 1);
+	kube_events_see_pod(backend, before, pod);
+	if (!pod)
+		return;
+	backend->has_made_pods = true;
+	if (!kube_backend_owns(backend, pod))
+		return;
+	pod_logs_see(backend->logs, pod);
+	kube_prerequisites_see_pod(backend, before, pod);
+}
+
+/* The end of the Pod that had the name lets the next one in. */
+static void see_end(struct kube_backend *backend, struct pending *pending,
+		    const struct job_pod *pod)
+{
+	if (pending->ended_uid && !(pod && text_equals(pod->uid, pending->ended_uid)))
+		pending_forget_end(pending);
+	if (pending->start == PENDING_START_WAITS && !pod)
+		kube_backend_start(backend, pending);
+}
+
+static void tell_startup(struct kube_backend *backend)
+{
+	if (!backend->settings.on_startup ||
+	    memcmp(&backend->startup, &backend->told_startup, sizeof(backend->startup)) == 0)
+		return;
+	backend->told_startup = backend->startup;
+	backend->settings.on_startup(&backend->startup, backend->settings.data);
+}
+
+static void on_pod(struct kube_backend *backend, const char *name)
+{
+	const struct job_pod *pod = job_follower_pod(backend->seen, name);
+	struct pending *pending = pending_find(&backend->pending, name);
+	bool was_busy = backend->pending.count > 0;
+
+	if (!pod)
+		pod_logs_gone(backend->logs, name);
+	tell_startup(backend);
+	kube_events_see(backend);
+	if (pending) {
+		see_end(backend, pending, pod);
+		if (pending->start != PENDING_START_WAITS &&
+		    kube_backend_is_attempt(backend, pod, pending->attempt))
+			pending_see_start(pending);
+		pending_drop_if_idle(&backend->pending, pending);
+	}
+	kube_backend_start_waiting(backend);
+	if (was_busy && backend->pending.count == 0)
+		heap_give_back(); /* all that was begun at once is there */
+	kube_backend_news(backend);
+}
+
+static void on_change(enum job_cache_kind kind, const char *name, void *data)
+{
+	struct kube_backend *backend = data;
+
+	if (kind == JOB_CACHE_PODS)
+		on_pod(backend, name);
+	else
+		kube_prerequisites_see(backend, kind, name);
+}
+
+/* A Pod that was made and is in no list that is newer has been taken away meanwhile. */
+static bool is_start_lost(const struct pending *pending, int64_t version)
+{
+	return pending->start == PENDING_START_CALLED && pending->started_uid &&
+	       pending->started_version <= version;
+}
+
+/* After a list, which tells nothing of what came and went before it. */
+static void forget_lost(struct kube_backend *backend)
+{
+	const char *text = job_cache_version(backend->settings.cache, JOB_CACHE_PODS);
+	int64_t version;
+
+	if (text_read_int(text, 0, INT64_MAX, &version, NULL) < 0)
+		return;
+	for (size_t i = backend->pending.count; i-- > 0;) {
+		struct pending *pending = backend->pending.entries[i];
+
+		if (job_follower_pod(backend->seen, pending->pod_name))
+			continue;
+		if (is_start_lost(pending, version))
+			pending_forget_start(pending);
+		if (pending->ended_uid && !pending->end_call)
+			see_end(backend, pending, NULL);
+		pending_drop_if_idle(&backend->pending, pending);
+	}
+}
+
+static void see_all_pods(struct kube_backend *backend)
+{
+	backend->knows_pods = true;
+	forget_lost(backend);
+	kube_backend_start_waiting(backend);
+	kube_events_see(backend);
+}
+
+static void on_synced(enum job_cache_kind kind, void *data)
+{
+	struct kube_backend *backend = data;
+
+	if (kind == JOB_CACHE_PODS)
+		see_all_pods(backend);
+	backend->knows_services |= kind == JOB_CACHE_SERVICES;
+	backend->knows_files |= kind == JOB_CACHE_FILES;
+	kube_backend_news(backend);
+}
+
+static bool is_watched_here(enum job_cache_kind kind)
+{
+	return kind == JOB_CACHE_PODS || kind == JOB_CACHE_SERVICES || kind == JOB_CACHE_FILES;
+}
+
+static void on_trouble(enum job_cache_kind kind, const struct err *err, void *data)
+{
+	if (is_watched_here(kind))
+		kube_backend_trouble(data, err->text);
+}
+
+void kube_backend_follow(struct kube_backend *backend)
+{
+	const struct job_follower_settings settings = {
+		.namespace_name = backend->settings.job->name_space,
+		.job_name = backend->settings.job->name,
+		.on_pod = see_pod,
+		.on_change = on_change,
+		.on_synced = on_synced,
+		.on_trouble = on_trouble,
+		.data = backend,
+	};
+
+	backend->seen = job_cache_follow(backend->settings.cache, &settings);
+	job_follower_watch(backend->seen, JOB_CACHE_PODS);
+	kube_prerequisites_watch(backend);
+}

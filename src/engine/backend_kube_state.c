@@ -1,0 +1,90 @@
+#include "engine/backend_kube_state.h"
+
+#include "base/mem.h"
+#include "base/text.h"
+
+#include <stdlib.h>
+
+bool kube_backend_owns(const struct kube_backend *backend, const struct job_pod *pod)
+{
+	return job_pod_is_of(pod, backend->settings.job->uid, false);
+}
+
+bool kube_backend_is_attempt(const struct kube_backend *backend, const struct job_pod *pod,
+			     int attempt)
+{
+	return pod && kube_backend_owns(backend, pod) && pod->seen.attempt == attempt;
+}
+
+/* Telling. */
+
+void kube_backend_news(const struct kube_backend *backend)
+{
+	if (backend_kube_is_ready(&backend->base))
+		backend->settings.on_news(backend->settings.job->name, backend->settings.data);
+}
+
+void kube_backend_trouble(struct kube_backend *backend, const char *sentence)
+{
+	if (text_equals(backend->last_trouble, sentence))
+		return;
+	free(backend->last_trouble);
+	backend->last_trouble = mem_copy_text(sentence);
+	if (backend->settings.on_trouble)
+		backend->settings.on_trouble(backend->settings.job->name, sentence,
+					     backend->settings.data);
+}
+
+void kube_backend_tell_earlier_pods(struct kube_backend *backend)
+{
+	kube_backend_trouble(backend, "Pods of an earlier job of this name are waited for");
+}
+
+bool kube_backend_has_looked(const struct kube_backend *backend)
+{
+	return backend->knows_pods && backend->knows_services && backend->knows_files;
+}
+
+bool backend_kube_is_ready(const struct backend *base)
+{
+	const struct kube_backend *backend = (const struct kube_backend *) base;
+
+	return backend->settings.is_new || kube_backend_has_looked(backend);
+}
+
+/* What is due. */
+
+bool kube_backend_is_live(const struct kube_backend *backend, const struct pending *pending)
+{
+	const struct job_pod *pod = job_follower_pod(backend->seen, pending->pod_name);
+
+	return pod && text_equals(pod->uid, pending->ended_uid) && observed_is_live(&pod->seen);
+}
+
+bool kube_backend_is_waited_for(const struct kube_backend *backend, const struct pending *pending)
+{
+	return pending->is_held && kube_backend_is_live(backend, pending) &&
+	       loop_now() < pending->kill_at;
+}
+
+static msec due_at(const struct kube_backend *backend, const struct pending *pending)
+{
+	if (pending->start == PENDING_START_REFUSED)
+		return pending->again_at;
+	return kube_backend_is_waited_for(backend, pending) ? pending->kill_at : MSEC_NEVER;
+}
+
+void kube_backend_wake(struct kube_backend *backend)
+{
+	msec soonest = backend->again_at == MSEC_UNSET ? MSEC_NEVER : backend->again_at;
+
+	for (size_t i = 0; i < backend->pending.count; i++)
+		soonest = msec_min(soonest, due_at(backend, backend->pending.entries[i]));
+	loop_timer_arm(backend->timer, soonest);
+}
+
+void kube_backend_look_again(struct kube_backend *backend, msec at)
+{
+	backend->again_at = at;
+	kube_backend_wake(backend);
+}

@@ -1,0 +1,389 @@
+/* A mirror for each kind keeps `struct cached_object`; the table of a job has the same ones. */
+#include "kube/job_cache.h"
+
+#include "base/mem.h"
+#include "base/text.h"
+#include "kube/mirror.h"
+#include "kube/mirror_table.h"
+#include "kube/objects.h"
+#include "kube/resources.h"
+#include <string.h>
+
+#include <stdlib.h>
+
+/* It is there while it has an object or is followed. */
+struct cached_job {
+	char *key;
+	struct mirror_table objects[JOB_CACHE_KIND_COUNT]; /* of struct cached_object, by name */
+	struct job_follower *followers;
+};
+
+struct cached_object {
+	struct cached_job *job;
+	char *name;
+	struct job_pod *pod; /* of a Pod, else NULL */
+	struct json *object; /* of anything else */
+};
+
+struct kind_watch {
+	struct job_cache *cache;
+	enum job_cache_kind kind;
+	struct kube_mirror *mirror; /* NULL: nobody has asked for it */
+	struct cached_job *changed; /* the job whose object changed; until that is told */
+};
+
+struct job_cache {
+	struct job_cache_settings settings;
+	char *namespace_name, *job_name;
+	struct kind_watch watches[JOB_CACHE_KIND_COUNT];
+	struct mirror_table jobs; /* of struct cached_job, by key */
+	bool is_ending;
+};
+
+struct job_follower {
+	struct job_cache *cache;
+	struct cached_job *job;
+	struct job_follower *next;
+	struct job_follower_settings settings; /* without its texts */
+};
+
+static const struct kube_resource *const resources[JOB_CACHE_KIND_COUNT] = {
+	[JOB_CACHE_OWNERS] = &kube_config_maps, [JOB_CACHE_LEASES] = &kube_leases,
+	[JOB_CACHE_PODS] = &kube_pods,          [JOB_CACHE_SERVICES] = &kube_services,
+	[JOB_CACHE_FILES] = &kube_config_maps,
+};
+
+/* Jobs. */
+
+/* Where all objects are of one job, its name tells nothing apart. */
+static char *key_of(const struct job_cache *cache, const char *namespace_name, const char *job_name)
+{
+	return cache->job_name ? mem_copy_text("") : mem_format("%s/%s", namespace_name, job_name);
+}
+
+static struct cached_job *job_at(struct job_cache *cache, char *take_key)
+{
+	struct mirror_entry *entry = mirror_table_put(&cache->jobs, take_key);
+	struct cached_job *job = entry->kept;
+
+	if (job) {
+		free(take_key);
+		return job;
+	}
+	job = mem_new(sizeof(*job));
+	job->key = take_key;
+	entry->kept = job;
+	return job;
+}
+
+static void drop_job_if_idle(struct job_cache *cache, struct cached_job *job)
+{
+	if (job->followers)
+		return;
+	for (int kind = 0; kind < JOB_CACHE_KIND_COUNT; kind++)
+		if (job->objects[kind].count)
+			return;
+	for (int kind = 0; kind < JOB_CACHE_KIND_COUNT; kind++)
+		mirror_table_done(&job->objects[kind]);
+	mirror_table_remove(&cache->jobs, mirror_table_find(&cache->jobs, job->key));
+	free(job->key);
+	free(job);
+}
+
+static struct cached_job *job_of(struct job_cache *cache, const struct json *object)
+{
+	const struct json *metadata = json_get(object, "metadata");
+	const struct json *labels = json_get(metadata, "labels");
+
+	return job_at(cache, key_of(cache, json_as_string(json_get(metadata, "namespace"), ""),
+				    json_as_string(json_get(labels, OBJECTS_LABEL_JOB), "")));
+}
+
+/* Telling. */
+
+static void tell_pod(const struct cached_job *job, const struct job_pod *before,
+		     struct job_pod *now)
+{
+	for (struct job_follower *follower = job->followers; follower; follower = follower->next)
+		if (follower->settings.on_pod)
+			follower->settings.on_pod(before, now, follower->settings.data);
+}
+
+static void on_change(const char *name, void *data)
+{
+	struct kind_watch *watch = data;
+	struct cached_job *job = TAKE(watch->changed);
+	const char *slash = strchr(name, '/');
+
+	if (!job)
+		return;
+	for (struct job_follower *follower = job->followers; follower; follower = follower->next)
+		if (follower->settings.on_change)
+			follower->settings.on_change(watch->kind, slash ? slash + 1 : name,
+						     follower->settings.data);
+	drop_job_if_idle(watch->cache, job);
+}
+
+static struct job_follower *next_follower(const struct job_cache *cache,
+					  const struct job_follower *follower, size_t *place)
+{
+	const struct mirror_entry *entry;
+
+	if (follower && follower->next)
+		return follower->next;
+	while ((entry = mirror_table_next(&cache->jobs, place))) {
+		const struct cached_job *job = entry->kept;
+
+		if (job->followers)
+			return job->followers;
+	}
+	return NULL;
+}
+
+static void on_synced(void *data)
+{
+	const struct kind_watch *watch = data;
+	struct job_follower *follower = NULL;
+	size_t place = 0;
+
+	while ((follower = next_follower(watch->cache, follower, &place)))
+		if (follower->settings.on_synced)
+			follower->settings.on_synced(watch->kind, follower->settings.data);
+}
+
+static void on_trouble(const struct err *err, void *data)
+{
+	const struct kind_watch *watch = data;
+	struct job_follower *follower = NULL;
+	size_t place = 0;
+
+	while ((follower = next_follower(watch->cache, follower, &place)))
+		if (follower->settings.on_trouble)
+			follower->settings.on_trouble(watch->kind, err, follower->settings.data);
+}
+
+/* What is kept. */
+
+static struct cached_object *object_new(struct kind_watch *watch, const struct json *json)
+{
+	struct cached_object *object = mem_new(sizeof(*object));
+	const char *name = json_as_string(json_get_path(json, "metadata", "name", NULL), "");
+
+	object->job = job_of(watch->cache, json);
+	object->name = mem_copy_text(name);
+	mirror_table_put(&object->job->objects[watch->kind], name)->kept = object;
+	return object;
+}
+
+static void release(void *kept, void *data)
+{
+	struct kind_watch *watch = data;
+	struct cached_object *object = kept;
+	struct mirror_table *table = &object->job->objects[watch->kind];
+
+	mirror_table_remove(table, mirror_table_find(table, object->name));
+	watch->changed = object->job;
+	if (object->pod && !watch->cache->is_ending)
+		tell_pod(object->job, object->pod, NULL);
+	job_pod_free(object->pod);
+	json_free(object->object);
+	free(object->name);
+	free(object);
+}
+
+static void keep_pod(struct cached_object *object, struct job_pod *take_pod)
+{
+	struct job_pod *before = object->pod;
+
+	object->pod = take_pod;
+	tell_pod(object->job, before, take_pod);
+	job_pod_free(before);
+}
+
+static void *project(const struct json *json, void *before, void *data)
+{
+	struct kind_watch *watch = data;
+	struct cached_object *object = before;
+	struct job_pod *pod = watch->kind == JOB_CACHE_PODS ? job_pod_read(json) : NULL;
+
+	if (watch->kind == JOB_CACHE_PODS && !pod) {
+		if (object)
+			release(object, watch);
+		return NULL;
+	}
+	if (!object)
+		object = object_new(watch, json);
+	watch->changed = object->job;
+	if (pod) {
+		keep_pod(object, pod);
+	} else {
+		json_free(object->object);
+		object->object = json_new_copy(json);
+	}
+	return object;
+}
+
+/* Watches. */
+
+static char *selector_of(const struct job_cache *cache, enum job_cache_kind kind)
+{
+	static const char *const parts[JOB_CACHE_KIND_COUNT] = {
+		[JOB_CACHE_OWNERS] = "," OBJECTS_LABEL_PART "!=" OBJECTS_PART_FILES,
+		[JOB_CACHE_FILES] = "," OBJECTS_LABEL_PART "=" OBJECTS_PART_FILES,
+	};
+	char *job CLEANUP(mem_free_text) =
+		cache->job_name ? objects_selector(cache->job_name)
+				: mem_copy_text(OBJECTS_LABEL_MANAGED_BY "=" OBJECTS_MANAGED_BY);
+
+	return mem_format("%s%s", job, parts[kind] ? parts[kind] : "");
+}
+
+/* Of one job the objects that have its name are asked for by that: so a right to them suffices. */
+static bool is_asked_for_by_name(const struct job_cache *cache, enum job_cache_kind kind)
+{
+	return cache->job_name && (kind == JOB_CACHE_OWNERS || kind == JOB_CACHE_LEASES);
+}
+
+static void watch(struct job_cache *cache, enum job_cache_kind kind)
+{
+	struct kind_watch *watch = &cache->watches[kind];
+	bool is_by_name = is_asked_for_by_name(cache, kind);
+	char *name CLEANUP(mem_free_text) = is_by_name ? objects_owner_name(cache->job_name) : NULL;
+	char *selector CLEANUP(mem_free_text) = is_by_name ? NULL : selector_of(cache, kind);
+	const struct kube_mirror_settings settings = {
+		.resource = resources[kind],
+		.namespace_name = cache->namespace_name,
+		.object_name = name,
+		.label_selector = selector,
+		.project = project,
+		.release = release,
+		.on_change = on_change,
+		.on_synced = on_synced,
+		.on_trouble = on_trouble,
+		.data = watch,
+	};
+
+	if (watch->mirror)
+		return;
+	watch->cache = cache;
+	watch->kind = kind;
+	watch->mirror = kube_mirror_new(cache->settings.loop, cache->settings.api, &settings);
+}
+
+struct job_cache *job_cache_new(const struct job_cache_settings *settings)
+{
+	struct job_cache *cache = mem_new(sizeof(*cache));
+
+	cache->settings = *settings;
+	cache->namespace_name = mem_copy_text(settings->namespace_name);
+	cache->job_name = mem_copy_text(settings->job_name);
+	return cache;
+}
+
+void job_cache_free(struct job_cache *cache)
+{
+	if (!cache)
+		return;
+	cache->is_ending = true;
+	for (int kind = 0; kind < JOB_CACHE_KIND_COUNT; kind++)
+		kube_mirror_free(cache->watches[kind].mirror);
+	const struct mirror_entry *entry;
+	size_t place = 0;
+
+	while ((entry = mirror_table_next(&cache->jobs, &place))) {
+		struct cached_job *job = entry->kept;
+
+		for (int kind = 0; kind < JOB_CACHE_KIND_COUNT; kind++)
+			mirror_table_done(&job->objects[kind]);
+		free(job->key);
+		free(job);
+	}
+	mirror_table_done(&cache->jobs);
+	free(cache->namespace_name);
+	free(cache->job_name);
+	free(cache);
+}
+
+const char *job_cache_version(const struct job_cache *cache, enum job_cache_kind kind)
+{
+	const struct kube_mirror *mirror = cache->watches[kind].mirror;
+
+	return mirror ? kube_mirror_version(mirror) : "";
+}
+
+/* Following. */
+
+struct job_follower *job_cache_follow(struct job_cache *cache,
+				      const struct job_follower_settings *settings)
+{
+	struct job_follower *follower = mem_new(sizeof(*follower));
+
+	follower->cache = cache;
+	follower->job = job_at(cache, key_of(cache, settings->namespace_name, settings->job_name));
+	follower->settings = *settings;
+	follower->next = follower->job->followers;
+	follower->job->followers = follower;
+	return follower;
+}
+
+void job_follower_free(struct job_follower *follower)
+{
+	if (!follower)
+		return;
+	struct job_follower **at = &follower->job->followers;
+
+	while (*at != follower)
+		at = &(*at)->next;
+	*at = follower->next;
+	drop_job_if_idle(follower->cache, follower->job);
+	free(follower);
+}
+
+void job_follower_watch(struct job_follower *follower, enum job_cache_kind kind)
+{
+	watch(follower->cache, kind);
+}
+
+bool job_follower_is_synced(const struct job_follower *follower, enum job_cache_kind kind)
+{
+	const struct kube_mirror *mirror = follower->cache->watches[kind].mirror;
+
+	return mirror && kube_mirror_is_synced(mirror);
+}
+
+size_t job_follower_count(const struct job_follower *follower, enum job_cache_kind kind)
+{
+	return follower->job->objects[kind].count;
+}
+
+static const struct cached_object *find(const struct job_follower *follower,
+					enum job_cache_kind kind, const char *name)
+{
+	const struct mirror_entry *entry = mirror_table_find(&follower->job->objects[kind], name);
+
+	return entry ? entry->kept : NULL;
+}
+
+const struct json *job_follower_get(const struct job_follower *follower, enum job_cache_kind kind,
+				    const char *name)
+{
+	const struct cached_object *object = find(follower, kind, name);
+
+	return object ? object->object : NULL;
+}
+
+struct job_pod *job_follower_pod(const struct job_follower *follower, const char *name)
+{
+	const struct cached_object *object = find(follower, JOB_CACHE_PODS, name);
+
+	return object ? object->pod : NULL;
+}
+
+struct job_pod *job_follower_next_pod(const struct job_follower *follower, size_t *place)
+{
+	const struct mirror_entry *entry =
+		mirror_table_next(&follower->job->objects[JOB_CACHE_PODS], place);
+	const struct cached_object *object = entry ? entry->kept : NULL;
+
+	return object ? object->pod : NULL;
+}

@@ -1,0 +1,64 @@
+#include "kube/job_pod.h"
+
+#include "base/text.h"
+#include "core/pod_template.h"
+#include "kube/objects.h"
+#include "kube/pod_observed.h"
+
+#include <limits.h>
+
+static const char *copy_at(struct arena *arena, const struct json *object, const char *key)
+{
+	return arena_copy_text(arena, json_as_string(json_get(object, key), NULL));
+}
+
+static int restarts_of(const struct json *status, const char *container)
+{
+	const struct json *list = json_get(status, "containerStatuses");
+	const struct json *found = pod_template_find(list, "name", container);
+	int64_t count = json_as_integer(json_get(found, "restartCount"), 0);
+
+	return count > 0 && count < INT_MAX ? (int) count : 0;
+}
+
+static int64_t version_of(const struct json *metadata)
+{
+	const char *text = json_as_string(json_get(metadata, "resourceVersion"), "");
+	int64_t version;
+
+	return text_read_int(text, 0, INT64_MAX, &version, NULL) < 0 ? 0 : version;
+}
+
+struct job_pod *job_pod_read(const struct json *object)
+{
+	const struct json *metadata = json_get(object, "metadata");
+	const struct json *status = json_get(object, "status");
+	struct arena *arena = arena_new();
+	struct job_pod *pod = arena_take(arena, sizeof(*pod));
+
+	pod->arena = arena;
+	if (!pod_observed_read(object, arena, &pod->seen)) {
+		arena_free(arena);
+		return NULL;
+	}
+	pod->name = copy_at(arena, metadata, "name");
+	pod->uid = copy_at(arena, metadata, "uid");
+	pod->job_name = copy_at(arena, json_get(metadata, "labels"), OBJECTS_LABEL_JOB);
+	pod->owner_uid = copy_at(arena, json_at(json_get(metadata, "ownerReferences"), 0), "uid");
+	pod->ip = copy_at(arena, status, "podIP");
+	pod->container = arena_copy_text(arena, pod_observed_container(object));
+	pod->n_restarts = restarts_of(status, pod->container);
+	pod->version = version_of(metadata);
+	return pod;
+}
+
+void job_pod_free(struct job_pod *pod)
+{
+	if (pod)
+		arena_free(pod->arena);
+}
+
+bool job_pod_is_of(const struct job_pod *pod, const char *job_uid, bool is_untouched)
+{
+	return pod->owner_uid ? text_equals(pod->owner_uid, job_uid) : is_untouched;
+}
