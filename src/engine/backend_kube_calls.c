@@ -12,9 +12,6 @@
 
 #define FIRST_PAUSE MSEC_PER_SECOND
 #define LONGEST_PAUSE (30 * MSEC_PER_SECOND)
-/* Starts that are under way at once, without those whose Pod was seen already: so many keep any
- * server busy, and with fewer a distant one waits for us. */
-#define MOST_STARTS 32
 /* How long after a failed telling the cache may take to show that there was nobody to tell. */
 #define SETTLING_TIME (2 * MSEC_PER_SECOND)
 
@@ -93,6 +90,7 @@ static void on_started(struct json *object, const struct kube_status *status, co
 	struct kube_backend *backend = of(pending->backend);
 
 	pending->start_call = NULL;
+	turn_end(&pending->start_turn);
 	backend->has_made_pods |= !err;
 	if (err && err->code == ERR_EXISTS)
 		kube_backend_tell_earlier_pods(backend);
@@ -102,33 +100,19 @@ static void on_started(struct json *object, const struct kube_status *status, co
 		keep_made(pending, object);
 	if (pending->is_unwanted)
 		kube_backend_end_start(backend, pending);
-	kube_backend_start_waiting(backend);
 	kube_backend_news(backend);
 }
 
-size_t kube_backend_starts(const struct kube_backend *backend)
+/* The name may have been taken while it waited. */
+static void on_start_turn(void *data)
 {
-	size_t count = 0;
+	struct pending *pending = data;
+	struct kube_backend *backend = of(pending->backend);
 
-	for (size_t i = 0; i < backend->pending.count; i++)
-		count += backend->pending.entries[i]->start_call != NULL;
-	return count;
-}
-
-static bool may_start_one_more(const struct kube_backend *backend)
-{
-	return kube_backend_starts(backend) < MOST_STARTS;
-}
-
-void kube_backend_start_waiting(struct kube_backend *backend)
-{
-	for (size_t i = 0; i < backend->pending.count && may_start_one_more(backend); i++) {
-		struct pending *pending = backend->pending.entries[i];
-
-		if (pending->start == PENDING_START_WAITS &&
-		    !job_follower_pod(backend->seen, pending->pod_name))
-			kube_backend_start(backend, pending);
-	}
+	if (job_follower_pod(backend->seen, pending->pod_name))
+		turn_end(&pending->start_turn);
+	else
+		kube_backend_start(backend, pending);
 }
 
 void kube_backend_start(struct kube_backend *backend, struct pending *pending)
@@ -139,10 +123,10 @@ void kube_backend_start(struct kube_backend *backend, struct pending *pending)
 		pending_forget_start(pending);
 		return;
 	}
-	if (!may_start_one_more(backend)) {
-		pending->start = PENDING_START_WAITS;
+	pending->start = PENDING_START_WAITS;
+	if (!turn_take(&pending->start_turn, kube_api_turns(backend->settings.api), TURN_CHANGE,
+		       on_start_turn, pending))
 		return;
-	}
 	struct json *pod CLEANUP(json_cleanup) = objects_pod_new(
 		backend->objects, role, pending->index, pending->attempt, backend->job->uid);
 	const struct kube_request request = {
@@ -182,6 +166,7 @@ static void on_ended(struct json *object, const struct kube_status *status, cons
 
 	(void) object, (void) status;
 	pending->end_call = NULL;
+	turn_end(&pending->end_turn);
 	if (err && !is_gone(err)) {
 		kube_backend_trouble(backend, err->text);
 		pending_forget_end(pending);
@@ -196,6 +181,13 @@ static void on_ended(struct json *object, const struct kube_status *status, cons
 	kube_backend_news(backend);
 }
 
+static void on_end_turn(void *data)
+{
+	struct pending *pending = data;
+
+	kube_backend_end(of(pending->backend), pending);
+}
+
 void kube_backend_end(struct kube_backend *backend, struct pending *pending)
 {
 	struct json *options CLEANUP(json_cleanup) =
@@ -208,8 +200,11 @@ void kube_backend_end(struct kube_backend *backend, struct pending *pending)
 		.body = options,
 	};
 
-	kube_call_cancel(pending->end_call);
 	pending->end_waits = false;
+	if (!turn_take(&pending->end_turn, kube_api_turns(backend->settings.api), TURN_CHANGE,
+		       on_end_turn, pending))
+		return;
+	kube_call_cancel(pending->end_call);
 	pending->end_call = kube_call_new(backend->settings.api, &request, on_ended, pending);
 }
 

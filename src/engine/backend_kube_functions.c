@@ -305,13 +305,6 @@ static void on_log_trouble(const char *sentence, void *data)
 	kube_backend_trouble(data, sentence);
 }
 
-/* Pods that are not made yet wait for each stream that is opened: the server has a handshake to do.
- */
-static bool is_making(void *data)
-{
-	return kube_backend_starts(data) > 0;
-}
-
 /* Making. */
 
 struct backend *backend_kube_new(const struct backend_kube_settings *settings)
@@ -323,7 +316,6 @@ struct backend *backend_kube_new(const struct backend_kube_settings *settings)
 		.namespace_name = settings->job->name_space,
 		.folder = settings->log_folder,
 		.tail = -1,
-		.is_busy = is_making,
 		.on_output = on_output,
 		.on_complete = on_log_complete,
 		.on_trouble = on_log_trouble,

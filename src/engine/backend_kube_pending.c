@@ -16,8 +16,15 @@ static void free_entry(struct pending *pending)
 	free(pending);
 }
 
+/* Those that wait leave their line first, so that none begins when others end. */
 void pending_table_done(struct pending_table *table)
 {
+	for (size_t i = 0; i < table->count; i++) {
+		if (!table->entries[i]->start_turn.is_taken)
+			turn_end(&table->entries[i]->start_turn);
+		if (!table->entries[i]->end_turn.is_taken)
+			turn_end(&table->entries[i]->end_turn);
+	}
 	for (size_t i = 0; i < table->count; i++)
 		free_entry(table->entries[i]);
 	free(table->entries);
@@ -55,6 +62,7 @@ struct pending *pending_at(struct pending_table *table, struct backend *backend,
 void pending_forget_end(struct pending *pending)
 {
 	kube_call_cancel(TAKE(pending->end_call));
+	turn_end(&pending->end_turn);
 	mem_free_text(&pending->ended_uid);
 	pending->ended_uid = NULL;
 	pending->is_removed = false;
@@ -75,6 +83,7 @@ void pending_forget_start(struct pending *pending)
 	pending->is_unwanted = false;
 	pending->again_at = MSEC_UNSET;
 	pending->start = PENDING_NO_START;
+	turn_end(&pending->start_turn);
 }
 
 void pending_see_start(struct pending *pending)

@@ -34,6 +34,7 @@ struct pending {
 
 	enum pending_start start;
 	int attempt; /* that is started */
+	struct turn start_turn, end_turn; /* of the two calls */
 	struct kube_call *start_call;
 	char *started_uid; /* of the Pod that was made; NULL before the answer */
 	int64_t started_version; /* its resourceVersion */

@@ -65,7 +65,6 @@ static void on_pod(struct kube_backend *backend, const char *name)
 			pending_see_start(pending);
 		pending_drop_if_idle(&backend->pending, pending);
 	}
-	kube_backend_start_waiting(backend);
 	if (was_busy && backend->pending.count == 0)
 		heap_give_back(); /* all that was begun at once is there */
 	kube_backend_news(backend);
@@ -103,8 +102,10 @@ static void forget_lost(struct kube_backend *backend)
 			continue;
 		if (is_start_lost(pending, version))
 			pending_forget_start(pending);
-		if (pending->ended_uid && !pending->end_call)
+		if (!pending->end_call)
 			see_end(backend, pending, NULL);
+		else if (pending->start == PENDING_START_WAITS)
+			kube_backend_start(backend, pending);
 		pending_drop_if_idle(&backend->pending, pending);
 	}
 }
@@ -113,7 +114,6 @@ static void see_all_pods(struct kube_backend *backend)
 {
 	backend->knows_pods = true;
 	forget_lost(backend);
-	kube_backend_start_waiting(backend);
 	kube_events_see(backend);
 }
 

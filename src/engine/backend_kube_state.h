@@ -105,10 +105,6 @@ void kube_backend_follow(struct kube_backend *backend);
 
 /* Calls: begin, and see to what becomes of them. */
 void kube_backend_start(struct kube_backend *backend, struct pending *pending);
-/* How many calls that start a Pod are under way, without those whose Pod was seen already. */
-size_t kube_backend_starts(const struct kube_backend *backend);
-/* Starts those whose turn, or name, has come. */
-void kube_backend_start_waiting(struct kube_backend *backend);
 /* Of the Pod whose uid is pending->ended_uid. */
 void kube_backend_end(struct kube_backend *backend, struct pending *pending);
 /* Of what was started, when nobody wants it any more. */

@@ -24,8 +24,6 @@ struct client_kube {
 	struct client_kube_settings settings; /* its texts are owned */
 	struct loop *loop;
 	struct kube_api *api;
-	struct loop *store_loop; /* this and the next two: NULL before something is changed */
-	struct kube_api *store_api;
 	struct store *store;
 	struct job_view **views; /* of jobs that were looked at */
 	size_t n_views, capacity;
@@ -45,19 +43,6 @@ static int connect(const struct client_kube *client, struct loop *loop, struct k
 {
 	return kube_api_connect(loop, client->settings.log_in, client->settings.log_in_data,
 				ret_api, err);
-}
-
-/* The store runs a loop of its own. */
-static int open_store(struct client_kube *client, struct err *err)
-{
-	int rc = client->store_loop ? 0 : loop_new(&client->store_loop, err);
-
-	if (rc == 0 && !client->store_api)
-		rc = connect(client, client->store_loop, &client->store_api, err);
-	if (rc == 0 && !client->store)
-		client->store = store_kube_new(client->store_loop, client->store_api,
-					       client->settings.namespace_name);
-	return rc;
 }
 
 /* Views. */
@@ -228,8 +213,6 @@ static int kube_patch(struct client *base, const char *name, const struct json *
 
 	if (rc == 0)
 		rc = refuse_unsupervised(client, view, err);
-	if (rc == 0)
-		rc = open_store(client, err);
 	return rc < 0 ? rc : record_patch(client->store, name, patch, err);
 }
 
@@ -243,8 +226,6 @@ static int kube_stop(struct client *base, const char *name, const char *reason, 
 	if (rc < 0 || record_is_finished(job_view_record(view)))
 		return rc;
 	rc = refuse_unsupervised(client, view, err);
-	if (rc == 0)
-		rc = open_store(client, err);
 	return rc < 0 ? rc : record_ask_to_stop(client->store, name, reason, grace, err);
 }
 
@@ -314,10 +295,8 @@ static int remove_objects(struct client_kube *client, struct job_view *view,
 			  const struct kube_orphans *orphans, struct err *err)
 {
 	const struct store_record *record = job_view_record(view);
-	int rc = open_store(client, err);
+	int rc = remove_orphans(client, record->name, orphans, err);
 
-	if (rc == 0)
-		rc = remove_orphans(client, record->name, orphans, err);
 	if (rc == 0)
 		rc = client->store->functions->remove(client->store, record->name, record->uid,
 						      err);
@@ -368,11 +347,9 @@ static void kube_free(struct client *base)
 	while (client->n_views)
 		drop_view(client, client->n_views - 1);
 	free(client->views);
-	kube_api_free(client->api);
 	if (client->store)
 		client->store->functions->free(client->store);
-	kube_api_free(client->store_api);
-	loop_free(client->store_loop);
+	kube_api_free(client->api);
 	loop_free(client->loop);
 	free((char *) client->settings.namespace_name);
 	free((char *) client->settings.choice);
@@ -398,6 +375,7 @@ int client_kube_new(const struct client_kube_settings *settings, struct client *
 		kube_free(&client->base);
 		return rc;
 	}
+	client->store = store_kube_new(client->loop, client->api, client->settings.namespace_name);
 	*ret_client = &client->base;
 	return 0;
 }

@@ -26,9 +26,6 @@ struct pod_logs_settings {
 	msec since; /* lines of this time or later; MSEC_UNSET: all */
 	int64_t tail; /* only so many lines of what is there now; -1: all */
 	msec silence; /* of a stream, after which it is taken up again; 0: 10 min */
-	/* Something more urgent goes the same way: meanwhile few streams are opened at once. NULL:
-	 * never. */
-	bool (*is_busy)(void *data);
 	void (*on_output)(void *data);
 	void (*on_complete)(void *data); /* a log has ended */
 	void (*on_trouble)(const char *sentence, void *data);

@@ -15,9 +15,7 @@ struct pod_log {
 	struct log_writer *writer; /* NULL: it cannot be kept, or has ended */
 	struct log_follow follow;
 	struct log_lines lines;
-	bool is_opening; /* or will, when the timer fires: it is its turn */
-	struct pod_log *next_waiting; /* for its turn to open a stream */
-	bool is_waiting;
+	struct turn turn; /* to open a stream: until it is open */
 	msec heard_at;
 	msec last_time; /* of its newest line; MSEC_UNSET: none came */
 	struct err err; /* why the last stream was lost */
@@ -27,9 +25,8 @@ struct pod_log {
 struct pod_logs {
 	struct pod_logs_settings settings;
 	struct mirror_table table; /* of struct pod_log, by Pod */
-	size_t n_open, n_ended_open, n_opening;
+	size_t n_open, n_ended_open;
 	size_t n_opened; /* since memory was given back */
-	struct pod_log *first_waiting, *last_waiting;
 	int keeper_fd; /* says that we bring the logs; -1: that could not be said */
 	bool is_refusal_told;
 	struct text batch; /* text that is not written yet … */
@@ -43,12 +40,6 @@ static inline bool pod_log_is_open(const struct pod_log *log)
 }
 
 void pod_log_close(struct pod_log *log);
-
-/* Turns. False: too many streams are being opened, and the log's timer fires when it may. */
-bool pod_log_take_turn(struct pod_log *log);
-/* The stream is open, or is none any more: it is the turn of others. */
-void pod_log_end_opening(struct pod_log *log);
-void pod_log_leave_turns(struct pod_log *log);
 
 /* The log's timer: the next stream, or a look at the one there is. */
 void pod_log_begin_stream(void *data);

@@ -1,6 +1,7 @@
 /* The streams of one log, one after the other, as kube/log_follow.h says, and what they bring. */
 #include "base/mem.h"
 #include "engine/pod_logs_parts.h"
+#include "io/heap.h"
 #include "kube/jitter.h"
 #include "kube/resources.h"
 
@@ -13,6 +14,28 @@
 #define SPACING ((msec) 5)
 /* A stream that says nothing counts as open after a while. */
 #define OPENING_TIME MSEC_PER_SECOND
+#define BURST 32 /* streams */
+
+/* Turns. A burst of handshakes leaves a heap that is full of holes. */
+
+static void end_opening(struct pod_log *log)
+{
+	struct pod_logs *logs = log->logs;
+	const struct turns *turns = kube_api_turns(logs->settings.api);
+
+	turn_end(&log->turn);
+	if (turns->lines[TURN_STREAM].n_taken > 0 || logs->n_opened < BURST)
+		return;
+	logs->n_opened = 0;
+	heap_give_back();
+}
+
+static void on_turn(void *data)
+{
+	struct pod_log *log = data;
+
+	loop_timer_arm(log->timer, loop_now());
+}
 
 /* What a stream brings. */
 
@@ -72,7 +95,7 @@ static void on_bytes(const char *bytes, size_t len, void *data)
 	const struct pod_logs_settings *settings = &log->logs->settings;
 
 	log->heard_at = loop_monotonic_now();
-	pod_log_end_opening(log);
+	end_opening(log);
 	log_lines_take(&log->lines, bytes, len, take_text, log);
 	write_batch(log);
 	tell_gap(log);
@@ -85,8 +108,7 @@ void pod_log_close(struct pod_log *log)
 {
 	if (!pod_log_is_open(log))
 		return;
-	pod_log_leave_turns(log);
-	pod_log_end_opening(log);
+	end_opening(log);
 	kube_call_cancel(TAKE(log->call));
 	loop_watch_free(TAKE(log->timer));
 	log_writer_close(TAKE(log->writer));
@@ -192,7 +214,7 @@ static void on_end(struct json *object, const struct kube_status *status, const 
 
 	(void) object;
 	log->call = NULL;
-	pod_log_end_opening(log);
+	end_opening(log);
 	log->err = err ? *err : (struct err){0};
 	if (end == LOG_END_REFUSED && !log->follow.reads_previous)
 		tell_refusal(log->logs, err);
@@ -262,7 +284,7 @@ void pod_log_begin_stream(void *data)
 	struct pod_log *log = data;
 
 	if (log->call) {
-		pod_log_end_opening(log);
+		end_opening(log);
 		check_lingering(log);
 		return;
 	}
@@ -271,8 +293,10 @@ void pod_log_begin_stream(void *data)
 		finish(log, log->follow.has_begun && !log->follow.was_lost);
 		return;
 	}
-	if (!pod_log_take_turn(log))
+	if (!turn_take(&log->turn, kube_api_turns(log->logs->settings.api), TURN_STREAM, on_turn,
+		       log))
 		return;
+	log->logs->n_opened++;
 	log_lines_begin(&log->lines, log_follow_begin(&log->follow));
 	log->heard_at = loop_monotonic_now();
 	log->call = open_stream(log);

@@ -11,6 +11,7 @@
 #include "kube/login.h"
 #include "kube/request.h"
 #include "kube/status.h"
+#include "kube/turns.h"
 #include "kube/warnings.h"
 
 #include <stdbool.h>
@@ -54,6 +55,10 @@ void kube_api_on_warning(struct kube_api *api, kube_warning_fn fn, void *data);
  * nothing on its way that is begun later. NULL: all are made. */
 typedef bool (*kube_permit_fn)(const struct kube_request *request, void *data);
 void kube_api_set_permit(struct kube_api *api, kube_permit_fn fn, void *data);
+
+/* Whose turn it is to make a call of those that may come in great numbers: taken before it is made.
+ */
+struct turns *kube_api_turns(struct kube_api *api);
 
 /* Begins a call. The request is needed only until this returns (its resource for as long as the
  * call); the body is kept as a reference. `done` is called from the loop, once. */

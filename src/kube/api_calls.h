@@ -20,6 +20,7 @@ struct kube_api {
 	struct call_list calls; /* all but those that wait for a new credential */
 	struct call_list waiting;
 	struct kube_warnings warnings;
+	struct turns turns;
 	msec server_ahead; /* its clock, of ours */
 	kube_permit_fn permit;
 	void *permit_data;

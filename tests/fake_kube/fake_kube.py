@@ -173,6 +173,12 @@ class FakeKube:
 
     @staticmethod
     def _is_selected(exchange, body):
+        """Label selectors of terms KEY=VALUE and KEY!=VALUE; of field selectors the name."""
+        labels = body["metadata"].get("labels", {})
+        for term in filter(None, exchange.query.get("labelSelector", "").split(",")):
+            key, _, wanted = term.partition("=")
+            if (labels.get(key.rstrip("!")) == wanted) == key.endswith("!"):
+                return False
         key, _, wanted = exchange.query.get("fieldSelector", "").partition("=")
         return key != "metadata.name" or body["metadata"]["name"] == wanted
 

@@ -1,0 +1,133 @@
+/* Whose turn it is to make a call. */
+#include "unit.h"
+
+#include "kube/turns.h"
+
+#define COUNT 40
+#define MOST 32 /* changes, or streams without changes, at once */
+
+struct scene {
+	struct turns turns;
+	struct turn changes[COUNT], streams[COUNT];
+	int n_called, last_called;
+};
+
+static struct scene scene;
+
+static int set_up(void **state)
+{
+	(void) state;
+	scene = (struct scene){.last_called = -1};
+	return 0;
+}
+
+static void on_change(void *data)
+{
+	const struct turn *turn = data;
+
+	scene.n_called++;
+	scene.last_called = (int) (turn - scene.changes);
+}
+
+static void on_stream(void *data)
+{
+	const struct turn *turn = data;
+
+	scene.n_called++;
+	scene.last_called = (int) (turn - scene.streams);
+}
+
+static void end_at_once(void *data)
+{
+	scene.n_called++;
+	turn_end(data);
+}
+
+static bool change(int i)
+{
+	return turn_take(&scene.changes[i], &scene.turns, TURN_CHANGE, on_change,
+			 &scene.changes[i]);
+}
+
+static bool stream(int i)
+{
+	return turn_take(&scene.streams[i], &scene.turns, TURN_STREAM, on_stream,
+			 &scene.streams[i]);
+}
+
+static void so_many_at_once_and_the_others_in_their_order(void **state)
+{
+	(void) state;
+	for (int i = 0; i < COUNT; i++)
+		assert_int_equal(change(i), i < MOST);
+	turn_end(&scene.changes[5]);
+	assert_int_equal(scene.last_called, MOST);
+	turn_end(&scene.changes[MOST + 2]); /* it was waiting: nobody has its turn for that */
+	assert_int_equal(scene.n_called, 1);
+	turn_end(&scene.changes[6]);
+	assert_int_equal(scene.last_called, MOST + 1);
+	turn_end(&scene.changes[7]);
+	assert_int_equal(scene.last_called, MOST + 3);
+}
+
+static void what_has_its_turn_keeps_it(void **state)
+{
+	(void) state;
+	assert_true(change(0));
+	assert_true(change(0));
+	assert_int_equal(scene.turns.lines[TURN_CHANGE].n_taken, 1);
+	turn_end(&scene.changes[0]);
+	turn_end(&scene.changes[0]);
+	assert_int_equal(scene.turns.lines[TURN_CHANGE].n_taken, 0);
+}
+
+static void few_streams_are_opened_beside_changes(void **state)
+{
+	(void) state;
+	assert_true(change(0));
+	for (int i = 0; i < COUNT; i++)
+		assert_int_equal(stream(i), i < 2);
+	turn_end(&scene.streams[0]);
+	assert_int_equal(scene.last_called, 2);
+	turn_end(&scene.changes[0]); /* all that may be open at once are */
+	assert_int_equal(scene.turns.lines[TURN_STREAM].n_taken, MOST);
+	assert_int_equal(scene.n_called, 1 + MOST - 2);
+}
+
+static void a_turn_may_end_when_it_comes(void **state)
+{
+	(void) state;
+	for (int i = 0; i < MOST; i++)
+		assert_true(change(i));
+	for (int i = MOST; i < COUNT; i++)
+		assert_false(turn_take(&scene.changes[i], &scene.turns, TURN_CHANGE, end_at_once,
+				       &scene.changes[i]));
+	turn_end(&scene.changes[0]);
+	assert_int_equal(scene.n_called, COUNT - MOST);
+	assert_int_equal(scene.turns.lines[TURN_CHANGE].n_taken, MOST - 1);
+}
+
+static void the_last_in_line_may_leave_it(void **state)
+{
+	(void) state;
+	for (int i = 0; i < MOST + 2; i++)
+		(void) change(i);
+	turn_end(&scene.changes[MOST + 1]);
+	assert_false(change(MOST + 2));
+	turn_end(&scene.changes[0]);
+	turn_end(&scene.changes[1]);
+	assert_int_equal(scene.last_called, MOST + 2);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test_setup(so_many_at_once_and_the_others_in_their_order, set_up),
+		cmocka_unit_test_setup(what_has_its_turn_keeps_it, set_up),
+		cmocka_unit_test_setup(few_streams_are_opened_beside_changes, set_up),
+		cmocka_unit_test_setup(a_turn_may_end_when_it_comes, set_up),
+		cmocka_unit_test_setup(the_last_in_line_may_leave_it, set_up),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
