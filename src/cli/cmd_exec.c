@@ -1,20 +1,111 @@
 /* muster exec: a command beside a replica of a job. */
+#include "base/err.h"
 #include "base/mem.h"
+#include "base/own.h"
 #include "base/text.h"
 #include "cli/cluster.h"
 #include "cli/command.h"
 #include "cli/edition.h"
-#include "cli/exec_here.h"
 #include "cli/lookup.h"
 #include "cli/options.h"
 #include "cli/output.h"
 #include "cli/replica_name.h"
 #include "core/job.h"
 #include "core/status.h"
+#include "engine/backend_local_start.h"
+#include "engine/process_mark.h"
+#include "io/process.h"
 
+#include <assert.h>
+#include <errno.h>
 #include <fcntl.h>
+#include <signal.h>
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
+
+/* A program in the place of a replica that runs on this machine: with the environment that the
+ * replica was given, and in the folder where it is. */
+
+/* By its marks a process counts as the job's, and would be ended with what the job has left. */
+static bool is_mark(const char *entry)
+{
+	return text_starts_with(entry, ENVIRONMENT_JOB_MARK "=") ||
+	       text_starts_with(entry, ENVIRONMENT_ATTEMPT_MARK "=");
+}
+
+/* The entries of a text, and NULL. Caller frees the list. */
+static char **list_entries(struct text *text)
+{
+	size_t count = 0, capacity = 0;
+	char **entries = NULL;
+
+	for (size_t at = 0; at < text->len; at += strlen(text->bytes + at) + 1) {
+		mem_grow(&entries, &capacity, count + 1, sizeof(*entries));
+		if (!is_mark(text->bytes + at))
+			entries[count++] = text->bytes + at;
+	}
+	mem_grow(&entries, &capacity, count, sizeof(*entries));
+	entries[count] = NULL;
+	return entries;
+}
+
+static int enter_folder(const struct replica_status *replica, struct err *err)
+{
+	char *folder CLEANUP(mem_free_text) = mem_format("/proc/%d/cwd", (int) replica->pid);
+
+	if (chdir(folder) < 0)
+		return err_set_errno(err, errno, "cannot enter the working folder of %s-%d",
+				     replica->role, replica->index);
+	return 0;
+}
+
+/* A pid may be another process by now; a mark is of one attempt. */
+static bool is_running(const char *job_uid, const struct replica_status *replica)
+{
+	char *mark CLEANUP(mem_free_text) =
+		local_start_mark(job_uid, replica->role, replica->index, replica->attempt);
+
+	return replica->pid > 0 && process_has_mark((pid_t) replica->pid, mark);
+}
+
+/* PATH is the replica's, in which the program is looked for. */
+static int go_on_as(char **environment, const char *const *command, struct err *err)
+{
+	char **own = environ;
+
+	assert(command);
+	environ = environment;
+	signal(SIGPIPE, SIG_DFL);
+	signal(SIGXFSZ, SIG_DFL);
+	execvp(command[0], (char *const *) command);
+	environ = own;
+	return errno == ENOENT ? err_set(err, ERR_NOT_FOUND, "%s: no such program", command[0])
+			       : err_set_errno(err, errno, "cannot run '%s'", command[0]);
+}
+
+/* Comes back only when it fails: ERR_CONFLICT: the replica does not run; ERR_REFUSED,
+ * ERR_NOT_FOUND.
+ */
+static int exec_here(const char *job_uid, const struct replica_status *replica,
+		     const char *const *command, struct err *err)
+{
+	struct text text CLEANUP(text_done) = {0};
+
+	if (!is_running(job_uid, replica))
+		return err_set(err, ERR_CONFLICT,
+			       "%s-%d does not run (%s), and so has no environment to run in",
+			       replica->role, replica->index, replica_state_words[replica->state]);
+	int rc = process_add_environment((pid_t) replica->pid, &text, err);
+
+	if (rc == 0)
+		rc = enter_folder(replica, err);
+	if (rc < 0)
+		return rc;
+	char **environment CLEANUP(mem_free_any) = list_entries(&text);
+
+	return go_on_as(environment, command, err);
+}
 
 /* The replica that is meant; zero it to begin. */
 struct target {
@@ -84,21 +175,21 @@ static int find_target(const struct options *options, struct target *target, str
 
 /* Here. */
 
-static int find_status(const struct target *target, struct arena *arena,
-		       const struct replica_status **ret_replica, struct err *err)
+/* NULL and an error where there is none. */
+static const struct replica_status *find_status(const struct target *target, struct arena *arena,
+						struct err *err)
 {
 	struct status status;
-	int rc = status_read(json_get(target->tfjob, "status"), arena, &status, err);
 
-	for (size_t i = 0; rc == 0 && i < status.n_replicas; i++)
+	if (status_read(json_get(target->tfjob, "status"), arena, &status, err) < 0)
+		return NULL;
+	for (size_t i = 0; i < status.n_replicas; i++)
 		if (text_equals(status.replicas[i].role, target->place.role) &&
-		    status.replicas[i].index == target->place.index) {
-			*ret_replica = &status.replicas[i];
-			return 0;
-		}
-	return rc ? rc
-		  : err_set(err, ERR_CONFLICT, "%s-%d has not started yet", target->place.role,
-			    target->place.index);
+		    status.replicas[i].index == target->place.index)
+			return &status.replicas[i];
+	err_set(err, ERR_CONFLICT, "%s-%d has not started yet", target->place.role,
+		target->place.index);
+	return NULL;
 }
 
 static void give_no_input(void)
@@ -115,10 +206,10 @@ static int run_here(const struct options *options, const struct target *target,
 		    const char *const *command)
 {
 	struct arena *arena CLEANUP(arena_cleanup) = arena_new();
-	const struct replica_status *replica = NULL;
 	struct err err = {0};
+	const struct replica_status *replica = find_status(target, arena, &err);
 
-	if (find_status(target, arena, &replica, &err) < 0) {
+	if (!replica) {
 		output_say("%s", err.text);
 		return EXIT_OWN_FAULT;
 	}

@@ -16,6 +16,3 @@
  * what the word means. `options` are those of the call that asks. */
 void completion_add_words(const struct options *options, const char *const *words, size_t count,
 			  struct text *lines);
-
-/* The script that makes a shell ask; NULL: another shell. */
-const char *completion_script(const char *shell);

@@ -1,29 +1,48 @@
 #include "cli/port_forward_on_cluster.h"
 
+#include "base/err.h"
 #include "base/mem.h"
+#include "base/own.h"
 #include "base/text.h"
 #include "cli/cluster.h"
 #include "cli/command.h"
-#include "cli/open_ports.h"
 #include "cli/output.h"
+#include "cli/port_arguments.h"
 #include "core/limits.h"
 #include "core/status.h"
 #include "engine/client.h"
 #include "engine/end_signals.h"
 #include "engine/job_view.h"
 #include "io/descriptor_limit.h"
+#include "io/listener.h"
+#include "io/loop.h"
 #include "kube/port_forward.h"
 #include "kube/resources.h"
 #include "kube/rights.h"
 
+#include <stdbool.h>
+#include <stddef.h>
 #include <stdlib.h>
+#include <string.h>
+
+#define LOOPBACK "127.0.0.1"
+#define LOOPBACK_6 "::1"
+
+/* A port of this machine that leads into the Pod. */
+struct open_port {
+	struct forwarding *forwarding;
+	struct listener *listener; /* NULL: this machine has no such address */
+	const char *address;
+	int remote;
+};
 
 struct forwarding {
 	const struct port_forward_call *call;
 	struct loop *loop;
 	struct kube_api *api;
 	struct job_view *job;
-	struct open_ports *ports;
+	struct open_port *ports; /* grows no more once something listens */
+	size_t n_ports;
 	struct end_signals signals;
 	struct tunnel *tunnels;
 	size_t n_tunnels;
@@ -68,6 +87,13 @@ static void say_once(struct forwarding *forwarding, const struct err *err)
 	forwarding->said = err ? *err : (struct err){0};
 }
 
+static void enable_ports(const struct forwarding *forwarding, bool is_enabled)
+{
+	for (size_t i = 0; i < forwarding->n_ports; i++)
+		if (forwarding->ports[i].listener)
+			listener_enable(forwarding->ports[i].listener, is_enabled);
+}
+
 static void on_tunnel_end(const struct err *err, void *data)
 {
 	struct tunnel *tunnel = data;
@@ -75,14 +101,14 @@ static void on_tunnel_end(const struct err *err, void *data)
 
 	remove_tunnel(tunnel);
 	say_once(forwarding, err);
-	open_ports_enable(forwarding->ports, true);
+	enable_ports(forwarding, true);
 	if (forwarding->n_tunnels < LIMIT_FORWARDED / 2)
 		forwarding->was_full = false;
 }
 
 static void hold_others_back(struct forwarding *forwarding)
 {
-	open_ports_enable(forwarding->ports, false);
+	enable_ports(forwarding, false);
 	if (!forwarding->was_full)
 		output_say("%d connections are open, and no more are carried at once: others wait "
 			   "until one ends",
@@ -90,15 +116,16 @@ static void hold_others_back(struct forwarding *forwarding)
 	forwarding->was_full = true;
 }
 
-static void on_connection(int take_fd, int remote, void *data)
+static void on_connection(int take_fd, void *data)
 {
-	struct forwarding *forwarding = data;
+	const struct open_port *port = data;
+	struct forwarding *forwarding = port->forwarding;
 	struct tunnel *tunnel = mem_new(sizeof(*tunnel));
 	const struct kube_port_forward_request request = {
 		.loop = forwarding->loop,
 		.namespace_name = forwarding->call->namespace_name,
 		.pod = forwarding->call->pod,
-		.port = remote,
+		.port = port->remote,
 		.take_fd = take_fd,
 		.on_end = on_tunnel_end,
 		.data = tunnel,
@@ -108,6 +135,90 @@ static void on_connection(int take_fd, int remote, void *data)
 	tunnel->forward = kube_port_forward_new(forwarding->api, &request);
 	if (forwarding->n_tunnels == LIMIT_FORWARDED)
 		hold_others_back(forwarding);
+}
+
+/* The ports: all of them listen, or none. */
+
+static void on_port_trouble(const struct err *err, void *data)
+{
+	(void) data;
+	output_say("%s", err->text);
+}
+
+static int open_one(struct forwarding *forwarding, const char *address, int local, int remote,
+		    struct err *err)
+{
+	struct open_port *port = &forwarding->ports[forwarding->n_ports++];
+	const struct listener_request request = {
+		.address = address,
+		.port = local,
+		.on_connection = on_connection,
+		.on_trouble = on_port_trouble,
+		.data = port,
+	};
+
+	*port = (struct open_port){.forwarding = forwarding, .address = address, .remote = remote};
+	return listener_new(forwarding->loop, &request, &port->listener, err);
+}
+
+/* Of IPv4 and, where there is one, of IPv6. The port that the kernel has chosen on the one may be
+ * taken on the other; a caller that looks for `localhost` tries both. */
+static int open_loopback(struct forwarding *forwarding, const struct port_pair *pair,
+			 struct err *err)
+{
+	int rc = open_one(forwarding, LOOPBACK, pair->local, pair->remote, err);
+
+	if (rc < 0)
+		return rc;
+	int local = listener_port(forwarding->ports[forwarding->n_ports - 1].listener);
+
+	rc = open_one(forwarding, LOOPBACK_6, local, pair->remote, err);
+	if (rc == ERR_NOT_FOUND || (rc == ERR_EXISTS && !pair->local))
+		return 0;
+	return rc;
+}
+
+static int open_ports(struct forwarding *forwarding, struct err *err)
+{
+	const struct port_forward_call *call = forwarding->call;
+	size_t n_pairs = call->ports->n_pairs;
+	rlim_t before;
+	/* A connection takes several descriptors; where there are too few, others wait. */
+	int rc = descriptor_limit_raise(0, &before, err);
+
+	forwarding->ports = mem_new_array(2 * n_pairs, sizeof(*forwarding->ports));
+	for (size_t i = 0; i < n_pairs && rc == 0; i++) {
+		const struct port_pair *pair = &call->ports->pairs[i];
+
+		rc = call->address
+			     ? open_one(forwarding, call->address, pair->local, pair->remote, err)
+			     : open_loopback(forwarding, pair, err);
+	}
+	return rc;
+}
+
+static void print_ports(const struct forwarding *forwarding)
+{
+	struct text text CLEANUP(text_done) = {0};
+
+	for (size_t i = 0; i < forwarding->n_ports; i++) {
+		const struct open_port *port = &forwarding->ports[i];
+		bool is_6 = strchr(port->address, ':');
+
+		if (port->listener)
+			text_addf(&text, "Forwarding from %s%s%s:%d -> %d\n", is_6 ? "[" : "",
+				  port->address, is_6 ? "]" : "", listener_port(port->listener),
+				  port->remote);
+	}
+	output_add(&text);
+	output_flush();
+}
+
+static void close_ports(struct forwarding *forwarding)
+{
+	for (size_t i = 0; i < forwarding->n_ports; i++)
+		listener_free(forwarding->ports[i].listener);
+	free(forwarding->ports);
 }
 
 /* The job. */
@@ -156,7 +267,7 @@ static void on_signal(int number, void *data)
 
 static void forwarding_done(struct forwarding *forwarding)
 {
-	open_ports_free(forwarding->ports);
+	close_ports(forwarding);
 	for (struct tunnel *tunnel = forwarding->tunnels, *next; tunnel; tunnel = next) {
 		next = tunnel->next;
 		kube_port_forward_cancel(tunnel->forward);
@@ -204,25 +315,6 @@ static int see_job(struct forwarding *forwarding, struct err *err)
 	return job_view_sync(forwarding->job, err);
 }
 
-static int open_all(struct forwarding *forwarding, struct err *err)
-{
-	const struct port_forward_call *call = forwarding->call;
-	const struct open_ports_request request = {
-		.loop = forwarding->loop,
-		.address = call->address,
-		.pairs = call->ports->pairs,
-		.n_pairs = call->ports->n_pairs,
-		.on_connection = on_connection,
-		.data = forwarding,
-	};
-	rlim_t before;
-
-	/* A connection takes several descriptors; where there are too few, others wait. */
-	if (descriptor_limit_raise(0, &before, err) < 0)
-		return err->code;
-	return open_ports_new(&request, &forwarding->ports, err);
-}
-
 /* Until a signal comes, or the job is over. */
 static int forward(struct forwarding *forwarding, bool *ret_is_over, struct err *err)
 {
@@ -252,11 +344,11 @@ static int begin(struct forwarding *forwarding, bool *ret_is_over, struct err *e
 		rc = judge_job(forwarding->job, ret_is_over, err);
 	if (rc < 0 || *ret_is_over)
 		return rc;
-	rc = open_all(forwarding, err);
+	rc = open_ports(forwarding, err);
 	if (rc < 0)
 		return rc;
 	end_signals_watch(&forwarding->signals, forwarding->loop, on_signal, forwarding);
-	open_ports_print(forwarding->ports);
+	print_ports(forwarding);
 	return 0;
 }
 

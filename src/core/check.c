@@ -5,7 +5,6 @@
 #include "core/check_fault.h"
 #include "core/check_judge.h"
 #include "core/check_task.h"
-#include "core/check_want.h"
 
 #include <math.h>
 #include <stdlib.h>

@@ -2,7 +2,7 @@
  * what was found in the end.
  *
  * Lines that the jobs of a check print, the ends of those jobs and the time go in; which jobs are
- * wanted comes out (core/check_want). A step is decided by looking at the facts, so it does not
+ * wanted comes out (core/check_judge). A step is decided by looking at the facts, so it does not
  * matter in which order they came. */
 #pragma once
 

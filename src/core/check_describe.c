@@ -1,7 +1,7 @@
 #include "core/check_describe.h"
 
+#include "core/check_judge.h"
 #include "core/check_task.h"
-#include "core/check_want.h"
 
 #include <math.h>
 

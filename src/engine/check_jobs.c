@@ -4,7 +4,7 @@
 #include "base/text.h"
 #include "core/check.h"
 #include "core/check_command.h"
-#include "core/check_want.h"
+#include "core/check_judge.h"
 #include "core/job.h"
 #include "core/status.h"
 #include "engine/check_child.h"

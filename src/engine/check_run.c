@@ -2,7 +2,7 @@
 
 #include "base/text.h"
 #include "core/check.h"
-#include "core/check_want.h"
+#include "core/check_judge.h"
 #include "engine/check_console.h"
 #include "engine/check_findings.h"
 #include "engine/check_jobs.h"

@@ -57,3 +57,9 @@ const char **kube_config_texts(const struct kube_config_entry *entry, struct are
 /* Adds a fault at that field of the entry's value (NULL: at the value as a whole). */
 void kube_config_refuse(const struct kube_config_entry *entry, const char *key, const char *format,
 			...) PRINTF_LIKE(3, 4);
+
+/* The path itself where it is absolute, else that below the folder; "." and ".." are resolved by
+ * name alone, as Go's filepath.Join does and so kubectl. In the arena. */
+const char *kube_config_path(struct arena *arena, const char *folder, const char *path);
+/* The folder of a file, absolute: what its relative paths begin at. Caller frees. */
+char *kube_config_folder(const char *file) MUST_USE;

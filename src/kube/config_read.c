@@ -2,7 +2,6 @@
 #include "io/file.h"
 #include "kube/config.h"
 #include "kube/config_file.h"
-#include "kube/config_path.h"
 #include "kube/config_resolve.h"
 
 #include <stdlib.h>

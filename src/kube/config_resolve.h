@@ -10,13 +10,5 @@ void kube_config_resolve_cluster(const struct kube_config_entry *entry, struct a
 				 struct kube_cluster *ret_cluster);
 void kube_config_resolve_user(const struct kube_config_entry *entry, struct arena *arena,
 			      struct kube_user *ret_user);
-/* The user's `exec`; NULL where there is none. */
-const struct kube_plugin *kube_config_resolve_plugin(const struct kube_config_entry *user,
-						     struct arena *arena);
-
-/* What a cluster has to say to plug-ins, as JSON; NULL: nothing. */
-const char *kube_config_resolve_cluster_settings(const struct kube_config_entry *cluster,
-						 struct arena *arena);
-
 /* True for https, the only way on which client-go shows a credential. */
 bool kube_server_is_secure(const char *server);

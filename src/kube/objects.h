@@ -91,6 +91,6 @@ struct json *objects_cluster_new(const struct objects *objects, const char *owne
  * labels, and, in the container that trains, the variables of core/cluster.h before its own, so
  * that the job's own win. restartPolicy is Never, because muster restarts. What the template is
  * silent about: the grace time is the job's, enableServiceLinks is off, and the security settings
- * are those of objects_harden. */
+ * are those of Pod Security's level "restricted". */
 struct json *objects_pod_new(const struct objects *objects, const struct role *role, int index,
 			     int attempt, const char *owner_uid) MUST_USE;

@@ -26,9 +26,9 @@
 #include "base/text.h"
 #include "core/check.h"
 #include "core/check_command.h"
+#include "core/check_judge.h"
 #include "core/check_report.h"
 #include "core/check_text.h"
-#include "core/check_want.h"
 #include "core/failure_words.h"
 
 #include <stdio.h>
