@@ -20,6 +20,7 @@ import copy_figures
 import figures
 import making_figures
 import mirror_figures
+import pass_figures
 import pod_logs
 import server_figures
 import tensorflow_figures
@@ -60,6 +61,8 @@ FIGURES = [
     Figure("paced", "64 workers x 10,000 lines a second", "", "half a core, no fault",
            lambda launcher: figures.measure_paced_lines(launcher, 64, 10000), 3),
     Figure("ps", "ps -a with 1,000 jobs", "ms", "20 ms", figures.JobList(1000), 30),
+    Figure("pass-1000", "one change in a job of 1,000 replicas: processor time of a pass", "ms", "5 ms",
+           lambda launcher: pass_figures.measure_pass(launcher, 1000), 3),
     Figure("wake-ups", "wake-ups of an idle launcher", "per second", "0",
            lambda launcher: figures.measure_wake_ups(launcher, 2), 1),
     Figure("tensorflow", "two-worker example, start to end", "s", "bash, within noise",
