@@ -6,6 +6,7 @@
 - Every include of ours names the folder; each outside library is included by one file alone.
 - base/ and core/ include no header of the operating system that does input or output.
 - No function is longer than LONGEST_FUNCTION lines.
+- The files of the reading order in docs/ARCHITECTURE.md are there, and include MOST_HEADERS headers of ours at most.
 
 Prints one line for each fault, `file:line: sentence`, and ends with 1 when there is any.
 """
@@ -52,6 +53,8 @@ PURE_HEADERS = {
 EXCEPTIONS = {("base/mem.c", "unistd.h")}
 
 LONGEST_FUNCTION = 60
+MOST_HEADERS = 60
+MAP = pathlib.Path("docs/ARCHITECTURE.md")
 
 INCLUDE = re.compile(r'^\s*#\s*include\s+(?:"([^"]+)"|<([^>]+)>)')
 
@@ -158,10 +161,23 @@ def check_circles(sources):
         yield f"{place[(circle[0], circle[1])]}: a circle of includes: {' -> '.join(circle)}"
 
 
+def check_reading_order(sources):
+    order = re.search(r"^Read in this order: (.*?)\n\n", MAP.read_text(encoding="utf-8"), re.DOTALL | re.MULTILINE)
+    names = re.findall(r"`([^`]+)`", order.group(1)) if order else []
+    by_name = {source.name: source for source in sources}
+    headers = {included for name in names if name in by_name for _, included in by_name[name].ours}
+    if not names:
+        yield f"{MAP}:1: no reading order was found"
+    for name in sorted(set(names) - set(by_name)):
+        yield f"{MAP}:1: '{name}' of the reading order does not exist"
+    if len(headers) > MOST_HEADERS:
+        yield f"{MAP}:1: the reading order takes {len(headers)} headers, more than {MOST_HEADERS}"
+
+
 def main():
     root = pathlib.Path(sys.argv[1] if len(sys.argv) > 1 else "src")
     sources = [Source(root, path) for path in sorted(root.rglob("*.[ch]"))]
-    faults = list(check_circles(sources))
+    faults = [*check_circles(sources), *check_reading_order(sources)]
     for source in sources:
         if source.folder not in FLOORS:
             faults.append(f"{source.path}:1: the folder {source.folder}/ is on no floor")
