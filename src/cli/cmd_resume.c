@@ -142,11 +142,9 @@ static int go_on(const struct options *options, const char *state_folder, const 
 	if (told.len)
 		output_say("%s", text_of(&told));
 	struct supervisor_request request = {
+		.base = {.job_words = words, .state_folder = state_folder, .is_detached = true},
 		.job = job,
-		.job_words = words,
-		.state_folder = state_folder,
 		.gpus = &gpus,
-		.is_detached = true,
 		.is_resumed = true,
 	};
 

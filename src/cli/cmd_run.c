@@ -153,23 +153,23 @@ static int see_through(const struct options *options, struct job *job, const str
 	}
 	char *words CLEANUP(mem_free_text) = lookup_words(options, NULL, job->name);
 	const struct supervisor_request request = {
+		.base = {.job_words = words,
+			 .state_folder = folder,
+			 .is_detached = option_flag(options, "detach"),
+			 .is_quiet = option_flag(options, "quiet"),
+			 .prints_json = option_text(options, "output") != NULL,
+			 .metrics = metrics,
+			 .color = option_text(options, "color")},
 		.job = job,
-		.job_words = words,
-		.state_folder = folder,
 		.gpus = gpus,
-		.is_detached = option_flag(options, "detach"),
 		.replaces_finished = option_flag(options, "replace"),
-		.is_quiet = option_flag(options, "quiet"),
-		.prints_json = option_text(options, "output") != NULL,
-		.metrics = metrics,
-		.color = option_text(options, "color"),
 	};
 
 	if (supervisor_run(&request, &exit_code, &err)) {
 		output_say("%s", err.text);
 		return EXIT_OWN_FAULT;
 	}
-	return request.is_detached ? detached_tell(options, NULL, job->name) : exit_code;
+	return request.base.is_detached ? detached_tell(options, NULL, job->name) : exit_code;
 }
 
 /* Here or on a cluster, with an open socket for its metrics (NULL: none). */

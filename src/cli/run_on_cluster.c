@@ -56,14 +56,14 @@ static struct supervision_kube_request request_of(const struct options *options,
 						  const char *place, const char *state_folder)
 {
 	return (struct supervision_kube_request){
-		.job_words = words,
+		.base = {.job_words = words,
+			 .state_folder = state_folder,
+			 .is_detached = option_flag(options, "detach"),
+			 .is_quiet = option_flag(options, "quiet"),
+			 .color = option_text(options, "color")},
 		.place = place,
 		.log_in = cluster_log_in,
 		.data = (void *) options,
-		.state_folder = state_folder,
-		.is_detached = option_flag(options, "detach"),
-		.is_quiet = option_flag(options, "quiet"),
-		.color = option_text(options, "color"),
 	};
 }
 
@@ -96,11 +96,12 @@ int run_on_cluster(const struct options *options, const struct job_source *sourc
 	request.fetch_places = (const char *const *) source->fetch_places.list;
 	request.n_fetch_places = source->fetch_places.count;
 	request.replaces_finished = option_flag(options, "replace");
-	request.prints_json = option_text(options, "output") != NULL;
-	request.metrics = metrics;
+	request.base.prints_json = option_text(options, "output") != NULL;
+	request.base.metrics = metrics;
 	if (supervision_kube_run(&request, &exit_code, &err))
 		return cluster_fail(&err);
-	return request.is_detached ? detached_tell(options, job->name_space, job->name) : exit_code;
+	return request.base.is_detached ? detached_tell(options, job->name_space, job->name)
+					: exit_code;
 }
 
 int attach_on_cluster(const struct options *options, const char *namespace_name, const char *name)
@@ -121,7 +122,7 @@ int attach_on_cluster(const struct options *options, const char *namespace_name,
 	request.namespace_name = namespace_name;
 	if (supervision_kube_run(&request, &exit_code, &err))
 		return attach_fail(&err);
-	if (request.is_detached)
+	if (request.base.is_detached)
 		output_say("job '%s' is supervised in the background now", name);
 	return exit_code;
 }

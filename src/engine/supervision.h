@@ -1,34 +1,90 @@
-/* The inner process of a supervisor: loop, store, driver, local back end, console and control
- * socket, put together until one job has ended. */
+/* One job seen through by this process, wherever it runs: loop, console, metrics, driver, the timer
+ * of its passes, signals, and the end.
+ *
+ * It only translates: news, a signal or a timer ask for a pass of the driver, and what the driver
+ * says goes to the console, the job's own log and its metrics. What is not the same for processes
+ * of this machine (engine/supervision_local.c) and for a cluster (engine/supervision_kube_set_up.c)
+ * they hand in: store, back end, and the functions of supervision_parts. */
 #pragma once
 
-#include "base/err.h"
-#include "base/own.h"
-#include "core/gpus.h"
-#include "core/job.h"
-#include "io/guard.h"
-#include "io/listening.h"
-#include "io/loop.h"
+#include "engine/driver.h"
+#include "engine/end_signals.h"
+#include "engine/exporter.h"
+#include "engine/reporter.h"
+#include "engine/supervision_request.h"
 
-#include <stdbool.h>
+#define EXIT_OWN_FAULT 125
+#define EXIT_BY_SIGNAL 128
 
-struct supervisor_request {
-	struct job *job; /* borrowed; without uid, unless `is_resumed` */
-	const char *job_words; /* how command lines name it: core/job_words.h */
-	const char *state_folder; /* $XDG_STATE_HOME/muster */
-	const struct gpus *gpus; /* of this machine (machine_gpus_find) */
-	bool is_detached; /* leave a supervisor behind that outlives the terminal */
-	bool replaces_finished; /* a finished job of this name is deleted first */
-	bool is_resumed; /* the job is that of resumption_read, and goes on where it ended */
-	bool is_quiet; /* no lines of replicas on the terminal */
-	bool prints_json; /* the TFJob on stdout when all is over; lines go to stderr */
-	const struct listening *metrics; /* where the job's metrics are; NULL: nowhere */
-	const char *color; /* "auto", "always", "never" */
+/* How far it has come. Each leads to a later one only. */
+enum supervision_phase {
+	SUPERVISION_RUNNING,
+	SUPERVISION_FINISHED, /* the job is; what is left of it is waited for */
+	SUPERVISION_LEAVING, /* over here as soon as the job is let go; it goes on */
+	SUPERVISION_CLOSING, /* over, but for the terminal */
 };
 
-/* Records the job (which has its uid) and sees it through. `on_started` (may be NULL) is called
- * once, when the first replicas were started or could not be. Returns when the job has ended and
- * nothing is left of it; *ret_exit_code is the job's own. An error means that nothing was
- * started. */
-int supervision_run(const struct supervisor_request *request, const struct guard *guard,
-		    loop_fn on_started, void *data, int *ret_exit_code, struct err *err) MUST_USE;
+struct supervision_parts {
+	const char *replicas; /* what they are called: "processes", "Pods" */
+	/* Before a pass: false when the driver is not to look now. NULL: it always looks. */
+	bool (*begin_pass)(void *data);
+	/* After a pass of a running supervision; says when the next one is due, on its timer. */
+	void (*end_pass)(const struct driver_outcome *outcome, void *data);
+	/* True: the signal means something else, and that was done. */
+	bool (*take_signal)(int number, void *data);
+	/* The job was asked to stop, and gets no time for it: a second interrupt, or SIGQUIT. */
+	void (*hurry)(void *data);
+};
+
+/* Zero it to begin, but for the request, the parts and the exit code of a job of which nothing was
+ * written. */
+struct supervision {
+	const struct supervision_request *request;
+	const struct supervision_parts *parts;
+	void *data; /* of the parts */
+	struct job *job; /* borrowed */
+	msec created;
+
+	struct loop *loop;
+	struct store *store;
+	struct backend *backend;
+	struct driver *driver; /* NULL: nothing was begun, or nothing is any more */
+	struct loop_watch *timer;
+	struct end_signals signals;
+	struct reporter reporter;
+	struct exporter *exporter; /* NULL: nobody asked for it */
+
+	enum supervision_phase phase;
+	int n_interrupts;
+	int64_t version; /* of the record that was told last */
+};
+
+/* Setting up. */
+
+/* From now on signals end the job in order, and not this process. */
+void supervision_watch_signals(struct supervision *supervision);
+/* Not without a terminal. `unkept` may be NULL. */
+int supervision_make_console(struct supervision *supervision, const char *log_folder,
+			     struct unkept *unkept, struct err *err) MUST_USE;
+int supervision_make_exporter(struct supervision *supervision, struct err *err) MUST_USE;
+
+/* Begins with a pass; returns when the loop was stopped. */
+void supervision_run(struct supervision *supervision);
+/* Nothing more is begun for the job. What is there of the store, the signals and the reporter goes
+ * on. */
+void supervision_end_work(struct supervision *supervision);
+/* The job's own exit code, after it was printed, where that was asked for. */
+int supervision_finish(struct supervision *supervision);
+void supervision_done(struct supervision *supervision); /* ends the work first */
+
+/* While it runs. */
+
+void supervision_ask_for_pass(struct supervision *supervision); /* soon */
+void supervision_ask_to_stop(struct supervision *supervision, enum stop_reason reason, msec grace);
+/* Over: returns from supervision_run when the terminal has all lines. */
+void supervision_close(struct supervision *supervision);
+
+/* For back ends; data is the supervision. */
+void supervision_on_news(const char *job_name, void *data);
+void supervision_on_output(const char *job_name, void *data);
+void supervision_on_trouble(const char *job_name, const char *sentence, void *data);

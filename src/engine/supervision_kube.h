@@ -1,5 +1,6 @@
-/* One job on a cluster, seen through from this machine: loop, store, driver, the back end for
- * Kubernetes, the job's Lease and a console, put together until the job has ended.
+/* One job on a cluster, seen through from this machine: a supervision (engine/supervision.h) with
+ * the store on the cluster, the back end for Kubernetes and the job's Lease, until the job has
+ * ended.
  *
  * What runs, runs on the cluster, and all that is remembered of it is there: when this process is
  * killed, Pods go on, nothing that fails is started again, and another muster that attaches takes
@@ -12,13 +13,14 @@
 #include "core/job_files.h"
 #include "core/job_secret.h"
 #include "core/pod_place.h"
-#include "io/listening.h"
+#include "engine/supervision_request.h"
 #include "io/loop.h"
 #include "kube/login.h"
 
 #include <stdbool.h>
 
 struct supervision_kube_request {
+	struct supervision_request base;
 	struct job *job; /* to be made; borrowed; in its namespace. Gets its uid. NULL: attach_to is
 			    there already */
 	const struct job_file *files; /* that travel with it */
@@ -36,16 +38,9 @@ struct supervision_kube_request {
 	const char *attach_to; /* name of a job that was made before, in namespace_name */
 	const char *namespace_name;
 
-	const char *job_words; /* how command lines name it: core/job_words.h */
 	const char *place; /* where it runs: known_place_write of engine/known_job.h */
 	kube_log_in_fn log_in; /* for each connection of its own */
 	void *data;
-	const char *state_folder; /* logs are kept in there */
-	bool is_detached; /* leave a supervisor behind that outlives the terminal */
-	bool is_quiet; /* no lines of replicas on the terminal */
-	bool prints_json; /* the TFJob on stdout when all is over; lines go to stderr */
-	const struct listening *metrics; /* where the job's metrics are; NULL: nowhere */
-	const char *color; /* "auto", "always", "never" */
 };
 
 /* A job to be made: makes its objects and sees it through; all of them are deleted at the end,

@@ -1,11 +1,9 @@
-/* Folders of Pods, fetched when the job has ended or is stopped, one after the other. Until it is
- * over, Pods that have one stay (engine/backend_kube_held.c). */
+#include "engine/supervision_kube_fetch.h"
+
 #include "base/mem.h"
 #include "core/job_words.h"
 #include "engine/backend_kube.h"
-#include "engine/supervision_kube_parts.h"
 #include "io/folder.h"
-#include "kube/fetching.h"
 #include "kube/keeper.h"
 
 #include <stdlib.h>
@@ -15,31 +13,32 @@ static void fetch_next(struct cluster_supervision *supervision);
 
 bool supervision_kube_holds(const struct job *job, const char *role, int index, void *data)
 {
-	const struct cluster_supervision *supervision = data;
+	const struct supervision *base = data;
+	const struct cluster_supervision *supervision = base->data;
 
 	return (!supervision->has_fetched || supervision->unsaved) &&
-	       (job->stop_reason || status_is_finished(&supervision->reporter.status)) &&
-	       keeper_is_needed(supervision->job, role, index);
+	       (job->stop_reason || status_is_finished(&supervision->base.reporter.status)) &&
+	       keeper_is_needed(supervision->base.job, role, index);
 }
 
 static void end(struct cluster_supervision *supervision)
 {
 	supervision->has_fetched = true;
-	backend_kube_release(supervision->backend);
-	supervision_kube_ask_for_pass(supervision);
+	backend_kube_release(supervision->base.backend);
+	supervision_ask_for_pass(&supervision->base);
 }
 
 static void say(struct cluster_supervision *supervision, char *take_sentence)
 {
-	reporter_say(&supervision->reporter, take_sentence);
+	reporter_say(&supervision->base.reporter, take_sentence);
 	free(take_sentence);
 }
 
 /* The Pods stay, and what is in them, until somebody has it or does not want it. */
 static void leave_to_person(struct cluster_supervision *supervision)
 {
-	const struct job *job = supervision->job;
-	const char *words = supervision->request->job_words;
+	const struct job *job = supervision->base.job;
+	const char *words = supervision->request->base.job_words;
 	char *name CLEANUP(mem_free_text) = job_words_new(job->name_space, job->name, NULL);
 	const char *choice = words + strlen(name);
 	char *text CLEANUP(mem_free_text) = fetch_text(supervision->unsaved);
@@ -50,13 +49,13 @@ static void leave_to_person(struct cluster_supervision *supervision)
 		       "'muster attach %s' fetches again and ends them, 'muster cp "
 		       "%s:%s DEST%s' copies by hand, 'muster delete %s' gives them up",
 		       words, name, text, choice, words));
-	supervision_kube_ask_for_pass(supervision);
+	supervision_ask_for_pass(&supervision->base);
 }
 
 static void on_end(const char *what, const struct err *err, void *data)
 {
 	struct cluster_supervision *supervision = data;
-	const struct fetch *fetch = &supervision->job->fetches[supervision->n_fetched++];
+	const struct fetch *fetch = &supervision->base.job->fetches[supervision->n_fetched++];
 	char *text CLEANUP(mem_free_text) = fetch_text(fetch);
 
 	supervision->fetching = NULL;
@@ -85,7 +84,7 @@ static int choose_place(const struct cluster_supervision *supervision, const cha
 
 static void fetch_next(struct cluster_supervision *supervision)
 {
-	const struct job *job = supervision->job;
+	const struct job *job = supervision->base.job;
 	struct err err = {0};
 
 	if (supervision->n_fetched == job->n_fetches) {
@@ -105,7 +104,7 @@ static void fetch_next(struct cluster_supervision *supervision)
 		return;
 	}
 	const struct kube_fetching_request request = {
-		.loop = supervision->loop,
+		.loop = supervision->base.loop,
 		.namespace_name = job->name_space,
 		.pod = pod,
 		.there = fetch->path,
@@ -126,13 +125,13 @@ bool supervision_kube_fetch(struct cluster_supervision *supervision)
 
 void supervision_kube_fetch_when_held_up(struct cluster_supervision *supervision)
 {
-	if (backend_kube_is_held_up(supervision->backend))
+	if (backend_kube_is_held_up(supervision->base.backend))
 		(void) supervision_kube_fetch(supervision);
 }
 
 bool supervision_kube_give_up_fetching(struct cluster_supervision *supervision, int exit_code)
 {
-	size_t n_left = supervision->job->n_fetches - supervision->n_fetched;
+	size_t n_left = supervision->base.job->n_fetches - supervision->n_fetched;
 
 	if (supervision->has_fetched || !n_left)
 		return false;

@@ -1,33 +1,33 @@
-/* What this machine remembers of the job: the cluster forgets it when it has ended, or is deleted,
- * and another machine may take it over. Nothing here stops the job from going on. */
+#include "engine/supervision_kube_here.h"
+
 #include "base/mem.h"
 #include "engine/finished_job.h"
 #include "engine/known_job.h"
 #include "engine/record.h"
-#include "engine/supervision_kube_parts.h"
 
 static void tell(struct cluster_supervision *supervision, int rc, const struct err *err)
 {
 	if (rc < 0 && rc != ERR_NOT_FOUND)
-		reporter_say_trouble(&supervision->reporter, err->text);
+		reporter_say_trouble(&supervision->base.reporter, err->text);
 }
 
 static int get_record(struct cluster_supervision *supervision, struct store_record *ret_record,
 		      struct err *err)
 {
-	return supervision->store->functions->get(supervision->store, supervision->job->name,
-						  ret_record, err);
+	return supervision->base.store->functions->get(
+		supervision->base.store, supervision->base.job->name, ret_record, err);
 }
 
 /* As it was told last, which the cluster may no longer know; else as it stands there. */
 static int take_record(struct cluster_supervision *supervision, struct store_record *ret_record,
 		       struct err *err)
 {
-	const struct reporter *reporter = &supervision->reporter;
+	const struct reporter *reporter = &supervision->base.reporter;
 
 	if (!reporter->document)
 		return get_record(supervision, ret_record, err);
-	*ret_record = record_new(supervision->job, &reporter->status, "", supervision->created);
+	*ret_record =
+		record_new(supervision->base.job, &reporter->status, "", supervision->base.created);
 	return 0;
 }
 
@@ -39,30 +39,31 @@ void supervision_kube_keep_here(struct cluster_supervision *supervision)
 	int rc = take_record(supervision, &record, &err);
 
 	if (rc == 0)
-		rc = known_job_keep(request->state_folder, &record, request->place, &err);
+		rc = known_job_keep(request->base.state_folder, &record, request->place, &err);
 	tell(supervision, rc, &err);
 }
 
 void supervision_kube_settle_here(struct cluster_supervision *supervision, const char *reason,
 				  const char *why)
 {
-	const struct job *job = supervision->job;
+	const struct job *job = supervision->base.job;
 	char *name CLEANUP(mem_free_text) = known_job_record_name(job->name_space, job->name);
 	struct err err = {0};
 
 	if (!has_supervised(supervision))
 		return;
 	tell(supervision,
-	     known_job_settle(supervision->request->state_folder, name, reason, why, &err), &err);
+	     known_job_settle(supervision->request->base.state_folder, name, reason, why, &err),
+	     &err);
 }
 
 void supervision_kube_remember_here(struct cluster_supervision *supervision)
 {
 	const struct supervision_kube_request *request = supervision->request;
-	const struct job *job = supervision->job;
+	const struct job *job = supervision->base.job;
 	struct store_record record CLEANUP(store_record_done) = {0};
 	struct arena *arena CLEANUP(arena_cleanup) = arena_new();
-	struct backend *backend = supervision->backend;
+	struct backend *backend = supervision->base.backend;
 	char *name CLEANUP(mem_free_text) = known_job_record_name(job->name_space, job->name);
 	struct observed observed = {0};
 	struct err err = {0};
@@ -71,7 +72,7 @@ void supervision_kube_remember_here(struct cluster_supervision *supervision)
 	if (rc == 0)
 		rc = backend->functions->observe(backend, job, arena, &observed, &err);
 	if (rc == 0)
-		rc = finished_job_remember(request->state_folder, name, request->place, &record,
-					   &observed, &err);
+		rc = finished_job_remember(request->base.state_folder, name, request->place,
+					   &record, &observed, &err);
 	tell(supervision, rc, &err);
 }

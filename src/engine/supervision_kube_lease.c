@@ -1,9 +1,7 @@
-/* The job's Lease: whether we act, only look, or leave.
- *
- * The deadline holds also when this process stood still, stopped or with the whole machine: each
- * try of each change asks supervision_kube_may_act, which asks the clock. */
+#include "engine/supervision_kube_lease.h"
+
 #include "base/mem.h"
-#include "engine/supervision_kube_parts.h"
+#include "engine/supervision_kube_here.h"
 #include "kube/resources.h"
 
 #include <stdlib.h>
@@ -30,13 +28,13 @@ void supervision_kube_tell_started(struct cluster_supervision *supervision)
 
 static void say(struct cluster_supervision *supervision, char *take_sentence)
 {
-	reporter_say(&supervision->reporter, take_sentence);
+	reporter_say(&supervision->base.reporter, take_sentence);
 	free(take_sentence);
 }
 
 static void begin_watching(struct cluster_supervision *supervision)
 {
-	const char *name = supervision->job->name;
+	const char *name = supervision->base.job->name;
 	bool looked_on = supervision->role == ROLE_FOLLOWS;
 
 	if (supervision->role == ROLE_LAPSED)
@@ -62,7 +60,7 @@ static void stop_supervising(struct cluster_supervision *supervision)
 	say(supervision,
 	    mem_format("the Lease of job '%s' could not be renewed in time: nothing is started or "
 		       "ended until it is held again",
-		       supervision->job->name));
+		       supervision->base.job->name));
 }
 
 static void leave_to(struct cluster_supervision *supervision, const char *supervisor)
@@ -70,7 +68,7 @@ static void leave_to(struct cluster_supervision *supervision, const char *superv
 	struct err err = {0};
 
 	err_set(&err, ERR_CONFLICT, "job '%s' is supervised by %s, and is left to it",
-		supervision->job->name, supervisor ? supervisor : "another muster");
+		supervision->base.job->name, supervisor ? supervisor : "another muster");
 	supervision_kube_fail(supervision, &err);
 }
 
@@ -86,7 +84,8 @@ static void see_supervisor(struct cluster_supervision *supervision)
 		say(supervision,
 		    mem_format("job '%s' is supervised by %s: its lines are shown here, and Ctrl-C "
 			       "leaves it running",
-			       supervision->job->name, supervisor ? supervisor : "another muster"));
+			       supervision->base.job->name,
+			       supervisor ? supervisor : "another muster"));
 	}
 }
 
@@ -98,7 +97,7 @@ static void see_missing(struct cluster_supervision *supervision)
 	err_set(&err, ERR_NOT_FOUND,
 		"job '%s' has no Lease, so the muster that made it was killed before all of it was "
 		"there: delete it, and run it again",
-		supervision->job->name);
+		supervision->base.job->name);
 	supervision_kube_fail(supervision, &err);
 }
 
@@ -106,7 +105,7 @@ static void on_lease(void *data)
 {
 	struct cluster_supervision *supervision = data;
 
-	if (supervision->phase == PHASE_CLOSING)
+	if (supervision->base.phase == SUPERVISION_CLOSING)
 		return;
 	if (lease_keeper_is_missing(supervision->lease)) {
 		see_missing(supervision);
@@ -124,13 +123,13 @@ static void on_lease(void *data)
 		stop_supervising(supervision);
 		break;
 	case LEASE_OTHERS:
-		if (supervision->phase != PHASE_LEAVING && supervision->is_recorded)
+		if (supervision->base.phase != SUPERVISION_LEAVING && supervision->is_recorded)
 			see_supervisor(supervision);
 		break;
 	case LEASE_UNSETTLED:
 		break;
 	}
-	supervision_kube_ask_for_pass(supervision);
+	supervision_ask_for_pass(&supervision->base);
 }
 
 /* What refuses us from the first call on will go on to. */
@@ -141,15 +140,15 @@ static void on_lease_trouble(const struct err *err, void *data)
 	if (err->code == ERR_REFUSED && !lease_keeper_has_seen(supervision->lease))
 		supervision_kube_fail(supervision, err);
 	else
-		reporter_say_trouble(&supervision->reporter, err->text);
+		reporter_say_trouble(&supervision->base.reporter, err->text);
 }
 
 int supervision_kube_watch_lease(struct cluster_supervision *supervision, struct err *err)
 {
 	const struct lease_keeper_settings settings = {
-		.loop = supervision->loop,
+		.loop = supervision->base.loop,
 		.api = supervision->api,
-		.job = supervision->job,
+		.job = supervision->base.job,
 		.made_at = supervision->made_at,
 		.must_exist = is_attached(supervision) && !supervision->has_begun,
 		.on_change = on_lease,

@@ -1,8 +1,4 @@
-/* Setting up, and taking down. Everything here and in the files beside it only translates, as in
- * engine/supervision.c: what the mirror saw, a signal, the Lease or a timer ask for a pass, and
- * what the driver says goes to the console. */
-#include "engine/supervision_kube.h"
-
+/* Setting up, and taking down. */
 #include "base/mem.h"
 #include "core/reconcile.h"
 #include "engine/attached_logs.h"
@@ -10,40 +6,19 @@
 #include "engine/registration_kube.h"
 #include "engine/state_folder.h"
 #include "engine/store_kube.h"
+#include "engine/supervision_kube_fetch.h"
+#include "engine/supervision_kube_here.h"
+#include "engine/supervision_kube_lease.h"
 #include "engine/supervision_kube_parts.h"
 
 #include <stdlib.h>
 #include <unistd.h>
 
-/* News. */
-
-static void on_news(const char *job_name, void *data)
-{
-	(void) job_name;
-	supervision_kube_ask_for_pass(data);
-}
-
-static void on_output(const char *job_name, void *data)
-{
-	struct cluster_supervision *supervision = data;
-
-	(void) job_name;
-	reporter_show_output(&supervision->reporter);
-}
-
 static void on_startup(const struct startup *startup, void *data)
 {
-	struct cluster_supervision *supervision = data;
+	const struct supervision *base = data;
 
-	reporter_show_startup(&supervision->reporter, startup);
-}
-
-static void on_trouble(const char *job_name, const char *sentence, void *data)
-{
-	struct cluster_supervision *supervision = data;
-
-	(void) job_name;
-	reporter_say(&supervision->reporter, sentence);
+	reporter_show_startup(&base->reporter, startup);
 }
 
 /* As kubectl tells them; between the lines of the job. */
@@ -55,7 +30,7 @@ static void on_warning(const char *sentence, void *data)
 
 	text_add(&told, "Warning: ");
 	pod_place_add(request->pod_files, request->n_pod_files, sentence, &told);
-	reporter_say(&supervision->reporter, text_of(&told));
+	reporter_say(&supervision->base.reporter, text_of(&told));
 }
 
 /* Connections. */
@@ -71,14 +46,14 @@ static const char *namespace_of(const struct cluster_supervision *supervision)
 static int open_store(struct cluster_supervision *supervision, struct err *err)
 {
 	const struct supervision_kube_request *request = supervision->request;
-	int rc = loop_new(&supervision->loop, err);
+	int rc = loop_new(&supervision->base.loop, err);
 
 	if (rc == 0)
-		rc = kube_api_connect(supervision->loop, request->log_in, request->data,
+		rc = kube_api_connect(supervision->base.loop, request->log_in, request->data,
 				      &supervision->api, err);
 	if (rc == 0)
-		supervision->store = store_kube_new(supervision->loop, supervision->api,
-						    namespace_of(supervision));
+		supervision->base.store = store_kube_new(supervision->base.loop, supervision->api,
+							 namespace_of(supervision));
 	return rc;
 }
 
@@ -86,7 +61,7 @@ static int open_store(struct cluster_supervision *supervision, struct err *err)
 
 static int check_for_signal(struct cluster_supervision *supervision, struct err *err)
 {
-	end_signals_take(&supervision->signals);
+	end_signals_take(&supervision->base.signals);
 	return supervision->ended_by ? err_set(err, ERR_REFUSED, "interrupted") : 0;
 }
 
@@ -98,12 +73,12 @@ static int register_job(struct cluster_supervision *supervision, struct err *err
 	struct arena *arena CLEANUP(arena_cleanup) = arena_new();
 	const struct observed observed = backend_kube_observe_new(request->job, arena);
 
-	supervision->job = request->job;
-	supervision->created = loop_now();
+	supervision->base.created = loop_now();
 	supervision->made_at = loop_monotonic_now();
-	return registration_kube_register(supervision->store, supervision->job, request->job_words,
-					  request->replaces_finished, is_whole ? &observed : NULL,
-					  supervision->created, err);
+	return registration_kube_register(supervision->base.store, supervision->base.job,
+					  request->base.job_words, request->replaces_finished,
+					  is_whole ? &observed : NULL, supervision->base.created,
+					  err);
 }
 
 static int make_job(struct cluster_supervision *supervision, struct err *err)
@@ -116,11 +91,11 @@ static int make_job(struct cluster_supervision *supervision, struct err *err)
 	supervision->is_recorded = true;
 	rc = check_for_signal(supervision, err);
 	if (rc == 0)
-		rc = registration_kube_make_secret(supervision->loop, supervision->api,
-						   supervision->job, request->secret, err);
+		rc = registration_kube_make_secret(supervision->base.loop, supervision->api,
+						   supervision->base.job, request->secret, err);
 	return rc < 0 ? rc
-		      : registration_kube_make_files(supervision->loop, supervision->api,
-						     supervision->job, request->files,
+		      : registration_kube_make_files(supervision->base.loop, supervision->api,
+						     supervision->base.job, request->files,
 						     request->n_files, err);
 }
 
@@ -128,11 +103,11 @@ static int make_job(struct cluster_supervision *supervision, struct err *err)
 static int adopt_job(struct cluster_supervision *supervision, struct err *err)
 {
 	char *refusal CLEANUP(mem_free_text) = NULL;
-	int rc = registration_kube_adopt(supervision->loop, supervision->api, supervision->job,
-					 &refusal, err);
+	int rc = registration_kube_adopt(supervision->base.loop, supervision->api,
+					 supervision->base.job, &refusal, err);
 
 	if (rc == 0 && refusal)
-		reporter_say(&supervision->reporter, refusal);
+		reporter_say(&supervision->base.reporter, refusal);
 	supervision->has_begun = true;
 	return rc;
 }
@@ -140,13 +115,13 @@ static int adopt_job(struct cluster_supervision *supervision, struct err *err)
 static int find_job(struct cluster_supervision *supervision, struct err *err)
 {
 	bool is_untouched;
-	int rc = registration_kube_find(supervision->store, supervision->request->attach_to,
-					&supervision->found_job, &supervision->created,
+	int rc = registration_kube_find(supervision->base.store, supervision->request->attach_to,
+					&supervision->found_job, &supervision->base.created,
 					&supervision->has_begun, &is_untouched, err);
 
 	if (rc < 0)
 		return rc;
-	supervision->job = supervision->found_job;
+	supervision->base.job = supervision->found_job;
 	supervision->is_recorded = true;
 	rc = check_for_signal(supervision, err);
 	return rc == 0 && is_untouched ? adopt_job(supervision, err) : rc;
@@ -160,12 +135,12 @@ static bool needs_exec(const struct job *job)
 static int settle_job_there(struct cluster_supervision *supervision, struct err *err)
 {
 	const struct job_secret *secret = supervision->request->secret;
-	int rc = registration_kube_check_rights(supervision->loop, supervision->api,
+	int rc = registration_kube_check_rights(supervision->base.loop, supervision->api,
 						namespace_of(supervision), secret && secret->name,
 						needs_exec(supervision->request->job), err);
 
 	if (rc == 0 && supervision->request->job)
-		rc = registration_kube_check_service(supervision->loop, supervision->api,
+		rc = registration_kube_check_service(supervision->base.loop, supervision->api,
 						     supervision->request->job, err);
 	if (rc == 0)
 		rc = supervision->request->job ? make_job(supervision, err)
@@ -174,39 +149,21 @@ static int settle_job_there(struct cluster_supervision *supervision, struct err 
 	if (rc == 0)
 		rc = check_for_signal(supervision, err);
 	if (rc == 0)
-		store_kube_keep_to(supervision->store, supervision->job->uid);
+		store_kube_keep_to(supervision->base.store, supervision->base.job->uid);
 	return rc;
 }
 
 /* The job here. */
 
-static int make_console(struct cluster_supervision *supervision, struct err *err)
-{
-	const struct supervision_kube_request *request = supervision->request;
-	const struct console_settings settings = {
-		.loop = supervision->loop,
-		.log_folder = supervision->log_folder,
-		.lines_fd = request->prints_json ? STDERR_FILENO : STDOUT_FILENO,
-		.chatter_fd = STDERR_FILENO,
-		.job_words = request->job_words,
-		.is_quiet = request->is_quiet,
-		.color = request->color,
-	};
-
-	if (supervision->is_detached)
-		return 0;
-	return console_new(&settings, supervision->job, &supervision->reporter.console, err);
-}
-
 static int make_folder(struct cluster_supervision *supervision, struct err *err)
 {
-	const char *state_folder = supervision->request->state_folder;
-	int rc = state_folder_make_job(state_folder, supervision->job->uid, err);
+	const char *state_folder = supervision->request->base.state_folder;
+	int rc = state_folder_make_job(state_folder, supervision->base.job->uid, err);
 
 	if (rc < 0)
 		return rc;
-	supervision->folder = state_folder_job(state_folder, supervision->job->uid);
-	reporter_begin(&supervision->reporter, supervision->folder);
+	supervision->folder = state_folder_job(state_folder, supervision->base.job->uid);
+	reporter_begin(&supervision->base.reporter, supervision->folder);
 	if (is_attached(supervision))
 		return attached_logs_make(supervision->folder, &supervision->log_folder, err);
 	supervision->log_folder = mem_copy_text(supervision->folder);
@@ -217,7 +174,7 @@ static int make_folder(struct cluster_supervision *supervision, struct err *err)
 static void tell_keys(struct cluster_supervision *supervision)
 {
 	if (!is_attached(supervision) && !supervision->is_detached && isatty(STDERR_FILENO))
-		reporter_say(&supervision->reporter,
+		reporter_say(&supervision->base.reporter,
 			     "Ctrl-C ends the job on the cluster, too; to leave it running, close "
 			     "the terminal, or begin it with -d");
 }
@@ -225,101 +182,80 @@ static void tell_keys(struct cluster_supervision *supervision)
 /* Everything that can fail; after it, the job is seen through. */
 static int set_up(struct cluster_supervision *supervision, struct err *err)
 {
+	struct supervision *base = &supervision->base;
 	int rc = open_store(supervision, err);
 
 	if (rc < 0)
 		return rc;
-	supervision_kube_watch_early_signals(supervision);
-	rc = exporter_new(supervision->loop, supervision->request->metrics,
-			  supervision->request->job, &supervision->reporter.status,
-			  &supervision->exporter, err);
+	supervision_watch_signals(base);
+	rc = supervision_make_exporter(base, err);
 	if (rc == 0)
 		rc = settle_job_there(supervision, err);
 	if (rc == 0)
 		rc = make_folder(supervision, err);
 	if (rc == 0)
-		rc = make_console(supervision, err);
+		rc = supervision_make_console(base, supervision->log_folder, NULL, err);
 	kube_api_on_warning(supervision->api, on_warning, supervision);
 	if (rc == 0 && is_attached(supervision))
 		rc = supervision_kube_tell_status(supervision, err);
 	if (rc == 0)
 		rc = supervision_kube_watch_lease(supervision, err);
-	supervision_kube_watch_signals(supervision);
 	if (rc == 0)
 		tell_keys(supervision);
 	return rc == 0 ? check_for_signal(supervision, err) : rc;
 }
 
-static void begin(struct cluster_supervision *supervision)
+static void make_backend(struct cluster_supervision *supervision)
 {
+	struct supervision *base = &supervision->base;
 	const struct job_cache_settings cache = {
-		.loop = supervision->loop,
+		.loop = base->loop,
 		.api = supervision->api,
-		.namespace_name = supervision->job->name_space,
-		.job_name = supervision->job->name,
+		.namespace_name = base->job->name_space,
+		.job_name = base->job->name,
 	};
 
 	supervision->cache = job_cache_new(&cache);
 	const struct backend_kube_settings settings = {
-		.loop = supervision->loop,
+		.loop = base->loop,
 		.api = supervision->api,
 		.cache = supervision->cache,
-		.job = supervision->job,
+		.job = base->job,
 		.log_folder = supervision->log_folder,
 		.secret = supervision->request->secret,
 		.is_new = !is_attached(supervision),
-		.on_news = on_news,
-		.on_output = on_output,
+		.on_news = supervision_on_news,
+		.on_output = supervision_on_output,
 		.on_startup = on_startup,
-		.on_trouble = on_trouble,
+		.on_trouble = supervision_on_trouble,
 		.holds = supervision_kube_holds,
-		.data = supervision,
+		.data = base,
 	};
 
-	supervision->timer = loop_new_timer(supervision->loop, supervision_kube_pass, supervision);
-	supervision->backend = backend_kube_new(&settings);
-	const struct driver_settings driver = {
-		.store = supervision->store,
-		.backend = supervision->backend,
-		.job_name = supervision->job->name,
-		.listener = reporter_listener(&supervision->reporter),
-		.on_passed = supervision_kube_passed,
-		.data = supervision,
-	};
-
-	supervision->driver = driver_new(&driver);
-	supervision_kube_watch_owner(supervision);
-	supervision_kube_ask_for_pass(supervision); /* the Lease may be ours already */
+	base->backend = backend_kube_new(&settings);
 }
 
 /* Nothing more is begun for the job. */
 static void end_work(struct cluster_supervision *supervision)
 {
-	struct backend *backend = TAKE(supervision->backend);
-
-	supervision->phase = PHASE_CLOSING;
-	loop_watch_free(TAKE(supervision->timer));
 	kube_fetching_cancel(TAKE(supervision->fetching));
 	job_follower_free(TAKE(supervision->owner));
-	driver_free(TAKE(supervision->driver));
-	if (supervision->store)
-		store_let_go(supervision->store, supervision);
-	if (backend)
-		backend->functions->free(backend);
+	if (supervision->base.store)
+		store_let_go(supervision->base.store, supervision);
+	supervision_end_work(&supervision->base);
 	job_cache_free(TAKE(supervision->cache));
 }
 
 static void tear_down(struct cluster_supervision *supervision)
 {
+	struct supervision *base = &supervision->base;
+
 	end_work(supervision);
-	end_signals_done(&supervision->signals);
 	lease_keeper_free(supervision->lease);
-	exporter_free(supervision->exporter);
-	reporter_done(&supervision->reporter);
-	if (supervision->store)
-		supervision->store->functions->free(supervision->store);
+	store_cleanup(&base->store);
+	base->store = NULL;
 	kube_api_free(supervision->api);
-	loop_free(supervision->loop);
+	supervision_done(base);
 	job_free(supervision->found_job);
 	if (is_attached(supervision) && supervision->log_folder)
 		attached_logs_end(supervision->folder, supervision->log_folder,
@@ -332,8 +268,8 @@ static void tear_down(struct cluster_supervision *supervision)
  * nobody can. */
 static void take_back(struct cluster_supervision *supervision)
 {
-	const struct job *job = supervision->job;
-	struct store *store = supervision->store;
+	const struct job *job = supervision->base.job;
+	struct store *store = supervision->base.store;
 	struct err err = {0};
 
 	if (!supervision->is_recorded || is_attached(supervision) ||
@@ -344,7 +280,7 @@ static void take_back(struct cluster_supervision *supervision)
 	int rc = store->functions->remove(store, job->name, job->uid, &err);
 
 	if (rc < 0 && rc != ERR_NOT_FOUND)
-		reporter_say(&supervision->reporter, err.text);
+		reporter_say(&supervision->base.reporter, err.text);
 	else
 		supervision->is_recorded = false;
 }
@@ -377,27 +313,31 @@ static int see_through(background_started_fn started, void *background, int *ret
 {
 	const struct supervision_kube_request *request = data;
 	struct cluster_supervision supervision CLEANUP(tear_down) = {
+		.base = {.request = &request->base,
+			 .parts = &supervision_kube_parts,
+			 .data = &supervision,
+			 .job = request->job,
+			 .reporter.status.exit_code = EXIT_OWN_FAULT},
 		.request = request,
 		.started = started,
 		.background = background,
-		.is_detached = request->is_detached,
-		.reporter = {.status = {.exit_code = EXIT_OWN_FAULT}},
+		.is_detached = request->base.is_detached,
 	};
+	struct supervision *base = &supervision.base;
 	int rc = set_up(&supervision, err);
 
 	if (rc < 0)
 		return end_early(&supervision, rc, ret_exit_code);
-	begin(&supervision);
-	loop_run(supervision.loop);
+	make_backend(&supervision);
+	supervision_kube_watch_owner(&supervision);
+	supervision_run(base); /* the Lease may be ours already */
 	end_work(&supervision);
 	take_back(&supervision);
 	leave_here(&supervision);
 	if (supervision.failure.code)
-		return err_copy(err, &supervision.failure);
-	if (request->prints_json)
-		reporter_print(&supervision.reporter, supervision.job->uid, supervision.created,
-			       supervision.version);
-	*ret_exit_code = supervision.reporter.status.exit_code;
+		return err_set(err, (enum err_code) supervision.failure.code, "%s",
+			       supervision.failure.text);
+	*ret_exit_code = supervision_finish(base);
 	if (*ret_exit_code == 0)
 		*ret_exit_code = supervision.fetch_exit_code;
 	return 0;
@@ -406,7 +346,7 @@ static int see_through(background_started_fn started, void *background, int *ret
 int supervision_kube_run(const struct supervision_kube_request *request, int *ret_exit_code,
 			 struct err *err)
 {
-	if (!request->is_detached)
+	if (!request->base.is_detached)
 		return see_through(NULL, NULL, ret_exit_code, err, (void *) request);
 	int rc = background_run(see_through, (void *) request, err);
 

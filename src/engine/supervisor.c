@@ -11,7 +11,7 @@
 #include "engine/background.h"
 #include "engine/job_uid.h"
 #include "engine/settle.h"
-#include "engine/supervision.h"
+#include "engine/supervision_local.h"
 #include "io/guard.h"
 #include "store/store.h"
 
@@ -22,7 +22,7 @@
 static int settle(const struct supervisor_request *request, struct err *err)
 {
 	struct store *store CLEANUP(store_cleanup) = NULL;
-	int rc = store_sqlite_open(request->state_folder, &store, err);
+	int rc = store_sqlite_open(request->base.state_folder, &store, err);
 
 	return rc < 0 ? rc : settle_job(store, request->job->name, request->job->uid, err);
 }
@@ -53,7 +53,7 @@ static int see_through(const struct supervisor_request *request, loop_fn on_star
 		return rc;
 	if (guard.is_inner) {
 		guard_leave_group();
-		return supervision_run(request, &guard, on_started, data, ret_exit_code, err);
+		return supervision_local_run(request, &guard, on_started, data, ret_exit_code, err);
 	}
 	if (guard.was_lost)
 		return tell_of_loss(request, guard.exit_code - EXIT_BY_SIGNAL, err);
@@ -77,7 +77,7 @@ int supervisor_run(const struct supervisor_request *request, int *ret_exit_code,
 
 	if (rc < 0)
 		return rc;
-	if (!request->is_detached)
+	if (!request->base.is_detached)
 		return see_through(request, NULL, NULL, ret_exit_code, err);
 	rc = background_run(see_through_detached, (void *) request, err);
 	if (rc == 0)

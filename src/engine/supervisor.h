@@ -4,7 +4,7 @@
 
 #include "base/err.h"
 #include "base/own.h"
-#include "engine/supervision.h"
+#include "engine/supervision_local.h"
 
 /* Attached: comes back in two processes (io/guard.h), in the outer one last and with the same exit
  * code; the caller returns from main in both, and says nothing more when there is no error. It

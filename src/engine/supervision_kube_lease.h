@@ -1,0 +1,13 @@
+/* The job's Lease: whether we act, only look, or leave.
+ *
+ * The deadline holds also when this process stood still, stopped or with the whole machine: each
+ * try of each change asks supervision_kube_may_act, which asks the clock. */
+#pragma once
+
+#include "engine/supervision_kube_state.h"
+
+int supervision_kube_watch_lease(struct cluster_supervision *supervision, struct err *err) MUST_USE;
+/* We may act now. */
+bool supervision_kube_may_act(const struct cluster_supervision *supervision);
+/* To the command that waits for the job to be supervised in the background, once. */
+void supervision_kube_tell_started(struct cluster_supervision *supervision);

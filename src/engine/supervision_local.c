@@ -1,0 +1,367 @@
+/* One job seen through by the process that is the parent of its workers: what a supervision has of
+ * this machine, and what clients learn by the control socket. */
+#include "engine/supervision_local.h"
+
+#include "base/mem.h"
+#include "core/limits.h"
+#include "core/reconcile.h"
+#include "engine/backend_local.h"
+#include "engine/control.h"
+#include "engine/record.h"
+#include "engine/registration.h"
+#include "engine/resumption.h"
+#include "engine/settle.h"
+#include "engine/state_folder.h"
+#include "engine/supervision.h"
+#include "io/descriptor_limit.h"
+#include "io/process.h"
+#include "store/store_retrying.h"
+
+#include <fcntl.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#define RETRY_AFTER MSEC_PER_SECOND
+/* A pipe, and a log with its index, that is written and, at times, shown. */
+#define DESCRIPTORS_PER_REPLICA 5
+#define DESCRIPTORS_BESIDES 40 /* the store, the loop, the socket, the first three … */
+/* One INT may come twice: timeout(1) sends it to its child and to the group of it. */
+#define SAME_KEY_PRESS ((msec) 200)
+
+struct local_supervision {
+	struct supervision base;
+	const struct supervisor_request *request;
+	char *folder; /* of this job */
+	rlim_t descriptor_limit; /* as we found it, and as replicas get it */
+	struct control *control;
+	struct unkept *unkept; /* lines that reach the terminal alone */
+	struct loop_watch *outer_gone;
+
+	loop_fn on_started; /* NULL once it was called */
+	void *on_started_data;
+	char *replaced_uid; /* the job whose name we took; its folder is still there */
+	msec interrupted_at; /* of the monotonic clock; 0: not yet */
+	bool is_gone; /* nobody remembers the job any more: its logs go, too */
+	int64_t told_version;
+};
+
+static void on_store_trouble(const char *sentence, void *data)
+{
+	struct supervision *base = data;
+	char *told CLEANUP(mem_free_text) =
+		sentence ? mem_format("%s; the job goes on, and this is tried again", sentence)
+			 : mem_copy_text("the state of the job is written again");
+
+	reporter_say(&base->reporter, told);
+}
+
+static void on_wake(void *data)
+{
+	supervision_ask_for_pass(data);
+}
+
+/* Passes. */
+
+/* Once the first replicas were started: what was no hurry before. */
+static void on_first_start(struct local_supervision *supervision)
+{
+	struct supervision *base = &supervision->base;
+	loop_fn on_started = supervision->on_started;
+	char *replaced_uid CLEANUP(mem_free_text) = TAKE(supervision->replaced_uid);
+	struct err err = {0};
+
+	supervision->on_started = NULL;
+	if (on_started)
+		on_started(supervision->on_started_data);
+	if (replaced_uid &&
+	    state_folder_remove_job(base->request->state_folder, replaced_uid, &err) < 0)
+		reporter_say(&base->reporter, err.text);
+}
+
+static void tell_version(struct local_supervision *supervision)
+{
+	int64_t version = supervision->base.version;
+
+	if (version == supervision->told_version)
+		return;
+	supervision->told_version = version;
+	control_tell_version(supervision->control, version);
+}
+
+/* The job is over, and so is our work for it: nobody looks after it from here on. */
+static void end(struct local_supervision *supervision)
+{
+	struct supervision *base = &supervision->base;
+	struct reporter *reporter = &base->reporter;
+	struct err err = {0};
+
+	on_first_start(supervision);
+	state_folder_give_back(supervision->folder);
+	/* From the moment when the record says so the job may be resumed, and its folder is not
+	 * ours. All who listen are let go behind that: they find what is true then. */
+	control_close(supervision->control);
+	int rc = record_end_supervision(base->store, base->job->name, base->job->uid, &err);
+	control_free(TAKE(supervision->control));
+	if (rc < 0 && rc != ERR_NOT_FOUND)
+		reporter_say(reporter, err.text);
+	if (store_retrying_is_behind(base->store))
+		reporter_say(reporter,
+			     "how the job ended could not be written: `muster ps` will show "
+			     "it as lost");
+	supervision_close(base);
+}
+
+/* Somebody took the record away under a job that runs. */
+static void give_up(struct local_supervision *supervision)
+{
+	struct supervision *base = &supervision->base;
+
+	backend_local_kill_all(base->backend);
+	reporter_end(&base->reporter, base->job, RECONCILE_DELETED,
+		     "its record was deleted, so its processes were ended");
+}
+
+static void end_pass(const struct driver_outcome *outcome, void *data)
+{
+	struct local_supervision *supervision = data;
+	struct supervision *base = &supervision->base;
+	msec wake_at = outcome->wake_at;
+
+	tell_version(supervision);
+	if (outcome->is_gone && !status_is_finished(&base->reporter.status))
+		give_up(supervision);
+	if (outcome->is_finished || outcome->is_gone) {
+		supervision->is_gone = outcome->is_gone;
+		end(supervision);
+		return;
+	}
+	if (wake_at > loop_now())
+		on_first_start(supervision);
+	if (store_retrying_is_behind(base->store))
+		wake_at = msec_min(wake_at, loop_now() + RETRY_AFTER);
+	loop_timer_arm(base->timer, wake_at);
+}
+
+/* Being asked to end. */
+
+static void hurry(void *data)
+{
+	struct local_supervision *supervision = data;
+
+	backend_local_kill_all(supervision->base.backend);
+	supervision_ask_for_pass(&supervision->base);
+}
+
+static bool take_signal(int number, void *data)
+{
+	struct local_supervision *supervision = data;
+	msec now = loop_monotonic_now(), before = supervision->interrupted_at;
+
+	if (number != SIGINT)
+		return false;
+	if (before && now - before < SAME_KEY_PRESS)
+		return true;
+	supervision->interrupted_at = now;
+	return false;
+}
+
+/* The outer process was killed: nobody would end our workers if we were killed next. */
+static void on_outer_gone(void *data)
+{
+	struct local_supervision *supervision = data;
+	struct supervision *base = &supervision->base;
+	struct err err = {0};
+
+	loop_watch_enable(supervision->outer_gone, false);
+	backend_local_kill_all(base->backend);
+	base->phase = SUPERVISION_CLOSING;
+	base->reporter.status.exit_code = EXIT_OWN_FAULT;
+	if (settle_job(base->store, base->job->name, base->job->uid, &err) < 0)
+		reporter_say(&base->reporter, err.text);
+	loop_stop(base->loop);
+}
+
+/* Setting up. */
+
+static int record_job(struct local_supervision *supervision, struct err *err)
+{
+	const struct supervisor_request *request = supervision->request;
+	struct supervision *base = &supervision->base;
+
+	base->created = loop_now();
+	if (request->is_resumed)
+		return resumption_register(base->store, request->job, base->created, err);
+	return registration_register(base->store, request->job, request->replaces_finished,
+				     base->created, &supervision->replaced_uid, err);
+}
+
+static int make_backend(struct local_supervision *supervision, struct err *err)
+{
+	const struct supervisor_request *request = supervision->request;
+	struct supervision *base = &supervision->base;
+	char *jobs CLEANUP(mem_free_text) = state_folder_jobs(request->base.state_folder);
+	const struct backend_local_settings settings = {
+		.loop = base->loop,
+		.store = base->store,
+		.gpus = request->gpus,
+		.jobs_folder = jobs,
+		.unkept = supervision->unkept,
+		.rotate_at = LIMIT_LOG_FILE,
+		.descriptor_limit = supervision->descriptor_limit,
+		.on_news = supervision_on_news,
+		.on_output = supervision_on_output,
+		.on_trouble = supervision_on_trouble,
+		.data = base,
+	};
+
+	return backend_local_new(&settings, &base->backend, err);
+}
+
+/* As far up as it goes, and not only for the replicas of now: the job may be scaled up. */
+static int raise_descriptor_limit(struct local_supervision *supervision, struct err *err)
+{
+	const struct job *job = supervision->request->job;
+	size_t n_replicas = (size_t) job_replica_count(job);
+
+	if (descriptor_limit_raise(DESCRIPTORS_BESIDES + DESCRIPTORS_PER_REPLICA * n_replicas,
+				   &supervision->descriptor_limit, err) < 0)
+		return err_prefix(err, "job '%s' with %zu replicas", job->name, n_replicas);
+	return 0;
+}
+
+static int open_store(struct local_supervision *supervision, struct err *err)
+{
+	struct supervision *base = &supervision->base;
+	struct store *store;
+	int rc = store_sqlite_open(base->request->state_folder, &store, err);
+
+	if (rc == 0)
+		base->store = store_retrying_new(store, on_store_trouble, base);
+	return rc;
+}
+
+/* The folder, where the job was started: relative paths of its command mean something there. */
+static int make_folder(struct local_supervision *supervision, struct err *err)
+{
+	const struct supervisor_request *request = supervision->request;
+
+	if (request->is_resumed)
+		return state_folder_return_to_start(supervision->folder, request->job->name, err);
+	int rc = state_folder_make_job(request->base.state_folder, request->job->uid, err);
+
+	if (rc == 0)
+		state_folder_keep_start(supervision->folder);
+	return rc;
+}
+
+static int make_control(struct local_supervision *supervision, struct err *err)
+{
+	return control_new(supervision->base.loop, supervision->folder, on_wake, &supervision->base,
+			   &supervision->control, err);
+}
+
+/* Of a job that is resumed the record comes first: two may try, and one socket is there to have. */
+static int make_control_and_record(struct local_supervision *supervision, struct err *err)
+{
+	bool is_resumed = supervision->request->is_resumed;
+	int rc = is_resumed ? record_job(supervision, err) : make_control(supervision, err);
+
+	if (rc == 0 && is_resumed)
+		control_remove_left(supervision->folder);
+	if (rc == 0)
+		rc = is_resumed ? make_control(supervision, err) : record_job(supervision, err);
+	return rc;
+}
+
+/* Everything that can fail, in the order in which it can be undone; the record comes last, so that
+ * a job that is to be seen has a supervisor that can be reached. */
+static int set_up(struct local_supervision *supervision, const struct guard *guard, struct err *err)
+{
+	struct supervision *base = &supervision->base;
+	int rc = process_need_proc(err);
+
+	if (rc == 0)
+		rc = loop_new(&base->loop, err);
+	if (rc < 0)
+		return rc;
+	/* First, so that a Ctrl-C from now on ends the job in order and not this process. */
+	supervision_watch_signals(base);
+	supervision->outer_gone =
+		loop_watch_readable(base->loop, guard->outer_gone_fd, on_outer_gone, supervision);
+	rc = raise_descriptor_limit(supervision, err);
+	if (rc == 0)
+		rc = open_store(supervision, err);
+	if (rc == 0)
+		rc = make_folder(supervision, err);
+	if (rc == 0)
+		state_folder_reserve(supervision->folder);
+	if (rc == 0)
+		rc = make_backend(supervision, err);
+	if (rc == 0)
+		rc = supervision_make_console(base, supervision->folder, supervision->unkept, err);
+	if (rc == 0)
+		rc = supervision_make_exporter(base, err);
+	if (rc == 0)
+		rc = make_control_and_record(supervision, err);
+	return rc;
+}
+
+static void tear_down(struct local_supervision *supervision)
+{
+	supervision_end_work(&supervision->base);
+	control_free(supervision->control);
+	loop_watch_free(supervision->outer_gone);
+	supervision_done(&supervision->base);
+	unkept_free(supervision->unkept);
+	free(supervision->replaced_uid);
+	free(supervision->folder);
+}
+
+/* What cannot be removed stays; there is nobody to tell who could do more about it. */
+static void remove_folder(const struct supervisor_request *request)
+{
+	int ignored = state_folder_remove_job(request->base.state_folder, request->job->uid, NULL);
+
+	(void) ignored;
+}
+
+int supervision_local_run(const struct supervisor_request *request, const struct guard *guard,
+			  loop_fn on_started, void *data, int *ret_exit_code, struct err *err)
+{
+	static const struct supervision_parts parts = {
+		.replicas = "processes",
+		.end_pass = end_pass,
+		.take_signal = take_signal,
+		.hurry = hurry,
+	};
+	struct local_supervision supervision CLEANUP(tear_down) = {
+		.base = {.request = &request->base,
+			 .parts = &parts,
+			 .data = &supervision,
+			 .job = request->job,
+			 .reporter.status.exit_code = EXIT_OWN_FAULT},
+		.request = request,
+		.folder = state_folder_job(request->base.state_folder, request->job->uid),
+		.unkept = unkept_new(),
+		.on_started = on_started,
+		.on_started_data = data,
+	};
+	struct supervision *base = &supervision.base;
+	int rc = set_up(&supervision, guard, err);
+
+	if (rc < 0) {
+		if (!request->is_resumed)
+			remove_folder(request);
+		return rc;
+	}
+	reporter_begin(&base->reporter, supervision.folder);
+	if (request->is_resumed)
+		job_log_add(base->reporter.log, base->created, "Normal", "TFJobResumed",
+			    "the job is resumed");
+	supervision_run(base);
+	*ret_exit_code = supervision_finish(base);
+	if (supervision.is_gone)
+		remove_folder(request);
+	return 0;
+}

@@ -1,0 +1,29 @@
+/* The inner process of a supervisor: a supervision (engine/supervision.h) with the store of this
+ * machine, the local back end and a control socket, until one job has ended. */
+#pragma once
+
+#include "base/err.h"
+#include "base/own.h"
+#include "core/gpus.h"
+#include "core/job.h"
+#include "engine/supervision_request.h"
+#include "io/guard.h"
+#include "io/loop.h"
+
+#include <stdbool.h>
+
+struct supervisor_request {
+	struct supervision_request base;
+	struct job *job; /* borrowed; without uid, unless `is_resumed` */
+	const struct gpus *gpus; /* of this machine (machine_gpus_find) */
+	bool replaces_finished; /* a finished job of this name is deleted first */
+	bool is_resumed; /* the job is that of resumption_read, and goes on where it ended */
+};
+
+/* Records the job (which has its uid) and sees it through. `on_started` (may be NULL) is called
+ * once, when the first replicas were started or could not be. Returns when the job has ended and
+ * nothing is left of it; *ret_exit_code is the job's own. An error means that nothing was
+ * started. */
+int supervision_local_run(const struct supervisor_request *request, const struct guard *guard,
+			  loop_fn on_started, void *data, int *ret_exit_code,
+			  struct err *err) MUST_USE;

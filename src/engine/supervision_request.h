@@ -1,0 +1,16 @@
+/* How a person wants a job to be seen through, wherever it runs. */
+#pragma once
+
+#include "io/listening.h"
+
+#include <stdbool.h>
+
+struct supervision_request {
+	const char *job_words; /* how command lines name it: core/job_words.h */
+	const char *state_folder; /* $XDG_STATE_HOME/muster */
+	const struct listening *metrics; /* where the job's metrics are; NULL: nowhere */
+	const char *color; /* "auto", "always", "never" */
+	bool is_detached; /* leave a supervisor behind that outlives the terminal */
+	bool is_quiet; /* no lines of replicas on the terminal */
+	bool prints_json; /* the TFJob on stdout when all is over; lines go to stderr */
+};
