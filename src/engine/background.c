@@ -6,7 +6,6 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <stdbool.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -85,10 +84,13 @@ static int read_answer(int answer_fd, struct err *err)
 	return err_copy(err, &told);
 }
 
-int background_run(background_fn fn, void *data, struct err *err)
+int background_run(bool is_detached, background_fn fn, void *data, int *ret_exit_code,
+		   struct err *err)
 {
 	int answer_fds[2];
 
+	if (!is_detached)
+		return fn(NULL, NULL, ret_exit_code, err, data);
 	if (pipe2(answer_fds, O_CLOEXEC) < 0)
 		return err_set_errno(err, errno, "cannot make a pipe");
 	pid_t pid = fork();
@@ -102,5 +104,7 @@ int background_run(background_fn fn, void *data, struct err *err)
 	close(answer_fds[0]);
 	if (pid > 0 && rc < 0)
 		waitpid(pid, NULL, 0);
+	if (rc == 0)
+		*ret_exit_code = 0;
 	return rc;
 }

@@ -234,6 +234,8 @@ void control_tell_version(struct control *control, int64_t version)
 {
 	struct connection *next;
 
+	if (version == control->version)
+		return;
 	control->version = version;
 	for (struct connection *connection = control->connections; connection; connection = next) {
 		next = connection->next;

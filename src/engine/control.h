@@ -26,7 +26,7 @@ void control_remove_left(const char *job_folder);
 void control_close(struct control *control);
 /* Closes all connections and removes the socket, unless that was done; NULL is fine. */
 void control_free(struct control *control);
-/* Tells all who watch. One that does not read is dropped, never waited for. */
+/* Tells all who watch of a new version. One that does not read is dropped, never waited for. */
 void control_tell_version(struct control *control, int64_t version);
 
 /* The client's side. ERR_UNREACHABLE: nobody listens there. */

@@ -11,6 +11,8 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <stdarg.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -85,6 +87,18 @@ void reporter_say(struct reporter *reporter, const char *sentence)
 	job_log_add(reporter->log, loop_now(), "Warning", "Supervisor", sentence);
 	if (reporter->console)
 		console_say(reporter->console, sentence);
+}
+
+void reporter_sayf(struct reporter *reporter, const char *format, ...)
+{
+	char *sentence CLEANUP(mem_free_text) = NULL;
+	va_list arguments;
+
+	va_start(arguments, format);
+	if (vasprintf(&sentence, format, arguments) < 0)
+		mem_end();
+	va_end(arguments);
+	reporter_say(reporter, sentence);
 }
 
 void reporter_say_stopping(struct reporter *reporter, const struct job *job, const char *parts)

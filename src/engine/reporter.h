@@ -40,6 +40,7 @@ void reporter_done(struct reporter *reporter);
 
 /* A sentence of muster's own. */
 void reporter_say(struct reporter *reporter, const char *sentence);
+void reporter_sayf(struct reporter *reporter, const char *format, ...) PRINTF_LIKE(2, 3);
 /* Somebody pressed Ctrl-C, and its `parts` ("Pods") have the job's grace time. */
 void reporter_say_stopping(struct reporter *reporter, const struct job *job, const char *parts);
 /* What fails is tried again and again; it is said once, not every second. NULL: nothing fails. */

@@ -25,12 +25,6 @@ int supervision_make_console(struct supervision *supervision, const char *log_fo
 						  &supervision->reporter.console, err);
 }
 
-int supervision_make_exporter(struct supervision *supervision, struct err *err)
-{
-	return exporter_new(supervision->loop, supervision->request->metrics, supervision->job,
-			    &supervision->reporter.status, &supervision->exporter, err);
-}
-
 /* Passes. */
 
 void supervision_ask_for_pass(struct supervision *supervision)
@@ -146,6 +140,13 @@ void supervision_run(struct supervision *supervision)
 	supervision->timer = loop_new_timer(supervision->loop, pass, supervision);
 	supervision_ask_for_pass(supervision);
 	loop_run(supervision->loop);
+}
+
+void supervision_tell_started(struct supervision *supervision)
+{
+	if (supervision->started)
+		supervision->started(supervision->background);
+	supervision->started = NULL;
 }
 
 static void on_drained(void *data)

@@ -7,6 +7,7 @@
  * they hand in: store, back end, and the functions of supervision_parts. */
 #pragma once
 
+#include "engine/background.h"
 #include "engine/driver.h"
 #include "engine/end_signals.h"
 #include "engine/exporter.h"
@@ -44,6 +45,8 @@ struct supervision {
 	void *data; /* of the parts */
 	struct job *job; /* borrowed */
 	msec created;
+	background_started_fn started; /* NULL: nobody waits for it, or it was told */
+	void *background;
 
 	struct loop *loop;
 	struct store *store;
@@ -66,7 +69,6 @@ void supervision_watch_signals(struct supervision *supervision);
 /* Not without a terminal. `unkept` may be NULL. */
 int supervision_make_console(struct supervision *supervision, const char *log_folder,
 			     struct unkept *unkept, struct err *err) MUST_USE;
-int supervision_make_exporter(struct supervision *supervision, struct err *err) MUST_USE;
 
 /* Begins with a pass; returns when the loop was stopped. */
 void supervision_run(struct supervision *supervision);
@@ -81,6 +83,8 @@ void supervision_done(struct supervision *supervision); /* ends the work first *
 
 void supervision_ask_for_pass(struct supervision *supervision); /* soon */
 void supervision_ask_to_stop(struct supervision *supervision, enum stop_reason reason, msec grace);
+/* To the command that waits for the job to be supervised in the background, once. */
+void supervision_tell_started(struct supervision *supervision);
 /* Over: returns from supervision_run when the terminal has all lines. */
 void supervision_close(struct supervision *supervision);
 

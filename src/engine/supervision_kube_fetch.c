@@ -28,12 +28,6 @@ static void end(struct cluster_supervision *supervision)
 	supervision_ask_for_pass(&supervision->base);
 }
 
-static void say(struct cluster_supervision *supervision, char *take_sentence)
-{
-	reporter_say(&supervision->base.reporter, take_sentence);
-	free(take_sentence);
-}
-
 /* The Pods stay, and what is in them, until somebody has it or does not want it. */
 static void leave_to_person(struct cluster_supervision *supervision)
 {
@@ -44,11 +38,11 @@ static void leave_to_person(struct cluster_supervision *supervision)
 	char *text CLEANUP(mem_free_text) = fetch_text(supervision->unsaved);
 
 	supervision->has_fetched = true;
-	say(supervision,
-	    mem_format("the Pods of --fetch stay until somebody has their folders: "
-		       "'muster attach %s' fetches again and ends them, 'muster cp "
-		       "%s:%s DEST%s' copies by hand, 'muster delete %s' gives them up",
-		       words, name, text, choice, words));
+	reporter_sayf(&supervision->base.reporter,
+		      "the Pods of --fetch stay until somebody has their folders: "
+		      "'muster attach %s' fetches again and ends them, 'muster cp "
+		      "%s:%s DEST%s' copies by hand, 'muster delete %s' gives them up",
+		      words, name, text, choice, words);
 	supervision_ask_for_pass(&supervision->base);
 }
 
@@ -63,9 +57,10 @@ static void on_end(const char *what, const struct err *err, void *data)
 		supervision->fetch_exit_code = EXIT_OWN_FAULT;
 		if (err->code != ERR_CONFLICT && !supervision->unsaved)
 			supervision->unsaved = fetch;
-		say(supervision, mem_format("%s was not fetched: %s", text, err->text));
+		reporter_sayf(&supervision->base.reporter, "%s was not fetched: %s", text,
+			      err->text);
 	} else {
-		say(supervision, mem_format("fetched %s: %s", text, what));
+		reporter_sayf(&supervision->base.reporter, "fetched %s: %s", text, what);
 	}
 	fetch_next(supervision);
 }
@@ -137,8 +132,8 @@ bool supervision_kube_give_up_fetching(struct cluster_supervision *supervision, 
 		return false;
 	kube_fetching_cancel(TAKE(supervision->fetching));
 	supervision->fetch_exit_code = exit_code;
-	say(supervision, mem_format("%zu folder%s given up, and not fetched", n_left,
-				    n_left == 1 ? " was" : "s were"));
+	reporter_sayf(&supervision->base.reporter, "%zu folder%s given up, and not fetched", n_left,
+		      n_left == 1 ? " was" : "s were");
 	end(supervision);
 	return true;
 }

@@ -19,31 +19,19 @@ static bool may_change(const struct kube_request *request, void *data)
 	       supervision_kube_may_act(supervision);
 }
 
-void supervision_kube_tell_started(struct cluster_supervision *supervision)
-{
-	if (supervision->started)
-		supervision->started(supervision->background);
-	supervision->started = NULL;
-}
-
-static void say(struct cluster_supervision *supervision, char *take_sentence)
-{
-	reporter_say(&supervision->base.reporter, take_sentence);
-	free(take_sentence);
-}
-
 static void begin_watching(struct cluster_supervision *supervision)
 {
 	const char *name = supervision->base.job->name;
 	bool looked_on = supervision->role == ROLE_FOLLOWS;
 
 	if (supervision->role == ROLE_LAPSED)
-		say(supervision, mem_format("job '%s' is supervised from here again", name));
+		reporter_sayf(&supervision->base.reporter, "job '%s' is supervised from here again",
+			      name);
 	else if (is_attached(supervision))
-		say(supervision,
-		    mem_format("job '%s' %s: it is supervised from here from now on", name,
-			       looked_on ? "has no active supervisor any more"
-					 : "had no active supervisor"));
+		reporter_sayf(&supervision->base.reporter,
+			      "job '%s' %s: it is supervised from here from now on", name,
+			      looked_on ? "has no active supervisor any more"
+					: "had no active supervisor");
 	if (!has_supervised(supervision)) {
 		supervision->role = ROLE_SUPERVISES;
 		supervision_kube_keep_here(supervision);
@@ -57,10 +45,10 @@ static void stop_supervising(struct cluster_supervision *supervision)
 	if (supervision->role != ROLE_SUPERVISES)
 		return;
 	supervision->role = ROLE_LAPSED;
-	say(supervision,
-	    mem_format("the Lease of job '%s' could not be renewed in time: nothing is started or "
-		       "ended until it is held again",
-		       supervision->base.job->name));
+	reporter_sayf(&supervision->base.reporter,
+		      "the Lease of job '%s' could not be renewed in time: nothing is started or "
+		      "ended until it is held again",
+		      supervision->base.job->name);
 }
 
 static void leave_to(struct cluster_supervision *supervision, const char *supervisor)
@@ -81,11 +69,11 @@ static void see_supervisor(struct cluster_supervision *supervision)
 		leave_to(supervision, supervisor);
 	} else if (supervision->role == ROLE_UNKNOWN) {
 		supervision->role = ROLE_FOLLOWS;
-		say(supervision,
-		    mem_format("job '%s' is supervised by %s: its lines are shown here, and Ctrl-C "
-			       "leaves it running",
-			       supervision->base.job->name,
-			       supervisor ? supervisor : "another muster"));
+		reporter_sayf(&supervision->base.reporter,
+			      "job '%s' is supervised by %s: its lines are shown here, and Ctrl-C "
+			      "leaves it running",
+			      supervision->base.job->name,
+			      supervisor ? supervisor : "another muster");
 	}
 }
 
@@ -117,7 +105,7 @@ static void on_lease(void *data)
 			begin_watching(supervision);
 		/* Others ask the Lease whether the job is watched. */
 		if (lease_keeper_has_seen(supervision->lease))
-			supervision_kube_tell_started(supervision);
+			supervision_tell_started(&supervision->base);
 		break;
 	case LEASE_OVERDUE:
 		stop_supervising(supervision);

@@ -9,5 +9,3 @@
 int supervision_kube_watch_lease(struct cluster_supervision *supervision, struct err *err) MUST_USE;
 /* We may act now. */
 bool supervision_kube_may_act(const struct cluster_supervision *supervision);
-/* To the command that waits for the job to be supervised in the background, once. */
-void supervision_kube_tell_started(struct cluster_supervision *supervision);

@@ -78,13 +78,12 @@ static void tell_gone(struct cluster_supervision *supervision)
 	char *why CLEANUP(mem_free_text) = mem_format(
 		"somebody deleted ConfigMap '%s.job', and the cluster ended its Pods with it",
 		name);
-	char *told CLEANUP(mem_free_text) =
-		mem_format("job '%s' is deleted; its lines so far: muster logs %s", name,
-			   supervision->request->base.job_words);
 
 	if (status_is_finished(&supervision->base.reporter.status))
 		return;
-	reporter_say(&supervision->base.reporter, told);
+	reporter_sayf(&supervision->base.reporter,
+		      "job '%s' is deleted; its lines so far: muster logs %s", name,
+		      supervision->request->base.job_words);
 	reporter_end(&supervision->base.reporter, supervision->base.job, RECONCILE_DELETED, why);
 	supervision_kube_settle_here(supervision, RECONCILE_DELETED, why);
 }
@@ -101,7 +100,7 @@ static void end_pass(const struct driver_outcome *outcome, void *data)
 		tell_gone(supervision);
 	if (is_finished) {
 		base->phase = SUPERVISION_FINISHED;
-		supervision_kube_tell_started(supervision);
+		supervision_tell_started(base);
 	}
 	supervision->has_fetched |= outcome->is_gone; /* its Pods go with it */
 	loop_timer_arm(base->timer, is_finished ? loop_now() : outcome->wake_at);

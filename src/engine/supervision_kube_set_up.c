@@ -127,29 +127,23 @@ static int find_job(struct cluster_supervision *supervision, struct err *err)
 	return rc == 0 && is_untouched ? adopt_job(supervision, err) : rc;
 }
 
-static bool needs_exec(const struct job *job)
-{
-	return job && job->n_fetches;
-}
-
 static int settle_job_there(struct cluster_supervision *supervision, struct err *err)
 {
-	const struct job_secret *secret = supervision->request->secret;
-	int rc = registration_kube_check_rights(supervision->base.loop, supervision->api,
-						namespace_of(supervision), secret && secret->name,
-						needs_exec(supervision->request->job), err);
+	const struct supervision_kube_request *request = supervision->request;
+	struct supervision *base = &supervision->base;
+	const struct job *job = request->job;
+	int rc = registration_kube_check_rights(
+		base->loop, supervision->api, namespace_of(supervision),
+		job && request->secret->name, job && job->n_fetches, err);
 
-	if (rc == 0 && supervision->request->job)
-		rc = registration_kube_check_service(supervision->base.loop, supervision->api,
-						     supervision->request->job, err);
+	if (rc == 0 && job)
+		rc = registration_kube_check_service(base->loop, supervision->api, job, err);
 	if (rc == 0)
-		rc = supervision->request->job ? make_job(supervision, err)
-					       : find_job(supervision, err);
-
+		rc = job ? make_job(supervision, err) : find_job(supervision, err);
 	if (rc == 0)
 		rc = check_for_signal(supervision, err);
 	if (rc == 0)
-		store_kube_keep_to(supervision->base.store, supervision->base.job->uid);
+		store_kube_keep_to(base->store, base->job->uid);
 	return rc;
 }
 
@@ -188,7 +182,8 @@ static int set_up(struct cluster_supervision *supervision, struct err *err)
 	if (rc < 0)
 		return rc;
 	supervision_watch_signals(base);
-	rc = supervision_make_exporter(base, err);
+	rc = exporter_new(base->loop, base->request->metrics, base->job, &base->reporter.status,
+			  &base->exporter, err);
 	if (rc == 0)
 		rc = settle_job_there(supervision, err);
 	if (rc == 0)
@@ -317,10 +312,10 @@ static int see_through(background_started_fn started, void *background, int *ret
 			 .parts = &supervision_kube_parts,
 			 .data = &supervision,
 			 .job = request->job,
+			 .started = started,
+			 .background = background,
 			 .reporter.status.exit_code = EXIT_OWN_FAULT},
 		.request = request,
-		.started = started,
-		.background = background,
 		.is_detached = request->base.is_detached,
 	};
 	struct supervision *base = &supervision.base;
@@ -346,11 +341,6 @@ static int see_through(background_started_fn started, void *background, int *ret
 int supervision_kube_run(const struct supervision_kube_request *request, int *ret_exit_code,
 			 struct err *err)
 {
-	if (!request->base.is_detached)
-		return see_through(NULL, NULL, ret_exit_code, err, (void *) request);
-	int rc = background_run(see_through, (void *) request, err);
-
-	if (rc == 0)
-		*ret_exit_code = 0;
-	return rc;
+	return background_run(request->base.is_detached, see_through, (void *) request,
+			      ret_exit_code, err);
 }

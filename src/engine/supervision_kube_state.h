@@ -2,7 +2,6 @@
  * engine/supervision_kube.h alone. */
 #pragma once
 
-#include "engine/background.h"
 #include "engine/supervision.h"
 #include "engine/supervision_kube.h"
 #include "kube/fetching.h"
@@ -29,8 +28,6 @@ struct cluster_supervision {
 	struct job_cache *cache;
 	struct job_follower *owner; /* the ConfigMap, as others change it */
 	struct lease_keeper *lease;
-	background_started_fn started; /* NULL: nobody waits for it, or it was told */
-	void *background;
 
 	enum supervision_role role;
 	int ended_by; /* the signal that came before anything was begun; 0: none */

@@ -38,12 +38,9 @@ struct local_supervision {
 	struct unkept *unkept; /* lines that reach the terminal alone */
 	struct loop_watch *outer_gone;
 
-	loop_fn on_started; /* NULL once it was called */
-	void *on_started_data;
 	char *replaced_uid; /* the job whose name we took; its folder is still there */
 	msec interrupted_at; /* of the monotonic clock; 0: not yet */
 	bool is_gone; /* nobody remembers the job any more: its logs go, too */
-	int64_t told_version;
 };
 
 static void on_store_trouble(const char *sentence, void *data)
@@ -67,26 +64,13 @@ static void on_wake(void *data)
 static void on_first_start(struct local_supervision *supervision)
 {
 	struct supervision *base = &supervision->base;
-	loop_fn on_started = supervision->on_started;
 	char *replaced_uid CLEANUP(mem_free_text) = TAKE(supervision->replaced_uid);
 	struct err err = {0};
 
-	supervision->on_started = NULL;
-	if (on_started)
-		on_started(supervision->on_started_data);
+	supervision_tell_started(base);
 	if (replaced_uid &&
 	    state_folder_remove_job(base->request->state_folder, replaced_uid, &err) < 0)
 		reporter_say(&base->reporter, err.text);
-}
-
-static void tell_version(struct local_supervision *supervision)
-{
-	int64_t version = supervision->base.version;
-
-	if (version == supervision->told_version)
-		return;
-	supervision->told_version = version;
-	control_tell_version(supervision->control, version);
 }
 
 /* The job is over, and so is our work for it: nobody looks after it from here on. */
@@ -128,7 +112,7 @@ static void end_pass(const struct driver_outcome *outcome, void *data)
 	struct supervision *base = &supervision->base;
 	msec wake_at = outcome->wake_at;
 
-	tell_version(supervision);
+	control_tell_version(supervision->control, base->version);
 	if (outcome->is_gone && !status_is_finished(&base->reporter.status))
 		give_up(supervision);
 	if (outcome->is_finished || outcome->is_gone) {
@@ -301,7 +285,8 @@ static int set_up(struct local_supervision *supervision, const struct guard *gua
 	if (rc == 0)
 		rc = supervision_make_console(base, supervision->folder, supervision->unkept, err);
 	if (rc == 0)
-		rc = supervision_make_exporter(base, err);
+		rc = exporter_new(base->loop, base->request->metrics, base->job,
+				  &base->reporter.status, &base->exporter, err);
 	if (rc == 0)
 		rc = make_control_and_record(supervision, err);
 	return rc;
@@ -327,7 +312,8 @@ static void remove_folder(const struct supervisor_request *request)
 }
 
 int supervision_local_run(const struct supervisor_request *request, const struct guard *guard,
-			  loop_fn on_started, void *data, int *ret_exit_code, struct err *err)
+			  background_started_fn started, void *background, int *ret_exit_code,
+			  struct err *err)
 {
 	static const struct supervision_parts parts = {
 		.replicas = "processes",
@@ -340,12 +326,12 @@ int supervision_local_run(const struct supervisor_request *request, const struct
 			 .parts = &parts,
 			 .data = &supervision,
 			 .job = request->job,
+			 .started = started,
+			 .background = background,
 			 .reporter.status.exit_code = EXIT_OWN_FAULT},
 		.request = request,
 		.folder = state_folder_job(request->base.state_folder, request->job->uid),
 		.unkept = unkept_new(),
-		.on_started = on_started,
-		.on_started_data = data,
 	};
 	struct supervision *base = &supervision.base;
 	int rc = set_up(&supervision, guard, err);

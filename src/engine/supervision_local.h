@@ -6,6 +6,7 @@
 #include "base/own.h"
 #include "core/gpus.h"
 #include "core/job.h"
+#include "engine/background.h"
 #include "engine/supervision_request.h"
 #include "io/guard.h"
 #include "io/loop.h"
@@ -20,10 +21,10 @@ struct supervisor_request {
 	bool is_resumed; /* the job is that of resumption_read, and goes on where it ended */
 };
 
-/* Records the job (which has its uid) and sees it through. `on_started` (may be NULL) is called
+/* Records the job (which has its uid) and sees it through. `started` (may be NULL) is called
  * once, when the first replicas were started or could not be. Returns when the job has ended and
  * nothing is left of it; *ret_exit_code is the job's own. An error means that nothing was
  * started. */
 int supervision_local_run(const struct supervisor_request *request, const struct guard *guard,
-			  loop_fn on_started, void *data, int *ret_exit_code,
+			  background_started_fn started, void *background, int *ret_exit_code,
 			  struct err *err) MUST_USE;

@@ -8,7 +8,6 @@
 #include "engine/supervisor.h"
 
 #include "base/mem.h"
-#include "engine/background.h"
 #include "engine/job_uid.h"
 #include "engine/settle.h"
 #include "engine/supervision_local.h"
@@ -43,9 +42,10 @@ static int tell_of_loss(const struct supervisor_request *request, int signal_num
 }
 
 /* Splits into outer and inner, and returns in both. */
-static int see_through(const struct supervisor_request *request, loop_fn on_started, void *data,
-		       int *ret_exit_code, struct err *err)
+static int see_through(background_started_fn started, void *background, int *ret_exit_code,
+		       struct err *err, void *data)
 {
+	const struct supervisor_request *request = data;
 	struct guard guard;
 	int rc = guard_fork(&guard, err);
 
@@ -53,7 +53,8 @@ static int see_through(const struct supervisor_request *request, loop_fn on_star
 		return rc;
 	if (guard.is_inner) {
 		guard_leave_group();
-		return supervision_local_run(request, &guard, on_started, data, ret_exit_code, err);
+		return supervision_local_run(request, &guard, started, background, ret_exit_code,
+					     err);
 	}
 	if (guard.was_lost)
 		return tell_of_loss(request, guard.exit_code - EXIT_BY_SIGNAL, err);
@@ -63,24 +64,11 @@ static int see_through(const struct supervisor_request *request, loop_fn on_star
 	return rc;
 }
 
-/* Detached. */
-
-static int see_through_detached(background_started_fn started, void *background, int *ret_exit_code,
-				struct err *err, void *data)
-{
-	return see_through(data, started, background, ret_exit_code, err);
-}
-
 int supervisor_run(const struct supervisor_request *request, int *ret_exit_code, struct err *err)
 {
 	int rc = request->is_resumed ? 0 : job_uid_set_new(request->job, err);
 
-	if (rc < 0)
-		return rc;
-	if (!request->base.is_detached)
-		return see_through(request, NULL, NULL, ret_exit_code, err);
-	rc = background_run(see_through_detached, (void *) request, err);
-	if (rc == 0)
-		*ret_exit_code = 0;
-	return rc;
+	return rc < 0 ? rc
+		      : background_run(request->base.is_detached, see_through, (void *) request,
+				       ret_exit_code, err);
 }
