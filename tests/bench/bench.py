@@ -1,7 +1,7 @@
 #!/usr/bin/python3
 """Every figure of docs/benchmarks.md, muster beside its peers in the same run.
 
-    bench.py [--muster PROGRAM] [--launchers "muster bash …"] [--json FILE] [FIGURE …]
+    bench.py [--muster PROGRAM] [--before PROGRAM] [--launchers "muster bash …"] [--json FILE] [FIGURE …]
 
 The launchers take turns, so that a disturbance of the machine meets all of them alike; what is told
 is the median.
@@ -190,6 +190,7 @@ def comparison(measured):
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--muster", default="build/muster")
+    parser.add_argument("--before", help="an earlier muster, which takes part as a peer")
     parser.add_argument("--launchers", help="these alone; all that are installed otherwise")
     parser.add_argument("--json", help="writes every single run here")
     parser.add_argument("--comparison", help="writes README's table here")
@@ -199,7 +200,7 @@ def main():
     chosen = [figure for figure in FIGURES
               if not arguments.figures or figure.name in arguments.figures]
     muster = os.path.abspath(arguments.muster)
-    launchers = all_launchers(muster)
+    launchers = all_launchers(muster, arguments.before and os.path.abspath(arguments.before))
     if arguments.launchers:
         launchers = [one for one in launchers if one.name in arguments.launchers.split()]
 

@@ -50,6 +50,15 @@ class Muster(Launcher):
         return [self.program, "run", "-w", str(count), "--max-restarts", "1", "--", *command]
 
 
+class MusterBefore(Muster):
+    """An earlier build, as a peer."""
+
+    name = "before"
+
+    def is_here(self):
+        return bool(self.program) and super().is_here()
+
+
 class Bash(Launcher):
     name = "bash"
 
@@ -117,6 +126,6 @@ class Torchrun(Launcher):
                           os.path.join(folder, "torchrun"))
 
 
-def all_launchers(muster):
-    launchers = [Muster(muster), Bash(), Parallel(), OpenMpi(), Honcho(), Torchrun()]
+def all_launchers(muster, before=None):
+    launchers = [Muster(muster), MusterBefore(before), Bash(), Parallel(), OpenMpi(), Honcho(), Torchrun()]
     return [launcher for launcher in launchers if launcher.is_here()]
