@@ -7,6 +7,7 @@
 #include "engine/record.h"
 #include "engine/store_kube_record.h"
 #include "kube/lease.h"
+#include "kube/mirror_table.h"
 #include "kube/objects.h"
 #include "kube/pages.h"
 #include "kube/resources.h"
@@ -20,6 +21,7 @@ struct listing {
 	const char *namespace_name;
 	struct client_row *rows;
 	size_t count, capacity;
+	struct mirror_table by_uid; /* of struct client_row, once all are there */
 };
 
 /* How one kind of objects is read. */
@@ -43,12 +45,18 @@ static int read_all(struct listing *listing, const struct reading *reading, stru
 			       listing, err);
 }
 
-static struct client_row *row_of(const struct listing *listing, const char *uid)
+static void index_rows(struct listing *listing)
 {
 	for (size_t i = 0; i < listing->count; i++)
-		if (text_equals(listing->rows[i].uid, uid))
-			return &listing->rows[i];
-	return NULL;
+		mirror_table_put(&listing->by_uid, listing->rows[i].uid)->kept = &listing->rows[i];
+}
+
+/* `uid` may be NULL. */
+static struct client_row *row_of(const struct listing *listing, const char *uid)
+{
+	const struct mirror_entry *entry = uid ? mirror_table_find(&listing->by_uid, uid) : NULL;
+
+	return entry ? entry->kept : NULL;
 }
 
 /* The jobs. */
@@ -91,7 +99,7 @@ static int by_age(const void *a, const void *b)
 	return order ? order : strcmp(first->name, second->name);
 }
 
-/* Who watches them. */
+/* Which of them are supervised. */
 
 static bool goes_on(const struct client_row *row)
 {
@@ -130,7 +138,7 @@ static void take_lease(const struct json *item, void *data)
 		row->is_unsupervised = false;
 }
 
-/* Where Leases may not be read nothing is said of who watches. */
+/* Where Leases may not be read nothing is said of supervisors. */
 static int read_supervisors(struct listing *listing, struct err *err)
 {
 	static const struct reading leases = {&kube_leases, take_all_for_unsupervised, take_lease};
@@ -191,6 +199,7 @@ static int read_rows(struct listing *listing, struct err *err)
 	static const struct reading running = {&kube_pods, count_from_zero, take_pod};
 	int rc = read_all(listing, &jobs, err);
 
+	index_rows(listing);
 	if (rc == 0 && has_row(listing, goes_on))
 		rc = read_supervisors(listing, err);
 	if (rc == 0 && has_row(listing, is_unsupervised))
@@ -204,6 +213,7 @@ int client_kube_list(struct loop *loop, struct kube_api *api, const char *namesp
 	struct listing listing = {.loop = loop, .api = api, .namespace_name = namespace_name};
 	int rc = read_rows(&listing, err);
 
+	mirror_table_done(&listing.by_uid);
 	if (rc < 0) {
 		client_rows_free(listing.rows, listing.count);
 		return rc;
