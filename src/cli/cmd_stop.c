@@ -84,8 +84,8 @@ static int begin_stop(const struct options *options, const struct found_job *job
 					    stop_reason_words[STOP_REQUESTED], grace, err);
 }
 
-/* A job on a cluster is there no more when it has ended; one that is no longer watched is refused
- * as it would have been before. */
+/* A job on a cluster is there no more when it has ended; one that is no longer supervised is
+ * refused as it would have been before. */
 static int wait_for_end(const struct options *options, const struct found_job *job, struct err *err)
 {
 	struct progress progress = {.name = job->name, .is_terminal = isatty(STDERR_FILENO)};

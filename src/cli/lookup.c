@@ -20,7 +20,8 @@
 #include <assert.h>
 #include <stdlib.h>
 
-/* Who watched a job from here, and lives, has said in less than this what became of it. */
+/* The process that supervised a job from here, if it lives, has said in less than this what became
+ * of it. */
 #define SETTLING_TIME (10 * MSEC_PER_SECOND)
 
 /* A client for one namespace of the cluster. */

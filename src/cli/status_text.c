@@ -307,7 +307,7 @@ static void reading_done(struct reading *reading)
 	arena_free(reading->arena);
 }
 
-/* Also where it is not known who watches. */
+/* Also where the supervisor is not known. */
 static bool has_pods(const struct status *status)
 {
 	for (size_t i = 0; i < status->n_replicas; i++)

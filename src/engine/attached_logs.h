@@ -2,7 +2,7 @@
  *
  * The cluster gives the log of each Pod from its beginning, while a folder of the job may be here
  * already, with the same lines, and with somebody who still writes there. So an attached muster
- * keeps logs in a folder of his own inside, and only when he has watched the job they take the
+ * keeps logs in a folder of his own inside, and only when it has supervised the job they take the
  * place of those that were there. Logs of Pods that are gone stay as they are. */
 #pragma once
 

@@ -104,8 +104,8 @@ struct client {
 	const struct client_functions *functions;
 };
 
-/* In the status of a job on a cluster: who watches it, "" when nobody does. Not there where that is
- * not known. */
+/* In the status of a job on a cluster: its supervisor, "" without an active one. Not there where
+ * that is not known. */
 #define CLIENT_SUPERVISED_BY "supervisedBy"
 /* The job of a TFJob, as get gave it. Caller frees. ERR_IO names the first fault. */
 int client_read_job(const struct json *tfjob, struct job **ret_job, struct err *err) MUST_USE;

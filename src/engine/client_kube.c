@@ -231,7 +231,7 @@ static int kube_stop(struct client *base, const char *name, const char *reason, 
 
 /* Removing. */
 
-/* This machine may have watched the job, and remember it or have its logs. */
+/* This machine may have supervised the job, and remember it or have its logs. */
 static int remove_here(const struct client_kube *client, const char *name, const char *uid,
 		       struct err *err)
 {
@@ -253,7 +253,7 @@ static int remove_here(const struct client_kube *client, const char *name, const
 }
 
 /* The supervisor ends it as its own, remembers it and takes it away. Of one that is no
- * longer watched, what it owns is ended by the cluster. */
+ * longer supervised, what it owns is ended by the cluster. */
 static int end_in_order(struct client *base, struct job_view *view, struct err *err)
 {
 	int rc = 0;

@@ -1,6 +1,5 @@
-/* One job on a cluster as it is now: its ConfigMap, its Pods and its Lease, each followed by a
- * watch. For clients, which look and wait; who decides about the job has mirrors of its own
- * (engine/backend_kube_mirrors.c). */
+/* One job on a cluster as it is now: its ConfigMap, its Pods and its Lease, followed in a cache of
+ * its own (kube/job_cache.h). For clients, which look and wait. */
 #pragma once
 
 #include "base/err.h"
@@ -49,10 +48,11 @@ const struct store_record *job_view_record(const struct job_view *view);
 bool job_view_is_gone(const struct job_view *view);
 /* The number of the change that the record is as of. */
 int64_t job_view_record_change(const struct job_view *view);
-/* Nobody watches the job: nothing is restarted, and nobody does what its document asks for. */
+/* The job has no active supervisor: nothing is restarted, and nothing of what its document asks
+ * for is done. */
 bool job_view_is_unsupervised(const struct job_view *view);
 /* Pods of the job that are there. */
 size_t job_view_pod_count(const struct job_view *view);
-/* The TFJob with its status, replicas as their Pods show them, and who watches it
+/* The TFJob with its status, replicas as their Pods show them, and who supervises it
  * (CLIENT_SUPERVISED_BY) where that is known. The caller frees it. */
 int job_view_read(const struct job_view *view, struct json **ret_tfjob, struct err *err) MUST_USE;

@@ -87,7 +87,7 @@ static int renew(struct store *store, const struct store_record *record, struct 
 	return store->functions->replace(store, old.name, old.uid, record, &version, err);
 }
 
-/* Who asks for a job that its cluster has no more waits for the process that watched it. */
+/* For a job that its cluster has no more, the process that supervised it is waited for. */
 static char *add_own(struct json *place)
 {
 	struct text text CLEANUP(text_done) = {0};

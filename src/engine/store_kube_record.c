@@ -58,7 +58,7 @@ static bool is_ours(const struct json *metadata, const struct json *labels)
 }
 
 /* A user that may write this ConfigMap may not have a job of another name or namespace acted on by
- * those who watch this one: they may be allowed more. */
+ * the supervisor of this one, which may be allowed more. */
 static bool is_about(const char *document, const char *job_name, const char *namespace_name)
 {
 	struct json *tfjob CLEANUP(json_cleanup) = NULL;

@@ -103,7 +103,7 @@ static void on_lease(void *data)
 	case LEASE_HELD:
 		if (supervision->role != ROLE_SUPERVISES)
 			begin_watching(supervision);
-		/* Others ask the Lease whether the job is watched. */
+		/* Others ask the Lease whether the job is supervised. */
 		if (lease_keeper_has_seen(supervision->lease))
 			supervision_tell_started(&supervision->base);
 		break;

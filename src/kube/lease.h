@@ -1,7 +1,7 @@
-/* The Lease (coordination.k8s.io/v1) that says who watches a job: JOB.job, as the ConfigMap that
+/* The Lease (coordination.k8s.io/v1) that says who supervises a job: JOB.job, as the ConfigMap that
  * owns it. The object, and what it says; who may write it when is core/lease.h's.
  *
- * For those who only want to know whether a job is watched: kube_lease_is_held and
+ * To know only whether a job is supervised: kube_lease_is_held and
  * kube_lease_holder. */
 #pragma once
 
@@ -54,9 +54,9 @@ struct json *kube_lease_hold(const struct kube_lease *lease, const char *holder,
  */
 struct json *kube_lease_release(const char *holder) MUST_USE;
 
-/* Whether somebody watches the job of this Lease (NULL: there is none). `now` is the server's
- * clock (kube_api_server_now). A holder that was on this machine and is no more watches
- * nothing, however fresh the Lease is. */
+/* Whether the job of this Lease is supervised (NULL: there is none). `now` is the server's
+ * clock (kube_api_server_now). A holder that was on this machine and is no more
+ * supervises nothing, however fresh the Lease is. */
 bool kube_lease_is_held(const struct json *object, msec now);
 /* Who held it last: "muster on laptop (process 4711)"; NULL: nobody. */
 char *kube_lease_holder(const struct json *object) MUST_USE;

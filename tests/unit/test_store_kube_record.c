@@ -120,7 +120,8 @@ static void other_config_maps_are_no_jobs(void **state)
 	assert_string_equal(err.text, "ConfigMap 'digits.job' holds no job of muster's");
 }
 
-/* Who watches it may be allowed more than who wrote it: a job in another namespace, say. */
+/* Its supervisor may be allowed more than the user that wrote it: a job in another namespace, say.
+ */
 static void a_document_of_another_job_is_none(void **state)
 {
 	static const char *const documents[] = {
