@@ -12,8 +12,8 @@
 
 struct backend;
 
-/* "Look again at this job." The only news a back end sends. */
-typedef void (*backend_news_fn)(const char *job_name, void *data);
+/* "Look again at the job." The only news a back end sends. */
+typedef void (*backend_news_fn)(void *data);
 
 struct backend_functions {
 	const char *name; /* "local", "fake" */

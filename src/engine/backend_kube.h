@@ -27,11 +27,11 @@ struct backend_kube_settings {
 	bool is_new; /* the job was made a moment ago by us, so it has no Pods and no Service */
 	backend_news_fn on_news;
 	/* Output was added to a log. May be NULL. */
-	void (*on_output)(const char *job_name, void *data);
+	void (*on_output)(void *data);
 	/* The start of its Pods has come further, or back. May be NULL. */
 	void (*on_startup)(const struct startup *startup, void *data);
 	/* A sentence about something that needs telling but no decision. May be NULL. */
-	void (*on_trouble)(const char *job_name, const char *sentence, void *data);
+	void (*on_trouble)(const char *sentence, void *data);
 	/* The end of this replica's Pod is held back: folders are to be fetched from it. Its
 	 * process is told to end all the same. NULL: none is. */
 	bool (*holds)(const struct job *job, const char *role, int index, void *data);

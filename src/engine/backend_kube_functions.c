@@ -282,7 +282,7 @@ static void on_output(void *data)
 	struct kube_backend *backend = data;
 
 	if (backend->settings.on_output)
-		backend->settings.on_output(backend->settings.job->name, backend->settings.data);
+		backend->settings.on_output(backend->settings.data);
 }
 
 /* Pods that were kept for their logs may go. */

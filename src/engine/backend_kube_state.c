@@ -21,7 +21,7 @@ bool kube_backend_is_attempt(const struct kube_backend *backend, const struct jo
 void kube_backend_news(const struct kube_backend *backend)
 {
 	if (backend_kube_is_ready(&backend->base))
-		backend->settings.on_news(backend->settings.job->name, backend->settings.data);
+		backend->settings.on_news(backend->settings.data);
 }
 
 void kube_backend_trouble(struct kube_backend *backend, const char *sentence)
@@ -31,8 +31,7 @@ void kube_backend_trouble(struct kube_backend *backend, const char *sentence)
 	free(backend->last_trouble);
 	backend->last_trouble = mem_copy_text(sentence);
 	if (backend->settings.on_trouble)
-		backend->settings.on_trouble(backend->settings.job->name, sentence,
-					     backend->settings.data);
+		backend->settings.on_trouble(sentence, backend->settings.data);
 }
 
 void kube_backend_tell_earlier_pods(struct kube_backend *backend)

@@ -47,13 +47,13 @@ static struct local *of(struct backend *backend)
 static void tell_trouble(struct local *local, const char *sentence)
 {
 	if (local->settings.on_trouble)
-		local->settings.on_trouble(local->job_name, sentence, local->settings.data);
+		local->settings.on_trouble(sentence, local->settings.data);
 }
 
 static void tell_news(struct local *local)
 {
 	if (local->job_name && local->settings.on_news)
-		local->settings.on_news(local->job_name, local->settings.data);
+		local->settings.on_news(local->settings.data);
 }
 
 static void hear_output(void *data)
@@ -61,7 +61,7 @@ static void hear_output(void *data)
 	struct local *local = data;
 
 	if (local->settings.on_output)
-		local->settings.on_output(local->job_name, local->settings.data);
+		local->settings.on_output(local->settings.data);
 }
 
 static void hear_trouble(const char *sentence, void *data)

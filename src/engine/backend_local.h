@@ -21,10 +21,10 @@ struct backend_local_settings {
 	rlim_t descriptor_limit; /* soft limit of replicas on open files; 0: ours */
 	backend_news_fn on_news;
 	/* Output was added to a log of this job: the console reads on. May be NULL. */
-	void (*on_output)(const char *job_name, void *data);
+	void (*on_output)(void *data);
 	/* A sentence about something that needs telling but no decision (disk full …). May be NULL.
 	 */
-	void (*on_trouble)(const char *job_name, const char *sentence, void *data);
+	void (*on_trouble)(const char *sentence, void *data);
 	void *data;
 };
 

@@ -27,31 +27,25 @@ int supervision_make_console(struct supervision *supervision, const char *log_fo
 
 /* Passes. */
 
-void supervision_ask_for_pass(struct supervision *supervision)
+void supervision_ask_for_pass(void *data)
 {
+	struct supervision *supervision = data;
+
 	if (supervision->phase != SUPERVISION_CLOSING && supervision->timer)
 		loop_timer_arm(supervision->timer, loop_now());
 }
 
-void supervision_on_news(const char *job_name, void *data)
-{
-	(void) job_name;
-	supervision_ask_for_pass(data);
-}
-
-void supervision_on_output(const char *job_name, void *data)
+void supervision_on_output(void *data)
 {
 	const struct supervision *supervision = data;
 
-	(void) job_name;
 	reporter_show_output(&supervision->reporter);
 }
 
-void supervision_on_trouble(const char *job_name, const char *sentence, void *data)
+void supervision_on_trouble(const char *sentence, void *data)
 {
 	struct supervision *supervision = data;
 
-	(void) job_name;
 	reporter_say(&supervision->reporter, sentence);
 }
 

@@ -81,7 +81,7 @@ void supervision_done(struct supervision *supervision); /* ends the work first *
 
 /* While it runs. */
 
-void supervision_ask_for_pass(struct supervision *supervision); /* soon */
+void supervision_ask_for_pass(void *supervision); /* soon; as news of back ends do */
 void supervision_ask_to_stop(struct supervision *supervision, enum stop_reason reason, msec grace);
 /* To the command that waits for the job to be supervised in the background, once. */
 void supervision_tell_started(struct supervision *supervision);
@@ -89,6 +89,5 @@ void supervision_tell_started(struct supervision *supervision);
 void supervision_close(struct supervision *supervision);
 
 /* For back ends; data is the supervision. */
-void supervision_on_news(const char *job_name, void *data);
-void supervision_on_output(const char *job_name, void *data);
-void supervision_on_trouble(const char *job_name, const char *sentence, void *data);
+void supervision_on_output(void *data);
+void supervision_on_trouble(const char *sentence, void *data);

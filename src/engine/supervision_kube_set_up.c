@@ -219,7 +219,7 @@ static void make_backend(struct cluster_supervision *supervision)
 		.log_folder = supervision->log_folder,
 		.secret = supervision->request->secret,
 		.is_new = !is_attached(supervision),
-		.on_news = supervision_on_news,
+		.on_news = supervision_ask_for_pass,
 		.on_output = supervision_on_output,
 		.on_startup = on_startup,
 		.on_trouble = supervision_on_trouble,

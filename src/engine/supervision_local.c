@@ -53,11 +53,6 @@ static void on_store_trouble(const char *sentence, void *data)
 	reporter_say(&base->reporter, told);
 }
 
-static void on_wake(void *data)
-{
-	supervision_ask_for_pass(data);
-}
-
 /* Passes. */
 
 /* Once the first replicas were started: what was no hurry before. */
@@ -193,7 +188,7 @@ static int make_backend(struct local_supervision *supervision, struct err *err)
 		.unkept = supervision->unkept,
 		.rotate_at = LIMIT_LOG_FILE,
 		.descriptor_limit = supervision->descriptor_limit,
-		.on_news = supervision_on_news,
+		.on_news = supervision_ask_for_pass,
 		.on_output = supervision_on_output,
 		.on_trouble = supervision_on_trouble,
 		.data = base,
@@ -241,8 +236,8 @@ static int make_folder(struct local_supervision *supervision, struct err *err)
 
 static int make_control(struct local_supervision *supervision, struct err *err)
 {
-	return control_new(supervision->base.loop, supervision->folder, on_wake, &supervision->base,
-			   &supervision->control, err);
+	return control_new(supervision->base.loop, supervision->folder, supervision_ask_for_pass,
+			   &supervision->base, &supervision->control, err);
 }
 
 /* Of a job that is resumed the record comes first: two may try, and one socket is there to have. */

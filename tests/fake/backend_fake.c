@@ -70,7 +70,7 @@ static struct fake_backend *of(struct backend *base)
 static void send_news(const struct fake_backend *fake)
 {
 	if (fake->settings.on_news && fake->job_name)
-		fake->settings.on_news(fake->job_name, fake->settings.data);
+		fake->settings.on_news(fake->settings.data);
 }
 
 static void drop(struct fake_backend *fake, struct fake_replica *replica)

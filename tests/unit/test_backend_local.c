@@ -28,19 +28,17 @@ struct world {
 	char *trouble;
 };
 
-static void stop_loop(const char *job_name, void *data)
+static void stop_loop(void *data)
 {
 	struct world *world = data;
 
-	assert_string_equal(job_name, "test");
 	loop_stop(world->loop);
 }
 
-static void keep_trouble(const char *job_name, const char *sentence, void *data)
+static void keep_trouble(const char *sentence, void *data)
 {
 	struct world *world = data;
 
-	(void) job_name;
 	free(world->trouble);
 	world->trouble = mem_copy_text(sentence);
 }
