@@ -18,6 +18,7 @@ import time
 import check_figures
 import copy_figures
 import figures
+import http_figures
 import making_figures
 import mirror_figures
 import pass_figures
@@ -79,6 +80,10 @@ FIGURES = [
            lambda launcher: check_figures.measure_check(launcher, "--model", "none"), 5, 60),
     Figure("check-mnist", "check with the model mnist", "s", "40 s",
            lambda launcher: check_figures.measure_check(launcher, "--model", "mnist"), 3, 200),
+    Figure("http", "HTTP server, 32 connections", "", "0.9 x evhttp",
+           lambda server: http_figures.measure_answers(server, 100000), 15, 120, http_figures.servers),
+    Figure("http-idle", "10,000 idle connections of the HTTP server", "MB", "60 MB",
+           lambda server: http_figures.measure_idle(server, 10000), 3, 60, http_figures.servers),
     Figure("pod-logs", "logs of 100 Pods x 1,000 lines a second", "", "half a core, each line once",
            pod_logs.measure, 3, 60, pod_logs.followers),
     # From here on this process is in the network of a cluster (bench_cluster.py).
