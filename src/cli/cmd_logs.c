@@ -335,7 +335,7 @@ static int show(struct logs *logs, bool more_may_come, struct err *err)
 	return 0;
 }
 
-/* What the lines that were shown, or were not, mean for the one who called. */
+/* What the lines that were shown, or were not, mean for the caller. */
 static int exit_code_of(const struct logs *logs)
 {
 	int failure = screen_failure(logs->lines);

@@ -293,7 +293,7 @@ static bool shows_any(const struct options *options, const struct rows *rows)
 	return false;
 }
 
-/* Who has started a job on a cluster and sees an empty table thinks that it is lost. */
+/* A user who has started a job on a cluster and sees an empty table thinks that it is lost. */
 static void point_to_cluster(const struct options *options)
 {
 	struct kube_config *config CLEANUP(kube_config_cleanup) = NULL;

@@ -11,7 +11,7 @@
 
 #include <unistd.h>
 
-/* The live line of a stop: who is waited for. */
+/* The live line of a stop: the replicas that are waited for. */
 struct progress {
 	const char *name;
 	bool is_terminal; /* else it is said once */

@@ -76,7 +76,7 @@ static int wait_for_job(const struct found_job *job, msec until)
 	case WATCH_ENOUGH:
 		return sight.exit_code;
 	case WATCH_OVERDUE:
-		/* Or it has ended, and nobody is left who would write more of it. */
+		/* Or it has ended, and no process is left that would write more of it. */
 		if (sight.exit_code >= 0 && loop_now() < until)
 			return sight.exit_code;
 		output_say("job '%s' has not ended yet", job->name);

@@ -38,7 +38,7 @@ static bool was_told(const struct faults *faults, size_t index)
 	return false;
 }
 
-/* Who gave flags knows of no document and its fields. */
+/* A user of flags knows of no document and its fields. */
 static void complain_of_flags(const struct faults *faults)
 {
 	for (size_t i = 0; i < faults->count; i++)

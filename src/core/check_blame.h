@@ -1,4 +1,4 @@
-/* Finds out whom to blame when a step has failed, and says it in a sentence that a person
+/* Finds out what to blame when a step has failed, and says it in a sentence that a person
  * understands. For the files of core/check* alone.
  *
  * Each sets the check's fault (core/check_fault). Those that give a bool look whether there is
@@ -20,7 +20,7 @@ void check_blame_training(struct check *check, msec now);
 bool check_blame_result(struct check *check, msec now);
 /* False: of so few steps the model asks nothing (a bound that is null). */
 bool check_result_is_judged(const struct check *check);
-/* The time of a step is over: who did not answer? */
+/* The time of a step is over: which did not answer? */
 void check_blame_silence(struct check *check, enum check_step step, msec now);
 
 /* The servers' job has ended after a fault was found. A server that had died before that is what

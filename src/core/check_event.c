@@ -144,7 +144,7 @@ static bool take_probe_error(struct check *check, const char *from, const struct
 	return true;
 }
 
-/* In the roll call only who still answers is of interest. */
+/* In the roll call only the tasks that still answer are of interest. */
 static bool take_answer(struct check *check, const char *from, const struct json *event)
 {
 	struct check_task *task = check_find_task(check, string_of(event, "task"));
@@ -198,7 +198,7 @@ static bool take_training_ends(struct check *check, const char *from, const stru
 	return trainer != NULL;
 }
 
-/* The step counts all workers together; who is behind tells an earlier one. */
+/* The step counts all workers together; a worker that is behind tells an earlier one. */
 static bool take_step(struct check *check, const char *from, const struct json *event)
 {
 	struct check_trainer *trainer = check_find_trainer(check, from);

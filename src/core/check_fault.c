@@ -22,11 +22,11 @@ static const struct kind_row {
 			       "BASE=IMAGE' puts muster on one that has TensorFlow"},
 	[CHECK_FAULT_SERVER_DIED] =
 		{"ServerDied",
-		 "read the server's log; without a reason there, look who killed it: SIGKILL is "
+		 "read the server's log; without a reason there, find what killed it: SIGKILL is "
 		 "what the kernel ends a process with when memory runs out (dmesg)"},
 	[CHECK_FAULT_SERVER_FAILED] = {"ServerFailed", "do what the server says; its log has more"},
 	[CHECK_FAULT_SERVER_STOPPED] = {"ServerStopped",
-					"let the process go on (kill -CONT), and find out who "
+					"let the process go on (kill -CONT), and find out what "
 					"stopped it"},
 	[CHECK_FAULT_SILENT_SERVER] =
 		{"SilentServer",
@@ -40,7 +40,7 @@ static const struct kind_row {
 		 "refused: look whether the server runs and serves this port; no answer: look "
 		 "for a firewall or a network policy between the two"},
 	[CHECK_FAULT_ANSWER] = {"WrongAnswer",
-				"look who listens on that port: it does not speak as the server "
+				"find what listens on that port: it does not speak as the server "
 				"should"},
 	[CHECK_FAULT_PROBE] =
 		{"OperationFailed",
@@ -52,7 +52,7 @@ static const struct kind_row {
 				      "the servers are well: read the log of the process that "
 				      "trained"},
 	[CHECK_FAULT_TRAINER_STOPPED] = {"TrainingStopped",
-					 "let the process go on (kill -CONT), and find out who "
+					 "let the process go on (kill -CONT), and find out what "
 					 "stopped it"},
 	[CHECK_FAULT_SILENT_TRAINER] =
 		{"SilentTraining",

@@ -1,4 +1,4 @@
-/* Who is where in a job's cluster, and what each process is told about it: TF_CONFIG and its like.
+/* The addresses of a job's cluster, and what each process is told about it: TF_CONFIG and its like.
  *
  * Sources: TFConfigClusterResolver
  * (tensorflow/python/distribute/cluster_resolver/tfconfig_cluster_resolver.py), torch.distributed's
@@ -26,8 +26,8 @@ struct cluster {
 	const char *coordinator_host; /* where rank 0 meets the others: MASTER_ADDR,
 					 JAX_COORDINATOR_ADDRESS */
 	int coordinator_port;
-	/* What cluster_add_dense_cluster adds, made once by who describes many replicas; NULL: it
-	 * is made for each. */
+	/* What cluster_add_dense_cluster adds, made once by callers that describe many replicas;
+	 * NULL: it is made for each. */
 	const char *dense_cluster;
 	/* Each replica is a machine of its own, as a Pod is: LOCAL_RANK, which picks a GPU of this
 	 * machine, is 0 then. */

@@ -96,7 +96,7 @@ struct doctor_facts {
 	struct doctor_gpu gpu;
 	struct doctor_kubernetes kubernetes;
 	int64_t shared_memory; /* size of /dev/shm in bytes; DOCTOR_UNKNOWN: there is none */
-	bool is_superuser; /* who needs no sudo, and may have none */
+	bool is_superuser; /* needs no sudo, and may have none */
 	bool is_clock_known;
 	bool is_clock_synchronised;
 };

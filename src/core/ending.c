@@ -43,8 +43,8 @@ static void end_leftover(struct decision *decision, const struct observed_replic
 }
 
 /* Whose turn it is to be asked. Under parameter servers a chief saves when it is asked to end,
- * which needs those who hold the variables, and those who carry its steps out; workers may save
- * too. */
+ * which needs the tasks that hold the variables, and those that carry its steps out; workers may
+ * save too. */
 static int turn_of(const struct decision *decision, const struct observed_replica *object)
 {
 	const struct role *role = job_role(decision->job, object->role);
@@ -79,7 +79,8 @@ static bool has_to_wait(const struct decision *decision, const struct observed_r
 	return true;
 }
 
-/* What is left of it; but who is asked very late, since nobody watched the job, is not just killed.
+/* What is left of it; but a replica that is asked very late, since no muster watched the job, is
+ * not just killed.
  */
 static msec grace_of_turn(const struct decision *decision, const struct ending *ending)
 {

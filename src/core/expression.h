@@ -12,5 +12,5 @@
 #define EXPRESSION_LIMIT 500 /* characters that one may stand for */
 
 /* ERR_INVALID says what is refused. What is no regular expression at all is not this function's
- * concern: who compiles it says so. */
+ * concern: the compiler of it says so. */
 int expression_check(const char *expression, struct err *err) MUST_USE;

@@ -27,7 +27,7 @@ static const struct word ends[] = {
 	{"OutOfpods", "was refused by its node (OutOfpods)"},
 	{"UnexpectedAdmissionError", "was refused by its node"},
 	{FAILURE_INIT_FAILED, "did not begin"},
-	/* Who took it away: the condition DisruptionTarget. */
+	/* What took it away: the condition DisruptionTarget. */
 	{"PreemptionByScheduler", "was preempted by something more important"},
 	{"DeletionByTaintManager", "was taken away from its node (tainted, or gone)"},
 	{"DeletionByPodGC", "was lost with its node"},

@@ -1,8 +1,8 @@
 /* Folders of Pods that are to be fetched when their job ends: `run --fetch`.
  *
  * The job's document names them in an annotation, so that the muster that sees the job's end
- * fetches them; where they go is said by that one alone, because who writes into the document is
- * not to choose where files land on another's machine. */
+ * fetches them; where they go is said by that one alone, because a user who may write the document
+ * is not to choose where files land on another's machine. */
 #pragma once
 
 #include "base/err.h"

@@ -36,5 +36,5 @@ struct ending {
 struct ending finish_ending(const struct decision *decision);
 
 /* Time between TERM and KILL for what an attempt that is over left behind: that of a planned end,
- * but those who survived a failure have nothing left to save. */
+ * but replicas that survived a failure have nothing left to save. */
 msec finish_grace_of_leftover(const struct decision *decision);

@@ -47,7 +47,7 @@ const struct gpu_hand *gpu_deal_find(const struct gpu_deal *deal, const char *ro
 gpu_set gpu_deal_all(const struct gpu_deal *deal);
 /* True when any replica sees GPUs that no other one sees, and none sees those of another. */
 bool gpu_deal_is_apart(const struct gpu_deal *deal);
-/* One sentence for the person: who got which, or why nobody got any; `free` as it was dealt from,
- * and `holders`. */
+/* One sentence for the person: which replica got which, or why none got any; `free` as it was dealt
+ * from, and `holders`. */
 void gpu_deal_describe(const struct job *job, const struct gpus *gpus, const struct gpu_deal *deal,
 		       gpu_set free, const char *holders, struct text *text);

@@ -149,7 +149,7 @@ extern const char *const stop_reason_words[STOP_REASON_COUNT];
 /* 130, 143 or 129; 130 for a word that is none. */
 int stop_reason_exit_code(const char *word);
 
-/* Who reads decides how strict it is. What has another type than its field is a fault for all. */
+/* The caller decides how strict it is. What has another type than its field is a fault for all. */
 enum job_strictness {
 	JOB_STRICT, /* command line: what can never run is a fault */
 	JOB_LENIENT, /* a store's or server's document, which was let in before: odd values are read
@@ -194,7 +194,7 @@ int job_read(const struct json *root, const struct document *document,
 void job_free(struct job *job);
 void job_cleanup(struct job **job);
 
-/* Says who this job is in the store; job_read itself leaves "" (a uid in a file was another
+/* Gives this job its identity in the store; job_read itself leaves "" (a uid in a file was another
  * job's). */
 void job_set_uid(struct job *job, const char *uid);
 

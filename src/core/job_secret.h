@@ -1,8 +1,9 @@
 /* Variables that travel with a job in a Secret of Kubernetes: those of a command line, which may be
  * tokens and passwords.
  *
- * The job's document, which everybody reads who may look at jobs, has the name of the Secret and
- * the names of the variables. Their values are in the Secret alone (kube/objects.h makes it). */
+ * The job's document, which every user who may look at jobs can read, has the name of the Secret
+ * and the names of the variables. Their values are in the Secret alone (kube/objects.h makes it).
+ */
 #pragma once
 
 #include "base/json.h"

@@ -44,7 +44,7 @@ static msec late_at(const struct decision *decision)
 	return asked_at == MSEC_UNSET ? MSEC_NEVER : asked_at + PATIENCE;
 }
 
-/* Of a stop alone: who scales down does not want the job to end. */
+/* Of a stop alone: a user who scales down does not want the job to end. */
 static void add_hint(const struct job *job, struct text *message)
 {
 	bool was_key = text_equals(job->stop_reason, stop_reason_words[STOP_INTERRUPTED]);

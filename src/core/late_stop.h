@@ -1,5 +1,5 @@
 /* What still runs a while after the signal that asks it to end: a trouble like others
- * (core/obstacle.h), told once for all whom it concerns. */
+ * (core/obstacle.h), told once for all that it concerns. */
 #pragma once
 
 #include "core/decision.h"

@@ -1,14 +1,14 @@
-/* Who may act for a job: one claimant's side of a lease that several may want. Pure.
+/* Which muster may act for a job: one claimant's side of a lease that several may want. Pure.
  *
  * The rules are those of client-go's leader election (tools/leaderelection): the record of a lease
- * names its holder, who writes it anew again and again; a muster that wants it takes it when the
+ * names its holder, which writes it anew again and again; a muster that wants it takes it when the
  * record has not changed for as long as it says, by the claimant's own clock, so that no two clocks
  * are ever compared. A holder that could not write for LEASE_DEADLINE, counted from the moment at
  * which its last successful write was begun, does not act any more: that is over before anybody
  * else may take the lease. Each write names the version that it was made from.
  *
  * One thing is stricter. A record that is missing is taken by a newcomer only after a whole
- * duration: somebody may have deleted it under a holder, who makes it again. So the muster that
+ * duration: somebody may have deleted it under a holder, which makes it again. So the muster that
  * made what the lease is about holds it without a record for as long as after a write: all others
  * can know of it only since then, and wait for longer.
  *
@@ -41,7 +41,7 @@ struct lease_record {
 	char holder[LEASE_HOLDER_SIZE]; /* "": nobody */
 	int64_t version; /* changes with every write */
 	msec duration;
-	enum lease_fate fate; /* of a holder who is somebody else */
+	enum lease_fate fate; /* of another holder */
 };
 
 /* What is to be called now. */

@@ -29,7 +29,7 @@ static bool is_same(const struct replica_status *a, const struct replica_status 
 	       text_equals(a->message, b->message);
 }
 
-/* Who the trouble is told of is the first whom it holds. */
+/* The trouble is told of the first replica that it holds. */
 static void add_sentence(const struct replica_status *first, size_t n_more, struct text *text)
 {
 	struct text sentence CLEANUP(text_done) = {0};

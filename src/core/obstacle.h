@@ -1,4 +1,5 @@
-/* What stands in the way of replicas: each trouble is one sentence, with all whom it holds up.
+/* What stands in the way of replicas: each trouble is one sentence, with all replicas that it holds
+ * up.
  *
  * A replica that begins, or runs, and has a reason is held up or threatened by what the reason
  * says. It may still go away by itself: nobody fails because of it. */

@@ -54,7 +54,7 @@ struct plan {
 	msec wake_at; /* decide again then at the latest; MSEC_NEVER: only on news */
 };
 
-/* For those who make a plan; what is added is copied into the arena, its texts are not. */
+/* For code that makes a plan; what is added is copied into the arena, its texts are not. */
 void plan_add_action(struct plan *plan, struct arena *arena, const struct action *action);
 void plan_add_note(struct plan *plan, struct arena *arena, enum note_level level,
 		   const char *reason, const char *sentence);

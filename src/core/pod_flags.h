@@ -17,7 +17,8 @@ struct pod_texts {
 void pod_flags_add_pull_secrets(const struct pod_texts *names, struct json *spec);
 /* A quantity, which is requested and may be exceeded. NULL: nothing. */
 void pod_flags_add_cpu(const char *cpu, struct json *container, struct text *faults);
-/* A quantity, which is requested and is the limit: who needs more is ended. NULL: nothing. */
+/* A quantity, which is requested and is the limit: a container that needs more is ended. NULL:
+ * nothing. */
 void pod_flags_add_memory(const char *memory, struct json *container, struct text *faults);
 /* "2" of nvidia.com/gpu, or RESOURCE=N; "none" or "all" of this machine. Goes into the template's
  * container, and "all" into its annotations. NULL: nothing. */

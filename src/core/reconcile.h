@@ -27,7 +27,7 @@ void reconcile_resume(const struct job *job, const struct status *last_status, m
 		      struct arena *arena, struct status *ret_status);
 
 /* Why a job has ended that nobody saw end. */
-#define RECONCILE_SUPERVISOR_LOST "SupervisorLost" /* who looked after it died without a word */
+#define RECONCILE_SUPERVISOR_LOST "SupervisorLost" /* its supervisor died without a word */
 #define RECONCILE_DELETED "Deleted" /* somebody deleted its record */
 #define RECONCILE_END_UNKNOWN "EndUnknown" /* it is no more on the cluster, and nobody told us */
 

@@ -274,7 +274,7 @@ static void start(struct decision *decision, const struct replica *replica)
 	decision_act(decision, ACTION_START, status->role, status->index, status->attempt, 0);
 }
 
-/* Who waits for a delay waits alone: the others start. */
+/* A replica that waits for a delay waits alone: the others start. */
 static void start_missing(struct decision *decision)
 {
 	bool is_old_peer_there = is_old_peer_live(decision);

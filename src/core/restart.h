@@ -1,5 +1,5 @@
-/* Restarts: which failures are answered by another attempt, of whom, how often and how soon; and
- * the starts that are missing. */
+/* Restarts: which failures are answered by another attempt, of which replicas, how often and how
+ * soon; and the starts that are missing. */
 #pragma once
 
 #include "core/decision.h"

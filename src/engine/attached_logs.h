@@ -1,9 +1,9 @@
 /* The logs of a job that somebody attaches to.
  *
  * The cluster gives the log of each Pod from its beginning, while a folder of the job may be here
- * already, with the same lines, and with somebody who still writes there. So an attached muster
- * keeps logs in a folder of his own inside, and only when it has supervised the job they take the
- * place of those that were there. Logs of Pods that are gone stay as they are. */
+ * already, with the same lines, and with another process that still writes there. So an attached
+ * muster keeps logs in a folder of its own inside, and only when it has supervised the job they
+ * take the place of those that were there. Logs of Pods that are gone stay as they are. */
 #pragma once
 
 #include "base/err.h"

@@ -109,9 +109,9 @@ static void warn_if_port_is_taken(struct local *local, const struct action *acti
 
 	if (port == 0)
 		return;
-	char *sentence CLEANUP(mem_free_text) =
-		mem_format("port %d of %s-%d is in use still: ss -tlnp 'sport = :%d' shows by whom",
-			   port, action->role, action->index, port);
+	char *sentence CLEANUP(mem_free_text) = mem_format(
+		"port %d of %s-%d is in use still: ss -tlnp 'sport = :%d' shows the process", port,
+		action->role, action->index, port);
 
 	tell_trouble(local, sentence);
 }
@@ -228,7 +228,7 @@ static void end_those_that_left(struct local *local, bool has_children)
 	tell_news(local);
 }
 
-/* Whatever stops a process of ours, its peers in the job are the ones who fail of it. */
+/* Whatever stops a process of ours, its peers in the job fail of it. */
 static void hear_of_stops(struct local *local)
 {
 	pid_t pid;

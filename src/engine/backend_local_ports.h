@@ -45,6 +45,6 @@ void local_ports_done(struct local_ports *ports);
 int local_ports_find_taken(struct local_ports *ports, const char *role, int index);
 void local_ports_observe(const struct local_ports *ports, struct arena *arena,
 			 struct observed *observed);
-/* Who is where, for the environment of the job's processes; lives in the arena. */
+/* The addresses of all, for the environment of the job's processes; lives in the arena. */
 struct cluster local_ports_cluster(const struct local_ports *ports, const struct job *job,
 				   struct arena *arena);

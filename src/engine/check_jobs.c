@@ -295,7 +295,7 @@ static void note_stopped(const char *replica, bool is_stopped, void *data)
 	check_note_stopped(child->jobs->check, child->job, replica, is_stopped);
 }
 
-/* Before a step is given up: who is stopped cannot answer. */
+/* Before a step is given up: a process that is stopped cannot answer. */
 void check_jobs_look_for_stopped(struct check_jobs *jobs)
 {
 	for (enum check_job job = 0; job < CHECK_JOB_COUNT; job++) {

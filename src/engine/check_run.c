@@ -65,7 +65,7 @@ static void report(struct check_supervision *supervision)
 	check_console_finish(supervision->console, check, stop_loop, supervision);
 }
 
-/* A step whose time is over is given up; who is stopped cannot answer. */
+/* A step whose time is over is given up; a process that is stopped cannot answer. */
 static void look_at_clock(struct check_supervision *supervision, msec now)
 {
 	struct check *check = &supervision->check;

@@ -63,8 +63,8 @@ static int read_listing(struct client_local *client, struct listing *ret_listing
 	return 0;
 }
 
-/* Kept as long as it wanted to be (ttlSecondsAfterFinished). Nobody sleeps until then: the next who
- * looks removes it. */
+/* Kept as long as it wanted to be (ttlSecondsAfterFinished). Nobody sleeps until then: the next
+ * client that looks removes it. */
 static bool is_expired(const struct store_record *record, const struct summary *summary)
 {
 	enum supervisor_fate fate = supervisor_fate(record->supervisor);
@@ -254,7 +254,7 @@ static int refuse_without_gpus(const struct client_local *client, const struct s
 	if (needs_gpus(patch))
 		machine_gpus_find(NULL, arena, &gpus);
 	if (gpus.count == 0 || read_patched(record, patch, &job, NULL) < 0)
-		return 0; /* what is wrong with the job is told by who changes it */
+		return 0; /* a change tells what is wrong with the job */
 	return machine_gpus_check(&gpus, job, client->store, &told, err);
 }
 

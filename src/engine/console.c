@@ -234,7 +234,7 @@ static void note_output(struct console *console)
 	}
 }
 
-/* Muster's row: how the start comes along, else who is silent. */
+/* Muster's row: how the start comes along, else which replica is silent. */
 static const struct text *row_of(const struct console *console)
 {
 	if (console->progress.len > 0)

@@ -1,9 +1,9 @@
 /* The socket of one job's supervisor: clients wake it and hear of changes through it.
  *
  * A tiny protocol of lines over a Unix stream socket, STATE/jobs/UID/socket. Client: `wake` (look
- * at the store again) or `watch`. Supervisor, to who watches: `changed VERSION`, first at once with
- * the present version and then after every change. Only this user (and root) is heard. The socket
- * carries no facts: those are in the store, so a lost message loses nothing. */
+ * at the store again) or `watch`. Supervisor, to clients that watch: `changed VERSION`, first at
+ * once with the present version and then after every change. Only this user (and root) is heard.
+ * The socket carries no facts: those are in the store, so a lost message loses nothing. */
 #pragma once
 
 #include "base/err.h"
@@ -21,12 +21,13 @@ int control_new(struct loop *loop, const char *job_folder, loop_fn on_wake, void
 		struct control **ret_control, struct err *err) MUST_USE;
 /* Removes the socket that a supervisor left when it was killed. Nobody may listen there. */
 void control_remove_left(const char *job_folder);
-/* Removes the socket, so that another supervisor can have one in its place. All who are connected
+/* Removes the socket, so that another supervisor can have one in its place. All connections
  * stay. */
 void control_close(struct control *control);
 /* Closes all connections and removes the socket, unless that was done; NULL is fine. */
 void control_free(struct control *control);
-/* Tells all who watch of a new version. One that does not read is dropped, never waited for. */
+/* Tells all clients that watch of a new version. One that does not read is dropped, never waited
+ * for. */
 void control_tell_version(struct control *control, int64_t version);
 
 /* The client's side. ERR_UNREACHABLE: nobody listens there. */

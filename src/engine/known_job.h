@@ -3,8 +3,8 @@
  * became of them as far as it is known, with the logs that are here.
  *
  * While it goes on, such a job lies in the store under "kubernetes/NAMESPACE/NAME", which no job of
- * this machine can have; ended, under its own name (engine/finished_job.h). Who looks after it is
- * its place. */
+ * this machine can have; ended, under its own name (engine/finished_job.h). Its place stands
+ * where others name their supervisor. */
 #pragma once
 
 #include "base/err.h"

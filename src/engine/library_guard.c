@@ -52,7 +52,7 @@ static void quieten_log(void)
 }
 
 /* gRPC sends even what goes to this machine through the proxy of http_proxy, which knows nothing of
- * tasks: everything hangs. An empty grpc_proxy means none at all; who sets it themselves wants one.
+ * tasks: everything hangs. An empty grpc_proxy means none at all; a user who sets it wants one.
  * Source: grpc/doc/environment_variables.md, http_proxy_mapper.cc. */
 static void go_past_proxies(void)
 {

@@ -1,4 +1,4 @@
-/* TensorFlow in a process of its own, and one beside it that explains its death: who aborts inside
+/* TensorFlow in a process of its own, and one beside it that explains its death: what aborts inside
  * a library, or dies of a memory fault there, cannot say anything any more. */
 #pragma once
 

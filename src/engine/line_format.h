@@ -1,9 +1,9 @@
 /* How a replica's line looks on the way out: "worker-0 | text", the names padded to one width, on a
  * terminal in one colour for each replica.
  *
- * The name is role and index, the same in every attempt, so columns stay where they are; who shows
- * several attempts says in a line of its own when one begins. A further piece of a long line
- * has '+' in the place of '|'. */
+ * The name is role and index, the same in every attempt, so columns stay where they are; where
+ * several attempts are shown, a line of its own says when one begins. A further piece of a long
+ * line has '+' in the place of '|'. */
 #pragma once
 
 #include "base/own.h"

@@ -1,8 +1,8 @@
 /* Shows the lines of a log reader on a screen, as fast as it takes them and no faster, and on a
  * terminal the replicas' progress bars below them.
  *
- * Logs are read when there is news and the screen has room: who looks slowly lags, and nothing is
- * kept in memory for him. Between two looks lies a short pause, so that much output costs few
+ * Logs are read when there is news and the screen has room: a slow reader lags, and nothing is
+ * kept in memory for it. Between two looks lies a short pause, so that much output costs few
  * system calls; without news nothing wakes up. */
 #pragma once
 

@@ -232,7 +232,7 @@ static size_t whole_lines(const struct text *text)
 	return text->len >= LONGEST_LINE ? text->len : 0;
 }
 
-/* Gives the first bytes of what was begun to who shows them; the log misses
+/* Gives the first bytes of what was begun to the terminal; the log misses
  * them. */
 static void give_away(struct log_writer *writer, size_t len)
 {

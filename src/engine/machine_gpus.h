@@ -16,7 +16,7 @@ void machine_gpus_find(const char *visible, struct arena *arena, struct gpus *re
  * added to `told`. ERR_LIMIT names the jobs that hold them. */
 int machine_gpus_check(const struct gpus *gpus, const struct job *job, struct store *store,
 		       struct text *told, struct err *err) MUST_USE;
-/* The same for who has no store open. */
+/* The same for a caller without an open store. */
 int machine_gpus_check_free(const struct gpus *gpus, const struct job *job,
 			    const char *state_folder, struct text *told, struct err *err) MUST_USE;
 
@@ -25,6 +25,7 @@ int machine_gpus_deal(const struct gpus *gpus, const struct job *job, struct sto
 		      const struct gpu_deal *last, struct arena *arena, struct gpu_deal *ret_deal,
 		      struct text *told, struct err *err) MUST_USE;
 
-/* GPUs that others than this owner hold, and who: "job 'x' holds 0,1; job 'y' holds 2" is added. */
+/* GPUs that others than this owner hold, and which they are: "job 'x' holds 0,1; job 'y' holds 2"
+ * is added. */
 int machine_gpus_held(const struct gpus *gpus, struct store *store, const char *own_uid,
 		      gpu_set *ret_held, struct text *holders, struct err *err) MUST_USE;

@@ -1,5 +1,5 @@
 /* The network between the tasks of a cluster, tried from one of them and told as events: one row of
- * the matrix of who reaches whom. */
+ * the matrix of which task reaches which. */
 #pragma once
 
 #include "base/err.h"

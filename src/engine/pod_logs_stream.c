@@ -121,7 +121,7 @@ static enum log_end end_of(const struct pod_log *log, const struct kube_status *
 {
 	if (!err)
 		return LOG_END_PROPER;
-	/* Who answers for its name is another Pod, which has just been made. */
+	/* What answers for its name is another Pod, which has just been made. */
 	bool is_of_another = log->follow.container.is_gone && status->code == 400;
 
 	if (status->code == 404 || is_of_another)

@@ -45,7 +45,7 @@ void record_read_summary(const struct store_record *record, struct arena *arena,
 bool record_is_finished(const struct store_record *record); /* by its summary */
 
 /* Writes the status, and the summary that follows from it, as a change of `version`. `supervisor`
- * is the new text of who looks after the job; NULL: as it was. */
+ * is the new text of its supervisor; NULL: as it was. */
 int record_write_status(struct store *store, const struct job *job, int64_t version,
 			const struct status *status, const char *supervisor, int64_t *ret_version,
 			struct err *err) MUST_USE;
@@ -60,7 +60,7 @@ int record_write_all(struct store *store, const struct job *job, int64_t version
 		     const struct status *status, const char *supervisor, int64_t *ret_version,
 		     struct err *err) MUST_USE;
 
-/* The same in this copy of the record alone, for who may read and cannot write. */
+/* The same in this copy of the record alone, for a process that may read and cannot write. */
 void record_set_status(struct store_record *record, const struct job *job,
 		       const struct status *status, const char *supervisor);
 

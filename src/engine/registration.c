@@ -1,4 +1,4 @@
-/* Finding out who has the name already, and taking it over where that is allowed. */
+/* Finding out which job has the name already, and taking it over where that is allowed. */
 #include "engine/registration.h"
 
 #include "base/mem.h"

@@ -42,7 +42,7 @@ int registration_kube_check_rights(struct loop *loop, struct kube_api *api,
 	return kube_rights_check(loop, api, namespace_name, rights + first, end - first, err);
 }
 
-/* With an owner, who is no more or is an earlier job of this name, it goes with that one. */
+/* With an owner that is no more or is an earlier job of this name, it goes with that one. */
 static bool is_of_earlier_job(const struct json *service, const struct job *job)
 {
 	const struct json *metadata = json_get(service, "metadata");
@@ -54,7 +54,7 @@ static bool is_of_earlier_job(const struct json *service, const struct job *job)
 	       json_count(json_get(metadata, "ownerReferences")) > 0;
 }
 
-/* A list, because who runs jobs may list Services, and need not be allowed to get one. */
+/* A list, because a user who runs jobs may list Services, and need not be allowed to get one. */
 int registration_kube_check_service(struct loop *loop, struct kube_api *api, const struct job *job,
 				    struct err *err)
 {
@@ -184,8 +184,8 @@ static void wait_for(struct loop *loop, msec pause)
 	loop_watch_free(timer);
 }
 
-/* That of an earlier job of this name goes a moment after the job, and nobody tells when: who only
- * makes Secrets may not look at them. */
+/* That of an earlier job of this name goes a moment after the job, and nobody tells when: the right
+ * to make Secrets is none to look at them. */
 static int make_secret(struct loop *loop, struct kube_api *api, const struct kube_request *create,
 		       struct err *err)
 {

@@ -187,7 +187,8 @@ void reporter_end(struct reporter *reporter, const struct job *job, const char *
 	keep_status(reporter, job, &plan.status);
 }
 
-/* Who asked for the job as data has none: a job that succeeded does not make that good. */
+/* A caller that asked for the job as data has none: a job that succeeded does not make that good.
+ */
 static void fail_to_print(struct reporter *reporter, int failure)
 {
 	struct err err;

@@ -14,7 +14,7 @@
 int resumption_read(struct store *store, const char *name, struct job **ret_job,
 		    struct err *err) MUST_USE;
 
-/* Makes the calling process its supervisor. Two who try at once are told apart: ERR_REFUSED for the
- * second. ERR_NOT_FOUND when the job was removed or replaced meanwhile. */
+/* Makes the calling process its supervisor. Of two that try at once the second gets
+ * ERR_REFUSED. ERR_NOT_FOUND when the job was removed or replaced meanwhile. */
 int resumption_register(struct store *store, const struct job *job, msec now,
 			struct err *err) MUST_USE;

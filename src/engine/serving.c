@@ -165,7 +165,7 @@ static int wait_for_port(const struct serving_request *request, struct library_g
 		return 0;
 	return err_set(err, ERR_EXISTS,
 		       "port %d of %s-%d is in use on this machine: ss -tlnp 'sport = :%d' shows "
-		       "by whom",
+		       "the process",
 		       port, spec->own_job, spec->own_index, port);
 }
 

@@ -140,7 +140,7 @@ static int settle_record(struct store *store, struct store_record *record, struc
 	rc = record_write_status(store, job, record->version, &plan.status, "", &record->version,
 				 err);
 	if (rc < 0)
-		record->version++; /* who waits for a change sees one */
+		record->version++; /* clients that wait for a change see one */
 	return rc;
 }
 
@@ -160,7 +160,7 @@ int settle_job(struct store *store, const char *name, const char *uid, struct er
 	}
 }
 
-/* Who only looks is told what is true, also where it cannot be written. */
+/* A client that only looks is told what is true, also where it cannot be written. */
 static bool is_good_enough(int rc)
 {
 	return rc == 0 || rc == ERR_SPACE || rc == ERR_IO;

@@ -1,4 +1,4 @@
-/* Who looks after a job: the identity of its supervisor's two processes, as kept in the store. */
+/* The supervisor of a job: the identity of its supervisor's two processes, as kept in the store. */
 #pragma once
 
 #include "base/err.h"
@@ -25,7 +25,7 @@ enum supervisor_fate {
 	SUPERVISOR_KILLED, /* one of its processes is gone, or on its way: it looks after nothing
 			      any more */
 	SUPERVISOR_REBOOTED, /* this machine was started anew since */
-	SUPERVISOR_ON_CLUSTER, /* its job runs there, and so it is known there who it is
+	SUPERVISOR_ON_CLUSTER, /* its job runs there, and its Lease names the supervisor
 				  (engine/known_job.h) */
 	SUPERVISOR_NONE, /* the record names nobody */
 };

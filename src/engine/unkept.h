@@ -3,7 +3,7 @@
  *
  * The terminal reads the logs (docs/design/0004-logs-go-through-files.md).
  * While one of them cannot be written, what it lacks stands here, and is read
- * behind the last byte that the file has. It is little: who adds asks first
+ * behind the last byte that the file has. It is little: the writer asks first
  * whether there is room, and else leaves the pipe alone, so that the program
  * waits for the terminal. */
 #pragma once

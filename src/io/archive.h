@@ -2,7 +2,7 @@
  * on first use (io/archive_open.c).
  *
  * Packing goes a step at a time, whenever its reader has room. Unpacking waits for its bytes,
- * because libarchive does: who has a loop unpacks in a process of its own, from a pipe.
+ * because libarchive does: a program with a loop unpacks in a process of its own, from a pipe.
  *
  * What is unpacked comes from somewhere that is not trusted. Nothing that a stream says makes, or
  * changes, or points to anything outside of the folder it is unpacked into. */
@@ -57,8 +57,8 @@ int archive_pack_new(const char *path, const char *name, enum archive_format for
  * that is below it. Before the first archive_pack_next. */
 void archive_pack_only(struct archive_pack *pack, bool (*wants)(const char *path, void *data),
 		       void *data);
-/* Puts an empty file of this name behind all else. Who unpacks can tell by it that the stream came
- * to its end, which no tar program says. Before the first archive_pack_next. */
+/* Puts an empty file of this name behind all else. The unpacking side can tell by it that the
+ * stream came to its end, which no tar program says. Before the first archive_pack_next. */
 void archive_pack_end_with(struct archive_pack *pack, const char *name);
 /* The next bytes of the stream, which lie there until the next call; none (length 0) at its end.
  * ERR_IO: something cannot be read; ERR_CONFLICT: a file became shorter meanwhile; ERR_LIMIT. */

@@ -1,8 +1,8 @@
 /* How many descriptors this process may have open (RLIMIT_NOFILE).
  *
  * The soft limit is 1024 nearly everywhere, because select(2) knows no more; the hard one is what
- * the administrator allows. Who does not use select may raise the one to the other, and gives the
- * programs that it starts the limit back that it found (systemd does the same). */
+ * the administrator allows. A program that does not use select may raise the one to the other, and
+ * gives the programs that it starts the limit back that it found (systemd does the same). */
 #pragma once
 
 #include "base/err.h"

@@ -8,7 +8,7 @@
 
 enum folder_news {
 	FOLDER_CHANGED, /* a file was written to, made or renamed */
-	FOLDER_FILE_CLOSED, /* who wrote to a file closed it, or has died */
+	FOLDER_FILE_CLOSED, /* its writer closed a file, or has died */
 	FOLDER_GONE, /* the folder was removed: the last news */
 };
 

@@ -55,7 +55,7 @@ struct http_call {
 	size_t limit;
 	msec silence, heard_at; /* on the clock that never jumps */
 	struct loop_watch *silence_timer; /* NULL: no limit */
-	struct err err; /* why we gave up, if libcurl is not the one who did */
+	struct err err; /* why we gave up, if it was not libcurl that did */
 	char detail[CURL_ERROR_SIZE];
 };
 
@@ -345,7 +345,7 @@ static void begin_silence(struct http_call *call)
 }
 
 /* Called by libcurl before it sends. What was lost on a connection that had served before, it would
- * send again by itself, whatever it is; a POST would be done twice. Who calls decides that. */
+ * send again by itself, whatever it is; a POST would be done twice. The caller decides that. */
 static int allow_request(void *data, char *address, char *own_address, int port, int own_port)
 {
 	struct http_call *call = data;
@@ -379,7 +379,7 @@ static CURLcode set_callbacks(struct http_call *call)
 	return code;
 }
 
-/* A handle of libcurl is as large as many requests: who waits has none. */
+/* A handle of libcurl is as large as many requests: a request that waits has none. */
 static int make_handle(struct http_call *call)
 {
 	call->easy = curl_easy_init();

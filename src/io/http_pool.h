@@ -1,5 +1,5 @@
 /* Transfers of libcurl on the loop: a multi handle, its sockets and its timer. Part of the HTTP
- * client; who makes requests includes io/http_client.h. */
+ * client; what makes requests includes io/http_client.h. */
 #pragma once
 
 #include "base/own.h"

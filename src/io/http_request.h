@@ -19,7 +19,7 @@ struct http_answer;
  * Otherwise `err` is NULL, whatever the status: 404 is an answer. Both are there when a refusal
  * (400 and above) began to arrive and its end was lost: the status is what the server said, the
  * body is what came of it. The answer lives until `on_done` returns, and so does the call. A
- * request is sent once: nothing is repeated but by who calls. */
+ * request is sent once: nothing is repeated but by the caller. */
 typedef void (*http_done_fn)(const struct http_answer *answer, const struct err *err, void *data);
 /* Bytes of a stream, as they come. May cancel the call. */
 typedef void (*http_bytes_fn)(const char *bytes, size_t len, void *data);

@@ -164,7 +164,7 @@ static void on_adoption(evutil_socket_t fd, short what, void *data)
 }
 
 /* Before anything is read from the stream. What waits to be read is limited besides by what a
- * request may have, so that a caller who sends without an end waits in the kernel. */
+ * request may have, so that a caller that sends without an end waits in the kernel. */
 static struct bufferevent *make_stream(struct event_base *base, void *data)
 {
 	struct http_server *server = data;
@@ -397,7 +397,7 @@ int http_server_new(struct loop *loop, const struct http_server_settings *settin
 	server->settings = *settings;
 	server->base = base;
 	server->listener = listener;
-	/* One queue for all who wait equally long, instead of a heap. */
+	/* One queue for all connections, which wait equally long, instead of a heap. */
 	server->patience = event_base_init_common_timeout(base, &patience);
 	server->pause = event_new(base, -1, 0, on_pause_over, server);
 	server->adoption = event_new(base, -1, 0, on_adoption, server);

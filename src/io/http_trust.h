@@ -1,5 +1,5 @@
-/* How a server proves who it is, and we to it: counted, because calls under way go on with what
- * they began with when a certificate is renewed. */
+/* How a server proves its identity, and we ours to it: counted, because calls under way go on with
+ * what they began with when a certificate is renewed. */
 #pragma once
 
 #include "base/own.h"

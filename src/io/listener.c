@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <sys/socket.h>
 
-/* What one who connects waits longer when descriptors are there again. */
+/* What a client waits longer when descriptors are there again. */
 #define DEFAULT_PAUSE MSEC_PER_SECOND
 
 struct listener {

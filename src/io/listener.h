@@ -28,5 +28,5 @@ int listener_new(struct loop *loop, const struct listener_request *request,
 		 struct listener **ret_listener, struct err *err) MUST_USE;
 void listener_free(struct listener *listener); /* NULL is fine */
 int listener_port(const struct listener *listener);
-/* Who connects while it is not enabled waits in the kernel, as many as that keeps. */
+/* A client that connects while it is not enabled waits in the kernel, as many as that keeps. */
 void listener_enable(struct listener *listener, bool is_enabled);

@@ -134,7 +134,7 @@ static int open_path(const char *path, struct listening *listening, struct err *
 		return err_set(err, ERR_EXISTS, "'%s' is taken: it is there already", path);
 	if (failure)
 		return err_set_errno(err, failure, "cannot listen at '%s'", path);
-	/* Whoever removes it may be in another folder by then. */
+	/* The process that removes it may be in another folder by then. */
 	listening->path = realpath(path, NULL);
 	listening->address = mem_format(UNIX_PREFIX "%s", listening->path ? listening->path : path);
 	return 0;

@@ -1,5 +1,5 @@
-/* What muster does and why, line by line, for whom a sentence about the outcome is not enough:
- * MUSTER_LOG=info tells decisions, MUSTER_LOG=debug also calls, with their times.
+/* What muster does and why, line by line, for users to whom a sentence about the outcome is not
+ * enough: MUSTER_LOG=info tells decisions, MUSTER_LOG=debug also calls, with their times.
  *
  * Never a secret: names, numbers, codes and sentences that are told anyway; no contents. This is
  * the one thing of the process that changes and is not handed in. */

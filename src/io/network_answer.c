@@ -66,7 +66,7 @@ static bool answer(struct connection *connection)
 	frame.received = htobe64(connection->received);
 	frame.sent = htobe64(network_wall_clock());
 	connection->frame_len = 0;
-	/* Who asks one thing at a time leaves room for the answer. */
+	/* A peer that asks one thing at a time leaves room for the answer. */
 	return send(connection->fd, &frame, sizeof(frame), MSG_NOSIGNAL) == sizeof(frame);
 }
 
@@ -137,7 +137,7 @@ static void on_connection(void *data)
 
 	if (fd < 0)
 		return;
-	if (!connection) { /* who is a peer tries again */
+	if (!connection) { /* a peer tries again */
 		network_break(fd);
 		return;
 	}

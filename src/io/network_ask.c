@@ -91,7 +91,7 @@ static const char *stranger_of(const struct network_frame *frame, size_t len)
 	return "something else than muster answers there";
 }
 
-/* 0 or errno: ENODATA when the other side has closed, EPROTO when the finding says who answered
+/* 0 or errno: ENODATA when the other side has closed, EPROTO when the finding says what answered
  * instead. */
 static int receive_answer(int fd, const struct network_peer *peer, struct network_frame *ret_answer,
 			  struct network_finding *finding)

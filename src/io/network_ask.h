@@ -15,7 +15,7 @@ struct network_peer {
 enum network_stage {
 	NETWORK_RESOLVE, /* the name gives an address */
 	NETWORK_CONNECT, /* the port opens */
-	NETWORK_ANSWER, /* who listens there speaks our protocol, and is who we think it is */
+	NETWORK_ANSWER, /* what listens there speaks our protocol, and is the task that was meant */
 	NETWORK_DONE,
 };
 /* "resolve", "connect", "answer", "done". */

@@ -15,7 +15,7 @@
 #include <unistd.h>
 
 /* What a question may take behind the timeout, when it has just found its peer then: a few
- * exchanges with their own limits. Who takes longer hangs in the name service. */
+ * exchanges with their own limits. What takes longer hangs in the name service. */
 #define LAST_WORDS ((msec) 5000)
 
 /* What a question's process writes into the pipe: few enough bytes to stay together (pipe(7)). */
@@ -202,7 +202,7 @@ int network_probe_start(struct loop *loop, const struct network_probe_settings *
 	probe->watch = loop_watch_readable(loop, probe->reports[0], on_report, probe);
 	probe->late = loop_new_timer(loop, on_timeout, probe);
 	probe->last = loop_new_timer(loop, on_last_word, probe);
-	/* Who has nobody to ask is done at once. */
+	/* Without a question it is done at once. */
 	loop_timer_arm(probe->late, loop_now() + (is_over(probe) ? 0 : settings->timeout));
 	loop_timer_arm(probe->last, loop_now() + settings->timeout + LAST_WORDS);
 	*ret_probe = probe;

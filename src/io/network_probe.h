@@ -3,7 +3,7 @@
  *
  * Every task begins at about the same time, before its server takes the port. It answers on that
  * port and asks all others, with a small protocol of its own (network_frame.h). Where others serve
- * already, somebody who is none of them looks how far one comes from here. Knows no job: only
+ * already, a process that is none of them looks how far one comes from here. Knows no job: only
  * names, hosts and ports.
  *
  * Each question is a process of its own, forked and gone when all is over. So a name service that

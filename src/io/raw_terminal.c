@@ -12,8 +12,9 @@
 #include <unistd.h>
 
 struct raw_terminal {
-	pid_t pid; /* of who puts it back */
-	int fd; /* the end of a pipe; who holds the other one waits for it to be closed */
+	pid_t pid; /* of the process that puts it back */
+	int fd; /* the end of a pipe; the process that holds the other one waits for it to be closed
+		 */
 };
 
 /* In a group of its own, so that what ends ours does not end it; one that is not in the foreground

@@ -31,7 +31,7 @@ int unpacker_new(const struct unpacker_settings *settings, struct unpacker **ret
 /* Ends it where it stands, without a callback; not from `on_end`. NULL is fine. */
 void unpacker_cancel(struct unpacker *unpacker);
 
-/* Takes the bytes always; who has many waits for room. */
+/* Takes the bytes always; a caller that has many waits for room. */
 void unpacker_take(struct unpacker *unpacker, const char *bytes, size_t len);
 bool unpacker_has_room(const struct unpacker *unpacker);
 /* The stream is whole: nothing follows. */

@@ -57,7 +57,7 @@ struct websocket *websocket_new(struct loop *loop, const struct websocket_reques
 void websocket_cancel(struct websocket *websocket);
 
 /* Sends a binary message behind those that wait, once it is open; forgotten after it was closed.
- * It is always taken: who sends much asks for room before. */
+ * It is always taken: a caller that sends much asks for room before. */
 void websocket_send(struct websocket *websocket, const void *bytes, size_t len);
 bool websocket_has_room(const struct websocket *websocket);
 /* Asks the server to close, once it is open, behind what waits to be sent. `on_end` follows when it

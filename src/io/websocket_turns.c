@@ -94,7 +94,8 @@ static void check_answer_time(struct websocket *websocket, msec now)
 }
 
 /* After half of the time the server is asked, and has the other half to answer: however late we
- * come to look, who was not asked is not given up. Who does not read hears nothing. */
+ * come to look, a server that was not asked is not given up. One that does not read hears nothing.
+ */
 static void check_silence(struct websocket *websocket, msec now)
 {
 	msec limit = websocket->request.http.silence, half = limit / 2;

@@ -46,7 +46,7 @@ void kube_api_free(struct kube_api *api);
 /* The wall clock of the server, as far as its answers have told; ours before the first. */
 msec kube_api_server_now(const struct kube_api *api);
 const struct kube_login *kube_api_login(const struct kube_api *api);
-/* Who is told of warnings from now on, in the place of the login's. Each is told once. */
+/* What is told of warnings from now on, in the place of the login's. Each is told once. */
 void kube_api_on_warning(struct kube_api *api, kube_warning_fn fn, void *data);
 
 /* Asked before each try of a call that may change something, also long after the call was made,

@@ -1,5 +1,5 @@
 /* The client and its calls: what they have in common, those that wait for a new credential, and how
- * a call ends for who made it. Tries are made by kube/call.c and judged by kube/call_end.c; only
+ * a call ends for its caller. Tries are made by kube/call.c and judged by kube/call_end.c; only
  * they include this. */
 #pragma once
 
@@ -60,7 +60,7 @@ struct kube_call {
 void kube_call_join(struct call_list *list, struct kube_call *call);
 void kube_call_leave(const struct kube_call *call);
 void kube_call_free(struct kube_call *call);
-/* The call has ended: who made it hears of it, and it is gone. */
+/* The call has ended: its caller hears of it, and it is gone. */
 void kube_call_finish(struct kube_call *call, struct json *object, const struct kube_status *status,
 		      const struct err *err);
 void kube_call_fail(struct kube_call *call, const struct err *err);

@@ -142,7 +142,7 @@ static void take_refusal(struct kube_call *call, const struct http_answer *answe
 		kube_call_finish(call, NULL, &status, &err);
 }
 
-/* What was lost on the way and is not tried again was not reached, for who called. After a loss, a
+/* What was lost on the way and is not tried again was not reached, for the caller. After a loss, a
  * server that is not there, perhaps because it starts anew, is asked again what became of it. */
 static void take_loss(struct kube_call *call, const struct err *err)
 {

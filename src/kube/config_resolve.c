@@ -303,7 +303,7 @@ static void resolve_impersonation(const struct kube_config_entry *entry, struct 
 	if (!user->as_user && (user->as_uid || user->n_as_groups > 0 || user->n_as_extras > 0))
 		kube_config_refuse(entry, NULL,
 				   "as-uid, as-groups and as-user-extra need 'as' beside "
-				   "them: who is it to be?");
+				   "them, the user to act as");
 }
 
 static void resolve_certificate(const struct kube_config_entry *entry, struct arena *arena,

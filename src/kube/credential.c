@@ -152,7 +152,7 @@ struct source {
 	struct kube_login *login;
 	struct kube_plugin_call *plugin; /* under way */
 	struct loop_watch *patience; /* with it; NULL: none is under way */
-	kube_refreshed_fn done; /* who waits for it */
+	kube_refreshed_fn done; /* of the caller that waits for it */
 	void *done_data;
 };
 
@@ -233,7 +233,8 @@ static void on_plugin_done(struct kube_credential *credential, msec end, const s
 	source->done(err, source->done_data);
 }
 
-/* It may wait for a person, or for a server that nobody sees: who waits for it knows neither. */
+/* It may wait for a person, or for a server that nobody sees: a caller that waits for it knows
+ * neither. */
 static void tell_slow_plugin(void *data)
 {
 	const struct source *source = data;

@@ -40,7 +40,8 @@ void kube_exec_cancel(struct kube_exec *exec);
 
 /* False before the first on_room. */
 bool kube_exec_has_room(const struct kube_exec *exec);
-/* Takes the bytes always; who sends much asks for room before. Not before the first on_room. */
+/* Takes the bytes always; a caller that sends much asks for room before. Not before the first
+ * on_room. */
 void kube_exec_send(struct kube_exec *exec, const char *bytes, size_t len);
 /* Behind what was sent. ERR_UNSUPPORTED: the server is too old to be told. */
 int kube_exec_end_input(struct kube_exec *exec, struct err *err) MUST_USE;

@@ -73,7 +73,7 @@ int kube_frames_take(struct kube_frames *frames, const char *bytes, size_t len, 
 			rc = take_line(bytes, (size_t) (feed - bytes), fn, data, &goes_on, err);
 			continue;
 		}
-		/* Who is called may free the frames. */
+		/* The callback may free the frames. */
 		struct text line CLEANUP(text_done) = frames->line;
 
 		frames->line = (struct text){0};

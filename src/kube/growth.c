@@ -110,7 +110,8 @@ static int make_parent(const char *path, struct err *err)
 	return folder_make(parent, err);
 }
 
-/* A file that begins anew is another file: who has the old one open reads that to its end. */
+/* A file that begins anew is another file: a reader that has the old one open reads that to its
+ * end. */
 static int open_anew(struct kube_growth *growth, const char *path, struct err *err)
 {
 	int rc = make_parent(path, err);

@@ -18,7 +18,8 @@ struct growth_frames {
 	uint64_t n_missing; /* bytes of the piece that has begun */
 };
 
-/* Who takes the pieces. What gives an error has set `err`, and nothing more is called. */
+/* What takes the pieces. A function that gives an error has set `err`, and nothing more is called.
+ */
 struct growth_reader {
 	/* The next `len` bytes belong to this file at this offset; 0: it is new, or has begun anew.
 	 * The path is relative and leads nowhere outside. */

@@ -13,7 +13,7 @@ struct kube_headers {
 };
 
 void kube_headers_add(struct kube_headers *headers, const char *name, const char *value);
-/* Who calls, and whom the server is to take the caller for. */
+/* The user who calls, and the one whom the server is to take the caller for. */
 void kube_headers_add_login(struct kube_headers *headers, const struct kube_login *login);
 /* Overwrites and frees them. */
 void kube_headers_done(struct kube_headers *headers);

@@ -1,4 +1,4 @@
-/* The random part of waits, so that many who wait for one server do not come back together. */
+/* The random part of waits, so that many clients of one server do not come back together. */
 #pragma once
 
 /* A number from 0 to 1 that nobody else has. */

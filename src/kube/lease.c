@@ -108,7 +108,7 @@ static msec read_time(const struct json *time)
 	return text_read_time(json_as_string(time, ""), &read, NULL) == 0 ? read : MSEC_UNSET;
 }
 
-/* The server notes when it took the last change of each who writes. */
+/* The server notes when it took the last change of each writer. */
 static msec written_at(const struct json *metadata)
 {
 	const struct json *writers = json_get(metadata, "managedFields");

@@ -1,5 +1,5 @@
-/* The Lease (coordination.k8s.io/v1) that says who supervises a job: JOB.job, as the ConfigMap that
- * owns it. The object, and what it says; who may write it when is core/lease.h's.
+/* The Lease (coordination.k8s.io/v1) that says which muster supervises a job: JOB.job, as the
+ * ConfigMap that owns it. The object, and what it says; when it may be written is core/lease.h's.
  *
  * To know only whether a job is supervised: kube_lease_is_held and
  * kube_lease_holder. */
@@ -58,5 +58,5 @@ struct json *kube_lease_release(const char *holder) MUST_USE;
  * clock (kube_api_server_now). A holder that was on this machine and is no more
  * supervises nothing, however fresh the Lease is. */
 bool kube_lease_is_held(const struct json *object, msec now);
-/* Who held it last: "muster on laptop (process 4711)"; NULL: nobody. */
+/* Its last holder: "muster on laptop (process 4711)"; NULL: nobody. */
 char *kube_lease_holder(const struct json *object) MUST_USE;

@@ -37,7 +37,7 @@ enum lease_standing lease_keeper_standing(const struct lease_keeper *keeper);
 bool lease_keeper_has_seen(const struct lease_keeper *keeper);
 /* It must exist, and does not: nobody made it for as long as somebody may have been about to. */
 bool lease_keeper_is_missing(const struct lease_keeper *keeper);
-/* Who else holds it, or held it last: "muster on laptop (process 4711)"; NULL: nobody, or we.
+/* Another holder, of now or the last one: "muster on laptop (process 4711)"; NULL: none, or we.
  * Caller frees. */
 char *lease_keeper_supervisor(const struct lease_keeper *keeper) MUST_USE;
 

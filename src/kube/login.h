@@ -1,5 +1,6 @@
-/* A resolved login at an API server: where it is and who calls, and nothing about where that was
- * read. kube/api.h makes calls with it; a kubeconfig file, a service account or flags fill it. */
+/* A resolved login at an API server: where it is and which user calls, and nothing about where that
+ * was read. kube/api.h makes calls with it; a kubeconfig file, a service account or flags fill it.
+ */
 #pragma once
 
 #include "base/err.h"
@@ -37,7 +38,7 @@ struct kube_extra {
 	char *key, *value;
 };
 
-/* Who the server is asked to take the caller for (Kubernetes' "impersonation"). */
+/* The user whom the server is asked to take the caller for (Kubernetes' "impersonation"). */
 struct kube_impersonation {
 	char *user_name; /* NULL: nobody else */
 	char *uid; /* NULL: not said */

@@ -8,7 +8,7 @@
 
 #define FEWEST_PLACES 16
 
-/* FNV-1a. Names are the cluster's and not an enemy's: who may create Pods can do worse. */
+/* FNV-1a. Names are the cluster's and not an enemy's: a user who may create Pods can do worse. */
 static size_t place_of(const struct mirror_table *table, const char *name)
 {
 	uint64_t hash = 14695981039346656037ULL;

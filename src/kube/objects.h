@@ -25,7 +25,7 @@
 #define OBJECTS_LABEL_ROLE "muster/role"
 #define OBJECTS_LABEL_INDEX "muster/index"
 #define OBJECTS_LABEL_ATTEMPT "muster/attempt"
-/* Only of ConfigMaps that Pods read, files or the cluster: who lists jobs leaves them out, for they
+/* Only of ConfigMaps that Pods read, files or the cluster: a list of jobs leaves them out, for they
  * may be large. */
 #define OBJECTS_LABEL_PART "muster/part"
 #define OBJECTS_PART_FILES "files"
@@ -63,7 +63,7 @@ struct json *objects_owner_references_new(const char *job_name, const char *owne
 struct json *objects_part_new(const struct job *job, const char *name,
 			      const char *owner_uid) MUST_USE;
 
-/* The ConfigMap that owns all else. What else is remembered of a job is added by who stores it. */
+/* The ConfigMap that owns all else. What else is remembered of a job is added by the store. */
 struct json *objects_owner_new(const struct job *job) MUST_USE;
 /* The Secret with variables of the job, which its document names. */
 struct json *objects_secret_new(const struct job *job, const struct job_secret *secret,

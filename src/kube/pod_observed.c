@@ -1,5 +1,5 @@
 /* From the general to the particular: what the Pod says of itself, then the container that trains,
- * then who wanted its end. */
+ * then what wanted its end. */
 #include "kube/pod_observed.h"
 
 #include "base/mem.h"
@@ -291,7 +291,7 @@ static void read_reason_of_pod(const struct json *status, struct arena *arena,
 	replica->exit_code = -1;
 }
 
-/* Who takes the Pod away, or why there is no place for it. */
+/* What takes the Pod away, or why there is no place for it. */
 static void read_condition(const struct json *condition, struct arena *arena,
 			   struct observed_replica *replica)
 {

@@ -1,6 +1,6 @@
 /* One connection of this machine carried to a port of a Pod, over a WebSocket of its own.
  *
- * Neither side is read while the other one takes nothing, so that memory is bounded and who sends
+ * Neither side is read while the other one takes nothing, so that memory is bounded and the sender
  * feels it. The server cannot be told that no more is sent while the answer is waited for (its
  * protocol has no half-closed connections): a client here that only stopped sending gets what the
  * Pod still sends, until that says nothing for a while. */

@@ -91,7 +91,8 @@ static enum reflection_step again_step(const struct reflection *reflection)
 	return reflection->is_synced ? REFLECTION_WATCH : list_step(reflection);
 }
 
-/* The server judged the stream that begins with all objects, and not who asks or how often. */
+/* The server judged the stream that begins with all objects, and not the user who asks or how
+ * often. */
 static bool is_stream_refused(const struct reflection *reflection, const struct reflection_end *end)
 {
 	int code = end->status.code;

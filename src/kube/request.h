@@ -17,7 +17,8 @@ enum kube_verb {
 	KUBE_PATCH, /* a merge patch (RFC 7396); lists are replaced */
 	KUBE_STRATEGIC_PATCH, /* of built-in kinds: lists are merged by their keys */
 	KUBE_JSON_PATCH, /* RFC 6902 */
-	KUBE_APPLY, /* server-side: the body is all that we want, the server keeps who wants what */
+	KUBE_APPLY, /* server-side: the body is all that we want, the server keeps which manager
+		       wants what */
 	KUBE_DELETE,
 	KUBE_DELETE_COLLECTION,
 };

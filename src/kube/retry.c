@@ -18,7 +18,7 @@ static msec back_off(int n_tries, double jitter)
 	return wait + (msec) ((double) wait / 2 * jitter);
 }
 
-/* Spread a little, so that all who were told to wait do not come back together. */
+/* Spread a little, so that all clients that were told to wait do not come back together. */
 static msec asked_wait(msec retry_after, double jitter)
 {
 	return msec_min(retry_after, LONGEST_WAIT) + (msec) ((double) SHORTEST_WAIT * jitter);

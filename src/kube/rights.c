@@ -37,7 +37,7 @@ static struct json *review_new(const char *namespace_name, const struct kube_rig
 	return review;
 }
 
-/* Who may not ask, or asks in vain, finds out by trying. */
+/* A user who may not ask, or asks in vain, finds out by trying. */
 static bool is_trouble(const struct kube_status *status, const struct err *err)
 {
 	return err && (status->code == 401 || !status->code);

@@ -21,7 +21,8 @@ struct store_record {
 	char *document; /* the TFJob without its status (JSON) */
 	char *status; /* its status (JSON) */
 	char *summary; /* what `ps` shows (JSON), so that a list reads little */
-	char *supervisor; /* who looks after it (JSON: pid, start time, boot id, pid namespace, …);
+	char *supervisor; /* the identity of its supervisor (JSON: pid, start time, boot id, pid
+			     namespace, …);
 			     "" when nobody */
 	msec created;
 };

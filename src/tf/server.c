@@ -67,7 +67,7 @@ static void add_task(const struct spec_task *task, struct text *job_def)
 	protobuf_add_message(job_def, JOB_TASKS, &entry);
 }
 
-/* The order of a map's entries means nothing to who reads them. Python's protobuf (upb) writes the
+/* The order of a map's entries means nothing to their readers. Python's protobuf (upb) writes the
  * last one first, because it fills its buffer from the end. */
 static void add_job(const struct spec_job *job, struct text *cluster_def)
 {

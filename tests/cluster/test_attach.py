@@ -1,4 +1,4 @@
-"""Who watches a job on a cluster: one muster at a time, which holds the job's Lease, from wherever it was started."""
+"""The muster that watches a job on a cluster: one muster at a time, which holds the job's Lease, from wherever it was started."""
 
 import contextlib
 import json
@@ -226,7 +226,7 @@ def test_an_interrupt_while_objects_are_made_leaves_none(muster, namespace, coun
 
 
 def test_a_job_that_was_never_whole_is_said_to_be_so(muster, namespace):
-    """As if whoever made it was killed between its first object and its Lease."""
+    """As if the muster that made it was killed between its first object and its Lease."""
     name, pid = detach(muster, namespace, *BUSYBOX, "--", *UNTIL_TOLD)
     kill(pid)
     namespace.kubectl("delete", "lease", f"{name}.job")

@@ -1,4 +1,4 @@
-"""A process in which nothing happens is ended, and who does not listen is named."""
+"""A process in which nothing happens is ended, and one that does not listen is named."""
 
 import json
 import os

@@ -373,7 +373,7 @@ static void check_lives(struct stage *stage, const struct job *job)
 					   observed.replicas[i].role, observed.replicas[i].index);
 }
 
-/* Of the job as those are told of it who cannot take a change. */
+/* Of the job as replicas are told of it that cannot take a change. */
 static int size_of(const struct job *job)
 {
 	int size = 0;
@@ -700,8 +700,8 @@ static int count_done_and_unwanted(const struct stage *stage, const struct job *
 	return count;
 }
 
-/* Who cannot take a change of the job's size lives in the size that it was told of, unless all are
- * about to end. */
+/* A replica that cannot take a change of the job's size lives in the size that it was told of,
+ * unless all are about to end. */
 static void check_sizes(struct stage *stage, const struct observed *observed)
 {
 	struct json *document CLEANUP(json_cleanup) = stage_document(stage);

@@ -166,7 +166,7 @@ static void make_behaviours(struct dice *dice, struct stage *stage)
 	}
 }
 
-/* Everybody who starts from now on does his work and ends. */
+/* Each process that starts from now on does its work and ends. */
 static void calm_down(struct stage *stage)
 {
 	const struct fake_behaviour good = {.runs_for = MSEC_PER_SECOND};

@@ -11,7 +11,7 @@
  *     STUB_CODE             TF_NewServer fails with this code
  *     STUB_WITHOUT_SERVER   there is no TF_NewServer and no TF_ServerStart
  *
- * It greets whoever loads it. TF_NewServer writes the bytes it got to the file $STUB_BYTES, where
+ * It greets its loader. TF_NewServer writes the bytes it got to the file $STUB_BYTES, where
  * that is set. */
 #include <signal.h>
 #include <stdio.h>

@@ -16,7 +16,7 @@ pytestmark = pytest.mark.sanitize
 
 
 class Halves:
-    """The logs of two Pods that are asked for what is there now; each comes in two parts, and who sends the second waits."""
+    """The logs of two Pods that are asked for what is there now; each comes in two parts, and the sender of the second waits."""
 
     def __init__(self, first, second):
         self.first, self.second = first, second

@@ -1,4 +1,4 @@
-"""`muster server --network`: who reaches whom, with stub libraries, over loopback and in a network of its own."""
+"""`muster server --network`: which task reaches which, with stub libraries, over loopback and in a network of its own."""
 
 import json
 import os

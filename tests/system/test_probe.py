@@ -15,7 +15,7 @@ pytestmark = pytest.mark.sanitize
 
 @pytest.fixture
 def server():
-    """The address of somebody who listens and says nothing."""
+    """The address of a socket that listens and says nothing."""
     with socket.create_server(("127.0.0.1", 0)) as listening:
         yield f"127.0.0.1:{listening.getsockname()[1]}"
 

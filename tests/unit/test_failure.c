@@ -90,7 +90,7 @@ static void only_the_first_line_of_a_message_is_said(void **state)
 			    "worker-1 exited with code 3 after 2s: first (attempt 0)");
 }
 
-/* Somebody else asks a replica to end; `reason` is who. */
+/* Somebody else asks a replica to end; `reason` says what. */
 static const struct failure *take_worker_away(struct scene *scene, const char *reason,
 					      const char *message)
 {

@@ -252,7 +252,7 @@ static void a_holder_that_was_replaced_knows_it_by_the_next_look(void **state)
 	assert_int_equal(lease_standing(&lease, START + 60010), LEASE_OTHERS);
 }
 
-/* The world: claimants whose clocks run a little fast or slow, who are stopped for a while or for
+/* The world: claimants whose clocks run a little fast or slow, which are stopped for a while or for
  * ever, and calls that are late, or lost, on their way there or back. */
 
 #define N_CLAIMANTS 3
@@ -260,7 +260,7 @@ static void a_holder_that_was_replaced_knows_it_by_the_next_look(void **state)
 
 struct server {
 	struct lease_record record;
-	int holder; /* the claimant who wrote it */
+	int holder; /* the claimant that wrote it */
 };
 
 struct claimant {

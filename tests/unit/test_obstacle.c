@@ -1,4 +1,4 @@
-/* What stands in the way of replicas is told once, with all whom it holds up. */
+/* What stands in the way of replicas is told once, with all replicas that it holds up. */
 #include "unit.h"
 
 #include "core/failure_words.h"
