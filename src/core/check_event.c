@@ -81,7 +81,7 @@ static bool take_serving(struct check *check, const char *from, const struct jso
 static bool take_network(struct check *check, const char *from, const struct json *event)
 {
 	(void) from;
-	return check_network_add(&check->network, event, check->arena);
+	return check_network_add(&check->network, event);
 }
 
 /* Events of the probe. */

@@ -1,16 +1,18 @@
 #include "core/check_network.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
-#define NOT_MEASURED (-1.0)
-
 void check_network_done(struct check_network *network)
 {
+	for (size_t i = 0; i < network->count; i++)
+		json_free(network->pairs[i].event);
 	free(network->pairs);
 }
 
-static struct check_pair *pair_of(struct check_network *network, const char *from, const char *to)
+static struct check_pair *pair_of(const struct check_network *network, const char *from,
+				  const char *to)
 {
 	for (size_t i = 0; i < network->count; i++) {
 		struct check_pair *pair = &network->pairs[i];
@@ -24,55 +26,41 @@ static struct check_pair *pair_of(struct check_network *network, const char *fro
 const struct check_pair *check_network_find(const struct check_network *network, const char *from,
 					    const char *to)
 {
-	return pair_of((struct check_network *) network, from, to);
+	return pair_of(network, from, to);
 }
 
-static struct check_pair *add_pair(struct check_network *network, const char *from, const char *to,
-				   struct arena *arena)
+static const char *member(const struct json *event, const char *key)
 {
-	struct check_pair *pair = pair_of(network, from, to);
-
-	if (pair)
-		return pair;
-	mem_grow(&network->pairs, &network->capacity, network->count, sizeof(*network->pairs));
-	pair = &network->pairs[network->count++];
-	*pair = (struct check_pair){
-		.from = arena_copy_text(arena, from),
-		.to = arena_copy_text(arena, to),
-	};
-	return pair;
+	return json_as_string(json_get(event, key), NULL);
 }
 
-static const char *copy_member(const struct json *event, const char *key, struct arena *arena)
+/* Negative: not measured. */
+static double measure(const struct check_pair *pair, const char *key)
 {
-	return arena_copy_text(arena, json_as_string(json_get(event, key), NULL));
+	return json_as_real(json_get(pair->event, key), -1);
 }
 
-static double real_of(const struct json *event, const char *key)
+bool check_network_add(struct check_network *network, const struct json *event)
 {
-	return json_as_real(json_get(event, key), NOT_MEASURED);
-}
-
-bool check_network_add(struct check_network *network, const struct json *event, struct arena *arena)
-{
-	const char *from = json_as_string(json_get(event, "from"), NULL);
-	const char *to = json_as_string(json_get(event, "to"), NULL);
-
-	if (!from || !to)
+	if (!member(event, "from") || !member(event, "to"))
 		return false;
-	struct check_pair *pair = add_pair(network, from, to, arena);
+	struct check_pair *pair = pair_of(network, member(event, "from"), member(event, "to"));
 
-	pair->address = copy_member(event, "address", arena);
-	pair->error = copy_member(event, "error", arena);
-	pair->stage = pair->error ? copy_member(event, "stage", arena) : NULL;
+	if (!pair) {
+		mem_grow(&network->pairs, &network->capacity, network->count,
+			 sizeof(*network->pairs));
+		pair = &network->pairs[network->count++];
+		*pair = (struct check_pair){0};
+	}
+	json_free(pair->event);
+	pair->event = json_new_copy(event);
+	pair->from = member(pair->event, "from");
+	pair->to = member(pair->event, "to");
+	pair->address = member(pair->event, "address");
+	pair->error = member(pair->event, "error");
+	pair->stage = pair->error ? member(pair->event, "stage") : NULL;
 	if (pair->error && !pair->stage)
 		pair->stage = "answer";
-	pair->resolve = real_of(event, "resolve");
-	pair->connect = real_of(event, "connect");
-	pair->round_trip = real_of(event, "roundTrip");
-	pair->bandwidth = real_of(event, "bandwidth");
-	pair->has_clock = json_get(event, "clock") != NULL;
-	pair->clock = json_as_real(json_get(event, "clock"), 0);
 	return true;
 }
 
@@ -170,11 +158,11 @@ void check_network_add_ranges(const struct check_network *network, struct text *
 	for (size_t i = 0; i < network->count; i++) {
 		const struct check_pair *pair = &network->pairs[i];
 
-		widen(&connects, pair->connect);
-		widen(&round_trips, pair->round_trip);
-		widen(&bandwidths, pair->bandwidth);
-		if (pair->has_clock)
-			widen(&clocks, pair->clock < 0 ? -pair->clock : pair->clock);
+		widen(&connects, measure(pair, "connect"));
+		widen(&round_trips, measure(pair, "roundTrip"));
+		widen(&bandwidths, measure(pair, "bandwidth"));
+		if (json_get(pair->event, "clock"))
+			widen(&clocks, fabs(measure(pair, "clock")));
 	}
 	text_addf(text, "%zu %s", network->count, network->count == 1 ? "way" : "ways");
 	if (round_trips.has_any)
@@ -205,7 +193,9 @@ static void add_cell(struct text *text, const struct check_pair *pair)
 	else if (pair->error)
 		text_add(text, "NO ANSWER");
 	else
-		add_value(text, seconds, pair->round_trip < 0 ? pair->connect : pair->round_trip);
+		add_value(text, seconds,
+			  measure(pair,
+				  json_get(pair->event, "roundTrip") ? "roundTrip" : "connect"));
 }
 
 static void add_padded_cell(struct text *text, const struct check_pair *pair, size_t width)
@@ -262,8 +252,8 @@ static void add_failures(const struct check_network *network, struct text *text)
 
 		if (!pair->error)
 			continue;
-		text_addf(text, "  %s to %s (%s): %s: %s\n", pair->from, pair->to, pair->address,
-			  pair->stage, pair->error);
+		text_addf(text, "  %s to %s (%s): %s: %s\n", pair->from, pair->to,
+			  pair->address ? pair->address : "?", pair->stage, pair->error);
 		n_told++;
 	}
 }

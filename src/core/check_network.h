@@ -9,15 +9,13 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-/* One direction. Times in seconds, bandwidth in bytes a second; negative: not measured. */
+/* One direction: the event that told of it. Texts are the event's. */
 struct check_pair {
+	struct json *event; /* times in seconds, bandwidth in bytes a second, where measured */
 	const char *from, *to;
-	const char *address; /* of `to` */
+	const char *address; /* of `to`; NULL: not told */
 	const char *stage; /* what failed: "resolve", "connect", "answer"; NULL: all went well */
 	const char *error; /* "connection refused" */
-	double resolve, connect, round_trip, bandwidth;
-	bool has_clock;
-	double clock; /* how far the other's clock is ahead */
 };
 
 struct check_network {
@@ -27,10 +25,9 @@ struct check_network {
 };
 
 void check_network_done(struct check_network *network);
-/* Takes a "network" event; one about the same pair replaces what was known. Texts are copied to the
- * arena. False: it names no pair. */
-bool check_network_add(struct check_network *network, const struct json *event,
-		       struct arena *arena);
+/* Copies a "network" event; one about the same pair replaces what was known. False: it names no
+ * pair. */
+bool check_network_add(struct check_network *network, const struct json *event);
 const struct check_pair *check_network_find(const struct check_network *network, const char *from,
 					    const char *to);
 /* The first pair that failed, and how many did; NULL when none. */

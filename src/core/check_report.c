@@ -55,32 +55,16 @@ static struct json *write_servers(const struct check *check)
 	return list;
 }
 
-static void set_measure(struct json *object, const char *key, double value)
-{
-	if (value >= 0)
-		json_set(object, key, json_new_real(value));
-}
-
+/* The events as they came, but for the word that they begin with. */
 static struct json *write_network(const struct check *check)
 {
 	struct json *list = json_new_array();
 
 	for (size_t i = 0; i < check->network.count; i++) {
-		const struct check_pair *pair = &check->network.pairs[i];
-		struct json *object = json_new_object();
+		struct json *way = json_new_copy(check->network.pairs[i].event);
 
-		json_set_string(object, "from", pair->from);
-		json_set_string(object, "to", pair->to);
-		json_set_string(object, "address", pair->address);
-		json_set_string(object, "stage", pair->stage);
-		json_set_string(object, "error", pair->error);
-		set_measure(object, "resolve", pair->resolve);
-		set_measure(object, "connect", pair->connect);
-		set_measure(object, "roundTrip", pair->round_trip);
-		set_measure(object, "bandwidth", pair->bandwidth);
-		if (pair->has_clock)
-			json_set(object, "clock", json_new_real(pair->clock));
-		json_append(list, object);
+		json_remove(way, "muster");
+		json_append(list, way);
 	}
 	return list;
 }

@@ -72,12 +72,12 @@ struct json *network_event_new(const char *from, const char *to, const char *add
 	}
 	json_set(event, "resolve", json_new_real(finding->resolve));
 	json_set(event, "connect", json_new_real(finding->connect));
-	if (finding->round_trip > 0) {
+	if (finding->round_trip > 0)
 		json_set(event, "roundTrip", json_new_real(finding->round_trip));
-		json_set(event, "clock", json_new_real(finding->clock));
-	}
 	if (finding->bandwidth > 0)
 		json_set(event, "bandwidth", json_new_real(finding->bandwidth));
+	if (finding->round_trip > 0)
+		json_set(event, "clock", json_new_real(finding->clock));
 	return event;
 }
 

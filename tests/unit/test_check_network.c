@@ -5,19 +5,17 @@
 
 /* A matrix that is filled by events. */
 struct scene {
-	struct arena *arena;
 	struct check_network network;
 };
 
 static void scene_done(struct scene *scene)
 {
 	check_network_done(&scene->network);
-	arena_free(scene->arena);
 }
 
 static struct scene new_scene(void)
 {
-	return (struct scene){.arena = arena_new()};
+	return (struct scene){0};
 }
 
 static bool add(struct scene *scene, const char *text)
@@ -25,7 +23,7 @@ static bool add(struct scene *scene, const char *text)
 	struct json *event CLEANUP(json_cleanup) = NULL;
 
 	assert_int_equal(json_read(text, strlen(text), &event, NULL), 0);
-	return check_network_add(&scene->network, event, scene->arena);
+	return check_network_add(&scene->network, event);
 }
 
 static void assert_ranges(const struct scene *scene, const char *expected)
