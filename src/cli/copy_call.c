@@ -164,8 +164,6 @@ static int begin(struct copying *copying, struct err *err)
 	const struct copy_call *call = copying->call;
 	const struct kube_copy_request request = {
 		.loop = copying->pod.loop,
-		.namespace_name = copying->pod.namespace_name,
-		.pod = copying->pod.name,
 		.container = copying->pod.container,
 		.there = call->place->path,
 		.here = call->here,

@@ -162,8 +162,6 @@ int exec_on_cluster(const struct exec_call *call)
 		return EXIT_OWN_FAULT;
 	}
 	const struct kube_exec_request request = {
-		.namespace_name = running.pod.namespace_name,
-		.pod = running.pod.name,
 		.container = running.pod.container,
 		.command = call->command,
 		.has_input = call->has_input,

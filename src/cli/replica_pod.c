@@ -51,7 +51,7 @@ static int choose_container(struct replica_pod *pod, struct err *err)
 	char *who CLEANUP(mem_free_text) =
 		mem_format("%s-%d of job '%s'", place->role, place->index, place->job);
 
-	return keeper_choose_container(pod->object, who, &pod->container, err);
+	return keeper_choose_container(pod->object, who, &pod->container.name, err);
 }
 
 int replica_pod_find(struct replica_pod *pod, const char *container, struct err *err)
@@ -65,7 +65,7 @@ int replica_pod_find(struct replica_pod *pod, const char *container, struct err 
 	};
 
 	json_free(TAKE(pod->object));
-	pod->container = container;
+	pod->container = (struct kube_container){pod->namespace_name, pod->name, container};
 	int rc = kube_wait(pod->loop, pod->api, &request, &pod->object, err);
 
 	if (rc == ERR_NOT_FOUND || (rc == 0 && !is_of_job(pod->object, place->job)))

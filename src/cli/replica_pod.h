@@ -7,7 +7,7 @@
 #include "cli/copy_place.h"
 #include "cli/options.h"
 #include "io/loop.h"
-#include "kube/api.h"
+#include "kube/exec.h"
 
 /* Zero it to begin. */
 struct replica_pod {
@@ -17,7 +17,7 @@ struct replica_pod {
 	char *namespace_name;
 	char *name;
 	struct json *object;
-	const char *container; /* that was asked for, or chosen */
+	struct kube_container container; /* that was asked for, or chosen; borrows from here */
 };
 
 /* Makes the loop and logs in to the cluster that the options choose, and warns of what is not safe

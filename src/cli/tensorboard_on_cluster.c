@@ -101,8 +101,6 @@ static void follow(struct viewing *viewing)
 	    0)
 		return;
 	const struct kube_growth_request request = {
-		.namespace_name = pod->namespace_name,
-		.pod = pod->name,
 		.container = pod->container,
 		.there = viewing->call->place->path,
 		.on_round = on_round,

@@ -237,9 +237,8 @@ void kube_backend_tell_held(struct kube_backend *backend, struct pending *pendin
 	static const char *const command[] = {"sh", "-c", "kill -TERM 1", NULL};
 	const struct role *role = job_role(backend->job, pending->role);
 	const struct kube_exec_request request = {
-		.namespace_name = backend->job->name_space,
-		.pod = pending->pod_name,
-		.container = role ? role->container.name : NULL,
+		.container = {backend->job->name_space, pending->pod_name,
+			      role ? role->container.name : NULL},
 		.command = command,
 		.on_output = on_output,
 		.on_end = on_told,

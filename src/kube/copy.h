@@ -12,7 +12,7 @@
 #include "base/err.h"
 #include "base/own.h"
 #include "io/loop.h"
-#include "kube/api.h"
+#include "kube/exec.h"
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -21,9 +21,7 @@ struct kube_copy;
 
 struct kube_copy_request {
 	struct loop *loop;
-	const char *namespace_name; /* NULL: the login's */
-	const char *pod;
-	const char *container; /* NULL: the Pod's default one */
+	struct kube_container container;
 	const char *there; /* path in the container; a relative one begins at its working folder */
 	const char *here; /* path on this machine */
 	/* From a container: a folder without any file is an error, ERR_CONFLICT. */

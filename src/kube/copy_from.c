@@ -233,8 +233,6 @@ int kube_copy_from(struct kube_api *api, const struct kube_copy_request *request
 	struct kube_copy *copy = mem_new(sizeof(*copy));
 	const char *arguments[] = {request->there, NULL};
 	const struct kube_script_request script = {
-		.namespace_name = request->namespace_name,
-		.pod = request->pod,
 		.container = request->container,
 		.text = script_text,
 		.arguments = arguments,

@@ -59,11 +59,6 @@ static void end(struct kube_copy *copy, const char *warnings, const struct err *
 	copy_free(copy);
 }
 
-static void on_bytes(const char *bytes, size_t len, void *data)
-{
-	(void) bytes, (void) len, (void) data; /* none is expected */
-}
-
 /* Its end of input means nothing there: the file that says so has not come. */
 static void give_up(struct kube_copy *copy)
 {
@@ -96,13 +91,13 @@ static void on_room(void *data)
 		give_up(copy);
 }
 
-static void on_answer(const char *line, const char *bytes, size_t bytes_len, void *data)
+static void on_answer(const char *line, const char *bytes, size_t len, void *data)
 {
 	struct kube_copy *copy = data;
 	const struct archive_limits limits = {COPY_FILES_LIMIT, UINT64_MAX};
 	enum archive_format format = text_equals(line, "pax") ? ARCHIVE_PAX : ARCHIVE_GNU;
 
-	on_bytes(bytes, bytes_len, data);
+	(void) bytes, (void) len; /* none are expected */
 	if (archive_pack_new(copy->here, CONTENT, format, &limits, &copy->pack, &copy->err)) {
 		give_up(copy);
 		return;
@@ -137,14 +132,11 @@ int kube_copy_to(struct kube_api *api, const struct kube_copy_request *request,
 	const char *arguments[] = {request->there, base ? base : "",
 				   S_ISDIR(status.st_mode) ? "folder" : "file", NULL};
 	const struct kube_script_request script = {
-		.namespace_name = request->namespace_name,
-		.pod = request->pod,
 		.container = request->container,
 		.text = script_text,
 		.arguments = arguments,
 		.has_input = true,
 		.on_answer = on_answer,
-		.on_bytes = on_bytes,
 		.on_room = on_room,
 		.on_end = on_end,
 		.data = copy,

@@ -41,8 +41,8 @@ static struct parameters parameters_of(const struct kube_exec_request *request)
 
 	for (size_t i = 0; request->command && request->command[i]; i++)
 		add(&parameters, "command", request->command[i]);
-	if (request->container)
-		add(&parameters, "container", request->container);
+	if (request->container.name)
+		add(&parameters, "container", request->container.name);
 	if (request->has_input)
 		add(&parameters, "stdin", "true");
 	add(&parameters, "stdout", "true");
@@ -156,8 +156,8 @@ struct kube_exec *kube_exec_new(struct kube_api *api, const struct kube_exec_req
 	const struct kube_request call = {
 		.verb = KUBE_GET,
 		.resource = &kube_pods,
-		.namespace_name = request->namespace_name,
-		.name = request->pod,
+		.namespace_name = request->container.namespace_name,
+		.name = request->container.pod,
 		.subresource = request->command ? "exec" : "attach",
 		.parameters = parameters.list,
 	};

@@ -12,10 +12,14 @@
 
 struct kube_exec;
 
-struct kube_exec_request {
+struct kube_container {
 	const char *namespace_name; /* NULL: the login's */
 	const char *pod;
-	const char *container; /* NULL: the Pod's default one */
+	const char *name; /* NULL: the Pod's default one */
+};
+
+struct kube_exec_request {
+	struct kube_container container;
 	const char *const *command; /* with its arguments; ends with NULL; NULL: attach */
 	bool has_input;
 	bool is_terminal; /* both outputs are one then */

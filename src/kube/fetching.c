@@ -111,8 +111,7 @@ static void on_pod(struct json *pod, const struct kube_status *status, const str
 	struct kube_fetching *fetching = data;
 	struct kube_copy_request request = {
 		.loop = fetching->request.loop,
-		.namespace_name = fetching->namespace_name,
-		.pod = fetching->pod,
+		.container = {.namespace_name = fetching->namespace_name, .pod = fetching->pod},
 		.there = fetching->there,
 		.here = fetching->here,
 		.must_have_files = true,
@@ -128,7 +127,7 @@ static void on_pod(struct json *pod, const struct kube_status *status, const str
 		err_set(&why, ERR_CONFLICT, "%s is gone", who);
 	else if (err)
 		why = *err;
-	else if (keeper_choose_container(pod, who, &request.container, &why) == 0 &&
+	else if (keeper_choose_container(pod, who, &request.container.name, &why) == 0 &&
 		 kube_copy_from(fetching->api, &request, &fetching->copy, &why) == 0)
 		return;
 	end(fetching, NULL, &why);

@@ -188,8 +188,9 @@ static void end(struct kube_growth *growth, const struct err *err, bool is_lost)
 	free_growth(growth);
 }
 
-static void send_known_files(struct kube_growth *growth)
+static void send_known_files(void *data)
 {
+	struct kube_growth *growth = data;
 	struct text list CLEANUP(text_done) = {0};
 	struct kube_exec *exec = kube_script_exec(growth->script);
 
@@ -225,11 +226,6 @@ static void on_answer(const char *line, const char *bytes, size_t len, void *dat
 	on_bytes(bytes, len, data);
 }
 
-static void on_room(void *data)
-{
-	send_known_files(data);
-}
-
 static void on_script_end(const char *warnings, const struct err *err, void *data)
 {
 	const struct err ended = {.code = ERR_UNREACHABLE, .text = "its container has ended"};
@@ -244,15 +240,13 @@ struct kube_growth *kube_growth_new(struct kube_api *api, const struct kube_grow
 	struct kube_growth *growth = mem_new(sizeof(*growth));
 	const char *arguments[] = {request->there, NULL};
 	const struct kube_script_request script = {
-		.namespace_name = request->namespace_name,
-		.pod = request->pod,
 		.container = request->container,
 		.text = script_text,
 		.arguments = arguments,
 		.has_input = true,
 		.on_answer = on_answer,
 		.on_bytes = on_bytes,
-		.on_room = on_room,
+		.on_room = send_known_files,
 		.on_end = on_script_end,
 		.data = growth,
 	};

@@ -14,7 +14,7 @@
 
 #include "base/err.h"
 #include "base/own.h"
-#include "kube/api.h"
+#include "kube/exec.h"
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -30,9 +30,7 @@ struct growth_folder {
 void growth_folder_done(struct growth_folder *folder);
 
 struct kube_growth_request {
-	const char *namespace_name; /* NULL: the login's */
-	const char *pod;
-	const char *container; /* NULL: the Pod's default one */
+	struct kube_container container;
 	const char *there; /* the folder in the container */
 	/* A round is over. `is_there`: the folder was. May ask for the next, not cancel. */
 	void (*on_round)(bool is_there, void *data);

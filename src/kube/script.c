@@ -44,10 +44,10 @@ static void on_output(enum kube_channel channel, const char *bytes, size_t len, 
 
 	if (channel != KUBE_CHANNEL_OUTPUT)
 		text_add_bytes(&script->complaints, bytes, len < room ? len : room);
-	else if (script->has_answered)
-		script->request.on_bytes(bytes, len, script->request.data);
-	else
+	else if (!script->has_answered)
 		take_answer(script, bytes, len);
+	else if (script->request.on_bytes)
+		script->request.on_bytes(bytes, len, script->request.data);
 }
 
 static void on_room(void *data)
@@ -134,8 +134,6 @@ struct kube_script *kube_script_new(struct kube_api *api, const struct kube_scri
 	struct kube_script *script = mem_new(sizeof(*script));
 	const char **command CLEANUP(mem_free_any) = command_of(request);
 	const struct kube_exec_request exec = {
-		.namespace_name = request->namespace_name,
-		.pod = request->pod,
 		.container = request->container,
 		.command = command,
 		.has_input = request->has_input,

@@ -19,17 +19,16 @@ struct kube_script;
 #define KUBE_SCRIPT_EXISTS 73
 
 struct kube_script_request {
-	const char *namespace_name; /* NULL: the login's */
-	const char *pod;
-	const char *container; /* NULL: the Pod's default one */
+	struct kube_container container;
 	const char *text; /* for `sh -c` */
 	const char *const *arguments; /* $1 …; ends with NULL */
 	bool has_input;
 
 	/* The line, without its line feed, and what came with it of the bytes. May cancel. */
 	void (*on_answer)(const char *line, const char *bytes, size_t len, void *data);
-	void (*on_bytes)(const char *bytes, size_t len, void *data); /* may cancel */
-	/* There is room for input, and there was an answer. May cancel. */
+	/* May cancel; NULL: they are dropped. */
+	void (*on_bytes)(const char *bytes, size_t len, void *data);
+	/* There is room for input, and there was an answer. May cancel. NULL: no input. */
 	void (*on_room)(void *data);
 	/* The last call, once. `warnings` are the lines on stderr of a script that ended well, ""
 	 * if there were none; `err` is NULL then. */

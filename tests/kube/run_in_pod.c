@@ -130,7 +130,7 @@ static void read_options(struct kube_exec_request *request, int argc, char **arg
 	for (int option; (option = getopt_long(argc, argv, "+", options, NULL)) != -1;)
 		switch (option) {
 		case 'c':
-			request->container = optarg;
+			request->container.name = optarg;
 			break;
 		case 'i':
 			request->has_input = true;
@@ -143,7 +143,7 @@ static void read_options(struct kube_exec_request *request, int argc, char **arg
 		}
 	if (optind == argc)
 		exit(FAILED);
-	request->pod = argv[optind];
+	request->container.pod = argv[optind];
 	request->command = optind + 1 < argc ? (const char *const *) argv + optind + 1 : NULL;
 }
 
