@@ -32,6 +32,27 @@ static bool is_shown(const struct options *options, const struct client_row *row
 	return option_flag(options, "all") || !row->is_finished;
 }
 
+/* The rows that a call shows, or those of them that changed. */
+struct shown_rows {
+	const struct client_row **list;
+	size_t count;
+};
+
+static void shown_rows_done(struct shown_rows *shown)
+{
+	free(shown->list);
+}
+
+static struct shown_rows choose_rows(const struct options *options, const struct rows *rows)
+{
+	struct shown_rows shown = {.list = mem_new_array(rows->count + 1, sizeof(*shown.list))};
+
+	for (size_t i = 0; i < rows->count; i++)
+		if (is_shown(options, &rows->list[i]))
+			shown.list[shown.count++] = &rows->list[i];
+	return shown;
+}
+
 /* The table. Each column is a heading and what stands in it. */
 
 enum detail {
@@ -124,26 +145,6 @@ static size_t choose_columns(const struct options *options, const struct column 
 	return count;
 }
 
-/* The rows that a call shows, or those of them that changed. */
-struct shown_rows {
-	const struct client_row **list;
-	size_t count;
-};
-
-static void shown_rows_done(struct shown_rows *shown)
-{
-	free(shown->list);
-}
-
-static void choose_rows(const struct options *options, const struct rows *rows,
-			struct shown_rows *ret_shown)
-{
-	ret_shown->list = mem_new_array(rows->count + 1, sizeof(*ret_shown->list));
-	for (size_t i = 0; i < rows->count; i++)
-		if (is_shown(options, &rows->list[i]))
-			ret_shown->list[ret_shown->count++] = &rows->list[i];
-}
-
 static void add_table(const struct options *options, const struct shown_rows *shown,
 		      bool has_headings, struct text *text)
 {
@@ -166,24 +167,21 @@ static void add_table(const struct options *options, const struct shown_rows *sh
 	table_write(&table, text);
 }
 
-static void print_table(const struct options *options, const struct rows *rows)
+static void print_table(const struct options *options, const struct shown_rows *shown)
 {
-	struct shown_rows shown CLEANUP(shown_rows_done) = {0};
 	struct text text CLEANUP(text_done) = {0};
 
-	choose_rows(options, rows, &shown);
-	add_table(options, &shown, !option_flag(options, "no-headers"), &text);
+	add_table(options, shown, !option_flag(options, "no-headers"), &text);
 	output_add(&text);
 }
 
 /* Names that other commands take, each on a line: local/digits-x7k2p. */
-static void print_names(const struct options *options, const struct rows *rows)
+static void print_names(const struct shown_rows *shown)
 {
 	struct text text CLEANUP(text_done) = {0};
 
-	for (size_t i = 0; i < rows->count; i++)
-		if (is_shown(options, &rows->list[i]))
-			text_addf(&text, "%s/%s\n", rows->list[i].where, rows->list[i].name);
+	for (size_t i = 0; i < shown->count; i++)
+		text_addf(&text, "%s/%s\n", shown->list[i]->where, shown->list[i]->name);
 	output_add(&text);
 }
 
@@ -198,8 +196,8 @@ static int read_object(struct lookup *lookup, const struct client_row *row, stru
 }
 
 /* A TFJobList, as the API server gives one. A job deleted since the list was read is left out. */
-static int print_objects(const struct options *options, struct lookup *lookup,
-			 const struct rows *rows, const char *format, struct err *err)
+static int print_objects(struct lookup *lookup, const struct shown_rows *shown, const char *format,
+			 struct err *err)
 {
 	struct json *list CLEANUP(json_cleanup) = json_new_object();
 	struct json *items = json_new_array();
@@ -208,12 +206,10 @@ static int print_objects(const struct options *options, struct lookup *lookup,
 	json_set_string(list, "kind", "TFJobList");
 	json_set(list, "metadata", json_new_object());
 	json_set(list, "items", items);
-	for (size_t i = 0; i < rows->count; i++) {
+	for (size_t i = 0; i < shown->count; i++) {
 		struct json *job = NULL;
+		int rc = read_object(lookup, shown->list[i], &job, err);
 
-		if (!is_shown(options, &rows->list[i]))
-			continue;
-		int rc = read_object(lookup, &rows->list[i], &job, err);
 		if (rc == ERR_NOT_FOUND)
 			continue;
 		if (rc)
@@ -237,12 +233,18 @@ static bool is_asked_for(const struct options *options, const char *place)
 }
 
 /* Before those that are there. */
-static int add_rows(struct client *client, struct rows *rows, struct err *err)
+static int add_rows(const struct options *options, struct lookup *lookup, bool is_on_cluster,
+		    struct rows *rows, struct err *err)
 {
+	const char *namespace_name = option_flag(options, "all-namespaces") ? "" : NULL;
+	struct client *client = NULL;
 	struct client_row *list = NULL;
 	size_t count = 0;
-	int rc = client->functions->list(client, &list, &count, err);
+	int rc = is_on_cluster ? lookup_on_cluster(lookup, namespace_name, &client, err)
+			       : lookup_here(lookup, &client, err);
 
+	if (rc == 0)
+		rc = client->functions->list(client, &list, &count, err);
 	if (rc < 0)
 		return rc;
 	list = mem_resize(list, count + rows->count + 1, sizeof(*list));
@@ -253,24 +255,6 @@ static int add_rows(struct client *client, struct rows *rows, struct err *err)
 	return 0;
 }
 
-static int add_rows_of_cluster(const struct options *options, struct lookup *lookup,
-			       struct rows *rows, struct err *err)
-{
-	const char *namespace_name = option_flag(options, "all-namespaces") ? "" : NULL;
-	struct client *client = NULL;
-	int rc = lookup_on_cluster(lookup, namespace_name, &client, err);
-
-	return rc < 0 ? rc : add_rows(client, rows, err);
-}
-
-static int add_rows_of_here(struct lookup *lookup, struct rows *rows, struct err *err)
-{
-	struct client *client = NULL;
-	int rc = lookup_here(lookup, &client, err);
-
-	return rc < 0 ? rc : add_rows(client, rows, err);
-}
-
 /* What one of both places has is shown also when the other cannot be asked. The cluster comes
  * first, because another program may go on from there. */
 static int list_all(const struct options *options, struct lookup *lookup, struct rows *rows)
@@ -278,19 +262,11 @@ static int list_all(const struct options *options, struct lookup *lookup, struct
 	struct err err = {0};
 	int exit_code = EXIT_DONE;
 
-	if (is_asked_for(options, "kubernetes") && add_rows_of_cluster(options, lookup, rows, &err))
+	if (is_asked_for(options, "kubernetes") && add_rows(options, lookup, true, rows, &err))
 		exit_code = output_fail(&err);
-	if (is_asked_for(options, "local") && add_rows_of_here(lookup, rows, &err))
+	if (is_asked_for(options, "local") && add_rows(options, lookup, false, rows, &err))
 		exit_code = output_fail(&err);
 	return exit_code;
-}
-
-static bool shows_any(const struct options *options, const struct rows *rows)
-{
-	for (size_t i = 0; i < rows->count; i++)
-		if (is_shown(options, &rows->list[i]))
-			return true;
-	return false;
 }
 
 /* A user who has started a job on a cluster and sees an empty table thinks that it is lost. */
@@ -344,10 +320,10 @@ static const struct client_row *find_last(const struct rows *last, const struct 
 }
 
 /* One that ended since it was shown is shown once more. */
-static void choose_changed(const struct watching *watching, const struct rows *rows,
-			   struct shown_rows *ret_shown)
+static struct shown_rows choose_changed(const struct watching *watching, const struct rows *rows)
 {
-	ret_shown->list = mem_new_array(rows->count + 1, sizeof(*ret_shown->list));
+	struct shown_rows shown = {.list = mem_new_array(rows->count + 1, sizeof(*shown.list))};
+
 	for (size_t i = 0; i < rows->count; i++) {
 		const struct client_row *row = &rows->list[i];
 		const struct client_row *last = find_last(&watching->last, row);
@@ -356,16 +332,16 @@ static void choose_changed(const struct watching *watching, const struct rows *r
 
 		if (is_changed && (is_shown(watching->options, row) ||
 				   (last && is_shown(watching->options, last))))
-			ret_shown->list[ret_shown->count++] = row;
+			shown.list[shown.count++] = row;
 	}
+	return shown;
 }
 
 static void draw(const struct watching *watching, const struct rows *rows)
 {
-	struct shown_rows shown CLEANUP(shown_rows_done) = {0};
+	struct shown_rows shown CLEANUP(shown_rows_done) = choose_rows(watching->options, rows);
 	struct text text CLEANUP(text_done) = {0}, screen CLEANUP(text_done) = {0};
 
-	choose_rows(watching->options, rows, &shown);
 	add_table(watching->options, &shown, !option_flag(watching->options, "no-headers"), &text);
 	redraw_add(text_of(&text), false, &screen);
 	output_add(&screen);
@@ -373,11 +349,10 @@ static void draw(const struct watching *watching, const struct rows *rows)
 
 static void add_changed(const struct watching *watching, const struct rows *rows)
 {
-	struct shown_rows shown CLEANUP(shown_rows_done) = {0};
+	struct shown_rows shown CLEANUP(shown_rows_done) = choose_changed(watching, rows);
 	struct text text CLEANUP(text_done) = {0};
 	bool has_headings = !watching->has_looked && !option_flag(watching->options, "no-headers");
 
-	choose_changed(watching, rows, &shown);
 	add_table(watching->options, &shown, has_headings, &text);
 	output_add(&text);
 }
@@ -472,13 +447,15 @@ static int ps_run(const struct options *options)
 	exit_code = list_all(options, lookup, &rows);
 	if (exit_code && !rows.count)
 		return exit_code;
+	struct shown_rows shown CLEANUP(shown_rows_done) = choose_rows(options, &rows);
+
 	if (text_equals(format, "name"))
-		print_names(options, &rows);
+		print_names(&shown);
 	else if (!format || text_equals(format, "wide"))
-		print_table(options, &rows);
-	else if (print_objects(options, lookup, &rows, format, &err))
+		print_table(options, &shown);
+	else if (print_objects(lookup, &shown, format, &err))
 		return output_fail(&err);
-	if (!format && !option_flag(options, "no-headers") && !shows_any(options, &rows))
+	if (!format && !option_flag(options, "no-headers") && !shown.count)
 		point_to_cluster(options);
 	return exit_code;
 }

@@ -24,28 +24,21 @@
  * of it. */
 #define SETTLING_TIME (10 * MSEC_PER_SECOND)
 
-/* A client for one namespace of the cluster. */
-struct namespace_client {
+/* A client for one namespace of a cluster. */
+struct way {
+	struct known_job job; /* that leads there, as far as this machine knows; else zero */
+	struct options *options; /* the same; NULL: those of the call lead there */
 	char *where; /* "kubernetes/NAMESPACE" */
-	struct client *client;
-};
-
-/* A job that goes on on a cluster, as far as this machine knows, and the way there. */
-struct lead {
-	struct known_job job;
-	struct options *options;
-	char *where;
-	struct client *client;
+	struct client *client; /* NULL before it is needed */
 };
 
 struct lookup {
 	const struct options *options;
 	struct client *here; /* NULL before it is needed */
 	struct kube_config *config; /* which cluster is meant; the same */
-	struct namespace_client *clients;
-	size_t n_clients, capacity;
-	struct lead **leads;
-	size_t n_leads, lead_capacity;
+	struct way **ways;
+	size_t n_ways, capacity;
+	bool has_warned; /* of what is not safe about the config */
 	char *newest; /* name of the job that was made last; NULL before somebody asks */
 };
 
@@ -83,13 +76,23 @@ struct lookup *lookup_new(const struct options *options)
 	return lookup;
 }
 
-static void lead_free(struct lead *lead)
+static void way_free(struct way *way)
 {
-	lookup_close(&lead->client);
-	options_free(lead->options);
-	known_job_done(&lead->job);
-	free(lead->where);
-	free(lead);
+	lookup_close(&way->client);
+	options_free(way->options);
+	known_job_done(&way->job);
+	free(way->where);
+	free(way);
+}
+
+static struct way *add_way(struct lookup *lookup, const char *namespace_name)
+{
+	struct way *way = mem_new(sizeof(*way));
+
+	way->where = mem_format("kubernetes/%s", namespace_name);
+	mem_grow(&lookup->ways, &lookup->capacity, lookup->n_ways, sizeof(*lookup->ways));
+	lookup->ways[lookup->n_ways++] = way;
+	return way;
 }
 
 void lookup_free(struct lookup *lookup)
@@ -97,14 +100,9 @@ void lookup_free(struct lookup *lookup)
 	if (!lookup)
 		return;
 	lookup_close(&lookup->here);
-	for (size_t i = 0; i < lookup->n_clients; i++) {
-		lookup_close(&lookup->clients[i].client);
-		free(lookup->clients[i].where);
-	}
-	free(lookup->clients);
-	for (size_t i = 0; i < lookup->n_leads; i++)
-		lead_free(lookup->leads[i]);
-	free(lookup->leads);
+	for (size_t i = 0; i < lookup->n_ways; i++)
+		way_free(lookup->ways[i]);
+	free(lookup->ways);
 	kube_config_free(lookup->config);
 	free(lookup->newest);
 	free(lookup);
@@ -159,6 +157,14 @@ int lookup_here(struct lookup *lookup, struct client **ret_client, struct err *e
 	return rc;
 }
 
+/* NULL: none of a cluster. */
+static const char *namespace_of(const char *where)
+{
+	static const char place[] = "kubernetes/";
+
+	return text_starts_with(where, place) ? where + sizeof(place) - 1 : NULL;
+}
+
 static int read_config(struct lookup *lookup, struct err *err)
 {
 	return lookup->config ? 0 : cluster_read_config(lookup->options, &lookup->config, err);
@@ -175,7 +181,7 @@ static int go_on_as_other_program(const struct lookup *lookup, struct err *err)
 	return err_set(err, ERR_UNREACHABLE, "%s", why.text);
 }
 
-static int open_namespace(const struct lookup *lookup, const struct options *options,
+static int open_namespace(struct lookup *lookup, const struct options *options,
 			  const char *namespace_name, struct client **ret_client, struct err *err)
 {
 	char *folder CLEANUP(mem_free_text) = NULL;
@@ -186,14 +192,16 @@ static int open_namespace(const struct lookup *lookup, const struct options *opt
 
 	if (rc == 0)
 		rc = edition->open_client(options, namespace_name, folder, ret_client, err);
-	if (rc == 0 && lookup->config && lookup->n_clients == 0)
-		cluster_warn(lookup->config);
-	return rc;
+	if (rc < 0 || !lookup->config || lookup->has_warned)
+		return rc;
+	cluster_warn(lookup->config);
+	lookup->has_warned = true;
+	return 0;
 }
 
-/* The client of this namespace, or of the one that is meant. */
-static int take_namespace(struct lookup *lookup, const char *namespace_name,
-			  const struct namespace_client **ret_client, struct err *err)
+/* To this namespace, or the one that is meant. */
+static int take_way(struct lookup *lookup, const char *namespace_name, const struct way **ret_way,
+		    struct err *err)
 {
 	struct client *client = NULL;
 	int rc = read_config(lookup, err);
@@ -202,31 +210,32 @@ static int take_namespace(struct lookup *lookup, const char *namespace_name,
 		return rc;
 	if (!namespace_name)
 		namespace_name = lookup->config->namespace_name;
-	char *where CLEANUP(mem_free_text) = mem_format("kubernetes/%s", namespace_name);
+	for (size_t i = 0; i < lookup->n_ways; i++) {
+		const struct way *way = lookup->ways[i];
 
-	for (size_t i = 0; i < lookup->n_clients; i++)
-		if (text_equals(lookup->clients[i].where, where)) {
-			*ret_client = &lookup->clients[i];
+		if (!way->options && text_equals(namespace_of(way->where), namespace_name)) {
+			*ret_way = way;
 			return 0;
 		}
+	}
 	rc = open_namespace(lookup, lookup->options, namespace_name, &client, err);
 	if (rc < 0)
 		return rc;
-	mem_grow(&lookup->clients, &lookup->capacity, lookup->n_clients, sizeof(*lookup->clients));
-	lookup->clients[lookup->n_clients] =
-		(struct namespace_client){.where = TAKE(where), .client = client};
-	*ret_client = &lookup->clients[lookup->n_clients++];
+	struct way *way = add_way(lookup, namespace_name);
+
+	way->client = client;
+	*ret_way = way;
 	return 0;
 }
 
 int lookup_on_cluster(struct lookup *lookup, const char *namespace_name, struct client **ret_client,
 		      struct err *err)
 {
-	const struct namespace_client *found = NULL;
-	int rc = take_namespace(lookup, namespace_name, &found, err);
+	const struct way *way = NULL;
+	int rc = take_way(lookup, namespace_name, &way, err);
 
 	if (rc == 0)
-		*ret_client = found->client;
+		*ret_client = way->client;
 	return rc;
 }
 
@@ -325,16 +334,16 @@ static int look_for(struct client *client, const char *name, struct err *err)
 static int find_on_cluster(struct lookup *lookup, const char *namespace_name, const char *name,
 			   struct found_job *ret_found, struct err *err)
 {
-	const struct namespace_client *found = NULL;
-	int rc = take_namespace(lookup, namespace_name, &found, err);
+	const struct way *way = NULL;
+	int rc = take_way(lookup, namespace_name, &way, err);
 
 	if (rc < 0)
 		return rc;
-	*ret_found = (struct found_job){.client = found->client,
+	*ret_found = (struct found_job){.client = way->client,
 					.name = name,
 					.options = lookup->options,
-					.where = found->where};
-	return look_for(found->client, name, err);
+					.where = way->where};
+	return look_for(way->client, name, err);
 }
 
 /* Jobs that this machine knows. */
@@ -354,21 +363,18 @@ static bool is_meant_cluster(struct lookup *lookup, const struct known_place *at
 	       text_equals(lookup->config->context, at->context);
 }
 
-static struct lead *add_lead(struct lookup *lookup, struct known_job *take_job)
+static struct way *add_way_of(struct lookup *lookup, struct known_job *take_job)
 {
-	struct lead *lead = mem_new(sizeof(*lead));
+	struct way *way = add_way(lookup, take_job->at.namespace_name);
 
-	lead->job = *take_job;
+	way->job = *take_job;
 	*take_job = (struct known_job){0};
-	lead->options = options_copy(lookup->options);
-	lead->where = mem_format("kubernetes/%s", lead->job.at.namespace_name);
-	if (!is_meant_cluster(lookup, &lead->job.at)) {
-		options_set_text(lead->options, "context", lead->job.at.context);
-		options_set_text(lead->options, "kubeconfig", lead->job.at.kubeconfig);
+	way->options = options_copy(lookup->options);
+	if (!is_meant_cluster(lookup, &way->job.at)) {
+		options_set_text(way->options, "context", way->job.at.context);
+		options_set_text(way->options, "kubeconfig", way->job.at.kubeconfig);
 	}
-	mem_grow(&lookup->leads, &lookup->lead_capacity, lookup->n_leads, sizeof(*lookup->leads));
-	lookup->leads[lookup->n_leads++] = lead;
-	return lead;
+	return way;
 }
 
 /* As it is remembered here. */
@@ -390,7 +396,7 @@ static int find_ended_in(struct lookup *lookup, const char *folder, const struct
 		rc = known_job_find_at(folder, at, name, &job, err);
 	if (rc < 0)
 		return rc;
-	return find_here(lookup, add_lead(lookup, &job)->job.record.name, ret_found, err);
+	return find_here(lookup, add_way_of(lookup, &job)->job.record.name, ret_found, err);
 }
 
 /* Its cluster has the job no more, so it has ended. */
@@ -425,40 +431,38 @@ static int say_place_not_asked(const char *name, const struct known_place *at, s
 
 /* Only the server that had the job can say that it has it no more: a kubeconfig may have been
  * written anew, and lead to another one. */
-static int check_server(const struct lead *lead, struct err *err)
+static int check_server(const struct way *way, struct err *err)
 {
 	struct kube_config *config CLEANUP(kube_config_cleanup) = NULL;
-	int rc = cluster_read_config(lead->options, &config, err);
+	int rc = cluster_read_config(way->options, &config, err);
 
-	if (rc == 0 && !text_equals(config->cluster.server, lead->job.at.server))
+	if (rc == 0 && !text_equals(config->cluster.server, way->job.at.server))
 		rc = err_set(err, ERR_UNREACHABLE,
 			     "it ran on server %s, and the kubeconfig leads to %s now",
-			     lead->job.at.server, config->cluster.server);
+			     way->job.at.server, config->cluster.server);
 	return rc;
 }
 
-static int follow_lead(struct lookup *lookup, struct lead *lead, const char *name,
-		       struct found_job *ret_found, struct err *err)
+static int go_way(struct lookup *lookup, struct way *way, const char *name,
+		  struct found_job *ret_found, struct err *err)
 {
-	const struct known_place *at = &lead->job.at;
-	int rc = open_namespace(lookup, lead->options, at->namespace_name, &lead->client, err);
+	const struct known_place *at = &way->job.at;
+	int rc = open_namespace(lookup, way->options, at->namespace_name, &way->client, err);
 
 	if (rc < 0)
 		return say_place_not_asked(name, at, err);
-	rc = look_for(lead->client, name, err);
+	rc = look_for(way->client, name, err);
 	bool is_gone = rc == ERR_NOT_FOUND ||
-		       (rc == 0 && !is_same(lead->client, name, lead->job.record.uid));
+		       (rc == 0 && !is_same(way->client, name, way->job.record.uid));
 
 	if (is_gone)
-		rc = check_server(lead, err);
+		rc = check_server(way, err);
 	if (rc < 0)
 		return say_place_not_asked(name, at, err);
 	if (is_gone)
 		return find_ended(lookup, at, name, ret_found, err);
-	*ret_found = (struct found_job){.client = lead->client,
-					.name = name,
-					.options = lead->options,
-					.where = lead->where};
+	*ret_found = (struct found_job){
+		.client = way->client, .name = name, .options = way->options, .where = way->where};
 	return 0;
 }
 
@@ -471,7 +475,7 @@ int lookup_known(struct lookup *lookup, const char *name, struct found_job *ret_
 	if (lookup_state_folder(lookup->options, &folder, NULL) < 0 ||
 	    known_job_find(folder, name, &job, NULL) < 0)
 		return ERR_NOT_FOUND;
-	return follow_lead(lookup, add_lead(lookup, &job), name, ret_found, err);
+	return go_way(lookup, add_way_of(lookup, &job), name, ret_found, err);
 }
 
 static int find_known(const char *folder, const struct job_reference *reference,
@@ -501,7 +505,7 @@ int lookup_remembered(struct lookup *lookup, const char *argument, struct found_
 			     "this machine knows no job '%s' that goes on on a cluster", argument);
 	if (rc < 0)
 		return rc;
-	return find_here(lookup, add_lead(lookup, &job)->job.record.name, ret_found, err);
+	return find_here(lookup, add_way_of(lookup, &job)->job.record.name, ret_found, err);
 }
 
 /* Of a job that the cluster has no more. */
@@ -624,23 +628,23 @@ static int take_newest(struct client *client, char **ret_name, struct err *err)
 
 int lookup_newest_job(struct lookup *lookup, struct found_job *ret_found, struct err *err)
 {
-	const struct namespace_client *found = NULL;
-	struct namespace_client here = {.where = (char *) "local"};
-	int rc = lookup_means_cluster(lookup->options) ? take_namespace(lookup, NULL, &found, err)
-						       : lookup_here(lookup, &here.client, err);
+	const struct way *way = NULL;
+	struct client *client = NULL;
+	int rc = lookup_means_cluster(lookup->options) ? take_way(lookup, NULL, &way, err)
+						       : lookup_here(lookup, &client, err);
 
 	if (rc < 0)
 		return rc;
-	if (!found)
-		found = &here;
-	assert(found->client);
+	if (way)
+		client = way->client;
+	assert(client);
 	free(lookup->newest);
 	lookup->newest = NULL;
-	rc = take_newest(found->client, &lookup->newest, err);
-	*ret_found = (struct found_job){.client = found->client,
+	rc = take_newest(client, &lookup->newest, err);
+	*ret_found = (struct found_job){.client = client,
 					.name = lookup->newest,
 					.options = lookup->options,
-					.where = found->where};
+					.where = way ? way->where : "local"};
 	return rc;
 }
 
@@ -669,7 +673,5 @@ void found_jobs_done(struct found_jobs *jobs)
 
 const char *lookup_namespace(const struct found_job *found)
 {
-	static const char place[] = "kubernetes/";
-
-	return text_starts_with(found->where, place) ? found->where + sizeof(place) - 1 : NULL;
+	return namespace_of(found->where);
 }
