@@ -78,7 +78,7 @@ static void end(struct local_supervision *supervision)
 	on_first_start(supervision);
 	state_folder_give_back(supervision->folder);
 	/* From the moment when the record says so the job may be resumed, and its folder is not
-	 * ours. All who listen are let go behind that: they find what is true then. */
+	 * ours. All clients that listen are let go behind that: they find what is true then. */
 	control_close(supervision->control);
 	int rc = record_end_supervision(base->store, base->job->name, base->job->uid, &err);
 	control_free(TAKE(supervision->control));
@@ -298,7 +298,7 @@ static void tear_down(struct local_supervision *supervision)
 	free(supervision->folder);
 }
 
-/* What cannot be removed stays; there is nobody to tell who could do more about it. */
+/* What cannot be removed stays; telling it would help nobody. */
 static void remove_folder(const struct supervisor_request *request)
 {
 	int ignored = state_folder_remove_job(request->base.state_folder, request->job->uid, NULL);

@@ -1,4 +1,4 @@
-/* The outer side of a supervisor: who forks, who waits, and who tells the person.
+/* The outer side of a supervisor: what forks, what waits and what tells the person.
  *
  * Attached: guard_fork splits the process in two. Both come back to the caller, the inner one with
  * the job's end, the outer one, once nothing is left, with the same exit code.
