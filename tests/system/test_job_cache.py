@@ -2,13 +2,12 @@
 follow it."""
 
 import json
-import pathlib
-import subprocess
 import sys
 
 import pytest
 
-from conftest import BINARY, LIMIT, ROOT, read_line
+from conftest import ROOT
+from kube_tool import KubeTool
 
 sys.path.insert(0, str(ROOT / "tests" / "fake_kube"))
 
@@ -16,20 +15,19 @@ from fake_kube import FakeKube, refuse  # noqa: E402
 
 pytestmark = pytest.mark.sanitize
 
-CACHE = pathlib.Path(BINARY).parent / "tests" / "fake_kube" / "job_cache"
 KINDS = {"owners", "leases", "pods", "services", "files"}
 
 
-class Cache:
+class Cache(KubeTool):
     """The program that follows jobs, and what it has said so far."""
 
     def __init__(self, kube, *jobs):
-        self.process = subprocess.Popen([CACHE, kube.origin, *jobs], stdin=subprocess.PIPE, stdout=subprocess.PIPE)
+        super().__init__("job_cache", kube.origin, *jobs)
         self.jobs, self.lines = jobs, []
 
     def until(self, condition):
         while not condition():
-            self.lines.append(json.loads(read_line(self.process.stdout)))
+            self.lines.append(json.loads(self.line()))
 
     def until_synced(self):
         self.until(lambda: all(self.synced(job) == KINDS for job in self.jobs))
@@ -44,12 +42,6 @@ class Cache:
         """{(kind, name): the last line of it}, without what is gone."""
         last = {(line["kind"], line["name"]): line for line in self.of(job) if "kind" in line}
         return {key: line for key, line in last.items() if line["there"]}
-
-    def end(self):
-        self.process.stdin.close()
-        code = self.process.wait(LIMIT)
-        self.process.stdout.close()
-        return code
 
 
 @pytest.fixture

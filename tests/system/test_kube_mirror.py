@@ -2,14 +2,13 @@
 
 import json
 import os
-import pathlib
 import random
-import subprocess
 import sys
 
 import pytest
 
-from conftest import BINARY, LIMIT, ROOT, read_line
+from conftest import ROOT
+from kube_tool import KubeTool
 
 sys.path.insert(0, str(ROOT / "tests" / "fake_kube"))
 
@@ -18,22 +17,20 @@ from fake_kube import (FakeKube, byte_by_byte, cut, ends_at_once, fail_in_the_st
 
 pytestmark = pytest.mark.sanitize
 
-MIRROR = pathlib.Path(BINARY).parent / "tests" / "fake_kube" / "kube_mirror"
 
 
-class Mirror:
+class Mirror(KubeTool):
     """The program that mirrors, and what it has said so far."""
 
     def __init__(self, kube, silence_limit=None):
         environment = dict(os.environ)
         if silence_limit:
             environment["MIRROR_SILENCE"] = str(silence_limit)
-        self.process = subprocess.Popen([MIRROR, kube.origin], stdin=subprocess.PIPE,
-                                        stdout=subprocess.PIPE, env=environment)
+        super().__init__("kube_mirror", kube.origin, env=environment)
         self.pods, self.lines, self.n_synced = {}, [], 0
 
     def next(self):
-        line = json.loads(read_line(self.process.stdout))
+        line = json.loads(self.line())
         self.lines.append(line)
         if "synced" in line:
             self.n_synced += 1
@@ -53,12 +50,6 @@ class Mirror:
 
     def troubles(self):
         return [line["trouble"] for line in self.lines if "trouble" in line]
-
-    def end(self):
-        self.process.stdin.close()
-        code = self.process.wait(LIMIT)
-        self.process.stdout.close()
-        return code
 
 
 @pytest.fixture

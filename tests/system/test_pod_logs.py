@@ -1,14 +1,13 @@
 """Logs of Pods (engine/pod_logs) against Pods that are only told of: whatever happens to the streams, each line is
 kept once."""
 
-import pathlib
 import random
-import subprocess
 import sys
 
 import pytest
 
-from conftest import BINARY, LIMIT, ROOT, read_line
+from conftest import LIMIT, ROOT
+from kube_tool import KubeTool
 
 sys.path.insert(0, str(ROOT / "tests" / "fake_kube"))
 
@@ -16,37 +15,25 @@ from fake_pods import SECOND, Break, FakePods, Refuse, ends_properly, garbage, h
 
 pytestmark = pytest.mark.sanitize
 
-FOLLOWER = pathlib.Path(BINARY).parent / "tests" / "fake_kube" / "pod_logs"
 BREAKS = [reset, ends_properly, half_a_chunk, garbage, silence]
 
 
-class Follower:
+class Follower(KubeTool):
     """The program that follows, and what it said."""
 
     def __init__(self, pods, folder):
+        super().__init__("pod_logs", pods.origin, folder, "300")
         self.folder, self.said = folder, []
-        self.process = subprocess.Popen([FOLLOWER, pods.origin, folder, "300"], stdin=subprocess.PIPE,
-                                        stdout=subprocess.PIPE)
-
-    def tell(self, *lines):
-        self.process.stdin.write("".join(line + "\n" for line in lines).encode())
-        self.process.stdin.flush()
 
     def until(self, wanted):
         while not (self.said and wanted in self.said[-1]):
-            self.said.append(read_line(self.process.stdout).strip())
+            self.said.append(self.line().strip())
 
     def troubles(self):
         return [line for line in self.said if line.startswith("trouble")]
 
     def log(self, index):
         return (self.folder / f"worker-{index}.0.log").read_bytes().decode()
-
-    def end(self):
-        self.process.stdin.close()
-        code = self.process.wait(LIMIT)
-        self.process.stdout.close()
-        return code
 
 
 @pytest.fixture
