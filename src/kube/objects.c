@@ -203,16 +203,24 @@ static void check_images(const struct role *role, const char *list, struct fault
 		check_image(role, json_at(containers, i), list, i, faults);
 }
 
-/* TF_CONFIG names every replica, and a container whose variables are too long cannot start. */
+/* How many of a role's replicas a TF_CONFIG names: all, but of workers that come and go, and of
+ * what is no server of theirs, each knows itself alone. */
+static int count_named(const struct job *job, const struct role *role)
+{
+	return !job->is_dynamic || role->kind == ROLE_PS || role->replicas == 0 ? role->replicas
+										: 1;
+}
+
+/* A container whose variables are too long cannot start. */
 static void check_tf_config(const struct job *job, struct faults *faults)
 {
 	size_t len = TF_CONFIG_FRAME;
 	struct text address CLEANUP(text_done) = {0};
 
 	for (size_t i = 0; i < job->n_roles; i++)
-		for (int index = 0; index < job->roles[i].replicas; index++) {
+		for (int n = count_named(job, &job->roles[i]); n > 0; n--) {
 			text_clear(&address);
-			objects_add_address(job, &job->roles[i], index, &address);
+			objects_add_address(job, &job->roles[i], n - 1, &address);
 			len += address.len + strlen("\"\",");
 		}
 	if (len > VARIABLE_MAX)

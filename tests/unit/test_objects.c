@@ -410,6 +410,24 @@ static void more_replicas_than_a_variable_can_name_are_told(void **state)
 	assert_non_null(strstr(faults.list[0].sentence, "Too many: 3500 replicas"));
 }
 
+/* Of workers that come and go each is told of itself and of all servers. */
+static void ten_thousand_may_come_and_go(void **state)
+{
+	static const char workers[] = "Worker: {replicas: 10000, template: {spec: {containers: "
+				      "[{name: tensorflow, image: a}]}}}}, enableDynamicWorker: "
+				      "true, runPolicy: {";
+	static const char servers[] = "PS: {replicas: 5000, template: {spec: {containers: [{name: "
+				      "tensorflow, image: a}]}}}}, enableDynamicWorker: true, "
+				      "runPolicy: {";
+	struct faults faults CLEANUP(faults_done) = {0};
+	struct job *job CLEANUP(job_cleanup) = job_of("digits", workers);
+	struct job *too_many CLEANUP(job_cleanup) = job_of("digits", servers);
+
+	(void) state;
+	assert_true(objects_check(job, &faults));
+	assert_false(objects_check(too_many, &faults));
+}
+
 static void every_container_needs_an_image(void **state)
 {
 	(void) state;
@@ -448,6 +466,7 @@ int main(void)
 		cmocka_unit_test(files_are_text_or_binary),
 		cmocka_unit_test(a_name_too_long_for_its_pods_is_told),
 		cmocka_unit_test(more_replicas_than_a_variable_can_name_are_told),
+		cmocka_unit_test(ten_thousand_may_come_and_go),
 		cmocka_unit_test(every_container_needs_an_image),
 	};
 
