@@ -193,6 +193,7 @@ static void copy_facts(struct replica_status *status, const struct observed_repl
 	status->signal = object->signal;
 	status->reason = object->reason;
 	status->message = object->message;
+	status->is_reason_from_elsewhere = object->is_reason_from_elsewhere;
 	status->start_time = object->started_at;
 	status->end_time = object->ended_at;
 	status->log = object->log;

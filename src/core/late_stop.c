@@ -90,6 +90,7 @@ static void find(const struct decision *decision, const struct observed_replica 
 	     replica->status->state != REPLICA_STOPPING))
 		return;
 	replica->status->reason = FAILURE_STILL_RUNS;
+	replica->status->is_reason_from_elsewhere = true;
 	replica->status->message = describe(decision, object);
 }
 

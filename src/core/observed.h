@@ -37,6 +37,7 @@ struct observed_replica {
 	const char *message; /* a sentence, or NULL */
 	const char *node; /* where it is, or NULL */
 	bool is_node_silent; /* and nobody has heard of that node for a while */
+	bool is_reason_from_elsewhere; /* the replica itself does not show `reason` */
 	msec started_at;
 	msec ended_at;
 	msec stop_asked_at; /* MSEC_UNSET: nobody asked it to end; on Kubernetes the

@@ -95,6 +95,7 @@ static void describe(const struct decision *decision, const struct replica *repl
 	struct replica_status *status = replica->status;
 
 	status->reason = stuck->is_node_silent ? FAILURE_NODE_SILENT : FAILURE_NOT_ENDING;
+	status->is_reason_from_elsewhere = true;
 	status->message = arena_format(
 		decision->arena,
 		"attempt %d was told to end on node '%s', and may still run there: it is waited "
@@ -124,6 +125,7 @@ void obstacles_find(struct decision *decision)
 			continue;
 		status->reason = NULL;
 		status->message = NULL;
+		status->is_reason_from_elsewhere = false;
 	}
 	for (size_t i = 0; i < decision->observed->n_replicas; i++)
 		find(decision, &decision->observed->replicas[i]);

@@ -54,6 +54,8 @@ struct replica_status {
 				delay of the next one */
 	msec restart_at; /* MSEC_UNSET, or when it may be started again */
 	enum replica_state state;
+	bool is_reason_from_elsewhere; /* who looks at the replica does not see `reason`; not in
+					  the JSON */
 	int64_t pid; /* 0: none */
 	const char *address; /* NULL: not known yet */
 	int exit_code; /* -1: not ended, or ended by a signal */

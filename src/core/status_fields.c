@@ -94,7 +94,7 @@ const struct status_field status_fields[] = {
 
 /* Comparing field by field and not as JSON: it is done in every pass of the driver. */
 
-static bool field_is_equal(const struct status_field *field, const char *a, const char *b)
+bool status_field_is_equal(const struct status_field *field, const void *a, const void *b)
 {
 	switch (field->kind) {
 	case STATUS_TEXT:
@@ -116,8 +116,8 @@ static bool field_is_equal(const struct status_field *field, const char *a, cons
 static bool fields_are_equal(const struct status_field *fields, const void *a, const void *b)
 {
 	for (; fields->key; fields++)
-		if (!field_is_equal(fields, (const char *) a + fields->offset,
-				    (const char *) b + fields->offset))
+		if (!status_field_is_equal(fields, (const char *) a + fields->offset,
+					   (const char *) b + fields->offset))
 			return false;
 	return true;
 }

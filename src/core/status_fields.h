@@ -2,6 +2,7 @@
  * (core/status_json.c), compared and copied. Not in the tables are lists and a role's title. */
 #pragma once
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -34,3 +35,6 @@ extern const struct status_field status_consequence_fields[];
 extern const struct status_field status_failed_replica_fields[];
 extern const struct status_field status_failure_fields[]; /* the others */
 extern const struct status_field status_fields[];
+
+/* Whether the field has the same value at both places. */
+bool status_field_is_equal(const struct status_field *field, const void *a, const void *b);

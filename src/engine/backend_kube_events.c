@@ -81,6 +81,7 @@ static void take_event(struct job_pod *pod, const struct json *event)
 	const char *message = word(event, "message");
 	size_t len = strcspn(message, "\r\n");
 
+	pod->seen.is_reason_from_elsewhere = true;
 	pod->seen.reason = arena_copy_text(pod->arena, word(event, "reason"));
 	if (len > LONGEST_MESSAGE)
 		len = line_text_whole_characters(message, LONGEST_MESSAGE);
@@ -160,6 +161,7 @@ static void keep_reason(const struct job_pod *before, struct job_pod *pod)
 	if (!text_equals(before->uid, pod->uid) || pod->seen.reason || !before->seen.reason ||
 	    !is_of_interest(before->seen.reason))
 		return;
+	pod->seen.is_reason_from_elsewhere = true;
 	pod->seen.reason = arena_copy_text(pod->arena, before->seen.reason);
 	pod->seen.message = arena_copy_text(pod->arena, before->seen.message);
 }

@@ -132,6 +132,7 @@ struct observed_replica pending_observe_start(const struct pending *pending, str
 			  : pending->refusal ? pending->refusal_reason
 					     : NULL,
 		.message = arena_copy_text(arena, pending->refusal),
+		.is_reason_from_elsewhere = true, /* there is no Pod yet */
 		.stop_asked_at = pending->is_unwanted ? pending->asked_at : MSEC_UNSET,
 		.kill_at = pending->is_unwanted ? pending->kill_at : MSEC_UNSET,
 		.is_killed = pending->is_unwanted && pending->asked_at == pending->kill_at,

@@ -1,9 +1,10 @@
 /* One pass after the other for one job: all effects of a decision, in their order.
  *
  * A pass is begun by a look, and goes on when its write is answered, if it writes. The driver
- * remembers nothing that it could not read again. What it keeps (the parsed document, the status
- * that it wrote itself or read) is kept by text and version, so that a pass in which nothing
- * changed is cheap; a new driver goes on where the old one was lost. */
+ * remembers nothing that it could not read or see again. What it keeps (the parsed document, the
+ * status that it decided on or read) is kept by text and version, so that a pass in which nothing
+ * changed is cheap; a new driver goes on where the old one was lost. Where statuses are kept small
+ * (store/store.h) it knows more than what is written: what the replicas show. */
 #include "engine/driver.h"
 
 #include "base/mem.h"
@@ -11,6 +12,7 @@
 #include "core/limits.h"
 #include "core/reconcile.h"
 #include "engine/record.h"
+#include "engine/write_pace.h"
 #include "io/log.h"
 
 #include <inttypes.h>
@@ -31,7 +33,9 @@ struct pass {
 	bool is_document_changed;
 	struct stop_request stop; /* that is in the record */
 	struct plan plan; /* may point into the driver's job and status */
-	int64_t written; /* the version of the record with the plan's status; 0: none yet */
+	struct store_change change; /* that it leads to, where that was asked; in the arena */
+	bool is_decided; /* the plan's status stands, written or not */
+	int64_t written; /* the version of the record with it; 0: none */
 	msec now;
 	struct driver_outcome outcome;
 };
@@ -47,7 +51,10 @@ struct driver {
 	char *document; /* the text that `job` was read from; NULL: none yet */
 	struct job *job;
 	char *status_uid; /* of which job, */
-	int64_t status_version; /* and of which version, `status` is */
+	int64_t status_version; /* and of which version, `status` is, */
+	char *status_text; /* and what stands there of it */
+	bool is_ahead; /* that is not all there is to write */
+	msec written_at; /* MSEC_UNSET: before the first pass */
 	struct arena *status_arena;
 	struct status status;
 	bool is_status_untold; /* it was to be written, and perhaps it was */
@@ -80,7 +87,8 @@ static void forget_job(struct driver *driver)
 static void forget_status(struct driver *driver)
 {
 	mem_free_text(&driver->status_uid);
-	driver->status_uid = NULL;
+	mem_free_text(&driver->status_text);
+	driver->status_uid = driver->status_text = NULL;
 	arena_free(TAKE(driver->status_arena));
 }
 
@@ -122,9 +130,12 @@ static int read_job(struct driver *driver, const struct store_record *record, st
 
 static int read_status(struct driver *driver, const struct store_record *record, struct err *err)
 {
-	if (driver->status_version == record->version &&
-	    text_equals(driver->status_uid, record->uid))
+	if (text_equals(driver->status_uid, record->uid) &&
+	    (driver->status_version == record->version ||
+	     text_equals(driver->status_text, record->status))) {
+		driver->status_version = record->version;
 		return 0;
+	}
 	forget_status(driver);
 	driver->status_arena = arena_new();
 	int rc = record_read_status(record, driver->status_arena, &driver->status, err);
@@ -132,21 +143,26 @@ static int read_status(struct driver *driver, const struct store_record *record,
 	if (rc < 0)
 		return rc;
 	driver->status_uid = mem_copy_text(record->uid);
+	driver->status_text = mem_copy_text(record->status);
 	driver->status_version = record->version;
 	return 0;
 }
 
-/* What we wrote need not be read again. */
-static void keep_written(struct driver *driver)
+/* What we wrote, or did not have to write, need not be read again. */
+static void keep_status(struct driver *driver)
 {
+	struct pass *pass = &driver->pass;
 	struct arena *arena = arena_new();
-	struct status copy = status_copy(&driver->pass.plan.status, arena);
+	struct status copy = status_copy(&pass->plan.status, arena);
+	bool is_text_new = pass->written && pass->change.status;
+	const char *text = is_text_new ? pass->change.status : pass->record.status;
 
 	forget_status(driver);
 	driver->status_arena = arena;
 	driver->status = copy;
-	driver->status_uid = mem_copy_text(driver->pass.record.uid);
-	driver->status_version = driver->pass.written;
+	driver->status_uid = mem_copy_text(pass->record.uid);
+	driver->status_text = mem_copy_text(text);
+	driver->status_version = pass->written ? pass->written : pass->record.version;
 }
 
 static int read_record(struct driver *driver, const struct store_record *record, struct err *err)
@@ -166,8 +182,8 @@ static void end_pass(struct driver *driver, const struct err *err)
 		log_info("job '%s': tried again soon: %s", driver->job_name, err->text);
 	if (driver->pass.stop.reason && !driver->stop.reason)
 		driver->stop = driver->pass.stop; /* it could not be written */
-	if (driver->pass.written)
-		keep_written(driver);
+	if (driver->pass.is_decided)
+		keep_status(driver);
 	forget_pass(driver);
 	driver->on_passed(&outcome, err, driver->data);
 }
@@ -239,10 +255,12 @@ static void act(struct driver *driver)
 	const struct plan *plan = &driver->pass.plan;
 	struct driver_outcome *outcome = &driver->pass.outcome;
 	bool has_written = driver->pass.written;
+	bool is_new = has_written || plan->is_status_changed;
 	struct err err = {0};
 
-	if (has_written || driver->is_status_untold)
-		tell_status(driver, has_written ? &plan->status : &driver->status);
+	driver->pass.is_decided = is_new;
+	if (is_new || driver->is_status_untold)
+		tell_status(driver, is_new ? &plan->status : &driver->status);
 	int rc = apply_actions(driver, plan, &err);
 
 	tell_notes(driver, plan);
@@ -251,8 +269,8 @@ static void act(struct driver *driver)
 		return;
 	}
 	outcome->is_finished = plan->is_job_drained;
-	outcome->wake_at = plan->n_actions || has_written ? driver->pass.now : plan->wake_at;
-	if (plan->is_job_expired && !has_written)
+	outcome->wake_at = plan->n_actions || is_new ? driver->pass.now : plan->wake_at;
+	if (plan->is_job_expired && !is_new)
 		remove_expired(driver);
 	else
 		end_pass(driver, NULL);
@@ -277,6 +295,8 @@ static void on_written(int64_t version, const struct err *err, void *data)
 			  version);
 		driver->pass.stop.reason = NULL;
 		driver->pass.written = version;
+		driver->is_ahead = false;
+		driver->written_at = driver->pass.now;
 		act(driver);
 	}
 }
@@ -296,21 +316,51 @@ static void add_last_lines(struct driver *driver, struct failure *failure)
 	failure->n_last_lines = count;
 }
 
+/* Whether the status is to be written now. What can wait is looked at again when it no longer can.
+ */
+static bool has_to_write(struct driver *driver)
+{
+	struct pass *pass = &driver->pass;
+	struct plan *plan = &pass->plan;
+	bool is_new = plan->is_status_changed || pass->is_document_changed;
+
+	if (!is_new && !driver->is_ahead)
+		return false;
+	pass->change = record_change(driver->store, driver->job, &plan->status, pass->arena);
+	if (pass->is_document_changed)
+		pass->change.document = pass->record.document;
+	if (!driver->store->is_small)
+		return is_new;
+	driver->is_ahead = write_is_needed(&pass->change, &pass->record);
+	if (!driver->is_ahead)
+		return false;
+	msec until = driver->written_at + WRITE_PAUSE;
+
+	if (pass->now < until &&
+	    !write_is_urgent(plan, &driver->status, &pass->change, &pass->record)) {
+		plan_wake_at(plan, until);
+		return false;
+	}
+	write_leave_out(&pass->change, &pass->record);
+	return true;
+}
+
 static void carry_out(struct driver *driver)
 {
 	struct pass *pass = &driver->pass;
 	struct plan *plan = &pass->plan;
 
+	if (driver->written_at == MSEC_UNSET || driver->written_at > pass->now)
+		driver->written_at = pass->now; /* by whom was before, or the clock was set back */
 	log_debug("job '%s': version %" PRId64 ": %zu actions, %zu notes%s%s", driver->job_name,
 		  pass->record.version, plan->n_actions, plan->n_notes,
 		  plan->is_status_changed ? ", a new status" : "",
 		  pass->is_document_changed ? ", asked to stop" : "");
 	if (plan->is_failure_new)
 		add_last_lines(driver, plan->status.failure);
-	if (plan->is_status_changed || pass->is_document_changed)
-		record_begin_write(driver->store, driver->job, pass->record.version, &plan->status,
-				   pass->is_document_changed ? pass->record.document : NULL,
-				   on_written, driver);
+	if (has_to_write(driver))
+		store_begin_change(driver->store, driver->job->name, pass->record.version,
+				   &pass->change, on_written, driver);
 	else
 		act(driver);
 }
@@ -384,8 +434,9 @@ void driver_ask_to_stop(struct driver *driver, enum stop_reason reason, msec gra
 
 /* New jobs. */
 
-static struct store_record first_record(const struct job *job, const char *supervisor,
-					const struct observed *observed, msec now)
+static struct store_record first_record(const struct job *job, bool is_small,
+					const char *supervisor, const struct observed *observed,
+					msec now)
 {
 	struct arena *arena CLEANUP(arena_cleanup) = arena_new();
 	struct status status;
@@ -393,16 +444,16 @@ static struct store_record first_record(const struct job *job, const char *super
 
 	reconcile_begin(job, now, arena, &status);
 	if (!observed)
-		return record_new(job, &status, supervisor, now);
+		return record_new(job, &status, is_small, supervisor, now);
 	reconcile_decide(job, &status, observed, now, arena, &plan);
-	return record_new(job, &plan.status, supervisor, now);
+	return record_new(job, &plan.status, is_small, supervisor, now);
 }
 
 int driver_create_job(struct store *store, const struct job *job, const char *supervisor,
 		      const struct observed *observed, msec now, struct err *err)
 {
 	struct store_record record CLEANUP(store_record_done) =
-		first_record(job, supervisor, observed, now);
+		first_record(job, store->is_small, supervisor, observed, now);
 	int64_t version;
 
 	return store->functions->create(store, &record, &version, err);
@@ -413,7 +464,7 @@ int driver_replace_job(struct store *store, const struct job *job, const char *o
 		       struct err *err)
 {
 	struct store_record record CLEANUP(store_record_done) =
-		first_record(job, supervisor, observed, now);
+		first_record(job, store->is_small, supervisor, observed, now);
 	int64_t version;
 
 	return store->functions->replace(store, job->name, old_uid, &record, &version, err);

@@ -3,6 +3,7 @@
 
 #include "base/mem.h"
 #include "base/text.h"
+#include "core/status_seen.h"
 #include "engine/record.h"
 #include "engine/settle.h"
 #include "kube/objects.h"
@@ -105,9 +106,10 @@ static int end_record(const struct store_record *record, const char *place,
 
 	if (rc < 0)
 		return rc;
+	status_see(job, observed, arena, &status);
 	end_replicas(&status);
 	keep_places(job, observed, arena, &status);
-	*ret_ended = record_new(job, &status, place, record->created);
+	*ret_ended = record_new(job, &status, false, place, record->created);
 	return 0;
 }
 

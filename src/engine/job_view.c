@@ -5,6 +5,8 @@
 #include "base/mem.h"
 #include "base/text.h"
 #include "core/job.h"
+#include "core/status_seen.h"
+#include "engine/backend_kube.h"
 #include "engine/client.h"
 #include "engine/job_view_pods.h"
 #include "engine/lease_view.h"
@@ -285,6 +287,20 @@ static void lay_pods_over(const struct job_view *view, struct status *status)
 			job_view_pod_lay_over(pod, status);
 }
 
+/* What the record does not say, since it follows from the rest: addresses, and how many replicas
+ * are in which state. */
+static void add_what_follows(const struct job_view *view, struct arena *arena,
+			     struct status *status)
+{
+	struct job *job CLEANUP(job_cleanup) = NULL;
+
+	if (record_is_untouched(view->record) || record_read_job(view->record, &job, NULL) < 0)
+		return;
+	const struct observed observed = backend_kube_observe_new(job, arena);
+
+	status_see(job, &observed, arena, status);
+}
+
 int job_view_read(const struct job_view *view, struct json **ret_tfjob, struct err *err)
 {
 	struct arena *arena CLEANUP(arena_cleanup) = arena_new();
@@ -299,6 +315,7 @@ int job_view_read(const struct job_view *view, struct json **ret_tfjob, struct e
 	if (record_is_untouched(view->record) && view->job)
 		job_view_add_replicas(view->job, arena, &status);
 	lay_pods_over(view, &status);
+	add_what_follows(view, arena, &status);
 	json_set(tfjob, "status", status_write(&status));
 	json_set_string(json_object_at(tfjob, "status"), CLIENT_SUPERVISED_BY,
 			lease_view_supervisor(view->lease));

@@ -1,30 +1,7 @@
 #include "engine/job_view_pods.h"
 
 #include "base/text.h"
-
-static enum replica_state state_of(const struct observed_replica *seen)
-{
-	bool was_asked = observed_was_asked_to_end(seen);
-
-	switch (seen->phase) {
-	case OBSERVED_STARTING:
-		return was_asked ? REPLICA_STOPPING : REPLICA_STARTING;
-	case OBSERVED_RUNNING:
-		return was_asked ? REPLICA_STOPPING : REPLICA_RUNNING;
-	case OBSERVED_SUCCEEDED:
-		return was_asked ? REPLICA_STOPPED : REPLICA_SUCCEEDED;
-	case OBSERVED_FAILED:
-	case OBSERVED_PHASE_COUNT:
-		break;
-	}
-	return was_asked ? REPLICA_STOPPED : REPLICA_FAILED;
-}
-
-static bool has_ended(const struct replica_status *replica)
-{
-	return replica->state == REPLICA_SUCCEEDED || replica->state == REPLICA_FAILED ||
-	       replica->state == REPLICA_STOPPED;
-}
+#include "core/status_seen.h"
 
 static void lay_over(const struct job_pod *pod, struct replica_status *replica)
 {
@@ -33,17 +10,7 @@ static void lay_over(const struct job_pod *pod, struct replica_status *replica)
 	replica->pod = pod->name;
 	replica->node = seen->node;
 	replica->ip = pod->ip;
-	if (seen->reason) {
-		replica->reason = seen->reason;
-		replica->message = seen->message;
-	}
-	if (has_ended(replica))
-		return; /* what was made of it is known already */
-	replica->state = state_of(seen);
-	replica->exit_code = seen->exit_code;
-	replica->signal = seen->signal;
-	replica->start_time = seen->started_at;
-	replica->end_time = seen->ended_at;
+	replica_see(replica, seen);
 }
 
 void job_view_add_replicas(const struct job *job, struct arena *arena, struct status *status)

@@ -227,7 +227,7 @@ static int settle_record(struct store *store, const char *state_folder,
 		return rc;
 	reconcile_lost(job, &status, reason, why, loop_now(), arena, &plan);
 	struct store_record ended CLEANUP(store_record_done) =
-		record_new(job, &plan.status, record->supervisor, record->created);
+		record_new(job, &plan.status, false, record->supervisor, record->created);
 	return finished_job_keep(store, state_folder, record->name, &ended, err);
 }
 

@@ -3,6 +3,7 @@
 
 #include "base/json_patch.h"
 #include "base/text.h"
+#include "core/small_status.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
@@ -56,7 +57,7 @@ int record_read_status(const struct store_record *record, struct arena *arena,
 	int rc = read_json(record->status, &root, err);
 
 	if (rc == 0)
-		rc = status_read(root, arena, ret_status, err);
+		rc = small_status_read(root, arena, ret_status, err);
 	if (rc < 0)
 		err_prefix(err, "the status of job '%s' cannot be read", record->name);
 	return rc;
@@ -82,20 +83,39 @@ void record_add_metadata(struct json *tfjob, const char *uid, msec created, int6
 	json_set_string(metadata, "resourceVersion", version_text);
 }
 
+/* As status_write writes it, in whichever form it is kept. */
+static int read_status_json(const struct store_record *record, struct json **ret_status,
+			    struct err *err)
+{
+	struct json *status = NULL;
+	int rc = read_json(record->status, &status, err);
+
+	if (rc == 0)
+		rc = small_status_unfold(status, err);
+	if (rc < 0) {
+		json_free(status);
+		err_prefix(err, "the status of job '%s' cannot be read", record->name);
+		return rc;
+	}
+	*ret_status = status;
+	return 0;
+}
+
 int record_read_tfjob(const struct store_record *record, struct json **ret_tfjob, struct err *err)
 {
 	struct json *tfjob CLEANUP(json_cleanup) = NULL;
 	struct json *status = NULL;
 	int rc = read_json(record->document, &tfjob, err);
 
-	if (rc == 0)
-		rc = read_json(record->status, &status, err);
 	if (rc == 0 && !json_is(tfjob, JSON_OBJECT))
 		rc = err_set(err, ERR_INVALID, "it is not an object");
 	if (rc < 0) {
 		err_prefix(err, "the record of job '%s' cannot be read", record->name);
 		return rc;
 	}
+	rc = read_status_json(record, &status, err);
+	if (rc < 0)
+		return rc;
 	record_add_metadata(tfjob, record->uid, record->created, record->version);
 	json_set(tfjob, "status", status);
 	*ret_tfjob = TAKE(tfjob);
@@ -150,9 +170,10 @@ static char *compact_text_of(const struct json *value)
 	return text_take(&text);
 }
 
-static char *status_text_of(const struct status *status)
+static char *status_text_of(const struct status *status, bool is_small)
 {
-	struct json *value CLEANUP(json_cleanup) = status_write(status);
+	struct json *value CLEANUP(json_cleanup) =
+		is_small ? small_status_write(status) : status_write(status);
 
 	return compact_text_of(value);
 }
@@ -167,29 +188,27 @@ static char *summary_text_of(const struct job *job, const struct status *status)
 	return compact_text_of(value);
 }
 
-struct store_record record_new(const struct job *job, const struct status *status,
+struct store_record record_new(const struct job *job, const struct status *status, bool is_small,
 			       const char *supervisor, msec now)
 {
 	return (struct store_record){
 		.name = mem_copy_text(job->name),
 		.uid = mem_copy_text(job->uid),
 		.document = compact_text_of(job->document),
-		.status = status_text_of(status),
+		.status = status_text_of(status, is_small),
 		.summary = summary_text_of(job, status),
 		.supervisor = mem_copy_text(supervisor),
 		.created = now,
 	};
 }
 
-/* What a status changes, in texts that live in the arena. */
-static struct store_change change_of(const struct job *job, const struct status *status,
-				     const char *document, struct arena *arena)
+struct store_change record_change(const struct store *store, const struct job *job,
+				  const struct status *status, struct arena *arena)
 {
-	char *status_text CLEANUP(mem_free_text) = status_text_of(status);
+	char *status_text CLEANUP(mem_free_text) = status_text_of(status, store->is_small);
 	char *summary_text CLEANUP(mem_free_text) = summary_text_of(job, status);
 
 	return (struct store_change){
-		.document = document,
 		.status = arena_copy_text(arena, status_text),
 		.summary = arena_copy_text(arena, summary_text),
 		/* What ran died with the machine's power in any case; how a job ended is to be
@@ -198,23 +217,14 @@ static struct store_change change_of(const struct job *job, const struct status 
 	};
 }
 
-void record_begin_write(struct store *store, const struct job *job, int64_t version,
-			const struct status *status, const char *document, store_done_fn done,
-			void *data)
-{
-	struct arena *arena CLEANUP(arena_cleanup) = arena_new();
-	const struct store_change change = change_of(job, status, document, arena);
-
-	store_begin_change(store, job->name, version, &change, done, data);
-}
-
 static int write_parts(struct store *store, const struct job *job, int64_t version,
 		       const struct status *status, const char *document, const char *supervisor,
 		       int64_t *ret_version, struct err *err)
 {
 	struct arena *arena CLEANUP(arena_cleanup) = arena_new();
-	struct store_change change = change_of(job, status, document, arena);
+	struct store_change change = record_change(store, job, status, arena);
 
+	change.document = document;
 	change.supervisor = supervisor;
 	return store->functions->change(store, job->name, version, &change, ret_version, err);
 }
@@ -241,7 +251,7 @@ void record_set_status(struct store_record *record, const struct job *job,
 	free(record->status);
 	free(record->summary);
 	free(record->supervisor);
-	record->status = status_text_of(status);
+	record->status = status_text_of(status, false);
 	record->summary = summary_text_of(job, status);
 	record->supervisor = mem_copy_text(supervisor);
 }

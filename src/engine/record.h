@@ -14,9 +14,9 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* The record of a new job, which has its uid: document, status and summary. The caller ends it with
- * store_record_done. */
-struct store_record record_new(const struct job *job, const struct status *status,
+/* The record of a new job, which has its uid: document, status (core/small_status.h where it
+ * `is_small`) and summary. The caller ends it with store_record_done. */
+struct store_record record_new(const struct job *job, const struct status *status, bool is_small,
 			       const char *supervisor, msec now) MUST_USE;
 
 /* Reads the document: the caller frees the job. A record is read leniently: what an older or newer
@@ -50,10 +50,9 @@ int record_write_status(struct store *store, const struct job *job, int64_t vers
 			const struct status *status, const char *supervisor, int64_t *ret_version,
 			struct err *err) MUST_USE;
 
-/* The same without waiting (store_begin_change); `document` is its new text, NULL: as it was. */
-void record_begin_write(struct store *store, const struct job *job, int64_t version,
-			const struct status *status, const char *document, store_done_fn done,
-			void *data);
+/* What that writes into this store, in texts that live in the arena. */
+struct store_change record_change(const struct store *store, const struct job *job,
+				  const struct status *status, struct arena *arena);
 
 /* The same, and the document as well. */
 int record_write_all(struct store *store, const struct job *job, int64_t version,

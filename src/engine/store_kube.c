@@ -45,6 +45,7 @@ struct store *store_kube_new(struct loop *loop, struct kube_api *api, const char
 	struct kube_store *store = mem_new(sizeof(*store));
 
 	store->base.functions = &kube_functions;
+	store->base.is_small = true;
 	store->namespace_name = mem_copy_text(namespace_name);
 	store->loop = loop;
 	store->api = api;

@@ -1,6 +1,7 @@
 #include "engine/supervision_kube_here.h"
 
 #include "base/mem.h"
+#include "engine/backend_kube.h"
 #include "engine/finished_job.h"
 #include "engine/known_job.h"
 #include "engine/record.h"
@@ -26,8 +27,8 @@ static int take_record(struct cluster_supervision *supervision, struct store_rec
 
 	if (!reporter->document)
 		return get_record(supervision, ret_record, err);
-	*ret_record =
-		record_new(supervision->base.job, &reporter->status, "", supervision->base.created);
+	*ret_record = record_new(supervision->base.job, &reporter->status, false, "",
+				 supervision->base.created);
 	return 0;
 }
 
@@ -71,8 +72,13 @@ void supervision_kube_remember_here(struct cluster_supervision *supervision)
 
 	if (rc == 0)
 		rc = backend->functions->observe(backend, job, arena, &observed, &err);
-	if (rc == 0)
+	if (rc == 0) {
+		const struct observed names = backend_kube_observe_new(job, arena);
+
+		observed.addresses = names.addresses; /* those that were taken back as well */
+		observed.n_addresses = names.n_addresses;
 		rc = finished_job_remember(request->base.state_folder, name, request->place,
 					   &record, &observed, &err);
+	}
 	tell(supervision, rc, &err);
 }

@@ -2,6 +2,7 @@
 
 #include "base/mem.h"
 #include "core/reconcile.h"
+#include "core/status_seen.h"
 #include "engine/backend_kube.h"
 #include "engine/record.h"
 #include "engine/store_kube.h"
@@ -12,6 +13,7 @@
 #include <signal.h>
 
 #define RETRY_AFTER (2 * MSEC_PER_SECOND)
+#define FOLLOW_PAUSE MSEC_PER_SECOND /* between two looks at Pods alone */
 
 /* The end. */
 
@@ -107,30 +109,62 @@ static void end_pass(const struct driver_outcome *outcome, void *data)
 	supervision_kube_fetch_when_held_up(supervision);
 }
 
-/* What another has written. */
+/* What another has written does not say what its Pods show. */
+static void see_pods(const struct supervision *base, const struct job *job, struct arena *arena,
+		     struct status *status)
+{
+	struct backend *backend = base->backend;
+	struct observed observed = {0};
+
+	if (backend && backend->functions->observe(backend, base->job, arena, &observed, NULL) < 0)
+		observed = (struct observed){0}; /* they have not been looked at yet */
+	status_see(job, &observed, arena, status);
+}
+
 int supervision_kube_tell_status(struct cluster_supervision *supervision, struct err *err)
 {
-	const struct driver_listener listener = reporter_listener(&supervision->base.reporter);
+	struct supervision *base = &supervision->base;
+	const struct driver_listener listener = reporter_listener(&base->reporter);
 	struct store_record record CLEANUP(store_record_done) = {0};
 	struct arena *arena CLEANUP(arena_cleanup) = arena_new();
+	struct job *job CLEANUP(job_cleanup) = NULL;
 	struct status status;
-	int rc = supervision->base.store->functions->get(supervision->base.store,
-							 supervision->base.job->name, &record, err);
+	int rc = base->store->functions->get(base->store, base->job->name, &record, err);
 
-	if (rc < 0 || record.version == supervision->base.version)
-		return rc;
-	rc = record_read_status(&record, arena, &status, err);
+	if (rc == 0)
+		rc = record_read(&record, arena, &job, &status, err);
 	if (rc < 0)
 		return rc;
-	supervision->base.version = record.version;
-	listener.on_status(supervision->base.job, &status, listener.data);
+	see_pods(base, job, arena, &status);
+	base->version = record.version;
+	supervision->told_at = loop_now();
+	if (!base->reporter.document || !status_equals(&status, &base->reporter.status))
+		listener.on_status(base->job, &status, listener.data);
 	return 0;
+}
+
+/* Of many Pods there are many news. */
+static bool is_told_a_moment_ago(struct cluster_supervision *supervision)
+{
+	struct supervision *base = &supervision->base;
+	struct store_record record CLEANUP(store_record_done) = {0};
+	msec again_at = supervision->told_at + FOLLOW_PAUSE;
+
+	if (loop_now() >= again_at ||
+	    base->store->functions->get(base->store, base->job->name, &record, NULL) < 0 ||
+	    record.version != base->version)
+		return false;
+	loop_timer_arm(base->timer, again_at);
+	return true;
 }
 
 /* The supervisor deletes the job's objects when it has ended. */
 static void follow(struct cluster_supervision *supervision)
 {
 	struct err err = {0};
+
+	if (is_told_a_moment_ago(supervision))
+		return;
 	int rc = supervision_kube_tell_status(supervision, &err);
 
 	if (rc == ERR_NOT_FOUND) {

@@ -121,6 +121,9 @@ struct store_functions {
 
 struct store {
 	const struct store_functions *functions;
+	/* Statuses are kept here without what the replicas themselves show, and no change is
+	 * written for that alone: each is a call, and a record has not much room. */
+	bool is_small;
 };
 void store_cleanup(struct store **store); /* frees it; NULL is fine */
 

@@ -401,10 +401,13 @@ static char *run_show(struct stage *stage, struct words *words)
 
 /* Whether the job was seen running in between depends on the moments of the crashes; how it ended
  * does not. */
-void script_describe_end(const struct stage *stage, struct text *text)
+void script_describe_end(struct stage *stage, struct text *text)
 {
-	const struct status *status = &stage->status;
+	struct arena *arena CLEANUP(arena_cleanup) = arena_new();
+	struct status seen = status_copy(&stage->status, arena);
+	const struct status *status = &seen;
 
+	stage_see_replicas(stage, arena, &seen);
 	for (size_t i = 0; i < status->n_conditions; i++)
 		if (status->conditions[i].is_true)
 			text_addf(text, "\t%s\n", condition_type_words[status->conditions[i].type]);

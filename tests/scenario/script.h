@@ -24,4 +24,4 @@
 char *script_run_line(struct stage **stage, const char *line);
 
 /* A copy of the stage's end, for comparing: conditions, exit code, restarts, replicas. */
-void script_describe_end(const struct stage *stage, struct text *text);
+void script_describe_end(struct stage *stage, struct text *text);

@@ -61,6 +61,8 @@ struct stage {
 };
 
 struct stage *stage_new(const struct backend_fake_settings *settings);
+/* The store is as a cluster from here on (store/store.h: is_small). */
+void stage_keep_statuses_small(struct stage *stage);
 void stage_free(struct stage *stage);
 void stage_cleanup(struct stage **stage);
 
@@ -76,6 +78,9 @@ void stage_suspend(struct stage *stage, bool is_suspended);
 void stage_resume(struct stage *stage);
 void stage_scale(struct stage *stage, const char *role_title, int replicas);
 void stage_stop(struct stage *stage, const char *reason);
+
+/* What a client would show: a status that is kept small, with the replicas as they are now. */
+void stage_see_replicas(struct stage *stage, struct arena *arena, struct status *status);
 
 /* Passes until one changes nothing, or waits for its write. */
 void stage_settle(struct stage *stage);

@@ -3,6 +3,7 @@
  *     transcript FILE            plays it; prints the first difference
  *     transcript --crash FILE    plays it again with the driver lost after each single effect, and
  *                                once with the driver lost after every one: the end is the same
+ *     transcript --small FILE    the same, and the store keeps statuses small, as a cluster does
  *
  * With MUSTER_WRITE_GOLDEN in the environment the first one writes what happened into the file.
  *
@@ -116,9 +117,16 @@ static int check(const char *path, const char *script, const char *happened)
 	return rc;
 }
 
-/* Plays the script with these crashes; the end is added to `end`. */
-static long play_with_crashes(const char *script, long crash_after, bool crashes_always,
-			      struct text *end, struct text *happened)
+/* How a script is played. */
+struct playing {
+	bool is_small; /* as stage_keep_statuses_small */
+	bool crashes_always;
+	long crash_after;
+};
+
+/* Plays the script so; the end is added to `end`. */
+static long play_with_crashes(const char *script, struct playing playing, struct text *end,
+			      struct text *happened)
 {
 	struct stage *stage CLEANUP(stage_cleanup) = NULL;
 	char *copy CLEANUP(mem_free_text) = mem_copy_text(script);
@@ -128,38 +136,45 @@ static long play_with_crashes(const char *script, long crash_after, bool crashes
 		play_line(&stage, line, happened);
 		if (!stage)
 			continue;
-		stage->crash_after = crash_after;
-		stage->crashes_always = crashes_always;
+		stage->crash_after = playing.crash_after;
+		stage->crashes_always = playing.crashes_always;
+		if (playing.is_small)
+			stage_keep_statuses_small(stage);
 	}
 	script_describe_end(stage, end);
 	return stage->n_effects;
 }
 
-static int compare_end(const char *path, const char *script, const char *expected, long crash_after,
-		       bool crashes_always)
+static int compare_end(const char *path, const char *script, const char *expected,
+		       struct playing playing)
 {
 	struct text end CLEANUP(text_done) = {0};
 	struct text happened CLEANUP(text_done) = {0};
 
-	play_with_crashes(script, crash_after, crashes_always, &end, &happened);
+	play_with_crashes(script, playing, &end, &happened);
 	if (text_equals(text_of(&end), expected) && !strstr(text_of(&happened), "\tBROKEN:"))
 		return 0;
 	fprintf(stderr, "%s: crash after effect %ld%s:\n%s\nexpected end:\n%sreal end:\n%s", path,
-		crash_after, crashes_always ? " (after every one)" : "", text_of(&happened),
-		expected, text_of(&end));
+		playing.crash_after, playing.crashes_always ? " (after every one)" : "",
+		text_of(&happened), expected, text_of(&end));
 	return 1;
 }
 
-static int crash_everywhere(const char *path, const char *script)
+static int crash_everywhere(const char *path, const char *script, bool is_small)
 {
+	struct playing playing = {.is_small = is_small};
 	struct text expected CLEANUP(text_done) = {0};
+	struct text end CLEANUP(text_done) = {0};
 	struct text happened CLEANUP(text_done) = {0};
-	long n_effects = play_with_crashes(script, 0, false, &expected, &happened);
 	int n_wrong = 0;
 
-	for (long effect = 1; effect <= n_effects && !n_wrong; effect++)
-		n_wrong += compare_end(path, script, text_of(&expected), effect, false);
-	n_wrong += compare_end(path, script, text_of(&expected), 0, true);
+	play_with_crashes(script, (struct playing){0}, &expected, &happened);
+	long n_effects = play_with_crashes(script, playing, &end, &happened);
+
+	for (; playing.crash_after <= n_effects && !n_wrong; playing.crash_after++)
+		n_wrong += compare_end(path, script, text_of(&expected), playing);
+	playing = (struct playing){.is_small = is_small, .crashes_always = true};
+	n_wrong += compare_end(path, script, text_of(&expected), playing);
 	printf("%s: %ld crash points\n", path, n_effects);
 	return n_wrong > 0;
 }
@@ -173,8 +188,8 @@ int main(int argc, char **argv)
 		return 2;
 	char *script CLEANUP(mem_free_text) = read_file(path);
 
-	if (text_equals(mode, "--crash"))
-		return crash_everywhere(path, script);
+	if (text_equals(mode, "--crash") || text_equals(mode, "--small"))
+		return crash_everywhere(path, script, text_equals(mode, "--small"));
 	struct stage *stage CLEANUP(stage_cleanup) = NULL;
 	struct text happened CLEANUP(text_done) = {0};
 

@@ -2,6 +2,7 @@
  *
  *     sim [--runs N] [--first SEED]    many runs; the seed of the first that breaks a rule is said
  *     sim --seed S [--verbose]         one run again, with its transcript
+ *     sim --small ...                  on a store that keeps statuses small, as a cluster does
  *
  * Each run makes a job, replicas that behave well or badly, and events: kills, deletions, scaling,
  * suspending, stopping, conflicts, a full disk, refused actions, lost drivers. Then the world calms
@@ -299,13 +300,15 @@ static void print_run(const struct json *document, const struct stage *stage)
 }
 
 /* True when every rule held. */
-static bool run(uint64_t seed, bool is_verbose)
+static bool run(uint64_t seed, bool is_small, bool is_verbose)
 {
 	struct dice dice = {.state = seed};
 	struct stage *stage CLEANUP(stage_cleanup) = stage_new(any_habits(&dice));
 	struct json *document CLEANUP(json_cleanup) = make_document(&dice);
 
 	stage->is_silent = !is_verbose;
+	if (is_small)
+		stage_keep_statuses_small(stage);
 	make_behaviours(&dice, stage);
 	char *fault CLEANUP(mem_free_text) = stage_create_job(stage, document);
 
@@ -331,11 +334,13 @@ int main(int argc, char **argv)
 {
 	unsigned long long n_runs = 10000;
 	unsigned long long first = 1;
-	bool is_verbose = false;
+	bool is_verbose = false, is_small = false;
 
 	for (int i = 1; i < argc; i++) {
 		if (text_equals(argv[i], "--verbose")) {
 			is_verbose = true;
+		} else if (text_equals(argv[i], "--small")) {
+			is_small = true;
 		} else if (text_equals(argv[i], "--runs")) {
 			n_runs = number_of(argv[++i]);
 		} else if (text_equals(argv[i], "--first")) {
@@ -344,14 +349,16 @@ int main(int argc, char **argv)
 			first = number_of(argv[++i]);
 			n_runs = 1;
 		} else {
-			fprintf(stderr, "usage: sim [--runs N] [--first SEED] | --seed SEED "
-					"[--verbose]\n");
+			fprintf(stderr,
+				"usage: sim [--small] [--runs N] [--first SEED] | --seed SEED "
+				"[--verbose]\n");
 			return 2;
 		}
 	}
 	for (unsigned long long seed = first; seed < first + n_runs; seed++)
-		if (!run(seed, is_verbose)) {
-			printf("once more: %s --seed %llu --verbose\n", argv[0], seed);
+		if (!run(seed, is_small, is_verbose)) {
+			printf("once more: %s%s --seed %llu --verbose\n", argv[0],
+			       is_small ? " --small" : "", seed);
 			return 1;
 		}
 	printf("%llu runs, every rule held\n", n_runs);

@@ -115,23 +115,39 @@ static void create(struct world *world, int workers)
 	assert_int_equal(driver_create_job(world->store, job, "{}", NULL, NOW, NULL), ERR_EXISTS);
 }
 
-static int pass(struct world *world)
+static int pass_at(struct world *world, msec now)
 {
 	int n_passes = world->n_passes;
 
-	driver_look(world->driver, NOW);
+	driver_look(world->driver, now);
 	assert_int_equal(world->n_passes, n_passes + 1);
 	return world->err.code;
 }
 
-static void settle(struct world *world)
+static int pass(struct world *world)
+{
+	return pass_at(world, NOW);
+}
+
+static void pass_until_quiet(struct world *world, msec now)
 {
 	int n_passes = 0;
 
 	do {
-		assert_int_equal(pass(world), 0);
+		assert_int_equal(pass_at(world, now), 0);
 		assert_true(++n_passes < 20);
-	} while (world->outcome.wake_at <= NOW);
+	} while (world->outcome.wake_at <= now);
+}
+
+static void settle(struct world *world)
+{
+	pass_until_quiet(world, NOW);
+}
+
+static void settle_at(struct world *world, msec now)
+{
+	backend_fake_advance(world->backend, now);
+	pass_until_quiet(world, now);
 }
 
 static void a_job_that_is_not_there_is_gone(void **state)
@@ -282,6 +298,103 @@ static void a_later_job_of_the_same_name_is_another_one(void **state)
 	create(world, 1);
 	assert_int_equal(pass(world), 0);
 	assert_false(world->outcome.is_gone);
+}
+
+/* A store that keeps statuses small, as a cluster does: each write is a version. */
+
+static int64_t version_of(struct world *world)
+{
+	struct store_record record CLEANUP(store_record_done) = {0};
+
+	assert_int_equal(world->store->functions->get(world->store, "j", &record, NULL), 0);
+	return record.version;
+}
+
+static void a_start_is_written_when_the_job_runs_and_when_all_run(void **state)
+{
+	struct world *world = *state;
+	const struct fake_behaviour first = {.start_takes = 1000, .runs_for = MSEC_NEVER};
+	const struct fake_behaviour second = {.start_takes = 3000, .runs_for = MSEC_NEVER};
+
+	world->store->is_small = true;
+	backend_fake_set_behaviour(world->backend, "worker", 0, 0, &first);
+	backend_fake_set_behaviour(world->backend, "worker", 1, 0, &second);
+	create(world, 2);
+	int64_t created = version_of(world);
+
+	settle(world);
+	assert_int_equal(version_of(world), created + 1); /* the first attempts */
+	settle_at(world, NOW + 1000);
+	assert_int_equal(version_of(world), created + 2); /* the job runs */
+	settle_at(world, NOW + 2000);
+	assert_int_equal(version_of(world), created + 2);
+	settle_at(world, NOW + 3000);
+	assert_int_equal(version_of(world), created + 3); /* all run */
+	assert_true(world->outcome.wake_at == MSEC_NEVER);
+	settle_at(world, NOW + 100000);
+	assert_int_equal(version_of(world), created + 3);
+	assert_true(world->n_statuses > 3); /* but all was told */
+}
+
+static void what_nothing_hangs_on_is_written_every_few_seconds(void **state)
+{
+	struct world *world = *state;
+	msec now = NOW;
+
+	for (int index = 0; index < 100; index++) {
+		const struct fake_behaviour behaviour = {.start_takes = 100 * (index + 1),
+							 .runs_for = MSEC_NEVER};
+
+		backend_fake_set_behaviour(world->backend, "worker", index, 0, &behaviour);
+	}
+	world->store->is_small = true;
+	create(world, 100);
+	settle(world);
+	int64_t started = version_of(world);
+
+	for (; now <= NOW + 10000; now += 100)
+		settle_at(world, now);
+	/* That the job runs, at 0.1 s; how many do, at 5.1 s; all, at 10 s. */
+	assert_int_equal(version_of(world), started + 3);
+}
+
+static void a_new_driver_writes_nothing_that_stands_there(void **state)
+{
+	struct world *world = *state;
+
+	world->store->is_small = true;
+	create(world, 2);
+	settle(world);
+	int64_t version = version_of(world);
+
+	driver_free(world->driver);
+	world->driver = make_driver(world, world->store);
+	settle_at(world, NOW + 1000);
+	settle_at(world, NOW + 60000);
+	assert_int_equal(version_of(world), version);
+}
+
+static void what_another_writes_into_the_document_forgets_no_pod(void **state)
+{
+	struct world *world = *state;
+	const struct fake_behaviour slow = {.start_takes = 60000};
+	struct store_record record CLEANUP(store_record_done) = {0};
+	int64_t version;
+
+	world->store->is_small = true;
+	backend_fake_set_behaviour(world->backend, "worker", 0, 0, &slow);
+	create(world, 2);
+	settle(world);
+	assert_int_equal(world->store->functions->get(world->store, "j", &record, NULL), 0);
+	const struct store_change change = {.document = record.document};
+
+	assert_int_equal(world->store->functions->change(world->store, "j", record.version, &change,
+							 &version, NULL),
+			 0);
+	n_read = 0;
+	settle_at(world, NOW + 1000);
+	assert_int_equal(n_read, 0);
+	assert_int_equal(version_of(world), version);
 }
 
 /* A store that is far away. */
@@ -481,6 +594,10 @@ int main(void)
 		WORLD_TEST(the_last_lines_are_written_with_the_failure),
 		WORLD_TEST(a_record_that_cannot_be_read_is_an_error),
 		WORLD_TEST(a_later_job_of_the_same_name_is_another_one),
+		WORLD_TEST(a_start_is_written_when_the_job_runs_and_when_all_run),
+		WORLD_TEST(what_nothing_hangs_on_is_written_every_few_seconds),
+		WORLD_TEST(a_new_driver_writes_nothing_that_stands_there),
+		WORLD_TEST(what_another_writes_into_the_document_forgets_no_pod),
 		WORLD_TEST(nothing_is_done_before_the_write_is_answered),
 		WORLD_TEST(a_write_that_met_another_change_acts_on_nothing),
 		WORLD_TEST(a_write_whose_answer_was_lost_is_told_when_it_is_seen),

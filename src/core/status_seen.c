@@ -1,0 +1,115 @@
+#include "core/status_seen.h"
+
+#include "base/text.h"
+
+static enum replica_state state_of(const struct observed_replica *seen)
+{
+	bool was_asked = observed_was_asked_to_end(seen);
+
+	switch (seen->phase) {
+	case OBSERVED_STARTING:
+		return was_asked ? REPLICA_STOPPING : REPLICA_STARTING;
+	case OBSERVED_RUNNING:
+		return was_asked ? REPLICA_STOPPING : REPLICA_RUNNING;
+	case OBSERVED_SUCCEEDED:
+		return was_asked ? REPLICA_STOPPED : REPLICA_SUCCEEDED;
+	case OBSERVED_FAILED:
+	case OBSERVED_PHASE_COUNT:
+		break;
+	}
+	return was_asked ? REPLICA_STOPPED : REPLICA_FAILED;
+}
+
+void replica_see(struct replica_status *replica, const struct observed_replica *seen)
+{
+	if (seen->reason) {
+		replica->reason = seen->reason;
+		replica->message = seen->message;
+	}
+	if (replica->state == REPLICA_SUCCEEDED || replica->state == REPLICA_FAILED ||
+	    replica->state == REPLICA_STOPPED)
+		return; /* what was made of it is known already */
+	replica->state = state_of(seen);
+	replica->exit_code = seen->exit_code;
+	replica->signal = seen->signal;
+	replica->start_time = seen->started_at;
+	replica->end_time = seen->ended_at;
+}
+
+/* Where the replicas of each of the job's roles begin. */
+static size_t *find_roles(const struct job *job, const struct status *status, struct arena *arena)
+{
+	size_t *firsts = arena_take_array(arena, job->n_roles, sizeof(*firsts));
+
+	for (size_t i = status->n_replicas; i-- > 0;) {
+		const struct role *role = status->replicas[i].index == 0
+						  ? job_role(job, status->replicas[i].role)
+						  : NULL;
+
+		if (role)
+			firsts[role - job->roles] = i;
+	}
+	return firsts;
+}
+
+/* Replicas stand by role and index, so this one is near where it is looked for first. */
+static struct replica_status *find(const struct status *status, const struct job *job,
+				   const size_t *firsts, const char *role_name, int index)
+{
+	const struct role *role = job_role(job, role_name);
+	size_t first = role ? firsts[role - job->roles] : 0;
+
+	for (size_t i = 0; i < status->n_replicas; i++) {
+		size_t place = (first + (size_t) index + i) % status->n_replicas;
+		struct replica_status *replica = &status->replicas[place];
+
+		if (replica->index == index && text_equals(replica->role, role_name))
+			return replica;
+	}
+	return NULL;
+}
+
+/* As the decision does. Those of a job that has succeeded stay as they were then. */
+static void count_roles(const struct job *job, struct arena *arena, struct status *status)
+{
+	if (status_condition_is_true(status, CONDITION_SUCCEEDED))
+		return;
+	status->n_roles = job->n_roles;
+	status->roles = arena_take_array(arena, job->n_roles, sizeof(*status->roles));
+	for (size_t i = 0; i < job->n_roles; i++)
+		status->roles[i].title = arena_copy_text(arena, job->roles[i].title);
+	for (size_t i = 0; i < status->n_replicas; i++) {
+		const struct replica_status *replica = &status->replicas[i];
+		const struct role *role = job_role(job, replica->role);
+
+		if (!role || replica->index >= role->replicas)
+			continue;
+		struct role_status *counts = &status->roles[role - job->roles];
+
+		counts->active += replica->state == REPLICA_RUNNING;
+		counts->succeeded += replica->state == REPLICA_SUCCEEDED;
+		counts->failed += replica->state == REPLICA_FAILED;
+	}
+}
+
+void status_see(const struct job *job, const struct observed *observed, struct arena *arena,
+		struct status *status)
+{
+	const size_t *firsts = find_roles(job, status, arena);
+
+	for (size_t i = 0; i < observed->n_replicas; i++) {
+		const struct observed_replica *seen = &observed->replicas[i];
+		struct replica_status *replica = find(status, job, firsts, seen->role, seen->index);
+
+		if (replica && replica->attempt == seen->attempt)
+			replica_see(replica, seen);
+	}
+	for (size_t i = 0; i < observed->n_addresses; i++) {
+		const struct observed_address *seen = &observed->addresses[i];
+		struct replica_status *replica = find(status, job, firsts, seen->role, seen->index);
+
+		if (replica)
+			replica->address = seen->address;
+	}
+	count_roles(job, arena, status);
+}

@@ -1,0 +1,17 @@
+/* A status with what is seen of its replicas laid over it, for those who look and do not decide: a
+ * status that was kept small (core/small_status.h) becomes whole. */
+#pragma once
+
+#include "base/mem.h"
+#include "core/job.h"
+#include "core/observed.h"
+#include "core/status.h"
+
+/* What is seen of this replica's attempt: what stands in its way, and, unless its end was written
+ * already, its state. Texts are borrowed. */
+void replica_see(struct replica_status *replica, const struct observed_replica *seen);
+
+/* All that is seen of a job, addresses too, and how many replicas of each role are in which state.
+ * Texts of `observed` are borrowed. */
+void status_see(const struct job *job, const struct observed *observed, struct arena *arena,
+		struct status *status);

@@ -1,0 +1,67 @@
+#include "engine/write_pace.h"
+
+#include "base/text.h"
+#include "core/summary.h"
+#include "engine/record.h"
+
+#include <string.h>
+
+static bool is_status_new(const struct store_change *change, const struct store_record *record)
+{
+	return !text_equals(change->status, record->status);
+}
+
+bool write_is_needed(const struct store_change *change, const struct store_record *record)
+{
+	return change->document || is_status_new(change, record) ||
+	       !text_equals(change->summary, record->summary);
+}
+
+static bool is_condition_new(const struct status *before, const struct condition *condition)
+{
+	const struct condition *old = status_condition(before, condition->type);
+
+	return !old || old->is_true != condition->is_true ||
+	       !text_equals(old->reason, condition->reason);
+}
+
+static bool is_any_condition_new(const struct status *before, const struct status *after)
+{
+	bool is_new = before->n_conditions != after->n_conditions;
+
+	for (size_t i = 0; i < after->n_conditions; i++)
+		is_new |= is_condition_new(before, &after->conditions[i]);
+	return is_new;
+}
+
+/* All run: who lists jobs waits for this. */
+static bool is_complete(const struct store_change *change, const struct store_record *record)
+{
+	struct arena *arena CLEANUP(arena_cleanup) = arena_new();
+	const struct store_record after = {.summary = (char *) change->summary};
+	struct summary old, new;
+
+	record_read_summary(record, arena, &old);
+	record_read_summary(&after, arena, &new);
+	return new.running == new.wanted &&old.running != new.running;
+}
+
+bool write_is_urgent(const struct plan *plan, const struct status *before,
+		     const struct store_change *change, const struct store_record *record)
+{
+	if (change->document || plan->is_job_drained)
+		return true;
+	if (is_status_new(change, record) &&
+	    (plan->n_actions || plan->n_notes || plan->is_failure_new ||
+	     is_any_condition_new(before, &plan->status)))
+		return true;
+	return is_complete(change, record);
+}
+
+void write_leave_out(struct store_change *change, const struct store_record *record)
+{
+	if (!is_status_new(change, record))
+		change->status = NULL;
+	if (text_equals(change->summary, record->summary))
+		change->summary = NULL;
+}
