@@ -400,8 +400,8 @@ int backend_local_new(const struct backend_local_settings *settings, struct back
 	local->backend.functions = &local_functions;
 	local->settings = *settings;
 	local->jobs_folder = mem_copy_text(settings->jobs_folder);
-	local->ports.store = settings->store;
-	local->gpus = (struct local_gpus){.gpus = settings->gpus, .store = settings->store};
+	local->ports.claims = settings->claims;
+	local->gpus = (struct local_gpus){.gpus = settings->gpus, .claims = settings->claims};
 	local->reader = output_reader_new(settings->loop, &listener);
 	local->child_watch = loop_watch_signal(settings->loop, SIGCHLD, hear_of_children, local);
 	local->kill_timer = loop_new_timer(settings->loop, kill_overdue, local);

@@ -7,13 +7,13 @@
 #include "core/job.h"
 #include "engine/backend.h"
 #include "io/loop.h"
-#include "store/store.h"
+#include "store/claims.h"
 
 #include <sys/resource.h>
 
 struct backend_local_settings {
 	struct loop *loop;
-	struct store *store; /* for claims on ports and GPUs */
+	struct claims *claims; /* on ports and GPUs */
 	const struct gpus *gpus; /* of this machine; NULL: none, and processes see what we see */
 	const char *jobs_folder; /* logs of a job lie in jobs_folder/UID */
 	struct unkept *unkept; /* takes output that logs cannot; NULL: nothing does */

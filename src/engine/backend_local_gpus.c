@@ -19,8 +19,7 @@ static int hold(const struct local_gpus *gpus, const struct gpu_deal *deal, cons
 	for (size_t i = 0; i < gpus->gpus->count; i++)
 		if (all >> i & 1)
 			numbers[count++] = gpus->gpus->list[i].number;
-	return gpus->store->functions->hold_numbers(gpus->store, CLAIM_GPU, uid, numbers, count,
-						    err);
+	return gpus->claims->functions->hold(gpus->claims, CLAIM_GPU, uid, numbers, count, err);
 }
 
 /* One try; ERR_CONFLICT when another job was faster. */
@@ -31,8 +30,8 @@ static int try_to_deal(struct local_gpus *gpus, const struct job *job, bool is_n
 	struct gpu_deal deal;
 
 	text_clear(told);
-	int rc = machine_gpus_deal(gpus->gpus, job, gpus->store, is_new ? NULL : &gpus->deal, arena,
-				   &deal, told, err);
+	int rc = machine_gpus_deal(gpus->gpus, job, gpus->claims, is_new ? NULL : &gpus->deal,
+				   arena, &deal, told, err);
 
 	if (rc == 0)
 		rc = hold(gpus, &deal, job->uid, err);

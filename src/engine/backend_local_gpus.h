@@ -6,11 +6,11 @@
 #include "base/own.h"
 #include "core/gpu_deal.h"
 #include "core/gpus.h"
-#include "store/store.h"
+#include "store/claims.h"
 
 struct local_gpus {
 	const struct gpus *gpus; /* borrowed; none: nothing is dealt */
-	struct store *store; /* borrowed */
+	struct claims *claims; /* borrowed */
 	struct arena *arena; /* of the deal; NULL: nothing was dealt */
 	struct gpu_deal deal;
 };

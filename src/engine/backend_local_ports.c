@@ -75,12 +75,12 @@ static int claim_missing(struct local_ports *ports, const struct job *job, struc
 	bool lacks_coordinator = ports->coordinator_port == 0;
 	size_t count = count_missing(ports, job) + lacks_coordinator;
 	int *numbers CLEANUP(mem_free_any) = mem_new_array(count, sizeof(*numbers));
-	int low, high, rc = port_range(&low, &high, err);
+	struct claim_request request = {
+		.kind = CLAIM_PORT, .owner_uid = job->uid, .count = count, .is_free = is_free};
+	int rc = port_range(&request.low, &request.high, err);
 
 	if (rc == 0)
-		rc = ports->store->functions->claim_numbers(ports->store, CLAIM_PORT, job->uid, low,
-							    high, count, is_free, NULL, numbers,
-							    err);
+		rc = ports->claims->functions->claim(ports->claims, &request, numbers, err);
 	if (rc < 0)
 		return rc;
 	if (lacks_coordinator)
@@ -124,7 +124,7 @@ int local_ports_release(struct local_ports *ports, const char *uid, struct err *
 {
 	if (ports->coordinator_port == 0)
 		return 0;
-	int rc = ports->store->functions->release_numbers(ports->store, CLAIM_PORT, uid, err);
+	int rc = ports->claims->functions->release(ports->claims, CLAIM_PORT, uid, err);
 
 	if (rc == 0)
 		local_ports_done(ports);
@@ -138,7 +138,7 @@ void local_ports_done(struct local_ports *ports)
 		free(ports->addresses[i].text);
 	}
 	free(ports->addresses);
-	*ports = (struct local_ports){.store = ports->store};
+	*ports = (struct local_ports){.claims = ports->claims};
 }
 
 void local_ports_observe(const struct local_ports *ports, struct arena *arena,

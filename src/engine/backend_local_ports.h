@@ -7,7 +7,7 @@
 #include "core/cluster.h"
 #include "core/job.h"
 #include "core/observed.h"
-#include "store/store.h"
+#include "store/claims.h"
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -22,7 +22,7 @@ struct local_address {
 };
 
 struct local_ports {
-	struct store *store; /* borrowed */
+	struct claims *claims; /* borrowed */
 	struct local_address *addresses;
 	size_t n_addresses;
 	size_t capacity;

@@ -209,7 +209,7 @@ static const char *find_holders(const struct gpus *gpus, const char *state_folde
 	if (gpus->count == 0 || access(state_folder, F_OK) < 0 ||
 	    store_sqlite_open(state_folder, &store, NULL) < 0)
 		return "";
-	int rc = machine_gpus_held(gpus, store, NULL, &held, &holders, NULL);
+	int rc = machine_gpus_held(gpus, store->claims, NULL, &held, &holders, NULL);
 
 	return rc < 0 ? "" : arena_copy_text(arena, text_of(&holders));
 }

@@ -28,8 +28,7 @@ static gpu_set position_of(const struct gpus *gpus, int number)
 }
 
 /* GPUs of the owner of claim `first`; none where he came before. */
-static gpu_set held_by_owner(const struct gpus *gpus, const struct store_claims *claims,
-			     size_t first)
+static gpu_set held_by_owner(const struct gpus *gpus, const struct claim_list *claims, size_t first)
 {
 	const char *owner = claims->list[first].owner_uid;
 	gpu_set held = 0;
@@ -44,36 +43,35 @@ static gpu_set held_by_owner(const struct gpus *gpus, const struct store_claims 
 	return held;
 }
 
-int machine_gpus_held(const struct gpus *gpus, struct store *store, const char *own_uid,
+int machine_gpus_held(const struct gpus *gpus, struct claims *claims, const char *own_uid,
 		      gpu_set *ret_held, struct text *holders, struct err *err)
 {
-	struct store_claims claims CLEANUP(store_claims_done) = {0};
-	int rc = store->functions->list_claims(store, CLAIM_GPU, &claims, err);
+	struct claim_list all CLEANUP(claim_list_done) = {0};
+	int rc = claims->functions->list(claims, CLAIM_GPU, &all, err);
 
 	if (rc < 0)
 		return rc;
 	*ret_held = 0;
-	for (size_t i = 0; i < claims.count; i++) {
-		gpu_set held = held_by_owner(gpus, &claims, i);
+	for (size_t i = 0; i < all.count; i++) {
+		gpu_set held = held_by_owner(gpus, &all, i);
 
-		if (!held || text_equals(claims.list[i].owner_uid, own_uid))
+		if (!held || text_equals(all.list[i].owner_uid, own_uid))
 			continue;
 		*ret_held |= held;
 		text_addf(holders, "%sjob '%s' holds ", holders->len ? "; " : "",
-			  claims.list[i].job_name ? claims.list[i].job_name
-						  : claims.list[i].owner_uid);
+			  all.list[i].job_name ? all.list[i].job_name : all.list[i].owner_uid);
 		gpus_add_names(gpus, held, holders);
 	}
 	return 0;
 }
 
-int machine_gpus_deal(const struct gpus *gpus, const struct job *job, struct store *store,
+int machine_gpus_deal(const struct gpus *gpus, const struct job *job, struct claims *claims,
 		      const struct gpu_deal *last, struct arena *arena, struct gpu_deal *ret_deal,
 		      struct text *told, struct err *err)
 {
 	struct text holders CLEANUP(text_done) = {0};
 	gpu_set held, free;
-	int rc = machine_gpus_held(gpus, store, job->uid, &held, &holders, err);
+	int rc = machine_gpus_held(gpus, claims, job->uid, &held, &holders, err);
 
 	if (rc < 0)
 		return rc;
@@ -85,14 +83,15 @@ int machine_gpus_deal(const struct gpus *gpus, const struct job *job, struct sto
 }
 
 /* One that cannot be settled keeps its GPUs, and is named. A job that is gone has none. */
-static void settle_holders(struct store *store, const struct store_claims *claims)
+static void settle_holders(struct store *store, const struct claim_list *claims)
 {
 	for (size_t i = 0; i < claims->count; i++) {
 		struct store_record record CLEANUP(store_record_done) = {0};
-		const struct store_claim *claim = &claims->list[i];
-		int rc = claim->job_name ? settle_get(store, claim->job_name, &record, NULL)
-					 : store->functions->release_numbers(
-						   store, CLAIM_GPU, claim->owner_uid, NULL);
+		const struct claim *claim = &claims->list[i];
+		int rc = claim->job_name
+				 ? settle_get(store, claim->job_name, &record, NULL)
+				 : store->claims->functions->release(store->claims, CLAIM_GPU,
+								     claim->owner_uid, NULL);
 
 		(void) rc;
 	}
@@ -102,16 +101,16 @@ int machine_gpus_check(const struct gpus *gpus, const struct job *job, struct st
 		       struct text *told, struct err *err)
 {
 	struct arena *arena CLEANUP(arena_cleanup) = arena_new();
-	struct store_claims claims CLEANUP(store_claims_done) = {0};
+	struct claim_list claims CLEANUP(claim_list_done) = {0};
 	struct gpu_deal deal;
 	int rc = gpu_deal_check(job, gpus, err);
 
 	if (rc == 0)
-		rc = store->functions->list_claims(store, CLAIM_GPU, &claims, err);
+		rc = store->claims->functions->list(store->claims, CLAIM_GPU, &claims, err);
 	if (rc < 0)
 		return rc;
 	settle_holders(store, &claims);
-	return machine_gpus_deal(gpus, job, store, NULL, arena, &deal, told, err);
+	return machine_gpus_deal(gpus, job, store->claims, NULL, arena, &deal, told, err);
 }
 
 int machine_gpus_check_free(const struct gpus *gpus, const struct job *job,

@@ -21,11 +21,11 @@ int machine_gpus_check_free(const struct gpus *gpus, const struct job *job,
 			    const char *state_folder, struct text *told, struct err *err) MUST_USE;
 
 /* gpu_deal_make of what other jobs leave. What is said of it is added to `told`. */
-int machine_gpus_deal(const struct gpus *gpus, const struct job *job, struct store *store,
+int machine_gpus_deal(const struct gpus *gpus, const struct job *job, struct claims *claims,
 		      const struct gpu_deal *last, struct arena *arena, struct gpu_deal *ret_deal,
 		      struct text *told, struct err *err) MUST_USE;
 
 /* GPUs that others than this owner hold, and which they are: "job 'x' holds 0,1; job 'y' holds 2"
  * is added. */
-int machine_gpus_held(const struct gpus *gpus, struct store *store, const char *own_uid,
+int machine_gpus_held(const struct gpus *gpus, struct claims *claims, const char *own_uid,
 		      gpu_set *ret_held, struct text *holders, struct err *err) MUST_USE;

@@ -446,39 +446,6 @@ static int kube_list(struct store *base, enum store_parts parts, struct store_li
 	return 0;
 }
 
-static int kube_claim_numbers(struct store *base, const char *kind, const char *owner_uid, int low,
-			      int high, size_t count, bool (*is_free)(int number, void *data),
-			      void *data, int *ret_numbers, struct err *err)
-{
-	(void) base, (void) owner_uid, (void) low, (void) high, (void) count;
-	(void) is_free, (void) data, (void) ret_numbers;
-	return err_set(err, ERR_UNSUPPORTED, "no numbers of kind '%s' are claimed on a cluster",
-		       kind);
-}
-
-static int kube_hold_numbers(struct store *base, const char *kind, const char *owner_uid,
-			     const int *numbers, size_t count, struct err *err)
-{
-	(void) base, (void) owner_uid, (void) numbers, (void) count;
-	return err_set(err, ERR_UNSUPPORTED, "no numbers of kind '%s' are claimed on a cluster",
-		       kind);
-}
-
-static int kube_list_claims(struct store *base, const char *kind, struct store_claims *ret_claims,
-			    struct err *err)
-{
-	(void) base, (void) kind, (void) err;
-	*ret_claims = (struct store_claims){0};
-	return 0;
-}
-
-static int kube_release_numbers(struct store *base, const char *kind, const char *owner_uid,
-				struct err *err)
-{
-	(void) base, (void) kind, (void) owner_uid, (void) err;
-	return 0;
-}
-
 static void kube_free(struct store *base)
 {
 	struct kube_store *store = of(base);
@@ -505,9 +472,5 @@ static const struct store_functions kube_functions = {
 	.begin_remove = kube_begin_remove,
 	.let_go = kube_let_go,
 	.list = kube_list,
-	.claim_numbers = kube_claim_numbers,
-	.hold_numbers = kube_hold_numbers,
-	.list_claims = kube_list_claims,
-	.release_numbers = kube_release_numbers,
 	.free = kube_free,
 };

@@ -182,7 +182,7 @@ static int make_backend(struct local_supervision *supervision, struct err *err)
 	char *jobs CLEANUP(mem_free_text) = state_folder_jobs(request->base.state_folder);
 	const struct backend_local_settings settings = {
 		.loop = base->loop,
-		.store = base->store,
+		.claims = base->store->claims,
 		.gpus = request->gpus,
 		.jobs_folder = jobs,
 		.unkept = supervision->unkept,

@@ -76,16 +76,6 @@ void store_record_done(struct store_record *record)
 	*record = (struct store_record){0};
 }
 
-void store_claims_done(struct store_claims *claims)
-{
-	for (size_t i = 0; i < claims->count; i++) {
-		free(claims->list[i].owner_uid);
-		free(claims->list[i].job_name);
-	}
-	free(claims->list);
-	*claims = (struct store_claims){0};
-}
-
 void store_list_done(struct store_list *list)
 {
 	if (!list)

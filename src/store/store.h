@@ -1,5 +1,4 @@
-/* Where jobs are remembered: documents with versions, claims on ports, and a history. A struct of
- * functions.
+/* Where jobs are remembered: documents with versions, and a history. A struct of functions.
  *
  * The store does not know what a job is: a record is three texts (JSON) under a name. Several
  * processes use one store at the same time; every change names the version it was made from. */
@@ -8,6 +7,7 @@
 #include "base/err.h"
 #include "base/msec.h"
 #include "base/own.h"
+#include "store/claims.h"
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -29,18 +29,6 @@ struct store_record {
 
 struct store_list {
 	struct store_record *records;
-	size_t count;
-};
-
-/* A number that a job has claimed. */
-struct store_claim {
-	int number;
-	char *owner_uid;
-	char *job_name; /* NULL: the job is gone */
-};
-
-struct store_claims {
-	struct store_claim *list;
 	size_t count;
 };
 
@@ -98,29 +86,12 @@ struct store_functions {
 	/* In the order of creation, oldest first. */
 	int (*list)(struct store *store, enum store_parts parts, struct store_list *ret_list,
 		    struct err *err);
-
-	/* Claims `count` numbers in low..high that nobody has claimed and `is_free` accepts (it
-	 * tries to bind), all or none, in one transaction. ERR_LIMIT when there are not enough. The
-	 * search may begin anywhere in the range. */
-	int (*claim_numbers)(struct store *store, const char *kind, const char *owner_uid, int low,
-			     int high, size_t count, bool (*is_free)(int number, void *data),
-			     void *data, int *ret_numbers, struct err *err);
-	/* From now on the owner's numbers of this kind are these, and no others: what it claimed
-	 * before and is not among them is given back. ERR_CONFLICT when another owner has one of
-	 * them; nothing has changed then. */
-	int (*hold_numbers)(struct store *store, const char *kind, const char *owner_uid,
-			    const int *numbers, size_t count, struct err *err);
-	/* All claims of this kind, by number; the caller ends them with store_claims_done. */
-	int (*list_claims)(struct store *store, const char *kind, struct store_claims *ret_claims,
-			   struct err *err);
-	/* Gives all of the owner's numbers of this kind back; of every kind where it is NULL. */
-	int (*release_numbers)(struct store *store, const char *kind, const char *owner_uid,
-			       struct err *err);
 	void (*free)(struct store *store);
 };
 
 struct store {
 	const struct store_functions *functions;
+	struct claims *claims; /* of its jobs, on this machine; NULL: it is not of one */
 	/* Statuses are kept here without what the replicas themselves show, and no change is
 	 * written for that alone: each is a call, and a record has not much room. */
 	bool is_small;
@@ -140,7 +111,6 @@ struct store_record store_record_copy(const struct store_record *record,
 				      enum store_parts parts) MUST_USE;
 void store_record_done(struct store_record *record);
 void store_list_done(struct store_list *list);
-void store_claims_done(struct store_claims *claims);
 
 /* SQLite in `folder`/muster.db, made when absent (folder mode 0700). WAL with full sync; a rollback
  * journal where the folder is on a network file system. Where nothing can be written, what is there

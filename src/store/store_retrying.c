@@ -202,41 +202,6 @@ static int retrying_list(struct store *base, enum store_parts parts, struct stor
 	return behind->functions->list(behind, parts, ret_list, err);
 }
 
-static int retrying_claim_numbers(struct store *base, const char *kind, const char *owner_uid,
-				  int low, int high, size_t count,
-				  bool (*is_free)(int number, void *data), void *data,
-				  int *ret_numbers, struct err *err)
-{
-	struct store *behind = of(base)->behind;
-
-	return behind->functions->claim_numbers(behind, kind, owner_uid, low, high, count, is_free,
-						data, ret_numbers, err);
-}
-
-static int retrying_hold_numbers(struct store *base, const char *kind, const char *owner_uid,
-				 const int *numbers, size_t count, struct err *err)
-{
-	struct store *behind = of(base)->behind;
-
-	return behind->functions->hold_numbers(behind, kind, owner_uid, numbers, count, err);
-}
-
-static int retrying_list_claims(struct store *base, const char *kind,
-				struct store_claims *ret_claims, struct err *err)
-{
-	struct store *behind = of(base)->behind;
-
-	return behind->functions->list_claims(behind, kind, ret_claims, err);
-}
-
-static int retrying_release_numbers(struct store *base, const char *kind, const char *owner_uid,
-				    struct err *err)
-{
-	struct store *behind = of(base)->behind;
-
-	return behind->functions->release_numbers(behind, kind, owner_uid, err);
-}
-
 static void retrying_free(struct store *base)
 {
 	struct retrying_store *store = of(base);
@@ -255,7 +220,7 @@ struct store *store_retrying_new(struct store *take_store,
 	struct retrying_store *store = mem_new(sizeof(*store));
 
 	*store = (struct retrying_store){
-		.base.functions = &retrying_functions,
+		.base = {.functions = &retrying_functions, .claims = take_store->claims},
 		.behind = take_store,
 		.on_trouble = on_trouble,
 		.data = data,
@@ -275,9 +240,5 @@ static const struct store_functions retrying_functions = {
 	.change = retrying_change,
 	.remove = retrying_remove,
 	.list = retrying_list,
-	.claim_numbers = retrying_claim_numbers,
-	.hold_numbers = retrying_hold_numbers,
-	.list_claims = retrying_list_claims,
-	.release_numbers = retrying_release_numbers,
 	.free = retrying_free,
 };

@@ -9,7 +9,7 @@
 #include "store/store.h"
 
 #include "base/mem.h"
-#include "store/database.h"
+#include "store/claims_sqlite.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -26,26 +26,6 @@ static const char schema[] =
 	" PRIMARY KEY (kind, number)) WITHOUT ROWID;"
 	"CREATE TABLE removed (last_version INTEGER NOT NULL);"
 	"INSERT INTO removed VALUES (0)";
-
-enum statement_number {
-	CREATE_JOB,
-	CREATE_BODY,
-	GET,
-	CHANGE_JOB,
-	CHANGE_BODY,
-	IS_THERE,
-	REMOVE_JOB,
-	REMOVE_BODY,
-	REMEMBER_VERSION,
-	LIST_SUMMARIES,
-	LIST_ALL,
-	LIST_CLAIMED,
-	LIST_CLAIMS,
-	CLAIM,
-	RELEASE,
-	RELEASE_OF_JOB,
-	STATEMENT_COUNT,
-};
 
 /* Columns of every statement that reads jobs, in the order of read_job. */
 #define JOB_COLUMNS "name, uid, version, created, summary, supervisor"
@@ -86,6 +66,7 @@ static const struct database_design design = {
 
 struct sqlite_store {
 	struct store base;
+	struct sqlite_claims claims;
 	struct database *database;
 };
 
@@ -283,20 +264,6 @@ static int sqlite_change(struct store *store, const char *name, int64_t version,
 	return rc;
 }
 
-/* Of every kind where `kind` is NULL. */
-static int delete_claims(struct database *database, const char *kind, const char *owner_uid,
-			 struct err *err)
-{
-	struct statement *statement;
-	int rc = database_statement(database, RELEASE, &statement, err);
-
-	if (rc < 0)
-		return rc;
-	statement_bind_text(statement, 1, kind);
-	statement_bind_text(statement, 2, owner_uid);
-	return statement_run(statement, err);
-}
-
 static int delete_job(struct database *database, const char *name, const char *uid, struct err *err)
 {
 	struct statement *job;
@@ -313,7 +280,7 @@ static int delete_job(struct database *database, const char *name, const char *u
 	if (rc == 0)
 		rc = run_with_integer(database, REMOVE_BODY, id, err);
 	if (rc == 0)
-		rc = delete_claims(database, NULL, uid, err);
+		rc = claims_sqlite_delete(database, NULL, uid, err);
 	if (rc == 0)
 		rc = run_with_integer(database, REMEMBER_VERSION, version, err);
 	return rc;
@@ -387,177 +354,6 @@ static int sqlite_list(struct store *store, enum store_parts parts, struct store
 	return 0;
 }
 
-/* Claims. */
-
-struct claim {
-	const char *kind;
-	const char *owner_uid;
-	int low, high;
-	size_t count;
-	bool (*is_free)(int number, void *data);
-	void *data;
-	int *numbers;
-};
-
-/* Marks the numbers of low..high that are claimed already. */
-static int read_claimed(struct database *database, const struct claim *claim, bool *is_claimed,
-			struct err *err)
-{
-	struct statement *row;
-	int rc = database_statement(database, LIST_CLAIMED, &row, err);
-
-	if (rc < 0)
-		return rc;
-	statement_bind_text(row, 1, claim->kind);
-	statement_bind_integer(row, 2, claim->low);
-	statement_bind_integer(row, 3, claim->high);
-	while ((rc = statement_next(row, err)) == 1)
-		is_claimed[statement_integer(row, 0) - claim->low] = true;
-	statement_finish(row);
-	return rc;
-}
-
-static int insert_claim(struct database *database, const struct claim *claim, int number,
-			struct err *err)
-{
-	struct statement *statement;
-	int rc = database_statement(database, CLAIM, &statement, err);
-
-	if (rc < 0)
-		return rc;
-	statement_bind_text(statement, 1, claim->kind);
-	statement_bind_integer(statement, 2, number);
-	statement_bind_text(statement, 3, claim->owner_uid);
-	rc = statement_next(statement, err);
-	statement_finish(statement);
-	return rc == ERR_EXISTS ? err_set(err, ERR_CONFLICT, "%s %d is held by another job",
-					  claim->kind, number)
-				: rc;
-}
-
-/* Where the search for free numbers begins: a place that depends on the owner (FNV-1a). Users of
- * one machine have stores of their own; they would all try the same first ports otherwise. */
-static int first_offset(const char *owner_uid, int range)
-{
-	uint32_t hash = 2166136261u;
-
-	for (const char *c = owner_uid; *c; c++)
-		hash = (hash ^ (unsigned char) *c) * 16777619u;
-	return (int) (hash % (uint32_t) range);
-}
-
-static int insert_claims(struct database *database, const struct claim *claim, struct err *err)
-{
-	int range = claim->high - claim->low + 1;
-	bool *is_claimed CLEANUP(mem_free_any) = mem_new_array((size_t) range, sizeof(bool));
-	int rc = read_claimed(database, claim, is_claimed, err);
-	int first = first_offset(claim->owner_uid, range);
-	size_t found = 0;
-
-	for (int step = 0; rc == 0 && found < claim->count && step < range; step++) {
-		int offset = (first + step) % range, number = claim->low + offset;
-
-		if (is_claimed[offset] || !claim->is_free(number, claim->data))
-			continue;
-		claim->numbers[found++] = number;
-		rc = insert_claim(database, claim, number, err);
-	}
-	if (rc == 0 && found < claim->count)
-		return err_set(err, ERR_LIMIT, "only %zu of %zu %ss are free between %d and %d",
-			       found, claim->count, claim->kind, claim->low, claim->high);
-	return rc;
-}
-
-static int sqlite_claim_numbers(struct store *store, const char *kind, const char *owner_uid,
-				int low, int high, size_t count,
-				bool (*is_free)(int number, void *data), void *data,
-				int *ret_numbers, struct err *err)
-{
-	struct database *database = database_of(store);
-	int *numbers CLEANUP(mem_free_any) = mem_new_array(count, sizeof(*numbers));
-	const struct claim claim = {
-		.kind = kind,
-		.owner_uid = owner_uid,
-		.low = low,
-		.high = high,
-		.count = count,
-		.is_free = is_free,
-		.data = data,
-		.numbers = numbers,
-	};
-	int rc = database_begin(database, LATER, err);
-
-	if (rc < 0)
-		return rc;
-	rc = database_end(database, insert_claims(database, &claim, err), err);
-	if (rc == 0)
-		memcpy(ret_numbers, numbers, count * sizeof(*numbers));
-	return rc;
-}
-
-static int replace_claims(struct database *database, const struct claim *claim, struct err *err)
-{
-	int rc = delete_claims(database, claim->kind, claim->owner_uid, err);
-
-	for (size_t i = 0; rc == 0 && i < claim->count; i++)
-		rc = insert_claim(database, claim, claim->numbers[i], err);
-	return rc;
-}
-
-static int sqlite_hold_numbers(struct store *store, const char *kind, const char *owner_uid,
-			       const int *numbers, size_t count, struct err *err)
-{
-	struct database *database = database_of(store);
-	const struct claim claim = {
-		.kind = kind, .owner_uid = owner_uid, .count = count, .numbers = (int *) numbers};
-	int rc = database_begin(database, LATER, err);
-
-	return rc < 0 ? rc : database_end(database, replace_claims(database, &claim, err), err);
-}
-
-static void add_claim(struct statement *row, struct store_claims *claims, size_t *capacity)
-{
-	mem_grow(&claims->list, capacity, claims->count, sizeof(*claims->list));
-	claims->list[claims->count++] = (struct store_claim){
-		.number = (int) statement_integer(row, 0),
-		.owner_uid = mem_copy_text(statement_text(row, 1)),
-		.job_name = mem_copy_text(statement_text(row, 2)),
-	};
-}
-
-static int sqlite_list_claims(struct store *store, const char *kind,
-			      struct store_claims *ret_claims, struct err *err)
-{
-	struct store_claims claims = {0};
-	size_t capacity = 0;
-	struct statement *row;
-	int rc = database_statement(database_of(store), LIST_CLAIMS, &row, err);
-
-	if (rc < 0)
-		return rc;
-	statement_bind_text(row, 1, kind);
-	while ((rc = statement_next(row, err)) == 1)
-		add_claim(row, &claims, &capacity);
-	statement_finish(row);
-	if (rc < 0) {
-		store_claims_done(&claims);
-		return rc;
-	}
-	*ret_claims = claims;
-	return 0;
-}
-
-static int sqlite_release_numbers(struct store *store, const char *kind, const char *owner_uid,
-				  struct err *err)
-{
-	struct database *database = database_of(store);
-	int rc = database_begin(database, LATER, err);
-
-	if (rc < 0)
-		return rc;
-	return database_end(database, delete_claims(database, kind, owner_uid, err), err);
-}
-
 static void sqlite_free(struct store *store)
 {
 	if (!store)
@@ -573,10 +369,6 @@ static const struct store_functions sqlite_functions = {
 	.change = sqlite_change,
 	.remove = sqlite_remove,
 	.list = sqlite_list,
-	.claim_numbers = sqlite_claim_numbers,
-	.hold_numbers = sqlite_hold_numbers,
-	.list_claims = sqlite_list_claims,
-	.release_numbers = sqlite_release_numbers,
 	.free = sqlite_free,
 };
 
@@ -589,6 +381,8 @@ int store_sqlite_open(const char *folder, struct store **ret_store, struct err *
 		return rc;
 	struct sqlite_store *store = mem_new(sizeof(*store));
 	store->base.functions = &sqlite_functions;
+	store->claims = claims_sqlite_in(database);
+	store->base.claims = &store->claims.base;
 	store->database = database;
 	*ret_store = &store->base;
 	return 0;

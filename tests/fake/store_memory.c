@@ -6,18 +6,25 @@
 #include <stdlib.h>
 #include <string.h>
 
-struct claim {
+struct memory_claim {
 	char *kind;
 	char *owner_uid;
 	int number;
 };
 
+struct memory_store;
+struct memory_claims {
+	struct claims base;
+	struct memory_store *store;
+};
+
 struct memory_store {
 	struct store base;
+	struct memory_claims own_claims;
 	struct store_record *records; /* by age */
 	size_t n_records;
 	size_t records_capacity;
-	struct claim *claims;
+	struct memory_claim *claims;
 	size_t n_claims;
 	size_t claims_capacity;
 	int64_t last_version; /* of all records together, so that none comes twice */
@@ -26,6 +33,11 @@ struct memory_store {
 static struct memory_store *of(struct store *base)
 {
 	return (struct memory_store *) base;
+}
+
+static struct memory_store *of_claims(struct claims *base)
+{
+	return ((struct memory_claims *) base)->store;
 }
 
 static struct store_record *find(struct memory_store *store, const char *name)
@@ -77,7 +89,7 @@ static void drop_claims(struct memory_store *store, const char *kind, const char
 	size_t kept = 0;
 
 	for (size_t i = 0; i < store->n_claims; i++) {
-		struct claim *claim = &store->claims[i];
+		struct memory_claim *claim = &store->claims[i];
 
 		if (text_equals(claim->owner_uid, owner_uid) &&
 		    (!kind || text_equals(claim->kind, kind))) {
@@ -164,39 +176,39 @@ static void add_claim(struct memory_store *store, const char *kind, const char *
 		      int number)
 {
 	mem_grow(&store->claims, &store->claims_capacity, store->n_claims, sizeof(*store->claims));
-	store->claims[store->n_claims++] = (struct claim){
+	store->claims[store->n_claims++] = (struct memory_claim){
 		.kind = mem_copy_text(kind),
 		.owner_uid = mem_copy_text(owner_uid),
 		.number = number,
 	};
 }
 
-static int memory_claim_numbers(struct store *base, const char *kind, const char *owner_uid,
-				int low, int high, size_t count,
-				bool (*is_free)(int number, void *data), void *data,
-				int *ret_numbers, struct err *err)
+static int memory_claim(struct claims *base, const struct claim_request *request, int *ret_numbers,
+			struct err *err)
 {
-	struct memory_store *store = of(base);
-	int *numbers CLEANUP(mem_free_any) = mem_new_array(count, sizeof(*numbers));
+	struct memory_store *store = of_claims(base);
+	int *numbers CLEANUP(mem_free_any) = mem_new_array(request->count, sizeof(*numbers));
 	size_t n_found = 0;
 
-	for (int number = low; number <= high && n_found < count; number++)
-		if (!is_claimed(store, kind, number) && (!is_free || is_free(number, data)))
+	for (int number = request->low; number <= request->high && n_found < request->count;
+	     number++)
+		if (!is_claimed(store, request->kind, number) &&
+		    request->is_free(number, request->data))
 			numbers[n_found++] = number;
-	if (n_found < count)
-		return err_set(err, ERR_LIMIT, "no %zu free numbers of kind '%s' in %d..%d", count,
-			       kind, low, high);
-	for (size_t i = 0; i < count; i++) {
-		add_claim(store, kind, owner_uid, numbers[i]);
+	if (n_found < request->count)
+		return err_set(err, ERR_LIMIT, "no %zu free numbers of kind '%s' in %d..%d",
+			       request->count, request->kind, request->low, request->high);
+	for (size_t i = 0; i < request->count; i++) {
+		add_claim(store, request->kind, request->owner_uid, numbers[i]);
 		ret_numbers[i] = numbers[i];
 	}
 	return 0;
 }
 
-static int memory_hold_numbers(struct store *base, const char *kind, const char *owner_uid,
-			       const int *numbers, size_t count, struct err *err)
+static int memory_hold(struct claims *base, const char *kind, const char *owner_uid,
+		       const int *numbers, size_t count, struct err *err)
 {
-	struct memory_store *store = of(base);
+	struct memory_store *store = of_claims(base);
 
 	for (size_t i = 0; i < store->n_claims; i++)
 		for (size_t k = 0; k < count; k++)
@@ -221,23 +233,23 @@ static const char *name_of(const struct memory_store *store, const char *uid)
 
 static int by_number(const void *a, const void *b)
 {
-	return ((const struct store_claim *) a)->number - ((const struct store_claim *) b)->number;
+	return ((const struct claim *) a)->number - ((const struct claim *) b)->number;
 }
 
-static int memory_list_claims(struct store *base, const char *kind, struct store_claims *ret_claims,
+static int memory_list_claims(struct claims *base, const char *kind, struct claim_list *ret_claims,
 			      struct err *err)
 {
-	const struct memory_store *store = of(base);
-	struct store_claims claims = {
+	const struct memory_store *store = of_claims(base);
+	struct claim_list claims = {
 		.list = mem_new_array(store->n_claims + 1, sizeof(*claims.list)),
 	};
 
 	(void) err;
 	for (size_t i = 0; i < store->n_claims; i++) {
-		const struct claim *claim = &store->claims[i];
+		const struct memory_claim *claim = &store->claims[i];
 
 		if (text_equals(claim->kind, kind))
-			claims.list[claims.count++] = (struct store_claim){
+			claims.list[claims.count++] = (struct claim){
 				.number = claim->number,
 				.owner_uid = mem_copy_text(claim->owner_uid),
 				.job_name = mem_copy_text(name_of(store, claim->owner_uid)),
@@ -248,11 +260,11 @@ static int memory_list_claims(struct store *base, const char *kind, struct store
 	return 0;
 }
 
-static int memory_release_numbers(struct store *base, const char *kind, const char *owner_uid,
-				  struct err *err)
+static int memory_release(struct claims *base, const char *kind, const char *owner_uid,
+			  struct err *err)
 {
 	(void) err;
-	drop_claims(of(base), kind, owner_uid);
+	drop_claims(of_claims(base), kind, owner_uid);
 	return 0;
 }
 
@@ -278,11 +290,14 @@ static const struct store_functions memory_functions = {
 	.change = memory_change,
 	.remove = memory_remove,
 	.list = memory_list,
-	.claim_numbers = memory_claim_numbers,
-	.hold_numbers = memory_hold_numbers,
-	.list_claims = memory_list_claims,
-	.release_numbers = memory_release_numbers,
 	.free = memory_free,
+};
+
+static const struct claims_functions claims_functions = {
+	.claim = memory_claim,
+	.hold = memory_hold,
+	.list = memory_list_claims,
+	.release = memory_release,
 };
 
 struct store *store_memory_new(void)
@@ -290,5 +305,7 @@ struct store *store_memory_new(void)
 	struct memory_store *store = mem_new(sizeof(*store));
 
 	store->base.functions = &memory_functions;
+	store->base.claims = &store->own_claims.base;
+	store->own_claims = (struct memory_claims){{&claims_functions}, store};
 	return &store->base;
 }

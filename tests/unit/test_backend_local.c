@@ -61,7 +61,7 @@ static int begin(void **state)
 	world->arena = arena_new();
 	const struct backend_local_settings settings = {
 		.loop = world->loop,
-		.store = world->store,
+		.claims = world->store->claims,
 		.jobs_folder = world->folder,
 		.rotate_at = INT64_MAX,
 		.on_news = stop_loop,

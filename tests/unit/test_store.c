@@ -247,8 +247,14 @@ static bool even_numbers(int number, void *data)
 static int claim(struct store *store, const char *owner, int low, int high, size_t count,
 		 bool (*is_free)(int, void *), int *numbers)
 {
-	return store->functions->claim_numbers(store, "port", owner, low, high, count, is_free,
-					       NULL, numbers, NULL);
+	const struct claim_request request = {.kind = "port",
+					      .owner_uid = owner,
+					      .low = low,
+					      .high = high,
+					      .count = count,
+					      .is_free = is_free};
+
+	return store->claims->functions->claim(store->claims, &request, numbers, NULL);
 }
 
 static void replacing_takes_name_and_numbers_in_one_step(void **state)
@@ -365,7 +371,8 @@ static void released_numbers_can_be_claimed_again(void **state)
 	create(store, "b", "uid-b", 1);
 	assert_int_equal(claim(store, "uid-a", 100, 109, 10, every_number, numbers), 0);
 	assert_int_equal(claim(store, "uid-b", 100, 109, 1, every_number, numbers), ERR_LIMIT);
-	assert_int_equal(store->functions->release_numbers(store, "port", "uid-a", NULL), 0);
+	assert_int_equal(store->claims->functions->release(store->claims, "port", "uid-a", NULL),
+			 0);
 	assert_int_equal(claim(store, "uid-b", 100, 109, 10, every_number, numbers), 0);
 }
 
@@ -406,47 +413,47 @@ static void removing_a_job_releases_its_numbers(void **state)
 static void held_numbers_are_exactly_those_that_were_named(void **state)
 {
 	struct store *store = store_of(state);
-	struct store_claims claims = {0};
+	struct claim_list claims = {0};
 	struct err err = {0};
 
 	create(store, "a", "uid-a", 1);
 	create(store, "b", "uid-b", 1);
-	const struct store_functions *functions = store->functions;
+	const struct claims_functions *functions = store->claims->functions;
 
-	assert_int_equal(functions->hold_numbers(store, "gpu", "uid-a", (int[]){0, 2}, 2, NULL), 0);
-	assert_int_equal(functions->hold_numbers(store, "gpu", "uid-b", (int[]){3, 2}, 2, &err),
+	assert_int_equal(functions->hold(store->claims, "gpu", "uid-a", (int[]){0, 2}, 2, NULL), 0);
+	assert_int_equal(functions->hold(store->claims, "gpu", "uid-b", (int[]){3, 2}, 2, &err),
 			 ERR_CONFLICT);
 	assert_string_equal(err.text, "gpu 2 is held by another job");
-	assert_int_equal(functions->hold_numbers(store, "port", "uid-b", (int[]){2}, 1, NULL), 0);
-	assert_int_equal(functions->hold_numbers(store, "gpu", "uid-a", (int[]){0, 1}, 2, NULL), 0);
-	assert_int_equal(functions->hold_numbers(store, "gpu", "uid-b", (int[]){3, 2}, 2, NULL), 0);
-	assert_int_equal(functions->list_claims(store, "gpu", &claims, NULL), 0);
+	assert_int_equal(functions->hold(store->claims, "port", "uid-b", (int[]){2}, 1, NULL), 0);
+	assert_int_equal(functions->hold(store->claims, "gpu", "uid-a", (int[]){0, 1}, 2, NULL), 0);
+	assert_int_equal(functions->hold(store->claims, "gpu", "uid-b", (int[]){3, 2}, 2, NULL), 0);
+	assert_int_equal(functions->list(store->claims, "gpu", &claims, NULL), 0);
 	assert_int_equal(claims.count, 4);
 	for (int i = 0; i < 4; i++) {
 		assert_int_equal(claims.list[i].number, i);
 		assert_string_equal(claims.list[i].owner_uid, i < 2 ? "uid-a" : "uid-b");
 		assert_string_equal(claims.list[i].job_name, i < 2 ? "a" : "b");
 	}
-	store_claims_done(&claims);
+	claim_list_done(&claims);
 }
 
 static void all_kinds_are_released_at_once(void **state)
 {
 	struct store *store = store_of(state);
-	const struct store_functions *functions = store->functions;
-	struct store_claims claims = {0};
+	const struct claims_functions *functions = store->claims->functions;
+	struct claim_list claims = {0};
 	int numbers[10];
 
 	create(store, "a", "uid-a", 1);
 	create(store, "b", "uid-b", 1);
 	assert_int_equal(claim(store, "uid-a", 100, 109, 10, every_number, numbers), 0);
-	assert_int_equal(functions->hold_numbers(store, "gpu", "uid-a", (int[]){0}, 1, NULL), 0);
-	assert_int_equal(functions->hold_numbers(store, "gpu", "uid-b", (int[]){1}, 1, NULL), 0);
-	assert_int_equal(functions->release_numbers(store, NULL, "uid-a", NULL), 0);
+	assert_int_equal(functions->hold(store->claims, "gpu", "uid-a", (int[]){0}, 1, NULL), 0);
+	assert_int_equal(functions->hold(store->claims, "gpu", "uid-b", (int[]){1}, 1, NULL), 0);
+	assert_int_equal(functions->release(store->claims, NULL, "uid-a", NULL), 0);
 	assert_int_equal(claim(store, "uid-b", 100, 109, 10, every_number, numbers), 0);
-	assert_int_equal(functions->list_claims(store, "gpu", &claims, NULL), 0);
+	assert_int_equal(functions->list(store->claims, "gpu", &claims, NULL), 0);
 	assert_int_equal(claims.count, 1);
-	store_claims_done(&claims);
+	claim_list_done(&claims);
 }
 
 /* SQLite alone. */
