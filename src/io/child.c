@@ -272,6 +272,28 @@ int child_start(const struct child_start *start, pid_t *ret_pid, struct err *err
 	return 0;
 }
 
+pid_t child_fork(void)
+{
+	pid_t parent = getpid(), pid = fork();
+	sigset_t all;
+
+	if (pid != 0)
+		return pid;
+	sigfillset(&all);
+	sigprocmask(SIG_SETMASK, &all, NULL);
+	prctl(PR_SET_PDEATHSIG, SIGKILL);
+	if (getppid() != parent)
+		_exit(EXIT_NOT_STARTED);
+	return 0;
+}
+
+void child_end(pid_t pid)
+{
+	kill(pid, SIGKILL);
+	while (waitpid(pid, NULL, 0) < 0 && errno == EINTR)
+		;
+}
+
 static int open_folder(const struct child_start *start, int *ret_fd, struct err *err)
 {
 	if (!start->working_dir)

@@ -26,6 +26,13 @@ struct child_start {
  */
 int child_start(const struct child_start *start, pid_t *ret_pid, struct err *err) MUST_USE;
 
+/* Forks a process that goes on with our code, and gives 0 there; else its pid, or -1 and errno. It
+ * hears no signals and ends with its parent. Nothing of its parent is to be ended twice: it leaves
+ * by _exit. */
+pid_t child_fork(void) MUST_USE;
+/* Kills such a process, unless it has ended, and reaps it. */
+void child_end(pid_t pid);
+
 /* Look whether child_start would find the folder, and the program (seen from that folder), with the
  * same errors, and start nothing. */
 int child_check_folder(const struct child_start *start, struct err *err) MUST_USE;

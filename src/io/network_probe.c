@@ -2,16 +2,14 @@
 #include "io/network_probe.h"
 
 #include "base/mem.h"
+#include "io/child.h"
 #include "io/file.h"
 #include "io/network_answer.h"
 
 #include <errno.h>
 #include <fcntl.h>
-#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/prctl.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 /* What a question may take behind the timeout, when it has just found its peer then: a few
@@ -48,9 +46,8 @@ static bool is_task(const struct network_probe *probe)
 	return probe->settings.own < probe->settings.n_peers;
 }
 
-/* The process of one question. Its parent's signal handlers are not for it, it ends with its
- * parent, and nothing of its parent is to be ended twice: it leaves by _exit. */
-NORETURN static void ask(const struct network_probe *probe, size_t peer, pid_t parent)
+/* The process of one question. */
+NORETURN static void ask(const struct network_probe *probe, size_t peer)
 {
 	const struct network_peer *peers = probe->settings.peers;
 	const struct network_question question = {
@@ -60,13 +57,7 @@ NORETURN static void ask(const struct network_probe *probe, size_t peer, pid_t p
 		.turn = {probe->turn[0], probe->turn[1]},
 	};
 	struct report report = {.peer = peer};
-	sigset_t all;
 
-	sigfillset(&all);
-	sigprocmask(SIG_SETMASK, &all, NULL);
-	prctl(PR_SET_PDEATHSIG, SIGKILL);
-	if (getppid() != parent)
-		_exit(EXIT_FAILURE);
 	network_ask(&question, &report.finding);
 	_exit(file_write_all(probe->reports[1], &report, sizeof(report), NULL) != 0);
 }
@@ -87,10 +78,10 @@ static void finish_question(struct network_probe *probe, size_t peer,
 static void start_question(struct network_probe *probe, size_t peer)
 {
 	struct network_finding finding = {0};
-	pid_t parent = getpid(), pid = fork();
+	pid_t pid = child_fork();
 
 	if (pid == 0)
-		ask(probe, peer, parent);
+		ask(probe, peer);
 	if (pid > 0) {
 		probe->questions[peer].pid = pid;
 		return;
@@ -211,14 +202,9 @@ int network_probe_start(struct loop *loop, const struct network_probe_settings *
 
 static void end_questions(struct network_probe *probe)
 {
-	for (size_t i = 0; probe->questions && i < probe->settings.n_peers; i++) {
-		pid_t pid = probe->questions[i].pid;
-
-		if (pid > 0)
-			kill(pid, SIGKILL);
-		while (pid > 0 && waitpid(pid, NULL, 0) < 0 && errno == EINTR)
-			;
-	}
+	for (size_t i = 0; probe->questions && i < probe->settings.n_peers; i++)
+		if (probe->questions[i].pid > 0)
+			child_end(probe->questions[i].pid);
 	free(probe->questions);
 }
 

@@ -173,8 +173,7 @@ static int start(struct program_call *call, const struct program_question *quest
 		return 0;
 	}
 	rc = err_set_errno(err, errno, "cannot watch '%s'", question->program);
-	kill(pid, SIGKILL);
-	waitpid(pid, NULL, 0);
+	child_end(pid);
 	return rc;
 }
 

@@ -3,17 +3,15 @@
 
 #include "base/mem.h"
 #include "base/text.h"
+#include "io/child.h"
 #include "io/file.h"
 
 #include <assert.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
-#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/prctl.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 #define PIECE ((size_t) 64 * 1024)
@@ -58,19 +56,6 @@ static int read_stream(const char **ret_bytes, size_t *ret_len, void *data, stru
 	return 0;
 }
 
-/* Its parent's handlers are not for it, and it ends with its parent. */
-static void hear_no_signals(pid_t parent)
-{
-	sigset_t all;
-
-	sigfillset(&all);
-	sigprocmask(SIG_SETMASK, &all, NULL);
-	prctl(PR_SET_PDEATHSIG, SIGKILL);
-	if (getppid() != parent)
-		_exit(EXIT_FAILURE);
-}
-
-/* Nothing of its parent is to be ended twice: it leaves by _exit. */
 static NORETURN void unpack(const struct unpacker_settings *settings, int stream_fd, int result_fd)
 {
 	static struct source source;
@@ -96,12 +81,6 @@ static void release(struct unpacker *unpacker)
 	free(unpacker);
 }
 
-static void reap(pid_t pid)
-{
-	while (waitpid(pid, NULL, 0) < 0 && errno == EINTR)
-		continue;
-}
-
 static void close_stream(struct unpacker *unpacker)
 {
 	loop_watch_free(TAKE(unpacker->stream));
@@ -118,7 +97,7 @@ static void on_result(void *data)
 
 	if (read(unpacker->result_fd, &result, sizeof(result)) != sizeof(result))
 		err_set(&result.err, ERR_IO, "the process that unpacks was killed");
-	reap(unpacker->pid);
+	child_end(unpacker->pid);
 	unpacker->settings.on_end(&result.left_out, result.err.code ? &result.err : NULL,
 				  unpacker->settings.data);
 	release(unpacker);
@@ -157,7 +136,6 @@ static void on_writable(void *data)
 static int start(struct unpacker *unpacker, struct err *err)
 {
 	int stream[2] = {-1, -1}, result[2] = {-1, -1};
-	pid_t parent = getpid();
 	int rc = archive_load(err);
 
 	if (rc < 0)
@@ -167,9 +145,8 @@ static int start(struct unpacker *unpacker, struct err *err)
 		file_close(&stream[1]);
 		return err_set_errno(err, errno, "cannot make a pipe");
 	}
-	unpacker->pid = fork();
+	unpacker->pid = child_fork();
 	if (unpacker->pid == 0) {
-		hear_no_signals(parent);
 		file_close(&stream[1]);
 		file_close(&result[0]);
 		unpack(&unpacker->settings, stream[0], result[1]);
@@ -211,8 +188,7 @@ void unpacker_cancel(struct unpacker *unpacker)
 {
 	if (!unpacker)
 		return;
-	kill(unpacker->pid, SIGKILL);
-	reap(unpacker->pid);
+	child_end(unpacker->pid);
 	release(unpacker);
 }
 
