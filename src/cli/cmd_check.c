@@ -9,7 +9,6 @@
 #include "cli/output.h"
 #include "cli/pod_options.h"
 #include "core/check_facts.h"
-#include "core/check_server.h"
 #include "engine/check_run.h"
 
 #include <stdlib.h>
@@ -108,34 +107,6 @@ static void read_model(struct call *call)
 			call->request.model = model;
 }
 
-static bool is_named(const char *const *servers, size_t count, const char *url)
-{
-	for (size_t i = 0; i < count; i++)
-		if (text_equals(servers[i], url))
-			return true;
-	return false;
-}
-
-/* "grpc://a:1,grpc://b:2", as --servers or in the variable of TensorFlow's old test. */
-static void read_servers(struct call *call, const char *list)
-{
-	char *rest = arena_copy_text(call->arena, list);
-	const char **servers = arena_take_array(call->arena, strlen(list) + 1, sizeof(*servers));
-	struct err err;
-
-	for (char *word; (word = strsep(&rest, ","));) {
-		struct check_server server;
-
-		if (!*word)
-			continue;
-		if (check_server_read(word, call->arena, &server, &err) < 0)
-			add_fault(call, err.text);
-		else if (!is_named(servers, call->request.n_servers, server.url))
-			servers[call->request.n_servers++] = server.url;
-	}
-	call->request.servers = servers;
-}
-
 static void read_cluster(struct call *call)
 {
 	const struct options *options = call->options;
@@ -144,8 +115,11 @@ static void read_cluster(struct call *call)
 	bool is_on_kubernetes = call->request.is_on_kubernetes;
 	const char *list = given || is_on_kubernetes ? given : variable;
 
+	/* As --servers or in the variable of TensorFlow's old test. */
 	if (call->request.is_remote && list)
-		read_servers(call, list);
+		call->request.servers =
+			check_servers_read(list, call->arena, "muster check: ", &call->faults,
+					   &call->request.n_servers);
 	/* On a cluster they are made, unless they are named. */
 	if (is_on_kubernetes && call->request.n_servers == 0)
 		call->request.is_remote = false;

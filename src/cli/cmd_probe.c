@@ -22,7 +22,7 @@ enum column { COLUMN_TASK, COLUMN_DEVICES, COLUMN_ANSWERED, COLUMN_RAN, N_COLUMN
 
 struct probe_call {
 	const struct options *options;
-	struct check_server *servers;
+	const struct check_server *servers;
 	size_t n_servers;
 	struct library_place *library;
 	struct library_guard guard;
@@ -32,31 +32,10 @@ struct probe_call {
 
 static void call_done(struct probe_call *call)
 {
-	free(call->servers);
 	library_place_free(call->library);
 	json_free(call->answered);
 	json_free(call->ran);
 	arena_free(call->arena);
-}
-
-/* False when one is no address: that is told. */
-static bool read_servers(struct probe_call *call)
-{
-	char *words CLEANUP(mem_free_text) = mem_copy_text(option_text(call->options, "servers"));
-	struct err err = {0};
-	size_t capacity = 0;
-	bool are_right = true;
-
-	for (char *rest = words; rest;) {
-		mem_grow(&call->servers, &capacity, call->n_servers, sizeof(*call->servers));
-		struct check_server *server = &call->servers[call->n_servers++];
-
-		if (check_server_read(strsep(&rest, ","), call->arena, server, &err)) {
-			output_say("--servers: %s", err.text);
-			are_right = false;
-		}
-	}
-	return are_right;
 }
 
 static void keep_event(struct json *events, const struct json *event)
@@ -189,18 +168,23 @@ static int run_guarded(struct probe_call *call)
 	return output_fail(&err);
 }
 
+/* False when something is wrong with it: that is told. */
 static bool read_call(struct probe_call *call)
 {
-	if (!option_text(call->options, "servers")) {
-		output_say("--servers is missing: it says which servers to ask, as in "
-			   "grpc://host:2222");
-		return false;
-	}
+	struct text faults CLEANUP(text_done) = {0};
+	const char *servers = option_text(call->options, "servers");
+
 	if (timeout_of(call) <= 0 || timeout_of(call) > LONGEST_TIMEOUT) {
 		output_say("--timeout must be more than 0 and at most 1h");
 		return false;
 	}
-	return read_servers(call);
+	call->servers = check_servers_read(servers ? servers : "", call->arena,
+					   "--servers: ", &faults, &call->n_servers);
+	if (!call->n_servers && !faults.len)
+		text_add(&faults, "--servers is missing: it says which servers to ask, as in "
+				  "grpc://host:2222\n");
+	output_say_lines(&faults);
+	return !faults.len;
 }
 
 static int probe_command_run(const struct options *options)

@@ -99,7 +99,7 @@ static char *join_targets(const struct check *check, bool are_workers, struct ar
 	const struct check_request *request = &check->request;
 
 	for (size_t i = 0; i < request->n_servers; i++)
-		text_addf(&text, "%s%s", text.len ? "," : "", request->servers[i]);
+		text_addf(&text, "%s%s", text.len ? "," : "", request->servers[i].url);
 	for (size_t i = 0; !request->is_remote && i < check->n_tasks; i++)
 		if (!are_workers || text_starts_with(check->tasks[i].name, "worker-"))
 			text_addf(&text, "%s%s", text.len ? "," : "", check->tasks[i].target);

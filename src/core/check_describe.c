@@ -262,7 +262,7 @@ void check_describe_request(const struct check_request *request, struct text *te
 	if (request->is_remote) {
 		text_add(text, "servers that exist, ");
 		for (size_t i = 0; i < request->n_servers; i++)
-			text_addf(text, "%s%s", i ? " and " : "", request->servers[i]);
+			text_addf(text, "%s%s", i ? " and " : "", request->servers[i].url);
 	} else {
 		add_plural(text, (size_t) request->workers, "worker");
 		if (request->ps > 0) {

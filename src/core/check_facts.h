@@ -7,6 +7,7 @@
 #include "base/msec.h"
 #include "base/own.h"
 #include "core/check_network.h"
+#include "core/check_server.h"
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -45,7 +46,7 @@ struct check_request {
 	msec timeout; /* of each step */
 
 	bool is_remote; /* servers that exist: */
-	const char *const *servers; /* "grpc://host:2222" */
+	const struct check_server *servers;
 	size_t n_servers;
 
 	/* Everything that the check starts is Pods of a cluster: servers, where they do not exist

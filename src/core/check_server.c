@@ -1,6 +1,5 @@
 #include "core/check_server.h"
 
-#include "base/text.h"
 #include "core/cluster_address.h"
 
 #include <string.h>
@@ -26,4 +25,34 @@ int check_server_read(const char *text, struct arena *arena, struct check_server
 		.port = address_port(place),
 	};
 	return 0;
+}
+
+static bool is_among(const struct check_server *servers, size_t count, const char *url)
+{
+	for (size_t i = 0; i < count; i++)
+		if (text_equals(servers[i].url, url))
+			return true;
+	return false;
+}
+
+struct check_server *check_servers_read(const char *list, struct arena *arena, const char *before,
+					struct text *faults, size_t *ret_count)
+{
+	struct check_server *servers = arena_take_array(arena, strlen(list) + 1, sizeof(*servers));
+	char *rest = arena_copy_text(arena, list);
+	struct err err;
+	size_t count = 0;
+
+	for (char *word; (word = strsep(&rest, ","));) {
+		struct check_server *server = &servers[count];
+
+		if (!*word)
+			continue;
+		if (check_server_read(word, arena, server, &err) < 0)
+			text_addf(faults, "%s%s\n", before, err.text);
+		else
+			count += !is_among(servers, count, server->url);
+	}
+	*ret_count = count;
+	return servers;
 }

@@ -4,6 +4,7 @@
 #include "base/err.h"
 #include "base/mem.h"
 #include "base/own.h"
+#include "base/text.h"
 
 struct check_server {
 	const char *url; /* "grpc://[::1]:2222": as TensorFlow takes it */
@@ -16,3 +17,8 @@ struct check_server {
  * says what is wrong with it. */
 int check_server_read(const char *text, struct arena *arena, struct check_server *ret_server,
 		      struct err *err) MUST_USE;
+
+/* Reads "grpc://a:1,grpc://b:2", each server once. Each word that is no address becomes a line of
+ * `faults`, which begins with `before`. */
+struct check_server *check_servers_read(const char *list, struct arena *arena, const char *before,
+					struct text *faults, size_t *ret_count) MUST_USE;

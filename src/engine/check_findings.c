@@ -1,13 +1,13 @@
 #include "engine/check_findings.h"
 
 #include "base/mem.h"
-#include "core/check_server.h"
 #include "engine/network_matrix.h"
 #include "tf/library.h"
 #include "tf/library_find.h"
 #include "tf/python_find.h"
 
 #include <errno.h>
+#include <stdlib.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -127,8 +127,7 @@ int check_find_data(const struct check_request *request, struct text *what, stru
 #define HERE "this machine"
 
 struct check_reach {
-	struct arena *arena; /* of what follows */
-	struct check_server *servers;
+	const struct check_server *servers; /* the request's */
 	struct network_peer *peers;
 	struct network_probe *probe;
 	check_way_fn tell;
@@ -147,26 +146,6 @@ static void on_finding(size_t peer, const struct network_finding *finding, void 
 	reach->tell(event, reach->data);
 }
 
-/* What is no address was refused with the command line. */
-static int read_servers(struct check_reach *reach, const struct check_request *request,
-			struct err *err)
-{
-	size_t count = request->n_servers;
-
-	reach->servers = arena_take_array(reach->arena, count, sizeof(*reach->servers));
-	reach->peers = arena_take_array(reach->arena, count, sizeof(*reach->peers));
-	for (size_t i = 0; i < count; i++) {
-		struct check_server *server = &reach->servers[i];
-		int failure = check_server_read(request->servers[i], reach->arena, server, err);
-
-		if (failure)
-			return failure;
-		reach->peers[i] = (struct network_peer){
-			.name = server->place, .host = server->host, .port = server->port};
-	}
-	return 0;
-}
-
 static void on_end(void *data)
 {
 	struct check_reach *reach = data;
@@ -179,8 +158,16 @@ int check_reach_start(struct loop *loop, const struct check_request *request, ch
 {
 	struct check_reach *reach = mem_new(sizeof(*reach));
 
-	*reach = (struct check_reach){.arena = arena_new(), .tell = tell, .data = data};
-	int failure = read_servers(reach, request, err);
+	*reach = (struct check_reach){
+		.servers = request->servers,
+		.peers = mem_new_array(request->n_servers, sizeof(*reach->peers)),
+		.tell = tell,
+		.data = data,
+	};
+	for (size_t i = 0; i < request->n_servers; i++)
+		reach->peers[i] = (struct network_peer){.name = request->servers[i].place,
+							.host = request->servers[i].host,
+							.port = request->servers[i].port};
 	const struct network_probe_settings settings = {
 		.peers = reach->peers,
 		.n_peers = request->n_servers,
@@ -191,8 +178,8 @@ int check_reach_start(struct loop *loop, const struct check_request *request, ch
 		.data = reach,
 	};
 
-	if (!failure)
-		failure = network_probe_start(loop, &settings, &reach->probe, err);
+	int failure = network_probe_start(loop, &settings, &reach->probe, err);
+
 	if (failure)
 		check_reach_free(reach);
 	else
@@ -205,6 +192,6 @@ void check_reach_free(struct check_reach *reach)
 	if (!reach)
 		return;
 	network_probe_free(reach->probe);
-	arena_free(reach->arena);
-	mem_free_any(&reach);
+	free(reach->peers);
+	free(reach);
 }

@@ -80,7 +80,7 @@ static char *next_word(char **rest)
 static void read_request(struct story *story, char *rest)
 {
 	struct check_request *request = &story->request;
-	const char **servers = arena_take_array(story->arena, 1, sizeof(*servers));
+	struct text faults CLEANUP(text_done) = {0};
 	const char *model = next_word(&rest);
 
 	*request = (struct check_request){
@@ -104,10 +104,9 @@ static void read_request(struct story *story, char *rest)
 		else if (text_equals(word, "kubernetes"))
 			request->is_on_kubernetes = true;
 		else if (text_equals(word, "remote")) {
-			servers[0] = arena_copy_text(story->arena, next_word(&rest));
 			request->is_remote = true;
-			request->servers = servers;
-			request->n_servers = 1;
+			request->servers = check_servers_read(next_word(&rest), story->arena, "",
+							      &faults, &request->n_servers);
 		} else {
 			fail_msg("%s: no request '%s'", story->place, word);
 		}

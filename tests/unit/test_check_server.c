@@ -49,12 +49,29 @@ static void what_is_no_address_is_refused(void **state)
 	}
 }
 
+static void of_a_list_each_server_counts_once_and_each_fault_is_told(void **state)
+{
+	(void) state;
+	struct arena *arena CLEANUP(arena_cleanup) = arena_new();
+	struct text faults CLEANUP(text_done) = {0};
+	size_t count;
+	const struct check_server *servers =
+		check_servers_read("grpc://a:1,,db7,b:2,a:1,", arena, "here: ", &faults, &count);
+
+	assert_int_equal(count, 2);
+	assert_string_equal(servers[0].url, "grpc://a:1");
+	assert_string_equal(servers[1].url, "grpc://b:2");
+	assert_true(text_starts_with(text_of(&faults), "here: 'db7' is not an address"));
+	assert_ptr_equal(strchr(text_of(&faults), '\n'), text_of(&faults) + faults.len - 1);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(an_address_has_a_host_and_a_port),
 		cmocka_unit_test(brackets_stand_around_an_ipv6_address),
 		cmocka_unit_test(what_is_no_address_is_refused),
+		cmocka_unit_test(of_a_list_each_server_counts_once_and_each_fault_is_told),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
