@@ -190,13 +190,19 @@ static size_t length_of(const char *headers, size_t len)
 	return found ? strtoul(found + strlen(name), NULL, 10) : SIZE_MAX;
 }
 
-/* Gives how long the answer is; what has no length goes on to the end. */
+/* Gives how long the answer is; what has no length goes on to the end, and so does what evhttp
+ * refuses itself, in whatever version it was asked. */
 static size_t check_answer(const char *bytes, size_t len, bool is_head, bool *ret_is_interim)
 {
 	const char *end = memmem(bytes, len, "\r\n\r\n", 4), *code = memchr(bytes, ' ', len);
 
-	require(len > 7 && memcmp(bytes, "HTTP/1.", 7) == 0 && end && code && code < end);
+	require(len > 7 && memcmp(bytes, "HTTP/", 5) == 0 && end && code && code < end);
 	require(code[1] >= '1' && code[1] <= '5');
+	if (memcmp(bytes, "HTTP/1.", 7) != 0) {
+		require(code[1] != '2');
+		*ret_is_interim = false;
+		return len;
+	}
 	size_t head = (size_t) (end - bytes) + 4;
 
 	*ret_is_interim = code[1] == '1';
