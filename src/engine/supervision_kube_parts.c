@@ -268,18 +268,10 @@ void supervision_kube_watch_owner(struct cluster_supervision *supervision)
 
 /* Being asked to end. */
 
-static void set_exit_code(struct cluster_supervision *supervision, int signal_number)
-{
-	struct status *status = &supervision->base.reporter.status;
-
-	if (!status_is_finished(status))
-		status->exit_code = EXIT_BY_SIGNAL + signal_number;
-}
-
 /* Without waiting for anything more. */
 static void leave(struct cluster_supervision *supervision, int signal_number)
 {
-	set_exit_code(supervision, signal_number);
+	supervision->ended_by = signal_number;
 	loop_stop(supervision->base.loop);
 }
 
@@ -289,7 +281,7 @@ static void leave_running(struct cluster_supervision *supervision, int signal_nu
 	bool is_again = supervision->base.phase == SUPERVISION_LEAVING;
 
 	supervision->base.phase = SUPERVISION_LEAVING;
-	set_exit_code(supervision, signal_number);
+	supervision->ended_by = signal_number;
 	if (is_again || !supervision_kube_may_act(supervision)) {
 		reporter_say(&supervision->base.reporter, "the job goes on");
 		loop_stop(supervision->base.loop);

@@ -335,6 +335,8 @@ static int see_through(background_started_fn started, void *background, int *ret
 	*ret_exit_code = supervision_finish(base);
 	if (*ret_exit_code == 0)
 		*ret_exit_code = supervision.fetch_exit_code;
+	if (supervision.ended_by && !status_is_finished(&base->reporter.status))
+		*ret_exit_code = EXIT_BY_SIGNAL + supervision.ended_by;
 	return 0;
 }
 

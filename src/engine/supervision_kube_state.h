@@ -31,7 +31,7 @@ struct cluster_supervision {
 
 	enum supervision_role role;
 	msec told_at; /* while another supervises it: when we looked at its Pods last */
-	int ended_by; /* the signal that came before anything was begun; 0: none */
+	int ended_by; /* the signal that ended this and not the job; 0: none */
 	struct kube_fetching *fetching; /* the folder that is on its way; NULL: none */
 	size_t n_fetched; /* folders that are over */
 	int fetch_exit_code; /* of a job that succeeded; 0: all was fetched */

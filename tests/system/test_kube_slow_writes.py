@@ -7,7 +7,7 @@ import threading
 import pytest
 
 from conftest import LIMIT, ROOT, read_until
-from processes import interrupt
+from processes import interrupt, wait_until
 
 sys.path.insert(0, str(ROOT / "tests" / "fake_kube"))
 
@@ -80,3 +80,49 @@ def test_a_job_is_left_while_its_writes_are_on_their_way(muster, tmp_path):
         finally:
             held.release.set()
         assert kube.wait_until_empty(LIMIT) == []
+
+
+class AnsweredWhenLeft:
+    """The first supervisor's changes of the record are lost; the next one's is answered after it was asked to leave."""
+
+    def __init__(self, kube):
+        self.kube = kube
+        self.is_killed, self.begun, self.release = threading.Event(), threading.Event(), threading.Event()
+
+    def __call__(self, exchange):
+        is_record, is_lease = (exchange.path.endswith(f"/{kind}/story.job") for kind in ("configmaps", "leases"))
+        if exchange.method not in CHANGES or not (is_record or is_lease):
+            return False
+        if is_record and not self.is_killed.is_set():
+            exchange.reader.read(1)  # until the client has gone
+            exchange.keeps_open = False
+            return True
+        if is_record:
+            self.begun.set()
+            assert self.release.wait(LIMIT)
+        elif self.begun.is_set():  # the Lease is given back behind the answer
+            before = self._version()
+            wait_until(lambda: self.release.is_set() and self._version() != before)
+        return False
+
+    def _version(self):
+        return self.kube.objects["configmaps", "story.job"]["metadata"]["resourceVersion"]
+
+
+def test_the_code_of_leaving_is_that_of_the_signal_whatever_is_written_then(muster, tmp_path):
+    with LivingKube(lambda labels: None) as kube:
+        held = kube.trouble = AnsweredWhenLeft(kube)
+        muster.environment["KUBECONFIG"] = str(write_kubeconfig(tmp_path / "kubeconfig", kube.origin))
+        job = muster.start("run", "--on", "kubernetes", "--name", "story", "-w", 1, "--image", "i", "--", "true")
+        read_until(job.stdout, "line 19")
+        job.kill()
+        job.wait(LIMIT)
+        held.is_killed.set()
+        attached = muster.start("attach", "kubernetes/ada/story")
+        try:
+            assert held.begun.wait(LIMIT)
+            attached.send_signal(signal.SIGINT)
+            read_until(attached.stderr, "the job goes on without an active supervisor")
+        finally:
+            held.release.set()
+        assert attached.wait(LIMIT) == 130
