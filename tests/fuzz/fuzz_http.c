@@ -229,7 +229,10 @@ static void check_answers(const struct trial *trial)
 				   &is_interim);
 		n_answers += !is_interim;
 	}
-	require(n_answers == trial->n_answered || n_answers == trial->n_answered + 1);
+	require(n_answers <= trial->n_answered + 1);
+	/* evhttp says that it closes behind a CONNECT, and reads on until it is given up. */
+	if (!strstr(text_of(&trial->answers), " 501 Not Implemented\r\n"))
+		require(n_answers >= trial->n_answered);
 }
 
 static void check_next(struct trial *trial, int fd)
