@@ -9,6 +9,7 @@
 
 #define PORT_NAME "tfjob-port" /* Kubeflow's */
 #define VARIABLE_MAX (128 * 1024) /* MAX_ARG_STRLEN of Linux */
+#define DOCUMENT_MAX (256 * 1024) /* of the 1 MiB of a ConfigMap; the status has the rest */
 #define TF_CONFIG_FRAME 300 /* what is in a TF_CONFIG besides addresses, at most */
 
 char *objects_owner_name(const char *job_name)
@@ -230,11 +231,24 @@ static void check_tf_config(const struct job *job, struct faults *faults)
 			  job_replica_count(job), len, VARIABLE_MAX);
 }
 
+static void check_size(const struct job *job, struct faults *faults)
+{
+	struct text text CLEANUP(text_done) = {0};
+
+	json_add_compact(&text, job->document);
+	if (text.len > DOCUMENT_MAX)
+		fault_add(faults, (struct place){0}, "spec",
+			  "Too long: the job has %zu bytes: must have at most %d on Kubernetes, "
+			  "where one ConfigMap takes it and what is remembered of its replicas",
+			  text.len, DOCUMENT_MAX);
+}
+
 bool objects_check(const struct job *job, struct faults *faults)
 {
 	size_t n_before = faults->count;
 
 	check_names(job, faults);
+	check_size(job, faults);
 	check_tf_config(job, faults);
 	keeper_check(job, faults);
 	for (size_t i = 0; i < job->n_roles; i++) {

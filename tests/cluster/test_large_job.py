@@ -1,11 +1,18 @@
-"""Jobs so large that what all Pods are told of the others stands in a ConfigMap, not in each of them."""
+"""Jobs so large that what all Pods are told of the others stands in a ConfigMap, not in each of them, and what is remembered
+of them has to be small.
+
+MUSTER_SOAK_REPLICAS is how many the largest has (300 if not said). A process has to be allowed four descriptors for each.
+"""
 
 import json
+import os
 
 from conftest import LIMIT
+from test_attach import holder_of, kill, watchers  # noqa: F401 (a fixture)
 from test_run import BUSYBOX, left_of, run, run_in_background, simulated_job, wait_for_line
 
 REPLICAS = 120
+MANY = int(os.environ.get("MUSTER_SOAK_REPLICAS", "300"))
 
 
 def part_of(namespace):
@@ -56,4 +63,40 @@ def test_a_job_that_has_become_large_has_one_from_then_on(muster, namespace, tmp
     assert variables[0]["valueFrom"]["configMapKeyRef"]["name"] == name
     job.terminate()
     assert job.wait(LIMIT) == 143
+    assert left_of(namespace) == []
+
+
+def remembered(namespace):
+    """What the job's ConfigMap keeps of its status."""
+    return json.loads(namespace.get("configmap", "simulated.job")["data"]["status"])
+
+
+def test_what_is_remembered_of_many_is_small_and_enough(muster, namespace, tmp_path, watchers):  # noqa: F811
+    """Its supervisor is killed, two Pods vanish meanwhile, and whoever attaches finds all as it is."""
+    path = simulated_job(tmp_path, workers=MANY, policy="OnFailure")
+    job = json.loads(path.read_text())
+    job["spec"]["enableDynamicWorker"] = True  # each is told of itself alone
+    path.write_text(json.dumps(job))
+    watching = run_in_background(muster, "-f", path)
+    wait_for_line(watching.stderr, f"all {MANY} Pods run")
+    namespace.kubectl("wait", f"--timeout={LIMIT}s", "configmap/simulated.job", f"--for=jsonpath={{.data.status}}")
+    group = {"role": "worker", "indices": f"0-{MANY - 1}", "state": "Started"}
+    assert remembered(namespace)["replicaGroups"] == [group]
+    kill(holder_of(namespace, "simulated"))
+    watching.communicate(timeout=LIMIT)
+    namespace.kubectl("delete", "pod", "simulated-worker-3", f"simulated-worker-{MANY - 1}")
+    attached = muster.start("attach", f"kubernetes/{namespace.name}/simulated")
+    wait_for_line(attached.stderr, "it is supervised from here")
+    for index in (3, MANY - 1):
+        namespace.wait(f"pod/simulated-worker-{index}", "create")
+        pod = namespace.get("pod", f"simulated-worker-{index}")
+        assert pod["metadata"]["labels"]["muster/attempt"] == "1"
+    [group] = remembered(namespace)["replicaGroups"]
+    assert group["attempt"] == group["restarts"] == [[0, 3], 1, [0, MANY - 5], 1]
+    status = muster.job(f"kubernetes/{namespace.name}/simulated")["status"]
+    assert [replica["attempt"] for replica in status["replicas"]].count(1) == 2
+    assert status["restarts"] == 2
+    muster("stop", f"kubernetes/{namespace.name}/simulated", code=0)
+    attached.communicate(timeout=LIMIT)  # a sentence of each log that breaks off
+    assert attached.returncode == 130
     assert left_of(namespace) == []

@@ -358,6 +358,29 @@ static void what_nothing_hangs_on_is_written_every_few_seconds(void **state)
 	assert_int_equal(version_of(world), started + 3);
 }
 
+static void ten_thousand_replicas_have_room_and_are_few_writes(void **state)
+{
+	struct world *world = *state;
+	struct store_record record CLEANUP(store_record_done) = {0};
+	const struct fake_behaviour lasting = {.start_takes = 100, .runs_for = MSEC_NEVER};
+
+	world->store->is_small = true;
+	backend_fake_set_behaviour(world->backend, NULL, -1, 0, &lasting);
+	create(world, 10000);
+	settle(world);
+	int64_t started = version_of(world);
+
+	settle_at(world, NOW + 100);
+	assert_int_equal(version_of(world), started + 1); /* all run */
+	assert_int_equal(world->store->functions->get(world->store, "j", &record, NULL), 0);
+	assert_true(strlen(record.status) < 1000);
+	driver_free(world->driver);
+	world->driver = make_driver(world, world->store);
+	settle_at(world, NOW + 200);
+	settle_at(world, NOW + 20000);
+	assert_int_equal(version_of(world), started + 1);
+}
+
 static void a_new_driver_writes_nothing_that_stands_there(void **state)
 {
 	struct world *world = *state;
@@ -596,6 +619,7 @@ int main(void)
 		WORLD_TEST(a_later_job_of_the_same_name_is_another_one),
 		WORLD_TEST(a_start_is_written_when_the_job_runs_and_when_all_run),
 		WORLD_TEST(what_nothing_hangs_on_is_written_every_few_seconds),
+		WORLD_TEST(ten_thousand_replicas_have_room_and_are_few_writes),
 		WORLD_TEST(a_new_driver_writes_nothing_that_stands_there),
 		WORLD_TEST(what_another_writes_into_the_document_forgets_no_pod),
 		WORLD_TEST(nothing_is_done_before_the_write_is_answered),

@@ -410,6 +410,23 @@ static void more_replicas_than_a_variable_can_name_are_told(void **state)
 	assert_non_null(strstr(faults.list[0].sentence, "Too many: 3500 replicas"));
 }
 
+static void a_job_that_leaves_no_room_for_its_status_is_told(void **state)
+{
+	static char words[300000];
+	struct faults faults CLEANUP(faults_done) = {0};
+
+	(void) state;
+	memset(words, 'a', sizeof(words) - 1);
+	memcpy(words, "args: [", 7);
+	memcpy(words + sizeof(words) - 2, "]", 2);
+	struct job *job CLEANUP(job_cleanup) = job_of_container("", words);
+
+	assert_false(objects_check(job, &faults));
+	assert_int_equal(faults.count, 1);
+	assert_string_equal(faults.list[0].path, "spec");
+	assert_non_null(strstr(faults.list[0].sentence, "must have at most 262144 on Kubernetes"));
+}
+
 /* Of workers that come and go each is told of itself and of all servers. */
 static void ten_thousand_may_come_and_go(void **state)
 {
@@ -466,6 +483,7 @@ int main(void)
 		cmocka_unit_test(files_are_text_or_binary),
 		cmocka_unit_test(a_name_too_long_for_its_pods_is_told),
 		cmocka_unit_test(more_replicas_than_a_variable_can_name_are_told),
+		cmocka_unit_test(a_job_that_leaves_no_room_for_its_status_is_told),
 		cmocka_unit_test(ten_thousand_may_come_and_go),
 		cmocka_unit_test(every_container_needs_an_image),
 	};
