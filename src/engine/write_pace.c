@@ -34,16 +34,16 @@ static bool is_any_condition_new(const struct status *before, const struct statu
 	return is_new;
 }
 
-/* All run: who lists jobs waits for this. */
+/* All run: a user that lists jobs waits for this. */
 static bool is_complete(const struct store_change *change, const struct store_record *record)
 {
 	struct arena *arena CLEANUP(arena_cleanup) = arena_new();
-	const struct store_record after = {.summary = (char *) change->summary};
-	struct summary old, new;
+	const struct store_record changed = {.summary = (char *) change->summary};
+	struct summary before, after;
 
-	record_read_summary(record, arena, &old);
-	record_read_summary(&after, arena, &new);
-	return new.running == new.wanted &&old.running != new.running;
+	record_read_summary(record, arena, &before);
+	record_read_summary(&changed, arena, &after);
+	return after.running == after.wanted && before.running != after.running;
 }
 
 bool write_is_urgent(const struct plan *plan, const struct status *before,
