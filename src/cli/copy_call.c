@@ -26,7 +26,7 @@ struct copy_progress {
 	struct loop_watch *timer;
 	uint64_t (*count_bytes)(void *data);
 	void *data;
-	msec begun; /* of the clock that never jumps */
+	msec started; /* of the clock that never jumps */
 	bool is_shown;
 };
 
@@ -34,7 +34,7 @@ static void show(void *data)
 {
 	struct copy_progress *progress = data;
 	uint64_t bytes = progress->count_bytes(progress->data);
-	msec taken = loop_monotonic_now() - progress->begun;
+	msec taken = loop_monotonic_now() - progress->started;
 	char *amount CLEANUP(mem_free_text) = amount_of_bytes(bytes);
 	char *rate CLEANUP(mem_free_text) = amount_of_bytes(
 		(uint64_t) ((double) bytes * MSEC_PER_SECOND / (double) (taken > 0 ? taken : 1)));
@@ -52,7 +52,7 @@ static struct copy_progress *copy_progress_new(struct loop *loop,
 
 	progress->count_bytes = count_bytes;
 	progress->data = data;
-	progress->begun = loop_monotonic_now();
+	progress->started = loop_monotonic_now();
 	if (isatty(STDERR_FILENO) && terminal_understands_escapes(STDERR_FILENO)) {
 		progress->timer = loop_new_timer(loop, show, progress);
 		loop_timer_arm(progress->timer, loop_now() + BEGINNING);

@@ -22,10 +22,10 @@ struct running {
 	struct replica_pod pod;
 	struct kube_exec *exec; /* NULL: it has ended */
 	struct end_signals signals;
-	struct loop_watch *input; /* NULL: not begun, or at its end */
+	struct loop_watch *input; /* NULL: not started, or at its end */
 	struct loop_watch *resizes;
 	struct raw_terminal *raw;
-	bool has_begun;
+	bool has_started;
 	int exit_code;
 };
 
@@ -95,10 +95,10 @@ static void begin_terminal(struct running *running)
 	tell_size(running);
 }
 
-/* Until the command has begun, Ctrl-C ends this as any other program. */
+/* Until the command has started, Ctrl-C ends this as any other program. */
 static void begin(struct running *running)
 {
-	running->has_begun = true;
+	running->has_started = true;
 	if (running->call->is_terminal)
 		begin_terminal(running);
 	if (running->call->has_input)
@@ -110,7 +110,7 @@ static void on_room(void *data)
 {
 	struct running *running = data;
 
-	if (!running->has_begun)
+	if (!running->has_started)
 		begin(running);
 	else if (running->input)
 		loop_watch_enable(running->input, true);

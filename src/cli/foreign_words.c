@@ -86,7 +86,7 @@ static const struct foreign_option foreign_options[] = {
 
 	{"stop|delete", "-t|--time|--timeout|--grace-period", WRITE_GRACE, true, false},
 	{"stop", "-f|-9|--force|--kill", "write --now to kill at once", false, false},
-	{"stop", "-s|--signal", "write run --stop-signal SIGNAL when the job is begun", true,
+	{"stop", "-s|--signal", "write run --stop-signal SIGNAL when the job is started", true,
 	 false},
 	{"delete", "-f|--force|-v|--volumes",
 	 "it is not needed: a job that runs is ended first, and then forgotten with its logs",

@@ -4,5 +4,5 @@
 #include "cli/options.h"
 
 /* Goes on with the call in the other program (cli/hand_over.h). Comes back only when that fails:
- * why is told then, and the exit code given. Call it before anything was begun. */
+ * why is told then, and the exit code given. Call it before anything was started. */
 int go_on_as_other_program(const struct options *options);

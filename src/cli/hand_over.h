@@ -11,5 +11,5 @@ int hand_over_find(const char *own_program, const char *libexec_folder, char **r
 		   struct err *err) MUST_USE;
 
 /* Goes on as that program, with the same arguments (all of them, as main got them) and environment,
- * in this process. Returns only when that fails. Call it before anything was begun. */
+ * in this process. Returns only when that fails. Call it before anything was started. */
 int hand_over(char *const *argv, struct err *err) MUST_USE;

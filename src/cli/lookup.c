@@ -426,7 +426,8 @@ static int say_place_not_asked(const char *name, const struct known_place *at, s
 
 	if (err->code == ERR_NOT_FOUND)
 		err->code = ERR_UNREACHABLE;
-	return err_prefix(err, "job '%s' was begun in %s, which cannot be asked", name, described);
+	return err_prefix(err, "job '%s' was started in %s, which cannot be asked", name,
+			  described);
 }
 
 /* Only the server that had the job can say that it has it no more: a kubeconfig may have been

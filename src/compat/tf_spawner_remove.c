@@ -12,7 +12,7 @@
 struct removal {
 	struct spawner_session session;
 	struct kube_mirror *mirrors[SPAWNER_COUNT];
-	bool has_begun; /* all was seen, and its deletion was asked for */
+	bool has_started; /* all was seen, and its deletion was asked for */
 	size_t n_calls;
 	struct err err; /* the first that could not be deleted */
 };
@@ -58,7 +58,7 @@ static void end_when_gone(struct removal *removal)
 {
 	bool is_failed = removal->err.code != 0;
 
-	if (removal->has_begun && removal->n_calls == 0 && (is_failed || is_all_gone(removal)))
+	if (removal->has_started && removal->n_calls == 0 && (is_failed || is_all_gone(removal)))
 		loop_stop(removal->session.loop);
 }
 
@@ -97,9 +97,9 @@ static void on_seen(void *data)
 {
 	struct removal *removal = data;
 
-	if (removal->has_begun || !is_all_seen(removal))
+	if (removal->has_started || !is_all_seen(removal))
 		return;
-	removal->has_begun = true;
+	removal->has_started = true;
 	for (enum spawner_kind_id kind = 0; kind < SPAWNER_COUNT; kind++)
 		delete_kind(removal, kind);
 	end_when_gone(removal);
@@ -117,7 +117,7 @@ static void on_trouble(const struct err *err, void *data)
 {
 	struct removal *removal = data;
 	bool is_hopeless = err->code == ERR_REFUSED || err->code == ERR_INVALID ||
-			   (err->code == ERR_UNREACHABLE && !removal->has_begun);
+			   (err->code == ERR_UNREACHABLE && !removal->has_started);
 
 	if (!is_hopeless || removal->err.code)
 		return;

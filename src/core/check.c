@@ -61,7 +61,7 @@ void check_init(struct check *check, const struct check_request *request, msec n
 	*check = (struct check){
 		.request = *request,
 		.arena = arena_new(),
-		.begun = now,
+		.started = now,
 		.loss = NAN,
 	};
 	name_jobs(check);
@@ -113,7 +113,7 @@ static void add_trainers(struct check *check)
 static void begin(struct check *check, enum check_step step, msec now)
 {
 	check->steps[step].state = CHECK_RUNNING;
-	check->steps[step].begun = now;
+	check->steps[step].started = now;
 	if (step == CHECK_TRAINING)
 		add_trainers(check);
 }
@@ -139,7 +139,7 @@ static void pass(struct check *check, enum check_step step, enum check_state sta
 	record->state = state;
 	record->ended = now;
 	if (is_tried_beforehand(check, step)) {
-		record->begun = check->network_begun;
+		record->started = check->network_started;
 		record->ended = check->network_ended;
 	}
 }
@@ -195,8 +195,8 @@ static void advance(struct check *check, msec now)
 
 static void pass_own_step(struct check *check, enum check_step step, msec now)
 {
-	if (check->steps[step].begun == MSEC_UNSET)
-		check->steps[step].begun = check->begun;
+	if (check->steps[step].started == MSEC_UNSET)
+		check->steps[step].started = check->started;
 	pass(check, step, CHECK_PASSED, now);
 	advance(check, now);
 }
@@ -221,9 +221,9 @@ void check_refuse(struct check *check, enum check_step step, const char *why, ms
 	fail(check, now);
 }
 
-void check_job_begun(struct check *check, enum check_job job, msec now)
+void check_job_started(struct check *check, enum check_job job, msec now)
 {
-	check->jobs[job].has_begun = true;
+	check->jobs[job].has_started = true;
 	advance(check, now);
 }
 
@@ -232,7 +232,7 @@ static void note_network(struct check *check, size_t count_before, msec now)
 	if (check->network.count == count_before)
 		return;
 	if (count_before == 0)
-		check->network_begun = now;
+		check->network_started = now;
 	check->network_ended = now;
 }
 

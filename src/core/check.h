@@ -26,7 +26,7 @@ void check_note_data(struct check *check, const char *what, msec now);
 void check_refuse(struct check *check, enum check_step step, const char *why, msec now);
 
 /* A job that was wanted runs. */
-void check_job_begun(struct check *check, enum check_job job, msec now);
+void check_job_started(struct check *check, enum check_job job, msec now);
 /* A line that the foreground `muster run` of a job has printed, without its line feed. */
 void check_add_line(struct check *check, enum check_job job, const char *line, size_t len,
 		    msec now);

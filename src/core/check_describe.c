@@ -193,7 +193,7 @@ static void add_training_progress(const struct check *check, struct text *text)
 	struct check_names missing = {0};
 
 	for (size_t i = 0; i < check->n_trainers; i++)
-		if (!check->trainers[i].has_begun)
+		if (!check->trainers[i].has_started)
 			check_names_add(&missing, check->trainers[i].name);
 	if (check->steps_wanted > 0) {
 		text_addf(text, "step %lld of %lld", (long long) check->step,

@@ -184,7 +184,7 @@ static bool take_training_begins(struct check *check, const char *from, const st
 
 	(void) event;
 	if (trainer)
-		trainer->has_begun = true;
+		trainer->has_started = true;
 	return trainer != NULL;
 }
 

@@ -109,7 +109,7 @@ enum check_job {
 
 struct check_step_record {
 	enum check_state state;
-	msec begun, ended; /* MSEC_UNSET: not yet */
+	msec started, ended; /* MSEC_UNSET: not yet */
 };
 
 /* One TensorFlow server. */
@@ -129,7 +129,7 @@ struct check_task {
 /* One process that trains. */
 struct check_trainer {
 	const char *name; /* "worker-0" */
-	bool has_begun, has_ended;
+	bool has_started, has_ended;
 	bool is_stopped;
 	int64_t step; /* global step that it told last */
 	const char *error; /* why it failed, by its own word; NULL */
@@ -138,7 +138,7 @@ struct check_trainer {
 
 struct check_job_record {
 	const char *name;
-	bool has_begun, has_ended;
+	bool has_started, has_ended;
 	int exit_code;
 	const char *last_words; /* muster's own last line, "muster: …"; NULL */
 	/* What failed in it first and not because muster ended it; NULL and 0: nothing. */
@@ -187,7 +187,7 @@ struct check {
 	struct check_request request; /* its texts are borrowed */
 	struct arena *arena; /* of all texts below */
 	enum check_result result;
-	msec begun, ended;
+	msec started, ended;
 	int signal; /* that interrupted it */
 	struct check_step_record steps[CHECK_STEP_COUNT];
 	struct check_job_record jobs[CHECK_JOB_COUNT];
@@ -197,7 +197,7 @@ struct check {
 	struct check_task *tasks;
 	size_t n_tasks, tasks_capacity;
 	struct check_network network;
-	msec network_begun, network_ended; /* first and last news of it */
+	msec network_started, network_ended; /* first and last news of it */
 	int n_workers; /* that train; known when training begins */
 	struct check_trainer *trainers;
 	size_t n_trainers;

@@ -126,7 +126,7 @@ static enum check_job job_of_step(const struct check *check, enum check_step ste
 
 void check_fault_set_job(struct check *check, enum check_job job)
 {
-	check->fault->job = check->jobs[job].has_begun ? check->jobs[job].name : NULL;
+	check->fault->job = check->jobs[job].has_started ? check->jobs[job].name : NULL;
 	check->fault->is_of_task = job == CHECK_SERVERS_JOB || job == CHECK_MODEL_JOB;
 }
 

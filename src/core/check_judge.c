@@ -205,7 +205,7 @@ static bool wants_model(const struct check *check)
 {
 	const struct check_job_record *servers = &check->jobs[CHECK_SERVERS_JOB];
 
-	if (check_model_brings_servers(check->request.model) && servers->has_begun &&
+	if (check_model_brings_servers(check->request.model) && servers->has_started &&
 	    !servers->has_ended)
 		return false;
 	if (check->roll_called != MSEC_UNSET)
@@ -248,7 +248,7 @@ msec check_wake_at(const struct check *check)
 		return MSEC_NEVER;
 	if (check->roll_called != MSEC_UNSET)
 		return check->roll_called + ROLL_CALL_TIMEOUT;
-	return check->steps[step].begun + check->request.timeout;
+	return check->steps[step].started + check->request.timeout;
 }
 
 bool check_is_over(const struct check *check)
@@ -258,7 +258,7 @@ bool check_is_over(const struct check *check)
 	for (enum check_job job = 0; job < CHECK_JOB_COUNT; job++) {
 		const struct check_job_record *record = &check->jobs[job];
 
-		if (record->has_begun && !record->has_ended && !check_wants(check, job))
+		if (record->has_started && !record->has_ended && !check_wants(check, job))
 			return false;
 	}
 	return true;

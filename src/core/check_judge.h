@@ -6,7 +6,7 @@
 
 #include <stdbool.h>
 
-/* The job should run now: start it when it has not begun, end it when it is not wanted. */
+/* The job should run now: start it when it has not started, end it when it is not wanted. */
 bool check_wants(const struct check *check, enum check_job job);
 /* Somebody complains of a silence: time to look whether a process is stopped, before the jobs are
  * ended. */

@@ -54,7 +54,7 @@ static void add_time(const struct check_step_record *record, struct text *text)
 	struct text time CLEANUP(text_done) = {0};
 
 	if (record->state == CHECK_PASSED || record->state == CHECK_FAILED)
-		check_describe_seconds(record->ended - record->begun, &time);
+		check_describe_seconds(record->ended - record->started, &time);
 	text_addf(text, " %7s", text_of(&time));
 }
 
@@ -107,13 +107,13 @@ static void add_log(const struct check_fault *fault, struct text *text)
 	text_add_char(text, '\n');
 }
 
-/* The jobs that were begun, and stay: their logs can be read. */
+/* The jobs that were started, and stay: their logs can be read. */
 static size_t add_kept(const struct check *check, const char *separator, struct text *text)
 {
 	size_t count = 0;
 
 	for (enum check_job job = 0; job < CHECK_JOB_COUNT; job++) {
-		if (!check->jobs[job].has_begun)
+		if (!check->jobs[job].has_started)
 			continue;
 		text_addf(text, "%s%s", count ? separator : "", check->jobs[job].name);
 		count++;
@@ -168,7 +168,7 @@ static void add_verdict(const struct check *check, const struct check_style *sty
 	bool is_good = check->result == CHECK_GOOD;
 	struct text time CLEANUP(text_done) = {0};
 
-	check_describe_seconds(check->ended - check->begun, &time);
+	check_describe_seconds(check->ended - check->started, &time);
 	add_colored(text, is_good ? GREEN : RED, check_result_words[check->result], 0, style);
 	text_addf(text, " %s %s: ", is_good ? "in" : "after", text_of(&time));
 	if (!is_good)

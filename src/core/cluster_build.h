@@ -37,7 +37,7 @@ void cluster_build_done(struct cluster_build *build);
 /* Begins a job, to which the tasks that follow belong. A second one of that name is a fault. */
 void cluster_build_add_job(struct cluster_build *build, const char *name, struct place place,
 			   const char *path);
-/* A task of the job begun last. An address that is none is a fault, at its place in it. */
+/* A task of the job started last. An address that is none is a fault, at its place in it. */
 void cluster_build_add_task(struct cluster_build *build, int index, const char *address,
 			    struct place place, const char *path);
 

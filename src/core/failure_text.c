@@ -149,8 +149,8 @@ static const char *log_of_failure(const struct status *status)
 	return replica && replica->attempt == failure->attempt ? replica->log : NULL;
 }
 
-/* What has not begun has written nothing. */
-static bool has_begun(const struct failure *failure)
+/* What has not started has written nothing. */
+static bool has_started(const struct failure *failure)
 {
 	return !text_equals(failure->reason, FAILURE_REFUSED) &&
 	       !text_equals(failure->reason, FAILURE_START_FAILED) &&
@@ -161,7 +161,7 @@ static void add_next(const struct failure *failure, const char *job_words, struc
 {
 	struct text line CLEANUP(text_done) = {0};
 
-	if (!has_begun(failure))
+	if (!has_started(failure))
 		return;
 	text_addf(&line, "muster logs %s --role ", job_words);
 	shell_word_add(&line, failure->role);

@@ -21,7 +21,7 @@
 /* How a replica ended: "was evicted". NULL for a word that is not known, and for NULL. */
 const char *failure_phrase_of_end(const char *reason);
 
-/* What a replica waits for that has not begun yet, or threatens one that runs: "cannot be placed".
- * Words of one trouble share one phrase (ErrImagePull and ImagePullBackOff take turns). Never NULL
- * for a word; "waits" for one that is not known. */
+/* What a replica waits for that has not started yet, or threatens one that runs: "cannot be
+ * placed". Words of one trouble share one phrase (ErrImagePull and ImagePullBackOff take turns).
+ * Never NULL for a word; "waits" for one that is not known. */
 const char *failure_phrase_of_obstacle(const char *reason);

@@ -4,7 +4,7 @@
  * names its holder, which writes it anew again and again; a muster that wants it takes it when the
  * record has not changed for as long as it says, by the claimant's own clock, so that no two clocks
  * are ever compared. A holder that could not write for LEASE_DEADLINE, counted from the moment at
- * which its last successful write was begun, does not act any more: that is over before anybody
+ * which its last successful write was started, does not act any more: that is over before anybody
  * else may take the lease. Each write names the version that it was made from.
  *
  * One thing is stricter. A record that is missing is taken by a newcomer only after a whole
@@ -67,7 +67,7 @@ struct lease {
 	msec seen_at; /* when the record was first seen as it is */
 	bool has_changed; /* under somebody else, since we look */
 	bool is_held;
-	msec renewed_at; /* when our last successful write was begun, or what it is about was made
+	msec renewed_at; /* when our last successful write was started, or what it is about was made
 			  */
 	bool is_calling;
 	msec call_began;

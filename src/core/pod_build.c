@@ -51,26 +51,26 @@ int pod_build_template(const struct json *document, const struct json **ret_temp
 }
 
 /* What belongs to the one Pod that a file may have been taken from. */
-static struct json *ground_new(const struct json *template)
+static struct json *under_new(const struct json *template)
 {
 	static const char *const members[] = {"metadata", "spec"};
 	static const char *const metadata_members[] = {"labels", "annotations"};
-	struct json *ground = json_new_object();
+	struct json *under = json_new_object();
 	const struct json *metadata = json_get(template, members[0]);
 
 	for (size_t i = 0; i < ARRAY_LEN(metadata_members); i++)
 		if (json_get(metadata, metadata_members[i]))
-			json_set(json_object_at(ground, members[0]), metadata_members[i],
+			json_set(json_object_at(under, members[0]), metadata_members[i],
 				 json_new_copy(json_get(metadata, metadata_members[i])));
-	json_set(ground, members[1], json_new_copy(json_get(template, members[1])));
-	return ground;
+	json_set(under, members[1], json_new_copy(json_get(template, members[1])));
+	return under;
 }
 
 static void lay_over(const struct json *template, struct json *role)
 {
-	struct json *ground CLEANUP(json_cleanup) = ground_new(template);
+	struct json *under CLEANUP(json_cleanup) = under_new(template);
 
-	json_set(role, "template", pod_template_laid_over(ground, json_get(role, "template")));
+	json_set(role, "template", pod_template_laid_over(under, json_get(role, "template")));
 }
 
 static void set_image(const struct pod_build *build, struct json *container)

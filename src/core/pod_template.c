@@ -53,7 +53,7 @@ static const struct merge_key *find_merge_key(const char *list)
 	return NULL;
 }
 
-static struct json *merged(const struct json *ground, const struct json *over, const char *name);
+static struct json *merged(const struct json *under, const struct json *over, const char *name);
 
 /* The last element with the same key, as the last one of an env counts; NULL where there is none.
  */
@@ -68,13 +68,13 @@ static struct json *find_same(const struct json *list, const char *key, const st
 	return found;
 }
 
-static struct json *merged_lists(const struct json *ground, const struct json *over,
+static struct json *merged_lists(const struct json *under, const struct json *over,
 				 const struct merge_key *merge_key)
 {
 	struct json *list = json_new_array();
 
-	for (size_t i = 0; i < json_count(ground); i++) {
-		struct json *element = json_at(ground, i);
+	for (size_t i = 0; i < json_count(under); i++) {
+		struct json *element = json_at(under, i);
 		struct json *same = find_same(over, merge_key->key, element);
 
 		if (same && merge_key->is_merged)
@@ -85,15 +85,15 @@ static struct json *merged_lists(const struct json *ground, const struct json *o
 	for (size_t i = 0; i < json_count(over); i++) {
 		struct json *element = json_at(over, i);
 
-		if (!find_same(ground, merge_key->key, element))
+		if (!find_same(under, merge_key->key, element))
 			json_append(list, json_new_copy(element));
 	}
 	return list;
 }
 
-static struct json *merged_objects(const struct json *ground, const struct json *over)
+static struct json *merged_objects(const struct json *under, const struct json *over)
 {
-	struct json *object = json_new_copy(ground);
+	struct json *object = json_new_copy(under);
 	const char *key = NULL;
 	struct json *value;
 
@@ -101,25 +101,25 @@ static struct json *merged_objects(const struct json *ground, const struct json 
 		if (json_is(value, JSON_NULL))
 			json_remove(object, key);
 		else
-			json_set(object, key, merged(json_get(ground, key), value, key));
+			json_set(object, key, merged(json_get(under, key), value, key));
 	return object;
 }
 
 /* `name` is the member that both are the value of. */
-static struct json *merged(const struct json *ground, const struct json *over, const char *name)
+static struct json *merged(const struct json *under, const struct json *over, const char *name)
 {
 	const struct merge_key *merge_key = find_merge_key(name);
 
-	if (json_is(ground, JSON_OBJECT) && json_is(over, JSON_OBJECT))
-		return merged_objects(ground, over);
-	if (merge_key && json_is(ground, JSON_ARRAY) && json_is(over, JSON_ARRAY))
-		return merged_lists(ground, over, merge_key);
+	if (json_is(under, JSON_OBJECT) && json_is(over, JSON_OBJECT))
+		return merged_objects(under, over);
+	if (merge_key && json_is(under, JSON_ARRAY) && json_is(over, JSON_ARRAY))
+		return merged_lists(under, over, merge_key);
 	return json_new_copy(over);
 }
 
-struct json *pod_template_laid_over(const struct json *ground, const struct json *over)
+struct json *pod_template_laid_over(const struct json *under, const struct json *over)
 {
-	struct json *base CLEANUP(json_cleanup) = json_new_copy(ground);
+	struct json *base CLEANUP(json_cleanup) = json_new_copy(under);
 	const struct json *container = pod_template_container(over);
 	const char *name = json_as_string(json_get(container, "name"), NULL);
 	struct json *same = pod_template_container(base);

@@ -357,7 +357,7 @@ static struct json *begin_elements(const struct json *group)
 struct cursor {
 	const struct json *column;
 	size_t place;
-	int64_t left; /* of the run at `place`, once it was begun */
+	int64_t left; /* of the run at `place`, once it was started */
 };
 
 static const struct json *next_value(struct cursor *cursor)

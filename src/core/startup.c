@@ -3,12 +3,12 @@
 void startup_add(struct startup *startup, const struct observed_replica *replica, int change)
 {
 	bool never_began = replica->phase == OBSERVED_FAILED && replica->started_at == MSEC_UNSET;
-	bool has_begun = replica->phase != OBSERVED_STARTING && !never_began;
+	bool has_started = replica->phase != OBSERVED_STARTING && !never_began;
 
 	startup->n_pods += change;
-	startup->n_scheduled += has_begun || replica->stage >= OBSERVED_SCHEDULED ? change : 0;
-	startup->n_set_up += has_begun || replica->stage >= OBSERVED_SET_UP ? change : 0;
-	startup->n_running += has_begun ? change : 0;
+	startup->n_scheduled += has_started || replica->stage >= OBSERVED_SCHEDULED ? change : 0;
+	startup->n_set_up += has_started || replica->stage >= OBSERVED_SET_UP ? change : 0;
+	startup->n_running += has_started ? change : 0;
 }
 
 void startup_describe(const struct startup *startup, struct text *text)

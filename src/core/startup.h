@@ -12,7 +12,7 @@ struct startup {
 	int n_pods;
 	int n_scheduled;
 	int n_set_up;
-	int n_running; /* or ended after it had begun */
+	int n_running; /* or ended after it had started */
 };
 
 /* Counts one more, or with a `change` of -1 one less; what is set up was placed as well. */

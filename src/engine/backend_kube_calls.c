@@ -30,8 +30,8 @@ static msec pause_after(int n_refusals)
 	return pause + (msec) ((double) pause / 2 * kube_jitter());
 }
 
-/* A right that is missing from the beginning is to be given before the job is begun again; one that
- * was there may come back, as a quota is raised. */
+/* A right that is missing from the beginning is to be given before the job is started again; one
+ * that was there may come back, as a quota is raised. */
 static bool is_final(const struct kube_backend *backend, const struct kube_status *status,
 		     const struct err *err)
 {

@@ -1,4 +1,4 @@
-/* What was begun with the Pods of a job and cannot be seen in the mirror yet. A table, no calls.
+/* What was started with the Pods of a job and cannot be seen in the mirror yet. A table, no calls.
  *
  * An entry stands for a name. Two things can be on their way under it at once: the end of the Pod
  * that has the name, and the start of the one that will have it. */

@@ -38,7 +38,7 @@ static struct prerequisite *add(struct kube_backend *backend, const struct kube_
 	return prerequisite;
 }
 
-/* The Secret was made before any Pod was begun. */
+/* The Secret was made before any Pod was started. */
 void kube_prerequisites_begin(struct kube_backend *backend)
 {
 	const struct backend_kube_settings *settings = &backend->settings;

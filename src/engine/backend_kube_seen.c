@@ -66,7 +66,7 @@ static void on_pod(struct kube_backend *backend, const char *name)
 		pending_drop_if_idle(&backend->pending, pending);
 	}
 	if (was_busy && backend->pending.count == 0)
-		heap_give_back(); /* all that was begun at once is there */
+		heap_give_back(); /* all that was started at once is there */
 	kube_backend_news(backend);
 }
 

@@ -1,5 +1,5 @@
 /* Work that is done here or goes on in the background: in a daemon, forked before anything was
- * begun, whose parent waits until it says that the work has started. */
+ * started, whose parent waits until it says that the work has started. */
 #pragma once
 
 #include "base/err.h"

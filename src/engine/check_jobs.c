@@ -118,7 +118,7 @@ static void start_job(struct job_child *child)
 	char *models CLEANUP(mem_free_text) = NULL;
 	struct err err = {0};
 
-	check_job_begun(check, child->job, loop_now());
+	check_job_started(check, child->job, loop_now());
 	if (child->job == CHECK_MODEL_JOB &&
 	    check_models_install(jobs->settings.state_folder, &models, &err) < 0) {
 		tell_failure_to_start(child, &err);
@@ -252,7 +252,7 @@ void check_jobs_serve(struct check_jobs *jobs)
 		struct job_child *child = &jobs->children[job];
 		bool is_wanted = check_wants(jobs->check, job);
 
-		if (is_wanted && !jobs->check->jobs[job].has_begun)
+		if (is_wanted && !jobs->check->jobs[job].has_started)
 			start_job(child);
 		if (!is_wanted && child->child)
 			ask_to_end(child);
@@ -316,7 +316,7 @@ void check_jobs_delete(struct check_jobs *jobs)
 	for (enum check_job job = 0; job < CHECK_JOB_COUNT; job++) {
 		struct err err;
 
-		if (!check->jobs[job].has_begun || check_wants(check, job))
+		if (!check->jobs[job].has_started || check_wants(check, job))
 			continue;
 		int rc = jobs->client->functions->remove(jobs->client, check->jobs[job].name, &err);
 

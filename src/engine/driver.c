@@ -1,6 +1,6 @@
 /* One pass after the other for one job: all effects of a decision, in their order.
  *
- * A pass is begun by a look, and goes on when its write is answered, if it writes. The driver
+ * A pass is started by a look, and goes on when its write is answered, if it writes. The driver
  * remembers nothing that it could not read or see again. What it keeps (the parsed document, the
  * status that it decided on or read) is kept by text and version, so that a pass in which nothing
  * changed is cheap; a new driver goes on where the old one was lost. Where statuses are kept small
@@ -217,8 +217,8 @@ static void log_action(const struct driver *driver, const struct action *action)
 		 action_type_words[action->type], action->role, action->index, action->attempt);
 }
 
-/* Each action is begun, also when one before it was refused: what ends a replica must not wait for
- * what starts another. */
+/* Each action is started, also when one before it was refused: what ends a replica must not wait
+ * for what starts another. */
 static int apply_actions(struct driver *driver, const struct plan *plan, struct err *err)
 {
 	int rc = 0;

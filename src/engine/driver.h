@@ -18,7 +18,7 @@
 
 struct driver;
 
-/* Gets each note once, after the actions it tells of were begun. */
+/* Gets each note once, after the actions it tells of were started. */
 typedef void (*driver_note_fn)(const struct job *job, const struct note *note, void *data);
 /* The status as it was just decided, and written where that has to be; borrowed for the call. */
 typedef void (*driver_status_fn)(const struct job *job, const struct status *status, void *data);

@@ -27,7 +27,7 @@ struct log_reader {
 	struct replica **replicas; /* by role and index */
 	size_t n_replicas;
 	size_t capacity;
-	bool is_begun; /* the logs that were there at the beginning are known */
+	bool is_started; /* the logs that were there at the beginning are known */
 	bool is_ended;
 	struct replica *current; /* whose lines are given now … */
 	msec current_until; /* … until their time passes this one: the next replica's */
@@ -80,7 +80,7 @@ int log_reader_new(const char *folder, const struct log_selection *selection,
 		return rc;
 	}
 	log_reader_look_again(reader);
-	reader->is_begun = true;
+	reader->is_started = true;
 	*ret_reader = reader;
 	return 0;
 }
@@ -151,7 +151,7 @@ static bool find_start(struct log_reader *reader, struct log_attempt *attempt, i
 static bool find_replica_start(struct log_reader *reader, size_t first, size_t end,
 			       struct start *ret_start)
 {
-	int64_t n_lines = reader->is_begun ? -1 : reader->selection.tail;
+	int64_t n_lines = reader->is_started ? -1 : reader->selection.tail;
 	struct start start = {0};
 
 	for (size_t i = end; i > first; i--) {
@@ -217,7 +217,7 @@ static void add_replica(struct log_reader *reader, size_t place, size_t first, s
 			return;
 		end--;
 		first = end - 1;
-	} else if (reader->is_begun && selection->attempt < 0) {
+	} else if (reader->is_started && selection->attempt < 0) {
 		end = first + 1;
 	}
 	if (!find_replica_start(reader, first, end, &start))
@@ -254,7 +254,7 @@ void log_reader_look_again(struct log_reader *reader)
 	reader->current = NULL;
 	/* A folder that is gone (the job was deleted) leaves what is open to be read. */
 	if (log_folder_read(&reader->folder, &is_changed, NULL) == 0 &&
-	    (is_changed || !reader->is_begun))
+	    (is_changed || !reader->is_started))
 		add_new_replicas(reader);
 }
 

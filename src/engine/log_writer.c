@@ -27,7 +27,7 @@
 struct log_writer {
 	struct log_name name;
 	struct unkept *unkept; /* NULL: nobody shows what cannot be kept */
-	struct text line; /* begun while writing failed: goes where its end goes */
+	struct text line; /* started while writing failed: goes where its end goes */
 	bool is_failing;
 	char *paths[LOG_FILE_COUNT];
 	int fd; /* -1: could not be opened (again) so far */
@@ -211,7 +211,7 @@ static int append_note_of_loss(struct log_writer *writer)
 	return failure;
 }
 
-/* Output that the file does not take. Lines stay whole: one that was begun
+/* Output that the file does not take. Lines stay whole: one that was started
  * waits for its end, which the file may take. */
 
 /* NULL: nobody shows it. */
@@ -222,7 +222,7 @@ static struct unkept_output *shown_output(const struct log_writer *writer)
 		       : NULL;
 }
 
-/* How much of the begun text is whole lines, or has to be taken for such. */
+/* How much of the started text is whole lines, or has to be taken for such. */
 static size_t whole_lines(const struct text *text)
 {
 	const char *end = text->len ? memrchr(text->bytes, '\n', text->len) : NULL;
@@ -232,7 +232,7 @@ static size_t whole_lines(const struct text *text)
 	return text->len >= LONGEST_LINE ? text->len : 0;
 }
 
-/* Gives the first bytes of what was begun to the terminal; the log misses
+/* Gives the first bytes of what was started to the terminal; the log misses
  * them. */
 static void give_away(struct log_writer *writer, size_t len)
 {

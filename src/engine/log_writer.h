@@ -22,7 +22,7 @@
 struct log_writer;
 
 /* Makes the folder where it is missing. `rotate_at`: size at which the file is renamed to ….log.1
- * and begun again (one old one is kept). A log that is there already is continued. */
+ * and started again (one old one is kept). A log that is there already is continued. */
 int log_writer_open(const char *folder, const char *role, int index, int attempt, int64_t rotate_at,
 		    struct log_writer **ret_writer, struct err *err) MUST_USE;
 /* Removes what is there of a log, for one that will be written anew as a whole. */

@@ -42,7 +42,7 @@ struct pod_log_name {
 	int index, attempt;
 };
 
-/* Follows the log of a Pod whose container has begun, and hears what has become of the container
+/* Follows the log of a Pod whose container has started, and hears what has become of the container
  * since. A Pod of that name with another uid takes the place of the one before it. */
 void pod_logs_follow(struct pod_logs *logs, const struct pod_log_name *name,
 		     const struct log_container *container);

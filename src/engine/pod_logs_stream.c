@@ -290,7 +290,7 @@ void pod_log_begin_stream(void *data)
 	}
 	/* Its name may be another Pod's by now. */
 	if (log->follow.container.is_gone) {
-		finish(log, log->follow.has_begun && !log->follow.was_lost);
+		finish(log, log->follow.has_started && !log->follow.was_lost);
 		return;
 	}
 	if (!turn_take(&log->turn, kube_api_turns(log->logs->settings.api), TURN_STREAM, on_turn,

@@ -90,7 +90,7 @@ static struct pod_log *log_new(struct pod_logs *logs, const struct pod_log_name 
 static void take_container(struct pod_log *log, const struct log_container *container)
 {
 	struct log_container before = log->follow.container;
-	bool is_new = !log->follow.has_begun || container->has_ended != before.has_ended ||
+	bool is_new = !log->follow.has_started || container->has_ended != before.has_ended ||
 		      container->n_restarts != before.n_restarts;
 
 	log->follow.container.is_ending |= container->is_ending;

@@ -131,7 +131,7 @@ int registration_kube_register(struct store *store, struct job *job, const char 
 }
 
 int registration_kube_find(struct store *store, const char *name, struct job **ret_job,
-			   msec *ret_created, bool *ret_has_begun, bool *ret_is_untouched,
+			   msec *ret_created, bool *ret_has_started, bool *ret_is_untouched,
 			   struct err *err)
 {
 	struct store_record record CLEANUP(store_record_done) = {0};
@@ -146,7 +146,7 @@ int registration_kube_find(struct store *store, const char *name, struct job **r
 		return rc;
 	*ret_job = job;
 	*ret_created = record.created;
-	*ret_has_begun = status.n_replicas > 0 || status_is_finished(&status);
+	*ret_has_started = status.n_replicas > 0 || status_is_finished(&status);
 	*ret_is_untouched = record_is_untouched(&record);
 	return 0;
 }

@@ -32,11 +32,11 @@ int registration_kube_register(struct store *store, struct job *job, const char 
 			       bool replaces_finished, const struct observed *observed, msec now,
 			       struct err *err) MUST_USE;
 
-/* A job that was made before, as it stands in its record. *ret_has_begun: somebody has acted for
+/* A job that was made before, as it stands in its record. *ret_has_started: somebody has acted for
  * it, so all that its Pods mount is there; *ret_is_untouched: it was applied as `render` shows it
  * (record_is_untouched). The caller frees the job. ERR_NOT_FOUND. */
 int registration_kube_find(struct store *store, const char *name, struct job **ret_job,
-			   msec *ret_created, bool *ret_has_begun, bool *ret_is_untouched,
+			   msec *ret_created, bool *ret_has_started, bool *ret_is_untouched,
 			   struct err *err) MUST_USE;
 /* Makes the ConfigMap of such a job the owner of its other objects. *ret_refusal, for the caller to
  * free: what could not be looked at, and may stay without an owner; NULL where all was seen. Waited

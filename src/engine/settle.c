@@ -190,7 +190,7 @@ int settle_get(struct store *store, const char *name, struct store_record *ret_r
 int settle_remove_job(struct store *store, const char *state_folder, const char *name,
 		      const char *uid, struct err *err)
 {
-	/* The record goes last: a removal that was cut off can be begun again by its name. */
+	/* The record goes last: a removal that was cut off can be started again by its name. */
 	int rc = state_folder_remove_job(state_folder, uid, err);
 
 	return rc < 0 ? rc : store->functions->remove(store, name, uid, err);

@@ -19,13 +19,13 @@ struct kube_store {
 	char *only_uid; /* NULL: jobs of any uid are known */
 	struct store_record *records; /* what is known of jobs, in no order */
 	size_t n_records, capacity;
-	struct begun_change *changes; /* under way; the newest first */
+	struct pending_change *changes; /* under way; the newest first */
 };
 
 /* A change or a removal that is under way. */
-struct begun_change {
+struct pending_change {
 	struct kube_store *store;
-	struct begun_change *next;
+	struct pending_change *next;
 	char *job_name;
 	struct kube_call *call;
 	struct err err; /* after a conflict, while what it met is read */
@@ -233,12 +233,12 @@ static int explain_removal(const char *name, const struct err *refusal, struct e
 	return err_copy(err, refusal);
 }
 
-static struct begun_change *begin(struct kube_store *store, const char *job_name,
-				  store_done_fn done, void *data)
+static struct pending_change *begin(struct kube_store *store, const char *job_name,
+				    store_done_fn done, void *data)
 {
-	struct begun_change *change = mem_new(sizeof(*change));
+	struct pending_change *change = mem_new(sizeof(*change));
 
-	*change = (struct begun_change){
+	*change = (struct pending_change){
 		.store = store,
 		.next = store->changes,
 		.job_name = mem_copy_text(job_name),
@@ -249,16 +249,16 @@ static struct begun_change *begin(struct kube_store *store, const char *job_name
 	return change;
 }
 
-static void release(struct begun_change *change)
+static void release(struct pending_change *change)
 {
 	kube_call_cancel(change->call);
 	free(change->job_name);
 	free(change);
 }
 
-static void free_change(struct begun_change *change)
+static void free_change(struct pending_change *change)
 {
-	struct begun_change **at = &change->store->changes;
+	struct pending_change **at = &change->store->changes;
 
 	while (*at != change)
 		at = &(*at)->next;
@@ -266,7 +266,7 @@ static void free_change(struct begun_change *change)
 	release(change);
 }
 
-static void finish(struct begun_change *change, int64_t version, const struct err *err)
+static void finish(struct pending_change *change, int64_t version, const struct err *err)
 {
 	store_done_fn done = change->done;
 	void *data = change->data;
@@ -279,12 +279,13 @@ static void finish(struct begun_change *change, int64_t version, const struct er
 
 static void kube_let_go(struct store *base, const void *data)
 {
-	for (struct begun_change *change = of(base)->changes; change; change = change->next)
+	for (struct pending_change *change = of(base)->changes; change; change = change->next)
 		if (change->data == data)
 			change->done = NULL;
 }
 
-static void begin_call(struct begun_change *change, struct kube_request request, kube_done_fn done)
+static void begin_call(struct pending_change *change, struct kube_request request,
+		       kube_done_fn done)
 {
 	char *object CLEANUP(mem_free_text) = objects_owner_name(change->job_name);
 
@@ -298,7 +299,7 @@ static void begin_call(struct begun_change *change, struct kube_request request,
 static void on_read_again(struct json *object, const struct kube_status *status,
 			  const struct err *err, void *data)
 {
-	struct begun_change *change = data;
+	struct pending_change *change = data;
 	const struct err conflict = change->err;
 	int64_t version;
 
@@ -316,7 +317,7 @@ static void on_read_again(struct json *object, const struct kube_status *status,
 static void on_changed(struct json *object, const struct kube_status *status, const struct err *err,
 		       void *data)
 {
-	struct begun_change *change = data;
+	struct pending_change *change = data;
 	struct err own = {0};
 	int64_t version = 0;
 
@@ -357,7 +358,7 @@ static struct json *delete_options_new(const char *uid)
 static void on_removed(struct json *object, const struct kube_status *status, const struct err *err,
 		       void *data)
 {
-	struct begun_change *change = data;
+	struct pending_change *change = data;
 	struct err own = {0};
 
 	(void) object, (void) status;
@@ -450,7 +451,7 @@ static void kube_free(struct store *base)
 {
 	struct kube_store *store = of(base);
 
-	for (struct begun_change *change = store->changes, *next; change; change = next) {
+	for (struct pending_change *change = store->changes, *next; change; change = next) {
 		next = change->next;
 		release(change);
 	}

@@ -51,7 +51,7 @@ struct supervision {
 	struct loop *loop;
 	struct store *store;
 	struct backend *backend;
-	struct driver *driver; /* NULL: nothing was begun, or nothing is any more */
+	struct driver *driver; /* NULL: nothing was started, or nothing is any more */
 	struct loop_watch *timer;
 	struct end_signals signals;
 	struct reporter reporter;
@@ -72,8 +72,8 @@ int supervision_make_console(struct supervision *supervision, const char *log_fo
 
 /* Begins with a pass; returns when the loop was stopped. */
 void supervision_run(struct supervision *supervision);
-/* Nothing more is begun for the job. What is there of the store, the signals and the reporter goes
- * on. */
+/* Nothing more is started for the job. What is there of the store, the signals and the reporter
+ * goes on. */
 void supervision_end_work(struct supervision *supervision);
 /* The job's own exit code, after it was printed, where that was asked for. */
 int supervision_finish(struct supervision *supervision);

@@ -138,7 +138,7 @@ int supervision_kube_watch_lease(struct cluster_supervision *supervision, struct
 		.api = supervision->api,
 		.job = supervision->base.job,
 		.made_at = supervision->made_at,
-		.must_exist = is_attached(supervision) && !supervision->has_begun,
+		.must_exist = is_attached(supervision) && !supervision->has_started,
 		.on_change = on_lease,
 		.on_trouble = on_lease_trouble,
 		.data = supervision,

@@ -311,7 +311,7 @@ static void hang_up(struct cluster_supervision *supervision)
 		go_on_detached(supervision);
 }
 
-/* There is nothing to stop: it has ended, or was never begun. */
+/* There is nothing to stop: it has ended, or was never started. */
 static bool has_nothing_to_stop(const struct cluster_supervision *supervision)
 {
 	return supervision->base.phase == SUPERVISION_FINISHED ||
@@ -319,14 +319,14 @@ static bool has_nothing_to_stop(const struct cluster_supervision *supervision)
 	       (!is_attached(supervision) && !has_supervised(supervision));
 }
 
-/* The job has ended, and it was begun here. */
+/* The job has ended, and it was started here. */
 static bool only_fetches(const struct cluster_supervision *supervision)
 {
 	return supervision->fetching && status_is_finished(&supervision->base.reporter.status) &&
 	       (!is_attached(supervision) || supervision->is_detached);
 }
 
-/* Before anything is begun: the call that is under way is waited for, so that it is known what to
+/* Before anything is started: the call that is under way is waited for, so that it is known what to
  * take back; a second signal gives it up. */
 static void end_early(struct cluster_supervision *supervision, int number)
 {

@@ -108,7 +108,7 @@ static int adopt_job(struct cluster_supervision *supervision, struct err *err)
 
 	if (rc == 0 && refusal)
 		reporter_say(&supervision->base.reporter, refusal);
-	supervision->has_begun = true;
+	supervision->has_started = true;
 	return rc;
 }
 
@@ -117,7 +117,7 @@ static int find_job(struct cluster_supervision *supervision, struct err *err)
 	bool is_untouched;
 	int rc = registration_kube_find(supervision->base.store, supervision->request->attach_to,
 					&supervision->found_job, &supervision->base.created,
-					&supervision->has_begun, &is_untouched, err);
+					&supervision->has_started, &is_untouched, err);
 
 	if (rc < 0)
 		return rc;
@@ -230,7 +230,7 @@ static void make_backend(struct cluster_supervision *supervision)
 	base->backend = backend_kube_new(&settings);
 }
 
-/* Nothing more is begun for the job. */
+/* Nothing more is started for the job. */
 static void end_work(struct cluster_supervision *supervision)
 {
 	kube_fetching_cancel(TAKE(supervision->fetching));
@@ -293,7 +293,7 @@ static void leave_here(struct cluster_supervision *supervision)
 							   : "its end was not waited for");
 }
 
-/* A signal ended it before anything was begun: nothing failed. */
+/* A signal ended it before anything was started: nothing failed. */
 static int end_early(struct cluster_supervision *supervision, int rc, int *ret_exit_code)
 {
 	take_back(supervision);

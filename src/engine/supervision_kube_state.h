@@ -39,7 +39,7 @@ struct cluster_supervision {
 	const struct fetch
 		*unsaved; /* the first that did not come and is still there; NULL: none */
 	struct err failure; /* why this ended before the job did */
-	bool has_begun; /* the job, before we attached: so all that its Pods mount is there */
+	bool has_started; /* the job, before we attached: so all that its Pods mount is there */
 	bool is_fenced; /* nothing is changed without the Lease */
 	bool is_detached; /* there is no terminal, or none any more */
 	bool is_recorded; /* there is something to delete */

@@ -2,8 +2,8 @@
  * much of what changes is nothing that has to be remembered.
  *
  * What something hangs on is written before that is done: actions, notes, the job's conditions, its
- * end. What the next decision would see by itself (a replica that has begun to run, or has ended by
- * itself and is still there), and how many run, waits for the next such write, or WRITE_PAUSE
+ * end. What the next decision would see by itself (a replica that has started to run, or has ended
+ * by itself and is still there), and how many run, waits for the next such write, or WRITE_PAUSE
  * (docs/design/0029-what-a-cluster-keeps-of-a-status.md). */
 #pragma once
 

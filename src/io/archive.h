@@ -53,7 +53,7 @@ enum archive_format {
 int archive_pack_new(const char *path, const char *name, enum archive_format format,
 		     const struct archive_limits *limits, struct archive_pack **ret_pack,
 		     struct err *err) MUST_USE;
-/* Leaves out what `wants` does not want, by its path below the one that was begun with, and all
+/* Leaves out what `wants` does not want, by its path below the one that was started with, and all
  * that is below it. Before the first archive_pack_next. */
 void archive_pack_only(struct archive_pack *pack, bool (*wants)(const char *path, void *data),
 		       void *data);

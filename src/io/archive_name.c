@@ -50,7 +50,7 @@ bool archive_name_is_folder_itself(const char *name)
 bool archive_link_is_inside(const char *name, const char *target)
 {
 	size_t depth = depth_of(name), len;
-	bool has_begun = false;
+	bool has_started = false;
 	const char *step;
 
 	if (!target || !*target || *target == '/')
@@ -59,8 +59,8 @@ bool archive_link_is_inside(const char *name, const char *target)
 		if (is_step(step, len, ".."))
 			depth--;
 		else if (!is_step(step, len, "."))
-			has_begun = true;
-		if (is_step(step, len, "..") && (has_begun || !depth))
+			has_started = true;
+		if (is_step(step, len, "..") && (has_started || !depth))
 			return false;
 	}
 	return true;

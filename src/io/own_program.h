@@ -5,5 +5,5 @@
 
 /* Its path, whatever it was called by, a link included. Where the file was replaced meanwhile (an
  * update), "/proc/self/exe", by which the kernel still starts the same one, from this process and
- * from a child that has begun no program yet. Caller frees. */
+ * from a child that has started no program yet. Caller frees. */
 char *own_program_path(void) MUST_USE;

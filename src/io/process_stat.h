@@ -15,7 +15,8 @@ struct process_stat {
 	unsigned int flags;
 	uint64_t n_threads;
 	uint64_t start_time;
-	uint64_t environment_end; /* address; 0 before a program has begun and after it has ended */
+	uint64_t environment_end; /* address; 0 before a program has started and after it has ended
+				   */
 };
 
 /* PF_EXITING and PF_KTHREAD of include/linux/sched.h */

@@ -53,7 +53,7 @@ struct kube_call {
 	bool was_lost; /* a try, which may have been done */
 	bool was_denied; /* when all that was left was to send it */
 	bool is_let_go; /* nobody waits for its end */
-	bool is_looking, has_begun, is_ending;
+	bool is_looking, has_started, is_ending;
 };
 
 /* Into a list, in front; and out of the one that it is in. */

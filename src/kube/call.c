@@ -118,9 +118,9 @@ static void take_bytes(const char *bytes, size_t len, void *data)
 {
 	struct kube_call *call = data;
 
-	if (!call->has_begun)
+	if (!call->has_started)
 		kube_call_note_time(call);
-	call->has_begun = true;
+	call->has_started = true;
 	call->on_bytes(bytes, len, call->data);
 }
 
@@ -184,7 +184,7 @@ static void open_socket(const char *protocol, void *data)
 {
 	struct kube_call *call = data;
 
-	call->has_begun = true;
+	call->has_started = true;
 	call->socket.on_open(protocol, call->data);
 }
 

@@ -40,7 +40,7 @@ static bool goes_on(struct kube_call *call, const struct kube_status *status, bo
 		*(call->is_looking ? &call->n_failed_looks : &call->n_failures) += 1;
 	struct kube_retry retry = decide(call, status, is_lost);
 
-	if (retry.action == KUBE_GIVE_UP || call->has_begun)
+	if (retry.action == KUBE_GIVE_UP || call->has_started)
 		return false;
 	if (retry.action == KUBE_WAS_DONE) {
 		kube_call_finish(call, NULL, &done, NULL);
@@ -206,7 +206,7 @@ void kube_call_end_socket(const struct websocket_end *end, const struct err *err
 	call->websocket = NULL;
 	if (err)
 		take_loss(call, err);
-	else if (call->has_begun)
+	else if (call->has_started)
 		kube_call_finish(call, NULL, &status, NULL);
 	else
 		take_refusal(call, &answer);

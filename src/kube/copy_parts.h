@@ -31,7 +31,7 @@ struct kube_copy {
 
 	/* To a container. */
 	char *here;
-	struct archive_pack *pack; /* NULL: not begun, or all was sent */
+	struct archive_pack *pack; /* NULL: not started, or all was sent */
 };
 
 /* The last component of a path: what cp calls the copy. NULL where it has none ("/", ".", "a/.."):

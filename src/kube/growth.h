@@ -3,7 +3,7 @@
  *
  * That is what TensorBoard needs: it keeps event files open and reads on where it was, so that a
  * file which is replaced by a longer one, as a copy would do, does not grow for it. So bytes are
- * added to the files here, at once as they come. A connection that was lost is begun again by
+ * added to the files here, at once as they come. A connection that was lost is started again by
  * another kube_growth with the same folder, which goes on at the byte where the last one ended.
  *
  * Only event files come (their names contain "tfevents"), and what lies in folders called

@@ -15,14 +15,14 @@
 /* What came of the line or piece that is not complete yet. Zero it to begin. */
 struct growth_frames {
 	struct text line;
-	uint64_t n_missing; /* bytes of the piece that has begun */
+	uint64_t n_missing; /* bytes of the piece that has started */
 };
 
 /* What takes the pieces. A function that gives an error has set `err`, and nothing more is called.
  */
 struct growth_reader {
-	/* The next `len` bytes belong to this file at this offset; 0: it is new, or has begun anew.
-	 * The path is relative and leads nowhere outside. */
+	/* The next `len` bytes belong to this file at this offset; 0: it is new, or has started
+	 * anew. The path is relative and leads nowhere outside. */
 	int (*on_piece)(const char *path, uint64_t offset, uint64_t len, void *data,
 			struct err *err);
 	int (*on_bytes)(const char *bytes, size_t len, void *data, struct err *err);

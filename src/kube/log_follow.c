@@ -9,9 +9,9 @@ bool log_follow_begin(struct log_follow *follow)
 	const struct log_container *container = &follow->container;
 	bool was_previous = follow->reads_previous;
 
-	if (!follow->has_begun && container->n_restarts > 0)
+	if (!follow->has_started && container->n_restarts > 0)
 		follow->n_restarts = container->n_restarts - 1;
-	follow->has_begun = true;
+	follow->has_started = true;
 	follow->reads_previous = container->n_restarts > follow->n_restarts;
 	follow->began_after_end = container->has_ended;
 	follow->has_news = false;

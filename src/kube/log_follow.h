@@ -28,7 +28,7 @@ enum log_end {
 	LOG_END_PROPER, /* as it ends when all was sent */
 	LOG_END_LOST, /* the connection was */
 	LOG_END_FAILED, /* the server could not get it */
-	LOG_END_NOT_YET, /* the container has not begun */
+	LOG_END_NOT_YET, /* the container has not started */
 	LOG_END_ABSENT, /* no such Pod or container */
 	LOG_END_REFUSED, /* it will not be better for being asked again soon */
 };
@@ -36,7 +36,7 @@ enum log_end {
 /* Zero it to begin. */
 struct log_follow {
 	struct log_container container;
-	bool has_begun;
+	bool has_started;
 	int n_restarts; /* of the container whose log is read */
 	bool reads_previous; /* … which another one has taken the place of */
 	bool began_after_end;

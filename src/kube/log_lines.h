@@ -33,7 +33,7 @@ struct log_lines {
 	bool is_known; /* this line is passed over */
 	char head[LOG_STAMP_SIZE + 1]; /* a line's beginning, until its stamp is complete */
 	size_t head_len;
-	bool is_first; /* no line of this stream has begun */
+	bool is_first; /* no line of this stream has started */
 	bool has_stamps; /* a line of this log had one */
 	char held[LOG_WORDS_SIZE]; /* a line without a stamp, so far */
 	size_t held_len;

@@ -42,7 +42,7 @@ struct log_run {
 struct log_seen {
 	struct log_run runs[LOG_SEEN_RUNS]; /* the newest stamps */
 	unsigned last; /* the run of the last line */
-	unsigned newest; /* the run that was begun last */
+	unsigned newest; /* the run that was started last */
 };
 
 /* A line was complete; `hash` is over its text. */

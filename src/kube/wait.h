@@ -19,7 +19,7 @@ struct kube_answer {
 	struct err err; /* with code 0 when the call succeeded */
 };
 
-/* The same for `count` calls that are begun all at once; answers[i] is that of requests[i]. */
+/* The same for `count` calls that are started all at once; answers[i] is that of requests[i]. */
 void kube_wait_all(struct loop *loop, struct kube_api *api, const struct kube_request *requests,
 		   size_t count, struct kube_answer *answers);
 /* The first error among them, which it gives with its code; 0 when there is none. */

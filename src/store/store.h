@@ -81,7 +81,7 @@ struct store_functions {
 			     const struct store_change *change, store_done_fn done, void *data);
 	void (*begin_remove)(struct store *store, const char *name, const char *uid,
 			     store_done_fn done, void *data);
-	/* No `done` with this data is called from here on; what was begun goes on. */
+	/* No `done` with this data is called from here on; what was started goes on. */
 	void (*let_go)(struct store *store, const void *data);
 	/* In the order of creation, oldest first. */
 	int (*list)(struct store *store, enum store_parts parts, struct store_list *ret_list,

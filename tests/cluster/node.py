@@ -40,7 +40,7 @@ class Node:
         self.processes = plane.processes
 
     def up(self):
-        """The API server listens already; all that takes time is begun before anything is waited for."""
+        """The API server listens already; all that takes time is started before anything is waited for."""
         self.folder.mkdir()
         self._cover_what_is_written()
         self._start_containerd()

@@ -81,13 +81,13 @@ def leave_room(monkeypatch, gigabytes):
     monkeypatch.setattr(programs.shutil, "disk_usage", lambda folder: usage)
 
 
-def test_without_room_nothing_is_begun(cache, monkeypatch):
+def test_without_room_nothing_is_started(cache, monkeypatch):
     leave_room(monkeypatch, 1)
     with pytest.raises(programs.Trouble, match="needs 9 GB .* has 1"):
         build()
 
 
-def test_without_memory_nothing_is_begun(cache, monkeypatch):
+def test_without_memory_nothing_is_started(cache, monkeypatch):
     leave_room(monkeypatch, 100)
     monkeypatch.setattr(programs, "_free_memory", lambda: 3 << 30)
     with pytest.raises(programs.Trouble, match="needs 8 GB of memory .* 3 are free"):

@@ -147,19 +147,19 @@ def test_why_a_folder_cannot_be_unpacked_is_in_the_words_of_tar(muster, namespac
 
 
 def test_a_failure_starts_the_whole_job_again_and_gives_its_code(muster, namespace):
-    """Worker 0 fails when all have begun, as the first failure ends what the others do."""
-    script = "echo begun; until [ -e /tmp/end ]; do sleep 0.1; done; exit 3"
+    """Worker 0 fails when all have started, as the first failure ends what the others do."""
+    script = "echo started; until [ -e /tmp/end ]; do sleep 0.1; done; exit 3"
     job = run_in_background(muster, "--name", "again", "-w", 2, "--max-restarts", 1, "--grace", "0s", *BUSYBOX, "--",
                             "sh", "-c", script)
     for _ in range(2):
-        lines = [wait_for_line(job.stdout, "begun") for _ in range(2)]
-        assert sorted(lines) == ["worker-0 | begun\n", "worker-1 | begun\n"]
+        lines = [wait_for_line(job.stdout, "started") for _ in range(2)]
+        assert sorted(lines) == ["worker-0 | started\n", "worker-1 | started\n"]
         namespace.kubectl("exec", "again-worker-0", "-c", "tensorflow", "--", "touch", "/tmp/end")
     assert job.stdout.read() == ""
     assert job.wait(timeout=LIMIT) == 3
     told = job.stderr.read()
     assert "the whole job starts again (restart 1 of 1)" in told
-    assert "exited with code 3" in told and "last lines    | begun" in told
+    assert "exited with code 3" in told and "last lines    | started" in told
     assert left_of(namespace) == []
 
 

@@ -30,7 +30,7 @@ struct asker {
 	bool is_stream, is_in_turn;
 	int64_t cancel_after; /* pieces of a stream; 0: never */
 	char **urls;
-	size_t n_urls, n_begun, n_ended;
+	size_t n_urls, n_started, n_ended;
 };
 
 /* One call. */
@@ -55,7 +55,7 @@ static void end_question(struct question *question)
 
 	free(question);
 	asker->n_ended++;
-	if (asker->is_in_turn && asker->n_begun < asker->n_urls)
+	if (asker->is_in_turn && asker->n_started < asker->n_urls)
 		ask_next(asker);
 	if (asker->n_ended == asker->n_urls)
 		loop_stop(asker->loop);
@@ -117,7 +117,7 @@ static void ask_next(struct asker *asker)
 	struct http_request request = asker->request;
 
 	question->asker = asker;
-	question->index = asker->n_begun++;
+	question->index = asker->n_started++;
 	request.url = asker->urls[question->index];
 	request.headers = asker->headers;
 	request.on_bytes = asker->is_stream ? take_piece : NULL;
@@ -226,7 +226,7 @@ static void ask_all(struct asker *asker)
 {
 	asker->request.body_len = asker->request.body ? strlen(asker->request.body) : 0;
 	asker->request.trust = http_trust_new(&asker->trust);
-	while (asker->n_begun < (asker->is_in_turn ? 1 : asker->n_urls))
+	while (asker->n_started < (asker->is_in_turn ? 1 : asker->n_urls))
 		ask_next(asker);
 	loop_run(asker->loop);
 	http_trust_free(asker->request.trust);

@@ -102,14 +102,14 @@ def test_a_synchronous_step_applies_the_average_of_all_workers(worker_of, count)
 @pytest.mark.parametrize("late", [0, 2])
 def test_a_synchronous_worker_that_comes_late_is_waited_for(worker_of, late):
     workers = [worker_of("Synchronous", index, 3) for index in range(3)]
-    begun = threading.Event()
+    started = threading.Event()
 
     def waiting(batches):
-        begun.wait()
+        started.wait()
         yield from batches
 
     def telling(batches):
-        begun.set()
+        started.set()
         yield from batches
 
     workers[late].batches = waiting(workers[late].batches)

@@ -280,7 +280,7 @@ static void seen_begin_change(struct store *store, const char *name, int64_t ver
 	};
 
 	if (stage->write)
-		break_rule(stage, "a write was begun while another is on its way");
+		break_rule(stage, "a write was started while another is on its way");
 	if (stage->write_takes == 0) {
 		finish_change(stage, &record, done, data);
 		store_record_done(&record);

@@ -13,7 +13,7 @@ from processes import parent_of, wait_until_process_is_gone
 
 pytestmark = pytest.mark.sanitize
 
-FOREVER = ["--", "sh", "-c", "echo begun; exec sleep 1000"]
+FOREVER = ["--", "sh", "-c", "echo started; exec sleep 1000"]
 
 
 def test_a_detached_job_is_seen_and_ended_from_elsewhere(muster):
@@ -22,7 +22,7 @@ def test_a_detached_job_is_seen_and_ended_from_elsewhere(muster):
     job = muster.until_running(name, 2)
     pids = [replica["pid"] for replica in replicas(job)]
     following = muster.start("logs", "-f", name)
-    read_until(following.stdout, "begun")
+    read_until(following.stdout, "started")
     watching = muster.start("status", "-w", name)
     read_until(watching.stdout, "Running")
     waiting = muster.start("wait", name)
@@ -120,8 +120,8 @@ def test_stop_ends_several_jobs_and_may_be_repeated(muster):
 
 
 def test_a_process_that_ignores_term_is_killed_after_the_grace_time(muster):
-    muster.detach("--name", "job", "--", "sh", "-c", "trap '' TERM; echo begun; while :; do sleep 0.1; done")
-    read_until(muster.start("logs", "-f", "job").stdout, "begun")
+    muster.detach("--name", "job", "--", "sh", "-c", "trap '' TERM; echo started; while :; do sleep 0.1; done")
+    read_until(muster.start("logs", "-f", "job").stdout, "started")
     muster("stop", "--grace", "100ms", "job", code=0)
     assert replicas(muster.job("job"))[0]["signal"] == 9
 
@@ -129,8 +129,8 @@ def test_a_process_that_ignores_term_is_killed_after_the_grace_time(muster):
 def test_stop_says_whom_it_waits_for_and_how_long(muster, tmp_path):
     end = tmp_path / "end"
     muster.detach("--name", "job", "--", "sh", "-c",
-                  f"trap '' TERM; echo begun; while [ ! -e {end} ]; do sleep 0.1; done")
-    read_until(muster.start("logs", "-f", "job").stdout, "begun")
+                  f"trap '' TERM; echo started; while [ ! -e {end} ]; do sleep 0.1; done")
+    read_until(muster.start("logs", "-f", "job").stdout, "started")
     stopping = muster.start("stop", "--grace", "1h", "job")
     read_until(stopping.stderr, "muster: job: waiting for worker-0, for at most 60m")
     end.touch()
@@ -286,8 +286,8 @@ def test_a_job_is_not_resumed_where_it_cannot_be(muster, tmp_path):
 def test_a_job_that_is_being_stopped_is_not_resumed(muster, tmp_path):
     end = tmp_path / "end"
     muster.detach("--name", "job", "--", "sh", "-c",
-                  f"trap '' TERM; echo begun; while [ ! -e {end} ]; do sleep 0.1; done; exit 1")
-    read_until(muster.start("logs", "-f", "job").stdout, "begun")
+                  f"trap '' TERM; echo started; while [ ! -e {end} ]; do sleep 0.1; done; exit 1")
+    read_until(muster.start("logs", "-f", "job").stdout, "started")
     stopping = muster.start("stop", "--grace", "1h", "job")
     read_until(stopping.stderr, "muster: job: waiting for worker-0")
     assert muster("resume", "job", code=4).stderr == (

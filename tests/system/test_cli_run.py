@@ -80,9 +80,9 @@ def test_a_job_that_takes_too_long_ends_with_124(muster):
 @pytest.mark.parametrize("number, code", [(signal.SIGINT, 130), (signal.SIGTERM, 143), (signal.SIGHUP, 129)])
 def test_a_signal_to_muster_ends_the_job_in_good_order(muster, number, code):
     received = "INT" if number == signal.SIGINT else "TERM"
-    command = f"trap 'echo saved; exit 0' {received}; echo begun; while :; do sleep 0.1; done"
+    command = f"trap 'echo saved; exit 0' {received}; echo started; while :; do sleep 0.1; done"
     process = muster.start("run", "--name", "job", *shell(command))
-    read_until(process.stdout, "begun")
+    read_until(process.stdout, "started")
     process.send_signal(number)
     output, told = process.communicate(timeout=LIMIT)
     assert process.returncode == code
@@ -93,8 +93,8 @@ def test_a_signal_to_muster_ends_the_job_in_good_order(muster, number, code):
 
 
 def test_who_ends_a_job_that_ends_in_turns_is_told_the_time_of_all(muster):
-    process = muster.start("run", "--name", "job", "--ps", 1, "--grace", "60m", *shell("echo begun; sleep 1000"))
-    read_until(process.stdout, "begun")
+    process = muster.start("run", "--name", "job", "--ps", 1, "--grace", "60m", *shell("echo started; sleep 1000"))
+    read_until(process.stdout, "started")
     process.send_signal(signal.SIGINT)
     _, told = process.communicate(timeout=LIMIT)
     assert "stopping job 'job': its processes have 60m to end; Ctrl-C again" in told
@@ -104,8 +104,8 @@ def test_who_ends_a_job_that_ends_in_turns_is_told_the_time_of_all(muster):
 def test_what_takes_term_and_goes_on_is_ended_by_int(muster, options, number):
     """As Python under TensorFlow: the process dies of the signal, and nothing has to be killed."""
     process = muster.start("run", "--name", "job", *options, "--", "sh", "-c",
-                           "trap '' TERM; echo begun; while :; do sleep 0.1; done")
-    read_until(process.stdout, "begun")
+                           "trap '' TERM; echo started; while :; do sleep 0.1; done")
+    read_until(process.stdout, "started")
     process.send_signal(number)
     process.communicate(timeout=LIMIT)
     replica, = replicas(muster.job("job"))
@@ -114,8 +114,8 @@ def test_what_takes_term_and_goes_on_is_ended_by_int(muster, options, number):
 
 def test_the_signal_of_a_stop_is_kept_in_the_job(muster):
     process = muster.start("run", "--name", "job", "--stop-signal", "usr1",
-                           *shell("trap 'echo saved; exit 0' USR1; echo begun; while :; do sleep 0.1; done"))
-    read_until(process.stdout, "begun")
+                           *shell("trap 'echo saved; exit 0' USR1; echo started; while :; do sleep 0.1; done"))
+    read_until(process.stdout, "started")
     assert muster.job("job")["spec"]["runPolicy"]["stopSignal"] == "SIGUSR1"
     muster("stop", "job", code=0)
     assert "saved" in lines_of(process.communicate(timeout=LIMIT)[0], "worker-0")
@@ -131,9 +131,9 @@ def test_a_signal_that_is_none_starts_nothing(muster):
 def test_what_goes_on_after_the_signal_is_told_of_once_and_killed_when_asked_to(muster):
     process = muster.start("run", "--name", "job", "-w", "2",
                            "--grace", "1h",
-                           *shell("trap '' TERM; echo begun; while :; do sleep 0.1; done"))
+                           *shell("trap '' TERM; echo started; while :; do sleep 0.1; done"))
     for _ in range(2):
-        read_until(process.stdout, "begun")
+        read_until(process.stdout, "started")
     stopping = muster.start("stop", "job")
     told = "worker-0 and 1 more: still runs after it was asked to end (StillRuns): SIGTERM has not ended it in 5s"
     assert "`muster stop --now job`" in read_until(stopping.stderr, told)[-1]
@@ -149,11 +149,11 @@ def test_what_goes_on_after_the_signal_is_told_of_once_and_killed_when_asked_to(
 
 def test_the_grace_of_one_end_is_not_that_of_the_next(muster):
     muster.detach("--name", "job", "--", "sh", "-c",
-                  "trap 'echo saved; exit 0' TERM; echo begun; while :; do sleep 0.1; done")
+                  "trap 'echo saved; exit 0' TERM; echo started; while :; do sleep 0.1; done")
     muster.until_running("job", 1)
     muster("stop", "--now", "job", code=0)
     muster("resume", "job", code=0)
-    read_until(muster.start("logs", "-f", "--attempt", "1", "job").stdout, "begun")
+    read_until(muster.start("logs", "-f", "--attempt", "1", "job").stdout, "started")
     muster("stop", "job", code=0)
     assert "saved" in muster("logs", "job", code=0).stdout
 

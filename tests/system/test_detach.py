@@ -55,13 +55,13 @@ def supervisor_pids(pid):
 def test_a_job_outlives_its_terminal_and_ends_with_its_own_code(muster):
     fifo = muster.folder / "fifo"
     os.mkfifo(fifo)
-    shown = run_in_terminal(muster, f"{BINARY} run -d --name far -- sh -c 'echo begun; read go < {fifo}; exit 7'")
-    assert "far" in shown and "begun" not in shown
+    shown = run_in_terminal(muster, f"{BINARY} run -d --name far -- sh -c 'echo started; read go < {fifo}; exit 7'")
+    assert "far" in shown and "started" not in shown
     muster.until_running("far", 1)
     waiting = muster.start("wait", "far")
     fifo.write_text("go\n")
     assert waiting.wait(timeout=LIMIT) == 7
-    assert "begun" in muster("logs", "far", code=0).stdout
+    assert "started" in muster("logs", "far", code=0).stdout
 
 
 def test_the_supervisor_has_left_terminal_and_session(muster):

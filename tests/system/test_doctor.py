@@ -167,7 +167,7 @@ users: [{name: ada, user: {USER}}]
     ("token: e30.eyJleHAiOjE3MDAwMDAwMDB9.hunter2", "warning", "user 'ada': the token ended at 2023-11-14T22:13:20Z"),
     ("tokenFile: nowhere", "warning", "nowhere' not found"),
     ("tokenFile: /proc/self/mem", "warning", "user 'ada': cannot read '/proc/self/mem'"),
-    ("token: [hunter2]", "warning", "config:4:35: users[0].user.token: expected a text"),
+    ("token: [hunter2]", "warning", "config:4:35: users[0].user.token: expected text"),
     ("exec: {command: no-such-plugin, apiVersion: client.authentication.k8s.io/v1beta1, installHint: get it}",
      "warning", "user 'ada': its plug-in 'no-such-plugin': there is no such program; its hint: get it"),
     ("exec: {command: 'false', apiVersion: client.authentication.k8s.io/v1beta1}", "ok", "context 'dev' as 'ada'"),

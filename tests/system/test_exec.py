@@ -39,7 +39,7 @@ def failure(code):
 
 @pytest.fixture
 def job(muster):
-    """Two workers that run, begun in a folder and an environment of their own."""
+    """Two workers that run, started in a folder and an environment of their own."""
     (muster.folder / "here").mkdir()
     muster("run", "-d", "--name", "job", "-w", 2, "--env", "MINE=a b", "--", "sh", "-c", RUNS_UNTIL_IT_MAY_GO,
            code=0, env={"VIRTUAL_ENV": muster.folder / "environment"}, cwd=muster.folder / "here")

@@ -192,7 +192,7 @@ def test_a_refusal_counts_though_the_server_closed_the_connection_behind_its_hea
 
 @pytest.mark.parametrize("permits, sent", [(0, 0), (1, 0), (2, 1)])
 def test_what_is_permitted_no_more_when_it_could_be_sent_is_not_sent(kube, permits, sent):
-    """Each call asks twice: when it is begun, and when its connection stands."""
+    """Each call asks twice: when it is started, and when its connection stands."""
     [answer] = ask(kube.origin, "--permits", permits, "--body", json.dumps(POD), "create", "/v1/pods")
     assert len(kube.requests()) == sent
     if not sent:

@@ -20,7 +20,7 @@ class AllAtOnce:
     """Changes of the job's record are told with its end, in one piece, to all who watch it from `begin` on."""
 
     def __init__(self):
-        self.has_begun = threading.Event()
+        self.has_started = threading.Event()
 
     def __call__(self, exchange):
         if exchange.path.endswith("/configmaps") and "watch" in exchange.query:
@@ -31,7 +31,7 @@ class AllAtOnce:
         chunk, held = exchange.chunk, []
 
         def hold(line):
-            if not self.has_begun.is_set():
+            if not self.has_started.is_set():
                 chunk(line)
                 return
             held.append(line)
@@ -50,7 +50,7 @@ def test_who_looks_on_learns_how_the_job_ended_when_its_record_goes_in_the_same_
         read_until(job.stdout, "line 19")
         looking = muster.start("attach", "kubernetes/ada/story")
         read_until(looking.stdout, "line 19")
-        watches.has_begun.set()
+        watches.has_started.set()
         kube.plan = lambda labels: 7
         kube.end_pods()
         assert job.wait(LIMIT) == 7

@@ -132,11 +132,11 @@ def test_the_status_counts_however_the_connection_ends_and_outputs_behind_it_too
 @pytest.mark.parametrize("ending", [b"", frame(b"\x03\xe8", 8), frame(OUTPUT + b"half", length=100)])
 def test_without_a_status_nobody_knows_how_it_went_on(run, ending):
     def answer(exchange):
-        say(exchange, OUTPUT + b"begun")
+        say(exchange, OUTPUT + b"started")
         exchange.write(ending)
 
     done, exchanges = run(answer, "worker-0", "true")
-    assert (done.returncode, done.stdout) == (FAILED, b"begun")
+    assert (done.returncode, done.stdout) == (FAILED, b"started")
     assert b"lost" in done.stderr and b"secret" not in done.stderr
     assert len(exchanges) == 1, "a command that may have run is not run twice"
 

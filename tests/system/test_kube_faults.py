@@ -57,8 +57,8 @@ def wrong_lines(shown, code, attempts):
     for index in range(WORKERS):
         before = f"worker-{index} | line "
         numbers = [int(line.removeprefix(before)) for line in shown if line.startswith(before)]
-        begun = 1 + sum(second <= first for first, second in zip(numbers, numbers[1:]))
-        if begun > attempts or (code == 0 and numbers[-LINES:] != list(range(LINES))):
+        started = 1 + sum(second <= first for first, second in zip(numbers, numbers[1:]))
+        if started > attempts or (code == 0 and numbers[-LINES:] != list(range(LINES))):
             return f"lines of worker {index}: {numbers}"
     return ""
 

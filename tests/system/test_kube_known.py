@@ -130,7 +130,7 @@ def test_where_its_cluster_does_not_answer_that_is_said_with_the_place(muster, k
     job.wait()
     write_kubeconfig(tmp_path / "far", "http://127.0.0.1:1")
     refused = muster("status", "story", code=3)
-    assert "job 'story' was begun in namespace 'bob' of context 'far', which cannot be asked: " in refused.stderr
+    assert "job 'story' was started in namespace 'bob' of context 'far', which cannot be asked: " in refused.stderr
     assert "--forget" not in refused.stderr  # it may be back in a minute
     write_kubeconfig(tmp_path / "far", kube.origin)
     muster("delete", "story", code=0)
@@ -141,7 +141,7 @@ def test_a_kubeconfig_that_leads_elsewhere_by_now_does_not_end_the_job(muster, k
     job.kill()
     job.wait()
     (tmp_path / "far").unlink()
-    not_asked = "job 'story' was begun in namespace 'bob' of context 'far', which cannot be asked: "
+    not_asked = "job 'story' was started in namespace 'bob' of context 'far', which cannot be asked: "
     assert not_asked in muster("wait", "story", code=2).stderr
     with LivingKube(lambda labels: None) as other:
         write_kubeconfig(tmp_path / "far", other.origin)

@@ -23,7 +23,7 @@ class HeldWrites:
     """Changes of the record wait for `release`; what else is changed meanwhile is noted."""
 
     def __init__(self):
-        self.begun, self.release, self.lease_renewed = threading.Event(), threading.Event(), threading.Event()
+        self.started, self.release, self.lease_renewed = threading.Event(), threading.Event(), threading.Event()
         self.n_under_way = self.most_under_way = 0
         self.lock = threading.Lock()
 
@@ -32,7 +32,7 @@ class HeldWrites:
             return False
         if exchange.path.endswith("/configmaps/story.job"):
             self._hold()
-        elif exchange.path.endswith("/leases/story.job") and self.begun.is_set():
+        elif exchange.path.endswith("/leases/story.job") and self.started.is_set():
             self.lease_renewed.set()
         return False
 
@@ -40,7 +40,7 @@ class HeldWrites:
         with self.lock:
             self.n_under_way += 1
             self.most_under_way = max(self.most_under_way, self.n_under_way)
-        self.begun.set()
+        self.started.set()
         assert self.release.wait(LIMIT)
         with self.lock:
             self.n_under_way -= 1
@@ -52,7 +52,7 @@ def test_lease_lines_and_signals_go_on_while_a_write_is_on_its_way(muster, tmp_p
         muster.environment["KUBECONFIG"] = str(write_kubeconfig(tmp_path / "kubeconfig", kube.origin))
         job = muster.start("run", "--on", "kubernetes", "--name", "story", "-w", 2, "--image", "i", "--", "true")
         try:
-            assert held.begun.wait(LIMIT)
+            assert held.started.wait(LIMIT)
             read_until(job.stdout, "line 19")
             assert held.lease_renewed.wait(LIMIT)
             job.send_signal(signal.SIGINT)
@@ -65,13 +65,13 @@ def test_lease_lines_and_signals_go_on_while_a_write_is_on_its_way(muster, tmp_p
 
 
 def test_a_job_is_left_while_its_writes_are_on_their_way(muster, tmp_path):
-    """The third Ctrl-C waits for no answer to what was begun, and what was made is taken back."""
+    """The third Ctrl-C waits for no answer to what was started, and what was made is taken back."""
     with LivingKube(lambda labels: None) as kube:
         held = kube.trouble = HeldWrites()
         muster.environment["KUBECONFIG"] = str(write_kubeconfig(tmp_path / "kubeconfig", kube.origin))
         job = muster.start("run", "--on", "kubernetes", "--name", "story", "-w", 1, "--image", "i", "--", "true")
         try:
-            assert held.begun.wait(LIMIT)
+            assert held.started.wait(LIMIT)
             job.send_signal(signal.SIGINT)
             read_until(job.stderr, "stopping job 'story'")
             interrupt(job)
@@ -87,7 +87,7 @@ class AnsweredWhenLeft:
 
     def __init__(self, kube):
         self.kube = kube
-        self.is_killed, self.begun, self.release = threading.Event(), threading.Event(), threading.Event()
+        self.is_killed, self.started, self.release = threading.Event(), threading.Event(), threading.Event()
 
     def __call__(self, exchange):
         is_record, is_lease = (exchange.path.endswith(f"/{kind}/story.job") for kind in ("configmaps", "leases"))
@@ -98,9 +98,9 @@ class AnsweredWhenLeft:
             exchange.keeps_open = False
             return True
         if is_record:
-            self.begun.set()
+            self.started.set()
             assert self.release.wait(LIMIT)
-        elif self.begun.is_set():  # the Lease is given back behind the answer
+        elif self.started.is_set():  # the Lease is given back behind the answer
             before = self._version()
             wait_until(lambda: self.release.is_set() and self._version() != before)
         return False
@@ -120,7 +120,7 @@ def test_the_code_of_leaving_is_that_of_the_signal_whatever_is_written_then(must
         held.is_killed.set()
         attached = muster.start("attach", "kubernetes/ada/story")
         try:
-            assert held.begun.wait(LIMIT)
+            assert held.started.wait(LIMIT)
             attached.send_signal(signal.SIGINT)
             read_until(attached.stderr, "the job goes on without an active supervisor")
         finally:

@@ -80,8 +80,8 @@ def test_a_worker_that_is_killed_says_by_what(muster):
 def test_a_worker_that_is_stopped_is_told_and_is_the_likely_cause_of_its_peers_end(muster, tmp_path):
     given_up = tmp_path / "given-up"
     job = muster.start("run", "--name", "stopped", "-w", 2, "--", "sh", "-c",
-                       f"echo begun; [ $WORKER_NUMBER = 0 ] && exec sleep 1000; while [ ! -e {given_up} ]; do sleep 0.05; done; exit 1")
-    read_until(job.stdout, "begun")  # before it there may be no record of the job
+                       f"echo started; [ $WORKER_NUMBER = 0 ] && exec sleep 1000; while [ ! -e {given_up} ]; do sleep 0.05; done; exit 1")
+    read_until(job.stdout, "started")  # before it there may be no record of the job
     first, _ = replicas(muster.until_running("stopped", 2))
     os.kill(first["pid"], signal.SIGSTOP)
     told = "muster: worker-0 is stopped (ProcessStopped): SIGSTOP holds its process still, and others wait for it"

@@ -302,7 +302,7 @@ def test_a_full_disk_is_told_before_anything_is_started(muster):
 def test_a_job_goes_on_when_the_disk_gets_full_and_ends_with_its_own_code(muster):
     fifo = muster.folder / "fifo"
     os.mkfifo(fifo)
-    started = f"{BINARY} run --name full -- sh -c 'echo begun > {fifo}; read go < {fifo}; exit 3' & job=$!; cat {fifo}"
+    started = f"{BINARY} run --name full -- sh -c 'echo started > {fifo}; read go < {fifo}; exit 3' & job=$!; cat {fifo}"
     done = on_full_disk(muster, started, f"echo go > {fifo}; wait $job || code=$?; {BINARY} wait full || test $? = 3; "
                         f"{BINARY} status -o json full; exit $code")
     assert done.returncode == 3, done.stderr

@@ -9,7 +9,7 @@
  *     TIME no-library WORDS                 TIME no-data WORDS
  *     TIME no-program                       … and that its program could not be started
  *     TIME wants JOB…                       exactly these should run now; JOB: servers probe model
- * roll-call TIME wakes MOMENT                     when it wants to look again TIME begun JOB TIME
+ * roll-call TIME wakes MOMENT                     when it wants to look again TIME started JOB TIME
  * JOB LINE                         the job prints it TIME here EVENT                       found
  * out by muster itself TIME failed REPLICA AT WORDS          what the status of the next job that
  * ends will tell TIME said WORDS                       … and a last line of that replica TIME
@@ -40,7 +40,7 @@ struct story {
 	struct arena *arena;
 	struct check_request request;
 	struct check check;
-	bool has_begun;
+	bool has_started;
 	/* Of the status that the next job ends with. */
 	struct failure failure;
 	const char *said[8];
@@ -200,8 +200,8 @@ static void take(struct story *story, msec now, const char *word, char *rest)
 		compare_wants(story, rest);
 	else if (text_equals(word, "wakes"))
 		compare_number(story, rest, check_wake_at(check));
-	else if (text_equals(word, "begun"))
-		check_job_begun(check, job_of(story, rest), now);
+	else if (text_equals(word, "started"))
+		check_job_started(check, job_of(story, rest), now);
 	else if (text_equals(word, "here"))
 		hear_of_itself(story, rest, now);
 	else if (text_equals(word, "failed"))

@@ -10,7 +10,7 @@ struct story {
 	msec now;
 };
 
-/* A mirror whose first step has begun. */
+/* A mirror whose first step has started. */
 static struct story begin(void)
 {
 	struct story story = {.now = 1000000};
@@ -153,7 +153,7 @@ static void waits_grow_to_half_a_minute_and_begin_anew_after_a_quiet_time(void *
 	assert_next(&story, REFLECTION_WATCH, 800);
 }
 
-static void what_is_lost_after_a_while_is_begun_anew_soon(void **state)
+static void what_is_lost_after_a_while_is_started_anew_soon(void **state)
 {
 	struct story story = begin();
 
@@ -254,7 +254,7 @@ int main(void)
 		cmocka_unit_test(versions_that_are_always_too_old_make_no_loop),
 		cmocka_unit_test(a_lost_watch_goes_on_from_its_version),
 		cmocka_unit_test(waits_grow_to_half_a_minute_and_begin_anew_after_a_quiet_time),
-		cmocka_unit_test(what_is_lost_after_a_while_is_begun_anew_soon),
+		cmocka_unit_test(what_is_lost_after_a_while_is_started_anew_soon),
 		cmocka_unit_test(a_server_that_fails_slowly_is_spared),
 		cmocka_unit_test(waits_are_spread),
 		cmocka_unit_test(a_watch_that_ends_at_once_makes_no_loop),

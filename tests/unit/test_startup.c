@@ -22,7 +22,7 @@ static void each_pod_counts_for_what_it_has_behind_it(void **state)
 	assert_false(startup_is_over(&startup, 4));
 }
 
-static void it_is_over_when_all_have_begun(void **state)
+static void it_is_over_when_all_have_started(void **state)
 {
 	const struct observed_replica ended = {.phase = OBSERVED_SUCCEEDED};
 	struct startup startup = {0};
@@ -57,7 +57,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(each_pod_counts_for_what_it_has_behind_it),
-		cmocka_unit_test(it_is_over_when_all_have_begun),
+		cmocka_unit_test(it_is_over_when_all_have_started),
 		cmocka_unit_test(who_failed_before_it_began_never_ran),
 	};
 

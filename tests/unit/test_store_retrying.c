@@ -32,7 +32,7 @@ static int refuse_get(struct store *store, const char *name, struct store_record
 struct situation {
 	struct store *disk;
 	struct store *store;
-	int n_begun, n_ended; /* troubles that were told */
+	int n_started, n_ended; /* troubles that were told */
 	int64_t version;
 };
 
@@ -41,7 +41,7 @@ static void count_trouble(const char *sentence, void *data)
 	struct situation *situation = data;
 
 	if (sentence)
-		situation->n_begun++;
+		situation->n_started++;
 	else
 		situation->n_ended++;
 }
@@ -129,7 +129,7 @@ static void trouble_is_told_once(void **state)
 	set_full(situation, true);
 	write_status(situation, "1");
 	write_status(situation, "2");
-	assert_int_equal(situation->n_begun, 1);
+	assert_int_equal(situation->n_started, 1);
 	assert_int_equal(situation->n_ended, 0);
 }
 
