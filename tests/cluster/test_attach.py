@@ -126,7 +126,7 @@ def test_a_job_that_is_watched_is_shown_and_left_running(muster, namespace):
     refused = muster("attach", "-d", name, code=4)
     assert f"(process {pid})" in refused.stderr
     looking = muster.start("attach", name)
-    assert f"(process {pid})" in looking.stderr.readline()
+    wait_for_line(looking.stderr, f"(process {pid})")  # that the Pod runs may be said before it
     assert looking.stdout.readline() == "worker-0 | up\n"
     looking.send_signal(signal.SIGINT)
     assert looking.wait(timeout=LIMIT) == 130

@@ -267,7 +267,7 @@ class FakeKube:
             self.bookmark(exchange, seen, ends_list=True)
         else:
             seen = int(exchange.query["resourceVersion"])
-        if seen < self.oldest:
+        if seen is not None and seen < self.oldest:  # None: the server is being closed
             self._say_expired(exchange)
             exchange.end()
             return
