@@ -81,7 +81,7 @@ void supervision_done(struct supervision *supervision); /* ends the work first *
 
 /* While it runs. */
 
-void supervision_ask_for_pass(void *supervision); /* soon; as news of back ends do */
+void supervision_ask_for_pass(void *data); /* the supervision; soon; as news of back ends do */
 void supervision_ask_to_stop(struct supervision *supervision, enum stop_reason reason, msec grace);
 /* To the command that waits for the job to be supervised in the background, once. */
 void supervision_tell_started(struct supervision *supervision);
