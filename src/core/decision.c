@@ -137,11 +137,6 @@ static void attach_addresses(struct decision *decision)
 	}
 }
 
-static bool state_is_end(enum replica_state state)
-{
-	return state == REPLICA_SUCCEEDED || state == REPLICA_FAILED || state == REPLICA_STOPPED;
-}
-
 /* Whether an end that was asked for was not asked for by us: the state Stopping is written before
  * the stop is sent. */
 static bool is_end_foreign(const struct decision *decision, const struct replica *replica)
@@ -156,7 +151,7 @@ static enum replica_state state_without_object(const struct decision *decision,
 {
 	enum replica_state last = replica->last_state;
 
-	if (last == REPLICA_PENDING || state_is_end(last))
+	if (last == REPLICA_PENDING || replica_state_is_end(last))
 		return last;
 	replica->is_disrupted = is_end_foreign(decision, replica);
 	return replica->is_disrupted ? REPLICA_FAILED : REPLICA_STOPPED;
@@ -178,7 +173,7 @@ static enum replica_state state_of_ended(const struct decision *decision, struct
 {
 	const struct observed_replica *object = replica->object;
 
-	if (state_is_end(replica->last_state))
+	if (replica_state_is_end(replica->last_state))
 		return replica->last_state;
 	if (!observed_was_asked_to_end(object))
 		return object->phase == OBSERVED_SUCCEEDED ? REPLICA_SUCCEEDED : REPLICA_FAILED;
@@ -206,7 +201,8 @@ static void look_at(const struct decision *decision, struct replica *replica)
 
 	if (!replica->object) {
 		status->state = state_without_object(decision, replica);
-		if (!state_is_end(replica->last_state) && state_is_end(status->state)) {
+		if (!replica_state_is_end(replica->last_state) &&
+		    replica_state_is_end(status->state)) {
 			status->pid = 0;
 			status->end_time = decision->now;
 		}

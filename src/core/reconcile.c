@@ -132,13 +132,6 @@ static void decide_job(struct decision *decision)
 		go_on(decision);
 }
 
-static void count_replica(struct role_status *counts, enum replica_state state)
-{
-	counts->active += state == REPLICA_RUNNING;
-	counts->succeeded += state == REPLICA_SUCCEEDED;
-	counts->failed += state == REPLICA_FAILED;
-}
-
 /* As TFJob counts: what still ran when the job succeeded counts as succeeded from then on. */
 static void count_roles(struct decision *decision, bool was_finished)
 {
@@ -161,8 +154,8 @@ static void count_roles(struct decision *decision, bool was_finished)
 		bool counts_as_success = has_succeeded && replica_is_live(replica) &&
 					 !observed_was_asked_to_end(replica->object);
 
-		count_replica(counts,
-			      counts_as_success ? REPLICA_SUCCEEDED : replica->status->state);
+		role_status_add(counts,
+				counts_as_success ? REPLICA_SUCCEEDED : replica->status->state);
 	}
 }
 

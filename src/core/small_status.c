@@ -33,15 +33,10 @@ static const struct table consequence_table = {sizeof(struct consequence),
 
 /* Writing. */
 
-static bool has_ended(const struct replica_status *replica)
-{
-	return replica->state == REPLICA_SUCCEEDED || replica->state == REPLICA_FAILED ||
-	       replica->state == REPLICA_STOPPED;
-}
-
 /* Without what is seen by who looks at the replica. */
 static struct replica_status without_what_shows(const struct replica_status *replica)
 {
+	bool has_ended = replica_state_is_end(replica->state);
 	struct replica_status kept = {
 		.role = replica->role,
 		.index = replica->index,
@@ -53,13 +48,13 @@ static struct replica_status without_what_shows(const struct replica_status *rep
 		.exit_code = -1,
 	};
 
-	if (has_ended(replica)) {
+	if (has_ended) {
 		kept.exit_code = replica->exit_code;
 		kept.signal = replica->signal;
 		kept.start_time = replica->start_time;
 		kept.end_time = replica->end_time;
 	}
-	if (has_ended(replica) || replica->is_reason_from_elsewhere) {
+	if (has_ended || replica->is_reason_from_elsewhere) {
 		kept.reason = replica->reason;
 		kept.message = replica->message;
 	}

@@ -38,6 +38,18 @@ bool status_is_finished(const struct status *status)
 	       status_condition_is_true(status, CONDITION_FAILED);
 }
 
+bool replica_state_is_end(enum replica_state state)
+{
+	return state == REPLICA_SUCCEEDED || state == REPLICA_FAILED || state == REPLICA_STOPPED;
+}
+
+void role_status_add(struct role_status *counts, enum replica_state state)
+{
+	counts->active += state == REPLICA_RUNNING;
+	counts->succeeded += state == REPLICA_SUCCEEDED;
+	counts->failed += state == REPLICA_FAILED;
+}
+
 const struct replica_status *status_replica(const struct status *status, const char *role,
 					    int index)
 {

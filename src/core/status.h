@@ -44,6 +44,7 @@ enum replica_state {
 	REPLICA_STATE_COUNT,
 };
 extern const char *const replica_state_words[REPLICA_STATE_COUNT]; /* "Pending" … */
+bool replica_state_is_end(enum replica_state state); /* Succeeded, Failed or Stopped */
 
 struct replica_status {
 	const char *role; /* lower case */
@@ -128,6 +129,9 @@ struct status {
 	struct failure *failure; /* NULL: none so far */
 	int exit_code; /* what `run` and `wait` end with; -1 until finished */
 };
+
+/* One replica more in this state. */
+void role_status_add(struct role_status *counts, enum replica_state state);
 
 bool status_condition_is_true(const struct status *status, enum condition_type type);
 const struct condition *status_condition(const struct status *status, enum condition_type type);

@@ -26,8 +26,7 @@ void replica_see(struct replica_status *replica, const struct observed_replica *
 		replica->reason = seen->reason;
 		replica->message = seen->message;
 	}
-	if (replica->state == REPLICA_SUCCEEDED || replica->state == REPLICA_FAILED ||
-	    replica->state == REPLICA_STOPPED)
+	if (replica_state_is_end(replica->state))
 		return; /* what was made of it is known already */
 	replica->state = state_of(seen);
 	replica->exit_code = seen->exit_code;
@@ -84,11 +83,7 @@ static void count_roles(const struct job *job, struct arena *arena, struct statu
 
 		if (!role || replica->index >= role->replicas)
 			continue;
-		struct role_status *counts = &status->roles[role - job->roles];
-
-		counts->active += replica->state == REPLICA_RUNNING;
-		counts->succeeded += replica->state == REPLICA_SUCCEEDED;
-		counts->failed += replica->state == REPLICA_FAILED;
+		role_status_add(&status->roles[role - job->roles], replica->state);
 	}
 }
 

@@ -1,10 +1,10 @@
 /* The back end for Kubernetes: the replicas of one job as Pods under one headless Service.
  *
- * What is observed is the mirror of the job's Pods (kube/mirror.h), with what was started and
- * cannot be seen there yet laid over it: a decision must not start twice what it started a moment
- * ago. All calls of one pass are on their way at once; what became of them is seen in the mirror
- * only. Names are the same in every attempt, so a start waits in here until the Pod before it is
- * gone. */
+ * What is observed is what the cache shows of the job's Pods (kube/job_cache.h), with what was
+ * started and cannot be seen there yet laid over it: a decision must not start twice what it
+ * started a moment ago. All calls of one pass are on their way at once; what became of them is seen
+ * in the cache only. Names are the same in every attempt, so a start waits in here until the Pod
+ * before it is gone. */
 #pragma once
 
 #include "base/err.h"

@@ -190,6 +190,10 @@ static void on_end_turn(void *data)
 
 void kube_backend_end(struct kube_backend *backend, struct pending *pending)
 {
+	pending->end_waits = false;
+	if (!turn_take(&pending->end_turn, kube_api_turns(backend->settings.api), TURN_CHANGE,
+		       on_end_turn, pending))
+		return;
 	struct json *options CLEANUP(json_cleanup) =
 		delete_options_new(pending->ended_uid, pending->end_grace);
 	const struct kube_request request = {
@@ -200,10 +204,6 @@ void kube_backend_end(struct kube_backend *backend, struct pending *pending)
 		.body = options,
 	};
 
-	pending->end_waits = false;
-	if (!turn_take(&pending->end_turn, kube_api_turns(backend->settings.api), TURN_CHANGE,
-		       on_end_turn, pending))
-		return;
 	kube_call_cancel(pending->end_call);
 	pending->end_call = kube_call_new(backend->settings.api, &request, on_ended, pending);
 }

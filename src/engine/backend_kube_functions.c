@@ -185,7 +185,7 @@ static int start(struct kube_backend *backend, const struct action *action, cons
 	return 0;
 }
 
-/* A start that nobody wants any more, of which the mirror shows nothing: its answer is waited for.
+/* A start that nobody wants any more, of which the cache shows nothing: its answer is waited for.
  */
 static void end_start(struct kube_backend *backend, struct pending *pending, msec grace)
 {

@@ -1,4 +1,4 @@
-/* What was started with the Pods of a job and cannot be seen in the mirror yet. A table, no calls.
+/* What was started with the Pods of a job and cannot be seen in the cache yet. A table, no calls.
  *
  * An entry stands for a name. Two things can be on their way under it at once: the end of the Pod
  * that has the name, and the start of the one that will have it. */
@@ -19,7 +19,7 @@
 enum pending_start {
 	PENDING_NO_START,
 	PENDING_START_WAITS, /* for the name: the Pod before it is still there; or for its turn */
-	PENDING_START_CALLED, /* the call is under way, or was answered; the mirror does not show it
+	PENDING_START_CALLED, /* the call is under way, or was answered; the cache does not show it
 			       */
 	PENDING_START_REFUSED, /* for now: it is tried again at `again_at` */
 	PENDING_START_IMPOSSIBLE, /* no server would ever take this Pod */
@@ -75,7 +75,7 @@ void pending_see_start(struct pending *pending);
 /* Drops the entry when nothing is under way any more. */
 void pending_drop_if_idle(struct pending_table *table, struct pending *pending);
 
-/* Lays an end over what the mirror shows of a Pod; false when it is to be seen no more. */
+/* Lays an end over what the cache shows of a Pod; false when it is to be seen no more. */
 bool pending_lay_over(const struct pending *pending, const char *uid,
 		      struct observed_replica *replica);
 /* What is to be seen of a start; its texts live in the arena. */

@@ -4,7 +4,7 @@
  *
  * They are made with the first Pods. As long as one is missing later, no replica has its address,
  * and a decision asks for it to be published: so it is made again when somebody deletes it. What it
- * is made of again is what the mirror showed of it, so that any supervisor can do so. */
+ * is made of again is what the cache showed of it, so that any supervisor can do so. */
 #include "base/text.h"
 #include "core/failure_words.h"
 #include "core/job_files.h"
@@ -98,7 +98,7 @@ bool kube_prerequisites_is_quiet(const struct kube_backend *backend)
 /* Making. */
 
 /* One of that name which is none of ours belongs to an earlier job, and is about to go; ours would
- * be in the mirror. */
+ * be in the cache. */
 static void on_made(struct json *object, const struct kube_status *status, const struct err *err,
 		    void *data)
 {

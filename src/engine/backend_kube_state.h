@@ -49,8 +49,8 @@ struct prerequisite {
 	char *name;
 	struct json *body; /* what it is made of again; NULL: of the job */
 	struct kube_call *call;
-	bool is_shown, was_shown; /* by the mirror, now or once; of a Secret there is none */
-	bool is_made; /* the call was answered; the mirror may not show it */
+	bool is_shown, was_shown; /* by the cache, now or once; of a Secret there is none */
+	bool is_made; /* the call was answered; the cache may not show it */
 	bool is_refused; /* for now: it is tried again */
 };
 

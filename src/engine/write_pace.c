@@ -41,6 +41,8 @@ static bool is_complete(const struct store_change *change, const struct store_re
 	const struct store_record changed = {.summary = (char *) change->summary};
 	struct summary before, after;
 
+	if (text_equals(change->summary, record->summary))
+		return false;
 	record_read_summary(record, arena, &before);
 	record_read_summary(&changed, arena, &after);
 	return after.running == after.wanted && before.running != after.running;
