@@ -297,7 +297,8 @@ static int check_rights(const struct forwarding *forwarding, struct err *err)
 	};
 
 	return kube_rights_check(forwarding->loop, forwarding->api,
-				 forwarding->call->namespace_name, rights, ARRAY_LEN(rights), err);
+				 forwarding->call->namespace_name, rights, ARRAY_LEN(rights), NULL,
+				 NULL, err);
 }
 
 static int see_job(struct forwarding *forwarding, struct err *err)

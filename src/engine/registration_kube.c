@@ -17,9 +17,9 @@
 #define PAUSE (MSEC_PER_SECOND / 2)
 #define MOST_TRIES 20
 
-int registration_kube_check_rights(struct loop *loop, struct kube_api *api,
-				   const char *namespace_name, bool makes_secret, bool needs_exec,
-				   struct err *err)
+static int check_rights(struct loop *loop, struct kube_api *api, const char *namespace_name,
+			bool makes_secret, bool needs_exec, const struct kube_request *beside,
+			struct json **ret_object, struct err *err)
 {
 	/* Not every job needs the first one, or the last ones. */
 	static const struct kube_right rights[] = {
@@ -39,7 +39,8 @@ int registration_kube_check_rights(struct loop *loop, struct kube_api *api,
 	const size_t first = makes_secret ? 0 : 1;
 	const size_t end = ARRAY_LEN(rights) - (needs_exec ? 0 : N_RIGHTS_TO_EXEC);
 
-	return kube_rights_check(loop, api, namespace_name, rights + first, end - first, err);
+	return kube_rights_check(loop, api, namespace_name, rights + first, end - first, beside,
+				 ret_object, err);
 }
 
 /* With an owner that is no more or is an earlier job of this name, it goes with that one. */
@@ -54,9 +55,28 @@ static bool is_of_earlier_job(const struct json *service, const struct job *job)
 	       json_count(json_get(metadata, "ownerReferences")) > 0;
 }
 
+static int check_service(const struct json *services, const struct job *job, struct err *err)
+{
+	const struct json *items = json_get(services, "items");
+
+	if (json_count(items) == 0 || is_of_earlier_job(json_at(items, 0), job))
+		return 0;
+	return err_set(err, ERR_EXISTS,
+		       "Service '%s' in namespace '%s' is another's, and the Pods of job '%s' need "
+		       "one of that name to find each other: choose another --name, or delete it "
+		       "if nobody needs it (kubectl -n %s delete service %s)",
+		       job->name, job->name_space, job->name, job->name_space, job->name);
+}
+
+int registration_kube_check_before_attach(struct loop *loop, struct kube_api *api,
+					  const char *namespace_name, struct err *err)
+{
+	return check_rights(loop, api, namespace_name, false, false, NULL, NULL, err);
+}
+
 /* A list, because a user who runs jobs may list Services, and need not be allowed to get one. */
-int registration_kube_check_service(struct loop *loop, struct kube_api *api, const struct job *job,
-				    struct err *err)
+int registration_kube_check_before_run(struct loop *loop, struct kube_api *api,
+				       const struct job *job, bool makes_secret, struct err *err)
 {
 	char *selector CLEANUP(mem_free_text) = mem_format("metadata.name=%s", job->name);
 	const struct kube_parameter parameters[] = {{"fieldSelector", selector}, {0}};
@@ -67,16 +87,10 @@ int registration_kube_check_service(struct loop *loop, struct kube_api *api, con
 		.parameters = parameters,
 	};
 	struct json *services CLEANUP(json_cleanup) = NULL;
-	int rc = kube_wait(loop, api, &list, &services, err);
-	const struct json *items = json_get(services, "items");
+	int rc = check_rights(loop, api, job->name_space, makes_secret, job->n_fetches > 0, &list,
+			      &services, err);
 
-	if (rc < 0 || json_count(items) == 0 || is_of_earlier_job(json_at(items, 0), job))
-		return rc;
-	return err_set(err, ERR_EXISTS,
-		       "Service '%s' in namespace '%s' is another's, and the Pods of job '%s' need "
-		       "one of that name to find each other: choose another --name, or delete it "
-		       "if nobody needs it (kubectl -n %s delete service %s)",
-		       job->name, job->name_space, job->name, job->name_space, job->name);
+	return rc < 0 ? rc : check_service(services, job, err);
 }
 
 static int replace_finished(struct store *store, const struct job *job, const char *job_words,

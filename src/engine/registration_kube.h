@@ -14,16 +14,18 @@
 
 #include <stdbool.h>
 
-/* Asks the cluster whether the login may make and watch what a job is made of; with `makes_secret`
- * a Secret too, with `needs_exec` run commands in its Pods. Errors as kube_rights_check. */
-int registration_kube_check_rights(struct loop *loop, struct kube_api *api,
-				   const char *namespace_name, bool makes_secret, bool needs_exec,
-				   struct err *err) MUST_USE;
+/* Asks the cluster whether the login may make and watch what a job is made of. Errors as
+ * kube_rights_check. */
+int registration_kube_check_before_attach(struct loop *loop, struct kube_api *api,
+					  const char *namespace_name, struct err *err) MUST_USE;
 
-/* The names of a job's Pods are those of a Service of the job's name. ERR_EXISTS where another's
- * has it, and is no part of an earlier job that is about to go: no Pod would find another. */
-int registration_kube_check_service(struct loop *loop, struct kube_api *api, const struct job *job,
-				    struct err *err) MUST_USE;
+/* The same before a job is made; with `makes_secret` whether it may make a Secret too, and whether
+ * it may run commands in Pods where folders are fetched from them. Then ERR_EXISTS where another's
+ * Service has the job's name, and is no part of an earlier job that is about to go: the names of
+ * its Pods are those of a Service of that name, so no Pod would find another. One wait. */
+int registration_kube_check_before_run(struct loop *loop, struct kube_api *api,
+				       const struct job *job, bool makes_secret,
+				       struct err *err) MUST_USE;
 
 /* Records the job, which gets the uid of its owner. ERR_EXISTS when the name is taken; with
  * `replaces_finished` only by a job that has not ended. `observed` as of driver_create_job: its

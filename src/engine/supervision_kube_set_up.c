@@ -132,12 +132,13 @@ static int settle_job_there(struct cluster_supervision *supervision, struct err 
 	const struct supervision_kube_request *request = supervision->request;
 	struct supervision *base = &supervision->base;
 	const struct job *job = request->job;
-	int rc = registration_kube_check_rights(
-		base->loop, supervision->api, namespace_of(supervision),
-		job && request->secret->name, job && job->n_fetches, err);
+	int rc = job ? registration_kube_check_before_run(base->loop, supervision->api, job,
+							  request->secret->name, err)
+		     : registration_kube_check_before_attach(base->loop, supervision->api,
+							     namespace_of(supervision), err);
 
-	if (rc == 0 && job)
-		rc = registration_kube_check_service(base->loop, supervision->api, job, err);
+	if (rc == 0)
+		rc = check_for_signal(supervision, err);
 	if (rc == 0)
 		rc = job ? make_job(supervision, err) : find_job(supervision, err);
 	if (rc == 0)

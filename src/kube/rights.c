@@ -3,22 +3,12 @@
 
 #include "base/mem.h"
 #include "base/text.h"
+#include "kube/wait.h"
 
 #include <stdlib.h>
 
 static const struct kube_resource reviews = {"authorization.k8s.io", "v1",
 					     "selfsubjectaccessreviews", true};
-
-struct check {
-	struct loop *loop;
-	size_t n_open; /* reviews without an answer */
-	struct err err; /* the first that was told */
-};
-
-struct review {
-	struct check *check;
-	bool *is_missing;
-};
 
 static struct json *review_new(const char *namespace_name, const struct kube_right *right)
 {
@@ -35,26 +25,6 @@ static struct json *review_new(const char *namespace_name, const struct kube_rig
 	if (right->subresource)
 		json_set_string(what, "subresource", right->subresource);
 	return review;
-}
-
-/* A user who may not ask, or asks in vain, finds out by trying. */
-static bool is_trouble(const struct kube_status *status, const struct err *err)
-{
-	return err && (status->code == 401 || !status->code);
-}
-
-static void on_reviewed(struct json *object, const struct kube_status *status,
-			const struct err *err, void *data)
-{
-	struct review *review = data;
-	struct check *check = review->check;
-	const struct json *allowed = json_get_path(object, "status", "allowed", NULL);
-
-	*review->is_missing = !err && !json_as_bool(allowed, true);
-	if (is_trouble(status, err) && !check->err.code)
-		check->err = *err;
-	if (--check->n_open == 0)
-		loop_stop(check->loop);
 }
 
 /* Each of the missing rights' words once: `word` gives one of them, to be freed. */
@@ -127,27 +97,56 @@ int kube_rights_refuse(const char *namespace_name, const struct kube_right *righ
 	return err_set(err, ERR_REFUSED, "%s", text_of(&text));
 }
 
-int kube_rights_check(struct loop *loop, struct kube_api *api, const char *namespace_name,
-		      const struct kube_right *rights, size_t n_rights, struct err *err)
+/* A user who may not ask, or asks in vain, finds out by trying. */
+static bool is_trouble(const struct kube_answer *answer)
 {
-	struct check check = {.loop = loop, .n_open = n_rights};
-	struct review *list CLEANUP(mem_free_any) = mem_new_array(n_rights, sizeof(*list));
+	return answer->err.code && (answer->http_code == 401 || !answer->http_code);
+}
+
+static int judge(const char *namespace_name, const struct kube_right *rights, size_t n_rights,
+		 const struct kube_answer *answers, struct err *err)
+{
 	bool *is_missing CLEANUP(mem_free_any) = mem_new_array(n_rights, sizeof(*is_missing));
+	bool is_any_missing = false;
 
 	for (size_t i = 0; i < n_rights; i++) {
-		struct json *body CLEANUP(json_cleanup) = review_new(namespace_name, &rights[i]);
-		const struct kube_request request = {
-			.verb = KUBE_CREATE, .resource = &reviews, .body = body};
+		const struct json *allowed =
+			json_get_path(answers[i].object, "status", "allowed", NULL);
 
-		list[i] = (struct review){&check, &is_missing[i]};
-		kube_call_new(api, &request, on_reviewed, &list[i]);
+		if (is_trouble(&answers[i]))
+			return err_copy(err, &answers[i].err);
+		is_missing[i] = !answers[i].err.code && !json_as_bool(allowed, true);
+		is_any_missing |= is_missing[i];
 	}
-	loop_run(loop);
-	if (check.err.code)
-		return err_copy(err, &check.err);
-	for (size_t i = 0; i < n_rights; i++)
-		if (is_missing[i])
-			return kube_rights_refuse(namespace_name, rights, is_missing, n_rights,
-						  err);
-	return 0;
+	return is_any_missing
+		       ? kube_rights_refuse(namespace_name, rights, is_missing, n_rights, err)
+		       : 0;
+}
+
+int kube_rights_check(struct loop *loop, struct kube_api *api, const char *namespace_name,
+		      const struct kube_right *rights, size_t n_rights,
+		      const struct kube_request *beside, struct json **ret_object, struct err *err)
+{
+	size_t count = n_rights + (beside ? 1 : 0);
+	struct json *bodies CLEANUP(json_cleanup) = json_new_array();
+	struct kube_request *requests CLEANUP(mem_free_any) =
+		mem_new_array(count, sizeof(*requests));
+	struct kube_answer *answers = mem_new_array(count, sizeof(*answers));
+
+	for (size_t i = 0; i < n_rights; i++) {
+		json_append(bodies, review_new(namespace_name, &rights[i]));
+		requests[i] = (struct kube_request){
+			.verb = KUBE_CREATE, .resource = &reviews, .body = json_at(bodies, i)};
+	}
+	if (beside)
+		requests[n_rights] = *beside;
+	kube_wait_all(loop, api, requests, count, answers);
+	int rc = judge(namespace_name, rights, n_rights, answers, err);
+
+	if (rc == 0)
+		rc = kube_answers_error(answers + n_rights, count - n_rights, err);
+	if (rc == 0 && beside)
+		*ret_object = TAKE(answers[n_rights].object);
+	kube_answers_free(answers, count);
+	return rc;
 }

@@ -17,12 +17,16 @@ struct kube_right {
 	const char *subresource; /* NULL: none */
 };
 
-/* Asks for all at once and runs the loop, as kube_wait does, until all is answered. ERR_REFUSED:
- * the cluster does not know who we are, or rights are missing: the sentence has a rule that gives
- * all of them. What a cluster does not tell is allowed: the call itself will show. Other
- * errors as kube/api.h. */
+/* Asks for all at once and waits as kube_wait does. ERR_REFUSED: the cluster does not know who we
+ * are, or rights are missing: the sentence has a rule that gives all of them. What a cluster does
+ * not tell is allowed: the call itself will show. Other errors as kube/api.h.
+ *
+ * With them goes `beside`, a call that changes nothing; NULL: none. *ret_object is its answer, for
+ * the caller to free, its error is told where no right is missing. */
 int kube_rights_check(struct loop *loop, struct kube_api *api, const char *namespace_name,
-		      const struct kube_right *rights, size_t n_rights, struct err *err) MUST_USE;
+		      const struct kube_right *rights, size_t n_rights,
+		      const struct kube_request *beside, struct json **ret_object,
+		      struct err *err) MUST_USE;
 
 /* The sentence of those rights that are marked as missing; some are. Returns ERR_REFUSED. */
 int kube_rights_refuse(const char *namespace_name, const struct kube_right *rights,

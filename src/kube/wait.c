@@ -21,9 +21,8 @@ static void on_done(struct json *object, const struct kube_status *status, const
 {
 	struct waiting *waiting = data;
 
-	(void) status;
 	waiting->call = NULL;
-	*waiting->answer = (struct kube_answer){0};
+	*waiting->answer = (struct kube_answer){.http_code = status->code};
 	if (err)
 		waiting->answer->err = *err;
 	if (object)

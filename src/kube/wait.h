@@ -17,6 +17,7 @@ int kube_wait(struct loop *loop, struct kube_api *api, const struct kube_request
 struct kube_answer {
 	struct json *object; /* NULL: none, as after an error; the caller frees it */
 	struct err err; /* with code 0 when the call succeeded */
+	int http_code; /* 0: there was no answer */
 };
 
 /* The same for `count` calls that are started all at once; answers[i] is that of requests[i]. */

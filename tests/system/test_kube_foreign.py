@@ -186,6 +186,40 @@ def test_a_service_of_another_that_has_the_name_is_told_before_anything_starts(m
     assert sorted(kube.objects) == [("services", "story")]
 
 
+def reviewed(exchange):
+    """What a call asks the rights to; None: it does something else."""
+    is_review = exchange.path.endswith("/selfsubjectaccessreviews")
+    return exchange.json()["spec"]["resourceAttributes"]["resource"] if is_review else None
+
+
+def test_the_look_for_such_a_service_does_not_wait_for_the_rights(muster, kube):
+    """A round trip less: some rights are told only when the Service has been looked for."""
+    is_looked_for = threading.Event()
+
+    def trouble(exchange):
+        if exchange.method == "GET" and "metadata.name=story" in exchange.query.get("fieldSelector", ""):
+            is_looked_for.set()
+        return reviewed(exchange) == "services" and not is_looked_for.wait(LIMIT)
+
+    kube.trouble = trouble
+    run(muster, code=0)
+    assert kube.wait_until_empty(LIMIT) == []
+
+
+def test_a_missing_right_is_told_before_such_a_service(muster, kube):
+    def trouble(exchange):
+        what = reviewed(exchange)
+        if what:
+            exchange.answer(201, {"status": {"allowed": what != "leases"}})
+        return what
+
+    kube.trouble = trouble
+    kube.put("services", "story")
+    told = run(muster, code=3).stderr
+    assert "cannot create leases in namespace 'ada'" in told and "Service" not in told
+    assert not kube.created
+
+
 def test_a_service_of_an_earlier_job_of_the_name_is_waited_for(muster, kube):
     kube.plan = lambda labels: None
     kube.put("services", "story", {"metadata": {"labels": LABELS, "ownerReferences": [{"uid": "earlier"}]}})

@@ -17,6 +17,7 @@ sys.path.insert(0, str(ROOT / "tests" / "fake_kube"))
 from fake_kube import status  # noqa: E402
 from living_kube import LivingKube  # noqa: E402
 from test_jobs_elsewhere import write_kubeconfig  # noqa: E402
+from test_kube_foreign import document, put_record  # noqa: E402
 
 pytestmark = pytest.mark.sanitize
 
@@ -59,6 +60,33 @@ def test_interrupts_do_not_wait_for_a_server_that_hangs(muster, tmp_path):
         assert hanging.n_calls <= 8
         stopping = "muster: stopping job 'story': its Pods have 30s to end; Ctrl-C again ends them at once\n"
         assert job.stderr.read().count(stopping) == 1
+
+
+@pytest.mark.parametrize("call, n_interrupts", [
+    (["run", "--on", "kubernetes", "--name", "story", "-w", "1", "--image", "i", "--", "true"], 2),
+    (["attach", "kubernetes/ada/story"], 1),
+])
+def test_an_interrupt_while_the_rights_are_asked_for_ends_it_and_nothing_is_made(muster, tmp_path, call, n_interrupts):
+    """Of a run the second one: the first waits for the answers. Reviews that are left are answered to nobody."""
+    is_asked = threading.Event()
+
+    def trouble(exchange):
+        if exchange.path.endswith("/selfsubjectaccessreviews"):
+            is_asked.set()
+            exchange.wait_for_the_end()
+            return True
+        return False
+
+    with LivingKube() as kube:
+        put_record(kube, document())
+        kube.trouble = trouble
+        muster.environment["KUBECONFIG"] = str(write_kubeconfig(tmp_path / "kubeconfig", kube.origin))
+        job = muster.start(*call)
+        assert is_asked.wait(LIMIT)
+        for _ in range(n_interrupts):
+            interrupt(job)
+        assert job.wait(LIMIT) == 130
+        assert not kube.created and sorted(kube.objects) == [("configmaps", "story.job")]
 
 
 def run_in_trouble(muster, tmp_path, kube, trouble, code):
