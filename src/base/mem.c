@@ -1,5 +1,7 @@
 #include "base/mem.h"
 
+#include "base/exit_code.h"
+
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>

@@ -6,11 +6,8 @@
 #include <stdarg.h>
 #include <stddef.h>
 
-/* Exit code of a program that found no memory or a mistake of ours. State is on disk before we act.
- */
-#define EXIT_BUG 70
-
-/* Zeroed memory; never NULL: without memory the program ends with EXIT_BUG. */
+/* Zeroed memory; never NULL: without memory the program ends with EXIT_BUG (base/exit_code.h);
+ * state is on disk before we act. */
 void *mem_new(size_t size) MUST_USE;
 /* Zeroed array; an overflow of the product counts as no memory. */
 void *mem_new_array(size_t count, size_t size) MUST_USE;

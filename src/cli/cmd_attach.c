@@ -20,7 +20,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#define EXIT_INTERRUPTED 130
+#define EXIT_INTERRUPTED (EXIT_BY_SIGNAL + SIGINT)
 /* When a supervisor is gone, its job is settled in less than this. */
 #define SETTLING_TIME (10 * MSEC_PER_SECOND)
 

@@ -23,7 +23,6 @@
 #include <string.h>
 #include <unistd.h>
 
-#define EXIT_BY_SIGNAL 128
 /* When a supervisor is gone, its job is settled in less than this. */
 #define SETTLING_TIME (10 * MSEC_PER_SECOND)
 

@@ -10,7 +10,6 @@
 #include "io/loop.h"
 
 /* What timeout(1) ends with when the time is over. */
-#define EXIT_OVERDUE 124
 
 /* What was seen of the job. */
 struct sight {

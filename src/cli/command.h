@@ -2,6 +2,8 @@
  * completion come out of the row. */
 #pragma once
 
+#include "base/exit_code.h"
+
 #include <stdbool.h>
 #include <stddef.h>
 
@@ -37,13 +39,4 @@ extern const struct command command_run, command_ps, command_status, command_log
 struct command_table {
 	const struct command *const *commands; /* in the order in which help shows them */
 	const struct command *const *old_programs; /* as of cli/compat.h */
-};
-
-enum exit_code {
-	EXIT_DONE = 0,
-	EXIT_FAILED = 1,
-	EXIT_WRONG_USE = 2,
-	EXIT_NOT_REACHED = 3,
-	EXIT_REFUSED = 4,
-	EXIT_OWN_FAULT = 125, /* run and wait: muster's own fault after parsing */
 };

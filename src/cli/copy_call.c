@@ -77,8 +77,6 @@ static void copy_progress_free(struct copy_progress *progress)
 	free(progress);
 }
 
-#define EXIT_BY_SIGNAL 128
-
 struct copying {
 	const struct copy_call *call;
 	struct replica_pod pod;

@@ -15,7 +15,6 @@
 #include <unistd.h>
 
 #define PIECE 65536
-#define EXIT_BY_SIGNAL 128
 
 struct running {
 	const struct exec_call *call;

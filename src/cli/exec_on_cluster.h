@@ -6,9 +6,6 @@
 
 #include <stdbool.h>
 
-#define EXIT_CANNOT_RUN 126 /* as env(1) and shells have it */
-#define EXIT_NO_PROGRAM 127
-
 struct exec_call {
 	const struct options *options; /* which choose the cluster */
 	const struct copy_place *place; /* the replica; its path is not looked at */

@@ -1,5 +1,6 @@
 #include "core/check.h"
 
+#include "base/exit_code.h"
 #include "core/check_blame.h"
 #include "core/check_event.h"
 #include "core/check_fault.h"
@@ -8,9 +9,6 @@
 
 #include <math.h>
 #include <stdlib.h>
-
-#define EXIT_NOT_REACHED 3
-#define EXIT_BY_SIGNAL 128
 
 /* Beginning. */
 

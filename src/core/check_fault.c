@@ -1,10 +1,11 @@
 #include "core/check_fault.h"
 
+#include "base/exit_code.h"
+
 #include <stdarg.h>
 #include <stdio.h>
 
 /* Of `muster run`. */
-#define EXIT_NOT_REACHED 3
 
 static const struct kind_row {
 	const char *word;

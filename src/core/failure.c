@@ -1,6 +1,7 @@
 /* Sentences and exit codes of failures. */
 #include "core/failure.h"
 
+#include "base/exit_code.h"
 #include "base/text.h"
 #include "core/line_text.h"
 #include "core/stop_signal.h"
@@ -8,8 +9,6 @@
 #include <signal.h>
 #include <string.h>
 
-#define EXIT_NOT_STARTED 127 /* what a shell says of a command that it cannot run */
-#define EXIT_OF_SIGNAL 128 /* plus the signal's number, as shells do */
 #define ENDED_BY_US "was ended by muster"
 
 static const char *describe_signal(const struct decision *decision, int signal)
@@ -283,11 +282,11 @@ void failure_revise_consequences(struct decision *decision)
 int failure_exit_code(const struct failure *failure)
 {
 	if (failure->signal)
-		return EXIT_OF_SIGNAL + failure->signal;
+		return EXIT_BY_SIGNAL + failure->signal;
 	if (failure->exit_code > 0)
 		return failure->exit_code;
 	return text_equals(failure->reason, FAILURE_START_FAILED) ||
 			       text_equals(failure->reason, FAILURE_REFUSED)
-		       ? EXIT_NOT_STARTED
+		       ? EXIT_NO_PROGRAM
 		       : 1;
 }

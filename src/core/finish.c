@@ -4,14 +4,13 @@
  * pkg/controller.v1/common/job.go), full stops and quotes included. */
 #include "core/finish.h"
 
+#include "base/exit_code.h"
 #include "base/text.h"
 #include "core/expiry.h"
 #include "core/failure.h"
 #include "core/failure_words.h"
 #include "core/obstacle.h"
 
-#define EXIT_TOO_LATE 124 /* what timeout(1) says */
-#define EXIT_LOST 125 /* muster's own fault, not the training's */
 #define GRACE_AFTER_FAILURE MSEC_PER_SECOND
 #define GRACE_AFTER_SUCCESS (5 * MSEC_PER_SECOND)
 
@@ -147,7 +146,7 @@ void finish_as_lost(struct decision *decision, const char *reason, const char *w
 					   job->name_space, job->name, why);
 
 	fail(decision, arena_format(decision->arena, "TFJob%s", reason), message,
-	     failure_of_job(decision, reason, why), EXIT_LOST);
+	     failure_of_job(decision, reason, why), EXIT_OWN_FAULT);
 }
 
 static msec deadline_of(const struct decision *decision)
@@ -178,7 +177,7 @@ bool finish_if_too_late(struct decision *decision)
 			  decision->job->name),
 	     failure_of_job(decision, REASON_TOO_LATE,
 			    arena_copy_text(decision->arena, text_of(&why))),
-	     EXIT_TOO_LATE);
+	     EXIT_OVERDUE);
 	return true;
 }
 

@@ -1,5 +1,6 @@
 #include "engine/backend_local_replica.h"
 
+#include "base/exit_code.h"
 #include "core/failure_words.h"
 #include "engine/backend_local_start.h"
 #include "io/log.h"
@@ -12,8 +13,6 @@
 #include <unistd.h>
 
 /* As shells say it: no such program, or one that may not be run. */
-#define EXIT_NOT_FOUND 127
-#define EXIT_NOT_RUNNABLE 126
 
 struct local_replica *local_replica_new(const char *uid, const char *role, int index, int attempt,
 					msec now)
@@ -70,7 +69,7 @@ void local_replica_fail_start(struct local_replica *replica, const struct err *e
 {
 	bool is_missing = err->code == ERR_NOT_FOUND;
 
-	replica->child_exit.exit_code = is_missing ? EXIT_NOT_FOUND : EXIT_NOT_RUNNABLE;
+	replica->child_exit.exit_code = is_missing ? EXIT_NO_PROGRAM : EXIT_CANNOT_RUN;
 	replica->reason = FAILURE_START_FAILED;
 	replica->message = mem_copy_text(err->text);
 	replica->ended_at = now;

@@ -2,6 +2,7 @@
  * behind it. */
 #include "engine/background.h"
 
+#include "base/exit_code.h"
 #include "io/file.h"
 
 #include <errno.h>
@@ -9,7 +10,6 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#define EXIT_OWN_FAULT 125
 #define ANSWER_STARTED 's'
 #define ANSWER_ERROR 'e'
 

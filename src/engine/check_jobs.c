@@ -1,5 +1,6 @@
 #include "engine/check_jobs.h"
 
+#include "base/exit_code.h"
 #include "base/mem.h"
 #include "base/text.h"
 #include "core/check.h"
@@ -41,8 +42,6 @@ static void check_each_stopped(const struct status *status, check_stopped_fn tel
  * cluster ends Pods when it comes to it, and what is killed before leaves them behind. */
 #define PATIENCE (10 * MSEC_PER_SECOND)
 #define PATIENCE_WITH_CLUSTER (120 * MSEC_PER_SECOND)
-#define EXIT_OWN_FAULT 125
-#define EXIT_BY_SIGNAL 128
 
 struct job_child {
 	struct check_jobs *jobs;

@@ -1,5 +1,6 @@
 #include "engine/check_run.h"
 
+#include "base/exit_code.h"
 #include "base/text.h"
 #include "core/check.h"
 #include "core/check_judge.h"
@@ -15,7 +16,6 @@
 /* Everything here only translates: a line, the end of a child, a signal or a timer change what
  * core/check knows, and then its wishes are looked at: jobs that are wanted are started, those that
  * are not are ended. */
-#define EXIT_FAILED 1
 /* One INT may come twice: timeout(1) sends it to its child and to the group of it. */
 #define SAME_KEY_PRESS ((msec) 200)
 
@@ -272,8 +272,6 @@ static int check_supervision_run(const struct check_run_settings *settings, int 
 	*ret_exit_code = supervision.exit_code;
 	return 0;
 }
-
-#define EXIT_BY_SIGNAL 128
 
 /* The inner process was killed or crashed; what it had started is gone already. The records of its
  * jobs are settled by the command that reads them next. */

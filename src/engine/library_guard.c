@@ -1,13 +1,13 @@
 #include "engine/library_guard.h"
 
+#include "base/exit_code.h"
+
 #include <errno.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
-
-#define EXIT_BY_SIGNAL 128
 
 /* The inner process writes it, the outer one reads it when the inner is gone. */
 struct library_page {

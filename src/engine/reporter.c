@@ -1,6 +1,7 @@
 /* One job, one terminal, one log. */
 #include "engine/reporter.h"
 
+#include "base/exit_code.h"
 #include "base/text.h"
 #include "core/line_text.h"
 #include "core/reconcile.h"
@@ -53,8 +54,6 @@ void job_log_add(struct job_log *log, msec now, const char *level, const char *r
 	text_add_char(&line, '\n');
 	file_write_all(log->fd, line.bytes, line.len, NULL);
 }
-
-#define EXIT_OWN_FAULT 125
 
 static void on_log(enum log_level level, const char *sentence, void *data)
 {

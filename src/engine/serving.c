@@ -1,5 +1,6 @@
 #include "engine/serving.h"
 
+#include "base/exit_code.h"
 #include "base/mem.h"
 #include "base/text.h"
 #include "core/cluster_address.h"
@@ -114,7 +115,6 @@ static int serving_end_watch(int outer_gone_fd, struct err *err)
 	return start_thread(watch, err);
 }
 
-#define EXIT_FAILED 1
 #define NANOSECONDS 1000000000L
 #define PORT_PATIENCE 3000 /* milliseconds */
 #define PORT_PAUSE 20

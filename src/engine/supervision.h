@@ -14,9 +14,6 @@
 #include "engine/reporter.h"
 #include "engine/supervision_request.h"
 
-#define EXIT_OWN_FAULT 125
-#define EXIT_BY_SIGNAL 128
-
 /* How far it has come. Each leads to a later one only. */
 enum supervision_phase {
 	SUPERVISION_RUNNING,

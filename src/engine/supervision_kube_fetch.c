@@ -1,5 +1,6 @@
 #include "engine/supervision_kube_fetch.h"
 
+#include "base/exit_code.h"
 #include "base/mem.h"
 #include "core/job_words.h"
 #include "engine/backend_kube.h"

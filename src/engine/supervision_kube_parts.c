@@ -1,5 +1,6 @@
 #include "engine/supervision_kube_parts.h"
 
+#include "base/exit_code.h"
 #include "base/mem.h"
 #include "core/reconcile.h"
 #include "core/status_seen.h"

@@ -1,4 +1,5 @@
 /* Setting up, and taking down. */
+#include "base/exit_code.h"
 #include "base/mem.h"
 #include "core/reconcile.h"
 #include "engine/attached_logs.h"

@@ -2,6 +2,7 @@
  * this machine, and what clients learn by the control socket. */
 #include "engine/supervision_local.h"
 
+#include "base/exit_code.h"
 #include "base/mem.h"
 #include "core/limits.h"
 #include "core/reconcile.h"

@@ -7,6 +7,7 @@
  * terminal. Its parent waits until the first replicas were started. */
 #include "engine/supervisor.h"
 
+#include "base/exit_code.h"
 #include "base/mem.h"
 #include "engine/job_uid.h"
 #include "engine/settle.h"
@@ -15,8 +16,6 @@
 #include "store/store.h"
 
 #include <string.h>
-
-#define EXIT_BY_SIGNAL 128
 
 static int settle(const struct supervisor_request *request, struct err *err)
 {

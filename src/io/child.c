@@ -5,6 +5,7 @@
  * posix_spawn does the same inside, but cannot set a parent-death signal. */
 #include "io/child.h"
 
+#include "base/exit_code.h"
 #include "io/descriptor_limit.h"
 #include "io/file.h"
 #include "io/process.h"
@@ -27,7 +28,6 @@
 /* What exec itself gives up with when nobody set a PATH (execvp of glibc, and a place for what an
  * administrator installed). */
 #define PATH_OTHERWISE "/usr/local/bin:/usr/bin:/bin"
-#define EXIT_NOT_STARTED 127
 
 enum start_step {
 	STEP_PREPARE,
@@ -257,7 +257,7 @@ int child_start(const struct child_start *start, pid_t *ret_pid, struct err *err
 
 		failure.step = seen.step;
 		failure.errno_value = seen.errno_value;
-		_exit(EXIT_NOT_STARTED);
+		_exit(EXIT_NO_PROGRAM);
 	}
 	int fork_errno = errno;
 
@@ -283,7 +283,7 @@ pid_t child_fork(void)
 	sigprocmask(SIG_SETMASK, &all, NULL);
 	prctl(PR_SET_PDEATHSIG, SIGKILL);
 	if (getppid() != parent)
-		_exit(EXIT_NOT_STARTED);
+		_exit(EXIT_NO_PROGRAM);
 	return 0;
 }
 

@@ -2,6 +2,7 @@
  * and are taken one by one, so that there is no handler and no race. */
 #include "io/guard.h"
 
+#include "base/exit_code.h"
 #include "io/child.h"
 
 #include <errno.h>
@@ -11,7 +12,6 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#define EXIT_BY_SIGNAL 128
 #define SIZE_OF_NAME 16 /* PR_GET_NAME, prctl(2) */
 
 static const int handed_on[] = {SIGTERM, SIGINT,  SIGHUP,  SIGQUIT,

@@ -2,6 +2,7 @@
  * then what wanted its end. */
 #include "kube/pod_observed.h"
 
+#include "base/exit_code.h"
 #include "base/mem.h"
 #include "base/text.h"
 #include "core/failure_words.h"
@@ -14,7 +15,6 @@
 #include <string.h>
 
 #define TRAINING_CONTAINER "tensorflow"
-#define CODE_OF_SIGNAL 128 /* container run-times say 128 + n, as shells do */
 #define LAST_SIGNAL 64
 #define LONGEST_MESSAGE 300
 
@@ -92,8 +92,8 @@ static void read_exit_code(const struct json *terminated, struct observed_replic
 	int64_t code = json_as_integer(json_get(terminated, "exitCode"), -1);
 	int64_t signal = json_as_integer(json_get(terminated, "signal"), 0);
 
-	if (signal == 0 && code > CODE_OF_SIGNAL && code <= CODE_OF_SIGNAL + LAST_SIGNAL)
-		signal = code - CODE_OF_SIGNAL;
+	if (signal == 0 && code > EXIT_BY_SIGNAL && code <= EXIT_BY_SIGNAL + LAST_SIGNAL)
+		signal = code - EXIT_BY_SIGNAL;
 	if (signal > 0 && signal <= LAST_SIGNAL)
 		replica->signal = (int) signal;
 	else if (code >= 0 && code <= INT_MAX)
