@@ -68,6 +68,7 @@ static void on_log(enum log_level level, const char *sentence, void *data)
 void reporter_begin(struct reporter *reporter, const char *job_folder)
 {
 	reporter->log = job_log_open(job_folder);
+	reporter->status.exit_code = EXIT_OWN_FAULT;
 	log_set_sink(on_log, reporter);
 }
 

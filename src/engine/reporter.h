@@ -24,7 +24,7 @@ void job_log_close(struct job_log *log); /* NULL is fine */
 void job_log_add(struct job_log *log, msec now, const char *level, const char *reason,
 		 const char *sentence);
 
-/* Zero it to begin, but for the exit code of a job of which nothing was written. */
+/* Zero it to begin. */
 struct reporter {
 	struct console *console; /* NULL without a terminal to write to */
 	struct job_log *log;
@@ -34,7 +34,8 @@ struct reporter {
 	struct json *document; /* and the job it belongs to; NULL: none was written */
 };
 
-/* Opens the job's log in its folder; from here on io/log is told there and on the console. */
+/* Opens the job's log in its folder; from here on io/log is told there and on the console. A job of
+ * which no status is ever told ends by muster's own fault. */
 void reporter_begin(struct reporter *reporter, const char *job_folder);
 void reporter_done(struct reporter *reporter);
 

@@ -34,8 +34,7 @@ struct supervision_parts {
 	void (*hurry)(void *data);
 };
 
-/* Zero it to begin, but for the request, the parts and the exit code of a job of which nothing was
- * written. */
+/* Zero it to begin, but for what stands first. */
 struct supervision {
 	const struct supervision_request *request;
 	const struct supervision_parts *parts;

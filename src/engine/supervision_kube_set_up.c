@@ -172,7 +172,7 @@ static void tell_keys(struct cluster_supervision *supervision)
 	if (!is_attached(supervision) && !supervision->is_detached && isatty(STDERR_FILENO))
 		reporter_say(&supervision->base.reporter,
 			     "Ctrl-C ends the job on the cluster, too; to leave it running, close "
-			     "the terminal, or begin it with -d");
+			     "the terminal, or start it with -d");
 }
 
 /* Everything that can fail; after it, the job is seen through. */
@@ -315,8 +315,7 @@ static int see_through(background_started_fn started, void *background, int *ret
 			 .data = &supervision,
 			 .job = request->job,
 			 .started = started,
-			 .background = background,
-			 .reporter.status.exit_code = EXIT_OWN_FAULT},
+			 .background = background},
 		.request = request,
 		.is_detached = request->base.is_detached,
 	};

@@ -159,7 +159,7 @@ def test_a_record_of_which_nobody_knows_is_taken_back(muster, tmp_path):
 
 def test_what_ctrl_c_does_is_said_when_a_run_begins_on_a_terminal(muster, tmp_path):
     """Once, and not where there are no keys: in the background, in a pipe, and to a muster that only looks on."""
-    meant = "muster: Ctrl-C ends the job on the cluster, too; to leave it running, close the terminal, or begin it with -d"
+    meant = "muster: Ctrl-C ends the job on the cluster, too; to leave it running, close the terminal, or start it with -d"
     call = ["run", "--on", "kubernetes", "-w", "1", "--image", "i"]
     with LivingKube() as kube:
         muster.environment["KUBECONFIG"] = str(write_kubeconfig(tmp_path / "kubeconfig", kube.origin))
