@@ -3,6 +3,7 @@
 import signal
 import sys
 import threading
+from contextlib import contextmanager
 
 import pytest
 
@@ -46,40 +47,43 @@ class HeldWrites:
             self.n_under_way -= 1
 
 
-def test_lease_lines_and_signals_go_on_while_a_write_is_on_its_way(muster, tmp_path):
+def start_story(muster, tmp_path, kube, n_workers):
+    muster.environment["KUBECONFIG"] = str(write_kubeconfig(tmp_path / "kubeconfig", kube.origin))
+    return muster.start("run", "--on", "kubernetes", "--name", "story", "-w", n_workers, "--image", "i", "--", "true")
+
+
+@contextmanager
+def story_whose_writes_are_held(muster, tmp_path, n_workers):
+    """Until the end of the block; then the job, which was interrupted in it, ends and leaves nothing behind."""
     with LivingKube(lambda labels: None) as kube:  # Pods run on
         held = kube.trouble = HeldWrites()
-        muster.environment["KUBECONFIG"] = str(write_kubeconfig(tmp_path / "kubeconfig", kube.origin))
-        job = muster.start("run", "--on", "kubernetes", "--name", "story", "-w", 2, "--image", "i", "--", "true")
+        job = start_story(muster, tmp_path, kube, n_workers)
         try:
             assert held.started.wait(LIMIT)
-            read_until(job.stdout, "line 19")
-            assert held.lease_renewed.wait(LIMIT)
-            job.send_signal(signal.SIGINT)
-            read_until(job.stderr, "stopping job 'story'")
+            yield job, held
         finally:
             held.release.set()
         assert job.wait(LIMIT) == 130
-        assert held.most_under_way == 1
         assert kube.wait_until_empty(LIMIT) == []
+
+
+def test_lease_lines_and_signals_go_on_while_a_write_is_on_its_way(muster, tmp_path):
+    with story_whose_writes_are_held(muster, tmp_path, 2) as (job, held):
+        read_until(job.stdout, "line 19")
+        assert held.lease_renewed.wait(LIMIT)
+        job.send_signal(signal.SIGINT)
+        read_until(job.stderr, "stopping job 'story'")
+    assert held.most_under_way == 1
 
 
 def test_a_job_is_left_while_its_writes_are_on_their_way(muster, tmp_path):
     """The third Ctrl-C waits for no answer to what was started, and what was made is taken back."""
-    with LivingKube(lambda labels: None) as kube:
-        held = kube.trouble = HeldWrites()
-        muster.environment["KUBECONFIG"] = str(write_kubeconfig(tmp_path / "kubeconfig", kube.origin))
-        job = muster.start("run", "--on", "kubernetes", "--name", "story", "-w", 1, "--image", "i", "--", "true")
-        try:
-            assert held.started.wait(LIMIT)
-            job.send_signal(signal.SIGINT)
-            read_until(job.stderr, "stopping job 'story'")
-            interrupt(job)
-            interrupt(job)
-            assert job.wait(LIMIT) == 130
-        finally:
-            held.release.set()
-        assert kube.wait_until_empty(LIMIT) == []
+    with story_whose_writes_are_held(muster, tmp_path, 1) as (job, _):
+        job.send_signal(signal.SIGINT)
+        read_until(job.stderr, "stopping job 'story'")
+        interrupt(job)
+        interrupt(job)
+        assert job.wait(LIMIT) == 130
 
 
 class AnsweredWhenLeft:
@@ -112,8 +116,7 @@ class AnsweredWhenLeft:
 def test_the_code_of_leaving_is_that_of_the_signal_whatever_is_written_then(muster, tmp_path):
     with LivingKube(lambda labels: None) as kube:
         held = kube.trouble = AnsweredWhenLeft(kube)
-        muster.environment["KUBECONFIG"] = str(write_kubeconfig(tmp_path / "kubeconfig", kube.origin))
-        job = muster.start("run", "--on", "kubernetes", "--name", "story", "-w", 1, "--image", "i", "--", "true")
+        job = start_story(muster, tmp_path, kube, 1)
         read_until(job.stdout, "line 19")
         job.kill()
         job.wait(LIMIT)
