@@ -116,20 +116,23 @@ static int receive_answer(int fd, const struct network_peer *peer, struct networ
 	return 0;
 }
 
+/* At once, so that there is one limit of time for all of it. `length` is in whole smallest blocks.
+ */
 static int send_message(int fd, const char *own_name, size_t length)
 {
-	static struct {
-		struct network_frame frame;
-		char zeros[NETWORK_LENGTH_LIMIT];
-	} message;
-	ssize_t size = (ssize_t) (sizeof(message.frame) + length);
+	static char zeros[SMALLEST_BLOCK];
+	struct network_frame frame;
+	struct iovec parts[1 + NETWORK_LENGTH_LIMIT / SMALLEST_BLOCK] = {{&frame, sizeof(frame)}};
+	const struct msghdr message = {.msg_iov = parts, .msg_iovlen = 1 + length / SMALLEST_BLOCK};
 
-	network_frame_init(&message.frame, own_name, length);
-	ssize_t n_sent = send(fd, &message, (size_t) size, MSG_NOSIGNAL);
+	network_frame_init(&frame, own_name, length);
+	for (size_t i = 1; i < message.msg_iovlen; i++)
+		parts[i] = (struct iovec){zeros, sizeof(zeros)};
+	ssize_t n_sent = sendmsg(fd, &message, MSG_NOSIGNAL);
 
 	if (n_sent < 0)
 		return errno;
-	return n_sent < size ? ETIMEDOUT : 0;
+	return (size_t) n_sent < sizeof(frame) + length ? ETIMEDOUT : 0;
 }
 
 /* Nanoseconds from one moment to another. */
