@@ -53,8 +53,15 @@ void role_status_add(struct role_status *counts, enum replica_state state)
 const struct replica_status *status_replica(const struct status *status, const char *role,
 					    int index)
 {
+	return status_replica_near(status, 0, role, index);
+}
+
+struct replica_status *status_replica_near(const struct status *status, size_t place,
+					   const char *role, int index)
+{
 	for (size_t i = 0; i < status->n_replicas; i++) {
-		const struct replica_status *replica = &status->replicas[i];
+		struct replica_status *replica =
+			&status->replicas[(place + i) % status->n_replicas];
 
 		if (replica->index == index && text_equals(replica->role, role))
 			return replica;

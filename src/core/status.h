@@ -138,6 +138,10 @@ const struct condition *status_condition(const struct status *status, enum condi
 bool status_is_finished(const struct status *status); /* Succeeded or Failed is true */
 const struct replica_status *status_replica(const struct status *status, const char *role,
 					    int index);
+/* The same. The search begins at this place of `replicas` and goes round, so that who knows where
+ * they stand finds one at once. */
+struct replica_status *status_replica_near(const struct status *status, size_t place,
+					   const char *role, int index);
 
 /* The JSON of `.status`, in TFJob's shape; the caller frees it. */
 struct json *status_write(const struct status *status) MUST_USE;

@@ -35,8 +35,8 @@ void replica_see(struct replica_status *replica, const struct observed_replica *
 	replica->end_time = seen->ended_at;
 }
 
-/* Where the replicas of each of the job's roles begin. */
-static size_t *find_roles(const struct job *job, const struct status *status, struct arena *arena)
+struct replica_places replica_places(const struct job *job, const struct status *status,
+				     struct arena *arena)
 {
 	size_t *firsts = arena_take_array(arena, job->n_roles, sizeof(*firsts));
 
@@ -48,24 +48,16 @@ static size_t *find_roles(const struct job *job, const struct status *status, st
 		if (role)
 			firsts[role - job->roles] = i;
 	}
-	return firsts;
+	return (struct replica_places){.job = job, .status = status, .firsts = firsts};
 }
 
-/* Replicas stand by role and index, so this one is near where it is looked for first. */
-static struct replica_status *find(const struct status *status, const struct job *job,
-				   const size_t *firsts, const char *role_name, int index)
+struct replica_status *replica_find(const struct replica_places *places, const char *role_name,
+				    int index)
 {
-	const struct role *role = job_role(job, role_name);
-	size_t first = role ? firsts[role - job->roles] : 0;
+	const struct role *role = job_role(places->job, role_name);
+	size_t first = role ? places->firsts[role - places->job->roles] : 0;
 
-	for (size_t i = 0; i < status->n_replicas; i++) {
-		size_t place = (first + (size_t) index + i) % status->n_replicas;
-		struct replica_status *replica = &status->replicas[place];
-
-		if (replica->index == index && text_equals(replica->role, role_name))
-			return replica;
-	}
-	return NULL;
+	return status_replica_near(places->status, first + (size_t) index, role_name, index);
 }
 
 /* As the decision does. Those of a job that has succeeded stay as they were then. */
@@ -90,18 +82,18 @@ static void count_roles(const struct job *job, struct arena *arena, struct statu
 void status_see(const struct job *job, const struct observed *observed, struct arena *arena,
 		struct status *status)
 {
-	const size_t *firsts = find_roles(job, status, arena);
+	const struct replica_places places = replica_places(job, status, arena);
 
 	for (size_t i = 0; i < observed->n_replicas; i++) {
 		const struct observed_replica *seen = &observed->replicas[i];
-		struct replica_status *replica = find(status, job, firsts, seen->role, seen->index);
+		struct replica_status *replica = replica_find(&places, seen->role, seen->index);
 
 		if (replica && replica->attempt == seen->attempt)
 			replica_see(replica, seen);
 	}
 	for (size_t i = 0; i < observed->n_addresses; i++) {
 		const struct observed_address *seen = &observed->addresses[i];
-		struct replica_status *replica = find(status, job, firsts, seen->role, seen->index);
+		struct replica_status *replica = replica_find(&places, seen->role, seen->index);
 
 		if (replica)
 			replica->address = seen->address;

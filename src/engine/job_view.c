@@ -278,13 +278,18 @@ size_t job_view_pod_count(const struct job_view *view)
 	return count;
 }
 
-static void lay_pods_over(const struct job_view *view, struct status *status)
+static void lay_pods_over(const struct job_view *view, struct arena *arena, struct status *status)
 {
+	const struct replica_places places = replica_places(view->job, status, arena);
 	const struct job_pod *pod;
 
-	for (size_t i = 0; (pod = job_follower_next_pod(view->seen, &i));)
-		if (is_its_own(view, pod))
-			job_view_pod_lay_over(pod, status);
+	for (size_t i = 0; (pod = job_follower_next_pod(view->seen, &i));) {
+		struct replica_status *replica =
+			replica_find(&places, pod->seen.role, pod->seen.index);
+
+		if (replica && is_its_own(view, pod))
+			job_view_pod_lay_over(pod, replica);
+	}
 }
 
 /* What the record does not say, since it follows from the rest: addresses, and how many replicas
@@ -312,9 +317,10 @@ int job_view_read(const struct job_view *view, struct json **ret_tfjob, struct e
 		rc = record_read_status(view->record, arena, &status, err);
 	if (rc < 0)
 		return rc;
-	if (record_is_untouched(view->record) && view->job)
+	if (view->job && record_is_untouched(view->record))
 		job_view_add_replicas(view->job, arena, &status);
-	lay_pods_over(view, &status);
+	if (view->job) /* else its Pods are not watched */
+		lay_pods_over(view, arena, &status);
 	add_what_follows(view, arena, &status);
 	json_set(tfjob, "status", status_write(&status));
 	json_set_string(json_object_at(tfjob, "status"), CLIENT_SUPERVISED_BY,

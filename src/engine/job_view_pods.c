@@ -1,17 +1,6 @@
 #include "engine/job_view_pods.h"
 
-#include "base/text.h"
 #include "core/status_seen.h"
-
-static void lay_over(const struct job_pod *pod, struct replica_status *replica)
-{
-	const struct observed_replica *seen = &pod->seen;
-
-	replica->pod = pod->name;
-	replica->node = seen->node;
-	replica->ip = pod->ip;
-	replica_see(replica, seen);
-}
 
 void job_view_add_replicas(const struct job *job, struct arena *arena, struct status *status)
 {
@@ -32,15 +21,14 @@ void job_view_add_replicas(const struct job *job, struct arena *arena, struct st
 	status->n_replicas = n;
 }
 
-void job_view_pod_lay_over(const struct job_pod *pod, struct status *status)
+void job_view_pod_lay_over(const struct job_pod *pod, struct replica_status *replica)
 {
 	const struct observed_replica *seen = &pod->seen;
 
-	for (size_t i = 0; i < status->n_replicas; i++) {
-		struct replica_status *replica = &status->replicas[i];
-
-		if (replica->index == seen->index && replica->attempt == seen->attempt &&
-		    text_equals(replica->role, seen->role))
-			lay_over(pod, replica);
-	}
+	if (replica->attempt != seen->attempt)
+		return;
+	replica->pod = pod->name;
+	replica->node = seen->node;
+	replica->ip = pod->ip;
+	replica_see(replica, seen);
 }

@@ -13,4 +13,4 @@ void job_view_add_replicas(const struct job *job, struct arena *arena, struct st
 
 /* The replica of this Pod, in the same attempt, gets where the Pod is and what stands in its way;
  * and, unless its end was written already, its state. What is set is borrowed from the Pod. */
-void job_view_pod_lay_over(const struct job_pod *pod, struct status *status);
+void job_view_pod_lay_over(const struct job_pod *pod, struct replica_status *replica);

@@ -26,7 +26,6 @@ static struct job_pod *lay_over(const char *name, struct replica_status *replica
 {
 	struct json *object CLEANUP(json_cleanup) = read_pod(name);
 	const struct json *labels = json_get_path(object, "metadata", "labels", NULL);
-	struct status status = {.replicas = replica, .n_replicas = 1};
 	int64_t index;
 
 	json_set_string(json_object_at(object, "spec"), "nodeName", "node-7");
@@ -38,7 +37,7 @@ static struct job_pod *lay_over(const char *name, struct replica_status *replica
 	struct job_pod *pod = job_pod_read(object);
 
 	assert_non_null(pod);
-	job_view_pod_lay_over(pod, &status);
+	job_view_pod_lay_over(pod, replica);
 	return pod;
 }
 
