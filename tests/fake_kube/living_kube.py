@@ -10,6 +10,7 @@ with it. Objects are merged, versions and uids are checked, and watches see only
 """
 
 import datetime
+import functools
 import json
 import queue
 import threading
@@ -32,6 +33,18 @@ def merge(target, patch):
         else:
             made[key] = merge(made.get(key), value)
     return made
+
+
+def take_steps(target, steps):
+    """A JSON patch, RFC 6902, that tests and replaces what is there; None when it is something else."""
+    for step in steps:
+        *way, last = step["path"].split("/")[1:]
+        place = functools.reduce(dict.__getitem__, way, target)
+        if step["op"] == "replace":
+            place[last] = step["value"]
+        elif place[last] != step["value"]:
+            return None
+    return target
 
 
 def now():
@@ -252,7 +265,9 @@ class LivingKube(FakeKube):
         return 200, made
 
     def _patch(self, exchange, plural, name):
-        return self._keep(plural, name, merge(json.loads(json.dumps(self.objects[plural, name])), exchange.json()))
+        patch, old = exchange.json(), json.loads(json.dumps(self.objects[plural, name]))
+        made = take_steps(old, patch) if isinstance(patch, list) else merge(old, patch)
+        return self._keep(plural, name, made) if made else (422, status(422, "Invalid", "a test of the patch failed"))
 
     def _put(self, exchange, plural, name):
         return self._keep(plural, name, exchange.json())
