@@ -1,6 +1,7 @@
 #include "store/claims_sqlite.h"
 
 #include "base/mem.h"
+#include "store/statements.h"
 
 #include <stdint.h>
 #include <stdlib.h>

@@ -10,6 +10,7 @@
 
 #include "base/mem.h"
 #include "store/claims_sqlite.h"
+#include "store/statements.h"
 
 #include <stdlib.h>
 #include <string.h>
