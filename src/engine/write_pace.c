@@ -43,9 +43,11 @@ static bool is_complete(const struct store_change *change, const struct store_re
 
 	if (text_equals(change->summary, record->summary))
 		return false;
-	record_read_summary(record, arena, &before);
 	record_read_summary(&changed, arena, &after);
-	return after.running == after.wanted && before.running != after.running;
+	if (after.running != after.wanted)
+		return false;
+	record_read_summary(record, arena, &before);
+	return before.running != after.running;
 }
 
 bool write_is_urgent(const struct plan *plan, const struct status *before,
