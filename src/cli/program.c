@@ -3,25 +3,18 @@
 #include "base/mem.h"
 #include "base/text.h"
 #include "cli/output.h"
+#include "io/file.h"
 
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <unistd.h>
-
-static bool is_executable_file(const char *path)
-{
-	struct stat status;
-
-	return !stat(path, &status) && S_ISREG(status.st_mode) && !access(path, X_OK);
-}
 
 /* As execvp looks for it: a name with a slash is a path. */
 static bool is_in_path(const char *name)
 {
 	if (strchr(name, '/'))
-		return is_executable_file(name);
+		return file_is_program(name);
 	char *folders CLEANUP(mem_free_text) = mem_copy_text(getenv("PATH"));
 	char *rest = folders;
 
@@ -29,7 +22,7 @@ static bool is_in_path(const char *name)
 		char *path CLEANUP(mem_free_text) =
 			mem_format("%s/%s", *folder ? folder : ".", name);
 
-		if (is_executable_file(path))
+		if (file_is_program(path))
 			return true;
 	}
 	return false;
@@ -42,7 +35,7 @@ static int find_interpreter(char **ret_interpreter, struct err *err)
 	if (environment && *environment) {
 		char *python CLEANUP(mem_free_text) = mem_format("%s/bin/python", environment);
 
-		if (is_executable_file(python)) {
+		if (file_is_program(python)) {
 			*ret_interpreter = TAKE(python);
 			return 0;
 		}

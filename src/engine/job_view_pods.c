@@ -12,10 +12,7 @@ void job_view_add_replicas(const struct job *job, struct arena *arena, struct st
 			replicas[n++] = (struct replica_status){
 				.role = job->roles[i].name,
 				.index = index,
-				.restart_at = MSEC_UNSET,
 				.exit_code = -1,
-				.start_time = MSEC_UNSET,
-				.end_time = MSEC_UNSET,
 			};
 	status->replicas = replicas;
 	status->n_replicas = n;

@@ -6,6 +6,8 @@
 #include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #define FIRST_READ_SIZE 16384
@@ -57,6 +59,22 @@ size_t file_read_at(int fd, void *bytes, size_t len, int64_t offset)
 			break;
 	}
 	return got;
+}
+
+bool file_is_program(const char *path)
+{
+	struct stat status;
+
+	return !stat(path, &status) && S_ISREG(status.st_mode) && !access(path, X_OK);
+}
+
+char *file_folder_of(const char *path)
+{
+	const char *slash = strrchr(path, '/');
+
+	if (!slash)
+		return mem_copy_text(".");
+	return slash == path ? mem_copy_text("/") : mem_copy_bytes(path, (size_t) (slash - path));
 }
 
 /* Reads to the end of the file, growing `*bytes`; one byte more than `limit` is enough to know that

@@ -4,6 +4,7 @@
 #include "base/err.h"
 #include "base/own.h"
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -22,6 +23,11 @@ int file_write_all(int fd, const void *bytes, size_t len, size_t *ret_written);
 /* Reads up to `len` bytes at an offset, over interruptions and short reads; less only at the end
  * of the file or on an error. Returns how many. */
 size_t file_read_at(int fd, void *bytes, size_t len, int64_t offset);
+
+/* A file that may be run. */
+bool file_is_program(const char *path);
+/* The part before the last slash; "/" and "." as dirname(3). Caller frees. */
+char *file_folder_of(const char *path) MUST_USE;
 
 /* The whole of a file (or pipe), at most `limit` bytes: ERR_NOT_FOUND, ERR_LIMIT, ERR_IO. A NUL is
  * put behind the bytes; the caller frees them. */

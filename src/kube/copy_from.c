@@ -2,6 +2,7 @@
  * unpacks here. */
 #include "base/mem.h"
 #include "base/text.h"
+#include "io/file.h"
 #include "io/folder.h"
 #include "kube/copy_parts.h"
 
@@ -167,15 +168,6 @@ static void on_unpacker_end(const struct archive_left_out *left_out, const struc
 
 /* Beginning. */
 
-static char *parent_of(const char *path)
-{
-	const char *slash = strrchr(path, '/');
-
-	if (!slash)
-		return mem_copy_text(".");
-	return slash == path ? mem_copy_text("/") : mem_copy_bytes(path, (size_t) (slash - path));
-}
-
 static void choose_target(struct kube_copy *copy, const struct kube_copy_request *request)
 {
 	char *base CLEANUP(mem_free_text) = copy_base(request->there);
@@ -198,8 +190,9 @@ static void choose_target(struct kube_copy *copy, const struct kube_copy_request
 static int make_stage(struct kube_copy *copy, struct archive_limits *ret_limits, struct err *err)
 {
 	/* A folder that is there may lie in one that nobody may write to, or be a file system. */
-	char *parent CLEANUP(mem_free_text) =
-		is_folder(copy->target) ? mem_copy_text(copy->target) : parent_of(copy->target);
+	char *parent CLEANUP(mem_free_text) = is_folder(copy->target)
+						      ? mem_copy_text(copy->target)
+						      : file_folder_of(copy->target);
 	char *stage CLEANUP(mem_free_text) = mem_format("%s/.muster-cp-XXXXXX", parent);
 	struct statvfs disk;
 

@@ -9,7 +9,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <unistd.h>
 
 #define SETTINGS_LIMIT 65536 /* bytes of a pyvenv.cfg */
 
@@ -28,23 +27,6 @@ struct python_search python_search_here(void)
 static bool is_set(const char *text)
 {
 	return text && text[0];
-}
-
-static bool is_program(const char *path)
-{
-	struct stat status;
-
-	return !stat(path, &status) && S_ISREG(status.st_mode) && !access(path, X_OK);
-}
-
-/* What stands before the last slash; "/" and "." as dirname(3). Caller frees. */
-static char *folder_of(const char *path)
-{
-	const char *slash = strrchr(path, '/');
-
-	if (!slash)
-		return mem_copy_text(".");
-	return slash == path ? mem_copy_text("/") : mem_copy_bytes(path, (size_t) (slash - path));
 }
 
 static bool is_listed(const struct python_place *place, const struct stat *status)
@@ -200,7 +182,7 @@ static void add_venv_packages(struct python_place *place, const char *prefix, co
 	add_site_packages(place, prefix);
 	if (!home || !sees_system || !text_equals_ignoring_case(sees_system, "true"))
 		return;
-	char *base CLEANUP(mem_free_text) = folder_of(home);
+	char *base CLEANUP(mem_free_text) = file_folder_of(home);
 
 	add_user_packages(place, search);
 	add_system_packages(place, base);
@@ -210,16 +192,16 @@ static void add_venv_packages(struct python_place *place, const char *prefix, co
 static char *real_prefix_of(const char *interpreter)
 {
 	char *real CLEANUP(mem_free_text) = realpath(interpreter, NULL);
-	char *bin CLEANUP(mem_free_text) = folder_of(real ? real : interpreter);
+	char *bin CLEANUP(mem_free_text) = file_folder_of(real ? real : interpreter);
 
-	return folder_of(bin);
+	return file_folder_of(bin);
 }
 
 static struct python_place *place_new(const char *interpreter, const struct python_search *search)
 {
 	struct python_place *place = mem_new(sizeof(*place));
-	char *bin CLEANUP(mem_free_text) = folder_of(interpreter);
-	char *above CLEANUP(mem_free_text) = folder_of(bin);
+	char *bin CLEANUP(mem_free_text) = file_folder_of(interpreter);
+	char *above CLEANUP(mem_free_text) = file_folder_of(bin);
 	char *settings CLEANUP(mem_free_text) = read_venv_settings(above);
 	char *prefix CLEANUP(mem_free_text) =
 		settings ? mem_copy_text(above) : real_prefix_of(interpreter);
@@ -243,7 +225,7 @@ static struct python_place *place_new(const char *interpreter, const struct pyth
  * "Understanding shims"). NULL when the version it would take is not there, or is the system's. */
 static char *behind_shim(const char *shims, const char *name, const struct python_search *search)
 {
-	char *root CLEANUP(mem_free_text) = folder_of(shims);
+	char *root CLEANUP(mem_free_text) = file_folder_of(shims);
 	char *file CLEANUP(mem_free_text) = mem_format("%s/version", root);
 	char *version CLEANUP(mem_free_text) = NULL;
 	size_t len;
@@ -256,14 +238,14 @@ static char *behind_shim(const char *shims, const char *name, const struct pytho
 	char *program CLEANUP(mem_free_text) =
 		mem_format("%s/versions/%s/bin/%s", root, version, name);
 
-	return is_program(program) ? TAKE(program) : NULL;
+	return file_is_program(program) ? TAKE(program) : NULL;
 }
 
 static char *program_in(const char *folder, const char *name, const struct python_search *search)
 {
 	char *program CLEANUP(mem_free_text) = mem_format("%s/%s", *folder ? folder : ".", name);
 
-	if (!is_program(program))
+	if (!file_is_program(program))
 		return NULL;
 	return text_ends_with(folder, "/shims") ? behind_shim(folder, name, search) : TAKE(program);
 }
@@ -299,7 +281,7 @@ static char *program_of_virtual_env(const struct python_search *search)
 		char *program CLEANUP(mem_free_text) =
 			mem_format("%s/bin/%s", search->virtual_env, names[i]);
 
-		if (is_program(program))
+		if (file_is_program(program))
 			return TAKE(program);
 	}
 	return NULL;
