@@ -24,6 +24,7 @@ import mirror_figures
 import pass_figures
 import pod_logs
 import server_figures
+import status_figures
 import tensorflow_figures
 from launchers import all_launchers
 
@@ -93,6 +94,8 @@ FIGURES = [
            making_figures.makers),
     Figure("pods-500", "job of 500 Pods", "", "1.1 x bare loop; 20 MB",
            lambda maker: making_figures.measure_making(maker, 500), 3, 200, making_figures.makers_of_many),
+    Figure("status-1000", "job of 1,000 Pods, one fails", "", "20 ms",
+           lambda muster: status_figures.measure_status(muster, 1000), 1, 600, status_figures.status_makers),
     Figure("mirror", "10,000 Pods mirrored", "", "3 s, 30 MB, 10 ms",
            lambda mirror: mirror_figures.measure_mirror(mirror, 10000), 3, 200, mirror_figures.mirrors),
     Figure("copy", "300 MB copied", "", "kubectl", copy_figures.measure_copy, 3, 200, copy_figures.copiers),
