@@ -12,7 +12,10 @@ struct pod_log {
 	char *uid, *pod_name, *container;
 	struct kube_call *call; /* NULL: between two streams, or at the end */
 	struct loop_watch *timer; /* until the next stream; NULL: it has come to its end */
-	struct log_writer *writer; /* NULL: it cannot be kept, or has ended */
+	char *role;
+	int index, attempt;
+	struct log_writer *writer; /* NULL: nothing came yet, it cannot be kept, or has ended */
+	bool cannot_be_kept;
 	struct log_follow follow;
 	struct log_lines lines;
 	struct turn turn; /* to open a stream: until it is open */

@@ -1,5 +1,6 @@
 /* The streams of one log, one after the other, as kube/log_follow.h says, and what they bring. */
 #include "base/mem.h"
+#include "core/limits.h"
 #include "engine/pod_logs_parts.h"
 #include "io/heap.h"
 #include "kube/jitter.h"
@@ -39,14 +40,31 @@ static void on_turn(void *data)
 
 /* What a stream brings. */
 
+/* Files are made for what there is to be kept: of thousands of Pods, many print nothing. */
+static int open_writer(struct pod_log *log, struct err *err)
+{
+	if (log->writer || log->cannot_be_kept)
+		return 0;
+	int rc = log_writer_open(log->logs->settings.folder, log->role, log->index, log->attempt,
+				 LIMIT_LOG_FILE, &log->writer, err);
+
+	log->cannot_be_kept = rc < 0;
+	return rc;
+}
+
 static void write_batch(struct pod_log *log)
 {
 	struct pod_logs *logs = log->logs;
 	struct err err = {0};
 
-	if (logs->batch.len > 0 && log->writer &&
-	    log_writer_add(log->writer, logs->batch.bytes, logs->batch.len, logs->batch_time,
-			   &err) < 0)
+	if (logs->batch.len == 0)
+		return;
+	int rc = open_writer(log, &err);
+
+	if (rc == 0 && log->writer)
+		rc = log_writer_add(log->writer, logs->batch.bytes, logs->batch.len,
+				    logs->batch_time, &err);
+	if (rc < 0)
 		logs->settings.on_trouble(err.text, logs->settings.data);
 	text_clear(&logs->batch);
 }

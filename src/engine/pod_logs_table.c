@@ -2,7 +2,6 @@
 #include "engine/pod_logs.h"
 
 #include "base/mem.h"
-#include "core/limits.h"
 #include "engine/log_keeper.h"
 #include "engine/pod_logs_parts.h"
 #include "io/descriptor_limit.h"
@@ -12,7 +11,7 @@
 
 #define SILENCE (600 * MSEC_PER_SECOND)
 
-/* A log has a connection and, with the console's, four open files: a large job needs more than the
+/* A log that has lines has, with the console's, four open files: a large job needs more than the
  * usual 1024. Where they cannot be had, what cannot be opened says so. */
 static void raise_descriptor_limit(void)
 {
@@ -41,6 +40,7 @@ static void free_log(struct pod_log *log)
 	free(log->uid);
 	free(log->pod_name);
 	free(log->container);
+	free(log->role);
 	free(log->words);
 	free(log);
 }
@@ -72,17 +72,16 @@ static struct pod_log *find(const struct pod_logs *logs, const char *pod_name)
 static struct pod_log *log_new(struct pod_logs *logs, const struct pod_log_name *name)
 {
 	struct pod_log *log = mem_new(sizeof(*log));
-	struct err err = {0};
 
 	log->logs = logs;
 	log->uid = mem_copy_text(name->uid);
 	log->pod_name = mem_copy_text(name->pod_name);
 	log->container = mem_copy_text(name->container);
+	log->role = mem_copy_text(name->role);
+	log->index = name->index;
+	log->attempt = name->attempt;
 	log->timer = loop_new_timer(logs->settings.loop, pod_log_begin_stream, log);
 	logs->n_open++;
-	if (log_writer_open(logs->settings.folder, name->role, name->index, name->attempt,
-			    LIMIT_LOG_FILE, &log->writer, &err) < 0)
-		logs->settings.on_trouble(err.text, logs->settings.data);
 	return log;
 }
 

@@ -1,6 +1,5 @@
 /* The life of a call: it waits, it runs in one of two pools, it ends. Short calls and streams have
- * pools of their own, because an HTTP/1.1 answer makes libcurl forget that the server can take
- * several calls on one connection.
+ * pools of their own, so that no call waits behind what a hundred streams bring.
  *
  * libcurl may not be told anything while it calls us. What a callback asks for is noted, and done
  * in the client's next turn. */

@@ -1,9 +1,9 @@
 /* Requests over HTTP and HTTPS on the loop. The one door to libcurl; knows nothing of Kubernetes.
  *
- * There are two kinds. A short call is answered into memory; short calls to one server share one
- * connection (HTTP/2) and at most HTTP_CALLS_AT_ONCE are under way, the rest waits its turn. A
- * stream hands its bytes on as they come, for as long as it takes; it has a connection of its own
- * (HTTP/1.1), so that a slow reader holds no other up: docs/design/0014.
+ * There are two kinds. A short call is answered into memory; at most HTTP_CALLS_AT_ONCE are under
+ * way, the rest waits its turn. A stream hands its bytes on as they come, for as long as it takes.
+ * Over HTTP/2 the short calls to one server share a connection, and a hundred streams another one:
+ * docs/design/0014.
  *
  * Nothing here waits: a call begins in the next turn of the loop and ends with one call of
  * `on_done`. Errors name the server ("https://host:port"), never a path, a header or a body, in

@@ -43,6 +43,7 @@ static int set_bare(struct http_connection *connection)
 	code = code ? code : curl_easy_setopt(easy, CURLOPT_PRIVATE, connection);
 	code = code ? code : curl_easy_setopt(easy, CURLOPT_ERRORBUFFER, connection->detail);
 	code = code ? code : curl_easy_setopt(easy, CURLOPT_CONNECT_ONLY, 1L);
+	code = code ? code : curl_easy_setopt(easy, CURLOPT_HTTP_VERSION, CURL_HTTP_VERSION_1_1);
 	/* A proxy has to hand everything on, of an http:// URL as well. */
 	code = code ? code : curl_easy_setopt(easy, CURLOPT_HTTPPROXYTUNNEL, 1L);
 	return code ? err_set(&connection->err, ERR_UNSUPPORTED,

@@ -61,17 +61,18 @@ static CURLcode set_connection(CURL *easy, const struct http_setup *setup,
 	return code;
 }
 
-/* Short calls wait for the first of them to connect, so that they share its connection. A stream
- * speaks HTTP/1.1: pausing one stream of an HTTP/2 connection stalls others (curl issue 10988). */
+/* What goes to one server waits for the first of it to connect, and shares that connection. No
+ * stream is ever paused, which would stall the others (curl issue 10988). Without TLS it is the
+ * first answer that says whether it can be shared, and that of a stream may be long in coming. */
 static CURLcode set_kind(CURL *easy, const struct http_request *request)
 {
 	bool is_stream = request->on_bytes != NULL;
-	long version = is_stream ? CURL_HTTP_VERSION_1_1 : CURL_HTTP_VERSION_2TLS;
+	long waits = !is_stream || strncmp(request->url, "https:", strlen("https:")) == 0;
 	msec timeout = request->timeout || is_stream ? request->timeout : DEFAULT_TIMEOUT;
 	CURLcode code = CURLE_OK;
 
-	code = code ? code : curl_easy_setopt(easy, CURLOPT_HTTP_VERSION, version);
-	code = code ? code : curl_easy_setopt(easy, CURLOPT_PIPEWAIT, is_stream ? 0L : 1L);
+	code = code ? code : curl_easy_setopt(easy, CURLOPT_HTTP_VERSION, CURL_HTTP_VERSION_2TLS);
+	code = code ? code : curl_easy_setopt(easy, CURLOPT_PIPEWAIT, waits);
 	code = code ? code : curl_easy_setopt(easy, CURLOPT_TIMEOUT_MS, (long) timeout);
 	code = code ? code : curl_easy_setopt(easy, CURLOPT_BUFFERSIZE, BUFFER_OF_A_CALL);
 	code = code ? code : curl_easy_setopt(easy, CURLOPT_UPLOAD_BUFFERSIZE, BUFFER_OF_A_REQUEST);

@@ -18,10 +18,11 @@ bool log_follow_begin(struct log_follow *follow)
 	return was_previous && !follow->reads_previous;
 }
 
-/* 0.25 s, 0.5 s, 1 s …, and up to half as much more. */
-static msec back_off(int n_vain, double jitter)
+/* 0.25 s, 0.5 s, 1 s …, and up to half as much more. A node that could not be reached is asked
+ * half as often. */
+static msec back_off(int n_vain, enum log_end end, double jitter)
 {
-	msec wait = SHORTEST_WAIT;
+	msec wait = end == LOG_END_FAILED ? 2 * SHORTEST_WAIT : SHORTEST_WAIT;
 
 	for (int i = 1; i < n_vain && wait < LONGEST_WAIT; i++)
 		wait *= 2;
@@ -54,7 +55,7 @@ static struct log_next go_on(const struct log_follow *follow, enum log_end end, 
 	if (follow->container.has_ended && (follow->has_news || !follow->began_after_end) &&
 	    follow->n_vain <= 1)
 		return (struct log_next){LOG_STEP_STREAM, 0};
-	return (struct log_next){LOG_STEP_STREAM, back_off(follow->n_vain, jitter)};
+	return (struct log_next){LOG_STEP_STREAM, back_off(follow->n_vain, end, jitter)};
 }
 
 struct log_next log_follow_ended(struct log_follow *follow, enum log_end end, bool is_catching_up,

@@ -14,7 +14,7 @@
 /* In vain, of a container that has ended: where there is no answer, and where the server says that
  * it cannot reach the node. */
 #define LOG_FOLLOW_TRIES 20
-#define LOG_FOLLOW_FAILURES 5
+#define LOG_FOLLOW_FAILURES 4
 
 /* What the cluster shows of the container. */
 struct log_container {
