@@ -98,16 +98,60 @@ static void take_answer(const struct program_answer *program, const struct err *
 	loop_stop(answer->loop);
 }
 
+/* It asks the folder's repository and no other, fetches nothing for that and asks nobody. A list
+ * of protocols that is empty counts before what the repository says of each (git(1)); of two
+ * variables of a name the first counts. */
+static char **make_environment(void)
+{
+	static const char *const added[] = {"GIT_ALLOW_PROTOCOL=", "GIT_NO_LAZY_FETCH=1",
+					    "GIT_OPTIONAL_LOCKS=0", "GIT_TERMINAL_PROMPT=0"};
+	static const char *const left_out[] = {
+		"GIT_DIR=",        "GIT_WORK_TREE=",        "GIT_COMMON_DIR=",
+		"GIT_INDEX_FILE=", "GIT_OBJECT_DIRECTORY=",
+	};
+	size_t n_ours = 0, count = ARRAY_LEN(added);
+
+	while (environ[n_ours])
+		n_ours++;
+	char **environment = mem_new_array(n_ours + count + 1, sizeof(*environment));
+
+	memcpy(environment, added, sizeof(added));
+	for (size_t i = 0; i < n_ours; i++) {
+		bool is_left_out = false;
+
+		for (size_t k = 0; k < ARRAY_LEN(left_out); k++)
+			is_left_out |= text_starts_with(environ[i], left_out[k]);
+		if (!is_left_out)
+			environment[count++] = environ[i];
+	}
+	return environment;
+}
+
+/* A repository may name programs in its settings, and whoever made the folder made those too: the
+ * ones that listing files would run are off. */
 static int ask_git(struct sync_folder *folder, struct err *err)
 {
-	char *words[] = {"git", "-C", (char *) folder->path, "ls-files",
-			 "-c",  "-o", "--exclude-standard",  "-z",
-			 NULL};
+	char *words[] = {
+		"git",
+		"-C",
+		(char *) folder->path,
+		"-c",
+		"core.fsmonitor=false",
+		"-c",
+		"core.hooksPath=/dev/null",
+		"ls-files",
+		"-c",
+		"-o",
+		"--exclude-standard",
+		"-z",
+		NULL,
+	};
+	char **environment CLEANUP(mem_free_any) = make_environment();
 	struct answer answer = {.folder = folder, .err = err};
 	const struct program_question question = {
 		.program = "git",
 		.arguments = words,
-		.environment = environ,
+		.environment = environment,
 		.limit = GIT_OUTPUT_LIMIT,
 		.time_limit = GIT_TIME_LIMIT,
 		.done = take_answer,

@@ -97,6 +97,62 @@ def test_git_says_what_stays_here(muster, folder):
     assert sorted(inner) == ["./.gitignore", "./train.py"], "a folder of a checkout, with the rules above it"
 
 
+def settings_of_a_stranger(folder, *settings):
+    """A repository whose settings name programs; each that is run leaves a file."""
+    git(folder, "init", "-q")
+    (folder / "models" / "other.py").write_text("other\n")
+    git(folder, "add", ".")
+    for name, value in settings:
+        git(folder, "config", name, value)
+
+
+def test_monitor_and_hooks_of_the_folder_are_not_run(muster, folder, tmp_path):
+    trap = tmp_path / "trap"
+    trap.mkdir()
+    for name in ["monitor", "post-index-change"]:
+        (trap / name).write_text(f"#!/bin/sh\ntouch '{tmp_path}/{name}-ran'\n")
+        (trap / name).chmod(0o755)
+    settings_of_a_stranger(folder, ("core.fsmonitor", trap / "monitor"), ("core.hooksPath", trap),
+                           ("core.untrackedCache", "true"))
+    git(folder, "ls-files", "-o")
+    assert (tmp_path / "monitor-ran").exists(), "git alone runs it"
+    (tmp_path / "monitor-ran").unlink()
+    assert "./models/other.py" in packed(render(muster, "--sync", ".", "models/train.py", cwd=folder))
+    assert not list(tmp_path.glob("*-ran"))
+
+
+def test_nothing_is_fetched_for_the_folder(muster, folder, tmp_path):
+    """A tree that git needs is missing, and the repository says which program fetches it."""
+    (folder / "left").mkdir()
+    (folder / "left" / "out.py").write_text("out\n")
+    settings_of_a_stranger(folder)
+    git(folder, "commit", "-q", "-m", "all")
+    git(folder, "sparse-checkout", "set", "--cone", "--sparse-index", "models")
+    tree = subprocess.run(["git", "-C", folder, "rev-parse", "HEAD:left"], check=True, capture_output=True,
+                          text=True, timeout=LIMIT).stdout.strip()
+    (folder / ".git" / "objects" / tree[:2] / tree[2:]).unlink()
+    for name, value in [("core.repositoryFormatVersion", "1"), ("extensions.partialClone", "origin"),
+                        ("remote.origin.promisor", "true"), ("protocol.ext.allow", "always"),
+                        ("remote.origin.url", f"ext::touch {tmp_path}/fetch-ran")]:
+        git(folder, "config", name, value)
+    subprocess.run(["git", "-C", folder, "ls-files"], capture_output=True, check=False, timeout=LIMIT)
+    assert (tmp_path / "fetch-ran").exists(), "git alone runs it"
+    (tmp_path / "fetch-ran").unlink()
+    muster("render", "--as", "pods", "--sync", ".", "models/train.py", cwd=folder)
+    assert not (tmp_path / "fetch-ran").exists()
+
+
+def test_git_is_asked_about_the_folder_whatever_the_environment_names(muster, folder, tmp_path):
+    git(folder, "init", "-q")
+    (tmp_path / "other").mkdir()
+    git(tmp_path / "other", "init", "-q")
+    (folder / ".gitignore").write_text("*.bin\n")
+    (folder / "data.bin").write_text("data")
+    env = {"GIT_DIR": tmp_path / "other" / ".git", "GIT_WORK_TREE": tmp_path / "other"}
+    found = packed(render(muster, "--sync", ".", "models/train.py", cwd=folder, env=env))
+    assert "./models/train.py" in found and "./data.bin" not in found
+
+
 def test_a_script_that_git_leaves_out_is_told_before_anything_starts(muster, folder):
     git(folder, "init", "-q")
     (folder / ".gitignore").write_text("models/\n")
