@@ -4,23 +4,23 @@
 #include "base/text.h"
 #include "cli/output.h"
 #include "io/file.h"
+#include "io/search_path.h"
 
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 
-/* As execvp looks for it: a name with a slash is a path. */
+/* As child_start looks for it: a name with a slash is a path. */
 static bool is_in_path(const char *name)
 {
 	if (strchr(name, '/'))
 		return file_is_program(name);
-	char *folders CLEANUP(mem_free_text) = mem_copy_text(getenv("PATH"));
-	char *rest = folders;
+	const char *rest = getenv("PATH"), *folder;
+	size_t len;
 
-	for (char *folder; (folder = strsep(&rest, ":"));) {
-		char *path CLEANUP(mem_free_text) =
-			mem_format("%s/%s", *folder ? folder : ".", name);
+	while ((folder = search_path_next(&rest, &len))) {
+		char *path CLEANUP(mem_free_text) = mem_format("%.*s/%s", (int) len, folder, name);
 
 		if (file_is_program(path))
 			return true;

@@ -9,6 +9,7 @@
 #include "io/descriptor_limit.h"
 #include "io/file.h"
 #include "io/process.h"
+#include "io/search_path.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -59,36 +60,21 @@ static bool is_worth_another_folder(int errno_value)
 	       errno_value == ENODEV || errno_value == ESTALE || errno_value == ETIMEDOUT;
 }
 
-static const char *folder_behind(const char *folder)
-{
-	const char *colon = strchr(folder, ':');
-
-	return colon ? colon + 1 : NULL;
-}
-
-/* An empty folder in PATH means the current one. False when the path would be too long. */
-static bool make_candidate(char candidate[PATH_MAX], const char *folder, const char *program)
-{
-	int len = (int) strcspn(folder, ":");
-
-	return snprintf(candidate, PATH_MAX, "%.*s%s%s", len, folder, len ? "/" : "", program) <
-	       PATH_MAX;
-}
-
-/* As execvp(3), but in the child's own PATH: a program that was found and may not be run is told of
- * rather than one that was not found. Allocates nothing. */
+/* As execvp(3), but for empty elements, and in the child's own PATH: a program that was found and
+ * may not be run is told of rather than one that was not found. Allocates nothing. */
 static int try_each_place(const struct child_start *start, int folder_fd, try_program_fn try)
 {
 	if (strchr(start->program, '/') || *start->program == '\0')
 		return try(start, start->program, folder_fd);
+	const char *rest = search_path_of(start->environment), *folder;
 	char candidate[PATH_MAX];
 	int outcome = ENOENT;
+	size_t len;
 
-	for (const char *folder = search_path_of(start->environment); folder;
-	     folder = folder_behind(folder)) {
-		int tried = make_candidate(candidate, folder, start->program)
-				    ? try(start, candidate, folder_fd)
-				    : ENOENT;
+	while ((folder = search_path_next(&rest, &len))) {
+		bool fits = snprintf(candidate, PATH_MAX, "%.*s/%s", (int) len, folder,
+				     start->program) < PATH_MAX;
+		int tried = fits ? try(start, candidate, folder_fd) : ENOENT;
 
 		if (tried == 0 || !is_worth_another_folder(tried))
 			return tried;
@@ -185,17 +171,26 @@ static struct start_failure become_program(const struct child_start *start, pid_
 	return (struct start_failure){STEP_PROGRAM, outcome};
 }
 
+static int describe_missing(const struct child_start *start, struct err *err)
+{
+	const char *program = start->program, *path = search_path_of(start->environment);
+
+	if (strchr(program, '/'))
+		return err_set(err, ERR_NOT_FOUND, "program '%s' not found", program);
+	return err_set(err, ERR_NOT_FOUND, "program '%s' not found in PATH (%s)%s", program, path,
+		       search_path_has_empty(path)
+			       ? ", whose empty element does not count as the current folder"
+			       : "");
+}
+
 static int describe_program(const struct child_start *start, int errno_value, struct err *err)
 {
 	const char *program = start->program;
-	bool is_path = strchr(program, '/') != NULL;
 
 	switch (errno_value) {
 	case ENOENT:
 	case ENOTDIR:
-		return is_path ? err_set(err, ERR_NOT_FOUND, "program '%s' not found", program)
-			       : err_set(err, ERR_NOT_FOUND, "program '%s' not found in PATH (%s)",
-					 program, search_path_of(start->environment));
+		return describe_missing(start, err);
 	case EACCES:
 	case EPERM:
 		return err_set(

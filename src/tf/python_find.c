@@ -3,6 +3,7 @@
 #include "base/mem.h"
 #include "base/text.h"
 #include "io/file.h"
+#include "io/search_path.h"
 
 #include <dirent.h>
 #include <stdio.h>
@@ -243,7 +244,7 @@ static char *behind_shim(const char *shims, const char *name, const struct pytho
 
 static char *program_in(const char *folder, const char *name, const struct python_search *search)
 {
-	char *program CLEANUP(mem_free_text) = mem_format("%s/%s", *folder ? folder : ".", name);
+	char *program CLEANUP(mem_free_text) = mem_format("%s/%s", folder, name);
 
 	if (!file_is_program(program))
 		return NULL;
@@ -252,11 +253,15 @@ static char *program_in(const char *folder, const char *name, const struct pytho
 
 static char *program_in_path(const char *name, const struct python_search *search)
 {
-	char *folders CLEANUP(mem_free_text) = mem_copy_text(search->path);
-	char *rest = folders, *program = NULL;
+	const char *rest = search->path, *found;
+	char *program = NULL;
+	size_t len;
 
-	for (char *folder; !program && (folder = strsep(&rest, ":"));)
+	while (!program && (found = search_path_next(&rest, &len))) {
+		char *folder CLEANUP(mem_free_text) = mem_copy_bytes(found, len);
+
 		program = program_in(folder, name, search);
+	}
 	return program;
 }
 

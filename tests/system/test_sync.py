@@ -153,6 +153,21 @@ def test_git_is_asked_about_the_folder_whatever_the_environment_names(muster, fo
     assert "./models/train.py" in found and "./data.bin" not in found
 
 
+@pytest.mark.parametrize("path", [":{}", "{}:", "/nowhere::{}"])
+def test_git_and_python_of_the_folder_itself_are_not_run(muster, folder, tmp_path, path):
+    git(folder, "init", "-q")
+    for name in ["git", "python3"]:
+        (folder / name).write_text(f"#!/bin/sh\ntouch '{tmp_path}/{name}-ran'\n")
+        (folder / name).chmod(0o755)
+    env = {"PATH": path.format(os.environ["PATH"]), "VIRTUAL_ENV": None}
+    assert "./git" in packed(render(muster, "--sync", ".", "models/train.py", cwd=folder, env=env))
+    done = muster("run", "models/train.py", cwd=folder, env=env, code=0)
+    assert "hello" in done.stdout
+    assert not list(tmp_path.glob("*-ran"))
+    alone = muster("run", "models/train.py", cwd=folder, env={"PATH": ":/nowhere", "VIRTUAL_ENV": None})
+    assert alone.returncode != 0 and "no python3 in PATH" in alone.stderr
+
+
 def test_a_script_that_git_leaves_out_is_told_before_anything_starts(muster, folder):
     git(folder, "init", "-q")
     (folder / ".gitignore").write_text("models/\n")

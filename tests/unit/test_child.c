@@ -263,6 +263,39 @@ static void a_program_that_is_not_there_is_told_by_name(void **state)
 	assert_string_equal(world->err.text, "program './no-such' not found");
 }
 
+/* Whoever made the current folder does not choose the programs that run in it. */
+static void an_empty_element_of_path_is_not_the_current_folder(void **state)
+{
+	static const char *const paths[] = {"PATH=", "PATH=:/usr/bin",
+					    "PATH=/usr/bin:", "PATH=/usr/bin::/bin"};
+	struct world *world = *state;
+	char path[128], *arguments[] = {"program", NULL};
+
+	write_program(world, "#!/bin/sh\n", 0755, path);
+	for (size_t i = 0; i < ARRAY_LEN(paths); i++) {
+		char *environment[] = {(char *) paths[i], NULL};
+		const struct child_start how = {
+			.program = "program",
+			.arguments = arguments,
+			.environment = environment,
+			.working_dir = world->folder,
+			.output_fd = world->output[1],
+		};
+		pid_t pid;
+
+		assert_int_equal(child_check_program(&how, &world->err), ERR_NOT_FOUND);
+		assert_int_equal(child_start(&how, &pid, &world->err), ERR_NOT_FOUND);
+		assert_non_null(strstr(world->err.text, "whose empty element does not count"));
+	}
+	char *written_out[] = {"PATH=/usr/bin:.", NULL};
+	const struct child_start how = {.program = "program",
+					.arguments = arguments,
+					.environment = written_out,
+					.working_dir = world->folder};
+
+	assert_int_equal(child_check_program(&how, &world->err), 0);
+}
+
 static void a_missing_folder_is_told_by_name(void **state)
 {
 	struct world *world = *state;
@@ -442,6 +475,8 @@ int main(void)
 						begin, end),
 		cmocka_unit_test_setup_teardown(a_program_that_is_not_there_is_told_by_name, begin,
 						end),
+		cmocka_unit_test_setup_teardown(an_empty_element_of_path_is_not_the_current_folder,
+						begin, end),
 		cmocka_unit_test_setup_teardown(a_missing_folder_is_told_by_name, begin, end),
 		cmocka_unit_test_setup_teardown(a_file_that_is_no_program_is_told, begin, end),
 		cmocka_unit_test_setup_teardown(a_check_finds_what_a_start_would, begin, end),
