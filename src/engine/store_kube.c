@@ -3,6 +3,7 @@
 
 #include "base/mem.h"
 #include "base/text.h"
+#include "core/pinned_job.h"
 #include "engine/store_kube_record.h"
 #include "kube/objects.h"
 #include "kube/resources.h"
@@ -20,6 +21,10 @@ struct kube_store {
 	struct store_record *records; /* what is known of jobs, in no order */
 	size_t n_records, capacity;
 	struct pending_change *changes; /* under way; the newest first */
+
+	struct pinned_job *pin; /* of the job that is kept to; NULL: any document counts */
+	store_kube_changed_fn on_changed;
+	void *data;
 };
 
 /* A change or a removal that is under way. */
@@ -80,6 +85,30 @@ static void forget(struct kube_store *store, const char *name)
 	*record = store->records[--store->n_records];
 }
 
+static void pin_record(struct kube_store *store, struct store_record *record)
+{
+	struct text fields CLEANUP(text_done) = {0};
+	char *document = pinned_job_apply(store->pin, record->document, &fields);
+
+	free(record->document);
+	record->document = document;
+	if (fields.len > 0)
+		store->on_changed(text_of(&fields), store->data);
+}
+
+void store_kube_pin(struct store *store, const struct json *document,
+		    store_kube_changed_fn on_changed, void *data)
+{
+	struct kube_store *own = of(store);
+
+	pinned_job_free(own->pin);
+	own->pin = pinned_job_new(document);
+	own->on_changed = on_changed;
+	own->data = data;
+	for (size_t i = 0; i < own->n_records; i++)
+		pin_record(own, &own->records[i]);
+}
+
 /* An answer and a watch may come in any order: the newer one stays. */
 static void keep(struct kube_store *store, struct store_record take_record)
 {
@@ -94,6 +123,8 @@ static void keep(struct kube_store *store, struct store_record take_record)
 		store_record_done(&take_record);
 		return;
 	}
+	if (store->pin)
+		pin_record(store, &take_record);
 	if (known) {
 		store_record_done(known);
 	} else {
@@ -458,6 +489,7 @@ static void kube_free(struct store *base)
 	for (size_t i = 0; i < store->n_records; i++)
 		store_record_done(&store->records[i]);
 	free(store->records);
+	pinned_job_free(store->pin);
 	free(store->namespace_name);
 	free(store->only_uid);
 	free(store);

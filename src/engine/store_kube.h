@@ -28,6 +28,13 @@ struct store *store_kube_new(struct loop *loop, struct kube_api *api,
  */
 void store_kube_keep_to(struct store *store, const char *uid);
 
+/* Somebody changed these fields of the document, which do not count. */
+typedef void (*store_kube_changed_fn)(const char *fields, void *data);
+/* From here on the document of the job that is kept to is this one, and of what others write into
+ * it, only what core/pinned_job.h takes; the rest is told once for each change. */
+void store_kube_pin(struct store *store, const struct json *document,
+		    store_kube_changed_fn on_changed, void *data);
+
 /* A ConfigMap as a watch saw it. What is older than what the store knows changes nothing. */
 void store_kube_saw(struct store *store, const struct json *config_map);
 /* The ConfigMap of this job is gone, as a watch saw it. */

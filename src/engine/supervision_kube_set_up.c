@@ -128,6 +128,26 @@ static int find_job(struct cluster_supervision *supervision, struct err *err)
 	return rc == 0 && is_untouched ? adopt_job(supervision, err) : rc;
 }
 
+static void on_foreign_change(const char *fields, void *data)
+{
+	struct cluster_supervision *supervision = data;
+	char *sentence CLEANUP(mem_free_text) = mem_format(
+		"somebody changed job '%s' on the cluster (%s): that does not count, and what is "
+		"started is made as before",
+		supervision->base.job->name, fields);
+
+	reporter_say_trouble(&supervision->base.reporter, sentence);
+}
+
+/* Whoever may write ConfigMaps is not to have Pods made with the rights of who watches. */
+static void keep_to_job(struct cluster_supervision *supervision)
+{
+	struct supervision *base = &supervision->base;
+
+	store_kube_keep_to(base->store, base->job->uid);
+	store_kube_pin(base->store, base->job->document, on_foreign_change, supervision);
+}
+
 static int settle_job_there(struct cluster_supervision *supervision, struct err *err)
 {
 	const struct supervision_kube_request *request = supervision->request;
@@ -145,7 +165,7 @@ static int settle_job_there(struct cluster_supervision *supervision, struct err 
 	if (rc == 0)
 		rc = check_for_signal(supervision, err);
 	if (rc == 0)
-		store_kube_keep_to(base->store, base->job->uid);
+		keep_to_job(supervision);
 	return rc;
 }
 

@@ -13,7 +13,7 @@ from conftest import LIMIT, ROOT, read_line, read_until
 sys.path.insert(0, str(ROOT / "tests" / "fake_kube"))
 
 from fake_kube import refuse  # noqa: E402
-from living_kube import LivingKube  # noqa: E402
+from living_kube import LivingKube, merge  # noqa: E402
 from test_jobs_elsewhere import write_kubeconfig  # noqa: E402
 
 pytestmark = pytest.mark.sanitize
@@ -94,6 +94,41 @@ def test_the_namespace_of_a_job_under_a_watching_muster_cannot_be_changed(muster
         muster("delete", "kubernetes/ada/story", code=0)
         assert job.wait(LIMIT) == 125
         assert not [exchange.path for exchange in kube.server.exchanges if "kube-system" in exchange.path]
+
+
+def patch_document(kube, patch):
+    """As somebody does who may write ConfigMaps."""
+    with kube.lock:
+        owner = kube.objects["configmaps", "story.job"]
+        document = merge(json.loads(owner["data"]["document"]), patch)
+        kube.put("configmaps", "story.job", {**owner, "data": {**owner["data"], "document": json.dumps(document)}})
+
+
+def wait_for_pods(kube, count):
+    with kube.lock:
+        assert kube.lock.wait_for(lambda: len([1 for plural, _ in kube.objects if plural == "pods"]) == count, LIMIT)
+        return [body["spec"] for (plural, _), body in sorted(kube.objects.items()) if plural == "pods"]
+
+
+EVIL = {"serviceAccountName": "admin-sa", "hostPID": True, "containers": [{"name": "tensorflow", "image": "evil"}]}
+
+
+def test_others_change_the_size_of_a_job_and_nothing_of_its_pods(muster, kube):
+    """Whoever may write ConfigMaps would have Pods made with the rights of who watches."""
+    kube.plan = lambda labels: None  # Pods run on
+    job = muster.start("run", "--on", "kubernetes", "--name", "story", "-w", 1, "--image", "i", "--", "true")
+    wait_for_pods(kube, 1)
+    patch_document(kube, {"spec": {"tfReplicaSpecs": {"Worker": {"replicas": 2, "template": {"spec": EVIL}}}}})
+    second = wait_for_pods(kube, 2)[1]
+    assert second["containers"][0]["image"] == "i" and not {"hostPID", "serviceAccountName"} & {*second}
+    fields = [f"spec.tfReplicaSpecs[Worker].template.spec.{field}" for field in (
+        "containers[0].image", "hostPID", "serviceAccountName")]
+    told = read_line(job.stderr)
+    while "somebody changed job 'story'" not in told:
+        told = read_line(job.stderr)
+    assert all(field in told for field in fields) and "does not count" in told
+    muster("stop", "kubernetes/ada/story", code=0)
+    assert kube.wait_until_empty(LIMIT) == []
 
 
 def put_applied(kube):
