@@ -10,6 +10,8 @@
 #define WORD_MAX 63
 #define NEAREST_DISTANCE 2
 
+#define UID_LEN 36
+
 static bool is_lower(char byte)
 {
 	return byte >= 'a' && byte <= 'z';
@@ -73,6 +75,11 @@ static bool is_dns_subdomain(const char *name, size_t len)
 			begin = i + 1;
 		}
 	return true;
+}
+
+bool name_is_uid(const char *uid)
+{
+	return uid && strlen(uid) == UID_LEN && strspn(uid, "0123456789abcdef-") == UID_LEN;
 }
 
 bool name_is_dns_subdomain(const char *name)

@@ -18,6 +18,9 @@ bool name_is_dns_label(const char *name);
 /* DNS-1123 subdomain: such labels with dots between them, at most 253 characters
  * (IsDNS1123Subdomain, which does not limit the single label). What most objects may be called. */
 bool name_is_dns_subdomain(const char *name);
+/* The uid of an object or of a job, as RFC 4122 writes it: 36 hexadecimal digits and dashes, so
+ * that it may name a folder. */
+bool name_is_uid(const char *uid);
 /* The value of a label (IsValidLabelValue): up to 63 letters, digits, '-', '_' and '.', a letter or
  * digit at both ends; or nothing. */
 bool name_is_label_value(const char *value);

@@ -1,5 +1,6 @@
 #include "core/fetch.h"
 
+#include "base/names.h"
 #include "base/text.h"
 #include "core/limits.h"
 
@@ -8,7 +9,7 @@
 #define CONTENTS "/."
 #define LONGEST_PATH 4096 /* PATH_MAX of Linux */
 
-/* "worker-0", up to the colon. */
+/* "worker-0", up to the colon. A role names a folder here. */
 static bool read_replica(const char *text, size_t len, struct arena *arena, struct fetch *fetch)
 {
 	char *name CLEANUP(mem_free_text) = mem_copy_bytes(text, len);
@@ -18,6 +19,8 @@ static bool read_replica(const char *text, size_t len, struct arena *arena, stru
 	if (!dash || dash == name || text_read_int(dash + 1, 0, LIMIT_REPLICAS, &index, NULL) < 0)
 		return false;
 	*dash = '\0';
+	if (!name_is_dns_label(name))
+		return false;
 	fetch->role = arena_copy_text(arena, name);
 	fetch->index = (int) index;
 	return true;

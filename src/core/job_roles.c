@@ -161,6 +161,16 @@ static void check_leader_is_one(struct field_reader *reader, const struct field 
 		field_refuse_value(reader, replicas, "a job has one %s", role->name);
 }
 
+/* It names Pods and files. What is strict knows all roles; the old webhook took any. */
+static void check_name(struct field_reader *reader, const struct entry *entry,
+		       const struct role *role)
+{
+	if (reader->strictness == JOB_LENIENT && !name_is_dns_label(role->name))
+		field_refuse(reader, &entry->spec,
+			     "Invalid value: \"%s\": a role is named with letters, digits and '-'",
+			     entry->written);
+}
+
 static char *lower_case(struct arena *arena, const char *text)
 {
 	char *lower = arena_copy_text(arena, text);
@@ -194,6 +204,7 @@ static void read_role(struct field_reader *reader, const struct entries *entries
 	role->title = arena_copy_text(arena, entry->title);
 	role->name = lower_case(arena, entry->title);
 	role->replicas = read_replicas(reader, &replicas);
+	check_name(reader, entry, role);
 	check_leader_is_one(reader, &replicas, role);
 	role->restart_policy = (enum restart_policy) field_word(
 		reader, &policy, restart_policy_words, ARRAY_LEN(restart_policy_words),

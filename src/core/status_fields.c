@@ -1,5 +1,6 @@
 #include "core/status_fields.h"
 
+#include "base/names.h"
 #include "base/text.h"
 #include "core/limits.h"
 #include "core/status.h"
@@ -27,7 +28,8 @@ const struct status_field status_role_fields[] = {
 };
 
 const struct status_field status_replica_fields[] = {
-	{"role", STATUS_NEEDED_TEXT, offsetof(struct replica_status, role)},
+	{"role", STATUS_NEEDED_TEXT, offsetof(struct replica_status, role),
+	 .accepts = name_is_dns_label},
 	{"index", STATUS_PLAIN_NUMBER, offsetof(struct replica_status, index), 0,
 	 LIMIT_REPLICAS - 1},
 	{"attempt", STATUS_PLAIN_NUMBER, offsetof(struct replica_status, attempt), 0,
@@ -56,7 +58,8 @@ const struct status_field status_replica_fields[] = {
 };
 
 const struct status_field status_consequence_fields[] = {
-	{"role", STATUS_NEEDED_TEXT, offsetof(struct consequence, role)},
+	{"role", STATUS_NEEDED_TEXT, offsetof(struct consequence, role),
+	 .accepts = name_is_dns_label},
 	{"index", STATUS_PLAIN_NUMBER, offsetof(struct consequence, index), 0, LIMIT_REPLICAS - 1},
 	{"attempt", STATUS_PLAIN_NUMBER, offsetof(struct consequence, attempt), 0, LIMIT_RESTARTS},
 	{"what", STATUS_NEEDED_TEXT, offsetof(struct consequence, what)},
@@ -64,7 +67,7 @@ const struct status_field status_consequence_fields[] = {
 };
 
 const struct status_field status_failed_replica_fields[] = {
-	{"role", STATUS_TEXT, offsetof(struct failure, role)},
+	{"role", STATUS_TEXT, offsetof(struct failure, role), .accepts = name_is_dns_label},
 	{"index", STATUS_PLAIN_NUMBER, offsetof(struct failure, index), 0, LIMIT_REPLICAS - 1},
 	{"attempt", STATUS_PLAIN_NUMBER, offsetof(struct failure, attempt), 0, LIMIT_RESTARTS},
 	{0},

@@ -25,6 +25,7 @@ struct status_field {
 	size_t offset;
 	int64_t least, most; /* of a number; the least is that of one which is not set */
 	const char *const *words; /* of a STATUS_WORD, `most` of them */
+	bool (*accepts)(const char *text); /* of a text that is set; NULL: any */
 };
 
 extern const struct status_field status_condition_fields[];

@@ -144,21 +144,27 @@ static struct json *get(struct reader *reader, const struct json *object, const 
 	return NULL;
 }
 
-static const char *read_text(struct reader *reader, const struct json *object, const char *key)
+/* NULL after refusing it, as where there is none. */
+static const char *read_text(struct reader *reader, const struct json *object,
+			     const struct status_field *field)
 {
-	struct json *value = get(reader, object, key, JSON_STRING, "text");
+	const char *text =
+		json_as_string(get(reader, object, field->key, JSON_STRING, "text"), NULL);
 
-	return arena_copy_text(reader->arena, json_as_string(value, NULL));
+	if (!text || !field->accepts || field->accepts(text))
+		return arena_copy_text(reader->arena, text);
+	refuse(reader, field->key, "a name");
+	return NULL;
 }
 
 static const char *read_needed_text(struct reader *reader, const struct json *object,
-				    const char *key)
+				    const struct status_field *field)
 {
-	const char *text = read_text(reader, object, key);
+	const char *text = read_text(reader, object, field);
 
 	if (text)
 		return text;
-	refuse(reader, key, "text");
+	refuse(reader, field->key, "text");
 	return "";
 }
 
@@ -206,10 +212,10 @@ static void read_field(struct reader *reader, const struct json *object,
 {
 	switch (field->kind) {
 	case STATUS_TEXT:
-		*(const char **) at = read_text(reader, object, field->key);
+		*(const char **) at = read_text(reader, object, field);
 		break;
 	case STATUS_NEEDED_TEXT:
-		*(const char **) at = read_needed_text(reader, object, field->key);
+		*(const char **) at = read_needed_text(reader, object, field);
 		break;
 	case STATUS_TIME:
 		*(msec *) at = read_time(reader, object, field->key);

@@ -53,7 +53,7 @@ static void find_base(struct log_writer *writer)
 /* Opens both files; 0 or errno. */
 static int open_files(struct log_writer *writer)
 {
-	const int flags = O_RDWR | O_CREAT | O_APPEND | O_CLOEXEC;
+	const int flags = O_RDWR | O_CREAT | O_APPEND | O_NOFOLLOW | O_CLOEXEC;
 	int index_fd CLEANUP(file_close) = open(writer->paths[LOG_FILE_INDEX], flags, 0600);
 
 	if (index_fd < 0)

@@ -2,6 +2,7 @@
 #include "engine/state_folder.h"
 
 #include "base/mem.h"
+#include "base/names.h"
 #include "io/file.h"
 #include "io/folder.h"
 
@@ -113,7 +114,7 @@ static char *reserve_path(const char *job_folder)
 void state_folder_reserve(const char *job_folder)
 {
 	char *path CLEANUP(mem_free_text) = reserve_path(job_folder);
-	int fd CLEANUP(file_close) = open(path, O_WRONLY | O_CREAT | O_CLOEXEC, 0600);
+	int fd CLEANUP(file_close) = open(path, O_WRONLY | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0600);
 
 	if (fd >= 0 && fallocate(fd, 0, 0, RESERVE) != 0)
 		unlink(path);
@@ -126,15 +127,9 @@ void state_folder_give_back(const char *job_folder)
 	unlink(path);
 }
 
-/* Hexadecimal digits and dashes, as RFC 4122 writes it: no slash, no dot. */
-static bool looks_like_uid(const char *uid)
-{
-	return strlen(uid) == 36 && strspn(uid, "0123456789abcdef-") == 36;
-}
-
 int state_folder_remove_job(const char *state_folder, const char *uid, struct err *err)
 {
-	if (!looks_like_uid(uid))
+	if (!name_is_uid(uid))
 		return err_set(err, ERR_INVALID, "'%s' is not the uid of a job", uid);
 	char *jobs CLEANUP(mem_free_text) = state_folder_jobs(state_folder);
 	int fd = open(jobs, O_PATH | O_DIRECTORY | O_CLOEXEC);

@@ -1,6 +1,7 @@
 #include "engine/store_kube_record.h"
 
 #include "base/mem.h"
+#include "base/names.h"
 #include "base/text.h"
 #include "engine/record.h"
 #include "kube/objects.h"
@@ -49,6 +50,14 @@ static char *copy_of(const struct json *object, const char *key, const char *oth
 	return mem_copy_text(json_as_string(json_get(object, key), otherwise));
 }
 
+/* They name folders, calls and commands: what no API server would have taken or given is none. */
+static bool has_good_names(const struct json *metadata, const struct json *labels)
+{
+	return name_is_dns1035_label(text_at(labels, OBJECTS_LABEL_JOB)) &&
+	       name_is_dns_label(text_at(metadata, "namespace")) &&
+	       name_is_uid(text_at(metadata, "uid"));
+}
+
 static bool is_ours(const struct json *metadata, const struct json *labels)
 {
 	char *owner CLEANUP(mem_free_text) = objects_owner_name(text_at(labels, OBJECTS_LABEL_JOB));
@@ -93,6 +102,12 @@ int store_kube_read(const struct json *config_map, struct store_record *ret_reco
 
 	if (!is_ours(metadata, labels) || !json_get(data, OBJECTS_DOCUMENT_KEY))
 		return err_set(err, ERR_INVALID, "ConfigMap '%s' holds no job of muster's", name);
+	if (!has_good_names(metadata, labels))
+		return err_set(
+			err, ERR_INVALID,
+			"ConfigMap '%s' has a job name, a namespace or a uid that Kubernetes "
+			"does not give: is this API server what it should be?",
+			name);
 	if (text_read_int(version, 0, INT64_MAX, &record.version, NULL) < 0 ||
 	    text_read_time(created, &record.created, NULL) < 0)
 		return err_set(err, ERR_INVALID,

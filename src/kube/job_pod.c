@@ -1,5 +1,6 @@
 #include "kube/job_pod.h"
 
+#include "base/names.h"
 #include "base/text.h"
 #include "core/pod_template.h"
 #include "kube/objects.h"
@@ -37,7 +38,8 @@ struct job_pod *job_pod_read(const struct json *object)
 	struct job_pod *pod = arena_take(arena, sizeof(*pod));
 
 	pod->arena = arena;
-	if (!pod_observed_read(object, arena, &pod->seen)) {
+	if (!name_is_dns_subdomain(json_as_string(json_get(metadata, "name"), NULL)) ||
+	    !pod_observed_read(object, arena, &pod->seen)) {
 		arena_free(arena);
 		return NULL;
 	}

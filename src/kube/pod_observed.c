@@ -4,9 +4,11 @@
 
 #include "base/exit_code.h"
 #include "base/mem.h"
+#include "base/names.h"
 #include "base/text.h"
 #include "core/failure_words.h"
 #include "core/job_secret.h"
+#include "core/limits.h"
 #include "core/line_text.h"
 #include "core/pod_template.h"
 #include "kube/objects.h"
@@ -32,29 +34,29 @@ static msec time_at(const struct json *object, const char *key)
 	return text && text_read_time(text, &time, NULL) == 0 && time > 0 ? time : MSEC_UNSET;
 }
 
-static bool read_number(const struct json *labels, const char *key, int *ret_number)
+static bool read_number(const struct json *labels, const char *key, int most, int *ret_number)
 {
 	const char *text = word(labels, key);
 	int64_t number;
 
-	if (!text || text_read_int(text, 0, INT_MAX, &number, NULL) < 0)
+	if (!text || text_read_int(text, 0, most, &number, NULL) < 0)
 		return false;
 	*ret_number = (int) number;
 	return true;
 }
 
-/* Which replica of its job it is. */
+/* Which replica of its job it is. These name the files of its log, wherever its labels are from. */
 static bool read_labels(const struct json *metadata, struct arena *arena,
 			struct observed_replica *replica)
 {
 	const struct json *labels = json_get(metadata, "labels");
 	const char *role = word(labels, OBJECTS_LABEL_ROLE);
 
-	if (!role || !word(labels, OBJECTS_LABEL_JOB))
+	if (!name_is_dns_label(role) || !name_is_dns1035_label(word(labels, OBJECTS_LABEL_JOB)))
 		return false;
 	replica->role = arena_copy_text(arena, role);
-	return read_number(labels, OBJECTS_LABEL_INDEX, &replica->index) &&
-	       read_number(labels, OBJECTS_LABEL_ATTEMPT, &replica->attempt);
+	return read_number(labels, OBJECTS_LABEL_INDEX, LIMIT_REPLICAS - 1, &replica->index) &&
+	       read_number(labels, OBJECTS_LABEL_ATTEMPT, LIMIT_RESTARTS - 1, &replica->attempt);
 }
 
 /* A Pod whose phase is Unknown ran when its node was last heard of. */
@@ -348,9 +350,11 @@ static void read_node(const struct json *pod, struct arena *arena, struct observ
 {
 	const char *node = word(json_get(pod, "spec"), "nodeName");
 
+	if (!name_is_dns_subdomain(node))
+		return; /* it would stand in commands that are shown */
 	replica->node = arena_copy_text(arena, node);
 	replica->is_node_silent =
-		node && observed_is_live(replica) && is_node_silent(json_get(pod, "status"));
+		observed_is_live(replica) && is_node_silent(json_get(pod, "status"));
 	if (!replica->is_node_silent || replica->reason)
 		return;
 	replica->reason = FAILURE_NODE_NOT_READY;

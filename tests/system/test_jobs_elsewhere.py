@@ -356,8 +356,8 @@ def test_no_word_of_a_record_on_the_cluster_moves_a_cursor(muster, job):
     status["conditions"][0].update(reason=evil, message=evil)
     for replica in status["replicas"]:
         replica.update(reason=evil, message=evil, node=evil, pod=evil)
-    status["failure"] = {"role": evil, "index": 0, "attempt": 0, "reason": evil, "message": evil, "cause": evil,
-                         "lastLines": [evil], "consequences": [{"role": evil, "index": 1, "what": evil}]}
+    status["failure"] = {"role": "worker", "index": 0, "attempt": 0, "reason": evil, "message": evil, "cause": evil,
+                         "lastLines": [evil], "consequences": [{"role": "worker", "index": 1, "what": evil}]}
     job.put("configmaps", "digits.job", {**record, "data": {**data, "summary": json.dumps(summary), "status": json.dumps(status)}})
     put_lease(job, renewed=LONG_AGO)
     for call in (["ps", "-A"], ["ps", "-A", "-o", "wide"], ["status", "digits"], ["status", "-o", "wide", "digits"]):
@@ -366,3 +366,12 @@ def test_no_word_of_a_record_on_the_cluster_moves_a_cursor(muster, job):
         for text in (done.stdout, done.stderr):
             unsafe = [c for c in text if c != "\n" and (ord(c) < 32 or 127 <= ord(c) < 160)]
             assert unsafe == [], (call, text)
+
+
+def test_a_status_whose_roles_are_no_names_is_not_read(muster, job):
+    """They name files of logs, and words of the commands that are shown."""
+    record = job.objects["configmaps", "digits.job"]
+    status = {**json.loads(record["data"]["status"]), "failure": {"role": "../x; rm", "index": 0, "attempt": 0}}
+    job.put("configmaps", "digits.job", {**record, "data": {**record["data"], "status": json.dumps(status)}})
+    done = muster("status", "digits", code=2)
+    assert done.stderr == "muster: the status of job 'digits' cannot be read: status.role: expected a name\n" and not done.stdout

@@ -50,6 +50,9 @@ static void what_names_no_folder_is_refused(void **state)
 		"worker-0:/.",
 		"worker-0:/models/../etc",
 		"worker-0:/models/..",
+		"x/../../evil-0:/models",
+		"..-0:/models",
+		"WORKER-0:/models",
 	};
 	struct arena *arena CLEANUP(arena_cleanup) = arena_new();
 	struct fetch fetch;

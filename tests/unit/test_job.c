@@ -516,6 +516,17 @@ static void odd_values_are_read_as_the_old_operator_did(void **state)
 	assert_string_equal(job->roles[2].name, "foo");
 }
 
+static void a_role_that_can_name_no_pod_is_refused_in_a_record_too(void **state)
+{
+	(void) state;
+	assert_faults(HEAD "spec: {tfReplicaSpecs: {../x: {template: {spec: {containers: [{name: "
+			   "tensorflow, image: a}]}}}}}",
+		      JOB_LENIENT,
+		      SPECS
+		      "[../x]: Invalid value: \"../x\": a role is named with letters, digits and "
+		      "'-'\n");
+}
+
 static void an_image_is_asked_for_on_kubernetes_alone(void **state)
 {
 	(void) state;
@@ -664,6 +675,7 @@ int main(void)
 		cmocka_unit_test(every_field_of_a_pod_is_let_through),
 		cmocka_unit_test(an_admission_says_what_the_webhook_says),
 		cmocka_unit_test(odd_values_are_read_as_the_old_operator_did),
+		cmocka_unit_test(a_role_that_can_name_no_pod_is_refused_in_a_record_too),
 		cmocka_unit_test(an_image_is_asked_for_on_kubernetes_alone),
 		cmocka_unit_test(faults_beyond_the_limit_are_counted_but_not_kept),
 		cmocka_unit_test(a_fault_stays_on_its_line),

@@ -44,6 +44,16 @@ static void objects_may_have_digits_first_and_dots(void **state)
 	assert_false(name_is_dns_subdomain(name));
 }
 
+static void a_uid_can_name_a_folder(void **state)
+{
+	(void) state;
+	assert_true(name_is_uid("5d0c1f3e-0000-4000-8000-000000000001"));
+	assert_false(name_is_uid("5d0c1f3e-0000-4000-8000-00000000000"));
+	assert_false(name_is_uid("../../../escaped-0000-0000-000000000"));
+	assert_false(name_is_uid(""));
+	assert_false(name_is_uid(NULL));
+}
+
 static void labels_have_keys_and_values(void **state)
 {
 	(void) state;
@@ -124,6 +134,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(labels_follow_dns_1035),
 		cmocka_unit_test(objects_may_have_digits_first_and_dots),
+		cmocka_unit_test(a_uid_can_name_a_folder),
 		cmocka_unit_test(labels_have_keys_and_values),
 		cmocka_unit_test(any_text_becomes_a_label),
 		cmocka_unit_test(environment_names_are_kubernetes_ones),

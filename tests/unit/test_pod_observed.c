@@ -125,6 +125,43 @@ static void a_pod_without_our_labels_is_none_of_ours(void **state)
 	assert_false(pod_observed_read(pod, scene->arena, &scene->seen));
 }
 
+static void labels_that_could_name_a_file_elsewhere_are_none(void **state)
+{
+	static const char *const wrong[][2] = {
+		{"muster/role", "../x"},   {"muster/role", "\033[2J"},       {"muster/job", "../x"},
+		{"muster/index", "10000"}, {"muster/attempt", "1000000000"},
+	};
+	struct scene *scene = *state;
+
+	for (size_t i = 0; i < ARRAY_LEN(wrong); i++) {
+		struct json *pod CLEANUP(json_cleanup) = pod_of("running");
+
+		json_set_string(json_get_path(pod, "metadata", "labels", NULL), wrong[i][0],
+				wrong[i][1]);
+		assert_false(pod_observed_read(pod, scene->arena, &scene->seen));
+	}
+}
+
+/* It is a word of commands that are shown. */
+static void a_node_that_is_no_name_is_none(void **state)
+{
+	struct scene *scene = *state;
+	struct json *pod CLEANUP(json_cleanup) = pod_of("running");
+
+	json_set_string(json_object_at(pod, "spec"), "nodeName", "n7; rm -r /");
+	assert_true(pod_observed_read(pod, scene->arena, &scene->seen));
+	assert_null(scene->seen.node);
+}
+
+static void a_pod_whose_name_is_none_is_none_of_ours(void **state)
+{
+	struct json *object CLEANUP(json_cleanup) = pod_of("running");
+
+	(void) state;
+	json_set_string(json_get(object, "metadata"), "name", "../x");
+	assert_null(job_pod_read(object));
+}
+
 static void one_that_runs_says_since_when(void **state)
 {
 	const struct observed_replica *seen = look(state, "running");
@@ -419,6 +456,9 @@ int main(void)
 		TEST(a_pod_of_an_earlier_job_of_the_same_name_is_none_of_ours),
 		TEST(a_pod_that_nobody_owns_is_that_of_a_job_that_was_applied),
 		TEST(a_pod_without_our_labels_is_none_of_ours),
+		TEST(labels_that_could_name_a_file_elsewhere_are_none),
+		TEST(a_node_that_is_no_name_is_none),
+		TEST(a_pod_whose_name_is_none_is_none_of_ours),
 		TEST(one_that_runs_says_since_when),
 		TEST(ends_have_codes),
 		TEST(a_container_beside_it_does_not_hold_an_end_up),

@@ -5,6 +5,8 @@
 #include "base/text.h"
 #include "engine/store_kube_record.h"
 
+#define UID "5d0c1f3e-0000-4000-8000-000000000001"
+
 #define DOCUMENT                                                                                   \
 	"{\"apiVersion\":\"kubeflow.org/"                                                          \
 	"v1\",\"kind\":\"TFJob\",\"metadata\":{\"name\":\"digits\","                               \
@@ -35,7 +37,7 @@ static struct json *stored(void)
 	struct json *config_map = config_map_of(DOCUMENT);
 	struct json *metadata = json_get(config_map, "metadata");
 
-	json_set_string(metadata, "uid", "5d0c1f3e");
+	json_set_string(metadata, "uid", UID);
 	json_set_string(metadata, "resourceVersion", "9007199254740993");
 	json_set_string(metadata, "creationTimestamp", "2026-01-02T03:04:05Z");
 	return config_map;
@@ -87,7 +89,7 @@ static void it_is_read_with_the_servers_uid_and_version(void **state)
 	(void) state;
 	assert_int_equal(store_kube_read(config_map, &record, NULL), 0);
 	assert_string_equal(record.name, "digits");
-	assert_string_equal(record.uid, "5d0c1f3e");
+	assert_string_equal(record.uid, UID);
 	assert_true(record.version == INT64_C(9007199254740993));
 	assert_string_equal(record.status, "{\"conditions\":[]}");
 	assert_string_equal(record.supervisor, "");
@@ -160,6 +162,30 @@ static void a_config_map_that_is_not_ours_is_no_record(void **state)
 	assert_int_equal(store_kube_read(config_map, &record, NULL), ERR_INVALID);
 }
 
+static void names_that_kubernetes_does_not_give_are_no_record(void **state)
+{
+	static const struct {
+		const char *member, *bad, *good;
+	} rows[] = {
+		{"uid", "../../../escaped", UID},
+		{"namespace", "../ada", "ada"},
+		{"namespace", "\033[2J", "ada"},
+	};
+	struct json *config_map CLEANUP(json_cleanup) = stored();
+	struct json *metadata = json_get(config_map, "metadata");
+	struct store_record record;
+
+	(void) state;
+	for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
+		json_set_string(metadata, rows[i].member, rows[i].bad);
+		assert_int_equal(store_kube_read(config_map, &record, NULL), ERR_INVALID);
+		json_set_string(metadata, rows[i].member, rows[i].good);
+	}
+	json_set_string(json_get(metadata, "labels"), "muster/job", "../digits");
+	json_set_string(metadata, "name", "../digits.job");
+	assert_int_equal(store_kube_read(config_map, &record, NULL), ERR_INVALID);
+}
+
 static void a_change_names_its_version_and_nothing_that_stays(void **state)
 {
 	const struct store_change change = {.status = "{}", .supervisor = ""};
@@ -183,6 +209,7 @@ int main(void)
 		cmocka_unit_test(other_config_maps_are_no_jobs),
 		cmocka_unit_test(a_document_of_another_job_is_none),
 		cmocka_unit_test(a_config_map_that_is_not_ours_is_no_record),
+		cmocka_unit_test(names_that_kubernetes_does_not_give_are_no_record),
 		cmocka_unit_test(a_change_names_its_version_and_nothing_that_stays),
 	};
 
