@@ -1,10 +1,9 @@
 #include "cli/replica_pod.h"
 
 #include "base/mem.h"
-#include "base/text.h"
 #include "cli/cluster.h"
+#include "kube/job_pod.h"
 #include "kube/keeper.h"
-#include "kube/objects.h"
 #include "kube/resources.h"
 #include "kube/wait.h"
 
@@ -35,16 +34,6 @@ int replica_pod_connect(const struct options *options, const struct copy_place *
 	return kube_api_connect(pod->loop, cluster_log_in, (void *) options, &pod->api, err);
 }
 
-/* A Pod of that name that is no replica of the job is none of ours. */
-static bool is_of_job(const struct json *object, const char *job)
-{
-	const struct json *labels = json_get_path(object, "metadata", "labels", NULL);
-	const char *manager = json_as_string(json_get(labels, OBJECTS_LABEL_MANAGED_BY), NULL);
-
-	return text_equals(json_as_string(json_get(labels, OBJECTS_LABEL_JOB), NULL), job) &&
-	       text_equals(manager, OBJECTS_MANAGED_BY);
-}
-
 static int choose_container(struct replica_pod *pod, struct err *err)
 {
 	const struct copy_place *place = pod->place;
@@ -68,7 +57,7 @@ int replica_pod_find(struct replica_pod *pod, const char *container, struct err 
 	pod->container = (struct kube_container){pod->namespace_name, pod->name, container};
 	int rc = kube_wait(pod->loop, pod->api, &request, &pod->object, err);
 
-	if (rc == ERR_NOT_FOUND || (rc == 0 && !is_of_job(pod->object, place->job)))
+	if (rc == ERR_NOT_FOUND || (rc == 0 && !job_pod_is_in(pod->object, place->job, NULL)))
 		return err_set(err, ERR_NOT_FOUND,
 			       "there is no %s-%d of a job '%s' in namespace '%s' of the cluster",
 			       place->role, place->index, place->job, pod->namespace_name);

@@ -4,7 +4,6 @@
 #include "base/mem.h"
 #include "core/job_words.h"
 #include "engine/backend_kube.h"
-#include "io/folder.h"
 #include "kube/keeper.h"
 
 #include <stdlib.h>
@@ -66,22 +65,18 @@ static void on_end(const char *what, const struct err *err, void *data)
 	fetch_next(supervision);
 }
 
-/* Where the call said, else in a folder of the Pod's name. */
-static int choose_place(const struct cluster_supervision *supervision, const char *pod,
-			char **ret_place, struct err *err)
+/* Where the call said; NULL: it did not, and a folder of the Pod's name is made. */
+static const char *chosen_place(const struct cluster_supervision *supervision)
 {
 	const struct supervision_kube_request *request = supervision->request;
 	size_t number = supervision->n_fetched;
-	const char *place = number < request->n_fetch_places ? request->fetch_places[number] : NULL;
 
-	*ret_place = mem_copy_text(place ? place : pod);
-	return place ? 0 : folder_make(*ret_place, err);
+	return number < request->n_fetch_places ? request->fetch_places[number] : NULL;
 }
 
 static void fetch_next(struct cluster_supervision *supervision)
 {
 	const struct job *job = supervision->base.job;
-	struct err err = {0};
 
 	if (supervision->n_fetched == job->n_fetches) {
 		if (supervision->unsaved)
@@ -93,18 +88,16 @@ static void fetch_next(struct cluster_supervision *supervision)
 	const struct fetch *fetch = &job->fetches[supervision->n_fetched];
 	char *pod CLEANUP(mem_free_text) =
 		mem_format("%s-%s-%d", job->name, fetch->role, fetch->index);
-	char *place CLEANUP(mem_free_text) = NULL;
-
-	if (choose_place(supervision, pod, &place, &err) < 0) {
-		on_end(NULL, &err, supervision);
-		return;
-	}
+	const char *place = chosen_place(supervision);
 	const struct kube_fetching_request request = {
 		.loop = supervision->base.loop,
 		.namespace_name = job->name_space,
+		.job_name = job->name,
+		.job_uid = job->uid,
 		.pod = pod,
 		.there = fetch->path,
-		.here = place,
+		.here = place ? place : pod,
+		.makes_here = !place,
 		.on_end = on_end,
 		.data = supervision,
 	};

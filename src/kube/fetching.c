@@ -1,7 +1,9 @@
 #include "kube/fetching.h"
 
 #include "base/mem.h"
+#include "io/folder.h"
 #include "kube/copy.h"
+#include "kube/job_pod.h"
 #include "kube/keeper.h"
 #include "kube/resources.h"
 
@@ -10,7 +12,7 @@
 struct kube_fetching {
 	struct kube_api *api;
 	struct kube_fetching_request request; /* its texts are those below */
-	char *namespace_name, *pod, *there, *here;
+	char *namespace_name, *job_name, *job_uid, *pod, *there, *here;
 	struct kube_call *call;
 	struct kube_copy *copy;
 	struct loop_watch *timer;
@@ -22,6 +24,8 @@ static void free_fetching(struct kube_fetching *fetching)
 {
 	loop_watch_free(fetching->timer);
 	free(fetching->namespace_name);
+	free(fetching->job_name);
+	free(fetching->job_uid);
 	free(fetching->pod);
 	free(fetching->there);
 	free(fetching->here);
@@ -105,10 +109,10 @@ static void on_silence(void *data)
 	end(fetching, NULL, &err);
 }
 
-static void on_pod(struct json *pod, const struct kube_status *status, const struct err *err,
-		   void *data)
+/* Begins to copy. */
+static int copy(struct kube_fetching *fetching, const struct json *pod, const char *who,
+		struct err *err)
 {
-	struct kube_fetching *fetching = data;
 	struct kube_copy_request request = {
 		.loop = fetching->request.loop,
 		.container = {.namespace_name = fetching->namespace_name, .pod = fetching->pod},
@@ -118,6 +122,17 @@ static void on_pod(struct json *pod, const struct kube_status *status, const str
 		.on_end = on_copied,
 		.data = fetching,
 	};
+	int rc = keeper_choose_container(pod, who, &request.container.name, err);
+
+	if (rc == 0 && fetching->request.makes_here)
+		rc = folder_make(fetching->here, err);
+	return rc < 0 ? rc : kube_copy_from(fetching->api, &request, &fetching->copy, err);
+}
+
+static void on_pod(struct json *pod, const struct kube_status *status, const struct err *err,
+		   void *data)
+{
+	struct kube_fetching *fetching = data;
 	char *who CLEANUP(mem_free_text) = mem_format("Pod '%s'", fetching->pod);
 	struct err why = {0};
 
@@ -127,8 +142,9 @@ static void on_pod(struct json *pod, const struct kube_status *status, const str
 		err_set(&why, ERR_CONFLICT, "%s is gone", who);
 	else if (err)
 		why = *err;
-	else if (keeper_choose_container(pod, who, &request.container.name, &why) == 0 &&
-		 kube_copy_from(fetching->api, &request, &fetching->copy, &why) == 0)
+	else if (!job_pod_is_in(pod, fetching->job_name, fetching->job_uid))
+		err_set(&why, ERR_CONFLICT, "%s is not of job '%s'", who, fetching->job_name);
+	else if (copy(fetching, pod, who, &why) == 0)
 		return;
 	end(fetching, NULL, &why);
 }
@@ -141,6 +157,8 @@ struct kube_fetching *kube_fetching_new(struct kube_api *api,
 	fetching->api = api;
 	fetching->request = *request;
 	fetching->namespace_name = mem_copy_text(request->namespace_name);
+	fetching->job_name = mem_copy_text(request->job_name);
+	fetching->job_uid = mem_copy_text(request->job_uid);
 	fetching->pod = mem_copy_text(request->pod);
 	fetching->there = mem_copy_text(request->there);
 	fetching->here = mem_copy_text(request->here);

@@ -7,6 +7,8 @@
 #include "io/loop.h"
 #include "kube/api.h"
 
+#include <stdbool.h>
+
 /* Without a byte for so long it is given up. */
 #define KUBE_FETCHING_SILENCE (10 * 60 * MSEC_PER_SECOND)
 
@@ -15,9 +17,11 @@ struct kube_fetching;
 struct kube_fetching_request {
 	struct loop *loop;
 	const char *namespace_name;
+	const char *job_name, *job_uid; /* whose Pod it has to be */
 	const char *pod;
 	const char *there; /* path in the Pod */
 	const char *here; /* path on this machine, as of kube/copy.h */
+	bool makes_here; /* it is a folder, made when the Pod is found */
 	/* The last call, once. `what` says what came and where to, "12 files, 3.4 MB, to
 	 * /home/me/models", and what is not among it; NULL with an error, of which ERR_CONFLICT
 	 * says that nothing is to be had later either: the Pod is gone, all of it has ended, or the

@@ -13,6 +13,17 @@ static const char *copy_at(struct arena *arena, const struct json *object, const
 	return arena_copy_text(arena, json_as_string(json_get(object, key), NULL));
 }
 
+/* What controls it, or else the first: a server may be asked to name several. */
+static const struct json *owner_of(const struct json *metadata)
+{
+	const struct json *owners = json_get(metadata, "ownerReferences");
+
+	for (size_t i = 0; i < json_count(owners); i++)
+		if (json_as_bool(json_get(json_at(owners, i), "controller"), false))
+			return json_at(owners, i);
+	return json_at(owners, 0);
+}
+
 static int restarts_of(const struct json *status, const char *container)
 {
 	const struct json *list = json_get(status, "containerStatuses");
@@ -46,7 +57,7 @@ struct job_pod *job_pod_read(const struct json *object)
 	pod->name = copy_at(arena, metadata, "name");
 	pod->uid = copy_at(arena, metadata, "uid");
 	pod->job_name = copy_at(arena, json_get(metadata, "labels"), OBJECTS_LABEL_JOB);
-	pod->owner_uid = copy_at(arena, json_at(json_get(metadata, "ownerReferences"), 0), "uid");
+	pod->owner_uid = copy_at(arena, owner_of(metadata), "uid");
 	pod->ip = copy_at(arena, status, "podIP");
 	pod->container = arena_copy_text(arena, pod_observed_container(object));
 	pod->n_restarts = restarts_of(status, pod->container);
@@ -58,6 +69,27 @@ void job_pod_free(struct job_pod *pod)
 {
 	if (pod)
 		arena_free(pod->arena);
+}
+
+static bool is_owned_by_job(const struct json *owner, const char *job_name, const char *job_uid)
+{
+	char *name CLEANUP(mem_free_text) = objects_owner_name(job_name);
+
+	if (job_uid)
+		return text_equals(json_as_string(json_get(owner, "uid"), NULL), job_uid);
+	return !owner || (text_equals(json_as_string(json_get(owner, "kind"), NULL), "ConfigMap") &&
+			  text_equals(json_as_string(json_get(owner, "name"), NULL), name));
+}
+
+bool job_pod_is_in(const struct json *object, const char *job_name, const char *job_uid)
+{
+	const struct json *metadata = json_get(object, "metadata");
+	const struct json *labels = json_get(metadata, "labels");
+
+	return text_equals(json_as_string(json_get(labels, OBJECTS_LABEL_JOB), NULL), job_name) &&
+	       text_equals(json_as_string(json_get(labels, OBJECTS_LABEL_MANAGED_BY), NULL),
+			   OBJECTS_MANAGED_BY) &&
+	       is_owned_by_job(owner_of(metadata), job_name, job_uid);
 }
 
 bool job_pod_is_of(const struct job_pod *pod, const char *job_uid, bool is_untouched)

@@ -25,6 +25,12 @@ struct job_pod {
 struct job_pod *job_pod_read(const struct json *object) MUST_USE;
 void job_pod_free(struct job_pod *pod); /* NULL is fine */
 
+/* Whether an object, as a cluster shows it, is a Pod of the job: by its labels, and by its owner,
+ * the job's ConfigMap, of this uid. NULL: the uid is not known; then the owner's name counts, which
+ * the cluster compares with the uid, and a Pod that nobody owns is the job's too. Whoever may make
+ * Pods may make one that is so. */
+bool job_pod_is_in(const struct json *object, const char *job_name, const char *job_uid);
+
 /* Whether it is of the job whose ConfigMap has this uid, and none left by an earlier job of its
  * name. Of a job that is untouched, which means that nobody has acted for it and it may have been
  * applied as `render` shows it, Pods without any owner are its own too (kube/orphans.h). */

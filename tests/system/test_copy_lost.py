@@ -303,3 +303,9 @@ def test_a_pod_that_is_no_replica_of_the_job_is_left_alone(cp, folder):
     stranger = {**POD, "metadata": {"name": "digits-worker-0", "labels": {}}}
     done, execs = cp(None, PLACE, folder, pod=stranger, code=1)
     assert "there is no worker-0 of a job 'digits' in namespace 'team'" in done.stderr and execs == []
+
+
+def test_a_pod_that_another_controls_is_left_alone_whatever_its_labels_say(cp, folder):
+    metadata = {**POD["metadata"], "ownerReferences": [{"kind": "ReplicaSet", "name": "eve", "uid": "e", "controller": True}]}
+    done, execs = cp(None, PLACE, folder, pod={**POD, "metadata": metadata}, code=1)
+    assert "there is no worker-0 of a job 'digits' in namespace 'team'" in done.stderr and execs == []

@@ -113,6 +113,35 @@ static void a_pod_that_nobody_owns_is_that_of_a_job_that_was_applied(void **stat
 	assert_true(job_pod_is_of(&pod, OWNER, true));
 }
 
+/* Whoever may make Pods may wear the labels. */
+static void a_pod_that_another_controls_is_in_no_job(void **state)
+{
+	struct json *pod CLEANUP(json_cleanup) = pod_of("running");
+	struct json *metadata = json_get(pod, "metadata");
+	struct json *owners = json_array_at(metadata, "ownerReferences");
+	struct json *other = json_new_object();
+
+	(void) state;
+	json_set_string(json_get(metadata, "labels"), "app.kubernetes.io/managed-by", "muster");
+	json_set_string(json_at(owners, 0), "kind", "ConfigMap");
+	json_set_string(json_at(owners, 0), "name", "digits.job");
+	assert_true(job_pod_is_in(pod, "digits", OWNER));
+	assert_true(job_pod_is_in(pod, "digits", NULL));
+	assert_false(job_pod_is_in(pod, "letters", NULL));
+	assert_false(job_pod_is_in(pod, "digits", "of-a-later-job"));
+	json_set_string(other, "kind", "ReplicaSet");
+	json_set_string(other, "name", "digits.job");
+	json_set_string(other, "uid", "of-a-replica-set");
+	json_set(other, "controller", json_new_bool(true));
+	json_set(json_at(owners, 0), "controller", json_new_bool(false));
+	json_append(owners, other);
+	assert_false(job_pod_is_in(pod, "digits", OWNER));
+	assert_false(job_pod_is_in(pod, "digits", NULL));
+	json_remove(metadata, "ownerReferences");
+	assert_false(job_pod_is_in(pod, "digits", OWNER));
+	assert_true(job_pod_is_in(pod, "digits", NULL));
+}
+
 static void a_pod_without_our_labels_is_none_of_ours(void **state)
 {
 	struct scene *scene = *state;
@@ -455,6 +484,7 @@ int main(void)
 		TEST(a_pod_says_what_it_is),
 		TEST(a_pod_of_an_earlier_job_of_the_same_name_is_none_of_ours),
 		TEST(a_pod_that_nobody_owns_is_that_of_a_job_that_was_applied),
+		TEST(a_pod_that_another_controls_is_in_no_job),
 		TEST(a_pod_without_our_labels_is_none_of_ours),
 		TEST(labels_that_could_name_a_file_elsewhere_are_none),
 		TEST(a_node_that_is_no_name_is_none),
