@@ -15,7 +15,7 @@
 #include <string.h>
 #include <strings.h>
 
-/* Each costs some 60 KB, and a stream that has ended is seldom followed by another at once. */
+/* Each costs some 60 KB. */
 #define IDLE_STREAMS 8
 
 struct call_list {

@@ -2,8 +2,8 @@
  *
  * There are two kinds. A short call is answered into memory; at most HTTP_CALLS_AT_ONCE are under
  * way, the rest waits its turn. A stream hands its bytes on as they come, for as long as it takes.
- * Over HTTP/2 the short calls to one server share a connection, and a hundred streams another one:
- * docs/design/0014.
+ * Over HTTP/2 the short calls to one server share a connection, and its streams others, up to a
+ * hundred on each: docs/design/0014.
  *
  * Nothing here waits: a call begins in the next turn of the loop and ends with one call of
  * `on_done`. Errors name the server ("https://host:port"), never a path, a header or a body, in

@@ -1,7 +1,7 @@
 """Jobs so large that what all Pods are told of the others stands in a ConfigMap, not in each of them, and what is remembered
 of them has to be small.
 
-MUSTER_SOAK_REPLICAS is how many the largest has (300 if not said). A process has to be allowed four descriptors for each.
+MUSTER_SOAK_REPLICAS is how many the largest has (300 if not said).
 """
 
 import json
