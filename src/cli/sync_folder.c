@@ -4,6 +4,7 @@
 #include "base/mem.h"
 #include "io/archive.h"
 #include "io/loop.h"
+#include "io/own_environment.h"
 #include "io/program_call.h"
 
 #include <stdlib.h>
@@ -99,33 +100,19 @@ static void take_answer(const struct program_answer *program, const struct err *
 }
 
 /* It asks the folder's repository and no other, fetches nothing for that and asks nobody. A list
- * of protocols that is empty counts before what the repository says of each (git(1)); of two
- * variables of a name the first counts. */
-static char **make_environment(void)
-{
-	static const char *const added[] = {"GIT_ALLOW_PROTOCOL=", "GIT_NO_LAZY_FETCH=1",
-					    "GIT_OPTIONAL_LOCKS=0", "GIT_TERMINAL_PROMPT=0"};
-	static const char *const left_out[] = {
-		"GIT_DIR=",        "GIT_WORK_TREE=",        "GIT_COMMON_DIR=",
-		"GIT_INDEX_FILE=", "GIT_OBJECT_DIRECTORY=",
-	};
-	size_t n_ours = 0, count = ARRAY_LEN(added);
-
-	while (environ[n_ours])
-		n_ours++;
-	char **environment = mem_new_array(n_ours + count + 1, sizeof(*environment));
-
-	memcpy(environment, added, sizeof(added));
-	for (size_t i = 0; i < n_ours; i++) {
-		bool is_left_out = false;
-
-		for (size_t k = 0; k < ARRAY_LEN(left_out); k++)
-			is_left_out |= text_starts_with(environ[i], left_out[k]);
-		if (!is_left_out)
-			environment[count++] = environ[i];
-	}
-	return environment;
-}
+ * of protocols that is empty counts before what the repository says of each (git(1)). */
+static const char *const variables_of_git[] = {
+	"GIT_DIR",
+	"GIT_WORK_TREE",
+	"GIT_COMMON_DIR",
+	"GIT_INDEX_FILE",
+	"GIT_OBJECT_DIRECTORY",
+	"GIT_ALLOW_PROTOCOL=",
+	"GIT_NO_LAZY_FETCH=1",
+	"GIT_OPTIONAL_LOCKS=0",
+	"GIT_TERMINAL_PROMPT=0",
+	NULL,
+};
 
 /* A repository may name programs in its settings, and whoever made the folder made those too: the
  * ones that listing files would run are off. */
@@ -146,7 +133,7 @@ static int ask_git(struct sync_folder *folder, struct err *err)
 		"-z",
 		NULL,
 	};
-	char **environment CLEANUP(mem_free_any) = make_environment();
+	char **environment CLEANUP(mem_free_any) = own_environment_with(variables_of_git);
 	struct answer answer = {.folder = folder, .err = err};
 	const struct program_question question = {
 		.program = "git",

@@ -7,14 +7,18 @@
 #include "engine/end_signals.h"
 #include "io/child.h"
 #include "io/file.h"
+#include "io/own_environment.h"
 #include "io/port.h"
+#include "io/search_path.h"
 #include "tf/package_find.h"
 #include "tf/python_find.h"
 
 #include <errno.h>
 #include <poll.h>
 #include <signal.h>
+#include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -29,6 +33,7 @@ struct tensorboard {
 	struct loop *loop;
 	struct end_signals signals;
 	char *python; /* the interpreter that has it as a module; NULL: it is a program in PATH */
+	bool has_safe_path; /* that interpreter knows PYTHONSAFEPATH */
 	int port;
 	pid_t pid; /* 0: not started, or reaped */
 	int process_fd;
@@ -50,6 +55,14 @@ static bool has_module(const struct python_place *place)
 	return version;
 }
 
+static bool has_safe_path(const char *version)
+{
+	int major, minor;
+
+	return version && sscanf(version, "%d.%d", &major, &minor) == 2 &&
+	       (major > 3 || (major == 3 && minor >= 11));
+}
+
 /* The program in PATH is what a person would have started; a Python may have it without that. */
 static int find_program(struct tensorboard *tensorboard, struct err *err)
 {
@@ -64,6 +77,7 @@ static int find_program(struct tensorboard *tensorboard, struct err *err)
 			       "there is no TensorBoard on this machine, neither as a program in "
 			       "PATH nor in its Python: pip install tensorboard");
 	tensorboard->python = mem_copy_text(place->interpreter);
+	tensorboard->has_safe_path = has_safe_path(place->version);
 	return 0;
 }
 
@@ -157,24 +171,61 @@ int tensorboard_new(struct loop *loop, const struct tensorboard_settings *settin
 	return 0;
 }
 
+/* "PYTHONPATH=…" without empty elements; "PYTHONPATH", which takes it away, when nothing is left.
+ * Caller frees. */
+static char *describe_python_path(void)
+{
+	const char *rest = getenv("PYTHONPATH"), *folder;
+	struct text entry = {0};
+	size_t len;
+
+	text_add(&entry, "PYTHONPATH");
+	for (char before = '='; (folder = search_path_next(&rest, &len)); before = ':') {
+		text_add_char(&entry, before);
+		text_add_bytes(&entry, folder, len);
+	}
+	return text_take(&entry);
+}
+
+/* Python puts the current folder before all others where it looks for modules: whoever made that
+ * folder would say what TensorBoard is. */
+static size_t begin_words(const struct tensorboard *tensorboard, const char **words)
+{
+	static const char *const as_module[] = {"-m", "tensorboard.main"};
+	static const char *const without_safe_path[] = {
+		"-c", "import sys; sys.path[:] = filter(None, sys.path); import runpy; "
+		      "runpy.run_module('tensorboard.main', None, '__main__', True)"};
+
+	if (!tensorboard->python) {
+		words[0] = "tensorboard";
+		return 1;
+	}
+	words[0] = tensorboard->python;
+	memcpy(words + 1, tensorboard->has_safe_path ? as_module : without_safe_path,
+	       sizeof(as_module));
+	return 1 + ARRAY_LEN(as_module);
+}
+
 static int start_process(struct tensorboard *tensorboard, struct err *err)
 {
 	char *port CLEANUP(mem_free_text) = mem_format("%d", tensorboard->port);
-	const char *words[N_WORDS] = {tensorboard->python, "-m", "tensorboard.main"};
-	size_t n_words = tensorboard->python ? 3 : 0;
+	char *python_path CLEANUP(mem_free_text) = describe_python_path();
+	const char *const variables[] = {"PYTHONSAFEPATH=1", python_path, NULL};
+	char **environment CLEANUP(mem_free_any) =
+		own_environment_with(variables + (tensorboard->python ? 0 : 1));
+	const char *words[N_WORDS];
+	size_t n_words = begin_words(tensorboard, words);
 	const char *const options[] = {"--logdir", tensorboard->settings->log_folder,
 				       "--host",   tensorboard->settings->host,
 				       "--port",   port};
 
-	if (!tensorboard->python)
-		words[n_words++] = "tensorboard";
 	for (size_t i = 0; i < ARRAY_LEN(options); i++)
 		words[n_words++] = options[i];
 	words[n_words] = NULL;
 	const struct child_start start = {
 		.program = words[0],
 		.arguments = (char *const *) words,
-		.environment = environ,
+		.environment = environment,
 		.output_fd = STDERR_FILENO,
 	};
 

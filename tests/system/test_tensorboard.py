@@ -5,6 +5,7 @@ import os
 import pathlib
 import signal
 import socket
+import sys
 
 import pytest
 
@@ -99,6 +100,38 @@ def test_a_python_that_has_it_is_as_good_as_the_program(muster, job):
     viewing.send_signal(signal.SIGINT)
     assert viewing.wait(LIMIT) == 0
     assert wait_until_process_is_gone(pid)
+
+
+@pytest.mark.parametrize("version", ["3.9", "3.11"])
+def test_modules_of_the_current_folder_are_not_those_of_tensorboard(muster, job, version):
+    """Python imports from there first, unless it is told otherwise, which an older one cannot be."""
+    home = muster.folder / "venv"
+    folder = f"lib/python{sys.version_info[0]}.{sys.version_info[1]}/site-packages"
+    (home / folder / "tensorboard").mkdir(parents=True)
+    (home / folder / "tensorboard-2.20.0.dist-info").mkdir()
+    (home / folder / "tensorboard" / "__init__.py").touch()
+    (home / folder / "tensorboard" / "main.py").write_text(
+        "import json, os, signal, sys\n"
+        "assert __name__ == '__main__'\n"
+        "print('pid', os.getpid(), *sys.argv[1:], file=sys.stderr, flush=True)\n"
+        "signal.pause()\n")
+    (home / "bin").mkdir()
+    (home / "bin" / "python3").symlink_to(os.path.realpath(sys.executable))
+    (home / "pyvenv.cfg").write_text(f"home = {os.path.dirname(os.path.realpath(sys.executable))}\nversion = {version}\n")
+    if not (home / "lib" / f"python{version}").exists():
+        (home / "lib" / f"python{version}").symlink_to(home / os.path.dirname(folder))
+    trap = f"open({str(muster.folder / 'trapped')!r}, 'w')\n"
+    (muster.folder / "tensorboard").mkdir()
+    for name in ["tensorboard/__init__.py", "tensorboard/main.py", "json.py", "runpy.py", "sitecustomize.py"]:
+        (muster.folder / name).write_text(trap)
+    (muster.folder / "empty").mkdir()
+    viewing, pid, told = begin(muster, job, "--logdir", "logs", env={
+        "VIRTUAL_ENV": home, "PATH": muster.folder / "empty", "PYTHONPATH": f":{muster.folder / 'empty'}:"})
+    assert told[:2] == ["--logdir", "logs"]
+    viewing.send_signal(signal.SIGINT)
+    assert viewing.wait(LIMIT) == 0
+    assert wait_until_process_is_gone(pid)
+    assert not (muster.folder / "trapped").exists()
 
 
 def test_without_it_a_sentence_says_what_to_install(muster, job):
