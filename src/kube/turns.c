@@ -3,21 +3,29 @@
 #define MOST_CHANGES 32
 #define MOST_STREAMS 32
 #define MOST_STREAMS_BESIDE_CHANGES 2
+#define CHANGES_FOR_A_STREAM 8 /* while others wait */
 
 static bool has_room(const struct turns *turns, enum turn_kind kind)
 {
+	const struct turn_line *changes = &turns->lines[TURN_CHANGE];
 	size_t n_taken = turns->lines[kind].n_taken;
 
 	if (kind == TURN_CHANGE)
 		return n_taken < MOST_CHANGES;
-	return n_taken <
-	       (turns->lines[TURN_CHANGE].n_taken ? MOST_STREAMS_BESIDE_CHANGES : MOST_STREAMS);
+	if (changes->n_taken == 0)
+		return n_taken < MOST_STREAMS;
+	return n_taken < MOST_STREAMS_BESIDE_CHANGES &&
+	       (!changes->first || turns->n_changes_since_stream >= CHANGES_FOR_A_STREAM);
 }
 
 static void take(struct turn *turn)
 {
+	struct turns *turns = turn->turns;
+
 	turn->is_taken = true;
-	turn->turns->lines[turn->kind].n_taken++;
+	turns->lines[turn->kind].n_taken++;
+	turns->n_changes_since_stream =
+		turn->kind == TURN_STREAM ? 0 : turns->n_changes_since_stream + 1;
 }
 
 bool turn_take(struct turn *turn, struct turns *turns, enum turn_kind kind,

@@ -2,8 +2,8 @@
  * others wait in the order in which they came, before anything is made for them. Pure.
  *
  * Changes keep any server busy at 32, and with fewer a distant one waits for us. A stream costs the
- * server a handshake, which Pods that are not made yet would wait for: while there are changes, few
- * are opened. */
+ * server a look at a node, which Pods that are not made yet would wait for: while there are
+ * changes, few are opened, and while changes wait, one for so many of them. */
 #pragma once
 
 #include <stdbool.h>
@@ -29,6 +29,7 @@ struct turns {
 		struct turn *first, *last; /* that wait */
 		size_t n_taken;
 	} lines[TURN_KIND_COUNT];
+	size_t n_changes_since_stream; /* that got their turn */
 	bool is_giving;
 };
 

@@ -94,6 +94,23 @@ static void few_streams_are_opened_beside_changes(void **state)
 	assert_int_equal(scene.n_called, 1 + MOST - 2);
 }
 
+static void while_changes_wait_a_stream_comes_after_so_many(void **state)
+{
+	(void) state;
+	for (int i = 0; i < COUNT; i++)
+		(void) change(i);
+	assert_true(stream(0)); /* many changes went before it */
+	assert_false(stream(1));
+	for (int i = 0; i < COUNT - MOST - 1; i++) {
+		turn_end(&scene.changes[i]);
+		assert_int_equal(scene.last_called, MOST + i);
+	}
+	assert_false(scene.streams[1].is_taken);
+	turn_end(&scene.changes[MOST]); /* the last that waited comes, the eighth */
+	assert_int_equal(scene.last_called, 1);
+	assert_true(scene.streams[1].is_taken);
+}
+
 static void a_turn_may_end_when_it_comes(void **state)
 {
 	(void) state;
@@ -125,6 +142,7 @@ int main(void)
 		cmocka_unit_test_setup(so_many_at_once_and_the_others_in_their_order, set_up),
 		cmocka_unit_test_setup(what_has_its_turn_keeps_it, set_up),
 		cmocka_unit_test_setup(few_streams_are_opened_beside_changes, set_up),
+		cmocka_unit_test_setup(while_changes_wait_a_stream_comes_after_so_many, set_up),
 		cmocka_unit_test_setup(a_turn_may_end_when_it_comes, set_up),
 		cmocka_unit_test_setup(the_last_in_line_may_leave_it, set_up),
 	};
