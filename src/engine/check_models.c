@@ -26,9 +26,12 @@ int check_models_install(const char *state_folder, char **ret_path, struct err *
 	char *folder CLEANUP(mem_free_text) = state_folder_programs(state_folder);
 	char *path CLEANUP(mem_free_text) =
 		mem_format("%s/check-%s.pyz", folder, check_models_hash);
+	int rc = folder_check_own(state_folder, err);
 
+	if (rc < 0)
+		return rc;
 	if (!is_installed(path)) {
-		int rc = folder_make(folder, err);
+		rc = folder_make(folder, err);
 		if (rc == 0)
 			rc = file_replace(path, check_models_bytes, check_models_size, err);
 		if (rc < 0)

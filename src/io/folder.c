@@ -9,6 +9,7 @@
 #include <fcntl.h>
 #include <stdbool.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -39,6 +40,44 @@ int folder_make(const char *path, struct err *err)
 		*slash = '/';
 	}
 	return make_one(path, err);
+}
+
+/* Some file systems give all that a user makes to somebody else: NFS to nobody what root makes,
+ * others to the user who mounted them. There the folder's owner is the owner of new files too. */
+static bool gives_files_to(const char *path, uid_t owner)
+{
+	char *probe CLEANUP(mem_free_text) = mem_format("%s/owner-XXXXXX", path);
+	int fd = mkostemp(probe, O_CLOEXEC);
+	struct stat status = {0};
+
+	if (fd < 0)
+		return false;
+	bool is_known = fstat(fd, &status) == 0;
+
+	unlink(probe);
+	close(fd);
+	return is_known && status.st_uid == owner;
+}
+
+int folder_check_own(const char *path, struct err *err)
+{
+	struct stat status;
+
+	if (stat(path, &status) < 0)
+		return errno == ENOENT ? 0 : err_set_errno(err, errno, "cannot see '%s'", path);
+	if (status.st_mode & (S_IWGRP | S_IWOTH))
+		return err_set(err, ERR_REFUSED,
+			       "others may write to '%s' (mode %03o), and so change what is kept "
+			       "there: chmod go-w it, or set MUSTER_STATE_DIR to a folder of your "
+			       "own",
+			       path, status.st_mode & 0777);
+	if (status.st_uid == geteuid() || status.st_uid == 0 || gives_files_to(path, status.st_uid))
+		return 0;
+	return err_set(err, ERR_REFUSED,
+		       "'%s' belongs to user %u and not to user %u, who runs this, so what is kept "
+		       "there can be changed by others: chown it, or set MUSTER_STATE_DIR to a "
+		       "folder of your own",
+		       path, status.st_uid, geteuid());
 }
 
 static bool is_entry(const struct dirent *entry)

@@ -10,6 +10,11 @@
  * already stays as it is. ERR_IO or ERR_SPACE names the folder that could not be made. */
 int folder_make(const char *path, struct err *err) MUST_USE;
 
+/* Whether nobody else may change what this user keeps in the folder; one that is not there is fine.
+ * ERR_REFUSED: another user owns it (root may), or its group or others may write to it. The
+ * sentence says what to do about a state folder. */
+int folder_check_own(const char *path, struct err *err) MUST_USE;
+
 /* Removes `name` inside the open folder `parent_fd`, with everything below it. Symbolic links are
  * removed, never followed; what is gone already is fine. ERR_IO names what could not be removed. */
 int folder_remove(int parent_fd, const char *name, struct err *err) MUST_USE;

@@ -310,6 +310,16 @@ static char *uri_of(const char *path, const char *question)
 	return text_take(&uri);
 }
 
+/* A file that somebody brought here does nothing that muster's statements do not say: none of its
+ * own triggers and views count, and what it calls functions cannot have effects. */
+static void distrust(sqlite3 *connection)
+{
+	sqlite3_db_config(connection, SQLITE_DBCONFIG_DEFENSIVE, 1, NULL);
+	sqlite3_db_config(connection, SQLITE_DBCONFIG_TRUSTED_SCHEMA, 0, NULL);
+	sqlite3_db_config(connection, SQLITE_DBCONFIG_ENABLE_TRIGGER, 0, NULL);
+	sqlite3_db_config(connection, SQLITE_DBCONFIG_ENABLE_VIEW, 0, NULL);
+}
+
 static int open_connection(struct database *database, const char *name, int flags, struct err *err)
 {
 	sqlite3_close(database->connection);
@@ -318,6 +328,7 @@ static int open_connection(struct database *database, const char *name, int flag
 	    SQLITE_OK)
 		return fail(database, err);
 	sqlite3_busy_timeout(database->connection, BUSY_LIMIT_MS);
+	distrust(database->connection);
 	return execute(database, settings, err);
 }
 
@@ -485,7 +496,8 @@ static int make_folder(const char *folder, struct err *err)
 	struct err why = {0};
 	int rc = folder_make(folder, &why);
 
-	return rc == 0 ? 0 : err_set(err, (enum err_code) rc, "%s (" HOW_TO_MOVE ")", why.text);
+	return rc == 0 ? folder_check_own(folder, err)
+		       : err_set(err, (enum err_code) rc, "%s (" HOW_TO_MOVE ")", why.text);
 }
 
 int database_open(const char *folder, const struct database_design *design,
@@ -534,9 +546,10 @@ int database_check(const char *folder, const struct database_design *design, str
 	struct database *database CLEANUP(database_cleanup) =
 		new_database(design, mem_format("%s/%s", folder, design->file_name));
 
-	if (access(database->path, F_OK) < 0)
-		return 0;
-	int rc = check_size(database, err);
+	int rc = folder_check_own(folder, err);
+	if (rc < 0 || access(database->path, F_OK) < 0)
+		return rc;
+	rc = check_size(database, err);
 	if (rc == 0)
 		rc = size_beside(database, "-wal") > 0
 			     ? open_connection(database, database->path, SQLITE_OPEN_READONLY, err)

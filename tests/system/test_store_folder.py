@@ -132,6 +132,47 @@ def test_the_folder_is_for_its_user_alone(muster):
             assert os.stat(os.path.join(folder, file)).st_mode & 0o077 == 0, file
 
 
+def refused_everywhere(muster, folder, sentence):
+    listed = sorted(os.listdir(folder))
+    rows = {row["name"]: row for row in json.loads(muster("doctor", "-o", "json", code=1).stdout)["rows"]}
+    assert rows["state folder"]["state"] == "missing" and sentence in rows["state folder"]["found"]
+    for arguments, code in ((["ps", "-a"], 4), (["run", "--", "true"], 125), (["check"], 4)):
+        done = muster(*arguments)
+        assert sentence in done.stderr and "MUSTER_STATE_DIR" in done.stderr, done.stderr
+        assert done.returncode == code and len(done.stderr.splitlines()) == 1
+    assert sorted(os.listdir(folder)) == listed
+
+
+@pytest.mark.parametrize("mode", [0o720, 0o702, 0o2770, 0o1777])
+def test_a_state_folder_that_others_may_write_to_is_refused(muster, mode):
+    muster("run", "--", "true", code=0)
+    folder = muster.state / "muster"
+    folder.chmod(mode)
+    refused_everywhere(muster, folder, f"others may write to '{folder}' (mode {mode & 0o777:03o})")
+    folder.chmod(0o2755)
+    muster("ps", code=0)
+
+
+@pytest.mark.skipif(os.getuid() != 0, reason="gives a folder away")
+def test_a_state_folder_of_another_user_is_refused(muster):
+    """Whoever owns it can put jobs there that a later 'muster resume' runs."""
+    muster("run", "--", "true", code=0)
+    folder = muster.state / "muster"
+    os.chown(folder, 65534, 65534)
+    refused_everywhere(muster, folder, f"'{folder}' belongs to user 65534 and not to user 0")
+    muster.state.chmod(0o777)  # what is above it is not judged
+    os.chown(folder, 0, 65534)
+    muster("ps", code=0)
+
+
+def test_triggers_of_a_store_that_somebody_brought_do_not_fire(muster):
+    muster("run", "--name", "first", "--", "true", code=0)
+    with database(muster) as connection:
+        connection.execute("CREATE TRIGGER trap AFTER INSERT ON jobs BEGIN UPDATE jobs SET name = 'stolen' || id; END")
+    muster("run", "--name", "second", "--", "true", code=0)
+    assert sorted(muster("ps", "-a", "-o", "name", code=0).stdout.split()) == ["local/first", "local/second"]
+
+
 def test_a_job_that_lost_its_supervisor_is_told_as_it_is(muster):
     name = muster.detach("--", "sleep", "1000")
     job = muster.until_running(name, 1)
