@@ -22,6 +22,7 @@ struct unpacking {
 	struct archive_limits left;
 	uint64_t stream_left; /* bytes of the stream itself that are still taken */
 	struct archive *reader, *disk;
+	mode_t permissions; /* that the stream may give */
 	bool has_status; /* the stream says how the folder itself is to be */
 	struct stat status; /* its mode and time */
 	struct archive_left_out *left_out;
@@ -172,7 +173,7 @@ static int finish_folder(struct unpacking *unpacking)
 	const struct timespec times[] = {{.tv_nsec = UTIME_OMIT}, status->st_mtim};
 
 	if (unpacking->has_status &&
-	    (chmod(unpacking->folder, status->st_mode & ARCHIVE_PERMISSIONS) < 0 ||
+	    (chmod(unpacking->folder, status->st_mode & unpacking->permissions) < 0 ||
 	     utimensat(AT_FDCWD, unpacking->folder, times, 0) < 0))
 		return err_set_errno(unpacking->err, errno, "cannot set the mode of folder '%s'",
 				     unpacking->folder);
@@ -203,7 +204,7 @@ static int unpack_entry(struct unpacking *unpacking, struct archive_entry *entry
 	int64_t size = archive_entry_size(entry);
 
 	archive_entry_copy_pathname(entry, path);
-	archive_entry_set_perm(entry, archive_entry_perm(entry) & ARCHIVE_PERMISSIONS);
+	archive_entry_set_perm(entry, archive_entry_perm(entry) & unpacking->permissions);
 	if (archive_write_header(unpacking->disk, entry) < ARCHIVE_OK)
 		return fail_writing(unpacking, name);
 	if (size > 0)
@@ -274,6 +275,15 @@ static uint64_t stream_limit(const struct archive_limits *limits)
 	return sum;
 }
 
+/* Nothing else tells it without a file of /proc. */
+static mode_t read_umask(void)
+{
+	mode_t mask = umask(0777);
+
+	umask(mask);
+	return mask;
+}
+
 int archive_unpack(archive_source_fn source, void *data, const char *folder,
 		   const struct archive_limits *limits, struct archive_left_out *ret_left_out,
 		   struct err *err)
@@ -292,6 +302,7 @@ int archive_unpack(archive_source_fn source, void *data, const char *folder,
 		.stream_left = stream_limit(limits),
 		.reader = reader,
 		.disk = disk,
+		.permissions = ARCHIVE_PERMISSIONS & ~read_umask(),
 		.left_out = ret_left_out,
 		.err = err,
 	};

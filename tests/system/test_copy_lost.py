@@ -115,6 +115,16 @@ def test_the_container_that_trains_is_asked(cp, folder):
     assert (folder / "models").stat().st_mode & 0o777 == 0o750
 
 
+def test_the_umask_counts_for_what_comes(cp, folder):
+    def answer(exchange):
+        say(exchange, OUTPUT + b"folder\n" + stream(1000), SUCCESS)
+        close(exchange)
+
+    cp(answer, PLACE, folder / "models", code=0, umask=0o077)
+    assert (folder / "models").stat().st_mode & 0o777 == 0o700
+    assert (folder / "models" / "model").stat().st_mode & 0o777 == 0o600
+
+
 @pytest.mark.parametrize("cut", [0, 5, 700, 500_000])
 def test_a_connection_lost_on_the_way_out_leaves_nothing(cp, folder, cut):
     def answer(exchange):

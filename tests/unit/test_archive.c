@@ -251,6 +251,26 @@ static void the_folder_itself_gets_mode_and_time_when_all_is_in_it(void **state)
 	assert_int_equal(status.st_mtime, 1000000000);
 }
 
+/* What somebody in a Pod lets everybody write to, others here may not. */
+static void the_umask_counts_for_files_and_folders(void **state)
+{
+	struct scene *scene = *state;
+	mode_t before = umask(027);
+	struct stat status;
+
+	add_entry(scene, '5', "./", NULL, NULL, 0777);
+	add_entry(scene, '5', "./folder", NULL, NULL, 0777);
+	add_entry(scene, '0', "./folder/file", NULL, "12345", 06777);
+	add_entry(scene, '0', "./closed", NULL, "12345", 0600);
+	assert_int_equal(unpack(scene), 0);
+	assert_int_equal(umask(before), 027);
+	assert_int_equal(stat(scene->in, &status), 0);
+	assert_int_equal(status.st_mode & 07777, 0750);
+	assert_int_equal(status_of(scene->in, "folder").st_mode & 07777, 0750);
+	assert_int_equal(status_of(scene->in, "folder/file").st_mode & 07777, 0750);
+	assert_int_equal(status_of(scene->in, "closed").st_mode & 07777, 0600);
+}
+
 static void a_stream_can_say_that_it_is_whole(void **state)
 {
 	struct scene *scene = *state;
@@ -612,6 +632,7 @@ int main(void)
 		SCENE_TEST(a_folder_comes_out_as_it_went_in),
 		SCENE_TEST(a_file_alone_is_packed_under_its_name),
 		SCENE_TEST(the_folder_itself_gets_mode_and_time_when_all_is_in_it),
+		SCENE_TEST(the_umask_counts_for_files_and_folders),
 		SCENE_TEST(a_stream_can_say_that_it_is_whole),
 		SCENE_TEST(only_what_is_wanted_is_packed_and_the_same_bytes_each_time),
 		SCENE_TEST(what_is_not_there_is_not_packed),
