@@ -1,0 +1,103 @@
+"""An API server that lies, and whoever may write a job's objects: no name of theirs makes a file outside the job's folder."""
+
+import json
+import sys
+
+import pytest
+
+from conftest import ROOT
+
+sys.path.insert(0, str(ROOT / "tests" / "fake_kube"))
+
+from living_kube import LivingKube  # noqa: E402
+from test_jobs_elsewhere import write_kubeconfig  # noqa: E402
+from test_kube_foreign import LABELS, UID, document, put_record  # noqa: E402
+
+pytestmark = pytest.mark.sanitize
+
+UP = "../../../../escaped"  # from a job's own folder, and from that of `logs`, to the test's
+
+
+@pytest.fixture
+def kube(muster, tmp_path):
+    (tmp_path / "a" / "b" / "c").mkdir(parents=True)
+    with LivingKube() as server:
+        muster.environment.update(KUBECONFIG=str(write_kubeconfig(tmp_path / "kubeconfig", server.origin)),
+                                  TMPDIR=str(tmp_path / "a" / "b" / "c"))
+        yield server
+    assert [path for path in tmp_path.parent.rglob("*escaped*")] == []
+
+
+def lies(plural, change):
+    """What is told of these objects is changed, in answers and in watches; the server itself knows better."""
+    def changed(text):
+        told = json.loads(text if isinstance(text, str) else json.dumps(text))
+        for item in told.get("items", [told.get("object", told)]):
+            if "name" in item.get("metadata", {}):
+                change(item)
+        return json.dumps(told)
+
+    def trouble(exchange):
+        if f"/{plural}" in exchange.path and not exchange.path.endswith("/log"):
+            answer, chunk = exchange.answer, exchange.chunk
+            exchange.answer = lambda status, body="", *headers: answer(status, changed(body), *headers)
+            exchange.chunk = lambda line: chunk(changed(line) + "\n")
+        return False
+    return trouble
+
+
+def with_uid_elsewhere(config_map):
+    config_map["metadata"]["uid"] = "../../../escaped"
+
+
+def with_role_elsewhere(pod):
+    labels = pod["metadata"]["labels"]
+    if labels["muster/index"] == "1":
+        labels["muster/role"] = UP
+
+
+def run(muster, **options):
+    return muster("run", "--on", "kubernetes", "--name", "story", "-w", 2, "--image", "i", "--", "true", **options)
+
+
+def test_a_uid_that_leads_elsewhere_is_no_job(muster, kube):
+    kube.trouble = lies("configmaps", with_uid_elsewhere)
+    assert "a uid that Kubernetes does not give" in run(muster, code=2).stderr
+    put_record(kube, document())
+    for command, code in (("status", 1), ("logs", 1), ("attach", 125), ("stop", 1)):
+        assert muster(command, "kubernetes/ada/story", code=code).stderr
+    muster("ps", "-A", code=0)
+
+
+def test_a_role_that_leads_elsewhere_has_no_log(muster, kube):
+    """Nor is that Pod anybody's: its replica is gone."""
+    kube.trouble = lies("pods", with_role_elsewhere)
+    assert "worker-1 disappeared" in run(muster, code=1).stderr
+
+
+def test_logs_of_a_job_of_another_machine_stay_in_their_folder(muster, kube):
+    put_record(kube, document(), status=json.dumps({"conditions": [{"type": "Succeeded", "status": "True"}], "exitCode": 0}))
+    for index, role in enumerate(("worker", UP)):
+        kube.put("pods", f"story-worker-{index}", {
+            "metadata": {"labels": {**LABELS, "muster/role": role, "muster/index": str(index), "muster/attempt": "0"},
+                         "ownerReferences": [{"uid": UID}]},
+            "spec": {"containers": [{"name": "tensorflow"}]}, "status": {
+                "phase": "Succeeded", "containerStatuses": [{"name": "tensorflow", "state": {"terminated": {
+                    "exitCode": 0, "startedAt": "2026-01-02T03:04:05Z", "finishedAt": "2026-01-02T03:04:06Z"}}}]}})
+    assert muster("logs", "kubernetes/ada/story", code=0).stdout.count("line 19") == 1
+
+
+def test_a_failure_whose_role_leads_elsewhere_is_not_read(muster, kube):
+    put_record(kube, document(), status=json.dumps({"failure": {"role": UP, "index": 0, "attempt": 0}}))
+    for command in ("status", "attach", "wait"):
+        assert "cannot be read" in muster(command, "kubernetes/ada/story").stderr
+    assert not kube.created
+
+
+@pytest.mark.parametrize("replica", ["escaped/../../escaped-0", "escaped-0"])
+def test_what_is_fetched_makes_no_folder_elsewhere(muster, kube, replica):
+    """A document that somebody else wrote says from which replica; a folder is made when that one is there."""
+    made = json.loads(document(replicas=1))
+    made["metadata"]["annotations"] = {"muster/fetch": json.dumps([f"{replica}:/models"])}
+    put_record(kube, json.dumps(made))
+    assert "job story succeeded" in muster("attach", "kubernetes/ada/story").stderr
