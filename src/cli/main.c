@@ -7,6 +7,9 @@
 
 #include <signal.h>
 #include <string.h>
+#include <sys/auxv.h>
+#include <sys/xattr.h>
+#include <unistd.h>
 
 /* In the order in which help shows them, group by group. */
 static const struct command *const all_commands[] = {
@@ -56,12 +59,27 @@ static const struct command *choose_command(int argc, char **argv, int *ret_n_us
 	return old ? old : command_find(&table, command_name_of(argc > 1 ? argv[1] : NULL));
 }
 
+/* A caller who sets the environment says which libraries and programs muster takes: they must not
+ * get rights with it that they do not have. The mark alone is also set where a security module
+ * changes its label at exec, as in containers, which is no such thing. */
+static bool has_rights_of_others(void)
+{
+	return getauxval(AT_SECURE) &&
+	       (getuid() != geteuid() || getgid() != getegid() ||
+		getxattr("/proc/self/exe", "security.capability", NULL, 0) >= 0);
+}
+
 int main(int argc, char **argv)
 {
 	int n_used;
 	const struct command *command = choose_command(argc, argv, &n_used);
 
 	file_keep_standard_numbers();
+	if (has_rights_of_others()) {
+		output_say("it must not be installed setuid or setgid or with file capabilities, "
+			   "since its callers choose what it loads and runs");
+		return EXIT_OWN_FAULT;
+	}
 	/* A reader that is gone, and a file that may not grow (ulimit -f), are errors of write,
 	 * which each writer answers for itself. */
 	signal(SIGPIPE, SIG_IGN);

@@ -1,8 +1,11 @@
 """Two programs of one tree: muster, which starts quickly, and muster-kubernetes beside it."""
 
+import os
 import pathlib
 import re
+import shutil
 import subprocess
+import tempfile
 
 import pytest
 
@@ -41,3 +44,38 @@ def test_both_have_the_same_commands_and_the_other_one_names_its_libraries(muste
     assert said_by(KUBERNETES, "version").startswith(version)
     assert "libcurl/" not in version
     assert re.search(r"libcurl/\d+\.\d+\.\d+ .*SSL", said_by(KUBERNETES, "version"))
+
+
+@pytest.fixture
+def shared_folder():
+    """One that other users may enter."""
+    with tempfile.TemporaryDirectory() as made:
+        os.chmod(made, 0o755)
+        yield pathlib.Path(made)
+
+
+STRANGER = ["setpriv", "--reuid", "65534", "--regid", "65534", "--clear-groups"]
+
+
+@pytest.mark.skipif(os.getuid() != 0, reason="runs as another user")
+@pytest.mark.parametrize("program", [BINARY, KUBERNETES], ids=["muster", "muster-kubernetes"])
+@pytest.mark.parametrize("give", [
+    ["chmod", "4755"], ["chown", "65533:65533", "chmod", "2755"], ["setcap", "cap_net_raw+ep"]], ids=lambda give: give[0])
+def test_it_does_not_run_with_rights_that_its_caller_lacks(shared_folder, program, give):
+    """Its caller sets the environment, and so what it loads."""
+    def run():
+        return subprocess.run([*STRANGER, copy, "version"], capture_output=True, text=True, check=False, timeout=LIMIT)
+
+    if os.statvfs(shared_folder).f_flag & os.ST_NOSUID:
+        pytest.skip("programs get no rights there")
+    copy = shared_folder / "muster"
+    shutil.copy(program, copy)
+    copy.chmod(0o755)
+    assert run().returncode == 0
+    for words in [give[i:i + 2] for i in range(0, len(give), 2)]:
+        if subprocess.run([*words, copy], capture_output=True, check=False, timeout=LIMIT).returncode:
+            pytest.skip(f"{words[0]} does not work here")
+    done = run()
+    assert done.returncode == 125 and done.stdout == ""
+    assert "must not be installed setuid or setgid or with file capabilities" in done.stderr
+    assert len(done.stderr.splitlines()) == 1
