@@ -120,6 +120,7 @@ int attach_on_cluster(const struct options *options, const char *namespace_name,
 
 	request.attach_to = name;
 	request.namespace_name = namespace_name;
+	request.trusts = option_flag(options, "trust");
 	if (supervision_kube_run(&request, &exit_code, &err))
 		return attach_fail(&err);
 	if (request.base.is_detached)

@@ -211,6 +211,22 @@ int known_job_find_at(const char *state_folder, const struct known_place *place,
 	return rc;
 }
 
+int known_job_read(const char *state_folder, const char *place, const char *name, const char *uid,
+		   struct job **ret_job, struct err *err)
+{
+	struct json *json CLEANUP(json_cleanup) = NULL;
+	struct known_job known CLEANUP(known_job_done) = {0};
+	struct known_place at = {0};
+
+	if (!read_place(place, &json, &at))
+		return err_set(err, ERR_INVALID, "'%s' does not say where a job is", place);
+	int rc = known_job_find_at(state_folder, &at, name, &known, err);
+
+	if (rc == 0 && !text_equals(known.record.uid, uid))
+		rc = err_set(err, ERR_NOT_FOUND, "job '%s' is another one", name);
+	return rc < 0 ? rc : record_read_job(&known.record, ret_job, err);
+}
+
 /* Settling. */
 
 static int settle_record(struct store *store, const char *state_folder,

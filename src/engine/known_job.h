@@ -9,6 +9,7 @@
 
 #include "base/err.h"
 #include "base/own.h"
+#include "core/job.h"
 #include "store/store.h"
 
 #include <stdbool.h>
@@ -49,6 +50,10 @@ int known_job_get(const char *state_folder, const char *record_name, struct know
  * here, or has ended. ERR_NOT_FOUND. */
 int known_job_find_at(const char *state_folder, const struct known_place *place, const char *name,
 		      struct known_job *ret_job, struct err *err) MUST_USE;
+/* The job of this uid at this place (known_place_write), as its document was when it was remembered
+ * last. The caller frees it. ERR_NOT_FOUND. */
+int known_job_read(const char *state_folder, const char *place, const char *name, const char *uid,
+		   struct job **ret_job, struct err *err) MUST_USE;
 void known_job_done(struct known_job *job);
 
 /* The cluster no longer has the job of this record: it is remembered as ended, for one of the

@@ -37,6 +37,7 @@ struct supervision_kube_request {
 
 	const char *attach_to; /* name of a job that was made before, in namespace_name */
 	const char *namespace_name;
+	bool trusts; /* whoever made it, though this machine does not know it */
 
 	const char *place; /* where it runs: known_place_write of engine/known_job.h */
 	kube_log_in_fn log_in; /* for each connection of its own */
@@ -51,7 +52,8 @@ struct supervision_kube_request {
  *
  * A job to attach to: takes it over when it has no active supervisor, and sees it through in the
  * same way. While somebody else watches it, its lines and state are shown, until that one is gone.
- * An interrupt leaves the job as it is. ERR_NOT_FOUND when there is no such job.
+ * An interrupt leaves the job as it is. ERR_NOT_FOUND when there is no such job; ERR_CONFLICT when
+ * it is unknown here, its Pods may do more than compute (core/pod_reach.h), and nobody `trusts` it.
  *
  * Detached: returns when the job's objects are made and its Lease is held; ERR_CONFLICT when
  * somebody else watches it.

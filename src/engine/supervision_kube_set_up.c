@@ -1,9 +1,11 @@
 /* Setting up, and taking down. */
 #include "base/exit_code.h"
 #include "base/mem.h"
+#include "core/pod_reach.h"
 #include "core/reconcile.h"
 #include "engine/attached_logs.h"
 #include "engine/backend_kube.h"
+#include "engine/known_job.h"
 #include "engine/registration_kube.h"
 #include "engine/state_folder.h"
 #include "engine/store_kube.h"
@@ -113,20 +115,7 @@ static int adopt_job(struct cluster_supervision *supervision, struct err *err)
 	return rc;
 }
 
-static int find_job(struct cluster_supervision *supervision, struct err *err)
-{
-	bool is_untouched;
-	int rc = registration_kube_find(supervision->base.store, supervision->request->attach_to,
-					&supervision->found_job, &supervision->base.created,
-					&supervision->has_started, &is_untouched, err);
-
-	if (rc < 0)
-		return rc;
-	supervision->base.job = supervision->found_job;
-	supervision->is_recorded = true;
-	rc = check_for_signal(supervision, err);
-	return rc == 0 && is_untouched ? adopt_job(supervision, err) : rc;
-}
+/* Whoever may write ConfigMaps is not to have Pods made with the rights of who watches. */
 
 static void on_foreign_change(const char *fields, void *data)
 {
@@ -136,16 +125,98 @@ static void on_foreign_change(const char *fields, void *data)
 		"started is made as before",
 		supervision->base.job->name, fields);
 
-	reporter_say_trouble(&supervision->base.reporter, sentence);
+	if (supervision->folder) {
+		reporter_say_trouble(&supervision->base.reporter, sentence);
+		return;
+	}
+	free(supervision->foreign_change);
+	supervision->foreign_change = TAKE(sentence);
 }
 
-/* Whoever may write ConfigMaps is not to have Pods made with the rights of who watches. */
-static void keep_to_job(struct cluster_supervision *supervision)
+static void tell_foreign_change(struct cluster_supervision *supervision)
+{
+	if (supervision->foreign_change)
+		reporter_say_trouble(&supervision->base.reporter, supervision->foreign_change);
+}
+
+static void keep_to(struct cluster_supervision *supervision, const struct job *pinned)
 {
 	struct supervision *base = &supervision->base;
 
 	store_kube_keep_to(base->store, base->job->uid);
-	store_kube_pin(base->store, base->job->document, on_foreign_change, supervision);
+	store_kube_pin(base->store, pinned->document, on_foreign_change, supervision);
+}
+
+static char *words_of_lines(const char *lines)
+{
+	struct text words CLEANUP(text_done) = {0};
+
+	for (const char *at = lines; *at; at++) {
+		if (*at != '\n')
+			text_add_char(&words, *at);
+		else if (at[1])
+			text_add(&words, ", ");
+	}
+	return text_take(&words);
+}
+
+static int check_reach(const struct cluster_supervision *supervision, struct err *err)
+{
+	const struct supervision_kube_request *request = supervision->request;
+	struct text reach CLEANUP(text_done) = {0};
+
+	pod_reach_describe(supervision->base.job, &reach);
+	if (request->trusts || reach.len == 0)
+		return 0;
+	char *list CLEANUP(mem_free_text) = words_of_lines(text_of(&reach));
+	return err_set(err, ERR_CONFLICT,
+		       "job '%s' was made elsewhere, and its Pods are started with your rights: "
+		       "--trust does so. They ask for: %s",
+		       supervision->base.job->name, list);
+}
+
+/* What this machine knows of it counts; else what is there from now on. */
+static int pin_found(struct cluster_supervision *supervision, struct err *err)
+{
+	const struct supervision_kube_request *request = supervision->request;
+	const struct job *found = supervision->found_job;
+	struct job *known CLEANUP(job_cleanup) = NULL;
+	int rc = known_job_read(request->base.state_folder, request->place, found->name, found->uid,
+				&known, err);
+
+	if (rc == ERR_NOT_FOUND)
+		rc = check_reach(supervision, err);
+	if (rc == 0)
+		keep_to(supervision, known ? known : found);
+	return rc;
+}
+
+static int read_found(struct cluster_supervision *supervision, bool *ret_is_untouched,
+		      struct err *err)
+{
+	job_free(TAKE(supervision->found_job));
+	int rc = registration_kube_find(supervision->base.store, supervision->request->attach_to,
+					&supervision->found_job, &supervision->base.created,
+					&supervision->has_started, ret_is_untouched, err);
+
+	supervision->base.job = supervision->found_job;
+	return rc;
+}
+
+static int find_job(struct cluster_supervision *supervision, struct err *err)
+{
+	bool is_untouched = false;
+	int rc = read_found(supervision, &is_untouched, err);
+
+	if (rc == 0)
+		rc = pin_found(supervision, err);
+	if (rc == 0)
+		rc = read_found(supervision, &is_untouched, err);
+	if (rc < 0)
+		return rc;
+	supervision->is_recorded = true;
+	rc = check_for_signal(supervision, err);
+	return rc == 0 && is_untouched ? adopt_job(supervision, err) : rc;
 }
 
 static int settle_job_there(struct cluster_supervision *supervision, struct err *err)
@@ -164,8 +235,8 @@ static int settle_job_there(struct cluster_supervision *supervision, struct err 
 		rc = job ? make_job(supervision, err) : find_job(supervision, err);
 	if (rc == 0)
 		rc = check_for_signal(supervision, err);
-	if (rc == 0)
-		keep_to_job(supervision);
+	if (rc == 0 && job)
+		keep_to(supervision, job);
 	return rc;
 }
 
@@ -212,6 +283,8 @@ static int set_up(struct cluster_supervision *supervision, struct err *err)
 		rc = make_folder(supervision, err);
 	if (rc == 0)
 		rc = supervision_make_console(base, supervision->log_folder, NULL, err);
+	if (rc == 0)
+		tell_foreign_change(supervision);
 	kube_api_on_warning(supervision->api, on_warning, supervision);
 	if (rc == 0 && is_attached(supervision))
 		rc = supervision_kube_tell_status(supervision, err);
@@ -279,6 +352,7 @@ static void tear_down(struct cluster_supervision *supervision)
 				  has_supervised(supervision));
 	free(supervision->log_folder);
 	free(supervision->folder);
+	free(supervision->foreign_change);
 }
 
 /* What was made here goes, unless somebody else holds it by now. Where there was never a Lease,

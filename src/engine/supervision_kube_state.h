@@ -20,6 +20,7 @@ struct cluster_supervision {
 	struct supervision base;
 	const struct supervision_kube_request *request;
 	struct job *found_job; /* the job, when it was read from the cluster; owned */
+	char *foreign_change; /* what others changed, before it can be told; NULL: nothing */
 	char *folder; /* where this machine keeps what it knows of the job */
 	char *log_folder; /* where its logs go: the same, or engine/attached_logs.h */
 	msec made_at; /* when we began to make the job, on the monotonic clock; MSEC_UNSET */

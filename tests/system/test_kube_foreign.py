@@ -123,11 +123,63 @@ def test_others_change_the_size_of_a_job_and_nothing_of_its_pods(muster, kube):
     assert second["containers"][0]["image"] == "i" and not {"hostPID", "serviceAccountName"} & {*second}
     fields = [f"spec.tfReplicaSpecs[Worker].template.spec.{field}" for field in (
         "containers[0].image", "hostPID", "serviceAccountName")]
-    told = read_line(job.stderr)
-    while "somebody changed job 'story'" not in told:
-        told = read_line(job.stderr)
+    told = wait_for_line(job.stderr, "somebody changed job 'story'")
     assert all(field in told for field in fields) and "does not count" in told
     muster("stop", "kubernetes/ada/story", code=0)
+    assert kube.wait_until_empty(LIMIT) == []
+
+
+def wait_for_line(stream, part):
+    line = read_line(stream)
+    while part not in line:
+        line = read_line(stream)
+    return line
+
+
+def test_what_a_job_made_elsewhere_may_do_is_shown_before_its_pods_are_made(muster, kube):
+    spec = json.loads(document(replicas=1))
+    spec["spec"]["tfReplicaSpecs"]["Worker"]["template"]["spec"].update({
+        **EVIL, "volumes": [{"name": "v", "hostPath": {"path": "/"}}, {"name": "k", "secret": {"secretName": "keys\u001b[2J"}}]})
+    put_record(kube, json.dumps(spec))
+    refused = muster("attach", "kubernetes/ada/story", code=4).stderr
+    assert refused == ("muster: job 'story' was made elsewhere, and its Pods are started with your rights: --trust does so. They "
+                       "ask for: hostPID, service account admin-sa, hostPath /, Secret keys?[2J\n")
+    assert muster("attach", "-d", "kubernetes/ada/story", code=4).stderr == refused
+    assert not kube.created
+
+
+def leave_patched(muster, kube):
+    """A job that no muster supervises, and whose record somebody has patched."""
+    kube.plan = lambda labels: None  # Pods run on
+    job = muster.start("run", "--on", "kubernetes", "--name", "story", "-w", 1, "--image", "i", "--", "true")
+    read_until(job.stdout, "line 19")
+    job.kill()
+    job.wait(LIMIT)
+    patch_document(kube, {"spec": {"tfReplicaSpecs": {"Worker": {"replicas": 2, "template": {"spec": EVIL}}}}})
+
+
+def test_a_job_that_is_known_here_is_attached_to_as_it_was(muster, kube):
+    leave_patched(muster, kube)
+    attached = muster.start("attach", "kubernetes/ada/story")
+    told = wait_for_line(attached.stderr, "somebody changed job 'story'")
+    assert "spec.tfReplicaSpecs[Worker].template.spec.hostPID" in told
+    second = wait_for_pods(kube, 2)[1]
+    assert second["containers"][0]["image"] == "i" and not {"hostPID", "serviceAccountName"} & {*second}
+    muster("stop", "kubernetes/ada/story", code=0)
+    attached.wait(LIMIT)
+    assert kube.wait_until_empty(LIMIT) == []
+
+
+def test_who_trusts_a_job_made_elsewhere_has_its_pods_made(muster, kube, tmp_path):
+    leave_patched(muster, kube)
+    muster.environment["MUSTER_STATE_DIR"] = str(tmp_path / "elsewhere")
+    refused = muster("attach", "kubernetes/ada/story", code=4)
+    assert "They ask for: hostPID, service account admin-sa\n" in refused.stderr
+    attached = muster.start("attach", "--trust", "kubernetes/ada/story")
+    second = wait_for_pods(kube, 2)[1]
+    assert second["hostPID"] and second["serviceAccountName"] == "admin-sa"
+    muster("stop", "kubernetes/ada/story", code=0)
+    attached.wait(LIMIT)
     assert kube.wait_until_empty(LIMIT) == []
 
 
