@@ -1,6 +1,7 @@
 /* muster: the table of commands, and the one that a call names. */
 #include "cli/command_call.h"
 #include "cli/compat.h"
+#include "cli/edition.h"
 #include "cli/help.h"
 #include "cli/output.h"
 #include "io/file.h"
@@ -8,6 +9,7 @@
 #include <signal.h>
 #include <string.h>
 #include <sys/auxv.h>
+#include <sys/prctl.h>
 #include <sys/xattr.h>
 #include <unistd.h>
 
@@ -80,6 +82,10 @@ int main(int argc, char **argv)
 			   "since its callers choose what it loads and runs");
 		return EXIT_OWN_FAULT;
 	}
+	/* What logs in holds keys and tokens: no core of it is written, and no process of the same
+	 * user reads its memory. What it starts is not concerned (execve(2)). */
+	if (edition)
+		prctl(PR_SET_DUMPABLE, 0);
 	/* A reader that is gone, and a file that may not grow (ulimit -f), are errors of write,
 	 * which each writer answers for itself. */
 	signal(SIGPIPE, SIG_IGN);

@@ -38,7 +38,7 @@ static bool read_boot_id(char *buf, size_t size)
 	return true;
 }
 
-/* 0 when it may not be known: another user's process. */
+/* 0 when it may not be known: of another user's process, and of one that leaves no core. */
 static uint64_t pid_space_of(const char *process_name)
 {
 	char path[PROC_PATH_SIZE];
@@ -101,8 +101,10 @@ static bool match_foreign(pid_t pid, void *data)
 	char name[PROC_PATH_SIZE / 2];
 
 	snprintf(name, sizeof(name), "%d", (int) pid);
+	uint64_t space = pid_space_of(name);
+
 	search->is_found = is_that_process(pid, search->identity->start_time) &&
-			   pid_space_of(name) == search->identity->pid_space &&
+			   (space == 0 || space == search->identity->pid_space) &&
 			   innermost_pid(pid) == search->identity->pid;
 	return search->is_found;
 }

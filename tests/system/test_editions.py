@@ -1,5 +1,6 @@
 """Two programs of one tree: muster, which starts quickly, and muster-kubernetes beside it."""
 
+import json
 import os
 import pathlib
 import re
@@ -9,7 +10,7 @@ import tempfile
 
 import pytest
 
-from conftest import BINARY, LIMIT
+from conftest import BINARY, LIMIT, read_line
 
 pytestmark = pytest.mark.sanitize
 
@@ -79,3 +80,31 @@ def test_it_does_not_run_with_rights_that_its_caller_lacks(shared_folder, progra
     assert done.returncode == 125 and done.stdout == ""
     assert "must not be installed setuid or setgid or with file capabilities" in done.stderr
     assert len(done.stderr.splitlines()) == 1
+
+
+@pytest.mark.skipif(os.getuid() != 0, reason="runs as another user")
+def test_what_logs_in_is_read_by_no_process_of_its_user_and_leaves_no_core(shared_folder):
+    """The kernel gives both only of a process that may be dumped; a program that it started may be."""
+    def may_read(pid):
+        return not subprocess.run([*STRANGER, "cat", f"/proc/{pid}/environ"], capture_output=True, check=False,
+                                  timeout=LIMIT).returncode
+
+    (shared_folder / "program").write_text("#!/bin/sh\necho $$ >&2\nexec sleep 1000000\n")
+    (shared_folder / "program").chmod(0o755)
+    plugin = {"apiVersion": "client.authentication.k8s.io/v1", "command": "./program", "interactiveMode": "Never"}
+    (shared_folder / "config").write_text(json.dumps({
+        "clusters": [{"name": "c", "cluster": {"server": "https://127.0.0.1:1"}}],
+        "users": [{"name": "u", "user": {"exec": plugin}}],
+        "contexts": [{"name": "x", "context": {"cluster": "c", "user": "u"}}], "current-context": "x"}))
+    shutil.copy(KUBERNETES, shared_folder / "muster-kubernetes")
+    (shared_folder / "home").mkdir()
+    os.chown(shared_folder / "home", 65534, 65534)
+    environment = {"PATH": os.environ["PATH"], "HOME": str(shared_folder / "home"),
+                   "KUBECONFIG": str(shared_folder / "config")}
+    with subprocess.Popen([*STRANGER, shared_folder / "muster-kubernetes", "ps", "--on", "kubernetes"],
+                          env=environment, stderr=subprocess.PIPE) as asking:
+        try:
+            started = int(read_line(asking.stderr))
+            assert may_read(started) and not may_read(asking.pid)
+        finally:
+            asking.kill()
