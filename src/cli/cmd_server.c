@@ -13,6 +13,7 @@
 #include "tf/library_find.h"
 
 #include <stdlib.h>
+#include <unistd.h>
 
 /* What a call is about, and what it found. */
 struct server_call {
@@ -159,6 +160,15 @@ static void warn_of_other_host(const struct cluster_spec *spec)
 			   spec->own_index, address, err.text);
 }
 
+/* TensorFlow listens on [::], whatever host it is given (seen in 2.21). */
+static void warn_of_strangers(void)
+{
+	output_say(
+		"warning: it listens on every address of this machine, and TensorFlow asks for no "
+		"password: whoever reaches the port can run programs as uid %d here",
+		(int) geteuid());
+}
+
 static void tell_serving(const struct serving *serving, void *data)
 {
 	const struct server_call *call = data;
@@ -168,6 +178,7 @@ static void tell_serving(const struct serving *serving, void *data)
 	if (option_text(call->options, "output"))
 		print_serving(call, serving);
 	warn_of_other_host(call->spec);
+	warn_of_strangers();
 }
 
 static void tell_failure(const struct err *err, void *data)

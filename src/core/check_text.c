@@ -16,6 +16,10 @@ void check_text_add_heading(const struct check *check, struct text *text)
 	text_add(text, "muster check: ");
 	check_describe_request(&check->request, text);
 	text_add_char(text, '\n');
+	/* On a cluster its Pods are open to those of others. */
+	if (!check->request.is_remote)
+		text_add(text, "  (until it ends, whoever reaches this machine can run programs "
+			       "through its TensorFlow servers)\n");
 }
 
 static void add_colored(struct text *text, const char *color, const char *word, size_t width,

@@ -34,6 +34,7 @@ def serve(muster, spec, stub):
         server = muster.start("server", "--cluster-spec", spec, "--job-name", "worker", "--libtensorflow", library,
                               *options, **more)
         read_until(server.stderr, "serves at")
+        assert "asks for no password: whoever reaches the port" in read_line(server.stderr)
         return server
 
     return start
@@ -354,5 +355,6 @@ def test_the_librarys_chatter_is_shown_only_when_asked_for(muster, spec, stub, s
     server.wait(LIMIT)
     silent = muster.start("server", "--cluster-spec", spec, "--job-name", "worker", "--libtensorflow", stub)
     assert read_line(silent.stderr) == "muster: worker-0 serves at grpc://stub:1 (TensorFlow 2.99.0)\n"
+    assert read_line(silent.stderr).startswith("muster: warning: it listens on every address")
     silent.terminate()
     assert silent.communicate(timeout=LIMIT)[1] == ""
