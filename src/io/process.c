@@ -301,6 +301,19 @@ static bool is_ours(pid_t pid)
 	return stat(path, &folder) == 0 && folder.st_uid == geteuid();
 }
 
+/* /proc/PID is root's also where another user started it, setuid; the real user is who did. */
+static bool is_started_by_us(pid_t pid)
+{
+	static const char name[] = "\nUid:";
+	char path[PROC_PATH_SIZE], status[PROC_LINE_SIZE];
+
+	snprintf(path, sizeof(path), "/proc/%d/status", (int) pid);
+	if (process_stat_read_file(path, status, sizeof(status)) <= 0)
+		return false;
+	const char *line = strstr(status, name);
+	return line && strtoul(line + strlen(name), NULL, 10) == getuid();
+}
+
 /* Beginning a program takes far less than a millisecond; the limit is for one that hangs. */
 static bool read_stable(pid_t pid, struct text *environment)
 {
@@ -330,7 +343,7 @@ static bool match_mark(pid_t pid, void *data)
 	struct mark_search *search = data;
 
 	if (is_ours(pid) && read_stable(pid, &search->environment) &&
-	    holds_entry(&search->environment, search->entry))
+	    holds_entry(&search->environment, search->entry) && is_started_by_us(pid))
 		search->fn(pid, search->data);
 	return false;
 }

@@ -4,6 +4,7 @@
 #include "base/own.h"
 #include "io/process.h"
 
+#include <fcntl.h>
 #include <pthread.h>
 #include <sched.h>
 #include <signal.h>
@@ -136,6 +137,37 @@ static void a_mark_is_found_only_as_a_whole_entry(void **state)
 	waitpid(stranger, NULL, 0);
 }
 
+/* Anybody may write the mark of a job of root's into the environment of a setuid program. */
+static void a_mark_of_what_another_user_started_as_root_does_not_count(void **state)
+{
+	(void) state;
+	char mark[64], *arguments[] = {"sleep", "1000", NULL}, *environment[] = {mark, NULL};
+	int is_begun[2];
+	char byte;
+
+	snprintf(mark, sizeof(mark), "MUSTER_TEST_STRANGER=%d", (int) getpid());
+	if (geteuid() != 0)
+		skip();
+	assert_int_equal(pipe2(is_begun, O_CLOEXEC), 0);
+	pid_t pid = fork();
+
+	if (pid == 0) {
+		if (setresuid(65534, 0, 0) == 0)
+			execve("/bin/sleep", arguments, environment);
+		_exit(1);
+	}
+	close(is_begun[1]);
+	assert_int_equal(read(is_begun[0], &byte, 1), 0);
+	close(is_begun[0]);
+	assert_true(process_has_mark(pid, mark));
+	struct found found = {.wanted = pid};
+
+	process_each_marked(mark, note_pid, &found);
+	assert_int_equal(found.times + found.others, 0);
+	kill_without_reaping(pid);
+	waitpid(pid, NULL, 0);
+}
+
 /* This program started anew, to become a process whose main thread has ended and whose other one
  * waits until it is killed. */
 #define WITHOUT_MAIN_THREAD "without-main-thread"
@@ -223,6 +255,7 @@ int main(int argc, char **argv)
 		cmocka_unit_test(a_process_that_does_not_exist_is_told),
 		cmocka_unit_test(children_are_found_and_strangers_are_not),
 		cmocka_unit_test(a_mark_is_found_only_as_a_whole_entry),
+		cmocka_unit_test(a_mark_of_what_another_user_started_as_root_does_not_count),
 		cmocka_unit_test(a_process_without_its_main_thread_lives_and_keeps_its_mark),
 	};
 
