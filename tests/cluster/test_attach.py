@@ -238,3 +238,25 @@ def test_a_job_that_was_never_whole_is_said_to_be_so(muster, namespace):
 
 def test_a_job_that_is_not_there_is_not_found(muster):
     assert "job 'nothing' not found" in muster("attach", "nothing", code=125).stderr
+
+
+def test_who_may_patch_config_maps_alone_gets_no_pods_made(muster, namespace):
+    """With the rights of who watches the job."""
+    namespace.kubectl("create", "role", "mallory", "--verb=get,patch", "--resource=configmaps")
+    namespace.kubectl("create", "rolebinding", "mallory", "--role=mallory", "--user=mallory")
+    job = muster.start("run", "--on", "kubernetes", "--name", "pinned", *BUSYBOX, "--", *UNTIL_TOLD)
+    namespace.until_phase("pinned-worker-0", "Running")
+    document = json.loads(namespace.get("configmap", "pinned.job")["data"]["document"])
+    worker = document["spec"]["tfReplicaSpecs"]["Worker"]
+    worker["replicas"] = 2
+    worker["template"]["spec"].update(hostPID=True, serviceAccountName="admin-sa",
+                                      volumes=[{"name": "v", "hostPath": {"path": "/"}}])
+    namespace.kubectl("patch", "configmap", "pinned.job", "--as=mallory", "--type=merge", "-p",
+                      json.dumps({"data": {"document": json.dumps(document)}}))
+    wait_for_line(job.stderr, "somebody changed job 'pinned'")
+    spec = namespace.until_phase("pinned-worker-1", "Running")["spec"]
+    assert "hostPID" not in spec and spec["serviceAccountName"] == "default"
+    assert not [volume for volume in spec.get("volumes", []) if "hostPath" in volume]
+    muster("stop", "pinned", code=0)
+    job.wait(timeout=LIMIT)
+    until_gone(namespace, "pinned")
