@@ -87,6 +87,11 @@ def test_logs_of_a_job_of_another_machine_stay_in_their_folder(muster, kube):
     assert muster("logs", "kubernetes/ada/story", code=0).stdout.count("line 19") == 1
 
 
+def test_a_failure_without_a_reason_is_not_read(muster, kube):
+    put_record(kube, document(), status=json.dumps({"failure": {"role": "worker", "index": 0, "attempt": 0}}))
+    assert "status.reason: expected text" in muster("status", "kubernetes/ada/story", code=2).stderr
+
+
 def test_a_failure_whose_role_leads_elsewhere_is_not_read(muster, kube):
     put_record(kube, document(), status=json.dumps({"failure": {"role": UP, "index": 0, "attempt": 0}}))
     for command in ("status", "attach", "wait"):
@@ -101,3 +106,62 @@ def test_what_is_fetched_makes_no_folder_elsewhere(muster, kube, replica):
     made["metadata"]["annotations"] = {"muster/fetch": json.dumps([f"{replica}:/models"])}
     put_record(kube, json.dumps(made))
     assert "job story succeeded" in muster("attach", "kubernetes/ada/story").stderr
+
+
+# Words for a terminal
+
+EVIL = "\x1b[2J\x1b]0;owned\x07\r\b\x9b31m\u202e"
+
+
+def moving(text):
+    """Control bytes that do more than begin a line or a column."""
+    return [byte for byte in text if byte not in "\n\t" and (ord(byte) < 32 or 127 <= ord(byte) < 160)]
+
+
+def assert_still(done):
+    assert moving(done.stdout) == [] == moving(done.stderr), done
+
+
+def evil_record(kube, code):
+    replica = {"role": "worker", "index": 0, "attempt": 0, "state": "Failed", "exitCode": code, "reason": EVIL, "message": EVIL,
+               "address": EVIL, "log": EVIL, "gpus": EVIL, "pod": EVIL, "node": EVIL, "ip": EVIL}
+    failure = {"role": "worker", "index": 0, "attempt": 0, "reason": EVIL, "message": EVIL, "cause": EVIL, "exitCode": code,
+               "lastLines": [EVIL], "consequences": [{"role": "worker", "index": 1, "attempt": 0, "what": EVIL}]}
+    status = {"conditions": [{"type": "Failed", "status": "True", "reason": EVIL, "message": EVIL}], "replicas": [replica],
+              "replicaStatuses": {EVIL: {"failed": 1}}, "failure": failure, "exitCode": code}
+    summary = {"state": EVIL, "roles": EVIL, "message": EVIL, "running": 0, "wanted": 1, "restarts": 0, "exitCode": code,
+               "finished": True}
+    put_record(kube, document(), json.dumps(status), json.dumps(summary))
+    kube.objects["configmaps", "story.job"]["data"]["supervisor"] = EVIL
+
+
+def test_no_word_of_a_finished_record_moves_a_cursor(muster, kube):
+    evil_record(kube, 7)
+    kube.put("leases", "story.job", {
+        "metadata": {"labels": LABELS, "ownerReferences": [{"uid": UID}]},
+        "spec": {"holderIdentity": EVIL, "leaseDurationSeconds": 15, "renewTime": "2026-01-02T03:04:05.000000Z"}})
+    job = "kubernetes/ada/story"
+    for call in (["status", job], ["status", "-o", "wide", job], ["status", "-o", "yaml", job], ["status", "-o", "json", job],
+                 ["ps", "-A"], ["ps", "-a", "-A", "-o", "wide"], ["ps", "-a", "-A", "-o", "name"], ["logs", job], ["wait", job],
+                 ["stop", job], ["attach", job]):
+        done = muster(*call)
+        assert done.stdout or done.stderr, call
+        assert_still(done)
+
+
+def with_evil_words(pod):
+    """What a kubelet says, and what the program that ended left in its message."""
+    words = {"reason": EVIL, "message": EVIL}
+    pod["spec"]["nodeName"] = EVIL
+    pod["status"].update(words, podIP=EVIL, conditions=[{"type": "DisruptionTarget", "status": "True", **words}])
+    for container in pod["status"].get("containerStatuses", []):
+        for state in container["state"].values():
+            state.update(words)
+
+
+def test_no_word_of_a_pod_moves_a_cursor(muster, kube):
+    kube.plan = lambda labels: 7
+    kube.trouble = lies("pods", with_evil_words)
+    done = run(muster)
+    assert done.returncode and "job story failed" in done.stderr
+    assert_still(done)

@@ -182,6 +182,20 @@ static void folders_are_made_and_a_file_in_the_way_is_named(void **state)
 	assert_non_null(strstr(err.text, file));
 }
 
+/* It may have been put there by whoever can write the folder. */
+static void a_link_in_the_place_of_a_log_is_not_followed(void **state)
+{
+	struct log_scene *scene = *state;
+	char *target CLEANUP(mem_free_text) = mem_format("%s/precious", scene->folder);
+	char *link CLEANUP(mem_free_text) = mem_format("%s/worker-0.1.log", scene->folder);
+	struct log_writer *writer = NULL;
+
+	assert_int_equal(symlink(target, link), 0);
+	assert_int_equal(log_writer_open(scene->folder, "worker", 0, 1, NO_ROTATION, &writer, NULL),
+			 ERR_IO);
+	assert_int_equal(access(target, F_OK), -1);
+}
+
 static void names_are_read_back_as_they_were_written(void **state)
 {
 	(void) state;
@@ -253,6 +267,7 @@ int main(void)
 		LOG_SCENE_TEST(a_full_disk_costs_bytes_and_says_how_many),
 		LOG_SCENE_TEST(a_loss_at_the_end_is_told_too),
 		LOG_SCENE_TEST(folders_are_made_and_a_file_in_the_way_is_named),
+		LOG_SCENE_TEST(a_link_in_the_place_of_a_log_is_not_followed),
 		cmocka_unit_test(names_are_read_back_as_they_were_written),
 		cmocka_unit_test(other_files_are_no_logs),
 		cmocka_unit_test(what_is_shown_while_nothing_is_kept_takes_little_memory),

@@ -213,7 +213,8 @@ static void a_wrong_field_is_named(void **state)
 		{"{\"replicas\":[{\"role\":\"../ps\",\"state\":\"Running\"}]}",
 		 "status.replicas[0].role: expected a name"},
 		{"{\"failure\":{\"role\":\"../ps\"}}", "status.role: expected a name"},
-		{"{\"failure\":{\"consequences\":[{\"role\":\"\\u001b[2J\",\"what\":\"w\"}]}}",
+		{"{\"failure\":{\"reason\":\"r\",\"consequences\":[{\"role\":\"\\u001b[2J\","
+		 "\"what\":\"w\"}]}}",
 		 "status.failure.consequences[0].role: expected a name"},
 		{"{\"replicas\":[{\"role\":\"ps\",\"state\":\"Running\",\"index\":\"1\"}]}",
 		 "status.replicas[0].index: expected a whole number"},
@@ -237,10 +238,11 @@ static void a_wrong_field_is_named(void **state)
 		 "status.replicaStatuses[1].active: expected a whole number from 0 to 10000"},
 		{"{\"conditions\":[{},{},{},{},{},{},{}]}",
 		 "status.conditions: expected a shorter list"},
-		{"{\"failure\":{\"livedMilliseconds\":-1}}",
+		{"{\"failure\":{}}", "status.reason: expected text"},
+		{"{\"failure\":{\"reason\":\"r\",\"livedMilliseconds\":-1}}",
 		 "status.livedMilliseconds: expected a whole number from 0 to 9223372036854775807"},
 		{"{\"failure\":[]}", "status.failure: expected an object"},
-		{"{\"failure\":{\"consequences\":[{\"role\":\"ps\"}]}}",
+		{"{\"failure\":{\"reason\":\"r\",\"consequences\":[{\"role\":\"ps\"}]}}",
 		 "status.failure.consequences[0].what: expected text"},
 	};
 
