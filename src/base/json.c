@@ -100,6 +100,18 @@ int json_read(const char *bytes, size_t len, struct json **ret_value, struct err
 	return 0;
 }
 
+/* U+0080 to U+009F, which some terminals obey: two bytes of UTF-8. */
+static bool is_long_control(const char *at)
+{
+	return at[0] == '\xc2' && ((unsigned char) at[1] & 0xe0) == 0x80;
+}
+
+static bool needs_escape(const char *at)
+{
+	return (unsigned char) *at < ' ' || *at == '"' || *at == '\\' || *at == '\x7f' ||
+	       is_long_control(at);
+}
+
 static void add_string(struct text *text, const char *string)
 {
 	const char *rest = string;
@@ -107,11 +119,11 @@ static void add_string(struct text *text, const char *string)
 	text_add_char(text, '"');
 	for (const char *at = string; *at; at++) {
 		static const char letters[] = "\"\"\\\\\bb\ff\nn\rr\tt";
-		unsigned char byte = (unsigned char) *at;
 
-		if (byte >= 0x20 && byte != '"' && byte != '\\')
+		if (!needs_escape(at))
 			continue;
 		text_add_bytes(text, rest, (size_t) (at - rest));
+		at += is_long_control(at);
 		rest = at + 1;
 		const char *letter = letters;
 
@@ -120,7 +132,7 @@ static void add_string(struct text *text, const char *string)
 		if (*letter)
 			text_add_bytes(text, (char[]){'\\', letter[1]}, 2);
 		else
-			text_addf(text, "\\u%04x", byte);
+			text_addf(text, "\\u%04x", (unsigned char) *at);
 	}
 	text_add(text, rest);
 	text_add_char(text, '"');

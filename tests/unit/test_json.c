@@ -31,7 +31,8 @@ static void what_was_read_is_written_the_same(void **state)
 		"0.1",
 		"1e+100",
 		"\"\"",
-		"\"\\\"\\\\\\b\\f\\n\\r\\t\\u0001\\u001f/\xc3\xa9\xf0\x9f\x98\x80\"",
+		"\"\\\"\\\\\\b\\f\\n\\r\\t\\u0001\\u001f\\u007f\\u0080\\u009f/"
+		"\xc2\xa0\xc3\xa9\xf0\x9f\x98\x80\"",
 		"[]",
 		"{}",
 		"{\"z\":1,\"a\":[1,2.5,null,false,{\"b\":\"c\"}],\"m\":{}}",
