@@ -125,7 +125,7 @@ def test_others_change_the_size_of_a_job_and_nothing_of_its_pods(muster, kube):
         "containers[0].image", "hostPID", "serviceAccountName")]
     told = wait_for_line(job.stderr, "somebody changed job 'story'")
     assert all(field in told for field in fields) and "does not count" in told
-    muster("stop", "kubernetes/ada/story", code=0)
+    muster("delete", "kubernetes/ada/story", code=0)
     assert kube.wait_until_empty(LIMIT) == []
 
 
@@ -165,7 +165,7 @@ def test_a_job_that_is_known_here_is_attached_to_as_it_was(muster, kube):
     assert "spec.tfReplicaSpecs[Worker].template.spec.hostPID" in told
     second = wait_for_pods(kube, 2)[1]
     assert second["containers"][0]["image"] == "i" and not {"hostPID", "serviceAccountName"} & {*second}
-    muster("stop", "kubernetes/ada/story", code=0)
+    muster("delete", "kubernetes/ada/story", code=0)
     attached.wait(LIMIT)
     assert kube.wait_until_empty(LIMIT) == []
 
@@ -178,7 +178,7 @@ def test_who_trusts_a_job_made_elsewhere_has_its_pods_made(muster, kube, tmp_pat
     attached = muster.start("attach", "--trust", "kubernetes/ada/story")
     second = wait_for_pods(kube, 2)[1]
     assert second["hostPID"] and second["serviceAccountName"] == "admin-sa"
-    muster("stop", "kubernetes/ada/story", code=0)
+    muster("delete", "kubernetes/ada/story", code=0)
     attached.wait(LIMIT)
     assert kube.wait_until_empty(LIMIT) == []
 
