@@ -93,7 +93,7 @@ static int wait_for_end(const struct options *options, const struct found_job *j
 	int rc = watch_job(job->client, job->name, MSEC_NEVER, show_progress, &progress, &end, err);
 
 	if (rc == 0 && end == WATCH_ENOUGH && progress.is_unsupervised)
-		return begin_stop(options, job, err);
+		rc = begin_stop(options, job, err);
 	return rc == ERR_NOT_FOUND ? 0 : rc;
 }
 

@@ -14,7 +14,10 @@
 #include "engine/state_folder.h"
 #include "engine/store_kube.h"
 #include "kube/api.h"
+#include "kube/objects.h"
 #include "kube/orphans.h"
+#include "kube/resources.h"
+#include "kube/wait.h"
 
 #include <stdlib.h>
 #include <unistd.h>
@@ -188,6 +191,23 @@ static int kube_fetch_logs(struct client *base, const char *name,
 
 /* Changing. */
 
+/* The end of a Lease may be seen before that of its job, which goes first: each has a watch of its
+ * own. ERR_NOT_FOUND. */
+static int ask_whether_there(const struct client_kube *client, const char *name, struct err *err)
+{
+	char *owner CLEANUP(mem_free_text) = objects_owner_name(name);
+	const struct kube_request request = {
+		.verb = KUBE_GET,
+		.resource = &kube_config_maps,
+		.namespace_name = client->settings.namespace_name,
+		.name = owner,
+	};
+	struct json *object CLEANUP(json_cleanup) = NULL;
+	int rc = kube_wait(client->loop, client->api, &request, &object, err);
+
+	return rc == ERR_NOT_FOUND ? err_set(err, ERR_NOT_FOUND, "job '%s' not found", name) : rc;
+}
+
 /* What is written would be read by nobody. */
 static int refuse_unsupervised(const struct client_kube *client, const struct job_view *view,
 			       struct err *err)
@@ -198,6 +218,10 @@ static int refuse_unsupervised(const struct client_kube *client, const struct jo
 
 	if (!job_view_is_unsupervised(view))
 		return 0;
+	int rc = ask_whether_there(client, name, err);
+
+	if (rc < 0)
+		return rc;
 	return err_set(err, ERR_REFUSED,
 		       "job '%s' has no active supervisor: 'muster attach %s' takes over, 'muster "
 		       "delete %s' ends it",
@@ -290,16 +314,14 @@ static int remove_orphans(const struct client_kube *client, const char *name,
 }
 
 /* The garbage collector ends what the ConfigMap owned, Pods with their own grace. It goes last, so
- * that what could not be removed can be once more. */
-static int remove_objects(struct client_kube *client, struct job_view *view,
+ * that what could not be removed can be once more. Others may write the record meanwhile. */
+static int remove_objects(struct client_kube *client, const char *name, const char *uid,
 			  const struct kube_orphans *orphans, struct err *err)
 {
-	const struct store_record *record = job_view_record(view);
-	int rc = remove_orphans(client, record->name, orphans, err);
+	int rc = remove_orphans(client, name, orphans, err);
 
 	if (rc == 0)
-		rc = client->store->functions->remove(client->store, record->name, record->uid,
-						      err);
+		rc = client->store->functions->remove(client->store, name, uid, err);
 	return rc == ERR_NOT_FOUND ? 0 : rc;
 }
 
@@ -329,7 +351,7 @@ static int kube_remove(struct client *base, const char *name, struct err *err)
 	if (rc == 0)
 		rc = end_in_order(base, view, err);
 	if (rc == 0)
-		rc = remove_objects(client, view, &orphans, err);
+		rc = remove_objects(client, name, uid, &orphans, err);
 	if (rc == 0)
 		rc = wait_until_empty(view, err);
 	forget_view(client, name);

@@ -5,6 +5,7 @@ The cluster is a fake one, which has what a test puts into it."""
 import datetime
 import json
 import sys
+import threading
 
 import pytest
 
@@ -255,6 +256,30 @@ def test_wait_sees_an_end_whose_record_goes_at_once(muster, job):
 
     job.watch_faults.append(end)
     assert muster("wait", "digits", code=3).stderr == ""
+
+
+def test_stop_sees_the_end_of_a_lease_before_that_of_its_job(muster, job):
+    """Each has a watch of its own, and that of the job says nothing here."""
+    is_over = threading.Event()
+
+    def hold(exchange):
+        if not exchange.path.endswith("/configmaps"):
+            return False
+        exchange.begin()
+        job.event(exchange, "ADDED", job.objects["configmaps", "digits.job"])
+        job.bookmark(exchange, job.version, ends_list=True)
+        return is_over.wait(LIMIT)
+
+    job.watch_faults += [hold] * 10
+    stopping = muster.start("stop", "digits")
+    try:
+        assert "waiting for worker-0" in read_line(stopping.stderr)
+        job.remove("configmaps", "digits.job")
+        job.remove("leases", "digits.job")
+        assert stopping.communicate(timeout=LIMIT)[1] == ""
+    finally:
+        is_over.set()
+    assert stopping.returncode == 0
 
 
 def test_wait_gives_the_code_of_a_job_that_ended_under_nobody(muster, job):
