@@ -119,7 +119,7 @@ static CURLcode set_authority(CURL *easy, const char *authority)
 
 static CURLcode set_trust(CURL *easy, const struct http_trust_parts *trust)
 {
-	CURLcode code = CURLE_OK;
+	CURLcode code = curl_easy_setopt(easy, CURLOPT_SSLVERSION, CURL_SSLVERSION_TLSv1_2);
 
 	if (trust->authority)
 		code = code ? code : set_authority(easy, trust->authority);

@@ -3,11 +3,14 @@
 import base64
 import gzip
 import json
+import os
 import pathlib
 import socket
+import ssl
 import subprocess
 import sys
 import threading
+import warnings
 
 import pytest
 
@@ -326,6 +329,20 @@ def test_a_certificate_for_another_name_is_not_trusted_unless_that_name_was_give
     [got] = ask("--authority", certificates / "authority.pem", "--server-name", "elsewhere.example", server.url)
     assert got["body"] == "hello"
     assert server.exchanges[-1].headers["host"] == f"127.0.0.1:{server.port}"
+
+
+def test_tls_before_1_2_is_not_spoken_where_the_machine_allows_it(certificates, tmp_path):
+    tls = tls_context(certificates / "server.pem", certificates / "server.key")
+    tls.set_ciphers("ALL:@SECLEVEL=0")
+    with warnings.catch_warnings(action="ignore"):
+        tls.minimum_version = tls.maximum_version = ssl.TLSVersion.TLSv1_1
+    (tmp_path / "openssl.cnf").write_text("openssl_conf = all\n[all]\nssl_conf = ssl\n[ssl]\nsystem_default = tls\n"
+                                          "[tls]\nMinProtocol = TLSv1\nCipherString = ALL:@SECLEVEL=0\n")
+    with HttpServer(hello, tls) as server:
+        [got] = ask("--authority", certificates / "authority.pem", server.url,
+                    env={**os.environ, "OPENSSL_CONF": str(tmp_path / "openssl.cnf")})
+        assert not server.exchanges
+    assert "body" not in got and "rotocol" in got["error"]
 
 
 def test_any_certificate_is_taken_when_that_was_said(server_of):
