@@ -1,4 +1,4 @@
-/* https://kubernetes.io/docs/concepts/security/pod-security-standards/ of v1.30. */
+/* https://kubernetes.io/docs/concepts/security/pod-security-standards/ of v1.34. */
 #include "core/pod_reach.h"
 
 #include "base/json.h"
@@ -37,6 +37,18 @@ static void add_flags(struct reach *reach, const struct json *object, const char
 	for (size_t i = 0; i < n_flags; i++)
 		if (json_as_bool(json_get(object, flags[i]), false))
 			text_add_line_once(reach->lines, "%s", flags[i]);
+}
+
+/* What is named neither as harmless nor as looked into counts: Kubernetes goes on adding fields. */
+static void add_others(struct reach *reach, const struct json *object, const char *const *known,
+		       size_t n_known)
+{
+	const char *key = NULL;
+	struct json *value;
+
+	while (json_next(object, &key, &value))
+		if (!is_any(key, known, n_known) && !json_is(value, JSON_NULL))
+			text_add_line_once(reach->lines, NAME_TOLD, key);
 }
 
 static void add_secret(struct reach *reach, const char *name)
@@ -83,8 +95,17 @@ static void add_context(struct reach *reach, const struct json *context)
 {
 	static const char *const flags[] = {"privileged"};
 	static const char *const windows_flags[] = {"hostProcess"};
+	static const char *const known[] = {
+		/* looked into */
+		"privileged", "windowsOptions", "seccompProfile", "appArmorProfile",
+		"seLinuxOptions", "capabilities", "procMount", "sysctls",
+		/* harmless */
+		"allowPrivilegeEscalation", "fsGroup", "fsGroupChangePolicy",
+		"readOnlyRootFilesystem", "runAsGroup", "runAsNonRoot", "runAsUser",
+		"seLinuxChangePolicy", "supplementalGroups", "supplementalGroupsPolicy"};
 	const char *mount = text_at(context, "procMount");
 
+	add_others(reach, context, known, ARRAY_LEN(known));
 	add_flags(reach, context, flags, ARRAY_LEN(flags));
 	add_flags(reach, json_get(context, "windowsOptions"), windows_flags,
 		  ARRAY_LEN(windows_flags));
@@ -121,35 +142,69 @@ static void add_variables(struct reach *reach, const struct json *container)
 		add_secret(reach, text_at(json_get(json_at(from, i), "secretRef"), "name"));
 }
 
+/* kubelet, which asks, reaches what Pods do not. */
+static void add_host(struct reach *reach, const struct json *probe)
+{
+	static const char *const kinds[] = {"httpGet", "tcpSocket"};
+
+	for (size_t i = 0; i < ARRAY_LEN(kinds); i++)
+		add_name(reach, "probe of host", text_at(json_get(probe, kinds[i]), "host"));
+}
+
+static void add_probes(struct reach *reach, const struct json *container)
+{
+	const struct json *lifecycle = json_get(container, "lifecycle");
+
+	add_host(reach, json_get(container, "livenessProbe"));
+	add_host(reach, json_get(container, "readinessProbe"));
+	add_host(reach, json_get(container, "startupProbe"));
+	add_host(reach, json_get(lifecycle, "postStart"));
+	add_host(reach, json_get(lifecycle, "preStop"));
+}
+
+static void add_container(struct reach *reach, const struct json *container)
+{
+	static const char *const known[] = {
+		/* looked into */
+		"securityContext", "ports", "env", "envFrom", "livenessProbe", "readinessProbe",
+		"startupProbe", "lifecycle",
+		/* harmless */
+		"args", "command", "image", "imagePullPolicy", "name", "resizePolicy", "resources",
+		"restartPolicy", "restartPolicyRules", "stdin", "stdinOnce",
+		"terminationMessagePath", "terminationMessagePolicy", "tty", "volumeMounts",
+		"workingDir", "targetContainerName"};
+
+	add_context(reach, json_get(container, "securityContext"));
+	add_ports(reach, json_get(container, "ports"));
+	add_variables(reach, container);
+	add_probes(reach, container);
+	add_others(reach, container, known, ARRAY_LEN(known));
+}
+
 static void add_containers(struct reach *reach, const struct json *containers)
 {
-	for (size_t i = 0; i < json_count(containers); i++) {
-		const struct json *container = json_at(containers, i);
-
-		add_context(reach, json_get(container, "securityContext"));
-		add_ports(reach, json_get(container, "ports"));
-		add_variables(reach, container);
-	}
+	for (size_t i = 0; i < json_count(containers); i++)
+		add_container(reach, json_at(containers, i));
 }
 
 /* Volumes. */
 
 static void add_sources(struct reach *reach, const struct json *sources)
 {
+	static const char *const known[] = {"secret", "configMap", "downwardAPI"};
+
 	for (size_t i = 0; i < json_count(sources); i++) {
 		const struct json *source = json_at(sources, i);
 
 		add_secret(reach, text_at(json_get(source, "secret"), "name"));
-		if (json_get(source, "serviceAccountToken"))
-			text_add_line_once(reach->lines, "a token of the service account");
+		add_others(reach, source, known, ARRAY_LEN(known));
 	}
 }
 
-/* One that is none of these may be a disk of others, with a Secret for it. */
+/* One that is none of these may be a disk of others, with a Secret for it, or the copy of one. */
 static void add_volume(struct reach *reach, const struct json *volume)
 {
-	static const char *const harmless[] = {"name", "configMap", "downwardAPI", "emptyDir",
-					       "ephemeral"};
+	static const char *const harmless[] = {"name", "configMap", "downwardAPI", "emptyDir"};
 	const char *kind = NULL;
 	struct json *source;
 
@@ -192,6 +247,17 @@ static void add_template(struct reach *reach, const struct json *template)
 {
 	static const char *const flags[] = {"hostNetwork", "hostPID", "hostIPC",
 					    "automountServiceAccountToken"};
+	static const char *const known[] = {
+		/* looked into */
+		"hostNetwork", "hostPID", "hostIPC", "automountServiceAccountToken",
+		"serviceAccountName", "serviceAccount", "nodeName", "securityContext", "containers",
+		"initContainers", "ephemeralContainers", "volumes",
+		/* harmless */
+		"activeDeadlineSeconds", "affinity", "dnsConfig", "dnsPolicy", "enableServiceLinks",
+		"hostAliases", "hostUsers", "hostname", "imagePullSecrets", "nodeSelector", "os",
+		"preemptionPolicy", "readinessGates", "resources", "restartPolicy", "schedulerName",
+		"schedulingGates", "setHostnameAsFQDN", "shareProcessNamespace", "subdomain",
+		"terminationGracePeriodSeconds", "tolerations", "topologySpreadConstraints"};
 	const struct json *spec = json_get(template, "spec");
 	const struct json *volumes = json_get(spec, "volumes");
 
@@ -206,6 +272,7 @@ static void add_template(struct reach *reach, const struct json *template)
 	add_containers(reach, json_get(spec, "ephemeralContainers"));
 	for (size_t i = 0; i < json_count(volumes); i++)
 		add_volume(reach, json_at(volumes, i));
+	add_others(reach, spec, known, ARRAY_LEN(known));
 }
 
 void pod_reach_describe(const struct job *job, struct text *lines)

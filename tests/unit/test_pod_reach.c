@@ -107,11 +107,22 @@ static void what_goes_beyond_is_named(void **state)
 		{VOLUME("\"secret\":{\"secretName\":\"s\"}"), "Secret s\n"},
 		{VOLUME("\"projected\":{\"sources\":[{\"secret\":{\"name\":\"s\"}},{"
 			"\"serviceAccountToken\":{\"path\":\"t\"}}]}"),
-		 "Secret s\na token of the service account\n"},
+		 "Secret s\nserviceAccountToken\n"},
 		{VOLUME("\"persistentVolumeClaim\":{\"claimName\":\"data\"}"),
 		 "PersistentVolumeClaim data\n"},
 		{VOLUME("\"hostPath\":{\"path\":\"/\"}"), "hostPath /\n"},
 		{VOLUME("\"nfs\":{\"server\":\"s\",\"path\":\"/\"}"), "volume nfs\n"},
+		{VOLUME("\"ephemeral\":{\"volumeClaimTemplate\":{\"spec\":{\"dataSource\":{"
+			"\"kind\":\"PersistentVolumeClaim\",\"name\":\"data\"}}}}"),
+		 "volume ephemeral\n"},
+		{CONTAINER("\"volumeDevices\":[{\"name\":\"v\"}]"), "volumeDevices\n"},
+		{CONTAINER("\"livenessProbe\":{\"httpGet\":{\"host\":\"169.254.169.254\"}},"
+			   "\"lifecycle\":{\"preStop\":{\"tcpSocket\":{\"host\":\"h\"}}}"),
+		 "probe of host 169.254.169.254\nprobe of host h\n"},
+		{CONTEXT("\"newOne\":1"), "newOne\n"},
+		{SPEC("\"priorityClassName\":\"high\",\"resourceClaims\":[{\"name\":\"c\"}],"
+		      "\"newOne\":null"),
+		 "priorityClassName\nresourceClaims\n"},
 	};
 
 	(void) state;
