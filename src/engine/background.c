@@ -49,6 +49,7 @@ static NORETURN void be_daemon(background_fn fn, void *data, int answer_fd)
 	int exit_code = EXIT_OWN_FAULT;
 
 	background_leave_terminal();
+	file_close_inherited();
 	if (fn(on_started, &answer_fd, &exit_code, &err, data) < 0)
 		answer(&answer_fd, ANSWER_ERROR, &err);
 	_exit(exit_code);

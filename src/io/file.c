@@ -2,6 +2,7 @@
 
 #include "base/mem.h"
 
+#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
@@ -24,6 +25,21 @@ void file_keep_standard_numbers(void)
 	for (int fd = STDIN_FILENO; fd <= STDERR_FILENO; fd++)
 		if (fcntl(fd, F_GETFD) < 0)
 			open("/dev/null", fd == STDIN_FILENO ? O_WRONLY : O_RDONLY);
+}
+
+void file_close_inherited(void)
+{
+	DIR *folder = opendir("/proc/self/fd");
+
+	if (!folder)
+		return;
+	for (struct dirent *entry; (entry = readdir(folder));) {
+		int fd = atoi(entry->d_name);
+
+		if (fd > STDERR_FILENO && (fcntl(fd, F_GETFD) & FD_CLOEXEC) == 0)
+			close(fd);
+	}
+	closedir(folder);
 }
 
 int file_write_all(int fd, const void *bytes, size_t len, size_t *ret_written)

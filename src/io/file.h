@@ -16,6 +16,11 @@ void file_close(int *fd);
  * that reading or writing them fails as before. */
 void file_keep_standard_numbers(void);
 
+/* Closes what our caller had open beyond those three: a lock or a pipe of its own is not to be held
+ * for as long as a process in the background runs. All that we open closes on exec, which is how
+ * the two are told apart; of a library that is not so, so before any is at work. */
+void file_close_inherited(void);
+
 /* Writes all of it, over interruptions and short writes. Returns 0 or errno; *ret_written (may be
  * NULL) is how much was taken in either case. */
 int file_write_all(int fd, const void *bytes, size_t len, size_t *ret_written);

@@ -191,6 +191,9 @@ class FakeKube:
         if faults and faults.pop(0)(exchange):
             return
         steps = exchange.path.strip("/").split("/")
+        if "v1" not in steps:  # of whoever had this port before
+            exchange.answer(404, status(404, "NotFound", "the server could not find the requested resource"))
+            return
         rest = steps[steps.index("namespaces") + 2:] if "namespaces" in steps else steps[steps.index("v1") + 1:]
         plural, name = rest[0], rest[1] if len(rest) > 1 else None
         if is_watch:

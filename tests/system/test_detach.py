@@ -73,6 +73,17 @@ def test_the_supervisor_has_left_terminal_and_session(muster):
             assert os.readlink(f"/proc/{pid}/fd/{descriptor}") == "/dev/null"
 
 
+def test_a_job_in_the_background_holds_nothing_that_its_caller_had_open(muster):
+    """A lock of a shell's (`flock`) would be held, and the reader of a pipe wait, until the job has ended."""
+    reading, writing = os.pipe()
+    started = muster.start("run", "-d", "--name", "held", "--", "sleep", "1000", pass_fds=[writing])
+    os.close(writing)
+    assert started.wait(timeout=LIMIT) == 0
+    with open(reading, "rb") as pipe:
+        assert pipe.read() == b""
+    muster("stop", "--now", "held", code=0)
+
+
 def test_replicas_of_a_job_in_the_background_run_where_it_was_started(muster):
     name = muster.detach("--", "pwd")
     muster("wait", name, code=0)
