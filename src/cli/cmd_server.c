@@ -142,9 +142,9 @@ static void tell_network(const struct json *event, const char *sentence, void *d
 	const struct server_call *call = data;
 	bool is_for_programs = option_text(call->options, "output") != NULL;
 
-	if (is_for_programs)
+	if (is_for_programs && event)
 		output_add_event(event);
-	if (!is_for_programs || json_get(event, "error"))
+	if (!is_for_programs || !event || json_get(event, "error"))
 		output_say("%s", sentence);
 }
 

@@ -135,6 +135,18 @@ static void take_finding(size_t peer, const struct network_finding *finding, voi
 	matrix->tell(event, text_of(&sentence), matrix->data);
 }
 
+static void take_other(size_t peer, const char *address, void *data)
+{
+	const struct matrix *matrix = data;
+	const struct network_peer *named = &matrix->peers[peer];
+	char *sentence CLEANUP(mem_free_text) = mem_format(
+		"warning: %s was asked by %s from %s, which is no address of %s: it was answered, "
+		"and %s was waited for",
+		matrix->peers[matrix->own].name, named->name, address, named->host, named->name);
+
+	matrix->tell(NULL, sentence, matrix->data);
+}
+
 int network_matrix_run(const struct cluster_spec *cluster, msec timeout, network_matrix_fn tell,
 		       void *data, struct err *err)
 {
@@ -147,6 +159,7 @@ int network_matrix_run(const struct cluster_spec *cluster, msec timeout, network
 		.own = matrix.own,
 		.timeout = timeout,
 		.tell = take_finding,
+		.tell_of_other = take_other,
 		.data = &matrix,
 	};
 

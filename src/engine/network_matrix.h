@@ -15,7 +15,7 @@ struct json *network_event_new(const char *from, const char *to, const char *add
 
 /* `event` is for programs: {"muster": "network", "from": "ps-1", "to": "worker-0", "address": …}
  * with "resolve", "connect", "roundTrip", "clock" (seconds) and "bandwidth" (bytes a second), or
- * with "stage" and "error". `sentence` is the same for people. */
+ * with "stage" and "error". `sentence` is the same for people; without an event it is a warning. */
 typedef void (*network_matrix_fn)(const struct json *event, const char *sentence, void *data);
 
 /* Tries, as the cluster's own task, every other one with io/network_probe, and tells of each. What

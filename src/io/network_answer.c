@@ -1,4 +1,7 @@
-/* One small state for each connection: the frame that is coming in, or the bytes behind it. */
+/* One small state for each connection: the frame that is coming in, or the bytes behind it.
+ *
+ * A frame says whose it is, and nothing proves it: tasks share no secret. So a name counts only
+ * from an address that the peer's host has, whichever of the two is known first. */
 #include "io/network_answer.h"
 
 #include "base/mem.h"
@@ -17,10 +20,18 @@
 #define BACKLOG 1024
 #define MORE_CONNECTIONS 16 /* than two for each peer: strangers */
 
+/* What is known of a peer. */
+struct asker {
+	bool has_asked;
+	struct network_addresses seen; /* where somebody asked in its name */
+	struct network_addresses own; /* what its host resolves to; none: not known yet */
+};
+
 struct connection {
 	struct network_answerer *answerer;
 	struct loop_watch *watch; /* NULL: this place is free */
 	int fd;
+	struct in6_addr from;
 	int asker; /* whose name it gave; -1: nobody's */
 	struct network_frame frame; /* the last one, as far as it has come */
 	size_t frame_len;
@@ -35,7 +46,7 @@ struct network_answerer {
 	const struct network_peer *peers;
 	size_t n_peers;
 	size_t own;
-	bool *was_asked; /* by each peer */
+	struct asker *askers; /* one for each peer */
 	struct connection *connections;
 	size_t n_places; /* for them */
 	loop_fn on_change;
@@ -103,6 +114,27 @@ static ssize_t read_some(struct connection *connection)
 		    n_behind < sizeof(dropped) ? n_behind : sizeof(dropped), 0);
 }
 
+/* On one machine a process has all of its addresses to choose from: a task whose name stands for
+ * 127.0.1.1 calls from 127.0.0.1. */
+static bool is_own_address(const struct asker *asker, const struct in6_addr *from)
+{
+	if (network_addresses_have(&asker->own, from))
+		return true;
+	if (!network_address_is_here(from))
+		return false;
+	for (size_t i = 0; i < asker->own.count; i++)
+		if (network_address_is_here(&asker->own.list[i]))
+			return true;
+	return false;
+}
+
+static void take_asker(struct asker *asker, const struct in6_addr *from)
+{
+	network_addresses_add(&asker->seen, from);
+	if (is_own_address(asker, from))
+		asker->has_asked = true;
+}
+
 /* The asker closes when it knows all that it wanted. */
 static void on_readable(void *data)
 {
@@ -115,7 +147,7 @@ static void on_readable(void *data)
 	if (n_read > 0 && take_bytes(connection, (size_t) n_read))
 		return;
 	if (n_read <= 0 && connection->asker >= 0)
-		answerer->was_asked[connection->asker] = true;
+		take_asker(&answerer->askers[connection->asker], &connection->from);
 	end_connection(connection);
 	answerer->on_change(answerer->data);
 }
@@ -132,17 +164,22 @@ static void on_connection(void *data)
 {
 	struct network_answerer *answerer = data;
 	const int yes = 1;
-	int fd = accept4(answerer->fd, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK);
+	struct sockaddr_storage from = {0};
+	struct in6_addr address;
+	int fd = accept4(answerer->fd, (struct sockaddr *) &from, &(socklen_t){sizeof(from)},
+			 SOCK_CLOEXEC | SOCK_NONBLOCK);
 	struct connection *connection = find_place(answerer);
 
 	if (fd < 0)
 		return;
-	if (!connection) { /* a peer tries again */
+	/* A peer tries again when there was no place. */
+	if (!connection || !network_address_read((const struct sockaddr *) &from, &address)) {
 		network_break(fd);
 		return;
 	}
 	setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &yes, sizeof(yes));
-	*connection = (struct connection){.answerer = answerer, .fd = fd, .asker = -1};
+	*connection =
+		(struct connection){.answerer = answerer, .fd = fd, .from = address, .asker = -1};
 	connection->watch = loop_watch_readable(answerer->loop, fd, on_readable, connection);
 }
 
@@ -177,7 +214,7 @@ int network_answerer_new(struct loop *loop, const struct network_peer *peers, si
 		.peers = peers,
 		.n_peers = n_peers,
 		.own = own,
-		.was_asked = mem_new_array(n_peers, sizeof(bool)),
+		.askers = mem_new_array(n_peers, sizeof(struct asker)),
 		.n_places = 2 * n_peers + MORE_CONNECTIONS,
 		.on_change = on_change,
 		.data = data,
@@ -198,19 +235,38 @@ void network_answerer_free(struct network_answerer *answerer)
 	loop_watch_free(answerer->watch);
 	file_close(&answerer->fd);
 	free(answerer->connections);
-	free(answerer->was_asked);
+	free(answerer->askers);
 	free(answerer);
 }
 
 void network_answerer_expect_nothing(struct network_answerer *answerer, size_t peer)
 {
-	answerer->was_asked[peer] = true;
+	answerer->askers[peer].has_asked = true;
+}
+
+void network_answerer_know(struct network_answerer *answerer, size_t peer,
+			   const struct network_addresses *addresses)
+{
+	struct asker *asker = &answerer->askers[peer];
+
+	asker->own = *addresses;
+	for (size_t i = 0; i < asker->seen.count; i++)
+		take_asker(asker, &asker->seen.list[i]);
+}
+
+const struct in6_addr *network_answerer_other(const struct network_answerer *answerer, size_t peer)
+{
+	const struct asker *asker = &answerer->askers[peer];
+
+	if (asker->has_asked || asker->own.count == 0 || asker->seen.count == 0)
+		return NULL;
+	return &asker->seen.list[0];
 }
 
 bool network_answerer_was_asked_by_all(const struct network_answerer *answerer)
 {
 	for (size_t i = 0; i < answerer->n_peers; i++)
-		if (i != answerer->own && !answerer->was_asked[i])
+		if (i != answerer->own && !answerer->askers[i].has_asked)
 			return false;
 	return true;
 }

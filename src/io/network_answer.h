@@ -8,6 +8,7 @@
 #include "base/err.h"
 #include "base/own.h"
 #include "io/loop.h"
+#include "io/network_address.h"
 #include "io/network_ask.h"
 
 #include <stdbool.h>
@@ -24,6 +25,13 @@ void network_answerer_free(struct network_answerer *answerer); /* NULL is fine *
 
 /* Nothing is to be expected of that task: it counts as if it had asked. */
 void network_answerer_expect_nothing(struct network_answerer *answerer, size_t peer);
+/* What the host of that task resolves to. Only who calls from there counts as the task; others are
+ * answered too. */
+void network_answerer_know(struct network_answerer *answerer, size_t peer,
+			   const struct network_addresses *addresses);
+/* Whence somebody asked in the name of that task, who was not the task; NULL: nobody did, or the
+ * task has asked as well, or its addresses are not known. */
+const struct in6_addr *network_answerer_other(const struct network_answerer *answerer, size_t peer);
 /* Every other task has asked. */
 bool network_answerer_was_asked_by_all(const struct network_answerer *answerer);
 bool network_answerer_is_busy(const struct network_answerer *answerer); /* somebody is connected */

@@ -289,6 +289,15 @@ static struct addrinfo *resolve(const struct network_peer *peer, struct network_
 	return failure ? NULL : addresses;
 }
 
+static void keep_addresses(const struct addrinfo *found, struct network_addresses *addresses)
+{
+	struct in6_addr address;
+
+	for (; found; found = found->ai_next)
+		if (network_address_read(found->ai_addr, &address))
+			network_addresses_add(addresses, &address);
+}
+
 /* A connected socket, or -1 and errno. */
 static int connect_to(const struct addrinfo *address, msec patience)
 {
@@ -359,6 +368,7 @@ static bool try_once(const struct network_question *question, struct network_fin
 	int fd = addresses ? connect_to_any(addresses, question->until, &finding) : -1;
 	bool is_final = !question->own_name;
 
+	keep_addresses(addresses, &finding.addresses);
 	if (addresses)
 		freeaddrinfo(addresses);
 	if (fd >= 0 && question->own_name)

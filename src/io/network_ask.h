@@ -2,6 +2,7 @@
 #pragma once
 
 #include "base/msec.h"
+#include "io/network_address.h"
 
 #include <netinet/in.h>
 #include <stdbool.h>
@@ -31,6 +32,7 @@ struct network_finding {
 	double bandwidth; /* bytes a second from here to there, roughly; 0: not measured */
 	double clock; /* how far the peer's clock is ahead of ours */
 	char address[INET6_ADDRSTRLEN]; /* what the name stands for; "": not resolved */
+	struct network_addresses addresses; /* all that it stands for */
 	char error[160]; /* "connection refused"; "" where nothing failed */
 };
 

@@ -69,6 +69,8 @@ static void finish_question(struct network_probe *probe, size_t peer,
 		return;
 	probe->questions[peer].is_final = true;
 	probe->n_open--;
+	if (probe->answerer)
+		network_answerer_know(probe->answerer, peer, &finding->addresses);
 	/* As when we are restarted alone, and all others serve already. */
 	if (finding->is_stranger && probe->answerer)
 		network_answerer_expect_nothing(probe->answerer, peer);
@@ -112,9 +114,26 @@ static bool is_over(const struct network_probe *probe)
 	return probe->is_late && !network_answerer_is_busy(probe->answerer);
 }
 
+/* Somebody asked in the name of a peer, and the peer itself did not. */
+static void tell_of_others(const struct network_probe *probe)
+{
+	const struct network_probe_settings *settings = &probe->settings;
+
+	for (size_t i = 0; probe->answerer && i < settings->n_peers; i++) {
+		const struct in6_addr *other = network_answerer_other(probe->answerer, i);
+		char address[INET6_ADDRSTRLEN];
+
+		if (!other)
+			continue;
+		network_address_write(other, address);
+		settings->tell_of_other(i, address, settings->data);
+	}
+}
+
 /* May free the probe. */
 static void end(struct network_probe *probe)
 {
+	tell_of_others(probe);
 	if (probe->settings.on_end)
 		probe->settings.on_end(probe->settings.data);
 	else

@@ -35,6 +35,10 @@ struct network_probe_settings {
 	msec timeout;
 	/* Hears of each other peer (its place in the list) once, when its finding is final. */
 	void (*tell)(size_t peer, const struct network_finding *finding, void *data);
+	/* Hears at the end of each peer that was waited for in vain, while somebody asked in its
+	 * name from `address`, which its host does not have: a stranger, or a peer behind a
+	 * translation of addresses. Needed where `own` is a peer. */
+	void (*tell_of_other)(size_t peer, const char *address, void *data);
 	/* All were told, and every peer has asked us or the timeout is over: a few seconds after it
 	 * at the latest. May free the probe. NULL: the loop is stopped. */
 	void (*on_end)(void *data);

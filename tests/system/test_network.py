@@ -75,6 +75,16 @@ def test_a_task_that_is_missing_is_told_and_the_server_serves_all_the_same(muste
         f"muster: worker-0 cannot reach ps-0 (127.0.0.1:{ports[1]}): connection refused\n")
 
 
+def test_a_name_from_another_address_does_not_count_and_is_told(muster, stub):
+    ports = [free_port(), free_port()]
+    named, meant = (f"worker|127.0.0.1:{ports[0]};{host}:{ports[1]}" for host in ("192.0.2.1", "127.0.0.1"))
+    server = muster.start(*arguments_of(stub, named, "worker", 0, "--network-timeout", "2s"))
+    muster.start(*arguments_of(stub, meant, "worker", 1, "--network-timeout", "2s"))
+    said = read_until(server.stderr, "serves at")
+    assert ("warning: worker-0 was asked by worker-1 from 127.0.0.1, which is no address of 192.0.2.1: it was answered, "
+            "and worker-1 was waited for\n") in said
+
+
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
 def test_a_signal_ends_it_while_it_waits_for_others(muster, stub, number, closed_port):
     ports = [free_port(), closed_port()]

@@ -7,6 +7,7 @@
 #include "io/network_frame.h"
 #include "io/port.h"
 
+#include <arpa/inet.h>
 #include <endian.h>
 #include <errno.h>
 #include <netinet/in.h>
@@ -63,15 +64,34 @@ static int teardown(void **state)
 	return 0;
 }
 
-static int connect_to(const struct scene *scene)
+/* From an address of this machine. */
+static int connect_from(const struct scene *scene, in_addr_t own)
 {
+	const struct sockaddr_in from = {.sin_family = AF_INET, .sin_addr = {htonl(own)}};
 	const struct sockaddr_in address = {.sin_family = AF_INET,
 					    .sin_port = htons((in_port_t) scene->peers[0].port),
 					    .sin_addr = {htonl(INADDR_LOOPBACK)}};
 	int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
 
+	assert_int_equal(bind(fd, (const struct sockaddr *) &from, sizeof(from)), 0);
 	assert_int_equal(connect(fd, (const struct sockaddr *) &address, sizeof(address)), 0);
 	return fd;
+}
+
+static int connect_to(const struct scene *scene)
+{
+	return connect_from(scene, INADDR_LOOPBACK);
+}
+
+/* As if the host of worker-1 resolved to that. */
+static void know(struct scene *scene, const char *address)
+{
+	struct network_addresses addresses = {.count = 1};
+	struct sockaddr_in one = {.sin_family = AF_INET};
+
+	assert_int_equal(inet_pton(AF_INET, address, &one.sin_addr), 1);
+	assert_true(network_address_read((const struct sockaddr *) &one, &addresses.list[0]));
+	network_answerer_know(scene->answerer, 1, &addresses);
 }
 
 static void send_frame(int fd, const char *name, uint32_t length)
@@ -144,12 +164,63 @@ static void bytes_behind_a_frame_are_taken_before_the_answer(void **state)
 	file_close(&fd);
 }
 
+/* All of it, from 127.0.0.2. */
+static void ask_as_worker_1(struct scene *scene)
+{
+	struct network_frame answer;
+	int fd = connect_from(scene, INADDR_LOOPBACK + 1), n_before = scene->n_changes;
+
+	send_frame(fd, "worker-1", 0);
+	receive_answer(scene, fd, &answer);
+	file_close(&fd);
+	while (scene->n_changes == n_before)
+		loop_run_ready(scene->loop);
+}
+
+/* 192.0.2.0/24 is for documentation: nobody has it (RFC 5737). */
+static void a_name_does_not_count_from_an_address_that_its_host_does_not_have(void **state)
+{
+	struct scene *scene = *state;
+	char address[INET6_ADDRSTRLEN];
+
+	know(scene, "192.0.2.1");
+	ask_as_worker_1(scene);
+	assert_false(network_answerer_was_asked_by_all(scene->answerer));
+	assert_non_null(network_answerer_other(scene->answerer, 1));
+	network_address_write(network_answerer_other(scene->answerer, 1), address);
+	assert_string_equal(address, "127.0.0.2");
+}
+
+/* Whichever comes first, the name of the host or the peer. */
+static void an_asker_counts_when_its_addresses_become_known(void **state)
+{
+	struct scene *scene = *state;
+
+	ask_as_worker_1(scene);
+	assert_false(network_answerer_was_asked_by_all(scene->answerer));
+	assert_null(network_answerer_other(scene->answerer, 1));
+	know(scene, "127.0.0.2");
+	assert_true(network_answerer_was_asked_by_all(scene->answerer));
+	assert_null(network_answerer_other(scene->answerer, 1));
+}
+
+/* A host whose name stands for 127.0.1.1, as on Debian: calls come from another one. */
+static void all_addresses_of_this_machine_are_one_host(void **state)
+{
+	struct scene *scene = *state;
+
+	know(scene, "127.0.1.1");
+	ask_as_worker_1(scene);
+	assert_true(network_answerer_was_asked_by_all(scene->answerer));
+}
+
 static void a_peer_has_asked_when_it_closes(void **state)
 {
 	struct scene *scene = *state;
 	struct network_frame answer;
 	int fd = connect_to(scene);
 
+	know(scene, "127.0.0.1");
 	send_frame(fd, "worker-1", 0);
 	receive_answer(scene, fd, &answer);
 	assert_true(network_answerer_is_busy(scene->answerer));
@@ -233,6 +304,9 @@ int main(void)
 		WITH_ANSWERER(a_frame_is_answered_with_the_times_and_the_own_name),
 		WITH_ANSWERER(bytes_behind_a_frame_are_taken_before_the_answer),
 		WITH_ANSWERER(a_peer_has_asked_when_it_closes),
+		WITH_ANSWERER(a_name_does_not_count_from_an_address_that_its_host_does_not_have),
+		WITH_ANSWERER(an_asker_counts_when_its_addresses_become_known),
+		WITH_ANSWERER(all_addresses_of_this_machine_are_one_host),
 		WITH_ANSWERER(strangers_and_the_own_name_do_not_count_as_peers),
 		WITH_ANSWERER(what_is_not_our_protocol_ends_the_connection),
 		WITH_ANSWERER(strangers_are_turned_away_when_there_are_too_many),

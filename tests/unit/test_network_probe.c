@@ -25,6 +25,7 @@ struct cluster {
 	size_t n_peers;
 	struct network_finding findings[MOST_PEERS];
 	int n_told[MOST_PEERS];
+	char others[MOST_PEERS][INET6_ADDRSTRLEN]; /* that asked in the name of a peer */
 };
 
 /* A server that listens at this machine, on a port that the kernel chooses. */
@@ -63,6 +64,13 @@ static void take_finding(size_t peer, const struct network_finding *finding, voi
 	cluster->n_told[peer]++;
 }
 
+static void take_other(size_t peer, const char *address, void *data)
+{
+	struct cluster *cluster = data;
+
+	snprintf(cluster->others[peer], sizeof(cluster->others[peer]), "%s", address);
+}
+
 static int run_task(struct cluster *cluster, size_t own, msec timeout, struct err *err)
 {
 	const struct network_probe_settings settings = {.peers = cluster->peers,
@@ -70,6 +78,7 @@ static int run_task(struct cluster *cluster, size_t own, msec timeout, struct er
 							.own = own,
 							.timeout = timeout,
 							.tell = take_finding,
+							.tell_of_other = take_other,
 							.data = cluster};
 
 	return network_probe_run(&settings, err);
@@ -265,6 +274,28 @@ static void another_task_at_the_address_is_told(void **state)
 	assert_ends_well(other);
 }
 
+/* It says it is a peer that is known to stand elsewhere, is answered, and ends nothing. */
+static void who_asks_in_the_name_of_another_is_told_at_the_end(void **state)
+{
+	(void) state;
+	struct cluster cluster;
+
+	cluster_init(&cluster, 2);
+	pid_t stranger = fork();
+
+	if (stranger == 0) {
+		int failure = run_task(&cluster, 1, PATIENT, NULL);
+
+		_exit(failure || cluster.findings[0].stage != NETWORK_DONE);
+	}
+	cluster.peers[1].host = "192.0.2.1"; /* nobody's (RFC 5737) */
+	assert_int_equal(run_task(&cluster, 0, PATIENT, NULL), 0);
+	assert_int_not_equal(cluster.findings[1].stage, NETWORK_DONE);
+	assert_string_equal(cluster.others[1], "127.0.0.1");
+	assert_ends_well(stranger);
+	assert_nothing_is_left(&cluster, 0);
+}
+
 static void an_own_port_that_is_taken_is_an_error(void **state)
 {
 	(void) state;
@@ -305,6 +336,7 @@ int main(void)
 		cmocka_unit_test(servers_of_another_kind_are_told),
 		cmocka_unit_test(a_port_that_opens_and_says_nothing_is_told),
 		cmocka_unit_test(another_task_at_the_address_is_told),
+		cmocka_unit_test(who_asks_in_the_name_of_another_is_told_at_the_end),
 		cmocka_unit_test(an_own_port_that_is_taken_is_an_error),
 		cmocka_unit_test(reaching_tries_once_from_here),
 	};

@@ -1,0 +1,83 @@
+#include "io/network_address.h"
+
+#include "base/own.h"
+
+#include <arpa/inet.h>
+#include <ifaddrs.h>
+#include <string.h>
+
+/* Where the four bytes of IPv4 stand in an address of IPv6 (RFC 4291, section 2.5.5.2). */
+#define MAPPED_AT 12
+
+static void free_interfaces(struct ifaddrs **interfaces)
+{
+	if (*interfaces)
+		freeifaddrs(*interfaces);
+}
+
+bool network_address_read(const struct sockaddr *address, struct in6_addr *ret_address)
+{
+	struct in6_addr mapped = {.s6_addr = {[10] = 0xff, [11] = 0xff}};
+
+	if (address->sa_family == AF_INET) {
+		memcpy(&mapped.s6_addr[MAPPED_AT],
+		       &((const struct sockaddr_in *) (const void *) address)->sin_addr,
+		       sizeof(struct in_addr));
+		*ret_address = mapped;
+	} else if (address->sa_family == AF_INET6) {
+		*ret_address = ((const struct sockaddr_in6 *) (const void *) address)->sin6_addr;
+	}
+	return address->sa_family == AF_INET || address->sa_family == AF_INET6;
+}
+
+static bool is_same(const struct in6_addr *a, const struct in6_addr *b)
+{
+	return !memcmp(a, b, sizeof(*a));
+}
+
+/* 127.0.0.0/8 is this machine, though an interface names only its first address. */
+static bool is_loopback(const struct in6_addr *address)
+{
+	return IN6_IS_ADDR_LOOPBACK(address) ||
+	       (IN6_IS_ADDR_V4MAPPED(address) && address->s6_addr[MAPPED_AT] == 127);
+}
+
+bool network_address_is_here(const struct in6_addr *address)
+{
+	struct ifaddrs *interfaces CLEANUP(free_interfaces) = NULL;
+	struct in6_addr own;
+
+	if (is_loopback(address))
+		return true;
+	if (getifaddrs(&interfaces) < 0)
+		return false;
+	for (const struct ifaddrs *one = interfaces; one; one = one->ifa_next)
+		if (one->ifa_addr && network_address_read(one->ifa_addr, &own) &&
+		    is_same(&own, address))
+			return true;
+	return false;
+}
+
+void network_address_write(const struct in6_addr *address, char ret_text[INET6_ADDRSTRLEN])
+{
+	if (IN6_IS_ADDR_V4MAPPED(address))
+		inet_ntop(AF_INET, &address->s6_addr[MAPPED_AT], ret_text, INET6_ADDRSTRLEN);
+	else
+		inet_ntop(AF_INET6, address, ret_text, INET6_ADDRSTRLEN);
+}
+
+void network_addresses_add(struct network_addresses *addresses, const struct in6_addr *address)
+{
+	if (addresses->count < NETWORK_ADDRESSES_MOST &&
+	    !network_addresses_have(addresses, address))
+		addresses->list[addresses->count++] = *address;
+}
+
+bool network_addresses_have(const struct network_addresses *addresses,
+			    const struct in6_addr *address)
+{
+	for (size_t i = 0; i < addresses->count; i++)
+		if (is_same(&addresses->list[i], address))
+			return true;
+	return false;
+}

@@ -1,0 +1,26 @@
+/* Addresses of machines, so that they can be compared: one of IPv4 counts as what a socket for both
+ * kinds shows of it (::ffff:10.0.0.1). Ports and zones are left out. */
+#pragma once
+
+#include <netinet/in.h>
+#include <stdbool.h>
+#include <stddef.h>
+
+#define NETWORK_ADDRESSES_MOST 16
+
+struct network_addresses {
+	struct in6_addr list[NETWORK_ADDRESSES_MOST];
+	size_t count;
+};
+
+/* False for other families. */
+bool network_address_read(const struct sockaddr *address, struct in6_addr *ret_address);
+/* One of this machine's: any of 127.0.0.0/8, or of a network interface. */
+bool network_address_is_here(const struct in6_addr *address);
+/* "10.0.0.1" or "fd00::1". */
+void network_address_write(const struct in6_addr *address, char ret_text[INET6_ADDRSTRLEN]);
+
+/* What is there already or finds no room is left out. */
+void network_addresses_add(struct network_addresses *addresses, const struct in6_addr *address);
+bool network_addresses_have(const struct network_addresses *addresses,
+			    const struct in6_addr *address);
