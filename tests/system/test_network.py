@@ -81,8 +81,8 @@ def test_a_name_from_another_address_does_not_count_and_is_told(muster, stub):
     server = muster.start(*arguments_of(stub, named, "worker", 0, "--network-timeout", "2s"))
     muster.start(*arguments_of(stub, meant, "worker", 1, "--network-timeout", "2s"))
     said = read_until(server.stderr, "serves at")
-    assert ("warning: worker-0 was asked by worker-1 from 127.0.0.1, which is no address of 192.0.2.1: it was answered, "
-            "and worker-1 was waited for\n") in said
+    assert ("muster: warning: worker-0 was asked by worker-1 from 127.0.0.1, which is no address of 192.0.2.1: it was "
+            "answered, and worker-1 was waited for\n") in said
 
 
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
