@@ -10,6 +10,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <stdlib.h>
+#include <sys/statvfs.h>
 
 struct viewing {
 	const struct tensorboard_call *call;
@@ -22,6 +23,7 @@ struct viewing {
 	struct loop_watch *timer;
 	struct err err; /* why it is not */
 	bool is_hopeless; /* and will not be */
+	bool is_full; /* neither, but what came is still shown */
 	bool was_missing, was_lost; /* and that was said */
 };
 
@@ -88,7 +90,8 @@ static void on_end(const struct err *err, bool is_lost, void *data)
 
 	viewing->growth = NULL;
 	viewing->err = *err;
-	viewing->is_hopeless = !is_lost;
+	viewing->is_full = !is_lost && err->code == ERR_LIMIT;
+	viewing->is_hopeless = !is_lost && !viewing->is_full;
 	loop_stop(viewing->pod.loop);
 }
 
@@ -119,7 +122,8 @@ static void wait_and_say_why(struct viewing *viewing)
 			   viewing->call->place->role, viewing->call->place->index,
 			   viewing->err.text);
 	viewing->was_lost = true;
-	arm(viewing);
+	if (!viewing->is_full)
+		arm(viewing);
 	loop_run(viewing->pod.loop);
 }
 
@@ -128,11 +132,14 @@ static void wait_and_say_why(struct viewing *viewing)
 static int make_folder(struct viewing *viewing, struct err *err)
 {
 	const char *parent = getenv("TMPDIR");
+	struct statvfs space = {0};
 	char *path CLEANUP(mem_free_text) =
 		mem_format("%s/muster-tensorboard-XXXXXX", parent && *parent ? parent : "/tmp");
 
 	if (!mkdtemp(path))
 		return err_set_errno(err, errno, "cannot make the folder '%s'", path);
+	statvfs(path, &space); /* of which nothing is known, nothing is free */
+	viewing->folder.bytes_left = (uint64_t) space.f_bavail * space.f_frsize / 2;
 	viewing->path = TAKE(path);
 	viewing->folder.path = viewing->path;
 	viewing->settings.log_folder = viewing->path;

@@ -14,6 +14,7 @@
 #include <unistd.h>
 
 #define FILES_LIMIT 100000 /* of a log folder; more are none */
+#define BLOCK_SIZE 4096 /* of usual file systems */
 
 struct growth_file {
 	char *path;
@@ -133,12 +134,36 @@ static int open_at_end(struct kube_growth *growth, const char *path, struct err 
 
 /* What comes. */
 
+/* What a file that begins anew takes besides its bytes, with the folders above it, which alone
+ * could fill the disk. One that it replaces still counts: a reader may have it open. */
+static uint64_t cost_of_names(const char *path)
+{
+	uint64_t n_names = 1;
+
+	for (; *path; path++)
+		n_names += *path == '/';
+	return n_names * BLOCK_SIZE;
+}
+
+static int take_room(struct growth_folder *folder, const char *path, bool goes_on, uint64_t len,
+		     struct err *err)
+{
+	uint64_t cost = goes_on ? 0 : cost_of_names(path);
+
+	if (len + cost > folder->bytes_left)
+		return err_set(err, ERR_LIMIT,
+			       "'%s' would bring %" PRIu64 " bytes more, and no more than half of "
+			       "what was free in '%s' is taken (TMPDIR chooses another place)",
+			       path, len, folder->path);
+	folder->bytes_left -= cost;
+	return 0;
+}
+
 static int on_piece(const char *path, uint64_t offset, uint64_t len, void *data, struct err *err)
 {
 	struct kube_growth *growth = data;
 	char *here CLEANUP(mem_free_text) = mem_format("%s/%s", growth->folder->path, path);
 
-	(void) len;
 	file_close(&growth->fd);
 	growth->file = find_file(growth->folder, path);
 	bool goes_on = growth->file && growth->file->size == offset;
@@ -146,6 +171,8 @@ static int on_piece(const char *path, uint64_t offset, uint64_t len, void *data,
 	if (offset && !goes_on)
 		return err_set(err, ERR_INVALID,
 			       "the container sent bytes that were not asked for");
+	if (take_room(growth->folder, path, goes_on, len, err) < 0)
+		return ERR_LIMIT;
 	if (!growth->file)
 		growth->file = add_file(growth->folder, path, err);
 	if (!growth->file)
@@ -160,6 +187,7 @@ static int on_piece_bytes(const char *bytes, size_t len, void *data, struct err 
 	int failure = file_write_all(growth->fd, bytes, len, &written);
 
 	growth->file->size += written;
+	growth->folder->bytes_left -= written;
 	return failure ? err_set_errno(err, failure, "cannot write into '%s/%s'",
 				       growth->folder->path, growth->file->path)
 		       : 0;

@@ -21,9 +21,10 @@
 #include <stdint.h>
 
 /* The folder here, which is there, empty, and nobody else's to write into; and what came into it.
- * Begin it with the path alone. */
+ * Begin it with the path and the limit alone. */
 struct growth_folder {
 	const char *path;
+	uint64_t bytes_left; /* that may still be written: a container could fill the disk */
 	struct growth_file *files;
 	size_t n_files, capacity;
 };
@@ -35,7 +36,7 @@ struct kube_growth_request {
 	/* A round is over. `is_there`: the folder was. May ask for the next, not cancel. */
 	void (*on_round)(bool is_there, void *data);
 	/* The last call, once. `is_lost`: the container, or the way to it; a later try may succeed.
-	 * Else it is no use: a hostile name, a full disk. */
+	 * Else it is no use: ERR_LIMIT, a hostile name, a full disk. */
 	void (*on_end)(const struct err *err, bool is_lost, void *data);
 	void *data;
 };

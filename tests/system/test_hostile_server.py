@@ -1,17 +1,24 @@
 """An API server that lies, and whoever may write a job's objects: no name of theirs makes a file outside the job's folder."""
 
+import contextlib
 import json
+import os
+import pathlib
+import signal
+import subprocess
 import sys
 
 import pytest
 
-from conftest import ROOT
+from conftest import BINARY, LIMIT, ROOT, read_line
 
 sys.path.insert(0, str(ROOT / "tests" / "fake_kube"))
 
+from http_server import Gone  # noqa: E402
 from living_kube import LivingKube  # noqa: E402
 from test_jobs_elsewhere import write_kubeconfig  # noqa: E402
 from test_kube_foreign import LABELS, UID, document, put_record  # noqa: E402
+from websocket_server import accept, frame  # noqa: E402
 
 pytestmark = pytest.mark.sanitize
 
@@ -165,3 +172,64 @@ def test_no_word_of_a_pod_moves_a_cursor(muster, kube):
     done = run(muster)
     assert done.returncode and "job story failed" in done.stderr
     assert_still(done)
+
+
+# A disk of 4 MiB
+
+SMALL_DISK = ["unshare", "--map-root-user", "--mount", "sh", "-c", 'mount -t tmpfs -o size=4m none "$TMPDIR" && exec "$0" "$@"']
+FIRST = b"ready\n0 5 ./small.tfevents\nbytes.\n"
+
+
+@pytest.fixture
+def viewing(muster, kube, tmp_path):
+    """`muster tensorboard` of a Pod that sends these pieces, again and again, behind its first round."""
+    def start(*pieces):
+        def container(exchange):
+            if not exchange.path.endswith("/exec"):
+                return False
+            accept(exchange, "v5.channel.k8s.io")
+            exchange.write(frame(b"\x01" + FIRST))
+            with contextlib.suppress(Gone):
+                for number in range(10**6):
+                    exchange.write(frame(b"\x01" + b"".join(piece.replace(b"NUMBER", b"%d" % number) for piece in pieces)))
+            return True
+
+        kube.trouble = container
+        return subprocess.Popen([*SMALL_DISK, BINARY, "tensorboard", "kubernetes/ada/story", "--logdir", "/logs", "--interval", "1s"],
+                                stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE, env=muster.environment)
+
+    if subprocess.run([*SMALL_DISK, "true"], env=muster.environment, capture_output=True, check=False).returncode:
+        pytest.skip("nothing may be mounted here")
+    put_record(kube, document())
+    kube.put("pods", "story-worker-0", {
+        "metadata": {"labels": {**LABELS, "muster/role": "worker", "muster/index": "0"}, "ownerReferences": [
+            {"kind": "ConfigMap", "name": "story.job", "uid": UID, "controller": True}]},
+        "spec": {"containers": [{"name": "tensorflow"}]}, "status": {
+            "phase": "Running", "containerStatuses": [{"name": "tensorflow", "state": {"running": {}}}]}})
+    program = tmp_path / "bin" / "tensorboard"
+    program.parent.mkdir()
+    program.write_text("#!/bin/sh\nexec sleep 1000000\n")
+    program.chmod(0o755)
+    muster.environment["PATH"] = f"{program.parent}:{os.environ['PATH']}"
+    return start
+
+
+@pytest.mark.parametrize("size, pieces", [
+    (2**63 - 1, [b"0 %d ./huge.tfevents\n" % (2**63 - 1), b"x" * 1000]),
+    (3 << 20, [b"0 %d ./large.tfevents\n" % (3 << 20), b"x" * 1000]),
+    (0, [b"0 0 ./NUMBER.tfevents\n"]),
+    (0, [b"0 0 ./" + b"d/" * 100 + b"NUMBER/1.tfevents\n"]),
+    (9, [b"0 9 ./same.tfevents\n123456789"]),
+], ids=["all", "more", "files", "folders", "anew"])
+def test_a_pod_cannot_fill_the_disk_through_tensorboard(muster, viewing, size, pieces):
+    """It ends where half of the disk is written, or would be; what came in the first round is shown on."""
+    shown = viewing(*pieces)
+    muster.started.append(shown)
+    said = read_line(shown.stderr)
+    assert f"would bring {size} bytes more, and no more than half of what was free" in said and "what came is shown" in said
+    disk = pathlib.Path(f"/proc/{shown.pid}/root{muster.environment['TMPDIR']}")
+    space = os.statvfs(disk)
+    assert space.f_bavail * space.f_frsize >= 2 << 20
+    assert [path.read_text() for path in disk.glob("*/small.tfevents")] == ["bytes"]
+    shown.send_signal(signal.SIGINT)
+    assert shown.wait(LIMIT) == 0 and shown.stderr.read() == b""
