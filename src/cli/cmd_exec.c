@@ -14,6 +14,7 @@
 #include "core/status.h"
 #include "engine/backend_local_start.h"
 #include "engine/process_mark.h"
+#include "io/private_network.h"
 #include "io/process.h"
 
 #include <assert.h>
@@ -25,7 +26,7 @@
 #include <unistd.h>
 
 /* A program in the place of a replica that runs on this machine: with the environment that the
- * replica was given, and in the folder where it is. */
+ * replica was given, in the folder and in the network where it is. */
 
 /* By its marks a process counts as the job's, and would be ended with what the job has left. */
 static bool is_mark(const char *entry)
@@ -88,7 +89,7 @@ static int go_on_as(char **environment, const char *const *command, struct err *
  * ERR_NOT_FOUND.
  */
 static int exec_here(const char *job_uid, const struct replica_status *replica,
-		     const char *const *command, struct err *err)
+		     bool has_private_network, const char *const *command, struct err *err)
 {
 	struct text text CLEANUP(text_done) = {0};
 
@@ -100,6 +101,8 @@ static int exec_here(const char *job_uid, const struct replica_status *replica,
 
 	if (rc == 0)
 		rc = enter_folder(replica, err);
+	if (rc == 0 && has_private_network)
+		rc = private_network_join((pid_t) replica->pid, err);
 	if (rc < 0)
 		return rc;
 	char **environment CLEANUP(mem_free_any) = list_entries(&text);
@@ -215,8 +218,10 @@ static int run_here(const struct options *options, const struct target *target,
 	}
 	if (option_is_given(options, "stdin") && !option_flag(options, "stdin"))
 		give_no_input();
+	assert(target->job);
 	const struct json *uid = json_get_path(target->tfjob, "metadata", "uid", NULL);
-	int rc = exec_here(json_as_string(uid, ""), replica, command, &err);
+	int rc = exec_here(json_as_string(uid, ""), replica, target->job->has_private_network,
+			   command, &err);
 
 	output_say("%s", err.text);
 	if (rc == ERR_CONFLICT)

@@ -23,6 +23,7 @@ struct target {
 	char *pod;
 	char *address; /* of one on this machine that runs, where it is known; else NULL */
 	bool is_over;
+	bool has_private_network;
 };
 
 static void target_done(struct target *target)
@@ -86,6 +87,7 @@ static int find_target(struct lookup *lookup, const char *job_argument,
 	target->options = found.options;
 	target->namespace_name = mem_copy_text(lookup_namespace(&found));
 	target->job = mem_copy_text(found.name);
+	target->has_private_network = job->has_private_network;
 	rc = choose_replica(job, arguments, target, err);
 	job_free(job);
 	return rc < 0 ? rc : read_status(tfjob, target, err);
@@ -98,6 +100,13 @@ static int refuse_local(const struct target *target, const struct port_arguments
 	if (target->is_over) {
 		output_say("job '%s' has ended: there is nothing to reach", target->job);
 		return EXIT_FAILED;
+	}
+	if (target->has_private_network) {
+		output_say(
+			"job '%s' has a network of its own, which programs reach that run in it: "
+			"muster exec %s %s -- COMMAND",
+			target->job, target->job, target->replica);
+		return EXIT_REFUSED;
 	}
 	text_addf(&text, "job '%s' runs on this machine, and so its ports are here: localhost:%d",
 		  target->job, arguments->pairs[0].remote);

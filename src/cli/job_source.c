@@ -214,6 +214,19 @@ static bool find_travel(const struct options *options, struct job_source *source
 				      travel, err);
 }
 
+static void set_network(const struct job_source *source, struct json *root)
+{
+	struct json *metadata = json_object_at(root, "metadata");
+
+	if (source->network == NETWORK_PRIVATE)
+		json_set_string(json_object_at(metadata, "annotations"),
+				JOB_ANNOTATION_PRIVATE_NETWORK, "true");
+	if (source->network == NETWORK_OF_EVERYBODY)
+		json_remove(json_get(metadata, "annotations"), JOB_ANNOTATION_PRIVATE_NETWORK);
+	if (json_count(json_get(metadata, "annotations")) == 0)
+		json_remove(metadata, "annotations");
+}
+
 /* Makes the document of the flags and reads it as any other. */
 static bool read_command(const struct options *options, struct pod_options *pods,
 			 const struct job_build *build, struct job_source *source,
@@ -221,6 +234,7 @@ static bool read_command(const struct options *options, struct pod_options *pods
 {
 	struct json *root CLEANUP(json_cleanup) = job_document_new(build);
 
+	set_network(source, root);
 	job_document_add_secret(root, &source->secret);
 	add_pods(options, pods, source, root, faults);
 	fetch_options_add(options, root, &source->fetch_places, faults);
@@ -364,12 +378,13 @@ static bool override(const struct options *options, struct variables *variables,
 	struct job *job CLEANUP(job_cleanup) = NULL;
 
 	if (!job_override_is_needed(options, variables) && pod_build_is_empty(&pods->build) &&
-	    !option_is_given(options, "fetch"))
+	    !option_is_given(options, "fetch") && source->network == NETWORK_AS_WRITTEN)
 		return true;
 	struct json *changed CLEANUP(json_cleanup) = json_new_copy(source->job->document);
 
 	hide_variables(variables, source->job->name, source);
 	job_override(options, variables, changed);
+	set_network(source, changed);
 	job_document_add_secret(changed, &source->secret);
 	job_document_add_pods(changed, &pods->build, faults);
 	fetch_options_add(options, changed, &source->fetch_places, faults);
@@ -426,6 +441,15 @@ static void warn_of_stop_signal(const struct job_source *source)
 			   "their image, or TERM)");
 }
 
+static bool is_network_possible(const struct job_source *source)
+{
+	if (!source->is_for_kubernetes || !source->job->has_private_network)
+		return true;
+	output_say("--private-network goes with this machine only: on a cluster it is a "
+		   "NetworkPolicy that keeps others away from the job's Pods");
+	return false;
+}
+
 bool job_source_read(const struct options *options, struct job_source *source)
 {
 	struct variables variables CLEANUP(variables_done) = {0};
@@ -447,7 +471,7 @@ bool job_source_read(const struct options *options, struct job_source *source)
 
 	/* Faults of a document were told in full, and leave no sentence here. */
 	output_say_lines(&faults);
-	if (!is_read || faults.len)
+	if (!is_read || faults.len || !is_network_possible(source))
 		return false;
 	warn_of_stop_signal(source);
 	return true;

@@ -14,10 +14,17 @@
 
 #include <stdbool.h>
 
+enum job_source_network {
+	NETWORK_AS_WRITTEN, /* in the file; else that of everybody */
+	NETWORK_PRIVATE,
+	NETWORK_OF_EVERYBODY,
+};
+
 /* What a call says is to be run. The caller says where, and zeroes the rest to begin. */
 struct job_source {
 	bool is_for_kubernetes; /* its script travels to Pods, which have an image */
 	bool hides_variables; /* those of the call go to a Secret, not into the document */
+	enum job_source_network network;
 	sync_folder_pack_fn pack_folder; /* for --sync; NULL in a program that cannot */
 	struct job *job;
 	struct travel travel; /* the files that go with it */

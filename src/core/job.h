@@ -119,6 +119,7 @@ struct job {
 			    runPolicy.stopSignal; 0 when not given (core/stop_signal.h) */
 	bool is_suspended;
 	bool is_dynamic; /* enableDynamicWorker */
+	bool has_private_network; /* here; annotation muster/private-network */
 	const char *managed_by; /* NULL when not given */
 
 	/* Someone asked for the end of this job (annotation muster/stop): the word for why, or
@@ -130,6 +131,10 @@ struct job {
 	struct json *document; /* the whole TFJob as normalised; owned */
 	struct arena *arena; /* owns everything above */
 };
+
+/* Annotation with the value "true" of a job whose replicas have a network of their own, which
+ * nobody else reaches and from which nothing else is reached. Of jobs on this machine alone. */
+#define JOB_ANNOTATION_PRIVATE_NETWORK "muster/private-network"
 
 /* Annotation whose presence asks for an orderly end. Its value is one of the words of enum
  * stop_reason. */

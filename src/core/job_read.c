@@ -153,6 +153,14 @@ static void read_fetches(struct field_reader *reader, const struct field *annota
 		field_refuse(reader, &field, "Invalid value: %s", err.text);
 }
 
+static bool read_private_network(struct field_reader *reader, const struct field *annotations)
+{
+	static const char *const words[] = {"false", "true"};
+	struct field field = field_map_entry(annotations, JOB_ANNOTATION_PRIVATE_NETWORK);
+
+	return field_word(reader, &field, words, ARRAY_LEN(words), 0, 1);
+}
+
 static void read_annotations(struct field_reader *reader, const struct field *metadata,
 			     struct job *job)
 {
@@ -162,6 +170,7 @@ static void read_annotations(struct field_reader *reader, const struct field *me
 	check_texts(reader, &labels);
 	check_texts(reader, &annotations);
 	job->stop_reason = json_as_string(json_get(annotations.value, JOB_ANNOTATION_STOP), NULL);
+	job->has_private_network = read_private_network(reader, &annotations);
 	read_fetches(reader, &annotations, job);
 }
 

@@ -156,6 +156,7 @@ static void start_replica(struct local *local, const struct job *job, const stru
 			     &start);
 	replica->gpus = local_gpus_names(&local->gpus, action->role, action->index);
 	start.descriptor_limit = local->settings.descriptor_limit;
+	start.network = local->settings.network;
 	output_reader_expect(local->reader, (size_t) job_replica_count(job));
 	if (local_replica_start(replica, &start, local->reader, open_log(local, replica), &err) < 0)
 		local_replica_fail_start(replica, &err, loop_now());
@@ -401,6 +402,7 @@ int backend_local_new(const struct backend_local_settings *settings, struct back
 	local->settings = *settings;
 	local->jobs_folder = mem_copy_text(settings->jobs_folder);
 	local->ports.claims = settings->claims;
+	local->ports.are_private = settings->network != NULL;
 	local->gpus = (struct local_gpus){.gpus = settings->gpus, .claims = settings->claims};
 	local->reader = output_reader_new(settings->loop, &listener);
 	local->child_watch = loop_watch_signal(settings->loop, SIGCHLD, hear_of_children, local);

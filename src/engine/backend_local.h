@@ -15,6 +15,7 @@ struct backend_local_settings {
 	struct loop *loop;
 	struct claims *claims; /* on ports and GPUs */
 	const struct gpus *gpus; /* of this machine; NULL: none, and processes see what we see */
+	const struct private_network *network; /* of the job; NULL: that of everybody */
 	const char *jobs_folder; /* logs of a job lie in jobs_folder/UID */
 	struct unkept *unkept; /* takes output that logs cannot; NULL: nothing does */
 	int64_t rotate_at; /* size at which a log file is rotated */
@@ -32,7 +33,7 @@ int backend_local_new(const struct backend_local_settings *settings, struct back
 		      struct err *err) MUST_USE;
 
 /* Faults that only this back end finds: a role without a command; a program or working folder that
- * does not exist; more GPUs than there are. */
+ * does not exist; more GPUs than there are; a private network with others in it. */
 int backend_local_check(const struct job *job, const struct gpus *gpus,
 			struct faults *faults) MUST_USE;
 

@@ -1,6 +1,8 @@
 /* What can be seen to go wrong before anything is started: no command, no such program, no such
  * folder, too few GPUs. */
 #include "base/text.h"
+#include "core/cluster_address.h"
+#include "core/cluster_spec.h"
 #include "core/gpu_deal.h"
 #include "engine/backend_local.h"
 #include "engine/backend_local_start.h"
@@ -80,6 +82,50 @@ static void check_start(const struct job *job, const struct role *role, struct f
 		refuse_command(faults, role, err.text);
 }
 
+static bool is_loopback(const char *address)
+{
+	char *host CLEANUP(mem_free_text) = address_host(address);
+
+	return text_equals(host, "localhost") || text_equals(host, "::1") ||
+	       text_starts_with(host, "127.");
+}
+
+/* The first address of a TF_CONFIG that leads to another machine; NULL where there is none, or
+ * where TensorFlow will have more to say of it. */
+static char *find_other_machine(const char *tf_config)
+{
+	struct cluster_spec *spec CLEANUP(cluster_spec_cleanup) = NULL;
+	struct faults ignored CLEANUP(faults_done) = {0};
+
+	if (cluster_spec_read_tf_config(tf_config, &ignored, &spec) < 0)
+		return NULL;
+	for (size_t i = 0; i < spec->n_jobs; i++)
+		for (size_t j = 0; j < spec->jobs[i].n_tasks; j++)
+			if (!is_loopback(spec->jobs[i].tasks[j].address))
+				return mem_copy_text(spec->jobs[i].tasks[j].address);
+	return NULL;
+}
+
+/* Of a private network nobody else is part. */
+static void check_own_tf_config(const struct role *role, struct faults *faults)
+{
+	const struct container *container = &role->container;
+
+	for (size_t i = 0; i < container->n_env; i++) {
+		if (!text_equals(container->env[i].name, "TF_CONFIG"))
+			continue;
+		char *other CLEANUP(mem_free_text) = find_other_machine(container->env[i].value);
+		char *path CLEANUP(mem_free_text) = path_of(role, "env");
+
+		if (other)
+			fault_add(faults, (struct place){0}, path,
+				  "TF_CONFIG names %s, which is not reached from a private "
+				  "network: leave --private-network out, or name addresses of this "
+				  "machine alone (127.0.0.1)",
+				  other);
+	}
+}
+
 static void check_role(const struct job *job, const struct role *role, struct faults *faults)
 {
 	const struct container *container = &role->container;
@@ -121,6 +167,8 @@ int backend_local_check(const struct job *job, const struct gpus *gpus, struct f
 
 	for (size_t i = 0; i < job->n_roles; i++)
 		check_role(job, &job->roles[i], faults);
+	for (size_t i = 0; i < job->n_roles && job->has_private_network; i++)
+		check_own_tf_config(&job->roles[i], faults);
 	check_gpus(job, gpus, faults);
 	faults_sort(faults, before);
 	return faults->count > before ? ERR_INVALID : 0;

@@ -8,6 +8,14 @@
 
 #define HOST "127.0.0.1"
 
+/* From here nothing is seen of a private network, in which nobody else is to take one. */
+static bool is_free(int number, void *data)
+{
+	const struct local_ports *ports = data;
+
+	return ports->are_private || port_is_free(number);
+}
+
 static struct local_address *find(const struct local_ports *ports, const char *role, int index)
 {
 	for (size_t i = 0; i < ports->n_addresses; i++) {
@@ -25,7 +33,7 @@ int local_ports_find_taken(struct local_ports *ports, const char *role, int inde
 
 	if (!address)
 		return 0;
-	bool is_taken = address->was_used && !port_is_free(address->port);
+	bool is_taken = address->was_used && !is_free(address->port, ports);
 
 	address->was_used = true;
 	return is_taken ? address->port : 0;
@@ -64,19 +72,16 @@ static void give_to_missing(struct local_ports *ports, const struct job *job, co
 	}
 }
 
-static bool is_free(int number, void *data)
-{
-	(void) data;
-	return port_is_free(number);
-}
-
 static int claim_missing(struct local_ports *ports, const struct job *job, struct err *err)
 {
 	bool lacks_coordinator = ports->coordinator_port == 0;
 	size_t count = count_missing(ports, job) + lacks_coordinator;
 	int *numbers CLEANUP(mem_free_any) = mem_new_array(count, sizeof(*numbers));
-	struct claim_request request = {
-		.kind = CLAIM_PORT, .owner_uid = job->uid, .count = count, .is_free = is_free};
+	struct claim_request request = {.kind = CLAIM_PORT,
+					.owner_uid = job->uid,
+					.count = count,
+					.is_free = is_free,
+					.data = ports};
 	int rc = port_range(&request.low, &request.high, err);
 
 	if (rc == 0)
@@ -138,7 +143,7 @@ void local_ports_done(struct local_ports *ports)
 		free(ports->addresses[i].text);
 	}
 	free(ports->addresses);
-	*ports = (struct local_ports){.claims = ports->claims};
+	*ports = (struct local_ports){.claims = ports->claims, .are_private = ports->are_private};
 }
 
 void local_ports_observe(const struct local_ports *ports, struct arena *arena,

@@ -23,6 +23,7 @@ struct local_address {
 
 struct local_ports {
 	struct claims *claims; /* borrowed */
+	bool are_private; /* of a network that nobody else is in */
 	struct local_address *addresses;
 	size_t n_addresses;
 	size_t capacity;

@@ -40,6 +40,13 @@ static void go_past_proxies(struct environment *declared)
 	environment_set(declared, "no_grpc_proxy", value);
 }
 
+/* What a shell says of the machine's interfaces is not true in there. */
+static void name_interface(struct environment *declared)
+{
+	environment_set(declared, "NCCL_SOCKET_IFNAME", "lo");
+	environment_set(declared, "GLOO_SOCKET_IFNAME", "lo");
+}
+
 /* All that the job's process is told beyond what muster itself was started with. The marks come
  * last: they are how its descendants are found. */
 static void declare(const struct cluster *cluster, const struct role *role, int index, int attempt,
@@ -50,6 +57,8 @@ static void declare(const struct cluster *cluster, const struct role *role, int 
 	if (visible_gpus)
 		environment_set(declared, GPUS_VARIABLE, visible_gpus);
 	go_past_proxies(declared);
+	if (cluster->job->has_private_network)
+		name_interface(declared);
 	cluster_add_environment(cluster, role->name, index, attempt, declared);
 	environment_add_container(declared, &role->container);
 	add_marks(declared, cluster->job->uid, role->name, index, attempt);

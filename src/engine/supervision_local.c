@@ -15,6 +15,7 @@
 #include "engine/state_folder.h"
 #include "engine/supervision.h"
 #include "io/descriptor_limit.h"
+#include "io/private_network_maker.h"
 #include "io/process.h"
 #include "store/store_retrying.h"
 
@@ -34,6 +35,7 @@ struct local_supervision {
 	struct supervision base;
 	const struct supervisor_request *request;
 	char *folder; /* of this job */
+	struct private_network network;
 	rlim_t descriptor_limit; /* as we found it, and as replicas get it */
 	struct control *control;
 	struct unkept *unkept; /* lines that reach the terminal alone */
@@ -185,6 +187,7 @@ static int make_backend(struct local_supervision *supervision, struct err *err)
 		.loop = base->loop,
 		.claims = base->store->claims,
 		.gpus = request->gpus,
+		.network = request->job->has_private_network ? &supervision->network : NULL,
 		.jobs_folder = jobs,
 		.unkept = supervision->unkept,
 		.rotate_at = LIMIT_LOG_FILE,
@@ -276,6 +279,8 @@ static int set_up(struct local_supervision *supervision, const struct guard *gua
 		rc = make_folder(supervision, err);
 	if (rc == 0)
 		state_folder_reserve(supervision->folder);
+	if (rc == 0 && supervision->request->job->has_private_network)
+		rc = private_network_make(&supervision->network, err);
 	if (rc == 0)
 		rc = make_backend(supervision, err);
 	if (rc == 0)
@@ -294,6 +299,7 @@ static void tear_down(struct local_supervision *supervision)
 	control_free(supervision->control);
 	loop_watch_free(supervision->outer_gone);
 	supervision_done(&supervision->base);
+	private_network_done(&supervision->network);
 	unkept_free(supervision->unkept);
 	free(supervision->replaced_uid);
 	free(supervision->folder);
@@ -326,6 +332,7 @@ int supervision_local_run(const struct supervisor_request *request, const struct
 			 .background = background},
 		.request = request,
 		.folder = state_folder_job(request->base.state_folder, request->job->uid),
+		.network = PRIVATE_NETWORK_NONE,
 		.unkept = unkept_new(),
 	};
 	struct supervision *base = &supervision.base;

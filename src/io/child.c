@@ -33,6 +33,7 @@
 enum start_step {
 	STEP_PREPARE,
 	STEP_FOLDER,
+	STEP_NETWORK,
 	STEP_PROGRAM,
 	STEP_INTERPRETER,
 };
@@ -161,6 +162,10 @@ static struct start_failure become_program(const struct child_start *start, pid_
 		return (struct start_failure){STEP_PREPARE, errno};
 	if (start->working_dir && chdir(start->working_dir) < 0)
 		return (struct start_failure){STEP_FOLDER, errno};
+	int network_errno = start->network ? private_network_enter(start->network) : 0;
+
+	if (network_errno)
+		return (struct start_failure){STEP_NETWORK, network_errno};
 	if (start->descriptor_limit)
 		descriptor_limit_set(start->descriptor_limit);
 	restore_signals();
@@ -228,6 +233,10 @@ static int describe_failure(const struct child_start *start, enum start_step ste
 		return err_set_errno(err, errno_value, "cannot start '%s'", start->program);
 	case STEP_FOLDER:
 		return describe_folder(start->working_dir, errno_value, err);
+	case STEP_NETWORK:
+		return err_set_errno(err, errno_value,
+				     "'%s' cannot go into the job's private network",
+				     start->program);
 	case STEP_PROGRAM:
 		return describe_program(start, errno_value, err);
 	case STEP_INTERPRETER:

@@ -3,6 +3,7 @@
 
 #include "base/err.h"
 #include "base/own.h"
+#include "io/private_network.h"
 
 #include <stdbool.h>
 #include <sys/resource.h>
@@ -18,6 +19,7 @@ struct child_start {
 	bool uses_terminal; /* keeps our stdin and our group, so that it can ask the person there;
 			       a signal to its group is none for it alone then */
 	rlim_t descriptor_limit; /* its soft limit on open files; 0: ours */
+	const struct private_network *network; /* that it goes into; NULL: it stays in ours */
 };
 
 /* Starts it: own process group, parent-death signal KILL, default signals and empty mask, nothing

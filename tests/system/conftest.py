@@ -64,8 +64,9 @@ def objects_of(stream):
 class Muster:
     """The program with a state folder of its own."""
 
-    def __init__(self, folder):
+    def __init__(self, folder, program=(BINARY,)):
         self.folder = folder
+        self.program = program
         self.state = folder / "state"
         self.environment = {k: v for k, v in os.environ.items() if not k.startswith(("MUSTER_", "TF_CONFIG", "KUBE"))}
         self.environment.update(XDG_STATE_HOME=str(self.state), HOME=str(folder))
@@ -85,7 +86,7 @@ class Muster:
         pipes = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE, **options}
         if "input" not in pipes:
             pipes.setdefault("stdin", subprocess.DEVNULL)
-        done = subprocess.run([BINARY, *map(str, arguments)], timeout=limit, **self._options(env, pipes))
+        done = subprocess.run([*self.program, *map(str, arguments)], timeout=limit, **self._options(env, pipes))
         if code is not None:
             assert done.returncode == code, f"{arguments}: {done.returncode}\n{done.stdout}\n{done.stderr}"
         return done
@@ -93,7 +94,7 @@ class Muster:
     def start(self, *arguments, env=None, **options):
         """Starts it; it is ended with the test."""
         pipes = {"stdin": subprocess.DEVNULL, "stdout": subprocess.PIPE, "stderr": subprocess.PIPE, **options}
-        process = subprocess.Popen([BINARY, *map(str, arguments)], **self._options(env, pipes))
+        process = subprocess.Popen([*self.program, *map(str, arguments)], **self._options(env, pipes))
         self.started.append(process)
         return process
 

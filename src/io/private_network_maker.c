@@ -1,0 +1,198 @@
+/* The namespaces are made by a process of its own, which sends them here and is gone: what makes
+ * them is in them, and we are to stay where other jobs and their processes can be seen. */
+#include "io/private_network_maker.h"
+
+#include "base/text.h"
+#include "io/child.h"
+#include "io/file.h"
+#include "io/process_stat.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <net/if.h>
+#include <sched.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <sys/prctl.h>
+#include <sys/socket.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#define MAP_SIZE 64
+
+/* In the process that makes it. */
+
+static bool write_file(const char *path, const char *text)
+{
+	int fd CLEANUP(file_close) = open(path, O_WRONLY | O_CLOEXEC);
+
+	return fd >= 0 && write(fd, text, strlen(text)) == (ssize_t) strlen(text);
+}
+
+/* Whoever gives up the right to leave groups may map the own one (user_namespaces(7)). */
+static bool map_own_ids(uid_t uid, gid_t gid)
+{
+	char user[MAP_SIZE], group[MAP_SIZE];
+
+	snprintf(user, sizeof(user), "%u %u 1", (unsigned) uid, (unsigned) uid);
+	snprintf(group, sizeof(group), "%u %u 1", (unsigned) gid, (unsigned) gid);
+	return write_file("/proc/self/setgroups", "deny") &&
+	       write_file("/proc/self/uid_map", user) && write_file("/proc/self/gid_map", group);
+}
+
+static bool raise_loopback(void)
+{
+	struct ifreq request = {.ifr_name = "lo"};
+	int fd CLEANUP(file_close) = socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0);
+
+	if (fd < 0 || ioctl(fd, SIOCGIFFLAGS, &request) < 0)
+		return false;
+	request.ifr_flags = (short) (request.ifr_flags | IFF_UP);
+	return ioctl(fd, SIOCSIFFLAGS, &request) == 0;
+}
+
+/* Descriptors travel beside at least one byte (unix(7)): it is an errno, 0 when they are there. */
+static void send_network(int fd, int errno_value, const struct private_network *network)
+{
+	struct iovec part = {&errno_value, sizeof(errno_value)};
+	char control[CMSG_SPACE(sizeof(*network))] = {0};
+	struct msghdr message = {.msg_iov = &part, .msg_iovlen = 1};
+	size_t n_fds = network->user_fd < 0 ? 1 : 2;
+
+	if (errno_value == 0) {
+		message.msg_control = control;
+		message.msg_controllen = CMSG_SPACE(n_fds * sizeof(int));
+		struct cmsghdr *header = CMSG_FIRSTHDR(&message);
+
+		*header = (struct cmsghdr){.cmsg_len = CMSG_LEN(n_fds * sizeof(int)),
+					   .cmsg_level = SOL_SOCKET,
+					   .cmsg_type = SCM_RIGHTS};
+		memcpy(CMSG_DATA(header), &network->net_fd, sizeof(int));
+		if (n_fds == 2)
+			memcpy(CMSG_DATA(header) + sizeof(int), &network->user_fd, sizeof(int));
+	}
+	sendmsg(fd, &message, MSG_NOSIGNAL);
+}
+
+/* 0 or errno. Root may make a network alone, unless it is the root of a container. */
+static int make_network(struct private_network *ret_network)
+{
+	uid_t uid = geteuid();
+	gid_t gid = getegid();
+	bool needs_user = unshare(CLONE_NEWNET) < 0;
+
+	/* A program that leaves no core has its /proc/self taken away. */
+	prctl(PR_SET_DUMPABLE, 1);
+	if (needs_user && (unshare(CLONE_NEWUSER | CLONE_NEWNET) < 0 || !map_own_ids(uid, gid)))
+		return errno;
+	if (!raise_loopback())
+		return errno;
+	ret_network->net_fd = open("/proc/self/ns/net", O_RDONLY | O_CLOEXEC);
+	if (needs_user)
+		ret_network->user_fd = open("/proc/self/ns/user", O_RDONLY | O_CLOEXEC);
+	return ret_network->net_fd < 0 || (needs_user && ret_network->user_fd < 0) ? errno : 0;
+}
+
+NORETURN static void make_and_send(int fd)
+{
+	struct private_network network = PRIVATE_NETWORK_NONE;
+	int errno_value = make_network(&network);
+
+	send_network(fd, errno_value, &network);
+	_exit(0);
+}
+
+/* In the process that wants it. */
+
+/* 0 or errno, as it was sent. */
+static int receive_network(int fd, struct private_network *ret_network)
+{
+	int errno_value = ECHILD, fds[2] = {-1, -1};
+	struct iovec part = {&errno_value, sizeof(errno_value)};
+	char control[CMSG_SPACE(sizeof(fds))];
+	struct msghdr message = {.msg_iov = &part,
+				 .msg_iovlen = 1,
+				 .msg_control = control,
+				 .msg_controllen = sizeof(control)};
+	ssize_t len;
+
+	while ((len = recvmsg(fd, &message, MSG_CMSG_CLOEXEC)) < 0 && errno == EINTR)
+		;
+	if (len != sizeof(errno_value) || errno_value)
+		return len < 0 ? errno : errno_value;
+	const struct cmsghdr *header = CMSG_FIRSTHDR(&message);
+
+	if (!header || header->cmsg_type != SCM_RIGHTS)
+		return EPROTO;
+	memcpy(fds, CMSG_DATA(header), header->cmsg_len - CMSG_LEN(0));
+	*ret_network = (struct private_network){.net_fd = fds[0], .user_fd = fds[1]};
+	return 0;
+}
+
+/* What an administrator has decided, and what undoes it. */
+static const struct obstacle {
+	const char *file, *value;
+	const char *sentence;
+} obstacles[] = {
+	{"/proc/sys/user/max_user_namespaces", "0",
+	 "user namespaces are switched off here: sysctl -w user.max_user_namespaces=10000"},
+	{"/proc/sys/user/max_net_namespaces", "0",
+	 "network namespaces are switched off here: sysctl -w user.max_net_namespaces=10000"},
+	{"/proc/sys/kernel/unprivileged_userns_clone", "0",
+	 "user namespaces are root's alone here: sysctl -w kernel.unprivileged_userns_clone=1"},
+	{"/proc/sys/kernel/apparmor_restrict_unprivileged_userns", "1",
+	 "AppArmor keeps user namespaces to programs that have a profile: sysctl -w "
+	 "kernel.apparmor_restrict_unprivileged_userns=0, or a profile with 'userns,'"},
+};
+
+static const struct obstacle *find_obstacle(void)
+{
+	char value[16];
+
+	for (size_t i = 0; i < ARRAY_LEN(obstacles); i++) {
+		if (process_stat_read_file(obstacles[i].file, value, sizeof(value)) <= 0)
+			continue;
+		value[strcspn(value, "\n")] = '\0';
+		if (text_equals(value, obstacles[i].value))
+			return &obstacles[i];
+	}
+	return NULL;
+}
+
+static int refuse(int errno_value, struct err *err)
+{
+	const struct obstacle *obstacle = find_obstacle();
+
+	if (obstacle)
+		return err_set(err, ERR_REFUSED, "no private network: %s", obstacle->sentence);
+	return err_set(
+		err, ERR_REFUSED, "no private network: a namespace for it cannot be made (%s)%s",
+		strerror(errno_value),
+		errno_value == EPERM ? ": a container has to allow it (its seccomp profile)" : "");
+}
+
+int private_network_make(struct private_network *ret_network, struct err *err)
+{
+	struct private_network network = PRIVATE_NETWORK_NONE;
+	int fds[2];
+
+	if (socketpair(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0, fds) < 0)
+		return err_set_errno(err, errno, "cannot make a pair of sockets");
+	pid_t pid = child_fork();
+	int errno_value = errno;
+
+	if (pid == 0)
+		make_and_send(fds[1]);
+	close(fds[1]);
+	if (pid > 0) {
+		errno_value = receive_network(fds[0], &network);
+		waitpid(pid, NULL, 0);
+	}
+	close(fds[0]);
+	if (errno_value)
+		return refuse(errno_value, err);
+	*ret_network = network;
+	return 0;
+}
