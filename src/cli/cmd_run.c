@@ -271,8 +271,7 @@ static const struct option_row rows_of_run[] = {
 	{.name = "private-network",
 	 .group = OPTIONS_OF_JOB,
 	 .kind = OPTION_FLAG,
-	 .one_line =
-		 "a network of its own, which nobody else on this machine or beside it reaches"},
+	 .one_line = "a network of its own, which nobody else reaches"},
 	{.name = "metrics-listen",
 	 .group = OPTIONS_OF_JOB,
 	 .kind = OPTION_TEXT,

@@ -83,6 +83,17 @@ static void add_supervisor(const struct view *view, struct text *text)
 			  view->job_words);
 }
 
+/* What its addresses are of. */
+static void add_network(const struct view *view, struct text *text)
+{
+	const struct json *word = json_get_path(view->object, "metadata", "annotations",
+						JOB_ANNOTATION_PRIVATE_NETWORK, NULL);
+
+	if (!view->is_on_cluster && text_equals(json_as_string(word, NULL), "true"))
+		text_addf(text, "Network:    its own ('muster exec %s' is in it)\n",
+			  view->job_words);
+}
+
 static void add_head(const struct view *view, struct text *text)
 {
 	const struct summary *summary = &view->summary;
@@ -93,6 +104,7 @@ static void add_head(const struct view *view, struct text *text)
 		add_message(text, "Message:    ", summary->message, "\n");
 	add_supervisor(view, text);
 	add_message(text, "Roles:      ", summary->roles, "\n");
+	add_network(view, text);
 	text_addf(text, "Running:    %d of %d\n", summary->running, summary->wanted);
 	text_addf(text, "Restarts:   %d\n", summary->restarts);
 	add_moment(view, "Started:", summary->start_time, text);

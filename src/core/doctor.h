@@ -62,6 +62,7 @@ struct doctor_network {
 	int low_port, high_port; /* from which jobs take theirs */
 	const char *port_fault;
 	const char *loopback_fault;
+	const char *private_fault; /* why a job can have no network of its own */
 	const char *host_name;
 	const char *host_fault; /* it has no address, or not one of this machine's */
 };

@@ -49,11 +49,24 @@ static void judge_host_name(struct judgement *judgement)
 		judgement_add(judgement, "host name", DOCTOR_OK, NULL, "%s", network->host_name);
 }
 
+/* Few want one, so that it is no fault where there is none. */
+static void judge_private_network(struct judgement *judgement)
+{
+	const char *fault = judgement->facts->network.private_fault;
+
+	if (fault)
+		judgement_add(judgement, "private net", DOCTOR_OK, NULL, "none: %s", fault);
+	else
+		judgement_add(judgement, "private net", DOCTOR_OK, NULL,
+			      "can be had: muster run --private-network");
+}
+
 static void judge_network(struct judgement *judgement)
 {
 	judge_loopback(judgement);
 	judge_ports(judgement);
 	judge_host_name(judgement);
+	judge_private_network(judgement);
 }
 
 /* The cluster beyond this machine, which nobody has to have. */

@@ -2,6 +2,7 @@
 #include "engine/doctor_parts.h"
 #include "io/file.h"
 #include "io/port.h"
+#include "io/private_network_maker.h"
 
 #include <errno.h>
 #include <netdb.h>
@@ -90,6 +91,15 @@ static void collect_host_name(struct doctor_network *network, struct arena *aren
 		freeaddrinfo(list);
 }
 
+static void collect_private_network(struct doctor_network *network, struct arena *arena)
+{
+	struct private_network made CLEANUP(private_network_done) = PRIVATE_NETWORK_NONE;
+	struct err err;
+
+	if (private_network_make(&made, &err) < 0)
+		network->private_fault = arena_copy_text(arena, err.text);
+}
+
 void doctor_collect_network(struct doctor_network *network, struct arena *arena)
 {
 	int failure = try_loopback();
@@ -98,4 +108,5 @@ void doctor_collect_network(struct doctor_network *network, struct arena *arena)
 		network->loopback_fault = arena_format(arena, "127.0.0.1: %s", strerror(failure));
 	collect_ports(network, arena);
 	collect_host_name(network, arena);
+	collect_private_network(network, arena);
 }

@@ -178,6 +178,13 @@ static int record_job(struct local_supervision *supervision, struct err *err)
 				     base->created, &supervision->replaced_uid, err);
 }
 
+static int make_network(struct local_supervision *supervision, struct err *err)
+{
+	int rc = private_network_make(&supervision->network, err);
+
+	return rc < 0 ? err_prefix(err, "no private network") : 0;
+}
+
 static int make_backend(struct local_supervision *supervision, struct err *err)
 {
 	const struct supervisor_request *request = supervision->request;
@@ -280,7 +287,7 @@ static int set_up(struct local_supervision *supervision, const struct guard *gua
 	if (rc == 0)
 		state_folder_reserve(supervision->folder);
 	if (rc == 0 && supervision->request->job->has_private_network)
-		rc = private_network_make(&supervision->network, err);
+		rc = make_network(supervision, err);
 	if (rc == 0)
 		rc = make_backend(supervision, err);
 	if (rc == 0)

@@ -166,10 +166,9 @@ static int refuse(int errno_value, struct err *err)
 	const struct obstacle *obstacle = find_obstacle();
 
 	if (obstacle)
-		return err_set(err, ERR_REFUSED, "no private network: %s", obstacle->sentence);
+		return err_set(err, ERR_REFUSED, "%s", obstacle->sentence);
 	return err_set(
-		err, ERR_REFUSED, "no private network: a namespace for it cannot be made (%s)%s",
-		strerror(errno_value),
+		err, ERR_REFUSED, "a namespace for it cannot be made (%s)%s", strerror(errno_value),
 		errno_value == EPERM ? ": a container has to allow it (its seccomp profile)" : "");
 }
 

@@ -166,6 +166,16 @@ def test_interfaces_that_a_shell_names_are_replaced_unless_the_job_says_so(muste
     assert muster("run", *command, code=0, env=shell).stdout == "worker-0 | eth0 eth0\n"
 
 
+def test_the_status_says_what_the_addresses_are_of(muster):
+    start_server(muster, "--private-network")
+    assert "\nNetwork:    its own ('muster exec job' is in it)\n" in muster("status", "job", code=0).stdout
+
+
+def test_the_doctor_knows_whether_it_can_be_had(muster):
+    rows = json.loads(muster("doctor", "-o", "json").stdout)["rows"]
+    assert [row["found"] for row in rows if row["name"] == "private net"] == ["can be had: muster run --private-network"]
+
+
 def test_a_port_of_it_is_not_forwarded_and_the_sentence_says_what_to_do(muster):
     start_server(muster, "--private-network")
     done = muster("port-forward", "job", "2222", code=4)
@@ -231,7 +241,9 @@ def test_where_it_cannot_be_had_nothing_is_started_and_why_is_told(muster, kind,
     program = muster.program
     muster.program = [*program[:-1], *inside, program[-1]]
     done = muster("run", *(["-d"] if is_background else []), "--name", "job", "--private-network", "--", "touch", "started")
+    found = json.loads(muster("doctor", "-o", "json").stdout)["rows"]
     muster.program = program
+    assert f"none: {sentence}" in [row["found"] for row in found]
     assert (done.returncode, done.stdout) == (125, "")
     assert done.stderr == f"muster: no private network: {sentence}\n"
     assert not (muster.folder / "started").exists()

@@ -203,6 +203,16 @@ static void a_name_without_an_address_is_a_hint(void **state)
 	assert_string_equal(row->mend, "echo '127.0.1.1 here' | sudo tee -a /etc/hosts");
 }
 
+static void a_private_network_is_nothing_that_is_missed(void **state)
+{
+	struct visit *visit = *state;
+
+	assert_string_equal(judge(visit, "private net", DOCTOR_OK)->found,
+			    "can be had: muster run --private-network");
+	visit->facts.network.private_fault = "forbidden";
+	assert_string_equal(judge(visit, "private net", DOCTOR_OK)->found, "none: forbidden");
+}
+
 static void the_superuser_needs_no_sudo(void **state)
 {
 	struct visit *visit = *state;
@@ -397,6 +407,7 @@ int main(void)
 		TEST(a_package_of_the_examples_is_a_hint),
 		TEST(jobs_need_ports_and_a_loopback),
 		TEST(a_name_without_an_address_is_a_hint),
+		TEST(a_private_network_is_nothing_that_is_missed),
 		TEST(the_superuser_needs_no_sudo),
 		TEST(few_open_files_are_told_and_hardly_any_are_missing),
 		TEST(threads_are_counted_in_workers),

@@ -78,6 +78,27 @@ static void assert_faults(const char *yaml, enum job_strictness strictness, cons
 	assert_string_equal(text_of(&lines), expected);
 }
 
+#define ANNOTATED(word)                                                                            \
+	"apiVersion: kubeflow.org/v1\nkind: TFJob\n"                                               \
+	"metadata: {name: j, annotations: {muster/private-network: \"" word "\"}}\n"               \
+	"spec: {tfReplicaSpecs: {Worker: " ROLE "}}"
+
+/* What cannot be understood of it asks for more than less. */
+static void a_private_network_is_an_annotation(void **state)
+{
+	(void) state;
+	struct job *has CLEANUP(job_cleanup) = read_well(ANNOTATED("true"), JOB_STRICT);
+	struct job *has_none CLEANUP(job_cleanup) = read_well(ANNOTATED("false"), JOB_STRICT);
+	struct job *unclear CLEANUP(job_cleanup) = read_well(ANNOTATED("yes"), JOB_LENIENT);
+
+	assert_true(has->has_private_network);
+	assert_false(has_none->has_private_network);
+	assert_true(unclear->has_private_network);
+	assert_faults(ANNOTATED("yes"), JOB_STRICT,
+		      "metadata.annotations[muster/private-network]: Unsupported value: \"yes\": "
+		      "supported values: \"false\", \"true\"\n");
+}
+
 static void a_short_file_has_the_defaults_of_kubeflow(void **state)
 {
 	(void) state;
@@ -97,6 +118,7 @@ static void a_short_file_has_the_defaults_of_kubeflow(void **state)
 	assert_int_equal(job->grace, 30000);
 	assert_false(job->is_suspended);
 	assert_false(job->is_dynamic);
+	assert_false(job->has_private_network);
 	assert_null(job->managed_by);
 	assert_null(job->stop_reason);
 	assert_int_equal(job_replica_count(job), 1);
@@ -663,6 +685,7 @@ static void mutilated_documents_are_refused_or_read_but_never_crash(void **state
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(a_private_network_is_an_annotation),
 		cmocka_unit_test(a_short_file_has_the_defaults_of_kubeflow),
 		cmocka_unit_test(every_field_of_a_full_file_is_read),
 		cmocka_unit_test(the_document_that_stays_is_no_copy_of_another_object),
