@@ -10,6 +10,7 @@
 #include "cli/pod_options.h"
 #include "core/check_facts.h"
 #include "engine/check_run.h"
+#include "io/private_network_maker.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -148,6 +149,11 @@ static void refuse_what_does_not_fit(struct call *call)
 			  check_model_words[request->model], check_model_words[request->model]);
 	if (request->is_remote && request->is_setup_only)
 		add_fault(call, "--setup-only: the servers of 'remote' are set up already");
+	if (request->has_private_network && (request->is_remote || request->is_on_kubernetes))
+		add_fault(call, "--private-network: the servers are not on this machine");
+	if (request->has_private_network && request->is_setup_only)
+		add_fault(call, "--private-network: nobody would reach the servers that "
+				"--setup-only leaves");
 	if (request->is_sync && trains && request->model != CHECK_MNIST &&
 	    request->model != CHECK_CENSUS)
 		add_fault(call, "--sync-replicas goes with --model mnist and --model census");
@@ -165,6 +171,7 @@ static void read_request(struct call *call)
 	call->request = (struct check_request){
 		.is_sync = option_flag(options, "sync-replicas"),
 		.is_setup_only = option_flag(options, "setup-only"),
+		.has_private_network = option_flag(options, "private-network"),
 		.steps = option_number(options, "steps", 0),
 		.data_dir = option_text(options, "data-dir"),
 		.libtensorflow = option_text(options, "libtensorflow"),
@@ -198,6 +205,19 @@ static int run(const struct call *call, const char *state_folder)
 	return check_run(&settings, &exit_code, &err) < 0 ? output_fail(&err) : exit_code;
 }
 
+/* All that the check starts is in it too, and so reaches each other. */
+static int enter_private_network(struct err *err)
+{
+	struct private_network network CLEANUP(private_network_done) = PRIVATE_NETWORK_NONE;
+	int rc = private_network_make(&network, err);
+
+	if (rc < 0)
+		return err_prefix(err, "no private network");
+	int failure = private_network_enter(&network);
+
+	return failure ? err_set_errno(err, failure, "cannot go into a private network") : 0;
+}
+
 static int check_command_run(const struct options *options)
 {
 	struct call call CLEANUP(call_done) = {.options = options, .arena = arena_new()};
@@ -212,6 +232,10 @@ static int check_command_run(const struct options *options)
 	}
 	if (lookup_state_folder(options, &state_folder, &err))
 		return output_fail(&err);
+	if (call.request.has_private_network && enter_private_network(&err) < 0) {
+		output_say("%s", err.text);
+		return EXIT_NOT_REACHED;
+	}
 	call.request.name = name;
 	return run(&call, state_folder);
 }
@@ -261,6 +285,9 @@ static const struct option_row rows_of_check[] = {
 	{.name = "setup-only",
 	 .kind = OPTION_FLAG,
 	 .one_line = "leave the servers up in the background, and train nothing"},
+	{.name = "private-network",
+	 .kind = OPTION_FLAG,
+	 .one_line = "a network of its own, which nobody else reaches"},
 	{.name = "servers",
 	 .other_name = "server",
 	 .kind = OPTION_TEXT,

@@ -39,6 +39,7 @@ struct check_request {
 	int ps;
 	bool is_sync;
 	bool is_setup_only; /* the servers stay, in the background */
+	bool has_private_network; /* nobody else reaches them */
 	int64_t steps; /* 0: as many as the model has by itself */
 	const char *data_dir; /* NULL: the models bring their data */
 	const char *libtensorflow; /* as given; NULL: found */

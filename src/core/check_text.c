@@ -17,7 +17,7 @@ void check_text_add_heading(const struct check *check, struct text *text)
 	check_describe_request(&check->request, text);
 	text_add_char(text, '\n');
 	/* On a cluster its Pods are open to those of others. */
-	if (!check->request.is_remote)
+	if (!check->request.is_remote && !check->request.has_private_network)
 		text_add(text, "  (until it ends, whoever reaches this machine can run programs "
 			       "through its TensorFlow servers)\n");
 }

@@ -13,7 +13,7 @@ import xml.etree.ElementTree
 import pytest
 
 from checks import GIVEN_UP, GOOD_MODEL, jobs_of, make_python, report_of, states_of, tag_of, wait_for_job
-from conftest import KILLS, LIMIT, read_until
+from conftest import KILLS, LIMIT, read_line, read_until
 from processes import children_of, kill_all_with, processes_with, wait_until_none_has
 from servers import make_stub
 
@@ -103,6 +103,9 @@ def test_data_that_are_missing_are_told_before_anything_is_started(muster, pytho
     (["--model", "none", "--data-dir", "/tmp"], "--data-dir"),
     (["-w", "0"], "-w"),
     (["--timeout", "0"], "--timeout"),
+    (["--private-network", "--setup-only"], "nobody would reach the servers that --setup-only leaves"),
+    (["remote", "--servers", "grpc://db7:2222", "--private-network"], "--private-network: the servers are not on this"),
+    (["--on", "kubernetes", "--image", "i", "--private-network"], "--private-network: the servers are not on this"),
 ])
 def test_wrong_use_is_told(muster, arguments, said):
     done = muster("check", *arguments, code=2, env={"TF_DIST_GRPC_SERVER_URL": None})
@@ -178,6 +181,21 @@ def test_a_check_that_is_interrupted_says_so_and_leaves_nothing(muster, hanging,
     assert '"result": "interrupted"' in output and '"reason": "Interrupted"' in output
     assert not processes_with(tag)
     assert muster.job(job)["status"]["failure"]["reason"] == "Stopped"
+
+
+def test_a_check_in_a_private_network_takes_all_that_it_starts_along(muster, python, tag):
+    process = muster.start("check", "--private-network", "--timeout", GIVEN_UP, env=python("STUB_HANGS_LOADING"))
+    heading = read_line(process.stdout), read_line(process.stdout)
+    if process.poll() is not None:
+        pytest.skip("no network namespace can be had here")
+    assert "model mnist" in heading[0] and heading[1].startswith("  library "), "and no warning of others between"
+    job = muster.until_running(wait_for_job(muster, ""), 4)
+    networks = {os.readlink(f"/proc/{replica['pid']}/ns/net") for replica in job["status"]["replicas"]}
+    assert len(networks) == 1 and networks != {os.readlink("/proc/self/ns/net")}
+    process.send_signal(signal.SIGINT)
+    process.communicate(timeout=LIMIT)
+    assert process.returncode == 130
+    assert not processes_with(tag)
 
 
 @pytest.mark.parametrize("whom", ["outer", "inner", "both"])

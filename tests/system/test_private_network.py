@@ -241,10 +241,12 @@ def test_where_it_cannot_be_had_nothing_is_started_and_why_is_told(muster, kind,
     program = muster.program
     muster.program = [*program[:-1], *inside, program[-1]]
     done = muster("run", *(["-d"] if is_background else []), "--name", "job", "--private-network", "--", "touch", "started")
+    check = muster("check", "--private-network")
     found = json.loads(muster("doctor", "-o", "json").stdout)["rows"]
     muster.program = program
     assert f"none: {sentence}" in [row["found"] for row in found]
     assert (done.returncode, done.stdout) == (125, "")
-    assert done.stderr == f"muster: no private network: {sentence}\n"
+    assert (check.returncode, check.stdout) == (3, "")
+    assert done.stderr == check.stderr == f"muster: no private network: {sentence}\n"
     assert not (muster.folder / "started").exists()
     assert muster("ps", "-a", "-o", "name", code=0).stdout == ""
