@@ -4,6 +4,9 @@
 #include "cli/command.h"
 #include "cli/lookup.h"
 #include "cli/output.h"
+#include "engine/process_mark.h"
+
+#include <stdlib.h>
 
 static int tell_object(const struct options *options, const char *namespace_name, const char *name)
 {
@@ -20,6 +23,19 @@ static int tell_object(const struct options *options, const char *namespace_name
 	return EXIT_DONE;
 }
 
+/* A process of a job leaves nothing behind, another muster no more than any program. */
+static void tell_where(const char *words)
+{
+	const char *above = getenv("MUSTER_JOB_NAME");
+
+	if (getenv(ENVIRONMENT_JOB_MARK) && above)
+		output_say("it goes on in the background until job '%s' ends, whose process "
+			   "started it: muster logs -f %s",
+			   above, words);
+	else
+		output_say("it goes on in the background: muster logs -f %s", words);
+}
+
 int detached_tell(const struct options *options, const char *namespace_name, const char *name)
 {
 	struct text line CLEANUP(text_done) = {0};
@@ -32,6 +48,6 @@ int detached_tell(const struct options *options, const char *namespace_name, con
 	char *words CLEANUP(mem_free_text) = lookup_words(options, namespace_name, name);
 
 	if (!option_flag(options, "quiet"))
-		output_say("it goes on in the background: muster logs -f %s", words);
+		tell_where(words);
 	return EXIT_DONE;
 }

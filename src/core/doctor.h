@@ -49,6 +49,7 @@ struct doctor_limits {
 	int64_t address_space; /* RLIMIT_AS, in bytes */
 	int64_t memory_available; /* bytes */
 	int64_t group_memory_left;
+	const char *group_fault; /* why a job gets no control group of its own; NULL: it does */
 };
 
 struct doctor_state_folder {

@@ -117,6 +117,22 @@ static void judge_processes(struct judgement *judgement)
 			      n_workers, THREADS_OF_WORKER);
 }
 
+/* Nothing that anybody has to mend: without one it takes a kill of both processes of muster, and a
+ * worker that hides, for something to be left. */
+static void judge_group(struct judgement *judgement)
+{
+	const char *fault = judgement->facts->limits.group_fault;
+
+	if (!fault)
+		judgement_add(judgement, "control group", DOCTOR_OK, NULL,
+			      "each job has its own, by which all of it is ended");
+	else
+		judgement_add(judgement, "control group", DOCTOR_OK, NULL,
+			      "jobs have none of their own (%s); systemd-run --user --scope -p "
+			      "Delegate=yes muster run … has one",
+			      fault);
+}
+
 static void judge_memory(struct judgement *judgement)
 {
 	const struct doctor_limits *limits = &judgement->facts->limits;
@@ -267,6 +283,7 @@ void judge_machine(struct judgement *judgement)
 {
 	judge_files(judgement);
 	judge_processes(judgement);
+	judge_group(judgement);
 	judge_memory(judgement);
 	judge_address_space(judgement);
 	judge_state_folder(judgement);

@@ -291,7 +291,7 @@ int check_run(const struct check_run_settings *settings, int *ret_exit_code, str
 	/* What it sets up stays, so there is nothing to guard. */
 	if (settings->request->is_setup_only)
 		return check_supervision_run(settings, -1, ret_exit_code, err);
-	int rc = guard_fork(&guard, err);
+	int rc = guard_fork(NULL, &guard, err);
 
 	if (rc < 0)
 		return rc;

@@ -35,7 +35,7 @@ void doctor_collect(const char *state_folder, struct arena *arena, struct doctor
 	};
 	doctor_collect_software(ret_facts, arena);
 	doctor_collect_network(&ret_facts->network, arena);
-	doctor_collect_limits(&ret_facts->limits);
+	doctor_collect_limits(&ret_facts->limits, arena);
 	doctor_collect_state_folder(&ret_facts->state_folder, state_folder, arena);
 	doctor_collect_gpu(&ret_facts->gpu, state_folder, arena);
 	doctor_collect_kubernetes(&ret_facts->kubernetes, arena);

@@ -4,6 +4,7 @@
 #include "engine/machine_gpus.h"
 #include "io/control_group.h"
 #include "io/file.h"
+#include "io/own_group.h"
 #include "io/process.h"
 #include "store/store.h"
 
@@ -52,7 +53,19 @@ static int64_t read_available_memory(void)
 	return line ? strtoll(line + strlen(title), NULL, 10) * 1024 : DOCTOR_UNKNOWN;
 }
 
-void doctor_collect_limits(struct doctor_limits *limits)
+/* NULL: there is nothing that stands in the way. */
+static const char *try_own_group(struct arena *arena)
+{
+	char *folder CLEANUP(mem_free_text) = NULL;
+	struct err err;
+
+	if (own_group_make(&folder, &err) < 0)
+		return arena_copy_text(arena, err.text);
+	own_group_end(folder);
+	return NULL;
+}
+
+void doctor_collect_limits(struct doctor_limits *limits, struct arena *arena)
 {
 	struct control_group_room room = control_group_read();
 	struct rlimit files = {0}, processes = {.rlim_cur = RLIM_INFINITY},
@@ -72,6 +85,7 @@ void doctor_collect_limits(struct doctor_limits *limits)
 		.address_space = limit_of(addresses.rlim_cur),
 		.memory_available = read_available_memory(),
 		.group_memory_left = room.memory,
+		.group_fault = try_own_group(arena),
 	};
 }
 

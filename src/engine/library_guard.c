@@ -35,7 +35,7 @@ int library_guard_fork(struct library_guard *ret_guard, const char *who, const c
 	if (!failure)
 		failure = aside_open(&ret_guard->chatter, err);
 	if (!failure)
-		failure = guard_fork(&ret_guard->guard, err);
+		failure = guard_fork(NULL, &ret_guard->guard, err);
 	return failure;
 }
 

@@ -133,6 +133,7 @@ static int settle_record(struct store *store, struct store_record *record, struc
 	if (!settle_is_needed(record->supervisor, status_is_finished(&status)))
 		return 0; /* somebody else was faster */
 	supervisor_wait(record->supervisor, loop_now() + LAST_LOOK_LIMIT);
+	supervisor_end_group(record->supervisor);
 	settle_kill_marked(store, record);
 	reconcile_lost(job, &status, RECONCILE_SUPERVISOR_LOST, why_lost(record->supervisor),
 		       loop_now(), arena, &plan);

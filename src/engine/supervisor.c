@@ -13,6 +13,8 @@
 #include "engine/settle.h"
 #include "engine/supervision_local.h"
 #include "io/guard.h"
+#include "io/log.h"
+#include "io/own_group.h"
 #include "store/store.h"
 
 #include <string.h>
@@ -40,20 +42,35 @@ static int tell_of_loss(const struct supervisor_request *request, int signal_num
 		       signal_number, sigabbrev_np(signal_number), name);
 }
 
+/* NULL where there can be none. */
+static char *make_group(void)
+{
+	char *group = NULL;
+	struct err err;
+
+	if (own_group_make(&group, &err) < 0)
+		log_debug("no control group for the job: %s", err.text);
+	return group;
+}
+
 /* Splits into outer and inner, and returns in both. */
 static int see_through(background_started_fn started, void *background, int *ret_exit_code,
 		       struct err *err, void *data)
 {
 	const struct supervisor_request *request = data;
+	char *group CLEANUP(mem_free_text) = make_group();
 	struct guard guard;
-	int rc = guard_fork(&guard, err);
+	int rc = guard_fork(group, &guard, err);
 
 	if (rc < 0)
 		return rc;
 	if (guard.is_inner) {
 		guard_leave_group();
-		return supervision_local_run(request, &guard, started, background, ret_exit_code,
-					     err);
+		rc = supervision_local_run(request, &guard, started, background, ret_exit_code,
+					   err);
+		if (group && guard_is_outer_gone(&guard))
+			own_group_leave(group);
+		return rc;
 	}
 	if (guard.was_lost)
 		return tell_of_loss(request, guard.exit_code - EXIT_BY_SIGNAL, err);

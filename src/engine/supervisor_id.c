@@ -3,6 +3,7 @@
 
 #include "base/text.h"
 #include "io/loop.h"
+#include "io/own_group.h"
 
 #include <poll.h>
 #include <stdio.h>
@@ -50,6 +51,7 @@ int supervisor_id_write_own(char **ret_text, struct err *err)
 	if (rc < 0)
 		return rc;
 	char host[65] = "";
+	const char *group = own_group_folder();
 	struct json *json CLEANUP(json_cleanup) = json_new_object();
 	struct text text CLEANUP(text_done) = {0};
 
@@ -57,6 +59,8 @@ int supervisor_id_write_own(char **ret_text, struct err *err)
 	json_set_string(json, "host", host);
 	json_set(json, "outer", identity_write(&outer));
 	json_set(json, "inner", identity_write(&inner));
+	if (group)
+		json_set_string(json, "group", group);
 	json_add_compact(&text, json);
 	*ret_text = text_take(&text);
 	return 0;
@@ -88,6 +92,16 @@ bool supervisor_id_read(const char *text, struct supervisor_id *ret_id)
 		return false;
 	*ret_id = id;
 	return true;
+}
+
+void supervisor_end_group(const char *text)
+{
+	struct json *json CLEANUP(json_cleanup) = NULL;
+	struct supervisor_id id;
+
+	if (!supervisor_id_read(text, &id) || json_read(text, strlen(text), &json, NULL) < 0)
+		return;
+	own_group_settle(json_as_string(json_get(json, "group"), ""), &id.outer);
 }
 
 static bool is_on_cluster(const char *text)

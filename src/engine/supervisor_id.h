@@ -30,8 +30,8 @@ enum supervisor_fate {
 	SUPERVISOR_NONE, /* the record names nobody */
 };
 
-/* Of the calling process (the inner one) and its parent (the outer one). Caller frees the text
- * (JSON). */
+/* Of the calling process (the inner one) and its parent (the outer one), and their control group.
+ * Caller frees the text (JSON). */
 int supervisor_id_write_own(char **ret_text, struct err *err) MUST_USE;
 /* Adds to an object the identity of the calling process alone, for supervisor_id_read and
  * supervisor_wait. */
@@ -44,6 +44,10 @@ enum supervisor_fate supervisor_fate(const char *text);
 
 /* The processes that the text names live on this machine, also where the job runs elsewhere. */
 bool supervisor_is_alive(const char *text);
+
+/* Ends what both processes left in their control group (io/own_group.h), if they had one. They are
+ * gone. */
+void supervisor_end_group(const char *text);
 
 /* Waits until both processes are gone, and at most until the moment `until`. Returns at once where
  * they do not live on this machine; the caller does not wait for itself. */

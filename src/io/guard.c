@@ -4,9 +4,11 @@
 
 #include "base/exit_code.h"
 #include "io/child.h"
+#include "io/own_group.h"
 
 #include <errno.h>
 #include <fcntl.h>
+#include <poll.h>
 #include <signal.h>
 #include <sys/prctl.h>
 #include <sys/wait.h>
@@ -71,12 +73,15 @@ static void wait_for_inner(pid_t inner, const sigset_t *awaited, siginfo_t *ret_
 	}
 }
 
-static void see_inner_through(pid_t inner, const sigset_t *awaited, struct guard *ret_guard)
+static void see_inner_through(pid_t inner, const char *group, const sigset_t *awaited,
+			      struct guard *ret_guard)
 {
 	siginfo_t ended;
 
 	wait_for_inner(inner, awaited, &ended);
 	child_kill_all(NULL, NULL);
+	if (group)
+		own_group_end(group);
 	bool was_lost = ended.si_code != CLD_EXITED;
 
 	*ret_guard = (struct guard){
@@ -99,7 +104,21 @@ static void become_inner(int outer_gone_fd, struct guard *ret_guard)
 	*ret_guard = (struct guard){.is_inner = true, .outer_gone_fd = outer_gone_fd};
 }
 
-int guard_fork(struct guard *ret_guard, struct err *err)
+bool guard_is_outer_gone(const struct guard *guard)
+{
+	struct pollfd gone = {.fd = guard->outer_gone_fd, .events = POLLIN};
+
+	return poll(&gone, 1, 0) > 0;
+}
+
+static pid_t fork_inner(const char *group)
+{
+	pid_t inner = group ? own_group_fork(group) : -1;
+
+	return inner < 0 ? fork() : inner;
+}
+
+int guard_fork(const char *group, struct guard *ret_guard, struct err *err)
 {
 	int gone[2];
 	sigset_t all, before, awaited;
@@ -117,7 +136,7 @@ int guard_fork(struct guard *ret_guard, struct err *err)
 	/* `pkill NAME` and `killall NAME` kill all that have one name, at any moment. */
 	prctl(PR_GET_NAME, name);
 	prctl(PR_SET_NAME, GUARD_NAME);
-	pid_t inner = fork();
+	pid_t inner = fork_inner(group);
 
 	if (inner <= 0)
 		prctl(PR_SET_NAME, name);
@@ -135,7 +154,7 @@ int guard_fork(struct guard *ret_guard, struct err *err)
 		return 0;
 	}
 	close(gone[0]);
-	see_inner_through(inner, &awaited, ret_guard);
+	see_inner_through(inner, group, &awaited, ret_guard);
 	return 0;
 }
 

@@ -84,6 +84,12 @@ def test_a_job_in_the_background_holds_nothing_that_its_caller_had_open(muster):
     muster("stop", "--now", "held", code=0)
 
 
+def test_a_job_that_a_job_has_started_ends_with_it_and_that_is_said(muster):
+    done = muster("run", "--name", "above", "--", BINARY, "run", "-d", "--name", "below", "--", "sleep", "1000", code=0)
+    assert "it goes on in the background until job 'above' ends" in done.stdout
+    assert muster.job("below")["status"]["failure"]["reason"] == "SupervisorLost"
+
+
 def test_replicas_of_a_job_in_the_background_run_where_it_was_started(muster):
     name = muster.detach("--", "pwd")
     muster("wait", name, code=0)

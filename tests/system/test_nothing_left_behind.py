@@ -5,6 +5,7 @@ all of them are found, wherever they have gone.
 """
 
 import fcntl
+import json
 import os
 import pathlib
 import pty
@@ -16,8 +17,9 @@ import time
 
 import pytest
 from conftest import BINARY, KILLS, LIMIT, read_until
-from processes import (children_of, inner_of, is_alive, kill_all_with, parent_of, processes_with, wait_until_none_has,
-                       wait_until_process_is_gone)
+from processes import (children_of, inner_of, is_alive, kill_all_with, parent_of, processes_with, wait_until,
+                       wait_until_none_has, wait_until_process_is_gone)
+from test_store_folder import database, kill_supervisor, supervisor_of
 
 # Children in the group, in sessions of their own, and orphans of a double fork; all of them ignore what can be ignored.
 TREE = """
@@ -246,3 +248,81 @@ def test_what_left_its_group_and_forgot_its_mark_ends_with_the_job(muster, tag, 
     pids = [int(word) for word in done.stdout.split() if word.isdigit()]
     assert len(pids) >= 2
     assert not any(is_alive(pid) for pid in pids)
+
+
+# No process of a job carries a mark there, and none is a descendant of whoever looks for it.
+FORGETFUL = """
+setsid env -i PATH=$PATH sh -c 'sleep 1000 & (setsid sleep 1000 & echo $! >>there); echo $! $$ >>there; wait' &
+until [ "$(wc -w <there 2>/dev/null || echo 0)" = 3 ]; do sleep 0.1; done
+echo grown
+sleep 1000
+"""
+
+
+@pytest.fixture
+def forgetful(muster):
+    """A job in the background whose worker has three descendants without a mark: its name, and their pids."""
+    job = muster.detach("--name", "forgetful", "--", "sh", "-c", FORGETFUL)
+    following = muster.start("logs", "-f", job)
+    read_until(following.stdout, "grown")
+    following.kill()
+    following.wait()
+    pids = [int(word) for word in (muster.folder / "there").read_text().split()]
+    yield job, pids
+    for pid in filter(is_alive, pids):
+        os.kill(pid, signal.SIGKILL)
+
+
+@pytest.fixture
+def group(muster, forgetful):
+    """The control group of that job."""
+    folder = supervisor_of(muster, forgetful[0]).get("group")
+    if not folder:
+        pytest.skip("no control group can be made here")
+    made = pathlib.Path(folder)
+    assert (made / "cgroup.procs").read_text().split()
+    yield made
+    if made.exists():
+        (made / "cgroup.kill").write_text("1")
+        wait_until(lambda: not (made / "cgroup.procs").read_text())
+        made.rmdir()
+
+
+def test_what_forgot_its_mark_is_ended_by_the_next_muster(muster, forgetful, group, stranger):
+    job, pids = forgetful
+    (group / "below").mkdir()
+    (group / "below" / "cgroup.procs").write_text(str(pids[0]))
+    kill_supervisor(muster, job)
+    assert all(map(is_alive, pids))
+    muster("ps", code=0)
+    assert not any(map(is_alive, pids))
+    assert not group.exists()
+    assert muster.job(job)["status"]["failure"]["reason"] == "SupervisorLost"
+
+
+def test_a_group_that_a_record_does_not_own_is_left_alone(muster, forgetful, group, stranger):
+    """The record is a file, which somebody may have brought from elsewhere."""
+    job, _ = forgetful
+    kill_supervisor(muster, job)
+    other = group.with_name(group.name + "0")
+    other.mkdir()
+    (other / "cgroup.procs").write_text(str(stranger.pid))
+    told = json.dumps({**supervisor_of(muster, job), "group": str(other)})
+    with database(muster) as connection:
+        connection.execute("UPDATE jobs SET supervisor = ? WHERE name = ?", (told, job))
+    muster("ps", code=0)
+    assert stranger.poll() is None
+    (group.parent / "cgroup.procs").write_text(str(stranger.pid))
+    other.rmdir()
+
+
+@pytest.mark.parametrize("end", ["stop", "outer", "inner"])
+def test_no_group_outlives_its_job(muster, forgetful, group, end):
+    job, pids = forgetful
+    if end == "stop":
+        muster("stop", "--now", job, code=0)
+    else:
+        os.kill(supervisor_of(muster, job)[end]["pid"], signal.SIGKILL)
+    for pid in pids:
+        assert wait_until_process_is_gone(pid)
+    wait_until(lambda: not group.exists())

@@ -255,6 +255,16 @@ static void threads_are_counted_in_workers(void **state)
 	judge(visit, "processes", DOCTOR_MISSING);
 }
 
+static void a_job_without_a_group_is_well_and_its_reason_is_told(void **state)
+{
+	struct visit *visit = *state;
+
+	assert_contains(judge(visit, "control group", DOCTOR_OK)->found, "each job has its own");
+	visit->facts.limits.group_fault = "none can be made below /x: Permission denied";
+	assert_contains(judge(visit, "control group", DOCTOR_OK)->found,
+			"(none can be made below /x: Permission denied); systemd-run --user");
+}
+
 static void memory_is_counted_in_workers_and_the_tighter_limit_counts(void **state)
 {
 	struct visit *visit = *state;
@@ -411,6 +421,7 @@ int main(void)
 		TEST(the_superuser_needs_no_sudo),
 		TEST(few_open_files_are_told_and_hardly_any_are_missing),
 		TEST(threads_are_counted_in_workers),
+		TEST(a_job_without_a_group_is_well_and_its_reason_is_told),
 		TEST(memory_is_counted_in_workers_and_the_tighter_limit_counts),
 		TEST(a_limit_on_addresses_is_told_only_where_there_is_one),
 		TEST(jobs_need_a_place_to_be_remembered),

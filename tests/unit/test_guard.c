@@ -122,7 +122,7 @@ static struct tree plant(struct world *world)
 		struct guard guard;
 
 		close(world->alive[0]);
-		if (guard_fork(&guard, NULL) < 0)
+		if (guard_fork(NULL, &guard, NULL) < 0)
 			_exit(99);
 		if (guard.is_inner)
 			live_as_inner(world, &guard);
@@ -213,7 +213,7 @@ static void signals_are_handed_on_and_the_exit_code_comes_back(void **state)
 		sigemptyset(&awaited);
 		sigaddset(&awaited, SIGTERM);
 		sigaddset(&awaited, SIGINT);
-		if (guard_fork(&guard, NULL) < 0)
+		if (guard_fork(NULL, &guard, NULL) < 0)
 			_exit(99);
 		if (!guard.is_inner)
 			_exit(guard.exit_code + guard.was_lost);
@@ -249,7 +249,7 @@ static void a_signal_that_was_ignored_at_the_start_is_not_handed_on(void **state
 	if (outer == 0) {
 		struct guard guard;
 
-		if (guard_fork(&guard, NULL) < 0)
+		if (guard_fork(NULL, &guard, NULL) < 0)
 			_exit(99);
 		if (!guard.is_inner)
 			_exit(guard.exit_code);

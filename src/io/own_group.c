@@ -1,0 +1,232 @@
+#include "io/own_group.h"
+
+#include "base/mem.h"
+#include "base/text.h"
+#include "io/file.h"
+#include "io/loop.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <linux/magic.h>
+#include <linux/sched.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <sys/vfs.h>
+#include <unistd.h>
+
+#define FILE_LIMIT ((size_t) 1024 * 1024)
+#define DEATH_LIMIT MSEC_PER_SECOND
+#define MODE 0755
+#define DEPTH_LIMIT 32 /* of groups within groups */
+
+static char *own_folder; /* as our pid, a fact of the process */
+
+/* Where we are. */
+
+static char *read_file(const char *path)
+{
+	char *text = NULL;
+	size_t len;
+
+	return file_read_whole(path, FILE_LIMIT, &text, &len, NULL) < 0 ? NULL : text;
+}
+
+/* The rest of the line that begins with these words; the text ends there. */
+static char *line_of(char *text, const char *words)
+{
+	for (char *line; text && (line = strsep(&text, "\n"));)
+		if (text_starts_with(line, words))
+			return line + strlen(words);
+	return NULL;
+}
+
+static bool is_control_group(const char *folder)
+{
+	struct statfs system;
+
+	return statfs(folder, &system) == 0 && system.f_type == CGROUP2_SUPER_MAGIC;
+}
+
+/* The folder of the calling process's group; NULL where there is no version 2 in one of the places
+ * where systemd mounts it. A container that sees the path of its host has no such folder. */
+static char *find_own_folder(void)
+{
+	static const char *const places[] = {"/sys/fs/cgroup", "/sys/fs/cgroup/unified"};
+	char *groups CLEANUP(mem_free_text) = read_file("/proc/self/cgroup");
+	const char *group = line_of(groups, "0::");
+
+	for (size_t i = 0; group && i < ARRAY_LEN(places); i++)
+		if (is_control_group(places[i]))
+			return mem_format("%s%s", places[i], text_equals(group, "/") ? "" : group);
+	return NULL;
+}
+
+/* No two processes of one boot have both numbers. */
+static char *name_for(const struct process_identity *maker)
+{
+	return mem_format("muster-%d-%" PRIu64, (int) maker->pid, maker->start_time);
+}
+
+static bool is_made_by(const char *folder, const struct process_identity *maker)
+{
+	char *name CLEANUP(mem_free_text) = name_for(maker);
+	const char *slash = strrchr(folder, '/');
+
+	return slash && text_equals(slash + 1, name);
+}
+
+/* Making. */
+
+static bool can_be_killed(const char *folder)
+{
+	char *path CLEANUP(mem_free_text) = mem_format("%s/cgroup.kill", folder);
+
+	return access(path, W_OK) == 0;
+}
+
+int own_group_make(char **ret_folder, struct err *err)
+{
+	char *above CLEANUP(mem_free_text) = find_own_folder();
+	struct process_identity self;
+
+	if (!above)
+		return err_set(err, ERR_UNSUPPORTED, "no control groups of version 2 are mounted");
+	int rc = process_identify(getpid(), &self, err);
+	if (rc < 0)
+		return rc;
+	char *name CLEANUP(mem_free_text) = name_for(&self);
+	char *folder CLEANUP(mem_free_text) = mem_format("%s/%s", above, name);
+
+	if (mkdir(folder, MODE) < 0)
+		return err_set(err, ERR_REFUSED, "none can be made below %s: %s", above,
+			       strerror(errno));
+	if (!can_be_killed(folder)) {
+		rmdir(folder);
+		return err_set(err, ERR_UNSUPPORTED, "this kernel has no cgroup.kill (Linux 5.14)");
+	}
+	*ret_folder = TAKE(folder);
+	return 0;
+}
+
+/* Forking. */
+
+/* As fork(3), which takes no group: the child has one thread, whose number libc keeps. */
+pid_t own_group_fork(const char *folder)
+{
+	int fd CLEANUP(file_close) = open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	int *number = NULL;
+
+	if (fd < 0 || prctl(PR_GET_TID_ADDRESS, &number) < 0)
+		return -1;
+	const struct clone_args args = {
+		.flags = CLONE_INTO_CGROUP | CLONE_CHILD_SETTID | CLONE_CHILD_CLEARTID,
+		.child_tid = (uintptr_t) number,
+		.exit_signal = SIGCHLD,
+		.cgroup = (uint64_t) fd,
+	};
+	pid_t child = (pid_t) syscall(SYS_clone3, &args, sizeof(args));
+
+	if (child == 0)
+		own_folder = mem_copy_text(folder);
+	return child;
+}
+
+const char *own_group_folder(void)
+{
+	return own_folder;
+}
+
+/* Ending. */
+
+static void kill_all(const char *folder)
+{
+	char *path CLEANUP(mem_free_text) = mem_format("%s/cgroup.kill", folder);
+	int fd CLEANUP(file_close) = open(path, O_WRONLY | O_CLOEXEC);
+
+	if (fd >= 0)
+		file_write_all(fd, "1", 1, NULL);
+}
+
+static bool is_populated(int fd)
+{
+	char text[256];
+	size_t len = file_read_at(fd, text, sizeof(text) - 1, 0);
+
+	text[len] = '\0';
+	return strstr(text, "populated 1") != NULL;
+}
+
+static void wait_until_empty(const char *folder)
+{
+	char *path CLEANUP(mem_free_text) = mem_format("%s/cgroup.events", folder);
+	int fd CLEANUP(file_close) = open(path, O_RDONLY | O_CLOEXEC);
+	msec until = loop_monotonic_now() + DEATH_LIMIT;
+
+	while (fd >= 0 && is_populated(fd) && loop_monotonic_now() < until) {
+		struct pollfd change = {.fd = fd, .events = POLLPRI};
+
+		poll(&change, 1, (int) (until - loop_monotonic_now()));
+	}
+}
+
+/* Nothing but groups are folders there. */
+static void remove_with_those_below(const char *folder, int depth)
+{
+	DIR *open_folder = depth < DEPTH_LIMIT ? opendir(folder) : NULL;
+
+	if (!open_folder)
+		return;
+	for (struct dirent *entry; (entry = readdir(open_folder));) {
+		char *below CLEANUP(mem_free_text) = mem_format("%s/%s", folder, entry->d_name);
+
+		if (entry->d_type == DT_DIR && entry->d_name[0] != '.')
+			remove_with_those_below(below, depth + 1);
+	}
+	closedir(open_folder);
+	rmdir(folder);
+}
+
+void own_group_end(const char *folder)
+{
+	if (rmdir(folder) == 0 || errno == ENOENT)
+		return;
+	kill_all(folder);
+	wait_until_empty(folder);
+	remove_with_those_below(folder, 0);
+}
+
+void own_group_leave(const char *folder)
+{
+	char *above CLEANUP(mem_free_text) = file_folder_of(folder);
+	char *path CLEANUP(mem_free_text) = mem_format("%s/cgroup.procs", above);
+	int fd CLEANUP(file_close) = open(path, O_WRONLY | O_CLOEXEC);
+
+	if (fd >= 0 && file_write_all(fd, "0", 1, NULL) == 0)
+		own_group_end(folder);
+}
+
+static bool is_in(const char *folder, const char *above)
+{
+	size_t len = strlen(above);
+
+	return !strncmp(folder, above, len) && (folder[len] == '/' || folder[len] == '\0');
+}
+
+void own_group_settle(const char *folder, const struct process_identity *maker)
+{
+	char *own CLEANUP(mem_free_text) = find_own_folder();
+	struct process_identity self;
+
+	if (process_identify(getpid(), &self, NULL) == 0 &&
+	    text_equals(self.boot_id, maker->boot_id) && is_made_by(folder, maker) &&
+	    is_control_group(folder) && own && !is_in(own, folder))
+		own_group_end(folder);
+}

@@ -1,0 +1,144 @@
+/* A control group of our own; where none can be made, there is nothing to see. */
+#include "unit.h"
+
+#include "base/mem.h"
+#include "base/text.h"
+#include "io/own_group.h"
+
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+/* A child that waits in a group; the caller ends both. */
+struct waiting {
+	char *folder;
+	pid_t child;
+	struct process_identity maker;
+};
+
+static int begin(void **state)
+{
+	struct waiting *waiting = calloc(1, sizeof(*waiting));
+	struct err err;
+
+	*state = waiting;
+	if (own_group_make(&waiting->folder, &err) < 0) {
+		print_message("%s\n", err.text);
+		return 0;
+	}
+	assert_int_equal(process_identify(getpid(), &waiting->maker, NULL), 0);
+	waiting->child = own_group_fork(waiting->folder);
+	if (waiting->child == 0) {
+		own_group_settle(waiting->folder, &waiting->maker); /* which it is in */
+		for (;;)
+			pause();
+	}
+	return waiting->child < 0;
+}
+
+static int end(void **state)
+{
+	struct waiting *waiting = *state;
+
+	if (waiting->folder) {
+		kill(waiting->child, SIGKILL);
+		waitpid(waiting->child, NULL, 0);
+		own_group_end(waiting->folder);
+		assert_int_equal(access(waiting->folder, F_OK), -1);
+	}
+	free(waiting->folder);
+	free(waiting);
+	return 0;
+}
+
+static bool is_alive(const struct waiting *waiting)
+{
+	return waitpid(waiting->child, NULL, WNOHANG) == 0;
+}
+
+static struct waiting *need_group(void **state)
+{
+	struct waiting *waiting = *state;
+
+	if (!waiting->folder)
+		skip();
+	return waiting;
+}
+
+static void the_child_is_in_it_and_the_caller_is_not(void **state)
+{
+	const struct waiting *waiting = need_group(state);
+	char *path CLEANUP(mem_free_text) = mem_format("%s/cgroup.procs", waiting->folder);
+	FILE *file = fopen(path, "r");
+	int pid = 0, other = 0;
+
+	assert_non_null(file);
+	assert_int_equal(fscanf(file, "%d %d", &pid, &other), 1);
+	assert_int_equal(pid, waiting->child);
+	fclose(file);
+	assert_null(own_group_folder());
+	assert_true(is_alive(waiting));
+}
+
+/* As after fork(3): what libc says of the thread is true of this one. */
+static void the_child_is_a_process_like_any(void **state)
+{
+	const struct waiting *waiting = need_group(state);
+	int status = 0;
+	pid_t child = own_group_fork(waiting->folder);
+
+	if (child == 0) {
+		if (!text_equals(own_group_folder(), waiting->folder))
+			_exit(1);
+		raise(SIGUSR1);
+		_exit(2);
+	}
+	assert_int_equal(waitpid(child, &status, 0), child);
+	assert_true(WIFSIGNALED(status));
+	assert_int_equal(WTERMSIG(status), SIGUSR1);
+}
+
+static void all_that_is_in_it_is_killed(void **state)
+{
+	const struct waiting *waiting = need_group(state);
+	int status = 0;
+
+	own_group_settle(waiting->folder, &waiting->maker);
+	assert_int_equal(waitpid(waiting->child, &status, 0), waiting->child);
+	assert_true(WIFSIGNALED(status));
+	assert_int_equal(WTERMSIG(status), SIGKILL);
+	assert_int_equal(access(waiting->folder, F_OK), -1);
+}
+
+static void what_another_made_is_left_alone(void **state)
+{
+	const struct waiting *waiting = need_group(state);
+	struct process_identity other = waiting->maker;
+
+	other.pid++;
+	own_group_settle(waiting->folder, &other);
+	other = waiting->maker;
+	other.start_time++;
+	own_group_settle(waiting->folder, &other);
+	other = waiting->maker;
+	other.boot_id[0] ^= 1;
+	own_group_settle(waiting->folder, &other);
+	own_group_settle("", &waiting->maker);
+	own_group_settle("/tmp", &waiting->maker);
+	assert_true(is_alive(waiting));
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test_setup_teardown(the_child_is_in_it_and_the_caller_is_not, begin,
+						end),
+		cmocka_unit_test_setup_teardown(the_child_is_a_process_like_any, begin, end),
+		cmocka_unit_test_setup_teardown(all_that_is_in_it_is_killed, begin, end),
+		cmocka_unit_test_setup_teardown(what_another_made_is_left_alone, begin, end),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
