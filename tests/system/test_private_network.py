@@ -5,12 +5,14 @@ import json
 import os
 import pathlib
 import shutil
+import signal
 import subprocess
 import tempfile
 
 import pytest
 
 from conftest import BINARY, LIMIT, Muster, read_line, replicas
+from processes import inner_of, processes_with, wait_until, wait_until_none_has, wait_until_process_is_gone
 
 pytestmark = pytest.mark.sanitize
 
@@ -142,6 +144,24 @@ def test_a_background_job_keeps_it_and_so_does_one_that_is_resumed(muster):
         assert muster.job(name)["metadata"]["annotations"]["muster/private-network"] == "true"
         muster("stop", "--grace", 0, name)
         muster("wait", name)
+
+
+def test_what_is_left_of_a_killed_muster_is_found_and_ended(muster):
+    """It is in a user namespace, into which the next muster looks from outside."""
+    run = muster.start("run", "--private-network", "--name", "job", "--", "sh", "-c",
+                       f"setsid sh -c '{WAITS}' & echo so; {WAITS}")
+    read_line(run.stdout)
+    (replica,) = replicas(muster.until_running("job", 1))
+    mark = f"MUSTER_JOB_UID={muster.job('job')['metadata']['uid']}"
+    wait_until(lambda: len(processes_with(mark)) >= 3)
+    inner = inner_of(run)
+    for pid, number in ((run.pid, signal.SIGSTOP), (inner, signal.SIGKILL), (run.pid, signal.SIGKILL)):
+        os.kill(pid, number)
+    run.wait(LIMIT)
+    assert wait_until_process_is_gone(inner) and wait_until_process_is_gone(replica["pid"])
+    assert processes_with(mark)
+    assert muster.job("job")["status"]["failure"]["reason"] == "SupervisorLost"
+    wait_until_none_has(mark)
 
 
 def test_the_metrics_stay_where_everybody_reads_them(muster):
