@@ -2,6 +2,7 @@
 #include "core/job_secret.h"
 
 #include "base/mem.h"
+#include "base/text.h"
 #include "core/pod_template.h"
 
 #include <stdlib.h>
@@ -9,6 +10,30 @@
 char *job_secret_name(const char *job_name)
 {
 	return mem_format("%s.env", job_name);
+}
+
+static bool reads(const struct json *container, const char *secret_name)
+{
+	const struct json *env = json_get(container, "env");
+
+	for (size_t i = 0; i < json_count(env); i++) {
+		const struct json *key =
+			json_get_path(json_at(env, i), "valueFrom", "secretKeyRef", NULL);
+
+		if (text_equals(json_as_string(json_get(key, "name"), NULL), secret_name))
+			return true;
+	}
+	return false;
+}
+
+bool job_secret_is_named(const struct job *job)
+{
+	char *name CLEANUP(mem_free_text) = job_secret_name(job->name);
+
+	for (size_t i = 0; i < job->n_roles; i++)
+		if (reads(pod_template_container(job->roles[i].template), name))
+			return true;
+	return false;
 }
 
 void job_secret_init(struct job_secret *secret, const char *name, const struct env_entry *env,

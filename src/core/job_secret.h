@@ -21,6 +21,9 @@ struct job_secret {
 /* JOB.env: no job's name has a dot. Caller frees. */
 char *job_secret_name(const char *job_name) MUST_USE;
 
+/* Whether a container of the job reads a variable from that Secret. */
+bool job_secret_is_named(const struct job *job);
+
 /* Of two variables of one name the later one counts. */
 void job_secret_init(struct job_secret *secret, const char *name, const struct env_entry *env,
 		     size_t n_env);

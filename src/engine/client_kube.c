@@ -300,11 +300,11 @@ static struct kube_orphans_place place_of(const struct client_kube *client, cons
 
 /* The objects of a job are made alike: where none that was seen lacks an owner, none that may not
  * be looked at does. */
-static int remove_orphans(const struct client_kube *client, const char *name,
-			  const struct kube_orphans *orphans, struct err *err)
+static int remove_orphans(const struct client_kube *client, const char *name, const char *uid,
+			  struct kube_orphans *orphans, struct err *err)
 {
 	const struct kube_orphans_place place = place_of(client, name);
-	int rc = kube_orphans_delete(&place, orphans, err);
+	int rc = kube_orphans_delete(&place, orphans, uid, err);
 
 	if (rc == 0 && orphans->count > 0 && orphans->refusal.code)
 		rc = err_set(err, ERR_REFUSED, "%s", orphans->refusal.text);
@@ -316,13 +316,21 @@ static int remove_orphans(const struct client_kube *client, const char *name,
 /* The garbage collector ends what the ConfigMap owned, Pods with their own grace. It goes last, so
  * that what could not be removed can be once more. Others may write the record meanwhile. */
 static int remove_objects(struct client_kube *client, const char *name, const char *uid,
-			  const struct kube_orphans *orphans, struct err *err)
+			  struct kube_orphans *orphans, struct err *err)
 {
-	int rc = remove_orphans(client, name, orphans, err);
+	int rc = remove_orphans(client, name, uid, orphans, err);
 
 	if (rc == 0)
 		rc = client->store->functions->remove(client->store, name, uid, err);
 	return rc == ERR_NOT_FOUND ? 0 : rc;
+}
+
+/* Nobody can tell of a record that cannot be read. */
+static bool may_have_secret(const struct job_view *view)
+{
+	struct job *job CLEANUP(job_cleanup) = NULL;
+
+	return record_read_job(job_view_record(view), &job, NULL) < 0 || job_secret_is_named(job);
 }
 
 static int wait_until_empty(struct job_view *view, struct err *err)
@@ -346,6 +354,7 @@ static int kube_remove(struct client *base, const char *name, struct err *err)
 	if (rc < 0)
 		return rc;
 	uid = mem_copy_text(job_view_record(view)->uid);
+	orphans.has_secret = may_have_secret(view);
 	/* First: what has this name later may be another job's. */
 	rc = kube_orphans_find(&place, &orphans, err);
 	if (rc == 0)

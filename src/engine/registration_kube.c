@@ -169,7 +169,9 @@ int registration_kube_adopt(struct loop *loop, struct kube_api *api, const struc
 			    char **ret_refusal, struct err *err)
 {
 	const struct kube_orphans_place place = {loop, api, job->name_space, job->name};
-	struct kube_orphans orphans CLEANUP(kube_orphans_done) = {0};
+	struct kube_orphans orphans CLEANUP(kube_orphans_done) = {
+		.has_secret = job_secret_is_named(job),
+	};
 	int rc = kube_orphans_find(&place, &orphans, err);
 
 	if (rc == 0)

@@ -3,6 +3,7 @@
 
 #include "base/mem.h"
 #include "base/text.h"
+#include "core/job_secret.h"
 #include "kube/objects.h"
 #include "kube/pages.h"
 #include "kube/resources.h"
@@ -89,7 +90,7 @@ int kube_orphans_find(const struct kube_orphans_place *place, struct kube_orphan
 		      struct err *err)
 {
 	const struct kube_resource *const kinds[] = {&kube_pods, &kube_services, &kube_config_maps,
-						     &kube_leases, &kube_secrets};
+						     &kube_leases};
 
 	for (size_t i = 0; i < ARRAY_LEN(kinds); i++) {
 		struct err own = {0};
@@ -166,14 +167,69 @@ static struct json *adoption_new(const struct kube_orphans_place *place,
 	return patch;
 }
 
-int kube_orphans_delete(const struct kube_orphans_place *place, const struct kube_orphans *orphans,
-			struct err *err)
+/* The Secret. */
+
+static struct json *step_new(const char *op, const char *path, struct json *value)
 {
-	return call_all(place, orphans, KUBE_DELETE, deletion_new, NULL, err);
+	struct json *step = json_new_object();
+
+	json_set_string(step, "op", op);
+	json_set_string(step, "path", path);
+	json_set(step, "value", value);
+	return step;
 }
 
-int kube_orphans_adopt(const struct kube_orphans_place *place, const struct kube_orphans *orphans,
+/* Of another job, and of another owner, it is left alone. */
+static struct json *secret_adoption_new(const struct kube_orphans_place *place,
+					const char *owner_uid)
+{
+	struct json *steps = json_new_array();
+
+	json_append(steps, step_new("test", "/metadata/labels/muster~1job",
+				    json_new_string(place->job_name)));
+	json_append(steps, step_new("test", "/metadata/ownerReferences", json_new_null()));
+	json_append(steps, step_new("add", "/metadata/ownerReferences",
+				    objects_owner_references_new(place->job_name, owner_uid)));
+	return steps;
+}
+
+/* One that is gone or is not ours (422) is nothing to be told. */
+static int adopt_secret(const struct kube_orphans_place *place, struct kube_orphans *orphans,
+			const char *owner_uid, struct err *err)
+{
+	char *name CLEANUP(mem_free_text) = job_secret_name(place->job_name);
+	struct json *steps CLEANUP(json_cleanup) = secret_adoption_new(place, owner_uid);
+	const struct kube_request request = {
+		.verb = KUBE_JSON_PATCH,
+		.resource = &kube_secrets,
+		.namespace_name = place->namespace_name,
+		.name = name,
+		.body = steps,
+	};
+	struct err own;
+	int rc = orphans->has_secret ? kube_wait(place->loop, place->api, &request, NULL, &own) : 0;
+
+	if (rc == 0 || rc == ERR_NOT_FOUND || rc == ERR_INVALID)
+		return 0;
+	if (rc != ERR_REFUSED)
+		return err_copy(err, &own);
+	if (!orphans->refusal.code)
+		orphans->refusal = own;
+	return 0;
+}
+
+int kube_orphans_delete(const struct kube_orphans_place *place, struct kube_orphans *orphans,
+			const char *owner_uid, struct err *err)
+{
+	int rc = call_all(place, orphans, KUBE_DELETE, deletion_new, NULL, err);
+
+	return rc < 0 ? rc : adopt_secret(place, orphans, owner_uid, err);
+}
+
+int kube_orphans_adopt(const struct kube_orphans_place *place, struct kube_orphans *orphans,
 		       const char *owner_uid, struct err *err)
 {
-	return call_all(place, orphans, KUBE_STRATEGIC_PATCH, adoption_new, owner_uid, err);
+	int rc = call_all(place, orphans, KUBE_STRATEGIC_PATCH, adoption_new, owner_uid, err);
+
+	return rc < 0 ? rc : adopt_secret(place, orphans, owner_uid, err);
 }

@@ -3,7 +3,10 @@
  * kubectl apply of what `muster render --as pods` shows makes the objects without owner references,
  * because the uid of the job's ConfigMap is not known before it is made. They are found by the
  * job's labels; what has an owner, ours or another one, is none of them: its owner's end is its
- * end. */
+ * end.
+ *
+ * Secrets are not looked for, because whoever may list them reads all of the namespace: that of the
+ * job's variables has a name, and is given its owner by that. */
 #pragma once
 
 #include "base/err.h"
@@ -11,6 +14,7 @@
 #include "io/loop.h"
 #include "kube/api.h"
 
+#include <stdbool.h>
 #include <stddef.h>
 
 struct kube_orphan {
@@ -22,7 +26,9 @@ struct kube_orphan {
 struct kube_orphans {
 	struct kube_orphan *list;
 	size_t count, capacity;
-	struct err refusal; /* of a kind that may not be listed; code 0: all kinds were seen */
+	bool has_secret; /* given: the job's document reads JOB.env */
+	struct err refusal; /* of a kind that may not be listed; or of the
+			       Secret; code 0: all were seen */
 };
 
 /* Where the job is; everything is borrowed. All functions run the loop, as kube_wait does. */
@@ -32,17 +38,17 @@ struct kube_orphans_place {
 	const char *namespace_name, *job_name;
 };
 
-/* Finds the Pods, Services, Secrets, ConfigMaps and Leases; the job's own ConfigMap is none. Where
+/* Finds the Pods, Services, ConfigMaps and Leases; the job's own ConfigMap is none. Where
  * a kind may not be listed, the others are found. Errors as kube_pages_wait. */
 int kube_orphans_find(const struct kube_orphans_place *place, struct kube_orphans *orphans,
 		      struct err *err) MUST_USE;
 void kube_orphans_done(struct kube_orphans *orphans);
 
 /* Deletes those very objects, and none of their names that were made since; one that is gone is no
- * error. All are tried, then the first error is told. */
-int kube_orphans_delete(const struct kube_orphans_place *place, const struct kube_orphans *orphans,
-			struct err *err) MUST_USE;
-/* Makes the job's ConfigMap, which has this uid, the owner of those very objects. Errors as above.
- */
-int kube_orphans_adopt(const struct kube_orphans_place *place, const struct kube_orphans *orphans,
+ * error. The Secret goes with the job's ConfigMap, which has this uid and is deleted next. All are
+ * tried, then the first error is told. */
+int kube_orphans_delete(const struct kube_orphans_place *place, struct kube_orphans *orphans,
+			const char *owner_uid, struct err *err) MUST_USE;
+/* Makes the job's ConfigMap the owner of those very objects, and of the Secret. Errors as above. */
+int kube_orphans_adopt(const struct kube_orphans_place *place, struct kube_orphans *orphans,
 		       const char *owner_uid, struct err *err) MUST_USE;

@@ -103,6 +103,7 @@ def test_what_kubectl_applied_is_deleted_as_a_whole_and_nothing_else(muster, nam
     namespace.create({"apiVersion": "v1", "kind": "Secret",
                       "metadata": {"name": "foreign", "labels": labels, "ownerReferences": [owner]}})
     muster("delete", applied, code=0)
+    namespace.kubectl("wait", "--for=delete", f"--timeout={LIMIT}s", "secret/applied.env")  # by the garbage collector
     assert ours(namespace) == [("Secret", "foreign")]
 
 

@@ -25,6 +25,9 @@ def ada(muster, namespace, tmp_path):
     muster.environment["KUBECONFIG"] = str(path)
     done = namespace.cluster.try_kubectl("auth", "can-i", "list", "pods", "--as=ada", "-n", "default")
     assert done.stdout.split() == ["no"]
+    for verb in ("get", "list", "watch"):
+        done = namespace.cluster.try_kubectl("auth", "can-i", verb, "secrets", "--as=ada", "-n", namespace.name)
+        assert done.stdout.split() == ["no"]
     return muster
 
 
@@ -67,9 +70,10 @@ def test_what_the_page_does_with_a_job_that_goes_on(ada, namespace, tmp_path):
 
 
 def test_a_job_that_kubectl_applied_can_be_attached_to_and_deleted(ada, namespace):
-    rendered = ada("render", "--as", "pods", "-n", namespace.name, "--name", "applied", *BUSYBOX, "--", "sleep", "1000000",
-                   code=0).stdout
+    rendered = ada("render", "--as", "pods", "-n", namespace.name, "--name", "applied", "--env", "A=b", *BUSYBOX, "--",
+                   "sleep", "1000000", code=0).stdout
     namespace.kubectl("apply", "-f", "-", input=rendered)
     ada("attach", "-d", "-n", namespace.name, "applied", code=0)
     ada("delete", "applied", code=0)
-    namespace.kubectl("wait", "--for=delete", f"--timeout={LIMIT}s", "pods,configmaps,services,leases", "-l", "muster/job=applied")
+    namespace.kubectl("wait", "--for=delete", f"--timeout={LIMIT}s", "pods,configmaps,services,leases,secrets", "-l",
+                      "muster/job=applied")

@@ -36,13 +36,13 @@ def merge(target, patch):
 
 
 def take_steps(target, steps):
-    """A JSON patch, RFC 6902, that tests and replaces what is there; None when it is something else."""
+    """A JSON patch, RFC 6902, of members alone; None when a test finds something else."""
     for step in steps:
-        *way, last = step["path"].split("/")[1:]
-        place = functools.reduce(dict.__getitem__, way, target)
-        if step["op"] == "replace":
+        *way, last = (word.replace("~1", "/") for word in step["path"].split("/")[1:])
+        place = functools.reduce(lambda inner, key: inner.get(key, {}), way, target)
+        if step["op"] != "test":
             place[last] = step["value"]
-        elif place[last] != step["value"]:
+        elif place.get(last) != step["value"]:
             return None
     return target
 

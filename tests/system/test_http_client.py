@@ -59,6 +59,13 @@ def test_method_headers_and_body_arrive_as_they_were_given():
     assert "expect" not in exchange.headers
 
 
+def test_nobody_is_sent_elsewhere_with_what_logs_in():
+    with HttpServer(hello) as elsewhere:
+        with HttpServer(lambda exchange: exchange.answer(307, "", f"Location: {elsewhere.url}")) as server:
+            [got] = ask("--header", "Authorization: Bearer t", server.url)
+        assert got["status"] == 307 and not elsewhere.exchanges
+
+
 def test_a_delete_without_a_body_has_none():
     with HttpServer(hello) as server:
         ask("--method", "DELETE", server.url)

@@ -183,9 +183,16 @@ def test_who_trusts_a_job_made_elsewhere_has_its_pods_made(muster, kube, tmp_pat
     assert kube.wait_until_empty(LIMIT) == []
 
 
+def document_with_secret():
+    story = json.loads(document(replicas=1))
+    story["spec"]["tfReplicaSpecs"]["Worker"]["template"]["spec"]["containers"][0]["env"] = [
+        {"name": "TOKEN", "valueFrom": {"secretKeyRef": {"name": "story.env", "key": "TOKEN"}}}]
+    return json.dumps(story)
+
+
 def put_applied(kube):
     """A job as `kubectl apply` makes what `render` shows: nobody owns its objects."""
-    put_record(kube, document(replicas=1))
+    put_record(kube, document_with_secret())
     pod = {**LABELS, "muster/role": "worker", "muster/index": "0", "muster/attempt": "0"}
     kube.put("pods", "story-worker-0", {"metadata": {"labels": pod}, "spec": {}, "status": {"phase": "Running"}})
     for plural, name in (("services", "story"), ("secrets", "story.env"), ("configmaps", "story.files-0")):
@@ -210,24 +217,46 @@ def test_what_was_applied_goes_and_what_another_owns_stays(muster, kube):
     assert kube.wait_until_left(left, LIMIT) == left
 
 
-@pytest.mark.parametrize("method, verb", [("GET", "list"), ("DELETE", "delete")])
-def test_a_missing_right_is_named_the_rest_goes_and_the_job_can_be_deleted_again(muster, kube, method, verb):
-    put_applied(kube)
-    refuse_for(kube, method, "secrets")
-    done = muster("delete", "kubernetes/ada/story", code=4)
-    assert f"something is left of job 'story', and its ConfigMap with it: cannot {verb} secrets" in done.stderr
-    left = [("configmaps", "story.job"), ("secrets", "story.env")]
+@pytest.mark.parametrize("change", [
+    {"labels": {"muster/job": "other"}}, {"labels": {}}, {"labels": LABELS, "ownerReferences": [{"uid": "other", "name": "o"}]}],
+    ids=["of another job", "of nobody", "of another owner"])
+def test_a_secret_of_that_name_that_is_not_of_the_job_stays(muster, kube, change):
+    put_record(kube, document_with_secret())
+    kube.put("secrets", "story.env", {"metadata": change})
+    muster("delete", "kubernetes/ada/story", code=0)
+    left = [("secrets", "story.env")]
     assert kube.wait_until_left(left, LIMIT) == left
+    assert kube.objects[left[0]]["metadata"].get("ownerReferences") == change.get("ownerReferences")
+
+
+@pytest.mark.parametrize("method, verb, plural, name", [
+    ("GET", "list", "services", "story"), ("DELETE", "delete", "services", "story"), ("PATCH", "patch", "secrets", "story.env")])
+def test_a_missing_right_is_named_the_rest_goes_and_the_job_can_be_deleted_again(muster, kube, method, verb, plural, name):
+    put_applied(kube)
+    refuse_for(kube, method, plural)
+    done = muster("delete", "kubernetes/ada/story", code=4)
+    assert f"something is left of job 'story', and its ConfigMap with it: cannot {verb} {plural}" in done.stderr
+    with kube.lock:
+        assert {("configmaps", "story.job"), (plural, name)} <= set(kube.objects)
     kube.trouble = lambda exchange: False
     muster("delete", "kubernetes/ada/story", code=0)
     assert kube.wait_until_empty(LIMIT) == []
 
 
-def test_who_may_not_look_at_secrets_deletes_a_job_of_ours(muster, kube):
-    put_record(kube, document())
-    refuse_for(kube, "GET", "secrets")
+def test_secrets_are_not_listed_and_who_may_not_change_them_deletes_a_job_of_ours(muster, kube):
+    put_record(kube, document_with_secret())
+    seen = []
+
+    def trouble(exchange):
+        if "/secrets" in exchange.path:
+            seen.append((exchange.method, exchange.path))
+            return refuse(403, reason="Forbidden", message="ada may not")(exchange)
+        return False
+
+    kube.trouble = trouble
     muster("delete", "kubernetes/ada/story", code=0)
     assert kube.wait_until_empty(LIMIT) == []
+    assert seen == [("PATCH", "/api/v1/namespaces/ada/secrets/story.env")]
 
 
 def test_a_warning_of_a_pod_that_is_seen_before_its_create_is_answered_is_said(muster, kube):
