@@ -165,7 +165,7 @@ static void warn_of_strangers(void)
 {
 	output_say(
 		"warning: it listens on every address of this machine, and TensorFlow asks for no "
-		"password: whoever reaches the port can run programs as uid %d here",
+		"password: any client that reaches the port can run programs as uid %d here",
 		(int) geteuid());
 }
 

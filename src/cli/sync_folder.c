@@ -114,7 +114,7 @@ static const char *const variables_of_git[] = {
 	NULL,
 };
 
-/* A repository may name programs in its settings, and whoever made the folder made those too: the
+/* A repository may name programs in its settings, and a folder of somebody else has theirs: the
  * ones that listing files would run are off. */
 static int ask_git(struct sync_folder *folder, struct err *err)
 {

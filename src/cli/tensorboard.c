@@ -187,7 +187,7 @@ static char *describe_python_path(void)
 	return text_take(&entry);
 }
 
-/* Python puts the current folder before all others where it looks for modules: whoever made that
+/* Python puts the current folder before all others where it looks for modules: the author of that
  * folder would say what TensorBoard is. */
 static size_t begin_words(const struct tensorboard *tensorboard, const char **words)
 {

@@ -18,8 +18,9 @@ void check_text_add_heading(const struct check *check, struct text *text)
 	text_add_char(text, '\n');
 	/* On a cluster its Pods are open to those of others. */
 	if (!check->request.is_remote && !check->request.has_private_network)
-		text_add(text, "  (until it ends, whoever reaches this machine can run programs "
-			       "through its TensorFlow servers)\n");
+		text_add(text,
+			 "  (until it ends, any client that reaches this machine can run programs "
+			 "through its TensorFlow servers)\n");
 }
 
 static void add_colored(struct text *text, const char *color, const char *word, size_t width,

@@ -1,6 +1,6 @@
 /* The document of a job that others may write, as far as what they write counts.
  *
- * Whoever supervises a job makes Pods of its document with rights of their own. So a document is
+ * A supervisor makes Pods of a job's document with the rights of its user. So a document is
  * pinned when that begins: of what stands there later, how many replicas a role has, whether the
  * job is suspended and a stop that was asked for are taken, and nothing else
  * (docs/design/0031). */

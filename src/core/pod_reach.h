@@ -1,5 +1,5 @@
 /* What the Pods of a job may do beyond computing: what Pod Security's level `baseline` refuses, and
- * what it lets pass though it is a right of whoever makes the Pod: service accounts, Secrets,
+ * what it lets pass though it is a right of the user that makes the Pod: service accounts, Secrets,
  * volumes that hold others' data, the node, and every field that is not known to be harmless. */
 #pragma once
 

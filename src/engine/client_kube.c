@@ -13,6 +13,7 @@
 #include "engine/settle.h"
 #include "engine/state_folder.h"
 #include "engine/store_kube.h"
+#include "engine/supervisor_id.h"
 #include "kube/api.h"
 #include "kube/objects.h"
 #include "kube/orphans.h"
@@ -21,6 +22,9 @@
 
 #include <stdlib.h>
 #include <unistd.h>
+
+/* How long a supervisor whose job is gone may take to end. */
+#define LAST_LINES_LIMIT (10 * MSEC_PER_SECOND)
 
 struct client_kube {
 	struct client base;
@@ -255,6 +259,21 @@ static int kube_stop(struct client *base, const char *name, const char *reason, 
 
 /* Removing. */
 
+/* The muster of this machine that supervises the job, as it is remembered here; NULL. The caller
+ * frees the text. */
+static char *find_supervisor_here(const struct client_kube *client, const char *name)
+{
+	char *going_on CLEANUP(mem_free_text) =
+		known_job_record_name(client->settings.namespace_name, name);
+	struct store_record record CLEANUP(store_record_done) = {0};
+	struct store *store CLEANUP(store_cleanup) = NULL;
+
+	if (store_sqlite_open(client->settings.state_folder, &store, NULL) < 0 ||
+	    store->functions->get(store, going_on, &record, NULL) < 0)
+		return NULL;
+	return TAKE(record.supervisor);
+}
+
 /* This machine may have supervised the job, and remember it or have its logs. */
 static int remove_here(const struct client_kube *client, const char *name, const char *uid,
 		       struct err *err)
@@ -347,6 +366,7 @@ static int kube_remove(struct client *base, const char *name, struct err *err)
 	struct client_kube *client = of(base);
 	const struct kube_orphans_place place = place_of(client, name);
 	struct kube_orphans orphans CLEANUP(kube_orphans_done) = {0};
+	char *supervisor CLEANUP(mem_free_text) = find_supervisor_here(client, name);
 	char *uid CLEANUP(mem_free_text) = NULL;
 	struct job_view *view;
 	int rc = look(client, name, &view, err);
@@ -364,7 +384,10 @@ static int kube_remove(struct client *base, const char *name, struct err *err)
 	if (rc == 0)
 		rc = wait_until_empty(view, err);
 	forget_view(client, name);
-	return rc < 0 ? rc : remove_here(client, name, uid, err);
+	if (rc < 0)
+		return rc;
+	supervisor_wait(supervisor, loop_now() + LAST_LINES_LIMIT); /* it writes its logs */
+	return remove_here(client, name, uid, err);
 }
 
 /* Beginning and end. */

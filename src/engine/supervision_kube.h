@@ -37,7 +37,7 @@ struct supervision_kube_request {
 
 	const char *attach_to; /* name of a job that was made before, in namespace_name */
 	const char *namespace_name;
-	bool trusts; /* whoever made it, though this machine does not know it */
+	bool trusts; /* though this machine did not make it */
 
 	const char *place; /* where it runs: known_place_write of engine/known_job.h */
 	kube_log_in_fn log_in; /* for each connection of its own */

@@ -115,7 +115,7 @@ static int adopt_job(struct cluster_supervision *supervision, struct err *err)
 	return rc;
 }
 
-/* Whoever may write ConfigMaps is not to have Pods made with the rights of who watches. */
+/* The right to write ConfigMaps is none to have Pods made, with the rights of the supervisor. */
 
 static void on_foreign_change(const char *fields, void *data)
 {

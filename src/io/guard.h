@@ -5,7 +5,7 @@
  * the inner is killed, its descendants fall to the outer, which kills until waitid says ECHILD; if
  * the outer is killed, the inner notices and ends the job. A parent-death signal reaches direct
  * children only, and subreaping alone leaves grandchildren behind. Where the inner begins in a
- * group of its own (io/own_group.h), whoever comes later can end what both have left. */
+ * group of its own (io/own_group.h), a later muster can end what both have left. */
 #pragma once
 
 #include "base/err.h"

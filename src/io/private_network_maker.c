@@ -31,7 +31,7 @@ static bool write_file(const char *path, const char *text)
 	return fd >= 0 && write(fd, text, strlen(text)) == (ssize_t) strlen(text);
 }
 
-/* Whoever gives up the right to leave groups may map the own one (user_namespaces(7)). */
+/* A process that gives up the right to leave groups may map its own one (user_namespaces(7)). */
 static bool map_own_ids(uid_t uid, gid_t gid)
 {
 	char user[MAP_SIZE], group[MAP_SIZE];

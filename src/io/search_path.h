@@ -1,5 +1,5 @@
 /* The folders of a PATH. An empty element, which a shell takes for the current folder, is passed
- * over: whoever made that folder, and not who runs muster, would choose the programs. Allocates
+ * over: the author of that folder, and not the user, would choose the programs. Allocates
  * nothing, for children between vfork and exec. */
 #pragma once
 

@@ -27,8 +27,8 @@ void job_pod_free(struct job_pod *pod); /* NULL is fine */
 
 /* Whether an object, as a cluster shows it, is a Pod of the job: by its labels, and by its owner,
  * the job's ConfigMap, of this uid. NULL: the uid is not known; then the owner's name counts, which
- * the cluster compares with the uid, and a Pod that nobody owns is the job's too. Whoever may make
- * Pods may make one that is so. */
+ * the cluster compares with the uid, and a Pod that nobody owns is the job's too. A user that may
+ * make Pods may make one that is so. */
 bool job_pod_is_in(const struct json *object, const char *job_name, const char *job_uid);
 
 /* Whether it is of the job whose ConfigMap has this uid, and none left by an earlier job of its

@@ -5,8 +5,8 @@
  * job's labels; what has an owner, ours or another one, is none of them: its owner's end is its
  * end.
  *
- * Secrets are not looked for, because whoever may list them reads all of the namespace: that of the
- * job's variables has a name, and is given its owner by that. */
+ * Secrets are not looked for, because the right to list them reads all of the namespace: that of
+ * the job's variables has a name, and is given its owner by that. */
 #pragma once
 
 #include "base/err.h"

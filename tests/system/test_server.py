@@ -34,7 +34,7 @@ def serve(muster, spec, stub):
         server = muster.start("server", "--cluster-spec", spec, "--job-name", "worker", "--libtensorflow", library,
                               *options, **more)
         read_until(server.stderr, "serves at")
-        assert "asks for no password: whoever reaches the port" in read_line(server.stderr)
+        assert "asks for no password: any client that reaches the port" in read_line(server.stderr)
         return server
 
     return start
