@@ -24,3 +24,13 @@ struct json *json_patched(const struct json *target, const struct json *patch)
 	patch_members(result, patch);
 	return result;
 }
+
+void json_patch_add_step(struct json *patch, const char *op, const char *path, struct json *value)
+{
+	struct json *step = json_new_object();
+
+	json_set_string(step, "op", op);
+	json_set_string(step, "path", path);
+	json_set(step, "value", value);
+	json_append(patch, step);
+}

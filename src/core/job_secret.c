@@ -17,10 +17,10 @@ static bool reads(const struct json *container, const char *secret_name)
 	const struct json *env = json_get(container, "env");
 
 	for (size_t i = 0; i < json_count(env); i++) {
-		const struct json *key =
-			json_get_path(json_at(env, i), "valueFrom", "secretKeyRef", NULL);
+		const struct json *name =
+			json_get_path(json_at(env, i), "valueFrom", "secretKeyRef", "name", NULL);
 
-		if (text_equals(json_as_string(json_get(key, "name"), NULL), secret_name))
+		if (text_equals(json_as_string(name, NULL), secret_name))
 			return true;
 	}
 	return false;

@@ -263,15 +263,13 @@ static int kube_stop(struct client *base, const char *name, const char *reason, 
  * frees the text. */
 static char *find_supervisor_here(const struct client_kube *client, const char *name)
 {
-	char *going_on CLEANUP(mem_free_text) =
+	char *record_name CLEANUP(mem_free_text) =
 		known_job_record_name(client->settings.namespace_name, name);
-	struct store_record record CLEANUP(store_record_done) = {0};
-	struct store *store CLEANUP(store_cleanup) = NULL;
+	struct known_job known CLEANUP(known_job_done) = {0};
 
-	if (store_sqlite_open(client->settings.state_folder, &store, NULL) < 0 ||
-	    store->functions->get(store, going_on, &record, NULL) < 0)
+	if (known_job_get(client->settings.state_folder, record_name, &known, NULL) < 0)
 		return NULL;
-	return TAKE(record.supervisor);
+	return TAKE(known.record.supervisor);
 }
 
 /* This machine may have supervised the job, and remember it or have its logs. */

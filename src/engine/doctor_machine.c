@@ -18,16 +18,14 @@
 #include <sys/statvfs.h>
 #include <unistd.h>
 
-#define FILE_LIMIT 65536
 #define PROBE_SIZE 4096
 
 /* The text of a small file; "" when it cannot be read. Caller frees. */
 static char *read_text(const char *path)
 {
-	char *text = NULL;
-	size_t len;
+	char *text = file_read_text(path);
 
-	return file_read_whole(path, FILE_LIMIT, &text, &len, NULL) ? mem_copy_text("") : text;
+	return text ? text : mem_copy_text("");
 }
 
 static int64_t limit_of(rlim_t value)

@@ -12,7 +12,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define FILE_LIMIT 65536
 /* Version 1 has a huge number, cut to whole pages, where there is no limit. */
 #define NO_LIMIT_ABOVE ((int64_t) 1 << 60)
 
@@ -32,10 +31,8 @@ static const struct names process_names = {"pids.max", "pids.current", NULL};
 static char *read_file(const char *folder, const char *name)
 {
 	char *path CLEANUP(mem_free_text) = mem_format("%s/%s", folder, name);
-	char *text = NULL;
-	size_t len;
 
-	return file_read_whole(path, FILE_LIMIT, &text, &len, NULL) ? NULL : text;
+	return file_read_text(path);
 }
 
 /* A number that a file has on its only line; -1 for "max" and where there is no such file. */
@@ -138,7 +135,7 @@ struct control_group_room control_group_read_at(const char *root, const char *gr
 
 struct control_group_room control_group_read(void)
 {
-	char *groups CLEANUP(mem_free_text) = read_file("/proc/self", "cgroup");
+	char *groups CLEANUP(mem_free_text) = file_read_text("/proc/self/cgroup");
 
 	return control_group_read_at("/sys/fs/cgroup", groups ? groups : "");
 }

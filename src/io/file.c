@@ -12,6 +12,7 @@
 #include <unistd.h>
 
 #define FIRST_READ_SIZE 16384
+#define TEXT_LIMIT 65536
 
 void file_close(int *fd)
 {
@@ -141,6 +142,30 @@ int file_read_whole(const char *path, size_t limit, char **ret_bytes, size_t *re
 	*ret_bytes = TAKE(bytes);
 	*ret_len = len;
 	return 0;
+}
+
+char *file_read_text(const char *path)
+{
+	char *text = NULL;
+	size_t len;
+
+	return file_read_whole(path, TEXT_LIMIT, &text, &len, NULL) < 0 ? NULL : text;
+}
+
+bool file_write_text(const char *path, const char *text)
+{
+	int fd CLEANUP(file_close) = open(path, O_WRONLY | O_CLOEXEC);
+
+	return fd >= 0 && file_write_all(fd, text, strlen(text), NULL) == 0;
+}
+
+bool file_is_in(const char *path, const char *folder)
+{
+	size_t len = strlen(folder);
+
+	while (len && folder[len - 1] == '/')
+		len--;
+	return strncmp(path, folder, len) == 0 && (path[len] == '/' || path[len] == '\0');
 }
 
 /* Returns 0 or errno. */

@@ -39,6 +39,15 @@ char *file_folder_of(const char *path) MUST_USE;
 int file_read_whole(const char *path, size_t limit, char **ret_bytes, size_t *ret_len,
 		    struct err *err) MUST_USE;
 
+/* A small file (64 KiB at most) as text, for the caller to free; NULL when it cannot be read. */
+char *file_read_text(const char *path) MUST_USE;
+
+/* Writes into a file that is there, as those of the kernel are. */
+bool file_write_text(const char *path, const char *text);
+
+/* The path is the folder's own, or below it, by the names alone. */
+bool file_is_in(const char *path, const char *folder);
+
 /* Makes the file hold these bytes, for this user alone to read: they are written to a new name,
  * flushed and renamed, so that a reader of `path` finds the old file or the new one, whole.
  * ERR_IO or ERR_SPACE; nothing is left behind then. */

@@ -11,16 +11,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define FILE_LIMIT 65536
 #define COUNTER "oom_kill "
 
 static bool read_counter(const char *path, int64_t *ret_count)
 {
-	char *text CLEANUP(mem_free_text) = NULL;
-	size_t len;
+	char *text CLEANUP(mem_free_text) = file_read_text(path);
 
-	if (file_read_whole(path, FILE_LIMIT, &text, &len, NULL) < 0)
-		return false;
 	for (const char *line = text; line; line = strchr(line, '\n')) {
 		line += *line == '\n';
 		if (text_starts_with(line, COUNTER)) {
@@ -53,17 +49,13 @@ static bool read_counter_of_group(char *line, int64_t *ret_count)
 
 int64_t oom_kill_count(void)
 {
-	char *groups CLEANUP(mem_free_text) = NULL;
-	size_t len;
+	char *groups CLEANUP(mem_free_text) = file_read_text("/proc/self/cgroup");
+	char *rest = groups, *line;
 	int64_t count = 0;
 
-	if (file_read_whole("/proc/self/cgroup", FILE_LIMIT, &groups, &len, NULL) == 0) {
-		char *rest = groups, *line;
-
-		while ((line = strsep(&rest, "\n")))
-			if (read_counter_of_group(line, &count))
-				return count;
-	}
+	while ((line = strsep(&rest, "\n")))
+		if (read_counter_of_group(line, &count))
+			return count;
 	read_counter("/proc/vmstat", &count);
 	return count;
 }

@@ -22,7 +22,6 @@
 #include <sys/vfs.h>
 #include <unistd.h>
 
-#define FILE_LIMIT ((size_t) 1024 * 1024)
 #define DEATH_LIMIT MSEC_PER_SECOND
 #define MODE 0755
 #define DEPTH_LIMIT 32 /* of groups within groups */
@@ -30,14 +29,6 @@
 static char *own_folder; /* as our pid, a fact of the process */
 
 /* Where we are. */
-
-static char *read_file(const char *path)
-{
-	char *text = NULL;
-	size_t len;
-
-	return file_read_whole(path, FILE_LIMIT, &text, &len, NULL) < 0 ? NULL : text;
-}
 
 /* The rest of the line that begins with these words; the text ends there. */
 static char *line_of(char *text, const char *words)
@@ -60,7 +51,7 @@ static bool is_control_group(const char *folder)
 static char *find_own_folder(void)
 {
 	static const char *const places[] = {"/sys/fs/cgroup", "/sys/fs/cgroup/unified"};
-	char *groups CLEANUP(mem_free_text) = read_file("/proc/self/cgroup");
+	char *groups CLEANUP(mem_free_text) = file_read_text("/proc/self/cgroup");
 	const char *group = line_of(groups, "0::");
 
 	for (size_t i = 0; group && i < ARRAY_LEN(places); i++)
@@ -149,10 +140,8 @@ const char *own_group_folder(void)
 static void kill_all(const char *folder)
 {
 	char *path CLEANUP(mem_free_text) = mem_format("%s/cgroup.kill", folder);
-	int fd CLEANUP(file_close) = open(path, O_WRONLY | O_CLOEXEC);
 
-	if (fd >= 0)
-		file_write_all(fd, "1", 1, NULL);
+	file_write_text(path, "1");
 }
 
 static bool is_populated(int fd)
@@ -207,17 +196,9 @@ void own_group_leave(const char *folder)
 {
 	char *above CLEANUP(mem_free_text) = file_folder_of(folder);
 	char *path CLEANUP(mem_free_text) = mem_format("%s/cgroup.procs", above);
-	int fd CLEANUP(file_close) = open(path, O_WRONLY | O_CLOEXEC);
 
-	if (fd >= 0 && file_write_all(fd, "0", 1, NULL) == 0)
+	if (file_write_text(path, "0"))
 		own_group_end(folder);
-}
-
-static bool is_in(const char *folder, const char *above)
-{
-	size_t len = strlen(above);
-
-	return !strncmp(folder, above, len) && (folder[len] == '/' || folder[len] == '\0');
 }
 
 void own_group_settle(const char *folder, const struct process_identity *maker)
@@ -227,6 +208,6 @@ void own_group_settle(const char *folder, const struct process_identity *maker)
 
 	if (process_identify(getpid(), &self, NULL) == 0 &&
 	    text_equals(self.boot_id, maker->boot_id) && is_made_by(folder, maker) &&
-	    is_control_group(folder) && own && !is_in(own, folder))
+	    is_control_group(folder) && own && !file_is_in(own, folder))
 		own_group_end(folder);
 }

@@ -24,13 +24,6 @@
 
 /* In the process that makes it. */
 
-static bool write_file(const char *path, const char *text)
-{
-	int fd CLEANUP(file_close) = open(path, O_WRONLY | O_CLOEXEC);
-
-	return fd >= 0 && write(fd, text, strlen(text)) == (ssize_t) strlen(text);
-}
-
 /* A process that gives up the right to leave groups may map its own one (user_namespaces(7)). */
 static bool map_own_ids(uid_t uid, gid_t gid)
 {
@@ -38,8 +31,9 @@ static bool map_own_ids(uid_t uid, gid_t gid)
 
 	snprintf(user, sizeof(user), "%u %u 1", (unsigned) uid, (unsigned) uid);
 	snprintf(group, sizeof(group), "%u %u 1", (unsigned) gid, (unsigned) gid);
-	return write_file("/proc/self/setgroups", "deny") &&
-	       write_file("/proc/self/uid_map", user) && write_file("/proc/self/gid_map", group);
+	return file_write_text("/proc/self/setgroups", "deny") &&
+	       file_write_text("/proc/self/uid_map", user) &&
+	       file_write_text("/proc/self/gid_map", group);
 }
 
 static bool raise_loopback(void)

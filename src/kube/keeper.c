@@ -3,6 +3,7 @@
 #include "base/mem.h"
 #include "base/text.h"
 #include "core/pod_template.h"
+#include "io/file.h"
 
 #include <string.h>
 
@@ -67,15 +68,6 @@ bool keeper_is_needed(const struct job *job, const char *role, int index)
 
 /* Volumes. */
 
-static bool is_in(const char *path, const char *folder)
-{
-	size_t len = strlen(folder);
-
-	while (len && folder[len - 1] == '/')
-		len--;
-	return strncmp(path, folder, len) == 0 && (path[len] == '/' || path[len] == '\0');
-}
-
 /* The mount on which a path lies: the deepest one. */
 static const struct json *find_mount(const struct json *mounts, const char *path)
 {
@@ -86,7 +78,7 @@ static const struct json *find_mount(const struct json *mounts, const char *path
 		const struct json *mount = json_at(mounts, i);
 		const char *folder = json_as_string(json_get(mount, "mountPath"), "");
 
-		if (*folder && is_in(path, folder) && strlen(folder) > longest) {
+		if (*folder && file_is_in(path, folder) && strlen(folder) > longest) {
 			found = mount;
 			longest = strlen(folder);
 		}

@@ -1,6 +1,7 @@
 /* Reads a Lease and makes the bodies of what is written to it. */
 #include "kube/lease.h"
 
+#include "base/json_patch.h"
 #include "base/mem.h"
 #include "base/text.h"
 #include "io/process.h"
@@ -212,28 +213,13 @@ struct json *kube_lease_hold(const struct kube_lease *lease, const char *holder,
 	return patch;
 }
 
-static struct json *step_new(const char *word, const char *path)
-{
-	struct json *step = json_new_object();
-
-	json_set_string(step, "op", word);
-	json_set_string(step, "path", path);
-	return step;
-}
-
 struct json *kube_lease_release(const char *holder)
 {
 	struct json *patch = json_new_array();
-	struct json *test = step_new("test", "/spec/holderIdentity");
-	struct json *empty = step_new("replace", "/spec/holderIdentity");
-	struct json *brief = step_new("replace", "/spec/leaseDurationSeconds");
 
-	json_set_string(test, "value", holder);
-	json_set_string(empty, "value", "");
-	json_set_integer(brief, "value", 1);
-	json_append(patch, test);
-	json_append(patch, empty);
-	json_append(patch, brief);
+	json_patch_add_step(patch, "test", "/spec/holderIdentity", json_new_string(holder));
+	json_patch_add_step(patch, "replace", "/spec/holderIdentity", json_new_string(""));
+	json_patch_add_step(patch, "replace", "/spec/leaseDurationSeconds", json_new_integer(1));
 	return patch;
 }
 

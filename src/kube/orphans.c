@@ -1,6 +1,7 @@
 /* One list of each kind, and then one call for each object, all under way together. */
 #include "kube/orphans.h"
 
+#include "base/json_patch.h"
 #include "base/mem.h"
 #include "base/text.h"
 #include "core/job_secret.h"
@@ -104,6 +105,47 @@ int kube_orphans_find(const struct kube_orphans_place *place, struct kube_orphan
 	return 0;
 }
 
+/* The Secret. */
+
+/* Of another job, and of another owner, it is left alone. */
+static struct json *secret_adoption_new(const struct kube_orphans_place *place,
+					const char *owner_uid)
+{
+	struct json *steps = json_new_array();
+
+	json_patch_add_step(steps, "test", "/metadata/labels/muster~1job",
+			    json_new_string(place->job_name));
+	json_patch_add_step(steps, "test", "/metadata/ownerReferences", json_new_null());
+	json_patch_add_step(steps, "add", "/metadata/ownerReferences",
+			    objects_owner_references_new(place->job_name, owner_uid));
+	return steps;
+}
+
+/* One that is gone or is not ours (422) is nothing to be told. */
+static int adopt_secret(const struct kube_orphans_place *place, struct kube_orphans *orphans,
+			const char *owner_uid, struct err *err)
+{
+	char *name CLEANUP(mem_free_text) = job_secret_name(place->job_name);
+	struct json *steps CLEANUP(json_cleanup) = secret_adoption_new(place, owner_uid);
+	const struct kube_request request = {
+		.verb = KUBE_JSON_PATCH,
+		.resource = &kube_secrets,
+		.namespace_name = place->namespace_name,
+		.name = name,
+		.body = steps,
+	};
+	struct err own;
+	int rc = kube_wait(place->loop, place->api, &request, NULL, &own);
+
+	if (rc == 0 || rc == ERR_NOT_FOUND || rc == ERR_INVALID)
+		return 0;
+	if (rc != ERR_REFUSED)
+		return err_copy(err, &own);
+	if (!orphans->refusal.code)
+		orphans->refusal = own;
+	return 0;
+}
+
 /* Calling. */
 
 /* One that is gone, or is another one by now, is nothing to be told. */
@@ -120,7 +162,7 @@ static void forgive_gone(struct kube_answer *answers, size_t count)
 typedef struct json *(*body_new_fn)(const struct kube_orphans_place *place,
 				    const struct kube_orphan *orphan, const char *owner_uid);
 
-static int call_all(const struct kube_orphans_place *place, const struct kube_orphans *orphans,
+static int call_all(const struct kube_orphans_place *place, struct kube_orphans *orphans,
 		    enum kube_verb verb, body_new_fn body_new, const char *owner_uid,
 		    struct err *err)
 {
@@ -144,7 +186,7 @@ static int call_all(const struct kube_orphans_place *place, const struct kube_or
 	for (size_t i = 0; i < count; i++)
 		json_free((struct json *) requests[i].body);
 	kube_answers_free(answers, count);
-	return rc;
+	return rc == 0 && orphans->has_secret ? adopt_secret(place, orphans, owner_uid, err) : rc;
 }
 
 static struct json *deletion_new(const struct kube_orphans_place *place,
@@ -167,69 +209,14 @@ static struct json *adoption_new(const struct kube_orphans_place *place,
 	return patch;
 }
 
-/* The Secret. */
-
-static struct json *step_new(const char *op, const char *path, struct json *value)
-{
-	struct json *step = json_new_object();
-
-	json_set_string(step, "op", op);
-	json_set_string(step, "path", path);
-	json_set(step, "value", value);
-	return step;
-}
-
-/* Of another job, and of another owner, it is left alone. */
-static struct json *secret_adoption_new(const struct kube_orphans_place *place,
-					const char *owner_uid)
-{
-	struct json *steps = json_new_array();
-
-	json_append(steps, step_new("test", "/metadata/labels/muster~1job",
-				    json_new_string(place->job_name)));
-	json_append(steps, step_new("test", "/metadata/ownerReferences", json_new_null()));
-	json_append(steps, step_new("add", "/metadata/ownerReferences",
-				    objects_owner_references_new(place->job_name, owner_uid)));
-	return steps;
-}
-
-/* One that is gone or is not ours (422) is nothing to be told. */
-static int adopt_secret(const struct kube_orphans_place *place, struct kube_orphans *orphans,
-			const char *owner_uid, struct err *err)
-{
-	char *name CLEANUP(mem_free_text) = job_secret_name(place->job_name);
-	struct json *steps CLEANUP(json_cleanup) = secret_adoption_new(place, owner_uid);
-	const struct kube_request request = {
-		.verb = KUBE_JSON_PATCH,
-		.resource = &kube_secrets,
-		.namespace_name = place->namespace_name,
-		.name = name,
-		.body = steps,
-	};
-	struct err own;
-	int rc = orphans->has_secret ? kube_wait(place->loop, place->api, &request, NULL, &own) : 0;
-
-	if (rc == 0 || rc == ERR_NOT_FOUND || rc == ERR_INVALID)
-		return 0;
-	if (rc != ERR_REFUSED)
-		return err_copy(err, &own);
-	if (!orphans->refusal.code)
-		orphans->refusal = own;
-	return 0;
-}
-
 int kube_orphans_delete(const struct kube_orphans_place *place, struct kube_orphans *orphans,
 			const char *owner_uid, struct err *err)
 {
-	int rc = call_all(place, orphans, KUBE_DELETE, deletion_new, NULL, err);
-
-	return rc < 0 ? rc : adopt_secret(place, orphans, owner_uid, err);
+	return call_all(place, orphans, KUBE_DELETE, deletion_new, owner_uid, err);
 }
 
 int kube_orphans_adopt(const struct kube_orphans_place *place, struct kube_orphans *orphans,
 		       const char *owner_uid, struct err *err)
 {
-	int rc = call_all(place, orphans, KUBE_STRATEGIC_PATCH, adoption_new, owner_uid, err);
-
-	return rc < 0 ? rc : adopt_secret(place, orphans, owner_uid, err);
+	return call_all(place, orphans, KUBE_STRATEGIC_PATCH, adoption_new, owner_uid, err);
 }

@@ -27,8 +27,8 @@ struct kube_orphans {
 	struct kube_orphan *list;
 	size_t count, capacity;
 	bool has_secret; /* given: the job's document reads JOB.env */
-	struct err refusal; /* of a kind that may not be listed; or of the
-			       Secret; code 0: all were seen */
+	/* Of a kind that may not be listed, or of the Secret; code 0: all were seen. */
+	struct err refusal;
 };
 
 /* Where the job is; everything is borrowed. All functions run the loop, as kube_wait does. */

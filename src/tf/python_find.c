@@ -166,10 +166,8 @@ static char *setting_of(const char *settings, const char *key)
 static char *read_venv_settings(const char *prefix)
 {
 	char *path CLEANUP(mem_free_text) = mem_format("%s/pyvenv.cfg", prefix);
-	char *settings = NULL;
-	size_t len;
 
-	return file_read_whole(path, SETTINGS_LIMIT, &settings, &len, NULL) ? NULL : settings;
+	return file_read_text(path);
 }
 
 /* A virtual environment's own packages, and the base's where it says so. */
