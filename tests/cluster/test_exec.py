@@ -66,17 +66,22 @@ class Shell:
             seen += os.read(self.ours, 4096).decode()
         return seen
 
+    def wait_for_size(self, rows, columns):
+        """muster sends the size before any input, but a runtime sets it in a thread of its own."""
+        self.type(f"until [ \"$(stty size)\" = '{rows} {columns}' ]; do sleep 0.1; done; echo si''zed\r")
+        self.until("sized\r\n")
+
 
 @pytest.mark.parametrize("image", [BUSYBOX, DEBIAN], ids=["busybox", "debian"])
 def test_a_shell_has_the_terminal_its_size_and_ctrl_c(job, muster, image):
     job(image)
     shell = Shell(muster, rows=33, columns=99)
-    shell.type("stty size; tty\r")
-    shell.until("33 99\r\n/dev/pts/")
+    shell.wait_for_size(33, 99)
+    shell.type("tty\r")
+    shell.until("/dev/pts/")
     termios.tcsetwinsize(shell.its, (20, 70))
     shell.process.send_signal(signal.SIGWINCH)
-    shell.type("until [ \"$(stty size)\" = '20 70' ]; do sleep 0.1; done; echo res''ized\r")
-    shell.until("resized\r\n")
+    shell.wait_for_size(20, 70)
     shell.type("trap 'echo int\"\"errupted; exit 7' INT; echo rea''dy; while :; do sleep 0.1; done\r")
     shell.until("ready\r\n")
     shell.type("\x03")
