@@ -50,6 +50,7 @@ struct doctor_limits {
 	int64_t memory_available; /* bytes */
 	int64_t group_memory_left;
 	const char *group_fault; /* why a job gets no control group of its own; NULL: it does */
+	bool is_group_refused; /* ... by rights, which systemd can give */
 };
 
 struct doctor_state_folder {

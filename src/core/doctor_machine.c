@@ -121,16 +121,18 @@ static void judge_processes(struct judgement *judgement)
  * worker that hides, for something to be left. */
 static void judge_group(struct judgement *judgement)
 {
-	const char *fault = judgement->facts->limits.group_fault;
+	const struct doctor_limits *limits = &judgement->facts->limits;
 
-	if (!fault)
+	if (!limits->group_fault)
 		judgement_add(judgement, "control group", DOCTOR_OK, NULL,
 			      "each job has its own, by which all of it is ended");
 	else
 		judgement_add(judgement, "control group", DOCTOR_OK, NULL,
-			      "jobs have none of their own (%s); systemd-run --user --scope -p "
-			      "Delegate=yes muster run … has one",
-			      fault);
+			      "jobs have none of their own (%s)%s", limits->group_fault,
+			      limits->is_group_refused
+				      ? "; systemd-run --user --scope -p Delegate=yes muster run … "
+					"has one"
+				      : "");
 }
 
 static void judge_memory(struct judgement *judgement)

@@ -51,16 +51,14 @@ static int64_t read_available_memory(void)
 	return line ? strtoll(line + strlen(title), NULL, 10) * 1024 : DOCTOR_UNKNOWN;
 }
 
-/* NULL: there is nothing that stands in the way. */
-static const char *try_own_group(struct arena *arena)
+static void try_own_group(struct doctor_limits *limits, struct arena *arena)
 {
-	char *folder CLEANUP(mem_free_text) = NULL;
 	struct err err;
+	int rc = own_group_try(&err);
 
-	if (own_group_make(&folder, &err) < 0)
-		return arena_copy_text(arena, err.text);
-	own_group_end(folder);
-	return NULL;
+	if (rc < 0)
+		limits->group_fault = arena_copy_text(arena, err.text);
+	limits->is_group_refused = rc == ERR_REFUSED;
 }
 
 void doctor_collect_limits(struct doctor_limits *limits, struct arena *arena)
@@ -83,8 +81,8 @@ void doctor_collect_limits(struct doctor_limits *limits, struct arena *arena)
 		.address_space = limit_of(addresses.rlim_cur),
 		.memory_available = read_available_memory(),
 		.group_memory_left = room.memory,
-		.group_fault = try_own_group(arena),
 	};
+	try_own_group(limits, arena);
 }
 
 /* The folder itself, or the nearest one above it that exists, in which it would be made. */

@@ -20,6 +20,7 @@
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/vfs.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #define DEATH_LIMIT MSEC_PER_SECOND
@@ -135,6 +136,26 @@ const char *own_group_folder(void)
 	return own_folder;
 }
 
+int own_group_try(struct err *err)
+{
+	char *folder CLEANUP(mem_free_text) = NULL;
+	int rc = own_group_make(&folder, err);
+
+	if (!folder)
+		return rc;
+	pid_t child = own_group_fork(folder);
+
+	if (child == 0)
+		_exit(0);
+	if (child < 0)
+		rc = err_set(err, ERR_UNSUPPORTED, "no process can begin in one (clone3: %s)",
+			     strerror(errno));
+	else
+		waitpid(child, NULL, 0);
+	own_group_end(folder);
+	return rc;
+}
+
 /* Ending. */
 
 static void kill_all(const char *folder)
@@ -206,8 +227,12 @@ void own_group_settle(const char *folder, const struct process_identity *maker)
 	char *own CLEANUP(mem_free_text) = find_own_folder();
 	struct process_identity self;
 
-	if (process_identify(getpid(), &self, NULL) == 0 &&
-	    text_equals(self.boot_id, maker->boot_id) && is_made_by(folder, maker) &&
-	    is_control_group(folder) && own && !file_is_in(own, folder))
+	if (process_identify(getpid(), &self, NULL) < 0 ||
+	    !text_equals(self.boot_id, maker->boot_id) || !is_made_by(folder, maker) ||
+	    !is_control_group(folder))
+		return;
+	if (own && file_is_in(own, folder))
+		own_group_leave(folder);
+	else
 		own_group_end(folder);
 }

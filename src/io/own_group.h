@@ -1,6 +1,7 @@
 /* A control group (cgroups(7), version 2) for a process and all that it starts: none of them leaves
- * it without the rights for that, whatever becomes of its parent, its session and its environment,
- * and all of them are killed at once (cgroup.kill, Linux 5.14).
+ * it without the right to write into another group of the same tree, whatever becomes of its
+ * parent, its session and its environment, and all of them are killed at once (cgroup.kill,
+ * Linux 5.14).
  *
  * There can be one where this user may make folders below the group that it is in: as root, and
  * where systemd delegates (user@.service, a scope or service with Delegate=yes). */
@@ -23,6 +24,9 @@ pid_t own_group_fork(const char *folder);
 /* The group that the calling process began in by that; NULL. */
 const char *own_group_folder(void);
 
+/* Whether both can be had here; leaves nothing. Errors as above. The caller has one thread. */
+int own_group_try(struct err *err) MUST_USE;
+
 /* Kills all that is in it, and removes it with the groups below it. A process in an uninterruptible
  * sleep is waited for a second; the group stays then. */
 void own_group_end(const char *folder);
@@ -30,6 +34,6 @@ void own_group_end(const char *folder);
 /* The same by a process that is in it: it moves to the group above first. */
 void own_group_leave(const char *folder);
 
-/* Ends what a maker that is gone has left. Nothing is done where `folder` is not what it would have
- * made, or the caller is in it. */
+/* Ends what a maker that is gone has left, but never the caller. Nothing is done where `folder` is
+ * not what it would have made. */
 void own_group_settle(const char *folder, const struct process_identity *maker);

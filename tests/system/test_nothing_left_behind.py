@@ -300,6 +300,29 @@ def test_what_forgot_its_mark_is_ended_by_the_next_muster(muster, forgetful, gro
     assert muster.job(job)["status"]["failure"]["reason"] == "SupervisorLost"
 
 
+ASKING = """
+setsid env -i PATH=$PATH sh -c 'echo $$ >hidden; mv hidden there; exec sleep 1000' &
+setsid sh -c 'until [ -e both-are-gone ]; do sleep 0.1; done; exec "$0" ps -a >seen 2>&1' "$0" &
+sleep 1000
+"""
+
+
+def test_a_muster_of_the_job_itself_ends_the_rest(muster, stranger):
+    """It is in the group that it ends: it goes on, and what was begun beside it does not."""
+    job = muster.detach("--name", "asking", "--", "sh", "-c", ASKING, *muster.program)
+    there, seen = muster.folder / "there", muster.folder / "seen"
+    wait_until(there.exists)
+    folder = supervisor_of(muster, job).get("group")
+    kill_supervisor(muster, job)
+    (muster.folder / "both-are-gone").touch()
+    wait_until(lambda: seen.exists() and "asking" in seen.read_text())
+    if folder:
+        assert not is_alive(int(there.read_text()))
+        assert not pathlib.Path(folder).exists()
+    else:
+        os.kill(int(there.read_text()), signal.SIGKILL)
+
+
 def test_a_group_that_a_record_does_not_own_is_left_alone(muster, forgetful, group, stranger):
     """The record is a file, which somebody may have brought from elsewhere."""
     job, _ = forgetful

@@ -260,7 +260,10 @@ static void a_job_without_a_group_is_well_and_its_reason_is_told(void **state)
 	struct visit *visit = *state;
 
 	assert_contains(judge(visit, "control group", DOCTOR_OK)->found, "each job has its own");
+	visit->facts.limits.group_fault = "no control groups of version 2 are mounted";
+	assert_null(strstr(judge(visit, "control group", DOCTOR_OK)->found, "systemd"));
 	visit->facts.limits.group_fault = "none can be made below /x: Permission denied";
+	visit->facts.limits.is_group_refused = true;
 	assert_contains(judge(visit, "control group", DOCTOR_OK)->found,
 			"(none can be made below /x: Permission denied); systemd-run --user");
 }

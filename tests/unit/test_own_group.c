@@ -5,9 +5,16 @@
 #include "base/text.h"
 #include "io/own_group.h"
 
+#include <errno.h>
+#include <linux/filter.h>
+#include <linux/seccomp.h>
 #include <signal.h>
+#include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -30,11 +37,9 @@ static int begin(void **state)
 	}
 	assert_int_equal(process_identify(getpid(), &waiting->maker, NULL), 0);
 	waiting->child = own_group_fork(waiting->folder);
-	if (waiting->child == 0) {
-		own_group_settle(waiting->folder, &waiting->maker); /* which it is in */
+	if (waiting->child == 0)
 		for (;;)
 			pause();
-	}
 	return waiting->child < 0;
 }
 
@@ -112,6 +117,61 @@ static void all_that_is_in_it_is_killed(void **state)
 	assert_int_equal(access(waiting->folder, F_OK), -1);
 }
 
+/* A muster that a worker of that job calls. */
+static void one_that_is_in_it_ends_all_but_itself(void **state)
+{
+	const struct waiting *waiting = need_group(state);
+	int status = 0;
+	pid_t caller = own_group_fork(waiting->folder);
+
+	if (caller == 0) {
+		own_group_settle(waiting->folder, &waiting->maker);
+		_exit(access(waiting->folder, F_OK) == 0);
+	}
+	assert_int_equal(waitpid(waiting->child, &status, 0), waiting->child);
+	assert_true(WIFSIGNALED(status));
+	assert_int_equal(waitpid(caller, &status, 0), caller);
+	assert_true(WIFEXITED(status));
+	assert_int_equal(WEXITSTATUS(status), 0);
+}
+
+/* As the filters of some containers do, which let folders be made. */
+static void refuse_clone3(void)
+{
+	struct sock_filter rules[] = {
+		BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, nr)),
+		BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_clone3, 0, 1),
+		BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ERRNO | ENOSYS),
+		BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
+	};
+	struct sock_fprog filter = {ARRAY_LEN(rules), rules};
+
+	if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) < 0 ||
+	    prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &filter) < 0)
+		_exit(2);
+}
+
+static void a_trial_begins_a_process(void **state)
+{
+	const struct waiting *waiting = need_group(state);
+	struct err err;
+	int status = 0;
+
+	assert_int_equal(own_group_try(&err), ERR_REFUSED); /* of that name there is one */
+	pid_t child = fork();
+
+	if (child == 0) {
+		own_group_end(waiting->folder);
+		if (own_group_try(&err) < 0)
+			_exit(3);
+		refuse_clone3();
+		_exit(own_group_try(&err) != ERR_UNSUPPORTED || !strstr(err.text, "clone3"));
+	}
+	assert_int_equal(waitpid(child, &status, 0), child);
+	assert_true(WIFEXITED(status));
+	assert_int_equal(WEXITSTATUS(status), 0);
+}
+
 static void what_another_made_is_left_alone(void **state)
 {
 	const struct waiting *waiting = need_group(state);
@@ -137,6 +197,8 @@ int main(void)
 						end),
 		cmocka_unit_test_setup_teardown(the_child_is_a_process_like_any, begin, end),
 		cmocka_unit_test_setup_teardown(all_that_is_in_it_is_killed, begin, end),
+		cmocka_unit_test_setup_teardown(one_that_is_in_it_ends_all_but_itself, begin, end),
+		cmocka_unit_test_setup_teardown(a_trial_begins_a_process, begin, end),
 		cmocka_unit_test_setup_teardown(what_another_made_is_left_alone, begin, end),
 	};
 
