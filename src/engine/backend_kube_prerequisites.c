@@ -201,7 +201,23 @@ static struct json *body_of(const struct json *object)
 	return body;
 }
 
-/* What it is made of again is what is there. */
+static bool holds_the_same(const struct json *a, const struct json *b)
+{
+	return json_equals(json_get(a, "data"), json_get(b, "data")) &&
+	       json_equals(json_get(a, "binaryData"), json_get(b, "binaryData"));
+}
+
+/* "immutable" does not hold a user who may delete it and make another of its name. That user's
+ * program would run with the rights of the job. */
+static void refuse_replaced(struct kube_backend *backend, const char *name)
+{
+	if (!backend->refusal)
+		backend->refusal = mem_format("somebody replaced the ConfigMap '%s' of the job: no "
+					      "Pod may run with what it holds now",
+					      name);
+}
+
+/* What it is made of again, and what it is held to, is what was there first. */
 static void see_files(struct kube_backend *backend, const char *name, const struct json *object)
 {
 	struct prerequisite *prerequisite = find(backend, &kube_config_maps, name);
@@ -210,6 +226,8 @@ static void see_files(struct kube_backend *backend, const char *name, const stru
 		prerequisite = add(backend, &kube_config_maps, name);
 	if (!prerequisite->body)
 		prerequisite->body = body_of(object);
+	else if (!holds_the_same(prerequisite->body, object))
+		refuse_replaced(backend, name);
 }
 
 /* From here on the cache knows. */

@@ -183,6 +183,28 @@ def test_who_trusts_a_job_made_elsewhere_has_its_pods_made(muster, kube, tmp_pat
     assert kube.wait_until_empty(LIMIT) == []
 
 
+@pytest.mark.parametrize("change, is_refused", [
+    ({"data": {"0-train.py": "print('evil')"}}, True), ({"data": {}, "binaryData": {"0-train.py": "ZXZpbA=="}}, True),
+    ({"metadata": {"annotations": {"seen": "yes"}}}, False)], ids=["text", "bytes", "annotation"])
+def test_files_that_somebody_replaced_run_in_no_pod(muster, kube, change, is_refused):
+    """A ConfigMap is immutable, but may be deleted and made again."""
+    kube.plan = lambda labels: None  # Pods run on
+    (muster.folder / "train.py").write_text("print('good')\n")
+    job = muster.start("run", "--on", "kubernetes", "--name", "story", "-w", 1, "--image", "i", "--max-restarts", 1, "train.py")
+    read_until(job.stdout, "line 19")
+    with kube.lock:
+        files = json.loads(json.dumps(kube.objects["configmaps", "story.files-0"]))
+    assert "good" in json.dumps(files["data"])
+    kube.put("configmaps", "story.files-0", {**files, **change, "metadata": {**files["metadata"], **change.get("metadata", {})}})
+    if not is_refused:
+        kube.plan = lambda labels: 0
+        kube.end_pods()
+    told = job.stderr.read()
+    assert (job.wait(LIMIT) != 0) == is_refused
+    assert ("somebody replaced the ConfigMap 'story.files-0' of the job" in told) == is_refused
+    assert [plural for plural, _ in kube.created].count("pods") == 1
+
+
 def document_with_secret():
     story = json.loads(document(replicas=1))
     story["spec"]["tfReplicaSpecs"]["Worker"]["template"]["spec"]["containers"][0]["env"] = [
