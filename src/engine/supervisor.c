@@ -69,7 +69,7 @@ static int see_through(background_started_fn started, void *background, int *ret
 		rc = supervision_local_run(request, &guard, started, background, ret_exit_code,
 					   err);
 		if (group && guard_is_outer_gone(&guard))
-			own_group_leave(group);
+			own_group_end(group);
 		return rc;
 	}
 	if (guard.was_lost)

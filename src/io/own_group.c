@@ -204,35 +204,31 @@ static void remove_with_those_below(const char *folder, int depth)
 	rmdir(folder);
 }
 
+/* To the group above; false: the caller is in it still. */
+static bool leave(const char *folder)
+{
+	char *own CLEANUP(mem_free_text) = find_own_folder();
+	char *above CLEANUP(mem_free_text) = file_folder_of(folder);
+	char *path CLEANUP(mem_free_text) = mem_format("%s/cgroup.procs", above);
+
+	return !own || !file_is_in(own, folder) || file_write_text(path, "0");
+}
+
 void own_group_end(const char *folder)
 {
-	if (rmdir(folder) == 0 || errno == ENOENT)
+	if (rmdir(folder) == 0 || errno == ENOENT || !leave(folder))
 		return;
 	kill_all(folder);
 	wait_until_empty(folder);
 	remove_with_those_below(folder, 0);
 }
 
-void own_group_leave(const char *folder)
-{
-	char *above CLEANUP(mem_free_text) = file_folder_of(folder);
-	char *path CLEANUP(mem_free_text) = mem_format("%s/cgroup.procs", above);
-
-	if (file_write_text(path, "0"))
-		own_group_end(folder);
-}
-
 void own_group_settle(const char *folder, const struct process_identity *maker)
 {
-	char *own CLEANUP(mem_free_text) = find_own_folder();
 	struct process_identity self;
 
-	if (process_identify(getpid(), &self, NULL) < 0 ||
-	    !text_equals(self.boot_id, maker->boot_id) || !is_made_by(folder, maker) ||
-	    !is_control_group(folder))
-		return;
-	if (own && file_is_in(own, folder))
-		own_group_leave(folder);
-	else
+	if (process_identify(getpid(), &self, NULL) == 0 &&
+	    text_equals(self.boot_id, maker->boot_id) && is_made_by(folder, maker) &&
+	    is_control_group(folder))
 		own_group_end(folder);
 }

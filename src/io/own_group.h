@@ -27,13 +27,11 @@ const char *own_group_folder(void);
 /* Whether both can be had here; leaves nothing. Errors as above. The caller has one thread. */
 int own_group_try(struct err *err) MUST_USE;
 
-/* Kills all that is in it, and removes it with the groups below it. A process in an uninterruptible
- * sleep is waited for a second; the group stays then. */
+/* Kills all that is in it but the caller, which moves to the group above first where it is in it,
+ * and removes it with the groups below it. A process in an uninterruptible sleep is waited for a
+ * second; the group stays then, and so it does where the caller cannot move. */
 void own_group_end(const char *folder);
 
-/* The same by a process that is in it: it moves to the group above first. */
-void own_group_leave(const char *folder);
-
-/* Ends what a maker that is gone has left, but never the caller. Nothing is done where `folder` is
- * not what it would have made. */
+/* Ends what a maker that is gone has left. Nothing is done where `folder` is not what it would have
+ * made. */
 void own_group_settle(const char *folder, const struct process_identity *maker);

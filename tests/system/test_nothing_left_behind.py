@@ -303,7 +303,7 @@ def test_what_forgot_its_mark_is_ended_by_the_next_muster(muster, forgetful, gro
 ASKING = """
 setsid env -i PATH=$PATH sh -c 'echo $$ >hidden; mv hidden there; exec sleep 1000' &
 setsid sh -c 'until [ -e both-are-gone ]; do sleep 0.1; done; exec "$0" ps -a >seen 2>&1' "$0" &
-sleep 1000
+wait
 """
 
 
@@ -312,15 +312,19 @@ def test_a_muster_of_the_job_itself_ends_the_rest(muster, stranger):
     job = muster.detach("--name", "asking", "--", "sh", "-c", ASKING, *muster.program)
     there, seen = muster.folder / "there", muster.folder / "seen"
     wait_until(there.exists)
+    hidden = int(there.read_text())
     folder = supervisor_of(muster, job).get("group")
     kill_supervisor(muster, job)
-    (muster.folder / "both-are-gone").touch()
-    wait_until(lambda: seen.exists() and "asking" in seen.read_text())
-    if folder:
-        assert not is_alive(int(there.read_text()))
-        assert not pathlib.Path(folder).exists()
-    else:
-        os.kill(int(there.read_text()), signal.SIGKILL)
+    assert is_alive(hidden)
+    try:
+        (muster.folder / "both-are-gone").touch()
+        wait_until(lambda: seen.exists() and "asking" in seen.read_text())
+        if folder:
+            assert not is_alive(hidden)
+            assert not pathlib.Path(folder).exists()
+    finally:
+        if is_alive(hidden):
+            os.kill(hidden, signal.SIGKILL)
 
 
 def test_a_group_that_a_record_does_not_own_is_left_alone(muster, forgetful, group, stranger):
