@@ -204,13 +204,6 @@ static int run_with_metrics(const struct options *options, struct job_source *so
 	return exit_code;
 }
 
-static enum job_source_network network_of(const struct options *options)
-{
-	if (!option_is_given(options, "private-network"))
-		return NETWORK_AS_WRITTEN;
-	return option_flag(options, "private-network") ? NETWORK_PRIVATE : NETWORK_OF_EVERYBODY;
-}
-
 static int run_run(const struct options *options)
 {
 	bool is_on_cluster = is_on_kubernetes(options);
@@ -218,7 +211,6 @@ static int run_run(const struct options *options)
 	struct job_source source CLEANUP(job_source_done) = {
 		.is_for_kubernetes = is_on_cluster,
 		.hides_variables = is_on_cluster && !is_printed,
-		.network = network_of(options),
 		.pack_folder = edition ? edition->pack_folder : NULL,
 	};
 	struct arena *arena CLEANUP(arena_cleanup) = arena_new();
@@ -268,10 +260,6 @@ static const struct option_row rows_of_run[] = {
 	 .words = "client|server",
 	 .one_line = "print the TFJob, say what would start, start nothing; "
 		     "server: ask the cluster what it would say to each object"},
-	{.name = "private-network",
-	 .group = OPTIONS_OF_JOB,
-	 .kind = OPTION_FLAG,
-	 .one_line = "a network of its own, which nobody else reaches"},
 	{.name = "metrics-listen",
 	 .group = OPTIONS_OF_JOB,
 	 .kind = OPTION_TEXT,

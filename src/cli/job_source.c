@@ -214,16 +214,42 @@ static bool find_travel(const struct options *options, struct job_source *source
 				      travel, err);
 }
 
-static void set_network(const struct job_source *source, struct json *root)
+/* A flag that is not given leaves what is written. */
+struct network_flag {
+	const char *option;
+	bool is_written_when; /* it has this value; with the other one nothing is written */
+	const char *annotation, *value;
+};
+
+static const struct network_flag network_flags[] = {
+	{"private-network", true, JOB_ANNOTATION_PRIVATE_NETWORK, "true"},
+	{"network-policy", false, JOB_ANNOTATION_NETWORK_POLICY, JOB_NETWORK_POLICY_NONE},
+};
+
+static bool is_network_set(const struct options *options)
+{
+	for (size_t i = 0; i < ARRAY_LEN(network_flags); i++)
+		if (option_is_given(options, network_flags[i].option))
+			return true;
+	return false;
+}
+
+static void set_network(const struct options *options, struct json *root)
 {
 	struct json *metadata = json_object_at(root, "metadata");
+	struct json *annotations = json_object_at(metadata, "annotations");
 
-	if (source->network == NETWORK_PRIVATE)
-		json_set_string(json_object_at(metadata, "annotations"),
-				JOB_ANNOTATION_PRIVATE_NETWORK, "true");
-	if (source->network == NETWORK_OF_EVERYBODY)
-		json_remove(json_get(metadata, "annotations"), JOB_ANNOTATION_PRIVATE_NETWORK);
-	if (json_count(json_get(metadata, "annotations")) == 0)
+	for (size_t i = 0; i < ARRAY_LEN(network_flags); i++) {
+		const struct network_flag *flag = &network_flags[i];
+
+		if (!option_is_given(options, flag->option))
+			continue;
+		if (option_flag(options, flag->option) == flag->is_written_when)
+			json_set_string(annotations, flag->annotation, flag->value);
+		else
+			json_remove(annotations, flag->annotation);
+	}
+	if (json_count(annotations) == 0)
 		json_remove(metadata, "annotations");
 }
 
@@ -234,7 +260,7 @@ static bool read_command(const struct options *options, struct pod_options *pods
 {
 	struct json *root CLEANUP(json_cleanup) = job_document_new(build);
 
-	set_network(source, root);
+	set_network(options, root);
 	job_document_add_secret(root, &source->secret);
 	add_pods(options, pods, source, root, faults);
 	fetch_options_add(options, root, &source->fetch_places, faults);
@@ -378,13 +404,13 @@ static bool override(const struct options *options, struct variables *variables,
 	struct job *job CLEANUP(job_cleanup) = NULL;
 
 	if (!job_override_is_needed(options, variables) && pod_build_is_empty(&pods->build) &&
-	    !option_is_given(options, "fetch") && source->network == NETWORK_AS_WRITTEN)
+	    !option_is_given(options, "fetch") && !is_network_set(options))
 		return true;
 	struct json *changed CLEANUP(json_cleanup) = json_new_copy(source->job->document);
 
 	hide_variables(variables, source->job->name, source);
 	job_override(options, variables, changed);
-	set_network(source, changed);
+	set_network(options, changed);
 	job_document_add_secret(changed, &source->secret);
 	job_document_add_pods(changed, &pods->build, faults);
 	fetch_options_add(options, changed, &source->fetch_places, faults);
@@ -445,8 +471,8 @@ static bool is_network_possible(const struct job_source *source)
 {
 	if (!source->is_for_kubernetes || !source->job->has_private_network)
 		return true;
-	output_say("--private-network goes with this machine only: on a cluster it is a "
-		   "NetworkPolicy that keeps others away from the job's Pods");
+	output_say("--private-network goes with this machine only: on a cluster each job has a "
+		   "NetworkPolicy that keeps others away from its Pods");
 	return false;
 }
 

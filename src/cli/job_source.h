@@ -14,17 +14,10 @@
 
 #include <stdbool.h>
 
-enum job_source_network {
-	NETWORK_AS_WRITTEN, /* in the file; else that of everybody */
-	NETWORK_PRIVATE,
-	NETWORK_OF_EVERYBODY,
-};
-
 /* What a call says is to be run. The caller says where, and zeroes the rest to begin. */
 struct job_source {
 	bool is_for_kubernetes; /* its script travels to Pods, which have an image */
 	bool hides_variables; /* those of the call go to a Secret, not into the document */
-	enum job_source_network network;
 	sync_folder_pack_fn pack_folder; /* for --sync; NULL in a program that cannot */
 	struct job *job;
 	struct travel travel; /* the files that go with it */
@@ -102,6 +95,15 @@ void job_source_complain(const struct options *options, const struct faults *fau
 		 .kind = OPTION_TEXT,                                                              \
 		 .value_name = "NAME",                                                             \
 		 .one_line = "name of the job (default: the script's, and 5 random characters)"},  \
+		{.name = "private-network",                                                        \
+		 .group = OPTIONS_OF_JOB,                                                          \
+		 .kind = OPTION_FLAG,                                                              \
+		 .one_line = "a network of its own, which nobody else reaches"},                   \
+		{.name = "network-policy",                                                         \
+		 .group = OPTIONS_OF_KUBERNETES,                                                   \
+		 .kind = OPTION_FLAG,                                                              \
+		 .otherwise = "true",                                                              \
+		 .one_line = "a NetworkPolicy that lets the job's own Pods in, and no others"},    \
 		{.name = "env",                                                                    \
 		 .group = OPTIONS_OF_PROCESSES,                                                    \
 		 .letter = 'e',                                                                    \

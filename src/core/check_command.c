@@ -83,6 +83,9 @@ static void add_servers(struct words *words, const struct check *check,
 {
 	if (check->request.is_setup_only)
 		add(words, "--detach");
+	/* The clients are jobs of their own. */
+	if (check->request.is_on_kubernetes)
+		add(words, "--no-network-policy");
 	add_number(words, "--workers", check->request.workers);
 	add_number(words, "--ps", check->request.ps);
 	add(words, "--");

@@ -16,11 +16,11 @@ void check_text_add_heading(const struct check *check, struct text *text)
 	text_add(text, "muster check: ");
 	check_describe_request(&check->request, text);
 	text_add_char(text, '\n');
-	/* On a cluster its Pods are open to those of others. */
 	if (!check->request.is_remote && !check->request.has_private_network)
-		text_add(text,
-			 "  (until it ends, any client that reaches this machine can run programs "
-			 "through its TensorFlow servers)\n");
+		text_addf(text,
+			  "  (until it ends, any client that reaches %s can run programs through "
+			  "its TensorFlow servers)\n",
+			  check->request.is_on_kubernetes ? "its Pods" : "this machine");
 }
 
 static void add_colored(struct text *text, const char *color, const char *word, size_t width,

@@ -120,6 +120,7 @@ struct job {
 	bool is_suspended;
 	bool is_dynamic; /* enableDynamicWorker */
 	bool has_private_network; /* here; annotation muster/private-network */
+	bool has_network_policy; /* on a cluster; annotation muster/network-policy */
 	const char *managed_by; /* NULL when not given */
 
 	/* Someone asked for the end of this job (annotation muster/stop): the word for why, or
@@ -135,6 +136,11 @@ struct job {
 /* Annotation with the value "true" of a job whose replicas have a network of their own, which
  * nobody else reaches and from which nothing else is reached. Of jobs on this machine alone. */
 #define JOB_ANNOTATION_PRIVATE_NETWORK "muster/private-network"
+
+/* Annotation with the value "none" of a job whose Pods others reach: on a cluster a job has a
+ * NetworkPolicy that lets in its own Pods alone ("job"). */
+#define JOB_ANNOTATION_NETWORK_POLICY "muster/network-policy"
+#define JOB_NETWORK_POLICY_NONE "none"
 
 /* Annotation whose presence asks for an orderly end. Its value is one of the words of enum
  * stop_reason. */

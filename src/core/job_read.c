@@ -153,12 +153,19 @@ static void read_fetches(struct field_reader *reader, const struct field *annota
 		field_refuse(reader, &field, "Invalid value: %s", err.text);
 }
 
-static bool read_private_network(struct field_reader *reader, const struct field *annotations)
+/* What cannot be understood of them keeps others away. */
+static void read_networks(struct field_reader *reader, const struct field *annotations,
+			  struct job *job)
 {
-	static const char *const words[] = {"false", "true"};
-	struct field field = field_map_entry(annotations, JOB_ANNOTATION_PRIVATE_NETWORK);
+	static const char *const private_words[] = {"false", "true"};
+	static const char *const policy_words[] = {JOB_NETWORK_POLICY_NONE, "job"};
+	struct field private = field_map_entry(annotations, JOB_ANNOTATION_PRIVATE_NETWORK);
+	struct field policy = field_map_entry(annotations, JOB_ANNOTATION_NETWORK_POLICY);
 
-	return field_word(reader, &field, words, ARRAY_LEN(words), 0, 1);
+	job->has_private_network =
+		field_word(reader, &private, private_words, ARRAY_LEN(private_words), 0, 1);
+	job->has_network_policy =
+		field_word(reader, &policy, policy_words, ARRAY_LEN(policy_words), 1, 1);
 }
 
 static void read_annotations(struct field_reader *reader, const struct field *metadata,
@@ -170,7 +177,7 @@ static void read_annotations(struct field_reader *reader, const struct field *me
 	check_texts(reader, &labels);
 	check_texts(reader, &annotations);
 	job->stop_reason = json_as_string(json_get(annotations.value, JOB_ANNOTATION_STOP), NULL);
-	job->has_private_network = read_private_network(reader, &annotations);
+	read_networks(reader, &annotations, job);
 	read_fetches(reader, &annotations, job);
 }
 

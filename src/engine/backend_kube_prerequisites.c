@@ -1,6 +1,6 @@
-/* What the Pods of a job stand on: the Service by which they find each other, and the ConfigMaps
- * that they read: of files, and of the cluster where it is large. And the Secret of variables,
- * where we made it: its values are nowhere else.
+/* What the Pods of a job stand on: the Service by which they find each other, the NetworkPolicy
+ * that keeps others away, and the ConfigMaps that they read: of files, and of the cluster where it
+ * is large. And the Secret of variables, where we made it: its values are nowhere else.
  *
  * They are made with the first Pods. As long as one is missing later, no replica has its address,
  * and a decision asks for it to be published: so it is made again when somebody deletes it. What it
@@ -38,6 +38,16 @@ static struct prerequisite *add(struct kube_backend *backend, const struct kube_
 	return prerequisite;
 }
 
+static void add_network_policy(struct kube_backend *backend)
+{
+	const struct job *job = backend->settings.job;
+	char *name CLEANUP(mem_free_text) = objects_network_policy_name(job->name);
+
+	if (job->has_network_policy)
+		add(backend, &kube_network_policies, name)->body =
+			objects_network_policy_new(job, job->uid);
+}
+
 /* The Secret was made before any Pod was started. */
 void kube_prerequisites_begin(struct kube_backend *backend)
 {
@@ -45,6 +55,7 @@ void kube_prerequisites_begin(struct kube_backend *backend)
 	struct prerequisite *prerequisite;
 
 	add(backend, &kube_services, settings->job->name);
+	add_network_policy(backend);
 	if (!settings->secret || !settings->secret->name)
 		return;
 	prerequisite = add(backend, &kube_secrets, settings->secret->name);
@@ -122,7 +133,9 @@ static void on_made(struct json *object, const struct kube_status *status, const
 
 static const char *what_it_is(const struct prerequisite *prerequisite)
 {
-	return prerequisite->resource == &kube_config_maps ? "ConfigMap" : "Service";
+	if (prerequisite->resource == &kube_config_maps)
+		return "ConfigMap";
+	return prerequisite->resource == &kube_network_policies ? "NetworkPolicy" : "Service";
 }
 
 static void make(struct prerequisite *prerequisite)
@@ -230,20 +243,38 @@ static void see_files(struct kube_backend *backend, const char *name, const stru
 		refuse_replaced(backend, name);
 }
 
+const struct kube_resource *kube_prerequisites_resource(enum job_cache_kind kind)
+{
+	switch (kind) {
+	case JOB_CACHE_SERVICES:
+		return &kube_services;
+	case JOB_CACHE_NETWORK_POLICIES:
+		return &kube_network_policies;
+	case JOB_CACHE_FILES:
+		return &kube_config_maps;
+	case JOB_CACHE_OWNERS:
+	case JOB_CACHE_LEASES:
+	case JOB_CACHE_PODS:
+	case JOB_CACHE_KIND_COUNT:
+		break;
+	}
+	return NULL;
+}
+
 /* From here on the cache knows. */
 void kube_prerequisites_see(struct kube_backend *backend, enum job_cache_kind kind,
 			    const char *name)
 {
 	const struct json *object = job_follower_get(backend->seen, kind, name);
+	const struct kube_resource *resource = kube_prerequisites_resource(kind);
 	bool is_shown = object && is_ours(backend, object);
 	struct prerequisite *prerequisite;
 
-	if (kind != JOB_CACHE_SERVICES && kind != JOB_CACHE_FILES)
+	if (!resource)
 		return;
 	if (is_shown && kind == JOB_CACHE_FILES)
 		see_files(backend, name, object);
-	prerequisite =
-		find(backend, kind == JOB_CACHE_FILES ? &kube_config_maps : &kube_services, name);
+	prerequisite = find(backend, resource, name);
 	if (prerequisite) {
 		prerequisite->is_shown = is_shown;
 		prerequisite->was_shown |= is_shown;
@@ -292,9 +323,14 @@ static bool reads_config_maps(const struct job *job)
 
 void kube_prerequisites_watch(struct kube_backend *backend)
 {
+	const struct job *job = backend->settings.job;
+
+	backend->knows[JOB_CACHE_NETWORK_POLICIES] = !job->has_network_policy;
+	backend->knows[JOB_CACHE_FILES] = !reads_config_maps(job);
 	job_follower_watch(backend->seen, JOB_CACHE_SERVICES);
-	backend->knows_files = !reads_config_maps(backend->settings.job);
-	if (!backend->knows_files)
+	if (job->has_network_policy)
+		job_follower_watch(backend->seen, JOB_CACHE_NETWORK_POLICIES);
+	if (!backend->knows[JOB_CACHE_FILES])
 		job_follower_watch(backend->seen, JOB_CACHE_FILES);
 }
 

@@ -112,7 +112,6 @@ static void forget_lost(struct kube_backend *backend)
 
 static void see_all_pods(struct kube_backend *backend)
 {
-	backend->knows_pods = true;
 	forget_lost(backend);
 	kube_events_see(backend);
 }
@@ -121,16 +120,15 @@ static void on_synced(enum job_cache_kind kind, void *data)
 {
 	struct kube_backend *backend = data;
 
+	backend->knows[kind] = true;
 	if (kind == JOB_CACHE_PODS)
 		see_all_pods(backend);
-	backend->knows_services |= kind == JOB_CACHE_SERVICES;
-	backend->knows_files |= kind == JOB_CACHE_FILES;
 	kube_backend_news(backend);
 }
 
 static bool is_watched_here(enum job_cache_kind kind)
 {
-	return kind == JOB_CACHE_PODS || kind == JOB_CACHE_SERVICES || kind == JOB_CACHE_FILES;
+	return kind == JOB_CACHE_PODS || kube_prerequisites_resource(kind);
 }
 
 static void on_trouble(enum job_cache_kind kind, const struct err *err, void *data)

@@ -41,7 +41,8 @@ void kube_backend_tell_earlier_pods(struct kube_backend *backend)
 
 bool kube_backend_has_looked(const struct kube_backend *backend)
 {
-	return backend->knows_pods && backend->knows_services && backend->knows_files;
+	return backend->knows[JOB_CACHE_PODS] && backend->knows[JOB_CACHE_SERVICES] &&
+	       backend->knows[JOB_CACHE_NETWORK_POLICIES] && backend->knows[JOB_CACHE_FILES];
 }
 
 bool backend_kube_is_ready(const struct backend *base)

@@ -20,7 +20,7 @@ struct kube_backend {
 	struct backend base;
 	struct backend_kube_settings settings;
 	struct job_follower *seen; /* the job's objects as the cache has them */
-	bool knows_pods, knows_services, knows_files; /* they were listed once */
+	bool knows[JOB_CACHE_KIND_COUNT]; /* they were listed once, or it needs none */
 	struct prerequisite **prerequisites;
 	size_t n_prerequisites, prerequisites_capacity;
 	char *refusal; /* why it can never be made; NULL: it may be */
@@ -84,6 +84,8 @@ void kube_prerequisites_free(struct kube_backend *backend);
 bool kube_prerequisites_is_there(const struct kube_backend *backend); /* or on its way */
 bool kube_prerequisites_is_any_shown(const struct kube_backend *backend);
 bool kube_prerequisites_is_quiet(const struct kube_backend *backend);
+/* What of a kind of the cache may be a prerequisite; NULL: it never is. */
+const struct kube_resource *kube_prerequisites_resource(enum job_cache_kind kind) MUST_USE;
 /* The cache shows something else under this name. */
 void kube_prerequisites_see(struct kube_backend *backend, enum job_cache_kind kind,
 			    const char *name);

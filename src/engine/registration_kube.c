@@ -13,34 +13,46 @@
 #include "kube/rights.h"
 #include "kube/wait.h"
 
-#define N_RIGHTS_TO_EXEC 3
 #define PAUSE (MSEC_PER_SECOND / 2)
 #define MOST_TRIES 20
 
-static int check_rights(struct loop *loop, struct kube_api *api, const char *namespace_name,
-			bool makes_secret, bool needs_exec, const struct kube_request *beside,
-			struct json **ret_object, struct err *err)
+/* The rights of a part of the jobs. */
+static const struct kube_right secret_rights[] = {{KUBE_CREATE, &kube_secrets}};
+static const struct kube_right exec_rights[] = {
+	{KUBE_GET, &kube_pods},
+	{KUBE_GET, &kube_pods, "exec"},
+	{KUBE_CREATE, &kube_pods, "exec"},
+};
+#define WITHOUT_POLICY "a job with --no-network-policy does without networkpolicies"
+static const struct kube_right network_policy_rights[] = {
+	{KUBE_CREATE, &kube_network_policies, NULL, WITHOUT_POLICY},
+	{KUBE_LIST, &kube_network_policies, NULL, WITHOUT_POLICY},
+	{KUBE_WATCH, &kube_network_policies, NULL, WITHOUT_POLICY},
+};
+/* And of all. */
+static const struct kube_right job_rights[] = {
+	{KUBE_CREATE, &kube_config_maps}, {KUBE_GET, &kube_config_maps},
+	{KUBE_LIST, &kube_config_maps},   {KUBE_WATCH, &kube_config_maps},
+	{KUBE_PATCH, &kube_config_maps},  {KUBE_DELETE, &kube_config_maps},
+	{KUBE_CREATE, &kube_services},    {KUBE_LIST, &kube_services},
+	{KUBE_WATCH, &kube_services},     {KUBE_CREATE, &kube_pods},
+	{KUBE_LIST, &kube_pods},          {KUBE_WATCH, &kube_pods},
+	{KUBE_DELETE, &kube_pods},        {KUBE_GET, &kube_pods, "log"},
+	{KUBE_CREATE, &kube_leases},      {KUBE_GET, &kube_leases},
+	{KUBE_PATCH, &kube_leases},       {KUBE_DELETE, &kube_leases},
+};
+
+struct rights {
+	struct kube_right list[ARRAY_LEN(secret_rights) + ARRAY_LEN(job_rights) +
+			       ARRAY_LEN(network_policy_rights) + ARRAY_LEN(exec_rights)];
+	size_t count;
+};
+
+static void add_rights(struct rights *rights, const struct kube_right *list, size_t count,
+		       bool are_needed)
 {
-	/* Not every job needs the first one, or the last ones. */
-	static const struct kube_right rights[] = {
-		{KUBE_CREATE, &kube_secrets, NULL},     {KUBE_CREATE, &kube_config_maps, NULL},
-		{KUBE_GET, &kube_config_maps, NULL},    {KUBE_LIST, &kube_config_maps, NULL},
-		{KUBE_WATCH, &kube_config_maps, NULL},  {KUBE_PATCH, &kube_config_maps, NULL},
-		{KUBE_DELETE, &kube_config_maps, NULL}, {KUBE_CREATE, &kube_services, NULL},
-		{KUBE_LIST, &kube_services, NULL},      {KUBE_WATCH, &kube_services, NULL},
-		{KUBE_CREATE, &kube_pods, NULL},        {KUBE_LIST, &kube_pods, NULL},
-		{KUBE_WATCH, &kube_pods, NULL},         {KUBE_DELETE, &kube_pods, NULL},
-		{KUBE_GET, &kube_pods, "log"},          {KUBE_CREATE, &kube_leases, NULL},
-		{KUBE_GET, &kube_leases, NULL},         {KUBE_PATCH, &kube_leases, NULL},
-		{KUBE_DELETE, &kube_leases, NULL},      {KUBE_GET, &kube_pods, NULL},
-		{KUBE_GET, &kube_pods, "exec"},         {KUBE_CREATE, &kube_pods, "exec"},
-	};
-
-	const size_t first = makes_secret ? 0 : 1;
-	const size_t end = ARRAY_LEN(rights) - (needs_exec ? 0 : N_RIGHTS_TO_EXEC);
-
-	return kube_rights_check(loop, api, namespace_name, rights + first, end - first, beside,
-				 ret_object, err);
+	for (size_t i = 0; i < count && are_needed; i++)
+		rights->list[rights->count++] = list[i];
 }
 
 /* With an owner that is no more or is an earlier job of this name, it goes with that one. */
@@ -71,7 +83,17 @@ static int check_service(const struct json *services, const struct job *job, str
 int registration_kube_check_before_attach(struct loop *loop, struct kube_api *api,
 					  const char *namespace_name, struct err *err)
 {
-	return check_rights(loop, api, namespace_name, false, false, NULL, NULL, err);
+	return kube_rights_check(loop, api, namespace_name, job_rights, ARRAY_LEN(job_rights), NULL,
+				 NULL, err);
+}
+
+int registration_kube_check_network_policy(struct loop *loop, struct kube_api *api,
+					   const struct job *job, struct err *err)
+{
+	return !job->has_network_policy
+		       ? 0
+		       : kube_rights_check(loop, api, job->name_space, network_policy_rights,
+					   ARRAY_LEN(network_policy_rights), NULL, NULL, err);
 }
 
 /* A list, because a user who runs jobs may list Services, and need not be allowed to get one. */
@@ -87,8 +109,15 @@ int registration_kube_check_before_run(struct loop *loop, struct kube_api *api,
 		.parameters = parameters,
 	};
 	struct json *services CLEANUP(json_cleanup) = NULL;
-	int rc = check_rights(loop, api, job->name_space, makes_secret, job->n_fetches > 0, &list,
-			      &services, err);
+	struct rights rights = {0};
+
+	add_rights(&rights, secret_rights, ARRAY_LEN(secret_rights), makes_secret);
+	add_rights(&rights, job_rights, ARRAY_LEN(job_rights), true);
+	add_rights(&rights, network_policy_rights, ARRAY_LEN(network_policy_rights),
+		   job->has_network_policy);
+	add_rights(&rights, exec_rights, ARRAY_LEN(exec_rights), job->n_fetches > 0);
+	int rc = kube_rights_check(loop, api, job->name_space, rights.list, rights.count, &list,
+				   &services, err);
 
 	return rc < 0 ? rc : check_service(services, job, err);
 }

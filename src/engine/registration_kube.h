@@ -19,6 +19,10 @@
 int registration_kube_check_before_attach(struct loop *loop, struct kube_api *api,
 					  const char *namespace_name, struct err *err) MUST_USE;
 
+/* And of a job that is there, whether it may make and watch its NetworkPolicy, if it has one. */
+int registration_kube_check_network_policy(struct loop *loop, struct kube_api *api,
+					   const struct job *job, struct err *err) MUST_USE;
+
 /* The same before a job is made; with `makes_secret` whether it may make a Secret too, and whether
  * it may run commands in Pods where folders are fetched from them. Then ERR_EXISTS where another's
  * Service has the job's name, and is no part of an earlier job that is about to go: the names of

@@ -212,6 +212,9 @@ static int find_job(struct cluster_supervision *supervision, struct err *err)
 		rc = pin_found(supervision, err);
 	if (rc == 0)
 		rc = read_found(supervision, &is_untouched, err);
+	if (rc == 0)
+		rc = registration_kube_check_network_policy(
+			supervision->base.loop, supervision->api, supervision->base.job, err);
 	if (rc < 0)
 		return rc;
 	supervision->is_recorded = true;

@@ -48,8 +48,11 @@ struct job_follower {
 };
 
 static const struct kube_resource *const resources[JOB_CACHE_KIND_COUNT] = {
-	[JOB_CACHE_OWNERS] = &kube_config_maps, [JOB_CACHE_LEASES] = &kube_leases,
-	[JOB_CACHE_PODS] = &kube_pods,          [JOB_CACHE_SERVICES] = &kube_services,
+	[JOB_CACHE_OWNERS] = &kube_config_maps,
+	[JOB_CACHE_LEASES] = &kube_leases,
+	[JOB_CACHE_PODS] = &kube_pods,
+	[JOB_CACHE_SERVICES] = &kube_services,
+	[JOB_CACHE_NETWORK_POLICIES] = &kube_network_policies,
 	[JOB_CACHE_FILES] = &kube_config_maps,
 };
 

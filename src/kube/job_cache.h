@@ -21,6 +21,7 @@ enum job_cache_kind {
 	JOB_CACHE_LEASES,
 	JOB_CACHE_PODS,
 	JOB_CACHE_SERVICES,
+	JOB_CACHE_NETWORK_POLICIES,
 	JOB_CACHE_FILES, /* ConfigMaps that Pods read */
 	JOB_CACHE_KIND_COUNT,
 };

@@ -17,6 +17,11 @@ char *objects_owner_name(const char *job_name)
 	return mem_format("%s.job", job_name);
 }
 
+char *objects_network_policy_name(const char *job_name)
+{
+	return mem_format("%s.network", job_name);
+}
+
 char *objects_selector(const char *job_name)
 {
 	return mem_format("%s=%s,%s=%s", OBJECTS_LABEL_MANAGED_BY, OBJECTS_MANAGED_BY,
@@ -141,20 +146,57 @@ static struct json *ports_new(const struct job *job)
 	return ports;
 }
 
+/* The labels that all Pods of a job have, and no others. */
+static struct json *selected_new(const struct job *job)
+{
+	struct json *labels = json_new_object();
+
+	json_set_string(labels, OBJECTS_LABEL_MANAGED_BY, OBJECTS_MANAGED_BY);
+	json_set_string(labels, OBJECTS_LABEL_JOB, job->name);
+	return labels;
+}
+
 struct json *objects_service_new(const struct job *job, const char *owner_uid)
 {
 	struct json *service =
 		object_new("Service", objects_metadata_new(job, job->name, owner_uid));
 	struct json *spec = json_object_at(service, "spec");
-	struct json *selector;
 
 	json_set_string(spec, "clusterIP", "None");
 	json_set_bool(spec, "publishNotReadyAddresses", true);
-	selector = json_object_at(spec, "selector");
-	json_set_string(selector, OBJECTS_LABEL_MANAGED_BY, OBJECTS_MANAGED_BY);
-	json_set_string(selector, OBJECTS_LABEL_JOB, job->name);
+	json_set(spec, "selector", selected_new(job));
 	json_set(spec, "ports", ports_new(job));
 	return service;
+}
+
+static struct json *pod_selector_new(const struct job *job)
+{
+	struct json *selector = json_new_object();
+
+	json_set(selector, "matchLabels", selected_new(job));
+	return selector;
+}
+
+struct json *objects_network_policy_new(const struct job *job, const char *owner_uid)
+{
+	char *name CLEANUP(mem_free_text) = objects_network_policy_name(job->name);
+	struct json *policy =
+		object_new("NetworkPolicy", objects_metadata_new(job, name, owner_uid));
+	struct json *spec = json_object_at(policy, "spec");
+	struct json *types = json_new_array(), *rules = json_new_array();
+	struct json *rule = json_new_object(), *peers = json_new_array();
+	struct json *peer = json_new_object();
+
+	json_set_string(policy, "apiVersion", "networking.k8s.io/v1");
+	json_set(spec, "podSelector", pod_selector_new(job));
+	json_append(types, json_new_string("Ingress"));
+	json_set(spec, "policyTypes", types);
+	json_set(peer, "podSelector", pod_selector_new(job));
+	json_append(peers, peer);
+	json_set(rule, "from", peers);
+	json_append(rules, rule);
+	json_set(spec, "ingress", rules);
+	return policy;
 }
 
 /* A Pod's host name is a DNS label, and so is each part of its address. */

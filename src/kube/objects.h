@@ -7,8 +7,9 @@
  * All of it follows from the job alone: nothing here talks to a cluster.
  *
  * Names: a Pod is JOB-ROLE-INDEX in every attempt, as Kubeflow names it, and says the attempt in a
- * label. ConfigMaps are JOB.job, JOB.files-N and JOB.cluster-DIGEST, and a Secret is JOB.env: no
- * job's name has a dot, so that nothing of one job can be taken for something of another. */
+ * label. ConfigMaps are JOB.job, JOB.files-N and JOB.cluster-DIGEST, a Secret is JOB.env and a
+ * NetworkPolicy JOB.network: no job's name has a dot, so that nothing of one job can be taken for
+ * something of another. */
 #pragma once
 
 #include "base/json.h"
@@ -43,6 +44,8 @@ bool objects_check(const struct job *job, struct faults *faults) MUST_USE;
 
 /* JOB.job, the ConfigMap that owns all else. Caller frees. */
 char *objects_owner_name(const char *job_name) MUST_USE;
+/* JOB.network. Caller frees. */
+char *objects_network_policy_name(const char *job_name) MUST_USE;
 /* Selects all objects of a job by their labels. Caller frees. */
 char *objects_selector(const char *job_name) MUST_USE;
 /* JOB-ROLE-INDEX. Caller frees. */
@@ -71,6 +74,10 @@ struct json *objects_secret_new(const struct job *job, const struct job_secret *
 /* The headless Service. Pods that are not ready have their names too: training waits for its peers
  * before it is ready. */
 struct json *objects_service_new(const struct job *job, const char *owner_uid) MUST_USE;
+/* What lets in nobody but the Pods of the job, on any port, where the cluster's network enforces
+ * policies: TensorFlow's servers run what any client sends. What they reach themselves is left
+ * alone. Of jobs with `has_network_policy`. */
+struct json *objects_network_policy_new(const struct job *job, const char *owner_uid) MUST_USE;
 
 /* What the Pods of a job have in common, made once: 500 Pods name the same 500 addresses. The job
  * outlives it. */

@@ -14,6 +14,8 @@ int objects_add_all(const struct job *job, const struct job_file *files, size_t 
 
 	json_append(list, objects_owner_new(job));
 	json_append(list, objects_service_new(job, NULL));
+	if (job->has_network_policy)
+		json_append(list, objects_network_policy_new(job, NULL));
 	if (cluster)
 		json_append(list, cluster);
 	if (objects_add_files(job, files, n_files, NULL, list, err))

@@ -90,7 +90,8 @@ static int find_kind(const struct kube_orphans_place *place, const struct kube_r
 int kube_orphans_find(const struct kube_orphans_place *place, struct kube_orphans *orphans,
 		      struct err *err)
 {
-	const struct kube_resource *const kinds[] = {&kube_pods, &kube_services, &kube_config_maps,
+	const struct kube_resource *const kinds[] = {&kube_pods, &kube_services,
+						     &kube_network_policies, &kube_config_maps,
 						     &kube_leases};
 
 	for (size_t i = 0; i < ARRAY_LEN(kinds); i++) {

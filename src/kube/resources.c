@@ -2,6 +2,8 @@
 
 const struct kube_resource kube_config_maps = {"", "v1", "configmaps", false};
 const struct kube_resource kube_leases = {"coordination.k8s.io", "v1", "leases", false};
+const struct kube_resource kube_network_policies = {"networking.k8s.io", "v1", "networkpolicies",
+						    false};
 const struct kube_resource kube_pods = {"", "v1", "pods", false};
 const struct kube_resource kube_secrets = {"", "v1", "secrets", false};
 const struct kube_resource kube_services = {"", "v1", "services", false};
@@ -13,6 +15,7 @@ const struct kube_resource *kube_resource_of(const struct json *object)
 		const struct kube_resource *resource;
 	} rows[] = {
 		{"ConfigMap", &kube_config_maps},
+		{"NetworkPolicy", &kube_network_policies},
 		{"Pod", &kube_pods},
 		{"Secret", &kube_secrets},
 		{"Service", &kube_services},

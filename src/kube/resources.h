@@ -4,9 +4,10 @@
 
 #include "kube/request.h"
 
-extern const struct kube_resource kube_config_maps, kube_leases, kube_pods, kube_secrets,
-	kube_services;
+extern const struct kube_resource kube_config_maps, kube_leases, kube_network_policies, kube_pods,
+	kube_secrets, kube_services;
 
-/* Of an object that is to be made, by its "kind": "ConfigMap", "Pod", "Secret" or "Service". NULL
+/* Of an object that is to be made, by its "kind": "ConfigMap", "NetworkPolicy", "Pod", "Secret" or
+ * "Service". NULL
  * for any other. */
 const struct kube_resource *kube_resource_of(const struct json *object);

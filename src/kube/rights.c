@@ -79,6 +79,16 @@ static void add_rule(struct text *text, const struct kube_right *rights, const b
 	text_add(text, "]}");
 }
 
+static void add_way_out(struct text *text, const struct kube_right *rights, const bool *is_missing,
+			size_t n_rights)
+{
+	for (size_t i = 0; i < n_rights; i++)
+		if (is_missing[i] && rights[i].way_out) {
+			text_addf(text, "; %s", rights[i].way_out);
+			return;
+		}
+}
+
 int kube_rights_refuse(const char *namespace_name, const struct kube_right *rights,
 		       const bool *is_missing, size_t n_rights, struct err *err)
 {
@@ -94,6 +104,7 @@ int kube_rights_refuse(const char *namespace_name, const struct kube_right *righ
 		  "the rule ",
 		  kube_verb_word(rights[first].verb), resource, namespace_name);
 	add_rule(&text, rights, is_missing, n_rights);
+	add_way_out(&text, rights, is_missing, n_rights);
 	return err_set(err, ERR_REFUSED, "%s", text_of(&text));
 }
 

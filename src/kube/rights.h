@@ -15,6 +15,7 @@ struct kube_right {
 	enum kube_verb verb;
 	const struct kube_resource *resource;
 	const char *subresource; /* NULL: none */
+	const char *way_out; /* what does without it, as a sentence begins with it after "; " */
 };
 
 /* Asks for all at once and waits as kube_wait does. ERR_REFUSED: the cluster does not know who we

@@ -17,7 +17,7 @@ import threading
 import urllib.parse
 
 CONNECTIONS = 8
-COLLECTIONS = {"ConfigMap": "configmaps", "Pod": "pods", "Service": "services"}
+COLLECTIONS = {"ConfigMap": "configmaps", "NetworkPolicy": "networkpolicies", "Pod": "pods", "Service": "services"}
 
 
 def login(path):
@@ -55,7 +55,8 @@ def main():
     with open(sys.argv[1], encoding="utf-8") as file:
         for made in json.load(file)["items"]:
             collection = COLLECTIONS[made["kind"]]
-            waiting.put((f"/api/v1/namespaces/{made['metadata']['namespace']}/{collection}", json.dumps(made)))
+            root = "apis" if "/" in made["apiVersion"] else "api"
+            waiting.put((f"/{root}/{made['apiVersion']}/namespaces/{made['metadata']['namespace']}/{collection}", json.dumps(made)))
     server, tls = login(os.environ["KUBECONFIG"])
     threads = [threading.Thread(target=make, args=(waiting, server, tls)) for _ in range(CONNECTIONS)]
     for thread in threads:

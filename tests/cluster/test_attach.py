@@ -40,7 +40,7 @@ def end_pod(namespace, pod, code=0):
 
 def until_gone(namespace, job):
     namespace.kubectl("wait", "--for=delete", f"--timeout={LIMIT}s", f"configmap/{job}.job")
-    namespace.kubectl("wait", "--for=delete", f"--timeout={LIMIT}s", "configmaps,pods,services,leases",
+    namespace.kubectl("wait", "--for=delete", f"--timeout={LIMIT}s", "configmaps,pods,services,networkpolicies,leases",
                       "-l", f"muster/job={job}")
 
 

@@ -36,7 +36,7 @@ def on_cluster(template):
 
 def until_nothing_is_left(namespace):
     """A job in the background has ended before its objects have gone."""
-    namespace.kubectl("wait", "--for=delete", f"--timeout={LIMIT}s", "pods,services,configmaps,leases",
+    namespace.kubectl("wait", "--for=delete", f"--timeout={LIMIT}s", "pods,services,networkpolicies,configmaps,leases",
                       "-l", "app.kubernetes.io/managed-by=muster")
     assert left_of(namespace) == []
 

@@ -234,9 +234,9 @@ def test_nobody_s_rights(refuse, login):
     login.use({"token": login.token()})
     assert refuse(code=3) == (
         f"muster: cannot create configmaps in namespace '{login.namespace.name}': the login has no right to; a Role there "
-        'needs the rule {apiGroups: ["", "coordination.k8s.io"], '
-        'resources: ["configmaps", "services", "pods", "pods/log", "leases"], '
-        'verbs: ["create", "get", "list", "watch", "patch", "delete"]}')
+        'needs the rule {apiGroups: ["", "coordination.k8s.io", "networking.k8s.io"], '
+        'resources: ["configmaps", "services", "pods", "pods/log", "leases", "networkpolicies"], '
+        'verbs: ["create", "get", "list", "watch", "patch", "delete"]}; a job with --no-network-policy does without networkpolicies')
 
 
 @pytest.mark.parametrize(("server", "why"), [("https://127.0.0.1:1", "connection refused"),
@@ -264,7 +264,8 @@ def test_a_namespace_that_is_not_there(refuse, login):
 
 def test_a_right_to_the_job_but_not_to_its_pods(refuse, login):
     namespace = login.namespace
-    namespace.kubectl("create", "role", "half", "--verb=*", "--resource=configmaps,services,leases.coordination.k8s.io")
+    namespace.kubectl("create", "role", "half", "--verb=*", 
+                      "--resource=configmaps,services,leases.coordination.k8s.io,networkpolicies.networking.k8s.io")
     namespace.kubectl("create", "rolebinding", "half", "--role=half", f"--serviceaccount={namespace.name}:default")
     namespace.until_account_may("create", "configmaps")
     login.use({"token": login.token()})

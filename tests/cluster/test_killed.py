@@ -108,7 +108,7 @@ def test_whenever_the_watching_muster_is_killed_the_next_one_goes_on(muster, nam
         number += 1
     # One in the background may outlive the muster that started it, and make what is its own.
     wait_until_none_has(f"XDG_STATE_HOME={muster.state}")
-    namespace.kubectl("wait", "--for=delete", f"--timeout={LIMIT}s", "configmaps,services,pods,leases",
+    namespace.kubectl("wait", "--for=delete", f"--timeout={LIMIT}s", "configmaps,services,networkpolicies,pods,leases",
                       "-l", "app.kubernetes.io/managed-by=muster")
     assert left_of(namespace) == [], f"MUSTER_SEED={SEED}"
     made = pods.end()

@@ -9,7 +9,7 @@ from conftest import LIMIT
 from test_attach import end_pod, until_gone
 from test_run import BUSYBOX, left_of, run, run_in_background, wait_for_line, write_job
 
-KINDS = "pods,services,configmaps,secrets"
+KINDS = "pods,services,networkpolicies,configmaps,secrets"
 OWNED = ["-l", "app.kubernetes.io/managed-by=muster"]
 
 

@@ -66,7 +66,7 @@ def test_what_the_page_does_with_a_job_that_goes_on(ada, namespace, tmp_path):
     ada("stop", "nightly", code=0)
     ada("wait", f"kubernetes/{namespace.name}/nightly", code=None)
     ada("delete", "nightly", code=0)
-    namespace.kubectl("wait", "--for=delete", f"--timeout={LIMIT}s", "pods,configmaps,services,leases", "-l", "muster/job=nightly")
+    namespace.kubectl("wait", "--for=delete", f"--timeout={LIMIT}s", "pods,configmaps,services,networkpolicies,leases", "-l", "muster/job=nightly")
 
 
 def test_a_job_that_kubectl_applied_can_be_attached_to_and_deleted(ada, namespace):
@@ -75,5 +75,5 @@ def test_a_job_that_kubectl_applied_can_be_attached_to_and_deleted(ada, namespac
     namespace.kubectl("apply", "-f", "-", input=rendered)
     ada("attach", "-d", "-n", namespace.name, "applied", code=0)
     ada("delete", "applied", code=0)
-    namespace.kubectl("wait", "--for=delete", f"--timeout={LIMIT}s", "pods,configmaps,services,leases,secrets", "-l",
+    namespace.kubectl("wait", "--for=delete", f"--timeout={LIMIT}s", "pods,configmaps,services,networkpolicies,leases,secrets", "-l",
                       "muster/job=applied")

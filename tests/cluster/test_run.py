@@ -20,7 +20,7 @@ DEBIAN = ["--image", "localhost/debian:test", "--node-selector", "type=real"]
 
 def left_of(namespace):
     """What is there of muster's."""
-    listed = namespace.get("pods,services,configmaps,leases", "-l", "app.kubernetes.io/managed-by=muster")
+    listed = namespace.get("pods,services,networkpolicies,configmaps,leases", "-l", "app.kubernetes.io/managed-by=muster")
     return [item["metadata"]["name"] for item in listed["items"]]
 
 
@@ -255,6 +255,7 @@ RIGHTS = [
     rights("", "configmaps", "create", "get", "list", "watch", "patch", "delete"),
     rights("", "pods", "create", "get", "list", "watch", "delete"),
     rights("", "services", "create", "get", "list", "watch"),
+    rights("networking.k8s.io", "networkpolicies", "create", "list", "watch"),
     rights("", "pods/log", "get"),
     rights("", "secrets", "create"),
     rights("coordination.k8s.io", "leases", "create", "get", "patch", "delete"),

@@ -14,8 +14,8 @@
 #include <string.h>
 #include <unistd.h>
 
-static const char *const kinds[JOB_CACHE_KIND_COUNT] = {"owners", "leases", "pods", "services",
-							"files"};
+static const char *const kinds[JOB_CACHE_KIND_COUNT] = {"owners",   "leases",          "pods",
+							"services", "networkpolicies", "files"};
 
 struct job {
 	char *name; /* NAMESPACE/JOB */

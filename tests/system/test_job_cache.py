@@ -15,7 +15,7 @@ from fake_kube import FakeKube, refuse  # noqa: E402
 
 pytestmark = pytest.mark.sanitize
 
-KINDS = {"owners", "leases", "pods", "services", "files"}
+KINDS = {"owners", "leases", "pods", "services", "networkpolicies", "files"}
 
 
 class Cache(KubeTool):
@@ -77,6 +77,7 @@ def test_each_job_has_its_own_objects(kube, cache_of):
     put(kube, "configmaps", "digits.job", "digits")
     put(kube, "configmaps", "digits.files-0", "digits", **{"muster/part": "files"})
     put(kube, "services", "digits", "digits")
+    put(kube, "networkpolicies", "digits.network", "digits")
     put(kube, "leases", "digits.job", "digits")
     for index in range(3):
         put_pod(kube, "digits", index)
@@ -85,6 +86,7 @@ def test_each_job_has_its_own_objects(kube, cache_of):
     cache = cache_of(kube, "ada/digits", "eve/digits", "ada/nobody")
     cache.until_synced()
     assert set(cache.there("ada/digits")) == {("owners", "digits.job"), ("files", "digits.files-0"), ("services", "digits"),
+                                              ("networkpolicies", "digits.network"),
                                               ("leases", "digits.job"), *(("pods", f"digits-worker-{i}") for i in range(3))}
     assert set(cache.there("eve/digits")) == {("pods", "digits-worker-7")}
     assert cache.there("ada/nobody") == {}

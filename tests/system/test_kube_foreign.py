@@ -217,7 +217,8 @@ def put_applied(kube):
     put_record(kube, document_with_secret())
     pod = {**LABELS, "muster/role": "worker", "muster/index": "0", "muster/attempt": "0"}
     kube.put("pods", "story-worker-0", {"metadata": {"labels": pod}, "spec": {}, "status": {"phase": "Running"}})
-    for plural, name in (("services", "story"), ("secrets", "story.env"), ("configmaps", "story.files-0")):
+    for plural, name in (("services", "story"), ("networkpolicies", "story.network"), ("secrets", "story.env"),
+                         ("configmaps", "story.files-0")):
         kube.put(plural, name, {"metadata": {"labels": LABELS}})
 
 
@@ -252,7 +253,8 @@ def test_a_secret_of_that_name_that_is_not_of_the_job_stays(muster, kube, change
 
 
 @pytest.mark.parametrize("method, verb, plural, name", [
-    ("GET", "list", "services", "story"), ("DELETE", "delete", "services", "story"), ("PATCH", "patch", "secrets", "story.env")])
+    ("GET", "list", "services", "story"), ("DELETE", "delete", "services", "story"),
+    ("DELETE", "delete", "networkpolicies", "story.network"), ("PATCH", "patch", "secrets", "story.env")])
 def test_a_missing_right_is_named_the_rest_goes_and_the_job_can_be_deleted_again(muster, kube, method, verb, plural, name):
     put_applied(kube)
     refuse_for(kube, method, plural)

@@ -233,8 +233,8 @@ def test_on_a_cluster_it_has_no_meaning(muster):
     for words in (["--private-network", "--image", "i", "--", "true"], ["-f", "-", "--image", "i"]):
         done = muster("run", "--on", "kubernetes", "--dry-run", *words, input=written)
         assert (done.returncode, done.stdout) == (2, "")
-        assert done.stderr == ("muster: --private-network goes with this machine only: on a cluster it is a NetworkPolicy "
-                               "that keeps others away from the job's Pods\n")
+        assert done.stderr == ("muster: --private-network goes with this machine only: on a cluster each job has a "
+                               "NetworkPolicy that keeps others away from its Pods\n")
 
 
 # Where it cannot be had. A user namespace has limits of its own on what is made below it.

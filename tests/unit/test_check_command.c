@@ -157,7 +157,9 @@ static void on_a_cluster_all_of_them_are_pods_of_the_same_place(void **state)
 	request.place = place;
 	begin(&check, &request);
 	text_addf(&expected,
-		  "%scheck-x --workers 1 --ps 1 -- muster server --network --output json", here);
+		  "%scheck-x --no-network-policy --workers 1 --ps 1 -- muster server --network "
+		  "--output json",
+		  here);
 	assert_command(&check, CHECK_SERVERS_JOB, text_of(&expected));
 	text_clear(&expected);
 	text_addf(&expected,

@@ -78,10 +78,11 @@ static void assert_faults(const char *yaml, enum job_strictness strictness, cons
 	assert_string_equal(text_of(&lines), expected);
 }
 
-#define ANNOTATED(word)                                                                            \
+#define ANNOTATED_AS(annotation, word)                                                             \
 	"apiVersion: kubeflow.org/v1\nkind: TFJob\n"                                               \
-	"metadata: {name: j, annotations: {muster/private-network: \"" word "\"}}\n"               \
+	"metadata: {name: j, annotations: {muster/" annotation ": \"" word "\"}}\n"                \
 	"spec: {tfReplicaSpecs: {Worker: " ROLE "}}"
+#define ANNOTATED(word) ANNOTATED_AS("private-network", word)
 
 /* What cannot be understood of it asks for more than less. */
 static void a_private_network_is_an_annotation(void **state)
@@ -97,6 +98,24 @@ static void a_private_network_is_an_annotation(void **state)
 	assert_faults(ANNOTATED("yes"), JOB_STRICT,
 		      "metadata.annotations[muster/private-network]: Unsupported value: \"yes\": "
 		      "supported values: \"false\", \"true\"\n");
+}
+
+static void a_network_policy_is_made_unless_an_annotation_says_none(void **state)
+{
+	(void) state;
+	struct job *has CLEANUP(job_cleanup) =
+		read_well(ANNOTATED_AS("network-policy", "job"), JOB_STRICT);
+	struct job *has_none CLEANUP(job_cleanup) =
+		read_well(ANNOTATED_AS("network-policy", "none"), JOB_STRICT);
+	struct job *unclear CLEANUP(job_cleanup) =
+		read_well(ANNOTATED_AS("network-policy", "no"), JOB_LENIENT);
+
+	assert_true(has->has_network_policy);
+	assert_false(has_none->has_network_policy);
+	assert_true(unclear->has_network_policy);
+	assert_faults(ANNOTATED_AS("network-policy", "no"), JOB_STRICT,
+		      "metadata.annotations[muster/network-policy]: Unsupported value: \"no\": "
+		      "supported values: \"none\", \"job\"\n");
 }
 
 static void a_short_file_has_the_defaults_of_kubeflow(void **state)
@@ -119,6 +138,7 @@ static void a_short_file_has_the_defaults_of_kubeflow(void **state)
 	assert_false(job->is_suspended);
 	assert_false(job->is_dynamic);
 	assert_false(job->has_private_network);
+	assert_true(job->has_network_policy);
 	assert_null(job->managed_by);
 	assert_null(job->stop_reason);
 	assert_int_equal(job_replica_count(job), 1);
@@ -686,6 +706,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_private_network_is_an_annotation),
+		cmocka_unit_test(a_network_policy_is_made_unless_an_annotation_says_none),
 		cmocka_unit_test(a_short_file_has_the_defaults_of_kubeflow),
 		cmocka_unit_test(every_field_of_a_full_file_is_read),
 		cmocka_unit_test(the_document_that_stays_is_no_copy_of_another_object),
