@@ -56,5 +56,8 @@ bool backend_kube_is_held_up(const struct backend *base);
 void backend_kube_release(struct backend *base);
 /* The job has ended: a Service or file that was refused is not tried again. */
 void backend_kube_drop_refused(struct backend *base);
+/* The job has ended and its Pods stay: the Secret of its variables goes, where the login may delete
+ * it. A call is on its way then. */
+void backend_kube_end_secret(struct backend *base);
 /* No Pod, Service or file of the job is left, as the cluster was seen. */
 bool backend_kube_is_empty(const struct backend *backend);

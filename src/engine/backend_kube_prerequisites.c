@@ -180,6 +180,42 @@ void kube_prerequisites_try_again(struct kube_backend *backend)
 			make(backend->prerequisites[i]);
 }
 
+/* The right to delete Secrets is nothing that running jobs takes. */
+static void on_secret_ended(struct json *object, const struct kube_status *status,
+			    const struct err *err, void *data)
+{
+	struct prerequisite *prerequisite = data;
+
+	(void) object, (void) status;
+	prerequisite->call = NULL;
+	if (err && err->code != ERR_NOT_FOUND && err->code != ERR_REFUSED)
+		kube_backend_trouble(prerequisite->backend, err->text);
+	kube_backend_news(prerequisite->backend);
+}
+
+void backend_kube_end_secret(struct backend *base)
+{
+	struct kube_backend *backend = (struct kube_backend *) base;
+	const struct job *job = backend->settings.job;
+	char *name CLEANUP(mem_free_text) = job_secret_name(job->name);
+	struct prerequisite *prerequisite = find(backend, &kube_secrets, name);
+	const struct kube_request request = {
+		.verb = KUBE_DELETE,
+		.resource = &kube_secrets,
+		.namespace_name = job->name_space,
+		.name = name,
+	};
+
+	if (!job_secret_is_named(job))
+		return;
+	if (!prerequisite)
+		prerequisite = add(backend, &kube_secrets, name);
+	kube_call_cancel(prerequisite->call);
+	prerequisite->is_made = true; /* for good */
+	prerequisite->call =
+		kube_call_new(backend->settings.api, &request, on_secret_ended, prerequisite);
+}
+
 void backend_kube_drop_refused(struct backend *base)
 {
 	struct kube_backend *backend = (struct kube_backend *) base;

@@ -46,11 +46,14 @@ static void begin_to_remove(struct cluster_supervision *supervision)
 	store_begin_remove(supervision->base.store, job->name, job->uid, on_removed, supervision);
 }
 
-/* A folder did not come: the next muster that attaches goes on here. */
+/* A folder did not come: the next muster that attaches goes on here. What has ended is not started
+ * again, and needs no variables. */
 static void leave_pods(struct cluster_supervision *supervision)
 {
-	if (supervision->base.phase == SUPERVISION_FINISHED)
+	if (supervision->base.phase == SUPERVISION_FINISHED) {
 		supervision_kube_remember_here(supervision);
+		backend_kube_end_secret(supervision->base.backend);
+	}
 	supervision->is_recorded = false; /* to be deleted */
 	supervision->base.phase = SUPERVISION_LEAVING;
 	lease_keeper_release(supervision->lease);
@@ -204,7 +207,8 @@ static bool begin_pass(void *data)
 			clean_up(supervision);
 		break;
 	case SUPERVISION_LEAVING:
-		if (!lease_keeper_is_done(supervision->lease))
+		if (!lease_keeper_is_done(supervision->lease) ||
+		    !backend_kube_is_quiet(base->backend))
 			break;
 		if (status_is_finished(&base->reporter.status))
 			supervision_close(base);

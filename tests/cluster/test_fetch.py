@@ -82,8 +82,9 @@ def test_what_cannot_be_fetched_is_a_sentence_and_a_code(muster, namespace, tmp_
 def fail_to_fetch(muster, namespace, tmp_path):
     """A file is in the way of the folder; the Pod, and what is in it, stay."""
     (tmp_path / "out").write_text("in the way")
-    done = run(muster, "-w", 2, "--fetch", "worker-0:/models:out", *sh(WRITE), code=125, cwd=tmp_path)
+    done = run(muster, "-w", 2, "--env", "TOKEN=xyzzy", "--fetch", "worker-0:/models:out", *sh(WRITE), code=125, cwd=tmp_path)
     assert "worker-0:/models was not fetched: " in done.stderr and "in the way" not in done.stderr
+    namespace.wait("secret/keep.env", "delete")  # nothing is started again
     assert "job keep succeeded" in done.stderr
     assert namespace.get("pod/keep-worker-0")["metadata"].get("deletionTimestamp") is None
     assert "State:      Succeeded" in muster("status", "keep", code=0).stdout

@@ -273,7 +273,7 @@ class LivingKube(FakeKube):
         return self._keep(plural, name, exchange.json())
 
     def _log(self, exchange, name):
-        """Lines of a Pod with the kubelet's stamps; followed until the Pod has ended."""
+        """Lines of a Pod with the kubelet's stamps; followed until its container has ended."""
         with self.lock:
             pod = self.objects.get(("pods", name))
             uid = pod and pod["metadata"]["uid"]
@@ -296,7 +296,8 @@ class LivingKube(FakeKube):
 
     def _has_ended(self, name, uid):
         pod = self.objects.get(("pods", name))
-        return not pod or pod["metadata"]["uid"] != uid or pod["status"].get("phase") in ("Succeeded", "Failed")
+        containers = pod["status"].get("containerStatuses") if pod else None
+        return not pod or pod["metadata"]["uid"] != uid or bool(containers and "terminated" in containers[0]["state"])
 
     # Lists and watches see what their selectors say
 

@@ -10,7 +10,7 @@ from conftest import LIMIT, ROOT, read_until
 sys.path.insert(0, str(ROOT / "tests" / "fake_kube"))
 
 from fake_kube import refuse  # noqa: E402
-from living_kube import LivingKube  # noqa: E402
+from living_kube import LivingKube, now  # noqa: E402
 from test_jobs_elsewhere import write_kubeconfig  # noqa: E402
 from test_kube_foreign import document, put_record  # noqa: E402
 
@@ -91,3 +91,31 @@ def test_who_does_not_have_its_values_says_what_to_do(muster, kube):
     assert sentence in " ".join(muster("status", "kubernetes/ada/story", code=0).stdout.split())
     kube.put(*SECRET, {"metadata": {}})
     assert watching.wait(LIMIT) == 0
+
+
+class KubeWithKeepers(LivingKube):
+    """What trained in a Pod has ended, and the container beside it keeps its folders."""
+
+    def _finish(self, name, uid):
+        def change(pod):
+            ended = {"exitCode": 0, "startedAt": now(), "finishedAt": now(), "reason": "Completed"}
+            pod["status"]["containerStatuses"] = [
+                self._container(pod, {"terminated": ended}), {**self._container(pod, {"running": {}}), "name": "muster-keeper"}]
+        self._change("pods", name, uid, change)
+
+
+@pytest.mark.parametrize("code", [None, 403, 404])
+def test_it_goes_when_the_job_has_ended_though_its_pods_stay(muster, tmp_path, code):
+    """A folder that did not come keeps them; nothing of them is started again. To delete Secrets is no right that jobs take."""
+    def trouble(exchange):
+        return bool(code and exchange.method == "DELETE" and "/secrets/" in exchange.path
+                    and refuse(code, reason="Forbidden" if code == 403 else "NotFound", message="no")(exchange))
+
+    (tmp_path / "out").write_text("in the way")
+    with KubeWithKeepers() as kube:
+        kube.trouble = trouble
+        muster.environment["KUBECONFIG"] = str(write_kubeconfig(tmp_path / "kubeconfig", kube.origin))
+        done = muster("run", "--on", "kubernetes", "--name", "story", "-w", 1, "--image", "i", "-e", "TOKEN=xyzzy",
+                      "--fetch", f"worker-0:/out:{tmp_path / 'out'}", "--", "true", code=125)
+        assert "'muster attach kubernetes/ada/story' fetches again" in done.stderr and "ecret" not in done.stderr
+        assert (SECRET in kube.objects) == bool(code) and ("pods", "story-worker-0") in kube.objects
