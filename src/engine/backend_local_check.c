@@ -7,6 +7,7 @@
 #include "engine/backend_local.h"
 #include "engine/backend_local_start.h"
 
+#include <arpa/inet.h>
 #include <string.h>
 
 /* Position of the container that trains, among those of the template. */
@@ -85,9 +86,11 @@ static void check_start(const struct job *job, const struct role *role, struct f
 static bool is_loopback(const char *address)
 {
 	char *host CLEANUP(mem_free_text) = address_host(address);
+	struct in_addr ipv4;
 
-	return text_equals(host, "localhost") || text_equals(host, "::1") ||
-	       text_starts_with(host, "127.");
+	if (inet_pton(AF_INET, host, &ipv4) == 1)
+		return ntohl(ipv4.s_addr) >> IN_CLASSA_NSHIFT == IN_LOOPBACKNET;
+	return text_equals(host, "localhost") || text_equals(host, "::1");
 }
 
 /* The first address of a TF_CONFIG that leads to another machine; NULL where there is none, or

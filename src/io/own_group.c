@@ -98,8 +98,8 @@ int own_group_make(char **ret_folder, struct err *err)
 	char *folder CLEANUP(mem_free_text) = mem_format("%s/%s", above, name);
 
 	if (mkdir(folder, MODE) < 0)
-		return err_set(err, ERR_REFUSED, "none can be made below %s: %s", above,
-			       strerror(errno));
+		return err_set(err, errno == EACCES || errno == EPERM ? ERR_REFUSED : ERR_IO,
+			       "none can be made below %s: %s", above, strerror(errno));
 	if (!can_be_killed(folder)) {
 		rmdir(folder);
 		return err_set(err, ERR_UNSUPPORTED, "this kernel has no cgroup.kill (Linux 5.14)");

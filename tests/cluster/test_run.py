@@ -232,7 +232,7 @@ def test_a_job_of_that_name_is_left_alone(muster, namespace, tmp_path):
     assert f"job 'simulated' exists already in namespace '{namespace.name}'" in refused.stderr
     assert f"muster stop kubernetes/{namespace.name}/simulated" in refused.stderr
     assert sorted(left_of(namespace)) == [
-        "simulated", "simulated-worker-0", "simulated.job", "simulated.job"]
+        "simulated", "simulated-worker-0", "simulated.job", "simulated.job", "simulated.network"]
     job.send_signal(signal.SIGINT)
     assert job.wait(timeout=LIMIT) == 130
 

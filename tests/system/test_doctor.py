@@ -154,6 +154,16 @@ def test_a_machine_without_a_network_is_told(doctor):
     assert row["mend"] == "ip link set lo up"  # as root, whom --map-root-user makes of us
 
 
+def test_systemd_is_named_where_rights_are_missing_alone(doctor):
+    """A container mounts the control groups for reading only."""
+    mount = subprocess.run(["findmnt", "-nfo", "TARGET", "-t", "cgroup2"], capture_output=True, text=True, check=False).stdout.strip()
+    read_only = ["unshare", "--mount", "sh", "-c", f'mount -o remount,ro,bind "{mount}" && exec "$0" "$@"']
+    if not mount or subprocess.run([*read_only, "true"], capture_output=True, check=False).returncode:
+        pytest.skip("no control groups of version 2, or no right to mount them here")
+    found = doctor(before=read_only)["control group"]["found"]
+    assert "jobs have none of their own" in found and "Read-only file system" in found and "systemd" not in found
+
+
 KUBECONFIG = """\
 current-context: dev
 contexts: [{name: dev, context: {cluster: lab, user: ada, namespace: work}}]

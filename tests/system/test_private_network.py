@@ -219,6 +219,7 @@ def test_addresses_of_other_machines_do_not_go_with_it(muster):
         config = json.dumps({"cluster": {"worker": ["127.0.0.1:2222", address]}, "task": {"type": "worker", "index": 0}})
         return muster("run", "--private-network", "--env", f"TF_CONFIG={config}", "--", "true")
 
+    assert "TF_CONFIG names 127.evil:2222" in run("127.evil:2222").stderr  # a name, whatever it begins with
     done = run("10.0.0.2:2222")
     assert done.returncode == 2
     assert done.stderr.startswith("muster: TF_CONFIG names 10.0.0.2:2222, which is not reached from a private network: ")
