@@ -5,6 +5,7 @@
 #include "cli/cluster.h"
 #include "cli/edition.h"
 #include "cli/lookup.h"
+#include "cli/operator_on_cluster.h"
 #include "cli/options.h"
 #include "cli/output.h"
 #include "cli/run_on_cluster.h"
@@ -44,6 +45,7 @@ static const struct edition kubernetes = {
 	.copy = copy_call_run,
 	.exec = exec_on_cluster,
 	.see_tensorboard = tensorboard_on_cluster,
+	.serve_tfjobs = operator_on_cluster,
 	.forward_ports = port_forward_on_cluster,
 	.pack_folder = sync_folder_pack,
 	.library = http_library,

@@ -22,7 +22,10 @@ struct backend_kube_settings {
 	struct kube_api *api;
 	struct job_cache *cache; /* of the job's namespace; outlives the back end */
 	const struct job *job; /* outlives the back end; its uid is that of the owner */
-	const char *log_folder; /* where the logs of its Pods are kept */
+	const char *log_folder; /* where the logs of its Pods are kept; NULL: they are not */
+	bool is_tfjob; /* a TFJob object, which owns what is made (kube/tfjob_objects.h); else the
+			  job's ConfigMap does */
+	const char *cluster_domain; /* of a TFJob's addresses; NULL: none */
 	const struct job_secret *secret; /* what is made again when it is gone; NULL: nobody has it
 					  */
 	bool is_new; /* the job was made a moment ago by us, so it has no Pods and no Service */

@@ -103,6 +103,15 @@ static void on_started(struct json *object, const struct kube_status *status, co
 	kube_backend_news(backend);
 }
 
+static struct json *pod_new(const struct kube_backend *backend, const struct role *role, int index,
+			    int attempt)
+{
+	if (backend->settings.is_tfjob)
+		return tfjob_pod_new(backend->tfjob_objects, role, index, attempt,
+				     backend->job->uid);
+	return objects_pod_new(backend->objects, role, index, attempt, backend->job->uid);
+}
+
 /* The name may have been taken while it waited. */
 static void on_start_turn(void *data)
 {
@@ -127,8 +136,8 @@ void kube_backend_start(struct kube_backend *backend, struct pending *pending)
 	if (!turn_take(&pending->start_turn, kube_api_turns(backend->settings.api), TURN_CHANGE,
 		       on_start_turn, pending))
 		return;
-	struct json *pod CLEANUP(json_cleanup) = objects_pod_new(
-		backend->objects, role, pending->index, pending->attempt, backend->job->uid);
+	struct json *pod CLEANUP(json_cleanup) =
+		pod_new(backend, role, pending->index, pending->attempt);
 	const struct kube_request request = {
 		.verb = KUBE_CREATE,
 		.resource = &kube_pods,

@@ -13,7 +13,6 @@
 #define MOST_EVENTS "1000"
 #define LONGEST_MESSAGE 300
 
-static const struct kube_resource events = {"", "v1", "events", false};
 static const struct kube_parameter warnings_of_pods[] = {
 	{"fieldSelector", "involvedObject.kind=Pod,type=Warning"},
 	{"limit", MOST_EVENTS},
@@ -134,7 +133,7 @@ static void ask(void *data)
 	struct kube_backend *backend = data;
 	const struct kube_request request = {
 		.verb = KUBE_LIST,
-		.resource = &events,
+		.resource = &kube_events,
 		.namespace_name = backend->settings.job->name_space,
 		.parameters = warnings_of_pods,
 	};

@@ -1,5 +1,6 @@
 /* The functions of the back end: what is observed, and what an action begins. */
 #include "base/text.h"
+#include "core/cluster.h"
 #include "core/failure_words.h"
 #include "engine/backend_kube_state.h"
 #include "engine/log_last.h"
@@ -70,9 +71,22 @@ static void lay_refusal_over(const struct kube_backend *backend, struct arena *a
 	}
 }
 
-static void observe_addresses(const struct job *job, const struct json *taken_back,
+/* `backend` may be NULL: of a job that is about to be made. */
+static void add_address(const struct kube_backend *backend, const struct job *job,
+			const struct role *role, int index, struct text *text)
+{
+	if (backend && backend->settings.is_tfjob)
+		cluster_add_kubeflow_address(job, role, index, backend->settings.cluster_domain,
+					     text);
+	else
+		objects_add_address(job, role, index, text);
+}
+
+static void observe_addresses(const struct kube_backend *backend, const struct job *job,
 			      struct arena *arena, struct observed *observed)
 {
+	const struct json *taken_back = backend ? backend->taken_back : NULL;
+
 	observed->addresses = arena_take_array(arena, (size_t) job_replica_count(job),
 					       sizeof(*observed->addresses));
 	for (size_t i = 0; i < job->n_roles; i++)
@@ -83,7 +97,7 @@ static void observe_addresses(const struct job *job, const struct json *taken_ba
 
 			if (json_get(taken_back, name))
 				continue;
-			objects_add_address(job, role, index, &address);
+			add_address(backend, job, role, index, &address);
 			observed->addresses[observed->n_addresses++] = (struct observed_address){
 				.role = arena_copy_text(arena, role->name),
 				.index = index,
@@ -103,11 +117,15 @@ static int take_job(struct kube_backend *backend, const struct job *job, struct 
 	if (job_read(job->document, NULL, JOB_LENIENT, &faults, &copy) < 0)
 		return err_set(err, ERR_INVALID, "job '%s' cannot be read again", job->name);
 	job_set_uid(copy, job->uid);
-	objects_free(backend->objects);
+	objects_free(TAKE(backend->objects));
+	tfjob_objects_free(TAKE(backend->tfjob_objects));
 	job_free(backend->job);
 	json_free(backend->document);
 	backend->job = copy;
-	backend->objects = objects_new(copy);
+	if (backend->settings.is_tfjob)
+		backend->tfjob_objects = tfjob_objects_new(copy, backend->settings.cluster_domain);
+	else
+		backend->objects = objects_new(copy);
 	kube_prerequisites_take_objects(backend);
 	backend->document = json_ref(job->document);
 	return 0;
@@ -117,7 +135,7 @@ struct observed backend_kube_observe_new(const struct job *job, struct arena *ar
 {
 	struct observed observed = {.habits = habits};
 
-	observe_addresses(job, NULL, arena, &observed);
+	observe_addresses(NULL, job, arena, &observed);
 	return observed;
 }
 
@@ -141,7 +159,7 @@ static int kube_observe(struct backend *base, const struct job *job, struct aren
 	 * (start), so that they wait for no second decision, whose status has to be on the
 	 * cluster first. */
 	if (kube_prerequisites_is_there(backend) || observed.n_replicas == 0)
-		observe_addresses(backend->job, backend->taken_back, arena, &observed);
+		observe_addresses(backend, backend->job, arena, &observed);
 	*ret_observed = observed;
 	return 0;
 }
@@ -271,6 +289,8 @@ static int kube_last_lines(struct backend *base, const struct job *job, const ch
 			   size_t *ret_count, struct err *err)
 {
 	(void) job;
+	if (!of(base)->logs)
+		return err_set(err, ERR_UNSUPPORTED, "the logs of Pods are not kept here");
 	return log_last_lines(of(base)->settings.log_folder, role, index, attempt, most, arena,
 			      ret_lines, ret_count, err);
 }
@@ -325,7 +345,8 @@ struct backend *backend_kube_new(const struct backend_kube_settings *settings)
 	backend->base.functions = &kube_functions;
 	backend->settings = *settings;
 	backend->taken_back = json_new_object();
-	backend->logs = pod_logs_new(&logs);
+	if (settings->log_folder)
+		backend->logs = pod_logs_new(&logs);
 	backend->timer = loop_new_timer(settings->loop, kube_backend_try_again, backend);
 	kube_prerequisites_begin(backend);
 	kube_backend_follow(backend);
@@ -381,6 +402,7 @@ static void kube_free(struct backend *base)
 	pod_logs_free(backend->logs);
 	loop_watch_free(backend->timer);
 	objects_free(backend->objects);
+	tfjob_objects_free(backend->tfjob_objects);
 	job_free(backend->job);
 	json_free(backend->document);
 	json_free(backend->taken_back);

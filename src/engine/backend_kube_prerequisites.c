@@ -54,6 +54,8 @@ void kube_prerequisites_begin(struct kube_backend *backend)
 	const struct backend_kube_settings *settings = &backend->settings;
 	struct prerequisite *prerequisite;
 
+	if (settings->is_tfjob)
+		return;
 	add(backend, &kube_services, settings->job->name);
 	add_network_policy(backend);
 	if (!settings->secret || !settings->secret->name)
@@ -360,18 +362,43 @@ static bool reads_config_maps(const struct job *job)
 void kube_prerequisites_watch(struct kube_backend *backend)
 {
 	const struct job *job = backend->settings.job;
+	bool is_tfjob = backend->settings.is_tfjob;
 
-	backend->knows[JOB_CACHE_NETWORK_POLICIES] = !job->has_network_policy;
-	backend->knows[JOB_CACHE_FILES] = !reads_config_maps(job);
+	backend->knows[JOB_CACHE_NETWORK_POLICIES] = is_tfjob || !job->has_network_policy;
+	backend->knows[JOB_CACHE_FILES] = is_tfjob || !reads_config_maps(job);
 	job_follower_watch(backend->seen, JOB_CACHE_SERVICES);
-	if (job->has_network_policy)
+	if (!backend->knows[JOB_CACHE_NETWORK_POLICIES])
 		job_follower_watch(backend->seen, JOB_CACHE_NETWORK_POLICIES);
 	if (!backend->knows[JOB_CACHE_FILES])
 		job_follower_watch(backend->seen, JOB_CACHE_FILES);
 }
 
+/* One for each replica, of the name of its Pod. */
+static void add_services(struct kube_backend *backend)
+{
+	const struct job *job = backend->job;
+
+	for (size_t i = 0; i < job->n_roles; i++)
+		for (int index = 0; index < job->roles[i].replicas; index++) {
+			const struct role *role = &job->roles[i];
+			char *name CLEANUP(mem_free_text) = objects_pod_name(job, role, index);
+
+			if (find(backend, &kube_services, name))
+				continue;
+			add(backend, &kube_services, name)->body =
+				tfjob_service_new(job, role, index, job->uid);
+			if (job_follower_get(backend->seen, JOB_CACHE_SERVICES, name))
+				kube_prerequisites_see(backend, JOB_CACHE_SERVICES, name);
+		}
+}
+
 void kube_prerequisites_take_objects(struct kube_backend *backend)
 {
+	if (backend->settings.is_tfjob) {
+		add_services(backend);
+		return;
+	}
+
 	struct json *cluster CLEANUP(json_cleanup) =
 		objects_cluster_new(backend->objects, backend->job->uid);
 	const char *name = json_as_string(json_get_path(cluster, "metadata", "name", NULL), NULL);

@@ -25,7 +25,8 @@ static void see_pod(const struct job_pod *before, struct job_pod *pod, void *dat
 	backend->has_made_pods = true;
 	if (!kube_backend_owns(backend, pod))
 		return;
-	pod_logs_see(backend->logs, pod);
+	if (backend->logs)
+		pod_logs_see(backend->logs, pod);
 	kube_prerequisites_see_pod(backend, before, pod);
 }
 
@@ -137,6 +138,14 @@ static void on_trouble(enum job_cache_kind kind, const struct err *err, void *da
 		kube_backend_trouble(data, err->text);
 }
 
+/* What was there before we began is not told again. */
+static void see_synced(struct kube_backend *backend)
+{
+	for (int kind = 0; kind < JOB_CACHE_KIND_COUNT; kind++)
+		if (is_watched_here(kind))
+			backend->knows[kind] |= job_follower_is_synced(backend->seen, kind);
+}
+
 void kube_backend_follow(struct kube_backend *backend)
 {
 	const struct job_follower_settings settings = {
@@ -152,4 +161,5 @@ void kube_backend_follow(struct kube_backend *backend)
 	backend->seen = job_cache_follow(backend->settings.cache, &settings);
 	job_follower_watch(backend->seen, JOB_CACHE_PODS);
 	kube_prerequisites_watch(backend);
+	see_synced(backend);
 }

@@ -15,12 +15,14 @@
 #include "kube/job_cache.h"
 #include "kube/objects.h"
 #include "kube/resources.h"
+#include "kube/tfjob_objects.h"
 
 struct kube_backend {
 	struct backend base;
 	struct backend_kube_settings settings;
 	struct job_follower *seen; /* the job's objects as the cache has them */
 	bool knows[JOB_CACHE_KIND_COUNT]; /* they were listed once, or it needs none */
+	struct tfjob_objects *tfjob_objects; /* what a TFJob is made of; else NULL */
 	struct prerequisite **prerequisites;
 	size_t n_prerequisites, prerequisites_capacity;
 	char *refusal; /* why it can never be made; NULL: it may be */

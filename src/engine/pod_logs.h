@@ -48,7 +48,8 @@ void pod_logs_follow(struct pod_logs *logs, const struct pod_log_name *name,
 		     const struct log_container *container);
 /* The same of a Pod as the cluster shows it. */
 void pod_logs_see(struct pod_logs *logs, const struct job_pod *pod);
-/* There is no Pod of this name any more. */
+/* There is no Pod of this name any more. Of this and the next two, NULL is fine: nothing is
+ * followed. */
 void pod_logs_gone(struct pod_logs *logs, const char *pod_name);
 
 /* Whether the log of this Pod is followed and has not come to its end. */

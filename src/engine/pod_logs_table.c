@@ -149,7 +149,7 @@ void pod_logs_see(struct pod_logs *logs, const struct job_pod *pod)
 
 void pod_logs_gone(struct pod_logs *logs, const char *pod_name)
 {
-	struct pod_log *log = find(logs, pod_name);
+	struct pod_log *log = logs ? find(logs, pod_name) : NULL;
 
 	if (!log)
 		return;
@@ -161,14 +161,14 @@ void pod_logs_gone(struct pod_logs *logs, const char *pod_name)
 
 bool pod_logs_is_open(const struct pod_logs *logs, const char *pod_name, const char *uid)
 {
-	const struct pod_log *log = find(logs, pod_name);
+	const struct pod_log *log = logs ? find(logs, pod_name) : NULL;
 
 	return log && pod_log_is_open(log) && text_equals(log->uid, uid);
 }
 
 bool pod_logs_is_any_ended_open(const struct pod_logs *logs)
 {
-	return logs->n_ended_open > 0;
+	return logs && logs->n_ended_open > 0;
 }
 
 bool pod_logs_is_any_open(const struct pod_logs *logs)

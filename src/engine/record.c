@@ -178,6 +178,15 @@ static char *status_text_of(const struct status *status, bool is_small)
 	return compact_text_of(value);
 }
 
+char *record_tfjob_status_text(const struct status *status)
+{
+	struct json *small CLEANUP(json_cleanup) = small_status_write(status);
+	struct json *whole CLEANUP(json_cleanup) = status_write(status);
+
+	json_set(small, "replicaStatuses", json_ref(json_get(whole, "replicaStatuses")));
+	return compact_text_of(small);
+}
+
 static char *summary_text_of(const struct job *job, const struct status *status)
 {
 	struct arena *arena CLEANUP(arena_cleanup) = arena_new();
@@ -205,8 +214,11 @@ struct store_record record_new(const struct job *job, const struct status *statu
 struct store_change record_change(const struct store *store, const struct job *job,
 				  const struct status *status, struct arena *arena)
 {
-	char *status_text CLEANUP(mem_free_text) = status_text_of(status, store->is_small);
-	char *summary_text CLEANUP(mem_free_text) = summary_text_of(job, status);
+	char *status_text CLEANUP(mem_free_text) =
+		store->is_of_tfjobs ? record_tfjob_status_text(status)
+				    : status_text_of(status, store->is_small);
+	char *summary_text CLEANUP(mem_free_text) =
+		store->is_of_tfjobs ? NULL : summary_text_of(job, status);
 
 	return (struct store_change){
 		.status = arena_copy_text(arena, status_text),

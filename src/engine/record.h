@@ -50,6 +50,8 @@ int record_write_status(struct store *store, const struct job *job, int64_t vers
 			const struct status *status, const char *supervisor, int64_t *ret_version,
 			struct err *err) MUST_USE;
 
+/* The status of a TFJob object, in our order of members. Caller frees. */
+char *record_tfjob_status_text(const struct status *status) MUST_USE;
 /* What that writes into this store, in texts that live in the arena. */
 struct store_change record_change(const struct store *store, const struct job *job,
 				  const struct status *status, struct arena *arena);

@@ -5,6 +5,7 @@
 #include "base/text.h"
 #include "core/pinned_job.h"
 #include "engine/store_kube_record.h"
+#include "engine/store_tfjob_record.h"
 #include "kube/objects.h"
 #include "kube/resources.h"
 #include "kube/wait.h"
@@ -14,6 +15,7 @@
 
 struct kube_store {
 	struct store base;
+	const struct store_kube_form *form;
 	struct loop *loop;
 	struct kube_api *api;
 	char *namespace_name;
@@ -45,9 +47,12 @@ static struct kube_store *of(struct store *base)
 	return (struct kube_store *) base;
 }
 
-struct store *store_kube_new(struct loop *loop, struct kube_api *api, const char *namespace_name)
+static struct store *store_new(const struct store_kube_form *form, struct loop *loop,
+			       struct kube_api *api, const char *namespace_name)
 {
 	struct kube_store *store = mem_new(sizeof(*store));
+
+	store->form = form;
 
 	store->base.functions = &kube_functions;
 	store->base.is_small = true;
@@ -55,6 +60,20 @@ struct store *store_kube_new(struct loop *loop, struct kube_api *api, const char
 	store->loop = loop;
 	store->api = api;
 	return &store->base;
+}
+
+struct store *store_kube_new(struct loop *loop, struct kube_api *api, const char *namespace_name)
+{
+	return store_new(&store_kube_config_maps, loop, api, namespace_name);
+}
+
+struct store *store_kube_of_tfjobs(struct loop *loop, struct kube_api *api,
+				   const char *namespace_name)
+{
+	struct store *store = store_new(&store_kube_tfjobs, loop, api, namespace_name);
+
+	store->is_of_tfjobs = true;
+	return store;
 }
 
 void store_kube_keep_to(struct store *store, const char *uid)
@@ -139,7 +158,7 @@ static int keep_answer(struct kube_store *store, const struct json *config_map,
 		       int64_t *ret_version, struct err *err)
 {
 	struct store_record record;
-	int rc = store_kube_read(config_map, &record, err);
+	int rc = store->form->read(config_map, &record, err);
 
 	if (rc < 0)
 		return rc;
@@ -152,7 +171,7 @@ void store_kube_saw(struct store *store, const struct json *config_map)
 {
 	struct store_record record;
 
-	if (store_kube_read(config_map, &record, NULL) == 0)
+	if (of(store)->form->read(config_map, &record, NULL) == 0)
 		keep(of(store), record);
 }
 
@@ -166,7 +185,7 @@ void store_kube_saw_gone(struct store *store, const char *job_name)
 static int call(struct kube_store *store, struct kube_request request, struct json **ret_object,
 		struct err *err)
 {
-	request.resource = &kube_config_maps;
+	request.resource = store->form->resource;
 	request.namespace_name = store->namespace_name;
 	return kube_wait(store->loop, store->api, &request, ret_object, err);
 }
@@ -174,7 +193,7 @@ static int call(struct kube_store *store, struct kube_request request, struct js
 /* Nobody knows whether it was made. What was made by us and by nobody else goes again. */
 static void take_back(struct kube_store *store, const struct store_record *record)
 {
-	char *object CLEANUP(mem_free_text) = objects_owner_name(record->name);
+	char *object CLEANUP(mem_free_text) = store->form->object_name(record->name);
 	struct json *made CLEANUP(json_cleanup) = NULL;
 
 	if (call(store, (struct kube_request){.verb = KUBE_GET, .name = object}, &made, NULL) < 0 ||
@@ -215,7 +234,7 @@ static int kube_replace(struct store *base, const char *old_name, const char *ol
 
 static int fetch(struct kube_store *store, const char *name, struct err *err)
 {
-	char *object CLEANUP(mem_free_text) = objects_owner_name(name);
+	char *object CLEANUP(mem_free_text) = store->form->object_name(name);
 	struct json *config_map CLEANUP(json_cleanup) = NULL;
 	int64_t version;
 	int rc = call(store, (struct kube_request){.verb = KUBE_GET, .name = object}, &config_map,
@@ -318,9 +337,9 @@ static void kube_let_go(struct store *base, const void *data)
 static void begin_call(struct pending_change *change, struct kube_request request,
 		       kube_done_fn done)
 {
-	char *object CLEANUP(mem_free_text) = objects_owner_name(change->job_name);
+	char *object CLEANUP(mem_free_text) = change->store->form->object_name(change->job_name);
 
-	request.resource = &kube_config_maps;
+	request.resource = change->store->form->resource;
 	request.namespace_name = change->store->namespace_name;
 	request.name = object;
 	change->call = kube_call_new(change->store->api, &request, done, change);
@@ -371,10 +390,14 @@ static void on_changed(struct json *object, const struct kube_status *status, co
 static void kube_begin_change(struct store *base, const char *name, int64_t version,
 			      const struct store_change *change, store_done_fn done, void *data)
 {
-	struct json *patch CLEANUP(json_cleanup) = store_kube_patch(change, version);
+	const struct store_kube_form *form = of(base)->form;
+	struct json *body CLEANUP(json_cleanup) = form->change_new(name, change, version);
 
 	begin_call(begin(of(base), name, done, data),
-		   (struct kube_request){.verb = KUBE_PATCH, .body = patch}, on_changed);
+		   (struct kube_request){.verb = form->change_verb,
+					 .subresource = form->change_subresource,
+					 .body = body},
+		   on_changed);
 }
 
 /* The garbage collector takes along what the ConfigMap owns. */
@@ -414,12 +437,15 @@ static int kube_change(struct store *base, const char *name, int64_t version,
 		       const struct store_change *change, int64_t *ret_version, struct err *err)
 {
 	struct kube_store *store = of(base);
-	char *object CLEANUP(mem_free_text) = objects_owner_name(name);
-	struct json *patch CLEANUP(json_cleanup) = store_kube_patch(change, version);
+	char *object CLEANUP(mem_free_text) = store->form->object_name(name);
+	struct json *body CLEANUP(json_cleanup) = store->form->change_new(name, change, version);
 	struct json *changed CLEANUP(json_cleanup) = NULL;
 	struct err own;
 	int rc = call(store,
-		      (struct kube_request){.verb = KUBE_PATCH, .name = object, .body = patch},
+		      (struct kube_request){.verb = store->form->change_verb,
+					    .name = object,
+					    .subresource = store->form->change_subresource,
+					    .body = body},
 		      &changed, &own);
 
 	if (rc == 0)
@@ -431,7 +457,7 @@ static int kube_change(struct store *base, const char *name, int64_t version,
 static int kube_remove(struct store *base, const char *name, const char *uid, struct err *err)
 {
 	struct kube_store *store = of(base);
-	char *object CLEANUP(mem_free_text) = objects_owner_name(name);
+	char *object CLEANUP(mem_free_text) = store->form->object_name(name);
 	struct json *options CLEANUP(json_cleanup) = delete_options_new(uid);
 	struct err own;
 	int rc = call(store,
@@ -468,7 +494,7 @@ static int kube_list(struct store *base, enum store_parts parts, struct store_li
 	for (size_t i = 0; i < json_count(items); i++) {
 		struct store_record record;
 
-		if (store_kube_read(json_at(items, i), &record, NULL) < 0)
+		if (of(base)->form->read(json_at(items, i), &record, NULL) < 0)
 			continue;
 		list.records[list.count++] = store_record_copy(&record, parts);
 		store_record_done(&record);

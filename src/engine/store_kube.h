@@ -23,6 +23,11 @@
 struct store *store_kube_new(struct loop *loop, struct kube_api *api,
 			     const char *namespace_name) MUST_USE;
 
+/* The same of TFJob objects, which somebody else makes: create, replace and list are none of its
+ * functions, and only the status of a job can be changed. */
+struct store *store_kube_of_tfjobs(struct loop *loop, struct kube_api *api,
+				   const char *namespace_name) MUST_USE;
+
 /* From here on the store knows the job of this uid alone, from what it is told and changes: what is
  * not known, and a later one of the same name, counts as not found, and reading waits for nothing.
  */

@@ -5,6 +5,7 @@
 #include "base/text.h"
 #include "engine/record.h"
 #include "kube/objects.h"
+#include "kube/resources.h"
 
 #include <string.h>
 
@@ -122,12 +123,14 @@ int store_kube_read(const struct json *config_map, struct store_record *ret_reco
 	return 0;
 }
 
-struct json *store_kube_patch(const struct store_change *change, int64_t version)
+static struct json *patch_new(const char *job_name, const struct store_change *change,
+			      int64_t version)
 {
 	struct json *patch = json_new_object();
 	struct json *data = json_object_at(patch, "data");
 	char *version_text CLEANUP(mem_free_text) = mem_format("%lld", (long long) version);
 
+	(void) job_name;
 	json_set_string(json_object_at(patch, "metadata"), "resourceVersion", version_text);
 	json_set_string(data, OBJECTS_DOCUMENT_KEY, change->document);
 	json_set_string(data, STATUS_KEY, change->status);
@@ -135,3 +138,11 @@ struct json *store_kube_patch(const struct store_change *change, int64_t version
 	json_set_string(data, SUPERVISOR_KEY, change->supervisor);
 	return patch;
 }
+
+const struct store_kube_form store_kube_config_maps = {
+	.resource = &kube_config_maps,
+	.object_name = objects_owner_name,
+	.read = store_kube_read,
+	.change_new = patch_new,
+	.change_verb = KUBE_PATCH,
+};

@@ -8,11 +8,27 @@
 #include "base/err.h"
 #include "base/json.h"
 #include "base/own.h"
+#include "kube/request.h"
 #include "store/store.h"
 
 /* Annotation of the uid that the record had before the server gave it one: a muster that lost the
  * answer to a create finds its own object by it. */
 #define STORE_KUBE_MADE_AS "muster/made-as"
+
+/* How records stand in objects of one kind. */
+struct store_kube_form {
+	const struct kube_resource *resource;
+	char *(*object_name)(const char *job_name); /* caller frees */
+	/* Reads an object; the caller ends the record. ERR_INVALID for one that holds no job. */
+	int (*read)(const struct json *object, struct store_record *ret_record, struct err *err);
+	/* The body of the call that changes a version, and is refused (409) for any other. Caller
+	 * frees. */
+	struct json *(*change_new)(const char *job_name, const struct store_change *change,
+				   int64_t version);
+	enum kube_verb change_verb; /* and of which part: */
+	const char *change_subresource; /* NULL: the whole */
+};
+extern const struct store_kube_form store_kube_config_maps;
 
 /* The ConfigMap of a new record. ERR_INVALID where the document is no job. Caller frees. */
 int store_kube_config_map(const struct store_record *record, struct json **ret_config_map,
@@ -23,6 +39,3 @@ bool store_kube_is_made_as(const struct json *config_map, const char *uid);
  * that is not of muster. */
 int store_kube_read(const struct json *config_map, struct store_record *ret_record,
 		    struct err *err) MUST_USE;
-/* A merge patch that changes these parts of that version, and is refused (409) for any other.
- * Caller frees. */
-struct json *store_kube_patch(const struct store_change *change, int64_t version) MUST_USE;

@@ -6,6 +6,7 @@
 #include "kube/mirror.h"
 #include "kube/mirror_table.h"
 #include "kube/objects.h"
+#include "kube/pod_labels.h"
 #include "kube/resources.h"
 #include <string.h>
 
@@ -96,10 +97,10 @@ static void drop_job_if_idle(struct job_cache *cache, struct cached_job *job)
 static struct cached_job *job_of(struct job_cache *cache, const struct json *object)
 {
 	const struct json *metadata = json_get(object, "metadata");
-	const struct json *labels = json_get(metadata, "labels");
+	const char *job_name = pod_labels_job(metadata);
 
 	return job_at(cache, key_of(cache, json_as_string(json_get(metadata, "namespace"), ""),
-				    json_as_string(json_get(labels, OBJECTS_LABEL_JOB), "")));
+				    job_name ? job_name : ""));
 }
 
 /* Telling. */
@@ -238,6 +239,8 @@ static char *selector_of(const struct job_cache *cache, enum job_cache_kind kind
 		cache->job_name ? objects_selector(cache->job_name)
 				: mem_copy_text(OBJECTS_LABEL_MANAGED_BY "=" OBJECTS_MANAGED_BY);
 
+	if (cache->settings.is_of_tfjobs)
+		return mem_copy_text(KUBEFLOW_LABEL_OPERATOR "=" KUBEFLOW_OPERATOR);
 	return mem_format("%s%s", job, parts[kind] ? parts[kind] : "");
 }
 

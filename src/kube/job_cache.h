@@ -34,6 +34,8 @@ struct job_cache_settings {
 	struct kube_api *api;
 	const char *namespace_name; /* NULL: the login's; KUBE_ALL_NAMESPACES */
 	const char *job_name; /* only this one, which takes fewer rights; NULL: all */
+	bool is_of_tfjobs; /* jobs are TFJob objects, which are no kind of this cache; else they are
+			      those of `run --on kubernetes` */
 };
 
 struct job_cache *job_cache_new(const struct job_cache_settings *settings) MUST_USE;

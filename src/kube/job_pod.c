@@ -4,6 +4,7 @@
 #include "base/text.h"
 #include "core/pod_template.h"
 #include "kube/objects.h"
+#include "kube/pod_labels.h"
 #include "kube/pod_observed.h"
 
 #include <limits.h>
@@ -56,7 +57,7 @@ struct job_pod *job_pod_read(const struct json *object)
 	}
 	pod->name = copy_at(arena, metadata, "name");
 	pod->uid = copy_at(arena, metadata, "uid");
-	pod->job_name = copy_at(arena, json_get(metadata, "labels"), OBJECTS_LABEL_JOB);
+	pod->job_name = arena_copy_text(arena, pod_labels_job(metadata));
 	pod->owner_uid = copy_at(arena, owner_of(metadata), "uid");
 	pod->ip = copy_at(arena, status, "podIP");
 	pod->container = arena_copy_text(arena, pod_observed_container(object));

@@ -8,6 +8,7 @@
 #include "core/pod_template.h"
 #include "kube/keeper.h"
 #include "kube/objects.h"
+#include "kube/pod_labels.h"
 
 #include <stdbool.h>
 #include <string.h>
@@ -24,9 +25,6 @@
 #define CLUSTER_IN_POD_MAX 4096
 #define CLUSTER_KEY "cluster"
 #define CLUSTER_VARIABLE "MUSTER_CLUSTER"
-
-/* Kubeflow's labels, apiVersion kubeflow.org/v1. */
-#define KUBEFLOW_LABEL(name) "training.kubeflow.org/" name
 
 /* Security settings. */
 
@@ -287,9 +285,9 @@ static struct json *pod_metadata_new(const struct job *job, const struct role *r
 	json_set_string(labels, OBJECTS_LABEL_ROLE, role->name);
 	json_set_string(labels, OBJECTS_LABEL_INDEX, index_text);
 	json_set_string(labels, OBJECTS_LABEL_ATTEMPT, attempt_text);
-	json_set_string(labels, KUBEFLOW_LABEL("job-name"), job->name);
-	json_set_string(labels, KUBEFLOW_LABEL("replica-type"), role->name);
-	json_set_string(labels, KUBEFLOW_LABEL("replica-index"), index_text);
+	json_set_string(labels, KUBEFLOW_LABEL_JOB, job->name);
+	json_set_string(labels, KUBEFLOW_LABEL_ROLE, role->name);
+	json_set_string(labels, KUBEFLOW_LABEL_INDEX, index_text);
 	add_texts(metadata, "labels", role);
 	add_texts(metadata, "annotations", role);
 	return metadata;

@@ -12,6 +12,7 @@
 #include "core/line_text.h"
 #include "core/pod_template.h"
 #include "kube/objects.h"
+#include "kube/pod_labels.h"
 
 #include <limits.h>
 #include <string.h>
@@ -34,9 +35,8 @@ static msec time_at(const struct json *object, const char *key)
 	return text && text_read_time(text, &time, NULL) == 0 && time > 0 ? time : MSEC_UNSET;
 }
 
-static bool read_number(const struct json *labels, const char *key, int most, int *ret_number)
+static bool read_number(const char *text, int most, int *ret_number)
 {
-	const char *text = word(labels, key);
 	int64_t number;
 
 	if (!text || text_read_int(text, 0, most, &number, NULL) < 0)
@@ -49,14 +49,13 @@ static bool read_number(const struct json *labels, const char *key, int most, in
 static bool read_labels(const struct json *metadata, struct arena *arena,
 			struct observed_replica *replica)
 {
-	const struct json *labels = json_get(metadata, "labels");
-	const char *role = word(labels, OBJECTS_LABEL_ROLE);
+	const struct pod_labels labels = pod_labels_of(metadata);
 
-	if (!name_is_dns_label(role) || !name_is_dns1035_label(word(labels, OBJECTS_LABEL_JOB)))
+	if (!name_is_dns_label(labels.role) || !name_is_dns1035_label(labels.job))
 		return false;
-	replica->role = arena_copy_text(arena, role);
-	return read_number(labels, OBJECTS_LABEL_INDEX, LIMIT_REPLICAS - 1, &replica->index) &&
-	       read_number(labels, OBJECTS_LABEL_ATTEMPT, LIMIT_RESTARTS - 1, &replica->attempt);
+	replica->role = arena_copy_text(arena, labels.role);
+	return read_number(labels.index, LIMIT_REPLICAS - 1, &replica->index) &&
+	       read_number(labels.attempt, LIMIT_RESTARTS - 1, &replica->attempt);
 }
 
 /* A Pod whose phase is Unknown ran when its node was last heard of. */

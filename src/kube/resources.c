@@ -1,12 +1,14 @@
 #include "kube/resources.h"
 
 const struct kube_resource kube_config_maps = {"", "v1", "configmaps", false};
+const struct kube_resource kube_events = {"", "v1", "events", false};
 const struct kube_resource kube_leases = {"coordination.k8s.io", "v1", "leases", false};
 const struct kube_resource kube_network_policies = {"networking.k8s.io", "v1", "networkpolicies",
 						    false};
 const struct kube_resource kube_pods = {"", "v1", "pods", false};
 const struct kube_resource kube_secrets = {"", "v1", "secrets", false};
 const struct kube_resource kube_services = {"", "v1", "services", false};
+const struct kube_resource kube_tfjobs = {"kubeflow.org", "v1", "tfjobs", false};
 
 const struct kube_resource *kube_resource_of(const struct json *object)
 {

@@ -4,8 +4,8 @@
 
 #include "kube/request.h"
 
-extern const struct kube_resource kube_config_maps, kube_leases, kube_network_policies, kube_pods,
-	kube_secrets, kube_services;
+extern const struct kube_resource kube_config_maps, kube_events, kube_leases, kube_network_policies,
+	kube_pods, kube_secrets, kube_services, kube_tfjobs;
 
 /* Of an object that is to be made, by its "kind": "ConfigMap", "NetworkPolicy", "Pod", "Secret" or
  * "Service". NULL

@@ -95,6 +95,9 @@ struct store {
 	/* Statuses are kept here without what the replicas themselves show, and no change is
 	 * written for that alone: each is a call, and a record has not much room. */
 	bool is_small;
+	/* They are those of TFJob objects: others read the counts of replicas by their states
+	 * there, and no summary is kept. */
+	bool is_of_tfjobs;
 };
 void store_cleanup(struct store **store); /* frees it; NULL is fine */
 

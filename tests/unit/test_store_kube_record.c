@@ -189,7 +189,8 @@ static void names_that_kubernetes_does_not_give_are_no_record(void **state)
 static void a_change_names_its_version_and_nothing_that_stays(void **state)
 {
 	const struct store_change change = {.status = "{}", .supervisor = ""};
-	struct json *patch CLEANUP(json_cleanup) = store_kube_patch(&change, 42);
+	struct json *patch CLEANUP(json_cleanup) =
+		store_kube_config_maps.change_new("digits", &change, 42);
 	struct text text CLEANUP(text_done) = {0};
 
 	(void) state;

@@ -1,0 +1,32 @@
+/* muster operator: serves TFJob objects of a cluster. */
+#include "cli/cluster.h"
+#include "cli/command.h"
+#include "cli/edition.h"
+#include "cli/go_on.h"
+#include "cli/options.h"
+
+static int operator_run_command(const struct options *options)
+{
+	return edition ? edition->serve_tfjobs(options) : go_on_as_other_program(options);
+}
+
+static const struct option_row rows_of_operator[] = {
+	{.name = "namespace",
+	 .letter = 'n',
+	 .kind = OPTION_TEXT,
+	 .value_name = "NAMESPACE",
+	 .one_line = "only the TFJobs of this namespace (default: of all)"},
+	CLUSTER_ROWS,
+	{0},
+};
+
+const struct command command_operator = {
+	.name = "operator",
+	.group = "Run",
+	.arguments = "[OPTIONS]",
+	.one_line = "serve the TFJob objects of a cluster, in the place of training-operator",
+	.examples = "  kubectl apply -f deploy/crd.yaml && muster operator\n"
+		    "  muster operator -n research\n",
+	.options = rows_of_operator,
+	.run = operator_run_command,
+};

@@ -1,0 +1,20 @@
+/* Serves TFJob objects: for each of them the driver that `run` has, with Pods and Services as back
+ * end and the API server as store. */
+#pragma once
+
+#include "base/err.h"
+#include "base/own.h"
+#include "kube/api.h"
+
+struct operator_settings {
+	kube_log_in_fn log_in;
+	void *log_in_data;
+	const char *namespace_name; /* "": all of them */
+	const char *cluster_domain; /* of addresses, as CUSTOM_CLUSTER_DOMAIN; NULL: none */
+	/* What people should know: a sentence. */
+	void (*say)(const char *sentence, void *data);
+	void *data;
+};
+
+/* Until a signal asks for the end. Jobs go on. */
+int operator_run(const struct operator_settings *settings, struct err *err) MUST_USE;

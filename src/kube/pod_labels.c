@@ -1,0 +1,39 @@
+#include "kube/pod_labels.h"
+
+#include "base/text.h"
+#include "kube/objects.h"
+
+static const char *word(const struct json *object, const char *key)
+{
+	return json_as_string(json_get(object, key), NULL);
+}
+
+static bool is_of_tfjob(const struct json *labels)
+{
+	return text_equals(word(labels, KUBEFLOW_LABEL_OPERATOR), KUBEFLOW_OPERATOR);
+}
+
+struct pod_labels pod_labels_of(const struct json *metadata)
+{
+	const struct json *labels = json_get(metadata, "labels");
+	const struct json *annotations = json_get(metadata, "annotations");
+
+	if (!is_of_tfjob(labels))
+		return (struct pod_labels){
+			.job = word(labels, OBJECTS_LABEL_JOB),
+			.role = word(labels, OBJECTS_LABEL_ROLE),
+			.index = word(labels, OBJECTS_LABEL_INDEX),
+			.attempt = word(labels, OBJECTS_LABEL_ATTEMPT),
+		};
+	return (struct pod_labels){
+		.job = word(labels, KUBEFLOW_LABEL_JOB),
+		.role = word(labels, KUBEFLOW_LABEL_ROLE),
+		.index = word(labels, KUBEFLOW_LABEL_INDEX),
+		.attempt = json_as_string(json_get(annotations, POD_ANNOTATION_ATTEMPT), "0"),
+	};
+}
+
+const char *pod_labels_job(const struct json *metadata)
+{
+	return pod_labels_of(metadata).job;
+}

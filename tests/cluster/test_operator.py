@@ -1,0 +1,145 @@
+"""`muster operator` on the real control plane: TFJob objects as kubectl makes them are served as training-operator served them."""
+
+import json
+import signal
+
+import pytest
+
+from conftest import LIMIT, ROOT, until
+
+CRD = ROOT / "deploy" / "crd.yaml"
+
+
+@pytest.fixture
+def operator(muster, namespace):
+    """Serves the namespace's TFJobs."""
+    namespace.cluster.kubectl("apply", "-f", CRD)
+    namespace.cluster.kubectl("wait", "--for=condition=Established", "crd/tfjobs.kubeflow.org", f"--timeout={LIMIT}s")
+    process = muster.start("operator", "-n", namespace.name)
+    yield process
+    process.send_signal(signal.SIGTERM)
+    assert process.wait(LIMIT) in (0, -signal.SIGKILL)
+
+
+def role(replicas, script, **more):
+    container = {"name": "tensorflow", "image": "localhost/busybox:test", "imagePullPolicy": "Never",
+                 "command": ["sh", "-c", script]}
+    return {"replicas": replicas, **more,
+            "template": {"spec": {"nodeSelector": {"type": "real"}, "terminationGracePeriodSeconds": 1,
+                                  "containers": [container]}}}
+
+
+def tfjob(name, run_policy=None, **roles):
+    return {"apiVersion": "kubeflow.org/v1", "kind": "TFJob", "metadata": {"name": name},
+            "spec": {"tfReplicaSpecs": roles, **({"runPolicy": run_policy} if run_policy else {})}}
+
+
+def conditions(namespace, name):
+    status = namespace.get("tfjob", name).get("status", {})
+    return {condition["type"]: condition["status"] for condition in status.get("conditions", [])}
+
+
+def test_two_workers_succeed(operator, namespace):
+    namespace.create(tfjob("mnist", Worker=role(2, 'echo $TF_CONFIG; nslookup mnist-worker-1; exit 0')))
+    namespace.wait("tfjob/mnist", "condition=Succeeded")
+    assert conditions(namespace, "mnist") == {"Created": "True", "Running": "False", "Succeeded": "True"}
+    pod = namespace.get("pod", "mnist-worker-1")
+    assert pod["metadata"]["labels"] == {
+        "training.kubeflow.org/operator-name": "tfjob-controller", "training.kubeflow.org/job-name": "mnist",
+        "training.kubeflow.org/replica-type": "worker", "training.kubeflow.org/replica-index": "1"}
+    [variable] = [entry for entry in pod["spec"]["containers"][0]["env"] if entry["name"] == "TF_CONFIG"]
+    where = f"{namespace.name}.svc:2222"
+    assert json.loads(variable["value"]) == {
+        "cluster": {"worker": [f"mnist-worker-0.{where}", f"mnist-worker-1.{where}"]},
+        "task": {"type": "worker", "index": 1}, "environment": "cloud"}
+    service = namespace.get("service", "mnist-worker-1")
+    assert service["spec"]["clusterIP"] == "None" and service["spec"]["ports"][0]["port"] == 2222
+
+
+def test_a_chief_ends_the_job_and_the_rest_is_cleaned_up(operator, namespace):
+    namespace.create(tfjob("led", {"cleanPodPolicy": "Running"}, Chief=role(1, "sleep 2"), Worker=role(1, "sleep 1000000"),
+                           PS=role(1, "sleep 1000000")))
+    namespace.wait("tfjob/led", "condition=Succeeded")
+    namespace.wait("pod/led-ps-0", "delete")
+    assert namespace.get("pod", "led-chief-0")["status"]["phase"] == "Succeeded"
+    assert namespace.get("pod", "led-chief-0")["metadata"]["labels"]["training.kubeflow.org/job-role"] == "master"
+
+
+def test_a_worker_that_fails_is_started_again_and_a_permanent_code_fails_the_job(operator, namespace):
+    namespace.create(tfjob("again", Worker=role(1, "exit 137", restartPolicy="ExitCode")))
+    until(lambda: namespace.get("tfjob", "again"), lambda job: '"Restarting"' in json.dumps(job))
+    namespace.kubectl("delete", "tfjob", "again")
+    namespace.create(tfjob("broken", Worker=role(2, "exit 3", restartPolicy="ExitCode")))
+    namespace.wait("tfjob/broken", "condition=Failed")
+    events = namespace.kubectl("get", "events", "-o", "jsonpath={.items[*].message}")
+    assert 'job "broken" is failing because "Worker" replica(s) failed.' in events or "has failed because" in events
+
+
+def test_suspended_resumed_scaled_and_deleted(operator, namespace):
+    namespace.create(tfjob("sleeper", {"suspend": True}, Worker=role(1, "sleep 1000000")))
+    namespace.wait("tfjob/sleeper", "condition=Suspended")
+    namespace.kubectl("patch", "tfjob", "sleeper", "--type=merge", "-p", '{"spec": {"runPolicy": {"suspend": false}}}')
+    namespace.until_phase("sleeper-worker-0", "Running")
+    namespace.wait("tfjob/sleeper", "condition=Running")
+    namespace.kubectl("scale", "tfjob", "sleeper", "--replicas=2")
+    namespace.until_phase("sleeper-worker-1", "Running")
+    assert namespace.get("tfjob", "sleeper")["status"]["replicaStatuses"]["Worker"]["active"] >= 1
+    namespace.kubectl("delete", "tfjob", "sleeper", "--wait=true")
+    namespace.wait("pod/sleeper-worker-1", "delete")
+
+
+def test_another_operator_goes_on_with_the_jobs_of_one_that_was_killed(muster, operator, namespace):
+    namespace.create(tfjob("kept", Worker=role(2, "until [ -e /tmp/end ]; do sleep 1; done")))
+    for index in range(2):
+        namespace.until_phase(f"kept-worker-{index}", "Running")
+    before = {pod["metadata"]["uid"] for pod in namespace.get("pods")["items"]}
+    operator.kill()
+    operator.wait(LIMIT)
+    second = muster.start("operator", "-n", namespace.name)
+    for index in range(2):
+        namespace.kubectl("exec", f"kept-worker-{index}", "--", "touch", "/tmp/end")
+    namespace.wait("tfjob/kept", "condition=Succeeded")
+    assert {pod["metadata"]["uid"] for pod in namespace.get("pods")["items"]} == before
+    second.send_signal(signal.SIGTERM)
+    assert second.wait(LIMIT) == 0
+
+
+def test_a_pod_that_somebody_deletes_is_started_again(operator, namespace):
+    """training-operator fails the job."""
+    namespace.create(tfjob("lost", Worker=role(1, "sleep 1000000", restartPolicy="OnFailure")))
+    first = namespace.until_phase("lost-worker-0", "Running")["metadata"]["uid"]
+    namespace.kubectl("delete", "pod", "lost-worker-0")
+    second = until(lambda: namespace.cluster.try_kubectl("-n", namespace.name, "get", "pod", "lost-worker-0", "-o", "json"),
+                   lambda done: done.returncode == 0 and json.loads(done.stdout)["metadata"]["uid"] != first
+                   and json.loads(done.stdout)["status"]["phase"] == "Running")
+    assert json.loads(second.stdout)["metadata"]["annotations"]["muster/attempt"] == "1"
+    assert "Failed" not in conditions(namespace, "lost")
+
+
+def test_a_job_that_is_edited_to_fewer_workers_goes_on(operator, namespace):
+    """training-operator fails it."""
+    namespace.create(tfjob("smaller", Worker=role(2, "sleep 1000000")))
+    for index in range(2):
+        namespace.until_phase(f"smaller-worker-{index}", "Running")
+    namespace.kubectl("patch", "tfjob", "smaller", "--type=merge", "-p", '{"spec": {"tfReplicaSpecs": {"Worker": {"replicas": 1}}}}')
+    namespace.wait("pod/smaller-worker-1", "delete")
+    assert conditions(namespace, "smaller") == {"Created": "True", "Running": "True"}
+
+
+def test_a_deadline_is_seen_though_nothing_happens(operator, namespace):
+    """training-operator waits for the next event of the job."""
+    namespace.create(tfjob("late", {"activeDeadlineSeconds": 2}, Worker=role(1, "sleep 1000000")))
+    namespace.wait("tfjob/late", "condition=Failed")
+    [failed] = [entry for entry in namespace.get("tfjob", "late")["status"]["conditions"] if entry["type"] == "Failed"]
+    assert failed["message"] == "Job late has failed because it was active longer than specified deadline"
+
+
+@pytest.mark.parametrize("job, why", [
+    (tfjob("Upper", Worker=role(1, "true")), "should match: a DNS-1035 label"),
+    (tfjob("two", Chief=role(1, "true"), Master=role(1, "true")), "must not have more than 1 Chief or Master role"),
+    ({**tfjob("none"), "spec": {}}, "tfReplicaSpecs: Required value"),
+    (tfjob("other", {"managedBy": ""}, Worker=role(1, "true")), "Unsupported value"),
+], ids=["name", "chief and master", "no roles", "managed by nobody"])
+def test_what_the_webhook_refused_the_server_refuses(operator, namespace, job, why):
+    done = namespace.cluster.try_kubectl("-n", namespace.name, "create", "-f", "-", input=json.dumps(job))
+    assert done.returncode == 1 and why in done.stderr
