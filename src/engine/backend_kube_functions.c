@@ -82,13 +82,33 @@ static void add_address(const struct kube_backend *backend, const struct job *jo
 		objects_add_address(job, role, index, text);
 }
 
+/* Of a TFJob's replicas that it has no more. */
+static void observe_left_services(const struct kube_backend *backend, const struct job *job,
+				  struct arena *arena, struct observed *observed)
+{
+	for (size_t i = 0; i < backend->n_prerequisites; i++) {
+		const struct prerequisite *service = backend->prerequisites[i];
+		const struct role *role = service->role ? job_role(job, service->role) : NULL;
+
+		if (!service->role || !service->is_shown || service->is_unwanted ||
+		    (role && service->index < role->replicas))
+			continue;
+		observed->addresses[observed->n_addresses++] = (struct observed_address){
+			.role = arena_copy_text(arena, service->role),
+			.index = service->index,
+			.address = arena_copy_text(arena, service->name),
+		};
+	}
+}
+
 static void observe_addresses(const struct kube_backend *backend, const struct job *job,
 			      struct arena *arena, struct observed *observed)
 {
 	const struct json *taken_back = backend ? backend->taken_back : NULL;
 
-	observed->addresses = arena_take_array(arena, (size_t) job_replica_count(job),
-					       sizeof(*observed->addresses));
+	observed->addresses = arena_take_array(
+		arena, (size_t) job_replica_count(job) + (backend ? backend->n_prerequisites : 0),
+		sizeof(*observed->addresses));
 	for (size_t i = 0; i < job->n_roles; i++)
 		for (int index = 0; index < job->roles[i].replicas; index++) {
 			const struct role *role = &job->roles[i];
@@ -104,6 +124,8 @@ static void observe_addresses(const struct kube_backend *backend, const struct j
 				.address = arena_copy_text(arena, text_of(&address)),
 			};
 		}
+	if (backend)
+		observe_left_services(backend, job, arena, observed);
 }
 
 /* The job may change (it is scaled, asked to end); what Pods are made of is then made anew. */
@@ -169,14 +191,18 @@ static int kube_observe(struct backend *base, const struct job *job, struct aren
 static int publish(struct kube_backend *backend, const char *pod_name)
 {
 	json_remove(backend->taken_back, pod_name);
+	if (backend->settings.is_tfjob)
+		kube_prerequisites_want_service(backend, pod_name);
 	kube_prerequisites_make(backend);
 	return 0;
 }
 
-/* The Service stays for the others, and goes with the job's owner. */
+/* A Service of the whole job stays for the others, and goes with the job's owner. */
 static int unpublish(struct kube_backend *backend, const char *pod_name)
 {
 	json_set_bool(backend->taken_back, pod_name, true);
+	if (backend->settings.is_tfjob)
+		kube_prerequisites_end_service(backend, pod_name);
 	return 0;
 }
 

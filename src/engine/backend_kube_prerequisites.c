@@ -74,9 +74,16 @@ void kube_prerequisites_free(struct kube_backend *backend)
 		kube_call_cancel(prerequisite->call);
 		json_free(prerequisite->body);
 		free(prerequisite->name);
+		free(prerequisite->role);
 		free(prerequisite);
 	}
 	free(backend->prerequisites);
+}
+
+static bool is_missing(const struct prerequisite *prerequisite)
+{
+	return !prerequisite->is_shown && !prerequisite->call && !prerequisite->is_made &&
+	       !prerequisite->is_unwanted;
 }
 
 /* Asked for is as good as there: Pods may start before their Service does. */
@@ -85,8 +92,7 @@ bool kube_prerequisites_is_there(const struct kube_backend *backend)
 	for (size_t i = 0; i < backend->n_prerequisites; i++) {
 		const struct prerequisite *prerequisite = backend->prerequisites[i];
 
-		if (!prerequisite->is_shown && !prerequisite->call && !prerequisite->is_made &&
-		    !prerequisite->is_refused)
+		if (is_missing(prerequisite) && !prerequisite->is_refused)
 			return false;
 	}
 	return true;
@@ -133,6 +139,45 @@ static void on_made(struct json *object, const struct kube_status *status, const
 	kube_backend_news(backend);
 }
 
+static void on_service_ended(struct json *object, const struct kube_status *status,
+			     const struct err *err, void *data)
+{
+	struct prerequisite *prerequisite = data;
+
+	(void) object, (void) status;
+	prerequisite->call = NULL;
+	prerequisite->is_made = false;
+	if (err && err->code != ERR_NOT_FOUND)
+		kube_backend_trouble(prerequisite->backend, err->text);
+	kube_backend_news(prerequisite->backend);
+}
+
+void kube_prerequisites_end_service(struct kube_backend *backend, const char *name)
+{
+	struct prerequisite *prerequisite = find(backend, &kube_services, name);
+	const struct kube_request request = {
+		.verb = KUBE_DELETE,
+		.resource = &kube_services,
+		.namespace_name = backend->job->name_space,
+		.name = name,
+	};
+
+	if (!prerequisite || prerequisite->is_unwanted)
+		return;
+	kube_call_cancel(prerequisite->call);
+	prerequisite->is_unwanted = true;
+	prerequisite->call =
+		kube_call_new(backend->settings.api, &request, on_service_ended, prerequisite);
+}
+
+void kube_prerequisites_want_service(struct kube_backend *backend, const char *name)
+{
+	struct prerequisite *prerequisite = find(backend, &kube_services, name);
+
+	if (prerequisite)
+		prerequisite->is_unwanted = prerequisite->was_shown = false;
+}
+
 static const char *what_it_is(const struct prerequisite *prerequisite)
 {
 	if (prerequisite->resource == &kube_config_maps)
@@ -140,12 +185,24 @@ static const char *what_it_is(const struct prerequisite *prerequisite)
 	return prerequisite->resource == &kube_network_policies ? "NetworkPolicy" : "Service";
 }
 
+static struct json *service_new(const struct prerequisite *prerequisite)
+{
+	const struct job *job = prerequisite->backend->job;
+	const struct role *role = prerequisite->role ? job_role(job, prerequisite->role) : NULL;
+
+	return role ? tfjob_service_new(job, role, prerequisite->index, job->uid)
+		    : objects_service_new(job, job->uid);
+}
+
+static struct json *body_new(const struct prerequisite *prerequisite)
+{
+	return prerequisite->body ? json_ref(prerequisite->body) : service_new(prerequisite);
+}
+
 static void make(struct prerequisite *prerequisite)
 {
 	struct kube_backend *backend = prerequisite->backend;
-	struct json *body CLEANUP(json_cleanup) =
-		prerequisite->body ? json_ref(prerequisite->body)
-				   : objects_service_new(backend->job, backend->job->uid);
+	struct json *body CLEANUP(json_cleanup) = body_new(prerequisite);
 	const struct kube_request request = {
 		.verb = KUBE_CREATE,
 		.resource = prerequisite->resource,
@@ -169,8 +226,7 @@ void kube_prerequisites_make(struct kube_backend *backend)
 	for (size_t i = 0; i < backend->n_prerequisites; i++) {
 		struct prerequisite *prerequisite = backend->prerequisites[i];
 
-		if (!prerequisite->is_shown && !prerequisite->call && !prerequisite->is_made &&
-		    !prerequisite->is_refused)
+		if (is_missing(prerequisite) && !prerequisite->is_refused)
 			make(prerequisite);
 	}
 }
@@ -373,6 +429,15 @@ void kube_prerequisites_watch(struct kube_backend *backend)
 		job_follower_watch(backend->seen, JOB_CACHE_FILES);
 }
 
+static void add_service(struct kube_backend *backend, const char *name, const struct role *role,
+			int index)
+{
+	struct prerequisite *prerequisite = add(backend, &kube_services, name);
+
+	prerequisite->role = mem_copy_text(role->name);
+	prerequisite->index = index;
+}
+
 /* One for each replica, of the name of its Pod. */
 static void add_services(struct kube_backend *backend)
 {
@@ -385,8 +450,7 @@ static void add_services(struct kube_backend *backend)
 
 			if (find(backend, &kube_services, name))
 				continue;
-			add(backend, &kube_services, name)->body =
-				tfjob_service_new(job, role, index, job->uid);
+			add_service(backend, name, role, index);
 			if (job_follower_get(backend->seen, JOB_CACHE_SERVICES, name))
 				kube_prerequisites_see(backend, JOB_CACHE_SERVICES, name);
 		}

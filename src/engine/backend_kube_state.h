@@ -54,6 +54,9 @@ struct prerequisite {
 	bool is_shown, was_shown; /* by the cache, now or once; of a Secret there is none */
 	bool is_made; /* the call was answered; the cache may not show it */
 	bool is_refused; /* for now: it is tried again */
+	bool is_unwanted; /* the replica has no address any more */
+	char *role; /* of a TFJob's Service the replica whose it is; NULL: it is the job's */
+	int index;
 };
 
 /* Whether the Pod is of this very job, and not one left by an earlier job of its name. */
@@ -88,6 +91,9 @@ bool kube_prerequisites_is_any_shown(const struct kube_backend *backend);
 bool kube_prerequisites_is_quiet(const struct kube_backend *backend);
 /* What of a kind of the cache may be a prerequisite; NULL: it never is. */
 const struct kube_resource *kube_prerequisites_resource(enum job_cache_kind kind) MUST_USE;
+/* The Service of a TFJob's replica is to be there from now on, or goes. */
+void kube_prerequisites_want_service(struct kube_backend *backend, const char *name);
+void kube_prerequisites_end_service(struct kube_backend *backend, const char *name);
 /* The cache shows something else under this name. */
 void kube_prerequisites_see(struct kube_backend *backend, enum job_cache_kind kind,
 			    const char *name);

@@ -204,6 +204,21 @@ static void keep_pod(struct cached_object *object, struct job_pod *take_pod)
 	job_pod_free(before);
 }
 
+/* Of a Service of a TFJob, of which there is one for each Pod, whose it is. */
+static struct json *kept_new(const struct kind_watch *watch, const struct json *object)
+{
+	const struct json *owners = json_get_path(object, "metadata", "ownerReferences", NULL);
+	struct json *kept;
+
+	if (!watch->cache->settings.is_of_tfjobs)
+		return json_new_copy(object);
+	kept = json_new_object();
+	if (owners)
+		json_set(json_object_at(kept, "metadata"), "ownerReferences",
+			 json_new_copy(owners));
+	return kept;
+}
+
 static void *project(const struct json *json, void *before, void *data)
 {
 	struct kind_watch *watch = data;
@@ -222,7 +237,7 @@ static void *project(const struct json *json, void *before, void *data)
 		keep_pod(object, pod);
 	} else {
 		json_free(object->object);
-		object->object = json_new_copy(json);
+		object->object = kept_new(watch, json);
 	}
 	return object;
 }

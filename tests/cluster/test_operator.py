@@ -123,6 +123,7 @@ def test_a_job_that_is_edited_to_fewer_workers_goes_on(operator, namespace):
         namespace.until_phase(f"smaller-worker-{index}", "Running")
     namespace.kubectl("patch", "tfjob", "smaller", "--type=merge", "-p", '{"spec": {"tfReplicaSpecs": {"Worker": {"replicas": 1}}}}')
     namespace.wait("pod/smaller-worker-1", "delete")
+    namespace.wait("service/smaller-worker-1", "delete")
     assert conditions(namespace, "smaller") == {"Created": "True", "Running": "True"}
 
 
