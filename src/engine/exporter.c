@@ -54,9 +54,12 @@ int exporter_new(struct loop *loop, const struct listening *listening, const str
 		*ret_exporter = NULL;
 		return 0;
 	}
+	/* Others call this machine, or the Service before it, by names that nobody here knows. */
+	static const char *const loopback_hosts[] = {"localhost", NULL};
 	struct exporter *exporter = mem_new(sizeof(*exporter));
 	const struct http_server_settings settings = {
 		.listening = listening,
+		.hosts = listening_is_loopback(listening->fd) ? loopback_hosts : NULL,
 		.header_limit = LIMIT_HTTP_HEADERS,
 		.body_limit = LIMIT_HTTP_NO_BODY,
 		.connection_limit = LIMIT_EXPORTER_CONNECTIONS,

@@ -8,6 +8,7 @@
 
 #include "base/mem.h"
 #include "base/text.h"
+#include "io/http_refusal.h"
 #include "io/http_tls.h"
 
 #include <assert.h>
@@ -22,7 +23,6 @@
 #include <sys/time.h>
 
 #define STATUS_OUR_FAULT 500
-#define STATUS_VERSION 505
 /* What stands around headers and a body: sizes of chunks, ends of lines. */
 #define FRAMING_SIZE 1024
 #define ONE_WRITE 8192 /* bytes that a write never leaves a part of, on a socket that is empty */
@@ -211,26 +211,23 @@ static void on_pause_over(evutil_socket_t fd, short what, void *data)
 
 /* Calls. */
 
-/* evhttp takes any number up to 1 for a version, and answers in it: of 0.0 an answer would have no
- * end that can be told. */
-static bool is_our_version(const struct evhttp_request *request)
+/* And closes the connection, so that what lies behind the request is not read. To one that names a
+ * host in its target evhttp would not say so. */
+static void refuse(struct evhttp_request *request, struct http_refusal refusal)
 {
-	return request->major == 1 && request->minor >= 0;
-}
-
-static void refuse_version(struct evhttp_request *request)
-{
+	request->flags &= ~EVHTTP_PROXY_REQUEST;
 	request->major = request->minor = 1;
-	evhttp_send_error(request, STATUS_VERSION, "HTTP Version Not Supported");
+	evhttp_send_error(request, refusal.status, refusal.reason);
 }
 
 static void on_request(struct evhttp_request *request, void *data)
 {
 	struct http_server *server = data;
+	const struct http_refusal refusal = http_refusal_of(request, server->settings.hosts);
 
 	adopt_all(server);
-	if (!is_our_version(request)) {
-		refuse_version(request);
+	if (refusal.status) {
+		refuse(request, refusal);
 		return;
 	}
 	struct bufferevent *stream =

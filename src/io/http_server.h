@@ -1,6 +1,7 @@
 /* An HTTP/1.1 server on the loop, over libevent's evhttp. It knows nothing of what is served.
  *
- * What a caller may take is limited from the start. A call is answered at once or held and answered
+ * What a caller may take is limited from the start, and what pages of browsers and confused proxies
+ * send is refused (io/http_refusal.h). A call is answered at once or held and answered
  * later; a caller that hangs up meanwhile is noticed. The program ignores SIGPIPE. */
 #pragma once
 
@@ -23,6 +24,8 @@ typedef void (*http_call_fn)(struct http_call *call, void *data);
 struct http_server_settings {
 	const struct listening *listening; /* borrowed; it stays open */
 	const struct http_tls *tls; /* NULL: none; outlives the server */
+	const char *const *hosts; /* that callers may name besides IP addresses, up to NULL; others
+				     are answered 421; NULL: any; outlives the server */
 	size_t header_limit; /* bytes of a request's line and headers; more is answered 400 */
 	size_t body_limit; /* bytes of its body; more is answered 413 */
 	size_t connection_limit; /* the next one waits in the kernel until another has ended */

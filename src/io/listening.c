@@ -96,13 +96,30 @@ int listening_open_port(const char *ip, int port, int *ret_fd, struct err *err)
 	return failure ? set_failure(ip, port, failure, err) : 0;
 }
 
-int listening_port(int fd)
+static union address address_of(int fd)
 {
 	union address address = {0};
 	socklen_t size = sizeof(address);
 
 	getsockname(fd, &address.any, &size);
+	return address;
+}
+
+int listening_port(int fd)
+{
+	const union address address = address_of(fd);
+
 	return ntohs(address.any.sa_family == AF_INET ? address.v4.sin_port : address.v6.sin6_port);
+}
+
+bool listening_is_loopback(int fd)
+{
+	const union address address = address_of(fd);
+
+	if (address.any.sa_family == AF_INET6)
+		return IN6_IS_ADDR_LOOPBACK(&address.v6.sin6_addr);
+	return address.any.sa_family == AF_INET &&
+	       ntohl(address.v4.sin_addr.s_addr) >> IN_CLASSA_NSHIFT == IN_LOOPBACKNET;
 }
 
 /* Paths. */

@@ -4,6 +4,8 @@
 #include "base/err.h"
 #include "base/own.h"
 
+#include <stdbool.h>
+
 /* Zero it to begin, but for `fd`, which is -1. */
 struct listening {
 	int fd; /* does not block */
@@ -21,6 +23,7 @@ int listening_open(const char *address, struct listening *ret_listening, struct 
 /* The same of an IP address and a port. */
 int listening_open_port(const char *ip, int port, int *ret_fd, struct err *err) MUST_USE;
 int listening_port(int fd); /* of a TCP socket */
+bool listening_is_loopback(int fd); /* only this machine's programs reach it by TCP */
 /* A socket at a path is gone from there: once, when nobody shall find it any more, by whichever
  * process serves it. */
 void listening_remove(const struct listening *listening);

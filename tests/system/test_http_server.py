@@ -187,7 +187,8 @@ def test_a_caller_may_shut_down_its_side_when_it_has_sent_all(path):
     (b"WHAT /ok HTTP/1.1\r\nHost: x\r\n\r\n", 501),
     (b"GET /ok HTTP/0.0\r\nConnection: keep-alive\r\n\r\n", 505),
     (b"GET /ok HTTP/1.-1\r\nHost: x\r\n\r\n", 505),
-], ids=range(16))
+    (b"GET /ok HTTP/2.0\r\nHost: x\r\n\r\n", 400),
+], ids=range(17))
 def test_what_is_too_much_or_wrong_is_refused_and_the_next_one_is_served(text, status):
     with serving() as server:
         with server.connect() as connection:
@@ -196,6 +197,69 @@ def test_what_is_too_much_or_wrong_is_refused_and_the_next_one_is_served(text, s
             answer = read_to_end(connection)
         assert not answer or status_of(answer) == status  # a reset takes the answer along
         assert server.ask("/ok") == (200, b"ok\n")
+
+
+CHUNKED, NEXT = b"Transfer-Encoding: chunked", b"GET /ok HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n"
+
+
+@pytest.mark.parametrize("headers, body", [
+    ([b"Content-Length: 5", CHUNKED], b"0\r\n\r\n"),
+    ([CHUNKED, b"Content-Length: 0"], b"0\r\n\r\n"),
+    ([b"Content-Length: 5", b"Content-Length: 6"], b"123456"),
+    ([b"Content-Length: 5", b"Content-Length: 5"], b"12345"),
+    ([b"Content-Length: 5, 5"], b"12345"),
+    ([b"Content-Length: +5"], b"12345"),
+    ([b"Content-Length:\t5"], b"12345"),
+    ([b"Content-Length:"], b""),
+    ([b"Content-Length : 5"], b"12345"),
+    ([CHUNKED, CHUNKED], b"0\r\n\r\n"),
+    ([b"Transfer-Encoding: gzip, chunked"], b"0\r\n\r\n"),
+    ([b"Transfer-Encoding: chunked, identity"], b"0\r\n\r\n"),
+    ([b"Transfer-Encoding: identity"], b""),
+    ([b"Transfer-Encoding:\tchunked"], b"0\r\n\r\n"),
+    ([b"Transfer-Encoding:", b" chunked"], b"0\r\n\r\n"),
+    ([b"Transfer-Encoding : chunked"], b"0\r\n\r\n"),
+    ([CHUNKED], b"5;x=y\r\n12345\r\n0\r\n\r\n"),
+    ([b"Host: y"], b""),
+    ([b": x"], b""),
+    ([b"(X): x"], b""),
+    ([b"X y: x"], b""),
+    ([b"X: x\rContent-Length: 5"], b""),
+    ([b"X: \x01"], b""),
+], ids=range(23))
+@pytest.mark.parametrize("method", [b"POST", b"GET"])
+def test_a_request_that_another_could_end_elsewhere_is_refused(method, headers, body):
+    """What lies behind it would be a request to one of the two, and part of a body to the other (RFC 9112, 11.2)."""
+    with serving() as server:
+        head = b"\r\n".join([method + b" /echo HTTP/1.1", b"Host: x", *headers])
+        answer = exchange(server, head + b"\r\n\r\n" + body + NEXT)
+        assert not answer or status_of(answer) in (400, 413)
+        assert answer.count(b"HTTP/1.1 ") <= 1
+
+
+@pytest.mark.parametrize("text", [
+    b"HEAD /ok HTTP/1.1\r\nHost: x\r\nContent-Length: 5\r\n\r\n12345",
+    b"HEAD /ok HTTP/1.1\r\nHost: x\r\n" + CHUNKED + b"\r\n\r\n0\r\n\r\n",
+    b"POST /echo HTTP/1.0\r\nHost: x\r\n" + CHUNKED + b"\r\n\r\n0\r\n\r\n",
+    b"GET /ok HTTP/1.1\r\n\r\n", b"GET /a b HTTP/1.1\r\nHost: x\r\n\r\n", b"GET /a\x7f HTTP/1.1\r\nHost: x\r\n\r\n",
+    b"GET /ok HTTP/1.1\r\n Host: x\r\n\r\n"], ids=range(7))
+def test_so_is_one_whose_parts_are_not_clear(text):
+    with serving() as server:
+        answer = exchange(server, text + NEXT)
+        assert not answer or status_of(answer) == 400
+        assert answer.count(b"HTTP/1.1 ") <= 1
+
+
+def test_what_is_unusual_and_clear_is_served():
+    with serving() as server:
+        for text, said in ((b"GET /echo HTTP/1.1\r\nHost: x\r\nContent-Length: 5\r\n\r\n12345", b"12345"),
+                           (b"POST /echo HTTP/1.1\r\nhost: x\r\ntransfer-encoding: CHUNKED\r\n\r\n5\r\n12345\r\n0\r\n\r\n", b"12345"),
+                           (b"POST /echo HTTP/1.1\r\nHost: x\r\n" + CHUNKED + b"\r\n\r\n1\r\n!\r\n0\r\nHost: y\r\n\r\n", b"!"),
+                           (b"HEAD /ok HTTP/1.1\r\nHost: x\r\nContent-Length: 0\r\n\r\n", b"Content-Length: 3"),
+                           (b"GET /a HTTP/1.1\r\nHost: x\r\nX-One: a\r\n b\r\n\r\n", b"GET /a - a b"),
+                           (b"GET /ok HTTP/1.0\r\n\r\n", b"ok")):
+            answer = exchange(server, text + b"GET /ok HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n")
+            assert status_of(answer) == 200 and said in answer
 
 
 @pytest.mark.parametrize("beginning", [

@@ -39,8 +39,8 @@ def connection_to(line):
     return UnixConnection(path) if path else http.client.HTTPConnection(host.strip("[]"), int(port), timeout=LIMIT)
 
 
-def ask(connection, path="/metrics", method="GET"):
-    connection.request(method, path)
+def ask(connection, path="/metrics", method="GET", **headers):
+    connection.request(method, path, headers=headers)
     answer = connection.getresponse()
     return answer.status, answer.read().decode()
 
@@ -86,6 +86,31 @@ def test_a_job_in_the_foreground(muster, address):
     job.send_signal(signal.SIGQUIT)
     assert job.wait(LIMIT) == 130
     assert not (muster.folder / "here").exists()
+
+
+@pytest.mark.parametrize("address", ["127.0.0.1:0", "[::1]:0"])
+def test_a_page_in_a_browser_reads_nothing_of_a_loopback_address(muster, address):
+    """Its name may lead here (DNS rebinding), but it has that name; a page of another site says so."""
+    job = muster.start("run", "--metrics-listen", address, "--name", "story", "--", "sleep", 1000)
+    connection = connection_to(read_line(job.stderr))
+    port = connection.port
+    for host in (f"localhost:{port}", "LocalHost", f"127.0.0.1:{port}", f"[::1]:{port}", "localhost:1", "10.0.0.1"):
+        assert ask(connection, Host=host)[0] == 200, host
+    for host in (f"evil.example:{port}", "localhost.evil.example", "127.0.0.1.evil.example", "127.1", "", "evil@localhost"):
+        assert ask(connection, Host=host)[0] == 421, host
+    assert ask(connection, f"http://evil.example:{port}/metrics", Host="localhost")[0] == 421
+    assert ask(connection, Host="localhost:1", Origin="http://localhost:1")[0] == 200
+    for origin in ("http://evil.example", "null", "http://localhost:2", "http://localhost:1.evil.example", ""):
+        assert ask(connection, Host="localhost:1", Origin=origin)[0] == 403, origin
+
+
+@pytest.mark.parametrize("address", ["0.0.0.0:0", "unix:here"])
+def test_where_others_name_the_address_any_name_will_do(muster, address):
+    """A Service of a cluster, a proxy: nobody here knows their names. A page of another site is refused all the same."""
+    job = muster.start("run", "--metrics-listen", address, "--name", "story", "--", "sleep", 1000)
+    connection = connection_to(read_line(job.stderr))
+    assert ask(connection, Host="metrics.team.svc:9090")[0] == 200
+    assert ask(connection, Host="metrics.team.svc:9090", Origin="http://evil.example")[0] == 403
 
 
 def test_a_job_in_the_background_and_its_end(muster):
