@@ -157,7 +157,7 @@ static void a_trial_begins_a_process(void **state)
 	struct err err;
 	int status = 0;
 
-	assert_int_equal(own_group_try(&err), ERR_REFUSED); /* of that name there is one */
+	assert_int_equal(own_group_try(&err), ERR_IO); /* of that name there is one */
 	pid_t child = fork();
 
 	if (child == 0) {
