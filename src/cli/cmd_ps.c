@@ -344,7 +344,7 @@ static void draw(const struct watching *watching, const struct rows *rows)
 
 	add_table(watching->options, &shown, !option_flag(watching->options, "no-headers"), &text);
 	redraw_add(text_of(&text), false, &screen);
-	output_add(&screen);
+	output_add_screen(&screen);
 }
 
 static void add_changed(const struct watching *watching, const struct rows *rows)

@@ -20,10 +20,18 @@ static void note_loss(void)
 		lost_errno = errno ? errno : EIO;
 }
 
+void output_add_screen(const struct text *screen)
+{
+	if (screen->len && fwrite(screen->bytes, 1, screen->len, stdout) != screen->len)
+		note_loss();
+}
+
 void output_add(const struct text *text)
 {
-	if (text->len && fwrite(text->bytes, 1, text->len, stdout) != text->len)
-		note_loss();
+	struct text lines CLEANUP(text_done) = {0};
+
+	line_text_add_lines(&lines, text_of(text), text->len);
+	output_add_screen(&lines);
 }
 
 void output_add_object(const struct json *object, const char *format)
@@ -86,7 +94,10 @@ bool output_flush(void)
 
 void output_complain(const struct text *text)
 {
-	fputs(text_of(text), stderr);
+	struct text lines CLEANUP(text_done) = {0};
+
+	line_text_add_lines(&lines, text_of(text), text->len);
+	fputs(text_of(&lines), stderr);
 }
 
 /* One write, so that the sentences of processes that share a terminal do not mix. */

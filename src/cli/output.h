@@ -1,4 +1,5 @@
-/* What commands print: data on stdout, sentences on stderr, and what is done when either fails. */
+/* What commands print: data on stdout, sentences on stderr, and what is done when either fails.
+ * What stands in it may be from anywhere: no control character but line ends and tabs passes. */
 #pragma once
 
 #include "base/err.h"
@@ -10,6 +11,8 @@
 
 /* Writes data to stdout (kept by stdio until output_flush or the end of the program). */
 void output_add(const struct text *text);
+/* The same of what redraw_add made, whose escape sequences pass. */
+void output_add_screen(const struct text *screen);
 /* Writes an object as -o asks for: "yaml", or JSON for any other word. */
 void output_add_object(const struct json *object, const char *format);
 /* Writes objects of Kubernetes: YAML documents one after the other, or a JSON object of kind List.

@@ -1,6 +1,7 @@
 #include "cli/watch.h"
 
 #include "base/mem.h"
+#include "core/line_text.h"
 #include "core/line_width.h"
 #include "io/loop.h"
 #include "io/terminal.h"
@@ -156,7 +157,7 @@ void redraw_add(const char *lines, bool is_whole, struct text *screen)
 		n_rows += line_rows(at, len, (size_t) size.columns);
 		if (!is_whole && n_rows + 1 >= (size_t) size.rows)
 			break;
-		text_add_bytes(screen, at, len);
+		line_text_add_lines(screen, at, len);
 		text_add(screen, ERASE_REST_OF_LINE "\n");
 	}
 	if (*at)

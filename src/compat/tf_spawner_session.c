@@ -4,9 +4,11 @@
 #include "base/text.h"
 #include "cli/cluster.h"
 #include "cli/output.h"
+#include "core/line_text.h"
 #include "kube/tf_spawner.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 const struct spawner_kind spawner_kinds[SPAWNER_COUNT] = {
 	[SPAWNER_SERVICE] = {"service", &kube_services},
@@ -53,7 +55,9 @@ void spawner_tell_removing(const struct spawner_kind *kind, const char *name)
 {
 	struct text text CLEANUP(text_done) = {0};
 
-	text_addf(&text, "removing '%s' %s\n", name, kind->spoken);
+	text_add(&text, "removing '");
+	line_text_add_sentence(&text, name, strlen(name));
+	text_addf(&text, "' %s\n", kind->spoken);
 	output_add(&text);
 	output_flush();
 }

@@ -1,6 +1,9 @@
 /* Judges Python, TensorFlow, its C library and the packages that it wants beside it. */
 #include "core/doctor_parts.h"
 
+#include "base/shell_word.h"
+#include "base/text.h"
+
 #include <ctype.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -27,7 +30,10 @@ static const char *pip_install(const struct judgement *judgement, const char *pa
 				    "python3 -m venv ~/.venv && . ~/.venv/bin/activate && "
 				    "pip install %s",
 				    packages);
-	return arena_format(judgement->arena, "%s -m pip install %s", python->interpreter,
+	struct text interpreter CLEANUP(text_done) = {0};
+
+	shell_word_add(&interpreter, python->interpreter);
+	return arena_format(judgement->arena, "%s -m pip install %s", text_of(&interpreter),
 			    packages);
 }
 
@@ -37,8 +43,12 @@ static const char *mend_tensorflow(const struct judgement *judgement)
 	const char *prepared = judgement->facts->python.prepared;
 	bool is_installed = judgement->facts->tensorflow.is_installed;
 
-	if (prepared && !is_installed)
-		return arena_format(judgement->arena, ". %s", prepared);
+	struct text activation CLEANUP(text_done) = {0};
+
+	if (prepared && !is_installed) {
+		shell_word_add(&activation, prepared);
+		return arena_format(judgement->arena, ". %s", text_of(&activation));
+	}
 	return pip_install(judgement, judgement->facts->gpu.driver ? "'tensorflow[and-cuda]'"
 								   : "tensorflow-cpu");
 }

@@ -158,19 +158,37 @@ static bool is_blank(unsigned char byte)
 	return byte == ' ' || byte == '\t' || byte == '\r' || byte == '\n';
 }
 
+/* Without control characters, but those of `kept`. */
+static void add_quiet(struct text *text, const unsigned char *bytes, size_t len, const char *kept)
+{
+	for (size_t at = 0; at < len;) {
+		size_t size = plain_size(bytes + at, len - at);
+		bool is_control = size == 0 && (bytes[at] < 0x20 || bytes[at] == DELETE);
+
+		if (size > 0)
+			text_add_bytes(text, (const char *) bytes + at, size);
+		else if (is_control && bytes[at] && strchr(kept, bytes[at]))
+			text_add_char(text, (char) bytes[at]);
+		else if (is_control)
+			text_add_char(text, is_blank(bytes[at]) ? ' ' : '?');
+		else
+			size = add_character(text, bytes + at, len - at, "?");
+		at += size ? size : 1;
+	}
+}
+
 void line_text_add_sentence(struct text *text, const char *sentence, size_t len)
 {
 	const unsigned char *bytes = (const unsigned char *) sentence;
 
 	while (len > 0 && is_blank(bytes[len - 1]))
 		len--;
-	for (size_t at = 0; at < len;) {
-		bool is_control = bytes[at] < 0x20 || bytes[at] == DELETE;
+	add_quiet(text, bytes, len, "");
+}
 
-		if (is_control)
-			text_add_char(text, is_blank(bytes[at]) ? ' ' : '?');
-		at += is_control ? 1 : add_character(text, bytes + at, len - at, "?");
-	}
+void line_text_add_lines(struct text *text, const char *lines, size_t len)
+{
+	add_quiet(text, (const unsigned char *) lines, len, "\n\t");
 }
 
 void line_text_add_safe(struct text *text, const char *line, size_t len)

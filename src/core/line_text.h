@@ -24,3 +24,7 @@ void line_text_add_safe(struct text *text, const char *line, size_t len);
  * tabs are blanks, and none at its end; every other control character is a question mark, those of
  * colours too; what is no UTF-8 becomes U+FFFD. */
 void line_text_add_sentence(struct text *text, const char *sentence, size_t len);
+
+/* Adds lines of muster's own, in which the same may stand: as a sentence, but line ends and tabs
+ * stay. */
+void line_text_add_lines(struct text *text, const char *lines, size_t len);

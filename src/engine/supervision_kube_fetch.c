@@ -2,6 +2,7 @@
 
 #include "base/exit_code.h"
 #include "base/mem.h"
+#include "base/shell_word.h"
 #include "core/job_words.h"
 #include "engine/backend_kube.h"
 #include "kube/keeper.h"
@@ -35,14 +36,18 @@ static void leave_to_person(struct cluster_supervision *supervision)
 	const char *words = supervision->request->base.job_words;
 	char *name CLEANUP(mem_free_text) = job_words_new(job->name_space, job->name, NULL);
 	const char *choice = words + strlen(name);
-	char *text CLEANUP(mem_free_text) = fetch_text(supervision->unsaved);
+	char *folder CLEANUP(mem_free_text) = fetch_text(supervision->unsaved);
+	char *place CLEANUP(mem_free_text) = mem_format("%s:%s", name, folder);
+	struct text place_word CLEANUP(text_done) = {0};
 
+	/* The path is of the document, which others write. */
+	shell_word_add(&place_word, place);
 	supervision->has_fetched = true;
 	reporter_sayf(&supervision->base.reporter,
 		      "the Pods of --fetch stay until somebody has their folders: "
 		      "'muster attach %s' fetches again and ends them, 'muster cp "
-		      "%s:%s DEST%s' copies by hand, 'muster delete %s' gives them up",
-		      words, name, text, choice, words);
+		      "%s DEST%s' copies by hand, 'muster delete %s' gives them up",
+		      words, text_of(&place_word), choice, words);
 	supervision_ask_for_pass(&supervision->base);
 }
 

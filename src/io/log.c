@@ -1,11 +1,13 @@
 #include "io/log.h"
 
 #include "base/text.h"
+#include "core/line_text.h"
 #include "io/file.h"
 #include "io/loop.h"
 
 #include <stdarg.h>
 #include <stdio.h>
+#include <string.h>
 #include <unistd.h>
 
 #define LONGEST 1024 /* a sentence that is longer is cut */
@@ -41,7 +43,9 @@ static void write_line(enum log_level level, const char *sentence)
 	struct text line CLEANUP(text_done) = {0};
 
 	text_add_time(&line, loop_now());
-	text_addf(&line, " muster[%d] %s: %s\n", (int) getpid(), log_level_words[level], sentence);
+	text_addf(&line, " muster[%d] %s: ", (int) getpid(), log_level_words[level]);
+	line_text_add_sentence(&line, sentence, strlen(sentence));
+	text_add_char(&line, '\n');
 	file_write_all(STDERR_FILENO, line.bytes, line.len, NULL);
 }
 

@@ -197,11 +197,12 @@ static void explain_missing_secret(const struct json *metadata, struct arena *ar
 				   struct observed_replica *replica)
 {
 	const char *job_name = word(json_get(metadata, "labels"), OBJECTS_LABEL_JOB);
+	const char *namespace_name = json_as_string(json_get(metadata, "namespace"), "default");
 	char *name CLEANUP(mem_free_text) = job_secret_name(job_name);
 	char *message CLEANUP(mem_free_text) = mem_format("secret \"%s\" not found", name);
 
 	if (!text_equals(replica->reason, "CreateContainerConfigError") ||
-	    !text_equals(replica->message, message))
+	    !text_equals(replica->message, message) || !name_is_dns_label(namespace_name))
 		return;
 	replica->reason = FAILURE_SECRET_MISSING;
 	replica->message = arena_format(
@@ -209,7 +210,7 @@ static void explain_missing_secret(const struct json *metadata, struct arena *ar
 		"'%s', with the variables of --env, was deleted, and every Pod that starts waits "
 		"for it: make it again (kubectl create secret generic -n %s %s "
 		"--from-literal=NAME=VALUE), or stop the job and run it again",
-		name, json_as_string(json_get(metadata, "namespace"), "default"), name);
+		name, namespace_name, name);
 }
 
 static const char *behind_line(const char *text)

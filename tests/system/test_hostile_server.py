@@ -7,13 +7,15 @@ import pathlib
 import signal
 import subprocess
 import sys
+import urllib.parse
 
 import pytest
 
-from conftest import BINARY, LIMIT, ROOT, read_line
+from conftest import BINARY, LIMIT, ROOT, read_line, read_until
 
 sys.path.insert(0, str(ROOT / "tests" / "fake_kube"))
 
+from fake_kube import refuse  # noqa: E402
 from http_server import Gone  # noqa: E402
 from living_kube import LivingKube  # noqa: E402
 from test_jobs_elsewhere import write_kubeconfig  # noqa: E402
@@ -115,6 +117,16 @@ def test_what_is_fetched_makes_no_folder_elsewhere(muster, kube, replica):
     assert "job story succeeded" in muster("attach", "kubernetes/ada/story").stderr
 
 
+def test_a_path_of_a_document_is_in_quotes_where_a_command_is_shown(muster, kube):
+    """Whoever may write ConfigMaps writes it, and the job's owner copies that command into a shell."""
+    made = json.loads(document(replicas=1))
+    made["metadata"]["annotations"] = {"muster/fetch": json.dumps(["worker-0:/models$(touch escaped)"])}
+    put_record(kube, json.dumps(made))
+    job = muster.start("attach", "kubernetes/ada/story")
+    said = read_until(job.stderr, "gives them up")[-1]
+    assert "'muster cp 'kubernetes/ada/story:worker-0:/models$(touch escaped)' DEST' copies by hand" in said
+
+
 # Words for a terminal
 
 EVIL = "\x1b[2J\x1b]0;owned\x07\r\b\x9b31m\u202e"
@@ -154,6 +166,22 @@ def test_no_word_of_a_finished_record_moves_a_cursor(muster, kube):
         done = muster(*call)
         assert done.returncode >= 0, call
         assert_still(done)
+
+
+def test_no_word_of_a_refusal_moves_a_cursor(muster, kube):
+    """In what is told of each call, too."""
+    kube.trouble = refuse(403, reason=EVIL, message=EVIL)
+    done = muster("status", "-v", "kubernetes/ada/story", code=4)
+    assert "debug: watch configmaps/ada: 403" in done.stderr
+    assert_still(done)
+
+
+def test_no_name_of_an_object_that_is_removed_moves_a_cursor(muster, kube):
+    kube.put("pods", f"a{EVIL}", {"metadata": {"labels": {"training_attempt": "mine"}}})
+    kube.trouble = lambda exchange: setattr(exchange, "path", urllib.parse.unquote(exchange.path))
+    done = muster("compat", "tf-spawner", "-d", "mine", input="y\n")
+    assert "removing 'a?" in done.stdout
+    assert_still(done)
 
 
 def with_evil_words(pod):

@@ -143,6 +143,19 @@ static void a_missing_tensorflow_comes_with_the_command_for_this_python(void **s
 	assert_contains(judge(visit, "tensorflow", DOCTOR_MISSING)->mend, "python3 -m venv");
 }
 
+static void a_command_has_the_paths_of_this_machine_in_quotes(void **state)
+{
+	struct visit *visit = *state;
+
+	visit->facts.tensorflow.is_installed = false;
+	visit->facts.python.interpreter = "/my home/python";
+	assert_contains(judge(visit, "tensorflow", DOCTOR_MISSING)->mend,
+			"'/my home/python' -m pip install");
+	visit->facts.python.prepared = "/my home/activate";
+	assert_string_equal(judge(visit, "tensorflow", DOCTOR_MISSING)->mend,
+			    ". '/my home/activate'");
+}
+
 static void without_the_library_jobs_still_run(void **state)
 {
 	struct visit *visit = *state;
@@ -415,6 +428,7 @@ int main(void)
 		TEST(without_python_nothing_is_said_of_its_packages),
 		TEST(a_virtual_environment_without_python_is_told),
 		TEST(a_missing_tensorflow_comes_with_the_command_for_this_python),
+		TEST(a_command_has_the_paths_of_this_machine_in_quotes),
 		TEST(without_the_library_jobs_still_run),
 		TEST(tf_keras_has_to_fit_tensorflow),
 		TEST(a_package_of_the_examples_is_a_hint),

@@ -102,6 +102,16 @@ static void a_sentence_stays_in_its_line_and_does_nothing_to_a_terminal(void **s
 	assert_sentence("", "");
 }
 
+static void lines_keep_their_ends_and_do_nothing_to_a_terminal(void **state)
+{
+	static const char lines[] = "NAME\tAGE\n\x1b[2Jx\r\n\xc2\x9bm \x7f\x9b ü\n\n";
+	struct text text CLEANUP(text_done) = {0};
+
+	(void) state;
+	line_text_add_lines(&text, lines, strlen(lines));
+	assert_string_equal(text_of(&text), "NAME\tAGE\n?[2Jx \n?m ?\xef\xbf\xbd ü\n\n");
+}
+
 static void a_piece_ends_between_characters(void **state)
 {
 	(void) state;
@@ -123,6 +133,7 @@ int main(void)
 		cmocka_unit_test(a_backspace_takes_a_character_away),
 		cmocka_unit_test(what_is_no_text_is_replaced),
 		cmocka_unit_test(a_sentence_stays_in_its_line_and_does_nothing_to_a_terminal),
+		cmocka_unit_test(lines_keep_their_ends_and_do_nothing_to_a_terminal),
 		cmocka_unit_test(a_piece_ends_between_characters),
 	};
 

@@ -337,14 +337,15 @@ static void what_stands_in_the_way_has_a_reason(void **state)
 	}
 }
 
-static const struct observed_replica *wait_for_secret(void **state, const char *message)
+static const struct observed_replica *wait_for_secret(void **state, const char *namespace_name,
+						      const char *message)
 {
 	struct scene *scene = *state;
 	struct json *pod CLEANUP(json_cleanup) = pod_of("no-config");
 	struct json *container =
 		json_at(json_get_path(pod, "status", "containerStatuses", NULL), 0);
 
-	json_set_string(json_get(pod, "metadata"), "namespace", "ada");
+	json_set_string(json_get(pod, "metadata"), "namespace", namespace_name);
 	json_set_string(json_get_path(container, "state", "waiting", NULL), "message", message);
 	assert_true(pod_observed_read(pod, scene->arena, &scene->seen));
 	return &scene->seen;
@@ -353,13 +354,15 @@ static const struct observed_replica *wait_for_secret(void **state, const char *
 static void the_secret_of_the_job_itself_has_a_reason_of_its_own(void **state)
 {
 	const struct observed_replica *seen =
-		wait_for_secret(state, "secret \"digits.env\" not found");
+		wait_for_secret(state, "ada", "secret \"digits.env\" not found");
 
 	assert_string_equal(seen->reason, "SecretMissing");
 	assert_non_null(strstr(seen->message, "create secret generic -n ada digits.env "));
-	seen = wait_for_secret(state, "secret \"another.env\" not found");
+	seen = wait_for_secret(state, "ada", "secret \"another.env\" not found");
 	assert_string_equal(seen->reason, "CreateContainerConfigError");
 	assert_string_equal(seen->message, "secret \"another.env\" not found");
+	seen = wait_for_secret(state, "ada; rm -rf ~", "secret \"digits.env\" not found");
+	assert_string_equal(seen->message, "secret \"digits.env\" not found");
 }
 
 static void an_init_container_that_fails_is_named(void **state)
