@@ -2,7 +2,10 @@
  * that no label has anything to escape. */
 #include "core/metrics.h"
 
+#include "base/mem.h"
+
 #include <inttypes.h>
+#include <stdlib.h>
 
 #define MICROSECONDS 1000000
 
@@ -65,29 +68,90 @@ static void write_restarts(const struct job *job, const struct status *status, s
 	text_addf(text, "} %d\n", status->restarts);
 }
 
-static void write_passes(const struct job *job, const struct metrics_passes *passes,
-			 struct text *text)
+/* `labels` are those of one job, "namespace=…,job=…", or none. */
+static void write_passes(const char *labels, const struct metrics_passes *passes, struct text *text)
 {
+	const char *comma = *labels ? "," : "";
+
 	begin(text, "muster_pass_seconds", "histogram",
 	      "Time of a pass: from a look at the job to the end of what was decided.");
-	for (size_t i = 0; i < METRICS_BUCKETS; i++) {
-		add_name(text, "muster_pass_seconds_bucket", job);
-		text_addf(text, ",le=\"%s\"} %" PRId64 "\n", buckets[i].seconds,
-			  passes->n_below[i]);
-	}
-	add_name(text, "muster_pass_seconds_bucket", job);
-	text_addf(text, ",le=\"+Inf\"} %" PRId64 "\n", passes->count);
-	add_name(text, "muster_pass_seconds_sum", job);
-	text_addf(text, "} %" PRId64 ".%06" PRId64 "\n", passes->microseconds / MICROSECONDS,
-		  passes->microseconds % MICROSECONDS);
-	add_name(text, "muster_pass_seconds_count", job);
-	text_addf(text, "} %" PRId64 "\n", passes->count);
+	for (size_t i = 0; i < METRICS_BUCKETS; i++)
+		text_addf(text, "muster_pass_seconds_bucket{%s%sle=\"%s\"} %" PRId64 "\n", labels,
+			  comma, buckets[i].seconds, passes->n_below[i]);
+	text_addf(text, "muster_pass_seconds_bucket{%s%sle=\"+Inf\"} %" PRId64 "\n", labels, comma,
+		  passes->count);
+	text_addf(text, "muster_pass_seconds_sum{%s} %" PRId64 ".%06" PRId64 "\n", labels,
+		  passes->microseconds / MICROSECONDS, passes->microseconds % MICROSECONDS);
+	text_addf(text, "muster_pass_seconds_count{%s} %" PRId64 "\n", labels, passes->count);
 }
 
 void metrics_write(const struct job *job, const struct status *status,
 		   const struct metrics_passes *passes, struct text *text)
 {
 	write_replicas(job, status, text);
+	char *labels CLEANUP(mem_free_text) =
+		mem_format("namespace=\"%s\",job=\"%s\"", job->name_space, job->name);
+
 	write_restarts(job, status, text);
-	write_passes(job, passes, text);
+	write_passes(labels, passes, text);
+}
+
+/* Of an operator. */
+
+static const struct {
+	const char *name, *help;
+} job_counters[METRICS_JOB_EVENTS] = {
+	[METRICS_JOB_CREATED] = {"created", "TFJobs that were made."},
+	[METRICS_JOB_DELETED] = {"deleted", "TFJobs that were deleted."},
+	[METRICS_JOB_SUCCESSFUL] = {"successful", "TFJobs that have succeeded."},
+	[METRICS_JOB_FAILED] = {"failed", "TFJobs that have failed."},
+	[METRICS_JOB_RESTARTED] = {"restarted", "Restarts of TFJobs, or of one of their replicas."},
+};
+
+static struct metrics_namespace *need_namespace(struct metrics_jobs *jobs, const char *name_space)
+{
+	for (size_t i = 0; i < jobs->count; i++)
+		if (text_equals(jobs->list[i].name, name_space))
+			return &jobs->list[i];
+	mem_grow(&jobs->list, &jobs->capacity, jobs->count, sizeof(*jobs->list));
+	jobs->list[jobs->count] = (struct metrics_namespace){.name = mem_copy_text(name_space)};
+	return &jobs->list[jobs->count++];
+}
+
+void metrics_count_job(struct metrics_jobs *jobs, const char *name_space,
+		       enum metrics_job_event event)
+{
+	need_namespace(jobs, name_space)->counts[event]++;
+}
+
+void metrics_jobs_done(struct metrics_jobs *jobs)
+{
+	for (size_t i = 0; i < jobs->count; i++)
+		free(jobs->list[i].name);
+	free(jobs->list);
+	*jobs = (struct metrics_jobs){0};
+}
+
+static void write_counter(const struct metrics_jobs *jobs, int event, struct text *text)
+{
+	char *name CLEANUP(mem_free_text) =
+		mem_format("training_operator_jobs_%s_total", job_counters[event].name);
+
+	begin(text, name, "counter", job_counters[event].help);
+	for (size_t i = 0; i < jobs->count; i++)
+		text_addf(text, "%s{job_namespace=\"%s\",framework=\"tensorflow\"} %" PRId64 "\n",
+			  name, jobs->list[i].name, jobs->list[i].counts[event]);
+}
+
+void metrics_write_jobs(const struct metrics_jobs *jobs, const struct metrics_operator *now,
+			const struct metrics_passes *passes, struct text *text)
+{
+	for (int event = 0; event < METRICS_JOB_EVENTS; event++)
+		write_counter(jobs, event, text);
+	begin(text, "muster_operator_jobs", "gauge", "TFJobs that are known.");
+	text_addf(text, "muster_operator_jobs %zu\n", now->n_jobs);
+	begin(text, "muster_operator_queue_length", "gauge",
+	      "TFJobs that wait for a look, or are looked at.");
+	text_addf(text, "muster_operator_queue_length %zu\n", now->n_queued);
+	write_passes("", passes, text);
 }

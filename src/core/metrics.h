@@ -23,3 +23,34 @@ void metrics_add_pass(struct metrics_passes *passes, int64_t microseconds);
 /* The whole text. Each role has a line for each state, zeros too, so that a query finds it. */
 void metrics_write(const struct job *job, const struct status *status,
 		   const struct metrics_passes *passes, struct text *text);
+
+/* Of an operator, by the names of training-operator 1.9, each event counted once. */
+enum metrics_job_event {
+	METRICS_JOB_CREATED,
+	METRICS_JOB_DELETED,
+	METRICS_JOB_SUCCESSFUL,
+	METRICS_JOB_FAILED,
+	METRICS_JOB_RESTARTED,
+	METRICS_JOB_EVENTS,
+};
+
+struct metrics_namespace {
+	char *name;
+	int64_t counts[METRICS_JOB_EVENTS];
+};
+
+/* Zero it to begin. */
+struct metrics_jobs {
+	struct metrics_namespace *list;
+	size_t count, capacity;
+};
+void metrics_count_job(struct metrics_jobs *jobs, const char *name_space,
+		       enum metrics_job_event event);
+void metrics_jobs_done(struct metrics_jobs *jobs);
+
+/* How it is now. */
+struct metrics_operator {
+	size_t n_jobs, n_queued;
+};
+void metrics_write_jobs(const struct metrics_jobs *jobs, const struct metrics_operator *now,
+			const struct metrics_passes *passes, struct text *text);

@@ -9,9 +9,7 @@
 #include <string.h>
 
 struct exporter {
-	const struct listening *listening;
-	const struct job *job;
-	const struct status *status;
+	struct exporter_settings settings;
 	struct metrics_passes passes;
 	int64_t pass_start; /* of the pass that is under way; 0: none */
 	struct http_server *server;
@@ -26,30 +24,44 @@ static void answer_metrics(struct http_call *call, const struct exporter *export
 {
 	struct text text CLEANUP(text_done) = {0};
 
-	metrics_write(exporter->job, exporter->status, &exporter->passes, &text);
+	exporter->settings.write(&exporter->passes, &text, exporter->settings.data);
 	answer(call, 200, METRICS_CONTENT_TYPE, text_of(&text));
+}
+
+static void answer_ready(struct http_call *call, const struct exporter *exporter)
+{
+	const struct exporter_settings *settings = &exporter->settings;
+
+	if (settings->is_ready && !settings->is_ready(settings->data))
+		answer(call, 503, "text/plain", "not yet\n");
+	else
+		answer(call, 200, "text/plain", "ok\n");
 }
 
 static void on_call(struct http_call *call, void *data)
 {
 	const char *path = http_call_path(call), *method = http_call_method(call);
-	bool is_metrics = text_equals(path, "/metrics");
+	bool is_metrics = text_equals(path, "/metrics"), is_ready = text_equals(path, "/readyz");
 
-	if (!is_metrics && !text_equals(path, "/healthz")) {
-		answer(call, 404, "text/plain", "here are /metrics and /healthz\n");
+	if (!is_metrics && !is_ready && !text_equals(path, "/healthz")) {
+		answer(call, 404, "text/plain", "here are /metrics, /healthz and /readyz\n");
 	} else if (!text_equals(method, "GET") && !text_equals(method, "HEAD")) {
 		http_call_add_header(call, "Allow", "GET, HEAD");
 		answer(call, 405, "text/plain", "this is read by GET\n");
 	} else if (is_metrics) {
 		answer_metrics(call, data);
+	} else if (is_ready) {
+		answer_ready(call, data);
 	} else {
 		answer(call, 200, "text/plain", "ok\n");
 	}
 }
 
-int exporter_new(struct loop *loop, const struct listening *listening, const struct job *job,
-		 const struct status *status, struct exporter **ret_exporter, struct err *err)
+int exporter_new(struct loop *loop, const struct exporter_settings *wanted,
+		 struct exporter **ret_exporter, struct err *err)
 {
+	const struct listening *listening = wanted->listening;
+
 	if (!listening) {
 		*ret_exporter = NULL;
 		return 0;
@@ -73,9 +85,7 @@ int exporter_new(struct loop *loop, const struct listening *listening, const str
 		free(exporter);
 		return rc;
 	}
-	exporter->listening = listening;
-	exporter->job = job;
-	exporter->status = status;
+	exporter->settings = *wanted;
 	*ret_exporter = exporter;
 	return 0;
 }
@@ -85,7 +95,7 @@ void exporter_free(struct exporter *exporter)
 	if (!exporter)
 		return;
 	http_server_free(exporter->server);
-	listening_remove(exporter->listening);
+	listening_remove(exporter->settings.listening);
 	free(exporter);
 }
 

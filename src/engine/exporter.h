@@ -1,20 +1,30 @@
-/* /metrics and /healthz of one job that is seen through (`muster run --metrics-listen`). */
+/* /metrics, /healthz and /readyz of what this process sees through: one job (`muster run
+ * --metrics-listen`), or all TFJobs of a cluster. */
 #pragma once
 
 #include "base/err.h"
 #include "base/own.h"
-#include "core/job.h"
-#include "core/status.h"
+#include "base/text.h"
+#include "core/metrics.h"
 #include "io/listening.h"
 #include "io/loop.h"
 
+#include <stdbool.h>
+
 struct exporter;
 
-/* All is borrowed. `status` is read whenever the metrics are asked for. Without `listening` (NULL)
- * there is no exporter: NULL. */
-int exporter_new(struct loop *loop, const struct listening *listening, const struct job *job,
-		 const struct status *status, struct exporter **ret_exporter,
-		 struct err *err) MUST_USE;
+/* All is borrowed. */
+struct exporter_settings {
+	const struct listening *listening; /* NULL: there is no exporter */
+	/* Called whenever the metrics are asked for. */
+	void (*write)(const struct metrics_passes *passes, struct text *text, void *data);
+	bool (*is_ready)(void *data); /* NULL: it always is */
+	void *data;
+};
+
+/* *ret_exporter is NULL where there is none. */
+int exporter_new(struct loop *loop, const struct exporter_settings *settings,
+		 struct exporter **ret_exporter, struct err *err) MUST_USE;
 /* And the socket is gone from its path. */
 void exporter_free(struct exporter *exporter);
 /* Of the driver, around each pass; nothing is done where the exporter is NULL. What begins while a

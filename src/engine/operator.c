@@ -9,6 +9,7 @@
 #include "engine/backend_kube.h"
 #include "engine/driver.h"
 #include "engine/end_signals.h"
+#include "engine/exporter.h"
 #include "engine/record.h"
 #include "engine/store_kube.h"
 #include "engine/store_tfjob_record.h"
@@ -26,8 +27,7 @@
 #define LONGEST_PAUSE (60 * MSEC_PER_SECOND)
 #define MANAGER "kubeflow.org/training-operator"
 
-struct operator
-{
+struct controller {
 	const struct operator_settings *settings;
 	struct loop *loop;
 	struct kube_api *api;
@@ -36,11 +36,15 @@ struct operator
 	struct queue *queue;
 	struct loop_watch *timer;
 	struct end_signals signals;
+	struct exporter *metrics, *health;
+	struct metrics_jobs counts;
+	bool is_synced; /* the jobs were listed once */
+	bool is_ending;
 	char *last_trouble;
 };
 
 struct served_job {
-	struct operator* operator;
+	struct controller *controller;
 	char *key; /* NAMESPACE/NAME */
 	char *name_space; /* its turn is that of its namespace */
 	char *uid;
@@ -53,34 +57,34 @@ struct served_job {
 };
 
 /* In a mirror of one namespace objects are known by their names alone. */
-static struct served_job *find(const struct operator* operator, const char * key)
+static struct served_job *find(const struct controller *controller, const char *key)
 {
-	bool is_of_all = text_equals(operator->settings->namespace_name, KUBE_ALL_NAMESPACES);
+	bool is_of_all = text_equals(controller->settings->namespace_name, KUBE_ALL_NAMESPACES);
 
-	return kube_mirror_get(operator->jobs, is_of_all ? key : strchr(key, '/') + 1);
+	return kube_mirror_get(controller->jobs, is_of_all ? key : strchr(key, '/') + 1);
 }
 
-static void say(struct operator* operator, const char * sentence)
+static void say(struct controller *controller, const char *sentence)
 {
-	if (text_equals(operator->last_trouble, sentence))
+	if (text_equals(controller->last_trouble, sentence))
 		return;
-	free(operator->last_trouble);
-	operator->last_trouble = mem_copy_text(sentence);
-	operator->settings->say(sentence, operator->settings->data);
+	free(controller->last_trouble);
+	controller->last_trouble = mem_copy_text(sentence);
+	controller->settings->say(sentence, controller->settings->data);
 }
 
 /* Looking. */
 
-static void arm(struct operator* operator)
+static void arm(struct controller *controller)
 {
-	loop_timer_arm(operator->timer, queue_wake_at(operator->queue));
+	loop_timer_arm(controller->timer, queue_wake_at(controller->queue));
 }
 
 static void look_at(struct served_job *job, msec due)
 {
 	if (due != MSEC_NEVER)
-		queue_add(job->operator->queue, job->name_space, job->key, due);
-	arm(job->operator);
+		queue_add(job->controller->queue, job->name_space, job->key, due);
+	arm(job->controller);
 }
 
 static void on_news(void *data)
@@ -95,18 +99,36 @@ static void on_passed(const struct driver_outcome *outcome, const struct err *er
 	if (err)
 		log_info("job '%s': %s", job->key, err->text);
 	job->is_passing = false;
+	exporter_end_pass(job->controller->metrics);
 	job->is_over = outcome->is_gone || (outcome->is_finished && outcome->wake_at == MSEC_NEVER);
-	queue_done(job->operator->queue, job->key, err != NULL, loop_now());
+	queue_done(job->controller->queue, job->key, err != NULL, loop_now());
 	if (!err)
 		look_at(job, job->is_over ? loop_now() : outcome->wake_at);
-	arm(job->operator);
+	arm(job->controller);
+}
+
+static void count_note(const struct served_job *job, const struct note *note)
+{
+	static const struct {
+		const char *reason;
+		enum metrics_job_event event;
+	} rows[] = {
+		{"TFJobSucceeded", METRICS_JOB_SUCCESSFUL},
+		{"TFJobFailed", METRICS_JOB_FAILED},
+		{"TFJobRestarting", METRICS_JOB_RESTARTED},
+	};
+
+	for (size_t i = 0; i < ARRAY_LEN(rows); i++)
+		if (text_equals(note->reason, rows[i].reason))
+			metrics_count_job(&job->controller->counts, job->name_space, rows[i].event);
 }
 
 static void on_note(const struct job *own, const struct note *note, void *data)
 {
 	const struct served_job *job = data;
 
-	tfjob_event_send(job->operator->api, own, note);
+	count_note(job, note);
+	tfjob_event_send(job->controller->api, own, note);
 }
 
 static void on_trouble(const char *sentence, void *data)
@@ -114,7 +136,7 @@ static void on_trouble(const char *sentence, void *data)
 	struct served_job *job = data;
 	char *told CLEANUP(mem_free_text) = mem_format("job '%s': %s", job->key, sentence);
 
-	say(job->operator, told);
+	say(job->controller, told);
 }
 
 static void end_work(struct served_job *job)
@@ -137,14 +159,14 @@ static int read_job(struct served_job *job, struct err *err)
 
 static void make_parts(struct served_job *job)
 {
-	struct operator* operator= job->operator;
+	struct controller *controller = job->controller;
 	const struct backend_kube_settings backend = {
-		.loop = operator->loop,
-		.api = operator->api,
-		.cache = operator->cache,
+		.loop = controller->loop,
+		.api = controller->api,
+		.cache = controller->cache,
 		.job = job->job,
 		.is_tfjob = true,
-		.cluster_domain = operator->settings->cluster_domain,
+		.cluster_domain = controller->settings->cluster_domain,
 		.on_news = on_news,
 		.on_trouble = on_trouble,
 		.data = job,
@@ -192,31 +214,32 @@ static void look(struct served_job *job)
 {
 	if (!job->is_over && begin_work(job) && backend_kube_is_ready(job->backend)) {
 		job->is_passing = true;
+		exporter_begin_pass(job->controller->metrics);
 		driver_look(job->driver, loop_now());
 		return;
 	}
 	if (job->is_over)
 		end_work(job);
-	queue_done(job->operator->queue, job->key, false, loop_now());
+	queue_done(job->controller->queue, job->key, false, loop_now());
 }
 
 static void on_timer(void *data)
 {
-	struct operator* operator= data;
+	struct controller *controller = data;
 	const char *key;
 
 	for (int i = 0; i < LOOKS_IN_ONE_TURN; i++) {
-		key = queue_take(operator->queue, loop_now());
+		key = queue_take(controller->queue, loop_now());
 		if (!key)
 			break;
-		struct served_job *job = find(operator, key);
+		struct served_job *job = find(controller, key);
 
 		if (job)
 			look(job);
 		else
-			queue_done(operator->queue, key, false, loop_now());
+			queue_done(controller->queue, key, false, loop_now());
 	}
-	arm(operator);
+	arm(controller);
 }
 
 /* The TFJobs, as the cluster shows them. */
@@ -224,12 +247,14 @@ static void on_timer(void *data)
 static void release(void *kept, void *data)
 {
 	struct served_job *job = kept;
-	struct operator* operator= data;
+	struct controller *controller = data;
 
+	if (!controller->is_ending)
+		metrics_count_job(&controller->counts, job->name_space, METRICS_JOB_DELETED);
 	if (job->is_passing)
-		queue_done(operator->queue, job->key, false, loop_now());
+		queue_done(controller->queue, job->key, false, loop_now());
 	end_work(job);
-	queue_remove(operator->queue, job->key);
+	queue_remove(controller->queue, job->key);
 	store_cleanup(&job->store);
 	free(job->key);
 	free(job->name_space);
@@ -237,42 +262,44 @@ static void release(void *kept, void *data)
 	free(job);
 }
 
-static struct served_job *served_job_new(struct operator* operator, const struct json * object)
+static struct served_job *served_job_new(struct controller *controller, const struct json *object)
 {
 	const struct json *metadata = json_get(object, "metadata");
 	const char *name_space = json_as_string(json_get(metadata, "namespace"), "");
 	const char *uid = json_as_string(json_get(metadata, "uid"), "");
 	struct served_job *job = mem_new(sizeof(*job));
 
-	job->operator= operator;
+	job->controller = controller;
 	job->key = mem_format("%s/%s", name_space, json_as_string(json_get(metadata, "name"), ""));
 	job->name_space = mem_copy_text(name_space);
 	job->uid = mem_copy_text(uid);
-	job->store = store_kube_of_tfjobs(operator->loop, operator->api, name_space);
+	job->store = store_kube_of_tfjobs(controller->loop, controller->api, name_space);
 	store_kube_keep_to(job->store, uid);
 	return job;
 }
 
 static void *project(const struct json *object, void *before, void *data)
 {
-	struct operator* operator= data;
+	struct controller *controller = data;
 	const char *uid = json_as_string(json_get_path(object, "metadata", "uid", NULL), "");
 	struct served_job *job = before;
 	struct store_record record CLEANUP(store_record_done) = {0};
 	struct err err = {0};
 
 	if (job && !text_equals(job->uid, uid)) {
-		release(job, operator);
+		release(job, controller);
 		job = NULL;
 	}
 	if (store_kube_tfjobs.read(object, &record, &err) < 0) {
-		say(operator, err.text);
+		say(controller, err.text);
 		if (job)
-			release(job, operator);
+			release(job, controller);
 		return NULL;
 	}
 	if (!job)
-		job = served_job_new(operator, object);
+		job = served_job_new(controller, object);
+	if (!before && controller->is_synced)
+		metrics_count_job(&controller->counts, job->name_space, METRICS_JOB_CREATED);
 	store_kube_saw(job->store, object);
 	look_at(job, loop_now());
 	return job;
@@ -285,9 +312,10 @@ static void on_change(const char *name, void *data)
 
 static void on_synced(void *data)
 {
-	struct operator* operator= data;
+	struct controller *controller = data;
 
-	log_info("%zu TFJobs are known", kube_mirror_count(operator->jobs));
+	controller->is_synced = true;
+	log_info("%zu TFJobs are known", kube_mirror_count(controller->jobs));
 }
 
 static void on_jobs_trouble(const struct err *err, void *data)
@@ -295,64 +323,104 @@ static void on_jobs_trouble(const struct err *err, void *data)
 	say(data, err->text);
 }
 
-static void watch_jobs(struct operator* operator)
+static void watch_jobs(struct controller *controller)
 {
 	const struct kube_mirror_settings jobs = {
 		.resource = &kube_tfjobs,
-		.namespace_name = operator->settings->namespace_name,
+		.namespace_name = controller->settings->namespace_name,
 		.project = project,
 		.release = release,
 		.on_change = on_change,
 		.on_synced = on_synced,
 		.on_trouble = on_jobs_trouble,
-		.data = operator, };
+		.data = controller,
+	};
 	const struct job_cache_settings cache = {
-		.loop = operator->loop,
-		.api = operator->api,
-		.namespace_name = operator->settings->namespace_name,
+		.loop = controller->loop,
+		.api = controller->api,
+		.namespace_name = controller->settings->namespace_name,
 		.is_of_tfjobs = true,
 	};
 
-	operator->cache = job_cache_new(&cache);
-	operator->jobs = kube_mirror_new(operator->loop, operator->api, &jobs);
+	controller->cache = job_cache_new(&cache);
+	controller->jobs = kube_mirror_new(controller->loop, controller->api, &jobs);
 }
 
 /* The process. */
 
 static void on_signal(int number, void *data)
 {
-	struct operator* operator= data;
+	struct controller *controller = data;
 
 	(void) number;
-	loop_stop(operator->loop);
+	loop_stop(controller->loop);
 }
 
-static void operator_done(struct operator* operator)
+static void write_metrics(const struct metrics_passes *passes, struct text *text, void *data)
 {
-	kube_mirror_free(operator->jobs);
-	job_cache_free(operator->cache);
-	queue_free(operator->queue);
-	loop_watch_free(operator->timer);
-	end_signals_done(&operator->signals);
-	kube_api_free(operator->api);
-	loop_free(operator->loop);
-	free(operator->last_trouble);
+	const struct controller *controller = data;
+	const struct metrics_operator now = {
+		.n_jobs = kube_mirror_count(controller->jobs),
+		.n_queued = queue_count(controller->queue),
+	};
+
+	metrics_write_jobs(&controller->counts, &now, passes, text);
+}
+
+static bool is_ready(void *data)
+{
+	const struct controller *controller = data;
+
+	return controller->is_synced;
+}
+
+static int make_exporter(struct controller *controller, const struct listening *listening,
+			 struct exporter **ret_exporter, struct err *err)
+{
+	const struct exporter_settings settings = {
+		.listening = listening,
+		.write = write_metrics,
+		.is_ready = is_ready,
+		.data = controller,
+	};
+
+	return exporter_new(controller->loop, &settings, ret_exporter, err);
+}
+
+static void controller_done(struct controller *controller)
+{
+	controller->is_ending = true;
+	exporter_free(controller->metrics);
+	exporter_free(controller->health);
+	metrics_jobs_done(&controller->counts);
+	kube_mirror_free(controller->jobs);
+	job_cache_free(controller->cache);
+	queue_free(controller->queue);
+	loop_watch_free(controller->timer);
+	end_signals_done(&controller->signals);
+	kube_api_free(controller->api);
+	loop_free(controller->loop);
+	free(controller->last_trouble);
 }
 
 int operator_run(const struct operator_settings *settings, struct err *err)
 {
-	struct operator operator CLEANUP(operator_done) = {.settings = settings};
-	int rc = loop_new(&operator.loop, err);
+	struct controller controller CLEANUP(controller_done) = {.settings = settings};
+	int rc = loop_new(&controller.loop, err);
 
 	if (rc == 0)
-		rc = kube_api_connect(operator.loop, settings->log_in, settings->log_in_data,
-				      &operator.api, err);
+		rc = kube_api_connect(controller.loop, settings->log_in, settings->log_in_data,
+				      &controller.api, err);
+	if (rc == 0)
+		rc = make_exporter(&controller, settings->metrics, &controller.metrics, err);
+	if (rc == 0)
+		rc = make_exporter(&controller, settings->health, &controller.health, err);
 	if (rc < 0)
 		return rc;
-	operator.queue = queue_new(FIRST_PAUSE, LONGEST_PAUSE);
-	operator.timer = loop_new_timer(operator.loop, on_timer, &operator);
-	end_signals_watch(&operator.signals, operator.loop, on_signal, &operator);
-	watch_jobs(&operator);
-	loop_run(operator.loop);
+	controller.queue = queue_new(FIRST_PAUSE, LONGEST_PAUSE);
+	controller.timer = loop_new_timer(controller.loop, on_timer, &controller);
+	end_signals_watch(&controller.signals, controller.loop, on_signal, &controller);
+	watch_jobs(&controller);
+	loop_run(controller.loop);
 	return 0;
 }

@@ -4,6 +4,7 @@
 
 #include "base/err.h"
 #include "base/own.h"
+#include "io/listening.h"
 #include "kube/api.h"
 
 struct operator_settings {
@@ -11,6 +12,8 @@ struct operator_settings {
 	void *log_in_data;
 	const char *namespace_name; /* "": all of them */
 	const char *cluster_domain; /* of addresses, as CUSTOM_CLUSTER_DOMAIN; NULL: none */
+	const struct listening *metrics; /* where /metrics is served; NULL: nowhere */
+	const struct listening *health; /* and /healthz and /readyz, besides; NULL: nowhere */
 	/* What people should know: a sentence. */
 	void (*say)(const char *sentence, void *data);
 	void *data;

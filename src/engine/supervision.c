@@ -5,6 +5,24 @@
 
 /* Setting up. */
 
+static void write_metrics(const struct metrics_passes *passes, struct text *text, void *data)
+{
+	const struct supervision *supervision = data;
+
+	metrics_write(supervision->job, &supervision->reporter.status, passes, text);
+}
+
+int supervision_make_exporter(struct supervision *supervision, struct err *err)
+{
+	const struct exporter_settings settings = {
+		.listening = supervision->request->metrics,
+		.write = write_metrics,
+		.data = supervision,
+	};
+
+	return exporter_new(supervision->loop, &settings, &supervision->exporter, err);
+}
+
 int supervision_make_console(struct supervision *supervision, const char *log_folder,
 			     struct unkept *unkept, struct err *err)
 {

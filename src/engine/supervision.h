@@ -65,6 +65,8 @@ void supervision_watch_signals(struct supervision *supervision);
 /* Not without a terminal. `unkept` may be NULL. */
 int supervision_make_console(struct supervision *supervision, const char *log_folder,
 			     struct unkept *unkept, struct err *err) MUST_USE;
+/* Where somebody asked for it. */
+int supervision_make_exporter(struct supervision *supervision, struct err *err) MUST_USE;
 
 /* Begins with a pass; returns when the loop was stopped. */
 void supervision_run(struct supervision *supervision);

@@ -278,8 +278,7 @@ static int set_up(struct cluster_supervision *supervision, struct err *err)
 	if (rc < 0)
 		return rc;
 	supervision_watch_signals(base);
-	rc = exporter_new(base->loop, base->request->metrics, base->job, &base->reporter.status,
-			  &base->exporter, err);
+	rc = supervision_make_exporter(base, err);
 	if (rc == 0)
 		rc = settle_job_there(supervision, err);
 	if (rc == 0)

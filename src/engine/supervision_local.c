@@ -293,8 +293,7 @@ static int set_up(struct local_supervision *supervision, const struct guard *gua
 	if (rc == 0)
 		rc = supervision_make_console(base, supervision->folder, supervision->unkept, err);
 	if (rc == 0)
-		rc = exporter_new(base->loop, base->request->metrics, base->job,
-				  &base->reporter.status, &base->exporter, err);
+		rc = supervision_make_exporter(base, err);
 	if (rc == 0)
 		rc = make_control_and_record(supervision, err);
 	return rc;

@@ -2,6 +2,8 @@
 
 import json
 import signal
+import urllib.error
+import urllib.request
 
 import pytest
 
@@ -15,10 +17,21 @@ def operator(muster, namespace):
     """Serves the namespace's TFJobs."""
     namespace.cluster.kubectl("apply", "-f", CRD)
     namespace.cluster.kubectl("wait", "--for=condition=Established", "crd/tfjobs.kubeflow.org", f"--timeout={LIMIT}s")
-    process = muster.start("operator", "-n", namespace.name)
+    process = muster.start("operator", "-n", namespace.name, "--metrics-bind-address", "127.0.0.1:0")
     yield process
     process.send_signal(signal.SIGTERM)
     assert process.wait(LIMIT) in (0, -signal.SIGKILL)
+
+
+def ask(process, path):
+    """(code, text) of its HTTP server, whose address it says first."""
+    if not hasattr(process, "origin"):
+        process.origin = process.stderr.readline().split()[-1]
+    try:
+        with urllib.request.urlopen(process.origin + path, timeout=LIMIT) as answer:
+            return answer.status, answer.read().decode()
+    except urllib.error.HTTPError as error:
+        return error.code, error.read().decode()
 
 
 def role(replicas, script, **more):
@@ -54,6 +67,12 @@ def test_two_workers_succeed(operator, namespace):
         "task": {"type": "worker", "index": 1}, "environment": "cloud"}
     service = namespace.get("service", "mnist-worker-1")
     assert service["spec"]["clusterIP"] == "None" and service["spec"]["ports"][0]["port"] == 2222
+    assert ask(operator, "/healthz")[0] == 200 and ask(operator, "/readyz")[0] == 200
+    labels = f'{{job_namespace="{namespace.name}",framework="tensorflow"}}'
+    numbers = ask(operator, "/metrics")[1]
+    for event in ("created", "successful"):
+        assert f"training_operator_jobs_{event}_total{labels} 1\n" in numbers
+    assert "muster_operator_jobs 1\n" in numbers and "muster_pass_seconds_count{} " in numbers
 
 
 def test_a_chief_ends_the_job_and_the_rest_is_cleaned_up(operator, namespace):

@@ -73,9 +73,34 @@ static void a_pass_is_counted_in_every_bucket_that_it_fits_in(void **state)
 	assert_contains(&text, "\nmuster_pass_seconds_count" LABELS "} 3\n");
 }
 
+static void events_of_tfjobs_are_counted_by_namespace(void **state)
+{
+	(void) state;
+	struct metrics_jobs jobs = {0};
+	const struct metrics_operator now = {.n_jobs = 3, .n_queued = 1};
+	const struct metrics_passes passes = {0};
+	struct text text CLEANUP(text_done) = {0};
+
+	metrics_count_job(&jobs, "ada", METRICS_JOB_CREATED);
+	metrics_count_job(&jobs, "ada", METRICS_JOB_CREATED);
+	metrics_count_job(&jobs, "eve", METRICS_JOB_FAILED);
+	metrics_write_jobs(&jobs, &now, &passes, &text);
+	assert_contains(&text, "\ntraining_operator_jobs_created_total{job_namespace=\"ada\","
+			       "framework=\"tensorflow\"} 2\n");
+	assert_contains(&text, "\ntraining_operator_jobs_failed_total{job_namespace=\"eve\","
+			       "framework=\"tensorflow\"} 1\n");
+	assert_contains(&text, "\ntraining_operator_jobs_failed_total{job_namespace=\"ada\","
+			       "framework=\"tensorflow\"} 0\n");
+	assert_contains(&text, "\nmuster_operator_jobs 3\n");
+	assert_contains(&text, "\nmuster_operator_queue_length 1\n");
+	assert_contains(&text, "\nmuster_pass_seconds_bucket{le=\"+Inf\"} 0\n");
+	metrics_jobs_done(&jobs);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(events_of_tfjobs_are_counted_by_namespace),
 		SCENE_TEST(replicas_are_counted_by_role_and_state),
 		SCENE_TEST(before_there_is_a_status_all_is_zero),
 		SCENE_TEST(a_pass_is_counted_in_every_bucket_that_it_fits_in),
