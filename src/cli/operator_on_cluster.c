@@ -54,6 +54,9 @@ int operator_on_cluster(const struct options *options)
 		.cluster_domain = getenv(DOMAIN_VARIABLE),
 		.metrics = metrics.fd < 0 ? NULL : &metrics,
 		.health = health.fd < 0 ? NULL : &health,
+		.lease_name = option_flag(options, "leader-elect")
+				      ? option_text(options, "leader-election-id")
+				      : NULL,
 		.say = tell,
 	};
 	struct err err = {0};

@@ -57,10 +57,10 @@ static void on_call(struct http_call *call, void *data)
 	}
 }
 
-int exporter_new(struct loop *loop, const struct exporter_settings *wanted,
+int exporter_new(struct loop *loop, const struct exporter_settings *settings,
 		 struct exporter **ret_exporter, struct err *err)
 {
-	const struct listening *listening = wanted->listening;
+	const struct listening *listening = settings->listening;
 
 	if (!listening) {
 		*ret_exporter = NULL;
@@ -69,7 +69,7 @@ int exporter_new(struct loop *loop, const struct exporter_settings *wanted,
 	/* Others call this machine, or the Service before it, by names that nobody here knows. */
 	static const char *const loopback_hosts[] = {"localhost", NULL};
 	struct exporter *exporter = mem_new(sizeof(*exporter));
-	const struct http_server_settings settings = {
+	const struct http_server_settings server = {
 		.listening = listening,
 		.hosts = listening_is_loopback(listening->fd) ? loopback_hosts : NULL,
 		.header_limit = LIMIT_HTTP_HEADERS,
@@ -79,13 +79,13 @@ int exporter_new(struct loop *loop, const struct exporter_settings *wanted,
 		.on_call = on_call,
 		.data = exporter,
 	};
-	int rc = http_server_new(loop, &settings, &exporter->server, err);
+	int rc = http_server_new(loop, &server, &exporter->server, err);
 
 	if (rc < 0) {
 		free(exporter);
 		return rc;
 	}
-	exporter->settings = *wanted;
+	exporter->settings = *settings;
 	*ret_exporter = exporter;
 	return 0;
 }

@@ -16,6 +16,7 @@
 #include "engine/tfjob_events.h"
 #include "io/log.h"
 #include "kube/job_cache.h"
+#include "kube/lease_keeper.h"
 #include "kube/mirror.h"
 #include "kube/resources.h"
 
@@ -36,6 +37,8 @@ struct controller {
 	struct queue *queue;
 	struct loop_watch *timer;
 	struct end_signals signals;
+	struct lease_keeper *lease; /* NULL: nobody else acts */
+	enum lease_standing told; /* of which was spoken last */
 	struct exporter *metrics, *health;
 	struct metrics_jobs counts;
 	bool is_synced; /* the jobs were listed once */
@@ -209,10 +212,16 @@ static bool begin_work(struct served_job *job)
 	return true;
 }
 
+static bool may_act(const struct controller *controller)
+{
+	return !controller->lease || lease_keeper_standing(controller->lease) == LEASE_HELD;
+}
+
 /* The pass ends in on_passed; where there is none, it has ended. */
 static void look(struct served_job *job)
 {
-	if (!job->is_over && begin_work(job) && backend_kube_is_ready(job->backend)) {
+	if (!job->is_over && may_act(job->controller) && begin_work(job) &&
+	    backend_kube_is_ready(job->backend)) {
 		job->is_passing = true;
 		exporter_begin_pass(job->controller->metrics);
 		driver_look(job->driver, loop_now());
@@ -346,6 +355,91 @@ static void watch_jobs(struct controller *controller)
 	controller->jobs = kube_mirror_new(controller->loop, controller->api, &jobs);
 }
 
+/* The Lease. */
+
+static bool may_change(const struct kube_request *request, void *data)
+{
+	return request->resource == &kube_leases || may_act(data);
+}
+
+/* Another may have acted since: what is kept of a job's work is of no use any more. */
+static void end_all_work(struct controller *controller)
+{
+	struct served_job *job;
+	size_t place = 0;
+
+	while ((job = kube_mirror_next(controller->jobs, &place))) {
+		if (job->is_passing)
+			queue_done(controller->queue, job->key, false, loop_now());
+		job->is_passing = false;
+		end_work(job);
+	}
+}
+
+static void look_at_all(struct controller *controller)
+{
+	struct served_job *job;
+	size_t place = 0;
+
+	while ((job = kube_mirror_next(controller->jobs, &place)))
+		look_at(job, loop_now());
+}
+
+static void tell_standing(struct controller *controller, enum lease_standing standing)
+{
+	char *other CLEANUP(mem_free_text) = lease_keeper_supervisor(controller->lease);
+	char *sentence CLEANUP(mem_free_text) =
+		standing == LEASE_HELD ? mem_copy_text("TFJobs are served from here from now on")
+		: standing == LEASE_OVERDUE
+			? mem_copy_text("the Lease could not be renewed in time: nothing is done "
+					"until it is held again")
+			: mem_format("TFJobs are served by %s; this one waits",
+				     other ? other : "another operator");
+
+	say(controller, sentence);
+}
+
+static void on_lease(void *data)
+{
+	struct controller *controller = data;
+	enum lease_standing standing = lease_keeper_standing(controller->lease);
+
+	if (controller->is_ending) {
+		if (lease_keeper_is_done(controller->lease))
+			loop_stop(controller->loop);
+		return;
+	}
+	if (standing == controller->told || standing == LEASE_UNSETTLED)
+		return;
+	controller->told = standing;
+	tell_standing(controller, standing);
+	if (standing == LEASE_HELD)
+		look_at_all(controller);
+	else
+		end_all_work(controller);
+}
+
+static int watch_lease(struct controller *controller, struct err *err)
+{
+	const struct lease_keeper_settings settings = {
+		.loop = controller->loop,
+		.api = controller->api,
+		.name = controller->settings->lease_name,
+		.made_at = MSEC_UNSET,
+		.on_change = on_lease,
+		.on_trouble = on_jobs_trouble,
+		.data = controller,
+	};
+
+	if (!settings.name)
+		return 0;
+	int rc = lease_keeper_new(&settings, &controller->lease, err);
+
+	if (rc == 0)
+		kube_api_set_permit(controller->api, may_change, controller);
+	return rc;
+}
+
 /* The process. */
 
 static void on_signal(int number, void *data)
@@ -353,7 +447,13 @@ static void on_signal(int number, void *data)
 	struct controller *controller = data;
 
 	(void) number;
-	loop_stop(controller->loop);
+	if (!controller->lease || controller->is_ending) {
+		loop_stop(controller->loop);
+		return;
+	}
+	controller->is_ending = true;
+	end_all_work(controller);
+	lease_keeper_release(controller->lease);
 }
 
 static void write_metrics(const struct metrics_passes *passes, struct text *text, void *data)
@@ -390,6 +490,7 @@ static int make_exporter(struct controller *controller, const struct listening *
 static void controller_done(struct controller *controller)
 {
 	controller->is_ending = true;
+	lease_keeper_free(controller->lease);
 	exporter_free(controller->metrics);
 	exporter_free(controller->health);
 	metrics_jobs_done(&controller->counts);
@@ -421,6 +522,9 @@ int operator_run(const struct operator_settings *settings, struct err *err)
 	controller.timer = loop_new_timer(controller.loop, on_timer, &controller);
 	end_signals_watch(&controller.signals, controller.loop, on_signal, &controller);
 	watch_jobs(&controller);
+	rc = watch_lease(&controller, err);
+	if (rc < 0)
+		return rc;
 	loop_run(controller.loop);
 	return 0;
 }

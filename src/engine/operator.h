@@ -14,6 +14,7 @@ struct operator_settings {
 	const char *cluster_domain; /* of addresses, as CUSTOM_CLUSTER_DOMAIN; NULL: none */
 	const struct listening *metrics; /* where /metrics is served; NULL: nowhere */
 	const struct listening *health; /* and /healthz and /readyz, besides; NULL: nowhere */
+	const char *lease_name; /* of which the holder alone acts; NULL: nobody else does */
 	/* What people should know: a sentence. */
 	void (*say)(const char *sentence, void *data);
 	void *data;

@@ -181,14 +181,25 @@ static void set_holder(struct json *spec, const char *holder, msec now)
 	set_time(spec, "renewTime", now);
 }
 
-struct json *kube_lease_new(const struct job *job, const char *holder, msec now)
+static struct json *metadata_new(const char *name, const struct job *job)
 {
-	char *name CLEANUP(mem_free_text) = objects_owner_name(job->name);
+	if (job)
+		return objects_metadata_new(job, name, job->uid);
+	struct json *metadata = json_new_object();
+
+	json_set_string(metadata, "name", name);
+	json_set_string(json_object_at(metadata, "labels"), OBJECTS_LABEL_MANAGED_BY,
+			OBJECTS_MANAGED_BY);
+	return metadata;
+}
+
+struct json *kube_lease_new(const char *name, const struct job *job, const char *holder, msec now)
+{
 	struct json *object = json_new_object();
 
 	json_set_string(object, "apiVersion", "coordination.k8s.io/v1");
 	json_set_string(object, "kind", "Lease");
-	json_set(object, "metadata", objects_metadata_new(job, name, job->uid));
+	json_set(object, "metadata", metadata_new(name, job));
 	struct json *spec = json_object_at(object, "spec");
 
 	set_holder(spec, holder, now);

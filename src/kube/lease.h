@@ -45,8 +45,10 @@ struct kube_lease {
 int kube_lease_read(const struct json *object, struct kube_lease *ret_lease,
 		    struct err *err) MUST_USE;
 
-/* The Lease of a job, which has its uid, with this holder. Caller frees, as all below. */
-struct json *kube_lease_new(const struct job *job, const char *holder, msec now) MUST_USE;
+/* The Lease of this name with this holder: of a job, which has its uid and owns it, or of nobody
+ * (NULL). Caller frees, as all below. */
+struct json *kube_lease_new(const char *name, const struct job *job, const char *holder,
+			    msec now) MUST_USE;
 /* A merge patch that makes this holder the one of the Lease as it was read, and is refused (409)
  * where it has changed since. */
 struct json *kube_lease_hold(const struct kube_lease *lease, const char *holder, msec now) MUST_USE;

@@ -67,7 +67,8 @@ static struct kube_request request_of(const struct lease_keeper *keeper, enum ku
 	return (struct kube_request){
 		.verb = verb,
 		.resource = &kube_leases,
-		.namespace_name = keeper->settings.job->name_space,
+		.namespace_name = keeper->settings.job ? keeper->settings.job->name_space
+						       : keeper->settings.namespace_name,
 		.name = verb == KUBE_CREATE ? NULL : keeper->name,
 	};
 }
@@ -104,7 +105,7 @@ static void on_written(struct json *object, const struct kube_status *status, co
 static void create(struct lease_keeper *keeper)
 {
 	struct json *body CLEANUP(json_cleanup) =
-		kube_lease_new(keeper->settings.job, keeper->holder, loop_now());
+		kube_lease_new(keeper->name, keeper->settings.job, keeper->holder, loop_now());
 	struct kube_request request = request_of(keeper, KUBE_CREATE);
 
 	request.body = body;
@@ -118,7 +119,7 @@ static void hold(struct lease_keeper *keeper)
 	struct kube_request request = request_of(keeper, KUBE_PATCH);
 
 	request.body = body;
-	log_debug("Lease of job '%s': held on as %s", keeper->settings.job->name, keeper->holder);
+	log_debug("Lease '%s': held on as %s", keeper->name, keeper->holder);
 	call(keeper, &request, on_written);
 }
 
@@ -161,7 +162,8 @@ static void on_looked(struct json *object, const struct kube_status *status, con
 		fail(keeper, err);
 	} else if (take_object(keeper, object, &wrong) < 0) {
 		fail(keeper, &wrong);
-	} else if (!text_equals(seen->owner_uid, keeper->settings.job->uid)) {
+	} else if (keeper->settings.job &&
+		   !text_equals(seen->owner_uid, keeper->settings.job->uid)) {
 		remove_object(keeper, seen->uid, on_cleared);
 		return; /* of an earlier job of this name: it is about to go by itself */
 	} else {
@@ -338,7 +340,8 @@ int lease_keeper_new(const struct lease_keeper_settings *settings, struct lease_
 
 	keeper->settings = *settings;
 	keeper->holder = TAKE(holder);
-	keeper->name = objects_owner_name(settings->job->name);
+	keeper->name = settings->job ? objects_owner_name(settings->job->name)
+				     : mem_copy_text(settings->name);
 	lease_begin(&keeper->lease, keeper->holder, settings->made_at, loop_monotonic_now());
 	keeper->timer = loop_new_timer(settings->loop, step, keeper);
 	loop_timer_arm(keeper->timer, loop_now());

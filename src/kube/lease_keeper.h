@@ -1,5 +1,5 @@
-/* Holds the Lease of one job for this process, or waits until it may: does on a cluster what
- * core/lease.h says. */
+/* Holds the Lease of one job, or of an operator, for this process, or waits until it may: does on a
+ * cluster what core/lease.h says. */
 #pragma once
 
 #include "base/err.h"
@@ -16,7 +16,8 @@ struct lease_keeper;
 struct lease_keeper_settings {
 	struct loop *loop;
 	struct kube_api *api; /* its permit (kube_api_set_permit) lets kube_leases pass */
-	const struct job *job; /* with its uid; outlives the keeper */
+	const struct job *job; /* with its uid; outlives the keeper; NULL: it is an operator's, */
+	const char *name, *namespace_name; /* of this name, there (NULL: the login's) */
 	msec made_at; /* when we began to make the job, on the monotonic clock, so that nobody else
 			 holds its Lease; MSEC_UNSET: it was there */
 	bool must_exist; /* a Lease that is missing is not made */

@@ -13,10 +13,14 @@ CRD = ROOT / "deploy" / "crd.yaml"
 
 
 @pytest.fixture
-def operator(muster, namespace):
-    """Serves the namespace's TFJobs."""
+def crd(namespace):
     namespace.cluster.kubectl("apply", "-f", CRD)
     namespace.cluster.kubectl("wait", "--for=condition=Established", "crd/tfjobs.kubeflow.org", f"--timeout={LIMIT}s")
+
+
+@pytest.fixture
+def operator(muster, crd, namespace):
+    """Serves the namespace's TFJobs."""
     process = muster.start("operator", "-n", namespace.name, "--metrics-bind-address", "127.0.0.1:0")
     yield process
     process.send_signal(signal.SIGTERM)
@@ -163,3 +167,36 @@ def test_a_deadline_is_seen_though_nothing_happens(operator, namespace):
 def test_what_the_webhook_refused_the_server_refuses(operator, namespace, job, why):
     done = namespace.cluster.try_kubectl("-n", namespace.name, "create", "-f", "-", input=json.dumps(job))
     assert done.returncode == 1 and why in done.stderr
+
+
+def read_until(stream, words):
+    while words not in stream.readline():
+        pass
+
+
+def lead(muster, namespace, tmp_path):
+    path = namespace.write_kubeconfig(tmp_path / "kubeconfig")
+    muster.environment["KUBECONFIG"] = str(path)
+    return muster.start("operator", "-n", namespace.name, "--leader-elect")
+
+
+def test_one_of_two_acts_and_the_other_goes_on_when_it_ends(muster, crd, namespace, tmp_path):
+    first = lead(muster, namespace, tmp_path)
+    read_until(first.stderr, "TFJobs are served from here from now on")
+    second = lead(muster, namespace, tmp_path)
+    read_until(second.stderr, "this one waits")
+    namespace.create(tfjob("one", Worker=role(1, "true")))
+    namespace.wait("tfjob/one", "condition=Succeeded")
+    first.send_signal(signal.SIGTERM)
+    assert first.wait(LIMIT) == 0
+    read_until(second.stderr, "TFJobs are served from here from now on")
+    namespace.create(tfjob("two", Worker=role(1, "true")))
+    namespace.wait("tfjob/two", "condition=Succeeded")
+    third = lead(muster, namespace, tmp_path)
+    read_until(third.stderr, "this one waits")
+    second.kill()
+    read_until(third.stderr, "TFJobs are served from here from now on")
+    namespace.create(tfjob("three", Worker=role(1, "true")))
+    namespace.wait("tfjob/three", "condition=Succeeded")
+    third.send_signal(signal.SIGTERM)
+    assert third.wait(LIMIT) == 0

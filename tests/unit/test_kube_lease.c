@@ -23,7 +23,7 @@ static struct json *parsed(const char *text)
 static struct json *lease_held_by(const char *holder)
 {
 	struct job job = {.name = "digits", .name_space = "team", .uid = "1234"};
-	struct json *object = kube_lease_new(&job, holder, NOW);
+	struct json *object = kube_lease_new("digits.job", &job, holder, NOW);
 	struct json *metadata = json_object_at(object, "metadata");
 
 	json_set_string(metadata, "resourceVersion", "42");
