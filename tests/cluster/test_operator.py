@@ -8,6 +8,7 @@ import urllib.request
 import pytest
 
 from conftest import LIMIT, ROOT, until
+from test_image import NAME, image  # noqa: F401
 
 CRD = ROOT / "deploy" / "crd.yaml"
 
@@ -200,3 +201,22 @@ def test_one_of_two_acts_and_the_other_goes_on_when_it_ends(muster, crd, namespa
     namespace.wait("tfjob/three", "condition=Succeeded")
     third.send_signal(signal.SIGTERM)
     assert third.wait(LIMIT) == 0
+
+
+def test_it_runs_as_the_deployment_of_its_image_without_rights_that_it_does_not_need(cluster, image, namespace, tmp_path):  # noqa: F811
+    for name in ("crd.yaml", "operator.yaml", "kustomization.yaml"):
+        text = (ROOT / "deploy" / name).read_text().replace("newName: muster, newTag: latest", "newName: localhost/muster, newTag: test")
+        text = text.replace("imagePullPolicy: IfNotPresent", "imagePullPolicy: Never")
+        text = text.replace("      serviceAccountName:", "      nodeSelector: {type: real}\n      serviceAccountName:")
+        (tmp_path / name).write_text(text)
+    assert NAME == "localhost/muster:test"
+    cluster.kubectl("apply", "-k", tmp_path)
+    try:
+        cluster.kubectl("-n", "muster-operator", "rollout", "status", "deployment/muster-operator", f"--timeout={LIMIT}s")
+        namespace.create(tfjob("deployed", {"ttlSecondsAfterFinished": 0}, Chief=role(1, "true"), Worker=role(1, "sleep 1000000")))
+        namespace.kubectl("wait", "--for=delete", "tfjob/deployed", f"--timeout={LIMIT}s")
+        namespace.wait("pod/deployed-worker-0", "delete")
+        lines = cluster.kubectl("-n", "muster-operator", "logs", "-l", "app.kubernetes.io/name=muster-operator", "--tail=-1")
+        assert "cannot" not in lines and "forbidden" not in lines, lines
+    finally:
+        cluster.kubectl("delete", "-f", tmp_path / "operator.yaml", "--wait=false")
