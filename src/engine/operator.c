@@ -6,6 +6,7 @@
 #include "base/mem.h"
 #include "base/text.h"
 #include "core/queue.h"
+#include "core/reconcile.h"
 #include "engine/backend_kube.h"
 #include "engine/driver.h"
 #include "engine/end_signals.h"
@@ -18,6 +19,7 @@
 #include "kube/job_cache.h"
 #include "kube/lease_keeper.h"
 #include "kube/mirror.h"
+#include "kube/objects.h"
 #include "kube/resources.h"
 
 #include <stdlib.h>
@@ -27,6 +29,7 @@
 #define FIRST_PAUSE MSEC_PER_SECOND /* after what fails; then twice as long, up to */
 #define LONGEST_PAUSE (60 * MSEC_PER_SECOND)
 #define MANAGER "kubeflow.org/training-operator"
+#define REFUSED "FailedValidation" /* as training-operator names it, and never uses it */
 
 struct controller {
 	const struct operator_settings *settings;
@@ -188,6 +191,53 @@ static void make_parts(struct served_job *job)
 	job->driver = driver_new(&driver);
 }
 
+/* What nothing can be made of is Failed, and says why: it never waits in silence. */
+
+static char *fault_of(const struct job *job)
+{
+	struct faults faults CLEANUP(faults_done) = {0};
+
+	if (job->n_roles == 0)
+		return mem_copy_text("spec.tfReplicaSpecs: Required value: has no role");
+	return objects_check_names(job, &faults) ? NULL : mem_copy_text(faults.list[0].sentence);
+}
+
+static void on_refused(int64_t version, const struct err *err, void *data)
+{
+	(void) version;
+	if (err && err->code != ERR_CONFLICT) /* then it comes as a change, and is refused again */
+		on_trouble(err->text, data);
+}
+
+static void write_refusal(struct served_job *job, const struct store_record *record,
+			  const char *fault, struct arena *arena)
+{
+	struct status status;
+	struct plan plan;
+
+	if (record_read_status(record, arena, &status, NULL) < 0 || status_is_finished(&status))
+		return;
+	if (status.n_conditions == 0)
+		reconcile_begin(job->job, loop_now(), arena, &status);
+	reconcile_lost(job->job, &status, REFUSED, fault, loop_now(), arena, &plan);
+	const struct store_change change = record_change(job->store, job->job, &plan.status, arena);
+
+	store_begin_change(job->store, job->job->name, record->version, &change, on_refused, job);
+	for (size_t i = 0; i < plan.n_notes; i++)
+		on_note(job->job, &plan.notes[i], job);
+}
+
+static bool refuse(struct served_job *job)
+{
+	struct store_record record CLEANUP(store_record_done) = {0};
+	struct arena *arena CLEANUP(arena_cleanup) = arena_new();
+	char *fault CLEANUP(mem_free_text) = fault_of(job->job);
+
+	if (fault && job->store->functions->get(job->store, job->job->name, &record, NULL) == 0)
+		write_refusal(job, &record, fault, arena);
+	return fault;
+}
+
 static bool is_ours(const struct job *job)
 {
 	return !job->managed_by || text_equals(job->managed_by, MANAGER);
@@ -204,7 +254,7 @@ static bool begin_work(struct served_job *job)
 		on_trouble(err.text, job);
 		return false;
 	}
-	if (!is_ours(job->job)) {
+	if (!is_ours(job->job) || refuse(job)) {
 		job_free(TAKE(job->job));
 		return false;
 	}

@@ -200,8 +200,10 @@ struct json *objects_network_policy_new(const struct job *job, const char *owner
 }
 
 /* A Pod's host name is a DNS label, and so is each part of its address. */
-static void check_names(const struct job *job, struct faults *faults)
+bool objects_check_names(const struct job *job, struct faults *faults)
 {
+	size_t n_before = faults->count;
+
 	for (size_t i = 0; i < job->n_roles; i++) {
 		const struct role *role = &job->roles[i];
 		int last = role->replicas > 0 ? role->replicas - 1 : 0;
@@ -220,6 +222,7 @@ static void check_names(const struct job *job, struct faults *faults)
 				  "letters, digits and '-'",
 				  name);
 	}
+	return faults->count == n_before;
 }
 
 static void check_image(const struct role *role, const struct json *container, const char *list,
@@ -289,7 +292,8 @@ bool objects_check(const struct job *job, struct faults *faults)
 {
 	size_t n_before = faults->count;
 
-	check_names(job, faults);
+	bool are_names_good = objects_check_names(job, faults);
+
 	check_size(job, faults);
 	check_tf_config(job, faults);
 	keeper_check(job, faults);
@@ -297,5 +301,5 @@ bool objects_check(const struct job *job, struct faults *faults)
 		check_images(&job->roles[i], "initContainers", faults);
 		check_images(&job->roles[i], "containers", faults);
 	}
-	return faults->count == n_before;
+	return are_names_good && faults->count == n_before;
 }

@@ -42,6 +42,9 @@
  * name, a container without an image. True when there is nothing. */
 bool objects_check(const struct job *job, struct faults *faults) MUST_USE;
 
+/* The same of the names of its Pods alone. */
+bool objects_check_names(const struct job *job, struct faults *faults) MUST_USE;
+
 /* JOB.job, the ConfigMap that owns all else. Caller frees. */
 char *objects_owner_name(const char *job_name) MUST_USE;
 /* JOB.network. Caller frees. */

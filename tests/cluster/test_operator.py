@@ -160,6 +160,21 @@ def test_a_deadline_is_seen_though_nothing_happens(operator, namespace):
 
 
 @pytest.mark.parametrize("job, why", [
+    (tfjob("a" * 60, Worker=role(1, "true")), "Too long: '" + "a" * 60 + "' is too long a name"),
+    (tfjob("empty"), "spec.tfReplicaSpecs: Required value: has no role"),
+    (tfjob("null", Worker=None), "spec.tfReplicaSpecs: Required value: has no role"),
+], ids=["name", "no roles", "a role that is null"])
+def test_what_nothing_can_be_made_of_has_failed_and_says_why(operator, namespace, job, why):
+    """training-operator is silent for ever."""
+    name = job["metadata"]["name"]
+    namespace.kubectl("create", "--validate=false", "-f", "-", input=json.dumps(job))
+    namespace.wait(f"tfjob/{name}", "condition=Failed")
+    [failed] = [entry for entry in namespace.get("tfjob", name)["status"]["conditions"] if entry["type"] == "Failed"]
+    assert failed["reason"] == "TFJobFailedValidation" and why in failed["message"]
+    until(lambda: namespace.kubectl("get", "events", "-o", "jsonpath={.items[*].message}"), lambda told: why in told)
+
+
+@pytest.mark.parametrize("job, why", [
     (tfjob("Upper", Worker=role(1, "true")), "should match: a DNS-1035 label"),
     (tfjob("two", Chief=role(1, "true"), Master=role(1, "true")), "must not have more than 1 Chief or Master role"),
     ({**tfjob("none"), "spec": {}}, "tfReplicaSpecs: Required value"),
