@@ -123,6 +123,16 @@ static void list_anew(struct reflection *reflection, msec now, double jitter)
 	     now + (is_again ? back_off(reflection, now, jitter) : 0));
 }
 
+/* No longer kept; or, of a server that gives what it does not take, no version at all. */
+static bool is_version_refused(const struct reflection *reflection,
+			       const struct reflection_end *end)
+{
+	int code = end->status.code;
+
+	return code == 410 ||
+	       (reflection->step == REFLECTION_WATCH && (code == 400 || code == 422));
+}
+
 void reflection_ended(struct reflection *reflection, const struct reflection_end *end, msec now,
 		      double jitter)
 {
@@ -137,7 +147,7 @@ void reflection_ended(struct reflection *reflection, const struct reflection_end
 		plan(reflection, REFLECTION_LIST, now);
 		return;
 	}
-	if (end->status.code == 410) {
+	if (is_version_refused(reflection, end)) {
 		list_anew(reflection, now, jitter);
 		return;
 	}

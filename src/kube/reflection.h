@@ -5,7 +5,8 @@
  * 1.34 and etcd 3.5.13 or newer), else as pages and a watch from their version. The rules are those
  * of client-go's reflector: back-off from 0.8 s to 30 s, back to its beginning after two minutes
  * without a failure, or when a connection is lost that held for longer than the back-off; a version
- * that is no longer kept (410) means to list anew. */
+ * that is no longer kept (410), or that the server takes for none (400, 422), means to list anew.
+ */
 #pragma once
 
 #include "base/err.h"

@@ -260,6 +260,10 @@ class FakeKube:
         if wants_list and not self.supports_watch_list:
             exchange.answer(422, status(422, "Invalid", "sendInitialEvents: Forbidden: not supported"))
             return
+        given = exchange.query.get("resourceVersion", "")
+        if not wants_list and not given.isdecimal():
+            exchange.answer(400, status(400, "BadRequest", f"invalid resource version {given!r}"))
+            return
         exchange.begin()
         if wants_list:
             with self.lock:
@@ -269,7 +273,7 @@ class FakeKube:
                 self.event(exchange, "ADDED", body)
             self.bookmark(exchange, seen, ends_list=True)
         else:
-            seen = int(exchange.query["resourceVersion"])
+            seen = int(given)
         if seen is not None and seen < self.oldest:  # None: the server is being closed
             self._say_expired(exchange)
             exchange.end()

@@ -206,6 +206,7 @@ class LivingKube(FakeKube):
             return
         with self.lock:
             metadata = body["metadata"]
+            metadata.setdefault("name", f'{metadata.get("generateName")}{self.n_uids:05}')
             key = (plural, metadata["name"])
             if key in self.objects:
                 made = None
@@ -270,7 +271,12 @@ class LivingKube(FakeKube):
         return self._keep(plural, name, made) if made else (422, status(422, "Invalid", "a test of the patch failed"))
 
     def _put(self, exchange, plural, name):
-        return self._keep(plural, name, exchange.json())
+        made = exchange.json()
+        if exchange.path.endswith("/status"):  # of a subresource nothing else counts
+            old = self.objects[plural, name]
+            version = {"resourceVersion": made["metadata"].get("resourceVersion", old["metadata"]["resourceVersion"])}
+            made = {**old, "metadata": {**old["metadata"], **version}, "status": made.get("status")}
+        return self._keep(plural, name, made)
 
     def _log(self, exchange, name):
         """Lines of a Pod with the kubelet's stamps; followed until its container has ended."""

@@ -108,6 +108,20 @@ static void an_old_version_means_to_list_anew_at_once(void **state)
 	assert_string_equal(story.reflection.version, "");
 }
 
+static void a_version_that_the_server_does_not_take_is_forgotten(void **state)
+{
+	struct story story = begin();
+
+	(void) state;
+	reflection_listed(&story.reflection, "none", story.now);
+	pass(&story, 5000);
+	end(&story, 0, 0);
+	assert_next(&story, REFLECTION_WATCH, 0);
+	end(&story, ERR_INVALID, 400);
+	assert_next(&story, REFLECTION_STREAM, 0);
+	assert_string_equal(story.reflection.version, "");
+}
+
 static void versions_that_are_always_too_old_make_no_loop(void **state)
 {
 	struct story story = begin();
@@ -251,6 +265,7 @@ int main(void)
 		cmocka_unit_test(a_server_that_cannot_stream_is_asked_for_pages),
 		cmocka_unit_test(a_server_that_takes_the_stream_for_a_watch_is_asked_for_pages),
 		cmocka_unit_test(an_old_version_means_to_list_anew_at_once),
+		cmocka_unit_test(a_version_that_the_server_does_not_take_is_forgotten),
 		cmocka_unit_test(versions_that_are_always_too_old_make_no_loop),
 		cmocka_unit_test(a_lost_watch_goes_on_from_its_version),
 		cmocka_unit_test(waits_grow_to_half_a_minute_and_begin_anew_after_a_quiet_time),
