@@ -66,7 +66,7 @@ def test_no_command_is_harmed_or_does_harm(muster, tmp_path, seed):
             try:
                 done = muster(*command, cwd=tmp_path / "a" / "b", limit=PATIENCE)
             except subprocess.TimeoutExpired as late:  # told that nothing ends, it waits: what it said counts
-                said = (late.stdout or b"").decode() + (late.stderr or b"").decode()
+                said = "".join((text or b"").decode(errors="replace") for text in (late.stdout, late.stderr))
             else:
                 assert done.returncode in CODES, (command, done)
                 said = done.stdout + done.stderr
