@@ -3,13 +3,12 @@ file that it should not, or dies of it."""
 
 import json
 import re
-import signal
 import subprocess
 import sys
 
 import pytest
 
-from conftest import LIMIT, ROOT
+from conftest import ROOT
 
 sys.path.insert(0, str(ROOT / "tests" / "fake_kube"))
 
@@ -73,32 +72,3 @@ def test_no_command_is_harmed_or_does_harm(muster, tmp_path, seed):
             assert not UNCLEAN.search(said), (command, said)
         kube.trouble = lambda exchange: False
     assert not [path for path in tmp_path.rglob("*escaped*")]
-
-
-def put_tfjob(kube, name):
-    uid = f"{UID[:-12]}{sum(name.encode()):012}"
-    kube.put("tfjobs", name, {**json.loads(document(name)), "metadata": {
-        "name": name, "namespace": "ada", "uid": uid, "creationTimestamp": "2026-01-02T03:04:05Z"}})
-
-
-@pytest.mark.parametrize("seed", range(12))
-def test_an_operator_goes_on(muster, tmp_path, seed):
-    with LivingKube(lambda labels: 0) as kube:
-        muster.environment["KUBECONFIG"] = str(write_kubeconfig(tmp_path / "kubeconfig", kube.origin))
-        for index in range(3):
-            put_tfjob(kube, f"story-{index}")
-        kube.trouble = Hostile(seed).trouble
-        process = muster.start("operator", "-n", "ada")
-        with kube.lock:  # until it has asked for something; nobody tells when
-            while not kube.server.exchanges:
-                kube.lock.wait(0.01)
-        for index in range(3):
-            put_tfjob(kube, f"later-{index}")
-        kube.trouble = lambda exchange: False
-        kube.end_watches()
-        put_tfjob(kube, "last")
-        with kube.lock:  # the server is what it should be again, and is served
-            assert kube.lock.wait_for(lambda: ("pods", "last-worker-0") in kube.objects, LIMIT)
-        process.send_signal(signal.SIGTERM)
-        said = process.stderr.read()
-        assert process.wait(LIMIT) == 0 and not UNCLEAN.search(said), said
