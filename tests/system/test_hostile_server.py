@@ -11,7 +11,7 @@ import urllib.parse
 
 import pytest
 
-from conftest import BINARY, LIMIT, ROOT, read_line, read_until
+from conftest import BINARY, LIMIT, ROOT, read_line
 
 sys.path.insert(0, str(ROOT / "tests" / "fake_kube"))
 
@@ -20,6 +20,7 @@ from http_server import Gone  # noqa: E402
 from living_kube import LivingKube  # noqa: E402
 from test_jobs_elsewhere import write_kubeconfig  # noqa: E402
 from test_kube_foreign import LABELS, UID, document, put_record  # noqa: E402
+from test_kube_secret import KubeWithKeepers  # noqa: E402
 from websocket_server import accept, frame  # noqa: E402
 
 pytestmark = pytest.mark.sanitize
@@ -117,13 +118,21 @@ def test_what_is_fetched_makes_no_folder_elsewhere(muster, kube, replica):
     assert "job story succeeded" in muster("attach", "kubernetes/ada/story").stderr
 
 
-def test_a_path_of_a_document_is_in_quotes_where_a_command_is_shown(muster, kube):
+def put_old_lease(kube, holder):
+    kube.put("leases", "story.job", {
+        "metadata": {"labels": LABELS, "ownerReferences": [{"uid": UID}]},
+        "spec": {"holderIdentity": holder, "leaseDurationSeconds": 1, "renewTime": "2026-01-02T03:04:05.000000Z"}})
+
+
+def test_a_path_of_a_document_is_in_quotes_where_a_command_is_shown(muster, tmp_path):
     """Whoever may write ConfigMaps writes it, and the job's owner copies that command into a shell."""
     made = json.loads(document(replicas=1))
     made["metadata"]["annotations"] = {"muster/fetch": json.dumps(["worker-0:/models$(touch escaped)"])}
-    put_record(kube, json.dumps(made))
-    job = muster.start("attach", "kubernetes/ada/story")
-    said = read_until(job.stderr, "gives them up")[-1]
+    with KubeWithKeepers() as kube:
+        muster.environment["KUBECONFIG"] = str(write_kubeconfig(tmp_path / "kubeconfig", kube.origin))
+        put_record(kube, json.dumps(made))
+        put_old_lease(kube, "another")
+        said = muster("attach", "kubernetes/ada/story", code=125).stderr
     assert "'muster cp 'kubernetes/ada/story:worker-0:/models$(touch escaped)' DEST' copies by hand" in said
 
 
@@ -156,9 +165,7 @@ def evil_record(kube, code):
 
 def test_no_word_of_a_finished_record_moves_a_cursor(muster, kube):
     evil_record(kube, 7)
-    kube.put("leases", "story.job", {
-        "metadata": {"labels": LABELS, "ownerReferences": [{"uid": UID}]},
-        "spec": {"holderIdentity": EVIL, "leaseDurationSeconds": 1, "renewTime": "2026-01-02T03:04:05.000000Z"}})
+    put_old_lease(kube, EVIL)
     job = "kubernetes/ada/story"
     for call in (["status", job], ["status", "-o", "wide", job], ["status", "-o", "yaml", job], ["status", "-o", "json", job],
                  ["ps", "-A"], ["ps", "-a", "-A", "-o", "wide"], ["ps", "-a", "-A", "-o", "name"], ["logs", job], ["wait", job],
