@@ -12,13 +12,14 @@ import pathlib
 import sys
 import zipfile
 
+from embed_files import lines_of
+
 PACKAGE = "muster_check"
 START = f"""import runpy
 
 runpy.run_module("{PACKAGE}", run_name="__main__", alter_sys=True)
 """
 EARLIEST_TIME = (1980, 1, 1, 0, 0, 0)  # that a zip can hold
-BYTES_A_LINE = 20
 
 
 def add(archive, name, content):
@@ -34,11 +35,6 @@ def pack(path, sources):
         add(archive, "__main__.py", START)
         for source in sorted(sources, key=lambda source: source.name):
             add(archive, f"{PACKAGE}/{source.name}", source.read_bytes())
-
-
-def lines_of(content):
-    for start in range(0, len(content), BYTES_A_LINE):
-        yield "\t" + " ".join(f"{byte}," for byte in content[start:start + BYTES_A_LINE])
 
 
 def write_c_file(path, content):

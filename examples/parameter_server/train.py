@@ -14,7 +14,9 @@ import os
 import queue
 import signal
 import socket
+import tempfile
 import threading
+import time
 
 # All before TensorFlow is imported. Keras 3 does not train under this strategy; the others make it
 # talk less, and count alike on every processor.
@@ -34,6 +36,8 @@ def read_arguments():
     parser.add_argument("--epochs", type=int, default=8)
     parser.add_argument("--batch-size", type=int, default=32, help="of one step of one worker")
     parser.add_argument("--checkpoint-dir", help="goes on from here after a restart")
+    parser.add_argument("--log-dir", help="curves for TensorBoard")
+    parser.add_argument("--export-dir", help="the trained model becomes a file here, named after the time")
     return parser.parse_args()
 
 
@@ -113,6 +117,18 @@ class Checkpoints(tf.keras.callbacks.Callback):
         os._exit(128 + number)
 
 
+def export(model, folder):
+    """Its file is there whole or not at all: others look for new ones."""
+    copy = build_model()  # the variables of the model itself are on the parameter servers
+    copy.set_weights(model.get_weights())
+    os.makedirs(folder, exist_ok=True)
+    with tempfile.TemporaryDirectory(dir=folder) as scratch:
+        copy.save(os.path.join(scratch, "model.keras"))
+        path = os.path.join(folder, f"{time.time_ns()}.keras")
+        os.rename(os.path.join(scratch, "model.keras"), path)
+    print(f"exported {path}", flush=True)
+
+
 def lead(resolver, arguments):
     """What the chief does: make the model on the parameter server, and train it."""
     strategy = tf.distribute.ParameterServerStrategy(resolver)
@@ -127,9 +143,15 @@ def lead(resolver, arguments):
         model = build_model()
     checkpoints = Checkpoints(model, arguments.checkpoint_dir)
 
+    curves = tf.summary.create_file_writer(arguments.log_dir) if arguments.log_dir else tf.summary.create_noop_writer()
+
     def tell(epoch, logs):
         print(f"epoch {epoch + 1}/{arguments.epochs}: loss {logs['loss']:.7f}, "
               f"accuracy {logs['accuracy']:.4f}", flush=True)
+        with curves.as_default(step=epoch + 1):
+            for name, value in logs.items():
+                tf.summary.scalar(name, value)
+        curves.flush()
 
     steps_per_epoch = len(train_labels) // arguments.batch_size
     first_epoch, n_steps_done = divmod(int(checkpoints.step), steps_per_epoch)
@@ -143,6 +165,8 @@ def lead(resolver, arguments):
     logits = model(test_images)
     accuracy = tf.reduce_mean(tf.cast(tf.argmax(logits, axis=1) == test_labels, tf.float32))
     print(f"test accuracy {accuracy:.4f}", flush=True)
+    if arguments.export_dir:
+        export(model, arguments.export_dir)
 
 
 def main():

@@ -100,6 +100,95 @@ int json_read(const char *bytes, size_t len, struct json **ret_value, struct err
 	return 0;
 }
 
+/* What json_read_mended reads in the place of what json_read refuses. */
+
+static size_t string_length(const char *bytes, size_t len)
+{
+	size_t i = 1;
+
+	while (i < len && bytes[i] != '"')
+		i += bytes[i] == '\\' ? 2 : 1;
+	return i < len ? i + 1 : len;
+}
+
+static void add_mended_string(struct text *text, const char *string, size_t len)
+{
+	for (size_t i = 0, step; i < len; i += step) {
+		step = string[i] == '\\' && len - i > 1 ? 2 : 1;
+		if (len - i >= 6 && memcmp(string + i, "\\u0000", 6) == 0) {
+			text_add(text, "\\ufffd");
+			step = 6;
+		} else {
+			text_add_bytes(text, string + i, step);
+		}
+	}
+}
+
+/* An integer of so many digits may be beyond 64 bits. */
+static bool is_long_integer(const char *token, size_t len)
+{
+	return len > 18 && !memchr(token, '.', len) && !memchr(token, 'e', len) &&
+	       !memchr(token, 'E', len);
+}
+
+/* A number, a string or a single character. */
+static size_t token_length(const char *bytes, size_t len)
+{
+	size_t n = 0;
+
+	if (*bytes == '"')
+		return string_length(bytes, len);
+	while (n < len && bytes[n] && strchr("+-.0123456789eE", bytes[n]))
+		n++;
+	return n ? n : 1;
+}
+
+static void add_mended_token(struct text *text, const char *token, size_t len)
+{
+	if (*token == '"') {
+		add_mended_string(text, token, len);
+		return;
+	}
+	text_add_bytes(text, token, len);
+	if (is_long_integer(token, len))
+		text_add(text, "e0");
+}
+
+static void add_mended(struct text *text, const char *bytes, size_t len)
+{
+	int depth = 0;
+
+	for (size_t i = 0, n; i < len; i += n) {
+		char byte = bytes[i];
+
+		n = token_length(bytes + i, len - i);
+		if ((byte == '[' || byte == '{') && ++depth == JSON_DEPTH_LIMIT + 1)
+			text_add(text, "null");
+		if (depth <= JSON_DEPTH_LIMIT)
+			add_mended_token(text, bytes + i, n);
+		if (byte == ']' || byte == '}')
+			depth--;
+	}
+}
+
+int json_read_mended(const char *bytes, size_t len, struct json **ret_value, struct err *err)
+{
+	struct text mended CLEANUP(text_done) = {0};
+	int rc = json_read(bytes, len, ret_value, err);
+
+	if (rc == 0 || len > JSON_SIZE_LIMIT)
+		return rc;
+	add_mended(&mended, bytes, len);
+	json_t *value = json_loadb(mended.bytes, mended.len, JSON_DECODE_ANY, NULL);
+
+	if (!value)
+		return rc;
+	if (err)
+		*err = (struct err){0};
+	*ret_value = ours(value);
+	return 0;
+}
+
 /* U+0080 to U+009F, which some terminals obey: two bytes of UTF-8. */
 static bool is_long_control(const char *at)
 {

@@ -32,6 +32,12 @@ enum json_type {
 /* Reads one value; nothing but white space may follow. Depth, size and duplicate keys are checked:
  * ERR_INVALID with line and column; ERR_LIMIT. U+0000 is refused, because texts end at it. */
 int json_read(const char *bytes, size_t len, struct json **ret_value, struct err *err) MUST_USE;
+/* The same for what a server tells of objects of many authors: none of them hides those of others
+ * by what no program of theirs needs. What json_read refuses is another value: U+0000 is U+FFFD,
+ * what is nested too deeply null, an integer beyond 64 bits a real, and of a key the last value
+ * counts. */
+int json_read_mended(const char *bytes, size_t len, struct json **ret_value,
+		     struct err *err) MUST_USE;
 /* Compact, on one line; or indented by two spaces and ended with a line feed. */
 void json_add_compact(struct text *text, const struct json *value);
 void json_add_pretty(struct text *text, const struct json *value);

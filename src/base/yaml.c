@@ -11,8 +11,8 @@
 #include <yaml.h>
 
 struct document {
-	struct arena *arena;
-	struct node *root;
+	struct arena *arena; /* NULL: the nodes are another document's */
+	const struct node *root;
 	struct json *value;
 };
 
@@ -83,7 +83,28 @@ struct place document_place(const struct document *document, const char *path)
 
 bool document_find(const struct document *document, const char *path, struct place *ret_place)
 {
-	return yaml_node_find(document->root, path, ret_place);
+	bool is_there;
+
+	(void) yaml_node_at(document->root, path, &is_there, ret_place);
+	return is_there;
+}
+
+static struct document *document_new(struct arena *take_arena, const struct node *root,
+				     struct json *take_value)
+{
+	struct document *document = mem_new(sizeof(*document));
+
+	*document = (struct document){take_arena, root, take_value};
+	return document;
+}
+
+struct document *document_new_part(const struct document *whole, const char *path,
+				   struct json *take_value)
+{
+	struct place place;
+	bool is_there;
+
+	return document_new(NULL, yaml_node_at(whole->root, path, &is_there, &place), take_value);
 }
 
 /* Takes the tree's value and puts the document behind the others, unless it is null. Takes over the
@@ -99,9 +120,8 @@ static int add_document(struct document_list *list, struct arena **take_arena, s
 	if (list->count == YAML_DOCUMENTS_LIMIT)
 		return yaml_fault(err, ERR_LIMIT, root->place, "more than %d documents",
 				  YAML_DOCUMENTS_LIMIT);
-	struct document *document = mem_new(sizeof(*document));
+	struct document *document = document_new(TAKE(*take_arena), root, TAKE(value));
 
-	*document = (struct document){TAKE(*take_arena), root, TAKE(value)};
 	mem_grow(&list->documents, &list->capacity, list->count, sizeof(void *));
 	list->documents[list->count++] = document;
 	return 0;

@@ -42,6 +42,12 @@ struct place document_place(const struct document *document, const char *path);
 /* Whether all of the path is in the document; gives that place either way. */
 bool document_find(const struct document *document, const char *path, struct place *ret_place);
 
+/* A document of its own that was made of a part of another: its value is the one that is given, and
+ * its places are those of what stands at `path` there, or of the nearest parent. It must not
+ * outlive that other one. Freed with documents_free. */
+struct document *document_new_part(const struct document *whole, const char *path,
+				   struct json *take_value) MUST_USE;
+
 /* Writes a value as one YAML document in kubectl's style that reads back as the same value: strings
  * that would be read as something else are quoted, texts of several lines are in block style. Only
  * a whole real number becomes an integer (1.0 is read as 1). */

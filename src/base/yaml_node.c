@@ -393,20 +393,22 @@ static struct place place_of(const struct node_entry *entry)
 	return key && key->place.line != value->place.line ? key->place : value->place;
 }
 
-bool yaml_node_find(const struct node *root, const char *path, struct place *ret_place)
+const struct node *yaml_node_at(const struct node *root, const char *path, bool *ret_is_there,
+				struct place *ret_place)
 {
 	const struct node *node = root;
 	struct step step;
 
 	*ret_place = root->place;
-
+	*ret_is_there = false;
 	while (next_step(&path, &step)) {
 		const struct node_entry *entry = find_entry(follow(node), &step);
 
 		if (!entry)
-			return false;
+			return node;
 		*ret_place = place_of(entry);
 		node = entry->value;
 	}
-	return *path == '\0';
+	*ret_is_there = *path == '\0';
+	return node;
 }

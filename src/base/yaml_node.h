@@ -51,12 +51,13 @@ struct node *yaml_node_new(struct arena *arena, enum node_kind kind, struct plac
 void yaml_node_add(struct arena *arena, struct node *node, struct node *key, struct node *value);
 
 /* The tree's value as JSON: scalars resolved, aliases followed, merges merged. Remembers the names
- * of members for yaml_node_find. ERR_INVALID or ERR_LIMIT with the place. */
+ * of members for yaml_node_at. ERR_INVALID or ERR_LIMIT with the place. */
 int yaml_node_value(struct node *root, struct arena *arena, struct json **ret_value,
 		    struct err *err) MUST_USE;
 
-/* As document_find. */
-bool yaml_node_find(const struct node *root, const char *path, struct place *ret_place);
+/* The node of a path, or of the nearest parent that is there, and its place: as document_find. */
+const struct node *yaml_node_at(const struct node *root, const char *path, bool *ret_is_there,
+				struct place *ret_place);
 
 /* Makes the tree of JSON text that json_read has read as `value`. */
 struct node *yaml_json_nodes(const char *bytes, size_t len, const struct json *value,

@@ -246,6 +246,24 @@ int attach_fail(const struct err *err)
 	return err->code == ERR_NOT_FOUND ? EXIT_OWN_FAULT : exit_code;
 }
 
+static int attach_on_its_cluster(const struct found_job *found)
+{
+	struct json *object CLEANUP(json_cleanup) = NULL;
+	struct err err = {0};
+
+	if (found->client->functions->get(found->client, found->name, &object, &err))
+		return attach_fail(&err);
+	bool is_tfjob = client_job_is_served(object);
+
+	if (is_tfjob && option_flag(found->options, "detach")) {
+		output_say("job '%s' is a TFJob, which an operator serves: there is nothing to "
+			   "take over",
+			   found->name);
+		return EXIT_REFUSED;
+	}
+	return edition->attach(found->options, lookup_namespace(found), found->name, is_tfjob);
+}
+
 static int attach_run(const struct options *options)
 {
 	struct lookup *lookup CLEANUP(lookup_cleanup) = lookup_new(options);
@@ -256,7 +274,7 @@ static int attach_run(const struct options *options)
 		return attach_fail(&err);
 	if (!lookup_namespace(&found))
 		return attach_here(options, &found);
-	return edition->attach(found.options, lookup_namespace(&found), found.name);
+	return attach_on_its_cluster(&found);
 }
 
 static const struct option_row rows_of_attach[] = {

@@ -10,12 +10,28 @@ static int operator_run_command(const struct options *options)
 	return edition ? edition->serve_tfjobs(options) : go_on_as_other_program(options);
 }
 
+/* Of training-operator's manager, without a meaning here (cli/operator_flags.h). */
+#define OLD_ROW(of_name, of_kind)                                                                  \
+	{                                                                                          \
+		.name = (of_name), .kind = (of_kind), .value_name = "VALUE"                        \
+	}
+
 static const struct option_row rows_of_operator[] = {
 	{.name = "namespace",
 	 .letter = 'n',
+	 .kind = OPTION_LIST,
+	 .value_name = "NAMESPACES",
+	 .one_line = "only the TFJobs of these namespaces: a,b or several times (default: of all)"},
+	{.name = "services",
+	 .kind = OPTION_WORD,
+	 .words = "per-replica|per-job",
+	 .otherwise = "per-replica",
+	 .one_line = "how many headless Services a job has"},
+	{.name = "gang-scheduler-name",
 	 .kind = OPTION_TEXT,
-	 .value_name = "NAMESPACE",
-	 .one_line = "only the TFJobs of this namespace (default: of all)"},
+	 .value_name = "NAME",
+	 .one_line =
+		 "place the Pods of a job together: volcano, kubernetes, or a scheduler's name"},
 	{.name = "leader-elect",
 	 .kind = OPTION_FLAG,
 	 .one_line = "of several operators one acts: the holder of a Lease"},
@@ -32,17 +48,64 @@ static const struct option_row rows_of_operator[] = {
 	 .kind = OPTION_TEXT,
 	 .value_name = "ADDRESS",
 	 .one_line = "serve /healthz and /readyz there, besides"},
+	{.name = "zap-encoder",
+	 .kind = OPTION_WORD,
+	 .words = "console|json",
+	 .otherwise = "console",
+	 .one_line = "json: what is said is an object on each line"},
+	{.name = "image",
+	 .group = OPTIONS_OF_SETUP,
+	 .kind = OPTION_TEXT,
+	 .value_name = "IMAGE",
+	 .one_line = "of the operator's Pods (default muster:latest)"},
+	{.name = "dry-run",
+	 .group = OPTIONS_OF_SETUP,
+	 .kind = OPTION_FLAG,
+	 .one_line = "only show the steps"},
+	{.name = "wait",
+	 .group = OPTIONS_OF_SETUP,
+	 .kind = OPTION_FLAG,
+	 .otherwise = "true",
+	 .one_line = "until the operator runs"},
+	{.name = "with-crd",
+	 .group = OPTIONS_OF_SETUP,
+	 .kind = OPTION_FLAG,
+	 .one_line = "uninstall: the definition of TFJobs too, if there are no TFJobs"},
+	{.name = "force",
+	 .group = OPTIONS_OF_SETUP,
+	 .kind = OPTION_FLAG,
+	 .one_line = "upgrade: though objects of other kinds have no operator then"},
 	CLUSTER_ROWS,
+	OLD_ROW("enable-scheme", OPTION_LIST),
+	OLD_ROW("zap-log-level", OPTION_TEXT),
+	OLD_ROW("controller-threads", OPTION_TEXT),
+	OLD_ROW("kube-api-qps", OPTION_TEXT),
+	OLD_ROW("kube-api-burst", OPTION_TEXT),
+	OLD_ROW("webhook-server-port", OPTION_TEXT),
+	OLD_ROW("webhook-service-name", OPTION_TEXT),
+	OLD_ROW("webhook-secret-name", OPTION_TEXT),
+	OLD_ROW("pytorch-init-container-image", OPTION_TEXT),
+	OLD_ROW("pytorch-init-container-template-file", OPTION_TEXT),
+	OLD_ROW("pytorch-init-container-max-tries", OPTION_TEXT),
+	OLD_ROW("mpi-kubectl-delivery-image", OPTION_TEXT),
+	OLD_ROW("zap-devel", OPTION_FLAG),
+	OLD_ROW("zap-stacktrace-level", OPTION_TEXT),
+	OLD_ROW("zap-time-encoding", OPTION_TEXT),
 	{0},
 };
 
 const struct command command_operator = {
 	.name = "operator",
 	.group = "Run",
-	.arguments = "[OPTIONS]",
+	.arguments = "[OPTIONS]\ninstall [OPTIONS]\nuninstall [OPTIONS]\n"
+		     "upgrade-from-training-operator [OPTIONS]",
 	.one_line = "serve the TFJob objects of a cluster, in the place of training-operator",
 	.examples = "  kubectl apply -f deploy/crd.yaml && muster operator\n"
-		    "  muster operator -n research\n",
+		    "  muster operator -n research\n"
+		    "  muster operator install --image registry.example/muster:0.1.0\n"
+		    "  muster operator upgrade-from-training-operator --dry-run\n",
 	.options = rows_of_operator,
+	.most_arguments = 1,
+	.takes_go_flags = true,
 	.run = operator_run_command,
 };

@@ -9,9 +9,11 @@
 #include "cli/options.h"
 #include "cli/output.h"
 #include "cli/pod_options.h"
+#include "cli/table.h"
 #include "cli/variables.h"
 #include "core/cluster.h"
 #include "core/limits.h"
+#include "core/template.h"
 #include "kube/k8s_tensorflow.h"
 #include "kube/objects.h"
 #include "kube/objects_all.h"
@@ -122,7 +124,7 @@ static const char *make_address(const struct rendering *rendering, const struct 
 		text_addf(&text, "127.0.0.1:%zu", FIRST_EXAMPLE_PORT + number);
 		break;
 	case TF_CONFIG_KUBEFLOW:
-		cluster_add_kubeflow_address(rendering->job, role, index, NULL, &text);
+		cluster_add_kubeflow_address(rendering->job, role, index, NULL, NULL, &text);
 		break;
 	}
 	return arena_copy_text(rendering->arena, text_of(&text));
@@ -262,6 +264,61 @@ static int show_addresses(const struct options *options, struct job_source *sour
 		       : show_tf_config(options, source->job);
 }
 
+static void show_objects(const struct options *options, const struct job_source *source)
+{
+	const char *format = option_text(options, "output");
+
+	if (json_count(source->objects) > 1)
+		output_add_objects(source->objects, format);
+	else
+		output_add_object(source->objects ? json_at(source->objects, 0)
+						  : source->job->document,
+				  format);
+}
+
+/* As `oc process --parameters` has them. */
+static void add_parameters(const struct template_parameter *parameters, size_t count)
+{
+	static const char *const headings[] = {"NAME", "DESCRIPTION", "GENERATOR", "VALUE"};
+	struct table table CLEANUP(table_done) = {.n_columns = ARRAY_LEN(headings)};
+	struct text text CLEANUP(text_done) = {0};
+
+	table_add_row(&table, headings);
+	for (size_t i = 0; i < count; i++) {
+		const struct template_parameter *parameter = &parameters[i];
+
+		table_add(&table, parameter->name);
+		table_add(&table, parameter->description);
+		table_add(&table, parameter->generator);
+		table_add(&table, parameter->generator ? parameter->from : parameter->value);
+	}
+	table_write(&table, &text);
+	output_add(&text);
+}
+
+static int list_parameters(const struct options *options)
+{
+	struct job_documents documents CLEANUP(job_documents_done) = {0};
+	struct template_parameter *parameters CLEANUP(mem_free_any) = NULL;
+	struct faults faults CLEANUP(faults_done) = {0};
+	struct text said CLEANUP(text_done) = {0};
+	size_t count = 0;
+
+	if (!option_text(options, "file"))
+		text_add(&said, "--parameters goes with -f and a Template\n");
+	else if (job_documents_open(options, &documents, &said) && !documents.template)
+		text_addf(&said, "%s is no Template\n", job_source_name(options));
+	output_say_lines(&said);
+	if (said.len)
+		return EXIT_WRONG_USE;
+	if (template_parameters(documents.template, &faults, &parameters, &count)) {
+		job_source_complain(options, &faults);
+		return EXIT_WRONG_USE;
+	}
+	add_parameters(parameters, count);
+	return EXIT_DONE;
+}
+
 static int render_run(const struct options *options)
 {
 	const char *what = option_text(options, "as");
@@ -276,11 +333,14 @@ static int render_run(const struct options *options)
 		return render_k8s_tensorflow(options);
 	if (option_text(options, "sync") && !edition)
 		return go_on_as_other_program(options);
+	if (option_flag(options, "parameters"))
+		return list_parameters(options);
+	source.takes_all = text_equals(what, "tfjob");
 	if (!job_source_read(options, &source))
 		return EXIT_WRONG_USE;
-	if (!text_equals(what, "tfjob"))
+	if (!source.takes_all)
 		return show_addresses(options, &source);
-	output_add_object(source.job->document, option_text(options, "output"));
+	show_objects(options, &source);
 	return EXIT_DONE;
 }
 
@@ -302,6 +362,9 @@ static const struct option_row rows_of_render[] = {
 	 .otherwise = "local",
 	 .has_variable = true,
 	 .one_line = "where it would run: whose TF_CONFIG, and whether a script travels to Pods"},
+	{.name = "parameters",
+	 .kind = OPTION_FLAG,
+	 .one_line = "list what the Template of -f takes"},
 	{.name = "role",
 	 .kind = OPTION_TEXT,
 	 .value_name = "ROLE",
@@ -332,14 +395,16 @@ const struct command command_render = {
 	.group = "Know",
 	.arguments = "[OPTIONS] SCRIPT.py [ARGS...]\n"
 		     "[OPTIONS] -- PROGRAM [ARGS...]\n"
-		     "[OPTIONS] -f job.yaml",
+		     "[OPTIONS] -f job.yaml [-p NAME=VALUE ...]",
 	.one_line = "print the TFJob, the Pods or the TF_CONFIG that would be made",
 	.examples =
 		"  muster render -w 2 train.py > job.yaml\n"
 		"  muster render --as pods -w 2 train.py | kubectl apply -f -\n"
 		"  muster render --as k8s-tensorflow -w 2 --ps 1 --image me/server > servers.yaml\n"
 		"  muster render --as tf-config -w 2 --ps 1 train.py\n"
-		"  muster render --as tf-config --role worker --index 1 -f job.yaml\n",
+		"  muster render --as tf-config --role worker --index 1 -f job.yaml\n"
+		"  muster render -f template.yaml -p JOB_NAME=a -p WORKERS=2 | kubectl apply -f "
+		"-\n",
 	.options = rows_of_render,
 	.takes_program = true,
 	.run = render_run,

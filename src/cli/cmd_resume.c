@@ -20,6 +20,7 @@ enum work {
 	WORK_LATER, /* it ends */
 	WORK_CLEAR_SUSPENSION,
 	WORK_GO_ON, /* it has ended */
+	WORK_REFUSED, /* the same, of a TFJob */
 };
 
 static enum work work_on(const struct json *object, const struct status *status)
@@ -27,7 +28,7 @@ static enum work work_on(const struct json *object, const struct status *status)
 	const struct json *suspend = json_get_path(object, "spec", "runPolicy", "suspend", NULL);
 
 	if (status_is_finished(status))
-		return WORK_GO_ON;
+		return client_job_is_served(object) ? WORK_REFUSED : WORK_GO_ON;
 	if (json_get_path(object, "metadata", "annotations", JOB_ANNOTATION_STOP, NULL))
 		return WORK_LATER;
 	/* Where it has no active supervisor, that is what is to be told. */
@@ -71,6 +72,17 @@ static int refuse_on_cluster(const struct found_job *found, struct err *err)
 		       found->name, words);
 }
 
+static int refuse_ended_tfjob(const struct found_job *found, struct err *err)
+{
+	char *words CLEANUP(mem_free_text) =
+		lookup_words(found->options, lookup_namespace(found), found->name);
+
+	return err_set(err, ERR_REFUSED,
+		       "job '%s' has ended, and a TFJob that has ended is not started again: "
+		       "'muster delete %s' removes it, then make it again",
+		       found->name, words);
+}
+
 /* What can be done with the store open. *ret_has_ended: there is more to do. */
 static int resume_without_fork(const struct found_job *found, bool *ret_has_ended, struct err *err)
 {
@@ -86,6 +98,8 @@ static int resume_without_fork(const struct found_job *found, bool *ret_has_ende
 		return refuse_for_now(found, err);
 	case WORK_CLEAR_SUSPENSION:
 		return change_suspension(found, false, err);
+	case WORK_REFUSED:
+		return refuse_ended_tfjob(found, err);
 	case WORK_GO_ON:
 		break;
 	}

@@ -3,7 +3,6 @@
 #include "base/mem.h"
 #include "cli/cluster.h"
 #include "cli/command.h"
-#include "cli/detached.h"
 #include "cli/edition.h"
 #include "cli/go_on.h"
 #include "cli/job_source.h"
@@ -11,9 +10,9 @@
 #include "cli/options.h"
 #include "cli/output.h"
 #include "cli/pod_options.h"
+#include "cli/run_here.h"
 #include "engine/backend_local.h"
 #include "engine/machine_gpus.h"
-#include "engine/supervisor.h"
 #include "kube/objects.h"
 
 #include <stdlib.h>
@@ -50,6 +49,8 @@ static bool is_place_known(const struct options *options)
 
 	if (!is_on_cluster && is_server_asked(options))
 		output_say("--dry-run=server goes with --on kubernetes only");
+	else if (!is_on_cluster && option_is_given(options, "via"))
+		output_say("--via goes with --on kubernetes only");
 	else
 		return is_on_cluster || !complain_of_cluster_options(options);
 	return false;
@@ -144,32 +145,16 @@ static int see_through(const struct options *options, struct job *job, const str
 {
 	struct err err = {0};
 	char *folder CLEANUP(mem_free_text) = NULL;
-	int exit_code = EXIT_OWN_FAULT;
 
 	if (lookup_state_folder(options, &folder, &err) ||
 	    !are_gpus_free(options, job, gpus, folder, &err)) {
 		output_say("%s", err.text);
 		return EXIT_OWN_FAULT;
 	}
-	char *words CLEANUP(mem_free_text) = lookup_words(options, NULL, job->name);
 	const struct supervisor_request request = {
-		.base = {.job_words = words,
-			 .state_folder = folder,
-			 .is_detached = option_flag(options, "detach"),
-			 .is_quiet = option_flag(options, "quiet"),
-			 .prints_json = option_text(options, "output") != NULL,
-			 .metrics = metrics,
-			 .color = option_text(options, "color")},
-		.job = job,
-		.gpus = gpus,
-		.replaces_finished = option_flag(options, "replace"),
-	};
+		.base = {.metrics = metrics}, .job = job, .gpus = gpus};
 
-	if (supervisor_run(&request, &exit_code, &err)) {
-		output_say("%s", err.text);
-		return EXIT_OWN_FAULT;
-	}
-	return request.base.is_detached ? detached_tell(options, NULL, job->name) : exit_code;
+	return run_here(options, folder, &request);
 }
 
 /* Here or on a cluster, with an open socket for its metrics (NULL: none). */
@@ -245,6 +230,13 @@ static const struct option_row rows_of_run[] = {
 	 .otherwise = "local",
 	 .has_variable = true,
 	 .one_line = "where the job runs"},
+	{.name = "via",
+	 .group = OPTIONS_OF_KUBERNETES,
+	 .kind = OPTION_WORD,
+	 .words = "muster|operator",
+	 .otherwise = "muster",
+	 .has_variable = true,
+	 .one_line = "which sees the job through: this call, or the operator of TFJobs there"},
 	{.name = "detach",
 	 .group = OPTIONS_OF_JOB,
 	 .letter = 'd',
@@ -265,19 +257,7 @@ static const struct option_row rows_of_run[] = {
 	 .kind = OPTION_TEXT,
 	 .value_name = "ADDRESS",
 	 .one_line = "serve /metrics and /healthz at HOST:PORT, :PORT or unix:PATH"},
-	{.name = "quiet",
-	 .group = OPTIONS_OF_OUTPUT,
-	 .letter = 'q',
-	 .kind = OPTION_FLAG,
-	 .has_variable = true,
-	 .one_line = "no lines of the processes (muster logs has them)"},
-	{.name = "output",
-	 .group = OPTIONS_OF_OUTPUT,
-	 .letter = 'o',
-	 .kind = OPTION_WORD,
-	 .words = "json",
-	 .one_line = "the TFJob with its status on stdout in the end, all else on stderr"},
-	COLOR_ROW(OPTIONS_OF_OUTPUT),
+	RUN_OUTPUT_ROWS,
 	POD_ROWS,
 	CLUSTER_ROWS,
 	{0},
@@ -288,12 +268,13 @@ const struct command command_run = {
 	.group = "Run",
 	.arguments = "[OPTIONS] SCRIPT.py [ARGS...]\n"
 		     "[OPTIONS] -- PROGRAM [ARGS...]\n"
-		     "[OPTIONS] -f job.yaml",
+		     "[OPTIONS] -f job.yaml [-p NAME=VALUE ...]",
 	.one_line = "start a training job, here or on a cluster, and see it through",
 	.examples = "  muster run -w 2 train.py --epochs 3\n"
 		    "  muster run -w 2 --ps 1 --chief --max-restarts 3 train.py\n"
 		    "  muster run -w 4 -- sh -c 'echo I am worker $WORKER_NUMBER of $TOT_WORKERS'\n"
 		    "  muster run -d -f job.yaml\n"
+		    "  muster run -f template.yaml -p JOB_NAME=mine -p WORKERS=2\n"
 		    "  muster run --on kubernetes -w 2 --image tensorflow/tensorflow train.py\n"
 		    "  muster run --on kubernetes -w 2 --sync . models/train.py\n"
 		    "  muster run --on kubernetes --fetch worker-0:/models:results train.py\n",

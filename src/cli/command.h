@@ -23,6 +23,7 @@ struct command {
 	/* Where options stop: after the first plain argument everything belongs to the program that
 	 * is run. */
 	bool takes_program;
+	bool takes_go_flags; /* -name for --name too: an older program was called so */
 	int (*run)(const struct options *options); /* gives the exit code */
 };
 
@@ -32,7 +33,8 @@ extern const struct command command_run, command_ps, command_status, command_log
 	command_delete, command_suspend, command_resume, command_scale, command_wait,
 	command_render, command_help, command_version, command_compat, command_completion,
 	command_doctor, command_server, command_check, command_probe, command_cp, command_attach,
-	command_fetch, command_tensorboard, command_port_forward, command_exec, command_operator;
+	command_fetch, command_tensorboard, command_port_forward, command_exec, command_operator,
+	command_submit, command_orchestrator, command_launch;
 
 /* What there is to call: main.c has it, and the options of a call lead to it (options_table). Lists
  * end with NULL. */

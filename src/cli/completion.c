@@ -224,7 +224,8 @@ static void add_options(const struct line *line)
 		char *word CLEANUP(mem_free_text) =
 			mem_format("--%s%s", is_on ? "no-" : "", row->name);
 
-		add_word(line, word, row->one_line);
+		if (row->one_line)
+			add_word(line, word, row->one_line);
 	}
 }
 

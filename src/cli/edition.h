@@ -19,10 +19,12 @@
 
 /* What only a program does that speaks to clusters. Functions of calls give the exit code. */
 struct edition {
-	/* run_on_cluster, and attach_on_cluster to a job on the cluster that the options choose. */
+	/* run_on_cluster, submit_to_operator, attach_on_cluster. */
 	int (*run)(const struct options *options, const struct job_source *source,
 		   const struct listening *metrics);
-	int (*attach)(const struct options *options, const char *namespace_name, const char *name);
+	int (*submit)(const struct options *options, const struct job_source *source);
+	int (*attach)(const struct options *options, const char *namespace_name, const char *name,
+		      bool is_tfjob);
 	/* The jobs of one namespace of the cluster that the options choose; "" for all of them,
 	 * only to be listed. */
 	int (*open_client)(const struct options *options, const char *namespace_name,

@@ -40,6 +40,7 @@ static int cluster_client_open(const struct options *options, const char *namesp
 
 static const struct edition kubernetes = {
 	.run = run_on_cluster,
+	.submit = submit_to_operator,
 	.attach = attach_on_cluster,
 	.open_client = cluster_client_open,
 	.copy = copy_call_run,

@@ -52,7 +52,7 @@ static const struct foreign_option foreign_options[] = {
 	{STARTS, "-v|--verbose|--mount",
 	 "lines of the processes are shown; write --volume CLAIM:/PATH for a claim of the cluster",
 	 false, false},
-	{STARTS, "-p|--publish|--port", "write 'muster port-forward JOB' when the job runs", true,
+	{STARTS, "--publish|--port", "write 'muster port-forward JOB' when the job runs", true,
 	 false},
 	{STARTS, "-l|--labels|--label",
 	 "write labels into the metadata of a file, and run -f job.yaml", true, false},
@@ -115,9 +115,10 @@ static const struct foreign_command {
 	{"list|ls|jobs|get|squeue|qstat|sacct|bjobs", "ps"},
 	{"rm|remove|del|forget|purge|prune|clean", "delete"},
 	{"kill|cancel|scancel|qdel|bkill|end|abort|terminate|down|int|interrupt", "stop"},
-	{"start|submit|up|create|launch|train|sbatch|srun|qsub|bsub|torchrun|mpirun|horovodrun|"
+	{"start|up|create|launch|train|sbatch|srun|qsub|bsub|torchrun|mpirun|horovodrun|"
 	 "apply|new|python|python3",
 	 "run"},
+	{"process|template|manifest", "render"},
 	{"describe|show|inspect|info|state|events|scontrol", "status"},
 	{"log|tail|output|follow", "logs"},
 	{"top|stats|watch|monitor|htop", "ps -w"},

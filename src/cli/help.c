@@ -15,13 +15,10 @@
 #define LAST_COLUMN 100
 
 static const char *const option_group_words[] = {
-	[OPTIONS_OF_COMMAND] = "Options",
-	[OPTIONS_OF_JOB] = "The job",
-	[OPTIONS_OF_PROCESSES] = "Its processes",
-	[OPTIONS_OF_ENDS] = "Restarts and ends",
-	[OPTIONS_OF_OUTPUT] = "Output",
-	[OPTIONS_OF_KUBERNETES] = "Kubernetes",
-	[OPTIONS_OF_ALL] = "General",
+	[OPTIONS_OF_COMMAND] = "Options",         [OPTIONS_OF_JOB] = "The job",
+	[OPTIONS_OF_PROCESSES] = "Its processes", [OPTIONS_OF_ENDS] = "Restarts and ends",
+	[OPTIONS_OF_OUTPUT] = "Output",           [OPTIONS_OF_SETUP] = "Setting it up",
+	[OPTIONS_OF_KUBERNETES] = "Kubernetes",   [OPTIONS_OF_ALL] = "General",
 };
 
 static void add_usage(struct text *text, const struct command *command)
@@ -108,7 +105,7 @@ static void add_options(struct text *text, const struct command *command, enum o
 	bool is_first = true;
 
 	for (size_t i = 0; (row = options_row(command, i)); i++) {
-		if (row->group != group)
+		if (row->group != group || !row->one_line)
 			continue;
 		if (is_first)
 			text_addf(text, "\n%s:\n", option_group_words[group]);

@@ -45,3 +45,35 @@ int input_read(const char *path, size_t limit, struct text *text, struct err *er
 		text_add_bytes(text, bytes, (size_t) len);
 	}
 }
+
+static int take_line(input_line_fn take, void *to, char *line, struct err *err)
+{
+	size_t len = strlen(line);
+
+	if (len && line[len - 1] == '\r')
+		line[len - 1] = '\0';
+	line += strspn(line, " \t");
+	return *line == '\0' || *line == '#' ? 0 : take(to, line, err);
+}
+
+void input_each_line(const char *option, const char *path, size_t limit, input_line_fn take,
+		     void *to, struct text *faults)
+{
+	struct text text CLEANUP(text_done) = {0};
+	struct err err;
+
+	if (input_read(path, limit, &text, &err)) {
+		text_addf(faults, "--%s: %s\n", option, err.text);
+		return;
+	}
+	if (text.len && memchr(text.bytes, '\0', text.len)) {
+		text_addf(faults, "--%s: %s: a text file is expected, this has zero bytes\n",
+			  option, path);
+		return;
+	}
+	char *rest = text.len ? text.bytes : NULL;
+
+	for (int number = 1; rest; number++)
+		if (take_line(take, to, strsep(&rest, "\n"), &err))
+			text_addf(faults, "--%s: %s:%d: %s\n", option, path, number, err.text);
+}

@@ -10,3 +10,11 @@
 /* Reads a file ("-": standard input) into `text`. ERR_NOT_FOUND, ERR_IO, or ERR_LIMIT for more than
  * `limit` bytes; the sentence names the file. */
 int input_read(const char *path, size_t limit, struct text *text, struct err *err) MUST_USE;
+
+/* Does something with a line of a file, which it may write to. ERR_INVALID says what is wrong with
+ * it. */
+typedef int (*input_line_fn)(void *to, char *line, struct err *err);
+/* Gives each line of a text file that is not empty and no comment (#). What goes wrong becomes
+ * lines of `faults`: "--OPTION: FILE:LINE: sentence". */
+void input_each_line(const char *option, const char *path, size_t limit, input_line_fn take,
+		     void *to, struct text *faults);

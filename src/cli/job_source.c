@@ -6,8 +6,6 @@
 
 #include "base/mem.h"
 #include "base/names.h"
-#include "base/yaml.h"
-#include "cli/input.h"
 #include "cli/job_name.h"
 #include "cli/job_override.h"
 #include "cli/output.h"
@@ -22,11 +20,9 @@
 
 const char *job_source_name(const struct options *options)
 {
-	const char *file = option_text(options, "file");
+	const char *file = job_documents_name(options);
 
-	if (!file)
-		return "the command line";
-	return strcmp(file, "-") ? file : "standard input";
+	return file ? file : "the command line";
 }
 
 /* Whether a fault before this one said the same, of another role. */
@@ -48,14 +44,10 @@ static void complain_of_flags(const struct faults *faults)
 
 void job_source_complain(const struct options *options, const struct faults *faults)
 {
-	struct text text CLEANUP(text_done) = {0};
-
-	if (!option_text(options, "file")) {
+	if (option_text(options, "file"))
+		job_documents_complain(options, faults);
+	else
 		complain_of_flags(faults);
-		return;
-	}
-	faults_describe(faults, job_source_name(options), &text);
-	output_complain(&text);
 }
 
 /* Makes the job of a document; its faults are told. */
@@ -345,58 +337,6 @@ static void check_no_contradiction(const struct options *options, struct text *f
 			  arguments[0]);
 }
 
-static bool is_tfjob(const struct document *document)
-{
-	const struct json *kind = json_get(document_root(document), "kind");
-
-	return text_equals(json_as_string(kind, ""), "TFJob");
-}
-
-/* The one TFJob among the documents; a lone document is taken as it is, so that job_read tells what
- * it lacks. Others (a ConfigMap, a volume claim) have no meaning here. */
-static const struct document *choose_document(const struct options *options,
-					      const struct job_source *source, struct err *err)
-{
-	const struct document *chosen = NULL;
-	const char *file = job_source_name(options);
-	size_t n_jobs = 0;
-
-	for (size_t i = 0; i < source->n_documents; i++)
-		if (source->n_documents == 1 || is_tfjob(source->documents[i])) {
-			chosen = source->documents[i];
-			n_jobs++;
-		}
-	if (n_jobs == 1) {
-		if (source->n_documents > 1)
-			output_say("%s: its other documents have no meaning here", file);
-		return chosen;
-	}
-	if (source->n_documents == 0)
-		err_set(err, ERR_INVALID, "%s: holds no document", file);
-	else if (n_jobs == 0)
-		err_set(err, ERR_INVALID, "%s: none of its %zu documents is a TFJob", file,
-			source->n_documents);
-	else
-		err_set(err, ERR_INVALID,
-			"%s: holds %zu TFJobs; one at a time is run: give each a file of its own",
-			file, n_jobs);
-	return NULL;
-}
-
-static bool read_documents(const struct options *options, struct job_source *source,
-			   struct err *err)
-{
-	struct text text CLEANUP(text_done) = {0};
-
-	if (input_read(option_text(options, "file"), LIMIT_DOCUMENT_SIZE, &text, err))
-		return false;
-	if (!documents_read(text_of(&text), text.len, &source->documents, &source->n_documents,
-			    err))
-		return true;
-	err_prefix(err, "%s", job_source_name(options));
-	return false;
-}
-
 /* Flags beside a file change the job that was read. */
 static bool override(const struct options *options, struct variables *variables,
 		     const struct pod_options *pods, struct job_source *source, struct text *faults)
@@ -427,26 +367,80 @@ static void add_pod_file(struct job_source *source, const char *name,
 	source->pod_files[source->n_pod_files++] = (struct pod_file){name, document};
 }
 
+/* One TFJob of a file, as the flags change it. */
+static bool read_job(const struct options *options, struct variables *variables,
+		     const struct pod_options *pods, const struct document *document,
+		     struct job_source *source, struct text *faults)
+{
+	struct json *root CLEANUP(json_cleanup) = json_new_copy(document_root(document));
+
+	job_override_identity(options, root);
+	if (!read_document(options, root, document, &source->job))
+		return false;
+	if (source->job->changes)
+		output_say("%s: job '%s' has an older form and became kubeflow.org/v1: %s",
+			   job_source_name(options), source->job->name, source->job->changes);
+	return override(options, variables, pods, source, faults);
+}
+
+static bool read_one(const struct options *options, struct variables *variables,
+		     const struct pod_options *pods, struct job_source *source, struct text *faults)
+{
+	const struct document *document = job_documents_choose(options, &source->documents, faults);
+
+	if (!document)
+		return false;
+	add_pod_file(source, job_source_name(options), document);
+	return read_job(options, variables, pods, document, source, faults);
+}
+
+static bool can_all_be_read(const struct options *options, const struct job_documents *documents,
+			    struct text *faults)
+{
+	size_t n_jobs = job_documents_count_jobs(documents);
+
+	if (n_jobs > 1 && option_text(options, "name"))
+		text_addf(faults, "--name goes with one TFJob: %s has %zu\n",
+			  job_source_name(options), n_jobs);
+	else if (n_jobs == 0 && !documents->template)
+		(void) job_documents_choose(options, documents, faults);
+	return !faults->len;
+}
+
+/* Every TFJob of a file, and what is beside them as it is. */
+static bool read_all(const struct options *options, struct variables *variables,
+		     const struct pod_options *pods, struct job_source *source, struct text *faults)
+{
+	const struct job_documents *documents = &source->documents;
+	bool is_good = true;
+
+	if (!can_all_be_read(options, documents, faults))
+		return false;
+	source->objects = json_new_array();
+	for (size_t i = 0; i < documents->count; i++) {
+		const struct json *object = document_root(documents->list[i]);
+
+		job_free(source->job);
+		source->job = NULL;
+		if (job_documents_is_job(documents, i) &&
+		    !read_job(options, variables, pods, documents->list[i], source, faults))
+			is_good = false;
+		json_append(source->objects,
+			    json_new_copy(source->job ? source->job->document : object));
+	}
+	return is_good;
+}
+
 static bool read_file(const struct options *options, struct variables *variables,
 		      const struct pod_options *pods, struct job_source *source,
 		      struct text *faults)
 {
-	const struct document *document = NULL;
-	struct err err;
-
 	check_no_contradiction(options, faults);
-	if (read_documents(options, source, &err))
-		document = choose_document(options, source, &err);
-	if (!document) {
-		add_fault(faults, &err);
+	if (!job_documents_open(options, &source->documents, faults) ||
+	    !job_documents_make(options, &source->documents, faults))
 		return false;
-	}
-	struct json *root CLEANUP(json_cleanup) = json_new_copy(document_root(document));
-
-	add_pod_file(source, job_source_name(options), document);
-	job_override_identity(options, root);
-	return read_document(options, root, document, &source->job) &&
-	       override(options, variables, pods, source, faults);
+	return source->takes_all ? read_all(options, variables, pods, source, faults)
+				 : read_one(options, variables, pods, source, faults);
 }
 
 void job_source_done(struct job_source *source)
@@ -455,21 +449,22 @@ void job_source_done(struct job_source *source)
 	travel_done(&source->travel);
 	job_secret_done(&source->secret);
 	fetch_places_done(&source->fetch_places);
-	documents_free(source->documents, source->n_documents);
+	job_documents_done(&source->documents);
+	json_free(source->objects);
 	pod_options_done(&source->pods);
 }
 
 /* Kubelet sends the signal, and takes it from the image. */
 static void warn_of_stop_signal(const struct job_source *source)
 {
-	if (source->is_for_kubernetes && source->job->stop_signal)
+	if (source->is_for_kubernetes && source->job && source->job->stop_signal)
 		output_say("no effect on a cluster: stopSignal (Pods are sent the STOPSIGNAL of "
 			   "their image, or TERM)");
 }
 
 static bool is_network_possible(const struct job_source *source)
 {
-	if (!source->is_for_kubernetes || !source->job->has_private_network)
+	if (!source->is_for_kubernetes || !source->job || !source->job->has_private_network)
 		return true;
 	output_say("--private-network goes with this machine only: on a cluster each job has a "
 		   "NetworkPolicy that keeps others away from its Pods");
@@ -491,6 +486,8 @@ bool job_source_read(const struct options *options, struct job_source *source)
 		add_fault(&faults, &err);
 	else if (pods->n_documents)
 		add_pod_file(source, option_text(options, "pod-template"), pods->documents[0]);
+	if (!option_text(options, "file"))
+		template_values_refuse(options, "-f and a Template", &faults);
 	bool is_read = option_text(options, "file")
 			       ? read_file(options, &variables, pods, source, &faults)
 			       : read_flags(options, &variables, pods, source, &faults);

@@ -4,8 +4,10 @@
 
 #include "base/own.h"
 #include "cli/fetch_options.h"
+#include "cli/job_documents.h"
 #include "cli/options.h"
 #include "cli/pod_options.h"
+#include "cli/template_values.h"
 #include "cli/travel.h"
 #include "core/job.h"
 #include "core/job_secret.h"
@@ -23,8 +25,9 @@ struct job_source {
 	struct travel travel; /* the files that go with it */
 	struct job_secret secret; /* and its variables, if they are not in the document */
 	struct fetch_places fetch_places; /* of what is fetched from it */
-	struct document **documents; /* of the file */
-	size_t n_documents;
+	bool takes_all; /* what a file holds, not the one job of it alone */
+	struct json *objects; /* all of the file then, in its order; its last job is `job` */
+	struct job_documents documents; /* of the file */
 	struct pod_options pods;
 	struct pod_file pod_files[2]; /* what its Pods are made of, of those that were given */
 	size_t n_pod_files;
@@ -79,7 +82,8 @@ void job_source_complain(const struct options *options, const struct faults *fau
 		 .letter = 'f',                                                                    \
 		 .kind = OPTION_TEXT,                                                              \
 		 .value_name = "FILE",                                                             \
-		 .one_line = "the job is this TFJob, YAML or JSON (-: standard input)"},           \
+		 .one_line = "the job is this TFJob or Template (-: standard input)"},             \
+		TEMPLATE_VALUE_ROWS,                                                               \
 		{.name = "sync",                                                                   \
 		 .group = OPTIONS_OF_KUBERNETES,                                                   \
 		 .kind = OPTION_TEXT,                                                              \

@@ -15,15 +15,16 @@
 
 /* In the order in which help shows them, group by group. */
 static const struct command *const all_commands[] = {
-	&command_run,          &command_check,      &command_ps,
-	&command_status,       &command_logs,       &command_attach,
-	&command_cp,           &command_fetch,      &command_tensorboard,
-	&command_port_forward, &command_exec,       &command_wait,
-	&command_stop,         &command_delete,     &command_suspend,
-	&command_resume,       &command_scale,      &command_server,
-	&command_probe,        &command_operator,   &command_render,
-	&command_doctor,       &command_completion, &command_compat,
-	&command_help,         &command_version,    NULL,
+	&command_run,         &command_launch,       &command_orchestrator,
+	&command_submit,      &command_operator,     &command_check,
+	&command_ps,          &command_status,       &command_logs,
+	&command_attach,      &command_cp,           &command_fetch,
+	&command_tensorboard, &command_port_forward, &command_exec,
+	&command_wait,        &command_stop,         &command_delete,
+	&command_suspend,     &command_resume,       &command_scale,
+	&command_server,      &command_probe,        &command_render,
+	&command_doctor,      &command_completion,   &command_compat,
+	&command_help,        &command_version,      NULL,
 };
 
 static const struct command_table table = {all_commands, compat_commands};

@@ -4,62 +4,143 @@
 #include "base/text.h"
 #include "cli/cluster.h"
 #include "cli/command.h"
-#include "cli/output.h"
+#include "cli/operator_flags.h"
+#include "cli/operator_log.h"
+#include "cli/operator_setup_call.h"
 #include "engine/operator.h"
 
 #include <stdlib.h>
 
 #define DOMAIN_VARIABLE "CUSTOM_CLUSTER_DOMAIN"
 
-static void tell(const char *sentence, void *data)
+/* As the login itself, whatever namespaces are served: there the Lease is. */
+static int log_in(struct loop *loop, struct kube_login **ret_login, struct err *err, void *data)
 {
-	(void) data;
-	output_say("%s", sentence);
+	struct options *own CLEANUP(options_cleanup) = options_copy(data);
+
+	options_set_text(own, "namespace", "");
+	int rc = cluster_log_in(loop, ret_login, err, own);
+
+	if (rc < 0)
+		return rc;
+	(*ret_login)->on_warning = operator_log_tell;
+	(*ret_login)->on_warning_data = data;
+	return 0;
+}
+
+static void tell_address(const struct options *options, const struct listening *listening)
+{
+	char *sentence CLEANUP(mem_free_text) =
+		mem_format("/metrics, /healthz and /readyz: %s%s", listening->path ? "" : "http://",
+			   listening->address);
+
+	operator_log_tell(sentence, (void *) options);
 }
 
 /* As training-operator takes an address: "0" is none, and ":8080" is on all addresses. */
-static bool open_address(const struct options *options, const char *option,
-			 struct listening *ret_listening)
+static int open_address(const struct options *options, const char *option,
+			struct listening *ret_listening, struct err *err)
 {
 	const char *address = option_text(options, option);
-	struct err err = {0};
 
 	if (!address || text_equals(address, "0"))
-		return true;
+		return 0;
 	char *all CLEANUP(mem_free_text) =
 		*address == ':' ? mem_format("0.0.0.0%s", address) : mem_copy_text(address);
 
-	if (listening_open(all, ret_listening, &err) == 0) {
-		output_say("/metrics, /healthz and /readyz: %s%s",
-			   ret_listening->path ? "" : "http://", ret_listening->address);
-		return true;
+	if (listening_open(all, ret_listening, err) == 0) {
+		tell_address(options, ret_listening);
+		return 0;
 	}
-	output_say("--%s: %s", option, err.text);
-	return false;
+	err_prefix(err, "--%s", option);
+	return err->code = ERR_INVALID;
+}
+
+static void tell_meaningless(const struct options *options)
+{
+	struct text flags CLEANUP(text_done) = {0};
+
+	operator_flags_add_meaningless(&flags, options);
+	if (flags.len == 0)
+		return;
+	char *sentence CLEANUP(mem_free_text) =
+		mem_format("passed over, for it has no meaning here: %s", text_of(&flags));
+
+	operator_log_tell(sentence, (void *) options);
+}
+
+struct sockets {
+	struct listening metrics, health;
+};
+
+static void sockets_done(struct sockets *sockets)
+{
+	listening_done(&sockets->metrics);
+	listening_done(&sockets->health);
+}
+
+static struct tfjob_manner manner_of(const struct options *options)
+{
+	return (struct tfjob_manner){
+		.cluster_domain = getenv(DOMAIN_VARIABLE),
+		.has_one_service = text_equals(option_text(options, "services"),
+					       job_services_words[SERVICES_PER_JOB]),
+	};
+}
+
+static int serve(const struct options *options, struct operator_settings *settings, struct err *err)
+{
+	struct sockets sockets CLEANUP(sockets_done) = {{.fd = -1}, {.fd = -1}};
+	int rc = operator_flags_check(options, err);
+
+	if (rc < 0)
+		return rc;
+	tell_meaningless(options);
+	rc = open_address(options, "metrics-bind-address", &sockets.metrics, err);
+	if (rc == 0)
+		rc = open_address(options, "health-probe-bind-address", &sockets.health, err);
+	if (rc < 0)
+		return rc;
+	struct gang gang = gang_of(option_text(options, "gang-scheduler-name"));
+
+	settings->manner = manner_of(options);
+	settings->gang = gang.kind == GANG_NONE ? NULL : &gang;
+	settings->metrics = sockets.metrics.fd < 0 ? NULL : &sockets.metrics;
+	settings->health = sockets.health.fd < 0 ? NULL : &sockets.health;
+	if (option_flag(options, "leader-elect"))
+		settings->lease_name = option_text(options, "leader-election-id");
+	return operator_run(settings, err);
+}
+
+static int act(const struct options *options, char ***ret_namespaces, struct err *err)
+{
+	bool is_setup = false;
+	int rc = operator_setup_check(options, &is_setup, err);
+
+	if (rc == 0)
+		rc = operator_namespaces(options, ret_namespaces, err);
+	if (rc < 0)
+		return rc;
+	struct operator_settings settings = {
+		.log_in = log_in,
+		.log_in_data = (void *) options,
+		.namespaces = (const char *const *) *ret_namespaces,
+		.say = operator_log_tell,
+		.data = (void *) options,
+	};
+
+	return is_setup ? operator_setup_call(options, &settings, err)
+			: serve(options, &settings, err);
 }
 
 int operator_on_cluster(const struct options *options)
 {
-	const char *name_space = option_text(options, "namespace");
-	struct listening metrics CLEANUP(listening_done) = {.fd = -1};
-	struct listening health CLEANUP(listening_done) = {.fd = -1};
-
-	if (!open_address(options, "metrics-bind-address", &metrics) ||
-	    !open_address(options, "health-probe-bind-address", &health))
-		return EXIT_WRONG_USE;
-	const struct operator_settings settings = {
-		.log_in = cluster_log_in,
-		.log_in_data = (void *) options,
-		.namespace_name = name_space ? name_space : KUBE_ALL_NAMESPACES,
-		.cluster_domain = getenv(DOMAIN_VARIABLE),
-		.metrics = metrics.fd < 0 ? NULL : &metrics,
-		.health = health.fd < 0 ? NULL : &health,
-		.lease_name = option_flag(options, "leader-elect")
-				      ? option_text(options, "leader-election-id")
-				      : NULL,
-		.say = tell,
-	};
+	char **namespaces = NULL;
 	struct err err = {0};
 
-	return operator_run(&settings, &err) < 0 ? cluster_fail(&err) : EXIT_DONE;
+	operator_log_begin(options);
+	int rc = act(options, &namespaces, &err);
+
+	operator_namespaces_free(namespaces);
+	return rc < 0 ? cluster_fail(&err) : EXIT_DONE;
 }

@@ -346,6 +346,15 @@ static bool tell_foreign(struct reading *reading, const char *argument)
 	return true;
 }
 
+/* -leader-elect, as programs in Go have it. */
+static bool is_go_flag(const struct options *options, const char *argument)
+{
+	size_t len = strcspn(argument + 1, "=");
+
+	return options->command->takes_go_flags && len > 1 &&
+	       find_row(options, argument + 1, len) >= 0;
+}
+
 static void take_arguments(struct reading *reading, int end)
 {
 	struct options *options = reading->options;
@@ -374,6 +383,8 @@ static void read_arguments(struct reading *reading)
 				continue;
 			if (argument[1] == '-')
 				read_long_option(reading, argument + 2);
+			else if (is_go_flag(reading->options, argument))
+				read_long_option(reading, argument + 1);
 			else
 				read_letters(reading, argument + 1);
 		}
@@ -502,6 +513,11 @@ int options_parse(const struct command_table *table, const struct command *comma
 const struct command_table *options_table(const struct options *options)
 {
 	return options->table;
+}
+
+const struct command *options_command(const struct options *options)
+{
+	return options->command;
 }
 
 char **options_call(const struct options *options)

@@ -30,6 +30,7 @@ enum option_group {
 	OPTIONS_OF_PROCESSES,
 	OPTIONS_OF_ENDS,
 	OPTIONS_OF_OUTPUT,
+	OPTIONS_OF_SETUP, /* of what makes and ends an installation */
 	OPTIONS_OF_KUBERNETES,
 	OPTIONS_OF_ALL, /* that every command has */
 	N_OPTION_GROUPS,
@@ -43,7 +44,9 @@ struct option_row {
 			      which way, and counts as given; of a number: one that means its
 			      lowest */
 	const char *otherwise; /* default as text, NULL: not set */
-	const char *one_line; /* for --help */
+	const char *one_line; /* for --help; NULL: understood for callers of an older program, and
+			       * not shown
+			       */
 	int64_t low, high; /* of OPTION_NUMBER */
 	enum option_kind kind;
 	enum option_group group;
@@ -73,6 +76,7 @@ int options_parse(const struct command_table *table, const struct command *comma
 		  char **argv, struct options **ret_options, struct text *faults) MUST_USE;
 /* Of the call: the table that its command is of. */
 const struct command_table *options_table(const struct options *options);
+const struct command *options_command(const struct options *options);
 /* The call as a list of arguments, "muster" first, that ends with NULL. The caller frees the list;
  * its texts are borrowed. */
 char **options_call(const struct options *options) MUST_USE;

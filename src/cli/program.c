@@ -30,7 +30,12 @@ static bool is_in_path(const char *name)
 
 static int find_interpreter(char **ret_interpreter, struct err *err)
 {
-	const char *environment = getenv("VIRTUAL_ENV");
+	const char *environment = getenv("VIRTUAL_ENV"), *said = getenv("PYTHON_EXEC");
+
+	if (said && *said) {
+		*ret_interpreter = mem_copy_text(said);
+		return 0;
+	}
 
 	if (environment && *environment) {
 		char *python CLEANUP(mem_free_text) = mem_format("%s/bin/python", environment);
@@ -88,15 +93,18 @@ static const char **copy_arguments(const char *const *arguments, size_t count)
 	return copy;
 }
 
-/* "python3 -u" and the script with its arguments. */
-static const char **put_interpreter_before(const char *interpreter, const char *const *arguments,
-					   size_t count)
+/* "python3 -u", "-m" before a module, and the script or module with its arguments. */
+static const char **put_interpreter_before(const char *interpreter, bool is_module,
+					   const char *const *arguments, size_t count)
 {
-	const char **command = mem_new_array(count + 3, sizeof(*command));
+	const char **command = mem_new_array(count + 4, sizeof(*command));
+	size_t n_before = 0;
 
-	command[0] = interpreter;
-	command[1] = "-u";
-	memcpy(command + 2, arguments, count * sizeof(*command));
+	command[n_before++] = interpreter;
+	command[n_before++] = "-u";
+	if (is_module)
+		command[n_before++] = "-m";
+	memcpy(command + n_before, arguments, count * sizeof(*command));
 	return command;
 }
 
@@ -112,7 +120,8 @@ int program_find(const char *const *arguments, size_t n_arguments, bool is_progr
 	if (!is_program && is_script(first)) {
 		if (check_script(first, err) || find_interpreter(ret_interpreter, err))
 			return err->code;
-		*ret_command = put_interpreter_before(*ret_interpreter, arguments, n_arguments);
+		*ret_command =
+			put_interpreter_before(*ret_interpreter, false, arguments, n_arguments);
 		return 0;
 	}
 	if (!is_program && is_job_file(first))
@@ -126,4 +135,15 @@ int program_find(const char *const *arguments, size_t n_arguments, bool is_progr
 			first);
 	*ret_command = copy_arguments(arguments, n_arguments);
 	return 0;
+}
+
+int program_find_module(const char *const *arguments, size_t n_arguments, const char ***ret_command,
+			char **ret_interpreter, struct err *err)
+{
+	int rc = find_interpreter(ret_interpreter, err);
+
+	if (rc == 0)
+		*ret_command =
+			put_interpreter_before(*ret_interpreter, true, arguments, n_arguments);
+	return rc;
 }

@@ -2,6 +2,7 @@
 #include "cli/run_on_cluster.h"
 
 #include "base/mem.h"
+#include "base/text.h"
 #include "cli/cluster.h"
 #include "cli/command.h"
 #include "cli/detached.h"
@@ -9,6 +10,9 @@
 #include "cli/output.h"
 #include "engine/rehearsal_kube.h"
 #include "engine/supervision_kube.h"
+#include "engine/tfjob_submission.h"
+
+#include <stdlib.h>
 
 struct connection {
 	struct loop *loop;
@@ -67,44 +71,143 @@ static struct supervision_kube_request request_of(const struct options *options,
 	};
 }
 
-int run_on_cluster(const struct options *options, const struct job_source *source,
-		   const struct listening *metrics)
+/* What making a job takes besides. */
+static void add_source(const struct options *options, const struct job_source *source,
+		       struct job *job, struct supervision_kube_request *request)
 {
-	struct kube_config *config CLEANUP(kube_config_cleanup) = NULL;
-	struct job *job CLEANUP(job_cleanup) = NULL;
-	char *folder CLEANUP(mem_free_text) = NULL;
+	request->job = job;
+	request->files = source->travel.files;
+	request->n_files = source->travel.n_files;
+	request->secret = &source->secret;
+	request->pod_files = source->pod_files;
+	request->n_pod_files = source->n_pod_files;
+	request->fetch_places = (const char *const *) source->fetch_places.list;
+	request->n_fetch_places = source->fetch_places.count;
+	request->replaces_finished = option_flag(options, "replace");
+	request->base.prints_json = option_text(options, "output") != NULL;
+}
+
+/* A job that is to be made, and where. */
+struct making {
+	struct kube_config *config;
+	struct job *job;
+	char *state_folder;
+	char *words; /* core/job_words.h */
+};
+
+static void making_done(struct making *making)
+{
+	kube_config_free(making->config);
+	job_free(making->job);
+	free(making->state_folder);
+	free(making->words);
+}
+
+static int begin_making(const struct options *options, const struct job_source *source,
+			struct making *making, struct err *err)
+{
+	int rc = cluster_read_config(options, &making->config, err);
+
+	if (rc == 0)
+		rc = cluster_place_job(making->config, source->job, &making->job, err);
+	if (rc == 0)
+		rc = lookup_state_folder(options, &making->state_folder, err);
+	if (rc < 0)
+		return rc;
+	cluster_warn(making->config);
+	making->words = lookup_words(options, making->job->name_space, making->job->name);
+	return 0;
+}
+
+/* Folders come out of Pods that are kept open for it, which no operator does. */
+static int check_submission(const struct job *job, struct err *err)
+{
+	return job->n_fetches == 0
+		       ? 0
+		       : err_set(err, ERR_INVALID,
+				 "--fetch does not go with a job that an operator sees through: "
+				 "let it write to a volume");
+}
+
+static int submit(const struct options *options, const struct job_source *source,
+		  const struct making *making, struct err *err)
+{
+	struct connection connection CLEANUP(disconnect) = {0};
+	struct tfjob_submission submission = {
+		.job = making->job,
+		.job_words = making->words,
+		.files = source->travel.files,
+		.n_files = source->travel.n_files,
+		.secret = &source->secret,
+		.replaces_finished = option_flag(options, "replace"),
+	};
+	int rc = check_submission(making->job, err);
+
+	if (rc == 0)
+		rc = connect_to(options, &connection, err);
+	submission.loop = connection.loop;
+	submission.api = connection.api;
+	return rc < 0 ? rc : tfjob_submit(&submission, err);
+}
+
+int submit_to_operator(const struct options *options, const struct job_source *source)
+{
+	struct making making CLEANUP(making_done) = {0};
+	struct err err = {0};
+
+	if (begin_making(options, source, &making, &err) < 0 ||
+	    submit(options, source, &making, &err) < 0)
+		return cluster_fail(&err);
+	return detached_tell(options, making.job->name_space, making.job->name);
+}
+
+/* Seen from here, and seen through by the operator. */
+static int run_via_operator(const struct options *options, const struct job_source *source,
+			    const struct making *making, struct supervision_kube_request *request)
+{
 	struct err err = {0};
 	int exit_code;
 
-	if (cluster_read_config(options, &config, &err) ||
-	    cluster_place_job(config, source->job, &job, &err) ||
-	    lookup_state_folder(options, &folder, &err))
+	if (submit(options, source, making, &err) < 0)
 		return cluster_fail(&err);
-	cluster_warn(config);
-	if (option_flag(options, "dry-run"))
-		return rehearse(options, job, source, &err);
-	char *words CLEANUP(mem_free_text) = lookup_words(options, job->name_space, job->name);
-	char *place CLEANUP(mem_free_text) = cluster_write_place(options, config, job->name_space);
-	struct supervision_kube_request request = request_of(options, words, place, folder);
-
-	request.job = job;
-	request.files = source->travel.files;
-	request.n_files = source->travel.n_files;
-	request.secret = &source->secret;
-	request.pod_files = source->pod_files;
-	request.n_pod_files = source->n_pod_files;
-	request.fetch_places = (const char *const *) source->fetch_places.list;
-	request.n_fetch_places = source->fetch_places.count;
-	request.replaces_finished = option_flag(options, "replace");
-	request.base.prints_json = option_text(options, "output") != NULL;
-	request.base.metrics = metrics;
-	if (supervision_kube_run(&request, &exit_code, &err))
-		return cluster_fail(&err);
-	return request.base.is_detached ? detached_tell(options, job->name_space, job->name)
-					: exit_code;
+	if (request->base.is_detached)
+		return detached_tell(options, making->job->name_space, making->job->name);
+	request->job = NULL;
+	request->attach_to = making->job->name;
+	request->namespace_name = making->job->name_space;
+	request->is_tfjob = true;
+	return supervision_kube_run(request, &exit_code, &err) ? cluster_fail(&err) : exit_code;
 }
 
-int attach_on_cluster(const struct options *options, const char *namespace_name, const char *name)
+int run_on_cluster(const struct options *options, const struct job_source *source,
+		   const struct listening *metrics)
+{
+	struct making making CLEANUP(making_done) = {0};
+	struct err err = {0};
+	int exit_code;
+
+	if (begin_making(options, source, &making, &err) < 0)
+		return cluster_fail(&err);
+	if (option_flag(options, "dry-run"))
+		return rehearse(options, making.job, source, &err);
+	char *place CLEANUP(mem_free_text) =
+		cluster_write_place(options, making.config, making.job->name_space);
+	struct supervision_kube_request request =
+		request_of(options, making.words, place, making.state_folder);
+
+	add_source(options, source, making.job, &request);
+	request.base.metrics = metrics;
+	if (text_equals(option_text(options, "via"), "operator"))
+		return run_via_operator(options, source, &making, &request);
+	if (supervision_kube_run(&request, &exit_code, &err))
+		return cluster_fail(&err);
+	return request.base.is_detached
+		       ? detached_tell(options, making.job->name_space, making.job->name)
+		       : exit_code;
+}
+
+int attach_on_cluster(const struct options *options, const char *namespace_name, const char *name,
+		      bool is_tfjob)
 {
 	struct kube_config *config CLEANUP(kube_config_cleanup) = NULL;
 	char *folder CLEANUP(mem_free_text) = NULL;
@@ -119,6 +222,7 @@ int attach_on_cluster(const struct options *options, const char *namespace_name,
 	struct supervision_kube_request request = request_of(options, words, place, folder);
 
 	request.attach_to = name;
+	request.is_tfjob = is_tfjob;
 	request.namespace_name = namespace_name;
 	request.trusts = option_flag(options, "trust");
 	if (supervision_kube_run(&request, &exit_code, &err))

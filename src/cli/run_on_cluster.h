@@ -16,5 +16,11 @@ int run_on_cluster(const struct options *options, const struct job_source *sourc
  * cluster_fail. Both programs have it. */
 int attach_fail(const struct err *err);
 
-/* `attach` to a job on the cluster that the options choose; gives the exit code. */
-int attach_on_cluster(const struct options *options, const char *namespace_name, const char *name);
+/* `submit`: makes the job a TFJob of the cluster that the options choose, tells its name and gives
+ * the exit code. */
+int submit_to_operator(const struct options *options, const struct job_source *source) MUST_USE;
+
+/* `attach` to a job on the cluster that the options choose, a TFJob object or one of `run --on
+ * kubernetes`; gives the exit code. */
+int attach_on_cluster(const struct options *options, const char *namespace_name, const char *name,
+		      bool is_tfjob);

@@ -22,6 +22,7 @@ struct view {
 	const char *job_words; /* core/job_words.h */
 	struct summary summary;
 	const char *supervisor; /* of a job on a cluster, "" without an active one; else NULL */
+	const char *operator; /* of a TFJob, "" where none has taken it up; else NULL */
 	bool is_on_cluster;
 	bool is_wide;
 	bool is_local;
@@ -83,6 +84,17 @@ static void add_supervisor(const struct view *view, struct text *text)
 			  view->job_words);
 }
 
+/* Of a TFJob. */
+static void add_operator(const struct view *view, struct text *text)
+{
+	if (!view->operator)
+		return;
+	if (*view->operator)
+		add_message(text, "Served:     by ", view->operator, "\n");
+	else
+		text_add(text, "Served:     no operator has taken it up so far\n");
+}
+
 /* What its addresses are of. */
 static void add_network(const struct view *view, struct text *text)
 {
@@ -103,6 +115,7 @@ static void add_head(const struct view *view, struct text *text)
 	if (*summary->message)
 		add_message(text, "Message:    ", summary->message, "\n");
 	add_supervisor(view, text);
+	add_operator(view, text);
 	add_message(text, "Roles:      ", summary->roles, "\n");
 	add_network(view, text);
 	text_addf(text, "Running:    %d of %d\n", summary->running, summary->wanted);
@@ -338,7 +351,10 @@ static int read_view(const struct json *object, const struct status *status,
 	reading->view.status = status;
 	reading->view.supervisor =
 		json_as_string(json_get_path(object, "status", CLIENT_SUPERVISED_BY, NULL), NULL);
-	reading->view.is_on_cluster = reading->view.supervisor || has_pods(status);
+	reading->view.operator=
+		json_as_string(json_get_path(object, "status", CLIENT_SERVED_BY, NULL), NULL);
+	reading->view.is_on_cluster =
+		reading->view.supervisor || reading->view.operator|| has_pods(status);
 	reading->view.now = loop_now();
 	summary_make(reading->job, status, reading->arena, &reading->view.summary);
 	return 0;

@@ -57,37 +57,14 @@ static int variables_add(struct variables *variables, const char *assignment, st
 	return 0;
 }
 
-static int add_line(struct variables *variables, char *line, struct err *err)
+static int add_line(void *to, char *line, struct err *err)
 {
-	size_t len = strlen(line);
-
-	if (len && line[len - 1] == '\r')
-		line[len - 1] = '\0';
-	line += strspn(line, " \t");
-	if (*line == '\0' || *line == '#')
-		return 0;
-	return variables_add(variables, line, err);
+	return variables_add(to, line, err);
 }
 
 void variables_add_file(struct variables *variables, const char *path, struct text *faults)
 {
-	struct text text CLEANUP(text_done) = {0};
-	struct err err;
-
-	if (input_read(path, LIMIT_ENV_FILE, &text, &err)) {
-		text_addf(faults, "--env-file: %s\n", err.text);
-		return;
-	}
-	if (text.len && memchr(text.bytes, '\0', text.len)) {
-		text_addf(faults, "--env-file: %s: a text file is expected, this has zero bytes\n",
-			  path);
-		return;
-	}
-	char *rest = text.len ? text.bytes : NULL;
-
-	for (int number = 1; rest; number++)
-		if (add_line(variables, strsep(&rest, "\n"), &err))
-			text_addf(faults, "--env-file: %s:%d: %s\n", path, number, err.text);
+	input_each_line("env-file", path, LIMIT_ENV_FILE, add_line, variables, faults);
 }
 
 void variables_read(const struct options *options, struct variables *variables, struct text *faults)

@@ -6,6 +6,11 @@
 #include <stddef.h>
 
 const struct command *const compat_commands[] = {
-	&compat_local_test,     &compat_remote_test, &compat_grpc_tensorflow_server,
-	&compat_k8s_tensorflow, &compat_tf_spawner,  NULL,
+	&compat_local_test,
+	&compat_remote_test,
+	&compat_grpc_tensorflow_server,
+	&compat_k8s_tensorflow,
+	&compat_tensorflow_elastic,
+	&compat_tf_spawner,
+	NULL,
 };

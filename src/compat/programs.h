@@ -5,4 +5,4 @@
 #include "cli/command.h"
 
 extern const struct command compat_local_test, compat_remote_test, compat_grpc_tensorflow_server,
-	compat_k8s_tensorflow, compat_tf_spawner;
+	compat_k8s_tensorflow, compat_tensorflow_elastic, compat_tf_spawner;

@@ -99,10 +99,17 @@ void cluster_add_dense_cluster(const struct cluster *cluster, struct text *text)
 	json_add_compact(text, object);
 }
 
+/* Its number among all of its role. */
+static int task_index(const struct cluster *cluster, int index)
+{
+	return cluster->world ? cluster->world->first_rank + index : index;
+}
+
 static void add_dense(const struct cluster *cluster, const struct role *role, int index,
 		      struct text *text)
 {
-	struct json *task CLEANUP(json_cleanup) = task_new(dense_name(cluster->job, role), index);
+	struct json *task CLEANUP(json_cleanup) =
+		task_new(dense_name(cluster->job, role), task_index(cluster, index));
 
 	text_add(text, "{\"cluster\":");
 	if (cluster->dense_cluster)
@@ -207,11 +214,12 @@ bool cluster_has_kubeflow_tf_config(const struct job *job)
 }
 
 void cluster_add_kubeflow_address(const struct job *job, const struct role *role, int index,
-				  const char *domain, struct text *text)
+				  const char *service, const char *domain, struct text *text)
 {
 	bool has_domain = domain && domain[0] != '\0';
 
-	text_addf(text, "%s-%s-%d.%s.svc%s%s:%d", job->name, role->name, index, job->name_space,
+	text_addf(text, "%s-%s-%d%s%s.%s.svc%s%s:%d", job->name, role->name, index,
+		  service ? "." : "", service ? service : "", job->name_space,
 		  has_domain ? "." : "", has_domain ? domain : "", role->port);
 }
 
@@ -227,20 +235,68 @@ static void set_number(struct environment *environment, const char *name, int nu
 	environment_set(environment, name, value);
 }
 
+/* One of the processes that train together. */
+struct position {
+	int rank, world_size;
+	int local_rank, local_world_size; /* of one machine */
+	int group, n_groups; /* machines */
+};
+
+static struct position position_in_world(const struct cluster_world *world, int index, int count)
+{
+	return (struct position){
+		.rank = world->first_rank + index,
+		.world_size = world->size,
+		.local_rank = index,
+		.local_world_size = count,
+		.group = world->group,
+		.n_groups = world->n_groups,
+	};
+}
+
+static struct position position_in_job(bool has_own_machines, int rank, int world_size)
+{
+	return (struct position){
+		.rank = rank,
+		.world_size = world_size,
+		.local_rank = has_own_machines ? 0 : rank,
+		.local_world_size = has_own_machines ? 1 : world_size,
+		.group = has_own_machines ? rank : 0,
+		.n_groups = has_own_machines ? world_size : 1,
+	};
+}
+
 /* PyTorch's env:// rendezvous, and what torchrun adds to it. */
-static void set_torch(const struct cluster *cluster, int rank, int world_size,
+static void set_torch(const struct cluster *cluster, const struct position *position,
 		      struct environment *environment)
 {
-	bool is_alone = cluster->has_own_machines;
-
-	set_number(environment, "RANK", rank);
-	set_number(environment, "WORLD_SIZE", world_size);
-	set_number(environment, "LOCAL_RANK", is_alone ? 0 : rank);
-	set_number(environment, "LOCAL_WORLD_SIZE", is_alone ? 1 : world_size);
-	set_number(environment, "GROUP_RANK", is_alone ? rank : 0);
-	set_number(environment, "GROUP_WORLD_SIZE", is_alone ? world_size : 1);
+	set_number(environment, "RANK", position->rank);
+	set_number(environment, "WORLD_SIZE", position->world_size);
+	set_number(environment, "LOCAL_RANK", position->local_rank);
+	set_number(environment, "LOCAL_WORLD_SIZE", position->local_world_size);
+	set_number(environment, "GROUP_RANK", position->group);
+	set_number(environment, "GROUP_WORLD_SIZE", position->n_groups);
 	environment_set(environment, "MASTER_ADDR", cluster->coordinator_host);
 	set_number(environment, "MASTER_PORT", cluster->coordinator_port);
+}
+
+/* What torchrun's agent adds (torch/distributed/elastic/agent/server/local_elastic_agent.py), with
+ * one number of restarts for the whole job. We have no store: rank 0 makes it. */
+static void set_torchelastic(const struct cluster_world *world, const struct position *position,
+			     int attempt, struct environment *environment)
+{
+	char *error_file CLEANUP(mem_free_text) = mem_format(
+		"%s/error-%d.%d.json", world->error_folder, position->local_rank, attempt);
+
+	environment_set(environment, "TORCHELASTIC_ERROR_FILE", error_file);
+	environment_set(environment, "ROLE_NAME", world->role_name);
+	set_number(environment, "ROLE_RANK", position->rank);
+	set_number(environment, "ROLE_WORLD_SIZE", position->world_size);
+	set_number(environment, "TORCHELASTIC_RESTART_COUNT", world->restarts);
+	set_number(environment, "TORCHELASTIC_MAX_RESTARTS", world->max_restarts);
+	environment_set(environment, "TORCHELASTIC_RUN_ID", world->job_id);
+	environment_set(environment, "TORCHELASTIC_USE_AGENT_STORE", "False");
+	set_number(environment, "MUSTER_RESTART_COUNT", world->restarts);
 }
 
 static void set_jax(const struct cluster *cluster, int rank, int world_size,
@@ -256,7 +312,7 @@ static void set_jax(const struct cluster *cluster, int rank, int world_size,
 
 /* The world is the leader, then the workers; ps and evaluator stand outside. */
 static void set_world(const struct cluster *cluster, const struct role *role, int index,
-		      struct environment *environment)
+		      int attempt, struct environment *environment)
 {
 	const struct role *leader = job_leader_role(cluster->job);
 	const struct role *workers = job_role_of_kind(cluster->job, ROLE_WORKER);
@@ -266,9 +322,14 @@ static void set_world(const struct cluster *cluster, const struct role *role, in
 		return;
 
 	int rank = role == leader ? index : replicas_of(leader) + index;
+	const struct position position =
+		cluster->world ? position_in_world(cluster->world, index, world_size)
+			       : position_in_job(cluster->has_own_machines, rank, world_size);
 
-	set_torch(cluster, rank, world_size, environment);
-	set_jax(cluster, rank, world_size, environment);
+	set_torch(cluster, &position, environment);
+	set_jax(cluster, position.rank, position.world_size, environment);
+	if (cluster->world)
+		set_torchelastic(cluster->world, &position, attempt, environment);
 }
 
 static void set_muster(const struct job *job, const struct role *role, int index, int attempt,
@@ -289,10 +350,13 @@ void cluster_add_environment(const struct cluster *cluster, const char *role_nam
 	assert(role);
 	cluster_add_tf_config(cluster, TF_CONFIG_DENSE, role_name, index, &config);
 	environment_set(environment, "TF_CONFIG", text_of(&config));
-	set_world(cluster, role, index, environment);
+	set_world(cluster, role, index, attempt, environment);
 	if (role->kind == ROLE_WORKER) {
-		set_number(environment, "WORKER_NUMBER", index);
-		set_number(environment, "TOT_WORKERS", role->replicas);
+		set_number(environment, "WORKER_NUMBER", task_index(cluster, index));
+		set_number(environment, "TOT_WORKERS",
+			   cluster->world ? cluster->world->size : role->replicas);
 	}
 	set_muster(cluster->job, role, index, attempt, environment);
+	if (cluster->world)
+		set_number(environment, "MUSTER_GENERATION", attempt);
 }

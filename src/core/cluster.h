@@ -19,8 +19,22 @@ struct cluster_address {
 	const char *address; /* "127.0.0.1:20001" */
 };
 
+/* Where the workers of a job stand that is one machine's part of an elastic one. */
+struct cluster_world {
+	const char *job_id; /* what its machines call the job */
+	const char *role_name; /* torchrun's --role */
+	const char *error_folder; /* where a process may leave its error as JSON */
+	int first_rank, size; /* processes before ours; of all machines */
+	int group, n_groups; /* machines */
+	int restarts; /* of the elastic job so far */
+	int max_restarts; /* below 0: no limit */
+};
+
 struct cluster {
 	const struct job *job;
+	/* NULL: the job is all that there is. Else it has workers alone, dense_cluster has the
+	 * tasks of all machines, and `addresses` is not used. */
+	const struct cluster_world *world;
 	const struct cluster_address *addresses; /* one for each replica of the job, in any order */
 	size_t n_addresses;
 	const char *coordinator_host; /* where rank 0 meets the others: MASTER_ADDR,
@@ -54,11 +68,12 @@ void cluster_add_dense_cluster(const struct cluster *cluster, struct text *text)
  * TF_CONFIG_DENSE is always set. */
 bool cluster_has_kubeflow_tf_config(const struct job *job);
 
-/* Appends the address that training-operator gives a replica:
- * JOB-ROLE-INDEX.NAMESPACE.svc[.DOMAIN]:PORT. `domain` is its CUSTOM_CLUSTER_DOMAIN; NULL or "" for
- * none. */
+/* Appends the address of a replica on Kubernetes:
+ * JOB-ROLE-INDEX[.SERVICE].NAMESPACE.svc[.DOMAIN]:PORT. `service` is the one that the job's Pods
+ * have in common; NULL: each has one of its own name, as training-operator makes them. `domain` is
+ * its CUSTOM_CLUSTER_DOMAIN; NULL or "" for none. */
 void cluster_add_kubeflow_address(const struct job *job, const struct role *role, int index,
-				  const char *domain, struct text *text);
+				  const char *service, const char *domain, struct text *text);
 
 /* Sets the variables that muster gives one replica, beside those of the job:
  *
@@ -69,6 +84,8 @@ void cluster_add_kubeflow_address(const struct job *job, const struct role *role
  * - of torchrun, whose groups are machines: on one machine LOCAL_RANK and LOCAL_WORLD_SIZE are
  * those of the world, GROUP_RANK 0, GROUP_WORLD_SIZE 1; on machines of their own it is the other
  * way round. Not TORCHELASTIC_*: they promise an agent with its store;
+ * - of a machine of an elastic job: those of torchrun as they are there, TORCHELASTIC_* too (with a
+ *   store that is rank 0's), ROLE_*, MUSTER_GENERATION (the attempt) and MUSTER_RESTART_COUNT;
  * - of workers alone, as TF-Spawner had it: WORKER_NUMBER, TOT_WORKERS;
  * - MUSTER_JOB_NAME, MUSTER_ROLE, MUSTER_INDEX, MUSTER_ATTEMPT. */
 void cluster_add_environment(const struct cluster *cluster, const char *role, int index,

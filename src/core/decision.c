@@ -103,6 +103,21 @@ static void lay_out(struct decision *decision, const struct status *last)
 	}
 }
 
+/* Where nothing is remembered of replicas, since another operator wrote the status, what is there
+ * says which attempt it is: nobody is to be started again for that. */
+static void take_attempts(struct decision *decision)
+{
+	const struct observed *observed = decision->observed;
+
+	for (size_t i = 0; i < observed->n_replicas; i++) {
+		const struct observed_replica *object = &observed->replicas[i];
+		struct replica *replica = decision_find(decision, object->role, object->index);
+
+		if (replica && object->attempt > replica->status->attempt)
+			replica->status->attempt = object->attempt;
+	}
+}
+
 static void attach_objects(struct decision *decision)
 {
 	const struct observed *observed = decision->observed;
@@ -145,6 +160,16 @@ static bool is_end_foreign(const struct decision *decision, const struct replica
 	       replica->last_state != REPLICA_STOPPING && replica->last_state != REPLICA_STOPPED;
 }
 
+/* That a replica starts is written when it was asked for, which may never have come: one that
+ * starts alone is started then, in the same attempt, and that is no restart. */
+static bool may_never_have_been(const struct decision *decision, const struct replica *replica)
+{
+	return decision->observed->habits.repeats_attempts && decision->observed->is_first_look &&
+	       replica->is_wanted && !decision_is_at_rest(decision) &&
+	       replica->last_state != REPLICA_STOPPING &&
+	       !job_restarts_whole(decision->job, replica->role);
+}
+
 /* A replica whose object is gone. One that waits to be started has none yet. */
 static enum replica_state state_without_object(const struct decision *decision,
 					       struct replica *replica)
@@ -153,6 +178,8 @@ static enum replica_state state_without_object(const struct decision *decision,
 
 	if (last == REPLICA_PENDING || replica_state_is_end(last))
 		return last;
+	if (may_never_have_been(decision, replica))
+		return REPLICA_PENDING;
 	replica->is_disrupted = is_end_foreign(decision, replica);
 	return replica->is_disrupted ? REPLICA_FAILED : REPLICA_STOPPED;
 }
@@ -239,6 +266,8 @@ void decision_begin(struct decision *decision, const struct job *job,
 	};
 	copy_conditions(decision, last_status);
 	lay_out(decision, last_status);
+	if (last_status->n_replicas == 0)
+		take_attempts(decision);
 	attach_objects(decision);
 	attach_addresses(decision);
 	for (size_t i = 0; i < decision->n_replicas; i++)
@@ -274,8 +303,10 @@ struct replica *decision_find(const struct decision *decision, const char *role,
 
 bool decision_is_at_rest(const struct decision *decision)
 {
+	const struct observed_world *world = decision->observed->world;
+
 	return status_is_finished(decision->status) || decision->job->stop_reason ||
-	       decision->job->is_suspended;
+	       decision->job->is_suspended || (world && !world->generation);
 }
 
 bool replica_is_live(const struct replica *replica)
@@ -283,7 +314,7 @@ bool replica_is_live(const struct replica *replica)
 	return replica->object && observed_is_live(replica->object);
 }
 
-void replica_begin_attempt(struct replica *replica)
+void replica_begin_attempt_number(struct replica *replica, int attempt)
 {
 	struct replica_status *status = replica->status;
 
@@ -295,12 +326,17 @@ void replica_begin_attempt(struct replica *replica)
 	*status = (struct replica_status){
 		.role = status->role,
 		.index = status->index,
-		.attempt = status->attempt + 1,
+		.attempt = attempt,
 		.restarts = status->restarts,
 		.state = REPLICA_PENDING,
 		.address = status->address,
 		.exit_code = -1,
 	};
+}
+
+void replica_begin_attempt(struct replica *replica)
+{
+	replica_begin_attempt_number(replica, replica->status->attempt + 1);
 }
 
 void decision_begin_all_attempts(struct decision *decision)

@@ -48,7 +48,7 @@ void decision_begin(struct decision *decision, const struct job *job,
 /* The replica of this role and index; NULL when nobody knows of it. */
 struct replica *decision_find(const struct decision *decision, const char *role, int index);
 
-/* Nobody wants this job to run: it is finished, suspended, or asked to end. */
+/* Nobody wants this job to run: it is finished, suspended, or asked to end, or no world has it. */
 bool decision_is_at_rest(const struct decision *decision);
 
 /* Running or about to: what muster would have to end. */
@@ -56,6 +56,8 @@ bool replica_is_live(const struct replica *replica);
 
 /* A new attempt: the object of the one before becomes a leftover. */
 void replica_begin_attempt(struct replica *replica);
+/* The same with this number, which is higher. */
+void replica_begin_attempt_number(struct replica *replica, int attempt);
 /* A new attempt of every replica that is wanted and had been started. */
 void decision_begin_all_attempts(struct decision *decision);
 

@@ -181,12 +181,16 @@ static void mark_ending(struct decision *decision)
 	}
 }
 
-/* An address is taken back when nothing is left that could answer there. */
+/* An address is taken back when nothing is left that could answer there. Those of a member are in
+ * what it offers to other machines, for as long as it is one. */
 static void unpublish(struct decision *decision)
 {
+	const struct observed_world *world = decision->observed->world;
 	bool is_at_rest = decision_is_at_rest(decision);
 	bool removes_all = finish_ending(decision).removes_all;
 
+	if (world && !world->is_over)
+		return;
 	for (size_t i = 0; i < decision->observed->n_addresses; i++) {
 		const struct observed_address *address = &decision->observed->addresses[i];
 		struct replica *replica = decision_find(decision, address->role, address->index);

@@ -57,7 +57,7 @@ static const struct word obstacles[] = {
 	{"FailedMount", "waits for its volumes"},
 	{"FailedAttachVolume", "waits for its volumes"},
 	{"FailedMapVolume", "waits for its volumes"},
-	{"CrashLoopBackOff", "waits for a container beside it that fails again and again"},
+	{"CrashLoopBackOff", "waits for a container of its Pod that fails again and again"},
 	{FAILURE_SECRET_MISSING, "waits for a Secret that is not there"},
 	{FAILURE_PROCESS_STOPPED, "is stopped"},
 	{FAILURE_NODE_NOT_READY, "may be lost with its node"},

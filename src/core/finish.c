@@ -84,17 +84,22 @@ static void finish(struct decision *decision, enum condition_type type, const ch
 	decision_note(decision, NOTE_NORMAL, reason, message);
 }
 
-bool finish_if_succeeded(struct decision *decision)
+static void succeed(struct decision *decision)
 {
 	const struct job *job = decision->job;
 
-	if (!has_succeeded(decision))
-		return false;
 	decision->status->failure = NULL;
 	finish(decision, CONDITION_SUCCEEDED, "TFJobSucceeded",
 	       arena_format(decision->arena, "TFJob %s/%s successfully completed.", job->name_space,
 			    job->name),
 	       0);
+}
+
+bool finish_if_succeeded(struct decision *decision)
+{
+	if (!has_succeeded(decision))
+		return false;
+	succeed(decision);
 	return true;
 }
 
@@ -149,6 +154,47 @@ void finish_as_lost(struct decision *decision, const char *reason, const char *w
 	     failure_of_job(decision, reason, why), EXIT_OWN_FAULT);
 }
 
+/* How the job of all machines ended, where it is not the machine's own end. */
+struct end_of_all {
+	const char *reason, *why;
+	int exit_code;
+};
+
+static const struct end_of_all ends_of_all[RENDEZVOUS_VERDICT_COUNT] = {
+	[RENDEZVOUS_OPEN] = {"ServerLost", "the job's server could not be reached",
+			     EXIT_NOT_REACHED},
+	[RENDEZVOUS_FAILED] = {"JobFailed", "a process failed, and no restart was left",
+			       EXIT_FAILED},
+	[RENDEZVOUS_TIMED_OUT] = {"TooFewMembers", "too few machines took part for too long",
+				  EXIT_OVERDUE},
+	[RENDEZVOUS_STOPPED] = {FAILURE_STOPPED, "the job was stopped", EXIT_FAILED},
+};
+
+/* A process of ours that failed is why, or the nearest to it that is known here. */
+static void fail_with_all(struct decision *decision, const struct observed_world *world)
+{
+	const struct end_of_all *end = &ends_of_all[world->verdict];
+	const char *why = world->why ? world->why : end->why;
+	struct failure *failure = decision->status->failure;
+
+	if (world->verdict != RENDEZVOUS_FAILED || !failure || !failure->role)
+		failure = failure_of_job(decision, end->reason, why);
+	fail(decision, "TFJobFailed",
+	     arena_format(decision->arena, "TFJob %s/%s has failed because %s.",
+			  decision->job->name_space, decision->job->name, why),
+	     failure, end->exit_code);
+}
+
+void finish_as_member(struct decision *decision, const struct observed_world *world)
+{
+	if (world->verdict == RENDEZVOUS_SUCCEEDED)
+		succeed(decision);
+	else if (decision->job->stop_reason)
+		finish_if_stopped(decision);
+	else
+		fail_with_all(decision, world);
+}
+
 static msec deadline_of(const struct decision *decision)
 {
 	const struct job *job = decision->job;
@@ -181,16 +227,14 @@ bool finish_if_too_late(struct decision *decision)
 	return true;
 }
 
-static struct failure *failure_with_consequences(const struct decision *decision,
-						 const struct replica *failed)
+static void add_consequences(const struct decision *decision, const struct replica *failed,
+			     struct failure *failure)
 {
 	const struct backend_habits *habits = &decision->observed->habits;
 	bool ends_survivors =
 		habits->ends_finished_jobs || decision->job->clean_policy != CLEAN_NONE;
-	struct failure *failure = failure_of_replica(decision, failed);
 
 	failure_add_consequences(decision, failed, ends_survivors, failure);
-	return failure;
 }
 
 static const char *message_by_count(const struct decision *decision, const struct role *role)
@@ -203,9 +247,10 @@ static const char *message_by_count(const struct decision *decision, const struc
 
 void finish_on_failure(struct decision *decision, const struct replica *failed)
 {
-	struct failure *failure = failure_with_consequences(decision, failed);
+	struct failure *failure = failure_of_replica(decision, failed);
 	const char *message = message_by_count(decision, failed->role);
 
+	add_consequences(decision, failed, failure);
 	if (failed->role->restart_policy == RESTART_EXIT_CODE) {
 		message = arena_format(decision->arena,
 				       "job \"%s\" is failing because \"%s\" replica(s) failed.",
@@ -215,10 +260,10 @@ void finish_on_failure(struct decision *decision, const struct replica *failed)
 	fail(decision, "TFJobFailed", message, failure, failure_exit_code(failure));
 }
 
-void finish_on_backoff_limit(struct decision *decision, const struct replica *failed)
+void finish_on_backoff_limit(struct decision *decision, const struct replica *failed,
+			     struct failure *failure)
 {
-	struct failure *failure = failure_with_consequences(decision, failed);
-
+	add_consequences(decision, failed, failure);
 	fail(decision, "TFJobFailed",
 	     arena_format(decision->arena,
 			  "Job %s has failed because it has reached the specified backoff limit",
@@ -257,12 +302,20 @@ void finish_if_nobody_is_left(struct decision *decision)
 		finish_on_failure(decision, first);
 }
 
+/* Whether what is ended has nothing left to save. */
+static bool is_after_failure(const struct decision *decision)
+{
+	const struct observed_world *world = decision->observed->world;
+	const struct failure *failure = decision->status->failure;
+
+	return world ? !world->may_save : failure && failure->role;
+}
+
 msec finish_grace_of_leftover(const struct decision *decision)
 {
-	const struct failure *failure = decision->status->failure;
 	msec grace = decision->job->grace;
 
-	return failure && failure->role ? msec_min(grace, GRACE_AFTER_FAILURE) : grace;
+	return is_after_failure(decision) ? msec_min(grace, GRACE_AFTER_FAILURE) : grace;
 }
 
 /* A planned end leaves time to save: a stop, a suspension, a deadline. */
@@ -277,6 +330,8 @@ static msec grace_of_ending(const struct decision *decision)
 {
 	msec grace = decision->job->grace;
 
+	if (decision->observed->world)
+		return finish_grace_of_leftover(decision);
 	if (is_planned(decision->status))
 		return grace;
 	if (status_condition_is_true(decision->status, CONDITION_SUCCEEDED))

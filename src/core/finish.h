@@ -18,8 +18,12 @@ bool finish_if_too_late(struct decision *decision);
 void finish_if_nobody_is_left(struct decision *decision);
 /* A replica failed and its policy allows no restart. */
 void finish_on_failure(struct decision *decision, const struct replica *failed);
-/* A replica failed, and there were restarts enough. */
-void finish_on_backoff_limit(struct decision *decision, const struct replica *failed);
+/* A replica failed like that, and there were restarts enough. */
+void finish_on_backoff_limit(struct decision *decision, const struct replica *failed,
+			     struct failure *failure);
+
+/* Of a member that has left its elastic job, in which all is over for this machine. */
+void finish_as_member(struct decision *decision, const struct observed_world *world);
 
 /* Nobody looks after it, and nothing of it runs any more. */
 void finish_as_lost(struct decision *decision, const char *reason, const char *why);

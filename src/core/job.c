@@ -24,6 +24,11 @@ const char *const clean_policy_words[3] = {
 	[CLEAN_ALL] = "All",
 };
 
+const char *const job_services_words[SERVICES_COUNT] = {
+	[SERVICES_PER_REPLICA] = "per-replica",
+	[SERVICES_PER_JOB] = "per-job",
+};
+
 const char *const stop_reason_words[STOP_REASON_COUNT] = {
 	[STOP_INTERRUPTED] = "interrupted",
 	[STOP_TERMINATED] = "terminated",

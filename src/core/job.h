@@ -121,6 +121,8 @@ struct job {
 	bool is_dynamic; /* enableDynamicWorker */
 	bool has_private_network; /* here; annotation muster/private-network */
 	bool has_network_policy; /* on a cluster; annotation muster/network-policy */
+	int services; /* annotation muster/services: of enum job_services */
+	const char *elastic_id; /* annotation muster/elastic; NULL: it is whole */
 	const char *managed_by; /* NULL when not given */
 
 	/* Someone asked for the end of this job (annotation muster/stop): the word for why, or
@@ -129,6 +131,8 @@ struct job {
 	const struct fetch *fetches; /* what is fetched from its Pods at its end */
 	size_t n_fetches;
 
+	const char *changes; /* what became of an older form of TFJob when it was read; NULL: it was
+				of v1 */
 	struct json *document; /* the whole TFJob as normalised; owned */
 	struct arena *arena; /* owns everything above */
 };
@@ -141,6 +145,21 @@ struct job {
  * NetworkPolicy that lets in its own Pods alone ("job"). */
 #define JOB_ANNOTATION_NETWORK_POLICY "muster/network-policy"
 #define JOB_NETWORK_POLICY_NONE "none"
+
+/* Annotation of a TFJob object, with one of the words of enum job_services: what its Pods are found
+ * by, where it is not as the operator was told. */
+#define JOB_ANNOTATION_SERVICES "muster/services"
+enum job_services {
+	SERVICES_PER_REPLICA, /* "per-replica": as training-operator makes them */
+	SERVICES_PER_JOB, /* "per-job" */
+	SERVICES_COUNT, /* the job says nothing */
+};
+extern const char *const job_services_words[SERVICES_COUNT];
+
+/* Annotation of a job that is one machine's part of an elastic job: what its machines call that
+ * one. How many processes it has, and when they run, is agreed upon with them. Jobs on this
+ * machine. */
+#define JOB_ANNOTATION_ELASTIC "muster/elastic"
 
 /* Annotation whose presence asks for an orderly end. Its value is one of the words of enum
  * stop_reason. */
@@ -196,10 +215,10 @@ void faults_sort(struct faults *faults, size_t first);
  * says how many more there are. */
 void faults_describe(const struct faults *faults, const char *file, struct text *text);
 
-/* Makes a job of a TFJob document: kind, defaults, normalised role keys, the older array form
- * (replicaSpecs), validation. All faults are collected; ERR_INVALID when there is one, and *ret_job
- * is untouched then. `document` may be NULL for a value made by the program: its faults have no
- * places. The root is copied. */
+/* Makes a job of a TFJob document: kind, defaults, normalised role keys, the older forms (an array
+ * of replicaSpecs; when strict, versions v1alpha1 to v1beta2), validation. All faults are
+ * collected; ERR_INVALID when there is one, and *ret_job is untouched then. `document` may be NULL
+ * for a value made by the program: its faults have no places. The root is copied. */
 int job_read(const struct json *root, const struct document *document,
 	     enum job_strictness strictness, struct faults *faults, struct job **ret_job) MUST_USE;
 void job_free(struct job *job);

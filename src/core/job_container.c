@@ -242,6 +242,28 @@ static size_t check_containers(struct field_reader *reader, const struct field *
 	return count;
 }
 
+/* Of a value and all below it; how deep they go is limited where JSON is read. */
+static size_t count_values(const struct json *value)
+{
+	size_t count = 1;
+	struct json *member;
+
+	for (const char *key = NULL; json_next(value, &key, &member);)
+		count += count_values(member);
+	for (size_t i = 0; json_is(value, JSON_ARRAY) && i < json_count(value); i++)
+		count += count_values(json_at(value, i));
+	return count;
+}
+
+static void check_size(struct field_reader *reader, const struct field *template)
+{
+	size_t count = count_values(template->value);
+
+	if (count > LIMIT_TEMPLATE_VALUES)
+		field_refuse(reader, template, "Too many: %zu values: must have at most %d", count,
+			     LIMIT_TEMPLATE_VALUES);
+}
+
 void job_read_template(struct field_reader *reader, const struct field *template,
 		       struct arena *arena, struct role *role)
 {
@@ -249,6 +271,7 @@ void job_read_template(struct field_reader *reader, const struct field *template
 	struct field containers = field_member(&pod, "containers");
 
 	role->template = template->value;
+	check_size(reader, template);
 	if (field_is_object(reader, template))
 		check_spelling(reader, template, template_words, ARRAY_LEN(template_words));
 	if (field_is_object(reader, &pod))

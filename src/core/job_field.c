@@ -70,15 +70,29 @@ static void add_document_path(const struct field *field, struct text *text)
 		text_addf(text, "%s%s", text->len > 0 ? "." : "", field->key);
 }
 
+/* Older versions of TFJob have in spec what v1 has in spec.runPolicy. */
+static struct place place_in_older(const struct document *document, const char *path)
+{
+	static const char beginning[] = "spec.runPolicy.";
+	struct text older CLEANUP(text_done) = {0};
+
+	if (!text_starts_with(path, beginning))
+		return document_place(document, path);
+	text_addf(&older, "spec.%s", path + strlen(beginning));
+	return document_place(document, text_of(&older));
+}
+
 struct place field_place(const struct field_reader *reader, const struct field *field)
 {
+	struct text path CLEANUP(text_done) = {0};
+	struct place place;
+
 	if (!reader->document)
 		return (struct place){0};
-
-	struct text path CLEANUP(text_done) = {0};
-
 	add_document_path(field, &path);
-	return document_place(reader->document, text_of(&path));
+	if (!document_find(reader->document, text_of(&path), &place) && reader->is_older)
+		return place_in_older(reader->document, text_of(&path));
+	return place;
 }
 
 /* A place is looked for from the beginning of the document, so none is where it would not be told.

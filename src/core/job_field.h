@@ -29,6 +29,7 @@ struct field_reader {
 	const struct document *document; /* NULL: faults have no places */
 	enum job_strictness strictness;
 	struct faults *faults;
+	bool is_older; /* what stands in spec.runPolicy may have been written in spec */
 	bool hides_values; /* no fault shows a value: it may be a secret */
 	size_t n_refused; /* faults found, also those beyond LIMIT_FAULTS */
 };
@@ -86,3 +87,11 @@ void job_read_roles(struct field_reader *reader, const struct field *spec, struc
 /* Reads the Pod template of one role: its container and its port. */
 void job_read_template(struct field_reader *reader, const struct field *template,
 		       struct arena *arena, struct role *role);
+
+/* Whether the document says that it is of a version before v1. */
+bool job_is_older(const struct json *root);
+/* Turns such a document into the form of v1, but for a list of roles, which job_read_roles reads
+ * where it is; what changed is added as parts of a sentence, "; " before each. What no other form
+ * has is refused. The words are those of spec.runPolicy. */
+void job_convert_older(struct field_reader *reader, const struct field *root,
+		       const char *const *run_policy_words, size_t n_words, struct text *changes);

@@ -11,7 +11,6 @@
 #include <string.h>
 
 #define API_VERSION "kubeflow.org/v1"
-#define API_VERSION_OF_LISTS "kubeflow.org/v1alpha1" /* whose replicaSpecs were a list */
 #define KIND "TFJob"
 #define DEFAULT_GRACE_SECONDS 30 /* Kubernetes' terminationGracePeriodSeconds */
 
@@ -99,8 +98,7 @@ static bool read_kind(struct field_reader *reader, const struct field *root)
 		return false;
 	if (!field_is_set(&version))
 		field_refuse(reader, &version, "Required value: must be " API_VERSION);
-	else if (!json_get_path(root->value, "spec", "replicaSpecs", NULL) ||
-		 !text_equals(json_as_string(version.value, NULL), API_VERSION_OF_LISTS))
+	else if (!reader->is_older)
 		field_word(reader, &version, versions, ARRAY_LEN(versions), 0, 0);
 	return true;
 }
@@ -168,6 +166,15 @@ static void read_networks(struct field_reader *reader, const struct field *annot
 		field_word(reader, &policy, policy_words, ARRAY_LEN(policy_words), 1, 1);
 }
 
+static void read_services(struct field_reader *reader, const struct field *annotations,
+			  struct job *job)
+{
+	struct field field = field_map_entry(annotations, JOB_ANNOTATION_SERVICES);
+
+	job->services = field_word(reader, &field, job_services_words, SERVICES_COUNT,
+				   SERVICES_COUNT, SERVICES_COUNT);
+}
+
 static void read_annotations(struct field_reader *reader, const struct field *metadata,
 			     struct job *job)
 {
@@ -177,7 +184,9 @@ static void read_annotations(struct field_reader *reader, const struct field *me
 	check_texts(reader, &labels);
 	check_texts(reader, &annotations);
 	job->stop_reason = json_as_string(json_get(annotations.value, JOB_ANNOTATION_STOP), NULL);
+	job->elastic_id = json_as_string(json_get(annotations.value, JOB_ANNOTATION_ELASTIC), NULL);
 	read_networks(reader, &annotations, job);
+	read_services(reader, &annotations, job);
 	read_fetches(reader, &annotations, job);
 }
 
@@ -356,6 +365,16 @@ static void normalise(const struct job *job)
 				stop_signal);
 }
 
+/* The first two characters of the changes part one from the one before. */
+static void convert_older(struct field_reader *reader, const struct field *root, struct job *job)
+{
+	struct text changes CLEANUP(text_done) = {0};
+
+	job_convert_older(reader, root, run_policy_words, ARRAY_LEN(run_policy_words), &changes);
+	if (changes.len)
+		job->changes = arena_copy_text(job->arena, text_of(&changes) + strlen("; "));
+}
+
 static void read_root(struct field_reader *reader, struct job *job)
 {
 	struct field root = {.value = job->document};
@@ -366,6 +385,8 @@ static void read_root(struct field_reader *reader, struct job *job)
 	}
 	if (!read_kind(reader, &root))
 		return;
+	if (reader_is_strict(reader))
+		convert_older(reader, &root, job);
 	field_check_members(reader, &root, root_words, ARRAY_LEN(root_words));
 	read_metadata(reader, &root, job);
 	read_spec(reader, &root, job);
@@ -387,8 +408,10 @@ int job_read(const struct json *root, const struct document *document,
 	     enum job_strictness strictness, struct faults *faults, struct job **ret_job)
 {
 	struct job *job CLEANUP(job_cleanup) = job_new(root);
-	struct field_reader reader = {
-		.document = document, .strictness = strictness, .faults = faults};
+	struct field_reader reader = {.document = document,
+				      .strictness = strictness,
+				      .faults = faults,
+				      .is_older = strictness == JOB_STRICT && job_is_older(root)};
 	size_t n_before = faults->count;
 
 	read_root(&reader, job);

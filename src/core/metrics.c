@@ -6,8 +6,10 @@
 
 #include <inttypes.h>
 #include <stdlib.h>
+#include <string.h>
 
 #define MICROSECONDS 1000000
+#define OTHER_REASON "Other"
 
 static const struct {
 	int64_t microseconds;
@@ -124,8 +126,35 @@ void metrics_count_job(struct metrics_jobs *jobs, const char *name_space,
 	need_namespace(jobs, name_space)->counts[event]++;
 }
 
+static bool is_word(const char *text)
+{
+	size_t len = strspn(text, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789");
+
+	return len > 0 && len <= 63 && !text[len];
+}
+
+static struct metrics_reason *need_reason(struct metrics_jobs *jobs, const char *word)
+{
+	for (size_t i = 0; i < jobs->n_reasons; i++)
+		if (text_equals(jobs->reasons[i].word, word))
+			return &jobs->reasons[i];
+	if (jobs->n_reasons >= METRICS_REASONS && !text_equals(word, OTHER_REASON))
+		return need_reason(jobs, OTHER_REASON);
+	mem_grow(&jobs->reasons, &jobs->reasons_capacity, jobs->n_reasons, sizeof(*jobs->reasons));
+	jobs->reasons[jobs->n_reasons] = (struct metrics_reason){.word = mem_copy_text(word)};
+	return &jobs->reasons[jobs->n_reasons++];
+}
+
+void metrics_count_restarts(struct metrics_jobs *jobs, const char *reason, int64_t count)
+{
+	need_reason(jobs, reason && is_word(reason) ? reason : OTHER_REASON)->count += count;
+}
+
 void metrics_jobs_done(struct metrics_jobs *jobs)
 {
+	for (size_t i = 0; i < jobs->n_reasons; i++)
+		free(jobs->reasons[i].word);
+	free(jobs->reasons);
 	for (size_t i = 0; i < jobs->count; i++)
 		free(jobs->list[i].name);
 	free(jobs->list);
@@ -143,15 +172,25 @@ static void write_counter(const struct metrics_jobs *jobs, int event, struct tex
 			  name, jobs->list[i].name, jobs->list[i].counts[event]);
 }
 
+static void write_reasons(const struct metrics_jobs *jobs, struct text *text)
+{
+	begin(text, "muster_operator_restarts_total", "counter",
+	      "Restarts after failures, by the reason of the failure.");
+	for (size_t i = 0; i < jobs->n_reasons; i++)
+		text_addf(text, "muster_operator_restarts_total{reason=\"%s\"} %" PRId64 "\n",
+			  jobs->reasons[i].word, jobs->reasons[i].count);
+}
+
 void metrics_write_jobs(const struct metrics_jobs *jobs, const struct metrics_operator *now,
 			const struct metrics_passes *passes, struct text *text)
 {
 	for (int event = 0; event < METRICS_JOB_EVENTS; event++)
 		write_counter(jobs, event, text);
+	write_reasons(jobs, text);
 	begin(text, "muster_operator_jobs", "gauge", "TFJobs that are known.");
 	text_addf(text, "muster_operator_jobs %zu\n", now->n_jobs);
 	begin(text, "muster_operator_queue_length", "gauge",
-	      "TFJobs that wait for a look, or are looked at.");
+	      "TFJobs that are due to be looked at, or are being looked at.");
 	text_addf(text, "muster_operator_queue_length %zu\n", now->n_queued);
 	write_passes("", passes, text);
 }

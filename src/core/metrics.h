@@ -39,13 +39,25 @@ struct metrics_namespace {
 	int64_t counts[METRICS_JOB_EVENTS];
 };
 
+/* Restarts after failures of one reason. */
+struct metrics_reason {
+	char *word;
+	int64_t count;
+};
+
 /* Zero it to begin. */
 struct metrics_jobs {
 	struct metrics_namespace *list;
 	size_t count, capacity;
+	struct metrics_reason *reasons;
+	size_t n_reasons, reasons_capacity;
 };
 void metrics_count_job(struct metrics_jobs *jobs, const char *name_space,
 		       enum metrics_job_event event);
+/* So many restarts for a reason in one word, as clusters give it ("OOMKilled"). Those after the
+ * first METRICS_REASONS reasons, and what is no word of letters and digits, count as "Other". */
+#define METRICS_REASONS 32
+void metrics_count_restarts(struct metrics_jobs *jobs, const char *reason, int64_t count);
 void metrics_jobs_done(struct metrics_jobs *jobs);
 
 /* How it is now. */

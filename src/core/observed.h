@@ -3,6 +3,7 @@
 
 #include "base/msec.h"
 #include "base/own.h"
+#include "core/rendezvous.h"
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -22,6 +23,14 @@ enum observed_stage {
 	OBSERVED_MADE,
 	OBSERVED_SCHEDULED, /* it has a node */
 	OBSERVED_SET_UP, /* volumes and network are there */
+};
+
+/* How a process ended that its node starts again by itself, in the place where it was. */
+struct observed_end {
+	int exit_code; /* -1: by a signal */
+	int signal; /* 0: none */
+	const char *reason; /* "OOMKilled", or NULL */
+	msec started_at, ended_at;
 };
 
 struct observed_replica {
@@ -44,6 +53,8 @@ struct observed_replica {
 			       deletionTimestamp */
 	msec kill_at; /* when a stop that was asked becomes a kill; MSEC_UNSET: no stop */
 	bool is_killed; /* the kill was sent */
+	int n_ends_in_place; /* so often it has ended like that */
+	struct observed_end last_end; /* the last time */
 	const char *log; /* path of this attempt's log, or NULL */
 	const char *gpus; /* "0,1", "none"; NULL: none are dealt out where it runs */
 };
@@ -54,6 +65,16 @@ struct observed_address {
 	const char *address;
 };
 
+/* What the server of an elastic job has ordered (core/member.h). */
+struct observed_world {
+	int generation; /* whose processes are to run, as the attempt of this number; 0: none */
+	bool may_save; /* those that are to end: nobody has failed */
+	bool is_over; /* the member has left its job, or gave up; nothing of it is left */
+	enum rendezvous_verdict verdict; /* of a job that is over; OPEN: this member alone is */
+	const char *why; /* of OPEN: what kept it from its server; NULL: it was asked to go */
+	const char *news; /* what has changed, as a sentence; NULL: it was told */
+};
+
 /* Habits of a back end that a decision has to know. */
 struct backend_habits {
 	bool sends_signals; /* a stop is the signal that it names; on Kubernetes the image's */
@@ -61,6 +82,9 @@ struct backend_habits {
 	bool names_carry_attempt; /* a new attempt may start while the old object is still there */
 	bool ends_finished_jobs; /* a finished job always ends its processes, whatever
 				    cleanPodPolicy says */
+	bool repeats_attempts; /* what another process began and is not there is begun again as the
+				  same attempt: there is no log, and no number, for people to see
+				  two in one by */
 };
 
 struct observed {
@@ -68,7 +92,12 @@ struct observed {
 	size_t n_replicas;
 	struct observed_address *addresses; /* published ones */
 	size_t n_addresses;
+	const struct observed_world *world; /* NULL: the job is not elastic */
+	bool holds_starts; /* nothing may be started yet: a scheduler has not let the job in */
 	struct backend_habits habits;
+	/* The process that looks has done nothing for the job so far: what another wrote that it
+	 * starts may never have been made. */
+	bool is_first_look;
 };
 
 bool observed_is_live(const struct observed_replica *replica); /* starting or running */

@@ -5,11 +5,13 @@
 #include "base/names.h"
 #include "base/text.h"
 
+#include <inttypes.h>
 #include <string.h>
 
 #define DIGITS "0123456789"
 
 #define LEAST_MEMORY 0x1p20
+#define MOST_IN_THOUSANDTHS 9e15 /* that an int64_t takes */
 /* A number without a suffix that is smaller counts GiB in a person's mind, a larger one MiB. */
 #define MOST_GIBIBYTES 128
 
@@ -77,7 +79,7 @@ static bool is_nothing(const char *text, size_t len)
 	return strspn(text, "0.") >= len;
 }
 
-int quantity_check(const char *text, struct err *err)
+static int check(const char *text, struct err *err)
 {
 	const char *number = text + (text[0] == '+');
 	size_t len = number_length(number);
@@ -87,12 +89,20 @@ int quantity_check(const char *text, struct err *err)
 		return complain(text, 0, err);
 	if (name_find_word(suffixes, ARRAY_LEN(suffixes), suffix) < 0 && !is_exponent(suffix))
 		return complain(number, len, err);
-	if (is_nothing(number, len))
-		return err_set(err, ERR_INVALID, "'%s' must be more than 0", text);
 	return 0;
 }
 
-/* Of a text that quantity_check has found right. */
+int quantity_check(const char *text, struct err *err)
+{
+	const char *number = text + (text[0] == '+');
+	int rc = check(text, err);
+
+	if (rc == 0 && is_nothing(number, number_length(number)))
+		return err_set(err, ERR_INVALID, "'%s' must be more than 0", text);
+	return rc;
+}
+
+/* Of a text that check has found right. */
 static double value_of(const char *text, const char **ret_suffix)
 {
 	size_t len = (size_t) (text[0] == '+') + number_length(text + (text[0] == '+'));
@@ -104,6 +114,31 @@ static double value_of(const char *text, const char **ret_suffix)
 
 	*ret_suffix = text + len;
 	return rc < 0 ? 0 : value * (index < 0 ? 1 : factors[index]);
+}
+
+int quantity_read(const char *text, double *ret_value, struct err *err)
+{
+	const char *suffix;
+	int rc = check(text, err);
+
+	if (rc == 0)
+		*ret_value = value_of(text, &suffix);
+	return rc;
+}
+
+void quantity_add(double value, struct text *text)
+{
+	if (value > MOST_IN_THOUSANDTHS) {
+		text_addf(text, "%.0f", value);
+		return;
+	}
+	int64_t whole = (int64_t) (value + 0.5);
+	double rest = value - (double) whole;
+
+	if (rest > -0.0005 && rest < 0.0005)
+		text_addf(text, "%" PRId64, whole);
+	else
+		text_addf(text, "%" PRId64 "m", (int64_t) (value * 1000 + 0.5));
 }
 
 int quantity_check_memory(const char *text, struct err *err)

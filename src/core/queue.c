@@ -311,6 +311,15 @@ msec queue_wake_at(const struct queue *queue)
 	return wake_at;
 }
 
+size_t queue_depth(const struct queue *queue, msec now)
+{
+	size_t depth = 0;
+
+	for (size_t i = 0; i < queue->n_entries; i++)
+		depth += queue->entries[i]->is_in_flight || queue->entries[i]->due <= now;
+	return depth;
+}
+
 size_t queue_count(const struct queue *queue)
 {
 	return queue->n_entries;

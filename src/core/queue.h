@@ -32,4 +32,6 @@ void queue_remove(struct queue *queue, const char *key);
 
 /* When queue_take gives something at the earliest; MSEC_NEVER. */
 msec queue_wake_at(const struct queue *queue);
+/* Keys that are due, and those in flight: how far the work is behind. */
+size_t queue_depth(const struct queue *queue, msec now);
 size_t queue_count(const struct queue *queue); /* keys that are known: waiting or in flight */

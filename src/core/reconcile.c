@@ -7,6 +7,7 @@
 #include "core/reconcile.h"
 
 #include "core/decision.h"
+#include "core/elastic.h"
 #include "core/ending.h"
 #include "core/expiry.h"
 #include "core/failure.h"
@@ -122,6 +123,10 @@ static void decide_job(struct decision *decision)
 	if (status_is_finished(decision->status))
 		return;
 	set_created(decision);
+	if (decision->observed->world) {
+		elastic_decide(decision);
+		return;
+	}
 	if (!was_suspended && finish_if_succeeded(decision))
 		return;
 	if (job->stop_reason)

@@ -9,17 +9,10 @@
 #include "base/text.h"
 #include "core/failure.h"
 #include "core/finish.h"
+#include "core/limits.h"
+#include "core/restart_delay.h"
 
-#define LONGEST_DELAY (60 * MSEC_PER_SECOND)
 #define FIRST_RETRYABLE_CODE 128 /* training-operator pkg/util/train/train_util.go */
-
-msec restart_delay(int recent)
-{
-	if (recent <= 0)
-		return 0;
-	return recent > 6 ? LONGEST_DELAY
-			  : msec_min(MSEC_PER_SECOND << (recent - 1), LONGEST_DELAY);
-}
 
 /* The moment before which this replica may not be started; `now` or earlier when it need not wait.
  * A clock that was set back since does not hold a restart up. */
@@ -27,7 +20,7 @@ static msec restart_waits_until(const struct decision *decision, const struct re
 {
 	msec restart_at = replica->status->restart_at;
 
-	return restart_at - decision->now > LONGEST_DELAY ? decision->now : restart_at;
+	return restart_at - decision->now > RESTART_LONGEST_DELAY ? decision->now : restart_at;
 }
 
 /* enableDynamicWorker: workers come and go, and one that failed under Never is not missed. */
@@ -211,18 +204,91 @@ static void restart(struct decision *decision, const struct answer *answer)
 	decision_note(decision, NOTE_WARNING, "TFJobRestarting", message);
 }
 
+static bool is_over_limit(const struct decision *decision, int n_more)
+{
+	int limit = decision->job->backoff_limit;
+
+	return limit >= 0 && decision->status->restarts + n_more > limit;
+}
+
+/* Restarts that a node has made, or is about to: a kubelet starts the container of a TFJob's Pod
+ * again in its place. They are counted as ours are. */
+
+/* As if its last process were all that it had. */
+static struct replica as_ended(const struct decision *decision, const struct replica *replica)
+{
+	const struct observed_end *end = &replica->object->last_end;
+	struct replica_status *status = arena_take(decision->arena, sizeof(*status));
+	struct replica ended = *replica;
+
+	*status = *replica->status;
+	status->exit_code = end->exit_code;
+	status->signal = end->signal;
+	status->reason = end->reason;
+	status->message = NULL;
+	status->start_time = end->started_at;
+	status->end_time = end->ended_at;
+	ended.status = status;
+	return ended;
+}
+
+static bool has_ended_in_place(const struct replica *replica)
+{
+	return replica->is_wanted && replica_is_live(replica) &&
+	       replica->object->n_ends_in_place > replica->status->ends_in_place;
+}
+
+static void count_in_place(struct decision *decision, struct replica *replica)
+{
+	struct replica_status *status = replica->status;
+	int n_new = replica->object->n_ends_in_place - status->ends_in_place;
+	int room = LIMIT_RESTARTS - decision->status->restarts;
+
+	status->ends_in_place += n_new;
+	n_new = n_new < room ? n_new : room; /* the node says how many */
+	status->restarts += n_new;
+	decision->status->restarts += n_new;
+}
+
+/* Whether that was one too often, which ends the job. */
+static bool answer_in_place(struct decision *decision, struct replica *replica)
+{
+	struct replica ended = as_ended(decision, replica);
+	struct failure *failure = failure_of_replica(decision, &ended);
+
+	count_in_place(decision, replica);
+	if (is_over_limit(decision, 0)) {
+		finish_on_backoff_limit(decision, replica, failure);
+		return true;
+	}
+	decision->status->failure = failure;
+	decision->plan->is_failure_new = true;
+	tell(decision, failure->message, "it", MSEC_UNSET);
+	return false;
+}
+
+static bool answer_all_in_place(struct decision *decision)
+{
+	for (size_t i = 0; i < decision->n_replicas; i++)
+		if (has_ended_in_place(&decision->replicas[i]) &&
+		    answer_in_place(decision, &decision->replicas[i]))
+			return true;
+	return false;
+}
+
 bool restart_or_fail(struct decision *decision)
 {
+	if (answer_all_in_place(decision))
+		return true;
 	struct answer answer = find_answer(decision);
-	int limit = decision->job->backoff_limit;
-	int charge = answer.is_whole ? 1 : answer.n_failed;
 
 	if (!answer.first)
 		return false;
 	if (answer.fatal)
 		finish_on_failure(decision, answer.fatal);
-	else if (limit >= 0 && decision->status->restarts + charge > limit)
-		finish_on_backoff_limit(decision, answer.first);
+	else if (is_over_limit(decision, answer.is_whole ? 1 : answer.n_failed))
+		finish_on_backoff_limit(decision, answer.first,
+					failure_of_replica(decision, answer.first));
 	else if (!finish_if_too_late(decision))
 		restart(decision, &answer);
 	return true;
@@ -296,6 +362,7 @@ static void start_missing(struct decision *decision)
 /* Addresses first: every process is told those of all others when it starts. */
 void missing_plan(struct decision *decision)
 {
-	if (!decision_is_at_rest(decision) && publish_missing(decision))
+	if (!decision_is_at_rest(decision) && publish_missing(decision) &&
+	    !decision->observed->holds_starts)
 		start_missing(decision);
 }

@@ -12,13 +12,6 @@
  * False when there was nothing to answer. */
 bool restart_or_fail(struct decision *decision);
 
-/* How long to wait before a restart when `recent` ones came before it without an attempt that lived
- * long: 0, 1, 2, 4 … 60 s. */
-msec restart_delay(int recent);
-
-/* An attempt that lived this long starts afresh. */
-#define RESTART_LONG_LIFE (10 * MSEC_PER_SECOND)
-
 /* Plans the addresses that are missing, or, when all are there and no restart waits, the starts. No
  * replica starts while an older attempt of it lives. */
 void missing_plan(struct decision *decision);

@@ -42,6 +42,7 @@ static struct replica_status without_what_shows(const struct replica_status *rep
 		.index = replica->index,
 		.attempt = replica->attempt,
 		.restarts = replica->restarts,
+		.ends_in_place = replica->ends_in_place,
 		.recent_restarts = replica->recent_restarts,
 		.restart_at = replica->restart_at,
 		.state = replica->state == REPLICA_RUNNING ? REPLICA_STARTING : replica->state,

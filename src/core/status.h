@@ -51,6 +51,8 @@ struct replica_status {
 	int index;
 	int attempt; /* number of the attempt that is wanted or was the last; goes up, never back */
 	int restarts; /* restarts of this replica after failures (with the job or alone) */
+	int ends_in_place; /* of this attempt, whose node starts it again by itself: counted in
+			      `restarts` */
 	int recent_restarts; /* alone, in a row, without an attempt that lived 10 s: decides the
 				delay of the next one */
 	msec restart_at; /* MSEC_UNSET, or when it may be started again */

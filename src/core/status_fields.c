@@ -46,6 +46,8 @@ const struct status_field status_replica_fields[] = {
 	{"endTime", STATUS_TIME, offsetof(struct replica_status, end_time)},
 	{"restarts", STATUS_PLAIN_NUMBER, offsetof(struct replica_status, restarts), 0,
 	 LIMIT_RESTARTS},
+	{"endsInPlace", STATUS_NUMBER, offsetof(struct replica_status, ends_in_place), 0,
+	 LIMIT_RESTARTS},
 	{"recentRestarts", STATUS_NUMBER, offsetof(struct replica_status, recent_restarts), 0,
 	 LIMIT_RESTARTS},
 	{"restartAt", STATUS_TIME, offsetof(struct replica_status, restart_at)},

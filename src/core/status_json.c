@@ -275,13 +275,12 @@ static void *read_list(struct reader *reader, const struct json *list, const cha
 static void read_roles(struct reader *reader, const struct json *root, struct status *status)
 {
 	const struct json *roles = get(reader, root, "replicaStatuses", JSON_OBJECT, "an object");
-	const char *title;
+	const char *title = NULL;
 	struct json *counts;
 
 	status->roles = arena_take_array(reader->arena, json_count(roles), sizeof(*status->roles));
 	reader->list = "replicaStatuses";
-	for (reader->index = 0; json_member(roles, reader->index, &title, &counts);
-	     reader->index++) {
+	for (reader->index = 0; json_next(roles, &title, &counts); reader->index++) {
 		struct role_status *role = &status->roles[status->n_roles++];
 
 		role->title = arena_copy_text(reader->arena, title);

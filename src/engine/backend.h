@@ -25,7 +25,8 @@ struct backend_functions {
 	int (*apply)(struct backend *backend, const struct job *job, const struct action *action,
 		     struct err *err);
 	/* The last lines of an attempt's output, oldest first, at most `most`; what was read lives
-	 * in the arena. */
+	 * in the arena. ERR_UNREACHABLE: they were asked for, and are not here yet; news come when
+	 * it is known what has become of that. */
 	int (*last_lines)(struct backend *backend, const struct job *job, const char *role,
 			  int index, int attempt, size_t most, struct arena *arena,
 			  const char ***ret_lines, size_t *ret_count, struct err *err);

@@ -16,6 +16,8 @@
 #include "io/loop.h"
 #include "kube/api.h"
 #include "kube/job_cache.h"
+#include "kube/pod_group.h"
+#include "kube/tfjob_objects.h"
 
 struct backend_kube_settings {
 	struct loop *loop;
@@ -25,7 +27,9 @@ struct backend_kube_settings {
 	const char *log_folder; /* where the logs of its Pods are kept; NULL: they are not */
 	bool is_tfjob; /* a TFJob object, which owns what is made (kube/tfjob_objects.h); else the
 			  job's ConfigMap does */
-	const char *cluster_domain; /* of a TFJob's addresses; NULL: none */
+	struct tfjob_manner manner; /* of a TFJob's objects */
+	const struct gang *gang; /* which places a TFJob's Pods together; NULL: none does. Outlives
+				    the back end */
 	const struct job_secret *secret; /* what is made again when it is gone; NULL: nobody has it
 					  */
 	bool is_new; /* the job was made a moment ago by us, so it has no Pods and no Service */
@@ -36,6 +40,8 @@ struct backend_kube_settings {
 	void (*on_startup)(const struct startup *startup, void *data);
 	/* A sentence about something that needs telling but no decision. May be NULL. */
 	void (*on_trouble)(const char *sentence, void *data);
+	/* Something of a TFJob's PodGroup for its Events. May be NULL where there is none. */
+	void (*on_note)(const struct note *note, void *data);
 	/* The end of this replica's Pod is held back: folders are to be fetched from it. Its
 	 * process is told to end all the same. NULL: none is. */
 	bool (*holds)(const struct job *job, const char *role, int index, void *data);
@@ -62,5 +68,7 @@ void backend_kube_drop_refused(struct backend *base);
 /* The job has ended and its Pods stay: the Secret of its variables goes, where the login may delete
  * it. A call is on its way then. */
 void backend_kube_end_secret(struct backend *base);
+/* The job has ended: its PodGroup goes, where there is one. */
+void backend_kube_end_pod_group(struct backend *base);
 /* No Pod, Service or file of the job is left, as the cluster was seen. */
 bool backend_kube_is_empty(const struct backend *backend);

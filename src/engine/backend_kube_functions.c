@@ -1,6 +1,5 @@
 /* The functions of the back end: what is observed, and what an action begins. */
 #include "base/text.h"
-#include "core/cluster.h"
 #include "core/failure_words.h"
 #include "engine/backend_kube_state.h"
 #include "engine/log_last.h"
@@ -8,7 +7,6 @@
 #include <stdlib.h>
 
 static const struct backend_functions kube_functions;
-static const struct backend_habits habits = {.kills_after_grace = true};
 
 static struct kube_backend *of(const struct backend *base)
 {
@@ -16,6 +14,11 @@ static struct kube_backend *of(const struct backend *base)
 }
 
 /* Observing. */
+
+static struct backend_habits habits_of(bool is_tfjob)
+{
+	return (struct backend_habits){.kills_after_grace = true, .repeats_attempts = is_tfjob};
+}
 
 static void add(struct observed *observed, struct observed_replica replica)
 {
@@ -30,6 +33,7 @@ static struct observed_replica copy_seen(const struct observed_replica *seen, st
 	copy.reason = arena_copy_text(arena, seen->reason);
 	copy.message = arena_copy_text(arena, seen->message);
 	copy.node = arena_copy_text(arena, seen->node);
+	copy.last_end.reason = arena_copy_text(arena, seen->last_end.reason);
 	return copy;
 }
 
@@ -76,8 +80,7 @@ static void add_address(const struct kube_backend *backend, const struct job *jo
 			const struct role *role, int index, struct text *text)
 {
 	if (backend && backend->settings.is_tfjob)
-		cluster_add_kubeflow_address(job, role, index, backend->settings.cluster_domain,
-					     text);
+		tfjob_add_address(&backend->settings.manner, job, role, index, text);
 	else
 		objects_add_address(job, role, index, text);
 }
@@ -144,8 +147,9 @@ static int take_job(struct kube_backend *backend, const struct job *job, struct 
 	job_free(backend->job);
 	json_free(backend->document);
 	backend->job = copy;
+	kube_prerequisites_choose_services(backend);
 	if (backend->settings.is_tfjob)
-		backend->tfjob_objects = tfjob_objects_new(copy, backend->settings.cluster_domain);
+		backend->tfjob_objects = tfjob_objects_new(copy, &backend->settings.manner);
 	else
 		backend->objects = objects_new(copy);
 	kube_prerequisites_take_objects(backend);
@@ -155,7 +159,7 @@ static int take_job(struct kube_backend *backend, const struct job *job, struct 
 
 struct observed backend_kube_observe_new(const struct job *job, struct arena *arena)
 {
-	struct observed observed = {.habits = habits};
+	struct observed observed = {.habits = habits_of(false)};
 
 	observe_addresses(NULL, job, arena, &observed);
 	return observed;
@@ -165,7 +169,7 @@ static int kube_observe(struct backend *base, const struct job *job, struct aren
 			struct observed *ret_observed, struct err *err)
 {
 	struct kube_backend *backend = of(base);
-	struct observed observed = {.habits = habits};
+	struct observed observed = {.habits = habits_of(backend->settings.is_tfjob)};
 	int rc = take_job(backend, job, err);
 
 	if (rc < 0)
@@ -177,10 +181,12 @@ static int kube_observe(struct backend *base, const struct job *job, struct aren
 		sizeof(*observed.replicas));
 	observe_pods(backend, arena, &observed);
 	lay_refusal_over(backend, arena, &observed);
+	observed.holds_starts = kube_prerequisites_hold_pods(backend);
 	/* An address is a name. What gives Pods their names is made with the first of them
 	 * (start), so that they wait for no second decision, whose status has to be on the
 	 * cluster first. */
-	if (kube_prerequisites_is_there(backend) || observed.n_replicas == 0)
+	if (kube_prerequisites_is_there(backend) ||
+	    (observed.n_replicas == 0 && !observed.holds_starts))
 		observe_addresses(backend, backend->job, arena, &observed);
 	*ret_observed = observed;
 	return 0;
@@ -191,8 +197,7 @@ static int kube_observe(struct backend *base, const struct job *job, struct aren
 static int publish(struct kube_backend *backend, const char *pod_name)
 {
 	json_remove(backend->taken_back, pod_name);
-	if (backend->settings.is_tfjob)
-		kube_prerequisites_want_service(backend, pod_name);
+	kube_prerequisites_want(backend, pod_name);
 	kube_prerequisites_make(backend);
 	return 0;
 }
@@ -202,7 +207,7 @@ static int unpublish(struct kube_backend *backend, const char *pod_name)
 {
 	json_set_bool(backend->taken_back, pod_name, true);
 	if (backend->settings.is_tfjob)
-		kube_prerequisites_end_service(backend, pod_name);
+		kube_prerequisites_end(backend, pod_name);
 	return 0;
 }
 
@@ -274,8 +279,8 @@ static int end(struct kube_backend *backend, const struct job *job, const struct
 	pending->end_grace = grace;
 	pending->is_removed = action->type == ACTION_REMOVE;
 	pending->is_held = holds;
-	pending->end_waits = !holds && pending->is_removed &&
-			     pod_logs_is_open(backend->logs, pod_name, pod->uid);
+	pending->end_waits =
+		!holds && pending->is_removed && kube_backend_is_read(backend, pod_name, pod->uid);
 	if (holds)
 		kube_backend_tell_held(backend, pending);
 	else if (!pending->end_waits)
@@ -310,13 +315,29 @@ static int kube_apply(struct backend *base, const struct job *job, const struct 
 	return err_set(err, ERR_UNSUPPORTED, "no such action");
 }
 
+/* Asks for them first, unless that was done. */
+static int read_tail(struct kube_backend *backend, const char *pod_name, int attempt,
+		     struct arena *arena, const char ***ret_lines, size_t *ret_count,
+		     struct err *err)
+{
+	const struct job_pod *pod = job_follower_pod(backend->seen, pod_name);
+
+	if (pod_tail_is_of(backend->tail, pod_name, attempt, pod))
+		return pod_tail_read(backend->tail, arena, ret_lines, ret_count, err);
+	if (!kube_backend_is_attempt(backend, pod, attempt))
+		return err_set(err, ERR_NOT_FOUND, "Pod '%s' is not there any more", pod_name);
+	pod_tail_ask(backend->tail, pod);
+	return err_set(err, ERR_UNREACHABLE, "the log of Pod '%s' was asked for", pod_name);
+}
+
 static int kube_last_lines(struct backend *base, const struct job *job, const char *role, int index,
 			   int attempt, size_t most, struct arena *arena, const char ***ret_lines,
 			   size_t *ret_count, struct err *err)
 {
-	(void) job;
+	char *name CLEANUP(mem_free_text) = mem_format("%s-%s-%d", job->name, role, index);
+
 	if (!of(base)->logs)
-		return err_set(err, ERR_UNSUPPORTED, "the logs of Pods are not kept here");
+		return read_tail(of(base), name, attempt, arena, ret_lines, ret_count, err);
 	return log_last_lines(of(base)->settings.log_folder, role, index, attempt, most, arena,
 			      ret_lines, ret_count, err);
 }
@@ -340,7 +361,7 @@ static void on_log_complete(void *data)
 		struct pending *pending = backend->pending.entries[i];
 
 		if (pending->end_waits &&
-		    !pod_logs_is_open(backend->logs, pending->pod_name, pending->ended_uid))
+		    !kube_backend_is_read(backend, pending->pod_name, pending->ended_uid))
 			kube_backend_end(backend, pending);
 	}
 	kube_backend_news(backend);
@@ -368,11 +389,22 @@ struct backend *backend_kube_new(const struct backend_kube_settings *settings)
 		.data = backend,
 	};
 
+	const struct pod_tail_settings tail = {
+		.loop = settings->loop,
+		.api = settings->api,
+		.namespace_name = settings->job->name_space,
+		.on_done = on_log_complete,
+		.on_trouble = on_log_trouble,
+		.data = backend,
+	};
+
 	backend->base.functions = &kube_functions;
 	backend->settings = *settings;
 	backend->taken_back = json_new_object();
 	if (settings->log_folder)
 		backend->logs = pod_logs_new(&logs);
+	else
+		backend->tail = pod_tail_new(&tail);
 	backend->timer = loop_new_timer(settings->loop, kube_backend_try_again, backend);
 	kube_prerequisites_begin(backend);
 	kube_backend_follow(backend);
@@ -393,7 +425,8 @@ bool backend_kube_is_quiet(const struct backend *base)
 {
 	const struct kube_backend *backend = of(base);
 
-	return !is_anything_under_way(backend) && !pod_logs_is_any_ended_open(backend->logs);
+	return !is_anything_under_way(backend) && !pod_logs_is_any_ended_open(backend->logs) &&
+	       !pod_tail_is_open(backend->tail, NULL);
 }
 
 /* A Pod with our labels that the job does not own is not taken away with it. */
@@ -426,6 +459,7 @@ static void kube_free(struct backend *base)
 	kube_prerequisites_free(backend);
 	free(backend->refusal);
 	pod_logs_free(backend->logs);
+	pod_tail_free(backend->tail);
 	loop_watch_free(backend->timer);
 	objects_free(backend->objects);
 	tfjob_objects_free(backend->tfjob_objects);

@@ -66,12 +66,22 @@ void kube_prerequisites_begin(struct kube_backend *backend)
 	prerequisite->is_made = true;
 }
 
+/* The call is over, or not wanted any more. */
+static void end_call(struct prerequisite *prerequisite)
+{
+	kube_call_cancel(TAKE(prerequisite->call));
+	turn_end(&prerequisite->turn);
+}
+
 void kube_prerequisites_free(struct kube_backend *backend)
 {
+	for (size_t i = 0; i < backend->n_prerequisites; i++)
+		if (!backend->prerequisites[i]->turn.is_taken)
+			turn_end(&backend->prerequisites[i]->turn);
 	for (size_t i = 0; i < backend->n_prerequisites; i++) {
 		struct prerequisite *prerequisite = backend->prerequisites[i];
 
-		kube_call_cancel(prerequisite->call);
+		end_call(prerequisite);
 		json_free(prerequisite->body);
 		free(prerequisite->name);
 		free(prerequisite->role);
@@ -80,10 +90,16 @@ void kube_prerequisites_free(struct kube_backend *backend)
 	free(backend->prerequisites);
 }
 
+/* A call is under way, or waits for its turn. */
+static bool is_called(const struct prerequisite *prerequisite)
+{
+	return prerequisite->call || prerequisite->turn.turns;
+}
+
 static bool is_missing(const struct prerequisite *prerequisite)
 {
-	return !prerequisite->is_shown && !prerequisite->call && !prerequisite->is_made &&
-	       !prerequisite->is_unwanted;
+	return !prerequisite->is_shown && !is_called(prerequisite) && !prerequisite->is_made &&
+	       !prerequisite->is_unwanted && !prerequisite->is_going;
 }
 
 /* Asked for is as good as there: Pods may start before their Service does. */
@@ -106,15 +122,87 @@ bool kube_prerequisites_is_any_shown(const struct kube_backend *backend)
 	return false;
 }
 
+/* What is to go, and has not gone yet, is tried again. */
 bool kube_prerequisites_is_quiet(const struct kube_backend *backend)
 {
-	for (size_t i = 0; i < backend->n_prerequisites; i++)
-		if (backend->prerequisites[i]->call)
+	for (size_t i = 0; i < backend->n_prerequisites; i++) {
+		const struct prerequisite *prerequisite = backend->prerequisites[i];
+
+		if (is_called(prerequisite) ||
+		    (prerequisite->is_unwanted && prerequisite->is_refused))
 			return false;
+	}
 	return true;
 }
 
 /* Making. */
+
+/* Now, or when it is its turn. */
+static void act_in_turn(struct prerequisite *prerequisite, void (*act)(void *data))
+{
+	prerequisite->is_refused = false;
+	if (turn_take(&prerequisite->turn, kube_api_turns(prerequisite->backend->settings.api),
+		      TURN_CHANGE, act, prerequisite))
+		act(prerequisite);
+}
+
+static void try_later(struct prerequisite *prerequisite, const struct err *err)
+{
+	prerequisite->is_refused = true;
+	kube_backend_trouble(prerequisite->backend, err->text);
+	kube_backend_look_again(prerequisite->backend, loop_now() + PAUSE);
+}
+
+static void on_ended(struct json *object, const struct kube_status *status, const struct err *err,
+		     void *data)
+{
+	struct prerequisite *prerequisite = data;
+
+	(void) object, (void) status;
+	prerequisite->call = NULL;
+	turn_end(&prerequisite->turn);
+	prerequisite->is_made = false;
+	if (err && err->code == ERR_REFUSED) /* and ever will be: it goes with its owner */
+		kube_backend_trouble(prerequisite->backend, err->text);
+	else if (err && err->code != ERR_NOT_FOUND)
+		try_later(prerequisite, err);
+	kube_backend_news(prerequisite->backend);
+}
+
+static void on_end_turn(void *data)
+{
+	struct prerequisite *prerequisite = data;
+	struct kube_backend *backend = prerequisite->backend;
+	const struct kube_request request = {
+		.verb = KUBE_DELETE,
+		.resource = prerequisite->resource,
+		.namespace_name = backend->job->name_space,
+		.name = prerequisite->name,
+		.wants_metadata = true,
+	};
+
+	prerequisite->call = kube_call_new(backend->settings.api, &request, on_ended, prerequisite);
+}
+
+/* Also of what nobody has seen: it may have been made by a call whose answer was lost. */
+static void begin_end(struct prerequisite *prerequisite)
+{
+	act_in_turn(prerequisite, on_end_turn);
+}
+
+/* False: there is none, or that was done before. What is being made goes once that is known to be
+ * over: the server might do it after the end that was asked for behind it. */
+static bool end(struct prerequisite *prerequisite)
+{
+	if (!prerequisite || prerequisite->is_unwanted)
+		return false;
+	prerequisite->is_unwanted = true;
+	if (prerequisite->call)
+		return true;
+	turn_end(&prerequisite->turn); /* in which it was to be made */
+	begin_end(prerequisite);
+	return true;
+}
 
 /* One of that name which is none of ours belongs to an earlier job, and is about to go; ours would
  * be in the cache. */
@@ -126,62 +214,96 @@ static void on_made(struct json *object, const struct kube_status *status, const
 
 	(void) object;
 	prerequisite->call = NULL;
+	turn_end(&prerequisite->turn);
+	if (prerequisite->is_unwanted) {
+		begin_end(prerequisite);
+		return;
+	}
 	if (err && err->code == ERR_EXISTS && prerequisite->resource == &kube_secrets)
 		err = NULL; /* somebody else made it again */
 	prerequisite->is_made = !err;
-	prerequisite->is_refused = err != NULL;
 	if (err && status->refusal == KUBE_REFUSED_FOR_EVER && !backend->refusal)
 		backend->refusal = mem_copy_text(err->text);
-	if (err) {
-		kube_backend_trouble(backend, err->text);
-		kube_backend_look_again(backend, loop_now() + PAUSE);
-	}
+	if (err)
+		try_later(prerequisite, err);
 	kube_backend_news(backend);
 }
 
-static void on_service_ended(struct json *object, const struct kube_status *status,
-			     const struct err *err, void *data)
+static void want(struct prerequisite *prerequisite)
 {
-	struct prerequisite *prerequisite = data;
-
-	(void) object, (void) status;
-	prerequisite->call = NULL;
-	prerequisite->is_made = false;
-	if (err && err->code != ERR_NOT_FOUND)
-		kube_backend_trouble(prerequisite->backend, err->text);
-	kube_backend_news(prerequisite->backend);
+	if (!prerequisite)
+		return;
+	if (!prerequisite->call)
+		turn_end(&prerequisite->turn); /* in which it was to go */
+	prerequisite->is_unwanted = prerequisite->was_shown = false;
 }
 
-void kube_prerequisites_end_service(struct kube_backend *backend, const char *name)
+/* NULL where no scheduler places the Pods together. */
+static struct prerequisite *find_pod_group(const struct kube_backend *backend)
 {
-	struct prerequisite *prerequisite = find(backend, &kube_services, name);
-	const struct kube_request request = {
-		.verb = KUBE_DELETE,
-		.resource = &kube_services,
-		.namespace_name = backend->job->name_space,
-		.name = name,
+	const struct gang *gang = backend->settings.gang;
+
+	return gang ? find(backend, gang_resource(gang), backend->settings.job->name) : NULL;
+}
+
+void kube_prerequisites_want(struct kube_backend *backend, const char *pod_name)
+{
+	want(find(backend, &kube_services, pod_name));
+	want(find_pod_group(backend));
+}
+
+void kube_prerequisites_end(struct kube_backend *backend, const char *pod_name)
+{
+	end(find(backend, &kube_services, pod_name));
+	if (backend->job->is_suspended)
+		end(find_pod_group(backend));
+}
+
+void backend_kube_end_pod_group(struct backend *base)
+{
+	static const struct note note = {
+		.reason = "JobTerminated",
+		.sentence = "Job has been terminated. Deleting PodGroup",
+	};
+	struct kube_backend *backend = (struct kube_backend *) base;
+	struct prerequisite *group = find_pod_group(backend);
+
+	if (group && (group->is_shown || group->is_made) && end(group))
+		backend->settings.on_note(&note, backend->settings.data);
+}
+
+/* Once for each PodGroup, in the words of training-operator. */
+static void warn_of_other_schedulers(const struct kube_backend *backend)
+{
+	static const struct note note = {
+		.level = NOTE_WARNING,
+		.reason = "SetPodTemplateSchedulerName",
+		.sentence = "Another scheduler is specified when gang-scheduling is enabled and it "
+			    "will not be overwritten",
 	};
 
-	if (!prerequisite || prerequisite->is_unwanted)
-		return;
-	kube_call_cancel(prerequisite->call);
-	prerequisite->is_unwanted = true;
-	prerequisite->call =
-		kube_call_new(backend->settings.api, &request, on_service_ended, prerequisite);
+	if (pod_group_has_stranger(backend->settings.gang, backend->job))
+		backend->settings.on_note(&note, backend->settings.data);
 }
 
-void kube_prerequisites_want_service(struct kube_backend *backend, const char *name)
+bool kube_prerequisites_hold_pods(const struct kube_backend *backend)
 {
-	struct prerequisite *prerequisite = find(backend, &kube_services, name);
+	const struct prerequisite *group = find_pod_group(backend);
 
-	if (prerequisite)
-		prerequisite->is_unwanted = prerequisite->was_shown = false;
+	if (!group || backend->refusal)
+		return false;
+	return !(group->is_shown || group->is_made) ||
+	       !pod_group_is_admitted(
+		       backend->settings.gang,
+		       job_follower_get(backend->seen, JOB_CACHE_POD_GROUPS, group->name));
 }
 
 static const char *what_it_is(const struct prerequisite *prerequisite)
 {
 	if (prerequisite->resource == &kube_config_maps)
 		return "ConfigMap";
+	if (prerequisite == find_pod_group(prerequisite->backend))
+		return "PodGroup";
 	return prerequisite->resource == &kube_network_policies ? "NetworkPolicy" : "Service";
 }
 
@@ -190,8 +312,10 @@ static struct json *service_new(const struct prerequisite *prerequisite)
 	const struct job *job = prerequisite->backend->job;
 	const struct role *role = prerequisite->role ? job_role(job, prerequisite->role) : NULL;
 
-	return role ? tfjob_service_new(job, role, prerequisite->index, job->uid)
-		    : objects_service_new(job, job->uid);
+	if (role)
+		return tfjob_service_new(job, role, prerequisite->index, job->uid);
+	return prerequisite->backend->settings.is_tfjob ? tfjob_job_service_new(job, job->uid)
+							: objects_service_new(job, job->uid);
 }
 
 static struct json *body_new(const struct prerequisite *prerequisite)
@@ -199,26 +323,51 @@ static struct json *body_new(const struct prerequisite *prerequisite)
 	return prerequisite->body ? json_ref(prerequisite->body) : service_new(prerequisite);
 }
 
-static void make(struct prerequisite *prerequisite)
+static void tell_made_again(const struct prerequisite *prerequisite)
 {
+	char *sentence CLEANUP(mem_free_text) =
+		mem_format("somebody deleted the %s '%s' of the job: it is made again",
+			   what_it_is(prerequisite), prerequisite->name);
+
+	if (prerequisite->was_shown && !prerequisite->is_refused)
+		kube_backend_trouble(prerequisite->backend, sentence);
+}
+
+/* While it waited it may have come, or the job may have lost the role. */
+static bool is_wanted(const struct prerequisite *prerequisite)
+{
+	return !prerequisite->is_shown &&
+	       (!prerequisite->role || job_role(prerequisite->backend->job, prerequisite->role));
+}
+
+static void on_make_turn(void *data)
+{
+	struct prerequisite *prerequisite = data;
 	struct kube_backend *backend = prerequisite->backend;
+
+	if (!is_wanted(prerequisite)) {
+		turn_end(&prerequisite->turn);
+		return;
+	}
+
 	struct json *body CLEANUP(json_cleanup) = body_new(prerequisite);
 	const struct kube_request request = {
 		.verb = KUBE_CREATE,
 		.resource = prerequisite->resource,
 		.namespace_name = backend->job->name_space,
 		.body = body,
+		.wants_metadata = true,
 	};
 
-	if (prerequisite->was_shown && !prerequisite->is_refused) {
-		char *sentence CLEANUP(mem_free_text) =
-			mem_format("somebody deleted the %s '%s' of the job: it is made again",
-				   what_it_is(prerequisite), prerequisite->name);
-
-		kube_backend_trouble(backend, sentence);
-	}
-	prerequisite->is_refused = false;
 	prerequisite->call = kube_call_new(backend->settings.api, &request, on_made, prerequisite);
+}
+
+static void make(struct prerequisite *prerequisite)
+{
+	tell_made_again(prerequisite);
+	if (prerequisite == find_pod_group(prerequisite->backend) && !prerequisite->is_refused)
+		warn_of_other_schedulers(prerequisite->backend);
+	act_in_turn(prerequisite, on_make_turn);
 }
 
 void kube_prerequisites_make(struct kube_backend *backend)
@@ -233,9 +382,16 @@ void kube_prerequisites_make(struct kube_backend *backend)
 
 void kube_prerequisites_try_again(struct kube_backend *backend)
 {
-	for (size_t i = 0; i < backend->n_prerequisites; i++)
-		if (backend->prerequisites[i]->is_refused)
-			make(backend->prerequisites[i]);
+	for (size_t i = 0; i < backend->n_prerequisites; i++) {
+		struct prerequisite *prerequisite = backend->prerequisites[i];
+
+		if (!prerequisite->is_refused || is_called(prerequisite))
+			continue;
+		if (prerequisite->is_unwanted)
+			begin_end(prerequisite);
+		else
+			make(prerequisite);
+	}
 }
 
 /* The right to delete Secrets is nothing that running jobs takes. */
@@ -262,13 +418,14 @@ void backend_kube_end_secret(struct backend *base)
 		.resource = &kube_secrets,
 		.namespace_name = job->name_space,
 		.name = name,
+		.wants_metadata = true,
 	};
 
 	if (!job_secret_is_named(job))
 		return;
 	if (!prerequisite)
 		prerequisite = add(backend, &kube_secrets, name);
-	kube_call_cancel(prerequisite->call);
+	end_call(prerequisite);
 	prerequisite->is_made = true; /* for good */
 	prerequisite->call =
 		kube_call_new(backend->settings.api, &request, on_secret_ended, prerequisite);
@@ -337,7 +494,8 @@ static void see_files(struct kube_backend *backend, const char *name, const stru
 		refuse_replaced(backend, name);
 }
 
-const struct kube_resource *kube_prerequisites_resource(enum job_cache_kind kind)
+const struct kube_resource *kube_prerequisites_resource(const struct kube_backend *backend,
+							enum job_cache_kind kind)
 {
 	switch (kind) {
 	case JOB_CACHE_SERVICES:
@@ -346,6 +504,8 @@ const struct kube_resource *kube_prerequisites_resource(enum job_cache_kind kind
 		return &kube_network_policies;
 	case JOB_CACHE_FILES:
 		return &kube_config_maps;
+	case JOB_CACHE_POD_GROUPS:
+		return backend->settings.gang ? gang_resource(backend->settings.gang) : NULL;
 	case JOB_CACHE_OWNERS:
 	case JOB_CACHE_LEASES:
 	case JOB_CACHE_PODS:
@@ -355,13 +515,59 @@ const struct kube_resource *kube_prerequisites_resource(enum job_cache_kind kind
 	return NULL;
 }
 
+static void on_updated(struct json *object, const struct kube_status *status, const struct err *err,
+		       void *data)
+{
+	struct prerequisite *prerequisite = data;
+
+	(void) object, (void) status;
+	prerequisite->call = NULL;
+	if (err && err->code != ERR_NOT_FOUND)
+		kube_backend_trouble(prerequisite->backend, err->text);
+	if (prerequisite->is_unwanted)
+		begin_end(prerequisite);
+	kube_backend_news(prerequisite->backend);
+}
+
+/* Once for each way that it is to be: another may have its own mind about it. */
+static void update_pod_group(struct prerequisite *group, const struct json *seen)
+{
+	struct kube_backend *backend = group->backend;
+	struct json *patch CLEANUP(json_cleanup) =
+		group->is_updated || group->is_unwanted || group->call
+			? NULL
+			: pod_group_patch_new(backend->settings.gang, group->body, seen);
+	const struct kube_request request = {
+		.verb = KUBE_PATCH,
+		.resource = group->resource,
+		.namespace_name = backend->job->name_space,
+		.name = group->name,
+		.body = patch,
+	};
+
+	if (!patch)
+		return;
+	group->is_updated = true;
+	group->call = kube_call_new(backend->settings.api, &request, on_updated, group);
+}
+
+/* It was to go, and is there: the end has failed, or it came behind that. */
+static bool is_left_over(const struct prerequisite *prerequisite, const struct json *object)
+{
+	return prerequisite->is_unwanted && prerequisite->is_shown && !is_called(prerequisite) &&
+	       !json_get_path(object, "metadata", "deletionTimestamp", NULL);
+}
+
 /* From here on the cache knows. */
 void kube_prerequisites_see(struct kube_backend *backend, enum job_cache_kind kind,
 			    const char *name)
 {
 	const struct json *object = job_follower_get(backend->seen, kind, name);
-	const struct kube_resource *resource = kube_prerequisites_resource(kind);
-	bool is_shown = object && is_ours(backend, object);
+	const struct kube_resource *resource = kube_prerequisites_resource(backend, kind);
+	bool is_there = object && is_ours(backend, object);
+	bool is_going = is_there && kind == JOB_CACHE_POD_GROUPS &&
+			json_get_path(object, "metadata", "deletionTimestamp", NULL);
+	bool is_shown = is_there && !is_going;
 	struct prerequisite *prerequisite;
 
 	if (!resource)
@@ -371,10 +577,15 @@ void kube_prerequisites_see(struct kube_backend *backend, enum job_cache_kind ki
 	prerequisite = find(backend, resource, name);
 	if (prerequisite) {
 		prerequisite->is_shown = is_shown;
+		prerequisite->is_going = is_going;
 		prerequisite->was_shown |= is_shown;
 		prerequisite->is_made = false;
 		prerequisite->is_refused = false;
 	}
+	if (prerequisite && is_shown && kind == JOB_CACHE_POD_GROUPS)
+		update_pod_group(prerequisite, object);
+	if (prerequisite && is_left_over(prerequisite, object))
+		begin_end(prerequisite);
 	kube_backend_news(backend);
 }
 
@@ -422,20 +633,29 @@ void kube_prerequisites_watch(struct kube_backend *backend)
 
 	backend->knows[JOB_CACHE_NETWORK_POLICIES] = is_tfjob || !job->has_network_policy;
 	backend->knows[JOB_CACHE_FILES] = is_tfjob || !reads_config_maps(job);
+	backend->knows[JOB_CACHE_POD_GROUPS] = !backend->settings.gang;
 	job_follower_watch(backend->seen, JOB_CACHE_SERVICES);
 	if (!backend->knows[JOB_CACHE_NETWORK_POLICIES])
 		job_follower_watch(backend->seen, JOB_CACHE_NETWORK_POLICIES);
 	if (!backend->knows[JOB_CACHE_FILES])
 		job_follower_watch(backend->seen, JOB_CACHE_FILES);
+	if (backend->settings.gang)
+		job_follower_watch(backend->seen, JOB_CACHE_POD_GROUPS);
 }
 
+/* Of a replica, or of the job (NULL). */
 static void add_service(struct kube_backend *backend, const char *name, const struct role *role,
 			int index)
 {
-	struct prerequisite *prerequisite = add(backend, &kube_services, name);
+	struct prerequisite *prerequisite;
 
-	prerequisite->role = mem_copy_text(role->name);
+	if (find(backend, &kube_services, name))
+		return;
+	prerequisite = add(backend, &kube_services, name);
+	prerequisite->role = mem_copy_text(role ? role->name : NULL);
 	prerequisite->index = index;
+	if (job_follower_get(backend->seen, JOB_CACHE_SERVICES, name))
+		kube_prerequisites_see(backend, JOB_CACHE_SERVICES, name);
 }
 
 /* One for each replica, of the name of its Pod. */
@@ -448,18 +668,76 @@ static void add_services(struct kube_backend *backend)
 			const struct role *role = &job->roles[i];
 			char *name CLEANUP(mem_free_text) = objects_pod_name(job, role, index);
 
-			if (find(backend, &kube_services, name))
-				continue;
 			add_service(backend, name, role, index);
-			if (job_follower_get(backend->seen, JOB_CACHE_SERVICES, name))
-				kube_prerequisites_see(backend, JOB_CACHE_SERVICES, name);
 		}
+}
+
+static bool has_service(const struct kube_backend *backend, const char *name)
+{
+	const struct json *object = job_follower_get(backend->seen, JOB_CACHE_SERVICES, name);
+
+	return object && is_ours(backend, object);
+}
+
+static bool has_service_of_replica(const struct kube_backend *backend)
+{
+	const struct job *job = backend->job;
+
+	for (size_t i = 0; i < job->n_roles; i++)
+		for (int index = 0; index < job->roles[i].replicas; index++) {
+			char *name CLEANUP(mem_free_text) =
+				objects_pod_name(job, &job->roles[i], index);
+
+			if (has_service(backend, name))
+				return true;
+		}
+	return false;
+}
+
+/* A job that has Services goes on with them, whatever is wished by now: its Pods were told each
+ * other's addresses when they were made. */
+void kube_prerequisites_choose_services(struct kube_backend *backend)
+{
+	const struct job *job = backend->job;
+	bool *has_one_service = &backend->settings.manner.has_one_service;
+
+	if (!backend->settings.is_tfjob || backend->n_prerequisites > 0)
+		return;
+	if (has_service(backend, job->name))
+		*has_one_service = true;
+	else if (has_service_of_replica(backend))
+		*has_one_service = false;
+	else if (job->services != SERVICES_COUNT)
+		*has_one_service = job->services == SERVICES_PER_JOB;
+}
+
+static void take_pod_group(struct kube_backend *backend)
+{
+	const struct gang *gang = backend->settings.gang;
+	const struct job *job = backend->job;
+	struct prerequisite *group = find_pod_group(backend);
+
+	if (!gang)
+		return;
+	if (!group)
+		group = add(backend, gang_resource(gang), job->name);
+	struct json *body = pod_group_new(gang, job, job->uid);
+
+	group->is_updated &= json_equals(group->body, body);
+	json_free(group->body);
+	group->body = body;
+	if (job_follower_get(backend->seen, JOB_CACHE_POD_GROUPS, job->name))
+		kube_prerequisites_see(backend, JOB_CACHE_POD_GROUPS, job->name);
 }
 
 void kube_prerequisites_take_objects(struct kube_backend *backend)
 {
 	if (backend->settings.is_tfjob) {
-		add_services(backend);
+		take_pod_group(backend);
+		if (backend->settings.manner.has_one_service)
+			add_service(backend, backend->job->name, NULL, 0);
+		else
+			add_services(backend);
 		return;
 	}
 

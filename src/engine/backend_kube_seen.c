@@ -64,6 +64,7 @@ static void on_pod(struct kube_backend *backend, const char *name)
 		if (pending->start != PENDING_START_WAITS &&
 		    kube_backend_is_attempt(backend, pod, pending->attempt))
 			pending_see_start(pending);
+		kube_backend_forget_lost(backend, pending);
 		pending_drop_if_idle(&backend->pending, pending);
 	}
 	if (was_busy && backend->pending.count == 0)
@@ -81,28 +82,15 @@ static void on_change(enum job_cache_kind kind, const char *name, void *data)
 		kube_prerequisites_see(backend, kind, name);
 }
 
-/* A Pod that was made and is in no list that is newer has been taken away meanwhile. */
-static bool is_start_lost(const struct pending *pending, int64_t version)
-{
-	return pending->start == PENDING_START_CALLED && pending->started_uid &&
-	       pending->started_version <= version;
-}
-
 /* After a list, which tells nothing of what came and went before it. */
-static void forget_lost(struct kube_backend *backend)
+static void see_listed(struct kube_backend *backend)
 {
-	const char *text = job_cache_version(backend->settings.cache, JOB_CACHE_PODS);
-	int64_t version;
-
-	if (text_read_int(text, 0, INT64_MAX, &version, NULL) < 0)
-		return;
 	for (size_t i = backend->pending.count; i-- > 0;) {
 		struct pending *pending = backend->pending.entries[i];
 
 		if (job_follower_pod(backend->seen, pending->pod_name))
 			continue;
-		if (is_start_lost(pending, version))
-			pending_forget_start(pending);
+		kube_backend_forget_lost(backend, pending);
 		if (!pending->end_call)
 			see_end(backend, pending, NULL);
 		else if (pending->start == PENDING_START_WAITS)
@@ -113,7 +101,7 @@ static void forget_lost(struct kube_backend *backend)
 
 static void see_all_pods(struct kube_backend *backend)
 {
-	forget_lost(backend);
+	see_listed(backend);
 	kube_events_see(backend);
 }
 
@@ -127,14 +115,14 @@ static void on_synced(enum job_cache_kind kind, void *data)
 	kube_backend_news(backend);
 }
 
-static bool is_watched_here(enum job_cache_kind kind)
+static bool is_watched_here(const struct kube_backend *backend, enum job_cache_kind kind)
 {
-	return kind == JOB_CACHE_PODS || kube_prerequisites_resource(kind);
+	return kind == JOB_CACHE_PODS || kube_prerequisites_resource(backend, kind);
 }
 
 static void on_trouble(enum job_cache_kind kind, const struct err *err, void *data)
 {
-	if (is_watched_here(kind))
+	if (is_watched_here(data, kind))
 		kube_backend_trouble(data, err->text);
 }
 
@@ -142,7 +130,7 @@ static void on_trouble(enum job_cache_kind kind, const struct err *err, void *da
 static void see_synced(struct kube_backend *backend)
 {
 	for (int kind = 0; kind < JOB_CACHE_KIND_COUNT; kind++)
-		if (is_watched_here(kind))
+		if (is_watched_here(backend, kind))
 			backend->knows[kind] |= job_follower_is_synced(backend->seen, kind);
 }
 

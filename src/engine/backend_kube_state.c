@@ -42,7 +42,8 @@ void kube_backend_tell_earlier_pods(struct kube_backend *backend)
 bool kube_backend_has_looked(const struct kube_backend *backend)
 {
 	return backend->knows[JOB_CACHE_PODS] && backend->knows[JOB_CACHE_SERVICES] &&
-	       backend->knows[JOB_CACHE_NETWORK_POLICIES] && backend->knows[JOB_CACHE_FILES];
+	       backend->knows[JOB_CACHE_NETWORK_POLICIES] && backend->knows[JOB_CACHE_FILES] &&
+	       backend->knows[JOB_CACHE_POD_GROUPS];
 }
 
 bool backend_kube_is_ready(const struct backend *base)
@@ -50,6 +51,20 @@ bool backend_kube_is_ready(const struct backend *base)
 	const struct kube_backend *backend = (const struct kube_backend *) base;
 
 	return backend->settings.is_new || kube_backend_has_looked(backend);
+}
+
+/* What is not there. */
+
+void kube_backend_forget_lost(struct kube_backend *backend, struct pending *pending)
+{
+	const char *text = job_cache_version(backend->settings.cache, JOB_CACHE_PODS);
+	int64_t version;
+
+	if (pending->start == PENDING_START_CALLED && pending->started_uid &&
+	    !job_follower_pod(backend->seen, pending->pod_name) &&
+	    text_read_int(text, 0, INT64_MAX, &version, NULL) == 0 &&
+	    pending->started_version <= version)
+		pending_forget_start(pending);
 }
 
 /* What is due. */
@@ -65,6 +80,12 @@ bool kube_backend_is_waited_for(const struct kube_backend *backend, const struct
 {
 	return pending->is_held && kube_backend_is_live(backend, pending) &&
 	       loop_now() < pending->kill_at;
+}
+
+bool kube_backend_is_read(const struct kube_backend *backend, const char *pod_name, const char *uid)
+{
+	return pod_logs_is_open(backend->logs, pod_name, uid) ||
+	       pod_tail_is_open(backend->tail, uid);
 }
 
 static msec due_at(const struct kube_backend *backend, const struct pending *pending)

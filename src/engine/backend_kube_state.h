@@ -12,10 +12,13 @@
 #include "engine/backend_kube.h"
 #include "engine/backend_kube_pending.h"
 #include "engine/pod_logs.h"
+#include "engine/pod_tail.h"
 #include "kube/job_cache.h"
 #include "kube/objects.h"
+#include "kube/pod_group.h"
 #include "kube/resources.h"
 #include "kube/tfjob_objects.h"
+#include "kube/turns.h"
 
 struct kube_backend {
 	struct backend base;
@@ -30,7 +33,8 @@ struct kube_backend {
 	msec again_at; /* look again then: a call was refused */
 	bool has_made_pods; /* so it has the right to */
 	struct json *taken_back; /* an object: names of Pods whose address was taken back */
-	struct pod_logs *logs;
+	struct pod_logs *logs; /* NULL: they are not kept; then there is */
+	struct pod_tail *tail;
 	struct loop_watch *events_timer; /* NULL: it was never needed */
 	struct kube_call *events_call;
 	bool is_asking_events; /* or will, when the timer says so */
@@ -50,11 +54,15 @@ struct prerequisite {
 	const struct kube_resource *resource;
 	char *name;
 	struct json *body; /* what it is made of again; NULL: of the job */
+	struct turn turn; /* of `call`: one budget for all jobs, so that no status waits behind a
+			     thousand Services */
 	struct kube_call *call;
 	bool is_shown, was_shown; /* by the cache, now or once; of a Secret there is none */
 	bool is_made; /* the call was answered; the cache may not show it */
 	bool is_refused; /* for now: it is tried again */
-	bool is_unwanted; /* the replica has no address any more */
+	bool is_unwanted; /* the replica has no address any more, or the job no Pods */
+	bool is_going; /* a PodGroup, which stays as long as its Pods do */
+	bool is_updated; /* of a PodGroup: that it become as `body` was asked for */
 	char *role; /* of a TFJob's Service the replica whose it is; NULL: it is the job's */
 	int index;
 };
@@ -75,6 +83,12 @@ void kube_backend_tell_earlier_pods(struct kube_backend *backend);
 bool kube_backend_is_live(const struct kube_backend *backend, const struct pending *pending);
 /* It is held, and may still end by itself. */
 bool kube_backend_is_waited_for(const struct kube_backend *backend, const struct pending *pending);
+/* Something is still to be read of this Pod's log before the Pod may go. */
+bool kube_backend_is_read(const struct kube_backend *backend, const char *pod_name,
+			  const char *uid);
+/* A Pod that was made, and is not in what is as new as it, has been taken away meanwhile, or its
+ * labels have been changed so that it is no replica's. */
+void kube_backend_forget_lost(struct kube_backend *backend, struct pending *pending);
 /* Looks again when something is due. */
 void kube_backend_wake(struct kube_backend *backend);
 /* Not later than `at`. */
@@ -82,6 +96,8 @@ void kube_backend_look_again(struct kube_backend *backend, msec at);
 
 /* Prerequisites. */
 void kube_prerequisites_begin(struct kube_backend *backend);
+/* Of a TFJob, before its first Pods: one Service, or one for each replica. */
+void kube_prerequisites_choose_services(struct kube_backend *backend);
 /* The Pods are made of something else from here on (backend->objects). */
 void kube_prerequisites_take_objects(struct kube_backend *backend);
 void kube_prerequisites_watch(struct kube_backend *backend);
@@ -90,10 +106,14 @@ bool kube_prerequisites_is_there(const struct kube_backend *backend); /* or on i
 bool kube_prerequisites_is_any_shown(const struct kube_backend *backend);
 bool kube_prerequisites_is_quiet(const struct kube_backend *backend);
 /* What of a kind of the cache may be a prerequisite; NULL: it never is. */
-const struct kube_resource *kube_prerequisites_resource(enum job_cache_kind kind) MUST_USE;
-/* The Service of a TFJob's replica is to be there from now on, or goes. */
-void kube_prerequisites_want_service(struct kube_backend *backend, const char *name);
-void kube_prerequisites_end_service(struct kube_backend *backend, const char *name);
+const struct kube_resource *kube_prerequisites_resource(const struct kube_backend *backend,
+							enum job_cache_kind kind) MUST_USE;
+/* What a TFJob's replica stands on is to be there from now on; or its Service goes, and that of a
+ * job that is suspended its PodGroup. */
+void kube_prerequisites_want(struct kube_backend *backend, const char *pod_name);
+void kube_prerequisites_end(struct kube_backend *backend, const char *pod_name);
+/* No Pod may be made before the job's PodGroup is there, and lets Pods in. */
+bool kube_prerequisites_hold_pods(const struct kube_backend *backend);
 /* The cache shows something else under this name. */
 void kube_prerequisites_see(struct kube_backend *backend, enum job_cache_kind kind,
 			    const char *name);

@@ -152,6 +152,8 @@ static void start_replica(struct local *local, const struct job *job, const stru
 
 	warn_if_port_is_taken(local, action);
 	cluster.has_own_machines = gpu_deal_is_apart(&local->gpus.deal);
+	if (local->settings.join_world)
+		local->settings.join_world(&cluster, arena, local->settings.world_data);
 	local_start_describe(&cluster, role, action->index, action->attempt, visible_gpus, arena,
 			     &start);
 	replica->gpus = local_gpus_names(&local->gpus, action->role, action->index);

@@ -3,6 +3,7 @@
 
 #include "base/err.h"
 #include "base/own.h"
+#include "core/cluster.h"
 #include "core/gpus.h"
 #include "core/job.h"
 #include "engine/backend.h"
@@ -16,6 +17,10 @@ struct backend_local_settings {
 	struct claims *claims; /* on ports and GPUs */
 	const struct gpus *gpus; /* of this machine; NULL: none, and processes see what we see */
 	const struct private_network *network; /* of the job; NULL: that of everybody */
+	/* Says where the job's processes stand among those of other machines. NULL: there are none.
+	 */
+	void (*join_world)(struct cluster *cluster, struct arena *arena, void *data);
+	void *world_data; /* of join_world */
 	const char *jobs_folder; /* logs of a job lie in jobs_folder/UID */
 	struct unkept *unkept; /* takes output that logs cannot; NULL: nothing does */
 	int64_t rotate_at; /* size at which a log file is rotated */

@@ -113,14 +113,34 @@ static size_t expand_into(char **expanded, const char *const *texts,
 	return count;
 }
 
-static char *const *make_arguments(const struct container *container,
-				   const struct environment *declared, struct arena *arena)
+/* As torchrun has it in the arguments of its scripts. */
+static char *put_local_rank(const char *argument, int local_rank, struct arena *arena)
 {
+	static const char variable[] = "${local_rank}";
+	struct text text CLEANUP(text_done) = {0};
+	const char *found;
+
+	while ((found = strstr(argument, variable))) {
+		text_add_bytes(&text, argument, (size_t) (found - argument));
+		text_addf(&text, "%d", local_rank);
+		argument = found + sizeof(variable) - 1;
+	}
+	text_add(&text, argument);
+	return arena_copy_text(arena, text_of(&text));
+}
+
+static char *const *make_arguments(const struct cluster *cluster, const struct role *role,
+				   int index, const struct environment *declared,
+				   struct arena *arena)
+{
+	const struct container *container = &role->container;
 	size_t count = count_texts(container->command) + count_texts(container->args);
 	char **arguments = arena_take_array(arena, count + 1, sizeof(*arguments));
 	size_t n_command = expand_into(arguments, container->command, declared, arena);
 
 	expand_into(arguments + n_command, container->args, declared, arena);
+	for (size_t i = 1; cluster->world && i < count; i++)
+		arguments[i] = put_local_rank(arguments[i], index, arena);
 	return arguments;
 }
 
@@ -142,7 +162,7 @@ void local_start_describe(const struct cluster *cluster, const struct role *role
 
 	declare(cluster, role, index, attempt, visible_gpus, &declared);
 	*ret_start = (struct child_start){
-		.arguments = make_arguments(&role->container, &declared, arena),
+		.arguments = make_arguments(cluster, role, index, &declared, arena),
 		.environment = merge(&declared, arena),
 		.working_dir = role->container.working_dir,
 		.output_fd = -1,

@@ -26,6 +26,11 @@ bool client_job_is_unsupervised(const struct json *job)
 	return text_equals(json_as_string(supervisor, NULL), "");
 }
 
+bool client_job_is_served(const struct json *job)
+{
+	return json_get_path(job, "status", CLIENT_SERVED_BY, NULL);
+}
+
 struct client_row client_row_new(const struct store_record *record, const struct summary *summary,
 				 const char *namespace_name)
 {
@@ -50,7 +55,7 @@ struct client_row client_row_new(const struct store_record *record, const struct
 	};
 }
 
-static void row_done(struct client_row *row)
+void client_row_done(struct client_row *row)
 {
 	free(row->name);
 	free(row->uid);
@@ -64,6 +69,6 @@ static void row_done(struct client_row *row)
 void client_rows_free(struct client_row *rows, size_t count)
 {
 	for (size_t i = 0; i < count; i++)
-		row_done(&rows[i]);
+		client_row_done(&rows[i]);
 	free(rows);
 }

@@ -107,6 +107,13 @@ struct client {
 /* In the status of a job on a cluster: its supervisor, "" without an active one. Not there where
  * that is not known. */
 #define CLIENT_SUPERVISED_BY "supervisedBy"
+/* In the status of a TFJob object: what serves it, as its own status shows (CLIENT_OPERATOR_*), ""
+ * where nothing has so far. Of any other job it is not there. */
+#define CLIENT_SERVED_BY "servedBy"
+#define CLIENT_OPERATOR_OURS "muster operator"
+#define CLIENT_OPERATOR_OTHER "another operator"
+/* A job as get gave it is a TFJob object, which an operator serves. */
+bool client_job_is_served(const struct json *job);
 /* The job of a TFJob, as get gave it. Caller frees. ERR_IO names the first fault. */
 int client_read_job(const struct json *tfjob, struct job **ret_job, struct err *err) MUST_USE;
 /* A job on a cluster, as get gave it, without an active supervisor. */
@@ -115,6 +122,7 @@ bool client_job_is_unsupervised(const struct json *job);
 /* The row of a job, whose texts are the row's; `namespace_name` on a cluster, NULL here. */
 struct client_row client_row_new(const struct store_record *record, const struct summary *summary,
 				 const char *namespace_name) MUST_USE;
+void client_row_done(struct client_row *row);
 void client_rows_free(struct client_row *rows, size_t count);
 
 /* The jobs of this user on this machine. `state_folder` is $XDG_STATE_HOME/muster. */

@@ -14,6 +14,7 @@
 #include "engine/state_folder.h"
 #include "engine/store_kube.h"
 #include "engine/supervisor_id.h"
+#include "engine/tfjob_changes.h"
 #include "kube/api.h"
 #include "kube/objects.h"
 #include "kube/orphans.h"
@@ -61,36 +62,44 @@ static void drop_view(struct client_kube *client, size_t index)
 }
 
 /* One of a job that is gone stays until somebody was told (wait_for_change). */
-static struct job_view *view_of(struct client_kube *client, const char *name)
+static struct job_view *known_view(const struct client_kube *client, const char *name)
+{
+	for (size_t i = 0; i < client->n_views; i++)
+		if (text_equals(job_view_name(client->views[i]), name))
+			return client->views[i];
+	return NULL;
+}
+
+static struct job_view *add_view(struct client_kube *client, const char *name, bool is_of_tfjobs)
 {
 	const struct job_view_settings settings = {
 		.loop = client->loop,
 		.api = client->api,
 		.namespace_name = client->settings.namespace_name,
+		.is_of_tfjobs = is_of_tfjobs,
 		.on_trouble = client->settings.on_trouble,
 		.data = client->settings.data,
 	};
 
-	for (size_t i = 0; i < client->n_views; i++)
-		if (text_equals(job_view_name(client->views[i]), name))
-			return client->views[i];
 	mem_grow(&client->views, &client->capacity, client->n_views, sizeof(struct job_view *));
 	client->views[client->n_views] = job_view_new(&settings, name);
 	return client->views[client->n_views++];
 }
 
+/* The name may be that of the view itself. */
 static void forget_view(struct client_kube *client, const char *name)
 {
-	for (size_t i = client->n_views; i-- > 0;)
-		if (text_equals(job_view_name(client->views[i]), name))
+	for (size_t i = 0; i < client->n_views; i++)
+		if (text_equals(job_view_name(client->views[i]), name)) {
 			drop_view(client, i);
+			return;
+		}
 }
 
-/* The job as it is, or was last. ERR_NOT_FOUND when it was not there at the first look. */
-static int look(struct client_kube *client, const char *name, struct job_view **ret_view,
-		struct err *err)
+static int sync_view(struct client_kube *client, struct job_view *view, struct job_view **ret_view,
+		     struct err *err)
 {
-	struct job_view *view = view_of(client, name);
+	const char *name = job_view_name(view);
 	int rc = job_view_sync(view, err);
 
 	if (rc == 0 && !job_view_record(view))
@@ -100,6 +109,20 @@ static int look(struct client_kube *client, const char *name, struct job_view **
 	else
 		*ret_view = view;
 	return rc;
+}
+
+/* The job as it is, or was last. ERR_NOT_FOUND when it was not there at the first look. One of `run
+ * --on kubernetes`, or else a TFJob; what keeps us from seeing those is told where there is no such
+ * TFJob either. */
+static int look(struct client_kube *client, const char *name, struct job_view **ret_view,
+		struct err *err)
+{
+	struct job_view *known = known_view(client, name);
+	int rc = sync_view(client, known ? known : add_view(client, name, false), ret_view, err);
+
+	if (known || (rc != ERR_NOT_FOUND && rc != ERR_REFUSED))
+		return rc;
+	return sync_view(client, add_view(client, name, true), ret_view, NULL) < 0 ? rc : 0;
 }
 
 /* Looking. */
@@ -124,8 +147,11 @@ static int kube_get(struct client *base, const char *name, struct json **ret_job
 /* False when it is gone, or has ended and nobody is there to tidy up after it. */
 static bool may_change(const struct job_view *view)
 {
-	return !job_view_is_gone(view) &&
-	       !(job_view_is_unsupervised(view) && record_is_finished(job_view_record(view)));
+	if (job_view_is_gone(view))
+		return false;
+	if (job_view_is_of_tfjobs(view))
+		return tfjob_may_change(view);
+	return !(job_view_is_unsupervised(view) && record_is_finished(job_view_record(view)));
 }
 
 /* A waiting command sees how the job ended, although its record goes right after that: a record
@@ -188,12 +214,20 @@ static int kube_fetch_logs(struct client *base, const char *name,
 	if (rc < 0)
 		job_free(job);
 	else
-		*ret_logs = client_kube_logs_new(
-			api, job, record_is_untouched(job_view_record(view)), request);
+		*ret_logs = client_kube_logs_new(api, job, job_view_is_of_tfjobs(view),
+						 !job_view_is_of_tfjobs(view) &&
+							 record_is_untouched(job_view_record(view)),
+						 request);
 	return rc;
 }
 
 /* Changing. */
+
+static struct tfjob_place tfjob_place_of(const struct client_kube *client)
+{
+	return (struct tfjob_place){client->loop, client->api, client->settings.namespace_name,
+				    client->settings.choice};
+}
 
 /* The end of a Lease may be seen before that of its job, which goes first: each has a watch of its
  * own. ERR_NOT_FOUND. */
@@ -239,8 +273,13 @@ static int kube_patch(struct client *base, const char *name, const struct json *
 	struct job_view *view;
 	int rc = look(client, name, &view, err);
 
-	if (rc == 0)
-		rc = refuse_unsupervised(client, view, err);
+	if (rc < 0)
+		return rc;
+	const struct tfjob_place place = tfjob_place_of(client);
+
+	if (job_view_is_of_tfjobs(view))
+		return tfjob_patch(&place, view, patch, err);
+	rc = refuse_unsupervised(client, view, err);
 	return rc < 0 ? rc : record_patch(client->store, name, patch, err);
 }
 
@@ -253,6 +292,10 @@ static int kube_stop(struct client *base, const char *name, const char *reason, 
 
 	if (rc < 0 || record_is_finished(job_view_record(view)))
 		return rc;
+	const struct tfjob_place place = tfjob_place_of(client);
+
+	if (job_view_is_of_tfjobs(view))
+		return tfjob_stop(&place, view, reason, grace, err);
 	rc = refuse_unsupervised(client, view, err);
 	return rc < 0 ? rc : record_ask_to_stop(client->store, name, reason, grace, err);
 }
@@ -359,26 +402,39 @@ static int wait_until_empty(struct job_view *view, struct err *err)
 	return rc;
 }
 
+static int remove_job(struct client *base, struct job_view *view, struct err *err)
+{
+	struct client_kube *client = of(base);
+	const char *name = job_view_name(view);
+	const struct kube_orphans_place place = place_of(client, name);
+	struct kube_orphans orphans CLEANUP(kube_orphans_done) = {0};
+	char *uid CLEANUP(mem_free_text) = mem_copy_text(job_view_record(view)->uid);
+
+	orphans.has_secret = may_have_secret(view);
+	/* First: what has this name later may be another job's. */
+	int rc = kube_orphans_find(&place, &orphans, err);
+	if (rc == 0)
+		rc = end_in_order(base, view, err);
+	if (rc == 0)
+		rc = remove_objects(client, name, uid, &orphans, err);
+	return rc;
+}
+
 static int kube_remove(struct client *base, const char *name, struct err *err)
 {
 	struct client_kube *client = of(base);
-	const struct kube_orphans_place place = place_of(client, name);
-	struct kube_orphans orphans CLEANUP(kube_orphans_done) = {0};
 	char *supervisor CLEANUP(mem_free_text) = find_supervisor_here(client, name);
-	char *uid CLEANUP(mem_free_text) = NULL;
 	struct job_view *view;
 	int rc = look(client, name, &view, err);
 
 	if (rc < 0)
 		return rc;
-	uid = mem_copy_text(job_view_record(view)->uid);
-	orphans.has_secret = may_have_secret(view);
-	/* First: what has this name later may be another job's. */
-	rc = kube_orphans_find(&place, &orphans, err);
-	if (rc == 0)
-		rc = end_in_order(base, view, err);
-	if (rc == 0)
-		rc = remove_objects(client, name, uid, &orphans, err);
+	char *uid CLEANUP(mem_free_text) = mem_copy_text(job_view_record(view)->uid);
+
+	const struct tfjob_place place = tfjob_place_of(client);
+
+	rc = job_view_is_of_tfjobs(view) ? tfjob_remove(&place, view, err)
+					 : remove_job(base, view, err);
 	if (rc == 0)
 		rc = wait_until_empty(view, err);
 	forget_view(client, name);

@@ -1,11 +1,12 @@
-/* Three lists at most: the jobs; their Leases, where jobs go on; and the Pods, where nobody is
- * there who would write how many run. */
+/* Four lists at most: the jobs; their Leases, where jobs go on; the Pods, where nobody is there who
+ * would write how many run; and the TFJobs, where the cluster has such. */
 #include "engine/client_kube_list.h"
 
 #include "base/mem.h"
 #include "base/text.h"
 #include "engine/record.h"
 #include "engine/store_kube_record.h"
+#include "engine/store_tfjob_record.h"
 #include "kube/lease.h"
 #include "kube/mirror_table.h"
 #include "kube/objects.h"
@@ -21,24 +22,26 @@ struct listing {
 	const char *namespace_name;
 	struct client_row *rows;
 	size_t count, capacity;
+	size_t n_jobs_of_run; /* the first ones; the others are TFJobs */
 	struct mirror_table by_uid; /* of struct client_row, once all are there */
 };
 
 /* How one kind of objects is read. */
 struct reading {
 	const struct kube_resource *resource;
+	const char *selector; /* NULL: all */
 	kube_begin_fn begin;
 	kube_item_fn take;
 };
 
 static int read_all(struct listing *listing, const struct reading *reading, struct err *err)
 {
-	static const struct kube_parameter ours[] = {{"labelSelector", OBJECTS_SELECTOR_JOBS}, {0}};
+	const struct kube_parameter selector[] = {{"labelSelector", reading->selector}, {0}};
 	const struct kube_request request = {
 		.verb = KUBE_LIST,
 		.resource = reading->resource,
 		.namespace_name = listing->namespace_name,
-		.parameters = ours,
+		.parameters = reading->selector ? selector : NULL,
 	};
 
 	return kube_pages_wait(listing->loop, listing->api, &request, reading->begin, reading->take,
@@ -70,23 +73,28 @@ static void forget_rows(void *data)
 	listing->count = listing->capacity = 0;
 }
 
-static void take_job(const struct json *item, void *data)
+static struct client_row *add_row(struct listing *listing, const struct json *item,
+				  const struct store_record *record)
 {
-	struct listing *listing = data;
 	const char *namespace_name =
 		json_as_string(json_get_path(item, "metadata", "namespace", NULL), "");
-	struct store_record record CLEANUP(store_record_done) = {0};
 	struct arena *arena CLEANUP(arena_cleanup) = arena_new();
 	struct summary summary;
 
-	if (store_kube_read(item, &record, NULL) < 0)
-		return;
-	record_read_summary(&record, arena, &summary);
+	record_read_summary(record, arena, &summary);
 	mem_grow(&listing->rows, &listing->capacity, listing->count, sizeof(*listing->rows));
-	struct client_row row = client_row_new(&record, &summary, namespace_name);
+	struct client_row *row = &listing->rows[listing->count++];
 
-	row.is_untouched = record_is_untouched(&record);
-	listing->rows[listing->count++] = row;
+	*row = client_row_new(record, &summary, namespace_name);
+	return row;
+}
+
+static void take_job(const struct json *item, void *data)
+{
+	struct store_record record CLEANUP(store_record_done) = {0};
+
+	if (store_kube_read(item, &record, NULL) == 0)
+		add_row(data, item, &record)->is_untouched = record_is_untouched(&record);
 }
 
 static int by_age(const void *a, const void *b)
@@ -141,7 +149,8 @@ static void take_lease(const struct json *item, void *data)
 /* Where Leases may not be read nothing is said of supervisors. */
 static int read_supervisors(struct listing *listing, struct err *err)
 {
-	static const struct reading leases = {&kube_leases, take_all_for_unsupervised, take_lease};
+	static const struct reading leases = {&kube_leases, OBJECTS_SELECTOR_JOBS,
+					      take_all_for_unsupervised, take_lease};
 	int rc = read_all(listing, &leases, err);
 
 	if (rc != ERR_REFUSED)
@@ -193,10 +202,12 @@ static void take_pod(const struct json *item, void *data)
 		row->running++;
 }
 
-static int read_rows(struct listing *listing, struct err *err)
+static int read_jobs_of_run(struct listing *listing, struct err *err)
 {
-	static const struct reading jobs = {&kube_config_maps, forget_rows, take_job};
-	static const struct reading running = {&kube_pods, count_from_zero, take_pod};
+	static const struct reading jobs = {&kube_config_maps, OBJECTS_SELECTOR_JOBS, forget_rows,
+					    take_job};
+	static const struct reading running = {&kube_pods, OBJECTS_SELECTOR_JOBS, count_from_zero,
+					       take_pod};
 	int rc = read_all(listing, &jobs, err);
 
 	index_rows(listing);
@@ -205,6 +216,65 @@ static int read_rows(struct listing *listing, struct err *err)
 	if (rc == 0 && has_row(listing, is_unsupervised))
 		rc = read_all(listing, &running, err);
 	return rc;
+}
+
+/* TFJobs. */
+
+static void forget_tfjobs(void *data)
+{
+	struct listing *listing = data;
+
+	while (listing->count > listing->n_jobs_of_run)
+		client_row_done(&listing->rows[--listing->count]);
+}
+
+static int count_active(const struct store_record *record)
+{
+	struct arena *arena CLEANUP(arena_cleanup) = arena_new();
+	struct status status;
+	int count = 0;
+
+	if (record_read_status(record, arena, &status, NULL) < 0)
+		return 0;
+	for (size_t i = 0; i < status.n_roles; i++)
+		count += status.roles[i].active;
+	return count;
+}
+
+/* Its Pods are not looked at: what runs is what the operator has counted, and which are waited for
+ * is not known. */
+static void take_tfjob(const struct json *item, void *data)
+{
+	struct store_record record CLEANUP(store_record_done) = {0};
+
+	if (store_kube_tfjobs.read(item, &record, NULL) < 0)
+		return;
+	struct client_row *row = add_row(data, item, &record);
+
+	row->running = count_active(&record);
+	if (row->is_finished)
+		return;
+	free(row->message);
+	row->message = mem_copy_text(
+		record_is_untouched(&record) ? "no operator has taken it up so far" : "");
+}
+
+/* Most clusters have none, or let others look at them. */
+static int read_tfjobs(struct listing *listing, struct err *err)
+{
+	static const struct reading tfjobs = {&kube_tfjobs, NULL, forget_tfjobs, take_tfjob};
+
+	listing->n_jobs_of_run = listing->count;
+	int rc = read_all(listing, &tfjobs, err);
+
+	return rc == ERR_NOT_FOUND || rc == ERR_REFUSED ? 0 : rc;
+}
+
+static int read_rows(struct listing *listing, struct err *err)
+{
+	int rc = read_jobs_of_run(listing, err);
+
+	return rc < 0 ? rc : read_tfjobs(listing, err);
 }
 
 int client_kube_list(struct loop *loop, struct kube_api *api, const char *namespace_name,

@@ -1,4 +1,4 @@
-/* The job's Pods say which logs there are; its ConfigMap says when it is over. */
+/* The job's Pods say which logs there are; its ConfigMap, or TFJob, says when it is over. */
 #include "engine/client_kube_logs.h"
 
 #include "base/mem.h"
@@ -6,6 +6,7 @@
 #include "engine/pod_logs.h"
 #include "engine/record.h"
 #include "engine/store_kube_record.h"
+#include "engine/store_tfjob_record.h"
 #include "kube/job_cache.h"
 #include "store/store.h"
 
@@ -14,7 +15,7 @@
 struct client_logs {
 	struct kube_api *api;
 	struct job *job;
-	bool is_untouched;
+	bool is_of_tfjob, is_untouched;
 	struct client_logs_request request;
 	char *folder;
 	struct job_cache *cache;
@@ -65,11 +66,13 @@ static void on_pod(const struct job_pod *before, struct job_pod *pod, void *data
 
 static bool is_over(const struct client_logs *logs, const struct json *owner)
 {
+	const struct store_kube_form *form =
+		logs->is_of_tfjob ? &store_kube_tfjobs : &store_kube_config_maps;
 	struct store_record record CLEANUP(store_record_done) = {0};
 
 	if (!owner)
 		return true;
-	if (store_kube_read(owner, &record, NULL) < 0)
+	if (form->read(owner, &record, NULL) < 0)
 		return logs->is_finished;
 	return record_is_finished(&record) || !text_equals(record.uid, logs->job->uid);
 }
@@ -127,6 +130,7 @@ static void follow(struct client_logs *logs)
 		.api = logs->api,
 		.namespace_name = logs->job->name_space,
 		.job_name = logs->job->name,
+		.is_of_tfjobs = logs->is_of_tfjob,
 	};
 	const struct job_follower_settings follower = {
 		.namespace_name = logs->job->name_space,
@@ -146,13 +150,14 @@ static void follow(struct client_logs *logs)
 }
 
 struct client_logs *client_kube_logs_new(struct kube_api *take_api, struct job *take_job,
-					 bool is_untouched,
+					 bool is_of_tfjob, bool is_untouched,
 					 const struct client_logs_request *request)
 {
 	struct client_logs *logs = mem_new(sizeof(*logs));
 
 	*logs = (struct client_logs){.api = take_api,
 				     .job = take_job,
+				     .is_of_tfjob = is_of_tfjob,
 				     .is_untouched = is_untouched,
 				     .request = *request};
 	logs->folder = mem_copy_text(request->folder);

@@ -8,10 +8,11 @@
 #include "engine/client.h"
 #include "kube/api.h"
 
-/* Takes the API, which is on the request's loop, and the job, which has its uid and namespace. Of
- * one that is untouched (record_is_untouched) Pods that nobody owns are its own. */
+/* Takes the API, which is on the request's loop, and the job, which has its uid and namespace: a
+ * TFJob object, or one of `run --on kubernetes`. Of such a one that is untouched
+ * (record_is_untouched) Pods that nobody owns are its own. */
 struct client_logs *client_kube_logs_new(struct kube_api *take_api, struct job *take_job,
-					 bool is_untouched,
+					 bool is_of_tfjob, bool is_untouched,
 					 const struct client_logs_request *request) MUST_USE;
 msec client_kube_logs_known_until(const struct client_logs *logs);
 void client_kube_logs_free(struct client_logs *logs); /* NULL is fine */

@@ -258,6 +258,19 @@ static int refuse_without_gpus(const struct client_local *client, const struct s
 	return machine_gpus_check(&gpus, job, client->store, &told, err);
 }
 
+/* Its processes are those that other machines were told of. */
+static int refuse_part(const struct store_record *record, const struct json *patch, struct err *err)
+{
+	struct job *job CLEANUP(job_cleanup) = NULL;
+
+	if (read_patched(record, patch, &job, NULL) < 0 || !job->elastic_id)
+		return 0;
+	return err_set(err, ERR_REFUSED,
+		       "job '%s' is this machine's part of the elastic job '%s': it has as many "
+		       "processes as it was launched with, for as long as it takes part",
+		       record->name, job->elastic_id);
+}
+
 static int local_patch(struct client *base, const char *name, const struct json *patch,
 		       struct err *err)
 {
@@ -267,6 +280,8 @@ static int local_patch(struct client *base, const char *name, const struct json 
 
 	if (rc == 0)
 		rc = refuse_elsewhere(&record, err);
+	if (rc == 0)
+		rc = refuse_part(&record, patch, err);
 	if (rc == 0)
 		rc = refuse_without_gpus(client, &record, patch, err);
 	if (rc == 0)

@@ -187,7 +187,8 @@ static bool is_worth_saying(const struct note *note)
 		return !text_equals(note->reason, "TFJobRestarting");
 	return text_equals(note->reason, "TFJobSuspended") ||
 	       text_equals(note->reason, "TFJobResumed") ||
-	       text_equals(note->reason, "TFJobScaled");
+	       text_equals(note->reason, "TFJobScaled") ||
+	       text_equals(note->reason, "WorldChanged");
 }
 
 void console_on_note(struct console *console, const struct note *note)

@@ -43,7 +43,7 @@ struct pass {
 struct driver {
 	struct store *store;
 	struct backend *backend;
-	char *job_name;
+	char *job_name, *log_name;
 	struct driver_listener listener;
 	driver_passed_fn on_passed;
 	void *data;
@@ -57,6 +57,8 @@ struct driver {
 	msec written_at; /* MSEC_UNSET: before the first pass */
 	struct arena *status_arena;
 	struct status status;
+	bool has_acted; /* a pass came to its actions */
+	bool awaits_lines; /* of the failure in the status, which are about to come */
 	bool is_status_untold; /* it was to be written, and perhaps it was */
 
 	bool is_passing;
@@ -74,6 +76,8 @@ struct driver *driver_new(const struct driver_settings *settings)
 	driver->store = settings->store;
 	driver->backend = settings->backend;
 	driver->job_name = mem_copy_text(settings->job_name);
+	driver->log_name =
+		mem_copy_text(settings->log_name ? settings->log_name : settings->job_name);
 	return driver;
 }
 
@@ -109,6 +113,7 @@ void driver_free(struct driver *driver)
 	forget_job(driver);
 	forget_status(driver);
 	free(driver->job_name);
+	free(driver->log_name);
 	free(driver);
 }
 
@@ -179,7 +184,7 @@ static void end_pass(struct driver *driver, const struct err *err)
 	struct driver_outcome outcome = driver->pass.outcome;
 
 	if (err)
-		log_info("job '%s': tried again soon: %s", driver->job_name, err->text);
+		log_info("job '%s': tried again soon: %s", driver->log_name, err->text);
 	if (driver->pass.stop.reason && !driver->stop.reason)
 		driver->stop = driver->pass.stop; /* it could not be written */
 	if (driver->pass.is_decided)
@@ -213,7 +218,7 @@ static void remove_expired(struct driver *driver)
 
 static void log_action(const struct driver *driver, const struct action *action)
 {
-	log_info("job '%s': %s %s-%d, attempt %d", driver->job_name,
+	log_info("job '%s': %s %s-%d, attempt %d", driver->log_name,
 		 action_type_words[action->type], action->role, action->index, action->attempt);
 }
 
@@ -261,6 +266,7 @@ static void act(struct driver *driver)
 	driver->pass.is_decided = is_new;
 	if (is_new || driver->is_status_untold)
 		tell_status(driver, is_new ? &plan->status : &driver->status);
+	driver->has_acted = true;
 	int rc = apply_actions(driver, plan, &err);
 
 	tell_notes(driver, plan);
@@ -285,13 +291,14 @@ static void on_written(int64_t version, const struct err *err, void *data)
 	/* A write that failed may have been done all the same, far away. */
 	driver->is_status_untold = err != NULL;
 	if (err && (err->code == ERR_CONFLICT || err->code == ERR_NOT_FOUND)) {
-		log_info("job '%s': decided again: %s", driver->job_name, err->text);
+		log_info("job '%s': decided again: %s", driver->log_name, err->text);
 		driver->pass.outcome.wake_at = driver->pass.now; /* it was changed or removed */
+		driver->awaits_lines = true; /* if there were any, they are not written */
 		end_pass(driver, NULL);
 	} else if (err) {
 		end_pass(driver, err);
 	} else {
-		log_debug("job '%s': status written as version %" PRId64, driver->job_name,
+		log_debug("job '%s': status written as version %" PRId64, driver->log_name,
 			  version);
 		driver->pass.stop.reason = NULL;
 		driver->pass.written = version;
@@ -301,19 +308,33 @@ static void on_written(int64_t version, const struct err *err, void *data)
 	}
 }
 
-/* What the failed attempt said last. Without its log the failure is told all the same. */
-static void add_last_lines(struct driver *driver, struct failure *failure)
+/* What the failed attempt said last. Without its log the failure is told all the same; lines that
+ * come later are added to it. */
+static void add_last_lines(struct driver *driver)
 {
 	const struct backend_functions *functions = driver->backend->functions;
+	struct pass *pass = &driver->pass;
+	const struct failure *failure = pass->plan.status.failure;
 	const char **lines = NULL;
 	size_t count = 0;
 
-	if (functions->last_lines(driver->backend, driver->job, failure->role, failure->index,
-				  failure->attempt, LIMIT_LAST_LINES, driver->pass.arena, &lines,
-				  &count, NULL) < 0)
+	driver->awaits_lines = false;
+	if (!failure || !failure->role || failure->n_last_lines)
 		return;
-	failure->last_lines = lines;
-	failure->n_last_lines = count;
+	int rc = functions->last_lines(driver->backend, driver->job, failure->role, failure->index,
+				       failure->attempt, LIMIT_LAST_LINES, pass->arena, &lines,
+				       &count, NULL);
+
+	driver->awaits_lines = rc == ERR_UNREACHABLE;
+	if (rc < 0 || count == 0)
+		return;
+	struct failure *whole = arena_take(pass->arena, sizeof(*whole));
+
+	*whole = *failure;
+	whole->last_lines = lines;
+	whole->n_last_lines = count;
+	pass->plan.status.failure = whole;
+	pass->plan.is_failure_new = pass->plan.is_status_changed = true;
 }
 
 /* Whether the status is to be written now. What can wait is looked at again when it no longer can.
@@ -352,12 +373,12 @@ static void carry_out(struct driver *driver)
 
 	if (driver->written_at == MSEC_UNSET || driver->written_at > pass->now)
 		driver->written_at = pass->now; /* by whom was before, or the clock was set back */
-	log_debug("job '%s': version %" PRId64 ": %zu actions, %zu notes%s%s", driver->job_name,
+	log_debug("job '%s': version %" PRId64 ": %zu actions, %zu notes%s%s", driver->log_name,
 		  pass->record.version, plan->n_actions, plan->n_notes,
 		  plan->is_status_changed ? ", a new status" : "",
 		  pass->is_document_changed ? ", asked to stop" : "");
-	if (plan->is_failure_new)
-		add_last_lines(driver, plan->status.failure);
+	if (plan->is_failure_new || driver->awaits_lines)
+		add_last_lines(driver);
 	if (has_to_write(driver))
 		store_begin_change(driver->store, driver->job->name, pass->record.version,
 				   &pass->change, on_written, driver);
@@ -394,6 +415,7 @@ static int decide(struct driver *driver, struct err *err)
 	if (rc == 0)
 		rc = driver->backend->functions->observe(driver->backend, driver->job, pass->arena,
 							 &observed, err);
+	observed.is_first_look = !driver->has_acted;
 	if (rc == 0)
 		reconcile_decide(driver->job, &driver->status, &observed, pass->now, pass->arena,
 				 &pass->plan);

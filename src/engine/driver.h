@@ -46,6 +46,7 @@ struct driver_settings {
 	struct store *store;
 	struct backend *backend;
 	const char *job_name;
+	const char *log_name; /* in lines of the log: "NAMESPACE/NAME"; NULL: its name */
 	struct driver_listener listener;
 	driver_passed_fn on_passed;
 	void *data; /* of on_passed */

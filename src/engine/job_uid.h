@@ -5,5 +5,7 @@
 #include "base/own.h"
 #include "core/job.h"
 
+/* A random UUID; caller frees. */
+int job_uid_new(char **ret_uid, struct err *err) MUST_USE;
 /* Sets a random UUID as RFC 4122, section 4.4, makes it. */
 int job_uid_set_new(struct job *job, struct err *err) MUST_USE;

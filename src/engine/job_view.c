@@ -12,6 +12,7 @@
 #include "engine/lease_view.h"
 #include "engine/record.h"
 #include "engine/store_kube_record.h"
+#include "engine/store_tfjob_record.h"
 #include "kube/job_cache.h"
 #include "kube/objects.h"
 
@@ -81,6 +82,17 @@ static void see_trouble(struct job_view *view, const struct err *err)
 
 /* The record. */
 
+static const struct store_kube_form *form_of(const struct job_view *view)
+{
+	return view->settings.is_of_tfjobs ? &store_kube_tfjobs : &store_kube_config_maps;
+}
+
+/* What kubectl applied of `render` is ConfigMap and Pods, of which nothing owns anything. */
+static bool has_pods_without_owner(const struct job_view *view)
+{
+	return !view->settings.is_of_tfjobs && record_is_untouched(view->record);
+}
+
 static void record_free(struct store_record *record)
 {
 	if (record)
@@ -115,7 +127,7 @@ static void see_owner(struct job_view *view, const struct json *owner)
 {
 	struct store_record record;
 
-	if (owner && store_kube_read(owner, &record, NULL) == 0)
+	if (owner && form_of(view)->read(owner, &record, NULL) == 0)
 		take_record(view, record);
 	else if (view->record)
 		view->is_gone = true;
@@ -145,6 +157,12 @@ static void on_synced(enum job_cache_kind kind, void *data)
 	note_change_if_synced(view);
 }
 
+static void give_up_lease(struct job_view *view)
+{
+	view->knows_lease = true;
+	lease_view_see_refused(view->lease);
+}
+
 static void on_trouble(enum job_cache_kind kind, const struct err *err, void *data)
 {
 	struct job_view *view = data;
@@ -153,8 +171,7 @@ static void on_trouble(enum job_cache_kind kind, const struct err *err, void *da
 		see_trouble(view, err);
 		return;
 	}
-	view->knows_lease = true;
-	lease_view_see_refused(view->lease);
+	give_up_lease(view);
 	note_change_if_synced(view);
 }
 
@@ -165,6 +182,7 @@ static void follow(struct job_view *view)
 		.api = view->settings.api,
 		.namespace_name = view->settings.namespace_name,
 		.job_name = view->name,
+		.is_of_tfjobs = view->settings.is_of_tfjobs,
 	};
 	const struct job_follower_settings follower = {
 		.namespace_name = view->settings.namespace_name,
@@ -178,7 +196,10 @@ static void follow(struct job_view *view)
 	view->cache = job_cache_new(&cache);
 	view->seen = job_cache_follow(view->cache, &follower);
 	job_follower_watch(view->seen, JOB_CACHE_OWNERS);
-	job_follower_watch(view->seen, JOB_CACHE_LEASES);
+	if (view->settings.is_of_tfjobs)
+		give_up_lease(view); /* none says which operator serves it, or whether any does */
+	else
+		job_follower_watch(view->seen, JOB_CACHE_LEASES);
 }
 
 struct job_view *job_view_new(const struct job_view_settings *settings, const char *name)
@@ -208,6 +229,11 @@ void job_view_free(struct job_view *view)
 const char *job_view_name(const struct job_view *view)
 {
 	return view->name;
+}
+
+bool job_view_is_of_tfjobs(const struct job_view *view)
+{
+	return view->settings.is_of_tfjobs;
 }
 
 /* Waiting. */
@@ -265,17 +291,33 @@ bool job_view_is_unsupervised(const struct job_view *view)
 
 static bool is_its_own(const struct job_view *view, const struct job_pod *pod)
 {
-	return job_pod_is_of(pod, view->record->uid, record_is_untouched(view->record));
+	return job_pod_is_of(pod, view->record->uid, has_pods_without_owner(view));
 }
 
-size_t job_view_pod_count(const struct job_view *view)
+static size_t count_pods(const struct job_view *view, bool only_live)
 {
 	const struct job_pod *pod;
 	size_t count = 0;
 
 	for (size_t i = 0; view->record && (pod = job_follower_next_pod(view->seen, &i));)
-		count += is_its_own(view, pod);
+		count += is_its_own(view, pod) && (!only_live || observed_is_live(&pod->seen));
 	return count;
+}
+
+size_t job_view_pod_count(const struct job_view *view)
+{
+	return count_pods(view, false);
+}
+
+size_t job_view_live_pod_count(const struct job_view *view)
+{
+	return count_pods(view, true);
+}
+
+/* Nobody has acted for it, or training-operator does. */
+static bool says_no_replicas(const struct job_view *view)
+{
+	return view->settings.is_of_tfjobs || record_is_untouched(view->record);
 }
 
 static void lay_pods_over(const struct job_view *view, struct arena *arena, struct status *status)
@@ -306,25 +348,48 @@ static void add_what_follows(const struct job_view *view, struct arena *arena,
 	status_see(job, &observed, arena, status);
 }
 
+/* muster's says of each replica how it is. */
+static bool is_served_by_ours(const struct job_view *view)
+{
+	struct arena *arena CLEANUP(arena_cleanup) = arena_new();
+	struct status status;
+
+	return record_read_status(view->record, arena, &status, NULL) == 0 && status.n_replicas > 0;
+}
+
+const char *job_view_operator(const struct job_view *view)
+{
+	if (record_is_untouched(view->record))
+		return "";
+	return is_served_by_ours(view) ? CLIENT_OPERATOR_OURS : CLIENT_OPERATOR_OTHER;
+}
+
+static void add_who_acts(const struct job_view *view, struct json *status)
+{
+	if (view->settings.is_of_tfjobs)
+		json_set_string(status, CLIENT_SERVED_BY, job_view_operator(view));
+	else
+		json_set_string(status, CLIENT_SUPERVISED_BY, lease_view_supervisor(view->lease));
+}
+
 int job_view_read(const struct job_view *view, struct json **ret_tfjob, struct err *err)
 {
 	struct arena *arena CLEANUP(arena_cleanup) = arena_new();
 	struct json *tfjob CLEANUP(json_cleanup) = NULL;
-	struct status status;
+	struct status status = {0};
 	int rc = record_read_tfjob(view->record, &tfjob, err);
 
 	if (rc == 0)
 		rc = record_read_status(view->record, arena, &status, err);
 	if (rc < 0)
 		return rc;
-	if (view->job && record_is_untouched(view->record))
+	if (view->job && says_no_replicas(view) && status.n_replicas == 0)
 		job_view_add_replicas(view->job, arena, &status);
 	if (view->job) /* else its Pods are not watched */
 		lay_pods_over(view, arena, &status);
 	add_what_follows(view, arena, &status);
 	json_set(tfjob, "status", status_write(&status));
-	json_set_string(json_object_at(tfjob, "status"), CLIENT_SUPERVISED_BY,
-			lease_view_supervisor(view->lease));
+	add_who_acts(view, json_object_at(tfjob, "status"));
 	*ret_tfjob = TAKE(tfjob);
 	return 0;
 }

@@ -1,5 +1,5 @@
-/* One job on a cluster as it is now: its ConfigMap, its Pods and its Lease, followed in a cache of
- * its own (kube/job_cache.h). For clients, which look and wait. */
+/* One job on a cluster as it is now: its ConfigMap, its Pods and its Lease, or a TFJob object and
+ * its Pods, followed in a cache of its own (kube/job_cache.h). For clients, which look and wait. */
 #pragma once
 
 #include "base/err.h"
@@ -20,6 +20,7 @@ struct job_view_settings {
 	struct loop *loop; /* run by the caller that waits */
 	struct kube_api *api;
 	const char *namespace_name; /* lives as long as the view */
+	bool is_of_tfjobs; /* the job is a TFJob object, and of no `run --on kubernetes` */
 	/* It is not up to date for now, and goes on trying; told once until something comes. */
 	void (*on_trouble)(const char *sentence, void *data);
 	/* While the loop runs for somebody else than job_view_wait: something has changed, or it
@@ -32,6 +33,7 @@ struct job_view_settings {
 struct job_view *job_view_new(const struct job_view_settings *settings, const char *name) MUST_USE;
 void job_view_free(struct job_view *view); /* NULL is fine */
 const char *job_view_name(const struct job_view *view);
+bool job_view_is_of_tfjobs(const struct job_view *view);
 
 /* Runs the loop until everything was seen once. Errors of the API. */
 int job_view_sync(struct job_view *view, struct err *err) MUST_USE;
@@ -53,6 +55,9 @@ int64_t job_view_record_change(const struct job_view *view);
 bool job_view_is_unsupervised(const struct job_view *view);
 /* Pods of the job that are there. */
 size_t job_view_pod_count(const struct job_view *view);
-/* The TFJob with its status, replicas as their Pods show them, and who supervises it
- * (CLIENT_SUPERVISED_BY) where that is known. The caller frees it. */
+size_t job_view_live_pod_count(const struct job_view *view); /* that have not ended */
+/* Of a TFJob: what serves it, as CLIENT_SERVED_BY has it. Borrowed. */
+const char *job_view_operator(const struct job_view *view);
+/* The TFJob with its status, replicas as their Pods show them, and who supervises or serves it
+ * (CLIENT_SUPERVISED_BY, CLIENT_SERVED_BY) where that is known. The caller frees it. */
 int job_view_read(const struct job_view *view, struct json **ret_tfjob, struct err *err) MUST_USE;

@@ -1,6 +1,6 @@
-/* One mirror of the TFJobs, one cache of their Pods and Services, and a queue of the jobs that are
- * to be looked at. A job that has ended, and of which nothing is left to do, keeps its record
- * alone. */
+/* For all namespaces, or for each that is served, one mirror of the TFJobs and one cache of their
+ * Pods and Services; and a queue of the jobs that are to be looked at. A job that has ended, and of
+ * which nothing is left to do, keeps its record alone. */
 #include "engine/operator.h"
 
 #include "base/mem.h"
@@ -21,6 +21,7 @@
 #include "kube/mirror.h"
 #include "kube/objects.h"
 #include "kube/resources.h"
+#include "kube/tfjob_definition.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -31,12 +32,21 @@
 #define MANAGER "kubeflow.org/training-operator"
 #define REFUSED "FailedValidation" /* as training-operator names it, and never uses it */
 
+/* What is watched as one: a namespace, or all of them. */
+struct scope {
+	struct controller *controller;
+	const char *namespace_name; /* KUBE_ALL_NAMESPACES: all */
+	struct job_cache *cache;
+	struct kube_mirror *jobs; /* of struct served_job */
+	bool is_synced; /* the jobs were listed once */
+};
+
 struct controller {
 	const struct operator_settings *settings;
 	struct loop *loop;
 	struct kube_api *api;
-	struct job_cache *cache;
-	struct kube_mirror *jobs; /* of struct served_job */
+	struct scope *scopes;
+	size_t n_scopes;
 	struct queue *queue;
 	struct loop_watch *timer;
 	struct end_signals signals;
@@ -44,13 +54,16 @@ struct controller {
 	enum lease_standing told; /* of which was spoken last */
 	struct exporter *metrics, *health;
 	struct metrics_jobs counts;
-	bool is_synced; /* the jobs were listed once */
+	struct metrics_passes passes;
 	bool is_ending;
+	struct err fault; /* what it ends with; code 0: it was asked to */
 	char *last_trouble;
+	struct err err; /* with which it cannot begin */
 };
 
 struct served_job {
 	struct controller *controller;
+	struct scope *scope;
 	char *key; /* NAMESPACE/NAME */
 	char *name_space; /* its turn is that of its namespace */
 	char *uid;
@@ -58,16 +71,57 @@ struct served_job {
 	struct job *job; /* as it was when work on it began; NULL: nothing is at work */
 	struct backend *backend;
 	struct driver *driver;
+	struct refusal *refusal; /* that is being written; NULL: none is */
+	int restarts; /* of its status, as far as they were counted; -1: none was seen */
+	int64_t pass_start; /* in microseconds */
 	bool is_passing; /* its driver is at work, and the queue waits for it */
 	bool is_over; /* what is at work may go */
 };
 
+static bool is_in(const struct scope *scope, const char *key)
+{
+	size_t len = strlen(scope->namespace_name);
+
+	return len == 0 || (strncmp(key, scope->namespace_name, len) == 0 && key[len] == '/');
+}
+
 /* In a mirror of one namespace objects are known by their names alone. */
 static struct served_job *find(const struct controller *controller, const char *key)
 {
-	bool is_of_all = text_equals(controller->settings->namespace_name, KUBE_ALL_NAMESPACES);
+	for (size_t i = 0; i < controller->n_scopes; i++) {
+		const struct scope *scope = &controller->scopes[i];
 
-	return kube_mirror_get(controller->jobs, is_of_all ? key : strchr(key, '/') + 1);
+		if (is_in(scope, key))
+			return kube_mirror_get(scope->jobs,
+					       *scope->namespace_name ? strchr(key, '/') + 1 : key);
+	}
+	return NULL;
+}
+
+struct walk {
+	size_t scope, place;
+};
+
+/* Begin with zeros; NULL behind the last one. */
+static struct served_job *next_job(const struct controller *controller, struct walk *walk)
+{
+	for (; walk->scope < controller->n_scopes; walk->scope++, walk->place = 0) {
+		struct served_job *job =
+			kube_mirror_next(controller->scopes[walk->scope].jobs, &walk->place);
+
+		if (job)
+			return job;
+	}
+	return NULL;
+}
+
+static size_t count_jobs(const struct controller *controller)
+{
+	size_t count = 0;
+
+	for (size_t i = 0; i < controller->n_scopes; i++)
+		count += kube_mirror_count(controller->scopes[i].jobs);
+	return count;
 }
 
 static void say(struct controller *controller, const char *sentence)
@@ -98,18 +152,42 @@ static void on_news(void *data)
 	look_at(data, loop_now());
 }
 
+static void end(struct controller *controller);
+
+/* Nothing that is done would be right. */
+static void end_for(struct controller *controller, const struct err *fault)
+{
+	if (controller->fault.code)
+		return;
+	controller->fault = *fault;
+	controller->fault.code = ERR_INVALID; /* of what people set up */
+	end(controller);
+}
+
+/* The definition of TFJobs that the cluster has may be another one. */
+static void on_write_failed(struct served_job *job, const struct err *err)
+{
+	log_info("job '%s': %s", job->key, err->text);
+	if (err->code == ERR_UNSUPPORTED)
+		end_for(job->controller, err);
+}
+
 static void on_passed(const struct driver_outcome *outcome, const struct err *err, void *data)
 {
 	struct served_job *job = data;
 
-	if (err)
-		log_info("job '%s': %s", job->key, err->text);
 	job->is_passing = false;
-	exporter_end_pass(job->controller->metrics);
-	job->is_over = outcome->is_gone || (outcome->is_finished && outcome->wake_at == MSEC_NEVER);
+	metrics_add_pass(&job->controller->passes, loop_monotonic_microseconds() - job->pass_start);
+	if (outcome->is_finished)
+		backend_kube_end_pod_group(job->backend);
+	job->is_over =
+		outcome->is_gone || (outcome->is_finished && outcome->wake_at == MSEC_NEVER &&
+				     backend_kube_is_quiet(job->backend));
 	queue_done(job->controller->queue, job->key, err != NULL, loop_now());
 	if (!err)
 		look_at(job, job->is_over ? loop_now() : outcome->wake_at);
+	else
+		on_write_failed(job, err);
 	arm(job->controller);
 }
 
@@ -137,6 +215,25 @@ static void on_note(const struct job *own, const struct note *note, void *data)
 	tfjob_event_send(job->controller->api, own, note);
 }
 
+static void on_note_of_backend(const struct note *note, void *data)
+{
+	const struct served_job *job = data;
+
+	tfjob_event_send(job->controller->api, job->job, note);
+}
+
+static void on_status(const struct job *own, const struct status *status, void *data)
+{
+	struct served_job *job = data;
+	const char *reason = status->failure ? status->failure->reason : NULL;
+
+	(void) own;
+	if (job->restarts >= 0 && status->restarts > job->restarts)
+		metrics_count_restarts(&job->controller->counts, reason,
+				       status->restarts - job->restarts);
+	job->restarts = status->restarts;
+}
+
 static void on_trouble(const char *sentence, void *data)
 {
 	struct served_job *job = data;
@@ -154,11 +251,15 @@ static void end_work(struct served_job *job)
 	job->is_over = false;
 }
 
+static const char *name_of(const struct served_job *job)
+{
+	return strchr(job->key, '/') + 1;
+}
+
 static int read_job(struct served_job *job, struct err *err)
 {
 	struct store_record record CLEANUP(store_record_done) = {0};
-	char *name = strchr(job->key, '/') + 1;
-	int rc = job->store->functions->get(job->store, name, &record, err);
+	int rc = job->store->functions->get(job->store, name_of(job), &record, err);
 
 	return rc < 0 ? rc : record_read_job(&record, &job->job, err);
 }
@@ -169,12 +270,14 @@ static void make_parts(struct served_job *job)
 	const struct backend_kube_settings backend = {
 		.loop = controller->loop,
 		.api = controller->api,
-		.cache = controller->cache,
+		.cache = job->scope->cache,
 		.job = job->job,
 		.is_tfjob = true,
-		.cluster_domain = controller->settings->cluster_domain,
+		.manner = controller->settings->manner,
+		.gang = controller->settings->gang,
 		.on_news = on_news,
 		.on_trouble = on_trouble,
+		.on_note = on_note_of_backend,
 		.data = job,
 	};
 
@@ -183,12 +286,18 @@ static void make_parts(struct served_job *job)
 		.store = job->store,
 		.backend = job->backend,
 		.job_name = job->job->name,
-		.listener = {.on_note = on_note, .data = job},
+		.log_name = job->key,
+		.listener = {.on_note = on_note, .on_status = on_status, .data = job},
 		.on_passed = on_passed,
 		.data = job,
 	};
 
 	job->driver = driver_new(&driver);
+}
+
+static bool is_ours(const struct job *job)
+{
+	return !job->managed_by || text_equals(job->managed_by, MANAGER);
 }
 
 /* What nothing can be made of is Failed, and says why: it never waits in silence. */
@@ -202,45 +311,98 @@ static char *fault_of(const struct job *job)
 	return objects_check_names(job, &faults) ? NULL : mem_copy_text(faults.list[0].sentence);
 }
 
+/* While it is written; its Events are sent once it is. */
+struct refusal {
+	struct arena *arena;
+	struct job *job;
+	struct plan plan;
+};
+
+static void refusal_free(struct refusal *refusal)
+{
+	if (!refusal)
+		return;
+	arena_free(refusal->arena);
+	job_free(refusal->job);
+	free(refusal);
+}
+
 static void on_refused(int64_t version, const struct err *err, void *data)
 {
+	struct served_job *job = data;
+	struct refusal *refusal = TAKE(job->refusal);
+
 	(void) version;
-	if (err && err->code != ERR_CONFLICT) /* then it comes as a change, and is refused again */
-		on_trouble(err->text, data);
+	for (size_t i = 0; i < refusal->plan.n_notes && !err; i++)
+		on_note(refusal->job, &refusal->plan.notes[i], job);
+	refusal_free(refusal);
+	if (err && err->code != ERR_CONFLICT)
+		on_write_failed(job, err);
+	if (err) /* what came meanwhile was passed over; after a conflict it is known by now */
+		look_at(job, loop_now() + (err->code == ERR_CONFLICT ? 0 : FIRST_PAUSE));
 }
 
 static void write_refusal(struct served_job *job, const struct store_record *record,
-			  const char *fault, struct arena *arena)
+			  const char *fault)
 {
+	struct refusal *refusal = mem_new(sizeof(*refusal));
+	struct arena *arena = refusal->arena = arena_new();
 	struct status status;
-	struct plan plan;
 
-	if (record_read_status(record, arena, &status, NULL) < 0 || status_is_finished(&status))
+	if (record_read_status(record, arena, &status, NULL) < 0 || status_is_finished(&status)) {
+		refusal_free(refusal);
 		return;
+	}
 	if (status.n_conditions == 0)
 		reconcile_begin(job->job, loop_now(), arena, &status);
-	reconcile_lost(job->job, &status, REFUSED, fault, loop_now(), arena, &plan);
-	const struct store_change change = record_change(job->store, job->job, &plan.status, arena);
+	reconcile_lost(job->job, &status, REFUSED, arena_copy_text(arena, fault), loop_now(), arena,
+		       &refusal->plan);
+	const struct store_change change =
+		record_change(job->store, job->job, &refusal->plan.status, arena);
 
-	store_begin_change(job->store, job->job->name, record->version, &change, on_refused, job);
-	for (size_t i = 0; i < plan.n_notes; i++)
-		on_note(job->job, &plan.notes[i], job);
+	refusal->job = TAKE(job->job);
+	job->refusal = refusal;
+	store_begin_change(job->store, refusal->job->name, record->version, &change, on_refused,
+			   job);
 }
 
 static bool refuse(struct served_job *job)
 {
 	struct store_record record CLEANUP(store_record_done) = {0};
-	struct arena *arena CLEANUP(arena_cleanup) = arena_new();
 	char *fault CLEANUP(mem_free_text) = fault_of(job->job);
 
-	if (fault && job->store->functions->get(job->store, job->job->name, &record, NULL) == 0)
-		write_refusal(job, &record, fault, arena);
+	if (fault && !job->refusal &&
+	    job->store->functions->get(job->store, job->job->name, &record, NULL) == 0)
+		write_refusal(job, &record, fault);
 	return fault;
 }
 
-static bool is_ours(const struct job *job)
+/* What cannot be read has no roles for us; what nobody could write a status to is told here. */
+static void refuse_unread(struct served_job *job, const struct err *fault)
 {
-	return !job->managed_by || text_equals(job->managed_by, MANAGER);
+	struct store_record record CLEANUP(store_record_done) = {0};
+
+	if (job->refusal)
+		return;
+	if (job->store->functions->get(job->store, name_of(job), &record, NULL) < 0 ||
+	    record_read_bare_job(&record, &job->job, NULL) < 0)
+		on_trouble(fault->text, job);
+	else if (is_ours(job->job))
+		write_refusal(job, &record, fault->text);
+}
+
+/* It has ended, and neither its Pods nor the clock ask for anything more: most jobs of a cluster.
+ */
+static bool is_settled(const struct served_job *job)
+{
+	struct store_record record CLEANUP(store_record_done) = {0};
+	struct arena *arena CLEANUP(arena_cleanup) = arena_new();
+	struct status status;
+
+	return job->job->clean_policy == CLEAN_NONE && job->job->ttl_after_finished < 0 &&
+	       job->store->functions->get(job->store, job->job->name, &record, NULL) == 0 &&
+	       record_read_status(&record, arena, &status, NULL) == 0 &&
+	       status_is_finished(&status);
 }
 
 /* False where there is nothing to be done for it. */
@@ -250,11 +412,11 @@ static bool begin_work(struct served_job *job)
 
 	if (job->driver)
 		return true;
-	if (read_job(job, &err) < 0) {
-		on_trouble(err.text, job);
-		return false;
-	}
-	if (!is_ours(job->job) || refuse(job)) {
+	bool is_read = read_job(job, &err) == 0;
+
+	if (!is_read)
+		refuse_unread(job, &err);
+	if (!is_read || !is_ours(job->job) || is_settled(job) || refuse(job)) {
 		job_free(TAKE(job->job));
 		return false;
 	}
@@ -273,7 +435,7 @@ static void look(struct served_job *job)
 	if (!job->is_over && may_act(job->controller) && begin_work(job) &&
 	    backend_kube_is_ready(job->backend)) {
 		job->is_passing = true;
-		exporter_begin_pass(job->controller->metrics);
+		job->pass_start = loop_monotonic_microseconds();
 		driver_look(job->driver, loop_now());
 		return;
 	}
@@ -306,7 +468,8 @@ static void on_timer(void *data)
 static void release(void *kept, void *data)
 {
 	struct served_job *job = kept;
-	struct controller *controller = data;
+	const struct scope *scope = data;
+	struct controller *controller = scope->controller;
 
 	if (!controller->is_ending)
 		metrics_count_job(&controller->counts, job->name_space, METRICS_JOB_DELETED);
@@ -315,20 +478,24 @@ static void release(void *kept, void *data)
 	end_work(job);
 	queue_remove(controller->queue, job->key);
 	store_cleanup(&job->store);
+	refusal_free(job->refusal);
 	free(job->key);
 	free(job->name_space);
 	free(job->uid);
 	free(job);
 }
 
-static struct served_job *served_job_new(struct controller *controller, const struct json *object)
+static struct served_job *served_job_new(struct scope *scope, const struct json *object)
 {
+	struct controller *controller = scope->controller;
 	const struct json *metadata = json_get(object, "metadata");
 	const char *name_space = json_as_string(json_get(metadata, "namespace"), "");
 	const char *uid = json_as_string(json_get(metadata, "uid"), "");
 	struct served_job *job = mem_new(sizeof(*job));
 
 	job->controller = controller;
+	job->scope = scope;
+	job->restarts = -1;
 	job->key = mem_format("%s/%s", name_space, json_as_string(json_get(metadata, "name"), ""));
 	job->name_space = mem_copy_text(name_space);
 	job->uid = mem_copy_text(uid);
@@ -339,25 +506,26 @@ static struct served_job *served_job_new(struct controller *controller, const st
 
 static void *project(const struct json *object, void *before, void *data)
 {
-	struct controller *controller = data;
+	struct scope *scope = data;
+	struct controller *controller = scope->controller;
 	const char *uid = json_as_string(json_get_path(object, "metadata", "uid", NULL), "");
 	struct served_job *job = before;
 	struct store_record record CLEANUP(store_record_done) = {0};
 	struct err err = {0};
 
 	if (job && !text_equals(job->uid, uid)) {
-		release(job, controller);
+		release(job, scope);
 		job = NULL;
 	}
 	if (store_kube_tfjobs.read(object, &record, &err) < 0) {
 		say(controller, err.text);
 		if (job)
-			release(job, controller);
+			release(job, scope);
 		return NULL;
 	}
 	if (!job)
-		job = served_job_new(controller, object);
-	if (!before && controller->is_synced)
+		job = served_job_new(scope, object);
+	if (!before && scope->is_synced)
 		metrics_count_job(&controller->counts, job->name_space, METRICS_JOB_CREATED);
 	store_kube_saw(job->store, object);
 	look_at(job, loop_now());
@@ -371,38 +539,63 @@ static void on_change(const char *name, void *data)
 
 static void on_synced(void *data)
 {
-	struct controller *controller = data;
+	struct scope *scope = data;
 
-	controller->is_synced = true;
-	log_info("%zu TFJobs are known", kube_mirror_count(controller->jobs));
+	scope->is_synced = true;
+	log_info("%zu TFJobs are known%s%s", kube_mirror_count(scope->jobs),
+		 *scope->namespace_name ? " of namespace " : "", scope->namespace_name);
 }
 
 static void on_jobs_trouble(const struct err *err, void *data)
 {
-	say(data, err->text);
+	const struct scope *scope = data;
+
+	say(scope->controller, err->text);
 }
 
-static void watch_jobs(struct controller *controller)
+static void watch_scope(struct scope *scope)
 {
+	struct controller *controller = scope->controller;
 	const struct kube_mirror_settings jobs = {
 		.resource = &kube_tfjobs,
-		.namespace_name = controller->settings->namespace_name,
+		.namespace_name = scope->namespace_name,
 		.project = project,
 		.release = release,
 		.on_change = on_change,
 		.on_synced = on_synced,
 		.on_trouble = on_jobs_trouble,
-		.data = controller,
+		.data = scope,
 	};
 	const struct job_cache_settings cache = {
 		.loop = controller->loop,
 		.api = controller->api,
-		.namespace_name = controller->settings->namespace_name,
+		.namespace_name = scope->namespace_name,
 		.is_of_tfjobs = true,
+		.pod_groups = controller->settings->gang ? gang_resource(controller->settings->gang)
+							 : NULL,
 	};
 
-	controller->cache = job_cache_new(&cache);
-	controller->jobs = kube_mirror_new(controller->loop, controller->api, &jobs);
+	scope->cache = job_cache_new(&cache);
+	/* The first job does not wait for their lists. */
+	job_cache_watch(scope->cache, JOB_CACHE_PODS);
+	job_cache_watch(scope->cache, JOB_CACHE_SERVICES);
+	scope->jobs = kube_mirror_new(controller->loop, controller->api, &jobs);
+}
+
+static void watch_jobs(struct controller *controller)
+{
+	static const char *const all[] = {KUBE_ALL_NAMESPACES, NULL};
+	const char *const *given = controller->settings->namespaces;
+	const char *const *namespaces = *given ? given : all;
+
+	while (namespaces[controller->n_scopes])
+		controller->n_scopes++;
+	controller->scopes = mem_new_array(controller->n_scopes, sizeof(*controller->scopes));
+	for (size_t i = 0; i < controller->n_scopes; i++) {
+		controller->scopes[i] =
+			(struct scope){.controller = controller, .namespace_name = namespaces[i]};
+		watch_scope(&controller->scopes[i]);
+	}
 }
 
 /* The Lease. */
@@ -416,9 +609,9 @@ static bool may_change(const struct kube_request *request, void *data)
 static void end_all_work(struct controller *controller)
 {
 	struct served_job *job;
-	size_t place = 0;
+	struct walk walk = {0};
 
-	while ((job = kube_mirror_next(controller->jobs, &place))) {
+	while ((job = next_job(controller, &walk))) {
 		if (job->is_passing)
 			queue_done(controller->queue, job->key, false, loop_now());
 		job->is_passing = false;
@@ -429,9 +622,9 @@ static void end_all_work(struct controller *controller)
 static void look_at_all(struct controller *controller)
 {
 	struct served_job *job;
-	size_t place = 0;
+	struct walk walk = {0};
 
-	while ((job = kube_mirror_next(controller->jobs, &place)))
+	while ((job = next_job(controller, &walk)))
 		look_at(job, loop_now());
 }
 
@@ -469,6 +662,11 @@ static void on_lease(void *data)
 		end_all_work(controller);
 }
 
+static void on_lease_trouble(const struct err *err, void *data)
+{
+	say(data, err->text);
+}
+
 static int watch_lease(struct controller *controller, struct err *err)
 {
 	const struct lease_keeper_settings settings = {
@@ -477,7 +675,7 @@ static int watch_lease(struct controller *controller, struct err *err)
 		.name = controller->settings->lease_name,
 		.made_at = MSEC_UNSET,
 		.on_change = on_lease,
-		.on_trouble = on_jobs_trouble,
+		.on_trouble = on_lease_trouble,
 		.data = controller,
 	};
 
@@ -490,13 +688,85 @@ static int watch_lease(struct controller *controller, struct err *err)
 	return rc;
 }
 
-/* The process. */
+/* The kind of PodGroups has to be there: without it no job would ever start. */
 
-static void on_signal(int number, void *data)
+static void on_pod_groups(struct json *object, const struct kube_status *status,
+			  const struct err *err, void *data)
 {
 	struct controller *controller = data;
 
-	(void) number;
+	(void) object, (void) status;
+	if (err)
+		controller->err = *err;
+	loop_stop(controller->loop);
+}
+
+static int check_gang(struct controller *controller, struct err *err)
+{
+	static const struct kube_parameter parameters[] = {{"limit", "1"}, {0}};
+	const struct gang *gang = controller->settings->gang;
+
+	if (!gang)
+		return 0;
+	const struct kube_resource *resource = gang_resource(gang);
+	const struct kube_request request = {
+		.verb = KUBE_LIST,
+		.resource = resource,
+		.namespace_name = *controller->settings->namespaces
+					  ? *controller->settings->namespaces
+					  : KUBE_ALL_NAMESPACES,
+		.parameters = parameters,
+	};
+	struct kube_call *call =
+		kube_call_new(controller->api, &request, on_pod_groups, controller);
+
+	(void) call; /* it ends with its answer */
+	loop_run(controller->loop);
+	if (controller->err.code == ERR_NOT_FOUND)
+		return err_set(err, ERR_NOT_FOUND,
+			       "the cluster has no %s.%s/%s for --gang-scheduler-name: install "
+			       "the scheduler that brings them first%s",
+			       resource->plural, resource->group, resource->version,
+			       gang->kind == GANG_KUBERNETES
+				       ? ", or the feature gates GenericWorkload and GangScheduling"
+				       : "");
+	return controller->err.code ? err_set(err, controller->err.code, "%s", controller->err.text)
+				    : 0;
+}
+
+/* The definition of TFJobs. Where it may not be read, the first write of a status shows it. */
+
+static void on_definition(struct json *object, const struct kube_status *status,
+			  const struct err *err, void *data)
+{
+	struct controller *controller = data;
+	struct err fault = {0};
+
+	(void) status;
+	if (err && err->code == ERR_NOT_FOUND)
+		say(controller, "TFJobs are unknown to this cluster: 'muster operator install', or "
+				"kubectl apply -f deploy/crd.yaml, says what they are");
+	else if (err)
+		log_info("the definition of TFJobs is not known: %s", err->text);
+	else if (tfjob_definition_check(object, &fault) < 0)
+		end_for(controller, &fault);
+}
+
+static void ask_for_definition(struct controller *controller)
+{
+	const struct kube_request request = {
+		.verb = KUBE_GET, .resource = &kube_definitions, .name = TFJOB_DEFINITION};
+	struct kube_call *call =
+		kube_call_new(controller->api, &request, on_definition, controller);
+
+	(void) call; /* it ends with its answer, or with the API */
+}
+
+/* The process. */
+
+/* The Lease is left to others first. */
+static void end(struct controller *controller)
+{
 	if (!controller->lease || controller->is_ending) {
 		loop_stop(controller->loop);
 		return;
@@ -506,22 +776,33 @@ static void on_signal(int number, void *data)
 	lease_keeper_release(controller->lease);
 }
 
-static void write_metrics(const struct metrics_passes *passes, struct text *text, void *data)
+static void on_signal(int number, void *data)
+{
+	(void) number;
+	end(data);
+}
+
+/* Passes are those of all jobs, of which many are under way at once, and not the exporter's. */
+static void write_metrics(const struct metrics_passes *of_exporter, struct text *text, void *data)
 {
 	const struct controller *controller = data;
 	const struct metrics_operator now = {
-		.n_jobs = kube_mirror_count(controller->jobs),
-		.n_queued = queue_count(controller->queue),
+		.n_jobs = count_jobs(controller),
+		.n_queued = queue_depth(controller->queue, loop_now()),
 	};
 
-	metrics_write_jobs(&controller->counts, &now, passes, text);
+	(void) of_exporter;
+	metrics_write_jobs(&controller->counts, &now, &controller->passes, text);
 }
 
 static bool is_ready(void *data)
 {
 	const struct controller *controller = data;
 
-	return controller->is_synced;
+	for (size_t i = 0; i < controller->n_scopes; i++)
+		if (!controller->scopes[i].is_synced)
+			return false;
+	return true;
 }
 
 static int make_exporter(struct controller *controller, const struct listening *listening,
@@ -544,8 +825,11 @@ static void controller_done(struct controller *controller)
 	exporter_free(controller->metrics);
 	exporter_free(controller->health);
 	metrics_jobs_done(&controller->counts);
-	kube_mirror_free(controller->jobs);
-	job_cache_free(controller->cache);
+	for (size_t i = 0; i < controller->n_scopes; i++) {
+		kube_mirror_free(controller->scopes[i].jobs);
+		job_cache_free(controller->scopes[i].cache);
+	}
+	free(controller->scopes);
 	queue_free(controller->queue);
 	loop_watch_free(controller->timer);
 	end_signals_done(&controller->signals);
@@ -570,11 +854,15 @@ int operator_run(const struct operator_settings *settings, struct err *err)
 		return rc;
 	controller.queue = queue_new(FIRST_PAUSE, LONGEST_PAUSE);
 	controller.timer = loop_new_timer(controller.loop, on_timer, &controller);
+	rc = check_gang(&controller, err);
+	if (rc < 0)
+		return rc;
 	end_signals_watch(&controller.signals, controller.loop, on_signal, &controller);
+	ask_for_definition(&controller);
 	watch_jobs(&controller);
 	rc = watch_lease(&controller, err);
 	if (rc < 0)
 		return rc;
 	loop_run(controller.loop);
-	return 0;
+	return err_copy(err, &controller.fault);
 }

@@ -6,19 +6,25 @@
 #include "base/own.h"
 #include "io/listening.h"
 #include "kube/api.h"
+#include "kube/pod_group.h"
+#include "kube/tfjob_objects.h"
 
 struct operator_settings {
 	kube_log_in_fn log_in;
 	void *log_in_data;
-	const char *namespace_name; /* "": all of them */
-	const char *cluster_domain; /* of addresses, as CUSTOM_CLUSTER_DOMAIN; NULL: none */
+	const char *const *namespaces; /* of which TFJobs are served, one mirror and one cache for
+					  each; ends with NULL, and is empty where all are */
+	struct tfjob_manner manner; /* of all jobs */
+	const struct gang *gang; /* which places their Pods together; NULL: none does */
 	const struct listening *metrics; /* where /metrics is served; NULL: nowhere */
 	const struct listening *health; /* and /healthz and /readyz, besides; NULL: nowhere */
-	const char *lease_name; /* of which the holder alone acts; NULL: nobody else does */
+	const char *lease_name; /* in the login's namespace, of which the holder alone acts; NULL:
+				   nobody else does */
 	/* What people should know: a sentence. */
 	void (*say)(const char *sentence, void *data);
 	void *data;
 };
 
-/* Until a signal asks for the end. Jobs go on. */
+/* Until a signal asks for the end. Jobs go on. ERR_INVALID where the cluster's definition of TFJobs
+ * is another one, which drops what is written into a status (kube/tfjob_definition.h). */
 int operator_run(const struct operator_settings *settings, struct err *err) MUST_USE;

@@ -11,22 +11,13 @@
 
 #define SILENCE (600 * MSEC_PER_SECOND)
 
-/* A log that has lines has, with the console's, four open files: a large job needs more than the
- * usual 1024. Where they cannot be had, what cannot be opened says so. */
-static void raise_descriptor_limit(void)
-{
-	rlim_t before;
-	struct err err;
-
-	if (descriptor_limit_raise(0, &before, &err) < 0)
-		return;
-}
-
 struct pod_logs *pod_logs_new(const struct pod_logs_settings *settings)
 {
 	struct pod_logs *logs = mem_new(sizeof(*logs));
 
-	raise_descriptor_limit();
+	/* A log that has lines has, with the console's, four open files: a large job needs more
+	 * than the usual 1024. */
+	descriptor_limit_raise_to_most();
 	logs->settings = *settings;
 	if (!logs->settings.silence)
 		logs->settings.silence = SILENCE;

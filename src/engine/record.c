@@ -36,13 +36,45 @@ static int read_document(const struct store_record *record, struct job **ret_job
 	return rc < 0 ? rc : read_job(root, record->name, JOB_LENIENT, ret_job, err);
 }
 
+/* Names and labels of it, and whose it is to act for it. */
+static struct json *bare_document(const struct json *document)
+{
+	const struct json *manager =
+		json_get_path(document, "spec", "runPolicy", "managedBy", NULL);
+	struct json *bare = json_new_object();
+	struct json *spec = json_object_at(bare, "spec");
+
+	json_set(bare, "apiVersion", json_new_copy(json_get(document, "apiVersion")));
+	json_set(bare, "kind", json_new_copy(json_get(document, "kind")));
+	json_set(bare, "metadata", json_new_copy(json_get(document, "metadata")));
+	json_object_at(spec, "tfReplicaSpecs");
+	if (json_as_string(manager, NULL))
+		json_set(json_object_at(spec, "runPolicy"), "managedBy", json_new_copy(manager));
+	return bare;
+}
+
+int record_read_bare_job(const struct store_record *record, struct job **ret_job, struct err *err)
+{
+	struct json *root CLEANUP(json_cleanup) = NULL;
+	int rc = read_json(record->document, &root, err);
+
+	if (rc < 0)
+		return rc;
+	struct json *bare CLEANUP(json_cleanup) = bare_document(root);
+
+	rc = read_job(bare, record->name, JOB_LENIENT, ret_job, err);
+	if (rc == 0)
+		job_set_uid(*ret_job, record->uid);
+	return rc;
+}
+
 int record_read_job(const struct store_record *record, struct job **ret_job, struct err *err)
 {
 	struct job *job;
 	int rc = read_document(record, &job, err);
 
 	if (rc < 0) {
-		err_prefix(err, "the record of job '%s' cannot be read", record->name);
+		err_prefix(err, "job '%s' cannot be read", record->name);
 		return rc;
 	}
 	job_set_uid(job, record->uid);
@@ -110,7 +142,7 @@ int record_read_tfjob(const struct store_record *record, struct json **ret_tfjob
 	if (rc == 0 && !json_is(tfjob, JSON_OBJECT))
 		rc = err_set(err, ERR_INVALID, "it is not an object");
 	if (rc < 0) {
-		err_prefix(err, "the record of job '%s' cannot be read", record->name);
+		err_prefix(err, "job '%s' cannot be read", record->name);
 		return rc;
 	}
 	rc = read_status_json(record, &status, err);
@@ -127,7 +159,12 @@ bool record_is_untouched(const struct store_record *record)
 	return text_equals(record->status, "null");
 }
 
-/* Nobody has written one so far. */
+/* Nobody has written one so far, or the store keeps none. */
+static bool has_summary(const struct store_record *record)
+{
+	return record->summary && !text_equals(record->summary, "null");
+}
+
 static int make_summary(const struct store_record *record, struct arena *arena,
 			struct summary *ret_summary)
 {
@@ -144,12 +181,11 @@ void record_read_summary(const struct store_record *record, struct arena *arena,
 			 struct summary *ret_summary)
 {
 	struct json *json CLEANUP(json_cleanup) = NULL;
-	int rc = text_equals(record->summary, "null") ? make_summary(record, arena, ret_summary)
-						      : ERR_INVALID;
-
-	if (rc == 0)
+	if (!has_summary(record) && make_summary(record, arena, ret_summary) == 0)
 		return;
-	rc = read_json(record->summary, &json, NULL);
+	int rc = read_json(record->summary ? record->summary : "", &json, NULL);
+
+	(void) rc; /* what cannot be read is empty */
 	summary_read(json, arena, ret_summary);
 }
 
@@ -281,23 +317,41 @@ int record_rewrite(struct store *store, const struct store_record *record, int64
 	return store->functions->change(store, record->name, version, &change, &version, err);
 }
 
-static int patch_once(struct store *store, const struct store_record *record,
-		      const struct json *patch, struct err *err)
+/* The caller frees what it became. */
+static int apply_patch(const struct store_record *record, const struct json *patch,
+		       struct job **ret_job, struct err *err)
 {
 	struct json *document CLEANUP(json_cleanup) = NULL;
 	struct job *job CLEANUP(job_cleanup) = NULL;
-	int64_t version;
 	int rc = read_json(record->document, &document, err);
 
 	if (rc < 0)
 		return rc;
 	struct json *patched CLEANUP(json_cleanup) = json_patched(document, patch);
 	rc = read_job(patched, record->name, JOB_STRICT, &job, err);
-	if (rc < 0)
+	if (rc == 0 && !text_equals(job->name, record->name))
+		rc = err_set(err, ERR_INVALID, "the name of job '%s' cannot change", record->name);
+	if (rc == 0)
+		*ret_job = TAKE(job);
+	return rc;
+}
+
+int record_check_patch(const struct store_record *record, const struct json *patch, struct err *err)
+{
+	struct job *job CLEANUP(job_cleanup) = NULL;
+
+	return apply_patch(record, patch, &job, err);
+}
+
+static int patch_once(struct store *store, const struct store_record *record,
+		      const struct json *patch, struct err *err)
+{
+	struct job *job CLEANUP(job_cleanup) = NULL;
+	int64_t version;
+	int rc = apply_patch(record, patch, &job, err);
+
+	if (rc < 0 || !job)
 		return rc;
-	if (!text_equals(job->name, record->name))
-		return err_set(err, ERR_INVALID, "the name of job '%s' cannot change",
-			       record->name);
 	char *text CLEANUP(mem_free_text) = compact_text_of(job->document);
 	const struct store_change change = {.document = text};
 	return store->functions->change(store, record->name, record->version, &change, &version,
@@ -333,23 +387,34 @@ static struct json *stop_patch_new(const char *reason, msec grace)
 	return patch;
 }
 
-int record_add_stop(struct store_record *record, const char *reason, msec grace,
-		    bool *ret_is_changed, struct err *err)
+int record_stop_patch(const struct store_record *record, const char *reason, msec grace,
+		      struct json **ret_patch, struct err *err)
 {
-	struct json *document CLEANUP(json_cleanup) = NULL;
 	struct job *job CLEANUP(job_cleanup) = NULL;
-	int rc = read_json(record->document, &document, err);
+	int rc = read_document(record, &job, err);
 
-	if (rc == 0)
-		rc = read_job(document, record->name, JOB_LENIENT, &job, err);
 	if (rc != 0)
 		return rc;
 	bool is_asked = job->stop_reason != NULL;
 
-	*ret_is_changed = !is_asked || grace >= 0;
-	if (!*ret_is_changed)
+	*ret_patch = is_asked && grace < 0 ? NULL : stop_patch_new(is_asked ? NULL : reason, grace);
+	return 0;
+}
+
+int record_add_stop(struct store_record *record, const char *reason, msec grace,
+		    bool *ret_is_changed, struct err *err)
+{
+	struct json *document CLEANUP(json_cleanup) = NULL;
+	struct json *patch CLEANUP(json_cleanup) = NULL;
+	int rc = record_stop_patch(record, reason, grace, &patch, err);
+
+	if (rc == 0)
+		rc = read_json(record->document, &document, err);
+	if (rc != 0)
+		return rc;
+	*ret_is_changed = patch != NULL;
+	if (!patch)
 		return 0;
-	struct json *patch CLEANUP(json_cleanup) = stop_patch_new(is_asked ? NULL : reason, grace);
 	struct json *patched CLEANUP(json_cleanup) = json_patched(document, patch);
 
 	free(record->document);

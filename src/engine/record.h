@@ -23,6 +23,10 @@ struct store_record record_new(const struct job *job, const struct status *statu
  * muster accepted must stay readable. */
 int record_read_job(const struct store_record *record, struct job **ret_job,
 		    struct err *err) MUST_USE;
+/* The same of a document of which no more can be read than whose job it is: a job without roles.
+ */
+int record_read_bare_job(const struct store_record *record, struct job **ret_job,
+			 struct err *err) MUST_USE;
 /* Reads the status, which lives in the arena. */
 int record_read_status(const struct store_record *record, struct arena *arena,
 		       struct status *ret_status, struct err *err) MUST_USE;
@@ -73,6 +77,14 @@ int record_rewrite(struct store *store, const struct store_record *record, int64
  * result must be a job that can run (ERR_INVALID lists what is wrong); its name cannot change. */
 int record_patch(struct store *store, const char *name, const struct json *patch,
 		 struct err *err) MUST_USE;
+
+/* Whether the job of this record, with the patch, can run and has its name still. ERR_INVALID. */
+int record_check_patch(const struct store_record *record, const struct json *patch,
+		       struct err *err) MUST_USE;
+/* The patch that asks the job of this record for an end as record_ask_to_stop does; NULL where it
+ * says that already. */
+int record_stop_patch(const struct store_record *record, const char *reason, msec grace,
+		      struct json **ret_patch, struct err *err) MUST_USE;
 
 /* Asks for an orderly end (JOB_ANNOTATION_STOP) with a word of stop_reason_words; `grace` is the
  * time between the signal and KILL in this end, -1: the job's own. The word of an earlier request

@@ -37,6 +37,17 @@ static int check(const struct store_record *record, const struct status *status,
 	return 0;
 }
 
+/* Alone it would not be what it was. */
+static int refuse_part(const struct job *job, struct err *err)
+{
+	return job->elastic_id
+		       ? err_set(err, ERR_REFUSED,
+				 "job '%s' was this machine's part of the elastic job '%s': the "
+				 "command that began it takes part anew",
+				 job->name, job->elastic_id)
+		       : 0;
+}
+
 /* The document without what ended it. */
 static int read_again(const struct job *ended, const char *uid, struct job **ret_job,
 		      struct err *err)
@@ -73,6 +84,8 @@ int resumption_read(struct store *store, const char *name, struct job **ret_job,
 		return rc;
 	assert(ended);
 	rc = check(&record, &status, err);
+	if (rc == 0)
+		rc = refuse_part(ended, err);
 	return rc < 0 ? rc : read_again(ended, record.uid, ret_job, err);
 }
 

@@ -57,6 +57,11 @@ char *state_folder_programs(const char *state_folder)
 	return mem_format("%s/programs", state_folder);
 }
 
+char *state_folder_elastic(const char *state_folder, int port)
+{
+	return mem_format("%s/elastic/%d", state_folder, port);
+}
+
 char *state_folder_job(const char *state_folder, const char *uid)
 {
 	return mem_format("%s/jobs/%s", state_folder, uid);

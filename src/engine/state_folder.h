@@ -4,7 +4,8 @@
  *     STATE/jobs/UID/          one job: ROLE-INDEX.ATTEMPT.log and .index, muster.log, socket, and
  *                              a link `start` to the folder in which it was started, and
  *                              while it runs `reserve`, room for how it ends
- *     STATE/programs/          programs of ours for Python to run */
+ *     STATE/programs/          programs of ours for Python to run
+ *     STATE/elastic/PORT/      the store of an orchestrator of elastic jobs that listens there */
 #pragma once
 
 #include "base/err.h"
@@ -18,6 +19,7 @@ int state_folder_default(char **ret_folder, struct err *err) MUST_USE;
 /* Paths; the caller frees them. */
 char *state_folder_jobs(const char *state_folder) MUST_USE;
 char *state_folder_programs(const char *state_folder) MUST_USE;
+char *state_folder_elastic(const char *state_folder, int port) MUST_USE;
 char *state_folder_job(const char *state_folder, const char *uid) MUST_USE;
 
 /* Makes the folder of one job, for this user alone. */

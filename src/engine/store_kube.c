@@ -167,6 +167,15 @@ static int keep_answer(struct kube_store *store, const struct json *config_map,
 	return 0;
 }
 
+/* Of a change. */
+static int take_answer(struct kube_store *store, const struct json *object, int64_t *ret_version,
+		       struct err *err)
+{
+	int rc = keep_answer(store, object, ret_version, err);
+
+	return rc == 0 && store->form->check_answer ? store->form->check_answer(object, err) : rc;
+}
+
 void store_kube_saw(struct store *store, const struct json *config_map)
 {
 	struct store_record record;
@@ -373,7 +382,7 @@ static void on_changed(struct json *object, const struct kube_status *status, co
 
 	(void) status;
 	if (!err) {
-		int rc = keep_answer(change->store, object, &version, &own);
+		int rc = take_answer(change->store, object, &version, &own);
 
 		finish(change, version, rc < 0 ? &own : NULL);
 	} else if (err->code == ERR_CONFLICT) {
@@ -449,7 +458,7 @@ static int kube_change(struct store *base, const char *name, int64_t version,
 		      &changed, &own);
 
 	if (rc == 0)
-		return keep_answer(store, changed, ret_version, err);
+		return take_answer(store, changed, ret_version, err);
 	forget(store, name); /* the next reader asks the server */
 	return explain_change(name, &own, err);
 }

@@ -27,6 +27,8 @@ struct store_kube_form {
 				   int64_t version);
 	enum kube_verb change_verb; /* and of which part: */
 	const char *change_subresource; /* NULL: the whole */
+	/* Whether the server has kept what it answers; NULL: it always does. */
+	int (*check_answer)(const struct json *object, struct err *err);
 };
 extern const struct store_kube_form store_kube_config_maps;
 

@@ -6,6 +6,7 @@
 #include "core/small_status.h"
 #include "engine/record.h"
 #include "kube/resources.h"
+#include "kube/tfjob_definition.h"
 
 #include <string.h>
 
@@ -50,6 +51,13 @@ static char *document_of(const struct json *object)
 	return text_take(&text);
 }
 
+/* Training-operator writes no code: a TFJob of its that has ended has one all the same. */
+static void add_exit_code(struct status *status)
+{
+	if (status_is_finished(status) && status->exit_code < 0)
+		status->exit_code = !status_condition_is_true(status, CONDITION_SUCCEEDED);
+}
+
 /* In our order of members, whatever that of the server is; one that cannot be read is as new. */
 static char *status_of(const struct json *object)
 {
@@ -59,6 +67,7 @@ static char *status_of(const struct json *object)
 
 	if (!value || small_status_read(value, arena, &status, NULL) < 0)
 		return mem_copy_text("null");
+	add_exit_code(&status);
 	return record_tfjob_status_text(&status);
 }
 
@@ -112,4 +121,5 @@ const struct store_kube_form store_kube_tfjobs = {
 	.change_new = change_new,
 	.change_verb = KUBE_UPDATE,
 	.change_subresource = "status",
+	.check_answer = tfjob_definition_check_answer,
 };

@@ -23,6 +23,11 @@ int supervision_make_exporter(struct supervision *supervision, struct err *err)
 	return exporter_new(supervision->loop, &settings, &supervision->exporter, err);
 }
 
+void supervision_end_exporter(struct supervision *supervision)
+{
+	exporter_free(TAKE(supervision->exporter));
+}
+
 int supervision_make_console(struct supervision *supervision, const char *log_folder,
 			     struct unkept *unkept, struct err *err)
 {
@@ -205,7 +210,7 @@ void supervision_done(struct supervision *supervision)
 {
 	supervision_end_work(supervision);
 	end_signals_done(&supervision->signals);
-	exporter_free(supervision->exporter);
+	supervision_end_exporter(supervision);
 	reporter_done(&supervision->reporter);
 	store_cleanup(&supervision->store);
 	loop_free(supervision->loop);

@@ -68,6 +68,9 @@ int supervision_make_console(struct supervision *supervision, const char *log_fo
 /* Where somebody asked for it. */
 int supervision_make_exporter(struct supervision *supervision, struct err *err) MUST_USE;
 
+/* Its metrics are there no more, and neither is their socket. */
+void supervision_end_exporter(struct supervision *supervision);
+
 /* Begins with a pass; returns when the loop was stopped. */
 void supervision_run(struct supervision *supervision);
 /* Nothing more is started for the job. What is there of the store, the signals and the reporter

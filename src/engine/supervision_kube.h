@@ -37,6 +37,7 @@ struct supervision_kube_request {
 
 	const char *attach_to; /* name of a job that was made before, in namespace_name */
 	const char *namespace_name;
+	bool is_tfjob; /* it is a TFJob object, which an operator serves: it is looked at alone */
 	bool trusts; /* though this machine did not make it */
 
 	const char *place; /* where it runs: known_place_write of engine/known_job.h */
@@ -54,6 +55,9 @@ struct supervision_kube_request {
  * same way. While somebody else watches it, its lines and state are shown, until that one is gone.
  * An interrupt leaves the job as it is. ERR_NOT_FOUND when there is no such job; ERR_CONFLICT when
  * it is unknown here, its Pods may do more than compute (core/pod_reach.h), and nobody `trusts` it.
+ *
+ * A TFJob to attach to: its lines and state are shown until it has ended. What its cleanPodPolicy
+ * leaves running goes on.
  *
  * Detached: returns when the job's objects are made and its Lease is held; ERR_CONFLICT when
  * somebody else watches it.

@@ -8,7 +8,7 @@
 
 bool supervision_kube_may_act(const struct cluster_supervision *supervision)
 {
-	return lease_keeper_standing(supervision->lease) == LEASE_HELD;
+	return supervision->lease && lease_keeper_standing(supervision->lease) == LEASE_HELD;
 }
 
 static bool may_change(const struct kube_request *request, void *data)
@@ -131,6 +131,23 @@ static void on_lease_trouble(const struct err *err, void *data)
 		reporter_say_trouble(&supervision->base.reporter, err->text);
 }
 
+static void begin_fence(struct cluster_supervision *supervision)
+{
+	supervision->is_fenced = true;
+	kube_api_set_permit(supervision->api, may_change, supervision);
+}
+
+void supervision_kube_only_follow(struct cluster_supervision *supervision)
+{
+	supervision->role = ROLE_FOLLOWS;
+	begin_fence(supervision);
+	reporter_sayf(
+		&supervision->base.reporter,
+		"job '%s' is a TFJob, which an operator serves: its lines are shown here, and "
+		"Ctrl-C leaves it running",
+		supervision->base.job->name);
+}
+
 int supervision_kube_watch_lease(struct cluster_supervision *supervision, struct err *err)
 {
 	const struct lease_keeper_settings settings = {
@@ -147,7 +164,6 @@ int supervision_kube_watch_lease(struct cluster_supervision *supervision, struct
 
 	if (rc < 0)
 		return rc;
-	supervision->is_fenced = true;
-	kube_api_set_permit(supervision->api, may_change, supervision);
+	begin_fence(supervision);
 	return 0;
 }

@@ -8,4 +8,6 @@
 
 int supervision_kube_watch_lease(struct cluster_supervision *supervision, struct err *err) MUST_USE;
 /* We may act now. */
+/* Instead of watching a Lease: nothing is ever changed from here. */
+void supervision_kube_only_follow(struct cluster_supervision *supervision);
 bool supervision_kube_may_act(const struct cluster_supervision *supervision);

@@ -81,9 +81,10 @@ static void clean_up(struct cluster_supervision *supervision)
 static void tell_gone(struct cluster_supervision *supervision)
 {
 	const char *name = supervision->base.job->name;
-	char *why CLEANUP(mem_free_text) = mem_format(
-		"somebody deleted ConfigMap '%s.job', and the cluster ended its Pods with it",
-		name);
+	bool is_tfjob = supervision->request->is_tfjob;
+	char *why CLEANUP(mem_free_text) =
+		mem_format("somebody deleted %s '%s%s', and the cluster ended its Pods with it",
+			   is_tfjob ? "TFJob" : "ConfigMap", name, is_tfjob ? "" : ".job");
 
 	if (status_is_finished(&supervision->base.reporter.status))
 		return;
@@ -162,6 +163,14 @@ static bool is_told_a_moment_ago(struct cluster_supervision *supervision)
 	return true;
 }
 
+/* What is left of a TFJob stays; what its Pods have printed by then is shown. */
+static bool has_seen_all(const struct cluster_supervision *supervision)
+{
+	return supervision->request->is_tfjob &&
+	       status_is_finished(&supervision->base.reporter.status) &&
+	       backend_kube_is_quiet(supervision->base.backend);
+}
+
 /* The supervisor deletes the job's objects when it has ended. */
 static void follow(struct cluster_supervision *supervision)
 {
@@ -176,6 +185,8 @@ static void follow(struct cluster_supervision *supervision)
 		supervision_close(&supervision->base);
 	} else {
 		reporter_say_trouble(&supervision->base.reporter, rc < 0 ? err.text : NULL);
+		if (rc == 0 && has_seen_all(supervision))
+			supervision_close(&supervision->base);
 	}
 }
 

@@ -55,8 +55,9 @@ static int open_store(struct cluster_supervision *supervision, struct err *err)
 		rc = kube_api_connect(supervision->base.loop, request->log_in, request->data,
 				      &supervision->api, err);
 	if (rc == 0)
-		supervision->base.store = store_kube_new(supervision->base.loop, supervision->api,
-							 namespace_of(supervision));
+		supervision->base.store = (request->is_tfjob ? store_kube_of_tfjobs
+							     : store_kube_new)(
+			supervision->base.loop, supervision->api, namespace_of(supervision));
 	return rc;
 }
 
@@ -222,11 +223,25 @@ static int find_job(struct cluster_supervision *supervision, struct err *err)
 	return rc == 0 && is_untouched ? adopt_job(supervision, err) : rc;
 }
 
+/* Its operator acts for it: nothing is pinned, and nothing is changed from here. */
+static int find_tfjob(struct cluster_supervision *supervision, struct err *err)
+{
+	bool is_untouched;
+	int rc = read_found(supervision, &is_untouched, err);
+
+	if (rc == 0)
+		store_kube_keep_to(supervision->base.store, supervision->base.job->uid);
+	return rc < 0 ? rc : check_for_signal(supervision, err);
+}
+
 static int settle_job_there(struct cluster_supervision *supervision, struct err *err)
 {
 	const struct supervision_kube_request *request = supervision->request;
 	struct supervision *base = &supervision->base;
 	const struct job *job = request->job;
+
+	if (request->is_tfjob)
+		return find_tfjob(supervision, err);
 	int rc = job ? registration_kube_check_before_run(base->loop, supervision->api, job,
 							  request->secret->name, err)
 		     : registration_kube_check_before_attach(base->loop, supervision->api,
@@ -290,7 +305,9 @@ static int set_up(struct cluster_supervision *supervision, struct err *err)
 	kube_api_on_warning(supervision->api, on_warning, supervision);
 	if (rc == 0 && is_attached(supervision))
 		rc = supervision_kube_tell_status(supervision, err);
-	if (rc == 0)
+	if (rc == 0 && supervision->request->is_tfjob)
+		supervision_kube_only_follow(supervision);
+	else if (rc == 0)
 		rc = supervision_kube_watch_lease(supervision, err);
 	if (rc == 0)
 		tell_keys(supervision);
@@ -305,6 +322,7 @@ static void make_backend(struct cluster_supervision *supervision)
 		.api = supervision->api,
 		.namespace_name = base->job->name_space,
 		.job_name = base->job->name,
+		.is_of_tfjobs = supervision->request->is_tfjob,
 	};
 
 	supervision->cache = job_cache_new(&cache);
@@ -313,6 +331,7 @@ static void make_backend(struct cluster_supervision *supervision)
 		.api = supervision->api,
 		.cache = supervision->cache,
 		.job = base->job,
+		.is_tfjob = supervision->request->is_tfjob,
 		.log_folder = supervision->log_folder,
 		.secret = supervision->request->secret,
 		.is_new = !is_attached(supervision),

@@ -36,6 +36,7 @@ struct local_supervision {
 	const struct supervisor_request *request;
 	char *folder; /* of this job */
 	struct private_network network;
+	struct backend *processes; /* the local back end, of the supervision or of its agent */
 	rlim_t descriptor_limit; /* as we found it, and as replicas get it */
 	struct control *control;
 	struct unkept *unkept; /* lines that reach the terminal alone */
@@ -80,6 +81,7 @@ static void end(struct local_supervision *supervision)
 
 	on_first_start(supervision);
 	state_folder_give_back(supervision->folder);
+	supervision_end_exporter(base); /* a command that waits for the end finds it gone */
 	/* From the moment when the record says so the job may be resumed, and its folder is not
 	 * ours. All clients that listen are let go behind that: they find what is true then. */
 	control_close(supervision->control);
@@ -99,7 +101,7 @@ static void give_up(struct local_supervision *supervision)
 {
 	struct supervision *base = &supervision->base;
 
-	backend_local_kill_all(base->backend);
+	backend_local_kill_all(supervision->processes);
 	reporter_end(&base->reporter, base->job, RECONCILE_DELETED,
 		     "its record was deleted, so its processes were ended");
 }
@@ -131,7 +133,7 @@ static void hurry(void *data)
 {
 	struct local_supervision *supervision = data;
 
-	backend_local_kill_all(supervision->base.backend);
+	backend_local_kill_all(supervision->processes);
 	supervision_ask_for_pass(&supervision->base);
 }
 
@@ -156,7 +158,7 @@ static void on_outer_gone(void *data)
 	struct err err = {0};
 
 	loop_watch_enable(supervision->outer_gone, false);
-	backend_local_kill_all(base->backend);
+	backend_local_kill_all(supervision->processes);
 	base->phase = SUPERVISION_CLOSING;
 	base->reporter.status.exit_code = EXIT_OWN_FAULT;
 	if (settle_job(base->store, base->job->name, base->job->uid, &err) < 0)
@@ -185,8 +187,30 @@ static int make_network(struct local_supervision *supervision, struct err *err)
 	return rc < 0 ? err_prefix(err, "no private network") : 0;
 }
 
+static int make_agent(const struct local_supervision *supervision, struct agent **ret_agent,
+		      struct err *err)
+{
+	const struct supervision *base = &supervision->base;
+	const struct agent_settings settings = {
+		.request = supervision->request->agent,
+		.loop = base->loop,
+		.claims = base->store->claims,
+		.folder = supervision->folder,
+		.on_news = supervision_ask_for_pass,
+		.on_trouble = supervision_on_trouble,
+		.data = (void *) base,
+	};
+
+	return settings.request ? agent_new(&settings, ret_agent, err) : 0;
+}
+
 static int make_backend(struct local_supervision *supervision, struct err *err)
 {
+	struct agent *agent = NULL;
+	int rc = make_agent(supervision, &agent, err);
+
+	if (rc < 0)
+		return rc;
 	const struct supervisor_request *request = supervision->request;
 	struct supervision *base = &supervision->base;
 	char *jobs CLEANUP(mem_free_text) = state_folder_jobs(request->base.state_folder);
@@ -195,6 +219,8 @@ static int make_backend(struct local_supervision *supervision, struct err *err)
 		.claims = base->store->claims,
 		.gpus = request->gpus,
 		.network = request->job->has_private_network ? &supervision->network : NULL,
+		.join_world = agent ? agent_join_world : NULL,
+		.world_data = agent,
 		.jobs_folder = jobs,
 		.unkept = supervision->unkept,
 		.rotate_at = LIMIT_LOG_FILE,
@@ -205,7 +231,13 @@ static int make_backend(struct local_supervision *supervision, struct err *err)
 		.data = base,
 	};
 
-	return backend_local_new(&settings, &base->backend, err);
+	rc = backend_local_new(&settings, &supervision->processes, err);
+	if (rc < 0)
+		agent_free(agent);
+	else
+		base->backend =
+			agent ? agent_take(agent, supervision->processes) : supervision->processes;
+	return rc;
 }
 
 /* As far up as it goes, and not only for the replicas of now: the job may be scaled up. */

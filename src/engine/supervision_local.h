@@ -6,6 +6,7 @@
 #include "base/own.h"
 #include "core/gpus.h"
 #include "core/job.h"
+#include "engine/agent.h"
 #include "engine/background.h"
 #include "engine/supervision_request.h"
 #include "io/guard.h"
@@ -16,6 +17,8 @@
 struct supervisor_request {
 	struct supervision_request base;
 	struct job *job; /* borrowed; without uid, unless `is_resumed` */
+	const struct agent_request *agent; /* the job is this machine's part of an elastic one;
+					      NULL: it is all on this machine */
 	const struct gpus *gpus; /* of this machine (machine_gpus_find) */
 	bool replaces_finished; /* a finished job of this name is deleted first */
 	bool is_resumed; /* the job is that of resumption_read, and goes on where it ended */

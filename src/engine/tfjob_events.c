@@ -60,6 +60,7 @@ void tfjob_event_send(struct kube_api *api, const struct job *job, const struct 
 		.resource = &kube_events,
 		.namespace_name = job->name_space,
 		.body = event,
+		.wants_metadata = true,
 	};
 	struct kube_call *call = kube_call_new(api, &request, on_sent, NULL);
 

@@ -19,6 +19,14 @@ int descriptor_limit_raise(size_t n_needed, rlim_t *ret_before, struct err *err)
 	return 0;
 }
 
+void descriptor_limit_raise_to_most(void)
+{
+	rlim_t before;
+	int rc = descriptor_limit_raise(0, &before, NULL);
+
+	(void) rc;
+}
+
 void descriptor_limit_set(rlim_t soft)
 {
 	struct rlimit limit;

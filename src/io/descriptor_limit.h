@@ -15,5 +15,8 @@
  * when even that is less than `n_needed`. */
 int descriptor_limit_raise(size_t n_needed, rlim_t *ret_before, struct err *err) MUST_USE;
 
+/* The same, as far as it goes: what cannot be opened later says so. */
+void descriptor_limit_raise_to_most(void);
+
 /* Sets the soft limit. Safe between vfork and exec. */
 void descriptor_limit_set(rlim_t soft);

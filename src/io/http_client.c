@@ -258,7 +258,8 @@ static int version_of(CURL *easy)
 	return version == CURL_HTTP_VERSION_2_0 ? 2 : 1;
 }
 
-/* With the error, if there is one as well: a refusal is one, whatever becomes of its body. */
+/* With the error, if there is one as well: what its head said was said, whatever becomes of its
+ * body. */
 static void tell_answer(struct http_call *call, const struct err *err)
 {
 	const struct http_answer answer = {
@@ -273,9 +274,9 @@ static void tell_answer(struct http_call *call, const struct err *err)
 	call->on_done(&answer, err, call->data);
 }
 
-static bool was_refused(const struct http_call *call)
+static bool has_begun(const struct http_call *call)
 {
-	return call->err.code == ERR_IO && status_of(call->easy) >= 400;
+	return call->err.code == ERR_IO && status_of(call->easy) >= 200;
 }
 
 /* The last of a call: its callback hears of the error that is there, or of the answer. */
@@ -285,7 +286,7 @@ static void finish(struct http_call *call)
 	call->is_ending = true;
 	if (!call->err.code)
 		tell_answer(call, NULL);
-	else if (was_refused(call))
+	else if (has_begun(call))
 		tell_answer(call, &call->err);
 	else
 		call->on_done(NULL, &call->err, call->data);

@@ -16,9 +16,9 @@ struct http_answer;
  * ERR_IO the connection was lost, or a time limit passed: nobody knows what the server did;
  * ERR_REFUSED the server's certificate, or ours, was not accepted, or may_send said no;
  * ERR_LIMIT the answer is larger than the limit; ERR_INVALID no such URL, or not HTTP.
- * Otherwise `err` is NULL, whatever the status: 404 is an answer. Both are there when a refusal
- * (400 and above) began to arrive and its end was lost: the status is what the server said, the
- * body is what came of it. The answer lives until `on_done` returns, and so does the call. A
+ * Otherwise `err` is NULL, whatever the status: 404 is an answer. Both are there when an answer
+ * began to arrive and its end was lost: the status is what the server said, the body is what came
+ * of it. The answer lives until `on_done` returns, and so does the call. A
  * request is sent once: nothing is repeated but by the caller. */
 typedef void (*http_done_fn)(const struct http_answer *answer, const struct err *err, void *data);
 /* Bytes of a stream, as they come. May cancel the call. */

@@ -36,6 +36,7 @@ struct connection {
 	evutil_socket_t fd;
 	struct event *deadline;
 	struct http_call *call; /* NULL: none, or it was answered */
+	char *path; /* of the last one, for on_end; NULL: nobody wants it */
 };
 
 struct http_call {
@@ -89,10 +90,13 @@ static void on_closed(struct evhttp_connection *http, void *data)
 	(void) http;
 	if (call && call->on_gone)
 		call->on_gone(call, call->data);
+	else if (connection->path && !server->is_ending)
+		server->settings.on_end(connection->path, server->settings.data);
 	if (call)
 		forget_call(call);
 	server->connections[connection->fd] = NULL;
 	event_free(connection->deadline);
+	free(connection->path);
 	free(connection);
 	count_down(server);
 }
@@ -237,6 +241,10 @@ static void on_request(struct evhttp_request *request, void *data)
 
 	*call = (struct http_call){.connection = connection, .request = request};
 	connection->call = call;
+	if (server->settings.on_end) {
+		free(connection->path);
+		connection->path = mem_copy_text(http_call_path(call));
+	}
 	server->settings.on_call(call, server->settings.data);
 	if (connection->call == call && !call->hang_up)
 		http_call_answer(call, STATUS_OUR_FAULT, "text/plain", "", 0);

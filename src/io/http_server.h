@@ -32,12 +32,16 @@ struct http_server_settings {
 	msec patience; /* a connection without a whole request for so long, or whose answer is
 			  not taken, is closed; at least a second */
 	http_call_fn on_call; /* answers the call or holds it; else it is answered 500 */
+	/* A connection has ended on which no call waited, but there was one, to this path. NULL:
+	 * nobody wants to know. */
+	void (*on_end)(const char *path, void *data);
 	void *data;
 };
 
 int http_server_new(struct loop *loop, const struct http_server_settings *settings,
 		    struct http_server **ret_server, struct err *err) MUST_USE;
-/* Not from on_call or on_gone. Calls that are held are gone with it: their on_gone is called. */
+/* Not from on_call, on_end or on_gone. Calls that are held are gone with it: their on_gone is
+ * called. */
 void http_server_free(struct http_server *server); /* NULL is fine */
 size_t http_server_connections(const struct http_server *server);
 

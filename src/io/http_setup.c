@@ -19,9 +19,11 @@
 #define KEEPALIVE_INTERVAL 5L
 #define UNACKNOWLEDGED_LIMIT 30000
 
-/* Bytes that libcurl reads at a time. Calls are many at once, streams stay open, and most of them
- * bring little: 500 of them with libcurl's usual 16 KiB would hold 8 MB. */
-#define BUFFER_OF_A_CALL 4096L
+/* Bytes that libcurl reads at a time, and holds for each call. What TLS brings at once has to have
+ * room: of an HTTP/2 stream libcurl 7.88 keeps the rest back until the server sends something more,
+ * which for a watch is a bookmark a minute later. */
+#define TLS_RECORD_MOST 16384L
+#define BUFFER_OF_A_CALL TLS_RECORD_MOST
 /* Bytes that it copies a request into before TLS takes them, and holds until the answer has ended:
  * 64 KiB if nothing is said, 16 at least. */
 #define BUFFER_OF_A_REQUEST (16L * 1024)

@@ -253,17 +253,26 @@ struct loop_watch *loop_new_timer(struct loop *loop, loop_fn fn, void *data)
 	return timer;
 }
 
-void loop_timer_arm(struct loop_watch *timer, msec at)
+void loop_timer_arm_monotonic(struct loop_watch *timer, msec at)
 {
+	msec now = loop_monotonic_now();
+
 	if (at == MSEC_NEVER) {
 		event_del(timer->event);
 		return;
 	}
-	msec wall_now = loop_now(), now = loop_monotonic_now();
+	timer->due = at > now ? at : now;
+	sleep_until_due(timer, now);
+}
+
+void loop_timer_arm(struct loop_watch *timer, msec at)
+{
+	msec wall_now = loop_now();
 
 	/* Both clocks were rounded down: one millisecond more, so that the moment has come. */
-	timer->due = at > wall_now ? now + (at - wall_now) + 1 : now;
-	sleep_until_due(timer, now);
+	if (at != MSEC_NEVER)
+		at = at > wall_now ? loop_monotonic_now() + (at - wall_now) + 1 : 0;
+	loop_timer_arm_monotonic(timer, at);
 }
 
 /* A timer of no delay fires in the next turn, after the descriptors were looked at: what defers

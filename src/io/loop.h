@@ -51,6 +51,8 @@ struct loop_watch *loop_new_timer(struct loop *loop, loop_fn fn, void *data) MUS
 /* Arms (again) for a moment of the wall clock; a moment that has passed fires at once; MSEC_NEVER
  * disarms. */
 void loop_timer_arm(struct loop_watch *timer, msec at);
+/* The same for a moment of the monotonic clock. */
+void loop_timer_arm_monotonic(struct loop_watch *timer, msec at);
 /* Calls `fn` once, soon, from the loop: what was deferred in one turn runs in the next. */
 void loop_defer(struct loop *loop, loop_fn fn, void *data);
 

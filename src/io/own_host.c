@@ -1,10 +1,13 @@
 #include "io/own_host.h"
 
+#include "base/mem.h"
 #include "io/network_address.h"
 
+#include <errno.h>
 #include <netdb.h>
 #include <stdbool.h>
 #include <sys/socket.h>
+#include <unistd.h>
 
 static void free_found(struct addrinfo **found)
 {
@@ -32,4 +35,55 @@ int own_host_check(const char *host, struct err *err)
 		if (is_own(one->ai_addr))
 			return 0;
 	return err_set(err, ERR_REFUSED, "host '%s' is not this machine", host);
+}
+
+static char *text_of(const struct sockaddr *address)
+{
+	char text[INET6_ADDRSTRLEN];
+	struct in6_addr found;
+
+	if (!network_address_read(address, &found))
+		return NULL;
+	network_address_write(&found, text);
+	return mem_copy_text(text);
+}
+
+/* The kernel chooses it for a socket that is connected; of UDP nothing is sent for that. */
+static char *own_address_towards(const struct addrinfo *peer)
+{
+	struct sockaddr_storage own = {0};
+	socklen_t len = sizeof(own);
+	int fd = socket(peer->ai_family, SOCK_DGRAM | SOCK_CLOEXEC, 0);
+	char *address = NULL;
+
+	if (fd < 0)
+		return NULL;
+	if (connect(fd, peer->ai_addr, peer->ai_addrlen) == 0 &&
+	    getsockname(fd, (struct sockaddr *) &own, &len) == 0)
+		address = text_of((const struct sockaddr *) &own);
+	close(fd);
+	return address;
+}
+
+int own_host_towards(const char *host, int port, char **ret_address, char **ret_own_address,
+		     struct err *err)
+{
+	const struct addrinfo wanted = {.ai_socktype = SOCK_DGRAM};
+	struct addrinfo *found CLEANUP(free_found) = NULL;
+	char *service CLEANUP(mem_free_text) = mem_format("%d", port);
+	int failure = getaddrinfo(host, service, &wanted, &found);
+
+	if (failure)
+		return err_set(err, ERR_NOT_FOUND, "host '%s' is not known here: %s", host,
+			       gai_strerror(failure));
+	for (const struct addrinfo *one = found; one; one = one->ai_next) {
+		char *own = own_address_towards(one);
+
+		if (!own)
+			continue;
+		*ret_own_address = own;
+		*ret_address = text_of(one->ai_addr);
+		return 0;
+	}
+	return err_set(err, ERR_UNREACHABLE, "no network leads to host '%s'", host);
 }

@@ -124,12 +124,22 @@ static void take_bytes(const char *bytes, size_t len, void *data)
 	call->on_bytes(bytes, len, call->data);
 }
 
+/* What is looked for is compared whole. */
+static const char *accepted_type(const struct kube_call *call)
+{
+	if (call->on_bytes && call->subresource)
+		return "*/*";
+	return call->request.wants_metadata && !call->is_looking
+		       ? "application/json;as=PartialObjectMetadata;g=meta.k8s.io;v=v1,"
+			 "application/json"
+		       : "application/json";
+}
+
 static void add_headers(const struct kube_call *call, struct kube_headers *headers)
 {
 	const char *content_type = kube_request_content_type(&call->request);
 
-	kube_headers_add(headers, "Accept",
-			 call->on_bytes && call->subresource ? "*/*" : "application/json");
+	kube_headers_add(headers, "Accept", accepted_type(call));
 	if (call->body && !call->is_looking)
 		kube_headers_add(headers, "Content-Type", content_type);
 	kube_headers_add_login(headers, call->api->login);

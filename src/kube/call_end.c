@@ -3,7 +3,9 @@
 
 #include "kube/created.h"
 #include "kube/jitter.h"
+#include "kube/resources.h"
 #include "kube/retry.h"
+#include "kube/writers.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -12,7 +14,6 @@ static struct kube_retry decide(const struct kube_call *call, const struct kube_
 				bool is_lost)
 {
 	const struct kube_outcome outcome = {
-		/* A stream is its caller's to begin anew. */
 		.verb = call->socket.protocols ? KUBE_CREATE
 			: call->on_bytes       ? KUBE_WATCH
 			: call->is_looking     ? KUBE_GET
@@ -93,11 +94,15 @@ static void compare(struct kube_call *call, struct json *found, const struct kub
 static void take_success(struct kube_call *call, const struct http_answer *answer)
 {
 	const struct kube_status status = {.code = answer->status, .retry_after = -1};
+	struct text shorter CLEANUP(text_done) = {0};
 	struct json *object CLEANUP(json_cleanup) = NULL;
+	const char *body = answer->body;
+	size_t len = answer->body_len;
 	struct err err = {0};
 
-	if (!call->on_bytes && answer->body_len &&
-	    json_read(answer->body, answer->body_len, &object, &err) < 0) {
+	if (len && call->request.resource != &kube_leases)
+		writers_leave_out(&body, &len, &shorter);
+	if (!call->on_bytes && len && json_read_mended(body, len, &object, &err) < 0) {
 		err_prefix(&err, "cannot understand %s", call->api->login->server);
 		kube_call_finish(call, NULL, &status, &err);
 	} else if (call->is_looking) {
@@ -161,7 +166,7 @@ static void take_loss(struct kube_call *call, const struct err *err)
  * 401, and libcurl may miss what came before. */
 static bool is_said_by_code(const struct http_answer *answer)
 {
-	return answer && (answer->status == 401 || answer->status == 429);
+	return answer->status == 401 || answer->status == 429;
 }
 
 void kube_call_end_try(const struct http_answer *answer, const struct err *err, void *data)
@@ -170,6 +175,7 @@ void kube_call_end_try(const struct http_answer *answer, const struct err *err, 
 
 	kube_call_note_time(call);
 	call->http = NULL;
+	call->has_started |= call->on_bytes && answer && answer->status < 300;
 	if (call->is_let_go) {
 		if (answer)
 			kube_warnings_take(&call->api->warnings, answer);
@@ -180,7 +186,7 @@ void kube_call_end_try(const struct http_answer *answer, const struct err *err, 
 		kube_call_refuse(call);
 		return;
 	}
-	if (err && !is_said_by_code(answer)) {
+	if (!answer || (err && !is_said_by_code(answer))) {
 		take_loss(call, err);
 		return;
 	}

@@ -1,6 +1,7 @@
 #include "kube/frames.h"
 
 #include "base/names.h"
+#include "kube/writers.h"
 
 #include <string.h>
 
@@ -18,15 +19,18 @@ static bool is_blank(const char *line, size_t len)
 }
 
 /* 0 with *ret_goes_on, or an error. */
-static int take_line(const char *line, size_t len, kube_event_fn fn, void *data, bool *ret_goes_on,
-		     struct err *err)
+static int take_line(const char *line, size_t len, bool has_writers, kube_event_fn fn, void *data,
+		     bool *ret_goes_on, struct err *err)
 {
+	struct text shorter CLEANUP(text_done) = {0};
 	struct json *frame CLEANUP(json_cleanup) = NULL;
 
 	*ret_goes_on = true;
 	if (is_blank(line, len))
 		return 0;
-	int rc = json_read(line, len, &frame, err);
+	if (!has_writers)
+		writers_leave_out(&line, &len, &shorter);
+	int rc = json_read_mended(line, len, &frame, err);
 
 	if (rc < 0) {
 		err_prefix(err, "an event of the watch cannot be read");
@@ -60,7 +64,7 @@ int kube_frames_take(struct kube_frames *frames, const char *bytes, size_t len, 
 		     void *data, struct err *err)
 {
 	const char *end = bytes + len;
-	bool goes_on = true;
+	bool goes_on = true, has_writers = frames->has_writers;
 	int rc = 0;
 
 	for (const char *feed; rc == 0 && goes_on && bytes < end; bytes = feed + 1) {
@@ -70,14 +74,15 @@ int kube_frames_take(struct kube_frames *frames, const char *bytes, size_t len, 
 		if (!feed || rc < 0)
 			return rc;
 		if (!frames->line.len) {
-			rc = take_line(bytes, (size_t) (feed - bytes), fn, data, &goes_on, err);
+			rc = take_line(bytes, (size_t) (feed - bytes), has_writers, fn, data,
+				       &goes_on, err);
 			continue;
 		}
 		/* The callback may free the frames. */
 		struct text line CLEANUP(text_done) = frames->line;
 
 		frames->line = (struct text){0};
-		rc = take_line(line.bytes, line.len, fn, data, &goes_on, err);
+		rc = take_line(line.bytes, line.len, has_writers, fn, data, &goes_on, err);
 	}
 	return rc;
 }

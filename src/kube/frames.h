@@ -9,8 +9,9 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-/* Of one event; etcd refuses objects above 1.5 MiB, and JSON escapes make them larger. */
-#define KUBE_FRAME_LIMIT ((size_t) 8 * 1024 * 1024)
+/* Of one event. etcd refuses objects above 1.5 MiB, and each of their bytes may be a JSON escape of
+ * six: what everybody may make never ends a watch. */
+#define KUBE_FRAME_LIMIT ((size_t) 12 * 1024 * 1024)
 
 enum kube_event_type {
 	KUBE_ADDED,
@@ -28,6 +29,7 @@ struct kube_event {
 /* What came of the line that is not complete yet. Zero it to begin. */
 struct kube_frames {
 	struct text line;
+	bool has_writers; /* managedFields are read; else they are left out (kube/writers.h) */
 };
 
 /* False: no more events are wanted; the frames may be gone. */

@@ -8,9 +8,9 @@
 #include "kube/objects.h"
 #include "kube/pod_labels.h"
 #include "kube/resources.h"
-#include <string.h>
 
 #include <stdlib.h>
+#include <string.h>
 
 /* It is there while it has an object or is followed. */
 struct cached_job {
@@ -94,10 +94,14 @@ static void drop_job_if_idle(struct job_cache *cache, struct cached_job *job)
 	free(job);
 }
 
-static struct cached_job *job_of(struct job_cache *cache, const struct json *object)
+/* A PodGroup has the name of its job, and no labels. */
+static struct cached_job *job_of(struct job_cache *cache, enum job_cache_kind kind,
+				 const struct json *object)
 {
 	const struct json *metadata = json_get(object, "metadata");
-	const char *job_name = pod_labels_job(metadata);
+	const char *job_name = kind == JOB_CACHE_POD_GROUPS
+				       ? json_as_string(json_get(metadata, "name"), NULL)
+				       : pod_labels_job(metadata);
 
 	return job_at(cache, key_of(cache, json_as_string(json_get(metadata, "namespace"), ""),
 				    job_name ? job_name : ""));
@@ -173,7 +177,7 @@ static struct cached_object *object_new(struct kind_watch *watch, const struct j
 	struct cached_object *object = mem_new(sizeof(*object));
 	const char *name = json_as_string(json_get_path(json, "metadata", "name", NULL), "");
 
-	object->job = job_of(watch->cache, json);
+	object->job = job_of(watch->cache, watch->kind, json);
 	object->name = mem_copy_text(name);
 	mirror_table_put(&object->job->objects[watch->kind], name)->kept = object;
 	return object;
@@ -207,15 +211,22 @@ static void keep_pod(struct cached_object *object, struct job_pod *take_pod)
 /* Of a Service of a TFJob, of which there is one for each Pod, whose it is. */
 static struct json *kept_new(const struct kind_watch *watch, const struct json *object)
 {
+	static const char *const members[] = {"spec", "status"};
 	const struct json *owners = json_get_path(object, "metadata", "ownerReferences", NULL);
+	const struct json *end = json_get_path(object, "metadata", "deletionTimestamp", NULL);
 	struct json *kept;
 
-	if (!watch->cache->settings.is_of_tfjobs)
+	if (!watch->cache->settings.is_of_tfjobs || watch->kind == JOB_CACHE_OWNERS)
 		return json_new_copy(object);
 	kept = json_new_object();
 	if (owners)
 		json_set(json_object_at(kept, "metadata"), "ownerReferences",
 			 json_new_copy(owners));
+	if (end)
+		json_set(json_object_at(kept, "metadata"), "deletionTimestamp", json_new_copy(end));
+	for (size_t i = 0; watch->kind == JOB_CACHE_POD_GROUPS && i < ARRAY_LEN(members); i++)
+		if (json_get(object, members[i]))
+			json_set(kept, members[i], json_new_copy(json_get(object, members[i])));
 	return kept;
 }
 
@@ -225,9 +236,11 @@ static void *project(const struct json *json, void *before, void *data)
 	struct cached_object *object = before;
 	struct job_pod *pod = watch->kind == JOB_CACHE_PODS ? job_pod_read(json) : NULL;
 
+	/* What says of itself nothing that can be is told as gone. */
 	if (watch->kind == JOB_CACHE_PODS && !pod) {
 		if (object)
 			release(object, watch);
+		watch->changed = job_of(watch->cache, watch->kind, json);
 		return NULL;
 	}
 	if (!object)
@@ -244,6 +257,14 @@ static void *project(const struct json *json, void *before, void *data)
 
 /* Watches. */
 
+static char *selector_of_tfjobs(const char *job_name)
+{
+	return job_name ? mem_format(KUBEFLOW_LABEL_OPERATOR "=" KUBEFLOW_OPERATOR
+							     "," KUBEFLOW_LABEL_JOB "=%s",
+				     job_name)
+			: mem_copy_text(KUBEFLOW_LABEL_OPERATOR "=" KUBEFLOW_OPERATOR);
+}
+
 static char *selector_of(const struct job_cache *cache, enum job_cache_kind kind)
 {
 	static const char *const parts[JOB_CACHE_KIND_COUNT] = {
@@ -254,8 +275,10 @@ static char *selector_of(const struct job_cache *cache, enum job_cache_kind kind
 		cache->job_name ? objects_selector(cache->job_name)
 				: mem_copy_text(OBJECTS_LABEL_MANAGED_BY "=" OBJECTS_MANAGED_BY);
 
+	if (kind == JOB_CACHE_POD_GROUPS)
+		return NULL;
 	if (cache->settings.is_of_tfjobs)
-		return mem_copy_text(KUBEFLOW_LABEL_OPERATOR "=" KUBEFLOW_OPERATOR);
+		return selector_of_tfjobs(cache->job_name);
 	return mem_format("%s%s", job, parts[kind] ? parts[kind] : "");
 }
 
@@ -265,14 +288,30 @@ static bool is_asked_for_by_name(const struct job_cache *cache, enum job_cache_k
 	return cache->job_name && (kind == JOB_CACHE_OWNERS || kind == JOB_CACHE_LEASES);
 }
 
+static const struct kube_resource *resource_of(const struct job_cache *cache,
+					       enum job_cache_kind kind)
+{
+	if (kind == JOB_CACHE_POD_GROUPS)
+		return cache->settings.pod_groups;
+	return kind == JOB_CACHE_OWNERS && cache->settings.is_of_tfjobs ? &kube_tfjobs
+									: resources[kind];
+}
+
+/* A TFJob object has the name of the job itself. */
+static char *name_asked_for(const struct job_cache *cache)
+{
+	return cache->settings.is_of_tfjobs ? mem_copy_text(cache->job_name)
+					    : objects_owner_name(cache->job_name);
+}
+
 static void watch(struct job_cache *cache, enum job_cache_kind kind)
 {
 	struct kind_watch *watch = &cache->watches[kind];
 	bool is_by_name = is_asked_for_by_name(cache, kind);
-	char *name CLEANUP(mem_free_text) = is_by_name ? objects_owner_name(cache->job_name) : NULL;
+	char *name CLEANUP(mem_free_text) = is_by_name ? name_asked_for(cache) : NULL;
 	char *selector CLEANUP(mem_free_text) = is_by_name ? NULL : selector_of(cache, kind);
 	const struct kube_mirror_settings settings = {
-		.resource = resources[kind],
+		.resource = resource_of(cache, kind),
 		.namespace_name = cache->namespace_name,
 		.object_name = name,
 		.label_selector = selector,
@@ -358,6 +397,11 @@ void job_follower_free(struct job_follower *follower)
 	*at = follower->next;
 	drop_job_if_idle(follower->cache, follower->job);
 	free(follower);
+}
+
+void job_cache_watch(struct job_cache *cache, enum job_cache_kind kind)
+{
+	watch(cache, kind);
 }
 
 void job_follower_watch(struct job_follower *follower, enum job_cache_kind kind)

@@ -17,12 +17,14 @@
 #include <stddef.h>
 
 enum job_cache_kind {
-	JOB_CACHE_OWNERS, /* the ConfigMap that a job is, JOB.job */
-	JOB_CACHE_LEASES,
+	JOB_CACHE_OWNERS, /* the ConfigMap that a job is, JOB.job; in a cache of TFJobs of one job
+			     the TFJob, and else none */
+	JOB_CACHE_LEASES, /* of TFJobs there are none */
 	JOB_CACHE_PODS,
 	JOB_CACHE_SERVICES,
 	JOB_CACHE_NETWORK_POLICIES,
 	JOB_CACHE_FILES, /* ConfigMaps that Pods read */
+	JOB_CACHE_POD_GROUPS, /* of TFJobs */
 	JOB_CACHE_KIND_COUNT,
 };
 
@@ -34,8 +36,8 @@ struct job_cache_settings {
 	struct kube_api *api;
 	const char *namespace_name; /* NULL: the login's; KUBE_ALL_NAMESPACES */
 	const char *job_name; /* only this one, which takes fewer rights; NULL: all */
-	bool is_of_tfjobs; /* jobs are TFJob objects, which are no kind of this cache; else they are
-			      those of `run --on kubernetes` */
+	bool is_of_tfjobs; /* jobs are TFJob objects, else those of `run --on kubernetes` */
+	const struct kube_resource *pod_groups; /* of TFJobs; NULL: there are none */
 };
 
 struct job_cache *job_cache_new(const struct job_cache_settings *settings) MUST_USE;
@@ -43,6 +45,9 @@ struct job_cache *job_cache_new(const struct job_cache_settings *settings) MUST_
 void job_cache_free(struct job_cache *cache);
 /* The resourceVersion up to which objects of a kind are known; "" before the first list. */
 const char *job_cache_version(const struct job_cache *cache, enum job_cache_kind kind);
+
+/* Begins to watch a kind, which is to be known before anybody follows a job. */
+void job_cache_watch(struct job_cache *cache, enum job_cache_kind kind);
 
 /* Any callback may be NULL. None of them may free the cache or end following. */
 struct job_follower_settings {

@@ -72,25 +72,34 @@ void job_pod_free(struct job_pod *pod)
 		arena_free(pod->arena);
 }
 
-static bool is_owned_by_job(const struct json *owner, const char *job_name, const char *job_uid)
+static bool is_owned_by_job(const struct json *owner, const char *kind, const char *name,
+			    const char *job_uid)
 {
-	char *name CLEANUP(mem_free_text) = objects_owner_name(job_name);
-
 	if (job_uid)
 		return text_equals(json_as_string(json_get(owner, "uid"), NULL), job_uid);
-	return !owner || (text_equals(json_as_string(json_get(owner, "kind"), NULL), "ConfigMap") &&
-			  text_equals(json_as_string(json_get(owner, "name"), NULL), name));
+	return text_equals(json_as_string(json_get(owner, "kind"), NULL), kind) &&
+	       text_equals(json_as_string(json_get(owner, "name"), NULL), name);
+}
+
+static bool is_in_job_of_run(const struct json *metadata, const char *job_name, const char *job_uid)
+{
+	const struct json *manager =
+		json_get_path(metadata, "labels", OBJECTS_LABEL_MANAGED_BY, NULL);
+	const struct json *owner = owner_of(metadata);
+	char *name CLEANUP(mem_free_text) = objects_owner_name(job_name);
+
+	return text_equals(json_as_string(manager, NULL), OBJECTS_MANAGED_BY) &&
+	       ((!job_uid && !owner) || is_owned_by_job(owner, "ConfigMap", name, job_uid));
 }
 
 bool job_pod_is_in(const struct json *object, const char *job_name, const char *job_uid)
 {
 	const struct json *metadata = json_get(object, "metadata");
-	const struct json *labels = json_get(metadata, "labels");
 
-	return text_equals(json_as_string(json_get(labels, OBJECTS_LABEL_JOB), NULL), job_name) &&
-	       text_equals(json_as_string(json_get(labels, OBJECTS_LABEL_MANAGED_BY), NULL),
-			   OBJECTS_MANAGED_BY) &&
-	       is_owned_by_job(owner_of(metadata), job_name, job_uid);
+	return text_equals(pod_labels_job(metadata), job_name) &&
+	       (pod_labels_are_of_tfjob(metadata)
+			? is_owned_by_job(owner_of(metadata), "TFJob", job_name, job_uid)
+			: is_in_job_of_run(metadata, job_name, job_uid));
 }
 
 bool job_pod_is_of(const struct job_pod *pod, const char *job_uid, bool is_untouched)

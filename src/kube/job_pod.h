@@ -13,7 +13,8 @@ struct job_pod {
 	struct arena *arena; /* of itself and all its texts */
 	const char *name, *uid;
 	const char *job_name; /* as its labels say */
-	const char *owner_uid; /* of what it goes with, the job's ConfigMap; NULL: nobody's */
+	const char
+		*owner_uid; /* of what it goes with, the job's ConfigMap or TFJob; NULL: nobody's */
 	const char *ip; /* NULL: none yet */
 	const char *container; /* that trains */
 	int n_restarts; /* how often that was started again in this Pod */
@@ -26,9 +27,9 @@ struct job_pod *job_pod_read(const struct json *object) MUST_USE;
 void job_pod_free(struct job_pod *pod); /* NULL is fine */
 
 /* Whether an object, as a cluster shows it, is a Pod of the job: by its labels, and by its owner,
- * the job's ConfigMap, of this uid. NULL: the uid is not known; then the owner's name counts, which
- * the cluster compares with the uid, and a Pod that nobody owns is the job's too. A user that may
- * make Pods may make one that is so. */
+ * the job's ConfigMap or TFJob, of this uid. NULL: the uid is not known; then the owner's name
+ * counts, which the cluster compares with the uid, and a Pod of `run --on kubernetes` that nobody
+ * owns is the job's too. A user that may make Pods may make one that is so. */
 bool job_pod_is_in(const struct json *object, const char *job_name, const char *job_uid);
 
 /* Whether it is of the job whose ConfigMap has this uid, and none left by an earlier job of its

@@ -9,6 +9,7 @@
 #include "kube/mirror_table.h"
 #include "kube/pages.h"
 #include "kube/reflection.h"
+#include "kube/resources.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -280,8 +281,8 @@ static bool take_event(const struct kube_event *event, void *data)
 	case KUBE_DELETED:
 		break;
 	}
-	take_object(mirror, event->object, event->type == KUBE_DELETED);
 	reflection_saw(&mirror->reflection, version_of(event->object));
+	take_object(mirror, event->object, event->type == KUBE_DELETED);
 	return true;
 }
 
@@ -290,6 +291,7 @@ static void take_bytes(const char *bytes, size_t len, void *data)
 	struct kube_mirror *mirror = data;
 	struct err err = {0};
 
+	mirror->frames.has_writers = mirror->settings.resource == &kube_leases;
 	if (kube_frames_take(&mirror->frames, bytes, len, take_event, mirror, &err) < 0)
 		end_step(mirror, NULL, &err);
 }

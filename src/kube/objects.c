@@ -3,6 +3,7 @@
 
 #include "base/mem.h"
 #include "base/names.h"
+#include "core/cluster.h"
 #include "kube/keeper.h"
 
 #include <string.h>
@@ -36,8 +37,7 @@ char *objects_pod_name(const struct job *job, const struct role *role, int index
 void objects_add_address(const struct job *job, const struct role *role, int index,
 			 struct text *text)
 {
-	text_addf(text, "%s-%s-%d.%s.%s.svc:%d", job->name, role->name, index, job->name,
-		  job->name_space, role->port);
+	cluster_add_kubeflow_address(job, role, index, job->name, NULL, text);
 }
 
 /* The owner is no controller that anybody runs, so blockOwnerDeletion, which would ask for rights
@@ -156,17 +156,23 @@ static struct json *selected_new(const struct job *job)
 	return labels;
 }
 
-struct json *objects_service_new(const struct job *job, const char *owner_uid)
+struct json *objects_headless_service_new(const struct job *job, struct json *take_metadata,
+					  struct json *take_selector)
 {
-	struct json *service =
-		object_new("Service", objects_metadata_new(job, job->name, owner_uid));
+	struct json *service = object_new("Service", take_metadata);
 	struct json *spec = json_object_at(service, "spec");
 
 	json_set_string(spec, "clusterIP", "None");
 	json_set_bool(spec, "publishNotReadyAddresses", true);
-	json_set(spec, "selector", selected_new(job));
+	json_set(spec, "selector", take_selector);
 	json_set(spec, "ports", ports_new(job));
 	return service;
+}
+
+struct json *objects_service_new(const struct job *job, const char *owner_uid)
+{
+	return objects_headless_service_new(job, objects_metadata_new(job, job->name, owner_uid),
+					    selected_new(job));
 }
 
 static struct json *pod_selector_new(const struct job *job)

@@ -74,8 +74,11 @@ struct json *objects_owner_new(const struct job *job) MUST_USE;
 /* The Secret with variables of the job, which its document names. */
 struct json *objects_secret_new(const struct job *job, const struct job_secret *secret,
 				const char *owner_uid) MUST_USE;
-/* The headless Service. Pods that are not ready have their names too: training waits for its peers
- * before it is ready. */
+/* One headless Service for all Pods of a job, which it selects by these labels. Pods that are not
+ * ready have their names too: training waits for its peers before it is ready. */
+struct json *objects_headless_service_new(const struct job *job, struct json *take_metadata,
+					  struct json *take_selector) MUST_USE;
+/* That of a job of `run`. */
 struct json *objects_service_new(const struct job *job, const char *owner_uid) MUST_USE;
 /* What lets in nobody but the Pods of the job, on any port, where the cluster's network enforces
  * policies: TensorFlow's servers run what any client sends. What they reach themselves is left

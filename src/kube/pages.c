@@ -6,9 +6,10 @@
 
 #include <stdlib.h>
 
-#define PAGE                                                                                       \
-	"100" /* objects; a Pod is some 6 kB of text, and fifteen times that as JSON values        \
-	       */
+/* Objects; a Pod is some 6 kB of text, and fifteen times that as JSON values. Where objects are so
+ * large that a page is beyond the limit of an answer, they come one by one. */
+#define PAGE "100"
+#define SMALLEST_PAGE "1"
 
 struct kube_pages {
 	struct kube_api *api;
@@ -18,6 +19,7 @@ struct kube_pages {
 	struct kube_parameter *parameters;
 	size_t n_parameters; /* of the caller */
 	char *next; /* the token of the page that follows; NULL: the first */
+	bool is_one_by_one;
 	size_t n_pages, n_objects; /* that came */
 	struct kube_call *call;
 	kube_item_fn on_item;
@@ -38,7 +40,7 @@ static void copy_parameters(struct kube_pages *pages, const struct kube_paramete
 	for (size_t i = 0; i < count; i++)
 		pages->parameters[i] = (struct kube_parameter){mem_copy_text(parameters[i].name),
 							       mem_copy_text(parameters[i].value)};
-	pages->parameters[count] = (struct kube_parameter){"limit", PAGE};
+	pages->parameters[count].name = "limit";
 }
 
 struct kube_pages *kube_pages_new(struct kube_api *api, const struct kube_request *request,
@@ -81,15 +83,16 @@ static void fail(struct kube_pages *pages, const struct kube_status *status, con
 /* A server that is broken, or means us ill, goes on for ever. */
 static int check_limits(struct kube_pages *pages, size_t n_items, bool is_last, struct err *err)
 {
+	size_t most_pages = pages->is_one_by_one ? LIMIT_LIST_OBJECTS : LIMIT_LIST_PAGES;
+
 	pages->n_objects += n_items;
 	pages->n_pages++;
-	if (pages->n_objects <= LIMIT_LIST_OBJECTS &&
-	    (is_last || pages->n_pages < LIMIT_LIST_PAGES))
+	if (pages->n_objects <= LIMIT_LIST_OBJECTS && (is_last || pages->n_pages < most_pages))
 		return 0;
 	return err_set(err, ERR_LIMIT,
 		       "the API server's list of %s does not end: %zu pages with %zu objects came, "
-		       "and the limits are %d and %d",
-		       pages->resource->plural, pages->n_pages, pages->n_objects, LIMIT_LIST_PAGES,
+		       "and the limits are %zu and %d",
+		       pages->resource->plural, pages->n_pages, pages->n_objects, most_pages,
 		       LIMIT_LIST_OBJECTS);
 }
 
@@ -118,13 +121,21 @@ static void take_page(struct kube_pages *pages, const struct json *page,
 	kube_pages_cancel(pages);
 }
 
+static void begin_small_page(struct kube_pages *pages)
+{
+	pages->is_one_by_one = true;
+	begin_page(pages);
+}
+
 static void end_page(struct json *page, const struct kube_status *status, const struct err *err,
 		     void *data)
 {
 	struct kube_pages *pages = data;
 
 	pages->call = NULL;
-	if (err)
+	if (err && err->code == ERR_LIMIT && !pages->is_one_by_one)
+		begin_small_page(pages);
+	else if (err)
 		fail(pages, status, err);
 	else
 		take_page(pages, page, status);
@@ -139,6 +150,7 @@ static void begin_page(struct kube_pages *pages)
 		.parameters = pages->parameters,
 	};
 
+	pages->parameters[pages->n_parameters].value = pages->is_one_by_one ? SMALLEST_PAGE : PAGE;
 	pages->parameters[pages->n_parameters + 1] =
 		(struct kube_parameter){pages->next ? "continue" : NULL, pages->next};
 	pages->call = kube_call_new(pages->api, &request, end_page, pages);

@@ -8,9 +8,10 @@ static const char *word(const struct json *object, const char *key)
 	return json_as_string(json_get(object, key), NULL);
 }
 
-static bool is_of_tfjob(const struct json *labels)
+bool pod_labels_are_of_tfjob(const struct json *metadata)
 {
-	return text_equals(word(labels, KUBEFLOW_LABEL_OPERATOR), KUBEFLOW_OPERATOR);
+	return text_equals(word(json_get(metadata, "labels"), KUBEFLOW_LABEL_OPERATOR),
+			   KUBEFLOW_OPERATOR);
 }
 
 struct pod_labels pod_labels_of(const struct json *metadata)
@@ -18,7 +19,7 @@ struct pod_labels pod_labels_of(const struct json *metadata)
 	const struct json *labels = json_get(metadata, "labels");
 	const struct json *annotations = json_get(metadata, "annotations");
 
-	if (!is_of_tfjob(labels))
+	if (!pod_labels_are_of_tfjob(metadata))
 		return (struct pod_labels){
 			.job = word(labels, OBJECTS_LABEL_JOB),
 			.role = word(labels, OBJECTS_LABEL_ROLE),

@@ -23,6 +23,7 @@ struct pod_labels {
 	const char *job, *role, *index, *attempt;
 };
 
+bool pod_labels_are_of_tfjob(const struct json *metadata);
 struct pod_labels pod_labels_of(const struct json *metadata);
 /* The name of its job alone, of any kind of object; NULL: none. */
 const char *pod_labels_job(const struct json *metadata);

@@ -174,18 +174,59 @@ const char *pod_observed_container(const struct json *pod)
 	return json_as_string(json_get(container, "name"), TRAINING_CONTAINER);
 }
 
+/* As long as the Pod has not ended, and is not to, its kubelet starts the container again. */
+static bool is_started_again(const struct json *pod, const struct json *terminated,
+			     const struct observed_replica *replica)
+{
+	const char *policy = word(json_get(pod, "spec"), "restartPolicy");
+	bool has_succeeded =
+		terminated && json_as_integer(json_get(terminated, "exitCode"), 0) == 0;
+
+	return observed_is_live(replica) &&
+	       !json_get_path(pod, "metadata", "deletionTimestamp", NULL) &&
+	       (text_equals(policy, "Always") ||
+		(text_equals(policy, "OnFailure") && !has_succeeded));
+}
+
+/* It has ended once more than it was started again, until that is done. */
+static void read_ends_in_place(const struct json *container, struct arena *arena,
+			       struct observed_replica *replica)
+{
+	const struct json *state = json_get(container, "state");
+	const struct json *now = json_get(state, "terminated");
+	const struct json *before = json_get_path(container, "lastState", "terminated", NULL);
+	bool is_between = now || (before && json_get(state, "waiting"));
+	int64_t count = json_as_integer(json_get(container, "restartCount"), 0) + is_between;
+	struct observed_replica ended = {.exit_code = -1};
+
+	if (!now && !before)
+		return;
+	read_terminated(now ? now : before, arena, &ended);
+	replica->n_ends_in_place = count < LIMIT_RESTARTS ? (int) count : LIMIT_RESTARTS;
+	replica->last_end = (struct observed_end){
+		.exit_code = ended.exit_code,
+		.signal = ended.signal,
+		.reason = ended.reason,
+		.started_at = ended.started_at,
+		.ended_at = ended.ended_at,
+	};
+}
+
 static void read_container(const struct json *pod, struct arena *arena,
 			   struct observed_replica *replica)
 {
 	const struct json *list = json_get_path(pod, "status", "containerStatuses", NULL);
 	const struct json *container = pod_template_find(list, "name", pod_observed_container(pod));
-	const struct json *state;
+	const struct json *state, *terminated;
 
 	container = container ? container : json_at(list, 0);
 	state = json_get(container, "state");
-	if (json_get(state, "terminated"))
-		read_terminated(json_get(state, "terminated"), arena, replica);
-	else if (json_get(state, "waiting"))
+	terminated = json_get(state, "terminated");
+	if (is_started_again(pod, terminated, replica))
+		read_ends_in_place(container, arena, replica);
+	else if (terminated)
+		read_terminated(terminated, arena, replica);
+	if (json_get(state, "waiting"))
 		read_waiting(container, arena, replica);
 	else if (json_get(state, "running"))
 		replica->started_at = time_at(json_get(state, "running"), "startedAt");

@@ -48,6 +48,8 @@ struct kube_request {
 	const struct kube_parameter *parameters; /* "labelSelector" …; ends with a NULL name; NULL:
 						    none */
 	const struct json *body; /* NULL: none */
+	bool wants_metadata; /* of the answer nothing else is used: the rest is neither sent nor
+				read */
 };
 
 /* The body of a delete: only the very object of this uid, and not one of the same name that was

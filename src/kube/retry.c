@@ -55,8 +55,6 @@ struct kube_retry kube_retry_decide(const struct kube_outcome *outcome, double j
 	const struct kube_status *status = &outcome->status;
 	const struct kube_retry give_up = {KUBE_GIVE_UP, 0};
 	bool is_create = outcome->verb == KUBE_CREATE && !outcome->is_question;
-	/* A watch is its caller's to begin anew; a list of operations may not be done twice. */
-	bool is_single = outcome->verb == KUBE_WATCH || outcome->verb == KUBE_JSON_PATCH;
 
 	if (status->code == 401)
 		return outcome->can_refresh && !outcome->was_refreshed
@@ -77,7 +75,8 @@ struct kube_retry kube_retry_decide(const struct kube_outcome *outcome, double j
 	bool is_worn_out = outcome->n_tries >= KUBE_TRIES ||
 			   (!is_create && outcome->n_failures >= KUBE_BLIND_TRIES);
 
-	if (!is_server_fault(outcome) || is_single || is_worn_out ||
+	/* A list of operations may not be done twice. */
+	if (!is_server_fault(outcome) || outcome->verb == KUBE_JSON_PATCH || is_worn_out ||
 	    (is_create && !outcome->has_name))
 		return give_up;
 	return (struct kube_retry){is_create ? KUBE_LOOK_FIRST : KUBE_TRY_AGAIN,

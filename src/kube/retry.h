@@ -1,5 +1,6 @@
 /* Whether a call that failed is made again, and how. Pure; client-go's rules, and one more: what
- * may have been created is looked for before it is created again. */
+ * may have been created is looked for before it is created again. A stream that has begun is no
+ * call that failed: its caller goes on from where it was. */
 #pragma once
 
 #include "base/msec.h"

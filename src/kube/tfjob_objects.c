@@ -14,11 +14,19 @@
 
 struct tfjob_objects {
 	const struct job *job;
+	const struct tfjob_manner *manner;
 	struct arena *arena;
 	struct cluster cluster;
 };
 
-struct tfjob_objects *tfjob_objects_new(const struct job *job, const char *domain)
+void tfjob_add_address(const struct tfjob_manner *manner, const struct job *job,
+		       const struct role *role, int index, struct text *text)
+{
+	cluster_add_kubeflow_address(job, role, index, manner->has_one_service ? job->name : NULL,
+				     manner->cluster_domain, text);
+}
+
+struct tfjob_objects *tfjob_objects_new(const struct job *job, const struct tfjob_manner *manner)
 {
 	struct tfjob_objects *objects = mem_new(sizeof(*objects));
 	struct arena *arena = arena_new();
@@ -30,7 +38,7 @@ struct tfjob_objects *tfjob_objects_new(const struct job *job, const char *domai
 		for (int index = 0; index < job->roles[i].replicas; index++) {
 			struct text address CLEANUP(text_done) = {0};
 
-			cluster_add_kubeflow_address(job, &job->roles[i], index, domain, &address);
+			tfjob_add_address(manner, job, &job->roles[i], index, &address);
 			addresses[count++] = (struct cluster_address){
 				.role = job->roles[i].name,
 				.index = index,
@@ -39,6 +47,7 @@ struct tfjob_objects *tfjob_objects_new(const struct job *job, const char *domai
 		}
 	*objects = (struct tfjob_objects){
 		.job = job,
+		.manner = manner,
 		.arena = arena,
 		.cluster = {.job = job, .addresses = addresses, .n_addresses = count},
 	};
@@ -55,7 +64,7 @@ void tfjob_objects_free(struct tfjob_objects *objects)
 
 /* Metadata. */
 
-static struct json *owner_references_new(const struct job *job, const char *owner_uid)
+struct json *tfjob_owner_references_new(const struct job *job, const char *owner_uid)
 {
 	struct json *list = json_new_array();
 	struct json *reference = json_new_object();
@@ -71,13 +80,18 @@ static struct json *owner_references_new(const struct job *job, const char *owne
 }
 
 /* Those of Services and their selectors. */
+static void add_job_labels(struct json *labels, const struct job *job)
+{
+	json_set_string(labels, KUBEFLOW_LABEL_OPERATOR, KUBEFLOW_OPERATOR);
+	json_set_string(labels, KUBEFLOW_LABEL_JOB, job->name);
+}
+
 static void add_labels(struct json *labels, const struct job *job, const struct role *role,
 		       int index)
 {
 	char *index_text CLEANUP(mem_free_text) = mem_format("%d", index);
 
-	json_set_string(labels, KUBEFLOW_LABEL_OPERATOR, KUBEFLOW_OPERATOR);
-	json_set_string(labels, KUBEFLOW_LABEL_JOB, job->name);
+	add_job_labels(labels, job);
 	json_set_string(labels, KUBEFLOW_LABEL_ROLE, role->name);
 	json_set_string(labels, KUBEFLOW_LABEL_INDEX, index_text);
 }
@@ -89,19 +103,25 @@ static bool is_master(const struct job *job, const struct role *role, int index)
 	return role->kind == ROLE_WORKER && index == 0;
 }
 
+struct json *tfjob_metadata_new(const struct job *job, const char *name, const char *owner_uid)
+{
+	struct json *metadata = json_new_object();
+
+	json_set_string(metadata, "name", name);
+	json_set_string(metadata, "namespace", job->name_space);
+	json_set(metadata, "ownerReferences", tfjob_owner_references_new(job, owner_uid));
+	return metadata;
+}
+
 static struct json *object_new(const char *kind, const struct job *job, const struct role *role,
 			       int index, const char *owner_uid)
 {
 	char *name CLEANUP(mem_free_text) = objects_pod_name(job, role, index);
 	struct json *object = json_new_object();
-	struct json *metadata;
 
 	json_set_string(object, "apiVersion", "v1");
 	json_set_string(object, "kind", kind);
-	metadata = json_object_at(object, "metadata");
-	json_set_string(metadata, "name", name);
-	json_set_string(metadata, "namespace", job->name_space);
-	json_set(metadata, "ownerReferences", owner_references_new(job, owner_uid));
+	json_set(object, "metadata", tfjob_metadata_new(job, name, owner_uid));
 	return object;
 }
 
@@ -152,9 +172,11 @@ static void add_tf_config(const struct tfjob_objects *objects, const struct role
 	json_append(json_array_at(container, "env"), variable);
 }
 
-static const char *restart_policy_of_pod(const struct role *role)
+/* A kubelet starts a container again alone, and whatever its exit code is. */
+static const char *restart_policy_of_pod(const struct job *job, const struct role *role)
 {
-	return restart_policy_words[role->restart_policy == RESTART_EXIT_CODE
+	return restart_policy_words[role->restart_policy == RESTART_EXIT_CODE ||
+						    job_restarts_whole(job, role)
 					    ? RESTART_NEVER
 					    : role->restart_policy];
 }
@@ -182,7 +204,11 @@ struct json *tfjob_pod_new(const struct tfjob_objects *objects, const struct rol
 	json_set(pod, "spec", spec);
 	add_port(role, pod_template_container(pod));
 	add_tf_config(objects, role, index, json_get(spec, "containers"));
-	json_set_string(spec, "restartPolicy", restart_policy_of_pod(role));
+	json_set_string(spec, "restartPolicy", restart_policy_of_pod(job, role));
+	if (objects->manner->has_one_service) {
+		json_set(spec, "hostname", json_new_copy(json_get(metadata, "name")));
+		json_set_string(spec, "subdomain", job->name);
+	}
 	return pod;
 }
 
@@ -225,4 +251,14 @@ struct json *tfjob_service_new(const struct job *job, const struct role *role, i
 	add_labels(json_object_at(spec, "selector"), job, role, index);
 	json_set(spec, "ports", service_ports_new(role));
 	return service;
+}
+
+struct json *tfjob_job_service_new(const struct job *job, const char *owner_uid)
+{
+	struct json *metadata = tfjob_metadata_new(job, job->name, owner_uid);
+	struct json *selector = json_new_object();
+
+	add_job_labels(json_object_at(metadata, "labels"), job);
+	add_job_labels(selector, job);
+	return objects_headless_service_new(job, metadata, selector);
 }

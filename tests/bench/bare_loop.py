@@ -17,7 +17,8 @@ import threading
 import urllib.parse
 
 CONNECTIONS = 8
-COLLECTIONS = {"ConfigMap": "configmaps", "NetworkPolicy": "networkpolicies", "Pod": "pods", "Service": "services"}
+COLLECTIONS = {"ConfigMap": "configmaps", "NetworkPolicy": "networkpolicies", "Pod": "pods", "Service": "services",
+               "TFJob": "tfjobs"}
 
 
 def login(path):

@@ -17,10 +17,12 @@ import time
 
 import check_figures
 import copy_figures
+import elastic_figures
 import figures
 import http_figures
 import making_figures
 import mirror_figures
+import operator_figures
 import pass_figures
 import pod_logs
 import server_figures
@@ -81,6 +83,18 @@ FIGURES = [
            lambda launcher: check_figures.measure_check(launcher, "--model", "none"), 5, 60),
     Figure("check-mnist", "check with the model mnist", "s", "40 s",
            lambda launcher: check_figures.measure_check(launcher, "--model", "mnist"), 3, 200),
+    Figure("elastic-agent", "an agent", "", "10 ms, 6 MB", elastic_figures.measure_agent, 5, 60,
+           elastic_figures.contenders),
+    Figure("elastic-restart", "SIGKILL of one of 2 machines' workers to 2 new ones", "ms", "100 ms",
+           elastic_figures.measure_restart, 9, 60, elastic_figures.contenders),
+    Figure("elastic-loss", "SIGKILL of one of 3 agents to 2 new workers", "ms", "1 s",
+           elastic_figures.measure_loss, 5, 60, elastic_figures.contenders),
+    Figure("elastic-growth", "a second machine comes, to 2 new workers", "ms", "", elastic_figures.measure_growth, 5, 60,
+           elastic_figures.contenders),
+    Figure("elastic-32", "32 agents meet, exec of the first to 32 workers", "ms", "",
+           lambda contender: elastic_figures.measure_meeting(contender, 32), 3, 60, elastic_figures.contenders),
+    Figure("elastic-128", "128 agents meet, exec of the first to 128 workers", "ms", "",
+           lambda contender: elastic_figures.measure_meeting(contender, 128), 3, 60, elastic_figures.contenders_of_many),
     Figure("http", "HTTP server, 32 connections", "", "0.9 x evhttp",
            lambda server: http_figures.measure_answers(server, 100000), 15, 120, http_figures.servers),
     Figure("http-idle", "10,000 idle connections of the HTTP server", "MB", "60 MB",
@@ -96,6 +110,14 @@ FIGURES = [
            lambda maker: making_figures.measure_making(maker, 500), 3, 200, making_figures.makers_of_many),
     Figure("status-1000", "job of 1,000 Pods, one fails", "", "20 ms",
            lambda muster: status_figures.measure_status(muster, 1000), 1, 600, status_figures.status_makers),
+    Figure("operator-100", "100 jobs of 10 workers", "", "1.1 x bare loop",
+           lambda operator: operator_figures.measure_jobs(operator, 100, 10), 3, 300, operator_figures.all_operators),
+    Figure("operator-500", "500 jobs of 10 workers", "", "1.1 x bare loop, 4 s, 30 MB; Running after 100 ms, 1 s",
+           lambda operator: operator_figures.measure_jobs(operator, 500, 10), 2, 300, operator_figures.operators_of_many),
+    Figure("operator-4", "one job of 4 workers", "", "50 ms, 50 ms",
+           lambda operator: operator_figures.measure_one_job(operator, 4), 3, 300, operator_figures.operators),
+    Figure("operator-history", "10,000 jobs that have ended", "", "5 s, 0.5 %",
+           lambda operator: operator_figures.measure_history(operator, 10000), 1, 600, operator_figures.operators),
     Figure("mirror", "10,000 Pods mirrored", "", "3 s, 30 MB, 10 ms",
            lambda mirror: mirror_figures.measure_mirror(mirror, 10000), 3, 200, mirror_figures.mirrors),
     Figure("copy", "300 MB copied", "", "kubectl", copy_figures.measure_copy, 3, 200, copy_figures.copiers),

@@ -79,6 +79,8 @@ class Call:
         target = event.get("objectRef", {})
         self.verb, self.uri = event["verb"], event["requestURI"]
         self.resource, self.namespace = target.get("resource"), target.get("namespace")
+        self.name, self.subresource = target.get("name"), target.get("subresource")
+        self.sent = event.get("requestObject")  # of the status of a TFJob alone
         self.agent, self.code = event.get("userAgent", ""), event.get("responseStatus", {}).get("code")
         self.begin, self.end = (datetime.fromisoformat(event[key].rstrip("Z")).timestamp()
                                 for key in ("requestReceivedTimestamp", "stageTimestamp"))
@@ -113,10 +115,15 @@ class Cluster:
 
     def calls_since(self, place, agent):
         """Those that this program has made since, and that were answered."""
-        with open(self.folder / "audit.log", encoding="utf-8") as log:
+        return self.read_calls(place, agent)[0]
+
+    def read_calls(self, place, agent):
+        """(calls of the programs whose names begin as the pattern says, where those begin that come later)."""
+        with open(self.folder / "audit.log", "rb") as log:
             log.seek(place)
-            whole = [line for line in log if line.endswith("\n") and re.search(f'"userAgent":"{agent}', line)]
-        return [Call(json.loads(line)) for line in whole]
+            whole, end, _ = log.read().rpartition(b"\n")
+        lines = [line for line in whole.split(b"\n") if re.search(b'"userAgent":"(?:%s)' % agent.encode(), line)]
+        return [Call(json.loads(line)) for line in lines], place + len(whole) + len(end)
 
     @contextlib.contextmanager
     def namespace(self):

@@ -18,6 +18,8 @@ SIMULATED_NODES = 4
 SERVICE_RANGE = "10.96.0.0/16"
 SERVICE = "10.96.0.1"
 NODE = "10.244.0.1"
+# Kubernetes' own, which places the Pods of a PodGroup together.
+GANG_SCHEDULING = ["--feature-gates", "GenericWorkload=true,GangScheduling=true"]
 
 
 class ControlPlane:
@@ -113,12 +115,16 @@ class ControlPlane:
                     "--service-account-signing-key-file", accounts_key,
                     "--kubelet-client-key", kubelet_key, "--kubelet-client-certificate", kubelet_certificate,
                     "--kubelet-certificate-authority", authority, "--kubelet-preferred-address-types", "InternalIP",
+                    *GANG_SCHEDULING, "--runtime-config", "scheduling.k8s.io/v1alpha2=true",
                     *(self._audit_options() if self.writes_audit else []))
 
     def _audit_options(self):
-        """A line for each call when it was answered (a watch: when it ended), written before the next is."""
+        """A line for each call when it was answered (a watch: when it ended), written before the next is; with the status
+        where one is written of a TFJob."""
         policy = self.folder / "audit-policy.json"
-        policy.write_text(json.dumps({"apiVersion": "audit.k8s.io/v1", "kind": "Policy", "rules": [{"level": "Metadata"}],
+        statuses = {"level": "Request", "resources": [{"group": "kubeflow.org", "resources": ["tfjobs/status"]}]}
+        policy.write_text(json.dumps({"apiVersion": "audit.k8s.io/v1", "kind": "Policy",
+                                      "rules": [statuses, {"level": "Metadata"}],
                                       "omitStages": ["RequestReceived", "ResponseStarted"]}))
         return ["--audit-policy-file", policy, "--audit-log-path", self.folder / "audit.log"]
 
@@ -135,9 +141,9 @@ class ControlPlane:
         # A node is taken for silent sooner than the usual 50 seconds; kubelets tell of themselves every 10.
         patience = ["--node-monitor-period", "2s", "--node-monitor-grace-period", "25s"]
         self._start("kube-controller-manager", "--kubeconfig", self.folder / "controllers.kubeconfig", *alone,
-                    *patience, "--service-account-private-key-file", accounts_key, "--root-ca-file", self.keys / "ca.crt",
+                    *patience, *GANG_SCHEDULING, "--service-account-private-key-file", accounts_key, "--root-ca-file", self.keys / "ca.crt",
                     "--use-service-account-credentials")
-        self._start("kube-scheduler", "--kubeconfig", self.folder / "scheduler.kubeconfig", *alone)
+        self._start("kube-scheduler", "--kubeconfig", self.folder / "scheduler.kubeconfig", *alone, *GANG_SCHEDULING)
 
     def _start_simulated_nodes(self):
         stages = [option for file in sorted(STAGES.glob("*.yaml")) for option in ("--config", file)]

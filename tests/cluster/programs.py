@@ -61,15 +61,20 @@ def folder():
 
 
 def build(say):
-    """Makes what is missing; gives the folder. Of two that build at once, the second waits for the first."""
+    """Makes what is missing; gives the folder."""
     made = folder()
+    return once(made, lambda: _build_into(made, say))
+
+
+def once(made, make):
+    """The folder `made` of the cache, by `make` where it is missing. Of two that ask at once, the second waits."""
     if made.is_dir():
         return made
     cache().mkdir(parents=True, exist_ok=True)
-    with _locked(made.with_suffix(".lock")):
+    with _locked(made.with_name(made.name + ".lock")):
         _remove_interrupted_builds(made)
         if not made.is_dir():
-            _build_into(made, say)
+            make()
     return made
 
 
@@ -87,19 +92,26 @@ def _remove_interrupted_builds(made):
 
 
 def _build_into(made, say):
-    _need_room(made.parent)
-    say(f"building Kubernetes {KUBERNETES} and what belongs to it into {made}: 10 to 20 minutes on 2 cores, once")
-    begin = time.monotonic()
-    work = pathlib.Path(tempfile.mkdtemp(prefix=made.name + ".build-", dir=made.parent))
-    try:
-        (work / "bin").mkdir()
+    with workplace(made, say) as work:
+        say(f"building Kubernetes {KUBERNETES} and what belongs to it into {made}: 10 to 20 minutes on 2 cores, once")
         _take_from_debian(work)
-        go = _Go(work)
+        go = Go(work)
         say("building the control plane, kubelet and kubectl")
         _build_kubernetes(go, work)
         for program, (package, version) in OTHERS.items():
             say(f"building {program} {version}")
-            _build_other(go, work, program, package, version)
+            go.build(program, package, version)
+
+
+@contextlib.contextmanager
+def workplace(made, say):
+    """A folder to build in. What is in its `bin` when all went well becomes `made`."""
+    _need_room(made.parent)
+    begin = time.monotonic()
+    work = pathlib.Path(tempfile.mkdtemp(prefix=made.name + ".build-", dir=made.parent))
+    try:
+        (work / "bin").mkdir()
+        yield work
         os.rename(work / "bin", made)
     finally:
         shutil.rmtree(work)
@@ -138,10 +150,11 @@ def _take_from_debian(work):
             shutil.copy2(packages / file, work / "bin")
 
 
-class _Go:
+class Go:
     """The Go of this machine when it is new enough, else the one of PyPI, with caches that go with the build."""
 
     def __init__(self, work):
+        self.work = work
         self.environment = {
             **os.environ,
             "GOPATH": str(work / "go"),
@@ -158,6 +171,14 @@ class _Go:
 
     def __call__(self, *arguments, folder):
         return _run_again_and_again([self.program, *arguments], folder, self.environment)
+
+    def build(self, program, package, version):
+        """Into the workplace's bin."""
+        folder = self.work / program
+        folder.mkdir()
+        (folder / "go.mod").write_text(f"module cluster/{program}\ngo {GO}\n")
+        self("get", f"{package}@{version}", folder=folder)
+        self("build", "-ldflags", "-s -w", "-o", str(self.work / "bin" / program), package, folder=folder)
 
     def _is_new_enough(self):
         said = subprocess.run([self.program, "env", "GOVERSION"], env=self.environment, capture_output=True, text=True)
@@ -188,14 +209,6 @@ def _build_kubernetes(go, work):
     flags = " ".join(f"-X k8s.io/component-base/version.{name}={value}" for name, value in stamps.items())
     packages = [f"k8s.io/kubernetes/cmd/{program}" for program in KUBERNETES_PROGRAMS]
     go("build", "-ldflags", f"-s -w {flags}", "-o", f"{work / 'bin'}/", *packages, folder=folder)
-
-
-def _build_other(go, work, program, package, version):
-    folder = work / program
-    folder.mkdir()
-    (folder / "go.mod").write_text(f"module cluster/{program}\ngo {GO}\n")
-    go("get", f"{package}@{version}", folder=folder)
-    go("build", "-ldflags", "-s -w", "-o", str(work / "bin" / program), package, folder=folder)
 
 
 def _read(path):

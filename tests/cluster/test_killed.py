@@ -28,8 +28,8 @@ NEVER_WHOLE, NOT_FOUND = "has no Lease", "not found"
 class Pods:
     """Every Pod of a namespace that there ever was, from now on."""
 
-    def __init__(self, namespace):
-        where = "{.object.metadata.uid} {.object.metadata.name} {.object.metadata.labels.muster/attempt}{'\\n'}"
+    def __init__(self, namespace, attempt="{.object.metadata.labels.muster/attempt}"):
+        where = f"{{.object.metadata.uid}} {{.object.metadata.name}} {attempt}{{'\\n'}}"
         self.watch = subprocess.Popen(
             ["kubectl", "--namespace", namespace.name, "get", "pods", "--watch", "--output-watch-events",
              "-o", f"jsonpath={where}"],

@@ -57,6 +57,36 @@ def conditions(namespace, name):
     return {condition["type"]: condition["status"] for condition in status.get("conditions", [])}
 
 
+def falling(n_times, code):
+    """A script that fails so often before it goes on; what is in the volume outlives a container."""
+    return f'echo x >> /kept/falls; [ $(wc -l < /kept/falls) -gt {n_times} ] && exit 0; echo falls $(wc -l < /kept/falls); exit {code}'
+
+
+def keeping(role):
+    spec = role["template"]["spec"]
+    spec["volumes"] = [{"name": "kept", "emptyDir": {}}]
+    spec["containers"][0]["volumeMounts"] = [{"name": "kept", "mountPath": "/kept"}]
+    return role
+
+
+def test_a_container_that_its_kubelet_starts_again_keeps_its_pod(operator, namespace):
+    namespace.create(tfjob("falls", {"backoffLimit": 2, "cleanPodPolicy": "None"},
+                           Worker=keeping(role(1, falling(2, 3), restartPolicy="OnFailure"))))
+    first = namespace.until_phase("falls-worker-0", "Running")["metadata"]["uid"]
+    namespace.wait("tfjob/falls", "condition=Succeeded")
+    pod = namespace.get("pod", "falls-worker-0")
+    assert pod["metadata"]["uid"] == first and pod["status"]["containerStatuses"][0]["restartCount"] == 2
+    assert namespace.get("tfjob", "falls")["status"]["restarts"] == 2
+
+
+def test_restarts_by_a_kubelet_count_towards_the_limit(operator, namespace):
+    namespace.create(tfjob("sinks", {"backoffLimit": 1, "cleanPodPolicy": "None"},
+                           Worker=keeping(role(1, falling(9, 7), restartPolicy="Always"))))
+    namespace.wait("tfjob/sinks", "condition=Failed")
+    failure = namespace.get("tfjob", "sinks")["status"]["failure"]
+    assert failure["exitCode"] == 7 and failure["lastLines"] == ["falls 2"]
+
+
 def test_two_workers_succeed(operator, namespace):
     namespace.create(tfjob("mnist", Worker=role(2, 'echo $TF_CONFIG; nslookup mnist-worker-1; exit 0')))
     namespace.wait("tfjob/mnist", "condition=Succeeded")
@@ -80,6 +110,18 @@ def test_two_workers_succeed(operator, namespace):
     assert "muster_operator_jobs 1\n" in numbers and "muster_pass_seconds_count{} " in numbers
 
 
+def test_two_workers_find_each_other_by_one_service(operator, namespace):
+    other = f"shared-worker-1.shared.{namespace.name}.svc"
+    script = f"[ $HOSTNAME = shared-worker-1 ] && sleep 1000000; until nslookup {other}.cluster.local; do sleep 1; done"
+    job = tfjob("shared", Worker=role(2, script))
+    job["metadata"]["annotations"] = {"muster/services": "per-job"}
+    namespace.create(job)
+    namespace.wait("tfjob/shared", "condition=Succeeded")
+    assert [service["metadata"]["name"] for service in namespace.get("services")["items"]] == ["shared"]
+    [variable] = [entry for entry in namespace.get("pod", "shared-worker-0")["spec"]["containers"][0]["env"] if entry["name"] == "TF_CONFIG"]
+    assert json.loads(variable["value"])["cluster"]["worker"][1] == f"{other}:2222"
+
+
 def test_a_chief_ends_the_job_and_the_rest_is_cleaned_up(operator, namespace):
     namespace.create(tfjob("led", {"cleanPodPolicy": "Running"}, Chief=role(1, "sleep 2"), Worker=role(1, "sleep 1000000"),
                            PS=role(1, "sleep 1000000")))
@@ -92,9 +134,11 @@ def test_a_chief_ends_the_job_and_the_rest_is_cleaned_up(operator, namespace):
 def test_a_worker_that_fails_is_started_again_and_a_permanent_code_fails_the_job(operator, namespace):
     namespace.create(tfjob("again", Worker=role(1, "exit 137", restartPolicy="ExitCode")))
     until(lambda: namespace.get("tfjob", "again"), lambda job: '"Restarting"' in json.dumps(job))
+    assert 'muster_operator_restarts_total{reason="' in ask(operator, "/metrics")[1]
     namespace.kubectl("delete", "tfjob", "again")
-    namespace.create(tfjob("broken", Worker=role(2, "exit 3", restartPolicy="ExitCode")))
+    namespace.create(tfjob("broken", Worker=role(2, "echo no such file; exit 3", restartPolicy="ExitCode")))
     namespace.wait("tfjob/broken", "condition=Failed")
+    namespace.wait("tfjob/broken", "jsonpath={.status.failure.lastLines[0]}=no such file")
     events = namespace.kubectl("get", "events", "-o", "jsonpath={.items[*].message}")
     assert 'job "broken" is failing because "Worker" replica(s) failed.' in events or "has failed because" in events
 
@@ -126,6 +170,20 @@ def test_another_operator_goes_on_with_the_jobs_of_one_that_was_killed(muster, o
     assert {pod["metadata"]["uid"] for pod in namespace.get("pods")["items"]} == before
     second.send_signal(signal.SIGTERM)
     assert second.wait(LIMIT) == 0
+
+
+def test_a_job_that_had_ended_before_is_left_as_it_is(muster, crd, namespace):
+    """Of ten thousand that another operator saw to the end, none is written when ours starts."""
+    namespace.create(tfjob("ended", Worker=role(1, "true")), tfjob("new", Worker=role(1, "true")))
+    succeeded = {"type": "Succeeded", "status": "True", "reason": "TFJobSucceeded", "message": "TFJob successfully completed."}
+    namespace.kubectl("patch", "tfjob", "ended", "--subresource=status", "--type=merge", "-p",
+                      json.dumps({"status": {"conditions": [succeeded], "replicaStatuses": {"Worker": {"succeeded": 1}}}}))
+    before = namespace.get("tfjob", "ended")
+    process = muster.start("operator", "-n", namespace.name)
+    namespace.wait("tfjob/new", "condition=Succeeded")
+    process.send_signal(signal.SIGTERM)
+    assert process.wait(LIMIT) == 0
+    assert namespace.get("tfjob", "ended") == before
 
 
 def test_a_pod_that_somebody_deletes_is_started_again(operator, namespace):
@@ -163,7 +221,10 @@ def test_a_deadline_is_seen_though_nothing_happens(operator, namespace):
     (tfjob("a" * 60, Worker=role(1, "true")), "Too long: '" + "a" * 60 + "' is too long a name"),
     (tfjob("empty"), "spec.tfReplicaSpecs: Required value: has no role"),
     (tfjob("null", Worker=None), "spec.tfReplicaSpecs: Required value: has no role"),
-], ids=["name", "no roles", "a role that is null"])
+    (tfjob("huge", Worker=role(20000, "true")), "Too many: 20000 replicas: must have at most 10000"),
+    (tfjob("deep", Worker={"template": {"spec": {"containers": [{"name": "tensorflow", "image": "i", "args": ["x"] * 11000}]}}}),
+     "values: must have at most 10000"),
+], ids=["name", "no roles", "a role that is null", "replicas", "values"])
 def test_what_nothing_can_be_made_of_has_failed_and_says_why(operator, namespace, job, why):
     """training-operator is silent for ever."""
     name = job["metadata"]["name"]
@@ -174,15 +235,87 @@ def test_what_nothing_can_be_made_of_has_failed_and_says_why(operator, namespace
     until(lambda: namespace.kubectl("get", "events", "-o", "jsonpath={.items[*].message}"), lambda told: why in told)
 
 
-@pytest.mark.parametrize("job, why", [
-    (tfjob("Upper", Worker=role(1, "true")), "should match: a DNS-1035 label"),
-    (tfjob("two", Chief=role(1, "true"), Master=role(1, "true")), "must not have more than 1 Chief or Master role"),
-    ({**tfjob("none"), "spec": {}}, "tfReplicaSpecs: Required value"),
-    (tfjob("other", {"managedBy": ""}, Worker=role(1, "true")), "Unsupported value"),
-], ids=["name", "chief and master", "no roles", "managed by nobody"])
-def test_what_the_webhook_refused_the_server_refuses(operator, namespace, job, why):
-    done = namespace.cluster.try_kubectl("-n", namespace.name, "create", "-f", "-", input=json.dumps(job))
-    assert done.returncode == 1 and why in done.stderr
+CONTAINERS = "spec.tfReplicaSpecs[Worker].template.spec.containers"
+TENSORFLOW = {"name": "tensorflow", "image": "i"}
+
+
+def of_containers(*containers):
+    return tfjob("x", Worker={"template": {"spec": {"containers": list(containers)}}})
+
+
+def of_policy(**policy):
+    return tfjob("x", policy, Worker=role(1, "true"))
+
+
+def create(namespace, job, *options):
+    text = json.dumps(job)
+    return namespace.cluster.try_kubectl("-n", namespace.name, "create", "--dry-run=server", *options, "-f", "-", input=text)
+
+
+@pytest.mark.parametrize("job, faults", [
+    (tfjob("9a", Worker=role(1, "true")), [
+        "metadata.name: Invalid value: should match: a DNS-1035 label must consist of lower case alphanumeric characters or "
+        "'-', start with an alphabetic character, and end with an alphanumeric character (e.g. 'my-name',  or 'abc-123', regex "
+        "used for validation is '[a-z]([-a-z0-9]*[a-z0-9])?')"]),
+    (tfjob("a" * 64, Worker=role(1, "true")), ["metadata.name: Invalid value: should match: must be no more than 63 characters"]),
+    ({"apiVersion": "kubeflow.org/v1", "kind": "TFJob", "metadata": {"name": "x"}},
+     ["spec.tfReplicaSpecs: Required value: must be required"]),
+    (of_containers(), [f"{CONTAINERS}: Required value: must be specified",
+                       f"{CONTAINERS}: Required value: must have at least one container with name tensorflow"]),
+    (of_containers({"name": "other", "image": "i"}),
+     [f"{CONTAINERS}: Required value: must have at least one container with name tensorflow"]),
+    (of_containers(TENSORFLOW, {"name": "side"}), [f"{CONTAINERS}[1].image: Required value: must be required"]),
+    (tfjob("x", Chief=role(1, "true"), Master=role(1, "true")),
+     ["spec.tfReplicaSpecs: Forbidden: must not have more than 1 Chief or Master role"]),
+    (of_policy(managedBy=""), [
+        'spec.runPolicy.managedBy: Unsupported value: "": supported values: "kubeflow.org/training-operator", '
+        '"kueue.x-k8s.io/multikueue"']),
+], ids=["name", "long name", "no spec", "no containers", "no tensorflow", "no image", "chief and master", "managed by nobody"])
+def test_the_server_refuses_what_the_webhook_did_in_its_words(crd, namespace, job, faults):
+    done = create(namespace, job, "--validate=false")
+    assert done.returncode == 1
+    lines = [line.removeprefix("* ") for line in done.stderr.split(" is invalid: ", 1)[1].strip().splitlines()]
+    assert [line for line in lines if "some validation rules were not checked" not in line] == faults
+
+
+def test_who_manages_a_job_cannot_be_changed(crd, namespace):
+    namespace.create(of_policy(suspend=True))
+    for patch in ({"managedBy": "kueue.x-k8s.io/multikueue"}, {"managedBy": "kubeflow.org/training-operator"}):
+        done = namespace.cluster.try_kubectl("-n", namespace.name, "patch", "tfjob", "x", "--type=merge", "-p",
+                                             json.dumps({"spec": {"runPolicy": patch}}))
+        assert done.returncode == 1 and "spec.runPolicy.managedBy: Invalid value" in done.stderr
+        assert "field is immutable" in done.stderr
+
+
+@pytest.mark.parametrize("job", [
+    tfjob("x"), tfjob("x", chief=role(1, "true"), master=role(1, "true")), tfjob("x", Strange=role(1, "true", restartPolicy="?")),
+    of_policy(cleanPodPolicy="?", backoffLimit=-1, ttlSecondsAfterFinished=-1,
+              schedulingPolicy={"minResources": {"cpu": 1, "memory": "1Gi"}}),
+    {**tfjob("x", Worker=role(1, "true")), "status": {}},
+], ids=["no role", "chief and master in small letters", "a strange role", "odd values", "a status"])
+def test_what_the_old_operator_took_is_taken(crd, namespace, job):
+    done = create(namespace, job)
+    assert done.returncode == 0, done.stderr
+
+
+def test_the_fields_of_a_tfjob_are_known_and_explained(crd, namespace):
+    """Also those that training-operator has not: a server drops what its definition does not have."""
+    job = of_policy(restartScope="job", gracePeriodSeconds=1, stopSignal=2)
+    assert json.loads(create(namespace, job, "-o", "json").stdout)["spec"]["runPolicy"].items() >= job["spec"]["runPolicy"].items()
+    schema = json.loads(namespace.cluster.kubectl("get", "crd", "tfjobs.kubeflow.org", "-o", "json"))
+    unexplained = []
+
+    def walk(value, path):
+        for name, field in value.get("properties", {}).items():
+            if "description" not in field and path + name != "metadata":
+                unexplained.append(path + name)
+            for inner in (field, field.get("items", {}), field.get("additionalProperties", {})):
+                walk(inner, f"{path}{name}.")
+
+    walk(schema["spec"]["versions"][0]["schema"]["openAPIV3Schema"], "")
+    assert [path for path in unexplained if path != "metadata.name"] == []
+    until(lambda: namespace.cluster.try_kubectl("explain", "tfj.spec.runPolicy.restartScope").stdout,
+          lambda told: "restarts the replica alone" in told)  # the server publishes it after a moment
 
 
 def read_until(stream, words):
@@ -218,7 +351,8 @@ def test_one_of_two_acts_and_the_other_goes_on_when_it_ends(muster, crd, namespa
     assert third.wait(LIMIT) == 0
 
 
-def test_it_runs_as_the_deployment_of_its_image_without_rights_that_it_does_not_need(cluster, image, namespace, tmp_path):  # noqa: F811
+def test_it_runs_as_the_deployment_of_its_image_without_rights_that_it_does_not_need(
+        muster, cluster, image, namespace, tmp_path):  # noqa: F811
     for name in ("crd.yaml", "operator.yaml", "kustomization.yaml"):
         text = (ROOT / "deploy" / name).read_text().replace("newName: muster, newTag: latest", "newName: localhost/muster, newTag: test")
         text = text.replace("imagePullPolicy: IfNotPresent", "imagePullPolicy: Never")
@@ -231,7 +365,102 @@ def test_it_runs_as_the_deployment_of_its_image_without_rights_that_it_does_not_
         namespace.create(tfjob("deployed", {"ttlSecondsAfterFinished": 0}, Chief=role(1, "true"), Worker=role(1, "sleep 1000000")))
         namespace.kubectl("wait", "--for=delete", "tfjob/deployed", f"--timeout={LIMIT}s")
         namespace.wait("pod/deployed-worker-0", "delete")
-        lines = cluster.kubectl("-n", "muster-operator", "logs", "-l", "app.kubernetes.io/name=muster-operator", "--tail=-1")
-        assert "cannot" not in lines and "forbidden" not in lines, lines
+        assert_no_right_is_missing(cluster)
+        # Over it the same with rights in one namespace alone, by muster, which waits until it runs.
+        done = muster("operator", "install", "--image", NAME, "-n", namespace.name, code=0)
+        assert done.stdout.splitlines()[-1] == "the operator runs"
+        assert "clusterroles 'muster-operator' deleted\n" in done.stdout
+        namespace.create(tfjob("again", {"ttlSecondsAfterFinished": 0}, Worker=role(1, "true")))
+        namespace.kubectl("wait", "--for=delete", "tfjob/again", f"--timeout={LIMIT}s")
+        assert_no_right_is_missing(cluster)
     finally:
-        cluster.kubectl("delete", "-f", tmp_path / "operator.yaml", "--wait=false")
+        uninstall(muster, cluster)
+
+
+def assert_no_right_is_missing(cluster):
+    lines = cluster.kubectl("-n", "muster-operator", "logs", "-l", "app.kubernetes.io/name=muster-operator", "--tail=-1")
+    assert "cannot" not in lines and "forbidden" not in lines, lines
+
+
+def uninstall(muster, cluster, *options):
+    """Until it is gone, for a namespace that is being deleted takes nothing new; gives what is said."""
+    done = muster("operator", "uninstall", *options, code=0)
+    cluster.kubectl("wait", "--for=delete", "namespace/muster-operator", f"--timeout={LIMIT}s")
+    return done.stdout
+
+
+def definition(plural, kind, of_status):
+    schema = {"type": "object", "properties": {
+        "spec": {"type": "object", "x-kubernetes-preserve-unknown-fields": True},
+        "status": {"type": "object", "properties": of_status}}}
+    return {"apiVersion": "apiextensions.k8s.io/v1", "kind": "CustomResourceDefinition",
+            "metadata": {"name": f"{plural}.kubeflow.org"},
+            "spec": {"group": "kubeflow.org", "scope": "Namespaced",
+                     "names": {"kind": kind, "plural": plural, "singular": kind.lower(), "listKind": f"{kind}List"},
+                     "versions": [{"name": "v1", "served": True, "storage": True, "subresources": {"status": {}},
+                                   "schema": {"openAPIV3Schema": schema}}]}}
+
+
+def webhook(kind):
+    return {"name": f"validator.{kind}.training-operator.kubeflow.org", "sideEffects": "None", "admissionReviewVersions": ["v1"],
+            "clientConfig": {"service": {"name": "training-operator", "namespace": "default", "path": f"/{kind}"}},
+            "rules": [{"apiGroups": ["kubeflow.org"], "apiVersions": ["v1"], "operations": ["CREATE", "UPDATE"],
+                       "resources": [f"{kind}s"]}]}
+
+
+@pytest.fixture
+def old_operator(cluster, namespace):
+    """What training-operator leaves to be seen: its Deployment, its webhook, two definitions, and a job of each."""
+    labels = {"control-plane": "kubeflow-training-operator"}
+    container = {"name": "training-operator", "image": "localhost/nothing:test", "imagePullPolicy": "Never"}
+    namespace.create({
+        "apiVersion": "apps/v1", "kind": "Deployment", "metadata": {"name": "training-operator", "labels": labels},
+        "spec": {"selector": {"matchLabels": labels}, "template": {"metadata": {"labels": labels},
+                                                                   "spec": {"containers": [container]}}}})
+    conditions = {"conditions": {"type": "array", "items": {"type": "object", "x-kubernetes-preserve-unknown-fields": True}}}
+    made = [definition("tfjobs", "TFJob", conditions), definition("pytorchjobs", "PyTorchJob", conditions),
+            {"apiVersion": "admissionregistration.k8s.io/v1", "kind": "ValidatingWebhookConfiguration",
+             "metadata": {"name": "validator.training-operator.kubeflow.org"},
+             "webhooks": [webhook("pytorchjob"), webhook("tfjob")]}]
+    cluster.kubectl("delete", "crd", "tfjobs.kubeflow.org", "--ignore-not-found")
+    cluster.kubectl("create", "-f", "-", input=json.dumps({"apiVersion": "v1", "kind": "List", "items": made[:2]}))
+    for name in ("tfjobs", "pytorchjobs"):
+        cluster.kubectl("wait", "--for=condition=Established", f"crd/{name}.kubeflow.org", f"--timeout={LIMIT}s")
+    namespace.create(tfjob("before", {"suspend": True}, Worker=role(1, "true")),
+                     {"apiVersion": "kubeflow.org/v1", "kind": "PyTorchJob", "metadata": {"name": "other"}, "spec": {}})
+    cluster.kubectl("create", "-f", "-", input=json.dumps(made[2]))
+    yield made[2]["metadata"]["name"]
+    cluster.kubectl("delete", "validatingwebhookconfiguration", made[2]["metadata"]["name"], "--ignore-not-found")
+    cluster.kubectl("delete", "crd", "pytorchjobs.kubeflow.org")
+
+
+def test_it_takes_the_place_of_the_old_operator_and_goes_again(muster, cluster, old_operator, namespace):
+    replicas = ("get", "deployment", "training-operator", "-o", "jsonpath={.spec.replicas}")
+    entries = ("get", "validatingwebhookconfiguration", old_operator, "-o", "jsonpath={.webhooks[*].name}")
+    assert "operator upgrade-from-training-operator" in muster("operator", "-n", namespace.name, code=2).stderr
+    shown = muster("operator", "upgrade-from-training-operator", "--dry-run", code=0)
+    assert "which would have no operator: 1 PyTorchJob" in shown.stderr
+    assert f"deployments 'training-operator' of namespace {namespace.name} scaled to 0 (dry run)\n" in shown.stdout
+    assert f"validatingwebhookconfigurations '{old_operator}' without its entry of TFJobs (dry run)\n" in shown.stdout
+    refused = muster("operator", "upgrade-from-training-operator", "--no-wait", code=3)
+    assert "--force" in refused.stderr and refused.stdout == ""
+    assert namespace.kubectl(*replicas) == "1" and cluster.kubectl(*entries).count("tfjob") == 1
+
+    uid = namespace.get("tfjob", "before")["metadata"]["uid"]
+    done = muster("operator", "upgrade-from-training-operator", "--no-wait", "--force", code=0)
+    assert [line.replace(" created", " applied") for line in done.stdout.splitlines()] == [
+        line.removesuffix(" (dry run)") for line in shown.stdout.splitlines()]
+    assert namespace.kubectl(*replicas) == "0" and namespace.get("pods")["items"] == []
+    assert cluster.kubectl(*entries) == "validator.pytorchjob.training-operator.kubeflow.org"
+    operator = muster.start("operator", "-n", namespace.name)
+    namespace.wait("tfjob/before", "condition=Suspended")
+    assert namespace.get("tfjob", "before")["metadata"]["uid"] == uid
+    operator.send_signal(signal.SIGTERM)
+    assert operator.wait(LIMIT) == 0
+
+    refused = muster("operator", "uninstall", "--with-crd", code=3)
+    assert "1 TFJob would be deleted with the definition" in refused.stderr
+    assert "all jobs are left as they are" in uninstall(muster, cluster)
+    namespace.kubectl("delete", "tfjob", "before")
+    assert "customresourcedefinitions 'tfjobs.kubeflow.org' deleted" in muster("operator", "uninstall", "--with-crd", code=0).stdout
+    cluster.kubectl("wait", "--for=delete", "crd/tfjobs.kubeflow.org", f"--timeout={LIMIT}s")

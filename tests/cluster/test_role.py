@@ -36,6 +36,7 @@ def run(ada, namespace, *arguments, program, **options):
 
 
 def test_jobs_with_variables_files_folders_and_restarts(ada, namespace, tmp_path):
+    namespace.secure_pods("enforce", "restricted")
     script = tmp_path / "train.py"
     script.write_text("print('trained')\n")
     # Only worker 0 fails: were worker 1 the first to fail, worker 0 might be ended before it had made its folder.

@@ -14,9 +14,10 @@ import json
 import secrets
 import threading
 
-from http_server import HttpServer
+from http_server import Gone, HttpServer
 
 NAMESPACE = "ada"
+VERSIONS = ("v1", "v1beta1", "v1alpha1", "v1alpha2")
 
 
 def status(code, reason, message):
@@ -131,6 +132,8 @@ class FakeKube:
     # What happens in the cluster
 
     def _note(self, plural, kind, body):
+        if self.version is None:  # the server is being closed
+            raise Gone
         self.version += 1
         body.setdefault("metadata", {})["resourceVersion"] = str(self.version)
         self.history.append((self.version, plural, kind, json.loads(json.dumps(body))))
@@ -191,10 +194,11 @@ class FakeKube:
         if faults and faults.pop(0)(exchange):
             return
         steps = exchange.path.strip("/").split("/")
-        if "v1" not in steps:  # of whoever had this port before
+        version = next((step for step in steps[1:4] if step in VERSIONS), None)
+        if not version:  # of whoever had this port before
             exchange.answer(404, status(404, "NotFound", "the server could not find the requested resource"))
             return
-        rest = steps[steps.index("namespaces") + 2:] if "namespaces" in steps else steps[steps.index("v1") + 1:]
+        rest = steps[steps.index("namespaces") + 2:] if "namespaces" in steps else steps[steps.index(version) + 1:]
         plural, name = rest[0], rest[1] if len(rest) > 1 else None
         if is_watch:
             self._watch(exchange, plural)

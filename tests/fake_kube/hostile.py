@@ -36,7 +36,9 @@ class Hostile:
             return value
         if isinstance(value, str):
             nasty = self.random.choice(NASTIES)
-            return nasty if self.random.random() < 0.5 else value + nasty
+            made = nasty if self.random.random() < 0.5 else value + nasty
+            # Who watches from a version to come is told of nothing until then, by a server of good will too.
+            return value if key == "resourceVersion" and made.isdecimal() else made
         return self.random.choice(NUMBERS)
 
     def trouble(self, exchange):

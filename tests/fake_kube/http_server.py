@@ -91,6 +91,19 @@ class Exchange:
                 pass
         self.keeps_open = False
 
+    def ends_within(self, seconds):
+        """Whether the client closes the connection in this time."""
+        self.connection.settimeout(seconds)
+        try:
+            has_ended = not self.connection.recv(1)
+        except TimeoutError:
+            has_ended = False
+        except OSError:
+            has_ended = True
+        self.connection.settimeout(None)
+        self.keeps_open &= not has_ended
+        return has_ended
+
 
 class HttpServer:
     """Listens on a port of loopback until `close`. `tls` is an ssl.SSLContext."""

@@ -14,8 +14,9 @@
 #include <string.h>
 #include <unistd.h>
 
-static const char *const kinds[JOB_CACHE_KIND_COUNT] = {"owners",   "leases",          "pods",
-							"services", "networkpolicies", "files"};
+/* Those of jobs that are no TFJobs. */
+static const char *const kinds[] = {"owners",   "leases",          "pods",
+				    "services", "networkpolicies", "files"};
 
 struct job {
 	char *name; /* NAMESPACE/JOB */
@@ -84,7 +85,7 @@ static void follow(struct job_cache *cache, struct job *job, char *name)
 	settings.job_name = slash + 1;
 	job->name = name;
 	job->follower = job_cache_follow(cache, &settings);
-	for (int kind = 0; kind < JOB_CACHE_KIND_COUNT; kind++)
+	for (size_t kind = 0; kind < ARRAY_LEN(kinds); kind++)
 		job_follower_watch(job->follower, (enum job_cache_kind) kind);
 }
 

@@ -1,5 +1,5 @@
 /* Any bytes as JSON: what json_read takes is written and read again as the same value, both compact
- * and pretty, and the YAML reader takes it too. */
+ * and pretty, and the YAML reader takes it too. So is what json_read_mended makes. */
 #include "fuzz.h"
 
 #include "base/json.h"
@@ -27,11 +27,24 @@ static void check_is_yaml(const uint8_t *bytes, size_t len, const struct json *v
 	documents_free(documents, count);
 }
 
+/* Whatever is mended keeps the promises of what is read. */
+static void check_mended(const uint8_t *bytes, size_t len)
+{
+	struct json *value CLEANUP(json_cleanup) = NULL;
+	struct text compact CLEANUP(text_done) = {0};
+
+	if (json_read_mended((const char *) bytes, len, &value, NULL) < 0)
+		return;
+	json_add_compact(&compact, value);
+	check_reads_back(&compact, value);
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t len)
 {
 	struct json *value CLEANUP(json_cleanup) = NULL;
 	struct err err = {0};
 
+	check_mended(bytes, len);
 	if (json_read((const char *) bytes, len, &value, &err) < 0)
 		return 0;
 	struct text compact CLEANUP(text_done) = {0};

@@ -9,6 +9,7 @@
  * down, and the job has to come to its end. The stage checks what must hold at every moment. */
 #include "base/mem.h"
 #include "scenario/stage.h"
+#include "sim/dice.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -18,33 +19,9 @@
 #define LONGEST_RUN (120 * MSEC_PER_SECOND)
 #define LONG_ENOUGH (1000 * MSEC_PER_SECOND) /* for any job to end in a calm world */
 
-/* splitmix64 (Steele, Lea, Flood 2014): one number of state, good for every seed. */
-struct dice {
-	uint64_t state;
-};
-
-static uint64_t roll(struct dice *dice)
-{
-	uint64_t z = (dice->state += 0x9e3779b97f4a7c15U);
-
-	z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9U;
-	z = (z ^ (z >> 27)) * 0x94d049bb133111ebU;
-	return z ^ (z >> 31);
-}
-
-static int below(struct dice *dice, int limit)
-{
-	return (int) (roll(dice) % (uint64_t) limit);
-}
-
-static bool one_in(struct dice *dice, int chance)
-{
-	return below(dice, chance) == 0;
-}
-
 static const char *any_of(struct dice *dice, const char *const *words, size_t count)
 {
-	return words[below(dice, (int) count)];
+	return words[dice_below(dice, (int) count)];
 }
 
 static const char *const titles[] = {"Chief", "Evaluator", "PS", "Worker"};
@@ -73,16 +50,16 @@ static void add_roles(struct dice *dice, struct json *spec)
 {
 	struct json *roles = json_object_at(spec, "tfReplicaSpecs");
 
-	if (one_in(dice, 2))
+	if (dice_one_in(dice, 2))
 		add_role(dice, roles, "Chief", 1);
-	if (one_in(dice, 4))
+	if (dice_one_in(dice, 4))
 		add_role(dice, roles, "Evaluator", 1);
-	if (one_in(dice, 3))
-		add_role(dice, roles, "PS", 1 + below(dice, 2));
+	if (dice_one_in(dice, 3))
+		add_role(dice, roles, "PS", 1 + dice_below(dice, 2));
 	if (json_count(roles) == 0)
-		add_role(dice, roles, "Worker", 1 + below(dice, 4));
-	else if (!one_in(dice, 5))
-		add_role(dice, roles, "Worker", below(dice, 5));
+		add_role(dice, roles, "Worker", 1 + dice_below(dice, 4));
+	else if (!dice_one_in(dice, 5))
+		add_role(dice, roles, "Worker", dice_below(dice, 5));
 }
 
 static void set_policies(struct dice *dice, struct json *spec)
@@ -93,18 +70,18 @@ static void set_policies(struct dice *dice, struct json *spec)
 
 	json_set_string(policy, "restartScope", any_of(dice, scopes, ARRAY_LEN(scopes)));
 	json_set_string(policy, "cleanPodPolicy", any_of(dice, cleans, ARRAY_LEN(cleans)));
-	json_set_integer(policy, "gracePeriodSeconds", below(dice, 11));
-	if (!one_in(dice, 3))
-		json_set_integer(policy, "backoffLimit", below(dice, 5));
-	if (one_in(dice, 4))
-		json_set_integer(policy, "activeDeadlineSeconds", below(dice, 60));
-	if (one_in(dice, 4))
-		json_set_integer(policy, "ttlSecondsAfterFinished", below(dice, 20));
-	if (one_in(dice, 8))
+	json_set_integer(policy, "gracePeriodSeconds", dice_below(dice, 11));
+	if (!dice_one_in(dice, 3))
+		json_set_integer(policy, "backoffLimit", dice_below(dice, 5));
+	if (dice_one_in(dice, 4))
+		json_set_integer(policy, "activeDeadlineSeconds", dice_below(dice, 60));
+	if (dice_one_in(dice, 4))
+		json_set_integer(policy, "ttlSecondsAfterFinished", dice_below(dice, 20));
+	if (dice_one_in(dice, 8))
 		json_set_bool(policy, "suspend", true);
-	if (one_in(dice, 2))
+	if (dice_one_in(dice, 2))
 		json_set_string(spec, "successPolicy", "AllWorkers");
-	if (one_in(dice, 6))
+	if (dice_one_in(dice, 6))
 		json_set_bool(spec, "enableDynamicWorker", true);
 }
 
@@ -125,24 +102,24 @@ static struct json *make_document(struct dice *dice)
 
 static msec any_time(struct dice *dice, int most_seconds)
 {
-	return one_in(dice, 4) ? 0 : below(dice, most_seconds * 1000);
+	return dice_one_in(dice, 4) ? 0 : dice_below(dice, most_seconds * 1000);
 }
 
 static struct fake_behaviour any_behaviour(struct dice *dice)
 {
 	static const int codes[] = {0, 0, 0, 1, 2, 127, 137, 255};
 	struct fake_behaviour behaviour = {
-		.start_takes = one_in(dice, 20) ? MSEC_NEVER : any_time(dice, 3),
-		.runs_for = one_in(dice, 3) ? MSEC_NEVER : any_time(dice, 30),
-		.exit_code = codes[below(dice, ARRAY_LEN(codes))],
-		.signal = one_in(dice, 6) ? 9 : 0,
-		.cannot_start = one_in(dice, 30),
-		.ignores_stops = one_in(dice, 6),
+		.start_takes = dice_one_in(dice, 20) ? MSEC_NEVER : any_time(dice, 3),
+		.runs_for = dice_one_in(dice, 3) ? MSEC_NEVER : any_time(dice, 30),
+		.exit_code = codes[dice_below(dice, ARRAY_LEN(codes))],
+		.signal = dice_one_in(dice, 6) ? 9 : 0,
+		.cannot_start = dice_one_in(dice, 30),
+		.ignores_stops = dice_one_in(dice, 6),
 		.term_takes = any_time(dice, 12),
-		.exits_on_term = one_in(dice, 3),
+		.exits_on_term = dice_one_in(dice, 3),
 	};
 
-	behaviour.reason = behaviour.signal && one_in(dice, 2) ? "OOMKilled" : NULL;
+	behaviour.reason = behaviour.signal && dice_one_in(dice, 2) ? "OOMKilled" : NULL;
 	return behaviour;
 }
 
@@ -154,16 +131,17 @@ static const struct backend_fake_settings *any_habits(struct dice *dice)
 		&backend_fake_without_habits,
 	};
 
-	return settings[below(dice, ARRAY_LEN(settings))];
+	return settings[dice_below(dice, ARRAY_LEN(settings))];
 }
 
 static void make_behaviours(struct dice *dice, struct stage *stage)
 {
-	for (int i = below(dice, 8); i >= 0; i--) {
+	for (int i = dice_below(dice, 8); i >= 0; i--) {
 		struct fake_behaviour behaviour = any_behaviour(dice);
 
-		backend_fake_set_behaviour(stage->backend, names[below(dice, ARRAY_LEN(names))],
-					   below(dice, 4) - 1, below(dice, 4), &behaviour);
+		backend_fake_set_behaviour(
+			stage->backend, names[dice_below(dice, ARRAY_LEN(names))],
+			dice_below(dice, 4) - 1, dice_below(dice, 4), &behaviour);
 	}
 }
 
@@ -186,10 +164,10 @@ static const char *const stop_words[] = {"interrupted", "terminated", "hangup", 
 
 static void any_disaster(struct dice *dice, struct stage *stage)
 {
-	const char *role = names[below(dice, ARRAY_LEN(names))];
-	int index = below(dice, 4);
+	const char *role = names[dice_below(dice, ARRAY_LEN(names))];
+	int index = dice_below(dice, 4);
 
-	switch (below(dice, 4)) {
+	switch (dice_below(dice, 4)) {
 	case 0:
 		backend_fake_delete(stage->backend, role, index, any_time(dice, 5));
 		break;
@@ -197,14 +175,14 @@ static void any_disaster(struct dice *dice, struct stage *stage)
 		backend_fake_lose(stage->backend, role, index);
 		break;
 	default:
-		backend_fake_kill(stage->backend, role, index, one_in(dice, 2) ? 9 : 15);
+		backend_fake_kill(stage->backend, role, index, dice_one_in(dice, 2) ? 9 : 15);
 		break;
 	}
 }
 
 static void any_wish(struct dice *dice, struct stage *stage)
 {
-	switch (below(dice, 5)) {
+	switch (dice_below(dice, 5)) {
 	case 0:
 		stage_suspend(stage, true);
 		break;
@@ -212,32 +190,32 @@ static void any_wish(struct dice *dice, struct stage *stage)
 		stage_resume(stage);
 		break;
 	case 2:
-		if (one_in(dice, 3))
+		if (dice_one_in(dice, 3))
 			stage_stop(stage, any_of(dice, stop_words, ARRAY_LEN(stop_words)));
 		break;
 	default:
-		stage_scale(stage, titles[one_in(dice, 4) ? 2 : 3], below(dice, 5));
+		stage_scale(stage, titles[dice_one_in(dice, 4) ? 2 : 3], dice_below(dice, 5));
 		break;
 	}
 }
 
 static void any_trouble(struct dice *dice, struct stage *stage)
 {
-	switch (below(dice, 6)) {
+	switch (dice_below(dice, 6)) {
 	case 0:
-		stage->n_conflicts = 1 + below(dice, 2);
+		stage->n_conflicts = 1 + dice_below(dice, 2);
 		break;
 	case 1:
-		stage->n_full = 1 + below(dice, 3);
+		stage->n_full = 1 + dice_below(dice, 3);
 		break;
 	case 2:
-		backend_fake_refuse(stage->backend, 1 + below(dice, 4));
+		backend_fake_refuse(stage->backend, 1 + dice_below(dice, 4));
 		break;
 	case 3:
-		stage->crash_after = stage->n_effects + 1 + below(dice, 10);
+		stage->crash_after = stage->n_effects + 1 + dice_below(dice, 10);
 		break;
 	case 4:
-		stage->crashes_always = one_in(dice, 2);
+		stage->crashes_always = dice_one_in(dice, 2);
 		break;
 	case 5:
 		stage->write_takes = any_time(dice, 11);
@@ -250,7 +228,7 @@ static void pass_time(struct dice *dice, struct stage *stage)
 {
 	msec until = stage->now + any_time(dice, 15);
 
-	if (one_in(dice, 5)) {
+	if (dice_one_in(dice, 5)) {
 		stage->now = until;
 		stage->wake_at = until;
 		backend_fake_advance(stage->backend, until);
@@ -262,7 +240,7 @@ static void pass_time(struct dice *dice, struct stage *stage)
 static void any_event(struct dice *dice, struct stage *stage)
 {
 	pass_time(dice, stage);
-	switch (below(dice, 3)) {
+	switch (dice_below(dice, 3)) {
 	case 0:
 		any_disaster(dice, stage);
 		break;
@@ -314,7 +292,8 @@ static bool run(uint64_t seed, bool is_small, bool is_verbose)
 
 	if (fault)
 		text_addf(&stage->broken, "the job is not valid: %s", fault);
-	for (int i = below(&dice, MOST_EVENTS); i > 0 && !stage->is_gone && !stage->broken.len; i--)
+	for (int i = dice_below(&dice, MOST_EVENTS); i > 0 && !stage->is_gone && !stage->broken.len;
+	     i--)
 		any_event(&dice, stage);
 	if (!stage->broken.len && !stage->is_gone)
 		end_job(stage);

@@ -12,6 +12,7 @@ import select
 import signal
 import socket
 import subprocess
+import tempfile
 import threading
 
 import pytest
@@ -107,19 +108,21 @@ class Muster:
 
     def until(self, name, condition, limit=LIMIT):
         """Waits until the job fulfils `condition`; gives the job."""
-        process = self.start("status", "-w", "-o", "json", name, stderr=subprocess.DEVNULL)
-        timer = threading.Timer(limit, process.kill)
-        timer.start()
-        job = None
-        try:
-            for job in objects_of(process.stdout):
-                if condition(job):
-                    return job
-        finally:
-            timer.cancel()
-            process.kill()
-            process.wait()
-        pytest.fail(f"job '{name}' never came to it: {json.dumps(job, indent=1)}")
+        with tempfile.TemporaryFile("w+") as said:
+            process = self.start("status", "-w", "-o", "json", name, stderr=said)
+            timer = threading.Timer(limit, process.kill)
+            timer.start()
+            job = None
+            try:
+                for job in objects_of(process.stdout):
+                    if condition(job):
+                        return job
+            finally:
+                timer.cancel()
+                process.kill()
+                process.wait()
+            said.seek(0)
+            pytest.fail(f"job '{name}' never came to it: {json.dumps(job, indent=1)}\n{said.read()}")
 
     def until_running(self, name, count):
         """Waits until `count` replicas run; gives the job."""

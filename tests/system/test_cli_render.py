@@ -135,10 +135,53 @@ def test_a_name_can_be_generated_for_a_file(muster):
     assert re.fullmatch(r"filed-.{5}", job["metadata"]["name"])
 
 
-def test_one_job_among_other_documents_is_taken(muster):
-    done = muster("render", "-f", "-", code=0, input="kind: ConfigMap\n---\n" + JOB)
+OTHER = "apiVersion: v1\nkind: ConfigMap\nmetadata:\n  name: other\n"
+
+
+def test_a_file_of_several_documents_is_printed_whole(muster):
+    done = muster("render", "-f", "-", "--timeout", "1h", code=0, input=OTHER + "---\n" + JOB + "---\n" + OTHER + "---\n" + JOB)
+    assert done.stderr == ""
+    config, first, _, second = done.stdout.split("---\n")
+    assert config == OTHER
+    assert first == second and "activeDeadlineSeconds: 3600" in first
+    items = rendered(muster, "-f", "-", input=OTHER + "---\n" + JOB)["items"]
+    assert [item["kind"] for item in items] == ["ConfigMap", "TFJob"]
+
+
+def test_faults_of_all_jobs_of_a_file_are_told(muster):
+    bad = JOB.replace("replicas: 2", "replicas: -1")
+    done = muster("render", "-f", "-", code=2, input=bad + "---\n" + OTHER + "---\n" + bad)
+    assert [line.split(":")[1] for line in done.stderr.splitlines()] == ["8", "30"]
+    done = muster("render", "-f", "-", "--name", "one", code=2, input=JOB + "---\n" + JOB)
+    assert done.stderr == "muster: --name goes with one TFJob: standard input has 2\n"
+
+
+def test_the_objects_of_a_list_are_its_documents(muster):
+    items = "apiVersion: v1\nkind: List\nitems:\n- " + OTHER.replace("\n", "\n  ") + "\n- " + JOB.replace("\n", "\n  ")
+    assert muster("render", "-f", "-", code=0, input=items).stdout.startswith(OTHER + "---\n")
+    done = muster("run", "-f", "-", "--dry-run", code=2, input=items.replace("replicas: 2", "replicas: -1"))
+    assert "standard input:16:19: spec.tfReplicaSpecs[Worker].replicas" in done.stderr
+
+
+def test_one_job_among_other_documents_is_run(muster):
+    done = muster("run", "-f", "-", "--dry-run", code=0, input="kind: ConfigMap\n---\n" + JOB + "---\n" + OTHER)
     assert "name: filed" in done.stdout
-    assert done.stderr == "muster: standard input: its other documents have no meaning here\n"
+    assert "muster: standard input: the TFJob alone is used here, without ConfigMap, ConfigMap 'other'\n" in done.stderr
+    done = muster("run", "-f", "-", code=2, input=JOB + "---\n" + JOB)
+    assert done.stderr == ("muster: standard input: holds 2 TFJobs; one at a time is run: "
+                           "give each a file of its own\n")
+
+
+def test_an_older_form_becomes_v1_and_what_changed_is_said(muster):
+    older = (JOB.replace("kubeflow.org/v1", "kubeflow.org/v1alpha1").replace("tfReplicaSpecs:\n    Worker:\n      ",
+                                                                            "replicaSpecs:\n    - tfReplicaType: WORKER\n      "))
+    done = muster("render", "-f", "-", code=0, input=older)
+    assert "apiVersion: kubeflow.org/v1\n" in done.stdout and "    Worker:\n" in done.stdout
+    assert done.stderr == ("muster: standard input: job 'filed' has an older form and became kubeflow.org/v1: apiVersion was "
+                           "kubeflow.org/v1alpha1; spec.replicaSpecs is spec.tfReplicaSpecs; "
+                           "spec.runPolicy.cleanPodPolicy is Running, as it was without one\n")
+    assert muster("render", "-f", "-", code=0, input=done.stdout).stderr == ""
+    assert "job 'filed' has an older form" in muster("run", "-f", "-", code=0, input=older).stderr
 
 
 def test_the_local_tf_config_is_dense_with_the_evaluator_outside(muster):
@@ -204,7 +247,6 @@ def test_each_mistake_has_a_sentence(muster, job_file, script, tmp_path, argumen
 @pytest.mark.parametrize("text, sentence", [
     ("", "standard input: holds no document"),
     ("a: 1\n---\nb: 2\n", "standard input: none of its 2 documents is a TFJob"),
-    (JOB + "---\n" + JOB, "standard input: holds 2 TFJobs; one at a time is run: give each a file of its own"),
     ("{", "standard input: line "),
 ])
 def test_a_stream_that_is_no_job_has_a_sentence(muster, text, sentence):

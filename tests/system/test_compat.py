@@ -111,7 +111,7 @@ def test_mistakes_are_those_of_the_old_program(old):
 
 
 def test_the_name_of_a_program_is_needed(muster):
-    assert "local_test, remote_test, grpc_tensorflow_server, k8s_tensorflow, tf-spawner" in muster("compat", code=2).stderr
+    assert "local_test, remote_test, grpc_tensorflow_server, k8s_tensorflow, tensorflow_elastic, tf-spawner" in muster("compat", code=2).stderr
     assert "did you mean 'local_test'?" in muster("compat", "local_tests", code=2).stderr
 
 
@@ -143,3 +143,25 @@ def test_an_installation_has_a_link_for_each_name(muster, tmp_path):
         done = subprocess.run([tmp_path / name, "--help"], capture_output=True, text=True, check=True,
                               env=dict(os.environ))
         assert done.stdout.startswith(f"muster compat {name.split('.')[0]}: ")
+
+
+@pytest.mark.parametrize("arguments, now", [
+    (["--standalone", "--rdzv_endpoint=localhost:5556", "start"], "orchestrator --listen 0.0.0.0:5556 --insecure"),
+    (["--monitor_interval=5", "--address=localhost:5555", "--nnodes=1:2", "--rdzv_endpoint=localhost:5556", "mnist.py", "-x"],
+     "launch --nnodes 1:2 --rdzv-endpoint localhost:5556 --rdzv-conf is_host=0 --max-restarts 3 --local-addr localhost "
+     "--local-port 5555 mnist.py -x"),
+    (["--address", "5555", "--rdzv_id", "x", "--max_restarts", "1", "-m", "package.train"],
+     "launch --nnodes 1:1 --rdzv-endpoint localhost:29400 --rdzv-conf is_host=0 --max-restarts 1 --local-port 5555 "
+     "--module package.train"),
+    (["--address", "here", "--no_python", "train"],
+     "launch --nnodes 1:1 --rdzv-endpoint localhost:29400 --rdzv-conf is_host=0 --max-restarts 3 --local-addr here "
+     "--no-python train"),
+])
+def test_an_elastic_launcher_is_an_orchestrator_or_an_agent(old, arguments, now):
+    done = old("tensorflow_elastic", "--dry-run", *arguments, code=0)
+    assert done.stdout == f"muster {now}\n"
+
+
+def test_an_elastic_launcher_says_what_is_missing(old):
+    assert "has no port" in old("tensorflow_elastic", "--standalone", "--rdzv_endpoint", "localhost", "start", code=2).stderr
+    assert "a script is missing" in old("tensorflow_elastic", "--standalone", code=2).stderr

@@ -108,5 +108,6 @@ def test_what_logs_in_is_read_by_no_process_of_its_user_and_leaves_no_core(share
         try:
             started = int(read_line(asking.stderr))
             assert may_read(started) and not may_read(asking.pid)
+            assert set(os.listdir(f"/proc/{started}/fd")) - {"10"} == {"0", "1", "2"}  # 10: of the shell, until it is "sleep"
         finally:
             asking.kill()

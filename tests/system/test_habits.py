@@ -82,7 +82,7 @@ def test_a_namespace_whose_name_is_a_number_has_its_long_option(muster):
     ("list", "ps"), ("ls", "ps"), ("get", "ps"), ("squeue", "ps"),
     ("rm job", "delete"), ("prune", "delete"),
     ("cancel job", "stop"), ("scancel job", "stop"), ("kill job", "stop"), ("down", "stop"),
-    ("start job", "run"), ("submit train.py", "run"), ("up", "run"), ("sbatch x", "run"), ("apply -f job.yaml", "run"),
+    ("start job", "run"), ("up", "run"), ("sbatch x", "run"), ("apply -f job.yaml", "run"),
     ("describe job", "status"), ("inspect job", "status"), ("log job", "logs"), ("top", "ps -w"),
     ("pause job", "suspend"), ("ssh job", "exec"), ("copy a b", "cp"), ("config", "render"),
     ("train.py", "run train.py"), ("job.yaml", "run -f job.yaml"),

@@ -85,6 +85,21 @@ def test_a_role_that_leads_elsewhere_has_no_log(muster, kube):
     assert "worker-1 disappeared" in run(muster, code=1).stderr
 
 
+def test_a_restarted_replica_whose_role_leads_elsewhere_is_gone_too(muster, tmp_path):
+    """What comes by the watch alone: no list follows that would not have it."""
+    def with_second_attempt_elsewhere(pod):
+        labels = pod["metadata"]["labels"]
+        if labels["muster/attempt"] == "1":
+            labels["muster/role"] = UP
+
+    with LivingKube(plan=lambda labels: 1) as kube:
+        kube.trouble = lies("pods", with_second_attempt_elsewhere)
+        muster.environment["KUBECONFIG"] = str(write_kubeconfig(tmp_path / "kubeconfig", kube.origin))
+        said = muster("run", "--on", "kubernetes", "--name", "story", "-w", 1, "--max-restarts", 1, "--image", "i", "--", "true",
+                      code=1).stderr
+    assert "worker-0 disappeared (attempt 1)" in said
+
+
 def test_logs_of_a_job_of_another_machine_stay_in_their_folder(muster, kube):
     put_record(kube, document(), status=json.dumps({"conditions": [{"type": "Succeeded", "status": "True"}], "exitCode": 0}))
     for index, role in enumerate(("worker", UP)):

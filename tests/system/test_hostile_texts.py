@@ -1,14 +1,15 @@
 """An API server in whose objects any text may be a nasty one (tests/fake_kube/hostile.py): no command moves a cursor, makes a
-file that it should not, or dies of it."""
+file that it should not, or dies of it, and an operator serves what comes when the server is as it should be again."""
 
 import json
 import re
+import signal
 import subprocess
 import sys
 
 import pytest
 
-from conftest import ROOT
+from conftest import LIMIT, ROOT
 
 sys.path.insert(0, str(ROOT / "tests" / "fake_kube"))
 
@@ -72,3 +73,44 @@ def test_no_command_is_harmed_or_does_harm(muster, tmp_path, seed):
             assert not UNCLEAN.search(said), (command, said)
         kube.trouble = lambda exchange: False
     assert not [path for path in tmp_path.rglob("*escaped*")]
+
+
+def put_tfjob(kube, name, **more):
+    uid = f"{UID[:-12]}{sum(name.encode()):012}"
+    kube.put("tfjobs", name, {**json.loads(document(name)), **more, "metadata": {
+        "name": name, "namespace": "ada", "uid": uid, "creationTimestamp": "2026-01-02T03:04:05Z"}})
+
+
+def count_asks(kube):
+    return sum(path.endswith("/tfjobs") for _, path, _ in kube.requests())
+
+
+def wait_until_it_asks_again(kube, process, n_before):
+    with kube.lock:  # nobody tells when
+        while count_asks(kube) == n_before:
+            assert process.poll() is None
+            kube.lock.wait(0.01)
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_an_operator_goes_on(muster, tmp_path, seed):
+    said = tmp_path / "said"
+    with LivingKube(lambda labels: 0) as kube, said.open("w") as errors:
+        muster.environment["KUBECONFIG"] = str(write_kubeconfig(tmp_path / "kubeconfig", kube.origin))
+        kube.trouble = Hostile(seed).trouble
+        put_tfjob(kube, "story-0")
+        process = muster.start("operator", "-n", "ada", stderr=errors)
+        wait_until_it_asks_again(kube, process, 0)
+        for index in range(1, 6):
+            n_before = count_asks(kube)
+            put_tfjob(kube, f"story-{index}")
+            kube.end_watches()
+            wait_until_it_asks_again(kube, process, n_before)
+        kube.trouble = lambda exchange: False
+        kube.end_watches()
+        put_tfjob(kube, "last")
+        with kube.lock:  # the server is what it should be again, and is served
+            assert kube.lock.wait_for(lambda: ("pods", "last-worker-0") in kube.objects, LIMIT)
+        process.send_signal(signal.SIGTERM)
+        assert process.wait(LIMIT) == 0
+    assert not UNCLEAN.search(said.read_text())

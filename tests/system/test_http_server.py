@@ -10,6 +10,7 @@ import ssl
 import struct
 import subprocess
 import sys
+import warnings
 
 import pytest
 
@@ -344,6 +345,24 @@ def test_no_tls_where_tls_is_spoken(tmp_path):
                 plain.sendall(text)
                 assert b"HTTP" not in read_to_end(plain)
         assert server.ask("/ok") == (200, b"ok\n")
+
+
+def test_tls_before_1_2_is_not_spoken_where_the_machine_allows_it(tmp_path, monkeypatch):
+    (tmp_path / "openssl.cnf").write_text("openssl_conf = all\n[all]\nssl_conf = ssl\n[ssl]\nsystem_default = tls\n"
+                                          "[tls]\nMinProtocol = TLSv1\nCipherString = ALL:@SECLEVEL=0\n")
+    monkeypatch.setenv("OPENSSL_CONF", str(tmp_path / "openssl.cnf"))
+    with serving("localhost:0", tls=make_certificate(tmp_path)) as server:
+        tls = ssl.create_default_context(cafile=server.tls[0])
+        tls.check_hostname = False
+        tls.set_ciphers("ALL:@SECLEVEL=0")
+        host, port = server.address.rsplit(":", 1)
+        for version in (ssl.TLSVersion.TLSv1_1, ssl.TLSVersion.TLSv1_2):
+            with warnings.catch_warnings(action="ignore"):
+                tls.minimum_version = tls.maximum_version = version
+            with socket.create_connection((host, int(port))) as plain:
+                refusal = pytest.raises(ssl.SSLError, match="ALERT_PROTOCOL_VERSION")
+                with refusal if version == ssl.TLSVersion.TLSv1_1 else contextlib.nullcontext():
+                    tls.wrap_socket(plain).close()
 
 
 def test_a_certificate_that_is_none_is_named(tmp_path):

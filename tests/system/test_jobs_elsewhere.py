@@ -13,7 +13,7 @@ from conftest import LIMIT, ROOT, read_line
 
 sys.path.insert(0, str(ROOT / "tests" / "fake_kube"))
 
-from fake_kube import FakeKube, refuse  # noqa: E402
+from fake_kube import FakeKube, cut, refuse  # noqa: E402
 
 pytestmark = pytest.mark.sanitize
 
@@ -64,6 +64,12 @@ def test_a_name_that_is_neither_here_nor_there(muster, cluster, command):
 def test_both_facts_are_said_when_the_cluster_does_not_answer(muster, unreachable, command):
     done = muster(*command, "digits", code=3)
     assert said(done).startswith("muster: job 'digits' is not here, and the cluster of context 'far' cannot be asked: ")
+
+
+@pytest.mark.parametrize("command", ABOUT_A_JOB)
+def test_a_connection_that_is_lost_once_is_no_answer(muster, cluster, command):
+    cluster.faults += [cut, cut]  # one for each of what is asked at once
+    assert "not found, neither here nor in namespace 'ada'" in said(muster(*command, "digits", code=1))
 
 
 def test_wait_and_scale_say_them_too(muster, unreachable):

@@ -89,7 +89,7 @@ def test_the_namespace_of_a_job_under_a_watching_muster_cannot_be_changed(muster
             spec["spec"]["tfReplicaSpecs"]["Worker"]["replicas"] = 3
             before = kube.objects["configmaps", "story.job"]
             kube.put("configmaps", "story.job", {**before, "data": {**data, "document": json.dumps(spec)}})
-        while "the record of job 'story' cannot be read" not in read_line(job.stderr):
+        while "job 'story' cannot be read" not in read_line(job.stderr):
             pass
         muster("delete", "kubernetes/ada/story", code=0)
         assert job.wait(LIMIT) == 125

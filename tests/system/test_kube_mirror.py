@@ -1,5 +1,6 @@
 """A mirror of a cluster's Pods (kube/mirror) against a fake API server: whatever happens to its watches, it ends up right."""
 
+import functools
 import json
 import os
 import random
@@ -126,6 +127,35 @@ def test_what_happens_between_pages_is_seen_after_them(mirror_of, kube):
     mirror = mirror_of(kube)
     mirror.until(lambda m: len(m.pods) == 151)
     assert [line["synced"] for line in mirror.lines if "synced" in line] == [150]
+
+
+def test_large_objects_come_one_by_one(kube, mirror_of):
+    """A hundred of them are more than an answer may be: whoever may make some must not blind who looks at all."""
+    kube.supports_watch_list = False
+    for i in range(20):
+        kube.put("pods", f"worker-{i}", {"metadata": {"annotations": {"large": "x" * 1000000}}, "status": {"phase": "Running"}})
+    mirror = mirror_of(kube)
+    mirror.until_synced()
+    assert len(mirror.pods) == 20
+    assert [query["limit"] for _, _, query in kube.requests() if "limit" in query] == ["100"] + ["1"] * 20
+    assert mirror.troubles() == []
+
+
+HOSTILE = {"nul": "\0", "nul\0": 1, "large": 10**20, "deep": functools.reduce(lambda inner, _: [inner], range(200), 1)}
+
+
+@pytest.mark.parametrize("supports_watch_list", [True, False])
+def test_an_object_that_cannot_be_read_does_not_hide_the_others(kube, mirror_of, supports_watch_list):
+    kube.supports_watch_list = supports_watch_list
+    put(kube, "worker-0", "Running")
+    kube.put("pods", "worker-1", {"spec": HOSTILE, "status": {"phase": "Running"}})
+    mirror = mirror_of(kube)
+    mirror.until_synced()
+    assert mirror.pods == {"worker-0": "Running", "worker-1": "Running"}
+    kube.put("pods", "worker-1", {"spec": HOSTILE, "status": {"phase": "Succeeded"}})
+    put(kube, "worker-0", "Succeeded")
+    mirror.until(lambda m: m.pods == {"worker-0": "Succeeded", "worker-1": "Succeeded"})
+    assert mirror.troubles() == []
 
 
 def test_an_error_in_the_stream_of_a_list_means_pages(kube, mirror_of):

@@ -9,6 +9,7 @@ from conftest import LIMIT, ROOT, read_until
 
 sys.path.insert(0, str(ROOT / "tests" / "fake_kube"))
 
+from http_server import make_certificate, tls_context  # noqa: E402
 from living_kube import LivingKube  # noqa: E402
 from test_jobs_elsewhere import write_kubeconfig  # noqa: E402
 
@@ -46,12 +47,15 @@ def test_a_word_that_is_no_level_is_refused(muster):
 
 
 def test_calls_to_a_cluster_are_told_with_their_times_and_without_secrets(muster, tmp_path):
-    with LivingKube(lambda labels: 0) as kube:
+    certificate = make_certificate(tmp_path)
+    with LivingKube(lambda labels: 0, tls=tls_context(*certificate)) as kube:
         config = write_kubeconfig(tmp_path / "config", kube.origin)
-        config.write_text(config.read_text().replace('"user": {}', f'"user": {{"token": "{SECRET}"}}'))
+        config.write_text(config.read_text().replace('"user": {}', f'"user": {{"token": "{SECRET}"}}').replace(
+            '"cluster": {', f'"cluster": {{"certificate-authority": "{certificate[0]}", '))
         done = muster("run", "--on", "kubernetes", "--name", "there", "-w", 1, "--image", "i", "--env", f"TOKEN={SECRET}", "-v",
                       "--", "true", code=0, env={"KUBECONFIG": str(config)}, limit=LIMIT)
     assert re.search(r"debug: create configmaps/ada/there\.job: 201 after \d+ ms, in \d+ tries$", done.stderr, re.MULTILINE)
+    assert kube.server.exchanges[0].headers["authorization"] == f"Bearer {SECRET}"
     assert SECRET not in done.stderr + log_of(muster)
 
 

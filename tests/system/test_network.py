@@ -1,15 +1,14 @@
 """`muster server --network`: which task reaches which, with stub libraries, over loopback and in a network of its own."""
 
 import json
-import os
 import pathlib
-import shutil
 import signal
 import subprocess
 
 import pytest
 
 from conftest import BINARY, LIMIT, read_line, read_until
+from networks import machines_of
 from processes import children_of, inner_of, wait_until, wait_until_process_is_gone
 from servers import free_port, make_stub
 
@@ -125,47 +124,12 @@ HOSTS = """127.0.0.1 localhost worker-0 ps-0 ps-1
 10.99.0.2 worker-1
 """
 
-SETUP = 'mount --bind "$1" /etc/hosts && ip link set lo up && echo ready && exec cat'
-
-
-class Machine:
-    """Network and names of its own, held by a process that waits for the end of its input."""
-
-    def __init__(self, muster, hosts):
-        self.muster = muster
-        self.keeper = subprocess.Popen(["unshare", "--net", "--mount", "sh", "-c", SETUP, "sh", hosts],
-                                       stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
-        self.inside = ["nsenter", f"--target={self.keeper.pid}", "--net", "--mount"]
-        if read_line(self.keeper.stdout) != "ready\n":
-            pytest.skip(f"no network namespace can be had: {self.end()}")
-
-    def ip(self, arguments):
-        subprocess.run([*self.inside, "ip", *arguments.split()], check=True)
-
-    def start(self, *arguments):
-        server = subprocess.Popen([*self.inside, BINARY, *arguments], stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
-                                  stderr=subprocess.PIPE, env=self.muster.environment)
-        self.muster.started.append(server)
-        return server
-
-    def end(self):
-        return self.keeper.communicate(timeout=LIMIT)[1]
-
-
 @pytest.fixture
 def new_machine(muster, tmp_path):
-    if os.geteuid() != 0 or not all(map(shutil.which, ("ip", "unshare", "nsenter"))):
-        pytest.skip("needs root, iproute2 and util-linux")
-    (tmp_path / "hosts").write_text(HOSTS)
-    machines = []
-
-    def make():
-        machines.append(Machine(muster, tmp_path / "hosts"))
-        return machines[-1]
-
-    yield make
-    for machine in machines:
-        machine.end()
+    hosts = tmp_path / "hosts"
+    hosts.write_text(HOSTS)
+    with machines_of(muster, hosts) as make:
+        yield make
 
 
 def test_tasks_name_the_one_that_is_missing_and_the_one_that_answers_nothing(new_machine, stub):

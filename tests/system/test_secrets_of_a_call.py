@@ -2,6 +2,7 @@
 them there, here or on a cluster, for as long as a job runs."""
 
 import base64
+import json
 import os
 import pathlib
 import sys
@@ -39,6 +40,19 @@ def who_shows(word):
 def test_no_process_of_a_job_here_shows_it(muster, form):
     job = muster.start("run", "--name", "here", "-w", 1, *form, "--", "sh", "-c", "echo $TOKEN; sleep 1000")
     read_until(job.stdout, SECRET)
+    assert who_shows(SECRET) == [] and who_shows("TOKEN=")
+    muster("stop", "--grace", "0", "here", code=0)
+
+
+def test_no_process_of_a_job_of_a_template_shows_a_parameter(muster, tmp_path):
+    container = {"name": "tensorflow", "image": "i", "command": ["sh", "-c", "echo $TOKEN; sleep 1000"],
+                 "env": [{"name": "TOKEN", "value": "${TOKEN}"}]}
+    job = {"apiVersion": "kubeflow.org/v1", "kind": "TFJob", "metadata": {"name": "here"},
+           "spec": {"tfReplicaSpecs": {"Worker": {"template": {"spec": {"containers": [container]}}}}}}
+    template = tmp_path / "template.json"
+    template.write_text(json.dumps({"kind": "Template", "parameters": [{"name": "TOKEN"}], "objects": [job]}))
+    running = muster.start("run", "-f", template, "-p", f"TOKEN={SECRET}")
+    read_until(running.stdout, SECRET)
     assert who_shows(SECRET) == [] and who_shows("TOKEN=")
     muster("stop", "--grace", "0", "here", code=0)
 

@@ -7,6 +7,7 @@ import pathlib
 import re
 import shutil
 import signal
+import socket
 import sqlite3
 import subprocess
 
@@ -163,6 +164,30 @@ def test_a_state_folder_of_another_user_is_refused(muster):
     muster.state.chmod(0o777)  # what is above it is not judged
     os.chown(folder, 0, 65534)
     muster("ps", code=0)
+
+
+def ask_supervisor(folder, uid):
+    """What it says to a process of that user, which may enter the folder; nothing where it hangs up."""
+    with contextlib.chdir(folder), socket.socket(socket.AF_UNIX) as connection:
+        os.seteuid(uid)
+        try:
+            connection.connect("socket")
+        finally:
+            os.seteuid(0)
+        with contextlib.suppress(BrokenPipeError, ConnectionResetError):
+            connection.sendall(b"watch\n")
+            return connection.recv(100)
+    return b""
+
+
+@pytest.mark.skipif(os.getuid() != 0, reason="asks as another user")
+def test_a_supervisor_does_not_answer_another_user_though_the_folder_is_open(muster):
+    name = muster.detach("--", "sleep", "1000")
+    folder = muster.state / "muster" / "jobs" / muster.job(name)["metadata"]["uid"]
+    folder.chmod(0o755)
+    (folder / "socket").chmod(0o777)
+    assert ask_supervisor(folder, 0).startswith(b"changed ")
+    assert ask_supervisor(folder, 65534) == b""
 
 
 def test_triggers_of_a_store_that_somebody_brought_do_not_fire(muster):

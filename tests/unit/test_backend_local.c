@@ -17,7 +17,7 @@
 
 #define PATIENCE (20 * MSEC_PER_SECOND)
 
-struct world {
+struct scene {
 	char folder[64];
 	struct loop *loop;
 	struct loop_watch *patience;
@@ -30,14 +30,14 @@ struct world {
 
 static void stop_loop(void *data)
 {
-	struct world *world = data;
+	struct scene *world = data;
 
 	loop_stop(world->loop);
 }
 
 static void keep_trouble(const char *sentence, void *data)
 {
-	struct world *world = data;
+	struct scene *world = data;
 
 	free(world->trouble);
 	world->trouble = mem_copy_text(sentence);
@@ -51,7 +51,7 @@ static void fail_without_patience(void *data)
 
 static int begin(void **state)
 {
-	struct world *world = *state = calloc(1, sizeof(*world));
+	struct scene *world = *state = calloc(1, sizeof(*world));
 
 	strcpy(world->folder, "/tmp/muster-test-local-XXXXXX");
 	if (!mkdtemp(world->folder) || loop_new(&world->loop, NULL) < 0)
@@ -74,7 +74,7 @@ static int begin(void **state)
 
 static int end(void **state)
 {
-	struct world *world = *state;
+	struct scene *world = *state;
 	int parent CLEANUP(file_close) = open("/tmp", O_PATH | O_DIRECTORY | O_CLOEXEC);
 
 	backend_local_kill_all(world->backend);
@@ -91,7 +91,7 @@ static int end(void **state)
 }
 
 /* A job of `workers` workers that run a shell script. */
-static void make_job(struct world *world, int workers, const char *container)
+static void make_job(struct scene *world, int workers, const char *container)
 {
 	char *text CLEANUP(mem_free_text) = mem_format(
 		"{\"apiVersion\":\"kubeflow.org/v1\",\"kind\":\"TFJob\","
@@ -108,7 +108,7 @@ static void make_job(struct world *world, int workers, const char *container)
 	job_set_uid(world->job, "0123-uid");
 }
 
-static void make_shell_job(struct world *world, int workers, const char *script)
+static void make_shell_job(struct scene *world, int workers, const char *script)
 {
 	char *container CLEANUP(mem_free_text) =
 		mem_format("\"command\":[\"sh\",\"-c\",\"%s\"]", script);
@@ -116,7 +116,7 @@ static void make_shell_job(struct world *world, int workers, const char *script)
 	make_job(world, workers, container);
 }
 
-static int act(struct world *world, enum action_type type, int index, int attempt, msec grace)
+static int act(struct scene *world, enum action_type type, int index, int attempt, msec grace)
 {
 	const struct action action = {
 		.type = type,
@@ -130,7 +130,7 @@ static int act(struct world *world, enum action_type type, int index, int attemp
 	return world->backend->functions->apply(world->backend, world->job, &action, NULL);
 }
 
-static struct observed look(struct world *world)
+static struct observed look(struct scene *world)
 {
 	struct observed observed;
 
@@ -140,7 +140,7 @@ static struct observed look(struct world *world)
 	return observed;
 }
 
-static struct observed_replica look_at(struct world *world, int index, int attempt)
+static struct observed_replica look_at(struct scene *world, int index, int attempt)
 {
 	struct observed observed = look(world);
 
@@ -151,7 +151,7 @@ static struct observed_replica look_at(struct world *world, int index, int attem
 	return (struct observed_replica){0};
 }
 
-static void start_all(struct world *world, int attempt)
+static void start_all(struct scene *world, int attempt)
 {
 	for (int i = 0; i < world->job->roles[0].replicas; i++)
 		assert_int_equal(act(world, ACTION_PUBLISH, i, 0, 0), 0);
@@ -159,7 +159,7 @@ static void start_all(struct world *world, int attempt)
 		assert_int_equal(act(world, ACTION_START, i, attempt, 0), 0);
 }
 
-static struct observed_replica wait_for_end(struct world *world, int index, int attempt)
+static struct observed_replica wait_for_end(struct scene *world, int index, int attempt)
 {
 	loop_timer_arm(world->patience, loop_now() + PATIENCE);
 	while (look_at(world, index, attempt).phase == OBSERVED_RUNNING)
@@ -169,7 +169,7 @@ static struct observed_replica wait_for_end(struct world *world, int index, int 
 }
 
 /* The last line of a replica's output so far, or "". */
-static const char *last_line(struct world *world, int index, int attempt)
+static const char *last_line(struct scene *world, int index, int attempt)
 {
 	const char **lines;
 	size_t count;
@@ -181,7 +181,7 @@ static const char *last_line(struct world *world, int index, int attempt)
 	return count ? lines[0] : "";
 }
 
-static void wait_for_line(struct world *world, int index, int attempt, const char *line)
+static void wait_for_line(struct scene *world, int index, int attempt, const char *line)
 {
 	msec limit = loop_now() + PATIENCE;
 
@@ -193,7 +193,7 @@ static void wait_for_line(struct world *world, int index, int attempt, const cha
 
 static void an_end_is_observed_with_its_code_and_its_output(void **state)
 {
-	struct world *world = *state;
+	struct scene *world = *state;
 
 	make_shell_job(world, 1, "echo one; echo two; exit 7");
 	start_all(world, 0);
@@ -213,7 +213,7 @@ static void an_end_is_observed_with_its_code_and_its_output(void **state)
 
 static void starting_what_is_there_does_nothing(void **state)
 {
-	struct world *world = *state;
+	struct scene *world = *state;
 
 	make_shell_job(world, 1, "exit 0");
 	start_all(world, 0);
@@ -228,7 +228,7 @@ static void starting_what_is_there_does_nothing(void **state)
 
 static void addresses_are_distinct_and_stay_over_restarts(void **state)
 {
-	struct world *world = *state;
+	struct scene *world = *state;
 	char *first;
 
 	make_shell_job(world, 2, "echo $MASTER_PORT; sleep 1000");
@@ -248,7 +248,7 @@ static void addresses_are_distinct_and_stay_over_restarts(void **state)
 
 static void a_program_that_ignores_term_is_killed_after_the_grace(void **state)
 {
-	struct world *world = *state;
+	struct scene *world = *state;
 
 	make_shell_job(world, 1, "trap '' TERM; echo ready; while :; do sleep 1000; done");
 	start_all(world, 0);
@@ -266,7 +266,7 @@ static void a_program_that_ignores_term_is_killed_after_the_grace(void **state)
 
 static void a_stop_reaches_a_process_that_was_paused(void **state)
 {
-	struct world *world = *state;
+	struct scene *world = *state;
 
 	make_shell_job(world, 1, "echo ready; kill -STOP $$$$; sleep 1000");
 	start_all(world, 0);
@@ -280,7 +280,7 @@ static void a_stop_reaches_a_process_that_was_paused(void **state)
 
 static void an_attempt_has_ended_when_its_escapees_have(void **state)
 {
-	struct world *world = *state;
+	struct scene *world = *state;
 	struct process_identity escapee;
 
 	make_shell_job(world, 1,
@@ -297,7 +297,7 @@ static void an_attempt_has_ended_when_its_escapees_have(void **state)
 
 static void a_daemon_of_a_worker_that_runs_is_left_alone(void **state)
 {
-	struct world *world = *state;
+	struct scene *world = *state;
 	struct process_identity daemon;
 
 	make_shell_job(world, 2,
@@ -317,7 +317,7 @@ static void a_daemon_of_a_worker_that_runs_is_left_alone(void **state)
 
 static void a_program_that_is_missing_is_a_replica_that_failed(void **state)
 {
-	struct world *world = *state;
+	struct scene *world = *state;
 
 	make_job(world, 1, "\"command\":[\"no-such-program\"]");
 	start_all(world, 0);
@@ -331,7 +331,7 @@ static void a_program_that_is_missing_is_a_replica_that_failed(void **state)
 
 static void a_replica_may_close_its_output(void **state)
 {
-	struct world *world = *state;
+	struct scene *world = *state;
 
 	make_shell_job(world, 1, "echo last; exec >&- 2>&-; kill -USR1 $$$$");
 	start_all(world, 0);
@@ -341,7 +341,7 @@ static void a_replica_may_close_its_output(void **state)
 
 static void variables_are_expanded_as_kubernetes_does(void **state)
 {
-	struct world *world = *state;
+	struct scene *world = *state;
 
 	make_job(world, 1,
 		 "\"command\":[\"echo\",\"$(GREETING) $(HOME) $$(A) $(MUSTER_ROLE)\"],"
@@ -354,7 +354,7 @@ static void variables_are_expanded_as_kubernetes_does(void **state)
 
 static void every_line_of_a_flood_is_kept(void **state)
 {
-	struct world *world = *state;
+	struct scene *world = *state;
 
 	make_shell_job(world, 2, "i=0; while [ $i -lt 20000 ]; do echo $i; i=$((i+1)); done");
 	start_all(world, 0);
@@ -372,7 +372,7 @@ static void every_line_of_a_flood_is_kept(void **state)
 
 static void a_check_names_what_cannot_run_here(void **state)
 {
-	struct world *world = *state;
+	struct scene *world = *state;
 	struct faults faults = {0};
 
 	make_job(world, 1, "\"image\":\"tensorflow/tensorflow\"");
@@ -385,7 +385,7 @@ static void a_check_names_what_cannot_run_here(void **state)
 
 static void a_check_looks_in_the_path_of_the_container(void **state)
 {
-	struct world *world = *state;
+	struct scene *world = *state;
 	struct faults faults = {0};
 
 	make_job(world, 1,
@@ -397,7 +397,7 @@ static void a_check_looks_in_the_path_of_the_container(void **state)
 
 static void muster_is_this_program_and_needs_no_path(void **state)
 {
-	struct world *world = *state;
+	struct scene *world = *state;
 	struct faults faults = {0};
 
 	make_job(world, 1,
@@ -409,7 +409,7 @@ static void muster_is_this_program_and_needs_no_path(void **state)
 
 static void a_job_that_can_run_here_has_no_faults(void **state)
 {
-	struct world *world = *state;
+	struct scene *world = *state;
 	struct faults faults = {0};
 
 	make_job(world, 1, "\"command\":[\"sh\"],\"workingDir\":\"/\"");

@@ -10,7 +10,7 @@
 #include <unistd.h>
 
 /* A child that is a shell, and the lines that came of it. */
-struct world {
+struct scene {
 	struct loop *loop;
 	struct check_child *child;
 	struct text lines; /* each with a '|' behind it */
@@ -20,7 +20,7 @@ struct world {
 
 static int begin(void **state)
 {
-	struct world *world = calloc(1, sizeof(*world));
+	struct scene *world = calloc(1, sizeof(*world));
 
 	*state = world;
 	return loop_new(&world->loop, NULL);
@@ -28,7 +28,7 @@ static int begin(void **state)
 
 static int end(void **state)
 {
-	struct world *world = *state;
+	struct scene *world = *state;
 
 	check_child_finish(world->child);
 	text_done(&world->lines);
@@ -39,7 +39,7 @@ static int end(void **state)
 
 static void note_line(const char *line, size_t len, void *data)
 {
-	struct world *world = data;
+	struct scene *world = data;
 
 	world->n_lines++;
 	if (len > world->longest)
@@ -49,7 +49,7 @@ static void note_line(const char *line, size_t len, void *data)
 	loop_stop(world->loop);
 }
 
-static void start(struct world *world, const char *script)
+static void start(struct scene *world, const char *script)
 {
 	char *arguments[] = {"/bin/sh", "-c", (char *) script, NULL};
 	char *environment[] = {"PATH=/usr/bin:/bin", NULL};
@@ -66,7 +66,7 @@ static void start(struct world *world, const char *script)
 }
 
 /* Waits for the end, and takes what is left. */
-static int reap(struct world *world)
+static int reap(struct scene *world)
 {
 	int status;
 
@@ -77,7 +77,7 @@ static int reap(struct world *world)
 
 static void lines_are_told_one_by_one_and_the_last_without_a_line_feed_too(void **state)
 {
-	struct world *world = *state;
+	struct scene *world = *state;
 
 	start(world, "echo one; echo; echo two >&2; printf three");
 	assert_int_equal(reap(world), 0);
@@ -86,7 +86,7 @@ static void lines_are_told_one_by_one_and_the_last_without_a_line_feed_too(void 
 
 static void a_line_that_is_too_long_is_cut(void **state)
 {
-	struct world *world = *state;
+	struct scene *world = *state;
 
 	start(world, "head -c 300000 /dev/zero | tr '\\0' x; echo; echo end");
 	while (world->n_lines < 2)
@@ -98,7 +98,7 @@ static void a_line_that_is_too_long_is_cut(void **state)
 
 static void one_that_does_not_end_is_killed_when_its_time_is_over(void **state)
 {
-	struct world *world = *state;
+	struct scene *world = *state;
 
 	start(world, "trap '' TERM; echo ready; sleep 1000; sleep 1000");
 	while (world->n_lines < 1)
@@ -117,7 +117,7 @@ static void one_that_does_not_end_is_killed_when_its_time_is_over(void **state)
 
 static void a_program_that_is_not_there_is_an_error(void **state)
 {
-	struct world *world = *state;
+	struct scene *world = *state;
 	char *arguments[] = {"/no/such/program", NULL};
 	char *environment[] = {NULL};
 	const struct check_child_settings settings = {

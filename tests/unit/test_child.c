@@ -19,7 +19,7 @@
 
 static char *default_environment[] = {"PATH=/usr/bin:/bin", "GREETING=hello", NULL};
 
-struct world {
+struct scene {
 	int output[2];
 	char folder[64];
 	struct err err;
@@ -27,7 +27,7 @@ struct world {
 
 static int begin(void **state)
 {
-	struct world *world = calloc(1, sizeof(*world));
+	struct scene *world = calloc(1, sizeof(*world));
 
 	*state = world;
 	strcpy(world->folder, "/tmp/muster-test-child-XXXXXX");
@@ -36,7 +36,7 @@ static int begin(void **state)
 
 static int end(void **state)
 {
-	struct world *world = *state;
+	struct scene *world = *state;
 	char file[128];
 
 	snprintf(file, sizeof(file), "%s/program", world->folder);
@@ -48,7 +48,7 @@ static int end(void **state)
 	return 0;
 }
 
-static int start(struct world *world, const char *const *arguments, const char *working_dir,
+static int start(struct scene *world, const char *const *arguments, const char *working_dir,
 		 pid_t *ret_pid)
 {
 	const struct child_start how = {
@@ -62,7 +62,7 @@ static int start(struct world *world, const char *const *arguments, const char *
 	return child_start(&how, ret_pid, &world->err);
 }
 
-static int start_shell(struct world *world, const char *script, pid_t *ret_pid)
+static int start_shell(struct scene *world, const char *script, pid_t *ret_pid)
 {
 	const char *arguments[] = {"sh", "-c", script, NULL};
 
@@ -84,7 +84,7 @@ static struct child_exit wait_for_end(pid_t pid)
 }
 
 /* Reads one line; fails when none comes. */
-static char *read_line(struct world *world)
+static char *read_line(struct scene *world)
 {
 	struct text line = {0};
 	struct pollfd readable = {.fd = world->output[0], .events = POLLIN};
@@ -99,7 +99,7 @@ static char *read_line(struct world *world)
 	return NULL;
 }
 
-static void write_program(struct world *world, const char *contents, mode_t mode, char path[128])
+static void write_program(struct scene *world, const char *contents, mode_t mode, char path[128])
 {
 	snprintf(path, 128, "%s/program", world->folder);
 	int fd = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, mode);
@@ -110,7 +110,7 @@ static void write_program(struct world *world, const char *contents, mode_t mode
 
 static void a_child_begins_with_what_it_was_given_and_nothing_else(void **state)
 {
-	struct world *world = *state;
+	struct scene *world = *state;
 	pid_t pid;
 	int inherited = fcntl(STDERR_FILENO, F_DUPFD, 77); /* not close-on-exec */
 	const char *arguments[] = {
@@ -131,7 +131,7 @@ static void a_child_begins_with_what_it_was_given_and_nothing_else(void **state)
 
 static void a_child_has_the_limit_on_open_files_that_it_is_given(void **state)
 {
-	struct world *world = *state;
+	struct scene *world = *state;
 	pid_t pid;
 	const char *arguments[] = {"sh", "-c", "ulimit -Sn", NULL};
 	const struct child_start how = {
@@ -155,7 +155,7 @@ static void a_child_has_the_limit_on_open_files_that_it_is_given(void **state)
 
 static void a_child_ignores_and_blocks_no_signal(void **state)
 {
-	struct world *world = *state;
+	struct scene *world = *state;
 	pid_t pid;
 	sigset_t blocked;
 	const char *arguments[] = {"grep", "-E", "^Sig(Ign|Blk)", "/proc/self/status", NULL};
@@ -177,7 +177,7 @@ static void a_child_ignores_and_blocks_no_signal(void **state)
 
 static void the_way_a_child_ended_is_told(void **state)
 {
-	struct world *world = *state;
+	struct scene *world = *state;
 	struct child_exit ended;
 	pid_t pid;
 
@@ -194,7 +194,7 @@ static void the_way_a_child_ended_is_told(void **state)
 
 static void reaping_says_whether_children_are_left(void **state)
 {
-	struct world *world = *state;
+	struct scene *world = *state;
 	struct child_exit ended;
 	bool has_children = true;
 	pid_t pid;
@@ -210,7 +210,7 @@ static void reaping_says_whether_children_are_left(void **state)
 
 static void the_rest_of_the_group_ends_with_its_leader(void **state)
 {
-	struct world *world = *state;
+	struct scene *world = *state;
 	struct child_exit ended;
 	pid_t leader, orphan;
 
@@ -225,7 +225,7 @@ static void the_rest_of_the_group_ends_with_its_leader(void **state)
 
 static void a_daemon_goes_on_when_its_own_middle_process_ends(void **state)
 {
-	struct world *world = *state;
+	struct scene *world = *state;
 	struct child_exit ended;
 	bool has_children;
 	pid_t leader;
@@ -252,7 +252,7 @@ static void a_daemon_goes_on_when_its_own_middle_process_ends(void **state)
 
 static void a_program_that_is_not_there_is_told_by_name(void **state)
 {
-	struct world *world = *state;
+	struct scene *world = *state;
 	const char *in_path[] = {"no-such-program", NULL}, *by_path[] = {"./no-such", NULL};
 	pid_t pid;
 
@@ -268,7 +268,7 @@ static void an_empty_element_of_path_is_not_the_current_folder(void **state)
 {
 	static const char *const paths[] = {"PATH=", "PATH=:/usr/bin",
 					    "PATH=/usr/bin:", "PATH=/usr/bin::/bin"};
-	struct world *world = *state;
+	struct scene *world = *state;
 	char path[128], *arguments[] = {"program", NULL};
 
 	write_program(world, "#!/bin/sh\n", 0755, path);
@@ -298,7 +298,7 @@ static void an_empty_element_of_path_is_not_the_current_folder(void **state)
 
 static void a_missing_folder_is_told_by_name(void **state)
 {
-	struct world *world = *state;
+	struct scene *world = *state;
 	const char *arguments[] = {"true", NULL};
 	pid_t pid;
 
@@ -308,7 +308,7 @@ static void a_missing_folder_is_told_by_name(void **state)
 
 static void a_file_that_is_no_program_is_told(void **state)
 {
-	struct world *world = *state;
+	struct scene *world = *state;
 	char path[128];
 	const char *arguments[] = {path, NULL};
 	pid_t pid;
@@ -327,7 +327,7 @@ static void a_file_that_is_no_program_is_told(void **state)
 
 static void a_check_finds_what_a_start_would(void **state)
 {
-	struct world *world = *state;
+	struct scene *world = *state;
 	char path[128], *arguments[] = {"program", NULL};
 	struct child_start how = {
 		.program = "program", .arguments = arguments, .environment = default_environment};
@@ -348,7 +348,7 @@ static void a_check_finds_what_a_start_would(void **state)
 
 static void a_child_dies_with_its_parent(void **state)
 {
-	struct world *world = *state;
+	struct scene *world = *state;
 	struct child_exit ended;
 	pid_t parent = fork(), pid;
 
@@ -374,7 +374,7 @@ static void count_exit(const struct child_exit *ended, void *data)
 
 static void killing_all_reaches_sessions_of_their_own(void **state)
 {
-	struct world *world = *state;
+	struct scene *world = *state;
 	bool has_children = true;
 	struct child_exit ended;
 	int exits = 0;
@@ -394,7 +394,7 @@ static void killing_all_reaches_sessions_of_their_own(void **state)
 
 static void a_program_may_keep_our_input_and_group_and_write_errors_elsewhere(void **state)
 {
-	struct world *world = *state;
+	struct scene *world = *state;
 	const char *const arguments[] = {
 		"sh", "-c",
 		"read line; echo \"$line $(cut -d' ' -f5 /proc/$$/stat)\"; echo wrong >&2", NULL};
@@ -445,7 +445,7 @@ static int wait_for_stop(pid_t pid, int what)
 
 static void a_child_that_is_stopped_is_news_and_so_is_that_it_goes_on(void **state)
 {
-	struct world *world = *state;
+	struct scene *world = *state;
 	pid_t pid;
 
 	assert_int_equal(start_shell(world, "exec sleep 1000", &pid), 0);

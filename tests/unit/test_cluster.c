@@ -58,7 +58,7 @@ static const char *address_of(struct arena *arena, const struct job *job, const 
 
 	if (style == TF_CONFIG_DENSE)
 		return arena_format(arena, "127.0.0.1:%zu", 20000 + number);
-	cluster_add_kubeflow_address(job, role, index, NULL, &text);
+	cluster_add_kubeflow_address(job, role, index, NULL, NULL, &text);
 	return arena_copy_text(arena, text_of(&text));
 }
 
@@ -135,7 +135,7 @@ static void a_custom_domain_stands_behind_svc(void **state)
 	struct job *job CLEANUP(job_cleanup) = read_job("single", JOB_STRICT);
 	struct text text CLEANUP(text_done) = {0};
 
-	cluster_add_kubeflow_address(job, &job->roles[0], 0, "cluster.local", &text);
+	cluster_add_kubeflow_address(job, &job->roles[0], 0, NULL, "cluster.local", &text);
 	assert_string_equal(text_of(&text), "j-worker-0.default.svc.cluster.local:2222");
 }
 

@@ -130,6 +130,22 @@ static void a_status_written_by_hand_does_no_harm(void **state)
 	assert_non_null(scene_object(scene, "worker", 0, 3));
 }
 
+static void what_runs_under_a_status_without_replicas_runs_on(void **state)
+{
+	struct scene *scene = *state;
+
+	scene_add_role(scene, ROLE_WORKER, 2, RESTART_NEVER);
+	scene_settle(scene);
+	scene_object(scene, "worker", 1, 0)->attempt = 2;
+	scene->status.n_replicas = 0;
+	scene_settle(scene);
+	assert_int_equal(scene->observed.n_replicas, 2);
+	assert_non_null(scene_object(scene, "worker", 0, 0));
+	assert_non_null(scene_object(scene, "worker", 1, 2));
+	assert_int_equal(scene->status.replicas[1].attempt, 2);
+	assert_int_equal(scene->status.replicas[1].state, REPLICA_RUNNING);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -141,6 +157,7 @@ int main(void)
 		SCENE_TEST(replicas_are_found_by_role_and_index),
 		SCENE_TEST(what_is_remembered_is_not_lost_by_a_scale_down),
 		SCENE_TEST(a_status_written_by_hand_does_no_harm),
+		SCENE_TEST(what_runs_under_a_status_without_replicas_runs_on),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -10,7 +10,7 @@
 
 #define NOW ((msec) 1700000000000)
 
-struct world {
+struct scene {
 	struct store *store;
 	struct backend *backend;
 	struct driver *driver;
@@ -30,7 +30,7 @@ struct world {
 
 static void count_note(const struct job *job, const struct note *note, void *data)
 {
-	struct world *world = data;
+	struct scene *world = data;
 
 	assert_string_equal(job->uid, "u-1");
 	assert_non_null(note->sentence);
@@ -39,7 +39,7 @@ static void count_note(const struct job *job, const struct note *note, void *dat
 
 static void count_status(const struct job *job, const struct status *status, void *data)
 {
-	struct world *world = data;
+	struct scene *world = data;
 
 	assert_string_equal(job->name, "j");
 	assert_true(status->n_conditions > 0);
@@ -48,14 +48,14 @@ static void count_status(const struct job *job, const struct status *status, voi
 
 static void count_pass(const struct driver_outcome *outcome, const struct err *err, void *data)
 {
-	struct world *world = data;
+	struct scene *world = data;
 
 	world->n_passes++;
 	world->outcome = *outcome;
 	world->err = err ? *err : (struct err){0};
 }
 
-static struct driver *make_driver(struct world *world, struct store *store)
+static struct driver *make_driver(struct scene *world, struct store *store)
 {
 	const struct driver_settings settings = {
 		.store = store,
@@ -71,7 +71,7 @@ static struct driver *make_driver(struct world *world, struct store *store)
 
 static int world_begin(void **state)
 {
-	struct world *world = mem_new(sizeof(*world));
+	struct scene *world = mem_new(sizeof(*world));
 
 	world->store = store_memory_new();
 	world->backend = backend_fake_new(&backend_fake_like_local, NOW);
@@ -82,7 +82,7 @@ static int world_begin(void **state)
 
 static int world_end(void **state)
 {
-	struct world *world = *state;
+	struct scene *world = *state;
 
 	driver_free(world->driver);
 	free(world->far_document);
@@ -107,7 +107,7 @@ static struct job *job_new(int workers)
 	return job;
 }
 
-static void create(struct world *world, int workers)
+static void create(struct scene *world, int workers)
 {
 	struct job *job CLEANUP(job_cleanup) = job_new(workers);
 
@@ -115,7 +115,7 @@ static void create(struct world *world, int workers)
 	assert_int_equal(driver_create_job(world->store, job, "{}", NULL, NOW, NULL), ERR_EXISTS);
 }
 
-static int pass_at(struct world *world, msec now)
+static int pass_at(struct scene *world, msec now)
 {
 	int n_passes = world->n_passes;
 
@@ -124,12 +124,12 @@ static int pass_at(struct world *world, msec now)
 	return world->err.code;
 }
 
-static int pass(struct world *world)
+static int pass(struct scene *world)
 {
 	return pass_at(world, NOW);
 }
 
-static void pass_until_quiet(struct world *world, msec now)
+static void pass_until_quiet(struct scene *world, msec now)
 {
 	int n_passes = 0;
 
@@ -139,12 +139,12 @@ static void pass_until_quiet(struct world *world, msec now)
 	} while (world->outcome.wake_at <= now);
 }
 
-static void settle(struct world *world)
+static void settle(struct scene *world)
 {
 	pass_until_quiet(world, NOW);
 }
 
-static void settle_at(struct world *world, msec now)
+static void settle_at(struct scene *world, msec now)
 {
 	backend_fake_advance(world->backend, now);
 	pass_until_quiet(world, now);
@@ -152,7 +152,7 @@ static void settle_at(struct world *world, msec now)
 
 static void a_job_that_is_not_there_is_gone(void **state)
 {
-	struct world *world = *state;
+	struct scene *world = *state;
 
 	assert_int_equal(pass(world), 0);
 	assert_true(world->outcome.is_gone);
@@ -161,7 +161,7 @@ static void a_job_that_is_not_there_is_gone(void **state)
 
 static void sixty_four_replicas_start_after_one_write(void **state)
 {
-	struct world *world = *state;
+	struct scene *world = *state;
 
 	create(world, 64);
 	assert_int_equal(pass(world), 0);
@@ -175,7 +175,7 @@ static void sixty_four_replicas_start_after_one_write(void **state)
 
 static void what_was_decided_when_the_record_was_made_is_not_written_again(void **state)
 {
-	struct world *world = *state;
+	struct scene *world = *state;
 	struct arena *arena CLEANUP(arena_cleanup) = arena_new();
 	struct job *job CLEANUP(job_cleanup) = job_new(3);
 	struct observed observed;
@@ -197,7 +197,7 @@ static void what_was_decided_when_the_record_was_made_is_not_written_again(void 
 
 static void a_pass_without_news_writes_nothing(void **state)
 {
-	struct world *world = *state;
+	struct scene *world = *state;
 	struct store_record before CLEANUP(store_record_done) = {0};
 	struct store_record after CLEANUP(store_record_done) = {0};
 
@@ -234,7 +234,7 @@ int __wrap_status_read(const struct json *value, struct arena *arena, struct sta
 
 static void a_changed_status_becomes_a_text_once_and_is_never_read_again(void **state)
 {
-	struct world *world = *state;
+	struct scene *world = *state;
 
 	create(world, 10);
 	settle(world);
@@ -252,7 +252,7 @@ static void a_changed_status_becomes_a_text_once_and_is_never_read_again(void **
 
 static void the_last_lines_are_written_with_the_failure(void **state)
 {
-	struct world *world = *state;
+	struct scene *world = *state;
 	struct store_record record CLEANUP(store_record_done) = {0};
 	const struct fake_behaviour bad = {.exit_code = 3};
 
@@ -270,7 +270,7 @@ static void the_last_lines_are_written_with_the_failure(void **state)
 
 static void a_record_that_cannot_be_read_is_an_error(void **state)
 {
-	struct world *world = *state;
+	struct scene *world = *state;
 	struct store_record record CLEANUP(store_record_done) = {0};
 	const struct store_change change = {.document = "{\"kind\":"};
 	int64_t version;
@@ -288,7 +288,7 @@ static void a_record_that_cannot_be_read_is_an_error(void **state)
 
 static void a_later_job_of_the_same_name_is_another_one(void **state)
 {
-	struct world *world = *state;
+	struct scene *world = *state;
 
 	create(world, 2);
 	settle(world);
@@ -302,7 +302,7 @@ static void a_later_job_of_the_same_name_is_another_one(void **state)
 
 /* A store that keeps statuses small, as a cluster does: each write is a version. */
 
-static int64_t version_of(struct world *world)
+static int64_t version_of(struct scene *world)
 {
 	struct store_record record CLEANUP(store_record_done) = {0};
 
@@ -312,7 +312,7 @@ static int64_t version_of(struct world *world)
 
 static void a_start_is_written_when_the_job_runs_and_when_all_run(void **state)
 {
-	struct world *world = *state;
+	struct scene *world = *state;
 	const struct fake_behaviour first = {.start_takes = 1000, .runs_for = MSEC_NEVER};
 	const struct fake_behaviour second = {.start_takes = 3000, .runs_for = MSEC_NEVER};
 
@@ -338,7 +338,7 @@ static void a_start_is_written_when_the_job_runs_and_when_all_run(void **state)
 
 static void what_nothing_hangs_on_is_written_every_few_seconds(void **state)
 {
-	struct world *world = *state;
+	struct scene *world = *state;
 	msec now = NOW;
 
 	for (int index = 0; index < 100; index++) {
@@ -360,7 +360,7 @@ static void what_nothing_hangs_on_is_written_every_few_seconds(void **state)
 
 static void ten_thousand_replicas_have_room_and_are_few_writes(void **state)
 {
-	struct world *world = *state;
+	struct scene *world = *state;
 	struct store_record record CLEANUP(store_record_done) = {0};
 	const struct fake_behaviour lasting = {.start_takes = 100, .runs_for = MSEC_NEVER};
 
@@ -383,7 +383,7 @@ static void ten_thousand_replicas_have_room_and_are_few_writes(void **state)
 
 static void a_new_driver_writes_nothing_that_stands_there(void **state)
 {
-	struct world *world = *state;
+	struct scene *world = *state;
 
 	world->store->is_small = true;
 	create(world, 2);
@@ -399,7 +399,7 @@ static void a_new_driver_writes_nothing_that_stands_there(void **state)
 
 static void what_another_writes_into_the_document_forgets_no_pod(void **state)
 {
-	struct world *world = *state;
+	struct scene *world = *state;
 	const struct fake_behaviour slow = {.start_takes = 60000};
 	struct store_record record CLEANUP(store_record_done) = {0};
 	int64_t version;
@@ -422,9 +422,9 @@ static void what_another_writes_into_the_document_forgets_no_pod(void **state)
 
 /* A store that is far away. */
 
-static struct world *world_of(struct store *far)
+static struct scene *world_of(struct store *far)
 {
-	return (struct world *) ((char *) far - offsetof(struct world, far));
+	return (struct scene *) ((char *) far - offsetof(struct scene, far));
 }
 
 static int far_get(struct store *far, const char *name, struct store_record *ret_record,
@@ -438,7 +438,7 @@ static int far_get(struct store *far, const char *name, struct store_record *ret
 static void far_begin_change(struct store *far, const char *name, int64_t version,
 			     const struct store_change *change, store_done_fn done, void *data)
 {
-	struct world *world = world_of(far);
+	struct scene *world = world_of(far);
 
 	assert_string_equal(name, "j");
 	assert_null(world->far_done);
@@ -453,13 +453,13 @@ static void far_begin_change(struct store *far, const char *name, int64_t versio
 
 static void far_let_go(struct store *far, const void *data)
 {
-	struct world *world = world_of(far);
+	struct scene *world = world_of(far);
 
 	if (world->far_data == data)
 		world->far_done = NULL;
 }
 
-static void answer(struct world *world, const struct err *err)
+static void answer(struct scene *world, const struct err *err)
 {
 	const struct store_change change = {.document = world->far_document,
 					    .status = world->far_status};
@@ -475,7 +475,7 @@ static void answer(struct world *world, const struct err *err)
 	done(version, err, world->far_data);
 }
 
-static void move_far_away(struct world *world)
+static void move_far_away(struct scene *world)
 {
 	static const struct store_functions far_functions = {
 		.get = far_get, .begin_change = far_begin_change, .let_go = far_let_go};
@@ -485,7 +485,7 @@ static void move_far_away(struct world *world)
 	world->driver = make_driver(world, &world->far);
 }
 
-static size_t count_replicas(struct world *world)
+static size_t count_replicas(struct scene *world)
 {
 	struct arena *arena CLEANUP(arena_cleanup) = arena_new();
 	struct job *job CLEANUP(job_cleanup) = job_new(2);
@@ -497,7 +497,7 @@ static size_t count_replicas(struct world *world)
 }
 
 /* Up to the write of the status with the first attempts. */
-static void begin_to_start(struct world *world)
+static void begin_to_start(struct scene *world)
 {
 	create(world, 2);
 	move_far_away(world);
@@ -509,7 +509,7 @@ static void begin_to_start(struct world *world)
 
 static void nothing_is_done_before_the_write_is_answered(void **state)
 {
-	struct world *world = *state;
+	struct scene *world = *state;
 
 	begin_to_start(world);
 	driver_look(world->driver, NOW);
@@ -525,7 +525,7 @@ static void nothing_is_done_before_the_write_is_answered(void **state)
 
 static void a_write_that_met_another_change_acts_on_nothing(void **state)
 {
-	struct world *world = *state;
+	struct scene *world = *state;
 	const struct err conflict = {.code = ERR_CONFLICT, .text = "changed"};
 
 	begin_to_start(world);
@@ -537,7 +537,7 @@ static void a_write_that_met_another_change_acts_on_nothing(void **state)
 
 static void a_write_whose_answer_was_lost_is_told_when_it_is_seen(void **state)
 {
-	struct world *world = *state;
+	struct scene *world = *state;
 	const struct err lost = {.code = ERR_UNREACHABLE, .text = "lost"};
 	struct store_change change = {0};
 	int64_t version;
@@ -558,7 +558,7 @@ static void a_write_whose_answer_was_lost_is_told_when_it_is_seen(void **state)
 
 static void a_driver_may_go_while_its_write_is_on_its_way(void **state)
 {
-	struct world *world = *state;
+	struct scene *world = *state;
 
 	begin_to_start(world);
 	driver_free(TAKE(world->driver));
@@ -570,7 +570,7 @@ static void a_driver_may_go_while_its_write_is_on_its_way(void **state)
 
 static void a_request_to_stop_is_written_with_the_status(void **state)
 {
-	struct world *world = *state;
+	struct scene *world = *state;
 	struct store_record record CLEANUP(store_record_done) = {0};
 
 	create(world, 2);
@@ -588,7 +588,7 @@ static void a_request_to_stop_is_written_with_the_status(void **state)
 
 static void a_request_that_met_another_change_is_written_again(void **state)
 {
-	struct world *world = *state;
+	struct scene *world = *state;
 	const struct err conflict = {.code = ERR_CONFLICT, .text = "changed"};
 
 	create(world, 2);

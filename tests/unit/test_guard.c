@@ -14,7 +14,7 @@
 
 #define PATIENCE_MS 20000
 
-struct world {
+struct scene {
 	int alive[2]; /* every process of the tree holds the write end */
 	int report[2]; /* the inner's pid, then one byte for each process that is ready */
 };
@@ -25,7 +25,7 @@ struct tree {
 
 static int begin(void **state)
 {
-	struct world *world = calloc(1, sizeof(*world));
+	struct scene *world = calloc(1, sizeof(*world));
 
 	*state = world;
 	return pipe2(world->alive, O_CLOEXEC) < 0 || pipe2(world->report, O_CLOEXEC) < 0;
@@ -33,7 +33,7 @@ static int begin(void **state)
 
 static int end(void **state)
 {
-	struct world *world = *state;
+	struct scene *world = *state;
 
 	close(world->alive[0]);
 	close(world->report[0]);
@@ -47,7 +47,7 @@ static void say(int fd, const void *bytes, size_t len)
 		_exit(1);
 }
 
-static NORETURN void wait_for_ever(const struct world *world)
+static NORETURN void wait_for_ever(const struct scene *world)
 {
 	signal(SIGTERM, SIG_IGN);
 	signal(SIGHUP, SIG_IGN);
@@ -59,7 +59,7 @@ static NORETURN void wait_for_ever(const struct world *world)
 #define TREE_SIZE 4
 
 /* A child; its child in a session of its own; and two orphans, one of a double fork. */
-static void grow_tree(const struct world *world)
+static void grow_tree(const struct scene *world)
 {
 	if (fork() != 0)
 		return;
@@ -89,7 +89,7 @@ static NORETURN void end_when_outer_is_gone(int outer_gone_fd)
 	_exit(0);
 }
 
-static NORETURN void live_as_inner(const struct world *world, const struct guard *guard)
+static NORETURN void live_as_inner(const struct scene *world, const struct guard *guard)
 {
 	pid_t pid = getpid();
 
@@ -99,7 +99,7 @@ static NORETURN void live_as_inner(const struct world *world, const struct guard
 	end_when_outer_is_gone(guard->outer_gone_fd);
 }
 
-static void read_report(const struct world *world, void *buf, size_t len)
+static void read_report(const struct scene *world, void *buf, size_t len)
 {
 	struct pollfd readable = {.fd = world->report[0], .events = POLLIN};
 
@@ -113,7 +113,7 @@ static void read_report(const struct world *world, void *buf, size_t len)
 }
 
 /* The outer process ends with the code that the guard gives, plus one when the inner was lost. */
-static struct tree plant(struct world *world)
+static struct tree plant(struct scene *world)
 {
 	struct tree tree = {.outer = fork()};
 	char ready[TREE_SIZE];
@@ -135,7 +135,7 @@ static struct tree plant(struct world *world)
 	return tree;
 }
 
-static void assert_all_gone(const struct world *world)
+static void assert_all_gone(const struct scene *world)
 {
 	struct pollfd alive = {.fd = world->alive[0], .events = POLLIN};
 	char byte;
@@ -146,7 +146,7 @@ static void assert_all_gone(const struct world *world)
 
 static void nothing_outlives_the_inner(void **state)
 {
-	struct world *world = *state;
+	struct scene *world = *state;
 	struct tree tree = plant(world);
 	int status;
 
@@ -159,7 +159,7 @@ static void nothing_outlives_the_inner(void **state)
 
 static void nothing_outlives_the_outer(void **state)
 {
-	struct world *world = *state;
+	struct scene *world = *state;
 	struct tree tree = plant(world);
 
 	kill(tree.outer, SIGKILL);
@@ -170,7 +170,7 @@ static void nothing_outlives_the_outer(void **state)
 /* What goes by a name or by a process group kills one of the two. */
 static void the_two_share_neither_name_nor_group(void **state)
 {
-	struct world *world = *state;
+	struct scene *world = *state;
 	struct tree tree = plant(world);
 	char path[64], name[32] = "";
 
@@ -190,7 +190,7 @@ static void the_two_share_neither_name_nor_group(void **state)
 
 static void a_stopped_inner_still_sees_the_outer_die(void **state)
 {
-	struct world *world = *state;
+	struct scene *world = *state;
 	struct tree tree = plant(world);
 
 	kill(tree.inner, SIGSTOP);
@@ -201,7 +201,7 @@ static void a_stopped_inner_still_sees_the_outer_die(void **state)
 
 static void signals_are_handed_on_and_the_exit_code_comes_back(void **state)
 {
-	struct world *world = *state;
+	struct scene *world = *state;
 	pid_t outer = fork(), inner;
 	int status;
 
@@ -240,7 +240,7 @@ static void signals_are_handed_on_and_the_exit_code_comes_back(void **state)
 
 static void a_signal_that_was_ignored_at_the_start_is_not_handed_on(void **state)
 {
-	struct world *world = *state;
+	struct scene *world = *state;
 	pid_t outer, inner;
 	int status;
 

@@ -118,6 +118,25 @@ static void a_network_policy_is_made_unless_an_annotation_says_none(void **state
 		      "supported values: \"none\", \"job\"\n");
 }
 
+/* A word that is none leaves it to the operator. */
+static void how_many_services_a_job_has_is_an_annotation(void **state)
+{
+	(void) state;
+	struct job *one CLEANUP(job_cleanup) =
+		read_well(ANNOTATED_AS("services", "per-job"), JOB_STRICT);
+	struct job *many CLEANUP(job_cleanup) =
+		read_well(ANNOTATED_AS("services", "per-replica"), JOB_STRICT);
+	struct job *unclear CLEANUP(job_cleanup) =
+		read_well(ANNOTATED_AS("services", "two"), JOB_LENIENT);
+
+	assert_int_equal(one->services, SERVICES_PER_JOB);
+	assert_int_equal(many->services, SERVICES_PER_REPLICA);
+	assert_int_equal(unclear->services, SERVICES_COUNT);
+	assert_faults(ANNOTATED_AS("services", "two"), JOB_STRICT,
+		      "metadata.annotations[muster/services]: Unsupported value: \"two\": "
+		      "supported values: \"per-replica\", \"per-job\"\n");
+}
+
 static void a_short_file_has_the_defaults_of_kubeflow(void **state)
 {
 	(void) state;
@@ -584,6 +603,20 @@ static void an_image_is_asked_for_on_kubernetes_alone(void **state)
 			    "required\n");
 }
 
+static void a_template_has_no_more_values_than_may_be_kept(void **state)
+{
+	(void) state;
+	struct text text CLEANUP(text_done) = {0};
+
+	text_add(&text, HEAD "spec: {tfReplicaSpecs: {Worker: {template: {spec: {containers: "
+			     "[{name: tensorflow, image: i}], x: [");
+	for (int i = 0; i < LIMIT_TEMPLATE_VALUES; i++)
+		text_add(&text, "{},");
+	text_add(&text, "]}}}}}");
+	assert_faults(text_of(&text), JOB_LENIENT,
+		      SPECS "[Worker].template: Too many: 10007 values: must have at most 10000\n");
+}
+
 static void faults_beyond_the_limit_are_counted_but_not_kept(void **state)
 {
 	(void) state;
@@ -707,6 +740,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_private_network_is_an_annotation),
 		cmocka_unit_test(a_network_policy_is_made_unless_an_annotation_says_none),
+		cmocka_unit_test(how_many_services_a_job_has_is_an_annotation),
 		cmocka_unit_test(a_short_file_has_the_defaults_of_kubeflow),
 		cmocka_unit_test(every_field_of_a_full_file_is_read),
 		cmocka_unit_test(the_document_that_stays_is_no_copy_of_another_object),
@@ -721,6 +755,7 @@ int main(void)
 		cmocka_unit_test(odd_values_are_read_as_the_old_operator_did),
 		cmocka_unit_test(a_role_that_can_name_no_pod_is_refused_in_a_record_too),
 		cmocka_unit_test(an_image_is_asked_for_on_kubernetes_alone),
+		cmocka_unit_test(a_template_has_no_more_values_than_may_be_kept),
 		cmocka_unit_test(faults_beyond_the_limit_are_counted_but_not_kept),
 		cmocka_unit_test(a_fault_stays_on_its_line),
 		cmocka_unit_test(words_of_stopping_have_the_exit_codes_of_their_signals),

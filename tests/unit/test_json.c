@@ -106,6 +106,71 @@ static void nesting_has_a_limit(void **state)
 	assert_int_equal(json_read(text_of(&text), text.len, &value, &err), 0);
 }
 
+static void a_hostile_value_does_not_hide_those_beside_it(void **state)
+{
+	(void) state;
+	static const struct {
+		const char *text, *expected;
+	} table[] = {
+		{"{\"a\":\"\\u0000x\\\\u0000\",\"b\":1}",
+		 "{\"a\":\"\xef\xbf\xbdx\\\\u0000\",\"b\":1}"},
+		{"{\"\\u0000\":1,\"\\ufffd\":2,\"b\":true}", "{\"\xef\xbf\xbd\":2,\"b\":true}"},
+		{"[9223372036854775808,-1]", "[9.223372036854776e+18,-1]"},
+		{"[-100000000000000000000, 1]", "[-1e+20,1]"},
+		{"[1234567890123456789012.5,\"\\u0000\"]",
+		 "[1.2345678901234568e+21,\"\xef\xbf\xbd\"]"},
+	};
+
+	for (size_t i = 0; i < ARRAY_LEN(table); i++) {
+		struct json *value CLEANUP(json_cleanup) = NULL;
+		struct err err = {0};
+
+		assert_int_equal(
+			json_read_mended(table[i].text, strlen(table[i].text), &value, &err), 0);
+		assert_int_equal(err.code, 0);
+		assert_compact(value, table[i].expected);
+	}
+}
+
+static void what_a_hostile_value_nests_too_deeply_is_null(void **state)
+{
+	(void) state;
+	struct text text CLEANUP(text_done) = {0};
+	struct json *value CLEANUP(json_cleanup) = NULL;
+	const struct json *inner;
+
+	text_add(&text, "[");
+	for (int i = 0; i < 2 * JSON_DEPTH_LIMIT; i++)
+		text_add(&text, "[\"[\",");
+	text_add(&text, "1");
+	for (int i = 0; i < 2 * JSON_DEPTH_LIMIT; i++)
+		text_add(&text, ",{}]");
+	text_add(&text, ",\"beside\"]");
+	assert_int_equal(json_read_mended(text_of(&text), text.len, &value, NULL), 0);
+	assert_string_equal(json_as_string(json_at(value, 1), ""), "beside");
+	inner = value;
+	for (int i = 1; i < JSON_DEPTH_LIMIT; i++)
+		inner = json_at(inner, i == 1 ? 0 : 1);
+	assert_compact(inner, "[\"[\",null,null]");
+}
+
+static void what_is_no_json_is_not_mended(void **state)
+{
+	(void) state;
+	static const char *const table[] = {
+		"", "\"", "\"\\", "[\"\\u0000]", "]]", "{\"a\\u0000\"}", "[1] 2"};
+
+	for (size_t i = 0; i < ARRAY_LEN(table); i++) {
+		struct json *value = NULL;
+		struct err err = {0};
+
+		assert_int_equal(json_read_mended(table[i], strlen(table[i]), &value, &err),
+				 ERR_INVALID);
+		assert_null(value);
+		assert_true(err.text[0] != '\0');
+	}
+}
+
 static void foreign_bytes_in_strings_are_replaced(void **state)
 {
 	(void) state;
@@ -239,6 +304,9 @@ int main(void)
 		cmocka_unit_test(pretty_text_is_indented_by_two),
 		cmocka_unit_test(faults_have_their_place),
 		cmocka_unit_test(nesting_has_a_limit),
+		cmocka_unit_test(a_hostile_value_does_not_hide_those_beside_it),
+		cmocka_unit_test(what_a_hostile_value_nests_too_deeply_is_null),
+		cmocka_unit_test(what_is_no_json_is_not_mended),
 		cmocka_unit_test(foreign_bytes_in_strings_are_replaced),
 		cmocka_unit_test(a_value_of_another_type_gives_the_otherwise),
 		cmocka_unit_test(members_keep_their_order),

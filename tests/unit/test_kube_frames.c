@@ -95,9 +95,31 @@ static void who_wants_no_more_gets_no_more(void **state)
 	text_done(&seen.events);
 }
 
+/* The names of its members are a stranger's where a CRD keeps what it does not know. */
+static void who_wrote_which_field_is_left_out(void **state)
+{
+	const char *line =
+		"{\"type\":\"ADDED\",\"object\":{\"metadata\":{\"name\":\"a\",\"managedFields\":"
+		"[{\"f\":[\"]\\\"\"]},[]],\"uid\":\"u\"},\"x,\\\"managedFields\":[1],\"y\":"
+		"\",\\\"managedFields\\\":[\"}}\n";
+	const char *rest = "\"x,\\\"managedFields\":[1],\"y\":\",\\\"managedFields\\\":[\"}";
+	char *wanted CLEANUP(mem_free_text) =
+		mem_format("%d{\"metadata\":{\"name\":\"a\",\"uid\":\"u\"},%s", KUBE_ADDED, rest);
+
+	(void) state;
+	for (size_t piece = 1; piece < 200; piece++) {
+		struct seen seen = {.n_left = -1};
+
+		assert_int_equal(take(line, piece, &seen, NULL), 0);
+		assert_string_equal(text_of(&seen.events), wanted);
+		text_done(&seen.events);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(who_wrote_which_field_is_left_out),
 		cmocka_unit_test(lines_come_whole_however_they_are_cut),
 		cmocka_unit_test(what_is_no_event_ends_the_watch),
 		cmocka_unit_test(a_line_without_an_end_is_not_kept_for_ever),

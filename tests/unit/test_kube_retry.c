@@ -156,8 +156,17 @@ static void what_may_not_be_done_twice_is_not(void **state)
 	assert_int_equal(
 		after((struct kube_outcome){.verb = KUBE_JSON_PATCH, .is_lost = true}).action,
 		KUBE_GIVE_UP);
-	assert_int_equal(after((struct kube_outcome){.verb = KUBE_WATCH, .is_lost = true}).action,
-			 KUBE_GIVE_UP);
+}
+
+static void a_watch_that_did_not_begin_is_tried_again_like_any_question(void **state)
+{
+	struct kube_outcome outcome = {.verb = KUBE_WATCH, .n_tries = 1, .is_lost = true};
+
+	(void) state;
+	assert_int_equal(after(outcome).action, KUBE_TRY_AGAIN);
+	outcome.n_tries = KUBE_BLIND_TRIES;
+	outcome.n_failures = KUBE_BLIND_TRIES;
+	assert_int_equal(after(outcome).action, KUBE_GIVE_UP);
 }
 
 static void a_credential_is_renewed_once(void **state)
@@ -187,6 +196,7 @@ int main(void)
 		cmocka_unit_test(what_was_never_sent_is_its_callers_to_try_again),
 		cmocka_unit_test(a_server_that_only_fails_is_asked_three_times),
 		cmocka_unit_test(what_may_not_be_done_twice_is_not),
+		cmocka_unit_test(a_watch_that_did_not_begin_is_tried_again_like_any_question),
 		cmocka_unit_test(a_credential_is_renewed_once),
 	};
 

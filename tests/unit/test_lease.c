@@ -280,7 +280,7 @@ struct claimant {
 	struct lease_record answer;
 };
 
-struct world {
+struct scene {
 	uint32_t seed;
 	msec now;
 	struct server server;
@@ -288,18 +288,18 @@ struct world {
 	msec last_held; /* when somebody last might act */
 };
 
-static uint32_t draw(struct world *world, uint32_t limit)
+static uint32_t draw(struct scene *world, uint32_t limit)
 {
 	world->seed = world->seed * 1664525u + 1013904223u;
 	return (world->seed >> 8) % limit;
 }
 
-static msec clock_of(const struct world *world, const struct claimant *claimant)
+static msec clock_of(const struct scene *world, const struct claimant *claimant)
 {
 	return claimant->offset + (msec) ((double) world->now * claimant->rate);
 }
 
-static void live(struct world *world, struct claimant *claimant, int index)
+static void live(struct scene *world, struct claimant *claimant, int index)
 {
 	claimant->call = LEASE_NO_CALL;
 	snprintf(claimant->name, sizeof(claimant->name), "%d.%d", index, ++claimant->number);
@@ -307,7 +307,7 @@ static void live(struct world *world, struct claimant *claimant, int index)
 }
 
 /* The first one made what it is about: a moment ago, or so long ago that others may be faster. */
-static void live_first(struct world *world, struct claimant *claimant)
+static void live_first(struct scene *world, struct claimant *claimant)
 {
 	msec clock = clock_of(world, claimant);
 
@@ -315,7 +315,7 @@ static void live_first(struct world *world, struct claimant *claimant)
 	lease_begin(&claimant->lease, claimant->name, clock - draw(world, 30000), clock);
 }
 
-static msec delay(struct world *world)
+static msec delay(struct scene *world)
 {
 	switch (draw(world, 12)) {
 	case 0:
@@ -327,7 +327,7 @@ static msec delay(struct world *world)
 	}
 }
 
-static void begin_call(struct world *world, struct claimant *claimant, enum lease_call call)
+static void begin_call(struct scene *world, struct claimant *claimant, enum lease_call call)
 {
 	msec there = delay(world), back = delay(world);
 
@@ -364,7 +364,7 @@ static bool serve(struct server *server, enum lease_call call, int64_t version, 
 	return true;
 }
 
-static void arrive(struct world *world, struct claimant *claimant)
+static void arrive(struct scene *world, struct claimant *claimant)
 {
 	claimant->has_arrived = true;
 	claimant->was_refused =
@@ -373,7 +373,7 @@ static void arrive(struct world *world, struct claimant *claimant)
 }
 
 /* Whose process is gone is known to those on its machine, which all of them are or none is. */
-static enum lease_fate fate_of(const struct world *world, const struct lease_record *record)
+static enum lease_fate fate_of(const struct scene *world, const struct lease_record *record)
 {
 	for (size_t i = 0; i < N_CLAIMANTS; i++)
 		if (text_equals(world->claimants[i].name, record->holder))
@@ -381,7 +381,7 @@ static enum lease_fate fate_of(const struct world *world, const struct lease_rec
 	return world->seed & 1024 ? LEASE_FATE_GONE : LEASE_FATE_UNKNOWN;
 }
 
-static void take_answer(const struct world *world, struct claimant *claimant, msec clock)
+static void take_answer(const struct scene *world, struct claimant *claimant, msec clock)
 {
 	struct lease_record record = claimant->answer;
 	enum lease_call call = claimant->call;
@@ -396,7 +396,7 @@ static void take_answer(const struct world *world, struct claimant *claimant, ms
 		lease_wrote(&claimant->lease, &record, clock);
 }
 
-static void step_claimant(struct world *world, struct claimant *claimant, struct late_call *late)
+static void step_claimant(struct scene *world, struct claimant *claimant, struct late_call *late)
 {
 	msec clock = clock_of(world, claimant);
 
@@ -423,7 +423,7 @@ static void step_claimant(struct world *world, struct claimant *claimant, struct
 		begin_call(world, claimant, call);
 }
 
-static void disturb(struct world *world)
+static void disturb(struct scene *world)
 {
 	size_t index = draw(world, N_CLAIMANTS);
 	struct claimant *claimant = &world->claimants[index];
@@ -440,7 +440,7 @@ static void disturb(struct world *world)
 	}
 }
 
-static void assert_at_most_one_acts(struct world *world)
+static void assert_at_most_one_acts(struct scene *world)
 {
 	int n_acting = 0;
 
@@ -457,7 +457,7 @@ static void assert_at_most_one_acts(struct world *world)
 
 static void play(uint32_t seed)
 {
-	struct world world = {.seed = seed, .now = START, .last_held = START};
+	struct scene world = {.seed = seed, .now = START, .last_held = START};
 	struct late_call late = {.call = LEASE_NO_CALL};
 
 	for (size_t i = 0; i < N_CLAIMANTS; i++) {

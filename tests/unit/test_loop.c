@@ -8,7 +8,7 @@
 #include <stdio.h>
 #include <unistd.h>
 
-struct world {
+struct scene {
 	struct loop *loop;
 	struct loop_watch *watch;
 	int calls;
@@ -17,7 +17,7 @@ struct world {
 
 static int begin(void **state)
 {
-	struct world *world = calloc(1, sizeof(*world));
+	struct scene *world = calloc(1, sizeof(*world));
 
 	*state = world;
 	return loop_new(&world->loop, NULL);
@@ -25,7 +25,7 @@ static int begin(void **state)
 
 static int end(void **state)
 {
-	struct world *world = *state;
+	struct scene *world = *state;
 
 	loop_watch_free(world->watch);
 	loop_free(world->loop);
@@ -35,7 +35,7 @@ static int end(void **state)
 
 static void count_and_stop(void *data)
 {
-	struct world *world = data;
+	struct scene *world = data;
 
 	world->calls++;
 	loop_stop(world->loop);
@@ -43,7 +43,7 @@ static void count_and_stop(void *data)
 
 static void free_own_watch(void *data)
 {
-	struct world *world = data;
+	struct scene *world = data;
 
 	loop_watch_free(TAKE(world->watch));
 	count_and_stop(world);
@@ -51,7 +51,7 @@ static void free_own_watch(void *data)
 
 static void note_signal(int signal_number, void *data)
 {
-	struct world *world = data;
+	struct scene *world = data;
 
 	world->last_signal = signal_number;
 	loop_stop(world->loop);
@@ -59,7 +59,7 @@ static void note_signal(int signal_number, void *data)
 
 static void a_readable_pipe_is_called_until_it_is_read(void **state)
 {
-	struct world *world = *state;
+	struct scene *world = *state;
 	int fds[2];
 	char byte;
 
@@ -80,7 +80,7 @@ static void a_readable_pipe_is_called_until_it_is_read(void **state)
 
 static void a_watch_that_is_not_enabled_is_not_called(void **state)
 {
-	struct world *world = *state;
+	struct scene *world = *state;
 	int fds[2];
 
 	assert_int_equal(pipe2(fds, O_CLOEXEC), 0);
@@ -98,7 +98,7 @@ static void a_watch_that_is_not_enabled_is_not_called(void **state)
 
 static void a_regular_file_is_always_ready(void **state)
 {
-	struct world *world = *state;
+	struct scene *world = *state;
 	FILE *file = tmpfile();
 
 	world->watch = loop_watch_writable(world->loop, fileno(file), count_and_stop, world);
@@ -113,7 +113,7 @@ static void a_regular_file_is_always_ready(void **state)
 
 static void a_callback_may_free_its_own_watch(void **state)
 {
-	struct world *world = *state;
+	struct scene *world = *state;
 
 	world->watch = loop_new_timer(world->loop, free_own_watch, world);
 	loop_timer_arm(world->watch, loop_now());
@@ -123,7 +123,7 @@ static void a_callback_may_free_its_own_watch(void **state)
 
 static void a_timer_never_fires_before_its_moment(void **state)
 {
-	struct world *world = *state;
+	struct scene *world = *state;
 
 	world->watch = loop_new_timer(world->loop, count_and_stop, world);
 	for (msec delay = 0; delay < 12; delay++) {
@@ -138,7 +138,7 @@ static void a_timer_never_fires_before_its_moment(void **state)
 
 static void a_disarmed_timer_does_not_fire(void **state)
 {
-	struct world *world = *state;
+	struct scene *world = *state;
 
 	world->watch = loop_new_timer(world->loop, count_and_stop, world);
 	loop_timer_arm(world->watch, loop_now());
@@ -150,7 +150,7 @@ static void a_disarmed_timer_does_not_fire(void **state)
 
 static void a_signal_is_told_by_its_number(void **state)
 {
-	struct world *world = *state;
+	struct scene *world = *state;
 
 	world->watch = loop_watch_signal(world->loop, SIGUSR2, note_signal, world);
 	raise(SIGUSR2);
@@ -160,7 +160,7 @@ static void a_signal_is_told_by_its_number(void **state)
 
 static void defer_again(void *data)
 {
-	struct world *world = data;
+	struct scene *world = data;
 
 	if (++world->calls < 3)
 		loop_defer(world->loop, defer_again, world);
@@ -168,7 +168,7 @@ static void defer_again(void *data)
 
 static void what_is_deferred_in_one_turn_runs_in_the_next(void **state)
 {
-	struct world *world = *state;
+	struct scene *world = *state;
 
 	loop_defer(world->loop, defer_again, world);
 	assert_int_equal(world->calls, 0);
@@ -182,7 +182,7 @@ static void what_is_deferred_in_one_turn_runs_in_the_next(void **state)
 
 static void what_was_deferred_and_never_ran_is_forgotten(void **state)
 {
-	struct world *world = *state;
+	struct scene *world = *state;
 
 	loop_defer(world->loop, count_and_stop, world);
 	assert_int_equal(world->calls, 0);

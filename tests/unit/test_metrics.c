@@ -2,7 +2,9 @@
 #include "unit.h"
 
 #include "core/metrics.h"
+
 #include "scene.h"
+#include <stdio.h>
 
 #define LABELS "{namespace=\"default\",job=\"mnist\""
 
@@ -97,10 +99,36 @@ static void events_of_tfjobs_are_counted_by_namespace(void **state)
 	metrics_jobs_done(&jobs);
 }
 
+static void restarts_are_counted_by_a_few_words(void **state)
+{
+	(void) state;
+	struct metrics_jobs jobs = {0};
+	const struct metrics_operator now = {0};
+	const struct metrics_passes passes = {0};
+	struct text text CLEANUP(text_done) = {0};
+
+	metrics_count_restarts(&jobs, "OOMKilled", 2);
+	metrics_count_restarts(&jobs, "OOMKilled", 1);
+	metrics_count_restarts(&jobs, "\"} 1\nup 0", 1);
+	metrics_count_restarts(&jobs, NULL, 1);
+	for (int i = 0; i < 2 * METRICS_REASONS; i++) {
+		char word[16];
+
+		snprintf(word, sizeof(word), "Reason%d", i);
+		metrics_count_restarts(&jobs, word, 1);
+	}
+	metrics_write_jobs(&jobs, &now, &passes, &text);
+	assert_contains(&text, "\nmuster_operator_restarts_total{reason=\"OOMKilled\"} 3\n");
+	assert_contains(&text, "\nmuster_operator_restarts_total{reason=\"Other\"} 36\n");
+	assert_int_equal(jobs.n_reasons, METRICS_REASONS);
+	metrics_jobs_done(&jobs);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(events_of_tfjobs_are_counted_by_namespace),
+		cmocka_unit_test(restarts_are_counted_by_a_few_words),
 		SCENE_TEST(replicas_are_counted_by_role_and_state),
 		SCENE_TEST(before_there_is_a_status_all_is_zero),
 		SCENE_TEST(a_pass_is_counted_in_every_bucket_that_it_fits_in),

@@ -32,6 +32,23 @@ static void everybody_starts_once_all_addresses_are_known(void **state)
 	assert_string_equal(scene_replica(scene, "worker", 1)->address, "here:1");
 }
 
+/* The job's clock begins with its first Pod. */
+static void nobody_starts_before_a_scheduler_lets_the_job_in(void **state)
+{
+	struct scene *scene = *state;
+
+	scene_add_role(scene, ROLE_WORKER, 1, RESTART_NEVER);
+	scene_decide(scene);
+	scene_apply(scene, &scene->plan.actions[0]);
+	scene->observed.holds_starts = true;
+	scene_decide(scene);
+	assert_int_equal(scene->plan.n_actions, 0);
+	assert_int_equal(scene->status.start_time, MSEC_UNSET);
+	scene->observed.holds_starts = false;
+	scene_decide(scene);
+	assert_non_null(scene_action(scene, ACTION_START, "worker", 0));
+}
+
 static void a_start_that_was_not_seen_is_planned_again(void **state)
 {
 	struct scene *scene = *state;
@@ -90,6 +107,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		SCENE_TEST(addresses_come_before_the_first_start),
 		SCENE_TEST(everybody_starts_once_all_addresses_are_known),
+		SCENE_TEST(nobody_starts_before_a_scheduler_lets_the_job_in),
 		SCENE_TEST(a_start_that_was_not_seen_is_planned_again),
 		SCENE_TEST(a_leftover_blocks_its_successor_where_names_are_taken),
 		SCENE_TEST(an_ended_leftover_does_not_block_where_names_carry_the_attempt),

@@ -337,6 +337,66 @@ static void what_stands_in_the_way_has_a_reason(void **state)
 	}
 }
 
+static struct json *json_of(const char *text)
+{
+	struct json *value = NULL;
+
+	assert_int_equal(json_read(text, strlen(text), &value, NULL), 0);
+	return value;
+}
+
+/* A Pod that runs, with a container in this state, after so many restarts and an end with 3. */
+static const struct observed_replica *look_at_restarts(struct scene *scene, const char *policy,
+						       int n_restarts, const char *container_state)
+{
+	struct json *pod CLEANUP(json_cleanup) = pod_of("running");
+	struct json *container =
+		json_at(json_get_path(pod, "status", "containerStatuses", NULL), 0);
+
+	json_set_string(json_object_at(pod, "spec"), "restartPolicy", policy);
+	json_set_integer(container, "restartCount", n_restarts);
+	if (n_restarts > 0)
+		json_set(container, "lastState", json_of("{\"terminated\": {\"exitCode\": 3}}"));
+	json_set(container, "state", json_of(container_state));
+	assert_true(pod_observed_read(pod, scene->arena, &scene->seen));
+	return &scene->seen;
+}
+
+static void what_a_kubelet_starts_again_has_not_ended(void **state)
+{
+	static const char failed[] = "{\"terminated\": {\"exitCode\": 3}}";
+	static const char done[] = "{\"terminated\": {\"exitCode\": 0}}";
+	static const char backs_off[] = "{\"waiting\": {\"reason\": \"CrashLoopBackOff\"}}";
+	static const char runs[] = "{\"running\": {}}";
+	static const struct {
+		const char *policy, *state;
+		int n_restarts;
+		enum observed_phase phase;
+		int n_ends;
+	} rows[] = {
+		{"Never", failed, 0, OBSERVED_FAILED, 0},
+		{"OnFailure", failed, 0, OBSERVED_RUNNING, 1},
+		{"OnFailure", failed, 2, OBSERVED_RUNNING, 3},
+		{"OnFailure", backs_off, 2, OBSERVED_STARTING, 3},
+		{"OnFailure", backs_off, 0, OBSERVED_STARTING, 0},
+		{"OnFailure", runs, 3, OBSERVED_RUNNING, 3},
+		{"OnFailure", runs, 0, OBSERVED_RUNNING, 0},
+		{"OnFailure", done, 0, OBSERVED_SUCCEEDED, 0},
+		{"Always", done, 0, OBSERVED_RUNNING, 1},
+		{"Always", runs, 1, OBSERVED_RUNNING, 1},
+	};
+
+	for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
+		const struct observed_replica *seen =
+			look_at_restarts(*state, rows[i].policy, rows[i].n_restarts, rows[i].state);
+
+		assert_int_equal(seen->phase, rows[i].phase);
+		assert_int_equal(seen->n_ends_in_place, rows[i].n_ends);
+		if (rows[i].n_ends > 0)
+			assert_int_equal(seen->last_end.exit_code, rows[i].state == done ? 0 : 3);
+	}
+}
+
 static const struct observed_replica *wait_for_secret(void **state, const char *namespace_name,
 						      const char *message)
 {
@@ -483,6 +543,7 @@ int main(void)
 {
 #define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
 	const struct CMUnitTest tests[] = {
+		TEST(what_a_kubelet_starts_again_has_not_ended),
 		TEST(labels_say_which_replica_it_is),
 		TEST(a_pod_says_what_it_is),
 		TEST(a_pod_of_an_earlier_job_of_the_same_name_is_none_of_ours),

@@ -77,12 +77,36 @@ static void memory_that_is_no_memory_is_refused(void **state)
 		assert_int_equal(quantity_check_memory(right[i], NULL), 0);
 }
 
+static void amounts_are_added_in_whole_units_or_thousandths(void **state)
+{
+	(void) state;
+	static const struct {
+		const char *a, *b, *sum;
+	} rows[] = {
+		{"500m", "500m", "1"},           {"0.1", "0.2", "300m"},
+		{"1Gi", "2G", "3073741824"},     {"0", "1", "1"},
+		{"20Ti", "1", "21990232555521"}, {"9E", "9E", "18000000000000000000"},
+	};
+
+	for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
+		struct text text CLEANUP(text_done) = {0};
+		double a = -1, b = -1;
+
+		assert_int_equal(quantity_read(rows[i].a, &a, NULL), 0);
+		assert_int_equal(quantity_read(rows[i].b, &b, NULL), 0);
+		quantity_add(a + b, &text);
+		assert_string_equal(text_of(&text), rows[i].sum);
+	}
+	assert_int_equal(quantity_read("4GB", &(double){0}, NULL), ERR_INVALID);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(what_kubernetes_reads_is_a_quantity),
 		cmocka_unit_test(anything_else_is_none),
 		cmocka_unit_test(nothing_is_not_enough),
+		cmocka_unit_test(amounts_are_added_in_whole_units_or_thousandths),
 		cmocka_unit_test(what_may_have_been_meant_is_said),
 		cmocka_unit_test(memory_that_is_no_memory_is_refused),
 	};

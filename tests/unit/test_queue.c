@@ -50,6 +50,7 @@ static void what_is_due_is_taken_in_order(void **state)
 	queue_add(queue, "a", "second", START);
 	queue_add(queue, "a", "soon", START + 10);
 	assert_int_equal(queue_wake_at(queue), START);
+	assert_int_equal(queue_depth(queue, START), 2); /* what is due later is not behind */
 	assert_take(queue, START - 1, NULL);
 	take_and_end(queue, START, "first");
 	take_and_end(queue, START, "second");

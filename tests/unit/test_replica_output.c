@@ -9,7 +9,7 @@
 #include <stdio.h>
 #include <unistd.h>
 
-struct world {
+struct scene {
 	char folder[64];
 	struct loop *loop;
 	struct output_reader *reader;
@@ -21,7 +21,7 @@ struct world {
 
 static void count_output(void *data)
 {
-	struct world *world = data;
+	struct scene *world = data;
 
 	world->n_told++;
 }
@@ -34,7 +34,7 @@ static void fail_with(const char *sentence, void *data)
 
 static int begin(void **state)
 {
-	struct world *world = *state = calloc(1, sizeof(*world));
+	struct scene *world = *state = calloc(1, sizeof(*world));
 	const struct output_listener listener = {count_output, fail_with, world};
 	struct log_writer *log;
 	int fds[2];
@@ -53,7 +53,7 @@ static int begin(void **state)
 
 static int end(void **state)
 {
-	struct world *world = *state;
+	struct scene *world = *state;
 	int parent CLEANUP(file_close) = open("/tmp", O_PATH | O_DIRECTORY | O_CLOEXEC);
 
 	replica_output_free(world->output);
@@ -67,12 +67,12 @@ static int end(void **state)
 	return rc;
 }
 
-static void print(struct world *world, const char *text)
+static void print(struct scene *world, const char *text)
 {
 	assert_int_equal(write(world->write_fd, text, strlen(text)), strlen(text));
 }
 
-static void assert_kept(struct world *world, const char *expected)
+static void assert_kept(struct scene *world, const char *expected)
 {
 	char *bytes CLEANUP(mem_free_text) = NULL;
 	size_t len;
@@ -83,7 +83,7 @@ static void assert_kept(struct world *world, const char *expected)
 
 static void the_first_words_are_kept_at_once(void **state)
 {
-	struct world *world = *state;
+	struct scene *world = *state;
 
 	print(world, "hello\n");
 	loop_run_ready(world->loop);
@@ -95,7 +95,7 @@ static void the_first_words_are_kept_at_once(void **state)
  * and they come without anything else happening. */
 static void words_that_follow_closely_come_too(void **state)
 {
-	struct world *world = *state;
+	struct scene *world = *state;
 
 	for (int i = 0; i < 50; i++) {
 		print(world, "word ");
@@ -113,7 +113,7 @@ static void words_that_follow_closely_come_too(void **state)
 
 static void what_is_left_in_the_pipe_is_taken_though_somebody_holds_it_open(void **state)
 {
-	struct world *world = *state;
+	struct scene *world = *state;
 
 	print(world, "one\n");
 	loop_run_ready(world->loop);
@@ -126,7 +126,7 @@ static void what_is_left_in_the_pipe_is_taken_though_somebody_holds_it_open(void
 
 static void a_pipe_that_ends_wakes_nobody_any_more(void **state)
 {
-	struct world *world = *state;
+	struct scene *world = *state;
 
 	print(world, "last\n");
 	file_close(&world->write_fd);
@@ -152,7 +152,7 @@ static int size_of_pipe(int size)
 /* A program that prints without a pause fills 64 KiB in a tenth of the time that its pipe rests. */
 static void few_pipes_are_large_and_many_are_as_ever(void **state)
 {
-	struct world *world = *state;
+	struct scene *world = *state;
 	int fds[2];
 
 	if (size_of_pipe(1 << 20) < 1 << 20)

@@ -1,7 +1,9 @@
 /* Policies, scopes, limits and delays of restarts. */
 #include "unit.h"
 
+#include "core/limits.h"
 #include "core/restart.h"
+#include "core/restart_delay.h"
 #include "scene.h"
 
 /* One worker of this policy that has ended; what the decision makes of it. */
@@ -58,6 +60,67 @@ static void always_restarts_success_too(void **state)
 
 	end_one_worker(scene, RESTART_ALWAYS, 0, 0);
 	assert_true(is_restarting(scene));
+}
+
+/* A kubelet that starts worker 0 again in its Pod, which has ended so often. */
+static void end_in_place(struct scene *scene, int n_ends, int exit_code)
+{
+	struct observed_replica *object = scene_object(scene, "worker", 0, 0);
+
+	scene->now += 2000;
+	object->n_ends_in_place = n_ends;
+	object->last_end = (struct observed_end){
+		.exit_code = exit_code, .started_at = scene->now - 1500, .ended_at = scene->now};
+	scene_decide(scene);
+}
+
+static void a_restart_by_the_node_is_counted_and_nobody_is_started(void **state)
+{
+	struct scene *scene = *state;
+
+	scene_add_role(scene, ROLE_WORKER, 2, RESTART_ON_FAILURE);
+	scene_settle(scene);
+	end_in_place(scene, 1, 3);
+	assert_int_equal(scene->status.restarts, 1);
+	assert_int_equal(scene_replica(scene, "worker", 0)->restarts, 1);
+	assert_int_equal(scene_replica(scene, "worker", 0)->attempt, 0);
+	assert_int_equal(scene_replica(scene, "worker", 0)->state, REPLICA_RUNNING);
+	assert_null(scene_action(scene, ACTION_START, "worker", 0));
+	assert_string_equal(scene->status.failure->message,
+			    "worker-0 exited with code 3 after 1s (attempt 0)");
+	assert_int_equal(scene->status.failure->n_consequences, 0);
+	scene_decide(scene);
+	assert_int_equal(scene->status.restarts, 1);
+	end_in_place(scene, 4, 3);
+	assert_int_equal(scene->status.restarts, 4);
+}
+
+static void restarts_by_the_node_end_the_job_at_its_limit(void **state)
+{
+	struct scene *scene = *state;
+
+	scene_add_role(scene, ROLE_WORKER, 2, RESTART_ON_FAILURE);
+	scene->job.backoff_limit = 1;
+	scene_settle(scene);
+	end_in_place(scene, 1, 3);
+	assert_false(status_is_finished(&scene->status));
+	end_in_place(scene, 2, 4);
+	assert_string_equal(scene_message(scene, CONDITION_FAILED),
+			    "Job j has failed because it has reached the specified backoff limit");
+	assert_int_equal(scene->status.exit_code, 4);
+	assert_int_equal(scene_replica(scene, "worker", 0)->state, REPLICA_STOPPING);
+}
+
+static void a_node_cannot_count_too_far(void **state)
+{
+	struct scene *scene = *state;
+
+	scene_add_role(scene, ROLE_WORKER, 2, RESTART_ON_FAILURE);
+	scene_settle(scene);
+	end_in_place(scene, LIMIT_RESTARTS, 3);
+	scene_object(scene, "worker", 1, 0)->n_ends_in_place = LIMIT_RESTARTS;
+	scene_decide(scene);
+	assert_int_equal(scene->status.restarts, LIMIT_RESTARTS);
 }
 
 static void exit_code_127_is_permanent(void **state)
@@ -328,6 +391,9 @@ int main(void)
 		SCENE_TEST(on_failure_restarts_failures),
 		SCENE_TEST(on_failure_does_not_restart_success),
 		SCENE_TEST(always_restarts_success_too),
+		SCENE_TEST(a_restart_by_the_node_is_counted_and_nobody_is_started),
+		SCENE_TEST(restarts_by_the_node_end_the_job_at_its_limit),
+		SCENE_TEST(a_node_cannot_count_too_far),
 		SCENE_TEST(exit_code_127_is_permanent),
 		SCENE_TEST(exit_code_128_is_tried_again),
 		SCENE_TEST(a_signal_is_tried_again_under_exit_code),

@@ -33,13 +33,19 @@ static struct job *job_of(const char *roles)
 	"training.kubeflow.org/job-name: mine}}, spec: {containers: [{name: sidecar, image: b}, "  \
 	"{name: tensorflow, image: a" container "}]}}}"
 
-static struct json *pod_of(const struct job *job, const char *role, int index, int attempt)
+static struct json *pod_in_manner(const struct tfjob_manner *manner, const struct job *job,
+				  const char *role, int index, int attempt)
 {
-	struct tfjob_objects *objects = tfjob_objects_new(job, NULL);
+	struct tfjob_objects *objects = tfjob_objects_new(job, manner);
 	struct json *pod = tfjob_pod_new(objects, job_role(job, role), index, attempt, UID);
 
 	tfjob_objects_free(objects);
 	return pod;
+}
+
+static struct json *pod_of(const struct job *job, const char *role, int index, int attempt)
+{
+	return pod_in_manner(&(struct tfjob_manner){0}, job, role, index, attempt);
 }
 
 static void expect(const struct json *value, const char *json)
@@ -152,6 +158,49 @@ static void a_service_has_all_ports_of_the_container_that_trains(void **state)
 	       "[{\"name\":\"tfjob-port\",\"port\":9}]");
 }
 
+static void one_service_has_the_pods_of_the_job_under_their_host_names(void **state)
+{
+	(void) state;
+	const struct tfjob_manner manner = {.has_one_service = true, .cluster_domain = "c.local"};
+	struct job *job CLEANUP(job_cleanup) = job_of("Chief: " ROLE("", "") ", Worker: " ROLE(
+		"", ", ports: [{name: tfjob-port, containerPort: 9}]"));
+	struct json *pod CLEANUP(json_cleanup) = pod_in_manner(&manner, job, "worker", 0, 0);
+	struct json *service CLEANUP(json_cleanup) = tfjob_job_service_new(job, UID);
+
+	expect(json_get_path(pod, "spec", "hostname", NULL), "\"j-worker-0\"");
+	expect(json_get_path(pod, "spec", "subdomain", NULL), "\"j\"");
+	assert_string_equal(tf_config_of(pod),
+			    "{\"cluster\":{\"chief\":[\"j-chief-0.j.ns.svc.c.local:2222\"],"
+			    "\"worker\":[\"j-worker-0.j.ns.svc.c.local:9\"]},\"task\":{"
+			    "\"type\":\"worker\",\"index\":0},\"environment\":\"cloud\"}");
+	expect(service,
+	       "{\"apiVersion\":\"v1\",\"kind\":\"Service\",\"metadata\":{\"name\":\"j\","
+	       "\"namespace\":\"ns\",\"ownerReferences\":[{\"apiVersion\":\"kubeflow.org/v1\","
+	       "\"kind\":\"TFJob\",\"name\":\"j\",\"uid\":\"" UID
+	       "\",\"controller\":true,\"blockOwnerDeletion\":true}],\"labels\":{"
+	       "\"training.kubeflow.org/operator-name\":\"tfjob-controller\","
+	       "\"training.kubeflow.org/job-name\":\"j\"}},\"spec\":{\"clusterIP\":\"None\","
+	       "\"publishNotReadyAddresses\":true,\"selector\":{"
+	       "\"training.kubeflow.org/operator-name\":\"tfjob-controller\","
+	       "\"training.kubeflow.org/job-name\":\"j\"},\"ports\":[{\"name\":\"tfjob-port\","
+	       "\"port\":2222},{\"name\":\"port-9\",\"port\":9}]}}");
+}
+
+/* Each worker knows itself and the parameter servers alone. */
+static void a_worker_that_comes_and_goes_is_told_of_no_other(void **state)
+{
+	(void) state;
+	struct job *job CLEANUP(job_cleanup) = job_of("PS: " ROLE("", "") ", Worker: " ROLE(
+		"replicas: 2,", "") "}, enableDynamicWorker: true, successPolicy: \"\", "
+				    "runPolicy: {");
+	struct json *pod CLEANUP(json_cleanup) = pod_of(job, "worker", 1, 0);
+
+	assert_string_equal(tf_config_of(pod),
+			    "{\"cluster\":{\"worker\":{\"1\":\"j-worker-1.ns.svc:2222\"},"
+			    "\"ps\":[\"j-ps-0.ns.svc:2222\"]},\"task\":{\"type\":\"worker\","
+			    "\"index\":1}}");
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -160,6 +209,8 @@ int main(void)
 		cmocka_unit_test(one_replica_alone_is_told_nothing),
 		cmocka_unit_test(the_policy_of_a_pod_is_that_of_its_role),
 		cmocka_unit_test(a_service_has_all_ports_of_the_container_that_trains),
+		cmocka_unit_test(one_service_has_the_pods_of_the_job_under_their_host_names),
+		cmocka_unit_test(a_worker_that_comes_and_goes_is_told_of_no_other),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -280,6 +280,25 @@ static void a_stream_gives_its_documents_without_empty_ones(void **state)
 	assert_int_equal(document_place(two.list[1], "b").line, 5);
 }
 
+static void a_part_has_the_places_of_the_whole_and_a_value_of_its_own(void **state)
+{
+	(void) state;
+	struct documents whole CLEANUP(documents_done) =
+		read_text("a: &a {b: 1}\nlist:\n- x\n- c:\n    d: 2\n- *a\n");
+	struct document **parts = mem_new_array(3, sizeof(*parts));
+
+	parts[0] = document_new_part(whole.list[0], "list[1]", json_new_integer(5));
+	parts[1] = document_new_part(whole.list[0], "list[2]", json_new_null());
+	parts[2] = document_new_part(whole.list[0], "list[9].x", json_new_null());
+	assert_int_equal(json_as_integer(document_root(parts[0]), 0), 5);
+	assert_int_equal(document_place(parts[0], "c.d").line, 5);
+	assert_int_equal(document_place(parts[0], "none").line, 4);
+	assert_true(document_find(parts[1], "b", &(struct place){0}));
+	assert_int_equal(document_place(parts[1], "b").line, 1);
+	assert_int_equal(document_place(parts[2], "").line, 3);
+	documents_free(parts, 3);
+}
+
 static void small_texts_do_not_become_large_values(void **state)
 {
 	(void) state;
@@ -539,6 +558,7 @@ int main(void)
 		cmocka_unit_test(structures_read_as_json),
 		cmocka_unit_test(faults_have_place_and_reason),
 		cmocka_unit_test(a_stream_gives_its_documents_without_empty_ones),
+		cmocka_unit_test(a_part_has_the_places_of_the_whole_and_a_value_of_its_own),
 		cmocka_unit_test(small_texts_do_not_become_large_values),
 		cmocka_unit_test(everything_has_its_limit),
 		cmocka_unit_test(every_path_has_its_place),

@@ -1,0 +1,275 @@
+/* muster launch: an agent of an elastic job, in the place of torchrun. */
+#include "base/mem.h"
+#include "cli/command.h"
+#include "cli/job_name.h"
+#include "cli/launch_options.h"
+#include "cli/lookup.h"
+#include "cli/options.h"
+#include "cli/output.h"
+#include "cli/program.h"
+#include "cli/run_here.h"
+#include "core/job_build.h"
+#include "engine/agent.h"
+#include "engine/backend_local.h"
+#include "engine/machine_gpus.h"
+#include "engine/state_folder.h"
+#include "io/own_host.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#define LOOPBACK "127.0.0.1"
+
+/* What a call is about, and what is made of it. */
+struct call {
+	const struct options *options;
+	struct launch launch;
+	struct gpus gpus;
+	struct arena *arena;
+	const char **command;
+	char *interpreter;
+	char *name; /* of the job that this machine's part is */
+	struct job *job;
+	char *serves_at; /* an address of this machine; NULL: the endpoint is another's */
+	struct listening listening;
+};
+
+static void call_done(struct call *call)
+{
+	launch_done(&call->launch);
+	free(call->command);
+	free(call->interpreter);
+	free(call->name);
+	job_free(call->job);
+	free(call->serves_at);
+	listening_done(&call->listening);
+	arena_free(call->arena);
+}
+
+/* The job of this machine. */
+
+static int find_command(struct call *call, struct err *err)
+{
+	size_t count;
+	const char *const *arguments = options_arguments(call->options, &count);
+	bool is_program = call->launch.is_program || options_had_separator(call->options);
+
+	if (count == 0)
+		return err_set(err, ERR_INVALID, "what is to be launched is missing: a script");
+	return call->launch.is_module ? program_find_module(arguments, count, &call->command,
+							    &call->interpreter, err)
+				      : program_find(arguments, count, is_program, &call->command,
+						     &call->interpreter, err);
+}
+
+/* What torchrun sets, where nobody else did. */
+static size_t add_variables(const struct call *call, struct env_entry *env)
+{
+	size_t count = 0;
+
+	if (!getenv("TORCH_NCCL_ASYNC_ERROR_HANDLING"))
+		env[count++] = (struct env_entry){"TORCH_NCCL_ASYNC_ERROR_HANDLING", "1"};
+	if (call->launch.n_processes > 1 && !getenv("OMP_NUM_THREADS"))
+		env[count++] = (struct env_entry){"OMP_NUM_THREADS", "1"};
+	return count;
+}
+
+/* Its processes pick their GPUs by LOCAL_RANK, out of all. */
+static void share_gpus(const struct call *call, struct json *document)
+{
+	struct json *template =
+		json_get_path(document, "spec", "tfReplicaSpecs", "Worker", "template", NULL);
+
+	if (call->gpus.count)
+		json_set_string(json_object_at(json_object_at(template, "metadata"), "annotations"),
+				JOB_ANNOTATION_GPUS, JOB_GPUS_ALL_WORD);
+}
+
+/* torchrun's, where machines meet and nobody said what they call the job. */
+static const char *id_of(const struct call *call)
+{
+	if (call->launch.job_id)
+		return call->launch.job_id;
+	return call->launch.is_alone ? call->name : "none";
+}
+
+static void mark_part(const struct call *call, struct json *document)
+{
+	struct json *metadata = json_object_at(document, "metadata");
+
+	json_set_string(json_object_at(metadata, "annotations"), JOB_ANNOTATION_ELASTIC,
+			id_of(call));
+}
+
+static int make_job(struct call *call, struct faults *faults)
+{
+	struct env_entry env[2];
+	const char *name = option_text(call->options, "name");
+	size_t count;
+	const char *script = options_arguments(call->options, &count)[0];
+	const char *word = call->launch.job_id ? call->launch.job_id : script;
+	const char *slash = strrchr(word, '/');
+
+	call->name = name ? mem_copy_text(name) : job_name_make(slash ? slash + 1 : word);
+	const struct job_build build = {
+		.name = call->name,
+		.workers = call->launch.n_processes,
+		.command = call->command,
+		.env = env,
+		.n_env = add_variables(call, env),
+		.restart_scope = "job",
+		.grace = option_duration(call->options, "shutdown-timeout", -1),
+		.timeout = -1,
+	};
+	struct json *document CLEANUP(json_cleanup) = job_document_new(&build);
+
+	share_gpus(call, document);
+	mark_part(call, document);
+	int rc = job_read(document, NULL, JOB_STRICT, faults, &call->job);
+
+	return rc < 0 ? rc : backend_local_check(call->job, &call->gpus, faults);
+}
+
+/* Where the machines meet. */
+
+/* Whether nobody from outside gets in without having been asked in. */
+static bool may_serve(const struct call *call)
+{
+	const char *ip = call->serves_at;
+
+	return !ip || text_starts_with(ip, "127.") || text_equals(ip, "::1") ||
+	       option_flag(call->options, "insecure");
+}
+
+/* The one whose address the endpoint is serves, unless another process there does already. */
+static int open_server(struct call *call, struct err *err)
+{
+	struct launch *launch = &call->launch;
+	char *own CLEANUP(mem_free_text) = NULL;
+
+	if (launch->is_alone) {
+		launch->host = mem_copy_text(LOOPBACK);
+		int rc = listening_open(LOOPBACK ":0", &call->listening, err);
+
+		if (rc == 0)
+			launch->port = listening_port(call->listening.fd);
+		return rc;
+	}
+	if (launch->never_serves || own_host_check(launch->host, NULL) < 0)
+		return 0;
+	int rc = own_host_towards(launch->host, launch->port, &call->serves_at, &own, err);
+
+	if (rc < 0)
+		return rc;
+	rc = listening_open_port(call->serves_at, launch->port, &call->listening.fd, err);
+	/* Should that process go, its place is not taken for others without having said so. */
+	if (rc == ERR_EXISTS && !may_serve(call))
+		free(TAKE(call->serves_at));
+	return rc == ERR_EXISTS ? 0 : rc;
+}
+
+/* Running. */
+
+static int see_through(struct call *call)
+{
+	const struct launch *launch = &call->launch;
+	const struct options *options = call->options;
+	struct err err = {0};
+	char *folder CLEANUP(mem_free_text) = NULL;
+
+	if (lookup_state_folder(options, &folder, &err) < 0)
+		return output_fail(&err);
+	char *kept CLEANUP(mem_free_text) = state_folder_elastic(folder, launch->port);
+	const struct agent_request agent = {
+		.job_id = id_of(call),
+		.terms = launch->terms,
+		.node_rank = launch->node_rank,
+		.role_name = launch->role_name,
+		.host = launch->host,
+		.port = launch->port,
+		.own_address = launch->own_address,
+		.own_port = launch->own_port,
+		.listening = &call->listening,
+		.serves_at = call->serves_at,
+		.lease = ELASTIC_LEASE,
+		.server_folder = launch->is_alone ? NULL : kept,
+	};
+	const struct supervisor_request request = {
+		.job = call->job, .agent = &agent, .gpus = &call->gpus};
+
+	return run_here(options, folder, &request);
+}
+
+static int launch_run(const struct options *options)
+{
+	struct call call CLEANUP(call_done) = {
+		.options = options, .listening = {.fd = -1}, .arena = arena_new()};
+	struct text mistakes CLEANUP(text_done) = {0};
+	struct faults faults CLEANUP(faults_done) = {0};
+	struct err err = {0};
+
+	machine_gpus_find(getenv(GPUS_VARIABLE), call.arena, &call.gpus);
+	bool is_right = launch_read(options, &call.gpus, &call.launch, &mistakes);
+
+	if (find_command(&call, &err) < 0) {
+		text_addf(&mistakes, "%s\n", err.text);
+		is_right = false;
+	}
+	if (!is_right) {
+		output_say_lines(&mistakes);
+		return EXIT_WRONG_USE;
+	}
+	if (make_job(&call, &faults) < 0) {
+		for (size_t i = 0; i < faults.count; i++)
+			output_say("%s", faults.list[i].sentence);
+		return EXIT_WRONG_USE;
+	}
+	if (open_server(&call, &err) < 0)
+		return output_fail(&err);
+	if (may_serve(&call))
+		return see_through(&call);
+	output_say("--rdzv-endpoint %s: other machines reach it, and whoever does can join or end "
+		   "the job: --insecure says that all of this network may",
+		   call.launch.host);
+	return EXIT_REFUSED;
+}
+
+static const struct option_row rows_of_launch[] = {
+	LAUNCH_ROWS,
+	{.name = "shutdown-timeout",
+	 .kind = OPTION_DURATION,
+	 .value_name = "TIME",
+	 .otherwise = "30s",
+	 .one_line = "time to save for processes that are asked to end"},
+	{.name = "insecure",
+	 .kind = OPTION_FLAG,
+	 .one_line = "serve other machines without TLS and a token"},
+	{.name = "name",
+	 .kind = OPTION_TEXT,
+	 .value_name = "NAME",
+	 .one_line = "of this machine's part in muster ps (default: of the id or the script)"},
+	{.name = "replace",
+	 .kind = OPTION_FLAG,
+	 .one_line = "take the place of a job with this name that has ended"},
+	{.name = "detach",
+	 .letter = 'd',
+	 .kind = OPTION_FLAG,
+	 .one_line = "print that name and leave it to go on in the background"},
+	RUN_OUTPUT_ROWS,
+	{0},
+};
+
+const struct command command_launch = {
+	.name = "launch",
+	.group = "Run",
+	.arguments = "[OPTIONS] SCRIPT.py [ARGS...]\n"
+		     "[OPTIONS] -m MODULE [ARGS...]\n"
+		     "[OPTIONS] --no-python PROGRAM [ARGS...]",
+	.one_line = "train on machines that come and go: this one's part of an elastic job",
+	.examples = "  muster launch --standalone --nproc-per-node 2 train.py\n"
+		    "  muster launch --nnodes 2:8 --rdzv-endpoint 10.0.0.1 --rdzv-id digits "
+		    "train.py --epochs 3\n",
+	.options = rows_of_launch,
+	.takes_program = true,
+	.run = launch_run,
+};

@@ -1,0 +1,73 @@
+/* muster submit: gives a job to the operator of a cluster. */
+#include "cli/cluster.h"
+#include "cli/command.h"
+#include "cli/edition.h"
+#include "cli/go_on.h"
+#include "cli/job_source.h"
+#include "cli/options.h"
+#include "cli/output.h"
+#include "cli/pod_options.h"
+#include "kube/objects.h"
+
+static bool can_run(const struct options *options, const struct job *job)
+{
+	struct faults faults CLEANUP(faults_done) = {0};
+
+	if (objects_check(job, &faults))
+		return true;
+	job_source_complain(options, &faults);
+	return false;
+}
+
+static int submit_run(const struct options *options)
+{
+	if (!edition)
+		return go_on_as_other_program(options);
+
+	struct job_source source CLEANUP(job_source_done) = {
+		.is_for_kubernetes = true,
+		.hides_variables = true,
+		.pack_folder = edition->pack_folder,
+	};
+
+	if (!job_source_read(options, &source) || !can_run(options, source.job))
+		return EXIT_WRONG_USE;
+	return edition->submit(options, &source);
+}
+
+static const struct option_row rows_of_submit[] = {
+	JOB_SOURCE_ROWS,
+	{.name = "replace",
+	 .group = OPTIONS_OF_JOB,
+	 .kind = OPTION_FLAG,
+	 .one_line = "take the place of a finished TFJob of the same name"},
+	{.name = "quiet",
+	 .group = OPTIONS_OF_OUTPUT,
+	 .letter = 'q',
+	 .kind = OPTION_FLAG,
+	 .has_variable = true,
+	 .one_line = "the job's name alone"},
+	{.name = "output",
+	 .group = OPTIONS_OF_OUTPUT,
+	 .letter = 'o',
+	 .kind = OPTION_WORD,
+	 .words = "json",
+	 .one_line = "the TFJob on stdout, all else on stderr"},
+	POD_ROWS,
+	CLUSTER_ROWS,
+	{0},
+};
+
+const struct command command_submit = {
+	.name = "submit",
+	.group = "Run",
+	.arguments = "[OPTIONS] -f job.yaml\n"
+		     "[OPTIONS] SCRIPT.py [ARGS...]\n"
+		     "[OPTIONS] -- PROGRAM [ARGS...]",
+	.one_line = "make a TFJob on a cluster, for the operator there to see through",
+	.examples = "  muster submit -f job.yaml && muster logs -f digits\n"
+		    "  muster submit -n research -w 4 --image tensorflow/tensorflow train.py\n",
+	.options = rows_of_submit,
+	.takes_program = true,
+	.run = submit_run,
+};

@@ -1,0 +1,231 @@
+#include "cli/job_documents.h"
+
+#include "base/mem.h"
+#include "cli/input.h"
+#include "cli/output.h"
+#include "cli/template_values.h"
+#include "core/limits.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <sys/random.h>
+
+/* Documents beside the job that are named; others are counted. */
+#define N_NAMED 5
+
+const char *job_documents_name(const struct options *options)
+{
+	const char *file = option_text(options, "file");
+
+	return file && text_equals(file, "-") ? "standard input" : file;
+}
+
+void job_documents_complain(const struct options *options, const struct faults *faults)
+{
+	struct text text CLEANUP(text_done) = {0};
+
+	faults_describe(faults, job_documents_name(options), &text);
+	output_complain(&text);
+}
+
+void job_documents_done(struct job_documents *documents)
+{
+	documents_free(documents->list, documents->count);
+	documents_free(documents->written, documents->n_written);
+}
+
+static int open_file(const struct options *options, struct job_documents *documents,
+		     struct err *err)
+{
+	struct text text CLEANUP(text_done) = {0};
+
+	if (input_read(option_text(options, "file"), LIMIT_DOCUMENT_SIZE, &text, err))
+		return err->code;
+	if (documents_read(text_of(&text), text.len, &documents->written, &documents->n_written,
+			   err))
+		return err_prefix(err, "%s", job_documents_name(options));
+	return 0;
+}
+
+bool job_documents_open(const struct options *options, struct job_documents *documents,
+			struct text *faults)
+{
+	struct err err;
+	size_t n_templates = 0;
+
+	if (open_file(options, documents, &err)) {
+		text_addf(faults, "%s\n", err.text);
+		return false;
+	}
+	for (size_t i = 0; i < documents->n_written; i++)
+		if (template_is(document_root(documents->written[i]))) {
+			documents->template = documents->written[i];
+			n_templates++;
+		}
+	if (n_templates > 1)
+		text_addf(faults, "%s: holds %zu Templates; one at a time is read\n",
+			  job_documents_name(options), n_templates);
+	return n_templates <= 1;
+}
+
+/* getrandom(2) gives up to 256 bytes whole once the pool is ready, and is interrupted before. */
+static void take_random(void *bytes, size_t len)
+{
+	while (len > 0 && getrandom(bytes, len, 0) != (ssize_t) len)
+		;
+}
+
+static void append(struct job_documents *documents, struct document **objects, size_t count)
+{
+	if (count == 0)
+		return;
+	documents->list =
+		mem_resize(documents->list, documents->count + count, sizeof(*documents->list));
+	memcpy(documents->list + documents->count, objects, count * sizeof(*objects));
+	documents->count += count;
+}
+
+static bool append_template(const struct options *options, struct job_documents *documents,
+			    struct text *faults)
+{
+	struct template_values values CLEANUP(template_values_done) = {0};
+	struct faults found CLEANUP(faults_done) = {0};
+	struct faults notes CLEANUP(faults_done) = {0};
+	struct document **objects CLEANUP(mem_free_any) = NULL;
+	size_t count = 0;
+
+	template_values_read(options, &values, faults);
+	if (faults->len)
+		return false;
+	const struct template_call call = {values.list, values.count, take_random};
+	int rc = template_make(documents->template, &call, &found, &notes, &objects, &count);
+
+	job_documents_complain(options, &notes);
+	job_documents_complain(options, &found);
+	append(documents, objects, count);
+	return !rc;
+}
+
+static bool is_list(const struct json *root)
+{
+	return text_equals(json_as_string(json_get(root, "kind"), ""), "List") &&
+	       json_is(json_get(root, "items"), JSON_ARRAY);
+}
+
+static void append_items(struct job_documents *documents, const struct document *list)
+{
+	const struct json *items = json_get(document_root(list), "items");
+
+	for (size_t i = 0; i < json_count(items); i++) {
+		char *path CLEANUP(mem_free_text) = mem_format("items[%zu]", i);
+		struct document *item = document_new_part(list, path, json_ref(json_at(items, i)));
+
+		append(documents, &item, 1);
+	}
+}
+
+static void append_document(struct job_documents *documents, const struct document *document)
+{
+	struct document *part = document_new_part(document, "", json_ref(document_root(document)));
+
+	append(documents, &part, 1);
+}
+
+bool job_documents_make(const struct options *options, struct job_documents *documents,
+			struct text *faults)
+{
+	bool is_good = true;
+
+	char *with CLEANUP(mem_free_text) =
+		mem_format("a Template: %s is none", job_documents_name(options));
+
+	if (!documents->template)
+		template_values_refuse(options, with, faults);
+	for (size_t i = 0; i < documents->n_written; i++) {
+		const struct document *document = documents->written[i];
+
+		if (document == documents->template)
+			is_good = append_template(options, documents, faults);
+		else if (is_list(document_root(document)))
+			append_items(documents, document);
+		else
+			append_document(documents, document);
+	}
+	documents->is_lone = documents->n_written == 1 && !documents->template &&
+			     !is_list(document_root(documents->written[0]));
+	if (documents->n_written == 0)
+		text_addf(faults, "%s: holds no document\n", job_documents_name(options));
+	return is_good && !faults->len;
+}
+
+static bool says_job(const struct document *document)
+{
+	const struct json *kind = json_get(document_root(document), "kind");
+
+	return text_equals(json_as_string(kind, ""), "TFJob");
+}
+
+bool job_documents_is_job(const struct job_documents *documents, size_t index)
+{
+	return documents->is_lone || says_job(documents->list[index]);
+}
+
+size_t job_documents_count_jobs(const struct job_documents *documents)
+{
+	size_t count = 0;
+
+	for (size_t i = 0; i < documents->count; i++)
+		count += job_documents_is_job(documents, i);
+	return count;
+}
+
+static void add_name(struct text *names, const struct document *document, size_t number)
+{
+	const struct json *root = document_root(document);
+	const char *kind = json_as_string(json_get(root, "kind"), "?");
+	const char *name = json_as_string(json_get_path(root, "metadata", "name", NULL), NULL);
+
+	text_addf(names, "%s%.100s", number ? ", " : "", kind);
+	if (name)
+		text_addf(names, " '%.300s'", name);
+}
+
+/* Others (a Service, a volume claim) are for kubectl. */
+static void tell_others(const struct options *options, const struct job_documents *documents)
+{
+	struct text names CLEANUP(text_done) = {0};
+	size_t n_others = 0;
+
+	for (size_t i = 0; i < documents->count; i++)
+		if (!job_documents_is_job(documents, i) && n_others++ < N_NAMED)
+			add_name(&names, documents->list[i], n_others - 1);
+	if (n_others > N_NAMED)
+		text_addf(&names, " and %zu more", n_others - N_NAMED);
+	if (n_others)
+		output_say("%s: the TFJob alone is used here, without %s",
+			   job_documents_name(options), text_of(&names));
+}
+
+const struct document *job_documents_choose(const struct options *options,
+					    const struct job_documents *documents,
+					    struct text *faults)
+{
+	size_t n_jobs = job_documents_count_jobs(documents);
+	const char *file = job_documents_name(options);
+	size_t index = 0;
+
+	if (n_jobs == 0)
+		text_addf(faults, "%s: none of its %zu %s is a TFJob\n", file, documents->count,
+			  documents->template ? "objects" : "documents");
+	else if (n_jobs > 1)
+		text_addf(faults,
+			  "%s: holds %zu TFJobs; one at a time is run: give each a file of its "
+			  "own\n",
+			  file, n_jobs);
+	if (n_jobs != 1)
+		return NULL;
+	tell_others(options, documents);
+	while (!job_documents_is_job(documents, index))
+		index++;
+	return documents->list[index];
+}

@@ -1,0 +1,261 @@
+#include "cli/launch_options.h"
+
+#include "base/mem.h"
+#include "base/names.h"
+#include "core/cluster_address.h"
+#include "core/limits.h"
+#include "io/own_host.h"
+
+#include <ctype.h>
+#include <sched.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define JOIN_TIME (600 * MSEC_PER_SECOND) /* torchrun's join_timeout */
+#define LAST_CALL (1 * MSEC_PER_SECOND) /* torchrun waits for 30 s */
+#define LONGEST_CONF 1000000 /* seconds */
+#define MASTER_PORT "29500" /* torchrun's, of a static rendezvous */
+
+void launch_done(struct launch *launch)
+{
+	free(launch->host);
+}
+
+/* PET_MAX_RESTARTS for "max-restarts"; NULL: it is not set. */
+static const char *variable_of(const char *name)
+{
+	char *variable CLEANUP(mem_free_text) = mem_format("PET_%s", name);
+
+	for (char *at = variable; *at; at++)
+		*at = *at == '-' ? '_' : (char) toupper((unsigned char) *at);
+	return getenv(variable);
+}
+
+/* NULL: neither the call nor the environment says it. */
+static const char *value_of(const struct options *options, const char *name)
+{
+	const char *value = option_text(options, name);
+
+	return value ? value : variable_of(name);
+}
+
+static bool flag_of(const struct options *options, const char *name)
+{
+	if (option_is_given(options, name))
+		return option_flag(options, name);
+	const char *value = variable_of(name);
+
+	return value && *value && !text_equals(value, "0");
+}
+
+/* False, and a fault, when it is no number of that range. */
+static bool read_number(const char *name, const char *word, int low, int high, int *ret_number,
+			struct text *faults)
+{
+	int64_t number = 0;
+	struct err err;
+
+	if (text_read_int(word, low, high, &number, &err) < 0) {
+		text_addf(faults, "--%s: %s\n", name, err.text);
+		return false;
+	}
+	*ret_number = (int) number;
+	return true;
+}
+
+static void read_count(const struct options *options, const char *name, int low, int high,
+		       int *number, struct text *faults)
+{
+	const char *word = value_of(options, name);
+
+	if (word)
+		(void) read_number(name, word, low, high, number, faults);
+}
+
+static void read_machines(const struct options *options, struct member_terms *terms,
+			  struct text *faults)
+{
+	const char *word = value_of(options, "nnodes");
+	const char *colon = word ? strchr(word, ':') : NULL;
+
+	if (!word)
+		return;
+	char *least CLEANUP(mem_free_text) =
+		mem_copy_bytes(word, colon ? (size_t) (colon - word) : strlen(word));
+
+	if (read_number("nnodes", least, 1, LIMIT_MEMBERS, &terms->min, faults))
+		terms->max = terms->min;
+	if (colon)
+		(void) read_number("nnodes", colon + 1, 1, LIMIT_MEMBERS, &terms->max, faults);
+}
+
+/* As many as this process may use; torchrun counts those that affinity leaves too. */
+static int count_processors(void)
+{
+	cpu_set_t set;
+
+	return sched_getaffinity(0, sizeof(set), &set) == 0 ? CPU_COUNT(&set) : 1;
+}
+
+static void read_processes(const struct options *options, const struct gpus *gpus, int *count,
+			   struct text *faults)
+{
+	const char *word = value_of(options, "nproc-per-node");
+	int n_gpus = (int) gpus->count;
+
+	*count = 1;
+	if (!word)
+		return;
+	if (text_equals(word, "cpu"))
+		*count = count_processors();
+	else if (text_equals(word, "gpu") && n_gpus == 0)
+		text_add(faults, "--nproc-per-node gpu: this machine has no GPU\n");
+	else if (text_equals(word, "gpu") || text_equals(word, "auto"))
+		*count = n_gpus ? n_gpus : count_processors();
+	else
+		(void) read_number("nproc-per-node", word, 1, LIMIT_PROCESSES, count, faults);
+}
+
+/* As Python reads it for torchrun. */
+static bool is_false(const char *value)
+{
+	return text_equals(value, "0") || text_equals(value, "false") ||
+	       text_equals(value, "False");
+}
+
+static void read_pair(const char *key, const char *value, struct launch *launch,
+		      struct text *faults)
+{
+	struct member_terms *terms = &launch->terms;
+	bool is_join = text_equals(key, "join_timeout") || text_equals(key, "timeout");
+	bool is_last_call = text_equals(key, "last_call_timeout");
+	int seconds = 0;
+
+	if (text_equals(key, "is_host"))
+		launch->never_serves = is_false(value);
+	/* Those of torchrun's store mean nothing here. */
+	if (!(is_join || is_last_call) ||
+	    !read_number("rdzv-conf", value, 0, LONGEST_CONF, &seconds, faults))
+		return;
+	*(is_join ? &terms->join_time : &terms->last_call) = seconds * MSEC_PER_SECOND;
+}
+
+static void read_conf(const struct options *options, struct launch *launch, struct text *faults)
+{
+	const char *word = value_of(options, "rdzv-conf");
+	char *pairs CLEANUP(mem_free_text) = mem_copy_text(word ? word : "");
+	char *rest = pairs, *pair;
+
+	while ((pair = strsep(&rest, ","))) {
+		char *value = strchr(pair, '=');
+
+		if (!*pair)
+			continue;
+		if (!value) {
+			text_addf(faults, "--rdzv-conf: '%s' is not KEY=VALUE\n", pair);
+			continue;
+		}
+		*value++ = '\0';
+		read_pair(pair, value, launch, faults);
+	}
+}
+
+/* torchrun's words for its static rendezvous; NULL: none of them were said. */
+static char *master_of(const struct options *options)
+{
+	const char *host = value_of(options, "master-addr"),
+		   *port = value_of(options, "master-port");
+
+	if (!host && !port)
+		return NULL;
+	return mem_format("%s:%s", host ? host : "127.0.0.1", port ? port : MASTER_PORT);
+}
+
+/* "localhost:0" is torchrun's for a machine that is alone. */
+static bool is_made_up(const char *endpoint)
+{
+	return !*endpoint || text_equals(endpoint, "localhost:0") ||
+	       text_equals(endpoint, "127.0.0.1:0");
+}
+
+/* "host", "host:port", "[::1]:port". */
+static void read_endpoint(const struct options *options, struct launch *launch, struct text *faults)
+{
+	char *master CLEANUP(mem_free_text) = master_of(options);
+	const char *said = value_of(options, "rdzv-endpoint");
+	bool has_said = said && *said;
+	const char *word = has_said ? said : master;
+	size_t offset;
+
+	/* One machine has nobody to meet; torchrun makes up an endpoint as well. */
+	if (!word || is_made_up(word) || flag_of(options, "standalone") ||
+	    (!has_said && launch->terms.max == 1))
+		return;
+	char *with_port CLEANUP(mem_free_text) = mem_format("%s:%d", word, MEMBER_PORT);
+	const char *address = address_fault(word, &offset) ? with_port : word;
+	const char *fault = address_fault(address, &offset);
+
+	if (fault) {
+		text_addf(faults, "--rdzv-endpoint: '%s': %s\n", word, fault);
+		return;
+	}
+	launch->host = address_host(address);
+	launch->port = address_port(address);
+}
+
+static void check_backend(const struct options *options, struct text *faults)
+{
+	const char *word = value_of(options, "rdzv-backend");
+
+	if (word && !text_equals(word, "c10d") && !text_equals(word, "static"))
+		text_addf(faults,
+			  "--rdzv-backend: '%s' is not there: c10d is, which needs no other "
+			  "program\n",
+			  word);
+}
+
+static void check_meeting(const struct launch *launch, struct text *faults)
+{
+	if (!launch->host && launch->terms.max > 1)
+		text_add(faults, "--rdzv-endpoint is missing: it says where the machines meet\n");
+	if (launch->own_port && launch->n_processes > 1)
+		text_add(faults, "--local-port: it is that of one process, and --nproc-per-node "
+				 "makes more\n");
+	if (launch->job_id && (!*launch->job_id || !name_is_label_value(launch->job_id)))
+		text_addf(faults,
+			  "--rdzv-id: '%s' is no id: 1 to 63 letters, digits, '-', '_' and '.'\n",
+			  launch->job_id);
+}
+
+bool launch_read(const struct options *options, const struct gpus *gpus, struct launch *launch,
+		 struct text *faults)
+{
+	*launch = (struct launch){
+		.terms = {.min = 1,
+			  .max = 1,
+			  .unit = 1,
+			  .join_time = JOIN_TIME,
+			  .last_call = LAST_CALL},
+		.job_id = value_of(options, "rdzv-id"),
+		.own_address = value_of(options, "local-addr"),
+		.role_name = value_of(options, "role"),
+		.is_module = flag_of(options, "module"),
+		.is_program = flag_of(options, "no-python"),
+	};
+	read_machines(options, &launch->terms, faults);
+	read_processes(options, gpus, &launch->n_processes, faults);
+	if (!launch->role_name)
+		launch->role_name = "default";
+	read_count(options, "node-rank", 0, LIMIT_MEMBERS - 1, &launch->node_rank, faults);
+	read_count(options, "node-unit", 1, LIMIT_MEMBERS, &launch->terms.unit, faults);
+	read_count(options, "max-restarts", -1, INT32_MAX, &launch->terms.max_restarts, faults);
+	read_count(options, "local-port", 1, 65535, &launch->own_port, faults);
+	read_conf(options, launch, faults);
+	read_endpoint(options, launch, faults);
+	launch->is_alone = !launch->host;
+	check_backend(options, faults);
+	check_meeting(launch, faults);
+	if (!faults->len && member_terms_fault(&launch->terms))
+		text_addf(faults, "--nnodes: %s\n", member_terms_fault(&launch->terms));
+	return !faults->len;
+}

@@ -1,0 +1,120 @@
+/* The words of a `muster launch`, which are torchrun's: each from the call, else from PET_NAME in
+ * the environment, else torchrun's default.
+ *
+ * Source: torch/distributed/run.py and torch/distributed/argparse_util.py of PyTorch 2.15. */
+#pragma once
+
+#include "base/own.h"
+#include "base/text.h"
+#include "cli/options.h"
+#include "core/gpus.h"
+#include "core/member_wire.h"
+
+#include <stdbool.h>
+
+struct launch {
+	struct member_terms terms;
+	int n_processes;
+	const char *job_id; /* NULL: none was given */
+	char *host; /* of the endpoint, without brackets; NULL: the machine is alone */
+	bool never_serves; /* is_host=0 of --rdzv-conf: the server is another process */
+	bool is_alone; /* no other machine is to come: the endpoint is still to be made up */
+	int port;
+	const char *own_address; /* NULL: none was given */
+	int own_port; /* of the only process; 0: none was given */
+	const char *role_name;
+	int node_rank;
+	bool is_module; /* -m */
+	bool is_program; /* --no-python */
+};
+
+void launch_done(struct launch *launch);
+/* False when something is wrong: each mistake is a line of `faults`. */
+bool launch_read(const struct options *options, const struct gpus *gpus, struct launch *ret_launch,
+		 struct text *faults) MUST_USE;
+
+/* Rows for the table of the command. */
+#define LAUNCH_ROWS                                                                                \
+	{.name = "nnodes",                                                                         \
+	 .kind = OPTION_TEXT,                                                                      \
+	 .value_name = "MIN[:MAX]",                                                                \
+	 .one_line = "so many machines train together (default 1)"},                               \
+		{.name = "nproc-per-node",                                                         \
+		 .kind = OPTION_TEXT,                                                              \
+		 .value_name = "N",                                                                \
+		 .one_line = "processes of this machine, or auto, cpu, gpu (default 1)"},          \
+		{.name = "node-unit",                                                              \
+		 .kind = OPTION_TEXT,                                                              \
+		 .value_name = "N",                                                                \
+		 .one_line = "only multiples of so many machines train (default 1)"},              \
+		{.name = "rdzv-endpoint",                                                          \
+		 .kind = OPTION_TEXT,                                                              \
+		 .value_name = "HOST[:PORT]",                                                      \
+		 .one_line = "where the machines meet; of the one that has this address "          \
+			     "(port 29400)"},                                                      \
+		{.name = "rdzv-id",                                                                \
+		 .kind = OPTION_TEXT,                                                              \
+		 .value_name = "ID",                                                               \
+		 .one_line = "what the machines call the job"},                                    \
+		{.name = "rdzv-backend",                                                           \
+		 .kind = OPTION_TEXT,                                                              \
+		 .value_name = "NAME",                                                             \
+		 .one_line = "c10d, as torchrun says; there is no other"},                         \
+		{.name = "rdzv-conf",                                                              \
+		 .kind = OPTION_TEXT,                                                              \
+		 .value_name = "K=V,...",                                                          \
+		 .one_line = "join_timeout (600) and last_call_timeout (1), in seconds"},          \
+		{.name = "node-rank",                                                              \
+		 .kind = OPTION_TEXT,                                                              \
+		 .value_name = "N",                                                                \
+		 .one_line = "this machine's place among them (default: as they come)"},           \
+		{.name = "master-addr",                                                            \
+		 .kind = OPTION_TEXT,                                                              \
+		 .value_name = "HOST",                                                             \
+		 .one_line = "the same as --rdzv-endpoint, in two parts"},                         \
+		{.name = "master-port",                                                            \
+		 .kind = OPTION_TEXT,                                                              \
+		 .value_name = "PORT",                                                             \
+		 .one_line = "of --master-addr (default 29500)"},                                  \
+		{.name = "role",                                                                   \
+		 .kind = OPTION_TEXT,                                                              \
+		 .value_name = "NAME",                                                             \
+		 .one_line = "ROLE_NAME of the processes (default \"default\")"},                  \
+		{.name = "run-path",                                                               \
+		 .kind = OPTION_FLAG,                                                              \
+		 .one_line = "taken as torchrun's: a script runs as __main__ here anyway"},        \
+		{.name = "start-method",                                                           \
+		 .kind = OPTION_TEXT,                                                              \
+		 .value_name = "NAME",                                                             \
+		 .one_line = "taken, and not needed: every process is a program of its own"},      \
+		{.name = "event-log-handler",                                                      \
+		 .kind = OPTION_TEXT,                                                              \
+		 .value_name = "NAME",                                                             \
+		 .one_line = "taken, and not needed: muster status and logs tell of events"},      \
+		{.name = "standalone",                                                             \
+		 .kind = OPTION_FLAG,                                                              \
+		 .one_line = "this machine alone, which needs no endpoint"},                       \
+		{.name = "max-restarts",                                                           \
+		 .kind = OPTION_TEXT,                                                              \
+		 .value_name = "N",                                                                \
+		 .one_line = "restarts of the job after failures, -1: without limit (default 0)"}, \
+		{.name = "monitor-interval",                                                       \
+		 .kind = OPTION_TEXT,                                                              \
+		 .value_name = "SECONDS",                                                          \
+		 .one_line = "taken, and not needed: an end is noticed at once"},                  \
+		{.name = "local-addr",                                                             \
+		 .kind = OPTION_TEXT,                                                              \
+		 .value_name = "HOST",                                                             \
+		 .one_line = "by which other machines reach this one"},                            \
+		{.name = "local-port",                                                             \
+		 .kind = OPTION_TEXT,                                                              \
+		 .value_name = "PORT",                                                             \
+		 .one_line = "of this machine's only process, in every generation"},               \
+		{.name = "module",                                                                 \
+		 .letter = 'm',                                                                    \
+		 .kind = OPTION_FLAG,                                                              \
+		 .one_line = "the script is a Python module: python -m MODULE"},                   \
+	{                                                                                          \
+		.name = "no-python", .kind = OPTION_FLAG,                                          \
+		.one_line = "the script is a program, and no Python"                               \
+	}

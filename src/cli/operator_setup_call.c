@@ -1,0 +1,99 @@
+#include "cli/operator_setup_call.h"
+
+#include "base/text.h"
+#include "cli/command.h"
+#include "cli/output.h"
+#include "engine/operator_setup.h"
+
+static const struct setup {
+	const char *word;
+	int (*run)(const struct operator_setup_settings *settings, struct err *err);
+} setups[] = {
+	{"install", operator_install},
+	{"uninstall", operator_uninstall},
+	{"upgrade-from-training-operator", operator_upgrade},
+};
+
+/* NULL: it is to serve, or it is none of them. */
+static const struct setup *find_setup(const struct options *options)
+{
+	size_t count;
+	const char *const *arguments = options_arguments(options, &count);
+
+	for (size_t i = 0; count && i < ARRAY_LEN(setups); i++)
+		if (text_equals(setups[i].word, arguments[0]))
+			return &setups[i];
+	return NULL;
+}
+
+/* Options of setting up stand in a group of their own; --namespace is of both. */
+static int check_row(const struct option_row *row, bool is_setup, struct err *err)
+{
+	bool is_of_setup = row->group == OPTIONS_OF_SETUP;
+	bool is_of_serving =
+		row->group == OPTIONS_OF_COMMAND && !text_equals(row->name, "namespace");
+
+	if (is_setup && is_of_serving)
+		return err_set(
+			err, ERR_INVALID,
+			"--%s is an option of the operator itself: change the arguments of its "
+			"Deployment",
+			row->name);
+	if (!is_setup && is_of_setup)
+		return err_set(err, ERR_INVALID,
+			       "--%s is an option of 'install', 'uninstall' and "
+			       "'upgrade-from-training-operator'",
+			       row->name);
+	return 0;
+}
+
+int operator_setup_check(const struct options *options, bool *ret_is_setup, struct err *err)
+{
+	size_t count;
+	const char *const *arguments = options_arguments(options, &count);
+	bool is_setup = find_setup(options);
+	const struct option_row *row;
+	int rc = 0;
+
+	if (count && !is_setup)
+		return err_set(err, ERR_INVALID,
+			       "'%s' is not one of install, uninstall and "
+			       "upgrade-from-training-operator",
+			       arguments[0]);
+	for (size_t i = 0; (row = options_row(options_command(options), i)) && rc == 0; i++)
+		if (option_is_given(options, row->name))
+			rc = check_row(row, is_setup, err);
+	*ret_is_setup = is_setup;
+	return rc;
+}
+
+static void print(const char *sentence, void *data)
+{
+	struct text line CLEANUP(text_done) = {0};
+
+	(void) data;
+	text_addf(&line, "%s\n", sentence);
+	output_add(&line);
+	output_flush();
+}
+
+int operator_setup_call(const struct options *options, const struct operator_settings *settings,
+			struct err *err)
+{
+	const struct setup *setup = find_setup(options);
+	const struct operator_setup_settings chosen = {
+		.log_in = settings->log_in,
+		.log_in_data = settings->log_in_data,
+		.choice = {.image = option_text(options, "image"),
+			   .namespaces = settings->namespaces},
+		.is_dry_run = option_flag(options, "dry-run"),
+		.is_waiting = option_flag(options, "wait"),
+		.takes_definition = option_flag(options, "with-crd"),
+		.leaves_other_kinds = option_flag(options, "force"),
+		.tell = print,
+		.warn = settings->say,
+		.data = settings->data,
+	};
+
+	return setup->run(&chosen, err);
+}

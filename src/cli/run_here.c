@@ -1,0 +1,31 @@
+#include "cli/run_here.h"
+
+#include "base/exit_code.h"
+#include "base/mem.h"
+#include "cli/detached.h"
+#include "cli/lookup.h"
+#include "cli/output.h"
+#include "engine/supervisor.h"
+
+int run_here(const struct options *options, const char *state_folder,
+	     const struct supervisor_request *request)
+{
+	char *words CLEANUP(mem_free_text) = lookup_words(options, NULL, request->job->name);
+	struct supervisor_request whole = *request;
+	int exit_code = EXIT_OWN_FAULT;
+	struct err err = {0};
+
+	whole.base.job_words = words;
+	whole.base.state_folder = state_folder;
+	whole.base.is_detached = option_flag(options, "detach");
+	whole.base.is_quiet = option_flag(options, "quiet");
+	whole.base.prints_json = option_text(options, "output") != NULL;
+	whole.base.color = option_text(options, "color");
+	whole.replaces_finished = option_flag(options, "replace");
+	if (supervisor_run(&whole, &exit_code, &err) < 0) {
+		output_say("%s", err.text);
+		return EXIT_OWN_FAULT;
+	}
+	return whole.base.is_detached ? detached_tell(options, NULL, request->job->name)
+				      : exit_code;
+}

@@ -1,0 +1,37 @@
+/* The values that a call gives to the parameters of a template: --param and --param-file. */
+#pragma once
+
+#include "base/mem.h"
+#include "base/text.h"
+#include "cli/options.h"
+#include "core/template.h"
+
+#include <stddef.h>
+
+struct template_values {
+	struct template_value *list; /* those of files first, so that those of the call win */
+	size_t count;
+	size_t capacity;
+	struct arena *arena; /* of the texts */
+};
+
+/* Mistakes become lines of `faults`. */
+void template_values_read(const struct options *options, struct template_values *values,
+			  struct text *faults);
+/* Refuses those of a call that has no use for them: "--param goes with WITH". */
+void template_values_refuse(const struct options *options, const char *with, struct text *faults);
+void template_values_done(struct template_values *values);
+
+/* Their rows in a command's table. */
+#define TEMPLATE_VALUE_ROWS                                                                        \
+	{.name = "param",                                                                          \
+	 .group = OPTIONS_OF_JOB,                                                                  \
+	 .letter = 'p',                                                                            \
+	 .kind = OPTION_LIST,                                                                      \
+	 .value_name = "NAME=VALUE",                                                               \
+	 .hides_values = true,                                                                     \
+	 .one_line = "a parameter of the Template that -f names"},                                 \
+	{                                                                                          \
+		.name = "param-file", .group = OPTIONS_OF_JOB, .kind = OPTION_LIST,                \
+		.value_name = "FILE", .one_line = "parameters from the lines NAME=VALUE of a file" \
+	}

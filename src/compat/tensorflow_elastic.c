@@ -1,0 +1,137 @@
+/* python -m tensorflow_elastic.distributed.launch of TensorFlow Elastic: an orchestrator, or an
+ * agent of one. Both ends are muster's now. */
+#include "base/mem.h"
+#include "cli/command.h"
+#include "cli/options.h"
+#include "cli/output.h"
+#include "compat/call.h"
+#include "compat/programs.h"
+
+#include <string.h>
+
+/* The old server listened on all addresses, whatever its endpoint said: agents of other machines
+ * call one that was started with localhost. */
+static int orchestrator_run(const struct options *old)
+{
+	struct call call CLEANUP(call_done) = {0};
+	const char *endpoint = option_text(old, "rdzv-endpoint");
+	const char *colon = strrchr(endpoint, ':');
+
+	if (!colon || !colon[1]) {
+		output_say("compat tensorflow_elastic: --rdzv_endpoint: '%s' has no port",
+			   endpoint);
+		return EXIT_WRONG_USE;
+	}
+	char *address CLEANUP(mem_free_text) = mem_format("0.0.0.0%s", colon);
+
+	call_add(&call, "orchestrator");
+	call_add_value(&call, "--listen", address);
+	call_add(&call, "--insecure");
+	return call_run(&call, old);
+}
+
+/* "HOST:PORT", "HOST" or "PORT". */
+static void add_address(struct call *call, const char *address)
+{
+	const char *colon = address ? strrchr(address, ':') : NULL;
+	bool is_port = address && *address && !address[strspn(address, "0123456789")];
+
+	if (!address || !*address)
+		return;
+	if (is_port) {
+		call_add_value(call, "--local-port", address);
+		return;
+	}
+	char *host CLEANUP(mem_free_text) =
+		mem_copy_bytes(address, colon ? (size_t) (colon - address) : strlen(address));
+
+	call_add_value(call, "--local-addr", host);
+	if (colon)
+		call_add_value(call, "--local-port", colon + 1);
+}
+
+static int agent_run(const struct options *old)
+{
+	struct call call CLEANUP(call_done) = {0};
+	size_t count;
+	const char *const *arguments = options_arguments(old, &count);
+
+	call_add(&call, "launch");
+	call_add_value(&call, "--nnodes", option_text(old, "nnodes"));
+	call_add_value(&call, "--rdzv-endpoint", option_text(old, "rdzv-endpoint"));
+	call_add_value(&call, "--rdzv-conf", "is_host=0");
+	call_add_value(&call, "--max-restarts", option_text(old, "max-restarts"));
+	add_address(&call, option_text(old, "address"));
+	call_add_flag(&call, "--module", old, "module");
+	call_add_flag(&call, "--no-python", old, "no-python");
+	for (size_t i = 0; i < count; i++)
+		call_add(&call, arguments[i]);
+	return call_run(&call, old);
+}
+
+static int elastic_run(const struct options *old)
+{
+	size_t count;
+
+	(void) options_arguments(old, &count);
+	if (count == 0) {
+		output_say("compat tensorflow_elastic: a script is missing (with --standalone "
+			   "any word does)");
+		return EXIT_WRONG_USE;
+	}
+	return option_flag(old, "standalone") ? orchestrator_run(old) : agent_run(old);
+}
+
+static const struct option_row rows_of_elastic[] = {
+	{.name = "standalone",
+	 .kind = OPTION_FLAG,
+	 .one_line = "be the orchestrator; now 'muster orchestrator'"},
+	{.name = "rdzv-endpoint",
+	 .kind = OPTION_TEXT,
+	 .value_name = "HOST:PORT",
+	 .otherwise = "localhost:29400",
+	 .one_line = "where the orchestrator is; now launch --rdzv-endpoint"},
+	{.name = "nnodes",
+	 .kind = OPTION_TEXT,
+	 .value_name = "MIN:MAX",
+	 .otherwise = "1:1",
+	 .one_line = "now launch --nnodes"},
+	{.name = "address",
+	 .kind = OPTION_TEXT,
+	 .value_name = "HOST:PORT",
+	 .one_line = "of the worker; now launch --local-addr and --local-port"},
+	{.name = "max-restarts",
+	 .kind = OPTION_TEXT,
+	 .value_name = "N",
+	 .otherwise = "3",
+	 .one_line = "now launch --max-restarts"},
+	{.name = "monitor-interval",
+	 .kind = OPTION_TEXT,
+	 .value_name = "SECONDS",
+	 .one_line = "taken, and not needed: an end is noticed at once"},
+	{.name = "rdzv-id",
+	 .kind = OPTION_TEXT,
+	 .value_name = "ID",
+	 .one_line = "taken, and without effect, as it was"},
+	{.name = "start-method",
+	 .kind = OPTION_TEXT,
+	 .value_name = "NAME",
+	 .one_line = "taken, and not needed"},
+	{.name = "module", .letter = 'm', .kind = OPTION_FLAG, .one_line = "now launch --module"},
+	{.name = "no-python", .kind = OPTION_FLAG, .one_line = "now launch --no-python"},
+	CALL_ROWS,
+	{0},
+};
+
+const struct command compat_tensorflow_elastic = {
+	.name = "compat tensorflow_elastic",
+	.arguments = "[OPTIONS] SCRIPT.py [ARGS...]",
+	.one_line = "TensorFlow Elastic's launcher, now 'muster launch'",
+	.examples = "  muster compat tensorflow_elastic --standalone "
+		    "--rdzv_endpoint=localhost:5556 start\n"
+		    "  muster compat tensorflow_elastic --address=localhost:5555 --nnodes=1:2 \\\n"
+		    "          --rdzv_endpoint=localhost:5556 train.py\n",
+	.options = rows_of_elastic,
+	.takes_program = true,
+	.run = elastic_run,
+};

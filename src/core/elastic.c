@@ -1,0 +1,93 @@
+#include "core/elastic.h"
+
+#include "core/failure.h"
+#include "core/finish.h"
+
+static bool is_of_world(const struct decision *decision, const struct replica *replica)
+{
+	return replica->status->attempt == decision->observed->world->generation;
+}
+
+/* Processes of another world are leftovers from now on. */
+static void follow_world(struct decision *decision)
+{
+	bool has_changed = false;
+
+	for (size_t i = 0; i < decision->n_replicas; i++) {
+		struct replica *replica = &decision->replicas[i];
+
+		if (is_of_world(decision, replica))
+			continue;
+		replica_begin_attempt_number(replica, decision->observed->world->generation);
+		has_changed = true;
+	}
+	if (has_changed && decision->status->start_time != MSEC_UNSET)
+		decision_set_condition(
+			decision, CONDITION_RESTARTING, true, "TFJobRestarting",
+			arena_format(decision->arena, "job %s is restarting in world %d.",
+				     decision->job->name, decision->observed->world->generation));
+}
+
+static const struct replica *find_new_failure(const struct decision *decision)
+{
+	const struct replica *first = NULL;
+
+	for (size_t i = 0; i < decision->n_replicas; i++) {
+		const struct replica *replica = &decision->replicas[i];
+
+		if (replica->status->state != REPLICA_FAILED ||
+		    replica->last_state == REPLICA_FAILED)
+			continue;
+		if (!first || replica->status->end_time < first->status->end_time)
+			first = replica;
+	}
+	return first;
+}
+
+/* Whether it ends the job is the server's to say; the first one of a world is what it is about. */
+static void tell_failure(struct decision *decision)
+{
+	const struct replica *replica = find_new_failure(decision);
+
+	if (!replica)
+		return;
+	struct failure *failure = failure_of_replica(decision, replica);
+
+	failure_add_consequences(decision, replica, true, failure);
+	decision->status->failure = failure;
+	decision->plan->is_failure_new = true;
+	decision_note(decision, NOTE_WARNING, "ReplicaFailed", failure->message);
+}
+
+static void set_running(struct decision *decision)
+{
+	const struct job *job = decision->job;
+
+	for (size_t i = 0; i < decision->n_replicas; i++)
+		if (decision->replicas[i].status->state == REPLICA_RUNNING)
+			decision_set_condition(decision, CONDITION_RUNNING, true, "TFJobRunning",
+					       arena_format(decision->arena,
+							    "TFJob %s/%s is running.",
+							    job->name_space, job->name));
+}
+
+static void tell_news(struct decision *decision)
+{
+	const char *news = decision->observed->world->news;
+
+	if (news)
+		decision_note(decision, NOTE_NORMAL, "WorldChanged", news);
+}
+
+void elastic_decide(struct decision *decision)
+{
+	const struct observed_world *world = decision->observed->world;
+
+	tell_news(decision);
+	tell_failure(decision);
+	if (world->is_over)
+		finish_as_member(decision, world);
+	else if (world->generation)
+		follow_world(decision);
+	set_running(decision);
+}

@@ -1,0 +1,148 @@
+/* Which agents make up the world of an elastic job: the server's half of a rendezvous. Pure; the
+ * time is handed in, of a clock that never jumps.
+ *
+ * Agents (members) come and go at any time. The server alone agrees upon a world: as soon as MIN
+ * members are there, it waits for a last call, or for MAX, and forms it. A member that comes later
+ * is taken in by the next world, after a last call during which the present one goes on. When a
+ * member of the world is lost, leaves, or reports that a worker has failed, the next world is
+ * formed at once of those that are there; with fewer than MIN nothing trains, and after `join_time`
+ * the job is closed. Members beyond MAX are spares: they step in.
+ *
+ * Ranks are in the order in which members came, unless a person gave each its place. They are
+ * dense, a member that stays keeps its rank or gets a lower one, and rank 0, which writes the
+ * checkpoints, is the one that is there for longest.
+ *
+ * Each world has a generation, which fences all that is late: what is reported of another one
+ * changes nothing. What a member has to do is a matter of state and not of messages
+ * (rendezvous_view), so nothing is lost when an answer is.
+ *
+ * The habits are those of torchrun's dynamic rendezvous (torch/distributed/elastic/rendezvous) but
+ * for what users asked to be mended there: a death is answered by a new world, spares step in, an
+ * early finisher is not taken for a failure, and the last call costs no training. */
+#pragma once
+
+#include "base/err.h"
+#include "base/mem.h"
+#include "base/msec.h"
+#include "base/own.h"
+#include "core/world.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+struct rendezvous_settings {
+	int min, max; /* members of a world; 1 <= min <= max <= LIMIT_MEMBERS */
+	int unit; /* a world has a multiple of so many; at least 1 */
+	msec join_time; /* how long fewer than MIN are waited for */
+	msec last_call; /* how long more are waited for once MIN are there */
+	msec lease; /* a member is lost that is silent for so long, or does not hear its order */
+	msec reconnect_time; /* the same for one whose connection has ended; less than the lease */
+	int max_restarts; /* after workers that failed, of all members together; below 0: no limit
+			   */
+};
+
+enum rendezvous_phase {
+	RENDEZVOUS_WAITING, /* for MIN: nothing trains */
+	RENDEZVOUS_GATHERING, /* the last call: no world yet, or the present one goes on */
+	RENDEZVOUS_PAUSING, /* a restart waits for its delay */
+	RENDEZVOUS_RUNNING,
+	RENDEZVOUS_CLOSED, /* for ever */
+	RENDEZVOUS_PHASE_COUNT,
+};
+extern const char *const rendezvous_phase_words[RENDEZVOUS_PHASE_COUNT];
+
+enum rendezvous_verdict {
+	RENDEZVOUS_OPEN,
+	RENDEZVOUS_SUCCEEDED,
+	RENDEZVOUS_FAILED, /* no restart was left */
+	RENDEZVOUS_TIMED_OUT, /* fewer than MIN were there for too long */
+	RENDEZVOUS_STOPPED, /* somebody asked for it, or the last member has left */
+	RENDEZVOUS_VERDICT_COUNT,
+};
+extern const char *const rendezvous_verdict_words[RENDEZVOUS_VERDICT_COUNT];
+
+enum rendezvous_event_type {
+	RENDEZVOUS_JOIN, /* a member comes, or comes back; its offer counts from the next world on
+			  */
+	RENDEZVOUS_BEAT, /* a sign of life */
+	RENDEZVOUS_CUT, /* its connection has ended */
+	RENDEZVOUS_FAIL, /* of `generation`: one of its workers has failed */
+	RENDEZVOUS_DONE, /* of `generation`: all its workers have succeeded */
+	RENDEZVOUS_DRAIN, /* it is going to leave: the others go on without it */
+	RENDEZVOUS_LEAVE, /* it has left */
+	RENDEZVOUS_STOP, /* the job is to end; no member */
+	RENDEZVOUS_TIME, /* it is rendezvous_wake_at; no member */
+};
+
+struct rendezvous_event {
+	enum rendezvous_event_type type;
+	const char *id; /* of the member: made by its agent, never used again */
+	int64_t generation; /* of FAIL and DONE */
+	const char *offer; /* of JOIN */
+	int node_rank; /* of JOIN: where a person wants it; the same of all: they come as they come
+			*/
+	bool knows_order; /* of JOIN and BEAT: what rendezvous_view says of it */
+};
+
+/* What a member has to do. */
+enum rendezvous_order {
+	RENDEZVOUS_WAIT, /* end the workers that it has, and wait */
+	RENDEZVOUS_RUN, /* run the workers of this world, and no others */
+	RENDEZVOUS_GO, /* end the workers that it has, and go: the job is closed, or it drains */
+	RENDEZVOUS_ORDER_COUNT,
+};
+extern const char *const rendezvous_order_words[RENDEZVOUS_ORDER_COUNT]; /* "wait" … */
+
+struct rendezvous_view {
+	enum rendezvous_order order;
+	const struct world *world; /* of RUN; borrowed until the next step */
+	int rank; /* of RUN; -1 otherwise */
+	enum world_reason reason; /* of RUN and WAIT: why the world before is over */
+	enum rendezvous_verdict verdict; /* of GO; OPEN for one that drains */
+};
+
+struct rendezvous;
+
+struct rendezvous *rendezvous_new(const struct rendezvous_settings *settings, msec now) MUST_USE;
+void rendezvous_free(struct rendezvous *rendezvous); /* NULL is fine */
+
+/* Takes an event; afterwards what any member has to do may be another thing. ERR_NOT_FOUND: no such
+ * member, which has to join; ERR_CONFLICT: of another generation, and passed over; ERR_REFUSED: a
+ * member comes after the end; ERR_LIMIT: there are LIMIT_MEMBERS. */
+int rendezvous_step(struct rendezvous *rendezvous, const struct rendezvous_event *event, msec now,
+		    struct err *err);
+
+/* What has to outlive the server: what a member is told of a world has to be kept before. Members
+ * that are in no world are not among it, since they come again by themselves. */
+struct rendezvous_past {
+	struct world world; /* the last one; generation 0: there was none */
+	bool *are_there; /* by rank: it is a member still */
+	bool goes_on; /* the world does */
+	bool is_spent; /* it failed, and no restart was left */
+	int n_restarts;
+	enum world_reason reason; /* of the next world */
+	enum rendezvous_verdict verdict;
+};
+/* The world is borrowed until the next step. */
+void rendezvous_remember(const struct rendezvous *rendezvous, struct arena *arena,
+			 struct rendezvous_past *ret_past);
+/* Each member of the world that is there has a lease from now on; one that is closed has none. */
+struct rendezvous *rendezvous_restore(const struct rendezvous_settings *settings,
+				      const struct rendezvous_past *past, msec now) MUST_USE;
+
+/* When RENDEZVOUS_TIME is due; MSEC_NEVER. */
+msec rendezvous_wake_at(const struct rendezvous *rendezvous);
+
+/* ERR_NOT_FOUND for one that is no member (any more). */
+int rendezvous_view(const struct rendezvous *rendezvous, const char *id,
+		    struct rendezvous_view *ret_view, struct err *err);
+/* Goes up with each change of what any member has to do. */
+int64_t rendezvous_version(const struct rendezvous *rendezvous);
+
+enum rendezvous_phase rendezvous_phase(const struct rendezvous *rendezvous);
+enum rendezvous_verdict rendezvous_verdict(const struct rendezvous *rendezvous);
+/* The last world that was agreed upon, also when it is over. */
+const struct world *rendezvous_world(const struct rendezvous *rendezvous);
+size_t rendezvous_count(const struct rendezvous *rendezvous); /* members, spares too */
+int rendezvous_restarts(const struct rendezvous *rendezvous);

@@ -1,0 +1,44 @@
+#include "core/world.h"
+
+#include "base/mem.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+const char *const world_reason_words[WORLD_REASON_COUNT] = {
+	[WORLD_FIRST] = "first",
+	[WORLD_GREW] = "grew",
+	[WORLD_LOST_MEMBER] = "lost-member",
+	[WORLD_MEMBER_LEFT] = "member-left",
+	[WORLD_WORKER_FAILED] = "worker-failed",
+};
+
+void world_done(struct world *world)
+{
+	for (size_t i = 0; i < world->n_members; i++) {
+		free(world->members[i].id);
+		free(world->members[i].offer);
+	}
+	free(world->members);
+	*world = (struct world){0};
+}
+
+struct world world_copy(const struct world *world)
+{
+	struct world copy = *world;
+
+	copy.members = mem_new_array(world->n_members, sizeof(*copy.members));
+	for (size_t i = 0; i < world->n_members; i++) {
+		copy.members[i].id = mem_copy_text(world->members[i].id);
+		copy.members[i].offer = mem_copy_text(world->members[i].offer);
+	}
+	return copy;
+}
+
+int world_rank(const struct world *world, const char *id)
+{
+	for (size_t i = 0; i < world->n_members; i++)
+		if (strcmp(world->members[i].id, id) == 0)
+			return (int) i;
+	return -1;
+}

@@ -1,0 +1,588 @@
+#include "engine/agent.h"
+
+#include "base/mem.h"
+#include "base/names.h"
+#include "core/limits.h"
+#include "core/member.h"
+#include "core/world_cluster.h"
+#include "engine/job_uid.h"
+#include "engine/orchestrator.h"
+#include "engine/record.h"
+#include "io/http_asker.h"
+#include "io/own_host.h"
+#include "io/port.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+/* Workers outlive a server that is away for so long: it may be started again by hand. */
+#define ISOLATION_TIME (10LL * 60 * MSEC_PER_SECOND)
+#define PATIENCE (60 * MSEC_PER_SECOND) /* torchrun's read_timeout */
+#define ANSWER_TIME (3 * MSEC_PER_SECOND)
+#define DRAIN_TIME (2 * MSEC_PER_SECOND)
+
+struct agent {
+	struct backend backend; /* the first member, so that one is the other */
+	const struct agent_request *request;
+	struct agent_settings settings;
+	struct backend *processes;
+	char *id; /* of the member */
+	char *host; /* as the other machines reach this one */
+	char *path; /* of its calls */
+	char *offer; /* NULL before the first look at the job */
+	int *ports;
+	int n_processes;
+
+	struct member member;
+	struct http_asker *asker;
+	struct loop_watch *timer;
+	char *uid; /* of the job, as the server made it; NULL: it was not heard of */
+	struct arena *world_arena;
+	struct world world; /* the newest; generation 0: none */
+	struct world_cluster cluster; /* this machine's place in it */
+	int restarts;
+	char *why; /* no call came through since; NULL: the last one did */
+	bool is_loss_told;
+	char *news; /* to be observed once */
+	struct observed_world seen;
+
+	struct listening listening; /* where we took the place of another server */
+	struct orchestrator *server; /* NULL: another process is */
+};
+
+static const struct backend_functions agent_functions;
+
+static struct agent *of(struct backend *backend)
+{
+	return (struct agent *) backend;
+}
+
+static void look_again(const struct agent *agent)
+{
+	agent->settings.on_news(agent->settings.data);
+}
+
+static void tell_trouble(const struct agent *agent, const char *sentence)
+{
+	agent->settings.on_trouble(sentence, agent->settings.data);
+}
+
+/* Calls. */
+
+static void call(struct agent *agent, msec now)
+{
+	struct text body CLEANUP(text_done) = {0};
+	const struct member_request request = {
+		.uid = agent->uid ? agent->uid : "",
+		.terms = agent->request->terms,
+		.offer = agent->offer,
+		.report = agent->member.report,
+		.world = agent->world.generation,
+	};
+
+	member_request_add(&request, &body);
+	member_called(&agent->member, now);
+	http_asker_ask(agent->asker, agent->path, text_of(&body), body.len);
+}
+
+/* Before the job was looked at there is nothing to offer. */
+static void call_if_due(struct agent *agent)
+{
+	msec now = loop_monotonic_now();
+
+	if (agent->offer && member_is_call_due(&agent->member, now))
+		call(agent, now);
+	loop_timer_arm_monotonic(agent->timer, member_wake_at(&agent->member));
+}
+
+static void on_time(void *data)
+{
+	struct agent *agent = data;
+	enum member_end end = agent->member.end;
+	int64_t wanted = member_wants(&agent->member);
+
+	member_time(&agent->member, loop_monotonic_now());
+	if (agent->member.end != end || member_wants(&agent->member) != wanted)
+		look_again(agent);
+	call_if_due(agent);
+}
+
+/* Answers. */
+
+static void keep_why(struct agent *agent, const char *sentence)
+{
+	char *why = mem_copy_text(sentence);
+
+	free(agent->why);
+	agent->why = why;
+}
+
+static void forget_why(struct agent *agent)
+{
+	free(TAKE(agent->why));
+	if (agent->is_loss_told)
+		tell_trouble(agent, "the job's server answers again");
+	agent->is_loss_told = false;
+}
+
+/* The other machines have gone, and so may this one. */
+static void on_idle(void *data)
+{
+	look_again(data);
+}
+
+static int make_server(struct agent *agent, const struct listening *listening, struct err *err)
+{
+	const struct orchestrator_settings settings = {
+		.loop = agent->settings.loop,
+		.listening = listening,
+		.folder = agent->request->server_folder,
+		.lease = agent->request->lease,
+		.on_idle = on_idle,
+		.data = agent,
+	};
+
+	return listening->fd < 0 ? 0 : orchestrator_new(&settings, &agent->server, err);
+}
+
+/* The server that was there at the beginning had just ended, and was never heard of: this agent is
+ * in its place. One that was heard of is started again by those that started it. */
+static void serve_if_none_does(struct agent *agent)
+{
+	const struct agent_request *request = agent->request;
+	struct err err = {0};
+
+	if (!request->serves_at || agent->server || agent->uid ||
+	    listening_open_port(request->serves_at, request->port, &agent->listening.fd, NULL) < 0)
+		return;
+	if (make_server(agent, &agent->listening, &err) == 0)
+		return;
+	tell_trouble(agent, err.text);
+	listening_done(&agent->listening);
+	agent->listening = (struct listening){.fd = -1};
+}
+
+/* One call that is lost is no news, nor are all those after it. */
+static void lose_call(struct agent *agent, const char *sentence)
+{
+	member_lost_call(&agent->member, loop_monotonic_now());
+	keep_why(agent, sentence);
+	if (agent->is_loss_told || agent->member.n_lost < 3 || agent->member.report.has_left)
+		return;
+	agent->is_loss_told = true;
+	char *told CLEANUP(mem_free_text) =
+		mem_format("%s; %s, and it is tried again", sentence,
+			   agent->member.has_workers ? "the processes go on" : "nothing runs");
+
+	tell_trouble(agent, told);
+}
+
+/* Takes the arena, unless the world cannot be read. */
+static int take_world(struct agent *agent, const struct member_answer *answer, struct arena **arena,
+		      struct err *err)
+{
+	const struct world world = {
+		.generation = answer->order.generation,
+		.reason = answer->order.reason,
+		.members = answer->members,
+		.n_members = answer->n_members,
+	};
+	struct world_cluster cluster = {0};
+
+	if (world_cluster_read(&world, agent->id, *arena, &cluster, err) < 0)
+		return err_prefix(err, "world %" PRId64 " of the server", world.generation);
+	arena_free(agent->world_arena);
+	agent->world_arena = TAKE(*arena);
+	agent->world = world;
+	agent->cluster = cluster;
+	return 0;
+}
+
+/* "world 3: this machine has rank 1 of 2 (more machines have come)" */
+static void make_news(struct agent *agent, const struct member_order *order)
+{
+	static const char *const reasons[WORLD_REASON_COUNT] = {
+		[WORLD_FIRST] = "enough machines are there",
+		[WORLD_GREW] = "more machines have come",
+		[WORLD_LOST_MEMBER] = "a machine was lost",
+		[WORLD_MEMBER_LEFT] = "a machine has left",
+		[WORLD_WORKER_FAILED] = "a process has failed",
+	};
+	const struct world *world = &agent->world;
+	bool is_alone = world->n_members == 1 && world->generation == 1;
+	struct text news CLEANUP(text_done) = {0};
+
+	if (order->order == RENDEZVOUS_RUN && !is_alone)
+		text_addf(&news, "world %" PRId64 ": this machine has rank %d of %zu (%s)",
+			  world->generation, world_rank(world, agent->id), world->n_members,
+			  reasons[order->reason]);
+	else if (order->order == RENDEZVOUS_WAIT && world->generation)
+		text_addf(&news, "waits for the next world (%s)", reasons[order->reason]);
+	else if (order->order == RENDEZVOUS_WAIT)
+		text_addf(&news, "has joined job '%s' at %s port %d, and waits for its turn",
+			  agent->request->job_id, agent->request->host, agent->request->port);
+	if (news.len)
+		agent->news = text_take(&news);
+}
+
+static int take_answer(struct agent *agent, const struct member_answer *answer,
+		       struct arena **arena, struct err *err)
+{
+	const struct member_order *order = &answer->order;
+	struct member_order known = agent->member.report.known;
+	bool is_first = !agent->uid;
+	bool lacks_world =
+		order->order == RENDEZVOUS_RUN && order->generation != agent->world.generation;
+	int rc = lacks_world ? take_world(agent, answer, arena, err) : 0;
+
+	if (rc < 0)
+		return rc;
+	free(agent->uid);
+	agent->uid = mem_copy_text(answer->uid);
+	agent->restarts = answer->restarts;
+	member_answered(&agent->member, order, loop_monotonic_now());
+	if (is_first || !member_order_equals(&known, &agent->member.report.known)) {
+		free(TAKE(agent->news));
+		make_news(agent, order);
+	}
+	return 0;
+}
+
+/* A server that cannot be understood is as good as none. */
+static void on_whole_answer(struct agent *agent, const struct json *body)
+{
+	struct arena *arena CLEANUP(arena_cleanup) = arena_new();
+	struct member_answer answer;
+	struct err err = {0};
+	int rc = member_answer_read(body, arena, &answer, &err);
+
+	if (rc == 0)
+		rc = take_answer(agent, &answer, &arena, &err);
+	if (rc == 0) {
+		if (!agent->member.report.has_left) /* why it goes is what it had been told */
+			forget_why(agent);
+		return;
+	}
+	lose_call(agent, err.text);
+}
+
+static void on_refusal(struct agent *agent, int status, const struct json *body)
+{
+	const char *sentence = json_as_string(json_get(body, "error"), NULL);
+	char *other CLEANUP(mem_free_text) = mem_format("the job's server answers with %d", status);
+	bool is_final = body && (status == 400 || status == 409 || status == 410);
+
+	/* Whatever else answers there is no server of ours, or not now. */
+	if (!is_final) {
+		lose_call(agent, sentence ? sentence : other);
+		return;
+	}
+	keep_why(agent, sentence ? sentence : other);
+	member_refused(&agent->member, loop_monotonic_now());
+}
+
+static void on_answer(int status, const void *bytes, size_t len, const struct err *err, void *data)
+{
+	struct agent *agent = data;
+	struct json *body CLEANUP(json_cleanup) = NULL;
+
+	if (!status) {
+		lose_call(agent, err->text);
+		serve_if_none_does(agent);
+	} else if (json_read(bytes ? bytes : "", len, &body, NULL) == 0 && status == 200) {
+		on_whole_answer(agent, body);
+	} else {
+		on_refusal(agent, status, body);
+	}
+	look_again(agent);
+	call_if_due(agent);
+}
+
+/* Observing. */
+
+/* How the processes of the member's own generation are, and whether any lives at all. */
+struct head_count {
+	int n_failed, n_succeeded;
+	bool is_any_live;
+};
+
+static struct head_count count(const struct agent *agent, const struct observed *observed)
+{
+	struct head_count heads = {0};
+
+	for (size_t i = 0; i < observed->n_replicas; i++) {
+		const struct observed_replica *object = &observed->replicas[i];
+		bool is_own = object->attempt == agent->member.report.generation;
+
+		heads.is_any_live |= observed_is_live(object);
+		heads.n_succeeded += is_own && object->phase == OBSERVED_SUCCEEDED;
+		heads.n_failed += is_own && object->phase == OBSERVED_FAILED &&
+				  !observed_was_asked_to_end(object);
+	}
+	return heads;
+}
+
+static void report(struct agent *agent, const struct observed *observed)
+{
+	const struct head_count heads = count(agent, observed);
+
+	if (!agent->member.has_workers)
+		return;
+	if (heads.n_failed)
+		member_failed(&agent->member);
+	if (!heads.is_any_live)
+		member_ended(&agent->member, heads.n_succeeded == agent->n_processes,
+			     loop_monotonic_now());
+}
+
+static const char *take_news(struct agent *agent, struct arena *arena)
+{
+	char *news CLEANUP(mem_free_text) = TAKE(agent->news);
+
+	return arena_copy_text(arena, news);
+}
+
+static void see_order(struct agent *agent, struct arena *arena)
+{
+	const struct member *member = &agent->member;
+	const struct member_order *order = &member->report.known;
+	bool is_over = member->end != MEMBER_GOES_ON;
+	bool is_job_over = order->verdict != RENDEZVOUS_OPEN;
+
+	agent->seen = (struct observed_world){
+		.generation = (int) member_wants(member),
+		.may_save = member_may_save(member),
+		.is_over = is_over &&
+			   !(is_job_over && agent->server && !orchestrator_is_idle(agent->server)),
+		.verdict = order->verdict,
+		.why = arena_copy_text(arena, agent->why),
+		.news = take_news(agent, arena),
+	};
+}
+
+/* Those of the present world, where there is one, are those of the offer. */
+static void see_addresses(const struct agent *agent, struct arena *arena, struct observed *observed)
+{
+	const struct offer offer = {agent->host, agent->n_processes, agent->ports};
+
+	for (size_t i = 0; agent->world.generation && i < observed->n_addresses; i++) {
+		struct observed_address *address = &observed->addresses[i];
+
+		if (address->index < agent->n_processes)
+			address->address = offer_address(&offer, agent->world.generation,
+							 address->index, arena);
+	}
+}
+
+static bool is_free(int number, void *data)
+{
+	(void) data;
+	return port_is_free(number);
+}
+
+/* The first time; the claims go with the job. */
+static int make_offer(struct agent *agent, const struct job *job, struct err *err)
+{
+	int n_processes = job_replica_count(job);
+	size_t n_ports = offer_port_count(n_processes);
+	int *ports CLEANUP(mem_free_any) = mem_new_array(n_ports, sizeof(*ports));
+	struct claim_request request = {
+		.kind = CLAIM_PORT,
+		.owner_uid = job->uid,
+		.count = n_ports,
+		.is_free = is_free,
+	};
+	struct text text CLEANUP(text_done) = {0};
+	int rc = port_range(&request.low, &request.high, err);
+
+	if (rc == 0)
+		rc = agent->settings.claims->functions->claim(agent->settings.claims, &request,
+							      ports, err);
+	if (rc < 0)
+		return rc;
+	for (size_t i = 0; agent->request->own_port && i < n_ports; i += (size_t) n_processes + 1)
+		ports[i] = agent->request->own_port;
+	agent->n_processes = n_processes;
+	agent->ports = TAKE(ports);
+	const struct offer offer = {agent->host, n_processes, agent->ports};
+
+	offer_add(&offer, &text);
+	agent->offer = text_take(&text);
+	return 0;
+}
+
+static int agent_observe(struct backend *backend, const struct job *job, struct arena *arena,
+			 struct observed *ret_observed, struct err *err)
+{
+	struct agent *agent = of(backend);
+	int rc = agent->offer ? 0 : make_offer(agent, job, err);
+
+	if (rc == 0)
+		rc = agent->processes->functions->observe(agent->processes, job, arena,
+							  ret_observed, err);
+	if (rc < 0)
+		return rc;
+	if (job->stop_reason)
+		member_drain(&agent->member, loop_monotonic_now());
+	report(agent, ret_observed);
+	see_order(agent, arena);
+	see_addresses(agent, arena, ret_observed);
+	ret_observed->world = &agent->seen;
+	call_if_due(agent);
+	return 0;
+}
+
+/* Acting. */
+
+void agent_join_world(struct cluster *cluster, struct arena *arena, void *data)
+{
+	const struct agent *agent = data;
+	struct cluster_world *world = arena_take(arena, sizeof(*world));
+
+	*world = agent->cluster.world;
+	world->job_id = agent->request->job_id;
+	world->role_name = agent->request->role_name;
+	world->error_folder = agent->settings.folder;
+	world->restarts = agent->restarts;
+	world->max_restarts = agent->request->terms.max_restarts;
+	cluster->world = world;
+	cluster->dense_cluster = agent->cluster.dense_cluster;
+	cluster->coordinator_host = agent->cluster.coordinator_host;
+	cluster->coordinator_port = agent->cluster.coordinator_port;
+}
+
+static int agent_apply(struct backend *backend, const struct job *job, const struct action *action,
+		       struct err *err)
+{
+	struct agent *agent = of(backend);
+	int rc = agent->processes->functions->apply(agent->processes, job, action, err);
+
+	if (rc == 0 && action->type == ACTION_START &&
+	    agent->member.report.generation != action->attempt) {
+		member_started(&agent->member, action->attempt, loop_monotonic_now());
+		call_if_due(agent);
+	}
+	return rc;
+}
+
+static int agent_last_lines(struct backend *backend, const struct job *job, const char *role,
+			    int index, int attempt, size_t most, struct arena *arena,
+			    const char ***ret_lines, size_t *ret_count, struct err *err)
+{
+	struct backend *processes = of(backend)->processes;
+
+	return processes->functions->last_lines(processes, job, role, index, attempt, most, arena,
+						ret_lines, ret_count, err);
+}
+
+static void agent_free_backend(struct backend *backend)
+{
+	agent_free(of(backend));
+}
+
+static const struct backend_functions agent_functions = {
+	.name = "agent",
+	.observe = agent_observe,
+	.apply = agent_apply,
+	.last_lines = agent_last_lines,
+	.free = agent_free_backend,
+};
+
+/* Making and ending. */
+
+static int make_id(struct agent *agent, struct err *err)
+{
+	char host[256] = "", *uid CLEANUP(mem_free_text) = NULL;
+	int rc = job_uid_new(&uid, err);
+
+	if (rc < 0)
+		return rc;
+	gethostname(host, sizeof(host) - 1);
+	char *name CLEANUP(mem_free_text) = name_make_dns1035(host, 40, "machine");
+
+	agent->id = mem_format("%s-%.8s%.4s", name, uid, uid + 9);
+	agent->path = mem_format("/v1/jobs/%s/members/%s", agent->request->job_id, agent->id);
+	return 0;
+}
+
+static int make_asker(struct agent *agent, struct err *err)
+{
+	char *address CLEANUP(mem_free_text) = NULL, *own CLEANUP(mem_free_text) = NULL;
+	const struct agent_request *request = agent->request;
+	int rc = own_host_towards(request->host, request->port, &address, &own, err);
+
+	if (rc < 0)
+		return rc;
+	const struct http_asker_settings settings = {
+		.address = address,
+		.port = request->port,
+		.answer_limit = LIMIT_MEMBER_ANSWER,
+		.patience = MEMBER_HOLD + ANSWER_TIME + MSEC_PER_SECOND, /* the member's is less */
+		.on_answer = on_answer,
+		.data = agent,
+	};
+
+	agent->host = mem_copy_text(request->own_address ? request->own_address : own);
+	agent->asker = http_asker_new(agent->settings.loop, &settings);
+	return 0;
+}
+
+int agent_new(const struct agent_settings *settings, struct agent **ret_agent, struct err *err)
+{
+	static const struct member_settings member = {
+		.hold = MEMBER_HOLD,
+		.answer_time = ANSWER_TIME,
+		.isolation_time = ISOLATION_TIME,
+		.patience = PATIENCE,
+		.drain_time = DRAIN_TIME,
+	};
+	struct agent *agent = mem_new(sizeof(*agent));
+
+	agent->backend.functions = &agent_functions;
+	agent->settings = *settings;
+	agent->request = settings->request;
+	agent->listening.fd = -1;
+	agent->timer = loop_new_timer(settings->loop, on_time, agent);
+	member_begin(&agent->member, &member, loop_monotonic_now());
+	agent->member.report.node_rank = settings->request->node_rank;
+	int rc = make_id(agent, err);
+
+	if (rc == 0)
+		rc = make_server(agent, settings->request->listening, err);
+	if (rc == 0)
+		rc = make_asker(agent, err);
+	if (rc < 0)
+		agent_free(agent);
+	else
+		*ret_agent = agent;
+	return rc;
+}
+
+struct backend *agent_take(struct agent *agent, struct backend *take_processes)
+{
+	agent->processes = take_processes;
+	return &agent->backend;
+}
+
+void agent_free(struct agent *agent)
+{
+	if (!agent)
+		return;
+	if (agent->processes)
+		agent->processes->functions->free(agent->processes);
+	http_asker_free(agent->asker);
+	orchestrator_free(agent->server);
+	listening_done(&agent->listening);
+	loop_watch_free(agent->timer);
+	arena_free(agent->world_arena);
+	free(agent->id);
+	free(agent->host);
+	free(agent->path);
+	free(agent->offer);
+	free(agent->ports);
+	free(agent->uid);
+	free(agent->why);
+	free(agent->news);
+	free(agent);
+}

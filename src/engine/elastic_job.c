@@ -1,0 +1,652 @@
+#include "engine/elastic_job.h"
+
+#include "base/mem.h"
+#include "base/names.h"
+#include "core/limits.h"
+#include "core/member_fields.h"
+#include "core/rendezvous_record.h"
+#include "io/loop.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* A member that has called. */
+struct caller {
+	struct elastic_job *job;
+	char *id;
+	struct http_call *call; /* that is kept; NULL: none is */
+	struct member_order known; /* by it, as that call said */
+	int64_t world; /* whose members it knows */
+	msec kept_until;
+	struct caller *next; /* the call that was kept after this one */
+	struct caller *before;
+};
+
+struct past_world {
+	int64_t generation;
+	msec formed_at; /* of the wall clock */
+	enum world_reason reason;
+	size_t n_members;
+};
+
+struct elastic_job {
+	struct elastic_job_settings settings;
+	char *name, *uid;
+	msec created_at; /* of the wall clock */
+	struct rendezvous *rendezvous;
+	struct caller **callers; /* by id */
+	size_t n_callers, capacity;
+	struct caller *first_kept, *last_kept;
+	int64_t version; /* of the rendezvous, that was answered to all */
+	int64_t told; /* the newest generation that `members` are of */
+	enum rendezvous_phase phase; /* that was said */
+	struct text members; /* of the present world, as answers have them */
+	struct past_world history[LIMIT_WORLD_HISTORY]; /* the newest stand last */
+	size_t n_history;
+	int64_t kept_version; /* of the rendezvous, whose state the record has */
+	int kept_restarts;
+	int64_t record_version; /* 0: there is no record */
+	bool is_loss_told; /* that the record could not be written */
+};
+
+static struct rendezvous_settings
+rendezvous_settings_of(const struct elastic_job_settings *settings)
+{
+	return (struct rendezvous_settings){
+		.min = settings->terms.min,
+		.max = settings->terms.max,
+		.unit = settings->terms.unit,
+		.join_time = settings->terms.join_time,
+		.last_call = settings->terms.last_call,
+		.max_restarts = settings->terms.max_restarts,
+		.lease = settings->lease,
+		.reconnect_time = settings->reconnect_time,
+	};
+}
+
+static struct elastic_job *make(const struct elastic_job_settings *settings, const char *name,
+				const char *uid)
+{
+	struct elastic_job *job = mem_new(sizeof(*job));
+
+	job->settings = *settings;
+	job->name = mem_copy_text(name);
+	job->uid = mem_copy_text(uid);
+	return job;
+}
+
+struct elastic_job *elastic_job_new(const struct elastic_job_settings *settings, msec now)
+{
+	const struct rendezvous_settings rendezvous = rendezvous_settings_of(settings);
+	struct elastic_job *job = make(settings, settings->name, settings->uid);
+
+	job->created_at = loop_now();
+	job->rendezvous = rendezvous_new(&rendezvous, now);
+	return job;
+}
+
+static void caller_free(struct caller *caller)
+{
+	free(caller->id);
+	free(caller);
+}
+
+const char *elastic_job_name(const struct elastic_job *job)
+{
+	return job->name;
+}
+
+const char *elastic_job_uid(const struct elastic_job *job)
+{
+	return job->uid;
+}
+
+const struct member_terms *elastic_job_terms(const struct elastic_job *job)
+{
+	return &job->settings.terms;
+}
+
+bool elastic_job_is_over(const struct elastic_job *job)
+{
+	return rendezvous_phase(job->rendezvous) == RENDEZVOUS_CLOSED &&
+	       rendezvous_count(job->rendezvous) == 0;
+}
+
+bool elastic_job_is_deserted(const struct elastic_job *job)
+{
+	return job->n_callers == 0 && rendezvous_count(job->rendezvous) == 0;
+}
+
+bool elastic_job_has_callers(const struct elastic_job *job)
+{
+	return job->n_callers > 0;
+}
+
+/* The record: what is told of a world was kept before. */
+
+static struct json *history_new(const struct elastic_job *job)
+{
+	struct json *list = json_new_array();
+
+	for (size_t i = 0; i < job->n_history; i++) {
+		const struct past_world *past = &job->history[i];
+		struct json *world = json_new_object();
+
+		json_set_integer(world, "generation", past->generation);
+		json_set_time(world, "formedAt", past->formed_at);
+		json_set_string(world, "reason", world_reason_words[past->reason]);
+		json_set_integer(world, "members", (int64_t) past->n_members);
+		json_append(list, world);
+	}
+	return list;
+}
+
+static void add_state(struct elastic_job *job, struct text *text)
+{
+	struct arena *arena CLEANUP(arena_cleanup) = arena_new();
+	struct json *state CLEANUP(json_cleanup) = json_new_object();
+	struct rendezvous_past past;
+
+	rendezvous_remember(job->rendezvous, arena, &past);
+	rendezvous_past_set(state, &past);
+	json_set(state, "worlds", history_new(job));
+	json_add_compact(text, state);
+	job->kept_version = rendezvous_version(job->rendezvous);
+	job->kept_restarts = rendezvous_restarts(job->rendezvous);
+}
+
+static void tell_loss(struct elastic_job *job, const struct err *err)
+{
+	char *sentence CLEANUP(mem_free_text) = mem_format(
+		"job '%s' goes on, but would end with this server: %s", job->name, err->text);
+
+	if (!job->is_loss_told)
+		job->settings.say(sentence, job->settings.data);
+	job->is_loss_told = true;
+}
+
+void elastic_job_keep(struct elastic_job *job, const struct elastic_job *old)
+{
+	struct store *store = job->settings.store;
+	struct text state CLEANUP(text_done) = {0}, terms CLEANUP(text_done) = {0};
+	struct json *object CLEANUP(json_cleanup) = json_new_object();
+	struct err err;
+
+	if (!store)
+		return;
+	member_terms_set(object, &job->settings.terms);
+	json_add_compact(&terms, object);
+	add_state(job, &state);
+	struct store_record record = {
+		.name = job->name,
+		.uid = job->uid,
+		.document = (char *) text_of(&terms),
+		.status = (char *) text_of(&state),
+		.summary = (char *) "{}",
+		.supervisor = (char *) "",
+		.created = job->created_at,
+	};
+	int rc = old && old->record_version
+			 ? store->functions->replace(store, old->name, old->uid, &record,
+						     &job->record_version, &err)
+			 : store->functions->create(store, &record, &job->record_version, &err);
+
+	if (rc < 0)
+		tell_loss(job, &err);
+}
+
+static void keep_state(struct elastic_job *job)
+{
+	struct store *store = job->settings.store;
+	struct text state CLEANUP(text_done) = {0};
+	struct err err;
+
+	if (!job->record_version || (job->kept_version == rendezvous_version(job->rendezvous) &&
+				     job->kept_restarts == rendezvous_restarts(job->rendezvous)))
+		return;
+	add_state(job, &state);
+	/* Its members are on other machines, which do not lose their power with this one. */
+	const struct store_change change = {.status = text_of(&state), .is_lasting = true};
+
+	if (store->functions->change(store, job->name, job->record_version, &change,
+				     &job->record_version, &err) < 0) {
+		job->kept_version = -1;
+		tell_loss(job, &err);
+	} else {
+		job->is_loss_told = false;
+	}
+}
+
+void elastic_job_forget(struct elastic_job *job)
+{
+	struct store *store = job->settings.store;
+
+	if (job->record_version)
+		(void) store->functions->remove(store, job->name, job->uid, NULL);
+	job->record_version = 0;
+}
+
+/* Worlds that are told of and no more: what cannot be read of them is left out. */
+static void read_history(struct elastic_job *job, const struct json *list)
+{
+	for (size_t i = 0; i < json_count(list) && job->n_history < LIMIT_WORLD_HISTORY; i++) {
+		const struct json *world = json_at(list, i);
+		int reason = name_find_word(world_reason_words, WORLD_REASON_COUNT,
+					    json_as_string(json_get(world, "reason"), ""));
+		const char *formed_at = json_as_string(json_get(world, "formedAt"), "");
+		struct past_world *past = &job->history[job->n_history];
+
+		if (reason < 0 || text_read_time(formed_at, &past->formed_at, NULL) < 0)
+			continue;
+		past->generation = json_as_integer(json_get(world, "generation"), 0);
+		past->n_members = (size_t) json_as_integer(json_get(world, "members"), 0);
+		past->reason = (enum world_reason) reason;
+		job->n_history++;
+	}
+}
+
+static int read_record(struct elastic_job *job, const struct store_record *record, msec now,
+		       struct err *err)
+{
+	struct arena *arena CLEANUP(arena_cleanup) = arena_new();
+	struct json *terms CLEANUP(json_cleanup) = NULL, *state CLEANUP(json_cleanup) = NULL;
+	struct rendezvous_past past = {0};
+	int rc = json_read(record->document, strlen(record->document), &terms, err);
+
+	if (rc == 0)
+		rc = json_read(record->status, strlen(record->status), &state, err);
+	if (rc == 0)
+		rc = member_terms_read(terms, &job->settings.terms, err);
+	if (rc == 0)
+		rc = rendezvous_past_read(state, arena, &past, err);
+	if (rc < 0)
+		return err_prefix(err, "the record of job '%s'", record->name);
+	const struct rendezvous_settings settings = rendezvous_settings_of(&job->settings);
+
+	job->rendezvous = rendezvous_restore(&settings, &past, now);
+	job->kept_restarts = past.n_restarts;
+	read_history(job, json_get(state, "worlds"));
+	return 0;
+}
+
+int elastic_job_restore(const struct elastic_job_settings *settings,
+			const struct store_record *record, msec now, struct elastic_job **ret_job,
+			struct err *err)
+{
+	struct elastic_job *job = make(settings, record->name, record->uid);
+	int rc = read_record(job, record, now, err);
+
+	if (rc < 0) {
+		elastic_job_free(job);
+		return rc;
+	}
+	job->created_at = record->created;
+	job->record_version = record->version;
+	job->phase = rendezvous_phase(job->rendezvous);
+	*ret_job = job;
+	return 0;
+}
+
+/* Callers. */
+
+static size_t place_of(const struct elastic_job *job, const char *id)
+{
+	size_t low = 0, high = job->n_callers;
+
+	while (low < high) {
+		size_t middle = low + (high - low) / 2;
+
+		if (strcmp(job->callers[middle]->id, id) < 0)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return low;
+}
+
+static bool is_at(const struct elastic_job *job, size_t place, const char *id)
+{
+	return place < job->n_callers && text_equals(job->callers[place]->id, id);
+}
+
+static struct caller *find(const struct elastic_job *job, const char *id)
+{
+	size_t place = place_of(job, id);
+
+	return is_at(job, place, id) ? job->callers[place] : NULL;
+}
+
+static struct caller *find_or_add(struct elastic_job *job, const char *id)
+{
+	size_t place = place_of(job, id);
+
+	if (is_at(job, place, id))
+		return job->callers[place];
+	mem_grow(&job->callers, &job->capacity, job->n_callers, sizeof(struct caller *));
+	memmove(job->callers + place + 1, job->callers + place,
+		(job->n_callers++ - place) * sizeof(struct caller *));
+	struct caller *caller = mem_new(sizeof(*caller));
+
+	caller->job = job;
+	caller->id = mem_copy_text(id);
+	job->callers[place] = caller;
+	return caller;
+}
+
+static void forget(struct elastic_job *job, struct caller *caller)
+{
+	size_t place = place_of(job, caller->id);
+
+	memmove(job->callers + place, job->callers + place + 1,
+		(--job->n_callers - place) * sizeof(struct caller *));
+	caller_free(caller);
+}
+
+/* Those whose members are no more, once they were answered. */
+static void forget_gone(struct elastic_job *job)
+{
+	size_t n_kept = 0;
+
+	for (size_t i = 0; i < job->n_callers; i++) {
+		struct caller *caller = job->callers[i];
+		struct rendezvous_view view;
+
+		if (caller->call || rendezvous_view(job->rendezvous, caller->id, &view, NULL) == 0)
+			job->callers[n_kept++] = caller;
+		else
+			caller_free(caller);
+	}
+	job->n_callers = n_kept;
+}
+
+static void keep(struct elastic_job *job, struct caller *caller, struct http_call *call, msec until)
+{
+	caller->call = call;
+	caller->kept_until = until;
+	caller->next = NULL;
+	caller->before = job->last_kept;
+	*(job->last_kept ? &job->last_kept->next : &job->first_kept) = caller;
+	job->last_kept = caller;
+}
+
+/* Gives its call, which is not kept any more; NULL: none was. */
+static struct http_call *let_go(struct caller *caller)
+{
+	struct elastic_job *job = caller->job;
+	struct http_call *call = TAKE(caller->call);
+
+	if (!call)
+		return NULL;
+	*(caller->before ? &caller->before->next : &job->first_kept) = caller->next;
+	*(caller->next ? &caller->next->before : &job->last_kept) = caller->before;
+	return call;
+}
+
+/* Answers. */
+
+static const char *members_of(struct elastic_job *job)
+{
+	const struct world *world = rendezvous_world(job->rendezvous);
+
+	if (job->told != world->generation) {
+		text_done(&job->members);
+		member_answer_add_members(world, &job->members);
+		job->told = world->generation;
+	}
+	return text_of(&job->members);
+}
+
+/* `world`: whose members it knows. */
+static void answer_call(struct elastic_job *job, struct http_call *call, const char *id,
+			int64_t world)
+{
+	struct text body CLEANUP(text_done) = {0};
+	struct member_answer told = {.uid = job->uid,
+				     .restarts = rendezvous_restarts(job->rendezvous)};
+
+	member_call_answer(job->rendezvous, id, &told.order);
+	bool is_new = told.order.order == RENDEZVOUS_RUN && told.order.generation != world;
+
+	member_answer_add(&told, is_new ? members_of(job) : NULL, &body);
+	http_call_answer(call, 200, "application/json", text_of(&body), body.len);
+}
+
+static void answer(struct caller *caller)
+{
+	struct http_call *call = let_go(caller);
+
+	if (call)
+		answer_call(caller->job, call, caller->id, caller->world);
+}
+
+static bool has_news(const struct caller *caller)
+{
+	struct member_order order;
+
+	member_call_answer(caller->job->rendezvous, caller->id, &order);
+	return !member_order_equals(&order, &caller->known);
+}
+
+static void answer_those_with_news(struct elastic_job *job)
+{
+	for (struct caller *caller = job->first_kept, *next; caller; caller = next) {
+		next = caller->next;
+		if (has_news(caller))
+			answer(caller);
+	}
+}
+
+/* Calls that are kept are answered with what there is to say. */
+void elastic_job_free(struct elastic_job *job)
+{
+	if (!job)
+		return;
+	while (job->first_kept)
+		answer(job->first_kept);
+	for (size_t i = 0; i < job->n_callers; i++)
+		caller_free(job->callers[i]);
+	free(job->callers);
+	rendezvous_free(job->rendezvous);
+	text_done(&job->members);
+	free(job->name);
+	free(job->uid);
+	free(job);
+}
+
+/* What has happened. */
+
+static void remember_world(struct elastic_job *job, const struct world *world)
+{
+	if (job->n_history == LIMIT_WORLD_HISTORY)
+		memmove(job->history, job->history + 1, --job->n_history * sizeof(*job->history));
+	job->history[job->n_history++] = (struct past_world){
+		.generation = world->generation,
+		.formed_at = loop_now(),
+		.reason = world->reason,
+		.n_members = world->n_members,
+	};
+}
+
+static bool is_world_new(const struct elastic_job *job)
+{
+	int64_t newest = job->n_history ? job->history[job->n_history - 1].generation : 0;
+
+	return rendezvous_world(job->rendezvous)->generation != newest;
+}
+
+static void tell_phase(const struct elastic_job *job)
+{
+	const struct world *world = rendezvous_world(job->rendezvous);
+	enum rendezvous_phase phase = rendezvous_phase(job->rendezvous);
+	char *sentence CLEANUP(mem_free_text) = NULL;
+
+	if (phase == RENDEZVOUS_RUNNING)
+		sentence = mem_format("job '%s': world %" PRId64 " has %zu machines (%s)",
+				      job->name, world->generation, world->n_members,
+				      world_reason_words[world->reason]);
+	else if (phase == RENDEZVOUS_CLOSED)
+		sentence =
+			mem_format("job '%s' has ended: %s", job->name,
+				   rendezvous_verdict_words[rendezvous_verdict(job->rendezvous)]);
+	else
+		sentence = mem_format("job '%s': %s, %zu machines are there, %d to %d are wanted",
+				      job->name, rendezvous_phase_words[phase],
+				      rendezvous_count(job->rendezvous), job->settings.terms.min,
+				      job->settings.terms.max);
+	job->settings.say(sentence, job->settings.data);
+}
+
+/* After every step, before anything is answered. */
+static void note(struct elastic_job *job)
+{
+	enum rendezvous_phase phase = rendezvous_phase(job->rendezvous);
+	bool is_new = is_world_new(job);
+
+	if (is_new)
+		remember_world(job, rendezvous_world(job->rendezvous));
+	keep_state(job);
+	if (is_new || phase != job->phase) {
+		job->phase = phase;
+		tell_phase(job);
+	}
+}
+
+/* After `note`. */
+static void follow(struct elastic_job *job)
+{
+	if (job->version != rendezvous_version(job->rendezvous)) {
+		job->version = rendezvous_version(job->rendezvous);
+		answer_those_with_news(job);
+		forget_gone(job);
+	}
+	job->settings.on_change(job, job->settings.data);
+}
+
+static void cut(struct elastic_job *job, const char *id, msec now)
+{
+	const struct rendezvous_event event = {.type = RENDEZVOUS_CUT, .id = id};
+
+	(void) rendezvous_step(job->rendezvous, &event, now, NULL);
+	note(job);
+	follow(job);
+}
+
+static void on_gone(struct http_call *call, void *data)
+{
+	struct caller *caller = data;
+
+	(void) call;
+	(void) let_go(caller);
+	cut(caller->job, caller->id, loop_monotonic_now());
+}
+
+/* One that waits on another connection is there. */
+void elastic_job_cut(struct elastic_job *job, const char *id, msec now)
+{
+	const struct caller *caller = find(job, id);
+
+	if (caller && !caller->call)
+		cut(job, id, now);
+}
+
+static void hold(struct elastic_job *job, struct caller *caller, struct http_call *call,
+		 const struct member_request *request, msec now)
+{
+	caller->known = request->report.known;
+	caller->world = request->world;
+	keep(job, caller, call, now + MEMBER_HOLD);
+	http_call_hold(call, on_gone, caller);
+	if (has_news(caller))
+		answer(caller);
+}
+
+int elastic_job_take(struct elastic_job *job, struct http_call *call, const char *id,
+		     const struct member_request *request, msec now, struct err *err)
+{
+	int rc = member_call_take(job->rendezvous, id, &request->report, request->offer, now, err);
+	bool comes_too_late = rc == ERR_REFUSED && *request->uid; /* and is told how it ended */
+
+	if (rc < 0 && !comes_too_late)
+		return rc;
+	note(job);
+	struct caller *caller = find(job, id);
+
+	if (caller)
+		answer(caller); /* the call before, which its agent has given up */
+	if (comes_too_late || request->report.has_left) {
+		answer_call(job, call, id, request->world);
+		if (caller)
+			forget(job, caller);
+	} else {
+		hold(job, find_or_add(job, id), call, request, now);
+	}
+	follow(job);
+	return 0;
+}
+
+void elastic_job_time(struct elastic_job *job, msec now)
+{
+	const struct rendezvous_event time = {.type = RENDEZVOUS_TIME};
+
+	if (rendezvous_wake_at(job->rendezvous) <= now)
+		(void) rendezvous_step(job->rendezvous, &time, now, NULL);
+	note(job);
+	while (job->first_kept && job->first_kept->kept_until <= now)
+		answer(job->first_kept);
+	follow(job);
+}
+
+msec elastic_job_wake_at(const struct elastic_job *job)
+{
+	msec answer_at = job->first_kept ? job->first_kept->kept_until : MSEC_NEVER;
+
+	return msec_min(answer_at, rendezvous_wake_at(job->rendezvous));
+}
+
+/* Descriptions. */
+
+static struct json *members_new(const struct elastic_job *job)
+{
+	struct json *list = json_new_array();
+
+	for (size_t i = 0; i < job->n_callers; i++) {
+		struct json *member = json_new_object();
+		struct rendezvous_view view;
+
+		if (rendezvous_view(job->rendezvous, job->callers[i]->id, &view, NULL) < 0) {
+			json_free(member);
+			continue;
+		}
+		json_set_string(member, "id", job->callers[i]->id);
+		json_set_string(member, "order", rendezvous_order_words[view.order]);
+		if (view.rank >= 0)
+			json_set_integer(member, "rank", view.rank);
+		json_append(list, member);
+	}
+	return list;
+}
+
+struct json *elastic_job_describe(const struct elastic_job *job, bool is_whole)
+{
+	const struct rendezvous *rendezvous = job->rendezvous;
+	enum rendezvous_verdict verdict = rendezvous_verdict(rendezvous);
+	struct json *object = json_new_object();
+
+	json_set_string(object, "name", job->name);
+	json_set_string(object, "uid", job->uid);
+	json_set_time(object, "createdAt", job->created_at);
+	json_set_integer(object, "min", job->settings.terms.min);
+	json_set_integer(object, "max", job->settings.terms.max);
+	json_set_string(object, "phase", rendezvous_phase_words[rendezvous_phase(rendezvous)]);
+	if (verdict != RENDEZVOUS_OPEN)
+		json_set_string(object, "verdict", rendezvous_verdict_words[verdict]);
+	json_set_integer(object, "generation", rendezvous_world(rendezvous)->generation);
+	json_set(object, "members",
+		 is_whole ? members_new(job)
+			  : json_new_integer((int64_t) rendezvous_count(rendezvous)));
+	json_set_integer(object, "restarts", rendezvous_restarts(rendezvous));
+	if (is_whole)
+		json_set(object, "worlds", history_new(job));
+	return object;
+}

@@ -1,0 +1,128 @@
+#include "io/http_asker.h"
+
+#include "base/mem.h"
+
+#include <event2/buffer.h>
+#include <event2/http.h>
+#include <stdlib.h>
+#include <string.h>
+
+struct http_asker {
+	struct http_asker_settings settings;
+	char *address;
+	char *host; /* as a header has it */
+	struct evhttp_connection *connection;
+	struct evhttp_request *request; /* under way; NULL: none */
+	const char *why; /* it failed, as libevent says; NULL: it says nothing */
+};
+
+static const char *sentence_of(enum evhttp_request_error error)
+{
+	switch (error) {
+	case EVREQ_HTTP_TIMEOUT:
+		return "it does not answer";
+	case EVREQ_HTTP_EOF:
+		return "it closed the connection without an answer";
+	case EVREQ_HTTP_INVALID_HEADER:
+		return "it does not speak HTTP";
+	case EVREQ_HTTP_DATA_TOO_LONG:
+		return "its answer is too long";
+	case EVREQ_HTTP_BUFFER_ERROR:
+	case EVREQ_HTTP_REQUEST_CANCEL:
+		break;
+	}
+	return NULL;
+}
+
+static void on_error(enum evhttp_request_error error, void *data)
+{
+	struct http_asker *asker = data;
+
+	asker->why = sentence_of(error);
+}
+
+/* Why no connection came about is lost in libevent, which closes it before it tells. */
+static void tell_loss(const struct http_asker *asker)
+{
+	struct err err;
+
+	err_set(&err, ERR_UNREACHABLE, "cannot reach %s port %d: %s", asker->address,
+		asker->settings.port, asker->why ? asker->why : "no server answers there");
+	asker->settings.on_answer(0, NULL, 0, &err, asker->settings.data);
+}
+
+/* Without a request, or without a status of it, there is no answer. */
+static void on_done(struct evhttp_request *request, void *data)
+{
+	struct http_asker *asker = data;
+	int status = request ? evhttp_request_get_response_code(request) : 0;
+
+	asker->request = NULL;
+	if (!status) {
+		tell_loss(asker);
+		return;
+	}
+	struct evbuffer *body = evhttp_request_get_input_buffer(request);
+
+	asker->settings.on_answer(status, evbuffer_pullup(body, -1), evbuffer_get_length(body),
+				  NULL, asker->settings.data);
+}
+
+struct http_asker *http_asker_new(struct loop *loop, const struct http_asker_settings *settings)
+{
+	struct http_asker *asker = mem_new(sizeof(*asker));
+
+	asker->settings = *settings;
+	asker->address = mem_copy_text(settings->address);
+	asker->host = mem_format(strchr(asker->address, ':') ? "[%s]" : "%s", asker->address);
+	asker->connection = evhttp_connection_base_new(loop_base(loop), NULL, asker->address,
+						       (unsigned short) settings->port);
+	if (!asker->connection)
+		mem_end();
+	evhttp_connection_set_timeout(asker->connection,
+				      (int) (settings->patience / MSEC_PER_SECOND));
+	evhttp_connection_set_max_body_size(asker->connection, (ev_ssize_t) settings->answer_limit);
+	return asker;
+}
+
+static void give_up(struct http_asker *asker)
+{
+	struct evhttp_request *request = TAKE(asker->request);
+
+	if (request)
+		evhttp_cancel_request(request);
+}
+
+void http_asker_free(struct http_asker *asker)
+{
+	if (!asker)
+		return;
+	give_up(asker);
+	evhttp_connection_free(asker->connection);
+	free(asker->address);
+	free(asker->host);
+	free(asker);
+}
+
+void http_asker_ask(struct http_asker *asker, const char *path, const void *body, size_t len)
+{
+	give_up(asker);
+	asker->why = NULL;
+	struct evhttp_request *request = evhttp_request_new(on_done, asker);
+
+	if (!request)
+		mem_end();
+	struct evkeyvalq *headers = evhttp_request_get_output_headers(request);
+
+	asker->request = request;
+	evhttp_request_set_error_cb(request, on_error);
+	evhttp_add_header(headers, "Host", asker->host);
+	evhttp_add_header(headers, "Content-Type", "application/json");
+	evbuffer_add(evhttp_request_get_output_buffer(request), body, len);
+	/* It tells of what fails at once by on_done, and has freed the request then. */
+	if (evhttp_make_request(asker->connection, request, EVHTTP_REQ_POST, path) < 0 &&
+	    asker->request) {
+		asker->request = NULL;
+		tell_loss(asker);
+	}
+}

@@ -1,0 +1,40 @@
+#include "kube/tfjob_definition.h"
+
+#include "base/text.h"
+
+#define OUR_FIELD "replicaGroups" /* stands in every status that muster writes */
+
+static int refuse(struct err *err)
+{
+	return err_set(err, ERR_UNSUPPORTED,
+		       "the definition of TFJobs on this cluster, CRD " TFJOB_DEFINITION
+		       ", is that of another operator: it drops what muster writes into a status. "
+		       "'muster operator upgrade-from-training-operator' replaces both, 'muster "
+		       "operator install' the definition; jobs stay as they are");
+}
+
+static const struct json *served_version(const struct json *definition)
+{
+	const struct json *versions = json_get_path(definition, "spec", "versions", NULL);
+
+	for (size_t i = 0; i < json_count(versions); i++)
+		if (text_equals(json_as_string(json_get(json_at(versions, i), "name"), NULL), "v1"))
+			return json_at(versions, i);
+	return NULL;
+}
+
+int tfjob_definition_check(const struct json *definition, struct err *err)
+{
+	const struct json *status = json_get_path(served_version(definition), "schema",
+						  "openAPIV3Schema", "properties", "status", NULL);
+	const struct json *keeps = json_get(status, "x-kubernetes-preserve-unknown-fields");
+	bool is_kept =
+		json_as_bool(keeps, false) || json_get_path(status, "properties", OUR_FIELD, NULL);
+
+	return is_kept ? 0 : refuse(err);
+}
+
+int tfjob_definition_check_answer(const struct json *tfjob, struct err *err)
+{
+	return json_get_path(tfjob, "status", OUR_FIELD, NULL) ? 0 : refuse(err);
+}

@@ -1,0 +1,87 @@
+"""The operator is killed, whenever, or the API server is: every TFJob ends right, and no Pod is made twice.
+
+MUSTER_SOAK_OPERATOR_KILLS kills of the operator (20 if not said) while as many jobs live, and MUSTER_SEED to play the
+moments of a run again.
+"""
+
+import os
+import random
+import signal
+import time
+
+from conftest import LIMIT, until
+from test_killed import Pods
+from test_logs import kill_api_server
+from test_operator import conditions, crd, tfjob  # noqa: F401 (a fixture)
+
+KILLS = int(os.environ.get("MUSTER_SOAK_OPERATOR_KILLS", "20"))
+SEED = int(os.environ.get("MUSTER_SEED", random.SystemRandom().randrange(1000000)))
+ATTEMPT = "{.object.metadata.annotations.muster/attempt}"
+
+
+def simulated(replicas, restart_policy="Never", **simulate):
+    annotations = {f"simulate/{key.replace('_', '-')}": str(value) for key, value in simulate.items()}
+    container = {"name": "tensorflow", "image": "registry.test/model:1"}
+    return {"replicas": replicas, "restartPolicy": restart_policy,
+            "template": {"metadata": {"annotations": annotations},
+                         "spec": {"nodeSelector": {"type": "simulated"}, "tolerations": [{"operator": "Exists"}],
+                                  "containers": [container]}}}
+
+
+def story(moments, name):
+    """(the job, how it ends, how often each of its Pods is made at most)."""
+    run_for = f"{moments.randrange(100, 2000)}ms"
+    return moments.choice([
+        (tfjob(name, Worker=simulated(3, run_for=run_for)), "Succeeded", 1),
+        (tfjob(name, {"cleanPodPolicy": "All"}, PS=simulated(1), Chief=simulated(1, run_for=run_for)), "Succeeded", 1),
+        (tfjob(name, Worker=simulated(2, run_for=run_for, exit_code=3)), "Failed", 1),
+        (tfjob(name, {"backoffLimit": 1}, Worker=simulated(1, "ExitCode", run_for=run_for, exit_code=137)), "Failed", 2),
+    ])
+
+
+def serve(muster, namespace):
+    return muster.start("operator", "-n", namespace.name)
+
+
+def test_it_goes_on_when_the_api_server_was_away(cluster, muster, crd, namespace):  # noqa: F811
+    served = serve(muster, namespace)
+    namespace.create(tfjob("before", Worker=simulated(2, run_for="3s")))
+    namespace.wait("tfjob/before", "condition=Running")
+    kill_api_server(cluster)
+    cluster.until_it_answers()
+    namespace.create(tfjob("after", Worker=simulated(1, run_for="10ms")))
+    for name in ("before", "after"):
+        namespace.wait(f"tfjob/{name}", "condition=Succeeded")
+    served.send_signal(signal.SIGTERM)
+    assert served.wait(LIMIT) == 0
+
+
+def test_every_job_ends_right_however_often_the_operator_is_killed(muster, crd, namespace):  # noqa: F811
+    print(f"MUSTER_SEED={SEED}")
+    moments = random.Random(SEED)
+    made = Pods(namespace, ATTEMPT)
+    stories = {}
+    for number in range(KILLS):
+        served = serve(muster, namespace)
+        job, end, most = story(moments, f"job{number}")
+        namespace.create(job)
+        stories[f"job{number}"] = end, most
+        time.sleep(moments.random() / 2)
+        served.kill()
+        served.wait(LIMIT)
+    served = serve(muster, namespace)
+    for name, (end, _) in stories.items():
+        namespace.wait(f"tfjob/{name}", f"condition={end}")
+        assert not {"Succeeded", "Failed"} - {end} & {kind for kind, status in conditions(namespace, name).items()
+                                                      if status == "True"}, name
+    until(lambda: [pod["metadata"]["name"] for pod in namespace.get("pods")["items"]],
+          lambda names: not any("-ps-" in name or "-chief-" in name for name in names))
+    pods = made.end()
+    assert len(pods) == len(set(pods)), "a Pod was made twice in one attempt"
+    for name, (_, most) in stories.items():
+        times = [pod for pod, *_ in pods if pod.startswith(f"{name}-")]
+        assert all(times.count(pod) <= most for pod in times), (name, times)
+    namespace.kubectl("delete", "tfjobs", "--all")
+    until(lambda: namespace.get("pods,services")["items"], lambda left: not left)
+    served.send_signal(signal.SIGTERM)
+    assert served.wait(LIMIT) == 0

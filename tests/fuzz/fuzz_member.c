@@ -1,0 +1,108 @@
+/* Any bytes as what members of an elastic job and their server say to each other, and as what a
+ * server keeps: what is read is written and read again as the same. */
+#include "fuzz.h"
+
+#include "base/json.h"
+#include "base/mem.h"
+#include "base/text.h"
+#include "core/member_wire.h"
+#include "core/rendezvous_record.h"
+#include "core/world_cluster.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+static struct json *read_again(const struct text *text)
+{
+	struct json *object = NULL;
+
+	if (json_read(text_of(text), text->len, &object, NULL) < 0)
+		abort();
+	return object;
+}
+
+static void check_request(const struct json *object, struct arena *arena)
+{
+	struct text text CLEANUP(text_done) = {0};
+	struct member_request request, again;
+
+	if (member_request_read(object, arena, &request, NULL) < 0)
+		return;
+	member_request_add(&request, &text);
+	struct json *written CLEANUP(json_cleanup) = read_again(&text);
+
+	if (member_request_read(written, arena, &again, NULL) < 0 ||
+	    !member_report_equals(&request.report, &again.report) ||
+	    !text_equals(request.offer, again.offer) ||
+	    member_terms_differ(&request.terms, &again.terms, arena))
+		abort();
+}
+
+/* Where each of the members would stand: the processes of all have a place of their own. */
+static void check_cluster(const struct world *world, struct arena *arena)
+{
+	int next = 0;
+
+	for (size_t rank = 0; rank < world->n_members; rank++) {
+		struct world_cluster cluster = {0};
+
+		if (world_rank(world, world->members[rank].id) != (int) rank ||
+		    world_cluster_read(world, world->members[rank].id, arena, &cluster, NULL) < 0)
+			return;
+		if (cluster.world.first_rank < next ||
+		    cluster.world.first_rank >= cluster.world.size)
+			abort();
+		next = cluster.world.first_rank + 1;
+	}
+}
+
+static void check_answer(const struct json *object, struct arena *arena)
+{
+	struct text members CLEANUP(text_done) = {0}, text CLEANUP(text_done) = {0};
+	struct member_answer answer, again;
+
+	if (member_answer_read(object, arena, &answer, NULL) < 0)
+		return;
+	const struct world world = {
+		.generation = answer.order.generation,
+		.members = answer.members,
+		.n_members = answer.n_members,
+	};
+
+	member_answer_add_members(&world, &members);
+	member_answer_add(&answer, answer.has_members ? text_of(&members) : NULL, &text);
+	struct json *written CLEANUP(json_cleanup) = read_again(&text);
+
+	if (member_answer_read(written, arena, &again, NULL) < 0 ||
+	    !member_order_equals(&answer.order, &again.order) ||
+	    answer.n_members != again.n_members)
+		abort();
+	check_cluster(&world, arena);
+}
+
+static void check_past(const struct json *object, struct arena *arena)
+{
+	struct json *written CLEANUP(json_cleanup) = json_new_object();
+	struct rendezvous_past past, again;
+
+	if (rendezvous_past_read(object, arena, &past, NULL) < 0)
+		return;
+	rendezvous_past_set(written, &past);
+	if (rendezvous_past_read(written, arena, &again, NULL) < 0 ||
+	    past.world.generation != again.world.generation ||
+	    past.world.n_members != again.world.n_members || past.goes_on != again.goes_on)
+		abort();
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t len)
+{
+	struct arena *arena CLEANUP(arena_cleanup) = arena_new();
+	struct json *object CLEANUP(json_cleanup) = NULL;
+
+	if (json_read((const char *) bytes, len, &object, NULL) < 0)
+		return 0;
+	check_request(object, arena);
+	check_answer(object, arena);
+	check_past(object, arena);
+	return 0;
+}

@@ -1,0 +1,512 @@
+/* Random elastic jobs in a random world, in virtual time: agents and their server over a bad
+ * network.
+ *
+ *     elastic [--runs N] [--first SEED]    until a run breaks a rule, whose seed is said
+ *     elastic --seed S                     one run again
+ *
+ * Calls and answers are lost, late and doubled; agents are killed, freeze, and are cut off in
+ * either direction; the server is away. Workers train while all of their world are there, fail by
+ * chance, and end slowly. Then all goes well, and the job has to end. */
+#include "core/member.h"
+#include "core/rendezvous_record.h"
+#include "sim/dice.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define START ((msec) 1000000)
+#define MOST_AGENTS 7
+#define MOST_MESSAGES 400
+#define TICK 50
+#define ID_SIZE 40
+#define GOAL 300 /* ticks of a whole world at work */
+#define TICKS_OF_HARM 1200
+#define TICKS_TO_THE_END 6000
+
+static const struct member_settings manner = {
+	.hold = MSEC_PER_SECOND,
+	.answer_time = 2 * MSEC_PER_SECOND,
+	.isolation_time = 30 * MSEC_PER_SECOND,
+	.patience = 100 * MSEC_PER_SECOND,
+	.drain_time = 2 * MSEC_PER_SECOND,
+};
+
+struct message {
+	msec due; /* 0: the place is free */
+	int agent; /* whose; one of this number that came since is another one */
+	int life;
+	int64_t number; /* of the call */
+	bool is_answer;
+	struct member_report report;
+	struct member_order order;
+};
+
+struct agent {
+	int life; /* 0: there was none yet; each new one is another member */
+	bool is_there;
+	struct member member;
+	int64_t call; /* the one under way */
+	int64_t runs; /* a generation; 0: no workers */
+	msec ends_at; /* of workers that were asked to end */
+	msec frozen_until, deaf_until, mute_until;
+	bool is_held; /* the server keeps a call of it */
+	int64_t held_call;
+	struct member_order held_known;
+	msec held_until;
+};
+
+struct play {
+	struct dice dice;
+	msec now;
+	struct rendezvous_settings settings;
+	struct rendezvous *rendezvous;
+	msec server_back_at;
+	struct agent agents[MOST_AGENTS];
+	struct message messages[MOST_MESSAGES];
+	int64_t n_calls;
+	int n_trained;
+	bool is_calm;
+	bool has_places; /* a person gave each agent one */
+	int64_t last_generation;
+	char first[ID_SIZE]; /* rank 0 of the last world */
+	const char *broken; /* the first rule that did not hold; NULL */
+};
+
+static void hold(struct play *play, bool is_true, const char *rule)
+{
+	if (!is_true && !play->broken)
+		play->broken = rule;
+}
+
+static const char *id_of(const struct play *play, int agent)
+{
+	static char id[ID_SIZE];
+
+	snprintf(id, sizeof(id), "%d.%d", agent, play->agents[agent].life);
+	return id;
+}
+
+static void post_once(struct play *play, const struct message *message)
+{
+	for (int i = 0; i < MOST_MESSAGES; i++)
+		if (!play->messages[i].due) {
+			play->messages[i] = *message;
+			play->messages[i].due = play->now + 1 + dice_below(&play->dice, 40);
+			if (!play->is_calm && dice_one_in(&play->dice, 20))
+				play->messages[i].due += dice_below(&play->dice, 4000);
+			return;
+		}
+}
+
+static void post(struct play *play, const struct message *message)
+{
+	const struct agent *agent = &play->agents[message->agent];
+	msec cut_until = message->is_answer ? agent->deaf_until : agent->mute_until;
+
+	if (play->now < cut_until || (!play->is_calm && dice_one_in(&play->dice, 25)))
+		return;
+	post_once(play, message);
+	if (!play->is_calm && dice_one_in(&play->dice, 25))
+		post_once(play, message);
+}
+
+static bool is_server_there(const struct play *play)
+{
+	return play->now >= play->server_back_at;
+}
+
+/* The server. */
+
+static void answer_call(struct play *play, int number, int64_t call,
+			const struct member_order *order)
+{
+	const struct message message = {
+		.agent = number,
+		.life = play->agents[number].life,
+		.number = call,
+		.is_answer = true,
+		.order = *order,
+	};
+
+	post(play, &message);
+}
+
+static void answer_held(struct play *play)
+{
+	for (int i = 0; i < MOST_AGENTS; i++) {
+		struct agent *agent = &play->agents[i];
+		struct member_order order;
+
+		if (!agent->is_held)
+			continue;
+		member_call_answer(play->rendezvous, id_of(play, i), &order);
+		if (member_order_equals(&order, &agent->held_known) &&
+		    play->now < agent->held_until)
+			continue;
+		agent->is_held = false;
+		answer_call(play, i, agent->held_call, &order);
+	}
+}
+
+static void check_new_world(struct play *play, const struct world *world)
+{
+	const struct rendezvous_settings *settings = &play->settings;
+	struct rendezvous_view view;
+
+	hold(play, world->n_members >= (size_t) settings->min, "a world has MIN members");
+	hold(play, world->n_members <= (size_t) settings->max, "a world has no more than MAX");
+	hold(play, world->n_members % (size_t) settings->unit == 0, "a world has whole units");
+	for (size_t i = 0; i < world->n_members; i++)
+		hold(play, world_rank(world, world->members[i].id) == (int) i,
+		     "a member has one rank");
+	if (!play->has_places && *play->first &&
+	    rendezvous_view(play->rendezvous, play->first, &view, NULL) == 0)
+		hold(play, view.order == RENDEZVOUS_GO || world_rank(world, play->first) == 0,
+		     "rank 0 stays the same member for as long as that is there");
+	snprintf(play->first, sizeof(play->first), "%s", world->members[0].id);
+}
+
+/* Also when it was not chosen for the next one. */
+static void check_orders(struct play *play, const struct world *world)
+{
+	struct rendezvous_view view;
+
+	for (int i = 0; i < MOST_AGENTS; i++)
+		if (rendezvous_view(play->rendezvous, id_of(play, i), &view, NULL) == 0 &&
+		    view.order == RENDEZVOUS_RUN)
+			hold(play, world_rank(world, id_of(play, i)) == view.rank,
+			     "who is to run is in the world");
+}
+
+static void check_server(struct play *play)
+{
+	const struct world *world = rendezvous_world(play->rendezvous);
+	struct rendezvous_view view;
+
+	check_orders(play, world);
+
+	hold(play, world->generation >= play->last_generation, "generations go up");
+	if (world->generation > play->last_generation)
+		check_new_world(play, world);
+	play->last_generation = world->generation;
+	if (rendezvous_view(play->rendezvous, play->first, &view, NULL) < 0)
+		*play->first = '\0';
+}
+
+static void serve(struct play *play, const struct message *message)
+{
+	struct agent *agent = &play->agents[message->agent];
+
+	/* What an earlier agent said comes from a member that is gone, or soon will be. */
+	if (message->life != agent->life)
+		return;
+	(void) member_call_take(play->rendezvous, id_of(play, message->agent), &message->report,
+				"{}", play->now, NULL);
+	check_server(play);
+	if (message->report.has_left) {
+		answer_call(play, message->agent, message->number, &message->report.known);
+		return;
+	}
+	if (message->number < agent->held_call)
+		return;
+	agent->is_held = true;
+	agent->held_call = message->number;
+	agent->held_known = message->report.known;
+	agent->held_until = play->now + manner.hold;
+}
+
+static void run_server(struct play *play)
+{
+	const struct rendezvous_event time = {.type = RENDEZVOUS_TIME};
+
+	if (!is_server_there(play))
+		return;
+	if (rendezvous_wake_at(play->rendezvous) <= play->now)
+		(void) rendezvous_step(play->rendezvous, &time, play->now, NULL);
+	check_server(play);
+	answer_held(play);
+}
+
+/* Another server goes on with what was kept, which is no more than the JSON. */
+static void restore_server(struct play *play)
+{
+	struct arena *arena CLEANUP(arena_cleanup) = arena_new();
+	struct json *kept CLEANUP(json_cleanup) = json_new_object();
+	struct rendezvous_past past;
+
+	rendezvous_remember(play->rendezvous, arena, &past);
+	rendezvous_past_set(kept, &past);
+	hold(play, rendezvous_past_read(kept, arena, &past, NULL) == 0, "what is kept is read");
+	rendezvous_free(play->rendezvous);
+	play->rendezvous = rendezvous_restore(&play->settings, &past, play->server_back_at);
+}
+
+static void take_server_away(struct play *play)
+{
+	play->server_back_at = play->now + 100 + dice_below(&play->dice, 8000);
+	for (int i = 0; i < MOST_AGENTS; i++)
+		play->agents[i].is_held = false;
+	restore_server(play);
+}
+
+/* Agents. */
+
+static void come(struct play *play, struct agent *agent)
+{
+	*agent = (struct agent){.life = agent->life + 1, .is_there = true};
+	member_begin(&agent->member, &manner, play->now);
+	if (play->has_places)
+		agent->member.report.node_rank = (int) dice_below(&play->dice, MOST_AGENTS);
+}
+
+/* Its workers die with it. */
+static void kill_agent(struct play *play, int number)
+{
+	struct agent *agent = &play->agents[number];
+	const struct rendezvous_event cut = {.type = RENDEZVOUS_CUT, .id = id_of(play, number)};
+
+	agent->is_there = agent->is_held = false;
+	agent->runs = 0;
+	if (is_server_there(play) && dice_one_in(&play->dice, 2))
+		(void) rendezvous_step(play->rendezvous, &cut, play->now, NULL);
+}
+
+static void start_workers(struct play *play, int number, int64_t generation)
+{
+	const struct world *world = rendezvous_world(play->rendezvous);
+	struct agent *agent = &play->agents[number];
+	int n_running = 1;
+
+	for (int i = 0; i < MOST_AGENTS; i++)
+		n_running += play->agents[i].runs == generation;
+	hold(play, n_running <= play->settings.max, "no more than MAX run a world");
+	hold(play, generation <= world->generation, "nobody runs a world before it is agreed upon");
+	hold(play, generation < world->generation || world_rank(world, id_of(play, number)) >= 0,
+	     "who runs a world is in it");
+	agent->runs = generation;
+	agent->ends_at = MSEC_NEVER;
+	member_started(&agent->member, generation, play->now);
+}
+
+static void end_workers(struct play *play, struct agent *agent, bool have_succeeded)
+{
+	agent->runs = 0;
+	member_ended(&agent->member, have_succeeded, play->now);
+}
+
+static void move_workers(struct play *play, int number)
+{
+	struct agent *agent = &play->agents[number];
+	int64_t wanted = member_wants(&agent->member);
+
+	if (!agent->runs) {
+		if (wanted)
+			start_workers(play, number, wanted);
+	} else if (agent->runs != wanted && agent->ends_at == MSEC_NEVER) {
+		agent->ends_at = play->now + dice_below(&play->dice, 3000);
+	} else if (play->now >= agent->ends_at) {
+		end_workers(play, agent, dice_one_in(&play->dice, 2));
+	} else if (agent->runs == wanted && agent->ends_at == MSEC_NEVER) {
+		if (play->n_trained >= GOAL)
+			end_workers(play, agent, true);
+		else if (!play->is_calm && dice_one_in(&play->dice, 1500))
+			member_failed(&agent->member);
+	}
+}
+
+static void run_agent(struct play *play, int number)
+{
+	struct agent *agent = &play->agents[number];
+	struct member *member = &agent->member;
+
+	if (!agent->is_there || play->now < agent->frozen_until)
+		return;
+	member_time(member, play->now);
+	move_workers(play, number);
+	if (member->end != MEMBER_GOES_ON) {
+		hold(play, !agent->runs, "an agent that ends leaves no worker");
+		agent->is_there = false;
+		return;
+	}
+	if (!member_is_call_due(member, play->now))
+		return;
+	member_called(member, play->now);
+	agent->call = ++play->n_calls;
+	const struct message message = {
+		.agent = number,
+		.life = agent->life,
+		.number = agent->call,
+		.report = member->told,
+	};
+
+	post(play, &message);
+}
+
+static void deliver(struct play *play, struct message *message)
+{
+	struct agent *agent = &play->agents[message->agent];
+	bool is_hers = agent->is_there && agent->life == message->life;
+
+	if (message->is_answer && is_hers && play->now < agent->frozen_until)
+		return; /* it waits in the kernel */
+	if (message->is_answer && is_hers && agent->member.is_calling &&
+	    message->number == agent->call)
+		member_answered(&agent->member, &message->order, play->now);
+	else if (!message->is_answer && is_server_there(play))
+		serve(play, message);
+	message->due = 0;
+}
+
+/* Everything. */
+
+static void train(struct play *play)
+{
+	int n_at_work = 0;
+
+	for (int i = 0; i < MOST_AGENTS; i++)
+		n_at_work += play->agents[i].runs == play->last_generation &&
+			     play->now >= play->agents[i].frozen_until;
+	if (play->last_generation &&
+	    (size_t) n_at_work == rendezvous_world(play->rendezvous)->n_members)
+		play->n_trained++;
+}
+
+static void tick(struct play *play)
+{
+	play->now += TICK;
+	for (int i = 0; i < MOST_MESSAGES; i++)
+		if (play->messages[i].due && play->messages[i].due <= play->now)
+			deliver(play, &play->messages[i]);
+	run_server(play);
+	for (int i = 0; i < MOST_AGENTS; i++)
+		run_agent(play, i);
+	train(play);
+}
+
+static void do_harm(struct play *play)
+{
+	int number = dice_below(&play->dice, MOST_AGENTS);
+	struct agent *agent = &play->agents[number];
+
+	switch (agent->is_there ? dice_below(&play->dice, 8) : 8) {
+	case 0:
+		kill_agent(play, number);
+		break;
+	case 1:
+		agent->frozen_until = play->now + dice_below(&play->dice, 12000);
+		break;
+	case 2:
+		agent->deaf_until = play->now + dice_below(&play->dice, 12000);
+		break;
+	case 3:
+		agent->mute_until = play->now + dice_below(&play->dice, 12000);
+		break;
+	case 4:
+		agent->mute_until = agent->deaf_until = play->now + dice_below(&play->dice, 50000);
+		break;
+	case 5:
+		member_drain(&agent->member, play->now);
+		break;
+	case 6:
+		if (is_server_there(play))
+			take_server_away(play);
+		break;
+	case 8:
+		come(play, agent);
+		break;
+	default:
+		break;
+	}
+}
+
+static bool is_over(const struct play *play)
+{
+	for (int i = 0; i < MOST_AGENTS; i++)
+		if (play->agents[i].is_there)
+			return false;
+	return rendezvous_phase(play->rendezvous) == RENDEZVOUS_CLOSED;
+}
+
+static void calm_down(struct play *play)
+{
+	play->is_calm = true;
+	for (int i = 0; i < MOST_AGENTS; i++) {
+		struct agent *agent = &play->agents[i];
+
+		agent->frozen_until = agent->deaf_until = agent->mute_until = play->now;
+		if (!agent->is_there && rendezvous_phase(play->rendezvous) != RENDEZVOUS_CLOSED)
+			come(play, agent);
+	}
+}
+
+static struct rendezvous_settings any_settings(struct dice *dice)
+{
+	int unit = dice_one_in(dice, 4) ? 2 : 1;
+	int min = unit * (1 + dice_below(dice, 3 / unit));
+
+	return (struct rendezvous_settings){
+		.unit = unit,
+		.min = min,
+		.max = min + dice_below(dice, 4),
+		.join_time = 60 * MSEC_PER_SECOND,
+		.last_call = dice_below(dice, 3) * MSEC_PER_SECOND,
+		.lease = 5 * MSEC_PER_SECOND,
+		.reconnect_time = MSEC_PER_SECOND / 2,
+		.max_restarts = dice_one_in(dice, 3) ? 2 : -1,
+	};
+}
+
+/* True when every rule held. */
+static bool run(uint64_t seed)
+{
+	struct play play = {.dice = {seed}, .now = START};
+
+	play.settings = any_settings(&play.dice);
+	play.has_places = dice_one_in(&play.dice, 4);
+	play.rendezvous = rendezvous_new(&play.settings, play.now);
+	for (int i = 0; i < TICKS_OF_HARM; i++) {
+		if (dice_one_in(&play.dice, 40))
+			do_harm(&play);
+		tick(&play);
+	}
+	calm_down(&play);
+	for (int i = 0; i < TICKS_TO_THE_END && !is_over(&play); i++)
+		tick(&play);
+	hold(&play, is_over(&play), "in the end the job and all its agents end");
+	if (play.broken)
+		printf("seed %" PRIu64 ": it did not hold that %s\n", seed, play.broken);
+	rendezvous_free(play.rendezvous);
+	return !play.broken;
+}
+
+static unsigned long long number_of(const char *text)
+{
+	return text ? strtoull(text, NULL, 10) : 0;
+}
+
+int main(int argc, char **argv)
+{
+	unsigned long long n_runs = 10000;
+	unsigned long long first = 1;
+
+	for (int i = 1; i < argc; i += 2) {
+		if (strcmp(argv[i], "--runs") == 0) {
+			n_runs = number_of(argv[i + 1]);
+		} else if (strcmp(argv[i], "--first") == 0) {
+			first = number_of(argv[i + 1]);
+		} else if (strcmp(argv[i], "--seed") == 0) {
+			first = number_of(argv[i + 1]);
+			n_runs = 1;
+		} else {
+			fprintf(stderr, "usage: elastic [--runs N] [--first SEED] | --seed SEED\n");
+			return 2;
+		}
+	}
+	for (unsigned long long seed = first; seed < first + n_runs; seed++)
+		if (!run(seed))
+			return 1;
+	printf("%llu runs, every rule held\n", n_runs);
+	return 0;
+}

@@ -1,0 +1,88 @@
+"""Agents of elastic jobs as machines of their own, and the server that they meet at.
+
+Each process writes a line of where it stands to a file that all share, and then waits at a FIFO of its own to be told
+how to end.
+"""
+
+import collections
+import http.client
+import json
+import socket
+
+from conftest import LIMIT, read_line
+from processes import wait_until
+
+WORKER = """#!/bin/sh
+trap 'exit 143' TERM
+fifo=$STORY.$MUSTER_JOB_NAME.$LOCAL_RANK
+[ -p "$fifo" ] || mkfifo "$fifo"
+printf '%s %s %s %s %s %s\\n' "$MUSTER_GENERATION" "$RANK" "$WORLD_SIZE" "$MUSTER_JOB_NAME" "$$" "$MUSTER_RESTART_COUNT" >> "$STORY"
+(exec cat "$fifo" > "$fifo.told") & wait $!
+exit "$(cat "$fifo.told")"
+"""
+
+Line = collections.namedtuple("Line", "generation rank size machine pid restarts")
+
+
+class Machines:
+    """Agents of one job, and what their processes have written."""
+
+    def __init__(self, muster, port, job="digits"):
+        self.muster, self.port, self.job = muster, port, job
+        self.story = muster.folder / "story"
+        self.story.touch()
+        self.worker = muster.folder / "worker.sh"
+        self.worker.write_text(WORKER)
+        self.worker.chmod(0o755)
+        self.agents = {}
+
+    def launch(self, name, *options, nnodes="2:3"):
+        self.agents[name] = self.muster.start(
+            "launch", "--name", name, "--replace", "--nnodes", nnodes, "--rdzv-endpoint", f"127.0.0.1:{self.port}",
+            "--rdzv-id", self.job, *options, "--no-python", self.worker, env={"STORY": self.story})
+        return self.agents[name]
+
+    def lines(self, generation=None):
+        lines = [Line(*(w if i == 3 else int(w) for i, w in enumerate(line.split())))
+                 for line in self.story.read_text().splitlines()]
+        return [line for line in lines if generation in (None, line.generation)]
+
+    def newest(self):
+        return max((line.generation for line in self.lines()), default=0)
+
+    def until_world(self, generation, size):
+        """Waits for the processes of a world; gives them by machine."""
+        wait_until(lambda: len(self.lines(generation)) >= size)
+        lines = self.lines(generation)
+        assert [line.size for line in lines] == [size] * size
+        assert sorted(line.rank for line in lines) == list(range(size))
+        return {line.machine: line for line in lines}
+
+    def tell(self, name, code, local_rank=0):
+        """Its process ends with this code. Opening waits until it reads."""
+        with open(f"{self.story}.{name}.{local_rank}", "w") as fifo:
+            fifo.write(str(code))
+
+    def ends(self, name, code):
+        said = self.agents[name].communicate(timeout=LIMIT)[1]
+        assert self.agents[name].returncode == code, said
+        return said
+
+
+def is_listening(port):
+    with socket.socket() as asked:
+        return asked.connect_ex(("127.0.0.1", port)) == 0
+
+
+def start_orchestrator(machines, *options, **how):
+    process = machines.muster.start("orchestrator", "--listen", f"127.0.0.1:{machines.port}", *options, **how)
+    line = read_line(process.stderr)
+    assert line == f"muster: elastic jobs meet at http://127.0.0.1:{machines.port}\n"
+    return process
+
+
+def ask(port, path):
+    connection = http.client.HTTPConnection("127.0.0.1", port, timeout=LIMIT)
+    connection.request("GET", path)
+    answer = connection.getresponse()
+    return answer.status, json.loads(answer.read())

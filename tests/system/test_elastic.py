@@ -1,0 +1,458 @@
+"""`muster launch` and `muster orchestrator`: machines that come and go, here each an agent of its own."""
+
+import http.client
+import json
+import os
+import re
+import resource
+import signal
+import sys
+
+import pytest
+
+from agents import Machines, ask, is_listening, start_orchestrator
+from conftest import BINARY, LIMIT, ROOT, Muster, read_until
+from processes import wait_until, wait_until_none_has
+from servers import free_port
+
+pytestmark = pytest.mark.sanitize
+
+@pytest.fixture
+def machines(muster):
+    return Machines(muster, free_port())
+
+
+def test_alone_a_machine_needs_no_server_and_its_processes_know_each_other(muster):
+    done = muster("launch", "--standalone", "--nproc-per-node", 2, "--no-python", "--", "sh", "-c",
+                  'echo "$RANK/$WORLD_SIZE $LOCAL_RANK/$LOCAL_WORLD_SIZE $GROUP_RANK/$GROUP_WORLD_SIZE '
+                  '$OMP_NUM_THREADS $MASTER_ADDR $MASTER_PORT $TF_CONFIG"', code=0)
+    lines = sorted(line.split(" | ", 1)[1] for line in done.stdout.splitlines())
+    words = [line.split(" ", 6) for line in lines]
+    assert [w[:4] for w in words] == [["0/2", "0/2", "0/1", "1"], ["1/2", "1/2", "0/1", "1"]]
+    configs = [json.loads(w[6]) for w in words]
+    assert [config["task"] for config in configs] == [{"type": "worker", "index": 0}, {"type": "worker", "index": 1}]
+    assert configs[0]["cluster"] == configs[1]["cluster"] and len(configs[0]["cluster"]["worker"]) == 2
+    assert words[0][4:6] == words[1][4:6] and words[0][4] == "127.0.0.1"
+    assert words[0][5] not in {address.split(":")[1] for address in configs[0]["cluster"]["worker"]}
+
+
+def test_a_process_that_fails_starts_all_again_until_no_restart_is_left(muster):
+    done = muster("launch", "--standalone", "--nproc_per_node=2", "--max_restarts=1", "--no-python", "--", "sh", "-c",
+                  'echo "$MUSTER_GENERATION $TORCHELASTIC_RESTART_COUNT/$TORCHELASTIC_MAX_RESTARTS $RANK"; '
+                  'if test $RANK = 0; then : > said.$MUSTER_GENERATION; exec sleep 1000; fi; '
+                  'until test -e said.$MUSTER_GENERATION; do sleep 0.01; done; exit 3', code=1)
+    told = sorted(line.split(" | ", 1)[1] for line in done.stdout.splitlines())
+    assert told == ["1 0/1 0", "1 0/1 1", "2 1/1 0", "2 1/1 1"]
+    assert "world 2: this machine has rank 0 of 1 (a process has failed)" in done.stderr
+    assert re.search(r"failed after .*: worker-1 exited with code 3 .*\(attempt 2\)", done.stderr)
+
+
+def test_the_first_agent_is_the_server_and_a_third_machine_is_taken_in(machines):
+    machines.launch("one")
+    machines.launch("two")
+    first = machines.until_world(1, 2)
+    machines.launch("three")
+    second = machines.until_world(2, 3)
+    assert second["three"].rank == 2 and second["one"].rank == first["one"].rank
+    for name in ("one", "two", "three"):
+        machines.tell(name, 0)
+    for name in ("one", "two", "three"):
+        machines.ends(name, 0)
+
+
+def test_machines_that_are_killed_are_dropped_and_a_failure_starts_all_again(machines):
+    start_orchestrator(machines)
+    for name in ("one", "two", "three"):
+        machines.launch(name, "--max-restarts", 1, "--rdzv-conf", "last_call_timeout=100")
+    machines.until_world(1, 3)
+    machines.tell("two", 3)
+    second = machines.until_world(2, 3)
+    assert {line.restarts for line in second.values()} == {1}
+    machines.agents["three"].kill()
+    third = machines.until_world(3, 2)
+    wait_until_none_has("MUSTER_JOB_NAME=three")
+    assert {line.restarts for line in third.values()} == {1}
+    status, job = ask(machines.port, f"/v1/jobs/{machines.job}")
+    assert status == 200 and job["phase"] == "running" and job["restarts"] == 1
+    assert [world["reason"] for world in job["worlds"]] == ["first", "worker-failed", "lost-member"]
+    for name in ("one", "two"):
+        machines.tell(name, 0)
+    for name in ("one", "two"):
+        machines.ends(name, 0)
+
+
+def test_a_machine_that_is_asked_to_end_leaves_and_the_others_go_on(machines):
+    start_orchestrator(machines)
+    for name in ("one", "two", "three"):
+        machines.launch(name, "--rdzv-conf", "last_call_timeout=100")
+    machines.until_world(1, 3)
+    machines.agents["one"].send_signal(signal.SIGTERM)
+    machines.ends("one", 128 + signal.SIGTERM)
+    machines.until_world(2, 2)
+    machines.tell("two", 0)
+    machines.tell("three", 0)
+    machines.ends("two", 0)
+    machines.ends("three", 0)
+
+
+def test_a_spare_steps_in_and_ends_well(machines):
+    start_orchestrator(machines)
+    for name in ("one", "two"):
+        machines.launch(name, nnodes="2:2")
+    machines.until_world(1, 2)
+    machines.launch("spare", nnodes="2:2")
+    wait_until(lambda: ask(machines.port, f"/v1/jobs/{machines.job}")[1]["members"][2:])
+    machines.agents["two"].kill()
+    second = machines.until_world(2, 2)
+    assert set(second) == {"one", "spare"}
+    machines.launch("late", nnodes="2:2")
+    wait_until(lambda: ask(machines.port, f"/v1/jobs/{machines.job}")[1]["members"][2:])
+    machines.tell("one", 0)
+    machines.tell("spare", 0)
+    for name in ("one", "spare", "late"):
+        machines.ends(name, 0)
+
+
+def test_no_restart_is_left_and_the_job_has_failed_on_all_machines(machines):
+    start_orchestrator(machines)
+    for name in ("one", "two"):
+        machines.launch(name, nnodes="2")
+    machines.until_world(1, 2)
+    machines.tell("two", 7)
+    assert "worker-0 exited with code 7" in machines.ends("two", 1)
+    assert "a process failed, and no restart was left" in machines.ends("one", 1)
+
+
+def test_an_agent_with_other_options_is_refused(machines):
+    start_orchestrator(machines)
+    machines.launch("one", nnodes="2")
+    machines.launch("other", nnodes="3")
+    wait_until(lambda: any(agent.poll() is not None for agent in machines.agents.values()))
+    (refused,) = (name for name, agent in machines.agents.items() if agent.poll() is not None)
+    assert "was begun with other options: --nnodes" in machines.ends(refused, 3)
+
+
+def test_too_few_machines_for_too_long_end_the_job(machines):
+    start_orchestrator(machines)
+    machines.launch("one", "--rdzv-conf", "join_timeout=1")
+    assert "too few machines took part for too long" in machines.ends("one", 124)
+
+
+def test_mistakes_are_told_all_at_once_and_nothing_starts(muster):
+    done = muster("launch", "--nnodes", "3:2x", "--nproc-per-node", "many", "--rdzv-id", "a/b", "--rdzv-conf", "x",
+                  "--max-restarts", "few", "nothing.py", code=2)
+    for word in ("--nnodes", "--nproc-per-node", "--rdzv-id", "--rdzv-conf", "--max-restarts", "nothing.py"):
+        assert word in done.stderr
+    assert not muster("ps", "-a", "-o", "name").stdout
+    assert "--rdzv-endpoint is missing" in muster("launch", "--nnodes", "2", "--no-python", "true", code=2).stderr
+
+
+def test_words_of_the_environment_count_where_the_call_says_nothing(muster):
+    environment = {"PET_NPROC_PER_NODE": "3", "PET_NO_PYTHON": "1", "PET_STANDALONE": "1"}
+    done = muster("launch", "printenv", "LOCAL_WORLD_SIZE", env=environment, code=0)
+    assert done.stdout.count("| 3\n") == 3
+    done = muster("launch", "--nproc-per-node", 2, "printenv", "LOCAL_WORLD_SIZE", env=environment, code=0)
+    assert done.stdout.count("| 2\n") == 2
+
+
+def test_a_server_that_is_killed_and_started_again_is_not_noticed(machines):
+    server = start_orchestrator(machines)
+    for name in ("one", "two"):
+        machines.launch(name, "--max-restarts", 2, "--rdzv-conf", "last_call_timeout=0")
+    machines.until_world(1, 2)
+    machines.tell("one", 5)
+    before = machines.until_world(2, 2)
+    server.kill()
+    server.wait()
+    start_orchestrator(machines)
+    machines.launch("three", "--max-restarts", 2, "--rdzv-conf", "last_call_timeout=0")
+    after = machines.until_world(3, 3)
+    assert not machines.lines(4) and len(machines.lines()) == 7
+    assert [after[name].rank for name in before] == [before[name].rank for name in before]
+    assert {line.restarts for line in after.values()} == {1}
+    job = ask(machines.port, f"/v1/jobs/{machines.job}")[1]
+    assert [world["reason"] for world in job["worlds"]] == ["first", "worker-failed", "grew"]
+    for name in machines.agents:
+        machines.tell(name, 0)
+    for name in machines.agents:
+        machines.ends(name, 0)
+
+
+def test_a_server_that_was_away_when_its_job_could_have_ended_tells_it_all_the_same(machines):
+    server = start_orchestrator(machines)
+    for name in ("one", "two"):
+        machines.launch(name, nnodes="2")
+    machines.until_world(1, 2)
+    server.kill()
+    server.wait()
+    machines.tell("one", 0)
+    machines.tell("two", 0)
+    start_orchestrator(machines)
+    for name in machines.agents:
+        machines.ends(name, 0)
+    assert ask(machines.port, f"/v1/jobs/{machines.job}")[1]["verdict"] == "succeeded"
+
+
+def test_a_machine_that_was_the_server_too_comes_back_and_the_others_have_waited(machines):
+    machines.launch("one", nnodes="2:2")
+    wait_until(lambda: is_listening(machines.port))
+    machines.launch("two", nnodes="2:2")
+    first = machines.until_world(1, 2)
+    machines.agents["one"].kill()
+    wait_until_none_has("MUSTER_JOB_NAME=one")
+    machines.launch("one", nnodes="2:2")
+    second = machines.until_world(2, 2)
+    assert second["two"].rank == 0
+    machines.tell("one", 0)
+    machines.tell("two", 0)
+    machines.ends("one", 0)
+    machines.ends("two", 0)
+
+
+def test_machines_meet_by_the_words_of_a_static_rendezvous_and_have_the_places_they_were_given(machines):
+    for rank, name in ((1, "one"), (0, "two")):
+        machines.agents[name] = machines.muster.start(
+            "launch", "--name", name, "--nnodes", 2, "--node-rank", rank, "--master-addr", "127.0.0.1",
+            "--master-port", machines.port, "--no-python", "--", machines.worker, env={"STORY": machines.story})
+        wait_until(lambda: is_listening(machines.port))
+    world = machines.until_world(1, 2)
+    assert (world["one"].rank, world["two"].rank) == (1, 0)
+    for name in machines.agents:
+        machines.tell(name, 0)
+    for name in machines.agents:
+        machines.ends(name, 0)
+
+
+@pytest.mark.parametrize("words", [
+    ("--rdzv-backend=c10d", "--rdzv-endpoint=localhost:0"),
+    ("--master_addr", "127.0.0.1", "--master_port", "29500", "--rdzv-id", "mine"),
+    ("--standalone", "--rdzv-endpoint", "nowhere.invalid:29400", "--run-path", "--start-method=fork"),
+])
+def test_one_machine_meets_nobody_whatever_is_said_of_endpoints(muster, words):
+    done = muster("launch", *words, "--role", "trainer", "--nproc-per-node", 2, "--no-python", "--", "sh", "-c",
+                  'echo "$0 $1 $ROLE_NAME"; test -d "$(dirname "$TORCHELASTIC_ERROR_FILE")"', "${local_rank}", "x${local_rank}y",
+                  code=0)
+    assert sorted(line.split(" | ")[1] for line in done.stdout.splitlines()) == ["0 x0y trainer", "1 x1y trainer"]
+
+
+def test_python_of_the_environment_runs_the_script(muster):
+    (muster.folder / "train.py").write_text("print('trained')\n")
+    assert "| -u train.py" in muster("launch", "train.py", env={"PYTHON_EXEC": "/bin/echo"}, code=0).stdout
+    assert "| trained" in muster("launch", "train.py", code=0).stdout
+
+
+def call_of(**changes):
+    """A member's call, as core/member_wire.h has it."""
+    known = {"order": "wait", "generation": 0, "reason": "first", "verdict": "open"}
+    return {"uid": "", "min": 1, "max": 3, "unit": 1, "joinTime": 600000, "lastCall": 0, "maxRestarts": 0,
+            "offer": {"host": "127.0.0.1", "ports": list(range(20000, 20008))}, "nodeRank": 0, "generation": 0,
+            "activity": "idle", "drains": False, "hasLeft": False, "known": known, "world": 0, **changes}
+
+
+def test_a_member_is_missed_at_once_whose_connection_ends_between_two_calls(machines):
+    start_orchestrator(machines, "--lease", "600s")
+    connection = http.client.HTTPConnection("127.0.0.1", machines.port, timeout=LIMIT)
+    connection.request("POST", f"/v1/jobs/{machines.job}/members/ghost", json.dumps(call_of()))
+    answer = connection.getresponse()
+    assert answer.status == 200
+    assert json.loads(answer.read())["order"]["order"] == "run"
+    assert len(ask(machines.port, f"/v1/jobs/{machines.job}")[1]["members"]) == 1
+    connection.close()
+    wait_until(lambda: not ask(machines.port, f"/v1/jobs/{machines.job}")[1]["members"])
+
+
+@pytest.mark.parametrize("changes, status, word", [
+    ({"min": 0}, 400, "min: must be a number from 1 to"),
+    ({"max": 10001}, 400, "max: must be"),
+    ({"min": 3, "max": 2}, 400, "a world has MIN to MAX machines"),
+    ({"offer": "x"}, 400, "offer: must be an object"),
+    ({"offer": {"host": "h" * 40000}}, 400, "offer: it has more than"),
+    ({"uid": "../x"}, 400, "uid: must be a UUID"),
+    ({"uid": "00000000-0000-4000-8000-000000000000"}, 410, "is no more"),
+    ({"activity": "asleep"}, 400, "activity: must be one of"),
+    ({"known": 7}, 400, "order: must be"),
+    ({"generation": -1}, 400, "generation: must be"),
+    ({"drains": 1}, 400, "drains: must be true or false"),
+    ({"maxRestarts": 5}, 409, "--max-restarts is 0 there and 5 here"),
+])
+def test_a_call_that_is_wrong_changes_nothing(machines, changes, status, word):
+    start_orchestrator(machines)
+    machines.launch("one", "--rdzv-conf", "last_call_timeout=0", nnodes="1:3")
+    machines.until_world(1, 1)
+    before = ask(machines.port, f"/v1/jobs/{machines.job}")[1]
+    connection = http.client.HTTPConnection("127.0.0.1", machines.port, timeout=LIMIT)
+    connection.request("POST", f"/v1/jobs/{machines.job}/members/stranger", json.dumps(call_of(**changes)))
+    answer = connection.getresponse()
+    said = json.loads(answer.read())
+    assert (answer.status, word in said["error"]) == (status, True), said
+    assert ask(machines.port, f"/v1/jobs/{machines.job}")[1] == before
+    machines.tell("one", 0)
+    machines.ends("one", 0)
+
+
+def test_paths_and_methods_that_are_not_there_are_told(machines):
+    start_orchestrator(machines)
+    assert ask(machines.port, "/v1/jobs") == (200, {"jobs": []})
+    for path, status in (("/", 404), ("/v1/jobsx", 404), ("/v1/jobs/none", 404), ("/v1/jobs/a/members/b", 405)):
+        assert ask(machines.port, path)[0] == status, path
+    connection = http.client.HTTPConnection("127.0.0.1", machines.port, timeout=LIMIT)
+    for path, body, status in (("/v1/jobs/a%2Fb/members/c", json.dumps(call_of()), 400), ("/v1/jobs/a/members/", "{}", 400),
+                               ("/v1/jobs/a/members/b", "{", 400), ("/v1/jobs/a/members/b", "x" * 60000, 413)):
+        connection.request("POST", path, body)
+        answer = connection.getresponse()
+        assert answer.status == status, (path, answer.read())
+        answer.read()
+        connection.close()
+    assert ask(machines.port, "/v1/jobs") == (200, {"jobs": []})
+
+
+def test_other_machines_are_served_only_where_that_was_asked_for(muster):
+    assert "--insecure says" in muster("orchestrator", "--listen", "0.0.0.0:0", code=4).stderr
+    assert "at least 2s" in muster("orchestrator", "--lease", "1s", code=2).stderr
+    assert "--listen: " in muster("orchestrator", "--listen", "nowhere", code=2).stderr
+
+
+OLD_WORKER = """import json, os, sys
+config = json.loads(os.environ["TF_CONFIG"])
+print("worker", config["task"]["index"], config["cluster"]["worker"], sys.executable, sys.argv[1:], flush=True)
+input_of = open(os.environ["GATE"])
+input_of.read()
+"""
+
+
+def test_the_commands_of_tensorflow_elastics_document_work_word_for_word(muster):
+    """But for the ports, which others may have, and the script's path. Each worker waits at a gate of its own."""
+    (muster.folder / "mnist_mwms.py").write_text(OLD_WORKER)
+    orchestrator, first, second = (free_port() for _ in range(3))
+    environment = {"PYTHONPATH": ROOT / "python", "MUSTER_BINARY": BINARY, "VIRTUAL_ENV": None}
+    launcher = Muster(muster.folder, (sys.executable, "-m", "tensorflow_elastic.distributed.launch"))
+    server = launcher.start("--standalone", f"--rdzv_endpoint=localhost:{orchestrator}", "start", env=environment)
+    read_until(server.stderr, "elastic jobs meet at")
+    agents = []
+    for number, port in enumerate((first, second)):
+        gate = muster.folder / f"gate{number}"
+        os.mkfifo(gate)
+        agents.append(launcher.start(
+            "--monitor_interval=5", f"--address=localhost:{port}", "--nnodes=1:2", f"--rdzv_endpoint=localhost:{orchestrator}",
+            "mnist_mwms.py", "--epochs", "3", env={**environment, "GATE": gate}))
+        workers = [f"localhost:{first}", f"localhost:{second}"][:number + 1]
+        line = read_until(agents[-1].stdout, "worker ")[-1]
+        assert f"worker {number} {workers} {sys.executable} ['--epochs', '3']" in line
+    assert str([f"localhost:{first}", f"localhost:{second}"]) in read_until(agents[0].stdout, "worker ")[-1]
+    for number, agent in enumerate(agents):
+        (muster.folder / f"gate{number}").write_text("")
+        assert agent.poll() is None or number
+    for agent in agents:
+        assert agent.wait(LIMIT) == 0
+    server.terminate()
+    server.wait(LIMIT)
+
+
+def test_a_job_that_has_ended_does_not_hold_up_the_next_one_of_its_name(machines):
+    """Each agent is the server of its own, and finds the job of the one before."""
+    for _ in range(2):
+        agent = machines.muster.start("launch", "--nnodes", "1:2", "--rdzv-conf", "last_call_timeout=0", "--rdzv-endpoint",
+                                      f"127.0.0.1:{machines.port}", "--no-python", "true")
+        said = agent.communicate(timeout=LIMIT)[1]
+        assert agent.returncode == 0
+        assert "the server" not in said and "cannot" not in said and "has ended" not in said
+    machines.launch("one", nnodes="1:2")
+    machines.until_world(1, 1)
+    job = ask(machines.port, f"/v1/jobs/{machines.job}")[1]
+    assert ask(machines.port, "/v1/jobs/none")[1]["phase"] == "closed" and job["phase"] == "running"
+    machines.tell("one", 0)
+    machines.ends("one", 0)
+
+
+def test_a_part_of_an_elastic_job_cannot_be_made_something_else(machines):
+    agent = machines.muster.start("launch", "--name", "part", "--rdzv-id", "digits", "--standalone", "--no-python",
+                                  machines.worker, env={"STORY": machines.story})
+    machines.until_world(1, 1)
+    for words in (("scale", "part", "worker=2"), ("suspend", "part")):
+        said = machines.muster(*words, code=4).stderr
+        assert "job 'part' is this machine's part of the elastic job 'digits'" in said
+    machines.muster("stop", "part", code=0)
+    assert agent.wait(LIMIT) == 130, agent.stderr.read()
+    assert "the command that began it takes part anew" in machines.muster("resume", "part", code=4).stderr
+    assert len(machines.lines()) == 1
+
+
+def limit_descriptors():
+    resource.setrlimit(resource.RLIMIT_NOFILE, (64, 1024))
+
+
+def test_more_agents_than_the_usual_limit_of_descriptors_are_served(machines):
+    start_orchestrator(machines, preexec_fn=limit_descriptors)
+    connections = [http.client.HTTPConnection("127.0.0.1", machines.port, timeout=LIMIT) for _ in range(100)]
+    for number, connection in enumerate(connections):
+        connection.request("POST", f"/v1/jobs/many/members/m{number}", json.dumps(call_of(min=100, max=100)))
+    for connection in connections:
+        assert connection.getresponse().status == 200
+    assert ask(machines.port, "/v1/jobs/many")[1]["phase"] == "running"
+    for connection in connections:
+        connection.close()
+
+
+SAVING = """#!/bin/sh
+trap 'sleep 3; echo saved > "$STORY.saved"; exit 143' TERM
+printf '1 0 1 one %s 0\\n' $$ > "$STORY"
+while :; do sleep 0.1; done
+"""
+
+
+def test_processes_of_a_machine_that_leaves_its_first_world_have_time_to_save(machines):
+    machines.worker.write_text(SAVING)
+    machines.launch("one", nnodes="1:1")
+    machines.until_world(1, 1)
+    machines.agents["one"].send_signal(signal.SIGTERM)
+    machines.ends("one", 128 + signal.SIGTERM)
+    assert (machines.muster.folder / "story.saved").read_text() == "saved\n"
+
+
+def test_a_job_that_all_machines_have_left_is_over_and_its_name_is_free(machines):
+    machines.launch("one", "--max-restarts", 1, nnodes="1:2")
+    machines.until_world(1, 1)
+    machines.agents["one"].send_signal(signal.SIGTERM)
+    machines.ends("one", 128 + signal.SIGTERM)
+    machines.story.write_text("")
+    machines.launch("one", "--max-restarts", 2, nnodes="1:3")
+    machines.until_world(1, 1)
+    machines.tell("one", 0)
+    machines.ends("one", 0)
+
+
+def test_a_job_whose_machines_were_all_killed_may_begin_anew_with_other_options(machines):
+    machines.launch("one", nnodes="1:2")
+    machines.until_world(1, 1)
+    machines.agents["one"].kill()
+    wait_until_none_has("MUSTER_JOB_NAME=one")
+    machines.story.write_text("")
+    machines.launch("one", nnodes="1:3")
+    machines.until_world(1, 1)
+    machines.tell("one", 0)
+    machines.ends("one", 0)
+
+
+def test_a_newcomer_beyond_the_maximum_waits_whatever_its_place(machines):
+    start_orchestrator(machines)
+    for rank, name in ((1, "one"), (2, "two")):
+        machines.launch(name, "--node-rank", rank, "--rdzv-conf", "last_call_timeout=0", nnodes="1:2")
+        machines.until_world(rank, rank)
+    machines.launch("three", "--node-rank", 0, "--rdzv-conf", "last_call_timeout=0", nnodes="1:2")
+    wait_until(lambda: len(ask(machines.port, f"/v1/jobs/{machines.job}")[1]["members"]) == 3)
+    machines.tell("two", 3)
+    assert "no restart was left" in machines.ends("one", 1)
+
+
+def test_a_machine_has_room_for_many_processes(muster):
+    done = muster("launch", "--standalone", "--nproc-per-node", 200, "--no-python", "true", code=0)
+    assert "200 workers" in done.stderr
+
+
+def test_last_words_of_strangers_leave_nothing_behind(machines):
+    start_orchestrator(machines)
+    connection = http.client.HTTPConnection("127.0.0.1", machines.port, timeout=LIMIT)
+    connection.request("POST", "/v1/jobs/nobodys/members/m", json.dumps(call_of(hasLeft=True)))
+    answer = connection.getresponse()
+    assert (answer.status, json.loads(answer.read())["order"]["order"]) == (200, "go")
+    assert ask(machines.port, "/v1/jobs") == (200, {"jobs": []})

@@ -1,0 +1,335 @@
+"""What `muster operator` makes for a TFJob, and what it writes into its status, on a fake cluster whose answers the test sees."""
+
+import json
+import signal
+import sys
+
+import pytest
+
+from conftest import LIMIT, ROOT
+
+sys.path.insert(0, str(ROOT / "tests" / "fake_kube"))
+
+from fake_kube import NAMESPACE, refuse  # noqa: E402
+from living_kube import LivingKube, now  # noqa: E402
+from test_jobs_elsewhere import write_kubeconfig  # noqa: E402
+
+pytestmark = pytest.mark.sanitize
+
+
+class TFJobs(LivingKube):
+    """Pods run until the test ends them."""
+
+    def __init__(self):
+        self.code = None
+        super().__init__(lambda labels: self.code)
+
+    def add(self, name, annotations=None, run_policy=None, more=None, resources=None, spec=None, is_dynamic=False, **roles):
+        """A TFJob with so many replicas of roles."""
+        container = {"name": "tensorflow", "image": "i", "resources": resources or {}}
+        specs = {title: {"replicas": count, **(more or {}), "template": {"spec": {"containers": [container], **(spec or {})}}}
+                 for title, count in roles.items()}
+        self.put("tfjobs", name, {
+            "apiVersion": "kubeflow.org/v1", "kind": "TFJob",
+            "metadata": {"uid": f"00000000-0000-4000-9000-{len(self.history):012}", "creationTimestamp": now(),
+                         "annotations": annotations or {}},
+            "spec": {"runPolicy": run_policy or {}, "enableDynamicWorker": is_dynamic, "tfReplicaSpecs": specs}})
+
+    def change(self, plural, name, change):
+        with self.lock:
+            self._change(plural, name, self.objects[plural, name]["metadata"]["uid"], change)
+
+    def until(self, wanted):
+        """Until wanted(objects) is true; gives that."""
+        with self.lock:
+            assert self.lock.wait_for(lambda: wanted(self.objects), LIMIT), sorted(self.objects)
+            return wanted(self.objects)
+
+    def condition(self, name, kind):
+        """The condition of this type of a TFJob, when it is true."""
+        def found(objects):
+            status = objects["tfjobs", name].get("status") or {}
+            return next((entry for entry in status.get("conditions", [])
+                         if entry["type"] == kind and entry["status"] == "True"), None)
+        return self.until(found)
+
+    def pod(self, name):
+        return self.until(lambda objects: objects.get(("pods", name)))
+
+    def another(self, name, uid):
+        """The Pod of this name that has another uid."""
+        def found(objects):
+            pod = objects.get(("pods", name))
+            return pod if pod and pod["metadata"]["uid"] != uid else None
+        return self.until(found)
+
+    def end_pods_with(self, code):
+        self.code = code
+        self.end_pods()
+
+    def events(self):
+        with self.lock:
+            return [body["reason"] for (plural, _), body in self.objects.items() if plural == "events"]
+
+    def names(self, plural):
+        with self.lock:
+            return sorted(name for kind, name in self.objects if kind == plural)
+
+
+@pytest.fixture
+def kube(muster, tmp_path):
+    with TFJobs() as server:
+        muster.environment["KUBECONFIG"] = str(write_kubeconfig(tmp_path / "kubeconfig", server.origin))
+        yield server
+
+
+@pytest.fixture
+def serve(muster):
+    """Starts an operator with these options; gives a function that ends it."""
+    started = []
+
+    def start(*options):
+        process = muster.start("operator", "-n", NAMESPACE, *options)
+        started.append(process)
+
+        def end():
+            process.send_signal(signal.SIGTERM)
+            assert process.wait(LIMIT) == 0
+            started.remove(process)
+            return process.stderr.read()
+        return end
+    yield start
+    for process in started:
+        process.kill()
+
+
+def addresses_of(pod):
+    env = pod["spec"]["containers"][0]["env"]
+    [value] = [entry["value"] for entry in env if entry["name"] == "TF_CONFIG"]
+    return json.loads(value)["cluster"]["worker"]
+
+
+def test_a_job_has_one_service_where_that_is_asked_for(kube, serve):
+    serve("--services", "per-job")
+    kube.add("one", Worker=2)
+    kube.add("many", {"muster/services": "per-replica"}, Worker=2)
+    for name in ("one", "many"):
+        kube.condition(name, "Running")
+    wanted = ["many-worker-0", "many-worker-1", "one"]
+    assert kube.until(lambda objects: kube.names("services") == wanted)
+    pod = kube.pod("one-worker-1")
+    assert (pod["spec"]["hostname"], pod["spec"]["subdomain"]) == ("one-worker-1", "one")
+    assert addresses_of(pod) == [f"one-worker-{index}.one.{NAMESPACE}.svc:2222" for index in range(2)]
+    assert "hostname" not in kube.pod("many-worker-1")["spec"]
+    kube.remove("services", "one")
+    kube.until(lambda objects: ("services", "one") in objects)
+
+
+def test_a_job_goes_on_with_the_services_that_it_has(kube, serve):
+    end = serve()
+    kube.add("old", more={"restartPolicy": "ExitCode"}, Worker=2)
+    kube.add("new", {"muster/services": "per-job"}, Worker=1)
+    for name in ("old", "new"):
+        kube.condition(name, "Running")
+    end()
+    serve("--services", "per-job")
+    first = kube.pod("old-worker-0")["metadata"]["uid"]
+    kube.end_pods_with(137)
+    kube.another("old-worker-0", first)
+    kube.code = None
+    assert addresses_of(kube.pod("old-worker-0"))[0] == f"old-worker-0.{NAMESPACE}.svc:2222"
+    assert kube.names("services") == ["new", "old-worker-0", "old-worker-1"]
+
+
+def test_a_worker_that_comes_and_goes_fails_no_job(kube, serve):
+    serve()
+    kube.add("dynamic", is_dynamic=True, Worker=2, PS=1)
+    kube.condition("dynamic", "Running")
+    [variable] = kube.pod("dynamic-worker-1")["spec"]["containers"][0]["env"]
+    assert variable["value"] == (
+        f'{{"cluster":{{"worker":{{"1":"dynamic-worker-1.{NAMESPACE}.svc:2222"}},"ps":["dynamic-ps-0.{NAMESPACE}.svc:2222"]}},'
+        '"task":{"type":"worker","index":1}}')
+    codes = {("worker", "1"): 3}
+    kube.plan = lambda labels: codes.get((labels["training.kubeflow.org/replica-type"], labels["training.kubeflow.org/replica-index"]))
+    kube.end_pods()
+    kube.until(lambda objects: objects["tfjobs", "dynamic"]["status"]["replicaStatuses"]["Worker"] == {"active": 1, "failed": 1})
+    codes["worker", "0"] = 0
+    kube.end_pods()
+    kube.condition("dynamic", "Succeeded")
+
+
+def failure_with_lines(kube, name):
+    """The failure of a TFJob once it has lines."""
+    def found(objects):
+        failure = (objects["tfjobs", name].get("status") or {}).get("failure") or {}
+        return failure if failure.get("lastLines") else None
+    return kube.until(found)
+
+
+def logs_asked_for(kube):
+    return [(path.split("/")[-2], query) for _, path, query in kube.requests() if path.endswith("/log")]
+
+
+def test_the_last_lines_of_a_worker_that_failed_are_in_the_status(kube, serve):
+    serve()
+    kube.add("broken", run_policy={"cleanPodPolicy": "All"}, Worker=1)
+    kube.condition("broken", "Running")
+    kube.end_pods_with(3)
+    failure = failure_with_lines(kube, "broken")
+    assert failure["lastLines"] == [f"line {number}" for number in range(20)]
+    assert failure["exitCode"] == 3
+    kube.until(lambda objects: ("pods", "broken-worker-0") not in objects)
+    asked = {"container": "tensorflow", "tailLines": "20", "limitBytes": "524288"}
+    assert logs_asked_for(kube) == [("broken-worker-0", asked)]
+
+
+def test_a_container_that_is_started_again_in_its_pod_is_a_restart_with_a_reason(kube, serve):
+    serve()
+    kube.add("falls", more={"restartPolicy": "OnFailure"}, Worker=1)
+    kube.condition("falls", "Running")
+    first = kube.pod("falls-worker-0")["metadata"]["uid"]
+    for count, reason in enumerate(["OOMKilled", "Evicted", "OOMKilled"], 1):
+        def fall(pod, count=count, reason=reason):
+            [container] = pod["status"]["containerStatuses"] = [kube._container(pod, {"running": {"startedAt": now()}})]
+            container.update(restartCount=count, lastState={"terminated": {
+                "exitCode": 137, "reason": reason, "startedAt": now(), "finishedAt": now()}})
+        kube.change("pods", "falls-worker-0", fall)
+        kube.change("pods", "falls-worker-0", lambda pod: pod["metadata"].update(annotations={"seen": "again"}))
+        told = kube.until(lambda objects, count=count: objects["tfjobs", "falls"]["status"].get("restarts") == count
+                          and objects["tfjobs", "falls"]["status"])
+        assert told["failure"]["reason"] == reason and told["failure"]["signal"] == 9
+    assert kube.pod("falls-worker-0")["metadata"]["uid"] == first
+
+
+@pytest.mark.parametrize("code,end", [(0, "Succeeded"), (3, "Failed")])
+@pytest.mark.parametrize("policy", ["All", "Running", "None"])
+def test_services_go_with_the_pods_that_are_cleaned_up(kube, serve, policy, code, end):
+    stop = serve("--log", "info")
+    kube.add("cleans", run_policy={"cleanPodPolicy": policy}, PS=1, Worker=2)
+    kube.condition("cleans", "Running")
+    kube.plan = lambda labels: code if labels["training.kubeflow.org/replica-type"] == "worker" else None
+    kube.end_pods()
+    kube.condition("cleans", end)
+    left = {"All": [], "Running": ["cleans-worker-0", "cleans-worker-1"],
+            "None": ["cleans-ps-0", "cleans-worker-0", "cleans-worker-1"]}[policy]
+    for plural in ("pods", "services"):
+        kube.until(lambda objects, plural=plural: sorted(name for kind, name in objects if kind == plural) == left)
+    assert f"job '{NAMESPACE}/cleans': start worker-0, attempt 0" in stop()
+
+
+def test_a_restart_waits_a_moment_for_a_log_and_does_without_one(kube, serve):
+    """The node does not answer."""
+    def mute(exchange):
+        if exchange.path.endswith("/log"):
+            exchange.wait_for_the_end()
+            return True
+        return False
+    kube.trouble = mute
+    end = serve()
+    kube.add("again", more={"restartPolicy": "ExitCode"}, Worker=1)
+    kube.condition("again", "Running")
+    first = kube.pod("again-worker-0")["metadata"]["uid"]
+    kube.end_pods_with(137)
+    kube.condition("again", "Restarting")
+    kube.code = None
+    kube.another("again-worker-0", first)
+    kube.condition("again", "Running")
+    assert kube.objects["tfjobs", "again"]["status"]["failure"]["message"].startswith("worker-0 was killed by signal 9")
+    assert "lastLines" not in kube.objects["tfjobs", "again"]["status"]["failure"]
+    assert len(logs_asked_for(kube)) == 1
+    assert "log" not in end()
+
+
+def test_without_the_right_to_logs_jobs_end_all_the_same_and_that_is_said(kube, serve):
+    kube.trouble = lambda exchange: exchange.path.endswith("/log") and refuse(403, reason="Forbidden", message="ada may not")(exchange)
+    end = serve()
+    kube.add("broken", run_policy={"cleanPodPolicy": "All"}, Worker=1)
+    kube.condition("broken", "Running")
+    kube.end_pods_with(3)
+    kube.condition("broken", "Failed")
+    kube.until(lambda objects: ("pods", "broken-worker-0") not in objects)
+    assert "job 'ada/broken': cannot get pods/log" in end()
+
+
+def suspend(is_suspended):
+    return lambda job: job["spec"]["runPolicy"].update(suspend=is_suspended)
+
+
+def test_volcano_lets_a_job_in_before_it_has_pods(kube, serve):
+    serve("--gang-scheduler-name", "Volcano")
+    policy = {"minAvailable": 2, "priorityClass": "high", "scheduleTimeoutSeconds": 9}
+    kube.add("gang", {"team": "vision", "kubectl.kubernetes.io/last-applied-configuration": "{}"}, {"schedulingPolicy": policy},
+             resources={"requests": {"cpu": "500m", "memory": "1Gi"}}, Worker=2, PS=1)
+    group = kube.until(lambda objects: objects.get(("podgroups", "gang")))
+    assert group["apiVersion"] == "scheduling.volcano.sh/v1beta1"
+    assert group["metadata"]["annotations"] == {"team": "vision"}
+    assert group["metadata"]["ownerReferences"][0]["uid"] == kube.objects["tfjobs", "gang"]["metadata"]["uid"]
+    assert group["spec"] == {"minMember": 2, "queue": "default", "priorityClassName": "high",
+                             "minResources": {"cpu": "1", "memory": "2147483648"}}
+    kube.change("podgroups", "gang", lambda group: group.update(status={"phase": "Pending"}))
+    kube.until(lambda objects: ("services", "gang-worker-1") in objects)
+    assert kube.names("pods") == [] and "startTime" not in kube.objects["tfjobs", "gang"]["status"]
+    kube.change("podgroups", "gang", lambda group: group.update(status={"phase": "Inqueue"}))
+    kube.condition("gang", "Running")
+    pod = kube.pod("gang-worker-0")
+    assert pod["spec"]["schedulerName"] == "volcano"
+    assert pod["metadata"]["annotations"] == {"scheduling.k8s.io/group-name": "gang", "volcano.sh/task-spec": "worker"}
+
+
+def test_a_pod_group_changes_with_its_job_and_goes_with_its_pods(kube, serve):
+    serve("--gang-scheduler-name", "my-scheduler")
+    kube.add("gang", run_policy={"schedulingPolicy": {"scheduleTimeoutSeconds": 9}}, Worker=2)
+    kube.condition("gang", "Running")
+    group = kube.objects["podgroups", "gang"]
+    assert group["apiVersion"] == "scheduling.x-k8s.io/v1alpha1"
+    assert group["spec"] == {"minMember": 2, "minResources": {}, "scheduleTimeoutSeconds": 9}
+    pod = kube.pod("gang-worker-0")
+    assert pod["metadata"]["labels"]["scheduling.x-k8s.io/pod-group"] == "gang" and pod["spec"]["schedulerName"] == "my-scheduler"
+    kube.change("tfjobs", "gang", lambda job: job["spec"]["tfReplicaSpecs"]["Worker"].update(replicas=3))
+    kube.until(lambda objects: objects["podgroups", "gang"]["spec"]["minMember"] == 3)
+    kube.change("tfjobs", "gang", suspend(True))
+    kube.condition("gang", "Suspended")
+    kube.until(lambda objects: ("podgroups", "gang") not in objects)
+    kube.change("tfjobs", "gang", suspend(False))
+    kube.until(lambda objects: ("pods", "gang-worker-2") in objects)
+    kube.condition("gang", "Running")
+    kube.end_pods_with(0)
+    kube.condition("gang", "Succeeded")
+    kube.until(lambda objects: ("podgroups", "gang") not in objects)
+    patches = [path for method, path, _ in kube.requests() if method == "PATCH" and "podgroups" in path]
+    assert len(patches) == 1
+    kube.until(lambda _: kube.events().count("JobTerminated"))
+    assert "SetPodTemplateSchedulerName" not in kube.events()
+
+
+def test_another_scheduler_of_a_template_stays_and_is_told_once(kube, serve):
+    serve("--gang-scheduler-name", "mine")
+    kube.add("other", spec={"schedulerName": "theirs"}, Worker=3)
+    kube.condition("other", "Running")
+    assert kube.pod("other-worker-2")["spec"]["schedulerName"] == "theirs"
+    kube.until(lambda _: kube.events() == ["SetPodTemplateSchedulerName"])
+
+
+def test_kubernetes_places_those_together_that_start_together(kube, serve):
+    serve("--gang-scheduler-name", "kubernetes")
+    kube.add("gang", more={"restartPolicy": "ExitCode"}, Worker=1, Chief=1)
+    kube.condition("gang", "Running")
+    assert kube.objects["podgroups", "gang"]["spec"] == {"schedulingPolicy": {"gang": {"minCount": 2}}}
+    for name in ("gang-chief-0", "gang-worker-0"):
+        spec = kube.pod(name)["spec"]
+        assert spec["schedulingGroup"] == {"podGroupName": "gang"} and "schedulerName" not in spec
+    kube.until(lambda objects: objects["pods", "gang-chief-0"]["spec"].get("nodeName"))
+    kube.plan = lambda labels: 137 if labels["training.kubeflow.org/replica-type"] == "worker" else None
+    first = kube.pod("gang-worker-0")["metadata"]["uid"]
+    kube.end_pods()
+    second = kube.another("gang-worker-0", first)
+    kube.plan = lambda labels: None
+    assert "schedulingGroup" not in second["spec"]
+
+
+def test_without_its_kind_of_pod_groups_no_operator_starts(kube, muster):
+    kube.trouble = lambda exchange: "podgroups" in exchange.path and refuse(404, reason="NotFound")(exchange)
+    for name, kind in (("volcano", "podgroups.scheduling.volcano.sh/v1beta1"), ("mine", "podgroups.scheduling.x-k8s.io/v1alpha1"),
+                       ("kubernetes", "podgroups.scheduling.k8s.io/v1alpha2")):
+        told = muster("operator", "-n", NAMESPACE, "--gang-scheduler-name", name, code=2).stderr
+        assert f"the cluster has no {kind} for --gang-scheduler-name" in told

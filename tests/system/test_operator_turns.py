@@ -1,0 +1,70 @@
+"""`muster operator` with more to make than a server takes at once: what is told of jobs does not wait behind it."""
+
+import signal
+import sys
+import threading
+
+import pytest
+
+from conftest import LIMIT, ROOT
+
+sys.path.insert(0, str(ROOT / "tests" / "fake_kube"))
+
+from fake_kube import NAMESPACE  # noqa: E402
+from living_kube import LivingKube, now  # noqa: E402
+from processes import wait_until  # noqa: E402
+from test_jobs_elsewhere import write_kubeconfig  # noqa: E402
+
+pytestmark = pytest.mark.sanitize
+
+MANY = 100  # more than there are calls under way at once (io/http_client.h)
+
+
+def add_tfjob(kube, name, workers):
+    template = {"spec": {"containers": [{"name": "tensorflow", "image": "i"}]}}
+    kube.put("tfjobs", name, {
+        "apiVersion": "kubeflow.org/v1", "kind": "TFJob",
+        "metadata": {"uid": f"00000000-0000-4000-9000-{len(kube.history):012}", "creationTimestamp": now()},
+        "spec": {"tfReplicaSpecs": {"Worker": {"replicas": workers, "template": template}}}})
+
+
+def until_created(kube, name):
+    with kube.lock:
+        assert kube.lock.wait_for(lambda: "conditions" in (kube.objects["tfjobs", name].get("status") or {}), LIMIT)
+
+
+@pytest.fixture
+def held(muster, tmp_path):
+    """A cluster that makes no Pod and no Service until `release`, and an operator of it."""
+    release, asked = threading.Event(), threading.Semaphore(0)
+
+    def hold(exchange):
+        if exchange.method == "POST" and exchange.path.rsplit("/", 1)[1] in ("pods", "services"):
+            asked.release()
+            assert release.wait(LIMIT)
+        return False
+
+    with LivingKube(lambda labels: None) as kube:
+        kube.trouble, kube.release, kube.asked = hold, release, asked
+        muster.environment["KUBECONFIG"] = str(write_kubeconfig(tmp_path / "kubeconfig", kube.origin))
+        operator = muster.start("operator", "-n", NAMESPACE)
+        yield kube
+        release.set()
+        operator.send_signal(signal.SIGTERM)
+        assert operator.wait(LIMIT) == 0
+
+
+def test_a_job_is_told_of_while_hundreds_of_services_wait(held):
+    add_tfjob(held, "large", MANY)
+    assert held.asked.acquire(timeout=LIMIT)
+    add_tfjob(held, "small", 1)
+    until_created(held, "small")
+    held.release.set()
+    with held.lock:
+        assert held.lock.wait_for(lambda: sum(kind in ("pods", "services") for kind, _ in held.objects) == 2 * (MANY + 1),
+                                  LIMIT)
+
+
+def test_the_first_job_waits_for_no_list(held):
+    """Pods and Services are known before it is there."""
+    wait_until(lambda: {"pods", "services"} <= {path.rsplit("/", 1)[1] for _, path, _ in held.requests()})
