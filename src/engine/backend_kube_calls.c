@@ -61,12 +61,10 @@ static void refuse(struct kube_backend *backend, struct pending *pending,
 
 static void keep_made(struct pending *pending, const struct json *pod)
 {
-	const struct json *metadata = json_get(pod, "metadata");
-	const char *version = json_as_string(json_get(metadata, "resourceVersion"), "");
+	const struct json *uid = json_get_path(pod, "metadata", "uid", NULL);
 
-	pending->started_uid = mem_copy_text(json_as_string(json_get(metadata, "uid"), NULL));
-	if (text_read_int(version, 0, INT64_MAX, &pending->started_version, NULL) < 0)
-		pending->started_version = 0;
+	pending->started_uid = mem_copy_text(json_as_string(uid, NULL));
+	pending->started_version = kube_backend_version_of(pod);
 }
 
 /* One that was refused is no more; one that was made has to go again. */

@@ -204,6 +204,30 @@ static bool end(struct prerequisite *prerequisite)
 	return true;
 }
 
+/* It was made, and is not in what is as new as it. */
+static bool is_lost(const struct prerequisite *prerequisite)
+{
+	const struct kube_backend *backend = prerequisite->backend;
+
+	for (int kind = 0; kind < JOB_CACHE_KIND_COUNT; kind++)
+		if (kube_prerequisites_resource(backend, kind) == prerequisite->resource)
+			return prerequisite->is_made && !prerequisite->is_shown &&
+			       kube_backend_would_show(backend, kind, prerequisite->made_version);
+	return false;
+}
+
+void kube_prerequisites_forget_lost(struct kube_backend *backend)
+{
+	for (size_t i = 0; i < backend->n_prerequisites; i++) {
+		struct prerequisite *prerequisite = backend->prerequisites[i];
+
+		if (!is_lost(prerequisite))
+			continue;
+		prerequisite->is_made = false;
+		kube_backend_news(backend);
+	}
+}
+
 /* One of that name which is none of ours belongs to an earlier job, and is about to go; ours would
  * be in the cache. */
 static void on_made(struct json *object, const struct kube_status *status, const struct err *err,
@@ -212,7 +236,6 @@ static void on_made(struct json *object, const struct kube_status *status, const
 	struct prerequisite *prerequisite = data;
 	struct kube_backend *backend = prerequisite->backend;
 
-	(void) object;
 	prerequisite->call = NULL;
 	turn_end(&prerequisite->turn);
 	if (prerequisite->is_unwanted) {
@@ -222,10 +245,12 @@ static void on_made(struct json *object, const struct kube_status *status, const
 	if (err && err->code == ERR_EXISTS && prerequisite->resource == &kube_secrets)
 		err = NULL; /* somebody else made it again */
 	prerequisite->is_made = !err;
+	prerequisite->made_version = kube_backend_version_of(object);
 	if (err && status->refusal == KUBE_REFUSED_FOR_EVER && !backend->refusal)
 		backend->refusal = mem_copy_text(err->text);
 	if (err)
 		try_later(prerequisite, err);
+	prerequisite->is_made &= !is_lost(prerequisite);
 	kube_backend_news(backend);
 }
 

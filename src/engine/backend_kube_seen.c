@@ -112,7 +112,29 @@ static void on_synced(enum job_cache_kind kind, void *data)
 	backend->knows[kind] = true;
 	if (kind == JOB_CACHE_PODS)
 		see_all_pods(backend);
+	else
+		kube_prerequisites_forget_lost(backend);
 	kube_backend_news(backend);
+}
+
+/* What came and went in a gap of the watch is told of by no event. */
+static void on_progress(enum job_cache_kind kind, void *data)
+{
+	struct kube_backend *backend = data;
+	size_t count = backend->pending.count;
+
+	if (kind != JOB_CACHE_PODS) {
+		kube_prerequisites_forget_lost(backend);
+		return;
+	}
+	for (size_t i = count; i-- > 0;) {
+		struct pending *pending = backend->pending.entries[i];
+
+		kube_backend_forget_lost(backend, pending);
+		pending_drop_if_idle(&backend->pending, pending);
+	}
+	if (backend->pending.count < count)
+		kube_backend_news(backend);
 }
 
 static bool is_watched_here(const struct kube_backend *backend, enum job_cache_kind kind)
@@ -142,6 +164,7 @@ void kube_backend_follow(struct kube_backend *backend)
 		.on_pod = see_pod,
 		.on_change = on_change,
 		.on_synced = on_synced,
+		.on_progress = on_progress,
 		.on_trouble = on_trouble,
 		.data = backend,
 	};

@@ -55,15 +55,29 @@ bool backend_kube_is_ready(const struct backend *base)
 
 /* What is not there. */
 
-void kube_backend_forget_lost(struct kube_backend *backend, struct pending *pending)
+int64_t kube_backend_version_of(const struct json *object)
 {
-	const char *text = job_cache_version(backend->settings.cache, JOB_CACHE_PODS);
+	const struct json *metadata = json_get(object, "metadata");
+	const char *text = json_as_string(json_get(metadata, "resourceVersion"), "");
 	int64_t version;
 
+	return text_read_int(text, 0, INT64_MAX, &version, NULL) < 0 ? 0 : version;
+}
+
+bool kube_backend_would_show(const struct kube_backend *backend, enum job_cache_kind kind,
+			     int64_t version)
+{
+	const char *text = job_cache_version(backend->settings.cache, kind);
+	int64_t shown;
+
+	return text_read_int(text, 0, INT64_MAX, &shown, NULL) == 0 && version <= shown;
+}
+
+void kube_backend_forget_lost(struct kube_backend *backend, struct pending *pending)
+{
 	if (pending->start == PENDING_START_CALLED && pending->started_uid &&
 	    !job_follower_pod(backend->seen, pending->pod_name) &&
-	    text_read_int(text, 0, INT64_MAX, &version, NULL) == 0 &&
-	    pending->started_version <= version)
+	    kube_backend_would_show(backend, JOB_CACHE_PODS, pending->started_version))
 		pending_forget_start(pending);
 }
 

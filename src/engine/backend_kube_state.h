@@ -59,6 +59,7 @@ struct prerequisite {
 	struct kube_call *call;
 	bool is_shown, was_shown; /* by the cache, now or once; of a Secret there is none */
 	bool is_made; /* the call was answered; the cache may not show it */
+	int64_t made_version; /* its resourceVersion then */
 	bool is_refused; /* for now: it is tried again */
 	bool is_unwanted; /* the replica has no address any more, or the job no Pods */
 	bool is_going; /* a PodGroup, which stays as long as its Pods do */
@@ -86,6 +87,11 @@ bool kube_backend_is_waited_for(const struct kube_backend *backend, const struct
 /* Something is still to be read of this Pod's log before the Pod may go. */
 bool kube_backend_is_read(const struct kube_backend *backend, const char *pod_name,
 			  const char *uid);
+/* The resourceVersion of an object that was made just now; 0: it has none that is a number. */
+int64_t kube_backend_version_of(const struct json *object);
+/* What was made at this version of the cluster would be shown by now, if it was still there. */
+bool kube_backend_would_show(const struct kube_backend *backend, enum job_cache_kind kind,
+			     int64_t version);
 /* A Pod that was made, and is not in what is as new as it, has been taken away meanwhile, or its
  * labels have been changed so that it is no replica's. */
 void kube_backend_forget_lost(struct kube_backend *backend, struct pending *pending);
@@ -117,6 +123,8 @@ bool kube_prerequisites_hold_pods(const struct kube_backend *backend);
 /* The cache shows something else under this name. */
 void kube_prerequisites_see(struct kube_backend *backend, enum job_cache_kind kind,
 			    const char *name);
+/* What was made and would be shown by now is missing. */
+void kube_prerequisites_forget_lost(struct kube_backend *backend);
 /* That a Pod has changed, which may wait for something that is gone. */
 void kube_prerequisites_see_pod(struct kube_backend *backend, const struct job_pod *before,
 				struct job_pod *pod);

@@ -159,6 +159,17 @@ static void on_synced(void *data)
 			follower->settings.on_synced(watch->kind, follower->settings.data);
 }
 
+static void on_progress(void *data)
+{
+	const struct kind_watch *watch = data;
+	struct job_follower *follower = NULL;
+	size_t place = 0;
+
+	while ((follower = next_follower(watch->cache, follower, &place)))
+		if (follower->settings.on_progress)
+			follower->settings.on_progress(watch->kind, follower->settings.data);
+}
+
 static void on_trouble(const struct err *err, void *data)
 {
 	const struct kind_watch *watch = data;
@@ -319,6 +330,7 @@ static void watch(struct job_cache *cache, enum job_cache_kind kind)
 		.release = release,
 		.on_change = on_change,
 		.on_synced = on_synced,
+		.on_progress = on_progress,
 		.on_trouble = on_trouble,
 		.data = watch,
 	};

@@ -60,6 +60,8 @@ struct job_follower_settings {
 	void (*on_change)(enum job_cache_kind kind, const char *name, void *data);
 	/* All objects of this kind are there, or are there again. */
 	void (*on_synced)(enum job_cache_kind kind, void *data);
+	/* They are known up to a later version (job_cache_version), and none has changed. */
+	void (*on_progress)(enum job_cache_kind kind, void *data);
 	/* A kind is not up to date for now; its watch goes on trying. */
 	void (*on_trouble)(enum job_cache_kind kind, const struct err *err, void *data);
 	void *data;

@@ -137,6 +137,12 @@ static void tell_change(const struct kube_mirror *mirror, const char *name)
 	mirror->settings.on_change(name, mirror->settings.data);
 }
 
+static void tell_progress(const struct kube_mirror *mirror)
+{
+	if (mirror->settings.on_progress)
+		mirror->settings.on_progress(mirror->settings.data);
+}
+
 static void keep(struct kube_mirror *mirror, const char *name, const struct json *object)
 {
 	const struct kube_mirror_settings *settings = &mirror->settings;
@@ -153,8 +159,10 @@ static void drop(struct kube_mirror *mirror, const char *name)
 {
 	struct mirror_entry *entry = mirror_table_find(&mirror->table, name);
 
-	if (!entry)
+	if (!entry) {
+		tell_progress(mirror);
 		return;
+	}
 	mirror->settings.release(entry->kept, mirror->settings.data);
 	mirror_table_remove(&mirror->table, entry);
 	tell_change(mirror, name);
@@ -247,10 +255,12 @@ static bool ends_list(const struct json *object)
 
 static void take_bookmark(struct kube_mirror *mirror, const struct json *object)
 {
-	if (!mirror->reflection.is_synced && ends_list(object))
+	if (!mirror->reflection.is_synced && ends_list(object)) {
 		end_list(mirror, version_of(object));
-	else
-		reflection_saw(&mirror->reflection, version_of(object));
+		return;
+	}
+	reflection_saw(&mirror->reflection, version_of(object));
+	tell_progress(mirror);
 }
 
 static void end_by_event(struct kube_mirror *mirror, const struct json *object)

@@ -32,6 +32,9 @@ struct kube_mirror_settings {
 	void (*on_change)(const char *name, void *data);
 	/* All objects are there, or are there again after the mirror had to list anew. */
 	void (*on_synced)(void *data);
+	/* What is kept has not changed, and is known up to a later version: a bookmark, or the end
+	 * of an object that was never seen. May be NULL. */
+	void (*on_progress)(void *data);
 	/* It is not up to date for now, and goes on trying. May be NULL. */
 	void (*on_trouble)(const struct err *err, void *data);
 	void *data;
