@@ -5,12 +5,15 @@ how to end.
 """
 
 import collections
+import contextlib
 import http.client
 import json
+import os
+import signal
 import socket
 
 from conftest import LIMIT, read_line
-from processes import wait_until
+from processes import wait_until, wait_until_none_has
 
 WORKER = """#!/bin/sh
 trap 'exit 143' TERM
@@ -39,8 +42,23 @@ class Machines:
     def launch(self, name, *options, nnodes="2:3"):
         self.agents[name] = self.muster.start(
             "launch", "--name", name, "--replace", "--nnodes", nnodes, "--rdzv-endpoint", f"127.0.0.1:{self.port}",
-            "--rdzv-id", self.job, *options, "--no-python", self.worker, env={"STORY": self.story})
+            "--rdzv-id", self.job, *options, "--no-python", self.worker,
+            env={"STORY": self.story, "AGENT": self.agent_word(name)})
         return self.agents[name]
+
+    def agent_word(self, name):
+        """What this agent, and all that it starts, has in its environment."""
+        return f"{self.story}.{name}"
+
+    def kill(self, name, pid=None):
+        """One of the agent's processes, by default the outer one. Waits until all of it is gone, for only then does another
+        that --replace lets take its place find that it has ended: the inner one outlives the workers, and tells the server."""
+        agent = self.agents[name]
+        with contextlib.suppress(ProcessLookupError):
+            os.kill(pid or agent.pid, signal.SIGKILL)
+        agent.wait(LIMIT)
+        agent.stderr.close()
+        wait_until_none_has(f"AGENT={self.agent_word(name)}")
 
     def lines(self, generation=None):
         lines = [Line(*(w if i == 3 else int(w) for i, w in enumerate(line.split())))

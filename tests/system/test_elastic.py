@@ -12,7 +12,7 @@ import pytest
 
 from agents import Machines, ask, is_listening, start_orchestrator
 from conftest import BINARY, LIMIT, ROOT, Muster, read_until
-from processes import wait_until, wait_until_none_has
+from processes import wait_until
 from servers import free_port
 
 pytestmark = pytest.mark.sanitize
@@ -68,9 +68,8 @@ def test_machines_that_are_killed_are_dropped_and_a_failure_starts_all_again(mac
     machines.tell("two", 3)
     second = machines.until_world(2, 3)
     assert {line.restarts for line in second.values()} == {1}
-    machines.agents["three"].kill()
+    machines.kill("three")
     third = machines.until_world(3, 2)
-    wait_until_none_has("MUSTER_JOB_NAME=three")
     assert {line.restarts for line in third.values()} == {1}
     status, job = ask(machines.port, f"/v1/jobs/{machines.job}")
     assert status == 200 and job["phase"] == "running" and job["restarts"] == 1
@@ -198,8 +197,7 @@ def test_a_machine_that_was_the_server_too_comes_back_and_the_others_have_waited
     wait_until(lambda: is_listening(machines.port))
     machines.launch("two", nnodes="2:2")
     first = machines.until_world(1, 2)
-    machines.agents["one"].kill()
-    wait_until_none_has("MUSTER_JOB_NAME=one")
+    machines.kill("one")
     machines.launch("one", nnodes="2:2")
     second = machines.until_world(2, 2)
     assert second["two"].rank == 0
@@ -424,8 +422,7 @@ def test_a_job_that_all_machines_have_left_is_over_and_its_name_is_free(machines
 def test_a_job_whose_machines_were_all_killed_may_begin_anew_with_other_options(machines):
     machines.launch("one", nnodes="1:2")
     machines.until_world(1, 1)
-    machines.agents["one"].kill()
-    wait_until_none_has("MUSTER_JOB_NAME=one")
+    machines.kill("one")
     machines.story.write_text("")
     machines.launch("one", nnodes="1:3")
     machines.until_world(1, 1)

@@ -8,7 +8,7 @@ import pytest
 
 from agents import Machines, ask, start_orchestrator
 from conftest import KILLS, LIMIT
-from processes import inner_of, processes_with, wait_until, wait_until_none_has
+from processes import children_of, processes_with, wait_until
 from servers import free_port
 
 pytestmark = pytest.mark.sanitize
@@ -45,18 +45,10 @@ class Story:
             self.kill_agent()
 
     def kill_agent(self):
+        """The outer process of one of them, or the inner one, if there is one yet."""
         name = self.dice.choice(NAMES)
-        agent = self.machines.agents[name]
-        if self.dice.random() < 0.5:
-            kill(agent.pid)
-        else:
-            try:
-                kill(inner_of(agent))
-            except ValueError:  # it has none yet, or none any more
-                kill(agent.pid)
-        agent.wait(LIMIT)
-        agent.stderr.close()
-        wait_until_none_has(f"MUSTER_JOB_NAME={name}")
+        inner = children_of(self.machines.agents[name].pid)
+        self.machines.kill(name, inner[0] if inner and self.dice.random() < 0.5 else None)
         self.launch(name)
 
     def kill_server(self):
@@ -72,7 +64,9 @@ class Story:
         return ask(self.machines.port, f"/v1/jobs/{self.machines.job}")[1]
 
     def is_whole(self):
-        """All machines train, those that were started last too."""
+        """All machines train, those that were started last too. None of their agents has given up."""
+        for name, agent in self.machines.agents.items():
+            assert agent.poll() is None, (name, agent.returncode, agent.stderr.read())
         job = self.job()
         lines = self.machines.lines(job.get("generation", 0))
         return job.get("phase") == "running" and len(self.workers() & {line.pid for line in lines}) == len(NAMES)

@@ -118,4 +118,6 @@ def test_it_goes_when_the_job_has_ended_though_its_pods_stay(muster, tmp_path, c
         done = muster("run", "--on", "kubernetes", "--name", "story", "-w", 1, "--image", "i", "-e", "TOKEN=xyzzy",
                       "--fetch", f"worker-0:/out:{tmp_path / 'out'}", "--", "true", code=125)
         assert "'muster attach kubernetes/ada/story' fetches again" in done.stderr and "ecret" not in done.stderr
-        assert (SECRET in kube.objects) == bool(code) and ("pods", "story-worker-0") in kube.objects
+        with kube.lock:  # what is deleted is gone a moment after that was answered
+            assert kube.lock.wait_for(lambda: (SECRET in kube.objects) == bool(code), LIMIT)
+            assert ("pods", "story-worker-0") in kube.objects
