@@ -1,4 +1,5 @@
-"""What tests on a real Kubernetes share: one cluster for all of them, a namespace for each, kubectl as the oracle.
+"""What tests on a real Kubernetes share: one cluster for all of them, a namespace for each, kubectl as the oracle. Tests that
+disturb a cluster (pytest.mark.disturbs) have another one, on which one test runs at a time.
 
 Simulated nodes take Pods in milliseconds and run nothing; what happens to their Pods is said by annotations
 (stages/pods.yaml). The real node runs containers of this machine. Here pytest itself enters the cluster's network, so
@@ -7,6 +8,7 @@ that muster, kubectl and Python's own sockets all reach the API server, and noth
 Nothing sleeps for luck: kubectl waits for the thing itself. LIMIT is only there so that a test that hangs ends.
 """
 
+import fcntl
 import importlib.util
 import json
 import os
@@ -36,10 +38,13 @@ def until(ask, is_enough):
 
 def pytest_configure(config):
     config.addinivalue_line("markers", "slow: takes more than some seconds (TensorFlow trains)")
+    config.addinivalue_line("markers", "disturbs: kills the API server, or changes what is there once in a cluster")
 
 
 class Cluster:
     """One that is up, in whose network this process is."""
+
+    loaded = set()  # (folder, image), by this process
 
     def __init__(self, folder):
         self.folder = folder
@@ -64,6 +69,9 @@ class Cluster:
 
     def load(self, image):
         """An OCI image, a tar, for Pods on the real node."""
+        if (self.folder, image) in self.loaded:
+            return
+        self.loaded.add((self.folder, image))
         subprocess.run([SCRIPT, "load", image], check=True, env=self.environment, timeout=LIMIT)
 
 
@@ -193,18 +201,46 @@ def terminated(finished):
     return finished["status"]["containerStatuses"][0]["state"]["terminated"]
 
 
-@pytest.fixture(scope="session")
-def cluster():
-    """Up with a simulated and a real node; it ends with this process, whatever becomes of it."""
+class Shared:
+    """Clusters of all processes of one run of pytest, which end with it, whatever becomes of it."""
+
+    def __init__(self, factory):
+        base = factory.getbasetemp()
+        self.is_one_of_many = "PYTEST_XDIST_WORKER" in os.environ
+        self.folder = base.parent if self.is_one_of_many else base
+
+    def lock(self, name):
+        """Held until the file is closed."""
+        file = open(self.folder / f"{name}.lock", "w", encoding="ascii")
+        fcntl.flock(file, fcntl.LOCK_EX)
+        return file
+
+    def up(self, name):
+        """The cluster of this name, with a simulated and a real node, which the first process that asks for it starts."""
+        place = self.folder / name
+        with self.lock(f"up-{name}"):
+            if not place.exists():
+                caller = os.getppid() if self.is_one_of_many else os.getpid()
+                started = subprocess.run([SCRIPT, "up", "--node", "--caller", str(caller)], stdout=subprocess.PIPE, text=True)
+                assert started.returncode == 0, "the cluster did not start; what it said is above"
+                place.write_text(started.stdout.strip())
+        folder = pathlib.Path(place.read_text())
+        namespaces.join_network(int((folder / "first").read_text()))
+        return Cluster(folder)
+
+
+@pytest.fixture
+def cluster(request, tmp_path_factory):
     if not namespaces.are_allowed():
         pytest.skip(namespaces.NOT_ALLOWED)
-    started = subprocess.run([SCRIPT, "up", "--node"], stdout=subprocess.PIPE, text=True)
-    assert started.returncode == 0, "the cluster did not start; what it said is above"
-    folder = pathlib.Path(started.stdout.strip())
-    namespaces.join_network(int((folder / "first").read_text()))
-    up = Cluster(folder)
-    yield up
-    subprocess.run([SCRIPT, "down"], check=True, env=up.environment)
+    shared = Shared(tmp_path_factory)
+    if not request.node.get_closest_marker("disturbs"):
+        yield shared.up("shared")
+        return
+    with shared.lock("disturbed"):
+        disturbed = shared.up("disturbed")
+        yield disturbed
+        disturbed.until_it_answers()
 
 
 @pytest.fixture

@@ -15,7 +15,7 @@ import pytest
 from conftest import LIMIT
 from test_real_node import needs_python_of_the_system
 from test_run import left_of
-from test_server_image import NAME, base, image, needs_tensorflow, with_python  # noqa: F401 (fixtures)
+from test_server_image import NAME, base, image, image_file, needs_tensorflow, with_python  # noqa: F401 (fixtures)
 
 
 @pytest.fixture

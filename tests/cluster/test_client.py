@@ -114,6 +114,7 @@ def test_short_calls_speak_http_2(login):
     assert [(answer["status"], answer["version"]) for answer in answers] == [(200, 2)] * 200
 
 
+@pytest.mark.disturbs
 def test_a_mirror_follows_pods_and_outlives_the_api_server(cluster, login, namespace):
     namespace.create(simulated_pod("first"), simulated_pod("second", run_for="100ms"))
     with mirroring(login, namespace) as until:

@@ -20,11 +20,15 @@ def make(path):
     return path
 
 
-@pytest.fixture(scope="module")
-def image(cluster, tmp_path_factory):
-    made = make(tmp_path_factory.mktemp("image") / "muster.tar")
-    cluster.load(made)
-    return made
+@pytest.fixture(scope="session")
+def image_file(tmp_path_factory):
+    return make(tmp_path_factory.mktemp("image") / "muster.tar")
+
+
+@pytest.fixture
+def image(cluster, image_file):
+    cluster.load(image_file)
+    return image_file
 
 
 def lines_of(namespace, name, *command):

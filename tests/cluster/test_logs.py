@@ -2,6 +2,8 @@
 
 import subprocess
 
+import pytest
+
 from conftest import LIMIT, SCRIPT
 from test_run import BUSYBOX, left_of, run_in_background
 
@@ -16,6 +18,7 @@ def kill_api_server(cluster):
     subprocess.run([SCRIPT, "kill", "kube-apiserver"], check=True, env=cluster.environment, timeout=LIMIT)
 
 
+@pytest.mark.disturbs
 def test_each_of_100_000_lines_comes_once_while_the_api_server_is_killed(cluster, muster, namespace):
     job = run_in_background(muster, "--name", "count", *BUSYBOX, "--", *numbered(100_000))
     lines = []

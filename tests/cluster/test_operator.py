@@ -8,7 +8,7 @@ import urllib.request
 import pytest
 
 from conftest import LIMIT, ROOT, until
-from test_image import NAME, image  # noqa: F401
+from test_image import NAME, image, image_file  # noqa: F401
 
 CRD = ROOT / "deploy" / "crd.yaml"
 
@@ -351,6 +351,7 @@ def test_one_of_two_acts_and_the_other_goes_on_when_it_ends(muster, crd, namespa
     assert third.wait(LIMIT) == 0
 
 
+@pytest.mark.disturbs
 def test_it_runs_as_the_deployment_of_its_image_without_rights_that_it_does_not_need(
         muster, cluster, image, namespace, tmp_path):  # noqa: F811
     for name in ("crd.yaml", "operator.yaml", "kustomization.yaml"):
@@ -434,6 +435,7 @@ def old_operator(cluster, namespace):
     cluster.kubectl("delete", "crd", "pytorchjobs.kubeflow.org")
 
 
+@pytest.mark.disturbs
 def test_it_takes_the_place_of_the_old_operator_and_goes_again(muster, cluster, old_operator, namespace):
     replicas = ("get", "deployment", "training-operator", "-o", "jsonpath={.spec.replicas}")
     entries = ("get", "validatingwebhookconfiguration", old_operator, "-o", "jsonpath={.webhooks[*].name}")

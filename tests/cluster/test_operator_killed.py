@@ -9,6 +9,8 @@ import random
 import signal
 import time
 
+import pytest
+
 from conftest import LIMIT, until
 from test_killed import Pods
 from test_logs import kill_api_server
@@ -43,6 +45,7 @@ def serve(muster, namespace):
     return muster.start("operator", "-n", namespace.name)
 
 
+@pytest.mark.disturbs
 def test_it_goes_on_when_the_api_server_was_away(cluster, muster, crd, namespace):  # noqa: F811
     served = serve(muster, namespace)
     namespace.create(tfjob("before", Worker=simulated(2, run_for="3s")))

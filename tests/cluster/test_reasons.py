@@ -147,6 +147,7 @@ def test_what_a_failed_init_container_said_is_told(muster, namespace, tmp_path):
     assert "muster logs" not in done.stderr
 
 
+@pytest.mark.disturbs
 def test_a_preemption_is_said(muster, namespace, tmp_path):
     """The room of one node, and something more important that wants it."""
     namespace.cluster.kubectl("create", "priorityclass", f"high-{namespace.name}", "--value", "1000")

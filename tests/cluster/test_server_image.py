@@ -45,10 +45,14 @@ def base(tmp_path_factory):
 
 
 @pytest.fixture(scope="module")
-def image(cluster, base, tmp_path_factory):
-    made = make(base, tmp_path_factory.mktemp("image") / "server.tar")
-    cluster.load(made)
-    return made
+def image_file(base, tmp_path_factory):
+    return make(base, tmp_path_factory.mktemp("image") / "server.tar")
+
+
+@pytest.fixture
+def image(cluster, image_file):
+    cluster.load(image_file)
+    return image_file
 
 
 def with_python(spec):
