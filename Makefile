@@ -32,6 +32,9 @@ check: all # form, floors, symbols, linters
 soak: # long random runs: kills, jobs in virtual time, fuzzers
 	script/soak
 
+stress: # whether any test fails by chance: beside busy loops, and on one core
+	script/stress
+
 bench: # every figure of docs/benchmarks.md, beside the peers that are installed
 	script/bench
 
@@ -41,4 +44,4 @@ coverage: # how much of src/ the tests reach, folder by folder
 clean:
 	rm -rf $(BUILD) build-*
 
-.PHONY: all install image server-image test check soak bench coverage clean
+.PHONY: all install image server-image test check soak stress bench coverage clean
