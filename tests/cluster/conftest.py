@@ -5,10 +5,11 @@ Simulated nodes take Pods in milliseconds and run nothing; what happens to their
 (stages/pods.yaml). The real node runs containers of this machine. Here pytest itself enters the cluster's network, so
 that muster, kubectl and Python's own sockets all reach the API server, and nothing else of the tests changes.
 
-Nothing sleeps for luck: kubectl waits for the thing itself. LIMIT is only there so that a test that hangs ends.
+Nothing sleeps for luck: tests wait for the thing itself. LIMIT is only there so that a test that hangs ends.
 """
 
 import fcntl
+import functools
 import importlib.util
 import json
 import os
@@ -21,10 +22,22 @@ import time
 import namespaces
 import programs
 import pytest
+from rest import LIMIT, Api
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 SCRIPT = pathlib.Path(__file__).resolve().parent / "cluster"
-LIMIT = 300
+
+
+def _system_tests():
+    """What they share. A plain import would find this file, of the same name."""
+    where = importlib.util.spec_from_file_location("system_conftest", ROOT / "tests" / "system" / "conftest.py")
+    module = importlib.util.module_from_spec(where)
+    where.loader.exec_module(module)
+    return module
+
+
+Muster = _system_tests().Muster
+few = _system_tests().few
 
 
 def until(ask, is_enough):
@@ -36,11 +49,6 @@ def until(ask, is_enough):
     return answer
 
 
-def pytest_configure(config):
-    config.addinivalue_line("markers", "slow: takes more than some seconds (TensorFlow trains)")
-    config.addinivalue_line("markers", "disturbs: kills the API server, or changes what is there once in a cluster")
-
-
 class Cluster:
     """One that is up, in whose network this process is."""
 
@@ -49,6 +57,7 @@ class Cluster:
     def __init__(self, folder):
         self.folder = folder
         self.kubeconfig = folder / "admin.kubeconfig"
+        self.api = Api(self.kubeconfig)
         self.environment = {**os.environ, "KUBECONFIG": str(self.kubeconfig), "MUSTER_TEST_CLUSTER": str(folder),
                             "PATH": f"{programs.folder()}:{os.environ['PATH']}"}
 
@@ -89,16 +98,22 @@ class Namespace:
         text = json.dumps({"apiVersion": "v1", "kind": "List", "items": objects})
         return self.kubectl("create", "-f", "-", input=text)
 
-    def get(self, *what):
-        return json.loads(self.kubectl("get", *what, "-o", "json"))
+    def get(self, kind, name):
+        """An object, which is there."""
+        made = self.cluster.api.get(self.name, kind, name)
+        assert made is not None, f"there is no {kind} '{name}'"
+        return made
+
+    def list(self, kinds, selector=""):
+        """All objects of kinds, with commas between, that a selector of labels means."""
+        return [made for kind in kinds.split(",") for made in self.cluster.api.list(self.name, kind, selector)]
 
     def wait(self, what, condition):
         """Until `condition`, as in `kubectl wait --for`."""
-        self.kubectl("wait", f"--for={condition}", f"--timeout={LIMIT}s", what)
+        self.cluster.api.wait(self.name, what, condition)
 
     def until_phase(self, pod, phase):
         """Waits for a phase of a Pod, which may still have to be made; gives the Pod."""
-        self.wait(f"pod/{pod}", "create")
         self.wait(f"pod/{pod}", f"jsonpath={{.status.phase}}={phase}")
         return self.get("pod", pod)
 
@@ -126,22 +141,15 @@ class Namespace:
 
     def make(self):
         """With what controllers put into each namespace: Pods need the account, and lists show the ConfigMap."""
-        self.cluster.kubectl("create", "namespace", self.name)
+        status, answer = self.cluster.api.ask("POST", "/api/v1/namespaces", {"metadata": {"name": self.name}})
+        assert status == 201, answer
         self.wait("serviceaccount/default", "create")
         self.wait("configmap/kube-root-ca.crt", "create")
 
     def remove(self):
         """What runs ends at once; the cluster's controllers do the rest."""
-        self.kubectl("delete", "pods", "--all", "--now", "--wait=false")
-        self.cluster.kubectl("delete", "namespace", self.name, "--wait=false", "--ignore-not-found")
-
-
-def program_of_system_tests():
-    """Their Muster, which has a state folder of its own. A plain import would find this file, of the same name."""
-    where = importlib.util.spec_from_file_location("system_conftest", ROOT / "tests" / "system" / "conftest.py")
-    module = importlib.util.module_from_spec(where)
-    where.loader.exec_module(module)
-    return module.Muster
+        self.cluster.api.ask("DELETE", f"/api/v1/namespaces/{self.name}/pods?gracePeriodSeconds=1")
+        self.cluster.api.ask("DELETE", f"/api/v1/namespaces/{self.name}")
 
 
 def pod(name, *, node, containers, annotations=None, **spec):
@@ -226,7 +234,12 @@ class Shared:
                 place.write_text(started.stdout.strip())
         folder = pathlib.Path(place.read_text())
         namespaces.join_network(int((folder / "first").read_text()))
-        return Cluster(folder)
+        return cluster_at(folder)
+
+
+@functools.cache
+def cluster_at(folder):
+    return Cluster(folder)
 
 
 @pytest.fixture
@@ -254,7 +267,7 @@ def namespace(cluster):
 @pytest.fixture
 def muster(namespace, tmp_path):
     """The real program on this machine, logged in to the cluster, where it means the namespace of the test."""
-    program = program_of_system_tests()(tmp_path)
+    program = Muster(tmp_path)
     program.environment["KUBECONFIG"] = str(namespace.write_kubeconfig(tmp_path / "kubeconfig"))
     yield program
     program.end()

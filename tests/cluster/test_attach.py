@@ -9,7 +9,7 @@ import signal
 
 import pytest
 
-from conftest import LIMIT
+from conftest import LIMIT, few
 from test_run import BUSYBOX, left_of, run, run_in_background, simulated_job, wait_for_line
 
 UNTIL_TOLD = ["sh", "-c", "echo up; while [ ! -e /tmp/end ]; do sleep 0.1; done; echo done; exit $(cat /tmp/end)"]
@@ -63,7 +63,7 @@ def kill(pid):
 def watchers(namespace):
     """Ends every muster that watches a job of the test."""
     yield
-    for lease in namespace.get("leases", "-l", "app.kubernetes.io/managed-by=muster")["items"]:
+    for lease in namespace.list("leases", "app.kubernetes.io/managed-by=muster"):
         pid = holder_in(lease)
         if pid:
             with contextlib.suppress(ProcessLookupError):
@@ -109,6 +109,7 @@ def test_what_happened_while_nobody_watched_is_settled(muster, namespace):
     until_gone(namespace, name)
 
 
+@pytest.mark.sanitize
 def test_another_machine_takes_a_job_over(muster, namespace, tmp_path):
     """All that is needed is on the cluster: this machine keeps nothing of the one that made the job."""
     name, pid = detach(muster, namespace, *BUSYBOX, "--", *UNTIL_TOLD)
@@ -173,7 +174,7 @@ def test_of_two_that_attach_at_once_one_wins(muster, namespace):
     assert sorted(process.wait(timeout=LIMIT) for process in both) == [0, 4]
     for index in range(2):
         namespace.wait(f"pod/{name}-worker-{index}", "create")
-    pods = namespace.get("pods", "-l", f"muster/job={name}")["items"]
+    pods = namespace.list("pods", f"muster/job={name}")
     assert sorted(pod["metadata"]["name"] for pod in pods) == [f"{name}-worker-0", f"{name}-worker-1"]
 
 
@@ -212,7 +213,7 @@ def test_a_watching_muster_that_is_asked_to_end_stops_the_job(muster, namespace)
     assert "terminated" in json.dumps(muster.job(f"local/{name}")["status"])
 
 
-@pytest.mark.parametrize("count", range(5))
+@pytest.mark.parametrize("count", few(range(5)))
 def test_an_interrupt_while_objects_are_made_leaves_none(muster, namespace, count):
     """At whatever moment it comes, from the first object to the first Pod."""
     job = run_in_background(muster, "--name", "early", "-w", 2, *BUSYBOX, "--", "sleep", 1000)
@@ -240,6 +241,7 @@ def test_a_job_that_is_not_there_is_not_found(muster):
     assert "job 'nothing' not found" in muster("attach", "nothing", code=125).stderr
 
 
+@pytest.mark.long
 def test_who_may_patch_config_maps_alone_gets_no_pods_made(muster, namespace):
     """With the rights of who watches the job."""
     namespace.kubectl("create", "role", "mallory", "--verb=get,patch", "--resource=configmaps")

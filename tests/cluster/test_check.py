@@ -41,9 +41,9 @@ def until_nothing_is_left(namespace):
     assert left_of(namespace) == []
 
 
-@pytest.mark.slow
 @needs_tensorflow
 @needs_python_of_the_system
+@pytest.mark.long
 def test_servers_and_a_model_run_as_pods(muster, namespace, on_cluster):
     done = muster("check", "remote", *on_cluster, "--ps", "1", "-o", "json", code=0)
     report = json.loads(done.stdout)
@@ -58,6 +58,7 @@ def test_servers_and_a_model_run_as_pods(muster, namespace, on_cluster):
 
 @needs_tensorflow
 @needs_python_of_the_system
+@pytest.mark.long
 def test_a_check_that_is_interrupted_takes_its_pods_away(muster, namespace, on_cluster):
     check = muster.start("check", "remote", *on_cluster, "--model", "none", "--ps", "0")
     namespace.kubectl("wait", "--for=create", f"--timeout={LIMIT}s", "pod", "-l", "muster/role=worker")
@@ -71,7 +72,7 @@ def test_a_check_that_is_interrupted_takes_its_pods_away(muster, namespace, on_c
 def test_servers_that_stay_are_tried_and_ended_as_it_is_said(muster, namespace, on_cluster):
     said = muster("check", "remote", *on_cluster, "--setup-only", "-w", "1", "--ps", "1", code=0).stdout
     assert "the servers stay up" in said
-    namespace.get("pod", "-l", "muster/role=ps")
+    assert namespace.list("pods", "muster/role=ps")
     lines = {word: rest for word, rest in re.findall(r"^  (try|end) +muster (.*)", said, re.MULTILINE)}
     tried = muster(*shlex.split(lines["try"]), "--model", "none", "--timeout", "300s", code=0)
     assert re.search(r"devices +ok .*worker-0 CPU:0; ps-0 CPU:0|devices +ok .*ps-0 CPU:0; worker-0 CPU:0", tried.stdout)

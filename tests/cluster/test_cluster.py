@@ -45,6 +45,7 @@ def second(cluster):
     running.end()
 
 
+@pytest.mark.long
 def test_two_clusters_know_nothing_of_each_other(cluster, second):
     in_second = [SCRIPT, "exec", "kubectl"]
     subprocess.run([*in_second, "create", "namespace", "only-there"], check=True, env=second.environment)
@@ -54,6 +55,7 @@ def test_two_clusters_know_nothing_of_each_other(cluster, second):
     assert done.stdout.split() == [f"node/simulated-{n}" for n in range(4)]
 
 
+@pytest.mark.long
 def test_a_cluster_ends_with_its_caller(second):
     second.caller.kill()
     wait_until_gone(second.first)
@@ -61,6 +63,7 @@ def test_a_cluster_ends_with_its_caller(second):
     assert not second.folder.exists()
 
 
+@pytest.mark.long
 def test_a_killed_keeper_leaves_no_process_and_the_next_cluster_takes_its_folder_away(cluster, second):
     os.kill(second.keeper, signal.SIGKILL)
     wait_until_gone(second.first)
@@ -69,6 +72,7 @@ def test_a_killed_keeper_leaves_no_process_and_the_next_cluster_takes_its_folder
     until(second.folder.exists, lambda is_there: not is_there)
 
 
+@pytest.mark.long
 def test_a_program_that_is_killed_is_started_again(second):
     """A client has to survive an API server that comes back, and tests of that need one."""
     subprocess.run([SCRIPT, "kill", "kube-apiserver"], check=True, env=second.environment)

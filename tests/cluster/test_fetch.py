@@ -4,7 +4,7 @@ import signal
 
 import pytest
 
-from conftest import LIMIT
+from conftest import LIMIT, few
 from test_attach import until_gone
 from test_run import BUSYBOX, DEBIAN, left_of, wait_for_line
 
@@ -23,6 +23,7 @@ def sh(script):
     return ["--", "sh", "-c", script]
 
 
+@pytest.mark.sanitize
 def test_a_folder_comes_when_the_job_has_succeeded(muster, namespace, tmp_path):
     done = run(muster, "-w", 2, "--fetch", f"worker-0:/models:{tmp_path / 'out'}", *sh(WRITE), code=0)
     assert files_of(tmp_path / "out") == {"deep/w": "weights\n", "step": "1\n"}
@@ -37,6 +38,7 @@ def test_a_folder_comes_when_the_job_has_failed(muster, namespace, tmp_path):
     assert left_of(namespace) == []
 
 
+@pytest.mark.long
 def test_a_folder_comes_of_a_process_that_was_killed(muster, namespace, tmp_path):
     script = WRITE + "; dd if=/dev/zero of=/dev/null bs=256M count=1"
     done = run(muster, "--memory", "32Mi", "--fetch", f"worker-0:/models:{tmp_path / 'out'}", *sh(script), code=137)
@@ -60,6 +62,7 @@ def test_a_survivor_of_a_failure_is_fetched_as_it_stands(muster, namespace, tmp_
     assert left_of(namespace) == []
 
 
+@pytest.mark.long
 def test_two_folders_without_a_place_lie_in_one_of_their_pods_name(muster, namespace, tmp_path):
     script = WRITE + "; mkdir -p /logs/train; echo $WORKER_NUMBER > /logs/train/events"
     run(muster, "-w", 2, "--fetch", "worker-0:/models", "--fetch", "worker-1:/logs/.", *sh(script), code=0,
@@ -86,7 +89,7 @@ def fail_to_fetch(muster, namespace, tmp_path):
     assert "worker-0:/models was not fetched: " in done.stderr and "in the way" not in done.stderr
     namespace.wait("secret/keep.env", "delete")  # nothing is started again
     assert "job keep succeeded" in done.stderr
-    assert namespace.get("pod/keep-worker-0")["metadata"].get("deletionTimestamp") is None
+    assert namespace.get("pod", "keep-worker-0")["metadata"].get("deletionTimestamp") is None
     assert "State:      Succeeded" in muster("status", "keep", code=0).stdout
     job = f"kubernetes/{namespace.name}/keep"
     for way in [f"'muster attach {job}' fetches again", f"'muster cp {job}:worker-0:/models DEST' copies by hand",
@@ -124,7 +127,7 @@ def test_a_process_that_outlives_its_time_stays_when_its_folder_did_not_come(mus
     assert left_of(namespace) == []
 
 
-@pytest.mark.parametrize("image", [BUSYBOX, DEBIAN], ids=["busybox", "debian"])
+@pytest.mark.parametrize("image", few([BUSYBOX, DEBIAN]), ids=["busybox", "debian"])
 def test_what_cannot_be_here_is_left_out_and_the_rest_is_saved(muster, namespace, tmp_path, image):
     script = f"{WRITE}; cd /models; mkfifo pipe; ln -s /models/deep latest; ln -s /etc/passwd users"
     done = muster("run", "--on", "kubernetes", "--name", "keep", *image, "--fetch", "worker-0:/models:out", *sh(script),
@@ -164,6 +167,7 @@ def test_a_second_interrupt_gives_it_up(muster, namespace, tmp_path):
     assert left_of(namespace) == []
 
 
+@pytest.mark.long
 def test_a_job_in_the_background_brings_its_folder(muster, namespace, tmp_path):
     run(muster, "-d", "--fetch", "worker-0:/models:out", *sh(WRITE), code=0, cwd=tmp_path)
     muster("wait", "keep", code=0, cwd="/")
@@ -183,8 +187,8 @@ def test_whoever_takes_a_job_over_gets_its_folders(muster, namespace, tmp_path):
     muster("fetch", "keep", tmp_path, code=0)
     assert files_of(tmp_path / "keep-worker-0") == {"models/deep/w": "weights\n", "models/step": "1\n"}
     namespace.kubectl("exec", "keep-worker-0", "-c", "tensorflow", "--", "touch", "/models/end")
-    namespace.wait("pod/keep-worker-0",
-                   "jsonpath={.status.containerStatuses[?(@.name=='tensorflow')].state.terminated.exitCode}=0")
+    namespace.kubectl("wait", "pod/keep-worker-0", f"--timeout={LIMIT}s",
+                      "--for=jsonpath={.status.containerStatuses[?(@.name=='tensorflow')].state.terminated.exitCode}=0")
     work = tmp_path / "work"
     work.mkdir()
     muster("cp", "keep:worker-0:/models/step", work, code=0)
@@ -206,6 +210,7 @@ def test_a_pod_that_was_deleted_cannot_be_fetched(muster, namespace, tmp_path):
     assert left_of(namespace) == []
 
 
+@pytest.mark.long
 def test_a_pod_that_ends_before_it_was_seen_to_run_keeps_nothing(muster, namespace, tmp_path):
     """Both fail at once; of whichever comes second only its beginning is known then, and it is deleted, its keeper too."""
     for _ in range(5):

@@ -52,7 +52,7 @@ def role(replicas, cpu="1", annotations=None, **spec):
 
 
 def pods(namespace):
-    return namespace.get("pods")["items"]
+    return namespace.list("pods")
 
 
 def test_kubernetes_places_all_pods_of_a_job_or_none(serve, namespace):
@@ -87,7 +87,7 @@ def test_volcano_says_when_pods_may_come(serve, crds, namespace):
     namespace.create(tfjob("queued", {"schedulingPolicy": {"queue": "research"}}, Worker=role(2, schedulerName="default-scheduler")))
     group = f"podgroups.{VOLCANO}/queued"
     namespace.wait(group, "create")
-    assert namespace.get(group)["spec"] == {"minMember": 2, "minResources": {"cpu": "2"}, "queue": "research"}
+    assert namespace.get(*group.split("/"))["spec"] == {"minMember": 2, "minResources": {"cpu": "2"}, "queue": "research"}
     assert pods(namespace) == []
     namespace.kubectl("patch", group, "--type=merge", "-p", '{"status": {"phase": "Inqueue"}}')
     namespace.wait("tfjob/queued", "condition=Running")

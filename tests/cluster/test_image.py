@@ -38,11 +38,13 @@ def lines_of(namespace, name, *command):
     return namespace.kubectl("logs", name)
 
 
+@pytest.mark.long
 def test_it_is_small_and_the_same_every_time(image, tmp_path):
     assert image.stat().st_size < 15 * MEGABYTE
     assert image.read_bytes() == make(tmp_path / "again.tar").read_bytes()
 
 
+@pytest.mark.long
 def test_both_programs_find_their_libraries(image, namespace):
     local = lines_of(namespace, "local", "muster", "version")
     assert local.startswith("muster ")
@@ -50,6 +52,7 @@ def test_both_programs_find_their_libraries(image, namespace):
     assert cluster.startswith(local) and "libcurl" in cluster
 
 
+@pytest.mark.long
 def test_a_job_runs_in_it_without_rights(image, namespace):
     """The user may write to its home, where jobs are remembered; muster is the only program there is."""
     said = lines_of(namespace, "job", "muster", "run", "-w", "2", "--", "muster", "version")
@@ -61,6 +64,7 @@ def said_by_containerfile(word):
     return [line.split(maxsplit=1)[1] for line in lines[lines.index("FROM scratch"):] if line.startswith(word)]
 
 
+@pytest.mark.long
 def test_the_containerfile_makes_the_same_image(image, tmp_path):
     """Its last stage is the image unpacked; what it says besides is what the image's configuration has."""
     subprocess.run([ROOT / "tools" / "oci.py", "unpack", image, tmp_path], check=True)

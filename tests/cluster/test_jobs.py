@@ -5,7 +5,7 @@ import signal
 
 import pytest
 
-from conftest import LIMIT, Namespace, program_of_system_tests, until
+from conftest import LIMIT, Muster, Namespace, until
 from test_run import left_of, run_in_background, simulated_job
 
 
@@ -14,7 +14,7 @@ def elsewhere(muster, tmp_path):
     """Another machine with the same access: it has seen none of the jobs."""
     folder = tmp_path / "elsewhere"
     folder.mkdir()
-    program = program_of_system_tests()(folder)
+    program = Muster(folder)
     program.environment["KUBECONFIG"] = muster.environment["KUBECONFIG"]
     yield program
     program.end()
@@ -131,6 +131,7 @@ def test_status_is_watched_from_elsewhere_until_the_end(muster, elsewhere, names
     assert shown.splitlines()[-1].startswith("Stopped ")
 
 
+@pytest.mark.sanitize
 def test_stop_from_elsewhere_ends_the_job_in_good_order(muster, elsewhere, namespace, tmp_path):
     job = run_simulated(muster, namespace, tmp_path)
     elsewhere("stop", "simulated", code=0)
@@ -144,7 +145,7 @@ def test_stop_from_elsewhere_ends_the_job_in_good_order(muster, elsewhere, names
 def test_delete_from_elsewhere_takes_all(muster, elsewhere, namespace, tmp_path):
     job = run_simulated(muster, namespace, tmp_path)
     elsewhere("delete", "simulated", code=0)
-    assert namespace.get("pods", "-l", "muster/job=simulated")["items"] == []
+    assert namespace.list("pods", "muster/job=simulated") == []
     assert job.wait(timeout=LIMIT) == 130
     assert left_of(namespace) == []
 
@@ -176,6 +177,7 @@ def test_wait_gives_up_in_time(muster, elsewhere, namespace, tmp_path):
     end(job)
 
 
+@pytest.mark.sanitize
 def test_suspend_resume_and_scale_from_elsewhere(muster, elsewhere, namespace, tmp_path):
     job = run_simulated(muster, namespace, tmp_path)
     elsewhere("suspend", "simulated", code=0)
@@ -225,7 +227,7 @@ def test_a_job_that_nobody_watches_is_said_to_be_one(muster, elsewhere, namespac
     assert rows_of(elsewhere("ps", "--on", "kubernetes", code=0))[0][:5] == [
         "simulated", "Running", "(unsupervised)", "worker=2", "1/2"]
     elsewhere("delete", "simulated", code=0)
-    assert namespace.get("pods", "-l", "muster/job=simulated")["items"] == []
+    assert namespace.list("pods", "muster/job=simulated") == []
     assert rows_of(elsewhere("ps", "--on", "kubernetes", "-a", code=0)) == []
 
 

@@ -1,6 +1,6 @@
 """The muster that watches a job is killed, whenever: the next one goes on, nothing is made twice, and all of it goes.
 
-MUSTER_SOAK_CLUSTER_KILLS kills (20 if not said), and MUSTER_SEED to play the moments of a run again.
+MUSTER_SOAK_CLUSTER_KILLS kills (6 if not said), and MUSTER_SEED to play the moments of a run again.
 """
 
 import json
@@ -19,7 +19,7 @@ sys.path.append(str(ROOT / "tests" / "system"))  # behind this folder, which has
 
 from processes import wait_until_none_has  # noqa: E402
 
-KILLS = int(os.environ.get("MUSTER_SOAK_CLUSTER_KILLS", "20"))
+KILLS = int(os.environ.get("MUSTER_SOAK_CLUSTER_KILLS", "6"))
 SEED = int(os.environ.get("MUSTER_SEED", random.SystemRandom().randrange(1000000)))
 # Of a job that was killed before it was whole, and of one that had ended meanwhile.
 NEVER_WHOLE, NOT_FOUND = "has no Lease", "not found"

@@ -7,6 +7,7 @@ MUSTER_SOAK_REPLICAS is how many the largest has (300 if not said).
 import json
 import os
 
+import pytest
 from conftest import LIMIT
 from test_attach import holder_of, kill, watchers  # noqa: F401 (a fixture)
 from test_run import BUSYBOX, left_of, run, run_in_background, simulated_job, wait_for_line
@@ -17,7 +18,7 @@ MANY = int(os.environ.get("MUSTER_SOAK_REPLICAS", "300"))
 
 def part_of(namespace):
     """The ConfigMap that Pods read."""
-    [part] = namespace.get("configmaps", "-l", "muster/part=files")["items"]
+    [part] = namespace.list("configmaps", "muster/part=files")
     return part["metadata"]["name"]
 
 
@@ -40,6 +41,7 @@ def test_a_process_finds_all_others_in_tf_config(muster, namespace, tmp_path):
     assert left_of(namespace) == []
 
 
+@pytest.mark.long
 def test_what_they_are_told_by_is_made_again(muster, namespace, tmp_path):
     job = run_in_background(muster, "-f", simulated_job(tmp_path, workers=REPLICAS))
     wait_for_line(job.stderr, f"all {REPLICAS} Pods run")
@@ -52,6 +54,7 @@ def test_what_they_are_told_by_is_made_again(muster, namespace, tmp_path):
     assert left_of(namespace) == []
 
 
+@pytest.mark.long
 def test_a_job_that_has_become_large_has_one_from_then_on(muster, namespace, tmp_path):
     job = run_in_background(muster, "-f", simulated_job(tmp_path, workers=1))
     wait_for_line(job.stderr, "the Pod runs")
@@ -71,6 +74,7 @@ def remembered(namespace):
     return json.loads(namespace.get("configmap", "simulated.job")["data"]["status"])
 
 
+@pytest.mark.long
 def test_what_is_remembered_of_many_is_small_and_enough(muster, namespace, tmp_path, watchers):  # noqa: F811
     """Its supervisor is killed, two Pods vanish meanwhile, and whoever attaches finds all as it is."""
     path = simulated_job(tmp_path, workers=MANY, policy="OnFailure")

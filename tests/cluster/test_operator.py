@@ -117,7 +117,7 @@ def test_two_workers_find_each_other_by_one_service(operator, namespace):
     job["metadata"]["annotations"] = {"muster/services": "per-job"}
     namespace.create(job)
     namespace.wait("tfjob/shared", "condition=Succeeded")
-    assert [service["metadata"]["name"] for service in namespace.get("services")["items"]] == ["shared"]
+    assert [service["metadata"]["name"] for service in namespace.list("services")] == ["shared"]
     [variable] = [entry for entry in namespace.get("pod", "shared-worker-0")["spec"]["containers"][0]["env"] if entry["name"] == "TF_CONFIG"]
     assert json.loads(variable["value"])["cluster"]["worker"][1] == f"{other}:2222"
 
@@ -131,6 +131,7 @@ def test_a_chief_ends_the_job_and_the_rest_is_cleaned_up(operator, namespace):
     assert namespace.get("pod", "led-chief-0")["metadata"]["labels"]["training.kubeflow.org/job-role"] == "master"
 
 
+@pytest.mark.sanitize
 def test_a_worker_that_fails_is_started_again_and_a_permanent_code_fails_the_job(operator, namespace):
     namespace.create(tfjob("again", Worker=role(1, "exit 137", restartPolicy="ExitCode")))
     until(lambda: namespace.get("tfjob", "again"), lambda job: '"Restarting"' in json.dumps(job))
@@ -143,6 +144,7 @@ def test_a_worker_that_fails_is_started_again_and_a_permanent_code_fails_the_job
     assert 'job "broken" is failing because "Worker" replica(s) failed.' in events or "has failed because" in events
 
 
+@pytest.mark.sanitize
 def test_suspended_resumed_scaled_and_deleted(operator, namespace):
     namespace.create(tfjob("sleeper", {"suspend": True}, Worker=role(1, "sleep 1000000")))
     namespace.wait("tfjob/sleeper", "condition=Suspended")
@@ -160,14 +162,14 @@ def test_another_operator_goes_on_with_the_jobs_of_one_that_was_killed(muster, o
     namespace.create(tfjob("kept", Worker=role(2, "until [ -e /tmp/end ]; do sleep 1; done")))
     for index in range(2):
         namespace.until_phase(f"kept-worker-{index}", "Running")
-    before = {pod["metadata"]["uid"] for pod in namespace.get("pods")["items"]}
+    before = {pod["metadata"]["uid"] for pod in namespace.list("pods")}
     operator.kill()
     operator.wait(LIMIT)
     second = muster.start("operator", "-n", namespace.name)
     for index in range(2):
         namespace.kubectl("exec", f"kept-worker-{index}", "--", "touch", "/tmp/end")
     namespace.wait("tfjob/kept", "condition=Succeeded")
-    assert {pod["metadata"]["uid"] for pod in namespace.get("pods")["items"]} == before
+    assert {pod["metadata"]["uid"] for pod in namespace.list("pods")} == before
     second.send_signal(signal.SIGTERM)
     assert second.wait(LIMIT) == 0
 
@@ -435,6 +437,7 @@ def old_operator(cluster, namespace):
     cluster.kubectl("delete", "crd", "pytorchjobs.kubeflow.org")
 
 
+@pytest.mark.long
 @pytest.mark.disturbs
 def test_it_takes_the_place_of_the_old_operator_and_goes_again(muster, cluster, old_operator, namespace):
     replicas = ("get", "deployment", "training-operator", "-o", "jsonpath={.spec.replicas}")
@@ -452,7 +455,7 @@ def test_it_takes_the_place_of_the_old_operator_and_goes_again(muster, cluster, 
     done = muster("operator", "upgrade-from-training-operator", "--no-wait", "--force", code=0)
     assert [line.replace(" created", " applied") for line in done.stdout.splitlines()] == [
         line.removesuffix(" (dry run)") for line in shown.stdout.splitlines()]
-    assert namespace.kubectl(*replicas) == "0" and namespace.get("pods")["items"] == []
+    assert namespace.kubectl(*replicas) == "0" and namespace.list("pods") == []
     assert cluster.kubectl(*entries) == "validator.pytorchjob.training-operator.kubeflow.org"
     operator = muster.start("operator", "-n", namespace.name)
     namespace.wait("tfjob/before", "condition=Suspended")

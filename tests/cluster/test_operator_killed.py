@@ -1,6 +1,6 @@
 """The operator is killed, whenever, or the API server is: every TFJob ends right, and no Pod is made twice.
 
-MUSTER_SOAK_OPERATOR_KILLS kills of the operator (20 if not said) while as many jobs live, and MUSTER_SEED to play the
+MUSTER_SOAK_OPERATOR_KILLS kills of the operator (6 if not said) while as many jobs live, and MUSTER_SEED to play the
 moments of a run again.
 """
 
@@ -16,7 +16,7 @@ from test_killed import Pods
 from test_logs import kill_api_server
 from test_operator import conditions, crd, tfjob  # noqa: F401 (a fixture)
 
-KILLS = int(os.environ.get("MUSTER_SOAK_OPERATOR_KILLS", "20"))
+KILLS = int(os.environ.get("MUSTER_SOAK_OPERATOR_KILLS", "6"))
 SEED = int(os.environ.get("MUSTER_SEED", random.SystemRandom().randrange(1000000)))
 ATTEMPT = "{.object.metadata.annotations.muster/attempt}"
 
@@ -77,7 +77,7 @@ def test_every_job_ends_right_however_often_the_operator_is_killed(muster, crd, 
         namespace.wait(f"tfjob/{name}", f"condition={end}")
         assert not {"Succeeded", "Failed"} - {end} & {kind for kind, status in conditions(namespace, name).items()
                                                       if status == "True"}, name
-    until(lambda: [pod["metadata"]["name"] for pod in namespace.get("pods")["items"]],
+    until(lambda: [pod["metadata"]["name"] for pod in namespace.list("pods")],
           lambda names: not any("-ps-" in name or "-chief-" in name for name in names))
     pods = made.end()
     assert len(pods) == len(set(pods)), "a Pod was made twice in one attempt"
@@ -85,6 +85,6 @@ def test_every_job_ends_right_however_often_the_operator_is_killed(muster, crd, 
         times = [pod for pod, *_ in pods if pod.startswith(f"{name}-")]
         assert all(times.count(pod) <= most for pod in times), (name, times)
     namespace.kubectl("delete", "tfjobs", "--all")
-    until(lambda: namespace.get("pods,services")["items"], lambda left: not left)
+    until(lambda: namespace.list("pods,services"), lambda left: not left)
     served.send_signal(signal.SIGTERM)
     assert served.wait(LIMIT) == 0

@@ -15,7 +15,7 @@ from test_real_node import needs_python_of_the_system
 
 pytestmark = [
     pytest.mark.disturbs,
-    pytest.mark.slow,
+    pytest.mark.long,
     pytest.mark.skipif("MUSTER_SOAK_NODE" not in os.environ, reason="four starts of TensorFlow (script/soak)"),
     pytest.mark.skipif(importlib.util.find_spec("tensorflow") is None, reason="the running Python has no TensorFlow"),
     needs_python_of_the_system,

@@ -82,7 +82,7 @@ def test_a_pod_reaches_the_api_server_with_its_account(namespace):
     assert f"system:serviceaccount:{namespace.name}:default" in namespace.kubectl("logs", "inside")
 
 
-@pytest.mark.slow
+@pytest.mark.long
 @pytest.mark.skipif(importlib.util.find_spec("tensorflow") is None, reason="the running Python has no TensorFlow")
 @needs_python_of_the_system
 def test_two_workers_train_in_step(namespace):

@@ -10,7 +10,7 @@ import termios
 
 import pytest
 
-from conftest import LIMIT
+from conftest import LIMIT, few
 from test_run import (
     BUSYBOX,
     RIGHTS,
@@ -71,12 +71,12 @@ def test_what_is_no_pod_ends_the_job(muster, namespace, tmp_path):
     assert "was refused by the cluster: no PriorityClass with name nothing was found" in done.stderr
 
 
-@pytest.mark.parametrize("reason, told", [
+@pytest.mark.parametrize("reason, told", few([
     ("ErrImagePull", "cannot get its image (ErrImagePull): "),
     ("ImagePullBackOff", "cannot get its image (ImagePullBackOff): "),
     ("CreateContainerConfigError", "cannot be set up (CreateContainerConfigError): "),
     ("SomethingNew", "waits (SomethingNew): "),
-])
+]))
 def test_what_holds_pods_up_is_said_once_for_all(muster, tmp_path, reason, told):
     job = run_in_background(muster, "-f", simulated_job(tmp_path, workers=3, waiting=reason))
     said = wait_for_line(job.stderr, reason)
@@ -282,7 +282,7 @@ def pretend_to_run(namespace, name):
     namespace.kubectl("patch", "pod", name, "--subresource=status", "--patch", json.dumps(status))
 
 
-@pytest.mark.slow
+@pytest.mark.long
 def test_a_node_that_does_not_answer_is_said(muster, namespace, tmp_path, own_node):
     template = {"spec": {"nodeSelector": {"for": own_node}, "tolerations": [{"operator": "Exists"}],
                          "containers": [{"name": "tensorflow", "image": "registry.test/model:1"}]}}

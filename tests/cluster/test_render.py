@@ -10,7 +10,7 @@ from test_attach import end_pod, until_gone
 from test_run import BUSYBOX, left_of, run, run_in_background, wait_for_line, write_job
 
 KINDS = "pods,services,networkpolicies,configmaps,secrets"
-OWNED = ["-l", "app.kubernetes.io/managed-by=muster"]
+OWNED = "app.kubernetes.io/managed-by=muster"
 
 
 def asked_for(wanted, found):
@@ -47,7 +47,7 @@ def test_kubectl_sees_what_render_said(muster, namespace):
     job = run_in_background(muster, *flags)
     for index in range(2):
         namespace.wait(f"pod/same-worker-{index}", "create")
-    found = by_name(namespace.get(KINDS, *OWNED)["items"])
+    found = by_name(namespace.list(KINDS, OWNED))
     assert sorted(found) == sorted(wanted)
     # How a server keeps what a Secret was given as text.
     secret = wanted["Secret", "same.env"]
@@ -86,7 +86,7 @@ def applied(muster, namespace):
 
 
 def ours(namespace):
-    return sorted((item["kind"], item["metadata"]["name"]) for item in namespace.get(f"{KINDS},leases", *OWNED)["items"])
+    return sorted((item["kind"], item["metadata"]["name"]) for item in namespace.list(f"{KINDS},leases", OWNED))
 
 
 def test_what_kubectl_applied_is_seen(muster, applied):
@@ -116,7 +116,7 @@ def test_attach_drives_what_kubectl_applied_and_leaves_nothing(muster, namespace
     assert attached.returncode == 0, told
     assert sorted(lines.splitlines()) == ["worker-0 | up", "worker-1 | up"]
     until_gone(namespace, "applied")
-    namespace.kubectl("wait", "--for=delete", f"--timeout={LIMIT}s", "configmaps,secrets", *OWNED)
+    namespace.kubectl("wait", "--for=delete", f"--timeout={LIMIT}s", "configmaps,secrets", "-l", OWNED)
     assert ours(namespace) == []
 
 

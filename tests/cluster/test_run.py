@@ -11,7 +11,7 @@ import threading
 
 import pytest
 
-from conftest import LIMIT, ROOT, python_pod
+from conftest import LIMIT, ROOT, few, python_pod
 from test_real_node import needs_python_of_the_system
 
 BUSYBOX = ["--image", "localhost/busybox:test", "--node-selector", "type=real"]
@@ -20,8 +20,8 @@ DEBIAN = ["--image", "localhost/debian:test", "--node-selector", "type=real"]
 
 def left_of(namespace):
     """What is there of muster's."""
-    listed = namespace.get("pods,services,networkpolicies,configmaps,leases", "-l", "app.kubernetes.io/managed-by=muster")
-    return [item["metadata"]["name"] for item in listed["items"]]
+    listed = namespace.list("pods,services,networkpolicies,configmaps,leases", "app.kubernetes.io/managed-by=muster")
+    return [item["metadata"]["name"] for item in listed]
 
 
 def run(muster, *arguments, **options):
@@ -78,6 +78,7 @@ def simulated_job(tmp_path, workers=2, policy="Never", **simulate):
     return write_job(tmp_path, "simulated", template, workers, policy)
 
 
+@pytest.mark.sanitize
 def test_lines_of_all_pods_come_back_and_nothing_is_left(muster, namespace):
     done = run(muster, "--name", "talk", "-w", 2, *BUSYBOX, "--", "sh", "-c", "echo I am $HOSTNAME; echo bye", code=0)
     assert sorted(done.stdout.splitlines()) == [
@@ -115,7 +116,7 @@ def as_user(tmp_path, number):
     return ["--pod-template", tmp_path / "pod.json"] if number != 1000 else []
 
 
-@pytest.mark.parametrize("image, user", [(BUSYBOX, 1000), (BUSYBOX, 0), (DEBIAN, 1000), (DEBIAN, 0)])
+@pytest.mark.parametrize("image, user", few([(BUSYBOX, 1000), (DEBIAN, 0), (BUSYBOX, 0), (DEBIAN, 1000)], 2))
 def test_a_folder_of_this_machine_is_where_the_script_runs(muster, namespace, tmp_path, image, user):
     project = muster.folder / "project"
     (project / "models").mkdir(parents=True)
@@ -146,6 +147,7 @@ def test_why_a_folder_cannot_be_unpacked_is_in_the_words_of_tar(muster, namespac
     assert "Cannot open" in done.stderr, done.stderr
 
 
+@pytest.mark.sanitize
 def test_a_failure_starts_the_whole_job_again_and_gives_its_code(muster, namespace):
     """Worker 0 fails when all have started, as the first failure ends what the others do."""
     script = "echo started; until [ -e /tmp/end ]; do sleep 0.1; done; exit 3"
@@ -197,7 +199,7 @@ def test_a_pod_that_somebody_deletes_is_made_again(muster, namespace, tmp_path):
     namespace.kubectl("delete", "pod", "simulated-worker-1", "--wait=false")
     wait_for_line(job.stderr, "worker-1 was deleted by somebody else")
     namespace.kubectl("wait", "--for=create", f"--timeout={LIMIT}s", "pod", "-l", "muster/attempt=1")
-    found = namespace.get("pods", "-l", "muster/job=simulated")["items"]
+    found = namespace.list("pods", "muster/job=simulated")
     assert sorted((pod["metadata"]["name"], pod["metadata"]["labels"]["muster/attempt"]) for pod in found) == [
         ("simulated-worker-0", "0"), ("simulated-worker-1", "1")]
     job.send_signal(signal.SIGINT)
@@ -348,9 +350,9 @@ def test_a_context_that_is_not_there_is_wrong_use(muster):
     assert "elsewhere" in done.stderr and len(done.stderr.splitlines()) == 1
 
 
-@pytest.mark.slow
 @pytest.mark.skipif(importlib.util.find_spec("tensorflow") is None, reason="the running Python has no TensorFlow")
 @needs_python_of_the_system
+@pytest.mark.long
 def test_two_workers_train_in_step(muster, namespace, tmp_path):
     spec = python_pod("digits", ROOT / "examples" / "digits" / "train.py", "--epochs", "2")["spec"]
     spec["securityContext"] = {"runAsUser": 0}  # the Python of the tests may be root's alone

@@ -77,6 +77,7 @@ def read_blob(path, descriptor):
         return json.load(archive.extractfile("blobs/" + descriptor["digest"].replace(":", "/")))
 
 
+@pytest.mark.long
 def test_it_is_its_base_and_one_layer_the_same_every_time(image, base, tmp_path):
     manifests = [read_blob(path, read_index(path)) for path in (base, image)]
     layers = [manifest["layers"] for manifest in manifests]
@@ -87,6 +88,7 @@ def test_it_is_its_base_and_one_layer_the_same_every_time(image, base, tmp_path)
     assert image.read_bytes() == make(base, tmp_path / "again.tar").read_bytes()
 
 
+@pytest.mark.long
 def test_a_folder_is_a_base_too(base, tmp_path):
     (tmp_path / "layout").mkdir()
     subprocess.run(["tar", "-x", "-C", tmp_path / "layout", "-f", base], check=True)
@@ -99,6 +101,7 @@ def write_blob(layout, content):
     return {"digest": f"sha256:{digest}", "size": len(content)}
 
 
+@pytest.mark.long
 def test_an_image_for_several_machines_in_the_words_of_docker_is_a_base_too(base, tmp_path):
     """As `docker save` writes what a registry had: an index in the index, and types of docker's own."""
     layout = tmp_path / "layout"
@@ -124,6 +127,7 @@ def test_what_is_no_image_is_one_sentence(tmp_path):
         assert done.returncode == 1 and sentence in done.stderr and len(done.stderr.splitlines()) == 1
 
 
+@pytest.mark.long
 def test_its_muster_needs_no_library_of_the_base(image, namespace):
     """All that the base has of this machine is the C library and its loader."""
     made = real_pod("version", "muster", "version", image=NAME)
@@ -190,12 +194,12 @@ def servers(image, generated, namespace):
         namespace.kubectl("wait", "--for=create", f"--timeout={LIMIT}s", "pod", "-l", label)
         namespace.kubectl("wait", "--for=condition=Ready", f"--timeout={LIMIT}s", "pod", "-l", label)
         until_it_serves(namespace, label)
-    address = namespace.get("pods", "-l", "tf-worker=0")["items"][0]["status"]["podIP"]
+    address = namespace.list("pods", "tf-worker=0")[0]["status"]["podIP"]
     yield f"grpc://{address}:2222"
     namespace.kubectl("delete", "replicationcontrollers", "--all")
 
 
-@pytest.mark.slow
+@pytest.mark.long
 @needs_tensorflow
 @needs_python_of_the_system
 def test_servers_of_the_old_generator_serve_and_a_model_trains_on_them(servers, muster):

@@ -84,7 +84,7 @@ def finish(namespace, pod, code=0):
 
 
 def uids(namespace):
-    return {pod["metadata"]["name"]: pod["metadata"]["uid"] for pod in namespace.get("pods")["items"]}
+    return {pod["metadata"]["name"]: pod["metadata"]["uid"] for pod in namespace.list("pods")}
 
 
 def until_conditions(namespace, name, wanted):
@@ -234,7 +234,7 @@ def test_one_lease_lets_one_of_both_act(muster, namespace, start, tmp_path, firs
     leads = start(first, "--leader-elect")
     namespace.create(tfjob("one", Worker=role(1)))
     until_active(namespace, "one", "Worker", 1)
-    [lease] = namespace.get("leases")["items"]
+    [lease] = namespace.list("leases")
     holder = lease["spec"]["holderIdentity"]
     before = uids(namespace)
     waits = start(second, "--leader-elect")
@@ -244,10 +244,10 @@ def test_one_lease_lets_one_of_both_act(muster, namespace, start, tmp_path, firs
         read_until(waits.process.stderr, "this one waits")
     finish(namespace, "one-worker-0")
     until_conditions(namespace, "one", SUCCEEDED)
-    [lease] = namespace.get("leases")["items"]
+    [lease] = namespace.list("leases")
     assert lease["spec"]["holderIdentity"] == holder and uids(namespace) == before
     leads.end()
     namespace.create(tfjob("two", Worker=role(1)))
     until_active(namespace, "two", "Worker", 1)
-    [lease] = namespace.get("leases")["items"]
+    [lease] = namespace.list("leases")
     assert lease["spec"]["holderIdentity"] != holder

@@ -49,7 +49,7 @@ def get(namespace, service, path):
     return done.stdout if done.returncode == 0 else None
 
 
-@pytest.mark.slow
+@pytest.mark.long
 @pytest.mark.skipif(importlib.util.find_spec("tensorflow") is None, reason="the running Python has no TensorFlow")
 @needs_python_of_the_system
 def test_what_kubectl_applied_trains_and_the_page_has_the_model(muster, operator, namespace, volume):  # noqa: F811
@@ -62,7 +62,7 @@ def test_what_kubectl_applied_trains_and_the_page_has_the_model(muster, operator
             put_on_real_node(template)
     namespace.kubectl("apply", "-f", "-", input=json.dumps(objects))
     namespace.wait(f"tfjob/{name}", "condition=Succeeded")
-    replicas = namespace.get("pods", "-l", f"training.kubeflow.org/job-name={name}")["items"]
+    replicas = namespace.list("pods", f"training.kubeflow.org/job-name={name}")
     assert {pod["metadata"]["name"] for pod in replicas} >= {f"{name}-chief-0"}
     said = namespace.kubectl("logs", "-f", f"{name}-chief-0").splitlines()
     exported = next(line.rpartition("/")[2] for line in said if line.startswith("exported /models/export/"))

@@ -10,7 +10,7 @@ import signal
 
 import pytest
 
-from conftest import LIMIT
+from conftest import LIMIT, few
 from test_fetch import files_of
 from test_run import BUSYBOX, DEBIAN, wait_for_line
 
@@ -33,7 +33,7 @@ def viewer(muster):
     return start
 
 
-@pytest.fixture(params=[BUSYBOX, DEBIAN], ids=["busybox", "debian"])
+@pytest.fixture(params=few([BUSYBOX, DEBIAN]), ids=["busybox", "debian"])
 def in_pod(muster, namespace, request):
     """A job of one worker that has written an event; gives what runs a shell script in its Pod."""
     script = f"mkdir -p /logs/train /logs/model; echo first > /logs/train/{FILE}; echo up; exec sleep 1000000"

@@ -54,7 +54,7 @@ class Spawner:
         return done
 
     def names(self, selector=TAGGED):
-        found = self.namespace.get(KINDS, "-l", selector)["items"]
+        found = self.namespace.list(KINDS, selector)
         return sorted(f"{item['kind']} {item['metadata']['name']}" for item in found)
 
 
@@ -91,6 +91,7 @@ def test_the_tour_of_the_old_document(spawner, namespace):
     assert spawner.names() == []
 
 
+@pytest.mark.long
 def test_every_option_at_once(spawner, namespace):
     (spawner.folder / "gpu").mkdir()
     spawner.write_templates(real_pod("PODNAME", "replaced"), "gpu/service.yaml", "gpu/pod-gpu.yaml")
@@ -130,7 +131,7 @@ def test_what_was_made_goes_when_one_cannot_be_made(spawner, namespace):
     assert "deployment failed, cleaning up" in done.stderr and "'worker1'" in done.stderr
     namespace.kubectl("wait", "--for=delete", f"--timeout={LIMIT}s", "pod/worker0")
     assert spawner.names() == []
-    assert namespace.get("pods")["items"][0]["metadata"]["name"] == "worker1"
+    assert namespace.list("pods")[0]["metadata"]["name"] == "worker1"
 
 
 @pytest.mark.parametrize("answer", ["\n", "n\n", "", "yes\n"])
@@ -153,7 +154,7 @@ def test_a_cluster_that_is_not_there_is_one_sentence(spawner):
         assert "elsewhere" in done.stderr and len(done.stderr.splitlines()) == 1
 
 
-@pytest.mark.slow
+@pytest.mark.long
 @pytest.mark.skipif(importlib.util.find_spec("tensorflow") is None, reason="the running Python has no TensorFlow")
 @needs_python_of_the_system
 def test_two_workers_train_in_step(spawner, namespace):

@@ -2,6 +2,7 @@
 
 import json
 
+import pytest
 from conftest import LIMIT, until
 from test_operator import conditions, crd, operator, role, tfjob  # noqa: F401
 from test_run import BUSYBOX
@@ -26,6 +27,7 @@ def test_a_tfjob_of_kubectl_is_looked_at_like_any_job(operator, muster, namespac
     assert (muster.folder / "hostname").read_text() == "seen-worker-0\n"
 
 
+@pytest.mark.sanitize
 def test_a_tfjob_is_scaled_suspended_resumed_stopped_and_deleted(operator, muster, namespace):
     namespace.create(tfjob("ruled", {"cleanPodPolicy": "Running"}, Worker=role(1, FOR_EVER)))
     namespace.until_phase("ruled-worker-0", "Running")
@@ -42,7 +44,7 @@ def test_a_tfjob_is_scaled_suspended_resumed_stopped_and_deleted(operator, muste
     assert "is not started again" in muster("resume", "ruled", code=4).stderr
     muster("delete", "ruled", code=0)
     namespace.kubectl("get", "tfjob", "ruled", code=1)
-    assert namespace.get("pods")["items"] == []
+    assert namespace.list("pods") == []
 
 
 def test_wait_and_attach_end_with_the_code_of_the_job(operator, muster, namespace):
@@ -70,7 +72,7 @@ def test_a_script_runs_via_the_operator(operator, muster, namespace):
     assert muster("submit", "-q", "--replace", "--name", "via", *BUSYBOX, "--", "true", code=0).stdout == "via\n"
     assert muster("wait", "via", code=0)
     namespace.kubectl("delete", "tfjob", "via")
-    until(lambda: [item["metadata"]["name"] for item in namespace.get("configmaps,secrets")["items"]],
+    until(lambda: [item["metadata"]["name"] for item in namespace.list("configmaps,secrets")],
           lambda names: not any(name.startswith("via.") for name in names))
 
 

@@ -23,8 +23,11 @@ LIMIT = 600
 KILLS = int(os.environ.get("MUSTER_SOAK_KILLS", "50"))  # at random moments, of all that can be killed
 
 
-def pytest_configure(config):
-    config.addinivalue_line("markers", "sanitize: runs with the sanitizer build too (no TensorFlow)")
+def few(values, count=1):
+    """Of parameters: those that come first always, and the others in long runs (pytest.mark.long)."""
+    values = list(values)
+    return values[:count] + [pytest.param(*(value if isinstance(value, tuple) else (value,)), marks=pytest.mark.long)
+                             for value in values[count:]]
 
 
 def read_line(stream, limit=LIMIT):
@@ -134,7 +137,8 @@ class Muster:
             if process.poll() is None:
                 process.send_signal(signal.SIGKILL)
             process.wait()
-        for name in self("ps", "-a", "-o", "name").stdout.split():
+        names = self("ps", "-a", "-o", "name").stdout.split() if self.state.exists() else []
+        for name in names:
             self("stop", "--grace", "0", name)
             self("delete", name)
 

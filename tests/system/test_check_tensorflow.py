@@ -13,7 +13,7 @@ import pytest
 
 from checks import (ENDLESS_MODEL, GIVEN_UP, GOOD_MODEL, LONG, begin_training, environment_of, jobs_of, make_python,
                     pid_of, report_of, states_of, tag_of, wait_for_step)
-from conftest import LIMIT
+from conftest import LIMIT, few
 from processes import children_of, kill_all_with, processes_with, wait_until_none_has
 
 TENSORFLOW = importlib.util.find_spec("tensorflow")
@@ -62,11 +62,11 @@ def test_a_check_trains_and_leaves_neither_job_nor_process(muster, real, tag):
     assert not processes_with(tag)
 
 
-@pytest.mark.parametrize("options", [
-    ["--model", "census", "--sync-replicas"],
+@pytest.mark.parametrize("options", few([
     ["--model", "mwms"],
     ["--model", "ps2"],
-], ids=lambda options: options[1])
+    ["--model", "census", "--sync-replicas"],
+]), ids=lambda options: options[1])
 def test_every_model_passes(muster, real, tag, options):
     report = report_of(muster("check", *options, "-o", "json", "--timeout", LONG, env=real, code=0))
     assert states_of(report)["training"] == states_of(report)["result"] == "passed"
@@ -136,6 +136,7 @@ def test_a_server_that_is_killed_is_named_and_not_the_workers_that_fail_of_it(mu
     assert not processes_with(tag)
 
 
+@pytest.mark.long
 def test_a_server_that_somebody_ends_in_training_is_named(muster, python, tag):
     process, servers = begin_training(muster, python(ENDLESS_MODEL), "--timeout", GIVEN_UP)
     os.kill(pid_of(muster, servers, "ps-0"), signal.SIGTERM)
@@ -144,6 +145,7 @@ def test_a_server_that_somebody_ends_in_training_is_named(muster, python, tag):
     assert not processes_with(tag)
 
 
+@pytest.mark.long
 def test_a_server_that_is_stopped_in_training_is_named_when_the_time_is_over(muster, python, tag):
     process, servers = begin_training(muster, python(ENDLESS_MODEL), "--timeout", GIVEN_UP)
     os.kill(inner_server(pid_of(muster, servers, "ps-1")), signal.SIGSTOP)
@@ -152,6 +154,7 @@ def test_a_server_that_is_stopped_in_training_is_named_when_the_time_is_over(mus
     assert not processes_with(tag)
 
 
+@pytest.mark.long
 def test_workers_that_never_end_are_named_when_all_servers_answer(muster, python, tag):
     process, _ = begin_training(muster, python(ENDLESS_MODEL), "--timeout", GIVEN_UP)
     fault = fault_of(process, 1)
@@ -162,6 +165,7 @@ def test_workers_that_never_end_are_named_when_all_servers_answer(muster, python
 
 # The check itself is ended.
 
+@pytest.mark.long
 def test_ctrl_c_in_training_leaves_nothing(muster, python, tag):
     process, _ = begin_training(muster, python(ENDLESS_MODEL))
     process.send_signal(signal.SIGINT)
@@ -180,6 +184,7 @@ def test_a_kill_in_training_leaves_nothing(muster, python, tag):
 
 # Servers that stay are servers that exist.
 
+@pytest.mark.long
 def test_servers_of_setup_only_serve_a_remote_check_until_they_are_stopped(muster, python, tag, tmp_path):
     environment = python(f'echo "$@" >> {tmp_path}/calls\n{GOOD_MODEL}')
     done = muster("check", "--setup-only", "-o", "json", env=environment, code=0)

@@ -93,7 +93,9 @@ def test_a_signal_to_muster_ends_the_job_in_good_order(muster, number, code):
 
 
 def test_who_ends_a_job_that_ends_in_turns_is_told_the_time_of_all(muster):
-    process = muster.start("run", "--name", "job", "--ps", 1, "--grace", "60m", *shell("echo started; sleep 1000"))
+    # A shell loses an interrupt that comes while it becomes the last program of its line.
+    forever = "trap 'exit 1' INT; echo started; while :; do sleep 0.1; done"
+    process = muster.start("run", "--name", "job", "--ps", 1, "--grace", "60m", *shell(forever))
     read_until(process.stdout, "started")
     process.send_signal(signal.SIGINT)
     _, told = process.communicate(timeout=LIMIT)

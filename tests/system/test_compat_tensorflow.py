@@ -39,6 +39,7 @@ def test_a_local_test_trains_and_passes(old, muster):
     assert muster("ps", "-a", "-o", "name", code=0).stdout == ""
 
 
+@pytest.mark.long
 def test_servers_that_were_set_up_are_tested_by_the_remote_test(old, muster):
     done = old("local_test.sh", "--setup-cluster-only", "--num-workers", "2", "--num-parameter-servers", "1")
     assert done.returncode == 0, done.stdout + done.stderr

@@ -81,6 +81,7 @@ def accuracy_of(lines):
     return float(re.search(r"test accuracy ([\d.]+)", "".join(lines)).group(1))
 
 
+@pytest.mark.long
 def test_machines_come_and_go_and_training_goes_on(network, muster):
     words = ["--nnodes", "1:3", "--rdzv-endpoint", SERVER, "--rdzv-id", "digits", "--rdzv-conf", "last_call_timeout=2",
              "--shutdown-timeout", "60s", TRAIN, "--epochs", EPOCHS, "--checkpoint-dir", muster.folder / "checkpoints"]

@@ -56,6 +56,7 @@ def page(tmp_path):
     page.process.communicate()
 
 
+@pytest.mark.long
 def test_the_page_has_a_new_model_by_itself(muster, page, tmp_path):
     assert "<title>Digits</title>" in page.ask("/")
     assert page.model() is None and page.ask("/predict", [0] * 64) == "there is no model yet"

@@ -12,7 +12,7 @@ import sys
 
 import pytest
 
-from conftest import ROOT, read_line, read_until, replicas
+from conftest import ROOT, few, read_line, read_until, replicas
 
 pytestmark = pytest.mark.skipif(importlib.util.find_spec("tensorflow") is None,
                                 reason="the running Python has no TensorFlow")
@@ -80,17 +80,20 @@ def restarts_of(muster, name):
             for replica in replicas(muster.job(name))}
 
 
+@pytest.mark.long
 def test_two_synchronous_workers_print_the_same_losses(muster):
     done = muster("run", "-w", "2", DIGITS / "train.py", "--epochs", "5", code=0, limit=LIMIT, env=PYTHON)
     assert_in_step(done.stdout, 5)
 
 
+@pytest.mark.long
 def test_the_first_worker_alone_keeps_the_model(muster, tmp_path):
     model = tmp_path / "digits.keras"
     muster("run", "-w", "2", DIGITS / "train.py", "--epochs", "1", "--model", model, code=0, limit=LIMIT, env=PYTHON)
     assert model.stat().st_size > 100_000
 
 
+@pytest.mark.long
 def test_the_synchronous_example_runs_from_its_file(muster):
     done = muster("run", "-f", DIGITS / "job.yaml", code=0, limit=LIMIT, env=PYTHON, cwd=ROOT)
     assert_in_step(done.stdout, 8)
@@ -120,6 +123,7 @@ def first_epoch_of(muster, name, attempt):
     return int(re.match(r"epoch (\d+)/", epochs_of(lines_of(log, "worker-0"))[0]).group(1))
 
 
+@pytest.mark.long
 def test_a_synchronous_job_that_is_scaled_goes_on_from_its_checkpoint(muster, tmp_path):
     """Two become three, three become one; without a restart of all, TensorFlow ends everybody."""
     run = muster.start("run", "--name", "scaled", "-w", "2", "--grace", "1s", DIGITS / "train.py",
@@ -139,7 +143,7 @@ def test_a_synchronous_job_that_is_scaled_goes_on_from_its_checkpoint(muster, tm
     assert replicas(job)[0]["attempt"] == 2 and job["status"].get("restarts", 0) == 0
 
 
-@pytest.mark.parametrize("how", ["ctrl-c", "stop"])
+@pytest.mark.parametrize("how", few(["stop", "ctrl-c"]))
 def test_asked_to_end_all_workers_save_at_one_step_and_go_on_there(muster, tmp_path, how):
     job = ["--replace", "--name", "asked", "-w", "2", "--grace", "1h", DIGITS / "train.py",
            "--checkpoint-dir", tmp_path / "checkpoint", "--epochs"]
@@ -171,6 +175,7 @@ runpy.run_path(sys.argv[0], run_name="__main__")
 """
 
 
+@pytest.mark.long
 def test_without_muster_the_example_is_one_worker_that_saves_too(tmp_path):
     command = [sys.executable, DIGITS / "train.py", "--checkpoint-dir", tmp_path / "checkpoint", "--epochs"]
     temporary = tmp_path / "tmp"
@@ -187,6 +192,7 @@ def test_without_muster_the_example_is_one_worker_that_saves_too(tmp_path):
     assert step_where(said.splitlines(), "goes on") == step
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("how, servers", [("ctrl-c", []), ("stop", ["--ps-server", "--worker-server"])],
                          ids=["ctrl-c", "stop of bare servers"])
 def test_a_chief_saves_while_its_servers_are_there(muster, tmp_path, how, servers):
@@ -229,12 +235,14 @@ def test_a_server_ends_by_its_signal_also_as_the_first_process_of_a_container():
     assert process.returncode == 128 + signal.SIGTERM
 
 
+@pytest.mark.long
 def test_a_parameter_server_job_trains(muster):
     done = muster("run", "--chief", "-w", "2", "--ps", "1", PARAMETER_SERVER / "train.py", code=0, limit=LIMIT, env=PYTHON)
     assert accuracy_of(lines_of(done.stdout, "chief-0")) >= LEARNED
     assert "ps 0 serves" in lines_of(done.stdout, "ps-0")
 
 
+@pytest.mark.long
 def test_the_parameter_server_example_runs_from_its_file(muster):
     done = muster("run", "-f", PARAMETER_SERVER / "job.yaml", code=0, limit=LIMIT, env=PYTHON, cwd=ROOT)
     assert accuracy_of(lines_of(done.stdout, "chief-0")) >= LEARNED
@@ -247,6 +255,7 @@ def assert_trained_on_bare_servers(output):
         assert first.startswith(f"muster: {server} serves at grpc://127.0.0.1:")
 
 
+@pytest.mark.long
 def test_workers_and_parameter_servers_without_python_run_from_their_file(muster):
     done = muster("run", "-f", PARAMETER_SERVER / "job-servers.yaml", code=0, limit=LIMIT, env=PYTHON, cwd=ROOT)
     assert_trained_on_bare_servers(done.stdout)
@@ -258,7 +267,7 @@ def test_workers_and_parameter_servers_without_python_are_asked_for_by_flags(mus
     assert_trained_on_bare_servers(done.stdout)
 
 
-@pytest.mark.parametrize("servers", [[], ["--ps-server", "--worker-server"]], ids=["python", "muster"])
+@pytest.mark.parametrize("servers", few([["--ps-server", "--worker-server"], []]), ids=["muster", "python"])
 def test_a_killed_worker_of_a_parameter_server_job_restarts_alone(muster, servers):
     run = muster.start("run", "--name", "killed", "--chief", "-w", "2", "--ps", "1", "--max-restarts", "1", *servers,
                        PARAMETER_SERVER / "train.py", "--epochs", "15", env=PYTHON)

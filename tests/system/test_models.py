@@ -15,7 +15,7 @@ import sys
 import numpy as np
 import pytest
 
-from conftest import BINARY, read_line, read_until, replicas
+from conftest import BINARY, few, read_line, read_until, replicas
 from servers import free_port
 
 pytestmark = pytest.mark.skipif(importlib.util.find_spec("tensorflow") is None,
@@ -86,13 +86,13 @@ def named(role, count):
     return [f"{role}-{index}" for index in range(count)]
 
 
-@pytest.mark.parametrize("workers, ps, options", [
+@pytest.mark.parametrize("workers, ps, options", few([
     (2, 2, []),
     (2, 0, []),
     (1, 1, ["--sync-replicas"]),
     (2, 2, ["--sync-replicas"]),
     (4, 1, ["--sync-replicas"]),
-])
+]))
 def test_mnist_trains(servers, train, workers, ps, options):
     output = train("mnist", servers(workers, ps), workers, ps, *options)
     assert_trained(output, named("worker", workers))
@@ -100,6 +100,7 @@ def test_mnist_trains(servers, train, workers, ps, options):
         assert [step["step"] for step in events_of(output, "step").values()] == [STEPS] * workers
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("options", [[], ["--sync-replicas"]])
 def test_census_trains(servers, train, options):
     output = train("census", servers(2, 2), 2, 2, *options)
@@ -107,6 +108,7 @@ def test_census_trains(servers, train, options):
     assert events_of(output, "data")["worker-0"]["source"] == "made"
 
 
+@pytest.mark.long
 def test_mwms_trains_and_all_workers_tell_the_same_losses(muster):
     output = muster("run", "-w", "2", MODELS, "mwms", "--steps", STEPS, code=0, env=PYTHON, limit=LIMIT).stdout
     assert_trained(output, named("worker", 2))
@@ -120,6 +122,7 @@ def test_ps2_trains_on_bare_servers(muster):
     assert_trained(output, ["chief-0"])
 
 
+@pytest.mark.long
 def test_nothing_stays_on_the_servers(servers, train):
     """The second run has the container of the first one, and begins afresh all the same."""
     targets = servers(1, 1)
@@ -127,6 +130,7 @@ def test_nothing_stays_on_the_servers(servers, train):
         assert_trained(train("mnist", targets, 1, 1, "--container", "mine", *options), ["worker-0"])
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("options", [[], ["--sync-replicas"]])
 def test_a_worker_that_starts_late_is_waited_for(muster, servers, options):
     targets = servers(2, 1)
@@ -175,6 +179,7 @@ def write_census(folder):
         (folder / name).write_text("\n".join(lines) + "\n\n")
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("model, write, classes, name", [
     ("mnist", write_mnist, 10, "MNIST"),
     ("census", write_census, 2, "census income"),
@@ -206,6 +211,7 @@ def test_a_task_that_the_cluster_does_not_have_is_named(servers, train):
     assert (step, message) == ("training", f"{targets} knows no ps-1 and ps-2, only ps-0 and worker-0")
 
 
+@pytest.mark.long
 def test_a_worker_that_does_not_come_is_named(muster, servers):
     said = muster("run", MODELS, "mnist", "--servers", servers(2, 1), "--workers", "2", "--ps", "1", "--timeout", "20",
                   code=1, env=PYTHON, limit=LIMIT).stdout
@@ -217,6 +223,7 @@ def test_files_that_are_not_there_are_named(train, tmp_path):
     assert (step, message) == ("data", f"{tmp_path} has no adult.data")
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("number, reason", [
     (signal.SIGKILL, r"ps-0 did not answer \(.*\)"),
     (signal.SIGSTOP, r"ps-0 did not answer within 20 s"),

@@ -85,6 +85,7 @@ def test_people_get_a_table(muster, cluster):
     assert done.stderr == ""
 
 
+@pytest.mark.long
 def test_a_stopped_server_is_named_and_the_others_run(muster, cluster):
     cluster.signal("ps-1", signal.SIGSTOP)
     try:
@@ -99,6 +100,7 @@ def test_a_stopped_server_is_named_and_the_others_run(muster, cluster):
     assert said.splitlines() == [f"muster: {error['message']}" for error in (by_name, by_address)]
 
 
+@pytest.mark.long
 def test_what_is_no_tensorflow_server_and_what_is_no_server_are_told(muster, cluster, closed_port):
     with socket.create_server(("127.0.0.1", 0)) as listening:
         servers = [f"grpc://127.0.0.1:{listening.getsockname()[1]}", f"grpc://127.0.0.1:{closed_port()}",
@@ -113,6 +115,7 @@ def test_what_is_no_tensorflow_server_and_what_is_no_server_are_told(muster, clu
 
 
 # The last of all, because the cluster does not get over it.
+@pytest.mark.long
 def test_a_killed_server_is_named_and_the_others_run(muster, cluster):
     cluster.signal("worker-1", signal.SIGKILL)
     cluster.servers["worker-1"].wait(LIMIT)
