@@ -12,6 +12,7 @@ import fcntl
 import functools
 import importlib.util
 import json
+import operator
 import os
 import pathlib
 import secrets
@@ -36,8 +37,7 @@ def _system_tests():
     return module
 
 
-Muster = _system_tests().Muster
-few = _system_tests().few
+BINARY, Muster, few = operator.attrgetter("BINARY", "Muster", "few")(_system_tests())
 
 
 def until(ask, is_enough):
@@ -264,10 +264,22 @@ def namespace(cluster):
     made.remove()
 
 
+def pytest_generate_tests(metafunc):
+    """Tests marked "sanitize" run once more, with the program under sanitizers where the environment names one."""
+    sanitized = os.environ.get("MUSTER_SANITIZED_BINARY")
+    if sanitized and "binary" in metafunc.fixturenames and metafunc.definition.get_closest_marker("sanitize"):
+        metafunc.parametrize("binary", [BINARY, sanitized], ids=["ordinary", "sanitized"])
+
+
 @pytest.fixture
-def muster(namespace, tmp_path):
+def binary():
+    return BINARY
+
+
+@pytest.fixture
+def muster(namespace, tmp_path, binary):
     """The real program on this machine, logged in to the cluster, where it means the namespace of the test."""
-    program = Muster(tmp_path)
+    program = Muster(tmp_path, (binary,))
     program.environment["KUBECONFIG"] = str(namespace.write_kubeconfig(tmp_path / "kubeconfig"))
     yield program
     program.end()

@@ -69,6 +69,7 @@ def test_a_check_that_is_interrupted_takes_its_pods_away(muster, namespace, on_c
 
 @needs_tensorflow
 @needs_python_of_the_system
+@pytest.mark.long
 def test_servers_that_stay_are_tried_and_ended_as_it_is_said(muster, namespace, on_cluster):
     said = muster("check", "remote", *on_cluster, "--setup-only", "-w", "1", "--ps", "1", code=0).stdout
     assert "the servers stay up" in said
@@ -82,6 +83,7 @@ def test_servers_that_stay_are_tried_and_ended_as_it_is_said(muster, namespace, 
 
 @needs_tensorflow
 @needs_python_of_the_system
+@pytest.mark.long
 def test_servers_that_were_to_stay_go_when_the_check_is_interrupted(muster, namespace, on_cluster):
     check = muster.start("check", "remote", *on_cluster, "--setup-only", "-w", "1", "--ps", "1")
     namespace.kubectl("wait", "--for=create", f"--timeout={LIMIT}s", "pod", "-l", "muster/role=ps")

@@ -240,7 +240,6 @@ def put_shell(muster, namespace, place, tmp_path, text):
     in_pod(namespace, "/bin/mv", "/tmp/bin/shell", "/tmp/bin/sh")
 
 
-@pytest.mark.sanitize
 def test_a_hostile_container_reaches_nothing(job, muster, namespace, tmp_path):
     place = job(*OWN_SHELL, beginning=MAKE_SHELL)
     folder = tmp_path / "in"

@@ -46,6 +46,7 @@ def test_a_folder_comes_of_a_process_that_was_killed(muster, namespace, tmp_path
     assert files_of(tmp_path / "out")["deep/w"] == "weights\n"
 
 
+@pytest.mark.long
 def test_a_survivor_of_a_failure_is_fetched_as_it_stands(muster, namespace, tmp_path):
     """Worker 1 fails while worker 0, which has written its files by then, hears no TERM."""
     script = (f'trap "" TERM; {WRITE}; echo up; '

@@ -73,6 +73,7 @@ def test_kubernetes_places_all_pods_of_a_job_or_none(serve, namespace):
     namespace.wait("tfjob/large", "condition=Running")
 
 
+@pytest.mark.long
 def test_a_worker_that_kubernetes_placed_with_its_peers_is_replaced_when_they_have_ended(serve, namespace):
     serve("--gang-scheduler-name", "kubernetes")
     namespace.create(tfjob("uneven", Chief=role(1), Worker=role(1, annotations={"simulate/run-for": "1s"})))
@@ -96,6 +97,7 @@ def test_volcano_says_when_pods_may_come(serve, crds, namespace):
     namespace.wait(group, "jsonpath={.spec.minMember}=3")
 
 
+@pytest.mark.long
 def test_a_scheduler_with_its_plugins_finds_the_pod_group_of_a_job(serve, crds, namespace):
     serve("--gang-scheduler-name", "default-scheduler")
     namespace.create(tfjob("labelled", Worker=role(2, annotations={"simulate/run-for": "1s"})))

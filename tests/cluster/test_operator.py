@@ -83,7 +83,7 @@ def test_restarts_by_a_kubelet_count_towards_the_limit(operator, namespace):
     namespace.create(tfjob("sinks", {"backoffLimit": 1, "cleanPodPolicy": "None"},
                            Worker=keeping(role(1, falling(9, 7), restartPolicy="Always"))))
     namespace.wait("tfjob/sinks", "condition=Failed")
-    failure = namespace.get("tfjob", "sinks")["status"]["failure"]
+    failure = until(lambda: namespace.get("tfjob", "sinks")["status"]["failure"], lambda told: "lastLines" in told)
     assert failure["exitCode"] == 7 and failure["lastLines"] == ["falls 2"]
 
 
@@ -140,8 +140,8 @@ def test_a_worker_that_fails_is_started_again_and_a_permanent_code_fails_the_job
     namespace.create(tfjob("broken", Worker=role(2, "echo no such file; exit 3", restartPolicy="ExitCode")))
     namespace.wait("tfjob/broken", "condition=Failed")
     namespace.wait("tfjob/broken", "jsonpath={.status.failure.lastLines[0]}=no such file")
-    events = namespace.kubectl("get", "events", "-o", "jsonpath={.items[*].message}")
-    assert 'job "broken" is failing because "Worker" replica(s) failed.' in events or "has failed because" in events
+    until(lambda: namespace.kubectl("get", "events", "-o", "jsonpath={.items[*].message}"),
+          lambda told: 'job "broken" is failing because "Worker" replica(s) failed.' in told or "has failed because" in told)
 
 
 @pytest.mark.sanitize
@@ -208,7 +208,7 @@ def test_a_job_that_is_edited_to_fewer_workers_goes_on(operator, namespace):
     namespace.kubectl("patch", "tfjob", "smaller", "--type=merge", "-p", '{"spec": {"tfReplicaSpecs": {"Worker": {"replicas": 1}}}}')
     namespace.wait("pod/smaller-worker-1", "delete")
     namespace.wait("service/smaller-worker-1", "delete")
-    assert conditions(namespace, "smaller") == {"Created": "True", "Running": "True"}
+    until(lambda: conditions(namespace, "smaller"), lambda now: now == {"Created": "True", "Running": "True"})
 
 
 def test_a_deadline_is_seen_though_nothing_happens(operator, namespace):

@@ -315,6 +315,7 @@ def test_variables_of_the_command_line_are_in_a_secret_alone(muster, namespace):
     namespace.wait("secret/hush.env", "delete")
 
 
+@pytest.mark.long
 def test_variables_beside_a_file_are_in_a_secret_too(muster, namespace, tmp_path):
     template = {"spec": {"nodeSelector": {"type": "real"}, "containers": [{
         "name": "tensorflow", "image": "localhost/busybox:test", "imagePullPolicy": "Never",

@@ -13,7 +13,7 @@ import sys
 
 import pytest
 
-from conftest import LIMIT, ROOT, python_pod, real_pod
+from conftest import LIMIT, ROOT, few, python_pod, real_pod
 from test_real_node import needs_python_of_the_system
 
 KINDS = "pods,services,configmaps"
@@ -134,7 +134,7 @@ def test_what_was_made_goes_when_one_cannot_be_made(spawner, namespace):
     assert namespace.list("pods")[0]["metadata"]["name"] == "worker1"
 
 
-@pytest.mark.parametrize("answer", ["\n", "n\n", "", "yes\n"])
+@pytest.mark.parametrize("answer", few(["\n", "n\n", "", "yes\n"]))
 def test_nothing_but_y_is_a_yes(spawner, answer):
     spawner(*IMAGE, "-w", "1", "examples/mnist.py")
     assert "removing" not in spawner("-d", answer=answer).stdout

@@ -20,6 +20,9 @@ import pytest
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 BINARY = os.environ.get("MUSTER_BINARY", str(ROOT / "build" / "muster"))
 LIMIT = 600
+# A shell in the background ignores them for all that it starts, and what ignores Ctrl-C is not ended by it.
+signal.signal(signal.SIGINT, signal.default_int_handler)
+signal.signal(signal.SIGQUIT, signal.SIG_DFL)
 KILLS = int(os.environ.get("MUSTER_SOAK_KILLS", "50"))  # at random moments, of all that can be killed
 
 
