@@ -12,7 +12,6 @@ import fcntl
 import functools
 import importlib.util
 import json
-import operator
 import os
 import pathlib
 import secrets
@@ -23,7 +22,7 @@ import time
 import namespaces
 import programs
 import pytest
-from rest import LIMIT, Api
+from rest import LIMIT, Api, holds
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 SCRIPT = pathlib.Path(__file__).resolve().parent / "cluster"
@@ -37,7 +36,8 @@ def _system_tests():
     return module
 
 
-BINARY, Muster, few = operator.attrgetter("BINARY", "Muster", "few")(_system_tests())
+system = _system_tests()
+BINARY, Muster, few = system.BINARY, system.Muster, system.few
 
 
 def until(ask, is_enough):
@@ -57,7 +57,7 @@ class Cluster:
     def __init__(self, folder):
         self.folder = folder
         self.kubeconfig = folder / "admin.kubeconfig"
-        self.api = Api(self.kubeconfig)
+        self.api = Api(folder / "keys")
         self.environment = {**os.environ, "KUBECONFIG": str(self.kubeconfig), "MUSTER_TEST_CLUSTER": str(folder),
                             "PATH": f"{programs.folder()}:{os.environ['PATH']}"}
 
@@ -110,7 +110,7 @@ class Namespace:
 
     def wait(self, what, condition):
         """Until `condition`, as in `kubectl wait --for`."""
-        self.cluster.api.wait(self.name, what, condition)
+        until(lambda: self.cluster.api.get(self.name, *what.split("/")), lambda made: holds(made, condition))
 
     def until_phase(self, pod, phase):
         """Waits for a phase of a Pod, which may still have to be made; gives the Pod."""

@@ -1,16 +1,15 @@
 """The API server, asked by HTTP: what tests do hundreds of times. kubectl takes a tenth of a second of a processor for
 each call, and was a third of all that the tests on a cluster computed."""
 
-import base64
 import http.client
 import json
 import re
 import ssl
-import tempfile
 import threading
 import time
 import urllib.parse
 
+ADDRESS = "127.0.0.1:443"
 # One document with all resources of all groups.
 DISCOVERY = "application/json;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList"
 LIMIT = 300
@@ -38,19 +37,11 @@ def holds(made, condition):
 
 
 class Api:
-    """With the login of a kubeconfig, whose keys are inside."""
+    """As the administrator, whose key is in this folder."""
 
-    def __init__(self, kubeconfig):
-        config = json.loads(kubeconfig.read_text())
-        cluster, user = config["clusters"][0]["cluster"], config["users"][0]["user"]
-        self.address = urllib.parse.urlsplit(cluster["server"]).netloc
-        decoded = {key: base64.b64decode(value).decode() for key, value in [*cluster.items(), *user.items()]
-                   if key.endswith("-data")}
-        self.context = ssl.create_default_context(cadata=decoded["certificate-authority-data"])
-        with tempfile.NamedTemporaryFile("w") as pair:  # ssl reads keys from files alone
-            pair.write(decoded["client-certificate-data"] + decoded["client-key-data"])
-            pair.flush()
-            self.context.load_cert_chain(pair.name)
+    def __init__(self, keys):
+        self.context = ssl.create_default_context(cafile=keys / "ca.crt")
+        self.context.load_cert_chain(keys / "admin.crt", keys / "admin.key")
         self.mine = threading.local()
         self.resources = {}
 
@@ -62,7 +53,7 @@ class Api:
             try:
                 connection = getattr(self.mine, "connection", None)
                 if not connection:
-                    connection = http.client.HTTPSConnection(self.address, context=self.context, timeout=30)
+                    connection = http.client.HTTPSConnection(ADDRESS, context=self.context, timeout=30)
                     self.mine.connection = connection
                 connection.request(method, path, body and json.dumps(body), headers)
                 answer = connection.getresponse()
@@ -105,10 +96,3 @@ class Api:
         assert status == 200, found
         kind = {"apiVersion": found["apiVersion"], "kind": found["kind"].removesuffix("List")}
         return [{**kind, **made} for made in found["items"]]
-
-    def wait(self, namespace, what, condition):
-        """Until KIND/NAME is as `kubectl wait --for` has it."""
-        end = time.monotonic() + LIMIT
-        while not holds(made := self.get(namespace, *what.split("/")), condition):
-            assert time.monotonic() < end, f"{what} never came to {condition}: {json.dumps(made, indent=1)}"
-            time.sleep(0.05)

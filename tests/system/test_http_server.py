@@ -10,7 +10,6 @@ import ssl
 import struct
 import subprocess
 import sys
-import time
 import warnings
 
 import pytest
@@ -296,7 +295,7 @@ def test_an_answer_that_is_not_taken_is_given_up():
     with serving(patience=A_SHORT_TIME) as server, server.connect() as connection:
         connection.sendall(b"GET /large HTTP/1.1\r\nHost: x\r\n\r\n")
         while server.ask("/connections") != (200, b"1 0\n"):
-            time.sleep(0.01)
+            pass
         assert len(read_to_end(connection)) < 64 << 20
 
 
@@ -325,16 +324,16 @@ def test_who_comes_when_all_connections_are_taken_waits():
             idle[1].close()
             assert b"ok" in read_to_end(late)
         while server.ask("/connections") != (200, b"1 0\n"):
-            time.sleep(0.01)
+            pass
 
 
-def test_many_that_connect_and_hang_up_leave_nothing():
+def test_hundreds_that_connect_and_hang_up_leave_nothing():
     with serving() as server:
-        for i in range(90):
+        for i in range(300):
             with server.connect() as connection:
                 connection.sendall((b"", b"GET", b"GET /large HTTP/1.1\r\nHost: x\r\n\r\n")[i % 3])
         while server.ask("/connections") != (200, b"1 0\n"):
-            time.sleep(0.01)
+            pass
 
 
 def test_no_tls_where_tls_is_spoken(tmp_path):

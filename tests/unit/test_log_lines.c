@@ -92,7 +92,7 @@ static size_t stream(struct log_lines *lines, const struct kubelet_log *log, siz
 static void each_byte_comes_once_wherever_a_stream_breaks_off(void **state)
 {
 	(void) state;
-	for (uint64_t seed = 0; seed < 20; seed++) {
+	for (uint64_t seed = 0; seed < 60; seed++) {
 		struct kubelet_log log;
 		struct text wanted CLEANUP(text_done) = {0};
 		size_t len = 0;
