@@ -256,9 +256,6 @@ class FakeKube:
             metadata["annotations"] = {"k8s.io/initial-events-end": "true"}
         FakeKube.event(exchange, "BOOKMARK", {"kind": "Pod", "metadata": metadata})
 
-    def _say_expired(self, exchange):
-        self.event(exchange, "ERROR", status(410, "Expired", "too old resource version"))
-
     def _watch(self, exchange, plural):
         wants_list = exchange.query.get("sendInitialEvents") == "true"
         if wants_list and not self.supports_watch_list:
@@ -278,10 +275,6 @@ class FakeKube:
             self.bookmark(exchange, seen, ends_list=True)
         else:
             seen = int(given)
-        if seen is not None and seen < self.oldest:  # None: the server is being closed
-            self._say_expired(exchange)
-            exchange.end()
-            return
         self._follow(exchange, plural, seen)
 
     def _follow(self, exchange, plural, seen):
@@ -297,7 +290,7 @@ class FakeKube:
                 if is_over():
                     break
                 if seen < self.oldest:  # it had not been told yet what is forgotten now
-                    self._say_expired(exchange)
+                    self.event(exchange, "ERROR", status(410, "Expired", "too old resource version"))
                     break
             for version, kind_of, kind, body in news:
                 seen = version

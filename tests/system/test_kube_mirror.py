@@ -19,7 +19,6 @@ from fake_kube import (FakeKube, byte_by_byte, cut, ends_at_once, fail_in_the_st
 pytestmark = pytest.mark.sanitize
 
 
-
 class Mirror(KubeTool):
     """The program that mirrors, and what it has said so far."""
 
@@ -187,9 +186,10 @@ def test_a_version_that_is_no_longer_kept_means_to_list_anew(kube, mirror_of):
     mirror = mirror_of(kube)
     mirror.until_synced()
     kube.watch_faults.append(refuse(410, reason="Expired"))
-    kube.end_watches()
-    kube.remove("pods", "worker-0")
-    kube.forget_history()
+    with kube.lock:  # the list that follows is of what is left
+        kube.end_watches()
+        kube.remove("pods", "worker-0")
+        kube.forget_history()
     mirror.until_synced(2)
     mirror.until(lambda m: m.pods == {"worker-1": "Running"})
     assert kinds_of(kube)[-1] == "stream"
