@@ -84,6 +84,7 @@ void kube_prerequisites_free(struct kube_backend *backend)
 		end_call(prerequisite);
 		json_free(prerequisite->body);
 		free(prerequisite->name);
+		free(prerequisite->uid);
 		free(prerequisite->role);
 		free(prerequisite);
 	}
@@ -153,6 +154,15 @@ static void try_later(struct prerequisite *prerequisite, const struct err *err)
 	kube_backend_look_again(prerequisite->backend, loop_now() + PAUSE);
 }
 
+/* NULL: it is not there, or another one is. */
+static void take_uid(struct prerequisite *prerequisite, const struct json *object)
+{
+	free(prerequisite->uid);
+	prerequisite->uid =
+		mem_copy_text(json_as_string(json_get_path(object, "metadata", "uid", NULL), NULL));
+}
+
+/* In a conflict the name is another's by now. */
 static void on_ended(struct json *object, const struct kube_status *status, const struct err *err,
 		     void *data)
 {
@@ -164,7 +174,7 @@ static void on_ended(struct json *object, const struct kube_status *status, cons
 	prerequisite->is_made = false;
 	if (err && err->code == ERR_REFUSED) /* and ever will be: it goes with its owner */
 		kube_backend_trouble(prerequisite->backend, err->text);
-	else if (err && err->code != ERR_NOT_FOUND)
+	else if (err && err->code != ERR_NOT_FOUND && err->code != ERR_CONFLICT)
 		try_later(prerequisite, err);
 	kube_backend_news(prerequisite->backend);
 }
@@ -173,21 +183,26 @@ static void on_end_turn(void *data)
 {
 	struct prerequisite *prerequisite = data;
 	struct kube_backend *backend = prerequisite->backend;
+	struct json *options CLEANUP(json_cleanup) = kube_delete_options_new(prerequisite->uid);
 	const struct kube_request request = {
 		.verb = KUBE_DELETE,
 		.resource = prerequisite->resource,
 		.namespace_name = backend->job->name_space,
 		.name = prerequisite->name,
+		.body = options,
 		.wants_metadata = true,
 	};
 
 	prerequisite->call = kube_call_new(backend->settings.api, &request, on_ended, prerequisite);
 }
 
-/* Also of what nobody has seen: it may have been made by a call whose answer was lost. */
+/* Of that very object: the name alone may be of one that is not the job's. What was made by a call
+ * whose answer was lost is ended when it is shown. */
 static void begin_end(struct prerequisite *prerequisite)
 {
-	act_in_turn(prerequisite, on_end_turn);
+	prerequisite->is_refused = false;
+	if (prerequisite->uid)
+		act_in_turn(prerequisite, on_end_turn);
 }
 
 /* False: there is none, or that was done before. What is being made goes once that is known to be
@@ -238,8 +253,11 @@ static void on_made(struct json *object, const struct kube_status *status, const
 
 	prerequisite->call = NULL;
 	turn_end(&prerequisite->turn);
+	if (!err)
+		take_uid(prerequisite, object);
 	if (prerequisite->is_unwanted) {
 		begin_end(prerequisite);
+		kube_backend_news(backend);
 		return;
 	}
 	if (err && err->code == ERR_EXISTS && prerequisite->resource == &kube_secrets)
@@ -468,10 +486,10 @@ void backend_kube_drop_refused(struct backend *base)
 
 static bool is_ours(const struct kube_backend *backend, const struct json *object)
 {
-	const struct json *owners = json_get_path(object, "metadata", "ownerReferences", NULL);
-	const char *uid = json_as_string(json_get(json_at(owners, 0), "uid"), NULL);
+	const struct json *owner = objects_owner_of(json_get(object, "metadata"));
 
-	return text_equals(uid, backend->settings.job->uid);
+	return text_equals(json_as_string(json_get(owner, "uid"), NULL),
+			   backend->settings.job->uid);
 }
 
 /* What the server added belongs to the one that is gone. */
@@ -606,6 +624,7 @@ void kube_prerequisites_see(struct kube_backend *backend, enum job_cache_kind ki
 		prerequisite->was_shown |= is_shown;
 		prerequisite->is_made = false;
 		prerequisite->is_refused = false;
+		take_uid(prerequisite, is_there ? object : NULL);
 	}
 	if (prerequisite && is_shown && kind == JOB_CACHE_POD_GROUPS)
 		update_pod_group(prerequisite, object);

@@ -53,6 +53,7 @@ struct prerequisite {
 	struct kube_backend *backend;
 	const struct kube_resource *resource;
 	char *name;
+	char *uid; /* of the job's own object, as it was shown or made last; NULL: there is none */
 	struct json *body; /* what it is made of again; NULL: of the job */
 	struct turn turn; /* of `call`: one budget for all jobs, so that no status waits behind a
 			     thousand Services */

@@ -219,25 +219,29 @@ static void keep_pod(struct cached_object *object, struct job_pod *take_pod)
 	job_pod_free(before);
 }
 
+static void copy_member(struct json *target, const struct json *source, const char *key)
+{
+	if (json_get(source, key))
+		json_set(target, key, json_new_copy(json_get(source, key)));
+}
+
 /* Of a Service of a TFJob, of which there is one for each Pod, whose it is. */
 static struct json *kept_new(const struct kind_watch *watch, const struct json *object)
 {
-	static const char *const members[] = {"spec", "status"};
-	const struct json *owners = json_get_path(object, "metadata", "ownerReferences", NULL);
-	const struct json *end = json_get_path(object, "metadata", "deletionTimestamp", NULL);
-	struct json *kept;
+	static const char *const of_metadata[] = {"uid", "ownerReferences", "deletionTimestamp"};
+	const struct json *metadata = json_get(object, "metadata");
+	struct json *kept, *its;
 
 	if (!watch->cache->settings.is_of_tfjobs || watch->kind == JOB_CACHE_OWNERS)
 		return json_new_copy(object);
 	kept = json_new_object();
-	if (owners)
-		json_set(json_object_at(kept, "metadata"), "ownerReferences",
-			 json_new_copy(owners));
-	if (end)
-		json_set(json_object_at(kept, "metadata"), "deletionTimestamp", json_new_copy(end));
-	for (size_t i = 0; watch->kind == JOB_CACHE_POD_GROUPS && i < ARRAY_LEN(members); i++)
-		if (json_get(object, members[i]))
-			json_set(kept, members[i], json_new_copy(json_get(object, members[i])));
+	its = json_object_at(kept, "metadata");
+	for (size_t i = 0; i < ARRAY_LEN(of_metadata); i++)
+		copy_member(its, metadata, of_metadata[i]);
+	if (watch->kind == JOB_CACHE_POD_GROUPS) {
+		copy_member(kept, object, "spec");
+		copy_member(kept, object, "status");
+	}
 	return kept;
 }
 

@@ -14,17 +14,6 @@ static const char *copy_at(struct arena *arena, const struct json *object, const
 	return arena_copy_text(arena, json_as_string(json_get(object, key), NULL));
 }
 
-/* What controls it, or else the first: a server may be asked to name several. */
-static const struct json *owner_of(const struct json *metadata)
-{
-	const struct json *owners = json_get(metadata, "ownerReferences");
-
-	for (size_t i = 0; i < json_count(owners); i++)
-		if (json_as_bool(json_get(json_at(owners, i), "controller"), false))
-			return json_at(owners, i);
-	return json_at(owners, 0);
-}
-
 static int restarts_of(const struct json *status, const char *container)
 {
 	const struct json *list = json_get(status, "containerStatuses");
@@ -58,7 +47,7 @@ struct job_pod *job_pod_read(const struct json *object)
 	pod->name = copy_at(arena, metadata, "name");
 	pod->uid = copy_at(arena, metadata, "uid");
 	pod->job_name = arena_copy_text(arena, pod_labels_job(metadata));
-	pod->owner_uid = copy_at(arena, owner_of(metadata), "uid");
+	pod->owner_uid = copy_at(arena, objects_owner_of(metadata), "uid");
 	pod->ip = copy_at(arena, status, "podIP");
 	pod->container = arena_copy_text(arena, pod_observed_container(object));
 	pod->n_restarts = restarts_of(status, pod->container);
@@ -85,7 +74,7 @@ static bool is_in_job_of_run(const struct json *metadata, const char *job_name, 
 {
 	const struct json *manager =
 		json_get_path(metadata, "labels", OBJECTS_LABEL_MANAGED_BY, NULL);
-	const struct json *owner = owner_of(metadata);
+	const struct json *owner = objects_owner_of(metadata);
 	char *name CLEANUP(mem_free_text) = objects_owner_name(job_name);
 
 	return text_equals(json_as_string(manager, NULL), OBJECTS_MANAGED_BY) &&
@@ -98,7 +87,7 @@ bool job_pod_is_in(const struct json *object, const char *job_name, const char *
 
 	return text_equals(pod_labels_job(metadata), job_name) &&
 	       (pod_labels_are_of_tfjob(metadata)
-			? is_owned_by_job(owner_of(metadata), "TFJob", job_name, job_uid)
+			? is_owned_by_job(objects_owner_of(metadata), "TFJob", job_name, job_uid)
 			: is_in_job_of_run(metadata, job_name, job_uid));
 }
 

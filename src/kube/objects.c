@@ -57,6 +57,16 @@ struct json *objects_owner_references_new(const char *job_name, const char *owne
 	return list;
 }
 
+const struct json *objects_owner_of(const struct json *metadata)
+{
+	const struct json *owners = json_get(metadata, "ownerReferences");
+
+	for (size_t i = 0; i < json_count(owners); i++)
+		if (json_as_bool(json_get(json_at(owners, i), "controller"), false))
+			return json_at(owners, i);
+	return json_at(owners, 0);
+}
+
 struct json *objects_metadata_new(const struct job *job, const char *name, const char *owner_uid)
 {
 	struct json *metadata = json_new_object();

@@ -65,6 +65,10 @@ struct json *objects_metadata_new(const struct job *job, const char *name,
 /* What the metadata of the owned say of the owner, as ownerReferences. */
 struct json *objects_owner_references_new(const char *job_name, const char *owner_uid) MUST_USE;
 
+/* Of an object's metadata the owner that controls it, or else the first: a server may be asked to
+ * name several. NULL: it has none. */
+const struct json *objects_owner_of(const struct json *metadata);
+
 /* An immutable ConfigMap that Pods read, without its data. */
 struct json *objects_part_new(const struct job *job, const char *name,
 			      const char *owner_uid) MUST_USE;

@@ -221,6 +221,23 @@ def test_services_go_with_the_pods_that_are_cleaned_up(kube, serve, policy, code
     assert f"job '{NAMESPACE}/cleans': start worker-0, attempt 0" in stop()
 
 
+def test_services_of_others_stay(kube, serve):
+    """Of a job that is suspended, and of one that has ended: a name alone says nothing of whose an object is."""
+    others = ["my-kafka-0", "my-worker-0", "run-worker-0"]
+    for name in others:
+        kube.put("services", name, {"metadata": {"uid": f"of-{name}"}})
+    end = serve()
+    kube.add("my", run_policy={"suspend": True}, Kafka=1, Worker=1)
+    kube.condition("my", "Suspended")
+    kube.add("run", run_policy={"cleanPodPolicy": "All"}, Worker=2)
+    kube.condition("run", "Running")
+    kube.end_pods_with(0)
+    kube.until(lambda objects: ("services", "run-worker-1") not in objects and not kube.names("pods"))
+    end()
+    assert kube.names("services") == others
+    assert not [path for method, path, _ in kube.requests() if method == "DELETE" and path.rpartition("/")[2] in others[:2]]
+
+
 def test_a_restart_waits_a_moment_for_a_log_and_does_without_one(kube, serve):
     """The node does not answer."""
     def mute(exchange):
