@@ -35,9 +35,11 @@ static bool is_others(const struct lease *lease)
 static msec free_at(const struct lease *lease)
 {
 	const struct lease_record *seen = &lease->seen;
+	bool is_first = lease->may_be_first && !lease->has_changed;
 
 	if (!seen->is_there)
-		return lease->is_held ? lease->seen_at : lease->seen_at + LEASE_DURATION;
+		return lease->is_held || is_first ? lease->seen_at
+						  : lease->seen_at + LEASE_DURATION;
 	if (!is_others(lease) || seen->fate == LEASE_FATE_GONE)
 		return lease->seen_at;
 	return lease->seen_at + (seen->duration > LEASE_DURATION ? seen->duration : LEASE_DURATION);

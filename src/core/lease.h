@@ -10,7 +10,9 @@
  * One thing is stricter. A record that is missing is taken by a newcomer only after a whole
  * duration: somebody may have deleted it under a holder, which makes it again. So the muster that
  * made what the lease is about holds it without a record for as long as after a write: all others
- * can know of it only since then, and wait for longer.
+ * can know of it only since then, and wait for longer. What is not made by any muster has a first
+ * claimant instead (may_be_first): of a record that is missing when it looks first, it takes that
+ * nobody ever made it.
  *
  * All times are of one clock that never jumps and goes on while the machine sleeps. */
 #pragma once
@@ -64,6 +66,7 @@ struct lease {
 	struct lease_record seen;
 	bool has_seen; /* anything so far */
 	bool must_look; /* before anything is written */
+	bool may_be_first; /* set it after lease_begin */
 	msec seen_at; /* when the record was first seen as it is */
 	bool has_changed; /* under somebody else, since we look */
 	bool is_held;

@@ -76,6 +76,7 @@ struct served_job {
 	int64_t pass_start; /* in microseconds */
 	bool is_passing; /* its driver is at work, and the queue waits for it */
 	bool is_over; /* what is at work may go */
+	bool is_going; /* somebody deletes it: what is its own goes with it, and nothing is made */
 };
 
 static bool is_in(const struct scope *scope, const char *key)
@@ -424,22 +425,26 @@ static bool begin_work(struct served_job *job)
 	return true;
 }
 
+/* What is being given back is not held any more, whatever its time. */
 static bool may_act(const struct controller *controller)
 {
-	return !controller->lease || lease_keeper_standing(controller->lease) == LEASE_HELD;
+	return !controller->is_ending &&
+	       (!controller->lease || lease_keeper_standing(controller->lease) == LEASE_HELD);
 }
 
 /* The pass ends in on_passed; where there is none, it has ended. */
 static void look(struct served_job *job)
 {
-	if (!job->is_over && may_act(job->controller) && begin_work(job) &&
+	bool has_work = !job->is_over && !job->is_going;
+
+	if (has_work && may_act(job->controller) && begin_work(job) &&
 	    backend_kube_is_ready(job->backend)) {
 		job->is_passing = true;
 		job->pass_start = loop_monotonic_microseconds();
 		driver_look(job->driver, loop_now());
 		return;
 	}
-	if (job->is_over)
+	if (!has_work)
 		end_work(job);
 	queue_done(job->controller->queue, job->key, false, loop_now());
 }
@@ -528,6 +533,7 @@ static void *project(const struct json *object, void *before, void *data)
 	if (!before && scope->is_synced)
 		metrics_count_job(&controller->counts, job->name_space, METRICS_JOB_CREATED);
 	store_kube_saw(job->store, object);
+	job->is_going = json_get_path(object, "metadata", "deletionTimestamp", NULL);
 	look_at(job, loop_now());
 	return job;
 }
@@ -674,6 +680,7 @@ static int watch_lease(struct controller *controller, struct err *err)
 		.api = controller->api,
 		.name = controller->settings->lease_name,
 		.made_at = MSEC_UNSET,
+		.may_be_first = true,
 		.on_change = on_lease,
 		.on_trouble = on_lease_trouble,
 		.data = controller,

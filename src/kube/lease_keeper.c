@@ -343,6 +343,7 @@ int lease_keeper_new(const struct lease_keeper_settings *settings, struct lease_
 	keeper->name = settings->job ? objects_owner_name(settings->job->name)
 				     : mem_copy_text(settings->name);
 	lease_begin(&keeper->lease, keeper->holder, settings->made_at, loop_monotonic_now());
+	keeper->lease.may_be_first = settings->may_be_first;
 	keeper->timer = loop_new_timer(settings->loop, step, keeper);
 	loop_timer_arm(keeper->timer, loop_now());
 	*ret_keeper = keeper;

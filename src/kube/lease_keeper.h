@@ -21,6 +21,8 @@ struct lease_keeper_settings {
 	msec made_at; /* when we began to make the job, on the monotonic clock, so that nobody else
 			 holds its Lease; MSEC_UNSET: it was there */
 	bool must_exist; /* a Lease that is missing is not made */
+	bool may_be_first; /* one that is missing at the first look is made at once, not after the
+			      time in which a holder would make it again */
 	loop_fn on_change; /* the standing has changed; it was written the first time; a release or
 			      removal is done; or the Lease is missing */
 	/* A call failed, and is tried again: what it was is told anew each time. */

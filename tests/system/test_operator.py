@@ -63,6 +63,11 @@ def has_succeeded(kube, name):
     return any(condition["type"] == "Succeeded" for condition in conditions)
 
 
+def asks_of(kube):
+    """Lists and watches of TFJobs."""
+    return [path for method, path, _ in kube.requests() if method == "GET" and path.endswith("/tfjobs")]
+
+
 def end(process):
     """What it said; it is asked to end, and does."""
     process.send_signal(signal.SIGTERM)
@@ -209,6 +214,28 @@ def test_a_service_that_is_made_after_its_job_has_ended_goes_as_the_others(muste
     until(kube, lambda: has_succeeded(kube, "one") and ("services", "one-worker-0") in kube.objects)
     until(kube, lambda: ("services", "one-worker-0") not in kube.objects)
     end(process)
+
+
+def test_what_gives_its_lease_back_changes_nothing_more(muster, kube):
+    def trouble(exchange):
+        if exchange.method != "PATCH" or "/leases/" not in exchange.path or not is_ending:
+            return False
+        put_job(kube, "late")
+        for _ in range(2):  # it has seen the job before it asks again
+            n_before = len(asks_of(kube))
+            kube.end_watches()
+            until(kube, lambda: len(asks_of(kube)) > n_before)
+        return False
+
+    is_ending = []
+    kube.trouble = trouble
+    put_job(kube, "one")
+    process = muster.start("operator", "-n", "ada", "--leader-elect")
+    until(kube, lambda: has_succeeded(kube, "one"))
+    is_ending.append(True)
+    end(process)
+    assert ("tfjobs", "late") in kube.objects and ("pods", "late-worker-0") not in kube.objects
+    assert not [path for _, path, _ in kube.requests() if "/late" in path]
 
 
 @pytest.mark.parametrize("n_failures", [1, 5])

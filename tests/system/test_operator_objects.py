@@ -238,6 +238,23 @@ def test_services_of_others_stay(kube, serve):
     assert not [path for method, path, _ in kube.requests() if method == "DELETE" and path.rpartition("/")[2] in others[:2]]
 
 
+def test_nothing_is_made_for_a_job_that_is_being_deleted(kube, serve):
+    """In the foreground, or held by a finalizer: its Pods go before it."""
+    end = serve()
+    kube.add("held", more={"restartPolicy": "OnFailure"}, Worker=1)
+    kube.condition("held", "Running")
+    kube.change("tfjobs", "held", lambda job: job["metadata"].update(deletionTimestamp=now(), finalizers=["example.com/held"]))
+    kube.add("next", Worker=1)
+    kube.condition("next", "Running")  # so the end of the first job is known
+    kube.remove("pods", "held-worker-0")
+    kube.remove("services", "held-worker-0")
+    kube.add("last", Worker=1)
+    kube.condition("last", "Running")
+    end()
+    left = ["last-worker-0", "next-worker-0"]
+    assert kube.names("pods") == left and kube.names("services") == left
+
+
 def test_a_restart_waits_a_moment_for_a_log_and_does_without_one(kube, serve):
     """The node does not answer."""
     def mute(exchange):

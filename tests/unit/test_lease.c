@@ -48,15 +48,21 @@ static struct lease holder(void)
 	return lease;
 }
 
-/* One that has seen it in the hands of "a" at START. */
-static struct lease newcomer(struct lease_record record)
+/* One that has seen it like this at START. */
+static struct lease newcomer_of(struct lease_record record, bool may_be_first)
 {
 	struct lease lease;
 
 	lease_begin(&lease, "b", MSEC_UNSET, START);
+	lease.may_be_first = may_be_first;
 	assert_call(&lease, LEASE_LOOK, START);
 	see(&lease, record, START);
 	return lease;
+}
+
+static struct lease newcomer(struct lease_record record)
+{
+	return newcomer_of(record, false);
 }
 
 static void the_lease_of_a_new_job_is_made_at_once(void **state)
@@ -199,6 +205,20 @@ static void a_missing_lease_is_made_by_a_newcomer_only_when_no_holder_made_it_ag
 	assert_call(&lease, LEASE_LOOK, START + LEASE_RETRY);
 	see(&lease, missing, START + LEASE_RETRY);
 	assert_call(&lease, LEASE_CREATE, START + LEASE_DURATION);
+}
+
+static void the_first_of_all_makes_it_at_once_and_others_do_not(void **state)
+{
+	struct lease first = newcomer_of(missing, true);
+	struct lease waits = newcomer_of(record_of("a", 1), true);
+
+	(void) state;
+	assert_call(&first, LEASE_CREATE, START);
+	assert_call(&waits, LEASE_LOOK, START + LEASE_RETRY);
+	see(&waits, missing, START + LEASE_RETRY);
+	assert_call(&waits, LEASE_LOOK, START + 2 * LEASE_RETRY);
+	see(&waits, missing, START + 2 * LEASE_RETRY);
+	assert_call(&waits, LEASE_CREATE, START + LEASE_RETRY + LEASE_DURATION);
 }
 
 static void a_holder_makes_a_deleted_lease_again_at_once(void **state)
@@ -505,6 +525,7 @@ int main(void)
 		cmocka_unit_test(a_holder_that_renews_keeps_it),
 		cmocka_unit_test(
 			a_missing_lease_is_made_by_a_newcomer_only_when_no_holder_made_it_again),
+		cmocka_unit_test(the_first_of_all_makes_it_at_once_and_others_do_not),
 		cmocka_unit_test(a_holder_makes_a_deleted_lease_again_at_once),
 		cmocka_unit_test(a_conflict_with_a_lost_answer_of_our_own_is_none),
 		cmocka_unit_test(whoever_comes_second_sees_who_was_first),
