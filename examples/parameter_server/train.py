@@ -65,8 +65,12 @@ def build_model():
 
 def serve(resolver):
     """What a worker or a parameter server does: run what the chief sends, until a signal ends it."""
-    server = tf.distribute.Server(resolver.cluster_spec(), job_name=resolver.task_type,
-                                  task_index=resolver.task_id, protocol="grpc")
+    cluster = resolver.cluster_spec()
+    # As many threads as cores, which is the default, may all wait for other tasks where cores are few.
+    n_tasks = sum(cluster.num_tasks(job) for job in cluster.jobs)
+    config = tf.compat.v1.ConfigProto(inter_op_parallelism_threads=max(len(os.sched_getaffinity(0)), n_tasks + 1))
+    server = tf.distribute.Server(cluster, job_name=resolver.task_type, task_index=resolver.task_id,
+                                  protocol="grpc", config=config)
     # A container's first process gets no signal that it does not catch, Python catches none within server.join(),
     # and the signal may come to a thread of TensorFlow's: what is written then wakes this one.
     asked, woken = socket.socketpair()

@@ -10,10 +10,13 @@
 #include "engine/serving.h"
 #include "io/network_probe.h"
 #include "io/own_host.h"
+#include "io/process.h"
 #include "tf/library_find.h"
 
 #include <stdlib.h>
 #include <unistd.h>
+
+#define MOST_THREADS 64
 
 /* What a call is about, and what it found. */
 struct server_call {
@@ -218,6 +221,20 @@ static void hide_gpus(const struct cluster_spec *spec, const struct server_setti
 		setenv(GPUS_VARIABLE, "", 0);
 }
 
+/* With as many threads as one core gives, all of them may wait for other tasks, and a job of
+ * parameter servers goes no further. TensorFlow's guide to ParameterServerStrategy gives a server
+ * one more than there are workers where there are fewer cores. */
+static int threads_for(const struct cluster_spec *spec)
+{
+	size_t wanted = 1;
+
+	for (size_t i = 0; i < spec->n_jobs; i++)
+		wanted += spec->jobs[i].n_tasks;
+	if (wanted > MOST_THREADS)
+		wanted = MOST_THREADS;
+	return process_count_cores() < (int) wanted ? (int) wanted : 0;
+}
+
 static int server_run(const struct options *options)
 {
 	struct server_call call CLEANUP(call_done) = {.options = options};
@@ -227,6 +244,7 @@ static int server_run(const struct options *options)
 
 	if (!read_settings(options, &settings) || !is_understood)
 		return EXIT_WRONG_USE;
+	settings.inter_op_threads = threads_for(call.spec);
 	hide_gpus(call.spec, &settings);
 	if (!find_library(options, &call.library))
 		return EXIT_NOT_REACHED;

@@ -5,9 +5,9 @@
 #include "core/cluster_address.h"
 #include "core/limits.h"
 #include "io/own_host.h"
+#include "io/process.h"
 
 #include <ctype.h>
-#include <sched.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -89,14 +89,6 @@ static void read_machines(const struct options *options, struct member_terms *te
 		(void) read_number("nnodes", colon + 1, 1, LIMIT_MEMBERS, &terms->max, faults);
 }
 
-/* As many as this process may use; torchrun counts those that affinity leaves too. */
-static int count_processors(void)
-{
-	cpu_set_t set;
-
-	return sched_getaffinity(0, sizeof(set), &set) == 0 ? CPU_COUNT(&set) : 1;
-}
-
 static void read_processes(const struct options *options, const struct gpus *gpus, int *count,
 			   struct text *faults)
 {
@@ -107,11 +99,11 @@ static void read_processes(const struct options *options, const struct gpus *gpu
 	if (!word)
 		return;
 	if (text_equals(word, "cpu"))
-		*count = count_processors();
+		*count = process_count_cores();
 	else if (text_equals(word, "gpu") && n_gpus == 0)
 		text_add(faults, "--nproc-per-node gpu: this machine has no GPU\n");
 	else if (text_equals(word, "gpu") || text_equals(word, "auto"))
-		*count = n_gpus ? n_gpus : count_processors();
+		*count = n_gpus ? n_gpus : process_count_cores();
 	else
 		(void) read_number("nproc-per-node", word, 1, LIMIT_PROCESSES, count, faults);
 }

@@ -53,6 +53,7 @@ enum {
 	JOB_TASKS = 2,
 	ENTRY_KEY = 1,
 	ENTRY_VALUE = 2,
+	CONFIG_INTER_OP_THREADS = 5,
 	CONFIG_GPU_OPTIONS = 6,
 	GPU_MEMORY_FRACTION = 1,
 };
@@ -79,14 +80,20 @@ static void add_job(const struct spec_job *job, struct text *cluster_def)
 	protobuf_add_message(cluster_def, CLUSTER_JOB, &job_def);
 }
 
-static void add_session_config(double gpu_memory_fraction, struct text *message)
+static void add_session_config(const struct server_settings *settings, struct text *message)
 {
 	struct text config CLEANUP(text_done) = {0};
 	struct text gpu_options CLEANUP(text_done) = {0};
 
-	protobuf_add_double(&gpu_options, GPU_MEMORY_FRACTION, gpu_memory_fraction);
-	protobuf_add_message(&config, CONFIG_GPU_OPTIONS, &gpu_options);
-	protobuf_add_message(message, SERVER_SESSION_CONFIG, &config);
+	if (settings->inter_op_threads > 0)
+		protobuf_add_number(&config, CONFIG_INTER_OP_THREADS, settings->inter_op_threads);
+	if (settings->gpu_memory_fraction > 0) {
+		protobuf_add_double(&gpu_options, GPU_MEMORY_FRACTION,
+				    settings->gpu_memory_fraction);
+		protobuf_add_message(&config, CONFIG_GPU_OPTIONS, &gpu_options);
+	}
+	if (config.len > 0)
+		protobuf_add_message(message, SERVER_SESSION_CONFIG, &config);
 }
 
 void server_def_add(const struct cluster_spec *spec, const struct server_settings *settings,
@@ -101,7 +108,6 @@ void server_def_add(const struct cluster_spec *spec, const struct server_setting
 	protobuf_add_text(message, SERVER_JOB_NAME, spec->own_job);
 	if (spec->own_index > 0)
 		protobuf_add_number(message, SERVER_TASK_INDEX, spec->own_index);
-	if (settings->gpu_memory_fraction > 0)
-		add_session_config(settings->gpu_memory_fraction, message);
+	add_session_config(settings, message);
 	protobuf_add_text(message, SERVER_PROTOCOL, settings->protocol);
 }

@@ -18,6 +18,8 @@ int server_start(const struct library *library, const struct text *server_def, c
 struct server_settings {
 	const char *protocol; /* "grpc" */
 	double gpu_memory_fraction; /* of each GPU, up to 1; 0: as TensorFlow likes it */
+	int inter_op_threads; /* for operations, some of which wait for other tasks; 0: one for each
+				 core */
 };
 
 /* Adds the bytes of a ServerDef. The spec knows its own task. The bytes are those that Python's

@@ -261,14 +261,23 @@ def test_workers_and_parameter_servers_without_python_run_from_their_file(muster
     assert_trained_on_bare_servers(done.stdout)
 
 
-def test_workers_and_parameter_servers_without_python_are_asked_for_by_flags(muster):
+@pytest.fixture
+def one_core():
+    """What the test starts has one core, and so, of its own accord, one thread for TensorFlow's operations in a process."""
+    cores = os.sched_getaffinity(0)
+    os.sched_setaffinity(0, {min(cores)})
+    yield
+    os.sched_setaffinity(0, cores)
+
+
+def test_workers_and_parameter_servers_without_python_are_asked_for_by_flags(muster, one_core):
     done = muster("run", "--chief", "-w", "2", "--ps", "1", "--ps-server", "--worker-server",
                   PARAMETER_SERVER / "train.py", "--epochs", "5", code=0, limit=LIMIT, env=PYTHON)
     assert_trained_on_bare_servers(done.stdout)
 
 
 @pytest.mark.parametrize("servers", few([["--ps-server", "--worker-server"], []]), ids=["muster", "python"])
-def test_a_killed_worker_of_a_parameter_server_job_restarts_alone(muster, servers):
+def test_a_killed_worker_of_a_parameter_server_job_restarts_alone(muster, one_core, servers):
     run = muster.start("run", "--name", "killed", "--chief", "-w", "2", "--ps", "1", "--max-restarts", "1", *servers,
                        PARAMETER_SERVER / "train.py", "--epochs", "15", env=PYTHON)
     pid = pid_of_worker_1(muster, run, 4)

@@ -3,6 +3,7 @@ servers are in test_examples.py."""
 
 import importlib.util
 import json
+import os
 import random
 import re
 import subprocess
@@ -99,6 +100,9 @@ def wheels_bytes(cluster, job, index, fraction=None):
         added = server_def.cluster.job.add(name=name)
         for task, address in tasks.items():
             added.tasks[task] = address
+    n_threads = min(64, 1 + sum(map(len, cluster.values())))
+    if len(os.sched_getaffinity(0)) < n_threads:
+        server_def.default_session_config.inter_op_parallelism_threads = n_threads
     if fraction is not None:
         server_def.default_session_config.gpu_options.per_process_gpu_memory_fraction = fraction
     return server_def.SerializeToString(deterministic=True)

@@ -3,7 +3,7 @@
 
 #include "tf/server.h"
 
-static void assert_def(const char *text, const char *job, int index, double fraction,
+static void assert_def(const char *text, const char *job, int index, double fraction, int threads,
 		       const char *wanted, size_t len)
 {
 	struct faults faults CLEANUP(faults_done) = {0};
@@ -12,6 +12,7 @@ static void assert_def(const char *text, const char *job, int index, double frac
 	const struct server_settings settings = {
 		.protocol = "grpc",
 		.gpu_memory_fraction = fraction,
+		.inter_op_threads = threads,
 	};
 
 	assert_int_equal(cluster_spec_read(text, &faults, &spec), 0);
@@ -31,7 +32,7 @@ static void a_cluster_of_one_task_has_no_index(void **state)
 				     "\x12\x01w" /* job_name */
 				     "\x2a\x04grpc"; /* protocol */
 
-	assert_def("w|h:1", "w", 0, 0, wanted, sizeof(wanted) - 1);
+	assert_def("w|h:1", "w", 0, 0, 0, wanted, sizeof(wanted) - 1);
 }
 
 static void tasks_are_written_from_the_last_to_the_first(void **state)
@@ -43,10 +44,11 @@ static void tasks_are_written_from_the_last_to_the_first(void **state)
 				     "\x12\x07\x08\x00\x12\x03h:1"
 				     "\x12\x01w"
 				     "\x18\x01" /* task_index */
-				     "\x22\x0b\x32\x09\x09\0\0\0\0\0\0\xe0\x3f" /* GPU options */
+				     "\x22\x0d\x28\x03" /* threads */
+				     "\x32\x09\x09\0\0\0\0\0\0\xe0\x3f" /* GPU options */
 				     "\x2a\x04grpc";
 
-	assert_def("w|h:1;i:2", "w", 1, 0.5, wanted, sizeof(wanted) - 1);
+	assert_def("w|h:1;i:2", "w", 1, 0.5, 3, wanted, sizeof(wanted) - 1);
 }
 
 int main(void)
