@@ -35,6 +35,7 @@ struct connection {
 	struct evhttp_connection *http;
 	evutil_socket_t fd;
 	struct event *deadline;
+	uint64_t waits_since; /* for a request, in waits of the server; 0: it does not */
 	struct http_call *call; /* NULL: none, or it was answered */
 	char *path; /* of the last one, for on_end; NULL: nobody wants it */
 };
@@ -61,15 +62,53 @@ struct http_server {
 	struct connection **connections; /* by descriptor */
 	size_t n_descriptors;
 	size_t n_connections; /* newcomers too */
+	uint64_t n_waits; /* begun so far */
 	bool is_ending;
 };
 
 /* Connections. */
 
+/* NULL: each has a request that is not answered yet. */
+static struct connection *longest_waiting(const struct http_server *server)
+{
+	struct connection *longest = NULL;
+
+	for (size_t i = 0; i < server->n_descriptors; i++) {
+		struct connection *connection = server->connections[i];
+
+		if (connection && connection->waits_since &&
+		    (!longest || connection->waits_since < longest->waits_since))
+			longest = connection;
+	}
+	return longest;
+}
+
+/* One more is let in where one that says nothing can go for it: such connections keep nobody out
+ * who has something to ask. */
+static void mind_limit(struct http_server *server)
+{
+	bool has_room = server->n_connections < server->settings.connection_limit;
+
+	if (server->is_ending)
+		return;
+	if (has_room || longest_waiting(server))
+		evconnlistener_enable(server->listener);
+	else
+		evconnlistener_disable(server->listener);
+}
+
+static void make_room(struct http_server *server)
+{
+	struct connection *waiting = longest_waiting(server);
+
+	if (server->n_connections > server->settings.connection_limit && waiting)
+		evhttp_connection_free(waiting->http);
+}
+
 static void count_down(struct http_server *server)
 {
-	if (server->n_connections-- == server->settings.connection_limit && !server->is_ending)
-		evconnlistener_enable(server->listener);
+	server->n_connections--;
+	mind_limit(server);
 }
 
 /* There is no call any more, and `on_gone` may not be called through it again. */
@@ -112,7 +151,9 @@ static void on_deadline(evutil_socket_t fd, short what, void *data)
 
 static void begin_to_wait(struct connection *connection)
 {
+	connection->waits_since = ++connection->server->n_waits;
 	event_add(connection->deadline, connection->server->patience);
+	mind_limit(connection->server);
 }
 
 static void keep(struct http_server *server, struct connection *connection)
@@ -187,8 +228,9 @@ static struct bufferevent *make_stream(struct event_base *base, void *data)
 		 sizeof(*server->newcomers));
 	server->newcomers[server->n_newcomers++] = stream;
 	event_active(server->adoption, 0, 0);
-	if (++server->n_connections >= settings->connection_limit)
-		evconnlistener_disable(server->listener);
+	server->n_connections++;
+	make_room(server);
+	mind_limit(server);
 	return stream;
 }
 
@@ -209,8 +251,7 @@ static void on_pause_over(evutil_socket_t fd, short what, void *data)
 
 	(void) fd;
 	(void) what;
-	if (server->n_connections < server->settings.connection_limit)
-		evconnlistener_enable(server->listener);
+	mind_limit(server);
 }
 
 /* Calls. */
@@ -241,6 +282,8 @@ static void on_request(struct evhttp_request *request, void *data)
 
 	*call = (struct http_call){.connection = connection, .request = request};
 	connection->call = call;
+	connection->waits_since = 0;
+	mind_limit(server);
 	if (server->settings.on_end) {
 		free(connection->path);
 		connection->path = mem_copy_text(http_call_path(call));
@@ -341,7 +384,7 @@ static void on_sent(struct evhttp_request *request, void *data)
  * that has sent all may have shut down its side. */
 static void give_time(struct connection *connection)
 {
-	begin_to_wait(connection);
+	event_add(connection->deadline, connection->server->patience);
 	bufferevent_disable(evhttp_connection_get_bufferevent(connection->http), EV_READ);
 }
 

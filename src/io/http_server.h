@@ -28,7 +28,9 @@ struct http_server_settings {
 				     are answered 421; NULL: any; outlives the server */
 	size_t header_limit; /* bytes of a request's line and headers; more is answered 400 */
 	size_t body_limit; /* bytes of its body; more is answered 413 */
-	size_t connection_limit; /* the next one waits in the kernel until another has ended */
+	size_t connection_limit; /* one more takes the place of the connection that has waited
+				    longest for a request; while all have calls it waits in the
+				    kernel */
 	msec patience; /* a connection without a whole request for so long, or whose answer is
 			  not taken, is closed; at least a second */
 	http_call_fn on_call; /* answers the call or holds it; else it is answered 500 */

@@ -310,21 +310,34 @@ def test_what_is_held_may_take_longer_than_the_patience():
         assert b"released" in read_to_end(held)  # and then it is idle
 
 
-def test_who_comes_when_all_connections_are_taken_waits():
+def test_who_comes_when_all_connections_have_calls_waits():
     with serving() as server:
         with contextlib.ExitStack() as stack:
-            idle = [stack.enter_context(server.connect()) for _ in range(CONNECTIONS)]
-            idle[0].sendall(b"GET /connections HTTP/1.1\r\nHost: x\r\n\r\n")
-            assert b"%d 0\n" % CONNECTIONS in idle[0].recv(4096)
+            held = [stack.enter_context(server.connect()) for _ in range(CONNECTIONS)]
+            for connection in held:
+                connection.sendall(b"GET /hold HTTP/1.1\r\nHost: x\r\n\r\n")
+                assert server.said() == "held"
             late = stack.enter_context(server.connect())
-            late.sendall(b"GET /ok HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n")
-            idle[0].sendall(b"GET /ok HTTP/1.1\r\nHost: x\r\n\r\n")
-            assert b"ok" in idle[0].recv(4096)
-            assert not select.select([late], [], [], 0)[0]
-            idle[1].close()
-            assert b"ok" in read_to_end(late)
+            late.sendall(b"GET /connections HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n")
+            held[0].close()
+            assert server.said() == "gone"
+            assert b"%d %d\n" % (CONNECTIONS, CONNECTIONS - 1) in read_to_end(late)
         while server.ask("/connections") != (200, b"1 0\n"):
             pass
+
+
+def test_who_says_nothing_makes_room_for_who_asks():
+    with serving() as server, contextlib.ExitStack() as stack:
+        held = stack.enter_context(server.connect())
+        held.sendall(b"GET /hold HTTP/1.1\r\nHost: x\r\n\r\n")
+        assert server.said() == "held"
+        idle = [stack.enter_context(server.connect()) for _ in range(3 * CONNECTIONS)]
+        assert server.ask("/connections") == (200, b"%d 1\n" % CONNECTIONS)
+        assert read_to_end(idle[0]) == b""  # it had waited longest
+        idle[-1].sendall(b"GET /ok HTTP/1.1\r\nHost: x\r\n\r\n")
+        assert b"ok" in idle[-1].recv(4096)
+        assert server.ask("/release")[0] == 200
+        assert b"released" in held.recv(4096)
 
 
 def test_hundreds_that_connect_and_hang_up_leave_nothing():
