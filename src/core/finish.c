@@ -52,20 +52,17 @@ static bool has_worker_0_succeeded(const struct decision *decision, const struct
 	       first->status->state == REPLICA_SUCCEEDED;
 }
 
-/* A chief (or master) decides alone; else the workers do. A job of neither, which TFJob never ends,
- * has succeeded when every replica has: nothing is left that could run. */
 static bool has_succeeded(const struct decision *decision)
 {
 	const struct job *job = decision->job;
-	const struct role *leader = job_leader_role(job);
-	const struct role *worker = job_role_of_kind(job, ROLE_WORKER);
+	const struct role *role = job_deciding_role(job);
 
-	if (leader)
-		return has_role_succeeded(decision, leader);
-	if (worker)
-		return has_role_succeeded(decision, worker) ||
-		       (job->success_policy == SUCCESS_DEFAULT &&
-			has_worker_0_succeeded(decision, worker));
+	if (role)
+		return has_role_succeeded(decision, role) ||
+		       (role->kind == ROLE_WORKER && job->success_policy == SUCCESS_DEFAULT &&
+			has_worker_0_succeeded(decision, role));
+	if (decision->observed->habits.waits_for_workers)
+		return false;
 	for (size_t i = 0; i < job->n_roles; i++)
 		if (!has_role_succeeded(decision, &job->roles[i]))
 			return false;
@@ -290,15 +287,15 @@ static const struct replica *first_failed_of(const struct decision *decision,
 
 void finish_if_nobody_is_left(struct decision *decision)
 {
-	const struct role *worker = job_role_of_kind(decision->job, ROLE_WORKER);
+	const struct role *worker = job_deciding_role(decision->job);
 
-	if (!decision->job->is_dynamic || !worker)
+	if (!decision->job->is_dynamic || !worker || worker->kind != ROLE_WORKER)
 		return;
 	const struct replica *first = first_failed_of(decision, worker);
 	int n_ended = count_succeeded(decision, worker) +
 		      count_in_state(decision, worker, REPLICA_FAILED);
 
-	if (first && n_ended == worker->replicas && !job_leader_role(decision->job))
+	if (first && n_ended == worker->replicas)
 		finish_on_failure(decision, first);
 }
 

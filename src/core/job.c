@@ -127,12 +127,19 @@ const struct role *job_leader_role(const struct job *job)
 	return chief ? chief : job_role_of_kind(job, ROLE_MASTER);
 }
 
-const struct role *job_default_role(const struct job *job)
+const struct role *job_deciding_role(const struct job *job)
 {
 	const struct role *leader = job_leader_role(job);
 	const struct role *worker = job_role_of_kind(job, ROLE_WORKER);
 
-	if (leader)
+	if (leader && leader->replicas > 0)
 		return leader;
-	return worker && worker->replicas ? worker : &job->roles[0];
+	return worker && worker->replicas > 0 ? worker : NULL;
+}
+
+const struct role *job_default_role(const struct job *job)
+{
+	const struct role *role = job_deciding_role(job);
+
+	return role ? role : &job->roles[0];
 }

@@ -250,8 +250,10 @@ bool job_restarts_whole(const struct job *job, const struct role *role);
 bool job_resizes_whole(const struct job *job, const struct role *role);
 /* The chief's or master's role, NULL where worker 0 leads. */
 const struct role *job_leader_role(const struct job *job);
-/* Whose replica 0 is meant where none is named: the one that leads, so the workers' where there is
- * neither chief nor master. */
+/* Whose success is the job's: chief or master, else the workers. A role without replicas decides
+ * nothing. NULL: there is none of them. */
+const struct role *job_deciding_role(const struct job *job);
+/* Whose replica 0 is meant where none is named: the one that decides, else the first. */
 const struct role *job_default_role(const struct job *job);
 
 extern const char *const restart_policy_words[4];

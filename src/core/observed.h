@@ -82,6 +82,9 @@ struct backend_habits {
 	bool names_carry_attempt; /* a new attempt may start while the old object is still there */
 	bool ends_finished_jobs; /* a finished job always ends its processes, whatever
 				    cleanPodPolicy says */
+	bool waits_for_workers; /* a job without chief, master and workers goes on, as a TFJob does:
+				   they may come. Else it has succeeded when all replicas have:
+				   nothing is left that could run */
 	bool repeats_attempts; /* what another process began and is not there is begun again as the
 				  same attempt: there is no log, and no number, for people to see
 				  two in one by */

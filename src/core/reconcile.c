@@ -73,11 +73,9 @@ static void want_stopped_again(struct decision *decision)
  * the workers, else anybody. */
 static bool is_leading(const struct job *job, const struct role *role)
 {
-	const struct role *leader = job_leader_role(job);
+	const struct role *deciding = job_deciding_role(job);
 
-	if (!leader)
-		leader = job_role_of_kind(job, ROLE_WORKER);
-	return !leader || leader == role;
+	return !deciding || deciding == role;
 }
 
 static void set_running(struct decision *decision)

@@ -204,6 +204,38 @@ static void restart(struct decision *decision, const struct answer *answer)
 	decision_note(decision, NOTE_WARNING, "TFJobRestarting", message);
 }
 
+/* One that somebody deleted before it ran. Nothing was lost, so that it is made again under every
+ * policy, alone, and is no restart; each time a little later. */
+static bool has_never_run(const struct replica *replica)
+{
+	return replica->status->state == REPLICA_FAILED && replica->is_disrupted &&
+	       (replica->last_state == REPLICA_PENDING ||
+		replica->last_state == REPLICA_STARTING) &&
+	       replica->status->start_time == MSEC_UNSET;
+}
+
+static void make_again(struct decision *decision, struct replica *replica)
+{
+	struct replica_status *status = replica->status;
+	const struct failure *failure = failure_of_replica(decision, replica);
+	int recent = status->recent_restarts;
+	msec restart_at = schedule(decision, 0, &recent);
+
+	replica_begin_attempt(replica);
+	status->recent_restarts = recent;
+	status->restart_at = restart_at;
+	decision_note(decision, NOTE_WARNING, "ReplicaRestarting",
+		      arena_format(decision->arena, "%s before it ran: it is created again",
+				   failure->message));
+}
+
+static void make_all_again(struct decision *decision)
+{
+	for (size_t i = 0; i < decision->n_replicas; i++)
+		if (has_never_run(&decision->replicas[i]))
+			make_again(decision, &decision->replicas[i]);
+}
+
 static bool is_over_limit(const struct decision *decision, int n_more)
 {
 	int limit = decision->job->backoff_limit;
@@ -278,6 +310,7 @@ static bool answer_all_in_place(struct decision *decision)
 
 bool restart_or_fail(struct decision *decision)
 {
+	make_all_again(decision);
 	if (answer_all_in_place(decision))
 		return true;
 	struct answer answer = find_answer(decision);

@@ -17,7 +17,11 @@ static struct kube_backend *of(const struct backend *base)
 
 static struct backend_habits habits_of(bool is_tfjob)
 {
-	return (struct backend_habits){.kills_after_grace = true, .repeats_attempts = is_tfjob};
+	return (struct backend_habits){
+		.kills_after_grace = true,
+		.waits_for_workers = is_tfjob,
+		.repeats_attempts = is_tfjob,
+	};
 }
 
 static void add(struct observed *observed, struct observed_replica replica)

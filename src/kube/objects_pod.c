@@ -183,10 +183,8 @@ static void set_addresses(struct objects *objects)
 static void set_coordinator(struct objects *objects)
 {
 	const struct job *job = objects->job;
-	const struct role *leader = job_leader_role(job);
+	const struct role *leader = job_deciding_role(job);
 
-	if (!leader)
-		leader = job_role_of_kind(job, ROLE_WORKER);
 	if (!leader)
 		return;
 	objects->cluster.coordinator_host =

@@ -212,6 +212,15 @@ static void read_ends_in_place(const struct json *container, struct arena *arena
 	};
 }
 
+/* A replica of a TFJob has succeeded when its Pod has, as training-operator has it: what runs
+ * beside the container that trains may be its end, an upload. */
+static bool is_held_open(const struct json *pod, const struct json *terminated,
+			 const struct observed_replica *replica)
+{
+	return pod_labels_are_of_tfjob(json_get(pod, "metadata")) && observed_is_live(replica) &&
+	       json_as_integer(json_get(terminated, "exitCode"), -1) == 0;
+}
+
 static void read_container(const struct json *pod, struct arena *arena,
 			   struct observed_replica *replica)
 {
@@ -224,6 +233,8 @@ static void read_container(const struct json *pod, struct arena *arena,
 	terminated = json_get(state, "terminated");
 	if (is_started_again(pod, terminated, replica))
 		read_ends_in_place(container, arena, replica);
+	else if (is_held_open(pod, terminated, replica))
+		replica->started_at = time_at(terminated, "startedAt");
 	else if (terminated)
 		read_terminated(terminated, arena, replica);
 	if (json_get(state, "waiting"))

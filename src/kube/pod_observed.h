@@ -1,9 +1,9 @@
 /* A replica as its Pod shows it: what a decision wants to know, out of what a cluster says. Pure.
  *
  * The container that trains decides, not the Pod: another one beside it that never ends does not
- * hold the job up. Reasons are Kubernetes' own words ("OOMKilled", "Unschedulable"), messages are
- * sentences.
- * Sources: k8s.io/api/core/v1/types.go (PodStatus, ContainerState, DisruptionTarget),
+ * hold the job up. Only a TFJob's replica that succeeds waits for them. Reasons are Kubernetes' own
+ * words ("OOMKilled", "Unschedulable"), messages are sentences. Sources:
+ * k8s.io/api/core/v1/types.go (PodStatus, ContainerState, DisruptionTarget),
  * pkg/kubelet/images/types.go and pkg/kubelet/container/sync_result.go (why a container waits). */
 #pragma once
 

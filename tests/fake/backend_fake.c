@@ -62,6 +62,11 @@ const struct backend_fake_settings backend_fake_like_kubernetes = {
 	.forgets_stopped = true,
 };
 
+const struct backend_fake_settings backend_fake_like_tfjobs = {
+	.habits = {.kills_after_grace = true, .waits_for_workers = true, .repeats_attempts = true},
+	.forgets_stopped = true,
+};
+
 static struct fake_backend *of(struct backend *base)
 {
 	return (struct fake_backend *) base;

@@ -34,6 +34,7 @@ struct backend_fake_settings {
 extern const struct backend_fake_settings backend_fake_like_local;
 extern const struct backend_fake_settings backend_fake_without_habits;
 extern const struct backend_fake_settings backend_fake_like_kubernetes;
+extern const struct backend_fake_settings backend_fake_like_tfjobs; /* under the operator */
 
 struct backend *backend_fake_new(const struct backend_fake_settings *settings, msec now) MUST_USE;
 

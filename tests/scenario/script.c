@@ -450,6 +450,8 @@ static char *make_stage(struct stage **stage, const char *habits)
 		*stage = stage_new(&backend_fake_like_local);
 	else if (text_equals(habits, "kubernetes"))
 		*stage = stage_new(&backend_fake_like_kubernetes);
+	else if (text_equals(habits, "tfjobs"))
+		*stage = stage_new(&backend_fake_like_tfjobs);
 	else if (text_equals(habits, "nothing"))
 		*stage = stage_new(&backend_fake_without_habits);
 	else

@@ -108,6 +108,7 @@ static void check_replica(struct stage *stage, const struct status *status,
 {
 	const struct replica_status *new = status_replica(status, old->role, old->index);
 	bool was_ended_by_us = old->state == REPLICA_STOPPING || old->state == REPLICA_STOPPED;
+	bool has_run = old->start_time != MSEC_UNSET || replica_state_is_end(old->state);
 
 	if (!new) {
 		break_rule(stage, "%s-%d was forgotten", old->role, old->index);
@@ -116,8 +117,8 @@ static void check_replica(struct stage *stage, const struct status *status,
 	if (new->attempt < old->attempt || new->attempt > old->attempt + 1)
 		break_rule(stage, "%s-%d went from attempt %d to %d", old->role, old->index,
 			   old->attempt, new->attempt);
-	if (new->attempt > old->attempt && !was_ended_by_us &&
-	    !is_planned &&new->restarts != old->restarts + 1)
+	if (new->attempt > old->attempt && !was_ended_by_us && !is_planned &&
+	    has_run &&new->restarts != old->restarts + 1)
 		break_rule(stage, "%s-%d.%d was replaced, and nobody was charged", old->role,
 			   old->index, old->attempt);
 	if (new->attempt > old->attempt && status_is_finished(status))

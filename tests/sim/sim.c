@@ -128,6 +128,7 @@ static const struct backend_fake_settings *any_habits(struct dice *dice)
 	static const struct backend_fake_settings *const settings[] = {
 		&backend_fake_like_local,
 		&backend_fake_like_kubernetes,
+		&backend_fake_like_tfjobs,
 		&backend_fake_without_habits,
 	};
 

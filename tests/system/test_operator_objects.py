@@ -238,6 +238,44 @@ def test_services_of_others_stay(kube, serve):
     assert not [path for method, path, _ in kube.requests() if method == "DELETE" and path.rpartition("/")[2] in others[:2]]
 
 
+def test_workers_that_are_taken_away_are_no_success(kube, serve):
+    """By kubectl scale, and with their role."""
+    end = serve()
+    kube.add("scaled", PS=1, Worker=2)
+    kube.add("edited", PS=1, Worker=2)
+    for name in ("scaled", "edited"):
+        kube.condition(name, "Running")
+    kube.change("tfjobs", "scaled", lambda job: job["spec"]["tfReplicaSpecs"]["Worker"].update(replicas=0))
+    kube.change("tfjobs", "edited", lambda job: job["spec"]["tfReplicaSpecs"].pop("Worker"))
+    kube.until(lambda _: kube.names("pods") == ["edited-ps-0", "scaled-ps-0"])
+    kube.plan = lambda labels: 0 if labels["training.kubeflow.org/job-name"] == "edited" else None
+    kube.end_pods()
+    kube.until(lambda objects: objects["tfjobs", "edited"]["status"]["replicaStatuses"]["PS"] == {"succeeded": 1})
+    kube.change("tfjobs", "scaled", lambda job: job["spec"]["tfReplicaSpecs"]["Worker"].update(replicas=1))
+    kube.pod("scaled-worker-0")
+    end()
+    for name in ("scaled", "edited"):
+        conditions = kube.objects["tfjobs", name]["status"]["conditions"]
+        assert [entry["type"] for entry in conditions if entry["status"] == "True"] == ["Created", "Running"]
+
+
+def test_a_pod_that_is_deleted_before_it_ran_is_made_again_and_is_no_restart(kube, serve):
+    end = serve()
+    waits = {"name": "A", "valueFrom": {"secretKeyRef": {"name": "later", "key": "a"}}}
+    kube.add("job", run_policy={"backoffLimit": 0}, spec={"containers": [{"name": "tensorflow", "image": "i", "env": [waits]}]}, Worker=1)
+    first = kube.until(lambda objects: ("pods", "job-worker-0") in objects and objects["pods", "job-worker-0"]["status"].get(
+        "containerStatuses") and objects["pods", "job-worker-0"]["metadata"]["uid"])
+    kube.until(lambda objects: "Started" in json.dumps(objects["tfjobs", "job"].get("status", {})))
+    kube.remove("pods", "job-worker-0")
+    kube.another("job-worker-0", first)
+    kube.put("secrets", "later", {"metadata": {"uid": "of-later"}})
+    kube.condition("job", "Running")
+    end()
+    status = kube.objects["tfjobs", "job"]["status"]
+    assert not status.get("restarts") and [entry["type"] for entry in status["conditions"]] == ["Created", "Running"], status
+    assert kube.events().count("ReplicaRestarting") == 1
+
+
 def test_nothing_is_made_for_a_job_that_is_being_deleted(kube, serve):
     """In the foreground, or held by a finalizer: its Pods go before it."""
     end = serve()

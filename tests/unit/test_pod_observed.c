@@ -225,6 +225,42 @@ static void a_container_beside_it_does_not_hold_an_end_up(void **state)
 	assert_int_equal(seen->exit_code, 0);
 }
 
+/* The Pod of this name, as one of a TFJob. */
+static struct json *pod_of_tfjob(const char *name)
+{
+	struct json *pod = pod_of(name);
+	struct json *labels = json_object_at(json_get(pod, "metadata"), "labels");
+
+	json_set_string(labels, "training.kubeflow.org/operator-name", "tfjob-controller");
+	json_set_string(labels, "training.kubeflow.org/job-name", "j");
+	json_set_string(labels, "training.kubeflow.org/replica-type", "worker");
+	json_set_string(labels, "training.kubeflow.org/replica-index", "0");
+	return pod;
+}
+
+static void a_tfjobs_replica_succeeds_with_its_pod_and_fails_alone(void **state)
+{
+	struct scene *scene = *state;
+	const struct observed_replica *seen = &scene->seen;
+	struct json *pod CLEANUP(json_cleanup) = pod_of_tfjob("sidecar");
+	struct json *list = json_get_path(pod, "status", "containerStatuses", NULL);
+	struct json *terminated = NULL;
+
+	for (size_t i = 0; i < json_count(list) && !terminated; i++)
+		terminated = json_get_path(json_at(list, i), "state", "terminated", NULL);
+	assert_true(pod_observed_read(pod, scene->arena, &scene->seen));
+	assert_int_equal(seen->phase, OBSERVED_RUNNING);
+	assert_true(seen->started_at != MSEC_UNSET);
+	json_set_string(json_get(pod, "status"), "phase", "Succeeded");
+	assert_true(pod_observed_read(pod, scene->arena, &scene->seen));
+	assert_int_equal(seen->phase, OBSERVED_SUCCEEDED);
+	json_set_string(json_get(pod, "status"), "phase", "Running");
+	json_set_integer(terminated, "exitCode", 3);
+	assert_true(pod_observed_read(pod, scene->arena, &scene->seen));
+	assert_int_equal(seen->phase, OBSERVED_FAILED);
+	assert_int_equal(seen->exit_code, 3);
+}
+
 static void out_of_memory_is_the_kernels_kill(void **state)
 {
 	const struct observed_replica *seen = look(state, "out-of-memory");
@@ -556,6 +592,7 @@ int main(void)
 		TEST(one_that_runs_says_since_when),
 		TEST(ends_have_codes),
 		TEST(a_container_beside_it_does_not_hold_an_end_up),
+		TEST(a_tfjobs_replica_succeeds_with_its_pod_and_fails_alone),
 		TEST(out_of_memory_is_the_kernels_kill),
 		TEST(the_limit_that_was_too_low_is_named),
 		TEST(a_node_that_is_silent_threatens_what_runs_there),
