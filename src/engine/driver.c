@@ -55,6 +55,7 @@ struct driver {
 	char *status_text; /* and what stands there of it */
 	bool is_ahead; /* that is not all there is to write */
 	msec written_at; /* MSEC_UNSET: before the first pass */
+	msec changed_at; /* when a pass last changed the status */
 	struct arena *status_arena;
 	struct status status;
 	bool has_acted; /* a pass came to its actions */
@@ -355,7 +356,7 @@ static bool has_to_write(struct driver *driver)
 	driver->is_ahead = write_is_needed(&pass->change, &pass->record);
 	if (!driver->is_ahead)
 		return false;
-	msec until = driver->written_at + WRITE_PAUSE;
+	msec until = msec_min(driver->written_at + WRITE_PAUSE, driver->changed_at + WRITE_QUIET);
 
 	if (pass->now < until &&
 	    !write_is_urgent(plan, &driver->status, &pass->change, &pass->record)) {
@@ -373,6 +374,8 @@ static void carry_out(struct driver *driver)
 
 	if (driver->written_at == MSEC_UNSET || driver->written_at > pass->now)
 		driver->written_at = pass->now; /* by whom was before, or the clock was set back */
+	if (plan->is_status_changed || driver->changed_at > pass->now)
+		driver->changed_at = pass->now;
 	log_debug("job '%s': version %" PRId64 ": %zu actions, %zu notes%s%s", driver->log_name,
 		  pass->record.version, plan->n_actions, plan->n_notes,
 		  plan->is_status_changed ? ", a new status" : "",

@@ -1,10 +1,6 @@
 #include "engine/write_pace.h"
 
 #include "base/text.h"
-#include "core/summary.h"
-#include "engine/record.h"
-
-#include <string.h>
 
 static bool is_status_new(const struct store_change *change, const struct store_record *record)
 {
@@ -34,32 +30,13 @@ static bool is_any_condition_new(const struct status *before, const struct statu
 	return is_new;
 }
 
-/* All run: a user that lists jobs waits for this. */
-static bool is_complete(const struct store_change *change, const struct store_record *record)
-{
-	struct arena *arena CLEANUP(arena_cleanup) = arena_new();
-	const struct store_record changed = {.summary = (char *) change->summary};
-	struct summary before, after;
-
-	if (text_equals(change->summary, record->summary))
-		return false;
-	record_read_summary(&changed, arena, &after);
-	if (after.running != after.wanted)
-		return false;
-	record_read_summary(record, arena, &before);
-	return before.running != after.running;
-}
-
 bool write_is_urgent(const struct plan *plan, const struct status *before,
 		     const struct store_change *change, const struct store_record *record)
 {
-	if (change->document || plan->is_job_drained)
-		return true;
-	if (is_status_new(change, record) &&
-	    (plan->n_actions || plan->n_notes || plan->is_failure_new ||
-	     is_any_condition_new(before, &plan->status)))
-		return true;
-	return is_complete(change, record);
+	return change->document || plan->is_job_drained ||
+	       (is_status_new(change, record) &&
+		(plan->n_actions || plan->n_notes || plan->is_failure_new ||
+		 is_any_condition_new(before, &plan->status)));
 }
 
 void write_leave_out(struct store_change *change, const struct store_record *record)

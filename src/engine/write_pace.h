@@ -3,7 +3,8 @@
  *
  * What something hangs on is written before that is done: actions, notes, the job's conditions, its
  * end. What the next decision would see by itself (a replica that has started to run, or has ended
- * by itself and is still there), and how many run, waits for the next such write, or WRITE_PAUSE
+ * by itself and is still there), and how many run, waits for the next such write, until nothing has
+ * changed for WRITE_QUIET, or for WRITE_PAUSE at most
  * (docs/design/0029-what-a-cluster-keeps-of-a-status.md). */
 #pragma once
 
@@ -14,6 +15,7 @@
 
 #include <stdbool.h>
 
+#define WRITE_QUIET MSEC_PER_SECOND
 #define WRITE_PAUSE (5 * MSEC_PER_SECOND) /* between two writes of what can wait */
 
 /* Whether `change`, which the plan leads to, says anything that does not stand in the record. */
