@@ -500,6 +500,14 @@ void json_set(struct json *object, const char *key, struct json *take_value)
 	done(json_object_set_new_nocheck(theirs(object), text_of(&valid), theirs(take_value)));
 }
 
+void json_copy_member(struct json *object, const struct json *source, const char *key)
+{
+	const struct json *value = json_get(source, key);
+
+	if (value)
+		json_set(object, key, json_new_copy(value));
+}
+
 void json_set_string(struct json *object, const char *key, const char *value)
 {
 	if (value)

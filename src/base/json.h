@@ -74,6 +74,8 @@ struct json *json_get(const struct json *object, const char *key);
 struct json *json_get_path(const struct json *object, ...) __attribute__((sentinel));
 /* Sets a member; the value's reference is taken over. An existing member keeps its place. */
 void json_set(struct json *object, const char *key, struct json *take_value);
+/* Sets a copy of the member of that name that `source` has, if it has one. */
+void json_copy_member(struct json *object, const struct json *source, const char *key);
 void json_set_string(struct json *object, const char *key,
 		     const char *value); /* NULL: nothing is set */
 void json_set_integer(struct json *object, const char *key, int64_t value);

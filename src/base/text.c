@@ -136,6 +136,15 @@ bool text_equals(const char *a, const char *b)
 	return a && b ? strcmp(a, b) == 0 : a == b;
 }
 
+bool text_keep(char **kept, const char *text)
+{
+	if (text_equals(*kept, text))
+		return false;
+	free(*kept);
+	*kept = mem_copy_text(text);
+	return true;
+}
+
 bool text_equals_ignoring_case(const char *a, const char *b)
 {
 	return a && b ? strcasecmp(a, b) == 0 : a == b;

@@ -33,6 +33,8 @@ char *text_take(struct text *text) MUST_USE;
 const char *text_of(const struct text *text);
 
 bool text_equals(const char *a, const char *b); /* NULL equals only NULL */
+/* Keeps a copy of `text` in place of `*kept`; both may be NULL. False: it was kept already. */
+bool text_keep(char **kept, const char *text);
 bool text_equals_ignoring_case(const char *a, const char *b);
 bool text_starts_with(const char *text, const char *beginning);
 bool text_ends_with(const char *text, const char *ending);

@@ -192,5 +192,8 @@ void metrics_write_jobs(const struct metrics_jobs *jobs, const struct metrics_op
 	begin(text, "muster_operator_queue_length", "gauge",
 	      "TFJobs that are due to be looked at, or are being looked at.");
 	text_addf(text, "muster_operator_queue_length %zu\n", now->n_queued);
+	begin(text, "muster_operator_errors_total", "counter",
+	      "Passes that failed: a status could not be read or written.");
+	text_addf(text, "muster_operator_errors_total %" PRId64 "\n", now->n_errors);
 	write_passes("", passes, text);
 }

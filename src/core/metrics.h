@@ -63,6 +63,7 @@ void metrics_jobs_done(struct metrics_jobs *jobs);
 /* How it is now. */
 struct metrics_operator {
 	size_t n_jobs, n_queued;
+	int64_t n_errors; /* passes that failed, so far */
 };
 void metrics_write_jobs(const struct metrics_jobs *jobs, const struct metrics_operator *now,
 			const struct metrics_passes *passes, struct text *text);

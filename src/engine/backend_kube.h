@@ -38,8 +38,9 @@ struct backend_kube_settings {
 	void (*on_output)(void *data);
 	/* The start of its Pods has come further, or back. May be NULL. */
 	void (*on_startup)(const struct startup *startup, void *data);
-	/* A sentence about something that needs telling but no decision. May be NULL. */
-	void (*on_trouble)(const char *sentence, void *data);
+	/* Something that needs telling but no decision; of several in a row that are the same the
+	 * first. May be NULL. */
+	void (*on_trouble)(const struct err *err, void *data);
 	/* Something of a TFJob's PodGroup for its Events. May be NULL where there is none. */
 	void (*on_note)(const struct note *note, void *data);
 	/* The end of this replica's Pod is held back: folders are to be fetched from it. Its

@@ -210,7 +210,7 @@ static void on_ended(struct json *object, const struct kube_status *status, cons
 	pending->end_call = NULL;
 	turn_end(&pending->end_turn);
 	if (err && !is_gone(err)) {
-		kube_backend_trouble(backend, err->text);
+		kube_backend_trouble(backend, err);
 		pending_forget_end(pending);
 		pending_drop_if_idle(&backend->pending, pending);
 		kube_backend_look_again(backend, loop_now() + FIRST_PAUSE);

@@ -373,7 +373,10 @@ static void on_log_complete(void *data)
 
 static void on_log_trouble(const char *sentence, void *data)
 {
-	kube_backend_trouble(data, sentence);
+	struct err err;
+
+	err_set(&err, ERR_IO, "%s", sentence);
+	kube_backend_trouble(data, &err);
 }
 
 /* Making. */

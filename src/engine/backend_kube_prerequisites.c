@@ -150,7 +150,7 @@ static void act_in_turn(struct prerequisite *prerequisite, void (*act)(void *dat
 static void try_later(struct prerequisite *prerequisite, const struct err *err)
 {
 	prerequisite->is_refused = true;
-	kube_backend_trouble(prerequisite->backend, err->text);
+	kube_backend_trouble(prerequisite->backend, err);
 	kube_backend_look_again(prerequisite->backend, loop_now() + PAUSE);
 }
 
@@ -173,7 +173,7 @@ static void on_ended(struct json *object, const struct kube_status *status, cons
 	turn_end(&prerequisite->turn);
 	prerequisite->is_made = false;
 	if (err && err->code == ERR_REFUSED) /* and ever will be: it goes with its owner */
-		kube_backend_trouble(prerequisite->backend, err->text);
+		kube_backend_trouble(prerequisite->backend, err);
 	else if (err && err->code != ERR_NOT_FOUND && err->code != ERR_CONFLICT)
 		try_later(prerequisite, err);
 	kube_backend_news(prerequisite->backend);
@@ -368,12 +368,13 @@ static struct json *body_new(const struct prerequisite *prerequisite)
 
 static void tell_made_again(const struct prerequisite *prerequisite)
 {
-	char *sentence CLEANUP(mem_free_text) =
-		mem_format("somebody deleted the %s '%s' of the job: it is made again",
-			   what_it_is(prerequisite), prerequisite->name);
+	struct err deleted;
 
+	err_set(&deleted, ERR_NOT_FOUND,
+		"somebody deleted the %s '%s' of the job: it is made again",
+		what_it_is(prerequisite), prerequisite->name);
 	if (prerequisite->was_shown && !prerequisite->is_refused)
-		kube_backend_trouble(prerequisite->backend, sentence);
+		kube_backend_trouble(prerequisite->backend, &deleted);
 }
 
 /* While it waited it may have come, or the job may have lost the role. */
@@ -446,7 +447,7 @@ static void on_secret_ended(struct json *object, const struct kube_status *statu
 	(void) object, (void) status;
 	prerequisite->call = NULL;
 	if (err && err->code != ERR_NOT_FOUND && err->code != ERR_REFUSED)
-		kube_backend_trouble(prerequisite->backend, err->text);
+		kube_backend_trouble(prerequisite->backend, err);
 	kube_backend_news(prerequisite->backend);
 }
 
@@ -566,7 +567,7 @@ static void on_updated(struct json *object, const struct kube_status *status, co
 	(void) object, (void) status;
 	prerequisite->call = NULL;
 	if (err && err->code != ERR_NOT_FOUND)
-		kube_backend_trouble(prerequisite->backend, err->text);
+		kube_backend_trouble(prerequisite->backend, err);
 	if (prerequisite->is_unwanted)
 		begin_end(prerequisite);
 	kube_backend_news(prerequisite->backend);

@@ -145,7 +145,7 @@ static bool is_watched_here(const struct kube_backend *backend, enum job_cache_k
 static void on_trouble(enum job_cache_kind kind, const struct err *err, void *data)
 {
 	if (is_watched_here(data, kind))
-		kube_backend_trouble(data, err->text);
+		kube_backend_trouble(data, err);
 }
 
 /* What was there before we began is not told again. */

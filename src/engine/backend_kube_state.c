@@ -24,19 +24,20 @@ void kube_backend_news(const struct kube_backend *backend)
 		backend->settings.on_news(backend->settings.data);
 }
 
-void kube_backend_trouble(struct kube_backend *backend, const char *sentence)
+void kube_backend_trouble(struct kube_backend *backend, const struct err *err)
 {
-	if (text_equals(backend->last_trouble, sentence))
-		return;
-	free(backend->last_trouble);
-	backend->last_trouble = mem_copy_text(sentence);
-	if (backend->settings.on_trouble)
-		backend->settings.on_trouble(sentence, backend->settings.data);
+	if (text_keep(&backend->last_trouble, err->text) && backend->settings.on_trouble)
+		backend->settings.on_trouble(err, backend->settings.data);
 }
 
 void kube_backend_tell_earlier_pods(struct kube_backend *backend)
 {
-	kube_backend_trouble(backend, "Pods of an earlier job of this name are waited for");
+	const struct err earlier = {
+		.code = ERR_EXISTS,
+		.text = "Pods of an earlier job of this name are waited for",
+	};
+
+	kube_backend_trouble(backend, &earlier);
 }
 
 bool kube_backend_has_looked(const struct kube_backend *backend)

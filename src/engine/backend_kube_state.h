@@ -78,7 +78,7 @@ bool kube_backend_is_attempt(const struct kube_backend *backend, const struct jo
 bool kube_backend_has_looked(const struct kube_backend *backend);
 void kube_backend_news(const struct kube_backend *backend);
 /* What is said again and again is told once. */
-void kube_backend_trouble(struct kube_backend *backend, const char *sentence);
+void kube_backend_trouble(struct kube_backend *backend, const struct err *err);
 void kube_backend_tell_earlier_pods(struct kube_backend *backend);
 
 /* The Pod of that name whose process was told to end, and it runs. */

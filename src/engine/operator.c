@@ -5,6 +5,7 @@
 
 #include "base/mem.h"
 #include "base/text.h"
+#include "core/expiry.h"
 #include "core/queue.h"
 #include "core/reconcile.h"
 #include "engine/backend_kube.h"
@@ -55,6 +56,9 @@ struct controller {
 	struct exporter *metrics, *health;
 	struct metrics_jobs counts;
 	struct metrics_passes passes;
+	int64_t n_errors; /* passes that failed */
+	bool is_away; /* the server was not reached, which was told, and no pass has ended well
+			 since */
 	bool is_ending;
 	struct err fault; /* what it ends with; code 0: it was asked to */
 	char *last_trouble;
@@ -72,9 +76,11 @@ struct served_job {
 	struct backend *backend;
 	struct driver *driver;
 	struct refusal *refusal; /* that is being written; NULL: none is */
+	char *trouble; /* that was told of it last; NULL: none was */
 	int restarts; /* of its status, as far as they were counted; -1: none was seen */
 	int64_t pass_start; /* in microseconds */
 	bool is_passing; /* its driver is at work, and the queue waits for it */
+	bool is_end_counted;
 	bool is_over; /* what is at work may go */
 	bool is_going; /* somebody deletes it: what is its own goes with it, and nothing is made */
 };
@@ -127,11 +133,43 @@ static size_t count_jobs(const struct controller *controller)
 
 static void say(struct controller *controller, const char *sentence)
 {
-	if (text_equals(controller->last_trouble, sentence))
-		return;
-	free(controller->last_trouble);
-	controller->last_trouble = mem_copy_text(sentence);
-	controller->settings->say(sentence, controller->settings->data);
+	if (text_keep(&controller->last_trouble, sentence))
+		controller->settings->say(sentence, controller->settings->data);
+}
+
+/* A server that is not reached is told of once, whatever was asked of it for whom. */
+static bool is_worth_telling(struct controller *controller, const struct err *err)
+{
+	bool was_away = controller->is_away;
+
+	controller->is_away |= err->code == ERR_UNREACHABLE;
+	return !was_away || err->code != ERR_UNREACHABLE;
+}
+
+static void see_server(struct controller *controller)
+{
+	if (controller->is_away)
+		say(controller, "the API server responds again");
+	controller->is_away = false;
+}
+
+static void say_trouble(struct controller *controller, const struct err *err)
+{
+	if (is_worth_telling(controller, err))
+		say(controller, err->text);
+	else
+		log_info("%s", err->text);
+}
+
+static void say_trouble_of_job(const struct served_job *job, const struct err *err)
+{
+	char *sentence CLEANUP(mem_free_text) = mem_format("job '%s': %s", job->key, err->text);
+	const struct operator_settings *settings = job->controller->settings;
+
+	if (is_worth_telling(job->controller, err))
+		settings->say(sentence, settings->data);
+	else
+		log_info("%s", sentence);
 }
 
 /* Looking. */
@@ -165,12 +203,23 @@ static void end_for(struct controller *controller, const struct err *fault)
 	end(controller);
 }
 
-/* The definition of TFJobs that the cluster has may be another one. */
-static void on_write_failed(struct served_job *job, const struct err *err)
+/* Told once, and on the job itself, where its owner looks. The definition of TFJobs that the
+ * cluster has may be another one. */
+static void on_failed(struct served_job *job, const struct job *own, const struct err *err)
 {
-	log_info("job '%s': %s", job->key, err->text);
-	if (err->code == ERR_UNSUPPORTED)
+	const struct note note = {
+		.level = NOTE_WARNING, .reason = "ReconcileError", .sentence = err->text};
+
+	job->controller->n_errors++;
+	if (err->code == ERR_UNSUPPORTED) {
 		end_for(job->controller, err);
+		return;
+	}
+	if (!text_keep(&job->trouble, err->text))
+		return;
+	say_trouble_of_job(job, err);
+	if (err->code != ERR_UNREACHABLE)
+		tfjob_event_send(job->controller->api, own, &note);
 }
 
 static void on_passed(const struct driver_outcome *outcome, const struct err *err, void *data)
@@ -185,14 +234,17 @@ static void on_passed(const struct driver_outcome *outcome, const struct err *er
 		outcome->is_gone || (outcome->is_finished && outcome->wake_at == MSEC_NEVER &&
 				     backend_kube_is_quiet(job->backend));
 	queue_done(job->controller->queue, job->key, err != NULL, loop_now());
-	if (!err)
+	if (!err) {
+		see_server(job->controller);
 		look_at(job, job->is_over ? loop_now() : outcome->wake_at);
-	else
-		on_write_failed(job, err);
+	} else {
+		on_failed(job, job->job, err);
+	}
 	arm(job->controller);
 }
 
-static void count_note(const struct served_job *job, const struct note *note)
+/* An end has two notes under the policy ExitCode. */
+static void count_note(struct served_job *job, const struct note *note)
 {
 	static const struct {
 		const char *reason;
@@ -200,17 +252,23 @@ static void count_note(const struct served_job *job, const struct note *note)
 	} rows[] = {
 		{"TFJobSucceeded", METRICS_JOB_SUCCESSFUL},
 		{"TFJobFailed", METRICS_JOB_FAILED},
+		{"TFJob" REFUSED, METRICS_JOB_FAILED},
 		{"TFJobRestarting", METRICS_JOB_RESTARTED},
 	};
 
-	for (size_t i = 0; i < ARRAY_LEN(rows); i++)
-		if (text_equals(note->reason, rows[i].reason))
-			metrics_count_job(&job->controller->counts, job->name_space, rows[i].event);
+	for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
+		bool is_end = rows[i].event != METRICS_JOB_RESTARTED;
+
+		if (!text_equals(note->reason, rows[i].reason) || (is_end && job->is_end_counted))
+			continue;
+		job->is_end_counted |= is_end;
+		metrics_count_job(&job->controller->counts, job->name_space, rows[i].event);
+	}
 }
 
 static void on_note(const struct job *own, const struct note *note, void *data)
 {
-	const struct served_job *job = data;
+	struct served_job *job = data;
 
 	count_note(job, note);
 	tfjob_event_send(job->controller->api, own, note);
@@ -235,12 +293,9 @@ static void on_status(const struct job *own, const struct status *status, void *
 	job->restarts = status->restarts;
 }
 
-static void on_trouble(const char *sentence, void *data)
+static void on_trouble(const struct err *err, void *data)
 {
-	struct served_job *job = data;
-	char *told CLEANUP(mem_free_text) = mem_format("job '%s': %s", job->key, sentence);
-
-	say(job->controller, told);
+	say_trouble_of_job(data, err);
 }
 
 static void end_work(struct served_job *job)
@@ -312,7 +367,7 @@ static char *fault_of(const struct job *job)
 	return objects_check_names(job, &faults) ? NULL : mem_copy_text(faults.list[0].sentence);
 }
 
-/* While it is written; its Events are sent once it is. */
+/* While it is written, and its Events are sent once it is; or while the job is deleted. */
 struct refusal {
 	struct arena *arena;
 	struct job *job;
@@ -334,48 +389,95 @@ static void on_refused(int64_t version, const struct err *err, void *data)
 	struct refusal *refusal = TAKE(job->refusal);
 
 	(void) version;
+	if (err && err->code == ERR_NOT_FOUND)
+		err = NULL;
 	for (size_t i = 0; i < refusal->plan.n_notes && !err; i++)
 		on_note(refusal->job, &refusal->plan.notes[i], job);
-	refusal_free(refusal);
 	if (err && err->code != ERR_CONFLICT)
-		on_write_failed(job, err);
+		on_failed(job, refusal->job, err);
+	refusal_free(refusal);
 	if (err) /* what came meanwhile was passed over; after a conflict it is known by now */
 		look_at(job, loop_now() + (err->code == ERR_CONFLICT ? 0 : FIRST_PAUSE));
 }
 
 static void write_refusal(struct served_job *job, const struct store_record *record,
-			  const char *fault)
+			  struct status *status, const char *fault)
 {
-	struct refusal *refusal = mem_new(sizeof(*refusal));
-	struct arena *arena = refusal->arena = arena_new();
-	struct status status;
+	struct refusal *refusal = job->refusal;
+	struct arena *arena = refusal->arena;
 
-	if (record_read_status(record, arena, &status, NULL) < 0 || status_is_finished(&status)) {
-		refusal_free(refusal);
-		return;
-	}
-	if (status.n_conditions == 0)
-		reconcile_begin(job->job, loop_now(), arena, &status);
-	reconcile_lost(job->job, &status, REFUSED, arena_copy_text(arena, fault), loop_now(), arena,
-		       &refusal->plan);
+	if (status->n_conditions == 0)
+		reconcile_begin(refusal->job, loop_now(), arena, status);
+	reconcile_lost(refusal->job, status, REFUSED, arena_copy_text(arena, fault), loop_now(),
+		       arena, &refusal->plan);
 	const struct store_change change =
-		record_change(job->store, job->job, &refusal->plan.status, arena);
+		record_change(job->store, refusal->job, &refusal->plan.status, arena);
 
-	refusal->job = TAKE(job->job);
-	job->refusal = refusal;
 	store_begin_change(job->store, refusal->job->name, record->version, &change, on_refused,
 			   job);
 }
 
+static void delete_or_wait(struct served_job *job, const struct status *status)
+{
+	msec expires_at = expiry_of_job(job->refusal->job, status);
+
+	if (loop_now() >= expires_at) {
+		store_begin_remove(job->store, name_of(job), job->uid, on_refused, job);
+		return;
+	}
+	refusal_free(TAKE(job->refusal));
+	look_at(job, expires_at);
+}
+
+/* Once it is written, the job's time to live counts. */
+static void begin_refusal(struct served_job *job, const struct store_record *record,
+			  const char *fault)
+{
+	struct refusal *refusal = mem_new(sizeof(*refusal));
+	struct status status;
+
+	refusal->arena = arena_new();
+	if (record_read_status(record, refusal->arena, &status, NULL) < 0) {
+		refusal_free(refusal);
+		return;
+	}
+	refusal->job = TAKE(job->job);
+	job->refusal = refusal;
+	if (status_is_finished(&status))
+		delete_or_wait(job, &status);
+	else
+		write_refusal(job, record, &status, fault);
+}
+
+static bool is_finished(const struct served_job *job)
+{
+	struct store_record record CLEANUP(store_record_done) = {0};
+	struct arena *arena CLEANUP(arena_cleanup) = arena_new();
+	struct status status;
+
+	return job->store->functions->get(job->store, name_of(job), &record, NULL) == 0 &&
+	       record_read_status(&record, arena, &status, NULL) == 0 &&
+	       status_is_finished(&status);
+}
+
+/* Once it has ended it is cleaned up as any other. */
 static bool refuse(struct served_job *job)
 {
 	struct store_record record CLEANUP(store_record_done) = {0};
 	char *fault CLEANUP(mem_free_text) = fault_of(job->job);
 
-	if (fault && !job->refusal &&
+	if (!fault || is_finished(job))
+		return false;
+	if (!job->refusal &&
 	    job->store->functions->get(job->store, job->job->name, &record, NULL) == 0)
-		write_refusal(job, &record, fault);
-	return fault;
+		begin_refusal(job, &record, fault);
+	return true;
+}
+
+static void tell_unread(struct served_job *job, const struct err *fault)
+{
+	if (text_keep(&job->trouble, fault->text))
+		say_trouble_of_job(job, fault);
 }
 
 /* What cannot be read has no roles for us; what nobody could write a status to is told here. */
@@ -387,23 +489,17 @@ static void refuse_unread(struct served_job *job, const struct err *fault)
 		return;
 	if (job->store->functions->get(job->store, name_of(job), &record, NULL) < 0 ||
 	    record_read_bare_job(&record, &job->job, NULL) < 0)
-		on_trouble(fault->text, job);
+		tell_unread(job, fault);
 	else if (is_ours(job->job))
-		write_refusal(job, &record, fault->text);
+		begin_refusal(job, &record, fault->text);
 }
 
 /* It has ended, and neither its Pods nor the clock ask for anything more: most jobs of a cluster.
  */
 static bool is_settled(const struct served_job *job)
 {
-	struct store_record record CLEANUP(store_record_done) = {0};
-	struct arena *arena CLEANUP(arena_cleanup) = arena_new();
-	struct status status;
-
 	return job->job->clean_policy == CLEAN_NONE && job->job->ttl_after_finished < 0 &&
-	       job->store->functions->get(job->store, job->job->name, &record, NULL) == 0 &&
-	       record_read_status(&record, arena, &status, NULL) == 0 &&
-	       status_is_finished(&status);
+	       is_finished(job);
 }
 
 /* False where there is nothing to be done for it. */
@@ -484,6 +580,7 @@ static void release(void *kept, void *data)
 	queue_remove(controller->queue, job->key);
 	store_cleanup(&job->store);
 	refusal_free(job->refusal);
+	free(job->trouble);
 	free(job->key);
 	free(job->name_space);
 	free(job->uid);
@@ -538,9 +635,18 @@ static void *project(const struct json *object, void *before, void *data)
 	return job;
 }
 
+static void on_progress(void *data)
+{
+	const struct scope *scope = data;
+
+	see_server(scope->controller);
+}
+
+/* The rest project has seen to. */
 static void on_change(const char *name, void *data)
 {
-	(void) name, (void) data; /* project has seen to it */
+	(void) name;
+	on_progress(data);
 }
 
 static void on_synced(void *data)
@@ -548,15 +654,16 @@ static void on_synced(void *data)
 	struct scope *scope = data;
 
 	scope->is_synced = true;
+	see_server(scope->controller);
 	log_info("%zu TFJobs are known%s%s", kube_mirror_count(scope->jobs),
 		 *scope->namespace_name ? " of namespace " : "", scope->namespace_name);
 }
 
-static void on_jobs_trouble(const struct err *err, void *data)
+static void on_watch_trouble(const struct err *err, void *data)
 {
 	const struct scope *scope = data;
 
-	say(scope->controller, err->text);
+	say_trouble(scope->controller, err);
 }
 
 static void watch_scope(struct scope *scope)
@@ -569,7 +676,8 @@ static void watch_scope(struct scope *scope)
 		.release = release,
 		.on_change = on_change,
 		.on_synced = on_synced,
-		.on_trouble = on_jobs_trouble,
+		.on_progress = on_progress,
+		.on_trouble = on_watch_trouble,
 		.data = scope,
 	};
 	const struct job_cache_settings cache = {
@@ -579,6 +687,8 @@ static void watch_scope(struct scope *scope)
 		.is_of_tfjobs = true,
 		.pod_groups = controller->settings->gang ? gang_resource(controller->settings->gang)
 							 : NULL,
+		.on_trouble = on_watch_trouble,
+		.data = scope,
 	};
 
 	scope->cache = job_cache_new(&cache);
@@ -670,7 +780,7 @@ static void on_lease(void *data)
 
 static void on_lease_trouble(const struct err *err, void *data)
 {
-	say(data, err->text);
+	say_trouble(data, err);
 }
 
 static int watch_lease(struct controller *controller, struct err *err)
@@ -796,6 +906,7 @@ static void write_metrics(const struct metrics_passes *of_exporter, struct text 
 	const struct metrics_operator now = {
 		.n_jobs = count_jobs(controller),
 		.n_queued = queue_depth(controller->queue, loop_now()),
+		.n_errors = controller->n_errors,
 	};
 
 	(void) of_exporter;

@@ -36,20 +36,21 @@ static int read_document(const struct store_record *record, struct job **ret_job
 	return rc < 0 ? rc : read_job(root, record->name, JOB_LENIENT, ret_job, err);
 }
 
-/* Names and labels of it, and whose it is to act for it. */
+/* Names and labels of it, whose it is to act for it, and how long it is kept. */
 static struct json *bare_document(const struct json *document)
 {
-	const struct json *manager =
-		json_get_path(document, "spec", "runPolicy", "managedBy", NULL);
+	static const char *const members[] = {"apiVersion", "kind", "metadata"};
+	static const char *const of_policy[] = {"managedBy", "ttlSecondsAfterFinished", "suspend"};
+	const struct json *policy = json_get_path(document, "spec", "runPolicy", NULL);
 	struct json *bare = json_new_object();
 	struct json *spec = json_object_at(bare, "spec");
+	struct json *bare_policy = json_object_at(spec, "runPolicy");
 
-	json_set(bare, "apiVersion", json_new_copy(json_get(document, "apiVersion")));
-	json_set(bare, "kind", json_new_copy(json_get(document, "kind")));
-	json_set(bare, "metadata", json_new_copy(json_get(document, "metadata")));
+	for (size_t i = 0; i < ARRAY_LEN(members); i++)
+		json_copy_member(bare, document, members[i]);
 	json_object_at(spec, "tfReplicaSpecs");
-	if (json_as_string(manager, NULL))
-		json_set(json_object_at(spec, "runPolicy"), "managedBy", json_new_copy(manager));
+	for (size_t i = 0; i < ARRAY_LEN(of_policy); i++)
+		json_copy_member(bare_policy, policy, of_policy[i]);
 	return bare;
 }
 

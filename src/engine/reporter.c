@@ -118,11 +118,7 @@ void reporter_say_stopping(struct reporter *reporter, const struct job *job, con
 
 void reporter_say_trouble(struct reporter *reporter, const char *sentence)
 {
-	if (text_equals(reporter->last_trouble, sentence))
-		return;
-	free(reporter->last_trouble);
-	reporter->last_trouble = mem_copy_text(sentence);
-	if (sentence)
+	if (text_keep(&reporter->last_trouble, sentence) && sentence)
 		reporter_say(reporter, sentence);
 }
 

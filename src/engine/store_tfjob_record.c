@@ -43,10 +43,8 @@ static char *document_of(const struct json *object)
 	json_set_string(document, "kind", KIND);
 	metadata = json_object_at(document, "metadata");
 	for (size_t i = 0; i < ARRAY_LEN(members); i++)
-		if (json_get(from, members[i]))
-			json_set(metadata, members[i], json_new_copy(json_get(from, members[i])));
-	if (json_get(object, "spec"))
-		json_set(document, "spec", json_new_copy(json_get(object, "spec")));
+		json_copy_member(metadata, from, members[i]);
+	json_copy_member(document, object, "spec");
 	json_add_compact(&text, document);
 	return text_take(&text);
 }

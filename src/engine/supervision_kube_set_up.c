@@ -314,6 +314,11 @@ static int set_up(struct cluster_supervision *supervision, struct err *err)
 	return rc == 0 ? check_for_signal(supervision, err) : rc;
 }
 
+static void on_trouble(const struct err *err, void *data)
+{
+	supervision_on_trouble(err->text, data);
+}
+
 static void make_backend(struct cluster_supervision *supervision)
 {
 	struct supervision *base = &supervision->base;
@@ -338,7 +343,7 @@ static void make_backend(struct cluster_supervision *supervision)
 		.on_news = supervision_ask_for_pass,
 		.on_output = supervision_on_output,
 		.on_startup = on_startup,
-		.on_trouble = supervision_on_trouble,
+		.on_trouble = on_trouble,
 		.holds = supervision_kube_holds,
 		.data = base,
 	};

@@ -173,9 +173,14 @@ static void on_progress(void *data)
 static void on_trouble(const struct err *err, void *data)
 {
 	const struct kind_watch *watch = data;
+	const struct job_cache_settings *settings = &watch->cache->settings;
 	struct job_follower *follower = NULL;
 	size_t place = 0;
 
+	if (settings->on_trouble) {
+		settings->on_trouble(err, settings->data);
+		return;
+	}
 	while ((follower = next_follower(watch->cache, follower, &place)))
 		if (follower->settings.on_trouble)
 			follower->settings.on_trouble(watch->kind, err, follower->settings.data);
@@ -219,12 +224,6 @@ static void keep_pod(struct cached_object *object, struct job_pod *take_pod)
 	job_pod_free(before);
 }
 
-static void copy_member(struct json *target, const struct json *source, const char *key)
-{
-	if (json_get(source, key))
-		json_set(target, key, json_new_copy(json_get(source, key)));
-}
-
 /* Of a Service of a TFJob, of which there is one for each Pod, whose it is. */
 static struct json *kept_new(const struct kind_watch *watch, const struct json *object)
 {
@@ -237,10 +236,10 @@ static struct json *kept_new(const struct kind_watch *watch, const struct json *
 	kept = json_new_object();
 	its = json_object_at(kept, "metadata");
 	for (size_t i = 0; i < ARRAY_LEN(of_metadata); i++)
-		copy_member(its, metadata, of_metadata[i]);
+		json_copy_member(its, metadata, of_metadata[i]);
 	if (watch->kind == JOB_CACHE_POD_GROUPS) {
-		copy_member(kept, object, "spec");
-		copy_member(kept, object, "status");
+		json_copy_member(kept, object, "spec");
+		json_copy_member(kept, object, "status");
 	}
 	return kept;
 }

@@ -38,6 +38,9 @@ struct job_cache_settings {
 	const char *job_name; /* only this one, which takes fewer rights; NULL: all */
 	bool is_of_tfjobs; /* jobs are TFJob objects, else those of `run --on kubernetes` */
 	const struct kube_resource *pod_groups; /* of TFJobs; NULL: there are none */
+	/* In place of the followers', of which there may be many. NULL: each of them is told. */
+	void (*on_trouble)(const struct err *err, void *data);
+	void *data;
 };
 
 struct job_cache *job_cache_new(const struct job_cache_settings *settings) MUST_USE;

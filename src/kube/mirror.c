@@ -33,6 +33,7 @@ struct kube_mirror {
 	struct kube_frames frames;
 	struct mirror_table table;
 	uint64_t list_number; /* what is not seen in a list is gone */
+	char *trouble; /* that was told; NULL: there is none */
 };
 
 struct parameters {
@@ -81,6 +82,7 @@ void kube_mirror_free(struct kube_mirror *mirror)
 	free(mirror->namespace_name);
 	free(mirror->label_selector);
 	free(mirror->field_selector);
+	free(mirror->trouble);
 	free(mirror);
 }
 
@@ -203,6 +205,7 @@ static void end_list(struct kube_mirror *mirror, const char *version)
 		  mirror->settings.resource->plural,
 		  mirror->namespace_name ? mirror->namespace_name : "-", version);
 	reflection_listed(&mirror->reflection, version, loop_now());
+	free(TAKE(mirror->trouble));
 	mirror->settings.on_synced(mirror->settings.data);
 }
 
@@ -216,11 +219,14 @@ static void end_step(struct kube_mirror *mirror, const struct kube_status *statu
 		.status = status ? *status : (struct kube_status){.retry_after = -1},
 	};
 
+	msec now = loop_now();
+
 	kube_call_cancel(TAKE(mirror->call));
 	kube_frames_done(&mirror->frames);
-	reflection_ended(&mirror->reflection, &end, loop_now(), kube_jitter());
+	reflection_ended(&mirror->reflection, &end, now, kube_jitter());
 	/* An old version and a list that cannot be streamed are no trouble: what is next is due. */
-	if (err && mirror->settings.on_trouble && mirror->reflection.wake_at > loop_now())
+	if (err && mirror->settings.on_trouble && mirror->reflection.wake_at > now &&
+	    text_keep(&mirror->trouble, err->text))
 		mirror->settings.on_trouble(err, mirror->settings.data);
 	arm(mirror);
 }
@@ -260,6 +266,7 @@ static void take_bookmark(struct kube_mirror *mirror, const struct json *object)
 		return;
 	}
 	reflection_saw(&mirror->reflection, version_of(object));
+	free(TAKE(mirror->trouble));
 	tell_progress(mirror);
 }
 
@@ -292,6 +299,7 @@ static bool take_event(const struct kube_event *event, void *data)
 		break;
 	}
 	reflection_saw(&mirror->reflection, version_of(event->object));
+	free(TAKE(mirror->trouble));
 	take_object(mirror, event->object, event->type == KUBE_DELETED);
 	return true;
 }

@@ -35,7 +35,8 @@ struct kube_mirror_settings {
 	/* What is kept has not changed, and is known up to a later version: a bookmark, or the end
 	 * of an object that was never seen. May be NULL. */
 	void (*on_progress)(void *data);
-	/* It is not up to date for now, and goes on trying. May be NULL. */
+	/* It is not up to date for now, and goes on trying; told once until something comes, or
+	 * until it is another trouble. May be NULL. */
 	void (*on_trouble)(const struct err *err, void *data);
 	void *data;
 };

@@ -132,8 +132,7 @@ static void take_metadata(struct json *metadata, const struct role *role)
 	const struct json *from = json_get(role->template, "metadata");
 
 	for (size_t i = 0; i < ARRAY_LEN(members); i++)
-		if (json_get(from, members[i]))
-			json_set(metadata, members[i], json_new_copy(json_get(from, members[i])));
+		json_copy_member(metadata, from, members[i]);
 }
 
 /* Pods. */

@@ -196,6 +196,8 @@ class LivingKube(FakeKube):
     # Answers
 
     def _answer(self, exchange):
+        with self.lock:  # requests() has one more
+            self.lock.notify_all()
         if not self.trouble(exchange):
             super()._answer(exchange)
 

@@ -1,10 +1,12 @@
 """`muster operator` before a fake cluster: its flags and those of the manager that it stands in for, the namespaces that it
 serves, what it says, and the definition of TFJobs that it finds."""
 
+import collections
 import json
 import queue
 import signal
 import sys
+import urllib.request
 
 import pytest
 
@@ -12,7 +14,7 @@ from conftest import LIMIT, ROOT
 
 sys.path.insert(0, str(ROOT / "tests" / "fake_kube"))
 
-from fake_kube import status  # noqa: E402
+from fake_kube import refuse, status  # noqa: E402
 from living_kube import LivingKube  # noqa: E402
 from test_jobs_elsewhere import write_kubeconfig  # noqa: E402
 
@@ -196,6 +198,76 @@ def test_what_nothing_can_be_made_of_is_told_by_one_event_also_when_a_write_fail
     told = [body["reason"] for (plural, _), body in kube.objects.items()
             if plural == "events" and body["involvedObject"]["name"] == "none"]
     assert len(told) == 1 and not failures, told
+
+
+def test_what_nothing_can_be_made_of_goes_when_its_time_to_live_is_over(muster, kube):
+    """Of one that can be read, and of one that cannot."""
+    for number, (name, roles) in enumerate((("none", {}), ("many", {"Worker": {"replicas": 20000}}))):
+        kube.put("tfjobs", name, {
+            "apiVersion": "kubeflow.org/v1", "kind": "TFJob", "spec": {"runPolicy": {"ttlSecondsAfterFinished": 1}, "tfReplicaSpecs": roles},
+            "metadata": {"namespace": "ada", "uid": f"00000000-0000-4000-8000-00000000000{number}", "creationTimestamp": "2026-01-01T00:00:00Z"}})
+    process = muster.start("operator")
+    until(kube, lambda: not [key for key in kube.objects if key[0] == "tfjobs"])
+    end(process)
+
+
+def test_an_end_is_counted_once(muster, kube):
+    """Under ExitCode one has two Events, and of what nothing can be made of the reason is another."""
+    kube.plan = lambda labels: 3
+    put_job(kube, "fails")
+    kube.objects["tfjobs", "fails"]["spec"]["tfReplicaSpecs"]["Worker"]["restartPolicy"] = "ExitCode"
+    put_job(kube, "none")
+    kube.objects["tfjobs", "none"]["spec"]["tfReplicaSpecs"] = {}
+    process = muster.start("operator", "--metrics-bind-address", "127.0.0.1:0")
+    origin = process.stderr.readline().split()[-1]
+    until(kube, lambda: sum(plural == "events" for plural, _ in kube.objects) == 3)
+    with urllib.request.urlopen(origin + "/metrics", timeout=LIMIT) as answer:
+        lines = answer.read().decode().splitlines()
+    assert 'training_operator_jobs_failed_total{job_namespace="ada",framework="tensorflow"} 2' in lines
+    assert "muster_operator_errors_total 0" in lines
+    end(process)
+
+
+def test_a_missing_right_is_told_once_for_each_job_and_on_it(muster, kube):
+    def trouble(exchange):
+        return exchange.method == "PUT" and refuse(403, reason="Forbidden", message="ada may not")(exchange)
+
+    def tries(name):
+        return [path for method, path, _ in kube.requests() if method == "PUT" and f"/{name}/" in path]
+
+    kube.trouble = trouble
+    for name in ("one", "two"):
+        put_job(kube, name)
+    process = muster.start("operator")
+    until(kube, lambda: len(tries("one")) > 2 and len(tries("two")) > 2)
+    said = end(process)
+    assert [sum(f"job 'ada/{name}': " in line and "ada may not" in line for line in said) for name in ("one", "two")] == [1, 1], said
+    told = [body for (plural, _), body in kube.objects.items() if plural == "events"]
+    assert sorted(body["involvedObject"]["name"] for body in told) == ["one", "two"]
+    assert {(body["type"], body["reason"]) for body in told} == {("Warning", "ReconcileError")}
+
+
+def test_a_server_that_is_away_is_told_once_for_all_jobs(muster, kube):
+    """Each job has a status to write, and no answer to it comes."""
+    names = [f"job-{number}" for number in range(8)]
+    is_away = [True]
+
+    def trouble(exchange):
+        return is_away and exchange.method != "GET" and refuse(500, reason="InternalError", message="away")(exchange)
+
+    def puts():
+        return collections.Counter(path for method, path, _ in kube.requests() if method == "PUT")
+
+    kube.trouble = trouble
+    for name in names:
+        put_job(kube, name)
+    process = muster.start("operator")
+    assert "away" in process.stderr.readline()
+    tries = max(puts().values())  # of the job that gave up first
+    until(kube, lambda: sum(count > tries for count in puts().values()) == len(names))
+    is_away.clear()
+    until(kube, lambda: all(has_succeeded(kube, name) for name in names))
+    assert end(process) == ["muster: the API server responds again"]
 
 
 def test_a_service_that_is_made_after_its_job_has_ended_goes_as_the_others(muster, kube):

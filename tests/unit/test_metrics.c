@@ -79,7 +79,7 @@ static void events_of_tfjobs_are_counted_by_namespace(void **state)
 {
 	(void) state;
 	struct metrics_jobs jobs = {0};
-	const struct metrics_operator now = {.n_jobs = 3, .n_queued = 1};
+	const struct metrics_operator now = {.n_jobs = 3, .n_queued = 1, .n_errors = 7};
 	const struct metrics_passes passes = {0};
 	struct text text CLEANUP(text_done) = {0};
 
@@ -95,6 +95,7 @@ static void events_of_tfjobs_are_counted_by_namespace(void **state)
 			       "framework=\"tensorflow\"} 0\n");
 	assert_contains(&text, "\nmuster_operator_jobs 3\n");
 	assert_contains(&text, "\nmuster_operator_queue_length 1\n");
+	assert_contains(&text, "\nmuster_operator_errors_total 7\n");
 	assert_contains(&text, "\nmuster_pass_seconds_bucket{le=\"+Inf\"} 0\n");
 	metrics_jobs_done(&jobs);
 }
