@@ -87,7 +87,8 @@ struct backend_habits {
 				   nothing is left that could run */
 	bool repeats_attempts; /* what another process began and is not there is begun again as the
 				  same attempt: there is no log, and no number, for people to see
-				  two in one by */
+				  two in one by; and what was deleted before it ran is begun again
+				  as often as it takes */
 };
 
 struct observed {

@@ -204,11 +204,13 @@ static void restart(struct decision *decision, const struct answer *answer)
 	decision_note(decision, NOTE_WARNING, "TFJobRestarting", message);
 }
 
-/* One that somebody deleted before it ran. Nothing was lost, so that it is made again under every
- * policy, alone, and is no restart; each time a little later. */
-static bool has_never_run(const struct replica *replica)
+/* One of a TFJob that somebody deleted before it ran. Nothing was lost, so that it is made again
+ * under every policy, alone, and is no restart; each time a little later. Jobs of `run` have an end
+ * also where each of their Pods is lost. */
+static bool has_never_run(const struct decision *decision, const struct replica *replica)
 {
-	return replica->status->state == REPLICA_FAILED && replica->is_disrupted &&
+	return decision->observed->habits.repeats_attempts &&
+	       replica->status->state == REPLICA_FAILED && replica->is_disrupted &&
 	       (replica->last_state == REPLICA_PENDING ||
 		replica->last_state == REPLICA_STARTING) &&
 	       replica->status->start_time == MSEC_UNSET;
@@ -232,7 +234,7 @@ static void make_again(struct decision *decision, struct replica *replica)
 static void make_all_again(struct decision *decision)
 {
 	for (size_t i = 0; i < decision->n_replicas; i++)
-		if (has_never_run(&decision->replicas[i]))
+		if (has_never_run(decision, &decision->replicas[i]))
 			make_again(decision, &decision->replicas[i]);
 }
 

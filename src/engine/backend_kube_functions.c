@@ -50,10 +50,7 @@ static void observe_pods(const struct kube_backend *backend, struct arena *arena
 	while ((pod = job_follower_next_pod(backend->seen, &place))) {
 		if (!kube_backend_owns(backend, pod))
 			continue;
-		const struct role *role = job_role(backend->job, pod->seen.role);
-		char *name CLEANUP(mem_free_text) =
-			role ? objects_pod_name(backend->job, role, pod->seen.index) : NULL;
-		const struct pending *pending = pending_find(&backend->pending, name);
+		const struct pending *pending = pending_find(&backend->pending, pod->name);
 		struct observed_replica replica = copy_seen(&pod->seen, arena);
 
 		if (pending_lay_over(pending, pod->uid, &replica))
