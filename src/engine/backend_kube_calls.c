@@ -5,13 +5,10 @@
  * Kubernetes Job does: only its deadline ends that. What no server would ever take ends the job. */
 #include "base/text.h"
 #include "engine/backend_kube_state.h"
-#include "kube/jitter.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-#define FIRST_PAUSE MSEC_PER_SECOND
-#define LONGEST_PAUSE (30 * MSEC_PER_SECOND)
 /* How long after a failed telling the cache may take to show that there was nobody to tell. */
 #define SETTLING_TIME (2 * MSEC_PER_SECOND)
 
@@ -21,14 +18,6 @@ static struct kube_backend *of(struct backend *base)
 }
 
 /* Starts. */
-
-/* Spread, so that many Pods that wait for one quota do not all come back together. */
-static msec pause_after(int n_refusals)
-{
-	msec pause = msec_min(FIRST_PAUSE << (n_refusals < 6 ? n_refusals : 6), LONGEST_PAUSE);
-
-	return pause + (msec) ((double) pause / 2 * kube_jitter());
-}
 
 /* A right that is missing from the beginning is to be given before the job is started again; one
  * that was there may come back, as a quota is raised. */
@@ -52,7 +41,7 @@ static void refuse(struct kube_backend *backend, struct pending *pending,
 {
 	pending->start =
 		is_final(backend, status, err) ? PENDING_START_IMPOSSIBLE : PENDING_START_REFUSED;
-	pending->again_at = loop_now() + pause_after(pending->n_refusals++);
+	pending->again_at = loop_now() + kube_backend_pause(pending->n_refusals++);
 	pending->refusal_reason = word_of(status);
 	free(pending->refusal);
 	pending->refusal = mem_copy_text(kube_refusal_why(err->text));
@@ -213,7 +202,7 @@ static void on_ended(struct json *object, const struct kube_status *status, cons
 		kube_backend_trouble(backend, err);
 		pending_forget_end(pending);
 		pending_drop_if_idle(&backend->pending, pending);
-		kube_backend_look_again(backend, loop_now() + FIRST_PAUSE);
+		kube_backend_look_again(backend, loop_now() + kube_backend_pause(0));
 		return;
 	}
 	if (err && !job_follower_pod(backend->seen, pending->pod_name)) {
@@ -359,10 +348,9 @@ void kube_backend_try_again(void *data)
 	struct kube_backend *backend = data;
 	msec now = loop_now();
 
-	if (backend->again_at <= now) {
+	if (backend->again_at <= now)
 		backend->again_at = MSEC_UNSET;
-		kube_prerequisites_try_again(backend);
-	}
+	kube_prerequisites_try_again(backend, now);
 	for (size_t i = 0; i < backend->pending.count; i++) {
 		struct pending *pending = backend->pending.entries[i];
 

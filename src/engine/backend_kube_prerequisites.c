@@ -9,10 +9,9 @@
 #include "core/failure_words.h"
 #include "core/job_files.h"
 #include "engine/backend_kube_state.h"
+#include "io/log.h"
 
 #include <stdlib.h>
-
-#define PAUSE MSEC_PER_SECOND
 
 static struct prerequisite *find(const struct kube_backend *backend,
 				 const struct kube_resource *resource, const char *name)
@@ -92,15 +91,10 @@ void kube_prerequisites_free(struct kube_backend *backend)
 }
 
 /* A call is under way, or waits for its turn. */
-static bool is_called(const struct prerequisite *prerequisite)
-{
-	return prerequisite->call || prerequisite->turn.turns;
-}
-
 static bool is_missing(const struct prerequisite *prerequisite)
 {
-	return !prerequisite->is_shown && !is_called(prerequisite) && !prerequisite->is_made &&
-	       !prerequisite->is_unwanted && !prerequisite->is_going;
+	return !prerequisite->is_shown && !prerequisite_is_called(prerequisite) &&
+	       !prerequisite->is_made && !prerequisite->is_unwanted && !prerequisite->is_going;
 }
 
 /* Asked for is as good as there: Pods may start before their Service does. */
@@ -129,7 +123,7 @@ bool kube_prerequisites_is_quiet(const struct kube_backend *backend)
 	for (size_t i = 0; i < backend->n_prerequisites; i++) {
 		const struct prerequisite *prerequisite = backend->prerequisites[i];
 
-		if (is_called(prerequisite) ||
+		if (prerequisite_is_called(prerequisite) ||
 		    (prerequisite->is_unwanted && prerequisite->is_refused))
 			return false;
 	}
@@ -147,11 +141,26 @@ static void act_in_turn(struct prerequisite *prerequisite, void (*act)(void *dat
 		act(prerequisite);
 }
 
+static bool is_any_refused(const struct kube_backend *backend)
+{
+	for (size_t i = 0; i < backend->n_prerequisites; i++)
+		if (backend->prerequisites[i]->n_refusals > 0)
+			return true;
+	return false;
+}
+
+/* Later and later. Of several that are refused, by a quota, the first is told of. */
 static void try_later(struct prerequisite *prerequisite, const struct err *err)
 {
+	struct kube_backend *backend = prerequisite->backend;
+
+	if (!is_any_refused(backend))
+		kube_backend_trouble(backend, err);
+	else
+		log_info("job '%s': %s", backend->job->name, err->text);
 	prerequisite->is_refused = true;
-	kube_backend_trouble(prerequisite->backend, err);
-	kube_backend_look_again(prerequisite->backend, loop_now() + PAUSE);
+	prerequisite->again_at = loop_now() + kube_backend_pause(prerequisite->n_refusals++);
+	kube_backend_wake(backend);
 }
 
 /* NULL: it is not there, or another one is. */
@@ -253,8 +262,10 @@ static void on_made(struct json *object, const struct kube_status *status, const
 
 	prerequisite->call = NULL;
 	turn_end(&prerequisite->turn);
-	if (!err)
+	if (!err) {
 		take_uid(prerequisite, object);
+		prerequisite->n_refusals = 0;
+	}
 	if (prerequisite->is_unwanted) {
 		begin_end(prerequisite);
 		kube_backend_news(backend);
@@ -424,12 +435,13 @@ void kube_prerequisites_make(struct kube_backend *backend)
 	}
 }
 
-void kube_prerequisites_try_again(struct kube_backend *backend)
+void kube_prerequisites_try_again(struct kube_backend *backend, msec now)
 {
 	for (size_t i = 0; i < backend->n_prerequisites; i++) {
 		struct prerequisite *prerequisite = backend->prerequisites[i];
 
-		if (!prerequisite->is_refused || is_called(prerequisite))
+		if (!prerequisite->is_refused || prerequisite_is_called(prerequisite) ||
+		    prerequisite->again_at > now)
 			continue;
 		if (prerequisite->is_unwanted)
 			begin_end(prerequisite);
@@ -598,7 +610,8 @@ static void update_pod_group(struct prerequisite *group, const struct json *seen
 /* It was to go, and is there: the end has failed, or it came behind that. */
 static bool is_left_over(const struct prerequisite *prerequisite, const struct json *object)
 {
-	return prerequisite->is_unwanted && prerequisite->is_shown && !is_called(prerequisite) &&
+	return prerequisite->is_unwanted && prerequisite->is_shown &&
+	       !prerequisite_is_called(prerequisite) &&
 	       !json_get_path(object, "metadata", "deletionTimestamp", NULL);
 }
 
@@ -625,6 +638,7 @@ void kube_prerequisites_see(struct kube_backend *backend, enum job_cache_kind ki
 		prerequisite->was_shown |= is_shown;
 		prerequisite->is_made = false;
 		prerequisite->is_refused = false;
+		prerequisite->n_refusals = 0;
 		take_uid(prerequisite, is_there ? object : NULL);
 	}
 	if (prerequisite && is_shown && kind == JOB_CACHE_POD_GROUPS)

@@ -2,8 +2,12 @@
 
 #include "base/mem.h"
 #include "base/text.h"
+#include "kube/jitter.h"
 
 #include <stdlib.h>
+
+#define FIRST_PAUSE MSEC_PER_SECOND
+#define LONGEST_PAUSE (30 * MSEC_PER_SECOND)
 
 bool kube_backend_owns(const struct kube_backend *backend, const struct job_pod *pod)
 {
@@ -103,6 +107,18 @@ bool kube_backend_is_read(const struct kube_backend *backend, const char *pod_na
 	       pod_tail_is_open(backend->tail, uid);
 }
 
+bool prerequisite_is_called(const struct prerequisite *prerequisite)
+{
+	return prerequisite->call || prerequisite->turn.turns;
+}
+
+static msec prerequisite_due_at(const struct prerequisite *prerequisite)
+{
+	return prerequisite->is_refused && !prerequisite_is_called(prerequisite)
+		       ? prerequisite->again_at
+		       : MSEC_NEVER;
+}
+
 static msec due_at(const struct kube_backend *backend, const struct pending *pending)
 {
 	if (pending->start == PENDING_START_REFUSED)
@@ -114,9 +130,18 @@ void kube_backend_wake(struct kube_backend *backend)
 {
 	msec soonest = backend->again_at == MSEC_UNSET ? MSEC_NEVER : backend->again_at;
 
+	for (size_t i = 0; i < backend->n_prerequisites; i++)
+		soonest = msec_min(soonest, prerequisite_due_at(backend->prerequisites[i]));
 	for (size_t i = 0; i < backend->pending.count; i++)
 		soonest = msec_min(soonest, due_at(backend, backend->pending.entries[i]));
 	loop_timer_arm(backend->timer, soonest);
+}
+
+msec kube_backend_pause(int n_refusals)
+{
+	msec pause = msec_min(FIRST_PAUSE << (n_refusals < 6 ? n_refusals : 6), LONGEST_PAUSE);
+
+	return pause + (msec) ((double) pause / 2 * kube_jitter());
 }
 
 void kube_backend_look_again(struct kube_backend *backend, msec at)

@@ -61,13 +61,18 @@ struct prerequisite {
 	bool is_shown, was_shown; /* by the cache, now or once; of a Secret there is none */
 	bool is_made; /* the call was answered; the cache may not show it */
 	int64_t made_version; /* its resourceVersion then */
-	bool is_refused; /* for now: it is tried again */
+	bool is_refused; /* for now: it is tried again at `again_at` */
+	msec again_at;
+	int n_refusals; /* in a row */
 	bool is_unwanted; /* the replica has no address any more, or the job no Pods */
 	bool is_going; /* a PodGroup, which stays as long as its Pods do */
 	bool is_updated; /* of a PodGroup: that it become as `body` was asked for */
 	char *role; /* of a TFJob's Service the replica whose it is; NULL: it is the job's */
 	int index;
 };
+
+/* A call is under way, or waits for its turn. */
+bool prerequisite_is_called(const struct prerequisite *prerequisite);
 
 /* Whether the Pod is of this very job, and not one left by an earlier job of its name. */
 bool kube_backend_owns(const struct kube_backend *backend, const struct job_pod *pod);
@@ -99,6 +104,9 @@ void kube_backend_forget_lost(struct kube_backend *backend, struct pending *pend
 /* Looks again when something is due. */
 void kube_backend_wake(struct kube_backend *backend);
 /* Not later than `at`. */
+/* Before a call is tried again that was refused so often before; spread, so that many that wait for
+ * one quota do not all come back together. */
+msec kube_backend_pause(int n_refusals);
 void kube_backend_look_again(struct kube_backend *backend, msec at);
 
 /* Prerequisites. */
@@ -130,7 +138,8 @@ void kube_prerequisites_forget_lost(struct kube_backend *backend);
 void kube_prerequisites_see_pod(struct kube_backend *backend, const struct job_pod *before,
 				struct job_pod *pod);
 void kube_prerequisites_make(struct kube_backend *backend); /* what is missing */
-void kube_prerequisites_try_again(struct kube_backend *backend); /* what was refused */
+/* What was refused, as far as it is due. */
+void kube_prerequisites_try_again(struct kube_backend *backend, msec now);
 
 /* Reasons that only Events tell. */
 /* Either may be NULL. */

@@ -1,8 +1,10 @@
 """What `muster operator` makes for a TFJob, and what it writes into its status, on a fake cluster whose answers the test sees."""
 
+import collections
 import json
 import signal
 import sys
+import time
 
 import pytest
 
@@ -219,6 +221,24 @@ def test_services_go_with_the_pods_that_are_cleaned_up(kube, serve, policy, code
     for plural in ("pods", "services"):
         kube.until(lambda objects, plural=plural: sorted(name for kind, name in objects if kind == plural) == left)
     assert f"job '{NAMESPACE}/cleans': start worker-0, attempt 0" in stop()
+
+
+def test_services_over_a_quota_are_asked_for_later_and_later_and_told_of_once(kube, serve):
+    times = collections.defaultdict(list)
+
+    def trouble(exchange):
+        if exchange.method != "POST" or not exchange.path.endswith("/services"):
+            return False
+        times[exchange.json()["metadata"]["name"]].append(time.monotonic())
+        return refuse(403, reason="Forbidden", message="exceeded quota: few")(exchange)
+
+    kube.trouble = trouble
+    end = serve()
+    kube.add("job", Worker=5)
+    kube.until(lambda _: len(times) == 5 and all(len(of_one) > 2 for of_one in times.values()))
+    assert end().count("exceeded quota") == 1
+    for first, second, third, *_ in times.values():  # pauses of 1 and 2 s, and up to half as much more
+        assert third - second > 1.6, times
 
 
 def test_services_of_others_stay(kube, serve):
