@@ -164,19 +164,26 @@ static void restart_whole_job(struct decision *decision, const struct failure *f
 	tell(decision, failure->message, "the whole job", restart_at);
 }
 
-static void restart_alone(struct decision *decision, struct replica *replica)
+/* The next attempt of one replica, after one that lived so long. */
+static void begin_again(const struct decision *decision, struct replica *replica, msec lived)
 {
 	struct replica_status *status = replica->status;
-	const struct failure *failure = failure_of_replica(decision, replica);
 	int recent = status->recent_restarts;
-	msec restart_at = schedule(decision, failure->lived, &recent);
+	msec restart_at = schedule(decision, lived, &recent);
 
-	decision->status->restarts++;
-	status->restarts++;
 	replica_begin_attempt(replica);
 	status->recent_restarts = recent;
 	status->restart_at = restart_at;
-	tell(decision, failure->message, "it", restart_at);
+}
+
+static void restart_alone(struct decision *decision, struct replica *replica)
+{
+	const struct failure *failure = failure_of_replica(decision, replica);
+
+	decision->status->restarts++;
+	replica->status->restarts++;
+	begin_again(decision, replica, failure->lived);
+	tell(decision, failure->message, "it", replica->status->restart_at);
 }
 
 static void restart_each_failed(struct decision *decision)
@@ -218,14 +225,9 @@ static bool has_never_run(const struct decision *decision, const struct replica 
 
 static void make_again(struct decision *decision, struct replica *replica)
 {
-	struct replica_status *status = replica->status;
 	const struct failure *failure = failure_of_replica(decision, replica);
-	int recent = status->recent_restarts;
-	msec restart_at = schedule(decision, 0, &recent);
 
-	replica_begin_attempt(replica);
-	status->recent_restarts = recent;
-	status->restart_at = restart_at;
+	begin_again(decision, replica, 0);
 	decision_note(decision, NOTE_WARNING, "ReplicaRestarting",
 		      arena_format(decision->arena, "%s before it ran: it is created again",
 				   failure->message));
