@@ -63,6 +63,7 @@ struct http_server {
 	size_t n_descriptors;
 	size_t n_connections; /* newcomers too */
 	uint64_t n_waits; /* begun so far */
+	bool is_full; /* nobody is let in: each connection has a request that is not answered yet */
 	bool is_ending;
 };
 
@@ -87,14 +88,16 @@ static struct connection *longest_waiting(const struct http_server *server)
  * who has something to ask. */
 static void mind_limit(struct http_server *server)
 {
-	bool has_room = server->n_connections < server->settings.connection_limit;
+	bool was_full = server->is_full;
 
-	if (server->is_ending)
+	server->is_full = server->n_connections >= server->settings.connection_limit &&
+			  !longest_waiting(server);
+	if (server->is_ending || server->is_full == was_full)
 		return;
-	if (has_room || longest_waiting(server))
-		evconnlistener_enable(server->listener);
-	else
+	if (server->is_full)
 		evconnlistener_disable(server->listener);
+	else
+		evconnlistener_enable(server->listener);
 }
 
 static void make_room(struct http_server *server)
@@ -251,7 +254,8 @@ static void on_pause_over(evutil_socket_t fd, short what, void *data)
 
 	(void) fd;
 	(void) what;
-	mind_limit(server);
+	if (!server->is_full)
+		evconnlistener_enable(server->listener);
 }
 
 /* Calls. */
