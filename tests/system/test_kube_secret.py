@@ -6,6 +6,7 @@ import sys
 import pytest
 
 from conftest import LIMIT, ROOT, read_until
+from processes import wait_until_none_has
 
 sys.path.insert(0, str(ROOT / "tests" / "fake_kube"))
 
@@ -58,6 +59,7 @@ def test_so_does_one_in_the_background(muster, kube):
     lose_secret_and_fail(kube)
     assert kube.wait_until_empty(LIMIT) == []
     assert [plural for plural, _ in kube.created].count("secrets") == 2
+    wait_until_none_has(f"XDG_STATE_HOME={muster.environment['XDG_STATE_HOME']}")  # before its cluster is gone
 
 
 def test_one_that_may_not_be_made_again_is_tried_again_until_it_may(muster, kube):
