@@ -2,6 +2,8 @@
  * decided between the two. */
 #include "kube/log_lines.h"
 
+#include "base/hash.h"
+
 #include <string.h>
 
 /* Two outputs of a container are read by two readers, so a stamp may be older than one before it. A
@@ -86,7 +88,7 @@ static void begin_text(struct log_lines *lines, log_stamp stamp, const struct ta
 	lines->stamp = stamp;
 	lines->has_stamps |= stamp != LOG_STAMP_NONE;
 	lines->is_first = false;
-	lines->hash = LOG_HASH_BEGIN;
+	lines->hash = HASH_BEGIN;
 	lines->is_in_text = true;
 	lines->known_len = 0;
 	if (lines->is_catching_up && lines->is_behind_seen && stamp == lines->open_stamp)
@@ -111,7 +113,7 @@ static void end_known_line(struct log_lines *lines)
 static void take_text(struct log_lines *lines, const char *bytes, size_t len, bool ends,
 		      const struct target *target)
 {
-	lines->hash = log_hash_add(lines->hash, bytes, len - ends);
+	lines->hash = hash_add(lines->hash, bytes, len - ends);
 	if (lines->is_known) {
 		if (ends)
 			end_known_line(lines);

@@ -1,5 +1,7 @@
 #include "kube/log_seen.h"
 
+#include "base/hash.h"
+
 #include <string.h>
 
 /* Whole seconds are base/text's to read; the fraction, finer than its milliseconds, is read here.
@@ -65,15 +67,6 @@ void log_stamp_add_second(struct text *text, log_stamp stamp, int seconds)
 	text_add_time(text, (stamp / NSEC_PER_SECOND - seconds) * MSEC_PER_SECOND);
 }
 
-#define FNV_PRIME UINT64_C(1099511628211)
-
-uint64_t log_hash_add(uint64_t hash, const char *bytes, size_t len)
-{
-	for (size_t i = 0; i < len; i++)
-		hash = (hash ^ (unsigned char) bytes[i]) * FNV_PRIME;
-	return hash;
-}
-
 /* The run of that stamp, where it is one of the newest; else a new one in the place of the oldest.
  */
 static unsigned run_of(struct log_seen *seen, log_stamp stamp)
@@ -82,7 +75,7 @@ static unsigned run_of(struct log_seen *seen, log_stamp stamp)
 		if (seen->runs[i].count > 0 && seen->runs[i].stamp == stamp)
 			return i;
 	seen->newest = (seen->newest + 1) % LOG_SEEN_RUNS;
-	seen->runs[seen->newest] = (struct log_run){.stamp = stamp, .hash = LOG_HASH_BEGIN};
+	seen->runs[seen->newest] = (struct log_run){.stamp = stamp, .hash = HASH_BEGIN};
 	return seen->newest;
 }
 
@@ -94,7 +87,7 @@ void log_seen_add(struct log_seen *seen, log_stamp stamp, uint64_t hash)
 		seen->last = run_of(seen, stamp);
 	struct log_run *run = &seen->runs[seen->last];
 
-	run->hash = (run->hash ^ hash) * FNV_PRIME;
+	run->hash = hash_add(run->hash, (const char *) &hash, sizeof(hash));
 	run->count++;
 }
 

@@ -53,7 +53,3 @@ bool log_seen_is_same_place(const struct log_seen *a, const struct log_seen *b);
 /* The earliest and the latest stamp of the last lines; LOG_STAMP_NONE where none had one. */
 log_stamp log_seen_earliest(const struct log_seen *seen);
 log_stamp log_seen_latest(const struct log_seen *seen);
-
-/* FNV-1a: a hash of all bytes so far; begin with LOG_HASH_BEGIN. */
-#define LOG_HASH_BEGIN UINT64_C(14695981039346656037)
-uint64_t log_hash_add(uint64_t hash, const char *bytes, size_t len);

@@ -1,6 +1,7 @@
 /* Linear probing; what is removed draws those behind it up, so that no search meets a gap. */
 #include "kube/mirror_table.h"
 
+#include "base/hash.h"
 #include "base/mem.h"
 
 #include <stdlib.h>
@@ -8,14 +9,10 @@
 
 #define FEWEST_PLACES 16
 
-/* FNV-1a. Names are the cluster's and not an enemy's: a user who may create Pods can do worse. */
+/* Names are the cluster's and not an enemy's: a user who may create Pods can do worse. */
 static size_t place_of(const struct mirror_table *table, const char *name)
 {
-	uint64_t hash = 14695981039346656037ULL;
-
-	for (; *name; name++)
-		hash = (hash ^ (unsigned char) *name) * 1099511628211ULL;
-	return (size_t) (hash & (table->n_places - 1));
+	return (size_t) (hash_add(HASH_BEGIN, name, strlen(name)) & (table->n_places - 1));
 }
 
 /* Where the name is, or would be. */

@@ -1,0 +1,14 @@
+/* FNV-1a, 64 bits: for tables and names, not against an attacker.
+ *
+ * Source: http://www.isthe.com/chongo/tech/comp/fnv/ */
+#pragma once
+
+#include <stddef.h>
+#include <stdint.h>
+
+#define HASH_BEGIN UINT64_C(14695981039346656037)
+
+/* The hash of all bytes so far; begin with HASH_BEGIN. */
+uint64_t hash_add(uint64_t hash, const char *bytes, size_t len);
+/* The bytes of the text and its end, so that "ab", "c" differs from "a", "bc". */
+uint64_t hash_add_text(uint64_t hash, const char *text);
