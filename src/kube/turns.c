@@ -1,31 +1,35 @@
 #include "kube/turns.h"
 
-#define MOST_CHANGES 32
-#define MOST_STREAMS 32
-#define MOST_STREAMS_BESIDE_CHANGES 2
-#define CHANGES_FOR_A_STREAM 8 /* while others wait */
+#define CHANGES_FOR_ANOTHER 8 /* while changes wait */
+
+static const struct {
+	size_t most, most_beside_changes;
+} limits[TURN_KIND_COUNT] = {
+	[TURN_CHANGE] = {32, 32},
+	[TURN_STREAM] = {32, 2},
+	[TURN_EVENT] = {8, 2},
+};
 
 static bool has_room(const struct turns *turns, enum turn_kind kind)
 {
 	const struct turn_line *changes = &turns->lines[TURN_CHANGE];
-	size_t n_taken = turns->lines[kind].n_taken;
+	const struct turn_line *line = &turns->lines[kind];
 
-	if (kind == TURN_CHANGE)
-		return n_taken < MOST_CHANGES;
-	if (changes->n_taken == 0)
-		return n_taken < MOST_STREAMS;
-	return n_taken < MOST_STREAMS_BESIDE_CHANGES &&
-	       (!changes->first || turns->n_changes_since_stream >= CHANGES_FOR_A_STREAM);
+	if (kind == TURN_CHANGE || changes->n_taken == 0)
+		return line->n_taken < limits[kind].most;
+	return line->n_taken < limits[kind].most_beside_changes &&
+	       (!changes->first || line->n_changes_since >= CHANGES_FOR_ANOTHER);
 }
 
 static void take(struct turn *turn)
 {
-	struct turns *turns = turn->turns;
+	struct turn_line *lines = turn->turns->lines;
 
 	turn->is_taken = true;
-	turns->lines[turn->kind].n_taken++;
-	turns->n_changes_since_stream =
-		turn->kind == TURN_STREAM ? 0 : turns->n_changes_since_stream + 1;
+	lines[turn->kind].n_taken++;
+	lines[turn->kind].n_changes_since = 0;
+	for (int kind = 0; kind < TURN_KIND_COUNT && turn->kind == TURN_CHANGE; kind++)
+		lines[kind].n_changes_since++;
 }
 
 bool turn_take(struct turn *turn, struct turns *turns, enum turn_kind kind,
@@ -40,6 +44,7 @@ bool turn_take(struct turn *turn, struct turns *turns, enum turn_kind kind,
 		take(turn);
 		return true;
 	}
+	turn->previous = line->last;
 	*(line->last ? &line->last->next : &line->first) = turn;
 	line->last = turn;
 	return false;
@@ -47,16 +52,9 @@ bool turn_take(struct turn *turn, struct turns *turns, enum turn_kind kind,
 
 static void leave_line(struct turn_line *line, struct turn *turn)
 {
-	struct turn **at = &line->first, *before = NULL;
-
-	while (*at != turn) {
-		before = *at;
-		at = &before->next;
-	}
-	*at = turn->next;
-	if (line->last == turn)
-		line->last = before;
-	turn->next = NULL;
+	*(turn->previous ? &turn->previous->next : &line->first) = turn->next;
+	*(turn->next ? &turn->next->previous : &line->last) = turn->previous;
+	turn->previous = turn->next = NULL;
 }
 
 static struct turn *next_turn(struct turns *turns)

@@ -2,8 +2,8 @@
  * others wait in the order in which they came, before anything is made for them. Pure.
  *
  * Changes keep any server busy at 32, and with fewer a distant one waits for us. A stream costs the
- * server a look at a node, which Pods that are not made yet would wait for: while there are
- * changes, few are opened, and while changes wait, one for so many of them. */
+ * server a look at a node, and an Event is a write that only people wait for: while there are
+ * changes, few of either are begun, and while changes wait, one for so many of them. */
 #pragma once
 
 #include <stdbool.h>
@@ -12,6 +12,7 @@
 enum turn_kind {
 	TURN_CHANGE, /* a call that makes or ends an object */
 	TURN_STREAM, /* a stream that is being opened */
+	TURN_EVENT, /* an Event that is being sent */
 	TURN_KIND_COUNT,
 };
 
@@ -19,7 +20,7 @@ struct turn {
 	struct turns *turns; /* NULL: it is neither taken nor waited for */
 	enum turn_kind kind;
 	bool is_taken;
-	struct turn *next; /* that waits behind it */
+	struct turn *previous, *next; /* in the line */
 	void (*on_turn)(void *data);
 	void *data;
 };
@@ -28,8 +29,8 @@ struct turns {
 	struct turn_line {
 		struct turn *first, *last; /* that wait */
 		size_t n_taken;
+		size_t n_changes_since; /* changes that got their turn since this kind last did */
 	} lines[TURN_KIND_COUNT];
-	size_t n_changes_since_stream; /* that got their turn */
 	bool is_giving;
 };
 

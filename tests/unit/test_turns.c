@@ -111,6 +111,30 @@ static void while_changes_wait_a_stream_comes_after_so_many(void **state)
 	assert_true(scene.streams[1].is_taken);
 }
 
+static bool event(int i)
+{
+	return turn_take(&scene.streams[i], &scene.turns, TURN_EVENT, on_stream, &scene.streams[i]);
+}
+
+static void events_wait_for_changes_as_streams_do(void **state)
+{
+	(void) state;
+	for (int i = 0; i < 10; i++)
+		assert_int_equal(event(i), i < 8);
+	for (int i = 0; i < 8; i++)
+		turn_end(&scene.streams[i]);
+	for (int i = 0; i < COUNT; i++)
+		(void) change(i);
+	assert_false(event(10)); /* two are under way */
+	turn_end(&scene.streams[8]);
+	assert_int_equal(scene.last_called, 10); /* 32 changes went before it */
+	turn_end(&scene.streams[9]);
+	assert_false(event(11)); /* eight changes more have to */
+	for (int i = 0; i < COUNT - MOST; i++)
+		turn_end(&scene.changes[i]);
+	assert_int_equal(scene.last_called, 11);
+}
+
 static void a_turn_may_end_when_it_comes(void **state)
 {
 	(void) state;
@@ -143,6 +167,7 @@ int main(void)
 		cmocka_unit_test_setup(what_has_its_turn_keeps_it, set_up),
 		cmocka_unit_test_setup(few_streams_are_opened_beside_changes, set_up),
 		cmocka_unit_test_setup(while_changes_wait_a_stream_comes_after_so_many, set_up),
+		cmocka_unit_test_setup(events_wait_for_changes_as_streams_do, set_up),
 		cmocka_unit_test_setup(a_turn_may_end_when_it_comes, set_up),
 		cmocka_unit_test_setup(the_last_in_line_may_leave_it, set_up),
 	};
