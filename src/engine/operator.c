@@ -396,8 +396,8 @@ static void on_refused(int64_t version, const struct err *err, void *data)
 	if (err && err->code != ERR_CONFLICT)
 		on_failed(job, refusal->job, err);
 	refusal_free(refusal);
-	if (err) /* what came meanwhile was passed over; after a conflict it is known by now */
-		look_at(job, loop_now() + (err->code == ERR_CONFLICT ? 0 : FIRST_PAUSE));
+	/* What came meanwhile was passed over; after a conflict it is known by now. */
+	look_at(job, loop_now() + (err && err->code != ERR_CONFLICT ? FIRST_PAUSE : 0));
 }
 
 static void write_refusal(struct served_job *job, const struct store_record *record,

@@ -211,6 +211,16 @@ def test_what_nothing_can_be_made_of_goes_when_its_time_to_live_is_over(muster, 
     end(process)
 
 
+@pytest.mark.parametrize("roles", [{}, {"Worker": {"replicas": 20000}}], ids=["none", "many"])
+def test_it_goes_too_when_its_status_is_seen_before_the_write_of_it_is_answered(muster, kube, roles):
+    kube.trouble = lambda exchange: exchange.method == "PUT" and kube.answer_late(exchange, LIMIT)
+    put_job(kube, "one")
+    kube.objects["tfjobs", "one"]["spec"] = {"runPolicy": {"ttlSecondsAfterFinished": 0}, "tfReplicaSpecs": roles}
+    process = muster.start("operator")
+    until(kube, lambda: ("tfjobs", "one") not in kube.objects)
+    end(process)
+
+
 def test_an_end_is_counted_once(muster, kube):
     """Under ExitCode one has two Events, and of what nothing can be made of the reason is another."""
     kube.plan = lambda labels: 3
