@@ -170,7 +170,9 @@ void obstacles_tell(struct decision *decision)
 			n_more += is_same(replica->status, decision->replicas[j].status) &&
 				  is_new(decision, &decision->replicas[j]);
 		add_sentence(replica->status, n_more, &sentence);
-		decision_note(decision, NOTE_WARNING, "ReplicaWaits",
+		decision_note(decision, NOTE_WARNING,
+			      is_of_end(replica->status->reason) ? "ReplicaStillRuns"
+								 : "ReplicaWaits",
 			      arena_copy_text(decision->arena, text_of(&sentence)));
 	}
 }

@@ -13,6 +13,7 @@
 #include "core/job_secret.h"
 #include "core/startup.h"
 #include "engine/backend.h"
+#include "engine/tfjob_events.h"
 #include "io/loop.h"
 #include "kube/api.h"
 #include "kube/job_cache.h"
@@ -41,8 +42,8 @@ struct backend_kube_settings {
 	/* Something that needs telling but no decision; of several in a row that are the same the
 	 * first. May be NULL. */
 	void (*on_trouble)(const struct err *err, void *data);
-	/* Something of a TFJob's PodGroup for its Events. May be NULL where there is none. */
-	void (*on_note)(const struct note *note, void *data);
+	/* Gets what becomes of a TFJob's objects; outlives the back end. NULL: nobody reads it. */
+	struct tfjob_events *events;
 	/* The end of this replica's Pod is held back: folders are to be fetched from it. Its
 	 * process is told to end all the same. NULL: none is. */
 	bool (*holds)(const struct job *job, const char *role, int index, void *data);

@@ -36,9 +36,27 @@ static const char *word_of(const struct kube_status *status)
 	return status->refusal == KUBE_REFUSED_QUOTA ? "ExceededQuota" : "FailedCreate";
 }
 
+static bool is_any_refused(const struct kube_backend *backend)
+{
+	for (size_t i = 0; i < backend->pending.count; i++)
+		if (backend->pending.entries[i]->n_refusals > 0)
+			return true;
+	return false;
+}
+
+/* One that already exists may be the job's own, by a call whose answer was lost: then it is seen
+ * before the next try. */
+static bool is_refusal_told(const struct kube_backend *backend, const struct pending *pending,
+			    const struct err *err)
+{
+	return err->code == ERR_EXISTS ? pending->n_refusals == 1 : !is_any_refused(backend);
+}
+
 static void refuse(struct kube_backend *backend, struct pending *pending,
 		   const struct kube_status *status, const struct err *err)
 {
+	if (is_refusal_told(backend, pending, err))
+		kube_tell_not_created(backend, &kube_pods, err);
 	pending->start =
 		is_final(backend, status, err) ? PENDING_START_IMPOSSIBLE : PENDING_START_REFUSED;
 	pending->again_at = loop_now() + kube_backend_pause(pending->n_refusals++);
@@ -188,6 +206,22 @@ static bool is_gone(const struct err *err)
 	return err->code == ERR_NOT_FOUND || err->code == ERR_CONFLICT;
 }
 
+/* Again and again, in the same words. */
+static void tell_not_ended(struct kube_backend *backend, const struct err *err)
+{
+	if (!text_equals(backend->last_trouble, err->text))
+		kube_tell_not_deleted(backend, &kube_pods, err);
+	kube_backend_trouble(backend, err);
+}
+
+void kube_backend_tell_ended(const struct kube_backend *backend, const struct pending *pending)
+{
+	const struct told_object object = {&kube_pods, pending->pod_name, pending->role,
+					   pending->ended_uid};
+
+	kube_tell_deleted(backend, &object);
+}
+
 /* What cannot be deleted is to be seen again, so that it is asked for again. */
 static void on_ended(struct json *object, const struct kube_status *status, const struct err *err,
 		     void *data)
@@ -198,8 +232,10 @@ static void on_ended(struct json *object, const struct kube_status *status, cons
 	(void) object, (void) status;
 	pending->end_call = NULL;
 	turn_end(&pending->end_turn);
+	if (!err)
+		kube_backend_tell_ended(backend, pending);
 	if (err && !is_gone(err)) {
-		kube_backend_trouble(backend, err);
+		tell_not_ended(backend, err);
 		pending_forget_end(pending);
 		pending_drop_if_idle(&backend->pending, pending);
 		kube_backend_look_again(backend, loop_now() + kube_backend_pause(0));

@@ -108,6 +108,7 @@ static bool take_events(struct kube_backend *backend, const struct json *list)
 		if (!event || is_told(pod, event))
 			continue;
 		take_event(pod, event);
+		kube_tell_pod(backend, NULL, pod);
 		is_news = true;
 	}
 	return is_news;

@@ -149,13 +149,32 @@ static bool is_any_refused(const struct kube_backend *backend)
 	return false;
 }
 
-/* Later and later. Of several that are refused, by a quota, the first is told of. */
+static void tell_refused(const struct prerequisite *prerequisite, const struct err *err)
+{
+	struct kube_backend *backend = prerequisite->backend;
+
+	kube_backend_trouble(backend, err);
+	if (prerequisite->is_unwanted)
+		kube_tell_not_deleted(backend, prerequisite->resource, err);
+	else
+		kube_tell_not_created(backend, prerequisite->resource, err);
+}
+
+/* Of several that are refused, by a quota, the first is told of. One that already exists may be the
+ * job's own, by a call whose answer was lost: then it is seen before the next try. */
+static bool is_refusal_told(const struct prerequisite *prerequisite, const struct err *err)
+{
+	return err->code == ERR_EXISTS ? prerequisite->n_refusals == 1
+				       : !is_any_refused(prerequisite->backend);
+}
+
+/* Later and later. */
 static void try_later(struct prerequisite *prerequisite, const struct err *err)
 {
 	struct kube_backend *backend = prerequisite->backend;
 
-	if (!is_any_refused(backend))
-		kube_backend_trouble(backend, err);
+	if (is_refusal_told(prerequisite, err))
+		tell_refused(prerequisite, err);
 	else
 		log_info("job '%s': %s", backend->job->name, err->text);
 	prerequisite->is_refused = true;
@@ -171,6 +190,19 @@ static void take_uid(struct prerequisite *prerequisite, const struct json *objec
 		mem_copy_text(json_as_string(json_get_path(object, "metadata", "uid", NULL), NULL));
 }
 
+static struct told_object told_of(const struct prerequisite *prerequisite)
+{
+	return (struct told_object){prerequisite->resource, prerequisite->name, prerequisite->role,
+				    prerequisite->uid};
+}
+
+static void tell_deleted(const struct prerequisite *prerequisite)
+{
+	const struct told_object object = told_of(prerequisite);
+
+	kube_tell_deleted(prerequisite->backend, &object);
+}
+
 /* In a conflict the name is another's by now. */
 static void on_ended(struct json *object, const struct kube_status *status, const struct err *err,
 		     void *data)
@@ -181,8 +213,10 @@ static void on_ended(struct json *object, const struct kube_status *status, cons
 	prerequisite->call = NULL;
 	turn_end(&prerequisite->turn);
 	prerequisite->is_made = false;
+	if (!err)
+		tell_deleted(prerequisite);
 	if (err && err->code == ERR_REFUSED) /* and ever will be: it goes with its owner */
-		kube_backend_trouble(prerequisite->backend, err);
+		tell_refused(prerequisite, err);
 	else if (err && err->code != ERR_NOT_FOUND && err->code != ERR_CONFLICT)
 		try_later(prerequisite, err);
 	kube_backend_news(prerequisite->backend);
@@ -252,6 +286,17 @@ void kube_prerequisites_forget_lost(struct kube_backend *backend)
 	}
 }
 
+static void take_made(struct prerequisite *prerequisite, const struct json *object)
+{
+	take_uid(prerequisite, object);
+	prerequisite->n_refusals = 0;
+	if (prerequisite->resource == &kube_services) {
+		const struct told_object told = told_of(prerequisite);
+
+		kube_tell_created(prerequisite->backend, &told);
+	}
+}
+
 /* One of that name which is none of ours belongs to an earlier job, and is about to go; ours would
  * be in the cache. */
 static void on_made(struct json *object, const struct kube_status *status, const struct err *err,
@@ -262,10 +307,8 @@ static void on_made(struct json *object, const struct kube_status *status, const
 
 	prerequisite->call = NULL;
 	turn_end(&prerequisite->turn);
-	if (!err) {
-		take_uid(prerequisite, object);
-		prerequisite->n_refusals = 0;
-	}
+	if (!err)
+		take_made(prerequisite, object);
 	if (prerequisite->is_unwanted) {
 		begin_end(prerequisite);
 		kube_backend_news(backend);
@@ -315,29 +358,21 @@ void kube_prerequisites_end(struct kube_backend *backend, const char *pod_name)
 
 void backend_kube_end_pod_group(struct backend *base)
 {
-	static const struct note note = {
-		.reason = "JobTerminated",
-		.sentence = "Job has been terminated. Deleting PodGroup",
-	};
 	struct kube_backend *backend = (struct kube_backend *) base;
 	struct prerequisite *group = find_pod_group(backend);
 
 	if (group && (group->is_shown || group->is_made) && end(group))
-		backend->settings.on_note(&note, backend->settings.data);
+		kube_tell(backend, NOTE_NORMAL, "JobTerminated",
+			  "Job has been terminated. Deleting PodGroup");
 }
 
 /* Once for each PodGroup, in the words of training-operator. */
 static void warn_of_other_schedulers(const struct kube_backend *backend)
 {
-	static const struct note note = {
-		.level = NOTE_WARNING,
-		.reason = "SetPodTemplateSchedulerName",
-		.sentence = "Another scheduler is specified when gang-scheduling is enabled and it "
-			    "will not be overwritten",
-	};
-
 	if (pod_group_has_stranger(backend->settings.gang, backend->job))
-		backend->settings.on_note(&note, backend->settings.data);
+		kube_tell(backend, NOTE_WARNING, "SetPodTemplateSchedulerName",
+			  "Another scheduler is specified when gang-scheduling is enabled and it "
+			  "will not be overwritten");
 }
 
 bool kube_prerequisites_hold_pods(const struct kube_backend *backend)
@@ -615,6 +650,12 @@ static bool is_left_over(const struct prerequisite *prerequisite, const struct j
 	       !json_get_path(object, "metadata", "deletionTimestamp", NULL);
 }
 
+/* Its end may be seen before the call for it is answered. */
+static bool is_being_ended(const struct prerequisite *prerequisite)
+{
+	return prerequisite->is_unwanted && prerequisite->call && prerequisite->uid;
+}
+
 /* From here on the cache knows. */
 void kube_prerequisites_see(struct kube_backend *backend, enum job_cache_kind kind,
 			    const char *name)
@@ -633,6 +674,8 @@ void kube_prerequisites_see(struct kube_backend *backend, enum job_cache_kind ki
 		see_files(backend, name, object);
 	prerequisite = find(backend, resource, name);
 	if (prerequisite) {
+		if (!is_there && is_being_ended(prerequisite))
+			tell_deleted(prerequisite);
 		prerequisite->is_shown = is_shown;
 		prerequisite->is_going = is_going;
 		prerequisite->was_shown |= is_shown;

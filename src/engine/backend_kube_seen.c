@@ -25,17 +25,30 @@ static void see_pod(const struct job_pod *before, struct job_pod *pod, void *dat
 	backend->has_made_pods = true;
 	if (!kube_backend_owns(backend, pod))
 		return;
+	kube_tell_pod(backend, before, pod);
 	if (backend->logs)
 		pod_logs_see(backend->logs, pod);
 	kube_prerequisites_see_pod(backend, before, pod);
 }
 
-/* The end of the Pod that had the name lets the next one in. */
+static void see_start(const struct kube_backend *backend, struct pending *pending,
+		      const struct job_pod *pod)
+{
+	if (pending->start != PENDING_NO_START)
+		kube_tell_pod_created(backend, pod);
+	pending_see_start(pending);
+}
+
+/* The end of the Pod that had the name lets the next one in. It may be seen before the call for it
+ * is answered. */
 static void see_end(struct kube_backend *backend, struct pending *pending,
 		    const struct job_pod *pod)
 {
-	if (pending->ended_uid && !(pod && text_equals(pod->uid, pending->ended_uid)))
+	if (pending->ended_uid && !(pod && text_equals(pod->uid, pending->ended_uid))) {
+		if (pending->end_call)
+			kube_backend_tell_ended(backend, pending);
 		pending_forget_end(pending);
+	}
 	if (pending->start == PENDING_START_WAITS && !pod)
 		kube_backend_start(backend, pending);
 }
@@ -63,7 +76,7 @@ static void on_pod(struct kube_backend *backend, const char *name)
 		see_end(backend, pending, pod);
 		if (pending->start != PENDING_START_WAITS &&
 		    kube_backend_is_attempt(backend, pod, pending->attempt))
-			pending_see_start(pending);
+			see_start(backend, pending, pod);
 		kube_backend_forget_lost(backend, pending);
 		pending_drop_if_idle(&backend->pending, pending);
 	}
@@ -156,6 +169,16 @@ static void see_synced(struct kube_backend *backend)
 			backend->knows[kind] |= job_follower_is_synced(backend->seen, kind);
 }
 
+/* What came while no operator ran. */
+static void tell_of_all_pods(const struct kube_backend *backend)
+{
+	const struct job_pod *pod;
+	size_t place = 0;
+
+	while ((pod = job_follower_next_pod(backend->seen, &place)))
+		kube_tell_pod(backend, NULL, pod);
+}
+
 void kube_backend_follow(struct kube_backend *backend)
 {
 	const struct job_follower_settings settings = {
@@ -173,4 +196,5 @@ void kube_backend_follow(struct kube_backend *backend)
 	job_follower_watch(backend->seen, JOB_CACHE_PODS);
 	kube_prerequisites_watch(backend);
 	see_synced(backend);
+	tell_of_all_pods(backend);
 }

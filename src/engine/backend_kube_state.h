@@ -4,6 +4,7 @@
  *     backend_kube_seen.c           what the cache shows
  *     backend_kube_calls.c          starts and ends of Pods
  *     backend_kube_prerequisites.c  what Pods stand on      backend_kube_events.c   reasons
+ *     backend_kube_tell.c           Events of a TFJob
  *     backend_kube_state.c          this
  *
  * Only they include it. */
@@ -148,6 +149,25 @@ void kube_events_see_pod(struct kube_backend *backend, const struct job_pod *bef
 void kube_events_see(struct kube_backend *backend); /* asks when there is something to be asked */
 void kube_events_free(struct kube_backend *backend);
 
+/* Events of a TFJob. Of other jobs none are sent. */
+struct told_object {
+	const struct kube_resource *resource; /* Pods, Services, or PodGroups */
+	const char *name, *role, *uid; /* `role`: NULL: it is the job's */
+};
+void kube_tell_created(const struct kube_backend *backend, const struct told_object *object);
+void kube_tell_deleted(const struct kube_backend *backend, const struct told_object *object);
+void kube_tell_not_created(const struct kube_backend *backend, const struct kube_resource *resource,
+			   const struct err *err);
+void kube_tell_not_deleted(const struct kube_backend *backend, const struct kube_resource *resource,
+			   const struct err *err);
+void kube_tell_pod_created(const struct kube_backend *backend, const struct job_pod *pod);
+/* What has changed with it: its end, or what holds it up. `before` may be NULL. */
+void kube_tell_pod(const struct kube_backend *backend, const struct job_pod *before,
+		   const struct job_pod *pod);
+/* A sentence about the job. */
+void kube_tell(const struct kube_backend *backend, enum note_level level, const char *reason,
+	       const char *sentence);
+
 /* Follows the job in the cache. */
 void kube_backend_follow(struct kube_backend *backend);
 
@@ -157,6 +177,8 @@ void kube_backend_start(struct kube_backend *backend, struct pending *pending);
 void kube_backend_end(struct kube_backend *backend, struct pending *pending);
 /* Of what was started, when nobody wants it any more. */
 void kube_backend_end_start(struct kube_backend *backend, struct pending *pending);
+/* The Event that it was deleted. */
+void kube_backend_tell_ended(const struct kube_backend *backend, const struct pending *pending);
 /* Of that Pod too, which is held: tells its process. */
 void kube_backend_tell_held(struct kube_backend *backend, struct pending *pending);
 /* Tries again what was refused and is due. */

@@ -202,6 +202,7 @@ static void on_removed(int64_t version, const struct err *err, void *data)
 	(void) version;
 	if (!err || err->code == ERR_NOT_FOUND) {
 		outcome->is_gone = true;
+		outcome->is_removed = !err;
 		outcome->wake_at = MSEC_NEVER;
 		err = NULL;
 	}

@@ -28,6 +28,7 @@ struct driver_outcome {
 			 once: after a conflict, and until a pass changes nothing */
 	bool is_finished; /* the job has an end state, and no replica is left to end */
 	bool is_gone; /* the job is no longer in the store */
+	bool is_removed; /* this pass removed it, because its time to live was over */
 	int64_t version; /* of the record as the pass found it; 0 when it could not be read */
 };
 

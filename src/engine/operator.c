@@ -51,6 +51,7 @@ struct controller {
 	struct queue *queue;
 	struct loop_watch *timer;
 	struct end_signals signals;
+	struct tfjob_events *events;
 	struct lease_keeper *lease; /* NULL: nobody else acts */
 	enum lease_standing told; /* of which was spoken last */
 	struct exporter *metrics, *health;
@@ -219,7 +220,15 @@ static void on_failed(struct served_job *job, const struct job *own, const struc
 		return;
 	say_trouble_of_job(job, err);
 	if (err->code != ERR_UNREACHABLE)
-		tfjob_event_send(job->controller->api, own, &note);
+		tfjob_events_send(job->controller->events, own, &note);
+}
+
+static void tell_removed(const struct served_job *job, const struct job *own)
+{
+	char *sentence CLEANUP(mem_free_text) = mem_format("Deleted job: %s", own->name);
+	const struct note note = {.reason = "SuccessfulDeleteJob", .sentence = sentence};
+
+	tfjob_events_send(job->controller->events, own, &note);
 }
 
 static void on_passed(const struct driver_outcome *outcome, const struct err *err, void *data)
@@ -230,6 +239,8 @@ static void on_passed(const struct driver_outcome *outcome, const struct err *er
 	metrics_add_pass(&job->controller->passes, loop_monotonic_microseconds() - job->pass_start);
 	if (outcome->is_finished)
 		backend_kube_end_pod_group(job->backend);
+	if (outcome->is_removed)
+		tell_removed(job, job->job);
 	job->is_over =
 		outcome->is_gone || (outcome->is_finished && outcome->wake_at == MSEC_NEVER &&
 				     backend_kube_is_quiet(job->backend));
@@ -271,14 +282,8 @@ static void on_note(const struct job *own, const struct note *note, void *data)
 	struct served_job *job = data;
 
 	count_note(job, note);
-	tfjob_event_send(job->controller->api, own, note);
-}
-
-static void on_note_of_backend(const struct note *note, void *data)
-{
-	const struct served_job *job = data;
-
-	tfjob_event_send(job->controller->api, job->job, note);
+	if (!text_equals(note->reason, "ReplicaWaits")) /* its Pods' own Events say so */
+		tfjob_events_send(job->controller->events, own, note);
 }
 
 static void on_status(const struct job *own, const struct status *status, void *data)
@@ -333,7 +338,7 @@ static void make_parts(struct served_job *job)
 		.gang = controller->settings->gang,
 		.on_news = on_news,
 		.on_trouble = on_trouble,
-		.on_note = on_note_of_backend,
+		.events = controller->events,
 		.data = job,
 	};
 
@@ -372,6 +377,7 @@ struct refusal {
 	struct arena *arena;
 	struct job *job;
 	struct plan plan;
+	bool is_removal; /* it was written, and the job's time to live is over */
 };
 
 static void refusal_free(struct refusal *refusal)
@@ -389,6 +395,8 @@ static void on_refused(int64_t version, const struct err *err, void *data)
 	struct refusal *refusal = TAKE(job->refusal);
 
 	(void) version;
+	if (!err && refusal->is_removal)
+		tell_removed(job, refusal->job);
 	if (err && err->code == ERR_NOT_FOUND)
 		err = NULL;
 	for (size_t i = 0; i < refusal->plan.n_notes && !err; i++)
@@ -422,6 +430,7 @@ static void delete_or_wait(struct served_job *job, const struct status *status)
 	msec expires_at = expiry_of_job(job->refusal->job, status);
 
 	if (loop_now() >= expires_at) {
+		job->refusal->is_removal = true;
 		store_begin_remove(job->store, name_of(job), job->uid, on_refused, job);
 		return;
 	}
@@ -948,6 +957,7 @@ static void controller_done(struct controller *controller)
 		job_cache_free(controller->scopes[i].cache);
 	}
 	free(controller->scopes);
+	tfjob_events_free(controller->events);
 	queue_free(controller->queue);
 	loop_watch_free(controller->timer);
 	end_signals_done(&controller->signals);
@@ -970,6 +980,7 @@ int operator_run(const struct operator_settings *settings, struct err *err)
 		rc = make_exporter(&controller, settings->health, &controller.health, err);
 	if (rc < 0)
 		return rc;
+	controller.events = tfjob_events_new(controller.loop, controller.api);
 	controller.queue = queue_new(FIRST_PAUSE, LONGEST_PAUSE);
 	controller.timer = loop_new_timer(controller.loop, on_timer, &controller);
 	rc = check_gang(&controller, err);

@@ -57,12 +57,18 @@ enum kube_refusal kube_refusal_of(int http_code, const char *message)
 	}
 }
 
+const char *kube_refusal_said(const char *sentence)
+{
+	const char *behind = strstr(sentence, ": ");
+
+	return behind ? behind + strlen(": ") : sentence;
+}
+
 const char *kube_refusal_why(const char *sentence)
 {
 	static const char *const ends[] = {" is forbidden: ", " is invalid: "};
-	const char *behind = strstr(sentence, ": ");
+	const char *behind = kube_refusal_said(sentence);
 
-	behind = behind ? behind + strlen(": ") : sentence;
 	for (size_t i = 0; i < ARRAY_LEN(ends); i++) {
 		const char *end = strstr(behind, ends[i]);
 

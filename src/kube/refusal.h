@@ -17,6 +17,8 @@ enum kube_refusal {
 /* Of the code and message of a Status, neither NULL. */
 enum kube_refusal kube_refusal_of(int http_code, const char *message);
 
+/* The part of the sentence of such an error (kube/status.h) that is the server's. */
+const char *kube_refusal_said(const char *sentence);
 /* The part of the sentence of such an error (kube/status.h) that does not name the object: what
  * many are refused for can be said once. */
 const char *kube_refusal_why(const char *sentence);

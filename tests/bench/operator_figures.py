@@ -29,7 +29,8 @@ PATIENCE = 600  # the old operator takes more than 200 s by its own limits
 POLL = 0.2
 RAISED = ["--kube-api-qps=1000", "--kube-api-burst=2000", "--controller-threads=10"]
 HEALTH = 8081  # both are asked there whether they are ready
-WORKERS = "bare-loop|kwok|bench-kubelet"  # who else takes part
+NODES = ("kwok", "bench-kubelet")
+WORKERS = "|".join(["bare-loop", *NODES])  # who else takes part
 REPLACED = 20
 IDLE = 20  # seconds in which an idle one is looked at
 LOOK = 2  # seconds, and what part of a processor the control plane takes when it is calm
@@ -111,8 +112,19 @@ def tfjob(namespace, name, workers, policy="OnFailure"):
             "spec": {"tfReplicaSpecs": {"Worker": {"replicas": workers, "restartPolicy": policy, "template": template}}}}
 
 
+def event_of(job, uid, kind, name):
+    moment = time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime())
+    metadata = job["metadata"]
+    return {"apiVersion": "v1", "kind": "Event", "type": "Normal", "count": 1, "reason": f"SuccessfulCreate{kind.title()}",
+            "message": f"Created {kind}: {name}", "source": {"component": "tfjob-controller"},
+            "firstTimestamp": moment, "lastTimestamp": moment,
+            "metadata": {"generateName": f"{metadata['name']}.", "namespace": metadata["namespace"]},
+            "involvedObject": {"apiVersion": job["apiVersion"], "kind": job["kind"], "namespace": metadata["namespace"],
+                               "name": metadata["name"], "uid": uid}}
+
+
 def objects_of(job, uid):
-    """The Services and Pods that both operators make of it."""
+    """The Services and Pods that both operators make of it, and the Events of that."""
     namespace, name = job["metadata"]["namespace"], job["metadata"]["name"]
     role = job["spec"]["tfReplicaSpecs"]["Worker"]
     addresses = [f"{name}-worker-{index}.{namespace}.svc:2222" for index in range(role["replicas"])]
@@ -131,6 +143,8 @@ def objects_of(job, uid):
         yield {"apiVersion": "v1", "kind": "Service", "metadata": metadata, "spec": {
             "clusterIP": "None", "selector": labels, "ports": [{"name": "tfjob-port", "port": 2222}]}}
         yield {"apiVersion": "v1", "kind": "Pod", "metadata": metadata, "spec": spec}
+        yield event_of(job, uid, "service", metadata["name"])
+        yield event_of(job, uid, "pod", metadata["name"])
 
 
 def post(objects):
@@ -233,6 +247,12 @@ def made_of(calls, resource):
             if call.verb == "create" and call.resource == resource and call.code == 201 and not call.subresource}
 
 
+def made_events(calls):
+    """Of TFJobs: nodes send others."""
+    return [call for call in calls if call.verb == "create" and call.resource == "events" and call.code == 201
+            and not call.agent.startswith(NODES)]
+
+
 def job_of(pod):
     return pod.rpartition("-worker-")[0]
 
@@ -293,8 +313,10 @@ def resident(process):
 def time_to_all(calls):
     jobs, pods, services = (made_of(calls, kind) for kind in ("tfjobs", "pods", "services"))
     begin = min(call.begin for call in jobs.values())
+    every = [*pods.values(), *services.values(), *made_events(calls)]
     return {"first job posted to all Pods made (s)": max(call.end for call in pods.values()) - begin,
-            "… to all Services too (s)": max(call.end for call in [*pods.values(), *services.values()]) - begin}
+            "… to all Services too (s)": max(call.end for call in [*pods.values(), *services.values()]) - begin,
+            "… to all Events too (s)": max(call.end for call in every) - begin}
 
 
 def status_delays(calls):
@@ -312,7 +334,7 @@ def measure_by_hand(jobs):
     post(jobs)
     cost = post_all_by_hand(jobs)
     pods = sum(job["spec"]["tfReplicaSpecs"]["Worker"]["replicas"] for job in jobs)
-    audit.until("all is made", lambda calls: is_all_made(calls, pods))
+    audit.until("all is made", lambda calls: is_all_made(calls, pods) and len(made_events(calls)) == 2 * pods)
     made = [call for kind in ("pods", "services") for call in made_of(audit.calls, kind).values()]
     posted = made_of(audit.calls, "tfjobs").values()
     pause = min(call.begin for call in made) - max(call.end for call in posted)  # the loop begins anew, and asks for uids

@@ -1,21 +1,24 @@
 """`muster operator` on the real control plane: TFJob objects as kubectl makes them are served as training-operator served them."""
 
 import json
+import re
 import signal
 import urllib.error
 import urllib.request
 
 import pytest
 
-from conftest import LIMIT, ROOT, until
+from conftest import LIMIT, ROOT, Shared, until
 from test_image import NAME, image, image_file  # noqa: F401
 
 CRD = ROOT / "deploy" / "crd.yaml"
 
 
 @pytest.fixture
-def crd(namespace):
-    namespace.cluster.kubectl("apply", "-f", CRD)
+def crd(namespace, tmp_path_factory):
+    """A cluster has one: of two that apply it at once, one would be told that it already exists."""
+    with Shared(tmp_path_factory).lock("crd"):
+        namespace.cluster.kubectl("apply", "-f", CRD)
     namespace.cluster.kubectl("wait", "--for=condition=Established", "crd/tfjobs.kubeflow.org", f"--timeout={LIMIT}s")
 
 
@@ -129,6 +132,28 @@ def test_a_chief_ends_the_job_and_the_rest_is_cleaned_up(operator, namespace):
     namespace.wait("pod/led-ps-0", "delete")
     assert namespace.get("pod", "led-chief-0")["status"]["phase"] == "Succeeded"
     assert namespace.get("pod", "led-chief-0")["metadata"]["labels"]["training.kubeflow.org/job-role"] == "master"
+
+
+def test_kubectl_describes_a_job_by_its_events(operator, namespace):
+    def row(kind, reason, message):
+        return rf"(?m)^ +{kind} +{reason} .* tfjob-controller +{re.escape(message)}"
+
+    image, node = role(1, ""), role(1, "")
+    image["template"]["spec"]["containers"][0]["image"] = "localhost/none:1"
+    node["template"]["spec"]["nodeSelector"] = {"type": "none"}
+    namespace.create(tfjob("told", {"cleanPodPolicy": "All"}, Worker=role(1, "exit 0")), tfjob("image", Worker=image), tfjob("node", Worker=node))
+    wanted = {
+        "told": [("Normal", "SuccessfulCreatePod", "Created pod: told-worker-0"),
+                 ("Normal", "SuccessfulCreateService", "Created service: told-worker-0"),
+                 ("Normal", "ExitedWithCode", f"Pod: {namespace.name}.told-worker-0 exited with code 0"),
+                 ("Normal", "TFJobSucceeded", f"TFJob {namespace.name}/told successfully completed."),
+                 ("Normal", "SuccessfulDeletePod", "Deleted pod: told-worker-0"),
+                 ("Normal", "SuccessfulDeleteService", "Deleted service: told-worker-0")],
+        "image": [("Warning", "ErrImageNeverPull", "Error pod image-worker-0 container tensorflow waiting message: ")],
+        "node": [("Warning", "Unschedulable", "Error pod node-worker-0 condition message: ")]}
+    for name, events in wanted.items():
+        until(lambda name=name: namespace.kubectl("describe", "tfjob", name),
+              lambda text, events=events: all(len(re.findall(row(*event), text)) == 1 for event in events))
 
 
 @pytest.mark.sanitize

@@ -146,7 +146,7 @@ def test_what_goes_on_after_the_signal_is_told_of_once_and_killed_when_asked_to(
     assert "StillRuns" not in rest
     assert {replica["signal"] for replica in replicas(muster.job("job"))} == {signal.SIGKILL}
     log, = muster.state.glob("muster/jobs/*/muster.log")
-    assert log.read_text().count("StillRuns") == 1
+    assert log.read_text().count("(StillRuns)") == 1
 
 
 def test_the_grace_of_one_end_is_not_that_of_the_next(muster):

@@ -230,7 +230,7 @@ def test_an_end_is_counted_once(muster, kube):
     kube.objects["tfjobs", "none"]["spec"]["tfReplicaSpecs"] = {}
     process = muster.start("operator", "--metrics-bind-address", "127.0.0.1:0")
     origin = process.stderr.readline().split()[-1]
-    until(kube, lambda: sum(plural == "events" for plural, _ in kube.objects) == 3)
+    until(kube, lambda: sum("Failed" in body["reason"] for (plural, _), body in kube.objects.items() if plural == "events") == 3)
     with urllib.request.urlopen(origin + "/metrics", timeout=LIMIT) as answer:
         lines = answer.read().decode().splitlines()
     assert 'training_operator_jobs_failed_total{job_namespace="ada",framework="tensorflow"} 2' in lines

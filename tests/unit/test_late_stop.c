@@ -22,7 +22,7 @@ static size_t notes_after(struct scene *scene, msec duration)
 	scene->now += duration;
 	scene_decide(scene);
 	for (size_t i = 0; i < scene->plan.n_notes; i++)
-		count += text_equals(scene->plan.notes[i].reason, "ReplicaWaits");
+		count += text_equals(scene->plan.notes[i].reason, "ReplicaStillRuns");
 	return count;
 }
 

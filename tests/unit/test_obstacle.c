@@ -22,12 +22,22 @@ static void begin_workers(struct scene *scene, int count)
 	scene_settle(scene);
 }
 
-static const struct note *note_of(const struct plan *plan)
+static const struct note *note_with(const struct plan *plan, const char *reason)
 {
 	for (size_t i = 0; i < plan->n_notes; i++)
-		if (text_equals(plan->notes[i].reason, "ReplicaWaits"))
+		if (text_equals(plan->notes[i].reason, reason))
 			return &plan->notes[i];
 	return NULL;
+}
+
+static const struct note *note_of(const struct plan *plan)
+{
+	return note_with(plan, "ReplicaWaits");
+}
+
+static const struct note *note_of_end(const struct plan *plan)
+{
+	return note_with(plan, "ReplicaStillRuns");
 }
 
 static void one_sentence_is_said_for_all_whom_it_holds(void **state)
@@ -143,7 +153,7 @@ static void who_waits_for_a_silent_node_says_so(void **state)
 	object->is_node_silent = true;
 	object->stop_asked_at = scene->now;
 	object->kill_at = scene->now;
-	assert_string_equal(note_of(scene_decide(scene))->sentence,
+	assert_string_equal(note_of_end(scene_decide(scene))->sentence,
 			    "worker-0 waits for a node that does not answer (NodeSilent): attempt "
 			    "0 was told to end "
 			    "on node 'n7', and may still run there: it is waited for until the "
@@ -151,7 +161,7 @@ static void who_waits_for_a_silent_node_says_so(void **state)
 			    "ended, or is removed (kubectl delete node n7), or, when you know that "
 			    "it does not run, "
 			    "its Pod is (kubectl delete pod -n default j-worker-0 --force)");
-	assert_null(note_of(scene_decide(scene)));
+	assert_null(note_of_end(scene_decide(scene)));
 	scene->observed.n_replicas = 0;
 	scene_decide(scene);
 	assert_null(scene_replica(scene, "worker", 0)->reason);
@@ -171,14 +181,14 @@ static void what_does_not_end_in_time_is_said(void **state)
 	scene_decide(scene);
 	object->stop_asked_at = scene->now;
 	object->kill_at = scene->now + scene->job.grace;
-	assert_null(note_of(scene_decide(scene)));
+	assert_null(note_of_end(scene_decide(scene)));
 	assert_true(scene->plan.wake_at > object->kill_at);
 	scene->now = scene->plan.wake_at;
 	assert_non_null(
-		strstr(note_of(scene_decide(scene))->sentence,
+		strstr(note_of_end(scene_decide(scene))->sentence,
 		       "worker-0 waits for an attempt that does not end (NotEnding): attempt 0 "
 		       "was told to end on node 'n7'"));
-	assert_null(note_of(scene_decide(scene)));
+	assert_null(note_of_end(scene_decide(scene)));
 	assert_int_equal(scene->plan.wake_at, MSEC_NEVER);
 }
 
