@@ -34,6 +34,7 @@ struct pending_change {
 	struct kube_store *store;
 	struct pending_change *next;
 	char *job_name;
+	int64_t version; /* that it is a change of */
 	struct kube_call *call;
 	struct err err; /* after a conflict, while what it met is read */
 	store_done_fn done; /* NULL: nobody waits for it any more */
@@ -354,22 +355,32 @@ static void begin_call(struct pending_change *change, struct kube_request reques
 	change->call = kube_call_new(change->store->api, &request, done, change);
 }
 
+/* An object that is older than the one that the change was of: the cluster was restored from a
+ * backup, and what is known is what has never been. */
+static void keep_read_again(struct pending_change *change, const struct json *object)
+{
+	struct kube_store *store = change->store;
+	struct store_record record;
+
+	if (store->form->read(object, &record, NULL) < 0)
+		return;
+	if (record.version < change->version)
+		forget(store, change->job_name);
+	keep(store, record);
+}
+
 /* Whatever is known by now: the change has failed in any case. */
 static void on_read_again(struct json *object, const struct kube_status *status,
 			  const struct err *err, void *data)
 {
 	struct pending_change *change = data;
 	const struct err conflict = change->err;
-	int64_t version;
 
 	(void) status;
-	if (object) {
-		int rc = keep_answer(change->store, object, &version, NULL);
-
-		(void) rc;
-	} else if (err->code == ERR_NOT_FOUND) {
+	if (object)
+		keep_read_again(change, object);
+	else if (err->code == ERR_NOT_FOUND)
 		forget(change->store, change->job_name);
-	}
 	finish(change, 0, &conflict);
 }
 
@@ -402,7 +413,10 @@ static void kube_begin_change(struct store *base, const char *name, int64_t vers
 	const struct store_kube_form *form = of(base)->form;
 	struct json *body CLEANUP(json_cleanup) = form->change_new(name, change, version);
 
-	begin_call(begin(of(base), name, done, data),
+	struct pending_change *pending = begin(of(base), name, done, data);
+
+	pending->version = version;
+	begin_call(pending,
 		   (struct kube_request){.verb = form->change_verb,
 					 .subresource = form->change_subresource,
 					 .body = body},

@@ -202,6 +202,16 @@ def test_a_pod_that_is_deleted_before_it_ran_is_made_again_and_is_no_restart(kub
     assert kube.events().count("ReplicaRestarting") == 1
 
 
+def test_a_job_goes_on_when_its_cluster_was_restored_from_a_backup(kube, serve):
+    serve()
+    kube.add("job", Worker=1)
+    kube.condition("job", "Running")
+    with kube.lock:
+        kube.objects["tfjobs", "job"]["metadata"]["resourceVersion"] = "1"
+    kube.end_pods_with(0)
+    kube.condition("job", "Succeeded")
+
+
 def test_nothing_is_made_for_a_job_that_is_being_deleted(kube, serve):
     """In the foreground, or held by a finalizer: its Pods go before it."""
     end = serve()
