@@ -438,15 +438,23 @@ static void delete_or_wait(struct served_job *job, const struct status *status)
 	look_at(job, expires_at);
 }
 
+static void tell_unread(struct served_job *job, const struct err *fault)
+{
+	if (text_keep(&job->trouble, fault->text))
+		say_trouble_of_job(job, fault);
+}
+
 /* Once it is written, the job's time to live counts. */
 static void begin_refusal(struct served_job *job, const struct store_record *record,
 			  const char *fault)
 {
 	struct refusal *refusal = mem_new(sizeof(*refusal));
 	struct status status;
+	struct err err = {0};
 
 	refusal->arena = arena_new();
-	if (record_read_status(record, refusal->arena, &status, NULL) < 0) {
+	if (record_read_status(record, refusal->arena, &status, &err) < 0) {
+		tell_unread(job, &err);
 		refusal_free(refusal);
 		return;
 	}
@@ -481,12 +489,6 @@ static bool refuse(struct served_job *job)
 	    job->store->functions->get(job->store, job->job->name, &record, NULL) == 0)
 		begin_refusal(job, &record, fault);
 	return true;
-}
-
-static void tell_unread(struct served_job *job, const struct err *fault)
-{
-	if (text_keep(&job->trouble, fault->text))
-		say_trouble_of_job(job, fault);
 }
 
 /* What cannot be read has no roles for us; what nobody could write a status to is told here. */

@@ -30,13 +30,20 @@ static bool has_good_names(const struct json *metadata)
 	       name_is_uid(text_at(metadata, "uid"));
 }
 
+static char *text_of_json(const struct json *value)
+{
+	struct text text CLEANUP(text_done) = {0};
+
+	json_add_compact(&text, value);
+	return text_take(&text);
+}
+
 /* What changes with every write of the status is left out, so that the same job has one text. */
 static char *document_of(const struct json *object)
 {
 	static const char *const members[] = {"name", "namespace", "labels", "annotations"};
 	const struct json *from = json_get(object, "metadata");
 	struct json *document CLEANUP(json_cleanup) = json_new_object();
-	struct text text CLEANUP(text_done) = {0};
 	struct json *metadata;
 
 	json_set_string(document, "apiVersion", API_VERSION);
@@ -45,8 +52,7 @@ static char *document_of(const struct json *object)
 	for (size_t i = 0; i < ARRAY_LEN(members); i++)
 		json_copy_member(metadata, from, members[i]);
 	json_copy_member(document, object, "spec");
-	json_add_compact(&text, document);
-	return text_take(&text);
+	return text_of_json(document);
 }
 
 /* Training-operator writes no code: a TFJob of its that has ended has one all the same. */
@@ -56,15 +62,18 @@ static void add_exit_code(struct status *status)
 		status->exit_code = !status_condition_is_true(status, CONDITION_SUCCEEDED);
 }
 
-/* In our order of members, whatever that of the server is; one that cannot be read is as new. */
+/* In our order of members, whatever that of the server is. One that cannot be read stays as it is,
+ * so that its reader is told: a job that has ended must not run again. */
 static char *status_of(const struct json *object)
 {
 	struct arena *arena CLEANUP(arena_cleanup) = arena_new();
 	const struct json *value = json_get(object, "status");
 	struct status status;
 
-	if (!value || small_status_read(value, arena, &status, NULL) < 0)
+	if (!value)
 		return mem_copy_text("null");
+	if (small_status_read(value, arena, &status, NULL) < 0)
+		return text_of_json(value);
 	add_exit_code(&status);
 	return record_tfjob_status_text(&status);
 }

@@ -221,6 +221,18 @@ def test_it_goes_too_when_its_status_is_seen_before_the_write_of_it_is_answered(
     end(process)
 
 
+def test_a_status_that_cannot_be_read_is_not_taken_for_new(muster, kube):
+    """As after a downgrade."""
+    put_job(kube, "one")
+    kube.objects["tfjobs", "one"]["status"] = {"conditions": "of a later version"}
+    process = muster.start("operator")
+    assert "job 'ada/one': the status of job 'one' cannot be read: status.conditions: expected" in process.stderr.readline()
+    until(kube, lambda: any(body["reason"] == "ReconcileError" for (plural, _), body in kube.objects.items() if plural == "events"))
+    end(process)
+    assert kube.objects["tfjobs", "one"]["status"] == {"conditions": "of a later version"}
+    assert not [plural for plural, _ in kube.objects if plural in ("pods", "services")]
+
+
 def test_an_end_is_counted_once(muster, kube):
     """Under ExitCode one has two Events, and of what nothing can be made of the reason is another."""
     kube.plan = lambda labels: 3
