@@ -112,45 +112,6 @@ static void on_started(struct json *object, const struct kube_status *status, co
 	kube_backend_news(backend);
 }
 
-/* It has a node, or has ended, and nobody ends it. */
-static bool is_placed(const struct kube_backend *backend, const struct job_pod *pod)
-{
-	const struct pending *pending = pending_find(&backend->pending, pod->name);
-	bool is_ended = pending && text_equals(pending->ended_uid, pod->uid);
-
-	return kube_backend_owns(backend, pod) && pod->seen.node && !is_ended &&
-	       !observed_was_asked_to_end(&pod->seen);
-}
-
-/* Kubernetes' own scheduler counts Pods that have not ended alone. What is started beside others
- * that have been placed is placed by itself, or a replica that failed would wait for ever for those
- * that have succeeded. */
-static bool joins_group(const struct kube_backend *backend)
-{
-	const struct job_pod *pod;
-	size_t place = 0;
-
-	if (backend->settings.gang->kind != GANG_KUBERNETES)
-		return true;
-	while ((pod = job_follower_next_pod(backend->seen, &place)))
-		if (is_placed(backend, pod))
-			return false;
-	return true;
-}
-
-static struct json *pod_new(const struct kube_backend *backend, const struct role *role, int index,
-			    int attempt)
-{
-	if (!backend->settings.is_tfjob)
-		return objects_pod_new(backend->objects, role, index, attempt, backend->job->uid);
-	struct json *pod =
-		tfjob_pod_new(backend->tfjob_objects, role, index, attempt, backend->job->uid);
-
-	if (backend->settings.gang && joins_group(backend))
-		pod_group_add_pod(backend->settings.gang, backend->job, role, pod);
-	return pod;
-}
-
 /* The name may have been taken while it waited. */
 static void on_start_turn(void *data)
 {
@@ -176,7 +137,7 @@ void kube_backend_start(struct kube_backend *backend, struct pending *pending)
 		       on_start_turn, pending))
 		return;
 	struct json *pod CLEANUP(json_cleanup) =
-		pod_new(backend, role, pending->index, pending->attempt);
+		backend->kind->pod_new(backend, role, pending->index, pending->attempt);
 	const struct kube_request request = {
 		.verb = KUBE_CREATE,
 		.resource = &kube_pods,

@@ -15,15 +15,6 @@ static struct kube_backend *of(const struct backend *base)
 
 /* Observing. */
 
-static struct backend_habits habits_of(bool is_tfjob)
-{
-	return (struct backend_habits){
-		.kills_after_grace = true,
-		.waits_for_workers = is_tfjob,
-		.repeats_attempts = is_tfjob,
-	};
-}
-
 static void add(struct observed *observed, struct observed_replica replica)
 {
 	observed->replicas[observed->n_replicas++] = replica;
@@ -76,16 +67,6 @@ static void lay_refusal_over(const struct kube_backend *backend, struct arena *a
 	}
 }
 
-/* `backend` may be NULL: of a job that is about to be made. */
-static void add_address(const struct kube_backend *backend, const struct job *job,
-			const struct role *role, int index, struct text *text)
-{
-	if (backend && backend->settings.is_tfjob)
-		tfjob_add_address(&backend->settings.manner, job, role, index, text);
-	else
-		objects_add_address(job, role, index, text);
-}
-
 /* Of a TFJob's replicas that it has no more. */
 static void observe_left_services(const struct kube_backend *backend, const struct job *job,
 				  struct arena *arena, struct observed *observed)
@@ -105,9 +86,11 @@ static void observe_left_services(const struct kube_backend *backend, const stru
 	}
 }
 
+/* `backend` may be NULL: of a job that is about to be made. */
 static void observe_addresses(const struct kube_backend *backend, const struct job *job,
 			      struct arena *arena, struct observed *observed)
 {
+	const struct kube_kind *kind = backend ? backend->kind : &kube_kind_plain;
 	const struct json *taken_back = backend ? backend->taken_back : NULL;
 
 	observed->addresses = arena_take_array(
@@ -121,7 +104,7 @@ static void observe_addresses(const struct kube_backend *backend, const struct j
 
 			if (json_get(taken_back, name))
 				continue;
-			add_address(backend, job, role, index, &address);
+			kind->add_address(backend, job, role, index, &address);
 			observed->addresses[observed->n_addresses++] = (struct observed_address){
 				.role = arena_copy_text(arena, role->name),
 				.index = index,
@@ -143,24 +126,19 @@ static int take_job(struct kube_backend *backend, const struct job *job, struct 
 	if (job_read(job->document, NULL, JOB_LENIENT, &faults, &copy) < 0)
 		return err_set(err, ERR_INVALID, "job '%s' cannot be read again", job->name);
 	job_set_uid(copy, job->uid);
-	objects_free(TAKE(backend->objects));
-	tfjob_objects_free(TAKE(backend->tfjob_objects));
-	job_free(backend->job);
+	struct job *before = backend->job; /* which its objects are made of so far */
+
 	json_free(backend->document);
-	backend->job = copy;
-	kube_prerequisites_choose_services(backend);
-	if (backend->settings.is_tfjob)
-		backend->tfjob_objects = tfjob_objects_new(copy, &backend->settings.manner);
-	else
-		backend->objects = objects_new(copy);
-	kube_prerequisites_take_objects(backend);
 	backend->document = json_ref(job->document);
+	backend->job = copy;
+	backend->kind->take_job(backend);
+	job_free(before);
 	return 0;
 }
 
 struct observed backend_kube_observe_new(const struct job *job, struct arena *arena)
 {
-	struct observed observed = {.habits = habits_of(false)};
+	struct observed observed = {.habits = kube_kind_plain.habits};
 
 	observe_addresses(NULL, job, arena, &observed);
 	return observed;
@@ -170,7 +148,7 @@ static int kube_observe(struct backend *base, const struct job *job, struct aren
 			struct observed *ret_observed, struct err *err)
 {
 	struct kube_backend *backend = of(base);
-	struct observed observed = {.habits = habits_of(backend->settings.is_tfjob)};
+	struct observed observed = {.habits = backend->kind->habits};
 	int rc = take_job(backend, job, err);
 
 	if (rc < 0)
@@ -207,8 +185,7 @@ static int publish(struct kube_backend *backend, const char *pod_name)
 static int unpublish(struct kube_backend *backend, const char *pod_name)
 {
 	json_set_bool(backend->taken_back, pod_name, true);
-	if (backend->settings.is_tfjob)
-		kube_prerequisites_end(backend, pod_name);
+	kube_prerequisites_end(backend, pod_name);
 	return 0;
 }
 
@@ -404,13 +381,14 @@ struct backend *backend_kube_new(const struct backend_kube_settings *settings)
 
 	backend->base.functions = &kube_functions;
 	backend->settings = *settings;
+	backend->kind = settings->is_tfjob ? &kube_kind_tfjob : &kube_kind_plain;
 	backend->taken_back = json_new_object();
 	if (settings->log_folder)
 		backend->logs = pod_logs_new(&logs);
 	else
 		backend->tail = pod_tail_new(&tail);
 	backend->timer = loop_new_timer(settings->loop, kube_backend_try_again, backend);
-	kube_prerequisites_begin(backend);
+	backend->kind->begin(backend);
 	kube_backend_follow(backend);
 	return &backend->base;
 }
@@ -465,8 +443,7 @@ static void kube_free(struct backend *base)
 	pod_logs_free(backend->logs);
 	pod_tail_free(backend->tail);
 	loop_watch_free(backend->timer);
-	objects_free(backend->objects);
-	tfjob_objects_free(backend->tfjob_objects);
+	backend->kind->done(backend);
 	job_free(backend->job);
 	json_free(backend->document);
 	json_free(backend->taken_back);

@@ -7,14 +7,13 @@
  * is made of again is what the cache showed of it, so that any supervisor can do so. */
 #include "base/text.h"
 #include "core/failure_words.h"
-#include "core/job_files.h"
 #include "engine/backend_kube_state.h"
 #include "io/log.h"
 
 #include <stdlib.h>
 
-static struct prerequisite *find(const struct kube_backend *backend,
-				 const struct kube_resource *resource, const char *name)
+struct prerequisite *kube_prerequisites_find(const struct kube_backend *backend,
+					     const struct kube_resource *resource, const char *name)
 {
 	for (size_t i = 0; i < backend->n_prerequisites; i++)
 		if (backend->prerequisites[i]->resource == resource &&
@@ -23,8 +22,8 @@ static struct prerequisite *find(const struct kube_backend *backend,
 	return NULL;
 }
 
-static struct prerequisite *add(struct kube_backend *backend, const struct kube_resource *resource,
-				const char *name)
+struct prerequisite *kube_prerequisites_add(struct kube_backend *backend,
+					    const struct kube_resource *resource, const char *name)
 {
 	struct prerequisite *prerequisite = mem_new(sizeof(*prerequisite));
 
@@ -35,34 +34,6 @@ static struct prerequisite *add(struct kube_backend *backend, const struct kube_
 		 backend->n_prerequisites, sizeof(struct prerequisite *));
 	backend->prerequisites[backend->n_prerequisites++] = prerequisite;
 	return prerequisite;
-}
-
-static void add_network_policy(struct kube_backend *backend)
-{
-	const struct job *job = backend->settings.job;
-	char *name CLEANUP(mem_free_text) = objects_network_policy_name(job->name);
-
-	if (job->has_network_policy)
-		add(backend, &kube_network_policies, name)->body =
-			objects_network_policy_new(job, job->uid);
-}
-
-/* The Secret was made before any Pod was started. */
-void kube_prerequisites_begin(struct kube_backend *backend)
-{
-	const struct backend_kube_settings *settings = &backend->settings;
-	struct prerequisite *prerequisite;
-
-	if (settings->is_tfjob)
-		return;
-	add(backend, &kube_services, settings->job->name);
-	add_network_policy(backend);
-	if (!settings->secret || !settings->secret->name)
-		return;
-	prerequisite = add(backend, &kube_secrets, settings->secret->name);
-	prerequisite->body =
-		objects_secret_new(settings->job, settings->secret, settings->job->uid);
-	prerequisite->is_made = true;
 }
 
 /* The call is over, or not wanted any more. */
@@ -340,18 +311,20 @@ static struct prerequisite *find_pod_group(const struct kube_backend *backend)
 {
 	const struct gang *gang = backend->settings.gang;
 
-	return gang ? find(backend, gang_resource(gang), backend->settings.job->name) : NULL;
+	return gang ? kube_prerequisites_find(backend, gang_resource(gang),
+					      backend->settings.job->name)
+		    : NULL;
 }
 
 void kube_prerequisites_want(struct kube_backend *backend, const char *pod_name)
 {
-	want(find(backend, &kube_services, pod_name));
+	want(kube_prerequisites_find(backend, &kube_services, pod_name));
 	want(find_pod_group(backend));
 }
 
 void kube_prerequisites_end(struct kube_backend *backend, const char *pod_name)
 {
-	end(find(backend, &kube_services, pod_name));
+	end(kube_prerequisites_find(backend, &kube_services, pod_name));
 	if (backend->job->is_suspended)
 		end(find_pod_group(backend));
 }
@@ -396,20 +369,10 @@ static const char *what_it_is(const struct prerequisite *prerequisite)
 	return prerequisite->resource == &kube_network_policies ? "NetworkPolicy" : "Service";
 }
 
-static struct json *service_new(const struct prerequisite *prerequisite)
-{
-	const struct job *job = prerequisite->backend->job;
-	const struct role *role = prerequisite->role ? job_role(job, prerequisite->role) : NULL;
-
-	if (role)
-		return tfjob_service_new(job, role, prerequisite->index, job->uid);
-	return prerequisite->backend->settings.is_tfjob ? tfjob_job_service_new(job, job->uid)
-							: objects_service_new(job, job->uid);
-}
-
 static struct json *body_new(const struct prerequisite *prerequisite)
 {
-	return prerequisite->body ? json_ref(prerequisite->body) : service_new(prerequisite);
+	return prerequisite->body ? json_ref(prerequisite->body)
+				  : prerequisite->backend->kind->service_new(prerequisite);
 }
 
 static void tell_made_again(const struct prerequisite *prerequisite)
@@ -503,7 +466,7 @@ void backend_kube_end_secret(struct backend *base)
 	struct kube_backend *backend = (struct kube_backend *) base;
 	const struct job *job = backend->settings.job;
 	char *name CLEANUP(mem_free_text) = job_secret_name(job->name);
-	struct prerequisite *prerequisite = find(backend, &kube_secrets, name);
+	struct prerequisite *prerequisite = kube_prerequisites_find(backend, &kube_secrets, name);
 	const struct kube_request request = {
 		.verb = KUBE_DELETE,
 		.resource = &kube_secrets,
@@ -515,7 +478,7 @@ void backend_kube_end_secret(struct backend *base)
 	if (!job_secret_is_named(job))
 		return;
 	if (!prerequisite)
-		prerequisite = add(backend, &kube_secrets, name);
+		prerequisite = kube_prerequisites_add(backend, &kube_secrets, name);
 	end_call(prerequisite);
 	prerequisite->is_made = true; /* for good */
 	prerequisite->call =
@@ -532,7 +495,7 @@ void backend_kube_drop_refused(struct backend *base)
 
 /* Seeing. */
 
-static bool is_ours(const struct kube_backend *backend, const struct json *object)
+bool kube_prerequisites_is_ours(const struct kube_backend *backend, const struct json *object)
 {
 	const struct json *owner = objects_owner_of(json_get(object, "metadata"));
 
@@ -575,10 +538,11 @@ static void refuse_replaced(struct kube_backend *backend, const char *name)
 /* What it is made of again, and what it is held to, is what was there first. */
 static void see_files(struct kube_backend *backend, const char *name, const struct json *object)
 {
-	struct prerequisite *prerequisite = find(backend, &kube_config_maps, name);
+	struct prerequisite *prerequisite =
+		kube_prerequisites_find(backend, &kube_config_maps, name);
 
 	if (!prerequisite)
-		prerequisite = add(backend, &kube_config_maps, name);
+		prerequisite = kube_prerequisites_add(backend, &kube_config_maps, name);
 	if (!prerequisite->body)
 		prerequisite->body = body_of(object);
 	else if (!holds_the_same(prerequisite->body, object))
@@ -662,7 +626,7 @@ void kube_prerequisites_see(struct kube_backend *backend, enum job_cache_kind ki
 {
 	const struct json *object = job_follower_get(backend->seen, kind, name);
 	const struct kube_resource *resource = kube_prerequisites_resource(backend, kind);
-	bool is_there = object && is_ours(backend, object);
+	bool is_there = object && kube_prerequisites_is_ours(backend, object);
 	bool is_going = is_there && kind == JOB_CACHE_POD_GROUPS &&
 			json_get_path(object, "metadata", "deletionTimestamp", NULL);
 	bool is_shown = is_there && !is_going;
@@ -672,7 +636,7 @@ void kube_prerequisites_see(struct kube_backend *backend, enum job_cache_kind ki
 		return;
 	if (is_shown && kind == JOB_CACHE_FILES)
 		see_files(backend, name, object);
-	prerequisite = find(backend, resource, name);
+	prerequisite = kube_prerequisites_find(backend, resource, name);
 	if (prerequisite) {
 		if (!is_there && is_being_ended(prerequisite))
 			tell_deleted(prerequisite);
@@ -702,7 +666,7 @@ void kube_prerequisites_see_pod(struct kube_backend *backend, const struct job_p
 {
 	const struct job_secret *secret = backend->settings.secret;
 	struct prerequisite *prerequisite =
-		secret ? find(backend, &kube_secrets, secret->name) : NULL;
+		secret ? kube_prerequisites_find(backend, &kube_secrets, secret->name) : NULL;
 
 	if (!prerequisite || !waits_for_secret(pod))
 		return;
@@ -710,146 +674,4 @@ void kube_prerequisites_see_pod(struct kube_backend *backend, const struct job_p
 		prerequisite->is_made = false;
 	pod->seen.message = arena_format(pod->arena, "somebody deleted '%s': it is made again",
 					 prerequisite->name);
-}
-
-static bool has_files(const struct job *job)
-{
-	for (size_t i = 0; i < job->n_roles; i++)
-		if (job_files_are_mounted(job->roles[i].template))
-			return true;
-	return false;
-}
-
-static bool reads_config_maps(const struct job *job)
-{
-	struct objects *objects CLEANUP(objects_cleanup) = objects_new(job);
-	struct json *cluster CLEANUP(json_cleanup) = objects_cluster_new(objects, NULL);
-
-	return cluster || has_files(job);
-}
-
-void kube_prerequisites_watch(struct kube_backend *backend)
-{
-	const struct job *job = backend->settings.job;
-	bool is_tfjob = backend->settings.is_tfjob;
-
-	backend->knows[JOB_CACHE_NETWORK_POLICIES] = is_tfjob || !job->has_network_policy;
-	backend->knows[JOB_CACHE_FILES] = is_tfjob || !reads_config_maps(job);
-	backend->knows[JOB_CACHE_POD_GROUPS] = !backend->settings.gang;
-	job_follower_watch(backend->seen, JOB_CACHE_SERVICES);
-	if (!backend->knows[JOB_CACHE_NETWORK_POLICIES])
-		job_follower_watch(backend->seen, JOB_CACHE_NETWORK_POLICIES);
-	if (!backend->knows[JOB_CACHE_FILES])
-		job_follower_watch(backend->seen, JOB_CACHE_FILES);
-	if (backend->settings.gang)
-		job_follower_watch(backend->seen, JOB_CACHE_POD_GROUPS);
-}
-
-/* Of a replica, or of the job (NULL). */
-static void add_service(struct kube_backend *backend, const char *name, const struct role *role,
-			int index)
-{
-	struct prerequisite *prerequisite;
-
-	if (find(backend, &kube_services, name))
-		return;
-	prerequisite = add(backend, &kube_services, name);
-	prerequisite->role = mem_copy_text(role ? role->name : NULL);
-	prerequisite->index = index;
-	if (job_follower_get(backend->seen, JOB_CACHE_SERVICES, name))
-		kube_prerequisites_see(backend, JOB_CACHE_SERVICES, name);
-}
-
-/* One for each replica, of the name of its Pod. */
-static void add_services(struct kube_backend *backend)
-{
-	const struct job *job = backend->job;
-
-	for (size_t i = 0; i < job->n_roles; i++)
-		for (int index = 0; index < job->roles[i].replicas; index++) {
-			const struct role *role = &job->roles[i];
-			char *name CLEANUP(mem_free_text) = objects_pod_name(job, role, index);
-
-			add_service(backend, name, role, index);
-		}
-}
-
-static bool has_service(const struct kube_backend *backend, const char *name)
-{
-	const struct json *object = job_follower_get(backend->seen, JOB_CACHE_SERVICES, name);
-
-	return object && is_ours(backend, object);
-}
-
-static bool has_service_of_replica(const struct kube_backend *backend)
-{
-	const struct job *job = backend->job;
-
-	for (size_t i = 0; i < job->n_roles; i++)
-		for (int index = 0; index < job->roles[i].replicas; index++) {
-			char *name CLEANUP(mem_free_text) =
-				objects_pod_name(job, &job->roles[i], index);
-
-			if (has_service(backend, name))
-				return true;
-		}
-	return false;
-}
-
-/* A job that has Services goes on with them, whatever is wished by now: its Pods were told each
- * other's addresses when they were made. */
-void kube_prerequisites_choose_services(struct kube_backend *backend)
-{
-	const struct job *job = backend->job;
-	bool *has_one_service = &backend->settings.manner.has_one_service;
-
-	if (!backend->settings.is_tfjob || backend->n_prerequisites > 0)
-		return;
-	if (has_service(backend, job->name))
-		*has_one_service = true;
-	else if (has_service_of_replica(backend))
-		*has_one_service = false;
-	else if (job->services != SERVICES_COUNT)
-		*has_one_service = job->services == SERVICES_PER_JOB;
-}
-
-static void take_pod_group(struct kube_backend *backend)
-{
-	const struct gang *gang = backend->settings.gang;
-	const struct job *job = backend->job;
-	struct prerequisite *group = find_pod_group(backend);
-
-	if (!gang)
-		return;
-	if (!group)
-		group = add(backend, gang_resource(gang), job->name);
-	struct json *body = pod_group_new(gang, job, job->uid);
-
-	group->is_updated &= json_equals(group->body, body);
-	json_free(group->body);
-	group->body = body;
-	if (job_follower_get(backend->seen, JOB_CACHE_POD_GROUPS, job->name))
-		kube_prerequisites_see(backend, JOB_CACHE_POD_GROUPS, job->name);
-}
-
-void kube_prerequisites_take_objects(struct kube_backend *backend)
-{
-	if (backend->settings.is_tfjob) {
-		take_pod_group(backend);
-		if (backend->settings.manner.has_one_service)
-			add_service(backend, backend->job->name, NULL, 0);
-		else
-			add_services(backend);
-		return;
-	}
-
-	struct json *cluster CLEANUP(json_cleanup) =
-		objects_cluster_new(backend->objects, backend->job->uid);
-	const char *name = json_as_string(json_get_path(cluster, "metadata", "name", NULL), NULL);
-
-	if (!name || find(backend, &kube_config_maps, name))
-		return;
-	add(backend, &kube_config_maps, name)->body = json_ref(cluster);
-	/* Of a job that was small before. */
-	job_follower_watch(backend->seen, JOB_CACHE_FILES);
 }

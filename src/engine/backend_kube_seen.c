@@ -161,6 +161,17 @@ static void on_trouble(enum job_cache_kind kind, const struct err *err, void *da
 		kube_backend_trouble(data, err);
 }
 
+static void watch(struct kube_backend *backend)
+{
+	for (int i = 0; i < JOB_CACHE_KIND_COUNT; i++) {
+		enum job_cache_kind kind = (enum job_cache_kind) i;
+
+		backend->knows[kind] = !backend->kind->reads(backend, kind);
+		if (!backend->knows[kind])
+			job_follower_watch(backend->seen, kind);
+	}
+}
+
 /* What was there before we began is not told again. */
 static void see_synced(struct kube_backend *backend)
 {
@@ -193,8 +204,7 @@ void kube_backend_follow(struct kube_backend *backend)
 	};
 
 	backend->seen = job_cache_follow(backend->settings.cache, &settings);
-	job_follower_watch(backend->seen, JOB_CACHE_PODS);
-	kube_prerequisites_watch(backend);
+	watch(backend);
 	see_synced(backend);
 	tell_of_all_pods(backend);
 }

@@ -46,9 +46,10 @@ void kube_backend_tell_earlier_pods(struct kube_backend *backend)
 
 bool kube_backend_has_looked(const struct kube_backend *backend)
 {
-	return backend->knows[JOB_CACHE_PODS] && backend->knows[JOB_CACHE_SERVICES] &&
-	       backend->knows[JOB_CACHE_NETWORK_POLICIES] && backend->knows[JOB_CACHE_FILES] &&
-	       backend->knows[JOB_CACHE_POD_GROUPS];
+	for (int kind = 0; kind < JOB_CACHE_KIND_COUNT; kind++)
+		if (!backend->knows[kind])
+			return false;
+	return true;
 }
 
 bool backend_kube_is_ready(const struct backend *base)

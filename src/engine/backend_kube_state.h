@@ -3,6 +3,7 @@
  *     backend_kube_functions.c      the functions of a back end
  *     backend_kube_seen.c           what the cache shows
  *     backend_kube_calls.c          starts and ends of Pods
+ *     backend_kube_plain.c, backend_kube_tfjob.c            the objects of a kind of job
  *     backend_kube_prerequisites.c  what Pods stand on      backend_kube_events.c   reasons
  *     backend_kube_tell.c           Events of a TFJob
  *     backend_kube_state.c          this
@@ -24,9 +25,9 @@
 struct kube_backend {
 	struct backend base;
 	struct backend_kube_settings settings;
+	const struct kube_kind *kind;
 	struct job_follower *seen; /* the job's objects as the cache has them */
 	bool knows[JOB_CACHE_KIND_COUNT]; /* they were listed once, or it needs none */
-	struct tfjob_objects *tfjob_objects; /* what a TFJob is made of; else NULL */
 	struct prerequisite **prerequisites;
 	size_t n_prerequisites, prerequisites_capacity;
 	char *refusal; /* why it can never be made; NULL: it may be */
@@ -44,10 +45,30 @@ struct kube_backend {
 	char *last_trouble; /* told already */
 	struct loop_watch *timer; /* for what was refused */
 
-	struct json *document; /* of `job`, which `objects` is made of */
+	struct json *document; /* of `job` */
 	struct job *job;
-	struct objects *objects;
+	struct objects *objects; /* what is made of `job`; or */
+	struct tfjob_objects *tfjob_objects;
 };
+
+/* What sets the objects of a TFJob apart from those of `run --on kubernetes`. */
+struct kube_kind {
+	struct backend_habits habits;
+	/* Whether a kind of the cache is needed. */
+	bool (*reads)(const struct kube_backend *backend, enum job_cache_kind kind);
+	/* Adds the prerequisites that are known from settings.job. */
+	void (*begin)(struct kube_backend *backend);
+	/* `job` is another one from here on: adds the prerequisites that follow from it. */
+	void (*take_job)(struct kube_backend *backend);
+	void (*done)(struct kube_backend *backend);
+	struct json *(*pod_new)(const struct kube_backend *backend, const struct role *role,
+				int index, int attempt);
+	/* Of a Service that has no body. */
+	struct json *(*service_new)(const struct prerequisite *service);
+	void (*add_address)(const struct kube_backend *backend, const struct job *job,
+			    const struct role *role, int index, struct text *text);
+};
+extern const struct kube_kind kube_kind_plain, kube_kind_tfjob;
 
 /* Something that all Pods stand on: the Service, a ConfigMap of files, the Secret if we have it. */
 struct prerequisite {
@@ -111,12 +132,15 @@ msec kube_backend_pause(int n_refusals);
 void kube_backend_look_again(struct kube_backend *backend, msec at);
 
 /* Prerequisites. */
-void kube_prerequisites_begin(struct kube_backend *backend);
-/* Of a TFJob, before its first Pods: one Service, or one for each replica. */
-void kube_prerequisites_choose_services(struct kube_backend *backend);
-/* The Pods are made of something else from here on (backend->objects). */
-void kube_prerequisites_take_objects(struct kube_backend *backend);
-void kube_prerequisites_watch(struct kube_backend *backend);
+/* NULL: there is none. */
+struct prerequisite *kube_prerequisites_find(const struct kube_backend *backend,
+					     const struct kube_resource *resource,
+					     const char *name);
+/* To be made, unless the caller knows better; the caller may give it a body. */
+struct prerequisite *kube_prerequisites_add(struct kube_backend *backend,
+					    const struct kube_resource *resource, const char *name);
+/* Whether the job owns it. */
+bool kube_prerequisites_is_ours(const struct kube_backend *backend, const struct json *object);
 void kube_prerequisites_free(struct kube_backend *backend);
 bool kube_prerequisites_is_there(const struct kube_backend *backend); /* or on its way */
 bool kube_prerequisites_is_any_shown(const struct kube_backend *backend);
