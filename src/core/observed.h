@@ -87,8 +87,8 @@ struct backend_habits {
 				   nothing is left that could run */
 	bool repeats_attempts; /* what another process began and is not there is begun again as the
 				  same attempt: there is no log, and no number, for people to see
-				  two in one by; and what was deleted before it ran is begun again
-				  as often as it takes */
+				  two in one by; and what others delete is begun again without being
+				  counted */
 };
 
 struct observed {

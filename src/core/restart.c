@@ -75,7 +75,7 @@ struct answer {
 				  they ended together */
 	struct replica *fatal; /* the first one that may not be restarted; NULL: all may */
 	bool is_whole; /* the whole job starts again */
-	int n_failed;
+	int n_counted; /* restarts that count towards the backoffLimit */
 };
 
 static bool ended_before(const struct decision *decision, const struct replica *a,
@@ -87,6 +87,13 @@ static bool ended_before(const struct decision *decision, const struct replica *
 	return end_a < end_b;
 }
 
+/* Where Pods come and go, a TFJob is not to fail because others delete them: a node that is drained
+ * says nothing against the program. */
+static bool is_counted(const struct decision *decision, const struct replica *replica)
+{
+	return !decision->observed->habits.repeats_attempts || !replica->is_disrupted;
+}
+
 static struct answer find_answer(const struct decision *decision)
 {
 	struct answer answer = {0};
@@ -96,7 +103,7 @@ static struct answer find_answer(const struct decision *decision)
 
 		if (!needs_answer(decision, replica))
 			continue;
-		answer.n_failed++;
+		answer.n_counted += is_counted(decision, replica);
 		answer.is_whole |= job_restarts_whole(decision->job, replica->role);
 		if (!answer.first || ended_before(decision, replica, answer.first))
 			answer.first = replica;
@@ -109,10 +116,12 @@ static struct answer find_answer(const struct decision *decision)
 	if (answer.first && job_restarts_whole(decision->job, answer.first->role) &&
 	    is_restartable(answer.first))
 		answer.fatal = NULL;
+	if (answer.is_whole)
+		answer.n_counted = is_counted(decision, answer.first);
 	return answer;
 }
 
-/* When to start again after an attempt that lived so long; counts the restart. */
+/* When to start again after an attempt that lived so long. */
 static msec schedule(const struct decision *decision, msec lived, int *recent)
 {
 	if (lived >= RESTART_LONG_LIFE)
@@ -122,10 +131,18 @@ static msec schedule(const struct decision *decision, msec lived, int *recent)
 	return delay ? decision->now + delay : MSEC_UNSET;
 }
 
+static void add_count(const struct decision *decision, struct text *text)
+{
+	text_addf(text, " (restart %d", decision->status->restarts);
+	if (decision->job->backoff_limit >= 0)
+		text_addf(text, " of %d", decision->job->backoff_limit);
+	text_add(text, ")");
+}
+
 /* "worker-1 exited with code 3 after 2s (attempt 0): the whole job starts again in 1s (restart 2
  * of 3)" */
 static void tell(struct decision *decision, const char *what_failed, const char *who,
-		 msec restart_at)
+		 msec restart_at, bool is_one_counted)
 {
 	struct text sentence CLEANUP(text_done) = {0};
 
@@ -134,20 +151,20 @@ static void tell(struct decision *decision, const char *what_failed, const char 
 		text_add(&sentence, " in ");
 		text_add_duration(&sentence, restart_at - decision->now);
 	}
-	text_addf(&sentence, " (restart %d", decision->status->restarts);
-	if (decision->job->backoff_limit >= 0)
-		text_addf(&sentence, " of %d", decision->job->backoff_limit);
-	text_add(&sentence, ")");
+	if (is_one_counted)
+		add_count(decision, &sentence);
 	decision_note(decision, NOTE_WARNING, "ReplicaRestarting",
 		      arena_copy_text(decision->arena, text_of(&sentence)));
 }
 
 /* Everybody at the same moment, those included that waited for a delay of their own. */
-static void restart_whole_job(struct decision *decision, const struct failure *failure)
+static void restart_whole_job(struct decision *decision, const struct replica *first,
+			      const struct failure *failure)
 {
 	msec restart_at = schedule(decision, failure->lived, &decision->status->recent_restarts);
+	bool is_one_counted = is_counted(decision, first);
 
-	decision->status->restarts++;
+	decision->status->restarts += is_one_counted;
 	for (size_t i = 0; i < decision->n_replicas; i++) {
 		struct replica *replica = &decision->replicas[i];
 
@@ -161,7 +178,7 @@ static void restart_whole_job(struct decision *decision, const struct failure *f
 		replica->status->recent_restarts = 0;
 		replica->status->restart_at = restart_at;
 	}
-	tell(decision, failure->message, "the whole job", restart_at);
+	tell(decision, failure->message, "the whole job", restart_at, is_one_counted);
 }
 
 /* The next attempt of one replica, after one that lived so long. */
@@ -179,11 +196,12 @@ static void begin_again(const struct decision *decision, struct replica *replica
 static void restart_alone(struct decision *decision, struct replica *replica)
 {
 	const struct failure *failure = failure_of_replica(decision, replica);
+	bool is_one_counted = is_counted(decision, replica);
 
-	decision->status->restarts++;
+	decision->status->restarts += is_one_counted;
 	replica->status->restarts++;
 	begin_again(decision, replica, failure->lived);
-	tell(decision, failure->message, "it", replica->status->restart_at);
+	tell(decision, failure->message, "it", replica->status->restart_at, is_one_counted);
 }
 
 static void restart_each_failed(struct decision *decision)
@@ -204,7 +222,7 @@ static void restart(struct decision *decision, const struct answer *answer)
 	decision->status->failure = failure;
 	decision->plan->is_failure_new = true;
 	if (answer->is_whole)
-		restart_whole_job(decision, failure);
+		restart_whole_job(decision, answer->first, failure);
 	else
 		restart_each_failed(decision);
 	decision_set_condition(decision, CONDITION_RESTARTING, true, "TFJobRestarting", message);
@@ -299,7 +317,7 @@ static bool answer_in_place(struct decision *decision, struct replica *replica)
 	}
 	decision->status->failure = failure;
 	decision->plan->is_failure_new = true;
-	tell(decision, failure->message, "it", MSEC_UNSET);
+	tell(decision, failure->message, "it", MSEC_UNSET, true);
 	return false;
 }
 
@@ -323,7 +341,7 @@ bool restart_or_fail(struct decision *decision)
 		return false;
 	if (answer.fatal)
 		finish_on_failure(decision, answer.fatal);
-	else if (is_over_limit(decision, answer.is_whole ? 1 : answer.n_failed))
+	else if (answer.n_counted > 0 && is_over_limit(decision, answer.n_counted))
 		finish_on_backoff_limit(decision, answer.first,
 					failure_of_replica(decision, answer.first));
 	else if (!finish_if_too_late(decision))
