@@ -55,15 +55,21 @@ def tell_silence(limit, others):
          f"nothing happened within {limit} s, although every task accepts connections")
 
 
+def end(*_):
+    """Once, so that the work is not left behind when SIGTERM comes again while it is ended."""
+    signal.signal(signal.SIGTERM, signal.SIG_IGN)
+    sys.exit(128 + signal.SIGTERM)
+
+
 def run(limit, others, work):
     """Runs work(happened) in a process of its own, and gives its exit code. It calls happened() whenever it has come a
     step further, within `limit` seconds each time; `others` are the tasks that it may wait for: name -> host:port."""
     news, happened = processes.Pipe(duplex=False)
     process = processes.Process(target=begin, args=(work, news, happened, os.getpid()))
-    signal.signal(signal.SIGTERM, lambda *_: sys.exit(128 + signal.SIGTERM))
     process.start()
     happened.close()
     try:
+        signal.signal(signal.SIGTERM, end)  # before this, SIGTERM ends this process, and the kernel the other one
         if wait_for_silence(news, limit):
             tell_silence(limit, others)
             return 1

@@ -46,8 +46,8 @@ def test_the_code_is_that_of_the_work(work, code):
     assert watch.run(LONG, {}, work) == code
 
 
-def start_hanging(limit):
-    return subprocess.Popen([sys.executable, "-c", HANGING, ROOT / "python", str(limit)], stdout=subprocess.PIPE, text=True)
+def start_hanging(limit, script=HANGING):
+    return subprocess.Popen([sys.executable, "-c", script, ROOT / "python", str(limit)], stdout=subprocess.PIPE, text=True)
 
 
 def test_silence_is_ended_and_named():
@@ -68,6 +68,21 @@ def test_the_work_does_not_outlive_who_looks_at_the_time(number):
     assert process.stdout.read() == ""  # its other end is closed when both are gone
     assert process.wait() in (128 + number, -number)
     assert pid != process.pid
+
+
+def test_the_work_does_not_outlive_who_is_ended_while_it_starts():
+    script = HANGING.replace("sys.exit(watch", """
+start = watch.processes.Process.start
+
+def start_and_be_ended(process):
+    start(process)
+    os.kill(os.getpid(), signal.SIGTERM)
+
+watch.processes.Process.start = start_and_be_ended
+sys.exit(watch""")
+    process = start_hanging(LONG, script)
+    process.stdout.read()
+    assert process.wait() == -signal.SIGTERM
 
 
 def test_who_listens_is_not_named(capsys):
