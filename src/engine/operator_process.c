@@ -1,90 +1,18 @@
 /* For all namespaces, or for each that is served, one mirror of the TFJobs and one cache of their
- * Pods and Services; and a queue of the jobs that are to be looked at. A job that has ended, and of
- * which nothing is left to do, keeps its record alone. */
-#include "engine/operator.h"
-
+ * Pods and Services; and a queue of the jobs that are to be looked at. */
 #include "base/mem.h"
-#include "base/text.h"
-#include "core/expiry.h"
-#include "core/queue.h"
-#include "core/reconcile.h"
-#include "engine/backend_kube.h"
-#include "engine/driver.h"
-#include "engine/end_signals.h"
-#include "engine/exporter.h"
-#include "engine/record.h"
+#include "engine/operator_state.h"
 #include "engine/store_kube.h"
 #include "engine/store_tfjob_record.h"
-#include "engine/tfjob_events.h"
 #include "io/log.h"
-#include "kube/job_cache.h"
-#include "kube/lease_keeper.h"
-#include "kube/mirror.h"
-#include "kube/objects.h"
+#include "io/loop.h"
 #include "kube/resources.h"
 #include "kube/tfjob_definition.h"
 
 #include <stdlib.h>
-#include <string.h>
 
 #define LOOKS_IN_ONE_TURN 32 /* then others have theirs: answers, signals */
-#define FIRST_PAUSE MSEC_PER_SECOND /* after what fails; then twice as long, up to */
-#define LONGEST_PAUSE (60 * MSEC_PER_SECOND)
-#define MANAGER "kubeflow.org/training-operator"
-#define REFUSED "FailedValidation" /* as training-operator names it, and never uses it */
-
-/* What is watched as one: a namespace, or all of them. */
-struct scope {
-	struct controller *controller;
-	const char *namespace_name; /* KUBE_ALL_NAMESPACES: all */
-	struct job_cache *cache;
-	struct kube_mirror *jobs; /* of struct served_job */
-	bool is_synced; /* the jobs were listed once */
-};
-
-struct controller {
-	const struct operator_settings *settings;
-	struct loop *loop;
-	struct kube_api *api;
-	struct scope *scopes;
-	size_t n_scopes;
-	struct queue *queue;
-	struct loop_watch *timer;
-	struct end_signals signals;
-	struct tfjob_events *events;
-	struct lease_keeper *lease; /* NULL: nobody else acts */
-	enum lease_standing told; /* of which was spoken last */
-	struct exporter *metrics, *health;
-	struct metrics_jobs counts;
-	struct metrics_passes passes;
-	int64_t n_errors; /* passes that failed */
-	bool is_away; /* the server was not reached, which was told, and no pass has ended well
-			 since */
-	bool is_ending;
-	struct err fault; /* what it ends with; code 0: it was asked to */
-	char *last_trouble;
-	struct err err; /* with which it cannot begin */
-};
-
-struct served_job {
-	struct controller *controller;
-	struct scope *scope;
-	char *key; /* NAMESPACE/NAME */
-	char *name_space; /* its turn is that of its namespace */
-	char *uid;
-	struct store *store;
-	struct job *job; /* as it was when work on it began; NULL: nothing is at work */
-	struct backend *backend;
-	struct driver *driver;
-	struct refusal *refusal; /* that is being written; NULL: none is */
-	char *trouble; /* that was told of it last; NULL: none was */
-	int restarts; /* of its status, as far as they were counted; -1: none was seen */
-	int64_t pass_start; /* in microseconds */
-	bool is_passing; /* its driver is at work, and the queue waits for it */
-	bool is_end_counted;
-	bool is_over; /* what is at work may go */
-	bool is_going; /* somebody deletes it: what is its own goes with it, and nothing is made */
-};
+#define LONGEST_PAUSE (60 * MSEC_PER_SECOND) /* after what fails again and again */
 
 static bool is_in(const struct scope *scope, const char *key)
 {
@@ -132,430 +60,6 @@ static size_t count_jobs(const struct controller *controller)
 	return count;
 }
 
-static void say(struct controller *controller, const char *sentence)
-{
-	if (text_keep(&controller->last_trouble, sentence))
-		controller->settings->say(sentence, controller->settings->data);
-}
-
-/* A server that is not reached is told of once, whatever was asked of it for whom. */
-static bool is_worth_telling(struct controller *controller, const struct err *err)
-{
-	bool was_away = controller->is_away;
-
-	controller->is_away |= err->code == ERR_UNREACHABLE;
-	return !was_away || err->code != ERR_UNREACHABLE;
-}
-
-static void see_server(struct controller *controller)
-{
-	if (controller->is_away)
-		say(controller, "the API server responds again");
-	controller->is_away = false;
-}
-
-static void say_trouble(struct controller *controller, const struct err *err)
-{
-	if (is_worth_telling(controller, err))
-		say(controller, err->text);
-	else
-		log_info("%s", err->text);
-}
-
-static void say_trouble_of_job(const struct served_job *job, const struct err *err)
-{
-	char *sentence CLEANUP(mem_free_text) = mem_format("job '%s': %s", job->key, err->text);
-	const struct operator_settings *settings = job->controller->settings;
-
-	if (is_worth_telling(job->controller, err))
-		settings->say(sentence, settings->data);
-	else
-		log_info("%s", sentence);
-}
-
-/* Looking. */
-
-static void arm(struct controller *controller)
-{
-	loop_timer_arm(controller->timer, queue_wake_at(controller->queue));
-}
-
-static void look_at(struct served_job *job, msec due)
-{
-	if (due != MSEC_NEVER)
-		queue_add(job->controller->queue, job->name_space, job->key, due);
-	arm(job->controller);
-}
-
-static void on_news(void *data)
-{
-	look_at(data, loop_now());
-}
-
-static void end(struct controller *controller);
-
-/* Nothing that is done would be right. */
-static void end_for(struct controller *controller, const struct err *fault)
-{
-	if (controller->fault.code)
-		return;
-	controller->fault = *fault;
-	controller->fault.code = ERR_INVALID; /* of what people set up */
-	end(controller);
-}
-
-/* Told once, and on the job itself, where its owner looks. The definition of TFJobs that the
- * cluster has may be another one. */
-static void on_failed(struct served_job *job, const struct job *own, const struct err *err)
-{
-	const struct note note = {
-		.level = NOTE_WARNING, .reason = "ReconcileError", .sentence = err->text};
-
-	job->controller->n_errors++;
-	if (err->code == ERR_UNSUPPORTED) {
-		end_for(job->controller, err);
-		return;
-	}
-	if (!text_keep(&job->trouble, err->text))
-		return;
-	say_trouble_of_job(job, err);
-	if (err->code != ERR_UNREACHABLE)
-		tfjob_events_send(job->controller->events, own, &note);
-}
-
-static void tell_removed(const struct served_job *job, const struct job *own)
-{
-	char *sentence CLEANUP(mem_free_text) = mem_format("Deleted job: %s", own->name);
-	const struct note note = {.reason = "SuccessfulDeleteJob", .sentence = sentence};
-
-	tfjob_events_send(job->controller->events, own, &note);
-}
-
-static void on_passed(const struct driver_outcome *outcome, const struct err *err, void *data)
-{
-	struct served_job *job = data;
-
-	job->is_passing = false;
-	metrics_add_pass(&job->controller->passes, loop_monotonic_microseconds() - job->pass_start);
-	if (outcome->is_finished)
-		backend_kube_end_pod_group(job->backend);
-	if (outcome->is_removed)
-		tell_removed(job, job->job);
-	job->is_over =
-		outcome->is_gone || (outcome->is_finished && outcome->wake_at == MSEC_NEVER &&
-				     backend_kube_is_quiet(job->backend));
-	queue_done(job->controller->queue, job->key, err != NULL, loop_now());
-	if (!err) {
-		see_server(job->controller);
-		look_at(job, job->is_over ? loop_now() : outcome->wake_at);
-	} else {
-		on_failed(job, job->job, err);
-	}
-	arm(job->controller);
-}
-
-/* An end has two notes under the policy ExitCode. */
-static void count_note(struct served_job *job, const struct note *note)
-{
-	static const struct {
-		const char *reason;
-		enum metrics_job_event event;
-	} rows[] = {
-		{"TFJobSucceeded", METRICS_JOB_SUCCESSFUL},
-		{"TFJobFailed", METRICS_JOB_FAILED},
-		{"TFJob" REFUSED, METRICS_JOB_FAILED},
-		{"TFJobRestarting", METRICS_JOB_RESTARTED},
-	};
-
-	for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
-		bool is_end = rows[i].event != METRICS_JOB_RESTARTED;
-
-		if (!text_equals(note->reason, rows[i].reason) || (is_end && job->is_end_counted))
-			continue;
-		job->is_end_counted |= is_end;
-		metrics_count_job(&job->controller->counts, job->name_space, rows[i].event);
-	}
-}
-
-static void on_note(const struct job *own, const struct note *note, void *data)
-{
-	struct served_job *job = data;
-
-	count_note(job, note);
-	if (!text_equals(note->reason, "ReplicaWaits")) /* its Pods' own Events say so */
-		tfjob_events_send(job->controller->events, own, note);
-}
-
-static void on_status(const struct job *own, const struct status *status, void *data)
-{
-	struct served_job *job = data;
-	const char *reason = status->failure ? status->failure->reason : NULL;
-
-	(void) own;
-	if (job->restarts >= 0 && status->restarts > job->restarts)
-		metrics_count_restarts(&job->controller->counts, reason,
-				       status->restarts - job->restarts);
-	job->restarts = status->restarts;
-}
-
-static void on_trouble(const struct err *err, void *data)
-{
-	say_trouble_of_job(data, err);
-}
-
-static void end_work(struct served_job *job)
-{
-	driver_free(TAKE(job->driver));
-	if (job->backend)
-		job->backend->functions->free(TAKE(job->backend));
-	job_free(TAKE(job->job));
-	job->is_over = false;
-}
-
-static const char *name_of(const struct served_job *job)
-{
-	return strchr(job->key, '/') + 1;
-}
-
-static int read_job(struct served_job *job, struct err *err)
-{
-	struct store_record record CLEANUP(store_record_done) = {0};
-	int rc = job->store->functions->get(job->store, name_of(job), &record, err);
-
-	return rc < 0 ? rc : record_read_job(&record, &job->job, err);
-}
-
-static void make_parts(struct served_job *job)
-{
-	struct controller *controller = job->controller;
-	const struct backend_kube_settings backend = {
-		.loop = controller->loop,
-		.api = controller->api,
-		.cache = job->scope->cache,
-		.job = job->job,
-		.is_tfjob = true,
-		.manner = controller->settings->manner,
-		.gang = controller->settings->gang,
-		.on_news = on_news,
-		.on_trouble = on_trouble,
-		.events = controller->events,
-		.data = job,
-	};
-
-	job->backend = backend_kube_new(&backend);
-	const struct driver_settings driver = {
-		.store = job->store,
-		.backend = job->backend,
-		.job_name = job->job->name,
-		.log_name = job->key,
-		.listener = {.on_note = on_note, .on_status = on_status, .data = job},
-		.on_passed = on_passed,
-		.data = job,
-	};
-
-	job->driver = driver_new(&driver);
-}
-
-static bool is_ours(const struct job *job)
-{
-	return !job->managed_by || text_equals(job->managed_by, MANAGER);
-}
-
-/* What nothing can be made of is Failed, and says why: it never waits in silence. */
-
-static char *fault_of(const struct job *job)
-{
-	struct faults faults CLEANUP(faults_done) = {0};
-
-	if (job->n_roles == 0)
-		return mem_copy_text("spec.tfReplicaSpecs: Required value: has no role");
-	return objects_check_names(job, &faults) ? NULL : mem_copy_text(faults.list[0].sentence);
-}
-
-/* While it is written, and its Events are sent once it is; or while the job is deleted. */
-struct refusal {
-	struct arena *arena;
-	struct job *job;
-	struct plan plan;
-	bool is_removal; /* it was written, and the job's time to live is over */
-};
-
-static void refusal_free(struct refusal *refusal)
-{
-	if (!refusal)
-		return;
-	arena_free(refusal->arena);
-	job_free(refusal->job);
-	free(refusal);
-}
-
-static void on_refused(int64_t version, const struct err *err, void *data)
-{
-	struct served_job *job = data;
-	struct refusal *refusal = TAKE(job->refusal);
-
-	(void) version;
-	if (!err && refusal->is_removal)
-		tell_removed(job, refusal->job);
-	if (err && err->code == ERR_NOT_FOUND)
-		err = NULL;
-	for (size_t i = 0; i < refusal->plan.n_notes && !err; i++)
-		on_note(refusal->job, &refusal->plan.notes[i], job);
-	if (err && err->code != ERR_CONFLICT)
-		on_failed(job, refusal->job, err);
-	refusal_free(refusal);
-	/* What came meanwhile was passed over; after a conflict it is known by now. */
-	look_at(job, loop_now() + (err && err->code != ERR_CONFLICT ? FIRST_PAUSE : 0));
-}
-
-static void write_refusal(struct served_job *job, const struct store_record *record,
-			  struct status *status, const char *fault)
-{
-	struct refusal *refusal = job->refusal;
-	struct arena *arena = refusal->arena;
-
-	if (status->n_conditions == 0)
-		reconcile_begin(refusal->job, loop_now(), arena, status);
-	reconcile_lost(refusal->job, status, REFUSED, arena_copy_text(arena, fault), loop_now(),
-		       arena, &refusal->plan);
-	const struct store_change change =
-		record_change(job->store, refusal->job, &refusal->plan.status, arena);
-
-	store_begin_change(job->store, refusal->job->name, record->version, &change, on_refused,
-			   job);
-}
-
-static void delete_or_wait(struct served_job *job, const struct status *status)
-{
-	msec expires_at = expiry_of_job(job->refusal->job, status);
-
-	if (loop_now() >= expires_at) {
-		job->refusal->is_removal = true;
-		store_begin_remove(job->store, name_of(job), job->uid, on_refused, job);
-		return;
-	}
-	refusal_free(TAKE(job->refusal));
-	look_at(job, expires_at);
-}
-
-static void tell_unread(struct served_job *job, const struct err *fault)
-{
-	if (text_keep(&job->trouble, fault->text))
-		say_trouble_of_job(job, fault);
-}
-
-/* Once it is written, the job's time to live counts. */
-static void begin_refusal(struct served_job *job, const struct store_record *record,
-			  const char *fault)
-{
-	struct refusal *refusal = mem_new(sizeof(*refusal));
-	struct status status;
-	struct err err = {0};
-
-	refusal->arena = arena_new();
-	if (record_read_status(record, refusal->arena, &status, &err) < 0) {
-		tell_unread(job, &err);
-		refusal_free(refusal);
-		return;
-	}
-	refusal->job = TAKE(job->job);
-	job->refusal = refusal;
-	if (status_is_finished(&status))
-		delete_or_wait(job, &status);
-	else
-		write_refusal(job, record, &status, fault);
-}
-
-static bool is_finished(const struct served_job *job)
-{
-	struct store_record record CLEANUP(store_record_done) = {0};
-	struct arena *arena CLEANUP(arena_cleanup) = arena_new();
-	struct status status;
-
-	return job->store->functions->get(job->store, name_of(job), &record, NULL) == 0 &&
-	       record_read_status(&record, arena, &status, NULL) == 0 &&
-	       status_is_finished(&status);
-}
-
-/* Once it has ended it is cleaned up as any other. */
-static bool refuse(struct served_job *job)
-{
-	struct store_record record CLEANUP(store_record_done) = {0};
-	char *fault CLEANUP(mem_free_text) = fault_of(job->job);
-
-	if (!fault || is_finished(job))
-		return false;
-	if (!job->refusal &&
-	    job->store->functions->get(job->store, job->job->name, &record, NULL) == 0)
-		begin_refusal(job, &record, fault);
-	return true;
-}
-
-/* What cannot be read has no roles for us; what nobody could write a status to is told here. */
-static void refuse_unread(struct served_job *job, const struct err *fault)
-{
-	struct store_record record CLEANUP(store_record_done) = {0};
-
-	if (job->refusal)
-		return;
-	if (job->store->functions->get(job->store, name_of(job), &record, NULL) < 0 ||
-	    record_read_bare_job(&record, &job->job, NULL) < 0)
-		tell_unread(job, fault);
-	else if (is_ours(job->job))
-		begin_refusal(job, &record, fault->text);
-}
-
-/* It has ended, and neither its Pods nor the clock ask for anything more: most jobs of a cluster.
- */
-static bool is_settled(const struct served_job *job)
-{
-	return job->job->clean_policy == CLEAN_NONE && job->job->ttl_after_finished < 0 &&
-	       is_finished(job);
-}
-
-/* False where there is nothing to be done for it. */
-static bool begin_work(struct served_job *job)
-{
-	struct err err = {0};
-
-	if (job->driver)
-		return true;
-	bool is_read = read_job(job, &err) == 0;
-
-	if (!is_read)
-		refuse_unread(job, &err);
-	if (!is_read || !is_ours(job->job) || is_settled(job) || refuse(job)) {
-		job_free(TAKE(job->job));
-		return false;
-	}
-	make_parts(job);
-	return true;
-}
-
-/* What is being given back is not held any more, whatever its time. */
-static bool may_act(const struct controller *controller)
-{
-	return !controller->is_ending &&
-	       (!controller->lease || lease_keeper_standing(controller->lease) == LEASE_HELD);
-}
-
-/* The pass ends in on_passed; where there is none, it has ended. */
-static void look(struct served_job *job)
-{
-	bool has_work = !job->is_over && !job->is_going;
-
-	if (has_work && may_act(job->controller) && begin_work(job) &&
-	    backend_kube_is_ready(job->backend)) {
-		job->is_passing = true;
-		job->pass_start = loop_monotonic_microseconds();
-		driver_look(job->driver, loop_now());
-		return;
-	}
-	if (!has_work)
-		end_work(job);
-	queue_done(job->controller->queue, job->key, false, loop_now());
-}
-
 static void on_timer(void *data)
 {
 	struct controller *controller = data;
@@ -568,11 +72,11 @@ static void on_timer(void *data)
 		struct served_job *job = find(controller, key);
 
 		if (job)
-			look(job);
+			served_job_look(job);
 		else
 			queue_done(controller->queue, key, false, loop_now());
 	}
-	arm(controller);
+	operator_arm(controller);
 }
 
 /* The TFJobs, as the cluster shows them. */
@@ -587,34 +91,9 @@ static void release(void *kept, void *data)
 		metrics_count_job(&controller->counts, job->name_space, METRICS_JOB_DELETED);
 	if (job->is_passing)
 		queue_done(controller->queue, job->key, false, loop_now());
-	end_work(job);
+	served_job_end_work(job); /* which may ask for another look */
 	queue_remove(controller->queue, job->key);
-	store_cleanup(&job->store);
-	refusal_free(job->refusal);
-	free(job->trouble);
-	free(job->key);
-	free(job->name_space);
-	free(job->uid);
-	free(job);
-}
-
-static struct served_job *served_job_new(struct scope *scope, const struct json *object)
-{
-	struct controller *controller = scope->controller;
-	const struct json *metadata = json_get(object, "metadata");
-	const char *name_space = json_as_string(json_get(metadata, "namespace"), "");
-	const char *uid = json_as_string(json_get(metadata, "uid"), "");
-	struct served_job *job = mem_new(sizeof(*job));
-
-	job->controller = controller;
-	job->scope = scope;
-	job->restarts = -1;
-	job->key = mem_format("%s/%s", name_space, json_as_string(json_get(metadata, "name"), ""));
-	job->name_space = mem_copy_text(name_space);
-	job->uid = mem_copy_text(uid);
-	job->store = store_kube_of_tfjobs(controller->loop, controller->api, name_space);
-	store_kube_keep_to(job->store, uid);
-	return job;
+	served_job_free(job);
 }
 
 static void *project(const struct json *object, void *before, void *data)
@@ -631,7 +110,7 @@ static void *project(const struct json *object, void *before, void *data)
 		job = NULL;
 	}
 	if (store_kube_tfjobs.read(object, &record, &err) < 0) {
-		say(controller, err.text);
+		operator_say(controller, err.text);
 		if (job)
 			release(job, scope);
 		return NULL;
@@ -642,7 +121,7 @@ static void *project(const struct json *object, void *before, void *data)
 		metrics_count_job(&controller->counts, job->name_space, METRICS_JOB_CREATED);
 	store_kube_saw(job->store, object);
 	job->is_going = json_get_path(object, "metadata", "deletionTimestamp", NULL);
-	look_at(job, loop_now());
+	operator_look_at(job, loop_now());
 	return job;
 }
 
@@ -650,7 +129,7 @@ static void on_progress(void *data)
 {
 	const struct scope *scope = data;
 
-	see_server(scope->controller);
+	operator_see_server(scope->controller);
 }
 
 /* The rest project has seen to. */
@@ -665,7 +144,7 @@ static void on_synced(void *data)
 	struct scope *scope = data;
 
 	scope->is_synced = true;
-	see_server(scope->controller);
+	operator_see_server(scope->controller);
 	log_info("%zu TFJobs are known%s%s", kube_mirror_count(scope->jobs),
 		 *scope->namespace_name ? " of namespace " : "", scope->namespace_name);
 }
@@ -674,7 +153,7 @@ static void on_watch_trouble(const struct err *err, void *data)
 {
 	const struct scope *scope = data;
 
-	say_trouble(scope->controller, err);
+	operator_say_trouble(scope->controller, err);
 }
 
 static void watch_scope(struct scope *scope)
@@ -729,7 +208,7 @@ static void watch_jobs(struct controller *controller)
 
 static bool may_change(const struct kube_request *request, void *data)
 {
-	return request->resource == &kube_leases || may_act(data);
+	return request->resource == &kube_leases || operator_may_act(data);
 }
 
 /* Another may have acted since: what is kept of a job's work is of no use any more. */
@@ -742,7 +221,7 @@ static void end_all_work(struct controller *controller)
 		if (job->is_passing)
 			queue_done(controller->queue, job->key, false, loop_now());
 		job->is_passing = false;
-		end_work(job);
+		served_job_end_work(job);
 	}
 }
 
@@ -752,7 +231,7 @@ static void look_at_all(struct controller *controller)
 	struct walk walk = {0};
 
 	while ((job = next_job(controller, &walk)))
-		look_at(job, loop_now());
+		operator_look_at(job, loop_now());
 }
 
 static void tell_standing(struct controller *controller, enum lease_standing standing)
@@ -766,7 +245,7 @@ static void tell_standing(struct controller *controller, enum lease_standing sta
 			: mem_format("TFJobs are served by %s; this one waits",
 				     other ? other : "another operator");
 
-	say(controller, sentence);
+	operator_say(controller, sentence);
 }
 
 static void on_lease(void *data)
@@ -791,7 +270,7 @@ static void on_lease(void *data)
 
 static void on_lease_trouble(const struct err *err, void *data)
 {
-	say_trouble(data, err);
+	operator_say_trouble(data, err);
 }
 
 static int watch_lease(struct controller *controller, struct err *err)
@@ -872,12 +351,13 @@ static void on_definition(struct json *object, const struct kube_status *status,
 
 	(void) status;
 	if (err && err->code == ERR_NOT_FOUND)
-		say(controller, "TFJobs are unknown to this cluster: 'muster operator install', or "
-				"kubectl apply -f deploy/crd.yaml, says what they are");
+		operator_say(controller,
+			     "TFJobs are unknown to this cluster: 'muster operator install', or "
+			     "kubectl apply -f deploy/crd.yaml, says what they are");
 	else if (err)
 		log_info("the definition of TFJobs is not known: %s", err->text);
 	else if (tfjob_definition_check(object, &fault) < 0)
-		end_for(controller, &fault);
+		operator_end_for(controller, &fault);
 }
 
 static void ask_for_definition(struct controller *controller)
@@ -970,7 +450,7 @@ static void controller_done(struct controller *controller)
 
 int operator_run(const struct operator_settings *settings, struct err *err)
 {
-	struct controller controller CLEANUP(controller_done) = {.settings = settings};
+	struct controller controller CLEANUP(controller_done) = {.settings = settings, .end = end};
 	int rc = loop_new(&controller.loop, err);
 
 	if (rc == 0)
@@ -983,7 +463,7 @@ int operator_run(const struct operator_settings *settings, struct err *err)
 	if (rc < 0)
 		return rc;
 	controller.events = tfjob_events_new(controller.loop, controller.api);
-	controller.queue = queue_new(FIRST_PAUSE, LONGEST_PAUSE);
+	controller.queue = queue_new(OPERATOR_FIRST_PAUSE, LONGEST_PAUSE);
 	controller.timer = loop_new_timer(controller.loop, on_timer, &controller);
 	rc = check_gang(&controller, err);
 	if (rc < 0)
