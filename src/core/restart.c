@@ -74,17 +74,32 @@ struct answer {
 	struct replica *first; /* ended before the others, in the order of roles and index where
 				  they ended together */
 	struct replica *fatal; /* the first one that may not be restarted; NULL: all may */
-	bool is_whole; /* the whole job starts again */
-	int n_counted; /* restarts that count towards the backoffLimit */
+	struct replica *whole; /* the first one with which the whole job starts again; NULL: none */
+	struct replica
+		*counted; /* the first one that counts towards the backoffLimit; NULL: none */
+	int n_counted; /* restarts that do */
 };
+
+/* A Pod that others deleted counts as ended from then on: its peers fall because of that. */
+static msec end_of(const struct decision *decision, const struct replica *replica)
+{
+	if (replica->is_disrupted && replica->object &&
+	    replica->object->stop_asked_at != MSEC_UNSET)
+		return replica->object->stop_asked_at;
+	return replica->status->end_time == MSEC_UNSET ? decision->now : replica->status->end_time;
+}
 
 static bool ended_before(const struct decision *decision, const struct replica *a,
 			 const struct replica *b)
 {
-	msec end_a = a->status->end_time == MSEC_UNSET ? decision->now : a->status->end_time;
-	msec end_b = b->status->end_time == MSEC_UNSET ? decision->now : b->status->end_time;
+	return end_of(decision, a) < end_of(decision, b);
+}
 
-	return end_a < end_b;
+/* The one of both that ended first; `known` may be NULL. */
+static struct replica *earlier(const struct decision *decision, struct replica *replica,
+			       struct replica *known)
+{
+	return !known || ended_before(decision, replica, known) ? replica : known;
 }
 
 /* Where Pods come and go, a TFJob is not to fail because others delete them: a node that is drained
@@ -94,30 +109,36 @@ static bool is_counted(const struct decision *decision, const struct replica *re
 	return !decision->observed->habits.repeats_attempts || !replica->is_disrupted;
 }
 
+static void add_to_answer(const struct decision *decision, struct replica *replica,
+			  struct answer *answer)
+{
+	answer->first = earlier(decision, replica, answer->first);
+	if (!is_restartable(replica))
+		answer->fatal = earlier(decision, replica, answer->fatal);
+	if (job_restarts_whole(decision->job, replica->role))
+		answer->whole = earlier(decision, replica, answer->whole);
+	if (!is_counted(decision, replica))
+		return;
+	answer->counted = earlier(decision, replica, answer->counted);
+	answer->n_counted++;
+}
+
 static struct answer find_answer(const struct decision *decision)
 {
 	struct answer answer = {0};
 
-	for (size_t i = 0; i < decision->n_replicas; i++) {
-		struct replica *replica = &decision->replicas[i];
-
-		if (!needs_answer(decision, replica))
-			continue;
-		answer.n_counted += is_counted(decision, replica);
-		answer.is_whole |= job_restarts_whole(decision->job, replica->role);
-		if (!answer.first || ended_before(decision, replica, answer.first))
-			answer.first = replica;
-		if (!is_restartable(replica) &&
-		    (!answer.fatal || ended_before(decision, replica, answer.fatal)))
-			answer.fatal = replica;
-	}
+	for (size_t i = 0; i < decision->n_replicas; i++)
+		if (needs_answer(decision, &decision->replicas[i]))
+			add_to_answer(decision, &decision->replicas[i], &answer);
 	/* Peers fall with the one whose loss restarts the job; how they fell says nothing, whether
 	 * it is seen together or only after the restart began. */
 	if (answer.first && job_restarts_whole(decision->job, answer.first->role) &&
 	    is_restartable(answer.first))
 		answer.fatal = NULL;
-	if (answer.is_whole)
-		answer.n_counted = is_counted(decision, answer.first);
+	if (answer.whole) {
+		answer.counted = is_counted(decision, answer.whole) ? answer.whole : NULL;
+		answer.n_counted = answer.counted != NULL;
+	}
 	return answer;
 }
 
@@ -158,11 +179,10 @@ static void tell(struct decision *decision, const char *what_failed, const char 
 }
 
 /* Everybody at the same moment, those included that waited for a delay of their own. */
-static void restart_whole_job(struct decision *decision, const struct replica *first,
-			      const struct failure *failure)
+static void restart_whole_job(struct decision *decision, const struct failure *failure,
+			      bool is_one_counted)
 {
 	msec restart_at = schedule(decision, failure->lived, &decision->status->recent_restarts);
-	bool is_one_counted = is_counted(decision, first);
 
 	decision->status->restarts += is_one_counted;
 	for (size_t i = 0; i < decision->n_replicas; i++) {
@@ -218,43 +238,55 @@ static void restart(struct decision *decision, const struct answer *answer)
 		arena_format(decision->arena, "job %s is restarting because %s replica(s) failed.",
 			     decision->job->name, answer->first->role->title);
 
-	failure_add_consequences(decision, answer->first, answer->is_whole, failure);
+	failure_add_consequences(decision, answer->first, answer->whole != NULL, failure);
 	decision->status->failure = failure;
 	decision->plan->is_failure_new = true;
-	if (answer->is_whole)
-		restart_whole_job(decision, answer->first, failure);
+	if (answer->whole)
+		restart_whole_job(decision, failure, answer->n_counted > 0);
 	else
 		restart_each_failed(decision);
 	decision_set_condition(decision, CONDITION_RESTARTING, true, "TFJobRestarting", message);
 	decision_note(decision, NOTE_WARNING, "TFJobRestarting", message);
 }
 
-/* One of a TFJob that somebody deleted before it ran. Nothing was lost, so that it is made again
- * under every policy, alone, and is no restart; each time a little later. Jobs of `run` have an end
- * also where each of their Pods is lost. */
-static bool has_never_run(const struct decision *decision, const struct replica *replica)
+static bool has_never_run(const struct replica *replica)
 {
-	return decision->observed->habits.repeats_attempts &&
-	       replica->status->state == REPLICA_FAILED && replica->is_disrupted &&
+	return replica->is_disrupted &&
 	       (replica->last_state == REPLICA_PENDING ||
 		replica->last_state == REPLICA_STARTING) &&
 	       replica->status->start_time == MSEC_UNSET;
 }
 
+/* One of a TFJob that others deleted before it ran: nothing was lost. And a worker whose failure is
+ * tolerated, once its Pod has been deleted. They are made again under every policy, alone, which is
+ * no restart; each time a little later. Jobs of `run` have an end also where each of their Pods is
+ * lost. */
+static bool is_made_again(const struct decision *decision, const struct replica *replica)
+{
+	if (!decision->observed->habits.repeats_attempts || !replica->is_wanted ||
+	    replica->status->state != REPLICA_FAILED)
+		return false;
+	return has_never_run(replica) || (is_failure_tolerated(decision, replica) &&
+					  (replica->is_disrupted || !replica->object));
+}
+
 static void make_again(struct decision *decision, struct replica *replica)
 {
 	const struct failure *failure = failure_of_replica(decision, replica);
+	bool has_run = !has_never_run(replica);
+	const char *when = has_run ? "" : " before it ran";
 
-	begin_again(decision, replica, 0);
-	decision_note(decision, NOTE_WARNING, "ReplicaRestarting",
-		      arena_format(decision->arena, "%s before it ran: it is created again",
-				   failure->message));
+	replica->status->restarts += has_run;
+	begin_again(decision, replica, failure->lived);
+	decision_note(
+		decision, NOTE_WARNING, "ReplicaRestarting",
+		arena_format(decision->arena, "%s%s: it is created again", failure->message, when));
 }
 
 static void make_all_again(struct decision *decision)
 {
 	for (size_t i = 0; i < decision->n_replicas; i++)
-		if (has_never_run(decision, &decision->replicas[i]))
+		if (is_made_again(decision, &decision->replicas[i]))
 			make_again(decision, &decision->replicas[i]);
 }
 
@@ -341,9 +373,9 @@ bool restart_or_fail(struct decision *decision)
 		return false;
 	if (answer.fatal)
 		finish_on_failure(decision, answer.fatal);
-	else if (answer.n_counted > 0 && is_over_limit(decision, answer.n_counted))
-		finish_on_backoff_limit(decision, answer.first,
-					failure_of_replica(decision, answer.first));
+	else if (answer.counted && is_over_limit(decision, answer.n_counted))
+		finish_on_backoff_limit(decision, answer.counted,
+					failure_of_replica(decision, answer.counted));
 	else if (!finish_if_too_late(decision))
 		restart(decision, &answer);
 	return true;

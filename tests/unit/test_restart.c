@@ -209,6 +209,90 @@ static void more_failures_than_restarts_left_end_the_job(void **state)
 	assert_int_equal(scene->status.restarts, 0);
 }
 
+static void delete_pod(struct scene *scene, const char *role, int index)
+{
+	struct observed_replica *object = scene_object(scene, role, index, 0);
+
+	object->stop_asked_at = scene->now;
+	object->kill_at = scene->now + 30 * MSEC_PER_SECOND;
+}
+
+static void begin_tfjob(struct scene *scene)
+{
+	scene->observed.habits.repeats_attempts = true;
+	scene->job.backoff_limit = 0;
+}
+
+/* Though one is deleted at the same time. */
+static void a_failure_beside_a_deletion_is_the_one_that_counts(void **state)
+{
+	struct scene *scene = *state;
+
+	begin_tfjob(scene);
+	scene_add_role(scene, ROLE_WORKER, 2, RESTART_ON_FAILURE);
+	scene_settle(scene);
+	delete_pod(scene, "worker", 0);
+	scene->now += MSEC_PER_SECOND;
+	scene_exit(scene, "worker", 1, 0, 7, 0);
+	scene_decide(scene);
+	assert_int_equal(scene->status.exit_code, 7);
+	assert_int_equal(scene->status.failure->index, 1);
+}
+
+static void a_lost_ps_counts_though_a_worker_is_deleted(void **state)
+{
+	struct scene *scene = *state;
+
+	begin_tfjob(scene);
+	scene->job.restart_scope = RESTART_SCOPE_WORKER;
+	scene_add_role(scene, ROLE_PS, 1, RESTART_ON_FAILURE);
+	scene_add_role(scene, ROLE_WORKER, 1, RESTART_ON_FAILURE);
+	scene_settle(scene);
+	delete_pod(scene, "worker", 0);
+	scene->now += MSEC_PER_SECOND;
+	scene_exit(scene, "ps", 0, 0, 3, 0);
+	scene_decide(scene);
+	assert_string_equal(scene_message(scene, CONDITION_FAILED),
+			    "Job j has failed because it has reached the specified backoff limit");
+	assert_string_equal(scene->status.failure->role, "ps");
+}
+
+/* Also where that is seen before the deleted one has ended. */
+static void peers_that_fall_after_a_deletion_do_not_count(void **state)
+{
+	struct scene *scene = *state;
+
+	begin_tfjob(scene);
+	scene->job.restart_scope = RESTART_SCOPE_JOB;
+	scene_add_role(scene, ROLE_WORKER, 2, RESTART_ON_FAILURE);
+	scene_settle(scene);
+	delete_pod(scene, "worker", 1);
+	scene->now += MSEC_PER_SECOND;
+	scene_exit(scene, "worker", 0, 0, 1, 0);
+	scene->now += MSEC_PER_SECOND;
+	scene_decide(scene);
+	assert_true(is_restarting(scene));
+	assert_int_equal(scene->status.restarts, 0);
+	assert_string_equal(scene->status.failure->reason, "Deleted");
+}
+
+static void a_tolerated_failure_is_made_again_when_its_pod_is_gone(void **state)
+{
+	struct scene *scene = *state;
+
+	begin_tfjob(scene);
+	scene->job.is_dynamic = true;
+	scene_add_role(scene, ROLE_WORKER, 2, RESTART_NEVER);
+	scene_settle(scene);
+	scene_exit(scene, "worker", 1, 0, 1, 0);
+	scene_decide(scene);
+	assert_int_equal(scene_replica(scene, "worker", 1)->state, REPLICA_FAILED);
+	scene->observed.n_replicas = 1;
+	scene_decide(scene);
+	assert_int_equal(scene_replica(scene, "worker", 1)->attempt, 1);
+	assert_int_equal(scene->status.restarts, 0);
+}
+
 static void under_scope_worker_a_lost_ps_restarts_all(void **state)
 {
 	struct scene *scene = *state;
@@ -400,6 +484,10 @@ int main(void)
 		SCENE_TEST(a_replica_that_disappeared_is_tried_again),
 		SCENE_TEST(a_whole_restart_is_charged_once),
 		SCENE_TEST(single_restarts_are_charged_each),
+		SCENE_TEST(a_failure_beside_a_deletion_is_the_one_that_counts),
+		SCENE_TEST(a_lost_ps_counts_though_a_worker_is_deleted),
+		SCENE_TEST(peers_that_fall_after_a_deletion_do_not_count),
+		SCENE_TEST(a_tolerated_failure_is_made_again_when_its_pod_is_gone),
 		SCENE_TEST(more_failures_than_restarts_left_end_the_job),
 		SCENE_TEST(under_scope_worker_a_lost_ps_restarts_all),
 		SCENE_TEST(peers_of_a_synchronous_job_fall_with_the_first),
