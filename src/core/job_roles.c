@@ -171,6 +171,19 @@ static void check_name(struct field_reader *reader, const struct entry *entry,
 			     entry->written);
 }
 
+/* Of no other policy would a server take a Pod: such a job waits in silence for ever under
+ * training-operator, and would train without restarts here. */
+static enum restart_policy read_policy(struct field_reader *reader, const struct field *policy)
+{
+	int found = field_word(reader, policy, restart_policy_words,
+			       ARRAY_LEN(restart_policy_words), RESTART_NEVER, -1);
+
+	if (found < 0 && reader->strictness == JOB_LENIENT)
+		field_refuse_word(reader, policy, json_as_string(policy->value, ""),
+				  restart_policy_words, ARRAY_LEN(restart_policy_words));
+	return found < 0 ? RESTART_NEVER : (enum restart_policy) found;
+}
+
 static char *lower_case(struct arena *arena, const char *text)
 {
 	char *lower = arena_copy_text(arena, text);
@@ -206,9 +219,7 @@ static void read_role(struct field_reader *reader, const struct entries *entries
 	role->replicas = read_replicas(reader, &replicas);
 	check_name(reader, entry, role);
 	check_leader_is_one(reader, &replicas, role);
-	role->restart_policy = (enum restart_policy) field_word(
-		reader, &policy, restart_policy_words, ARRAY_LEN(restart_policy_words),
-		RESTART_NEVER, RESTART_NEVER);
+	role->restart_policy = read_policy(reader, &policy);
 	job_read_template(reader, &template, arena, role);
 }
 

@@ -202,7 +202,8 @@ def test_what_nothing_can_be_made_of_is_told_by_one_event_also_when_a_write_fail
 
 def test_what_nothing_can_be_made_of_goes_when_its_time_to_live_is_over(muster, kube):
     """Of one that can be read, and of one that cannot."""
-    for number, (name, roles) in enumerate((("none", {}), ("many", {"Worker": {"replicas": 20000}}))):
+    for number, (name, roles) in enumerate((("none", {}), ("many", {"Worker": {"replicas": 20000}}), (
+            "policy", {"Worker": {"restartPolicy": "onFailure"}}))):
         kube.put("tfjobs", name, {
             "apiVersion": "kubeflow.org/v1", "kind": "TFJob", "spec": {"runPolicy": {"ttlSecondsAfterFinished": 1}, "tfReplicaSpecs": roles},
             "metadata": {"namespace": "ada", "uid": f"00000000-0000-4000-8000-00000000000{number}", "creationTimestamp": "2026-01-01T00:00:00Z"}})

@@ -577,6 +577,17 @@ static void odd_values_are_read_as_the_old_operator_did(void **state)
 	assert_string_equal(job->roles[2].name, "foo");
 }
 
+static void an_unknown_restart_policy_is_refused_in_a_record_too(void **state)
+{
+	(void) state;
+	assert_faults(HEAD "spec: {tfReplicaSpecs: {Worker: {restartPolicy: onFailure, " TEMPLATE
+			   "}}}",
+		      JOB_LENIENT,
+		      SPECS "[Worker].restartPolicy: Unsupported value: \"onFailure\": supported "
+			    "values: \"Never\", \"OnFailure\", \"Always\", \"ExitCode\"; did you "
+			    "mean \"OnFailure\"?\n");
+}
+
 static void a_role_that_can_name_no_pod_is_refused_in_a_record_too(void **state)
 {
 	(void) state;
@@ -753,6 +764,7 @@ int main(void)
 		cmocka_unit_test(every_field_of_a_pod_is_let_through),
 		cmocka_unit_test(an_admission_says_what_the_webhook_says),
 		cmocka_unit_test(odd_values_are_read_as_the_old_operator_did),
+		cmocka_unit_test(an_unknown_restart_policy_is_refused_in_a_record_too),
 		cmocka_unit_test(a_role_that_can_name_no_pod_is_refused_in_a_record_too),
 		cmocka_unit_test(an_image_is_asked_for_on_kubernetes_alone),
 		cmocka_unit_test(a_template_has_no_more_values_than_may_be_kept),
