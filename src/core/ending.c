@@ -29,12 +29,27 @@ static void ask_to_end(struct decision *decision, const struct observed_replica 
 	act_on_object(decision, grace > 0 ? ACTION_STOP : ACTION_KILL, object, grace);
 }
 
+/* Its process has ended, and others of its Pod run. */
+static bool is_open(const struct observed_replica *object)
+{
+	return !observed_is_live(object) && object->is_object_running;
+}
+
+/* They have their time too. */
+static void end_open(struct decision *decision, const struct observed_replica *object, msec grace)
+{
+	if (!observed_was_asked_to_end(object))
+		ask_to_end(decision, object, grace);
+}
+
 /* What belongs to no wanted attempt: told to end, then removed. What was told before keeps the
  * grace that it was given. */
 static void end_leftover(struct decision *decision, const struct observed_replica *object,
 			 msec grace)
 {
-	if (!observed_is_live(object))
+	if (is_open(object))
+		end_open(decision, object, grace);
+	else if (!observed_is_live(object))
 		act_on_object(decision, ACTION_REMOVE, object, 0);
 	else if (observed_was_asked_to_end(object))
 		kill_if_overdue(decision, object, object->kill_at);
@@ -100,7 +115,10 @@ static void end_at_rest(struct decision *decision, const struct observed_replica
 	bool was_asked = observed_was_asked_to_end(object);
 	msec kill_at = object->stop_asked_at + ending->grace;
 
-	if (!observed_is_live(object)) {
+	if (is_open(object)) {
+		if (ending->ends_live)
+			end_open(decision, object, ending->grace);
+	} else if (!observed_is_live(object)) {
 		if (ending->removes_all || (ending->ends_live && was_asked))
 			act_on_object(decision, ACTION_REMOVE, object, 0);
 	} else if (was_asked) {

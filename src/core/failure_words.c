@@ -26,6 +26,7 @@ static const struct word ends[] = {
 	{"OutOfmemory", "was refused by its node (OutOfmemory)"},
 	{"OutOfpods", "was refused by its node (OutOfpods)"},
 	{"UnexpectedAdmissionError", "was refused by its node"},
+	{FAILURE_SIDECAR_FAILED, "failed with a container beside it"},
 	{FAILURE_INIT_FAILED, "did not begin"},
 	/* What took it away: the condition DisruptionTarget. */
 	{"PreemptionByScheduler", "was preempted by something more important"},

@@ -9,6 +9,7 @@
 #define FAILURE_STOPPED "Stopped" /* the job: somebody asked it to end */
 #define FAILURE_START_FAILED "StartFailed" /* it could not be started */
 #define FAILURE_REFUSED "Refused" /* nobody will ever start it: trying again is no use */
+#define FAILURE_SIDECAR_FAILED "SidecarFailed" /* what runs beside it, while it has succeeded */
 #define FAILURE_INIT_FAILED "InitContainerFailed" /* what has to end before it begins */
 #define FAILURE_NODE_NOT_READY "NodeNotReady" /* it runs, as far as anybody knows */
 #define FAILURE_NOT_ENDING "NotEnding" /* nobody confirms that it has, long after it should */

@@ -69,8 +69,9 @@ static bool has_succeeded(const struct decision *decision)
 	return true;
 }
 
-static void finish(struct decision *decision, enum condition_type type, const char *reason,
-		   const char *message, int exit_code)
+/* `told` is the Event's message, where it is not the condition's. */
+static void finish_and_tell(struct decision *decision, enum condition_type type, const char *reason,
+			    const char *message, const char *told, int exit_code)
 {
 	struct status *status = decision->status;
 
@@ -78,7 +79,13 @@ static void finish(struct decision *decision, enum condition_type type, const ch
 	status->completion_time = decision->now;
 	status->exit_code = exit_code;
 	decision_forget_delays(decision);
-	decision_note(decision, NOTE_NORMAL, reason, message);
+	decision_note(decision, NOTE_NORMAL, reason, told);
+}
+
+static void finish(struct decision *decision, enum condition_type type, const char *reason,
+		   const char *message, int exit_code)
+{
+	finish_and_tell(decision, type, reason, message, message, exit_code);
 }
 
 static void succeed(struct decision *decision)
@@ -100,11 +107,16 @@ bool finish_if_succeeded(struct decision *decision)
 	return true;
 }
 
-static void fail(struct decision *decision, const char *reason, const char *message,
-		 struct failure *failure, int exit_code)
+static void keep_failure(struct decision *decision, struct failure *failure)
 {
 	decision->status->failure = failure;
 	decision->plan->is_failure_new = failure->role != NULL;
+}
+
+static void fail(struct decision *decision, const char *reason, const char *message,
+		 struct failure *failure, int exit_code)
+{
+	keep_failure(decision, failure);
 	finish(decision, CONDITION_FAILED, reason, message, exit_code);
 }
 
@@ -245,7 +257,8 @@ static const char *message_by_count(const struct decision *decision, const struc
 void finish_on_failure(struct decision *decision, const struct replica *failed)
 {
 	struct failure *failure = failure_of_replica(decision, failed);
-	const char *message = message_by_count(decision, failed->role);
+	const char *told = message_by_count(decision, failed->role);
+	const char *message = told;
 
 	add_consequences(decision, failed, failure);
 	if (failed->role->restart_policy == RESTART_EXIT_CODE) {
@@ -254,7 +267,9 @@ void finish_on_failure(struct decision *decision, const struct replica *failed)
 				       decision->job->name, failed->role->title);
 		decision_note(decision, NOTE_WARNING, "TFJobFailed", message);
 	}
-	fail(decision, "TFJobFailed", message, failure, failure_exit_code(failure));
+	keep_failure(decision, failure);
+	finish_and_tell(decision, CONDITION_FAILED, "TFJobFailed", message, told,
+			failure_exit_code(failure));
 }
 
 void finish_on_backoff_limit(struct decision *decision, const struct replica *failed,
@@ -312,6 +327,8 @@ msec finish_grace_of_leftover(const struct decision *decision)
 {
 	msec grace = decision->job->grace;
 
+	if (decision->observed->habits.gives_whole_grace)
+		return grace;
 	return is_after_failure(decision) ? msec_min(grace, GRACE_AFTER_FAILURE) : grace;
 }
 
@@ -327,6 +344,8 @@ static msec grace_of_ending(const struct decision *decision)
 {
 	msec grace = decision->job->grace;
 
+	if (decision->observed->habits.gives_whole_grace)
+		return grace;
 	if (decision->observed->world)
 		return finish_grace_of_leftover(decision);
 	if (is_planned(decision->status))

@@ -39,11 +39,15 @@ struct observed_replica {
 	int attempt;
 	enum observed_phase phase;
 	enum observed_stage stage;
+	bool is_object_running; /* a TFJob's Pod as a whole, by which it counts, whatever the
+				   process that trains does */
 	int64_t pid;
 	int exit_code; /* -1: not ended, or by a signal */
 	int signal; /* 0: none */
 	const char *reason; /* "OOMKilled", "Evicted", "StartFailed" …; NULL: none */
 	const char *message; /* a sentence, or NULL */
+	const char
+		*container; /* of several of its object, that `reason` is of: it waits; or NULL */
 	const char *node; /* where it is, or NULL */
 	bool is_node_silent; /* and nobody has heard of that node for a while */
 	bool is_reason_from_elsewhere; /* the replica itself does not show `reason` */
@@ -85,6 +89,9 @@ struct backend_habits {
 	bool waits_for_workers; /* a job without chief, master and workers goes on, as a TFJob does:
 				   they may come. Else it has succeeded when all replicas have:
 				   nothing is left that could run */
+	bool gives_whole_grace; /* what ends when the job has, or when another replica has failed,
+				   has as much time as when it is asked to end, as Kubeflow has it
+				 */
 	bool repeats_attempts; /* what another process began and is not there is begun again as the
 				  same attempt: there is no log, and no number, for people to see
 				  two in one by; and what others delete is begun again without being

@@ -135,6 +135,20 @@ static void decide_job(struct decision *decision)
 		go_on(decision);
 }
 
+/* A Pod is active while it runs, also between two starts of its container. */
+static enum replica_state counted_state(const struct replica *replica, bool has_succeeded)
+{
+	enum replica_state state = replica->status->state;
+	const struct observed_replica *object = replica->object;
+
+	if (!object || !observed_is_live(object) ||
+	    !(object->phase == OBSERVED_RUNNING || object->is_object_running))
+		return state;
+	if (has_succeeded && !observed_was_asked_to_end(object))
+		return REPLICA_SUCCEEDED;
+	return state == REPLICA_STARTING ? REPLICA_RUNNING : state;
+}
+
 /* As TFJob counts: what still ran when the job succeeded counts as succeeded from then on. */
 static void count_roles(struct decision *decision, bool was_finished)
 {
@@ -153,12 +167,8 @@ static void count_roles(struct decision *decision, bool was_finished)
 
 		if (!replica->is_wanted)
 			continue;
-		struct role_status *counts = &status->roles[replica->role - job->roles];
-		bool counts_as_success = has_succeeded && replica_is_live(replica) &&
-					 !observed_was_asked_to_end(replica->object);
-
-		role_status_add(counts,
-				counts_as_success ? REPLICA_SUCCEEDED : replica->status->state);
+		role_status_add(&status->roles[replica->role - job->roles],
+				counted_state(replica, has_succeeded));
 	}
 }
 

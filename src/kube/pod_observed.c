@@ -86,6 +86,7 @@ static void set_reason(struct observed_replica *replica, struct arena *arena, co
 {
 	replica->reason = arena_copy_text(arena, reason);
 	replica->message = first_line(arena, message);
+	replica->container = NULL;
 }
 
 static void read_exit_code(const struct json *terminated, struct observed_replica *replica)
@@ -164,6 +165,7 @@ static void read_waiting(const struct json *container, struct arena *arena,
 	if (is_on_its_way(reason))
 		return;
 	set_reason(replica, arena, reason, word(waiting, "message"));
+	replica->container = arena_copy_text(arena, word(container, "name"));
 	name_image(word(container, "image"), arena, replica);
 }
 
@@ -221,6 +223,39 @@ static bool is_held_open(const struct json *pod, const struct json *terminated,
 	       json_as_integer(json_get(terminated, "exitCode"), -1) == 0;
 }
 
+/* What runs beside the container that trains has failed, and with it the Pod. */
+static void read_failed_sidecar(const struct json *list, struct arena *arena,
+				struct observed_replica *replica)
+{
+	for (size_t i = 0; i < json_count(list); i++) {
+		const struct json *container = json_at(list, i);
+		const struct json *ended = json_get_path(container, "state", "terminated", NULL);
+
+		if (json_as_integer(json_get(ended, "exitCode"), 0) == 0)
+			continue;
+		replica->exit_code = -1;
+		read_exit_code(ended, replica);
+		replica->reason = FAILURE_SIDECAR_FAILED;
+		replica->message = arena_format(
+			arena, "container '%s' exited with code %d", word(container, "name"),
+			(int) json_as_integer(json_get(ended, "exitCode"), 0));
+		return;
+	}
+}
+
+/* A replica of a TFJob has failed when its Pod has. */
+static void read_end_of_pod(const struct json *pod, struct arena *arena,
+			    struct observed_replica *replica)
+{
+	const struct json *status = json_get(pod, "status");
+
+	if (replica->phase != OBSERVED_SUCCEEDED || phase_of(status) != OBSERVED_FAILED ||
+	    !pod_labels_are_of_tfjob(json_get(pod, "metadata")))
+		return;
+	replica->phase = OBSERVED_FAILED;
+	read_failed_sidecar(json_get(status, "containerStatuses"), arena, replica);
+}
+
 static void read_container(const struct json *pod, struct arena *arena,
 			   struct observed_replica *replica)
 {
@@ -237,6 +272,7 @@ static void read_container(const struct json *pod, struct arena *arena,
 		replica->started_at = time_at(terminated, "startedAt");
 	else if (terminated)
 		read_terminated(terminated, arena, replica);
+	read_end_of_pod(pod, arena, replica);
 	if (json_get(state, "waiting"))
 		read_waiting(container, arena, replica);
 	else if (json_get(state, "running"))
@@ -453,6 +489,8 @@ bool pod_observed_read(const struct json *pod, struct arena *arena,
 		return false;
 	replica.phase = phase_of(status);
 	replica.stage = stage_of(status);
+	replica.is_object_running =
+		pod_labels_are_of_tfjob(metadata) && replica.phase == OBSERVED_RUNNING;
 	read_container(pod, arena, &replica);
 	explain_missing_secret(metadata, arena, &replica);
 	read_init_containers(status, arena, &replica);

@@ -63,7 +63,10 @@ const struct backend_fake_settings backend_fake_like_kubernetes = {
 };
 
 const struct backend_fake_settings backend_fake_like_tfjobs = {
-	.habits = {.kills_after_grace = true, .waits_for_workers = true, .repeats_attempts = true},
+	.habits = {.kills_after_grace = true,
+		   .waits_for_workers = true,
+		   .repeats_attempts = true,
+		   .gives_whole_grace = true},
 	.forgets_stopped = true,
 };
 

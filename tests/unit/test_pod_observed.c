@@ -250,6 +250,7 @@ static void a_tfjobs_replica_succeeds_with_its_pod_and_fails_alone(void **state)
 		terminated = json_get_path(json_at(list, i), "state", "terminated", NULL);
 	assert_true(pod_observed_read(pod, scene->arena, &scene->seen));
 	assert_int_equal(seen->phase, OBSERVED_RUNNING);
+	assert_true(seen->is_object_running);
 	assert_true(seen->started_at != MSEC_UNSET);
 	json_set_string(json_get(pod, "status"), "phase", "Succeeded");
 	assert_true(pod_observed_read(pod, scene->arena, &scene->seen));
@@ -258,7 +259,32 @@ static void a_tfjobs_replica_succeeds_with_its_pod_and_fails_alone(void **state)
 	json_set_integer(terminated, "exitCode", 3);
 	assert_true(pod_observed_read(pod, scene->arena, &scene->seen));
 	assert_int_equal(seen->phase, OBSERVED_FAILED);
+	assert_true(seen->is_object_running);
 	assert_int_equal(seen->exit_code, 3);
+}
+
+static void a_tfjobs_replica_fails_with_its_pod(void **state)
+{
+	struct scene *scene = *state;
+	struct json *pod CLEANUP(json_cleanup) = pod_of_tfjob("sidecar");
+	struct json *list = json_get_path(pod, "status", "containerStatuses", NULL);
+
+	for (size_t i = 0; i < json_count(list); i++) {
+		struct json *terms = json_get_path(json_at(list, i), "state", "terminated", NULL);
+
+		if (terms)
+			continue;
+		json_set_string(json_at(list, i), "name", "upload");
+		json_remove(json_get(json_at(list, i), "state"), "running");
+		json_set_integer(json_object_at(json_get(json_at(list, i), "state"), "terminated"),
+				 "exitCode", 2);
+	}
+	json_set_string(json_get(pod, "status"), "phase", "Failed");
+	assert_true(pod_observed_read(pod, scene->arena, &scene->seen));
+	assert_int_equal(scene->seen.phase, OBSERVED_FAILED);
+	assert_int_equal(scene->seen.exit_code, 2);
+	assert_string_equal(scene->seen.reason, "SidecarFailed");
+	assert_string_equal(scene->seen.message, "container 'upload' exited with code 2");
 }
 
 static void out_of_memory_is_the_kernels_kill(void **state)
@@ -593,6 +619,7 @@ int main(void)
 		TEST(ends_have_codes),
 		TEST(a_container_beside_it_does_not_hold_an_end_up),
 		TEST(a_tfjobs_replica_succeeds_with_its_pod_and_fails_alone),
+		TEST(a_tfjobs_replica_fails_with_its_pod),
 		TEST(out_of_memory_is_the_kernels_kill),
 		TEST(the_limit_that_was_too_low_is_named),
 		TEST(a_node_that_is_silent_threatens_what_runs_there),
