@@ -25,7 +25,7 @@ static bool is_final(const struct kube_backend *backend, const struct kube_statu
 		     const struct err *err)
 {
 	if (status->refusal == KUBE_REFUSED_RIGHT)
-		return !backend->has_made_pods;
+		return !backend->has_made_pods && !backend->kind->awaits_rights;
 	return status->refusal == KUBE_REFUSED_FOR_EVER || err->code == ERR_INVALID;
 }
 
@@ -36,26 +36,30 @@ static const char *word_of(const struct kube_status *status)
 	return status->refusal == KUBE_REFUSED_QUOTA ? "ExceededQuota" : "FailedCreate";
 }
 
-static bool is_any_refused(const struct kube_backend *backend)
+static bool is_any_refused(const struct kube_backend *backend, const char *word)
 {
-	for (size_t i = 0; i < backend->pending.count; i++)
-		if (backend->pending.entries[i]->n_refusals > 0)
+	for (size_t i = 0; i < backend->pending.count; i++) {
+		const struct pending *pending = backend->pending.entries[i];
+
+		if (pending->n_refusals > 0 && text_equals(pending->refusal_reason, word))
 			return true;
+	}
 	return false;
 }
 
-/* One that already exists may be the job's own, by a call whose answer was lost: then it is seen
- * before the next try. */
+/* Of several that are refused in one way the first. One that already exists may be the job's own,
+ * by a call whose answer was lost: then it is seen before the next try. */
 static bool is_refusal_told(const struct kube_backend *backend, const struct pending *pending,
-			    const struct err *err)
+			    const struct kube_status *status, const struct err *err)
 {
-	return err->code == ERR_EXISTS ? pending->n_refusals == 1 : !is_any_refused(backend);
+	return err->code == ERR_EXISTS ? pending->n_refusals == 1
+				       : !is_any_refused(backend, word_of(status));
 }
 
 static void refuse(struct kube_backend *backend, struct pending *pending,
 		   const struct kube_status *status, const struct err *err)
 {
-	if (is_refusal_told(backend, pending, err))
+	if (is_refusal_told(backend, pending, status, err))
 		kube_tell_not_created(backend, &kube_pods, err);
 	pending->start =
 		is_final(backend, status, err) ? PENDING_START_IMPOSSIBLE : PENDING_START_REFUSED;
@@ -66,12 +70,25 @@ static void refuse(struct kube_backend *backend, struct pending *pending,
 	kube_backend_wake(backend);
 }
 
-static void keep_made(struct pending *pending, const struct json *pod)
+void kube_backend_tell_started(struct kube_backend *backend, struct pending *pending,
+			       const char *uid)
+{
+	const struct told_object object = {&kube_pods, pending->pod_name, pending->role, uid};
+
+	if (pending->is_start_told)
+		return;
+	pending->is_start_told = true;
+	kube_tell_restart_policy(backend, job_role(backend->job, pending->role));
+	kube_tell_created(backend, &object);
+}
+
+static void keep_made(struct kube_backend *backend, struct pending *pending, const struct json *pod)
 {
 	const struct json *uid = json_get_path(pod, "metadata", "uid", NULL);
 
 	pending->started_uid = mem_copy_text(json_as_string(uid, NULL));
 	pending->started_version = kube_backend_version_of(pod);
+	kube_backend_tell_started(backend, pending, pending->started_uid);
 }
 
 /* One that was refused is no more; one that was made has to go again. */
@@ -102,7 +119,7 @@ static void on_started(struct json *object, const struct kube_status *status, co
 	if (err)
 		refuse(backend, pending, status, err);
 	else
-		keep_made(pending, object);
+		keep_made(backend, pending, object);
 	if (pending->is_unwanted) {
 		kube_backend_end_start(backend, pending);
 	} else {
@@ -112,13 +129,21 @@ static void on_started(struct json *object, const struct kube_status *status, co
 	kube_backend_news(backend);
 }
 
+/* For now. */
+static bool is_name_taken(const struct kube_backend *backend, const struct pending *pending)
+{
+	const struct job_pod *pod = job_follower_pod(backend->seen, pending->pod_name);
+
+	return pod && kube_backend_goes_by_itself(pod);
+}
+
 /* The name may have been taken while it waited. */
 static void on_start_turn(void *data)
 {
 	struct pending *pending = data;
 	struct kube_backend *backend = of(pending->backend);
 
-	if (job_follower_pod(backend->seen, pending->pod_name))
+	if (is_name_taken(backend, pending))
 		turn_end(&pending->start_turn);
 	else
 		kube_backend_start(backend, pending);
@@ -167,19 +192,14 @@ static bool is_gone(const struct err *err)
 	return err->code == ERR_NOT_FOUND || err->code == ERR_CONFLICT;
 }
 
-/* Again and again, in the same words. */
-static void tell_not_ended(struct kube_backend *backend, const struct err *err)
-{
-	if (!text_equals(backend->last_trouble, err->text))
-		kube_tell_not_deleted(backend, &kube_pods, err);
-	kube_backend_trouble(backend, err);
-}
-
-void kube_backend_tell_ended(const struct kube_backend *backend, const struct pending *pending)
+void kube_backend_tell_ended(struct kube_backend *backend, struct pending *pending)
 {
 	const struct told_object object = {&kube_pods, pending->pod_name, pending->role,
 					   pending->ended_uid};
 
+	if (pending->is_end_told)
+		return;
+	pending->is_end_told = true;
 	kube_tell_deleted(backend, &object);
 }
 
@@ -196,7 +216,8 @@ static void on_ended(struct json *object, const struct kube_status *status, cons
 	if (!err)
 		kube_backend_tell_ended(backend, pending);
 	if (err && !is_gone(err)) {
-		tell_not_ended(backend, err);
+		kube_tell_not_deleted(backend, &kube_pods, err);
+		kube_backend_trouble(backend, err);
 		pending_forget_end(pending);
 		pending_drop_if_idle(&backend->pending, pending);
 		kube_backend_look_again(backend, loop_now() + kube_backend_pause(0));
@@ -353,7 +374,7 @@ void kube_backend_try_again(void *data)
 
 		if (pending->start != PENDING_START_REFUSED || pending->again_at > now)
 			continue;
-		if (job_follower_pod(backend->seen, pending->pod_name))
+		if (is_name_taken(backend, pending))
 			pending->start = PENDING_START_WAITS; /* for the one of that name to go */
 		else
 			kube_backend_start(backend, pending);

@@ -27,6 +27,7 @@ static struct observed_replica copy_seen(const struct observed_replica *seen, st
 	copy.role = arena_copy_text(arena, seen->role);
 	copy.reason = arena_copy_text(arena, seen->reason);
 	copy.message = arena_copy_text(arena, seen->message);
+	copy.container = arena_copy_text(arena, seen->container);
 	copy.node = arena_copy_text(arena, seen->node);
 	copy.last_end.reason = arena_copy_text(arena, seen->last_end.reason);
 	return copy;
@@ -202,7 +203,7 @@ static int start(struct kube_backend *backend, const struct action *action, cons
 	kube_prerequisites_make(backend);
 	if (kube_backend_is_attempt(backend, pod, action->attempt)) {
 		pending_drop_if_idle(&backend->pending, pending);
-	} else if (pod) {
+	} else if (pod && kube_backend_goes_by_itself(pod)) {
 		pending->start = PENDING_START_WAITS;
 		if (!kube_backend_owns(backend, pod))
 			kube_backend_tell_earlier_pods(backend);
@@ -249,8 +250,12 @@ static int end(struct kube_backend *backend, const struct job *job, const struct
 		return 0;
 	}
 	bool holds = is_held(backend, job, action, pod);
+	bool is_end_told = text_equals(pending->ended_uid, pod->uid)
+				   ? pending->is_end_told
+				   : observed_was_asked_to_end(&pod->seen);
 
 	pending_forget_end(pending);
+	pending->is_end_told = is_end_told;
 	pending->ended_uid = mem_copy_text(pod->uid);
 	pending->asked_at = loop_now();
 	pending->kill_at = pending->asked_at + grace;

@@ -65,6 +65,7 @@ void pending_forget_end(struct pending *pending)
 	turn_end(&pending->end_turn);
 	mem_free_text(&pending->ended_uid);
 	pending->ended_uid = NULL;
+	pending->is_end_told = false;
 	pending->is_removed = false;
 	pending->end_waits = false;
 	kube_exec_cancel(TAKE(pending->term));
@@ -80,6 +81,7 @@ void pending_forget_start(struct pending *pending)
 	pending->started_uid = NULL;
 	pending->refusal = NULL;
 	pending->n_refusals = 0;
+	pending->is_start_told = false;
 	pending->is_unwanted = false;
 	pending->again_at = MSEC_UNSET;
 	pending->start = PENDING_NO_START;

@@ -42,10 +42,12 @@ struct pending {
 	char *refusal; /* why it was refused */
 	msec again_at;
 	int n_refusals;
+	bool is_start_told; /* as an Event */
 	bool is_unwanted; /* asked to end before there was an answer; asked_at, kill_at */
 
 	char *ended_uid; /* of the Pod that was told to end; NULL: none */
 	struct kube_call *end_call;
+	bool is_end_told; /* as an Event; or others ended it before */
 	msec end_grace;
 	msec asked_at, kill_at;
 	bool is_removed; /* it had ended before, and is to be seen no more */

@@ -120,32 +120,27 @@ static bool is_any_refused(const struct kube_backend *backend)
 	return false;
 }
 
-static void tell_refused(const struct prerequisite *prerequisite, const struct err *err)
+/* One that already exists may be the job's own, by a call whose answer was lost: then it is seen
+ * before the next try. */
+static void tell_not_created(const struct prerequisite *prerequisite, bool is_first,
+			     const struct err *err)
+{
+	if (err->code == ERR_EXISTS ? prerequisite->n_refusals == 1 : is_first)
+		kube_tell_not_created(prerequisite->backend, prerequisite->resource, err);
+}
+
+/* Later and later. Of several that are refused, by a quota, the first is told of. */
+static void try_later(struct prerequisite *prerequisite, const struct err *err, bool was_end)
 {
 	struct kube_backend *backend = prerequisite->backend;
+	bool is_first = !is_any_refused(backend);
 
-	kube_backend_trouble(backend, err);
-	if (prerequisite->is_unwanted)
+	if (was_end)
 		kube_tell_not_deleted(backend, prerequisite->resource, err);
 	else
-		kube_tell_not_created(backend, prerequisite->resource, err);
-}
-
-/* Of several that are refused, by a quota, the first is told of. One that already exists may be the
- * job's own, by a call whose answer was lost: then it is seen before the next try. */
-static bool is_refusal_told(const struct prerequisite *prerequisite, const struct err *err)
-{
-	return err->code == ERR_EXISTS ? prerequisite->n_refusals == 1
-				       : !is_any_refused(prerequisite->backend);
-}
-
-/* Later and later. */
-static void try_later(struct prerequisite *prerequisite, const struct err *err)
-{
-	struct kube_backend *backend = prerequisite->backend;
-
-	if (is_refusal_told(prerequisite, err))
-		tell_refused(prerequisite, err);
+		tell_not_created(prerequisite, is_first, err);
+	if (is_first)
+		kube_backend_trouble(backend, err);
 	else
 		log_info("job '%s': %s", backend->job->name, err->text);
 	prerequisite->is_refused = true;
@@ -180,17 +175,22 @@ static void on_ended(struct json *object, const struct kube_status *status, cons
 {
 	struct prerequisite *prerequisite = data;
 
+	struct kube_backend *backend = prerequisite->backend;
+
 	(void) object, (void) status;
 	prerequisite->call = NULL;
+	prerequisite->is_ending = false;
 	turn_end(&prerequisite->turn);
 	prerequisite->is_made = false;
 	if (!err)
 		tell_deleted(prerequisite);
-	if (err && err->code == ERR_REFUSED) /* and ever will be: it goes with its owner */
-		tell_refused(prerequisite, err);
-	else if (err && err->code != ERR_NOT_FOUND && err->code != ERR_CONFLICT)
-		try_later(prerequisite, err);
-	kube_backend_news(prerequisite->backend);
+	if (err && err->code == ERR_REFUSED) { /* and ever will be: it goes with its owner */
+		kube_tell_not_deleted(backend, prerequisite->resource, err);
+		kube_backend_trouble(backend, err);
+	} else if (err && err->code != ERR_NOT_FOUND && err->code != ERR_CONFLICT) {
+		try_later(prerequisite, err, true);
+	}
+	kube_backend_news(backend);
 }
 
 static void on_end_turn(void *data)
@@ -207,6 +207,7 @@ static void on_end_turn(void *data)
 		.wants_metadata = true,
 	};
 
+	prerequisite->is_ending = true;
 	prerequisite->call = kube_call_new(backend->settings.api, &request, on_ended, prerequisite);
 }
 
@@ -292,7 +293,7 @@ static void on_made(struct json *object, const struct kube_status *status, const
 	if (err && status->refusal == KUBE_REFUSED_FOR_EVER && !backend->refusal)
 		backend->refusal = mem_copy_text(err->text);
 	if (err)
-		try_later(prerequisite, err);
+		try_later(prerequisite, err, false);
 	prerequisite->is_made &= !is_lost(prerequisite);
 	kube_backend_news(backend);
 }
@@ -617,7 +618,7 @@ static bool is_left_over(const struct prerequisite *prerequisite, const struct j
 /* Its end may be seen before the call for it is answered. */
 static bool is_being_ended(const struct prerequisite *prerequisite)
 {
-	return prerequisite->is_unwanted && prerequisite->call && prerequisite->uid;
+	return prerequisite->call && prerequisite->is_ending && prerequisite->uid;
 }
 
 /* From here on the cache knows. */

@@ -31,11 +31,11 @@ static void see_pod(const struct job_pod *before, struct job_pod *pod, void *dat
 	kube_prerequisites_see_pod(backend, before, pod);
 }
 
-static void see_start(const struct kube_backend *backend, struct pending *pending,
+static void see_start(struct kube_backend *backend, struct pending *pending,
 		      const struct job_pod *pod)
 {
 	if (pending->start != PENDING_NO_START)
-		kube_tell_pod_created(backend, pod);
+		kube_backend_tell_started(backend, pending, pod->uid);
 	pending_see_start(pending);
 }
 
@@ -74,7 +74,7 @@ static void on_pod(struct kube_backend *backend, const char *name)
 	kube_events_see(backend);
 	if (pending) {
 		see_end(backend, pending, pod);
-		if (pending->start != PENDING_START_WAITS &&
+		if (pod && pending->start != PENDING_START_WAITS &&
 		    kube_backend_is_attempt(backend, pod, pending->attempt))
 			see_start(backend, pending, pod);
 		kube_backend_forget_lost(backend, pending);
@@ -180,12 +180,14 @@ static void see_synced(struct kube_backend *backend)
 			backend->knows[kind] |= job_follower_is_synced(backend->seen, kind);
 }
 
-/* What came while no operator ran. */
+/* What came while no operator ran. Of a large job Events are collected, and would come again. */
 static void tell_of_all_pods(const struct kube_backend *backend)
 {
 	const struct job_pod *pod;
 	size_t place = 0;
 
+	if (job_replica_count(backend->settings.job) > TFJOB_EVENTS_SINGLE)
+		return;
 	while ((pod = job_follower_next_pod(backend->seen, &place)))
 		kube_tell_pod(backend, NULL, pod);
 }

@@ -20,6 +20,11 @@ bool kube_backend_is_attempt(const struct kube_backend *backend, const struct jo
 	return pod && kube_backend_owns(backend, pod) && pod->seen.attempt == attempt;
 }
 
+bool kube_backend_goes_by_itself(const struct job_pod *pod)
+{
+	return pod->owner_uid;
+}
+
 /* Telling. */
 
 void kube_backend_news(const struct kube_backend *backend)

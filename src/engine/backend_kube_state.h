@@ -34,6 +34,8 @@ struct kube_backend {
 	struct pending_table pending;
 	msec again_at; /* look again then: a call was refused */
 	bool has_made_pods; /* so it has the right to */
+	bool is_end_refused; /* that an end was refused was told, and none was answered since */
+	bool is_policy_told; /* that a template has a restart policy which does not count */
 	struct json *taken_back; /* an object: names of Pods whose address was taken back */
 	struct pod_logs *logs; /* NULL: they are not kept; then there is */
 	struct pod_tail *tail;
@@ -63,6 +65,8 @@ struct kube_kind {
 	void (*done)(struct kube_backend *backend);
 	struct json *(*pod_new)(const struct kube_backend *backend, const struct role *role,
 				int index, int attempt);
+	bool awaits_rights; /* one that is missing is the operator's, and not its user's: it may be
+			       given */
 	/* Of a Service that has no body. */
 	struct json *(*service_new)(const struct prerequisite *service);
 	void (*add_address)(const struct kube_backend *backend, const struct job *job,
@@ -86,6 +90,7 @@ struct prerequisite {
 	bool is_refused; /* for now: it is tried again at `again_at` */
 	msec again_at;
 	int n_refusals; /* in a row */
+	bool is_ending; /* `call` is its end */
 	bool is_unwanted; /* the replica has no address any more, or the job no Pods */
 	bool is_going; /* a PodGroup, which stays as long as its Pods do */
 	bool is_updated; /* of a PodGroup: that it become as `body` was asked for */
@@ -101,6 +106,10 @@ bool kube_backend_owns(const struct kube_backend *backend, const struct job_pod 
 /* Whether this, which may be NULL, is the job's own Pod of that attempt. */
 bool kube_backend_is_attempt(const struct kube_backend *backend, const struct job_pod *pod,
 			     int attempt);
+
+/* Something owns the Pod, so that it is deleted with that. One that nothing owns keeps its name
+ * from the job until people delete it: the server is asked again and again, and says so. */
+bool kube_backend_goes_by_itself(const struct job_pod *pod);
 
 bool kube_backend_has_looked(const struct kube_backend *backend);
 void kube_backend_news(const struct kube_backend *backend);
@@ -179,12 +188,14 @@ struct told_object {
 	const char *name, *role, *uid; /* `role`: NULL: it is the job's */
 };
 void kube_tell_created(const struct kube_backend *backend, const struct told_object *object);
-void kube_tell_deleted(const struct kube_backend *backend, const struct told_object *object);
+void kube_tell_deleted(struct kube_backend *backend, const struct told_object *object);
 void kube_tell_not_created(const struct kube_backend *backend, const struct kube_resource *resource,
 			   const struct err *err);
-void kube_tell_not_deleted(const struct kube_backend *backend, const struct kube_resource *resource,
+/* Once, until one is deleted. */
+void kube_tell_not_deleted(struct kube_backend *backend, const struct kube_resource *resource,
 			   const struct err *err);
-void kube_tell_pod_created(const struct kube_backend *backend, const struct job_pod *pod);
+/* Once for the job, where a template of this role has a policy of its own. */
+void kube_tell_restart_policy(struct kube_backend *backend, const struct role *role);
 /* What has changed with it: its end, or what holds it up. `before` may be NULL. */
 void kube_tell_pod(const struct kube_backend *backend, const struct job_pod *before,
 		   const struct job_pod *pod);
@@ -201,8 +212,10 @@ void kube_backend_start(struct kube_backend *backend, struct pending *pending);
 void kube_backend_end(struct kube_backend *backend, struct pending *pending);
 /* Of what was started, when nobody wants it any more. */
 void kube_backend_end_start(struct kube_backend *backend, struct pending *pending);
-/* The Event that it was deleted. */
-void kube_backend_tell_ended(const struct kube_backend *backend, const struct pending *pending);
+/* The Events that it was made, and deleted, each once. */
+void kube_backend_tell_started(struct kube_backend *backend, struct pending *pending,
+			       const char *uid);
+void kube_backend_tell_ended(struct kube_backend *backend, struct pending *pending);
 /* Of that Pod too, which is held: tells its process. */
 void kube_backend_tell_held(struct kube_backend *backend, struct pending *pending);
 /* Tries again what was refused and is due. */

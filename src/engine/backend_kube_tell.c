@@ -4,6 +4,7 @@
  * What was refused is reported of the first object alone: a quota refuses all in one way. */
 #include "base/exit_code.h"
 #include "base/text.h"
+#include "core/failure_words.h"
 #include "engine/backend_kube_state.h"
 
 #define EVENT_LIFE (3600 * MSEC_PER_SECOND) /* of kube-apiserver's --event-ttl */
@@ -38,7 +39,6 @@ static void tell_done(const struct kube_backend *backend, const char *verb, cons
 		.reason = reason,
 		.before = before,
 		.name = object->name,
-		.after = "",
 		.role = object->role,
 		.uid = object->uid,
 	};
@@ -52,8 +52,9 @@ void kube_tell_created(const struct kube_backend *backend, const struct told_obj
 	tell_done(backend, "Create", "Created", object);
 }
 
-void kube_tell_deleted(const struct kube_backend *backend, const struct told_object *object)
+void kube_tell_deleted(struct kube_backend *backend, const struct told_object *object)
 {
+	backend->is_end_refused = false;
 	tell_done(backend, "Delete", "Deleted", object);
 }
 
@@ -82,14 +83,15 @@ void kube_tell_not_created(const struct kube_backend *backend, const struct kube
 	tell_refused(backend, "Create", "creating", resource, err);
 }
 
-void kube_tell_not_deleted(const struct kube_backend *backend, const struct kube_resource *resource,
+void kube_tell_not_deleted(struct kube_backend *backend, const struct kube_resource *resource,
 			   const struct err *err)
 {
-	tell_refused(backend, "Delete", "deleting", resource, err);
+	if (!backend->is_end_refused)
+		tell_refused(backend, "Delete", "deleting", resource, err);
+	backend->is_end_refused = true;
 }
 
-/* A Pod has the policy of its role. */
-static void warn_of_restart_policy(const struct kube_backend *backend, const struct role *role)
+void kube_tell_restart_policy(struct kube_backend *backend, const struct role *role)
 {
 	const struct json *policy =
 		role ? json_get_path(role->template, "spec", "restartPolicy", NULL) : NULL;
@@ -99,20 +101,13 @@ static void warn_of_restart_policy(const struct kube_backend *backend, const str
 		.before = "Restart policy in pod template will be overwritten by restart policy "
 			  "in replica spec",
 		.name = "",
-		.after = "",
 		.uid = job_of(backend)->uid,
 	};
 
-	if (backend->settings.events && *json_as_string(policy, ""))
-		tfjob_events_send_of(backend->settings.events, job_of(backend), &event);
-}
-
-void kube_tell_pod_created(const struct kube_backend *backend, const struct job_pod *pod)
-{
-	const struct told_object object = {&kube_pods, pod->name, pod->seen.role, pod->uid};
-
-	warn_of_restart_policy(backend, job_role(job_of(backend), pod->seen.role));
-	kube_tell_created(backend, &object);
+	if (!backend->settings.events || backend->is_policy_told || !*json_as_string(policy, ""))
+		return;
+	backend->is_policy_told = true;
+	tfjob_events_send_of(backend->settings.events, job_of(backend), &event);
 }
 
 /* What Pods say of themselves. */
@@ -142,23 +137,20 @@ static void tell_end(const struct kube_backend *backend, const struct job_pod *p
 			    .reason = "ExitedWithCode", .before = before, .after = after});
 }
 
-/* Of its container once it has a node; before that, and of its node, of the Pod itself. */
+/* Of a container that waits, or of the Pod itself. */
 static void tell_reason(const struct kube_backend *backend, const struct job_pod *pod)
 {
 	const struct observed_replica *seen = &pod->seen;
-	const char *message = seen->message ? seen->message : seen->reason;
-	bool is_of_container = seen->phase == OBSERVED_STARTING && seen->stage != OBSERVED_MADE &&
-			       !seen->is_reason_from_elsewhere;
 	char *after CLEANUP(mem_free_text) =
-		is_of_container
-			? mem_format(" container %s waiting message: %s", pod->container, message)
-			: mem_format(" condition message: %s", message);
+		seen->container ? mem_format(" container %s waiting message: ", seen->container)
+				: mem_copy_text(" condition message: ");
 
 	tell_of_pod(backend, pod,
 		    &(struct object_event){.level = NOTE_WARNING,
 					   .reason = seen->reason,
 					   .before = "Error pod ",
-					   .after = after});
+					   .after = after,
+					   .detail = seen->message ? seen->message : seen->reason});
 }
 
 static bool has_ended_now(const struct job_pod *before, const struct job_pod *pod)
@@ -170,12 +162,23 @@ static bool has_ended_now(const struct job_pod *before, const struct job_pod *po
 	       loop_now() - seen->ended_at < EVENT_LIFE;
 }
 
-static bool has_new_reason(const struct job_pod *before, const struct job_pod *pod)
+/* Words of one trouble take turns. In a small job each of them has an Event, which the server takes
+ * once. */
+static bool is_same_reason(const struct kube_backend *backend, const char *before, const char *now)
+{
+	if (text_equals(before, now))
+		return true;
+	return before && job_replica_count(job_of(backend)) > TFJOB_EVENTS_SINGLE &&
+	       text_equals(failure_phrase_of_obstacle(before), failure_phrase_of_obstacle(now));
+}
+
+static bool has_new_reason(const struct kube_backend *backend, const struct job_pod *before,
+			   const struct job_pod *pod)
 {
 	const struct observed_replica *seen = &pod->seen;
 
 	return seen->reason && observed_is_live(seen) && !observed_was_asked_to_end(seen) &&
-	       !(before && text_equals(before->seen.reason, seen->reason));
+	       !(before && is_same_reason(backend, before->seen.reason, seen->reason));
 }
 
 void kube_tell_pod(const struct kube_backend *backend, const struct job_pod *before,
@@ -187,6 +190,6 @@ void kube_tell_pod(const struct kube_backend *backend, const struct job_pod *bef
 		return;
 	if (has_ended_now(is_same ? before : NULL, pod))
 		tell_end(backend, pod);
-	if (has_new_reason(is_same ? before : NULL, pod))
+	if (has_new_reason(backend, is_same ? before : NULL, pod))
 		tell_reason(backend, pod);
 }

@@ -178,7 +178,11 @@ static void add_address(const struct kube_backend *backend, const struct job *jo
 }
 
 const struct kube_kind kube_kind_tfjob = {
-	.habits = {.kills_after_grace = true, .waits_for_workers = true, .repeats_attempts = true},
+	.habits = {.kills_after_grace = true,
+		   .waits_for_workers = true,
+		   .repeats_attempts = true,
+		   .gives_whole_grace = true},
+	.awaits_rights = true,
 	.reads = reads,
 	.begin = begin,
 	.take_job = take_job,

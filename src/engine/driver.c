@@ -34,6 +34,7 @@ struct pass {
 	struct stop_request stop; /* that is in the record */
 	struct plan plan; /* may point into the driver's job and status */
 	struct store_change change; /* that it leads to, where that was asked; in the arena */
+	bool is_removing; /* the job, whose time to live is over */
 	bool is_decided; /* the plan's status stands, written or not */
 	int64_t written; /* the version of the record with it; 0: none */
 	msec now;
@@ -213,7 +214,13 @@ static void remove_expired(struct driver *driver)
 {
 	const struct store_record *record = &driver->pass.record;
 
+	driver->pass.is_removing = true;
 	store_begin_remove(driver->store, record->name, record->uid, on_removed, driver);
+}
+
+bool driver_is_removing(const struct driver *driver)
+{
+	return driver->pass.is_removing;
 }
 
 /* Acting and telling. */

@@ -60,6 +60,8 @@ void driver_free(struct driver *driver);
 /* Begins a pass, unless one is under way, which sees to it that another follows. It has ended
  * before this returns where the store is near. */
 void driver_look(struct driver *driver, msec now);
+/* The job's time to live is over, and its removal is under way. */
+bool driver_is_removing(const struct driver *driver);
 /* From the next pass on the job is asked to end in order, as by record_ask_to_stop; what is written
  * then has the request in it. */
 void driver_ask_to_stop(struct driver *driver, enum stop_reason reason, msec grace);

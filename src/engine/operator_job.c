@@ -164,6 +164,16 @@ struct served_job *served_job_new(struct scope *scope, const struct json *object
 	return job;
 }
 
+void served_job_tell_if_removed(const struct served_job *job)
+{
+	const struct job *refused = operator_refusal_removes(job->refusal);
+
+	if (refused)
+		operator_tell_removed(job, refused);
+	else if (job->driver && driver_is_removing(job->driver))
+		operator_tell_removed(job, job->job);
+}
+
 void served_job_free(struct served_job *job)
 {
 	served_job_end_work(job);

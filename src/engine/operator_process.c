@@ -89,6 +89,7 @@ static void release(void *kept, void *data)
 
 	if (!controller->is_ending)
 		metrics_count_job(&controller->counts, job->name_space, METRICS_JOB_DELETED);
+	served_job_tell_if_removed(job);
 	if (job->is_passing)
 		queue_done(controller->queue, job->key, false, loop_now());
 	served_job_end_work(job); /* which may ask for another look */

@@ -34,10 +34,16 @@ void operator_refusal_free(struct refusal *refusal)
 	free(refusal);
 }
 
+const struct job *operator_refusal_removes(const struct refusal *refusal)
+{
+	return refusal && refusal->is_removal ? refusal->job : NULL;
+}
+
 static void on_refused(int64_t version, const struct err *err, void *data)
 {
 	struct served_job *job = data;
 	struct refusal *refusal = TAKE(job->refusal);
+	bool is_removed = refusal->is_removal && (!err || err->code == ERR_NOT_FOUND);
 
 	(void) version;
 	if (!err && refusal->is_removal)
@@ -50,8 +56,10 @@ static void on_refused(int64_t version, const struct err *err, void *data)
 		operator_failed(job, refusal->job, err);
 	operator_refusal_free(refusal);
 	/* What came meanwhile was passed over; after a conflict it is known by now. */
-	operator_look_at(
-		job, loop_now() + (err && err->code != ERR_CONFLICT ? OPERATOR_FIRST_PAUSE : 0));
+	if (!is_removed)
+		operator_look_at(
+			job,
+			loop_now() + (err && err->code != ERR_CONFLICT ? OPERATOR_FIRST_PAUSE : 0));
 }
 
 static void write_refusal(struct served_job *job, const struct store_record *record,

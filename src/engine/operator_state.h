@@ -120,6 +120,8 @@ bool operator_refuse(struct served_job *job);
 /* What cannot be read has no roles for us. */
 void operator_refuse_unread(struct served_job *job, const struct err *fault);
 void operator_refusal_free(struct refusal *refusal); /* NULL is fine */
+/* The job that is being removed; NULL: none is. */
+const struct job *operator_refusal_removes(const struct refusal *refusal);
 bool operator_is_finished(const struct served_job *job);
 
 /* A TFJob, as the cluster shows it. */
@@ -127,5 +129,7 @@ struct served_job *served_job_new(struct scope *scope, const struct json *object
 void served_job_free(struct served_job *job);
 /* Begins a reconcile pass, where there is something to be done. */
 void served_job_look(struct served_job *job);
+/* It is gone, which may be seen before its removal is answered. */
+void served_job_tell_if_removed(const struct served_job *job);
 /* What is at work for it goes: the next look begins anew. */
 void served_job_end_work(struct served_job *job);

@@ -212,7 +212,8 @@ static struct waiting_event *event_new(struct tfjob_events *events, const struct
 	event->reason = mem_copy_text(object->reason);
 	event->before = mem_copy_text(object->before);
 	event->name = mem_copy_text(object->name);
-	event->after = mem_copy_text(object->after);
+	event->after = mem_format("%s%s", object->after ? object->after : "",
+				  object->detail ? object->detail : "");
 	event->count = 1;
 	events->n_waiting++;
 	return event;
@@ -237,7 +238,7 @@ static void on_collected(void *data)
 static uint64_t kind_of(const struct job *job, const struct object_event *event)
 {
 	const char *const texts[] = {job->uid, event->role, event->reason, event->before,
-				     event->after};
+				     event->after ? event->after : ""};
 	uint64_t hash = HASH_BEGIN;
 
 	for (size_t i = 0; i < ARRAY_LEN(texts); i++)
@@ -308,7 +309,6 @@ void tfjob_events_send(struct tfjob_events *events, const struct job *job, const
 		.reason = note->reason,
 		.before = note->sentence,
 		.name = "",
-		.after = "",
 	};
 	struct waiting_event *event = event_new(events, job, &object);
 

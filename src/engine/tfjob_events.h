@@ -18,11 +18,13 @@
 
 struct tfjob_events;
 
-/* About an object that a job owns. The sentence is `before`, the object's name, `after`. */
+/* About an object that a job owns. The sentence is `before`, the object's name, `after`, `detail`;
+ * of several that are collected the detail is that of the first. */
 struct object_event {
 	enum note_level level;
 	const char *reason; /* "SuccessfulCreatePod" */
-	const char *before, *name, *after; /* "Created pod: ", "mnist-worker-0", "" */
+	const char *before, *name; /* "Created pod: ", "mnist-worker-0" */
+	const char *after, *detail; /* NULL: none */
 	const char *role; /* whose replica's it is; NULL: no replica's, and it is never collected */
 	const char *uid; /* of the object; the job's where the Event is the same for all objects */
 };

@@ -202,6 +202,62 @@ def test_a_pod_that_is_deleted_before_it_ran_is_made_again_and_is_no_restart(kub
     assert kube.events().count("ReplicaRestarting") == 1
 
 
+def test_what_runs_beside_a_failed_trainer_is_ended_with_its_job(kube, serve):
+    def trainer_fails(pod):
+        statuses = [{"name": name, "image": "i", "restartCount": 0, "state": state} for name, state in (
+            ("tensorflow", {"terminated": {"exitCode": 1, "startedAt": now(), "finishedAt": now()}}), ("upload", {"running": {"startedAt": now()}}))]
+        pod["status"] = {"phase": "Running", "containerStatuses": statuses}
+
+    serve()
+    kube.add("job", run_policy={"cleanPodPolicy": "Running"}, Worker=1)
+    kube.condition("job", "Running")
+    kube.change("pods", "job-worker-0", trainer_fails)
+    kube.condition("job", "Failed")
+    kube.until(lambda objects: ("pods", "job-worker-0") not in objects)
+
+
+def test_a_right_that_is_missing_is_waited_for(kube, serve):
+    """It is the operator's own: its users can do nothing about it."""
+    def trouble(exchange):
+        return exchange.method == "POST" and exchange.path.endswith("/pods") and refuse(
+            403, reason="Forbidden", message='pods is forbidden: User "o" cannot create resource "pods" in API group "" in the namespace "n"')(exchange)
+
+    kube.trouble = trouble
+    serve()
+    kube.add("job", Worker=1)
+    kube.until(lambda _: "FailedCreatePod" in kube.events())
+    kube.trouble = lambda exchange: False
+    kube.condition("job", "Running")
+
+
+def test_a_pod_with_its_labels_that_nothing_owns_keeps_its_name_and_is_told(kube, serve):
+    labels = {f"training.kubeflow.org/{key}": value for key, value in (
+        ("operator-name", "tfjob-controller"), ("job-name", "job"), ("replica-type", "worker"), ("replica-index", "0"))}
+    kube.put("pods", "job-worker-0", {"metadata": {"name": "job-worker-0", "labels": labels, "uid": "00000000-0000-4000-8000-00000000ffff"},
+                                      "spec": {"containers": [{"name": "tensorflow"}]}, "status": {"phase": "Running"}})
+    serve()
+    kube.add("job", Worker=1)
+    kube.until(lambda _: "FailedCreatePod" in kube.events())
+    kube.remove("pods", "job-worker-0")
+    kube.condition("job", "Running")
+
+
+def test_what_ends_with_its_job_has_the_time_of_its_template(kube, serve):
+    graces = []
+
+    def trouble(exchange):
+        if exchange.method == "DELETE" and "/pods/" in exchange.path:
+            graces.append(exchange.json().get("gracePeriodSeconds"))
+        return False
+
+    kube.trouble = trouble
+    serve()
+    kube.plan = lambda labels: 0 if labels["training.kubeflow.org/replica-type"] == "chief" else None
+    kube.add("job", run_policy={"cleanPodPolicy": "Running"}, spec={"terminationGracePeriodSeconds": 45}, Chief=1, Worker=1)
+    kube.until(lambda objects: kube.names("pods") == ["job-chief-0"] and "TFJobSucceeded" in kube.events())
+    assert graces == [45]
+
+
 def test_a_job_goes_on_when_its_cluster_was_restored_from_a_backup(kube, serve):
     serve()
     kube.add("job", Worker=1)
