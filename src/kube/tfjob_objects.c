@@ -224,6 +224,27 @@ static void add_service_port(struct json *ports, const struct json *port)
 	json_append(ports, own);
 }
 
+static bool has_number(const struct json *ports, int64_t number)
+{
+	for (size_t i = 0; i < json_count(ports); i++)
+		if (json_as_integer(json_get(json_at(ports, i), "port"), 0) == number)
+			return true;
+	return false;
+}
+
+/* A Service of several ports has a name and a number of its own for each. What training-operator
+ * makes of other ones is refused; they are left out, as nobody finds a replica by them. */
+static bool is_of_service(const struct role *role, const struct json *ports,
+			  const struct json *port)
+{
+	const char *name = json_as_string(json_get(port, "name"), "");
+	int64_t number = json_as_integer(json_get(port, "containerPort"), 0);
+
+	if (text_equals(name, PORT_NAME))
+		return true;
+	return *name && number != role->port && !has_number(ports, number);
+}
+
 static struct json *service_ports_new(const struct role *role)
 {
 	const struct json *containers = json_get_path(role->template, "spec", "containers", NULL);
@@ -233,7 +254,8 @@ static struct json *service_ports_new(const struct role *role)
 	struct json *own CLEANUP(json_cleanup) = port_new(role);
 
 	for (size_t i = 0; i < json_count(list); i++)
-		add_service_port(ports, json_at(list, i));
+		if (is_of_service(role, ports, json_at(list, i)))
+			add_service_port(ports, json_at(list, i));
 	if (!pod_template_find(list, "name", PORT_NAME))
 		add_service_port(ports, own);
 	return ports;

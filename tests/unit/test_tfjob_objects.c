@@ -158,6 +158,22 @@ static void a_service_has_all_ports_of_the_container_that_trains(void **state)
 	       "[{\"name\":\"tfjob-port\",\"port\":9}]");
 }
 
+/* A server takes no Service of several ports in which one has no name, or the number of another. */
+static void a_service_leaves_out_ports_that_no_server_takes(void **state)
+{
+	(void) state;
+	struct job *job CLEANUP(job_cleanup) =
+		job_of("Worker: " ROLE("", ", ports: [{containerPort: 80}, {containerPort: 2222}, "
+					   "{name: dns, containerPort: 53}, {name: dns-udp, "
+					   "containerPort: 53, protocol: UDP}, {name: own, "
+					   "containerPort: 2222}]"));
+	struct json *service CLEANUP(json_cleanup) =
+		tfjob_service_new(job, job_role(job, "worker"), 0, UID);
+
+	expect(json_get_path(service, "spec", "ports", NULL),
+	       "[{\"name\":\"dns\",\"port\":53},{\"name\":\"tfjob-port\",\"port\":2222}]");
+}
+
 static void one_service_has_the_pods_of_the_job_under_their_host_names(void **state)
 {
 	(void) state;
@@ -209,6 +225,7 @@ int main(void)
 		cmocka_unit_test(one_replica_alone_is_told_nothing),
 		cmocka_unit_test(the_policy_of_a_pod_is_that_of_its_role),
 		cmocka_unit_test(a_service_has_all_ports_of_the_container_that_trains),
+		cmocka_unit_test(a_service_leaves_out_ports_that_no_server_takes),
 		cmocka_unit_test(one_service_has_the_pods_of_the_job_under_their_host_names),
 		cmocka_unit_test(a_worker_that_comes_and_goes_is_told_of_no_other),
 	};
