@@ -107,9 +107,8 @@ def test_two_workers_succeed(operator, namespace):
     assert service["spec"]["clusterIP"] == "None" and service["spec"]["ports"][0]["port"] == 2222
     assert ask(operator, "/healthz")[0] == 200 and ask(operator, "/readyz")[0] == 200
     labels = f'{{job_namespace="{namespace.name}",framework="tensorflow"}}'
-    numbers = ask(operator, "/metrics")[1]
-    for event in ("created", "successful"):
-        assert f"training_operator_jobs_{event}_total{labels} 1\n" in numbers
+    numbers = until(lambda: ask(operator, "/metrics")[1], lambda text: f"training_operator_jobs_successful_total{labels} 1\n" in text)
+    assert f"training_operator_jobs_created_total{labels} 1\n" in numbers
     assert "muster_operator_jobs 1\n" in numbers and "muster_pass_seconds_count{} " in numbers
 
 
@@ -160,7 +159,7 @@ def test_kubectl_describes_a_job_by_its_events(operator, namespace):
 def test_a_worker_that_fails_is_started_again_and_a_permanent_code_fails_the_job(operator, namespace):
     namespace.create(tfjob("again", Worker=role(1, "exit 137", restartPolicy="ExitCode")))
     until(lambda: namespace.get("tfjob", "again"), lambda job: '"Restarting"' in json.dumps(job))
-    assert 'muster_operator_restarts_total{reason="' in ask(operator, "/metrics")[1]
+    until(lambda: ask(operator, "/metrics")[1], lambda text: 'muster_operator_restarts_total{reason="' in text)
     namespace.kubectl("delete", "tfjob", "again")
     namespace.create(tfjob("broken", Worker=role(2, "echo no such file; exit 3", restartPolicy="ExitCode")))
     namespace.wait("tfjob/broken", "condition=Failed")

@@ -8,6 +8,7 @@ import time
 import pytest
 
 from conftest import LIMIT, ROOT, read_until
+from processes import wait_until_none_has
 
 sys.path.insert(0, str(ROOT / "tests" / "fake_kube"))
 
@@ -70,6 +71,7 @@ def test_a_config_map_that_somebody_deletes_ends_the_job_with_a_sentence_and_its
         assert "somebody deleted ConfigMap 'story.job', and the cluster ended its Pods with it" in done.stderr
         assert "line 19" in muster("logs", *call, code=0).stdout
     assert "Failed" in muster("ps", "-a", "--no-headers", code=0).stdout
+    wait_until_none_has(f"XDG_STATE_HOME={muster.environment['XDG_STATE_HOME']}")  # before its cluster is gone
 
 
 def test_who_watched_in_the_foreground_is_told_which_object_was_deleted_and_where_the_lines_are(muster, kube, far):

@@ -252,8 +252,11 @@ def test_what_ends_with_its_job_has_the_time_of_its_template(kube, serve):
 
     kube.trouble = trouble
     serve()
-    kube.plan = lambda labels: 0 if labels["training.kubeflow.org/replica-type"] == "chief" else None
     kube.add("job", run_policy={"cleanPodPolicy": "Running"}, spec={"terminationGracePeriodSeconds": 45}, Chief=1, Worker=1)
+    kube.until(lambda objects: kube.names("pods") == ["job-chief-0", "job-worker-0"])
+    kube.condition("job", "Running")
+    kube.plan = lambda labels: 0 if labels["training.kubeflow.org/replica-type"] == "chief" else None
+    kube.end_pods()
     kube.until(lambda objects: kube.names("pods") == ["job-chief-0"] and "TFJobSucceeded" in kube.events())
     assert graces == [45]
 
