@@ -116,6 +116,8 @@ struct failure {
 struct status {
 	struct condition *conditions; /* in TFJob's order: what changed last stands last */
 	size_t n_conditions;
+	const char *foreign_conditions; /* those of types that others have, as the JSON of a list,
+					   which are kept as they are; NULL: none */
 	struct role_status *roles;
 	size_t n_roles;
 	struct replica_status *replicas; /* by role in the job's order, then index */

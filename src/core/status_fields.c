@@ -163,6 +163,7 @@ static bool roles_are_equal(const struct status *a, const struct status *b)
 bool status_equals(const struct status *a, const struct status *b)
 {
 	return fields_are_equal(status_fields, a, b) && a->n_conditions == b->n_conditions &&
+	       text_equals(a->foreign_conditions, b->foreign_conditions) &&
 	       a->n_roles == b->n_roles && a->n_replicas == b->n_replicas &&
 	       failures_are_equal(a->failure, b->failure) &&
 	       lists_are_equal(status_condition_fields, a->conditions, b->conditions,
@@ -226,6 +227,7 @@ struct status status_copy(const struct status *status, struct arena *arena)
 
 	copy.conditions = copy_list(arena, status_condition_fields, status->conditions,
 				    status->n_conditions, sizeof(*copy.conditions));
+	own_text(arena, &copy.foreign_conditions);
 	copy.roles = copy_array(arena, status->roles, status->n_roles, sizeof(*copy.roles));
 	for (size_t i = 0; i < copy.n_roles; i++)
 		own_text(arena, &copy.roles[i].title);

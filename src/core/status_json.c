@@ -10,6 +10,9 @@
 #include <inttypes.h>
 #include <stddef.h>
 #include <stdio.h>
+#include <string.h>
+
+#define MOST_FOREIGN_CONDITIONS 32
 
 /* Writing. */
 
@@ -89,12 +92,27 @@ static void set_failure(struct json *status, const struct failure *failure)
 			 failure->n_consequences, sizeof(*failure->consequences));
 }
 
+static void append_all(struct json *list, const struct json *elements)
+{
+	for (size_t i = 0; i < json_count(elements); i++)
+		json_append(list, json_ref(json_at(elements, i)));
+}
+
+static void add_foreign_conditions(struct json *conditions, const char *text)
+{
+	struct json *foreign CLEANUP(json_cleanup) = NULL;
+
+	if (text && json_read(text, strlen(text), &foreign, NULL) == 0)
+		append_all(conditions, foreign);
+}
+
 struct json *status_write(const struct status *status)
 {
 	struct json *object = json_new_object();
 
 	set_list(object, "conditions", status_condition_fields, status->conditions,
 		 status->n_conditions, sizeof(*status->conditions));
+	add_foreign_conditions(json_get(object, "conditions"), status->foreign_conditions);
 	struct json *roles = json_object_at(object, "replicaStatuses");
 
 	for (size_t i = 0; i < status->n_roles; i++)
@@ -320,11 +338,40 @@ static struct failure *read_failure(struct reader *reader, const struct json *ro
 	return failure;
 }
 
+static bool is_foreign(const struct json *condition)
+{
+	const char *type = json_as_string(json_get(condition, "type"), NULL);
+
+	return type && name_find_word(condition_type_words, CONDITION_COUNT, type) < 0;
+}
+
+/* A controller beside ours may have conditions of its own in the status. */
+static void read_conditions(struct reader *reader, const struct json *root, struct status *status)
+{
+	const struct json *list =
+		find_list(reader, root, "conditions", CONDITION_COUNT + MOST_FOREIGN_CONDITIONS);
+	struct json *own CLEANUP(json_cleanup) = json_new_array();
+	struct json *foreign CLEANUP(json_cleanup) = json_new_array();
+	struct text text CLEANUP(text_done) = {0};
+
+	for (size_t i = 0; i < json_count(list); i++) {
+		struct json *condition = json_at(list, i);
+
+		json_append(is_foreign(condition) ? foreign : own, json_ref(condition));
+	}
+	if (json_count(own) > CONDITION_COUNT)
+		refuse(reader, "conditions", "a shorter list");
+	status->conditions = read_list(reader, own, "conditions", status_condition_fields,
+				       sizeof(*status->conditions), &status->n_conditions);
+	if (json_count(foreign) == 0)
+		return;
+	json_add_compact(&text, foreign);
+	status->foreign_conditions = arena_copy_text(reader->arena, text_of(&text));
+}
+
 static void read_all(struct reader *reader, const struct json *root, struct status *status)
 {
-	status->conditions = read_list(
-		reader, find_list(reader, root, "conditions", CONDITION_COUNT), "conditions",
-		status_condition_fields, sizeof(*status->conditions), &status->n_conditions);
+	read_conditions(reader, root, status);
 	read_roles(reader, root, status);
 	status->replicas = read_list(
 		reader, find_list(reader, root, "replicas", (size_t) LIMIT_ROLES * LIMIT_REPLICAS),

@@ -261,6 +261,21 @@ def test_what_ends_with_its_job_has_the_time_of_its_template(kube, serve):
     assert graces == [45]
 
 
+def test_a_condition_of_another_controller_stays(kube, serve):
+    foreign = {"type": "example.com/Checked", "status": "True", "reason": "r", "more": [1]}
+    end = serve()
+    kube.add("job", Worker=1)
+    kube.condition("job", "Running")
+    end()
+    kube.change("tfjobs", "job", lambda job: job["status"]["conditions"].insert(0, foreign))
+    uid = kube.pod("job-worker-0")["metadata"]["uid"]
+    serve()
+    kube.end_pods_with(0)
+    kube.condition("job", "Succeeded")
+    assert foreign in kube.objects["tfjobs", "job"]["status"]["conditions"]
+    assert kube.pod("job-worker-0")["metadata"]["uid"] == uid
+
+
 def test_a_job_goes_on_when_its_cluster_was_restored_from_a_backup(kube, serve):
     serve()
     kube.add("job", Worker=1)

@@ -196,6 +196,33 @@ static void every_difference_is_seen(void **state)
 	ASSERT_SEEN(failure->consequences[0].what, "X");
 }
 
+/* Those of types that another controller has. */
+static void foreign_conditions_are_kept(void **state)
+{
+	(void) state;
+	static const char text[] =
+		"{\"conditions\":[{\"type\":\"Odd\",\"status\":\"Unknown\",\"more\":[1]},"
+		"{\"type\":\"Created\",\"status\":\"True\"}]}";
+	struct arena *arena CLEANUP(arena_cleanup) = arena_new();
+	struct json *json CLEANUP(json_cleanup) = NULL;
+	struct status status, without;
+
+	assert_int_equal(json_read(text, strlen(text), &json, NULL), 0);
+	assert_int_equal(status_read(json, arena, &status, NULL), 0);
+	assert_int_equal(status.n_conditions, 1);
+	assert_true(status_condition_is_true(&status, CONDITION_CREATED));
+	struct status copy = status_copy(&status, arena);
+	struct json *written CLEANUP(json_cleanup) = status_write(&copy);
+	const struct json *kept = json_at(json_get(written, "conditions"), 1);
+
+	assert_int_equal(json_count(json_get(written, "conditions")), 2);
+	assert_true(json_equals(kept, json_at(json_get(json, "conditions"), 0)));
+	without = copy;
+	without.foreign_conditions = NULL;
+	assert_true(status_equals(&status, &copy));
+	assert_false(status_equals(&status, &without));
+}
+
 static void a_wrong_field_is_named(void **state)
 {
 	(void) state;
@@ -205,7 +232,7 @@ static void a_wrong_field_is_named(void **state)
 	} rows[] = {
 		{"7", "status: expected an object"},
 		{"{\"conditions\":7}", "status.conditions: expected a list"},
-		{"{\"conditions\":[{\"type\":\"Odd\"}]}",
+		{"{\"conditions\":[{\"type\":\"Odd\"},{\"reason\":\"r\"}]}",
 		 "status.conditions[0].type: expected one of its words"},
 		{"{\"startTime\":\"yesterday\"}", "status.startTime: expected a time (RFC 3339)"},
 		{"{\"replicas\":[{\"role\":\"ps\",\"state\":\"Running\"},{\"state\":\"Running\"}]}",
@@ -281,6 +308,7 @@ int main(void)
 		cmocka_unit_test(a_status_of_nothing_is_read_from_null),
 		cmocka_unit_test(what_is_not_set_is_not_written),
 		cmocka_unit_test(every_difference_is_seen),
+		cmocka_unit_test(foreign_conditions_are_kept),
 		cmocka_unit_test(a_wrong_field_is_named),
 		cmocka_unit_test(success_and_failure_both_finish_a_job),
 	};
