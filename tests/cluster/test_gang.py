@@ -78,9 +78,9 @@ def test_a_worker_that_kubernetes_placed_with_its_peers_is_replaced_when_they_ha
     serve("--gang-scheduler-name", "kubernetes")
     namespace.create(tfjob("uneven", Chief=role(1), Worker=role(1, annotations={"simulate/run-for": "1s"})))
     namespace.until_phase("uneven-worker-0", "Succeeded")
+    first = namespace.get("pod", "uneven-chief-0")["metadata"]["uid"]
     namespace.kubectl("delete", "pod", "uneven-chief-0")
-    until(lambda: namespace.get("tfjob", "uneven")["status"]["restarts"], lambda restarts: restarts == 1)
-    namespace.until_phase("uneven-chief-0", "Running")
+    assert namespace.until_phase("uneven-chief-0", "Running")["metadata"]["uid"] != first
 
 
 def test_volcano_says_when_pods_may_come(serve, crds, namespace):
