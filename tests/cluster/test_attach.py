@@ -35,7 +35,7 @@ def detach(muster, namespace, *arguments):
 def end_pod(namespace, pod, code=0):
     """Lets the program of UNTIL_TOLD end with this code."""
     namespace.until_phase(pod, "Running")
-    namespace.kubectl("exec", pod, "--", "sh", "-c", f"echo {code} > /tmp/code && mv /tmp/code /tmp/end")
+    namespace.end_by(pod, "sh", "-c", f"echo {code} > /tmp/code && mv /tmp/code /tmp/end")
 
 
 def until_gone(namespace, job):

@@ -64,7 +64,7 @@ def test_logs_of_a_job_that_another_machine_watches_come_from_its_pods(muster, n
     follow = muster.start(*there, "-f", "--tail", 1, "far")
     assert sorted(follow.stdout.readline() for _ in range(2)) == ["worker-0 | warning: rain\n", "worker-1 | warning: rain\n"]
     for index in range(2):
-        namespace.kubectl("exec", f"far-worker-{index}", "--", "kill", "-USR1", "1")
+        namespace.end_by(f"far-worker-{index}", "kill", "-USR1", "1")
     assert sorted(follow.stdout.read().splitlines()) == ["worker-0 | bye", "worker-1 | bye"]
     assert follow.wait(timeout=LIMIT) == 0
     assert job.wait(timeout=LIMIT) == 0
