@@ -361,15 +361,6 @@ bool kube_prerequisites_hold_pods(const struct kube_backend *backend)
 		       job_follower_get(backend->seen, JOB_CACHE_POD_GROUPS, group->name));
 }
 
-static const char *what_it_is(const struct prerequisite *prerequisite)
-{
-	if (prerequisite->resource == &kube_config_maps)
-		return "ConfigMap";
-	if (prerequisite == find_pod_group(prerequisite->backend))
-		return "PodGroup";
-	return prerequisite->resource == &kube_network_policies ? "NetworkPolicy" : "Service";
-}
-
 static struct json *body_new(const struct prerequisite *prerequisite)
 {
 	return prerequisite->body ? json_ref(prerequisite->body)
@@ -382,7 +373,7 @@ static void tell_made_again(const struct prerequisite *prerequisite)
 
 	err_set(&deleted, ERR_NOT_FOUND,
 		"somebody deleted the %s '%s' of the job: it is made again",
-		what_it_is(prerequisite), prerequisite->name);
+		kube_backend_kind_of(prerequisite->resource), prerequisite->name);
 	if (prerequisite->was_shown && !prerequisite->is_refused)
 		kube_backend_trouble(prerequisite->backend, &deleted);
 }

@@ -27,6 +27,25 @@ bool kube_backend_goes_by_itself(const struct job_pod *pod)
 
 /* Telling. */
 
+const char *kube_backend_kind_of(const struct kube_resource *resource)
+{
+	static const struct {
+		const struct kube_resource *resource;
+		const char *kind;
+	} rows[] = {
+		{&kube_pods, "Pod"},
+		{&kube_services, "Service"},
+		{&kube_config_maps, "ConfigMap"},
+		{&kube_network_policies, "NetworkPolicy"},
+		{&kube_secrets, "Secret"},
+	};
+
+	for (size_t i = 0; i < ARRAY_LEN(rows); i++)
+		if (rows[i].resource == resource)
+			return rows[i].kind;
+	return "PodGroup"; /* of whichever scheduler */
+}
+
 void kube_backend_news(const struct kube_backend *backend)
 {
 	if (backend_kube_is_ready(&backend->base))

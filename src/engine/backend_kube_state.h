@@ -111,6 +111,8 @@ bool kube_backend_is_attempt(const struct kube_backend *backend, const struct jo
  * from the job until people delete it: the server is asked again and again, and says so. */
 bool kube_backend_goes_by_itself(const struct job_pod *pod);
 
+/* "Pod", "Service" …: what people call an object of this kind. */
+const char *kube_backend_kind_of(const struct kube_resource *resource);
 bool kube_backend_has_looked(const struct kube_backend *backend);
 void kube_backend_news(const struct kube_backend *backend);
 /* What is said again and again is told once. */

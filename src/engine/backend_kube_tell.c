@@ -14,25 +14,20 @@ static const struct job *job_of(const struct kube_backend *backend)
 	return backend->job ? backend->job : backend->settings.job;
 }
 
-static const char *kind_of(const struct kube_resource *resource)
-{
-	if (resource == &kube_pods)
-		return "Pod";
-	return resource == &kube_services ? "Service" : "PodGroup";
-}
-
 static const char *word_of(const struct kube_resource *resource)
 {
 	if (resource == &kube_pods)
 		return "pod";
-	return resource == &kube_services ? "service" : "PodGroup";
+	return resource == &kube_services ? "service" : kube_backend_kind_of(resource);
 }
 
 static void tell_done(const struct kube_backend *backend, const char *verb, const char *done,
 		      const struct told_object *object)
 {
+	if (!backend->settings.events || !object->uid)
+		return;
 	char *reason CLEANUP(mem_free_text) =
-		mem_format("Successful%s%s", verb, kind_of(object->resource));
+		mem_format("Successful%s%s", verb, kube_backend_kind_of(object->resource));
 	char *before CLEANUP(mem_free_text) =
 		mem_format("%s %s: ", done, word_of(object->resource));
 	const struct object_event event = {
@@ -43,8 +38,7 @@ static void tell_done(const struct kube_backend *backend, const char *verb, cons
 		.uid = object->uid,
 	};
 
-	if (backend->settings.events && object->uid)
-		tfjob_events_send_of(backend->settings.events, job_of(backend), &event);
+	tfjob_events_send_of(backend->settings.events, job_of(backend), &event);
 }
 
 void kube_tell_created(const struct kube_backend *backend, const struct told_object *object)
@@ -70,7 +64,8 @@ void kube_tell(const struct kube_backend *backend, enum note_level level, const 
 static void tell_refused(const struct kube_backend *backend, const char *verb, const char *doing,
 			 const struct kube_resource *resource, const struct err *err)
 {
-	char *reason CLEANUP(mem_free_text) = mem_format("Failed%s%s", verb, kind_of(resource));
+	char *reason CLEANUP(mem_free_text) =
+		mem_format("Failed%s%s", verb, kube_backend_kind_of(resource));
 	char *sentence CLEANUP(mem_free_text) =
 		mem_format("Error %s: %s", doing, kube_refusal_said(err->text));
 
