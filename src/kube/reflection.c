@@ -8,6 +8,7 @@
 /* A watch that ends at once without a word is a fault, not an end: it must not make a loop. */
 #define SHORTEST_WATCH MSEC_PER_SECOND
 #define LONGEST_STREAM (60 * MSEC_PER_SECOND) /* until all objects have come */
+#define LONGEST_SILENCE (90 * MSEC_PER_SECOND) /* without a bookmark */
 
 static void plan(struct reflection *reflection, enum reflection_step step, msec at)
 {
@@ -40,10 +41,16 @@ static void take_version(struct reflection *reflection, const char *version)
 	snprintf(reflection->version, sizeof(reflection->version), "%s", version);
 }
 
+static void note_sign(struct reflection *reflection)
+{
+	reflection->has_seen = true;
+	reflection->silence = 0;
+}
+
 void reflection_listed(struct reflection *reflection, const char *version, msec now)
 {
 	reflection->is_synced = true;
-	reflection->has_seen = true;
+	note_sign(reflection);
 	take_version(reflection, version);
 	if (reflection->step == REFLECTION_LIST)
 		plan(reflection, REFLECTION_WATCH, now);
@@ -51,7 +58,7 @@ void reflection_listed(struct reflection *reflection, const char *version, msec 
 
 void reflection_saw(struct reflection *reflection, const char *version)
 {
-	reflection->has_seen = true;
+	note_sign(reflection);
 	/* The objects of a stream come in any order: until all are there, no version is ours. */
 	if (reflection->is_synced && *version)
 		take_version(reflection, version);
@@ -118,6 +125,7 @@ static void list_anew(struct reflection *reflection, msec now, double jitter)
 
 	reflection->is_synced = false;
 	reflection->version[0] = '\0';
+	reflection->silence = 0;
 	reflection->too_old_at = now;
 	plan(reflection, list_step(reflection),
 	     now + (is_again ? back_off(reflection, now, jitter) : 0));
@@ -133,11 +141,24 @@ static bool is_version_refused(const struct reflection *reflection,
 	       (reflection->step == REFLECTION_WATCH && (code == 400 || code == 422));
 }
 
+/* Adds up watches, because each may be given up sooner. */
+static bool is_silent_too_long(struct reflection *reflection, const struct reflection_end *end,
+			       msec now)
+{
+	if (reflection->step == REFLECTION_WATCH && !reflection->has_seen && !end->status.code)
+		reflection->silence += now - reflection->began_at;
+	return reflection->silence >= LONGEST_SILENCE;
+}
+
 void reflection_ended(struct reflection *reflection, const struct reflection_end *end, msec now,
 		      double jitter)
 {
 	bool lived = reflection->has_seen || now - reflection->began_at >= SHORTEST_WATCH;
 
+	if (is_silent_too_long(reflection, end, now)) {
+		list_anew(reflection, now, jitter);
+		return;
+	}
 	if (!end->err_code && reflection->is_synced && lived) {
 		plan(reflection, REFLECTION_WATCH, now);
 		return;

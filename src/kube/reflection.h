@@ -6,6 +6,10 @@
  * of client-go's reflector: back-off from 0.8 s to 30 s, back to its beginning after two minutes
  * without a failure, or when a connection is lost that held for longer than the back-off; a version
  * that is no longer kept (410), or that the server takes for none (400, 422), means to list anew.
+ *
+ * So does a version that the server has not reached, because its etcd was restored from a backup:
+ * a watch from there is neither refused nor told of anything, not even by a bookmark, which servers
+ * send about once a minute.
  */
 #pragma once
 
@@ -31,6 +35,7 @@ struct reflection {
 	bool is_without_stream; /* the server cannot stream a list */
 	msec began_at; /* of the step */
 	bool has_seen; /* anything since the step began */
+	msec silence; /* of the watches in a row that ended without a word */
 	int n_failures; /* in a row */
 	msec failed_at; /* the last time; MSEC_UNSET */
 	msec too_old_at; /* when its version was no longer kept, the last time; MSEC_UNSET */

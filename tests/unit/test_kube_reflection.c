@@ -137,6 +137,58 @@ static void versions_that_are_always_too_old_make_no_loop(void **state)
 	assert_next(&story, REFLECTION_STREAM, 1600);
 }
 
+/* The server was restored from a backup, and has not reached the version that it once gave. */
+static void a_watch_that_is_never_told_anything_means_to_list_anew(void **state)
+{
+	static const int ends[] = {0, ERR_UNREACHABLE};
+
+	(void) state;
+	for (size_t i = 0; i < ARRAY_LEN(ends); i++) {
+		struct story story = begin();
+
+		reflection_listed(&story.reflection, "900", story.now);
+		pass(&story, 150000);
+		end(&story, 0, 0);
+		assert_next(&story, REFLECTION_WATCH, 0);
+		pass(&story, 150000);
+		end(&story, ends[i], 0);
+		assert_next(&story, REFLECTION_STREAM, 0);
+		assert_false(story.reflection.is_synced);
+		assert_string_equal(story.reflection.version, "");
+	}
+}
+
+static void watches_that_are_given_up_soon_are_silent_together(void **state)
+{
+	struct story story = begin();
+
+	(void) state;
+	reflection_listed(&story.reflection, "900", story.now);
+	pass(&story, 30000);
+	end(&story, ERR_UNREACHABLE, 0);
+	for (int i = 0; i < 3; i++) {
+		assert_next(&story, REFLECTION_WATCH, 800);
+		pass(&story, 30000);
+		end(&story, ERR_UNREACHABLE, 0);
+	}
+	assert_next(&story, REFLECTION_STREAM, 0);
+}
+
+static void a_bookmark_says_that_the_version_is_good(void **state)
+{
+	struct story story = begin();
+
+	(void) state;
+	reflection_listed(&story.reflection, "9", story.now);
+	for (int i = 0; i < 10; i++) {
+		end(&story, ERR_UNREACHABLE, 0);
+		assert_next(&story, REFLECTION_WATCH, 800);
+		pass(&story, 60000);
+		if (i % 2)
+			reflection_saw(&story.reflection, "9");
+	}
+}
+
 static void a_lost_watch_goes_on_from_its_version(void **state)
 {
 	struct story story = begin();
@@ -267,6 +319,9 @@ int main(void)
 		cmocka_unit_test(an_old_version_means_to_list_anew_at_once),
 		cmocka_unit_test(a_version_that_the_server_does_not_take_is_forgotten),
 		cmocka_unit_test(versions_that_are_always_too_old_make_no_loop),
+		cmocka_unit_test(a_watch_that_is_never_told_anything_means_to_list_anew),
+		cmocka_unit_test(watches_that_are_given_up_soon_are_silent_together),
+		cmocka_unit_test(a_bookmark_says_that_the_version_is_good),
 		cmocka_unit_test(a_lost_watch_goes_on_from_its_version),
 		cmocka_unit_test(waits_grow_to_half_a_minute_and_begin_anew_after_a_quiet_time),
 		cmocka_unit_test(what_is_lost_after_a_while_is_started_anew_soon),
