@@ -97,7 +97,7 @@ class Namespace:
 
     def end_by(self, pod, *command):
         """Runs a command that makes the container end, with which the kernel may end the command itself."""
-        done = self.cluster.try_kubectl("--namespace", self.name, "exec", pod, "--", *command)
+        done = self.cluster.try_kubectl("--namespace", self.name, "exec", pod, "-c", "tensorflow", "--", *command)
         assert done.returncode in (0, 128 + signal.SIGKILL), f"{command}: {done.returncode}\n{done.stderr}"
 
     def create(self, *objects):

@@ -56,7 +56,7 @@ def test_a_survivor_of_a_failure_is_fetched_as_it_stands(muster, namespace, tmp_
                            f"worker-0:/models:{tmp_path / 'out'}", *sh(script))
     for _ in range(2):
         wait_for_line(running.stdout, "up")
-    namespace.kubectl("exec", "keep-worker-1", "-c", "tensorflow", "--", "touch", "/models/end")
+    namespace.end_by("keep-worker-1", "touch", "/models/end")
     _, said = running.communicate(timeout=LIMIT)
     assert running.returncode == 5, said
     assert files_of(tmp_path / "out").keys() == {"deep/w", "step"}, said
@@ -187,7 +187,7 @@ def test_whoever_takes_a_job_over_gets_its_folders(muster, namespace, tmp_path):
     running.communicate(timeout=LIMIT)
     muster("fetch", "keep", tmp_path, code=0)
     assert files_of(tmp_path / "keep-worker-0") == {"models/deep/w": "weights\n", "models/step": "1\n"}
-    namespace.kubectl("exec", "keep-worker-0", "-c", "tensorflow", "--", "touch", "/models/end")
+    namespace.end_by("keep-worker-0", "touch", "/models/end")
     namespace.kubectl("wait", "pod/keep-worker-0", f"--timeout={LIMIT}s",
                       "--for=jsonpath={.status.containerStatuses[?(@.name=='tensorflow')].state.terminated.exitCode}=0")
     work = tmp_path / "work"

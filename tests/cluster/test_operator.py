@@ -191,7 +191,7 @@ def test_another_operator_goes_on_with_the_jobs_of_one_that_was_killed(muster, o
     operator.wait(LIMIT)
     second = muster.start("operator", "-n", namespace.name)
     for index in range(2):
-        namespace.kubectl("exec", f"kept-worker-{index}", "--", "touch", "/tmp/end")
+        namespace.end_by(f"kept-worker-{index}", "touch", "/tmp/end")
     namespace.wait("tfjob/kept", "condition=Succeeded")
     assert {pod["metadata"]["uid"] for pod in namespace.list("pods")} == before
     second.send_signal(signal.SIGTERM)

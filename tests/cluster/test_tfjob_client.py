@@ -53,7 +53,7 @@ def test_wait_and_attach_end_with_the_code_of_the_job(operator, muster, namespac
     attached = muster.start("attach", "failing")
     waiting = muster.start("wait", "failing")
     assert attached.stdout.readline() == "worker-0 | first\n"
-    namespace.kubectl("exec", "failing-worker-0", "--", "touch", "/tmp/end")
+    namespace.end_by("failing-worker-0", "touch", "/tmp/end")
     assert attached.stdout.read() == "worker-0 | last\n"
     assert attached.wait(timeout=LIMIT) == 7, attached.stderr.read()
     assert waiting.wait(timeout=LIMIT) == 7
