@@ -50,9 +50,17 @@ int stop_reason_exit_code(const char *word)
 	return codes[reason < 0 ? STOP_REQUESTED : reason];
 }
 
+struct job *job_ref(const struct job *job)
+{
+	struct job *shared = (struct job *) job; /* which is ours, whoever borrows it */
+
+	shared->n_references++;
+	return shared;
+}
+
 void job_free(struct job *job)
 {
-	if (!job)
+	if (!job || --job->n_references > 0)
 		return;
 	json_free(job->document);
 	arena_free(job->arena); /* the job itself lies in it */

@@ -135,6 +135,7 @@ struct job {
 				of v1 */
 	struct json *document; /* the whole TFJob as normalised; owned */
 	struct arena *arena; /* owns everything above */
+	int n_references;
 };
 
 /* Annotation with the value "true" of a job whose replicas have a network of their own, which
@@ -221,6 +222,9 @@ void faults_describe(const struct faults *faults, const char *file, struct text 
  * for a value made by the program: its faults have no places. The root is copied. */
 int job_read(const struct json *root, const struct document *document,
 	     enum job_strictness strictness, struct faults *faults, struct job **ret_job) MUST_USE;
+/* One more reference, for who keeps a job that it was lent. Nobody changes one that is shared. */
+struct job *job_ref(const struct job *job) MUST_USE;
+/* With the last reference. NULL is fine. */
 void job_free(struct job *job);
 void job_cleanup(struct job **job);
 

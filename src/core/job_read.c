@@ -400,7 +400,8 @@ static struct job *job_new(const struct json *root)
 	struct arena *arena = arena_new();
 	struct job *job = arena_take(arena, sizeof(*job));
 
-	*job = (struct job){.arena = arena, .uid = "", .document = json_new_copy(root)};
+	*job = (struct job){
+		.arena = arena, .uid = "", .document = json_new_copy(root), .n_references = 1};
 	return job;
 }
 

@@ -117,24 +117,15 @@ static void observe_addresses(const struct kube_backend *backend, const struct j
 }
 
 /* The job may change (it is scaled, asked to end); what Pods are made of is then made anew. */
-static int take_job(struct kube_backend *backend, const struct job *job, struct err *err)
+static void take_job(struct kube_backend *backend, const struct job *job)
 {
-	struct faults faults CLEANUP(faults_done) = {0};
-	struct job *copy;
-
-	if (backend->document == job->document)
-		return 0;
-	if (job_read(job->document, NULL, JOB_LENIENT, &faults, &copy) < 0)
-		return err_set(err, ERR_INVALID, "job '%s' cannot be read again", job->name);
-	job_set_uid(copy, job->uid);
 	struct job *before = backend->job; /* which its objects are made of so far */
 
-	json_free(backend->document);
-	backend->document = json_ref(job->document);
-	backend->job = copy;
+	if (before == job)
+		return;
+	backend->job = job_ref(job);
 	backend->kind->take_job(backend);
 	job_free(before);
-	return 0;
 }
 
 struct observed backend_kube_observe_new(const struct job *job, struct arena *arena)
@@ -150,10 +141,8 @@ static int kube_observe(struct backend *base, const struct job *job, struct aren
 {
 	struct kube_backend *backend = of(base);
 	struct observed observed = {.habits = backend->kind->habits};
-	int rc = take_job(backend, job, err);
 
-	if (rc < 0)
-		return rc;
+	take_job(backend, job);
 	if (!backend_kube_is_ready(base))
 		return err_set(err, ERR_UNREACHABLE, "the cluster has not been looked at yet");
 	observed.replicas = arena_take_array(
@@ -277,10 +266,8 @@ static int kube_apply(struct backend *base, const struct job *job, const struct 
 	struct kube_backend *backend = of(base);
 	char *name CLEANUP(mem_free_text) =
 		mem_format("%s-%s-%d", job->name, action->role, action->index);
-	int rc = take_job(backend, job, err);
 
-	if (rc < 0)
-		return rc;
+	take_job(backend, job);
 	switch (action->type) {
 	case ACTION_PUBLISH:
 		return publish(backend, name);
@@ -450,7 +437,6 @@ static void kube_free(struct backend *base)
 	loop_watch_free(backend->timer);
 	backend->kind->done(backend);
 	job_free(backend->job);
-	json_free(backend->document);
 	json_free(backend->taken_back);
 	free(backend->last_trouble);
 	free(backend);

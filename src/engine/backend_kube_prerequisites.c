@@ -149,11 +149,12 @@ static void try_later(struct prerequisite *prerequisite, const struct err *err, 
 }
 
 /* NULL: it is not there, or another one is. */
-static void take_uid(struct prerequisite *prerequisite, const struct json *object)
+static void take_uid(struct prerequisite *prerequisite, const char *uid)
 {
+	if (text_equals(prerequisite->uid, uid))
+		return;
 	free(prerequisite->uid);
-	prerequisite->uid =
-		mem_copy_text(json_as_string(json_get_path(object, "metadata", "uid", NULL), NULL));
+	prerequisite->uid = mem_copy_text(uid);
 }
 
 static struct told_object told_of(const struct prerequisite *prerequisite)
@@ -260,7 +261,8 @@ void kube_prerequisites_forget_lost(struct kube_backend *backend)
 
 static void take_made(struct prerequisite *prerequisite, const struct json *object)
 {
-	take_uid(prerequisite, object);
+	take_uid(prerequisite,
+		 json_as_string(json_get_path(object, "metadata", "uid", NULL), NULL));
 	prerequisite->n_refusals = 0;
 	if (prerequisite->resource == &kube_services) {
 		const struct told_object told = told_of(prerequisite);
@@ -487,12 +489,9 @@ void backend_kube_drop_refused(struct backend *base)
 
 /* Seeing. */
 
-bool kube_prerequisites_is_ours(const struct kube_backend *backend, const struct json *object)
+bool kube_prerequisites_is_ours(const struct kube_backend *backend, const struct job_object *object)
 {
-	const struct json *owner = objects_owner_of(json_get(object, "metadata"));
-
-	return text_equals(json_as_string(json_get(owner, "uid"), NULL),
-			   backend->settings.job->uid);
+	return text_equals(object->owner_uid, backend->settings.job->uid);
 }
 
 /* What the server added belongs to the one that is gone. */
@@ -599,11 +598,10 @@ static void update_pod_group(struct prerequisite *group, const struct json *seen
 }
 
 /* It was to go, and is there: the end has failed, or it came behind that. */
-static bool is_left_over(const struct prerequisite *prerequisite, const struct json *object)
+static bool is_left_over(const struct prerequisite *prerequisite, const struct job_object *object)
 {
 	return prerequisite->is_unwanted && prerequisite->is_shown &&
-	       !prerequisite_is_called(prerequisite) &&
-	       !json_get_path(object, "metadata", "deletionTimestamp", NULL);
+	       !prerequisite_is_called(prerequisite) && !object->is_going;
 }
 
 /* Its end may be seen before the call for it is answered. */
@@ -616,18 +614,17 @@ static bool is_being_ended(const struct prerequisite *prerequisite)
 void kube_prerequisites_see(struct kube_backend *backend, enum job_cache_kind kind,
 			    const char *name)
 {
-	const struct json *object = job_follower_get(backend->seen, kind, name);
+	const struct job_object *object = job_follower_object(backend->seen, kind, name);
 	const struct kube_resource *resource = kube_prerequisites_resource(backend, kind);
 	bool is_there = object && kube_prerequisites_is_ours(backend, object);
-	bool is_going = is_there && kind == JOB_CACHE_POD_GROUPS &&
-			json_get_path(object, "metadata", "deletionTimestamp", NULL);
+	bool is_going = is_there && kind == JOB_CACHE_POD_GROUPS && object->is_going;
 	bool is_shown = is_there && !is_going;
 	struct prerequisite *prerequisite;
 
 	if (!resource)
 		return;
 	if (is_shown && kind == JOB_CACHE_FILES)
-		see_files(backend, name, object);
+		see_files(backend, name, object->json);
 	prerequisite = kube_prerequisites_find(backend, resource, name);
 	if (prerequisite) {
 		if (!is_there && is_being_ended(prerequisite))
@@ -638,10 +635,10 @@ void kube_prerequisites_see(struct kube_backend *backend, enum job_cache_kind ki
 		prerequisite->is_made = false;
 		prerequisite->is_refused = false;
 		prerequisite->n_refusals = 0;
-		take_uid(prerequisite, is_there ? object : NULL);
+		take_uid(prerequisite, is_there ? object->uid : NULL);
 	}
 	if (prerequisite && is_shown && kind == JOB_CACHE_POD_GROUPS)
-		update_pod_group(prerequisite, object);
+		update_pod_group(prerequisite, object->json);
 	if (prerequisite && is_left_over(prerequisite, object))
 		begin_end(prerequisite);
 	kube_backend_news(backend);

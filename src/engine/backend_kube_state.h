@@ -47,8 +47,7 @@ struct kube_backend {
 	char *last_trouble; /* told already */
 	struct loop_watch *timer; /* for what was refused */
 
-	struct json *document; /* of `job` */
-	struct job *job;
+	struct job *job; /* as it was observed last; NULL: it was not yet */
 	struct objects *objects; /* what is made of `job`; or */
 	struct tfjob_objects *tfjob_objects;
 };
@@ -151,7 +150,8 @@ struct prerequisite *kube_prerequisites_find(const struct kube_backend *backend,
 struct prerequisite *kube_prerequisites_add(struct kube_backend *backend,
 					    const struct kube_resource *resource, const char *name);
 /* Whether the job owns it. */
-bool kube_prerequisites_is_ours(const struct kube_backend *backend, const struct json *object);
+bool kube_prerequisites_is_ours(const struct kube_backend *backend,
+				const struct job_object *object);
 void kube_prerequisites_free(struct kube_backend *backend);
 bool kube_prerequisites_is_there(const struct kube_backend *backend); /* or on its way */
 bool kube_prerequisites_is_any_shown(const struct kube_backend *backend);

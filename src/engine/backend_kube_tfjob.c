@@ -16,7 +16,7 @@ static void add_service(struct kube_backend *backend, const char *name, const st
 	service = kube_prerequisites_add(backend, &kube_services, name);
 	service->role = mem_copy_text(role ? role->name : NULL);
 	service->index = index;
-	if (job_follower_get(backend->seen, JOB_CACHE_SERVICES, name))
+	if (job_follower_object(backend->seen, JOB_CACHE_SERVICES, name))
 		kube_prerequisites_see(backend, JOB_CACHE_SERVICES, name);
 }
 
@@ -36,7 +36,8 @@ static void add_services(struct kube_backend *backend)
 
 static bool has_service(const struct kube_backend *backend, const char *name)
 {
-	const struct json *object = job_follower_get(backend->seen, JOB_CACHE_SERVICES, name);
+	const struct job_object *object =
+		job_follower_object(backend->seen, JOB_CACHE_SERVICES, name);
 
 	return object && kube_prerequisites_is_ours(backend, object);
 }

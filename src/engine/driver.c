@@ -78,6 +78,8 @@ struct driver *driver_new(const struct driver_settings *settings)
 	driver->store = settings->store;
 	driver->backend = settings->backend;
 	driver->job_name = mem_copy_text(settings->job_name);
+	driver->job = settings->job ? job_ref(settings->job) : NULL;
+	driver->document = mem_copy_text(settings->document);
 	driver->log_name =
 		mem_copy_text(settings->log_name ? settings->log_name : settings->job_name);
 	return driver;

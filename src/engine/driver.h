@@ -47,6 +47,9 @@ struct driver_settings {
 	struct store *store;
 	struct backend *backend;
 	const char *job_name;
+	const struct job *job; /* as it was read from `document` of the record, so that it need not
+				  be read again; NULL: it was not */
+	const char *document;
 	const char *log_name; /* in lines of the log: "NAMESPACE/NAME"; NULL: its name */
 	struct driver_listener listener;
 	driver_passed_fn on_passed;

@@ -62,15 +62,14 @@ void served_job_end_work(struct served_job *job)
 	job->is_over = false;
 }
 
-static int read_job(struct served_job *job, struct err *err)
+static int read_job(struct served_job *job, struct store_record *record, struct err *err)
 {
-	struct store_record record CLEANUP(store_record_done) = {0};
-	int rc = job->store->functions->get(job->store, served_job_name(job), &record, err);
+	int rc = job->store->functions->get(job->store, served_job_name(job), record, err);
 
-	return rc < 0 ? rc : record_read_job(&record, &job->job, err);
+	return rc < 0 ? rc : record_read_job(record, &job->job, err);
 }
 
-static void make_parts(struct served_job *job)
+static void make_parts(struct served_job *job, const char *document)
 {
 	struct controller *controller = job->controller;
 	const struct backend_kube_settings backend = {
@@ -92,6 +91,8 @@ static void make_parts(struct served_job *job)
 		.store = job->store,
 		.backend = job->backend,
 		.job_name = job->job->name,
+		.job = job->job,
+		.document = document,
 		.log_name = job->key,
 		.listener = {.on_note = operator_note, .on_status = on_status, .data = job},
 		.on_passed = on_passed,
@@ -112,11 +113,12 @@ static bool is_settled(const struct served_job *job)
 /* False where there is nothing to be done for it. */
 static bool begin_work(struct served_job *job)
 {
+	struct store_record record CLEANUP(store_record_done) = {0};
 	struct err err = {0};
 
 	if (job->driver)
 		return true;
-	bool is_read = read_job(job, &err) == 0;
+	bool is_read = read_job(job, &record, &err) == 0;
 
 	if (!is_read)
 		operator_refuse_unread(job, &err);
@@ -124,7 +126,7 @@ static bool begin_work(struct served_job *job)
 		job_free(TAKE(job->job));
 		return false;
 	}
-	make_parts(job);
+	make_parts(job, record.document);
 	return true;
 }
 

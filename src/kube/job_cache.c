@@ -23,7 +23,7 @@ struct cached_object {
 	struct cached_job *job;
 	char *name;
 	struct job_pod *pod; /* of a Pod, else NULL */
-	struct json *object; /* of anything else */
+	struct job_object object; /* anything else */
 };
 
 struct kind_watch {
@@ -199,6 +199,13 @@ static struct cached_object *object_new(struct kind_watch *watch, const struct j
 	return object;
 }
 
+static void job_object_done(struct job_object *object)
+{
+	free(object->uid);
+	free(object->owner_uid);
+	json_free(object->json);
+}
+
 static void release(void *kept, void *data)
 {
 	struct kind_watch *watch = data;
@@ -210,7 +217,7 @@ static void release(void *kept, void *data)
 	if (object->pod && !watch->cache->is_ending)
 		tell_pod(object->job, object->pod, NULL);
 	job_pod_free(object->pod);
-	json_free(object->object);
+	job_object_done(&object->object);
 	free(object->name);
 	free(object);
 }
@@ -224,24 +231,33 @@ static void keep_pod(struct cached_object *object, struct job_pod *take_pod)
 	job_pod_free(before);
 }
 
-/* Of a Service of a TFJob, of which there is one for each Pod, whose it is. */
-static struct json *kept_new(const struct kind_watch *watch, const struct json *object)
+static struct json *kept_json_new(const struct kind_watch *watch, const struct json *json)
 {
-	static const char *const of_metadata[] = {"uid", "ownerReferences", "deletionTimestamp"};
-	const struct json *metadata = json_get(object, "metadata");
-	struct json *kept, *its;
+	struct json *kept;
 
-	if (!watch->cache->settings.is_of_tfjobs || watch->kind == JOB_CACHE_OWNERS)
-		return json_new_copy(object);
+	if (watch->kind == JOB_CACHE_SERVICES && watch->cache->settings.is_of_tfjobs)
+		return NULL;
+	if (watch->kind != JOB_CACHE_POD_GROUPS)
+		return json_new_copy(json);
 	kept = json_new_object();
-	its = json_object_at(kept, "metadata");
-	for (size_t i = 0; i < ARRAY_LEN(of_metadata); i++)
-		json_copy_member(its, metadata, of_metadata[i]);
-	if (watch->kind == JOB_CACHE_POD_GROUPS) {
-		json_copy_member(kept, object, "spec");
-		json_copy_member(kept, object, "status");
-	}
+	json_copy_member(kept, json, "spec");
+	json_copy_member(kept, json, "status");
 	return kept;
+}
+
+static void keep_object(struct cached_object *object, const struct kind_watch *watch,
+			const struct json *json)
+{
+	const struct json *metadata = json_get(json, "metadata");
+	const struct json *owner = objects_owner_of(metadata);
+
+	job_object_done(&object->object);
+	object->object = (struct job_object){
+		.uid = mem_copy_text(json_as_string(json_get(metadata, "uid"), NULL)),
+		.owner_uid = mem_copy_text(json_as_string(json_get(owner, "uid"), NULL)),
+		.is_going = json_get(metadata, "deletionTimestamp"),
+		.json = kept_json_new(watch, json),
+	};
 }
 
 static void *project(const struct json *json, void *before, void *data)
@@ -260,12 +276,10 @@ static void *project(const struct json *json, void *before, void *data)
 	if (!object)
 		object = object_new(watch, json);
 	watch->changed = object->job;
-	if (pod) {
+	if (pod)
 		keep_pod(object, pod);
-	} else {
-		json_free(object->object);
-		object->object = kept_new(watch, json);
-	}
+	else
+		keep_object(object, watch, json);
 	return object;
 }
 
@@ -444,12 +458,20 @@ static const struct cached_object *find(const struct job_follower *follower,
 	return entry ? entry->kept : NULL;
 }
 
-const struct json *job_follower_get(const struct job_follower *follower, enum job_cache_kind kind,
-				    const char *name)
+const struct job_object *job_follower_object(const struct job_follower *follower,
+					     enum job_cache_kind kind, const char *name)
 {
 	const struct cached_object *object = find(follower, kind, name);
 
-	return object ? object->object : NULL;
+	return object ? &object->object : NULL;
+}
+
+const struct json *job_follower_get(const struct job_follower *follower, enum job_cache_kind kind,
+				    const char *name)
+{
+	const struct job_object *object = job_follower_object(follower, kind, name);
+
+	return object ? object->json : NULL;
 }
 
 struct job_pod *job_follower_pod(const struct job_follower *follower, const char *name)

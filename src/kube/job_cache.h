@@ -2,8 +2,9 @@
  * however many jobs there are and however many look, and for each job its own objects, found
  * without going through those of others.
  *
- * Of Pods a struct is kept (kube/job_pod.h), of the few other objects of a job the object. What
- * changes is told to those that follow the job; they read here how it is now. */
+ * Of Pods a struct is kept (kube/job_pod.h), and of the Services of TFJobs whose they are; of the
+ * few other objects of a job the object. What changes is told to those that follow the job; they
+ * read here how it is now. */
 #pragma once
 
 #include "base/err.h"
@@ -30,6 +31,14 @@ enum job_cache_kind {
 
 struct job_cache;
 struct job_follower; /* of one job */
+
+/* Of an object that is no Pod. */
+struct job_object {
+	char *uid, *owner_uid; /* and of what it goes with; NULL: it has none */
+	bool is_going; /* somebody deletes it */
+	struct json *json; /* the object; of a PodGroup its spec and status; of a Service of TFJobs,
+			      of which there is one for each Pod, NULL */
+};
 
 struct job_cache_settings {
 	struct loop *loop;
@@ -82,6 +91,9 @@ bool job_follower_is_synced(const struct job_follower *follower, enum job_cache_
 size_t job_follower_count(const struct job_follower *follower, enum job_cache_kind kind);
 /* An object of the job, which is of any kind but Pods; NULL: there is none. Borrowed until the loop
  * runs. */
+const struct job_object *job_follower_object(const struct job_follower *follower,
+					     enum job_cache_kind kind, const char *name);
+/* Its json. */
 const struct json *job_follower_get(const struct job_follower *follower, enum job_cache_kind kind,
 				    const char *name);
 /* A Pod of the job, the same. */

@@ -16,6 +16,7 @@ struct scene {
 	struct backend *backend;
 	struct driver *driver;
 	int n_statuses;
+	int n_replicas_told; /* of the job whose status was told last */
 	int n_notes;
 	int n_passes;
 	struct driver_outcome outcome; /* of the last pass */
@@ -45,6 +46,7 @@ static void count_status(const struct job *job, const struct status *status, voi
 	assert_string_equal(job->name, "j");
 	assert_true(status->n_conditions > 0);
 	world->n_statuses++;
+	world->n_replicas_told = job_replica_count(job);
 }
 
 static void count_pass(const struct driver_outcome *outcome, const struct err *err, void *data)
@@ -56,18 +58,27 @@ static void count_pass(const struct driver_outcome *outcome, const struct err *e
 	world->err = err ? *err : (struct err){0};
 }
 
-static struct driver *make_driver(struct scene *world, struct store *store)
+/* `job` as it was read from `document`; or NULL. */
+static struct driver *make_driver_of(struct scene *world, struct store *store,
+				     const struct job *job, const char *document)
 {
 	const struct driver_settings settings = {
 		.store = store,
 		.backend = world->backend,
 		.job_name = "j",
+		.job = job,
+		.document = document,
 		.listener = {.on_note = count_note, .on_status = count_status, .data = world},
 		.on_passed = count_pass,
 		.data = world,
 	};
 
 	return driver_new(&settings);
+}
+
+static struct driver *make_driver(struct scene *world, struct store *store)
+{
+	return make_driver_of(world, store, NULL, NULL);
 }
 
 static int world_begin(void **state)
@@ -500,6 +511,33 @@ static size_t count_replicas(struct scene *world)
 	return observed.n_replicas;
 }
 
+/* The record has two workers, and the job that the driver is given three. */
+static void assert_told_of(struct scene *world, const char *document, int n_replicas)
+{
+	struct job *given CLEANUP(job_cleanup) = job_new(3);
+
+	driver_free(world->driver);
+	world->driver = make_driver_of(world, world->store, given, document);
+	settle(world);
+	assert_int_equal(world->n_replicas_told, n_replicas);
+}
+
+static void a_job_that_is_known_already_is_not_read_again(void **state)
+{
+	struct scene *world = *state;
+	struct store_record record CLEANUP(store_record_done) = {0};
+
+	create(world, 2);
+	assert_int_equal(world->store->functions->get(world->store, "j", &record, NULL), 0);
+	assert_told_of(world, record.document, 3);
+}
+
+static void a_job_that_was_known_by_another_document_is_read(void **state)
+{
+	create(*state, 2);
+	assert_told_of(*state, "{}", 2);
+}
+
 /* Up to the write of the status with the first attempts. */
 static void begin_to_start(struct scene *world)
 {
@@ -616,6 +654,8 @@ int main(void)
 		WORLD_TEST(a_job_that_is_not_there_is_gone),
 		WORLD_TEST(sixty_four_replicas_start_after_one_write),
 		WORLD_TEST(what_was_decided_when_the_record_was_made_is_not_written_again),
+		WORLD_TEST(a_job_that_is_known_already_is_not_read_again),
+		WORLD_TEST(a_job_that_was_known_by_another_document_is_read),
 		WORLD_TEST(a_pass_without_news_writes_nothing),
 		WORLD_TEST(a_changed_status_becomes_a_text_once_and_is_never_read_again),
 		WORLD_TEST(the_last_lines_are_written_with_the_failure),

@@ -228,6 +228,17 @@ static void the_document_that_stays_is_no_copy_of_another_object(void **state)
 	assert_string_equal(job->uid, "u-1");
 }
 
+static void a_job_that_is_shared_stays_until_nobody_holds_it(void **state)
+{
+	(void) state;
+	struct job *job = read_golden_job("jobs/full.yaml", JOB_STRICT);
+	struct job *shared = job_ref(job);
+
+	job_free(job);
+	assert_non_null(job_role(shared, "chief"));
+	job_free(shared);
+}
+
 static void what_means_nothing_here_is_named_once(void **state)
 {
 	(void) state;
@@ -755,6 +766,7 @@ int main(void)
 		cmocka_unit_test(a_short_file_has_the_defaults_of_kubeflow),
 		cmocka_unit_test(every_field_of_a_full_file_is_read),
 		cmocka_unit_test(the_document_that_stays_is_no_copy_of_another_object),
+		cmocka_unit_test(a_job_that_is_shared_stays_until_nobody_holds_it),
 		cmocka_unit_test(what_means_nothing_here_is_named_once),
 		cmocka_unit_test(the_older_list_becomes_a_map),
 		cmocka_unit_test(role_keys_are_read_in_any_case),
