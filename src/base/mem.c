@@ -80,14 +80,21 @@ static size_t length_of_format(const char *format, va_list values)
 	return (size_t) len;
 }
 
+char *mem_format_list(const char *format, va_list values)
+{
+	size_t len = length_of_format(format, values);
+	char *text = mem_new(len + 1);
+
+	vsnprintf(text, len + 1, format, values);
+	return text;
+}
+
 char *mem_format(const char *format, ...)
 {
 	va_list values;
 
 	va_start(values, format);
-	size_t len = length_of_format(format, values);
-	char *text = mem_new(len + 1);
-	vsnprintf(text, len + 1, format, values);
+	char *text = mem_format_list(format, values);
 	va_end(values);
 	return text;
 }

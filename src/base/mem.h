@@ -16,6 +16,7 @@ void *mem_resize(void *memory, size_t count, size_t size) MUST_USE;
 char *mem_copy_text(const char *text) MUST_USE; /* NULL gives NULL */
 char *mem_copy_bytes(const void *bytes, size_t len) MUST_USE; /* a NUL byte is put behind */
 char *mem_format(const char *format, ...) PRINTF_LIKE(1, 2) MUST_USE;
+char *mem_format_list(const char *format, va_list values) PRINTF_LIKE(1, 0) MUST_USE;
 
 /* Ends the program as these functions do, for a library that says it found no memory. */
 NORETURN void mem_end(void);

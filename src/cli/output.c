@@ -103,17 +103,14 @@ void output_complain(const struct text *text)
 /* One write, so that the sentences of processes that share a terminal do not mix. */
 void output_say(const char *format, ...)
 {
-	char *sentence CLEANUP(mem_free_text) = NULL;
 	struct text line CLEANUP(text_done) = {0};
 	va_list values;
 
 	va_start(values, format);
-	int len = vasprintf(&sentence, format, values);
+	char *sentence CLEANUP(mem_free_text) = mem_format_list(format, values);
 	va_end(values);
-	if (len < 0)
-		return;
 	text_add(&line, "muster: ");
-	line_text_add_sentence(&line, sentence, (size_t) len);
+	line_text_add_sentence(&line, sentence, strlen(sentence));
 	text_add_char(&line, '\n');
 	output_complain(&line);
 }

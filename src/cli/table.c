@@ -5,7 +5,6 @@
 
 #include <assert.h>
 #include <stdarg.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -37,14 +36,11 @@ void table_add(struct table *table, const char *cell)
 
 void table_addf(struct table *table, const char *format, ...)
 {
-	char *cell CLEANUP(mem_free_text) = NULL;
 	va_list values;
 
 	va_start(values, format);
-	int len = vasprintf(&cell, format, values);
+	char *cell CLEANUP(mem_free_text) = mem_format_list(format, values);
 	va_end(values);
-	if (len < 0)
-		cell = NULL;
 	table_add(table, cell);
 }
 

@@ -1,9 +1,9 @@
 #include "core/check_fault.h"
 
 #include "base/exit_code.h"
+#include "base/mem.h"
 
 #include <stdarg.h>
-#include <stdio.h>
 
 /* Of `muster run`. */
 
@@ -134,14 +134,12 @@ void check_fault_set_job(struct check *check, enum check_job job)
 void check_blame(struct check *check, enum check_fault_kind kind, enum check_step step,
 		 const char *task, msec now, const char *format, ...)
 {
-	char *message CLEANUP(mem_free_text) = NULL;
 	va_list values;
 
 	if (check->fault)
 		return;
 	va_start(values, format);
-	if (vasprintf(&message, format, values) < 0)
-		mem_end();
+	char *message CLEANUP(mem_free_text) = mem_format_list(format, values);
 	va_end(values);
 	check->fault = arena_take(check->arena, sizeof(*check->fault));
 	*check->fault = (struct check_fault){

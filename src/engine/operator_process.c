@@ -207,9 +207,9 @@ static void watch_jobs(struct controller *controller)
 
 /* The Lease. */
 
-static bool may_change(const struct kube_request *request, void *data)
+static bool may_change(void *data)
 {
-	return request->resource == &kube_leases || operator_may_act(data);
+	return operator_may_act(data);
 }
 
 /* Another may have acted since: what is kept of a job's work is of no use any more. */

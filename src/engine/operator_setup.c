@@ -8,7 +8,6 @@
 #include "kube/wait.h"
 
 #include <stdarg.h>
-#include <stdio.h>
 #include <stdlib.h>
 
 #define LONGEST_WAIT (5 * 60 * MSEC_PER_SECOND)
@@ -35,14 +34,11 @@ void operator_setup_done(struct operator_setup *setup)
 
 void operator_setup_tell(const struct operator_setup *setup, const char *format, ...)
 {
-	char *sentence CLEANUP(mem_free_text) = NULL;
 	va_list values;
 
 	va_start(values, format);
-	int len = vasprintf(&sentence, format, values);
+	char *sentence CLEANUP(mem_free_text) = mem_format_list(format, values);
 	va_end(values);
-	if (len < 0)
-		return;
 	char *told CLEANUP(mem_free_text) =
 		mem_format("%s%s", sentence, setup->settings->is_dry_run ? " (dry run)" : "");
 

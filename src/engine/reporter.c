@@ -91,13 +91,11 @@ void reporter_say(struct reporter *reporter, const char *sentence)
 
 void reporter_sayf(struct reporter *reporter, const char *format, ...)
 {
-	char *sentence CLEANUP(mem_free_text) = NULL;
-	va_list arguments;
+	va_list values;
 
-	va_start(arguments, format);
-	if (vasprintf(&sentence, format, arguments) < 0)
-		mem_end();
-	va_end(arguments);
+	va_start(values, format);
+	char *sentence CLEANUP(mem_free_text) = mem_format_list(format, values);
+	va_end(values);
 	reporter_say(reporter, sentence);
 }
 

@@ -2,7 +2,6 @@
 
 #include "base/mem.h"
 #include "engine/supervision_kube_here.h"
-#include "kube/resources.h"
 
 #include <stdlib.h>
 
@@ -11,12 +10,11 @@ bool supervision_kube_may_act(const struct cluster_supervision *supervision)
 	return supervision->lease && lease_keeper_standing(supervision->lease) == LEASE_HELD;
 }
 
-static bool may_change(const struct kube_request *request, void *data)
+static bool may_change(void *data)
 {
 	const struct cluster_supervision *supervision = data;
 
-	return !supervision->is_fenced || request->resource == &kube_leases ||
-	       supervision_kube_may_act(supervision);
+	return !supervision->is_fenced || supervision_kube_may_act(supervision);
 }
 
 static void begin_watching(struct cluster_supervision *supervision)

@@ -52,8 +52,9 @@ void kube_api_on_warning(struct kube_api *api, kube_warning_fn fn, void *data);
 /* Asked before each try of a call that may change something, also long after the call was made,
  * and once more when its connection stands and all that is left is to send it: false ends it with
  * ERR_REFUSED, and nothing is sent. So a supervisor that loses the right to act (core/lease.h) has
- * nothing on its way that is started later. NULL: all are made. */
-typedef bool (*kube_permit_fn)(const struct kube_request *request, void *data);
+ * nothing on its way that is started later. Changes of Leases, by which that right is had, are not
+ * asked for. NULL: all are made. */
+typedef bool (*kube_permit_fn)(void *data);
 void kube_api_set_permit(struct kube_api *api, kube_permit_fn fn, void *data);
 
 /* Whose turn it is to make a call of those that may come in great numbers: taken before it is made.

@@ -15,7 +15,7 @@ struct lease_keeper;
 
 struct lease_keeper_settings {
 	struct loop *loop;
-	struct kube_api *api; /* its permit (kube_api_set_permit) lets kube_leases pass */
+	struct kube_api *api;
 	const struct job *job; /* with its uid; outlives the keeper; NULL: it is an operator's, */
 	const char *name, *namespace_name; /* of this name, there (NULL: the login's) */
 	msec made_at; /* when we began to make the job, on the monotonic clock, so that nobody else

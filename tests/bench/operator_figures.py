@@ -326,7 +326,9 @@ def status_delays(calls):
     delays = [(running[job] - begun[job]) * 1000 for job in running]
     return {"jobs that were not Created before their first Pod": sum(created[job] > first_posts[job] for job in first_posts),
             "first Pod runs to Running written, median (ms)": statistics.median(delays),
-            "… 99th percentile (ms)": percentile(delays, 0.99)}
+            "… 99th percentile (ms)": percentile(delays, 0.99),
+            "the server answers a write of a status, median (ms)":
+                statistics.median((call.end - call.begin) * 1000 for call in statuses(calls))}
 
 
 def measure_by_hand(jobs):

@@ -201,11 +201,10 @@ static void use_tokens(struct asker *asker)
 	asker->login->refresh = take_next_token;
 }
 
-static bool permit(const struct kube_request *request, void *data)
+static bool permit(void *data)
 {
 	struct asker *asker = data;
 
-	(void) request;
 	return asker->permits-- > 0;
 }
 

@@ -113,7 +113,7 @@ static void restarts_are_counted_by_a_few_words(void **state)
 	metrics_count_restarts(&jobs, "\"} 1\nup 0", 1);
 	metrics_count_restarts(&jobs, NULL, 1);
 	for (int i = 0; i < 2 * METRICS_REASONS; i++) {
-		char word[16];
+		char word[32];
 
 		snprintf(word, sizeof(word), "Reason%d", i);
 		metrics_count_restarts(&jobs, word, 1);
