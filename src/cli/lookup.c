@@ -568,6 +568,10 @@ static int find_anywhere(struct lookup *lookup, const char *name, struct found_j
 	rc = find_here(lookup, name, ret_found, err);
 	if (!is_missing(rc, ret_found))
 		return rc;
+	/* One that was taken for ended and goes on may have changed its name between the looks. */
+	rc = lookup_known(lookup, name, ret_found, err);
+	if (rc != ERR_NOT_FOUND)
+		return rc;
 	rc = read_config(lookup, err);
 	if (rc == ERR_UNREACHABLE) /* there is none */
 		return find_named_here(lookup, name, ret_found, err);
