@@ -26,7 +26,7 @@ struct http_client {
 	struct loop *loop;
 	struct http_pool *short_calls, *streams;
 	struct loop_watch *turn; /* a timer: due at once when there is something to be done */
-	struct call_list waiting_calls, waiting_streams, running;
+	struct call_list waiting_calls, waiting_at_once, running;
 	struct call_list cancelled; /* while libcurl called us */
 	int n_short_running;
 	char *user_agent;
@@ -170,7 +170,7 @@ void http_client_free(struct http_client *client)
 	if (!client)
 		return;
 	free_all(&client->waiting_calls);
-	free_all(&client->waiting_streams);
+	free_all(&client->waiting_at_once);
 	free_all(&client->running);
 	free_all(&client->cancelled);
 	http_pool_free(client->short_calls);
@@ -351,6 +351,8 @@ static int allow_request(void *data, char *address, char *own_address, int port,
 	struct http_call *call = data;
 
 	(void) address, (void) own_address, (void) port, (void) own_port;
+	if (call->is_cancelled) /* while libcurl was at work: its caller is gone */
+		return CURL_PREREQFUNC_ABORT;
 	if (call->was_sent) {
 		set_lost(call);
 		return CURL_PREREQFUNC_ABORT;
@@ -412,7 +414,7 @@ static void begin_calls(struct http_client *client)
 {
 	struct http_call *call;
 
-	while ((call = take_first(&client->waiting_streams)))
+	while ((call = take_first(&client->waiting_at_once)))
 		begin(call);
 	while (client->n_short_running < HTTP_CALLS_AT_ONCE &&
 	       (call = take_first(&client->waiting_calls)))
@@ -442,7 +444,9 @@ struct http_call *http_call_new(struct http_client *client, const struct http_re
 		call->silence_timer = loop_new_timer(client->loop, check_silence, call);
 	/* What is wrong with the request is told when the call's turn comes. */
 	http_setup_take(&call->setup, request, &call->err);
-	list_add(call->on_bytes ? &client->waiting_streams : &client->waiting_calls, call);
+	list_add(call->on_bytes || request->is_urgent ? &client->waiting_at_once
+						      : &client->waiting_calls,
+		 call);
 	ask_for_turn(client);
 	return call;
 }

@@ -38,6 +38,7 @@ struct http_request {
 	struct http_trust *trust; /* NULL: the system's authorities, no certificate of ours */
 	const char *proxy; /* http, https or socks5 URL; NULL: what the environment says */
 	bool takes_compressed; /* the server may compress its answer */
+	bool is_urgent; /* a short call that waits behind no other */
 
 	/* Bytes of a 2xx answer go here, and the call is a stream; what another answer says is
 	 * kept in memory all the same. NULL: a short call. */

@@ -179,6 +179,7 @@ static void send_request(struct kube_call *call)
 		.trust = call->api->trust,
 		.proxy = call->api->login->proxy,
 		.takes_compressed = !call->api->login->skips_compression && !call->on_bytes,
+		.is_urgent = call->request.resource == &kube_leases, /* it runs out */
 		.on_bytes = call->on_bytes ? take_bytes : NULL,
 		.on_done = kube_call_end_try,
 		.may_send = may_send,

@@ -68,3 +68,28 @@ def test_a_job_is_told_of_while_hundreds_of_services_wait(held):
 def test_the_first_job_waits_for_no_list(held):
     """Pods and Services are known before it is there."""
     wait_until(lambda: {"pods", "services"} <= {path.rsplit("/", 1)[1] for _, path, _ in held.requests()})
+
+
+def test_the_lease_waits_behind_no_status(muster, tmp_path):
+    """More statuses than calls are made at once are not answered; the Lease is renewed all the same."""
+    release = threading.Event()
+
+    def hold(exchange):
+        assert not exchange.path.endswith("/status") or release.wait(LIMIT)
+        return False
+
+    def renewals(kube):
+        return sum(method == "PATCH" and "/leases/" in path for method, path, _ in kube.requests())
+
+    with LivingKube(lambda labels: None) as kube:
+        kube.trouble = hold
+        muster.environment["KUBECONFIG"] = str(write_kubeconfig(tmp_path / "kubeconfig", kube.origin))
+        for index in range(MANY):
+            add_tfjob(kube, f"job-{index}", 1)
+        operator = muster.start("operator", "-n", NAMESPACE, "--leader-elect")
+        wait_until(lambda: sum(path.endswith("/status") for _, path, _ in kube.requests()) >= 64)
+        n_before = renewals(kube)
+        wait_until(lambda: renewals(kube) >= n_before + 2)
+        release.set()
+        operator.send_signal(signal.SIGTERM)
+        assert operator.wait(LIMIT) == 0
