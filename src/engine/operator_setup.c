@@ -163,6 +163,18 @@ bool operator_setup_wait(struct operator_setup *setup, const struct kube_resourc
 	return is_there;
 }
 
+static bool is_none(const struct kube_mirror *mirror)
+{
+	return kube_mirror_count(mirror) == 0;
+}
+
+bool operator_setup_wait_for_end(struct operator_setup *setup, const char *namespace_name,
+				 const char *label_selector)
+{
+	return operator_setup_wait(setup, &kube_pods, namespace_name, NULL, label_selector,
+				   is_none);
+}
+
 /* Installing. */
 
 static struct kube_request request_about(enum kube_verb verb, const struct json *object)
@@ -309,7 +321,19 @@ static bool is_definition(const struct json *object)
 	return kube_resource_of(object) == &kube_definitions;
 }
 
-/* The last first, so that what acts goes before its rights. */
+static int wait_for_its_end(struct operator_setup *setup, struct err *err)
+{
+	if (setup->settings->is_dry_run || !setup->settings->is_waiting ||
+	    operator_setup_wait_for_end(setup, DEPLOYMENT_NAME,
+					"app.kubernetes.io/name=" DEPLOYMENT_NAME))
+		return 0;
+	return err_set(err, ERR_UNREACHABLE,
+		       "its Pods in namespace '" DEPLOYMENT_NAME
+		       "' do not end: their rights are left; write the same again when they are "
+		       "gone");
+}
+
+/* The last first, so that what acts goes before its rights, and may let its Lease go. */
 static int remove_objects(struct operator_setup *setup, const struct json *objects, struct err *err)
 {
 	bool takes_definition = setup->settings->takes_definition;
@@ -320,6 +344,8 @@ static int remove_objects(struct operator_setup *setup, const struct json *objec
 
 		if (!is_definition(object) || takes_definition)
 			rc = remove_object(setup, kube_resource_of(object), object, err);
+		if (rc == 0 && kube_resource_of(object) == &kube_deployments)
+			rc = wait_for_its_end(setup, err);
 	}
 	if (rc == 0 && !takes_definition)
 		operator_setup_tell(setup, "the definition of TFJobs and all jobs are left as they "

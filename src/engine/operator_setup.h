@@ -14,7 +14,7 @@ struct operator_setup_settings {
 	void *log_in_data;
 	struct deployment_choice choice;
 	bool is_dry_run; /* what would be done is told, and nothing changed */
-	bool is_waiting; /* until the Deployment is there */
+	bool is_waiting; /* until the Deployment is there, or its Pods are gone */
 	bool takes_definition; /* uninstall: the definition of TFJobs goes too, if there is none */
 	bool leaves_other_kinds; /* upgrade: objects of the old operator's other kinds may be left
 				    without one */
@@ -27,9 +27,8 @@ struct operator_setup_settings {
 int operator_install(const struct operator_setup_settings *settings, struct err *err) MUST_USE;
 /* ERR_REFUSED where the definition of TFJobs should go, and there are TFJobs. */
 int operator_uninstall(const struct operator_setup_settings *settings, struct err *err) MUST_USE;
-/* The old operator's Deployment is scaled to none, what its webhook says of TFJobs is taken away,
- * and ours is installed. ERR_NOT_FOUND where there is none; ERR_REFUSED where it serves objects of
- * other kinds. */
+/* The old operator's Deployment, if it is there, is scaled to none, what its webhook says of TFJobs
+ * is taken away, and ours is installed. ERR_REFUSED where it serves objects of other kinds. */
 int operator_upgrade(const struct operator_setup_settings *settings, struct err *err) MUST_USE;
 
 /* One setting up, for the files that do it. */
@@ -61,3 +60,6 @@ int operator_setup_list(struct operator_setup *setup, const struct kube_resource
 bool operator_setup_wait(struct operator_setup *setup, const struct kube_resource *resource,
 			 const char *namespace_name, const char *name, const char *label_selector,
 			 bool (*is_enough)(const struct kube_mirror *mirror));
+/* Until there are no such Pods; false after minutes. */
+bool operator_setup_wait_for_end(struct operator_setup *setup, const char *namespace_name,
+				 const char *label_selector);
