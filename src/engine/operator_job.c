@@ -29,6 +29,7 @@ static void on_passed(const struct driver_outcome *outcome, const struct err *er
 	queue_done(job->controller->queue, job->key, err != NULL, loop_now());
 	if (!err) {
 		operator_see_server(job->controller);
+		free(TAKE(job->trouble));
 		operator_look_at(job, job->is_over ? loop_now() : outcome->wake_at);
 	} else {
 		operator_failed(job, job->job, err);

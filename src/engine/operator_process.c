@@ -12,7 +12,6 @@
 #include <stdlib.h>
 
 #define LOOKS_IN_ONE_TURN 32 /* then others have theirs: answers, signals */
-#define LONGEST_PAUSE (60 * MSEC_PER_SECOND) /* after what fails again and again */
 
 static bool is_in(const struct scope *scope, const char *key)
 {
@@ -81,14 +80,29 @@ static void on_timer(void *data)
 
 /* The TFJobs, as the cluster shows them. */
 
+/* Of several operators the one that acts counts. */
+static void count_job(const struct served_job *job, enum metrics_job_event event)
+{
+	struct controller *controller = job->controller;
+
+	if (operator_may_act(controller) && !job->is_of_others)
+		metrics_count_job(&controller->counts, job->name_space, event);
+}
+
+static void see_manager(struct served_job *job, const struct json *object)
+{
+	const struct json *manager = json_get_path(object, "spec", "runPolicy", "managedBy", NULL);
+
+	job->is_of_others = !operator_is_manager(json_as_string(manager, NULL));
+}
+
 static void release(void *kept, void *data)
 {
 	struct served_job *job = kept;
 	const struct scope *scope = data;
 	struct controller *controller = scope->controller;
 
-	if (!controller->is_ending)
-		metrics_count_job(&controller->counts, job->name_space, METRICS_JOB_DELETED);
+	count_job(job, METRICS_JOB_DELETED);
 	served_job_tell_if_removed(job);
 	if (job->is_passing)
 		queue_done(controller->queue, job->key, false, loop_now());
@@ -118,9 +132,11 @@ static void *project(const struct json *object, void *before, void *data)
 	}
 	if (!job)
 		job = served_job_new(scope, object);
+	see_manager(job, object);
 	if (!before && scope->is_synced)
-		metrics_count_job(&controller->counts, job->name_space, METRICS_JOB_CREATED);
+		count_job(job, METRICS_JOB_CREATED);
 	store_kube_saw(job->store, object);
+	job->is_over = false; /* of how it was */
 	job->is_going = json_get_path(object, "metadata", "deletionTimestamp", NULL);
 	operator_look_at(job, loop_now());
 	return job;
@@ -464,7 +480,7 @@ int operator_run(const struct operator_settings *settings, struct err *err)
 	if (rc < 0)
 		return rc;
 	controller.events = tfjob_events_new(controller.loop, controller.api);
-	controller.queue = queue_new(OPERATOR_FIRST_PAUSE, LONGEST_PAUSE);
+	controller.queue = queue_new(OPERATOR_FIRST_PAUSE, OPERATOR_LONGEST_PAUSE);
 	controller.timer = loop_new_timer(controller.loop, on_timer, &controller);
 	rc = check_gang(&controller, err);
 	if (rc < 0)

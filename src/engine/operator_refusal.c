@@ -39,6 +39,16 @@ const struct job *operator_refusal_removes(const struct refusal *refusal)
 	return refusal && refusal->is_removal ? refusal->job : NULL;
 }
 
+/* Twice as long each time in a row. */
+static msec pause_after(struct served_job *job, const struct err *err)
+{
+	msec pause = job->refusal_pause ? job->refusal_pause : OPERATOR_FIRST_PAUSE;
+	bool has_failed = err && err->code != ERR_CONFLICT;
+
+	job->refusal_pause = has_failed ? msec_min(2 * pause, OPERATOR_LONGEST_PAUSE) : 0;
+	return has_failed ? pause : 0;
+}
+
 static void on_refused(int64_t version, const struct err *err, void *data)
 {
 	struct served_job *job = data;
@@ -57,9 +67,7 @@ static void on_refused(int64_t version, const struct err *err, void *data)
 	operator_refusal_free(refusal);
 	/* What came meanwhile was passed over; after a conflict it is known by now. */
 	if (!is_removed)
-		operator_look_at(
-			job,
-			loop_now() + (err && err->code != ERR_CONFLICT ? OPERATOR_FIRST_PAUSE : 0));
+		operator_look_at(job, loop_now() + pause_after(job, err));
 }
 
 static void write_refusal(struct served_job *job, const struct store_record *record,

@@ -27,6 +27,7 @@
 #define OPERATOR_MANAGER "kubeflow.org/training-operator"
 #define OPERATOR_REFUSED "FailedValidation" /* as training-operator names it, and never uses it */
 #define OPERATOR_FIRST_PAUSE MSEC_PER_SECOND /* after what fails; then twice as long */
+#define OPERATOR_LONGEST_PAUSE (60 * MSEC_PER_SECOND)
 
 /* What is watched as one: a namespace, or all of them. */
 struct scope {
@@ -73,10 +74,12 @@ struct served_job {
 	struct backend *backend;
 	struct driver *driver;
 	struct refusal *refusal; /* that is being written; NULL: none is */
+	msec refusal_pause; /* after the next try of that which fails */
 	char *trouble; /* that was told of it last; NULL: none was */
 	int restarts; /* of its status, as far as they were counted; -1: none was seen */
 	int64_t pass_start; /* in microseconds */
 	bool is_passing; /* its driver is at work, and the queue waits for it */
+	bool is_of_others; /* another manager serves it */
 	bool is_end_counted;
 	bool is_over; /* what is at work may go */
 	bool is_going; /* somebody deletes it: what is its own goes with it, and nothing is made */
@@ -87,9 +90,14 @@ static inline const char *served_job_name(const struct served_job *job)
 	return strchr(job->key, '/') + 1;
 }
 
+static inline bool operator_is_manager(const char *managed_by) /* NULL: nobody is named */
+{
+	return !managed_by || text_equals(managed_by, OPERATOR_MANAGER);
+}
+
 static inline bool operator_serves(const struct job *job)
 {
-	return !job->managed_by || text_equals(job->managed_by, OPERATOR_MANAGER);
+	return operator_is_manager(job->managed_by);
 }
 
 /* What is due. */
