@@ -20,6 +20,11 @@ static inline msec msec_min(msec a, msec b)
 	return a < b ? a : b;
 }
 
+static inline msec msec_max(msec a, msec b)
+{
+	return a > b ? a : b;
+}
+
 /* A duration as somebody outside wrote it: any number may stand there, none below 0 and none above
  * MSEC_LONGEST counts. */
 static inline msec msec_of_seconds(int64_t seconds)

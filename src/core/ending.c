@@ -115,7 +115,9 @@ static void end_at_rest(struct decision *decision, const struct observed_replica
 	bool was_asked = observed_was_asked_to_end(object);
 	msec kill_at = object->stop_asked_at + ending->grace;
 
-	if (is_open(object)) {
+	if (object->is_unmade) { /* whatever stays: nothing more comes */
+		ask_to_end(decision, object, 0);
+	} else if (is_open(object)) {
 		if (ending->ends_live)
 			end_open(decision, object, ending->grace);
 	} else if (!observed_is_live(object)) {
@@ -157,6 +159,11 @@ static void end_objects(struct decision *decision)
 	}
 }
 
+static bool is_unmade(const struct replica *replica)
+{
+	return replica->object && replica->object->is_unmade;
+}
+
 /* What is scaled away is over, however it ended: wanted again, it starts anew. */
 static bool is_over(const struct replica *replica)
 {
@@ -194,7 +201,7 @@ static void mark_ending(struct decision *decision)
 		if (is_over(replica) || (*state == REPLICA_PENDING && is_finished))
 			*state = REPLICA_STOPPED;
 		if ((*state == REPLICA_RUNNING || *state == REPLICA_STARTING) &&
-		    (!replica->is_wanted || ending.ends_live))
+		    (!replica->is_wanted || ending.ends_live || is_unmade(replica)))
 			*state = REPLICA_STOPPING;
 	}
 }

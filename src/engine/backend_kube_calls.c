@@ -63,10 +63,36 @@ static void refuse(struct kube_backend *backend, struct pending *pending,
 		kube_tell_not_created(backend, &kube_pods, err);
 	pending->start =
 		is_final(backend, status, err) ? PENDING_START_IMPOSSIBLE : PENDING_START_REFUSED;
-	pending->again_at = loop_now() + kube_backend_pause(pending->n_refusals++);
 	pending->refusal_reason = word_of(status);
 	free(pending->refusal);
 	pending->refusal = mem_copy_text(kube_refusal_why(err->text));
+	pending->again_at = loop_now();
+	pending->asks_for_all = false;
+	if (err->code == ERR_EXISTS) /* of this name alone */
+		pending->again_at += kube_backend_pause(pending->n_refusals);
+	else if (pending->start == PENDING_START_REFUSED)
+		gate_refuse(&backend->starts, pending->refusal_reason, pending->refusal);
+	pending->n_refusals++;
+	kube_backend_wake(backend);
+}
+
+/* Others were refused: it waits with them. */
+static void put_start_off(struct kube_backend *backend, struct pending *pending)
+{
+	turn_end(&pending->start_turn);
+	pending->start = PENDING_START_REFUSED;
+	pending->refusal_reason = backend->starts.word;
+	free(pending->refusal);
+	pending->refusal = mem_copy_text(backend->starts.why);
+	kube_backend_wake(backend);
+}
+
+/* They are taken again: all that waited for that may call. */
+static void let_in(struct kube_backend *backend, struct gate *gate)
+{
+	if (!gate_is_closed(gate))
+		return;
+	gate_open(gate);
 	kube_backend_wake(backend);
 }
 
@@ -116,10 +142,12 @@ static void on_started(struct json *object, const struct kube_status *status, co
 	backend->has_made_pods |= !err;
 	if (err && err->code == ERR_EXISTS)
 		kube_backend_tell_earlier_pods(backend);
-	if (err)
+	if (err) {
 		refuse(backend, pending, status, err);
-	else
+	} else {
 		keep_made(backend, pending, object);
+		let_in(backend, &backend->starts);
+	}
 	if (pending->is_unwanted) {
 		kube_backend_end_start(backend, pending);
 	} else {
@@ -155,6 +183,10 @@ void kube_backend_start(struct kube_backend *backend, struct pending *pending)
 
 	if (!role) { /* the job has lost this role since: nobody asks for it any more */
 		pending_forget_start(pending);
+		return;
+	}
+	if (gate_is_closed(&backend->starts) && !pending->asks_for_all) {
+		put_start_off(backend, pending);
 		return;
 	}
 	pending->start = PENDING_START_WAITS;
@@ -203,7 +235,14 @@ void kube_backend_tell_ended(struct kube_backend *backend, struct pending *pendi
 	kube_tell_deleted(backend, &object);
 }
 
-/* What cannot be deleted is to be seen again, so that it is asked for again. */
+static void put_end_off(struct kube_backend *backend, struct pending *pending)
+{
+	turn_end(&pending->end_turn);
+	pending->is_end_put_off = true;
+	pending->end_asks_for_all = false;
+	kube_backend_wake(backend);
+}
+
 static void on_ended(struct json *object, const struct kube_status *status, const struct err *err,
 		     void *data)
 {
@@ -218,11 +257,12 @@ static void on_ended(struct json *object, const struct kube_status *status, cons
 	if (err && !is_gone(err)) {
 		kube_tell_not_deleted(backend, &kube_pods, err);
 		kube_backend_trouble(backend, err);
-		pending_forget_end(pending);
-		pending_drop_if_idle(&backend->pending, pending);
-		kube_backend_look_again(backend, loop_now() + kube_backend_pause(0));
+		gate_refuse(&backend->ends, NULL, NULL);
+		pending->end_refused_at = loop_now();
+		put_end_off(backend, pending);
 		return;
 	}
+	let_in(backend, &backend->ends);
 	if (err && !job_follower_pod(backend->seen, pending->pod_name)) {
 		pending_forget_end(pending);
 		pending_drop_if_idle(&backend->pending, pending);
@@ -240,6 +280,11 @@ static void on_end_turn(void *data)
 void kube_backend_end(struct kube_backend *backend, struct pending *pending)
 {
 	pending->end_waits = false;
+	if (gate_is_closed(&backend->ends) && !pending->end_asks_for_all) {
+		put_end_off(backend, pending);
+		return;
+	}
+	pending->is_end_put_off = false;
 	if (!turn_take(&pending->end_turn, kube_api_turns(backend->settings.api), TURN_CHANGE,
 		       on_end_turn, pending))
 		return;
@@ -361,14 +406,11 @@ void backend_kube_release(struct backend *base)
 
 /* Again. */
 
-void kube_backend_try_again(void *data)
+/* While the gate is closed the one that was refused longest ago asks. */
+static void try_starts_again(struct kube_backend *backend, msec now)
 {
-	struct kube_backend *backend = data;
-	msec now = loop_now();
+	struct pending *first = NULL;
 
-	if (backend->again_at <= now)
-		backend->again_at = MSEC_UNSET;
-	kube_prerequisites_try_again(backend, now);
 	for (size_t i = 0; i < backend->pending.count; i++) {
 		struct pending *pending = backend->pending.entries[i];
 
@@ -376,9 +418,47 @@ void kube_backend_try_again(void *data)
 			continue;
 		if (is_name_taken(backend, pending))
 			pending->start = PENDING_START_WAITS; /* for the one of that name to go */
-		else
+		else if (!gate_is_closed(&backend->starts))
 			kube_backend_start(backend, pending);
+		else if (!first || pending->again_at < first->again_at)
+			first = pending;
 	}
+	if (!first || !gate_is_closed(&backend->starts) || backend->starts.again_at > now)
+		return;
+	gate_pass(&backend->starts);
+	first->asks_for_all = true;
+	kube_backend_start(backend, first);
+}
+
+static void try_ends_again(struct kube_backend *backend, msec now)
+{
+	struct pending *first = NULL;
+
+	for (size_t i = 0; i < backend->pending.count; i++) {
+		struct pending *pending = backend->pending.entries[i];
+
+		if (!pending->is_end_put_off)
+			continue;
+		if (!gate_is_closed(&backend->ends))
+			kube_backend_end(backend, pending);
+		else if (!first || pending->end_refused_at < first->end_refused_at)
+			first = pending;
+	}
+	if (!first || !gate_is_closed(&backend->ends) || backend->ends.again_at > now)
+		return;
+	gate_pass(&backend->ends);
+	first->end_asks_for_all = true;
+	kube_backend_end(backend, first);
+}
+
+void kube_backend_try_again(void *data)
+{
+	struct kube_backend *backend = data;
+	msec now = loop_now();
+
+	kube_prerequisites_try_again(backend, now);
+	try_starts_again(backend, now);
+	try_ends_again(backend, now);
 	end_deaf(backend);
 	kube_backend_wake(backend);
 	kube_backend_news(backend);

@@ -125,6 +125,7 @@ static void take_job(struct kube_backend *backend, const struct job *job)
 		return;
 	backend->job = job_ref(job);
 	backend->kind->take_job(backend);
+	gate_open(&backend->starts); /* what it is made of may be taken */
 	job_free(before);
 }
 
@@ -432,6 +433,8 @@ static void kube_free(struct backend *base)
 	pending_table_done(&backend->pending);
 	kube_prerequisites_free(backend);
 	free(backend->refusal);
+	gate_open(&backend->starts);
+	gate_open(&backend->ends);
 	pod_logs_free(backend->logs);
 	pod_tail_free(backend->tail);
 	loop_watch_free(backend->timer);

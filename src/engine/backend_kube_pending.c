@@ -66,6 +66,8 @@ void pending_forget_end(struct pending *pending)
 	mem_free_text(&pending->ended_uid);
 	pending->ended_uid = NULL;
 	pending->is_end_told = false;
+	pending->is_end_put_off = pending->end_asks_for_all = false;
+	pending->end_refused_at = MSEC_UNSET;
 	pending->is_removed = false;
 	pending->end_waits = false;
 	kube_exec_cancel(TAKE(pending->term));
@@ -81,6 +83,7 @@ void pending_forget_start(struct pending *pending)
 	pending->started_uid = NULL;
 	pending->refusal = NULL;
 	pending->n_refusals = 0;
+	pending->asks_for_all = false;
 	pending->is_start_told = false;
 	pending->is_unwanted = false;
 	pending->again_at = MSEC_UNSET;
@@ -137,6 +140,8 @@ struct observed_replica pending_observe_start(const struct pending *pending, str
 		.is_reason_from_elsewhere = true, /* there is no Pod yet */
 		.stop_asked_at = pending->is_unwanted ? pending->asked_at : MSEC_UNSET,
 		.kill_at = pending->is_unwanted ? pending->kill_at : MSEC_UNSET,
+		.is_unmade = pending->start == PENDING_START_WAITS ||
+			     pending->start == PENDING_START_REFUSED,
 		.is_killed = pending->is_unwanted && pending->asked_at == pending->kill_at,
 	};
 }

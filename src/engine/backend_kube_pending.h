@@ -21,7 +21,8 @@ enum pending_start {
 	PENDING_START_WAITS, /* for the name: the Pod before it is still there; or for its turn */
 	PENDING_START_CALLED, /* the call is under way, or was answered; the cache does not show it
 			       */
-	PENDING_START_REFUSED, /* for now: it is tried again at `again_at` */
+	PENDING_START_REFUSED, /* for now, or others were: it is tried again at `again_at`, or when
+				  one that asks for all was not refused */
 	PENDING_START_IMPOSSIBLE, /* no server would ever take this Pod */
 };
 
@@ -42,12 +43,16 @@ struct pending {
 	char *refusal; /* why it was refused */
 	msec again_at;
 	int n_refusals;
+	bool asks_for_all; /* whether starts are refused still */
 	bool is_start_told; /* as an Event */
 	bool is_unwanted; /* asked to end before there was an answer; asked_at, kill_at */
 
 	char *ended_uid; /* of the Pod that was told to end; NULL: none */
 	struct kube_call *end_call;
 	bool is_end_told; /* as an Event; or others ended it before */
+	bool is_end_put_off; /* it was refused, or others were, */
+	msec end_refused_at; /* at this time; MSEC_UNSET: it was not called */
+	bool end_asks_for_all; /* whether ends are refused still */
 	msec end_grace;
 	msec asked_at, kill_at;
 	bool is_removed; /* it had ended before, and is to be seen no more */

@@ -61,11 +61,21 @@ void kube_prerequisites_free(struct kube_backend *backend)
 	free(backend->prerequisites);
 }
 
-/* A call is under way, or waits for its turn. */
+/* The job may have lost the role of a Service, or the replica, since. */
+static bool is_of_job(const struct prerequisite *prerequisite)
+{
+	const struct role *role = prerequisite->role
+					  ? job_role(prerequisite->backend->job, prerequisite->role)
+					  : NULL;
+
+	return !prerequisite->role || (role && prerequisite->index < role->replicas);
+}
+
 static bool is_missing(const struct prerequisite *prerequisite)
 {
 	return !prerequisite->is_shown && !prerequisite_is_called(prerequisite) &&
-	       !prerequisite->is_made && !prerequisite->is_unwanted && !prerequisite->is_going;
+	       !prerequisite->is_made && !prerequisite->is_unwanted && !prerequisite->is_going &&
+	       is_of_job(prerequisite);
 }
 
 /* Asked for is as good as there: Pods may start before their Service does. */
@@ -129,7 +139,15 @@ static void tell_not_created(const struct prerequisite *prerequisite, bool is_fi
 		kube_tell_not_created(prerequisite->backend, prerequisite->resource, err);
 }
 
-/* Later and later. Of several that are refused, by a quota, the first is told of. */
+/* Later and later. */
+static void put_off(struct prerequisite *prerequisite)
+{
+	prerequisite->is_refused = true;
+	prerequisite->again_at = loop_now() + kube_backend_pause(prerequisite->n_refusals++);
+	kube_backend_wake(prerequisite->backend);
+}
+
+/* Of several that are refused, by a quota, the first is told of. */
 static void try_later(struct prerequisite *prerequisite, const struct err *err, bool was_end)
 {
 	struct kube_backend *backend = prerequisite->backend;
@@ -143,9 +161,7 @@ static void try_later(struct prerequisite *prerequisite, const struct err *err, 
 		kube_backend_trouble(backend, err);
 	else
 		log_info("job '%s': %s", backend->job->name, err->text);
-	prerequisite->is_refused = true;
-	prerequisite->again_at = loop_now() + kube_backend_pause(prerequisite->n_refusals++);
-	kube_backend_wake(backend);
+	put_off(prerequisite);
 }
 
 /* NULL: it is not there, or another one is. */
@@ -380,11 +396,10 @@ static void tell_made_again(const struct prerequisite *prerequisite)
 		kube_backend_trouble(prerequisite->backend, &deleted);
 }
 
-/* While it waited it may have come, or the job may have lost the role. */
+/* It may have come while it waited. */
 static bool is_wanted(const struct prerequisite *prerequisite)
 {
-	return !prerequisite->is_shown &&
-	       (!prerequisite->role || job_role(prerequisite->backend->job, prerequisite->role));
+	return !prerequisite->is_shown && is_of_job(prerequisite);
 }
 
 static void on_make_turn(void *data)
@@ -423,21 +438,6 @@ void kube_prerequisites_make(struct kube_backend *backend)
 		struct prerequisite *prerequisite = backend->prerequisites[i];
 
 		if (is_missing(prerequisite) && !prerequisite->is_refused)
-			make(prerequisite);
-	}
-}
-
-void kube_prerequisites_try_again(struct kube_backend *backend, msec now)
-{
-	for (size_t i = 0; i < backend->n_prerequisites; i++) {
-		struct prerequisite *prerequisite = backend->prerequisites[i];
-
-		if (!prerequisite->is_refused || prerequisite_is_called(prerequisite) ||
-		    prerequisite->again_at > now)
-			continue;
-		if (prerequisite->is_unwanted)
-			begin_end(prerequisite);
-		else
 			make(prerequisite);
 	}
 }
@@ -568,8 +568,11 @@ static void on_updated(struct json *object, const struct kube_status *status, co
 
 	(void) object, (void) status;
 	prerequisite->call = NULL;
-	if (err && err->code != ERR_NOT_FOUND)
+	if (err && err->code != ERR_NOT_FOUND) {
 		kube_backend_trouble(prerequisite->backend, err);
+		prerequisite->is_updated = false;
+		put_off(prerequisite);
+	}
 	if (prerequisite->is_unwanted)
 		begin_end(prerequisite);
 	kube_backend_news(prerequisite->backend);
@@ -595,6 +598,32 @@ static void update_pod_group(struct prerequisite *group, const struct json *seen
 		return;
 	group->is_updated = true;
 	group->call = kube_call_new(backend->settings.api, &request, on_updated, group);
+}
+
+static void update_again(struct prerequisite *group)
+{
+	group->is_refused = false;
+	update_pod_group(group,
+			 job_follower_get(group->backend->seen, JOB_CACHE_POD_GROUPS, group->name));
+}
+
+/* Again. */
+
+void kube_prerequisites_try_again(struct kube_backend *backend, msec now)
+{
+	for (size_t i = 0; i < backend->n_prerequisites; i++) {
+		struct prerequisite *prerequisite = backend->prerequisites[i];
+
+		if (!prerequisite->is_refused || prerequisite_is_called(prerequisite) ||
+		    prerequisite->again_at > now)
+			continue;
+		if (prerequisite->is_unwanted)
+			begin_end(prerequisite);
+		else if (prerequisite->is_shown)
+			update_again(prerequisite);
+		else
+			make(prerequisite);
+	}
 }
 
 /* It was to go, and is there: the end has failed, or it came behind that. */

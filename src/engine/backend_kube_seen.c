@@ -53,6 +53,18 @@ static void see_end(struct kube_backend *backend, struct pending *pending,
 		kube_backend_start(backend, pending);
 }
 
+/* Of a start that waits: what has its name may be another, which goes, or its own by a call whose
+ * answer was lost. */
+static bool is_its_own(const struct kube_backend *backend, const struct pending *pending,
+		       const struct job_pod *pod)
+{
+	bool is_going =
+		text_equals(pod->uid, pending->ended_uid) || observed_was_asked_to_end(&pod->seen);
+
+	return kube_backend_is_attempt(backend, pod, pending->attempt) &&
+	       (pending->start != PENDING_START_WAITS || !is_going);
+}
+
 static void tell_startup(struct kube_backend *backend)
 {
 	if (!backend->settings.on_startup ||
@@ -74,8 +86,7 @@ static void on_pod(struct kube_backend *backend, const char *name)
 	kube_events_see(backend);
 	if (pending) {
 		see_end(backend, pending, pod);
-		if (pod && pending->start != PENDING_START_WAITS &&
-		    kube_backend_is_attempt(backend, pod, pending->attempt))
+		if (pod && is_its_own(backend, pending, pod))
 			see_start(backend, pending, pod);
 		kube_backend_forget_lost(backend, pending);
 		pending_drop_if_idle(&backend->pending, pending);

@@ -144,21 +144,34 @@ static msec prerequisite_due_at(const struct prerequisite *prerequisite)
 		       : MSEC_NEVER;
 }
 
-static msec due_at(const struct kube_backend *backend, const struct pending *pending)
+static msec start_due_at(const struct kube_backend *backend, const struct pending *pending)
 {
-	if (pending->start == PENDING_START_REFUSED)
-		return pending->again_at;
+	if (pending->start != PENDING_START_REFUSED)
+		return MSEC_NEVER;
+	return gate_is_closed(&backend->starts)
+		       ? msec_max(backend->starts.again_at, pending->again_at)
+		       : pending->again_at;
+}
+
+static msec end_due_at(const struct kube_backend *backend, const struct pending *pending)
+{
+	if (pending->is_end_put_off)
+		return backend->ends.again_at;
 	return kube_backend_is_waited_for(backend, pending) ? pending->kill_at : MSEC_NEVER;
 }
 
 void kube_backend_wake(struct kube_backend *backend)
 {
-	msec soonest = backend->again_at == MSEC_UNSET ? MSEC_NEVER : backend->again_at;
+	msec soonest = MSEC_NEVER;
 
 	for (size_t i = 0; i < backend->n_prerequisites; i++)
 		soonest = msec_min(soonest, prerequisite_due_at(backend->prerequisites[i]));
-	for (size_t i = 0; i < backend->pending.count; i++)
-		soonest = msec_min(soonest, due_at(backend, backend->pending.entries[i]));
+	for (size_t i = 0; i < backend->pending.count; i++) {
+		const struct pending *pending = backend->pending.entries[i];
+
+		soonest = msec_min(soonest, start_due_at(backend, pending));
+		soonest = msec_min(soonest, end_due_at(backend, pending));
+	}
 	loop_timer_arm(backend->timer, soonest);
 }
 
@@ -169,8 +182,27 @@ msec kube_backend_pause(int n_refusals)
 	return pause + (msec) ((double) pause / 2 * kube_jitter());
 }
 
-void kube_backend_look_again(struct kube_backend *backend, msec at)
+bool gate_is_closed(const struct gate *gate)
 {
-	backend->again_at = at;
-	kube_backend_wake(backend);
+	return gate->n_refusals > 0;
+}
+
+void gate_refuse(struct gate *gate, const char *word, const char *why)
+{
+	gate->word = word;
+	free(gate->why);
+	gate->why = mem_copy_text(why);
+	if (!gate_is_closed(gate)) /* those that were called together are refused together */
+		gate_pass(gate);
+}
+
+void gate_pass(struct gate *gate)
+{
+	gate->again_at = loop_now() + kube_backend_pause(gate->n_refusals++);
+}
+
+void gate_open(struct gate *gate)
+{
+	free(gate->why);
+	*gate = (struct gate){0};
 }

@@ -22,6 +22,16 @@
 #include "kube/tfjob_objects.h"
 #include "kube/turns.h"
 
+/* A server that refuses one call for what it is refuses the others alike: by a quota, by a right,
+ * by its own trouble. While that lasts one of them asks, after longer and longer pauses, and the
+ * others wait for its answer: else a job of thousands of Pods would be a flood, for ever. */
+struct gate {
+	int n_refusals; /* in a row; 0: it is open */
+	msec again_at; /* when one may ask */
+	const char *word; /* of the last refusal, */
+	char *why; /* and its sentence */
+};
+
 struct kube_backend {
 	struct backend base;
 	struct backend_kube_settings settings;
@@ -32,7 +42,7 @@ struct kube_backend {
 	size_t n_prerequisites, prerequisites_capacity;
 	char *refusal; /* why it can never be made; NULL: it may be */
 	struct pending_table pending;
-	msec again_at; /* look again then: a call was refused */
+	struct gate starts, ends; /* of Pods */
 	bool has_made_pods; /* so it has the right to */
 	bool is_end_refused; /* that an end was refused was told, and none was answered since */
 	bool is_policy_told; /* that a template has a restart policy which does not count */
@@ -135,11 +145,14 @@ bool kube_backend_would_show(const struct kube_backend *backend, enum job_cache_
 void kube_backend_forget_lost(struct kube_backend *backend, struct pending *pending);
 /* Looks again when something is due. */
 void kube_backend_wake(struct kube_backend *backend);
-/* Not later than `at`. */
 /* Before a call is tried again that was refused so often before; spread, so that many that wait for
  * one quota do not all come back together. */
 msec kube_backend_pause(int n_refusals);
-void kube_backend_look_again(struct kube_backend *backend, msec at);
+/* Who does not ask for the others may not call now. */
+bool gate_is_closed(const struct gate *gate);
+void gate_refuse(struct gate *gate, const char *word, const char *why);
+void gate_pass(struct gate *gate); /* one asks now */
+void gate_open(struct gate *gate);
 
 /* Prerequisites. */
 /* NULL: there is none. */

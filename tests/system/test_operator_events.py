@@ -107,7 +107,7 @@ def test_what_is_refused_is_told_of_the_first(kube, serve, kind):
     kube.trouble = trouble
     serve()
     kube.add("job", Worker=3)
-    kube.until(lambda _: sum(method == "POST" and path.endswith(f"/{kind}") for method, path, _ in kube.requests()) >= 6)
+    kube.until(lambda _: sum(method == "POST" and path.endswith(f"/{kind}") for method, path, _ in kube.requests()) > 3)
     failed = (WARNING, f"FailedCreate{kind[:-1].title()}", f"Error creating: {why}")
     wait_for_event(kube, "job", failed)
     kube.trouble = lambda exchange: False

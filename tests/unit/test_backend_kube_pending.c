@@ -65,6 +65,7 @@ static void what_was_started_is_starting(void **state)
 	assert_int_equal(seen.phase, OBSERVED_STARTING);
 	assert_null(seen.reason);
 	assert_false(observed_was_asked_to_end(&seen));
+	assert_false(seen.is_unmade); /* the server may have made it by now */
 }
 
 static void a_start_that_is_refused_says_why_and_goes_on(void **state)
@@ -80,6 +81,7 @@ static void a_start_that_is_refused_says_why_and_goes_on(void **state)
 	assert_int_equal(seen.phase, OBSERVED_STARTING);
 	assert_string_equal(seen.reason, "ExceededQuota");
 	assert_string_equal(seen.message, "exceeded quota");
+	assert_true(seen.is_unmade);
 }
 
 static void a_start_that_is_impossible_has_failed(void **state)

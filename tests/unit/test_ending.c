@@ -52,6 +52,28 @@ static void a_stop_becomes_a_kill_when_it_is_overdue(void **state)
 	assert_non_null(scene_action(scene, ACTION_KILL, "worker", 0));
 }
 
+/* The policy keeps what there is, and a start that waits is nothing yet. */
+static void what_was_not_made_when_the_job_ended_is_not_made_any_more(void **state)
+{
+	struct scene *scene = *state;
+
+	scene->observed.habits = (struct backend_habits){.kills_after_grace = true};
+	scene->job.clean_policy = CLEAN_NONE;
+	scene_add_role(scene, ROLE_WORKER, 3, RESTART_NEVER);
+	scene_settle(scene);
+	struct observed_replica *waiting = scene_object(scene, "worker", 2, 0);
+
+	waiting->phase = OBSERVED_STARTING;
+	waiting->is_unmade = true;
+	scene_exit(scene, "worker", 0, 0, 0, 0);
+	scene_decide(scene);
+	assert_true(status_condition_is_true(&scene->status, CONDITION_SUCCEEDED));
+	assert_non_null(scene_action(scene, ACTION_KILL, "worker", 2));
+	assert_int_equal(scene_replica(scene, "worker", 2)->state, REPLICA_STOPPING);
+	assert_null(scene_action(scene, ACTION_STOP, "worker", 1));
+	assert_null(scene_action(scene, ACTION_KILL, "worker", 1));
+}
+
 static void a_back_end_that_kills_by_itself_is_not_told_to(void **state)
 {
 	struct scene *scene = *state;
@@ -130,6 +152,7 @@ int main(void)
 		SCENE_TEST(a_stranger_is_ended_and_removed),
 		SCENE_TEST(a_lost_role_is_ended_and_stays_in_the_status),
 		SCENE_TEST(a_stop_becomes_a_kill_when_it_is_overdue),
+		SCENE_TEST(what_was_not_made_when_the_job_ended_is_not_made_any_more),
 		SCENE_TEST(a_back_end_that_kills_by_itself_is_not_told_to),
 		SCENE_TEST(a_grace_that_was_made_shorter_counts),
 		SCENE_TEST(without_grace_the_kill_comes_at_once),
