@@ -123,17 +123,36 @@ void driver_free(struct driver *driver)
 
 /* What is kept. */
 
+static bool is_of_job(const struct driver *driver, const struct store_record *record)
+{
+	return driver->job && text_equals(driver->job->uid, record->uid);
+}
+
+static void keep_document(struct driver *driver, const struct store_record *record)
+{
+	free(driver->document);
+	driver->document = mem_copy_text(record->document);
+}
+
 static int read_job(struct driver *driver, const struct store_record *record, struct err *err)
 {
-	if (text_equals(driver->document, record->document) &&
-	    text_equals(driver->job->uid, record->uid))
-		return 0;
-	forget_job(driver);
-	int rc = record_read_job(record, &driver->job, err);
+	const struct driver_listener *listener = &driver->listener;
+	struct job *job;
 
+	if (is_of_job(driver, record) && text_equals(driver->document, record->document))
+		return 0;
+	int rc = record_read_job(record, &job, err);
+
+	if (rc < 0 && is_of_job(driver, record) && listener->on_unread) {
+		keep_document(driver, record);
+		listener->on_unread(driver->job, err, listener->data);
+		return 0;
+	}
+	forget_job(driver);
 	if (rc < 0)
 		return rc;
-	driver->document = mem_copy_text(record->document);
+	driver->job = job;
+	keep_document(driver, record);
 	return 0;
 }
 

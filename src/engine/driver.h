@@ -40,6 +40,9 @@ typedef void (*driver_passed_fn)(const struct driver_outcome *outcome, const str
 struct driver_listener {
 	driver_note_fn on_note; /* may be NULL; a note is lost with the driver, never told twice */
 	driver_status_fn on_status; /* may be NULL */
+	/* The document was changed into one that cannot be read: the job goes on as it was. Told
+	 * once for each. NULL: passes fail until it can be read. */
+	void (*on_unread)(const struct job *job, const struct err *err, void *data);
 	void *data;
 };
 

@@ -49,6 +49,14 @@ static void on_status(const struct job *own, const struct status *status, void *
 	job->restarts = status->restarts;
 }
 
+static void on_unread(const struct job *own, const struct err *err, void *data)
+{
+	struct err told = *err;
+
+	err_prefix(&told, "an edit is passed over, and the job goes on as it was");
+	operator_failed(data, own, &told);
+}
+
 static void on_trouble(const struct err *err, void *data)
 {
 	operator_say_trouble_of_job(data, err);
@@ -95,7 +103,10 @@ static void make_parts(struct served_job *job, const char *document)
 		.job = job->job,
 		.document = document,
 		.log_name = job->key,
-		.listener = {.on_note = operator_note, .on_status = on_status, .data = job},
+		.listener = {.on_note = operator_note,
+			     .on_status = on_status,
+			     .on_unread = on_unread,
+			     .data = job},
 		.on_passed = on_passed,
 		.data = job,
 	};

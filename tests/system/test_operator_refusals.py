@@ -106,6 +106,25 @@ def test_a_pod_group_whose_change_is_refused_is_changed_later(kube, serve):
     kube.until(lambda objects: objects["podgroups", "gang"]["spec"]["minMember"] == 3)
 
 
+def test_an_edit_that_cannot_be_read_is_passed_over_and_told(kube, serve):
+    def edit(**change):
+        kube.change("tfjobs", "edited", lambda job: job["spec"]["tfReplicaSpecs"]["Worker"].update(change))
+
+    serve()
+    kube.add("edited", more={"restartPolicy": "ExitCode"}, Worker=1)
+    kube.condition("edited", "Running")
+    edit(restartPolicy="Sometimes")
+    told(kube, "ReconcileError")
+    [(_, _, message)] = [event for event in kube.told("edited") if event[1] == "ReconcileError"]
+    assert message.startswith("an edit is passed over, and the job goes on as it was: ") and "restartPolicy" in message
+    first = kube.pod("edited-worker-0")["metadata"]["uid"]
+    kube.end_pods_with(137)
+    kube.another("edited-worker-0", first)
+    kube.code = None
+    edit(restartPolicy="ExitCode", replicas=2)
+    kube.pod("edited-worker-1")
+
+
 def test_a_job_of_another_manager_is_left_alone(kube, serve):
     serve()
     kube.add("theirs", run_policy={"managedBy": "kueue.x-k8s.io/multikueue"}, Worker=1)
