@@ -18,7 +18,9 @@ struct gang gang_of(const char *scheduler_name)
 {
 	struct gang gang = {.kind = GANG_SCHEDULER_PLUGINS, .scheduler = scheduler_name};
 
-	if (!scheduler_name || !*scheduler_name)
+	/* GangSchedulerNone of training-operator. */
+	if (!scheduler_name || !*scheduler_name ||
+	    text_equals_ignoring_case(scheduler_name, "none"))
 		return (struct gang){.kind = GANG_NONE};
 	if (text_equals_ignoring_case(scheduler_name, "volcano"))
 		return (struct gang){.kind = GANG_VOLCANO, .scheduler = "volcano"};

@@ -4,13 +4,19 @@
 
 #define OUR_FIELD "replicaGroups" /* stands in every status that muster writes */
 
-static int refuse(struct err *err)
+static int refuse(const char *why, struct err *err)
 {
 	return err_set(err, ERR_UNSUPPORTED,
 		       "the definition of TFJobs on this cluster, CRD " TFJOB_DEFINITION
-		       ", is that of another operator: it drops what muster writes into a status. "
+		       ", is that of another operator: %s. "
 		       "'muster operator upgrade-from-training-operator' replaces both, 'muster "
-		       "operator install' the definition; jobs stay as they are");
+		       "operator install' the definition; jobs stay as they are",
+		       why);
+}
+
+static int refuse_dropped(struct err *err)
+{
+	return refuse("it drops what muster writes into a status", err);
 }
 
 static const struct json *served_version(const struct json *definition)
@@ -25,16 +31,20 @@ static const struct json *served_version(const struct json *definition)
 
 int tfjob_definition_check(const struct json *definition, struct err *err)
 {
-	const struct json *status = json_get_path(served_version(definition), "schema",
-						  "openAPIV3Schema", "properties", "status", NULL);
+	const struct json *version = served_version(definition);
+	const struct json *status =
+		json_get_path(version, "schema", "openAPIV3Schema", "properties", "status", NULL);
 	const struct json *keeps = json_get(status, "x-kubernetes-preserve-unknown-fields");
 	bool is_kept =
 		json_as_bool(keeps, false) || json_get_path(status, "properties", OUR_FIELD, NULL);
 
-	return is_kept ? 0 : refuse(err);
+	if (!json_get_path(version, "subresources", "status", NULL))
+		return refuse("a status cannot be written, which takes the subresource 'status'",
+			      err);
+	return is_kept ? 0 : refuse_dropped(err);
 }
 
 int tfjob_definition_check_answer(const struct json *tfjob, struct err *err)
 {
-	return json_get_path(tfjob, "status", OUR_FIELD, NULL) ? 0 : refuse(err);
+	return json_get_path(tfjob, "status", OUR_FIELD, NULL) ? 0 : refuse_dropped(err);
 }

@@ -481,6 +481,14 @@ def test_it_takes_the_place_of_the_old_operator_and_goes_again(muster, cluster, 
         line.removesuffix(" (dry run)") for line in shown.stdout.splitlines()]
     assert namespace.kubectl(*replicas) == "0" and namespace.list("pods") == []
     assert cluster.kubectl(*entries) == "validator.pytorchjob.training-operator.kubeflow.org"
+
+    namespace.kubectl("delete", "deployment", "training-operator")  # whoever did that left its webhook
+    step = {"op": "add", "path": "/webhooks/-", "value": webhook("tfjob")}
+    cluster.kubectl("patch", "validatingwebhookconfiguration", old_operator, "--type=json", "-p", json.dumps([step]))
+    again = muster("operator", "upgrade-from-training-operator", "--no-wait", "--force", code=0)
+    assert "training-operator is not there, or is gone" in again.stderr
+    assert cluster.kubectl(*entries) == "validator.pytorchjob.training-operator.kubeflow.org"
+
     operator = muster.start("operator", "-n", namespace.name)
     namespace.wait("tfjob/before", "condition=Suspended")
     assert namespace.get("tfjob", "before")["metadata"]["uid"] == uid

@@ -41,9 +41,10 @@ def kube(muster, tmp_path):
         yield kube
 
 
-def define(kube, of_status):
-    schema = {"openAPIV3Schema": {"properties": {"status": of_status}}}
-    kube.put("customresourcedefinitions", DEFINITION, {"spec": {"versions": [{"name": "v1", "schema": schema}]}})
+def define(kube, of_status, subresources=None):
+    version = {"name": "v1", "schema": {"openAPIV3Schema": {"properties": {"status": of_status}}},
+               "subresources": {"status": {}} if subresources is None else subresources}
+    kube.put("customresourcedefinitions", DEFINITION, {"spec": {"versions": [version]}})
 
 
 def put_job(kube, name, namespace="ada"):
@@ -140,6 +141,12 @@ def test_on_the_definition_of_another_operator_it_stops_and_says_what_to_do(must
     define(kube, {"properties": {"conditions": {"type": "array"}}})
     done = muster("operator", code=2)
     assert DEFINITION in done.stderr and WHAT_TO_DO in done.stderr
+
+
+def test_on_a_definition_without_its_subresource_it_stops_and_says_what_to_do(muster, kube):
+    define(kube, {"x-kubernetes-preserve-unknown-fields": True}, subresources={})
+    done = muster("operator", code=2)
+    assert "takes the subresource 'status'" in done.stderr and WHAT_TO_DO in done.stderr
 
 
 def test_where_it_may_not_read_the_definition_the_first_status_tells(muster, kube):

@@ -42,6 +42,7 @@ static void the_scheduler_is_known_by_its_name(void **state)
 
 	assert_int_equal(gang_of(NULL).kind, GANG_NONE);
 	assert_int_equal(gang_of("").kind, GANG_NONE);
+	assert_int_equal(gang_of("None").kind, GANG_NONE);
 	assert_string_equal(gang_of("VOLCANO").scheduler, "volcano");
 	assert_int_equal(gang_of("kubernetes").kind, GANG_KUBERNETES);
 	assert_string_equal(gang_of("scheduler-plugins").scheduler, "scheduler-plugins");
