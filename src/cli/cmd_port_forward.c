@@ -22,6 +22,7 @@ struct target {
 	char *replica; /* "worker-0" */
 	char *pod;
 	char *address; /* of one on this machine that runs, where it is known; else NULL */
+	bool is_tfjob; /* that an operator serves */
 	bool is_over;
 	bool has_private_network;
 };
@@ -87,6 +88,7 @@ static int find_target(struct lookup *lookup, const char *job_argument,
 	target->options = found.options;
 	target->namespace_name = mem_copy_text(lookup_namespace(&found));
 	target->job = mem_copy_text(found.name);
+	target->is_tfjob = client_job_is_served(tfjob);
 	target->has_private_network = job->has_private_network;
 	rc = choose_replica(job, arguments, target, err);
 	job_free(job);
@@ -124,6 +126,7 @@ static int forward(const struct target *target, const struct port_arguments *arg
 		.options = target->options,
 		.namespace_name = target->namespace_name,
 		.job = target->job,
+		.is_tfjob = target->is_tfjob,
 		.replica = target->replica,
 		.pod = target->pod,
 		.address = text_equals(address, "localhost") ? NULL : address,

@@ -307,6 +307,7 @@ static int see_job(struct forwarding *forwarding, struct err *err)
 		.loop = forwarding->loop,
 		.api = forwarding->api,
 		.namespace_name = forwarding->call->namespace_name,
+		.is_of_tfjobs = forwarding->call->is_tfjob,
 		.on_trouble = on_job_trouble,
 		.on_change = on_job_change,
 		.data = forwarding,

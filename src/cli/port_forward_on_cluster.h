@@ -8,6 +8,7 @@ struct port_forward_call {
 	const struct options *options; /* which choose the cluster */
 	const char *namespace_name;
 	const char *job;
+	bool is_tfjob; /* that an operator serves */
 	const char *replica; /* "worker-0", as people read it */
 	const char *pod; /* its name in every attempt */
 	const char *address; /* NULL: loopback */

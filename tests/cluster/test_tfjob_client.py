@@ -1,6 +1,9 @@
 """Commands on TFJob objects: ours and anybody's, served by `muster operator` on the real control plane."""
 
 import json
+import re
+import signal
+import socket
 
 import pytest
 from conftest import LIMIT, until
@@ -11,7 +14,8 @@ FOR_EVER = "trap 'exit 3' TERM; while :; do sleep 0.1; done"
 
 
 def test_a_tfjob_of_kubectl_is_looked_at_like_any_job(operator, muster, namespace):
-    namespace.create(tfjob("seen", Worker=role(2, "echo I am $HOSTNAME; " + FOR_EVER)))
+    serving = "while :; do echo there | nc -l -p 7007; done & "
+    namespace.create(tfjob("seen", Worker=role(2, "echo I am $HOSTNAME; " + serving + FOR_EVER)))
     for index in range(2):
         namespace.until_phase(f"seen-worker-{index}", "Running")
     namespace.wait("tfjob/seen", "condition=Running")
@@ -25,6 +29,14 @@ def test_a_tfjob_of_kubectl_is_looked_at_like_any_job(operator, muster, namespac
     assert muster("exec", "seen", "worker-1", "--", "hostname", code=0).stdout == "seen-worker-1\n"
     muster("cp", "seen:worker-0:/etc/hostname", muster.folder / "hostname", code=0)
     assert (muster.folder / "hostname").read_text() == "seen-worker-0\n"
+    forwarding = muster.start("port-forward", "seen", "worker-1", ":7007")
+    line = forwarding.stdout.readline()
+    assert line, forwarding.stderr.read()
+    port = int(re.search(r":(\d+) -> 7007", line).group(1))
+    with socket.create_connection(("127.0.0.1", port), LIMIT) as connection:
+        assert connection.recv(100) == b"there\n"
+    forwarding.send_signal(signal.SIGTERM)
+    forwarding.wait(LIMIT)
 
 
 @pytest.mark.sanitize
