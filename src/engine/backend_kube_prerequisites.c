@@ -271,6 +271,7 @@ void kube_prerequisites_forget_lost(struct kube_backend *backend)
 		if (!is_lost(prerequisite))
 			continue;
 		prerequisite->is_made = false;
+		prerequisite->was_shown = true; /* would have been, and somebody deleted it */
 		kube_backend_news(backend);
 	}
 }
@@ -312,6 +313,7 @@ static void on_made(struct json *object, const struct kube_status *status, const
 		backend->refusal = mem_copy_text(err->text);
 	if (err)
 		try_later(prerequisite, err, false);
+	prerequisite->was_shown |= is_lost(prerequisite);
 	prerequisite->is_made &= !is_lost(prerequisite);
 	kube_backend_news(backend);
 }

@@ -20,10 +20,11 @@ pytestmark = pytest.mark.sanitize
 
 
 class KubeWithGap(LivingKube):
-    """The second object of this kind and name is never shown: when its client knows that it was made, there is a bookmark."""
+    """An object of this kind and name, the one of this number, is never shown: when its client knows that it was made, there is
+    a bookmark."""
 
-    def __init__(self, plural, name, said, begins, plan):
-        self.plural, self.name, self.said, self.begins = plural, name, said, begins
+    def __init__(self, plural, name, said, begins, plan, number):
+        self.plural, self.name, self.said, self.begins, self.number = plural, name, said, begins, number
         self.uids = []
         super().__init__(plan)
         self.trouble = self._with_gap
@@ -40,7 +41,7 @@ class KubeWithGap(LivingKube):
         is_new = metadata.get("name") == self.name and uid not in self.uids
         if is_new:
             self.uids.append(uid)
-        if uid not in self.uids[1:2]:
+        if uid not in self.uids[self.number:self.number + 1]:
             chunk(line)
         elif is_new:
             with self.lock:
@@ -62,8 +63,8 @@ def run(muster, tmp_path):
     """Runs a job with such a gap; gives what it said. `meanwhile` is called with the cluster."""
     said = tmp_path / "said"
 
-    def run_with_gap(plural, name, begins, plan, code, meanwhile=lambda kube: None):
-        with KubeWithGap(plural, name, said, begins, plan) as kube, open(said, "w", encoding="utf-8") as stderr:
+    def run_with_gap(plural, name, begins, plan, code, meanwhile=lambda kube: None, number=1):
+        with KubeWithGap(plural, name, said, begins, plan, number) as kube, open(said, "w", encoding="utf-8") as stderr:
             muster.environment["KUBECONFIG"] = str(write_kubeconfig(tmp_path / "kubeconfig", kube.origin))
             other = threading.Thread(target=meanwhile, args=(kube,))
             other.start()
@@ -89,3 +90,12 @@ def test_a_service_that_was_never_shown_is_made_again(run):
         kube.plan = lambda labels: 0
         kube.end_pods()
     run("services", "story", "somebody deleted the Service", lambda labels: None, 0, lose_two)
+
+
+def test_that_a_service_was_deleted_is_told_though_it_was_never_shown(run):
+    def end(kube):
+        kube.until_made("services", 2)
+        kube.plan = lambda labels: 0
+        kube.end_pods()
+    assert "somebody deleted the Service 'story' of the job: it is made again" in run(
+        "services", "story", "", lambda labels: None, 0, end, number=0)
