@@ -56,6 +56,13 @@ static bool is_refusal_told(const struct kube_backend *backend, const struct pen
 				       : !is_any_refused(backend, word_of(status));
 }
 
+static void keep_refusal(struct pending *pending, const char *word, const char *why)
+{
+	pending->refusal_reason = word;
+	free(pending->refusal);
+	pending->refusal = mem_copy_text(why);
+}
+
 static void refuse(struct kube_backend *backend, struct pending *pending,
 		   const struct kube_status *status, const struct err *err)
 {
@@ -63,9 +70,7 @@ static void refuse(struct kube_backend *backend, struct pending *pending,
 		kube_tell_not_created(backend, &kube_pods, err);
 	pending->start =
 		is_final(backend, status, err) ? PENDING_START_IMPOSSIBLE : PENDING_START_REFUSED;
-	pending->refusal_reason = word_of(status);
-	free(pending->refusal);
-	pending->refusal = mem_copy_text(kube_refusal_why(err->text));
+	keep_refusal(pending, word_of(status), kube_refusal_why(err->text));
 	pending->again_at = loop_now();
 	pending->asks_for_all = false;
 	if (err->code == ERR_EXISTS) /* of this name alone */
@@ -81,18 +86,7 @@ static void put_start_off(struct kube_backend *backend, struct pending *pending)
 {
 	turn_end(&pending->start_turn);
 	pending->start = PENDING_START_REFUSED;
-	pending->refusal_reason = backend->starts.word;
-	free(pending->refusal);
-	pending->refusal = mem_copy_text(backend->starts.why);
-	kube_backend_wake(backend);
-}
-
-/* They are taken again: all that waited for that may call. */
-static void let_in(struct kube_backend *backend, struct gate *gate)
-{
-	if (!gate_is_closed(gate))
-		return;
-	gate_open(gate);
+	keep_refusal(pending, backend->starts.word, backend->starts.why);
 	kube_backend_wake(backend);
 }
 
@@ -146,7 +140,7 @@ static void on_started(struct json *object, const struct kube_status *status, co
 		refuse(backend, pending, status, err);
 	} else {
 		keep_made(backend, pending, object);
-		let_in(backend, &backend->starts);
+		kube_backend_let_in(backend, &backend->starts);
 	}
 	if (pending->is_unwanted) {
 		kube_backend_end_start(backend, pending);
@@ -262,7 +256,7 @@ static void on_ended(struct json *object, const struct kube_status *status, cons
 		put_end_off(backend, pending);
 		return;
 	}
-	let_in(backend, &backend->ends);
+	kube_backend_let_in(backend, &backend->ends);
 	if (err && !job_follower_pod(backend->seen, pending->pod_name)) {
 		pending_forget_end(pending);
 		pending_drop_if_idle(&backend->pending, pending);

@@ -125,7 +125,7 @@ static void take_job(struct kube_backend *backend, const struct job *job)
 		return;
 	backend->job = job_ref(job);
 	backend->kind->take_job(backend);
-	gate_open(&backend->starts); /* what it is made of may be taken */
+	kube_backend_let_in(backend, &backend->starts); /* what is made of it may be taken */
 	job_free(before);
 }
 

@@ -206,3 +206,11 @@ void gate_open(struct gate *gate)
 	free(gate->why);
 	*gate = (struct gate){0};
 }
+
+void kube_backend_let_in(struct kube_backend *backend, struct gate *gate)
+{
+	if (!gate_is_closed(gate))
+		return;
+	gate_open(gate);
+	kube_backend_wake(backend);
+}

@@ -153,6 +153,8 @@ bool gate_is_closed(const struct gate *gate);
 void gate_refuse(struct gate *gate, const char *word, const char *why);
 void gate_pass(struct gate *gate); /* one asks now */
 void gate_open(struct gate *gate);
+/* They are taken again, or may be: all that waited for that may call, at once. */
+void kube_backend_let_in(struct kube_backend *backend, struct gate *gate);
 
 /* Prerequisites. */
 /* NULL: there is none. */

@@ -171,8 +171,8 @@ static bool is_none(const struct kube_mirror *mirror)
 bool operator_setup_wait_for_end(struct operator_setup *setup, const char *namespace_name,
 				 const char *label_selector)
 {
-	return operator_setup_wait(setup, &kube_pods, namespace_name, NULL, label_selector,
-				   is_none);
+	return setup->settings->is_dry_run || operator_setup_wait(setup, &kube_pods, namespace_name,
+								  NULL, label_selector, is_none);
 }
 
 /* Installing. */
@@ -323,7 +323,7 @@ static bool is_definition(const struct json *object)
 
 static int wait_for_its_end(struct operator_setup *setup, struct err *err)
 {
-	if (setup->settings->is_dry_run || !setup->settings->is_waiting ||
+	if (!setup->settings->is_waiting ||
 	    operator_setup_wait_for_end(setup, DEPLOYMENT_NAME,
 					"app.kubernetes.io/name=" DEPLOYMENT_NAME))
 		return 0;

@@ -60,6 +60,6 @@ int operator_setup_list(struct operator_setup *setup, const struct kube_resource
 bool operator_setup_wait(struct operator_setup *setup, const struct kube_resource *resource,
 			 const char *namespace_name, const char *name, const char *label_selector,
 			 bool (*is_enough)(const struct kube_mirror *mirror));
-/* Until there are no such Pods; false after minutes. */
+/* Until there are no such Pods; false after minutes. In a dry run they stay, and true is given. */
 bool operator_setup_wait_for_end(struct operator_setup *setup, const char *namespace_name,
 				 const char *label_selector);

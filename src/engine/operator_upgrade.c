@@ -65,8 +65,7 @@ static int check_others(struct operator_setup *setup, struct err *err)
 
 static int wait_for_its_end(struct operator_setup *setup, const char *name_space, struct err *err)
 {
-	if (setup->settings->is_dry_run ||
-	    operator_setup_wait_for_end(setup, name_space, OLD_SELECTOR))
+	if (operator_setup_wait_for_end(setup, name_space, OLD_SELECTOR))
 		return 0;
 	return err_set(err, ERR_UNREACHABLE,
 		       "Pods of training-operator in namespace '%s' do not end: two operators must "
