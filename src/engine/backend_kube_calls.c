@@ -185,7 +185,7 @@ void kube_backend_start(struct kube_backend *backend, struct pending *pending)
 	}
 	pending->start = PENDING_START_WAITS;
 	if (!turn_take(&pending->start_turn, kube_api_turns(backend->settings.api), TURN_CHANGE,
-		       on_start_turn, pending))
+		       backend->job->name_space, on_start_turn, pending))
 		return;
 	struct json *pod CLEANUP(json_cleanup) =
 		backend->kind->pod_new(backend, role, pending->index, pending->attempt);
@@ -280,7 +280,7 @@ void kube_backend_end(struct kube_backend *backend, struct pending *pending)
 	}
 	pending->is_end_put_off = false;
 	if (!turn_take(&pending->end_turn, kube_api_turns(backend->settings.api), TURN_CHANGE,
-		       on_end_turn, pending))
+		       backend->job->name_space, on_end_turn, pending))
 		return;
 	struct json *options CLEANUP(json_cleanup) =
 		delete_options_new(pending->ended_uid, pending->end_grace);

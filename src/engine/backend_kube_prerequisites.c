@@ -116,9 +116,11 @@ bool kube_prerequisites_is_quiet(const struct kube_backend *backend)
 /* Now, or when it is its turn. */
 static void act_in_turn(struct prerequisite *prerequisite, void (*act)(void *data))
 {
+	const struct kube_backend *backend = prerequisite->backend;
+
 	prerequisite->is_refused = false;
-	if (turn_take(&prerequisite->turn, kube_api_turns(prerequisite->backend->settings.api),
-		      TURN_CHANGE, act, prerequisite))
+	if (turn_take(&prerequisite->turn, kube_api_turns(backend->settings.api), TURN_CHANGE,
+		      backend->job->name_space, act, prerequisite))
 		act(prerequisite);
 }
 
@@ -191,17 +193,17 @@ static void on_ended(struct json *object, const struct kube_status *status, cons
 		     void *data)
 {
 	struct prerequisite *prerequisite = data;
-
 	struct kube_backend *backend = prerequisite->backend;
+	bool is_final = err && err->code == ERR_REFUSED && status->code; /* 0: our permit */
 
-	(void) object, (void) status;
+	(void) object;
 	prerequisite->call = NULL;
 	prerequisite->is_ending = false;
 	turn_end(&prerequisite->turn);
 	prerequisite->is_made = false;
 	if (!err)
 		tell_deleted(prerequisite);
-	if (err && err->code == ERR_REFUSED) { /* and ever will be: it goes with its owner */
+	if (is_final) { /* it goes with its owner */
 		kube_tell_not_deleted(backend, prerequisite->resource, err);
 		kube_backend_trouble(backend, err);
 	} else if (err && err->code != ERR_NOT_FOUND && err->code != ERR_CONFLICT) {

@@ -300,6 +300,7 @@ static void check_lingering(struct pod_log *log)
 void pod_log_begin_stream(void *data)
 {
 	struct pod_log *log = data;
+	const struct pod_logs_settings *settings = &log->logs->settings;
 
 	if (log->call) {
 		end_opening(log);
@@ -311,8 +312,8 @@ void pod_log_begin_stream(void *data)
 		finish(log, log->follow.has_started && !log->follow.was_lost);
 		return;
 	}
-	if (!turn_take(&log->turn, kube_api_turns(log->logs->settings.api), TURN_STREAM, on_turn,
-		       log))
+	if (!turn_take(&log->turn, kube_api_turns(settings->api), TURN_STREAM,
+		       settings->namespace_name, on_turn, log))
 		return;
 	log->logs->n_opened++;
 	log_lines_begin(&log->lines, log_follow_begin(&log->follow));

@@ -191,7 +191,8 @@ static void on_turn(void *data)
 static void send(struct waiting_event *event)
 {
 	add(event, &event->events->sending);
-	if (turn_take(&event->turn, kube_api_turns(event->events->api), TURN_EVENT, on_turn, event))
+	if (turn_take(&event->turn, kube_api_turns(event->events->api), TURN_EVENT,
+		      member(event, "namespace"), on_turn, event))
 		on_turn(event);
 }
 

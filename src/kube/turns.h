@@ -1,9 +1,16 @@
 /* Turns of calls: one budget for all jobs of a process. So many are under way at once, and the
- * others wait in the order in which they came, before anything is made for them. Pure.
+ * others wait before anything is made for them: those of one tenant (a namespace) in the order in
+ * which they came, and the tenants take their turns one after another. Pure.
+ *
+ * A tenant whose calls hang (behind a webhook of its own) must not hold all turns: nobody takes one
+ * who has 8 times as many as are free, so that one tenant leaves 4, and what ends of several that
+ * hang goes to others first. Source of that rule: A. K. Choudhury and E. L. Hahne, "Dynamic Queue
+ * Length Thresholds for Shared-Memory Packet Switches", 1998. Tenants are told apart by a hash, as
+ * API Priority and Fairness tells flows apart: two may share a queue.
  *
  * Changes keep any server busy at 32, and with fewer a distant one waits for us. A stream costs the
  * server a look at a node, and an Event is a write that only people wait for: while there are
- * changes, few of either are begun, and while changes wait, one for so many of them. */
+ * changes, few of either are begun, and while changes of their tenant wait, one for so many. */
 #pragma once
 
 #include <stdbool.h>
@@ -16,19 +23,26 @@ enum turn_kind {
 	TURN_KIND_COUNT,
 };
 
+#define TURN_QUEUES 64 /* tenants are shared out among so many */
+
 struct turn {
 	struct turns *turns; /* NULL: it is neither taken nor waited for */
 	enum turn_kind kind;
+	unsigned queue;
 	bool is_taken;
-	struct turn *previous, *next; /* in the line */
+	struct turn *previous, *next; /* in the queue */
 	void (*on_turn)(void *data);
 	void *data;
 };
 
 struct turns {
 	struct turn_line {
-		struct turn *first, *last; /* that wait */
-		size_t n_taken;
+		struct turn_queue {
+			struct turn *first, *last; /* that wait */
+			size_t n_taken;
+		} queues[TURN_QUEUES];
+		unsigned next_queue; /* that is asked first */
+		size_t n_waiting, n_taken;
 		size_t n_changes_since; /* changes that got their turn since this kind last did */
 	} lines[TURN_KIND_COUNT];
 	bool is_giving;
@@ -36,7 +50,7 @@ struct turns {
 
 /* True: the turn is taken, now or already. False: it waits, and on_turn is called once when it is
  * taken, from the turn_end of another. The turn stays where it is until its end. */
-bool turn_take(struct turn *turn, struct turns *turns, enum turn_kind kind,
+bool turn_take(struct turn *turn, struct turns *turns, enum turn_kind kind, const char *tenant,
 	       void (*on_turn)(void *data), void *data);
 /* It is over, or not wanted any more. Nothing happens where it was neither. */
 void turn_end(struct turn *turn);

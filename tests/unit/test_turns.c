@@ -45,13 +45,13 @@ static void end_at_once(void *data)
 
 static bool change(int i)
 {
-	return turn_take(&scene.changes[i], &scene.turns, TURN_CHANGE, on_change,
+	return turn_take(&scene.changes[i], &scene.turns, TURN_CHANGE, "ada", on_change,
 			 &scene.changes[i]);
 }
 
 static bool stream(int i)
 {
-	return turn_take(&scene.streams[i], &scene.turns, TURN_STREAM, on_stream,
+	return turn_take(&scene.streams[i], &scene.turns, TURN_STREAM, "ada", on_stream,
 			 &scene.streams[i]);
 }
 
@@ -113,7 +113,8 @@ static void while_changes_wait_a_stream_comes_after_so_many(void **state)
 
 static bool event(int i)
 {
-	return turn_take(&scene.streams[i], &scene.turns, TURN_EVENT, on_stream, &scene.streams[i]);
+	return turn_take(&scene.streams[i], &scene.turns, TURN_EVENT, "ada", on_stream,
+			 &scene.streams[i]);
 }
 
 static void events_wait_for_changes_as_streams_do(void **state)
@@ -141,8 +142,8 @@ static void a_turn_may_end_when_it_comes(void **state)
 	for (int i = 0; i < MOST; i++)
 		assert_true(change(i));
 	for (int i = MOST; i < COUNT; i++)
-		assert_false(turn_take(&scene.changes[i], &scene.turns, TURN_CHANGE, end_at_once,
-				       &scene.changes[i]));
+		assert_false(turn_take(&scene.changes[i], &scene.turns, TURN_CHANGE, "ada",
+				       end_at_once, &scene.changes[i]));
 	turn_end(&scene.changes[0]);
 	assert_int_equal(scene.n_called, COUNT - MOST);
 	assert_int_equal(scene.turns.lines[TURN_CHANGE].n_taken, MOST - 1);
@@ -160,6 +161,70 @@ static void the_last_in_line_may_leave_it(void **state)
 	assert_int_equal(scene.last_called, MOST + 2);
 }
 
+static bool change_of(const char *tenant, int i)
+{
+	return turn_take(&scene.changes[i], &scene.turns, TURN_CHANGE, tenant, on_change,
+			 &scene.changes[i]);
+}
+
+static void who_has_all_that_it_may_leaves_some_to_others(void **state)
+{
+	(void) state;
+	for (int i = 0; i < MOST + 2; i++)
+		assert_int_equal(change_of("ada", i), i < MOST);
+	assert_true(change_of("bob", MOST + 2));
+	turn_end(&scene.changes[MOST + 2]);
+	assert_int_equal(scene.n_called, 0); /* what it leaves is not for those that have most */
+	for (int tries = 0; tries < 100; tries++) {
+		assert_true(change_of("bob", MOST + 2));
+		turn_end(&scene.changes[MOST + 2]);
+	}
+}
+
+static void what_ends_of_several_that_hang_goes_to_others(void **state)
+{
+	static struct turn hanging[2 * MOST];
+	struct turn third = {0};
+
+	(void) state;
+	memset(hanging, 0, sizeof(hanging));
+	for (size_t i = 0; i < 2 * MOST; i++)
+		(void) turn_take(&hanging[i], &scene.turns, TURN_CHANGE, i < MOST ? "ada" : "bob",
+				 on_stream, &hanging[i]);
+	assert_false(turn_take(&third, &scene.turns, TURN_CHANGE, "eve", on_stream, &third));
+	turn_end(&hanging[0]); /* ada has 31 still, and bob only 4 */
+	assert_true(hanging[MOST + 4].is_taken);
+	turn_end(&hanging[1]);
+	assert_true(third.is_taken);
+}
+
+static void tenants_come_one_after_another(void **state)
+{
+	(void) state;
+	for (int i = 0; i < COUNT - 2; i++)
+		assert_int_equal(change_of(i % 2 == 0 ? "ada" : "bob", i), i < MOST + 2);
+	turn_end(&scene.changes[0]);
+	assert_int_equal(scene.last_called, MOST + 2);
+	turn_end(&scene.changes[2]); /* one of the same tenant */
+	assert_int_equal(scene.last_called, MOST + 3);
+	turn_end(&scene.changes[4]);
+	assert_int_equal(scene.last_called, MOST + 4);
+}
+
+static void an_event_does_not_wait_for_changes_of_another_tenant(void **state)
+{
+	(void) state;
+	for (int i = 0; i < COUNT; i++)
+		(void) change_of("bob", i);
+	assert_true(event(0)); /* 32 changes went before it */
+	assert_true(event(1));
+	turn_end(&scene.streams[0]);
+	turn_end(&scene.streams[1]);
+	assert_true(event(2));
+	assert_true(event(3));
+	assert_false(event(4)); /* two are under way beside changes */
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -170,6 +235,11 @@ int main(void)
 		cmocka_unit_test_setup(events_wait_for_changes_as_streams_do, set_up),
 		cmocka_unit_test_setup(a_turn_may_end_when_it_comes, set_up),
 		cmocka_unit_test_setup(the_last_in_line_may_leave_it, set_up),
+		cmocka_unit_test_setup(who_has_all_that_it_may_leaves_some_to_others, set_up),
+		cmocka_unit_test_setup(what_ends_of_several_that_hang_goes_to_others, set_up),
+		cmocka_unit_test_setup(tenants_come_one_after_another, set_up),
+		cmocka_unit_test_setup(an_event_does_not_wait_for_changes_of_another_tenant,
+				       set_up),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
