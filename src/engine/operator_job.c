@@ -145,9 +145,11 @@ static bool begin_work(struct served_job *job)
 /* The pass ends in on_passed; where there is none, it has ended. */
 void served_job_look(struct served_job *job)
 {
+	struct controller *controller = job->controller;
 	bool has_work = !job->is_over && !job->is_going;
+	bool may_act = operator_may_act(controller);
 
-	if (has_work && operator_may_act(job->controller) && begin_work(job) &&
+	if (has_work && may_act && kube_mirror_is_synced(job->scope->jobs) && begin_work(job) &&
 	    backend_kube_is_ready(job->backend)) {
 		job->is_passing = true;
 		job->pass_start = loop_monotonic_microseconds();
@@ -156,7 +158,10 @@ void served_job_look(struct served_job *job)
 	}
 	if (!has_work)
 		served_job_end_work(job);
-	queue_done(job->controller->queue, job->key, false, loop_now());
+	queue_done(controller->queue, job->key, false, loop_now());
+	/* The Lease is overdue, and may be held again before anybody is told. */
+	if (has_work && !may_act && controller->told == LEASE_HELD)
+		operator_look_at(job, loop_now() + OPERATOR_FIRST_PAUSE);
 }
 
 struct served_job *served_job_new(struct scope *scope, const struct json *object)

@@ -78,6 +78,15 @@ static void on_timer(void *data)
 	operator_arm(controller);
 }
 
+static void look_at_all(struct controller *controller)
+{
+	struct served_job *job;
+	struct walk walk = {0};
+
+	while ((job = next_job(controller, &walk)))
+		operator_look_at(job, loop_now());
+}
+
 /* The TFJobs, as the cluster shows them. */
 
 /* Of several operators the one that acts counts. */
@@ -164,6 +173,7 @@ static void on_synced(void *data)
 	operator_see_server(scope->controller);
 	log_info("%zu TFJobs are known%s%s", kube_mirror_count(scope->jobs),
 		 *scope->namespace_name ? " of namespace " : "", scope->namespace_name);
+	look_at_all(scope->controller); /* which had to wait for this */
 }
 
 static void on_watch_trouble(const struct err *err, void *data)
@@ -242,15 +252,6 @@ static void end_all_work(struct controller *controller)
 	}
 }
 
-static void look_at_all(struct controller *controller)
-{
-	struct served_job *job;
-	struct walk walk = {0};
-
-	while ((job = next_job(controller, &walk)))
-		operator_look_at(job, loop_now());
-}
-
 static void tell_standing(struct controller *controller, enum lease_standing standing)
 {
 	char *other CLEANUP(mem_free_text) = lease_keeper_supervisor(controller->lease);
@@ -265,6 +266,18 @@ static void tell_standing(struct controller *controller, enum lease_standing sta
 	operator_say(controller, sentence);
 }
 
+/* A watch may have been silent while this process stood still or was cut off, and another acted:
+ * after a loss nothing is decided on what was seen before. */
+static void begin_all_work(struct controller *controller)
+{
+	for (size_t i = 0; i < controller->n_scopes && controller->has_held; i++) {
+		job_cache_list_again(controller->scopes[i].cache);
+		kube_mirror_list_again(controller->scopes[i].jobs);
+	}
+	controller->has_held = true;
+	look_at_all(controller);
+}
+
 static void on_lease(void *data)
 {
 	struct controller *controller = data;
@@ -275,12 +288,13 @@ static void on_lease(void *data)
 			loop_stop(controller->loop);
 		return;
 	}
-	if (standing == controller->told || standing == LEASE_UNSETTLED)
+	if (standing == controller->told ||
+	    (standing == LEASE_UNSETTLED && controller->told != LEASE_HELD))
 		return;
 	controller->told = standing;
 	tell_standing(controller, standing);
 	if (standing == LEASE_HELD)
-		look_at_all(controller);
+		begin_all_work(controller);
 	else
 		end_all_work(controller);
 }

@@ -50,6 +50,7 @@ struct controller {
 	struct tfjob_events *events;
 	struct lease_keeper *lease; /* NULL: nobody else acts */
 	enum lease_standing told; /* of which was spoken last */
+	bool has_held; /* the Lease, before */
 	struct exporter *metrics, *health;
 	struct metrics_jobs counts;
 	struct metrics_passes passes;

@@ -400,6 +400,13 @@ const char *job_cache_version(const struct job_cache *cache, enum job_cache_kind
 	return mirror ? kube_mirror_version(mirror) : "";
 }
 
+void job_cache_list_again(struct job_cache *cache)
+{
+	for (int kind = 0; kind < JOB_CACHE_KIND_COUNT; kind++)
+		if (cache->watches[kind].mirror)
+			kube_mirror_list_again(cache->watches[kind].mirror);
+}
+
 /* Following. */
 
 struct job_follower *job_cache_follow(struct job_cache *cache,

@@ -58,6 +58,8 @@ void job_cache_free(struct job_cache *cache);
 /* The resourceVersion up to which objects of a kind are known; "" before the first list. */
 const char *job_cache_version(const struct job_cache *cache, enum job_cache_kind kind);
 
+/* Lists all that is watched anew (kube/mirror.h). */
+void job_cache_list_again(struct job_cache *cache);
 /* Begins to watch a kind, which is to be known before anybody follows a job. */
 void job_cache_watch(struct job_cache *cache, enum job_cache_kind kind);
 

@@ -66,19 +66,24 @@ struct kube_mirror *kube_mirror_new(struct loop *loop, struct kube_api *api,
 	return mirror;
 }
 
+static void end_calls(struct kube_mirror *mirror)
+{
+	kube_call_cancel(TAKE(mirror->call));
+	kube_pages_cancel(TAKE(mirror->pages));
+	kube_frames_done(&mirror->frames);
+}
+
 void kube_mirror_free(struct kube_mirror *mirror)
 {
 	const struct mirror_entry *entry;
 
 	if (!mirror)
 		return;
-	kube_call_cancel(mirror->call);
-	kube_pages_cancel(mirror->pages);
+	end_calls(mirror);
 	loop_watch_free(mirror->timer);
 	for (size_t i = 0; (entry = mirror_table_next(&mirror->table, &i));)
 		mirror->settings.release(entry->kept, mirror->settings.data);
 	mirror_table_done(&mirror->table);
-	kube_frames_done(&mirror->frames);
 	free(mirror->namespace_name);
 	free(mirror->label_selector);
 	free(mirror->field_selector);
@@ -228,6 +233,13 @@ static void end_step(struct kube_mirror *mirror, const struct kube_status *statu
 	if (err && mirror->settings.on_trouble && mirror->reflection.wake_at > now &&
 	    text_keep(&mirror->trouble, err->text))
 		mirror->settings.on_trouble(err, mirror->settings.data);
+	arm(mirror);
+}
+
+void kube_mirror_list_again(struct kube_mirror *mirror)
+{
+	end_calls(mirror);
+	reflection_list_again(&mirror->reflection, loop_now());
 	arm(mirror);
 }
 

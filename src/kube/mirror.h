@@ -47,6 +47,10 @@ struct kube_mirror *kube_mirror_new(struct loop *loop, struct kube_api *api,
 /* Releases all that is kept, without telling of changes. NULL is fine. */
 void kube_mirror_free(struct kube_mirror *mirror);
 
+/* Lists anew at once, whatever is under way: what was kept before may be older than it seems. Until
+ * on_synced it is not synced. Not from its own callbacks. */
+void kube_mirror_list_again(struct kube_mirror *mirror);
+
 /* All objects are there, as of the last event: false before the first list, and while it has to
  * list anew. */
 bool kube_mirror_is_synced(const struct kube_mirror *mirror);
