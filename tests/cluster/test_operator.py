@@ -377,9 +377,9 @@ def test_one_of_two_acts_and_the_other_goes_on_when_it_ends(muster, crd, namespa
     assert third.wait(LIMIT) == 0
 
 
-@pytest.mark.disturbs
-def test_it_runs_as_the_deployment_of_its_image_without_rights_that_it_does_not_need(
-        muster, cluster, image, namespace, tmp_path):  # noqa: F811
+@pytest.fixture
+def deployed(muster, cluster, image, tmp_path):  # noqa: F811
+    """`kubectl apply -k deploy`, with the image of the tests: the operator of all namespaces."""
     for name in ("crd.yaml", "operator.yaml", "kustomization.yaml"):
         text = (ROOT / "deploy" / name).read_text().replace("newName: muster, newTag: latest", "newName: localhost/muster, newTag: test")
         text = text.replace("imagePullPolicy: IfNotPresent", "imagePullPolicy: Never")
@@ -389,19 +389,24 @@ def test_it_runs_as_the_deployment_of_its_image_without_rights_that_it_does_not_
     cluster.kubectl("apply", "-k", tmp_path)
     try:
         cluster.kubectl("-n", "muster-operator", "rollout", "status", "deployment/muster-operator", f"--timeout={LIMIT}s")
-        namespace.create(tfjob("deployed", {"ttlSecondsAfterFinished": 0}, Chief=role(1, "true"), Worker=role(1, "sleep 1000000")))
-        namespace.kubectl("wait", "--for=delete", "tfjob/deployed", f"--timeout={LIMIT}s")
-        namespace.wait("pod/deployed-worker-0", "delete")
-        assert_no_right_is_missing(cluster)
-        # Over it the same with rights in one namespace alone, by muster, which waits until it runs.
-        done = muster("operator", "install", "--image", NAME, "-n", namespace.name, code=0)
-        assert done.stdout.splitlines()[-1] == "the operator runs"
-        assert "clusterroles 'muster-operator' deleted\n" in done.stdout
-        namespace.create(tfjob("again", {"ttlSecondsAfterFinished": 0}, Worker=role(1, "true")))
-        namespace.kubectl("wait", "--for=delete", "tfjob/again", f"--timeout={LIMIT}s")
+        yield
         assert_no_right_is_missing(cluster)
     finally:
         uninstall(muster, cluster)
+
+
+@pytest.mark.disturbs
+def test_it_runs_as_the_deployment_of_its_image_without_rights_that_it_does_not_need(muster, cluster, namespace, deployed):
+    namespace.create(tfjob("deployed", {"ttlSecondsAfterFinished": 0}, Chief=role(1, "true"), Worker=role(1, "sleep 1000000")))
+    namespace.kubectl("wait", "--for=delete", "tfjob/deployed", f"--timeout={LIMIT}s")
+    namespace.wait("pod/deployed-worker-0", "delete")
+    assert_no_right_is_missing(cluster)
+    # Over it the same with rights in one namespace alone, by muster, which waits until it runs.
+    done = muster("operator", "install", "--image", NAME, "-n", namespace.name, code=0)
+    assert done.stdout.splitlines()[-1] == "the operator runs"
+    assert "clusterroles 'muster-operator' deleted\n" in done.stdout
+    namespace.create(tfjob("again", {"ttlSecondsAfterFinished": 0}, Worker=role(1, "true")))
+    namespace.kubectl("wait", "--for=delete", "tfjob/again", f"--timeout={LIMIT}s")
 
 
 def assert_no_right_is_missing(cluster):

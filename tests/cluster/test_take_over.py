@@ -3,6 +3,7 @@
 Pods are simulated, and end when a test says so. No Pod is made twice by the change of operators: their uids stay.
 """
 
+import re
 import signal
 
 import pytest
@@ -251,3 +252,32 @@ def test_one_lease_lets_one_of_both_act(muster, namespace, start, tmp_path, firs
     until_active(namespace, "two", "Worker", 1)
     [lease] = namespace.list("leases")
     assert lease["spec"]["holderIdentity"] != holder
+
+
+def described(namespace, name):
+    """What `kubectl describe` shows, as words, without what is different each time; Events come in any order."""
+    text = re.sub(r"[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}", "UID", namespace.kubectl("describe", "tfjob", name))
+    text = re.sub(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ", "TIME", text)
+    text = re.sub(r"Resource Version: +\d+", "Resource Version: N", text)
+    text, _, events = text.partition("Events:")
+    events = [re.sub(r"^(\w+ +\w+) +[\w<>]+( \(x\d+ over \w+\))? +", r"\1 AGE ", line.strip()) for line in events.splitlines()]
+    return [" ".join(line.split()) for line in [*text.splitlines(), *sorted(events)]]
+
+
+def test_kubectl_describes_a_job_as_under_the_old_one(namespace, start):
+    seen = {}
+    for kind, crd in (("old", UPSTREAM), ("ours", CRD)):
+        apply_crd(namespace, crd)
+        operator = start(kind)
+        bring_to_the_middle(namespace)
+        middle = {name: described(namespace, name) for name in ("pair", "led", "half", "again", "asleep", "over")}
+        finish(namespace, "led-chief-0")
+        finish(namespace, "pair-worker-0", 1)
+        until_conditions(namespace, "led", SUCCEEDED)
+        until(lambda: conditions(namespace, "pair").get("Failed"), lambda found: found == "True")
+        for pod in ("led-ps-0", "led-worker-0", "led-worker-1"):
+            namespace.wait(f"pod/{pod}", "delete")
+        seen[kind] = middle, {name: described(namespace, name) for name in ("pair", "led")}
+        namespace.kubectl("delete", "tfjobs", "--all", "--cascade=foreground")
+        operator.end()
+    assert seen["ours"] == seen["old"]

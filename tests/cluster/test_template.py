@@ -55,15 +55,16 @@ def get(namespace, service, path):
 def test_what_kubectl_applied_trains_and_the_page_has_the_model(muster, operator, namespace, volume):  # noqa: F811
     name = "training-distributed-user1"
     done = muster("render", "-f", ROOT / "examples" / "template" / "template.yaml", "--param", f"JOB_NAME={name}", "--param",
-                  "IMAGE_NAME=training-user1", "--param", "BUCKET=user1", "-p", "EPOCHS=2", "-o", "json", code=0)
+                  "IMAGE_NAME=training-user1", "--param", "BUCKET=user1", "--param", "WORKERS=2", "-p", "EPOCHS=2",
+                  "-o", "json", code=0)
     objects = json.loads(done.stdout)
     for item in objects["items"]:
         for template in pods_of(item):
             put_on_real_node(template)
     namespace.kubectl("apply", "-f", "-", input=json.dumps(objects))
+    until(lambda: {pod["metadata"]["name"] for pod in namespace.list("pods", f"training.kubeflow.org/job-name={name}")},
+          lambda names: names == {f"{name}-{replica}" for replica in ("chief-0", "ps-0", "worker-0", "worker-1")})
     namespace.wait(f"tfjob/{name}", "condition=Succeeded")
-    replicas = namespace.list("pods", f"training.kubeflow.org/job-name={name}")
-    assert {pod["metadata"]["name"] for pod in replicas} >= {f"{name}-chief-0"}
     said = namespace.kubectl("logs", "-f", f"{name}-chief-0").splitlines()
     exported = next(line.rpartition("/")[2] for line in said if line.startswith("exported /models/export/"))
     until(lambda: get(namespace, "user1-web:80", "model"), lambda answer: answer and json.loads(answer) == {"model": exported})
