@@ -170,6 +170,7 @@ static void count_roles(struct decision *decision, bool was_finished)
 		role_status_add(&status->roles[replica->role - job->roles],
 				counted_state(replica, has_succeeded));
 	}
+	status_drop_idle_roles(status);
 }
 
 static bool has_action_or_ending(const struct decision *decision)

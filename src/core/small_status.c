@@ -272,8 +272,6 @@ struct json *small_status_write(const struct status *status)
 	struct json *object = status_write(&rest);
 
 	json_remove(object, REPLICAS);
-	if (rest.n_roles == 0)
-		json_remove(object, "replicaStatuses");
 	if (status->failure && status->failure->n_consequences)
 		json_set(json_get(object, FAILURE), CONSEQUENCE_GROUPS,
 			 write_groups(&consequence_table, status->failure->consequences,

@@ -50,6 +50,21 @@ void role_status_add(struct role_status *counts, enum replica_state state)
 	counts->failed += state == REPLICA_FAILED;
 }
 
+void status_drop_idle_roles(struct status *status)
+{
+	size_t n_kept = 0;
+
+	if (!status_condition_is_true(status, CONDITION_SUSPENDED))
+		return;
+	for (size_t i = 0; i < status->n_roles; i++) {
+		const struct role_status *role = &status->roles[i];
+
+		if (role->active || role->succeeded || role->failed)
+			status->roles[n_kept++] = *role;
+	}
+	status->n_roles = n_kept;
+}
+
 const struct replica_status *status_replica(const struct status *status, const char *role,
 					    int index)
 {

@@ -136,6 +136,8 @@ struct status {
 
 /* One replica more in this state. */
 void role_status_add(struct role_status *counts, enum replica_state state);
+/* Of a suspended job: without the roles of which nothing counts. */
+void status_drop_idle_roles(struct status *status);
 
 bool status_condition_is_true(const struct status *status, enum condition_type type);
 const struct condition *status_condition(const struct status *status, enum condition_type type);

@@ -113,11 +113,12 @@ struct json *status_write(const struct status *status)
 	set_list(object, "conditions", status_condition_fields, status->conditions,
 		 status->n_conditions, sizeof(*status->conditions));
 	add_foreign_conditions(json_get(object, "conditions"), status->foreign_conditions);
-	struct json *roles = json_object_at(object, "replicaStatuses");
+	for (size_t i = 0; i < status->n_roles; i++) {
+		struct json *roles = json_object_at(object, "replicaStatuses");
 
-	for (size_t i = 0; i < status->n_roles; i++)
 		set_fields(json_object_at(roles, status->roles[i].title), status_role_fields,
 			   &status->roles[i]);
+	}
 	set_fields(object, status_fields, status);
 	if (status->failure)
 		set_failure(object, status->failure);

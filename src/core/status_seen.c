@@ -77,6 +77,7 @@ static void count_roles(const struct job *job, struct arena *arena, struct statu
 			continue;
 		role_status_add(&status->roles[role - job->roles], replica->state);
 	}
+	status_drop_idle_roles(status);
 }
 
 void status_see(const struct job *job, const struct observed *observed, struct arena *arena,

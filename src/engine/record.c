@@ -220,7 +220,7 @@ char *record_tfjob_status_text(const struct status *status)
 	struct json *small CLEANUP(json_cleanup) = small_status_write(status);
 	struct json *whole CLEANUP(json_cleanup) = status_write(status);
 
-	json_set(small, "replicaStatuses", json_ref(json_get(whole, "replicaStatuses")));
+	json_copy_member(small, whole, "replicaStatuses");
 	return compact_text_of(small);
 }
 

@@ -117,7 +117,7 @@ static void what_is_not_set_is_not_written(void **state)
 
 	json_add_compact(&text, json);
 	assert_string_equal(text_of(&text),
-			    "{\"conditions\":[],\"replicaStatuses\":{},\"replicas\":[{\"role\":"
+			    "{\"conditions\":[],\"replicas\":[{\"role\":"
 			    "\"ps\",\"index\":0,\"attempt\":1,\"state\":\"Starting\",\"restarts\":"
 			    "0}]}");
 }
