@@ -53,6 +53,7 @@ void kube_call_free(struct kube_call *call)
 	free(call->url);
 	free(call->look_url);
 	free(call->body);
+	free(call->failure);
 	free(call);
 }
 

@@ -47,6 +47,8 @@ struct kube_call {
 	unsigned refreshes_seen; /* how often the credential of the try had been renewed */
 	msec started_at; /* by the monotonic clock */
 	int n_tries, n_failures, n_failed_looks;
+	char *failure; /* what the server said to the try before; NULL: that was lost, or none was
+			*/
 	bool asked_in_time; /* for a new credential, before the old one ended */
 	bool was_refreshed; /* after a 401 */
 	bool is_question; /* a create that keeps nothing */

@@ -126,10 +126,14 @@ static bool creates_now(struct kube_call *call, const struct kube_status *status
 		loop_timer_arm(call->timer, loop_now());
 		return true;
 	}
-	err_set(&err, ERR_UNREACHABLE,
-		"cannot create %s '%s' in namespace '%s': %s failed or was lost %d times",
-		call->request.resource->plural, call->name, call->namespace_name,
-		call->api->login->server, call->n_failures);
+	if (call->failure)
+		err_set(&err, ERR_UNREACHABLE, "%s", call->failure);
+	else
+		err_set(&err, ERR_UNREACHABLE,
+			"cannot create %s '%s' in namespace '%s': it was lost %d times on the way "
+			"to %s",
+			call->request.resource->plural, call->name, call->namespace_name,
+			call->n_failures, call->api->login->server);
 	kube_call_finish(call, NULL, &lost, &err);
 	return true;
 }
@@ -143,6 +147,8 @@ static void take_refusal(struct kube_call *call, const struct http_answer *answe
 			 answer->body_len, &status, &err);
 	if (answer->retry_after >= 0)
 		status.retry_after = answer->retry_after;
+	if (!call->is_looking)
+		(void) text_keep(&call->failure, err.text);
 	if (!creates_now(call, &status) && !goes_on(call, &status, false))
 		kube_call_finish(call, NULL, &status, &err);
 }
@@ -155,6 +161,8 @@ static void take_loss(struct kube_call *call, const struct err *err)
 	bool is_lost = err->code == ERR_IO || (call->was_lost && err->code == ERR_UNREACHABLE);
 	struct err lost = *err;
 
+	if (!call->is_looking)
+		(void) text_keep(&call->failure, NULL);
 	if (goes_on(call, &status, is_lost))
 		return;
 	if (is_lost)

@@ -1,9 +1,10 @@
 """The operator is killed, whenever, or the API server is: every TFJob ends right, and no Pod is made twice.
 
-MUSTER_SOAK_OPERATOR_KILLS kills of the operator (6 if not said) while as many jobs live, and MUSTER_SEED to play the
-moments of a run again.
+MUSTER_SOAK_OPERATOR_KILLS kills of the operator (6 if not said) while three times as many jobs live, some of which are
+suspended, scaled or deleted between two of them, and MUSTER_SEED to play the moments of a run again.
 """
 
+import json
 import os
 import random
 import signal
@@ -31,14 +32,45 @@ def simulated(replicas, restart_policy="Never", **simulate):
 
 
 def story(moments, name):
-    """(the job, how it ends, how often each of its Pods is made at most)."""
+    """(the job, how it ends, how often each of its Pods is made at most, what is done to it in the rounds that follow)."""
     run_for = f"{moments.randrange(100, 2000)}ms"
     return moments.choice([
-        (tfjob(name, Worker=simulated(3, run_for=run_for)), "Succeeded", 1),
-        (tfjob(name, {"cleanPodPolicy": "All"}, PS=simulated(1), Chief=simulated(1, run_for=run_for)), "Succeeded", 1),
-        (tfjob(name, Worker=simulated(2, run_for=run_for, exit_code=3)), "Failed", 1),
-        (tfjob(name, {"backoffLimit": 1}, Worker=simulated(1, "ExitCode", run_for=run_for, exit_code=137)), "Failed", 2),
+        (tfjob(name, Worker=simulated(3, run_for=run_for)), "Succeeded", 1, []),
+        (tfjob(name, {"cleanPodPolicy": "All"}, PS=simulated(1), Chief=simulated(1, run_for=run_for)), "Succeeded", 1, []),
+        (tfjob(name, Worker=simulated(2, run_for=run_for, exit_code=3)), "Failed", 1, []),
+        (tfjob(name, {"backoffLimit": 1}, Worker=simulated(1, "ExitCode", run_for=run_for, exit_code=137)), "Failed", 2, []),
+        (tfjob(name, Worker=simulated(2, run_for=run_for)), "Succeeded", 2, [suspend, resume]),
+        (tfjob(name, {"suspend": True}, Worker=simulated(2, run_for=run_for)), "Succeeded", 1, [resume]),
+        (tfjob(name, Worker=simulated(4, run_for=run_for)), "Succeeded", 1, [scale]),
+        (tfjob(name, {"cleanPodPolicy": "All"}, Worker=simulated(3)), None, 1, [delete]),
     ])
+
+
+def edit(namespace, name, spec):
+    namespace.kubectl("patch", "tfjob", name, "--type=merge", "-p", json.dumps({"spec": spec}))
+
+
+def suspend(namespace, name):
+    edit(namespace, name, {"runPolicy": {"suspend": True}})
+
+
+def resume(namespace, name):
+    edit(namespace, name, {"runPolicy": {"suspend": False}})
+
+
+def scale(namespace, name):
+    edit(namespace, name, {"tfReplicaSpecs": {"Worker": {"replicas": 2}}})
+
+
+def delete(namespace, name):
+    namespace.kubectl("delete", "tfjob", name, "--wait=false")
+
+
+def meddle(namespace, rounds):
+    """The next thing that is done to each job."""
+    for name, left in rounds.items():
+        if left:
+            left.pop(0)(namespace, name)
 
 
 def serve(muster, namespace):
@@ -63,22 +95,28 @@ def test_every_job_ends_right_however_often_the_operator_is_killed(muster, crd, 
     print(f"MUSTER_SEED={SEED}")
     moments = random.Random(SEED)
     made = Pods(namespace, ATTEMPT)
-    stories = {}
+    stories, rounds = {}, {}
     for number in range(KILLS):
         served = serve(muster, namespace)
-        job, end, most = story(moments, f"job{number}")
-        namespace.create(job)
-        stories[f"job{number}"] = end, most
+        meddle(namespace, rounds)
+        for name in (f"job{number}-{index}" for index in range(3)):
+            job, end, most, rounds[name] = story(moments, name)
+            namespace.create(job)
+            stories[name] = end, most
         time.sleep(moments.random() / 2)
         served.kill()
         served.wait(LIMIT)
+    while any(rounds.values()):
+        meddle(namespace, rounds)
     served = serve(muster, namespace)
-    for name, (end, _) in stories.items():
+    for name, end in ((name, end) for name, (end, _) in stories.items() if end):
         namespace.wait(f"tfjob/{name}", f"condition={end}")
         assert not {"Succeeded", "Failed"} - {end} & {kind for kind, status in conditions(namespace, name).items()
                                                       if status == "True"}, name
+    cleaned = [name for name, (end, _) in stories.items() if not end]
     until(lambda: [pod["metadata"]["name"] for pod in namespace.list("pods")],
-          lambda names: not any("-ps-" in name or "-chief-" in name for name in names))
+          lambda names: not any("-ps-" in name or "-chief-" in name or name.startswith(tuple(f"{job}-" for job in cleaned))
+                                for name in names))
     pods = made.end()
     assert len(pods) == len(set(pods)), "a Pod was made twice in one attempt"
     for name, (_, most) in stories.items():

@@ -96,10 +96,18 @@ def test_a_create_whose_last_answer_was_lost_is_found_too(kube):
 
 
 def test_a_create_that_is_lost_three_times_is_given_up(kube):
-    kube.faults += [refuse(500), lambda _: False] * 3
+    kube.faults += [cut, lambda _: False] * 3
     [lost] = create(kube.origin)
-    assert lost["error"] == (f"cannot create pods 'worker-0' in namespace 'ada': {kube.origin} failed or was lost 3 times")
+    assert lost["error"] == f"cannot create pods 'worker-0' in namespace 'ada': it was lost 3 times on the way to {kube.origin}"
     assert lost["errorCode"] == UNREACHABLE
+    assert [method for method, _, _ in kube.requests()] == ["POST", "GET"] * 3
+
+
+def test_a_create_that_fails_three_times_says_why(kube):
+    kube.faults += [cut, lambda _: False] + [refuse(500, message="failed calling webhook"), lambda _: False] * 2
+    [failed] = create(kube.origin)
+    assert failed["error"] == "cannot create pods 'worker-0' in namespace 'ada': failed calling webhook"
+    assert failed["errorCode"] == UNREACHABLE
     assert [method for method, _, _ in kube.requests()] == ["POST", "GET"] * 3
 
 
