@@ -10,7 +10,7 @@ static int operator_run_command(const struct options *options)
 	return edition ? edition->serve_tfjobs(options) : go_on_as_other_program(options);
 }
 
-/* Of training-operator's manager, without a meaning here (cli/operator_flags.h). */
+/* Of training-operator's manager; most are without a meaning here (cli/operator_flags.h). */
 #define OLD_ROW(of_name, of_kind)                                                                  \
 	{                                                                                          \
 		.name = (of_name), .kind = (of_kind), .value_name = "VALUE"                        \
@@ -48,10 +48,10 @@ static const struct option_row rows_of_operator[] = {
 	 .kind = OPTION_TEXT,
 	 .value_name = "ADDRESS",
 	 .one_line = "serve /healthz and /readyz there, besides"},
-	{.name = "zap-encoder",
+	{.name = "log-format",
 	 .kind = OPTION_WORD,
-	 .words = "console|json",
-	 .otherwise = "console",
+	 .words = "text|json",
+	 .otherwise = "text",
 	 .one_line = "json: what is said is an object on each line"},
 	{.name = "image",
 	 .group = OPTIONS_OF_SETUP,
@@ -78,6 +78,7 @@ static const struct option_row rows_of_operator[] = {
 	CLUSTER_ROWS,
 	OLD_ROW("enable-scheme", OPTION_LIST),
 	OLD_ROW("zap-log-level", OPTION_TEXT),
+	{.name = "zap-encoder", .kind = OPTION_WORD, .words = "console|json"},
 	OLD_ROW("controller-threads", OPTION_TEXT),
 	OLD_ROW("kube-api-qps", OPTION_TEXT),
 	OLD_ROW("kube-api-burst", OPTION_TEXT),

@@ -43,8 +43,9 @@ int operator_flags_check(const struct options *options, struct err *err)
 /* Those that cmd_operator.c lists without a sentence, but for these, which mean something. */
 static bool is_meaningless(const struct option_row *row)
 {
-	return !row->one_line && !text_equals(row->name, "enable-scheme") &&
-	       !text_equals(row->name, ENCODERS_LEVEL);
+	static const char *const meant[] = {"enable-scheme", ENCODERS_LEVEL, "zap-encoder"};
+
+	return !row->one_line && name_find_word(meant, ARRAY_LEN(meant), row->name) < 0;
 }
 
 static void add_flag(struct text *text, const char *flag)

@@ -19,7 +19,8 @@
 
 static bool is_json(const struct options *options)
 {
-	return text_equals(option_text(options, "zap-encoder"), "json");
+	return text_equals(option_text(options, "log-format"), "json") ||
+	       text_equals(option_text(options, "zap-encoder"), "json");
 }
 
 static void set_sentence(struct json *line, const char *sentence)

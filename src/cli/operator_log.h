@@ -1,5 +1,5 @@
-/* What `muster operator` says on stderr: sentences, or an object on each line (--zap-encoder=json).
- */
+/* What `muster operator` says on stderr: sentences, or an object on each line (--log-format json,
+ * as training-operator's --zap-encoder=json). */
 #pragma once
 
 #include "cli/options.h"

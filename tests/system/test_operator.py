@@ -169,9 +169,10 @@ def test_where_it_may_not_read_the_definition_the_first_status_tells(muster, kub
     assert not [key for key in kube.objects if key[0] == "pods"]
 
 
-def test_json_lines_have_a_level_and_the_job(muster, kube):
+@pytest.mark.parametrize("option", ["--log-format=json", "--zap-encoder=json"])
+def test_json_lines_have_a_level_and_the_job(muster, kube, option):
     put_job(kube, "one")
-    process = muster.start("operator", "--zap-encoder=json", "--zap-log-level=info", "--kube-api-qps=1")
+    process = muster.start("operator", option, "--zap-log-level=info", "--kube-api-qps=1")
     lines = []
     while not lines or lines[-1].get("job") != "ada/one":
         lines.append(json.loads(process.stderr.readline()))
