@@ -87,7 +87,7 @@ void lease_saw(struct lease *lease, const struct lease_record *record, msec now)
 	/* What is free is taken at once; what is not is looked at again. */
 	msec at = free_at(lease);
 
-	lease->next_at = at <= now ? now : msec_min(at, now + LEASE_RETRY);
+	lease->next_at = at <= now ? now : msec_min(at, now + LEASE_SPACING);
 }
 
 void lease_wrote(struct lease *lease, const struct lease_record *record, msec now)

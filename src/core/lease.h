@@ -26,7 +26,8 @@
 #define LEASE_DURATION (15 * MSEC_PER_SECOND)
 #define LEASE_DEADLINE (10 * MSEC_PER_SECOND)
 #define LEASE_RENEWAL (5 * MSEC_PER_SECOND) /* from one write of a holder to the next */
-#define LEASE_RETRY (2 * MSEC_PER_SECOND)
+#define LEASE_RETRY (2 * MSEC_PER_SECOND) /* after a call that failed */
+#define LEASE_SPACING MSEC_PER_SECOND /* of a claimant's looks, which sees what is let go */
 #define LEASE_PATIENCE (4 * MSEC_PER_SECOND) /* with a call that is not answered */
 #define LEASE_HOLDER_SIZE 256
 

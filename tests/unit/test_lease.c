@@ -188,7 +188,7 @@ static void a_holder_that_renews_keeps_it(void **state)
 
 	(void) state;
 	for (int i = 1; i < 50; i++) {
-		msec now = START + i * LEASE_RETRY;
+		msec now = START + i * LEASE_SPACING;
 
 		assert_call(&lease, LEASE_LOOK, now);
 		see(&lease, record_of("a", 7 + i / 2), now);
@@ -202,8 +202,8 @@ static void a_missing_lease_is_made_by_a_newcomer_only_when_no_holder_made_it_ag
 	struct lease lease = newcomer(missing);
 
 	(void) state;
-	assert_call(&lease, LEASE_LOOK, START + LEASE_RETRY);
-	see(&lease, missing, START + LEASE_RETRY);
+	assert_call(&lease, LEASE_LOOK, START + LEASE_SPACING);
+	see(&lease, missing, START + LEASE_SPACING);
 	assert_call(&lease, LEASE_CREATE, START + LEASE_DURATION);
 }
 
@@ -214,11 +214,11 @@ static void the_first_of_all_makes_it_at_once_and_others_do_not(void **state)
 
 	(void) state;
 	assert_call(&first, LEASE_CREATE, START);
-	assert_call(&waits, LEASE_LOOK, START + LEASE_RETRY);
-	see(&waits, missing, START + LEASE_RETRY);
-	assert_call(&waits, LEASE_LOOK, START + 2 * LEASE_RETRY);
-	see(&waits, missing, START + 2 * LEASE_RETRY);
-	assert_call(&waits, LEASE_CREATE, START + LEASE_RETRY + LEASE_DURATION);
+	assert_call(&waits, LEASE_LOOK, START + LEASE_SPACING);
+	see(&waits, missing, START + LEASE_SPACING);
+	assert_call(&waits, LEASE_LOOK, START + 2 * LEASE_SPACING);
+	see(&waits, missing, START + 2 * LEASE_SPACING);
+	assert_call(&waits, LEASE_CREATE, START + LEASE_SPACING + LEASE_DURATION);
 }
 
 static void a_holder_makes_a_deleted_lease_again_at_once(void **state)
@@ -429,11 +429,12 @@ static void step_claimant(struct scene *world, struct claimant *claimant, struct
 	    world->now >= claimant->returns_at)
 		take_answer(world, claimant, clock);
 	if (lease_is_call_overdue(&claimant->lease, clock)) {
-		if (!claimant->has_arrived && claimant->arrives_at != MSEC_NEVER)
+		if (!claimant->has_arrived && claimant->arrives_at != MSEC_NEVER) {
 			*late = (struct late_call){.call = claimant->call,
 						   .version = claimant->call_version,
 						   .at = claimant->arrives_at};
-		snprintf(late->name, sizeof(late->name), "%s", claimant->call_name);
+			snprintf(late->name, sizeof(late->name), "%s", claimant->call_name);
+		}
 		claimant->call = LEASE_NO_CALL;
 		lease_failed(&claimant->lease, clock);
 	}
