@@ -116,17 +116,12 @@ static bool is_stream_unknown(const struct reflection *reflection, msec now)
 	       now - reflection->began_at >= LONGEST_STREAM;
 }
 
-static void begin_list(struct reflection *reflection, msec at)
+void reflection_list_again(struct reflection *reflection, msec at)
 {
 	reflection->is_synced = false;
 	reflection->version[0] = '\0';
 	reflection->silence = 0;
 	plan(reflection, list_step(reflection), at);
-}
-
-void reflection_list_again(struct reflection *reflection, msec now)
-{
-	begin_list(reflection, now);
 }
 
 /* A version that is no longer kept: nothing is wrong with the server, so the list is due at once,
@@ -137,7 +132,7 @@ static void list_anew(struct reflection *reflection, msec now, double jitter)
 		reflection->too_old_at != MSEC_UNSET && now - reflection->too_old_at <= QUIET_TIME;
 
 	reflection->too_old_at = now;
-	begin_list(reflection, now + (is_again ? back_off(reflection, now, jitter) : 0));
+	reflection_list_again(reflection, now + (is_again ? back_off(reflection, now, jitter) : 0));
 }
 
 /* No longer kept; or, of a server that gives what it does not take, no version at all. */

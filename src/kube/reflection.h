@@ -55,8 +55,8 @@ void reflection_start(struct reflection *reflection, msec now);
 void reflection_listed(struct reflection *reflection, const char *version, msec now);
 /* An event or a bookmark. */
 void reflection_saw(struct reflection *reflection, const char *version);
-/* Whatever is being done is given up: all objects are wanted as they are from now on. */
-void reflection_list_again(struct reflection *reflection, msec now);
+/* Whatever is being done is given up: all objects are wanted anew, from `at` on. */
+void reflection_list_again(struct reflection *reflection, msec at);
 /* The step has ended; says what is next, and when. `jitter` is a random number from 0 to 1. */
 void reflection_ended(struct reflection *reflection, const struct reflection_end *end, msec now,
 		      double jitter);

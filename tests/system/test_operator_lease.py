@@ -1,12 +1,13 @@
 """`muster operator --leader-elect` that loses its Lease, and of two operators: one acts, on what is so now."""
 
-import json
 import signal
 import threading
+import urllib.request
 
 import pytest
 
-from conftest import LIMIT, read_until
+from conftest import LIMIT, read_line, read_until
+from processes import wait_until
 from tfjobs import NAMESPACE, kube, write_kubeconfig  # noqa: F401
 
 pytestmark = pytest.mark.sanitize
@@ -95,3 +96,33 @@ def test_who_stands_still_until_another_acts_does_nothing_more(muster, kube, tmp
     for operator in (first, second):
         operator.send_signal(signal.SIGTERM)
         assert operator.wait(LIMIT) == 0
+
+
+def counted(origin):
+    """The counters of jobs that are not 0."""
+    with urllib.request.urlopen(origin + "/metrics", timeout=LIMIT) as answer:
+        lines = answer.read().decode().splitlines()
+    return {line.partition("{")[0]: int(line.rpartition(" ")[2]) for line in lines
+            if line.startswith("training_operator_jobs_") and not line.endswith(" 0")}
+
+
+def test_of_two_operators_the_one_that_acts_counts(muster, kube):  # noqa: F811
+    kube.code = 0
+    operators, origins = [], []
+    for said in ("served from here", "this one waits"):
+        operators.append(muster.start("operator", "-n", NAMESPACE, "--leader-elect", "--metrics-bind-address", "127.0.0.1:0"))
+        origins.append(read_line(operators[-1].stderr).split()[-1])
+        read_until(operators[-1].stderr, said)
+    kube.add("one", Worker=1)
+    kube.condition("one", "Succeeded")
+    once = {f"training_operator_jobs_{event}_total": 1 for event in ("created", "successful")}
+    wait_until(lambda: counted(origins[0]) == once)
+    assert counted(origins[1]) == {}
+    operators[0].send_signal(signal.SIGTERM)
+    assert operators[0].wait(LIMIT) == 0
+    read_until(operators[1].stderr, "served from here")
+    kube.add("two", Worker=1)
+    kube.condition("two", "Succeeded")
+    wait_until(lambda: counted(origins[1]) == once)
+    operators[1].send_signal(signal.SIGTERM)
+    assert operators[1].wait(LIMIT) == 0

@@ -421,3 +421,38 @@ def test_without_its_kind_of_pod_groups_no_operator_starts(kube, muster):
                        ("kubernetes", "podgroups.scheduling.k8s.io/v1alpha2")):
         told = muster("operator", "-n", NAMESPACE, "--gang-scheduler-name", name, code=2).stderr
         assert f"the cluster has no {kind} for --gang-scheduler-name" in told
+
+
+def admit(pool):
+    """As Kueue does when there is room: it says where the Pods go, and lets the job go on."""
+    def change(job):
+        job["spec"]["runPolicy"]["suspend"] = False
+        for role in job["spec"]["tfReplicaSpecs"].values():
+            role["template"]["spec"]["nodeSelector"] = {"pool": pool}
+    return change
+
+
+def test_kueue_may_hold_a_job_let_it_go_on_and_take_that_back(kube, serve):
+    """It reads the condition Running, whether any replica is active, and the end."""
+    def counts(objects):
+        return objects["tfjobs", "queued"]["status"].get("replicaStatuses")
+
+    def pools(objects):
+        return [body["spec"]["nodeSelector"]["pool"] for (plural, _), body in objects.items() if plural == "pods"]
+
+    serve()
+    kube.add("queued", run_policy={"suspend": True}, Chief=1, Worker=2)
+    kube.condition("queued", "Suspended")
+    assert kube.names("pods") == kube.names("services") == []
+    for pool in ("small", "large"):
+        kube.change("tfjobs", "queued", admit(pool))
+        kube.condition("queued", "Running")
+        kube.until(lambda objects: counts(objects) == {"Chief": {"active": 1}, "Worker": {"active": 2}})
+        assert kube.until(pools) == [pool] * 3
+        kube.change("tfjobs", "queued", lambda job: job["spec"]["runPolicy"].update(suspend=True))
+        kube.until(lambda objects: not counts(objects) and not pools(objects))
+        kube.condition("queued", "Suspended")
+    kube.change("tfjobs", "queued", admit("large"))
+    kube.condition("queued", "Running")
+    kube.end_pods_with(0)
+    kube.condition("queued", "Succeeded")
