@@ -262,12 +262,22 @@ def cluster(request, tmp_path_factory):
         disturbed.until_it_answers()
 
 
-@pytest.fixture
-def namespace(cluster):
+def new_namespace(cluster):
     made = Namespace(cluster)
     made.make()
     yield made
     made.remove()
+
+
+@pytest.fixture
+def namespace(cluster):
+    yield from new_namespace(cluster)
+
+
+@pytest.fixture
+def other_namespace(cluster):
+    """A second one."""
+    yield from new_namespace(cluster)
 
 
 def pytest_generate_tests(metafunc):

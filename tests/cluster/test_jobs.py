@@ -5,7 +5,7 @@ import signal
 
 import pytest
 
-from conftest import LIMIT, Muster, Namespace, until
+from conftest import LIMIT, Muster, until
 from test_run import left_of, run_in_background, simulated_job
 
 
@@ -18,14 +18,6 @@ def elsewhere(muster, tmp_path):
     program.environment["KUBECONFIG"] = muster.environment["KUBECONFIG"]
     yield program
     program.end()
-
-
-@pytest.fixture
-def other_namespace(cluster):
-    made = Namespace(cluster)
-    made.make()
-    yield made
-    made.remove()
 
 
 def run_simulated(muster, namespace, tmp_path, *options, **simulate):

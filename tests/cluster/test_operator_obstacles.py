@@ -7,7 +7,7 @@ import socket
 
 import pytest
 
-from conftest import LIMIT, Namespace, until
+from conftest import LIMIT, until
 from test_killed import Pods
 from test_operator import conditions, crd, operator, tfjob  # noqa: F401
 from test_operator_killed import ATTEMPT, simulated
@@ -17,17 +17,8 @@ HANGING = 64  # more Pods than calls of one namespace are under way at once (kub
 
 
 @pytest.fixture
-def other(cluster):
-    """A second namespace."""
-    made = Namespace(cluster)
-    made.make()
-    yield made
-    made.remove()
-
-
-@pytest.fixture
-def serve_both(muster, crd, namespace, other):  # noqa: F811
-    process = muster.start("operator", "-n", f"{namespace.name},{other.name}")
+def serve_both(muster, crd, namespace, other_namespace):  # noqa: F811
+    process = muster.start("operator", "-n", f"{namespace.name},{other_namespace.name}")
     yield process
     process.send_signal(signal.SIGTERM)
     assert process.wait(LIMIT) == 0
@@ -68,11 +59,11 @@ def test_what_is_deleted_in_the_foreground_is_not_made_again(operator, namespace
     assert len(names) == len(set(names)), names
 
 
-def test_a_namespace_that_goes_takes_its_jobs_and_leaves_the_others(serve_both, namespace, other):
-    other.create(tfjob("lost", {"cleanPodPolicy": "All"}, Worker=simulated(3, "Always")))
-    other.wait("tfjob/lost", "jsonpath={.status.replicaStatuses.Worker.active}=3")
+def test_a_namespace_that_goes_takes_its_jobs_and_leaves_the_others(serve_both, namespace, other_namespace):
+    other_namespace.create(tfjob("lost", {"cleanPodPolicy": "All"}, Worker=simulated(3, "Always")))
+    other_namespace.wait("tfjob/lost", "jsonpath={.status.replicaStatuses.Worker.active}=3")
     namespace.create(tfjob("kept", Worker=simulated(2)))
-    other.cluster.kubectl("delete", "namespace", other.name)
+    other_namespace.cluster.kubectl("delete", "namespace", other_namespace.name)
     namespace.wait("tfjob/kept", "jsonpath={.status.replicaStatuses.Worker.active}=2")
     namespace.create(tfjob("next", Worker=simulated(1, run_for="10ms")))
     namespace.wait("tfjob/next", "condition=Succeeded")
@@ -96,12 +87,12 @@ def hanging_webhook(namespace):
     listener.close()
 
 
-def test_a_webhook_that_hangs_in_one_namespace_holds_no_job_of_another(serve_both, namespace, other, hanging_webhook):
+def test_a_webhook_that_hangs_in_one_namespace_holds_no_job_of_another(serve_both, namespace, other_namespace, hanging_webhook):
     namespace.create(tfjob("hangs", Worker=simulated(HANGING)))
     assert select.select([hanging_webhook], [], [], LIMIT)[0]
     connection, _ = hanging_webhook.accept()
-    other.create(tfjob("goes", Worker=simulated(2, run_for="10ms")))
-    other.wait("tfjob/goes", "condition=Succeeded")
+    other_namespace.create(tfjob("goes", Worker=simulated(2, run_for="10ms")))
+    other_namespace.wait("tfjob/goes", "condition=Succeeded")
     assert warnings(namespace, "FailedCreatePod") == [], "the webhook has timed out: the test has shown nothing"
     assert namespace.list("pods") == []
     connection.close()
