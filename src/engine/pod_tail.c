@@ -106,6 +106,7 @@ void pod_tail_ask(struct pod_tail *tail, const struct job_pod *pod)
 		.name = pod->name,
 		.subresource = "log",
 		.parameters = parameters,
+		.is_relayed = true,
 	};
 
 	kube_call_cancel(tail->call);

@@ -20,6 +20,7 @@ static struct kube_retry decide(const struct kube_call *call, const struct kube_
 					       : call->request.verb,
 		.has_name = call->look_url,
 		.is_question = call->is_question,
+		.is_relayed = call->request.is_relayed,
 		.n_tries = call->n_tries,
 		.n_failures = call->is_looking ? call->n_failed_looks : call->n_failures,
 		.was_refreshed = call->was_refreshed,

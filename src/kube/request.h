@@ -50,6 +50,8 @@ struct kube_request {
 	const struct json *body; /* NULL: none */
 	bool wants_metadata; /* of the answer nothing else is used: the rest is neither sent nor
 				read */
+	bool is_relayed; /* a kubelet answers, behind the server: if that fails, the server has
+			    failed in nothing, and is not asked again */
 };
 
 /* The body of a delete: only the very object of this uid, and not one of the same name that was

@@ -77,7 +77,7 @@ struct kube_retry kube_retry_decide(const struct kube_outcome *outcome, double j
 
 	/* A list of operations may not be done twice. */
 	if (!is_server_fault(outcome) || outcome->verb == KUBE_JSON_PATCH || is_worn_out ||
-	    (is_create && !outcome->has_name))
+	    (outcome->is_relayed && status->code) || (is_create && !outcome->has_name))
 		return give_up;
 	return (struct kube_retry){is_create ? KUBE_LOOK_FIRST : KUBE_TRY_AGAIN,
 				   back_off(outcome->n_tries, jitter)};

@@ -32,6 +32,7 @@ struct kube_outcome {
 	enum kube_verb verb;
 	bool has_name; /* the object could be read by its name */
 	bool is_question; /* a create that keeps nothing (kube_request_is_question) */
+	bool is_relayed; /* what failed is not the server (kube/request.h) */
 	int n_tries; /* with the one that ended */
 	int n_failures; /* those of them that the server did not ask to wait after; of looks, when
 			   it was one */

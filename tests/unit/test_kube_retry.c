@@ -29,6 +29,21 @@ static void a_server_that_asks_to_wait_is_asked_again_ten_times(void **state)
 	assert_int_equal(after(outcome).action, KUBE_GIVE_UP);
 }
 
+static void what_fails_behind_the_server_is_not_asked_again(void **state)
+{
+	struct kube_outcome outcome = {.verb = KUBE_WATCH, .status = {.code = 500}};
+
+	(void) state;
+	assert_int_equal(after(outcome).action, KUBE_TRY_AGAIN);
+	outcome.is_relayed = true;
+	assert_int_equal(after(outcome).action, KUBE_GIVE_UP);
+	outcome.status.code = 429; /* the server's own word */
+	assert_int_equal(after(outcome).action, KUBE_TRY_AGAIN);
+	outcome.status.code = 0;
+	outcome.is_lost = true;
+	assert_int_equal(after(outcome).action, KUBE_TRY_AGAIN);
+}
+
 static void nobody_waits_longer_than_a_minute(void **state)
 {
 	(void) state;
@@ -186,6 +201,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_server_that_asks_to_wait_is_asked_again_ten_times),
+		cmocka_unit_test(what_fails_behind_the_server_is_not_asked_again),
 		cmocka_unit_test(nobody_waits_longer_than_a_minute),
 		cmocka_unit_test(waits_grow_and_are_spread),
 		cmocka_unit_test(a_create_that_may_have_arrived_is_looked_for),
