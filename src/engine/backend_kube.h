@@ -55,7 +55,7 @@ struct backend_kube_settings {
 struct backend *backend_kube_new(const struct backend_kube_settings *settings) MUST_USE;
 /* What it observes of a job that is about to be made. */
 struct observed backend_kube_observe_new(const struct job *job, struct arena *arena);
-/* The Pods and the Service are known. */
+/* The Pods and the Service are known, and not just being listed anew. */
 bool backend_kube_is_ready(const struct backend *backend);
 /* Nothing is on its way any more: no call, and no log of a Pod that has ended. News come when that
  * may have changed. */

@@ -68,21 +68,36 @@ static void lay_refusal_over(const struct kube_backend *backend, struct arena *a
 	}
 }
 
-/* Of a TFJob's replicas that it has no more. */
+static bool is_being_taken_back(const struct kube_backend *backend, const char *name)
+{
+	const struct prerequisite *service = kube_prerequisites_find(backend, &kube_services, name);
+
+	return service && service->is_unwanted;
+}
+
+/* Of a TFJob's replicas that it has no more, be it since before we began. */
 static void observe_left_services(const struct kube_backend *backend, const struct job *job,
 				  struct arena *arena, struct observed *observed)
 {
-	for (size_t i = 0; i < backend->n_prerequisites; i++) {
-		const struct prerequisite *service = backend->prerequisites[i];
-		const struct role *role = service->role ? job_role(job, service->role) : NULL;
+	const struct job_object *object;
+	const char *name;
+	size_t place = 0;
 
-		if (!service->role || !service->is_shown || service->is_unwanted ||
-		    (role && service->index < role->replicas))
+	while ((object = job_follower_next_object(backend->seen, JOB_CACHE_SERVICES, &place,
+						  &name))) {
+		int index;
+		char *role_name CLEANUP(mem_free_text) =
+			objects_role_of_pod_name(job, name, &index);
+		const struct role *role = role_name ? job_role(job, role_name) : NULL;
+
+		if (!role_name || (role && index < role->replicas) ||
+		    !kube_prerequisites_is_ours(backend, object) ||
+		    is_being_taken_back(backend, name))
 			continue;
 		observed->addresses[observed->n_addresses++] = (struct observed_address){
-			.role = arena_copy_text(arena, service->role),
-			.index = service->index,
-			.address = arena_copy_text(arena, service->name),
+			.role = arena_copy_text(arena, role_name),
+			.index = index,
+			.address = arena_copy_text(arena, name),
 		};
 	}
 }
@@ -94,9 +109,10 @@ static void observe_addresses(const struct kube_backend *backend, const struct j
 	const struct kube_kind *kind = backend ? backend->kind : &kube_kind_plain;
 	const struct json *taken_back = backend ? backend->taken_back : NULL;
 
-	observed->addresses = arena_take_array(
-		arena, (size_t) job_replica_count(job) + (backend ? backend->n_prerequisites : 0),
-		sizeof(*observed->addresses));
+	size_t n_services = backend ? job_follower_count(backend->seen, JOB_CACHE_SERVICES) : 0;
+
+	observed->addresses = arena_take_array(arena, (size_t) job_replica_count(job) + n_services,
+					       sizeof(*observed->addresses));
 	for (size_t i = 0; i < job->n_roles; i++)
 		for (int index = 0; index < job->roles[i].replicas; index++) {
 			const struct role *role = &job->roles[i];

@@ -36,6 +36,19 @@ struct prerequisite *kube_prerequisites_add(struct kube_backend *backend,
 	return prerequisite;
 }
 
+struct prerequisite *kube_prerequisites_add_service(struct kube_backend *backend, const char *name)
+{
+	struct prerequisite *service = kube_prerequisites_find(backend, &kube_services, name);
+
+	if (service)
+		return service;
+	service = kube_prerequisites_add(backend, &kube_services, name);
+	service->role = objects_role_of_pod_name(backend->job, name, &service->index);
+	if (job_follower_object(backend->seen, JOB_CACHE_SERVICES, name))
+		kube_prerequisites_see(backend, JOB_CACHE_SERVICES, name);
+	return service;
+}
+
 /* The call is over, or not wanted any more. */
 static void end_call(struct prerequisite *prerequisite)
 {
@@ -345,9 +358,20 @@ void kube_prerequisites_want(struct kube_backend *backend, const char *pod_name)
 	want(find_pod_group(backend));
 }
 
+/* That of a replica which the job has no more is known from here on. */
+static struct prerequisite *find_service(struct kube_backend *backend, const char *name)
+{
+	const struct job_object *object =
+		job_follower_object(backend->seen, JOB_CACHE_SERVICES, name);
+
+	return object && kube_prerequisites_is_ours(backend, object)
+		       ? kube_prerequisites_add_service(backend, name)
+		       : kube_prerequisites_find(backend, &kube_services, name);
+}
+
 void kube_prerequisites_end(struct kube_backend *backend, const char *pod_name)
 {
-	end(kube_prerequisites_find(backend, &kube_services, pod_name));
+	end(find_service(backend, pod_name));
 	if (backend->job->is_suspended)
 		end(find_pod_group(backend));
 }

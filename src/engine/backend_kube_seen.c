@@ -31,22 +31,28 @@ static void see_pod(const struct job_pod *before, struct job_pod *pod, void *dat
 	kube_prerequisites_see_pod(backend, before, pod);
 }
 
+/* What is shown before the call for it is answered was not refused, and its answer is waited for no
+ * more. */
 static void see_start(struct kube_backend *backend, struct pending *pending,
 		      const struct job_pod *pod)
 {
 	if (pending->start != PENDING_NO_START)
 		kube_backend_tell_started(backend, pending, pod->uid);
+	if (pending->start_call)
+		kube_backend_let_in(backend, &backend->starts);
 	pending_see_start(pending);
 }
 
 /* The end of the Pod that had the name lets the next one in. It may be seen before the call for it
- * is answered. */
+ * is answered, which then was not refused. */
 static void see_end(struct kube_backend *backend, struct pending *pending,
 		    const struct job_pod *pod)
 {
 	if (pending->ended_uid && !(pod && text_equals(pod->uid, pending->ended_uid))) {
-		if (pending->end_call)
+		if (pending->end_call) {
 			kube_backend_tell_ended(backend, pending);
+			kube_backend_let_in(backend, &backend->ends);
+		}
 		pending_forget_end(pending);
 	}
 	if (pending->start == PENDING_START_WAITS && !pod)

@@ -76,11 +76,26 @@ bool kube_backend_has_looked(const struct kube_backend *backend)
 	return true;
 }
 
+/* While a list comes, what is there may seem gone, and what ended last may seem to have ended
+ * first. */
+static bool is_listing(const struct kube_backend *backend)
+{
+	for (int i = 0; i < JOB_CACHE_KIND_COUNT; i++) {
+		enum job_cache_kind kind = (enum job_cache_kind) i;
+
+		if (backend->kind->reads(backend, kind) &&
+		    !job_follower_is_whole(backend->seen, kind))
+			return true;
+	}
+	return false;
+}
+
 bool backend_kube_is_ready(const struct backend *base)
 {
 	const struct kube_backend *backend = (const struct kube_backend *) base;
 
-	return backend->settings.is_new || kube_backend_has_looked(backend);
+	return (backend->settings.is_new || kube_backend_has_looked(backend)) &&
+	       !is_listing(backend);
 }
 
 /* What is not there. */

@@ -164,6 +164,9 @@ struct prerequisite *kube_prerequisites_find(const struct kube_backend *backend,
 /* To be made, unless the caller knows better; the caller may give it a body. */
 struct prerequisite *kube_prerequisites_add(struct kube_backend *backend,
 					    const struct kube_resource *resource, const char *name);
+/* The Service of a TFJob or, by its name, of a replica of that; as the cache shows it. It may have
+ * been added before. */
+struct prerequisite *kube_prerequisites_add_service(struct kube_backend *backend, const char *name);
 /* Whether the job owns it. */
 bool kube_prerequisites_is_ours(const struct kube_backend *backend,
 				const struct job_object *object);

@@ -5,21 +5,6 @@
 
 /* Services. */
 
-/* Of a replica, or of the job (NULL). */
-static void add_service(struct kube_backend *backend, const char *name, const struct role *role,
-			int index)
-{
-	struct prerequisite *service;
-
-	if (kube_prerequisites_find(backend, &kube_services, name))
-		return;
-	service = kube_prerequisites_add(backend, &kube_services, name);
-	service->role = mem_copy_text(role ? role->name : NULL);
-	service->index = index;
-	if (job_follower_object(backend->seen, JOB_CACHE_SERVICES, name))
-		kube_prerequisites_see(backend, JOB_CACHE_SERVICES, name);
-}
-
 /* One for each replica, of the name of its Pod. */
 static void add_services(struct kube_backend *backend)
 {
@@ -30,7 +15,7 @@ static void add_services(struct kube_backend *backend)
 			const struct role *role = &job->roles[i];
 			char *name CLEANUP(mem_free_text) = objects_pod_name(job, role, index);
 
-			add_service(backend, name, role, index);
+			kube_prerequisites_add_service(backend, name);
 		}
 }
 
@@ -151,7 +136,7 @@ static void take_job(struct kube_backend *backend)
 	backend->tfjob_objects = tfjob_objects_new(backend->job, &backend->settings.manner);
 	take_pod_group(backend);
 	if (backend->settings.manner.has_one_service)
-		add_service(backend, backend->job->name, NULL, 0);
+		kube_prerequisites_add_service(backend, backend->job->name);
 	else
 		add_services(backend);
 }

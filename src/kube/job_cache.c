@@ -452,6 +452,13 @@ bool job_follower_is_synced(const struct job_follower *follower, enum job_cache_
 	return mirror && kube_mirror_is_synced(mirror);
 }
 
+bool job_follower_is_whole(const struct job_follower *follower, enum job_cache_kind kind)
+{
+	const struct kube_mirror *mirror = follower->cache->watches[kind].mirror;
+
+	return !mirror || kube_mirror_is_whole(mirror);
+}
+
 size_t job_follower_count(const struct job_follower *follower, enum job_cache_kind kind)
 {
 	return follower->job->objects[kind].count;
@@ -488,11 +495,29 @@ struct job_pod *job_follower_pod(const struct job_follower *follower, const char
 	return object ? object->pod : NULL;
 }
 
+static const struct cached_object *next(const struct job_follower *follower,
+					enum job_cache_kind kind, size_t *place)
+{
+	const struct mirror_entry *entry = mirror_table_next(&follower->job->objects[kind], place);
+
+	return entry ? entry->kept : NULL;
+}
+
 struct job_pod *job_follower_next_pod(const struct job_follower *follower, size_t *place)
 {
-	const struct mirror_entry *entry =
-		mirror_table_next(&follower->job->objects[JOB_CACHE_PODS], place);
-	const struct cached_object *object = entry ? entry->kept : NULL;
+	const struct cached_object *object = next(follower, JOB_CACHE_PODS, place);
 
 	return object ? object->pod : NULL;
+}
+
+const struct job_object *job_follower_next_object(const struct job_follower *follower,
+						  enum job_cache_kind kind, size_t *place,
+						  const char **ret_name)
+{
+	const struct cached_object *object = next(follower, kind, place);
+
+	if (!object)
+		return NULL;
+	*ret_name = object->name;
+	return &object->object;
 }

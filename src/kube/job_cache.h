@@ -90,6 +90,8 @@ void job_follower_watch(struct job_follower *follower, enum job_cache_kind kind)
 
 /* All objects of this kind are there, as of the last event. */
 bool job_follower_is_synced(const struct job_follower *follower, enum job_cache_kind kind);
+/* They are as of one moment, or not watched; not while they are listed anew (kube/mirror.h). */
+bool job_follower_is_whole(const struct job_follower *follower, enum job_cache_kind kind);
 size_t job_follower_count(const struct job_follower *follower, enum job_cache_kind kind);
 /* An object of the job, which is of any kind but Pods; NULL: there is none. Borrowed until the loop
  * runs. */
@@ -102,3 +104,7 @@ const struct json *job_follower_get(const struct job_follower *follower, enum jo
 struct job_pod *job_follower_pod(const struct job_follower *follower, const char *name);
 /* Walks the Pods in no order: for (i = 0; (pod = job_follower_next_pod(follower, &i));). */
 struct job_pod *job_follower_next_pod(const struct job_follower *follower, size_t *place);
+/* Walks the objects of another kind, the same; `ret_name` is borrowed as they are. */
+const struct job_object *job_follower_next_object(const struct job_follower *follower,
+						  enum job_cache_kind kind, size_t *place,
+						  const char **ret_name);

@@ -33,6 +33,7 @@ struct kube_mirror {
 	struct kube_frames frames;
 	struct mirror_table table;
 	uint64_t list_number; /* what is not seen in a list is gone */
+	bool is_partial; /* some objects of a list are there, and others are to come */
 	char *trouble; /* that was told; NULL: there is none */
 };
 
@@ -94,6 +95,11 @@ void kube_mirror_free(struct kube_mirror *mirror)
 bool kube_mirror_is_synced(const struct kube_mirror *mirror)
 {
 	return mirror->reflection.is_synced;
+}
+
+bool kube_mirror_is_whole(const struct kube_mirror *mirror)
+{
+	return !mirror->is_partial;
 }
 
 void *kube_mirror_get(const struct kube_mirror *mirror, const char *name)
@@ -179,6 +185,7 @@ static void take_object(struct kube_mirror *mirror, const struct json *object, b
 {
 	char *name CLEANUP(mem_free_text) = name_of(mirror, object);
 
+	mirror->is_partial = !mirror->reflection.is_synced;
 	if (name && is_gone)
 		drop(mirror, name);
 	else if (name)
@@ -210,6 +217,7 @@ static void end_list(struct kube_mirror *mirror, const char *version)
 		  mirror->settings.resource->plural,
 		  mirror->namespace_name ? mirror->namespace_name : "-", version);
 	reflection_listed(&mirror->reflection, version, loop_now());
+	mirror->is_partial = false;
 	free(TAKE(mirror->trouble));
 	mirror->settings.on_synced(mirror->settings.data);
 }

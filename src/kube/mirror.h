@@ -54,6 +54,9 @@ void kube_mirror_list_again(struct kube_mirror *mirror);
 /* All objects are there, as of the last event: false before the first list, and while it has to
  * list anew. */
 bool kube_mirror_is_synced(const struct kube_mirror *mirror);
+/* What is kept is of one moment, however long ago: false from the first object of a list to its
+ * end, where some objects are as they are now and others as they were. */
+bool kube_mirror_is_whole(const struct kube_mirror *mirror);
 /* What is kept of an object; NULL when there is none. */
 void *kube_mirror_get(const struct kube_mirror *mirror, const char *name);
 size_t kube_mirror_count(const struct kube_mirror *mirror);

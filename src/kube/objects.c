@@ -6,6 +6,8 @@
 #include "core/cluster.h"
 #include "kube/keeper.h"
 
+#include <inttypes.h>
+#include <limits.h>
 #include <string.h>
 
 #define PORT_NAME "tfjob-port" /* Kubeflow's */
@@ -32,6 +34,25 @@ char *objects_selector(const char *job_name)
 char *objects_pod_name(const struct job *job, const struct role *role, int index)
 {
 	return mem_format("%s-%s-%d", job->name, role->name, index);
+}
+
+char *objects_role_of_pod_name(const struct job *job, const char *name, int *ret_index)
+{
+	size_t len = strlen(job->name);
+	bool is_of_job = text_starts_with(name, job->name) && name[len] == '-';
+	char *role CLEANUP(mem_free_text) = is_of_job ? mem_copy_text(name + len + 1) : NULL;
+	char *dash = role ? strrchr(role, '-') : NULL;
+	int64_t index;
+
+	if (!dash || dash == role || text_read_int(dash + 1, 0, INT_MAX, &index, NULL) < 0)
+		return NULL;
+	*dash = '\0';
+	char *again CLEANUP(mem_free_text) = mem_format("%s-%s-%" PRId64, job->name, role, index);
+
+	if (!text_equals(again, name)) /* "01", "+1" */
+		return NULL;
+	*ret_index = (int) index;
+	return TAKE(role);
 }
 
 void objects_add_address(const struct job *job, const struct role *role, int index,

@@ -2,10 +2,12 @@
 
 import collections
 import json
+import threading
 import time
 
 import pytest
 
+from conftest import LIMIT
 from tfjobs import NAMESPACE, kube, now, refuse, serve  # noqa: F401
 
 pytestmark = pytest.mark.sanitize
@@ -89,6 +91,56 @@ def test_the_last_lines_of_a_worker_that_failed_are_in_the_status(kube, serve):
     kube.until(lambda objects: ("pods", "broken-worker-0") not in objects)
     asked = {"container": "tensorflow", "tailLines": "20", "limitBytes": "524288"}
     assert logs_asked_for(kube) == [("broken-worker-0", asked)]
+
+
+def test_a_node_that_cannot_be_asked_for_the_last_lines_is_asked_once(kube, serve):
+    def trouble(exchange):
+        return exchange.path.endswith("/log") and refuse(500, reason="InternalError", message="no kubelet")(exchange)
+
+    kube.trouble = trouble
+    serve()
+    kube.add("again", more={"restartPolicy": "ExitCode"}, Worker=1)
+    kube.condition("again", "Running")
+    first = kube.pod("again-worker-0")["metadata"]["uid"]
+    kube.end_pods_with(137)
+    kube.another("again-worker-0", first)
+    assert [name for name, _ in logs_asked_for(kube)] == ["again-worker-0"]
+
+
+def test_nothing_is_decided_on_half_a_list(kube, serve):
+    """The worker has ended first, and the chief is listed first."""
+    is_half, may_go_on = threading.Event(), threading.Event()
+
+    def hold(exchange):
+        chunk = exchange.chunk
+
+        def chunk_and_hold(data):
+            chunk(data)
+            is_half.set()
+            may_go_on.wait(LIMIT)
+        if exchange.path.endswith("/pods") and exchange.query.get("sendInitialEvents") == "true":
+            exchange.chunk = chunk_and_hold
+        return False
+
+    serve()
+    kube.add("job", run_policy={"cleanPodPolicy": "Running"}, Chief=1, Worker=1)
+    kube.condition("job", "Running")
+    kube.trouble, kube.code = hold, 0
+    with kube.lock:
+        for name in ("job-worker-0", "job-chief-0"):
+            kube._finish(name, kube.pod(name)["metadata"]["uid"])
+        kube.forget_history()
+        kube.end_watches()
+    assert is_half.wait(LIMIT)
+    kube.add("wrong", spec={"containers": []}, Worker=1)
+    kube.condition("wrong", "Failed")  # the operator goes on
+    may_go_on.set()
+    kube.condition("job", "Succeeded")
+    kube.add("next", Worker=1)
+    kube.condition("next", "Succeeded")
+    assert kube.until(lambda objects: objects["tfjobs", "job"]["status"]["replicaStatuses"] == {
+        "Chief": {"succeeded": 1}, "Worker": {"succeeded": 1}})
+    assert "job-worker-0" in kube.names("pods")
 
 
 def test_a_container_that_is_started_again_in_its_pod_is_a_restart_with_a_reason(kube, serve):

@@ -7,6 +7,8 @@
 #include "kube/objects.h"
 #include "kube/objects_all.h"
 
+#include <limits.h>
+
 /* A job of these roles, as flow YAML: "Worker: {…}". */
 static struct job *job_of(const char *name, const char *roles)
 {
@@ -461,9 +463,44 @@ static void every_container_needs_an_image(void **state)
 			    "spec.tfReplicaSpecs[Worker].template.spec.containers[0].image");
 }
 
+static void assert_is_of(const char *name, const char *role, int index)
+{
+	struct job *job CLEANUP(job_cleanup) = job_of_container("", "");
+	int found;
+	char *text CLEANUP(mem_free_text) = objects_role_of_pod_name(job, name, &found);
+
+	if (!role) {
+		assert_null(text);
+		return;
+	}
+	assert_string_equal(text, role);
+	assert_int_equal(found, index);
+}
+
+static void a_pods_name_says_which_replica_it_is(void **state)
+{
+	(void) state;
+	assert_is_of("digits-worker-0", "worker", 0);
+	assert_is_of("digits-of-a-role-12", "of-a-role", 12);
+	assert_is_of("digits-worker-2147483647", "worker", INT_MAX);
+	assert_is_of("digits-worker-2147483648", NULL, 0);
+	assert_is_of("digits-worker-01", NULL, 0);
+	assert_is_of("digits-worker-+1", NULL, 0);
+	assert_is_of("digits-worker--1", "worker-", 1);
+	assert_is_of("digits-worker-", NULL, 0);
+	assert_is_of("digits-worker", NULL, 0);
+	assert_is_of("digits-1", NULL, 0);
+	assert_is_of("digits--1", NULL, 0);
+	assert_is_of("digits", NULL, 0);
+	assert_is_of("digit-worker-0", NULL, 0);
+	assert_is_of("digitsworker-0", NULL, 0);
+	assert_is_of("", NULL, 0);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(a_pods_name_says_which_replica_it_is),
 		cmocka_unit_test(a_pod_is_reached_by_the_name_it_has),
 		cmocka_unit_test(a_large_cluster_stands_in_a_config_map),
 		cmocka_unit_test(each_size_of_a_large_job_has_a_config_map_of_its_own),
