@@ -14,7 +14,7 @@ from conftest import LIMIT, until
 from test_operator import CRD, conditions, read_until, tfjob
 
 UPSTREAM = training_operator.folder() / training_operator.CRD
-pytestmark = [pytest.mark.disturbs,
+pytestmark = [pytest.mark.long, pytest.mark.disturbs,
               pytest.mark.skipif(not UPSTREAM.exists(), reason="training-operator is not built (script/soak)")]
 
 SUCCEEDED = {"Created": "True", "Running": "False", "Succeeded": "True"}
