@@ -1,7 +1,6 @@
 /* What holds up Pods that have a node and are not set up there: their volumes, their network. No
- * field of a Pod says so, only Events do. They are read while there is such a Pod, all of the
- * namespace in one call every few seconds, and without the right to read them nothing is missing
- * but the reason. */
+ * field of a Pod says so, only Events do. They are read while there is such a Pod, and without the
+ * right to read them nothing is missing but the reason. */
 #include "base/mem.h"
 #include "base/text.h"
 #include "core/line_text.h"
@@ -9,15 +8,7 @@
 
 #include <string.h>
 
-#define PAUSE (10 * MSEC_PER_SECOND) /* also what a Pod may take before it is asked about */
-#define MOST_EVENTS "1000"
 #define LONGEST_MESSAGE 300
-
-static const struct kube_parameter warnings_of_pods[] = {
-	{"fieldSelector", "involvedObject.kind=Pod,type=Warning"},
-	{"limit", MOST_EVENTS},
-	{NULL, NULL},
-};
 
 /* Of the setting up: what the scheduler said before is over. */
 static bool is_of_interest(const char *reason)
@@ -114,45 +105,26 @@ static bool take_events(struct kube_backend *backend, const struct json *list)
 	return is_news;
 }
 
-static void on_listed(struct json *list, const struct kube_status *status, const struct err *err,
-		      void *data)
+bool kube_events_are_wanted(void *data)
 {
-	struct kube_backend *backend = data;
+	const struct kube_backend *backend = data;
 
-	(void) status;
-	backend->events_call = NULL;
-	if (err && err->code == ERR_REFUSED)
-		return; /* no right to: it stays as if it were asked, so that nobody asks again */
-	backend->is_asking_events = false;
-	kube_events_see(backend);
-	if (!err && take_events(backend, json_get(list, "items")))
-		kube_backend_news(backend);
-}
-
-static void ask(void *data)
-{
-	struct kube_backend *backend = data;
-	const struct kube_request request = {
-		.verb = KUBE_LIST,
-		.resource = &kube_events,
-		.namespace_name = backend->settings.job->name_space,
-		.parameters = warnings_of_pods,
-	};
-
-	backend->is_asking_events = backend->n_stuck > 0;
-	if (backend->is_asking_events)
-		backend->events_call =
-			kube_call_new(backend->settings.api, &request, on_listed, backend);
+	return backend->n_stuck > 0;
 }
 
 void kube_events_see(struct kube_backend *backend)
 {
-	if (backend->is_asking_events || backend->n_stuck == 0)
-		return;
-	if (!backend->events_timer)
-		backend->events_timer = loop_new_timer(backend->settings.loop, ask, backend);
-	backend->is_asking_events = true;
-	loop_timer_arm(backend->events_timer, loop_now() + PAUSE);
+	if (backend->n_stuck > 0)
+		job_follower_ask_warnings(backend->seen);
+}
+
+void kube_events_take(const struct json *events, void *data)
+{
+	struct kube_backend *backend = data;
+
+	kube_events_see(backend);
+	if (events && take_events(backend, events))
+		kube_backend_news(backend);
 }
 
 /* What is known of a Pod stays known while it is stuck. */
@@ -176,10 +148,4 @@ void kube_events_see_pod(struct kube_backend *backend, const struct job_pod *bef
 	backend->n_stuck -= was_stuck;
 	if (before && is_stuck_now)
 		keep_reason(before, pod);
-}
-
-void kube_events_free(struct kube_backend *backend)
-{
-	kube_call_cancel(backend->events_call);
-	loop_watch_free(backend->events_timer);
 }

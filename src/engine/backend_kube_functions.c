@@ -5,6 +5,7 @@
 #include "engine/log_last.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 static const struct backend_functions kube_functions;
 
@@ -68,6 +69,17 @@ static void lay_refusal_over(const struct kube_backend *backend, struct arena *a
 	}
 }
 
+static bool has_replica(const struct job *job, const char *role, size_t role_len, int index)
+{
+	for (size_t i = 0; i < job->n_roles; i++) {
+		const char *name = job->roles[i].name;
+
+		if (strlen(name) == role_len && memcmp(name, role, role_len) == 0)
+			return index < job->roles[i].replicas;
+	}
+	return false;
+}
+
 static bool is_being_taken_back(const struct kube_backend *backend, const char *name)
 {
 	const struct prerequisite *service = kube_prerequisites_find(backend, &kube_services, name);
@@ -80,22 +92,19 @@ static void observe_left_services(const struct kube_backend *backend, const stru
 				  struct arena *arena, struct observed *observed)
 {
 	const struct job_object *object;
-	const char *name;
-	size_t place = 0;
+	const char *name, *role;
+	size_t place = 0, role_len;
+	int index;
 
 	while ((object = job_follower_next_object(backend->seen, JOB_CACHE_SERVICES, &place,
 						  &name))) {
-		int index;
-		char *role_name CLEANUP(mem_free_text) =
-			objects_role_of_pod_name(job, name, &index);
-		const struct role *role = role_name ? job_role(job, role_name) : NULL;
-
-		if (!role_name || (role && index < role->replicas) ||
+		if (!objects_read_pod_name(job, name, &role, &role_len, &index) ||
+		    has_replica(job, role, role_len, index) ||
 		    !kube_prerequisites_is_ours(backend, object) ||
 		    is_being_taken_back(backend, name))
 			continue;
 		observed->addresses[observed->n_addresses++] = (struct observed_address){
-			.role = arena_copy_text(arena, role_name),
+			.role = arena_format(arena, "%.*s", (int) role_len, role),
 			.index = index,
 			.address = arena_copy_text(arena, name),
 		};
@@ -444,7 +453,6 @@ static void kube_free(struct backend *base)
 {
 	struct kube_backend *backend = of(base);
 
-	kube_events_free(backend);
 	job_follower_free(backend->seen);
 	pending_table_done(&backend->pending);
 	kube_prerequisites_free(backend);

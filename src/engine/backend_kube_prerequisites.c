@@ -39,11 +39,14 @@ struct prerequisite *kube_prerequisites_add(struct kube_backend *backend,
 struct prerequisite *kube_prerequisites_add_service(struct kube_backend *backend, const char *name)
 {
 	struct prerequisite *service = kube_prerequisites_find(backend, &kube_services, name);
+	const char *role;
+	size_t role_len;
 
 	if (service)
 		return service;
 	service = kube_prerequisites_add(backend, &kube_services, name);
-	service->role = objects_role_of_pod_name(backend->job, name, &service->index);
+	if (objects_read_pod_name(backend->job, name, &role, &role_len, &service->index))
+		service->role = mem_copy_bytes(role, role_len);
 	if (job_follower_object(backend->seen, JOB_CACHE_SERVICES, name))
 		kube_prerequisites_see(backend, JOB_CACHE_SERVICES, name);
 	return service;

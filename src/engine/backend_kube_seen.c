@@ -218,6 +218,8 @@ void kube_backend_follow(struct kube_backend *backend)
 		.on_change = on_change,
 		.on_synced = on_synced,
 		.on_progress = on_progress,
+		.wants_warnings = kube_events_are_wanted,
+		.on_warnings = kube_events_take,
 		.on_trouble = on_trouble,
 		.data = backend,
 	};

@@ -49,9 +49,6 @@ struct kube_backend {
 	struct json *taken_back; /* an object: names of Pods whose address was taken back */
 	struct pod_logs *logs; /* NULL: they are not kept; then there is */
 	struct pod_tail *tail;
-	struct loop_watch *events_timer; /* NULL: it was never needed */
-	struct kube_call *events_call;
-	bool is_asking_events; /* or will, when the timer says so */
 	size_t n_stuck; /* Pods that wait for something of which only Events tell */
 	struct startup startup, told_startup; /* as it is, and as it was last told */
 	char *last_trouble; /* told already */
@@ -200,7 +197,9 @@ void kube_prerequisites_try_again(struct kube_backend *backend, msec now);
 void kube_events_see_pod(struct kube_backend *backend, const struct job_pod *before,
 			 struct job_pod *pod);
 void kube_events_see(struct kube_backend *backend); /* asks when there is something to be asked */
-void kube_events_free(struct kube_backend *backend);
+/* Of the follower. */
+bool kube_events_are_wanted(void *data);
+void kube_events_take(const struct json *events, void *data);
 
 /* Events of a TFJob. Of other jobs none are sent. */
 struct told_object {

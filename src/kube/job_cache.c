@@ -7,6 +7,7 @@
 #include "kube/mirror_table.h"
 #include "kube/objects.h"
 #include "kube/pod_labels.h"
+#include "kube/pod_warnings.h"
 #include "kube/resources.h"
 
 #include <stdlib.h>
@@ -38,6 +39,7 @@ struct job_cache {
 	char *namespace_name, *job_name;
 	struct kind_watch watches[JOB_CACHE_KIND_COUNT];
 	struct mirror_table jobs; /* of struct cached_job, by key */
+	struct pod_warnings *warnings;
 	bool is_ending;
 };
 
@@ -45,6 +47,7 @@ struct job_follower {
 	struct job_cache *cache;
 	struct cached_job *job;
 	struct job_follower *next;
+	char *namespace_name;
 	struct job_follower_settings settings; /* without its texts */
 };
 
@@ -184,6 +187,36 @@ static void on_trouble(const struct err *err, void *data)
 	while ((follower = next_follower(watch->cache, follower, &place)))
 		if (follower->settings.on_trouble)
 			follower->settings.on_trouble(watch->kind, err, follower->settings.data);
+}
+
+/* Events that warn of Pods. */
+
+/* The next one who wants those of this namespace. */
+static struct job_follower *next_warned(const struct job_cache *cache, const char *namespace_name,
+					struct job_follower *follower, size_t *place)
+{
+	while ((follower = next_follower(cache, follower, place)))
+		if (follower->settings.wants_warnings &&
+		    text_equals(follower->namespace_name, namespace_name) &&
+		    follower->settings.wants_warnings(follower->settings.data))
+			return follower;
+	return NULL;
+}
+
+static bool is_any_warned(const char *namespace_name, void *data)
+{
+	size_t place = 0;
+
+	return next_warned(data, namespace_name, NULL, &place);
+}
+
+static void on_warnings(const char *namespace_name, const struct json *events, void *data)
+{
+	struct job_follower *follower = NULL;
+	size_t place = 0;
+
+	while ((follower = next_warned(data, namespace_name, follower, &place)))
+		follower->settings.on_warnings(events, follower->settings.data);
 }
 
 /* What is kept. */
@@ -366,6 +399,15 @@ struct job_cache *job_cache_new(const struct job_cache_settings *settings)
 	cache->settings = *settings;
 	cache->namespace_name = mem_copy_text(settings->namespace_name);
 	cache->job_name = mem_copy_text(settings->job_name);
+	const struct pod_warnings_settings warnings = {
+		.loop = settings->loop,
+		.api = settings->api,
+		.is_wanted = is_any_warned,
+		.on_listed = on_warnings,
+		.data = cache,
+	};
+
+	cache->warnings = pod_warnings_new(&warnings);
 	return cache;
 }
 
@@ -388,6 +430,7 @@ void job_cache_free(struct job_cache *cache)
 		free(job);
 	}
 	mirror_table_done(&cache->jobs);
+	pod_warnings_free(cache->warnings);
 	free(cache->namespace_name);
 	free(cache->job_name);
 	free(cache);
@@ -416,6 +459,7 @@ struct job_follower *job_cache_follow(struct job_cache *cache,
 
 	follower->cache = cache;
 	follower->job = job_at(cache, key_of(cache, settings->namespace_name, settings->job_name));
+	follower->namespace_name = mem_copy_text(settings->namespace_name);
 	follower->settings = *settings;
 	follower->next = follower->job->followers;
 	follower->job->followers = follower;
@@ -432,6 +476,7 @@ void job_follower_free(struct job_follower *follower)
 		at = &(*at)->next;
 	*at = follower->next;
 	drop_job_if_idle(follower->cache, follower->job);
+	free(follower->namespace_name);
 	free(follower);
 }
 
@@ -443,6 +488,11 @@ void job_cache_watch(struct job_cache *cache, enum job_cache_kind kind)
 void job_follower_watch(struct job_follower *follower, enum job_cache_kind kind)
 {
 	watch(follower->cache, kind);
+}
+
+void job_follower_ask_warnings(struct job_follower *follower)
+{
+	pod_warnings_ask(follower->cache->warnings, follower->namespace_name);
 }
 
 bool job_follower_is_synced(const struct job_follower *follower, enum job_cache_kind kind)

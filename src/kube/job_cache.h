@@ -76,6 +76,10 @@ struct job_follower_settings {
 	void (*on_synced)(enum job_cache_kind kind, void *data);
 	/* They are known up to a later version (job_cache_version), and none has changed. */
 	void (*on_progress)(enum job_cache_kind kind, void *data);
+	/* Whether Events that warn of Pods are wanted; then those of the job's namespace come. NULL
+	 * of them: the call has failed. */
+	bool (*wants_warnings)(void *data);
+	void (*on_warnings)(const struct json *events, void *data);
 	/* A kind is not up to date for now; its watch goes on trying. */
 	void (*on_trouble)(enum job_cache_kind kind, const struct err *err, void *data);
 	void *data;
@@ -87,6 +91,9 @@ struct job_follower *job_cache_follow(struct job_cache *cache,
 void job_follower_free(struct job_follower *follower); /* NULL is fine */
 /* Begins to watch a kind, in the next turn of the loop, unless it is watched already. */
 void job_follower_watch(struct job_follower *follower, enum job_cache_kind kind);
+
+/* Asks once for Events that warn of Pods (kube/pod_warnings.h). */
+void job_follower_ask_warnings(struct job_follower *follower);
 
 /* All objects of this kind are there, as of the last event. */
 bool job_follower_is_synced(const struct job_follower *follower, enum job_cache_kind kind);

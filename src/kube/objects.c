@@ -6,7 +6,6 @@
 #include "core/cluster.h"
 #include "kube/keeper.h"
 
-#include <inttypes.h>
 #include <limits.h>
 #include <string.h>
 
@@ -36,23 +35,23 @@ char *objects_pod_name(const struct job *job, const struct role *role, int index
 	return mem_format("%s-%s-%d", job->name, role->name, index);
 }
 
-char *objects_role_of_pod_name(const struct job *job, const char *name, int *ret_index)
+bool objects_read_pod_name(const struct job *job, const char *name, const char **ret_role,
+			   size_t *ret_role_len, int *ret_index)
 {
 	size_t len = strlen(job->name);
-	bool is_of_job = text_starts_with(name, job->name) && name[len] == '-';
-	char *role CLEANUP(mem_free_text) = is_of_job ? mem_copy_text(name + len + 1) : NULL;
-	char *dash = role ? strrchr(role, '-') : NULL;
+	bool is_of_job = strncmp(name, job->name, len) == 0 && name[len] == '-';
+	const char *role = name + len + 1;
+	const char *dash = is_of_job ? strrchr(role, '-') : NULL;
 	int64_t index;
 
-	if (!dash || dash == role || text_read_int(dash + 1, 0, INT_MAX, &index, NULL) < 0)
-		return NULL;
-	*dash = '\0';
-	char *again CLEANUP(mem_free_text) = mem_format("%s-%s-%" PRId64, job->name, role, index);
-
-	if (!text_equals(again, name)) /* "01", "+1" */
-		return NULL;
+	/* An index is written in one way: not "01", not "+1". */
+	if (!dash || dash == role || strspn(dash + 1, "0123456789") != strlen(dash + 1) ||
+	    (dash[1] == '0' && dash[2]) || text_read_int(dash + 1, 0, INT_MAX, &index, NULL) < 0)
+		return false;
+	*ret_role = role;
+	*ret_role_len = (size_t) (dash - role);
 	*ret_index = (int) index;
-	return TAKE(role);
+	return true;
 }
 
 void objects_add_address(const struct job *job, const struct role *role, int index,

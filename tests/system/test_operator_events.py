@@ -3,7 +3,7 @@
 import pytest
 
 from conftest import LIMIT
-from tfjobs import NAMESPACE, kube, refuse, serve  # noqa: F401
+from tfjobs import NAMESPACE, kube, now, refuse, serve  # noqa: F401
 
 pytestmark = pytest.mark.sanitize
 
@@ -43,6 +43,23 @@ def test_what_is_made_ends_and_is_deleted_is_told(kube, serve):
     wait_for_events(kube, "job", [
         *created(*names), *(exited(name, 0) for name in names), succeeded("job"),
         *((NORMAL, f"SuccessfulDelete{kind.title()}", f"Deleted {kind}: {name}") for kind in ("pod", "service") for name in names)])
+
+
+def test_why_pods_are_not_set_up_is_asked_once_for_all_jobs(kube, serve):
+    kube._run = lambda *_: None  # no container ever starts
+    serve()
+    names = ["one", "two", "three"]
+    for name in names:
+        kube.add(name, Worker=1)
+    for name in names:
+        uid = kube.pod(f"{name}-worker-0")["metadata"]["uid"]
+        kube.put("events", f"{name}.1", {
+            "apiVersion": "v1", "kind": "Event", "type": WARNING, "reason": "FailedMount", "message": f"no volume of {name}",
+            "lastTimestamp": now(), "involvedObject": {"kind": "Pod", "name": f"{name}-worker-0", "uid": uid}})
+    for name in names:
+        wait_for_event(kube, name, (WARNING, "FailedMount", f"Error pod {name}-worker-0 condition message: no volume of {name}"))
+    asked = [query for method, path, query in kube.requests() if method == "GET" and path.endswith("/events")]
+    assert [query["fieldSelector"] for query in asked] == ["involvedObject.kind=Pod,type=Warning"]
 
 
 def test_a_restart_is_told_of_each_pod(kube, serve):

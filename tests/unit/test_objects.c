@@ -466,15 +466,17 @@ static void every_container_needs_an_image(void **state)
 static void assert_is_of(const char *name, const char *role, int index)
 {
 	struct job *job CLEANUP(job_cleanup) = job_of_container("", "");
-	int found;
-	char *text CLEANUP(mem_free_text) = objects_role_of_pod_name(job, name, &found);
+	const char *found;
+	size_t len;
+	int found_index;
+	bool is_of_replica = objects_read_pod_name(job, name, &found, &len, &found_index);
 
-	if (!role) {
-		assert_null(text);
+	assert_int_equal(is_of_replica, role != NULL);
+	if (!role)
 		return;
-	}
-	assert_string_equal(text, role);
-	assert_int_equal(found, index);
+	assert_int_equal(len, strlen(role));
+	assert_memory_equal(found, role, len);
+	assert_int_equal(found_index, index);
 }
 
 static void a_pods_name_says_which_replica_it_is(void **state)
