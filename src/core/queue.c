@@ -9,6 +9,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#define SHARE 8 /* of a tenant: so many times what is free */
+
 struct entry {
 	char *key;
 	struct tenant *tenant;
@@ -22,6 +24,7 @@ struct entry {
 struct tenant {
 	char *name;
 	size_t n_entries; /* in flight too */
+	size_t n_in_flight;
 	struct entry **waiting; /* whose turn is next is the last */
 	size_t n_waiting;
 	size_t capacity;
@@ -29,6 +32,7 @@ struct tenant {
 
 struct queue {
 	msec first_pause, longest_pause;
+	size_t most, n_in_flight;
 	struct entry **entries; /* by key */
 	size_t n_entries;
 	size_t entries_capacity;
@@ -39,11 +43,12 @@ struct queue {
 	int64_t n_adds;
 };
 
-struct queue *queue_new(msec first_pause, msec longest_pause)
+struct queue *queue_new(msec first_pause, msec longest_pause, size_t most)
 {
 	struct queue *queue = mem_new(sizeof(*queue));
 
-	assert(first_pause > 0 && longest_pause >= first_pause);
+	assert(first_pause > 0 && longest_pause >= first_pause && most > 0);
+	queue->most = most;
 	queue->first_pause = first_pause;
 	queue->longest_pause = longest_pause;
 	return queue;
@@ -227,9 +232,26 @@ void queue_add(struct queue *queue, const char *tenant, const char *key, msec du
 	add(queue, entry, msec_min(due, MSEC_NEVER - 1));
 }
 
-static const struct entry *next_of(const struct tenant *tenant)
+/* Nobody has more in flight than `most`: the difference is never negative. */
+static bool may_take(const struct queue *queue, const struct tenant *tenant)
 {
-	return tenant->n_waiting ? tenant->waiting[tenant->n_waiting - 1] : NULL;
+	return tenant->n_in_flight < SHARE * (queue->most - queue->n_in_flight);
+}
+
+/* NULL: there is none, or it may not be taken now. */
+static const struct entry *next_of(const struct queue *queue, const struct tenant *tenant)
+{
+	return tenant->n_waiting && may_take(queue, tenant) ? tenant->waiting[tenant->n_waiting - 1]
+							    : NULL;
+}
+
+static void count_flight(struct queue *queue, struct entry *entry, bool is_in_flight)
+{
+	size_t change = is_in_flight ? 1 : (size_t) -1;
+
+	entry->is_in_flight = is_in_flight;
+	entry->tenant->n_in_flight += change;
+	queue->n_in_flight += change;
 }
 
 const char *queue_take(struct queue *queue, msec now)
@@ -237,14 +259,14 @@ const char *queue_take(struct queue *queue, msec now)
 	for (size_t i = 0; i < queue->n_tenants; i++) {
 		size_t asked = (queue->turn + i) % queue->n_tenants;
 		struct tenant *tenant = queue->tenants[asked];
-		const struct entry *next = next_of(tenant);
+		const struct entry *next = next_of(queue, tenant);
 
 		if (!next || next->due > now)
 			continue;
 		struct entry *entry = tenant->waiting[--tenant->n_waiting];
 
 		entry->due = MSEC_NEVER;
-		entry->is_in_flight = true;
+		count_flight(queue, entry, true);
 		queue->turn = asked + 1;
 		return entry->key;
 	}
@@ -270,7 +292,7 @@ void queue_done(struct queue *queue, const char *key, bool has_failed, msec now)
 	struct entry *entry = queue->entries[place];
 	msec due = entry->due; /* as it was added meanwhile */
 
-	entry->is_in_flight = false;
+	count_flight(queue, entry, false);
 	entry->due = MSEC_NEVER;
 	entry->n_failures = has_failed ? entry->n_failures + 1 : 0;
 	if (has_failed && !entry->is_removed)
@@ -304,7 +326,7 @@ msec queue_wake_at(const struct queue *queue)
 	msec wake_at = MSEC_NEVER;
 
 	for (size_t i = 0; i < queue->n_tenants; i++) {
-		const struct entry *next = next_of(queue->tenants[i]);
+		const struct entry *next = next_of(queue, queue->tenants[i]);
 
 		wake_at = next ? msec_min(wake_at, next->due) : wake_at;
 	}

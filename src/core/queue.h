@@ -15,22 +15,26 @@
 struct queue;
 
 /* A key that fails is due again after `first_pause`, and each time in a row after twice as long, up
- * to `longest_pause`. Both are more than 0. */
-struct queue *queue_new(msec first_pause, msec longest_pause) MUST_USE;
+ * to `longest_pause`. Both are more than 0.
+ *
+ * At most `most` are in flight: what waits is worked on as it is when its turn comes, and once for
+ * all that came by then. A tenant whose flights do not end leaves some to the others: none is taken
+ * of one that has 8 times as many as are free (the rule of kube/turns.h, and its source). */
+struct queue *queue_new(msec first_pause, msec longest_pause, size_t most) MUST_USE;
 void queue_free(struct queue *queue); /* NULL is fine */
 
 /* The key is due at `due`, or earlier if it was to be: also one that pauses after a failure, since
  * something has changed. It belongs to the tenant of its first add for as long as it is known. */
 void queue_add(struct queue *queue, const char *tenant, const char *key, msec due);
 /* Takes a key that is due: of the tenant whose turn it is, the one that is due for longest. NULL:
- * none is. It is in flight, and the text is borrowed, until queue_done. */
+ * none is, or may be in flight too. It is in flight, and the text is borrowed, until queue_done. */
 const char *queue_take(struct queue *queue, msec now);
 /* Ends the flight. A key that succeeded and was not added meanwhile is not known any more. */
 void queue_done(struct queue *queue, const char *key, bool has_failed, msec now);
 /* The key is not wanted any more, whatever is due; a flight of it has to be ended all the same. */
 void queue_remove(struct queue *queue, const char *key);
 
-/* When queue_take gives something at the earliest; MSEC_NEVER. */
+/* When queue_take gives something at the earliest, if none is added or done before; MSEC_NEVER. */
 msec queue_wake_at(const struct queue *queue);
 /* Keys that are due, and those in flight: how far the work is behind. */
 size_t queue_depth(const struct queue *queue, msec now);

@@ -105,6 +105,16 @@ static void see_manager(struct served_job *job, const struct json *object)
 	job->is_of_others = !operator_is_manager(json_as_string(manager, NULL));
 }
 
+/* Whatever comes of it, nothing is decided from it any more. */
+static void drop_pass(struct served_job *job)
+{
+	if (!job->is_passing)
+		return;
+	job->is_passing = false;
+	queue_done(job->controller->queue, job->key, false, loop_now());
+	operator_arm(job->controller);
+}
+
 static void release(void *kept, void *data)
 {
 	struct served_job *job = kept;
@@ -113,8 +123,7 @@ static void release(void *kept, void *data)
 
 	count_job(job, METRICS_JOB_DELETED);
 	served_job_tell_if_removed(job);
-	if (job->is_passing)
-		queue_done(controller->queue, job->key, false, loop_now());
+	drop_pass(job);
 	served_job_end_work(job); /* which may ask for another look */
 	queue_remove(controller->queue, job->key);
 	served_job_free(job);
@@ -245,9 +254,7 @@ static void end_all_work(struct controller *controller)
 	struct walk walk = {0};
 
 	while ((job = next_job(controller, &walk))) {
-		if (job->is_passing)
-			queue_done(controller->queue, job->key, false, loop_now());
-		job->is_passing = false;
+		drop_pass(job);
 		served_job_end_work(job);
 	}
 }
@@ -494,7 +501,7 @@ int operator_run(const struct operator_settings *settings, struct err *err)
 	if (rc < 0)
 		return rc;
 	controller.events = tfjob_events_new(controller.loop, controller.api);
-	controller.queue = queue_new(OPERATOR_FIRST_PAUSE, OPERATOR_LONGEST_PAUSE);
+	controller.queue = queue_new(OPERATOR_FIRST_PAUSE, OPERATOR_LONGEST_PAUSE, OPERATOR_PASSES);
 	controller.timer = loop_new_timer(controller.loop, on_timer, &controller);
 	rc = check_gang(&controller, err);
 	if (rc < 0)

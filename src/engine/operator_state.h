@@ -27,6 +27,7 @@
 #define OPERATOR_MANAGER "kubeflow.org/training-operator"
 #define OPERATOR_REFUSED "FailedValidation" /* as training-operator names it, and never uses it */
 #define OPERATOR_FIRST_PAUSE MSEC_PER_SECOND /* after what fails; then twice as long */
+#define OPERATOR_PASSES 18 /* at once: each waits for a server to take its status */
 #define OPERATOR_LONGEST_PAUSE (60 * MSEC_PER_SECOND)
 
 /* What is watched as one: a namespace, or all of them. */

@@ -8,7 +8,7 @@
 static const struct {
 	size_t most, most_beside_changes;
 } limits[TURN_KIND_COUNT] = {
-	[TURN_CHANGE] = {36, 36},
+	[TURN_CHANGE] = {18, 18},
 	[TURN_STREAM] = {36, 2},
 	[TURN_EVENT] = {9, 2},
 };

@@ -2,6 +2,7 @@
 same end as without that, and no Pod is created more often."""
 
 import collections
+import functools
 import itertools
 import json
 import signal
@@ -467,31 +468,42 @@ def test_a_job_reaches_its_end(muster, tmp_path, scenario, disturbance, extent):
         assert any(play(muster, tmp_path / str(at), SCENARIOS[scenario], WRITES[disturbance], at) < at for at in itertools.count(1))
 
 
-def refuse_first(method):
-    """The first attempt of each such call for a Pod."""
-    return lambda _, exchange: (exchange.method, "/pods" in exchange.path) == (method, True) and \
-        refuse(403, reason="Forbidden", message="exceeded quota: few")(exchange)
+class Refusal:
+    """Of such calls for Pods, until `end`; what is taken then is shown by the watch before it is answered."""
+
+    def __init__(self, method):
+        self.method, self.has_ended = method, False
+
+    def __call__(self, trial, exchange):
+        is_met = not self.has_ended and exchange.method == self.method and "/pods" in exchange.path
+        return (refuse(403, reason="Forbidden", message="exceeded quota: few") if is_met
+                else functools.partial(answer_late, trial))(exchange)
+
+    def end(self):
+        self.has_ended = True
 
 
 def test_pods_that_were_refused_start_together(muster, tmp_path):
-    """The watch shows each of them before its creation is answered."""
     with Cluster() as kube:
-        trial = Trial(muster, tmp_path, kube, refuse_first("POST"), 0)
+        refusal = Refusal("POST")
+        trial = Trial(muster, tmp_path, kube, refusal, 0)
         kube.begin(Worker=QUOTA_WORKERS)
-        kube.until(lambda _: kube.names("pods"))
+        kube.until(lambda _: "FailedCreatePod" in kube.events())
+        refusal.end()
         with kube.lock:
             assert kube.lock.wait_for(lambda: len(kube.names("pods")) == QUOTA_WORKERS, QUOTA_SECONDS), kube.names("pods")
         trial.stop()
 
 
 def test_pods_whose_end_was_refused_end_together(muster, tmp_path):
-    """The watch shows the end of each before its deletion is answered."""
     with Cluster() as kube:
-        trial = Trial(muster, tmp_path, kube, refuse_first("DELETE"), 0)
+        refusal = Refusal("DELETE")
+        trial = Trial(muster, tmp_path, kube, refusal, 0)
         kube.begin(Worker=QUOTA_WORKERS)
         kube.until_running(*(f"worker-{index}" for index in range(QUOTA_WORKERS)))
         kube.suspend(True)
-        kube.until(lambda _: len(kube.names("pods")) < QUOTA_WORKERS)
+        kube.until(lambda _: "FailedDeletePod" in kube.events())
+        refusal.end()
         with kube.lock:
             assert kube.lock.wait_for(lambda: not kube.names("pods"), QUOTA_SECONDS), kube.names("pods")
         trial.stop()

@@ -17,14 +17,15 @@ from test_jobs_elsewhere import write_kubeconfig  # noqa: E402
 
 pytestmark = pytest.mark.sanitize
 
+AT_ONCE = 16  # statuses of one namespace (core/queue.h)
 MANY = 100  # more than there are calls under way at once (io/http_client.h)
 
 
-def add_tfjob(kube, name, workers):
+def add_tfjob(kube, name, workers, namespace=NAMESPACE):
     template = {"spec": {"containers": [{"name": "tensorflow", "image": "i"}]}}
     kube.put("tfjobs", name, {
         "apiVersion": "kubeflow.org/v1", "kind": "TFJob",
-        "metadata": {"uid": f"00000000-0000-4000-9000-{len(kube.history):012}", "creationTimestamp": now()},
+        "metadata": {"uid": f"00000000-0000-4000-9000-{len(kube.history):012}", "creationTimestamp": now(), "namespace": namespace},
         "spec": {"tfReplicaSpecs": {"Worker": {"replicas": workers, "template": template}}}})
 
 
@@ -70,8 +71,30 @@ def test_the_first_job_waits_for_no_list(held):
     wait_until(lambda: {"pods", "services"} <= {path.rsplit("/", 1)[1] for _, path, _ in held.requests()})
 
 
+def test_statuses_that_are_not_answered_hold_up_no_other_namespace(muster, tmp_path):
+    """More of them than calls are made at once."""
+    release = threading.Event()
+
+    def hold(exchange):
+        assert not (exchange.path.endswith("/status") and "/tfjobs/slow-" in exchange.path) or release.wait(LIMIT)
+        return False
+
+    with LivingKube(lambda labels: None) as kube:
+        kube.trouble = hold
+        muster.environment["KUBECONFIG"] = str(write_kubeconfig(tmp_path / "kubeconfig", kube.origin))
+        for index in range(MANY):
+            add_tfjob(kube, f"slow-{index}", 1)
+        operator = muster.start("operator")
+        wait_until(lambda: sum(path.endswith("/status") for _, path, _ in kube.requests()) >= AT_ONCE)
+        add_tfjob(kube, "quick", 1, "other")
+        until_created(kube, "quick")
+        release.set()
+        operator.send_signal(signal.SIGTERM)
+        assert operator.wait(LIMIT) == 0
+
+
 def test_the_lease_waits_behind_no_status(muster, tmp_path):
-    """More statuses than calls are made at once are not answered; the Lease is renewed all the same."""
+    """As many statuses as are written at once are not answered; the Lease is renewed all the same."""
     release = threading.Event()
 
     def hold(exchange):
@@ -87,7 +110,7 @@ def test_the_lease_waits_behind_no_status(muster, tmp_path):
         for index in range(MANY):
             add_tfjob(kube, f"job-{index}", 1)
         operator = muster.start("operator", "-n", NAMESPACE, "--leader-elect")
-        wait_until(lambda: sum(path.endswith("/status") for _, path, _ in kube.requests()) >= 64)
+        wait_until(lambda: sum(path.endswith("/status") for _, path, _ in kube.requests()) >= AT_ONCE)
         n_before = renewals(kube)
         wait_until(lambda: renewals(kube) >= n_before + 2)
         release.set()

@@ -9,10 +9,11 @@
 #define FIRST ((msec) 5)
 #define LONGEST ((msec) 1000)
 #define START ((msec) 1000000)
+#define MOST 1000
 
 static int set_up(void **state)
 {
-	*state = queue_new(FIRST, LONGEST);
+	*state = queue_new(FIRST, LONGEST, MOST);
 	return 0;
 }
 
@@ -164,6 +165,45 @@ static void a_tenant_that_has_nothing_due_costs_the_others_no_turn(void **state)
 	take_and_end(queue, START, "a-1");
 	take_and_end(queue, START, "b-1");
 	assert_int_equal(queue_wake_at(queue), START + 100);
+}
+
+static void add_many(struct queue *queue, const char *tenant, int count)
+{
+	for (int i = 0; i < count; i++) {
+		char *key CLEANUP(mem_free_text) = mem_format("%s/%d", tenant, i);
+
+		queue_add(queue, tenant, key, START);
+	}
+}
+
+static size_t take_all(struct queue *queue, const char *keys[])
+{
+	size_t count = 0;
+
+	while ((keys[count] = queue_take(queue, START)))
+		count++;
+	return count;
+}
+
+static void a_tenant_whose_flights_do_not_end_leaves_some_to_others(void **state)
+{
+	struct queue *queue = queue_new(FIRST, LONGEST, 18);
+	const char *keys[21];
+
+	(void) state;
+	add_many(queue, "hangs", 20);
+	assert_int_equal(take_all(queue, keys), 16);
+	assert_int_equal(queue_wake_at(queue), MSEC_NEVER);
+	add_many(queue, "other", 20);
+	assert_int_equal(queue_wake_at(queue), START);
+	assert_int_equal(take_all(queue, keys), 2);
+	for (int i = 0; i < 2; i++) {
+		assert_int_equal(strncmp(keys[i], "other", 5), 0);
+		queue_done(queue, keys[i], false, START);
+	}
+	assert_int_equal(take_all(queue, keys), 2);
+	assert_int_equal(queue_depth(queue, START), 38);
+	queue_free(queue);
 }
 
 static void what_is_removed_does_not_come_back(void **state)
@@ -330,6 +370,7 @@ int main(void)
 		QUEUE_TEST(an_event_ends_a_pause),
 		QUEUE_TEST(tenants_have_equal_turns),
 		QUEUE_TEST(a_tenant_that_has_nothing_due_costs_the_others_no_turn),
+		cmocka_unit_test(a_tenant_whose_flights_do_not_end_leaves_some_to_others),
 		QUEUE_TEST(what_is_removed_does_not_come_back),
 		QUEUE_TEST(what_was_removed_may_be_added_again_before_its_flight_ends),
 		QUEUE_TEST(a_random_world_agrees_with_a_plain_list),
