@@ -41,13 +41,13 @@ class MusterOperator:
     name, agent = "muster", "muster/"
     crd = ROOT / "deploy" / "crd.yaml"
 
-    def __init__(self, program):
-        self.program = program
+    def __init__(self, program, *options):
+        self.program, self.options = program, options
 
     @contextlib.contextmanager
     def running(self):
         """Its process, when it serves."""
-        command = [self.program, "operator", "--health-probe-bind-address", f"127.0.0.1:{HEALTH}"]
+        command = [self.program, "operator", "--health-probe-bind-address", f"127.0.0.1:{HEALTH}", *self.options]
         with open(log_of("muster-operator"), "ab") as log:
             process = subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=log, stderr=log,
                                        env={**bench_cluster.cluster().environment, "XDG_STATE_HOME": state_folder()})
@@ -80,6 +80,9 @@ class BareLoop:
     crd = MusterOperator.crd
     maker = Maker(name, agent, [sys.executable, HERE / "bare_loop.py"])
 
+    def __init__(self, objects_of_job):
+        self.objects_of_job = objects_of_job  # (job, its uid)
+
 
 def log_of(name):
     return bench_cluster.cluster().folder / "logs" / name
@@ -93,7 +96,12 @@ def operators(muster):
 
 
 def operators_of_many(muster):
-    return operators(muster) and [*operators(muster), BareLoop()]
+    return operators(muster) and [*operators(muster), BareLoop(objects_of)]
+
+
+def operators_of_one_service(muster):
+    """Each job has one Service, which the old operator cannot."""
+    return operators(muster) and [MusterOperator(muster, "--services", "per-job"), BareLoop(objects_of_one_service)]
 
 
 def all_operators(muster):
@@ -123,28 +131,54 @@ def event_of(job, uid, kind, name):
                                "name": metadata["name"], "uid": uid}}
 
 
-def objects_of(job, uid):
-    """The Services and Pods that both operators make of it, and the Events of that."""
-    namespace, name = job["metadata"]["namespace"], job["metadata"]["name"]
-    role = job["spec"]["tfReplicaSpecs"]["Worker"]
-    addresses = [f"{name}-worker-{index}.{namespace}.svc:2222" for index in range(role["replicas"])]
-    owner = {"apiVersion": job["apiVersion"], "kind": job["kind"], "name": name, "uid": uid, "controller": True,
-             "blockOwnerDeletion": True}
-    for index in range(role["replicas"]):
-        labels = {f"training.kubeflow.org/{key}": value for key, value in
-                  {"operator-name": "tfjob-controller", "job-name": name, "replica-type": "worker",
-                   "replica-index": str(index)}.items()}
-        metadata = {"name": f"{name}-worker-{index}", "namespace": namespace, "labels": labels, "ownerReferences": [owner]}
+def labels_of(job, **of_replica):
+    labels = {"operator-name": "tfjob-controller", "job-name": job["metadata"]["name"], **of_replica}
+    return {f"training.kubeflow.org/{key.replace('_', '-')}": value for key, value in labels.items()}
+
+
+def metadata_of(job, uid, name, labels):
+    owner = {"apiVersion": job["apiVersion"], "kind": job["kind"], "name": job["metadata"]["name"], "uid": uid,
+             "controller": True, "blockOwnerDeletion": True}
+    return {"name": name, "namespace": job["metadata"]["namespace"], "labels": labels, "ownerReferences": [owner]}
+
+
+def service_of(metadata):
+    return {"apiVersion": "v1", "kind": "Service", "metadata": metadata, "spec": {
+        "clusterIP": "None", "selector": metadata["labels"], "ports": [{"name": "tfjob-port", "port": 2222}]}}
+
+
+def pods_of(job, uid, domain=""):
+    name, role = job["metadata"]["name"], job["spec"]["tfReplicaSpecs"]["Worker"]
+    names = [f"{name}-worker-{index}" for index in range(role["replicas"])]
+    addresses = [f"{pod}{domain}.{job['metadata']['namespace']}.svc:2222" for pod in names]
+    for index, pod in enumerate(names):
         config = {"cluster": {"worker": addresses}, "task": {"type": "worker", "index": index}, "environment": "cloud"}
         spec = json.loads(json.dumps(role["template"]["spec"]))
         spec["restartPolicy"] = role["restartPolicy"]
         spec["containers"][0].update(ports=[{"name": "tfjob-port", "containerPort": 2222}], env=[
             {"name": "TF_CONFIG", "value": json.dumps(config, separators=(",", ":"))}])
-        yield {"apiVersion": "v1", "kind": "Service", "metadata": metadata, "spec": {
-            "clusterIP": "None", "selector": labels, "ports": [{"name": "tfjob-port", "port": 2222}]}}
-        yield {"apiVersion": "v1", "kind": "Pod", "metadata": metadata, "spec": spec}
-        yield event_of(job, uid, "service", metadata["name"])
-        yield event_of(job, uid, "pod", metadata["name"])
+        labels = labels_of(job, replica_type="worker", replica_index=str(index))
+        yield {"apiVersion": "v1", "kind": "Pod", "metadata": metadata_of(job, uid, pod, labels), "spec": spec}
+
+
+def objects_of(job, uid):
+    """The Services and Pods that both operators make of it, and the Events of that."""
+    for pod in pods_of(job, uid):
+        yield service_of(pod["metadata"])
+        yield pod
+        yield event_of(job, uid, "service", pod["metadata"]["name"])
+        yield event_of(job, uid, "pod", pod["metadata"]["name"])
+
+
+def objects_of_one_service(job, uid):
+    """The same of a job that has one Service."""
+    name = job["metadata"]["name"]
+    yield service_of(metadata_of(job, uid, name, labels_of(job)))
+    yield event_of(job, uid, "service", name)
+    for pod in pods_of(job, uid, f".{name}"):
+        pod["spec"].update(hostname=pod["metadata"]["name"], subdomain=name)
+        yield pod
+        yield event_of(job, uid, "pod", pod["metadata"]["name"])
 
 
 def post(objects):
@@ -153,11 +187,11 @@ def post(objects):
     return run_peer(BareLoop.maker, made, bench_cluster.cluster().environment)
 
 
-def post_all_by_hand(jobs):
+def post_all_by_hand(jobs, objects_of_job):
     here = bench_cluster.cluster()
     listed = json.loads(here.kubectl("-n", jobs[0]["metadata"]["namespace"], "get", "tfjobs", "-o", "json"))["items"]
     uids = {job["metadata"]["name"]: job["metadata"]["uid"] for job in listed}
-    return post(made for job in jobs for made in objects_of(job, uids[job["metadata"]["name"]]))
+    return post(made for job in jobs for made in objects_of_job(job, uids[job["metadata"]["name"]]))
 
 
 # Waiting.
@@ -296,8 +330,8 @@ def percentile(values, share):
 
 # Figures.
 
-def is_all_made(calls, pods):
-    return len(made_of(calls, "pods")) == len(made_of(calls, "services")) == pods
+def is_all_made(calls, pods, services):
+    return (len(made_of(calls, "pods")), len(made_of(calls, "services"))) == (pods, services)
 
 
 def cost_of(process, begin):
@@ -331,31 +365,31 @@ def status_delays(calls):
                 statistics.median((call.end - call.begin) * 1000 for call in statuses(calls))}
 
 
-def measure_by_hand(jobs):
-    audit = Audit(BareLoop.agent)
+def measure_by_hand(loop, jobs, pods, services):
+    audit = Audit(loop.agent)
     post(jobs)
-    cost = post_all_by_hand(jobs)
-    pods = sum(job["spec"]["tfReplicaSpecs"]["Worker"]["replicas"] for job in jobs)
-    audit.until("all is made", lambda calls: is_all_made(calls, pods) and len(made_events(calls)) == 2 * pods)
+    cost = post_all_by_hand(jobs, loop.objects_of_job)
+    audit.until("all is made", lambda calls: is_all_made(calls, pods, services) and len(made_events(calls)) == pods + services)
     made = [call for kind in ("pods", "services") for call in made_of(audit.calls, kind).values()]
     posted = made_of(audit.calls, "tfjobs").values()
     pause = min(call.begin for call in made) - max(call.end for call in posted)  # the loop begins anew, and asks for uids
     return {**{what: value - pause for what, value in time_to_all(audit.calls).items()}, **cost}
 
 
-def measure_jobs(operator, count, workers):
+def measure_jobs(operator, count, workers, services_of_job=None):
     """Jobs posted at once: until all their Pods are made, all jobs are Running, and nothing more is written of them."""
+    pods, services = count * workers, count * (services_of_job or workers)
     with stage(operator) as namespace:
         jobs = [tfjob(namespace, f"job-{number}", workers) for number in range(count)]
         if isinstance(operator, BareLoop):
-            return measure_by_hand(jobs)
+            return measure_by_hand(operator, jobs, pods, services)
         with operator.running() as process:
             until_ready()
             until_calm()
             idle = resident(process)
             audit, begin = Audit(operator.agent), processor_seconds(tree_of(process.pid))
             post(jobs)
-            audit.until("all Pods are made and all jobs are Running", lambda calls: is_all_made(calls, count * workers) and
+            audit.until("all Pods are made and all jobs are Running", lambda calls: is_all_made(calls, pods, services) and
                         len(told(calls, "Running")) == count)
             until_calm()
             audit.until("the end", lambda calls: True)
@@ -385,7 +419,7 @@ def measure_one_job(operator, workers):
 def time_of_one(operator, namespace, name, workers):
     audit = Audit(operator.agent)
     post([tfjob(namespace, name, workers)])
-    audit.until("the job runs", lambda calls: is_all_made(calls, workers) and len(ran_pods(calls)) == workers and
+    audit.until("the job runs", lambda calls: is_all_made(calls, workers, workers) and len(ran_pods(calls)) == workers and
                 told(calls, "Running"))
     time.sleep(1)  # what is written behind it is no part of the next
     [posted] = made_of(audit.calls, "tfjobs").values()
