@@ -5,23 +5,12 @@
 #include "base/text.h"
 #include "core/line_text.h"
 #include "engine/backend_kube_state.h"
+#include "kube/mirror_table.h"
+#include "kube/pod_warnings.h"
 
 #include <string.h>
 
 #define LONGEST_MESSAGE 300
-
-/* Of the setting up: what the scheduler said before is over. */
-static bool is_of_interest(const char *reason)
-{
-	static const char *const reasons[] = {"FailedMount", "FailedAttachVolume",
-					      "FailedMapVolume", "FailedCreatePodSandBox",
-					      "NetworkNotReady"};
-
-	for (size_t i = 0; i < ARRAY_LEN(reasons); i++)
-		if (text_equals(reasons[i], reason))
-			return true;
-	return false;
-}
 
 /* A reason that the Pod itself has is nearer. */
 static bool is_stuck(const struct kube_backend *backend, const struct job_pod *pod)
@@ -30,40 +19,12 @@ static bool is_stuck(const struct kube_backend *backend, const struct job_pod *p
 
 	return kube_backend_owns(backend, pod) && seen->phase == OBSERVED_STARTING &&
 	       seen->stage == OBSERVED_SCHEDULED && !observed_was_asked_to_end(seen) &&
-	       (!seen->reason || is_of_interest(seen->reason));
+	       (!seen->reason || pod_warnings_is_reason(seen->reason));
 }
 
 static const char *word(const struct json *event, const char *key)
 {
 	return json_as_string(json_get(event, key), "");
-}
-
-/* When it was seen last; one that is new has the one time, one that came again the other. */
-static msec time_of(const struct json *event)
-{
-	static const char *const keys[] = {"lastTimestamp", "eventTime"};
-	msec time;
-
-	for (size_t i = 0; i < ARRAY_LEN(keys); i++)
-		if (text_read_time(word(event, keys[i]), &time, NULL) == 0)
-			return time;
-	return 0;
-}
-
-/* The newest that says something of a Pod; NULL: none does. */
-static const struct json *find_event(const struct json *list, const char *uid)
-{
-	const struct json *found = NULL;
-
-	for (size_t i = 0; i < json_count(list); i++) {
-		const struct json *event = json_at(list, i);
-		const struct json *about = json_get(event, "involvedObject");
-
-		if (text_equals(word(about, "uid"), uid) && is_of_interest(word(event, "reason")) &&
-		    (!found || time_of(event) >= time_of(found)))
-			found = event;
-	}
-	return found;
 }
 
 static void take_event(struct job_pod *pod, const struct json *event)
@@ -86,22 +47,36 @@ static bool is_told(const struct job_pod *pod, const struct json *event)
 	       text_starts_with(word(event, "message"), message);
 }
 
-static bool take_events(struct kube_backend *backend, const struct json *list)
+/* The Pod that it says something of; NULL: it is of another job, or it is set up. */
+static struct job_pod *pod_of(const struct kube_backend *backend, const struct json *event)
 {
+	const struct json *about = json_get(event, "involvedObject");
+	struct job_pod *pod = job_follower_pod(backend->seen, word(about, "name"));
+
+	return pod && text_equals(pod->uid, word(about, "uid")) && is_stuck(backend, pod) ? pod
+											  : NULL;
+}
+
+/* The newest of each Pod. */
+static bool take_events(struct kube_backend *backend, const struct json *const *events,
+			size_t count)
+{
+	struct mirror_table taken = {0};
 	bool is_news = false;
-	struct job_pod *pod;
-	size_t place = 0;
 
-	while ((pod = job_follower_next_pod(backend->seen, &place))) {
-		const struct json *event =
-			is_stuck(backend, pod) ? find_event(list, pod->uid) : NULL;
+	for (size_t i = 0; i < count; i++) {
+		struct job_pod *pod = pod_of(backend, events[i]);
 
-		if (!event || is_told(pod, event))
+		if (!pod || mirror_table_find(&taken, pod->name))
 			continue;
-		take_event(pod, event);
+		mirror_table_put(&taken, pod->name)->kept = pod;
+		if (is_told(pod, events[i]))
+			continue;
+		take_event(pod, events[i]);
 		kube_tell_pod(backend, NULL, pod);
 		is_news = true;
 	}
+	mirror_table_done(&taken);
 	return is_news;
 }
 
@@ -118,12 +93,12 @@ void kube_events_see(struct kube_backend *backend)
 		job_follower_ask_warnings(backend->seen);
 }
 
-void kube_events_take(const struct json *events, void *data)
+void kube_events_take(const struct json *const *events, size_t count, void *data)
 {
 	struct kube_backend *backend = data;
 
 	kube_events_see(backend);
-	if (events && take_events(backend, events))
+	if (take_events(backend, events, count))
 		kube_backend_news(backend);
 }
 
@@ -131,7 +106,7 @@ void kube_events_take(const struct json *events, void *data)
 static void keep_reason(const struct job_pod *before, struct job_pod *pod)
 {
 	if (!text_equals(before->uid, pod->uid) || pod->seen.reason || !before->seen.reason ||
-	    !is_of_interest(before->seen.reason))
+	    !pod_warnings_is_reason(before->seen.reason))
 		return;
 	pod->seen.is_reason_from_elsewhere = true;
 	pod->seen.reason = arena_copy_text(pod->arena, before->seen.reason);

@@ -199,7 +199,7 @@ void kube_events_see_pod(struct kube_backend *backend, const struct job_pod *bef
 void kube_events_see(struct kube_backend *backend); /* asks when there is something to be asked */
 /* Of the follower. */
 bool kube_events_are_wanted(void *data);
-void kube_events_take(const struct json *events, void *data);
+void kube_events_take(const struct json *const *events, size_t count, void *data);
 
 /* Events of a TFJob. Of other jobs none are sent. */
 struct told_object {

@@ -210,13 +210,14 @@ static bool is_any_warned(const char *namespace_name, void *data)
 	return next_warned(data, namespace_name, NULL, &place);
 }
 
-static void on_warnings(const char *namespace_name, const struct json *events, void *data)
+static void on_warnings(const char *namespace_name, const struct json *const *events, size_t count,
+			void *data)
 {
 	struct job_follower *follower = NULL;
 	size_t place = 0;
 
 	while ((follower = next_warned(data, namespace_name, follower, &place)))
-		follower->settings.on_warnings(events, follower->settings.data);
+		follower->settings.on_warnings(events, count, follower->settings.data);
 }
 
 /* What is kept. */

@@ -76,10 +76,10 @@ struct job_follower_settings {
 	void (*on_synced)(enum job_cache_kind kind, void *data);
 	/* They are known up to a later version (job_cache_version), and none has changed. */
 	void (*on_progress)(enum job_cache_kind kind, void *data);
-	/* Whether Events that warn of Pods are wanted; then those of the job's namespace come. NULL
-	 * of them: the call has failed. */
+	/* Whether Events that warn of Pods are wanted; then those of the job's namespace come, the
+	 * newest first (kube/pod_warnings.h). */
 	bool (*wants_warnings)(void *data);
-	void (*on_warnings)(const struct json *events, void *data);
+	void (*on_warnings)(const struct json *const *events, size_t count, void *data);
 	/* A kind is not up to date for now; its watch goes on trying. */
 	void (*on_trouble)(enum job_cache_kind kind, const struct err *err, void *data);
 	void *data;

@@ -1,12 +1,14 @@
 #include "kube/pod_warnings.h"
 
 #include "base/mem.h"
+#include "base/text.h"
 #include "kube/mirror_table.h"
 #include "kube/resources.h"
 
 #include <stdlib.h>
 
 #define PAUSE (10 * MSEC_PER_SECOND)
+#define PAUSE_WITHOUT_RIGHT (300 * MSEC_PER_SECOND)
 #define MOST_EVENTS "1000"
 
 /* Of one namespace. */
@@ -15,7 +17,7 @@ struct listing {
 	char *namespace_name;
 	struct loop_watch *timer;
 	struct kube_call *call;
-	bool is_asked; /* for good without the right to */
+	bool is_asked;
 };
 
 struct pod_warnings {
@@ -29,19 +31,100 @@ static const struct kube_parameter warnings_of_pods[] = {
 	{NULL, NULL},
 };
 
+struct dated {
+	msec time;
+	const struct json *event;
+};
+
+/* What the scheduler said before is over. */
+bool pod_warnings_is_reason(const char *reason)
+{
+	static const char *const reasons[] = {"FailedMount", "FailedAttachVolume",
+					      "FailedMapVolume", "FailedCreatePodSandBox",
+					      "NetworkNotReady"};
+
+	for (size_t i = 0; i < ARRAY_LEN(reasons); i++)
+		if (text_equals(reasons[i], reason))
+			return true;
+	return false;
+}
+
+static const char *word(const struct json *event, const char *key)
+{
+	return json_as_string(json_get(event, key), "");
+}
+
+/* When it was seen last; one that is new has the one time, one that came again the other. */
+static msec time_of(const struct json *event)
+{
+	static const char *const keys[] = {"lastTimestamp", "eventTime"};
+	msec time;
+
+	for (size_t i = 0; i < ARRAY_LEN(keys); i++)
+		if (text_read_time(word(event, keys[i]), &time, NULL) == 0)
+			return time;
+	return 0;
+}
+
+static int newest_first(const void *a, const void *b)
+{
+	const struct dated *first = a, *second = b;
+
+	return (first->time < second->time) - (first->time > second->time);
+}
+
+static void tell(const struct listing *listing, const struct json *list)
+{
+	const struct pod_warnings_settings *settings = &listing->warnings->settings;
+	struct arena *arena CLEANUP(arena_cleanup) = arena_new();
+	struct dated *dated = arena_take_array(arena, json_count(list), sizeof(*dated));
+	const struct json **events = arena_take_array(arena, json_count(list), sizeof(*events));
+	size_t count = 0;
+
+	for (size_t i = 0; i < json_count(list); i++) {
+		const struct json *event = json_at(list, i);
+
+		if (pod_warnings_is_reason(word(event, "reason")))
+			dated[count++] = (struct dated){time_of(event), event};
+	}
+	if (count > 0)
+		qsort(dated, count, sizeof(*dated), newest_first);
+	for (size_t i = 0; i < count; i++)
+		events[i] = dated[i].event;
+	settings->on_listed(listing->namespace_name, events, count, settings->data);
+}
+
+static void listing_free(struct listing *listing)
+{
+	kube_call_cancel(listing->call);
+	loop_watch_free(listing->timer);
+	free(listing->namespace_name);
+	free(listing);
+}
+
+static void forget(struct listing *listing)
+{
+	struct mirror_table *listings = &listing->warnings->listings;
+
+	mirror_table_remove(listings, mirror_table_find(listings, listing->namespace_name));
+	listing_free(listing);
+}
+
 static void on_listed(struct json *list, const struct kube_status *status, const struct err *err,
 		      void *data)
 {
 	struct listing *listing = data;
-	const struct pod_warnings_settings *settings = &listing->warnings->settings;
 
 	(void) status;
 	listing->call = NULL;
-	if (err && err->code == ERR_REFUSED)
+	if (err && err->code == ERR_REFUSED) {
+		loop_timer_arm(listing->timer, loop_now() + PAUSE_WITHOUT_RIGHT);
 		return;
+	}
 	listing->is_asked = false;
-	settings->on_listed(listing->namespace_name, err ? NULL : json_get(list, "items"),
-			    settings->data);
+	tell(listing, err ? NULL : json_get(list, "items"));
+	if (!listing->is_asked)
+		forget(listing);
 }
 
 static void list(void *data)
@@ -55,9 +138,10 @@ static void list(void *data)
 		.parameters = warnings_of_pods,
 	};
 
-	listing->is_asked = settings->is_wanted(listing->namespace_name, settings->data);
-	if (listing->is_asked)
+	if (settings->is_wanted(listing->namespace_name, settings->data))
 		listing->call = kube_call_new(settings->api, &request, on_listed, listing);
+	else
+		forget(listing);
 }
 
 struct pod_warnings *pod_warnings_new(const struct pod_warnings_settings *settings)
@@ -75,14 +159,8 @@ void pod_warnings_free(struct pod_warnings *warnings)
 
 	if (!warnings)
 		return;
-	while ((entry = mirror_table_next(&warnings->listings, &place))) {
-		struct listing *listing = entry->kept;
-
-		kube_call_cancel(listing->call);
-		loop_watch_free(listing->timer);
-		free(listing->namespace_name);
-		free(listing);
-	}
+	while ((entry = mirror_table_next(&warnings->listings, &place)))
+		listing_free(entry->kept);
 	mirror_table_done(&warnings->listings);
 	free(warnings);
 }

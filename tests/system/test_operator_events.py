@@ -53,11 +53,13 @@ def test_why_pods_are_not_set_up_is_asked_once_for_all_jobs(kube, serve):
         kube.add(name, Worker=1)
     for name in names:
         uid = kube.pod(f"{name}-worker-0")["metadata"]["uid"]
-        kube.put("events", f"{name}.1", {
-            "apiVersion": "v1", "kind": "Event", "type": WARNING, "reason": "FailedMount", "message": f"no volume of {name}",
-            "lastTimestamp": now(), "involvedObject": {"kind": "Pod", "name": f"{name}-worker-0", "uid": uid}})
+        for number, (moment, message) in enumerate([(now(), "no volume"), ("2026-01-02T03:04:05Z", "what was before")]):
+            kube.put("events", f"{name}.{number}", {
+                "apiVersion": "v1", "kind": "Event", "type": WARNING, "reason": "FailedMount", "message": message,
+                "lastTimestamp": moment, "involvedObject": {"kind": "Pod", "name": f"{name}-worker-0", "uid": uid}})
     for name in names:
-        wait_for_event(kube, name, (WARNING, "FailedMount", f"Error pod {name}-worker-0 condition message: no volume of {name}"))
+        wait_for_event(kube, name, (WARNING, "FailedMount", f"Error pod {name}-worker-0 condition message: no volume"))
+    assert not any("before" in message for name in names for _, _, message in kube.told(name))
     asked = [query for method, path, query in kube.requests() if method == "GET" and path.endswith("/events")]
     assert [query["fieldSelector"] for query in asked] == ["involvedObject.kind=Pod,type=Warning"]
 
