@@ -3,13 +3,12 @@
 #include "core/queue.h"
 
 #include "base/mem.h"
+#include "core/fair_share.h"
 
 #include <assert.h>
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
-
-#define SHARE 8 /* of a tenant: so many times what is free */
 
 struct entry {
 	char *key;
@@ -235,7 +234,7 @@ void queue_add(struct queue *queue, const char *tenant, const char *key, msec du
 /* Nobody has more in flight than `most`: the difference is never negative. */
 static bool may_take(const struct queue *queue, const struct tenant *tenant)
 {
-	return tenant->n_in_flight < SHARE * (queue->most - queue->n_in_flight);
+	return fair_share_may_take(tenant->n_in_flight, queue->most - queue->n_in_flight);
 }
 
 /* NULL: there is none, or it may not be taken now. */

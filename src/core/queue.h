@@ -18,8 +18,8 @@ struct queue;
  * to `longest_pause`. Both are more than 0.
  *
  * At most `most` are in flight: what waits is worked on as it is when its turn comes, and once for
- * all that came by then. A tenant whose flights do not end leaves some to the others: none is taken
- * of one that has 8 times as many as are free (the rule of kube/turns.h, and its source). */
+ * all that came by then. A tenant whose flights do not end leaves some to the others
+ * (core/fair_share.h). */
 struct queue *queue_new(msec first_pause, msec longest_pause, size_t most) MUST_USE;
 void queue_free(struct queue *queue); /* NULL is fine */
 

@@ -1,9 +1,9 @@
 #include "kube/turns.h"
 
 #include "base/hash.h"
+#include "core/fair_share.h"
 
 #define CHANGES_FOR_ANOTHER 8 /* while changes wait */
-#define SHARE 8 /* of a tenant: so many times what is free */
 
 static const struct {
 	size_t most, most_beside_changes;
@@ -29,7 +29,7 @@ static bool may_take(const struct turns *turns, enum turn_kind kind, unsigned qu
 	if (kind != TURN_CHANGE && turns->lines[TURN_CHANGE].queues[queue].first &&
 	    line->n_changes_since < CHANGES_FOR_ANOTHER)
 		return false;
-	return line->queues[queue].n_taken < SHARE * room(turns, kind);
+	return fair_share_may_take(line->queues[queue].n_taken, room(turns, kind));
 }
 
 static void take(struct turn *turn)

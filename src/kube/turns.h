@@ -2,11 +2,9 @@
  * others wait before anything is made for them: those of one tenant (a namespace) in the order in
  * which they came, and the tenants take their turns one after another. Pure.
  *
- * A tenant whose calls hang (behind a webhook of its own) must not hold all turns: nobody takes one
- * who has 8 times as many as are free, so that one tenant leaves 2, and what ends of several that
- * hang goes to others first. Source of that rule: A. K. Choudhury and E. L. Hahne, "Dynamic Queue
- * Length Thresholds for Shared-Memory Packet Switches", 1998. Tenants are told apart by a hash, as
- * API Priority and Fairness tells flows apart: two may share a queue.
+ * A tenant whose calls hang (behind a webhook of its own) must not hold all turns, and leaves some
+ * (core/fair_share.h). Tenants are told apart by a hash, as API Priority and Fairness tells flows
+ * apart: two may share a queue.
  *
  * 16 changes at once keep two cores of a server busy. With more each takes longer, statuses too;
  * with fewer a distant server waits for us (docs/benchmarks.md, "muster operator"). A stream costs
