@@ -68,9 +68,7 @@ def test_a_restart_is_told_of_each_pod(kube, serve):
     serve()
     kube.add("job", more={"restartPolicy": "ExitCode"}, Worker=1)
     kube.condition("job", "Running")
-    first = kube.pod("job-worker-0")["metadata"]["uid"]
-    kube.end_pods_with(137)
-    kube.another("job-worker-0", first)
+    kube.fail_and_replace("job-worker-0")
     kube.code = None
     wait_for_event(kube, "job", exited("job-worker-0", 137))
     wait_for_event(kube, "job", (NORMAL, "SuccessfulDeletePod", "Deleted pod: job-worker-0"))

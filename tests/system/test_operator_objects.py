@@ -43,9 +43,7 @@ def test_a_job_goes_on_with_the_services_that_it_has(kube, serve):
         kube.condition(name, "Running")
     end()
     serve("--services", "per-job")
-    first = kube.pod("old-worker-0")["metadata"]["uid"]
-    kube.end_pods_with(137)
-    kube.another("old-worker-0", first)
+    kube.fail_and_replace("old-worker-0")
     kube.code = None
     assert addresses_of(kube.pod("old-worker-0"))[0] == f"old-worker-0.{NAMESPACE}.svc:2222"
     assert kube.names("services") == ["new", "old-worker-0", "old-worker-1"]
@@ -101,9 +99,7 @@ def test_a_node_that_cannot_be_asked_for_the_last_lines_is_asked_once(kube, serv
     serve()
     kube.add("again", more={"restartPolicy": "ExitCode"}, Worker=1)
     kube.condition("again", "Running")
-    first = kube.pod("again-worker-0")["metadata"]["uid"]
-    kube.end_pods_with(137)
-    kube.another("again-worker-0", first)
+    kube.fail_and_replace("again-worker-0")
     assert [name for name, _ in logs_asked_for(kube)] == ["again-worker-0"]
 
 

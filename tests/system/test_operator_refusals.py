@@ -89,9 +89,7 @@ def test_a_job_goes_on_that_has_lost_a_role_whose_services_were_refused(kube, se
     kube.until(lambda objects: ("pods", "less-ps-0") not in objects)
     kube.add("later", PS=1)
     kube.until(lambda _: refusing.asked.count("later-ps-0") == 3)  # by then the one of less was due again
-    first = kube.pod("less-worker-0")["metadata"]["uid"]
-    kube.end_pods_with(137)
-    kube.another("less-worker-0", first)
+    kube.fail_and_replace("less-worker-0")
     assert refusing.asked.count("less-ps-0") == 1
 
 
@@ -117,9 +115,7 @@ def test_an_edit_that_cannot_be_read_is_passed_over_and_told(kube, serve):
     told(kube, "ReconcileError")
     [(_, _, message)] = [event for event in kube.told("edited") if event[1] == "ReconcileError"]
     assert message.startswith("an edit is passed over, and the job goes on as it was: ") and "restartPolicy" in message
-    first = kube.pod("edited-worker-0")["metadata"]["uid"]
-    kube.end_pods_with(137)
-    kube.another("edited-worker-0", first)
+    kube.fail_and_replace("edited-worker-0")
     kube.code = None
     edit(restartPolicy="ExitCode", replicas=2)
     kube.pod("edited-worker-1")

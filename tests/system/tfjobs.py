@@ -64,6 +64,12 @@ class TFJobs(LivingKube):
         self.code = code
         self.end_pods()
 
+    def fail_and_replace(self, name):
+        """All Pods end as if they were killed, and another has the name of this one."""
+        uid = self.pod(name)["metadata"]["uid"]
+        self.end_pods_with(137)
+        return self.another(name, uid)
+
     def events(self):
         with self.lock:
             return [body["reason"] for (plural, _), body in self.objects.items() if plural == "events"]
