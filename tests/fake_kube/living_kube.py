@@ -94,12 +94,11 @@ class LivingKube(FakeKube):
             return sorted(self.objects)
 
     def end_pods(self):
-        """Those that run on end, as the plan says by now."""
+        """Those that run on end, as the plan says by now; each before anything that the end of another leads to."""
         with self.lock:
             running = [(name, body["metadata"]["uid"]) for (plural, name), body in self.objects.items()
                        if plural == "pods"]
-        for name, uid in running:
-            self._later(self._finish, name, uid)
+        self._later(self._finish_all, running)
 
     # What others do in a cluster
 
@@ -187,6 +186,10 @@ class LivingKube(FakeKube):
                 pod["status"].update(phase="Failed" if code else "Succeeded",
                                      containerStatuses=[self._container(pod, {"terminated": ended})])
         self._change("pods", name, uid, change)
+
+    def _finish_all(self, pods):
+        for name, uid in pods:
+            self._finish(name, uid)
 
     @staticmethod
     def _container(pod, state):

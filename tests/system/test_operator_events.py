@@ -25,7 +25,9 @@ def succeeded(name):
 def wait_for_events(kube, name, wanted):
     """Until the TFJob has these and no other ones."""
     with kube.lock:
-        assert kube.lock.wait_for(lambda: kube.told(name) == sorted(wanted), LIMIT), kube.told(name)
+        if not kube.lock.wait_for(lambda: kube.told(name) == sorted(wanted), LIMIT):
+            told = kube.told(name)
+            pytest.fail(f"lacks {[one for one in wanted if one not in told]}, and tells {[one for one in told if one not in wanted]}")
 
 
 def wait_for_event(kube, name, wanted):
