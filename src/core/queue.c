@@ -16,17 +16,23 @@ struct entry {
 	msec due; /* MSEC_NEVER: it does not wait */
 	int64_t number; /* of the add; the lower one goes first of two that are due together */
 	int n_failures;
+	bool is_behind;
 	bool is_in_flight; /* it does not wait then, even if it is due */
 	bool is_removed; /* while it was in flight */
+};
+
+struct waiting {
+	struct entry **list; /* whose turn is next is the last */
+	size_t count;
+	size_t capacity;
 };
 
 struct tenant {
 	char *name;
 	size_t n_entries; /* in flight too */
 	size_t n_in_flight;
-	struct entry **waiting; /* whose turn is next is the last */
-	size_t n_waiting;
-	size_t capacity;
+	size_t n_taken;
+	struct waiting ahead, behind;
 };
 
 struct queue {
@@ -62,7 +68,8 @@ static void entry_free(struct entry *entry)
 static void tenant_free(struct tenant *tenant)
 {
 	free(tenant->name);
-	free(tenant->waiting);
+	free(tenant->ahead.list);
+	free(tenant->behind.list);
 	free(tenant);
 }
 
@@ -104,16 +111,21 @@ static bool is_before(const struct entry *a, const struct entry *b)
 	return a->due != b->due ? a->due < b->due : a->number < b->number;
 }
 
+static struct waiting *list_of(const struct entry *entry)
+{
+	return entry->is_behind ? &entry->tenant->behind : &entry->tenant->ahead;
+}
+
 /* Where it waits, or would have to. */
 static size_t place_of(const struct entry *entry)
 {
-	const struct tenant *tenant = entry->tenant;
-	size_t low = 0, high = tenant->n_waiting;
+	const struct waiting *waiting = list_of(entry);
+	size_t low = 0, high = waiting->count;
 
 	while (low < high) {
 		size_t middle = (low + high) / 2;
 
-		if (is_before(entry, tenant->waiting[middle]))
+		if (is_before(entry, waiting->list[middle]))
 			low = middle + 1;
 		else
 			high = middle;
@@ -123,15 +135,17 @@ static size_t place_of(const struct entry *entry)
 
 static void begin_to_wait(struct entry *entry)
 {
-	struct tenant *tenant = entry->tenant;
+	struct waiting *waiting = list_of(entry);
 
-	mem_grow(&tenant->waiting, &tenant->capacity, tenant->n_waiting, sizeof(*tenant->waiting));
-	insert(tenant->waiting, &tenant->n_waiting, place_of(entry), entry);
+	mem_grow(&waiting->list, &waiting->capacity, waiting->count, sizeof(*waiting->list));
+	insert(waiting->list, &waiting->count, place_of(entry), entry);
 }
 
 static void end_to_wait(struct entry *entry)
 {
-	take_out(entry->tenant->waiting, &entry->tenant->n_waiting, place_of(entry));
+	struct waiting *waiting = list_of(entry);
+
+	take_out(waiting->list, &waiting->count, place_of(entry));
 }
 
 /* Keys and tenants. */
@@ -211,24 +225,41 @@ static void forget(struct queue *queue, size_t place)
 
 /* The queue. */
 
-static void add(struct queue *queue, struct entry *entry, msec due)
+static void add(struct queue *queue, struct entry *entry, msec due, bool is_behind)
 {
-	if (due >= entry->due)
+	bool was_due = entry->due != MSEC_NEVER;
+
+	is_behind &= !was_due || entry->is_behind;
+	if (due >= entry->due && is_behind == entry->is_behind)
 		return;
-	if (entry->due != MSEC_NEVER && !entry->is_in_flight)
+	if (was_due && !entry->is_in_flight)
 		end_to_wait(entry);
-	entry->due = due;
-	entry->number = queue->n_adds++;
+	if (due < entry->due) {
+		entry->due = due;
+		entry->number = queue->n_adds++;
+	}
+	entry->is_behind = is_behind;
 	if (!entry->is_in_flight)
 		begin_to_wait(entry);
 }
 
-void queue_add(struct queue *queue, const char *tenant, const char *key, msec due)
+static void add_key(struct queue *queue, const char *tenant, const char *key, msec due,
+		    bool is_behind)
 {
 	struct entry *entry = need_entry(queue, tenant, key);
 
 	entry->is_removed = false;
-	add(queue, entry, msec_min(due, MSEC_NEVER - 1));
+	add(queue, entry, msec_min(due, MSEC_NEVER - 1), is_behind);
+}
+
+void queue_add(struct queue *queue, const char *tenant, const char *key, msec due)
+{
+	add_key(queue, tenant, key, due, false);
+}
+
+void queue_add_behind(struct queue *queue, const char *tenant, const char *key, msec due)
+{
+	add_key(queue, tenant, key, due, true);
 }
 
 /* Nobody has more in flight than `most`: the difference is never negative. */
@@ -237,11 +268,20 @@ static bool may_take(const struct queue *queue, const struct tenant *tenant)
 	return fair_share_may_take(tenant->n_in_flight, queue->most - queue->n_in_flight);
 }
 
-/* NULL: there is none, or it may not be taken now. */
-static const struct entry *next_of(const struct queue *queue, const struct tenant *tenant)
+static msec due_of(const struct waiting *waiting)
 {
-	return tenant->n_waiting && may_take(queue, tenant) ? tenant->waiting[tenant->n_waiting - 1]
-							    : NULL;
+	return waiting->count ? waiting->list[waiting->count - 1]->due : MSEC_NEVER;
+}
+
+/* Of which list the next one is taken; NULL: none is due. */
+static struct waiting *next_of(struct tenant *tenant, msec now)
+{
+	bool is_behind_due = due_of(&tenant->behind) <= now;
+
+	if (due_of(&tenant->ahead) > now)
+		return is_behind_due ? &tenant->behind : NULL;
+	return is_behind_due && tenant->n_taken % QUEUE_TURNS == QUEUE_TURNS - 1 ? &tenant->behind
+										 : &tenant->ahead;
 }
 
 static void count_flight(struct queue *queue, struct entry *entry, bool is_in_flight)
@@ -258,12 +298,13 @@ const char *queue_take(struct queue *queue, msec now)
 	for (size_t i = 0; i < queue->n_tenants; i++) {
 		size_t asked = (queue->turn + i) % queue->n_tenants;
 		struct tenant *tenant = queue->tenants[asked];
-		const struct entry *next = next_of(queue, tenant);
+		struct waiting *waiting = may_take(queue, tenant) ? next_of(tenant, now) : NULL;
 
-		if (!next || next->due > now)
+		if (!waiting)
 			continue;
-		struct entry *entry = tenant->waiting[--tenant->n_waiting];
+		struct entry *entry = waiting->list[--waiting->count];
 
+		tenant->n_taken++;
 		entry->due = MSEC_NEVER;
 		count_flight(queue, entry, true);
 		queue->turn = asked + 1;
@@ -299,7 +340,7 @@ void queue_done(struct queue *queue, const char *key, bool has_failed, msec now)
 	if (due == MSEC_NEVER)
 		forget(queue, place);
 	else
-		add(queue, entry, due);
+		add(queue, entry, due, entry->is_behind);
 }
 
 void queue_remove(struct queue *queue, const char *key)
@@ -325,9 +366,11 @@ msec queue_wake_at(const struct queue *queue)
 	msec wake_at = MSEC_NEVER;
 
 	for (size_t i = 0; i < queue->n_tenants; i++) {
-		const struct entry *next = next_of(queue, queue->tenants[i]);
+		const struct tenant *tenant = queue->tenants[i];
 
-		wake_at = next ? msec_min(wake_at, next->due) : wake_at;
+		if (may_take(queue, tenant))
+			wake_at = msec_min(
+				wake_at, msec_min(due_of(&tenant->ahead), due_of(&tenant->behind)));
 	}
 	return wake_at;
 }

@@ -1,9 +1,10 @@
 /* Which job is looked at next: keys with due times, one pass at a time for each, equal turns for
  * tenants, and longer and longer pauses after what fails. Pure; the time is handed in.
  *
- * The model is client-go's workqueue. An event only says "look at this key": what comes for a key
- * that waits already changes nothing, and what comes while it is in flight is kept until that is
- * done, so that no event is lost and no key is worked on twice at once. */
+ * The model is client-go's workqueue, and for what waits behind controller-runtime's priority
+ * queue. An event only says "look at this key": what comes for a key that waits already changes
+ * nothing, and what comes while it is in flight is kept until that is done, so that no event is
+ * lost and no key is worked on twice at once. */
 #pragma once
 
 #include "base/msec.h"
@@ -11,6 +12,8 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+
+#define QUEUE_TURNS 4
 
 struct queue;
 
@@ -26,7 +29,11 @@ void queue_free(struct queue *queue); /* NULL is fine */
 /* The key is due at `due`, or earlier if it was to be: also one that pauses after a failure, since
  * something has changed. It belongs to the tenant of its first add for as long as it is known. */
 void queue_add(struct queue *queue, const char *tenant, const char *key, msec due);
-/* Takes a key that is due: of the tenant whose turn it is, the one that is due for longest. NULL:
+/* The same of a key that can wait while others of its tenant are due: they go first, but of
+ * QUEUE_TURNS turns one. It waits behind no more when it is added as others are. */
+void queue_add_behind(struct queue *queue, const char *tenant, const char *key, msec due);
+/* Takes a key that is due: of the tenant whose turn it is, the one that is due for longest of those
+ * that do not wait behind. NULL:
  * none is, or may be in flight too. It is in flight, and the text is borrowed, until queue_done. */
 const char *queue_take(struct queue *queue, msec now);
 /* Ends the flight. A key that succeeded and was not added meanwhile is not known any more. */

@@ -18,6 +18,7 @@ from test_jobs_elsewhere import write_kubeconfig  # noqa: E402
 pytestmark = pytest.mark.sanitize
 
 AT_ONCE = 16  # statuses of one namespace (core/queue.h)
+QUEUE_TURNS = 4  # of so many one is of a job that has not begun
 MANY = 100  # more than there are calls under way at once (io/http_client.h)
 
 
@@ -89,6 +90,45 @@ def test_statuses_that_are_not_answered_hold_up_no_other_namespace(muster, tmp_p
         add_tfjob(kube, "quick", 1, "other")
         until_created(kube, "quick")
         release.set()
+        operator.send_signal(signal.SIGTERM)
+        assert operator.wait(LIMIT) == 0
+
+
+def test_a_job_that_has_begun_waits_for_few_that_have_not(muster, tmp_path):
+    answers = threading.Event()
+
+    def hold(exchange):
+        assert not (exchange.path.endswith("/status") and "/tfjobs/new-" in exchange.path) or answers.wait(LIMIT)
+        return False
+
+    def until_true(name, kind):
+        with kube.lock:
+            assert kube.lock.wait_for(lambda: any(
+                (entry["type"], entry["status"]) == (kind, "True") for entry in
+                kube.objects["tfjobs", name].get("status", {}).get("conditions", [])), LIMIT)
+
+    def written():
+        """The jobs whose statuses were written, in order."""
+        return [path.split("/")[-2] for _, path, _ in kube.requests() if path.endswith("/status")]
+
+    with LivingKube(lambda labels: None) as kube:
+        kube.trouble = hold
+        muster.environment["KUBECONFIG"] = str(write_kubeconfig(tmp_path / "kubeconfig", kube.origin))
+        add_tfjob(kube, "begun", 1)
+        operator = muster.start("operator", "-n", NAMESPACE)
+        until_true("begun", "Running")
+        for index in range(MANY):
+            add_tfjob(kube, f"new-{index}", 1)
+        wait_until(lambda: sum(name.startswith("new-") for name in written()) == AT_ONCE)
+        kube.plan = lambda labels: 0
+        kube.end_pods()
+        with kube.lock:  # the operator has seen it
+            assert kube.lock.wait_for(lambda: any(
+                plural == "events" and body["reason"] == "ExitedWithCode" for (plural, _), body in kube.objects.items()), LIMIT)
+        answers.set()
+        until_true("begun", "Succeeded")
+        place = max(place for place, name in enumerate(written()) if name == "begun")
+        assert sum(name.startswith("new-") for name in written()[:place]) <= AT_ONCE + QUEUE_TURNS
         operator.send_signal(signal.SIGTERM)
         assert operator.wait(LIMIT) == 0
 

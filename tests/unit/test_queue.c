@@ -75,6 +75,49 @@ static void a_key_waits_once_and_until_the_earliest_time(void **state)
 	assert_take(queue, START + 30, NULL);
 }
 
+static void what_waits_behind_goes_last_and_of_four_turns_has_one(void **state)
+{
+	struct queue *queue = *state;
+
+	for (char key[] = "0"; key[0] < '4'; key[0]++)
+		queue_add_behind(queue, "a", key, START);
+	for (char key[] = "a"; key[0] < 'g'; key[0]++)
+		queue_add(queue, "a", key, START + 1);
+	take_and_end(queue, START, "0"); /* the others are not due */
+	for (const char *keys = "ab1cde2f3"; *keys; keys++)
+		take_and_end(queue, START + 1, (char[]){*keys, '\0'});
+	assert_int_equal(queue_count(queue), 0);
+	queue_add_behind(queue, "a", "k", START + 7);
+	assert_int_equal(queue_wake_at(queue), START + 7);
+	queue_add(queue, "a", "l", START + 9);
+	assert_int_equal(queue_wake_at(queue), START + 7);
+}
+
+static void what_waits_behind_does_so_no_more_when_it_is_added_as_others_are(void **state)
+{
+	struct queue *queue = *state;
+
+	queue_add_behind(queue, "a", "k", START);
+	queue_add_behind(queue, "a", "l", START);
+	queue_add(queue, "a", "m", START);
+	queue_add(queue, "a", "l", START + 5); /* it keeps its time */
+	queue_add_behind(queue, "a", "m", START + 1);
+	take_and_end(queue, START, "l");
+	take_and_end(queue, START, "m");
+	queue_add(queue, "a", "n", START);
+	assert_take(queue, START, "n");
+	queue_add_behind(queue, "a", "n", START); /* while it is in flight */
+	queue_add(queue, "a", "o", START + 1);
+	queue_done(queue, "n", false, START);
+	take_and_end(queue, START, "k");
+	take_and_end(queue, START + 1, "o");
+	take_and_end(queue, START + 1, "n");
+	queue_add_behind(queue, "a", "p", START);
+	queue_remove(queue, "p");
+	assert_take(queue, START, NULL);
+	assert_int_equal(queue_count(queue), 0);
+}
+
 static void what_comes_in_flight_is_kept_until_it_is_done(void **state)
 {
 	struct queue *queue = *state;
@@ -365,6 +408,8 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		QUEUE_TEST(what_is_due_is_taken_in_order),
 		QUEUE_TEST(a_key_waits_once_and_until_the_earliest_time),
+		QUEUE_TEST(what_waits_behind_goes_last_and_of_four_turns_has_one),
+		QUEUE_TEST(what_waits_behind_does_so_no_more_when_it_is_added_as_others_are),
 		QUEUE_TEST(what_comes_in_flight_is_kept_until_it_is_done),
 		QUEUE_TEST(what_fails_pauses_for_longer_and_longer),
 		QUEUE_TEST(an_event_ends_a_pause),
