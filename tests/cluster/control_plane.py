@@ -126,7 +126,8 @@ class ControlPlane:
         policy.write_text(json.dumps({"apiVersion": "audit.k8s.io/v1", "kind": "Policy",
                                       "rules": [statuses, {"level": "Metadata"}],
                                       "omitStages": ["RequestReceived", "ResponseStarted"]}))
-        return ["--audit-policy-file", policy, "--audit-log-path", self.folder / "audit.log"]
+        # Megabytes: what is read of a log goes on in one file.
+        return ["--audit-policy-file", policy, "--audit-log-path", self.folder / "audit.log", "--audit-log-maxsize", "100000"]
 
     def _is_ready(self):
         trust = ssl.create_default_context(cafile=str(self.keys / "ca.crt"))
