@@ -13,7 +13,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-#define QUEUE_TURNS 4
+#define QUEUE_TURNS 4 /* of so many turns of a tenant one is of a key that waits behind */
 
 struct queue;
 
@@ -33,8 +33,8 @@ void queue_add(struct queue *queue, const char *tenant, const char *key, msec du
  * QUEUE_TURNS turns one. It waits behind no more when it is added as others are. */
 void queue_add_behind(struct queue *queue, const char *tenant, const char *key, msec due);
 /* Takes a key that is due: of the tenant whose turn it is, the one that is due for longest of those
- * that do not wait behind. NULL:
- * none is, or may be in flight too. It is in flight, and the text is borrowed, until queue_done. */
+ * that do not wait behind, if it has any. NULL: none is due, or none may be in flight beside those
+ * that are. The key is in flight, and the text is borrowed, until queue_done. */
 const char *queue_take(struct queue *queue, msec now);
 /* Ends the flight. A key that succeeded and was not added meanwhile is not known any more. */
 void queue_done(struct queue *queue, const char *key, bool has_failed, msec now);

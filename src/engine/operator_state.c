@@ -14,11 +14,9 @@ void operator_arm(struct controller *controller)
 /* What changes of jobs that have begun is seen, however many wait to begin. */
 void operator_look_at(struct served_job *job, msec due)
 {
-	void (*add)(struct queue * queue, const char *tenant, const char *key, msec due) =
-		job->driver ? queue_add : queue_add_behind;
-
 	if (due != MSEC_NEVER)
-		add(job->controller->queue, job->name_space, job->key, due);
+		(job->driver ? queue_add : queue_add_behind)(job->controller->queue,
+							     job->name_space, job->key, due);
 	operator_arm(job->controller);
 }
 

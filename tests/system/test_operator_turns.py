@@ -14,6 +14,7 @@ from fake_kube import NAMESPACE  # noqa: E402
 from living_kube import LivingKube, now  # noqa: E402
 from processes import wait_until  # noqa: E402
 from test_jobs_elsewhere import write_kubeconfig  # noqa: E402
+from tfjobs import kube, serve  # noqa: E402, F401
 
 pytestmark = pytest.mark.sanitize
 
@@ -94,43 +95,39 @@ def test_statuses_that_are_not_answered_hold_up_no_other_namespace(muster, tmp_p
         assert operator.wait(LIMIT) == 0
 
 
-def test_a_job_that_has_begun_waits_for_few_that_have_not(muster, tmp_path):
-    answers = threading.Event()
+def test_a_job_that_has_begun_waits_for_few_that_have_not(kube, serve):
+    """Statuses of jobs to come are answered one by one, so that the next comes after the one before."""
+    held, answers = threading.Semaphore(0), threading.Semaphore(0)
 
     def hold(exchange):
-        assert not (exchange.path.endswith("/status") and "/tfjobs/new-" in exchange.path) or answers.wait(LIMIT)
+        if exchange.path.endswith("/status") and "/tfjobs/new-" in exchange.path:
+            held.release()
+            assert answers.acquire(timeout=LIMIT)
         return False
-
-    def until_true(name, kind):
-        with kube.lock:
-            assert kube.lock.wait_for(lambda: any(
-                (entry["type"], entry["status"]) == (kind, "True") for entry in
-                kube.objects["tfjobs", name].get("status", {}).get("conditions", [])), LIMIT)
 
     def written():
         """The jobs whose statuses were written, in order."""
         return [path.split("/")[-2] for _, path, _ in kube.requests() if path.endswith("/status")]
 
-    with LivingKube(lambda labels: None) as kube:
-        kube.trouble = hold
-        muster.environment["KUBECONFIG"] = str(write_kubeconfig(tmp_path / "kubeconfig", kube.origin))
-        add_tfjob(kube, "begun", 1)
-        operator = muster.start("operator", "-n", NAMESPACE)
-        until_true("begun", "Running")
-        for index in range(MANY):
-            add_tfjob(kube, f"new-{index}", 1)
-        wait_until(lambda: sum(name.startswith("new-") for name in written()) == AT_ONCE)
-        kube.plan = lambda labels: 0
-        kube.end_pods()
-        with kube.lock:  # the operator has seen it
-            assert kube.lock.wait_for(lambda: any(
-                plural == "events" and body["reason"] == "ExitedWithCode" for (plural, _), body in kube.objects.items()), LIMIT)
-        answers.set()
-        until_true("begun", "Succeeded")
-        place = max(place for place, name in enumerate(written()) if name == "begun")
-        assert sum(name.startswith("new-") for name in written()[:place]) <= AT_ONCE + QUEUE_TURNS
-        operator.send_signal(signal.SIGTERM)
-        assert operator.wait(LIMIT) == 0
+    kube.trouble = hold
+    kube.add("begun", Worker=1)
+    end = serve()
+    kube.condition("begun", "Running")
+    for index in range(MANY):
+        kube.add(f"new-{index}", Worker=1)
+    for _ in range(AT_ONCE):
+        assert held.acquire(timeout=LIMIT)
+    n_before = len(written())
+    kube.end_pods_with(0)
+    kube.until(lambda objects: "ExitedWithCode" in kube.events())  # the operator has seen it
+    while "begun" not in (since := written()[n_before:]):
+        answers.release()
+        wait_until(lambda: len(written()) > n_before + len(since))
+    assert since.index("begun") <= QUEUE_TURNS  # and the AT_ONCE that were under way
+    kube.trouble = lambda exchange: False
+    answers.release(MANY)
+    kube.condition("begun", "Succeeded")
+    end()
 
 
 def test_the_lease_waits_behind_no_status(muster, tmp_path):
