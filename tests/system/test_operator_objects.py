@@ -32,7 +32,7 @@ def test_a_job_has_one_service_where_that_is_asked_for(kube, serve):
     assert addresses_of(pod) == [f"one-worker-{index}.one.{NAMESPACE}.svc:2222" for index in range(2)]
     assert "hostname" not in kube.pod("many-worker-1")["spec"]
     kube.remove("services", "one")
-    kube.until(lambda objects: ("services", "one") in objects)
+    kube.service("one")
 
 
 def test_a_job_goes_on_with_the_services_that_it_has(kube, serve):
@@ -41,12 +41,14 @@ def test_a_job_goes_on_with_the_services_that_it_has(kube, serve):
     kube.add("new", {"muster/services": "per-job"}, Worker=1)
     for name in ("old", "new"):
         kube.condition(name, "Running")
+    for name in (services := ["new", "old-worker-0", "old-worker-1"]):
+        kube.service(name)
     end()
     serve("--services", "per-job")
     kube.fail_and_replace("old-worker-0")
     kube.code = None
     assert addresses_of(kube.pod("old-worker-0"))[0] == f"old-worker-0.{NAMESPACE}.svc:2222"
-    assert kube.names("services") == ["new", "old-worker-0", "old-worker-1"]
+    assert kube.names("services") == services
 
 
 def test_a_worker_that_comes_and_goes_fails_no_job(kube, serve):
@@ -205,6 +207,7 @@ def test_services_of_others_stay(kube, serve):
     kube.condition("my", "Suspended")
     kube.add("run", run_policy={"cleanPodPolicy": "All"}, Worker=2)
     kube.condition("run", "Running")
+    kube.service("run-worker-1")
     kube.end_pods_with(0)
     kube.until(lambda objects: ("services", "run-worker-1") not in objects and not kube.names("pods"))
     end()
@@ -343,11 +346,12 @@ def test_nothing_is_made_for_a_job_that_is_being_deleted(kube, serve):
     kube.add("next", Worker=1)
     kube.condition("next", "Running")  # so the end of the first job is known
     kube.remove("pods", "held-worker-0")
+    kube.service("held-worker-0")
     kube.remove("services", "held-worker-0")
     kube.add("last", Worker=1)
     kube.condition("last", "Running")
     left = ["last-worker-0", "next-worker-0"]
-    kube.until(lambda objects: ("services", "last-worker-0") in objects)
+    kube.service("last-worker-0")
     end()
     assert kube.names("pods") == left and kube.names("services") == left
 
@@ -402,7 +406,7 @@ def test_volcano_lets_a_job_in_before_it_has_pods(kube, serve):
     assert group["spec"] == {"minMember": 2, "queue": "default", "priorityClassName": "high",
                              "minResources": {"cpu": "1", "memory": "2147483648"}}
     kube.change("podgroups", "gang", lambda group: group.update(status={"phase": "Pending"}))
-    kube.until(lambda objects: ("services", "gang-worker-1") in objects)
+    kube.service("gang-worker-1")
     assert kube.names("pods") == [] and "startTime" not in kube.objects["tfjobs", "gang"]["status"]
     kube.change("podgroups", "gang", lambda group: group.update(status={"phase": "Inqueue"}))
     kube.condition("gang", "Running")

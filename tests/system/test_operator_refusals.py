@@ -126,5 +126,6 @@ def test_a_job_of_another_manager_is_left_alone(kube, serve):
     kube.add("theirs", run_policy={"managedBy": "kueue.x-k8s.io/multikueue"}, Worker=1)
     kube.add("ours", Worker=1)
     kube.condition("ours", "Running")
+    kube.service("ours-worker-0")
     assert "status" not in kube.objects["tfjobs", "theirs"]
     assert kube.names("pods") == kube.names("services") == ["ours-worker-0"]

@@ -53,6 +53,10 @@ class TFJobs(LivingKube):
     def pod(self, name):
         return self.until(lambda objects: objects.get(("pods", name)))
 
+    def service(self, name):
+        """A Pod may run before its Service is there."""
+        return self.until(lambda objects: objects.get(("services", name)))
+
     def another(self, name, uid):
         """The Pod of this name that has another uid."""
         def found(objects):
