@@ -8,9 +8,9 @@
 #include "core/gpus.h"
 #include "core/limits.h"
 #include "engine/serving.h"
+#include "io/cores.h"
 #include "io/network_probe.h"
 #include "io/own_host.h"
-#include "io/process.h"
 #include "tf/library_find.h"
 
 #include <stdlib.h>
@@ -232,7 +232,7 @@ static int threads_for(const struct cluster_spec *spec)
 		wanted += spec->jobs[i].n_tasks;
 	if (wanted > MOST_THREADS)
 		wanted = MOST_THREADS;
-	return process_count_cores() < (int) wanted ? (int) wanted : 0;
+	return cores_count() < (int) wanted ? (int) wanted : 0;
 }
 
 static int server_run(const struct options *options)

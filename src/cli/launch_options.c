@@ -4,8 +4,8 @@
 #include "base/names.h"
 #include "core/cluster_address.h"
 #include "core/limits.h"
+#include "io/cores.h"
 #include "io/own_host.h"
-#include "io/process.h"
 
 #include <ctype.h>
 #include <stdlib.h>
@@ -99,11 +99,11 @@ static void read_processes(const struct options *options, const struct gpus *gpu
 	if (!word)
 		return;
 	if (text_equals(word, "cpu"))
-		*count = process_count_cores();
+		*count = cores_count();
 	else if (text_equals(word, "gpu") && n_gpus == 0)
 		text_add(faults, "--nproc-per-node gpu: this machine has no GPU\n");
 	else if (text_equals(word, "gpu") || text_equals(word, "auto"))
-		*count = n_gpus ? n_gpus : process_count_cores();
+		*count = n_gpus ? n_gpus : cores_count();
 	else
 		(void) read_number("nproc-per-node", word, 1, LIMIT_PROCESSES, count, faults);
 }

@@ -35,10 +35,11 @@ void pod_options_done(struct pod_options *pod_options);
 		 .value_name = "NAMESPACE",                                                        \
 		 .one_line = "the namespace of the Pods"},                                         \
 		{.name = "cpu",                                                                    \
-		 .group = OPTIONS_OF_KUBERNETES,                                                   \
+		 .group = OPTIONS_OF_PROCESSES,                                                    \
 		 .kind = OPTION_TEXT,                                                              \
 		 .value_name = "CPU",                                                              \
-		 .one_line = "cores set aside for each Pod (2, 500m)"},                            \
+		 .one_line = "cores of each replica (2, 500m): CPU request of a Pod, threads of "  \
+			     "a local process"},                                                   \
 		{.name = "memory",                                                                 \
 		 .group = OPTIONS_OF_KUBERNETES,                                                   \
 		 .kind = OPTION_TEXT,                                                              \

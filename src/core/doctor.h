@@ -46,6 +46,7 @@ struct doctor_limits {
 	int64_t processes; /* RLIMIT_NPROC, which counts threads of this user */
 	int64_t threads_in_use; /* of everybody on this machine */
 	int64_t group_processes_left; /* of our control group */
+	double cores; /* that may be used */
 	int64_t address_space; /* RLIMIT_AS, in bytes */
 	int64_t memory_available; /* bytes */
 	int64_t group_memory_left;

@@ -1,5 +1,6 @@
 /* Judges what this machine has and allows, against what the processes of TensorFlow take. */
 #include "core/doctor_parts.h"
+#include "core/threads.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -13,6 +14,8 @@
 #define THREADS_OF_WORKER 110
 /* It used 3.1 GB of addresses while it trained; larger models and GPUs take many times that. */
 #define ADDRESSES_OF_WORKER (8 * GIGABYTE)
+
+#define WORKERS_TOLD 2 /* as many as a first job has */
 
 #define FILES_NEEDED 64
 #define FILES_ADVISED 1024 /* data pipelines keep a file open for each of their readers */
@@ -281,8 +284,19 @@ static void judge_clock(struct judgement *judgement)
 			      "not synchronised; matters where several machines train together");
 }
 
+/* A part of a core counts as one thread. */
+static void judge_cores(struct judgement *judgement)
+{
+	double cores = judgement->facts->limits.cores;
+
+	judgement_add(judgement, "cores", DOCTOR_OK, NULL,
+		      "%g usable; each of %d workers gets " THREADS_VARIABLE "=%d", cores,
+		      WORKERS_TOLD, threads_of_replica(0, cores, WORKERS_TOLD));
+}
+
 void judge_machine(struct judgement *judgement)
 {
+	judge_cores(judgement);
 	judge_files(judgement);
 	judge_processes(judgement);
 	judge_group(judgement);

@@ -72,6 +72,7 @@ struct container {
 	const char *working_dir; /* NULL when not given */
 	const struct env_entry *env;
 	size_t n_env;
+	double processors; /* limits.cpu, else requests.cpu; 0 when neither is given */
 	/* Where they stand in the file, or would stand; line 0 without a file. For faults that only
 	 * a back end finds. */
 	struct place command_place;

@@ -6,6 +6,7 @@
 #include "base/text.h"
 #include "core/job_field.h"
 #include "core/limits.h"
+#include "core/quantity.h"
 
 #define CONTAINER_NAME "tensorflow"
 #define PORT_NAME "tfjob-port"
@@ -162,6 +163,19 @@ static int read_gpus(struct field_reader *reader, const struct field *template,
 	return read_number_of_gpus(reader, &limit);
 }
 
+/* Of resources.limits or .requests; 0 where it has none. What is no quantity is Kubernetes' to
+ * refuse. */
+static double read_processors(const struct field *container, const char *kind)
+{
+	const struct json *value = json_get_path(container->value, "resources", kind, "cpu", NULL);
+	double processors = json_as_real(value, 0);
+
+	if (json_is(value, JSON_STRING) &&
+	    quantity_read(json_as_string(value, ""), &processors, NULL) < 0)
+		return 0;
+	return processors;
+}
+
 static void read_container(struct field_reader *reader, const struct field *field,
 			   struct arena *arena, struct role *role)
 {
@@ -180,6 +194,9 @@ static void read_container(struct field_reader *reader, const struct field *fiel
 	if (container->working_dir && container->working_dir[0] == '\0')
 		container->working_dir = NULL;
 	read_env(reader, field, arena, container);
+	container->processors = read_processors(field, "limits");
+	if (container->processors <= 0)
+		container->processors = read_processors(field, "requests");
 	container->command_place = field_place(reader, &command);
 	container->working_dir_place = field_place(reader, &working_dir);
 	role->port = read_port(reader, field);

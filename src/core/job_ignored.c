@@ -52,16 +52,18 @@ static void tell_members(struct told *told, const struct json *object,
 			tell(told, mem_copy_text(key));
 }
 
-/* Of what a container may use, only GPUs are dealt out here. */
+/* Of what a container may use, GPUs are dealt out here, and processors make its number of threads.
+ */
 static void tell_resources(struct told *told, const struct json *resources)
 {
-	const struct json *limits = json_get(resources, "limits");
-	bool has_gpu = json_get(limits, JOB_GPU_RESOURCE) != NULL;
+	const char *kind = NULL;
+	struct json *amounts, *amount;
 
-	if (!has_gpu && resources)
-		tell(told, mem_copy_text("resources"));
-	else if (json_count(resources) > 1 || json_count(limits) > 1)
-		tell(told, mem_copy_text("resources but " JOB_GPU_RESOURCE));
+	while (json_next(resources, &kind, &amounts))
+		for (const char *name = NULL; json_next(amounts, &name, &amount);)
+			if (!text_equals(name, "cpu") &&
+			    !(text_equals(name, JOB_GPU_RESOURCE) && text_equals(kind, "limits")))
+				tell(told, mem_format("resources.%s", name));
 }
 
 static void tell_containers(struct told *told, const struct role *role)

@@ -14,6 +14,7 @@
 #include "engine/backend_local_replicas.h"
 #include "engine/backend_local_start.h"
 #include "engine/log_last.h"
+#include "io/cores.h"
 #include "io/oom.h"
 
 #include <signal.h>
@@ -36,6 +37,7 @@ struct local {
 	struct loop_watch *look_timer; /* armed while a child cannot be assigned */
 	msec look_delay;
 	struct local_replicas replicas;
+	double cores; /* that the job's replicas share */
 	int64_t oom_kills; /* of those that the kernel did, how many are accounted for */
 };
 
@@ -143,8 +145,11 @@ static void start_replica(struct local *local, const struct job *job, const stru
 {
 	struct arena *arena CLEANUP(arena_cleanup) = arena_new();
 	struct cluster cluster = local_ports_cluster(&local->ports, job, arena);
-	const char *visible_gpus =
-		local_gpus_visible(&local->gpus, action->role, action->index, arena);
+	const struct local_machine machine = {
+		.visible_gpus =
+			local_gpus_visible(&local->gpus, action->role, action->index, arena),
+		.cores = local->cores,
+	};
 	struct local_replica *replica = local_replica_new(local->uid, action->role, action->index,
 							  action->attempt, loop_now());
 	struct child_start start;
@@ -154,7 +159,7 @@ static void start_replica(struct local *local, const struct job *job, const stru
 	cluster.has_own_machines = gpu_deal_is_apart(&local->gpus.deal);
 	if (local->settings.join_world)
 		local->settings.join_world(&cluster, arena, local->settings.world_data);
-	local_start_describe(&cluster, role, action->index, action->attempt, visible_gpus, arena,
+	local_start_describe(&cluster, role, action->index, action->attempt, &machine, arena,
 			     &start);
 	replica->gpus = local_gpus_names(&local->gpus, action->role, action->index);
 	start.descriptor_limit = local->settings.descriptor_limit;
@@ -410,6 +415,7 @@ int backend_local_new(const struct backend_local_settings *settings, struct back
 	local->child_watch = loop_watch_signal(settings->loop, SIGCHLD, hear_of_children, local);
 	local->kill_timer = loop_new_timer(settings->loop, kill_overdue, local);
 	local->look_timer = loop_new_timer(settings->loop, reap_children, local);
+	local->cores = cores_usable();
 	local->oom_kills = oom_kill_count();
 	*ret_backend = &local->backend;
 	return 0;

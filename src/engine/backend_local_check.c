@@ -76,7 +76,7 @@ static void check_start(const struct job *job, const struct role *role, struct f
 	struct child_start start;
 	struct err err;
 
-	local_start_describe(&cluster, role, 0, 0, NULL, arena, &start);
+	local_start_describe(&cluster, role, 0, 0, &(struct local_machine){0}, arena, &start);
 	if (child_check_folder(&start, &err) < 0)
 		refuse_working_dir(faults, role, err.text);
 	else if (!has_unknown_variable(start.program) && child_check_program(&start, &err) < 0)

@@ -2,7 +2,9 @@
 
 #include "base/text.h"
 #include "core/gpus.h"
+#include "core/threads.h"
 #include "engine/process_mark.h"
+#include "io/log.h"
 #include "io/own_program.h"
 
 #include <stdlib.h>
@@ -47,15 +49,31 @@ static void name_interface(struct environment *declared)
 	environment_set(declared, "GLOO_SOCKET_IFNAME", "lo");
 }
 
+/* A user who has set it means every replica. */
+static void limit_threads(const struct cluster *cluster, const struct role *role, int index,
+			  double cores, struct environment *declared)
+{
+	int threads = threads_of_replica(role->container.processors, cores,
+					 job_replica_count(cluster->job));
+	char *value CLEANUP(mem_free_text) = mem_format("%d", threads);
+
+	if (cores <= 0 || getenv(THREADS_VARIABLE))
+		return;
+	environment_set(declared, THREADS_VARIABLE, value);
+	log_info("%s-%d: " THREADS_VARIABLE "=%d unless the job sets it (%g usable cores)",
+		 role->name, index, threads, cores);
+}
+
 /* All that the job's process is told beyond what muster itself was started with. The marks come
  * last: they are how its descendants are found. */
 static void declare(const struct cluster *cluster, const struct role *role, int index, int attempt,
-		    const char *visible_gpus, struct environment *declared)
+		    const struct local_machine *machine, struct environment *declared)
 {
 	/* Lines have to come as they are printed, not when a buffer of 8 KiB is full. */
 	environment_set(declared, "PYTHONUNBUFFERED", "1");
-	if (visible_gpus)
-		environment_set(declared, GPUS_VARIABLE, visible_gpus);
+	if (machine->visible_gpus)
+		environment_set(declared, GPUS_VARIABLE, machine->visible_gpus);
+	limit_threads(cluster, role, index, machine->cores, declared);
 	go_past_proxies(declared);
 	if (cluster->job->has_private_network)
 		name_interface(declared);
@@ -155,12 +173,12 @@ static const char *program_of(const char *name, struct arena *arena)
 }
 
 void local_start_describe(const struct cluster *cluster, const struct role *role, int index,
-			  int attempt, const char *visible_gpus, struct arena *arena,
+			  int attempt, const struct local_machine *machine, struct arena *arena,
 			  struct child_start *ret_start)
 {
 	struct environment declared CLEANUP(environment_done) = {0};
 
-	declare(cluster, role, index, attempt, visible_gpus, &declared);
+	declare(cluster, role, index, attempt, machine, &declared);
 	*ret_start = (struct child_start){
 		.arguments = make_arguments(cluster, role, index, &declared, arena),
 		.environment = merge(&declared, arena),

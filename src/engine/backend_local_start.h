@@ -7,14 +7,20 @@
 #include "core/cluster.h"
 #include "io/child.h"
 
+/* What of this machine a replica may use. */
+struct local_machine {
+	const char *visible_gpus; /* CUDA_VISIBLE_DEVICES; NULL: it stays our own */
+	double cores; /* shared by all replicas of the job (core/threads.h); 0: not known */
+};
+
 /* Fills everything but the output descriptor; what it points to lives in the arena (and in muster's
  * own environment). The environment is muster's own, then what muster says of the cluster, the two
  * marks, and the container's env, later ones winning. $(NAME) stands for a variable of the last
  * three, as on Kubernetes, where no other ones exist. A command `muster`, without a path, is this
- * very program (`muster server …`). `cluster->job` has the uid. `visible_gpus` is the value of
- * CUDA_VISIBLE_DEVICES, which the container's env may change; NULL: it stays our own. */
+ * very program (`muster server …`). `cluster->job` has the uid. What `machine` leads to the
+ * container's env may change. */
 void local_start_describe(const struct cluster *cluster, const struct role *role, int index,
-			  int attempt, const char *visible_gpus, struct arena *arena,
+			  int attempt, const struct local_machine *machine, struct arena *arena,
 			  struct child_start *ret_start);
 
 /* The attempt's mark as an entry of its environment: "MUSTER_ATTEMPT_ID=UID/ROLE-INDEX.ATTEMPT". */

@@ -3,6 +3,7 @@
 #include "engine/doctor_parts.h"
 #include "engine/machine_gpus.h"
 #include "io/control_group.h"
+#include "io/cores.h"
 #include "io/file.h"
 #include "io/own_group.h"
 #include "io/process.h"
@@ -78,6 +79,7 @@ void doctor_collect_limits(struct doctor_limits *limits, struct arena *arena)
 		.processes = geteuid() ? limit_of(processes.rlim_cur) : DOCTOR_UNKNOWN,
 		.threads_in_use = count_threads(),
 		.group_processes_left = room.processes,
+		.cores = cores_usable(),
 		.address_space = limit_of(addresses.rlim_cur),
 		.memory_available = read_available_memory(),
 		.group_memory_left = room.memory,

@@ -1,14 +1,15 @@
 /* Reads limits and use of a group and of each one above it: the tightest counts.
  *
- * Unified hierarchy (v2): memory.max, memory.current, pids.max, pids.current. Version 1 has a
- * hierarchy for each controller, and other names for memory. Where a container sees the path of its
- * host, which is not mounted in it, the folders above lead to what is. */
+ * Unified hierarchy (v2): memory.max, memory.current, pids.max, pids.current, cpu.max. Version 1
+ * has a hierarchy for each controller, and other names for memory and processors. Where a container
+ * sees the path of its host, which is not mounted in it, the folders above lead to what is. */
 #include "io/control_group.h"
 
 #include "base/mem.h"
 #include "base/text.h"
 #include "io/file.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -55,7 +56,7 @@ static int64_t read_file_cache(const char *folder, const char *title)
 	return line ? strtoll(line + strlen(title), NULL, 10) : 0;
 }
 
-/* What one group leaves; -1: no limit. */
+/* What one group leaves of what it counts; -1: no limit. */
 static int64_t read_room(const char *folder, const struct names *names)
 {
 	int64_t limit = read_number(folder, names->limit);
@@ -68,6 +69,44 @@ static int64_t read_room(const char *folder, const struct names *names)
 	return room > 0 ? room : 0;
 }
 
+static int64_t read_memory(const char *folder)
+{
+	return read_room(folder, &memory_names);
+}
+
+static int64_t read_old_memory(const char *folder)
+{
+	return read_room(folder, &old_memory_names);
+}
+
+static int64_t read_processes(const char *folder)
+{
+	return read_room(folder, &process_names);
+}
+
+/* So many microseconds in each period of so many. */
+static int64_t thousandths_of(int64_t quota, int64_t period)
+{
+	return quota > 0 && period > 0 ? quota * 1000 / period : -1;
+}
+
+/* "150000 100000", or "max 100000". */
+static int64_t read_processors(const char *folder)
+{
+	char *text CLEANUP(mem_free_text) = read_file(folder, "cpu.max");
+	long long quota = 0, period = 0;
+
+	if (!text || sscanf(text, "%9lld %9lld", &quota, &period) != 2)
+		return -1;
+	return thousandths_of(quota, period);
+}
+
+static int64_t read_old_processors(const char *folder)
+{
+	return thousandths_of(read_number(folder, "cpu.cfs_quota_us"),
+			      read_number(folder, "cpu.cfs_period_us"));
+}
+
 static void keep_least(int64_t *least, int64_t room)
 {
 	if (room >= 0 && (*least < 0 || room < *least))
@@ -75,13 +114,13 @@ static void keep_least(int64_t *least, int64_t room)
 }
 
 /* The group and all above it; `root` is where its hierarchy is mounted. */
-static void read_upwards(const char *root, const char *group, const struct names *names,
+static void read_upwards(const char *root, const char *group, int64_t (*read)(const char *folder),
 			 int64_t *least)
 {
 	char *folder CLEANUP(mem_free_text) = mem_format("%s%s", root, group);
 
 	while (strlen(folder) >= strlen(root)) {
-		keep_least(least, read_room(folder, names));
+		keep_least(least, read(folder));
 		char *slash = strrchr(folder, '/');
 
 		if (!slash)
@@ -109,22 +148,26 @@ static void read_line(const char *root, char *line, struct control_group_room *r
 	if (!controllers || !group)
 		return;
 	if (!*controllers) {
-		read_upwards(root, group, &memory_names, &room->memory);
-		read_upwards(root, group, &process_names, &room->processes);
+		read_upwards(root, group, read_memory, &room->memory);
+		read_upwards(root, group, read_processes, &room->processes);
+		read_upwards(root, group, read_processors, &room->processors);
 		return;
 	}
 	char *memory CLEANUP(mem_free_text) = mem_format("%s/memory", root);
 	char *pids CLEANUP(mem_free_text) = mem_format("%s/pids", root);
+	char *cpu CLEANUP(mem_free_text) = mem_format("%s/cpu", root);
 
 	if (has_word(controllers, "memory"))
-		read_upwards(memory, group, &old_memory_names, &room->memory);
+		read_upwards(memory, group, read_old_memory, &room->memory);
 	if (has_word(controllers, "pids"))
-		read_upwards(pids, group, &process_names, &room->processes);
+		read_upwards(pids, group, read_processes, &room->processes);
+	if (has_word(controllers, "cpu"))
+		read_upwards(cpu, group, read_old_processors, &room->processors);
 }
 
 struct control_group_room control_group_read_at(const char *root, const char *groups)
 {
-	struct control_group_room room = {.memory = -1, .processes = -1};
+	struct control_group_room room = {.memory = -1, .processes = -1, .processors = -1};
 	char *copy CLEANUP(mem_free_text) = mem_copy_text(groups);
 	char *rest = copy;
 

@@ -1,4 +1,5 @@
-/* What our control group (cgroups(7)) still allows: memory and processes that are left in it. */
+/* What our control group (cgroups(7)) still allows: memory and processes that are left in it, and
+ * how much of the processors it may use. */
 #pragma once
 
 #include <stdint.h>
@@ -6,6 +7,7 @@
 struct control_group_room {
 	int64_t memory; /* bytes; -1: no limit, or nothing tells */
 	int64_t processes; /* threads count as well; -1 likewise */
+	int64_t processors; /* in thousandths, of all its processes together; -1 likewise */
 };
 
 /* The room that our own group and every group above it leave. */

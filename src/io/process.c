@@ -378,10 +378,3 @@ bool process_is_stopped(pid_t pid)
 	look_whether_stopped(pid, &is_stopped);
 	return is_stopped;
 }
-
-int process_count_cores(void)
-{
-	cpu_set_t set;
-
-	return sched_getaffinity(0, sizeof(set), &set) == 0 ? CPU_COUNT(&set) : 1;
-}

@@ -46,5 +46,3 @@ int process_add_environment(pid_t pid, struct text *text, struct err *err) MUST_
  * may not be read. False when nothing can be said at this moment, because the process is just
  * beginning a program or ending: ask again soon. */
 bool process_read_variable(pid_t pid, const char *name, char **ret_value) MUST_USE;
-/* Cores that this process may use, as its affinity leaves them; torchrun counts those too. */
-int process_count_cores(void);

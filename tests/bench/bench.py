@@ -27,6 +27,7 @@ import pass_figures
 import pod_logs
 import server_figures
 import status_figures
+import step_figures
 import tensorflow_figures
 from launchers import all_launchers
 
@@ -74,6 +75,12 @@ FIGURES = [
     Figure("tensorflow-death", "SIGKILL of one of two TensorFlow workers", "s",
            "new processes 8 s before TensorFlow notices",
            tensorflow_figures.measure_death, 2, 200),
+    *(Figure(f"torch-{workers}", f"a step of PyTorch, {workers} worker{'s' * (workers > 1)}", "ms", "1.05 x torchrun",
+             lambda launcher, workers=workers: step_figures.measure_torch(launcher, workers), 5, 200,
+             step_figures.torch_launchers) for workers in (1, 2, 4)),
+    *(Figure(f"steps-{workers}", f"a step of TensorFlow, {workers} workers", "ms", "",
+             lambda launcher, workers=workers: step_figures.measure_tensorflow(launcher, workers), 5, 200,
+             step_figures.tensorflow_launchers) for workers in (2, 4)),
     Figure("server", "one TensorFlow server", "", "a fifth of the time, two thirds of the memory",
            server_figures.measure_one, 9, 60, server_figures.contenders),
     Figure("servers-8", "8 TensorFlow servers up", "s", "2.5 s",

@@ -105,6 +105,35 @@ static void a_path_that_is_not_mounted_leads_to_what_is(void **state)
 	assert_room("9:memory:/docker/0123\n", 900, -1);
 }
 
+static int64_t processors_of(const char *groups)
+{
+	return control_group_read_at(root, groups).processors;
+}
+
+static void processors_are_counted_in_thousandths(void **state)
+{
+	(void) state;
+	put("/a", "cpu.max", "max 100000\n");
+	put("/a/b", "cpu.max", "150000 100000\n");
+	put("/a/b/c", "cpu.max", "50000 10000\n");
+	assert_int_equal(processors_of("0::/a\n"), -1);
+	assert_int_equal(processors_of("0::/a/b\n"), 1500);
+	assert_int_equal(processors_of("0::/a/b/c\n"), 1500);
+	put("/a/b", "cpu.max", "no number\n");
+	assert_int_equal(processors_of("0::/a/b\n"), -1);
+}
+
+static void processors_have_a_hierarchy_in_version_1(void **state)
+{
+	(void) state;
+	put("/cpu/a", "cpu.cfs_quota_us", "50000\n");
+	put("/cpu/a", "cpu.cfs_period_us", "100000\n");
+	put("/cpu", "cpu.cfs_quota_us", "-1\n");
+	put("/cpu", "cpu.cfs_period_us", "100000\n");
+	assert_int_equal(processors_of("4:cpu,cpuacct:/a\n"), 500);
+	assert_int_equal(processors_of("4:cpu,cpuacct:/b\n"), -1);
+}
+
 #define TEST(name) cmocka_unit_test_setup_teardown(name, begin, end)
 
 int main(void)
@@ -116,6 +145,8 @@ int main(void)
 		TEST(a_group_that_is_full_leaves_nothing),
 		TEST(version_1_has_a_hierarchy_for_each),
 		TEST(a_path_that_is_not_mounted_leads_to_what_is),
+		TEST(processors_are_counted_in_thousandths),
+		TEST(processors_have_a_hierarchy_in_version_1),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -36,6 +36,7 @@ static int begin(void **state)
 			   .processes = DOCTOR_UNKNOWN,
 			   .threads_in_use = 300,
 			   .group_processes_left = DOCTOR_UNKNOWN,
+			   .cores = 4,
 			   .address_space = DOCTOR_UNKNOWN,
 			   .memory_available = 16 * GIGABYTE,
 			   .group_memory_left = DOCTOR_UNKNOWN},
@@ -281,6 +282,17 @@ static void a_job_without_a_group_is_well_and_its_reason_is_told(void **state)
 			"(none can be made below /x: Permission denied); systemd-run --user");
 }
 
+static void cores_are_told_with_what_they_make_for_workers(void **state)
+{
+	struct visit *visit = *state;
+
+	assert_string_equal(judge(visit, "cores", DOCTOR_OK)->found,
+			    "4 usable; each of 2 workers gets OMP_NUM_THREADS=2");
+	visit->facts.limits.cores = 1.5;
+	assert_string_equal(judge(visit, "cores", DOCTOR_OK)->found,
+			    "1.5 usable; each of 2 workers gets OMP_NUM_THREADS=1");
+}
+
 static void memory_is_counted_in_workers_and_the_tighter_limit_counts(void **state)
 {
 	struct visit *visit = *state;
@@ -439,6 +451,7 @@ int main(void)
 		TEST(few_open_files_are_told_and_hardly_any_are_missing),
 		TEST(threads_are_counted_in_workers),
 		TEST(a_job_without_a_group_is_well_and_its_reason_is_told),
+		TEST(cores_are_told_with_what_they_make_for_workers),
 		TEST(memory_is_counted_in_workers_and_the_tighter_limit_counts),
 		TEST(a_limit_on_addresses_is_told_only_where_there_is_one),
 		TEST(jobs_need_a_place_to_be_remembered),

@@ -247,7 +247,7 @@ static void what_means_nothing_here_is_named_once(void **state)
 
 	job_describe_ignored_here(job, &text);
 	assert_string_equal(text_of(&text),
-			    "schedulingPolicy, image, resources, restartPolicy, nodeSelector, "
+			    "schedulingPolicy, image, restartPolicy, nodeSelector, "
 			    "initContainers, volumes, container 'proxy', imagePullPolicy, ports, "
 			    "valueFrom of env 'TOKEN'");
 
@@ -259,7 +259,7 @@ static void what_means_nothing_here_is_named_once(void **state)
 
 	text_clear(&text);
 	job_describe_ignored_here(limited, &text);
-	assert_string_equal(text_of(&text), "resources but nvidia.com/gpu");
+	assert_string_equal(text_of(&text), "resources.memory");
 
 	struct job *plain CLEANUP(job_cleanup) = read_well(
 		HEAD "spec: {tfReplicaSpecs: {Worker: {template: {spec: {containers: "
