@@ -2,7 +2,6 @@
 
 #include "base/text.h"
 #include "core/check_task.h"
-#include "core/failure_text.h"
 #include "core/failure_words.h"
 #include "core/line_text.h"
 
@@ -317,23 +316,6 @@ bool check_take_line(struct check *check, enum check_job job, const char *line, 
 	return check_take_event(check, job, text_of(&from), event);
 }
 
-/* "errors_impl.UnavailableError: …": the head of a traceback may lie beyond the lines that are
- * kept. */
-static bool is_exception(const char *line)
-{
-	size_t len = strcspn(line, ": ");
-	static const char *const endings[] = {"Error", "Exception"};
-
-	for (size_t i = 0; i < ARRAY_LEN(endings); i++) {
-		size_t ending_len = strlen(endings[i]);
-
-		if (line[len] == ':' && len > ending_len &&
-		    !strncmp(line + len - ending_len, endings[i], ending_len))
-			return true;
-	}
-	return false;
-}
-
 /* From the end, because what follows comes of what went before; NULL when no line is of that kind.
  */
 static const char *find_last(const struct failure *failure, bool (*is_wanted)(const char *line))
@@ -354,17 +336,17 @@ static bool has_words(const char *line)
 	return line[strspn(line, " \t")] != '\0';
 }
 
-/* The last line of a program that says more than the others: its exception, muster's own sentence,
- * else simply the last one. One that was killed could not say why. */
+/* What says more than the other lines: its exception, muster's own sentence, else simply the last
+ * one. One that was killed could not say why. */
 static const char *find_cause(const struct failure *failure)
 {
-	const char *cause = failure->signal ? NULL : failure_find_exception(failure);
+	if (failure->signal)
+		return NULL;
+	if (failure->exception)
+		return failure->exception;
 
-	if (failure->signal || cause)
-		return cause;
-	cause = find_last(failure, is_exception);
-	if (!cause)
-		cause = find_last(failure, is_of_muster);
+	const char *cause = find_last(failure, is_of_muster);
+
 	return cause ? cause : find_last(failure, has_words);
 }
 

@@ -32,42 +32,27 @@ static const struct known_cause {
 	 "doctor' looks for it)"},
 };
 
-/* A sentence of advice, for what is recognised in the last lines; NULL where nothing is. */
-static const char *known_cause_advice(const struct failure *failure)
+static const char *advice_for(const char *line)
 {
-	for (size_t i = failure->n_last_lines; i-- > 0;)
-		for (size_t k = 0; k < ARRAY_LEN(known_causes); k++)
-			if (strstr(failure->last_lines[i], known_causes[k].words))
-				return known_causes[k].advice;
+	for (size_t i = 0; i < ARRAY_LEN(known_causes); i++)
+		if (strstr(line, known_causes[i].words))
+			return known_causes[i].advice;
 	return NULL;
 }
 
-#define TRACEBACK "Traceback (most recent call last):"
-#define FRAME "  File \"" /* of a traceback so long that its head is not among the last lines */
+/* A sentence for what is recognised in the exception or the last lines; NULL where nothing is. */
+static const char *known_cause_advice(const struct failure *failure)
+{
+	const char *advice = advice_for(failure->exception ? failure->exception : "");
+
+	for (size_t i = failure->n_last_lines; !advice && i-- > 0;)
+		advice = advice_for(failure->last_lines[i]);
+	return advice;
+}
 
 /* Heads of rows are as wide as the longest one and two blanks. */
 #define ROW "  %-14s"
 #define FURTHER_ROW "                "
-
-/* Behind the head of a traceback stand its frames, indented; the first line that is not indented is
- * the exception. */
-const char *failure_find_exception(const struct failure *failure)
-{
-	const char *exception = NULL;
-	bool is_in_traceback = false;
-
-	for (size_t i = 0; i < failure->n_last_lines; i++) {
-		const char *line = failure->last_lines[i];
-
-		if (text_starts_with(line, TRACEBACK) || text_starts_with(line, FRAME)) {
-			is_in_traceback = true;
-		} else if (is_in_traceback && line[0] && line[0] != ' ') {
-			exception = line;
-			is_in_traceback = false;
-		}
-	}
-	return exception;
-}
 
 /* What a program printed may be meant for a terminal, and do more there than show. */
 static void add_row(struct text *text, const char *head, const char *content)
@@ -173,7 +158,6 @@ void failure_describe(const struct status *status, const char *job_words, int of
 		      struct text *text)
 {
 	const struct failure *failure = status->failure;
-
 	const char *what = failure->message ? failure->message : failure->reason;
 
 	line_text_add_sentence(text, what, strlen(what));
@@ -181,7 +165,7 @@ void failure_describe(const struct status *status, const char *job_words, int of
 	if (!failure->role || !failure->role[0])
 		return; /* it is the job's own: a deadline, a stop */
 	add_row(text, "likely cause", failure->cause);
-	add_row(text, "because", failure_find_exception(failure));
+	add_row(text, "because", failure->exception);
 	add_row(text, "advice", known_cause_advice(failure));
 	add_time(failure, offset, text);
 	add_last_lines(failure, text);

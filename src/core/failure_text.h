@@ -21,7 +21,3 @@
  * The reader's clocks are `offset` minutes ahead of UTC. */
 void failure_describe(const struct status *status, const char *job_words, int offset,
 		      struct text *text);
-
-/* The line of a program's last words that says what went wrong: of a Python traceback the exception
- * ("ValueError: shapes do not match"), of several the last one. NULL where there is none. */
-const char *failure_find_exception(const struct failure *failure);

@@ -191,7 +191,7 @@ void line_text_add_lines(struct text *text, const char *lines, size_t len)
 	add_quiet(text, (const unsigned char *) lines, len, "\n\t");
 }
 
-void line_text_add_safe(struct text *text, const char *line, size_t len)
+static void add_shown(struct text *text, const char *line, size_t len, bool keeps_colors)
 {
 	const unsigned char *bytes = (const unsigned char *) line;
 	size_t begin = text->len; /* what stands before is not erased: a colour, other text */
@@ -204,7 +204,7 @@ void line_text_add_safe(struct text *text, const char *line, size_t len)
 			text_add_bytes(text, bytes + at, size);
 		} else if (bytes[at] == ESCAPE) {
 			size = escape_size(bytes + at, len - at);
-			if (is_color(bytes + at, size)) {
+			if (keeps_colors && is_color(bytes + at, size)) {
 				text_add_bytes(text, bytes + at, size);
 				begin = text->len;
 				is_colored = true;
@@ -219,4 +219,14 @@ void line_text_add_safe(struct text *text, const char *line, size_t len)
 	}
 	if (is_colored)
 		text_add(text, "\x1b[0m");
+}
+
+void line_text_add_safe(struct text *text, const char *line, size_t len)
+{
+	add_shown(text, line, len, true);
+}
+
+void line_text_add_plain(struct text *text, const char *line, size_t len)
+{
+	add_shown(text, line, len, false);
 }

@@ -20,6 +20,9 @@ size_t line_text_whole_characters(const char *bytes, size_t len);
  * before it away, and what is no UTF-8 becomes U+FFFD. */
 void line_text_add_safe(struct text *text, const char *line, size_t len);
 
+/* The same without colors. */
+void line_text_add_plain(struct text *text, const char *line, size_t len);
+
 /* Adds a sentence, in which may stand what somebody else said (a server, a program): line ends and
  * tabs are blanks, and none at its end; every other control character is a question mark, those of
  * colours too; what is no UTF-8 becomes U+FFFD. */

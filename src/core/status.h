@@ -105,6 +105,8 @@ struct failure {
 			       "SupervisorLost", "StartFailed" … */
 	const char *message; /* one sentence for people */
 	const char *cause; /* another one, where something else is the likely cause; or NULL */
+	const char *exception; /* the line that says what went wrong (core/exception.h), read by
+				  the driver as last_lines are; NULL when none does */
 	msec time;
 	msec lived; /* how long the failed attempt had run */
 	const char **last_lines; /* read from the log by the driver; NULL when none */

@@ -81,6 +81,7 @@ const struct status_field status_failure_fields[] = {
 	{"reason", STATUS_NEEDED_TEXT, offsetof(struct failure, reason)},
 	{"message", STATUS_TEXT, offsetof(struct failure, message)},
 	{"cause", STATUS_TEXT, offsetof(struct failure, cause)},
+	{"exception", STATUS_TEXT, offsetof(struct failure, exception)},
 	{"time", STATUS_TIME, offsetof(struct failure, time)},
 	{"livedMilliseconds", STATUS_LONG_NUMBER, offsetof(struct failure, lived), 0, INT64_MAX},
 	{0},

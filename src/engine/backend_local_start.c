@@ -71,6 +71,8 @@ static void declare(const struct cluster *cluster, const struct role *role, int 
 {
 	/* Lines have to come as they are printed, not when a buffer of 8 KiB is full. */
 	environment_set(declared, "PYTHONUNBUFFERED", "1");
+	/* What a signal such as SIGSEGV ends leaves a stack. */
+	environment_set(declared, "PYTHONFAULTHANDLER", "1");
 	if (machine->visible_gpus)
 		environment_set(declared, GPUS_VARIABLE, machine->visible_gpus);
 	limit_threads(cluster, role, index, machine->cores, declared);

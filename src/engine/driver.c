@@ -9,6 +9,7 @@
 
 #include "base/mem.h"
 #include "base/text.h"
+#include "core/exception.h"
 #include "core/limits.h"
 #include "core/reconcile.h"
 #include "engine/record.h"
@@ -345,6 +346,7 @@ static void add_last_lines(struct driver *driver)
 	const struct backend_functions *functions = driver->backend->functions;
 	struct pass *pass = &driver->pass;
 	const struct failure *failure = pass->plan.status.failure;
+	struct text exception CLEANUP(text_done) = {0};
 	const char **lines = NULL;
 	size_t count = 0;
 
@@ -352,7 +354,7 @@ static void add_last_lines(struct driver *driver)
 	if (!failure || !failure->role || failure->n_last_lines)
 		return;
 	int rc = functions->last_lines(driver->backend, driver->job, failure->role, failure->index,
-				       failure->attempt, LIMIT_LAST_LINES, pass->arena, &lines,
+				       failure->attempt, LIMIT_SEARCHED_LINES, pass->arena, &lines,
 				       &count, NULL);
 
 	driver->awaits_lines = rc == ERR_UNREACHABLE;
@@ -361,8 +363,10 @@ static void add_last_lines(struct driver *driver)
 	struct failure *whole = arena_take(pass->arena, sizeof(*whole));
 
 	*whole = *failure;
-	whole->last_lines = lines;
-	whole->n_last_lines = count;
+	whole->n_last_lines = count < LIMIT_LAST_LINES ? count : LIMIT_LAST_LINES;
+	whole->last_lines = lines + count - whole->n_last_lines;
+	if (exception_add(lines, count, &exception))
+		whole->exception = arena_copy_text(pass->arena, text_of(&exception));
 	pass->plan.status.failure = whole;
 	pass->plan.is_failure_new = pass->plan.is_status_changed = true;
 }

@@ -254,6 +254,21 @@ def test_many_lines_are_complete_and_in_order(muster):
     assert len(shown) == 4 * count
 
 
+@pytest.mark.parametrize("script, because", [
+    ("raise ExceptionGroup('several', [ValueError('no'), KeyError('x')])", "ValueError: no"),
+    ("import argparse; parser = argparse.ArgumentParser(prog='train.py'); parser.add_argument('--data', required=True); "
+     "parser.parse_args()", "train.py: error: the following arguments are required: --data"),
+    ("import traceback\n"  # as torch does once there is a process group
+     "try: int('x')\n"
+     "except ValueError: print(*(f'[rank0]: {line}' for line in traceback.format_exc().splitlines()), sep='\\n')\n"
+     "raise SystemExit(1)", "ValueError: invalid literal for int() with base 10: 'x'"),
+    ("print('\\x1b[1;35mValueError\\x1b[0m: no'); raise SystemExit(1)", "ValueError: no"),
+], ids=["group", "argparse", "ranks", "colors"])
+def test_why_a_program_failed_is_found_in_what_it_printed(muster, script, because):
+    done = muster("run", "--", "python3", "-c", script)
+    assert f"  because       {because}\n" in done.stderr
+
+
 def test_a_traceback_is_named_in_one_line(muster):
     done = muster("run", "-w", "2", "--name", "job", "--", "python3", "-c",
                   "import os\nif os.environ['WORKER_NUMBER'] == '1': raise ValueError('shapes do not match')\n"

@@ -29,6 +29,7 @@
 #include "core/check_judge.h"
 #include "core/check_report.h"
 #include "core/check_text.h"
+#include "core/exception.h"
 #include "core/failure_words.h"
 
 #include <stdio.h>
@@ -132,6 +133,17 @@ static void fail_replica(struct story *story, char *rest)
 	story->failure.last_lines = story->said;
 }
 
+/* As the driver notes it. */
+static void note_said(struct story *story, const char *line)
+{
+	struct failure *failure = &story->failure;
+	struct text exception CLEANUP(text_done) = {0};
+
+	story->said[failure->n_last_lines++] = arena_copy_text(story->arena, line);
+	if (exception_add(story->said, failure->n_last_lines, &exception))
+		failure->exception = arena_copy_text(story->arena, text_of(&exception));
+}
+
 static void finish_replica(struct story *story, char *rest)
 {
 	set_replica(story, next_word(&rest), &story->finished.role, &story->finished.index);
@@ -209,7 +221,7 @@ static void take(struct story *story, msec now, const char *word, char *rest)
 	else if (text_equals(word, "no-program"))
 		story->failure.reason = FAILURE_START_FAILED;
 	else if (text_equals(word, "said"))
-		story->said[story->failure.n_last_lines++] = arena_copy_text(story->arena, rest);
+		note_said(story, rest);
 	else if (text_equals(word, "finished"))
 		finish_replica(story, rest);
 	else if (text_equals(word, "ended"))

@@ -19,6 +19,14 @@ static void assert_safe(const char *line, size_t len, const char *expected)
 	assert_string_equal(text_of(&text), expected);
 }
 
+static void assert_plain(const char *line, const char *expected)
+{
+	struct text text CLEANUP(text_done) = {0};
+
+	line_text_add_plain(&text, line, strlen(line));
+	assert_string_equal(text_of(&text), expected);
+}
+
 #define ASSERT_SAFE(line, expected) assert_safe(line, sizeof(line) - 1, expected)
 
 static void assert_sentence(const char *sentence, const char *expected)
@@ -51,6 +59,7 @@ static void a_carriage_return_before_the_line_feed_is_part_of_the_end(void **sta
 static void colours_stay_and_end_with_the_line(void **state)
 {
 	(void) state;
+	assert_plain("\x1b[1;31mred\x1b[0m\a and \x1b[4mline\x1b[m", "red and line");
 	ASSERT_SAFE("\x1b[1;31mred\x1b[0m", "\x1b[1;31mred\x1b[0m\x1b[0m");
 	ASSERT_SAFE("\x1b[38:5:1mred", "\x1b[38:5:1mred\x1b[0m");
 }

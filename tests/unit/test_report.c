@@ -53,6 +53,7 @@ static void a_failure_begins_with_the_replica_that_failed_first(void **state)
 		.reason = "Error",
 		.message = "worker-1 exited with code 1 after 11s (attempt 2)",
 		.time = START + 11000,
+		.exception = "ValueError: \x1b[2Jshapes",
 		.last_lines = (const char *[]){"Traceback (most recent call last):",
 					       "ValueError: \x1b[2Jshapes"},
 		.n_last_lines = 2,

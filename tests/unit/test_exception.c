@@ -1,0 +1,142 @@
+/* What programs print when they fail, and the line of it that says why. */
+#include "unit.h"
+
+#include "core/exception.h"
+
+static void assert_found(const char *expected, const char *const *lines, size_t n_lines)
+{
+	struct text text CLEANUP(text_done) = {0};
+	bool is_found = exception_add(lines, n_lines, &text);
+
+	assert_string_equal(text_of(&text), expected);
+	assert_int_equal(is_found, expected[0] != '\0');
+}
+
+#define FOUND(expected, ...)                                                                       \
+	do {                                                                                       \
+		const char *const lines[] = {__VA_ARGS__};                                         \
+                                                                                                   \
+		assert_found(expected, lines, ARRAY_LEN(lines));                                   \
+	} while (0)
+
+static void the_exception_of_the_last_traceback_counts(void **state)
+{
+	(void) state;
+	FOUND("ValueError: no", "epoch 1",
+	      "Traceback (most recent call last):", "  File \"train.py\", line 3, in <module>",
+	      "    fit()", "KeyError: 'x'", "",
+	      "During handling of the above exception, another exception occurred:", "",
+	      "Traceback (most recent call last):", "  File \"train.py\", line 5", "ValueError: no",
+	      "ended");
+	FOUND("SyntaxError: invalid syntax", "  File \"train.py\", line 1", "    def", "       ^",
+	      "SyntaxError: invalid syntax");
+	FOUND("", "epoch 1", "loss 0.3");
+	FOUND("", "Traceback (most recent call last):", "  File");
+	assert_found("", NULL, 0);
+}
+
+static void prefixes_and_colors_are_left_out(void **state)
+{
+	(void) state;
+	FOUND("ValueError: no", "[rank1]: Traceback (most recent call last):",
+	      "[rank1]:   File \"train.py\", line 3, in <module>", "[rank1]:     fit()",
+	      "[rank1]:     ~~~^^", "[rank1]: ValueError: no");
+	FOUND("ValueError: no", "[default1]:[rank1]: Traceback (most recent call last):",
+	      "[default1]:[rank1]:   File \"train.py\", line 3",
+	      "[default1]:[rank1]: ValueError: no");
+	FOUND("ValueError: no", "[default0]:  File \"train.py\", line 3", "[default0]:    fit()",
+	      "[default0]:ValueError: no");
+	FOUND("ValueError: no", "Traceback (most recent call last):",
+	      "  File \x1b[35m\"train.py\"\x1b[0m, line \x1b[35m1\x1b[0m",
+	      "\x1b[1;35mValueError\x1b[0m: \x1b[35mno\x1b[0m");
+	FOUND("[1, 2] is a list", "  File \"train.py\", line 3", "[1, 2] is a list");
+}
+
+static void of_a_group_the_first_exception_inside_counts(void **state)
+{
+	(void) state;
+	FOUND("ValueError: a", "  + Exception Group Traceback (most recent call last):",
+	      "  |   File \"x.py\", line 1, in <module>",
+	      "  |     raise ExceptionGroup('several', errors)",
+	      "  | ExceptionGroup: several (2 sub-exceptions)",
+	      "  +-+---------------- 1 ----------------", "    | ValueError: a",
+	      "    +---------------- 2 ----------------", "    | TypeError: b",
+	      "    +------------------------------------");
+	FOUND("KeyError: 'c'", "  + Exception Group Traceback (most recent call last):",
+	      "  |   File \"x.py\", line 1, in <module>",
+	      "  | ExceptionGroup: outer (1 sub-exception)",
+	      "  +-+---------------- 1 ----------------",
+	      "    | Exception Group Traceback (most recent call last):",
+	      "    |   File \"x.py\", line 2, in <module>",
+	      "    | ExceptionGroup: inner (2 sub-exceptions)",
+	      "    +-+---------------- 1 ----------------",
+	      "      | Traceback (most recent call last):", "      |   File \"x.py\", line 3",
+	      "      | KeyError: 'c'", "      +---------------- 2 ----------------",
+	      "      | Traceback (most recent call last):", "      |   File \"x.py\", line 4",
+	      "      | OSError: d", "      +------------------------------------");
+	FOUND("OSError: later", "  + Exception Group Traceback (most recent call last):",
+	      "  | ExceptionGroup: several (1 sub-exception)",
+	      "  +-+---------------- 1 ----------------", "    | ValueError: a",
+	      "    +------------------------------------",
+	      "Traceback (most recent call last):", "  File \"x.py\", line 1", "OSError: later");
+}
+
+static void a_framed_traceback_is_one(void **state)
+{
+	(void) state;
+	FOUND("ValueError: no", "╭──────── Traceback (most recent call last) ────────╮",
+	      "│ /home/me/train.py:3 in <module>                   │",
+	      "│ ❱ 3 fit()                                         │",
+	      "╰───────────────────────────────────────────────────╯", "ValueError: no");
+}
+
+static void a_program_may_report_its_error_in_one_line(void **state)
+{
+	(void) state;
+	FOUND("train.py: error: the following arguments are required: --data",
+	      "usage: train.py [-h] --data DATA",
+	      "train.py: error: the following arguments are required: --data");
+	FOUND("Error: Missing option '--data'.", "Usage: train.py [OPTIONS]",
+	      "Try 'train.py --help' for help.", "", "Error: Missing option '--data'.");
+	FOUND("errors_impl.UnavailableError: gone", "node {{x}}",
+	      "errors_impl.UnavailableError: gone", "ended");
+	FOUND("", "the error: none", "an Error was not seen", ": error: ", "retry after Error");
+}
+
+static void what_aborts_says_more_than_what_was_caught_before(void **state)
+{
+	(void) state;
+	FOUND("Fatal Python error: Segmentation fault",
+	      "Traceback (most recent call last):", "  File \"train.py\", line 1, in <module>",
+	      "OSError: caught", "Fatal Python error: Segmentation fault", "",
+	      "Current thread 0x00007f (most recent call first):",
+	      "  File \"train.py\", line 3 in fit", "  File \"train.py\", line 9 in <module>", "",
+	      "Extension modules: numpy (total: 1)");
+	FOUND("", "Thread 0x00007f (most recent call first):", "  File \"train.py\", line 3 in fit",
+	      "Extension modules: numpy (total: 1)");
+	FOUND("F0000 00:00:1763740931.5 77 tensor.cc:9] Check failed: dtype",
+	      "F0000 00:00:1763740931.5 77 tensor.cc:9] Check failed: dtype",
+	      "*** Check failure stack trace: ***", "Fatal Python error: Aborted", "",
+	      "Current thread 0x00007f (most recent call first):",
+	      "  File \"train.py\", line 3 in fit");
+	FOUND("2026-11-27 18:34:21.524817: F tensor.cc:9] Check failed: dtype",
+	      "2026-11-27 18:34:21.524817: F tensor.cc:9] Check failed: dtype", "Aborted");
+	FOUND("", "F1 score 0.5", "2026-11-27 18:34:21.524817: I tensor.cc:9] ready");
+	FOUND("what():  out of memory",
+	      "terminate called after throwing an instance of 'c10::Error'",
+	      "  what():  out of memory");
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(the_exception_of_the_last_traceback_counts),
+		cmocka_unit_test(prefixes_and_colors_are_left_out),
+		cmocka_unit_test(of_a_group_the_first_exception_inside_counts),
+		cmocka_unit_test(a_framed_traceback_is_one),
+		cmocka_unit_test(a_program_may_report_its_error_in_one_line),
+		cmocka_unit_test(what_aborts_says_more_than_what_was_caught_before),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
