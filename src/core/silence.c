@@ -127,12 +127,26 @@ void silence_add_lasting(const struct silence *list, size_t count, struct text *
 		add_sentence(first, n_silent, age, text);
 }
 
+void silence_add_cause(const struct silence *list, size_t count, const struct job *job,
+		       struct text *text)
+{
+	size_t n_silent = 0;
+
+	for (size_t i = 0; i < count; i++) {
+		if (list[i].is_watched && !list[i].is_told)
+			return;
+		n_silent += list[i].is_watched;
+	}
+	if (n_silent > 0 && job_role_of_kind(job, ROLE_PS) && !job_leader_role(job))
+		text_add(text, "; no chief coordinates this job: add --chief if it waits for one");
+}
+
 bool silence_is_telling(const struct job *job, const char *role_name)
 {
 	const struct role *role = job_role(job, role_name);
-	bool is_led = job_role_of_kind(job, ROLE_CHIEF) || job_role_of_kind(job, ROLE_MASTER);
 
 	if (!role || role->kind == ROLE_PS)
 		return false;
-	return role->kind != ROLE_WORKER || !is_led || !job_role_of_kind(job, ROLE_PS);
+	return role->kind != ROLE_WORKER || !job_leader_role(job) ||
+	       !job_role_of_kind(job, ROLE_PS);
 }

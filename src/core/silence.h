@@ -48,6 +48,12 @@ bool silence_tell(struct silence *list, size_t count, msec now, struct text *tex
  */
 void silence_add_lasting(const struct silence *list, size_t count, struct text *text);
 
+/* Adds what explains the silence of a whole job: parameter servers and workers without a chief wait
+ * for one for ever (tf.distribute.ParameterServerStrategy). Nothing where one of them has not been
+ * told to be silent, or where nothing explains it. */
+void silence_add_cause(const struct silence *list, size_t count, const struct job *job,
+		       struct text *text);
+
 /* When to ask again; MSEC_NEVER: not before there is life. */
 msec silence_wake_at(const struct silence *list, size_t count);
 

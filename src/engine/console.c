@@ -270,6 +270,11 @@ static msec tell_beginning(struct console *console)
 				  &console->beginning);
 }
 
+static void add_cause_of_silence(const struct console *console, struct text *sentence)
+{
+	silence_add_cause(console->silences, console->n_silences, console->job, sentence);
+}
+
 /* On a terminal the row tells of silence while it lasts; elsewhere one line does. */
 static void look_for_silence(void *data)
 {
@@ -279,10 +284,13 @@ static void look_for_silence(void *data)
 	note_output(console);
 	bool is_new = silence_tell(console->silences, console->n_silences, loop_now(), &sentence);
 
+	if (is_new)
+		add_cause_of_silence(console, &sentence);
 	if (is_new && !screen_is_live(row_screen(console)))
 		console_say(console, text_of(&sentence));
 	text_clear(&console->silence);
 	silence_add_lasting(console->silences, console->n_silences, &console->silence);
+	add_cause_of_silence(console, &console->silence);
 	msec again = tell_beginning(console);
 
 	show_row(console);

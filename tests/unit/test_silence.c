@@ -99,6 +99,41 @@ static void those_that_only_run_what_a_chief_sends_are_silent_by_nature(void **s
 	assert_false(silence_is_telling(&led, "evaluator"));
 }
 
+static void assert_cause(const struct silence *list, size_t count, const struct job *job,
+			 const char *expected)
+{
+	struct text text CLEANUP(text_done) = {0};
+
+	silence_add_cause(list, count, job, &text);
+	assert_string_equal(text_of(&text), expected);
+}
+
+static void a_whole_job_may_wait_for_a_chief(void **state)
+{
+	(void) state;
+	struct role roles[] = {
+		{.kind = ROLE_CHIEF, .name = "chief", .replicas = 1},
+		{.kind = ROLE_PS, .name = "ps", .replicas = 1},
+		{.kind = ROLE_WORKER, .name = "worker", .replicas = 2},
+	};
+	struct job led = {.roles = roles, .n_roles = 3};
+	struct job without_chief = {.roles = &roles[1], .n_roles = 2};
+	struct job workers = {.roles = &roles[2], .n_roles = 1};
+	struct silence list[2];
+	const char *cause = "; no chief coordinates this job: add --chief if it waits for one";
+
+	set_up_workers(list, 2);
+	assert_cause(list, 2, &without_chief, "");
+	list[0].is_told = true;
+	assert_cause(list, 2, &without_chief, "");
+	list[1].is_watched = false;
+	assert_cause(list, 2, &without_chief, cause);
+	assert_cause(list, 2, &led, "");
+	assert_cause(list, 2, &workers, "");
+	list[0].is_watched = false;
+	assert_cause(list, 2, &without_chief, "");
+}
+
 static void output_ends_a_silence_and_a_slow_replica_gets_more_patience(void **state)
 {
 	(void) state;
@@ -189,6 +224,7 @@ int main(void)
 		cmocka_unit_test(those_that_fall_silent_together_are_told_together),
 		cmocka_unit_test(who_printed_again_is_not_among_those_whose_silence_lasts),
 		cmocka_unit_test(those_that_only_run_what_a_chief_sends_are_silent_by_nature),
+		cmocka_unit_test(a_whole_job_may_wait_for_a_chief),
 		cmocka_unit_test(output_ends_a_silence_and_a_slow_replica_gets_more_patience),
 		cmocka_unit_test(who_does_not_run_or_never_started_is_not_told_of),
 		cmocka_unit_test(an_older_moment_changes_nothing),
