@@ -9,7 +9,7 @@
 #include <stdbool.h>
 #include <string.h>
 
-/* Each was seen with TensorFlow 2.21, and what is advised helped. */
+/* Each was seen with TensorFlow 2.21 or JAX 0.10, and what is advised helped. */
 static const struct known_cause {
 	const char *words; /* in one of the last lines */
 	const char *advice;
@@ -27,6 +27,10 @@ static const struct known_cause {
 	 "options().experimental_distribute.auto_shard_policy to DATA"},
 	{"There must be at least one ps.",
 	 "ParameterServerStrategy takes a chief and parameter servers: muster run --chief --ps 1"},
+	{"ValueError: Number of processes must be defined.",
+	 "of a job, jax.distributed.initialize reads only the coordinator's address itself: pass "
+	 "num_processes=int(os.environ['JAX_NUM_PROCESSES']) and "
+	 "process_id=int(os.environ['JAX_PROCESS_ID'])"},
 	{"No module named 'tensorflow'",
 	 "this Python has no TensorFlow: activate the virtual environment that has it ('muster "
 	 "doctor' looks for it)"},

@@ -93,6 +93,15 @@ static void what_is_known_of_tensorflow_is_advised(void **state)
 			 "  advice        this Python has no TensorFlow: ");
 }
 
+static void what_is_known_of_jax_is_advised(void **state)
+{
+	(void) state;
+	const char *no_arguments[] = {"ValueError: Number of processes must be defined."};
+
+	assert_explained(no_arguments, ARRAY_LEN(no_arguments),
+			 "  advice        of a job, jax.distributed.initialize reads only");
+}
+
 static void the_log_of_a_later_attempt_is_not_named(void **state)
 {
 	(void) state;
@@ -169,6 +178,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_block_tells_cause_last_lines_and_consequences),
 		cmocka_unit_test(what_is_known_of_tensorflow_is_advised),
+		cmocka_unit_test(what_is_known_of_jax_is_advised),
 		cmocka_unit_test(the_log_of_a_later_attempt_is_not_named),
 		cmocka_unit_test(what_never_began_has_no_lines_to_be_shown),
 		cmocka_unit_test(neighbours_that_ended_alike_are_one_row),
