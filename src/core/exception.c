@@ -42,17 +42,12 @@ static void keep(struct search *search, const char *line, enum strength strength
 	text_add(&search->found, line);
 }
 
-static size_t count_of(const char *text, const char *characters)
-{
-	return strspn(text, characters);
-}
-
 /* "[rank1]: ", "[default1]:", and both; what is behind. */
 static const char *skip_prefixes(const char *line)
 {
 	while (line[0] == '[') {
-		size_t word = count_of(line + 1, "abcdefghijklmnopqrstuvwxyz_");
-		size_t digits = count_of(line + 1 + word, DIGITS);
+		size_t word = strspn(line + 1, "abcdefghijklmnopqrstuvwxyz_");
+		size_t digits = strspn(line + 1 + word, DIGITS);
 		const char *end = line + 1 + word + digits;
 
 		if (word == 0 || digits == 0 || !text_starts_with(end, "]:"))
@@ -65,7 +60,7 @@ static const char *skip_prefixes(const char *line)
 /* An exception group has a margin, "  | "; NULL for the lines that divide its parts. */
 static const char *skip_margin(const char *line)
 {
-	const char *mark = line + count_of(line, " ");
+	const char *mark = line + strspn(line, " ");
 
 	if (text_starts_with(mark, "+-"))
 		return NULL;
@@ -85,13 +80,13 @@ static bool is_indented(const char *line)
  * "File "train.py", line 3 in fit", lead to no exception. */
 static bool is_frame(const char *line)
 {
-	const char *frame = line + count_of(line, " ");
+	const char *frame = line + strspn(line, " ");
 	const char *number = strstr(frame, "\", line ");
 
 	if (frame == line || !text_starts_with(frame, "File \"") || !number)
 		return false;
 	number += strlen("\", line ");
-	number += count_of(number, DIGITS);
+	number += strspn(number, DIGITS);
 	return !number[0] || number[0] == ',';
 }
 
@@ -149,9 +144,9 @@ static bool is_usage_error(const char *line)
 /* "F0000 00:00:1763740931.5 …] Check failed: …" of Abseil, and with a date before the F. */
 static bool is_fatal_log(const char *line)
 {
-	size_t date = count_of(line, DIGITS "-:. ");
+	size_t date = strspn(line, DIGITS "-:. ");
 
-	return (line[0] == 'F' && count_of(line + 1, DIGITS) == 4 && line[5] == ' ') ||
+	return (line[0] == 'F' && strspn(line + 1, DIGITS) == 4 && line[5] == ' ') ||
 	       (date > strlen("2026-11-27 18:34:21") && text_starts_with(line + date, "F "));
 }
 
@@ -172,7 +167,7 @@ bool exception_add(const char *const *lines, size_t n_lines, struct text *text)
 		text_clear(&search.line);
 		line_text_add_plain(&search.line, lines[i], strlen(lines[i]));
 		const char *line = skip_prefixes(text_of(&search.line));
-		const char *words = line + count_of(line, " ");
+		const char *words = line + strspn(line, " ");
 
 		read_traceback(&search, line);
 		if (strength_of(words) != NONE)
