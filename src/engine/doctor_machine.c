@@ -64,7 +64,6 @@ static void try_own_group(struct doctor_limits *limits, struct arena *arena)
 
 void doctor_collect_limits(struct doctor_limits *limits, struct arena *arena)
 {
-	struct control_group_room room = control_group_read();
 	struct rlimit files = {0}, processes = {.rlim_cur = RLIM_INFINITY},
 		      addresses = {.rlim_cur = RLIM_INFINITY};
 
@@ -78,11 +77,11 @@ void doctor_collect_limits(struct doctor_limits *limits, struct arena *arena)
 		/* The superuser is not held to it. */
 		.processes = geteuid() ? limit_of(processes.rlim_cur) : DOCTOR_UNKNOWN,
 		.threads_in_use = count_threads(),
-		.group_processes_left = room.processes,
+		.group_processes_left = control_group_read(CONTROL_GROUP_PROCESSES),
 		.cores = cores_usable(),
 		.address_space = limit_of(addresses.rlim_cur),
 		.memory_available = read_available_memory(),
-		.group_memory_left = room.memory,
+		.group_memory_left = control_group_read(CONTROL_GROUP_MEMORY),
 	};
 	try_own_group(limits, arena);
 }

@@ -139,46 +139,47 @@ static bool has_word(const char *list, const char *word)
 	return false;
 }
 
+/* How each is read: in the unified hierarchy, and in that of its controller in version 1. */
+static const struct {
+	const char *controller;
+	const char *old_folder; /* of its hierarchy */
+	int64_t (*read)(const char *folder);
+	int64_t (*read_old)(const char *folder);
+} limits[] = {
+	[CONTROL_GROUP_MEMORY] = {"memory", "/memory", read_memory, read_old_memory},
+	[CONTROL_GROUP_PROCESSES] = {"pids", "/pids", read_processes, read_processes},
+	[CONTROL_GROUP_PROCESSORS] = {"cpu", "/cpu", read_processors, read_old_processors},
+};
+
 /* One line, "ID:CONTROLLERS:FOLDER"; the unified hierarchy has no controllers there. */
-static void read_line(const char *root, char *line, struct control_group_room *room)
+static void read_line(const char *root, char *line, enum control_group_limit limit, int64_t *least)
 {
 	strsep(&line, ":");
 	const char *controllers = strsep(&line, ":"), *group = line;
+	char *old_root CLEANUP(mem_free_text) = mem_format("%s%s", root, limits[limit].old_folder);
 
 	if (!controllers || !group)
 		return;
-	if (!*controllers) {
-		read_upwards(root, group, read_memory, &room->memory);
-		read_upwards(root, group, read_processes, &room->processes);
-		read_upwards(root, group, read_processors, &room->processors);
-		return;
-	}
-	char *memory CLEANUP(mem_free_text) = mem_format("%s/memory", root);
-	char *pids CLEANUP(mem_free_text) = mem_format("%s/pids", root);
-	char *cpu CLEANUP(mem_free_text) = mem_format("%s/cpu", root);
-
-	if (has_word(controllers, "memory"))
-		read_upwards(memory, group, read_old_memory, &room->memory);
-	if (has_word(controllers, "pids"))
-		read_upwards(pids, group, read_processes, &room->processes);
-	if (has_word(controllers, "cpu"))
-		read_upwards(cpu, group, read_old_processors, &room->processors);
+	if (!*controllers)
+		read_upwards(root, group, limits[limit].read, least);
+	else if (has_word(controllers, limits[limit].controller))
+		read_upwards(old_root, group, limits[limit].read_old, least);
 }
 
-struct control_group_room control_group_read_at(const char *root, const char *groups)
+int64_t control_group_read_at(const char *root, const char *groups, enum control_group_limit limit)
 {
-	struct control_group_room room = {.memory = -1, .processes = -1, .processors = -1};
 	char *copy CLEANUP(mem_free_text) = mem_copy_text(groups);
 	char *rest = copy;
+	int64_t least = -1;
 
 	for (char *line; (line = strsep(&rest, "\n"));)
-		read_line(root, line, &room);
-	return room;
+		read_line(root, line, limit, &least);
+	return least;
 }
 
-struct control_group_room control_group_read(void)
+int64_t control_group_read(enum control_group_limit limit)
 {
 	char *groups CLEANUP(mem_free_text) = file_read_text("/proc/self/cgroup");
 
-	return control_group_read_at("/sys/fs/cgroup", groups ? groups : "");
+	return control_group_read_at("/sys/fs/cgroup", groups ? groups : "", limit);
 }

@@ -36,10 +36,8 @@ static void put(const char *folder, const char *name, const char *text)
 
 static void assert_room(const char *groups, int64_t memory, int64_t processes)
 {
-	struct control_group_room room = control_group_read_at(root, groups);
-
-	assert_int_equal(room.memory, memory);
-	assert_int_equal(room.processes, processes);
+	assert_int_equal(control_group_read_at(root, groups, CONTROL_GROUP_MEMORY), memory);
+	assert_int_equal(control_group_read_at(root, groups, CONTROL_GROUP_PROCESSES), processes);
 }
 
 static void without_files_there_is_no_limit(void **state)
@@ -107,7 +105,7 @@ static void a_path_that_is_not_mounted_leads_to_what_is(void **state)
 
 static int64_t processors_of(const char *groups)
 {
-	return control_group_read_at(root, groups).processors;
+	return control_group_read_at(root, groups, CONTROL_GROUP_PROCESSORS);
 }
 
 static void processors_are_counted_in_thousandths(void **state)
