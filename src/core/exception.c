@@ -3,8 +3,10 @@
 #include "core/exception.h"
 
 #include "base/own.h"
+#include "base/text.h"
 #include "core/line_text.h"
 
+#include <stdbool.h>
 #include <string.h>
 
 #define TRACEBACK "Traceback (most recent call last)"
@@ -159,7 +161,7 @@ static enum strength strength_of(const char *line)
 	return names_exception(line) || is_usage_error(line) ? REPORT : NONE;
 }
 
-bool exception_add(const char *const *lines, size_t n_lines, struct text *text)
+const char *exception_find(const char *const *lines, size_t n_lines, struct arena *arena)
 {
 	struct search search CLEANUP(search_done) = {0};
 
@@ -173,6 +175,5 @@ bool exception_add(const char *const *lines, size_t n_lines, struct text *text)
 		if (strength_of(words) != NONE)
 			keep(&search, words, strength_of(words));
 	}
-	text_add(text, text_of(&search.found));
-	return search.found.len > 0;
+	return search.found.len > 0 ? arena_copy_text(arena, text_of(&search.found)) : NULL;
 }

@@ -5,12 +5,11 @@
  * ("[rank1]: ") and torchrun --tee ("[default1]:") put before each line. */
 #pragma once
 
-#include "base/text.h"
+#include "base/mem.h"
 
-#include <stdbool.h>
 #include <stddef.h>
 
-/* Adds the line with which C++ aborted, else the exception of the last traceback (of an exception
- * group the first one inside), else the last line in which a program reports an error. Colors and
- * prefixes are left out. False, and nothing is added, where no line is of that kind. */
-bool exception_add(const char *const *lines, size_t n_lines, struct text *text);
+/* The line with which C++ aborted, else the exception of the last traceback (of an exception group
+ * the first one inside), else the last line in which a program reports an error; without colors and
+ * prefixes, in the arena. NULL where no line is of that kind. */
+const char *exception_find(const char *const *lines, size_t n_lines, struct arena *arena);

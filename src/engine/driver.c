@@ -346,7 +346,6 @@ static void add_last_lines(struct driver *driver)
 	const struct backend_functions *functions = driver->backend->functions;
 	struct pass *pass = &driver->pass;
 	const struct failure *failure = pass->plan.status.failure;
-	struct text exception CLEANUP(text_done) = {0};
 	const char **lines = NULL;
 	size_t count = 0;
 
@@ -365,8 +364,7 @@ static void add_last_lines(struct driver *driver)
 	*whole = *failure;
 	whole->n_last_lines = count < LIMIT_LAST_LINES ? count : LIMIT_LAST_LINES;
 	whole->last_lines = lines + count - whole->n_last_lines;
-	if (exception_add(lines, count, &exception))
-		whole->exception = arena_copy_text(pass->arena, text_of(&exception));
+	whole->exception = exception_find(lines, count, pass->arena);
 	pass->plan.status.failure = whole;
 	pass->plan.is_failure_new = pass->plan.is_status_changed = true;
 }

@@ -137,11 +137,9 @@ static void fail_replica(struct story *story, char *rest)
 static void note_said(struct story *story, const char *line)
 {
 	struct failure *failure = &story->failure;
-	struct text exception CLEANUP(text_done) = {0};
 
 	story->said[failure->n_last_lines++] = arena_copy_text(story->arena, line);
-	if (exception_add(story->said, failure->n_last_lines, &exception))
-		failure->exception = arena_copy_text(story->arena, text_of(&exception));
+	failure->exception = exception_find(story->said, failure->n_last_lines, story->arena);
 }
 
 static void finish_replica(struct story *story, char *rest)

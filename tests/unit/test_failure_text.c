@@ -1,6 +1,7 @@
 #include "unit.h"
 
 #include "base/text.h"
+#include "core/exception.h"
 #include "core/failure_text.h"
 
 #define LINES(...)                                                                                 \
@@ -53,9 +54,11 @@ static void a_block_tells_cause_last_lines_and_consequences(void **state)
 
 static void assert_explained(const char *const *lines, size_t n_lines, const char *expected)
 {
+	struct arena *arena CLEANUP(arena_cleanup) = arena_new();
 	struct failure failure = {
 		.role = "worker",
 		.message = "worker-0 exited with code 1",
+		.exception = exception_find(lines, n_lines, arena), /* as the driver notes it */
 		.last_lines = (const char **) lines,
 		.n_last_lines = n_lines,
 	};
@@ -88,8 +91,13 @@ static void what_is_known_of_tensorflow_is_advised(void **state)
 	};
 
 	assert_explained(keras, ARRAY_LEN(keras), "  advice        fit of Keras 3 does not know ");
-	assert_explained(port, ARRAY_LEN(port), "  advice        its port is taken; ");
+	assert_explained(
+		port, ARRAY_LEN(port),
+		"  because       tensorflow.python.framework.errors_impl.UnknownError: Could "
+		"not start gRPC server\n"
+		"  advice        its port is taken; ");
 	assert_explained(missing, ARRAY_LEN(missing),
+			 "  because       ModuleNotFoundError: No module named 'tensorflow'\n"
 			 "  advice        this Python has no TensorFlow: ");
 }
 
