@@ -284,10 +284,10 @@ static void look_for_silence(void *data)
 	note_output(console);
 	bool is_new = silence_tell(console->silences, console->n_silences, loop_now(), &sentence);
 
-	if (is_new)
+	if (is_new && !screen_is_live(row_screen(console))) {
 		add_cause_of_silence(console, &sentence);
-	if (is_new && !screen_is_live(row_screen(console)))
 		console_say(console, text_of(&sentence));
+	}
 	text_clear(&console->silence);
 	silence_add_lasting(console->silences, console->n_silences, &console->silence);
 	add_cause_of_silence(console, &console->silence);

@@ -5,6 +5,15 @@
 #define START ((msec) 1000000)
 #define SECOND MSEC_PER_SECOND
 
+static struct role roles[] = {
+	{.kind = ROLE_CHIEF, .name = "chief", .replicas = 1},
+	{.kind = ROLE_PS, .name = "ps", .replicas = 1},
+	{.kind = ROLE_WORKER, .name = "worker", .replicas = 2},
+};
+static const struct job led = {.roles = roles, .n_roles = 3};
+static const struct job without_chief = {.roles = &roles[1], .n_roles = 2};
+static const struct job workers = {.roles = &roles[2], .n_roles = 1};
+
 static void set_up_workers(struct silence *list, size_t count)
 {
 	for (size_t i = 0; i < count; i++) {
@@ -83,14 +92,6 @@ static void who_printed_again_is_not_among_those_whose_silence_lasts(void **stat
 static void those_that_only_run_what_a_chief_sends_are_silent_by_nature(void **state)
 {
 	(void) state;
-	struct role roles[] = {
-		{.kind = ROLE_CHIEF, .name = "chief", .replicas = 1},
-		{.kind = ROLE_PS, .name = "ps", .replicas = 1},
-		{.kind = ROLE_WORKER, .name = "worker", .replicas = 2},
-	};
-	struct job led = {.roles = roles, .n_roles = 3};
-	struct job without_chief = {.roles = &roles[1], .n_roles = 2};
-
 	assert_true(silence_is_telling(&led, "chief"));
 	assert_false(silence_is_telling(&led, "ps"));
 	assert_false(silence_is_telling(&led, "worker"));
@@ -111,14 +112,6 @@ static void assert_cause(const struct silence *list, size_t count, const struct 
 static void a_whole_job_may_wait_for_a_chief(void **state)
 {
 	(void) state;
-	struct role roles[] = {
-		{.kind = ROLE_CHIEF, .name = "chief", .replicas = 1},
-		{.kind = ROLE_PS, .name = "ps", .replicas = 1},
-		{.kind = ROLE_WORKER, .name = "worker", .replicas = 2},
-	};
-	struct job led = {.roles = roles, .n_roles = 3};
-	struct job without_chief = {.roles = &roles[1], .n_roles = 2};
-	struct job workers = {.roles = &roles[2], .n_roles = 1};
 	struct silence list[2];
 	const char *cause = "; no chief coordinates this job: add --chief if it waits for one";
 
