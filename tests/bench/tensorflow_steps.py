@@ -2,13 +2,9 @@
 
 import json
 import os
-import statistics
-import time
 
 import tensorflow as tf
-
-STEPS = 200
-FIRST_STEPS = 20  # not counted
+import timed_steps
 
 strategy = tf.distribute.MultiWorkerMirroredStrategy()
 features, labels = tf.random.normal((256, 256)), tf.random.uniform((256,), 0, 10, tf.int64)
@@ -31,10 +27,4 @@ def step():
     strategy.run(train)
 
 
-times = []
-for _ in range(FIRST_STEPS + STEPS):
-    begin = time.perf_counter()
-    step()
-    times.append(time.perf_counter() - begin)
-if json.loads(os.environ["TF_CONFIG"])["task"]["index"] == 0:
-    print(f"{1000 * statistics.median(times[FIRST_STEPS:]):.3f} ms a step", flush=True)
+timed_steps.take(step, json.loads(os.environ["TF_CONFIG"])["task"]["index"] == 0)
