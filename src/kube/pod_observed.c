@@ -15,6 +15,7 @@
 #include "kube/pod_labels.h"
 
 #include <limits.h>
+#include <signal.h>
 #include <string.h>
 
 #define TRAINING_CONTAINER "tensorflow"
@@ -453,18 +454,6 @@ static void read_node(const struct json *pod, struct arena *arena, struct observ
 					node);
 }
 
-/* What the kernel took as the measure. */
-static void read_memory_limit(const struct json *pod, struct arena *arena,
-			      struct observed_replica *replica)
-{
-	const char *limit = json_as_string(
-		json_get_path(pod_template_container(pod), "resources", "limits", "memory", NULL),
-		NULL);
-
-	if (limit && !replica->message && text_equals(replica->reason, "OOMKilled"))
-		replica->message = arena_format(arena, "its memory limit is %s", limit);
-}
-
 /* deletionTimestamp is the end of the grace time, not its beginning. */
 static void read_deletion(const struct json *metadata, struct observed_replica *replica)
 {
@@ -476,6 +465,25 @@ static void read_deletion(const struct json *metadata, struct observed_replica *
 		return;
 	replica->stop_asked_at = replica->kill_at - grace;
 	replica->is_killed = grace == 0;
+}
+
+/* What the kernel took as the measure. The kill is seen at once, its reason by a second way, which
+ * containerd may know too late to tell, or never (containerd's issues 8893 and 12372). */
+static void read_memory_limit(const struct json *pod, struct arena *arena,
+			      struct observed_replica *replica)
+{
+	const char *limit = json_as_string(
+		json_get_path(pod_template_container(pod), "resources", "limits", "memory", NULL),
+		NULL);
+
+	if (!limit || replica->message)
+		return;
+	if (text_equals(replica->reason, "OOMKilled"))
+		replica->message = arena_format(arena, "its memory limit is %s", limit);
+	else if (!replica->reason && replica->signal == SIGKILL &&
+		 replica->stop_asked_at == MSEC_UNSET)
+		replica->message = arena_format(
+			arena, "its memory limit is %s, which it may have reached", limit);
 }
 
 bool pod_observed_read(const struct json *pod, struct arena *arena,
@@ -496,9 +504,9 @@ bool pod_observed_read(const struct json *pod, struct arena *arena,
 	read_init_containers(status, arena, &replica);
 	read_reason_of_pod(status, arena, &replica);
 	read_conditions(status, arena, &replica);
-	read_memory_limit(pod, arena, &replica);
 	read_node(pod, arena, &replica);
 	read_deletion(metadata, &replica);
+	read_memory_limit(pod, arena, &replica);
 	*ret_replica = replica;
 	return true;
 }

@@ -4,6 +4,7 @@ import fcntl
 import json
 import os
 import pty
+import re
 import signal
 import struct
 import termios
@@ -120,9 +121,12 @@ def test_a_volume_that_cannot_be_mounted_is_named(muster, namespace, tmp_path):
 
 
 def test_memory_that_is_not_enough_is_named_with_its_limit(muster, namespace):
+    """containerd may hear of the kill before it hears of its reason (its issues 8180 and 12372), and the Pod then never
+    shows it: what muster tells is what the Pod shows."""
     done = run(muster, "--memory", "16Mi", *BUSYBOX, "--", "sh", "-c", "tail /dev/zero", code=137)
-    assert "worker-0 ran out of memory and was killed (OOMKilled)" in done.stderr
-    assert ": its memory limit is 16Mi (attempt 0)" in done.stderr
+    assert re.search(r"worker-0 ran out of memory and was killed \(OOMKilled\).*: its memory limit is 16Mi \(attempt 0\)|"
+                     r"worker-0 was killed by signal 9 \(SIGKILL\).*: its memory limit is 16Mi, which it may have reached "
+                     r"\(attempt 0\)", done.stderr)
 
 
 def test_an_eviction_is_said(muster, tmp_path):

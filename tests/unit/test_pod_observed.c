@@ -297,10 +297,10 @@ static void out_of_memory_is_the_kernels_kill(void **state)
 	assert_string_equal(seen->reason, "OOMKilled");
 }
 
-static void the_limit_that_was_too_low_is_named(void **state)
+/* A Pod that ended like that under a limit of 512Mi. */
+static struct json *limited_pod(const char *name)
 {
-	struct scene *scene = *state;
-	struct json *pod CLEANUP(json_cleanup) = pod_of("out-of-memory");
+	struct json *pod = pod_of(name);
 	struct json *containers = json_array_at(json_object_at(pod, "spec"), "containers");
 	struct json *container = json_new_object();
 
@@ -308,8 +308,38 @@ static void the_limit_that_was_too_low_is_named(void **state)
 	json_set_string(container, "name", "tensorflow");
 	json_set_string(json_object_at(json_object_at(container, "resources"), "limits"), "memory",
 			"512Mi");
+	return pod;
+}
+
+static void the_limit_that_was_too_low_is_named(void **state)
+{
+	struct scene *scene = *state;
+	struct json *pod CLEANUP(json_cleanup) = limited_pod("out-of-memory");
+
 	assert_true(pod_observed_read(pod, scene->arena, &scene->seen));
 	assert_string_equal(scene->seen.message, "its memory limit is 512Mi");
+}
+
+static struct json *end_of(struct json *pod)
+{
+	return json_get_path(json_at(json_get_path(pod, "status", "containerStatuses", NULL), 0),
+			     "state", "terminated", NULL);
+}
+
+static void a_kill_for_which_nobody_asked_may_be_the_kernels(void **state)
+{
+	struct scene *scene = *state;
+	struct json *pod CLEANUP(json_cleanup) = limited_pod("out-of-memory");
+
+	json_set_string(end_of(pod), "reason", "Error");
+	assert_true(pod_observed_read(pod, scene->arena, &scene->seen));
+	assert_null(scene->seen.reason);
+	assert_string_equal(scene->seen.message,
+			    "its memory limit is 512Mi, which it may have reached");
+
+	json_set_string(json_get(pod, "metadata"), "deletionTimestamp", "2026-01-01T00:00:00Z");
+	assert_true(pod_observed_read(pod, scene->arena, &scene->seen));
+	assert_null(scene->seen.message);
 }
 
 static struct json *condition_of(struct json *pod, const char *type)
@@ -622,6 +652,7 @@ int main(void)
 		TEST(a_tfjobs_replica_fails_with_its_pod),
 		TEST(out_of_memory_is_the_kernels_kill),
 		TEST(the_limit_that_was_too_low_is_named),
+		TEST(a_kill_for_which_nobody_asked_may_be_the_kernels),
 		TEST(a_node_that_is_silent_threatens_what_runs_there),
 		TEST(a_container_that_is_not_ready_says_nothing_of_its_node),
 		TEST(a_message_is_one_line_of_bounded_length),
