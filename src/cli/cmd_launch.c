@@ -9,6 +9,7 @@
 #include "cli/program.h"
 #include "cli/run_here.h"
 #include "core/job_build.h"
+#include "core/threads.h"
 #include "engine/agent.h"
 #include "engine/backend_local.h"
 #include "engine/machine_gpus.h"
@@ -62,16 +63,10 @@ static int find_command(struct call *call, struct err *err)
 						     &call->interpreter, err);
 }
 
-/* What torchrun sets, where nobody else did. */
-static size_t add_variables(const struct call *call, struct env_entry *env)
+/* As torchrun, where nobody set it. */
+static bool limits_threads(const struct call *call)
 {
-	size_t count = 0;
-
-	if (!getenv("TORCH_NCCL_ASYNC_ERROR_HANDLING"))
-		env[count++] = (struct env_entry){"TORCH_NCCL_ASYNC_ERROR_HANDLING", "1"};
-	if (call->launch.n_processes > 1 && !getenv("OMP_NUM_THREADS"))
-		env[count++] = (struct env_entry){"OMP_NUM_THREADS", "1"};
-	return count;
+	return call->launch.n_processes > 1 && !getenv(THREADS_VARIABLE);
 }
 
 /* Its processes pick their GPUs by LOCAL_RANK, out of all. */
@@ -103,7 +98,7 @@ static void mark_part(const struct call *call, struct json *document)
 
 static int make_job(struct call *call, struct faults *faults)
 {
-	struct env_entry env[2];
+	const struct env_entry env[] = {{THREADS_VARIABLE, "1"}};
 	const char *name = option_text(call->options, "name");
 	size_t count;
 	const char *script = options_arguments(call->options, &count)[0];
@@ -116,7 +111,7 @@ static int make_job(struct call *call, struct faults *faults)
 		.workers = call->launch.n_processes,
 		.command = call->command,
 		.env = env,
-		.n_env = add_variables(call, env),
+		.n_env = limits_threads(call) ? ARRAY_LEN(env) : 0,
 		.restart_scope = "job",
 		.grace = option_duration(call->options, "shutdown-timeout", -1),
 		.timeout = -1,

@@ -393,7 +393,7 @@ static const struct option_row rows_of_render[] = {
 const struct command command_render = {
 	.name = "render",
 	.group = "Know",
-	.arguments = "[OPTIONS] SCRIPT.py [ARGS...]\n"
+	.arguments = "[OPTIONS] SCRIPT.py [ARGS...], or -m MODULE [ARGS...]\n"
 		     "[OPTIONS] -- PROGRAM [ARGS...]\n"
 		     "[OPTIONS] -f job.yaml [-p NAME=VALUE ...]",
 	.one_line = "print the TFJob, the Pods or the TF_CONFIG that would be made",

@@ -266,7 +266,7 @@ static const struct option_row rows_of_run[] = {
 const struct command command_run = {
 	.name = "run",
 	.group = "Run",
-	.arguments = "[OPTIONS] SCRIPT.py [ARGS...]\n"
+	.arguments = "[OPTIONS] SCRIPT.py [ARGS...], or -m MODULE [ARGS...]\n"
 		     "[OPTIONS] -- PROGRAM [ARGS...]\n"
 		     "[OPTIONS] -f job.yaml [-p NAME=VALUE ...]",
 	.one_line = "start a training job, here or on a cluster, and see it through",

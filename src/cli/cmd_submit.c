@@ -62,7 +62,7 @@ const struct command command_submit = {
 	.name = "submit",
 	.group = "Run",
 	.arguments = "[OPTIONS] -f job.yaml\n"
-		     "[OPTIONS] SCRIPT.py [ARGS...]\n"
+		     "[OPTIONS] SCRIPT.py [ARGS...], or -m MODULE [ARGS...]\n"
 		     "[OPTIONS] -- PROGRAM [ARGS...]",
 	.one_line = "make a TFJob on a cluster, for the operator there to see through",
 	.examples = "  muster submit -f job.yaml && muster logs -f digits\n"

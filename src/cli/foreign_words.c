@@ -31,7 +31,6 @@ static const struct foreign_option foreign_options[] = {
 	{STARTS, "--standalone", TOLD_ADDRESSES, false, false},
 	{STARTS, "-H|--host|--hosts|--hostfile|--machinefile|--nodelist",
 	 "processes run on this machine; --on kubernetes runs them on a cluster", true, false},
-	{STARTS, "-m|--module", "write -- python3 -m MODULE ARGS behind the options", true, false},
 	{STARTS, "-u", "it is not needed: a script runs without buffers", false, false},
 	{STARTS, "-J|--job-name|--project-name", "write --name NAME for the name of the job", true,
 	 false},

@@ -134,9 +134,10 @@ static void check_for_place(const struct options *options, const struct job_sour
 static const char *word_of_command(const struct options *options)
 {
 	const char *first = options_arguments(options, &(size_t){0})[0];
-	const char *slash = first ? strrchr(first, '/') : NULL;
+	char separator = option_flag(options, "module") ? '.' : '/';
+	const char *last = first ? strrchr(first, separator) : NULL;
 
-	return slash && slash[1] ? slash + 1 : first ? first : "";
+	return last && last[1] ? last + 1 : first ? first : "";
 }
 
 /* A job is a JSON document: another character set would reach the program as question marks. */
@@ -200,6 +201,7 @@ static bool find_travel(const struct options *options, struct job_source *source
 	size_t count;
 	const char *const *arguments = options_arguments(options, &count);
 
+	travel->is_module = option_flag(options, "module");
 	if (!folder)
 		return !travel_find(arguments, count, is_program, travel, err);
 	return !travel_find_in_folder(arguments, count, is_program, folder, source->pack_folder,
@@ -272,19 +274,28 @@ static void found_program_done(struct found_program *program)
 	free(program->interpreter);
 }
 
+static int find_program_here(const struct options *options, const char ***ret_command,
+			     char **ret_interpreter, struct err *err)
+{
+	size_t count;
+	const char *const *arguments = options_arguments(options, &count);
+
+	if (option_flag(options, "module"))
+		return program_find_module(arguments, count, ret_command, ret_interpreter, err);
+	return program_find(arguments, count, options_had_separator(options), ret_command,
+			    ret_interpreter, err);
+}
+
 static const char *const *find_program(const struct options *options, struct job_source *source,
 				       struct found_program *program, struct text *faults)
 {
 	static const char *const nothing[] = {NULL};
-	size_t count;
-	const char *const *arguments = options_arguments(options, &count);
 	struct err err;
 
 	if (source->is_for_kubernetes && find_travel(options, source, &err))
 		return source->travel.command;
 	if (!source->is_for_kubernetes &&
-	    !program_find(arguments, count, options_had_separator(options), &program->command,
-			  &program->interpreter, &err))
+	    !find_program_here(options, &program->command, &program->interpreter, &err))
 		return program->command;
 	add_fault(faults, &err);
 	return nothing;
@@ -332,9 +343,9 @@ static void check_no_contradiction(const struct options *options, struct text *f
 				  names[i]);
 	if (option_text(options, "sync"))
 		text_add(faults, "--sync does not go with -f: the file says what its Pods mount\n");
-	if (count)
+	if (count || option_flag(options, "module"))
 		text_addf(faults, "'%s' does not go with -f: the file says what is run\n",
-			  arguments[0]);
+			  count ? arguments[0] : "--module");
 }
 
 /* Flags beside a file change the job that was read. */

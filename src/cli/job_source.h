@@ -99,6 +99,11 @@ void job_source_complain(const struct options *options, const struct faults *fau
 		 .kind = OPTION_TEXT,                                                              \
 		 .value_name = "NAME",                                                             \
 		 .one_line = "name of the job (default: the script's, and 5 random characters)"},  \
+		{.name = "module",                                                                 \
+		 .group = OPTIONS_OF_JOB,                                                          \
+		 .letter = 'm',                                                                    \
+		 .kind = OPTION_FLAG,                                                              \
+		 .one_line = "run a Python module in the place of a script"},                      \
 		{.name = "private-network",                                                        \
 		 .group = OPTIONS_OF_JOB,                                                          \
 		 .kind = OPTION_FLAG,                                                              \

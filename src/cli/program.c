@@ -108,14 +108,19 @@ static const char **put_interpreter_before(const char *interpreter, bool is_modu
 	return command;
 }
 
+static int refuse_nothing(struct err *err)
+{
+	return err_set(err, ERR_INVALID,
+		       "nothing to run: give SCRIPT.py, -m MODULE, -- PROGRAM, or -f job.yaml");
+}
+
 int program_find(const char *const *arguments, size_t n_arguments, bool is_program,
 		 const char ***ret_command, char **ret_interpreter, struct err *err)
 {
 	const char *first = arguments[0];
 
 	if (!first)
-		return err_set(err, ERR_INVALID,
-			       "nothing to run: give SCRIPT.py, -- PROGRAM, or -f job.yaml");
+		return refuse_nothing(err);
 	*ret_interpreter = NULL;
 	if (!is_program && is_script(first)) {
 		if (check_script(first, err) || find_interpreter(ret_interpreter, err))
@@ -140,6 +145,8 @@ int program_find(const char *const *arguments, size_t n_arguments, bool is_progr
 int program_find_module(const char *const *arguments, size_t n_arguments, const char ***ret_command,
 			char **ret_interpreter, struct err *err)
 {
+	if (!n_arguments)
+		return refuse_nothing(err);
 	int rc = find_interpreter(ret_interpreter, err);
 
 	if (rc == 0)

@@ -58,11 +58,13 @@ static void make_command(const char *const *arguments, size_t n_arguments, struc
 {
 	size_t n_before = 0;
 
-	travel->command = mem_new_array(n_arguments + 3, sizeof(*travel->command));
-	if (travel->script_path && is_python(arguments[0])) {
+	travel->command = mem_new_array(n_arguments + 4, sizeof(*travel->command));
+	if (travel->is_module || (travel->script_path && is_python(arguments[0]))) {
 		travel->command[n_before++] = "python3";
 		travel->command[n_before++] = "-u";
 	}
+	if (travel->is_module)
+		travel->command[n_before++] = "-m";
 	memcpy(travel->command + n_before, arguments, n_arguments * sizeof(*arguments));
 	if (travel->script_path)
 		travel->command[n_before] = travel->script_path;
@@ -71,12 +73,12 @@ static void make_command(const char *const *arguments, size_t n_arguments, struc
 static int refuse_nothing(struct err *err)
 {
 	return err_set(err, ERR_INVALID,
-		       "nothing to run: give SCRIPT.py, -- PROGRAM, or -f job.yaml");
+		       "nothing to run: give SCRIPT.py, -m MODULE, -- PROGRAM, or -f job.yaml");
 }
 
-static bool is_script(const char *word, bool is_program)
+static bool is_script(const struct travel *travel, const char *word, bool is_program)
 {
-	return !is_program && (is_python(word) || strchr(word, '/'));
+	return !is_program && !travel->is_module && (is_python(word) || strchr(word, '/'));
 }
 
 int travel_find(const char *const *arguments, size_t n_arguments, bool is_program,
@@ -84,7 +86,7 @@ int travel_find(const char *const *arguments, size_t n_arguments, bool is_progra
 {
 	if (!n_arguments)
 		return refuse_nothing(err);
-	if (is_script(arguments[0], is_program) && read_script(arguments[0], travel, err))
+	if (is_script(travel, arguments[0], is_program) && read_script(arguments[0], travel, err))
 		return err->code;
 	make_command(arguments, n_arguments, travel);
 	return 0;
@@ -150,7 +152,7 @@ int travel_find_in_folder(const char *const *arguments, size_t n_arguments, bool
 		return refuse_nothing(err);
 	int rc = check_folder(folder, err);
 
-	if (rc == 0 && is_script(arguments[0], is_program))
+	if (rc == 0 && is_script(travel, arguments[0], is_program))
 		rc = find_script(arguments[0], folder, travel, err);
 	if (rc == 0)
 		rc = pack(folder, travel->script_path ? travel->script_path + strlen("./") : NULL,

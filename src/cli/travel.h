@@ -17,6 +17,7 @@ struct travel {
 	char *script_path; /* "/muster/files/train.py"; NULL without a script */
 	struct job_file *files; /* the script, or the folder in parts */
 	size_t n_files;
+	bool is_module; /* set by the caller: Python looks for the first word, here is no file */
 	bool is_folder;
 	struct text bytes; /* of the files */
 };

@@ -276,27 +276,71 @@ static void set_torch(const struct cluster *cluster, const struct position *posi
 	set_number(environment, "LOCAL_WORLD_SIZE", position->local_world_size);
 	set_number(environment, "GROUP_RANK", position->group);
 	set_number(environment, "GROUP_WORLD_SIZE", position->n_groups);
+	/* A collective that fails ends its process; without it, it may wait for ever. */
+	environment_set(environment, NCCL_ERRORS_VARIABLE, "1");
 	environment_set(environment, "MASTER_ADDR", cluster->coordinator_host);
 	set_number(environment, "MASTER_PORT", cluster->coordinator_port);
 }
 
-/* What torchrun's agent adds (torch/distributed/elastic/agent/server/local_elastic_agent.py), with
- * one number of restarts for the whole job. We have no store: rank 0 makes it. */
-static void set_torchelastic(const struct cluster_world *world, const struct position *position,
+/* What torchrun's agent says of the job as a whole: torch/distributed/elastic/agent/server/
+ * local_elastic_agent.py. A world has one number of restarts; elsewhere each replica has its own.
+ */
+struct elastic_part {
+	const char *run_id, *role_name;
+	int role_rank, role_world_size;
+	int restarts, max_restarts;
+};
+
+static struct elastic_part elastic_part_of(const struct cluster *cluster, const struct role *role,
+					   int index, int attempt)
+{
+	const struct cluster_world *world = cluster->world;
+
+	if (!world)
+		return (struct elastic_part){
+			.run_id = cluster->job->name,
+			.role_name = role->name,
+			.role_rank = index,
+			.role_world_size = role->replicas,
+			.restarts = attempt,
+			.max_restarts = cluster->job->backoff_limit,
+		};
+	return (struct elastic_part){
+		.run_id = world->job_id,
+		.role_name = world->role_name,
+		.role_rank = world->first_rank + index,
+		.role_world_size = world->size,
+		.restarts = world->restarts,
+		.max_restarts = world->max_restarts,
+	};
+}
+
+static void set_error_file(const char *folder, const struct role *role, int index, int attempt,
+			   struct environment *environment)
+{
+	char *file CLEANUP(mem_free_text) =
+		mem_format("%s/%s-%d.%d.error.json", folder, role->name, index, attempt);
+
+	environment_set(environment, "TORCHELASTIC_ERROR_FILE", file);
+}
+
+/* We have no store: rank 0 makes it. */
+static void set_torchelastic(const struct cluster *cluster, const struct role *role, int index,
 			     int attempt, struct environment *environment)
 {
-	char *error_file CLEANUP(mem_free_text) = mem_format(
-		"%s/error-%d.%d.json", world->error_folder, position->local_rank, attempt);
+	const struct elastic_part part = elastic_part_of(cluster, role, index, attempt);
 
-	environment_set(environment, "TORCHELASTIC_ERROR_FILE", error_file);
-	environment_set(environment, "ROLE_NAME", world->role_name);
-	set_number(environment, "ROLE_RANK", position->rank);
-	set_number(environment, "ROLE_WORLD_SIZE", position->world_size);
-	set_number(environment, "TORCHELASTIC_RESTART_COUNT", world->restarts);
-	set_number(environment, "TORCHELASTIC_MAX_RESTARTS", world->max_restarts);
-	environment_set(environment, "TORCHELASTIC_RUN_ID", world->job_id);
+	if (cluster->error_folder)
+		set_error_file(cluster->error_folder, role, index, attempt, environment);
+	environment_set(environment, "ROLE_NAME", part.role_name);
+	set_number(environment, "ROLE_RANK", part.role_rank);
+	set_number(environment, "ROLE_WORLD_SIZE", part.role_world_size);
+	set_number(environment, "TORCHELASTIC_RESTART_COUNT", part.restarts);
+	set_number(environment, "TORCHELASTIC_MAX_RESTARTS", part.max_restarts);
+	environment_set(environment, "TORCHELASTIC_RUN_ID", part.run_id);
 	environment_set(environment, "TORCHELASTIC_USE_AGENT_STORE", "False");
-	set_number(environment, "MUSTER_RESTART_COUNT", world->restarts);
+	if (cluster->world)
+		set_number(environment, "MUSTER_RESTART_COUNT", part.restarts);
 }
 
 static void set_jax(const struct cluster *cluster, int rank, int world_size,
@@ -328,8 +372,7 @@ static void set_world(const struct cluster *cluster, const struct role *role, in
 
 	set_torch(cluster, &position, environment);
 	set_jax(cluster, position.rank, position.world_size, environment);
-	if (cluster->world)
-		set_torchelastic(cluster->world, &position, attempt, environment);
+	set_torchelastic(cluster, role, index, attempt, environment);
 }
 
 static void set_muster(const struct job *job, const struct role *role, int index, int attempt,
@@ -348,6 +391,10 @@ void cluster_add_environment(const struct cluster *cluster, const char *role_nam
 	struct text config CLEANUP(text_done) = {0};
 
 	assert(role);
+	/* Lines have to come as they are printed, not when a buffer of 8 KiB is full. */
+	environment_set(environment, "PYTHONUNBUFFERED", "1");
+	/* What a signal such as SIGSEGV ends leaves a stack. */
+	environment_set(environment, "PYTHONFAULTHANDLER", "1");
 	cluster_add_tf_config(cluster, TF_CONFIG_DENSE, role_name, index, &config);
 	environment_set(environment, "TF_CONFIG", text_of(&config));
 	set_world(cluster, role, index, attempt, environment);

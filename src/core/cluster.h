@@ -23,7 +23,6 @@ struct cluster_address {
 struct cluster_world {
 	const char *job_id; /* what its machines call the job */
 	const char *role_name; /* torchrun's --role */
-	const char *error_folder; /* where a process may leave its error as JSON */
 	int first_rank, size; /* processes before ours; of all machines */
 	int group, n_groups; /* machines */
 	int restarts; /* of the elastic job so far */
@@ -43,6 +42,7 @@ struct cluster {
 	/* What cluster_add_dense_cluster adds, made once by callers that describe many replicas;
 	 * NULL: it is made for each. */
 	const char *dense_cluster;
+	const char *error_folder; /* where a process may leave its error as JSON; NULL: nowhere */
 	/* Each replica is a machine of its own, as a Pod is: LOCAL_RANK, which picks a GPU of this
 	 * machine, is 0 then. */
 	bool has_own_machines;
@@ -75,17 +75,24 @@ bool cluster_has_kubeflow_tf_config(const struct job *job);
 void cluster_add_kubeflow_address(const struct job *job, const struct role *role, int index,
 				  const char *service, const char *domain, struct text *text);
 
+/* Of which a user's own value counts on this machine (torchrun's does). */
+#define NCCL_ERRORS_VARIABLE "TORCH_NCCL_ASYNC_ERROR_HANDLING"
+
 /* Sets the variables that muster gives one replica, beside those of the job:
  *
+ * - PYTHONUNBUFFERED and PYTHONFAULTHANDLER;
  * - TF_CONFIG (dense);
  * - of the world, which is chief (or master), then workers: RANK, WORLD_SIZE, MASTER_ADDR,
  *   MASTER_PORT, and JAX_COORDINATOR_ADDRESS, JAX_PROCESS_ID, JAX_NUM_PROCESSES (the first is read
  *   by jax.distributed.initialize, the others are what Kubeflow Trainer's JAX runtime sets);
  * - of torchrun, whose groups are machines: on one machine LOCAL_RANK and LOCAL_WORLD_SIZE are
- * those of the world, GROUP_RANK 0, GROUP_WORLD_SIZE 1; on machines of their own it is the other
- * way round. Not TORCHELASTIC_*: they promise an agent with its store;
- * - of a machine of an elastic job: those of torchrun as they are there, TORCHELASTIC_* too (with a
- *   store that is rank 0's), ROLE_*, MUSTER_GENERATION (the attempt) and MUSTER_RESTART_COUNT;
+ *   those of the world, GROUP_RANK 0, GROUP_WORLD_SIZE 1; on machines of their own it is the
+ *   other way round. ROLE_* is the place in its role. TORCHELASTIC_RUN_ID is the job's name,
+ *   _RESTART_COUNT the attempt, _MAX_RESTARTS the job's (-1: no limit), _USE_AGENT_STORE False,
+ *   because rank 0 makes the store; _ERROR_FILE only where there is an error_folder.
+ *   TORCH_NCCL_ASYNC_ERROR_HANDLING is 1;
+ * - of a machine of an elastic job: the same as torchrun has them there, MUSTER_GENERATION (the
+ *   attempt) and MUSTER_RESTART_COUNT;
  * - of workers alone, as TF-Spawner had it: WORKER_NUMBER, TOT_WORKERS;
  * - MUSTER_JOB_NAME, MUSTER_ROLE, MUSTER_INDEX, MUSTER_ATTEMPT. */
 void cluster_add_environment(const struct cluster *cluster, const char *role, int index,

@@ -443,7 +443,6 @@ void agent_join_world(struct cluster *cluster, struct arena *arena, void *data)
 	*world = agent->cluster.world;
 	world->job_id = agent->request->job_id;
 	world->role_name = agent->request->role_name;
-	world->error_folder = agent->settings.folder;
 	world->restarts = agent->restarts;
 	world->max_restarts = agent->request->terms.max_restarts;
 	cluster->world = world;

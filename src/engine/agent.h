@@ -37,7 +37,6 @@ struct agent_settings {
 	const struct agent_request *request;
 	struct loop *loop;
 	struct claims *claims; /* on ports */
-	const char *folder; /* of the job: its processes' error files lie there */
 	backend_news_fn on_news;
 	void (*on_trouble)(const char *sentence, void *data);
 	void *data;

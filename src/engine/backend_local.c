@@ -144,6 +144,7 @@ static void start_replica(struct local *local, const struct job *job, const stru
 			  const struct action *action)
 {
 	struct arena *arena CLEANUP(arena_cleanup) = arena_new();
+	char *folder CLEANUP(mem_free_text) = job_folder(local);
 	struct cluster cluster = local_ports_cluster(&local->ports, job, arena);
 	const struct local_machine machine = {
 		.visible_gpus =
@@ -156,6 +157,7 @@ static void start_replica(struct local *local, const struct job *job, const stru
 	struct err err;
 
 	warn_if_port_is_taken(local, action);
+	cluster.error_folder = folder;
 	cluster.has_own_machines = gpu_deal_is_apart(&local->gpus.deal);
 	if (local->settings.join_world)
 		local->settings.join_world(&cluster, arena, local->settings.world_data);

@@ -69,10 +69,8 @@ static void limit_threads(const struct cluster *cluster, const struct role *role
 static void declare(const struct cluster *cluster, const struct role *role, int index, int attempt,
 		    const struct local_machine *machine, struct environment *declared)
 {
-	/* Lines have to come as they are printed, not when a buffer of 8 KiB is full. */
-	environment_set(declared, "PYTHONUNBUFFERED", "1");
-	/* What a signal such as SIGSEGV ends leaves a stack. */
-	environment_set(declared, "PYTHONFAULTHANDLER", "1");
+	const char *nccl_errors = getenv(NCCL_ERRORS_VARIABLE);
+
 	if (machine->visible_gpus)
 		environment_set(declared, GPUS_VARIABLE, machine->visible_gpus);
 	limit_threads(cluster, role, index, machine->cores, declared);
@@ -80,6 +78,8 @@ static void declare(const struct cluster *cluster, const struct role *role, int 
 	if (cluster->job->has_private_network)
 		name_interface(declared);
 	cluster_add_environment(cluster, role->name, index, attempt, declared);
+	if (nccl_errors)
+		environment_set(declared, NCCL_ERRORS_VARIABLE, nccl_errors);
 	environment_add_container(declared, &role->container);
 	add_marks(declared, cluster->job->uid, role->name, index, attempt);
 }

@@ -195,7 +195,6 @@ static int make_agent(const struct local_supervision *supervision, struct agent 
 		.request = supervision->request->agent,
 		.loop = base->loop,
 		.claims = base->store->claims,
-		.folder = supervision->folder,
 		.on_news = supervision_ask_for_pass,
 		.on_trouble = supervision_on_trouble,
 		.data = (void *) base,

@@ -324,8 +324,6 @@ static void set_environment(const struct objects *objects, const struct role *ro
 
 	if (objects->shared_cluster)
 		json_append(list, shared_variable_new(objects));
-	environment_set(&environment, "PYTHONUNBUFFERED", "1");
-	environment_set(&environment, "PYTHONFAULTHANDLER", "1");
 	cluster_add_environment(&objects->cluster, role->name, index, attempt, &environment);
 	for (size_t i = 0; i < environment.count; i++) {
 		const char *equals = strchr(environment.entries[i], '=');

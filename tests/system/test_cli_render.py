@@ -219,7 +219,7 @@ def test_every_fault_of_a_file_is_told_with_its_place(muster, tmp_path):
 
 
 @pytest.mark.parametrize("arguments, sentence", [
-    ([], "nothing to run: give SCRIPT.py, -- PROGRAM, or -f job.yaml"),
+    ([], "nothing to run: give SCRIPT.py, -m MODULE, -- PROGRAM, or -f job.yaml"),
     (["none.py"], "none.py: no such file"),
     (["none"], "'none' is neither a script (.py, .pyz) nor a program: a program is given as -- PROGRAM ARGS"),
     (["-f", "none.yaml"], "none.yaml: no such file"),
@@ -227,6 +227,7 @@ def test_every_fault_of_a_file_is_told_with_its_place(muster, tmp_path):
     (["-f", "job.yaml", "train.py"], "'train.py' does not go with -f: the file says what is run"),
     (["-f", "."], ".: Is a directory"),
     (["-w", "0", "--", "true"], "--workers 0 leaves nobody to train: give --chief too"),
+    (["-f", "job.yaml", "-m"], "'--module' does not go with -f: the file says what is run"),
     (["-f", "job.yaml", "--ps-server"], "--ps-server does not go with -f: the file says which replicas there are"),
     (["--ps-server", "--", "true"], "--ps-server needs parameter servers: give --ps N too"),
     (["--worker-server", "--ps", "1", "--", "true"],

@@ -157,6 +157,11 @@ def test_a_binary_script_travels_as_bytes(muster, files):
     assert [item["binaryData"] for item in maps] == [{"model.pyz": "UEsA/w=="}]
 
 
+def test_a_module_of_the_image_is_run(muster, files):
+    [pod] = pods_of(muster, "--module", "package.train", "--epochs", 3)
+    assert pod["spec"]["containers"][0]["command"] == ["python3", "-u", "-m", "package.train", "--epochs", "3"]
+
+
 def test_a_program_of_the_image_is_looked_for_nowhere_here(muster, files):
     for arguments in ["there-is-no-such-program", "-v"], ["--", "/opt/there/is/none", "-v"]:
         command = pods_of(muster, *arguments)[0]["spec"]["containers"][0]["command"]

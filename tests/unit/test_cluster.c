@@ -217,6 +217,39 @@ static void each_replica_may_be_a_machine_of_its_own(void **state)
 	assert_variable(&addressed, "worker", 1, "GROUP_WORLD_SIZE", "3");
 }
 
+/* As torch/distributed/elastic/agent/server/local_elastic_agent.py sets them. */
+static void what_torchrun_says_of_a_job_is_said_too(void **state)
+{
+	(void) state;
+	static const struct {
+		const char *role;
+		int index;
+		const char *name, *value;
+	} rows[] = {
+		{"chief", 0, "ROLE_NAME", "chief"},
+		{"chief", 0, "ROLE_WORLD_SIZE", "1"},
+		{"worker", 1, "ROLE_NAME", "worker"},
+		{"worker", 1, "ROLE_RANK", "1"},
+		{"worker", 1, "ROLE_WORLD_SIZE", "2"},
+		{"worker", 1, "TORCHELASTIC_RESTART_COUNT", "5"},
+		{"worker", 1, "TORCHELASTIC_MAX_RESTARTS", "-1"},
+		{"worker", 1, "TORCHELASTIC_RUN_ID", "j"},
+		{"worker", 1, "TORCHELASTIC_USE_AGENT_STORE", "False"},
+		{"worker", 1, "TORCHELASTIC_ERROR_FILE", NULL},
+		{"worker", 1, "TORCH_NCCL_ASYNC_ERROR_HANDLING", "1"},
+		{"ps", 0, "ROLE_RANK", NULL},
+	};
+	struct job *job CLEANUP(job_cleanup) = read_job("every_role", JOB_STRICT);
+	struct addressed addressed CLEANUP(addressed_done) = addressed_of(job, TF_CONFIG_DENSE);
+
+	for (size_t i = 0; i < ARRAY_LEN(rows); i++)
+		assert_variable(&addressed, rows[i].role, rows[i].index, rows[i].name,
+				rows[i].value);
+	addressed.cluster.error_folder = "/jobs/1";
+	assert_variable(&addressed, "worker", 1, "TORCHELASTIC_ERROR_FILE",
+			"/jobs/1/worker-1.5.error.json");
+}
+
 static void what_all_have_in_common_can_be_made_once(void **state)
 {
 	(void) state;
@@ -241,6 +274,7 @@ int main(void)
 		cmocka_unit_test(the_world_is_the_chief_then_the_workers),
 		cmocka_unit_test(a_master_leads_as_a_chief_does),
 		cmocka_unit_test(each_replica_may_be_a_machine_of_its_own),
+		cmocka_unit_test(what_torchrun_says_of_a_job_is_said_too),
 		cmocka_unit_test(what_all_have_in_common_can_be_made_once),
 	};
 
