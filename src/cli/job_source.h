@@ -103,7 +103,7 @@ void job_source_complain(const struct options *options, const struct faults *fau
 		 .group = OPTIONS_OF_JOB,                                                          \
 		 .letter = 'm',                                                                    \
 		 .kind = OPTION_FLAG,                                                              \
-		 .one_line = "run a Python module in the place of a script"},                      \
+		 .one_line = "run a Python module instead of a script"},                           \
 		{.name = "private-network",                                                        \
 		 .group = OPTIONS_OF_JOB,                                                          \
 		 .kind = OPTION_FLAG,                                                              \

@@ -1,7 +1,10 @@
 /* Stops, kills, removals, and addresses that are taken back. */
 #include "core/ending.h"
 
+#include "base/text.h"
+#include "core/failure_words.h"
 #include "core/finish.h"
+#include "core/silence.h"
 
 static void act_on_object(struct decision *decision, enum action_type type,
 			  const struct observed_replica *object, msec grace)
@@ -107,6 +110,33 @@ static msec grace_of_turn(const struct decision *decision, const struct ending *
 	return left < least ? least : msec_min(left, ending->grace);
 }
 
+static bool was_silent(const struct decision *decision, const struct observed_replica *object)
+{
+	msec last =
+		object->printed_at > object->started_at ? object->printed_at : object->started_at;
+
+	return last != MSEC_UNSET && decision->now - last >= SILENCE_FIRST;
+}
+
+/* Nobody knows what it was doing: the job took too long, or is stopped after a silence. */
+static bool keeps_stacks(const struct decision *decision, const struct observed_replica *object)
+{
+	const struct failure *failure = decision->status->failure;
+
+	if (decision->job->stop_reason)
+		return was_silent(decision, object);
+	return failure && text_equals(failure->reason, FAILURE_TOO_LATE);
+}
+
+static void ask_at_rest(struct decision *decision, const struct observed_replica *object,
+			const struct ending *ending)
+{
+	struct plan *plan = decision->plan;
+
+	ask_to_end(decision, object, grace_of_turn(decision, ending));
+	plan->actions[plan->n_actions - 1].keeps_stacks = keeps_stacks(decision, object);
+}
+
 /* Its own replicas are ended by a job at rest as its ending says; those that we ended are removed
  * in any case. A grace that was made shorter since counts. */
 static void end_at_rest(struct decision *decision, const struct observed_replica *object,
@@ -128,7 +158,7 @@ static void end_at_rest(struct decision *decision, const struct observed_replica
 				ending->ends_live ? msec_min(object->kill_at, kill_at)
 						  : object->kill_at);
 	} else if (ending->ends_live && !has_to_wait(decision, object, ending)) {
-		ask_to_end(decision, object, grace_of_turn(decision, ending));
+		ask_at_rest(decision, object, ending);
 	}
 }
 

@@ -77,15 +77,16 @@ static void add_time(const struct failure *failure, int offset, struct text *tex
 	text_add_char(text, '\n');
 }
 
-static void add_last_lines(const struct failure *failure, struct text *text)
+static void add_rows(const char *head, const char *before, const char *const *lines, size_t count,
+		     struct text *text)
 {
-	for (size_t i = 0; i < failure->n_last_lines; i++) {
+	for (size_t i = 0; i < count; i++) {
 		if (i == 0)
-			text_addf(text, ROW, "last lines");
+			text_addf(text, ROW, head);
 		else
 			text_add(text, FURTHER_ROW);
-		text_add(text, "| ");
-		line_text_add_safe(text, failure->last_lines[i], strlen(failure->last_lines[i]));
+		text_add(text, before);
+		line_text_add_safe(text, lines[i], strlen(lines[i]));
 		text_add_char(text, '\n');
 	}
 }
@@ -158,6 +159,20 @@ static void add_next(const struct failure *failure, const char *job_words, struc
 	add_row(text, "next", text_of(&line));
 }
 
+/* Where the processes were, when that was kept, and what they had printed. */
+static void add_whereabouts(const struct failure *failure, const char *job_words, struct text *text)
+{
+	char *logs CLEANUP(mem_free_text) = mem_format("muster logs %s", job_words);
+	char *stacks CLEANUP(mem_free_text) = mem_format("muster stacks %s", job_words);
+
+	add_rows("stacks", "", failure->stacks, failure->n_stacks, text);
+	add_rows("last lines", "", failure->last_lines, failure->n_last_lines, text);
+	if (failure->n_stacks)
+		add_row(text, "next", stacks);
+	if (failure->n_last_lines)
+		add_row(text, failure->n_stacks ? "" : "next", logs);
+}
+
 void failure_describe(const struct status *status, const char *job_words, int offset,
 		      struct text *text)
 {
@@ -166,13 +181,15 @@ void failure_describe(const struct status *status, const char *job_words, int of
 
 	line_text_add_sentence(text, what, strlen(what));
 	text_add_char(text, '\n');
-	if (!failure->role || !failure->role[0])
-		return; /* it is the job's own: a deadline, a stop */
+	if (!failure->role || !failure->role[0]) {
+		add_whereabouts(failure, job_words, text); /* of the job: a deadline, a stop */
+		return;
+	}
 	add_row(text, "likely cause", failure->cause);
 	add_row(text, "because", failure->exception);
 	add_row(text, "advice", known_cause_advice(failure));
 	add_time(failure, offset, text);
-	add_last_lines(failure, text);
+	add_rows("last lines", "| ", failure->last_lines, failure->n_last_lines, text);
 	add_consequences(failure, text);
 	add_row(text, "log", log_of_failure(status));
 	add_next(failure, job_words, text);

@@ -6,6 +6,7 @@
 #pragma once
 
 /* Words of our own among those of back ends. */
+#define FAILURE_TOO_LATE "DeadlineExceeded" /* the job: it was active for longer than it may */
 #define FAILURE_STOPPED "Stopped" /* the job: somebody asked it to end */
 #define FAILURE_START_FAILED "StartFailed" /* it could not be started */
 #define FAILURE_REFUSED "Refused" /* nobody will ever start it: trying again is no use */

@@ -14,8 +14,6 @@
 #define GRACE_AFTER_FAILURE MSEC_PER_SECOND
 #define GRACE_AFTER_SUCCESS (5 * MSEC_PER_SECOND)
 
-#define REASON_TOO_LATE "DeadlineExceeded"
-
 static int count_in_state(const struct decision *decision, const struct role *role,
 			  enum replica_state state)
 {
@@ -230,7 +228,7 @@ bool finish_if_too_late(struct decision *decision)
 	     arena_format(decision->arena,
 			  "Job %s has failed because it was active longer than specified deadline",
 			  decision->job->name),
-	     failure_of_job(decision, REASON_TOO_LATE,
+	     failure_of_job(decision, FAILURE_TOO_LATE,
 			    arena_copy_text(decision->arena, text_of(&why))),
 	     EXIT_OVERDUE);
 	return true;

@@ -53,6 +53,7 @@ struct observed_replica {
 	bool is_reason_from_elsewhere; /* the replica itself does not show `reason` */
 	msec started_at;
 	msec ended_at;
+	msec printed_at; /* last; MSEC_UNSET: not yet, or not known here */
 	msec stop_asked_at; /* MSEC_UNSET: nobody asked it to end; on Kubernetes the
 			       deletionTimestamp */
 	msec kill_at; /* when a stop that was asked becomes a kill; MSEC_UNSET: no stop */

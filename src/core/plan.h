@@ -27,6 +27,8 @@ struct action {
 	int index;
 	int attempt; /* of START, STOP, KILL, REMOVE */
 	msec grace; /* of STOP */
+	bool keeps_stacks; /* of STOP: where its processes are is kept before (core/stacks.h), by a
+			      back end that can */
 	int signal; /* of STOP; 0 where the back end knows which one it is */
 };
 

@@ -137,17 +137,26 @@ static bool lists_are_equal(const struct status_field *fields, const void *a, co
 	return true;
 }
 
+static bool lines_are_equal(const char *const *a, size_t n_a, const char *const *b, size_t n_b)
+{
+	if (n_a != n_b)
+		return false;
+	for (size_t i = 0; i < n_a; i++)
+		if (!text_equals(a[i], b[i]))
+			return false;
+	return true;
+}
+
 static bool failures_are_equal(const struct failure *a, const struct failure *b)
 {
 	if (!a || !b)
 		return a == b;
-	if (a->n_last_lines != b->n_last_lines || a->n_consequences != b->n_consequences ||
+	if (a->n_consequences != b->n_consequences ||
 	    !fields_are_equal(status_failed_replica_fields, a, b) ||
-	    !fields_are_equal(status_failure_fields, a, b))
+	    !fields_are_equal(status_failure_fields, a, b) ||
+	    !lines_are_equal(a->last_lines, a->n_last_lines, b->last_lines, b->n_last_lines) ||
+	    !lines_are_equal(a->stacks, a->n_stacks, b->stacks, b->n_stacks))
 		return false;
-	for (size_t i = 0; i < a->n_last_lines; i++)
-		if (!text_equals(a->last_lines[i], b->last_lines[i]))
-			return false;
 	return lists_are_equal(status_consequence_fields, a->consequences, b->consequences,
 			       a->n_consequences, sizeof(*a->consequences));
 }
@@ -207,16 +216,23 @@ static void *copy_list(struct arena *arena, const struct status_field *fields, c
 	return copy;
 }
 
+static const char **copy_lines(struct arena *arena, const char *const *lines, size_t count)
+{
+	const char **copy = copy_array(arena, lines, count, sizeof(*copy));
+
+	for (size_t i = 0; i < count; i++)
+		own_text(arena, &copy[i]);
+	return copy;
+}
+
 static struct failure *copy_failure(const struct failure *failure, struct arena *arena)
 {
 	struct failure *copy =
 		copy_list(arena, status_failure_fields, failure, 1, sizeof(*failure));
 
 	own_texts(arena, status_failed_replica_fields, copy);
-	copy->last_lines = copy_array(arena, failure->last_lines, failure->n_last_lines,
-				      sizeof(*copy->last_lines));
-	for (size_t i = 0; i < copy->n_last_lines; i++)
-		own_text(arena, &copy->last_lines[i]);
+	copy->last_lines = copy_lines(arena, failure->last_lines, failure->n_last_lines);
+	copy->stacks = copy_lines(arena, failure->stacks, failure->n_stacks);
 	copy->consequences = copy_list(arena, status_consequence_fields, failure->consequences,
 				       failure->n_consequences, sizeof(*copy->consequences));
 	return copy;

@@ -70,12 +70,10 @@ static void set_list(struct json *object, const char *key, const struct status_f
 	json_set(object, key, list);
 }
 
-static void set_last_lines(struct json *object, const struct failure *failure)
+static void set_lines(struct json *object, const char *key, const char *const *lines, size_t count)
 {
-	struct json *lines = json_array_at(object, "lastLines");
-
-	for (size_t i = 0; i < failure->n_last_lines; i++)
-		json_append(lines, json_new_string(failure->last_lines[i]));
+	for (size_t i = 0; i < count; i++)
+		json_append(json_array_at(object, key), json_new_string(lines[i]));
 }
 
 static void set_failure(struct json *status, const struct failure *failure)
@@ -85,8 +83,8 @@ static void set_failure(struct json *status, const struct failure *failure)
 	if (failure->role)
 		set_fields(object, status_failed_replica_fields, failure);
 	set_fields(object, status_failure_fields, failure);
-	if (failure->n_last_lines > 0)
-		set_last_lines(object, failure);
+	set_lines(object, "lastLines", failure->last_lines, failure->n_last_lines);
+	set_lines(object, "stacks", failure->stacks, failure->n_stacks);
 	if (failure->n_consequences > 0)
 		set_list(object, "consequences", status_consequence_fields, failure->consequences,
 			 failure->n_consequences, sizeof(*failure->consequences));
@@ -308,17 +306,17 @@ static void read_roles(struct reader *reader, const struct json *root, struct st
 	reader->list = NULL;
 }
 
-static void read_last_lines(struct reader *reader, const struct json *object,
-			    struct failure *failure)
+static const char **read_lines(struct reader *reader, const struct json *object, const char *key,
+			       size_t limit, size_t *ret_count)
 {
-	const struct json *list = find_list(reader, object, "lastLines", LIMIT_LAST_LINES);
+	const struct json *list = find_list(reader, object, key, limit);
+	size_t count = json_count(list);
+	const char **lines = arena_take_array(reader->arena, count, sizeof(*lines));
 
-	failure->n_last_lines = json_count(list);
-	failure->last_lines = arena_take_array(reader->arena, failure->n_last_lines,
-					       sizeof(*failure->last_lines));
-	for (size_t i = 0; i < failure->n_last_lines; i++)
-		failure->last_lines[i] =
-			arena_copy_text(reader->arena, json_as_string(json_at(list, i), ""));
+	for (size_t i = 0; i < count; i++)
+		lines[i] = arena_copy_text(reader->arena, json_as_string(json_at(list, i), ""));
+	*ret_count = count;
+	return lines;
 }
 
 static struct failure *read_failure(struct reader *reader, const struct json *root)
@@ -331,7 +329,9 @@ static struct failure *read_failure(struct reader *reader, const struct json *ro
 
 	read_fields(reader, object, status_failed_replica_fields, failure);
 	read_fields(reader, object, status_failure_fields, failure);
-	read_last_lines(reader, object, failure);
+	failure->last_lines =
+		read_lines(reader, object, "lastLines", LIMIT_LAST_LINES, &failure->n_last_lines);
+	failure->stacks = read_lines(reader, object, "stacks", LIMIT_STACKS, &failure->n_stacks);
 	failure->consequences =
 		read_list(reader, find_list(reader, object, "consequences", LIMIT_REPLICAS),
 			  "failure.consequences", status_consequence_fields,

@@ -475,6 +475,14 @@ static int agent_last_lines(struct backend *backend, const struct job *job, cons
 						ret_lines, ret_count, err);
 }
 
+static int agent_last_stacks(struct backend *backend, struct arena *arena, const char ***ret_lines,
+			     size_t *ret_count, struct err *err)
+{
+	struct backend *processes = of(backend)->processes;
+
+	return processes->functions->last_stacks(processes, arena, ret_lines, ret_count, err);
+}
+
 static void agent_free_backend(struct backend *backend)
 {
 	agent_free(of(backend));
@@ -485,6 +493,7 @@ static const struct backend_functions agent_functions = {
 	.observe = agent_observe,
 	.apply = agent_apply,
 	.last_lines = agent_last_lines,
+	.last_stacks = agent_last_stacks,
 	.free = agent_free_backend,
 };
 

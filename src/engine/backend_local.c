@@ -12,10 +12,10 @@
 #include "engine/backend_local_gpus.h"
 #include "engine/backend_local_ports.h"
 #include "engine/backend_local_replicas.h"
+#include "engine/backend_local_stacks.h"
 #include "engine/backend_local_start.h"
 #include "engine/log_last.h"
 #include "io/cores.h"
-#include "io/oom.h"
 
 #include <signal.h>
 #include <stdlib.h>
@@ -34,11 +34,11 @@ struct local {
 	struct output_reader *reader;
 	struct loop_watch *child_watch;
 	struct loop_watch *kill_timer;
+	struct local_stacks stacks; /* of replicas that are asked to end when they are kept */
 	struct loop_watch *look_timer; /* armed while a child cannot be assigned */
 	msec look_delay;
 	struct local_replicas replicas;
 	double cores; /* that the job's replicas share */
-	int64_t oom_kills; /* of those that the kernel did, how many are accounted for */
 };
 
 static struct local *of(struct backend *backend)
@@ -71,12 +71,19 @@ static void hear_trouble(const char *sentence, void *data)
 	tell_trouble(data, sentence);
 }
 
+static char *job_folder(const struct local *local)
+{
+	return mem_format("%s/%s", local->jobs_folder, local->uid);
+}
+
 static void learn_job(struct local *local, const struct job *job)
 {
 	if (local->job_name)
 		return;
 	local->job_name = mem_copy_text(job->name);
 	local->uid = mem_copy_text(job->uid);
+	local->stacks.job_folder = job_folder(local);
+	local->stacks.uid = local->uid;
 }
 
 /* Observing. */
@@ -118,11 +125,6 @@ static void warn_if_port_is_taken(struct local *local, const struct action *acti
 	tell_trouble(local, sentence);
 }
 
-static char *job_folder(const struct local *local)
-{
-	return mem_format("%s/%s", local->jobs_folder, local->uid);
-}
-
 /* Without a log the replica runs all the same; what it prints is lost, and that is told. */
 static struct log_writer *open_log(struct local *local, struct local_replica *replica)
 {
@@ -149,6 +151,7 @@ static void start_replica(struct local *local, const struct job *job, const stru
 	const struct local_machine machine = {
 		.visible_gpus =
 			local_gpus_visible(&local->gpus, action->role, action->index, arena),
+		.stacks_hook = local->stacks.hook,
 		.cores = local->cores,
 	};
 	struct local_replica *replica = local_replica_new(local->uid, action->role, action->index,
@@ -185,30 +188,6 @@ static void kill_overdue(void *data)
 
 	local_replicas_kill_overdue(&local->replicas, loop_now());
 	arm_kill_timer(local);
-}
-
-/* A SIGKILL that we did not send was the kernel's when its count of such kills has gone up. */
-static const char *reason_of_exit(struct local *local, const struct local_replica *replica,
-				  const struct child_exit *child_exit)
-{
-	if (child_exit->signal != SIGKILL || replica->is_killed)
-		return NULL;
-	if (oom_kill_count() <= local->oom_kills)
-		return NULL;
-	local->oom_kills++;
-	return "OOMKilled";
-}
-
-static void hear_exit(const struct child_exit *child_exit, void *data)
-{
-	struct local *local = data;
-	struct local_replica *replica =
-		local_replicas_find_process(&local->replicas, child_exit->pid);
-
-	if (!replica)
-		return;
-	replica->reason = reason_of_exit(local, replica, child_exit);
-	local_replica_leave(replica, child_exit, loop_now());
 }
 
 /* A process that cannot be assigned is so for less than a millisecond, unless it hangs in the
@@ -262,7 +241,7 @@ static void reap_children(void *data)
 
 	hear_of_stops(local);
 	while (child_reap(&child_exit, &has_children))
-		hear_exit(&child_exit, local);
+		local_replicas_hear_exit(&child_exit, &local->replicas);
 	end_those_that_left(local, has_children);
 }
 
@@ -277,7 +256,7 @@ void backend_local_kill_all(struct backend *backend)
 	struct local *local = of(backend);
 
 	local_replicas_kill_all(&local->replicas, loop_now());
-	child_kill_all(hear_exit, local);
+	child_kill_all(local_replicas_hear_exit, &local->replicas);
 	end_those_that_left(local, false);
 }
 
@@ -319,6 +298,21 @@ static int local_start(struct local *local, const struct job *job, const struct 
 	return 0;
 }
 
+static void hear_of_stacks(void *data)
+{
+	tell_news(data);
+}
+
+static void stop_replica(struct local *local, struct local_replica *replica,
+			 const struct action *action)
+{
+	local_replica_stop(replica, loop_now(), action->grace, action->signal);
+	if (action->keeps_stacks && local->stacks.hook)
+		local_stacks_ask(&local->stacks);
+	else
+		local_replica_send_held(replica);
+}
+
 static void local_end(struct local *local, const struct action *action)
 {
 	struct local_replica *replica =
@@ -327,7 +321,7 @@ static void local_end(struct local *local, const struct action *action)
 	if (!replica)
 		return;
 	if (action->type == ACTION_STOP)
-		local_replica_stop(replica, loop_now(), action->grace, action->signal);
+		stop_replica(local, replica, action);
 	else if (action->type == ACTION_KILL)
 		local_replica_kill(replica, loop_now());
 	else
@@ -372,6 +366,14 @@ static int local_last_lines(struct backend *backend, const struct job *job, cons
 	return log_last_lines(folder, role, index, attempt, most, arena, ret_lines, ret_count, err);
 }
 
+static int local_last_stacks(struct backend *backend, struct arena *arena, const char ***ret_lines,
+			     size_t *ret_count, struct err *err)
+{
+	struct local *local = of(backend);
+
+	return local_stacks_summarize(&local->stacks, arena, ret_lines, ret_count, err);
+}
+
 /* Processes are not ended here: its owner has seen to that (backend_local_kill_all). */
 static void local_free(struct backend *backend)
 {
@@ -381,6 +383,7 @@ static void local_free(struct backend *backend)
 		local_ports_release(&local->ports, local->uid, NULL);
 	local_ports_done(&local->ports);
 	local_gpus_done(&local->gpus);
+	local_stacks_done(&local->stacks);
 	local_replicas_done(&local->replicas);
 	output_reader_free(local->reader);
 	loop_watch_free(local->child_watch);
@@ -397,6 +400,7 @@ static const struct backend_functions local_functions = {
 	.observe = local_observe,
 	.apply = local_apply,
 	.last_lines = local_last_lines,
+	.last_stacks = local_last_stacks,
 	.free = local_free,
 };
 
@@ -417,8 +421,11 @@ int backend_local_new(const struct backend_local_settings *settings, struct back
 	local->child_watch = loop_watch_signal(settings->loop, SIGCHLD, hear_of_children, local);
 	local->kill_timer = loop_new_timer(settings->loop, kill_overdue, local);
 	local->look_timer = loop_new_timer(settings->loop, reap_children, local);
+	local_stacks_init(&local->stacks, &local->replicas, settings->state_folder, settings->loop);
+	local->stacks.on_kept = hear_of_stacks;
+	local->stacks.data = local;
 	local->cores = cores_usable();
-	local->oom_kills = oom_kill_count();
+	local_replicas_init(&local->replicas);
 	*ret_backend = &local->backend;
 	return 0;
 }

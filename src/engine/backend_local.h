@@ -22,6 +22,8 @@ struct backend_local_settings {
 	void (*join_world)(struct cluster *cluster, struct arena *arena, void *data);
 	void *world_data; /* of join_world */
 	const char *jobs_folder; /* logs of a job lie in jobs_folder/UID */
+	const char *state_folder; /* with what lets Python processes show their stacks; NULL: they
+				     do not */
 	struct unkept *unkept; /* takes output that logs cannot; NULL: nothing does */
 	int64_t rotate_at; /* size at which a log file is rotated */
 	rlim_t descriptor_limit; /* soft limit of replicas on open files; 0: ours */

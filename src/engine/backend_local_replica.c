@@ -83,7 +83,15 @@ void local_replica_stop(struct local_replica *replica, msec now, msec grace, int
 		return;
 	replica->stop_asked_at = now;
 	replica->kill_at = now + grace;
-	if (replica->stage == LOCAL_LEFT)
+	replica->held_signal = signal_number;
+}
+
+void local_replica_send_held(struct local_replica *replica)
+{
+	int signal_number = replica->held_signal;
+
+	replica->held_signal = 0;
+	if (!signal_number || replica->stage != LOCAL_RUNNING)
 		return;
 	child_signal_group(replica->pid, signal_number);
 	child_signal_group(replica->pid, SIGCONT);
@@ -162,6 +170,7 @@ void local_replica_observe(const struct local_replica *replica, struct arena *ar
 		.started_at = replica->started_at,
 		.ended_at = has_ended ? replica->ended_at : MSEC_UNSET,
 		.stop_asked_at = replica->stop_asked_at,
+		.printed_at = replica->output ? replica_output_last(replica->output) : MSEC_UNSET,
 		.kill_at = replica->kill_at,
 		.is_killed = replica->is_killed,
 		.log = arena_copy_text(arena, replica->log),

@@ -33,6 +33,8 @@ struct local_replica {
 	msec ended_at;
 	msec stop_asked_at;
 	msec kill_at;
+	int held_signal; /* that is to be sent when its stacks are kept; 0: none */
+	bool is_asked; /* for these */
 	bool is_killed;
 	int stopped_by; /* the signal that holds its process still (SIGSTOP); 0: it goes on */
 	bool has_escapees; /* set by the last look at our children */
@@ -52,8 +54,10 @@ int local_replica_start(struct local_replica *replica, struct child_start *start
 			struct err *err) MUST_USE;
 /* It could not be started: it has ended as a shell would tell it, 127 or 126. */
 void local_replica_fail_start(struct local_replica *replica, const struct err *err, msec now);
-/* Asks it to end. A process that was stopped is woken, or it would never hear of it. */
+/* Asks it to end, with a signal that is held back at first; then sends that. A process that was
+ * stopped is woken, or it would never hear of it. */
 void local_replica_stop(struct local_replica *replica, msec now, msec grace, int signal_number);
+void local_replica_send_held(struct local_replica *replica);
 void local_replica_kill(struct local_replica *replica, msec now);
 /* It was asked to end, and runs still. */
 bool local_replica_awaits_kill(const struct local_replica *replica);

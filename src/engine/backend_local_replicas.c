@@ -2,12 +2,19 @@
 
 #include "base/text.h"
 #include "engine/process_mark.h"
+#include "io/loop.h"
+#include "io/oom.h"
 #include "io/process.h"
 
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
+
+void local_replicas_init(struct local_replicas *replicas)
+{
+	*replicas = (struct local_replicas){.oom_kills = oom_kill_count()};
+}
 
 void local_replicas_done(struct local_replicas *replicas)
 {
@@ -62,6 +69,30 @@ struct local_replica *local_replicas_find_process(const struct local_replicas *r
 			return replica;
 	}
 	return NULL;
+}
+
+/* A SIGKILL that we did not send was the kernel's when its count of such kills has gone up. */
+static const char *reason_of_exit(struct local_replicas *replicas,
+				  const struct local_replica *replica,
+				  const struct child_exit *child_exit)
+{
+	if (child_exit->signal != SIGKILL || replica->is_killed)
+		return NULL;
+	if (oom_kill_count() <= replicas->oom_kills)
+		return NULL;
+	replicas->oom_kills++;
+	return "OOMKilled";
+}
+
+void local_replicas_hear_exit(const struct child_exit *child_exit, void *data)
+{
+	struct local_replicas *replicas = data;
+	struct local_replica *replica = local_replicas_find_process(replicas, child_exit->pid);
+
+	if (!replica)
+		return;
+	replica->reason = reason_of_exit(replicas, replica, child_exit);
+	local_replica_leave(replica, child_exit, loop_now());
 }
 
 msec local_replicas_next_kill(const struct local_replicas *replicas)

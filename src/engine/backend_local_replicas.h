@@ -12,14 +12,15 @@
 #include <stddef.h>
 #include <sys/types.h>
 
-/* Zero it to begin. */
 struct local_replicas {
 	struct local_replica **list;
 	size_t count;
 	size_t capacity;
 	bool is_unclear; /* set by the last look at our children */
+	int64_t oom_kills; /* of those that the kernel did, how many are accounted for */
 };
 
+void local_replicas_init(struct local_replicas *replicas);
 void local_replicas_done(struct local_replicas *replicas);
 void local_replicas_add(struct local_replicas *replicas, struct local_replica *take_replica);
 /* Forgets one that has ended; one that has not stays. */
@@ -30,6 +31,9 @@ struct local_replica *local_replicas_find(const struct local_replicas *replicas,
 					  int index, int attempt);
 /* The one whose process this is, as long as it runs; NULL when it is nobody's. */
 struct local_replica *local_replicas_find_process(const struct local_replicas *replicas, pid_t pid);
+
+/* A child has ended, `data` are all replicas: its replica leaves, if it is of one. */
+void local_replicas_hear_exit(const struct child_exit *child_exit, void *data);
 
 /* When the next stop becomes a kill; MSEC_NEVER when none does. */
 msec local_replicas_next_kill(const struct local_replicas *replicas);

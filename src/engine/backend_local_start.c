@@ -4,12 +4,16 @@
 #include "core/gpus.h"
 #include "core/threads.h"
 #include "engine/process_mark.h"
+#include "engine/stacks_file.h"
 #include "io/log.h"
 #include "io/own_program.h"
+#include "io/python_stacks.h"
 
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
+
+#define PYTHON_PATH "PYTHONPATH"
 
 char *local_start_mark(const char *uid, const char *role, int index, int attempt)
 {
@@ -64,15 +68,32 @@ static void limit_threads(const struct cluster *cluster, const struct role *role
 		 role->name, index, threads, cores);
 }
 
+/* Before the user's own folders, so that ours is found first; it gives way to the next one. */
+static void hook_python(const char *hook, const char *stacks_file, struct environment *declared)
+{
+	const char *own = getenv(PYTHON_PATH);
+
+	bool has_own = own && *own;
+	char *path CLEANUP(mem_free_text) =
+		mem_format("%s%s%s", hook, has_own ? ":" : "", has_own ? own : "");
+
+	environment_set(declared, PYTHON_PATH, path);
+	environment_set(declared, PYTHON_STACKS_FILE, stacks_file);
+}
+
 /* All that the job's process is told beyond what muster itself was started with. The marks come
  * last: they are how its descendants are found. */
 static void declare(const struct cluster *cluster, const struct role *role, int index, int attempt,
 		    const struct local_machine *machine, struct environment *declared)
 {
+	char *stacks_file CLEANUP(mem_free_text) =
+		stacks_file_path(cluster->error_folder, role->name, index, attempt);
 	const char *nccl_errors = getenv(NCCL_ERRORS_VARIABLE);
 
 	if (machine->visible_gpus)
 		environment_set(declared, GPUS_VARIABLE, machine->visible_gpus);
+	if (machine->stacks_hook)
+		hook_python(machine->stacks_hook, stacks_file, declared);
 	limit_threads(cluster, role, index, machine->cores, declared);
 	go_past_proxies(declared);
 	if (cluster->job->has_private_network)

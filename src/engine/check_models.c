@@ -9,18 +9,6 @@
 #include "io/file.h"
 #include "io/folder.h"
 
-#include <stdbool.h>
-#include <string.h>
-
-static bool is_installed(const char *path)
-{
-	char *bytes CLEANUP(mem_free_text) = NULL;
-	size_t len;
-
-	return file_read_whole(path, check_models_size, &bytes, &len, NULL) == 0 &&
-	       len == check_models_size && memcmp(bytes, check_models_bytes, len) == 0;
-}
-
 int check_models_install(const char *state_folder, char **ret_path, struct err *err)
 {
 	char *folder CLEANUP(mem_free_text) = state_folder_programs(state_folder);
@@ -28,15 +16,11 @@ int check_models_install(const char *state_folder, char **ret_path, struct err *
 		mem_format("%s/check-%s.pyz", folder, check_models_hash);
 	int rc = folder_check_own(state_folder, err);
 
-	if (rc < 0)
-		return rc;
-	if (!is_installed(path)) {
+	if (rc == 0)
 		rc = folder_make(folder, err);
-		if (rc == 0)
-			rc = file_replace(path, check_models_bytes, check_models_size, err);
-		if (rc < 0)
-			return rc;
-	}
-	*ret_path = TAKE(path);
-	return 0;
+	if (rc == 0)
+		rc = file_ensure(path, check_models_bytes, check_models_size, err);
+	if (rc == 0)
+		*ret_path = TAKE(path);
+	return rc;
 }

@@ -24,6 +24,7 @@ struct console {
 	struct loop *loop;
 	const struct job *job;
 	char *job_words;
+	bool is_here; /* its processes are those of this machine */
 	struct screen *lines; /* where the replicas' lines go */
 	struct screen *chatter; /* where muster's own go; may be the same screen */
 	int chatter_fd;
@@ -134,6 +135,7 @@ int console_new(const struct console_settings *settings, const struct job *job,
 
 	console->loop = settings->loop;
 	console->job = job;
+	console->is_here = settings->unkept != NULL;
 	console->job_words = mem_copy_text(settings->job_words ? settings->job_words : job->name);
 	console->arena = arena_new();
 	console->silence_timer = loop_new_timer(console->loop, look_for_silence, console);
@@ -270,9 +272,14 @@ static msec tell_beginning(struct console *console)
 				  &console->beginning);
 }
 
-static void add_cause_of_silence(const struct console *console, struct text *sentence)
+/* What explains it, or else shows more. */
+static void add_to_silence(const struct console *console, struct text *sentence)
 {
+	size_t len = sentence->len;
+
 	silence_add_cause(console->silences, console->n_silences, console->job, sentence);
+	if (len > 0 && sentence->len == len && console->is_here)
+		text_addf(sentence, "; to see the stacks: muster stacks %s", console->job_words);
 }
 
 /* On a terminal the row tells of silence while it lasts; elsewhere one line does. */
@@ -285,12 +292,12 @@ static void look_for_silence(void *data)
 	bool is_new = silence_tell(console->silences, console->n_silences, loop_now(), &sentence);
 
 	if (is_new && !screen_is_live(row_screen(console))) {
-		add_cause_of_silence(console, &sentence);
+		add_to_silence(console, &sentence);
 		console_say(console, text_of(&sentence));
 	}
 	text_clear(&console->silence);
 	silence_add_lasting(console->silences, console->n_silences, &console->silence);
-	add_cause_of_silence(console, &console->silence);
+	add_to_silence(console, &console->silence);
 	msec again = tell_beginning(console);
 
 	show_row(console);

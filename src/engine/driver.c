@@ -9,9 +9,8 @@
 
 #include "base/mem.h"
 #include "base/text.h"
-#include "core/exception.h"
-#include "core/limits.h"
 #include "core/reconcile.h"
+#include "engine/failure_lines.h"
 #include "engine/record.h"
 #include "engine/write_pace.h"
 #include "io/log.h"
@@ -61,7 +60,7 @@ struct driver {
 	struct arena *status_arena;
 	struct status status;
 	bool has_acted; /* a pass came to its actions */
-	bool awaits_lines; /* of the failure in the status, which are about to come */
+	struct failure_lines failure_lines;
 	bool is_status_untold; /* it was to be written, and perhaps it was */
 
 	bool is_passing;
@@ -117,6 +116,7 @@ void driver_free(struct driver *driver)
 	forget_pass(driver);
 	forget_job(driver);
 	forget_status(driver);
+	failure_lines_done(&driver->failure_lines);
 	free(driver->job_name);
 	free(driver->log_name);
 	free(driver);
@@ -300,6 +300,7 @@ static void act(struct driver *driver)
 	driver->has_acted = true;
 	int rc = apply_actions(driver, plan, &err);
 
+	failure_lines_note_actions(&driver->failure_lines, driver->backend, driver->job, plan);
 	tell_notes(driver, plan);
 	if (rc < 0) {
 		end_pass(driver, &err);
@@ -324,7 +325,7 @@ static void on_written(int64_t version, const struct err *err, void *data)
 	if (err && (err->code == ERR_CONFLICT || err->code == ERR_NOT_FOUND)) {
 		log_info("job '%s': decided again: %s", driver->log_name, err->text);
 		driver->pass.outcome.wake_at = driver->pass.now; /* it was changed or removed */
-		driver->awaits_lines = true; /* if there were any, they are not written */
+		failure_lines_add_again(&driver->failure_lines);
 		end_pass(driver, NULL);
 	} else if (err) {
 		end_pass(driver, err);
@@ -337,36 +338,6 @@ static void on_written(int64_t version, const struct err *err, void *data)
 		driver->written_at = driver->pass.now;
 		act(driver);
 	}
-}
-
-/* What the failed attempt said last. Without its log the failure is told all the same; lines that
- * come later are added to it. */
-static void add_last_lines(struct driver *driver)
-{
-	const struct backend_functions *functions = driver->backend->functions;
-	struct pass *pass = &driver->pass;
-	const struct failure *failure = pass->plan.status.failure;
-	const char **lines = NULL;
-	size_t count = 0;
-
-	driver->awaits_lines = false;
-	if (!failure || !failure->role || failure->n_last_lines)
-		return;
-	int rc = functions->last_lines(driver->backend, driver->job, failure->role, failure->index,
-				       failure->attempt, LIMIT_SEARCHED_LINES, pass->arena, &lines,
-				       &count, NULL);
-
-	driver->awaits_lines = rc == ERR_UNREACHABLE;
-	if (rc < 0 || count == 0)
-		return;
-	struct failure *whole = arena_take(pass->arena, sizeof(*whole));
-
-	*whole = *failure;
-	whole->n_last_lines = count < LIMIT_LAST_LINES ? count : LIMIT_LAST_LINES;
-	whole->last_lines = lines + count - whole->n_last_lines;
-	whole->exception = exception_find(lines, count, pass->arena);
-	pass->plan.status.failure = whole;
-	pass->plan.is_failure_new = pass->plan.is_status_changed = true;
 }
 
 /* Whether the status is to be written now. What can wait is looked at again when it no longer can.
@@ -411,8 +382,7 @@ static void carry_out(struct driver *driver)
 		  pass->record.version, plan->n_actions, plan->n_notes,
 		  plan->is_status_changed ? ", a new status" : "",
 		  pass->is_document_changed ? ", asked to stop" : "");
-	if (plan->is_failure_new || driver->awaits_lines)
-		add_last_lines(driver);
+	failure_lines_add(&driver->failure_lines, driver->backend, driver->job, plan, pass->arena);
 	if (has_to_write(driver))
 		store_begin_change(driver->store, driver->job->name, pass->record.version,
 				   &pass->change, on_written, driver);

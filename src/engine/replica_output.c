@@ -287,3 +287,8 @@ void replica_output_finish(struct replica_output *output)
 	}
 	replica_output_free(output);
 }
+
+msec replica_output_last(const struct replica_output *output)
+{
+	return output->last ? output->last : MSEC_UNSET;
+}

@@ -31,6 +31,8 @@ void output_reader_free(struct output_reader *reader);
  * (the read end) and the log, which may be NULL: what comes is dropped then. */
 struct replica_output *replica_output_new(struct output_reader *reader, int take_fd,
 					  struct log_writer *take_log) MUST_USE;
+/* When something came last; MSEC_UNSET: nothing has. */
+msec replica_output_last(const struct replica_output *output);
 /* The replica has ended: takes what is still in the pipe, waits for nothing, and closes both.
  * NULL is fine. */
 void replica_output_finish(struct replica_output *output);

@@ -221,6 +221,7 @@ static int make_backend(struct local_supervision *supervision, struct err *err)
 		.join_world = agent ? agent_join_world : NULL,
 		.world_data = agent,
 		.jobs_folder = jobs,
+		.state_folder = request->base.state_folder,
 		.unkept = supervision->unkept,
 		.rotate_at = LIMIT_LOG_FILE,
 		.descriptor_limit = supervision->descriptor_limit,

@@ -194,3 +194,17 @@ int file_replace(const char *path, const void *bytes, size_t len, struct err *er
 	unlink(new_path);
 	return err_set_errno(err, failure, "cannot write '%s'", path);
 }
+
+static bool holds(const char *path, const void *bytes, size_t len)
+{
+	char *found CLEANUP(mem_free_text) = NULL;
+	size_t found_len = 0;
+	int rc = file_read_whole(path, len, &found, &found_len, NULL);
+
+	return rc == 0 && found && found_len == len && memcmp(found, bytes, len) == 0;
+}
+
+int file_ensure(const char *path, const void *bytes, size_t len, struct err *err)
+{
+	return holds(path, bytes, len) ? 0 : file_replace(path, bytes, len, err);
+}

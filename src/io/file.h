@@ -52,3 +52,5 @@ bool file_is_in(const char *path, const char *folder);
  * flushed and renamed, so that a reader of `path` finds the old file or the new one, whole.
  * ERR_IO or ERR_SPACE; nothing is left behind then. */
 int file_replace(const char *path, const void *bytes, size_t len, struct err *err) MUST_USE;
+/* The same where it does not hold them already. */
+int file_ensure(const char *path, const void *bytes, size_t len, struct err *err) MUST_USE;

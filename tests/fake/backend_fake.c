@@ -36,6 +36,7 @@ struct fake_backend {
 	msec now;
 	int64_t last_pid;
 	int n_to_refuse;
+	const char *stacks; /* NULL: nobody has said where it is */
 	char *job_name; /* of the job last acted on, for news */
 	struct fake_replica *replicas;
 	size_t n_replicas;
@@ -499,7 +500,26 @@ static int fake_last_lines(struct backend *backend, const struct job *job, const
 	return 0;
 }
 
+static int fake_last_stacks(struct backend *backend, struct arena *arena, const char ***ret_lines,
+			    size_t *ret_count, struct err *err)
+{
+	const struct fake_backend *fake = of(backend);
+
+	if (!fake->stacks)
+		return err_set(err, ERR_UNREACHABLE, "not yet");
+	*ret_count = 1;
+	*ret_lines = arena_take_array(arena, 1, sizeof(**ret_lines));
+	(*ret_lines)[0] = fake->stacks;
+	return 0;
+}
+
 /* From outside. */
+
+void backend_fake_set_stacks(struct backend *backend, const char *line)
+{
+	of(backend)->stacks = line;
+	send_news(of(backend));
+}
 
 bool backend_fake_kill(struct backend *backend, const char *role, int index, int signal)
 {
@@ -564,6 +584,7 @@ static const struct backend_functions fake_functions = {
 	.observe = fake_observe,
 	.apply = fake_apply,
 	.last_lines = fake_last_lines,
+	.last_stacks = fake_last_stacks,
 	.free = fake_free,
 };
 

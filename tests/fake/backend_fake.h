@@ -54,5 +54,8 @@ bool backend_fake_kill(struct backend *backend, const char *role, int index, int
 bool backend_fake_delete(struct backend *backend, const char *role, int index, msec grace);
 bool backend_fake_lose(struct backend *backend, const char *role, int index);
 
+/* What those that were to keep their stacks say from now on; NULL: nothing yet. Borrowed. */
+void backend_fake_set_stacks(struct backend *backend, const char *line);
+
 /* The next `count` actions are refused with ERR_IO. */
 void backend_fake_refuse(struct backend *backend, int count);

@@ -4,6 +4,7 @@
 
 #include "base/mem.h"
 #include "core/job_build.h"
+#include "core/silence.h"
 #include "engine/driver.h"
 #include "engine/write_pace.h"
 #include "fake/backend_fake.h"
@@ -278,6 +279,39 @@ static void the_last_lines_are_written_with_the_failure(void **state)
 	assert_non_null(strstr(record.status, "last words of worker-0.0"));
 	assert_non_null(strstr(record.summary, "exited with code 3"));
 	assert_int_equal(world->n_notes, 1);
+}
+
+static bool is_written(const struct scene *world, const char *words)
+{
+	struct store_record record CLEANUP(store_record_done) = {0};
+
+	assert_int_equal(world->store->functions->get(world->store, "j", &record, NULL), 0);
+	return strstr(record.status, words);
+}
+
+/* It was silent for long: what it said before is read before the signal, where it was later. */
+static void where_a_silent_job_was_is_written_with_its_stop(void **state)
+{
+	struct scene *world = *state;
+	const struct fake_behaviour silent = {.runs_for = MSEC_NEVER, .ignores_stops = true};
+
+	backend_fake_set_behaviour(world->backend, NULL, -1, 0, &silent);
+	create(world, 2);
+	settle(world);
+	backend_fake_advance(world->backend, NOW + 2 * SILENCE_FIRST);
+	driver_ask_to_stop(world->driver, STOP_REQUESTED, SILENCE_FIRST);
+	assert_int_equal(pass_at(world, NOW + 2 * SILENCE_FIRST), 0);
+	assert_int_equal(pass_at(world, NOW + 2 * SILENCE_FIRST), 0);
+	assert_false(is_written(world, "stacks"));
+
+	backend_fake_set_stacks(world->backend, "worker-0, worker-1: wait (train.py:4)");
+	assert_true(backend_fake_kill(world->backend, "worker", 0, 15));
+	assert_true(backend_fake_kill(world->backend, "worker", 1, 15));
+	do {
+		assert_int_equal(pass_at(world, NOW + 2 * SILENCE_FIRST), 0);
+	} while (!world->outcome.is_finished);
+	assert_true(is_written(world, "\"stacks\":[\"worker-0, worker-1: wait (train.py:4)\"]"));
+	assert_true(is_written(world, "\"worker-1 | last words of worker-1.0\""));
 }
 
 static void a_record_that_cannot_be_read_is_an_error(void **state)
@@ -659,6 +693,7 @@ int main(void)
 		WORLD_TEST(a_pass_without_news_writes_nothing),
 		WORLD_TEST(a_changed_status_becomes_a_text_once_and_is_never_read_again),
 		WORLD_TEST(the_last_lines_are_written_with_the_failure),
+		WORLD_TEST(where_a_silent_job_was_is_written_with_its_stop),
 		WORLD_TEST(a_record_that_cannot_be_read_is_an_error),
 		WORLD_TEST(a_later_job_of_the_same_name_is_another_one),
 		WORLD_TEST(a_start_is_written_when_the_job_runs_and_when_nothing_changes_any_more),

@@ -1,6 +1,7 @@
 /* What has to end: leftovers, what is no longer wanted, and overdue stops. */
 #include "unit.h"
 
+#include "core/silence.h"
 #include "scene.h"
 
 static void a_stranger_is_ended_and_removed(void **state)
@@ -146,6 +147,49 @@ static void an_end_that_was_asked_for_is_no_failure(void **state)
 	assert_false(status_is_finished(&scene->status));
 }
 
+/* Those of which nobody knows what they were doing. */
+static void a_silent_replica_keeps_its_stacks_when_it_is_stopped(void **state)
+{
+	struct scene *scene = *state;
+
+	scene_add_role(scene, ROLE_WORKER, 2, RESTART_NEVER);
+	scene_settle(scene);
+	scene->now += 2 * SILENCE_FIRST;
+	scene_object(scene, "worker", 1, 0)->printed_at = scene->now - SILENCE_FIRST + 1;
+	scene->job.stop_reason = "interrupted";
+	scene_decide(scene);
+	assert_true(scene_action(scene, ACTION_STOP, "worker", 0)->keeps_stacks);
+	assert_false(scene_action(scene, ACTION_STOP, "worker", 1)->keeps_stacks);
+}
+
+static void a_job_that_takes_too_long_keeps_all_stacks(void **state)
+{
+	struct scene *scene = *state;
+
+	scene->job.active_deadline = MSEC_PER_SECOND;
+	scene->job.clean_policy = CLEAN_ALL;
+	scene_add_role(scene, ROLE_WORKER, 2, RESTART_NEVER);
+	scene_settle(scene);
+	scene->now += MSEC_PER_SECOND;
+	scene_object(scene, "worker", 1, 0)->printed_at = scene->now;
+	scene_decide(scene);
+	assert_true(scene_action(scene, ACTION_STOP, "worker", 0)->keeps_stacks);
+	assert_true(scene_action(scene, ACTION_STOP, "worker", 1)->keeps_stacks);
+}
+
+static void a_failure_explains_itself(void **state)
+{
+	struct scene *scene = *state;
+
+	scene->job.clean_policy = CLEAN_ALL;
+	scene_add_role(scene, ROLE_WORKER, 2, RESTART_NEVER);
+	scene_settle(scene);
+	scene->now += 2 * SILENCE_FIRST;
+	scene_exit(scene, "worker", 0, 0, 1, 0);
+	scene_decide(scene);
+	assert_false(scene_action(scene, ACTION_STOP, "worker", 1)->keeps_stacks);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -158,6 +202,9 @@ int main(void)
 		SCENE_TEST(without_grace_the_kill_comes_at_once),
 		SCENE_TEST(stopping_is_written_before_the_stop),
 		SCENE_TEST(an_end_that_was_asked_for_is_no_failure),
+		SCENE_TEST(a_silent_replica_keeps_its_stacks_when_it_is_stopped),
+		SCENE_TEST(a_job_that_takes_too_long_keeps_all_stacks),
+		SCENE_TEST(a_failure_explains_itself),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

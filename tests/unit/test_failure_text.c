@@ -110,6 +110,32 @@ static void what_is_known_of_jax_is_advised(void **state)
 			 "  advice        of a job, jax.distributed.initialize reads only");
 }
 
+static void where_a_job_was_stands_below_its_end(void **state)
+{
+	(void) state;
+	const char *stacks[] = {"worker-0: barrier (c10d.py:3672), from train.py:12",
+				"worker-1: load (data.py:4)"};
+	struct failure failure = {
+		.message = "the job was active longer than its deadline of 1h",
+		.stacks = stacks,
+		.n_stacks = 2,
+		LINES("worker-0 | step 7", "worker-1 | step 7"),
+		.n_last_lines = 2,
+	};
+	const struct status status = {.failure = &failure};
+	struct text text CLEANUP(text_done) = {0};
+
+	failure_describe(&status, "train", 0, &text);
+	assert_string_equal(text_of(&text),
+			    "the job was active longer than its deadline of 1h\n"
+			    "  stacks        worker-0: barrier (c10d.py:3672), from train.py:12\n"
+			    "                worker-1: load (data.py:4)\n"
+			    "  last lines    worker-0 | step 7\n"
+			    "                worker-1 | step 7\n"
+			    "  next          muster stacks train\n"
+			    "                muster logs train\n");
+}
+
 static void the_log_of_a_later_attempt_is_not_named(void **state)
 {
 	(void) state;
@@ -185,6 +211,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_block_tells_cause_last_lines_and_consequences),
+		cmocka_unit_test(where_a_job_was_stands_below_its_end),
 		cmocka_unit_test(what_is_known_of_tensorflow_is_advised),
 		cmocka_unit_test(what_is_known_of_jax_is_advised),
 		cmocka_unit_test(the_log_of_a_later_attempt_is_not_named),

@@ -8,6 +8,7 @@
 static struct status full_status(void)
 {
 	static const char *last_lines[] = {"one", "two \xc3\xa9"};
+	static const char *stacks[] = {"worker-0: wait (train.py:4)"};
 	static struct consequence consequences[] = {{"worker", 0, "was ended by muster", 3}};
 	static struct failure failure = {
 		.role = "worker",
@@ -21,6 +22,8 @@ static struct status full_status(void)
 		.lived = 17,
 		.last_lines = last_lines,
 		.n_last_lines = 2,
+		.stacks = stacks,
+		.n_stacks = 1,
 		.consequences = consequences,
 		.n_consequences = 1,
 	};
@@ -189,6 +192,8 @@ static void every_difference_is_seen(void **state)
 	ASSERT_SEEN(failure->lived, 7);
 	ASSERT_SEEN(failure->n_last_lines, 1);
 	ASSERT_SEEN(failure->last_lines[1], "X");
+	ASSERT_SEEN(failure->n_stacks, 0);
+	ASSERT_SEEN(failure->stacks[0], "X");
 	ASSERT_SEEN(failure->n_consequences, 0);
 	ASSERT_SEEN(failure->consequences[0].role, "X");
 	ASSERT_SEEN(failure->consequences[0].index, 7);

@@ -1,0 +1,207 @@
+/* muster stacks: where the Python processes of a job are at this moment. */
+#include "base/json.h"
+#include "base/mem.h"
+#include "cli/cluster.h"
+#include "cli/command.h"
+#include "cli/lookup.h"
+#include "cli/options.h"
+#include "cli/output.h"
+#include "cli/replica_name.h"
+#include "core/status.h"
+#include "engine/stacks_asker.h"
+#include "engine/stacks_file.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+struct call {
+	const struct options *options;
+	struct lookup *lookup;
+	struct found_job found;
+	struct arena *arena;
+	struct status status;
+	char *uid, *folder; /* of the job */
+	struct stacks stacks;
+	struct loop *loop;
+};
+
+static void call_done(struct call *call)
+{
+	lookup_free(call->lookup);
+	arena_free(call->arena);
+	free(call->uid);
+	free(call->folder);
+	stacks_done(&call->stacks);
+	loop_free(call->loop);
+}
+
+/* JOB [ROLE-INDEX ...] */
+static bool is_wanted(const struct call *call, const struct replica_status *replica)
+{
+	size_t count;
+	const char *const *words = options_arguments(call->options, &count);
+	char *name CLEANUP(mem_free_text) = mem_format("%s-%d", replica->role, replica->index);
+
+	for (size_t i = 1; i < count; i++)
+		if (text_equals(words[i], name))
+			return true;
+	return count == 1;
+}
+
+static int check_replicas(const struct call *call, struct err *err)
+{
+	size_t count;
+	const char *const *words = options_arguments(call->options, &count);
+
+	for (size_t i = 1; i < count; i++) {
+		char *role CLEANUP(mem_free_text) = NULL;
+		int index;
+
+		if (!replica_name_read(words[i], strlen(words[i]), &role, &index))
+			return err_set(err, ERR_INVALID, "'%s' is not a replica, as worker-0 is",
+				       words[i]);
+		if (!status_replica(&call->status, role, index))
+			return err_set(err, ERR_NOT_FOUND, "job '%s' has no %s", call->found.name,
+				       words[i]);
+	}
+	return 0;
+}
+
+/* A Pod is a machine of its own: py-spy of its image can do there what we do here. */
+static int refuse_cluster(const struct call *call, struct err *err)
+{
+	char *words CLEANUP(mem_free_text) =
+		lookup_words(call->options, lookup_namespace(&call->found), call->found.name);
+
+	return err_set(err, ERR_UNSUPPORTED,
+		       "job '%s': stacks are not available for Pods; if the image has py-spy: "
+		       "muster exec %s worker-0 -- py-spy dump --pid 1",
+		       call->found.name, words);
+}
+
+static int find_job(struct call *call, struct err *err)
+{
+	struct json *job CLEANUP(json_cleanup) = NULL;
+	size_t count;
+	const char *name = options_arguments(call->options, &count)[0];
+	const struct client_functions *functions;
+	int rc = lookup_job(call->lookup, name, &call->found, err);
+
+	if (rc == 0 && lookup_namespace(&call->found))
+		return refuse_cluster(call, err);
+	if (rc < 0)
+		return rc;
+	functions = call->found.client->functions;
+	rc = functions->get(call->found.client, call->found.name, &job, err);
+	if (rc == 0)
+		rc = status_read(json_get(job, "status"), call->arena, &call->status, err);
+	if (rc == 0)
+		rc = functions->log_folder(call->found.client, call->found.name, &call->folder,
+					   err);
+	if (rc < 0)
+		return rc;
+	call->uid = mem_copy_text(json_as_string(json_get_path(job, "metadata", "uid", NULL), ""));
+	return check_replicas(call, err);
+}
+
+static void on_done(void *data)
+{
+	struct call *call = data;
+
+	loop_stop(call->loop);
+}
+
+static int ask(struct call *call, struct err *err)
+{
+	const struct status *status = &call->status;
+	struct stacks_replica *running CLEANUP(mem_free_any) =
+		mem_new_array(status->n_replicas + 1, sizeof(*running));
+	size_t n_running = 0;
+	int rc = loop_new(&call->loop, err);
+
+	for (size_t i = 0; rc == 0 && i < status->n_replicas; i++) {
+		const struct replica_status *replica = &status->replicas[i];
+
+		if (is_wanted(call, replica) && replica->pid > 0)
+			running[n_running++] =
+				(struct stacks_replica){replica->role, replica->index,
+							replica->attempt, (pid_t) replica->pid};
+	}
+	if (rc < 0 || n_running == 0)
+		return rc;
+	const struct stacks_asker_settings settings = {call->loop, call->folder, call->uid, on_done,
+						       call};
+	struct stacks_asker *asker = stacks_asker_new(&settings, running, n_running);
+
+	loop_run(call->loop);
+	stacks_asker_read(asker, call->arena, &call->stacks);
+	stacks_asker_free(asker);
+	return 0;
+}
+
+/* What was kept of one that has ended. */
+static void read_kept(struct call *call)
+{
+	for (size_t i = 0; i < call->status.n_replicas; i++) {
+		const struct replica_status *replica = &call->status.replicas[i];
+		char *path CLEANUP(mem_free_text) = stacks_file_path(
+			call->folder, replica->role, replica->index, replica->attempt);
+		char *kept CLEANUP(mem_free_text) =
+			is_wanted(call, replica) ? stacks_file_text(path) : NULL;
+
+		if (kept)
+			stacks_read(&call->stacks, kept, replica->role, replica->index,
+				    call->arena);
+	}
+}
+
+static int show(struct call *call, struct err *err)
+{
+	struct text text CLEANUP(text_done) = {0};
+	bool has_ended = call->stacks.count == 0;
+
+	if (has_ended)
+		read_kept(call);
+	if (call->stacks.count == 0)
+		return err_set(err, ERR_NOT_FOUND,
+			       "job '%s': no process is running, and no stacks were saved",
+			       call->found.name);
+	if (has_ended)
+		output_say("job '%s' has finished; these stacks were saved before it was stopped",
+			   call->found.name);
+	stacks_describe(&call->stacks, option_flag(call->options, "all-threads"), &text);
+	output_add(&text);
+	return 0;
+}
+
+static int stacks_run(const struct options *options)
+{
+	struct call call CLEANUP(call_done) = {
+		.options = options, .lookup = lookup_new(options), .arena = arena_new()};
+	struct err err = {0};
+
+	if (find_job(&call, &err) < 0 || ask(&call, &err) < 0 || show(&call, &err) < 0)
+		return output_fail(&err);
+	return EXIT_DONE;
+}
+
+static const struct option_row rows_of_stacks[] = {
+	{.name = "all-threads",
+	 .kind = OPTION_FLAG,
+	 .one_line = "print the stacks of all threads (default: main threads only)"},
+	CLUSTER_JOB_ROWS,
+	{0},
+};
+
+const struct command command_stacks = {
+	.name = "stacks",
+	.group = "Look",
+	.arguments = "[OPTIONS] JOB [ROLE-INDEX ...]",
+	.one_line = "print the Python stacks of a job's processes",
+	.examples = "  muster stacks digits-x7k2p\n"
+		    "  muster stacks --all-threads digits-x7k2p worker-1\n",
+	.options = rows_of_stacks,
+	.least_arguments = 1,
+	.most_arguments = COMMAND_ANY_NUMBER,
+	.run = stacks_run,
+};

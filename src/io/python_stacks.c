@@ -1,0 +1,109 @@
+#include "io/python_stacks.h"
+
+#include "io/process_stat.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#define PATH_SIZE 64
+#define STATUS_SIZE 4096
+
+/* What the main thread does with the signal. */
+struct signal_state {
+	bool is_pending, is_blocked, is_caught;
+};
+
+/* A mask of proc(5): "SigBlk:\t0000000000010000". */
+static bool is_in_mask(const char *status, const char *name)
+{
+	const char *line = strstr(status, name);
+
+	return line && strtoull(line + strlen(name), NULL, 16) >> (PYTHON_STACKS_SIGNAL - 1) & 1;
+}
+
+static bool read_state(pid_t pid, struct signal_state *ret_state)
+{
+	char path[PATH_SIZE], status[STATUS_SIZE];
+
+	snprintf(path, sizeof(path), "/proc/%d/task/%d/status", (int) pid, (int) pid);
+	if (process_stat_read_file(path, status, sizeof(status)) <= 0)
+		return false;
+	*ret_state = (struct signal_state){
+		.is_pending = is_in_mask(status, "\nSigPnd:"),
+		.is_blocked = is_in_mask(status, "\nSigBlk:"),
+		.is_caught = is_in_mask(status, "\nSigCgt:"),
+	};
+	return true;
+}
+
+/* By the descriptors, of which a program may have closed what is not its own. */
+static bool has_open(pid_t pid, const struct stat *file)
+{
+	char path[PATH_SIZE];
+	const struct dirent *entry;
+	struct stat found;
+	bool is_open = false;
+
+	snprintf(path, sizeof(path), "/proc/%d/fd", (int) pid);
+	DIR *folder = opendir(path);
+
+	while (folder && !is_open && (entry = readdir(folder)))
+		is_open = fstatat(dirfd(folder), entry->d_name, &found, 0) == 0 &&
+			  found.st_dev == file->st_dev && found.st_ino == file->st_ino;
+	if (folder)
+		closedir(folder);
+	return is_open;
+}
+
+static bool is_stopped(pid_t pid)
+{
+	struct process_stat stat;
+
+	return process_stat_read(pid, &stat) && (stat.state == 'T' || stat.state == 't');
+}
+
+const char *python_stacks_obstacle(pid_t pid, int fd)
+{
+	struct signal_state state;
+	struct stat file;
+
+	if (fstat(fd, &file) < 0 || !read_state(pid, &state))
+		return "has exited";
+	if (!state.is_caught || !has_open(pid, &file))
+		return "not a Python process, or it did not load muster's sitecustomize "
+		       "(PYTHONPATH was replaced, or python -I, -E or -S)";
+	if (state.is_blocked)
+		return "its main thread blocks the signal";
+	if (is_stopped(pid))
+		return "stopped by a signal (SIGSTOP)";
+	return NULL;
+}
+
+int python_stacks_ask(pid_t pid, struct err *err)
+{
+	/* The thread, so that its own masks say when it is done. */
+	if (syscall(SYS_tgkill, pid, pid, PYTHON_STACKS_SIGNAL) == 0)
+		return 0;
+	return errno == ESRCH ? err_set(err, ERR_NOT_FOUND, "process %d is gone", (int) pid)
+			      : err_set_errno(err, errno, "cannot ask process %d", (int) pid);
+}
+
+/* The file first: between the moment when the signal no longer waits and the one when it is
+ * blocked, nothing is written, so that a file which has grown is one whose writer had begun. */
+bool python_stacks_are_written(pid_t pid, int fd, off_t size)
+{
+	struct signal_state state;
+	struct stat file;
+	bool has_begun = fstat(fd, &file) == 0 && file.st_size > size;
+
+	if (!read_state(pid, &state))
+		return true;
+	return has_begun && !state.is_pending && !state.is_blocked;
+}
