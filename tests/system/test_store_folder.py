@@ -48,7 +48,8 @@ def test_twenty_musters_at_once_share_a_new_store(muster):
         assert process.returncode == 0, err
     names = muster("ps", "-a", "-o", "name", code=0).stdout.split()
     assert sorted(names) == sorted(f"local/job-{i}" for i in range(20))
-    assert sorted(os.listdir(muster.state / "muster")) == ["jobs", "muster.db", "muster.db-shm", "muster.db-wal"]
+    assert sorted(os.listdir(muster.state / "muster")) == ["jobs", "muster.db", "muster.db-shm", "muster.db-wal",
+                                                             "programs"]
 
 
 def test_a_home_that_cannot_be_written_is_told_with_what_to_do(muster):
