@@ -162,20 +162,19 @@ static void add_range(const struct stack *first, int last, struct text *text)
 /* Adds the replicas, each once: "worker-0, worker-2 to worker-5". */
 static void add_replicas(const struct group *group, struct text *text)
 {
-	const struct stack *first = NULL;
-	int last = 0;
+	const struct stack *first = group->members[0];
+	int last = first->index;
 
-	for (size_t i = 0; i < group->count; i++) {
+	for (size_t i = 1; i < group->count; i++) {
 		const struct stack *stack = group->members[i];
 
-		if (first && is_of_replica(stack, first->role, last))
+		if (is_of_replica(stack, first->role, last))
 			continue;
-		if (first && is_of_replica(stack, first->role, last + 1)) {
+		if (is_of_replica(stack, first->role, last + 1)) {
 			last++;
 			continue;
 		}
-		if (first)
-			add_range(first, last, text);
+		add_range(first, last, text);
 		first = stack;
 		last = stack->index;
 	}
