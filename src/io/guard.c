@@ -10,6 +10,7 @@
 #include <fcntl.h>
 #include <poll.h>
 #include <signal.h>
+#include <stdlib.h>
 #include <sys/prctl.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -91,6 +92,13 @@ static void see_inner_through(pid_t inner, const char *group, const sigset_t *aw
 	};
 }
 
+/* A SIGCONT takes away the SIGSTOP with which others attach to a process, as LeakSanitizer does at
+ * the end of a program, and then waits for ever. At its end the inner needs nobody to wake it. */
+static void forgo_wake_up(void)
+{
+	prctl(PR_SET_PDEATHSIG, 0);
+}
+
 /* The outer's death is seen as the end of a pipe that it alone holds open, whenever it comes. The
  * parent-death signal besides wakes an inner process that was stopped (Ctrl-Z, then kill -9). */
 static void become_inner(int outer_gone_fd, struct guard *ret_guard)
@@ -98,6 +106,7 @@ static void become_inner(int outer_gone_fd, struct guard *ret_guard)
 	sigset_t none;
 
 	prctl(PR_SET_PDEATHSIG, SIGCONT);
+	atexit(forgo_wake_up);
 	prctl(PR_SET_CHILD_SUBREAPER, 1);
 	sigemptyset(&none);
 	sigprocmask(SIG_SETMASK, &none, NULL);
