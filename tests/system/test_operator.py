@@ -307,6 +307,11 @@ def test_a_service_that_is_made_after_its_job_has_ended_goes_as_the_others(muste
             until(kube, lambda: has_succeeded(kube, "one") and ("services", "one-worker-1") not in kube.objects)
         return False
 
+    def was_deleted(name):
+        """It may have been there for less time than it takes to look."""
+        return any((plural, kind, body["metadata"]["name"]) == ("services", "DELETED", name)
+                   for _, plural, kind, body in kube.history)
+
     kube.trouble = trouble
     put_job(kube, "one")
     spec = kube.objects["tfjobs", "one"]["spec"]
@@ -314,8 +319,7 @@ def test_a_service_that_is_made_after_its_job_has_ended_goes_as_the_others(muste
     spec["runPolicy"] = {"cleanPodPolicy": "All"}
     kube.put("tfjobs", "one", kube.objects["tfjobs", "one"])
     process = muster.start("operator")
-    until(kube, lambda: has_succeeded(kube, "one") and ("services", "one-worker-0") in kube.objects)
-    until(kube, lambda: ("services", "one-worker-0") not in kube.objects)
+    until(kube, lambda: was_deleted("one-worker-0"))
     end(process)
 
 
