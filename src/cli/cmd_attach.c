@@ -212,9 +212,10 @@ static int tell_end(const struct attachment *attachment)
 	char *words CLEANUP(mem_free_text) =
 		lookup_words(attachment->options, NULL, attachment->found->name);
 
-	report_outcome(attachment->job, &attachment->status, words,
-		       time_zone_offset_on(STDERR_FILENO, attachment->status.completion_time),
-		       &text);
+	const struct failure_style style = {
+		.offset = time_zone_offset_on(STDERR_FILENO, attachment->status.completion_time)};
+
+	report_outcome(attachment->job, &attachment->status, words, &style, &text);
 	output_complain(&text);
 	return attachment->status.exit_code;
 }

@@ -173,8 +173,8 @@ static void add_whereabouts(const struct failure *failure, const char *job_words
 		add_row(text, failure->n_stacks ? "" : "next", logs);
 }
 
-void failure_describe(const struct status *status, const char *job_words, int offset,
-		      struct text *text)
+void failure_describe(const struct status *status, const char *job_words,
+		      const struct failure_style *style, struct text *text)
 {
 	const struct failure *failure = status->failure;
 	const char *what = failure->message ? failure->message : failure->reason;
@@ -188,8 +188,9 @@ void failure_describe(const struct status *status, const char *job_words, int of
 	add_row(text, "likely cause", failure->cause);
 	add_row(text, "because", failure->exception);
 	add_row(text, "advice", known_cause_advice(failure));
-	add_time(failure, offset, text);
-	add_rows("last lines", "| ", failure->last_lines, failure->n_last_lines, text);
+	add_time(failure, style->offset, text);
+	if (!style->skips_last_lines)
+		add_rows("last lines", "| ", failure->last_lines, failure->n_last_lines, text);
 	add_consequences(failure, text);
 	add_row(text, "log", log_of_failure(status));
 	add_next(failure, job_words, text);

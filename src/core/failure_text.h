@@ -4,6 +4,13 @@
 #include "base/text.h"
 #include "core/status.h"
 
+#include <stdbool.h>
+
+struct failure_style {
+	int offset; /* minutes that the reader's clocks are ahead of UTC */
+	bool skips_last_lines; /* the reader has just seen them */
+};
+
 /* Adds what failed first, and how (status->failure, which is set): a sentence, and for a replica's
  * failure the rows that explain it; the command line names the job by `job_words`
  * (core/job_words.h).
@@ -16,8 +23,6 @@
  *                     | ValueError: shapes do not match
  *       consequences  worker-0 was ended by muster
  *       log           /home/me/.local/state/muster/jobs/…/worker-1.0.log
- *       next          muster logs train --role worker --index 1 --attempt 0
- *
- * The reader's clocks are `offset` minutes ahead of UTC. */
-void failure_describe(const struct status *status, const char *job_words, int offset,
-		      struct text *text);
+ *       next          muster logs train --role worker --index 1 --attempt 0 */
+void failure_describe(const struct status *status, const char *job_words,
+		      const struct failure_style *style, struct text *text);

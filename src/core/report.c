@@ -1,6 +1,5 @@
 #include "core/report.h"
 
-#include "core/failure_text.h"
 #include "core/failure_words.h"
 #include "core/obstacle.h"
 #include "core/reconcile.h"
@@ -49,7 +48,7 @@ static void add_success(const struct job *job, const struct status *status, stru
 }
 
 static void add_failure(const struct job *job, const struct status *status, const char *job_words,
-			int offset, struct text *text)
+			const struct failure_style *style, struct text *text)
 {
 	const char *reason = status->failure->reason;
 	bool is_asked =
@@ -58,16 +57,16 @@ static void add_failure(const struct job *job, const struct status *status, cons
 	text_addf(text, "muster: job %s %s", job->name, is_asked ? "ended" : "failed");
 	add_time_taken(status, "after", text);
 	text_add(text, ": ");
-	failure_describe(status, job_words, offset, text);
+	failure_describe(status, job_words, style, text);
 }
 
 void report_outcome(const struct job *job, const struct status *status, const char *job_words,
-		    int offset, struct text *text)
+		    const struct failure_style *style, struct text *text)
 {
 	if (status_condition_is_true(status, CONDITION_SUCCEEDED))
 		add_success(job, status, text);
 	else if (status->failure)
-		add_failure(job, status, job_words, offset, text);
+		add_failure(job, status, job_words, style, text);
 	else
 		text_addf(text, "muster: job %s has ended\n", job->name);
 }

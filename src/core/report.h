@@ -4,6 +4,7 @@
 
 #include "base/msec.h"
 #include "base/text.h"
+#include "core/failure_text.h"
 #include "core/job.h"
 #include "core/startup.h"
 #include "core/status.h"
@@ -16,9 +17,9 @@
  *     muster: job train ended after 5s: its record was deleted, so its processes were ended
  *
  * a failure with the rows of core/failure_text, which name the job by `job_words`
- * (core/job_words.h), for a reader whose clocks are `offset` minutes ahead of UTC. */
+ * (core/job_words.h). */
 void report_outcome(const struct job *job, const struct status *status, const char *job_words,
-		    int offset, struct text *text);
+		    const struct failure_style *style, struct text *text);
 
 /* Adds "2 of 4 running, waiting for worker-3"; nothing while all that should run does, and when the
  * job has ended. Of Pods (`startup` is not NULL) it says how far their start has come, and what

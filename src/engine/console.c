@@ -13,6 +13,7 @@
 #include "io/time_zone.h"
 
 #include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -46,6 +47,9 @@ struct console {
 	struct text beginning; /* all run, and none has printed anything */
 	struct text silence;
 	struct text report;
+	struct text short_report; /* without the last lines of `failed` */
+	struct log_name failed;
+	size_t n_last_lines; /* 0: it has none */
 	bool is_reported;
 	loop_fn on_drained;
 	void *data;
@@ -167,6 +171,7 @@ void console_free(struct console *console)
 	text_done(&console->beginning);
 	text_done(&console->silence);
 	text_done(&console->report);
+	text_done(&console->short_report);
 	free(console->job_words);
 	mem_free_any(&console);
 }
@@ -393,16 +398,45 @@ void console_on_startup(struct console *console, const struct startup *startup,
 
 /* The end. */
 
+/* On the same terminal, with nothing but notes of ours below them. */
+static bool has_shown_last_lines(const struct console *console)
+{
+	const struct log_name *failed = &console->failed;
+
+	return console->n_last_lines > 0 && console->view && console->lines == console->chatter &&
+	       screen_is_live(console->lines) &&
+	       log_view_count_last(console->view, failed->role, failed->index, failed->attempt) >=
+		       console->n_last_lines;
+}
+
 static void on_lines_shown(void *data)
 {
 	struct console *console = data;
+	const struct text *report =
+		has_shown_last_lines(console) ? &console->short_report : &console->report;
 
 	tell_of_loss(console);
-	text_add_bytes(screen_begin(console->chatter), text_of(&console->report),
-		       console->report.len);
+	text_add_bytes(screen_begin(console->chatter), text_of(report), report->len);
 	screen_end(console->chatter);
 	console->is_reported = true;
 	finish_if_drained(console);
+}
+
+static void make_reports(struct console *console, const struct status *status)
+{
+	const struct failure *failure = status->failure;
+	struct failure_style style = {
+		.offset = time_zone_offset_on(console->chatter_fd, status->completion_time)};
+
+	report_outcome(console->job, status, console->job_words, &style, &console->report);
+	style.skips_last_lines = true;
+	report_outcome(console->job, status, console->job_words, &style, &console->short_report);
+	if (!failure || !failure->role)
+		return;
+	snprintf(console->failed.role, sizeof(console->failed.role), "%s", failure->role);
+	console->failed.index = failure->index;
+	console->failed.attempt = failure->attempt;
+	console->n_last_lines = failure->n_last_lines;
 }
 
 void console_finish(struct console *console, const struct status *status, loop_fn on_drained,
@@ -410,9 +444,7 @@ void console_finish(struct console *console, const struct status *status, loop_f
 {
 	console->on_drained = on_drained;
 	console->data = data;
-	report_outcome(console->job, status, console->job_words,
-		       time_zone_offset_on(console->chatter_fd, status->completion_time),
-		       &console->report);
+	make_reports(console, status);
 	arm_silence(console, MSEC_NEVER);
 	text_clear(&console->progress);
 	text_clear(&console->beginning);

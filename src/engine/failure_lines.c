@@ -2,6 +2,7 @@
 
 #include "core/exception.h"
 #include "core/limits.h"
+#include "core/log_noise.h"
 
 void failure_lines_done(struct failure_lines *lines)
 {
@@ -17,6 +18,19 @@ static struct failure *change_failure(struct plan *plan, struct arena *arena)
 	plan->status.failure = changed;
 	plan->is_failure_new = plan->is_status_changed = true;
 	return changed;
+}
+
+/* In place; all stay where nothing else is among them. Gives how many stay. */
+static size_t leave_out_noise(const char **lines, size_t count)
+{
+	size_t kept = 0, n_noise = 0;
+
+	for (size_t i = 0; i < count; i++)
+		n_noise += log_noise_is(lines[i]);
+	for (size_t i = 0; n_noise < count && i < count; i++)
+		if (!log_noise_is(lines[i]))
+			lines[kept++] = lines[i];
+	return n_noise < count ? kept : count;
 }
 
 static void add_last_lines(struct failure_lines *lines, struct backend *backend,
@@ -38,9 +52,10 @@ static void add_last_lines(struct failure_lines *lines, struct backend *backend,
 		return;
 	struct failure *changed = change_failure(plan, arena);
 
+	changed->exception = exception_find(last, count, arena);
+	count = leave_out_noise(last, count);
 	changed->n_last_lines = count < LIMIT_LAST_LINES ? count : LIMIT_LAST_LINES;
 	changed->last_lines = last + count - changed->n_last_lines;
-	changed->exception = exception_find(last, count, arena);
 }
 
 static void add_stacks(struct failure_lines *lines, struct backend *backend, struct plan *plan,
@@ -87,12 +102,14 @@ static void keep_line_of_each(struct said *said, struct backend *backend, const 
 		const char **last = NULL;
 		size_t count = 0;
 		int rc = backend->functions->last_lines(backend, job, replica->role, replica->index,
-							replica->attempt, 1, said->arena, &last,
-							&count, NULL);
+							replica->attempt, LIMIT_LAST_LINES,
+							said->arena, &last, &count, NULL);
 
-		if (rc == 0 && count > 0)
-			said->lines[said->count++] = arena_format(
-				said->arena, "%s-%d | %s", replica->role, replica->index, last[0]);
+		count = rc == 0 ? leave_out_noise(last, count) : 0;
+		if (count > 0)
+			said->lines[said->count++] =
+				arena_format(said->arena, "%s-%d | %s", replica->role,
+					     replica->index, last[count - 1]);
 	}
 }
 

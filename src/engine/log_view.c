@@ -1,6 +1,7 @@
 #include "engine/log_view.h"
 
 #include "base/mem.h"
+#include "base/text.h"
 
 /* Bytes that are added before they are written, and what one turn of the loop may cost. */
 #define WRITE_SIZE 65536
@@ -28,6 +29,8 @@ struct log_view {
 	void *data;
 	struct text bars;
 	size_t n_lines;
+	struct log_name last; /* of which the last `n_last` lines were */
+	size_t n_last;
 };
 
 static void look(void *data);
@@ -65,6 +68,23 @@ struct log_reader *log_view_reader(struct log_view *view)
 size_t log_view_count(const struct log_view *view)
 {
 	return view->n_lines;
+}
+
+size_t log_view_count_last(const struct log_view *view, const char *role, int index, int attempt)
+{
+	const struct log_name *last = &view->last;
+	bool is_it =
+		last->index == index && last->attempt == attempt && text_equals(last->role, role);
+
+	return is_it ? view->n_last : 0;
+}
+
+static void count_line(struct log_view *view, const struct log_name *name)
+{
+	view->n_last = 1 + log_view_count_last(view, name->role, name->index, name->attempt);
+	if (view->n_last == 1)
+		view->last = *name;
+	view->n_lines++;
 }
 
 static msec pause_of(const struct log_view *view)
@@ -122,7 +142,7 @@ static bool add_lines(struct log_view *view, struct text *text)
 		if (line.is_first)
 			say_attempt(view, line.name);
 		line_format_add(view->format, &line, text);
-		view->n_lines++;
+		count_line(view, line.name);
 	}
 	return true;
 }

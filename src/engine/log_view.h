@@ -35,4 +35,6 @@ void log_view_finish(struct log_view *view, loop_fn on_shown, void *data);
 
 /* How many lines were given to the screen so far. */
 size_t log_view_count(const struct log_view *view);
+/* How many of the last lines, without another between them, are of this attempt. */
+size_t log_view_count_last(const struct log_view *view, const char *role, int index, int attempt);
 struct log_reader *log_view_reader(struct log_view *view); /* borrowed */

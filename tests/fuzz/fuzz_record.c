@@ -45,7 +45,7 @@ static void check_record(const struct store_record *record)
 		must(name_is_dns_label(job->roles[i].name));
 	check_roles(&status);
 	if (status_is_finished(&status))
-		report_outcome(job, &status, job->name, 0, &text);
+		report_outcome(job, &status, job->name, &(struct failure_style){0}, &text);
 	check_words(&text);
 }
 

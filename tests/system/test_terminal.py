@@ -100,6 +100,22 @@ def test_a_start_that_takes_its_time_is_seen(muster, tmux):
     tmux.until(lambda rows: sorted(rows) == ["worker-0 | first", "worker-1 | first"])
 
 
+def test_lines_that_stand_above_the_report_are_not_shown_again(muster, tmux):
+    tmux.show(100, 20, "run", "--name", "job", "--", "sh", "-c", "echo 'ValueError: no'; exit 3")
+    rows = tmux.until(lambda rows: find(rows, "next +muster logs"))
+    assert rows[0] == "worker-0 | ValueError: no" and find(rows, "because +ValueError: no")
+    assert not find(rows, "last lines") and "last lines" in muster("status", "job", code=0).stdout
+
+
+def test_lines_with_others_between_them_are_shown_again(muster, tmux):
+    (gate, _) = make_gates(muster.folder)
+    script = (f"if [ $MUSTER_INDEX = 0 ]; then trap 'echo stops; exit' TERM; echo > {gate}; sleep 1000 & wait; "
+              f"else cat {gate}; echo fails; exit 3; fi")
+    tmux.show(100, 20, "run", "--name", "job", "-w", "2", "--", "sh", "-c", script)
+    rows = tmux.until(lambda rows: find(rows, "next +muster logs"))
+    assert find(rows, r"worker-0 \| stops") and find(rows, r"last lines +\| *\n +\| fails")
+
+
 def test_the_times_of_a_watched_status_go_on(muster, tmux):
     name = muster.detach("-w", "2", "--", "sleep", "1000")
     tmux.show(90, 24, "status", "-w", name)

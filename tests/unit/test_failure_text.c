@@ -36,7 +36,7 @@ static void a_block_tells_cause_last_lines_and_consequences(void **state)
 	const struct status status = {.failure = &failure, .replicas = &replica, .n_replicas = 1};
 	struct text text CLEANUP(text_done) = {0};
 
-	failure_describe(&status, "train", 0, &text);
+	failure_describe(&status, "train", &(struct failure_style){0}, &text);
 	assert_string_equal(
 		text_of(&text),
 		"worker-1 exited with code 1 after 2s (attempt 2)\n"
@@ -65,7 +65,7 @@ static void assert_explained(const char *const *lines, size_t n_lines, const cha
 	const struct status status = {.failure = &failure};
 	struct text text CLEANUP(text_done) = {0};
 
-	failure_describe(&status, "train", 0, &text);
+	failure_describe(&status, "train", &(struct failure_style){0}, &text);
 	if (!strstr(text_of(&text), expected))
 		fail_msg("%s", text_of(&text));
 }
@@ -125,7 +125,7 @@ static void where_a_job_was_stands_below_its_end(void **state)
 	const struct status status = {.failure = &failure};
 	struct text text CLEANUP(text_done) = {0};
 
-	failure_describe(&status, "train", 0, &text);
+	failure_describe(&status, "train", &(struct failure_style){0}, &text);
 	assert_string_equal(text_of(&text),
 			    "the job was active longer than its deadline of 1h\n"
 			    "  stacks        worker-0: barrier (c10d.py:3672), from train.py:12\n"
@@ -144,7 +144,7 @@ static void the_log_of_a_later_attempt_is_not_named(void **state)
 	const struct status status = {.failure = &failure, .replicas = &replica, .n_replicas = 1};
 	struct text text CLEANUP(text_done) = {0};
 
-	failure_describe(&status, "train", 0, &text);
+	failure_describe(&status, "train", &(struct failure_style){0}, &text);
 	assert_string_equal(text_of(&text),
 			    "ps-0 exited with code 1\n"
 			    "  next          muster logs train --role ps --index 0 --attempt 0\n");
@@ -162,7 +162,7 @@ static void what_never_began_has_no_lines_to_be_shown(void **state)
 		const struct status status = {.failure = &failure};
 		struct text text CLEANUP(text_done) = {0};
 
-		failure_describe(&status, "train", 0, &text);
+		failure_describe(&status, "train", &(struct failure_style){0}, &text);
 		assert_string_equal(text_of(&text), "ps-0 was refused by the cluster: no\n");
 	}
 }
@@ -185,7 +185,7 @@ static void neighbours_that_ended_alike_are_one_row(void **state)
 	const struct status status = {.failure = &failure};
 	struct text text CLEANUP(text_done) = {0};
 
-	failure_describe(&status, "train", 0, &text);
+	failure_describe(&status, "train", &(struct failure_style){0}, &text);
 	assert_string_equal(
 		text_of(&text),
 		"worker-0 exited with code 1\n"
@@ -203,7 +203,7 @@ static void a_failure_without_a_replica_is_one_sentence(void **state)
 	const struct status status = {.failure = &failure};
 	struct text text CLEANUP(text_done) = {0};
 
-	failure_describe(&status, "train", 0, &text);
+	failure_describe(&status, "train", &(struct failure_style){0}, &text);
 	assert_string_equal(text_of(&text), "DeadlineExceeded\n");
 }
 

@@ -20,7 +20,7 @@ static void assert_report(const struct job *job, const struct status *status, co
 {
 	struct text text CLEANUP(text_done) = {0};
 
-	report_outcome(job, status, job->name, 0, &text);
+	report_outcome(job, status, job->name, &(struct failure_style){0}, &text);
 	assert_string_equal(text_of(&text), expected);
 }
 
