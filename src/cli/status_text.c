@@ -9,11 +9,15 @@
 #include "core/obstacle.h"
 #include "core/summary.h"
 #include "engine/client.h"
+#include "engine/job_processes.h"
 #include "io/loop.h"
 #include "io/time_zone.h"
 
+#include <inttypes.h>
 #include <stddef.h>
 #include <string.h>
+
+#define MEBIBYTE (1024 * 1024)
 
 /* One job, as it is to be shown. */
 struct view {
@@ -23,6 +27,7 @@ struct view {
 	struct summary summary;
 	const char *supervisor; /* of a job on a cluster, "" without an active one; else NULL */
 	const char *operator; /* of a TFJob, "" where none has taken it up; else NULL */
+	const struct replica_usage *usage; /* of its replicas; NULL: nothing of it runs here */
 	bool is_on_cluster;
 	bool is_wide;
 	bool is_local;
@@ -153,6 +158,7 @@ enum detail {
 	DETAIL_ALWAYS,
 	DETAIL_HERE, /* of processes of this machine */
 	DETAIL_HERE_WIDE,
+	DETAIL_USAGE, /* the same, while some run */
 	DETAIL_GPUS, /* where they are dealt out */
 	DETAIL_PODS,
 	DETAIL_PODS_WIDE,
@@ -161,6 +167,7 @@ enum detail {
 /* What the cells of a line are made of. */
 struct line {
 	const struct replica_status *replica;
+	const struct replica_usage *usage; /* for DETAIL_USAGE */
 	msec now;
 };
 
@@ -209,6 +216,30 @@ static void add_lifetime(struct table *table, const struct line *line)
 		replica->end_time != MSEC_UNSET ? replica->end_time : line->now);
 }
 
+/* Those of systemctl status, of all processes of the replica. */
+
+static void add_last_output(struct table *table, const struct line *line)
+{
+	add_age(table, line->usage->printed_at, line->now);
+}
+
+static void add_cpu(struct table *table, const struct line *line)
+{
+	struct text time CLEANUP(text_done) = {0};
+
+	if (line->usage->n_processes)
+		text_add_duration(&time, line->usage->used.cpu);
+	table_add(table, text_of(&time));
+}
+
+static void add_memory(struct table *table, const struct line *line)
+{
+	if (line->usage->n_processes)
+		table_addf(table, "%" PRId64 "Mi", line->usage->used.memory / MEBIBYTE);
+	else
+		table_add(table, NULL);
+}
+
 static const struct column {
 	const char *heading;
 	enum detail detail;
@@ -226,6 +257,9 @@ static const struct column {
 	{"NODE", DETAIL_PODS, false, NULL, offsetof(struct replica_status, node)},
 	{"EXIT", DETAIL_ALWAYS, false, add_end},
 	{"AGE", DETAIL_ALWAYS, false, add_lifetime},
+	{"LAST OUTPUT", DETAIL_USAGE, false, add_last_output},
+	{"CPU", DETAIL_USAGE, false, add_cpu},
+	{"MEMORY", DETAIL_USAGE, false, add_memory},
 	{"REASON", DETAIL_HERE_WIDE, false, NULL, offsetof(struct replica_status, reason)},
 	{"REASON", DETAIL_PODS, false, NULL, offsetof(struct replica_status, reason)},
 	{"LOG", DETAIL_HERE_WIDE, false, NULL, offsetof(struct replica_status, log)},
@@ -251,6 +285,8 @@ static bool is_shown(const struct view *view, enum detail detail)
 		return !view->is_on_cluster;
 	case DETAIL_HERE_WIDE:
 		return !view->is_on_cluster && view->is_wide;
+	case DETAIL_USAGE:
+		return view->usage;
 	case DETAIL_GPUS:
 		return has_gpus(view->status);
 	case DETAIL_PODS:
@@ -277,6 +313,7 @@ static void add_replicas(const struct view *view, struct text *text)
 		table_add(&table, columns[i]->heading);
 	for (size_t i = 0; i < status->n_replicas; i++) {
 		line.replica = &status->replicas[i];
+		line.usage = view->usage ? &view->usage[i] : NULL;
 		for (size_t k = 0; k < table.n_columns; k++)
 			if (columns[k]->add)
 				columns[k]->add(&table, &line);
@@ -303,11 +340,12 @@ static void add_failure(const struct view *view, struct text *text)
 {
 	if (!view->status->failure)
 		return;
+	const struct failure_style style = {.offset = offset_at(view, view->status->failure->time)};
+
 	text_add(text, status_condition_is_true(view->status, CONDITION_FAILED)
 			       ? "\nFailure:\n"
 			       : "\nCause of the last restart:\n");
-	failure_describe(view->status, view->job_words,
-			 offset_at(view, view->status->failure->time), text);
+	failure_describe(view->status, view->job_words, &style, text);
 }
 
 static void add_view(const struct view *view, struct text *text)
@@ -317,6 +355,14 @@ static void add_view(const struct view *view, struct text *text)
 	add_replicas(view, text);
 	add_obstacles(view, text);
 	add_failure(view, text);
+}
+
+static bool is_any_running(const struct status *status)
+{
+	for (size_t i = 0; i < status->n_replicas; i++)
+		if (status->replicas[i].pid > 0)
+			return true;
+	return false;
 }
 
 /* What is made of a job's object to show it. */
@@ -369,6 +415,12 @@ int status_text_add(const struct json *tfjob, const struct status *status, const
 
 	if (read_view(tfjob, status, &reading, err))
 		return err->code;
+	const char *uid = json_as_string(json_get_path(tfjob, "metadata", "uid", NULL), "");
+	bool is_running_here = !reading.view.is_on_cluster && is_any_running(status);
+	struct replica_usage *usage CLEANUP(mem_free_any) =
+		is_running_here ? job_processes_usage(uid, status) : NULL;
+
+	reading.view.usage = usage;
 	add_view(&reading.view, text);
 	return 0;
 }

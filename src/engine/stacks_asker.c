@@ -3,12 +3,10 @@
 #include "base/mem.h"
 #include "base/text.h"
 #include "core/stacks.h"
-#include "engine/backend_local_start.h"
-#include "engine/process_mark.h"
+#include "engine/job_processes.h"
 #include "engine/stacks_file.h"
 #include "io/file.h"
 #include "io/log.h"
-#include "io/process.h"
 #include "io/python_stacks.h"
 
 #include <fcntl.h>
@@ -28,7 +26,7 @@ struct asked {
 	char *role;
 	int index;
 	char *path; /* of its file */
-	char *mark; /* of the attempt */
+	char *attempt; /* "worker-0.2" */
 	int fd; /* its file, locked; -1: not yet */
 	pid_t *pids;
 	size_t n_pids, capacity;
@@ -58,7 +56,7 @@ void stacks_asker_free(struct stacks_asker *asker)
 		free(asker->list[i].role);
 		free(asker->list[i].answer);
 		free(asker->list[i].path);
-		free(asker->list[i].mark);
+		free(asker->list[i].attempt);
 		free(asker->list[i].pids);
 	}
 	loop_watch_free(asker->timer);
@@ -87,23 +85,13 @@ static void add_process(struct asked *asked, pid_t pid)
 	asked->pids[asked->n_pids++] = pid;
 }
 
-static void assign_process(pid_t pid, void *data)
+static void assign_process(pid_t pid, const char *attempt, void *data)
 {
 	struct stacks_asker *asker = data;
-	char *value CLEANUP(mem_free_text) = NULL;
 
-	if (!process_read_variable(pid, ENVIRONMENT_ATTEMPT_MARK, &value) || !value)
-		return;
 	for (size_t i = 0; i < asker->count; i++)
-		if (text_equals(strchr(asker->list[i].mark, '=') + 1, value))
+		if (text_equals(asker->list[i].attempt, attempt))
 			add_process(&asker->list[i], pid);
-}
-
-static void find_processes(struct stacks_asker *asker, const char *uid)
-{
-	char *mark CLEANUP(mem_free_text) = mem_format(ENVIRONMENT_JOB_MARK "=%s", uid);
-
-	process_each_marked(mark, assign_process, asker);
 }
 
 /* Its words, with blanks between them. */
@@ -265,15 +253,15 @@ struct stacks_asker *stacks_asker_new(const struct stacks_asker_settings *settin
 			.index = replica->index,
 			.path = stacks_file_path(settings->job_folder, replica->role,
 						 replica->index, replica->attempt),
-			.mark = local_start_mark(settings->uid, replica->role, replica->index,
-						 replica->attempt),
+			.attempt = job_processes_attempt(replica->role, replica->index,
+							 replica->attempt),
 			.fd = -1,
 			.until = now + ANSWER_LIMIT,
 		};
 		if (replica->pid > 0)
 			add_process(asked, replica->pid);
 	}
-	find_processes(asker, settings->uid);
+	job_processes_each(settings->uid, assign_process, asker);
 	loop_timer_arm_monotonic(asker->timer, now);
 	return asker;
 }

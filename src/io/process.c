@@ -144,6 +144,17 @@ bool process_is_being_killed(pid_t pid)
 	return line && strtoull(line + strlen(name), NULL, 16) >> (SIGKILL - 1) & 1;
 }
 
+bool process_usage_add(pid_t pid, struct process_usage *usage)
+{
+	struct process_stat line;
+
+	if (!process_stat_read(pid, &line) || process_stat_has_ended(&line))
+		return false;
+	usage->cpu += (msec) (line.cpu_ticks * MSEC_PER_SECOND / (uint64_t) sysconf(_SC_CLK_TCK));
+	usage->memory += (int64_t) line.memory_pages * sysconf(_SC_PAGESIZE);
+	return true;
+}
+
 struct child_search {
 	pid_t parent;
 	void (*fn)(pid_t pid, void *data);

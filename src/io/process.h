@@ -3,6 +3,7 @@
 #pragma once
 
 #include "base/err.h"
+#include "base/msec.h"
 #include "base/own.h"
 #include "base/text.h"
 
@@ -27,6 +28,14 @@ bool process_is_alive(const struct process_identity *identity);
 /* SIGKILL was sent to it: it does nothing of its own any more, although it may be there for a while
  * yet. False of a process that cannot be seen. */
 bool process_is_being_killed(pid_t pid);
+
+/* What processes have used. */
+struct process_usage {
+	msec cpu; /* of all their threads, and of children that have ended */
+	int64_t memory; /* bytes, resident; what several have in common counts for each */
+};
+/* Adds that of one process; false when there is none. */
+bool process_usage_add(pid_t pid, struct process_usage *usage);
 
 /* Calls `fn` for each process whose parent is `parent`, also for one that has ended and is not
  * reaped yet. All of /proc is read: /proc/PID/task/TID/children is missing in kernels without

@@ -16,8 +16,11 @@ enum stat_field {
 	FIELD_STATE = 3,
 	FIELD_PARENT = 4,
 	FIELD_FLAGS = 9,
+	FIELD_FIRST_TIME = 14, /* user and system time of the process, then of its children */
+	FIELD_LAST_TIME = 17,
 	FIELD_THREADS = 20,
 	FIELD_START_TIME = 22,
+	FIELD_MEMORY = 24,
 	FIELD_ENVIRONMENT_END = 51,
 };
 
@@ -70,9 +73,12 @@ bool process_stat_read(pid_t pid, struct process_stat *ret_stat)
 		.parent = (pid_t) read_field(first, FIELD_PARENT),
 		.flags = (unsigned int) read_field(first, FIELD_FLAGS),
 		.n_threads = read_field(first, FIELD_THREADS),
+		.memory_pages = read_field(first, FIELD_MEMORY),
 		.start_time = read_field(first, FIELD_START_TIME),
 		.environment_end = read_field(first, FIELD_ENVIRONMENT_END),
 	};
+	for (int field = FIELD_FIRST_TIME; field <= FIELD_LAST_TIME; field++)
+		ret_stat->cpu_ticks += read_field(first, (enum stat_field) field);
 	return true;
 }
 

@@ -14,6 +14,8 @@ struct process_stat {
 	pid_t parent;
 	unsigned int flags;
 	uint64_t n_threads;
+	uint64_t cpu_ticks; /* of its threads, and of its children that have ended */
+	uint64_t memory_pages; /* resident */
 	uint64_t start_time;
 	uint64_t environment_end; /* address; 0 before a program has started and after it has ended
 				   */

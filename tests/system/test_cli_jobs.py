@@ -5,6 +5,7 @@ import os
 import re
 import signal
 import subprocess
+import sys
 
 import pytest
 
@@ -92,6 +93,30 @@ def test_a_status_tells_who_failed_and_who_only_followed(muster):
     assert "\nFailure:\nworker-1 exited with code 3" in text
     assert re.search(r"last lines +\| from 1\n", text)
     assert re.search(r"consequences +worker-0 was ended by muster\n", text)
+
+
+def test_a_status_shows_what_each_replica_uses_while_it_runs(muster):
+    """With all that its process has started."""
+    busy = "x=bytearray(64 << 20)\nfor i in range(3000000): pass\nprint('done', flush=True)\nimport time; time.sleep(1000)"
+    process = muster.start("run", "--name", "job", "-w", 2, "--", "sh", "-c",
+                           f'if [ $MUSTER_INDEX = 0 ]; then {sys.executable} -c "$0"; fi; exec sleep 1000', busy)
+    read_until(process.stdout, "done")
+    heading, first, second = muster("status", "job", code=0).stdout.partition("\nREPLICA ")[2].splitlines()[:3]
+    assert re.fullmatch(r".* AGE +LAST OUTPUT +CPU +MEMORY", heading)
+    age, last_output, cpu, memory = first.split()[-4:]
+    assert re.fullmatch(r"\d+m?s", last_output) and re.fullmatch(r"\d+m?s", cpu) and cpu not in ("0ms", "0s")
+    assert int(memory.removesuffix("Mi")) >= 64
+    assert second.split()[-3] == "-" and int(second.split()[-1].removesuffix("Mi")) < 64
+    muster("stop", "--grace", 0, "job", code=0)
+    assert "LAST OUTPUT" not in muster("status", "job", code=0).stdout
+
+
+def test_lines_of_every_start_are_not_among_the_last_ones(muster):
+    """TensorFlow's."""
+    noise = "I0000 00:00:1795815815.181702   16722 port.cc:153] oneDNN custom operations are on."
+    script = f'echo "no data"; for i in 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 19 20 21; do echo "{noise}"; done; exit 3'
+    done = muster("run", "--", "sh", "-c", script, code=3)
+    assert "\n  last lines    | no data\n  log " in done.stderr and noise in done.stdout
 
 
 def test_a_job_that_nobody_has_is_told_with_the_nearest_one(muster):
