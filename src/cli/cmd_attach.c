@@ -299,12 +299,11 @@ static const struct option_row rows_of_attach[] = {
 const struct command command_attach = {
 	.name = "attach",
 	.group = "Look",
-	.arguments = "[OPTIONS] JOB",
+	.arguments = "[OPTIONS] [JOB]",
 	.one_line = "show a job until it ends; on a cluster, supervise it when nobody else does",
 	.examples = "  muster attach digits-x7k2p\n"
 		    "  muster attach -d kubernetes/team/digits-x7k2p\n",
 	.options = rows_of_attach,
-	.least_arguments = 1,
 	.most_arguments = 1,
 	.run = attach_run,
 };

@@ -105,6 +105,7 @@ static int delete_run(const struct options *options)
 	bool is_all_finished = option_flag(options, "all-finished");
 	size_t count;
 
+	lookup_take_whole_names(lookup);
 	options_arguments(options, &count);
 	if (is_all_finished == (count > 0)) {
 		output_say("delete: name the jobs, or give --all-finished");

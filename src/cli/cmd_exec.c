@@ -132,7 +132,7 @@ static int read_arguments(const struct options *options, struct target *target,
 	const char *const *arguments = options_arguments(options, &count);
 	struct copy_place *place = &target->place;
 
-	if (before == 0 || before > 2 || before == count)
+	if (!options_had_separator(options) || before > 2 || before == count)
 		return err_set(err, ERR_INVALID,
 			       "write the command behind --: muster exec JOB worker-0 -- COMMAND");
 	*ret_command = arguments + before;
@@ -163,7 +163,9 @@ static int find_target(const struct options *options, struct target *target, str
 	struct lookup *lookup CLEANUP(lookup_cleanup) = lookup_new(options);
 	struct found_job found = {0};
 	size_t count;
-	int rc = lookup_job(lookup, options_arguments(options, &count)[0], &found, err);
+	const char *const *arguments = options_arguments(options, &count);
+	const char *name = options_n_before_separator(options) ? arguments[0] : NULL;
+	int rc = lookup_job(lookup, name, &found, err);
 
 	if (rc == 0)
 		rc = found.client->functions->get(found.client, found.name, &target->tfjob, err);
@@ -291,7 +293,7 @@ static const struct option_row rows_of_exec[] = {
 const struct command command_exec = {
 	.name = "exec",
 	.group = "Look",
-	.arguments = "[OPTIONS] JOB [ROLE-INDEX] -- COMMAND [ARGS...]",
+	.arguments = "[OPTIONS] [JOB [ROLE-INDEX]] -- COMMAND [ARGS...]",
 	.one_line = "run a command beside a replica, in its environment and folder",
 	.examples = "  muster exec digits-x7k2p -- nvidia-smi\n"
 		    "  muster exec digits-x7k2p worker-1 -- sh\n"

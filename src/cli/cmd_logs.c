@@ -421,20 +421,21 @@ static int show_logs(struct logs *logs)
 	return exit_code_of(logs);
 }
 
-/* The job that the first word names, and its replicas. Gives how many words that were. */
+/* The job that the first word names, the newest one without a word, and its replicas. Gives how
+ * many words that were. */
 static size_t show_next(const struct options *options, const char *const *words, size_t count,
 			bool is_one_of_several, int *ret_exit_code)
 {
 	struct logs logs CLEANUP(logs_done) = {
 		.options = options, .argument = words[0], .is_one_of_several = is_one_of_several};
 	struct err err = {0};
-	size_t n_used = 1;
+	size_t n_used = count > 0;
 
 	if (log_selection_read(options, &logs.selection, &err)) {
 		*ret_exit_code = output_fail(&err);
 		return count;
 	}
-	n_used += take_replicas(&logs, words + 1, count - 1);
+	n_used += take_replicas(&logs, words + n_used, count - n_used);
 	*ret_exit_code = show_logs(&logs);
 	return n_used;
 }
@@ -471,12 +472,14 @@ static int logs_run(const struct options *options)
 
 	if (!check_call(options, count, n_jobs))
 		return EXIT_WRONG_USE;
-	for (size_t at = 0; at < count && exit_code < EXIT_BY_SIGNAL;) {
+	size_t at = 0;
+
+	do {
 		int shown;
 
 		at += show_next(options, words + at, count - at, n_jobs > 1, &shown);
 		exit_code = shown ? shown : exit_code;
-	}
+	} while (at < count && exit_code < EXIT_BY_SIGNAL);
 	return exit_code;
 }
 
@@ -542,14 +545,13 @@ static const struct option_row rows_of_logs[] = {
 const struct command command_logs = {
 	.name = "logs",
 	.group = "Look",
-	.arguments = "[OPTIONS] JOB [ROLE-INDEX...]\n"
+	.arguments = "[OPTIONS] [JOB [ROLE-INDEX...]]\n"
 		     "[OPTIONS] JOB JOB...",
 	.one_line = "show what the replicas of a job have printed",
 	.examples = "  muster logs -f digits-x7k2p\n"
 		    "  muster logs --tail 20 digits-x7k2p worker-1\n"
 		    "  muster logs --previous --grep 'Error|Warning' digits-x7k2p\n",
 	.options = rows_of_logs,
-	.least_arguments = 1,
 	.most_arguments = COMMAND_ANY_NUMBER,
 	.run = logs_run,
 };

@@ -45,7 +45,7 @@ static bool is_wanted(const struct call *call, const struct replica_status *repl
 	for (size_t i = 1; i < count; i++)
 		if (text_equals(words[i], name))
 			return true;
-	return count == 1;
+	return count <= 1;
 }
 
 static int check_replicas(const struct call *call, struct err *err)
@@ -196,12 +196,11 @@ static const struct option_row rows_of_stacks[] = {
 const struct command command_stacks = {
 	.name = "stacks",
 	.group = "Look",
-	.arguments = "[OPTIONS] JOB [ROLE-INDEX ...]",
+	.arguments = "[OPTIONS] [JOB [ROLE-INDEX...]]",
 	.one_line = "print the Python stacks of a job's processes",
 	.examples = "  muster stacks digits-x7k2p\n"
 		    "  muster stacks --all-threads digits-x7k2p worker-1\n",
 	.options = rows_of_stacks,
-	.least_arguments = 1,
 	.most_arguments = COMMAND_ANY_NUMBER,
 	.run = stacks_run,
 };

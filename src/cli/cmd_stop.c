@@ -97,6 +97,22 @@ static int wait_for_end(const struct options *options, const struct found_job *j
 	return rc == ERR_NOT_FOUND ? 0 : rc;
 }
 
+static int find_jobs(struct lookup *lookup, const struct options *options, struct found_jobs *jobs)
+{
+	struct err err = {0};
+	size_t count;
+
+	options_arguments(options, &count);
+	int exit_code = lookup_jobs(lookup, jobs);
+
+	if (count > 0)
+		return exit_code;
+	if (lookup_only_running_job(lookup, &jobs->list[0], &err) < 0)
+		return output_fail(&err);
+	jobs->count = 1;
+	return EXIT_DONE;
+}
+
 /* Every job is asked before the first is waited for, so that they end side by side. */
 static int stop_run(const struct options *options)
 {
@@ -109,7 +125,7 @@ static int stop_run(const struct options *options)
 
 	struct lookup *lookup CLEANUP(lookup_cleanup) = lookup_new(options);
 	struct found_jobs jobs CLEANUP(found_jobs_done) = {0};
-	int exit_code = lookup_jobs(lookup, &jobs);
+	int exit_code = find_jobs(lookup, options, &jobs);
 
 	for (size_t i = 0; i < jobs.count; i++)
 		if (begin_stop(options, &jobs.list[i], &err))
@@ -139,14 +155,13 @@ static const struct option_row rows_of_stop[] = {
 const struct command command_stop = {
 	.name = "stop",
 	.group = "Act",
-	.arguments = "[OPTIONS] JOB...",
+	.arguments = "[OPTIONS] [JOB...]",
 	.one_line = "end jobs in good order: a signal, time to save, KILL",
 	.examples = "  muster stop digits-x7k2p\n"
 		    "  muster stop --grace 2m digits-x7k2p\n"
 		    "  muster stop --now digits-x7k2p\n"
 		    "  muster stop kubernetes/research/digits-x7k2p\n",
 	.options = rows_of_stop,
-	.least_arguments = 1,
 	.most_arguments = COMMAND_ANY_NUMBER,
 	.run = stop_run,
 };

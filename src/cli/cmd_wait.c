@@ -110,7 +110,10 @@ static int wait_run(const struct options *options)
 	msec until = timeout < 0 ? MSEC_NEVER : loop_now() + timeout;
 	size_t count;
 	const char *const *arguments = options_arguments(options, &count);
-	struct found_job *jobs CLEANUP(mem_free_any) = mem_new_array(count, sizeof(*jobs));
+	struct found_job *jobs CLEANUP(mem_free_any) = mem_new_array(count + 1, sizeof(*jobs));
+
+	if (count == 0)
+		count = 1; /* its word is NULL: the newest job */
 	int exit_code = find_jobs(lookup, arguments, count, jobs);
 	bool are_found = exit_code == EXIT_DONE;
 
@@ -136,14 +139,13 @@ static const struct option_row rows_of_wait[] = {
 const struct command command_wait = {
 	.name = "wait",
 	.group = "Look",
-	.arguments = "[OPTIONS] JOB...",
+	.arguments = "[OPTIONS] [JOB...]",
 	.one_line = "wait until jobs have ended, and end with their exit code",
 	.examples = "  muster wait digits-x7k2p\n"
 		    "  muster wait --timeout 10m digits-x7k2p\n"
 		    "  muster wait digits-x7k2p digits-m4t9z\n"
 		    "  muster wait -n research digits-x7k2p\n",
 	.options = rows_of_wait,
-	.least_arguments = 1,
 	.most_arguments = COMMAND_ANY_NUMBER,
 	.run = wait_run,
 };

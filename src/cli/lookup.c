@@ -20,6 +20,8 @@
 #include <assert.h>
 #include <stdlib.h>
 
+#define MOST_NAMED 5 /* jobs in a sentence */
+
 /* The process that supervised a job from here, if it lives, has said in less than this what became
  * of it. */
 #define SETTLING_TIME (10 * MSEC_PER_SECOND)
@@ -39,7 +41,9 @@ struct lookup {
 	struct way **ways;
 	size_t n_ways, capacity;
 	bool has_warned; /* of what is not safe about the config */
-	char *newest; /* name of the job that was made last; NULL before somebody asks */
+	bool is_exact; /* a beginning of a name is none */
+	char **names; /* of jobs that were found by another word than their name */
+	size_t n_names, names_capacity;
 };
 
 /* Clients. */
@@ -104,7 +108,9 @@ void lookup_free(struct lookup *lookup)
 		way_free(lookup->ways[i]);
 	free(lookup->ways);
 	kube_config_free(lookup->config);
-	free(lookup->newest);
+	for (size_t i = 0; i < lookup->n_names; i++)
+		free(lookup->names[i]);
+	free(lookup->names);
 	free(lookup);
 }
 
@@ -297,6 +303,47 @@ static int say_not_on_cluster(struct lookup *lookup, const struct found_job *sou
 }
 
 /* Finding. */
+
+void lookup_take_whole_names(struct lookup *lookup)
+{
+	lookup->is_exact = true;
+}
+
+static const char *keep_name(struct lookup *lookup, const char *name)
+{
+	mem_grow(&lookup->names, &lookup->names_capacity, lookup->n_names, sizeof(*lookup->names));
+	lookup->names[lookup->n_names] = mem_copy_text(name);
+	return lookup->names[lookup->n_names++];
+}
+
+/* What the user has not written. */
+static void tell_choice(const struct found_job *found)
+{
+	output_say("job %s", found->name);
+}
+
+/* The only job there whose name begins as the one that is sought, and was not found. */
+static bool find_begun(struct lookup *lookup, struct found_job *sought)
+{
+	bool is_on_cluster = namespace_of(sought->where);
+	struct client_row *rows = NULL;
+	const char *name = NULL;
+	size_t count = 0, n_found = 0;
+
+	if (lookup->is_exact ||
+	    sought->client->functions->list(sought->client, &rows, &count, NULL))
+		return false;
+	for (size_t i = 0; i < count; i++)
+		if (!rows[i].namespace_name != is_on_cluster &&
+		    text_starts_with(rows[i].name, sought->name) && n_found++ == 0)
+			name = rows[i].name;
+	if (n_found == 1) {
+		sought->name = keep_name(lookup, name);
+		tell_choice(sought);
+	}
+	client_rows_free(rows, count);
+	return n_found == 1;
+}
 
 /* The job is not there; not something else, on the way to where it would be. */
 static bool is_missing(int rc, const struct found_job *sought)
@@ -526,11 +573,16 @@ static int find_remembered(struct lookup *lookup, const char *namespace_name, co
 static int find_named_on_cluster(struct lookup *lookup, const char *namespace_name,
 				 const char *name, struct found_job *ret_found, struct err *err)
 {
+	struct found_job remembered = {0};
 	int rc = find_on_cluster(lookup, namespace_name, name, ret_found, err);
 
 	if (!is_missing(rc, ret_found))
 		return rc;
-	if (find_remembered(lookup, namespace_name, name, ret_found, NULL) == 0)
+	if (find_remembered(lookup, namespace_name, name, &remembered, NULL) == 0) {
+		*ret_found = remembered;
+		return 0;
+	}
+	if (find_begun(lookup, ret_found))
 		return 0;
 	return say_not_on_cluster(lookup, ret_found, namespace_name, "", err);
 }
@@ -542,8 +594,11 @@ static int find_named_here(struct lookup *lookup, const char *name, struct found
 	char *listing CLEANUP(mem_free_text) = mem_format("muster ps -a%s", choice);
 	int rc = find_here(lookup, name, ret_found, err);
 
-	return is_missing(rc, ret_found) ? say_not_found(ret_found->client, name, "", listing, err)
-					 : rc;
+	if (!is_missing(rc, ret_found))
+		return rc;
+	return find_begun(lookup, ret_found)
+		       ? 0
+		       : say_not_found(ret_found->client, name, "", listing, err);
 }
 
 /* A kubeconfig of no use must not hide that the job is not here. */
@@ -580,12 +635,23 @@ static int find_anywhere(struct lookup *lookup, const char *name, struct found_j
 	/* One that ended is remembered here just before it goes from there. */
 	if (is_missing(rc, &found) && find_here(lookup, name, ret_found, NULL) == 0)
 		return 0;
-	if (is_missing(rc, &found))
+	if (is_missing(rc, &found) && find_begun(lookup, ret_found))
+		return 0;
+	if (is_missing(rc, &found) && !find_begun(lookup, &found))
 		return say_not_on_cluster(lookup, &found, NULL, ", neither here nor", err);
-	if (rc < 0)
+	if (rc < 0 && rc != ERR_NOT_FOUND)
 		return say_not_asked(lookup, name, err);
 	*ret_found = found;
 	return 0;
+}
+
+static int find_newest(struct lookup *lookup, struct found_job *ret_found, struct err *err)
+{
+	int rc = lookup_newest_job(lookup, ret_found, err);
+
+	if (rc == 0)
+		tell_choice(ret_found);
+	return rc;
 }
 
 int lookup_job(struct lookup *lookup, const char *argument, struct found_job *ret_found,
@@ -593,6 +659,9 @@ int lookup_job(struct lookup *lookup, const char *argument, struct found_job *re
 {
 	struct job_reference reference CLEANUP(job_reference_done) = {0};
 	struct found_job found = {0};
+
+	if (!argument)
+		return find_newest(lookup, ret_found, err);
 	int rc = job_reference_read(argument, &reference, err);
 
 	if (rc < 0)
@@ -616,40 +685,70 @@ int lookup_job(struct lookup *lookup, const char *argument, struct found_job *re
 	return rc;
 }
 
-/* Rows come by age, the oldest first. */
-static int take_newest(struct client *client, char **ret_name, struct err *err)
-{
-	struct client_row *rows = NULL;
-	size_t count = 0;
-	int rc = client->functions->list(client, &rows, &count, err);
+/* Without a name. */
 
-	if (rc == 0 && count > 0)
-		*ret_name = mem_copy_text(rows[count - 1].name);
-	else if (rc == 0)
-		rc = err_set(err, ERR_NOT_FOUND, "there are no jobs yet: 'muster run' starts one");
-	client_rows_free(rows, count);
-	return rc;
-}
-
-int lookup_newest_job(struct lookup *lookup, struct found_job *ret_found, struct err *err)
+/* The client of the jobs that are meant then. */
+static int open_meant(struct lookup *lookup, struct found_job *ret_found, struct err *err)
 {
 	const struct way *way = NULL;
 	struct client *client = NULL;
 	int rc = lookup_means_cluster(lookup->options) ? take_way(lookup, NULL, &way, err)
 						       : lookup_here(lookup, &client, err);
 
-	if (rc < 0)
-		return rc;
-	if (way)
-		client = way->client;
-	assert(client);
-	free(lookup->newest);
-	lookup->newest = NULL;
-	rc = take_newest(client, &lookup->newest, err);
-	*ret_found = (struct found_job){.client = client,
-					.name = lookup->newest,
+	*ret_found = (struct found_job){.client = way ? way->client : client,
 					.options = lookup->options,
 					.where = way ? way->where : "local"};
+	return rc;
+}
+
+/* Rows come by age, the oldest first. */
+int lookup_newest_job(struct lookup *lookup, struct found_job *ret_found, struct err *err)
+{
+	struct client_row *rows = NULL;
+	size_t count = 0;
+	int rc = open_meant(lookup, ret_found, err);
+
+	if (rc == 0)
+		rc = ret_found->client->functions->list(ret_found->client, &rows, &count, err);
+	if (rc == 0 && count > 0)
+		ret_found->name = keep_name(lookup, rows[count - 1].name);
+	else if (rc == 0)
+		rc = err_set(err, ERR_NOT_FOUND, "there are no jobs yet: 'muster run' starts one");
+	client_rows_free(rows, count);
+	return rc;
+}
+
+/* "3 jobs are running (digits, faces, 1 more): name the job" */
+static int say_which(const struct client_row *rows, size_t count, size_t n_running, struct err *err)
+{
+	struct text names CLEANUP(text_done) = {0};
+	size_t n_named = 0;
+
+	for (size_t i = count; i > 0 && n_named < MOST_NAMED; i--)
+		if (!rows[i - 1].is_finished)
+			text_addf(&names, "%s%s", n_named++ ? ", " : "", rows[i - 1].name);
+	if (n_running > n_named)
+		text_addf(&names, ", %zu more", n_running - n_named);
+	return err_set(err, ERR_INVALID, "%zu jobs are running (%s): name the job", n_running,
+		       text_of(&names));
+}
+
+int lookup_only_running_job(struct lookup *lookup, struct found_job *ret_found, struct err *err)
+{
+	struct client_row *rows = NULL;
+	size_t count = 0, n_running = 0;
+	int rc = open_meant(lookup, ret_found, err);
+
+	if (rc == 0)
+		rc = ret_found->client->functions->list(ret_found->client, &rows, &count, err);
+	for (size_t i = 0; rc == 0 && i < count; i++)
+		if (!rows[i].is_finished && n_running++ == 0)
+			ret_found->name = keep_name(lookup, rows[i].name);
+	if (rc == 0 && n_running == 0)
+		rc = err_set(err, ERR_NOT_FOUND, "no job is running");
+	else if (rc == 0 && n_running > 1)
+		rc = say_which(rows, count, n_running, err);
+	client_rows_free(rows, count);
 	return rc;
 }
 

@@ -55,8 +55,9 @@ int lookup_on_cluster(struct lookup *lookup, const char *namespace_name, struct 
 		      struct err *err) MUST_USE;
 
 /* The job that is meant, which was there a moment ago; goes on as the other program like
- * lookup_on_cluster. ERR_NOT_FOUND says where it was looked for and what may have been meant;
- * another error with both facts when it is not here and the cluster cannot be asked. */
+ * lookup_on_cluster. The beginning of a name will do where only one job there has it; NULL is the
+ * job of lookup_newest_job. ERR_NOT_FOUND says where it was looked for and what may have been
+ * meant; another error with both facts when it is not here and the cluster cannot be asked. */
 int lookup_job(struct lookup *lookup, const char *argument, struct found_job *ret_found,
 	       struct err *err) MUST_USE;
 
@@ -74,6 +75,12 @@ int lookup_remembered(struct lookup *lookup, const char *argument, struct found_
 /* The job that was made last: on this machine, or in the namespace on the cluster that options
  * choose. ERR_NOT_FOUND: there is none. */
 int lookup_newest_job(struct lookup *lookup, struct found_job *ret_found, struct err *err) MUST_USE;
+
+/* The job there that alone has not ended. ERR_NOT_FOUND: none; ERR_INVALID names several. */
+int lookup_only_running_job(struct lookup *lookup, struct found_job *ret_found,
+			    struct err *err) MUST_USE;
+/* From now on names are to be whole: nothing is to be deleted that has another one. */
+void lookup_take_whole_names(struct lookup *lookup);
 
 struct found_jobs {
 	struct found_job *list;

@@ -1,0 +1,63 @@
+"""Jobs that are named by the beginning of their name, or not at all."""
+
+import pytest
+
+pytestmark = pytest.mark.sanitize
+
+FOREVER = ["--", "sh", "-c", "echo from $MUSTER_JOB_NAME; exec sleep 1000"]
+
+
+@pytest.fixture
+def two(muster):
+    """One that has ended, and a newer one that runs."""
+    muster("run", "--name", "digits-old", "--", "echo", "old", code=0)
+    muster.detach("--name", "digits-new", "-w", 2, *FOREVER)
+    muster.until_running("digits-new", 2)
+
+
+def test_without_a_name_it_is_the_newest_job(muster, two):
+    done = muster("logs", code=0)
+    assert set(done.stdout.splitlines()) == {f"worker-{index} | from digits-new" for index in range(2)}
+    assert done.stderr == "muster: job digits-new\n"
+    assert muster("exec", "--", "sh", "-c", "echo in $MUSTER_JOB_NAME", code=0).stdout == "in digits-new\n"
+    assert "worker-0" in muster("stacks", code=0).stdout
+    assert muster("wait", "--timeout", "10ms", code=124).stderr == "muster: job digits-new\nmuster: job 'digits-new' has not ended yet\n"
+    attached = muster.start("attach")
+    muster("stop", "--grace", "0", "digits-new", code=0)
+    assert "from digits-new" in attached.communicate()[0] and attached.returncode == 137
+
+
+def test_stop_without_a_name_stops_the_only_job_that_runs(muster, two):
+    assert "digits-new: waiting for worker-0, worker-1" in muster("stop", code=0).stderr
+    assert muster("stop", code=1).stderr == "muster: no job is running\n"
+
+
+def test_stop_without_a_name_asks_which_one(muster, two):
+    muster.detach("--name", "faces", *FOREVER)
+    done = muster("stop", code=2)
+    assert done.stderr == "muster: 2 jobs are running (faces, digits-new): name the job\n"
+    assert muster.job("faces")["status"]["replicas"][0]["state"] in ("Starting", "Running")
+
+
+def test_the_beginning_of_a_name_will_do_where_one_job_has_it(muster, two):
+    done = muster("logs", "digits-o", code=0)
+    assert (done.stdout, done.stderr) == ("worker-0 | old\n", "muster: job digits-old\n")
+    assert "Name:       digits-new" in muster("status", "digits-n", code=0).stdout
+    muster("stop", "--grace", "0", "local/digits-n", code=0)
+    assert muster.job("digits-new")["status"]["replicas"][0]["state"] == "Stopped"
+
+
+def test_a_whole_name_wins_and_a_beginning_of_several_is_none(muster, two):
+    muster("run", "--name", "digits", "--", "echo", "whole", code=0)
+    assert muster("logs", "digits", code=0).stdout == "worker-0 | whole\n"
+    assert "job 'digit' not found; did you mean 'digits'?" in muster("logs", "digit", code=1).stderr
+
+
+def test_what_is_deleted_is_named_in_full(muster, two):
+    assert "job 'digits-o' not found; did you mean 'digits-old'?" in muster("delete", "digits-o", code=1).stderr
+    assert "digits-old" in muster("ps", "-a", code=0).stdout
+
+
+def test_without_any_job_that_is_said(muster):
+    for command in ("logs", "attach", "wait", "stacks"):
+        assert "there are no jobs yet: 'muster run' starts one" in muster(command).stderr
