@@ -132,6 +132,9 @@ int program_find(const char *const *arguments, size_t n_arguments, bool is_progr
 	if (!is_program && is_job_file(first))
 		return err_set(err, ERR_INVALID, "'%s' is not a program; did you mean -f %s?",
 			       first, first);
+	if (!is_program && !is_in_path(first) && file_is_program(first))
+		return err_set(err, ERR_INVALID, "'%s' is not in PATH; did you mean ./%s?", first,
+			       first);
 	if (!is_program && !is_in_path(first))
 		return err_set(
 			err, ERR_INVALID,

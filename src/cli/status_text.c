@@ -146,7 +146,8 @@ static void add_conditions(const struct view *view, struct text *text)
 		table_add(&table, condition->is_true ? "yes" : "no");
 		add_age(&table, condition->last_transition, view->now);
 		table_add(&table, condition->reason);
-		table_add(&table, condition->message);
+		/* A condition that is over keeps its sentence, which is not true any more. */
+		table_add(&table, condition->is_true ? condition->message : NULL);
 	}
 	text_add_char(text, '\n');
 	table_write(&table, text);

@@ -182,7 +182,7 @@ static int describe_missing(const struct child_start *start, struct err *err)
 
 	if (strchr(program, '/'))
 		return err_set(err, ERR_NOT_FOUND, "program '%s' not found", program);
-	return err_set(err, ERR_NOT_FOUND, "program '%s' not found in PATH (%s)%s", program, path,
+	return err_set(err, ERR_NOT_FOUND, "program '%s' not found in PATH%s", program,
 		       search_path_has_empty(path)
 			       ? ", whose empty element does not count as the current folder"
 			       : "");

@@ -221,6 +221,7 @@ def test_every_fault_of_a_file_is_told_with_its_place(muster, tmp_path):
 @pytest.mark.parametrize("arguments, sentence", [
     ([], "nothing to run: give SCRIPT.py, -m MODULE, -- PROGRAM, or -f job.yaml"),
     (["none.py"], "none.py: no such file"),
+    (["program"], "'program' is not in PATH; did you mean ./program?"),
     (["none"], "'none' is neither a script (.py, .pyz) nor a program: a program is given as -- PROGRAM ARGS"),
     (["-f", "none.yaml"], "none.yaml: no such file"),
     (["-f", "job.yaml", "-w", "2"], "--workers does not go with -f: the file says which replicas there are"),
@@ -240,6 +241,7 @@ def test_every_fault_of_a_file_is_told_with_its_place(muster, tmp_path):
 ])
 def test_each_mistake_has_a_sentence(muster, job_file, script, tmp_path, arguments, sentence):
     (tmp_path / "vars").write_text("A=1\n1B=2\n")
+    (tmp_path / "program").touch(0o700)
     done = muster("render", *arguments, code=2)
     assert done.stderr == f"muster: {sentence}\n"
     assert done.stdout == ""

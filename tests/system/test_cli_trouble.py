@@ -61,7 +61,7 @@ def test_what_cannot_run_here_is_told_at_its_place_in_the_file(muster, tmp_path)
 
 def test_a_program_that_is_missing_is_told_once_and_without_a_document(muster):
     done = muster("run", "-w", "2", "--ps", "1", "--", "no-such-program", code=2)
-    assert done.stderr == f"muster: program 'no-such-program' not found in PATH ({os.environ['PATH']})\n"
+    assert done.stderr == "muster: program 'no-such-program' not found in PATH\n"
 
 
 def test_the_state_folder_can_be_named_in_three_ways(muster, tmp_path):

@@ -39,6 +39,7 @@ GRACE = "write --grace 10s for the time between TERM and KILL"
     ("run -x A=b -- true", "-x: no such option; write -e NAME=VALUE"),
     ("run --rm -it -- true", "--rm: no such option; jobs are kept with their logs until 'muster delete JOB'"),
     ("run --rm -it -- true", "-it: no such option; the processes of a job have no terminal"),
+    ("run --verbose -- true", "--verbose: no such option; write -v"),
     ("render -n 4 -- true", f"-n 4: -n is --namespace; {WORKERS}"),
     ("check --num-workers 4", f"--num-workers: no such option; {WORKERS}"),
     ("logs -n 10 job", f"-n 10: -n is --namespace; {TAIL}"),
