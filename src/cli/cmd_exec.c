@@ -132,7 +132,7 @@ static int read_arguments(const struct options *options, struct target *target,
 	const char *const *arguments = options_arguments(options, &count);
 	struct copy_place *place = &target->place;
 
-	if (!options_had_separator(options) || before > 2 || before == count)
+	if (before > 2 || before == count)
 		return err_set(err, ERR_INVALID,
 			       "write the command behind --: muster exec JOB worker-0 -- COMMAND");
 	*ret_command = arguments + before;

@@ -687,29 +687,32 @@ int lookup_job(struct lookup *lookup, const char *argument, struct found_job *re
 
 /* Without a name. */
 
-/* The client of the jobs that are meant then. */
-static int open_meant(struct lookup *lookup, struct found_job *ret_found, struct err *err)
+/* The rows of the jobs that are meant then, by age, the oldest first, and the client that has
+ * them. */
+static int list_meant(struct lookup *lookup, struct found_job *ret_found,
+		      struct client_row **ret_rows, size_t *ret_count, struct err *err)
 {
 	const struct way *way = NULL;
 	struct client *client = NULL;
 	int rc = lookup_means_cluster(lookup->options) ? take_way(lookup, NULL, &way, err)
 						       : lookup_here(lookup, &client, err);
 
-	*ret_found = (struct found_job){.client = way ? way->client : client,
-					.options = lookup->options,
-					.where = way ? way->where : "local"};
-	return rc;
+	if (rc < 0)
+		return rc;
+	if (way)
+		client = way->client;
+	assert(client);
+	*ret_found = (struct found_job){
+		.client = client, .options = lookup->options, .where = way ? way->where : "local"};
+	return client->functions->list(client, ret_rows, ret_count, err);
 }
 
-/* Rows come by age, the oldest first. */
 int lookup_newest_job(struct lookup *lookup, struct found_job *ret_found, struct err *err)
 {
 	struct client_row *rows = NULL;
 	size_t count = 0;
-	int rc = open_meant(lookup, ret_found, err);
+	int rc = list_meant(lookup, ret_found, &rows, &count, err);
 
-	if (rc == 0)
-		rc = ret_found->client->functions->list(ret_found->client, &rows, &count, err);
 	if (rc == 0 && count > 0)
 		ret_found->name = keep_name(lookup, rows[count - 1].name);
 	else if (rc == 0)
@@ -737,10 +740,8 @@ int lookup_only_running_job(struct lookup *lookup, struct found_job *ret_found, 
 {
 	struct client_row *rows = NULL;
 	size_t count = 0, n_running = 0;
-	int rc = open_meant(lookup, ret_found, err);
+	int rc = list_meant(lookup, ret_found, &rows, &count, err);
 
-	if (rc == 0)
-		rc = ret_found->client->functions->list(ret_found->client, &rows, &count, err);
 	for (size_t i = 0; rc == 0 && i < count; i++)
 		if (!rows[i].is_finished && n_running++ == 0)
 			ret_found->name = keep_name(lookup, rows[i].name);

@@ -200,6 +200,20 @@ def job(cluster):
     return cluster
 
 
+def test_a_job_there_is_found_by_the_beginning_of_its_name_and_without_one(muster, job):
+    for call in (["dig"], ["-n", "ada", "dig"], ["kubernetes/ada/dig"]):
+        done = muster("status", *call, code=0)
+        assert "Name:       digits" in done.stdout and done.stderr == "muster: job digits\n"
+    assert "job 'dig' not found, neither here nor in" not in muster("wait", "--timeout", "10ms", "dig", code=124).stderr
+    assert muster("wait", "--timeout", "10ms", "-n", "ada", code=124).stderr.startswith("muster: job digits\n")
+
+
+def test_a_whole_name_there_is_meant_before_a_beginning_here(muster, job):
+    muster("run", "--name", "digits-local", "--", "true", code=0)
+    assert "Supervised:" in muster("status", "digits", code=0).stdout
+    assert "job digits-local" in muster("status", "digits-", code=0).stderr
+
+
 def test_a_job_of_the_cluster_is_found_by_its_plain_name(muster, job):
     text = muster("status", "digits", code=0).stdout
     assert "State:      Running\n" in text and "Supervised: by another\n" in text

@@ -24,7 +24,7 @@ def test_without_a_name_it_is_the_newest_job(muster, two):
     assert muster("wait", "--timeout", "10ms", code=124).stderr == "muster: job digits-new\nmuster: job 'digits-new' has not ended yet\n"
     attached = muster.start("attach")
     muster("stop", "--grace", "0", "digits-new", code=0)
-    assert "from digits-new" in attached.communicate()[0] and attached.returncode == 137
+    assert "from digits-new" in attached.communicate()[0] and attached.returncode == 130
 
 
 def test_stop_without_a_name_stops_the_only_job_that_runs(muster, two):

@@ -257,8 +257,7 @@ static void a_program_that_is_not_there_is_told_by_name(void **state)
 	pid_t pid;
 
 	assert_int_equal(start(world, in_path, NULL, &pid), ERR_NOT_FOUND);
-	assert_string_equal(world->err.text,
-			    "program 'no-such-program' not found in PATH");
+	assert_string_equal(world->err.text, "program 'no-such-program' not found in PATH");
 	assert_int_equal(start(world, by_path, NULL, &pid), ERR_NOT_FOUND);
 	assert_string_equal(world->err.text, "program './no-such' not found");
 }
