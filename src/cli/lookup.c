@@ -749,6 +749,8 @@ int lookup_only_running_job(struct lookup *lookup, struct found_job *ret_found, 
 		rc = err_set(err, ERR_NOT_FOUND, "no job is running");
 	else if (rc == 0 && n_running > 1)
 		rc = say_which(rows, count, n_running, err);
+	else if (rc == 0)
+		tell_choice(ret_found);
 	client_rows_free(rows, count);
 	return rc;
 }

@@ -76,7 +76,8 @@ int lookup_remembered(struct lookup *lookup, const char *argument, struct found_
  * choose. ERR_NOT_FOUND: there is none. */
 int lookup_newest_job(struct lookup *lookup, struct found_job *ret_found, struct err *err) MUST_USE;
 
-/* The job there that alone has not ended. ERR_NOT_FOUND: none; ERR_INVALID names several. */
+/* The job there that alone has not ended, which is told. ERR_NOT_FOUND: none; ERR_INVALID names
+ * several. */
 int lookup_only_running_job(struct lookup *lookup, struct found_job *ret_found,
 			    struct err *err) MUST_USE;
 /* From now on names are to be whole: nothing is to be deleted that has another one. */

@@ -2,6 +2,8 @@
 
 import pytest
 
+from conftest import read_until
+
 pytestmark = pytest.mark.sanitize
 
 FOREVER = ["--", "sh", "-c", "echo from $MUSTER_JOB_NAME; exec sleep 1000"]
@@ -23,12 +25,14 @@ def test_without_a_name_it_is_the_newest_job(muster, two):
     assert "worker-0" in muster("stacks", code=0).stdout
     assert muster("wait", "--timeout", "10ms", code=124).stderr == "muster: job digits-new\nmuster: job 'digits-new' has not ended yet\n"
     attached = muster.start("attach")
+    read_until(attached.stdout, "from digits-new")
     muster("stop", "--grace", "0", "digits-new", code=0)
-    assert "from digits-new" in attached.communicate()[0] and attached.returncode == 130
+    assert attached.wait() == 130
 
 
 def test_stop_without_a_name_stops_the_only_job_that_runs(muster, two):
-    assert "digits-new: waiting for worker-0, worker-1" in muster("stop", code=0).stderr
+    assert muster("stop", code=0).stderr.startswith("muster: job digits-new\n")
+    assert muster.job("digits-new")["status"]["replicas"][0]["state"] == "Stopped"
     assert muster("stop", code=1).stderr == "muster: no job is running\n"
 
 
