@@ -68,6 +68,16 @@ def objects_of(stream):
         yield value
 
 
+def print_rest(process, code):
+    """What nobody has read of its chatter; others may hold the pipe open."""
+    if not process.stderr or process.stderr.closed:
+        return
+    os.set_blocking(process.stderr.fileno(), False)
+    with contextlib.suppress(BlockingIOError):
+        rest = os.read(process.stderr.fileno(), 1 << 16).decode(errors="replace")
+        print(f"{process.args[1:3]} {'was killed' if code is None else f'ended with {code}'}: {rest}")
+
+
 class Muster:
     """The program with a state folder of its own."""
 
@@ -135,11 +145,13 @@ class Muster:
         return self.until(name, lambda job: sum(r["state"] == "Running" for r in replicas(job)) == count)
 
     def end(self):
-        """Ends what the test left: its own processes, then every job."""
+        """Ends what the test left: its own processes, then every job. What these have said is shown when the test failed."""
         for process in self.started:
-            if process.poll() is None:
+            code = process.poll()
+            if code is None:
                 process.send_signal(signal.SIGKILL)
             process.wait()
+            print_rest(process, code)
         names = self("ps", "-a", "-o", "name").stdout.split() if self.state.exists() else []
         for name in names:
             self("stop", "--grace", "0", name)
