@@ -136,11 +136,7 @@ static int read_arguments(const struct options *options, struct target *target,
 		return err_set(err, ERR_INVALID,
 			       "write the command behind --: muster exec JOB worker-0 -- COMMAND");
 	*ret_command = arguments + before;
-	if (before == 2 &&
-	    !replica_name_read(arguments[1], strlen(arguments[1]), &place->role, &place->index))
-		return err_set(err, ERR_INVALID, "'%s' is not a replica, as worker-0 is",
-			       arguments[1]);
-	return 0;
+	return before == 2 ? replica_name_take(arguments[1], &place->role, &place->index, err) : 0;
 }
 
 static int choose_replica(struct target *target, struct err *err)

@@ -12,7 +12,6 @@
 #include "engine/stacks_file.h"
 
 #include <stdlib.h>
-#include <string.h>
 
 struct call {
 	const struct options *options;
@@ -57,9 +56,8 @@ static int check_replicas(const struct call *call, struct err *err)
 		char *role CLEANUP(mem_free_text) = NULL;
 		int index;
 
-		if (!replica_name_read(words[i], strlen(words[i]), &role, &index))
-			return err_set(err, ERR_INVALID, "'%s' is not a replica, as worker-0 is",
-				       words[i]);
+		if (replica_name_take(words[i], &role, &index, err) < 0)
+			return err->code;
 		if (!status_replica(&call->status, role, index))
 			return err_set(err, ERR_NOT_FOUND, "job '%s' has no %s", call->found.name,
 				       words[i]);

@@ -247,35 +247,74 @@ int lookup_on_cluster(struct lookup *lookup, const char *namespace_name, struct 
 
 /* What may have been meant. */
 
-/* The job whose name is nearest, copied; NULL when none is near. */
-static char *find_nearest(struct client *client, const char *name)
+static const char *keep_name(struct lookup *lookup, const char *name)
 {
-	struct client_row *rows = NULL;
-	size_t count = 0;
+	mem_grow(&lookup->names, &lookup->names_capacity, lookup->n_names, sizeof(*lookup->names));
+	lookup->names[lookup->n_names] = mem_copy_text(name);
+	return lookup->names[lookup->n_names++];
+}
 
-	if (client->functions->list(client, &rows, &count, NULL))
-		return NULL;
-	const char **names CLEANUP(mem_free_any) = mem_new_array(count, sizeof(*names));
+/* What the user has not written. */
+static void tell_choice(const struct found_job *found)
+{
+	output_say("job %s", found->name);
+}
+
+void lookup_take_whole_names(struct lookup *lookup)
+{
+	lookup->is_exact = true;
+}
+
+/* The only job there whose name begins as the one that is sought; NULL: none, or several. */
+static const char *find_begun(const struct found_job *sought, const struct client_row *rows,
+			      size_t count)
+{
+	bool is_on_cluster = namespace_of(sought->where);
+	const char *name = NULL;
+	size_t n_found = 0;
+
+	for (size_t i = 0; i < count; i++)
+		if (!rows[i].namespace_name != is_on_cluster &&
+		    text_starts_with(rows[i].name, sought->name) && n_found++ == 0)
+			name = rows[i].name;
+	return n_found == 1 ? name : NULL;
+}
+
+/* NULL when none is near. */
+static const char *find_nearest(const struct found_job *sought, const struct client_row *rows,
+				size_t count)
+{
+	const char **names CLEANUP(mem_free_any) = mem_new_array(count + 1, sizeof(*names));
 
 	for (size_t i = 0; i < count; i++)
 		names[i] = rows[i].name;
-	char *nearest = mem_copy_text(name_nearest(names, count, name));
-
-	client_rows_free(rows, count);
-	return nearest;
+	return name_nearest(names, count, sought->name);
 }
 
-/* "job 'digts' not found; did you mean 'digits'?" */
-static int say_not_found(struct client *client, const char *name, const char *where,
-			 const char *listing, struct err *err)
+/* Of a job that is not there: takes the one whose name it begins, or says "job 'digts' not found;
+ * did you mean 'digits'?". */
+static int take_begun(struct lookup *lookup, struct found_job *sought, const char *where,
+		      const char *listing, struct err *err)
 {
-	char *nearest CLEANUP(mem_free_text) = find_nearest(client, name);
+	struct client_row *rows = NULL;
+	size_t count = 0;
+	int rc = sought->client->functions->list(sought->client, &rows, &count, NULL);
+	const char *begun = rc == 0 && !lookup->is_exact ? find_begun(sought, rows, count) : NULL;
+	const char *nearest = rc == 0 ? find_nearest(sought, rows, count) : NULL;
 
-	if (nearest)
-		return err_set(err, ERR_NOT_FOUND, "job '%s' not found%s; did you mean '%s'?", name,
-			       where, nearest);
-	return err_set(err, ERR_NOT_FOUND, "job '%s' not found%s; '%s' lists the jobs", name, where,
-		       listing);
+	if (begun) {
+		sought->name = keep_name(lookup, begun);
+		tell_choice(sought);
+		rc = 0;
+	} else if (nearest) {
+		rc = err_set(err, ERR_NOT_FOUND, "job '%s' not found%s; did you mean '%s'?",
+			     sought->name, where, nearest);
+	} else {
+		rc = err_set(err, ERR_NOT_FOUND, "job '%s' not found%s; '%s' lists the jobs",
+			     sought->name, where, listing);
+	}
+	client_rows_free(rows, count);
+	return rc;
 }
 
 /* "namespace 'ada' of context 'prod'" */
@@ -290,60 +329,26 @@ static char *describe_namespace(const struct lookup *lookup, const char *namespa
 			       : mem_format("namespace '%s' of this Pod's cluster", namespace_name);
 }
 
-static int say_not_on_cluster(struct lookup *lookup, const struct found_job *sought,
-			      const char *namespace_name, const char *neither, struct err *err)
+static int take_begun_on_cluster(struct lookup *lookup, struct found_job *sought,
+				 const char *namespace_name, const char *neither, struct err *err)
 {
 	char *described CLEANUP(mem_free_text) = describe_namespace(lookup, namespace_name);
 	char *where CLEANUP(mem_free_text) = mem_format("%s in %s", neither, described);
-
 	char *choice CLEANUP(mem_free_text) = lookup_choice(lookup->options, true);
 	char *listing CLEANUP(mem_free_text) = mem_format("muster ps -A%s", choice);
 
-	return say_not_found(sought->client, sought->name, where, listing, err);
+	return take_begun(lookup, sought, where, listing, err);
+}
+
+static int take_begun_here(struct lookup *lookup, struct found_job *sought, struct err *err)
+{
+	char *choice CLEANUP(mem_free_text) = lookup_choice(lookup->options, false);
+	char *listing CLEANUP(mem_free_text) = mem_format("muster ps -a%s", choice);
+
+	return take_begun(lookup, sought, "", listing, err);
 }
 
 /* Finding. */
-
-void lookup_take_whole_names(struct lookup *lookup)
-{
-	lookup->is_exact = true;
-}
-
-static const char *keep_name(struct lookup *lookup, const char *name)
-{
-	mem_grow(&lookup->names, &lookup->names_capacity, lookup->n_names, sizeof(*lookup->names));
-	lookup->names[lookup->n_names] = mem_copy_text(name);
-	return lookup->names[lookup->n_names++];
-}
-
-/* What the user has not written. */
-static void tell_choice(const struct found_job *found)
-{
-	output_say("job %s", found->name);
-}
-
-/* The only job there whose name begins as the one that is sought, and was not found. */
-static bool find_begun(struct lookup *lookup, struct found_job *sought)
-{
-	bool is_on_cluster = namespace_of(sought->where);
-	struct client_row *rows = NULL;
-	const char *name = NULL;
-	size_t count = 0, n_found = 0;
-
-	if (lookup->is_exact ||
-	    sought->client->functions->list(sought->client, &rows, &count, NULL))
-		return false;
-	for (size_t i = 0; i < count; i++)
-		if (!rows[i].namespace_name != is_on_cluster &&
-		    text_starts_with(rows[i].name, sought->name) && n_found++ == 0)
-			name = rows[i].name;
-	if (n_found == 1) {
-		sought->name = keep_name(lookup, name);
-		tell_choice(sought);
-	}
-	client_rows_free(rows, count);
-	return n_found == 1;
-}
 
 /* The job is not there; not something else, on the way to where it would be. */
 static bool is_missing(int rc, const struct found_job *sought)
@@ -582,23 +587,15 @@ static int find_named_on_cluster(struct lookup *lookup, const char *namespace_na
 		*ret_found = remembered;
 		return 0;
 	}
-	if (find_begun(lookup, ret_found))
-		return 0;
-	return say_not_on_cluster(lookup, ret_found, namespace_name, "", err);
+	return take_begun_on_cluster(lookup, ret_found, namespace_name, "", err);
 }
 
 static int find_named_here(struct lookup *lookup, const char *name, struct found_job *ret_found,
 			   struct err *err)
 {
-	char *choice CLEANUP(mem_free_text) = lookup_choice(lookup->options, false);
-	char *listing CLEANUP(mem_free_text) = mem_format("muster ps -a%s", choice);
 	int rc = find_here(lookup, name, ret_found, err);
 
-	if (!is_missing(rc, ret_found))
-		return rc;
-	return find_begun(lookup, ret_found)
-		       ? 0
-		       : say_not_found(ret_found->client, name, "", listing, err);
+	return is_missing(rc, ret_found) ? take_begun_here(lookup, ret_found, err) : rc;
 }
 
 /* A kubeconfig of no use must not hide that the job is not here. */
@@ -635,14 +632,15 @@ static int find_anywhere(struct lookup *lookup, const char *name, struct found_j
 	/* One that ended is remembered here just before it goes from there. */
 	if (is_missing(rc, &found) && find_here(lookup, name, ret_found, NULL) == 0)
 		return 0;
-	if (is_missing(rc, &found) && find_begun(lookup, ret_found))
+	if (is_missing(rc, &found) && take_begun_here(lookup, ret_found, NULL) == 0)
 		return 0;
-	if (is_missing(rc, &found) && !find_begun(lookup, &found))
-		return say_not_on_cluster(lookup, &found, NULL, ", neither here nor", err);
-	if (rc < 0 && rc != ERR_NOT_FOUND)
+	if (is_missing(rc, &found))
+		rc = take_begun_on_cluster(lookup, &found, NULL, ", neither here nor", err);
+	else if (rc < 0)
 		return say_not_asked(lookup, name, err);
-	*ret_found = found;
-	return 0;
+	if (rc == 0)
+		*ret_found = found;
+	return rc;
 }
 
 static int find_newest(struct lookup *lookup, struct found_job *ret_found, struct err *err)

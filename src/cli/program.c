@@ -108,7 +108,7 @@ static const char **put_interpreter_before(const char *interpreter, bool is_modu
 	return command;
 }
 
-static int refuse_nothing(struct err *err)
+int program_refuse_nothing(struct err *err)
 {
 	return err_set(err, ERR_INVALID,
 		       "nothing to run: give SCRIPT.py, -m MODULE, -- PROGRAM, or -f job.yaml");
@@ -120,7 +120,7 @@ int program_find(const char *const *arguments, size_t n_arguments, bool is_progr
 	const char *first = arguments[0];
 
 	if (!first)
-		return refuse_nothing(err);
+		return program_refuse_nothing(err);
 	*ret_interpreter = NULL;
 	if (!is_program && is_script(first)) {
 		if (check_script(first, err) || find_interpreter(ret_interpreter, err))
@@ -149,7 +149,7 @@ int program_find_module(const char *const *arguments, size_t n_arguments, const 
 			char **ret_interpreter, struct err *err)
 {
 	if (!n_arguments)
-		return refuse_nothing(err);
+		return program_refuse_nothing(err);
 	int rc = find_interpreter(ret_interpreter, err);
 
 	if (rc == 0)

@@ -18,6 +18,8 @@
  * and ERR_INVALID say what to write. */
 int program_find(const char *const *arguments, size_t n_arguments, bool is_program,
 		 const char ***ret_command, char **ret_interpreter, struct err *err) MUST_USE;
+/* There is no argument: what there is to write. */
+int program_refuse_nothing(struct err *err);
 /* The same of a Python module and its arguments: -m MODULE. */
 int program_find_module(const char *const *arguments, size_t n_arguments, const char ***ret_command,
 			char **ret_interpreter, struct err *err) MUST_USE;

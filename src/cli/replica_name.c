@@ -4,6 +4,8 @@
 #include "base/text.h"
 #include "core/limits.h"
 
+#include <string.h>
+
 bool replica_name_read(const char *text, size_t len, char **ret_role, int *ret_index)
 {
 	size_t dash = len;
@@ -20,4 +22,11 @@ bool replica_name_read(const char *text, size_t len, char **ret_role, int *ret_i
 	*ret_role = mem_copy_bytes(text, dash - 1);
 	*ret_index = (int) index;
 	return true;
+}
+
+int replica_name_take(const char *word, char **ret_role, int *ret_index, struct err *err)
+{
+	return replica_name_read(word, strlen(word), ret_role, ret_index)
+		       ? 0
+		       : err_set(err, ERR_INVALID, "'%s' is not a replica, as worker-0 is", word);
 }

@@ -2,6 +2,7 @@
 
 #include "base/mem.h"
 #include "cli/input.h"
+#include "cli/program.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -70,12 +71,6 @@ static void make_command(const char *const *arguments, size_t n_arguments, struc
 		travel->command[n_before] = travel->script_path;
 }
 
-static int refuse_nothing(struct err *err)
-{
-	return err_set(err, ERR_INVALID,
-		       "nothing to run: give SCRIPT.py, -m MODULE, -- PROGRAM, or -f job.yaml");
-}
-
 static bool is_script(const struct travel *travel, const char *word, bool is_program)
 {
 	return !is_program && !travel->is_module && (is_python(word) || strchr(word, '/'));
@@ -85,7 +80,7 @@ int travel_find(const char *const *arguments, size_t n_arguments, bool is_progra
 		struct travel *travel, struct err *err)
 {
 	if (!n_arguments)
-		return refuse_nothing(err);
+		return program_refuse_nothing(err);
 	if (is_script(travel, arguments[0], is_program) && read_script(arguments[0], travel, err))
 		return err->code;
 	make_command(arguments, n_arguments, travel);
@@ -149,7 +144,7 @@ int travel_find_in_folder(const char *const *arguments, size_t n_arguments, bool
 			  struct err *err)
 {
 	if (!n_arguments)
-		return refuse_nothing(err);
+		return program_refuse_nothing(err);
 	int rc = check_folder(folder, err);
 
 	if (rc == 0 && is_script(travel, arguments[0], is_program))
