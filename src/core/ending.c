@@ -131,10 +131,12 @@ static bool keeps_stacks(const struct decision *decision, const struct observed_
 static void ask_at_rest(struct decision *decision, const struct observed_replica *object,
 			const struct ending *ending)
 {
-	struct plan *plan = decision->plan;
+	const struct plan *plan = decision->plan;
 
 	ask_to_end(decision, object, grace_of_turn(decision, ending));
-	plan->actions[plan->n_actions - 1].keeps_stacks = keeps_stacks(decision, object);
+	struct action *action = &plan->actions[plan->n_actions - 1];
+
+	action->keeps_stacks = action->type == ACTION_STOP && keeps_stacks(decision, object);
 }
 
 /* Its own replicas are ended by a job at rest as its ending says; those that we ended are removed

@@ -3,6 +3,7 @@
 #include "base/text.h"
 #include "core/gpus.h"
 #include "core/threads.h"
+#include "engine/job_processes.h"
 #include "engine/process_mark.h"
 #include "engine/stacks_file.h"
 #include "io/log.h"
@@ -17,7 +18,9 @@
 
 char *local_start_mark(const char *uid, const char *role, int index, int attempt)
 {
-	return mem_format(ENVIRONMENT_ATTEMPT_MARK "=%s/%s-%d.%d", uid, role, index, attempt);
+	char *name CLEANUP(mem_free_text) = job_processes_attempt(role, index, attempt);
+
+	return mem_format(ENVIRONMENT_ATTEMPT_MARK "=%s/%s", uid, name);
 }
 
 static void add_marks(struct environment *declared, const char *uid, const char *role, int index,
@@ -69,16 +72,18 @@ static void limit_threads(const struct cluster *cluster, const struct role *role
 }
 
 /* Before the user's own folders, so that ours is found first; it gives way to the next one. */
-static void hook_python(const char *hook, const char *stacks_file, struct environment *declared)
+static void hook_python(const char *hook, const char *job_folder, const struct role *role,
+			int index, int attempt, struct environment *declared)
 {
 	const char *own = getenv(PYTHON_PATH);
-
 	bool has_own = own && *own;
 	char *path CLEANUP(mem_free_text) =
 		mem_format("%s%s%s", hook, has_own ? ":" : "", has_own ? own : "");
+	char *file CLEANUP(mem_free_text) =
+		stacks_file_path(job_folder, role->name, index, attempt);
 
 	environment_set(declared, PYTHON_PATH, path);
-	environment_set(declared, PYTHON_STACKS_FILE, stacks_file);
+	environment_set(declared, PYTHON_STACKS_FILE, file);
 }
 
 /* All that the job's process is told beyond what muster itself was started with. The marks come
@@ -86,14 +91,13 @@ static void hook_python(const char *hook, const char *stacks_file, struct enviro
 static void declare(const struct cluster *cluster, const struct role *role, int index, int attempt,
 		    const struct local_machine *machine, struct environment *declared)
 {
-	char *stacks_file CLEANUP(mem_free_text) =
-		stacks_file_path(cluster->error_folder, role->name, index, attempt);
 	const char *nccl_errors = getenv(NCCL_ERRORS_VARIABLE);
 
 	if (machine->visible_gpus)
 		environment_set(declared, GPUS_VARIABLE, machine->visible_gpus);
 	if (machine->stacks_hook)
-		hook_python(machine->stacks_hook, stacks_file, declared);
+		hook_python(machine->stacks_hook, cluster->error_folder, role, index, attempt,
+			    declared);
 	limit_threads(cluster, role, index, machine->cores, declared);
 	go_past_proxies(declared);
 	if (cluster->job->has_private_network)

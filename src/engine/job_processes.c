@@ -41,26 +41,21 @@ char *job_processes_attempt(const char *role, int index, int attempt)
 	return mem_format("%s-%d.%d", role, index, attempt);
 }
 
+/* One of each for each replica. */
 struct count {
-	const struct status *status;
-	struct replica_usage *usage; /* one for each replica */
+	size_t n_replicas;
+	char **attempts;
+	struct replica_usage *usage;
 };
 
 static void count_process(pid_t pid, const char *attempt, void *data)
 {
 	const struct count *count = data;
 
-	for (size_t i = 0; i < count->status->n_replicas; i++) {
-		const struct replica_status *replica = &count->status->replicas[i];
-		char *own CLEANUP(mem_free_text) =
-			job_processes_attempt(replica->role, replica->index, replica->attempt);
-
-		if (!text_equals(own, attempt))
-			continue;
-		if (process_usage_add(pid, &count->usage[i].used))
+	for (size_t i = 0; i < count->n_replicas; i++)
+		if (text_equals(count->attempts[i], attempt) &&
+		    process_usage_add(pid, &count->usage[i].used))
 			count->usage[i].n_processes++;
-		return;
-	}
 }
 
 static msec changed_at(const char *path)
@@ -74,10 +69,20 @@ static msec changed_at(const char *path)
 
 struct replica_usage *job_processes_usage(const char *uid, const struct status *status)
 {
-	struct count count = {status, mem_new_array(status->n_replicas + 1, sizeof(*count.usage))};
+	size_t n = status->n_replicas;
+	struct count count = {n, mem_new_array(n + 1, sizeof(*count.attempts)),
+			      mem_new_array(n + 1, sizeof(*count.usage))};
 
-	for (size_t i = 0; i < status->n_replicas; i++)
-		count.usage[i].printed_at = changed_at(status->replicas[i].log);
+	for (size_t i = 0; i < n; i++) {
+		const struct replica_status *replica = &status->replicas[i];
+
+		count.attempts[i] =
+			job_processes_attempt(replica->role, replica->index, replica->attempt);
+		count.usage[i].printed_at = changed_at(replica->log);
+	}
 	job_processes_each(uid, count_process, &count);
+	for (size_t i = 0; i < n; i++)
+		free(count.attempts[i]);
+	free(count.attempts);
 	return count.usage;
 }

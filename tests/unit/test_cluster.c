@@ -151,15 +151,25 @@ static void assert_variable(const struct addressed *addressed, const char *role,
 		assert_null(environment_get(&environment, name));
 }
 
+struct variable {
+	const char *role;
+	int index;
+	const char *name;
+	const char *value; /* NULL: not set */
+};
+
+static void assert_variables(const struct addressed *addressed, const struct variable *rows,
+			     size_t n_rows)
+{
+	for (size_t i = 0; i < n_rows; i++)
+		assert_variable(addressed, rows[i].role, rows[i].index, rows[i].name,
+				rows[i].value);
+}
+
 static void the_world_is_the_chief_then_the_workers(void **state)
 {
 	(void) state;
-	static const struct {
-		const char *role;
-		int index;
-		const char *name;
-		const char *value; /* NULL: not set */
-	} rows[] = {
+	static const struct variable rows[] = {
 		{"chief", 0, "RANK", "0"},
 		{"worker", 0, "RANK", "1"},
 		{"worker", 1, "RANK", "2"},
@@ -187,9 +197,7 @@ static void the_world_is_the_chief_then_the_workers(void **state)
 	struct job *job CLEANUP(job_cleanup) = read_job("every_role", JOB_STRICT);
 	struct addressed addressed CLEANUP(addressed_done) = addressed_of(job, TF_CONFIG_DENSE);
 
-	for (size_t i = 0; i < ARRAY_LEN(rows); i++)
-		assert_variable(&addressed, rows[i].role, rows[i].index, rows[i].name,
-				rows[i].value);
+	assert_variables(&addressed, rows, ARRAY_LEN(rows));
 }
 
 static void a_master_leads_as_a_chief_does(void **state)
@@ -221,11 +229,7 @@ static void each_replica_may_be_a_machine_of_its_own(void **state)
 static void what_torchrun_says_of_a_job_is_said_too(void **state)
 {
 	(void) state;
-	static const struct {
-		const char *role;
-		int index;
-		const char *name, *value;
-	} rows[] = {
+	static const struct variable rows[] = {
 		{"chief", 0, "ROLE_NAME", "chief"},
 		{"chief", 0, "ROLE_WORLD_SIZE", "1"},
 		{"worker", 1, "ROLE_NAME", "worker"},
@@ -242,9 +246,7 @@ static void what_torchrun_says_of_a_job_is_said_too(void **state)
 	struct job *job CLEANUP(job_cleanup) = read_job("every_role", JOB_STRICT);
 	struct addressed addressed CLEANUP(addressed_done) = addressed_of(job, TF_CONFIG_DENSE);
 
-	for (size_t i = 0; i < ARRAY_LEN(rows); i++)
-		assert_variable(&addressed, rows[i].role, rows[i].index, rows[i].name,
-				rows[i].value);
+	assert_variables(&addressed, rows, ARRAY_LEN(rows));
 	addressed.cluster.error_folder = "/jobs/1";
 	assert_variable(&addressed, "worker", 1, "TORCHELASTIC_ERROR_FILE",
 			"/jobs/1/worker-1.5.error.json");

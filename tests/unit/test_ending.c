@@ -177,6 +177,19 @@ static void a_job_that_takes_too_long_keeps_all_stacks(void **state)
 	assert_true(scene_action(scene, ACTION_STOP, "worker", 1)->keeps_stacks);
 }
 
+static void a_kill_keeps_no_stacks(void **state)
+{
+	struct scene *scene = *state;
+
+	scene->job.grace = 0;
+	scene_add_role(scene, ROLE_WORKER, 1, RESTART_NEVER);
+	scene_settle(scene);
+	scene->now += 2 * SILENCE_FIRST;
+	scene->job.stop_reason = "interrupted";
+	scene_decide(scene);
+	assert_false(scene_action(scene, ACTION_KILL, "worker", 0)->keeps_stacks);
+}
+
 static void a_failure_explains_itself(void **state)
 {
 	struct scene *scene = *state;
@@ -204,6 +217,7 @@ int main(void)
 		SCENE_TEST(an_end_that_was_asked_for_is_no_failure),
 		SCENE_TEST(a_silent_replica_keeps_its_stacks_when_it_is_stopped),
 		SCENE_TEST(a_job_that_takes_too_long_keeps_all_stacks),
+		SCENE_TEST(a_kill_keeps_no_stacks),
 		SCENE_TEST(a_failure_explains_itself),
 	};
 

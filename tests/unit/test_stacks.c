@@ -7,15 +7,15 @@
 	"Current thread 0x00007f0c (most recent call first):\n"                                    \
 	"  File \"/v/lib/python3.11/site-packages/torch/distributed/distributed_c10d.py\", "       \
 	"line 3672 in barrier\n"                                                                   \
-	"  File \"/home/me/train.py\", line 12 in main\n"                                          \
-	"  File \"/home/me/train.py\", line 20 in <module>\n"
+	"  File \"/srv/train.py\", line 12 in main\n"                                              \
+	"  File \"/srv/train.py\", line 20 in <module>\n"
 
 #define LOADS                                                                                      \
 	"Thread 0x00007f0d [loader] (most recent call first):\n"                                   \
 	"  File \"/usr/lib/python3.11/threading.py\", line 327 in wait\n"                          \
 	"\n"                                                                                       \
 	"Current thread 0x00007f0c (most recent call first):\n"                                    \
-	"  File \"/home/me/data set.py\", line 4 in load\n"
+	"  File \"/srv/data set.py\", line 4 in load\n"
 
 struct scene {
 	struct arena *arena;
@@ -68,11 +68,11 @@ static void stacks_that_are_alike_are_shown_once(void **state)
 		"worker-0, worker-1, worker-3\n"
 		"  File \"/v/lib/python3.11/site-packages/torch/distributed/distributed_c10d.py\", "
 		"line 3672 in barrier\n"
-		"  File \"/home/me/train.py\", line 12 in main\n"
-		"  File \"/home/me/train.py\", line 20 in <module>\n"
+		"  File \"/srv/train.py\", line 12 in main\n"
+		"  File \"/srv/train.py\", line 20 in <module>\n"
 		"\n"
 		"worker-2 (process 12 python3 train.py)\n"
-		"  File \"/home/me/data set.py\", line 4 in load\n"
+		"  File \"/srv/data set.py\", line 4 in load\n"
 		"\n"
 		"worker-3 (process 14 sleep 5): it sleeps\n");
 }
@@ -88,7 +88,7 @@ static void other_threads_are_shown_when_asked_for(void **state)
 			    "  File \"/usr/lib/python3.11/threading.py\", line 327 in wait\n"
 			    "\n"
 			    "worker-0 (process 12 python3 train.py)\n"
-			    "  File \"/home/me/data set.py\", line 4 in load\n");
+			    "  File \"/srv/data set.py\", line 4 in load\n");
 }
 
 static void several_processes_of_a_replica_are_counted(void **state)
