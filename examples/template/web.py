@@ -1,10 +1,10 @@
-"""A page on which one draws a digit, or has one picked, and sees what the newest model makes of it.
+"""A page on which you draw a digit, or pick one, and see how the newest model classifies it.
 
     python3 web.py --model-dir /tmp/models/export --port 8080
 
-The model is the newest file NUMBER.keras in the folder, as examples/parameter_server/train.py exports
-them. Each question looks there first, so that a newer one is used without anybody's doing; the page asks
-which one it is every two seconds. Needs tensorflow (or tensorflow-cpu), tf-keras and scikit-learn.
+The model is the newest file NUMBER.keras in the directory, as examples/parameter_server/train.py exports
+them. Each request checks the directory first, so that a newer model is used automatically; the page
+requests its number every two seconds. Needs tensorflow (or tensorflow-cpu), tf-keras and scikit-learn.
 """
 
 import argparse

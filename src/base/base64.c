@@ -80,12 +80,11 @@ static int read_all(struct reading *reading, const char *text, size_t len, struc
 	for (size_t i = 0; i < len; i++)
 		if (!take_character(reading, text[i]))
 			return err_set(err, ERR_INVALID,
-				       "this is not base64: character %zu does not belong there",
+				       "not valid base64: unexpected character at position %zu",
 				       i + 1);
 	if (!is_whole(reading))
 		return err_set(err, ERR_INVALID,
-			       "this is not base64: it ends in the middle, after %zu characters",
-			       len);
+			       "not valid base64: incomplete after %zu characters", len);
 	return 0;
 }
 

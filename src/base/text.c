@@ -366,13 +366,14 @@ int text_read_duration(const char *text, msec *ret_duration, struct err *err)
 	msec duration = 0;
 
 	if (is_bare_number(at))
-		return err_set(err, ERR_INVALID, "'%s' has no unit; did you mean %ss, or %sm?",
-			       text, text, text);
+		return err_set(err, ERR_INVALID, "'%s' has no unit; did you mean %ss or %sm?", text,
+			       text, text);
 	do {
 		if (!read_duration_part(&at, at == text, &duration))
-			return err_set(err, ERR_INVALID,
-				       "'%s' is not a duration: write it as 30s, 10m or 1h30m",
-				       text ? text : "");
+			return err_set(
+				err, ERR_INVALID,
+				"'%s' is not a duration (expected for example 30s, 10m or 1h30m)",
+				text ? text : "");
 	} while (*at);
 	if (duration > DURATION_MAX)
 		return err_set(err, ERR_INVALID, "'%s' is longer than 100 years", text);
@@ -578,7 +579,7 @@ int text_read_time(const char *text, msec *ret_time, struct err *err)
 	if (!read_date(&at, &days) || !read_byte(&at, 'T') || !read_clock(&at, &time_of_day) ||
 	    !read_zone(&at, &ahead) || *at != '\0')
 		return err_set(err, ERR_INVALID,
-			       "'%s' is not a time: write it as 2026-01-02T03:04:05Z",
+			       "'%s' is not a time (expected for example 2026-01-02T03:04:05Z)",
 			       text ? text : "");
 	*ret_time = days * SECONDS_PER_DAY * MSEC_PER_SECOND + time_of_day - ahead;
 	return 0;

@@ -149,13 +149,13 @@ static struct place place_of_offset(const struct reader *reader, size_t offset)
 static const char *problem_of(const struct reader *reader)
 {
 	const yaml_parser_t *parser = &reader->parser;
-	const char *problem = parser->problem ? parser->problem : "this is not YAML";
+	const char *problem = parser->problem ? parser->problem : "not valid YAML";
 
 	if (text_equals(problem, "did not find expected <document start>"))
-		return "the document has ended before this; another one begins with '---'";
+		return "the document ended before this line; begin another document with '---'";
 	if (text_equals(problem, "found character that cannot start any token") &&
 	    parser->buffer.pointer < parser->buffer.last && *parser->buffer.pointer == '\t')
-		return "found a tab where spaces are expected";
+		return "found a tab (expected spaces)";
 	return problem;
 }
 
@@ -208,7 +208,7 @@ static int read_alias(struct reader *reader, const yaml_event_t *event, struct n
 		anchor = anchor->next;
 	if (!anchor)
 		return yaml_fault(reader->err, ERR_INVALID, node->place,
-				  "there is no anchor '&%s' before this", name);
+				  "anchor '&%s' is not defined before this line", name);
 	if (anchor->node->is_open)
 		return yaml_fault(reader->err, ERR_INVALID, node->place,
 				  "the anchor '&%s' would contain itself", name);
@@ -220,7 +220,7 @@ static int read_scalar(struct reader *reader, const yaml_event_t *event, struct 
 {
 	if (memchr(event->data.scalar.value, '\0', event->data.scalar.length))
 		return yaml_fault(reader->err, ERR_INVALID, node->place,
-				  "a text cannot have a NUL character");
+				  "a string cannot contain a NUL character");
 	node->text = copy_text(reader, event->data.scalar.value);
 	node->tag = copy_text(reader, event->data.scalar.tag);
 	node->is_plain = event->data.scalar.style == YAML_PLAIN_SCALAR_STYLE;
@@ -400,8 +400,8 @@ int documents_read(const char *bytes, size_t len, struct document ***ret_documen
 	struct document_list list CLEANUP(document_list_done) = {0};
 
 	if (len > YAML_SIZE_LIMIT)
-		return err_set(err, ERR_LIMIT, "%zu bytes are more than the %d MiB that are read",
-			       len, YAML_SIZE_LIMIT / 1024 / 1024);
+		return err_set(err, ERR_LIMIT, "%zu bytes exceed the limit of %d MiB", len,
+			       YAML_SIZE_LIMIT / 1024 / 1024);
 	if (len >= 3 && memcmp(bytes, byte_order_mark, 3) == 0) {
 		bytes += 3;
 		len -= 3;

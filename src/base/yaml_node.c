@@ -102,7 +102,7 @@ static int resolve(struct valuer *valuer, const struct node *node, struct yaml_s
 	}
 	if (text_equals(node->tag, TAG("binary")))
 		return yaml_fault(valuer->err, ERR_INVALID, node->place,
-				  "!!binary has no place in a job: write the text itself");
+				  "!!binary is not supported; write the text itself");
 	if (!type_of_tag(node->tag, &wanted))
 		return 0;
 	struct yaml_scalar scalar = yaml_resolve(node->text);
@@ -133,7 +133,7 @@ static int take_scalar(struct valuer *valuer, const struct node *node, struct js
 		*ret_value = json_new_real(scalar.real);
 	else
 		return yaml_fault(valuer->err, ERR_INVALID, node->place,
-				  "%s is a number that JSON does not have", node->text);
+				  "%s is not a number in JSON", node->text);
 	return 0;
 }
 
@@ -170,7 +170,7 @@ static int name_key(struct valuer *valuer, struct node_entry *entry)
 
 	if (key->kind != NODE_SCALAR)
 		return yaml_fault(valuer->err, ERR_INVALID, entry->key->place,
-				  "a key is a text; this is a %s",
+				  "a key must be a string; this is a %s",
 				  key->kind == NODE_MAP ? "map" : "list");
 	int rc = resolve(valuer, key, &scalar);
 
@@ -178,7 +178,7 @@ static int name_key(struct valuer *valuer, struct node_entry *entry)
 		return rc;
 	if (scalar.type == JSON_NULL)
 		return yaml_fault(valuer->err, ERR_INVALID, entry->key->place,
-				  "a key is a text; this is null (in quotes it would be text)");
+				  "a key must be a string; this is null (put it in quotes)");
 	struct text name CLEANUP(text_done) = {0};
 
 	yaml_add_key(&name, scalar, key->text);
@@ -194,7 +194,7 @@ static int duplicate_key(struct valuer *valuer, const struct node *map,
 	while (first != second && !text_equals(first->name, second->name))
 		first = first->next;
 	return yaml_fault(valuer->err, ERR_INVALID, second->key->place,
-			  "the key '%s' stands at line %d, column %d already",
+			  "duplicate key '%s' (first at line %d, column %d)",
 			  second->name ? second->name : "<<", first->key->place.line,
 			  first->key->place.column);
 }
@@ -230,7 +230,7 @@ static int merge_map(struct valuer *valuer, const struct node *node, int depth, 
 
 	if (follow(node)->kind != NODE_MAP)
 		return yaml_fault(valuer->err, ERR_INVALID, node->place,
-				  "'<<' takes a map or a list of maps");
+				  "'<<' needs a map or a list of maps");
 	int rc = take_value(valuer, node, depth, &merged);
 
 	if (rc < 0)
@@ -280,7 +280,7 @@ static int pay(struct valuer *valuer, const struct node *node)
 
 	if (cost > valuer->cost_left)
 		return yaml_fault(valuer->err, ERR_LIMIT, node->place,
-				  "the document is too large once its aliases are followed");
+				  "the document is too large after its aliases are expanded");
 	valuer->cost_left -= cost;
 	return 0;
 }

@@ -93,6 +93,6 @@ int cluster_fail(const struct err *err)
 void cluster_warn(const struct kube_config *config)
 {
 	if (config->cluster.skips_verify)
-		output_say("the certificate of the API server is not checked "
+		output_say("the certificate of the API server is not verified "
 			   "(insecure-skip-tls-verify)");
 }

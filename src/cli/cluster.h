@@ -16,10 +16,10 @@
 	 .group = OPTIONS_OF_KUBERNETES,                                                           \
 	 .kind = OPTION_TEXT,                                                                      \
 	 .value_name = "CONTEXT",                                                                  \
-	 .one_line = "the cluster of this context of the kubeconfig"},                             \
+	 .one_line = "kubeconfig context to use"},                                                 \
 	{                                                                                          \
 		.name = "kubeconfig", .group = OPTIONS_OF_KUBERNETES, .kind = OPTION_TEXT,         \
-		.value_name = "FILE", .one_line = "the cluster of this kubeconfig"                 \
+		.value_name = "FILE", .one_line = "kubeconfig file to use"                         \
 	}
 
 /* The same, of a command that calls it. */
@@ -28,7 +28,7 @@
 	{                                                                                          \
 		.name = "request-timeout", .group = OPTIONS_OF_KUBERNETES,                         \
 		.kind = OPTION_DURATION, .value_name = "DURATION", .has_variable = true,           \
-		.one_line = "how long the cluster's server may be silent"                          \
+		.one_line = "time after which a silent API server counts as lost"                  \
 	}
 
 /* The rows of a command that works on jobs: the namespace too. */
@@ -37,14 +37,14 @@
 	{                                                                                          \
 		.name = "namespace", .group = OPTIONS_OF_KUBERNETES, .letter = 'n',                \
 		.kind = OPTION_TEXT, .value_name = "NAMESPACE",                                    \
-		.one_line = "the namespace on the cluster"                                         \
+		.one_line = "namespace on the cluster"                                             \
 	}
 
 /* For commands that go into a Pod. */
 #define CONTAINER_ROW                                                                              \
 	{                                                                                          \
 		.name = "container", .letter = 'c', .kind = OPTION_TEXT, .value_name = "NAME",     \
-		.one_line = "the container of the Pod (default: the one that trains)"              \
+		.one_line = "container of the Pod (default: the training container)"               \
 	}
 
 /* The cluster, user and namespace of the options and of this process's environment; the command

@@ -105,7 +105,7 @@ static void take_loss(struct attachment *attachment, int rc)
 		return;
 	reconcile_lost(attachment->job, &last,
 		       is_deleted ? RECONCILE_DELETED : RECONCILE_END_UNKNOWN,
-		       is_deleted ? "its record was deleted" : "how it ended is not known",
+		       is_deleted ? "its record was deleted" : "its result is not known",
 		       loop_now(), attachment->arena, &plan);
 	attachment->status = plan.status;
 }
@@ -159,7 +159,7 @@ static void on_interrupt(int signal_number, void *data)
 	struct attachment *attachment = data;
 
 	(void) signal_number;
-	console_say(attachment->console, "the job goes on");
+	console_say(attachment->console, "detached; the job is still running");
 	attachment->exit_code = EXIT_INTERRUPTED;
 	loop_stop(attachment->loop);
 }
@@ -231,7 +231,7 @@ static int attach_here(const struct options *options, const struct found_job *fo
 	if (attachment.is_over)
 		return tell_end(&attachment);
 	if (option_flag(options, "detach")) {
-		output_say("job '%s' runs on this machine, where it always has a supervisor",
+		output_say("job '%s' runs on this machine and already has a supervisor",
 			   found->name);
 		return EXIT_REFUSED;
 	}
@@ -257,7 +257,7 @@ static int attach_on_its_cluster(const struct found_job *found)
 	bool is_tfjob = client_job_is_served(object);
 
 	if (is_tfjob && option_flag(found->options, "detach")) {
-		output_say("job '%s' is a TFJob, which an operator serves: there is nothing to "
+		output_say("job '%s' is a TFJob, which an operator supervises; there is nothing to "
 			   "take over",
 			   found->name);
 		return EXIT_REFUSED;
@@ -282,15 +282,16 @@ static const struct option_row rows_of_attach[] = {
 	{.name = "detach",
 	 .letter = 'd',
 	 .kind = OPTION_FLAG,
-	 .one_line = "take it over in the background, and show nothing"},
+	 .one_line = "take the job over in the background and print nothing"},
 	{.name = "quiet",
 	 .letter = 'q',
 	 .kind = OPTION_FLAG,
 	 .has_variable = true,
-	 .one_line = "no lines of the processes (muster logs has them)"},
+	 .one_line = "do not print the output of the processes (see muster logs)"},
 	{.name = "trust",
 	 .kind = OPTION_FLAG,
-	 .one_line = "start Pods of a job made elsewhere, whatever they may do"},
+	 .one_line =
+		 "take over a job created elsewhere, even if its Pods ask for extra privileges"},
 	COLOR_ROW(OPTIONS_OF_COMMAND),
 	CLUSTER_JOB_ROWS,
 	{0},
@@ -298,9 +299,10 @@ static const struct option_row rows_of_attach[] = {
 
 const struct command command_attach = {
 	.name = "attach",
-	.group = "Look",
+	.group = "Inspect",
 	.arguments = "[OPTIONS] [JOB]",
-	.one_line = "show a job until it ends; on a cluster, supervise it when nobody else does",
+	.one_line =
+		"follow a job until it ends; on a cluster, supervise it if no other muster does",
 	.examples = "  muster attach digits-x7k2p\n"
 		    "  muster attach -d kubernetes/team/digits-x7k2p\n",
 	.options = rows_of_attach,

@@ -46,9 +46,10 @@ static void read_place(struct call *call)
 	call->request.is_remote = text_equals(place, "remote");
 	if (place && !call->request.is_remote && !text_equals(place, "local"))
 		text_addf(&call->faults,
-			  "muster check: unknown target '%s': expected local or remote\n", place);
+			  "muster check: unknown target '%s' (expected local or remote)\n", place);
 	if (is_on_kubernetes && text_equals(place, "local"))
-		add_fault(call, "local: this machine, so it does not go with --on kubernetes");
+		add_fault(call,
+			  "local: cannot be used with --on kubernetes (it checks this machine)");
 }
 
 /* The rows whose values go on to the jobs of a check on a cluster. */
@@ -86,7 +87,7 @@ static void read_pods(struct call *call)
 	if (call->request.is_on_kubernetes)
 		call->request.place = words;
 	else if (count > 0)
-		text_addf(&call->faults, "muster check: %s goes with --on kubernetes\n", words[0]);
+		text_addf(&call->faults, "muster check: %s: needs --on kubernetes\n", words[0]);
 }
 
 /* Only a template may have one too. */
@@ -95,8 +96,8 @@ static void check_image(struct call *call)
 	if (call->request.is_on_kubernetes && !option_text(call->options, "image") &&
 	    !option_text(call->options, "pod-template"))
 		add_fault(call,
-			  "--on kubernetes needs --image, an image that has TensorFlow and muster "
-			  "(make server-image puts muster on an image that has TensorFlow)");
+			  "--on kubernetes: needs --image, an image with TensorFlow and muster "
+			  "(make server-image adds muster to an image with TensorFlow)");
 }
 
 static void read_model(struct call *call)
@@ -128,7 +129,7 @@ static void read_cluster(struct call *call)
 		add_fault(call, "check remote needs --servers grpc://HOST:2222, or the "
 				"variable " SERVERS_VARIABLE);
 	if (!call->request.is_remote && given)
-		add_fault(call, "--servers goes with 'check remote'");
+		add_fault(call, "--servers: needs 'check remote'");
 	call->request.ps = (int) option_number(options, "ps", 0);
 	call->request.workers = (int) option_number(options, "workers", 0);
 	/* Of servers that exist as many as there are, unless a number was asked for. */
@@ -144,24 +145,26 @@ static void refuse_what_does_not_fit(struct call *call)
 
 	if (request->is_remote && has_servers)
 		text_addf(&call->faults,
-			  "muster check: --model %s brings its own servers, so it does not go with "
-			  "'remote'; 'muster check --model %s' tries it on this machine\n",
+			  "muster check: --model %s: cannot be used with 'remote', because it "
+			  "starts its own servers; on this machine: 'muster check --model %s'\n",
 			  check_model_words[request->model], check_model_words[request->model]);
 	if (request->is_remote && request->is_setup_only)
-		add_fault(call, "--setup-only: the servers of 'remote' are set up already");
+		add_fault(call,
+			  "--setup-only: cannot be used with 'remote', whose servers already run");
 	if (request->has_private_network && (request->is_remote || request->is_on_kubernetes))
-		add_fault(call, "--private-network: the servers are not on this machine");
+		add_fault(call, "--private-network: the servers do not run on this machine");
 	if (request->has_private_network && request->is_setup_only)
-		add_fault(call, "--private-network: nobody would reach the servers that "
-				"--setup-only leaves");
+		add_fault(call, "--private-network: cannot be used with --setup-only (no client "
+				"could reach the servers)");
 	if (request->is_sync && trains && request->model != CHECK_MNIST &&
 	    request->model != CHECK_CENSUS)
-		add_fault(call, "--sync-replicas goes with --model mnist and --model census");
+		add_fault(call, "--sync-replicas: needs --model mnist or --model census");
 	if (request->data_dir && !trains)
-		add_fault(call, "--data-dir: nothing trains, so no data are read");
+		add_fault(call, "--data-dir: not used, because no model is trained");
 	if (trains && !request->is_remote && request->ps == 0 && request->model != CHECK_MWMS)
-		add_fault(call, "--ps 0: this model keeps what it learns on parameter servers; "
-				"give it one, or take --model mwms");
+		add_fault(
+			call,
+			"--ps 0: this model needs a parameter server; use --ps 1, or --model mwms");
 }
 
 static void read_request(struct call *call)
@@ -212,10 +215,10 @@ static int enter_private_network(struct err *err)
 	int rc = private_network_make(&network, err);
 
 	if (rc < 0)
-		return err_prefix(err, "no private network");
+		return err_prefix(err, "cannot create a private network");
 	int failure = private_network_enter(&network);
 
-	return failure ? err_set_errno(err, failure, "cannot go into a private network") : 0;
+	return failure ? err_set_errno(err, failure, "cannot enter a private network") : 0;
 }
 
 static int check_command_run(const struct options *options)
@@ -259,35 +262,35 @@ static const struct option_row rows_of_check[] = {
 	 .kind = OPTION_WORD,
 	 .words = CHECK_MODEL_CHOICE,
 	 .otherwise = "mnist",
-	 .one_line = "what is trained"},
+	 .one_line = "model to train"},
 	{.name = "sync-replicas",
 	 .kind = OPTION_FLAG,
-	 .one_line = "mnist and census: each step takes the gradients of all workers"},
+	 .one_line = "mnist and census: combine the gradients of all workers in each step"},
 	{.name = "steps",
 	 .kind = OPTION_NUMBER,
 	 .value_name = "N",
 	 .low = 1,
 	 .high = INT32_MAX,
-	 .one_line = "steps of all workers together (default: as many as the model needs)"},
+	 .one_line = "total steps of all workers (default: as many as the model needs)"},
 	{.name = "data-dir",
 	 .kind = OPTION_TEXT,
 	 .value_name = "DIR",
-	 .one_line = "folder with the files of MNIST or the census (default: data of our own)"},
+	 .one_line = "directory with the MNIST or census files (default: built-in data)"},
 	{.name = "timeout",
 	 .kind = OPTION_DURATION,
 	 .value_name = "TIME",
 	 .otherwise = CHECK_TIMEOUT,
-	 .one_line = "how long each step may take"},
+	 .one_line = "time limit of each step"},
 	{.name = "libtensorflow",
 	 .kind = OPTION_TEXT,
 	 .value_name = "PATH",
-	 .one_line = "TensorFlow's C library, or a folder that has it"},
+	 .one_line = "TensorFlow's C library, or a directory that contains it"},
 	{.name = "setup-only",
 	 .kind = OPTION_FLAG,
-	 .one_line = "leave the servers up in the background, and train nothing"},
+	 .one_line = "start the servers in the background and leave them running; do not train"},
 	{.name = "private-network",
 	 .kind = OPTION_FLAG,
-	 .one_line = "a network of its own, which nobody else reaches"},
+	 .one_line = "use a network namespace that no other user or machine can reach"},
 	{.name = "servers",
 	 .other_name = "server",
 	 .kind = OPTION_TEXT,
@@ -297,13 +300,13 @@ static const struct option_row rows_of_check[] = {
 	 .kind = OPTION_WORD,
 	 .words = "local|kubernetes",
 	 .otherwise = "local",
-	 .one_line = "where servers, and what trains on them, are started"},
-	{.name = "verbose", .kind = OPTION_FLAG, .one_line = "show the network matrix, too"},
+	 .one_line = "where to start the servers and the training"},
+	{.name = "verbose", .kind = OPTION_FLAG, .one_line = "also print the network matrix"},
 	{.name = "output",
 	 .letter = 'o',
 	 .kind = OPTION_WORD,
 	 .words = "json|junit",
-	 .one_line = "the report as JSON or JUnit XML on stdout, all else on stderr"},
+	 .one_line = "print the report as JSON or JUnit XML on stdout, everything else on stderr"},
 	COLOR_ROW(OPTIONS_OF_COMMAND),
 	POD_ROWS,
 	CLUSTER_ROWS,
@@ -316,7 +319,7 @@ const struct command command_check = {
 	.arguments = "[OPTIONS] [local]\n"
 		     "[OPTIONS] remote --servers URL[,URL...]\n"
 		     "[OPTIONS] remote --on kubernetes --image IMAGE",
-	.one_line = "find out whether distributed TensorFlow works",
+	.one_line = "test whether distributed TensorFlow works",
 	.examples = "  muster check\n"
 		    "  muster check --model none\n"
 		    "  muster check -w 4 --ps 1 --model census --sync-replicas\n"

@@ -19,11 +19,11 @@ static int complain(const struct command *const *programs, const char *name)
 	const char *nearest = name ? name_nearest(list, count, name) : NULL;
 
 	if (!name)
-		output_say("compat: the name of an old program is missing: %s", text_of(&names));
+		output_say("compat: missing program name (expected one of %s)", text_of(&names));
 	else if (nearest)
 		output_say("compat: unknown program '%s'; did you mean '%s'?", name, nearest);
 	else
-		output_say("compat: unknown program '%s'; expected one of %s", name,
+		output_say("compat: unknown program '%s' (expected one of %s)", name,
 			   text_of(&names));
 	return EXIT_WRONG_USE;
 }
@@ -50,9 +50,9 @@ static int compat_run(const struct options *options)
 
 const struct command command_compat = {
 	.name = "compat",
-	.group = "Know",
+	.group = "Help and setup",
 	.arguments = "NAME [ARGS...]",
-	.one_line = "take the command line of an older program",
+	.one_line = "accept the command line of an older program",
 	.examples = "  muster compat local_test --num-workers 4 --sync-replicas\n"
 		    "  muster compat remote_test --dry-run --model-name CENSUS_WIDENDEEP\n"
 		    "  muster compat grpc_tensorflow_server --cluster_spec='worker|a:2222;b:2222' "

@@ -97,7 +97,7 @@ static int completion_run(const struct options *options)
 	} else if (script) {
 		text_add(&text, script);
 	} else {
-		output_say("name a shell: muster completion bash, zsh or fish");
+		output_say("missing shell (expected bash, zsh or fish)");
 		return EXIT_WRONG_USE;
 	}
 	output_add(&text);
@@ -106,9 +106,9 @@ static int completion_run(const struct options *options)
 
 const struct command command_completion = {
 	.name = "completion",
-	.group = "Know",
+	.group = "Help and setup",
 	.arguments = "bash|zsh|fish",
-	.one_line = "print the script that completes command lines of muster in a shell",
+	.one_line = "print a shell completion script",
 	.examples = "  source <(muster completion bash)\n"
 		    "  muster completion zsh > ~/.zfunc/_muster\n"
 		    "  muster completion fish > ~/.config/fish/completions/muster.fish\n",

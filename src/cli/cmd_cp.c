@@ -26,14 +26,15 @@ static int check_ends(const struct ends *ends, struct err *err)
 	const struct copy_place *place = ends->from.job ? &ends->from : &ends->to;
 
 	if (!place->job)
-		return err_set(err, ERR_INVALID,
-			       "neither '%s' nor '%s' is in a job: write JOB:worker-0:PATH",
-			       ends->from.path, ends->to.path);
+		return err_set(
+			err, ERR_INVALID,
+			"neither '%s' nor '%s' is a path in a job (expected JOB:ROLE-INDEX:PATH)",
+			ends->from.path, ends->to.path);
 	if (ends->from.job && ends->to.job)
 		return err_set(err, ERR_INVALID,
-			       "both ends are in a job: copy to a path of this machine first");
+			       "cannot copy from job to job; copy to this machine first");
 	if (!*ends->from.path || !*ends->to.path)
-		return err_set(err, ERR_INVALID, "a path is missing: write JOB:worker-0:PATH");
+		return err_set(err, ERR_INVALID, "missing path (expected JOB:ROLE-INDEX:PATH)");
 	return 0;
 }
 
@@ -53,8 +54,8 @@ static bool runs_here(const struct options *options, const char *name)
 
 static int refuse_local(const struct ends *ends, const struct copy_place *place)
 {
-	output_say("job '%s' runs on this machine, and so its files are here: cp -r %s %s",
-		   place->job, ends->from.path, ends->to.path);
+	output_say("job '%s' runs on this machine; copy its files with: cp -r %s %s", place->job,
+		   ends->from.path, ends->to.path);
 	return EXIT_REFUSED;
 }
 
@@ -114,10 +115,10 @@ static const struct option_row rows_of_cp[] = {
 
 const struct command command_cp = {
 	.name = "cp",
-	.group = "Look",
+	.group = "Inspect",
 	.arguments = "[OPTIONS] JOB:ROLE-INDEX:PATH DEST\n"
 		     "[OPTIONS] SRC JOB:ROLE-INDEX:PATH",
-	.one_line = "copy files and folders out of a job's Pods, and into them",
+	.one_line = "copy files and directories to and from a job's Pods",
 	.examples = "  muster cp digits-x7k2p:worker-0:/models .\n"
 		    "  muster cp digits-x7k2p:worker-0:/models/. models-of-today\n"
 		    "  muster cp data.csv digits-x7k2p:worker-1:/tmp\n",

@@ -36,8 +36,8 @@ static void hint_at_forgetting(const struct options *options, struct lookup *loo
 
 	for (size_t i = 0; jobs->count == 0 && i < count; i++)
 		if (lookup_remembered(lookup, arguments[i], &kept, NULL) == 0)
-			output_say("if its cluster is gone for good, 'muster delete --forget %s%s' "
-				   "forgets it on this machine",
+			output_say("if its cluster no longer exists, delete the local record: "
+				   "'muster delete --forget %s%s'",
 				   arguments[i], choice);
 }
 
@@ -108,11 +108,11 @@ static int delete_run(const struct options *options)
 	lookup_take_whole_names(lookup);
 	options_arguments(options, &count);
 	if (is_all_finished == (count > 0)) {
-		output_say("delete: name the jobs, or give --all-finished");
+		output_say("delete: missing job name; name the jobs, or use --all-finished");
 		return EXIT_WRONG_USE;
 	}
 	if (option_flag(options, "forget") && is_all_finished) {
-		output_say("delete: --forget goes with the names of jobs");
+		output_say("delete: --forget needs job names");
 		return EXIT_WRONG_USE;
 	}
 	if (option_flag(options, "forget"))
@@ -121,19 +121,19 @@ static int delete_run(const struct options *options)
 }
 
 static const struct option_row rows_of_delete[] = {
-	{.name = "all-finished", .kind = OPTION_FLAG, .one_line = "every job that has ended"},
+	{.name = "all-finished", .kind = OPTION_FLAG, .one_line = "delete every finished job"},
 	{.name = "forget",
 	 .kind = OPTION_FLAG,
-	 .one_line = "on this machine alone, with its logs: a job whose cluster is gone"},
+	 .one_line = "delete only the local record and logs, for a job whose cluster is gone"},
 	CLUSTER_JOB_ROWS,
 	{0},
 };
 
 const struct command command_delete = {
 	.name = "delete",
-	.group = "Act",
+	.group = "Change",
 	.arguments = "[OPTIONS] JOB...\n[OPTIONS] --all-finished",
-	.one_line = "end jobs that run, and forget them with their logs",
+	.one_line = "delete jobs and their logs; running jobs are stopped first",
 	.examples = "  muster delete digits-x7k2p\n"
 		    "  muster delete kubernetes/research/digits-x7k2p\n"
 		    "  muster delete --all-finished\n"

@@ -13,8 +13,8 @@ static void add_row(struct text *text, const struct doctor_row *row)
 {
 	text_addf(text, "%-*s%-*s%s\n", STATE_WIDTH, doctor_state_words[row->state], NAME_WIDTH,
 		  row->name, row->found);
-	if (row->mend)
-		text_addf(text, "%*smend: %s\n", STATE_WIDTH + NAME_WIDTH, "", row->mend);
+	if (row->fix)
+		text_addf(text, "%*sfix: %s\n", STATE_WIDTH + NAME_WIDTH, "", row->fix);
 }
 
 static void print_rows(const struct doctor_report *report)
@@ -42,10 +42,11 @@ static void say_conclusion(const struct doctor_report *report)
 	if (n_warnings)
 		text_addf(&warnings, "; %zu warning%s", n_warnings, n_warnings == 1 ? "" : "s");
 	if (n_missing)
-		output_say("TensorFlow jobs cannot run here: %zu thing%s missing%s", n_missing,
-			   n_missing == 1 ? " is" : "s are", text_of(&warnings));
+		output_say(
+			"TensorFlow jobs cannot run on this machine: %zu requirement%s missing%s",
+			n_missing, n_missing == 1 ? " is" : "s are", text_of(&warnings));
 	else
-		output_say("TensorFlow jobs can run here%s", text_of(&warnings));
+		output_say("TensorFlow jobs can run on this machine%s", text_of(&warnings));
 }
 
 static int doctor_run(const struct options *options)
@@ -74,17 +75,17 @@ static const struct option_row rows_of_doctor[] = {
 	 .letter = 'o',
 	 .kind = OPTION_WORD,
 	 .words = "json",
-	 .one_line = "the rows as JSON"},
+	 .one_line = "print the findings as JSON"},
 	{0},
 };
 
 const struct command command_doctor = {
 	.name = "doctor",
-	.group = "Know",
+	.group = "Help and setup",
 	.arguments = "[OPTIONS]",
-	.one_line = "tell what is missing here for training jobs, and what mends it",
+	.one_line = "report what this machine lacks for training jobs, and how to fix it",
 	.examples = "  muster doctor\n"
-		    "  muster doctor -o json | jq -r '.rows[].mend // empty'\n",
+		    "  muster doctor -o json | jq -r '.rows[].fix // empty'\n",
 	.options = rows_of_doctor,
 	.run = doctor_run,
 };

@@ -56,7 +56,7 @@ static int enter_folder(const struct replica_status *replica, struct err *err)
 	char *folder CLEANUP(mem_free_text) = mem_format("/proc/%d/cwd", (int) replica->pid);
 
 	if (chdir(folder) < 0)
-		return err_set_errno(err, errno, "cannot enter the working folder of %s-%d",
+		return err_set_errno(err, errno, "cannot change to the working directory of %s-%d",
 				     replica->role, replica->index);
 	return 0;
 }
@@ -94,9 +94,10 @@ static int exec_here(const char *job_uid, const struct replica_status *replica,
 	struct text text CLEANUP(text_done) = {0};
 
 	if (!is_running(job_uid, replica))
-		return err_set(err, ERR_CONFLICT,
-			       "%s-%d does not run (%s), and so has no environment to run in",
-			       replica->role, replica->index, replica_state_words[replica->state]);
+		return err_set(
+			err, ERR_CONFLICT,
+			"%s-%d is not running (%s), so it has no environment to run the command in",
+			replica->role, replica->index, replica_state_words[replica->state]);
 	int rc = process_add_environment((pid_t) replica->pid, &text, err);
 
 	if (rc == 0)
@@ -133,8 +134,9 @@ static int read_arguments(const struct options *options, struct target *target,
 	struct copy_place *place = &target->place;
 
 	if (before > 2 || before == count)
-		return err_set(err, ERR_INVALID,
-			       "write the command behind --: muster exec JOB worker-0 -- COMMAND");
+		return err_set(
+			err, ERR_INVALID,
+			"missing command; write it after --: muster exec JOB worker-0 -- COMMAND");
 	*ret_command = arguments + before;
 	return before == 2 ? replica_name_take(arguments[1], &place->role, &place->index, err) : 0;
 }
@@ -274,13 +276,12 @@ static const struct option_row rows_of_exec[] = {
 	{.name = "stdin",
 	 .letter = 'i',
 	 .kind = OPTION_FLAG,
-	 .one_line = "hand standard input to the command; also without it, unless that is a "
-		     "terminal and standard output is none"},
+	 .one_line = "pass standard input to the command (default, unless stdin is a terminal and "
+		     "stdout is not)"},
 	{.name = "tty",
 	 .letter = 't',
 	 .kind = OPTION_FLAG,
-	 .one_line = "in a Pod: give it a terminal; also without it, where standard input and "
-		     "output are one"},
+	 .one_line = "in a Pod: allocate a terminal (default if stdin and stdout are a terminal)"},
 	CONTAINER_ROW,
 	CLUSTER_JOB_ROWS,
 	{0},
@@ -288,9 +289,9 @@ static const struct option_row rows_of_exec[] = {
 
 const struct command command_exec = {
 	.name = "exec",
-	.group = "Look",
+	.group = "Inspect",
 	.arguments = "[OPTIONS] [JOB [ROLE-INDEX]] -- COMMAND [ARGS...]",
-	.one_line = "run a command beside a replica, in its environment and folder",
+	.one_line = "run a command in a replica's environment and working directory",
 	.examples = "  muster exec digits-x7k2p -- nvidia-smi\n"
 		    "  muster exec digits-x7k2p worker-1 -- sh\n"
 		    "  muster exec digits-x7k2p worker-1 -- sh -c 'echo $TF_CONFIG'\n",

@@ -42,7 +42,7 @@ static int fetch_all(const struct options *options, const struct found_job *foun
 			   &list, &count, &err) < 0)
 		return output_fail(&err);
 	if (count == 0) {
-		output_say("job '%s' was run without --fetch; muster cp copies any path",
+		output_say("job '%s' was run without --fetch; to copy any path, use muster cp",
 			   found->name);
 		return EXIT_FAILED;
 	}
@@ -66,7 +66,7 @@ static int fetch_run(const struct options *options)
 	if (lookup_job(lookup, arguments[0], &found, &err))
 		return output_fail(&err);
 	if (!lookup_namespace(&found)) {
-		output_say("job '%s' runs on this machine, or has ended: there are no Pods of it",
+		output_say("job '%s' has no Pods: it runs on this machine, or has ended",
 			   found.name);
 		return EXIT_REFUSED;
 	}
@@ -79,9 +79,9 @@ static const struct option_row rows_of_fetch[] = {CLUSTER_JOB_ROWS, {0}};
 
 const struct command command_fetch = {
 	.name = "fetch",
-	.group = "Look",
+	.group = "Inspect",
 	.arguments = "[OPTIONS] JOB [DEST]",
-	.one_line = "copy the folders of a job's --fetch here, now",
+	.one_line = "copy the directories named by 'run --fetch' to this machine now",
 	.examples = "  muster fetch digits-x7k2p\n"
 		    "  muster fetch digits-x7k2p results\n",
 	.options = rows_of_fetch,

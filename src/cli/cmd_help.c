@@ -27,9 +27,9 @@ static int help_run(const struct options *options)
 
 const struct command command_help = {
 	.name = "help",
-	.group = "Know",
+	.group = "Help and setup",
 	.arguments = "[COMMAND]",
-	.one_line = "show the commands, or how one is used",
+	.one_line = "list the commands, or show the help of one",
 	.examples = "  muster help\n"
 		    "  muster help run\n",
 	.most_arguments = 1,

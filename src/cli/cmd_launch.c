@@ -56,7 +56,7 @@ static int find_command(struct call *call, struct err *err)
 	bool is_program = call->launch.is_program || options_had_separator(call->options);
 
 	if (count == 0)
-		return err_set(err, ERR_INVALID, "what is to be launched is missing: a script");
+		return err_set(err, ERR_INVALID, "missing script");
 	return call->launch.is_module ? program_find_module(arguments, count, &call->command,
 							    &call->interpreter, err)
 				      : program_find(arguments, count, is_program, &call->command,
@@ -223,8 +223,8 @@ static int launch_run(const struct options *options)
 		return output_fail(&err);
 	if (may_serve(&call))
 		return see_through(&call);
-	output_say("--rdzv-endpoint %s: other machines reach it, and whoever does can join or end "
-		   "the job: --insecure says that all of this network may",
+	output_say("--rdzv-endpoint %s: other machines can reach this address, and any client "
+		   "could join or stop the job; to allow that for this network: --insecure",
 		   call.launch.host);
 	return EXIT_REFUSED;
 }
@@ -235,21 +235,20 @@ static const struct option_row rows_of_launch[] = {
 	 .kind = OPTION_DURATION,
 	 .value_name = "TIME",
 	 .otherwise = "30s",
-	 .one_line = "time to save for processes that are asked to end"},
+	 .one_line = "grace period between the stop signal and SIGKILL"},
 	{.name = "insecure",
 	 .kind = OPTION_FLAG,
-	 .one_line = "serve other machines without TLS and a token"},
+	 .one_line = "serve other machines without TLS and without a token"},
 	{.name = "name",
 	 .kind = OPTION_TEXT,
 	 .value_name = "NAME",
-	 .one_line = "of this machine's part in muster ps (default: of the id or the script)"},
-	{.name = "replace",
-	 .kind = OPTION_FLAG,
-	 .one_line = "take the place of a job with this name that has ended"},
+	 .one_line =
+		 "name of this machine's part in muster ps (default: from the id or the script)"},
+	{.name = "replace", .kind = OPTION_FLAG, .one_line = "replace a finished job of this name"},
 	{.name = "detach",
 	 .letter = 'd',
 	 .kind = OPTION_FLAG,
-	 .one_line = "print that name and leave it to go on in the background"},
+	 .one_line = "run in the background and print the name"},
 	RUN_OUTPUT_ROWS,
 	{0},
 };
@@ -260,7 +259,7 @@ const struct command command_launch = {
 	.arguments = "[OPTIONS] SCRIPT.py [ARGS...]\n"
 		     "[OPTIONS] -m MODULE [ARGS...]\n"
 		     "[OPTIONS] --no-python PROGRAM [ARGS...]",
-	.one_line = "train on machines that come and go: this one's part of an elastic job",
+	.one_line = "run this machine's processes of an elastic job",
 	.examples = "  muster launch --standalone --nproc-per-node 2 train.py\n"
 		    "  muster launch --nnodes 2:8 --rdzv-endpoint 10.0.0.1 --rdzv-id digits "
 		    "train.py --epochs 3\n",

@@ -342,7 +342,7 @@ static int exit_code_of(const struct logs *logs)
 	if (logs->exit_code != EXIT_DONE)
 		return logs->exit_code;
 	if (failure && failure != EPIPE) {
-		output_say("cannot write the lines: %s", strerror(failure));
+		output_say("cannot write the output: %s", strerror(failure));
 		return EXIT_FAILED;
 	}
 	if (!failure && logs->selection.pattern && log_view_count(logs->view) == 0) {
@@ -362,7 +362,7 @@ static int look_up(struct logs *logs, struct found_job *ret_found, bool *ret_is_
 			  lookup_remembered(logs->lookup, logs->argument, ret_found, NULL) == 0;
 	if (!*ret_is_cut_off)
 		return rc;
-	output_say("%s; these are the lines of job '%s' that this machine has", err->text,
+	output_say("%s; printing the output of job '%s' that is stored on this machine", err->text,
 		   ret_found->name);
 	return 0;
 }
@@ -454,10 +454,10 @@ static size_t count_jobs(const char *const *words, size_t count)
 static bool check_call(const struct options *options, size_t count, size_t n_jobs)
 {
 	if (n_jobs > 1 && option_flag(options, "follow"))
-		output_say("-f follows one job: give each a terminal of its own");
+		output_say("-f: follows one job only; run one command per job");
 	else if (count > n_jobs &&
 		 (option_is_given(options, "role") || option_is_given(options, "index")))
-		output_say("--role and --index do not go with a replica behind the job");
+		output_say("--role, --index: cannot be used with a replica name");
 	else
 		return true;
 	return false;
@@ -487,7 +487,7 @@ static const struct option_row rows_of_logs[] = {
 	{.name = "follow",
 	 .letter = 'f',
 	 .kind = OPTION_FLAG,
-	 .one_line = "go on as the job prints, over restarts, until it has ended"},
+	 .one_line = "keep printing new output, across restarts, until the job ends"},
 	{.name = "role",
 	 .kind = OPTION_TEXT,
 	 .value_name = "ROLE",
@@ -503,11 +503,11 @@ static const struct option_row rows_of_logs[] = {
 	 .value_name = "A",
 	 .low = 0,
 	 .high = INT32_MAX,
-	 .one_line = "only this attempt; the first one is 0"},
+	 .one_line = "only this attempt (the first is 0)"},
 	{.name = "previous",
 	 .letter = 'p',
 	 .kind = OPTION_FLAG,
-	 .one_line = "of each replica only the attempt before its last"},
+	 .one_line = "only the previous attempt of each replica"},
 	{.name = "tail",
 	 .kind = OPTION_NUMBER,
 	 .value_name = "N|all",
@@ -518,36 +518,36 @@ static const struct option_row rows_of_logs[] = {
 	{.name = "since",
 	 .kind = OPTION_TEXT,
 	 .value_name = "TIME",
-	 .one_line = "lines that came at this time or later: 10m (ago), 2026-01-02T03:04:05Z"},
+	 .one_line = "only lines since this time: 10m (ago) or 2026-01-02T03:04:05Z"},
 	{.name = "grep",
 	 .kind = OPTION_TEXT,
 	 .value_name = "RE",
-	 .one_line = "lines that match this extended regular expression"},
+	 .one_line = "only lines that match this extended regular expression"},
 	{.name = "prefix",
 	 .kind = OPTION_FLAG,
 	 .otherwise = "true",
-	 .one_line = "the replica's name before each line"},
+	 .one_line = "print the replica's name before each line"},
 	{.name = "timestamps",
 	 .letter = 't',
 	 .kind = OPTION_FLAG,
-	 .one_line = "the time at which a line came before it"},
+	 .one_line = "print the time of each line before it"},
 	UTC_ROW,
 	{.name = "color",
 	 .kind = OPTION_WORD,
 	 .words = "auto|always|never",
 	 .otherwise = "auto",
 	 .has_variable = true,
-	 .one_line = "colour names; auto: on a terminal, unless NO_COLOR is set"},
+	 .one_line = "color the names (auto: on a terminal, unless NO_COLOR is set)"},
 	CLUSTER_JOB_ROWS,
 	{0},
 };
 
 const struct command command_logs = {
 	.name = "logs",
-	.group = "Look",
+	.group = "Inspect",
 	.arguments = "[OPTIONS] [JOB [ROLE-INDEX...]]\n"
 		     "[OPTIONS] JOB JOB...",
-	.one_line = "show what the replicas of a job have printed",
+	.one_line = "print the output of a job's replicas",
 	.examples = "  muster logs -f digits-x7k2p\n"
 		    "  muster logs --tail 20 digits-x7k2p worker-1\n"
 		    "  muster logs --previous --grep 'Error|Warning' digits-x7k2p\n",

@@ -73,7 +73,7 @@ static int orchestrator_run(const struct options *options)
 	struct err err = {0};
 
 	if (option_duration(options, "lease", 0) < ELASTIC_SHORTEST_LEASE) {
-		output_say("--lease: at least 2s, since agents call every second");
+		output_say("--lease: must be at least 2s, because agents call every second");
 		return EXIT_WRONG_USE;
 	}
 	if (listening_open(option_text(options, "listen"), &serving.listening, &err) < 0) {
@@ -81,8 +81,8 @@ static int orchestrator_run(const struct options *options)
 		return err.code == ERR_INVALID ? EXIT_WRONG_USE : EXIT_OWN_FAULT;
 	}
 	if (!listening_is_loopback(serving.listening.fd) && !option_flag(options, "insecure")) {
-		output_say("--listen %s: other machines reach it, and whoever does can join or end "
-			   "jobs: --insecure says that all of this network may",
+		output_say("--listen %s: other machines can reach this address, and any client "
+			   "could join or stop jobs; to allow that for this network: --insecure",
 			   serving.listening.address);
 		return EXIT_REFUSED;
 	}
@@ -90,7 +90,7 @@ static int orchestrator_run(const struct options *options)
 	descriptor_limit_raise_to_most();
 	if (begin(&serving, options, &err) < 0)
 		return output_fail(&err);
-	output_say("elastic jobs meet at http://%s", serving.listening.address);
+	output_say("elastic jobs connect to http://%s", serving.listening.address);
 	loop_run(serving.loop);
 	return EXIT_DONE;
 }
@@ -101,12 +101,12 @@ static const struct option_row rows_of_orchestrator[] = {
 	 .kind = OPTION_TEXT,
 	 .value_name = "ADDRESS",
 	 .otherwise = DEFAULT_ADDRESS,
-	 .one_line = "HOST:PORT, where agents call"},
+	 .one_line = "HOST:PORT on which to listen for agents"},
 	{.name = "lease",
 	 .kind = OPTION_DURATION,
 	 .value_name = "TIME",
 	 .otherwise = "5s",
-	 .one_line = "an agent that is silent for so long is lost"},
+	 .one_line = "time after which a silent agent counts as lost"},
 	{.name = "insecure",
 	 .kind = OPTION_FLAG,
 	 .one_line = "serve other machines without TLS and a token"},
@@ -117,7 +117,7 @@ const struct command command_orchestrator = {
 	.name = "orchestrator",
 	.group = "Run",
 	.arguments = "[OPTIONS]",
-	.one_line = "serve elastic jobs: the machines of muster launch meet here",
+	.one_line = "run the rendezvous server of elastic jobs (muster launch)",
 	.examples = "  muster orchestrator\n"
 		    "  muster orchestrator --listen 10.0.0.1:29400 --insecure\n",
 	.options = rows_of_orchestrator,

@@ -100,20 +100,19 @@ static int refuse_local(const struct target *target, const struct port_arguments
 	struct text text CLEANUP(text_done) = {0};
 
 	if (target->is_over) {
-		output_say("job '%s' has ended: there is nothing to reach", target->job);
+		output_say("job '%s' has ended, so it has no ports to forward", target->job);
 		return EXIT_FAILED;
 	}
 	if (target->has_private_network) {
-		output_say(
-			"job '%s' has a network of its own, which programs reach that run in it: "
-			"muster exec %s %s -- COMMAND",
-			target->job, target->job, target->replica);
+		output_say("job '%s' runs in a private network; reach it from inside: muster exec "
+			   "%s %s -- COMMAND",
+			   target->job, target->job, target->replica);
 		return EXIT_REFUSED;
 	}
-	text_addf(&text, "job '%s' runs on this machine, and so its ports are here: localhost:%d",
+	text_addf(&text, "job '%s' runs on this machine; use its ports directly: localhost:%d",
 		  target->job, arguments->pairs[0].remote);
 	if (target->address)
-		text_addf(&text, "; TensorFlow's own of %s is %s", target->replica,
+		text_addf(&text, "; the port of TensorFlow in %s is %s", target->replica,
 			  target->address);
 	output_say("%s", text_of(&text));
 	return EXIT_REFUSED;
@@ -156,16 +155,16 @@ static const struct option_row rows_of_port_forward[] = {
 	 .kind = OPTION_TEXT,
 	 .value_name = "ADDRESS",
 	 .otherwise = "localhost",
-	 .one_line = "listen on this address of this machine; localhost is 127.0.0.1 and ::1"},
+	 .one_line = "local address to listen on (localhost: 127.0.0.1 and ::1)"},
 	CLUSTER_JOB_ROWS,
 	{0},
 };
 
 const struct command command_port_forward = {
 	.name = "port-forward",
-	.group = "Look",
+	.group = "Inspect",
 	.arguments = "[OPTIONS] JOB [ROLE-INDEX] [LOCAL:]REMOTE...",
-	.one_line = "reach a port of a job's Pod from this machine",
+	.one_line = "forward local ports to a job's Pod",
 	.examples = "  muster port-forward digits-x7k2p 6006\n"
 		    "  muster port-forward digits-x7k2p worker-1 6009 8080:80\n"
 		    "  muster port-forward kubernetes/research/digits-x7k2p :8888\n",

@@ -175,14 +175,13 @@ static bool read_call(struct probe_call *call)
 	const char *servers = option_text(call->options, "servers");
 
 	if (timeout_of(call) <= 0 || timeout_of(call) > LONGEST_TIMEOUT) {
-		output_say("--timeout must be more than 0 and at most 1h");
+		output_say("--timeout: must be more than 0 and at most 1h");
 		return false;
 	}
 	call->servers = check_servers_read(servers ? servers : "", call->arena,
 					   "--servers: ", &faults, &call->n_servers);
 	if (!call->n_servers && !faults.len)
-		text_add(&faults, "--servers is missing: it says which servers to ask, as in "
-				  "grpc://host:2222\n");
+		text_add(&faults, "missing --servers (expected for example grpc://host:2222)\n");
 	output_say_lines(&faults);
 	return !faults.len;
 }
@@ -206,22 +205,22 @@ static const struct option_row rows_of_probe[] = {
 	 .other_name = "server",
 	 .kind = OPTION_TEXT,
 	 .value_name = "URL[,URL...]",
-	 .one_line = "servers of one cluster, as in grpc://host:2222"},
+	 .one_line = "servers of one cluster, for example grpc://host:2222"},
 	{.name = "timeout",
 	 .kind = OPTION_DURATION,
 	 .value_name = "TIME",
 	 .otherwise = "10s",
-	 .one_line = "how long each task may take to answer"},
+	 .one_line = "time that each task may take to answer"},
 	{.name = "libtensorflow",
 	 .kind = OPTION_TEXT,
 	 .value_name = "PATH",
-	 .one_line = "TensorFlow's library, or a folder with it (default: looked for)"},
-	{.name = "verbose", .kind = OPTION_FLAG, .one_line = "show TensorFlow's own log"},
+	 .one_line = "TensorFlow's C library, or a directory that contains it (default: search)"},
+	{.name = "verbose", .kind = OPTION_FLAG, .one_line = "print TensorFlow's own log"},
 	{.name = "output",
 	 .letter = 'o',
 	 .kind = OPTION_WORD,
 	 .words = "json",
-	 .one_line = "events on stdout, a JSON object on each line"},
+	 .one_line = "print events on stdout, one JSON object per line"},
 	{0},
 };
 
@@ -229,7 +228,7 @@ const struct command command_probe = {
 	.name = "probe",
 	.group = "TensorFlow",
 	.arguments = "--servers URL[,URL...] [OPTIONS]",
-	.one_line = "list the devices behind TensorFlow servers, and run an operation on each",
+	.one_line = "list the devices of TensorFlow servers and run an operation on each",
 	.examples = "  muster probe --servers grpc://localhost:2222\n"
 		    "  muster probe --servers grpc://a:2222,grpc://b:2222 --timeout 30s -o json\n",
 	.options = rows_of_probe,

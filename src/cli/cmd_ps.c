@@ -276,8 +276,8 @@ static void point_to_cluster(const struct options *options)
 
 	if (!is_asked_for(options, "kubernetes") &&
 	    cluster_read_config(options, &config, NULL) == 0)
-		output_say("no job is running here; those in namespace '%s' of the cluster: muster "
-			   "ps --on kubernetes",
+		output_say("no job is running on this machine; to list namespace '%s' of the "
+			   "cluster: muster ps --on kubernetes",
 			   config->namespace_name);
 }
 
@@ -420,8 +420,8 @@ static int watch(const struct options *options)
 	struct err err;
 
 	if (format && !text_equals(format, "wide")) {
-		output_say("-w goes with the table alone; 'muster status -w -o %s JOB' follows one "
-			   "job",
+		output_say("-w: works with the table only; to follow one job: 'muster status -w -o "
+			   "%s JOB'",
 			   format);
 		return EXIT_WRONG_USE;
 	}
@@ -461,37 +461,37 @@ static int ps_run(const struct options *options)
 }
 
 static const struct option_row rows_of_ps[] = {
-	{.name = "all", .letter = 'a', .kind = OPTION_FLAG, .one_line = "finished jobs too"},
+	{.name = "all", .letter = 'a', .kind = OPTION_FLAG, .one_line = "include finished jobs"},
 	{.name = "watch",
 	 .letter = 'w',
 	 .kind = OPTION_FLAG,
-	 .one_line = "go on: the table anew on a terminal, else a row for each change"},
+	 .one_line = "keep watching: redraw the table on a terminal, else print a row per change"},
 	{.name = "output",
 	 .letter = 'o',
 	 .kind = OPTION_WORD,
 	 .words = "json|yaml|wide|name",
-	 .one_line = "a TFJobList, more columns, or names only"},
+	 .one_line = "print a TFJobList, more columns, or only names"},
 	UTC_ROW,
-	{.name = "no-headers", .kind = OPTION_FLAG, .one_line = "leave the headings out"},
+	{.name = "no-headers", .kind = OPTION_FLAG, .one_line = "do not print column headings"},
 	{.name = "on",
 	 .kind = OPTION_WORD,
 	 .words = "local|kubernetes|all",
-	 .one_line = "where: this machine (default), the cluster (default when a cluster or a "
-		     "namespace is named), both"},
+	 .one_line = "list jobs on this machine, on the cluster, or both (default: local, or "
+		     "kubernetes when a cluster or namespace is given)"},
 	{.name = "all-namespaces",
 	 .letter = 'A',
 	 .kind = OPTION_FLAG,
 	 .group = OPTIONS_OF_KUBERNETES,
-	 .one_line = "the jobs of all namespaces of the cluster"},
+	 .one_line = "list jobs in all namespaces of the cluster"},
 	CLUSTER_JOB_ROWS,
 	{0},
 };
 
 const struct command command_ps = {
 	.name = "ps",
-	.group = "Look",
+	.group = "Inspect",
 	.arguments = "[OPTIONS]",
-	.one_line = "list jobs: of this machine, or of a cluster",
+	.one_line = "list the jobs on this machine or on a cluster",
 	.examples = "  muster ps -a\n"
 		    "  muster ps -w\n"
 		    "  muster ps --on kubernetes\n"

@@ -46,7 +46,7 @@ static bool is_free_of_a_job(const struct options *options)
 
 	if (!count && !option_text(options, "file"))
 		return true;
-	output_say("'%s' does not go with --as k8s-tensorflow, which runs servers and no job",
+	output_say("'%s': cannot be used with --as k8s-tensorflow, which renders servers only",
 		   count ? arguments[0] : "--file");
 	return false;
 }
@@ -58,8 +58,8 @@ static bool check_prefix(const char *prefix)
 
 	if (name_is_dns1035_label(name))
 		return true;
-	output_say("--name: '%s' cannot begin a name of a Service: lower-case letters, digits and "
-		   "'-', a letter first, and not so long that %s has more than %d characters",
+	output_say("--name: '%s' cannot begin the name of a Service (expected lower-case letters, "
+		   "digits and '-', a letter first, and %s at most %d characters long)",
 		   prefix, name, DNS_LABEL_MAX);
 	return false;
 }
@@ -88,7 +88,7 @@ static int render_k8s_tensorflow(const struct options *options)
 	wanted.env = variables.list;
 	wanted.n_env = variables.count;
 	if (wanted.n_workers + wanted.n_parameter_servers == 0) {
-		output_say("--workers 0 without --ps leaves no server");
+		output_say("--workers 0: no server would run; add --ps");
 		return EXIT_WRONG_USE;
 	}
 	struct json *list CLEANUP(json_cleanup) = k8s_tensorflow_objects_new(&wanted);
@@ -229,7 +229,7 @@ static int show_tf_config(const struct options *options, const struct job *job)
 		return show_one(options, &rendering);
 	show_all(options, &rendering);
 	if (is_local)
-		output_say("these ports are examples: every job reserves its own");
+		output_say("the ports are examples; each job reserves its own");
 	return EXIT_DONE;
 }
 
@@ -305,9 +305,9 @@ static int list_parameters(const struct options *options)
 	size_t count = 0;
 
 	if (!option_text(options, "file"))
-		text_add(&said, "--parameters goes with -f and a Template\n");
+		text_add(&said, "--parameters: needs -f with a Template\n");
 	else if (job_documents_open(options, &documents, &said) && !documents.template)
-		text_addf(&said, "%s is no Template\n", job_source_name(options));
+		text_addf(&said, "%s: not a Template\n", job_source_name(options));
 	output_say_lines(&said);
 	if (said.len)
 		return EXIT_WRONG_USE;
@@ -355,35 +355,36 @@ static const struct option_row rows_of_render[] = {
 	 .kind = OPTION_WORD,
 	 .words = "yaml|json",
 	 .otherwise = "yaml",
-	 .one_line = "in which form"},
+	 .one_line = "output format"},
 	{.name = "on",
 	 .kind = OPTION_WORD,
 	 .words = "local|kubernetes",
 	 .otherwise = "local",
 	 .has_variable = true,
-	 .one_line = "where it would run: whose TF_CONFIG, and whether a script travels to Pods"},
+	 .one_line =
+		 "where the job would run; decides TF_CONFIG and whether Pods mount the script"},
 	{.name = "parameters",
 	 .kind = OPTION_FLAG,
-	 .one_line = "list what the Template of -f takes"},
+	 .one_line = "list the parameters of the Template in -f"},
 	{.name = "role",
 	 .kind = OPTION_TEXT,
 	 .value_name = "ROLE",
-	 .one_line = "the TF_CONFIG of one replica of this role (default worker)"},
+	 .one_line = "role of the replica whose TF_CONFIG to print (default worker)"},
 	{.name = "index",
 	 .kind = OPTION_NUMBER,
 	 .value_name = "I",
 	 .high = LIMIT_REPLICAS,
-	 .one_line = "its index (default 0)"},
+	 .one_line = "index of that replica (default 0)"},
 	{.name = "grpc-port",
 	 .kind = OPTION_NUMBER,
 	 .value_name = "PORT",
 	 .otherwise = "2222",
 	 .low = 1,
 	 .high = 65535,
-	 .one_line = "of k8s-tensorflow: where the servers listen"},
+	 .one_line = "k8s-tensorflow: port of the servers"},
 	{.name = "request-load-balancer",
 	 .kind = OPTION_FLAG,
-	 .one_line = "of k8s-tensorflow: workers are reached from outside the cluster"},
+	 .one_line = "k8s-tensorflow: make workers reachable from outside the cluster"},
 	JOB_SOURCE_ROWS,
 	POD_ROWS,
 	CLUSTER_CHOICE_ROWS,
@@ -392,11 +393,11 @@ static const struct option_row rows_of_render[] = {
 
 const struct command command_render = {
 	.name = "render",
-	.group = "Know",
+	.group = "Help and setup",
 	.arguments = "[OPTIONS] SCRIPT.py [ARGS...], or -m MODULE [ARGS...]\n"
 		     "[OPTIONS] -- PROGRAM [ARGS...]\n"
 		     "[OPTIONS] -f job.yaml [-p NAME=VALUE ...]",
-	.one_line = "print the TFJob, the Pods or the TF_CONFIG that would be made",
+	.one_line = "print the TFJob, Pods or TF_CONFIG of a job without starting it",
 	.examples =
 		"  muster render -w 2 train.py > job.yaml\n"
 		"  muster render --as pods -w 2 train.py | kubectl apply -f -\n"

@@ -56,7 +56,7 @@ static int refuse_for_now(const struct found_job *found, struct err *err)
 		lookup_words(found->options, lookup_namespace(found), found->name);
 
 	return err_set(err, ERR_REFUSED,
-		       "job '%s' is being stopped: resume it when it has ended (muster wait %s)",
+		       "job '%s' is stopping; resume it after it has ended (muster wait %s)",
 		       found->name, words);
 }
 
@@ -67,8 +67,8 @@ static int refuse_on_cluster(const struct found_job *found, struct err *err)
 		lookup_words(found->options, lookup_namespace(found), found->name);
 
 	return err_set(err, ERR_REFUSED,
-		       "job '%s' has ended, and what is left of it on the cluster only waits to be "
-		       "removed: 'muster delete %s' does that, then run it again",
+		       "job '%s' has ended and cannot be resumed; delete its remaining objects "
+		       "with 'muster delete %s', then run it again",
 		       found->name, words);
 }
 
@@ -78,8 +78,8 @@ static int refuse_ended_tfjob(const struct found_job *found, struct err *err)
 		lookup_words(found->options, lookup_namespace(found), found->name);
 
 	return err_set(err, ERR_REFUSED,
-		       "job '%s' has ended, and a TFJob that has ended is not started again: "
-		       "'muster delete %s' removes it, then make it again",
+		       "job '%s' has finished, and a finished TFJob cannot be restarted; delete it "
+		       "with 'muster delete %s', then create it again",
 		       found->name, words);
 }
 
@@ -92,7 +92,7 @@ static int resume_without_fork(const struct found_job *found, bool *ret_has_ende
 		return err->code;
 	switch (work) {
 	case WORK_NONE:
-		output_say("job '%s' runs already", found->name);
+		output_say("job '%s' is already running", found->name);
 		return 0;
 	case WORK_LATER:
 		return refuse_for_now(found, err);
@@ -164,7 +164,8 @@ static int go_on(const struct options *options, const char *state_folder, const 
 
 	if (supervisor_run(&request, &exit_code, &err))
 		return output_fail(&err);
-	output_say("job '%s' goes on in the background: muster attach %s", name, words);
+	output_say("job '%s' was resumed in the background; to follow it: muster attach %s", name,
+		   words);
 	return EXIT_DONE;
 }
 
@@ -177,7 +178,7 @@ static int find_state_folder(const struct options *options, char **ret_folder, s
 	if (rc < 0)
 		return rc;
 	*ret_folder = realpath(folder, NULL);
-	return *ret_folder ? 0 : err_set(err, ERR_IO, "folder '%s' cannot be found", folder);
+	return *ret_folder ? 0 : err_set(err, ERR_IO, "directory '%s' not found", folder);
 }
 
 static int resume_run(const struct options *options)
@@ -205,9 +206,9 @@ static const struct option_row rows_of_resume[] = {CLUSTER_JOB_ROWS, {0}};
 
 const struct command command_resume = {
 	.name = "resume",
-	.group = "Act",
+	.group = "Change",
 	.arguments = "[OPTIONS] JOB...",
-	.one_line = "start jobs again that were suspended, stopped or have failed",
+	.one_line = "restart jobs that were suspended or stopped, or that failed",
 	.examples = "  muster resume digits-x7k2p\n"
 		    "  muster resume -n research digits-x7k2p\n",
 	.options = rows_of_resume,

@@ -36,7 +36,7 @@ static bool complain_of_cluster_options(const struct options *options)
 	for (size_t i = 0; i < ARRAY_LEN(names); i++) {
 		if (!option_text(options, names[i]))
 			continue;
-		output_say("--%s goes with --on kubernetes only", names[i]);
+		output_say("--%s: needs --on kubernetes", names[i]);
 		is_any = true;
 	}
 	return is_any;
@@ -48,9 +48,9 @@ static bool is_place_known(const struct options *options)
 	bool is_on_cluster = is_on_kubernetes(options);
 
 	if (!is_on_cluster && is_server_asked(options))
-		output_say("--dry-run=server goes with --on kubernetes only");
+		output_say("--dry-run=server: needs --on kubernetes");
 	else if (!is_on_cluster && option_is_given(options, "via"))
-		output_say("--via goes with --on kubernetes only");
+		output_say("--via: needs --on kubernetes");
 	else
 		return is_on_cluster || !complain_of_cluster_options(options);
 	return false;
@@ -80,7 +80,7 @@ static void warn_of_ignored_fields(const struct job *job)
 
 	job_describe_ignored_here(job, &ignored);
 	if (ignored.len)
-		output_say("no effect on this machine: %s", text_of(&ignored));
+		output_say("ignored on this machine: %s", text_of(&ignored));
 }
 
 /* What a job says itself wins; a variable that was left in a file from elsewhere is not meant to.
@@ -91,8 +91,8 @@ static void warn_of_own_tf_config(const struct job *job)
 
 	job_describe_own_tf_config(job, &roles);
 	if (roles.len)
-		output_say("the job gives TF_CONFIG itself, which takes the place of muster's: its "
-			   "replicas (%s) are told what it says, and not which one each is",
+		output_say("warning: the job sets TF_CONFIG itself, which overrides muster's: its "
+			   "replicas (%s) all get that value, and none learns which one it is",
 			   text_of(&roles));
 }
 
@@ -229,29 +229,29 @@ static const struct option_row rows_of_run[] = {
 	 .words = "local|kubernetes",
 	 .otherwise = "local",
 	 .has_variable = true,
-	 .one_line = "where the job runs"},
+	 .one_line = "where to run the job"},
 	{.name = "via",
 	 .group = OPTIONS_OF_KUBERNETES,
 	 .kind = OPTION_WORD,
 	 .words = "muster|operator",
 	 .otherwise = "muster",
 	 .has_variable = true,
-	 .one_line = "which sees the job through: this call, or the operator of TFJobs there"},
+	 .one_line = "what supervises the job: this command, or the cluster's TFJob operator"},
 	{.name = "detach",
 	 .group = OPTIONS_OF_JOB,
 	 .letter = 'd',
 	 .kind = OPTION_FLAG,
-	 .one_line = "print the job's name and leave it to go on in the background"},
+	 .one_line = "print the job's name and run the job in the background"},
 	{.name = "replace",
 	 .group = OPTIONS_OF_JOB,
 	 .kind = OPTION_FLAG,
-	 .one_line = "take the place of a finished job of the same name"},
+	 .one_line = "replace a finished job of the same name"},
 	{.name = "dry-run",
 	 .group = OPTIONS_OF_JOB,
 	 .kind = OPTION_FLAG,
 	 .words = "client|server",
-	 .one_line = "print the TFJob, say what would start, start nothing; "
-		     "server: ask the cluster what it would say to each object"},
+	 .one_line = "print the TFJob and what would start, but start nothing; server: let the "
+		     "cluster validate every object"},
 	{.name = "metrics-listen",
 	 .group = OPTIONS_OF_JOB,
 	 .kind = OPTION_TEXT,
@@ -269,7 +269,7 @@ const struct command command_run = {
 	.arguments = "[OPTIONS] SCRIPT.py [ARGS...], or -m MODULE [ARGS...]\n"
 		     "[OPTIONS] -- PROGRAM [ARGS...]\n"
 		     "[OPTIONS] -f job.yaml [-p NAME=VALUE ...]",
-	.one_line = "start a training job, here or on a cluster, and see it through",
+	.one_line = "run a training job on this machine or on Kubernetes until it ends",
 	.examples = "  muster run -w 2 train.py --epochs 3\n"
 		    "  muster run -w 2 --ps 1 --chief --max-restarts 3 train.py\n"
 		    "  muster run -w 4 -- sh -c 'echo I am worker $WORKER_NUMBER of $TOT_WORKERS'\n"

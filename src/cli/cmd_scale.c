@@ -106,9 +106,9 @@ static void tell_of_restart(const struct job *job)
 	struct text grace CLEANUP(text_done) = {0};
 
 	text_add_duration(&grace, job->grace);
-	output_say("all processes of job '%s' start again: they were told of each other when they "
-		   "started, and cannot take in another number while they run. They have %s to "
-		   "save and end; a script that keeps checkpoints goes on from the last one",
+	output_say("restarting all processes of job '%s': they cannot accept a new number of "
+		   "replicas while they run. They have %s to save and exit; a script with "
+		   "checkpoints continues from the last one",
 		   job->name, text_of(&grace));
 }
 
@@ -147,9 +147,9 @@ static const struct option_row rows_of_scale[] = {CLUSTER_JOB_ROWS, {0}};
 
 const struct command command_scale = {
 	.name = "scale",
-	.group = "Act",
+	.group = "Change",
 	.arguments = "[OPTIONS] JOB ROLE=N...",
-	.one_line = "change how many replicas of a role a job has",
+	.one_line = "change the number of replicas of a role",
 	.examples = "  muster scale digits-x7k2p worker=3\n"
 		    "  muster scale -n research digits-x7k2p worker=3\n",
 	.options = rows_of_scale,

@@ -58,8 +58,8 @@ static bool read_environment(struct cluster_spec **ret_spec)
 
 	if (config && config[0])
 		return read_spec_from("TF_CONFIG", config, cluster_spec_read_tf_config, ret_spec);
-	output_say("give --cluster-spec, --job-name and --task-index, or set TF_CONFIG: they say "
-		   "which server this is");
+	output_say("missing cluster spec: use --cluster-spec, --job-name and --task-index, or set "
+		   "TF_CONFIG");
 	return false;
 }
 
@@ -70,7 +70,7 @@ static bool read_flags(const struct options *options, struct cluster_spec **ret_
 	struct err err;
 
 	if (!text || !job || !job[0]) {
-		output_say("%s is missing: it says %s", text ? "--job-name" : "--cluster-spec",
+		output_say("missing %s: %s", text ? "--job-name" : "--cluster-spec",
 			   text ? "which job of the cluster this server belongs to"
 				: "the tasks of the cluster");
 		return false;
@@ -96,7 +96,8 @@ static bool read_settings(const struct options *options, struct server_settings 
 	if (!text_read_real(fraction, &settings->gpu_memory_fraction, &err) &&
 	    settings->gpu_memory_fraction > 0 && settings->gpu_memory_fraction <= 1)
 		return true;
-	output_say("--gpu-memory-fraction: '%s' is not a number above 0 and up to 1", fraction);
+	output_say("--gpu-memory-fraction: '%s' is not a number greater than 0 and at most 1",
+		   fraction);
 	return false;
 }
 
@@ -159,25 +160,24 @@ static void warn_of_other_host(const struct cluster_spec *spec)
 	struct err err;
 
 	if (own_host_check(host, &err))
-		output_say("warning: the others look for %s-%d at %s, but %s", spec->own_job,
+		output_say("warning: the cluster spec lists %s-%d at %s, but %s", spec->own_job,
 			   spec->own_index, address, err.text);
 }
 
 /* TensorFlow listens on [::], whatever host it is given (seen in 2.21). */
 static void warn_of_strangers(void)
 {
-	output_say(
-		"warning: it listens on every address of this machine, and TensorFlow asks for no "
-		"password: any client that reaches the port can run programs as uid %d here",
-		(int) geteuid());
+	output_say("warning: this server listens on all addresses without authentication: any "
+		   "client that can reach the port can run code as uid %d on this machine",
+		   (int) geteuid());
 }
 
 static void tell_serving(const struct serving *serving, void *data)
 {
 	const struct server_call *call = data;
 
-	output_say("%s-%d serves at %s (TensorFlow %s)", call->spec->own_job, call->spec->own_index,
-		   serving->target, serving->version);
+	output_say("%s-%d is serving at %s (TensorFlow %s)", call->spec->own_job,
+		   call->spec->own_index, serving->target, serving->version);
 	if (option_text(call->options, "output"))
 		print_serving(call, serving);
 	warn_of_other_host(call->spec);
@@ -255,11 +255,11 @@ static const struct option_row rows_of_server[] = {
 	{.name = "cluster-spec",
 	 .kind = OPTION_TEXT,
 	 .value_name = "SPEC",
-	 .one_line = "the cluster: JOB|HOST:PORT(;HOST:PORT)*, and ',' between jobs"},
+	 .one_line = "cluster spec: JOB|HOST:PORT(;HOST:PORT)*, jobs separated by ','"},
 	{.name = "job-name",
 	 .kind = OPTION_TEXT,
 	 .value_name = "JOB",
-	 .one_line = "the job that this server belongs to"},
+	 .one_line = "job of the cluster that this server belongs to"},
 	{.name = "task-index",
 	 .other_name = "task-id",
 	 .kind = OPTION_NUMBER,
@@ -267,36 +267,37 @@ static const struct option_row rows_of_server[] = {
 	 .low = 0,
 	 .high = LIMIT_TASK_INDEX,
 	 .otherwise = "0",
-	 .one_line = "which task of that job it is"},
+	 .one_line = "task index of this server"},
 	{.name = "protocol",
 	 .kind = OPTION_TEXT,
 	 .value_name = "NAME",
 	 .otherwise = "grpc",
-	 .one_line = "how servers speak to each other"},
+	 .one_line = "protocol between servers"},
 	{.name = "gpu-memory-fraction",
 	 .kind = OPTION_TEXT,
 	 .value_name = "F",
-	 .one_line = "how much of each GPU's memory it takes, above 0 and up to 1"},
+	 .one_line = "fraction of each GPU's memory to use, above 0 and up to 1"},
 	{.name = "libtensorflow",
 	 .kind = OPTION_TEXT,
 	 .value_name = "PATH",
-	 .one_line = "TensorFlow's library, or a folder with it (default: looked for)"},
+	 .one_line = "TensorFlow's C library, or a directory that contains it (default: search)"},
 	{.name = "network",
 	 .kind = OPTION_FLAG,
-	 .one_line = "first try the network to all other tasks, which must do so too"},
+	 .one_line =
+		 "test the network to all other tasks first (start all of them with this option)"},
 	{.name = "network-timeout",
 	 .kind = OPTION_DURATION,
 	 .value_name = "TIME",
 	 .otherwise = "10s",
-	 .one_line = "how long to wait for tasks that cannot be reached"},
+	 .one_line = "time to wait for tasks that cannot be reached"},
 	{.name = "verbose",
 	 .kind = OPTION_FLAG,
-	 .one_line = "say which library it is, and show TensorFlow's own log"},
+	 .one_line = "print the library path and TensorFlow's log"},
 	{.name = "output",
 	 .letter = 'o',
 	 .kind = OPTION_WORD,
 	 .words = "json",
-	 .one_line = "events on stdout, a JSON object on each line"},
+	 .one_line = "print events on stdout, one JSON object per line"},
 	{0},
 };
 
@@ -305,7 +306,7 @@ const struct command command_server = {
 	.group = "TensorFlow",
 	.arguments = "--cluster-spec SPEC --job-name JOB --task-index I [OPTIONS]\n"
 		     "[OPTIONS]",
-	.one_line = "be one TensorFlow gRPC server, without Python",
+	.one_line = "run one TensorFlow gRPC server, without Python",
 	.examples = "  muster server --cluster-spec 'worker|localhost:2222;localhost:2223,"
 		    "ps|localhost:2224' \\\n"
 		    "      --job-name worker --task-index 0\n"

@@ -193,7 +193,7 @@ static const struct option_row rows_of_stacks[] = {
 
 const struct command command_stacks = {
 	.name = "stacks",
-	.group = "Look",
+	.group = "Inspect",
 	.arguments = "[OPTIONS] [JOB [ROLE-INDEX...]]",
 	.one_line = "print the Python stacks of a job's processes",
 	.examples = "  muster stacks digits-x7k2p\n"

@@ -180,7 +180,7 @@ static int status_run(const struct options *options)
 	if (n_arguments == 0)
 		return show_newest(options);
 	if (n_arguments > 1 && option_flag(options, "watch")) {
-		output_say("-w shows one job; 'muster ps -w' shows all of them");
+		output_say("-w: follows one job only; to follow all jobs: 'muster ps -w'");
 		return EXIT_WRONG_USE;
 	}
 	exit_code = lookup_jobs(lookup, &jobs);
@@ -198,12 +198,12 @@ static const struct option_row rows_of_status[] = {
 	{.name = "watch",
 	 .letter = 'w',
 	 .kind = OPTION_FLAG,
-	 .one_line = "show every change until the job has ended"},
+	 .one_line = "keep watching until the job ends"},
 	{.name = "output",
 	 .letter = 'o',
 	 .kind = OPTION_WORD,
 	 .words = "json|yaml|wide|name",
-	 .one_line = "the TFJob with its status, more columns, or the name only"},
+	 .one_line = "print the TFJob with its status, more columns, or only the name"},
 	UTC_ROW,
 	CLUSTER_JOB_ROWS,
 	{0},
@@ -211,9 +211,9 @@ static const struct option_row rows_of_status[] = {
 
 const struct command command_status = {
 	.name = "status",
-	.group = "Look",
+	.group = "Inspect",
 	.arguments = "[OPTIONS] [JOB...]",
-	.one_line = "show a job: its state, its processes, why it failed",
+	.one_line = "show a job's state, its replicas, and why it failed",
 	.examples = "  muster status\n"
 		    "  muster status digits-x7k2p\n"
 		    "  muster status -w digits-x7k2p\n"

@@ -32,7 +32,7 @@ static void add_grace(const struct json *tfjob, struct text *text)
 
 	if (client_read_job(tfjob, &job, NULL) < 0 || job->grace <= 0)
 		return;
-	text_add(text, ", for at most ");
+	text_add(text, ", up to ");
 	text_add_duration(text, job->grace);
 }
 
@@ -119,7 +119,7 @@ static int stop_run(const struct options *options)
 	struct err err = {0};
 
 	if (option_flag(options, "now") && option_is_given(options, "grace")) {
-		output_say("--now leaves no time: it does not go with --grace");
+		output_say("--now: cannot be used with --grace");
 		return EXIT_WRONG_USE;
 	}
 
@@ -142,21 +142,23 @@ static const struct option_row rows_of_stop[] = {
 	{.name = "grace",
 	 .kind = OPTION_DURATION,
 	 .value_name = "TIME",
-	 .one_line = "time to save between the signal and KILL (default: the job's own, 30s)"},
-	{.name = "now", .kind = OPTION_FLAG, .one_line = "kill at once, with no time to save"},
+	 .one_line = "grace period between the signal and SIGKILL (default: the job's, or 30s)"},
+	{.name = "now",
+	 .kind = OPTION_FLAG,
+	 .one_line = "kill immediately, without a grace period"},
 	{.name = "wait",
 	 .kind = OPTION_FLAG,
 	 .otherwise = "true",
-	 .one_line = "return when the jobs have ended; --no-wait: at once"},
+	 .one_line = "wait until the jobs have ended (--no-wait: return immediately)"},
 	CLUSTER_JOB_ROWS,
 	{0},
 };
 
 const struct command command_stop = {
 	.name = "stop",
-	.group = "Act",
+	.group = "Change",
 	.arguments = "[OPTIONS] [JOB...]",
-	.one_line = "end jobs in good order: a signal, time to save, KILL",
+	.one_line = "stop jobs gracefully: a signal, a grace period, then SIGKILL",
 	.examples = "  muster stop digits-x7k2p\n"
 		    "  muster stop --grace 2m digits-x7k2p\n"
 		    "  muster stop --now digits-x7k2p\n"

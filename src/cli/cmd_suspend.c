@@ -25,9 +25,9 @@ static const struct option_row rows_of_suspend[] = {CLUSTER_JOB_ROWS, {0}};
 
 const struct command command_suspend = {
 	.name = "suspend",
-	.group = "Act",
+	.group = "Change",
 	.arguments = "[OPTIONS] JOB...",
-	.one_line = "end the processes of jobs, which can be resumed",
+	.one_line = "stop the processes of jobs so that they can be resumed",
 	.examples = "  muster suspend digits-x7k2p\n"
 		    "  muster suspend -n research digits-x7k2p\n",
 	.options = rows_of_suspend,

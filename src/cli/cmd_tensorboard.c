@@ -93,7 +93,7 @@ static int see_on_cluster(const struct options *options, const struct found_job 
 
 	copy_place_of_fetch(lookup_namespace(found), found->name, fetch, &place);
 	if (call.interval < LEAST_INTERVAL) {
-		err_set(&err, ERR_INVALID, "--interval is too short: 1s is the least");
+		err_set(&err, ERR_INVALID, "--interval: must be at least 1s");
 		return output_fail(&err);
 	}
 	return edition->see_tensorboard(&call);
@@ -121,8 +121,8 @@ static int see_here(const struct options *options, const struct found_job *found
 	here.log_folder = folder;
 	if (is_folder(folder))
 		return tensorboard_show(&here);
-	output_say("job '%s' runs on this machine, or has ended, and there is no folder '%s' here: "
-		   "--logdir says where its event files are",
+	output_say("job '%s' runs on this machine, or has ended, and this machine has no directory "
+		   "'%s'; set --logdir to the directory of its event files",
 		   found->name, folder);
 	return EXIT_FAILED;
 }
@@ -141,7 +141,8 @@ static int see(const struct options *options, const struct found_job *found,
 		return output_fail(&err);
 	if (!place.fetch.path) {
 		err_set(&err, ERR_INVALID,
-			"nothing says where job '%s' writes its event files: --logdir PATH does",
+			"job '%s' has no --fetch directory; name its event files with --logdir "
+			"PATH",
 			found->name);
 		return output_fail(&err);
 	}
@@ -168,47 +169,48 @@ static const struct option_row rows_of_tensorboard[] = {
 	{.name = "logdir",
 	 .kind = OPTION_TEXT,
 	 .value_name = "PATH",
-	 .one_line =
-		 "the folder of the event files, in the Pod or here (default: that of --fetch)"},
+	 .one_line = "directory of the event files, in the Pod or on this machine (default: that "
+		     "of --fetch)"},
 	{.name = "role",
 	 .kind = OPTION_TEXT,
 	 .value_name = "ROLE",
-	 .one_line = "on a cluster: the replica that has it (default: the chief, else worker 0)"},
+	 .one_line = "on a cluster: role of the replica with the event files (default: the chief, "
+		     "else worker 0)"},
 	{.name = "index",
 	 .kind = OPTION_NUMBER,
 	 .value_name = "INDEX",
 	 .low = 0,
 	 .high = INT32_MAX,
-	 .one_line = "on a cluster: which one of the role"},
+	 .one_line = "on a cluster: index of that replica"},
 	{.name = "container",
 	 .letter = 'c',
 	 .kind = OPTION_TEXT,
 	 .value_name = "NAME",
-	 .one_line = "on a cluster: the container (default: the one that trains)"},
+	 .one_line = "on a cluster: its container (default: the training container)"},
 	{.name = "interval",
 	 .kind = OPTION_DURATION,
 	 .value_name = "DURATION",
-	 .one_line = "on a cluster: how often new bytes are asked for (default: 5s)"},
+	 .one_line = "on a cluster: how often to fetch new data (default: 5s)"},
 	{.name = "host",
 	 .kind = OPTION_TEXT,
 	 .value_name = "ADDRESS",
 	 .otherwise = "127.0.0.1",
-	 .one_line = "the address that TensorBoard listens on"},
+	 .one_line = "address for TensorBoard to listen on"},
 	{.name = "port",
 	 .kind = OPTION_NUMBER,
 	 .value_name = "N",
 	 .low = 1,
 	 .high = 65535,
-	 .one_line = "the port that it listens on (default: the first free one from 6006 on)"},
+	 .one_line = "port for TensorBoard to listen on (default: the first free one from 6006)"},
 	CLUSTER_JOB_ROWS,
 	{0},
 };
 
 const struct command command_tensorboard = {
 	.name = "tensorboard",
-	.group = "Look",
+	.group = "Inspect",
 	.arguments = "[OPTIONS] JOB",
-	.one_line = "see a job's curves in TensorBoard, while it trains and afterwards",
+	.one_line = "run TensorBoard on a job's event files, during and after training",
 	.examples = "  muster tensorboard digits-x7k2p --logdir /logs\n"
 		    "  muster tensorboard digits-x7k2p --logdir runs/today --port 7007\n",
 	.options = rows_of_tensorboard,

@@ -11,14 +11,14 @@ static int version_run(const struct options *options)
 	(void) options;
 	text_add(&text, "muster " MUSTER_VERSION "\n");
 	if (edition)
-		text_addf(&text, "speaks to clusters with %s\n", edition->library());
+		text_addf(&text, "cluster access through %s\n", edition->library());
 	output_add(&text);
 	return EXIT_DONE;
 }
 
 const struct command command_version = {
 	.name = "version",
-	.group = "Know",
+	.group = "Help and setup",
 	.arguments = "",
 	.one_line = "print the version",
 	.run = version_run,

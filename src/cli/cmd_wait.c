@@ -24,8 +24,8 @@ static void tell_unsupervised(const struct sight *sight)
 	char *words CLEANUP(mem_free_text) =
 		lookup_words(job->options, lookup_namespace(job), job->name);
 
-	output_say("job '%s' has no active supervisor, so nothing restarts or ends it: 'muster "
-		   "attach %s' takes over",
+	output_say("job '%s' has no active supervisor, so nothing restarts or stops it; to take "
+		   "over: 'muster attach %s'",
 		   job->name, words);
 }
 
@@ -85,7 +85,7 @@ static int wait_for_job(const struct found_job *job, msec until)
 	}
 	if (sight.exit_code >= 0)
 		return sight.exit_code; /* it had ended, and its supervisor has tidied up */
-	output_say("job '%s' was deleted before it had ended", job->name);
+	output_say("job '%s' was deleted before it ended", job->name);
 	return EXIT_OWN_FAULT;
 }
 
@@ -131,16 +131,16 @@ static const struct option_row rows_of_wait[] = {
 	{.name = "timeout",
 	 .kind = OPTION_DURATION,
 	 .value_name = "TIME",
-	 .one_line = "give up after this time, with exit code 124"},
+	 .one_line = "stop waiting after this time, with exit code 124"},
 	CLUSTER_JOB_ROWS,
 	{0},
 };
 
 const struct command command_wait = {
 	.name = "wait",
-	.group = "Look",
+	.group = "Inspect",
 	.arguments = "[OPTIONS] [JOB...]",
-	.one_line = "wait until jobs have ended, and end with their exit code",
+	.one_line = "wait until jobs end, and exit with their exit code",
 	.examples = "  muster wait digits-x7k2p\n"
 		    "  muster wait --timeout 10m digits-x7k2p\n"
 		    "  muster wait digits-x7k2p digits-m4t9z\n"

@@ -29,11 +29,13 @@ static void tell_where(const char *words)
 	const char *above = getenv("MUSTER_JOB_NAME");
 
 	if (getenv(ENVIRONMENT_JOB_MARK) && above)
-		output_say("it goes on in the background until job '%s' ends, whose process "
-			   "started it: muster logs -f %s",
+		output_say("the job runs in the background until job '%s', which started it, ends; "
+			   "to follow its output: muster logs -f %s",
 			   above, words);
 	else
-		output_say("it goes on in the background: muster logs -f %s", words);
+		output_say(
+			"the job runs in the background; to follow its output: muster logs -f %s",
+			words);
 }
 
 int detached_tell(const struct options *options, const char *namespace_name, const char *name)

@@ -44,14 +44,15 @@ static int read_place(const char *text, char **ret_place, struct err *err)
 	char *folder CLEANUP(mem_free_text) = realpath(".", NULL);
 
 	if (!*text)
-		return err_set(err, ERR_INVALID, "there is no path behind the last ':'");
+		return err_set(err, ERR_INVALID, "missing path after the last ':'");
 	if (*text != '/' && !folder)
-		return err_set_errno(err, errno, "cannot tell the working folder");
+		return err_set_errno(err, errno, "cannot determine the working directory");
 	char *place CLEANUP(mem_free_text) =
 		*text == '/' ? mem_copy_text(text) : mem_format("%s/%s", folder, text);
 
 	if (!is_folder(place) && !lies_in_folder(place))
-		return err_set(err, ERR_NOT_FOUND, "'%s' lies in no folder that is there", text);
+		return err_set(err, ERR_NOT_FOUND, "the parent directory of '%s' does not exist",
+			       text);
 	*ret_place = TAKE(place);
 	return 0;
 }

@@ -16,7 +16,7 @@ static int make_folder(char **ret_folder, struct err *err)
 		mem_format("%s/muster-logs-XXXXXX", parent && *parent ? parent : "/tmp");
 
 	if (!mkdtemp(folder))
-		return err_set_errno(err, errno, "cannot make folder '%s'", folder);
+		return err_set_errno(err, errno, "cannot create directory '%s'", folder);
 	*ret_folder = TAKE(folder);
 	return 0;
 }

@@ -7,12 +7,13 @@
 #include <string.h>
 
 #define STARTS "run|render"
-#define WRITE_WORKERS "write -w N for the number of workers"
-#define WRITE_PS "write --ps N for the number of parameter servers"
+#define WRITE_WORKERS "use -w N for the number of workers"
+#define WRITE_PS "use --ps N for the number of parameter servers"
 #define TOLD_ADDRESSES                                                                             \
-	"it is not needed: every process is told the addresses of all, in TF_CONFIG and variables"
-#define WRITE_GRACE "write --grace 10s for the time between TERM and KILL"
-#define WHOLE_FOLDERS "it is not needed: a folder is copied with all that is in it"
+	"not needed: muster gives every process the addresses of all others, in TF_CONFIG and "    \
+	"variables"
+#define WRITE_GRACE "use --grace 10s for the time between SIGTERM and SIGKILL"
+#define WHOLE_FOLDERS "not needed: directories are always copied recursively"
 
 /* Of one command first, then of all. */
 static const struct foreign_option foreign_options[] = {
@@ -30,80 +31,77 @@ static const struct foreign_option foreign_options[] = {
 	 TOLD_ADDRESSES, true, false},
 	{STARTS, "--standalone", TOLD_ADDRESSES, false, false},
 	{STARTS, "-H|--host|--hosts|--hostfile|--machinefile|--nodelist",
-	 "processes run on this machine; --on kubernetes runs them on a cluster", true, false},
-	{STARTS, "-u", "it is not needed: a script runs without buffers", false, false},
-	{STARTS, "-J|--job-name|--project-name", "write --name NAME for the name of the job", true,
+	 "processes run on this machine; to run them on a cluster: --on kubernetes", true, false},
+	{STARTS, "-u", "not needed: Python runs unbuffered", false, false},
+	{STARTS, "-J|--job-name|--project-name", "use --name NAME for the name of the job", true,
 	 false},
 	{STARTS, "-t|--time|--time-limit|--walltime|--active-deadline-seconds",
-	 "write --timeout 30m for the longest time that the job may take", true, false},
+	 "use --timeout 30m for the time limit of the job", true, false},
 	{STARTS, "-s|--signal|--kill-signal",
-	 "write --stop-signal SIGNAL for the one that asks the processes to end", true, false},
+	 "use --stop-signal SIGNAL for the signal that stops the processes", true, false},
 	{STARTS, "-k|--kill-after|--grace-period|--stop-timeout", WRITE_GRACE, true, false},
 	{STARTS, "--restart|--restarts|--requeue|--backoff-limit|--max-retries|--retries",
-	 "write --max-restarts N for the number of restarts", true, false},
-	{STARTS, "-x|--export|--genv|--setenv", "write -e NAME=VALUE for a variable", true, false},
-	{STARTS, "--mem|--mem-per-cpu", "write --memory 4Gi for the memory of each Pod", true,
-	 false},
+	 "use --max-restarts N for the number of restarts", true, false},
+	{STARTS, "-x|--export|--genv|--setenv", "use -e NAME=VALUE for a variable", true, false},
+	{STARTS, "--mem|--mem-per-cpu", "use --memory 4Gi for the memory of each Pod", true, false},
 	{STARTS, "--cpus|--cpus-per-task|--cpus-per-gpu",
-	 "write --cpu N for the cores of each replica", true, false},
+	 "use --cpu N for the cores of each replica", true, false},
 	{STARTS, "-G|--gpus|--gres|--gpus-per-node|--gpus-per-task",
-	 "write --gpu N for the GPUs of each Pod", true, false},
-	{STARTS, "--verbose", "write -v to see what muster does", false, false},
-	{STARTS, "--mount", "write --volume CLAIM:/PATH for a PersistentVolumeClaim", false, false},
-	{STARTS, "--publish|--port", "write 'muster port-forward JOB' when the job runs", true,
+	 "use --gpu N for the GPUs of each replica", true, false},
+	{STARTS, "--verbose", "use -v to see what muster does", false, false},
+	{STARTS, "--mount", "use --volume CLAIM:/PATH for a PersistentVolumeClaim", false, false},
+	{STARTS, "--publish|--port", "use 'muster port-forward JOB' while the job is running", true,
 	 false},
 	{STARTS, "-l|--labels|--label",
-	 "write labels into the metadata of a file, and run -f job.yaml", true, false},
+	 "set labels in the metadata of a TFJob file, and run -f job.yaml", true, false},
 	{STARTS, "--rm", "jobs are kept with their logs until 'muster delete JOB'", false, false},
 	{STARTS, "-i|-it|-ti|--interactive|--tty|--stdin",
-	 "the processes of a job have no terminal; their lines are shown", false, false},
-	{STARTS, "--background|--detached|--no-wait|--bg", "write -d to leave it in the background",
-	 false, false},
+	 "the processes of a job have no terminal; their output is printed", false, false},
+	{STARTS, "--background|--detached|--no-wait|--bg", "use -d to run in the background", false,
+	 false},
 
-	{"logs", "-n", "write --tail N for the last N lines", true, true},
-	{"logs", "-l|--lines|-N", "write --tail N for the last N lines", true, false},
-	{"logs", "--since-time", "write --since TIME", true, false},
+	{"logs", "-n", "use --tail N for the last N lines", true, true},
+	{"logs", "-l|--lines|-N", "use --tail N for the last N lines", true, false},
+	{"logs", "--since-time", "use --since TIME", true, false},
 	{"logs", "-r|--rank|--replica|--pod|--container|-c",
-	 "write the replica behind the job: muster logs JOB worker-0", true, false},
-	{"logs", "-F", "write -f to go on as the job prints", false, false},
-	{"logs", "-g", "write --grep RE", true, false},
-	{"logs", "--no-log-prefix", "write --no-prefix", false, false},
-	{"logs", "--no-color", "write --color never", false, false},
+	 "write the replica after the job: muster logs JOB worker-0", true, false},
+	{"logs", "-F", "use -f to follow the output", false, false},
+	{"logs", "-g", "use --grep RE", true, false},
+	{"logs", "--no-log-prefix", "use --no-prefix", false, false},
+	{"logs", "--no-color", "use --color never", false, false},
 	{"logs", "--all-containers|--all-pods|--ignore-errors|--merged|--merge",
-	 "it is not needed: all replicas are shown", false, false},
+	 "not needed: the output of all replicas is printed", false, false},
 
-	{"ps", "-q|--quiet", "write -o name for the names alone", false, false},
-	{"ps", "", "'muster status JOB' shows one job", false, false},
+	{"ps", "-q|--quiet", "use -o name to print only names", false, false},
+	{"ps", "", "to show one job: 'muster status JOB'", false, false},
 	{"ps|status", "--format|--template", "write -o json", true, false},
 	{"ps|status", "--json|-j", "write -o json", false, false},
-	{"ps", "--filter|--selector|-l|--field-selector", "write -o json, and choose with jq", true,
+	{"ps", "--filter|--selector|-l|--field-selector", "use -o json, and filter with jq", true,
 	 false},
-	{"ps", "-f|--follow", "write -w to see every change, -o wide for more columns", false,
-	 false},
-	{"status", "-f|--follow", "write -w to see every change", false, false},
+	{"ps", "-f|--follow", "use -w to see every change, -o wide for more columns", false, false},
+	{"status", "-f|--follow", "use -w to see every change", false, false},
 
 	{"stop|delete", "-t|--time|--timeout|--grace-period", WRITE_GRACE, true, false},
-	{"stop", "-f|-9|--force|--kill", "write --now to kill at once", false, false},
-	{"stop", "-s|--signal", "write run --stop-signal SIGNAL when the job is started", true,
-	 false},
+	{"stop", "-f|-9|--force|--kill", "use --now to kill immediately", false, false},
+	{"stop", "-s|--signal", "use run --stop-signal SIGNAL when you start the job", true, false},
 	{"delete", "-f|--force|-v|--volumes",
-	 "it is not needed: a job that runs is ended first, and then forgotten with its logs",
-	 false, false},
-	{"delete", "-a|--all", "write --all-finished for all jobs that have ended", false, false},
+	 "not needed: delete stops a running job first, then deletes it and its logs", false,
+	 false},
+	{"delete", "-a|--all", "use --all-finished for all finished jobs", false, false},
 
 	{"wait", "-t|--time", "write --timeout 10m", true, false},
-	{"wait", "--for", "it waits for the end of the job; 'muster status -w' shows every change",
+	{"wait", "--for", "wait ends when the job ends; to see every change: 'muster status -w'",
 	 true, false},
-	{"scale", "-w|--workers|--replicas|--worker|-n", "write worker=N behind the job", true,
+	{"scale", "-w|--workers|--replicas|--worker|-n", "write worker=N after the job", true,
 	 false},
-	{"scale", "--ps", "write ps=N behind the job", true, false},
+	{"scale", "--ps", "write ps=N after the job", true, false},
 	{"cp|fetch", "-r|-R|-a|--recursive", WHOLE_FOLDERS, false, false},
 	{"tensorboard", "--bind-all", "write --host 0.0.0.0", false, false},
 	{"tensorboard", "-p", "write --port N", true, false},
 
-	{NULL, "-n", "a namespace that is called so is --namespace N", true, true},
-	{NULL, "-V|--version", "write 'muster version'", false, false},
-	{NULL, "--cluster|--kube-context", "write --context CONTEXT", true, false},
+	{NULL, "-n", "for a namespace of that name, use --namespace N", true, true},
+	{NULL, "-V|--version", "use 'muster version'", false, false},
+	{NULL, "--cluster|--kube-context", "use --context CONTEXT", true, false},
 };
 
 static const struct foreign_command {

@@ -24,10 +24,11 @@ int hand_over_find(const char *own_program, const char *libexec_folder, char **r
 	else if (access(installed, X_OK) == 0)
 		*ret_path = TAKE(installed);
 	else
-		return err_set(err, ERR_NOT_FOUND,
-			       "this needs the program " OTHER_PROGRAM ", which is neither %s nor "
-			       "%s: install muster with its Kubernetes part",
-			       beside, installed);
+		return err_set(
+			err, ERR_NOT_FOUND,
+			OTHER_PROGRAM
+			": not found (expected %s or %s); install muster with Kubernetes support",
+			beside, installed);
 	return 0;
 }
 
@@ -41,5 +42,5 @@ int hand_over(char *const *argv, struct err *err)
 	if (!path)
 		return rc;
 	execv(path, argv);
-	return err_set_errno(err, errno, "cannot go on as %s", path);
+	return err_set_errno(err, errno, "cannot run %s", path);
 }

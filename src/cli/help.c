@@ -15,10 +15,10 @@
 #define LAST_COLUMN 100
 
 static const char *const option_group_words[] = {
-	[OPTIONS_OF_COMMAND] = "Options",         [OPTIONS_OF_JOB] = "The job",
-	[OPTIONS_OF_PROCESSES] = "Its processes", [OPTIONS_OF_ENDS] = "Restarts and ends",
-	[OPTIONS_OF_OUTPUT] = "Output",           [OPTIONS_OF_SETUP] = "Setting it up",
-	[OPTIONS_OF_KUBERNETES] = "Kubernetes",   [OPTIONS_OF_ALL] = "General",
+	[OPTIONS_OF_COMMAND] = "Options",       [OPTIONS_OF_JOB] = "Job",
+	[OPTIONS_OF_PROCESSES] = "Processes",   [OPTIONS_OF_ENDS] = "Restart and stop",
+	[OPTIONS_OF_OUTPUT] = "Output",         [OPTIONS_OF_SETUP] = "Setup",
+	[OPTIONS_OF_KUBERNETES] = "Kubernetes", [OPTIONS_OF_ALL] = "Global",
 };
 
 static void add_usage(struct text *text, const struct command *command)
@@ -140,8 +140,8 @@ void help_add_overview(struct text *text, const struct command_table *table)
 	const char *group = "";
 	int width = find_name_width(table->commands);
 
-	text_add(text, "muster calls the processes of a distributed training job together.\n\n"
-		       "Usage: muster COMMAND [OPTIONS] [ARGUMENTS]\n");
+	text_add(text, "muster runs distributed training jobs on this machine or on "
+		       "Kubernetes.\n\nUsage: muster COMMAND [OPTIONS] [ARGUMENTS]\n");
 	for (size_t i = 0; table->commands[i]; i++) {
 		const struct command *command = table->commands[i];
 
@@ -150,8 +150,8 @@ void help_add_overview(struct text *text, const struct command_table *table)
 		group = command->group;
 		text_addf(text, "  %-*s  %s\n", width, command->name, command->one_line);
 	}
-	text_add(text, "\nBegin with: muster run -w 2 train.py\n"
-		       "More about a command: muster help COMMAND\n");
+	text_add(text, "\nGet started: muster run -w 2 train.py\nHelp of a command: muster help "
+		       "COMMAND\n");
 }
 
 /* The call that may have been meant, without "muster"; NULL: no idea. Caller frees. */
@@ -180,6 +180,6 @@ void help_add_unknown_command(struct text *text, const struct command_table *tab
 	if (meant)
 		text_addf(text, "; did you mean 'muster %s'?", meant);
 	else if (name[0] == '-')
-		text_addf(text, "; options stand behind it: muster run %s ...", name);
-	text_add(text, "\n'muster help' lists the commands.\n");
+		text_addf(text, "; put options after the command: muster run %s ...", name);
+	text_add(text, "\nRun 'muster help' for a list of commands.\n");
 }

@@ -67,8 +67,8 @@ void input_each_line(const char *option, const char *path, size_t limit, input_l
 		return;
 	}
 	if (text.len && memchr(text.bytes, '\0', text.len)) {
-		text_addf(faults, "--%s: %s: a text file is expected, this has zero bytes\n",
-			  option, path);
+		text_addf(faults, "--%s: %s: contains NUL bytes (expected a text file)\n", option,
+			  path);
 		return;
 	}
 	char *rest = text.len ? text.bytes : NULL;

@@ -63,7 +63,7 @@ bool job_documents_open(const struct options *options, struct job_documents *doc
 			n_templates++;
 		}
 	if (n_templates > 1)
-		text_addf(faults, "%s: holds %zu Templates; one at a time is read\n",
+		text_addf(faults, "%s: contains %zu Templates (expected one)\n",
 			  job_documents_name(options), n_templates);
 	return n_templates <= 1;
 }
@@ -137,7 +137,7 @@ bool job_documents_make(const struct options *options, struct job_documents *doc
 	bool is_good = true;
 
 	char *with CLEANUP(mem_free_text) =
-		mem_format("a Template: %s is none", job_documents_name(options));
+		mem_format("a Template: %s is not one", job_documents_name(options));
 
 	if (!documents->template)
 		template_values_refuse(options, with, faults);
@@ -154,7 +154,7 @@ bool job_documents_make(const struct options *options, struct job_documents *doc
 	documents->is_lone = documents->n_written == 1 && !documents->template &&
 			     !is_list(document_root(documents->written[0]));
 	if (documents->n_written == 0)
-		text_addf(faults, "%s: holds no document\n", job_documents_name(options));
+		text_addf(faults, "%s: empty (expected a TFJob)\n", job_documents_name(options));
 	return is_good && !faults->len;
 }
 
@@ -202,8 +202,8 @@ static void tell_others(const struct options *options, const struct job_document
 	if (n_others > N_NAMED)
 		text_addf(&names, " and %zu more", n_others - N_NAMED);
 	if (n_others)
-		output_say("%s: the TFJob alone is used here, without %s",
-			   job_documents_name(options), text_of(&names));
+		output_say("%s: using only the TFJob, without %s", job_documents_name(options),
+			   text_of(&names));
 }
 
 const struct document *job_documents_choose(const struct options *options,
@@ -215,12 +215,12 @@ const struct document *job_documents_choose(const struct options *options,
 	size_t index = 0;
 
 	if (n_jobs == 0)
-		text_addf(faults, "%s: none of its %zu %s is a TFJob\n", file, documents->count,
-			  documents->template ? "objects" : "documents");
+		text_addf(faults, "%s: none of its %zu %s is a TFJob (expected one)\n", file,
+			  documents->count, documents->template ? "objects" : "documents");
 	else if (n_jobs > 1)
 		text_addf(faults,
-			  "%s: holds %zu TFJobs; one at a time is run: give each a file of its "
-			  "own\n",
+			  "%s: contains %zu TFJobs (expected one); put each TFJob into its own "
+			  "file\n",
 			  file, n_jobs);
 	if (n_jobs != 1)
 		return NULL;

@@ -11,8 +11,10 @@ static const char on_cluster[] = "kubernetes/";
 
 static int refuse(const char *text, struct err *err)
 {
-	return err_set(err, ERR_INVALID,
-		       "'%s': write NAME, local/NAME or kubernetes/NAMESPACE/NAME", text);
+	return err_set(
+		err, ERR_INVALID,
+		"'%s' is not a job name (expected NAME, local/NAME or kubernetes/NAMESPACE/NAME)",
+		text);
 }
 
 /* "NAMESPACE/NAME" behind the place. */
@@ -25,8 +27,8 @@ static int read_on_cluster(const char *text, struct job_reference *ret_reference
 		return refuse(text, err);
 	char *namespace_name CLEANUP(mem_free_text) = mem_copy_bytes(rest, (size_t) (slash - rest));
 	if (!name_is_dns_label(namespace_name))
-		return err_set(err, ERR_INVALID, "'%s': '%s' is not a valid name of a namespace",
-			       text, namespace_name);
+		return err_set(err, ERR_INVALID, "'%s': '%s' is not a valid namespace name", text,
+			       namespace_name);
 	*ret_reference = (struct job_reference){
 		.place = JOB_ON_CLUSTER, .namespace_name = TAKE(namespace_name), .name = slash + 1};
 	return 0;

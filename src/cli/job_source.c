@@ -77,8 +77,8 @@ static void check_name(const struct options *options, struct text *faults)
 	char *better CLEANUP(mem_free_text) = name_make_dns1035(name, DNS_LABEL_MAX, "job");
 
 	text_addf(faults,
-		  "--name: '%s' is not a valid name of a job (lower-case letters, digits and '-', "
-		  "a letter first, at most %d characters); '%s' would be one\n",
+		  "--name: '%s' is not a valid job name (expected lower-case letters, digits and "
+		  "'-', a letter first, at most %d characters); try '%s'\n",
 		  name, DNS_LABEL_MAX, better);
 }
 
@@ -105,12 +105,11 @@ static void set_counts(const struct options *options, struct job_build *build)
 static void check_counts(const struct job_build *build, struct text *faults)
 {
 	if (!build->workers && !build->has_chief)
-		text_add(faults, "--workers 0 leaves nobody to train: give --chief too\n");
+		text_add(faults, "--workers 0: no replica would train; add --chief\n");
 	if (build->workers_are_servers && !build->has_chief)
-		text_add(faults,
-			 "--worker-server leaves nobody to run the script: give --chief too\n");
+		text_add(faults, "--worker-server: no replica would run the script; add --chief\n");
 	if (build->ps_are_servers && !build->ps)
-		text_add(faults, "--ps-server needs parameter servers: give --ps N too\n");
+		text_add(faults, "--ps-server: needs parameter servers; add --ps N\n");
 }
 
 static void check_for_place(const struct options *options, const struct job_source *source,
@@ -118,16 +117,16 @@ static void check_for_place(const struct options *options, const struct job_sour
 {
 	if (source->is_for_kubernetes) {
 		if (text_equals(option_text(options, "gpu"), JOB_GPUS_ALL_WORD))
-			text_add(faults, "--gpu all goes with this machine only: say how many each "
-					 "Pod gets\n");
+			text_add(faults, "--gpu all: not available with --on kubernetes; give the "
+					 "number of GPUs per Pod\n");
 		return;
 	}
 	if (option_text(options, "sync"))
-		text_add(faults, "--sync goes with --on kubernetes only: on this machine the "
-				 "folder is there\n");
+		text_add(faults,
+			 "--sync: needs --on kubernetes (a local job already has the directory)\n");
 	if (option_is_given(options, "fetch"))
-		text_add(faults, "--fetch goes with --on kubernetes only: on this machine the "
-				 "files are there\n");
+		text_add(faults,
+			 "--fetch: needs --on kubernetes (a local job already has the files)\n");
 }
 
 /* The word that names the job when the person does not: of the script or program. */
@@ -150,7 +149,7 @@ static void check_characters(const char *const *command, struct text *faults)
 	if (!*command)
 		return;
 	text_add_as_utf8(&shown, *command, strlen(*command));
-	text_addf(faults, "argument '%s' is not UTF-8, which is all that a job can hold\n",
+	text_addf(faults, "argument '%s': not valid UTF-8 (a job can only contain UTF-8 text)\n",
 		  text_of(&shown));
 }
 
@@ -338,13 +337,12 @@ static void check_no_contradiction(const struct options *options, struct text *f
 	for (size_t i = 0; i < ARRAY_LEN(names); i++)
 		if (option_is_given(options, names[i]))
 			text_addf(faults,
-				  "--%s does not go with -f: the file says which replicas there "
-				  "are\n",
+				  "--%s: cannot be used with -f; set the replicas in the file\n",
 				  names[i]);
 	if (option_text(options, "sync"))
-		text_add(faults, "--sync does not go with -f: the file says what its Pods mount\n");
+		text_add(faults, "--sync: cannot be used with -f; set the volumes in the file\n");
 	if (count || option_flag(options, "module"))
-		text_addf(faults, "'%s' does not go with -f: the file says what is run\n",
+		text_addf(faults, "'%s': cannot be used with -f; set the command in the file\n",
 			  count ? arguments[0] : "--module");
 }
 
@@ -389,7 +387,8 @@ static bool read_job(const struct options *options, struct variables *variables,
 	if (!read_document(options, root, document, &source->job))
 		return false;
 	if (source->job->changes)
-		output_say("%s: job '%s' has an older form and became kubeflow.org/v1: %s",
+		output_say("%s: job '%s' has an older version and was converted to "
+			   "kubeflow.org/v1: %s",
 			   job_source_name(options), source->job->name, source->job->changes);
 	return override(options, variables, pods, source, faults);
 }
@@ -411,7 +410,7 @@ static bool can_all_be_read(const struct options *options, const struct job_docu
 	size_t n_jobs = job_documents_count_jobs(documents);
 
 	if (n_jobs > 1 && option_text(options, "name"))
-		text_addf(faults, "--name goes with one TFJob: %s has %zu\n",
+		text_addf(faults, "--name: needs a single TFJob; %s has %zu\n",
 			  job_source_name(options), n_jobs);
 	else if (n_jobs == 0 && !documents->template)
 		(void) job_documents_choose(options, documents, faults);
@@ -469,16 +468,16 @@ void job_source_done(struct job_source *source)
 static void warn_of_stop_signal(const struct job_source *source)
 {
 	if (source->is_for_kubernetes && source->job && source->job->stop_signal)
-		output_say("no effect on a cluster: stopSignal (Pods are sent the STOPSIGNAL of "
-			   "their image, or TERM)");
+		output_say("stopSignal: ignored on a cluster (kubelet sends the STOPSIGNAL of the "
+			   "image, or SIGTERM)");
 }
 
 static bool is_network_possible(const struct job_source *source)
 {
 	if (!source->is_for_kubernetes || !source->job || !source->job->has_private_network)
 		return true;
-	output_say("--private-network goes with this machine only: on a cluster each job has a "
-		   "NetworkPolicy that keeps others away from its Pods");
+	output_say("--private-network: not available with --on kubernetes; there, a NetworkPolicy "
+		   "admits only the job's own Pods");
 	return false;
 }
 

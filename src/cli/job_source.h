@@ -53,52 +53,55 @@ void job_source_complain(const struct options *options, const struct faults *fau
 	 .value_name = "N",                                                                        \
 	 .otherwise = "1",                                                                         \
 	 .high = LIMIT_REPLICAS,                                                                   \
-	 .one_line = "worker processes"},                                                          \
+	 .one_line = "number of workers"},                                                         \
 		{.name = "ps",                                                                     \
 		 .group = OPTIONS_OF_PROCESSES,                                                    \
 		 .kind = OPTION_NUMBER,                                                            \
 		 .value_name = "N",                                                                \
 		 .otherwise = "0",                                                                 \
 		 .high = LIMIT_REPLICAS,                                                           \
-		 .one_line = "parameter servers"},                                                 \
+		 .one_line = "number of parameter servers"},                                       \
 		{.name = "ps-server",                                                              \
 		 .group = OPTIONS_OF_PROCESSES,                                                    \
 		 .kind = OPTION_FLAG,                                                              \
-		 .one_line = "parameter servers run 'muster server', not the script"},             \
+		 .one_line = "run 'muster server' instead of the script in parameter servers"},    \
 		{.name = "worker-server",                                                          \
 		 .group = OPTIONS_OF_PROCESSES,                                                    \
 		 .kind = OPTION_FLAG,                                                              \
-		 .one_line = "workers too: the chief alone runs the script"},                      \
+		 .one_line =                                                                       \
+			 "run 'muster server' in workers too; only the chief runs the script"},    \
 		{.name = "chief",                                                                  \
 		 .group = OPTIONS_OF_PROCESSES,                                                    \
 		 .kind = OPTION_FLAG,                                                              \
-		 .one_line = "a chief beside the workers"},                                        \
+		 .one_line = "add a chief"},                                                       \
 		{.name = "evaluator",                                                              \
 		 .group = OPTIONS_OF_PROCESSES,                                                    \
 		 .kind = OPTION_FLAG,                                                              \
-		 .one_line = "an evaluator"},                                                      \
+		 .one_line = "add an evaluator"},                                                  \
 		{.name = "file",                                                                   \
 		 .group = OPTIONS_OF_JOB,                                                          \
 		 .letter = 'f',                                                                    \
 		 .kind = OPTION_TEXT,                                                              \
 		 .value_name = "FILE",                                                             \
-		 .one_line = "the job is this TFJob or Template (-: standard input)"},             \
+		 .one_line = "read the job from a TFJob or Template file (-: standard input)"},    \
 		TEMPLATE_VALUE_ROWS,                                                               \
 		{.name = "sync",                                                                   \
 		 .group = OPTIONS_OF_KUBERNETES,                                                   \
 		 .kind = OPTION_TEXT,                                                              \
 		 .value_name = "DIR",                                                              \
-		 .one_line = "run in a copy of this folder, without what .gitignore names"},       \
+		 .one_line = "copy this directory, without what .gitignore excludes, into the "    \
+			     "Pods and run there"},                                                \
 		{.name = "fetch",                                                                  \
 		 .group = OPTIONS_OF_KUBERNETES,                                                   \
 		 .kind = OPTION_LIST,                                                              \
 		 .value_name = "ROLE-INDEX:/PATH[:DEST]",                                          \
-		 .one_line = "copy this folder of a replica here when the job ends"},              \
+		 .one_line =                                                                       \
+			 "copy this directory from a replica to this machine when the job ends"},  \
 		{.name = "name",                                                                   \
 		 .group = OPTIONS_OF_JOB,                                                          \
 		 .kind = OPTION_TEXT,                                                              \
 		 .value_name = "NAME",                                                             \
-		 .one_line = "name of the job (default: the script's, and 5 random characters)"},  \
+		 .one_line = "job name (default: the script's name plus 5 random characters)"},    \
 		{.name = "module",                                                                 \
 		 .group = OPTIONS_OF_JOB,                                                          \
 		 .letter = 'm',                                                                    \
@@ -107,24 +110,25 @@ void job_source_complain(const struct options *options, const struct faults *fau
 		{.name = "private-network",                                                        \
 		 .group = OPTIONS_OF_JOB,                                                          \
 		 .kind = OPTION_FLAG,                                                              \
-		 .one_line = "a network of its own, which nobody else reaches"},                   \
+		 .one_line = "use a network namespace that no other user or machine can reach"},   \
 		{.name = "network-policy",                                                         \
 		 .group = OPTIONS_OF_KUBERNETES,                                                   \
 		 .kind = OPTION_FLAG,                                                              \
 		 .otherwise = "true",                                                              \
-		 .one_line = "a NetworkPolicy that lets the job's own Pods in, and no others"},    \
+		 .one_line = "create a NetworkPolicy that admits only the job's own Pods"},        \
 		{.name = "env",                                                                    \
 		 .group = OPTIONS_OF_PROCESSES,                                                    \
 		 .letter = 'e',                                                                    \
 		 .kind = OPTION_LIST,                                                              \
 		 .value_name = "NAME[=VALUE]",                                                     \
 		 .hides_values = true,                                                             \
-		 .one_line = "a variable for every process; without VALUE that of the shell"},     \
+		 .one_line = "set a variable in every process (without =VALUE: copy it from the "  \
+			     "shell)"},                                                            \
 		{.name = "env-file",                                                               \
 		 .group = OPTIONS_OF_PROCESSES,                                                    \
 		 .kind = OPTION_LIST,                                                              \
 		 .value_name = "FILE",                                                             \
-		 .one_line = "variables from the lines NAME[=VALUE] of a file"},                   \
+		 .one_line = "read variables from a file of NAME[=VALUE] lines"},                  \
 		{.name = "max-restarts",                                                           \
 		 .group = OPTIONS_OF_ENDS,                                                         \
 		 .kind = OPTION_NUMBER,                                                            \
@@ -132,27 +136,30 @@ void job_source_complain(const struct options *options, const struct faults *fau
 		 .low = -1,                                                                        \
 		 .high = INT32_MAX,                                                                \
 		 .has_variable = true,                                                             \
-		 .one_line = "restarts after failures, -1: without limit (default 0)"},            \
+		 .one_line =                                                                       \
+			 "maximum number of restarts after failures (-1: no limit; default 0)"},   \
 		{.name = "restart-scope",                                                          \
 		 .group = OPTIONS_OF_ENDS,                                                         \
 		 .kind = OPTION_WORD,                                                              \
 		 .words = "job|replica|worker",                                                    \
 		 .has_variable = true,                                                             \
-		 .one_line = "what a failure restarts (default: worker with --ps, else job)"},     \
+		 .one_line =                                                                       \
+			 "what to restart after a failure (default: worker with --ps, else job)"}, \
 		{.name = "timeout",                                                                \
 		 .group = OPTIONS_OF_ENDS,                                                         \
 		 .kind = OPTION_DURATION,                                                          \
 		 .value_name = "TIME",                                                             \
 		 .has_variable = true,                                                             \
-		 .one_line = "end the job after this time, with exit code 124"},                   \
+		 .one_line = "stop the job after this time, with exit code 124"},                  \
 		{.name = "stop-signal",                                                            \
 		 .group = OPTIONS_OF_ENDS,                                                         \
 		 .kind = OPTION_TEXT,                                                              \
 		 .value_name = "SIGNAL",                                                           \
 		 .has_variable = true,                                                             \
-		 .one_line = "asks processes to end (default: TERM, and INT on Ctrl-C)"},          \
+		 .one_line =                                                                       \
+			 "signal that stops the processes (default: SIGTERM; SIGINT on Ctrl-C)"},  \
 	{                                                                                          \
 		.name = "grace", .group = OPTIONS_OF_ENDS, .kind = OPTION_DURATION,                \
 		.value_name = "TIME", .has_variable = true,                                        \
-		.one_line = "time to save between that signal and KILL (default 30s)"              \
+		.one_line = "grace period between that signal and SIGKILL (default 30s)"           \
 	}

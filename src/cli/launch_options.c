@@ -201,7 +201,7 @@ static void check_backend(const struct options *options, struct text *faults)
 
 	if (word && !text_equals(word, "c10d") && !text_equals(word, "static"))
 		text_addf(faults,
-			  "--rdzv-backend: '%s' is not there: c10d is, which needs no other "
+			  "--rdzv-backend: '%s' is not supported; use c10d, which needs no other "
 			  "program\n",
 			  word);
 }
@@ -209,13 +209,14 @@ static void check_backend(const struct options *options, struct text *faults)
 static void check_meeting(const struct launch *launch, struct text *faults)
 {
 	if (!launch->host && launch->terms.max > 1)
-		text_add(faults, "--rdzv-endpoint is missing: it says where the machines meet\n");
+		text_add(faults, "missing --rdzv-endpoint, the address of the rendezvous server\n");
 	if (launch->own_port && launch->n_processes > 1)
-		text_add(faults, "--local-port: it is that of one process, and --nproc-per-node "
-				 "makes more\n");
+		text_add(faults, "--local-port: is the port of one process, but --nproc-per-node "
+				 "starts more\n");
 	if (launch->job_id && (!*launch->job_id || !name_is_label_value(launch->job_id)))
 		text_addf(faults,
-			  "--rdzv-id: '%s' is no id: 1 to 63 letters, digits, '-', '_' and '.'\n",
+			  "--rdzv-id: '%s' is not an id (expected 1 to 63 letters, digits, '-', "
+			  "'_' and '.')\n",
 			  launch->job_id);
 }
 

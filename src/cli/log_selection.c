@@ -19,9 +19,7 @@ static int read_since(const char *text, msec *ret_since, struct err *err)
 	if (text_read_time(text, ret_since, NULL) == 0)
 		return 0;
 	return err_set(err, ERR_INVALID,
-		       "--since '%s': neither a duration like 10m nor a time like "
-		       "2026-01-02T03:04:05Z",
-		       text);
+		       "--since '%s': not a duration (10m) or a time (2026-01-02T03:04:05Z)", text);
 }
 
 int log_selection_read(const struct options *options, struct log_selection *ret_selection,
@@ -39,8 +37,7 @@ int log_selection_read(const struct options *options, struct log_selection *ret_
 		.pattern = option_text(options, "grep"),
 	};
 	if (ret_selection->is_previous && ret_selection->attempt >= 0)
-		return err_set(err, ERR_INVALID,
-			       "--previous and --attempt both say which attempt: give one of them");
+		return err_set(err, ERR_INVALID, "--previous: cannot be used with --attempt");
 	return since ? read_since(since, &ret_selection->since, err) : 0;
 }
 
@@ -105,8 +102,8 @@ static int refuse(const struct log_selection *selection, const struct logs_there
 	log_folder_describe_replicas(folder, &others);
 	if (selection->is_previous)
 		return err_set(err, ERR_NOT_FOUND,
-			       "no replica asked for was started more than once; "
-			       "job '%s' has logs of %s",
+			       "none of these replicas was started more than once; job '%s' has "
+			       "logs of %s",
 			       there->name, text_of(&others));
 	describe_wanted(selection, &wanted);
 	return err_set(err, ERR_NOT_FOUND, "job '%s' has no log of %s: it has %s", there->name,

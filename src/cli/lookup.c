@@ -310,7 +310,7 @@ static int take_begun(struct lookup *lookup, struct found_job *sought, const cha
 		rc = err_set(err, ERR_NOT_FOUND, "job '%s' not found%s; did you mean '%s'?",
 			     sought->name, where, nearest);
 	} else {
-		rc = err_set(err, ERR_NOT_FOUND, "job '%s' not found%s; '%s' lists the jobs",
+		rc = err_set(err, ERR_NOT_FOUND, "job '%s' not found%s; to list the jobs: '%s'",
 			     sought->name, where, listing);
 	}
 	client_rows_free(rows, count);
@@ -435,7 +435,7 @@ static int find_ended_in(struct lookup *lookup, const char *folder, const struct
 {
 	char *described CLEANUP(mem_free_text) = describe_place(at);
 	char *why CLEANUP(mem_free_text) = mem_format(
-		"it is no longer in %s, and this machine did not see how it ended", described);
+		"it is no longer in %s, and this machine does not know how it ended", described);
 	struct known_job job CLEANUP(known_job_done) = {0};
 	int rc = known_job_find_at(folder, at, name, &job, err);
 
@@ -478,7 +478,7 @@ static int say_place_not_asked(const char *name, const struct known_place *at, s
 
 	if (err->code == ERR_NOT_FOUND)
 		err->code = ERR_UNREACHABLE;
-	return err_prefix(err, "job '%s' was started in %s, which cannot be asked", name,
+	return err_prefix(err, "job '%s' was started in %s, which cannot be reached", name,
 			  described);
 }
 
@@ -491,7 +491,7 @@ static int check_server(const struct way *way, struct err *err)
 
 	if (rc == 0 && !text_equals(config->cluster.server, way->job.at.server))
 		rc = err_set(err, ERR_UNREACHABLE,
-			     "it ran on server %s, and the kubeconfig leads to %s now",
+			     "it ran on server %s, but the kubeconfig now points to %s",
 			     way->job.at.server, config->cluster.server);
 	return rc;
 }
@@ -555,7 +555,8 @@ int lookup_remembered(struct lookup *lookup, const char *argument, struct found_
 	if (rc == 0 &&
 	    (reference.place == JOB_HERE || find_known(folder, &reference, &job, NULL) < 0))
 		rc = err_set(err, ERR_NOT_FOUND,
-			     "this machine knows no job '%s' that goes on on a cluster", argument);
+			     "this machine has no record of a running job '%s' on a cluster",
+			     argument);
 	if (rc < 0)
 		return rc;
 	return find_here(lookup, add_way_of(lookup, &job)->job.record.name, ret_found, err);
@@ -606,7 +607,8 @@ static int say_not_asked(const struct lookup *lookup, const char *name, struct e
 		context ? mem_format("the cluster of context '%s'", context)
 			: mem_copy_text("the cluster");
 
-	return err_prefix(err, "job '%s' is not here, and %s cannot be asked", name, cluster);
+	return err_prefix(err, "job '%s' is not on this machine, and %s cannot be reached", name,
+			  cluster);
 }
 
 static int find_anywhere(struct lookup *lookup, const char *name, struct found_job *ret_found,
@@ -714,7 +716,7 @@ int lookup_newest_job(struct lookup *lookup, struct found_job *ret_found, struct
 	if (rc == 0 && count > 0)
 		ret_found->name = keep_name(lookup, rows[count - 1].name);
 	else if (rc == 0)
-		rc = err_set(err, ERR_NOT_FOUND, "there are no jobs yet: 'muster run' starts one");
+		rc = err_set(err, ERR_NOT_FOUND, "no jobs yet; to start one: 'muster run'");
 	client_rows_free(rows, count);
 	return rc;
 }

@@ -96,8 +96,8 @@ int main(int argc, char **argv)
 
 	file_keep_standard_numbers();
 	if (has_rights_of_others()) {
-		output_say("it must not be installed setuid or setgid or with file capabilities, "
-			   "since its callers choose what it loads and runs");
+		output_say("muster must not be installed setuid, setgid or with file capabilities, "
+			   "because its caller chooses the libraries and programs that it runs");
 		return EXIT_OWN_FAULT;
 	}
 	/* What logs in holds keys and tokens: no core of it is written, and no process of the same

@@ -35,8 +35,8 @@ int operator_flags_check(const struct options *options, struct err *err)
 		return 0;
 	return err_set(
 		err, ERR_INVALID,
-		"--enable-scheme=%s: muster serves TFJob objects alone; let training-operator "
-		"serve other kinds, with --enable-scheme of each of them",
+		"--enable-scheme=%s: muster manages only TFJob objects; let training-operator "
+		"manage the other kinds, with --enable-scheme for each of them",
 		schemes[0]);
 }
 
@@ -97,8 +97,8 @@ static int add_names(struct name_list *list, const char *from, const char *names
 		if (!*name)
 			continue;
 		if (!name_is_dns_label(name))
-			return err_set(err, ERR_INVALID, "%s: '%s' is no name of a namespace", from,
-				       name);
+			return err_set(err, ERR_INVALID, "%s: '%s' is not a valid namespace name",
+				       from, name);
 		add_name(list, name);
 	}
 	return 0;

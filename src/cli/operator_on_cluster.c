@@ -64,7 +64,7 @@ static void tell_meaningless(const struct options *options)
 	if (flags.len == 0)
 		return;
 	char *sentence CLEANUP(mem_free_text) =
-		mem_format("passed over, for it has no meaning here: %s", text_of(&flags));
+		mem_format("ignored (no effect in muster): %s", text_of(&flags));
 
 	operator_log_tell(sentence, (void *) options);
 }

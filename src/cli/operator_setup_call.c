@@ -34,16 +34,15 @@ static int check_row(const struct option_row *row, bool is_setup, struct err *er
 		row->group == OPTIONS_OF_COMMAND && !text_equals(row->name, "namespace");
 
 	if (is_setup && is_of_serving)
+		return err_set(err, ERR_INVALID,
+			       "--%s: is an option of the operator itself; set it in the arguments "
+			       "of its Deployment",
+			       row->name);
+	if (!is_setup && is_of_setup)
 		return err_set(
 			err, ERR_INVALID,
-			"--%s is an option of the operator itself: change the arguments of its "
-			"Deployment",
+			"--%s: needs 'install', 'uninstall' or 'upgrade-from-training-operator'",
 			row->name);
-	if (!is_setup && is_of_setup)
-		return err_set(err, ERR_INVALID,
-			       "--%s is an option of 'install', 'uninstall' and "
-			       "'upgrade-from-training-operator'",
-			       row->name);
 	return 0;
 }
 
@@ -57,8 +56,8 @@ int operator_setup_check(const struct options *options, bool *ret_is_setup, stru
 
 	if (count && !is_setup)
 		return err_set(err, ERR_INVALID,
-			       "'%s' is not one of install, uninstall and "
-			       "upgrade-from-training-operator",
+			       "'%s': unknown (expected install, uninstall or "
+			       "upgrade-from-training-operator)",
 			       arguments[0]);
 	for (size_t i = 0; (row = options_row(options_command(options), i)) && rc == 0; i++)
 		if (option_is_given(options, row->name))

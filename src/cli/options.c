@@ -20,19 +20,19 @@ static const struct option_row general_rows[] = {
 	 .kind = OPTION_TEXT,
 	 .value_name = "DIR",
 	 .has_variable = true,
-	 .one_line = "where jobs are remembered (default $XDG_STATE_HOME/muster)"},
+	 .one_line = "directory for job records and logs (default $XDG_STATE_HOME/muster)"},
 	{.name = "log",
 	 .group = OPTIONS_OF_ALL,
 	 .kind = OPTION_WORD,
 	 .words = "warning|info|debug",
 	 .otherwise = "warning",
 	 .has_variable = true,
-	 .one_line = "what is said of what muster does, and why"},
+	 .one_line = "log level: how much muster reports about its own actions"},
 	{.name = "debug",
 	 .letter = 'v',
 	 .group = OPTIONS_OF_ALL,
 	 .kind = OPTION_FLAG,
-	 .one_line = "the same as --log debug"},
+	 .one_line = "same as --log debug"},
 	{.name = "help",
 	 .letter = 'h',
 	 .group = OPTIONS_OF_ALL,
@@ -192,7 +192,8 @@ static int read_value(const struct option_row *row, const char *text, struct val
 		if (row->words && check_word(row, text, NULL) == 0)
 			value->number = true;
 		else if (!read_flag(text, &value->number))
-			return err_set(err, ERR_INVALID, "'%s' is neither true nor false", text);
+			return err_set(err, ERR_INVALID,
+				       "'%s' is not a boolean (expected true or false)", text);
 		break;
 	case OPTION_NUMBER:
 		if (row->words && check_word(row, text, NULL) == 0)
@@ -249,7 +250,7 @@ static void give_next_argument(struct reading *reading, int row, const char *sho
 		give_letter(reading, row, shown, reading->argv[reading->next++]);
 		return;
 	}
-	text_addf(reading->faults, "%s: its value %s is missing\n", shown,
+	text_addf(reading->faults, "%s: missing value (expected %s)\n", shown,
 		  row_at(reading->options, (size_t) row)->value_name);
 }
 

@@ -40,14 +40,14 @@ int output_finish(int exit_code);
 #define UTC_ROW                                                                                    \
 	{                                                                                          \
 		.name = "utc", .kind = OPTION_FLAG,                                                \
-		.one_line = "times in UTC also on a terminal, where they are local"                \
+		.one_line = "print times in UTC (default on a terminal: local time)"               \
 	}
 
 #define COLOR_ROW(of_group)                                                                        \
 	{                                                                                          \
 		.name = "color", .group = (of_group), .kind = OPTION_WORD,                         \
 		.words = "auto|always|never", .otherwise = "auto", .has_variable = true,           \
-		.one_line = "colours; auto: on a terminal, unless NO_COLOR is set"                 \
+		.one_line = "use colors (auto: on a terminal, unless NO_COLOR is set)"             \
 	}
 
 /* Whether stdout gets times of this machine's time zone. */

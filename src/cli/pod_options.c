@@ -26,7 +26,7 @@ static int read_template(const char *path, struct pod_options *pod_options, stru
 			   &pod_options->n_documents, err))
 		return err_prefix(err, "%s", path);
 	if (pod_options->n_documents != 1)
-		return err_set(err, ERR_INVALID, "%s: holds %zu documents; one Pod is expected",
+		return err_set(err, ERR_INVALID, "%s: contains %zu documents (expected one Pod)",
 			       path, pod_options->n_documents);
 	if (pod_build_template(document_root(pod_options->documents[0]),
 			       &pod_options->build.template, err))

@@ -33,7 +33,7 @@ void pod_options_done(struct pod_options *pod_options);
 		 .letter = 'n',                                                                    \
 		 .kind = OPTION_TEXT,                                                              \
 		 .value_name = "NAMESPACE",                                                        \
-		 .one_line = "the namespace of the Pods"},                                         \
+		 .one_line = "namespace of the Pods"},                                             \
 		{.name = "cpu",                                                                    \
 		 .group = OPTIONS_OF_PROCESSES,                                                    \
 		 .kind = OPTION_TEXT,                                                              \
@@ -44,29 +44,29 @@ void pod_options_done(struct pod_options *pod_options);
 		 .group = OPTIONS_OF_KUBERNETES,                                                   \
 		 .kind = OPTION_TEXT,                                                              \
 		 .value_name = "BYTES",                                                            \
-		 .one_line = "memory of each Pod, also its limit (4Gi)"},                          \
+		 .one_line = "memory request and limit of each Pod (4Gi)"},                        \
 		{.name = "gpu",                                                                    \
 		 .other_name = "gpus-per-worker",                                                  \
 		 .group = OPTIONS_OF_PROCESSES,                                                    \
 		 .kind = OPTION_TEXT,                                                              \
 		 .value_name = "N|all|none",                                                       \
-		 .one_line = "GPUs of each replica but a ps (default here: equal parts); in Pods " \
-			     "also RESOURCE=N"},                                                   \
+		 .one_line = "GPUs per replica, except ps (default on this machine: equal "        \
+			     "shares); Pods: also RESOURCE=N"},                                    \
 		{.name = "pod-template",                                                           \
 		 .group = OPTIONS_OF_KUBERNETES,                                                   \
 		 .kind = OPTION_TEXT,                                                              \
 		 .value_name = "FILE",                                                             \
-		 .one_line = "what the job does not say is as in this Pod"},                       \
+		 .one_line = "Pod template for every field that the job does not set"},            \
 		{.name = "node-selector",                                                          \
 		 .group = OPTIONS_OF_KUBERNETES,                                                   \
 		 .kind = OPTION_LIST,                                                              \
 		 .value_name = "KEY=VALUE",                                                        \
-		 .one_line = "Pods only on nodes with this label"},                                \
+		 .one_line = "schedule Pods only on nodes with this label"},                       \
 		{.name = "toleration",                                                             \
 		 .group = OPTIONS_OF_KUBERNETES,                                                   \
 		 .kind = OPTION_LIST,                                                              \
 		 .value_name = "KEY[=VALUE][:EFFECT]",                                             \
-		 .one_line = "Pods also on nodes with this taint (*: with any)"},                  \
+		 .one_line = "tolerate this taint (*: any taint)"},                                \
 		{.name = "volume",                                                                 \
 		 .group = OPTIONS_OF_KUBERNETES,                                                   \
 		 .kind = OPTION_LIST,                                                              \
@@ -76,13 +76,13 @@ void pod_options_done(struct pod_options *pod_options);
 		 .group = OPTIONS_OF_KUBERNETES,                                                   \
 		 .kind = OPTION_TEXT,                                                              \
 		 .value_name = "NAME",                                                             \
-		 .one_line = "the ServiceAccount that Pods act as"},                               \
+		 .one_line = "ServiceAccount of the Pods"},                                        \
 		{.name = "image-pull-secret",                                                      \
 		 .group = OPTIONS_OF_KUBERNETES,                                                   \
 		 .kind = OPTION_LIST,                                                              \
 		 .value_name = "NAME",                                                             \
-		 .one_line = "a Secret that opens the registry of the image"},                     \
+		 .one_line = "Secret with the credentials of the image registry"},                 \
 	{                                                                                          \
 		.name = "priority", .group = OPTIONS_OF_KUBERNETES, .kind = OPTION_TEXT,           \
-		.value_name = "CLASS", .one_line = "the PriorityClass of the Pods"                 \
+		.value_name = "CLASS", .one_line = "PriorityClass of the Pods"                     \
 	}

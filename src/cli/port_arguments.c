@@ -20,9 +20,7 @@ void port_arguments_done(struct port_arguments *arguments)
 static int read_replica(const char *word, struct port_arguments *arguments, struct err *err)
 {
 	if (!replica_name_read(word, strlen(word), &arguments->role, &arguments->index))
-		return err_set(err, ERR_INVALID,
-			       "'%s' is neither a replica, as worker-0 is, nor a "
-			       "port",
+		return err_set(err, ERR_INVALID, "'%s' is not a replica (worker-0) or a port",
 			       word);
 	return 0;
 }
@@ -33,8 +31,8 @@ static int read_port(const char *word, const char *number, int *ret_port, struct
 
 	if (text_read_int(number, 1, HIGHEST_PORT, &port, NULL) < 0)
 		return err_set(err, ERR_INVALID,
-			       "'%s' is not a port: write REMOTE, LOCAL:REMOTE or :REMOTE, with "
-			       "numbers from 1 to %d",
+			       "'%s' is not a port (expected REMOTE, LOCAL:REMOTE or :REMOTE, with "
+			       "numbers from 1 to %d)",
 			       word, HIGHEST_PORT);
 	*ret_port = (int) port;
 	return 0;
@@ -59,9 +57,7 @@ static int refuse_twice(const struct port_arguments *arguments, struct err *err)
 
 	for (const struct port_pair *pair = arguments->pairs; pair < last; pair++)
 		if (last->local && pair->local == last->local)
-			return err_set(err, ERR_INVALID,
-				       "port %d of this machine can lead to one port only: it is "
-				       "named twice",
+			return err_set(err, ERR_INVALID, "local port %d is named twice",
 				       last->local);
 	return 0;
 }
@@ -73,7 +69,7 @@ int port_arguments_read(const char *const *words, size_t n_words, struct port_ar
 	int rc = first ? read_replica(words[0], arguments, err) : 0;
 
 	if (rc == 0 && first == n_words)
-		rc = err_set(err, ERR_INVALID, "no port is named: write REMOTE or LOCAL:REMOTE");
+		rc = err_set(err, ERR_INVALID, "missing port (expected REMOTE or LOCAL:REMOTE)");
 	if (rc == 0)
 		arguments->pairs = mem_new_array(n_words - first, sizeof(*arguments->pairs));
 	for (size_t i = first; rc == 0 && i < n_words; i++) {

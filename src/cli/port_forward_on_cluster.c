@@ -110,8 +110,8 @@ static void hold_others_back(struct forwarding *forwarding)
 {
 	enable_ports(forwarding, false);
 	if (!forwarding->was_full)
-		output_say("%d connections are open, and no more are carried at once: others wait "
-			   "until one ends",
+		output_say("%d connections are open, which is the maximum; new ones wait until one "
+			   "closes",
 			   LIMIT_FORWARDED);
 	forwarding->was_full = true;
 }
@@ -363,13 +363,13 @@ int port_forward_on_cluster(const struct port_forward_call *call)
 	if (begin(&forwarding, &is_over, &err) < 0)
 		return output_fail(&err);
 	if (is_over) {
-		output_say("job '%s' has ended: there is nothing to reach", call->job);
+		output_say("job '%s' has ended, so it has no ports to forward", call->job);
 		return EXIT_FAILED;
 	}
 	if (forward(&forwarding, &is_over, &err) < 0)
 		return output_fail(&err);
 	if (is_over)
-		output_say("job '%s' has ended, and with it the forwarding to %s", call->job,
+		output_say("job '%s' has ended; forwarding to %s stopped", call->job,
 			   call->replica);
 	return EXIT_DONE;
 }

@@ -49,11 +49,10 @@ static int find_interpreter(char **ret_interpreter, struct err *err)
 
 	if (!is_in_path(name))
 		return err_set(err, ERR_NOT_FOUND,
-			       "no python3 in PATH to run the script with: install Python, or "
-			       "activate a virtual environment");
+			       "python3 not found in PATH; install Python, or activate a virtual "
+			       "environment");
 	if (environment && *environment)
-		output_say("VIRTUAL_ENV is '%s', which has no bin/python: the script runs under %s "
-			   "of PATH",
+		output_say("VIRTUAL_ENV is '%s', which has no bin/python; using %s from PATH",
 			   environment, name);
 	*ret_interpreter = mem_copy_text(name);
 	return 0;
@@ -81,7 +80,7 @@ static int check_script(const char *script, struct err *err)
 		return err_set_errno(err, errno, "%s", script);
 	}
 	if (S_ISDIR(status.st_mode))
-		return err_set(err, ERR_INVALID, "%s: a folder, not a script", script);
+		return err_set(err, ERR_INVALID, "%s: a directory (expected a script)", script);
 	return 0;
 }
 
@@ -111,7 +110,7 @@ static const char **put_interpreter_before(const char *interpreter, bool is_modu
 int program_refuse_nothing(struct err *err)
 {
 	return err_set(err, ERR_INVALID,
-		       "nothing to run: give SCRIPT.py, -m MODULE, -- PROGRAM, or -f job.yaml");
+		       "nothing to run; give SCRIPT.py, -m MODULE, -- PROGRAM, or -f job.yaml");
 }
 
 int program_find(const char *const *arguments, size_t n_arguments, bool is_program,
@@ -136,11 +135,10 @@ int program_find(const char *const *arguments, size_t n_arguments, bool is_progr
 		return err_set(err, ERR_INVALID, "'%s' is not in PATH; did you mean ./%s?", first,
 			       first);
 	if (!is_program && !is_in_path(first))
-		return err_set(
-			err, ERR_INVALID,
-			"'%s' is neither a script (.py, .pyz) nor a program: a program is given as "
-			"-- PROGRAM ARGS",
-			first);
+		return err_set(err, ERR_INVALID,
+			       "'%s': not a script (expected a .py or .pyz file); to run a "
+			       "program, write -- PROGRAM ARGS",
+			       first);
 	*ret_command = copy_arguments(arguments, n_arguments);
 	return 0;
 }

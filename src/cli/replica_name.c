@@ -28,5 +28,8 @@ int replica_name_take(const char *word, char **ret_role, int *ret_index, struct 
 {
 	return replica_name_read(word, strlen(word), ret_role, ret_index)
 		       ? 0
-		       : err_set(err, ERR_INVALID, "'%s' is not a replica, as worker-0 is", word);
+		       : err_set(err, ERR_INVALID,
+				 "'%s' is not a replica (expected ROLE-INDEX, for example "
+				 "worker-0)",
+				 word);
 }

@@ -58,8 +58,9 @@ int replica_pod_find(struct replica_pod *pod, const char *container, struct err 
 	int rc = kube_wait(pod->loop, pod->api, &request, &pod->object, err);
 
 	if (rc == ERR_NOT_FOUND || (rc == 0 && !job_pod_is_in(pod->object, place->job, NULL)))
-		return err_set(err, ERR_NOT_FOUND,
-			       "there is no %s-%d of a job '%s' in namespace '%s' of the cluster",
-			       place->role, place->index, place->job, pod->namespace_name);
+		return err_set(
+			err, ERR_NOT_FOUND,
+			"replica %s-%d of job '%s' not found in namespace '%s' of the cluster",
+			place->role, place->index, place->job, pod->namespace_name);
 	return rc || container ? rc : choose_container(pod, err);
 }

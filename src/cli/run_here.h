@@ -17,12 +17,12 @@ int run_here(const struct options *options, const char *state_folder,
 	 .letter = 'q',                                                                            \
 	 .kind = OPTION_FLAG,                                                                      \
 	 .has_variable = true,                                                                     \
-	 .one_line = "no lines of the processes (muster logs has them)"},                          \
+	 .one_line = "do not print the output of the processes (see muster logs)"},                \
 		{.name = "output",                                                                 \
 		 .group = OPTIONS_OF_OUTPUT,                                                       \
 		 .letter = 'o',                                                                    \
 		 .kind = OPTION_WORD,                                                              \
 		 .words = "json",                                                                  \
-		 .one_line =                                                                       \
-			 "the TFJob with its status on stdout in the end, all else on stderr"},    \
+		 .one_line = "print the TFJob with its final status on stdout, everything else "   \
+			     "on stderr"},                                                         \
 		COLOR_ROW(OPTIONS_OF_OUTPUT)

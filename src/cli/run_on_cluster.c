@@ -51,7 +51,7 @@ static int rehearse(const struct options *options, const struct job *job,
 	output_complain(&told);
 	if (faults.len)
 		return EXIT_WRONG_USE;
-	output_say("the cluster would take all of job %s", job->name);
+	output_say("dry run: the cluster would accept every object of job %s", job->name);
 	return EXIT_DONE;
 }
 
@@ -122,11 +122,10 @@ static int begin_making(const struct options *options, const struct job_source *
 /* Folders come out of Pods that are kept open for it, which no operator does. */
 static int check_submission(const struct job *job, struct err *err)
 {
-	return job->n_fetches == 0
-		       ? 0
-		       : err_set(err, ERR_INVALID,
-				 "--fetch does not go with a job that an operator sees through: "
-				 "let it write to a volume");
+	return job->n_fetches == 0 ? 0
+				   : err_set(err, ERR_INVALID,
+					     "--fetch: cannot be used with --via operator; let the "
+					     "job write to a volume");
 }
 
 static int submit(const struct options *options, const struct job_source *source,
@@ -228,6 +227,6 @@ int attach_on_cluster(const struct options *options, const char *namespace_name,
 	if (supervision_kube_run(&request, &exit_code, &err))
 		return attach_fail(&err);
 	if (request.base.is_detached)
-		output_say("job '%s' is supervised in the background now", name);
+		output_say("job '%s' is now supervised in the background", name);
 	return exit_code;
 }

@@ -84,8 +84,8 @@ static void add_supervisor(const struct view *view, struct text *text)
 		text_add(text, "Supervised: no\n");
 	else
 		text_addf(text,
-			  "Supervised: no active supervisor, so nothing is restarted; "
-			  "'muster attach %s' takes over\n",
+			  "Supervised: no active supervisor, so failures are not restarted; to "
+			  "take over: 'muster attach %s'\n",
 			  view->job_words);
 }
 
@@ -97,7 +97,7 @@ static void add_operator(const struct view *view, struct text *text)
 	if (*view->operator)
 		add_message(text, "Served:     by ", view->operator, "\n");
 	else
-		text_add(text, "Served:     no operator has taken it up so far\n");
+		text_add(text, "Served:     no operator manages it yet\n");
 }
 
 /* What its addresses are of. */
@@ -107,7 +107,7 @@ static void add_network(const struct view *view, struct text *text)
 						JOB_ANNOTATION_PRIVATE_NETWORK, NULL);
 
 	if (!view->is_on_cluster && text_equals(json_as_string(word, NULL), "true"))
-		text_addf(text, "Network:    its own ('muster exec %s' is in it)\n",
+		text_addf(text, "Network:    private (reach it with 'muster exec %s')\n",
 			  view->job_words);
 }
 

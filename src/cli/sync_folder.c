@@ -91,9 +91,9 @@ static void take_answer(const struct program_answer *program, const struct err *
 	if (err)
 		answer->rc = err_set(answer->err, err->code, "git: %s", err->text);
 	else if (program->exit_code != 0)
-		answer->rc = err_set(answer->err, ERR_INVALID,
-				     "git cannot say which files of '%s' are to travel",
-				     answer->folder->path);
+		answer->rc =
+			err_set(answer->err, ERR_INVALID, "cannot list the files of '%s' with git",
+				answer->folder->path);
 	else
 		text_add_bytes(&answer->folder->names, program->bytes, program->len);
 	loop_stop(answer->loop);
@@ -197,12 +197,11 @@ static int list_files(struct sync_folder *folder, struct err *err)
 
 	folder->is_checkout = is_in_checkout(folder->path);
 	if (!folder->is_checkout)
-		return access(ignore, F_OK) < 0
-			       ? 0
-			       : err_set(err, ERR_INVALID,
-					 "'%s' has a .gitignore, which only git can read, and is "
-					 "not in a git repository: run 'git init' there",
-					 folder->path);
+		return access(ignore, F_OK) < 0 ? 0
+						: err_set(err, ERR_INVALID,
+							  "'%s' has a .gitignore but is not in a "
+							  "git repository; run 'git init' there",
+							  folder->path);
 	rc = ask_git(folder, err);
 	if (rc == 0)
 		sort_names(folder);
@@ -245,12 +244,12 @@ static int refuse_size(const struct sync_folder *folder, struct err *err)
 {
 	char *largest CLEANUP(mem_free_text) = amount_of_bytes(folder->largest_bytes);
 
-	return err_set(err, ERR_LIMIT,
-		       "--sync: '%s' is too large to travel (limits: %d MB, %d MB packed); the "
-		       "largest in it is '%s' with %s: name it in .gitignore, or put it onto a "
-		       "volume or into the image",
-		       folder->path, (int) (SYNC_FOLDER_LIMIT / 1000000),
-		       (int) (SYNC_PACKED_LIMIT / 1000000), folder->largest, largest);
+	return err_set(
+		err, ERR_LIMIT,
+		"--sync: '%s' is too large (limits: %d MB, %d MB packed); its largest file is '%s' "
+		"(%s): add that to .gitignore, or put it on a volume or into the image",
+		folder->path, (int) (SYNC_FOLDER_LIMIT / 1000000),
+		(int) (SYNC_PACKED_LIMIT / 1000000), folder->largest, largest);
 }
 
 /* Packing. */
@@ -277,8 +276,8 @@ static int check_script(const struct sync_folder *folder, const char *script, st
 	if (!script || wants(script, (void *) folder))
 		return 0;
 	return err_set(err, ERR_INVALID,
-		       "'%s' would not travel with --sync, because git leaves it out "
-		       "('git check-ignore -v' names the rule): let .gitignore keep it",
+		       "--sync: '%s' is ignored by git and would not be copied; change .gitignore "
+		       "('git check-ignore -v' names the rule)",
 		       script);
 }
 

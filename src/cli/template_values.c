@@ -18,11 +18,12 @@ static int add_value(void *to, const char *assignment, struct err *err)
 	const char *equals = strchr(assignment, '=');
 
 	if (!equals || equals == assignment)
-		return err_set(err, ERR_INVALID, "'%s': NAME=VALUE is expected", assignment);
+		return err_set(err, ERR_INVALID, "'%s': expected NAME=VALUE", assignment);
 	if (!text_is_utf8(assignment, strlen(assignment)))
-		return err_set(err, ERR_INVALID,
-			       "the value of %.*s is not UTF-8, which is all that a job can hold",
-			       (int) (equals - assignment), assignment);
+		return err_set(
+			err, ERR_INVALID,
+			"%.*s: its value is not valid UTF-8 (a job can only contain UTF-8 text)",
+			(int) (equals - assignment), assignment);
 	if (!values->arena)
 		values->arena = arena_new();
 	mem_grow(&values->list, &values->capacity, values->count, sizeof(*values->list));

@@ -30,8 +30,9 @@ void template_values_done(struct template_values *values);
 	 .kind = OPTION_LIST,                                                                      \
 	 .value_name = "NAME=VALUE",                                                               \
 	 .hides_values = true,                                                                     \
-	 .one_line = "a parameter of the Template that -f names"},                                 \
+	 .one_line = "set a parameter of the Template in -f"},                                     \
 	{                                                                                          \
 		.name = "param-file", .group = OPTIONS_OF_JOB, .kind = OPTION_LIST,                \
-		.value_name = "FILE", .one_line = "parameters from the lines NAME=VALUE of a file" \
+		.value_name = "FILE",                                                              \
+		.one_line = "set parameters from a file with lines NAME=VALUE"                     \
 	}

@@ -74,8 +74,8 @@ static int find_program(struct tensorboard *tensorboard, struct err *err)
 		return 0;
 	if (python_find(&search, &place, NULL) < 0 || !has_module(place))
 		return err_set(err, ERR_NOT_FOUND,
-			       "there is no TensorBoard on this machine, neither as a program in "
-			       "PATH nor in its Python: pip install tensorboard");
+			       "TensorBoard not found in PATH or in Python; install it: pip "
+			       "install tensorboard");
 	tensorboard->python = mem_copy_text(place->interpreter);
 	tensorboard->has_safe_path = has_safe_path(place->version);
 	return 0;
@@ -92,8 +92,9 @@ static int choose_port(struct tensorboard *tensorboard, struct err *err)
 	if (port_is_free(tensorboard->port))
 		return 0;
 	if (wanted)
-		return err_set(err, ERR_EXISTS, "port %d is taken: --port chooses another", wanted);
-	return err_set(err, ERR_EXISTS, "the ports %d to %d are taken: --port chooses another",
+		return err_set(err, ERR_EXISTS, "port %d is in use; choose another with --port",
+			       wanted);
+	return err_set(err, ERR_EXISTS, "ports %d to %d are in use; choose another with --port",
 		       FIRST_PORT, FIRST_PORT + N_PORTS - 1);
 }
 

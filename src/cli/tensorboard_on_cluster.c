@@ -62,7 +62,7 @@ static void say_missing(struct viewing *viewing, bool is_there)
 	const struct copy_place *place = viewing->call->place;
 
 	if (!is_there && !viewing->was_missing)
-		output_say("there is no folder '%s' in %s-%d of job '%s' yet", place->path,
+		output_say("directory '%s' does not exist yet in %s-%d of job '%s'", place->path,
 			   place->role, place->index, place->job);
 	viewing->was_missing = !is_there;
 }
@@ -118,7 +118,8 @@ static void follow(struct viewing *viewing)
 static void wait_and_say_why(struct viewing *viewing)
 {
 	if (!viewing->was_lost)
-		output_say("%s-%d cannot be followed: %s; what came is shown until Ctrl-C",
+		output_say("%s-%d: cannot fetch new data: %s; showing the data fetched so far "
+			   "until Ctrl-C",
 			   viewing->call->place->role, viewing->call->place->index,
 			   viewing->err.text);
 	viewing->was_lost = true;
@@ -137,7 +138,7 @@ static int make_folder(struct viewing *viewing, struct err *err)
 		mem_format("%s/muster-tensorboard-XXXXXX", parent && *parent ? parent : "/tmp");
 
 	if (!mkdtemp(path))
-		return err_set_errno(err, errno, "cannot make the folder '%s'", path);
+		return err_set_errno(err, errno, "cannot create directory '%s'", path);
 	statvfs(path, &space); /* of which nothing is known, nothing is free */
 	viewing->folder.bytes_left = (uint64_t) space.f_bavail * space.f_frsize / 2;
 	viewing->path = TAKE(path);

@@ -33,12 +33,12 @@ static int read_script(const char *path, struct travel *travel, struct err *err)
 	struct stat status;
 
 	if (!stat(path, &status) && S_ISDIR(status.st_mode))
-		return err_set(err, ERR_INVALID, "%s: a folder, not a script", path);
+		return err_set(err, ERR_INVALID, "%s: a directory (expected a script)", path);
 	if (input_read(path, READ_LIMIT, &travel->bytes, err)) {
 		if (err->code == ERR_NOT_FOUND && !is_python(path))
 			return err_set(err, ERR_NOT_FOUND,
-				       "%s: no such file here; a program of the image is given as "
-				       "-- PROGRAM ARGS",
+				       "%s: no such file; to run a program of the image, write -- "
+				       "PROGRAM ARGS",
 				       path);
 		return err->code;
 	}
@@ -95,10 +95,10 @@ static int check_folder(const char *path, struct err *err)
 
 	if (stat(path, &status) < 0)
 		return errno == ENOENT
-			       ? err_set(err, ERR_NOT_FOUND, "--sync: there is no '%s'", path)
+			       ? err_set(err, ERR_NOT_FOUND, "--sync: '%s' not found", path)
 			       : err_set_errno(err, errno, "--sync: cannot read '%s'", path);
 	if (!S_ISDIR(status.st_mode))
-		return err_set(err, ERR_INVALID, "--sync: '%s' is not a folder", path);
+		return err_set(err, ERR_INVALID, "--sync: '%s' is not a directory", path);
 	return 0;
 }
 
@@ -110,12 +110,12 @@ static int find_script(const char *path, const char *folder, struct travel *trav
 	size_t len = root ? strlen(root) : 0;
 
 	if (!root)
-		return err_set_errno(err, errno, "--sync: cannot read folder '%s'", folder);
+		return err_set_errno(err, errno, "--sync: cannot read directory '%s'", folder);
 	if (!real)
 		return err_set_errno(err, errno, "cannot read '%s'", path);
 	if (!text_starts_with(real, root) || real[len] != '/')
-		return err_set(err, ERR_INVALID, "%s does not lie in the folder of --sync, %s",
-			       path, folder);
+		return err_set(err, ERR_INVALID, "%s: not inside the --sync directory %s", path,
+			       folder);
 	travel->script_path = mem_format(".%s", real + len);
 	return 0;
 }

@@ -44,14 +44,16 @@ static int variables_add(struct variables *variables, const char *assignment, st
 	const char *value = find_value(name);
 
 	if (!name_is_environment_variable(name))
-		return err_set(err, ERR_INVALID, "'%s' is not a valid name of a variable", name);
+		return err_set(err, ERR_INVALID, "'%s' is not a valid variable name", name);
 	if (!value)
-		output_say("variable %s is not set here, and is left out: %s=VALUE sets it", name,
-			   name);
+		output_say("--env %s: ignored, because the variable is not set in this shell; to "
+			   "set it: %s=VALUE",
+			   name, name);
 	else if (!text_is_utf8(value, strlen(value)))
-		return err_set(err, ERR_INVALID,
-			       "the value of %s is not UTF-8, which is all that a job can hold",
-			       name);
+		return err_set(
+			err, ERR_INVALID,
+			"%s: its value is not valid UTF-8 (a job can only contain UTF-8 text)",
+			name);
 	else
 		append(variables, name, value);
 	return 0;

@@ -60,7 +60,7 @@ int call_run(struct call *call, const struct options *old)
 		output_add(&text);
 		return EXIT_DONE;
 	}
-	output_say("this is now: %s", text_of(&text));
+	output_say("equivalent command: %s", text_of(&text));
 	const struct command_table *table = options_table(old);
 	const struct command *command = command_find(table, call->words[0]);
 

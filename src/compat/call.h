@@ -34,5 +34,5 @@ int call_run(struct call *call, const struct options *old);
 #define CALL_ROWS                                                                                  \
 	{                                                                                          \
 		.name = "dry-run", .kind = OPTION_FLAG,                                            \
-		.one_line = "print what this command line is now, and run nothing"                 \
+		.one_line = "print the equivalent muster command, and run nothing"                 \
 	}

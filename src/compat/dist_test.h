@@ -36,5 +36,5 @@ void dist_test_add_model(struct call *call, const struct options *old);
 		 .one_line = "now check --setup-only"},                                            \
 		{.name = "leave-container-running",                                                \
 		 .kind = OPTION_FLAG,                                                              \
-		 .one_line = "there is no container; says what to use instead"},                   \
+		 .one_line = "accepted, no effect; prints what to use instead"},                   \
 		CALL_ROWS

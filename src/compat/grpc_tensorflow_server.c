@@ -72,7 +72,7 @@ static const struct option_row rows_of_server[] = {
 const struct command compat_grpc_tensorflow_server = {
 	.name = "compat grpc_tensorflow_server",
 	.arguments = "[OPTIONS]",
-	.one_line = "one TensorFlow server, now 'muster server'",
+	.one_line = "run one TensorFlow server; now 'muster server'",
 	.examples = "  muster compat grpc_tensorflow_server \\\n"
 		    "          --cluster_spec='worker|localhost:2222,ps|localhost:2223' "
 		    "--job_name=ps --task_id=0\n",

@@ -81,7 +81,7 @@ static const struct option_row rows_of_k8s_tensorflow[] = {
 const struct command compat_k8s_tensorflow = {
 	.name = "compat k8s_tensorflow",
 	.arguments = "[OPTIONS]",
-	.one_line = "a cluster of TensorFlow servers as YAML, now 'muster render'",
+	.one_line = "print a cluster of TensorFlow servers as YAML; now 'muster render'",
 	.examples = "  muster compat k8s_tensorflow --num_workers 2 > servers.yaml\n"
 		    "  muster compat k8s_tensorflow --request_load_balancer true --docker_image "
 		    "me/server \\\n"

@@ -11,11 +11,11 @@
 static void tell_what_is_gone(const struct options *old)
 {
 	if (option_flag(old, "leave-container-running"))
-		output_say("--leave-container-running: there is no container; the logs of a check "
-			   "that failed are kept, and --setup-cluster-only leaves servers up");
+		output_say("--leave-container-running: there is no container; muster keeps the "
+			   "logs of a failed check; to keep servers running: --setup-cluster-only");
 	if (getenv("TF_DIST_SERVER_DOCKER_IMAGE"))
-		output_say("TF_DIST_SERVER_DOCKER_IMAGE: no effect on this machine, where servers "
-			   "are processes of muster");
+		output_say("TF_DIST_SERVER_DOCKER_IMAGE: ignored (on this machine, servers are "
+			   "processes of muster)");
 }
 
 static int local_test_run(const struct options *old)
@@ -39,7 +39,7 @@ static const struct option_row rows_of_local_test[] = {DIST_TEST_ROWS, {0}};
 const struct command compat_local_test = {
 	.name = "compat local_test",
 	.arguments = "[OPTIONS]",
-	.one_line = "TensorFlow's distributed test on this machine, now 'muster check'",
+	.one_line = "run TensorFlow's distributed test on this machine; now 'muster check'",
 	.examples = "  muster compat local_test --num-workers 4 --sync-replicas\n"
 		    "  muster compat local_test --dry-run --model-name CENSUS_WIDENDEEP\n",
 	.options = rows_of_local_test,

@@ -39,8 +39,8 @@ static void tell_of_cloud(void)
 
 	add_set_ones(names, ARRAY_LEN(names), &set);
 	if (set.len)
-		output_say("%s: muster makes no cluster at a cloud provider; it uses the current "
-			   "context of the kubeconfig",
+		output_say("%s: muster does not create a cluster at a cloud provider; it uses the "
+			   "current context of the kubeconfig",
 			   text_of(&set));
 }
 
@@ -53,7 +53,7 @@ static void tell_what_is_unused(void)
 
 	add_set_ones(names, ARRAY_LEN(names), &set);
 	if (set.len)
-		output_say("%s: no effect on servers that exist", text_of(&set));
+		output_say("%s: no effect on existing servers", text_of(&set));
 }
 
 /* What follows the host's name, in "grpc://host:2222" as in "grpc://[::1]:2222". */
@@ -90,7 +90,7 @@ static int check_servers(const struct options *old, const char *url)
 
 	tell_what_is_unused();
 	if (option_flag(old, "leave-container-running"))
-		output_say("--leave-container-running: servers that exist are never ended");
+		output_say("--leave-container-running: existing servers are never stopped");
 	call_add(&call, "check");
 	call_add(&call, "remote");
 	call_add_value(&call, "--servers", servers);
@@ -106,10 +106,10 @@ static int check_cluster(const struct options *old)
 
 	tell_of_cloud();
 	if (variable("TF_DIST_GRPC_PORT"))
-		output_say("TF_DIST_GRPC_PORT: servers that are made choose their port themselves");
+		output_say("TF_DIST_GRPC_PORT: new servers choose their port themselves");
 	if (option_flag(old, "leave-container-running"))
-		output_say("--leave-container-running: the logs of a check that failed are kept, "
-			   "and --setup-cluster-only leaves servers up");
+		output_say("--leave-container-running: muster keeps the logs of a failed check; to "
+			   "keep servers running: --setup-cluster-only");
 	call_add(&call, "check");
 	call_add(&call, "remote");
 	call_add_value(&call, "--on", "kubernetes");
@@ -131,8 +131,8 @@ static int remote_test_run(const struct options *old)
 		return check_cluster(old);
 	if (!option_flag(old, "setup-cluster-only"))
 		return check_servers(old, url);
-	output_say("--setup-cluster-only: nothing to set up, TF_DIST_GRPC_SERVER_URL names "
-		   "servers that exist: %s",
+	output_say("--setup-cluster-only: nothing to set up, because TF_DIST_GRPC_SERVER_URL names "
+		   "existing servers: %s",
 		   url);
 	return EXIT_DONE;
 }
@@ -142,7 +142,7 @@ static const struct option_row rows_of_remote_test[] = {DIST_TEST_ROWS, {0}};
 const struct command compat_remote_test = {
 	.name = "compat remote_test",
 	.arguments = "[OPTIONS]",
-	.one_line = "TensorFlow's distributed test elsewhere, now 'muster check remote'",
+	.one_line = "run TensorFlow's distributed test elsewhere; now 'muster check remote'",
 	.examples =
 		"  TF_DIST_GRPC_SERVER_URL=grpc://host:2222 muster compat remote_test\n"
 		"\n"

@@ -75,8 +75,8 @@ static int elastic_run(const struct options *old)
 
 	(void) options_arguments(old, &count);
 	if (count == 0) {
-		output_say("compat tensorflow_elastic: a script is missing (with --standalone "
-			   "any word does)");
+		output_say(
+			"compat tensorflow_elastic: missing script (with --standalone, any word)");
 		return EXIT_WRONG_USE;
 	}
 	return option_flag(old, "standalone") ? orchestrator_run(old) : agent_run(old);
@@ -85,12 +85,12 @@ static int elastic_run(const struct options *old)
 static const struct option_row rows_of_elastic[] = {
 	{.name = "standalone",
 	 .kind = OPTION_FLAG,
-	 .one_line = "be the orchestrator; now 'muster orchestrator'"},
+	 .one_line = "run the orchestrator; now 'muster orchestrator'"},
 	{.name = "rdzv-endpoint",
 	 .kind = OPTION_TEXT,
 	 .value_name = "HOST:PORT",
 	 .otherwise = "localhost:29400",
-	 .one_line = "where the orchestrator is; now launch --rdzv-endpoint"},
+	 .one_line = "address of the orchestrator; now launch --rdzv-endpoint"},
 	{.name = "nnodes",
 	 .kind = OPTION_TEXT,
 	 .value_name = "MIN:MAX",
@@ -99,7 +99,7 @@ static const struct option_row rows_of_elastic[] = {
 	{.name = "address",
 	 .kind = OPTION_TEXT,
 	 .value_name = "HOST:PORT",
-	 .one_line = "of the worker; now launch --local-addr and --local-port"},
+	 .one_line = "address of the worker; now launch --local-addr and --local-port"},
 	{.name = "max-restarts",
 	 .kind = OPTION_TEXT,
 	 .value_name = "N",
@@ -108,15 +108,15 @@ static const struct option_row rows_of_elastic[] = {
 	{.name = "monitor-interval",
 	 .kind = OPTION_TEXT,
 	 .value_name = "SECONDS",
-	 .one_line = "taken, and not needed: an end is noticed at once"},
+	 .one_line = "accepted, no effect: exits are noticed immediately"},
 	{.name = "rdzv-id",
 	 .kind = OPTION_TEXT,
 	 .value_name = "ID",
-	 .one_line = "taken, and without effect, as it was"},
+	 .one_line = "accepted, no effect, as before"},
 	{.name = "start-method",
 	 .kind = OPTION_TEXT,
 	 .value_name = "NAME",
-	 .one_line = "taken, and not needed"},
+	 .one_line = "accepted, no effect"},
 	{.name = "module", .letter = 'm', .kind = OPTION_FLAG, .one_line = "now launch --module"},
 	{.name = "no-python", .kind = OPTION_FLAG, .one_line = "now launch --no-python"},
 	CALL_ROWS,
@@ -126,7 +126,7 @@ static const struct option_row rows_of_elastic[] = {
 const struct command compat_tensorflow_elastic = {
 	.name = "compat tensorflow_elastic",
 	.arguments = "[OPTIONS] SCRIPT.py [ARGS...]",
-	.one_line = "TensorFlow Elastic's launcher, now 'muster launch'",
+	.one_line = "run TensorFlow Elastic's launcher; now 'muster launch'",
 	.examples = "  muster compat tensorflow_elastic --standalone "
 		    "--rdzv_endpoint=localhost:5556 start\n"
 		    "  muster compat tensorflow_elastic --address=localhost:5555 --nnodes=1:2 \\\n"

@@ -72,8 +72,8 @@ static int read_object(const char *path, struct json **ret_object, struct err *e
 		*ret_object = json_new_copy(document_root(documents[0]));
 	documents_free(documents, count);
 	return count == 1 ? 0
-			  : err_set(err, ERR_INVALID, "%s: one object is expected, not %zu", path,
-				    count);
+			  : err_set(err, ERR_INVALID, "%s: contains %zu objects (expected one)",
+				    path, count);
 }
 
 /* A file that nobody named may be missing. */
@@ -260,7 +260,7 @@ static const struct option_row rows_of_tf_spawner[] = {
 	{.name = "delete",
 	 .letter = 'd',
 	 .kind = OPTION_FLAG,
-	 .one_line = "delete what has the label, which may stand behind it"},
+	 .one_line = "delete the objects with this tag (-t, or the argument)"},
 	{.name = "workers",
 	 .letter = 'w',
 	 .kind = OPTION_NUMBER,
@@ -273,7 +273,7 @@ static const struct option_row rows_of_tf_spawner[] = {
 	 .letter = 'n',
 	 .kind = OPTION_TEXT,
 	 .value_name = "NAMESPACE",
-	 .one_line = "the namespace, if not that of the kubeconfig"},
+	 .one_line = "namespace (default: that of the kubeconfig)"},
 	{.name = "port",
 	 .letter = 'p',
 	 .kind = OPTION_NUMBER,
@@ -281,17 +281,17 @@ static const struct option_row rows_of_tf_spawner[] = {
 	 .otherwise = "1999",
 	 .low = 1,
 	 .high = 65535,
-	 .one_line = "where workers listen"},
+	 .one_line = "port on which workers listen"},
 	{.name = "command",
 	 .letter = 'c',
 	 .kind = OPTION_TEXT,
 	 .value_name = "FILE",
-	 .one_line = "a shell script that runs the training script"},
+	 .one_line = "shell script that runs the training script"},
 	{.name = "pod-file",
 	 .kind = OPTION_TEXT,
 	 .value_name = "FILE",
 	 .otherwise = POD_FILE,
-	 .one_line = "template of the Pods; " SERVICE_FILE " beside it is that of the Services"},
+	 .one_line = "template of the Pods; that of the Services is " SERVICE_FILE " next to it"},
 	{.name = "tag",
 	 .letter = 't',
 	 .kind = OPTION_TEXT,
@@ -301,21 +301,21 @@ static const struct option_row rows_of_tf_spawner[] = {
 	{.name = "randomize-tag",
 	 .letter = 'r',
 	 .kind = OPTION_FLAG,
-	 .one_line = "a random tag, whatever -t says"},
+	 .one_line = "use a random tag instead of -t"},
 	{.name = "env-file",
 	 .letter = 'e',
 	 .kind = OPTION_TEXT,
 	 .value_name = "FILE",
-	 .one_line = "variables for every worker, lines of NAME=VALUE"},
+	 .one_line = "file with variables for every worker, lines of NAME=VALUE"},
 	{.name = "image",
 	 .letter = 'i',
 	 .kind = OPTION_TEXT,
 	 .value_name = "IMAGE",
 	 .otherwise = "tensorflow/tensorflow:2.1.0-py3",
-	 .one_line = "the container image"},
+	 .one_line = "container image"},
 	{.name = "dry-run",
 	 .kind = OPTION_FLAG,
-	 .one_line = "print the objects, or the command that deletes them, and do nothing"},
+	 .one_line = "print the objects, or the command that deletes them, and change nothing"},
 	CLUSTER_ROWS,
 	{0},
 };
@@ -323,7 +323,7 @@ static const struct option_row rows_of_tf_spawner[] = {
 const struct command compat_tf_spawner = {
 	.name = "compat tf-spawner",
 	.arguments = "[OPTIONS] SCRIPT.py\n-d [OPTIONS] [LABEL]",
-	.one_line = "TF-Spawner: the objects of a training script on a cluster",
+	.one_line = "run a training script on a cluster as TF-Spawner did",
 	.examples = "  muster compat tf-spawner -w 4 mnist.py\n"
 		    "  muster compat tf-spawner -d\n"
 		    "  muster compat tf-spawner --dry-run -w 4 mnist.py | kubectl create -f -\n",

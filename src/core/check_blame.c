@@ -85,7 +85,7 @@ bool check_blame_network(struct check *check, msec now)
 
 	if (count > 1)
 		snprintf(more, sizeof(more), " (and %zu more %s)", count - 1,
-			 count == 2 ? "way fails" : "ways fail");
+			 count == 2 ? "link fails" : "links fail");
 	check_blame(check, kind_of_stage(pair->stage), CHECK_NETWORK, is_task ? pair->to : NULL,
 		    now, "%s cannot %s %s%s%s%s: %s%s", pair->from,
 		    text_equals(pair->stage, "resolve") ? "find" : "reach", pair->to,
@@ -103,7 +103,7 @@ bool check_blame_size(struct check *check, msec now)
 	if (!check_request_trains(&check->request) || there >= check->request.workers)
 		return false;
 	check_blame(check, CHECK_FAULT_TOO_FEW, CHECK_DEVICES, NULL, now,
-		    "%d workers were asked for, but the cluster has %d", check->request.workers,
+		    "%d workers were requested, but the cluster has %d", check->request.workers,
 		    there);
 	return true;
 }
@@ -249,7 +249,7 @@ void check_blame_training(struct check *check, msec now)
 	add_untrained(check, &names);
 	check_names_write(&names, &text);
 	check_blame(check, CHECK_FAULT_TRAINER_DIED, CHECK_TRAINING, names.shown[0], now,
-		    "%s ended without having trained", text_of(&text));
+		    "%s exited without training", text_of(&text));
 }
 
 bool check_result_is_judged(const struct check *check)
@@ -267,7 +267,7 @@ bool check_blame_result(struct check *check, msec now)
 		blame_trainers(check, CHECK_RESULT, now);
 	else if (!check->figures)
 		check_blame(check, CHECK_FAULT_RESULT, CHECK_RESULT, NULL, now,
-			    "the workers ended, but none told a result");
+			    "the workers ended, but none reported a result");
 	else if (loss <= 0)
 		check_blame(check, CHECK_FAULT_RESULT, CHECK_RESULT, NULL, now,
 			    "the validation cross entropy is not a positive number");
@@ -312,10 +312,10 @@ static void blame_silent_network(struct check *check, const char *time, msec now
 							  check->tasks[k].name))
 				check_blame(check, CHECK_FAULT_SILENT_SERVER, CHECK_NETWORK,
 					    check->tasks[i].name, now,
-					    "%s did not say within %s whether it reaches %s",
+					    "%s did not report within %s whether it reaches %s",
 					    check->tasks[i].name, time, check->tasks[k].name);
 	check_blame(check, CHECK_FAULT_SILENT_SERVER, CHECK_NETWORK, NULL, now,
-		    "the servers were not tried within %s", time);
+		    "the servers were not tested within %s", time);
 }
 
 /* Tasks that did not answer in the roll call. */
@@ -329,8 +329,7 @@ static void blame_absent(struct check *check, enum check_step step, const char *
 		return;
 	check_names_write(&names, &text);
 	check_blame(check, CHECK_FAULT_SILENT_SERVER, step, names.shown[0], now,
-		    "%s did not answer any more when training had not ended within %s",
-		    text_of(&text), time);
+		    "%s stopped answering; training did not end within %s", text_of(&text), time);
 	if (!check->request.is_remote)
 		check_fault_set_job(check, CHECK_SERVERS_JOB);
 }
@@ -347,8 +346,8 @@ static void blame_silent_trainers(struct check *check, enum check_step step, con
 		text_add(&text, "the model's processes");
 	text_addf(&text, " did not end within %s", time);
 	if (check->steps_wanted > 0)
-		text_addf(&text, "; the last step told was %lld of %lld", (long long) check->step,
-			  (long long) check->steps_wanted);
+		text_addf(&text, "; the last reported step was %lld of %lld",
+			  (long long) check->step, (long long) check->steps_wanted);
 	check_blame(check, CHECK_FAULT_SILENT_TRAINER, step, names.shown[0], now, "%s",
 		    text_of(&text));
 }
@@ -387,6 +386,6 @@ void check_blame_silence(struct check *check, enum check_step step, msec now)
 	case CHECK_STEP_COUNT:
 		break;
 	}
-	check_blame(check, CHECK_FAULT_NOT_STARTED, step, NULL, now, "nothing was found within %s",
-		    text_of(&time));
+	check_blame(check, CHECK_FAULT_NOT_STARTED, step, NULL, now,
+		    "no server was found within %s", text_of(&time));
 }

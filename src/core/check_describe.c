@@ -11,7 +11,7 @@ static void add_plural(struct text *text, size_t count, const char *noun)
 	text_addf(text, "%zu %s%s", count, noun, count == 1 ? "" : "s");
 }
 
-/* "3 of 4 serve, waiting for ps-1" */
+/* "3 of 4 serving, waiting for ps-1" */
 static void add_count(const struct check *check, check_task_fn is_done, const char *what,
 		      struct text *text)
 {
@@ -31,7 +31,7 @@ static void add_servers(const struct check *check, struct text *text)
 	const char *version = check->n_tasks > 0 ? check->tasks[0].version : NULL;
 	double slowest = 0;
 
-	add_count(check, check_task_serves, "serve", text);
+	add_count(check, check_task_serves, "serving", text);
 	for (size_t i = 0; i < check->n_tasks; i++) {
 		if (!text_equals(check->tasks[i].version, version))
 			version = NULL;
@@ -49,7 +49,7 @@ static void add_network(const struct check *check, struct text *text)
 	if (check->network.count > 0)
 		check_network_add_ranges(&check->network, text);
 	else
-		text_add(text, "one server has no other to reach");
+		text_add(text, "only one server, so there is no link to test");
 }
 
 /* All of them where they fit in a line; -o json has them in any case. */
@@ -148,18 +148,18 @@ static const char *reason_to_skip(const struct check *check, enum check_step ste
 	const struct check_request *request = &check->request;
 
 	if (step == CHECK_RESULT && check->figures)
-		return "so few steps show nothing of the training: ";
+		return "too few steps to judge the training: ";
 	if (step == CHECK_LIBRARY)
-		return "the image brings it";
+		return "provided by the image";
 	if (step == CHECK_DATA && request->data_dir)
-		return "the Pods have them";
+		return "provided by the Pods";
 	if (step == CHECK_NETWORK)
-		return "nothing of it can be tried from here: the Pods reach the servers";
+		return "cannot be tested from this machine; the Pods reach the servers";
 	if (step == CHECK_DATA)
-		return check_request_trains(request) ? "no --data-dir: the model brings its data"
-						     : "nothing trains";
+		return check_request_trains(request) ? "no --data-dir: using built-in data"
+						     : "no model to train";
 	if (step == CHECK_SERVERS)
-		return "the servers are there";
+		return "using existing servers";
 	return request->is_setup_only ? "--setup-only" : "--model none";
 }
 
@@ -201,11 +201,11 @@ static void add_training_progress(const struct check *check, struct text *text)
 		if (!isnan(check->loss))
 			text_addf(text, ", loss %.2f", check->loss);
 	} else if (missing.count > 0) {
-		text_addf(text, "%zu of %zu train, waiting for ", check->n_trainers - missing.count,
+		text_addf(text, "%zu of %zu training, waiting for ", check->n_trainers - missing.count,
 			  check->n_trainers);
 		check_names_write(&missing, text);
 	} else {
-		text_add(text, "all train");
+		text_add(text, "all training");
 	}
 }
 
@@ -213,10 +213,10 @@ static void add_progress(const struct check *check, enum check_step step, struct
 {
 	switch (step) {
 	case CHECK_SERVERS:
-		add_count(check, check_task_serves, "serve", text);
+		add_count(check, check_task_serves, "serving", text);
 		break;
 	case CHECK_NETWORK:
-		text_addf(text, "%zu ways tried", check->network.count);
+		text_addf(text, "%zu links tested", check->network.count);
 		break;
 	case CHECK_DEVICES:
 		add_count(check, check_task_is_listed, "listed", text);
@@ -228,11 +228,11 @@ static void add_progress(const struct check *check, enum check_step step, struct
 		add_training_progress(check, text);
 		break;
 	case CHECK_RESULT:
-		text_add(text, "waiting for the end of the workers");
+		text_add(text, "waiting for the workers to finish");
 		break;
 	case CHECK_LIBRARY:
 	case CHECK_DATA:
-		text_add(text, "looking for it");
+		text_add(text, "searching");
 		break;
 	case CHECK_STEP_COUNT:
 		break;
@@ -244,11 +244,11 @@ void check_describe_progress(const struct check *check, struct text *text)
 	enum check_step step = check_current_step(check);
 
 	if (check->result != CHECK_OPEN)
-		text_add(text, check_is_over(check) ? "" : "ending what runs");
+		text_add(text, check_is_over(check) ? "" : "stopping running processes");
 	else if (step == CHECK_STEP_COUNT)
 		return;
 	else if (check->roll_called != MSEC_UNSET)
-		text_add(text, "timed out: asking which servers still answer");
+		text_add(text, "timed out; checking which servers still respond");
 	else {
 		text_addf(text, "%s: ", check_step_words[step]);
 		add_progress(check, step, text);
@@ -260,7 +260,7 @@ void check_describe_progress(const struct check *check, struct text *text)
 void check_describe_request(const struct check_request *request, struct text *text)
 {
 	if (request->is_remote) {
-		text_add(text, "servers that exist, ");
+		text_add(text, "existing servers, ");
 		for (size_t i = 0; i < request->n_servers; i++)
 			text_addf(text, "%s%s", i ? " and " : "", request->servers[i].url);
 	} else {

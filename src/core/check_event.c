@@ -138,7 +138,7 @@ static bool take_probe_error(struct check *check, const char *from, const struct
 	check->probe_error_step =
 		text_equals(string_of(event, "step"), "session") ? CHECK_SESSION : CHECK_DEVICES;
 	check->probe_error_task = copy(check, string_of(event, "task"));
-	check->probe_error = check_copy_words(check, message ? message : "it gives no reason");
+	check->probe_error = check_copy_words(check, message ? message : "no reason given");
 	check->probe_error_code = check_copy_words(check, code ? code : "no code");
 	return true;
 }
@@ -172,7 +172,7 @@ static bool take_trainer_error(struct check *check, const char *from, const stru
 
 	if (!trainer)
 		return false;
-	trainer->error = check_copy_words(check, message ? message : "it gives no reason");
+	trainer->error = check_copy_words(check, message ? message : "no reason given");
 	trainer->is_data_error = text_equals(string_of(event, "step"), "data");
 	return true;
 }
@@ -379,7 +379,7 @@ static void keep_early_end(struct check *check, struct check_job_record *record,
 			continue;
 		record->failed = arena_format(check->arena, "%s-%d", replica->role, replica->index);
 		record->failure =
-			arena_format(check->arena, "%s was ended by somebody", record->failed);
+			arena_format(check->arena, "%s was stopped from outside", record->failed);
 		record->failed_at = replica->end_time;
 	}
 }

@@ -11,59 +11,51 @@ static const struct kind_row {
 	const char *word;
 	const char *advice;
 } kinds[CHECK_FAULT_COUNT] = {
-	[CHECK_FAULT_LIBRARY] =
-		{"NoLibrary", "install TensorFlow 2.12 or later (pip install tensorflow-cpu), or "
-			      "say where its library is with --libtensorflow"},
-	[CHECK_FAULT_DATA] = {"NoData",
-			      "give --data-dir the folder that has the files, or leave it out: "
-			      "then the model brings data of its own"},
-	[CHECK_FAULT_NOT_STARTED] = {"NotStarted", "do what the sentence says, and check again"},
+	[CHECK_FAULT_LIBRARY] = {"NoLibrary",
+				 "install TensorFlow 2.12 or later (pip install tensorflow-cpu), "
+				 "or name its library with --libtensorflow"},
+	[CHECK_FAULT_DATA] = {"NoData", "set --data-dir to the directory with the files, or leave "
+					"it out to use built-in data"},
+	[CHECK_FAULT_NOT_STARTED] = {"NotStarted", "fix the error above, and run the check again"},
 	[CHECK_FAULT_IMAGE] = {"ImageWithoutServer",
-			       "give an --image that has muster and TensorFlow: 'make server-image "
-			       "BASE=IMAGE' puts muster on one that has TensorFlow"},
+			       "use an --image with muster and TensorFlow; to add muster to an "
+			       "image with TensorFlow: 'make server-image BASE=IMAGE'"},
 	[CHECK_FAULT_SERVER_DIED] =
-		{"ServerDied",
-		 "read the server's log; without a reason there, find what killed it: SIGKILL is "
-		 "what the kernel ends a process with when memory runs out (dmesg)"},
-	[CHECK_FAULT_SERVER_FAILED] = {"ServerFailed", "do what the server says; its log has more"},
-	[CHECK_FAULT_SERVER_STOPPED] = {"ServerStopped",
-					"let the process go on (kill -CONT), and find out what "
-					"stopped it"},
-	[CHECK_FAULT_SILENT_SERVER] =
-		{"SilentServer",
-		 "read the server's log, look whether its process still runs and has processor "
-		 "time, and give a slow machine more time with --timeout"},
-	[CHECK_FAULT_NAME] = {"NameUnknown",
-			      "make the name known where it was asked for (DNS or /etc/hosts), or "
-			      "write the address in its place"},
-	[CHECK_FAULT_PORT] =
-		{"PortClosed",
-		 "refused: look whether the server runs and serves this port; no answer: look "
-		 "for a firewall or a network policy between the two"},
-	[CHECK_FAULT_ANSWER] = {"WrongAnswer",
-				"find what listens on that port: it does not speak as the server "
-				"should"},
-	[CHECK_FAULT_PROBE] =
-		{"OperationFailed",
-		 "look whether all servers have the same cluster spec and the same release of "
-		 "TensorFlow, and read the log of the task"},
+		{"ServerDied", "read the server's log; if it gives no reason, find out what killed "
+			       "it: the kernel sends SIGKILL when memory runs out (see dmesg)"},
+	[CHECK_FAULT_SERVER_FAILED] = {"ServerFailed",
+				       "fix the error that the server reports; see its log"},
+	[CHECK_FAULT_SERVER_STOPPED] =
+		{"ServerStopped", "continue the process (kill -CONT), and find out what paused it"},
+	[CHECK_FAULT_SILENT_SERVER] = {"SilentServer",
+				       "read the server's log, check that its process is running "
+				       "and gets CPU time, and raise --timeout on a slow machine"},
+	[CHECK_FAULT_NAME] = {"NameUnknown", "make the name resolvable on that machine (DNS or "
+					     "/etc/hosts), or use the IP address instead"},
+	[CHECK_FAULT_PORT] = {"PortClosed",
+			      "if refused, check that the server runs and listens on this port; if "
+			      "timed out, look for a firewall or NetworkPolicy in between"},
+	[CHECK_FAULT_ANSWER] =
+		{"WrongAnswer",
+		 "find out what listens on that port: it does not speak the server's protocol"},
+	[CHECK_FAULT_PROBE] = {"OperationFailed",
+			       "check that all servers have the same cluster spec and TensorFlow "
+			       "version, and read the log of the task"},
 	[CHECK_FAULT_TOO_FEW] = {"TooFewTasks",
 				 "ask for fewer workers (-w), or start more servers"},
 	[CHECK_FAULT_TRAINER_DIED] = {"TrainingFailed",
-				      "the servers are well: read the log of the process that "
-				      "trained"},
-	[CHECK_FAULT_TRAINER_STOPPED] = {"TrainingStopped",
-					 "let the process go on (kill -CONT), and find out what "
-					 "stopped it"},
+				      "the servers work: read the log of the training process"},
+	[CHECK_FAULT_TRAINER_STOPPED] =
+		{"TrainingStopped",
+		 "continue the process (kill -CONT), and find out what paused it"},
 	[CHECK_FAULT_SILENT_TRAINER] =
 		{"SilentTraining",
 		 "read the logs of workers and servers; if the steps went on until the end, give "
 		 "the machine more time with --timeout"},
-	[CHECK_FAULT_RESULT] =
-		{"BadResult",
-		 "the servers work, but what they computed is not good: with --steps, ask for "
-		 "more of them; without, look for broken hardware or a broken build"},
-	[CHECK_FAULT_INTERRUPTED] = {"Interrupted", "check again when nothing interrupts it"},
+	[CHECK_FAULT_RESULT] = {"BadResult",
+				"the servers work, but the model did not learn: raise --steps if "
+				"you set it; otherwise suspect broken hardware or a broken build"},
+	[CHECK_FAULT_INTERRUPTED] = {"Interrupted", "run the check again"},
 };
 
 const char *check_fault_word(enum check_fault_kind kind)

@@ -18,8 +18,8 @@ void check_text_add_heading(const struct check *check, struct text *text)
 	text_add_char(text, '\n');
 	if (!check->request.is_remote && !check->request.has_private_network)
 		text_addf(text,
-			  "  (until it ends, any client that reaches %s can run programs through "
-			  "its TensorFlow servers)\n",
+			  "  (warning: until the check ends, any client that can reach %s can run "
+			  "code through its TensorFlow servers)\n",
 			  check->request.is_on_kubernetes ? "its Pods" : "this machine");
 }
 
@@ -131,13 +131,13 @@ static void add_what_to_do(const struct check *check, struct text *text)
 	struct text kept CLEANUP(text_done) = {0};
 
 	if (check->result == CHECK_BAD) {
-		add_row(text, "do");
+		add_row(text, "fix");
 		text_addf(text, "%s\n", check_fault_advice(check));
 		add_log(check->fault, text);
 	}
 	if (add_kept(check, " ", &kept) > 0) {
-		add_row(text, "kept");
-		text_addf(text, "the logs, until: muster delete %s\n", text_of(&kept));
+		add_row(text, "logs kept");
+		text_addf(text, "until you run: muster delete %s\n", text_of(&kept));
 	}
 }
 
@@ -145,10 +145,10 @@ static void add_setup(const struct check *check, struct text *text)
 {
 	for (size_t i = 0; i < check->n_tasks; i++)
 		text_addf(text, "  %-10s%s\n", check->tasks[i].name, check->tasks[i].target);
-	add_row(text, "try");
+	add_row(text, "test");
 	check_command_describe_try(check, text);
 	text_add_char(text, '\n');
-	add_row(text, "end");
+	add_row(text, "stop");
 	check_command_describe_stop(check, text);
 	text_add_char(text, '\n');
 }
@@ -179,13 +179,13 @@ static void add_verdict(const struct check *check, const struct check_style *sty
 	if (!is_good)
 		add_line(text, check->fault->message);
 	else if (check->request.is_setup_only)
-		text_add(text, "the servers stay up\n");
+		text_add(text, "the servers keep running\n");
 	else if (check->request.model == CHECK_NO_MODEL)
 		text_add(text, "the servers work together\n");
 	else if (check->steps[CHECK_RESULT].state == CHECK_SKIPPED)
 		add_unjudged(check, text);
 	else
-		text_add(text, "distributed TensorFlow works here\n");
+		text_add(text, "distributed TensorFlow works\n");
 }
 
 static void add_matrix(const struct check *check, const struct check_style *style,

@@ -41,18 +41,18 @@ static const char *host_fault(const char *address, size_t len)
 	if (text_starts_with(address, "grpc://"))
 		return "expected HOST:PORT without 'grpc://'";
 	if (is_bracketed && (len < 2 || address[len - 1] != ']'))
-		return address[len] ? "this has no place in an IPv6 address"
-				    : "the ']' behind the IPv6 address is missing";
+		return address[len] ? "unexpected character in an IPv6 address"
+				    : "missing ']' after the IPv6 address";
 	if (is_bracketed && !memchr(address, ':', len))
 		return "expected an IPv6 address between '[' and ']'";
 	if (text_starts_with(address, "::"))
-		return "an IPv6 address stands in brackets: [::1]:2222";
+		return "an IPv6 address needs brackets, as in [::1]:2222";
 	if (len == 0 && (address[0] == ':' || !address[0]))
-		return "the host is missing: expected HOST:PORT";
+		return "missing host (expected HOST:PORT)";
 	if (!address[len])
-		return "the port is missing: expected HOST:PORT";
+		return "missing port (expected HOST:PORT)";
 	if (address[len] != ':')
-		return "this has no place in an address: expected HOST:PORT";
+		return "unexpected character in an address (expected HOST:PORT)";
 	return NULL;
 }
 
@@ -63,14 +63,14 @@ static const char *port_fault(const char *port, size_t *ret_offset)
 
 	*ret_offset = n_digits;
 	if (!port[0])
-		return "the port is missing: expected HOST:PORT";
+		return "missing port (expected HOST:PORT)";
 	if (port[n_digits] == ':')
-		return "an IPv6 address stands in brackets: [::1]:2222";
+		return "an IPv6 address needs brackets, as in [::1]:2222";
 	if (port[n_digits])
-		return "this has no place in a port: expected a number from 1 to 65535";
+		return "unexpected character in a port (expected a number from 1 to 65535)";
 	*ret_offset = 0;
 	if (text_read_int(port, 1, PORT_MAX, &number, NULL))
-		return "a port is a number from 1 to 65535";
+		return "a port must be a number from 1 to 65535";
 	return NULL;
 }
 

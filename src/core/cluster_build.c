@@ -55,8 +55,8 @@ void cluster_build_add_job(struct cluster_build *build, const char *name, struct
 	}
 	if (name[0] && name_find_word(build->jobs, build->n_jobs, name) >= 0)
 		fault_add(build->faults, place, path,
-			  "job '%.*s' is there twice: all its tasks stand in one list", shown(name),
-			  name);
+			  "job '%.*s' is listed twice; put all its tasks into one list",
+			  shown(name), name);
 	mem_grow(&build->jobs, &build->jobs_capacity, build->n_jobs, sizeof(*build->jobs));
 	build->jobs[build->n_jobs++] = name;
 }
@@ -107,7 +107,7 @@ static void tell_shared_address(struct cluster_build *build, const struct found_
 				const struct found_task *task)
 {
 	fault_add(build->faults, task->place, task->path,
-		  "'%.*s' is the address of %.*s-%d already", shown(task->address), task->address,
+		  "'%.*s' is already the address of %.*s-%d", shown(task->address), task->address,
 		  shown(build->jobs[first->job]), build->jobs[first->job], first->index);
 }
 

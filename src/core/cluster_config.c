@@ -63,7 +63,7 @@ static void read_map(struct cluster_build *build, const struct json *map, const 
 			read_address(build, (int) index, value, task_path);
 		else
 			fault_add(build->faults, NOWHERE, task_path,
-				  "the key of a task is its index, 0 to %d", LIMIT_TASK_INDEX);
+				  "the key of a task must be its index, 0 to %d", LIMIT_TASK_INDEX);
 	}
 }
 
@@ -74,7 +74,7 @@ static void read_job(struct cluster_build *build, const char *name, const struct
 
 	if (!is_job_name(name))
 		fault_add(build->faults, NOWHERE, path,
-			  "a job's name is a letter, then letters, digits and '_'");
+			  "a job name must be a letter, then letters, digits and '_'");
 	if (!is_list && !is_map && !json_is(tasks, JSON_NULL))
 		fault_add(build->faults, NOWHERE, path,
 			  "expected a list of addresses, or a map of index to address");
@@ -126,7 +126,7 @@ static void read_task(const struct json *task, struct cluster_spec *spec, struct
 	else if (cluster_spec_set_own(spec, type, (int) index, &err))
 		fault_add(faults, NOWHERE, "task", "%s%s", err.text,
 			  text_equals(type, "evaluator")
-				  ? "; the evaluator stands outside and needs no server"
+				  ? "; the evaluator is not part of the cluster and needs no server"
 				  : "");
 }
 

@@ -74,8 +74,7 @@ static bool is_lower_letter(char c)
 static void check_name(struct cluster_build *build, struct part part)
 {
 	if (part.len == 0) {
-		fault_add(build->faults, place_of(part, 0), "",
-			  "the job's name is missing before '|'");
+		fault_add(build->faults, place_of(part, 0), "", "missing job name before '|'");
 		return;
 	}
 	for (size_t i = 0; i < part.len; i++) {

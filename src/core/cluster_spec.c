@@ -44,7 +44,7 @@ static int complain_of_job(const struct cluster_spec *spec, const char *name, st
 
 	for (size_t i = 0; i < spec->n_jobs; i++)
 		text_addf(&names, "%s%s", i == 0 ? "" : ", ", spec->jobs[i].name);
-	return err_set(err, ERR_NOT_FOUND, "the cluster has no job '%s': it has %s", name,
+	return err_set(err, ERR_NOT_FOUND, "the cluster has no job '%s'; it has %s", name,
 		       text_of(&names));
 }
 
@@ -61,7 +61,7 @@ static int complain_of_index(const struct spec_job *job, int index, struct err *
 	else
 		for (size_t i = 0; i < job->n_tasks; i++)
 			text_addf(&indices, "%s %d", i == 0 ? "tasks" : ",", job->tasks[i].index);
-	return err_set(err, ERR_NOT_FOUND, "job '%s' has no task %d: it has %s", job->name, index,
+	return err_set(err, ERR_NOT_FOUND, "job '%s' has no task %d; it has %s", job->name, index,
 		       text_of(&indices));
 }
 

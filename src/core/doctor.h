@@ -116,7 +116,7 @@ struct doctor_row {
 	const char *name; /* "tensorflow" */
 	enum doctor_state state;
 	const char *found; /* "2.21.0 (tensorflow-cpu)" */
-	const char *mend; /* a command; NULL where there is nothing to mend */
+	const char *fix; /* a command; NULL where there is nothing to fix */
 };
 
 #define DOCTOR_ROWS_LIMIT 24
@@ -131,5 +131,5 @@ void doctor_judge(const struct doctor_facts *facts, struct arena *arena,
 		  struct doctor_report *ret_report);
 /* How many rows are in that state. Jobs can run when none is DOCTOR_MISSING. */
 size_t doctor_count(const struct doctor_report *report, enum doctor_state state);
-/* {"ready": true, "rows": [{"name", "state", "found", "mend"}]}; caller frees. */
+/* {"ready": true, "rows": [{"name", "state", "found", "fix"}]}; caller frees. */
 struct json *doctor_report_json(const struct doctor_report *report) MUST_USE;

@@ -10,13 +10,14 @@
 static void judge_ports(struct judgement *judgement)
 {
 	const struct doctor_network *network = &judgement->facts->network;
-	const char *mend = "sudo sysctl -w net.ipv4.ip_local_port_range='32768 60999'";
+	const char *fix = "sudo sysctl -w net.ipv4.ip_local_port_range='32768 60999'";
 
 	if (network->port_fault)
-		judgement_add(judgement, "ports", DOCTOR_MISSING, mend, "%s", network->port_fault);
+		judgement_add(judgement, "ports", DOCTOR_MISSING, fix, "%s", network->port_fault);
 	else if (network->high_port - network->low_port + 1 < PORTS_ADVISED)
-		judgement_add(judgement, "ports", DOCTOR_WARNING, mend,
-			      "%d to %d are few: the kernel's own range takes the others",
+		judgement_add(judgement, "ports", DOCTOR_WARNING, fix,
+			      "only %d to %d are available; the kernel's ephemeral port range uses "
+			      "the others",
 			      network->low_port, network->high_port);
 	else
 		judgement_add(judgement, "ports", DOCTOR_OK, NULL, "%d to %d", network->low_port,
@@ -58,7 +59,7 @@ static void judge_private_network(struct judgement *judgement)
 		judgement_add(judgement, "private net", DOCTOR_OK, NULL, "none: %s", fault);
 	else
 		judgement_add(judgement, "private net", DOCTOR_OK, NULL,
-			      "can be had: muster run --private-network");
+			      "available: muster run --private-network");
 }
 
 static void judge_network(struct judgement *judgement)
@@ -94,12 +95,12 @@ static void judge_kubernetes(struct judgement *judgement)
 			      kubernetes->is_malformed ? EDIT : CHOOSE, "%s", kubernetes->fault);
 	else if (!kubernetes->server)
 		judgement_add(judgement, "kubernetes", DOCTOR_OK, NULL,
-			      "none: there is no kubeconfig, jobs run on this machine");
+			      "no kubeconfig; jobs can run on this machine only");
 	else if (kubernetes->skips_verify)
-		judgement_add(judgement, "kubernetes", DOCTOR_WARNING, EDIT,
-			      "%s, %s, whose certificate is not checked "
-			      "(insecure-skip-tls-verify)",
-			      kubernetes->server, whose(judgement));
+		judgement_add(
+			judgement, "kubernetes", DOCTOR_WARNING, EDIT,
+			"%s, %s, whose certificate is not verified (insecure-skip-tls-verify)",
+			kubernetes->server, whose(judgement));
 	else
 		judgement_add(judgement, "kubernetes", DOCTOR_OK, NULL, "%s, %s, namespace '%s'",
 			      kubernetes->server, whose(judgement), kubernetes->namespace_name);

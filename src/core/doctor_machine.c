@@ -60,23 +60,23 @@ static bool is_below(int64_t limit, int64_t number)
 static void judge_files(struct judgement *judgement)
 {
 	const struct doctor_limits *limits = &judgement->facts->limits;
-	const char *mend = is_below(limits->most_files, FILES_ADVISED)
+	const char *fix = is_below(limits->most_files, FILES_ADVISED)
 				   ? "ulimit -n 1024, as root or by /etc/security/limits.conf"
 				   : "ulimit -n 1024";
 
 	if (is_below(limits->most_files, FILES_NEEDED))
-		judgement_add(judgement, "open files", DOCTOR_MISSING, mend,
-			      "at most %" PRId64 ", and a job needs %d", limits->most_files,
+		judgement_add(judgement, "open files", DOCTOR_MISSING, fix,
+			      "at most %" PRId64 ", but a job needs %d", limits->most_files,
 			      FILES_NEEDED);
 	else if (limits->files < 0)
 		judgement_add(judgement, "open files", DOCTOR_OK, NULL, "no limit");
 	else if (is_below(limits->files, FILES_ADVISED))
-		judgement_add(judgement, "open files", DOCTOR_WARNING, mend,
-			      "at most %" PRId64 " in each process; readers of data may need more",
+		judgement_add(judgement, "open files", DOCTOR_WARNING, fix,
+			      "at most %" PRId64 " per process; data readers may need more",
 			      limits->files);
 	else
-		judgement_add(judgement, "open files", DOCTOR_OK, NULL,
-			      "%" PRId64 " in each process", limits->files);
+		judgement_add(judgement, "open files", DOCTOR_OK, NULL, "%" PRId64 " per process",
+			      limits->files);
 }
 
 /* Threads that may still be started: by this user's limit, and by that of the control group. */
@@ -97,7 +97,7 @@ static void judge_processes(struct judgement *judgement)
 	int64_t left = threads_left(limits);
 	int64_t n_workers = left / THREADS_OF_WORKER;
 	bool is_group = left == limits->group_processes_left;
-	const char *mend = is_group ? "raise pids.max of the control group (docker run "
+	const char *fix = is_group ? "raise pids.max of the control group (docker run "
 				      "--pids-limit, systemd TasksMax=)"
 				    : "ulimit -u unlimited, as root or by "
 				      "/etc/security/limits.conf";
@@ -105,22 +105,21 @@ static void judge_processes(struct judgement *judgement)
 	if (limits->is_proc_missing)
 		judgement_add(judgement, "processes", DOCTOR_MISSING,
 			      "sudo mount -t proc proc /proc",
-			      "/proc is not mounted, and muster sees its processes there");
+			      "/proc is not mounted; muster needs it to find its processes");
 	else if (left < 0)
 		judgement_add(judgement, "processes", DOCTOR_OK, NULL, "no limit");
 	else if (n_workers < 2)
 		judgement_add(judgement, "processes",
-			      n_workers < 1 ? DOCTOR_MISSING : DOCTOR_WARNING, mend,
-			      "%" PRId64 " more threads may be started, and a worker of "
-			      "TensorFlow has %d",
+			      n_workers < 1 ? DOCTOR_MISSING : DOCTOR_WARNING, fix,
+			      "room for %" PRId64 " more threads, but a TensorFlow worker has %d",
 			      left, THREADS_OF_WORKER);
 	else
 		judgement_add(judgement, "processes", DOCTOR_OK, NULL,
-			      "%" PRId64 " more threads: room for %" PRId64 " workers of %d", left,
-			      n_workers, THREADS_OF_WORKER);
+			      "%" PRId64 " more threads: room for %" PRId64 " workers with %d each",
+			      left, n_workers, THREADS_OF_WORKER);
 }
 
-/* Nothing that anybody has to mend: without one it takes a kill of both processes of muster, and a
+/* Nothing that anybody has to fix: without one it takes a kill of both processes of muster, and a
  * worker that hides, for something to be left. */
 static void judge_group(struct judgement *judgement)
 {
@@ -128,14 +127,14 @@ static void judge_group(struct judgement *judgement)
 
 	if (!limits->group_fault)
 		judgement_add(judgement, "control group", DOCTOR_OK, NULL,
-			      "each job has its own, by which all of it is ended");
+			      "each job runs in its own control group, so all of its processes can "
+			      "be stopped");
 	else
 		judgement_add(judgement, "control group", DOCTOR_OK, NULL,
-			      "jobs have none of their own (%s)%s", limits->group_fault,
-			      limits->is_group_refused
-				      ? "; systemd-run --user --scope -p Delegate=yes muster run … "
-					"has one"
-				      : "");
+			      "jobs do not get their own control group (%s)%s", limits->group_fault,
+			      limits->is_group_refused ? "; to get one: systemd-run --user --scope "
+							 "-p Delegate=yes muster run …"
+						       : "");
 }
 
 static void judge_memory(struct judgement *judgement)
@@ -144,20 +143,20 @@ static void judge_memory(struct judgement *judgement)
 	int64_t left = least_of(limits->memory_available, limits->group_memory_left);
 	int64_t n_workers = left / MEMORY_OF_WORKER;
 	bool is_group = left == limits->group_memory_left;
-	const char *mend = is_group ? "raise the memory limit of the control group (docker run "
+	const char *fix = is_group ? "raise the memory limit of the control group (docker run "
 				      "--memory, systemd MemoryMax=)"
-				    : "end other programs, or take a larger machine";
+				    : "stop other programs, or use a larger machine";
 
 	if (left < 0)
-		judgement_add(judgement, "memory", DOCTOR_WARNING, NULL, "nothing tells how much");
+		judgement_add(judgement, "memory", DOCTOR_WARNING, NULL, "unknown");
 	else if (n_workers < 2)
 		judgement_add(judgement, "memory", n_workers < 1 ? DOCTOR_MISSING : DOCTOR_WARNING,
-			      mend, "%s left, and a worker of TensorFlow takes %s",
+			      fix, "%s left, but a TensorFlow worker needs %s",
 			      size_of(left).bytes, size_of(MEMORY_OF_WORKER).bytes);
 	else
 		judgement_add(judgement, "memory", DOCTOR_OK, NULL,
-			      "%s left: room for %" PRId64 " workers of %s", size_of(left).bytes,
-			      n_workers, size_of(MEMORY_OF_WORKER).bytes);
+			      "%s left: room for %" PRId64 " workers with %s each",
+			      size_of(left).bytes, n_workers, size_of(MEMORY_OF_WORKER).bytes);
 }
 
 /* Only where there is a limit at all: hardly anybody sets one. */
@@ -167,25 +166,26 @@ static void judge_address_space(struct judgement *judgement)
 
 	if (is_below(most, ADDRESSES_OF_WORKER))
 		judgement_add(judgement, "address space", DOCTOR_WARNING, "ulimit -v unlimited",
-			      "%s; TensorFlow reserves far more than it uses", size_of(most).bytes);
+			      "%s; TensorFlow reserves much more than it uses",
+			      size_of(most).bytes);
 }
 
 static void judge_state_folder(struct judgement *judgement)
 {
 	const struct doctor_state_folder *folder = &judgement->facts->state_folder;
-	const char *mend = "export MUSTER_STATE_DIR=/a/folder/with/room";
+	const char *fix = "export MUSTER_STATE_DIR=/a/directory/with/space";
 
 	if (folder->fault)
-		judgement_add(judgement, "state folder", DOCTOR_MISSING, mend, "%s", folder->fault);
+		judgement_add(judgement, "state folder", DOCTOR_MISSING, fix, "%s", folder->fault);
 	else if (folder->store_fault)
-		judgement_add(judgement, "state folder", DOCTOR_MISSING, mend, "%s",
+		judgement_add(judgement, "state folder", DOCTOR_MISSING, fix, "%s",
 			      folder->store_fault);
 	else if (folder->free_bytes < 0)
 		judgement_add(judgement, "state folder", DOCTOR_OK, NULL, "%s", folder->path);
 	else if (folder->free_bytes < DISK_ADVISED)
 		judgement_add(judgement, "state folder",
 			      folder->free_bytes < DISK_NEEDED ? DOCTOR_MISSING : DOCTOR_WARNING,
-			      mend, "%s has %s left for jobs and their logs", folder->path,
+			      fix, "%s has %s left for jobs and their logs", folder->path,
 			      size_of(folder->free_bytes).bytes);
 	else
 		judgement_add(judgement, "state folder", DOCTOR_OK, NULL, "%s, %s free",
@@ -195,17 +195,15 @@ static void judge_state_folder(struct judgement *judgement)
 static void judge_shared_memory(struct judgement *judgement)
 {
 	int64_t size = judgement->facts->shared_memory;
-	const char *mend = "sudo mount -o remount,size=2g /dev/shm (docker run --shm-size=2g)";
+	const char *fix = "sudo mount -o remount,size=2g /dev/shm (docker run --shm-size=2g)";
 
 	if (size < 0)
 		judgement_add(judgement, "/dev/shm", DOCTOR_WARNING,
 			      "sudo mount -t tmpfs -o mode=1777 tmpfs /dev/shm",
-			      "not there, or nothing can be written: loaders of data that run in "
-			      "processes of their own need it");
+			      "missing or not writable; multi-process data loaders need it");
 	else if (size < SHARED_MEMORY_ADVISED)
-		judgement_add(judgement, "/dev/shm", DOCTOR_WARNING, mend,
-			      "%s; loaders of data that run in processes of their own need more",
-			      size_of(size).bytes);
+		judgement_add(judgement, "/dev/shm", DOCTOR_WARNING, fix,
+			      "%s; multi-process data loaders need more", size_of(size).bytes);
 	else
 		judgement_add(judgement, "/dev/shm", DOCTOR_OK, NULL, "%s", size_of(size).bytes);
 }
@@ -237,7 +235,7 @@ static void judge_driven_gpu(struct judgement *judgement)
 	else if (gpu->n_nodes == 0 && gpu->dealt.count == 0)
 		judgement_add(judgement, "gpu", DOCTOR_WARNING,
 			      "sudo nvidia-modprobe -u -c=0 (docker run --gpus all)",
-			      "NVIDIA driver %s, and no device in /dev", gpu->driver);
+			      "NVIDIA driver %s, but no device in /dev", gpu->driver);
 	else if (gpu->node_fault)
 		judgement_add(judgement, "gpu", DOCTOR_WARNING, "sudo usermod -aG video $USER",
 			      "NVIDIA driver %s: %s", gpu->driver, gpu->node_fault);
@@ -256,7 +254,7 @@ static void judge_held_gpus(struct judgement *judgement)
 
 	if (gpu->dealt.count > 0)
 		judgement_add(judgement, "gpus in use", DOCTOR_OK, NULL, "%s",
-			      *gpu->holders ? gpu->holders : "none by jobs of this user");
+			      *gpu->holders ? gpu->holders : "none by this user's jobs");
 }
 
 static void judge_gpu(struct judgement *judgement)
@@ -268,9 +266,9 @@ static void judge_gpu(struct judgement *judgement)
 	else if (gpu->n_devices > 0)
 		judgement_add(judgement, "gpu", DOCTOR_WARNING,
 			      "sudo apt-get install nvidia-driver (docker run --gpus all)",
-			      "%d of NVIDIA without a driver", gpu->n_devices);
+			      "NVIDIA GPUs without a driver: %d", gpu->n_devices);
 	else
-		judgement_add(judgement, "gpu", DOCTOR_OK, NULL, "none: jobs run on processors");
+		judgement_add(judgement, "gpu", DOCTOR_OK, NULL, "none; jobs run on CPUs");
 }
 
 static void judge_clock(struct judgement *judgement)
@@ -278,10 +276,10 @@ static void judge_clock(struct judgement *judgement)
 	if (!judgement->facts->is_clock_known)
 		return;
 	if (judgement->facts->is_clock_synchronised)
-		judgement_add(judgement, "clock", DOCTOR_OK, NULL, "synchronised");
+		judgement_add(judgement, "clock", DOCTOR_OK, NULL, "synchronized");
 	else
 		judgement_add(judgement, "clock", DOCTOR_WARNING, "sudo timedatectl set-ntp true",
-			      "not synchronised; matters where several machines train together");
+			      "not synchronized; matters when several machines train together");
 }
 
 /* A part of a core counts as one thread. */

@@ -10,10 +10,10 @@ struct judgement {
 	struct doctor_report *report;
 };
 
-/* Adds a row; `mend` is copied, without "sudo" for the superuser, and NULL where there is nothing
- * to mend. */
+/* Adds a row; `fix` is copied, without "sudo" for the superuser, and NULL where there is nothing
+ * to fix. */
 void judgement_add(struct judgement *judgement, const char *name, enum doctor_state state,
-		   const char *mend, const char *format, ...) PRINTF_LIKE(5, 6);
+		   const char *fix, const char *format, ...) PRINTF_LIKE(5, 6);
 
 /* Python, TensorFlow and its packages. */
 void judge_software(struct judgement *judgement);

@@ -13,10 +13,10 @@ const char *const doctor_state_words[3] = {"ok", "warning", "missing"};
 #define FOUND_SIZE 1024
 
 /* The command as this user would write it. */
-static const char *copy_mend(const struct judgement *judgement, const char *mend)
+static const char *copy_fix(const struct judgement *judgement, const char *fix)
 {
 	static const char sudo[] = "sudo ";
-	char *copy = arena_copy_text(judgement->arena, mend);
+	char *copy = arena_copy_text(judgement->arena, fix);
 
 	if (!copy || !judgement->facts->is_superuser)
 		return copy;
@@ -26,7 +26,7 @@ static const char *copy_mend(const struct judgement *judgement, const char *mend
 }
 
 void judgement_add(struct judgement *judgement, const char *name, enum doctor_state state,
-		   const char *mend, const char *format, ...)
+		   const char *fix, const char *format, ...)
 {
 	struct doctor_report *report = judgement->report;
 	char found[FOUND_SIZE];
@@ -40,7 +40,7 @@ void judgement_add(struct judgement *judgement, const char *name, enum doctor_st
 		.name = name,
 		.state = state,
 		.found = arena_copy_text(judgement->arena, found),
-		.mend = copy_mend(judgement, mend),
+		.fix = copy_fix(judgement, fix),
 	};
 }
 
@@ -60,7 +60,8 @@ static struct json *row_json(const struct doctor_row *row)
 	json_set_string(object, "name", row->name);
 	json_set_string(object, "state", doctor_state_words[row->state]);
 	json_set_string(object, "found", row->found);
-	json_set_string(object, "mend", row->mend);
+	json_set_string(object, "fix", row->fix);
+	json_set_string(object, "mend", row->fix); /* its former name */
 	return object;
 }
 

@@ -61,10 +61,10 @@ static void judge_python(struct judgement *judgement)
 	if (!python->interpreter)
 		judgement_add(judgement, "python", DOCTOR_MISSING,
 			      "sudo apt-get install python3 python3-venv", "%s",
-			      python->fault ? python->fault : "no python3 in PATH");
+			      python->fault ? python->fault : "python3 not found in PATH");
 	else if (python->virtual_env && !python->is_virtual_env)
 		judgement_add(judgement, "python", DOCTOR_WARNING, "unset VIRTUAL_ENV",
-			      "%s, %s; VIRTUAL_ENV names %s, which holds no Python", version,
+			      "%s, %s; VIRTUAL_ENV is %s, which has no Python", version,
 			      python->interpreter, python->virtual_env);
 	else
 		judgement_add(judgement, "python", DOCTOR_OK, NULL, "%s, %s%s", version,
@@ -79,7 +79,7 @@ static void judge_tensorflow(struct judgement *judgement)
 
 	if (!tensorflow->is_installed)
 		judgement_add(judgement, "tensorflow", DOCTOR_MISSING, mend_tensorflow(judgement),
-			      "not among the packages of this Python%s",
+			      "not installed in this Python%s",
 			      prepared ? "; the environment of script/demo has it" : "");
 	else
 		judgement_add(judgement, "tensorflow", DOCTOR_OK, NULL, "%s, %s in %s",
@@ -93,17 +93,17 @@ static void judge_library(struct judgement *judgement)
 {
 	const struct doctor_library *library = &judgement->facts->library;
 
-	const char *mend = mend_tensorflow(judgement);
+	const char *fix = mend_tensorflow(judgement);
 
 	if (library->path)
 		judgement_add(judgement, "libtensorflow", DOCTOR_OK, NULL, "%s, %s (%s)",
 			      library->version ? library->version : "version unknown",
 			      library->path, library->origin);
 	else if (!judgement->facts->tensorflow.is_installed)
-		judgement_add(judgement, "libtensorflow", DOCTOR_WARNING, mend,
-			      "comes with TensorFlow; muster server and muster check need it");
+		judgement_add(judgement, "libtensorflow", DOCTOR_WARNING, fix,
+			      "part of TensorFlow; muster server and muster check need it");
 	else
-		judgement_add(judgement, "libtensorflow", DOCTOR_WARNING, mend,
+		judgement_add(judgement, "libtensorflow", DOCTOR_WARNING, fix,
 			      "muster server and muster check cannot run: %s", library->fault);
 }
 
@@ -123,12 +123,13 @@ static void judge_tf_keras(struct judgement *judgement)
 	if (!tensorflow->tf_keras)
 		judgement_add(judgement, "tf-keras", DOCTOR_WARNING,
 			      pip_install(judgement, package),
-			      "not installed; Keras models do not train on several processes "
-			      "without it (TF_USE_LEGACY_KERAS=1)");
+			      "not installed; Keras models need it to train on several processes "
+			      "(TF_USE_LEGACY_KERAS=1)");
 	else if (minor >= 0 && minor_of(tensorflow->tf_keras) != minor)
 		judgement_add(judgement, "tf-keras", DOCTOR_WARNING,
-			      pip_install(judgement, package), "%s does not fit TensorFlow %s",
-			      tensorflow->tf_keras, tensorflow->version);
+			      pip_install(judgement, package),
+			      "%s is not compatible with TensorFlow %s", tensorflow->tf_keras,
+			      tensorflow->version);
 	else
 		judgement_add(judgement, "tf-keras", DOCTOR_OK, NULL, "%s", tensorflow->tf_keras);
 }
@@ -142,7 +143,7 @@ static void judge_scikit_learn(struct judgement *judgement)
 	else
 		judgement_add(judgement, "scikit-learn", DOCTOR_WARNING,
 			      pip_install(judgement, "scikit-learn"),
-			      "not installed; the examples read its handwritten digits");
+			      "not installed; the examples use its handwritten digits");
 }
 
 void judge_software(struct judgement *judgement)

@@ -22,8 +22,8 @@ struct scan {
 static int fail_for_size(const struct scan *scan, struct err *err)
 {
 	return err_set(err, ERR_INVALID,
-		       "'%s' stands for more than %d characters when its repeats are written out, "
-		       "which takes too long to search for: use smaller numbers, or * or +",
+		       "'%s' expands to more than %d characters, which would make the search too "
+		       "slow; use smaller repeat counts, or * or +",
 		       scan->expression, EXPRESSION_LIMIT);
 }
 
@@ -66,8 +66,8 @@ static int read_repeat(struct scan *scan, struct err *err)
 						       : (end++, least + 1);
 	if (least < 0 || *end != '}')
 		return err_set(err, ERR_INVALID,
-			       "'%s' is not a regular expression: a { begins a repeat, {3} or "
-			       "{1,3}; \\{ is the character",
+			       "'%s' is not a regular expression: { begins a repetition, {3} or "
+			       "{1,3}; for the character, write \\{",
 			       scan->expression);
 	scan->at = end + 1;
 	if (most > EXPRESSION_LIMIT)
@@ -85,7 +85,7 @@ static int read_escape(struct scan *scan, struct err *err)
 	if (escaped >= '1' && escaped <= '9')
 		return err_set(err, ERR_INVALID,
 			       "'%s' has a back-reference (\\%c), which extended regular "
-			       "expressions do not have",
+			       "expressions do not support",
 			       scan->expression, escaped);
 	scan->at += escaped ? 2 : 1;
 	return add_part(scan, 1, err);
@@ -95,7 +95,7 @@ static int open_group(struct scan *scan, struct err *err)
 {
 	scan->at++;
 	if (scan->depth + 1 == DEPTH_LIMIT)
-		return err_set(err, ERR_INVALID, "'%s' has groups in groups, %d deep",
+		return err_set(err, ERR_INVALID, "'%s' has nested groups, %d deep",
 			       scan->expression, DEPTH_LIMIT);
 	scan->groups[++scan->depth] = (struct group){0};
 	return 0;

@@ -9,7 +9,7 @@
 #include <signal.h>
 #include <string.h>
 
-#define ENDED_BY_US "was ended by muster"
+#define ENDED_BY_US "was stopped by muster"
 
 static const char *describe_signal(const struct decision *decision, int signal)
 {
@@ -52,7 +52,7 @@ static const char *describe_end(const struct decision *decision, const struct re
 	if (phrase)
 		return phrase;
 	if (replica->is_disrupted)
-		return replica->object ? "was deleted by somebody else" : "disappeared";
+		return replica->object ? "was deleted by another client" : "disappeared";
 	phrase = describe_code(decision, replica);
 	return reason ? arena_format(decision->arena, "%s (%s)", phrase, reason) : phrase;
 }
@@ -136,13 +136,12 @@ static const char *describe_cause(const struct decision *decision, const struct 
 
 	if (!stopped || status->reason || failed->is_disrupted || status->signal == SIGKILL)
 		return NULL;
-	return arena_format(
-		decision->arena,
-		"%s-%d was stopped by a signal (SIGSTOP, Ctrl-Z, a debugger) when %s-%d "
-		"failed, which may have waited for it in vain; find out what stopped it, "
-		"or let it go on in time: kill -CONT %lld",
-		stopped->status->role, stopped->status->index, status->role, status->index,
-		(long long) stopped->status->pid);
+	return arena_format(decision->arena,
+			    "%s-%d was paused (SIGSTOP, Ctrl-Z or a debugger) when %s-%d failed, "
+			    "probably while waiting for it; find out what paused it, or continue "
+			    "it in time: kill -CONT %lld",
+			    stopped->status->role, stopped->status->index, status->role,
+			    status->index, (long long) stopped->status->pid);
 }
 
 struct failure *failure_of_replica(const struct decision *decision, const struct replica *replica)

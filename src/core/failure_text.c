@@ -15,25 +15,25 @@ static const struct known_cause {
 	const char *advice;
 } known_causes[] = {
 	{"distribute.values.PerReplica'>) to a Tensor",
-	 "fit of Keras 3 does not know MultiWorkerMirroredStrategy, that of Keras 2 does: "
-	 "pip install tf-keras, and muster run --env TF_USE_LEGACY_KERAS=1"},
+	 "fit() of Keras 3 does not support MultiWorkerMirroredStrategy; use Keras 2: pip install "
+	 "tf-keras, and muster run --env TF_USE_LEGACY_KERAS=1"},
 	{"Could not start gRPC server",
-	 "its port is taken; a script that sets TF_CONFIG itself makes every process the same one: "
-	 "muster sets it"},
+	 "the port is in use; if the script sets TF_CONFIG, remove that: muster sets it, and a "
+	 "fixed value gives every process the same identity"},
 	{"Collective ops must be configured at program startup",
-	 "the script has to make its strategy before anything else of TensorFlow runs"},
+	 "create the tf.distribute strategy before any other TensorFlow code runs"},
 	{"Could not apply FILE based sharding",
-	 "the data has fewer files than there are workers: set its "
+	 "the dataset has fewer files than workers: set its "
 	 "options().experimental_distribute.auto_shard_policy to DATA"},
 	{"There must be at least one ps.",
-	 "ParameterServerStrategy takes a chief and parameter servers: muster run --chief --ps 1"},
+	 "ParameterServerStrategy needs a chief and a parameter server: muster run --chief --ps 1"},
 	{"ValueError: Number of processes must be defined.",
-	 "of a job, jax.distributed.initialize reads only the coordinator's address itself: pass "
-	 "num_processes=int(os.environ['JAX_NUM_PROCESSES']) and "
+	 "jax.distributed.initialize reads only the coordinator's address from the environment; "
+	 "pass num_processes=int(os.environ['JAX_NUM_PROCESSES']) and "
 	 "process_id=int(os.environ['JAX_PROCESS_ID'])"},
 	{"No module named 'tensorflow'",
 	 "this Python has no TensorFlow: activate the virtual environment that has it ('muster "
-	 "doctor' looks for it)"},
+	 "doctor' helps to find it)"},
 };
 
 static const char *advice_for(const char *line)
@@ -156,7 +156,7 @@ static void add_next(const struct failure *failure, const char *job_words, struc
 	text_addf(&line, "muster logs %s --role ", job_words);
 	shell_word_add(&line, failure->role);
 	text_addf(&line, " --index %d --attempt %d", failure->index, failure->attempt);
-	add_row(text, "next", text_of(&line));
+	add_row(text, "full log", text_of(&line));
 }
 
 /* Where the processes were, when that was kept, and what they had printed. */
@@ -166,11 +166,11 @@ static void add_whereabouts(const struct failure *failure, const char *job_words
 	char *stacks CLEANUP(mem_free_text) = mem_format("muster stacks %s", job_words);
 
 	add_rows("stacks", "", failure->stacks, failure->n_stacks, text);
-	add_rows("last lines", "", failure->last_lines, failure->n_last_lines, text);
+	add_rows("last output", "", failure->last_lines, failure->n_last_lines, text);
 	if (failure->n_stacks)
-		add_row(text, "next", stacks);
+		add_row(text, "full log", stacks);
 	if (failure->n_last_lines)
-		add_row(text, failure->n_stacks ? "" : "next", logs);
+		add_row(text, failure->n_stacks ? "" : "full log", logs);
 }
 
 void failure_describe(const struct status *status, const char *job_words,
@@ -186,12 +186,12 @@ void failure_describe(const struct status *status, const char *job_words,
 		return;
 	}
 	add_row(text, "likely cause", failure->cause);
-	add_row(text, "because", failure->exception);
+	add_row(text, "error", failure->exception);
 	add_row(text, "advice", known_cause_advice(failure));
 	add_time(failure, style->offset, text);
 	if (!style->skips_last_lines)
-		add_rows("last lines", "| ", failure->last_lines, failure->n_last_lines, text);
+		add_rows("last output", "| ", failure->last_lines, failure->n_last_lines, text);
 	add_consequences(failure, text);
-	add_row(text, "log", log_of_failure(status));
+	add_row(text, "log file", log_of_failure(status));
 	add_next(failure, job_words, text);
 }

@@ -57,14 +57,14 @@ int fetch_read(const char *text, struct arena *arena, struct fetch *ret_fetch, s
 
 	if (!colon || !read_replica(text, (size_t) (colon - text), arena, &fetch))
 		return err_set(err, ERR_INVALID,
-			       "'%s' is not a folder of a replica: write ROLE-INDEX:/PATH, as in "
-			       "worker-0:/models",
+			       "'%s' is not a directory of a replica (expected ROLE-INDEX:/PATH, "
+			       "for example worker-0:/models)",
 			       text);
 	fetch.path = read_path(colon + 1, arena);
 	if (!fetch.path)
 		return err_set(err, ERR_INVALID,
-			       "'%s': the path of a folder begins with '/', has no '..', and is "
-			       "not '/' alone",
+			       "'%s': the path must begin with '/', must not contain '..', and "
+			       "must not be '/'",
 			       text);
 	*ret_fetch = fetch;
 	return 0;

@@ -87,8 +87,8 @@ static int check_mig(const struct job *job, const struct gpus *gpus, struct err 
 	for (size_t i = 0; i < job->n_roles && gpus_have_mig(gpus); i++)
 		if (job->roles[i].gpus > 1)
 			return err_set(err, ERR_LIMIT,
-				       "each %s asks for %d GPUs, and CUDA shows a process one MIG "
-				       "device at most: ask for one (--gpu 1)",
+				       "each %s requests %d GPUs, but CUDA gives a process at most "
+				       "one MIG device: request one (--gpu 1)",
 				       job->roles[i].name, job->roles[i].gpus);
 	return 0;
 }
@@ -96,21 +96,21 @@ static int check_mig(const struct job *job, const struct gpus *gpus, struct err 
 int gpu_deal_check(const struct job *job, const struct gpus *gpus, struct err *err)
 {
 	size_t n_asked = count_asked(job, NULL);
-	const char *fault = gpus->fault ? gpus->fault : "there is none here";
+	const char *fault = gpus->fault ? gpus->fault : "this machine has none";
 
 	if (gpus->count == 0 && asks_for_all(job))
 		return err_set(err, ERR_LIMIT,
-			       "the job asks for all GPUs, and %s: --gpu none runs it without them",
+			       "the job requests all GPUs, but %s; to run without them: --gpu none",
 			       fault);
 	if (gpus->count == 0 && n_asked)
-		return err_set(err, ERR_LIMIT,
-			       "the job asks for %zu GPU%s, and %s: --gpu none runs it without "
-			       "them",
-			       n_asked, plural(n_asked), fault);
+		return err_set(
+			err, ERR_LIMIT,
+			"the job requests %zu GPU%s, but %s; to run without them: --gpu none",
+			n_asked, plural(n_asked), fault);
 	if (n_asked > gpus->count)
 		return err_set(err, ERR_LIMIT,
-			       "the job asks for %zu GPUs, and %zu %s here: ask for fewer for each "
-			       "replica (--gpu N, --gpu none), or for fewer replicas",
+			       "the job requests %zu GPUs, but %zu %s available: request fewer per "
+			       "replica (--gpu N, --gpu none), or fewer replicas",
 			       n_asked, gpus->count, gpus->count == 1 ? "is" : "are");
 	return check_mig(job, gpus, err);
 }
@@ -161,8 +161,8 @@ static int refuse_shortage(const struct gpus *gpus, size_t n_asked, size_t n_fre
 			   const char *holders, struct err *err)
 {
 	return err_set(err, ERR_LIMIT,
-		       "the job asks for %zu GPU%s, and %zu of %zu %s free%s%s%s: wait until more "
-		       "are (muster wait JOB), or run without them (--gpu none)",
+		       "the job requests %zu GPU%s, but %zu of %zu %s free%s%s%s; wait for a job "
+		       "to end (muster wait JOB), or run without them (--gpu none)",
 		       n_asked, plural(n_asked), n_free, gpus->count, n_free == 1 ? "is" : "are",
 		       *holders ? " (" : "", holders, *holders ? ")" : "");
 }
@@ -230,11 +230,11 @@ static void describe_shortage(const struct job *job, const struct gpus *gpus, gp
 	if (*holders)
 		text_addf(text, " (%s)", holders);
 	if (n_trainers == 1)
-		text_add(text, ": the job runs without");
+		text_add(text, ": the job runs without GPUs");
 	else
 		text_addf(text,
-			  ", too few for the %zu replicas that train: none gets one, so that all "
-			  "are alike%s",
+			  ", fewer than the %zu training replicas: no replica gets a GPU, because "
+			  "all must be alike%s",
 			  n_trainers, free == gpus_all(gpus) ? " (--gpu all: they share all)" : "");
 }
 
@@ -262,9 +262,7 @@ static void describe_own(const struct job *job, struct text *text)
 {
 	for (size_t i = 0; i < job->n_roles; i++)
 		if (has_own(&job->roles[i]))
-			text_addf(text,
-				  "%s%s sees the GPUs that " GPUS_VARIABLE
-				  " of the job's own variables names",
+			text_addf(text, "%s%s uses the GPUs in the job's own " GPUS_VARIABLE,
 				  text->len ? "; " : "", job->roles[i].name);
 }
 

@@ -47,9 +47,9 @@ int job_files_spread(const struct job_file *files, size_t n_files, size_t **ret_
 	for (size_t i = 0; i < n_files; i++) {
 		if (files[i].len > JOB_FILES_PART_SIZE) {
 			err_set(err, ERR_LIMIT,
-				"%s has %zu bytes, and %d fit into a ConfigMap: give --sync "
-				"FOLDER, whose files travel packed, or put it into the image or "
-				"onto a volume",
+				"%s has %zu bytes, but a ConfigMap holds at most %d: use --sync "
+				"DIR, which compresses files, or put it into the image or on a "
+				"volume",
 				files[i].path, files[i].len, JOB_FILES_PART_SIZE);
 			return ERR_LIMIT;
 		}

@@ -51,8 +51,7 @@ static void convert_run_policy(struct json *spec, const char *const *words, size
 			text_addf(changes, "; spec.%s is spec.runPolicy.%s", words[i], words[i]);
 	if (json_is(policy, JSON_OBJECT) && !json_get(policy, "cleanPodPolicy")) {
 		json_set_string(policy, "cleanPodPolicy", clean_policy_words[CLEAN_RUNNING]);
-		text_add(changes, "; spec.runPolicy.cleanPodPolicy is Running, as it was without "
-				  "one");
+		text_add(changes, "; spec.runPolicy.cleanPodPolicy is Running, the old default");
 	}
 }
 
@@ -62,7 +61,7 @@ static void remove_words_without_meaning(struct json *spec, struct text *changes
 		if (!json_get(spec, words_without_meaning[i]))
 			continue;
 		json_remove(spec, words_without_meaning[i]);
-		text_addf(changes, "; spec.%s is gone", words_without_meaning[i]);
+		text_addf(changes, "; spec.%s was removed", words_without_meaning[i]);
 	}
 }
 
@@ -96,7 +95,7 @@ static void convert_termination(struct field_reader *reader, const struct field 
 			     "Unsupported value: in v1 a job ends with its chief or master, and "
 			     "where it has none with worker 0");
 	json_remove(spec->value, "terminationPolicy");
-	text_add(changes, "; spec.terminationPolicy is gone, since v1 ends so by itself");
+	text_add(changes, "; spec.terminationPolicy was removed, because v1 always ends that way");
 }
 
 static void convert_port(struct json *role, struct json *pod, struct text *changes)

@@ -50,7 +50,7 @@ static void add_hint(const struct job *job, struct text *message)
 	bool was_key = text_equals(job->stop_reason, stop_reason_words[STOP_INTERRUPTED]);
 
 	if (job->stop_reason)
-		text_addf(message, " (at once: `muster stop --now %s`%s)", job->name,
+		text_addf(message, " (immediately: `muster stop --now %s`%s)", job->name,
 			  was_key ? ", or Ctrl-C again" : "");
 }
 
@@ -61,17 +61,17 @@ static const char *describe(const struct decision *decision, const struct observ
 	char *name CLEANUP(mem_free_text) = stop_signal_format(signal);
 	struct text message CLEANUP(text_done) = {0};
 
-	text_addf(&message, "%s has not ended it in ", name);
+	text_addf(&message, "%s did not stop it within ", name);
 	text_add_duration(&message, PATIENCE);
-	text_add(&message, "; KILL follows ");
+	text_add(&message, "; SIGKILL follows in ");
 	text_add_duration(&message,
 			  kill_at_of(decision, object) - object->stop_asked_at - PATIENCE);
-	text_add(&message, " later");
+	text_add(&message, "");
 	add_hint(decision->job, &message);
 	if (signal == SIGTERM)
-		text_add(&message, ". TensorFlow takes TERM for a preemption notice and trains on, "
-				   "unless the script catches it: `muster run --stop-signal INT` "
-				   "would end it");
+		text_add(&message, ". TensorFlow treats SIGTERM as a preemption notice and keeps "
+				   "training unless the script handles it; `muster run "
+				   "--stop-signal INT` would stop it");
 	return arena_copy_text(decision->arena, text_of(&message));
 }
 

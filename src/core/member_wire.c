@@ -62,13 +62,15 @@ const char *member_terms_differ(const struct member_terms *of_job, const struct 
 				struct arena *arena)
 {
 	if (of_job->min != given->min || of_job->max != given->max)
-		return arena_format(arena, "--nnodes is %d:%d there and %d:%d here", of_job->min,
-				    of_job->max, given->min, given->max);
+		return arena_format(arena,
+				    "--nnodes is %d:%d on the server and %d:%d on this machine",
+				    of_job->min, of_job->max, given->min, given->max);
 	if (of_job->unit != given->unit)
-		return arena_format(arena, "--node-unit is %d there and %d here", of_job->unit,
-				    given->unit);
+		return arena_format(arena, "--node-unit is %d on the server and %d on this machine",
+				    of_job->unit, given->unit);
 	if (of_job->max_restarts != given->max_restarts)
-		return arena_format(arena, "--max-restarts is %d there and %d here",
+		return arena_format(arena,
+				    "--max-restarts is %d on the server and %d on this machine",
 				    of_job->max_restarts, given->max_restarts);
 	return NULL;
 }

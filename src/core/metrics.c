@@ -76,7 +76,7 @@ static void write_passes(const char *labels, const struct metrics_passes *passes
 	const char *comma = *labels ? "," : "";
 
 	begin(text, "muster_pass_seconds", "histogram",
-	      "Time of a pass: from a look at the job to the end of what was decided.");
+	      "Duration of a reconcile pass, from observing the job to applying the decision.");
 	for (size_t i = 0; i < METRICS_BUCKETS; i++)
 		text_addf(text, "muster_pass_seconds_bucket{%s%sle=\"%s\"} %" PRId64 "\n", labels,
 			  comma, buckets[i].seconds, passes->n_below[i]);
@@ -103,7 +103,7 @@ void metrics_write(const struct job *job, const struct status *status,
 static const struct {
 	const char *name, *help;
 } job_counters[METRICS_JOB_EVENTS] = {
-	[METRICS_JOB_CREATED] = {"created", "TFJobs that were made."},
+	[METRICS_JOB_CREATED] = {"created", "TFJobs that were created."},
 	[METRICS_JOB_DELETED] = {"deleted", "TFJobs that were deleted."},
 	[METRICS_JOB_SUCCESSFUL] = {"successful", "TFJobs that have succeeded."},
 	[METRICS_JOB_FAILED] = {"failed", "TFJobs that have failed."},
@@ -187,10 +187,10 @@ void metrics_write_jobs(const struct metrics_jobs *jobs, const struct metrics_op
 	for (int event = 0; event < METRICS_JOB_EVENTS; event++)
 		write_counter(jobs, event, text);
 	write_reasons(jobs, text);
-	begin(text, "muster_operator_jobs", "gauge", "TFJobs that are known.");
+	begin(text, "muster_operator_jobs", "gauge", "TFJobs in the operator's cache.");
 	text_addf(text, "muster_operator_jobs %zu\n", now->n_jobs);
 	begin(text, "muster_operator_queue_length", "gauge",
-	      "TFJobs that are due to be looked at, or are being looked at.");
+	      "TFJobs that are queued or being reconciled.");
 	text_addf(text, "muster_operator_queue_length %zu\n", now->n_queued);
 	begin(text, "muster_operator_errors_total", "counter",
 	      "Passes that failed: a status could not be read or written.");

@@ -98,10 +98,10 @@ static void describe(const struct decision *decision, const struct replica *repl
 	status->is_reason_from_elsewhere = true;
 	status->message = arena_format(
 		decision->arena,
-		"attempt %d was told to end on node '%s', and may still run there: it is waited "
-		"for until the node says that it has ended, or is removed (kubectl delete node "
-		"%s), or, when you know that it does not run, its Pod is (kubectl delete pod -n %s "
-		"%s-%s-%d --force)",
+		"attempt %d was asked to stop on node '%s' and may still be running there; muster "
+		"waits until the node reports that it has stopped, or the node is deleted (kubectl "
+		"delete node %s). If you know that it is not running, delete its Pod (kubectl "
+		"delete pod -n %s %s-%s-%d --force)",
 		stuck->attempt, stuck->node, stuck->node, decision->job->name_space,
 		decision->job->name, status->role, status->index);
 }

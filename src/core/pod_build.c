@@ -31,8 +31,8 @@ int pod_build_template(const struct json *document, const struct json **ret_temp
 
 	if (kind && name_find_word(kinds, ARRAY_LEN(kinds), kind) < 0)
 		return err_set(err, ERR_INVALID,
-			       "kind '%s' holds no Pod template: a Pod, a PodTemplate, or a "
-			       "Deployment, Job or the like is expected",
+			       "kind '%s' has no Pod template (expected a Pod, a PodTemplate, or a "
+			       "Deployment, Job or similar)",
 			       kind);
 	if (inner)
 		template = inner;
@@ -40,12 +40,12 @@ int pod_build_template(const struct json *document, const struct json **ret_temp
 		template = document;
 	if (!json_is(pod_template_container(template), JSON_OBJECT))
 		return err_set(err, ERR_INVALID,
-			       "no Pod template: a Pod with spec.containers is expected");
+			       "no Pod template (expected a Pod with spec.containers)");
 	if (pod_template_find(json_get(pod_template_container(template), "env"), "name",
 			      "TF_CONFIG"))
 		return err_set(err, ERR_INVALID,
-			       "it gives TF_CONFIG, and so would tell all replicas that they are "
-			       "the same one: leave it out, muster tells each which it is");
+			       "it sets TF_CONFIG, which would give all replicas the same "
+			       "identity: remove it, muster sets TF_CONFIG for each replica");
 	*ret_template = template;
 	return 0;
 }
@@ -105,7 +105,7 @@ static void add_to_role(const char *title, struct json *role, const struct pod_b
 static void set_name_space(struct json *document, const char *name_space, struct text *faults)
 {
 	if (name_space && !name_is_dns_label(name_space))
-		text_add_line_once(faults, "--namespace: '%s' is not a valid name of a namespace",
+		text_add_line_once(faults, "--namespace: '%s' is not a valid namespace name",
 				   name_space);
 	else if (name_space)
 		json_set_string(json_object_at(document, "metadata"), "namespace", name_space);

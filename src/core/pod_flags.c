@@ -85,15 +85,15 @@ void pod_flags_add_gpu(const char *gpu, struct json *template, struct json *cont
 	if (text_read_int(number, 0, JOB_GPUS_MAX, &count, NULL)) {
 		text_add_line_once(
 			faults,
-			"--gpu: '%s' is not a number of GPUs up to %d: write N, all or none",
+			"--gpu: '%s' is not a number of GPUs (expected 0 to %d, all or none)",
 			number, JOB_GPUS_MAX);
 		return;
 	}
 	if (equals && !name_is_qualified(resource)) {
-		text_add_line_once(
-			faults,
-			"--gpu: '%s' is not a resource: write N, or RESOURCE=N as in amd.com/gpu=1",
-			resource);
+		text_add_line_once(faults,
+				   "--gpu: '%s' is not a resource (expected N, or RESOURCE=N, for "
+				   "example amd.com/gpu=1)",
+				   resource);
 		return;
 	}
 	char *quantity CLEANUP(mem_free_text) = mem_format("%lld", (long long) count);
@@ -111,9 +111,9 @@ void pod_flags_add_node_selectors(const struct pod_texts *texts, struct json *sp
 		if (value)
 			*value++ = '\0';
 		if (!value || !name_is_qualified(key) || !name_is_label_value(value))
-			text_add_line_once(faults,
-					   "--node-selector: '%s' is not a label: write KEY=VALUE",
-					   texts->list[i]);
+			text_add_line_once(
+				faults, "--node-selector: '%s' is not a label (expected KEY=VALUE)",
+				texts->list[i]);
 		else
 			json_set_string(json_object_at(spec, "nodeSelector"), key, value);
 	}
@@ -161,9 +161,9 @@ void pod_flags_add_tolerations(const struct pod_texts *texts, struct json *spec,
 		if (!split_toleration(key, &value, &effect))
 			text_add_line_once(
 				faults,
-				"--toleration: '%s' is not a toleration: write "
+				"--toleration: '%s' is not a toleration (expected "
 				"KEY[=VALUE][:EFFECT] with the effect NoSchedule, PreferNoSchedule "
-				"or NoExecute; '*' tolerates every taint",
+				"or NoExecute; '*' tolerates every taint)",
 				texts->list[i]);
 		else
 			json_append(json_array_at(spec, "tolerations"),
@@ -223,8 +223,8 @@ void pod_flags_add_volumes(const struct pod_texts *texts, struct json *spec, str
 		if (!split_volume(claim, &path, &is_read_only)) {
 			text_add_line_once(
 				faults,
-				"--volume: '%s' is not a volume: write CLAIM:/PATH or "
-				"CLAIM:/PATH:ro, CLAIM being the name of a PersistentVolumeClaim",
+				"--volume: '%s' is not a volume (expected CLAIM:/PATH or "
+				"CLAIM:/PATH:ro, where CLAIM is a PersistentVolumeClaim)",
 				texts->list[i]);
 			continue;
 		}

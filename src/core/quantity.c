@@ -69,8 +69,8 @@ static int complain(const char *text, size_t len, struct err *err)
 		return err_set(err, ERR_INVALID, "'%s' is not a quantity; did you mean '%.*s%s'?",
 			       text, (int) len, text, meant);
 	return err_set(err, ERR_INVALID,
-		       "'%s' is not a quantity: a number and one of the suffixes m k M G T P E or "
-		       "Ki Mi Gi Ti Pi Ei, like 500m, 2 or 1.5Gi",
+		       "'%s' is not a quantity (expected a number, and one of the suffixes m k M G "
+		       "T P E Ki Mi Gi Ti Pi Ei or none: 500m, 2, 1.5Gi)",
 		       text);
 }
 
@@ -153,10 +153,9 @@ int quantity_check_memory(const char *text, struct err *err)
 	if (value >= LEAST_MEMORY)
 		return 0;
 	if (!text_equals(suffix, "") && !text_equals(suffix, "m"))
-		return err_set(err, ERR_INVALID, "'%s' is less than any program needs", text);
+		return err_set(err, ERR_INVALID, "'%s' is too small for any program", text);
 	return err_set(err, ERR_INVALID,
-		       "'%s' is less than any program needs: it counts bytes; did you mean "
-		       "'%.*s%s'?",
-		       text, (int) (suffix - text), text,
+		       "'%s' is too small (the unit is bytes); did you mean '%.*s%s'?", text,
+		       (int) (suffix - text), text,
 		       *suffix || value >= MOST_GIBIBYTES ? "Mi" : "Gi");
 }

@@ -100,8 +100,8 @@ static int read_set(const struct piece *piece, struct choice *choice, struct err
 
 		if (!is_known)
 			return err_set(err, ERR_INVALID,
-				       "'[%.*s]' is no set of characters: write [a-zA-Z0-9] or "
-				       "\\w, \\d, \\a, \\A in it",
+				       "'[%.*s]' is not a set of characters (expected [a-zA-Z0-9], "
+				       "or \\w, \\d, \\a, \\A inside it)",
 				       (int) piece->set_len, piece->set);
 		at += is_class ? 2 : is_range ? 3 : 1;
 	}
@@ -135,7 +135,7 @@ static int add_piece(struct text *text, const struct piece *piece, random_bytes_
 	if (n_digits < sizeof(digits))
 		memcpy(digits, piece->count, n_digits);
 	if (text_read_int(digits, 1, N_CHARACTERS_MAX, &count, NULL) < 0)
-		return err_set(err, ERR_INVALID, "'{%.*s}': a set stands for 1 to %d characters",
+		return err_set(err, ERR_INVALID, "'{%.*s}': a set must produce 1 to %d characters",
 			       (int) n_digits, piece->count, N_CHARACTERS_MAX);
 	for (int64_t i = 0; i < count; i++)
 		text_add_char(text, draw(&choice, random));
@@ -156,7 +156,7 @@ int random_text_add(struct text *text, const char *pattern, random_bytes_fn rand
 			text_add_char(&made, *pattern);
 		pattern += is_piece ? piece.len : 1;
 		if (made.len > LIMIT_RANDOM_TEXT)
-			return err_set(err, ERR_LIMIT, "it stands for more than %d characters",
+			return err_set(err, ERR_LIMIT, "it would produce more than %d characters",
 				       LIMIT_RANDOM_TEXT);
 	}
 	text_add(text, text_of(&made));

@@ -230,7 +230,8 @@ static int join(struct rendezvous *rendezvous, const struct rendezvous_event *ev
 		return err_set(err, ERR_REFUSED, "the job has ended (%s)",
 			       rendezvous_verdict_words[rendezvous->verdict]);
 	if (!member && rendezvous->members.count == LIMIT_MEMBERS)
-		return err_set(err, ERR_LIMIT, "the job has %d members, and can have no more",
+		return err_set(err, ERR_LIMIT,
+			       "the job already has %d members, which is the maximum",
 			       LIMIT_MEMBERS);
 	if (!member) {
 		member = member_table_add(&rendezvous->members, event->id);
@@ -250,7 +251,7 @@ static int check_generation(const struct rendezvous *rendezvous,
 	if (rendezvous->goes_on && member->rank >= 0 &&
 	    event->generation == rendezvous->world.generation)
 		return 0;
-	return err_set(err, ERR_CONFLICT, "generation %" PRId64 " is over", event->generation);
+	return err_set(err, ERR_CONFLICT, "generation %" PRId64 " has ended", event->generation);
 }
 
 /* Delays are those of a job's restarts. The job is not lost before it is known that no lost member

@@ -68,9 +68,9 @@ static void tell(struct decision *decision)
 
 	text_add(&sentence, "the job was scaled to ");
 	job_describe_size(decision->job, &sentence);
-	text_add(&sentence, ": all of it starts again in that size; its processes have ");
+	text_add(&sentence, ": restarting all replicas; the running processes have ");
 	text_add_duration(&sentence, decision->job->grace);
-	text_add(&sentence, " to end");
+	text_add(&sentence, " to exit");
 	decision_set_condition(decision, CONDITION_RESTARTING, true, "TFJobScaled", message);
 	decision_note(decision, NOTE_NORMAL, "TFJobScaled",
 		      arena_copy_text(decision->arena, text_of(&sentence)));

@@ -167,7 +167,7 @@ static void tell(struct decision *decision, const char *what_failed, const char 
 {
 	struct text sentence CLEANUP(text_done) = {0};
 
-	text_addf(&sentence, "%s: %s starts again", what_failed, who);
+	text_addf(&sentence, "%s: restarting %s", what_failed, who);
 	if (restart_at != MSEC_UNSET) {
 		text_add(&sentence, " in ");
 		text_add_duration(&sentence, restart_at - decision->now);
@@ -280,7 +280,7 @@ static void make_again(struct decision *decision, struct replica *replica)
 	begin_again(decision, replica, failure->lived);
 	decision_note(
 		decision, NOTE_WARNING, "ReplicaRestarting",
-		arena_format(decision->arena, "%s%s: it is created again", failure->message, when));
+		arena_format(decision->arena, "%s%s: creating it again", failure->message, when));
 }
 
 static void make_all_again(struct decision *decision)

@@ -62,7 +62,7 @@ static bool take_size(struct maker *maker, size_t size)
 		return true;
 	}
 	if (!maker->is_too_large)
-		field_refuse(&maker->reader, &root, "with its parameters it is larger than %d MiB",
+		field_refuse(&maker->reader, &root, "with its parameters, it is larger than %d MiB",
 			     LIMIT_TEMPLATE_SIZE / 1024 / 1024);
 	maker->is_too_large = true;
 	maker->size_left = 0;
@@ -75,7 +75,7 @@ static void note_unknown(struct maker *maker, const struct field *field, const c
 	struct faults *notes = maker->notes;
 	struct text sentence CLEANUP(text_done) = {0};
 
-	text_addf(&sentence, "${%s} is no parameter, and stays as it is", name);
+	text_addf(&sentence, "${%s} is not a parameter, and is left as it is", name);
 	for (size_t i = 0; i < notes->count; i++)
 		if (text_starts_with(notes->list[i].sentence, text_of(&sentence)))
 			return;
@@ -95,8 +95,8 @@ static void refuse_typed(struct maker *maker, const struct field *field, const c
 
 	text_add(&sentence, "Invalid value: ");
 	if (parameters_find(&maker->parameters, name))
-		text_addf(&sentence, "${{%s}} must stand alone: inside of a text write ${%s}", name,
-			  name);
+		text_addf(&sentence, "${{%s}} must be the whole value; inside a string write ${%s}",
+			  name, name);
 	else
 		parameters_add_unknown(&maker->parameters, name, &sentence);
 	field_refuse(&maker->reader, field, "%s", text_of(&sentence));

@@ -142,7 +142,7 @@ void parameters_add_nearest(const struct parameters *parameters, const char *nam
 void parameters_add_unknown(const struct parameters *parameters, const char *name,
 			    struct text *sentence)
 {
-	text_addf(sentence, "no parameter is called %.100s", name);
+	text_addf(sentence, "unknown parameter %.100s", name);
 	parameters_add_nearest(parameters, name, sentence);
 }
 

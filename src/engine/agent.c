@@ -122,7 +122,7 @@ static void forget_why(struct agent *agent)
 {
 	free(TAKE(agent->why));
 	if (agent->is_loss_told)
-		tell_trouble(agent, "the job's server answers again");
+		tell_trouble(agent, "the job's server responds again");
 	agent->is_loss_told = false;
 }
 
@@ -171,9 +171,9 @@ static void lose_call(struct agent *agent, const char *sentence)
 	if (agent->is_loss_told || agent->member.n_lost < 3 || agent->member.report.has_left)
 		return;
 	agent->is_loss_told = true;
-	char *told CLEANUP(mem_free_text) =
-		mem_format("%s; %s, and it is tried again", sentence,
-			   agent->member.has_workers ? "the processes go on" : "nothing runs");
+	char *told CLEANUP(mem_free_text) = mem_format(
+		"%s; %s, and muster tries again", sentence,
+		agent->member.has_workers ? "the processes keep running" : "nothing runs");
 
 	tell_trouble(agent, told);
 }
@@ -203,8 +203,8 @@ static int take_world(struct agent *agent, const struct member_answer *answer, s
 static void make_news(struct agent *agent, const struct member_order *order)
 {
 	static const char *const reasons[WORLD_REASON_COUNT] = {
-		[WORLD_FIRST] = "enough machines are there",
-		[WORLD_GREW] = "more machines have come",
+		[WORLD_FIRST] = "enough machines have joined",
+		[WORLD_GREW] = "more machines have joined",
 		[WORLD_LOST_MEMBER] = "a machine was lost",
 		[WORLD_MEMBER_LEFT] = "a machine has left",
 		[WORLD_WORKER_FAILED] = "a process has failed",
@@ -218,9 +218,9 @@ static void make_news(struct agent *agent, const struct member_order *order)
 			  world->generation, world_rank(world, agent->id), world->n_members,
 			  reasons[order->reason]);
 	else if (order->order == RENDEZVOUS_WAIT && world->generation)
-		text_addf(&news, "waits for the next world (%s)", reasons[order->reason]);
+		text_addf(&news, "waiting for the next world (%s)", reasons[order->reason]);
 	else if (order->order == RENDEZVOUS_WAIT)
-		text_addf(&news, "has joined job '%s' at %s port %d, and waits for its turn",
+		text_addf(&news, "joined job '%s' at %s port %d, waiting for a place in the world",
 			  agent->request->job_id, agent->request->host, agent->request->port);
 	if (news.len)
 		agent->news = text_take(&news);
@@ -270,7 +270,8 @@ static void on_whole_answer(struct agent *agent, const struct json *body)
 static void on_refusal(struct agent *agent, int status, const struct json *body)
 {
 	const char *sentence = json_as_string(json_get(body, "error"), NULL);
-	char *other CLEANUP(mem_free_text) = mem_format("the job's server answers with %d", status);
+	char *other CLEANUP(mem_free_text) =
+		mem_format("the job's server responds with %d", status);
 	bool is_final = body && (status == 400 || status == 409 || status == 410);
 
 	/* Whatever else answers there is no server of ours, or not now. */

@@ -170,7 +170,8 @@ static int kube_observe(struct backend *base, const struct job *job, struct aren
 
 	take_job(backend, job);
 	if (!backend_kube_is_ready(base))
-		return err_set(err, ERR_UNREACHABLE, "the cluster has not been looked at yet");
+		return err_set(err, ERR_UNREACHABLE,
+			       "the state of the cluster has not been read yet");
 	observed.replicas = arena_take_array(
 		arena, job_follower_count(backend->seen, JOB_CACHE_PODS) + backend->pending.count,
 		sizeof(*observed.replicas));
@@ -321,9 +322,9 @@ static int read_tail(struct kube_backend *backend, const char *pod_name, int att
 	if (pod_tail_is_of(backend->tail, pod_name, attempt, pod))
 		return pod_tail_read(backend->tail, arena, ret_lines, ret_count, err);
 	if (!kube_backend_is_attempt(backend, pod, attempt))
-		return err_set(err, ERR_NOT_FOUND, "Pod '%s' is not there any more", pod_name);
+		return err_set(err, ERR_NOT_FOUND, "Pod '%s' no longer exists", pod_name);
 	pod_tail_ask(backend->tail, pod);
-	return err_set(err, ERR_UNREACHABLE, "the log of Pod '%s' was asked for", pod_name);
+	return err_set(err, ERR_UNREACHABLE, "requesting the log of Pod '%s'", pod_name);
 }
 
 static int kube_last_lines(struct backend *base, const struct job *job, const char *role, int index,

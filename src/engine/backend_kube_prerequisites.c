@@ -420,8 +420,7 @@ static void tell_made_again(const struct prerequisite *prerequisite)
 {
 	struct err deleted;
 
-	err_set(&deleted, ERR_NOT_FOUND,
-		"somebody deleted the %s '%s' of the job: it is made again",
+	err_set(&deleted, ERR_NOT_FOUND, "the %s '%s' of the job was deleted; creating it again",
 		kube_backend_kind_of(prerequisite->resource), prerequisite->name);
 	if (prerequisite->was_shown && !prerequisite->is_refused)
 		kube_backend_trouble(prerequisite->backend, &deleted);
@@ -552,8 +551,8 @@ static bool holds_the_same(const struct json *a, const struct json *b)
 static void refuse_replaced(struct kube_backend *backend, const char *name)
 {
 	if (!backend->refusal)
-		backend->refusal = mem_format("somebody replaced the ConfigMap '%s' of the job: no "
-					      "Pod may run with what it holds now",
+		backend->refusal = mem_format("the ConfigMap '%s' of the job was replaced; muster "
+					      "does not run Pods with the new contents",
 					      name);
 }
 
@@ -721,6 +720,6 @@ void kube_prerequisites_see_pod(struct kube_backend *backend, const struct job_p
 		return;
 	if (!before || !text_equals(before->uid, pod->uid) || !waits_for_secret(before))
 		prerequisite->is_made = false;
-	pod->seen.message = arena_format(pod->arena, "somebody deleted '%s': it is made again",
-					 prerequisite->name);
+	pod->seen.message =
+		arena_format(pod->arena, "'%s' was deleted; creating it again", prerequisite->name);
 }

@@ -62,7 +62,7 @@ void kube_backend_tell_earlier_pods(struct kube_backend *backend)
 {
 	const struct err earlier = {
 		.code = ERR_EXISTS,
-		.text = "Pods of an earlier job of this name are waited for",
+		.text = "waiting for the Pods of an earlier job of this name",
 	};
 
 	kube_backend_trouble(backend, &earlier);

@@ -119,8 +119,8 @@ static void warn_if_port_is_taken(struct local *local, const struct action *acti
 	if (port == 0)
 		return;
 	char *sentence CLEANUP(mem_free_text) = mem_format(
-		"port %d of %s-%d is in use still: ss -tlnp 'sport = :%d' shows the process", port,
-		action->role, action->index, port);
+		"port %d of %s-%d is still in use; to find the process: ss -tlnp 'sport = :%d'",
+		port, action->role, action->index, port);
 
 	tell_trouble(local, sentence);
 }

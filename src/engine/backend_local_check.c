@@ -122,9 +122,9 @@ static void check_own_tf_config(const struct role *role, struct faults *faults)
 
 		if (other)
 			fault_add(faults, (struct place){0}, path,
-				  "TF_CONFIG names %s, which is not reached from a private "
-				  "network: leave --private-network out, or name addresses of this "
-				  "machine alone (127.0.0.1)",
+				  "TF_CONFIG names %s, which a private network cannot reach; drop "
+				  "--private-network, or use only addresses of this machine "
+				  "(127.0.0.1)",
 				  other);
 	}
 }
@@ -139,13 +139,12 @@ static void check_role(const struct job *job, const struct role *role, struct fa
 		check_start(job, role, faults);
 	else if (container->args && container->args[0])
 		refuse_command(faults, role,
-			       "Required value: the arguments need a program here, where no image "
-			       "brings one");
+			       "Required value: args need a command, because a local job has no "
+			       "image that provides one");
 	else
-		refuse_command(
-			faults, role,
-			"Required value: there is no image here that brings a command, so write "
-			"one: command: [python3, train.py]");
+		refuse_command(faults, role,
+			       "Required value: a local job has no image that provides a command; "
+			       "set one, for example command: [python3, train.py]");
 }
 
 /* The fault stands with the first role that asks for any. */

@@ -49,7 +49,7 @@ int local_replica_start(struct local_replica *replica, struct child_start *start
 
 	if (pipe2(pipe_fds, O_CLOEXEC) < 0) {
 		log_writer_close(take_log);
-		return err_set_errno(err, errno, "cannot make a pipe for %s-%d", replica->role,
+		return err_set_errno(err, errno, "cannot create a pipe for %s-%d", replica->role,
 				     replica->index);
 	}
 	replica->output = replica_output_new(reader, pipe_fds[0], take_log);
@@ -60,7 +60,7 @@ int local_replica_start(struct local_replica *replica, struct child_start *start
 
 	close(pipe_fds[1]);
 	if (rc == 0)
-		log_info("%s-%d runs as process %d", replica->role, replica->index,
+		log_info("%s-%d is running as process %d", replica->role, replica->index,
 			 (int) replica->pid);
 	return rc;
 }
@@ -145,11 +145,10 @@ static void observe_stop(const struct local_replica *replica, struct arena *aren
 	if (replica->stage != LOCAL_RUNNING || !replica->stopped_by)
 		return;
 	observed->reason = FAILURE_PROCESS_STOPPED;
-	observed->message =
-		arena_format(arena,
-			     "SIG%s holds its process still, and others wait for it until they "
-			     "fail; `kill -CONT %d` lets it go on",
-			     sigabbrev_np(replica->stopped_by), (int) replica->pid);
+	observed->message = arena_format(arena,
+					 "its process is paused by SIG%s, and its peers wait for "
+					 "it until they fail; continue it with `kill -CONT %d`",
+					 sigabbrev_np(replica->stopped_by), (int) replica->pid);
 }
 
 void local_replica_observe(const struct local_replica *replica, struct arena *arena,

@@ -97,7 +97,7 @@ int local_stacks_summarize(const struct local_stacks *stacks, struct arena *aren
 			   const char ***ret_lines, size_t *ret_count, struct err *err)
 {
 	if (!stacks->arena || stacks->asker || stacks->is_due)
-		return err_set(err, ERR_UNREACHABLE, "the stacks are not there yet");
+		return err_set(err, ERR_UNREACHABLE, "the stacks are not ready yet");
 	*ret_lines = stacks_summarize(&stacks->answers, LIMIT_STACKS - 1, arena, ret_count);
 	return 0;
 }

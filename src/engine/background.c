@@ -93,7 +93,7 @@ int background_run(bool is_detached, background_fn fn, void *data, int *ret_exit
 	if (!is_detached)
 		return fn(NULL, NULL, ret_exit_code, err, data);
 	if (pipe2(answer_fds, O_CLOEXEC) < 0)
-		return err_set_errno(err, errno, "cannot make a pipe");
+		return err_set_errno(err, errno, "cannot create a pipe");
 	pid_t pid = fork();
 	if (pid == 0) {
 		close(answer_fds[0]);

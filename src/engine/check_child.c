@@ -106,7 +106,7 @@ int check_child_start(const struct check_child_settings *settings, struct check_
 	pid_t pid;
 
 	if (pipe2(fds, O_CLOEXEC) < 0)
-		return err_set_errno(err, errno, "cannot make a pipe");
+		return err_set_errno(err, errno, "cannot create a pipe");
 	const struct child_start start = {
 		.program = settings->arguments[0],
 		.arguments = settings->arguments,

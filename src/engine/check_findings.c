@@ -41,14 +41,15 @@ static int find_python(struct text *what, struct err *err)
 
 	if (python_find(&search, &python, err) < 0)
 		return err_set(err, ERR_NOT_FOUND,
-			       "the models need Python with TensorFlow, and no Python was found: "
-			       "apt install python3-venv, make an environment and activate it, or "
+			       "the models need Python with TensorFlow, but no Python was found: "
+			       "apt install python3-venv, create and activate an environment, or "
 			       "check without a model (--model none)");
 	if (!has_tensorflow(python))
-		return err_set(err, ERR_NOT_FOUND,
-			       "the models need Python with TensorFlow, and %s has none: %s -m pip "
-			       "install tensorflow-cpu, or check without a model (--model none)",
-			       python->interpreter, python->interpreter);
+		return err_set(
+			err, ERR_NOT_FOUND,
+			"the models need Python with TensorFlow, but %s has none; install it (%s "
+			"-m pip install tensorflow-cpu), or check without a model (--model none)",
+			python->interpreter, python->interpreter);
 	text_addf(what, "; Python%s%s, %s", python->version ? " " : "",
 		  python->version ? python->version : "", python->interpreter);
 	return 0;
@@ -93,11 +94,12 @@ static int check_folder(const char *folder, struct err *err)
 
 	if (stat(folder, &status) < 0) {
 		if (errno == ENOENT || errno == ENOTDIR)
-			return err_set(err, ERR_NOT_FOUND, "data folder %s does not exist", folder);
+			return err_set(err, ERR_NOT_FOUND, "data directory %s does not exist",
+				       folder);
 		return err_set_errno(err, errno, "data folder %s", folder);
 	}
 	if (!S_ISDIR(status.st_mode))
-		return err_set(err, ERR_NOT_FOUND, "data folder %s is a file", folder);
+		return err_set(err, ERR_NOT_FOUND, "data directory %s is a file", folder);
 	return 0;
 }
 
@@ -116,7 +118,8 @@ int check_find_data(const struct check_request *request, struct text *what, stru
 		    !is_readable_file(request->data_dir, *file, ".gz"))
 			text_addf(&missing, "%s%s", missing.len ? ", " : "", *file);
 	if (missing.len > 0)
-		return err_set(err, ERR_NOT_FOUND, "data folder %s has no %s (with or without .gz)",
+		return err_set(err, ERR_NOT_FOUND,
+			       "data directory %s has no %s (with or without .gz)",
 			       request->data_dir, text_of(&missing));
 	text_addf(what, "%d files of %s in %s", count, is_census ? "the census" : "MNIST",
 		  request->data_dir);

@@ -280,7 +280,7 @@ static int tell_of_loss(const struct guard *guard, struct err *err)
 	int number = guard->exit_code - EXIT_BY_SIGNAL;
 
 	return err_set(err, ERR_IO,
-		       "muster itself was killed by signal %d (SIG%s), so the check was ended",
+		       "muster itself was killed by signal %d (SIG%s), so the check was stopped",
 		       number, sigabbrev_np(number));
 }
 

@@ -261,8 +261,8 @@ static int refuse_unsupervised(const struct client_kube *client, const struct jo
 	if (rc < 0)
 		return rc;
 	return err_set(err, ERR_REFUSED,
-		       "job '%s' has no active supervisor: 'muster attach %s' takes over, 'muster "
-		       "delete %s' ends it",
+		       "job '%s' has no active supervisor; take it over with 'muster attach %s', "
+		       "or delete it with 'muster delete %s'",
 		       name, words, words);
 }
 
@@ -369,7 +369,7 @@ static int remove_orphans(const struct client_kube *client, const char *name, co
 	if (rc == 0 && orphans->count > 0 && orphans->refusal.code)
 		rc = err_set(err, ERR_REFUSED, "%s", orphans->refusal.text);
 	if (rc < 0)
-		err_prefix(err, "something is left of job '%s', and its ConfigMap with it", name);
+		err_prefix(err, "cannot delete everything of job '%s'; its ConfigMap stays", name);
 	return rc;
 }
 

@@ -255,8 +255,8 @@ static void take_tfjob(const struct json *item, void *data)
 	if (row->is_finished)
 		return;
 	free(row->message);
-	row->message = mem_copy_text(
-		record_is_untouched(&record) ? "no operator has taken it up so far" : "");
+	row->message =
+		mem_copy_text(record_is_untouched(&record) ? "no operator manages it yet" : "");
 }
 
 /* Most clusters have none, or let others look at them. */

@@ -212,7 +212,7 @@ static int refuse_elsewhere(const struct store_record *record, struct err *err)
 		return process_need_proc(err);
 	if (fate != SUPERVISOR_ELSEWHERE || !supervisor_id_read(record->supervisor, &id))
 		return 0;
-	return err_set(err, ERR_REFUSED, "job '%s' runs on machine '%s': do this there",
+	return err_set(err, ERR_REFUSED, "job '%s' runs on machine '%s'; run this command there",
 		       record->name, id.host);
 }
 
@@ -266,8 +266,8 @@ static int refuse_part(const struct store_record *record, const struct json *pat
 	if (read_patched(record, patch, &job, NULL) < 0 || !job->elastic_id)
 		return 0;
 	return err_set(err, ERR_REFUSED,
-		       "job '%s' is this machine's part of the elastic job '%s': it has as many "
-		       "processes as it was launched with, for as long as it takes part",
+		       "job '%s' is this machine's part of the elastic job '%s' and always has the "
+		       "number of processes it was launched with",
 		       record->name, job->elastic_id);
 }
 
@@ -382,9 +382,10 @@ static int refuse_supervised(const struct store_record *record, struct err *err)
 	if (!supervisor_is_alive(record->supervisor) ||
 	    !supervisor_id_read(record->supervisor, &id))
 		return 0;
-	return err_set(err, ERR_REFUSED,
-		       "job '%s' is supervised by process %d of this machine: end that first",
-		       record->name, (int) id.inner.pid);
+	return err_set(
+		err, ERR_REFUSED,
+		"job '%s' is supervised by process %d of this machine; stop that process first",
+		record->name, (int) id.inner.pid);
 }
 
 /* A job whose supervisor died is not settled first: that needs room on the disk, and removing makes

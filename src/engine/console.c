@@ -81,7 +81,7 @@ static void tell_of_loss(struct console *console)
 	struct err err;
 
 	console->has_told_loss = true;
-	err_set_errno(&err, failure, "the lines of the job cannot be shown any more");
+	err_set_errno(&err, failure, "cannot print the output of the job any more");
 	console_say(console, err.text);
 }
 
@@ -379,7 +379,8 @@ static void tell_all_run(struct console *console)
 	struct text sentence CLEANUP(text_done) = {0};
 
 	console->has_started = true;
-	text_addf(&sentence, console->startup.n_pods == 1 ? "the Pod runs" : "all %d Pods run",
+	text_addf(&sentence,
+		  console->startup.n_pods == 1 ? "the Pod is running" : "all %d Pods are running",
 		  console->startup.n_pods);
 	if (!screen_is_live(row_screen(console)))
 		console_say(console, text_of(&sentence));

@@ -171,10 +171,10 @@ static int listen_in(struct control *control, const char *job_folder, struct err
 {
 	control->folder_fd = open(job_folder, O_PATH | O_DIRECTORY | O_CLOEXEC);
 	if (control->folder_fd < 0)
-		return err_set_errno(err, errno, "cannot open folder '%s'", job_folder);
+		return err_set_errno(err, errno, "cannot open directory '%s'", job_folder);
 	control->fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
 	if (control->fd < 0)
-		return err_set_errno(err, errno, "cannot make a socket");
+		return err_set_errno(err, errno, "cannot create a socket");
 	struct sockaddr_un address = address_in(control->folder_fd);
 	if (bind(control->fd, (const struct sockaddr *) &address, sizeof(address)) < 0 ||
 	    listen(control->fd, CONNECTIONS_MAX) < 0)
@@ -282,7 +282,7 @@ static int connect_and_say(const char *job_folder, const char *line, int *ret_fd
 	}
 	if (fd >= 0)
 		close(fd);
-	return err_set(err, ERR_UNREACHABLE, "the supervisor in '%s' does not answer: %s",
+	return err_set(err, ERR_UNREACHABLE, "the supervisor in '%s' does not respond: %s",
 		       job_folder, strerror(-rc));
 }
 

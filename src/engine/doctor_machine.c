@@ -142,8 +142,8 @@ void doctor_collect_state_folder(struct doctor_state_folder *folder, const char 
 	if (store_sqlite_check(path, &err) < 0)
 		folder->store_fault = arena_copy_text(arena, err.text);
 	if (failure)
-		folder->fault = arena_format(arena, "nothing can be written in %s: %s", existing,
-					     strerror(failure));
+		folder->fault =
+			arena_format(arena, "%s is not writable: %s", existing, strerror(failure));
 }
 
 static void close_folder(DIR **folder)

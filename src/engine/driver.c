@@ -208,7 +208,7 @@ static void end_pass(struct driver *driver, const struct err *err)
 	struct driver_outcome outcome = driver->pass.outcome;
 
 	if (err)
-		log_info("job '%s': tried again soon: %s", driver->log_name, err->text);
+		log_info("job '%s': trying again soon: %s", driver->log_name, err->text);
 	if (driver->pass.stop.reason && !driver->stop.reason)
 		driver->stop = driver->pass.stop; /* it could not be written */
 	if (driver->pass.is_decided)
@@ -323,7 +323,7 @@ static void on_written(int64_t version, const struct err *err, void *data)
 	/* A write that failed may have been done all the same, far away. */
 	driver->is_status_untold = err != NULL;
 	if (err && (err->code == ERR_CONFLICT || err->code == ERR_NOT_FOUND)) {
-		log_info("job '%s': decided again: %s", driver->log_name, err->text);
+		log_info("job '%s': deciding again: %s", driver->log_name, err->text);
 		driver->pass.outcome.wake_at = driver->pass.now; /* it was changed or removed */
 		failure_lines_add_again(&driver->failure_lines);
 		end_pass(driver, NULL);

@@ -159,7 +159,7 @@ static void add_state(struct elastic_job *job, struct text *text)
 static void tell_loss(struct elastic_job *job, const struct err *err)
 {
 	char *sentence CLEANUP(mem_free_text) = mem_format(
-		"job '%s' goes on, but would end with this server: %s", job->name, err->text);
+		"job '%s' keeps running, but would end with this server: %s", job->name, err->text);
 
 	if (!job->is_loss_told)
 		job->settings.say(sentence, job->settings.data);
@@ -490,7 +490,7 @@ static void tell_phase(const struct elastic_job *job)
 			mem_format("job '%s' has ended: %s", job->name,
 				   rendezvous_verdict_words[rendezvous_verdict(job->rendezvous)]);
 	else
-		sentence = mem_format("job '%s': %s, %zu machines are there, %d to %d are wanted",
+		sentence = mem_format("job '%s': %s, %zu machines have joined, %d to %d are needed",
 				      job->name, rendezvous_phase_words[phase],
 				      rendezvous_count(job->rendezvous), job->settings.terms.min,
 				      job->settings.terms.max);

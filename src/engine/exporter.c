@@ -44,10 +44,10 @@ static void on_call(struct http_call *call, void *data)
 	bool is_metrics = text_equals(path, "/metrics"), is_ready = text_equals(path, "/readyz");
 
 	if (!is_metrics && !is_ready && !text_equals(path, "/healthz")) {
-		answer(call, 404, "text/plain", "here are /metrics, /healthz and /readyz\n");
+		answer(call, 404, "text/plain", "not found; try /metrics, /healthz or /readyz\n");
 	} else if (!text_equals(method, "GET") && !text_equals(method, "HEAD")) {
 		http_call_add_header(call, "Allow", "GET, HEAD");
-		answer(call, 405, "text/plain", "this is read by GET\n");
+		answer(call, 405, "text/plain", "method not allowed; use GET\n");
 	} else if (is_metrics) {
 		answer_metrics(call, data);
 	} else if (is_ready) {

@@ -18,7 +18,7 @@ static int remove_finished(struct store *store, const char *state_folder, const 
 	if (rc < 0)
 		return rc;
 	if (!record_is_finished(&old))
-		return err_set(err, ERR_EXISTS, "job '%s' exists already", name);
+		return err_set(err, ERR_EXISTS, "job '%s' already exists", name);
 	return settle_remove_job(store, state_folder, name, old.uid, err);
 }
 

@@ -107,7 +107,7 @@ int known_job_keep(const char *state_folder, const struct store_record *record, 
 	int64_t version;
 
 	if (!read_place(place, &json, &at))
-		return err_set(err, ERR_INVALID, "'%s' does not say where a job is", place);
+		return err_set(err, ERR_INVALID, "'%s' does not name the place of a job", place);
 	mem_free_text(&kept.name);
 	mem_free_text(&kept.supervisor);
 	kept.name = known_job_record_name(at.namespace_name, record->name);
@@ -159,7 +159,7 @@ int known_job_find(const char *state_folder, const char *name, struct known_job 
 	if (rc < 0)
 		return rc;
 	if (store->functions->get(store, name, &own, NULL) == 0 && !record_is_finished(&own))
-		return err_set(err, ERR_NOT_FOUND, "job '%s' is one of this machine", name);
+		return err_set(err, ERR_NOT_FOUND, "job '%s' is a job on this machine", name);
 	return find_listed(store, name, ret_job, err);
 }
 
@@ -219,11 +219,11 @@ int known_job_read(const char *state_folder, const char *place, const char *name
 	struct known_place at = {0};
 
 	if (!read_place(place, &json, &at))
-		return err_set(err, ERR_INVALID, "'%s' does not say where a job is", place);
+		return err_set(err, ERR_INVALID, "'%s' does not name the place of a job", place);
 	int rc = known_job_find_at(state_folder, &at, name, &known, err);
 
 	if (rc == 0 && !text_equals(known.record.uid, uid))
-		rc = err_set(err, ERR_NOT_FOUND, "job '%s' is another one", name);
+		rc = err_set(err, ERR_NOT_FOUND, "job '%s' is a different job", name);
 	return rc < 0 ? rc : record_read_job(&known.record, ret_job, err);
 }
 

@@ -105,12 +105,12 @@ int library_guard_explain(const struct library_guard *guard, struct err *err)
 			       guard->who, guard->page->doing, guard->library);
 	if (signal_number == SIGKILL)
 		return err_set(err, ERR_IO,
-			       "%s was killed while %s: by somebody (SIGKILL), or by the kernel "
-			       "because memory ran out",
+			       "%s was killed while %s: by a user (SIGKILL), or by the kernel (out "
+			       "of memory)",
 			       guard->who, guard->page->doing);
-	return err_set(err, ERR_IO,
-		       "TensorFlow ended the process while %s (SIG%s, %s): what it said of it "
-		       "stands above; the library is '%s'",
-		       guard->page->doing, sigabbrev_np(signal_number), sigdescr_np(signal_number),
-		       guard->library);
+	return err_set(
+		err, ERR_IO,
+		"TensorFlow aborted while %s (SIG%s, %s); see its message above; library: '%s'",
+		guard->page->doing, sigabbrev_np(signal_number), sigdescr_np(signal_number),
+		guard->library);
 }

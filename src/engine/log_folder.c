@@ -54,7 +54,7 @@ static int read_names(struct log_folder *folder, struct err *err)
 	struct dirent *entry;
 
 	if (!entries)
-		return err_set_errno(err, errno, "cannot read log folder '%s'", folder->path);
+		return err_set_errno(err, errno, "cannot read log directory '%s'", folder->path);
 	folder->count = 0;
 	while ((entry = readdir(entries))) {
 		mem_grow(&folder->names, &folder->capacity, folder->count, sizeof(*folder->names));
@@ -87,9 +87,9 @@ int log_folder_read(struct log_folder *folder, bool *ret_is_changed, struct err 
 
 	clock_gettime(CLOCK_REALTIME, &now);
 	if (stat(folder->path, &found) != 0)
-		return errno == ENOENT ? err_set(err, ERR_NOT_FOUND, "log folder '%s' not found",
+		return errno == ENOENT ? err_set(err, ERR_NOT_FOUND, "log directory '%s' not found",
 						 folder->path)
-				       : err_set_errno(err, errno, "cannot read log folder '%s'",
+				       : err_set_errno(err, errno, "cannot read log directory '%s'",
 						       folder->path);
 	*ret_is_changed = !folder->is_stable || !is_same_time(&folder->changed, &found.st_mtim);
 	if (!*ret_is_changed)

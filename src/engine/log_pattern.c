@@ -42,8 +42,8 @@ static int open_library(struct log_pattern *pattern, struct err *err)
 	if (pattern->compile && pattern->search && pattern->describe && pattern->release)
 		return 0;
 	return err_set(err, ERR_UNSUPPORTED,
-		       "searching logs needs " LIBRARY " (%s); apt-get install " PACKAGE
-		       " brings it",
+		       "searching logs needs " LIBRARY
+		       " (%s); install it: apt-get install " PACKAGE,
 		       dlerror());
 }
 

@@ -125,7 +125,7 @@ static void say_attempt(struct log_view *view, const struct log_name *name)
 {
 	if (!view->attempts_screen)
 		return;
-	text_addf(screen_begin(view->attempts_screen), "muster: %s-%d begins attempt %d\n",
+	text_addf(screen_begin(view->attempts_screen), "muster: %s-%d starts attempt %d\n",
 		  name->role, name->index, name->attempt);
 	if (view->attempts_screen != view->screen)
 		screen_end(view->attempts_screen);

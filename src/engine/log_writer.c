@@ -195,7 +195,7 @@ static int append_note_of_loss(struct log_writer *writer)
 	const char *reason = strerror(writer->failure);
 	bool is_line_open = writer->size > 0 && writer->last_byte != '\n';
 	int len = snprintf(note, sizeof(note),
-			   "%smuster: %" PRIu64 " bytes of output were not kept (%c%s)\n",
+			   "%smuster: %" PRIu64 " bytes of output were not saved (%c%s)\n",
 			   is_line_open ? "\n" : "", writer->lost, tolower(reason[0]), reason + 1);
 	int64_t size = writer->size;
 	char last_byte = writer->last_byte;
@@ -308,7 +308,7 @@ int log_writer_add(struct log_writer *writer, const char *bytes, size_t len, mse
 	lose(writer, bytes + written, len - written);
 	if (was_failing)
 		return 0;
-	return err_set_errno(err, failure, "output of '%s' is not kept for now",
+	return err_set_errno(err, failure, "cannot save the output of '%s' for now",
 			     writer->paths[LOG_FILE_TEXT]);
 }
 

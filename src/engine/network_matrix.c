@@ -140,8 +140,8 @@ static void take_other(size_t peer, const char *address, void *data)
 	const struct matrix *matrix = data;
 	const struct network_peer *named = &matrix->peers[peer];
 	char *sentence CLEANUP(mem_free_text) = mem_format(
-		"warning: %s was asked by %s from %s, which is no address of %s: it was answered, "
-		"and %s was waited for",
+		"warning: %s got a request in the name of %s from %s, which is not an address of "
+		"%s; it was answered, but muster kept waiting for %s",
 		matrix->peers[matrix->own].name, named->name, address, named->host, named->name);
 
 	matrix->tell(NULL, sentence, matrix->data);

@@ -53,7 +53,7 @@ static void on_unread(const struct job *own, const struct err *err, void *data)
 {
 	struct err told = *err;
 
-	err_prefix(&told, "an edit is passed over, and the job goes on as it was");
+	err_prefix(&told, "ignoring an edit that is not allowed; the job continues unchanged");
 	operator_failed(data, own, &told);
 }
 

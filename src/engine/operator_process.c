@@ -263,11 +263,12 @@ static void tell_standing(struct controller *controller, enum lease_standing sta
 {
 	char *other CLEANUP(mem_free_text) = lease_keeper_supervisor(controller->lease);
 	char *sentence CLEANUP(mem_free_text) =
-		standing == LEASE_HELD ? mem_copy_text("TFJobs are served from here from now on")
+		standing == LEASE_HELD
+			? mem_copy_text("became the leader: this operator now serves the TFJobs")
 		: standing == LEASE_OVERDUE
-			? mem_copy_text("the Lease could not be renewed in time: nothing is done "
-					"until it is held again")
-			: mem_format("TFJobs are served by %s; this one waits",
+			? mem_copy_text("cannot renew the leader Lease in time; this operator does "
+					"nothing until it holds the Lease again")
+			: mem_format("%s is the leader; this operator is waiting",
 				     other ? other : "another operator");
 
 	operator_say(controller, sentence);
@@ -369,8 +370,8 @@ static int check_gang(struct controller *controller, struct err *err)
 	loop_run(controller->loop);
 	if (controller->err.code == ERR_NOT_FOUND)
 		return err_set(err, ERR_NOT_FOUND,
-			       "the cluster has no %s.%s/%s for --gang-scheduler-name: install "
-			       "the scheduler that brings them first%s",
+			       "the cluster has no %s.%s/%s for --gang-scheduler-name; install the "
+			       "scheduler that defines them first%s",
 			       resource->plural, resource->group, resource->version,
 			       gang->kind == GANG_KUBERNETES
 				       ? ", or the feature gates GenericWorkload and GangScheduling"
@@ -389,11 +390,10 @@ static void on_definition(struct json *object, const struct kube_status *status,
 
 	(void) status;
 	if (err && err->code == ERR_NOT_FOUND)
-		operator_say(controller,
-			     "TFJobs are unknown to this cluster: 'muster operator install', or "
-			     "kubectl apply -f deploy/crd.yaml, says what they are");
+		operator_say(controller, "the cluster has no definition of TFJobs; add it: 'muster "
+					 "operator install', or kubectl apply -f deploy/crd.yaml");
 	else if (err)
-		log_info("the definition of TFJobs is not known: %s", err->text);
+		log_info("cannot read the definition of TFJobs: %s", err->text);
 	else if (tfjob_definition_check(object, &fault) < 0)
 		operator_end_for(controller, &fault);
 }

@@ -13,7 +13,8 @@ static char *fault_of(const struct job *job)
 	struct faults faults CLEANUP(faults_done) = {0};
 
 	if (job->n_roles == 0)
-		return mem_copy_text("spec.tfReplicaSpecs: Required value: has no role");
+		return mem_copy_text(
+			"spec.tfReplicaSpecs: Required value: must have at least one role");
 	return objects_check_names(job, &faults) ? NULL : mem_copy_text(faults.list[0].sentence);
 }
 

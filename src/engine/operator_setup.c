@@ -272,11 +272,10 @@ static int wait_for_deployment(struct operator_setup *setup, struct err *err)
 		return 0;
 	if (!operator_setup_wait(setup, &kube_deployments, DEPLOYMENT_NAME, DEPLOYMENT_NAME, NULL,
 				 is_available))
-		return err_set(
-			err, ERR_UNREACHABLE,
-			"the operator is installed, and its Pods do not run after 5 minutes: "
-			"kubectl -n " DEPLOYMENT_NAME " describe pods says why");
-	operator_setup_tell(setup, "the operator runs");
+		return err_set(err, ERR_UNREACHABLE,
+			       "the operator is installed, but its Pods are not running after 5 "
+			       "minutes; to see why: kubectl -n " DEPLOYMENT_NAME " describe pods");
+	operator_setup_tell(setup, "the operator is running");
 	return 0;
 }
 
@@ -311,8 +310,8 @@ static int check_no_jobs(struct operator_setup *setup, struct err *err)
 	if (rc < 0 || count == 0)
 		return rc;
 	return err_set(err, ERR_REFUSED,
-		       "%zu TFJob%s would be deleted with the definition: delete them first, or "
-		       "leave --with-crd out",
+		       "%zu TFJob%s would be deleted with the definition; delete them first, or "
+		       "omit --with-crd",
 		       count, count > 1 ? "s" : "");
 }
 
@@ -329,8 +328,8 @@ static int wait_for_its_end(struct operator_setup *setup, struct err *err)
 		return 0;
 	return err_set(err, ERR_UNREACHABLE,
 		       "its Pods in namespace '" DEPLOYMENT_NAME
-		       "' do not end: their rights are left; write the same again when they are "
-		       "gone");
+		       "' do not stop, so their permissions were kept; run the command again when "
+		       "the Pods are deleted");
 }
 
 /* The last first, so that what acts goes before its rights, and may let its Lease go. */
@@ -348,8 +347,7 @@ static int remove_objects(struct operator_setup *setup, const struct json *objec
 			rc = wait_for_its_end(setup, err);
 	}
 	if (rc == 0 && !takes_definition)
-		operator_setup_tell(setup, "the definition of TFJobs and all jobs are left as they "
-					   "are");
+		operator_setup_tell(setup, "the definition of TFJobs and all jobs are kept");
 	return rc;
 }
 

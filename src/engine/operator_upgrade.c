@@ -47,7 +47,7 @@ static int check_others(struct operator_setup *setup, struct err *err)
 	if (rc < 0 || told.len == 0)
 		return rc;
 	char *sentence CLEANUP(mem_free_text) = mem_format(
-		"training-operator serves other kinds too, which would have no operator: %s",
+		"training-operator also manages other kinds, which would have no operator: %s",
 		text_of(&told));
 
 	if (settings->leaves_other_kinds || settings->is_dry_run) {
@@ -55,9 +55,9 @@ static int check_others(struct operator_setup *setup, struct err *err)
 		return 0;
 	}
 	return err_set(err, ERR_REFUSED,
-		       "%s; --force leaves them without one, or let it run with --enable-scheme of "
-		       "each of them, take its webhook " OLD_WEBHOOK
-		       " away, and write 'muster operator install'",
+		       "%s; use --force to leave them without one, or keep it running with "
+		       "--enable-scheme for each of them, delete its webhook " OLD_WEBHOOK
+		       ", and run 'muster operator install'",
 		       sentence);
 }
 
@@ -67,10 +67,11 @@ static int wait_for_its_end(struct operator_setup *setup, const char *name_space
 {
 	if (operator_setup_wait_for_end(setup, name_space, OLD_SELECTOR))
 		return 0;
-	return err_set(err, ERR_UNREACHABLE,
-		       "Pods of training-operator in namespace '%s' do not end: two operators must "
-		       "not act, so nothing more was done; write the same again when they are gone",
-		       name_space);
+	return err_set(
+		err, ERR_UNREACHABLE,
+		"Pods of training-operator in namespace '%s' do not stop; two operators must not "
+		"act, so nothing more was done; run the command again when the Pods are deleted",
+		name_space);
 }
 
 static int scale_down(struct operator_setup *setup, const struct json *deployment, struct err *err)
@@ -99,8 +100,8 @@ static int end_old_operator(struct operator_setup *setup, struct err *err)
 	const struct json *items = json_get(list, "items");
 
 	if (rc == 0 && json_count(items) == 0) /* its webhook may have been left */
-		setup->settings->warn("no Deployment here has the label " OLD_SELECTOR
-				      ": training-operator is not there, or is gone",
+		setup->settings->warn("no Deployment on this cluster has the label " OLD_SELECTOR
+				      ": training-operator is not installed, or is already deleted",
 				      setup->settings->data);
 	for (size_t i = 0; i < json_count(items) && rc == 0; i++)
 		rc = scale_down(setup, json_at(items, i), err);

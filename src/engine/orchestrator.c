@@ -148,7 +148,8 @@ static int begin_job(struct orchestrator *orchestrator, struct elastic_job **old
 		     struct err *err)
 {
 	if (!old && !make_room(orchestrator))
-		return err_set(err, ERR_LIMIT, "the server has %d jobs, and can have no more",
+		return err_set(err, ERR_LIMIT,
+			       "the server already has %d jobs, which is the maximum",
 			       LIMIT_ELASTIC_JOBS);
 	struct elastic_job *job = new_job(orchestrator, name, terms, err);
 
@@ -173,7 +174,7 @@ static int job_of(struct orchestrator *orchestrator, const char *name,
 	struct arena *arena CLEANUP(arena_cleanup) = arena_new();
 
 	if (*request->uid && (!found || !text_equals(elastic_job_uid(*found), request->uid)))
-		return err_set(err, ERR_NOT_FOUND, "the job '%s' that it was in is no more", name);
+		return err_set(err, ERR_NOT_FOUND, "its job '%s' no longer exists", name);
 	if (request->report.has_left && !*request->uid) {
 		*ret_job = *found;
 		return 0;
@@ -187,11 +188,11 @@ static int job_of(struct orchestrator *orchestrator, const char *name,
 		return begin_job(orchestrator, found, name, &request->terms, ret_job, err);
 	/* After the server was started anew its members have a lease to come back. */
 	if (differs && !elastic_job_has_callers(*found))
-		return err_set(err, ERR_LIMIT, "job '%s' waits for its machines: %s", name,
+		return err_set(err, ERR_LIMIT, "job '%s' is waiting for its machines: %s", name,
 			       differs);
 	if (differs)
-		return err_set(err, ERR_CONFLICT, "job '%s' was begun with other options: %s", name,
-			       differs);
+		return err_set(err, ERR_CONFLICT, "job '%s' was started with other options: %s",
+			       name, differs);
 	*ret_job = *found;
 	return 0;
 }
@@ -241,8 +242,8 @@ static int take_call(struct orchestrator *orchestrator, struct http_call *call, 
 
 	if (!name_is_label_value(name) || !name_is_label_value(id) || !*name || !*id)
 		return err_set(err, ERR_INVALID,
-			       "the id of a job or a member has 1 to 63 letters, digits, '-', '_' "
-			       "and '.', a letter or digit at both ends");
+			       "the id of a job or a member must have 1 to 63 letters, digits, "
+			       "'-', '_' and '.', and a letter or digit at both ends");
 	int rc = json_read(bytes ? bytes : "", len, &body, err);
 
 	if (rc == 0)
@@ -263,7 +264,7 @@ static void take_member(struct orchestrator *orchestrator, struct http_call *cal
 
 	if (!text_equals(http_call_method(call), "POST")) {
 		http_call_add_header(call, "Allow", "POST");
-		answer_error(call, 405, "a member calls by POST");
+		answer_error(call, 405, "use POST for members");
 	} else if (take_call(orchestrator, call, name, id, &err) < 0) {
 		answer_error(call, status_of(err.code), err.text);
 	}
@@ -300,7 +301,7 @@ static bool is_read(struct http_call *call)
 	if (text_equals(method, "GET") || text_equals(method, "HEAD"))
 		return true;
 	http_call_add_header(call, "Allow", "GET, HEAD");
-	answer_error(call, 405, "this is read by GET");
+	answer_error(call, 405, "use GET");
 	return false;
 }
 
@@ -328,7 +329,8 @@ static void answer_reader(const struct orchestrator *orchestrator, struct http_c
 	else if (text_starts_with(path, ALL_JOBS "/"))
 		answer_job(orchestrator, call, path + strlen(ALL_JOBS "/"));
 	else
-		answer_error(call, 404, "here are /v1/jobs, /v1/jobs/JOB and its members");
+		answer_error(call, 404,
+			     "not found (this server has /v1/jobs, /v1/jobs/JOB and its members)");
 }
 
 /* What is there: /v1/jobs, /v1/jobs/JOB and /v1/jobs/JOB/members/ID. */

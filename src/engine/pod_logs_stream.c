@@ -93,7 +93,7 @@ static void tell_gap(struct pod_log *log)
 
 	if (!log_lines_take_gap(&log->lines, &from, &to))
 		return;
-	text_addf(&sentence, "the log of Pod '%s' broke off, and was rotated meanwhile: lines ",
+	text_addf(&sentence, "the log of Pod '%s' was interrupted and rotated meanwhile: lines ",
 		  log->pod_name);
 	if (from != MSEC_UNSET) {
 		text_add(&sentence, "between ");
@@ -162,7 +162,7 @@ static void tell_loss(struct pod_log *log)
 {
 	const struct pod_logs_settings *settings = &log->logs->settings;
 	char *sentence CLEANUP(mem_free_text) =
-		mem_format("the log of Pod '%s' broke off, and lines of it may be missing%s%s",
+		mem_format("the log of Pod '%s' was interrupted; lines may be missing%s%s",
 			   log->pod_name, log->err.code ? ": " : "", log->err.text);
 
 	settings->on_trouble(sentence, settings->data);
@@ -180,7 +180,7 @@ static void tell_words(struct pod_log *log, const struct text *words)
 		return;
 	free(log->words);
 	log->words = mem_copy_text(text_of(words));
-	err_set(&told, ERR_IO, "the log of Pod '%s' cannot be read on, says its node: %s",
+	err_set(&told, ERR_IO, "the node of Pod '%s' cannot read its log any further: %s",
 		log->pod_name, log->words);
 	settings->on_trouble(told.text, settings->data);
 }

@@ -58,7 +58,7 @@ static void on_end(struct json *object, const struct kube_status *status, const 
 	if (err && err->code == ERR_REFUSED)
 		tail->settings.on_trouble(err->text, tail->settings.data);
 	else if (err)
-		log_debug("the last lines of a Pod are not known: %s", err->text);
+		log_debug("cannot read the last lines of a Pod: %s", err->text);
 	end(tail);
 }
 
@@ -151,7 +151,7 @@ int pod_tail_read(const struct pod_tail *tail, struct arena *arena, const char *
 	size_t count = 0;
 
 	if (tail->call)
-		return err_set(err, ERR_UNREACHABLE, "the log of Pod '%s' has not come",
+		return err_set(err, ERR_UNREACHABLE, "the log of Pod '%s' did not arrive",
 			       tail->pod_name);
 	for (; at < end && count < LIMIT_LAST_LINES; count++) {
 		const char *newline = memchr(at, '\n', (size_t) (end - at));

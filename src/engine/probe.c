@@ -200,6 +200,6 @@ int probe_run(const struct probe_request *request, struct err *err)
 		return failure;
 	tell_lost_servers(&probe);
 	if (probe.n_failures > 0)
-		return err_set(err, ERR_UNREACHABLE, "not everything could be reached");
+		return err_set(err, ERR_UNREACHABLE, "some servers could not be reached");
 	return 0;
 }

@@ -61,11 +61,11 @@ static void note_error(struct probe_server *server, const struct session *sessio
 		       const struct err *err)
 {
 	server->code = session ? session_code(session) : "INVALID_ARGUMENT";
-	server->error = mem_format("%s: %s%s", server->at->url, err->text,
-				   err->code == ERR_UNREACHABLE
-					   ? " (its port opens: it is stopped, or busy, or no "
-					     "TensorFlow server)"
-					   : "");
+	server->error = mem_format(
+		"%s: %s%s", server->at->url, err->text,
+		err->code == ERR_UNREACHABLE
+			? " (its port is open: it is stopped, busy, or not a TensorFlow server)"
+			: "");
 }
 
 /* A session that reaches nobody else lists the server's own devices alone. */

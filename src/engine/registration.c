@@ -14,7 +14,7 @@
 static int refuse_running(const char *name, struct err *err)
 {
 	return err_set(err, ERR_EXISTS,
-		       "job '%s' exists already and has not ended; choose another --name, or end "
+		       "job '%s' already exists and has not ended; choose another --name, or stop "
 		       "it: muster stop %s",
 		       name, name);
 }
@@ -29,7 +29,7 @@ static int refuse_taken_name(struct store *store, const char *name, struct err *
 	if (!record_is_finished(&old))
 		return refuse_running(name, err);
 	return err_set(err, ERR_EXISTS,
-		       "job '%s' exists already and has ended; --replace takes its place, or "
+		       "job '%s' already exists and has ended; use --replace to replace it, or "
 		       "choose another --name",
 		       name);
 }
@@ -47,7 +47,7 @@ static int replace_finished(struct store *store, const struct job *job, const ch
 		return refuse_running(job->name, err);
 	supervisor_wait(old.supervisor, loop_now() + LAST_LOOK_LIMIT);
 	if (supervisor_fate(old.supervisor) == SUPERVISOR_ALIVE)
-		return err_set(err, ERR_EXISTS, "job '%s' exists already and is about to end",
+		return err_set(err, ERR_EXISTS, "job '%s' already exists and is about to end",
 			       job->name);
 	rc = driver_replace_job(store, job, old.uid, supervisor, NULL, now, err);
 	if (rc == 0)

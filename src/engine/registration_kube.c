@@ -23,7 +23,7 @@ static const struct kube_right exec_rights[] = {
 	{KUBE_GET, &kube_pods, "exec"},
 	{KUBE_CREATE, &kube_pods, "exec"},
 };
-#define WITHOUT_POLICY "a job with --no-network-policy does without networkpolicies"
+#define WITHOUT_POLICY "or use --no-network-policy, which needs no rights on networkpolicies"
 static const struct kube_right network_policy_rights[] = {
 	{KUBE_CREATE, &kube_network_policies, NULL, WITHOUT_POLICY},
 	{KUBE_LIST, &kube_network_policies, NULL, WITHOUT_POLICY},
@@ -74,9 +74,9 @@ static int check_service(const struct json *services, const struct job *job, str
 	if (json_count(items) == 0 || is_of_earlier_job(json_at(items, 0), job))
 		return 0;
 	return err_set(err, ERR_EXISTS,
-		       "Service '%s' in namespace '%s' is another's, and the Pods of job '%s' need "
-		       "one of that name to find each other: choose another --name, or delete it "
-		       "if nobody needs it (kubectl -n %s delete service %s)",
+		       "Service '%s' in namespace '%s' does not belong to muster, but the Pods of "
+		       "job '%s' need a Service of that name: choose another --name, or delete it "
+		       "if it is not used (kubectl -n %s delete service %s)",
 		       job->name, job->name_space, job->name, job->name_space, job->name);
 }
 
@@ -131,20 +131,20 @@ static int replace_finished(struct store *store, const struct job *job, const ch
 
 	if (rc == ERR_INVALID)
 		return err_set(err, ERR_EXISTS,
-			       "ConfigMap '%s.job' in namespace '%s' does not belong to muster, "
-			       "and is left alone; choose another --name",
+			       "ConfigMap '%s.job' in namespace '%s' does not belong to muster; "
+			       "choose another --name",
 			       job->name, job->name_space);
 	if (rc < 0)
 		return rc;
 	if (!record_is_finished(&old))
 		return err_set(err, ERR_EXISTS,
-			       "job '%s' exists already in namespace '%s' and has not ended; "
-			       "choose another --name, or end it: muster stop %s",
+			       "job '%s' already exists in namespace '%s' and has not ended; "
+			       "choose another --name, or stop it: muster stop %s",
 			       job->name, job->name_space, job_words);
 	if (!replaces_finished)
 		return err_set(err, ERR_EXISTS,
-			       "job '%s' exists already in namespace '%s' and has ended; --replace "
-			       "takes its place, or choose another --name",
+			       "job '%s' already exists in namespace '%s' and has ended; use "
+			       "--replace to replace it, or choose another --name",
 			       job->name, job->name_space);
 	return driver_replace_job(store, job, old.uid, "", observed, now, err);
 }
@@ -206,7 +206,7 @@ int registration_kube_adopt(struct loop *loop, struct kube_api *api, const struc
 	if (rc == 0)
 		rc = kube_orphans_adopt(&place, &orphans, job->uid, err);
 	if (rc < 0) {
-		err_prefix(err, "the objects of job '%s' cannot be made its own", job->name);
+		err_prefix(err, "cannot take ownership of the objects of job '%s'", job->name);
 		return rc;
 	}
 	*ret_refusal = orphans.count > 0 && orphans.refusal.code

@@ -107,9 +107,9 @@ void reporter_say_stopping(struct reporter *reporter, const struct job *job, con
 	if (job->grace > 0) {
 		text_add(&sentence, "have ");
 		text_add_duration(&sentence, job->grace);
-		text_add(&sentence, " to end; Ctrl-C again ends them at once");
+		text_add(&sentence, " to exit; press Ctrl-C again to kill them immediately");
 	} else {
-		text_add(&sentence, "are ended at once");
+		text_add(&sentence, "are being killed");
 	}
 	reporter_say(reporter, text_of(&sentence));
 }

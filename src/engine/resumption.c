@@ -20,19 +20,19 @@ static int check(const struct store_record *record, const struct status *status,
 	enum supervisor_fate fate = supervisor_fate(record->supervisor);
 
 	if (fate == SUPERVISOR_ELSEWHERE)
-		return err_set(err, ERR_REFUSED, "job '%s' ran on another machine: do this there",
-			       name);
+		return err_set(err, ERR_REFUSED,
+			       "job '%s' ran on another machine; run this command there", name);
 	if (!status_is_finished(status))
-		return err_set(err, ERR_REFUSED, "job '%s' runs already", name);
+		return err_set(err, ERR_REFUSED, "job '%s' is already running", name);
 	if (fate == SUPERVISOR_ON_CLUSTER)
 		return err_set(err, ERR_REFUSED,
-			       "job '%s' ran on a cluster, where nothing is left of it: the "
-			       "command that began it begins it anew",
+			       "job '%s' ran on a cluster and its objects are gone; run its "
+			       "original command again",
 			       name);
 	if (status_condition_is_true(status, CONDITION_SUCCEEDED))
 		return err_set(err, ERR_REFUSED,
-			       "job '%s' has succeeded: there is nothing to resume (muster status "
-			       "-o yaml %s | muster run --replace -f - runs it once more)",
+			       "job '%s' has succeeded and cannot be resumed (to run it again: "
+			       "muster status -o yaml %s | muster run --replace -f -)",
 			       name, name);
 	return 0;
 }
@@ -42,8 +42,8 @@ static int refuse_part(const struct job *job, struct err *err)
 {
 	return job->elastic_id
 		       ? err_set(err, ERR_REFUSED,
-				 "job '%s' was this machine's part of the elastic job '%s': the "
-				 "command that began it takes part anew",
+				 "job '%s' was this machine's part of the elastic job '%s'; to "
+				 "take part again, run the same 'muster launch' command",
 				 job->name, job->elastic_id)
 		       : 0;
 }

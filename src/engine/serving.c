@@ -164,8 +164,8 @@ static int wait_for_port(const struct serving_request *request, struct library_g
 	if (becomes_free(port))
 		return 0;
 	return err_set(err, ERR_EXISTS,
-		       "port %d of %s-%d is in use on this machine: ss -tlnp 'sport = :%d' shows "
-		       "the process",
+		       "port %d of %s-%d is in use on this machine; to find the process: ss -tlnp "
+		       "'sport = :%d'",
 		       port, spec->own_job, spec->own_index, port);
 }
 
@@ -175,7 +175,7 @@ static int try_network(const struct serving_request *request, struct library_gua
 {
 	if (!request->on_network)
 		return 0;
-	enter_phase(guard, "trying the network");
+	enter_phase(guard, "testing the network");
 	return network_matrix_run(request->spec, request->network_timeout, request->on_network,
 				  request->data, err);
 }
@@ -189,7 +189,7 @@ static int load_and_start(const struct serving_request *request, struct library_
 	enter_phase(guard, "loading TensorFlow");
 	if (library_guard_load(guard, request->shows_log, &library, err))
 		return err->code;
-	enter_phase(guard, "making the server");
+	enter_phase(guard, "creating the server");
 	server_def_add(request->spec, &request->settings, &server_def);
 	ret_serving->version = library->version();
 	return server_start(library, &server_def, request->settings.protocol, &ret_serving->target,

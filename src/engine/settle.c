@@ -61,7 +61,7 @@ static void kill_marked(pid_t pid, void *data)
 	    syscall(SYS_pidfd_send_signal, fd, SIGKILL, NULL, 0) == 0) {
 		struct pollfd death = {.fd = fd, .events = POLLIN};
 
-		log_info("job '%s': killed process %d, which it left", killing->record->name,
+		log_info("job '%s': killed process %d, which it left behind", killing->record->name,
 			 (int) pid);
 		killing->n_killed++;
 		poll(&death, 1, DEATH_LIMIT_MS);
@@ -103,7 +103,7 @@ static const char *why_lost(const char *supervisor)
 {
 	switch (supervisor_fate(supervisor)) {
 	case SUPERVISOR_REBOOTED:
-		return "the machine was started anew while the job ran";
+		return "the machine rebooted while the job was running";
 	case SUPERVISOR_NONE:
 		return "the job had no active supervisor";
 	case SUPERVISOR_ALIVE:

@@ -41,8 +41,8 @@ int state_folder_default(char **ret_folder, struct err *err)
 	const char *home = home_folder();
 	if (!home)
 		return err_set(err, ERR_NOT_FOUND,
-			       "no home folder to remember jobs in; set MUSTER_STATE_DIR to a "
-			       "folder that can be written");
+			       "no home directory to save jobs in; set MUSTER_STATE_DIR to a "
+			       "writable directory");
 	*ret_folder = mem_format("%s/.local/state/muster", home);
 	return 0;
 }
@@ -71,10 +71,10 @@ char *state_folder_job(const char *state_folder, const char *uid)
 static int name_folder(const char *state_folder, int rc, struct err *err)
 {
 	if (rc < 0 && access(state_folder, W_OK) < 0)
-		return err_prefix(err,
-				  "'%s' cannot be written (set MUSTER_STATE_DIR to a folder "
-				  "that can be written)",
-				  state_folder);
+		return err_prefix(
+			err,
+			"'%s' cannot be written (set MUSTER_STATE_DIR to a writable directory)",
+			state_folder);
 	return rc;
 }
 
@@ -106,9 +106,10 @@ int state_folder_return_to_start(const char *job_folder, const char *job_name, s
 	start[len] = '\0';
 	return chdir(start) == 0
 		       ? 0
-		       : err_set_errno(err, errno,
-				       "cannot go to folder '%s', where job '%s' was started",
-				       start, job_name);
+		       : err_set_errno(
+				 err, errno,
+				 "cannot change to directory '%s', where job '%s' was started",
+				 start, job_name);
 }
 
 static char *reserve_path(const char *job_folder)
@@ -140,8 +141,9 @@ int state_folder_remove_job(const char *state_folder, const char *uid, struct er
 	int fd = open(jobs, O_PATH | O_DIRECTORY | O_CLOEXEC);
 
 	if (fd < 0)
-		return errno == ENOENT ? 0
-				       : err_set_errno(err, errno, "cannot open folder '%s'", jobs);
+		return errno == ENOENT
+			       ? 0
+			       : err_set_errno(err, errno, "cannot open directory '%s'", jobs);
 	int rc = folder_remove(fd, uid, err);
 	close(fd);
 	return name_folder(state_folder, rc, err);

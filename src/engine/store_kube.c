@@ -229,7 +229,7 @@ static int kube_create(struct store *base, const struct store_record *record, in
 	if (rc == ERR_UNREACHABLE)
 		take_back(store, record);
 	if (rc == ERR_EXISTS)
-		return err_set(err, rc, "job '%s' exists already", record->name);
+		return err_set(err, rc, "job '%s' already exists", record->name);
 	return rc < 0 ? rc : keep_answer(store, made, ret_version, err);
 }
 

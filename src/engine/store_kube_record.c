@@ -102,13 +102,12 @@ int store_kube_read(const struct json *config_map, struct store_record *ret_reco
 	struct store_record record = {0};
 
 	if (!is_ours(metadata, labels) || !json_get(data, OBJECTS_DOCUMENT_KEY))
-		return err_set(err, ERR_INVALID, "ConfigMap '%s' holds no job of muster's", name);
+		return err_set(err, ERR_INVALID, "ConfigMap '%s' contains no job of muster", name);
 	if (!has_good_names(metadata, labels))
-		return err_set(
-			err, ERR_INVALID,
-			"ConfigMap '%s' has a job name, a namespace or a uid that Kubernetes "
-			"does not give: is this API server what it should be?",
-			name);
+		return err_set(err, ERR_INVALID,
+			       "ConfigMap '%s' has a job name, namespace or uid that Kubernetes "
+			       "would not allow; check that this is the right API server",
+			       name);
 	if (text_read_int(version, 0, INT64_MAX, &record.version, NULL) < 0 ||
 	    text_read_time(created, &record.created, NULL) < 0)
 		return err_set(err, ERR_INVALID,

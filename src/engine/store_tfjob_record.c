@@ -85,8 +85,8 @@ static int read_object(const struct json *object, struct store_record *ret_recor
 
 	if (!has_good_names(metadata))
 		return err_set(err, ERR_INVALID,
-			       "TFJob '%s' has a name, a namespace or a uid that "
-			       "no Pod and no Service can be named after",
+			       "TFJob '%s' has a name, namespace or uid that cannot be part of the "
+			       "name of a Pod or Service",
 			       text_at(metadata, "name"));
 	if (text_read_int(text_at(metadata, "resourceVersion"), 0, INT64_MAX, &record.version,
 			  NULL) < 0 ||

@@ -44,9 +44,9 @@ static void leave_to_person(struct cluster_supervision *supervision)
 	shell_word_add(&place_word, place);
 	supervision->has_fetched = true;
 	reporter_sayf(&supervision->base.reporter,
-		      "the Pods of --fetch stay until somebody has their folders: "
-		      "'muster attach %s' fetches again and ends them, 'muster cp "
-		      "%s DEST%s' copies by hand, 'muster delete %s' gives them up",
+		      "keeping the Pods of --fetch, because a directory was not copied: 'muster "
+		      "attach %s' tries again and deletes them, 'muster cp %s DEST%s' copies by "
+		      "hand, 'muster delete %s' discards them",
 		      words, text_of(&place_word), choice, words);
 	supervision_ask_for_pass(&supervision->base);
 }
@@ -131,7 +131,7 @@ bool supervision_kube_give_up_fetching(struct cluster_supervision *supervision, 
 		return false;
 	kube_fetching_cancel(TAKE(supervision->fetching));
 	supervision->fetch_exit_code = exit_code;
-	reporter_sayf(&supervision->base.reporter, "%zu folder%s given up, and not fetched", n_left,
+	reporter_sayf(&supervision->base.reporter, "%zu folder%s not fetched (canceled)", n_left,
 		      n_left == 1 ? " was" : "s were");
 	end(supervision);
 	return true;

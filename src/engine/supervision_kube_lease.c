@@ -23,12 +23,12 @@ static void begin_watching(struct cluster_supervision *supervision)
 	bool looked_on = supervision->role == ROLE_FOLLOWS;
 
 	if (supervision->role == ROLE_LAPSED)
-		reporter_sayf(&supervision->base.reporter, "job '%s' is supervised from here again",
+		reporter_sayf(&supervision->base.reporter, "this muster supervises job '%s' again",
 			      name);
 	else if (is_attached(supervision))
 		reporter_sayf(&supervision->base.reporter,
-			      "job '%s' %s: it is supervised from here from now on", name,
-			      looked_on ? "has no active supervisor any more"
+			      "job '%s' %s; this muster now supervises it", name,
+			      looked_on ? "no longer has a supervisor"
 					: "had no active supervisor");
 	if (!has_supervised(supervision)) {
 		supervision->role = ROLE_SUPERVISES;
@@ -44,8 +44,8 @@ static void stop_supervising(struct cluster_supervision *supervision)
 		return;
 	supervision->role = ROLE_LAPSED;
 	reporter_sayf(&supervision->base.reporter,
-		      "the Lease of job '%s' could not be renewed in time: nothing is started or "
-		      "ended until it is held again",
+		      "cannot renew the Lease of job '%s' in time; muster starts and stops nothing "
+		      "until it holds the Lease again",
 		      supervision->base.job->name);
 }
 
@@ -53,7 +53,7 @@ static void leave_to(struct cluster_supervision *supervision, const char *superv
 {
 	struct err err = {0};
 
-	err_set(&err, ERR_CONFLICT, "job '%s' is supervised by %s, and is left to it",
+	err_set(&err, ERR_CONFLICT, "job '%s' is now supervised by %s; this muster leaves it alone",
 		supervision->base.job->name, supervisor ? supervisor : "another muster");
 	supervision_kube_fail(supervision, &err);
 }
@@ -68,8 +68,8 @@ static void see_supervisor(struct cluster_supervision *supervision)
 	} else if (supervision->role == ROLE_UNKNOWN) {
 		supervision->role = ROLE_FOLLOWS;
 		reporter_sayf(&supervision->base.reporter,
-			      "job '%s' is supervised by %s: its lines are shown here, and Ctrl-C "
-			      "leaves it running",
+			      "job '%s' is supervised by %s; showing its output (Ctrl-C leaves it "
+			      "running)",
 			      supervision->base.job->name,
 			      supervisor ? supervisor : "another muster");
 	}
@@ -81,8 +81,8 @@ static void see_missing(struct cluster_supervision *supervision)
 	struct err err = {0};
 
 	err_set(&err, ERR_NOT_FOUND,
-		"job '%s' has no Lease, so the muster that made it was killed before all of it was "
-		"there: delete it, and run it again",
+		"job '%s' has no Lease: its muster was killed before it had created all objects; "
+		"delete the job, and run it again",
 		supervision->base.job->name);
 	supervision_kube_fail(supervision, &err);
 }
@@ -139,11 +139,10 @@ void supervision_kube_only_follow(struct cluster_supervision *supervision)
 {
 	supervision->role = ROLE_FOLLOWS;
 	begin_fence(supervision);
-	reporter_sayf(
-		&supervision->base.reporter,
-		"job '%s' is a TFJob, which an operator serves: its lines are shown here, and "
-		"Ctrl-C leaves it running",
-		supervision->base.job->name);
+	reporter_sayf(&supervision->base.reporter,
+		      "job '%s' is a TFJob, which an operator supervises; this command prints its "
+		      "output, and Ctrl-C leaves the job running",
+		      supervision->base.job->name);
 }
 
 int supervision_kube_watch_lease(struct cluster_supervision *supervision, struct err *err)

@@ -77,19 +77,19 @@ static void clean_up(struct cluster_supervision *supervision)
 		supervision_close(&supervision->base);
 }
 
-/* Somebody deleted the job's ConfigMap, and the cluster ends what it owned. */
+/* A user deleted the job's ConfigMap, and the cluster ends what it owned. */
 static void tell_gone(struct cluster_supervision *supervision)
 {
 	const char *name = supervision->base.job->name;
 	bool is_tfjob = supervision->request->is_tfjob;
 	char *why CLEANUP(mem_free_text) =
-		mem_format("somebody deleted %s '%s%s', and the cluster ended its Pods with it",
+		mem_format("%s '%s%s' was deleted, and the cluster deleted the Pods with it",
 			   is_tfjob ? "TFJob" : "ConfigMap", name, is_tfjob ? "" : ".job");
 
 	if (status_is_finished(&supervision->base.reporter.status))
 		return;
 	reporter_sayf(&supervision->base.reporter,
-		      "job '%s' is deleted; its lines so far: muster logs %s", name,
+		      "job '%s' was deleted; for its output so far: muster logs %s", name,
 		      supervision->request->base.job_words);
 	reporter_end(&supervision->base.reporter, supervision->base.job, RECONCILE_DELETED, why);
 	supervision_kube_settle_here(supervision, RECONCILE_DELETED, why);
@@ -299,13 +299,13 @@ static void leave_running(struct cluster_supervision *supervision, int signal_nu
 	supervision->base.phase = SUPERVISION_LEAVING;
 	supervision->ended_by = signal_number;
 	if (is_again || !supervision_kube_may_act(supervision)) {
-		reporter_say(&supervision->base.reporter, "the job goes on");
+		reporter_say(&supervision->base.reporter, "detached; the job is still running");
 		loop_stop(supervision->base.loop);
 		return;
 	}
 	reporter_say(&supervision->base.reporter,
-		     "the job goes on without an active supervisor: nothing that fails is started "
-		     "again until somebody attaches");
+		     "the job keeps running without a supervisor; failures are not restarted until "
+		     "you run 'muster attach'");
 	lease_keeper_release(supervision->lease);
 }
 
@@ -316,7 +316,7 @@ static void go_on_detached(struct cluster_supervision *supervision)
 	background_leave_terminal();
 	supervision->is_detached = true;
 	reporter_say(&supervision->base.reporter,
-		     "the terminal is gone, and the job goes on without it");
+		     "the terminal closed; the job keeps running in the background");
 }
 
 static void hang_up(struct cluster_supervision *supervision)

@@ -121,10 +121,10 @@ static int adopt_job(struct cluster_supervision *supervision, struct err *err)
 static void on_foreign_change(const char *fields, void *data)
 {
 	struct cluster_supervision *supervision = data;
-	char *sentence CLEANUP(mem_free_text) = mem_format(
-		"somebody changed job '%s' on the cluster (%s): that does not count, and what is "
-		"started is made as before",
-		supervision->base.job->name, fields);
+	char *sentence CLEANUP(mem_free_text) =
+		mem_format("job '%s' was changed on the cluster (%s); muster ignores the change "
+			   "and keeps creating Pods from the original template",
+			   supervision->base.job->name, fields);
 
 	if (supervision->folder) {
 		reporter_say_trouble(&supervision->base.reporter, sentence);
@@ -171,8 +171,8 @@ static int check_reach(const struct cluster_supervision *supervision, struct err
 		return 0;
 	char *list CLEANUP(mem_free_text) = words_of_lines(text_of(&reach));
 	return err_set(err, ERR_CONFLICT,
-		       "job '%s' was made elsewhere, and its Pods are started with your rights: "
-		       "--trust does so. They ask for: %s",
+		       "job '%s' was created elsewhere, and its Pods would run with your rights; "
+		       "use --trust to allow that. They ask for: %s",
 		       supervision->base.job->name, list);
 }
 
@@ -280,8 +280,8 @@ static void tell_keys(struct cluster_supervision *supervision)
 {
 	if (!is_attached(supervision) && !supervision->is_detached && isatty(STDERR_FILENO))
 		reporter_say(&supervision->base.reporter,
-			     "Ctrl-C ends the job on the cluster, too; to leave it running, close "
-			     "the terminal, or start it with -d");
+			     "Ctrl-C also stops the job on the cluster; to keep it running, close "
+			     "the terminal or start it with -d");
 }
 
 /* Everything that can fail; after it, the job is seen through. */
@@ -412,7 +412,7 @@ static void leave_here(struct cluster_supervision *supervision)
 	else
 		supervision_kube_settle_here(supervision, RECONCILE_SUPERVISOR_LOST,
 					     failure->code ? failure->text
-							   : "its end was not waited for");
+							   : "muster did not wait for its end");
 }
 
 /* A signal ended it before anything was started: nothing failed. */

@@ -51,8 +51,8 @@ static void on_store_trouble(const char *sentence, void *data)
 {
 	struct supervision *base = data;
 	char *told CLEANUP(mem_free_text) =
-		sentence ? mem_format("%s; the job goes on, and this is tried again", sentence)
-			 : mem_copy_text("the state of the job is written again");
+		sentence ? mem_format("%s; the job keeps running, and muster retries", sentence)
+			 : mem_copy_text("the state of the job can be saved again");
 
 	reporter_say(&base->reporter, told);
 }
@@ -91,8 +91,7 @@ static void end(struct local_supervision *supervision)
 		reporter_say(reporter, err.text);
 	if (store_retrying_is_behind(base->store))
 		reporter_say(reporter,
-			     "how the job ended could not be written: `muster ps` will show "
-			     "it as lost");
+			     "cannot save the result of the job: `muster ps` will show it as lost");
 	supervision_close(base);
 }
 
@@ -103,7 +102,7 @@ static void give_up(struct local_supervision *supervision)
 
 	backend_local_kill_all(supervision->processes);
 	reporter_end(&base->reporter, base->job, RECONCILE_DELETED,
-		     "its record was deleted, so its processes were ended");
+		     "its record was deleted, so muster stopped its processes");
 }
 
 static void end_pass(const struct driver_outcome *outcome, void *data)
@@ -184,7 +183,7 @@ static int make_network(struct local_supervision *supervision, struct err *err)
 {
 	int rc = private_network_make(&supervision->network, err);
 
-	return rc < 0 ? err_prefix(err, "no private network") : 0;
+	return rc < 0 ? err_prefix(err, "cannot create a private network") : 0;
 }
 
 static int make_agent(const struct local_supervision *supervision, struct agent **ret_agent,
@@ -384,7 +383,7 @@ int supervision_local_run(const struct supervisor_request *request, const struct
 	reporter_begin(&base->reporter, supervision.folder);
 	if (request->is_resumed)
 		job_log_add(base->reporter.log, base->created, "Normal", "TFJobResumed",
-			    "the job is resumed");
+			    "resuming the job");
 	supervision_run(base);
 	*ret_exit_code = supervision_finish(base);
 	if (supervision.is_gone)

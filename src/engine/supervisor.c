@@ -36,9 +36,9 @@ static int tell_of_loss(const struct supervisor_request *request, int signal_num
 	int rc = settle(request, err);
 
 	if (rc < 0)
-		return err_prefix(err, "muster itself was killed, so job '%s' was ended", name);
+		return err_prefix(err, "muster itself was killed, so job '%s' was stopped", name);
 	return err_set(err, ERR_IO,
-		       "muster itself was killed by signal %d (SIG%s), so job '%s' was ended",
+		       "muster itself was killed by signal %d (SIG%s), so job '%s' was stopped",
 		       signal_number, sigabbrev_np(signal_number), name);
 }
 

@@ -67,14 +67,13 @@ static int check_is_served(const struct tfjob_place *place, const struct job_vie
 		return 0;
 	if (!*operator)
 		return err_set(err, ERR_REFUSED,
-			       "no operator has taken up job '%s' so far: 'muster delete %s' "
-			       "removes it",
+			       "no operator manages job '%s' yet; to delete it: 'muster delete %s'",
 			       record->name, words);
-	return err_set(err, ERR_REFUSED,
-		       "job '%s' is served by %s, and none but 'muster operator' can stop a job: "
-		       "'muster suspend %s' ends its Pods and keeps it, 'muster delete %s' removes "
-		       "it",
-		       record->name, operator, words, words);
+	return err_set(
+		err, ERR_REFUSED,
+		"job '%s' is managed by %s, and only 'muster operator' can stop a job; to stop its "
+		"Pods and keep it: 'muster suspend %s'; to delete it: 'muster delete %s'",
+		record->name, operator, words, words);
 }
 
 int tfjob_stop(const struct tfjob_place *place, const struct job_view *view, const char *reason,

@@ -169,7 +169,7 @@ static void on_sent(struct json *object, const struct kube_status *status, const
 	(void) object, (void) status;
 	event->call = NULL;
 	if (err && err->code != ERR_EXISTS)
-		log_debug("an Event was not taken: %s", err->text);
+		log_debug("an Event was rejected: %s", err->text);
 	end(event);
 }
 
@@ -203,7 +203,7 @@ static struct waiting_event *event_new(struct tfjob_events *events, const struct
 	struct waiting_event *event;
 
 	if (events->n_waiting == MOST_WAITING) {
-		log_debug("too many Events wait: %s is lost", object->reason);
+		log_debug("too many Events are waiting; dropped %s", object->reason);
 		return NULL;
 	}
 	event = mem_new(sizeof(*event));

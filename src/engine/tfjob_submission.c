@@ -51,8 +51,8 @@ static int create(const struct tfjob_submission *submission, struct json **ret_m
 
 	if (rc == ERR_NOT_FOUND)
 		return err_set(err, rc,
-			       "the cluster knows no TFJobs: 'muster operator install' adds them, "
-			       "and an operator that serves them");
+			       "the cluster has no definition of TFJobs; to add it, and an "
+			       "operator: 'muster operator install'");
 	return rc;
 }
 
@@ -70,13 +70,13 @@ static int delete_finished(const struct tfjob_submission *submission, struct err
 		return rc;
 	if (!record_is_finished(&record))
 		return err_set(err, ERR_EXISTS,
-			       "TFJob '%s' exists already in namespace '%s' and has not ended; "
+			       "TFJob '%s' already exists in namespace '%s' and has not finished; "
 			       "choose another --name, or delete it: muster delete %s",
 			       job->name, job->name_space, submission->job_words);
 	if (!submission->replaces_finished)
 		return err_set(err, ERR_EXISTS,
-			       "TFJob '%s' exists already in namespace '%s' and has ended; "
-			       "--replace takes its place, or choose another --name",
+			       "TFJob '%s' already exists in namespace '%s' and has finished; "
+			       "replace it with --replace, or choose another --name",
 			       job->name, job->name_space);
 	struct json *options CLEANUP(json_cleanup) = kube_delete_options_new(record.uid);
 

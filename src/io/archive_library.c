@@ -42,7 +42,7 @@ int archive_set_err(struct err *err, struct archive *archive, const char *verb, 
 	if (number > 0 && number != EILSEQ)
 		return err_set_errno(err, number, "cannot %s '%s'", verb, name);
 	return err_set(err, ERR_INVALID, "cannot %s '%s': %s", verb, name,
-		       words ? words : "libarchive does not say why");
+		       words ? words : "no reason given by libarchive");
 }
 
 void archive_leave_out(struct archive_left_out *left_out, const char *name, const char *why)

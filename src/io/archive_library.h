@@ -27,7 +27,7 @@ void archive_locale_end(struct archive_locale *locale);
 struct archive *archive_or_end(struct archive *archive);
 /* "cannot pack 'NAME': …", and returns the code. */
 int archive_set_err(struct err *err, struct archive *archive, const char *verb, const char *name);
-#define ARCHIVE_NO_FILE "neither a file nor a folder nor a link"
+#define ARCHIVE_NO_FILE "not a file, directory or link"
 
 /* Notes what is left out, with the reason, as long as there is room; and at the end how many more
  * there are. */

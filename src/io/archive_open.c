@@ -27,7 +27,7 @@ int archive_load(struct err *err)
 	if (module)
 		functions = dlsym(module, ARCHIVE_MODULE_SYMBOL);
 	if (!functions)
-		return err_set(err, ERR_NOT_FOUND, "folders cannot be packed or unpacked here: %s",
+		return err_set(err, ERR_NOT_FOUND, "cannot pack or unpack directories: %s",
 			       dlerror());
 	return 0;
 }

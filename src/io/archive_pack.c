@@ -83,7 +83,7 @@ static int open_walk(struct archive_pack *pack, const char *path, struct err *er
 	for (size_t len = strlen(root); len > 1 && root[len - 1] == '/'; len--)
 		root[len - 1] = '\0';
 	if (access(root, F_OK) < 0)
-		return errno == ENOENT ? err_set(err, ERR_NOT_FOUND, "there is no '%s'", path)
+		return errno == ENOENT ? err_set(err, ERR_NOT_FOUND, "'%s' not found", path)
 				       : err_set_errno(err, errno, "cannot read '%s'", path);
 	pack->root_len = strlen(root);
 	pack->walk = fts_open(roots, FTS_PHYSICAL | FTS_COMFOLLOW | FTS_NOCHDIR, by_name);
@@ -164,12 +164,12 @@ static int open_file(struct archive_pack *pack, const char *path, struct stat *s
 	if (pack->fd < 0 || fstat(pack->fd, status) < 0)
 		return err_set_errno(err, errno, "cannot read '%s'", path);
 	if (!S_ISREG(status->st_mode))
-		return err_set(err, ERR_CONFLICT, "'%s' changed while it was read", path);
+		return err_set(err, ERR_CONFLICT, "'%s' changed while it was being read", path);
 	free(pack->path);
 	pack->path = mem_copy_text(path);
 	pack->bytes_left = (uint64_t) status->st_size;
 	if (!archive_take_from(&pack->left.bytes, pack->bytes_left))
-		return err_set(err, ERR_LIMIT, "the files are too large together, from '%s' on",
+		return err_set(err, ERR_LIMIT, "the files are too large in total, from '%s' on",
 			       path);
 	return 0;
 }
@@ -250,7 +250,7 @@ static int pack_next_entry(struct archive_pack *pack, struct err *err)
 	FTSENT *found = fts_read(pack->walk);
 
 	if (!found)
-		return errno ? err_set_errno(err, errno, "cannot read on in '%s'", pack->name)
+		return errno ? err_set_errno(err, errno, "cannot continue reading '%s'", pack->name)
 			     : pack_last(pack, err);
 	if (!is_wanted(pack, found->fts_path)) {
 		fts_set(pack->walk, found, FTS_SKIP);
@@ -281,7 +281,7 @@ static int pack_block(struct archive_pack *pack, struct err *err)
 	if (got < 0)
 		return err_set_errno(err, errno, "cannot read '%s'", pack->path);
 	if (!got && want)
-		return err_set(err, ERR_CONFLICT, "'%s' became shorter while it was read",
+		return err_set(err, ERR_CONFLICT, "'%s' became shorter while it was being read",
 			       pack->path);
 	if (archive_write_data(pack->writer, pack->block, (size_t) got) != got)
 		return archive_set_err(err, pack->writer, "pack", pack->path);

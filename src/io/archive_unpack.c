@@ -87,7 +87,7 @@ static int leave_out(struct unpacking *unpacking, const char *name, const char *
 static int leave_out_link(struct unpacking *unpacking, const char *name, const char *target)
 {
 	char *why CLEANUP(mem_free_text) =
-		mem_format("a link to '%s', which lies outside", target ? target : "");
+		mem_format("a link to '%s', which is outside the directory", target ? target : "");
 
 	return leave_out(unpacking, name, why);
 }
@@ -102,7 +102,7 @@ static int move_hard_link(struct unpacking *unpacking, struct archive_entry *ent
 	struct stat status;
 
 	if (!archive_name_is_inside(target))
-		return refuse(unpacking, name, "it is a link to a file outside");
+		return refuse(unpacking, name, "it is a link to a file outside the directory");
 	char *path CLEANUP(mem_free_text) = path_of(unpacking, target);
 
 	if (lstat(path, &status) < 0 || !S_ISREG(status.st_mode))
@@ -118,7 +118,7 @@ static int check_kind(struct unpacking *unpacking, struct archive_entry *entry, 
 	bool is_folder = archive_entry_filetype(entry) == AE_IFDIR;
 
 	if (archive_name_is_folder_itself(name) && !is_folder)
-		return refuse(unpacking, name, "it stands for the folder itself");
+		return refuse(unpacking, name, "it names the directory itself");
 	if (archive_entry_hardlink(entry))
 		return move_hard_link(unpacking, entry, name);
 	switch (archive_entry_filetype(entry)) {
@@ -140,10 +140,10 @@ static int check_limits(struct unpacking *unpacking, struct archive_entry *entry
 
 	if (!archive_take_from(&unpacking->left.n_entries, 1))
 		return err_set(unpacking->err, ERR_LIMIT,
-			       "the tar stream holds too many files, from '%s' on", name);
+			       "the tar stream contains too many files, from '%s' on", name);
 	if (!archive_take_from(&unpacking->left.bytes, size))
 		return err_set(unpacking->err, ERR_LIMIT,
-			       "the files of the tar stream are too large together, from '%s' on",
+			       "the files of the tar stream are too large in total, from '%s' on",
 			       name);
 	return 0;
 }
@@ -159,7 +159,7 @@ static int copy_blocks(struct unpacking *unpacking, const char *name, int64_t si
 	while ((status = archive_read_data_block(unpacking->reader, &bytes, &len, &offset)) ==
 	       ARCHIVE_OK) {
 		if (offset < 0 || offset > size || (int64_t) len > size - offset)
-			return refuse(unpacking, name, "it is longer than it says");
+			return refuse(unpacking, name, "it is longer than its header says");
 		if (archive_write_data_block(unpacking->disk, bytes, len, offset) < ARCHIVE_OK)
 			return fail_writing(unpacking, name);
 	}
@@ -175,7 +175,7 @@ static int finish_folder(struct unpacking *unpacking)
 	if (unpacking->has_status &&
 	    (chmod(unpacking->folder, status->st_mode & unpacking->permissions) < 0 ||
 	     utimensat(AT_FDCWD, unpacking->folder, times, 0) < 0))
-		return err_set_errno(unpacking->err, errno, "cannot set the mode of folder '%s'",
+		return err_set_errno(unpacking->err, errno, "cannot set the mode of directory '%s'",
 				     unpacking->folder);
 	return 0;
 }
@@ -185,7 +185,7 @@ static int unpack_entry(struct unpacking *unpacking, struct archive_entry *entry
 	const char *in_stream = archive_entry_pathname(entry);
 
 	if (!archive_name_is_inside(in_stream))
-		return refuse(unpacking, in_stream ? in_stream : "", "it lies outside");
+		return refuse(unpacking, in_stream ? in_stream : "", "it is outside the directory");
 	char *name CLEANUP(mem_free_text) = mem_copy_text(in_stream);
 	char *path CLEANUP(mem_free_text) = path_of(unpacking, name);
 	int rc = check_kind(unpacking, entry, name);

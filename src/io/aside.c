@@ -12,7 +12,7 @@ int aside_open(struct aside *ret_aside, struct err *err)
 	int fd = memfd_create("aside", MFD_CLOEXEC);
 
 	if (fd < 0)
-		return err_set_errno(err, errno, "cannot make a file in memory");
+		return err_set_errno(err, errno, "cannot create a file in memory");
 	*ret_aside = (struct aside){.memory_fd = fd, .error_fd = -1};
 	return 0;
 }

@@ -184,7 +184,7 @@ static int describe_missing(const struct child_start *start, struct err *err)
 		return err_set(err, ERR_NOT_FOUND, "program '%s' not found", program);
 	return err_set(err, ERR_NOT_FOUND, "program '%s' not found in PATH%s", program,
 		       search_path_has_empty(path)
-			       ? ", whose empty element does not count as the current folder"
+			       ? "; an empty PATH element does not mean the current directory"
 			       : "");
 }
 
@@ -198,19 +198,19 @@ static int describe_program(const struct child_start *start, int errno_value, st
 		return describe_missing(start, err);
 	case EACCES:
 	case EPERM:
-		return err_set(
-			err, ERR_REFUSED,
-			"program '%s' cannot be run: it is not an executable file (chmod +x?)",
-			program);
+		return err_set(err, ERR_REFUSED,
+			       "program '%s' cannot be run: it is not executable (chmod +x?)",
+			       program);
 	case ENOEXEC:
 		return err_set(err, ERR_REFUSED,
 			       "'%s' is not a program for this machine: a script needs a first "
 			       "line like #!/bin/sh",
 			       program);
 	case E2BIG:
-		return err_set(err, ERR_LIMIT,
-			       "arguments and environment of '%s' are longer than the kernel takes",
-			       program);
+		return err_set(
+			err, ERR_LIMIT,
+			"arguments and environment of '%s' are longer than the kernel allows",
+			program);
 	default:
 		return err_set_errno(err, errno_value, "cannot run '%s'", program);
 	}
@@ -219,10 +219,11 @@ static int describe_program(const struct child_start *start, int errno_value, st
 static int describe_folder(const char *folder, int errno_value, struct err *err)
 {
 	if (errno_value == ENOENT)
-		return err_set(err, ERR_NOT_FOUND, "working folder '%s' does not exist", folder);
+		return err_set(err, ERR_NOT_FOUND, "working directory '%s' does not exist", folder);
 	if (errno_value == ENOTDIR)
-		return err_set(err, ERR_NOT_FOUND, "working folder '%s' is not a folder", folder);
-	return err_set_errno(err, errno_value, "cannot go to working folder '%s'", folder);
+		return err_set(err, ERR_NOT_FOUND, "working directory '%s' is not a directory",
+			       folder);
+	return err_set_errno(err, errno_value, "cannot change to working directory '%s'", folder);
 }
 
 static int describe_failure(const struct child_start *start, enum start_step step, int errno_value,
@@ -235,8 +236,7 @@ static int describe_failure(const struct child_start *start, enum start_step ste
 		return describe_folder(start->working_dir, errno_value, err);
 	case STEP_NETWORK:
 		return err_set_errno(err, errno_value,
-				     "'%s' cannot go into the job's private network",
-				     start->program);
+				     "'%s' cannot enter the job's private network", start->program);
 	case STEP_PROGRAM:
 		return describe_program(start, errno_value, err);
 	case STEP_INTERPRETER:

@@ -8,11 +8,11 @@ int descriptor_limit_raise(size_t n_needed, rlim_t *ret_before, struct err *err)
 	struct rlimit limit;
 
 	if (getrlimit(RLIMIT_NOFILE, &limit) < 0)
-		return err_set_errno(err, errno, "cannot ask for the limit on open files");
+		return err_set_errno(err, errno, "cannot read the limit on open files");
 	if (limit.rlim_max < n_needed)
 		return err_set(err, ERR_LIMIT,
-			       "up to %zu files have to be open at once, and no more than %" PRIuMAX
-			       " are allowed here (ulimit -Hn)",
+			       "muster needs up to %zu open files, but the limit is %" PRIuMAX
+			       " (ulimit -Hn)",
 			       n_needed, (uintmax_t) limit.rlim_max);
 	*ret_before = limit.rlim_cur;
 	descriptor_limit_set(limit.rlim_max);

@@ -184,7 +184,7 @@ int file_replace(const char *path, const void *bytes, size_t len, struct err *er
 	int fd CLEANUP(file_close) = mkostemp(new_path, O_CLOEXEC);
 
 	if (fd < 0)
-		return err_set_errno(err, errno, "cannot make a file beside '%s'", path);
+		return err_set_errno(err, errno, "cannot create a file next to '%s'", path);
 	int failure = write_and_flush(fd, bytes, len);
 
 	if (failure == 0 && rename(new_path, path))

@@ -18,7 +18,7 @@ static int make_one(const char *path, struct err *err)
 {
 	if (mkdir(path, 0700) == 0 || errno == EEXIST)
 		return 0;
-	return err_set_errno(err, errno, "cannot make folder '%s'", path);
+	return err_set_errno(err, errno, "cannot create directory '%s'", path);
 }
 
 int folder_make(const char *path, struct err *err)
@@ -28,7 +28,7 @@ int folder_make(const char *path, struct err *err)
 	if (stat(path, &state) == 0) {
 		if (S_ISDIR(state.st_mode))
 			return 0;
-		return err_set_errno(err, ENOTDIR, "'%s' is not a folder", path);
+		return err_set_errno(err, ENOTDIR, "'%s' is not a directory", path);
 	}
 	char *part CLEANUP(mem_free_text) = mem_copy_text(path);
 
@@ -67,17 +67,17 @@ int folder_check_own(const char *path, struct err *err)
 		return errno == ENOENT ? 0 : err_set_errno(err, errno, "cannot see '%s'", path);
 	if (status.st_mode & (S_IWGRP | S_IWOTH))
 		return err_set(err, ERR_REFUSED,
-			       "others may write to '%s' (mode %03o), and so change what is kept "
-			       "there: chmod go-w it, or set MUSTER_STATE_DIR to a folder of your "
-			       "own",
+			       "'%s' is writable by other users (mode %03o), who could change its "
+			       "contents; chmod go-w it, or set MUSTER_STATE_DIR to a directory of "
+			       "your own",
 			       path, status.st_mode & 0777);
 	if (status.st_uid == geteuid() || status.st_uid == 0 || gives_files_to(path, status.st_uid))
 		return 0;
-	return err_set(err, ERR_REFUSED,
-		       "'%s' belongs to user %u and not to user %u, who runs this, so what is kept "
-		       "there can be changed by others: chown it, or set MUSTER_STATE_DIR to a "
-		       "folder of your own",
-		       path, status.st_uid, geteuid());
+	return err_set(
+		err, ERR_REFUSED,
+		"'%s' belongs to user %u, but muster runs as user %u, so another user could change "
+		"its contents; chown it, or set MUSTER_STATE_DIR to a directory of your own",
+		path, status.st_uid, geteuid());
 }
 
 static bool is_entry(const struct dirent *entry)
@@ -105,11 +105,12 @@ static int empty_folder(int parent_fd, const char *name, struct err *err)
 	int fd = openat(parent_fd, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
 
 	if (fd < 0)
-		return errno == ENOENT ? 0
-				       : err_set_errno(err, errno, "cannot open folder '%s'", name);
+		return errno == ENOENT
+			       ? 0
+			       : err_set_errno(err, errno, "cannot open directory '%s'", name);
 	DIR *folder = fdopendir(fd);
 	if (!folder) {
-		int rc = err_set_errno(err, errno, "cannot read folder '%s'", name);
+		int rc = err_set_errno(err, errno, "cannot read directory '%s'", name);
 
 		close(fd);
 		return rc;
@@ -131,7 +132,7 @@ int folder_remove(int parent_fd, const char *name, struct err *err)
 		return rc;
 	if (unlinkat(parent_fd, name, AT_REMOVEDIR) == 0 || errno == ENOENT)
 		return 0;
-	return err_set_errno(err, errno, "cannot remove folder '%s'", name);
+	return err_set_errno(err, errno, "cannot delete directory '%s'", name);
 }
 
 static void close_folder(DIR **folder)
@@ -146,7 +147,7 @@ int folder_move_contents(const char *source, const char *target, struct err *err
 	int rc = 0;
 
 	if (!folder)
-		return err_set_errno(err, errno, "cannot read folder '%s'", source);
+		return err_set_errno(err, errno, "cannot read directory '%s'", source);
 	for (struct dirent *entry; rc == 0 && (entry = readdir(folder));) {
 		if (!is_entry(entry))
 			continue;
@@ -156,7 +157,7 @@ int folder_move_contents(const char *source, const char *target, struct err *err
 		rc = folder_move(from, to, err);
 	}
 	if (rc == 0 && rmdir(source) < 0)
-		return err_set_errno(err, errno, "cannot remove folder '%s'", source);
+		return err_set_errno(err, errno, "cannot delete directory '%s'", source);
 	return rc;
 }
 
@@ -169,11 +170,12 @@ int folder_move(const char *source, const char *target, struct err *err)
 	case EEXIST:
 		return folder_move_contents(source, target, err);
 	case ENOTDIR:
-		return err_set(err, ERR_EXISTS, "'%s' exists already, and is not a folder", target);
+		return err_set(err, ERR_EXISTS, "'%s' already exists and is not a directory",
+			       target);
 	case EISDIR:
-		return err_set(err, ERR_EXISTS, "'%s' exists already, and is a folder", target);
+		return err_set(err, ERR_EXISTS, "'%s' already exists and is a directory", target);
 	default:
-		return err_set_errno(err, errno, "cannot put '%s' in its place", target);
+		return err_set_errno(err, errno, "cannot rename the new copy to '%s'", target);
 	}
 }
 

@@ -25,11 +25,12 @@ static int watch_path(int fd, const char *path, struct err *err)
 	if (inotify_add_watch(fd, path, events) >= 0)
 		return 0;
 	if (errno == ENOENT)
-		return err_set(err, ERR_NOT_FOUND, "folder '%s' not found", path);
+		return err_set(err, ERR_NOT_FOUND, "directory '%s' not found", path);
 	if (errno == ENOSPC)
-		return err_set(err, ERR_LIMIT,
-			       "too many folders are watched (sysctl fs.inotify.max_user_watches)");
-	return err_set_errno(err, errno, "cannot watch folder '%s'", path);
+		return err_set(
+			err, ERR_LIMIT,
+			"too many directories are watched (sysctl fs.inotify.max_user_watches)");
+	return err_set_errno(err, errno, "cannot watch directory '%s'", path);
 }
 
 int folder_watch_new(struct loop *loop, const char *path, folder_watch_fn fn, void *data,
@@ -39,10 +40,10 @@ int folder_watch_new(struct loop *loop, const char *path, folder_watch_fn fn, vo
 
 	if (fd < 0 && errno == EMFILE)
 		return err_set(err, ERR_LIMIT,
-			       "too many programs watch folders "
-			       "(sysctl fs.inotify.max_user_instances)");
+			       "too many programs watch directories (sysctl "
+			       "fs.inotify.max_user_instances)");
 	if (fd < 0)
-		return err_set_errno(err, errno, "cannot watch folders");
+		return err_set_errno(err, errno, "cannot watch directories");
 	int rc = watch_path(fd, path, err);
 
 	if (rc)

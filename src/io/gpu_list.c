@@ -171,11 +171,11 @@ static int hear(pid_t pid, int fd, struct text *text, struct err *err)
 		;
 	if (!is_over)
 		return err_set(err, ERR_UNREACHABLE,
-			       "the driver of NVIDIA does not answer within %d s",
+			       "the NVIDIA driver does not answer within %d s",
 			       (int) (TIME_LIMIT / MSEC_PER_SECOND));
 	if (status != 0)
 		return err_set(err, ERR_UNREACHABLE,
-			       "the driver of NVIDIA does not answer: '" PROGRAM "' says more");
+			       "the NVIDIA driver does not respond; for details: '" PROGRAM "'");
 	return 0;
 }
 
@@ -186,7 +186,7 @@ int gpu_list_read(struct text *text, struct err *err)
 	if (!is_driver_likely())
 		return 0;
 	if (pipe2(ends, O_CLOEXEC) < 0)
-		return err_set_errno(err, errno, "cannot ask for GPUs");
+		return err_set_errno(err, errno, "cannot list the GPUs");
 	pid_t pid = fork();
 
 	if (pid == 0)
@@ -195,6 +195,6 @@ int gpu_list_read(struct text *text, struct err *err)
 
 	close(ends[1]);
 	if (pid < 0)
-		return err_set_errno(err, errno, "cannot ask for GPUs");
+		return err_set_errno(err, errno, "cannot list the GPUs");
 	return hear(pid, fd, text, err);
 }

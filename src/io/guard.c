@@ -134,7 +134,7 @@ int guard_fork(const char *group, struct guard *ret_guard, struct err *err)
 	char name[SIZE_OF_NAME] = "";
 
 	if (pipe2(gone, O_CLOEXEC) < 0)
-		return err_set_errno(err, errno, "cannot make a pipe");
+		return err_set_errno(err, errno, "cannot create a pipe");
 	prctl(PR_SET_CHILD_SUBREAPER, 1);
 	/* A process that ignores SIGCHLD is never told of an end, and its parent may have left us
 	 * so. */

@@ -20,13 +20,13 @@ static const char *sentence_of(enum evhttp_request_error error)
 {
 	switch (error) {
 	case EVREQ_HTTP_TIMEOUT:
-		return "it does not answer";
+		return "it does not respond";
 	case EVREQ_HTTP_EOF:
-		return "it closed the connection without an answer";
+		return "it closed the connection without a response";
 	case EVREQ_HTTP_INVALID_HEADER:
 		return "it does not speak HTTP";
 	case EVREQ_HTTP_DATA_TOO_LONG:
-		return "its answer is too long";
+		return "its response is too long";
 	case EVREQ_HTTP_BUFFER_ERROR:
 	case EVREQ_HTTP_REQUEST_CANCEL:
 		break;
@@ -47,7 +47,8 @@ static void tell_loss(const struct http_asker *asker)
 	struct err err;
 
 	err_set(&err, ERR_UNREACHABLE, "cannot reach %s port %d: %s", asker->address,
-		asker->settings.port, asker->why ? asker->why : "no server answers there");
+		asker->settings.port,
+		asker->why ? asker->why : "no server responds at this address");
 	asker->settings.on_answer(0, NULL, 0, &err, asker->settings.data);
 }
 

@@ -106,7 +106,7 @@ int http_client_new(struct loop *loop, const char *user_agent, struct http_clien
 		    struct err *err)
 {
 	if (curl_global_init(CURL_GLOBAL_DEFAULT) != CURLE_OK)
-		return err_set(err, ERR_UNSUPPORTED, "libcurl does not begin");
+		return err_set(err, ERR_UNSUPPORTED, "libcurl does not start");
 	if (!is_fit(curl_version_info(CURLVERSION_NOW))) {
 		curl_global_cleanup();
 		return err_set(err, ERR_UNSUPPORTED,
@@ -199,7 +199,7 @@ static bool is_handed_on(const struct http_call *call)
 static bool keep_bytes(struct http_call *call, const char *bytes, size_t len)
 {
 	if (len > call->limit - call->body.len) {
-		err_set(&call->err, ERR_LIMIT, "the answer of %s is larger than %zu bytes",
+		err_set(&call->err, ERR_LIMIT, "the response of %s is larger than %zu bytes",
 			call->setup.target.origin, call->limit);
 		return false;
 	}
@@ -296,7 +296,7 @@ static void finish(struct http_call *call)
 /* What was sent may have been done. */
 static void set_lost(struct http_call *call)
 {
-	err_set(&call->err, ERR_IO, "lost %s: it closed the connection without an answer",
+	err_set(&call->err, ERR_IO, "lost %s: it closed the connection without a response",
 		call->setup.target.origin);
 }
 
@@ -332,7 +332,7 @@ static void check_silence(void *data)
 	struct text silence CLEANUP(text_done) = {0};
 
 	text_add_duration(&silence, call->silence);
-	err_set(&call->err, ERR_IO, "lost %s: it said nothing for %s", call->setup.target.origin,
+	err_set(&call->err, ERR_IO, "lost %s: no data for %s", call->setup.target.origin,
 		text_of(&silence));
 	finish(call);
 }
@@ -358,7 +358,7 @@ static int allow_request(void *data, char *address, char *own_address, int port,
 		return CURL_PREREQFUNC_ABORT;
 	}
 	if (call->may_send && !call->may_send(call->data)) {
-		err_set(&call->err, ERR_REFUSED, "nothing was sent to %s any more",
+		err_set(&call->err, ERR_REFUSED, "nothing more was sent to %s",
 			call->setup.target.origin);
 		return CURL_PREREQFUNC_ABORT;
 	}

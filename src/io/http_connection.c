@@ -47,7 +47,7 @@ static int set_bare(struct http_connection *connection)
 	/* A proxy has to hand everything on, of an http:// URL as well. */
 	code = code ? code : curl_easy_setopt(easy, CURLOPT_HTTPPROXYTUNNEL, 1L);
 	return code ? err_set(&connection->err, ERR_UNSUPPORTED,
-			      "this libcurl cannot make bare connections")
+			      "this libcurl cannot open raw connections")
 		    : 0;
 }
 

@@ -17,26 +17,26 @@ struct failure {
 
 static const struct failure failures[] = {
 	{CURLE_UNSUPPORTED_PROTOCOL, ERR_INVALID, "cannot use", "the URL is not http or https"},
-	{CURLE_URL_MALFORMAT, ERR_INVALID, "cannot use", "this is not a URL of a server"},
-	{CURLE_LOGIN_DENIED, ERR_INVALID, "cannot use", "a URL may not hold a user name"},
+	{CURLE_URL_MALFORMAT, ERR_INVALID, "cannot use", "not the URL of a server"},
+	{CURLE_LOGIN_DENIED, ERR_INVALID, "cannot use", "a URL must not contain a user name"},
 	{CURLE_COULDNT_RESOLVE_PROXY, ERR_UNREACHABLE, "cannot reach",
 	 "the host name of the proxy cannot be resolved"},
 	{CURLE_COULDNT_RESOLVE_HOST, ERR_UNREACHABLE, "cannot reach",
 	 "the host name cannot be resolved"},
 	{CURLE_WEIRD_SERVER_REPLY, ERR_INVALID, "cannot understand", "it does not speak HTTP"},
-	{CURLE_GOT_NOTHING, ERR_IO, "cannot reach", "it closed the connection without an answer"},
+	{CURLE_GOT_NOTHING, ERR_IO, "cannot reach", "it closed the connection without a response"},
 	{CURLE_PARTIAL_FILE, ERR_IO, "lost", "it closed the connection too early"},
 	{CURLE_RECV_ERROR, ERR_IO, "lost", NULL},
 	{CURLE_SEND_ERROR, ERR_IO, "lost", NULL},
 	{CURLE_HTTP2, ERR_IO, "lost", NULL},
 	{CURLE_HTTP2_STREAM, ERR_IO, "lost", NULL},
-	{CURLE_PEER_FAILED_VERIFICATION, ERR_REFUSED, "cannot trust the certificate of", NULL},
-	{CURLE_SSL_INVALIDCERTSTATUS, ERR_REFUSED, "cannot trust the certificate of", NULL},
-	{CURLE_SSL_ISSUER_ERROR, ERR_REFUSED, "cannot trust the certificate of", NULL},
+	{CURLE_PEER_FAILED_VERIFICATION, ERR_REFUSED, "cannot verify the certificate of", NULL},
+	{CURLE_SSL_INVALIDCERTSTATUS, ERR_REFUSED, "cannot verify the certificate of", NULL},
+	{CURLE_SSL_ISSUER_ERROR, ERR_REFUSED, "cannot verify the certificate of", NULL},
 	{CURLE_SSL_CACERT_BADFILE, ERR_INVALID, "cannot check the certificate of",
-	 "the authority's certificates that were given cannot be read"},
+	 "the given CA certificates cannot be read"},
 	{CURLE_SSL_CERTPROBLEM, ERR_INVALID, "cannot log in at",
-	 "the client certificate or its key cannot be read, or they do not belong together"},
+	 "the client certificate or its key cannot be read, or they do not match"},
 };
 
 /* What no other row says. */
@@ -53,9 +53,9 @@ static bool is_connected(CURL *easy)
 static const struct failure *find_failure(CURL *easy, CURLcode code, const char *detail)
 {
 	static const struct failure late = {CURLE_OPERATION_TIMEDOUT, ERR_IO, "lost",
-					    "no answer in time"};
+					    "no response in time"};
 	/* TLS 1.3 looks at our certificate when the connection stands already. */
-	static const struct failure alert = {CURLE_RECV_ERROR, ERR_REFUSED, "turned away by", NULL};
+	static const struct failure alert = {CURLE_RECV_ERROR, ERR_REFUSED, "rejected by", NULL};
 
 	if (code == CURLE_OPERATION_TIMEDOUT && is_connected(easy))
 		return &late;

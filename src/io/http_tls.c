@@ -36,7 +36,7 @@ static int set_failure(const char *file, struct err *err)
 
 	ERR_clear_error();
 	return err_set(err, ERR_INVALID, "cannot use '%s' for TLS: %s", file,
-		       reason ? reason : "OpenSSL refuses it");
+		       reason ? reason : "OpenSSL rejects it");
 }
 
 int http_tls_new(const char *certificate_file, const char *key_file, struct http_tls **ret_tls,

@@ -36,7 +36,7 @@ static void rest(struct listener *listener, int failure)
 	listener->is_in_trouble = true;
 	loop_watch_enable(listener->watch, false);
 	loop_timer_arm(listener->pause, loop_now() + pause);
-	err_set_errno(&err, failure, "cannot take on a connection to port %d", listener->port);
+	err_set_errno(&err, failure, "cannot accept a connection to port %d", listener->port);
 	if (!was_in_trouble)
 		listener->request.on_trouble(&err, listener->request.data);
 }

@@ -48,10 +48,11 @@ static int set_failure(const char *ip, int port, int failure, struct err *err)
 {
 	switch (failure) {
 	case EADDRINUSE:
-		return err_set(err, ERR_EXISTS, "port %d of %s is taken on this machine", port, ip);
+		return err_set(err, ERR_EXISTS, "port %d of %s is already in use on this machine",
+			       port, ip);
 	case EACCES:
-		return err_set(err, ERR_REFUSED,
-			       "port %d of %s is one that only root may listen on", port, ip);
+		return err_set(err, ERR_REFUSED, "port %d of %s: only root may listen on it", port,
+			       ip);
 	case EADDRNOTAVAIL: /* and what a machine without IPv6 says */
 	case EAFNOSUPPORT:
 		return err_set(err, ERR_NOT_FOUND, "%s is not an address of this machine", ip);
@@ -140,15 +141,15 @@ static int open_path(const char *path, struct listening *listening, struct err *
 
 	if (!*path || strlen(path) >= sizeof(address.path.sun_path))
 		return err_set(err, ERR_INVALID,
-			       "'" UNIX_PREFIX "%s': the path of a socket has 1 to %zu bytes", path,
-			       sizeof(address.path.sun_path) - 1);
+			       "'" UNIX_PREFIX "%s': the path of a socket must have 1 to %zu bytes",
+			       path, sizeof(address.path.sun_path) - 1);
 	memcpy(address.path.sun_path, path, strlen(path));
 	int failure = listen_on(&address, sizeof(address.path), &listening->fd);
 
 	if (failure == EADDRINUSE && is_left_behind(&address) && unlink(path) == 0)
 		failure = listen_on(&address, sizeof(address.path), &listening->fd);
 	if (failure == EADDRINUSE)
-		return err_set(err, ERR_EXISTS, "'%s' is taken: it is there already", path);
+		return err_set(err, ERR_EXISTS, "'%s' already exists", path);
 	if (failure)
 		return err_set_errno(err, failure, "cannot listen at '%s'", path);
 	/* The process that removes it may be in another folder by then. */
@@ -184,14 +185,16 @@ int listening_open(const char *address, struct listening *ret_listening, struct 
 		rc = open_path(address + strlen(UNIX_PREFIX), &listening, err);
 	} else if (!colon || text_read_int(colon + 1, 0, PORT_MAX, &port, NULL) < 0) {
 		return err_set(err, ERR_INVALID,
-			       "'%s' is not HOST:PORT, :PORT or " UNIX_PREFIX "PATH", address);
+			       "'%s' is not an address (expected HOST:PORT, :PORT or " UNIX_PREFIX
+			       "PATH)",
+			       address);
 	} else {
 		*colon = '\0';
 		const char *ip = ip_of(host);
 
 		if (ip == host && strchr(host, ':'))
-			return err_set(err, ERR_INVALID, "'%s': write [ADDRESS]:PORT of IPv6",
-				       address);
+			return err_set(err, ERR_INVALID,
+				       "'%s': write an IPv6 address as [ADDRESS]:PORT", address);
 		rc = listening_open_port(ip, (int) port, &listening.fd, err);
 		if (rc == 0)
 			listening.address = mem_format(strchr(ip, ':') ? "[%s]:%d" : "%s:%d", ip,

@@ -69,7 +69,7 @@ int loop_new(struct loop **ret_loop, struct err *err)
 	struct event_base *base = new_base();
 
 	if (!base)
-		return err_set(err, ERR_IO, "the kernel gives no event loop (epoll)");
+		return err_set(err, ERR_IO, "cannot create an event loop (epoll)");
 	struct loop *loop = mem_new(sizeof(*loop));
 
 	loop->base = base;

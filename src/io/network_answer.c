@@ -190,7 +190,7 @@ static int listen_on(int port, int *ret_fd, struct err *err)
 	if (!failure && listen(*ret_fd, BACKLOG) < 0)
 		failure = errno;
 	if (failure == EADDRINUSE)
-		return err_set(err, ERR_REFUSED, "port %d is taken by another program", port);
+		return err_set(err, ERR_REFUSED, "port %d is in use by another program", port);
 	if (failure)
 		return err_set_errno(err, failure, "cannot listen on port %d", port);
 	return 0;

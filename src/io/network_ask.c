@@ -87,8 +87,8 @@ static const char *stranger_of(const struct network_frame *frame, size_t len)
 	const char *bytes = (const char *) frame;
 
 	if (len >= 9 && bytes[0] == 0 && !memcmp(bytes + 3, settings, sizeof(settings)))
-		return "a gRPC server (TensorFlow's?) has the port already";
-	return "something else than muster answers there";
+		return "a gRPC server (TensorFlow's?) already has the port";
+	return "another program than muster responds";
 }
 
 /* 0 or errno: ENODATA when the other side has closed, EPROTO when the finding says what answered
@@ -184,10 +184,10 @@ static int greet(int fd, const struct network_question *question, struct network
 		take_least(finding, &first);
 	else if (failure == EAGAIN || failure == ETIMEDOUT)
 		network_finding_fail(finding, NETWORK_ANSWER,
-				     "timed out: the port opens, but nobody answers");
+				     "timed out: the port is open, but no program responds");
 	else if (failure == ENODATA)
 		network_finding_fail(finding, NETWORK_ANSWER,
-				     "the connection was closed without an answer");
+				     "the connection was closed without a response");
 	else if (failure != EPROTO)
 		fail_errno(finding, NETWORK_ANSWER, failure);
 	return failure;
@@ -218,8 +218,8 @@ static void measure_bandwidth(int fd, const struct network_question *question,
 
 		if ((failure == EAGAIN || failure == ETIMEDOUT) && size == SMALLEST_BLOCK)
 			network_finding_fail(finding, NETWORK_ANSWER,
-					     "small messages pass, but 16384 bytes do not within 2 "
-					     "s: is the MTU of the network right?");
+					     "small messages arrive, but 16384 bytes do not within "
+					     "2 s; check the MTU of the network");
 		if (failure)
 			return;
 		finding->bandwidth = (double) size / (block.seconds > 1e-9 ? block.seconds : 1e-9);

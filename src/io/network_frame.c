@@ -9,7 +9,7 @@
 
 static const char magic[8] = "muster2";
 
-_Static_assert(sizeof(struct network_frame) == 96, "the frame has no holes");
+_Static_assert(sizeof(struct network_frame) == 96, "the frame has no gaps");
 
 /* What may be shown on a terminal as it came. */
 static bool is_plain(char byte)

@@ -182,7 +182,7 @@ static int open_pipes(struct network_probe *probe, struct err *err)
 {
 	if (pipe2(probe->reports, O_CLOEXEC | O_NONBLOCK) < 0 ||
 	    pipe2(probe->turn, O_CLOEXEC | O_NONBLOCK) < 0 || write(probe->turn[1], "", 1) != 1)
-		return err_set_errno(err, errno, "cannot make a pipe");
+		return err_set_errno(err, errno, "cannot create a pipe");
 	return 0;
 }
 

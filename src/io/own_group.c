@@ -90,7 +90,7 @@ int own_group_make(char **ret_folder, struct err *err)
 	struct process_identity self;
 
 	if (!above)
-		return err_set(err, ERR_UNSUPPORTED, "no control groups of version 2 are mounted");
+		return err_set(err, ERR_UNSUPPORTED, "control groups version 2 are not mounted");
 	int rc = process_identify(getpid(), &self, err);
 	if (rc < 0)
 		return rc;
@@ -99,7 +99,7 @@ int own_group_make(char **ret_folder, struct err *err)
 
 	if (mkdir(folder, MODE) < 0)
 		return err_set(err, errno == EACCES || errno == EPERM ? ERR_REFUSED : ERR_IO,
-			       "none can be made below %s: %s", above, strerror(errno));
+			       "cannot create one under %s: %s", above, strerror(errno));
 	if (!can_be_killed(folder)) {
 		rmdir(folder);
 		return err_set(err, ERR_UNSUPPORTED, "this kernel has no cgroup.kill (Linux 5.14)");
@@ -148,7 +148,7 @@ int own_group_try(struct err *err)
 	if (child == 0)
 		_exit(0);
 	if (child < 0)
-		rc = err_set(err, ERR_UNSUPPORTED, "no process can begin in one (clone3: %s)",
+		rc = err_set(err, ERR_UNSUPPORTED, "no process can be started in one (clone3: %s)",
 			     strerror(errno));
 	else
 		waitpid(child, NULL, 0);

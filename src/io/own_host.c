@@ -29,7 +29,7 @@ int own_host_check(const char *host, struct err *err)
 	int failure = getaddrinfo(host, NULL, &wanted, &found);
 
 	if (failure)
-		return err_set(err, ERR_NOT_FOUND, "host '%s' is not known here: %s", host,
+		return err_set(err, ERR_NOT_FOUND, "cannot resolve host '%s': %s", host,
 			       gai_strerror(failure));
 	for (const struct addrinfo *one = found; one; one = one->ai_next)
 		if (is_own(one->ai_addr))
@@ -74,7 +74,7 @@ int own_host_towards(const char *host, int port, char **ret_address, char **ret_
 	int failure = getaddrinfo(host, service, &wanted, &found);
 
 	if (failure)
-		return err_set(err, ERR_NOT_FOUND, "host '%s' is not known here: %s", host,
+		return err_set(err, ERR_NOT_FOUND, "cannot resolve host '%s': %s", host,
 			       gai_strerror(failure));
 	for (const struct addrinfo *one = found; one; one = one->ai_next) {
 		char *own = own_address_towards(one);
@@ -85,5 +85,5 @@ int own_host_towards(const char *host, int port, char **ret_address, char **ret_
 		*ret_address = text_of(one->ai_addr);
 		return 0;
 	}
-	return err_set(err, ERR_UNREACHABLE, "no network leads to host '%s'", host);
+	return err_set(err, ERR_UNREACHABLE, "no route to host '%s'", host);
 }

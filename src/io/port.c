@@ -36,10 +36,11 @@ int port_range(int *ret_low, int *ret_high, struct err *err)
 	int n_below = low - LOWEST_PORT, n_above = HIGHEST_PORT - high;
 
 	if (n_below <= 0 && n_above <= 0)
-		return err_set(err, ERR_LIMIT,
-			       "net.ipv4.ip_local_port_range (%d to %d) leaves no ports for "
-			       "servers: sysctl -w net.ipv4.ip_local_port_range='32768 60999'",
-			       low, high);
+		return err_set(
+			err, ERR_LIMIT,
+			"net.ipv4.ip_local_port_range (%d to %d) leaves no ports for servers; "
+			"change it: sysctl -w net.ipv4.ip_local_port_range='32768 60999'",
+			low, high);
 	*ret_low = n_below >= n_above ? LOWEST_PORT : high + 1;
 	*ret_high = n_below >= n_above ? low - 1 : HIGHEST_PORT;
 	return 0;

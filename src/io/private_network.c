@@ -52,8 +52,8 @@ int private_network_join(pid_t pid, struct err *err)
 		errno_value = open_other(pid, "net", &network.net_fd);
 	if (!errno_value)
 		errno_value = private_network_enter(&network);
-	return errno_value ? err_set_errno(err, errno_value,
-					   "cannot go into the private network of process %d",
-					   (int) pid)
-			   : 0;
+	return errno_value
+		       ? err_set_errno(err, errno_value,
+				       "cannot enter the private network of process %d", (int) pid)
+		       : 0;
 }

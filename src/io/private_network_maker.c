@@ -131,14 +131,16 @@ static const struct obstacle {
 	const char *sentence;
 } obstacles[] = {
 	{"/proc/sys/user/max_user_namespaces", "0",
-	 "user namespaces are switched off here: sysctl -w user.max_user_namespaces=10000"},
+	 "user namespaces are disabled on this machine; to enable them: sysctl -w "
+	 "user.max_user_namespaces=10000"},
 	{"/proc/sys/user/max_net_namespaces", "0",
-	 "network namespaces are switched off here: sysctl -w user.max_net_namespaces=10000"},
+	 "network namespaces are disabled on this machine; to enable them: sysctl -w "
+	 "user.max_net_namespaces=10000"},
 	{"/proc/sys/kernel/unprivileged_userns_clone", "0",
-	 "user namespaces are root's alone here: sysctl -w kernel.unprivileged_userns_clone=1"},
+	 "only root may create user namespaces here: sysctl -w kernel.unprivileged_userns_clone=1"},
 	{"/proc/sys/kernel/apparmor_restrict_unprivileged_userns", "1",
-	 "AppArmor keeps user namespaces to programs that have a profile: sysctl -w "
-	 "kernel.apparmor_restrict_unprivileged_userns=0, or a profile with 'userns,'"},
+	 "AppArmor allows user namespaces only to programs with a profile; to allow them: sysctl "
+	 "-w kernel.apparmor_restrict_unprivileged_userns=0, or a profile with 'userns,'"},
 };
 
 static const struct obstacle *find_obstacle(void)
@@ -161,9 +163,10 @@ static int refuse(int errno_value, struct err *err)
 
 	if (obstacle)
 		return err_set(err, ERR_REFUSED, "%s", obstacle->sentence);
-	return err_set(
-		err, ERR_REFUSED, "a namespace for it cannot be made (%s)%s", strerror(errno_value),
-		errno_value == EPERM ? ": a container has to allow it (its seccomp profile)" : "");
+	return err_set(err, ERR_REFUSED, "cannot create its network namespace (%s)%s",
+		       strerror(errno_value),
+		       errno_value == EPERM ? "; a container must allow it in its seccomp profile"
+					    : "");
 }
 
 int private_network_make(struct private_network *ret_network, struct err *err)
@@ -172,7 +175,7 @@ int private_network_make(struct private_network *ret_network, struct err *err)
 	int fds[2];
 
 	if (socketpair(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0, fds) < 0)
-		return err_set_errno(err, errno, "cannot make a pair of sockets");
+		return err_set_errno(err, errno, "cannot create a pair of sockets");
 	pid_t pid = child_fork();
 	int errno_value = errno;
 

@@ -27,7 +27,7 @@ int process_need_proc(struct err *err)
 	if (access("/proc/self", F_OK) == 0)
 		return 0;
 	return err_set(err, ERR_UNSUPPORTED,
-		       "/proc is not mounted, and muster sees its processes there: "
+		       "/proc is not mounted, but muster needs it to see processes; to mount it: "
 		       "mount -t proc proc /proc");
 }
 
@@ -346,7 +346,7 @@ int process_add_environment(pid_t pid, struct text *text, struct err *err)
 		return 0;
 	return kill(pid, 0) < 0 && errno == ESRCH
 		       ? err_set(err, ERR_NOT_FOUND, "process %d does not exist", (int) pid)
-		       : err_set(err, ERR_REFUSED, "the environment of process %d may not be read",
+		       : err_set(err, ERR_REFUSED, "the environment of process %d cannot be read",
 				 (int) pid);
 }
 

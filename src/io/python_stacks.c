@@ -91,8 +91,9 @@ int python_stacks_ask(pid_t pid, struct err *err)
 	/* The thread, so that its own masks say when it is done. */
 	if (syscall(SYS_tgkill, pid, pid, PYTHON_STACKS_SIGNAL) == 0)
 		return 0;
-	return errno == ESRCH ? err_set(err, ERR_NOT_FOUND, "process %d is gone", (int) pid)
-			      : err_set_errno(err, errno, "cannot ask process %d", (int) pid);
+	return errno == ESRCH
+		       ? err_set(err, ERR_NOT_FOUND, "process %d no longer exists", (int) pid)
+		       : err_set_errno(err, errno, "cannot signal process %d", (int) pid);
 }
 
 /* The file first: between the moment when the signal no longer waits and the one when it is

@@ -43,7 +43,7 @@ static int start_guard(int fd, const struct termios *before, struct raw_terminal
 	int ends[2];
 
 	if (pipe2(ends, O_CLOEXEC) < 0)
-		return err_set_errno(err, errno, "cannot make a pipe");
+		return err_set_errno(err, errno, "cannot create a pipe");
 	raw->pid = fork();
 	if (raw->pid == 0) {
 		file_close(&ends[1]);
@@ -61,14 +61,14 @@ int raw_terminal_begin(int fd, struct raw_terminal **ret_raw, struct err *err)
 
 	raw->fd = -1;
 	int rc = tcgetattr(fd, &before) < 0
-			 ? err_set_errno(err, errno, "cannot tell how the terminal is set")
+			 ? err_set_errno(err, errno, "cannot read the terminal settings")
 			 : start_guard(fd, &before, raw, err);
 
 	if (rc == 0) {
 		now = before;
 		cfmakeraw(&now);
 		if (tcsetattr(fd, TCSADRAIN, &now) < 0)
-			rc = err_set_errno(err, errno, "cannot set the terminal");
+			rc = err_set_errno(err, errno, "cannot change the terminal settings");
 	}
 	if (rc < 0) {
 		raw_terminal_end(raw);

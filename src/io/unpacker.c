@@ -34,7 +34,7 @@ struct result {
 	struct err err;
 };
 
-static_assert(sizeof(struct result) < PIPE_BUF, "it is written at once");
+static_assert(sizeof(struct result) < PIPE_BUF, "it is being written already");
 
 struct source {
 	int fd;
@@ -143,7 +143,7 @@ static int start(struct unpacker *unpacker, struct err *err)
 	if (pipe2(stream, O_CLOEXEC) < 0 || pipe2(result, O_CLOEXEC) < 0) {
 		file_close(&stream[0]);
 		file_close(&stream[1]);
-		return err_set_errno(err, errno, "cannot make a pipe");
+		return err_set_errno(err, errno, "cannot create a pipe");
 	}
 	unpacker->pid = child_fork();
 	if (unpacker->pid == 0) {

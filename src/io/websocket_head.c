@@ -118,7 +118,7 @@ static int read_status(const char *head, size_t len, int *ret_status, struct err
 	if (is_http)
 		first[12] = '\0';
 	if (!is_http || text_read_int(first + 9, 100, 599, &status, NULL) < 0)
-		return err_set(err, ERR_INVALID, "it does not answer in HTTP/1.1");
+		return err_set(err, ERR_INVALID, "it does not respond in HTTP/1.1");
 	*ret_status = (int) status;
 	return 0;
 }
@@ -142,7 +142,7 @@ static int check_upgrade(const char *head, size_t len, const struct websocket_ke
 	    !text_equals(accept, key->expected))
 		return err_set(err, ERR_INVALID, "it does not speak WebSocket");
 	if (extensions && *extensions)
-		return err_set(err, ERR_INVALID, "it uses an extension that was not asked for");
+		return err_set(err, ERR_INVALID, "it uses an extension that was not requested");
 	return 0;
 }
 
@@ -176,7 +176,7 @@ int websocket_read_answer(const char *bytes, size_t len, const struct websocket_
 	answer.protocol = value_of(bytes, len, "Sec-WebSocket-Protocol");
 	if (!was_asked_for(head, answer.protocol)) {
 		websocket_answer_done(&answer);
-		return err_set(err, ERR_INVALID, "it chose a sub-protocol that was not asked for");
+		return err_set(err, ERR_INVALID, "it chose a subprotocol that was not requested");
 	}
 	*ret_answer = answer;
 	return 0;

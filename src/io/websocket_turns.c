@@ -78,8 +78,8 @@ static void lose(struct websocket *websocket, msec limit)
 	struct text silence CLEANUP(text_done) = {0};
 
 	text_add_duration(&silence, limit);
-	err_set(&websocket->err, ERR_IO, "lost %s: it said nothing for %s",
-		websocket_origin(websocket), text_of(&silence));
+	err_set(&websocket->err, ERR_IO, "lost %s: no data for %s", websocket_origin(websocket),
+		text_of(&silence));
 	finish(websocket);
 }
 

@@ -94,7 +94,7 @@ int websocket_read_head(struct websocket *websocket)
 			return read_answer(websocket, head_len);
 		if (websocket->in.len > WEBSOCKET_HEAD_LIMIT)
 			return err_set(&websocket->err, ERR_INVALID,
-				       "cannot understand %s: its answer does not begin",
+				       "cannot understand %s: its response is not HTTP",
 				       websocket_origin(websocket));
 	}
 	return 0;

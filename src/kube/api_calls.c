@@ -103,7 +103,8 @@ void kube_call_refuse(struct kube_call *call)
 	struct err err = {0};
 
 	kube_request_add_object(&object, &call->request);
-	err_set(&err, ERR_REFUSED, "the Lease of the job is not held here, so %s is left as it is",
+	err_set(&err, ERR_REFUSED,
+		"this muster does not hold the job's Lease, so it does not change %s",
 		text_of(&object));
 	kube_call_fail(call, &err);
 }

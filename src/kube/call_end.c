@@ -88,7 +88,7 @@ static void compare(struct kube_call *call, struct json *found, const struct kub
 	err_set(&err, is_create ? ERR_EXISTS : ERR_CONFLICT,
 		"cannot %s %s '%s' in namespace '%s': %s", kube_verb_word(call->request.verb),
 		call->request.resource->plural, call->name, call->namespace_name,
-		is_create ? "it exists already" : "somebody else changed it");
+		is_create ? "it already exists" : "another client changed it");
 	kube_call_finish(call, NULL, &conflict, &err);
 }
 

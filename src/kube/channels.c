@@ -82,9 +82,7 @@ static int read_exit_code(const struct json *status, int *ret_exit_code, struct 
 		*ret_exit_code = (int) code;
 		return 0;
 	}
-	return err_set(err, ERR_INVALID,
-		       "the server does not say with which code the command "
-		       "failed");
+	return err_set(err, ERR_INVALID, "the server did not report the exit code of the command");
 }
 
 static int read_failure(const struct json *status, int *ret_exit_code, struct err *err)
@@ -93,7 +91,7 @@ static int read_failure(const struct json *status, int *ret_exit_code, struct er
 
 	if (text_equals(reason, "NonZeroExitCode"))
 		return read_exit_code(status, ret_exit_code, err);
-	return err_set(err, ERR_REFUSED, "the command did not run to its end: %s",
+	return err_set(err, ERR_REFUSED, "the command did not finish: %s",
 		       json_as_string(json_get(status, "message"), reason));
 }
 
@@ -150,8 +148,8 @@ int kube_channels_add_end_of_input(const struct kube_channels *channels, struct 
 {
 	if (!channels->can_close)
 		return err_set(err, ERR_UNSUPPORTED,
-			       "this server cannot end the standard input of a command; "
-			       "Kubernetes can since version 1.30");
+			       "this server cannot close the standard input of a command; "
+			       "Kubernetes supports it since version 1.30");
 	add_channel(message, KUBE_CHANNEL_CLOSE);
 	add_channel(message, KUBE_CHANNEL_INPUT);
 	return 0;

@@ -101,7 +101,7 @@ static void check_root(struct kube_config_file *file)
 			     "expected a kubeconfig: a map with clusters, users and contexts");
 		return;
 	}
-	refuse_other_word(file, "kind", "Config", "expected Config: this is no kubeconfig");
+	refuse_other_word(file, "kind", "Config", "expected Config; this is not a kubeconfig");
 	refuse_other_word(file, "apiVersion", "v1",
 			  "expected v1, the only version of a kubeconfig");
 	field_text(&file->reader, &current, "");

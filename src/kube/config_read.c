@@ -275,20 +275,21 @@ static int refuse_choice(const struct reading *reading, const char *context, str
 
 	add_names_of_contexts(&reading->files, &names);
 	if (context && names.len > 0)
-		return err_set(err, ERR_INVALID, "context '%s' is in no kubeconfig; there are: %s",
-			       context, text_of(&names));
+		return err_set(err, ERR_INVALID,
+			       "context '%s' not found in the kubeconfig (contexts: %s)", context,
+			       text_of(&names));
 	if (context)
 		return err_set(err, ERR_INVALID, "context '%s' is in no kubeconfig; looked for: %s",
 			       context, tried);
 	if (names.len > 0)
 		return err_set(err, ERR_INVALID,
-			       "no context is chosen: kubectl config use-context NAME; there are: "
-			       "%s",
+			       "no current context (contexts: %s); choose one: kubectl config "
+			       "use-context NAME",
 			       text_of(&names));
 	if (reading->files.count > 0)
-		return err_set(err, ERR_UNREACHABLE, "no cluster: the kubeconfig names none (%s)",
-			       tried);
-	return err_set(err, ERR_UNREACHABLE, "no cluster: there is no kubeconfig (looked for: %s)",
+		return err_set(err, ERR_UNREACHABLE,
+			       "no cluster: the kubeconfig names no current context (%s)", tried);
+	return err_set(err, ERR_UNREACHABLE, "no cluster: no kubeconfig found (looked for: %s)",
 		       tried);
 }
 
@@ -303,7 +304,7 @@ static void use_cluster(struct reading *reading, const struct kube_config_entry 
 	if (!name)
 		kube_config_refuse(context, NULL, "it names no cluster");
 	else if (!entry.file)
-		kube_config_refuse(context, "cluster", "no kubeconfig has this cluster");
+		kube_config_refuse(context, "cluster", "no kubeconfig defines this cluster");
 	else
 		kube_config_resolve_cluster(&entry, config->arena, &config->cluster);
 }
@@ -321,7 +322,7 @@ static void use_user(struct reading *reading, const struct kube_config_entry *co
 	if (entry.file)
 		kube_config_resolve_user(&entry, config->arena, &config->user);
 	else
-		kube_config_refuse(context, "user", "no kubeconfig has this user");
+		kube_config_refuse(context, "user", "no kubeconfig defines this user");
 }
 
 /* Without TLS client-go shows no credential to anybody (client_config.go, ClientConfig). */

@@ -175,8 +175,7 @@ static struct twofold twofold_of(const struct kube_config_entry *entry, struct a
 	};
 
 	if (twofold.bytes && twofold.path)
-		kube_config_refuse(entry, path_field, "%s stands beside it: keep one of them",
-				   data_field);
+		kube_config_refuse(entry, path_field, "%s is set too; keep only one", data_field);
 	return twofold;
 }
 
@@ -222,9 +221,9 @@ static const char *server_of(const struct kube_config_entry *entry, struct arena
 	else if (host_len == 0 || text[strcspn(text, " \t\r\n")] != '\0')
 		kube_config_refuse(entry, "server", "expected https://HOST:PORT");
 	else if (memchr(host, '@', host_len))
-		kube_config_refuse(entry, "server",
-				   "a name and a password have no place in it: they are "
-				   "fields of a user");
+		kube_config_refuse(
+			entry, "server",
+			"it must not contain a user name or password; set them in a user entry");
 	else if (scheme == 0 && strlen(host + host_len) > 1)
 		kube_config_refuse(entry, "server",
 				   "expected https:// before a server with a path");
@@ -263,8 +262,7 @@ void kube_config_resolve_cluster(const struct kube_config_entry *entry, struct a
 	};
 	if (is_secure && has(authority) && ret_cluster->skips_verify)
 		kube_config_refuse(entry, "insecure-skip-tls-verify",
-				   "a certificate authority stands beside it, which would "
-				   "then count for nothing: keep one of them");
+				   "cannot be used with a certificate authority; keep one of them");
 }
 
 static void resolve_extras(const struct kube_config_entry *entry, struct arena *arena,
@@ -301,9 +299,9 @@ static void resolve_impersonation(const struct kube_config_entry *entry, struct 
 	user->as_groups = kube_config_texts(entry, arena, &groups, &user->n_as_groups);
 	resolve_extras(entry, arena, user);
 	if (!user->as_user && (user->as_uid || user->n_as_groups > 0 || user->n_as_extras > 0))
-		kube_config_refuse(entry, NULL,
-				   "as-uid, as-groups and as-user-extra need 'as' beside "
-				   "them, the user to act as");
+		kube_config_refuse(
+			entry, NULL,
+			"as-uid, as-groups and as-user-extra need 'as', the user to impersonate");
 }
 
 static void resolve_certificate(const struct kube_config_entry *entry, struct arena *arena,
@@ -337,10 +335,10 @@ static void refuse_provider(const struct kube_config_entry *entry)
 							   : "";
 
 	if (json_is(provider, JSON_OBJECT))
-		kube_config_refuse(entry, "auth-provider",
-				   "this way to log in was taken out of Kubernetes; use an "
-				   "exec plug-in%s",
-				   instead);
+		kube_config_refuse(
+			entry, "auth-provider",
+			"this login method was removed from Kubernetes; use an exec plug-in%s",
+			instead);
 }
 
 void kube_config_resolve_user(const struct kube_config_entry *entry, struct arena *arena,
@@ -362,7 +360,7 @@ void kube_config_resolve_user(const struct kube_config_entry *entry, struct aren
 	bool has_token = ret_user->token || ret_user->token_file;
 
 	if (has_token && (ret_user->user_name || ret_user->password))
-		kube_config_refuse(entry, "username",
-				   "a token stands beside user name and password: keep one "
-				   "of them");
+		kube_config_refuse(
+			entry, "username",
+			"a token is set as well as a user name and password; keep only one");
 }

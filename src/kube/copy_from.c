@@ -22,7 +22,7 @@ static const char script_text[] =
 	"path=$1\n"
 	"fail() { echo \"$2\" >&2; exit \"$1\"; }\n"
 	"command -v tar >/dev/null || fail 69 'the container has no tar, which copying needs'\n"
-	"[ -e \"$path\" ] || fail 66 \"there is no '$path' in the container\"\n"
+	"[ -e \"$path\" ] || fail 66 \"'$path' not found in the container\"\n"
 	"case $(tar --version 2>/dev/null) in\n"
 	"*GNU*) gnu=yes format='--format=pax --ignore-failed-read' ;;\n"
 	"*bsdtar*) gnu= format=--format=pax ;;\n"
@@ -35,7 +35,7 @@ static const char script_text[] =
 	"	echo file\n"
 	"	tar -c -h $format -f - -C \"$(dirname \"$path\")\" \"./$(basename \"$path\")\"\n"
 	"else\n"
-	"	fail 69 \"'$path' is neither a file nor a folder\"\n"
+	"	fail 69 \"'$path' is not a file or directory\"\n"
 	"fi\n"
 	"code=$?\n"
 	"[ \"$gnu$code\" = yes1 ] && code=0\n"
@@ -63,7 +63,7 @@ static char *find_file(const char *stage, struct err *err)
 	if (count == 1 && lstat(path, &status) == 0 && S_ISREG(status.st_mode))
 		return path;
 	mem_free_text(&path);
-	err_set(err, ERR_INVALID, "the container sent something else than the one file");
+	err_set(err, ERR_INVALID, "the container sent something other than the one file");
 	return NULL;
 }
 
@@ -78,13 +78,13 @@ static int install(struct kube_copy *copy, struct err *err)
 {
 	folder_measure(copy->stage, &copy->n_files, &copy->file_bytes);
 	if (copy->must_have_files && !copy->n_files && !copy->warnings)
-		return err_set(err, ERR_CONFLICT, "the folder has no file in it");
+		return err_set(err, ERR_CONFLICT, "the directory has no files");
 	if (copy->is_folder)
 		return is_folder(copy->target)
 			       ? folder_move_contents(copy->stage, copy->target, err)
 			       : folder_move(copy->stage, copy->target, err);
 	if (copy->needs_folder)
-		return err_set(err, ERR_NOT_FOUND, "there is no folder '%s'", copy->target);
+		return err_set(err, ERR_NOT_FOUND, "directory '%s' not found", copy->target);
 	char *file CLEANUP(mem_free_text) = find_file(copy->stage, err);
 
 	return file ? folder_move(file, copy->target, err) : err->code;
@@ -197,9 +197,9 @@ static int make_stage(struct kube_copy *copy, struct archive_limits *ret_limits,
 	struct statvfs disk;
 
 	if (!is_folder(parent))
-		return err_set(err, ERR_NOT_FOUND, "there is no folder '%s'", parent);
+		return err_set(err, ERR_NOT_FOUND, "directory '%s' not found", parent);
 	if (statvfs(parent, &disk) < 0 || !mkdtemp(stage))
-		return err_set_errno(err, errno, "cannot write into folder '%s'", parent);
+		return err_set_errno(err, errno, "cannot write into directory '%s'", parent);
 	copy->stage = TAKE(stage);
 	ret_limits->n_entries = COPY_FILES_LIMIT;
 	ret_limits->bytes = (uint64_t) disk.f_bavail * disk.f_frsize;

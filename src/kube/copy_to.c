@@ -123,11 +123,10 @@ int kube_copy_to(struct kube_api *api, const struct kube_copy_request *request,
 
 	if (stat(request->here, &status) < 0)
 		return errno == ENOENT
-			       ? err_set(err, ERR_NOT_FOUND, "there is no '%s'", request->here)
+			       ? err_set(err, ERR_NOT_FOUND, "'%s' not found", request->here)
 			       : err_set_errno(err, errno, "cannot read '%s'", request->here);
 	if (!S_ISREG(status.st_mode) && !S_ISDIR(status.st_mode))
-		return err_set(err, ERR_INVALID, "'%s' is neither a file nor a folder",
-			       request->here);
+		return err_set(err, ERR_INVALID, "'%s' is not a file or directory", request->here);
 	struct kube_copy *copy = mem_new(sizeof(*copy));
 	const char *arguments[] = {request->there, base ? base : "",
 				   S_ISDIR(status.st_mode) ? "folder" : "file", NULL};

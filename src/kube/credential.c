@@ -34,8 +34,9 @@ static int check_token(const char *token, struct err *err)
 {
 	for (const char *at = token; *at; at++)
 		if ((unsigned char) *at < ' ' || *at == '\x7f')
-			return err_set(err, ERR_INVALID,
-				       "a line end or another control character is in its token");
+			return err_set(
+				err, ERR_INVALID,
+				"its token contains a line break or another control character");
 	return 0;
 }
 
@@ -53,7 +54,7 @@ static int read_token_file(const char *path, char **ret_token, struct err *err)
 	while (len > 0 && strchr(" \t\r\n", first[len - 1]))
 		len--;
 	if (len == 0)
-		return err_set(err, ERR_INVALID, "there is no token in '%s'", path);
+		return err_set(err, ERR_INVALID, "'%s' contains no token", path);
 	*ret_token = mem_copy_bytes(first, len);
 	return 0;
 }
@@ -90,7 +91,7 @@ static int read_pem(const char *text, const char *path, char **ret_pem, struct e
 	else if (file_read_whole(path, FILE_SIZE_LIMIT, &bytes, &len, err) < 0)
 		return ERR_INVALID;
 	if (!strstr(bytes, PEM_BEGINNING))
-		return err_set(err, ERR_INVALID, "'%s' holds no PEM text (" PEM_BEGINNING "…)",
+		return err_set(err, ERR_INVALID, "'%s' contains no PEM text (" PEM_BEGINNING "…)",
 			       path ? path : "the kubeconfig");
 	*ret_pem = TAKE(bytes);
 	return 0;
@@ -241,8 +242,7 @@ static void tell_slow_plugin(void *data)
 	const struct kube_login *login = source->login;
 	const struct kube_user *user = &source->config->user;
 	char *sentence CLEANUP(mem_free_text) = mem_format(
-		"the program '%s', which logs user '%s' in, has not answered for %d s, "
-		"and is waited for",
+		"waiting for login plug-in '%s' of user '%s', which has not answered for %d s",
 		user->plugin->command, user->name, (int) (PLUGIN_PATIENCE / MSEC_PER_SECOND));
 
 	if (login->on_warning)
@@ -332,9 +332,10 @@ static int refuse_ended(const struct kube_config *config, const char *what, msec
 	struct text when CLEANUP(text_done) = {0};
 
 	text_add_time(&when, end);
-	return err_set(err, ERR_UNREACHABLE,
-		       "user '%s': the %s ended at %s: log in again, or ask who runs the cluster",
-		       config->user.name, what, text_of(&when));
+	return err_set(
+		err, ERR_UNREACHABLE,
+		"user '%s': the %s expired at %s; log in again, or ask the cluster's administrator",
+		config->user.name, what, text_of(&when));
 }
 
 /* What nothing renews. A token's file is written anew all the time, so the server may judge it. */

@@ -71,7 +71,8 @@ static void begin_exec(const char *protocol, void *data)
 
 	if (!kube_channels_choose(&exec->channels, protocol)) {
 		err_set(&exec->err, ERR_UNSUPPORTED,
-			"the server runs commands only by older rules than " KUBE_CHANNELS_V4);
+			"the server only supports protocols older than " KUBE_CHANNELS_V4
+			" for commands");
 		websocket_close(websocket_of(exec));
 	} else if (exec->request.on_room) {
 		exec->request.on_room(exec->request.data);

@@ -71,7 +71,7 @@ static void on_pod_of_failure(struct json *pod, const struct kube_status *status
 	fetching->call = NULL;
 	if ((err && err->code == ERR_NOT_FOUND) ||
 	    json_get_path(pod, "metadata", "deletionTimestamp", NULL))
-		err_set(&fetching->why, ERR_CONFLICT, "Pod '%s' is gone", fetching->pod);
+		err_set(&fetching->why, ERR_CONFLICT, "Pod '%s' no longer exists", fetching->pod);
 	end(fetching, NULL, &fetching->why);
 }
 
@@ -104,7 +104,7 @@ static void on_silence(void *data)
 	}
 	kube_call_cancel(TAKE(fetching->call));
 	kube_copy_cancel(TAKE(fetching->copy));
-	err_set(&err, ERR_UNREACHABLE, "nothing came for %d minutes",
+	err_set(&err, ERR_UNREACHABLE, "no data for %d minutes",
 		(int) (KUBE_FETCHING_SILENCE / (60 * MSEC_PER_SECOND)));
 	end(fetching, NULL, &err);
 }
@@ -143,7 +143,8 @@ static void on_pod(struct json *pod, const struct kube_status *status, const str
 	else if (err)
 		why = *err;
 	else if (!job_pod_is_in(pod, fetching->job_name, fetching->job_uid))
-		err_set(&why, ERR_CONFLICT, "%s is not of job '%s'", who, fetching->job_name);
+		err_set(&why, ERR_CONFLICT, "%s does not belong to job '%s'", who,
+			fetching->job_name);
 	else if (copy(fetching, pod, who, &why) == 0)
 		return;
 	end(fetching, NULL, &why);

@@ -152,8 +152,9 @@ static int take_room(struct growth_folder *folder, const char *path, bool goes_o
 
 	if (len + cost > folder->bytes_left)
 		return err_set(err, ERR_LIMIT,
-			       "'%s' would bring %" PRIu64 " bytes more, and no more than half of "
-			       "what was free in '%s' is taken (TMPDIR chooses another place)",
+			       "'%s' needs %" PRIu64
+			       " more bytes, but muster uses at most half of the free space in "
+			       "'%s' (set TMPDIR to another place)",
 			       path, len, folder->path);
 	folder->bytes_left -= cost;
 	return 0;
@@ -170,7 +171,7 @@ static int on_piece(const char *path, uint64_t offset, uint64_t len, void *data,
 
 	if (offset && !goes_on)
 		return err_set(err, ERR_INVALID,
-			       "the container sent bytes that were not asked for");
+			       "the container sent bytes that were not requested");
 	if (take_room(growth->folder, path, goes_on, len, err) < 0)
 		return ERR_LIMIT;
 	if (!growth->file)

@@ -38,10 +38,10 @@ static int begin_piece(struct growth_frames *frames, const struct growth_reader 
 
 	if (take_number(&rest, &offset, NULL) < 0 || take_number(&rest, &len, NULL) < 0 ||
 	    !text_starts_with(rest, "./"))
-		return err_set(err, ERR_INVALID, "the container sent something else than files");
+		return err_set(err, ERR_INVALID, "the container sent something other than files");
 	if (!archive_name_is_inside(rest) || archive_name_is_folder_itself(rest))
 		return err_set(err, ERR_REFUSED,
-			       "the container sent a file that would lie outside of its folder");
+			       "the container sent a file outside of its directory");
 	frames->n_missing = len;
 	return reader->on_piece(rest + strlen("./"), offset, len, reader->data, err);
 }
@@ -68,7 +68,7 @@ static int take_of_line(struct growth_frames *frames, const char *bytes, size_t 
 
 	*ret_used = part + (end != NULL);
 	if (frames->line.len + part > LINE_LIMIT || memchr(bytes, '\0', part))
-		return err_set(err, ERR_INVALID, "the container sent something else than files");
+		return err_set(err, ERR_INVALID, "the container sent something other than files");
 	text_add_bytes(&frames->line, bytes, part);
 	return end ? take_line(frames, reader, err) : 0;
 }

@@ -145,8 +145,7 @@ int kube_lease_read(const struct json *object, struct kube_lease *ret_lease, str
 	struct lease_record *record = &lease.record;
 
 	if (!spec || text_read_int(version, 0, INT64_MAX, &record->version, NULL) < 0)
-		return err_set(err, ERR_INVALID,
-			       "this is not a Lease: it has no spec or no version");
+		return err_set(err, ERR_INVALID, "not a Lease: it has no spec or no version");
 	snprintf(record->holder, sizeof(record->holder), "%s",
 		 json_as_string(json_get(spec, "holderIdentity"), ""));
 	record->duration =

@@ -119,7 +119,7 @@ static void hold(struct lease_keeper *keeper)
 	struct kube_request request = request_of(keeper, KUBE_PATCH);
 
 	request.body = body;
-	log_debug("Lease '%s': held on as %s", keeper->name, keeper->holder);
+	log_debug("Lease '%s': renewed as %s", keeper->name, keeper->holder);
 	call(keeper, &request, on_written);
 }
 
@@ -220,7 +220,7 @@ static void give_up_overdue(struct lease_keeper *keeper)
 	if (!lease_is_call_overdue(&keeper->lease, loop_monotonic_now()))
 		return;
 	kube_call_cancel(TAKE(keeper->call));
-	err_set(&err, ERR_UNREACHABLE, "the cluster does not answer");
+	err_set(&err, ERR_UNREACHABLE, "the cluster does not respond");
 	fail(keeper, &err);
 }
 

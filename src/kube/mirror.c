@@ -213,7 +213,7 @@ static void drop_unseen(struct kube_mirror *mirror)
 static void end_list(struct kube_mirror *mirror, const char *version)
 {
 	drop_unseen(mirror);
-	log_debug("%s of namespace %s are known up to version %s",
+	log_debug("%s of namespace %s are cached up to version %s",
 		  mirror->settings.resource->plural,
 		  mirror->namespace_name ? mirror->namespace_name : "-", version);
 	reflection_listed(&mirror->reflection, version, loop_now());

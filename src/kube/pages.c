@@ -90,8 +90,8 @@ static int check_limits(struct kube_pages *pages, size_t n_items, bool is_last, 
 	if (pages->n_objects <= LIMIT_LIST_OBJECTS && (is_last || pages->n_pages < most_pages))
 		return 0;
 	return err_set(err, ERR_LIMIT,
-		       "the API server's list of %s does not end: %zu pages with %zu objects came, "
-		       "and the limits are %zu and %d",
+		       "the API server's list of %s does not end: received %zu pages with %zu "
+		       "objects (limits: %zu and %d)",
 		       pages->resource->plural, pages->n_pages, pages->n_objects, most_pages,
 		       LIMIT_LIST_OBJECTS);
 }
@@ -195,7 +195,7 @@ static int wait_once(struct wait *wait, struct kube_api *api, const struct kube_
 	if (wait->is_over) /* and with it the pages */
 		return wait->err.code;
 	kube_pages_cancel(pages);
-	return err_set(&wait->err, ERR_UNREACHABLE, "a list of the cluster was given up");
+	return err_set(&wait->err, ERR_UNREACHABLE, "canceled a list request to the cluster");
 }
 
 int kube_pages_wait(struct loop *loop, struct kube_api *api, const struct kube_request *request,

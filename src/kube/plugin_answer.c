@@ -16,10 +16,11 @@ static int check_kind(const struct json *answer, const char *api_version, struct
 	const char *version = json_as_string(json_get(answer, "apiVersion"), "");
 
 	if (!text_equals(json_as_string(json_get(answer, "kind"), ""), "ExecCredential"))
-		return err_set(err, ERR_INVALID, "what it prints is not an ExecCredential");
+		return err_set(err, ERR_INVALID, "its output is not an ExecCredential");
 	if (!text_equals(version, api_version))
 		return err_set(err, ERR_INVALID,
-			       "it is asked for apiVersion %s and prints another one", api_version);
+			       "it prints another apiVersion than %s, which was requested",
+			       api_version);
 	return 0;
 }
 
@@ -29,7 +30,7 @@ static int check_status(const struct json *status, struct err *err)
 	const char *key = text_of_status(status, "clientKeyData");
 
 	if (!json_is(status, JSON_OBJECT))
-		return err_set(err, ERR_INVALID, "what it prints has no status");
+		return err_set(err, ERR_INVALID, "its output has no status");
 	if (!certificate != !key)
 		return err_set(err, ERR_INVALID, "it prints a certificate or a key, not both");
 	if (!certificate && !text_of_status(status, "token"))
@@ -54,7 +55,7 @@ int kube_plugin_answer_read(const char *bytes, size_t len, const char *api_versi
 	msec end = MSEC_NEVER;
 
 	if (json_read(bytes, len, &answer, NULL) < 0)
-		return err_set(err, ERR_INVALID, "what it prints is not JSON");
+		return err_set(err, ERR_INVALID, "its output is not JSON");
 	const struct json *status = json_get(answer, "status");
 	int rc = check_kind(answer, api_version, err);
 

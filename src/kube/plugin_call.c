@@ -54,7 +54,7 @@ static int refuse_missing(const struct kube_config *config, struct err *err)
 	const struct kube_plugin *plugin = config->user.plugin;
 	struct text sentence CLEANUP(text_done) = {0};
 
-	text_add(&sentence, "there is no such program");
+	text_add(&sentence, "program not found");
 	if (plugin->install_hint) {
 		text_add(&sentence, "; its hint: ");
 		add_hint(&sentence, plugin->install_hint);
@@ -181,9 +181,9 @@ static int read_answer(const struct kube_plugin_call *call, const struct program
 	struct err fault = {0};
 
 	if (answer->signal)
-		sentence = mem_format("it was ended by signal %d", answer->signal);
+		sentence = mem_format("it was killed by signal %d", answer->signal);
 	else if (answer->exit_code)
-		sentence = mem_format("it ended with code %d", answer->exit_code);
+		sentence = mem_format("it exited with code %d", answer->exit_code);
 	if (sentence)
 		return refuse(call->config, sentence, err);
 	if (kube_plugin_answer_read(answer->bytes, answer->len,
@@ -234,7 +234,8 @@ static int start(struct kube_plugin_call *call, struct loop *loop, const char *a
 	struct err fault = {0};
 
 	if (plugin->interactive == KUBE_INTERACTIVE_ALWAYS && !is_interactive)
-		return refuse(call->config, "it has to ask at a terminal, and there is none", err);
+		return refuse(call->config,
+			      "it needs a terminal to ask for input, and there is none", err);
 	int rc = program_call_new(loop, &asked, &call->program, &fault);
 
 	if (rc == ERR_NOT_FOUND)

@@ -294,12 +294,12 @@ static void explain_missing_secret(const struct json *metadata, struct arena *ar
 	    !text_equals(replica->message, message) || !name_is_dns_label(namespace_name))
 		return;
 	replica->reason = FAILURE_SECRET_MISSING;
-	replica->message = arena_format(
-		arena,
-		"'%s', with the variables of --env, was deleted, and every Pod that starts waits "
-		"for it: make it again (kubectl create secret generic -n %s %s "
-		"--from-literal=NAME=VALUE), or stop the job and run it again",
-		name, namespace_name, name);
+	replica->message =
+		arena_format(arena,
+			     "'%s', which holds the variables of --env, was deleted, so new Pods "
+			     "cannot start: create it again (kubectl create secret generic -n %s "
+			     "%s --from-literal=NAME=VALUE), or stop the job and run it again",
+			     name, namespace_name, name);
 }
 
 static const char *behind_line(const char *text)
@@ -447,11 +447,11 @@ static void read_node(const struct json *pod, struct arena *arena, struct observ
 	if (!replica->is_node_silent || replica->reason)
 		return;
 	replica->reason = FAILURE_NODE_NOT_READY;
-	replica->message = arena_format(arena,
-					"node '%s' does not answer; if it does not come back, the "
-					"cluster gives the Pod up (after 30s, or what its "
-					"tolerations say)",
-					node);
+	replica->message =
+		arena_format(arena,
+			     "node '%s' does not respond; unless it recovers, the cluster evicts "
+			     "the Pod (after 30s, or the time in its tolerations)",
+			     node);
 }
 
 /* deletionTimestamp is the end of the grace time, not its beginning. */

@@ -87,7 +87,7 @@ static void judge_end(struct kube_port_forward *forward, const struct err *lost)
 	    kube_port_frames_end(&forward->frames, forward->pod, &forward->err))
 		return;
 	if (lost && lost->code == ERR_NOT_FOUND)
-		err_set(&forward->err, ERR_NOT_FOUND, "there is no Pod '%s' now", forward->pod);
+		err_set(&forward->err, ERR_NOT_FOUND, "Pod '%s' does not exist now", forward->pod);
 	else if (lost)
 		forward->err = *lost;
 }
@@ -212,7 +212,8 @@ static void begin(const char *protocol, void *data)
 	forward->is_open = true;
 	if (!text_equals(protocol, KUBE_PORT_FRAMES_V4)) {
 		err_set(&forward->err, ERR_UNSUPPORTED,
-			"the server forwards ports by other rules than " KUBE_PORT_FRAMES_V4);
+			"the server does not support the protocol " KUBE_PORT_FRAMES_V4
+			" for port forwarding");
 		close_websocket(forward);
 	}
 	set_reading(forward);

@@ -16,8 +16,7 @@ static int take_port(struct kube_port_frames *frames, size_t *n_taken, const cha
 
 		if ((unsigned char) **bytes != wanted)
 			return err_set(err, ERR_INVALID,
-				       "the server forwards another port than %d, which it was "
-				       "asked for",
+				       "the server forwards another port than the requested %d",
 				       frames->port);
 		++*n_taken;
 		++*bytes;
@@ -73,7 +72,7 @@ int kube_port_frames_end(const struct kube_port_frames *frames, const char *pod,
 	line_text_add_sentence(&line, frames->complaint.bytes, frames->complaint.len);
 	if (is_refused(text_of(&line)))
 		return err_set(err, ERR_UNREACHABLE,
-			       "nothing listens on port %d of Pod '%s' (connection refused)",
+			       "no program listens on port %d of Pod '%s' (connection refused)",
 			       frames->port, pod);
 	return err_set(err, ERR_UNREACHABLE, "port %d of Pod '%s' cannot be reached: %s",
 		       frames->port, pod, text_of(&line));

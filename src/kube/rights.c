@@ -100,8 +100,8 @@ int kube_rights_refuse(const char *namespace_name, const struct kube_right *righ
 	char *resource CLEANUP(mem_free_text) = resource_word(&rights[first]);
 
 	text_addf(&text,
-		  "cannot %s %s in namespace '%s': the login has no right to; a Role there needs "
-		  "the rule ",
+		  "cannot %s %s in namespace '%s': permission denied; add this rule to a Role "
+		  "there: ",
 		  kube_verb_word(rights[first].verb), resource, namespace_name);
 	add_rule(&text, rights, is_missing, n_rights);
 	add_way_out(&text, rights, is_missing, n_rights);

@@ -95,7 +95,7 @@ static int judge(const struct kube_script *script, int exit_code, const struct e
 		return 0;
 	if (*complaint)
 		return err_set(err, code_of(exit_code), "%s", complaint);
-	return err_set(err, code_of(exit_code), "the shell in the container ended with code %d",
+	return err_set(err, code_of(exit_code), "the shell in the container exited with code %d",
 		       exit_code);
 }
 

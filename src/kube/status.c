@@ -41,7 +41,7 @@ static void add_rule(struct text *text, const struct kube_request *request,
 	const char *namespace_name = kube_request_namespace(request, own_namespace);
 
 	text_addf(text,
-		  "; a %s there needs the rule {apiGroups: [\"%s\"], resources: [\"%s%s%s\"], "
+		  "; add this rule to a %s there: {apiGroups: [\"%s\"], resources: [\"%s%s%s\"], "
 		  "verbs: [\"%s\"]}",
 		  *namespace_name ? "Role" : "ClusterRole", resource->group, resource->plural,
 		  request->subresource ? "/" : "", request->subresource ? request->subresource : "",
@@ -65,7 +65,7 @@ static void add_why(struct text *text, int http_code, const char *message)
 	if (*message)
 		text_addf(text, "%.*s", LONGEST_MESSAGE, message);
 	else
-		text_addf(text, "the server answered %d", http_code);
+		text_addf(text, "the server responded with %d", http_code);
 }
 
 /* Whatever the call was for: nobody gets so far with this login. */
@@ -74,8 +74,8 @@ static int set_unknown(const char *message, struct err *err)
 	bool says_more = *message && !text_equals(message, "Unauthorized");
 
 	return err_set(err, ERR_REFUSED,
-		       "the server rejects this login (401): the token or certificate of this "
-		       "login is wrong or has expired%s%.*s",
+		       "authentication failed (401): the token or client certificate is invalid or "
+		       "has expired%s%.*s",
 		       says_more ? ": " : "", says_more ? LONGEST_MESSAGE : 0, message);
 }
 

@@ -8,9 +8,9 @@ static int refuse(const char *why, struct err *err)
 {
 	return err_set(err, ERR_UNSUPPORTED,
 		       "the definition of TFJobs on this cluster, CRD " TFJOB_DEFINITION
-		       ", is that of another operator: %s. "
-		       "'muster operator upgrade-from-training-operator' replaces both, 'muster "
-		       "operator install' the definition; jobs stay as they are",
+		       ", belongs to another operator: %s. To replace both: 'muster operator "
+		       "upgrade-from-training-operator'; to replace only the definition: 'muster "
+		       "operator install'; jobs are kept",
 		       why);
 }
 

@@ -36,7 +36,7 @@ static void give_up(const struct waiting *waiting)
 {
 	kube_call_cancel(waiting->call);
 	*waiting->answer = (struct kube_answer){0};
-	err_set(&waiting->answer->err, ERR_UNREACHABLE, "a call to the cluster was given up");
+	err_set(&waiting->answer->err, ERR_UNREACHABLE, "canceled a request to the cluster");
 }
 
 void kube_wait_all(struct loop *loop, struct kube_api *api, const struct kube_request *requests,

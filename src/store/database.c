@@ -25,8 +25,8 @@
 #define BUSY_LIMIT_MS 10000
 #define CHECKPOINT_PAGES 100
 #define CACHE_KIB 256
-#define HOW_TO_MOVE "set MUSTER_STATE_DIR to a folder that can be written"
-#define HOW_TO_BEGIN "move it away, with its -wal and -shm, to begin with an empty list of jobs"
+#define HOW_TO_MOVE "set MUSTER_STATE_DIR to a writable directory"
+#define HOW_TO_BEGIN "move it away, with its -wal and -shm files, to start with an empty job list"
 /* "must", by which a file is told from those of other programs with SQLite; files of the first
  * musters have none. */
 #define APPLICATION 0x6d757374
@@ -87,8 +87,8 @@ static int fail(const struct database *database, struct err *err)
 	case SQLITE_LOCKED:
 	case SQLITE_PROTOCOL:
 		return err_set(err, ERR_IO,
-			       "'%s' was locked by another process for %d s; is a muster process "
-			       "stopped in the middle?",
+			       "'%s' was locked by another process for %d s; look for a paused "
+			       "muster process",
 			       path, BUSY_LIMIT_MS / 1000);
 	case SQLITE_CORRUPT:
 	case SQLITE_NOTADB:
@@ -359,11 +359,11 @@ static int open_as_it_lies(struct database *database, struct err *err)
 	char *uri CLEANUP(mem_free_text) = uri_of(database->path, "immutable=1");
 
 	if (size_beside(database, "-wal") > 0)
-		return err_set(err, ERR_IO,
-			       "'%s-wal' cannot be read, since nothing can be written beside it; "
-			       "copy the folder to a place with room, and set MUSTER_STATE_DIR to "
-			       "it",
-			       database->path);
+		return err_set(
+			err, ERR_IO,
+			"'%s-wal' cannot be read, because no file can be written next to it; copy "
+			"the directory to a place with free space, and set MUSTER_STATE_DIR to it",
+			database->path);
 	return open_connection(database, uri, SQLITE_OPEN_READONLY | SQLITE_OPEN_URI, err);
 }
 
@@ -439,13 +439,14 @@ static int check_format(struct database *database, struct err *err)
 	if (rc < 0)
 		return rc;
 	if (format <= 0 || (application != APPLICATION && application != 0))
-		return err_set(err, ERR_IO, "'%s' is not a file of muster; " HOW_TO_BEGIN,
+		return err_set(err, ERR_IO, "'%s' was not written by muster; " HOW_TO_BEGIN,
 			       database->path);
 	if (format > known)
-		return err_set(err, ERR_UNSUPPORTED,
-			       "'%s' was written by a newer muster (format %d, this one knows %d): "
-			       "use that one, or set MUSTER_STATE_DIR to another folder",
-			       database->path, format, known);
+		return err_set(
+			err, ERR_UNSUPPORTED,
+			"'%s' was written by a newer muster (format %d, this version reads %d); "
+			"use that version, or set MUSTER_STATE_DIR to another directory",
+			database->path, format, known);
 	return 0;
 }
 

@@ -139,7 +139,7 @@ static int insert_job(struct database *database, const struct store_record *reco
 	statement_bind_text(job, 5, record->supervisor);
 	rc = run_for_version(job, &id, ret_version, err);
 	if (rc == ERR_EXISTS)
-		return err_set(err, ERR_EXISTS, "a job named '%s' exists already", record->name);
+		return err_set(err, ERR_EXISTS, "a job named '%s' already exists", record->name);
 	return rc < 0 ? rc : insert_body(database, id, record, err);
 }
 

@@ -130,7 +130,7 @@ static void note_unfit(struct finding *finding, const char *packages)
 	err_set(&finding->unfit, ERR_UNSUPPORTED,
 		"TensorFlow%s%s in %s has no libtensorflow_cc: %s", version ? " " : "",
 		version ? version : "", packages,
-		is_broken ? "install it again (" INSTALL ")"
+		is_broken ? "reinstall it (" INSTALL ")"
 			  : LIBRARY_LEAST_VERSION " or later is needed");
 }
 
@@ -175,11 +175,11 @@ static void look_at_pythons(struct finding *finding)
 	if (has_active)
 		look_at_python(finding, active, LIBRARY_VIRTUAL_ENV);
 	else
-		text_add(&finding->looked_at, "virtual environment: none is active\n");
+		text_add(&finding->looked_at, "virtual environment: none active\n");
 	if (finding->place)
 		return;
 	if (python_find_in_path(search, &first, NULL))
-		text_add(&finding->looked_at, "python3: none in PATH\n");
+		text_add(&finding->looked_at, "python3: not found in PATH\n");
 	else if (!has_active || !text_equals(first->interpreter, active->interpreter))
 		look_at_python(finding, first, LIBRARY_PYTHON);
 }
@@ -259,7 +259,7 @@ static int look_where_named(struct finding *finding, const char *named, enum lib
 		return 0;
 	if (finding->unfit.code)
 		return err_set(err, ERR_UNSUPPORTED, "%s: %s", by, finding->unfit.text);
-	return err_set(err, ERR_NOT_FOUND, "%s: no " WHEEL_LIBRARY " in folder '%s'", by, named);
+	return err_set(err, ERR_NOT_FOUND, "%s: no " WHEEL_LIBRARY " in directory '%s'", by, named);
 }
 
 static int look_everywhere(struct finding *finding, struct err *err)
@@ -272,8 +272,8 @@ static int look_everywhere(struct finding *finding, struct err *err)
 	if (finding->unfit.code)
 		return err_set(err, ERR_UNSUPPORTED, "%s", finding->unfit.text);
 	return err_set(err, ERR_NOT_FOUND,
-		       "no TensorFlow found: " INSTALL
-		       ", or name its library with --libtensorflow");
+		       "TensorFlow not found; install it (" INSTALL
+		       "), or name its library with --libtensorflow");
 }
 
 static int look(struct finding *finding, struct err *err)

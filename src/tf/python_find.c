@@ -271,7 +271,7 @@ int python_find_in_path(const struct python_search *search, struct python_place 
 	if (!program)
 		program = program_in_path("python", search);
 	if (!program)
-		return err_set(err, ERR_NOT_FOUND, "no python3 in PATH");
+		return err_set(err, ERR_NOT_FOUND, "python3 not found in PATH");
 	*ret_place = place_new(program, search);
 	return 0;
 }

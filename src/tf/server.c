@@ -13,7 +13,7 @@ static int complain(const struct library *library, const struct TF_Status *statu
 		return err_set(err, ERR_UNSUPPORTED,
 			       "TensorFlow %s in '%s' has no server for protocol '%s'",
 			       library->version(), library->path, protocol);
-	return err_set(err, ERR_REFUSED, "TensorFlow cannot make the server: %s",
+	return err_set(err, ERR_REFUSED, "TensorFlow cannot create the server: %s",
 		       library->message(status));
 }
 

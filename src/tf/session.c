@@ -75,7 +75,7 @@ static int check(const struct session *session, struct err *err)
 		return 0;
 	if (code == TF_CODE_DEADLINE_EXCEEDED) {
 		text_add_duration(&duration, session->timeout);
-		return err_set(err, ERR_UNREACHABLE, "no answer within %s", text_of(&duration));
+		return err_set(err, ERR_UNREACHABLE, "no response within %s", text_of(&duration));
 	}
 	if (code == TF_CODE_UNAVAILABLE)
 		return err_set(err, ERR_UNREACHABLE, "%.*s", first_line, message);
@@ -318,7 +318,7 @@ int session_multiply(struct session *session, const char *device, struct err *er
 	if (!failure)
 		failure = run_product(session, inputs, product, &result, err);
 	if (!failure && !is_product(session, result))
-		failure = err_set(err, ERR_IO, "the product of two matrices came out wrong");
+		failure = err_set(err, ERR_IO, "the product of two matrices is wrong");
 	if (result)
 		session->functions.delete_tensor(result);
 	return failure;

@@ -87,7 +87,7 @@ def run_muster(muster, namespace, workers, environment):
                                stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE)
     try:
         for line in process.stderr:
-            if f"all {workers} Pods run" in line:
+            if f"all {workers} Pods are running" in line:
                 break
         else:
             sys.exit("muster ended before all Pods ran")

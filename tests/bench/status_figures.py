@@ -40,7 +40,7 @@ def running(muster, namespace, workers):
                                stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE)
     try:
         for line in process.stderr:
-            if f"all {workers} Pods run" in line:
+            if f"all {workers} Pods are running" in line:
                 break
         threading.Thread(target=process.stderr.read, daemon=True).start()
         yield process

@@ -88,7 +88,7 @@ def test_errors_before_the_start_reach_who_asked(muster, namespace, tmp_path):
     assert "elsewhere" in refused.stderr
     detach(muster, namespace, "-f", simulated_job(tmp_path, workers=1))
     taken = run(muster, "-d", "-f", simulated_job(tmp_path, workers=1), code=125)
-    assert "job 'simulated' exists already" in taken.stderr
+    assert "job 'simulated' already exists" in taken.stderr
 
 
 def test_what_happened_while_nobody_watched_is_settled(muster, namespace):
@@ -127,7 +127,7 @@ def test_a_job_that_is_watched_is_shown_and_left_running(muster, namespace):
     refused = muster("attach", "-d", name, code=4)
     assert f"(process {pid})" in refused.stderr
     looking = muster.start("attach", name)
-    wait_for_line(looking.stderr, f"(process {pid})")  # that the Pod runs may be said before it
+    wait_for_line(looking.stderr, f"(process {pid})")  # that the Pod is running may be said before it
     assert looking.stdout.readline() == "worker-0 | up\n"
     looking.send_signal(signal.SIGINT)
     assert looking.wait(timeout=LIMIT) == 130

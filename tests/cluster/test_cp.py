@@ -145,16 +145,16 @@ def test_the_contents_of_a_folder_go_into_one_of_another_user(job, muster, names
 
 
 REFUSED = [
-    ("PLACE:/no/such", "there", "there is no '/no/such' in the container", 1),
-    ("PLACE:/dev/null", "there", "'/dev/null' is neither a file nor a folder", 1),
+    ("PLACE:/no/such", "there", "'/no/such' not found in the container", 1),
+    ("PLACE:/dev/null", "there", "'/dev/null' is not a file or directory", 1),
     ("PLACE:/etc/passwd", "no/folder/there", "there is no folder", 1),
-    ("file", "PLACE:/no/folder/there", "there is no folder '/no/folder' in the container", 1),
-    ("file", "PLACE:/tmp/none/", "there is no folder '/tmp/none/' in the container", 1),
+    ("file", "PLACE:/no/folder/there", "directory '/no/folder' not found in the container", 1),
+    ("file", "PLACE:/tmp/none/", "directory '/tmp/none/' not found in the container", 1),
     ("file", "PLACE:/tmp/full", "'/tmp/full/file' is a folder in the container", 1),
-    ("tree", "PLACE:/tmp/plain", "'/tmp/plain' exists already, and is not a folder", 1),
-    ("file", "PLACE:/etc", "cannot write into folder '/etc' in the container", 1),
-    ("nothing", "PLACE:/tmp", "there is no 'nothing'", 1),
-    ("PLACE:/tmp/plain", "none/", "there is no folder 'none'", 1),
+    ("tree", "PLACE:/tmp/plain", "'/tmp/plain' already exists and is not a directory", 1),
+    ("file", "PLACE:/etc", "cannot write into directory '/etc' in the container", 1),
+    ("nothing", "PLACE:/tmp", "'nothing' not found", 1),
+    ("PLACE:/tmp/plain", "none/", "directory 'none' not found", 1),
     ("pair", "PLACE:/tmp/pair", "", 1),
     ("keep:worker-7:/tmp", "there", "there is no worker-7 of a job 'keep' in namespace", 1),
     ("file", "other", "neither 'file' nor 'other' is in a job", 2),
@@ -182,9 +182,9 @@ def test_what_a_folder_cannot_have_here_is_left_out_and_the_rest_comes(job, must
     place = job(beginning="mkdir -p /tmp/models/deep; cd /tmp/models; echo 1 > deep/one; mkfifo pipe; "
                           "ln -s /tmp/models/deep latest; ln -s /etc/passwd users; ln -s deep inside", image=image)
     done = muster("cp", f"{place}:/tmp/models", "out", code=0, cwd=tmp_path)
-    for said in ["'pipe' (neither a file nor a folder nor a link)",
-                 "'users' (a link to '/etc/passwd', which lies outside)",
-                 "'latest' (a link to '/tmp/models/deep', which lies outside)"]:
+    for said in ["'pipe' (not a file, directory or link)",
+                 "'users' (a link to '/etc/passwd', which is outside the directory)",
+                 "'latest' (a link to '/tmp/models/deep', which is outside the directory)"]:
         assert said in done.stderr, done.stderr
     assert sorted(str(path.relative_to(tmp_path / "out")) for path in (tmp_path / "out").rglob("*")) == [
         "deep", "deep/one", "inside"]
@@ -212,18 +212,18 @@ def entry(name, kind=tarfile.REGTYPE, target="", size=0):
 
 
 HOSTILE = [
-    ([entry("/tmp/muster-was-here")], "it lies outside"),
-    ([entry("./../muster-was-here")], "it lies outside"),
+    ([entry("/tmp/muster-was-here")], "it is outside the directory"),
+    ([entry("./../muster-was-here")], "it is outside the directory"),
     ([entry("./a", tarfile.LNKTYPE, "/etc/passwd")], "a link to a file outside"),
     ([entry("./a", size=1 << 60)], "too large"),
 ]
 LEFT_OUT = [
     ([entry("./a", tarfile.SYMTYPE, "/tmp"), entry("./a/muster-was-here")],
-     "left out: 'a' (a link to '/tmp', which lies outside)", ["a", "muster-was-here"]),
+     "left out: 'a' (a link to '/tmp', which is outside the directory)", ["a", "muster-was-here"]),
     ([entry("./two\nlines", tarfile.FIFOTYPE), entry("./b")],
-     "left out: 'two lines' (neither a file nor a folder nor a link)", ["b"]),
+     "left out: 'two lines' (not a file, directory or link)", ["b"]),
     ([entry("./c", tarfile.CHRTYPE), entry("./b")],
-     "left out: 'c' (neither a file nor a folder nor a link)", ["b"]),
+     "left out: 'c' (not a file, directory or link)", ["b"]),
 ]
 
 
@@ -306,6 +306,6 @@ def test_files_of_a_job_of_this_machine_are_here(muster):
     running = muster.start("run", "--name", "here", "--", "sh", "-c", "echo up; exec sleep 1000000")
     assert running.stdout.readline() == "worker-0 | up\n"
     done = muster("cp", "here:worker-0:/tmp/x", ".", code=4)
-    assert "job 'here' runs on this machine, and so its files are here: cp -r /tmp/x ." in done.stderr
+    assert "job 'here' runs on this machine; copy its files with: cp -r /tmp/x ." in done.stderr
     running.terminate()
     running.communicate(timeout=LIMIT)

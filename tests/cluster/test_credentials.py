@@ -236,7 +236,7 @@ def test_nobody_s_rights(refuse, login):
         f"muster: cannot create configmaps in namespace '{login.namespace.name}': the login has no right to; a Role there "
         'needs the rule {apiGroups: ["", "coordination.k8s.io", "networking.k8s.io"], '
         'resources: ["configmaps", "services", "pods", "pods/log", "leases", "networkpolicies"], '
-        'verbs: ["create", "get", "list", "watch", "patch", "delete"]}; a job with --no-network-policy does without networkpolicies')
+        'verbs: ["create", "get", "list", "watch", "patch", "delete"]}; or use --no-network-policy, which needs no rights on networkpolicies')
 
 
 @pytest.mark.parametrize(("server", "why"), [("https://127.0.0.1:1", "connection refused"),
@@ -249,7 +249,7 @@ def test_a_server_that_is_nowhere(refuse, login, server, why):
 def test_a_server_of_another_authority(refuse, login):
     del login.cluster["certificate-authority-data"]
     login.use(login.admin)
-    assert "cannot trust the certificate of" in refuse(code=3)
+    assert "cannot verify the certificate of" in refuse(code=3)
 
 
 def test_a_server_that_is_no_api_server(refuse, login):

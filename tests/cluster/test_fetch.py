@@ -76,11 +76,11 @@ def test_what_cannot_be_fetched_is_a_sentence_and_a_code(muster, namespace, tmp_
     done = run(muster, "--fetch", f"worker-0:/models:{tmp_path / 'a' / '..' / 'out'}", *sh("true"), code=2)
     assert "lies in no folder that is there" in done.stderr
     done = run(muster, "--fetch", "worker-0:/logs:logs", *sh("true"), code=125, cwd=tmp_path)
-    assert "worker-0:/logs was not fetched: the folder has no file in it" in done.stderr
+    assert "worker-0:/logs was not fetched: the directory has no files" in done.stderr
     assert not (tmp_path / "logs").exists()
     assert left_of(namespace) == [], "there is nothing to keep a Pod for"
     done = run(muster, "--fetch", "worker-0:/logs:logs", *sh("exit 3"), code=3, cwd=tmp_path)
-    assert "worker-0:/logs was not fetched: the folder has no file in it" in done.stderr
+    assert "worker-0:/logs was not fetched: the directory has no files" in done.stderr
 
 
 def fail_to_fetch(muster, namespace, tmp_path):
@@ -163,7 +163,7 @@ def test_a_second_interrupt_gives_it_up(muster, namespace, tmp_path):
     wait_for_line(running.stdout, "told")
     running.send_signal(signal.SIGINT)
     _, said = running.communicate(timeout=LIMIT)
-    assert running.returncode == 130 and "1 folder was given up, and not fetched" in said
+    assert running.returncode == 130 and "1 folder was not fetched (canceled)" in said
     assert not (tmp_path / "out").exists()
     assert left_of(namespace) == []
 
@@ -207,7 +207,7 @@ def test_a_pod_that_was_deleted_cannot_be_fetched(muster, namespace, tmp_path):
     namespace.kubectl("delete", "pod", "keep-worker-0", "--force", "--grace-period=0")
     _, said = running.communicate(timeout=LIMIT)
     assert running.returncode not in (0, 125), said
-    assert "worker-0:/models was not fetched: Pod 'keep-worker-0' is gone" in said
+    assert "worker-0:/models was not fetched: Pod 'keep-worker-0' no longer exists" in said
     assert left_of(namespace) == []
 
 

@@ -200,7 +200,7 @@ def test_a_synchronous_job_starts_again_in_its_new_size(muster, elsewhere, names
     end(job)
     assert left_of(namespace) == []
     assert muster("resume", "simulated", code=4).stderr == (
-        "muster: job 'simulated' ran on a cluster, where nothing is left of it: the command that began it begins it anew\n")
+        "muster: job 'simulated' ran on a cluster and its objects are gone; run its original command again\n")
 
 
 def test_a_job_that_nobody_watches_is_said_to_be_one(muster, elsewhere, namespace, tmp_path):
@@ -210,7 +210,7 @@ def test_a_job_that_nobody_watches_is_said_to_be_one(muster, elsewhere, namespac
     job.wait()
     full_name = f"kubernetes/{namespace.name}/simulated"
     text = elsewhere("status", "simulated", code=0).stdout
-    assert f"Supervised: no active supervisor, so nothing is restarted; 'muster attach {full_name}' takes over" in text
+    assert f"Supervised: no active supervisor, so failures are not restarted; to take over: 'muster attach {full_name}'" in text
     for command in (["stop"], ["suspend"]):
         refused = elsewhere(*command, "simulated", code=4)
         assert refused.stderr == (f"muster: job 'simulated' has no active supervisor: 'muster attach {full_name}' takes over, "

@@ -44,10 +44,10 @@ def test_a_process_finds_all_others_in_tf_config(muster, namespace, tmp_path):
 @pytest.mark.long
 def test_what_they_are_told_by_is_made_again(muster, namespace, tmp_path):
     job = run_in_background(muster, "-f", simulated_job(tmp_path, workers=REPLICAS))
-    wait_for_line(job.stderr, f"all {REPLICAS} Pods run")
+    wait_for_line(job.stderr, f"all {REPLICAS} Pods are running")
     name = part_of(namespace)
     namespace.kubectl("delete", "configmap", name)
-    wait_for_line(job.stderr, f"somebody deleted the ConfigMap '{name}' of the job: it is made again")
+    wait_for_line(job.stderr, f"the ConfigMap '{name}' of the job was deleted; creating it again")
     namespace.wait(f"configmap/{name}", "create")
     job.terminate()
     assert job.wait(LIMIT) == 143
@@ -57,7 +57,7 @@ def test_what_they_are_told_by_is_made_again(muster, namespace, tmp_path):
 @pytest.mark.long
 def test_a_job_that_has_become_large_has_one_from_then_on(muster, namespace, tmp_path):
     job = run_in_background(muster, "-f", simulated_job(tmp_path, workers=1))
-    wait_for_line(job.stderr, "the Pod runs")
+    wait_for_line(job.stderr, "the Pod is running")
     muster("scale", f"kubernetes/{namespace.name}/simulated", f"worker={REPLICAS}", code=0)
     namespace.wait(f"pod/simulated-worker-{REPLICAS - 1}", "create")
     name = part_of(namespace)
@@ -82,7 +82,7 @@ def test_what_is_remembered_of_many_is_small_and_enough(muster, namespace, tmp_p
     job["spec"]["enableDynamicWorker"] = True  # each is told of itself alone
     path.write_text(json.dumps(job))
     watching = run_in_background(muster, "-f", path)
-    wait_for_line(watching.stderr, f"all {MANY} Pods run")
+    wait_for_line(watching.stderr, f"all {MANY} Pods are running")
     namespace.kubectl("wait", f"--timeout={LIMIT}s", "configmap/simulated.job", f"--for=jsonpath={{.data.status}}")
     group = {"role": "worker", "indices": f"0-{MANY - 1}", "state": "Started"}
     assert remembered(namespace)["replicaGroups"] == [group]

@@ -245,8 +245,8 @@ def test_a_deadline_is_seen_though_nothing_happens(operator, namespace):
 
 @pytest.mark.parametrize("job, why", [
     (tfjob("a" * 60, Worker=role(1, "true")), "Too long: '" + "a" * 60 + "' is too long a name"),
-    (tfjob("empty"), "spec.tfReplicaSpecs: Required value: has no role"),
-    (tfjob("null", Worker=None), "spec.tfReplicaSpecs: Required value: has no role"),
+    (tfjob("empty"), "spec.tfReplicaSpecs: Required value: must have at least one role"),
+    (tfjob("null", Worker=None), "spec.tfReplicaSpecs: Required value: must have at least one role"),
     (tfjob("huge", Worker=role(20000, "true")), "Too many: 20000 replicas: must have at most 10000"),
     (tfjob("deep", Worker={"template": {"spec": {"containers": [{"name": "tensorflow", "image": "i", "args": ["x"] * 11000}]}}}),
      "values: must have at most 10000"),
@@ -357,20 +357,20 @@ def lead(muster, namespace, tmp_path):
 
 def test_one_of_two_acts_and_the_other_goes_on_when_it_ends(muster, crd, namespace, tmp_path):
     first = lead(muster, namespace, tmp_path)
-    read_until(first.stderr, "TFJobs are served from here from now on")
+    read_until(first.stderr, "became the leader: this operator now serves the TFJobs")
     second = lead(muster, namespace, tmp_path)
     read_until(second.stderr, "this one waits")
     namespace.create(tfjob("one", Worker=role(1, "true")))
     namespace.wait("tfjob/one", "condition=Succeeded")
     first.send_signal(signal.SIGTERM)
     assert first.wait(LIMIT) == 0
-    read_until(second.stderr, "TFJobs are served from here from now on")
+    read_until(second.stderr, "became the leader: this operator now serves the TFJobs")
     namespace.create(tfjob("two", Worker=role(1, "true")))
     namespace.wait("tfjob/two", "condition=Succeeded")
     third = lead(muster, namespace, tmp_path)
     read_until(third.stderr, "this one waits")
     second.kill()
-    read_until(third.stderr, "TFJobs are served from here from now on")
+    read_until(third.stderr, "became the leader: this operator now serves the TFJobs")
     namespace.create(tfjob("three", Worker=role(1, "true")))
     namespace.wait("tfjob/three", "condition=Succeeded")
     third.send_signal(signal.SIGTERM)
@@ -403,7 +403,7 @@ def test_it_runs_as_the_deployment_of_its_image_without_rights_that_it_does_not_
     assert_no_right_is_missing(cluster)
     # Over it the same with rights in one namespace alone, by muster, which waits until it runs.
     done = muster("operator", "install", "--image", NAME, "-n", namespace.name, code=0)
-    assert done.stdout.splitlines()[-1] == "the operator runs"
+    assert done.stdout.splitlines()[-1] == "the operator is running"
     assert "clusterroles 'muster-operator' deleted\n" in done.stdout
     namespace.create(tfjob("again", {"ttlSecondsAfterFinished": 0}, Worker=role(1, "true")))
     namespace.kubectl("wait", "--for=delete", "tfjob/again", f"--timeout={LIMIT}s")

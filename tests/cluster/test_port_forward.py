@@ -115,7 +115,7 @@ def test_where_nothing_listens_it_is_said(serving, forward):
         with pytest.raises((OSError, http.client.HTTPException)):
             get(none)
     assert get(port) == b"pages-worker-1"
-    assert end(process) == "muster: nothing listens on port 6007 of Pod 'pages-worker-1' (connection refused)\n"
+    assert end(process) == "muster: no program listens on port 6007 of Pod 'pages-worker-1' (connection refused)\n"
 
 
 def test_a_new_pod_is_found_and_the_end_of_the_job_is_the_end(serving, forward, muster, namespace):
@@ -134,7 +134,7 @@ def test_a_new_pod_is_found_and_the_end_of_the_job_is_the_end(serving, forward, 
     assert namespace.get("pod", "pages-worker-0")["metadata"]["uid"] != uid
     muster("stop", "--grace", "0", "pages", code=0)
     said = process.communicate(timeout=LIMIT)[1]
-    assert process.returncode == 0 and "job 'pages' has ended, and with it the forwarding to worker-0" in said
+    assert process.returncode == 0 and "job 'pages' has ended; forwarding to worker stopped-0" in said
 
 
 # As in muster-port-forward(1).

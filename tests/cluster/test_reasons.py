@@ -43,7 +43,7 @@ def test_a_quota_is_waited_for_and_named(muster, namespace, tmp_path):
     namespace.wait("resourcequota/few", "jsonpath={.status.hard.pods}=1")
     job = run_in_background(muster, "-f", simulated_job(tmp_path, workers=2, run_for="1s"))
     line = wait_for_line(job.stderr, "ExceededQuota")
-    assert "waits until there is room in the quota (ExceededQuota): exceeded quota: few, requested: pods=1" in line
+    assert "is waiting for room in the quota (ExceededQuota): exceeded quota: few, requested: pods=1" in line
     namespace.kubectl("patch", "resourcequota", "few", "--patch", json.dumps({"spec": {"hard": {"pods": "9"}}}))
     assert job.wait(timeout=LIMIT) == 0
     assert left_of(namespace) == []
@@ -53,7 +53,7 @@ def test_what_admission_will_never_take_ends_the_job(muster, namespace, tmp_path
     namespace.secure_pods("enforce", "baseline")
     template = {"spec": {"hostNetwork": True, "containers": [{"name": "tensorflow", "image": "registry.test/model:1"}]}}
     done = run(muster, "-f", write_job(tmp_path, "hostile", template, policy="OnFailure"), code=127)
-    assert 'was refused by the cluster: violates PodSecurity "baseline:latest": host namespaces' in done.stderr
+    assert 'was rejected by the cluster: violates PodSecurity "baseline:latest": host namespaces' in done.stderr
     assert left_of(namespace) == []
 
 
@@ -61,7 +61,7 @@ def test_a_limit_range_ends_the_job(muster, namespace):
     namespace.create({"apiVersion": "v1", "kind": "LimitRange", "metadata": {"name": "small"},
                       "spec": {"limits": [{"type": "Container", "max": {"memory": "64Mi"}}]}})
     done = run(muster, "--memory", "1Gi", "--max-restarts", 5, *BUSYBOX, "--", "true", code=127)
-    assert "was refused by the cluster: maximum memory usage per Container is 64Mi, but limit is 1Gi" in done.stderr
+    assert "was rejected by the cluster: maximum memory usage per Container is 64Mi, but limit is 1Gi" in done.stderr
     assert left_of(namespace) == []
 
 
@@ -69,12 +69,12 @@ def test_what_is_no_pod_ends_the_job(muster, namespace, tmp_path):
     template = {"spec": {"containers": [{"name": "tensorflow", "image": "registry.test/model:1"}],
                          "priorityClassName": "nothing"}}
     done = run(muster, "-f", write_job(tmp_path, "odd", template), code=127)
-    assert "was refused by the cluster: no PriorityClass with name nothing was found" in done.stderr
+    assert "was rejected by the cluster: no PriorityClass with name nothing was found" in done.stderr
 
 
 @pytest.mark.parametrize("reason, told", few([
-    ("ErrImagePull", "cannot get its image (ErrImagePull): "),
-    ("ImagePullBackOff", "cannot get its image (ImagePullBackOff): "),
+    ("ErrImagePull", "cannot pull its image (ErrImagePull): "),
+    ("ImagePullBackOff", "cannot pull its image (ImagePullBackOff): "),
     ("CreateContainerConfigError", "cannot be set up (CreateContainerConfigError): "),
     ("SomethingNew", "waits (SomethingNew): "),
 ]))
@@ -88,7 +88,7 @@ def test_what_holds_pods_up_is_said_once_for_all(muster, tmp_path, reason, told)
 
 def test_an_image_that_is_not_there_is_named(muster, namespace):
     job = run_in_background(muster, "--image", "localhost/nothing:1", "--node-selector", "type=real", "--", "true")
-    line = wait_for_line(job.stderr, "cannot get its image")
+    line = wait_for_line(job.stderr, "cannot pull its image")
     assert "localhost/nothing:1" in line
     interrupt(job)
     assert left_of(namespace) == []
@@ -113,7 +113,7 @@ def test_a_volume_that_cannot_be_mounted_is_named(muster, namespace, tmp_path):
                                          "volumeMounts": [{"name": "v", "mountPath": "/v"}]}]}}
     job = run_in_background(muster, "-f", write_job(tmp_path, "mounted", template, workers=2))
     said = wait_for_line(job.stderr, "FailedMount")
-    assert "worker-0 and 1 more: waits for its volumes (FailedMount): MountVolume.SetUp failed for volume" in said
+    assert "worker-0 and 1 more: is waiting for its volumes (FailedMount): MountVolume.SetUp failed for volume" in said
     assert 'configmap "absent" not found' in said
     namespace.create({"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": "absent"}})
     assert job.wait(timeout=LIMIT) == 0
@@ -140,14 +140,14 @@ def test_a_pod_that_is_ended_by_its_node_has_not_succeeded(muster, namespace, tm
     done = run(muster, "--pod-template", tmp_path / "pod.json", *BUSYBOX, "--", "sh", "-c",
                "trap 'echo saved; exit 0' TERM; sleep 1000000 & wait", code=1)
     assert "saved" in done.stdout
-    assert "worker-0 ran longer than its Pod may (activeDeadlineSeconds)" in done.stderr
+    assert "worker-0 exceeded activeDeadlineSeconds of its Pod" in done.stderr
 
 
 def test_what_a_failed_init_container_said_is_told(muster, namespace, tmp_path):
     before = {"name": "before", "image": BUSYBOX[1], "command": ["sh", "-c", "echo looking; echo there is no data; exit 4"]}
     (tmp_path / "pod.json").write_text(json.dumps({"spec": {"initContainers": [before], "containers": [{"name": "tensorflow"}]}}))
     done = run(muster, "--pod-template", tmp_path / "pod.json", *BUSYBOX, "--", "true", code=1)
-    assert "worker-0 did not begin: init container 'before' exited with code 4: looking; there is no data (attempt 0)" in done.stderr
+    assert "worker-0 did not start: init container 'before' exited with code 4: looking; there is no data (attempt 0)" in done.stderr
     assert "muster logs" not in done.stderr
 
 
@@ -166,7 +166,7 @@ def test_a_preemption_is_said(muster, namespace, tmp_path):
     namespace.until_phase("humble-worker-0", "Running")
     namespace.create({"apiVersion": "v1", "kind": "Pod", "metadata": {"name": "proud"},
                       "spec": {**spec, "priorityClassName": f"high-{namespace.name}"}})
-    assert "worker-0 was preempted by something more important" in wait_for_line(job.stderr, "preempted")
+    assert "worker-0 was preempted by a Pod of higher priority" in wait_for_line(job.stderr, "preempted")
     job.communicate(timeout=LIMIT)
     namespace.cluster.kubectl("delete", "node", namespace.name, "--wait=false")
 
@@ -185,7 +185,7 @@ def test_a_service_that_somebody_deletes_is_made_again(muster, namespace, tmp_pa
     namespace.until_phase("simulated-worker-0", "Running")
     before = namespace.get("service", "simulated")["metadata"]["uid"]
     namespace.kubectl("delete", "service", "simulated")
-    wait_for_line(job.stderr, "somebody deleted the Service 'simulated' of the job: it is made again")
+    wait_for_line(job.stderr, "the Service 'simulated' of the job was deleted; creating it again")
     namespace.wait("service/simulated", "create")
     after = namespace.get("service", "simulated")["metadata"]
     assert after["uid"] != before and after["ownerReferences"][0]["name"] == "simulated.job"
@@ -201,7 +201,7 @@ def test_files_that_somebody_deletes_are_made_again(muster, namespace):
     assert job.stdout.readline() == "worker-0 | up\n"
     before = namespace.get("configmap", "filed.files-0")
     namespace.kubectl("delete", "configmap", "filed.files-0")
-    wait_for_line(job.stderr, "somebody deleted the ConfigMap 'filed.files-0' of the job: it is made again")
+    wait_for_line(job.stderr, "the ConfigMap 'filed.files-0' of the job was deleted; creating it again")
     namespace.wait("configmap/filed.files-0", "create")
     after = namespace.get("configmap", "filed.files-0")
     assert after["data"] == before["data"] and after["metadata"]["uid"] != before["metadata"]["uid"]
@@ -222,7 +222,7 @@ def test_a_lease_that_somebody_deletes_is_made_again_by_its_holder(muster, names
     assert after["metadata"]["ownerReferences"] == before["metadata"]["ownerReferences"]
     # It still acts.
     namespace.kubectl("delete", "pod", "simulated-worker-0", "--wait=false")
-    wait_for_line(job.stderr, "worker-0 was deleted by somebody else")
+    wait_for_line(job.stderr, "worker-0 was deleted by another client")
     namespace.kubectl("wait", "--for=create", f"--timeout={LIMIT}s", "pod", "-l", "muster/attempt=1")
     interrupt(job)
     assert left_of(namespace) == []
@@ -238,8 +238,8 @@ def test_rights_that_are_taken_away_and_given_back_are_waited_for(as_account, na
     namespace.kubectl("patch", "role", "given", "--patch", json.dumps({"rules": without_pods + pods}))
     namespace.until_account_may("create", "pods", answer="no")
     namespace.kubectl("delete", "pod", "simulated-worker-0", "--wait=false")
-    said = wait_for_line(job.stderr, "may not be made (Forbidden)")
-    assert "worker-0 may not be made" in said and 'resources: ["pods"], verbs: ["create"]' in said
+    said = wait_for_line(job.stderr, "may not be created (Forbidden)")
+    assert "worker-0 may not be created" in said and 'resources: ["pods"], verbs: ["create"]' in said
     namespace.kubectl("patch", "role", "given", "--patch", json.dumps({"rules": RIGHTS}))
     namespace.kubectl("wait", "--for=create", f"--timeout={LIMIT}s", "pod", "-l", "muster/attempt=1")
     interrupt(job)
@@ -248,7 +248,7 @@ def test_rights_that_are_taken_away_and_given_back_are_waited_for(as_account, na
 
 def test_without_a_terminal_one_line_says_that_all_run(muster):
     done = run(muster, "--name", "start", "-w", 2, *BUSYBOX, "--", "sleep", "1", code=0)
-    assert done.stderr.count("muster: all 2 Pods run\n") == 1
+    assert done.stderr.count("muster: all 2 Pods are running\n") == 1
 
 
 def test_on_a_terminal_a_line_says_how_far_the_start_is(muster, tmp_path):
@@ -257,7 +257,7 @@ def test_on_a_terminal_a_line_says_how_far_the_start_is(muster, tmp_path):
     job = muster.start("run", "--on", "kubernetes", "-f", simulated_job(tmp_path, workers=3, waiting="ErrImagePull"),
                        stdout=theirs, stderr=theirs)
     shown = b""
-    while b"3 Pods: 3 scheduled, 0 set up, 0 running; worker-0 and 2 more: cannot get its image" not in shown:
+    while b"3 Pods: 3 scheduled, 0 set up, 0 running; worker-0 and 2 more: cannot pull its image" not in shown:
         shown += os.read(ours, 4096)
     interrupt(job)
 
@@ -305,7 +305,7 @@ def test_a_node_that_does_not_answer_is_said(muster, namespace, tmp_path, own_no
     namespace.kubectl("wait", "--for=create", f"--timeout={LIMIT}s", "pod", "-l", "muster/attempt=1")
     namespace.wait("pod/far-worker-0", "jsonpath={.spec.nodeName}")
     job.send_signal(signal.SIGINT)
-    assert "attempt 1 was told to end" in wait_for_line(job.stderr, "worker-0 waits for an attempt that does not end")
+    assert "attempt 1 was told to end" in wait_for_line(job.stderr, "worker-0 is waiting for its previous attempt to stop")
     namespace.kubectl("delete", "pod", "far-worker-0", "--force")
     assert job.wait(timeout=LIMIT) == 130
     assert left_of(namespace) == []

@@ -122,7 +122,7 @@ def test_attach_drives_what_kubectl_applied_and_leaves_nothing(muster, namespace
 
 def test_a_cluster_that_would_take_all_says_so_and_makes_nothing(muster, namespace):
     done = run(muster, "--dry-run=server", "--name", "rehearsed", "-w", 2, *BUSYBOX, "--", "true", code=0)
-    assert "the cluster would take all of job rehearsed" in done.stderr
+    assert "dry run: the cluster would accept every object of job rehearsed" in done.stderr
     assert left_of(namespace) == []
 
 
@@ -142,4 +142,4 @@ def test_a_dry_run_of_the_client_asks_nobody(muster):
 
 def test_only_a_cluster_can_be_asked(muster):
     done = muster("run", "--dry-run=server", "--", "true", code=2)
-    assert "--dry-run=server goes with --on kubernetes only" in done.stderr
+    assert "--dry-run=server: needs --on kubernetes" in done.stderr

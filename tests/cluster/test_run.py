@@ -160,8 +160,8 @@ def test_a_failure_starts_the_whole_job_again_and_gives_its_code(muster, namespa
     assert job.stdout.read() == ""
     assert job.wait(timeout=LIMIT) == 3
     told = job.stderr.read()
-    assert "the whole job starts again (restart 1 of 1)" in told
-    assert "exited with code 3" in told and "last lines    | started" in told
+    assert "restarting the whole job (restart 1 of 1)" in told
+    assert "exited with code 3" in told and "last output    | started" in told
     assert left_of(namespace) == []
 
 
@@ -197,7 +197,7 @@ def test_a_pod_that_somebody_deletes_is_made_again(muster, namespace, tmp_path):
         namespace.until_phase(f"simulated-worker-{index}", "Running")
     waiting = muster.start("wait", "simulated")
     namespace.kubectl("delete", "pod", "simulated-worker-1", "--wait=false")
-    wait_for_line(job.stderr, "worker-1 was deleted by somebody else")
+    wait_for_line(job.stderr, "worker-1 was deleted by another client")
     namespace.kubectl("wait", "--for=create", f"--timeout={LIMIT}s", "pod", "-l", "muster/attempt=1")
     found = namespace.list("pods", "muster/job=simulated")
     assert sorted((pod["metadata"]["name"], pod["metadata"]["labels"]["muster/attempt"]) for pod in found) == [
@@ -221,7 +221,7 @@ def test_how_a_pod_ended_is_said(muster, namespace, tmp_path, end, told):
 def test_what_a_pod_waits_for_is_said(muster, namespace):
     job = run_in_background(muster, "--image", "registry.test/model:1", "--node-selector", "type=nowhere", "--", "true")
     line = wait_for_line(job.stderr, "Unschedulable")
-    assert "worker-0 cannot be placed (Unschedulable): 0/5 nodes are available" in line
+    assert "worker-0 cannot be scheduled (Unschedulable): 0/5 nodes are available" in line
     job.send_signal(signal.SIGINT)
     assert job.wait(timeout=LIMIT) == 130
     assert left_of(namespace) == []
@@ -231,7 +231,7 @@ def test_a_job_of_that_name_is_left_alone(muster, namespace, tmp_path):
     job = run_in_background(muster, "-f", simulated_job(tmp_path, workers=1))
     namespace.wait("pod/simulated-worker-0", "create")
     refused = run(muster, "-f", simulated_job(tmp_path, workers=1), code=125)
-    assert f"job 'simulated' exists already in namespace '{namespace.name}'" in refused.stderr
+    assert f"job 'simulated' already exists in namespace '{namespace.name}'" in refused.stderr
     assert f"muster stop kubernetes/{namespace.name}/simulated" in refused.stderr
     assert sorted(left_of(namespace)) == [
         "simulated", "simulated-worker-0", "simulated.job", "simulated.job", "simulated.network"]

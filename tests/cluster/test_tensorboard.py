@@ -77,7 +77,7 @@ def test_an_open_event_file_grows_as_that_in_the_pod_does(muster, in_pod, viewer
 
 def test_the_folder_may_come_later_and_the_pod_may_go(muster, in_pod, viewer, namespace):
     viewing = viewer("curves", "--logdir", "/late")
-    wait_for_line(viewing.stderr, "there is no folder '/late' in worker-0 of job 'curves' yet")
+    wait_for_line(viewing.stderr, "directory '/late' does not exist yet in worker-0 of job 'curves'")
     end(viewing)
     viewing = viewer("curves", "--logdir", "/logs", "--role", "worker", "--index", "0")
     wait_for_line(viewing.stderr, "first")

@@ -90,8 +90,8 @@ def test_a_script_runs_via_the_operator(operator, muster, namespace):
 
 def test_what_nobody_serves_says_so(crd, muster, namespace):
     namespace.create(tfjob("waiting", Worker=role(1, "true")))
-    assert "no operator has taken it up so far" in muster("status", "waiting", code=0).stdout
-    assert "no operator has taken it up so far" in muster("ps", "-n", namespace.name, "-o", "wide", code=0).stdout
+    assert "no operator manages it yet" in muster("status", "waiting", code=0).stdout
+    assert "no operator manages it yet" in muster("ps", "-n", namespace.name, "-o", "wide", code=0).stdout
     assert "no operator has taken up job 'waiting'" in muster("stop", "waiting", code=4).stderr
     status = {"conditions": [{"type": "Created", "status": "True", "reason": "TFJobCreated"},
                              {"type": "Running", "status": "True", "reason": "TFJobRunning"}],

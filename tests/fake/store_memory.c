@@ -54,7 +54,7 @@ static int memory_create(struct store *base, const struct store_record *record,
 	struct memory_store *store = of(base);
 
 	if (find(store, record->name))
-		return err_set(err, ERR_EXISTS, "job '%s' exists already", record->name);
+		return err_set(err, ERR_EXISTS, "job '%s' already exists", record->name);
 	mem_grow(&store->records, &store->records_capacity, store->n_records,
 		 sizeof(*store->records));
 	struct store_record *kept = &store->records[store->n_records++];
@@ -143,7 +143,7 @@ static int memory_replace(struct store *base, const char *old_name, const char *
 			  const struct store_record *record, int64_t *ret_version, struct err *err)
 {
 	if (!text_equals(old_name, record->name) && find(of(base), record->name))
-		return err_set(err, ERR_EXISTS, "job '%s' exists already", record->name);
+		return err_set(err, ERR_EXISTS, "job '%s' already exists", record->name);
 	int rc = memory_remove(base, old_name, old_uid, err);
 
 	return rc < 0 ? rc : memory_create(base, record, ret_version, err);

@@ -16,7 +16,7 @@ static void must(bool is_so)
 		abort();
 }
 
-/* Colours of a program's own last lines stay. */
+/* Colours of a program's own last output stay. */
 static void check_words(const struct text *text)
 {
 	for (const char *at = text_of(text); *at; at++)

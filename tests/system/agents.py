@@ -95,7 +95,7 @@ def is_listening(port):
 def start_orchestrator(machines, *options, **how):
     process = machines.muster.start("orchestrator", "--listen", f"127.0.0.1:{machines.port}", *options, **how)
     line = read_line(process.stderr)
-    assert line == f"muster: elastic jobs meet at http://127.0.0.1:{machines.port}\n"
+    assert line == f"muster: elastic jobs connect to http://127.0.0.1:{machines.port}\n"
     return process
 
 

@@ -77,7 +77,7 @@ def test_every_model_passes(muster, real, tag, options):
 
 def test_without_a_model_it_ends_after_the_session(muster, python, tag):
     done = muster("check", "--model", "none", "--verbose", env=python("exit 9"), code=0)
-    assert "4 of 4 serve" in done.stdout
+    assert "4 of 4 serving" in done.stdout
     assert "12 ways: round trip" in done.stdout and "  from " in done.stdout
     assert "an operation ran on each of 4 tasks" in done.stdout
     assert "training" not in done.stdout
@@ -159,7 +159,7 @@ def test_workers_that_never_end_are_named_when_all_servers_answer(muster, python
     process, _ = begin_training(muster, python(ENDLESS_MODEL), "--timeout", GIVEN_UP)
     fault = fault_of(process, 1)
     assert fault["reason"] == "SilentTraining"
-    assert fault["message"] == f"worker-0 and worker-1 did not end within {GIVEN_UP}; the last step told was 3 of 500"
+    assert fault["message"] == f"worker-0 and worker-1 did not end within {GIVEN_UP}; the last reported step was 3 of 500"
     assert not processes_with(tag)
 
 
@@ -198,7 +198,7 @@ def test_servers_of_setup_only_serve_a_remote_check_until_they_are_stopped(muste
 
     many = muster("check", "remote", "-w", "3", "-o", "json", code=1,
                   env={**environment, "TF_DIST_GRPC_SERVER_URL": targets["ps-0"]})
-    assert report_of(many)["fault"]["message"] == "3 workers were asked for, but the cluster has 2"
+    assert report_of(many)["fault"]["message"] == "3 workers were requested, but the cluster has 2"
 
     frozen = inner_server(pid_of(muster, name, "ps-1"))
     os.kill(frozen, signal.SIGSTOP)

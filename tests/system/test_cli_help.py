@@ -55,9 +55,9 @@ def test_the_sentences_of_all_commands_begin_in_one_column(muster):
 def test_help_of_run_has_its_options_in_groups_each_once(muster):
     text = muster("help", "run", code=0).stdout
     headings = re.findall(r"^([A-Z][\w ]+):$", text, re.MULTILINE)
-    assert headings == ["The job", "Its processes", "Restarts and ends", "Output", "Kubernetes", "General", "Examples"]
+    assert headings == ["The job", "Its processes", "Restart and stop", "Output", "Kubernetes", "General", "Examples"]
     groups = dict(zip(headings, re.split(r"^[A-Z][\w ]+:$", text, flags=re.MULTILINE)[1:]))
-    for heading, option in [("The job", "--file"), ("Its processes", "--workers"), ("Restarts and ends", "--grace"),
+    for heading, option in [("The job", "--file"), ("Its processes", "--workers"), ("Restart and stop", "--grace"),
                             ("Output", "--quiet"), ("Kubernetes", "--image"), ("General", "--state-dir")]:
         assert re.search(rf"^ .*{option}\b", groups[heading], re.MULTILINE), heading
     names = [name for _, name in options_of(muster, "run")]
@@ -111,8 +111,8 @@ def test_all_mistakes_of_a_call_are_told_at_once(muster):
     assert done.stderr.splitlines() == [
         "muster ps: --al: no such option; did you mean --all?",
         "muster ps: -o: 'jsn' is not one of json|yaml|wide|name; did you mean 'json'?",
-        "muster ps: unexpected argument 'extra'; 'muster status JOB' shows one job",
-        "'muster ps --help' shows how it is used.",
+        "muster ps: unexpected argument 'extra'; to show one job: 'muster status JOB'",
+        "Run 'muster ps --help' for usage.",
     ]
 
 

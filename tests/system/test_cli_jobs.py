@@ -91,8 +91,8 @@ def test_a_status_tells_who_failed_and_who_only_followed(muster):
            "echo from $WORKER_NUMBER; [ $WORKER_NUMBER = 0 ] || exit 3; exec sleep 1000", code=3)
     text = muster("status", "job", code=0).stdout
     assert "\nFailure:\nworker-1 exited with code 3" in text
-    assert re.search(r"last lines +\| from 1\n", text)
-    assert re.search(r"consequences +worker-0 was ended by muster\n", text)
+    assert re.search(r"last output +\| from 1\n", text)
+    assert re.search(r"consequences +worker-0 was stopped by muster\n", text)
 
 
 def test_a_status_shows_what_each_replica_uses_while_it_runs(muster):
@@ -116,7 +116,7 @@ def test_lines_of_every_start_are_not_among_the_last_ones(muster):
     noise = "I0000 00:00:1795815815.181702   16722 port.cc:153] oneDNN custom operations are on."
     script = f'echo "no data"; for i in 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 19 20 21; do echo "{noise}"; done; exit 3'
     done = muster("run", "--", "sh", "-c", script, code=3)
-    assert "\n  last lines    | no data\n  log " in done.stderr and noise in done.stdout
+    assert "\n  last output    | no data\n  log " in done.stderr and noise in done.stdout
 
 
 def test_a_job_that_nobody_has_is_told_with_the_nearest_one(muster):
@@ -157,7 +157,7 @@ def test_stop_says_whom_it_waits_for_and_how_long(muster, tmp_path):
                   f"trap '' TERM; echo started; while [ ! -e {end} ]; do sleep 0.1; done")
     read_until(muster.start("logs", "-f", "job").stdout, "started")
     stopping = muster.start("stop", "--grace", "1h", "job")
-    read_until(stopping.stderr, "muster: job: waiting for worker-0, for at most 60m")
+    read_until(stopping.stderr, "muster: job: waiting for worker-0, up to 60m")
     end.touch()
     output, told = stopping.communicate(timeout=LIMIT)
     assert (output, stopping.returncode) == ("", 0) and "waiting for" not in told
@@ -169,7 +169,7 @@ def test_stop_names_many_as_a_range(muster, tmp_path):
                   f"trap '' TERM; while [ ! -e {end} ]; do sleep 0.1; done")
     muster.until_running("job", 30)
     stopping = muster.start("stop", "--grace", "1h", "job")
-    assert read_line(stopping.stderr) == "muster: job: waiting for worker-0 to worker-29, for at most 60m\n"
+    assert read_line(stopping.stderr) == "muster: job: waiting for worker-0 to worker-29, up to 60m\n"
     end.touch()
     assert stopping.wait(LIMIT) == 0
 
@@ -178,7 +178,7 @@ def test_who_waits_for_a_job_that_ends_in_turns_is_told_the_time_of_all(muster):
     name = muster.detach("--name", "job", "--ps", 1, "--grace", "60m", "--", "sh", "-c", "trap '' TERM; while :; do sleep 0.1; done")
     muster.until_running(name, 2)
     stopping = muster.start("stop", name)
-    read_until(stopping.stderr, "muster: job: waiting for ps-0, worker-0, for at most 60m")
+    read_until(stopping.stderr, "muster: job: waiting for ps-0, worker-0, up to 60m")
     muster("stop", "--now", name, code=0)
 
 
@@ -198,7 +198,7 @@ def test_delete_all_finished_leaves_what_goes_on(muster):
     muster.detach("--name", "going", *FOREVER)
     muster("delete", "--all-finished", code=0)
     assert muster("ps", "-a", "-o", "name", code=0).stdout == "local/going\n"
-    assert muster("delete", code=2).stderr == "muster: delete: name the jobs, or give --all-finished\n"
+    assert muster("delete", code=2).stderr == "muster: delete: missing job name; name the jobs, or use --all-finished\n"
 
 
 def test_several_musters_share_one_store(muster):
@@ -241,12 +241,12 @@ def test_a_job_that_has_failed_or_was_stopped_is_resumed(muster, tmp_path):
     assert failed["status"]["restarts"] == 1
     (folder / "go").touch()
 
-    assert muster("resume", "job", code=0).stderr == "muster: job 'job' goes on in the background: muster attach job\n"
+    assert muster("resume", "job", code=0).stderr == "muster: job 'job' was resumed in the background; to follow it: muster attach job\n"
     job = muster.until_running("job", 2)
     assert job["metadata"]["uid"] == failed["metadata"]["uid"]
     assert [replica["attempt"] for replica in replicas(job)] == [2, 2]
     assert job["status"].get("restarts", 0) == 0 and "failure" not in job["status"]
-    assert muster("resume", "job", code=0).stderr == "muster: job 'job' runs already\n"
+    assert muster("resume", "job", code=0).stderr == "muster: job 'job' is already running\n"
     log = ("logs", "job", "--role", "worker", "--index", "1", "--attempt")
     read_until(muster.start(*log, "2", "-f").stdout, "attempt 2")
 
@@ -304,7 +304,7 @@ def test_a_job_is_not_resumed_where_it_cannot_be(muster, tmp_path):
     muster("run", "--name", "job", "--", "sh", "-c", "exit 3", cwd=folder, code=3)
     folder.rmdir()
     done = muster("resume", "job", code=1)
-    assert done.stderr == f"muster: cannot go to folder '{folder}', where job 'job' was started: No such file or directory\n"
+    assert done.stderr == f"muster: cannot change to directory '{folder}', where job 'job' was started: No such file or directory\n"
     assert muster.job("job")["status"]["failure"]["exitCode"] == 3
 
 
@@ -316,7 +316,7 @@ def test_a_job_that_is_being_stopped_is_not_resumed(muster, tmp_path):
     stopping = muster.start("stop", "--grace", "1h", "job")
     read_until(stopping.stderr, "muster: job: waiting for worker-0")
     assert muster("resume", "job", code=4).stderr == (
-        "muster: job 'job' is being stopped: resume it when it has ended (muster wait job)\n")
+        "muster: job 'job' is stopping; resume it after it has ended (muster wait job)\n")
     end.touch()
     assert stopping.wait(timeout=LIMIT) == 0
 

@@ -153,7 +153,7 @@ def test_faults_of_all_jobs_of_a_file_are_told(muster):
     done = muster("render", "-f", "-", code=2, input=bad + "---\n" + OTHER + "---\n" + bad)
     assert [line.split(":")[1] for line in done.stderr.splitlines()] == ["8", "30"]
     done = muster("render", "-f", "-", "--name", "one", code=2, input=JOB + "---\n" + JOB)
-    assert done.stderr == "muster: --name goes with one TFJob: standard input has 2\n"
+    assert done.stderr == "muster: --name: needs a single TFJob; standard input has 2\n"
 
 
 def test_the_objects_of_a_list_are_its_documents(muster):
@@ -166,7 +166,7 @@ def test_the_objects_of_a_list_are_its_documents(muster):
 def test_one_job_among_other_documents_is_run(muster):
     done = muster("run", "-f", "-", "--dry-run", code=0, input="kind: ConfigMap\n---\n" + JOB + "---\n" + OTHER)
     assert "name: filed" in done.stdout
-    assert "muster: standard input: the TFJob alone is used here, without ConfigMap, ConfigMap 'other'\n" in done.stderr
+    assert "muster: standard input: using only the TFJob, without ConfigMap, ConfigMap 'other'\n" in done.stderr
     done = muster("run", "-f", "-", code=2, input=JOB + "---\n" + JOB)
     assert done.stderr == ("muster: standard input: holds 2 TFJobs; one at a time is run: "
                            "give each a file of its own\n")
@@ -177,7 +177,7 @@ def test_an_older_form_becomes_v1_and_what_changed_is_said(muster):
                                                                             "replicaSpecs:\n    - tfReplicaType: WORKER\n      "))
     done = muster("render", "-f", "-", code=0, input=older)
     assert "apiVersion: kubeflow.org/v1\n" in done.stdout and "    Worker:\n" in done.stdout
-    assert done.stderr == ("muster: standard input: job 'filed' has an older form and became kubeflow.org/v1: apiVersion was "
+    assert done.stderr == ("muster: standard input: job 'filed' has an older version and was converted to kubeflow.org/v1: apiVersion was "
                            "kubeflow.org/v1alpha1; spec.replicaSpecs is spec.tfReplicaSpecs; "
                            "spec.runPolicy.cleanPodPolicy is Running, as it was without one\n")
     assert muster("render", "-f", "-", code=0, input=done.stdout).stderr == ""
@@ -219,24 +219,24 @@ def test_every_fault_of_a_file_is_told_with_its_place(muster, tmp_path):
 
 
 @pytest.mark.parametrize("arguments, sentence", [
-    ([], "nothing to run: give SCRIPT.py, -m MODULE, -- PROGRAM, or -f job.yaml"),
+    ([], "nothing to run; give SCRIPT.py, -m MODULE, -- PROGRAM, or -f job.yaml"),
     (["none.py"], "none.py: no such file"),
     (["program"], "'program' is not in PATH; did you mean ./program?"),
-    (["none"], "'none' is neither a script (.py, .pyz) nor a program: a program is given as -- PROGRAM ARGS"),
+    (["none"], "'none': not a script (expected a .py or .pyz file); to run a program, write -- PROGRAM ARGS"),
     (["-f", "none.yaml"], "none.yaml: no such file"),
-    (["-f", "job.yaml", "-w", "2"], "--workers does not go with -f: the file says which replicas there are"),
+    (["-f", "job.yaml", "-w", "2"], "--workers: cannot be used with -f; set the replicas in the file"),
     (["-f", "job.yaml", "train.py"], "'train.py' does not go with -f: the file says what is run"),
     (["-f", "."], ".: Is a directory"),
-    (["-w", "0", "--", "true"], "--workers 0 leaves nobody to train: give --chief too"),
+    (["-w", "0", "--", "true"], "--workers 0: no replica would train; add --chief"),
     (["-f", "job.yaml", "-m"], "'--module' does not go with -f: the file says what is run"),
-    (["-f", "job.yaml", "--ps-server"], "--ps-server does not go with -f: the file says which replicas there are"),
-    (["--ps-server", "--", "true"], "--ps-server needs parameter servers: give --ps N too"),
+    (["-f", "job.yaml", "--ps-server"], "--ps-server: cannot be used with -f; set the replicas in the file"),
+    (["--ps-server", "--", "true"], "--ps-server: needs parameter servers; add --ps N"),
     (["--worker-server", "--ps", "1", "--", "true"],
-     "--worker-server leaves nobody to run the script: give --chief too"),
-    (["--env", "A B", "--", "true"], "--env: 'A B' is not a valid name of a variable"),
-    (["--env-file", "vars", "--", "true"], "--env-file: vars:2: '1B' is not a valid name of a variable"),
-    (["--env", "A=caf\udce9", "--", "true"], "--env: the value of A is not UTF-8, which is all that a job can hold"),
-    (["--", "echo", "caf\udce9"], "argument 'caf\ufffd' is not UTF-8, which is all that a job can hold"),
+     "--worker-server: no replica would run the script; add --chief"),
+    (["--env", "A B", "--", "true"], "--env: 'A B' is not a valid variable name"),
+    (["--env-file", "vars", "--", "true"], "--env-file: vars:2: '1B' is not a valid variable name"),
+    (["--env", "A=caf\udce9", "--", "true"], "--env: A: its value is not valid UTF-8 (a job can only contain UTF-8 text)"),
+    (["--", "echo", "caf\udce9"], "argument 'caf\ufffd': not valid UTF-8 (a job can only contain UTF-8 text)"),
     (["--as", "tf-config", "--role", "ps", "-f", "job.yaml"], "job.yaml has no replica ps-0"),
 ])
 def test_each_mistake_has_a_sentence(muster, job_file, script, tmp_path, arguments, sentence):
@@ -248,8 +248,8 @@ def test_each_mistake_has_a_sentence(muster, job_file, script, tmp_path, argumen
 
 
 @pytest.mark.parametrize("text, sentence", [
-    ("", "standard input: holds no document"),
-    ("a: 1\n---\nb: 2\n", "standard input: none of its 2 documents is a TFJob"),
+    ("", "standard input: empty (expected a TFJob)"),
+    ("a: 1\n---\nb: 2\n", "standard input: none of its 2 documents is a TFJob (expected one)"),
     ("{", "standard input: line "),
 ])
 def test_a_stream_that_is_no_job_has_a_sentence(muster, text, sentence):

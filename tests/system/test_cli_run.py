@@ -87,7 +87,7 @@ def test_a_signal_to_muster_ends_the_job_in_good_order(muster, number, code):
     output, told = process.communicate(timeout=LIMIT)
     assert process.returncode == code
     assert "saved" in output
-    stopping = "muster: stopping job 'job': its processes have 30s to end; Ctrl-C again ends them at once\n"
+    stopping = "muster: stopping job 'job': its processes have 30s to exit; press Ctrl-C again to kill them immediately\n"
     assert told.count(stopping) == (number == signal.SIGINT)
     muster("wait", "job", code=code)
 
@@ -137,7 +137,7 @@ def test_what_goes_on_after_the_signal_is_told_of_once_and_killed_when_asked_to(
     for _ in range(2):
         read_until(process.stdout, "started")
     stopping = muster.start("stop", "job")
-    told = "worker-0 and 1 more: still runs after it was asked to end (StillRuns): SIGTERM has not ended it in 5s"
+    told = "worker-0 and 1 more: is still running after the stop signal (StillRuns): SIGTERM did not stop it within 5s"
     assert "`muster stop --now job`" in read_until(stopping.stderr, told)[-1]
     assert "`muster run --stop-signal INT`" in read_until(process.stderr, told)[-1]
     assert "StillRuns" in muster("status", "job", code=0).stdout
@@ -216,7 +216,7 @@ def test_a_job_that_says_muster_still_means_the_same_when_its_file_is_gone(muste
 
 def test_a_cluster_without_a_job_for_it_is_a_mistake(muster):
     done = muster("run", "--context", "elsewhere", "--", "true", code=2)
-    assert done.stderr == "muster: --context goes with --on kubernetes only\n"
+    assert done.stderr == "muster: --context: needs --on kubernetes\n"
 
 
 def test_a_name_that_is_taken_starts_nothing(muster):

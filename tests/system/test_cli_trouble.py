@@ -81,7 +81,7 @@ def test_a_full_disk_behind_stdout_is_told(muster):
 def test_a_job_goes_on_and_keeps_its_code_when_its_lines_cannot_be_shown(muster):
     with open("/dev/full", "w") as full:
         done = muster("run", "--name", "job", "--", "sh", "-c", "echo one; echo two; exit 3", code=3, stdout=full)
-    assert done.stderr.count("muster: the lines of the job cannot be shown any more: No space left on device\n") == 1
+    assert done.stderr.count("muster: cannot print the output of the job any more: No space left on device\n") == 1
     assert muster("logs", "job", "--prefix=false", code=0).stdout == "one\ntwo\n"
 
 
@@ -97,7 +97,7 @@ def test_logs_that_are_followed_into_a_full_disk_end(muster):
     muster.detach("--name", "job", "--", "sh", "-c", "echo one; " + UNTIL_IT_MAY_GO)
     with open("/dev/full", "w") as full:
         done = muster("logs", "-f", "job", code=1, stdout=full)
-    assert done.stderr == "muster: cannot write the lines: No space left on device\n"
+    assert done.stderr == "muster: cannot write the output: No space left on device\n"
     (muster.folder / "go").touch()
 
 
@@ -122,7 +122,7 @@ def test_without_proc_it_is_named(muster):
                               capture_output=True, text=True, timeout=LIMIT, check=False)
 
     # A line of its own: AddressSanitizer misses /proc, too, and says so.
-    sentence = "muster: /proc is not mounted, and muster sees its processes there: mount -t proc proc /proc"
+    sentence = "muster: /proc is not mounted; muster needs it to find its processes: mount -t proc proc /proc"
     for arguments in (["run", "--", "true"], ["run", "-d", "--", "true"], ["stop", "here"], ["wait", "here"]):
         assert sentence in without_proc(*arguments).stderr.splitlines(), arguments
     assert "mount -t proc proc /proc" in without_proc("doctor").stdout

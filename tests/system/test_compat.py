@@ -71,7 +71,7 @@ def test_an_old_generator_writes_nothing_but_objects_to_standard_output(old):
     done = old("k8s_tensorflow", "--num_workers", "1", "--num_parameter_servers", "1", code=0)
     assert [line for line in done.stdout.splitlines() if line.startswith("kind: ")] == [
         "kind: ReplicationController", "kind: Service"] * 2
-    assert done.stderr.startswith("muster: this is now: muster render --as k8s-tensorflow ")
+    assert done.stderr.startswith("muster: equivalent command: muster render --as k8s-tensorflow ")
 
 
 def test_an_old_generator_refuses_in_its_own_words(old):
@@ -94,7 +94,7 @@ def test_variables_without_meaning_are_told(old):
     assert "TF_DIST_SERVER_DOCKER_IMAGE: no effect" in done.stderr
     done = old("remote_test", "--dry-run", code=0,
                env={"TF_DIST_GRPC_SERVER_URL": "grpc://a:1", "CONTAINER_CLUSTER": "one"})
-    assert done.stderr == "muster: CONTAINER_CLUSTER: no effect on servers that exist\n"
+    assert done.stderr == "muster: CONTAINER_CLUSTER: no effect on existing servers\n"
 
 
 def test_help_shows_the_old_options_and_what_they_became(old):

@@ -34,7 +34,7 @@ def old(muster, tmp_path):
 def test_a_local_test_trains_and_passes(old, muster):
     done = old("local_test.sh", "--num_workers", "1", "--num_parameter_servers", "1", "--model_name", "CENSUS_WIDENDEEP")
     assert done.returncode == 0, done.stdout + done.stderr
-    assert "muster: this is now: muster check local --workers 1 --ps 1 --model census\n" in done.stderr
+    assert "muster: equivalent command: muster check local --workers 1 --ps 1 --model census\n" in done.stderr
     assert re.search(r"^  training +ok ", done.stdout, re.MULTILINE)
     assert muster("ps", "-a", "-o", "name", code=0).stdout == ""
 
@@ -48,7 +48,7 @@ def test_servers_that_were_set_up_are_tested_by_the_remote_test(old, muster):
 
     done = old("remote_test.sh", "--num-workers", "2", TF_DIST_GRPC_SERVER_URL=url)
     assert done.returncode == 0, done.stdout + done.stderr
-    assert f"muster: this is now: muster check remote --servers {url} --workers 2 --model mnist\n" in done.stderr
+    assert f"muster: equivalent command: muster check remote --servers {url} --workers 2 --model mnist\n" in done.stderr
     assert "passed in " in done.stdout
     assert muster("ps", "-o", "name", code=0).stdout.split() == [name]  # which it has not ended
 

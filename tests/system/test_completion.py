@@ -56,7 +56,7 @@ def words(muster, *line):
 def test_commands_and_options_come_out_of_the_tables(muster):
     commands = re.findall(r"^  ([\w-]+) {2,}\S", muster("help", code=0).stdout, re.MULTILINE)
     assert list(words(muster, "")) == commands
-    assert words(muster, "statu") == {"status": "show a job: its state, its processes, why it failed"}
+    assert words(muster, "statu") == {"status": "show a job's state, its replicas, and why it failed"}
     for command in commands:
         shown = re.findall(r"^  (?:-\w, |    )--([\w-]+)", muster("help", command, code=0).stdout, re.MULTILINE)
         offered = {re.sub("^--(no-)?", "", word) for word in words(muster, command, "--")}
@@ -174,7 +174,7 @@ def test_fish_shows_what_a_word_means(jobs):
 
 def test_another_shell_is_refused(muster):
     for call in ["completion"], ["completion", "tcsh"]:
-        assert "name a shell: muster completion bash, zsh or fish" in muster(*call, code=2).stderr
+        assert "missing shell (expected bash, zsh or fish)" in muster(*call, code=2).stderr
 
 
 def test_an_installation_has_them_where_shells_look(muster):

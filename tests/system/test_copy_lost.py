@@ -270,7 +270,7 @@ def test_what_does_not_go_in_is_named(cp, folder):
         close(exchange)
 
     done, _ = cp(answer, folder / "data", PLACE, code=0)
-    assert done.stderr == "muster: left out: 'pipe' (neither a file nor a folder nor a link); tar: a word\n"
+    assert done.stderr == "muster: left out: 'pipe' (not a file, directory or link); tar: a word\n"
     with tarfile.open(fileobj=io.BytesIO(got[0])) as tar:
         assert [member.name for member in tar] == ["content/file", "content", "whole"]
 

@@ -129,7 +129,7 @@ def test_a_detached_name_that_is_taken_is_told_to_who_asked(muster):
     muster.detach("--name", "taken", "--", "sleep", "1000")
     done = muster("run", "-d", "--name", "taken", "--", "true")
     assert done.returncode == 125
-    assert "job 'taken' exists already" in done.stderr and done.stdout == ""
+    assert "job 'taken' already exists" in done.stderr and done.stdout == ""
     assert "--name" in done.stderr and "muster stop taken" in done.stderr
 
 

@@ -59,21 +59,21 @@ def test_a_machine_with_everything_is_ready(doctor, muster, environment):
     assert rows["scikit-learn"]["state"] == "ok"
 
     done = muster("doctor", code=0)
-    assert len([line for line in done.stdout.splitlines() if "mend: " not in line]) == len(rows)
-    assert done.stderr.startswith("muster: TensorFlow jobs can run here")
+    assert len([line for line in done.stdout.splitlines() if "fix: " not in line]) == len(rows)
+    assert done.stderr.startswith("muster: TensorFlow jobs can run on this machine")
 
 
 def test_no_python_is_told_and_nothing_of_its_packages(doctor, muster, tmp_path):
     env = {"PATH": str(tmp_path / "none"), "VIRTUAL_ENV": ""}
     rows = doctor(env=env)
     assert rows["python"]["state"] == "missing"
-    assert "apt-get install python3" in rows["python"]["mend"]
+    assert "apt-get install python3" in rows["python"]["fix"]
     assert "tensorflow" not in rows and "tf-keras" not in rows
 
     done = muster("doctor", code=1, env=env)
     assert "missing  python" in done.stdout
     assert "apt-get install python3" in done.stdout
-    assert done.stderr.startswith("muster: TensorFlow jobs cannot run here: 1 thing is missing")
+    assert done.stderr.startswith("muster: TensorFlow jobs cannot run on this machine: 1 requirement is missing")
 
 
 def test_a_virtual_environment_that_is_gone_is_told(doctor, environment, tmp_path):
@@ -86,7 +86,7 @@ def test_no_wheel_is_told_with_the_command_for_this_python(doctor, environment):
     shutil.rmtree(environment / "lib" / "python3.11" / "site-packages" / "tensorflow")
     rows = doctor(env={"PATH": f"{environment}/bin"})
     assert rows["tensorflow"]["state"] == "missing"
-    assert rows["tensorflow"]["mend"].startswith(f"{environment}/bin/python3 -m pip install ")
+    assert rows["tensorflow"]["fix"].startswith(f"{environment}/bin/python3 -m pip install ")
     assert rows["libtensorflow"]["state"] == "warning"
 
 
@@ -97,7 +97,7 @@ def test_the_environment_of_the_demo_is_known(doctor, muster, environment, tmp_p
     activate.touch()
     rows = doctor(env={"PATH": f"{environment}/bin", "XDG_CACHE_HOME": str(tmp_path / "cache")})
     assert rows["tensorflow"]["found"].endswith("the environment of script/demo has it")
-    assert rows["tensorflow"]["mend"] == rows["libtensorflow"]["mend"] == f". {activate}"
+    assert rows["tensorflow"]["fix"] == rows["libtensorflow"]["fix"] == f". {activate}"
 
 
 def test_a_wheel_that_is_too_old_for_a_server_still_runs_jobs(doctor, environment):
@@ -115,21 +115,21 @@ def test_keras_of_another_version_is_told(doctor, environment):
     (packages / "tf_keras-2.21.0.dist-info").rename(packages / "tf_keras-2.18.0.dist-info")
     row = doctor()["tf-keras"]
     assert row["state"] == "warning"
-    assert row["found"] == "2.18.0 does not fit TensorFlow 2.21.0"
-    assert "'tf-keras==2.21.*'" in row["mend"]
+    assert row["found"] == "2.18.0 is not compatible with TensorFlow 2.21.0"
+    assert "'tf-keras==2.21.*'" in row["fix"]
 
 
 def test_tight_limits_are_told(doctor):
     rows = doctor(before=limited("-n 256"))
     assert rows["open files"]["state"] == "warning"
-    assert rows["open files"]["mend"].startswith("ulimit -n 1024")
+    assert rows["open files"]["fix"].startswith("ulimit -n 1024")
     assert doctor(before=limited("-n 40"))["open files"]["state"] == "missing"
 
 
 def test_a_limit_on_addresses_is_told(doctor):
     if os.environ.get("ASAN_OPTIONS"):
         pytest.skip("the address sanitizer reserves more addresses than this")
-    assert doctor(before=limited("-v 4000000"))["address space"]["mend"] == "ulimit -v unlimited"
+    assert doctor(before=limited("-v 4000000"))["address space"]["fix"] == "ulimit -v unlimited"
 
 
 def test_a_state_folder_that_cannot_be_written_is_told_and_none_is_made(doctor, tmp_path):
@@ -137,7 +137,7 @@ def test_a_state_folder_that_cannot_be_written_is_told_and_none_is_made(doctor, 
     row = doctor("--state-dir", tmp_path / "file" / "state")["state folder"]
     assert row["state"] == "missing"
     assert "Not a directory" in row["found"]
-    assert "MUSTER_STATE_DIR" in row["mend"]
+    assert "MUSTER_STATE_DIR" in row["fix"]
     row = doctor("--state-dir", "/proc/muster")["state folder"]  # where nobody can make a file
     assert (row["state"], row["found"].split(":")[0]) == ("missing", "nothing can be written in /proc")
 
@@ -151,7 +151,7 @@ def test_a_machine_without_a_network_is_told(doctor):
         pytest.skip("no network name space of our own here")
     row = doctor(before=alone)["loopback"]
     assert row["state"] == "missing"
-    assert row["mend"] == "ip link set lo up"  # as root, whom --map-root-user makes of us
+    assert row["fix"] == "ip link set lo up"  # as root, whom --map-root-user makes of us
 
 
 def test_systemd_is_named_where_rights_are_missing_alone(doctor):
@@ -179,7 +179,7 @@ users: [{name: ada, user: {USER}}]
     ("tokenFile: /proc/self/mem", "warning", "user 'ada': cannot read '/proc/self/mem'"),
     ("token: [hunter2]", "warning", "config:4:35: users[0].user.token: expected text"),
     ("exec: {command: no-such-plugin, apiVersion: client.authentication.k8s.io/v1beta1, installHint: get it}",
-     "warning", "user 'ada': its plug-in 'no-such-plugin': there is no such program; its hint: get it"),
+     "warning", "user 'ada': its plug-in 'no-such-plugin': program not found; its hint: get it"),
     ("exec: {command: 'false', apiVersion: client.authentication.k8s.io/v1beta1}", "ok", "context 'dev' as 'ada'"),
 ], ids=["token", "ended", "missing file", "unreadable file", "malformed", "no plug-in", "plug-in"])
 def test_the_cluster_of_the_kubeconfig_is_told_and_nobody_asked(doctor, muster, user, state, found):
@@ -193,4 +193,4 @@ def test_the_cluster_of_the_kubeconfig_is_told_and_nobody_asked(doctor, muster, 
 def test_no_cluster_is_nothing_that_is_missing(doctor):
     row = doctor()["kubernetes"]
     assert row == {"name": "kubernetes", "state": "ok",
-                   "found": "none: there is no kubeconfig, jobs run on this machine"}
+                   "found": "no kubeconfig; jobs can run on this machine only"}

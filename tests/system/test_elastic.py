@@ -271,7 +271,7 @@ def test_a_member_is_missed_at_once_whose_connection_ends_between_two_calls(mach
     ({"known": 7}, 400, "order: must be"),
     ({"generation": -1}, 400, "generation: must be"),
     ({"drains": 1}, 400, "drains: must be true or false"),
-    ({"maxRestarts": 5}, 409, "--max-restarts is 0 there and 5 here"),
+    ({"maxRestarts": 5}, 409, "--max-restarts is 0 on the server and 5 on this machine"),
 ])
 def test_a_call_that_is_wrong_changes_nothing(machines, changes, status, word):
     start_orchestrator(machines)

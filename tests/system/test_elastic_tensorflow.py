@@ -36,7 +36,7 @@ class Network:
 
     def start_orchestrator(self):
         process = self.server.start("orchestrator", "--listen", f"{SERVER}:29400", "--insecure", text=True)
-        assert read_line(process.stderr) == f"muster: elastic jobs meet at http://{SERVER}:29400\n"
+        assert read_line(process.stderr) == f"muster: elastic jobs connect to http://{SERVER}:29400\n"
         return process
 
     def add(self, name, *arguments):

@@ -82,7 +82,7 @@ def test_a_command_is_no_part_of_the_job(muster, job):
     (["nobody", "--", "true"], "nobody", 125),
     (["job", "true"], "write the command behind --", 2),
     (["job", "--"], "write the command behind --", 2),
-    (["job", "sh", "--", "true"], "'sh' is not a replica, as worker-0 is", 2),
+    (["job", "sh", "--", "true"], "'sh' is not a replica (expected ROLE-INDEX, for example worker-0)", 2),
 ])
 def test_what_cannot_be_run_is_one_sentence(muster, job, arguments, said, code):
     done = muster("exec", *arguments, code=code)
@@ -93,7 +93,7 @@ def test_a_replica_that_does_not_run_has_no_environment(muster, job):
     (muster.folder / "here" / "go").touch()
     muster("wait", "job", code=0)
     done = muster("exec", "job", "worker-1", "--", "true", code=125)
-    assert done.stderr == "muster: worker-1 does not run (Succeeded), and so has no environment to run in\n"
+    assert done.stderr == "muster: worker-1 is not running (Succeeded), so it has no environment to run the command in\n"
 
 
 # Jobs on a cluster.

@@ -98,7 +98,7 @@ def test_without_gpus_nothing_changes_and_nothing_is_said(machine):
 def test_a_driver_that_hangs_after_its_answer_is_not_waited_for(machine):
     done = machine(2, "STUB_HANGS")("run", "--", "sh", "-c", SHOW, code=0)
     assert seen(done) == {"worker-0": "unset"}
-    assert said(done)[0] == "the driver of NVIDIA does not answer within 15 s"
+    assert said(done)[0] == "the NVIDIA driver does not answer within 15 s"
 
 
 @pytest.mark.parametrize("library", ["STUB_FAILS", "STUB_CRASHES"])
@@ -186,7 +186,7 @@ def test_the_choice_is_in_the_document(machine, tmp_path):
 
 def test_what_all_gpus_are_in_pods_has_to_be_said(muster):
     done = muster("run", "--on", "kubernetes", "--gpu", "all", "--dry-run", "--", "true", code=2)
-    assert said(done) == ["--gpu all goes with this machine only: say how many each Pod gets"]
+    assert said(done) == ["--gpu all: not available with --on kubernetes; give the number of GPUs per Pod"]
     done = muster("run", "--on", "kubernetes", "--gpu", "none", "--dry-run", "--image", "i", "--", "true", code=0)
     assert 'nvidia.com/gpu: "0"' in done.stdout
 
@@ -216,7 +216,7 @@ def test_two_jobs_at_once_do_not_take_the_same(machine):
     muster("status", "c", code=1)
     done = muster("run", "--name", "c", "--", "sh", "-c", SHOW, code=0)
     assert seen(done) == {"worker-0": ""}
-    assert said(done)[0] == "0 of 2 GPUs are free (job 'a' holds 0; job 'b' holds 1): the job runs without"
+    assert said(done)[0] == "0 of 2 GPUs are free (job 'a' holds 0; job 'b' holds 1): the job runs without GPUs"
     muster("stop", "--grace", 0, "a", code=0)
     done = muster("run", "--replace", "--name", "c", "--gpu", 1, "--", "sh", "-c", SHOW, code=0)
     assert seen(done) == {"worker-0": "GPU-0"}

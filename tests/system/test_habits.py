@@ -15,9 +15,9 @@ from conftest import read_line, read_until
 
 pytestmark = pytest.mark.sanitize
 
-WORKERS = "write -w N for the number of workers"
-TAIL = "write --tail N for the last N lines"
-GRACE = "write --grace 10s for the time between TERM and KILL"
+WORKERS = "use -w N for the number of workers"
+TAIL = "use --tail N for the last N lines"
+GRACE = "use --grace 10s for the time between SIGTERM and SIGKILL"
 
 
 @pytest.mark.parametrize("call, answer", [
@@ -46,18 +46,18 @@ GRACE = "write --grace 10s for the time between TERM and KILL"
     ("logs -n10 job", f"-n 10: -n is --namespace; {TAIL}"),
     ("logs --lines 10 job", f"--lines: no such option; {TAIL}"),
     ("logs -F job", "-F: no such option; write -f"),
-    ("logs --no-color job", "--no-color: no such option; write --color never"),
+    ("logs --no-color job", "--no-color: no such option; use --color never"),
     ("ps -q", "-q: no such option; write -o name"),
-    ("ps job", "unexpected argument 'job'; 'muster status JOB' shows one job"),
-    ("ps -n 10", "-n 10: -n is --namespace; a namespace that is called so is --namespace N"),
+    ("ps job", "unexpected argument 'job'; to show one job: 'muster status JOB'"),
+    ("ps -n 10", "-n 10: -n is --namespace; for a namespace of that name, use --namespace N"),
     ("stop -t 10 job", f"-t: no such option; {GRACE}"),
     ("stop --grace-period=10 job", f"--grace-period: no such option; {GRACE}"),
-    ("stop --force job", "--force: no such option; write --now to kill at once"),
+    ("stop --force job", "--force: no such option; use --now to kill immediately"),
     ("run -s USR1 -- true", "-s: no such option; write --stop-signal SIGNAL"),
     ("delete --force job", "--force: no such option; it is not needed"),
     ("delete --all", "--all: no such option; write --all-finished"),
     ("wait --for=condition=Complete job", "--for: no such option; it waits for the end of the job"),
-    ("scale --replicas 3 job", "--replicas: no such option; write worker=N behind the job"),
+    ("scale --replicas 3 job", "--replicas: no such option; write worker=N after the job"),
     ("cp -r a job:worker-0:/b", "-r: no such option; it is not needed"),
     ("tensorboard --bind_all job", "--bind_all: no such option; write --host 0.0.0.0"),
 ])
@@ -100,8 +100,8 @@ def test_options_before_the_command_are_told_where_they_stand(muster):
 def test_options_of_a_cluster_do_not_start_a_job_here(muster):
     done = muster("run", "-n", "research", "--context", "prod", "--", "true", code=2)
     assert done.stderr.splitlines() == [
-        "muster: --namespace goes with --on kubernetes only",
-        "muster: --context goes with --on kubernetes only",
+        "muster: --namespace: needs --on kubernetes",
+        "muster: --context: needs --on kubernetes",
     ]
     assert muster("ps", "-a", "-o", "name", code=0).stdout == ""
 
@@ -112,12 +112,12 @@ def test_options_of_a_cluster_do_not_start_a_job_here(muster):
     ("run -- true", {"MUSTER_TIMEOUT": "30"}),
 ])
 def test_a_time_without_a_unit_is_asked_for_one(muster, call, env):
-    assert "'30' has no unit; did you mean 30s, or 30m?" in muster(*call.split(), code=2, env=env).stderr
+    assert "'30' has no unit; did you mean 30s or 30m?" in muster(*call.split(), code=2, env=env).stderr
 
 
 def test_memory_without_a_unit_is_asked_for_one(muster):
     done = muster("render", "--memory", "4", "--", "true", code=2)
-    assert done.stderr == ("muster: --memory: '4' is less than any program needs: it counts bytes; "
+    assert done.stderr == ("muster: --memory: '4' is too small for any program: it counts bytes; "
                            "did you mean '4Gi'?\n")
 
 
@@ -129,11 +129,11 @@ def test_a_file_of_a_job_is_no_program(muster):
 def test_a_name_that_is_taken_says_what_frees_it(muster):
     muster("run", "--name", "job", "--", "true", code=0)
     done = muster("run", "--name", "job", "--", "true", code=125)
-    assert "job 'job' exists already and has ended; --replace takes its place" in done.stderr
+    assert "job 'job' already exists and has ended; --replace takes its place" in done.stderr
     muster("run", "--replace", "--name", "job", "--", "true", code=0)
     muster.detach("--replace", "--name", "job", "--", "sleep", "1000")
     done = muster("run", "--name", "job", "--", "true", code=125)
-    assert "job 'job' exists already and has not ended; choose another --name, or end it: muster stop job" in done.stderr
+    assert "job 'job' already exists and has not ended; choose another --name, or stop it: muster stop job" in done.stderr
 
 
 @pytest.mark.parametrize("command, name", [("check", "--servers"), ("check", "--server"), ("probe", "--servers"),
@@ -149,7 +149,7 @@ def test_servers_are_named_alike_everywhere(muster, command, name):
 def test_a_virtual_environment_that_is_not_there_is_told(muster):
     (muster.folder / "say.py").write_text("print('hello')\n")
     done = muster("run", "say.py", code=0, env={"VIRTUAL_ENV": "/nonexistent"})
-    assert "VIRTUAL_ENV is '/nonexistent', which has no bin/python: the script runs under python3 of PATH" in done.stderr
+    assert "VIRTUAL_ENV is '/nonexistent', which has no bin/python; using python3 from PATH" in done.stderr
     assert "VIRTUAL_ENV" not in muster("run", "say.py", code=0, env={"VIRTUAL_ENV": sys.prefix}).stderr
 
 
@@ -161,8 +161,8 @@ def test_a_variable_without_a_value_is_that_of_the_shell(muster):
     env = muster.job("job")["spec"]["tfReplicaSpecs"]["Worker"]["template"]["spec"]["containers"][0]["env"]
     assert env == [{"name": "OF_FILE", "value": "d"}, {"name": "OF_SHELL", "value": "a b=c"}]
     said = done.stderr.splitlines()
-    assert "muster: variable NEITHER is not set here, and is left out: NEITHER=VALUE sets it" in said
-    assert "muster: variable NOT_SET is not set here, and is left out: NOT_SET=VALUE sets it" in said
+    assert "muster: --env NEITHER: ignored, because the variable is not set in this shell; to set it: NEITHER=VALUE" in said
+    assert "muster: --env NOT_SET: ignored, because the variable is not set in this shell; to set it: NOT_SET=VALUE" in said
 
 
 def test_every_mistake_of_every_list_is_told_at_once(muster):
@@ -234,7 +234,7 @@ def test_all_lines_and_their_times_are_asked_for_in_short(muster):
 
 
 def test_status_without_a_name_shows_the_job_that_was_made_last(muster):
-    assert "there are no jobs yet: 'muster run' starts one" in muster("status", code=1).stderr
+    assert "no jobs yet; to start one: 'muster run'" in muster("status", code=1).stderr
     jobs_that_say(muster, "zeta", "alpha")
     assert muster("status", "-o", "name", code=0).stdout == "local/alpha\n"
     assert "Name:       alpha\n" in muster("status", code=0).stdout

@@ -90,7 +90,7 @@ def test_what_a_kept_connection_lost_is_not_sent_again():
         assert len(server.exchanges) == 2
     assert first["status"] == 200
     assert (second["code"], second["error"]) == (
-        LOST, f"lost {server.origin}: it closed the connection without an answer")
+        LOST, f"lost {server.origin}: it closed the connection without a response")
 
 
 def test_more_calls_than_may_be_under_way_all_get_their_answer():
@@ -140,7 +140,7 @@ def test_an_answer_that_is_too_large_is_not_kept():
     with HttpServer(answer) as server:
         large, fits = ask("--in-turn", "--limit", "100000", server.origin + "/large", server.origin + "/fits")
     assert large["code"] == TOO_LARGE
-    assert large["error"] == f"the answer of {server.origin} is larger than 100000 bytes"
+    assert large["error"] == f"the response of {server.origin} is larger than 100000 bytes"
     assert fits["size"] == 100000
 
 
@@ -188,13 +188,13 @@ def test_a_silent_stream_counts_as_lost():
     with HttpServer(answer) as server:
         lost = ask("--stream", "--silence", "300", server.url)[-1]
     assert lost["code"] == LOST
-    assert lost["error"] == f"lost {server.origin}: it said nothing for 300ms"
+    assert lost["error"] == f"lost {server.origin}: no data for 300ms"
 
 
 def test_a_call_without_an_answer_ends_in_time():
     with HttpServer(lambda exchange: exchange.wait_for_the_end()) as server:
         [got] = ask("--timeout", "1000", server.url)
-    assert got["error"] == f"lost {server.origin}: no answer in time"
+    assert got["error"] == f"lost {server.origin}: no response in time"
     assert got["code"] == LOST
 
 
@@ -325,7 +325,7 @@ def test_a_server_of_another_authority_is_not_trusted(certificates, server_of):
     for options in (["--authority", certificates / "another.pem"], []):
         [got] = ask(*options, server.url)
         assert got["code"] == REFUSED
-        assert got["error"].startswith(f"cannot trust the certificate of {server.origin}: ")
+        assert got["error"].startswith(f"cannot verify the certificate of {server.origin}: ")
     assert not server.exchanges
 
 
@@ -364,7 +364,7 @@ def test_a_client_shows_its_certificate(certificates, server_of):
     assert got["body"] == "hello"
     [got] = ask("--authority", certificates / "authority.pem", server.url)
     assert got["code"] == REFUSED
-    assert got["error"].startswith(f"turned away by {server.origin}: ")
+    assert got["error"].startswith(f"rejected by {server.origin}: ")
     assert "certificate required" in got["error"]
 
 

@@ -63,7 +63,7 @@ def test_a_name_that_is_neither_here_nor_there(muster, cluster, command):
 @pytest.mark.parametrize("command", ABOUT_A_JOB)
 def test_both_facts_are_said_when_the_cluster_does_not_answer(muster, unreachable, command):
     done = muster(*command, "digits", code=3)
-    assert said(done).startswith("muster: job 'digits' is not here, and the cluster of context 'far' cannot be asked: ")
+    assert said(done).startswith("muster: job 'digits' is not on this machine, and the cluster of context 'far' cannot be reached: ")
 
 
 @pytest.mark.parametrize("command", ABOUT_A_JOB)
@@ -80,7 +80,7 @@ def test_wait_and_scale_say_them_too(muster, unreachable):
 def test_who_has_no_right_is_refused(muster, cluster):
     cluster.faults += [refuse(403, reason="Forbidden", message="ada may not") for _ in range(20)]
     done = muster("status", "digits", code=4)
-    assert said(done).startswith("muster: job 'digits' is not here, and the cluster of context 'far' cannot be asked: ")
+    assert said(done).startswith("muster: job 'digits' is not on this machine, and the cluster of context 'far' cannot be reached: ")
     assert muster("ps", "--on", "kubernetes", code=4).stdout == ""
 
 
@@ -88,7 +88,7 @@ def test_a_kubeconfig_of_no_use_does_not_hide_that_the_job_is_not_here(muster, t
     muster.environment["KUBECONFIG"] = str(tmp_path / "config")
     (tmp_path / "config").write_text("clusters: [")
     assert said(muster("status", "digits", code=2)).startswith(
-        "muster: job 'digits' is not here, and the cluster cannot be asked: ")
+        "muster: job 'digits' is not on this machine, and the cluster cannot be reached: ")
     assert said(muster("ps", "--on", "kubernetes", code=2))
 
 
@@ -110,7 +110,7 @@ def test_what_is_here_needs_no_cluster(muster, unreachable):
 def test_an_empty_list_says_where_else_jobs_may_be(muster, unreachable):
     done = muster("ps", code=0)
     assert done.stdout.splitlines() == ["NAME   STATE   ROLES   RUNNING   RESTARTS   AGE"]
-    assert done.stderr == "muster: no job is running here; those in namespace 'ada' of the cluster: muster ps --on kubernetes\n"
+    assert done.stderr == "muster: no job is running on this machine; to list namespace 'ada' of the cluster: muster ps --on kubernetes\n"
     assert muster("ps", "--no-headers", code=0).stderr == muster("ps", "-o", "name", code=0).stderr == ""
     muster("run", "--name", "digits", "--", "true", code=0)
     assert muster("ps", "-a", code=0).stderr == ""
@@ -127,7 +127,7 @@ def test_ps_shows_what_is_here_also_when_the_cluster_cannot_be_asked(muster, unr
 
 def test_a_cluster_that_is_named_is_asked_also_for_what_is_here(muster, cluster):
     muster("run", "--name", "digits", "--", "true", code=0)
-    sentence = "muster: job 'digits' not found in namespace 'bob' of context 'far'; 'muster ps -A' lists the jobs"
+    sentence = "muster: job 'digits' not found in namespace 'bob' of context 'far'; to list the jobs: 'muster ps -A'"
     assert said(muster("status", "-n", "bob", "digits", code=1)) == sentence
     assert said(muster("status", "kubernetes/bob/digits", code=1)) == sentence
     assert "namespace 'ada'" in said(muster("status", "--context", "far", "digits", code=1))

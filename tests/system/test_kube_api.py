@@ -167,7 +167,7 @@ def test_a_patch_that_was_lost_after_another_change_is_a_conflict(living):
     living.faults.append(change_and_cut)
     [refused] = patch(living, a="2")
     assert (refused["reason"], refused["errorCode"]) == ("Conflict", CONFLICT)
-    assert refused["error"] == "cannot patch configmaps 'digits' in namespace 'ada': somebody else changed it"
+    assert refused["error"] == "cannot patch configmaps 'digits' in namespace 'ada': another client changed it"
 
 
 def test_a_server_that_asks_to_wait_and_then_fails_is_asked_three_times_more(kube):
@@ -205,7 +205,7 @@ def test_what_is_permitted_no_more_when_it_could_be_sent_is_not_sent(kube, permi
     assert len(kube.requests()) == sent
     if not sent:
         assert (answer["code"], answer["errorCode"]) == (0, REFUSED)
-        assert answer["error"] == "the Lease of the job is not held here, so pods 'worker-0' is left as it is"
+        assert answer["error"] == "this muster does not hold the job's Lease, so it does not change pods 'worker-0'"
 
 
 def test_what_the_server_judged_is_not_asked_again(kube):

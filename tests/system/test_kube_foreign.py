@@ -259,7 +259,7 @@ def test_a_missing_right_is_named_the_rest_goes_and_the_job_can_be_deleted_again
     put_applied(kube)
     refuse_for(kube, method, plural)
     done = muster("delete", "kubernetes/ada/story", code=4)
-    assert f"something is left of job 'story', and its ConfigMap with it: cannot {verb} {plural}" in done.stderr
+    assert f"cannot delete everything of job 'story'; its ConfigMap stays: cannot {verb} {plural}" in done.stderr
     with kube.lock:
         assert {("configmaps", "story.job"), (plural, name)} <= set(kube.objects)
     kube.trouble = lambda exchange: False

@@ -97,5 +97,5 @@ def test_that_a_service_was_deleted_is_told_though_it_was_never_shown(run):
         kube.until_made("services", 2)
         kube.plan = lambda labels: 0
         kube.end_pods()
-    assert "somebody deleted the Service 'story' of the job: it is made again" in run(
+    assert "the Service 'story' of the job was deleted; creating it again" in run(
         "services", "story", "", lambda labels: None, 0, end, number=0)

@@ -58,7 +58,7 @@ def test_interrupts_do_not_wait_for_a_server_that_hangs(muster, tmp_path):
         job.send_signal(signal.SIGINT)
         assert job.wait(LIMIT) == 130
         assert hanging.n_calls <= 8
-        stopping = "muster: stopping job 'story': its Pods have 30s to end; Ctrl-C again ends them at once\n"
+        stopping = "muster: stopping job 'story': its Pods have 30s to exit; press Ctrl-C again to kill them immediately\n"
         assert job.stderr.read().count(stopping) == 1
 
 
@@ -159,7 +159,7 @@ def test_a_record_of_which_nobody_knows_is_taken_back(muster, tmp_path):
 
 def test_what_ctrl_c_does_is_said_when_a_run_begins_on_a_terminal(muster, tmp_path):
     """Once, and not where there are no keys: in the background, in a pipe, and to a muster that only looks on."""
-    meant = "muster: Ctrl-C ends the job on the cluster, too; to leave it running, close the terminal, or start it with -d"
+    meant = "muster: Ctrl-C also stops the job on the cluster; to keep it running, close the terminal or start it with -d"
     call = ["run", "--on", "kubernetes", "-w", "1", "--image", "i"]
     with LivingKube() as kube:
         muster.environment["KUBECONFIG"] = str(write_kubeconfig(tmp_path / "kubeconfig", kube.origin))

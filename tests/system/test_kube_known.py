@@ -68,7 +68,7 @@ def test_a_config_map_that_somebody_deletes_ends_the_job_with_a_sentence_and_its
     assert kube.wait_until_empty(LIMIT) == []
     for call in (["story"], ["kubernetes/bob/story", *far], ["local/story"]):
         done = muster("wait", *call, code=125)
-        assert "somebody deleted ConfigMap 'story.job', and the cluster ended its Pods with it" in done.stderr
+        assert "ConfigMap 'story.job' was deleted, and the cluster deleted the Pods with it" in done.stderr
         assert "line 19" in muster("logs", *call, code=0).stdout
     assert "Failed" in muster("ps", "-a", "--no-headers", code=0).stdout
     wait_until_none_has(f"XDG_STATE_HOME={muster.environment['XDG_STATE_HOME']}")  # before its cluster is gone
@@ -79,7 +79,7 @@ def test_who_watched_in_the_foreground_is_told_which_object_was_deleted_and_wher
     delete(kube, "configmaps", "story.job")
     assert job.wait(LIMIT) == 125
     told = job.stderr.read()
-    assert "job 'story' is deleted; its lines so far: muster logs kubernetes/bob/story --kubeconfig" in told
+    assert "job 'story' was deleted; for its output so far: muster logs kubernetes/bob/story --kubeconfig" in told
     assert re.fullmatch("muster: job story ended( after [^:]+)?: somebody deleted ConfigMap 'story.job', and the cluster ended its "
                         "Pods with it", told.splitlines()[-1])
 
@@ -91,7 +91,7 @@ def test_a_job_that_ended_under_another_machine_is_said_to_have_ended_unseen_wit
     assert "Supervised:" in muster("status", "story", code=0).stdout  # the cluster is asked
     delete(kube, "configmaps", "story.job")
     delete(kube, "leases", "story.job") if ("leases", "story.job") in kube.objects else None
-    sentence = "it is no longer in namespace 'bob' of context 'far', and this machine did not see how it ended"
+    sentence = "it is no longer in namespace 'bob' of context 'far', and this machine does not know how it ended"
     assert sentence in muster("status", "story", code=0).stdout
     assert sentence in muster("wait", "kubernetes/bob/story", *far, code=125).stderr
     assert "line 19" in muster("logs", "-n", "bob", *far, "story", code=0).stdout
@@ -132,7 +132,7 @@ def test_where_its_cluster_does_not_answer_that_is_said_with_the_place(muster, k
     job.wait()
     write_kubeconfig(tmp_path / "far", "http://127.0.0.1:1")
     refused = muster("status", "story", code=3)
-    assert "job 'story' was started in namespace 'bob' of context 'far', which cannot be asked: " in refused.stderr
+    assert "job 'story' was started in namespace 'bob' of context 'far', which cannot be reached: " in refused.stderr
     assert "--forget" not in refused.stderr  # it may be back in a minute
     write_kubeconfig(tmp_path / "far", kube.origin)
     muster("delete", "story", code=0)
@@ -143,12 +143,12 @@ def test_a_kubeconfig_that_leads_elsewhere_by_now_does_not_end_the_job(muster, k
     job.kill()
     job.wait()
     (tmp_path / "far").unlink()
-    not_asked = "job 'story' was started in namespace 'bob' of context 'far', which cannot be asked: "
+    not_asked = "job 'story' was started in namespace 'bob' of context 'far', which cannot be reached: "
     assert not_asked in muster("wait", "story", code=2).stderr
     with LivingKube(lambda labels: None) as other:
         write_kubeconfig(tmp_path / "far", other.origin)
         refused = muster("status", "story", code=3).stderr
-        assert f"{not_asked}it ran on server {kube.origin}, and the kubeconfig leads to {other.origin} now" in refused
+        assert f"{not_asked}it ran on server {kube.origin}, but the kubeconfig now points to {other.origin}" in refused
     write_kubeconfig(tmp_path / "far", kube.origin)
     assert "Supervised:" in muster("status", "story", code=0).stdout
     muster("delete", "story", code=0)
@@ -205,11 +205,11 @@ def test_of_a_cluster_that_is_gone_the_lines_are_shown_and_the_job_can_be_forgot
     assert "these are the lines of job 'kubernetes/bob/story' that this machine has" in shown.stderr
     refused = muster("delete", name)
     assert refused.returncode in (2, 3)
-    assert f"if its cluster is gone for good, 'muster delete --forget {name}' forgets it on this machine" in refused.stderr
+    assert f"if its cluster no longer exists, delete the local record: 'muster delete --forget {name}'" in refused.stderr
     assert "line 19" in muster("logs", name, code=0).stdout
     muster("delete", "--forget", name, code=0)
     assert list((muster.state / "muster" / "jobs").iterdir()) == []
-    assert f"this machine knows no job '{name}' that goes on on a cluster" in muster("delete", "--forget", name, code=1).stderr
+    assert f"this machine has no record of a running job '{name}' on a cluster" in muster("delete", "--forget", name, code=1).stderr
     assert "these are the lines" not in muster("logs", name).stderr
 
 

@@ -47,7 +47,7 @@ def test_who_made_it_makes_it_again(muster, kube):
     lose_secret_and_fail(kube)
     told = job.stderr.read()
     assert job.wait(LIMIT) == 0
-    assert "waits for a Secret that is not there (SecretMissing): somebody deleted 'story.env': it is made again" in told
+    assert "is waiting for a Secret that does not exist (SecretMissing): 'story.env' was deleted; creating it again" in told
     assert [plural for plural, _ in kube.created].count("secrets") == 2
     assert made == {"TOKEN": "xyzzy"} and "xyzzy" not in told
 
@@ -86,7 +86,7 @@ def test_who_does_not_have_its_values_says_what_to_do(muster, kube):
     put_record(kube, json.dumps(story))
     kube.plan = lambda labels: 0
     watching = muster.start("attach", "kubernetes/ada/story")
-    sentence = ("waits for a Secret that is not there (SecretMissing): 'story.env', with the variables of --env, was deleted, and "
+    sentence = ("is waiting for a Secret that does not exist (SecretMissing): 'story.env', with the variables of --env, was deleted, and "
                 "every Pod that starts waits for it: make it again (kubectl create secret generic -n ada story.env "
                 "--from-literal=NAME=VALUE), or stop the job and run it again")
     read_until(watching.stderr, sentence)

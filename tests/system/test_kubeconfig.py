@@ -307,9 +307,9 @@ def test_what_no_context_uses_may_be_wrong(place):
 
 
 def test_what_is_missing_is_told_with_where_it_was_looked_for(place):
-    assert place.faults(code=3) == [f"no cluster: there is no kubeconfig (looked for: {place.folder}/.kube/config)"]
+    assert place.faults(code=3) == [f"no cluster: no kubeconfig found (looked for: {place.folder}/.kube/config)"]
     assert place.faults(env={"KUBECONFIG": "/a:/b"}, code=3) == [
-        "no cluster: there is no kubeconfig (looked for: /a, /b)"]
+        "no cluster: no kubeconfig found (looked for: /a, /b)"]
     assert place.faults(file="/a") == ["kubeconfig: file '/a' not found"]
     assert place.faults(env={"KUBECONFIG": str(place.folder)})[0].startswith("kubeconfig: ")
     place.write(".kube/config", "")
@@ -317,7 +317,7 @@ def test_what_is_missing_is_told_with_where_it_was_looked_for(place):
     place.write(".kube/config", config() | {"current-context": None})
     assert place.faults()[0].startswith("no context is chosen: ")
     assert place.faults()[0].endswith("there are: here")
-    assert place.faults("there") == ["context 'there' is in no kubeconfig; there are: here"]
+    assert place.faults("there") == ["context 'there' not found in the kubeconfig (contexts: here)"]
 
 
 def test_a_password_in_the_address_is_refused_and_not_shown(place):

@@ -159,7 +159,7 @@ def test_follow_goes_across_restarts_and_ends_with_the_job(muster, tmp_path):
     read_until(follow.stdout, "worker-0 | attempt 0")
     gates[0].write_text("3\n")
     lines = read_until(follow.stdout, "worker-0 | attempt 1")
-    assert "muster: worker-0 begins attempt 1\n" in lines
+    assert "muster: worker-0 starts attempt 1\n" in lines
     gates[1].write_text("0\n")
     assert follow.stdout.read() == ""
     assert follow.wait(LIMIT) == 0
@@ -276,5 +276,5 @@ def test_a_traceback_is_named_in_one_line(muster):
     assert re.search(r"^muster: job job failed after \S+: worker-1 exited with code 1 after \S+ \(attempt 0\)$",
                      done.stderr, re.MULTILINE)
     assert "  because       ValueError: shapes do not match\n" in done.stderr
-    assert "  consequences  worker-0 was ended by muster\n" in done.stderr
+    assert "  consequences  worker-0 was stopped by muster\n" in done.stderr
     assert "  next          muster logs job --role worker --index 1 --attempt 0\n" in done.stderr

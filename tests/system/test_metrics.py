@@ -138,12 +138,12 @@ def test_a_socket_of_a_job_in_the_background_is_for_its_user_and_goes_with_it(mu
 def test_an_address_that_is_taken_starts_nothing(muster, closed_port):
     port = closed_port()
     refused = muster("run", "--metrics-listen", f":{port}", "--", "touch", "started", code=125)
-    assert refused.stderr == f"muster: --metrics-listen: port {port} of 127.0.0.1 is taken on this machine\n"
+    assert refused.stderr == f"muster: --metrics-listen: port {port} of 127.0.0.1 is already in use on this machine\n"
     with socket.socket(socket.AF_UNIX) as taken:
         taken.bind(str(muster.folder / "here"))
         taken.listen()
         refused = muster("run", "-d", "--metrics-listen", "unix:here", "--", "touch", "started", code=125)
-    assert refused.stderr == "muster: --metrics-listen: 'here' is taken: it is there already\n"
+    assert refused.stderr == "muster: --metrics-listen: 'here' already exists\n"
     assert not (muster.folder / "started").exists()
     assert muster("ps", "-a", "-o", "name", code=0).stdout == ""
 

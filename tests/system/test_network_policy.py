@@ -61,7 +61,7 @@ def test_one_that_somebody_deletes_is_made_again_and_that_is_said(muster, kube):
     kube.remove(*POLICY)
     with kube.lock:
         assert kube.lock.wait_for(lambda: POLICY in kube.objects, LIMIT)
-    assert "somebody deleted the NetworkPolicy 'story.network' of the job: it is made again" in end(kube, job)
+    assert "the NetworkPolicy 'story.network' of the job was deleted; creating it again" in end(kube, job)
     assert made(kube, "networkpolicies") == 2
 
 
@@ -90,7 +90,7 @@ def test_nothing_is_made_without_the_right_to_it_and_the_way_out_is_told(muster,
     kube.trouble = forbid_policies
     done = muster("run", "--on", "kubernetes", "--name", "story", "-w", 1, "--image", "i", "--", "true", code=3)
     assert done.stderr == (
-        "muster: cannot create networkpolicies in namespace 'ada': the login has no right to; a Role there needs the rule "
+        "muster: cannot create networkpolicies in namespace 'ada': permission denied; add this rule to a Role there: "
         '{apiGroups: ["networking.k8s.io"], resources: ["networkpolicies"], verbs: ["create", "list", "watch"]}; a job with '
         "--no-network-policy does without networkpolicies\n")
     put_record(kube, document())

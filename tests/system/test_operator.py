@@ -89,7 +89,7 @@ def test_the_flags_of_the_old_manager_are_taken_and_those_without_a_meaning_name
     put_job(kube, "one")
     until(kube, lambda: has_succeeded(kube, "one"))
     assert end(process) == [
-        "muster: passed over, for it has no meaning here: --enable-scheme=pytorchjob, --controller-threads, --kube-api-qps, "
+        "muster: ignored (no effect in muster): --enable-scheme=pytorchjob, --controller-threads, --kube-api-qps, "
         "--kube-api-burst, --webhook-server-port, --webhook-service-name, --webhook-secret-name, "
         "--pytorch-init-container-image, --pytorch-init-container-template-file, --pytorch-init-container-max-tries, "
         "--mpi-kubectl-delivery-image, --zap-devel, --zap-stacktrace-level, --zap-time-encoding"]
@@ -98,10 +98,10 @@ def test_the_flags_of_the_old_manager_are_taken_and_those_without_a_meaning_name
 @pytest.mark.parametrize("flags, why", [
     (["--enable-scheme=mpijob"], "--enable-scheme=mpijob: muster serves TFJob objects alone"),
     (["--enable-scheme=foo", "--enable-scheme=tfjob"], "scheme foo is not supported yet"),
-    (["--namespace=Ada"], "--namespace: 'Ada' is no name of a namespace"),
+    (["--namespace=Ada"], "--namespace: 'Ada' is not a valid namespace name"),
     (["--metrics-bind-address=nowhere"], "--metrics-bind-address: "),
     (["-leader-elekt"], "no such option"),
-    (["instal"], "'instal' is not one of install, uninstall and upgrade-from-training-operator"),
+    (["instal"], "'instal': unknown (expected install, uninstall or upgrade-from-training-operator)"),
     (["install", "--leader-elect"], "--leader-elect is an option of the operator itself"),
     (["--image=x"], "--image is an option of 'install'"),
 ])

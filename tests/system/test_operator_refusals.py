@@ -114,7 +114,7 @@ def test_an_edit_that_cannot_be_read_is_passed_over_and_told(kube, serve):
     edit(restartPolicy="Sometimes")
     told(kube, "ReconcileError")
     [(_, _, message)] = [event for event in kube.told("edited") if event[1] == "ReconcileError"]
-    assert message.startswith("an edit is passed over, and the job goes on as it was: ") and "restartPolicy" in message
+    assert message.startswith("ignoring an edit that is not allowed; the job continues unchanged: ") and "restartPolicy" in message
     kube.fail_and_replace("edited-worker-0")
     kube.code = None
     edit(restartPolicy="ExitCode", replicas=2)

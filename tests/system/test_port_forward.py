@@ -186,7 +186,7 @@ def test_where_nothing_listens_a_sentence_says_so_once_and_the_next_connection_t
             connection.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
     said = end(process).splitlines()
     assert set(said) == {
-        "muster: nothing listens on port 6006 of Pod 'story-worker-0' (connection refused)",
+        "muster: no program listens on port 6006 of Pod 'story-worker-0' (connection refused)",
         "muster: port 6006 of Pod 'story-worker-0' cannot be reached: no sandbox"}
     assert len(said) <= 3
 
@@ -196,7 +196,7 @@ def refuse(code, reason, message):
 
 
 @pytest.mark.parametrize("answer, said", [
-    (refuse(404, "NotFound", 'pods "story-worker-0" not found'), "there is no Pod 'story-worker-0' now"),
+    (refuse(404, "NotFound", 'pods "story-worker-0" not found'), "Pod 'story-worker-0' does not exist now"),
     (refuse(403, "Forbidden", 'pods "story-worker-0" is forbidden: User "u" cannot get resource "pods/portforward" in API group '
             '"" in the namespace "ada"'), 'resources: ["pods/portforward"]'),
     (refuse(400, "BadRequest", "pod story-worker-0 does not have a host assigned"), "does not have a host assigned"),
@@ -365,20 +365,20 @@ def test_it_ends_with_the_job(muster, forward, kube, put):
         put(kube)
         said = process.communicate(timeout=LIMIT)[1]
         assert process.returncode == 0
-        assert said == "muster: job 'story' has ended, and with it the forwarding to worker-0\n"
+        assert said == "muster: job 'story' has ended; forwarding to worker stopped-0\n"
 
 
 def test_a_job_that_has_ended_has_no_ports(muster, kube):
     put_record(kube, document(), ENDED)
     done = muster("port-forward", "story", "6006", code=1)
-    assert done.stdout == "" and "job 'story' has ended: there is nothing to reach" in done.stderr
+    assert done.stdout == "" and "job 'story' has ended, so it has no ports to forward" in done.stderr
 
 
 def test_a_port_that_is_taken_is_named_and_nothing_listens(muster, kube):
     with socket.create_server(("127.0.0.1", 0)) as taken:
         port = taken.getsockname()[1]
         done = muster("port-forward", "story", ":6006", f"{port}:6006", code=1)
-    assert done.stdout == "" and f"port {port} of 127.0.0.1 is taken on this machine" in done.stderr
+    assert done.stdout == "" and f"port {port} of 127.0.0.1 is already in use on this machine" in done.stderr
 
 
 def test_rights_are_asked_for_before_anything_listens(muster, kube):
@@ -413,7 +413,7 @@ def test_ports_of_a_job_of_this_machine_are_here(muster):
     name = muster.detach("--", "sleep", "1000000")
     done = muster("port-forward", name, "6006", code=4)
     address = muster.job(name)["status"]["replicas"][0]["address"]
-    assert done.stderr == (f"muster: job '{name}' runs on this machine, and so its ports are here: localhost:6006; "
+    assert done.stderr == (f"muster: job '{name}' runs on this machine; use its ports directly: localhost:6006; "
                            f"TensorFlow's own of worker-0 is {address}\n")
     muster("stop", "--grace", "0", name, code=0)
     assert "has ended" in muster("port-forward", name, "6006", code=1).stderr

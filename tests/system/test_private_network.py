@@ -188,7 +188,7 @@ def test_the_status_says_what_the_addresses_are_of(muster):
 
 def test_the_doctor_knows_whether_it_can_be_had(muster):
     rows = json.loads(muster("doctor", "-o", "json").stdout)["rows"]
-    assert [row["found"] for row in rows if row["name"] == "private net"] == ["can be had: muster run --private-network"]
+    assert [row["found"] for row in rows if row["name"] == "private net"] == ["available: muster run --private-network"]
 
 
 def test_a_port_of_it_is_not_forwarded_and_the_sentence_says_what_to_do(muster):
@@ -247,8 +247,8 @@ setpriv --bounding-set -all --inh-caps -all "$0" "$@"
 
 
 @pytest.mark.parametrize("kind, sentence", [
-    ("user", "user namespaces are switched off here: sysctl -w user.max_user_namespaces=10000"),
-    ("net", "network namespaces are switched off here: sysctl -w user.max_net_namespaces=10000")])
+    ("user", "user namespaces are disabled on this machine; to enable them: sysctl -w user.max_user_namespaces=10000"),
+    ("net", "network namespaces are disabled on this machine; to enable them: sysctl -w user.max_net_namespaces=10000")])
 @pytest.mark.parametrize("is_background", [False, True])
 def test_where_it_cannot_be_had_nothing_is_started_and_why_is_told(muster, kind, sentence, is_background):
     inside = ["unshare", "--user", "--map-root-user", "sh", "-c", REFUSES % kind]
@@ -263,6 +263,6 @@ def test_where_it_cannot_be_had_nothing_is_started_and_why_is_told(muster, kind,
     assert f"none: {sentence}" in [row["found"] for row in found]
     assert (done.returncode, done.stdout) == (125, "")
     assert (check.returncode, check.stdout) == (3, "")
-    assert done.stderr == check.stderr == f"muster: no private network: {sentence}\n"
+    assert done.stderr == check.stderr == f"muster: cannot create a private network: {sentence}\n"
     assert not (muster.folder / "started").exists()
     assert muster("ps", "-a", "-o", "name", code=0).stdout == ""

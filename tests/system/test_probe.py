@@ -29,7 +29,7 @@ def test_it_wants_servers_with_addresses(muster):
     assert "--servers is missing" in muster("probe", code=2).stderr
     said = muster("probe", "--server", "grpc://a:1,grpc://b", code=2).stderr
     assert said == ("muster: --servers: 'grpc://b' is not an address like grpc://host:2222: "
-                    "the port is missing: expected HOST:PORT\n")
+                    "missing port (expected HOST:PORT)\n")
     assert "--timeout" in muster("probe", "--server", "a:1", "--timeout", "0", code=2).stderr
 
 

@@ -95,7 +95,7 @@ def test_a_stopped_server_is_named_and_the_others_run(muster, cluster):
     assert tasks_of(events, "ran") == TASKS[:-1]
     by_name, by_address = errors_of(events)
     assert (by_name["step"], by_name["task"], by_name["code"]) == ("devices", "ps-1", "DEADLINE_EXCEEDED")
-    assert by_name["message"].startswith(f"ps-1: no answer within {SILENCE} (asked through ")
+    assert by_name["message"].startswith(f"ps-1: no response within {SILENCE} (asked through ")
     assert by_address["server"] == "grpc://" + cluster.addresses["ps-1"]
     assert said.splitlines() == [f"muster: {error['message']}" for error in (by_name, by_address)]
 

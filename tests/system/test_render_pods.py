@@ -172,15 +172,15 @@ def test_a_program_of_the_image_is_looked_for_nowhere_here(muster, files):
     (["--cpu", "two", "train.py"], "--cpu: 'two' is not a quantity"),
     (["--memory", "4GB", "train.py"], "--memory: '4GB' is not a quantity; did you mean '4G'?"),
     (["--gpu", "many", "train.py"], "--gpu: 'many'"),
-    (["--namespace", "A", "train.py"], "--namespace: 'A' is not a valid name of a namespace"),
+    (["--namespace", "A", "train.py"], "--namespace: 'A' is not a valid namespace name"),
     (["--volume", "/here:/there", "train.py"], "--volume: '/here:/there' is not a volume: write CLAIM:/PATH"),
     (["--toleration", "a:Never", "train.py"], "--toleration: 'a:Never' is not a toleration"),
     (["--node-selector", "ssd", "train.py"], "--node-selector: 'ssd' is not a label"),
     (["--pod-template", "none.yaml", "train.py"], "--pod-template: none.yaml: no such file"),
     (["--pod-template", "train.py", "train.py"], "--pod-template: train.py: "),
-    (["--pod-template", "two.yaml", "train.py"], "--pod-template: two.yaml: holds 2 documents; one Pod is expected"),
+    (["--pod-template", "two.yaml", "train.py"], "--pod-template: two.yaml: contains 2 documents (expected one Pod)"),
     (["none.py"], "none.py: no such file"),
-    (["./none.sh"], "./none.sh: no such file here; a program of the image is given as -- PROGRAM ARGS"),
+    (["./none.sh"], "./none.sh: no such file; to run a program of the image, write -- PROGRAM ARGS"),
     (["large.py"], "large.py has 1000001 bytes, and 1000000 fit into a ConfigMap"),
     (["--name", "a" * 60, "train.py"], "has at most 63 characters, so that 54 are left for the job"),
 ])
@@ -208,4 +208,4 @@ def test_servers_have_no_job(muster, files):
 
 def test_options_of_pods_mean_nothing_to_processes(muster, files):
     done = muster("run", "--image", "a:1", "--memory", "1Gi", "--", "true", code=0)
-    assert "no effect on this machine: image, resources.memory" in done.stderr
+    assert "ignored on this machine: image, resources.memory" in done.stderr

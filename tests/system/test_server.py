@@ -57,10 +57,10 @@ def test_every_fault_of_the_spec_is_told_with_its_column(muster):
     said = refused(muster, 2, "--cluster-spec", "Worker|a:1;b,ps|c:1;,ps|a:1", "--job-name", "worker")
     assert said == (
         "--cluster-spec:1:1: job name 'Worker': expected a letter from a to z, then such letters and digits\n"
-        "--cluster-spec:1:13: 'b': the port is missing: expected HOST:PORT\n"
+        "--cluster-spec:1:13: 'b': missing port (expected HOST:PORT)\n"
         "--cluster-spec:1:21: task 1 of job 'ps' is empty: expected HOST:PORT\n"
-        "--cluster-spec:1:22: job 'ps' is there twice: all its tasks stand in one list\n"
-        "--cluster-spec:1:25: 'a:1' is the address of Worker-0 already\n")
+        "--cluster-spec:1:22: job 'ps' is listed twice; put all its tasks into one list\n"
+        "--cluster-spec:1:25: 'a:1' is already the address of Worker-0\n")
 
 
 def test_an_empty_spec_and_an_empty_name_are_faults(muster):
@@ -77,12 +77,12 @@ def test_without_flags_and_environment_it_asks_which_server(muster):
 
 def test_an_unknown_job_is_told_with_those_that_there_are(muster):
     assert refused(muster, 2, "--cluster-spec", "worker|a:1,ps|b:1", "--job-name", "chief") == (
-        "muster: the cluster has no job 'chief': it has worker, ps\n")
+        "muster: the cluster has no job 'chief'; it has worker, ps\n")
 
 
 def test_an_index_out_of_range_is_told_with_the_range(muster):
     assert refused(muster, 2, "--cluster-spec", "worker|a:1;b:1", "--job-name", "worker", "--task-index", "2") == (
-        "muster: job 'worker' has no task 2: it has tasks 0 to 1\n")
+        "muster: job 'worker' has no task 2; it has tasks 0 to 1\n")
     assert "-1" in refused(muster, 2, "--cluster-spec", "worker|a:1", "--job-name", "worker", "--task_id", "-1")
 
 
@@ -95,7 +95,7 @@ def test_a_fraction_of_memory_is_above_nothing_and_up_to_all(muster):
 def test_a_tf_config_that_is_wrong_names_its_fields(muster):
     config = {"cluster": {"worker": ["a:1", "b"]}, "task": {"type": "worker", "index": 0}}
     assert refused(muster, 2, env={"TF_CONFIG": json.dumps(config)}) == (
-        "TF_CONFIG: cluster.worker[1]: 'b': the port is missing: expected HOST:PORT\n")
+        "TF_CONFIG: cluster.worker[1]: 'b': missing port (expected HOST:PORT)\n")
 
 
 @pytest.mark.parametrize("flags", [
@@ -105,7 +105,7 @@ def test_a_tf_config_that_is_wrong_names_its_fields(muster):
 ])
 def test_the_old_spellings_mean_the_same(muster, spec, stub, flags):
     server = muster.start("server", *(flag.replace("SPEC", spec) for flag in flags), "--libtensorflow", stub)
-    assert read_line(server.stderr) == "muster: worker-0 serves at grpc://stub:1 (TensorFlow 2.99.0)\n"
+    assert read_line(server.stderr) == "muster: worker-0 is serving at grpc://stub:1 (TensorFlow 2.99.0)\n"
 
 
 def test_tf_config_says_which_server_and_flags_take_its_place(muster, stub):
@@ -147,7 +147,7 @@ def test_a_service_manager_hears_when_it_serves_and_when_it_stops(serve, tmp_pat
         server.terminate()
         assert server.wait(LIMIT) == 0
         heard = [manager.recv(1000).decode() for _ in range(5)]
-    assert heard == ["STATUS=loading TensorFlow", "STATUS=making the server", "STATUS=serving", "READY=1",
+    assert heard == ["STATUS=loading TensorFlow", "STATUS=creating the server", "STATUS=serving", "READY=1",
                      "STOPPING=1"]
 
 
@@ -231,7 +231,7 @@ def test_without_any_library_it_says_where_it_looked_and_what_to_install(muster,
         pytest.skip("this machine's own library folders have TensorFlow")
     said = refused(muster, 3, "--cluster-spec", spec, "--job-name", "worker",
                    env={"PATH": tmp_path, "VIRTUAL_ENV": None, "LD_LIBRARY_PATH": None})
-    assert said.splitlines()[:2] == ["virtual environment: none is active", "python3: none in PATH"]
+    assert said.splitlines()[:2] == ["virtual environment: none active", "python3: not found in PATH"]
     assert said.splitlines()[-1].startswith("muster: no TensorFlow found: pip install tensorflow-cpu")
 
 
@@ -324,13 +324,13 @@ def test_a_library_without_such_a_server_gets_its_sentence(muster, tmp_path, spe
 
 def test_what_tensorflow_refuses_is_told_in_its_words(muster, tmp_path, spec):
     library = make_stub(tmp_path / "refuses", "STUB_CODE=3")
-    assert failed_with(muster, spec, library) == "muster: TensorFlow cannot make the server: the stub says no\n"
+    assert failed_with(muster, spec, library) == "muster: TensorFlow cannot create the server: the stub says no\n"
 
 
 @pytest.mark.parametrize("definition, sentence", [
     ("STUB_ABORTS_LOADING", "TensorFlow ended the process while loading TensorFlow (SIGABRT, Aborted)"),
-    ("STUB_ABORTS", "TensorFlow ended the process while making the server (SIGABRT, Aborted)"),
-    ("STUB_CRASHES", "TensorFlow ended the process while making the server (SIGSEGV, Segmentation fault)"),
+    ("STUB_ABORTS", "TensorFlow ended the process while creating the server (SIGABRT, Aborted)"),
+    ("STUB_CRASHES", "TensorFlow ended the process while creating the server (SIGSEGV, Segmentation fault)"),
 ])
 def test_a_crash_of_the_library_is_explained_with_what_it_was_doing(muster, tmp_path, spec, definition, sentence):
     library = make_stub(tmp_path / "crashes", definition)
@@ -354,7 +354,7 @@ def test_the_librarys_chatter_is_shown_only_when_asked_for(muster, spec, stub, s
     server.terminate()
     server.wait(LIMIT)
     silent = muster.start("server", "--cluster-spec", spec, "--job-name", "worker", "--libtensorflow", stub)
-    assert read_line(silent.stderr) == "muster: worker-0 serves at grpc://stub:1 (TensorFlow 2.99.0)\n"
+    assert read_line(silent.stderr) == "muster: worker-0 is serving at grpc://stub:1 (TensorFlow 2.99.0)\n"
     assert read_line(silent.stderr).startswith("muster: warning: it listens on every address")
     silent.terminate()
     assert silent.communicate(timeout=LIMIT)[1] == ""

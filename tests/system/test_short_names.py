@@ -64,4 +64,4 @@ def test_what_is_deleted_is_named_in_full(muster, two):
 
 def test_without_any_job_that_is_said(muster):
     for command in ("logs", "attach", "wait", "stacks"):
-        assert "there are no jobs yet: 'muster run' starts one" in muster(command).stderr
+        assert "no jobs yet; to start one: 'muster run'" in muster(command).stderr

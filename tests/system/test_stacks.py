@@ -113,7 +113,7 @@ def test_python_starts_where_the_file_cannot_be_written(muster):
 
 @pytest.mark.parametrize("arguments, sentence", [
     (["none"], "none"),
-    (["job", "train.py"], "'train.py' is not a replica, as worker-0 is"),
+    (["job", "train.py"], "'train.py' is not a replica (expected ROLE-INDEX, for example worker-0)"),
     (["job", "worker-3"], "job 'job' has no worker-3"),
     (["job"], "job 'job': no process is running, and no stacks were saved"),
 ])

@@ -254,7 +254,7 @@ def test_a_record_that_is_taken_away_ends_its_job(muster):
         connection.execute("DELETE FROM bodies")
         connection.execute("DELETE FROM jobs")
     process.terminate()
-    for told, why in ((process, "its record was deleted, so its processes were ended"), (looking, "its record was deleted")):
+    for told, why in ((process, "its record was deleted, so muster stopped its processes"), (looking, "its record was deleted")):
         _, err = told.communicate(timeout=LIMIT)
         assert told.returncode == 125
         assert re.fullmatch(f"muster: job taken ended after [^:]+: {why}\n", err)
@@ -325,7 +325,7 @@ def test_a_read_only_folder_is_read(muster, beside):
     for arguments in (["run", "--", "true"], ["run", "-d", "--", "true"], ["delete", "done"]):
         done = look(*arguments)
         assert done.returncode != 0 and f"'{muster.state}/muster" in done.stderr
-        assert "cannot be written (set MUSTER_STATE_DIR to a folder that can be written)" in done.stderr
+        assert "cannot be written (set MUSTER_STATE_DIR to a writable directory)" in done.stderr
     assert muster("logs", "done", code=0).stdout == "worker-0 | hello\n"
 
 

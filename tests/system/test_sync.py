@@ -165,7 +165,7 @@ def test_git_and_python_of_the_folder_itself_are_not_run(muster, folder, tmp_pat
     assert "hello" in done.stdout
     assert not list(tmp_path.glob("*-ran"))
     alone = muster("run", "models/train.py", cwd=folder, env={"PATH": ":/nowhere", "VIRTUAL_ENV": None})
-    assert alone.returncode != 0 and "no python3 in PATH" in alone.stderr
+    assert alone.returncode != 0 and "python3 not found in PATH" in alone.stderr
 
 
 def test_a_script_that_git_leaves_out_is_told_before_anything_starts(muster, folder):
@@ -208,9 +208,9 @@ def test_a_folder_that_is_too_large_names_what_is_the_largest(muster, folder, wr
 
 
 @pytest.mark.parametrize("arguments, said", [
-    (["--sync", "nowhere", "models/train.py"], "there is no 'nowhere'"),
-    (["--sync", "run.sh", "models/train.py"], "'run.sh' is not a folder"),
-    (["--sync", "models", "./run.sh"], "./run.sh does not lie in the folder of --sync, models"),
+    (["--sync", "nowhere", "models/train.py"], "'nowhere' not found"),
+    (["--sync", "run.sh", "models/train.py"], "'run.sh' is not a directory"),
+    (["--sync", "models", "./run.sh"], "./run.sh: not inside the --sync directory models"),
     (["--sync", ".", "no-such.py"], "cannot read 'no-such.py'"),
     (["--sync", "."], "nothing to run"),
 ])
@@ -221,7 +221,7 @@ def test_what_cannot_travel_is_one_sentence(muster, folder, arguments, said):
 
 def test_on_this_machine_the_folder_is_there(muster, folder):
     done = muster("run", "--sync", ".", "models/train.py", cwd=folder, code=2)
-    assert "--sync goes with --on kubernetes only" in done.stderr
+    assert "--sync: needs --on kubernetes" in done.stderr
     (folder / "job.json").write_text("{}")
     done = muster("run", "--on", "kubernetes", "--sync", ".", "-f", "job.json", cwd=folder, code=2)
     assert "--sync does not go with -f" in done.stderr

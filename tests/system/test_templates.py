@@ -78,7 +78,7 @@ def test_what_is_generated_differs_each_time(muster, template):
 def test_its_job_runs_and_flags_change_it(muster, template):
     done = muster("run", "-f", "template.yaml", "-p", "JOB_NAME=mine", "-p", "WORKERS=2", "-p", "PASSWORD=secret", code=0)
     assert sorted(done.stdout.splitlines()) == ["worker-0 | secret", "worker-1 | secret"]
-    assert "muster: template.yaml: the TFJob alone is used here, without Service 'mine-board'\n" in done.stderr
+    assert "muster: template.yaml: using only the TFJob, without Service 'mine-board'\n" in done.stderr
     done = muster("run", "-f", "template.yaml", "-p", "JOB_NAME=mine", "--name", "other", "--max-restarts", "3", "--dry-run",
                   code=0)
     assert "  name: other\n" in done.stdout and "backoffLimit: 3" in done.stdout
@@ -101,9 +101,9 @@ def test_parameters_are_listed(muster, template):
 def test_faults_are_told_at_once_with_their_places(muster, template):
     template.write_text(TEMPLATE.replace("required", "requird").replace("${{WORKERS}}", "${{WOKERS}}"))
     assert muster("render", "-f", "template.yaml", "-p", "NAME=1", code=2).stderr == (
-        "template.yaml: no parameter is called NAME\n"
+        "template.yaml: unknown parameter NAME\n"
         "template.yaml:10:12: parameters[0].requird: unknown field; did you mean \"required\"?\n"
-        "template.yaml:32:19: objects[1].spec.tfReplicaSpecs.Worker.replicas: Invalid value: no parameter is called WOKERS; "
+        "template.yaml:32:19: objects[1].spec.tfReplicaSpecs.Worker.replicas: Invalid value: unknown parameter WOKERS; "
         "did you mean WORKERS?\n")
     template.write_text(TEMPLATE)
     assert muster("render", "-f", "template.yaml", code=2).stderr == (
@@ -122,8 +122,8 @@ def test_variables_of_a_shell_stay_and_are_named(muster, template):
     done = muster("render", "-f", "template.yaml", "-p", "JOB_NAME=a", code=0)
     assert "- echo ${HOME} ${HOME} ${WORKER}\n" in done.stdout
     place = "template.yaml:38:33: objects[1].spec.tfReplicaSpecs.Worker.template.spec.containers[0].command[2]: "
-    assert done.stderr == (f"{place}${{HOME}} is no parameter, and stays as it is\n"
-                           f"{place}${{WORKER}} is no parameter, and stays as it is; did you mean WORKERS?\n")
+    assert done.stderr == (f"{place}${{HOME}} is not a parameter, and is left as it is\n"
+                           f"{place}${{WORKER}} is not a parameter, and is left as it is; did you mean WORKERS?\n")
 
 
 OLDER = """\
@@ -169,17 +169,17 @@ def test_a_template_without_a_job_is_rendered_and_not_run(muster, template):
 
 @pytest.mark.parametrize("arguments, sentence", [
     (["render", "-p", "A=1", "--", "true"], "--param goes with -f and a Template"),
-    (["render", "-f", "job.yaml", "-p", "A=1"], "--param goes with a Template: job.yaml is none"),
-    (["run", "-f", "job.yaml", "--param-file", "values"], "--param-file goes with a Template: job.yaml is none"),
-    (["render", "-f", "template.yaml", "-p", "A"], "--param: 'A': NAME=VALUE is expected"),
-    (["render", "-f", "template.yaml", "-p", "=A"], "--param: '=A': NAME=VALUE is expected"),
+    (["render", "-f", "job.yaml", "-p", "A=1"], "--param goes with a Template: job.yaml is not one"),
+    (["run", "-f", "job.yaml", "--param-file", "values"], "--param-file goes with a Template: job.yaml is not one"),
+    (["render", "-f", "template.yaml", "-p", "A"], "--param: 'A': expected NAME=VALUE"),
+    (["render", "-f", "template.yaml", "-p", "=A"], "--param: '=A': expected NAME=VALUE"),
     (["render", "-f", "template.yaml", "-p", "A=caf\udce9"],
-     "--param: the value of A is not UTF-8, which is all that a job can hold"),
-    (["render", "-f", "template.yaml", "--param-file", "values"], "--param-file: values:2: 'B': NAME=VALUE is expected"),
+     "--param: A: its value is not valid UTF-8 (a job can only contain UTF-8 text)"),
+    (["render", "-f", "template.yaml", "--param-file", "values"], "--param-file: values:2: 'B': expected NAME=VALUE"),
     (["render", "-f", "template.yaml", "--param-file", "none"], "--param-file: none: no such file"),
-    (["render", "-f", "twice.yaml"], "twice.yaml: holds 2 Templates; one at a time is read"),
-    (["render", "--parameters", "-f", "job.yaml"], "job.yaml is no Template"),
-    (["render", "--parameters"], "--parameters goes with -f and a Template"),
+    (["render", "-f", "twice.yaml"], "twice.yaml: contains 2 Templates (expected one)"),
+    (["render", "--parameters", "-f", "job.yaml"], "job.yaml: not a Template"),
+    (["render", "--parameters"], "--parameters: needs -f with a Template"),
 ])
 def test_each_mistake_has_a_sentence(muster, template, tmp_path, arguments, sentence):
     (tmp_path / "job.yaml").write_text("kind: TFJob\n")

@@ -158,9 +158,9 @@ def test_a_port_that_is_taken_is_another_or_an_error(muster, stub, job):
 def test_where_the_event_files_are_has_to_be_known(muster, stub, job):
     stub(STAYS)
     done = muster("tensorboard", job, code=2)
-    assert "nothing says where job 'digits' writes its event files: --logdir PATH does" in done.stderr
+    assert "job 'digits' has no --fetch directory; name its event files with --logdir PATH" in done.stderr
     done = muster("tensorboard", job, "--logdir", "elsewhere", code=1)
-    assert "there is no folder 'elsewhere' here" in done.stderr
+    assert "directory 'elsewhere' not found here" in done.stderr
     muster("tensorboard", "nobody", "--logdir", "logs", code=1)
 
 
@@ -175,7 +175,7 @@ def test_a_folder_that_was_fetched_is_found(muster, stub):
     muster("run", "-f", "job.json", code=0)
     stub(STAYS)
     done = muster("tensorboard", "keep", code=1)
-    assert "there is no folder 'keep-worker-0/models' here" in done.stderr
+    assert "directory 'keep-worker-0/models' not found here" in done.stderr
     for arguments, folder in (([], "keep-worker-0/models"), (["--role", "ps", "--index", "1"], "keep-ps-1")):
         pathlib.Path(muster.folder, folder).mkdir(parents=True)
         viewing, _, told = begin(muster, "keep", *arguments)

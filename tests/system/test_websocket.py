@@ -166,12 +166,12 @@ def test_who_is_no_websocket_server_is_not_understood():
 def test_an_answer_that_does_not_come_is_not_waited_for():
     with HttpServer(lambda exchange: exchange.wait_for_the_end()) as server:
         [got] = ask("--timeout", 50, server.url)
-    assert (got["code"], got["error"]) == (LOST, f"lost {server.origin}: it said nothing for 50ms")
+    assert (got["code"], got["error"]) == (LOST, f"lost {server.origin}: no data for 50ms")
 
 
 def test_a_silent_server_is_asked_for_a_sign_of_life_and_then_given_up():
     got, sent, server = speak(lambda exchange: None, "--silence", 200)
-    assert (got[-1]["code"], got[-1]["error"]) == (LOST, f"lost {server.origin}: it said nothing for 200ms")
+    assert (got[-1]["code"], got[-1]["error"]) == (LOST, f"lost {server.origin}: no data for 200ms")
     assert (PING, b"") in sent
 
 
@@ -287,5 +287,5 @@ def test_over_tls_nothing_that_was_decrypted_is_left_lying(certificate):
 def test_a_server_that_is_not_trusted_is_told_nothing(certificate):
     with HttpServer(accept, tls_context(*certificate)) as server:
         [got] = ask("--header", "Authorization: Bearer secret", server.url)
-    assert got["error"].startswith(f"cannot trust the certificate of {server.origin}")
+    assert got["error"].startswith(f"cannot verify the certificate of {server.origin}")
     assert not server.exchanges

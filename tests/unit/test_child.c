@@ -284,7 +284,9 @@ static void an_empty_element_of_path_is_not_the_current_folder(void **state)
 
 		assert_int_equal(child_check_program(&how, &world->err), ERR_NOT_FOUND);
 		assert_int_equal(child_start(&how, &pid, &world->err), ERR_NOT_FOUND);
-		assert_non_null(strstr(world->err.text, "whose empty element does not count"));
+		assert_non_null(
+			strstr(world->err.text,
+			       "an empty PATH element does not mean the current directory"));
 	}
 	char *written_out[] = {"PATH=/usr/bin:.", NULL};
 	const struct child_start how = {.program = "program",
@@ -302,7 +304,7 @@ static void a_missing_folder_is_told_by_name(void **state)
 	pid_t pid;
 
 	assert_int_equal(start(world, arguments, "/no/such/folder", &pid), ERR_NOT_FOUND);
-	assert_string_equal(world->err.text, "working folder '/no/such/folder' does not exist");
+	assert_string_equal(world->err.text, "working directory '/no/such/folder' does not exist");
 }
 
 static void a_file_that_is_no_program_is_told(void **state)

@@ -62,13 +62,13 @@ struct spec_row {
 	const char *faults;
 };
 
-#define IPV6_HINT "an IPv6 address stands in brackets: [::1]:2222\n"
+#define IPV6_HINT "an IPv6 address needs brackets, as in [::1]:2222\n"
 
 static const struct spec_row spec_rows[] = {
 	{"", "1: empty: expected NAME|HOST:PORT(;HOST:PORT)*, and ',' between jobs\n"},
 	{"worker", "7: job 'worker' has no '|': expected NAME|HOST:PORT(;HOST:PORT)*\n"},
 	{"a|b:1|c:2", "6: a second '|' in job 'a': jobs are separated by ',', tasks by ';'\n"},
-	{"|b:1", "1: the job's name is missing before '|'\n"},
+	{"|b:1", "1: missing job name before '|'\n"},
 	{"a|b:1,", "7: an empty job: expected NAME|HOST:PORT(;HOST:PORT)*\n"},
 	{",a|b:1", "1: an empty job: expected NAME|HOST:PORT(;HOST:PORT)*\n"},
 	{"a|", "3: task 0 of job 'a' is empty: expected HOST:PORT\n"},
@@ -80,38 +80,39 @@ static const struct spec_row spec_rows[] = {
 	 "1: job name '1a': expected a letter from a to z, then such letters and digits\n"},
 	{"ps_0|b:1",
 	 "3: job name 'ps_0': expected a letter from a to z, then such letters and digits\n"},
-	{"a|b:1,a|c:1", "7: job 'a' is there twice: all its tasks stand in one list\n"},
-	{"a|b:1;c:1,d|b:1", "13: 'b:1' is the address of a-0 already\n"},
-	{"a|host", "7: 'host': the port is missing: expected HOST:PORT\n"},
-	{"a|host:", "8: 'host:': the port is missing: expected HOST:PORT\n"},
-	{"a|:1", "3: ':1': the host is missing: expected HOST:PORT\n"},
-	{"a|h:0", "5: 'h:0': a port is a number from 1 to 65535\n"},
-	{"a|h:65536", "5: 'h:65536': a port is a number from 1 to 65535\n"},
+	{"a|b:1,a|c:1", "7: job 'a' is listed twice; put all its tasks into one list\n"},
+	{"a|b:1;c:1,d|b:1", "13: 'b:1' is already the address of a-0\n"},
+	{"a|host", "7: 'host': missing port (expected HOST:PORT)\n"},
+	{"a|host:", "8: 'host:': missing port (expected HOST:PORT)\n"},
+	{"a|:1", "3: ':1': missing host (expected HOST:PORT)\n"},
+	{"a|h:0", "5: 'h:0': a port must be a number from 1 to 65535\n"},
+	{"a|h:65536", "5: 'h:65536': a port must be a number from 1 to 65535\n"},
 	{"a|h:99999999999999999999",
-	 "5: 'h:99999999999999999999': a port is a number from 1 to 65535\n"},
-	{"a|h:2x", "6: 'h:2x': this has no place in a port: expected a number from 1 to 65535\n"},
-	{"a|h:-1", "5: 'h:-1': this has no place in a port: expected a number from 1 to 65535\n"},
-	{"a|h h:1", "4: 'h h:1': this has no place in an address: expected HOST:PORT\n"},
+	 "5: 'h:99999999999999999999': a port must be a number from 1 to 65535\n"},
+	{"a|h:2x",
+	 "6: 'h:2x': unexpected character in a port (expected a number from 1 to 65535)\n"},
+	{"a|h:-1",
+	 "5: 'h:-1': unexpected character in a port (expected a number from 1 to 65535)\n"},
+	{"a|h h:1", "4: 'h h:1': unexpected character in an address (expected HOST:PORT)\n"},
 	{"a|grpc://h:1", "3: 'grpc://h:1': expected HOST:PORT without 'grpc://'\n"},
 	{"a|::1:2222", "3: '::1:2222': " IPV6_HINT},
 	{"a|fe80::1:2222", "8: 'fe80::1:2222': " IPV6_HINT},
 	{"a|1:2:3", "6: '1:2:3': " IPV6_HINT},
-	{"a|[::1]", "8: '[::1]': the port is missing: expected HOST:PORT\n"},
-	{"a|[::1:22", "10: '[::1:22': the ']' behind the IPv6 address is missing\n"},
-	{"a|[::1/64]:2", "7: '[::1/64]:2': this has no place in an IPv6 address\n"},
+	{"a|[::1]", "8: '[::1]': missing port (expected HOST:PORT)\n"},
+	{"a|[::1:22", "10: '[::1:22': missing ']' after the IPv6 address\n"},
+	{"a|[::1/64]:2", "7: '[::1/64]:2': unexpected character in an IPv6 address\n"},
 	{"a|[host]:2", "9: '[host]:2': expected an IPv6 address between '[' and ']'\n"},
 	{"a|[]:2", "5: '[]:2': expected an IPv6 address between '[' and ']'\n"},
-	{"a|[::1]x:2", "8: '[::1]x:2': this has no place in an address: expected HOST:PORT\n"},
+	{"a|[::1]x:2", "8: '[::1]x:2': unexpected character in an address (expected HOST:PORT)\n"},
 	/* Columns count characters. */
-	{"a|\xc3\xa4:1,b", "3: '\xc3\xa4:1': this has no place in an address: expected HOST:PORT\n"
-			   "8: job 'b' has no '|': expected NAME|HOST:PORT(;HOST:PORT)*\n"},
+	{"a|\xc3\xa4:1,b",
+	 "3: '\xc3\xa4:1': unexpected character in an address (expected HOST:PORT)\n"
+	 "8: job 'b' has no '|': expected NAME|HOST:PORT(;HOST:PORT)*\n"},
 	/* All at once, by their places. */
 	{"A|b,|c:1;,d|c:1",
-	 "1: job name 'A': expected a letter from a to z, then such letters and digits\n"
-	 "4: 'b': the port is missing: expected HOST:PORT\n"
-	 "5: the job's name is missing before '|'\n"
-	 "10: task 1 of job '' is empty: expected HOST:PORT\n"
-	 "13: 'c:1' is the address of -0 already\n"},
+	 "1: job name 'A': expected a letter from a to z, then such letters and digits\n4: 'b': "
+	 "missing port (expected HOST:PORT)\n5: missing job name before '|'\n10: task 1 of job '' "
+	 "is empty: expected HOST:PORT\n13: 'c:1' is already the address of -0\n"},
 };
 
 static void add_faults(const struct faults *faults, struct text *text)
@@ -230,7 +231,7 @@ static void a_long_name_leaves_room_for_what_is_wrong_with_it(void **state)
 		text_add_char(&text, 'h');
 		text_add_char(&wanted, 'h');
 	}
-	text_add(&wanted, "': this has no place in an address: expected HOST:PORT");
+	text_add(&wanted, "': unexpected character in an address (expected HOST:PORT)");
 	for (int i = 0; i < 1000; i++)
 		text_add(&text, "\xc3\xa4");
 	assert_int_equal(cluster_spec_read(text_of(&text), &faults, &none), ERR_INVALID);
@@ -254,9 +255,9 @@ static void a_task_that_the_cluster_lacks_is_told_with_those_that_it_has(void **
 	struct cluster_spec *spec CLEANUP(cluster_spec_cleanup) =
 		read_spec("worker|a:1;b:1,ps|c:1");
 
-	assert_not_own(spec, "chief", 0, "the cluster has no job 'chief': it has worker, ps");
-	assert_not_own(spec, "worker", 2, "job 'worker' has no task 2: it has tasks 0 to 1");
-	assert_not_own(spec, "ps", 1, "job 'ps' has no task 1: it has only task 0");
+	assert_not_own(spec, "chief", 0, "the cluster has no job 'chief'; it has worker, ps");
+	assert_not_own(spec, "worker", 2, "job 'worker' has no task 2; it has tasks 0 to 1");
+	assert_not_own(spec, "ps", 1, "job 'ps' has no task 1; it has only task 0");
 	assert_int_equal(cluster_spec_set_own(spec, "worker", 1, NULL), 0);
 	assert_string_equal(spec->own_job, "worker");
 	assert_int_equal(spec->own_index, 1);
@@ -305,27 +306,27 @@ static const struct spec_row config_rows[] = {
 	{"{\"cluster\": {\"worker\": \"a:1\"}, " OWN,
 	 "cluster.worker: expected a list of addresses, or a map of index to address\n"},
 	{"{\"cluster\": {\"1w\": [\"a:1\"], \"worker\": [\"a\", 7, \"b:1\", \"b:1\"]}, " OWN,
-	 "cluster.1w: a job's name is a letter, then letters, digits and '_'\n"
-	 "cluster.worker[0]: 'a': the port is missing: expected HOST:PORT\n"
+	 "cluster.1w: a job name must be a letter, then letters, digits and '_'\n"
+	 "cluster.worker[0]: 'a': missing port (expected HOST:PORT)\n"
 	 "cluster.worker[1]: expected an address, HOST:PORT\n"
-	 "cluster.worker[3]: 'b:1' is the address of worker-2 already\n"},
+	 "cluster.worker[3]: 'b:1' is already the address of worker-2\n"},
 	{"{\"cluster\": {\"worker\": {\"01\": \"a:1\", \"-1\": \"b:1\", \"0\": \"\"}}, " OWN,
-	 "cluster.worker.01: the key of a task is its index, 0 to 999999\n"
-	 "cluster.worker.-1: the key of a task is its index, 0 to 999999\n"
-	 "cluster.worker.0: '': the host is missing: expected HOST:PORT\n"},
+	 "cluster.worker.01: the key of a task must be its index, 0 to 999999\n"
+	 "cluster.worker.-1: the key of a task must be its index, 0 to 999999\n"
+	 "cluster.worker.0: '': missing host (expected HOST:PORT)\n"},
 	{"{\"cluster\": {\"worker\": [\"a:1\"]}}", "task.type: expected the name of a job\n"},
 	{"{\"cluster\": {\"worker\": [\"a:1\"]}, \"task\": {\"type\": \"worker\"}}",
 	 "task.index: expected a number from 0 to 999999\n"},
 	{"{\"cluster\": {\"worker\": [\"a:1\"]}, \"task\": {\"type\": \"worker\", \"index\": -1}}",
 	 "task.index: expected a number from 0 to 999999\n"},
 	{"{\"cluster\": {\"worker\": [\"a:1\"]}, \"task\": {\"type\": \"worker\", \"index\": 2}}",
-	 "task: job 'worker' has no task 2: it has only task 0\n"},
+	 "task: job 'worker' has no task 2; it has only task 0\n"},
 	{"{\"cluster\": {\"worker\": {\"1\": \"a:1\", \"4\": \"b:1\"}}, " OWN,
-	 "task: job 'worker' has no task 0: it has tasks 1, 4\n"},
+	 "task: job 'worker' has no task 0; it has tasks 1, 4\n"},
 	{"{\"cluster\": {\"worker\": [\"a:1\"]}, "
 	 "\"task\": {\"type\": \"evaluator\", \"index\": 0}}",
-	 "task: the cluster has no job 'evaluator': it has worker; "
-	 "the evaluator stands outside and needs no server\n"},
+	 "task: the cluster has no job 'evaluator'; it has worker; the evaluator is not part of "
+	 "the cluster and needs no server\n"},
 };
 
 static void every_fault_of_a_tf_config_names_its_field(void **state)

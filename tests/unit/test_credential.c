@@ -194,7 +194,7 @@ static void files_that_are_not_what_they_should_be_are_told(void **state)
 
 	write_file(scene, "empty", "\n");
 	assert_int_equal(open_login(scene, "", "tokenFile: empty"), ERR_INVALID);
-	assert_says(scene, "there is no token in '");
+	assert_says(scene, "' contains no token");
 	assert_int_equal(open_login(scene, "", "tokenFile: nowhere"), ERR_INVALID);
 	assert_says(scene, "nowhere' not found");
 	assert_int_equal(open_login(scene, ", certificate-authority: empty", ""), ERR_INVALID);
@@ -209,7 +209,7 @@ static void what_has_ended_is_told_before_anybody_is_called(void **state)
 	struct scene *scene = *state;
 
 	assert_int_equal(open_login(scene, "", "token: " ENDED_TOKEN), ERR_UNREACHABLE);
-	assert_says(scene, "user 'u': the token ended at 2023-11-14T22:13:20Z");
+	assert_says(scene, "user 'u': the token expired at 2023-11-14T22:13:20Z");
 	write_file(scene, "token", ENDED_TOKEN);
 	assert_int_equal(open_login(scene, "", "tokenFile: token"), 0); /* it may be replaced */
 }
@@ -283,7 +283,7 @@ static void a_plugin_that_fails_leaves_what_is_there(void **state)
 	assert_int_equal(open_login(scene, "", EXEC ", command: ./plugin}"), 0);
 	assert_int_equal(refresh(scene, false), 0);
 	assert_int_equal(refresh(scene, true), ERR_UNREACHABLE);
-	assert_says(scene, "/plugin': it ended with code 7");
+	assert_says(scene, "/plugin': it exited with code 7");
 	assert_string_equal(scene->login->credential.token, "t");
 }
 
@@ -296,8 +296,9 @@ static void a_plugin_that_is_not_installed_gives_its_hint_in_plain_text(void **s
 					 "installHint: \"\\e[1;31mget\\e[0m\\nit\\e\"}"),
 			 0);
 	assert_int_equal(refresh(scene, false), ERR_UNREACHABLE);
-	assert_string_equal(scene->err.text, "user 'u': its plug-in 'no-such-plugin': there is no "
-					     "such program; its hint: get it");
+	assert_string_equal(
+		scene->err.text,
+		"user 'u': its plug-in 'no-such-plugin': program not found; its hint: get it");
 }
 
 static void a_plugin_that_has_to_ask_needs_a_terminal(void **state)

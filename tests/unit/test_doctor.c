@@ -68,7 +68,7 @@ static const struct doctor_row *find(const struct visit *visit, const char *name
 	return NULL;
 }
 
-/* The row of that name, which is in this state; what is not well has a way to mend it. */
+/* The row of that name, which is in this state; what is not well has a way to fix it. */
 static const struct doctor_row *judge(struct visit *visit, const char *name,
 				      enum doctor_state state)
 {
@@ -77,7 +77,7 @@ static const struct doctor_row *judge(struct visit *visit, const char *name,
 
 	assert_non_null(row);
 	assert_string_equal(doctor_state_words[row->state], doctor_state_words[state]);
-	assert_int_equal(row->mend != NULL, state != DOCTOR_OK);
+	assert_int_equal(row->fix != NULL, state != DOCTOR_OK);
 	return row;
 }
 
@@ -100,17 +100,17 @@ static void a_machine_with_everything_is_well(void **state)
 	assert_string_equal(find(visit, "libtensorflow")->found,
 			    "2.21.0, /venv/libtensorflow_cc.so.2 (virtual environment)");
 	assert_string_equal(find(visit, "memory")->found,
-			    "16.0 GB left: room for 25 workers of 620 MB");
-	assert_string_equal(find(visit, "gpu")->found, "none: jobs run on processors");
+			    "16.0 GB left: room for 25 workers with 620 MB each");
+	assert_string_equal(find(visit, "gpu")->found, "none; jobs run on CPUs");
 }
 
 static void without_python_nothing_is_said_of_its_packages(void **state)
 {
 	struct visit *visit = *state;
 
-	visit->facts.python = (struct doctor_python){.fault = "no python3 in PATH"};
+	visit->facts.python = (struct doctor_python){.fault = "python3 not found in PATH"};
 	visit->facts.tensorflow = (struct doctor_tensorflow){.is_installed = false};
-	assert_contains(judge(visit, "python", DOCTOR_MISSING)->mend, "apt-get install python3");
+	assert_contains(judge(visit, "python", DOCTOR_MISSING)->fix, "apt-get install python3");
 	assert_null(find(visit, "tensorflow"));
 	assert_null(find(visit, "tf-keras"));
 	assert_int_equal(doctor_count(&visit->report, DOCTOR_MISSING), 1);
@@ -122,7 +122,7 @@ static void a_virtual_environment_without_python_is_told(void **state)
 
 	visit->facts.python.is_virtual_env = false;
 	visit->facts.python.interpreter = "/usr/bin/python3";
-	assert_contains(judge(visit, "python", DOCTOR_WARNING)->found, "VIRTUAL_ENV names /venv");
+	assert_contains(judge(visit, "python", DOCTOR_WARNING)->found, "VIRTUAL_ENV is /venv");
 }
 
 static void a_missing_tensorflow_comes_with_the_command_for_this_python(void **state)
@@ -130,18 +130,18 @@ static void a_missing_tensorflow_comes_with_the_command_for_this_python(void **s
 	struct visit *visit = *state;
 
 	visit->facts.tensorflow.is_installed = false;
-	assert_string_equal(judge(visit, "tensorflow", DOCTOR_MISSING)->mend,
+	assert_string_equal(judge(visit, "tensorflow", DOCTOR_MISSING)->fix,
 			    "/venv/bin/python -m pip install tensorflow-cpu");
 	visit->facts.gpu = (struct doctor_gpu){.n_devices = 1, .driver = "550.54", .n_nodes = 1};
-	assert_string_equal(judge(visit, "tensorflow", DOCTOR_MISSING)->mend,
+	assert_string_equal(judge(visit, "tensorflow", DOCTOR_MISSING)->fix,
 			    "/venv/bin/python -m pip install 'tensorflow[and-cuda]'");
 	visit->facts.python.is_virtual_env = false;
 	visit->facts.python.virtual_env = NULL;
 	visit->facts.python.interpreter = "/usr/local/bin/python3";
-	assert_contains(judge(visit, "tensorflow", DOCTOR_MISSING)->mend,
+	assert_contains(judge(visit, "tensorflow", DOCTOR_MISSING)->fix,
 			"/usr/local/bin/python3 -m pip install");
 	visit->facts.python.is_managed = true;
-	assert_contains(judge(visit, "tensorflow", DOCTOR_MISSING)->mend, "python3 -m venv");
+	assert_contains(judge(visit, "tensorflow", DOCTOR_MISSING)->fix, "python3 -m venv");
 }
 
 static void a_command_has_the_paths_of_this_machine_in_quotes(void **state)
@@ -150,10 +150,10 @@ static void a_command_has_the_paths_of_this_machine_in_quotes(void **state)
 
 	visit->facts.tensorflow.is_installed = false;
 	visit->facts.python.interpreter = "/my home/python";
-	assert_contains(judge(visit, "tensorflow", DOCTOR_MISSING)->mend,
+	assert_contains(judge(visit, "tensorflow", DOCTOR_MISSING)->fix,
 			"'/my home/python' -m pip install");
 	visit->facts.python.prepared = "/my home/activate";
-	assert_string_equal(judge(visit, "tensorflow", DOCTOR_MISSING)->mend,
+	assert_string_equal(judge(visit, "tensorflow", DOCTOR_MISSING)->fix,
 			    ". '/my home/activate'");
 }
 
@@ -172,14 +172,14 @@ static void tf_keras_has_to_fit_tensorflow(void **state)
 	struct visit *visit = *state;
 
 	visit->facts.tensorflow.tf_keras = "2.18.0";
-	assert_string_equal(judge(visit, "tf-keras", DOCTOR_WARNING)->mend,
+	assert_string_equal(judge(visit, "tf-keras", DOCTOR_WARNING)->fix,
 			    "/venv/bin/python -m pip install 'tf-keras==2.21.*'");
 	visit->facts.tensorflow.tf_keras = NULL;
 	judge(visit, "tf-keras", DOCTOR_WARNING);
 	visit->facts.tensorflow.version = "2.15.1";
 	judge(visit, "tf-keras", DOCTOR_OK);
 	visit->facts.tensorflow.version = NULL;
-	assert_string_equal(judge(visit, "tf-keras", DOCTOR_WARNING)->mend,
+	assert_string_equal(judge(visit, "tf-keras", DOCTOR_WARNING)->fix,
 			    "/venv/bin/python -m pip install tf-keras");
 }
 
@@ -199,7 +199,7 @@ static void jobs_need_ports_and_a_loopback(void **state)
 	visit->facts.network.port_fault = "no ports";
 	visit->facts.network.loopback_fault = "127.0.0.1: Network is unreachable";
 	judge(visit, "ports", DOCTOR_MISSING);
-	assert_string_equal(judge(visit, "loopback", DOCTOR_MISSING)->mend,
+	assert_string_equal(judge(visit, "loopback", DOCTOR_MISSING)->fix,
 			    "sudo ip link set lo up");
 	visit->facts.network.port_fault = NULL;
 	visit->facts.network.low_port = 32700;
@@ -214,7 +214,7 @@ static void a_name_without_an_address_is_a_hint(void **state)
 	const struct doctor_row *row = judge(visit, "host name", DOCTOR_WARNING);
 
 	assert_string_equal(row->found, "here: no address");
-	assert_string_equal(row->mend, "echo '127.0.1.1 here' | sudo tee -a /etc/hosts");
+	assert_string_equal(row->fix, "echo '127.0.1.1 here' | sudo tee -a /etc/hosts");
 }
 
 static void a_private_network_is_nothing_that_is_missed(void **state)
@@ -222,7 +222,7 @@ static void a_private_network_is_nothing_that_is_missed(void **state)
 	struct visit *visit = *state;
 
 	assert_string_equal(judge(visit, "private net", DOCTOR_OK)->found,
-			    "can be had: muster run --private-network");
+			    "available: muster run --private-network");
 	visit->facts.network.private_fault = "forbidden";
 	assert_string_equal(judge(visit, "private net", DOCTOR_OK)->found, "none: forbidden");
 }
@@ -234,9 +234,9 @@ static void the_superuser_needs_no_sudo(void **state)
 	visit->facts.is_superuser = true;
 	visit->facts.network.host_fault = "no address";
 	visit->facts.network.loopback_fault = "127.0.0.1: Network is unreachable";
-	assert_string_equal(judge(visit, "host name", DOCTOR_WARNING)->mend,
+	assert_string_equal(judge(visit, "host name", DOCTOR_WARNING)->fix,
 			    "echo '127.0.1.1 here' | tee -a /etc/hosts");
-	assert_string_equal(judge(visit, "loopback", DOCTOR_MISSING)->mend, "ip link set lo up");
+	assert_string_equal(judge(visit, "loopback", DOCTOR_MISSING)->fix, "ip link set lo up");
 }
 
 static void few_open_files_are_told_and_hardly_any_are_missing(void **state)
@@ -244,9 +244,9 @@ static void few_open_files_are_told_and_hardly_any_are_missing(void **state)
 	struct visit *visit = *state;
 
 	visit->facts.limits.files = 256;
-	assert_string_equal(judge(visit, "open files", DOCTOR_WARNING)->mend, "ulimit -n 1024");
+	assert_string_equal(judge(visit, "open files", DOCTOR_WARNING)->fix, "ulimit -n 1024");
 	visit->facts.limits.most_files = 256;
-	assert_contains(judge(visit, "open files", DOCTOR_WARNING)->mend, "as root");
+	assert_contains(judge(visit, "open files", DOCTOR_WARNING)->fix, "as root");
 	visit->facts.limits.most_files = visit->facts.limits.files = 32;
 	judge(visit, "open files", DOCTOR_MISSING);
 	visit->facts.limits.most_files = visit->facts.limits.files = DOCTOR_UNKNOWN;
@@ -261,10 +261,10 @@ static void threads_are_counted_in_workers(void **state)
 	limits->processes = 300 + 110 * 3 + 1;
 	assert_contains(judge(visit, "processes", DOCTOR_OK)->found, "room for 3 workers");
 	limits->group_processes_left = 219;
-	assert_contains(judge(visit, "processes", DOCTOR_WARNING)->mend, "pids.max");
+	assert_contains(judge(visit, "processes", DOCTOR_WARNING)->fix, "pids.max");
 	limits->group_processes_left = DOCTOR_UNKNOWN;
 	limits->processes = 300 + 109;
-	assert_contains(judge(visit, "processes", DOCTOR_MISSING)->mend, "ulimit -u");
+	assert_contains(judge(visit, "processes", DOCTOR_MISSING)->fix, "ulimit -u");
 	limits->processes = 100; /* fewer than run already */
 	judge(visit, "processes", DOCTOR_MISSING);
 }
@@ -273,13 +273,15 @@ static void a_job_without_a_group_is_well_and_its_reason_is_told(void **state)
 {
 	struct visit *visit = *state;
 
-	assert_contains(judge(visit, "control group", DOCTOR_OK)->found, "each job has its own");
-	visit->facts.limits.group_fault = "no control groups of version 2 are mounted";
-	assert_null(strstr(judge(visit, "control group", DOCTOR_OK)->found, "systemd"));
-	visit->facts.limits.group_fault = "none can be made below /x: Permission denied";
-	visit->facts.limits.is_group_refused = true;
 	assert_contains(judge(visit, "control group", DOCTOR_OK)->found,
-			"(none can be made below /x: Permission denied); systemd-run --user");
+			"each job runs in its own");
+	visit->facts.limits.group_fault = "control groups version 2 are not mounted";
+	assert_null(strstr(judge(visit, "control group", DOCTOR_OK)->found, "systemd"));
+	visit->facts.limits.group_fault = "cannot create one under /x: Permission denied";
+	visit->facts.limits.is_group_refused = true;
+	assert_contains(
+		judge(visit, "control group", DOCTOR_OK)->found,
+		"(cannot create one under /x: Permission denied); to get one: systemd-run --user");
 }
 
 static void cores_are_told_with_what_they_make_for_workers(void **state)
@@ -300,11 +302,11 @@ static void memory_is_counted_in_workers_and_the_tighter_limit_counts(void **sta
 
 	limits->group_memory_left = 2 * 620 * 1000000LL;
 	assert_string_equal(judge(visit, "memory", DOCTOR_OK)->found,
-			    "1.2 GB left: room for 2 workers of 620 MB");
+			    "1.2 GB left: room for 2 workers with 620 MB each");
 	limits->group_memory_left -= 1;
-	assert_contains(judge(visit, "memory", DOCTOR_WARNING)->mend, "control group");
+	assert_contains(judge(visit, "memory", DOCTOR_WARNING)->fix, "control group");
 	limits->memory_available = 600 * 1000000LL;
-	assert_contains(judge(visit, "memory", DOCTOR_MISSING)->mend, "end other programs");
+	assert_contains(judge(visit, "memory", DOCTOR_MISSING)->fix, "stop other programs");
 	limits->memory_available = DOCTOR_UNKNOWN;
 	limits->group_memory_left = 0;
 	judge(visit, "memory", DOCTOR_MISSING);
@@ -317,7 +319,7 @@ static void a_limit_on_addresses_is_told_only_where_there_is_one(void **state)
 	doctor_judge(&visit->facts, visit->arena, &visit->report);
 	assert_null(find(visit, "address space"));
 	visit->facts.limits.address_space = 4 * GIGABYTE;
-	assert_string_equal(judge(visit, "address space", DOCTOR_WARNING)->mend,
+	assert_string_equal(judge(visit, "address space", DOCTOR_WARNING)->fix,
 			    "ulimit -v unlimited");
 }
 
@@ -339,9 +341,9 @@ static void shared_memory_of_a_container_is_little(void **state)
 	struct visit *visit = *state;
 
 	visit->facts.shared_memory = 64 << 20;
-	assert_contains(judge(visit, "/dev/shm", DOCTOR_WARNING)->mend, "size=2g");
+	assert_contains(judge(visit, "/dev/shm", DOCTOR_WARNING)->fix, "size=2g");
 	visit->facts.shared_memory = DOCTOR_UNKNOWN;
-	assert_contains(judge(visit, "/dev/shm", DOCTOR_WARNING)->mend, "mount -t tmpfs");
+	assert_contains(judge(visit, "/dev/shm", DOCTOR_WARNING)->fix, "mount -t tmpfs");
 }
 
 static void a_gpu_needs_driver_device_rights_and_a_fitting_package(void **state)
@@ -352,16 +354,16 @@ static void a_gpu_needs_driver_device_rights_and_a_fitting_package(void **state)
 	gpu->n_devices = 2;
 	assert_contains(judge(visit, "gpu", DOCTOR_WARNING)->found, "without a driver");
 	gpu->driver = "550.54";
-	assert_contains(judge(visit, "gpu", DOCTOR_WARNING)->mend, "nvidia-modprobe");
+	assert_contains(judge(visit, "gpu", DOCTOR_WARNING)->fix, "nvidia-modprobe");
 	gpu->n_nodes = 2;
 	assert_contains(judge(visit, "gpu", DOCTOR_WARNING)->found, "tensorflow-cpu does not use");
-	gpu->dealt.fault = "it does not answer";
-	assert_string_equal(judge(visit, "gpu", DOCTOR_WARNING)->found, "it does not answer");
+	gpu->dealt.fault = "it does not respond";
+	assert_string_equal(judge(visit, "gpu", DOCTOR_WARNING)->found, "it does not respond");
 	gpu->dealt.fault = NULL;
 	visit->facts.tensorflow.package = "tensorflow";
 	assert_string_equal(judge(visit, "gpu", DOCTOR_OK)->found, "2 with NVIDIA driver 550.54");
 	gpu->node_fault = "/dev/nvidia0: Permission denied";
-	assert_contains(judge(visit, "gpu", DOCTOR_WARNING)->mend, "usermod");
+	assert_contains(judge(visit, "gpu", DOCTOR_WARNING)->fix, "usermod");
 }
 
 static void gpus_are_told_with_their_models_and_who_holds_them(void **state)
@@ -378,7 +380,7 @@ static void gpus_are_told_with_their_models_and_who_holds_them(void **state)
 	assert_string_equal(judge(visit, "gpu", DOCTOR_OK)->found,
 			    "3 with NVIDIA driver 550.54: 0,1 A100; 2 T4");
 	assert_string_equal(judge(visit, "gpus in use", DOCTOR_OK)->found,
-			    "none by jobs of this user");
+			    "none by this user's jobs");
 	gpu->holders = "job 'x' holds 0,1";
 	assert_string_equal(judge(visit, "gpus in use", DOCTOR_OK)->found, "job 'x' holds 0,1");
 }
@@ -399,7 +401,7 @@ static void a_cluster_is_never_missing(void **state)
 	struct visit *visit = *state;
 	struct doctor_kubernetes *kubernetes = &visit->facts.kubernetes;
 
-	assert_contains(judge(visit, "kubernetes", DOCTOR_OK)->found, "none: there is no");
+	assert_contains(judge(visit, "kubernetes", DOCTOR_OK)->found, "no kubeconfig");
 	*kubernetes = (struct doctor_kubernetes){.context = "dev",
 						 .server = "https://10.0.0.1",
 						 .user = "ada",
@@ -409,11 +411,11 @@ static void a_cluster_is_never_missing(void **state)
 	kubernetes->context = kubernetes->user = NULL;
 	assert_contains(judge(visit, "kubernetes", DOCTOR_OK)->found, "service account");
 	kubernetes->skips_verify = true;
-	assert_contains(judge(visit, "kubernetes", DOCTOR_WARNING)->found, "not checked");
+	assert_contains(judge(visit, "kubernetes", DOCTOR_WARNING)->found, "not verified");
 	kubernetes->fault = "user 'ada': the token ended";
-	assert_contains(judge(visit, "kubernetes", DOCTOR_WARNING)->mend, "get-contexts");
+	assert_contains(judge(visit, "kubernetes", DOCTOR_WARNING)->fix, "get-contexts");
 	kubernetes->is_malformed = true;
-	assert_contains(judge(visit, "kubernetes", DOCTOR_WARNING)->mend, "KUBECONFIG");
+	assert_contains(judge(visit, "kubernetes", DOCTOR_WARNING)->fix, "KUBECONFIG");
 }
 
 static void the_report_as_json_has_every_row(void **state)
@@ -428,7 +430,7 @@ static void the_report_as_json_has_every_row(void **state)
 	assert_false(json_as_bool(json_get(object, "ready"), true));
 	assert_int_equal(json_count(rows), visit->report.n_rows);
 	assert_string_equal(json_as_string(json_get(json_at(rows, 0), "name"), ""), "python");
-	assert_null(json_get(json_at(rows, 0), "mend"));
+	assert_null(json_get(json_at(rows, 0), "fix"));
 }
 
 #define TEST(name) cmocka_unit_test_setup_teardown(name, begin, end)

@@ -21,7 +21,7 @@ static void assert_refused(const char *expression, const char *sentence)
 		fail_msg("%s", err.text);
 }
 
-#define TOO_LONG "stands for more than 500 characters"
+#define TOO_LONG "expands to more than 500 characters"
 
 static void expressions_of_every_day_are_taken(void **state)
 {
@@ -75,10 +75,10 @@ static void what_stands_between_braces_is_a_repeat(void **state)
 {
 	(void) state;
 	assert_taken("a{2,}b{0}c{0,3}");
-	assert_refused("{\"loss\"", "\\{ is the character");
-	assert_refused("a{~2}", "a { begins a repeat");
-	assert_refused("a{1", "a { begins a repeat");
-	assert_refused("a{,3}", "a { begins a repeat");
+	assert_refused("{\"loss\"", "for the character, write \\{");
+	assert_refused("a{~2}", "{ begins a repetition");
+	assert_refused("a{1", "{ begins a repetition");
+	assert_refused("a{,3}", "{ begins a repetition");
 }
 
 static void groups_are_opened_so_deep_and_no_deeper(void **state)

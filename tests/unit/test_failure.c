@@ -114,7 +114,7 @@ static void who_takes_a_replica_away_is_said(void **state)
 		take_worker_away(*state, "PreemptionByScheduler", "default-scheduler: preempting");
 
 	assert_string_equal(failure->message,
-			    "worker-1 was preempted by something more important after 2s: "
+			    "worker-1 was preempted by a Pod of higher priority after 2s: "
 			    "default-scheduler: preempting (attempt 0)");
 	assert_string_equal(failure->reason, "PreemptionByScheduler");
 }
@@ -124,7 +124,7 @@ static void what_was_in_its_way_before_is_not_why_it_was_deleted(void **state)
 	const struct failure *failure = take_worker_away(*state, "Unschedulable", "0/4 nodes");
 
 	assert_string_equal(failure->message,
-			    "worker-1 was deleted by somebody else after 2s (attempt 0)");
+			    "worker-1 was deleted by another client after 2s (attempt 0)");
 	assert_string_equal(failure->reason, "Deleted");
 }
 
@@ -157,7 +157,7 @@ static void what_is_refused_for_ever_is_not_tried_again(void **state)
 	assert_true(status_condition_is_true(&scene->status, CONDITION_FAILED));
 	assert_int_equal(scene->status.exit_code, 127);
 	assert_string_equal(scene->status.failure->message,
-			    "worker-1 was refused by the cluster: violates PodSecurity "
+			    "worker-1 was rejected by the cluster: violates PodSecurity "
 			    "\"restricted:latest\" (attempt 0)");
 }
 
@@ -167,7 +167,7 @@ static void survivors_are_consequences(void **state)
 
 	assert_int_equal(failure->n_consequences, 1);
 	assert_int_equal(failure->consequences[0].index, 0);
-	assert_string_equal(failure->consequences[0].what, "was ended by muster");
+	assert_string_equal(failure->consequences[0].what, "was stopped by muster");
 }
 
 /* How worker-0 ended, which lived when worker-1 failed and was asked to end. */
@@ -206,12 +206,12 @@ static void who_ended_in_the_second_in_which_it_was_asked_is_judged_by_how(void 
 
 static void our_signal_in_that_second_was_ours(void **state)
 {
-	assert_string_equal(end_survivor(*state, 0, 0, 15), "was ended by muster");
+	assert_string_equal(end_survivor(*state, 0, 0, 15), "was stopped by muster");
 }
 
 static void who_ended_after_it_was_asked_was_ended_by_us(void **state)
 {
-	assert_string_equal(end_survivor(*state, 5, 1, 0), "was ended by muster");
+	assert_string_equal(end_survivor(*state, 5, 1, 0), "was stopped by muster");
 }
 
 /* What is left of the attempt before tells it, too. */
@@ -225,7 +225,7 @@ static void so_it_is_when_the_job_starts_again(void **state)
 	scene_settle(scene);
 	scene_exit(scene, "worker", 1, 0, 3, 0);
 	scene_decide(scene);
-	assert_string_equal(scene->status.failure->consequences[0].what, "was ended by muster");
+	assert_string_equal(scene->status.failure->consequences[0].what, "was stopped by muster");
 	scene_exit(scene, "worker", 0, 0, 1, 0);
 	object = scene_object(scene, "worker", 0, 0);
 	object->stop_asked_at = scene->now + 3;
@@ -263,11 +263,10 @@ static void a_peer_that_was_stopped_is_the_likely_cause(void **state)
 	const struct failure *failure = fail_beside_a_stopped_one(*state, 1, 0, NULL);
 
 	assert_string_equal(failure->message, "worker-1 exited with code 1 after 0s (attempt 0)");
-	assert_string_equal(failure->cause, "worker-0 was stopped by a signal (SIGSTOP, Ctrl-Z, a "
-					    "debugger) when worker-1 failed, "
-					    "which may have waited for it in vain; find out what "
-					    "stopped it, or let it go on in "
-					    "time: kill -CONT 101");
+	assert_string_equal(failure->cause,
+			    "worker-0 was paused (SIGSTOP, Ctrl-Z or a debugger) when worker-1 "
+			    "failed, probably while waiting for it; find out what paused it, or "
+			    "continue it in time: kill -CONT 101");
 }
 
 static void what_was_killed_did_not_fail_of_it(void **state)

@@ -14,7 +14,7 @@ static void a_block_tells_cause_last_lines_and_consequences(void **state)
 {
 	(void) state;
 	struct consequence consequences[] = {
-		{.role = "worker", .index = 0, .what = "was ended by muster"},
+		{.role = "worker", .index = 0, .what = "was stopped by muster"},
 		{.role = "worker", .index = 2, .what = "exited with code 1"},
 	};
 	struct failure failure = {
@@ -39,17 +39,13 @@ static void a_block_tells_cause_last_lines_and_consequences(void **state)
 	failure_describe(&status, "train", &(struct failure_style){0}, &text);
 	assert_string_equal(
 		text_of(&text),
-		"worker-1 exited with code 1 after 2s (attempt 2)\n"
-		"  likely cause  worker-0 was stopped\n"
-		"  because       ValueError: no\n"
-		"  at            2025-11-21T16:02:11Z\n"
-		"  last lines    | Traceback (most recent call last):\n"
-		"                |   File \"train.py\", line 3\n"
-		"                | ValueError: no\n"
-		"  consequences  worker-0 was ended by muster\n"
-		"                worker-2 exited with code 1\n"
-		"  log           /logs/worker-1.2.log\n"
-		"  next          muster logs train --role worker --index 1 --attempt 2\n");
+		"worker-1 exited with code 1 after 2s (attempt 2)\n  likely cause  worker-0 was "
+		"stopped\n  error         ValueError: no\n  at            2025-11-21T16:02:11Z\n  "
+		"last output   | Traceback (most recent call last):\n                |   File "
+		"\"train.py\", line 3\n                | ValueError: no\n  consequences  worker-0 "
+		"was stopped by muster\n                worker-2 exited with code 1\n  log file    "
+		"  /logs/worker-1.2.log\n  full log      muster logs train --role worker --index 1 "
+		"--attempt 2\n");
 }
 
 static void assert_explained(const char *const *lines, size_t n_lines, const char *expected)
@@ -90,14 +86,15 @@ static void what_is_known_of_tensorflow_is_advised(void **state)
 		"ModuleNotFoundError: No module named 'tensorflow'",
 	};
 
-	assert_explained(keras, ARRAY_LEN(keras), "  advice        fit of Keras 3 does not know ");
+	assert_explained(keras, ARRAY_LEN(keras),
+			 "  advice        fit() of Keras 3 does not support ");
 	assert_explained(
 		port, ARRAY_LEN(port),
-		"  because       tensorflow.python.framework.errors_impl.UnknownError: Could "
+		"  error         tensorflow.python.framework.errors_impl.UnknownError: Could "
 		"not start gRPC server\n"
-		"  advice        its port is taken; ");
+		"  advice        the port is in use; ");
 	assert_explained(missing, ARRAY_LEN(missing),
-			 "  because       ModuleNotFoundError: No module named 'tensorflow'\n"
+			 "  error         ModuleNotFoundError: No module named 'tensorflow'\n"
 			 "  advice        this Python has no TensorFlow: ");
 }
 
@@ -107,7 +104,7 @@ static void what_is_known_of_jax_is_advised(void **state)
 	const char *no_arguments[] = {"ValueError: Number of processes must be defined."};
 
 	assert_explained(no_arguments, ARRAY_LEN(no_arguments),
-			 "  advice        of a job, jax.distributed.initialize reads only");
+			 "  advice        jax.distributed.initialize reads only");
 }
 
 static void where_a_job_was_stands_below_its_end(void **state)
@@ -126,14 +123,12 @@ static void where_a_job_was_stands_below_its_end(void **state)
 	struct text text CLEANUP(text_done) = {0};
 
 	failure_describe(&status, "train", &(struct failure_style){0}, &text);
-	assert_string_equal(text_of(&text),
-			    "the job was active longer than its deadline of 1h\n"
-			    "  stacks        worker-0: barrier (c10d.py:3672), from train.py:12\n"
-			    "                worker-1: load (data.py:4)\n"
-			    "  last lines    worker-0 | step 7\n"
-			    "                worker-1 | step 7\n"
-			    "  next          muster stacks train\n"
-			    "                muster logs train\n");
+	assert_string_equal(
+		text_of(&text),
+		"the job was active longer than its deadline of 1h\n  stacks        worker-0: "
+		"barrier (c10d.py:3672), from train.py:12\n                worker-1: load "
+		"(data.py:4)\n  last output   worker-0 | step 7\n                worker-1 | step "
+		"7\n  full log      muster stacks train\n                muster logs train\n");
 }
 
 static void the_log_of_a_later_attempt_is_not_named(void **state)
@@ -145,9 +140,8 @@ static void the_log_of_a_later_attempt_is_not_named(void **state)
 	struct text text CLEANUP(text_done) = {0};
 
 	failure_describe(&status, "train", &(struct failure_style){0}, &text);
-	assert_string_equal(text_of(&text),
-			    "ps-0 exited with code 1\n"
-			    "  next          muster logs train --role ps --index 0 --attempt 0\n");
+	assert_string_equal(text_of(&text), "ps-0 exited with code 1\n  full log      muster logs "
+					    "train --role ps --index 0 --attempt 0\n");
 }
 
 static void what_never_began_has_no_lines_to_be_shown(void **state)
@@ -158,12 +152,12 @@ static void what_never_began_has_no_lines_to_be_shown(void **state)
 	for (size_t i = 0; i < ARRAY_LEN(reasons); i++) {
 		struct failure failure = {.role = "ps",
 					  .reason = reasons[i],
-					  .message = "ps-0 was refused by the cluster: no"};
+					  .message = "ps-0 was rejected by the cluster: no"};
 		const struct status status = {.failure = &failure};
 		struct text text CLEANUP(text_done) = {0};
 
 		failure_describe(&status, "train", &(struct failure_style){0}, &text);
-		assert_string_equal(text_of(&text), "ps-0 was refused by the cluster: no\n");
+		assert_string_equal(text_of(&text), "ps-0 was rejected by the cluster: no\n");
 	}
 }
 
@@ -171,10 +165,10 @@ static void neighbours_that_ended_alike_are_one_row(void **state)
 {
 	(void) state;
 	struct consequence consequences[] = {
-		{.role = "ps", .index = 0, .what = "was ended by muster"},
-		{.role = "worker", .index = 1, .what = "was ended by muster"},
-		{.role = "worker", .index = 2, .what = "was ended by muster"},
-		{.role = "worker", .index = 3, .what = "was ended by muster"},
+		{.role = "ps", .index = 0, .what = "was stopped by muster"},
+		{.role = "worker", .index = 1, .what = "was stopped by muster"},
+		{.role = "worker", .index = 2, .what = "was stopped by muster"},
+		{.role = "worker", .index = 3, .what = "was stopped by muster"},
 		{.role = "worker", .index = 4, .what = "exited with code 1"},
 		{.role = "worker", .index = 6, .what = "exited with code 1"},
 	};
@@ -188,12 +182,10 @@ static void neighbours_that_ended_alike_are_one_row(void **state)
 	failure_describe(&status, "train", &(struct failure_style){0}, &text);
 	assert_string_equal(
 		text_of(&text),
-		"worker-0 exited with code 1\n"
-		"  consequences  ps-0 was ended by muster\n"
-		"                worker-1 to worker-3: each was ended by muster\n"
-		"                worker-4 exited with code 1\n"
-		"                worker-6 exited with code 1\n"
-		"  next          muster logs train --role worker --index 0 --attempt 0\n");
+		"worker-0 exited with code 1\n  consequences  ps-0 was stopped by muster\n         "
+		"       worker-1 to worker-3: each was stopped by muster\n                worker-4 "
+		"exited with code 1\n                worker-6 exited with code 1\n  full log      "
+		"muster logs train --role worker --index 0 --attempt 0\n");
 }
 
 static void a_failure_without_a_replica_is_one_sentence(void **state)

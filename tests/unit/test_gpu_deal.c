@@ -141,13 +141,13 @@ static void too_few_for_all_that_train_are_for_none(void **state)
 	deal_all(table, "worker-0 none; worker-1 none; worker-2 none; evaluator-0 none");
 	gpu_deal_describe(table->job, &table->gpus, &table->deal, table->free, "", &text);
 	assert_string_equal(text_of(&text),
-			    "2 of 2 GPUs are free, too few for the 3 replicas that train: none "
-			    "gets one, so that all are alike (--gpu all: they share all)");
+			    "2 of 2 GPUs are free, fewer than the 3 training replicas: no replica "
+			    "gets a GPU, because all must be alike (--gpu all: they share all)");
 	text_clear(&text);
 	gpu_deal_describe(table->job, &table->gpus, &table->deal, 1, "job 'x' holds 1", &text);
 	assert_string_equal(text_of(&text),
-			    "1 of 2 GPUs is free (job 'x' holds 1), too few for the 3 replicas "
-			    "that train: none gets one, so that all are alike");
+			    "1 of 2 GPUs is free (job 'x' holds 1), fewer than the 3 training "
+			    "replicas: no replica gets a GPU, because all must be alike");
 	assert_false(gpu_deal_is_apart(&table->deal));
 }
 
@@ -165,17 +165,16 @@ static void a_number_that_was_asked_for_is_given_or_refused(void **state)
 				       "job 'b' holds 1", table->arena, &table->deal, &err),
 			 ERR_LIMIT);
 	assert_string_equal(err.text,
-			    "the job asks for 4 GPUs, and 3 of 4 are free (job 'b' holds 1): wait "
-			    "until more are (muster wait JOB), or run without them (--gpu none)");
+			    "the job requests 4 GPUs, but 3 of 4 are free (job 'b' holds 1); wait "
+			    "for a job to end (muster wait JOB), or run without them (--gpu none)");
 	make_simple(table, wish, 0, 3, 0, 0);
 	assert_int_equal(gpu_deal_check(table->job, &table->gpus, &err), ERR_LIMIT);
-	assert_string_equal(err.text,
-			    "the job asks for 6 GPUs, and 4 are here: ask for fewer for each "
-			    "replica (--gpu N, --gpu none), or for fewer replicas");
+	assert_string_equal(err.text, "the job requests 6 GPUs, but 4 are available: request fewer "
+				      "per replica (--gpu N, --gpu none), or fewer replicas");
 	table->gpus.count = 0;
 	assert_int_equal(gpu_deal_check(table->job, &table->gpus, &err), ERR_LIMIT);
-	assert_string_equal(err.text, "the job asks for 6 GPUs, and there is none here: --gpu none "
-				      "runs it without them");
+	assert_string_equal(err.text, "the job requests 6 GPUs, but this machine has none; to run "
+				      "without them: --gpu none");
 }
 
 static void none_is_a_number_and_all_is_a_word(void **state)
@@ -230,9 +229,8 @@ static void a_variable_of_the_job_itself_counts(void **state)
 	make_job(table, &roles);
 	deal_all(table, "chief-0 own; worker-0 0,1,2,3");
 	gpu_deal_describe(table->job, &table->gpus, &table->deal, table->free, "", &text);
-	assert_string_equal(text_of(&text),
-			    "GPUs: worker-0 0,1,2,3; chief sees the GPUs that "
-			    "CUDA_VISIBLE_DEVICES of the job's own variables names");
+	assert_string_equal(text_of(&text), "GPUs: worker-0 0,1,2,3; chief uses the GPUs in the "
+					    "job's own CUDA_VISIBLE_DEVICES");
 }
 
 static void what_was_dealt_stays_when_replicas_come(void **state)
@@ -287,8 +285,9 @@ static void what_is_said_names_each_replica_with_its_gpus(void **state)
 	deal(table, "worker-0 none");
 	gpu_deal_describe(table->job, &table->gpus, &table->deal, table->free,
 			  "job 'b' holds 0,1,2,3", &text);
-	assert_string_equal(text_of(&text), "0 of 4 GPUs are free (job 'b' holds 0,1,2,3): the job "
-					    "runs without");
+	assert_string_equal(
+		text_of(&text),
+		"0 of 4 GPUs are free (job 'b' holds 0,1,2,3): the job runs without GPUs");
 }
 
 int main(void)

@@ -126,10 +126,10 @@ static void a_file_that_no_part_can_hold_is_named(void **state)
 	struct err err = {0};
 
 	assert_int_equal(job_document_add_files(document, &file, 1, &err), ERR_LIMIT);
-	assert_string_equal(err.text,
-			    "weights.h5 has 1000001 bytes, and 1000000 fit into a ConfigMap: give "
-			    "--sync FOLDER, whose files travel packed, or put it into the image or "
-			    "onto a volume");
+	assert_string_equal(
+		err.text,
+		"weights.h5 has 1000001 bytes, but a ConfigMap holds at most 1000000: use --sync "
+		"DIR, which compresses files, or put it into the image or on a volume");
 	assert_true(json_equals(document, before));
 	assert_int_equal(job_document_add_files(document, &file, 1, NULL), ERR_LIMIT);
 }

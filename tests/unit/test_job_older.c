@@ -77,12 +77,10 @@ static void the_list_of_v1alpha1_becomes_a_map(void **state)
 		"\"tensorflow\",\"image\":\"tf\",\"ports\":[{\"name\":\"tfjob-port\","
 		"\"containerPort\":3333}]}],\"schedulerName\":\"mine\"}}}}}",
 		"apiVersion was kubeflow.org/v1alpha1; spec.replicaSpecs is spec.tfReplicaSpecs; "
-		"spec.runPolicy.cleanPodPolicy is Running, as it was without one; "
-		"spec.runtimeId is gone; spec.tfImage is gone; "
-		"spec.terminationPolicy is gone, since v1 ends so by itself; "
-		"restartPolicy of the Pods is that of their role; "
-		"tfPort is the container's port tfjob-port; spec.schedulerName is that of the "
-		"Pods");
+		"spec.runPolicy.cleanPodPolicy is Running, the old default; spec.runtimeId was "
+		"removed; spec.tfImage was removed; spec.terminationPolicy was removed, because v1 "
+		"always ends that way; restartPolicy of the Pods is that of their role; tfPort is "
+		"the container's port tfjob-port; spec.schedulerName is that of the Pods");
 }
 
 static void fields_of_v1beta2_move_into_the_run_policy(void **state)
@@ -100,7 +98,8 @@ static void fields_of_v1beta2_move_into_the_run_policy(void **state)
 			"apiVersion was kubeflow.org/%s; "
 			"spec.cleanPodPolicy is spec.runPolicy.cleanPodPolicy; "
 			"spec.ttlSecondsAfterFinished is spec.runPolicy.ttlSecondsAfterFinished; "
-			"spec.backoffLimit is spec.runPolicy.backoffLimit; spec.tfRpcLayer is gone",
+			"spec.backoffLimit is spec.runPolicy.backoffLimit; spec.tfRpcLayer was "
+			"removed",
 			versions[i]);
 
 		assert_becomes(yaml,

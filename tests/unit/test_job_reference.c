@@ -66,7 +66,7 @@ static void a_namespace_that_none_can_be_called_is_named(void **state)
 	assert_int_equal(job_reference_read("kubernetes/Ada_/digits", &reference, &err),
 			 ERR_INVALID);
 	assert_string_equal(err.text,
-			    "'kubernetes/Ada_/digits': 'Ada_' is not a valid name of a namespace");
+			    "'kubernetes/Ada_/digits': 'Ada_' is not a valid namespace name");
 	assert_int_equal(job_reference_read("kubernetes//digits", &reference, &err), ERR_INVALID);
 }
 

@@ -128,7 +128,7 @@ static void a_command_that_cannot_run_says_why(void **state)
 				"\"message\":\"no such container\"}",
 				&code, &err),
 			 ERR_REFUSED);
-	assert_string_equal(err.text, "the command did not run to its end: no such container");
+	assert_string_equal(err.text, "the command did not finish: no such container");
 	assert_int_equal(code, -1);
 }
 

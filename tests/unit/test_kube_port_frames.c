@@ -91,13 +91,13 @@ static void assert_complaint(const char *complaint, const char *wanted)
 static void a_complaint_is_one_sentence(void **state)
 {
 	(void) state;
-	assert_complaint("error forwarding port 6006 to pod 5d2: failed to execute portforward: "
-			 "dial tcp4 127.0.0.1:6006: connect: connection refused \n",
-			 "nothing listens on port 6006 of Pod 'digits-worker-0' (connection "
-			 "refused)");
-	assert_complaint("socat[9] E connect(): Connection refused\n",
-			 "nothing listens on port 6006 of Pod 'digits-worker-0' (connection "
-			 "refused)");
+	assert_complaint(
+		"error forwarding port 6006 to pod 5d2: failed to execute portforward: "
+		"dial tcp4 127.0.0.1:6006: connect: connection refused \n",
+		"no program listens on port 6006 of Pod 'digits-worker-0' (connection refused)");
+	assert_complaint(
+		"socat[9] E connect(): Connection refused\n",
+		"no program listens on port 6006 of Pod 'digits-worker-0' (connection refused)");
 	assert_complaint("one\ntwo\x1b[31m\r\n",
 			 "port 6006 of Pod 'digits-worker-0' cannot be reached: one two?[31m");
 }

@@ -22,8 +22,8 @@ static void one_rule_gives_all_that_is_missing(void **state)
 			 ERR_REFUSED);
 	assert_string_equal(
 		err.text,
-		"cannot delete pods in namespace 'ada': the login has no right to; a Role there "
-		"needs the rule {apiGroups: [\"\", \"coordination.k8s.io\"], resources: [\"pods\", "
+		"cannot delete pods in namespace 'ada': permission denied; add this rule to a Role "
+		"there: {apiGroups: [\"\", \"coordination.k8s.io\"], resources: [\"pods\", "
 		"\"pods/log\", \"leases\"], verbs: [\"delete\", \"get\", \"create\"]}");
 }
 

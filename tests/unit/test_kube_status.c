@@ -57,12 +57,11 @@ static void a_missing_right_comes_with_the_rule_to_add(void **state)
 		"forbidden: User \\\"eve\\\" cannot create resource \\\"pods\\\" in API group "
 		"\\\"\\\" in the namespace \\\"ada\\\"\"}",
 		&status, &err);
-	assert_string_equal(
-		err.text,
-		"cannot create pods 'worker-0' in namespace 'ada': pods is forbidden: User "
-		"\"eve\" cannot create resource \"pods\" in API group \"\" in the namespace "
-		"\"ada\"; a Role there needs the rule {apiGroups: [\"\"], resources: "
-		"[\"pods\"], verbs: [\"create\"]}");
+	assert_string_equal(err.text,
+			    "cannot create pods 'worker-0' in namespace 'ada': pods is forbidden: "
+			    "User \"eve\" cannot create resource \"pods\" in API group \"\" in the "
+			    "namespace \"ada\"; add this rule to a Role there: {apiGroups: [\"\"], "
+			    "resources: [\"pods\"], verbs: [\"create\"]}");
 }
 
 static void a_quota_needs_no_rule(void **state)
@@ -101,9 +100,9 @@ static void what_is_no_status_still_becomes_a_sentence(void **state)
 
 	(void) state;
 	read_answer(502, "<html>\nBad Gateway</html>", &status, &err);
-	assert_string_equal(err.text,
-			    "cannot create pods 'worker-0' in namespace 'ada': the server "
-			    "answered 502");
+	assert_string_equal(
+		err.text,
+		"cannot create pods 'worker-0' in namespace 'ada': the server responded with 502");
 	read_answer(503, "Too busy, sorry\nsecond line", &status, &err);
 	assert_string_equal(err.text,
 			    "cannot create pods 'worker-0' in namespace 'ada': Too busy, sorry");

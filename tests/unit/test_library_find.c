@@ -145,8 +145,8 @@ static void nothing_anywhere_says_what_to_install_and_where_was_looked(void **st
 	assert_int_equal(library_find(&search, &place, &looked_at, &err), ERR_NOT_FOUND);
 	assert_non_null(strstr(err.text, "pip install tensorflow-cpu"));
 	assert_string_equal(text_of(&looked_at),
-			    "virtual environment: none is active\n"
-			    "python3: none in PATH\n"
+			    "virtual environment: none active\n"
+			    "python3: not found in PATH\n"
 			    "system: no libtensorflow_cc.so.2 and no libtensorflow.so.2 in "
 			    "LD_LIBRARY_PATH, /usr/local/lib and /usr/lib\n");
 }
@@ -217,7 +217,7 @@ static void what_was_named_is_taken_or_refused(void **state)
 	assert_not_found(&search, ERR_NOT_FOUND, "/nowhere.so' not found");
 	search.asked = in(tree, "/empty");
 	assert_not_found(&search, ERR_NOT_FOUND,
-			 "--libtensorflow: no libtensorflow_cc.so.2 in folder '");
+			 "--libtensorflow: no libtensorflow_cc.so.2 in directory '");
 	search.asked = NULL;
 	search.variable = in(tree, "/nowhere.so");
 	assert_not_found(&search, ERR_NOT_FOUND, "MUSTER_LIBTENSORFLOW: '");
@@ -251,7 +251,7 @@ static void a_new_tensorflow_without_its_library_is_broken(void **state)
 	make_file(tree, "/venv" WHEEL "/tensorflow/__init__.py", "");
 	make_file(tree, "/venv" WHEEL "/tensorflow-2.12.0.dist-info/METADATA", "");
 	search.python.virtual_env = in(tree, "/venv");
-	assert_not_found(&search, ERR_UNSUPPORTED, "has no libtensorflow_cc: install it again");
+	assert_not_found(&search, ERR_UNSUPPORTED, "has no libtensorflow_cc: reinstall it");
 }
 
 /* The folders of packages, the root taken away, a line each. */

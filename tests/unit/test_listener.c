@@ -94,7 +94,7 @@ static void what_stands_in_the_way_is_told_apart(void **state)
 	assert_int_equal(listen_at(&seen, "127.0.0.1", 0, &listener, NULL), 0);
 	assert_int_equal(listen_at(&seen, "127.0.0.1", listener_port(listener), &none, &err),
 			 ERR_EXISTS);
-	assert_non_null(strstr(err.text, "of 127.0.0.1 is taken"));
+	assert_non_null(strstr(err.text, "of 127.0.0.1 is already in use"));
 	assert_int_equal(listen_at(&seen, "localhost", 0, &none, &err), ERR_INVALID);
 	assert_int_equal(listen_at(&seen, "192.0.2.1", 0, &none, &err), ERR_NOT_FOUND);
 	assert_null(none);

@@ -145,14 +145,14 @@ static void a_full_disk_costs_bytes_and_says_how_many(void **state)
 
 	limit_file_size(RLIM_INFINITY);
 	assert_int_equal(rc, ERR_SPACE);
-	assert_non_null(strstr(err.text, "is not kept for now"));
+	assert_non_null(strstr(err.text, "cannot save the output of"));
 	assert_int_equal(rc_while_full, 0);
 	assert_int_equal(rc_after_second_try, 0);
 	assert_int_equal(add(scene, "lost as well, it is too early\n", NOON + 1300), 0);
 	assert_int_equal(add(scene, "kept again\n", NOON + 2300), 0);
 	assert_file(scene, "worker-0.1.log",
 		    "kept, and a line long enough for the index\ncut\n"
-		    "muster: 50 bytes of output were not kept (file too large)\nkept again\n");
+		    "muster: 50 bytes of output were not saved (file too large)\nkept again\n");
 }
 
 static void a_loss_at_the_end_is_told_too(void **state)
@@ -167,7 +167,7 @@ static void a_loss_at_the_end_is_told_too(void **state)
 	log_scene_close(scene);
 	assert_file(scene, "worker-0.1.log",
 		    "kept, and a line long enough for the index\ncut\n"
-		    "muster: 6 bytes of output were not kept (file too large)\n");
+		    "muster: 6 bytes of output were not saved (file too large)\n");
 }
 
 static void folders_are_made_and_a_file_in_the_way_is_named(void **state)

@@ -293,7 +293,7 @@ static void a_port_that_is_taken_is_told(void **state)
 	assert_int_equal(network_answerer_new(scene->loop, scene->peers, 2, 0, on_change, scene,
 					      &answerer, &err),
 			 ERR_REFUSED);
-	assert_non_null(strstr(err.text, "is taken by another program"));
+	assert_non_null(strstr(err.text, "is in use by another program"));
 	assert_null(answerer);
 }
 

@@ -239,8 +239,8 @@ static void servers_of_another_kind_are_told(void **state)
 	/* The beginning of what TensorFlow's server sends first: HTTP/2 settings. */
 	static const char grpc[] = {0, 0, 6, 4, 0, 0, 0, 0, 0, 0, 4, 0, 0x40, 0, 0};
 
-	assert_stranger(http, sizeof(http) - 1, "something else than muster answers there");
-	assert_stranger(grpc, sizeof(grpc), "a gRPC server (TensorFlow's?) has the port already");
+	assert_stranger(http, sizeof(http) - 1, "another program than muster responds");
+	assert_stranger(grpc, sizeof(grpc), "a gRPC server (TensorFlow's?) already has the port");
 }
 
 static void a_port_that_opens_and_says_nothing_is_told(void **state)
@@ -252,7 +252,8 @@ static void a_port_that_opens_and_says_nothing_is_told(void **state)
 	int listener = listen_somewhere(&cluster.peers[1].port);
 
 	assert_int_equal(run_task(&cluster, 0, SHORT, NULL), 0);
-	assert_fails(&cluster, 1, NETWORK_ANSWER, "timed out: the port opens, but nobody answers");
+	assert_fails(&cluster, 1, NETWORK_ANSWER,
+		     "timed out: the port is open, but no program responds");
 	file_close(&listener);
 	assert_nothing_is_left(&cluster, 0);
 }

@@ -50,9 +50,10 @@ static void one_sentence_is_said_for_all_whom_it_holds(void **state)
 	note = note_of(scene_decide(scene));
 	assert_non_null(note);
 	assert_int_equal(note->level, NOTE_WARNING);
-	assert_string_equal(note->sentence,
-			    "worker-0 and 3 more: cannot be placed (Unschedulable): 0/4 nodes are "
-			    "available: 4 Insufficient cpu.");
+	assert_string_equal(
+		note->sentence,
+		"worker-0 and 3 more: cannot be scheduled (Unschedulable): 0/4 nodes are "
+		"available: 4 Insufficient cpu.");
 	assert_int_equal(scene->plan.n_notes, 1);
 }
 
@@ -89,10 +90,10 @@ static void what_a_server_says_does_nothing_to_a_terminal(void **state)
 	begin_workers(scene, 1);
 	hold_workers(scene, "ErrImagePull", "no \x1b[2Jimage\nat all");
 	assert_string_equal(note_of(scene_decide(scene))->sentence,
-			    "worker-0 cannot get its image (ErrImagePull): no ?[2Jimage");
+			    "worker-0 cannot pull its image (ErrImagePull): no ?[2Jimage");
 	obstacles_describe(&scene->status, "", &text);
 	assert_string_equal(text_of(&text),
-			    "worker-0 cannot get its image (ErrImagePull): no ?[2Jimage\n");
+			    "worker-0 cannot pull its image (ErrImagePull): no ?[2Jimage\n");
 }
 
 static void the_status_keeps_it_until_it_goes_away(void **state)
@@ -105,9 +106,10 @@ static void the_status_keeps_it_until_it_goes_away(void **state)
 	scene->objects[1].message = "0/4 nodes are left";
 	scene_decide(scene);
 	obstacles_describe(&scene->status, "  ", &text);
-	assert_string_equal(text_of(&text),
-			    "  worker-0 cannot be placed (Unschedulable): 0/4 nodes are available\n"
-			    "  worker-1 cannot be placed (Unschedulable): 0/4 nodes are left\n");
+	assert_string_equal(
+		text_of(&text),
+		"  worker-0 cannot be scheduled (Unschedulable): 0/4 nodes are available\n"
+		"  worker-1 cannot be scheduled (Unschedulable): 0/4 nodes are left\n");
 	hold_workers(scene, NULL, NULL);
 	scene_decide(scene);
 	text_clear(&text);
@@ -128,7 +130,7 @@ static void a_deadline_that_came_while_somebody_waited_says_for_what(void **stat
 	assert_non_null(scene->status.failure);
 	assert_string_equal(scene->status.failure->message,
 			    "the job was active longer than its deadline of 60s; worker-0 and 1 "
-			    "more: cannot get its image (ErrImagePull): image 'x': not found");
+			    "more: cannot pull its image (ErrImagePull): image 'x': not found");
 }
 
 static void how_a_replica_ended_is_no_obstacle(void **state)
@@ -153,14 +155,13 @@ static void who_waits_for_a_silent_node_says_so(void **state)
 	object->is_node_silent = true;
 	object->stop_asked_at = scene->now;
 	object->kill_at = scene->now;
-	assert_string_equal(note_of_end(scene_decide(scene))->sentence,
-			    "worker-0 waits for a node that does not answer (NodeSilent): attempt "
-			    "0 was told to end "
-			    "on node 'n7', and may still run there: it is waited for until the "
-			    "node says that it has "
-			    "ended, or is removed (kubectl delete node n7), or, when you know that "
-			    "it does not run, "
-			    "its Pod is (kubectl delete pod -n default j-worker-0 --force)");
+	assert_string_equal(
+		note_of_end(scene_decide(scene))->sentence,
+		"worker-0 is waiting for a node that does not respond (NodeSilent): attempt 0 was "
+		"asked to stop on node 'n7' and may still be running there; muster waits until the "
+		"node reports that it has stopped, or the node is deleted (kubectl delete node "
+		"n7). If you know that it is not running, delete its Pod (kubectl delete pod -n "
+		"default j-worker-0 --force)");
 	assert_null(note_of_end(scene_decide(scene)));
 	scene->observed.n_replicas = 0;
 	scene_decide(scene);
@@ -184,10 +185,10 @@ static void what_does_not_end_in_time_is_said(void **state)
 	assert_null(note_of_end(scene_decide(scene)));
 	assert_true(scene->plan.wake_at > object->kill_at);
 	scene->now = scene->plan.wake_at;
-	assert_non_null(
-		strstr(note_of_end(scene_decide(scene))->sentence,
-		       "worker-0 waits for an attempt that does not end (NotEnding): attempt 0 "
-		       "was told to end on node 'n7'"));
+	assert_non_null(strstr(
+		note_of_end(scene_decide(scene))->sentence,
+		"worker-0 is waiting for its previous attempt to stop (NotEnding): attempt 0 "
+		"was asked to stop on node 'n7'"));
 	assert_null(note_of_end(scene_decide(scene)));
 	assert_int_equal(scene->plan.wake_at, MSEC_NEVER);
 }

@@ -191,7 +191,7 @@ static void what_is_wrong_is_named(void **state)
 	refused(&(struct pod_build){.memory = "4GB"},
 		"--memory: '4GB' is not a quantity; did you mean");
 	refused(&(struct pod_build){.gpu = "-1"}, "--gpu: '-1' is not a number of GPUs");
-	refused(&(struct pod_build){.gpu = "some"}, "write N, all or none");
+	refused(&(struct pod_build){.gpu = "some"}, "(expected 0 to 1024, all or none)");
 	refused(&(struct pod_build){.gpu = "1.5"}, "--gpu:");
 	refused(&(struct pod_build){.gpu = "a b=1"}, "--gpu: 'a b' is not a resource");
 	refused(&(struct pod_build){.name_space = "Ml"}, "--namespace: 'Ml'");
@@ -245,7 +245,7 @@ static void a_template_is_found_in_what_holds_one(void **state)
 	assert_int_equal(pod_build_template(pod_template, &found, &err), 0);
 	assert_ptr_equal(found, json_get(pod_template, "template"));
 	assert_int_equal(pod_build_template(other, &found, &err), ERR_INVALID);
-	assert_string_equal(err.text, "no Pod template: a Pod with spec.containers is expected");
+	assert_string_equal(err.text, "no Pod template (expected a Pod with spec.containers)");
 }
 
 static void expect_no_template(const char *text, const char *words)

@@ -365,7 +365,7 @@ static void a_node_that_is_silent_threatens_what_runs_there(void **state)
 	assert_true(scene->seen.is_node_silent);
 	assert_string_equal(scene->seen.node, "n7");
 	assert_string_equal(scene->seen.reason, "NodeNotReady");
-	assert_non_null(strstr(scene->seen.message, "node 'n7' does not answer"));
+	assert_non_null(strstr(scene->seen.message, "node 'n7' does not respond"));
 }
 
 /* Which a readiness probe may say. */

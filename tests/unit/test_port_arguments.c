@@ -41,11 +41,11 @@ static void what_is_wrong_is_named(void **state)
 	static const struct {
 		const char *words[3], *said;
 	} wrong[] = {
-		{{"worker-0"}, "no port is named"},
+		{{"worker-0"}, "missing port"},
 		{{"worker", "6006"}, "'worker' is not a port"},
-		{{"worker-x", "6006"}, "'worker-x' is neither a replica"},
-		{{"worker-0:6006"}, "'worker-0:6006' is neither a replica"},
-		{{"-", "6006"}, "'-' is neither a replica"},
+		{{"worker-x", "6006"}, "'worker-x' is not a replica"},
+		{{"worker-0:6006"}, "'worker-0:6006' is not a replica"},
+		{{"-", "6006"}, "'-' is not a replica"},
 		{{"6006", "worker-0"}, "'worker-0' is not a port"},
 		{{"0"}, "'0' is not a port"},
 		{{"65536"}, "'65536' is not a port"},
@@ -55,7 +55,7 @@ static void what_is_wrong_is_named(void **state)
 		{{"0:80"}, "'0:80' is not a port"},
 		{{"1:2:3"}, "'1:2:3' is not a port"},
 		{{"http"}, "'http' is not a port"},
-		{{"8080:80", "8080:81"}, "port 8080 of this machine can lead to one port only"},
+		{{"8080:80", "8080:81"}, "local port 8080 is named twice"},
 	};
 
 	(void) state;

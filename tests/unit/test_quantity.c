@@ -62,8 +62,8 @@ static void memory_that_is_no_memory_is_refused(void **state)
 	static const char *const pairs[][2] = {{"4", "'4Gi'"},
 					       {"512m", "'512Mi'"},
 					       {"4000", "'4000Mi'"},
-					       {"100k", "less than any program needs"},
-					       {"1e3", "less than any program needs"},
+					       {"100k", "too small for any program"},
+					       {"1e3", "too small for any program"},
 					       {"4gi", "'4Gi'"}};
 	static const char *const right[] = {"1Mi", "1048576", "1.5G", "1e9", "+4Gi", "2000M"};
 

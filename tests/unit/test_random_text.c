@@ -85,11 +85,11 @@ static void a_set_that_is_wrong_is_refused(void **state)
 	(void) state;
 	struct text long_pattern CLEANUP(text_done) = {0};
 
-	assert_refused("[z-a]{3}", ERR_INVALID, "'[z-a]' is no set of characters");
-	assert_refused("[\\x]{3}", ERR_INVALID, "'[\\x]' is no set of characters");
-	assert_refused("[a\\]{3}", ERR_INVALID, "is no set of characters");
-	assert_refused("[a-]{3}", ERR_INVALID, "is no set of characters");
-	assert_refused("[a]{0}", ERR_INVALID, "'{0}': a set stands for 1 to 255 characters");
+	assert_refused("[z-a]{3}", ERR_INVALID, "'[z-a]' is not a set of characters");
+	assert_refused("[\\x]{3}", ERR_INVALID, "'[\\x]' is not a set of characters");
+	assert_refused("[a\\]{3}", ERR_INVALID, "is not a set of characters");
+	assert_refused("[a-]{3}", ERR_INVALID, "is not a set of characters");
+	assert_refused("[a]{0}", ERR_INVALID, "'{0}': a set must produce 1 to 255 characters");
 	assert_refused("[a]{256}", ERR_INVALID, "'{256}'");
 	assert_refused("[a]{99999999999999999999}", ERR_INVALID, "1 to 255");
 	for (int i = 0; i < 20; i++)

@@ -44,7 +44,7 @@ static void a_success_is_one_line(void **state)
 static void a_failure_begins_with_the_replica_that_failed_first(void **state)
 {
 	(void) state;
-	struct consequence consequence = {"worker", 0, "was ended by muster"};
+	struct consequence consequence = {"worker", 0, "was stopped by muster"};
 	struct failure failure = {
 		.role = "worker",
 		.index = 1,
@@ -70,14 +70,11 @@ static void a_failure_begins_with_the_replica_that_failed_first(void **state)
 
 	assert_report(
 		&two_workers, &status,
-		"muster: job train-x7k2 failed after 12s: "
-		"worker-1 exited with code 1 after 11s (attempt 2)\n"
-		"  because       ValueError: shapes\n"
-		"  at            2025-11-21T16:02:11Z\n"
-		"  last lines    | Traceback (most recent call last):\n"
-		"                | ValueError: shapes\n"
-		"  consequences  worker-0 was ended by muster\n"
-		"  next          muster logs train-x7k2 --role worker --index 1 --attempt 2\n");
+		"muster: job train-x7k2 failed after 12s: worker-1 exited with code 1 after 11s "
+		"(attempt 2)\n  error         ValueError: shapes\n  at            "
+		"2025-11-21T16:02:11Z\n  last output   | Traceback (most recent call last):\n      "
+		"          | ValueError: shapes\n  consequences  worker-0 was stopped by muster\n  "
+		"full log      muster logs train-x7k2 --role worker --index 1 --attempt 2\n");
 }
 
 static void a_deadline_a_stop_and_a_deletion_are_one_line(void **state)
@@ -138,7 +135,7 @@ static void progress_of_pods_says_how_far_their_start_is_and_what_holds_them_up(
 	replicas[1].message = "0/4 nodes are available";
 	assert_progress_of_pods(&status, &startup,
 				"2 Pods: 1 scheduled, 0 set up, 1 running; worker-1 cannot be "
-				"placed (Unschedulable): 0/4 nodes are available");
+				"scheduled (Unschedulable): 0/4 nodes are available");
 	replicas[1] = replicas[0];
 	assert_progress_of_pods(&status, &startup, "");
 }

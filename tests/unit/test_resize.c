@@ -31,8 +31,8 @@ static void peers_that_run_start_again_with_all_their_time(void **state)
 	assert_string_equal(scene_message(scene, CONDITION_RESTARTING),
 			    "job j is restarting because it was scaled.");
 	assert_string_equal(scene->plan.notes[0].sentence,
-			    "the job was scaled to worker=3: all of it starts again in that size; "
-			    "its processes have 30s to end");
+			    "the job was scaled to worker=3: restarting all replicas; the running "
+			    "processes have 30s to exit");
 }
 
 /* The grace is that of a planned end, however short that of the failure before was. */

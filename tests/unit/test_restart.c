@@ -422,10 +422,10 @@ static void each_that_falls_in_one_moment_has_a_delay_of_its_own(void **state)
 	scene_exit(scene, "worker", 1, 0, 1, 0);
 	scene_decide(scene);
 	assert_string_equal(scene->plan.notes[0].sentence,
-			    "worker-0 exited with code 1 after 3s (attempt 0): it starts again in "
+			    "worker-0 exited with code 1 after 3s (attempt 0): restarting it in "
 			    "2s (restart 1)");
 	assert_string_equal(scene->plan.notes[1].sentence,
-			    "worker-1 exited with code 1 after 3s (attempt 0): it starts again "
+			    "worker-1 exited with code 1 after 3s (attempt 0): restarting it "
 			    "(restart 2)");
 	assert_non_null(scene_action(scene, ACTION_START, "worker", 1));
 	assert_null(scene_action(scene, ACTION_START, "worker", 0));

@@ -85,7 +85,7 @@ static void silence_ends_with_the_timeout_and_nobody_is_told_of_the_end(void **s
 
 	fake_cluster.tasks[1].is_silent = true;
 	assert_int_equal(session_list_devices(session, &devices, &count, &err), ERR_UNREACHABLE);
-	assert_string_equal(err.text, "no answer within 4s");
+	assert_string_equal(err.text, "no response within 4s");
 	assert_string_equal(session_code(session), "DEADLINE_EXCEEDED");
 	assert_null(devices);
 	session_close(session);
@@ -104,7 +104,7 @@ static void a_product_is_compared(void **state)
 	assert_int_equal(session_multiply(session, device, &err), 0);
 	fake_cluster.tasks[1].is_wrong = true;
 	assert_int_equal(session_multiply(session, device, &err), ERR_IO);
-	assert_string_equal(err.text, "the product of two matrices came out wrong");
+	assert_string_equal(err.text, "the product of two matrices is wrong");
 	assert_string_equal(session_code(session), "OK");
 	session_close(session);
 }

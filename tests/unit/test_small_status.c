@@ -86,7 +86,7 @@ static void what_pods_show_is_not_in_it(void **state)
 static struct status rich_status(void)
 {
 	static struct consequence consequences[] = {
-		{"ps", 0, "was ended by muster", 0},
+		{"ps", 0, "was stopped by muster", 0},
 		{"worker", 0, "exited with code 1", 2},
 		{"worker", 3, "exited with code 1", 2},
 	};
@@ -307,7 +307,7 @@ static struct failure *large_failure(struct arena *arena)
 	for (int i = 0; i < LIMIT_REPLICAS; i++)
 		failure->consequences[failure->n_consequences++] = (struct consequence){
 			"worker", i,
-			i % 3 ? "was ended by muster"
+			i % 3 ? "was stopped by muster"
 			      : arena_format(arena, "was evicted: node-%d is low on memory", i),
 			i};
 	return failure;

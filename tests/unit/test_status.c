@@ -9,7 +9,7 @@ static struct status full_status(void)
 {
 	static const char *last_lines[] = {"one", "two \xc3\xa9"};
 	static const char *stacks[] = {"worker-0: wait (train.py:4)"};
-	static struct consequence consequences[] = {{"worker", 0, "was ended by muster", 3}};
+	static struct consequence consequences[] = {{"worker", 0, "was stopped by muster", 3}};
 	static struct failure failure = {
 		.role = "worker",
 		.index = 1,

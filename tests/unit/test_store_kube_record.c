@@ -119,7 +119,7 @@ static void other_config_maps_are_no_jobs(void **state)
 	(void) state;
 	json_remove(json_get(config_map, "data"), "document");
 	assert_int_equal(store_kube_read(config_map, &record, &err), ERR_INVALID);
-	assert_string_equal(err.text, "ConfigMap 'digits.job' holds no job of muster's");
+	assert_string_equal(err.text, "ConfigMap 'digits.job' contains no job of muster");
 }
 
 /* Its supervisor may be allowed more than the user that wrote it: a job in another namespace, say.

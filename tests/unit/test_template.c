@@ -166,11 +166,11 @@ static void names_that_are_no_parameters_stay(void **state)
 	make(HEAD "parameters: [{name: IMAGE, value: i}]\nobjects:\n- apiVersion: v1\n"
 		  "  kind: Thing\n  command: ['${HOME}', '${IMAG} ${HOME} ${IMAGE}']\n",
 	     NULL, 0, &outcome);
-	assert_string_equal(
-		text_of(&outcome.lines),
-		"t.yaml:7:13: objects[0].command[0]: ${HOME} is no parameter, and stays as it is\n"
-		"t.yaml:7:24: objects[0].command[1]: ${IMAG} is no parameter, and stays as it is; "
-		"did you mean IMAGE?\n");
+	assert_string_equal(text_of(&outcome.lines), "t.yaml:7:13: objects[0].command[0]: ${HOME} "
+						     "is not a parameter, and is left as it is\n"
+						     "t.yaml:7:24: objects[0].command[1]: ${IMAG} "
+						     "is not a parameter, and is left as it is; "
+						     "did you mean IMAGE?\n");
 	assert_string_equal(
 		json_as_string(json_at(json_get(document_root(outcome.objects[0]), "command"), 1),
 			       ""),
@@ -196,8 +196,8 @@ static void every_fault_is_told_with_its_place(void **state)
 		     "- {" OBJECT ", 'a${R}': 1, a: 2}\n"
 		     "object: []\n",
 		given, ARRAY_LEN(given),
-		"t.yaml: no parameter is called WOKERS; did you mean WORKERS?\n"
-		"t.yaml: no parameter is called XYZ\n"
+		"t.yaml: unknown parameter WOKERS; did you mean WORKERS?\n"
+		"t.yaml: unknown parameter XYZ\n"
 		"t.yaml:4:26: parameters[0].value: Invalid value: 2: expected text; put it in "
 		"quotes\n"
 		"t.yaml:5:3: parameters[1]: Required value: give parameter NAME one "
@@ -210,14 +210,14 @@ static void every_fault_is_told_with_its_place(void **state)
 		"\"required\"?\n"
 		"t.yaml:8:23: parameters[4].generate: Unsupported value: \"random\": supported "
 		"values: \"expression\"\n"
-		"t.yaml:9:41: parameters[5].from: Invalid value: '{999}': a set stands for 1 to "
+		"t.yaml:9:41: parameters[5].from: Invalid value: '{999}': a set must produce 1 to "
 		"255 characters\n"
 		"t.yaml:11:3: objects[0].apiVersion: Required value: every object says what it "
 		"is\n"
-		"t.yaml:11:20: objects[0].m: Invalid value: no parameter is called NONE; did you "
+		"t.yaml:11:20: objects[0].m: Invalid value: unknown parameter NONE; did you "
 		"mean NAME?\n"
-		"t.yaml:11:36: objects[0].o: Invalid value: ${{NAME}} must stand alone: inside "
-		"of a text write ${NAME}\n"
+		"t.yaml:11:36: objects[0].o: Invalid value: ${{NAME}} must be the whole value; "
+		"inside a string write ${NAME}\n"
 		"t.yaml:12:3: objects[1]: Invalid value: \"text\": expected an object\n"
 		"t.yaml:13:48: objects[2].a: Duplicate value: \"a\": another key becomes the "
 		"same\n"
@@ -242,7 +242,7 @@ static void what_it_becomes_has_a_limit(void **state)
 		text_add(&yaml, "'${A}', '${{A}}', ");
 	text_add(&yaml, "]}]\n");
 	assert_lines(text_of(&yaml), given, 1,
-		     "t.yaml:1:1: with its parameters it is larger than 16 MiB\n");
+		     "t.yaml:1:1: with its parameters, it is larger than 16 MiB\n");
 
 	text_clear(&yaml);
 	text_add(&yaml, HEAD "objects: [{" OBJECT "}]\nparameters:\n");

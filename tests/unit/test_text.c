@@ -169,9 +169,9 @@ static void a_duration_without_a_unit_is_asked_for_one(void **state)
 	msec duration = 5;
 
 	assert_int_equal(text_read_duration("30", &duration, &err), ERR_INVALID);
-	assert_string_equal(err.text, "'30' has no unit; did you mean 30s, or 30m?");
+	assert_string_equal(err.text, "'30' has no unit; did you mean 30s or 30m?");
 	assert_int_equal(text_read_duration("0.5", &duration, &err), ERR_INVALID);
-	assert_string_equal(err.text, "'0.5' has no unit; did you mean 0.5s, or 0.5m?");
+	assert_string_equal(err.text, "'0.5' has no unit; did you mean 0.5s or 0.5m?");
 	assert_int_equal(duration, 5);
 }
 

@@ -156,7 +156,7 @@ static void what_is_left_out_is_told(void **state)
 	run(scene);
 	assert_int_equal(scene->err.code, 0);
 	assert_string_equal(scene->left_out.text,
-			    "'link' (a link to '/etc/passwd', which lies outside)");
+			    "'link' (a link to '/etc/passwd', which is outside the directory)");
 }
 
 static void half_a_stream_is_an_error(void **state)

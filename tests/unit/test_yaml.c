@@ -222,36 +222,38 @@ static void faults_have_place_and_reason(void **state)
 		const char *yaml;
 		const char *sentence;
 	} table[] = {
-		{"a:\n\tb: c", "line 2, column 1: found a tab where spaces are expected"},
+		{"a:\n\tb: c", "line 2, column 1: found a tab (expected spaces)"},
 		{"a: b: c", "line 1, column 5: mapping values are not allowed in this context"},
 		{"a:\n  - 1\n -2", "line 3, column 2: did not find expected key while parsing a "
 				   "block mapping that begins at line 1"},
 		{"a: [1,\n 2", "line 3, column 1: did not find expected ',' or ']' while parsing "
 			       "a flow sequence that begins at line 1"},
 		{"- a\nb: c", "line 2, column 1: "},
-		{"[a]\nb", "line 2, column 1: the document has ended before this; another one "
-			   "begins with '---'"},
+		{"[a]\nb",
+		 "line 2, column 1: the document ended before this line; begin another document "
+		 "with '---'"},
 		{"a: 1\nb: 2\na: 3",
-		 "line 3, column 1: the key 'a' stands at line 1, column 1 already"},
+		 "line 3, column 1: duplicate key 'a' (first at line 1, column 1)"},
 		{"{1: a, '1': b}",
-		 "line 1, column 8: the key '1' stands at line 1, column 2 already"},
+		 "line 1, column 8: duplicate key '1' (first at line 1, column 2)"},
 		{"a: {<<: {}, <<: {}}",
-		 "line 1, column 13: the key '<<' stands at line 1, column 5"},
+		 "line 1, column 13: duplicate key '<<' (first at line 1, column 5)"},
 		{"null: x", "line 1, column 1: a key is a text; this is null"},
-		{"? [a]\n: b", "line 1, column 3: a key is a text; this is a list"},
-		{"? {a: b}\n: b", "line 1, column 3: a key is a text; this is a map"},
-		{"a:\n  <<: 1", "line 2, column 7: '<<' takes a map or a list of maps"},
-		{"<<: [{}, 1]", "line 1, column 10: '<<' takes a map or a list of maps"},
-		{"a: .inf", "line 1, column 4: .inf is a number that JSON does not have"},
-		{"- .NaN", "line 1, column 3: .NaN is a number that JSON does not have"},
+		{"? [a]\n: b", "line 1, column 3: a key must be a string; this is a list"},
+		{"? {a: b}\n: b", "line 1, column 3: a key must be a string; this is a map"},
+		{"a:\n  <<: 1", "line 2, column 7: '<<' needs a map or a list of maps"},
+		{"<<: [{}, 1]", "line 1, column 10: '<<' needs a map or a list of maps"},
+		{"a: .inf", "line 1, column 4: .inf is not a number in JSON"},
+		{"- .NaN", "line 1, column 3: .NaN is not a number in JSON"},
 		{"a: !!int x", "line 1, column 4: 'x' is not a !!int"},
 		{"a: !!bool 1", "line 1, column 4: '1' is not a !!bool"},
 		{"!!null x: 1", "line 1, column 1: 'x' is not a !!null"},
 		{"a: !!binary aGk=", "line 1, column 4: !!binary has no place in a job"},
 		{"a: &a [*a]", "line 1, column 8: the anchor '&a' would contain itself"},
-		{"a: *b", "line 1, column 4: there is no anchor '&b' before this"},
-		{"a: &b 1\n--- *b", "line 2, column 5: there is no anchor '&b' before this"},
-		{"a: \"x\\0y\"", "line 1, column 4: a text cannot have a NUL character"},
+		{"a: *b", "line 1, column 4: anchor '&b' is not defined before this line"},
+		{"a: &b 1\n--- *b",
+		 "line 2, column 5: anchor '&b' is not defined before this line"},
+		{"a: \"x\\0y\"", "line 1, column 4: a string cannot contain a NUL character"},
 		{"a: \"\\q\"", "line 1, column 5: found unknown escape character"},
 		{"[a, b\n", "line 2, column 1: did not find expected ',' or ']' while"},
 		{"{\"a\": 1\n", "line 2, column 0: '}' expected near end of file"},
@@ -339,7 +341,7 @@ static void everything_has_its_limit(void **state)
 	while (text.len <= YAML_SIZE_LIMIT)
 		text_add(&text, "# a comment that is read by nobody\n");
 	assert_refused(text_of(&text), text.len, ERR_LIMIT,
-		       "4194330 bytes are more than the 4 MiB that are read");
+		       "4194330 bytes exceed the limit of 4 MiB");
 }
 
 static void assert_place(const struct document *document, const char *path, int line, int column)
