@@ -3,6 +3,7 @@
 #include "base/mem.h"
 #include "base/text.h"
 
+#include <ctype.h>
 #include <string.h>
 #include <strings.h>
 
@@ -176,7 +177,13 @@ static size_t smaller(size_t a, size_t b)
 	return a < b ? a : b;
 }
 
-/* Optimal string alignment: insertions, deletions, substitutions and swaps of two neighbours. */
+static bool is_same_letter(char a, char b)
+{
+	return tolower((unsigned char) a) == tolower((unsigned char) b);
+}
+
+/* Optimal string alignment: insertions, deletions, substitutions and swaps of two neighbors.
+ * Letters that differ in their case are the same. */
 static size_t edit_distance(const char *a, size_t a_len, const char *b, size_t b_len)
 {
 	size_t cost[WORD_MAX + 1][WORD_MAX + 1];
@@ -187,10 +194,11 @@ static size_t edit_distance(const char *a, size_t a_len, const char *b, size_t b
 		cost[0][j] = j;
 	for (size_t i = 1; i <= a_len; i++) {
 		for (size_t j = 1; j <= b_len; j++) {
-			size_t replaced = cost[i - 1][j - 1] + (a[i - 1] != b[j - 1]);
+			size_t replaced = cost[i - 1][j - 1] + !is_same_letter(a[i - 1], b[j - 1]);
 
 			cost[i][j] = smaller(replaced, smaller(cost[i - 1][j], cost[i][j - 1]) + 1);
-			if (i > 1 && j > 1 && a[i - 1] == b[j - 2] && a[i - 2] == b[j - 1])
+			if (i > 1 && j > 1 && is_same_letter(a[i - 1], b[j - 2]) &&
+			    is_same_letter(a[i - 2], b[j - 1]))
 				cost[i][j] = smaller(cost[i][j], cost[i - 2][j - 2] + 1);
 		}
 	}

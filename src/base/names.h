@@ -40,6 +40,6 @@ bool name_is_environment_variable(const char *name);
 int name_find_word(const char *const *words, size_t count, const char *word);
 int name_find_word_ignoring_case(const char *const *words, size_t count, const char *word);
 
-/* The word of `words` nearest to `word` (edit distance at most 2), for "did you mean"; NULL when
- * none. */
+/* The word of `words` nearest to `word` (edit distance at most 2, case ignored), for "did you
+ * mean"; NULL when there is none. */
 const char *name_nearest(const char *const *words, size_t count, const char *word);

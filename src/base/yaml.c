@@ -2,6 +2,7 @@
  * includes libyaml. */
 #include "base/yaml.h"
 
+#include "base/lookalike.h"
 #include "base/mem.h"
 #include "base/yaml_node.h"
 #include "base/yaml_resolve.h"
@@ -159,20 +160,55 @@ static const char *problem_of(const struct reader *reader)
 	return problem;
 }
 
+/* The first bytes of that line, counted from 1; where the text has fewer, its end. */
+static size_t begin_of_line(const struct reader *reader, int line)
+{
+	size_t at = 0;
+
+	while (line > 1 && at < reader->len)
+		if (reader->bytes[at++] == '\n')
+			line--;
+	return at;
+}
+
+/* What a person may not see in the line of a fault, or in the one before, which may have caused it;
+ * "" when there is nothing. */
+static void add_likely_cause(const struct reader *reader, struct place place, struct text *text)
+{
+	size_t begin = begin_of_line(reader, place.line - 1);
+	size_t end = begin_of_line(reader, place.line + 1);
+	const char *lines = reader->bytes + begin;
+	size_t offset = 0;
+	const struct lookalike *found = lookalike_find(lines, end - begin, &offset);
+
+	if (found) {
+		struct place where = place_of_offset(reader, begin + offset);
+
+		text_addf(text, "; line %d, column %d has U+%04X (%s)", where.line, where.column,
+			  (unsigned) found->code_point, found->name);
+	} else if (memmem(lines, end - begin, "{{", 2)) {
+		text_add(text, "; " YAML_TEMPLATE_HINT);
+	}
+}
+
 static int syntax_fault(struct reader *reader)
 {
 	const yaml_parser_t *parser = &reader->parser;
 	struct place place = place_of_mark(parser->problem_mark);
+	struct text cause CLEANUP(text_done) = {0};
 
 	if (parser->error == YAML_MEMORY_ERROR)
 		mem_end();
 	reader->is_unreadable = true;
 	if (parser->error == YAML_READER_ERROR)
 		place = place_of_offset(reader, parser->problem_offset);
+	add_likely_cause(reader, place, &cause);
 	if (!parser->context || parser->context_mark.line == parser->problem_mark.line)
-		return yaml_fault(reader->err, ERR_INVALID, place, "%s", problem_of(reader));
-	return yaml_fault(reader->err, ERR_INVALID, place, "%s %s that begins at line %zu",
-			  problem_of(reader), parser->context, parser->context_mark.line + 1);
+		return yaml_fault(reader->err, ERR_INVALID, place, "%s%s", problem_of(reader),
+				  text_of(&cause));
+	return yaml_fault(reader->err, ERR_INVALID, place, "%s %s that begins at line %zu%s",
+			  problem_of(reader), parser->context, parser->context_mark.line + 1,
+			  text_of(&cause));
 }
 
 static int next_event(struct reader *reader, yaml_event_t *event)
@@ -375,6 +411,8 @@ static bool looks_like_json(const char *bytes, size_t len)
 
 	for (; at < len && strchr(" \t\r\n{[", bytes[at]); at++)
 		has_bracket |= bytes[at] == '{' || bytes[at] == '[';
+	if (at > 1 && memcmp(bytes + at - 2, "{{", 2) == 0)
+		return false; /* of a template */
 	return has_bracket && at < len && strchr("\"]}-0123456789", bytes[at]);
 }
 
@@ -393,16 +431,26 @@ static int read_documents(const char *bytes, size_t len, struct document_list *l
 	return rc;
 }
 
+/* By its byte order mark, or by the zero byte that each of the first characters has. */
+static bool looks_like_utf16(const char *bytes, size_t len)
+{
+	return len >= 2 && (memcmp(bytes, "\xff\xfe", 2) == 0 ||
+			    memcmp(bytes, "\xfe\xff", 2) == 0 || !bytes[0] != !bytes[1]);
+}
+
 int documents_read(const char *bytes, size_t len, struct document ***ret_documents,
 		   size_t *ret_count, struct err *err)
 {
-	static const char byte_order_mark[] = "\xef\xbb\xbf";
 	struct document_list list CLEANUP(document_list_done) = {0};
 
 	if (len > YAML_SIZE_LIMIT)
 		return err_set(err, ERR_LIMIT, "%zu bytes exceed the limit of %d MiB", len,
 			       YAML_SIZE_LIMIT / 1024 / 1024);
-	if (len >= 3 && memcmp(bytes, byte_order_mark, 3) == 0) {
+	if (looks_like_utf16(bytes, len))
+		return err_set(err, ERR_INVALID,
+			       "encoded in UTF-16 (expected UTF-8); convert it: iconv -f UTF-16 -t "
+			       "UTF-8");
+	if (len >= 3 && memcmp(bytes, BYTE_ORDER_MARK, 3) == 0) {
 		bytes += 3;
 		len -= 3;
 	}

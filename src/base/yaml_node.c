@@ -1,5 +1,6 @@
 #include "base/yaml_node.h"
 
+#include "base/lookalike.h"
 #include "base/yaml_resolve.h"
 
 #include <math.h>
@@ -12,6 +13,8 @@
 
 /* What a node costs of YAML_EXPANSION_LIMIT besides its text: about its memory as JSON. */
 #define NODE_COST 64
+/* Bytes of each in UTF-8. */
+#define TYPOGRAPHIC_QUOTE_SIZE 3
 
 struct valuer {
 	struct arena *arena;
@@ -114,6 +117,24 @@ static int resolve(struct valuer *valuer, const struct node *node, struct yaml_s
 	return 0;
 }
 
+static bool is_typographic_quote(const char *text, size_t len)
+{
+	const struct lookalike *found = lookalike_at(text, len);
+
+	return found && found->is_quote;
+}
+
+/* A text in quotes that are none to YAML is none in quotes: they would be part of it. */
+static bool is_in_typographic_quotes(const struct node *node)
+{
+	size_t len = strlen(node->text);
+
+	return node->is_plain && len >= 2 * TYPOGRAPHIC_QUOTE_SIZE &&
+	       is_typographic_quote(node->text, len) &&
+	       is_typographic_quote(node->text + len - TYPOGRAPHIC_QUOTE_SIZE,
+				    TYPOGRAPHIC_QUOTE_SIZE);
+}
+
 static int take_scalar(struct valuer *valuer, const struct node *node, struct json **ret_value)
 {
 	struct yaml_scalar scalar;
@@ -121,6 +142,9 @@ static int take_scalar(struct valuer *valuer, const struct node *node, struct js
 
 	if (rc < 0)
 		return rc;
+	if (is_in_typographic_quotes(node))
+		return yaml_fault(valuer->err, ERR_INVALID, node->place,
+				  "%s is in typographic quotes (expected \" or ')", node->text);
 	if (scalar.type == JSON_BOOL)
 		*ret_value = json_new_bool(scalar.boolean);
 	else if (scalar.type == JSON_INTEGER)
@@ -162,6 +186,18 @@ static bool is_merge(const struct node_entry *entry)
 	       text_equals(key->text, "<<");
 }
 
+/* A key that is not in quotes means no character that is not seen, and no quote that is none. */
+static int refuse_lookalike(struct valuer *valuer, struct place place, const struct node *key)
+{
+	size_t offset;
+	const struct lookalike *found = lookalike_find(key->text, strlen(key->text), &offset);
+
+	if (!found || !key->is_plain)
+		return 0;
+	return yaml_fault(valuer->err, ERR_INVALID, place, "the key '%s' has U+%04X (%s)",
+			  key->text, (unsigned) found->code_point, found->name);
+}
+
 /* Keys become strings as sigs.k8s.io/yaml makes them: `1:` is "1", `yes:` is "true". */
 static int name_key(struct valuer *valuer, struct node_entry *entry)
 {
@@ -171,9 +207,12 @@ static int name_key(struct valuer *valuer, struct node_entry *entry)
 	if (key->kind != NODE_SCALAR)
 		return yaml_fault(valuer->err, ERR_INVALID, entry->key->place,
 				  "a key must be a string; this is a %s",
-				  key->kind == NODE_MAP ? "map" : "list");
-	int rc = resolve(valuer, key, &scalar);
+				  key->kind == NODE_MAP ? "map; " YAML_TEMPLATE_HINT : "list");
+	int rc = refuse_lookalike(valuer, entry->key->place, key);
 
+	if (rc < 0)
+		return rc;
+	rc = resolve(valuer, key, &scalar);
 	if (rc < 0)
 		return rc;
 	if (scalar.type == JSON_NULL)

@@ -63,6 +63,11 @@ const struct node *yaml_node_at(const struct node *root, const char *path, bool 
 struct node *yaml_json_nodes(const char *bytes, size_t len, const struct json *value,
 			     struct arena *arena);
 
+/* What to do about braces that YAML takes for a map in a map. */
+#define YAML_TEMPLATE_HINT                                                                         \
+	"if this is a template with {{ }}, render it first (for example: helm template CHART | "   \
+	"muster run -f -)"
+
 /* "line L, column C: " before the sentence. Returns the code. */
 int yaml_fault(struct err *err, enum err_code code, struct place place, const char *format, ...)
 	PRINTF_LIKE(4, 5);

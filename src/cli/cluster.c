@@ -84,7 +84,7 @@ int cluster_log_in(struct loop *loop, struct kube_login **ret_login, struct err 
 int cluster_fail(const struct err *err)
 {
 	output_say("%s", err->text);
-	if (err->code == ERR_INVALID || err->code == ERR_NOT_FOUND)
+	if (err->code == ERR_INVALID || err->code == ERR_NOT_FOUND || err->code == ERR_EXISTS)
 		return EXIT_WRONG_USE;
 	return err->code == ERR_UNREACHABLE || err->code == ERR_REFUSED ? EXIT_NOT_REACHED
 									: EXIT_OWN_FAULT;

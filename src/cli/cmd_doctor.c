@@ -42,11 +42,10 @@ static void say_conclusion(const struct doctor_report *report)
 	if (n_warnings)
 		text_addf(&warnings, "; %zu warning%s", n_warnings, n_warnings == 1 ? "" : "s");
 	if (n_missing)
-		output_say(
-			"TensorFlow jobs cannot run on this machine: %zu requirement%s missing%s",
-			n_missing, n_missing == 1 ? " is" : "s are", text_of(&warnings));
+		output_say("training jobs cannot run on this machine: %zu requirement%s missing%s",
+			   n_missing, n_missing == 1 ? " is" : "s are", text_of(&warnings));
 	else
-		output_say("TensorFlow jobs can run on this machine%s", text_of(&warnings));
+		output_say("training jobs can run on this machine%s", text_of(&warnings));
 }
 
 static int doctor_run(const struct options *options)

@@ -164,9 +164,12 @@ static void warn_of_other_host(const struct cluster_spec *spec)
 			   spec->own_index, address, err.text);
 }
 
-/* TensorFlow listens on [::], whatever host it is given (seen in 2.21). */
-static void warn_of_strangers(void)
+/* TensorFlow listens on [::], whatever host it is given (seen in 2.21). In a job of muster, the
+ * first server of each role says it for all of them. */
+static void warn_of_open_port(const struct cluster_spec *spec)
 {
+	if (getenv("MUSTER_INDEX") && spec->own_index > 0)
+		return;
 	output_say("warning: this server listens on all addresses without authentication: any "
 		   "client that can reach the port can run code as uid %d on this machine",
 		   (int) geteuid());
@@ -181,7 +184,7 @@ static void tell_serving(const struct serving *serving, void *data)
 	if (option_text(call->options, "output"))
 		print_serving(call, serving);
 	warn_of_other_host(call->spec);
-	warn_of_strangers();
+	warn_of_open_port(call->spec);
 }
 
 static void tell_failure(const struct err *err, void *data)

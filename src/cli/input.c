@@ -1,5 +1,6 @@
 #include "cli/input.h"
 
+#include "base/lookalike.h"
 #include <errno.h>
 #include <fcntl.h>
 #include <string.h>
@@ -72,6 +73,9 @@ void input_each_line(const char *option, const char *path, size_t limit, input_l
 		return;
 	}
 	char *rest = text.len ? text.bytes : NULL;
+
+	if (rest && text_starts_with(rest, BYTE_ORDER_MARK))
+		rest += strlen(BYTE_ORDER_MARK);
 
 	for (int number = 1; rest; number++)
 		if (take_line(take, to, strsep(&rest, "\n"), &err))

@@ -106,9 +106,10 @@ static bool append_template(const struct options *options, struct job_documents 
 	return !rc;
 }
 
+/* "List" is what kubectl prints of several objects, "TFJobList" what the API server answers. */
 static bool is_list(const struct json *root)
 {
-	return text_equals(json_as_string(json_get(root, "kind"), ""), "List") &&
+	return text_ends_with(json_as_string(json_get(root, "kind"), ""), "List") &&
 	       json_is(json_get(root, "items"), JSON_ARRAY);
 }
 
@@ -162,7 +163,7 @@ static bool says_job(const struct document *document)
 {
 	const struct json *kind = json_get(document_root(document), "kind");
 
-	return text_equals(json_as_string(kind, ""), "TFJob");
+	return text_equals_ignoring_case(json_as_string(kind, ""), "TFJob"); /* once TfJob */
 }
 
 bool job_documents_is_job(const struct job_documents *documents, size_t index)

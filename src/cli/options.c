@@ -418,6 +418,22 @@ static void read_defaults(struct reading *reading)
 	}
 }
 
+/* On one line, which may be one of several faults. */
+static void add_usage(const struct command *command, struct text *faults)
+{
+	const char *form = command->arguments;
+
+	text_add(faults, "missing argument; usage: ");
+	for (const char *between = ""; form; between = ", or ") {
+		size_t len = strcspn(form, "\n");
+
+		text_add(faults, between);
+		text_addf(faults, "muster %s %.*s", command->name, (int) len, form);
+		form = form[len] ? form + len + 1 : NULL;
+	}
+	text_add_char(faults, '\n');
+}
+
 static void check_argument_count(const struct options *options, struct text *faults)
 {
 	const struct command *command = options->command;
@@ -425,8 +441,7 @@ static void check_argument_count(const struct options *options, struct text *fau
 	if (command->takes_program)
 		return;
 	if (options->n_arguments < command->least_arguments)
-		text_addf(faults, "missing argument; usage: muster %s %s\n", command->name,
-			  command->arguments);
+		add_usage(command, faults);
 	if (options->n_arguments > command->most_arguments) {
 		const char *answer = foreign_argument_answer(command->name);
 

@@ -1,5 +1,6 @@
 #include "cli/output.h"
 
+#include "base/lookalike.h"
 #include "base/mem.h"
 #include "base/yaml.h"
 #include "cli/command.h"
@@ -95,9 +96,11 @@ bool output_flush(void)
 void output_complain(const struct text *text)
 {
 	struct text lines CLEANUP(text_done) = {0};
+	struct text visible CLEANUP(text_done) = {0};
 
 	line_text_add_lines(&lines, text_of(text), text->len);
-	fputs(text_of(&lines), stderr);
+	lookalike_add_visible(&visible, text_of(&lines), lines.len);
+	fputs(text_of(&visible), stderr);
 }
 
 /* One write, so that the sentences of processes that share a terminal do not mix. */

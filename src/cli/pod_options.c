@@ -2,6 +2,7 @@
 
 #include "cli/input.h"
 #include "core/limits.h"
+#include "core/pod_fields.h"
 
 void pod_options_done(struct pod_options *pod_options)
 {
@@ -14,6 +15,18 @@ static struct pod_texts texts_of(const struct options *options, const char *name
 
 	texts.list = option_list(options, name, &texts.count);
 	return texts;
+}
+
+static int check_fields(const char *path, const struct pod_options *pod_options, struct err *err)
+{
+	struct faults faults CLEANUP(faults_done) = {0};
+	struct text lines CLEANUP(text_done) = {0};
+
+	pod_fields_check_file(pod_options->documents[0], &faults);
+	if (!faults.count)
+		return 0;
+	faults_describe(&faults, path, &lines);
+	return err_set(err, ERR_INVALID, "%.*s", (int) lines.len - 1, text_of(&lines));
 }
 
 static int read_template(const char *path, struct pod_options *pod_options, struct err *err)
@@ -31,7 +44,7 @@ static int read_template(const char *path, struct pod_options *pod_options, stru
 	if (pod_build_template(document_root(pod_options->documents[0]),
 			       &pod_options->build.template, err))
 		return err_prefix(err, "%s", path);
-	return 0;
+	return check_fields(path, pod_options, err);
 }
 
 int pod_options_read(const struct options *options, struct pod_options *pod_options,

@@ -24,7 +24,7 @@ int run_here(const struct options *options, const char *state_folder,
 	whole.replaces_finished = option_flag(options, "replace");
 	if (supervisor_run(&whole, &exit_code, &err) < 0) {
 		output_say("%s", err.text);
-		return EXIT_OWN_FAULT;
+		return err.code == ERR_EXISTS ? EXIT_WRONG_USE : EXIT_OWN_FAULT;
 	}
 	return whole.base.is_detached ? detached_tell(options, NULL, request->job->name)
 				      : exit_code;

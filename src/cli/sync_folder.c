@@ -244,12 +244,12 @@ static int refuse_size(const struct sync_folder *folder, struct err *err)
 {
 	char *largest CLEANUP(mem_free_text) = amount_of_bytes(folder->largest_bytes);
 
-	return err_set(
-		err, ERR_LIMIT,
-		"--sync: '%s' is too large (limits: %d MB, %d MB packed); its largest file is '%s' "
-		"(%s): add that to .gitignore, or put it on a volume or into the image",
-		folder->path, (int) (SYNC_FOLDER_LIMIT / 1000000),
-		(int) (SYNC_PACKED_LIMIT / 1000000), folder->largest, largest);
+	return err_set(err, ERR_LIMIT,
+		       "--sync: '%s' is too large (limits: %d MB, %d MB packed); its largest entry "
+		       "is '%s' "
+		       "(%s): add that to .gitignore, or put it on a volume or into the image",
+		       folder->path, (int) (SYNC_FOLDER_LIMIT / 1000000),
+		       (int) (SYNC_PACKED_LIMIT / 1000000), folder->largest, largest);
 }
 
 /* Packing. */

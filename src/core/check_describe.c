@@ -201,8 +201,8 @@ static void add_training_progress(const struct check *check, struct text *text)
 		if (!isnan(check->loss))
 			text_addf(text, ", loss %.2f", check->loss);
 	} else if (missing.count > 0) {
-		text_addf(text, "%zu of %zu training, waiting for ", check->n_trainers - missing.count,
-			  check->n_trainers);
+		text_addf(text, "%zu of %zu training, waiting for ",
+			  check->n_trainers - missing.count, check->n_trainers);
 		check_names_write(&missing, text);
 	} else {
 		text_add(text, "all training");

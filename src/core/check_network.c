@@ -164,7 +164,7 @@ void check_network_add_ranges(const struct check_network *network, struct text *
 		if (json_get(pair->event, "clock"))
 			widen(&clocks, fabs(measure(pair, "clock")));
 	}
-	text_addf(text, "%zu %s", network->count, network->count == 1 ? "way" : "ways");
+	text_addf(text, "%zu %s", network->count, network->count == 1 ? "link" : "links");
 	if (round_trips.has_any)
 		add_range(text, ": round trip ", seconds, &round_trips);
 	else

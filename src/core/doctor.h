@@ -32,6 +32,12 @@ struct doctor_tensorflow {
 	const char *scikit_learn;
 };
 
+/* Versions of the packages of that name; NULL: this Python does not have it. */
+struct doctor_frameworks {
+	const char *torch;
+	const char *jax;
+};
+
 struct doctor_library {
 	const char *path; /* TensorFlow's C library */
 	const char *version; /* "2.21.0", where it is a wheel's */
@@ -93,6 +99,7 @@ struct doctor_kubernetes {
 struct doctor_facts {
 	struct doctor_python python;
 	struct doctor_tensorflow tensorflow;
+	struct doctor_frameworks frameworks;
 	struct doctor_library library;
 	struct doctor_limits limits;
 	struct doctor_state_folder state_folder;

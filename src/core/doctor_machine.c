@@ -61,8 +61,8 @@ static void judge_files(struct judgement *judgement)
 {
 	const struct doctor_limits *limits = &judgement->facts->limits;
 	const char *fix = is_below(limits->most_files, FILES_ADVISED)
-				   ? "ulimit -n 1024, as root or by /etc/security/limits.conf"
-				   : "ulimit -n 1024";
+				  ? "ulimit -n 1024, as root or by /etc/security/limits.conf"
+				  : "ulimit -n 1024";
 
 	if (is_below(limits->most_files, FILES_NEEDED))
 		judgement_add(judgement, "open files", DOCTOR_MISSING, fix,
@@ -98,9 +98,9 @@ static void judge_processes(struct judgement *judgement)
 	int64_t n_workers = left / THREADS_OF_WORKER;
 	bool is_group = left == limits->group_processes_left;
 	const char *fix = is_group ? "raise pids.max of the control group (docker run "
-				      "--pids-limit, systemd TasksMax=)"
-				    : "ulimit -u unlimited, as root or by "
-				      "/etc/security/limits.conf";
+				     "--pids-limit, systemd TasksMax=)"
+				   : "ulimit -u unlimited, as root or by "
+				     "/etc/security/limits.conf";
 
 	if (limits->is_proc_missing)
 		judgement_add(judgement, "processes", DOCTOR_MISSING,
@@ -144,15 +144,15 @@ static void judge_memory(struct judgement *judgement)
 	int64_t n_workers = left / MEMORY_OF_WORKER;
 	bool is_group = left == limits->group_memory_left;
 	const char *fix = is_group ? "raise the memory limit of the control group (docker run "
-				      "--memory, systemd MemoryMax=)"
-				    : "stop other programs, or use a larger machine";
+				     "--memory, systemd MemoryMax=)"
+				   : "stop other programs, or use a larger machine";
 
 	if (left < 0)
 		judgement_add(judgement, "memory", DOCTOR_WARNING, NULL, "unknown");
 	else if (n_workers < 2)
 		judgement_add(judgement, "memory", n_workers < 1 ? DOCTOR_MISSING : DOCTOR_WARNING,
-			      fix, "%s left, but a TensorFlow worker needs %s",
-			      size_of(left).bytes, size_of(MEMORY_OF_WORKER).bytes);
+			      fix, "%s left, but a TensorFlow worker needs %s", size_of(left).bytes,
+			      size_of(MEMORY_OF_WORKER).bytes);
 	else
 		judgement_add(judgement, "memory", DOCTOR_OK, NULL,
 			      "%s left: room for %" PRId64 " workers with %s each",

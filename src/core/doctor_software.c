@@ -1,4 +1,5 @@
-/* Judges Python, TensorFlow, its C library and the packages that it wants beside it. */
+/* Judges Python, the frameworks in it, TensorFlow's C library and the packages that TensorFlow
+ * needs in addition. */
 #include "core/doctor_parts.h"
 
 #include "base/shell_word.h"
@@ -146,13 +147,29 @@ static void judge_scikit_learn(struct judgement *judgement)
 			      "not installed; the examples use its handwritten digits");
 }
 
+static void judge_others(struct judgement *judgement)
+{
+	const struct doctor_frameworks *others = &judgement->facts->frameworks;
+
+	if (others->torch)
+		judgement_add(judgement, "pytorch", DOCTOR_OK, NULL, "%s", others->torch);
+	if (others->jax)
+		judgement_add(judgement, "jax", DOCTOR_OK, NULL, "%s", others->jax);
+}
+
 void judge_software(struct judgement *judgement)
 {
+	const struct doctor_frameworks *others = &judgement->facts->frameworks;
+	bool has_tensorflow = judgement->facts->tensorflow.is_installed;
+
 	judge_python(judgement);
+	judge_others(judgement);
+	if (!has_tensorflow && (others->torch || others->jax))
+		return; /* a Python for another framework lacks nothing */
 	if (judgement->facts->python.interpreter)
 		judge_tensorflow(judgement);
 	judge_library(judgement);
-	if (!judgement->facts->tensorflow.is_installed)
+	if (!has_tensorflow)
 		return;
 	judge_tf_keras(judgement);
 	judge_scikit_learn(judgement);

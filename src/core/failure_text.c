@@ -168,9 +168,9 @@ static void add_whereabouts(const struct failure *failure, const char *job_words
 	add_rows("stacks", "", failure->stacks, failure->n_stacks, text);
 	add_rows("last output", "", failure->last_lines, failure->n_last_lines, text);
 	if (failure->n_stacks)
-		add_row(text, "full log", stacks);
+		add_row(text, "all stacks", stacks);
 	if (failure->n_last_lines)
-		add_row(text, failure->n_stacks ? "" : "full log", logs);
+		add_row(text, "full log", logs);
 }
 
 void failure_describe(const struct status *status, const char *job_words,

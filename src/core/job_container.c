@@ -1,11 +1,12 @@
-/* The Pod template of a role: the container that trains, and what is read of it.
+/* The Pod template of a role: the training container, and the values that are read from it.
  *
- * Nothing else of a Pod is checked here: Kubernetes knows its Pods better, and gets new fields with
- * each release. Only what looks like a misspelling of a field that is read is refused. */
+ * No other value of a Pod is checked here: Kubernetes knows its Pods better, and gets new fields
+ * with each release. Names that look like misspelled ones are refused (core/pod_fields.h). */
 #include "base/names.h"
 #include "base/text.h"
 #include "core/job_field.h"
 #include "core/limits.h"
+#include "core/pod_fields.h"
 #include "core/quantity.h"
 
 #define CONTAINER_NAME "tensorflow"
@@ -17,29 +18,6 @@
 	"a valid environment variable name must consist of alphabetic characters, digits, '_', "   \
 	"'-', or '.', and must not start with a digit (e.g. 'my.env-name',  or 'MY_ENV.NAME',  "   \
 	"or 'MyEnvName1', regex used for validation is '[-._a-zA-Z][-._a-zA-Z0-9]*')"
-
-static const char *const template_words[] = {"spec", "metadata"};
-static const char *const pod_words[] = {"containers", "terminationGracePeriodSeconds"};
-static const char *const container_words[] = {"name",       "image", "command", "args",
-					      "workingDir", "env",   "ports"};
-static const char *const env_words[] = {"name", "value", "valueFrom"};
-
-/* Refuses members that are no field of ours but nearly spelled like one. */
-static void check_spelling(struct field_reader *reader, const struct field *object,
-			   const char *const *words, size_t n_words)
-{
-	const char *key = NULL;
-	struct json *value;
-
-	if (!reader_is_strict(reader))
-		return;
-	while (json_next(object->value, &key, &value)) {
-		struct field member = field_member(object, key);
-
-		if (name_find_word(words, n_words, key) < 0 && name_nearest(words, n_words, key))
-			field_refuse_unknown(reader, &member, words, n_words);
-	}
-}
 
 /* A NULL-terminated list of texts; NULL when absent. */
 static const char *const *read_texts(struct field_reader *reader, const struct field *list,
@@ -81,8 +59,7 @@ static struct env_entry read_env_entry(struct field_reader *reader, const struct
 		.value = field_text(reader, &value, ""),
 	};
 
-	if (field_is_object(reader, field))
-		check_spelling(reader, field, env_words, ARRAY_LEN(env_words));
+	(void) field_is_object(reader, field);
 	check_env_name(reader, &name, entry.name);
 	if (field_is_object(reader, &source)) {
 		if (reader_is_strict(reader) && entry.value[0] != '\0')
@@ -224,8 +201,7 @@ static void check_container(struct field_reader *reader, const struct field *con
 	const char *name_text = field_text(reader, &name, NULL);
 	const char *image_text = field_text(reader, &image, "");
 
-	if (field_is_object(reader, &container))
-		check_spelling(reader, &container, container_words, ARRAY_LEN(container_words));
+	(void) field_is_object(reader, &container);
 	if (reader->strictness == JOB_ADMISSION && image_text[0] == '\0')
 		field_refuse(reader, &image, "Required value: must be required");
 	if (reader_is_strict(reader) && !field_is_set(&name))
@@ -289,10 +265,9 @@ void job_read_template(struct field_reader *reader, const struct field *template
 
 	role->template = template->value;
 	check_size(reader, template);
-	if (field_is_object(reader, template))
-		check_spelling(reader, template, template_words, ARRAY_LEN(template_words));
-	if (field_is_object(reader, &pod))
-		check_spelling(reader, &pod, pod_words, ARRAY_LEN(pod_words));
+	(void) field_is_object(reader, template);
+	(void) field_is_object(reader, &pod);
+	pod_fields_check(reader, template);
 	role->grace = field_seconds(reader, &pod, "terminationGracePeriodSeconds");
 
 	size_t count = check_containers(reader, &containers);

@@ -4,6 +4,7 @@
 #include "base/names.h"
 #include "base/text.h"
 
+#include <ctype.h>
 #include <inttypes.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -151,6 +152,21 @@ static void add_shown_value(struct text *text, const struct json *value)
 		text_add(text, "…");
 }
 
+/* What is left of a template that nothing has filled in. */
+static const char *template_hint(const struct json *value)
+{
+	const char *text = json_as_string(value, "");
+	const char *dollar = strchr(text, '$');
+
+	if (strstr(text, "{{"))
+		return "; if this is a template, render it first (for example: helm template CHART "
+		       "| muster run -f -)";
+	if (dollar && (dollar[1] == '{' || isupper((unsigned char) dollar[1])))
+		return "; if this is a template, fill it in first (for example: envsubst < FILE | "
+		       "muster run -f -)";
+	return "";
+}
+
 void field_refuse_value(struct field_reader *reader, const struct field *field, const char *format,
 			...)
 {
@@ -165,6 +181,7 @@ void field_refuse_value(struct field_reader *reader, const struct field *field, 
 	va_start(values, format);
 	add_format(&sentence, format, values);
 	va_end(values);
+	text_add(&sentence, template_hint(field->value));
 	refuse(reader, field, text_of(&sentence));
 }
 

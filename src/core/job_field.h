@@ -89,6 +89,8 @@ void job_read_template(struct field_reader *reader, const struct field *template
 		       struct arena *arena, struct role *role);
 
 /* Whether the document says that it is of a version before v1. */
+#define JOB_OLDEST_VERSION "tensorflow.org/v1alpha1"
+#define JOB_OLDEST_KIND "TfJob" /* of that version */
 bool job_is_older(const struct json *root);
 /* Turns such a document into the form of v1, but for a list of roles, which job_read_roles reads
  * where it is; what changed is added as parts of a sentence, "; " before each. What no other form

@@ -5,7 +5,7 @@
 #include "base/mem.h"
 #include "base/names.h"
 #include "base/text.h"
-#include "core/job.h"
+#include "core/pod_fields.h"
 
 #include <stdlib.h>
 
@@ -41,15 +41,18 @@ static void tell(struct told *told, char *take_name)
 		told->names[told->count++] = TAKE(name);
 }
 
+/* A name that is no field of Kubernetes is probably a mistake. */
 static void tell_members(struct told *told, const struct json *object,
-			 const char *const *honoured_words, size_t n_words)
+			 const char *const *honoured_words, size_t n_words,
+			 bool (*is_known)(const char *name))
 {
 	const char *key = NULL;
 	struct json *value;
 
 	while (json_next(object, &key, &value))
 		if (!json_is(value, JSON_NULL) && name_find_word(honoured_words, n_words, key) < 0)
-			tell(told, mem_copy_text(key));
+			tell(told,
+			     mem_format("%s%s", key, is_known(key) ? "" : " (unknown field)"));
 }
 
 /* Of what a container may use, GPUs are dealt out here, and processors make its number of threads.
@@ -77,7 +80,8 @@ static void tell_containers(struct told *told, const struct role *role)
 
 		if (!is_chosen_passed && text_equals(name, role->container.name)) {
 			tell_members(told, container, honoured_container_words,
-				     ARRAY_LEN(honoured_container_words));
+				     ARRAY_LEN(honoured_container_words),
+				     pod_container_field_is_known);
 			tell_resources(told, json_get(container, "resources"));
 			is_chosen_passed = true;
 		} else {
@@ -110,7 +114,7 @@ void job_describe_ignored_here(const struct job *job, struct text *text)
 		const struct role *role = &job->roles[i];
 
 		tell_members(&told, json_get(role->template, "spec"), honoured_pod_words,
-			     ARRAY_LEN(honoured_pod_words));
+			     ARRAY_LEN(honoured_pod_words), pod_field_is_known);
 		tell_containers(&told, role);
 		tell_env_sources(&told, &role->container);
 	}

@@ -1,6 +1,7 @@
 /* Older forms of TFJob, and what became of their fields in kubeflow.org/v1.
  *
- * Facts: tf-operator, pkg/apis/tensorflow/v1alpha1 to v1beta2. v1alpha1 had a list of roles, whose
+ * Facts: tf-operator, pkg/apis/tensorflow/v1alpha1 to v1beta2; before it was Kubeflow's, its group
+ * was tensorflow.org and its kind TfJob. v1alpha1 had a list of roles, whose
  * Pod templates said when they restart; v1alpha2 to v1beta2 had the fields of runPolicy in spec.
  * All of them ended what still ran when a job was over, where v1 lets it run (cleanPodPolicy). */
 #include "core/job_field.h"
@@ -9,10 +10,8 @@
 #include "base/text.h"
 
 static const char *const older_versions[] = {
-	"kubeflow.org/v1alpha1",
-	"kubeflow.org/v1alpha2",
-	"kubeflow.org/v1beta1",
-	"kubeflow.org/v1beta2",
+	JOB_OLDEST_VERSION,     "kubeflow.org/v1alpha1", "kubeflow.org/v1alpha2",
+	"kubeflow.org/v1beta1", "kubeflow.org/v1beta2",
 };
 
 /* What v1 has no place for, and nothing is lost without: a name that the operator chose, the image
@@ -62,6 +61,32 @@ static void remove_words_without_meaning(struct json *spec, struct text *changes
 			continue;
 		json_remove(spec, words_without_meaning[i]);
 		text_addf(changes, "; spec.%s was removed", words_without_meaning[i]);
+	}
+}
+
+/* v1alpha1 ran a TensorFlow server of its own in parameter servers without a template. */
+static void add_server_templates(struct json *spec, struct text *changes)
+{
+	struct json *list = json_get(spec, "replicaSpecs");
+	const char *image = json_as_string(json_get(spec, "tfImage"), "tensorflow/tensorflow");
+
+	for (size_t i = 0; i < json_count(list); i++) {
+		struct json *role = json_at(list, i);
+		const char *type = json_as_string(json_get(role, "tfReplicaType"), "");
+
+		if (!text_equals_ignoring_case(type, "PS") || json_get(role, "template"))
+			continue;
+		struct json *template = json_object_at(role, "template");
+		struct json *container = json_new_object();
+		struct json *command = json_array_at(container, "command");
+
+		json_set_string(container, "name", "tensorflow");
+		json_set_string(container, "image", image);
+		json_append(command, json_new_string("muster"));
+		json_append(command, json_new_string("server"));
+		json_append(json_array_at(json_object_at(template, "spec"), "containers"),
+			    container);
+		text_add(changes, "; PS has no template and runs 'muster server'");
 	}
 }
 
@@ -162,6 +187,7 @@ void job_convert_older(struct field_reader *reader, const struct field *root,
 	if (!is_older || !json_is(spec.value, JSON_OBJECT))
 		return;
 	convert_run_policy(spec.value, run_policy_words, n_words, changes);
+	add_server_templates(spec.value, changes);
 	remove_words_without_meaning(spec.value, changes);
 	convert_termination(reader, &spec, changes);
 	convert_roles(spec.value, changes);

@@ -79,11 +79,39 @@ static const char *const managed_by_words[] = {
 	"kueue.x-k8s.io/multikueue",
 };
 
+/* Other kinds of Kubeflow whose jobs a TFJob can express. */
+static bool refuse_other_kind(struct field_reader *reader, const struct field *kind)
+{
+	static const char *const others[][2] = {
+		{"PyTorchJob", "pytorchReplicaSpecs"},
+		{"JAXJob", "jaxReplicaSpecs"},
+	};
+	const char *word = json_as_string(kind->value, "");
+
+	for (size_t i = 0; i < ARRAY_LEN(others); i++) {
+		if (!text_equals(word, others[i][0]))
+			continue;
+		field_refuse(reader, kind,
+			     "Unsupported value: \"%s\": supported values: \"" KIND
+			     "\"; to run it, set kind to " KIND ", rename spec.%s to "
+			     "spec.tfReplicaSpecs, and name the training container tensorflow",
+			     word, others[i][1]);
+		return true;
+	}
+	return false;
+}
+
+static bool is_oldest(const struct field *root)
+{
+	return text_equals(json_as_string(json_get(root->value, "apiVersion"), ""),
+			   JOB_OLDEST_VERSION);
+}
+
 /* The API server knows what it hands to the operator; a file may be anything. False when the rest
  * is not worth reading, because it is of another kind. */
 static bool read_kind(struct field_reader *reader, const struct field *root)
 {
-	static const char *const kinds[] = {KIND};
+	static const char *const kinds[] = {KIND, JOB_OLDEST_KIND};
 	static const char *const versions[] = {API_VERSION};
 	struct field kind = field_member(root, "kind");
 	struct field version = field_member(root, "apiVersion");
@@ -93,7 +121,8 @@ static bool read_kind(struct field_reader *reader, const struct field *root)
 		return true;
 	if (!field_is_set(&kind))
 		field_refuse(reader, &kind, "Required value: must be " KIND);
-	field_word(reader, &kind, kinds, ARRAY_LEN(kinds), 0, 0);
+	if (!refuse_other_kind(reader, &kind))
+		field_word(reader, &kind, kinds, is_oldest(root) ? 2 : 1, 0, 0);
 	if (field_is_set(&kind) && reader->n_refused > n_refused)
 		return false;
 	if (!field_is_set(&version))

@@ -66,7 +66,6 @@ static const char *describe(const struct decision *decision, const struct observ
 	text_add(&message, "; SIGKILL follows in ");
 	text_add_duration(&message,
 			  kill_at_of(decision, object) - object->stop_asked_at - PATIENCE);
-	text_add(&message, "");
 	add_hint(decision->job, &message);
 	if (signal == SIGTERM)
 		text_add(&message, ". TensorFlow treats SIGTERM as a preemption notice and keeps "

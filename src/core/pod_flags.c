@@ -24,8 +24,8 @@ void pod_flags_add_pull_secrets(const struct pod_texts *names, struct json *spec
 	}
 }
 
-/* Sets it as `requests`, and memory, whose amount is a hard one, as `limits` too. The flag is
- * called as the resource. */
+/* Sets it as `requests`, and as `limits` where the container has one, or for memory, whose amount
+ * is a hard one. The flag is called as the resource. */
 static void add_quantity(const char *resource, const char *quantity, bool is_memory,
 			 struct json *container, struct text *faults)
 {
@@ -41,7 +41,7 @@ static void add_quantity(const char *resource, const char *quantity, bool is_mem
 	struct json *resources = json_object_at(container, "resources");
 
 	json_set_string(json_object_at(resources, "requests"), resource, quantity);
-	if (is_memory)
+	if (is_memory || json_get_path(resources, "limits", resource, NULL))
 		json_set_string(json_object_at(resources, "limits"), resource, quantity);
 }
 

@@ -1,4 +1,4 @@
-/* Which Python a job would get, and what of TensorFlow is among its packages. Nothing is started:
+/* Which Python a job would get, and which frameworks are among its packages. Nothing is started:
  * Python alone takes longer than all the rest. */
 #include "base/text.h"
 #include "engine/doctor_parts.h"
@@ -97,6 +97,8 @@ static void collect_python(struct doctor_facts *facts, struct arena *arena)
 	python->is_virtual_env = place->is_virtual_env;
 	python->is_managed = is_managed(place);
 	collect_tensorflow(&facts->tensorflow, place, arena);
+	facts->frameworks.torch = version_of(place, "torch", arena);
+	facts->frameworks.jax = version_of(place, "jax", arena);
 }
 
 static void collect_library(struct doctor_library *library, struct arena *arena)

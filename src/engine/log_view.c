@@ -164,7 +164,8 @@ static bool show_lines(struct log_view *view)
 	return has_more;
 }
 
-/* Makes the rows of bars; true when a line without an end may show a little later. */
+/* Makes the rows of bars, and one for those that have no room; true when a line without an end may
+ * show a little later. */
 static bool set_bars(struct log_view *view)
 {
 	struct log_replica replica;
@@ -174,18 +175,22 @@ static bool set_bars(struct log_view *view)
 
 	text_clear(&view->bars);
 	for (size_t i = 0; log_reader_replica(view->reader, i, &replica); i++) {
-		if (!replica.has_open_line || n_rows == most)
+		if (!replica.has_open_line)
 			continue;
 		if (!replica.open_line.is_bar && !replica.open_line.is_quiet) {
 			comes_later = true;
 			continue;
 		}
 		replica.open_line.name = &replica.name;
-		if (n_rows++ > 0)
+		if (n_rows++ >= most)
+			continue;
+		if (n_rows > 1)
 			text_add_char(&view->bars, '\n');
 		line_format_add_row(view->format, &replica.open_line, MOST_BYTES_OF_ROW,
 				    &view->bars);
 	}
+	if (n_rows > most)
+		text_addf(&view->bars, "\n(%d more replicas)", n_rows - most);
 	screen_set_bars(view->screen, text_of(&view->bars));
 	return comes_later;
 }

@@ -266,8 +266,9 @@ static void tell_standing(struct controller *controller, enum lease_standing sta
 		standing == LEASE_HELD
 			? mem_copy_text("became the leader: this operator now serves the TFJobs")
 		: standing == LEASE_OVERDUE
-			? mem_copy_text("cannot renew the leader Lease in time; this operator does "
-					"nothing until it holds the Lease again")
+			? mem_copy_text(
+				  "could not renew the leader Lease in time; this operator does "
+				  "nothing until it holds the Lease again")
 			: mem_format("%s is the leader; this operator is waiting",
 				     other ? other : "another operator");
 

@@ -74,9 +74,9 @@ static int check_service(const struct json *services, const struct job *job, str
 	if (json_count(items) == 0 || is_of_earlier_job(json_at(items, 0), job))
 		return 0;
 	return err_set(err, ERR_EXISTS,
-		       "Service '%s' in namespace '%s' does not belong to muster, but the Pods of "
-		       "job '%s' need a Service of that name: choose another --name, or delete it "
-		       "if it is not used (kubectl -n %s delete service %s)",
+		       "Service '%s' in namespace '%s' does not belong to job '%s', whose Pods "
+		       "need a Service of that name to find each other; choose another --name, or "
+		       "delete it if it is not used (kubectl -n %s delete service %s)",
 		       job->name, job->name_space, job->name, job->name_space, job->name);
 }
 

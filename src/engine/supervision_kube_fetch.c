@@ -131,8 +131,8 @@ bool supervision_kube_give_up_fetching(struct cluster_supervision *supervision, 
 		return false;
 	kube_fetching_cancel(TAKE(supervision->fetching));
 	supervision->fetch_exit_code = exit_code;
-	reporter_sayf(&supervision->base.reporter, "%zu folder%s not fetched (canceled)", n_left,
-		      n_left == 1 ? " was" : "s were");
+	reporter_sayf(&supervision->base.reporter, "%zu director%s not fetched (canceled)", n_left,
+		      n_left == 1 ? "y was" : "ies were");
 	end(supervision);
 	return true;
 }

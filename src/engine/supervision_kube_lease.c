@@ -53,7 +53,7 @@ static void leave_to(struct cluster_supervision *supervision, const char *superv
 {
 	struct err err = {0};
 
-	err_set(&err, ERR_CONFLICT, "job '%s' is now supervised by %s; this muster leaves it alone",
+	err_set(&err, ERR_CONFLICT, "job '%s' is supervised by %s; this muster leaves it alone",
 		supervision->base.job->name, supervisor ? supervisor : "another muster");
 	supervision_kube_fail(supervision, &err);
 }

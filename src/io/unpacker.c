@@ -34,7 +34,7 @@ struct result {
 	struct err err;
 };
 
-static_assert(sizeof(struct result) < PIPE_BUF, "it is being written already");
+static_assert(sizeof(struct result) < PIPE_BUF, "it is written in one piece");
 
 struct source {
 	int fd;

@@ -87,7 +87,7 @@ def test_errors_before_the_start_reach_who_asked(muster, namespace, tmp_path):
     refused = run(muster, "-d", "--context", "elsewhere", *BUSYBOX, "--", "true", code=2)
     assert "elsewhere" in refused.stderr
     detach(muster, namespace, "-f", simulated_job(tmp_path, workers=1))
-    taken = run(muster, "-d", "-f", simulated_job(tmp_path, workers=1), code=125)
+    taken = run(muster, "-d", "-f", simulated_job(tmp_path, workers=1), code=2)
     assert "job 'simulated' already exists" in taken.stderr
 
 
@@ -131,7 +131,7 @@ def test_a_job_that_is_watched_is_shown_and_left_running(muster, namespace):
     assert looking.stdout.readline() == "worker-0 | up\n"
     looking.send_signal(signal.SIGINT)
     assert looking.wait(timeout=LIMIT) == 130
-    assert "the job goes on" in looking.stderr.read()
+    assert "detached; the job is still running" in looking.stderr.read()
     assert holder_of(namespace, name) == pid
     staying = muster.start("attach", name)
     assert staying.stdout.readline() == "worker-0 | up\n"
@@ -145,7 +145,7 @@ def test_who_looks_on_takes_over_when_the_watching_muster_dies(muster, namespace
     looking = muster.start("attach", name)
     assert f"(process {pid})" in looking.stderr.readline()
     kill(pid)
-    wait_for_line(looking.stderr, "it is supervised from here")
+    wait_for_line(looking.stderr, "this muster now supervises it")
     assert holder_of(namespace, name) == looking.pid
     end_pod(namespace, f"{name}-worker-0")
     lines, told = looking.communicate(timeout=LIMIT)
@@ -160,7 +160,7 @@ def test_leaving_a_job_that_one_attached_to_leaves_it_unsupervised(muster, names
     wait_for_line(attached.stderr, "had no active supervisor")
     attached.send_signal(signal.SIGINT)
     assert attached.wait(timeout=LIMIT) == 130
-    assert "without an active supervisor" in attached.stderr.read()
+    assert "the job keeps running without a supervisor" in attached.stderr.read()
     assert holder_of(namespace, name) == 0
     muster("attach", "-d", name, code=0)
     end_pod(namespace, f"{name}-worker-0")
@@ -187,7 +187,7 @@ def test_a_muster_that_stood_still_leaves_the_job_to_another(muster, namespace):
     assert new not in (0, job.pid)
     job.send_signal(signal.SIGCONT)
     assert job.wait(timeout=LIMIT) == 125
-    assert f"(process {new}), and is left to it" in job.stderr.read()
+    assert f"(process {new}); this muster leaves it alone" in job.stderr.read()
     assert "still.job" in left_of(namespace) and "still-worker-0" in left_of(namespace)
     end_pod(namespace, "still-worker-0")
     until_gone(namespace, "still")
@@ -234,7 +234,7 @@ def test_a_job_that_was_never_whole_is_said_to_be_so(muster, namespace):
     namespace.kubectl("patch", "configmap", f"{name}.job", "--type=json", "-p",
                       '[{"op": "replace", "path": "/data/status", "value": "{}"}]')
     refused = muster("attach", "-d", name, code=125)
-    assert re.search("has no Lease.*delete it", refused.stderr)
+    assert re.search("has no Lease.*delete the job", refused.stderr)
 
 
 def test_a_job_that_is_not_there_is_not_found(muster):
@@ -255,7 +255,7 @@ def test_who_may_patch_config_maps_alone_gets_no_pods_made(muster, namespace):
                                       volumes=[{"name": "v", "hostPath": {"path": "/"}}])
     namespace.kubectl("patch", "configmap", "pinned.job", "--as=mallory", "--type=merge", "-p",
                       json.dumps({"data": {"document": json.dumps(document)}}))
-    wait_for_line(job.stderr, "somebody changed job 'pinned'")
+    wait_for_line(job.stderr, "job 'pinned' was changed on the cluster")
     spec = namespace.until_phase("pinned-worker-1", "Running")["spec"]
     assert "hostPID" not in spec and spec["serviceAccountName"] == "default"
     assert not [volume for volume in spec.get("volumes", []) if "hostPath" in volume]

@@ -74,10 +74,10 @@ def test_servers_that_stay_are_tried_and_ended_as_it_is_said(muster, namespace, 
     said = muster("check", "remote", *on_cluster, "--setup-only", "-w", "1", "--ps", "1", code=0).stdout
     assert "the servers keep running" in said
     assert namespace.list("pods", "muster/role=ps")
-    lines = {word: rest for word, rest in re.findall(r"^  (try|end) +muster (.*)", said, re.MULTILINE)}
-    tried = muster(*shlex.split(lines["try"]), "--model", "none", "--timeout", "300s", code=0)
+    lines = {word: rest for word, rest in re.findall(r"^  (test|stop) +muster (.*)", said, re.MULTILINE)}
+    tried = muster(*shlex.split(lines["test"]), "--model", "none", "--timeout", "300s", code=0)
     assert re.search(r"devices +ok .*worker-0 CPU:0; ps-0 CPU:0|devices +ok .*ps-0 CPU:0; worker-0 CPU:0", tried.stdout)
-    muster(*shlex.split(lines["end"]), code=0)
+    muster(*shlex.split(lines["stop"]), code=0)
     until_nothing_is_left(namespace)
 
 

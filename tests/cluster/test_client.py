@@ -96,7 +96,8 @@ def test_the_rule_that_is_named_is_the_one_that_helps(ask, namespace):
     token = ["--token", namespace.kubectl("create", "token", "default").strip()]
     [refused] = ask("list", "/v1/pods", credential=token)
     assert refused["errorCode"] == REFUSED
-    assert refused["error"].endswith('a Role there needs the rule {apiGroups: [""], resources: ["pods"], verbs: ["list"]}')
+    assert refused["error"].endswith('; add this rule to a Role there: {apiGroups: [""], resources: ["pods"], '
+                                     'verbs: ["list"]}')
     namespace.kubectl("create", "role", "reader", "--verb=list", "--resource=pods")
     namespace.kubectl("create", "rolebinding", "reader", "--role=reader", f"--serviceaccount={namespace.name}:default")
     namespace.until_account_may("list", "pods")

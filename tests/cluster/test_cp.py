@@ -147,17 +147,17 @@ def test_the_contents_of_a_folder_go_into_one_of_another_user(job, muster, names
 REFUSED = [
     ("PLACE:/no/such", "there", "'/no/such' not found in the container", 1),
     ("PLACE:/dev/null", "there", "'/dev/null' is not a file or directory", 1),
-    ("PLACE:/etc/passwd", "no/folder/there", "there is no folder", 1),
+    ("PLACE:/etc/passwd", "no/folder/there", "directory 'no/folder' not found", 1),
     ("file", "PLACE:/no/folder/there", "directory '/no/folder' not found in the container", 1),
     ("file", "PLACE:/tmp/none/", "directory '/tmp/none/' not found in the container", 1),
-    ("file", "PLACE:/tmp/full", "'/tmp/full/file' is a folder in the container", 1),
+    ("file", "PLACE:/tmp/full", "'/tmp/full/file' is a directory in the container", 1),
     ("tree", "PLACE:/tmp/plain", "'/tmp/plain' already exists and is not a directory", 1),
     ("file", "PLACE:/etc", "cannot write into directory '/etc' in the container", 1),
     ("nothing", "PLACE:/tmp", "'nothing' not found", 1),
     ("PLACE:/tmp/plain", "none/", "directory 'none' not found", 1),
     ("pair", "PLACE:/tmp/pair", "", 1),
-    ("keep:worker-7:/tmp", "there", "there is no worker-7 of a job 'keep' in namespace", 1),
-    ("file", "other", "neither 'file' nor 'other' is in a job", 2),
+    ("keep:worker-7:/tmp", "there", "replica worker-7 of job 'keep' not found in namespace", 1),
+    ("file", "other", "neither 'file' nor 'other' is a path in a job (expected JOB:ROLE-INDEX:PATH)", 2),
 ]
 
 

@@ -204,7 +204,7 @@ def test_a_certificate_that_has_ended(refuse, login, tmp_path):
                    check=True, capture_output=True)
     subprocess.run(ended, cwd=login.namespace.cluster.folder / "keys", check=True, capture_output=True)
     login.use({"client-certificate": str(tmp_path / "ended"), "client-key": str(tmp_path / "key")})
-    assert "ended" in refuse(code=3)
+    assert "the client certificate expired at" in refuse(code=3)
 
 
 def test_a_token_that_has_ended(refuse, login):
@@ -213,15 +213,15 @@ def test_a_token_that_has_ended(refuse, login):
 
     login.use({"token": f"{part({'alg': 'none'})}.{part({'exp': 1000000000})}.hunter2"})
     sentence = refuse(code=3)
-    assert "ended" in sentence
+    assert "the token expired at" in sentence
     assert "hunter2" not in sentence
 
 
 def test_a_token_that_is_wrong(refuse, login):
     login.use({"token": "hunter2"})
     sentence = refuse(code=3)
-    assert sentence == ("muster: the server rejects this login (401): "
-                        "the token or certificate of this login is wrong or has expired")
+    assert sentence == ("muster: authentication failed (401): "
+                        "the token or client certificate is invalid or has expired")
     assert "hunter2" not in sentence
 
 
@@ -233,10 +233,11 @@ def test_a_plugin_that_is_not_there(refuse, login):
 def test_nobody_s_rights(refuse, login):
     login.use({"token": login.token()})
     assert refuse(code=3) == (
-        f"muster: cannot create configmaps in namespace '{login.namespace.name}': the login has no right to; a Role there "
-        'needs the rule {apiGroups: ["", "coordination.k8s.io", "networking.k8s.io"], '
+        f"muster: cannot create configmaps in namespace '{login.namespace.name}': permission denied; "
+        'add this rule to a Role there: {apiGroups: ["", "coordination.k8s.io", "networking.k8s.io"], '
         'resources: ["configmaps", "services", "pods", "pods/log", "leases", "networkpolicies"], '
-        'verbs: ["create", "get", "list", "watch", "patch", "delete"]}; or use --no-network-policy, which needs no rights on networkpolicies')
+        'verbs: ["create", "get", "list", "watch", "patch", "delete"]}; '
+        'or use --no-network-policy, which needs no rights on networkpolicies')
 
 
 @pytest.mark.parametrize(("server", "why"), [("https://127.0.0.1:1", "connection refused"),
@@ -269,5 +270,5 @@ def test_a_right_to_the_job_but_not_to_its_pods(refuse, login):
     namespace.kubectl("create", "rolebinding", "half", "--role=half", f"--serviceaccount={namespace.name}:default")
     namespace.until_account_may("create", "configmaps")
     login.use({"token": login.token()})
-    assert refuse(code=3).endswith('needs the rule {apiGroups: [""], resources: ["pods", "pods/log"], '
+    assert refuse(code=3).endswith('add this rule to a Role there: {apiGroups: [""], resources: ["pods", "pods/log"], '
                                    'verbs: ["create", "list", "watch", "delete", "get"]}')

@@ -74,7 +74,7 @@ def test_two_folders_without_a_place_lie_in_one_of_their_pods_name(muster, names
 
 def test_what_cannot_be_fetched_is_a_sentence_and_a_code(muster, namespace, tmp_path):
     done = run(muster, "--fetch", f"worker-0:/models:{tmp_path / 'a' / '..' / 'out'}", *sh("true"), code=2)
-    assert "lies in no folder that is there" in done.stderr
+    assert f"the parent directory of '{tmp_path / 'a' / '..' / 'out'}' does not exist" in done.stderr
     done = run(muster, "--fetch", "worker-0:/logs:logs", *sh("true"), code=125, cwd=tmp_path)
     assert "worker-0:/logs was not fetched: the directory has no files" in done.stderr
     assert not (tmp_path / "logs").exists()
@@ -93,8 +93,8 @@ def fail_to_fetch(muster, namespace, tmp_path):
     assert namespace.get("pod", "keep-worker-0")["metadata"].get("deletionTimestamp") is None
     assert "State:      Succeeded" in muster("status", "keep", code=0).stdout
     job = f"kubernetes/{namespace.name}/keep"
-    for way in [f"'muster attach {job}' fetches again", f"'muster cp {job}:worker-0:/models DEST' copies by hand",
-                f"'muster delete {job}' gives them up"]:
+    for way in [f"'muster attach {job}' tries again and deletes them",
+                f"'muster cp {job}:worker-0:/models DEST' copies by hand", f"'muster delete {job}' discards them"]:
         assert way in done.stderr, done.stderr
     return job
 
@@ -122,7 +122,7 @@ def test_a_process_that_outlives_its_time_stays_when_its_folder_did_not_come(mus
     wait_for_line(running.stdout, "up")
     running.send_signal(signal.SIGINT)
     _, said = running.communicate(timeout=LIMIT)
-    assert running.returncode != 0 and "the Pods of --fetch stay" in said, said
+    assert running.returncode != 0 and "keeping the Pods of --fetch" in said, said
     muster("attach", f"kubernetes/{namespace.name}/keep", cwd=tmp_path)
     assert files_of(tmp_path / "keep-worker-0").keys() == {"models/deep/w", "models/step"}
     assert left_of(namespace) == []
@@ -163,7 +163,7 @@ def test_a_second_interrupt_gives_it_up(muster, namespace, tmp_path):
     wait_for_line(running.stdout, "told")
     running.send_signal(signal.SIGINT)
     _, said = running.communicate(timeout=LIMIT)
-    assert running.returncode == 130 and "1 folder was not fetched (canceled)" in said
+    assert running.returncode == 130 and "1 directory was not fetched (canceled)" in said
     assert not (tmp_path / "out").exists()
     assert left_of(namespace) == []
 
@@ -217,5 +217,5 @@ def test_a_pod_that_ends_before_it_was_seen_to_run_keeps_nothing(muster, namespa
     for _ in range(5):
         done = run(muster, "-w", 2, "--fetch", f"worker-0:/models:{tmp_path / 'a'}", "--fetch",
                    f"worker-1:/models:{tmp_path / 'b'}", *sh(WRITE + "; exit 3"), code=3)
-        assert "the Pods of --fetch stay" not in done.stderr
+        assert "keeping the Pods of --fetch" not in done.stderr
         assert left_of(namespace) == []

@@ -189,7 +189,7 @@ def test_a_synchronous_job_starts_again_in_its_new_size(muster, elsewhere, names
     """All Pods of the old size end before the first of the new one is made, and no restart is counted."""
     job = run_simulated(muster, namespace, tmp_path, "--restart-scope", "job")
     said = elsewhere("scale", "simulated", "worker=3", code=0).stderr
-    assert said.startswith("muster: all processes of job 'simulated' start again: ")
+    assert said.startswith("muster: restarting all processes of job 'simulated': ")
     seen = until_running(elsewhere, 3)
     assert [replica["attempt"] for replica in seen["status"]["replicas"]] == [1, 1, 0]
     assert seen["status"].get("restarts", 0) == 0 and "failure" not in seen["status"]
@@ -210,11 +210,12 @@ def test_a_job_that_nobody_watches_is_said_to_be_one(muster, elsewhere, namespac
     job.wait()
     full_name = f"kubernetes/{namespace.name}/simulated"
     text = elsewhere("status", "simulated", code=0).stdout
-    assert f"Supervised: no active supervisor, so failures are not restarted; to take over: 'muster attach {full_name}'" in text
+    assert ("Supervised: no active supervisor, so failures are not restarted; "
+            f"to take over: 'muster attach {full_name}'") in text
     for command in (["stop"], ["suspend"]):
         refused = elsewhere(*command, "simulated", code=4)
-        assert refused.stderr == (f"muster: job 'simulated' has no active supervisor: 'muster attach {full_name}' takes over, "
-                                  f"'muster delete {full_name}' ends it\n")
+        assert refused.stderr == (f"muster: job 'simulated' has no active supervisor; take it over with "
+                                  f"'muster attach {full_name}', or delete it with 'muster delete {full_name}'\n")
     namespace.kubectl("delete", "pod", "simulated-worker-1")
     assert rows_of(elsewhere("ps", "--on", "kubernetes", code=0))[0][:5] == [
         "simulated", "Running", "(unsupervised)", "worker=2", "1/2"]

@@ -90,7 +90,7 @@ def test_what_is_remembered_of_many_is_small_and_enough(muster, namespace, tmp_p
     watching.communicate(timeout=LIMIT)
     namespace.kubectl("delete", "pod", "simulated-worker-3", f"simulated-worker-{MANY - 1}")
     attached = muster.start("attach", f"kubernetes/{namespace.name}/simulated")
-    wait_for_line(attached.stderr, "it is supervised from here")
+    wait_for_line(attached.stderr, "this muster now supervises it")
     for index in (3, MANY - 1):
         namespace.wait(f"pod/simulated-worker-{index}", "create")
         pod = namespace.get("pod", f"simulated-worker-{index}")

@@ -341,7 +341,7 @@ def test_the_fields_of_a_tfjob_are_known_and_explained(crd, namespace):
     walk(schema["spec"]["versions"][0]["schema"]["openAPIV3Schema"], "")
     assert [path for path in unexplained if path != "metadata.name"] == []
     until(lambda: namespace.cluster.try_kubectl("explain", "tfj.spec.runPolicy.restartScope").stdout,
-          lambda told: "restarts the replica alone" in told)  # the server publishes it after a moment
+          lambda told: "restarts only the replica." in told)  # the server publishes it after a moment
 
 
 def read_until(stream, words):
@@ -359,7 +359,7 @@ def test_one_of_two_acts_and_the_other_goes_on_when_it_ends(muster, crd, namespa
     first = lead(muster, namespace, tmp_path)
     read_until(first.stderr, "became the leader: this operator now serves the TFJobs")
     second = lead(muster, namespace, tmp_path)
-    read_until(second.stderr, "this one waits")
+    read_until(second.stderr, "is the leader; this operator is waiting")
     namespace.create(tfjob("one", Worker=role(1, "true")))
     namespace.wait("tfjob/one", "condition=Succeeded")
     first.send_signal(signal.SIGTERM)
@@ -368,7 +368,7 @@ def test_one_of_two_acts_and_the_other_goes_on_when_it_ends(muster, crd, namespa
     namespace.create(tfjob("two", Worker=role(1, "true")))
     namespace.wait("tfjob/two", "condition=Succeeded")
     third = lead(muster, namespace, tmp_path)
-    read_until(third.stderr, "this one waits")
+    read_until(third.stderr, "is the leader; this operator is waiting")
     second.kill()
     read_until(third.stderr, "became the leader: this operator now serves the TFJobs")
     namespace.create(tfjob("three", Worker=role(1, "true")))
@@ -491,7 +491,7 @@ def test_it_takes_the_place_of_the_old_operator_and_goes_again(muster, cluster, 
     step = {"op": "add", "path": "/webhooks/-", "value": webhook("tfjob")}
     cluster.kubectl("patch", "validatingwebhookconfiguration", old_operator, "--type=json", "-p", json.dumps([step]))
     again = muster("operator", "upgrade-from-training-operator", "--no-wait", "--force", code=0)
-    assert "training-operator is not there, or is gone" in again.stderr
+    assert "training-operator is not installed, or is already deleted" in again.stderr
     assert cluster.kubectl(*entries) == "validator.pytorchjob.training-operator.kubeflow.org"
 
     operator = muster.start("operator", "-n", namespace.name)
@@ -502,7 +502,7 @@ def test_it_takes_the_place_of_the_old_operator_and_goes_again(muster, cluster, 
 
     refused = muster("operator", "uninstall", "--with-crd", code=3)
     assert "1 TFJob would be deleted with the definition" in refused.stderr
-    assert "all jobs are left as they are" in uninstall(muster, cluster)
+    assert "the definition of TFJobs and all jobs are kept" in uninstall(muster, cluster)
     namespace.kubectl("delete", "tfjob", "before")
     assert "customresourcedefinitions 'tfjobs.kubeflow.org' deleted" in muster("operator", "uninstall", "--with-crd", code=0).stdout
     cluster.kubectl("wait", "--for=delete", "crd/tfjobs.kubeflow.org", f"--timeout={LIMIT}s")

@@ -134,7 +134,7 @@ def test_a_new_pod_is_found_and_the_end_of_the_job_is_the_end(serving, forward, 
     assert namespace.get("pod", "pages-worker-0")["metadata"]["uid"] != uid
     muster("stop", "--grace", "0", "pages", code=0)
     said = process.communicate(timeout=LIMIT)[1]
-    assert process.returncode == 0 and "job 'pages' has ended; forwarding to worker stopped-0" in said
+    assert process.returncode == 0 and "job 'pages' has ended; forwarding to worker-0 stopped" in said
 
 
 # As in muster-port-forward(1).

@@ -177,7 +177,8 @@ def test_a_namespace_that_goes_ends_the_job(muster, namespace, tmp_path):
     namespace.cluster.kubectl("delete", "namespace", namespace.name, "--wait=false")
     said = job.communicate(timeout=LIMIT)[1]
     assert job.returncode in (125, 127)
-    assert "is being terminated" in said or "somebody deleted ConfigMap 'simulated.job'" in said
+    assert ("is being terminated" in said or
+            "ConfigMap 'simulated.job' was deleted, and the cluster deleted the Pods with it" in said)
 
 
 def test_a_service_that_somebody_deletes_is_made_again(muster, namespace, tmp_path):
@@ -297,15 +298,16 @@ def test_a_node_that_does_not_answer_is_said(muster, namespace, tmp_path, own_no
     pretend_to_run(namespace, "far-worker-0")
     # Nobody tells of that node any more, which the cluster's controller finds out.
     said = wait_for_line(job.stderr, "NodeNotReady")
-    assert f"worker-0 may be lost with its node (NodeNotReady): node '{own_node}' does not answer" in said
+    assert f"worker-0 may be lost with its node (NodeNotReady): node '{own_node}' does not respond" in said
     namespace.kubectl("delete", "pod", "far-worker-0", "--grace-period=1", "--wait=false")
     said = wait_for_line(job.stderr, "NodeSilent")
-    assert f"attempt 0 was told to end on node '{own_node}'" in said and f"kubectl delete node {own_node}" in said
+    assert f"attempt 0 was asked to stop on node '{own_node}'" in said and f"kubectl delete node {own_node}" in said
     namespace.kubectl("delete", "pod", "far-worker-0", "--force")
     namespace.kubectl("wait", "--for=create", f"--timeout={LIMIT}s", "pod", "-l", "muster/attempt=1")
     namespace.wait("pod/far-worker-0", "jsonpath={.spec.nodeName}")
     job.send_signal(signal.SIGINT)
-    assert "attempt 1 was told to end" in wait_for_line(job.stderr, "worker-0 is waiting for its previous attempt to stop")
+    said = wait_for_line(job.stderr, "worker-0 is waiting for its previous attempt to stop")
+    assert "attempt 1 was asked to stop on node" in said
     namespace.kubectl("delete", "pod", "far-worker-0", "--force")
     assert job.wait(timeout=LIMIT) == 130
     assert left_of(namespace) == []

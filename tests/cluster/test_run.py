@@ -161,7 +161,7 @@ def test_a_failure_starts_the_whole_job_again_and_gives_its_code(muster, namespa
     assert job.wait(timeout=LIMIT) == 3
     told = job.stderr.read()
     assert "restarting the whole job (restart 1 of 1)" in told
-    assert "exited with code 3" in told and "last output    | started" in told
+    assert "exited with code 3" in told and "last output   | started" in told
     assert left_of(namespace) == []
 
 
@@ -230,7 +230,7 @@ def test_what_a_pod_waits_for_is_said(muster, namespace):
 def test_a_job_of_that_name_is_left_alone(muster, namespace, tmp_path):
     job = run_in_background(muster, "-f", simulated_job(tmp_path, workers=1))
     namespace.wait("pod/simulated-worker-0", "create")
-    refused = run(muster, "-f", simulated_job(tmp_path, workers=1), code=125)
+    refused = run(muster, "-f", simulated_job(tmp_path, workers=1), code=2)
     assert f"job 'simulated' already exists in namespace '{namespace.name}'" in refused.stderr
     assert f"muster stop kubernetes/{namespace.name}/simulated" in refused.stderr
     assert sorted(left_of(namespace)) == [
@@ -244,7 +244,7 @@ def test_a_job_whose_record_somebody_deletes_ends(muster, namespace, tmp_path):
     namespace.wait("pod/simulated-worker-0", "create")
     namespace.kubectl("delete", "configmap", "simulated.job")
     assert job.wait(timeout=LIMIT) == 125
-    assert "somebody deleted ConfigMap 'simulated.job'" in job.stderr.read()
+    assert "ConfigMap 'simulated.job' was deleted, and the cluster deleted the Pods with it" in job.stderr.read()
     assert left_of(namespace) == []
 
 

@@ -178,7 +178,7 @@ def until_it_serves(namespace, label):
     lines = []
     for line in reading.stdout:
         lines.append(line)
-        if "serves at" in line:
+        if "is serving at" in line:
             break
     else:
         pytest.fail(f"it ended: {lines}")

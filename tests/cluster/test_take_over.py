@@ -242,7 +242,7 @@ def test_one_lease_lets_one_of_both_act(muster, namespace, start, tmp_path, firs
     if second == "old":
         until(waits.is_ready, bool)
     else:
-        read_until(waits.process.stderr, "this one waits")
+        read_until(waits.process.stderr, "is the leader; this operator is waiting")
     finish(namespace, "one-worker-0")
     until_conditions(namespace, "one", SUCCEEDED)
     [lease] = namespace.list("leases")

@@ -82,7 +82,7 @@ def test_the_folder_may_come_later_and_the_pod_may_go(muster, in_pod, viewer, na
     viewing = viewer("curves", "--logdir", "/logs", "--role", "worker", "--index", "0")
     wait_for_line(viewing.stderr, "first")
     namespace.kubectl("delete", "pod", "curves-worker-0", "--force", "--grace-period=0")
-    wait_for_line(viewing.stderr, "worker-0 cannot be followed: ")
+    wait_for_line(viewing.stderr, "worker-0: cannot fetch new data: ")
     end(viewing)
 
 
@@ -90,6 +90,6 @@ def test_a_replica_that_is_not_there_is_a_sentence(muster, in_pod, viewer):
     viewing = viewer("curves", "--logdir", "/logs", "--index", "3")
     said = viewing.communicate(timeout=LIMIT)[1]
     assert viewing.returncode == 1, said
-    assert "there is no worker-3 of a job 'curves'" in said
+    assert "replica worker-3 of job 'curves' not found" in said
     muster("tensorboard", "curves", "--interval", "10ms", code=2)
     assert list((muster.folder / "tmp").iterdir()) == []

@@ -53,7 +53,7 @@ def test_a_tfjob_is_scaled_suspended_resumed_stopped_and_deleted(operator, muste
     muster("stop", "ruled", code=0)
     assert conditions(namespace, "ruled")["Failed"] == "True"
     assert "Stopped" in muster("ps", "-a", "-n", namespace.name, code=0).stdout
-    assert "is not started again" in muster("resume", "ruled", code=4).stderr
+    assert "has finished, and a finished TFJob cannot be restarted" in muster("resume", "ruled", code=4).stderr
     muster("delete", "ruled", code=0)
     namespace.kubectl("get", "tfjob", "ruled", code=1)
     assert namespace.list("pods") == []
@@ -79,8 +79,8 @@ def test_a_script_runs_via_the_operator(operator, muster, namespace):
                  *BUSYBOX, script, code=0)
     assert sorted(job.stdout.splitlines()) == ["worker-0 | hello from via-worker-0", "worker-1 | hello from via-worker-1"]
     assert conditions(namespace, "via")["Succeeded"] == "True"
-    again = muster("submit", "--name", "via", *BUSYBOX, "--", "true", code=125)
-    assert "has ended; --replace takes its place" in again.stderr
+    again = muster("submit", "--name", "via", *BUSYBOX, "--", "true", code=2)
+    assert "has finished; replace it with --replace" in again.stderr
     assert muster("submit", "-q", "--replace", "--name", "via", *BUSYBOX, "--", "true", code=0).stdout == "via\n"
     assert muster("wait", "via", code=0)
     namespace.kubectl("delete", "tfjob", "via")
@@ -92,13 +92,13 @@ def test_what_nobody_serves_says_so(crd, muster, namespace):
     namespace.create(tfjob("waiting", Worker=role(1, "true")))
     assert "no operator manages it yet" in muster("status", "waiting", code=0).stdout
     assert "no operator manages it yet" in muster("ps", "-n", namespace.name, "-o", "wide", code=0).stdout
-    assert "no operator has taken up job 'waiting'" in muster("stop", "waiting", code=4).stderr
+    assert "no operator manages job 'waiting' yet" in muster("stop", "waiting", code=4).stderr
     status = {"conditions": [{"type": "Created", "status": "True", "reason": "TFJobCreated"},
                              {"type": "Running", "status": "True", "reason": "TFJobRunning"}],
               "replicaStatuses": {"Worker": {"active": 1}}}
     namespace.kubectl("patch", "tfjob", "waiting", "--subresource=status", "--type=merge", "-p", json.dumps({"status": status}))
     assert "Served:     by another operator" in muster("status", "waiting", code=0).stdout
-    assert "none but 'muster operator' can stop a job" in muster("stop", "waiting", code=4).stderr
+    assert "only 'muster operator' can stop a job" in muster("stop", "waiting", code=4).stderr
     status["conditions"].append({"type": "Failed", "status": "True", "reason": "TFJobFailed", "message": "it broke"})
     namespace.kubectl("patch", "tfjob", "waiting", "--subresource=status", "--type=merge", "-p", json.dumps({"status": status}))
     assert muster("wait", "waiting", code=1)

@@ -101,7 +101,7 @@ class Log:
             self.pods.changed.notify_all()
 
     def rotate(self, n_kept):
-        """Only so many of the last output can be read from here on."""
+        """Only so many of the last lines can be read from here on."""
         with self.pods.changed:
             self.lines = self.lines[-n_kept:] if n_kept else []
 

@@ -41,7 +41,7 @@ def test_ctrl_c_leaves_the_job_running(muster, job):
     read_until(attached.stdout, "up")
     attached.send_signal(signal.SIGINT)
     assert attached.wait(timeout=LIMIT) == 130
-    assert "muster: the job goes on\n" in attached.stderr.read()
+    assert "muster: detached; the job is still running\n" in attached.stderr.read()
     assert muster.until_running(job, 2)
 
 
@@ -54,7 +54,7 @@ def test_a_job_that_is_stopped_meanwhile_ends_the_showing(muster, job):
 
 
 def test_here_there_is_nothing_to_take_over(muster, job):
-    assert "always has a supervisor" in muster("attach", "-d", job, code=4).stderr
+    assert "already has a supervisor" in muster("attach", "-d", job, code=4).stderr
 
 
 def test_a_job_that_is_not_there_is_not_found(muster):

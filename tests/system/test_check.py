@@ -94,18 +94,18 @@ def test_data_that_are_missing_are_told_before_anything_is_started(muster, pytho
     (["elsewhere"], "'elsewhere'"),
     (["remote"], "check remote needs --servers"),
     (["remote", "--servers", "db7"], "'db7' is not an address"),
-    (["remote", "--servers", "grpc://db7:2222", "--model", "mwms"], "brings its own servers"),
-    (["remote", "--servers", "grpc://db7:2222", "--model", "ps2"], "brings its own servers"),
+    (["remote", "--servers", "grpc://db7:2222", "--model", "mwms"], "starts its own servers"),
+    (["remote", "--servers", "grpc://db7:2222", "--model", "ps2"], "starts its own servers"),
     (["remote", "--servers", "grpc://db7:2222", "--setup-only"], "--setup-only"),
-    (["--servers", "grpc://db7:2222"], "goes with 'check remote'"),
+    (["--servers", "grpc://db7:2222"], "needs 'check remote'"),
     (["--ps", "0"], "--ps 0"),
-    (["--model", "mwms", "--sync-replicas"], "--sync-replicas goes with"),
+    (["--model", "mwms", "--sync-replicas"], "--sync-replicas: needs --model mnist or --model census"),
     (["--model", "none", "--data-dir", "/tmp"], "--data-dir"),
     (["-w", "0"], "-w"),
     (["--timeout", "0"], "--timeout"),
-    (["--private-network", "--setup-only"], "nobody would reach the servers that --setup-only leaves"),
-    (["remote", "--servers", "grpc://db7:2222", "--private-network"], "--private-network: the servers are not on this"),
-    (["--on", "kubernetes", "--image", "i", "--private-network"], "--private-network: the servers are not on this"),
+    (["--private-network", "--setup-only"], "--setup-only (no client could reach the servers)"),
+    (["remote", "--servers", "grpc://db7:2222", "--private-network"], "--private-network: the servers do not run on this"),
+    (["--on", "kubernetes", "--image", "i", "--private-network"], "--private-network: the servers do not run on this"),
 ])
 def test_wrong_use_is_told(muster, arguments, said):
     done = muster("check", *arguments, code=2, env={"TF_DIST_GRPC_SERVER_URL": None})
@@ -129,7 +129,7 @@ def test_a_server_that_fails_is_named_with_its_own_reason(muster, python, tag):
 def test_a_library_that_aborts_is_what_the_report_names(muster, python, tag):
     fault = report_of(muster("check", "-o", "json", env=python("STUB_ABORTS_LOADING")))["fault"]
     assert fault["step"] == "servers"
-    assert "TensorFlow ended the process while loading" in fault["message"]
+    assert "TensorFlow aborted while loading" in fault["message"]
     assert not processes_with(tag)
 
 

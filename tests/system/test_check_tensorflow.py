@@ -78,7 +78,7 @@ def test_every_model_passes(muster, real, tag, options):
 def test_without_a_model_it_ends_after_the_session(muster, python, tag):
     done = muster("check", "--model", "none", "--verbose", env=python("exit 9"), code=0)
     assert "4 of 4 serving" in done.stdout
-    assert "12 ways: round trip" in done.stdout and "  from " in done.stdout
+    assert "12 links: round trip" in done.stdout and "  from " in done.stdout
     assert "an operation ran on each of 4 tasks" in done.stdout
     assert "training" not in done.stdout
     assert done.stdout.splitlines()[-1].startswith("passed in ")

@@ -33,7 +33,7 @@ def test_help_lists_every_command_and_each_has_its_own(muster):
 
 
 def old_programs_of(muster):
-    return muster("compat", code=2).stderr.strip().partition("missing: ")[2].split(", ")
+    return muster("compat", code=2).stderr.strip().partition("(expected one of ")[2].removesuffix(")").split(", ")
 
 
 def test_no_line_of_any_help_is_wider_than_100_columns(muster):
@@ -55,10 +55,10 @@ def test_the_sentences_of_all_commands_begin_in_one_column(muster):
 def test_help_of_run_has_its_options_in_groups_each_once(muster):
     text = muster("help", "run", code=0).stdout
     headings = re.findall(r"^([A-Z][\w ]+):$", text, re.MULTILINE)
-    assert headings == ["The job", "Its processes", "Restart and stop", "Output", "Kubernetes", "General", "Examples"]
+    assert headings == ["Job", "Processes", "Restart and stop", "Output", "Kubernetes", "Global", "Examples"]
     groups = dict(zip(headings, re.split(r"^[A-Z][\w ]+:$", text, flags=re.MULTILINE)[1:]))
-    for heading, option in [("The job", "--file"), ("Its processes", "--workers"), ("Restart and stop", "--grace"),
-                            ("Output", "--quiet"), ("Kubernetes", "--image"), ("General", "--state-dir")]:
+    for heading, option in [("Job", "--file"), ("Processes", "--workers"), ("Restart and stop", "--grace"),
+                            ("Output", "--quiet"), ("Kubernetes", "--image"), ("Global", "--state-dir")]:
         assert re.search(rf"^ .*{option}\b", groups[heading], re.MULTILINE), heading
     names = [name for _, name in options_of(muster, "run")]
     assert len(set(names)) == len(names)

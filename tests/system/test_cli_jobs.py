@@ -116,7 +116,7 @@ def test_lines_of_every_start_are_not_among_the_last_ones(muster):
     noise = "I0000 00:00:1795815815.181702   16722 port.cc:153] oneDNN custom operations are on."
     script = f'echo "no data"; for i in 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 19 20 21; do echo "{noise}"; done; exit 3'
     done = muster("run", "--", "sh", "-c", script, code=3)
-    assert "\n  last output    | no data\n  log " in done.stderr and noise in done.stdout
+    assert "\n  last output   | no data\n  log file " in done.stderr and noise in done.stdout
 
 
 def test_a_job_that_nobody_has_is_told_with_the_nearest_one(muster):
@@ -291,8 +291,8 @@ def test_of_many_who_resume_a_job_one_does(muster):
     muster("run", "--name", "job", "--", "sh", "-c", "[ $MUSTER_ATTEMPT != 0 ] || exit 3; exec sleep 1000", code=3)
     calls = [muster.start("resume", "job") for _ in range(8)]
     said = [(call.wait(timeout=LIMIT), call.communicate()[1]) for call in calls]
-    assert sum("goes on in the background" in text for _, text in said) == 1, said
-    assert all("goes on in the background" in text or "runs already" in text for _, text in said), said
+    assert sum("was resumed in the background" in text for _, text in said) == 1, said
+    assert all("was resumed in the background" in text or "is already running" in text for _, text in said), said
     assert replicas(muster.until_running("job", 1))[0]["attempt"] == 1
     muster("stop", "job", code=0)
     muster("wait", "job", code=130)
@@ -343,11 +343,11 @@ def test_a_synchronous_job_starts_again_in_its_new_size(muster, tmp_path):
     muster.until_running("job", 2)
     until_lines(tmp_path / "sizes", 2)
     said = muster("scale", "job", "worker=3", code=0).stderr
-    assert said.startswith("muster: all processes of job 'job' start again: ") and "They have 30s to save" in said
+    assert said.startswith("muster: restarting all processes of job 'job': ") and "They have 30s to save" in said
     muster.until_running("job", 3)
     until_lines(tmp_path / "sizes", 5)
     said = muster("scale", "job", "worker=1", code=0).stderr
-    assert said.startswith("muster: all processes of job 'job' start again: ")
+    assert said.startswith("muster: restarting all processes of job 'job': ")
     job = muster.until_running("job", 1)
     until_lines(tmp_path / "sizes", 6)
     assert (tmp_path / "sizes").read_text().split("\n")[-2] == "0 of 1"
@@ -372,7 +372,7 @@ def test_changes_that_cannot_be_made_have_a_sentence(muster):
     muster("run", "--name", "job", "--", "true", code=0)
     for command in (["suspend", "job"], ["scale", "job", "worker=2"]):
         assert muster(*command, code=4).stderr == "muster: job 'job' has ended\n"
-    assert muster("resume", "job", code=4).stderr.startswith("muster: job 'job' has succeeded: there is nothing to resume (")
+    assert muster("resume", "job", code=4).stderr.startswith("muster: job 'job' has succeeded and cannot be resumed (")
     assert muster("scale", "job", "ps=1", code=2).stderr == "muster: job 'job' has no role 'ps'\n"
     assert muster("scale", "job", "worker", code=2).stderr == "muster: 'worker': write ROLE=N\n"
     assert "'x' is not a whole number" in muster("scale", "job", "worker=x", code=2).stderr

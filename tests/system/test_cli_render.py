@@ -168,8 +168,8 @@ def test_one_job_among_other_documents_is_run(muster):
     assert "name: filed" in done.stdout
     assert "muster: standard input: using only the TFJob, without ConfigMap, ConfigMap 'other'\n" in done.stderr
     done = muster("run", "-f", "-", code=2, input=JOB + "---\n" + JOB)
-    assert done.stderr == ("muster: standard input: holds 2 TFJobs; one at a time is run: "
-                           "give each a file of its own\n")
+    assert done.stderr == ("muster: standard input: contains 2 TFJobs (expected one); "
+                           "put each TFJob into its own file\n")
 
 
 def test_an_older_form_becomes_v1_and_what_changed_is_said(muster):
@@ -179,9 +179,9 @@ def test_an_older_form_becomes_v1_and_what_changed_is_said(muster):
     assert "apiVersion: kubeflow.org/v1\n" in done.stdout and "    Worker:\n" in done.stdout
     assert done.stderr == ("muster: standard input: job 'filed' has an older version and was converted to kubeflow.org/v1: apiVersion was "
                            "kubeflow.org/v1alpha1; spec.replicaSpecs is spec.tfReplicaSpecs; "
-                           "spec.runPolicy.cleanPodPolicy is Running, as it was without one\n")
+                           "spec.runPolicy.cleanPodPolicy is Running, the old default\n")
     assert muster("render", "-f", "-", code=0, input=done.stdout).stderr == ""
-    assert "job 'filed' has an older form" in muster("run", "-f", "-", code=0, input=older).stderr
+    assert "job 'filed' has an older version" in muster("run", "-f", "-", code=0, input=older).stderr
 
 
 def test_the_local_tf_config_is_dense_with_the_evaluator_outside(muster):
@@ -225,10 +225,10 @@ def test_every_fault_of_a_file_is_told_with_its_place(muster, tmp_path):
     (["none"], "'none': not a script (expected a .py or .pyz file); to run a program, write -- PROGRAM ARGS"),
     (["-f", "none.yaml"], "none.yaml: no such file"),
     (["-f", "job.yaml", "-w", "2"], "--workers: cannot be used with -f; set the replicas in the file"),
-    (["-f", "job.yaml", "train.py"], "'train.py' does not go with -f: the file says what is run"),
+    (["-f", "job.yaml", "train.py"], "'train.py': cannot be used with -f; set the command in the file"),
     (["-f", "."], ".: Is a directory"),
     (["-w", "0", "--", "true"], "--workers 0: no replica would train; add --chief"),
-    (["-f", "job.yaml", "-m"], "'--module' does not go with -f: the file says what is run"),
+    (["-f", "job.yaml", "-m"], "'--module': cannot be used with -f; set the command in the file"),
     (["-f", "job.yaml", "--ps-server"], "--ps-server: cannot be used with -f; set the replicas in the file"),
     (["--ps-server", "--", "true"], "--ps-server: needs parameter servers; add --ps N"),
     (["--worker-server", "--ps", "1", "--", "true"],
@@ -280,4 +280,4 @@ def test_pods_are_in_the_namespace_where_a_run_would_make_them(muster, tmp_path)
     assert namespaces_of_pods(muster, "-n", "said", **there) == {"said"}
     assert namespaces_of_pods(muster, env={"KUBECONFIG": tmp_path / "none"}) == {"default"}
     done = muster("render", "--as", "pods", "--context", "third", "--", "true", code=2, **there)
-    assert "context 'third' is in no kubeconfig" in done.stderr
+    assert "context 'third' not found in the kubeconfig" in done.stderr

@@ -88,7 +88,7 @@ def test_a_job_goes_on_and_keeps_its_code_when_its_lines_cannot_be_shown(muster)
 def test_lines_that_can_no_longer_be_shown_are_told_while_the_job_runs(muster):
     with open("/dev/full", "w") as full:
         process = muster.start("run", "--name", "job", "--", "sh", "-c", "echo one; " + UNTIL_IT_MAY_GO, stdout=full)
-        assert "cannot be shown any more" in read_until(process.stderr, "cannot be shown")[-1]
+        assert "cannot print the output of the job any more" in read_until(process.stderr, "cannot print")[-1]
     (muster.folder / "go").touch()
     assert process.wait(timeout=LIMIT) == 0
 
@@ -122,7 +122,7 @@ def test_without_proc_it_is_named(muster):
                               capture_output=True, text=True, timeout=LIMIT, check=False)
 
     # A line of its own: AddressSanitizer misses /proc, too, and says so.
-    sentence = "muster: /proc is not mounted; muster needs it to find its processes: mount -t proc proc /proc"
+    sentence = "muster: /proc is not mounted, but muster needs it to see processes; to mount it: mount -t proc proc /proc"
     for arguments in (["run", "--", "true"], ["run", "-d", "--", "true"], ["stop", "here"], ["wait", "here"]):
         assert sentence in without_proc(*arguments).stderr.splitlines(), arguments
     assert "mount -t proc proc /proc" in without_proc("doctor").stdout

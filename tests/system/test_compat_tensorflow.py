@@ -59,6 +59,6 @@ def test_an_old_server_serves_until_it_is_told_to_end(muster, tmp_path, old):
                                 "--job_name=worker", "--task_id=0"], cwd=tmp_path, env=muster.environment,
                                stdin=subprocess.DEVNULL, stderr=subprocess.PIPE)
     muster.started.append(process)
-    read_until(process.stderr, "worker-0 serves at ")
+    read_until(process.stderr, "worker-0 is serving at ")
     process.send_signal(signal.SIGTERM)
     assert process.wait(timeout=LIMIT) == 0

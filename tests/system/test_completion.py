@@ -169,7 +169,7 @@ def test_a_shell_completes(jobs, name):
 def test_fish_shows_what_a_word_means(jobs):
     done = subprocess.run(["fish", "--no-config", "-c", f"{SOURCE['fish']} complete -C 'muster sta'"], env=jobs.environment,
                           capture_output=True, text=True, timeout=LIMIT, check=True)
-    assert "status\tshow a job: its state, its processes, why it failed\n" in done.stdout
+    assert "status\tshow a job's state, its replicas, and why it failed\n" in done.stdout
 
 
 def test_another_shell_is_refused(muster):

@@ -86,7 +86,7 @@ def test_a_job_in_the_background_holds_nothing_that_its_caller_had_open(muster):
 
 def test_a_job_that_a_job_has_started_ends_with_it_and_that_is_said(muster):
     done = muster("run", "--name", "above", "--", BINARY, "run", "-d", "--name", "below", "--", "sleep", "1000", code=0)
-    assert "it goes on in the background until job 'above' ends" in done.stdout
+    assert "the job runs in the background until job 'above', which started it, ends" in done.stdout
     assert muster.job("below")["status"]["failure"]["reason"] == "SupervisorLost"
 
 
@@ -128,7 +128,7 @@ def test_stop_from_elsewhere_ends_the_job_and_its_supervisor(muster):
 def test_a_detached_name_that_is_taken_is_told_to_who_asked(muster):
     muster.detach("--name", "taken", "--", "sleep", "1000")
     done = muster("run", "-d", "--name", "taken", "--", "true")
-    assert done.returncode == 125
+    assert done.returncode == 2
     assert "job 'taken' already exists" in done.stderr and done.stdout == ""
     assert "--name" in done.stderr and "muster stop taken" in done.stderr
 

@@ -60,7 +60,7 @@ def test_a_machine_with_everything_is_ready(doctor, muster, environment):
 
     done = muster("doctor", code=0)
     assert len([line for line in done.stdout.splitlines() if "fix: " not in line]) == len(rows)
-    assert done.stderr.startswith("muster: TensorFlow jobs can run on this machine")
+    assert done.stderr.startswith("muster: training jobs can run on this machine")
 
 
 def test_no_python_is_told_and_nothing_of_its_packages(doctor, muster, tmp_path):
@@ -73,13 +73,13 @@ def test_no_python_is_told_and_nothing_of_its_packages(doctor, muster, tmp_path)
     done = muster("doctor", code=1, env=env)
     assert "missing  python" in done.stdout
     assert "apt-get install python3" in done.stdout
-    assert done.stderr.startswith("muster: TensorFlow jobs cannot run on this machine: 1 requirement is missing")
+    assert done.stderr.startswith("muster: training jobs cannot run on this machine: 1 requirement is missing")
 
 
 def test_a_virtual_environment_that_is_gone_is_told(doctor, environment, tmp_path):
     rows = doctor(env={"VIRTUAL_ENV": str(tmp_path / "gone"), "PATH": f"{environment}/bin"})
     assert rows["python"]["state"] == "warning"
-    assert f"VIRTUAL_ENV names {tmp_path}/gone" in rows["python"]["found"]
+    assert f"VIRTUAL_ENV is {tmp_path}/gone, which has no Python" in rows["python"]["found"]
 
 
 def test_no_wheel_is_told_with_the_command_for_this_python(doctor, environment):
@@ -139,7 +139,7 @@ def test_a_state_folder_that_cannot_be_written_is_told_and_none_is_made(doctor, 
     assert "Not a directory" in row["found"]
     assert "MUSTER_STATE_DIR" in row["fix"]
     row = doctor("--state-dir", "/proc/muster")["state folder"]  # where nobody can make a file
-    assert (row["state"], row["found"].split(":")[0]) == ("missing", "nothing can be written in /proc")
+    assert (row["state"], row["found"].split(":")[0]) == ("missing", "/proc is not writable")
 
     assert doctor("--state-dir", tmp_path / "new" / "state")["state folder"]["state"] == "ok"
     assert not (tmp_path / "new").exists()
@@ -161,7 +161,8 @@ def test_systemd_is_named_where_rights_are_missing_alone(doctor):
     if not mount or subprocess.run([*read_only, "true"], capture_output=True, check=False).returncode:
         pytest.skip("no control groups of version 2, or no right to mount them here")
     found = doctor(before=read_only)["control group"]["found"]
-    assert "jobs have none of their own" in found and "Read-only file system" in found and "systemd" not in found
+    assert "jobs do not get their own control group" in found and "Read-only file system" in found
+    assert "systemd" not in found
 
 
 KUBECONFIG = """\
@@ -174,7 +175,7 @@ users: [{name: ada, user: {USER}}]
 
 @pytest.mark.parametrize("user, state, found", [
     ("token: hunter2", "ok", "https://10.0.0.1:6443, context 'dev' as 'ada', namespace 'work'"),
-    ("token: e30.eyJleHAiOjE3MDAwMDAwMDB9.hunter2", "warning", "user 'ada': the token ended at 2023-11-14T22:13:20Z"),
+    ("token: e30.eyJleHAiOjE3MDAwMDAwMDB9.hunter2", "warning", "user 'ada': the token expired at 2023-11-14T22:13:20Z"),
     ("tokenFile: nowhere", "warning", "nowhere' not found"),
     ("tokenFile: /proc/self/mem", "warning", "user 'ada': cannot read '/proc/self/mem'"),
     ("token: [hunter2]", "warning", "config:4:35: users[0].user.token: expected text"),

@@ -80,7 +80,7 @@ def test_it_does_not_run_with_rights_that_its_caller_lacks(shared_folder, progra
             pytest.skip(f"{words[0]} does not work here")
     done = run()
     assert done.returncode == 125 and done.stdout == ""
-    assert "must not be installed setuid or setgid or with file capabilities" in done.stderr
+    assert "must not be installed setuid, setgid or with file capabilities" in done.stderr
     assert len(done.stderr.splitlines()) == 1
 
 

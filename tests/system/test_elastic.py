@@ -128,7 +128,7 @@ def test_an_agent_with_other_options_is_refused(machines):
     machines.launch("other", nnodes="3")
     wait_until(lambda: any(agent.poll() is not None for agent in machines.agents.values()))
     (refused,) = (name for name, agent in machines.agents.items() if agent.poll() is not None)
-    assert "was begun with other options: --nnodes" in machines.ends(refused, 3)
+    assert "was started with other options: --nnodes" in machines.ends(refused, 3)
 
 
 def test_too_few_machines_for_too_long_end_the_job(machines):
@@ -143,7 +143,7 @@ def test_mistakes_are_told_all_at_once_and_nothing_starts(muster):
     for word in ("--nnodes", "--nproc-per-node", "--rdzv-id", "--rdzv-conf", "--max-restarts", "nothing.py"):
         assert word in done.stderr
     assert not muster("ps", "-a", "-o", "name").stdout
-    assert "--rdzv-endpoint is missing" in muster("launch", "--nnodes", "2", "--no-python", "true", code=2).stderr
+    assert "missing --rdzv-endpoint" in muster("launch", "--nnodes", "2", "--no-python", "true", code=2).stderr
 
 
 def test_words_of_the_environment_count_where_the_call_says_nothing(muster):
@@ -266,7 +266,7 @@ def test_a_member_is_missed_at_once_whose_connection_ends_between_two_calls(mach
     ({"offer": "x"}, 400, "offer: must be an object"),
     ({"offer": {"host": "h" * 40000}}, 400, "offer: it has more than"),
     ({"uid": "../x"}, 400, "uid: must be a UUID"),
-    ({"uid": "00000000-0000-4000-8000-000000000000"}, 410, "is no more"),
+    ({"uid": "00000000-0000-4000-8000-000000000000"}, 410, "no longer exists"),
     ({"activity": "asleep"}, 400, "activity: must be one of"),
     ({"known": 7}, 400, "order: must be"),
     ({"generation": -1}, 400, "generation: must be"),
@@ -305,7 +305,7 @@ def test_paths_and_methods_that_are_not_there_are_told(machines):
 
 
 def test_other_machines_are_served_only_where_that_was_asked_for(muster):
-    assert "--insecure says" in muster("orchestrator", "--listen", "0.0.0.0:0", code=4).stderr
+    assert "to allow that for this network: --insecure" in muster("orchestrator", "--listen", "0.0.0.0:0", code=4).stderr
     assert "at least 2s" in muster("orchestrator", "--lease", "1s", code=2).stderr
     assert "--listen: " in muster("orchestrator", "--listen", "nowhere", code=2).stderr
 
@@ -325,7 +325,7 @@ def test_the_commands_of_tensorflow_elastics_document_work_word_for_word(muster)
     environment = {"PYTHONPATH": ROOT / "python", "MUSTER_BINARY": BINARY, "VIRTUAL_ENV": None}
     launcher = Muster(muster.folder, (sys.executable, "-m", "tensorflow_elastic.distributed.launch"))
     server = launcher.start("--standalone", f"--rdzv_endpoint=localhost:{orchestrator}", "start", env=environment)
-    read_until(server.stderr, "elastic jobs meet at")
+    read_until(server.stderr, "elastic jobs connect to")
     agents = []
     for number, port in enumerate((first, second)):
         gate = muster.folder / f"gate{number}"
@@ -371,7 +371,7 @@ def test_a_part_of_an_elastic_job_cannot_be_made_something_else(machines):
         assert "job 'part' is this machine's part of the elastic job 'digits'" in said
     machines.muster("stop", "part", code=0)
     assert agent.wait(LIMIT) == 130, agent.stderr.read()
-    assert "the command that began it takes part anew" in machines.muster("resume", "part", code=4).stderr
+    assert "to take part again, run the same 'muster launch' command" in machines.muster("resume", "part", code=4).stderr
     assert len(machines.lines()) == 1
 
 

@@ -87,7 +87,7 @@ def test_machines_come_and_go_and_training_goes_on(network, muster):
              "--shutdown-timeout", "60s", TRAIN, "--epochs", EPOCHS, "--checkpoint-dir", muster.folder / "checkpoints"]
     orchestrator = network.start_orchestrator()
     network.add("one", *words)
-    network.until("one", "waits for its turn")
+    network.until("one", "waiting for a place in the world")
     network.add("two", *words)
     network.until("one", "epoch 2/")
 

@@ -131,7 +131,7 @@ def test_a_synchronous_job_that_is_scaled_goes_on_from_its_checkpoint(muster, tm
     read_until(run.stdout, "epoch 3/60", LIMIT)
     for size in (3, 1):
         said = muster("scale", "scaled", f"worker={size}", code=0).stderr
-        assert said.startswith("muster: all processes of job 'scaled' start again: ")
+        assert said.startswith("muster: restarting all processes of job 'scaled': ")
         read_until(run.stdout, f"workers in step: {size}", LIMIT)
         read_until(run.stdout, "epoch ", LIMIT)
     output, said = run.communicate(timeout=LIMIT)
@@ -252,7 +252,7 @@ def assert_trained_on_bare_servers(output):
     assert accuracy_of(lines_of(output, "chief-0")) >= LEARNED
     for server in "worker-0", "worker-1", "ps-0":
         first, *_ = lines_of(output, server)  # behind it TensorFlow may complain of its clients' leaving
-        assert first.startswith(f"muster: {server} serves at grpc://127.0.0.1:")
+        assert first.startswith(f"muster: {server} is serving at grpc://127.0.0.1:")
 
 
 @pytest.mark.long

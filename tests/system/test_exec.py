@@ -80,8 +80,8 @@ def test_a_command_is_no_part_of_the_job(muster, job):
     (["job", "--", "/"], "cannot run '/'", 126),
     (["job", "worker-7", "--", "true"], "job 'job' has no worker-7", 125),
     (["nobody", "--", "true"], "nobody", 125),
-    (["job", "true"], "write the command behind --", 2),
-    (["job", "--"], "write the command behind --", 2),
+    (["job", "true"], "write it after --", 2),
+    (["job", "--"], "write it after --", 2),
     (["job", "sh", "--", "true"], "'sh' is not a replica (expected ROLE-INDEX, for example worker-0)", 2),
 ])
 def test_what_cannot_be_run_is_one_sentence(muster, job, arguments, said, code):

@@ -106,12 +106,12 @@ def test_a_driver_that_does_not_answer_takes_nothing_along(machine, library):
     muster = machine(2, library)
     done = muster("run", "--", "sh", "-c", SHOW, code=0)
     assert seen(done) == {"worker-0": "unset"}
-    assert said(done)[0] == "the driver of NVIDIA does not answer: 'nvidia-smi' says more"
+    assert said(done)[0] == "the NVIDIA driver does not respond; for details: 'nvidia-smi'"
     done = muster("run", "--gpu", "1", "--", "true", code=2)
-    assert said(done) == ["the job asks for 1 GPU, and the driver of NVIDIA does not answer: 'nvidia-smi' says more: "
-                          "--gpu none runs it without them"]
+    assert said(done) == ["the job requests 1 GPU, but the NVIDIA driver does not respond; for details: 'nvidia-smi'; "
+                          "to run without them: --gpu none"]
     rows = {row["name"]: row for row in json.loads(muster("doctor", "-o", "json").stdout)["rows"]}
-    assert rows["gpu"]["state"] == "warning" and "does not answer" in rows["gpu"]["found"]
+    assert rows["gpu"]["state"] == "warning" and "does not respond" in rows["gpu"]["found"]
 
 
 def test_without_nvml_the_program_is_asked(machine, tmp_path):
@@ -151,10 +151,10 @@ def test_too_few_gpus_are_for_none_and_that_is_said(machine, tmp_path):
     muster = machine(2)
     done = muster("run", "-w", 3, "--evaluator", "--", "sh", "-c", SHOW, code=0)
     assert set(seen(done).values()) == {""}
-    assert said(done)[0] == ("2 of 2 GPUs are free, too few for the 3 replicas that train: none gets one, so that all "
-                             "are alike (--gpu all: they share all)")
+    assert said(done)[0] == ("2 of 2 GPUs are free, fewer than the 3 training replicas: no replica gets a GPU, because "
+                             "all must be alike (--gpu all: they share all)")
     done = muster("run", "-d", "--name", "j", "-w", 3, "--", "true", code=0)
-    assert said(done)[0].startswith("2 of 2 GPUs are free, too few for the 3 replicas")
+    assert said(done)[0].startswith("2 of 2 GPUs are free, fewer than the 3 training replicas")
     done = muster("run", "-w", 2, "--evaluator", "--", "sh", "-c", show_together(tmp_path / "shown", 3), code=0)
     assert seen(done) == {"worker-0": "GPU-0", "worker-1": "GPU-1", "evaluator-0": ""}
 
@@ -163,13 +163,13 @@ def test_more_than_there_are_is_refused_before_anything_starts(machine, tmp_path
     muster = machine(2)
     for arguments in (["--gpu", 2, "-w", 2], ["--gpus-per-worker", "4"], ["--gpu", 1, "-w", 3, "--dry-run"]):
         done = muster("run", "--name", "j", *arguments, "--", "touch", tmp_path / "started", code=2)
-        assert "the job asks for" in done.stderr and "2 are here" in done.stderr
+        assert "the job requests" in done.stderr and "but 2 are available" in done.stderr
     muster("status", "j", code=1)
     text = muster("render", "--name", "j", "--gpu", 3, "--", "true", code=0).stdout
     (tmp_path / "job.yaml").write_text(text)
     line = 1 + next(i for i, line in enumerate(text.splitlines()) if "nvidia.com/gpu" in line)
     done = muster("run", "-f", tmp_path / "job.yaml", code=2)
-    assert f"job.yaml:{line}:" in done.stderr and "limits[nvidia.com/gpu]: the job asks for 3 GPUs" in done.stderr
+    assert f"job.yaml:{line}:" in done.stderr and "limits[nvidia.com/gpu]: the job requests 3 GPUs" in done.stderr
     muster("run", "-f", tmp_path / "job.yaml", "--gpu", "none", code=0)
     assert not (tmp_path / "started").exists()
 
@@ -195,7 +195,7 @@ def test_a_variable_of_the_job_itself_wins_and_that_is_said(machine):
     muster = machine(2)
     done = muster("run", "--name", "j", "--env", "CUDA_VISIBLE_DEVICES=1", "--", "sh", "-c", SHOW, code=0)
     assert seen(done) == {"worker-0": "1"}
-    assert said(done)[0] == "worker sees the GPUs that CUDA_VISIBLE_DEVICES of the job's own variables names"
+    assert said(done)[0] == "worker uses the GPUs in the job's own CUDA_VISIBLE_DEVICES"
     assert gpus_of(muster, "j") == {"worker-0": None}
 
 
@@ -211,8 +211,8 @@ def test_two_jobs_at_once_do_not_take_the_same(machine):
     assert rows["gpu"].endswith(": 0,1 Stub 40") or "does not use them" in rows["gpu"]
 
     done = muster("run", "--name", "c", "--gpu", 1, "--", "true", code=125)
-    assert said(done) == ["the job asks for 1 GPU, and 0 of 2 are free (job 'a' holds 0; job 'b' holds 1): wait until "
-                          "more are (muster wait JOB), or run without them (--gpu none)"]
+    assert said(done) == ["the job requests 1 GPU, but 0 of 2 are free (job 'a' holds 0; job 'b' holds 1); wait for a "
+                          "job to end (muster wait JOB), or run without them (--gpu none)"]
     muster("status", "c", code=1)
     done = muster("run", "--name", "c", "--", "sh", "-c", SHOW, code=0)
     assert seen(done) == {"worker-0": ""}
@@ -284,11 +284,11 @@ def test_a_job_is_not_scaled_beyond_the_gpus_that_its_replicas_need(machine):
     muster.detach("--name", "a", "-w", 1, "--gpu", 1, "--", "sleep", 1000)
     muster.until_running("a", 1)
     done = muster("scale", "a", "worker=3", code=1)
-    assert "the job asks for 3 GPUs, and 2 are here" in done.stderr
+    assert "the job requests 3 GPUs, but 2 are available" in done.stderr
     muster.detach("--name", "b", "--gpu", 1, "--", "sleep", 1000)
     muster.until_running("b", 1)
     done = muster("scale", "a", "worker=2", code=1)
-    assert "the job asks for 2 GPUs, and 1 of 2 is free (job 'b' holds 1)" in done.stderr
+    assert "the job requests 2 GPUs, but 1 of 2 is free (job 'b' holds 1)" in done.stderr
     assert len(replicas(muster.job("a"))) == 1
     muster("stop", "--grace", 0, "b", code=0)
     muster("scale", "a", "worker=2", code=0)
@@ -313,7 +313,7 @@ def test_a_suspended_job_gives_its_gpus_back_and_is_resumed_when_it_gets_some(ma
     muster.until("a", lambda job: [r["state"] for r in replicas(job)] == ["Stopped"])
     run_when_free(muster, "-d", "--name", "b", "--gpu", 1, "--", "sleep", 1000)
     done = muster("resume", "a", code=1)
-    assert "the job asks for 1 GPU, and 0 of 1 are free (job 'b' holds 0)" in done.stderr
+    assert "the job requests 1 GPU, but 0 of 1 are free (job 'b' holds 0)" in done.stderr
     muster("stop", "--grace", 0, "b", code=0)
     muster("resume", "a", code=0)
     muster.until_running("a", 1)

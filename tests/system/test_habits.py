@@ -31,34 +31,34 @@ GRACE = "use --grace 10s for the time between SIGTERM and SIGKILL"
     ("run --nproc-per-node 2 -- true", f"--nproc-per-node: no such option; {WORKERS}"),
     ("run --nproc_per_node 2 -- true", f"--nproc_per_node: no such option; {WORKERS}"),
     ("run --ntasks 2 -- true", f"--ntasks: no such option; {WORKERS}"),
-    ("run --rdzv-endpoint host:1 -- true", "--rdzv-endpoint: no such option; it is not needed"),
-    ("run --standalone -- true", "--standalone: no such option; it is not needed"),
-    ("run -J job -- true", "-J: no such option; write --name NAME"),
-    ("run -t 30 -- true", "-t: no such option; write --timeout 30m"),
-    ("run --restart=Never -- true", "--restart: no such option; write --max-restarts N"),
-    ("run -x A=b -- true", "-x: no such option; write -e NAME=VALUE"),
+    ("run --rdzv-endpoint host:1 -- true", "--rdzv-endpoint: no such option; not needed"),
+    ("run --standalone -- true", "--standalone: no such option; not needed"),
+    ("run -J job -- true", "-J: no such option; use --name NAME"),
+    ("run -t 30 -- true", "-t: no such option; use --timeout 30m"),
+    ("run --restart=Never -- true", "--restart: no such option; use --max-restarts N"),
+    ("run -x A=b -- true", "-x: no such option; use -e NAME=VALUE"),
     ("run --rm -it -- true", "--rm: no such option; jobs are kept with their logs until 'muster delete JOB'"),
     ("run --rm -it -- true", "-it: no such option; the processes of a job have no terminal"),
-    ("run --verbose -- true", "--verbose: no such option; write -v"),
+    ("run --verbose -- true", "--verbose: no such option; use -v"),
     ("render -n 4 -- true", f"-n 4: -n is --namespace; {WORKERS}"),
     ("check --num-workers 4", f"--num-workers: no such option; {WORKERS}"),
     ("logs -n 10 job", f"-n 10: -n is --namespace; {TAIL}"),
     ("logs -n10 job", f"-n 10: -n is --namespace; {TAIL}"),
     ("logs --lines 10 job", f"--lines: no such option; {TAIL}"),
-    ("logs -F job", "-F: no such option; write -f"),
+    ("logs -F job", "-F: no such option; use -f"),
     ("logs --no-color job", "--no-color: no such option; use --color never"),
-    ("ps -q", "-q: no such option; write -o name"),
+    ("ps -q", "-q: no such option; use -o name"),
     ("ps job", "unexpected argument 'job'; to show one job: 'muster status JOB'"),
     ("ps -n 10", "-n 10: -n is --namespace; for a namespace of that name, use --namespace N"),
     ("stop -t 10 job", f"-t: no such option; {GRACE}"),
     ("stop --grace-period=10 job", f"--grace-period: no such option; {GRACE}"),
     ("stop --force job", "--force: no such option; use --now to kill immediately"),
-    ("run -s USR1 -- true", "-s: no such option; write --stop-signal SIGNAL"),
-    ("delete --force job", "--force: no such option; it is not needed"),
-    ("delete --all", "--all: no such option; write --all-finished"),
-    ("wait --for=condition=Complete job", "--for: no such option; it waits for the end of the job"),
+    ("run -s USR1 -- true", "-s: no such option; use --stop-signal SIGNAL"),
+    ("delete --force job", "--force: no such option; not needed"),
+    ("delete --all", "--all: no such option; use --all-finished"),
+    ("wait --for=condition=Complete job", "--for: no such option; wait ends when the job ends"),
     ("scale --replicas 3 job", "--replicas: no such option; write worker=N after the job"),
-    ("cp -r a job:worker-0:/b", "-r: no such option; it is not needed"),
+    ("cp -r a job:worker-0:/b", "-r: no such option; not needed"),
     ("tensorboard --bind_all job", "--bind_all: no such option; write --host 0.0.0.0"),
 ])
 def test_an_option_of_another_program_is_answered_with_the_right_one(muster, call, answer):
@@ -94,7 +94,7 @@ def test_a_command_of_another_program_is_answered_with_the_right_one(muster, cal
 
 
 def test_options_before_the_command_are_told_where_they_stand(muster):
-    assert "options stand behind it: muster run -w ..." in muster("-w", "2", "train.py", code=2).stderr
+    assert "put options after the command: muster run -w ..." in muster("-w", "2", "train.py", code=2).stderr
 
 
 def test_options_of_a_cluster_do_not_start_a_job_here(muster):
@@ -117,7 +117,7 @@ def test_a_time_without_a_unit_is_asked_for_one(muster, call, env):
 
 def test_memory_without_a_unit_is_asked_for_one(muster):
     done = muster("render", "--memory", "4", "--", "true", code=2)
-    assert done.stderr == ("muster: --memory: '4' is too small for any program: it counts bytes; "
+    assert done.stderr == ("muster: --memory: '4' is too small (the unit is bytes); "
                            "did you mean '4Gi'?\n")
 
 
@@ -128,11 +128,11 @@ def test_a_file_of_a_job_is_no_program(muster):
 
 def test_a_name_that_is_taken_says_what_frees_it(muster):
     muster("run", "--name", "job", "--", "true", code=0)
-    done = muster("run", "--name", "job", "--", "true", code=125)
-    assert "job 'job' already exists and has ended; --replace takes its place" in done.stderr
+    done = muster("run", "--name", "job", "--", "true", code=2)
+    assert "job 'job' already exists and has ended; use --replace to replace it" in done.stderr
     muster("run", "--replace", "--name", "job", "--", "true", code=0)
     muster.detach("--replace", "--name", "job", "--", "sleep", "1000")
-    done = muster("run", "--name", "job", "--", "true", code=125)
+    done = muster("run", "--name", "job", "--", "true", code=2)
     assert "job 'job' already exists and has not ended; choose another --name, or stop it: muster stop job" in done.stderr
 
 
@@ -185,7 +185,8 @@ def test_all_that_a_file_does_not_go_with_is_told(muster):
     (muster.folder / "job.yaml").write_text("kind: TFJob\n")
     done = muster("run", "-f", "job.yaml", "-w", "2", "--ps", "1", "-e", "1 2", "train.py", code=2)
     said = done.stderr
-    assert all(part in said for part in ("--workers does not go", "--ps does not go", "'train.py' does not go", "--env: '1 2'"))
+    assert all(part in said for part in ("--workers: cannot be used", "--ps: cannot be used", "--env: '1 2'",
+                                         "'train.py': cannot be used"))
 
 
 def test_all_counts_that_are_wrong_are_told(muster):
@@ -208,7 +209,8 @@ def test_replicas_stand_behind_their_job(muster):
         "first/worker-1 | first 1\nsecond/worker-0 | second 0\n")
     refused = muster("logs", "first", "worker-1", "worker-9", code=1)
     assert refused.stderr == "muster: job 'first' has no log of worker-9: it has worker-0..2\n"
-    assert "do not go with a replica" in muster("logs", "--role", "worker", "first", "worker-1", code=2).stderr
+    refused = muster("logs", "--role", "worker", "first", "worker-1", code=2)
+    assert "cannot be used with a replica name" in refused.stderr
 
 
 def test_several_jobs_are_read_one_after_the_other(muster):
@@ -218,7 +220,7 @@ def test_several_jobs_are_read_one_after_the_other(muster):
     assert [line.partition("/")[0] for line in lines] == ["first"] * 3 + ["second"] * 3
     part = muster("logs", "first", "third", "second", code=1)
     assert len(part.stdout.splitlines()) == 6 and "job 'third' not found" in part.stderr
-    assert "-f follows one job" in muster("logs", "-f", "first", "second", code=2).stderr
+    assert "-f: follows one job only" in muster("logs", "-f", "first", "second", code=2).stderr
 
 
 def test_a_job_that_is_called_like_a_replica_has_its_long_name(muster):
@@ -267,7 +269,7 @@ def test_ps_goes_on_with_a_row_for_each_change(muster):
 
 
 def test_ps_does_not_go_on_with_what_is_no_table(muster):
-    assert "'muster status -w -o json JOB' follows one job" in muster("ps", "-w", "-o", "json", code=2).stderr
+    assert "to follow one job: 'muster status -w -o json JOB'" in muster("ps", "-w", "-o", "json", code=2).stderr
 
 
 def on_a_terminal(muster, *arguments, env):

@@ -72,7 +72,7 @@ def run(muster, **options):
 
 def test_a_uid_that_leads_elsewhere_is_no_job(muster, kube):
     kube.trouble = lies("configmaps", with_uid_elsewhere)
-    assert "a uid that Kubernetes does not give" in run(muster, code=2).stderr
+    assert "uid that Kubernetes would not allow" in run(muster, code=2).stderr
     put_record(kube, document())
     for command, code in (("status", 1), ("logs", 1), ("attach", 125), ("stop", 1)):
         assert muster(command, "kubernetes/ada/story", code=code).stderr
@@ -276,7 +276,8 @@ def test_a_pod_cannot_fill_the_disk_through_tensorboard(muster, viewing, size, p
     shown = viewing(*pieces)
     muster.started.append(shown)
     said = read_line(shown.stderr)
-    assert f"would bring {size} bytes more, and no more than half of what was free" in said and "what came is shown" in said
+    assert f"needs {size} more bytes, but muster uses at most half of the free space in " in said
+    assert "showing the data fetched so far until Ctrl-C" in said
     disk = pathlib.Path(f"/proc/{shown.pid}/root{muster.environment['TMPDIR']}")
     space = os.statvfs(disk)
     assert space.f_bavail * space.f_frsize >= 2 << 20

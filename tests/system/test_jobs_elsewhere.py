@@ -57,7 +57,7 @@ def said(done):
 def test_a_name_that_is_neither_here_nor_there(muster, cluster, command):
     done = muster(*command, "digits", code=1)
     assert said(done) == ("muster: job 'digits' not found, neither here nor in namespace 'ada' of context 'far'; "
-                          "'muster ps -A' lists the jobs")
+                          "to list the jobs: 'muster ps -A'")
 
 
 @pytest.mark.parametrize("command", ABOUT_A_JOB)
@@ -74,7 +74,7 @@ def test_a_connection_that_is_lost_once_is_no_answer(muster, cluster, command):
 
 def test_wait_and_scale_say_them_too(muster, unreachable):
     for call in (["wait", "digits"], ["scale", "digits", "worker=2"]):
-        assert "is not here, and the cluster" in said(muster(*call, code=3))
+        assert "is not on this machine, and the cluster" in said(muster(*call, code=3))
 
 
 def test_who_has_no_right_is_refused(muster, cluster):
@@ -93,7 +93,7 @@ def test_a_kubeconfig_of_no_use_does_not_hide_that_the_job_is_not_here(muster, t
 
 
 def test_without_a_kubeconfig_only_this_machine_is_meant(muster):
-    assert said(muster("status", "digits", code=1)) == "muster: job 'digits' not found; 'muster ps -a' lists the jobs"
+    assert said(muster("status", "digits", code=1)) == "muster: job 'digits' not found; to list the jobs: 'muster ps -a'"
     said(muster("ps", "--on", "kubernetes", code=3))
     said(muster("status", "kubernetes/ada/digits", code=3))
 
@@ -235,12 +235,13 @@ def test_a_lease_that_is_not_renewed_is_nobodys(muster, job):
     put_lease(job, renewed=LONG_AGO)
     put_pod(job, 1, "Failed", terminated={"exitCode": 3, "startedAt": LONG_AGO, "finishedAt": LONG_AGO})
     assert muster.job("digits")["status"]["supervisedBy"] == ""
-    assert "'muster attach kubernetes/ada/digits' takes over" in muster("status", "digits", code=0).stdout
+    assert "to take over: 'muster attach kubernetes/ada/digits'" in muster("status", "digits", code=0).stdout
     assert " Running (unsupervised)   worker=2   1/2 " in muster("ps", "-A", code=0).stdout
     for command in (["stop"], ["suspend"], ["resume"]):
         sentence = said(muster(*command, "digits", code=4))
-        assert sentence == ("muster: job 'digits' has no active supervisor: 'muster attach kubernetes/ada/digits' takes over, "
-                            "'muster delete kubernetes/ada/digits' ends it")
+        assert sentence == ("muster: job 'digits' has no active supervisor; take it over with "
+                            "'muster attach kubernetes/ada/digits', or delete it with "
+                            "'muster delete kubernetes/ada/digits'")
     said(muster("scale", "digits", "worker=3", code=4))
 
 
@@ -378,7 +379,7 @@ def test_a_server_that_forgets_each_list_is_not_asked_for_ever(muster, cluster):
 def test_a_list_without_end_is_given_up(muster, cluster):
     cluster.supports_watch_list = False
     cluster.faults = Always([without_end])
-    assert "list of configmaps does not end: 2000 pages with 0 objects" in said(muster("ps", "--on", "kubernetes", code=1))
+    assert "list of configmaps does not end: received 2000 pages with 0 objects" in said(muster("ps", "--on", "kubernetes", code=1))
     assert len(cluster.requests()) == 2000
 
 

@@ -195,7 +195,7 @@ def test_a_refusal_counts_though_the_server_closed_the_connection_behind_its_hea
     with HttpServer(refuse_and_close) as server:
         [got] = ask(server.origin, "--body", json.dumps(POD), "create", "/v1/pods")
         assert (got["code"], got["errorCode"], len(server.exchanges)) == (401, REFUSED, 1)
-    assert "the server rejects this login" in got["error"]
+    assert "the token or client certificate is invalid or has expired" in got["error"]
 
 
 @pytest.mark.parametrize("permits, sent", [(0, 0), (1, 0), (2, 1)])
@@ -222,7 +222,7 @@ def test_a_token_that_is_refused_is_renewed_once(kube):
     assert read["code"] == 200
     [refused] = ask(kube.origin, "--token", "first", "--token", "third", "--token", "second", "list", "/v1/pods")
     assert (refused["code"], refused["errorCode"]) == (401, REFUSED)
-    assert "the server rejects this login" in refused["error"]
+    assert "the token or client certificate is invalid or has expired" in refused["error"]
     assert "third" not in refused["error"]
 
 
@@ -259,7 +259,7 @@ def test_a_missing_right_names_the_rule(kube):
     kube.faults.append(refuse(403, reason="Forbidden", message='leases is forbidden: User "eve" cannot list resource '
                               '"leases" in API group "coordination.k8s.io" in the namespace "ada"'))
     [refused] = ask(kube.origin, "list", "coordination.k8s.io/v1/leases")
-    assert refused["error"].endswith('; a Role there needs the rule {apiGroups: ["coordination.k8s.io"], resources: '
+    assert refused["error"].endswith('; add this rule to a Role there: {apiGroups: ["coordination.k8s.io"], resources: '
                                      '["leases"], verbs: ["list"]}')
     assert refused["errorCode"] == REFUSED
 

@@ -55,4 +55,4 @@ def test_who_looks_on_learns_how_the_job_ended_when_its_record_goes_in_the_same_
         kube.end_pods()
         assert job.wait(LIMIT) == 7
         assert looking.wait(LIMIT) == 7
-        assert "deleted the job's ConfigMap" not in looking.stderr.read()
+        assert "ConfigMap 'story.job' was deleted" not in looking.stderr.read()

@@ -117,8 +117,8 @@ def test_an_older_server_cannot_end_the_input_and_that_is_said(run):
 
     done, _ = run(answer, "--stdin", "worker-0", "cat", stdin=b"hello")
     assert (done.returncode, done.stdout) == (0, b"hello")
-    assert done.stderr == (b"run_in_pod: this server cannot end the standard input of a command; "
-                           b"Kubernetes can since version 1.30\n")
+    assert done.stderr == (b"run_in_pod: this server cannot close the standard input of a command; "
+                           b"Kubernetes supports it since version 1.30\n")
 
 
 def test_the_status_counts_however_the_connection_ends_and_outputs_behind_it_too(run):
@@ -154,7 +154,7 @@ def test_what_is_not_to_be_understood_is_an_error(run, wrong):
 def test_a_sub_protocol_that_nobody_asked_for_is_an_error(run):
     done, _ = run(lambda exchange: say(exchange, protocol="channel.k8s.io"), "worker-0", "true")
     assert done.returncode == FAILED
-    assert b"sub-protocol" in done.stderr
+    assert b"it chose a subprotocol that was not requested" in done.stderr
 
 
 def test_a_server_that_chooses_none_is_too_old(run):
@@ -164,7 +164,7 @@ def test_a_server_that_chooses_none_is_too_old(run):
 
     done, _ = run(answer, "worker-0", "true")
     assert done.returncode == FAILED
-    assert done.stderr == b"run_in_pod: the server runs commands only by older rules than v4.channel.k8s.io\n"
+    assert done.stderr == b"run_in_pod: the server only supports protocols older than v4.channel.k8s.io for commands\n"
 
 
 def test_refusals_are_those_of_any_call(run):

@@ -1,4 +1,4 @@
-"""A misspelt field of a Pod, which the server names without file or line: both are said, with the column."""
+"""A field that the server does not know, which it names without file or line: both are said, with the column."""
 
 import functools
 import json
@@ -22,7 +22,7 @@ spec:
   containers:
   - name: tensorflow
     image: i
-    imagePullPolcy: Always
+    fieldOfTomorrow: Always
 """
 JOB = """\
 apiVersion: kubeflow.org/v1
@@ -37,9 +37,9 @@ spec:
           containers:
           - name: tensorflow
             image: i
-            imagePullPolcy: Always
+            fieldOfTomorrow: Always
 """
-FIELD = 'unknown field "spec.containers[0].imagePullPolcy"'
+FIELD = 'unknown field "spec.containers[0].fieldOfTomorrow"'
 
 
 @pytest.fixture
@@ -52,7 +52,7 @@ def kube(muster, tmp_path):
 
 def judge(exchange):
     """As a real server judges a Pod, in its words."""
-    if exchange.method != "POST" or not exchange.path.endswith("/pods") or "imagePullPolcy" not in exchange.body.decode():
+    if exchange.method != "POST" or not exchange.path.endswith("/pods") or "fieldOfTomorrow" not in exchange.body.decode():
         return False
     if exchange.query.get("fieldValidation") == "Strict":
         message = f'Pod in version "v1" cannot be handled as a Pod: strict decoding error: {FIELD}'
@@ -67,9 +67,9 @@ def call(request, muster):
     """The words that name the file, and the place there."""
     if request.param == "job":
         (muster.folder / "job.yaml").write_text(JOB)
-        return ["-f", "job.yaml"], "job.yaml:13:29"
+        return ["-f", "job.yaml"], "job.yaml:13:30"
     (muster.folder / "pod.yaml").write_text(POD)
-    return ["--name", "story", "--pod-template", "pod.yaml", "--", "true"], "pod.yaml:6:21"
+    return ["--name", "story", "--pod-template", "pod.yaml", "--", "true"], "pod.yaml:6:22"
 
 
 @pytest.mark.usefixtures("kube")

@@ -58,7 +58,7 @@ def document(name="story", namespace="ada", replicas=2):
 def test_a_config_map_of_that_name_that_is_not_ours_is_left_alone(muster, kube, labels):
     put_record(kube, document(), labels=labels)
     before = json.dumps(kube.objects["configmaps", "story.job"])
-    assert "ConfigMap 'story.job' in namespace 'ada' does not belong to muster" in run(muster, code=125).stderr
+    assert "ConfigMap 'story.job' in namespace 'ada' does not belong to muster" in run(muster, code=2).stderr
     for command, code in (("status", 1), ("stop", 1), ("delete", 1), ("attach", 125)):
         assert "job 'story' not found" in muster(command, "kubernetes/ada/story", code=code).stderr
     assert [json.dumps(made) for made in kube.objects.values()] == [before] and not kube.created
@@ -123,8 +123,8 @@ def test_others_change_the_size_of_a_job_and_nothing_of_its_pods(muster, kube):
     assert second["containers"][0]["image"] == "i" and not {"hostPID", "serviceAccountName"} & {*second}
     fields = [f"spec.tfReplicaSpecs[Worker].template.spec.{field}" for field in (
         "containers[0].image", "hostPID", "serviceAccountName")]
-    told = wait_for_line(job.stderr, "somebody changed job 'story'")
-    assert all(field in told for field in fields) and "does not count" in told
+    told = wait_for_line(job.stderr, "job 'story' was changed on the cluster")
+    assert all(field in told for field in fields) and "muster ignores the change" in told
     muster("delete", "kubernetes/ada/story", code=0)
     assert kube.wait_until_empty(LIMIT) == []
 
@@ -142,8 +142,9 @@ def test_what_a_job_made_elsewhere_may_do_is_shown_before_its_pods_are_made(must
         **EVIL, "volumes": [{"name": "v", "hostPath": {"path": "/"}}, {"name": "k", "secret": {"secretName": "keys\u001b[2J"}}]})
     put_record(kube, json.dumps(spec))
     refused = muster("attach", "kubernetes/ada/story", code=4).stderr
-    assert refused == ("muster: job 'story' was made elsewhere, and its Pods are started with your rights: --trust does so. They "
-                       "ask for: hostPID, service account admin-sa, hostPath /, Secret keys?[2J\n")
+    assert refused == ("muster: job 'story' was created elsewhere, and its Pods would run with your rights; use "
+                       "--trust to allow that. They ask for: hostPID, service account admin-sa, hostPath /, "
+                       "Secret keys?[2J\n")
     assert muster("attach", "-d", "kubernetes/ada/story", code=4).stderr == refused
     assert not kube.created
 
@@ -161,7 +162,7 @@ def leave_patched(muster, kube):
 def test_a_job_that_is_known_here_is_attached_to_as_it_was(muster, kube):
     leave_patched(muster, kube)
     attached = muster.start("attach", "kubernetes/ada/story")
-    told = wait_for_line(attached.stderr, "somebody changed job 'story'")
+    told = wait_for_line(attached.stderr, "job 'story' was changed on the cluster")
     assert "spec.tfReplicaSpecs[Worker].template.spec.hostPID" in told
     second = wait_for_pods(kube, 2)[1]
     assert second["containers"][0]["image"] == "i" and not {"hostPID", "serviceAccountName"} & {*second}
@@ -201,7 +202,7 @@ def test_files_that_somebody_replaced_run_in_no_pod(muster, kube, change, is_ref
         kube.end_pods()
     told = job.stderr.read()
     assert (job.wait(LIMIT) != 0) == is_refused
-    assert ("somebody replaced the ConfigMap 'story.files-0' of the job" in told) == is_refused
+    assert ("the ConfigMap 'story.files-0' of the job was replaced" in told) == is_refused
     assert [plural for plural, _ in kube.created].count("pods") == 1
 
 
@@ -318,10 +319,10 @@ def test_what_the_server_warns_of_is_said_once_beside_the_lines(muster, kube):
 ])
 def test_a_service_of_another_that_has_the_name_is_told_before_anything_starts(muster, kube, metadata):
     kube.put("services", "story", {"metadata": metadata})
-    refused = muster("run", "--on", "kubernetes", "--name", "story", "-w", 2, "--image", "i", "--", "true", code=125)
+    refused = muster("run", "--on", "kubernetes", "--name", "story", "-w", 2, "--image", "i", "--", "true", code=2)
     assert refused.stderr == (
-        "muster: Service 'story' in namespace 'ada' is another's, and the Pods of job 'story' need one of that name to find "
-        "each other: choose another --name, or delete it if nobody needs it (kubectl -n ada delete service story)\n")
+        "muster: Service 'story' in namespace 'ada' does not belong to job 'story', whose Pods need a Service of that name to "
+        "find each other; choose another --name, or delete it if it is not used (kubectl -n ada delete service story)\n")
     assert not [plural for plural, _ in kube.created if plural != "selfsubjectaccessreviews"]
     assert sorted(kube.objects) == [("services", "story")]
 

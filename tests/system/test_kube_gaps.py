@@ -83,13 +83,13 @@ def test_a_pod_that_was_never_shown_has_disappeared(run):
 
 def test_a_service_that_was_never_shown_is_made_again(run):
     def lose_two(kube):
-        kube.until_said("services of namespace ada are known")
+        kube.until_said("services of namespace ada are cached")
         kube.until_said("create services/ada/story: 201")
         kube.remove("services", "story")
         kube.until_made("services", 3)
         kube.plan = lambda labels: 0
         kube.end_pods()
-    run("services", "story", "somebody deleted the Service", lambda labels: None, 0, lose_two)
+    run("services", "story", "the Service 'story' of the job was deleted", lambda labels: None, 0, lose_two)
 
 
 def test_that_a_service_was_deleted_is_told_though_it_was_never_shown(run):

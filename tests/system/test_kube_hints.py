@@ -57,7 +57,7 @@ def run(muster, far, *arguments, **options):
 def test_what_run_prints_can_be_run_as_it_stands_before_and_after_the_end(muster, kube, far):
     detached = run(muster, far, "-d", code=0)
     [logs] = hints(detached.stderr)
-    [stop] = hints(run(muster, far, code=125).stderr)
+    [stop] = hints(run(muster, far, code=2).stderr)
     assert stop.startswith("muster stop kubernetes/bob/story")
     following = subprocess.Popen(["bash", "-c", f'muster() {{ "{BINARY}" "$@"; }}\n{logs}'], env=muster.environment,
                                  stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE)

@@ -80,8 +80,8 @@ def test_who_watched_in_the_foreground_is_told_which_object_was_deleted_and_wher
     assert job.wait(LIMIT) == 125
     told = job.stderr.read()
     assert "job 'story' was deleted; for its output so far: muster logs kubernetes/bob/story --kubeconfig" in told
-    assert re.fullmatch("muster: job story ended( after [^:]+)?: somebody deleted ConfigMap 'story.job', and the cluster ended its "
-                        "Pods with it", told.splitlines()[-1])
+    assert re.fullmatch("muster: job story ended( after [^:]+)?: ConfigMap 'story.job' was deleted, and the "
+                        "cluster deleted the Pods with it", told.splitlines()[-1])
 
 
 def test_a_job_that_ended_under_another_machine_is_said_to_have_ended_unseen_with_the_logs_that_are_here(muster, kube, far):
@@ -161,7 +161,7 @@ def test_a_hint_about_a_job_found_by_its_plain_name_leads_to_its_cluster(muster,
     if ("leases", "story.job") in kube.objects:
         delete(kube, "leases", "story.job")
     words = f"kubernetes/bob/story --context far --kubeconfig {tmp_path / 'far'}"
-    assert f"no active supervisor, so nothing is restarted; 'muster attach {words}' takes over" in muster("status", "story", code=0).stdout
+    assert f"no active supervisor, so failures are not restarted; to take over: 'muster attach {words}'" in muster("status", "story", code=0).stdout
     muster("delete", "story", code=0)
 
 
@@ -171,13 +171,13 @@ def test_a_job_that_was_taken_for_ended_and_goes_on_is_remembered_as_it_is(muste
     job.wait()
     with kube.lock:
         record = kube.objects.pop(("configmaps", "story.job"))
-    assert "did not see how it ended" in muster("status", "story", code=0).stdout
+    assert "does not know how it ended" in muster("status", "story", code=0).stdout
     with kube.lock:
         kube.objects["configmaps", "story.job"] = record
     if ("leases", "story.job") in kube.objects:
         delete(kube, "leases", "story.job")
     watching = muster.start("attach", "kubernetes/bob/story", *far)
-    read_until(watching.stderr, "it is supervised from here from now on")
+    read_until(watching.stderr, "this muster now supervises it")
     deadline = time.monotonic() + LIMIT
     while "Supervised:" not in muster("status", "story", code=0).stdout:  # it is written a moment later
         assert time.monotonic() < deadline
@@ -193,7 +193,7 @@ def test_a_job_that_was_taken_for_ended_and_goes_on_is_remembered_as_it_is(muste
 def test_of_a_cluster_that_is_gone_the_lines_are_shown_and_the_job_can_be_forgotten(muster, kube, far, tmp_path, name, has_kubeconfig):
     job = start(muster, far)
     watched = muster("delete", "--forget", name, code=4)
-    assert f"is supervised by process {job.pid} of this machine: end that first" in watched.stderr
+    assert f"is supervised by process {job.pid} of this machine; stop that process first" in watched.stderr
     job.kill()
     job.wait()
     if has_kubeconfig:
@@ -202,7 +202,7 @@ def test_of_a_cluster_that_is_gone_the_lines_are_shown_and_the_job_can_be_forgot
         (tmp_path / "far").unlink()
     shown = muster("logs", "-f", name, code=0)
     assert "line 19" in shown.stdout
-    assert "these are the lines of job 'kubernetes/bob/story' that this machine has" in shown.stderr
+    assert "printing the output of job 'kubernetes/bob/story' that is stored on this machine" in shown.stderr
     refused = muster("delete", name)
     assert refused.returncode in (2, 3)
     assert f"if its cluster no longer exists, delete the local record: 'muster delete --forget {name}'" in refused.stderr
@@ -210,7 +210,7 @@ def test_of_a_cluster_that_is_gone_the_lines_are_shown_and_the_job_can_be_forgot
     muster("delete", "--forget", name, code=0)
     assert list((muster.state / "muster" / "jobs").iterdir()) == []
     assert f"this machine has no record of a running job '{name}' on a cluster" in muster("delete", "--forget", name, code=1).stderr
-    assert "these are the lines" not in muster("logs", name).stderr
+    assert "printing the output of job" not in muster("logs", name).stderr
 
 
 def test_forgetting_leaves_a_job_of_this_machine_of_the_same_name_alone(muster, kube, far):

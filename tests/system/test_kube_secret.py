@@ -86,9 +86,9 @@ def test_who_does_not_have_its_values_says_what_to_do(muster, kube):
     put_record(kube, json.dumps(story))
     kube.plan = lambda labels: 0
     watching = muster.start("attach", "kubernetes/ada/story")
-    sentence = ("is waiting for a Secret that does not exist (SecretMissing): 'story.env', with the variables of --env, was deleted, and "
-                "every Pod that starts waits for it: make it again (kubectl create secret generic -n ada story.env "
-                "--from-literal=NAME=VALUE), or stop the job and run it again")
+    sentence = ("is waiting for a Secret that does not exist (SecretMissing): 'story.env', which holds the "
+                "variables of --env, was deleted, so new Pods cannot start: create it again (kubectl create "
+                "secret generic -n ada story.env --from-literal=NAME=VALUE), or stop the job and run it again")
     read_until(watching.stderr, sentence)
     assert sentence in " ".join(muster("status", "kubernetes/ada/story", code=0).stdout.split())
     kube.put(*SECRET, {"metadata": {}})
@@ -119,7 +119,8 @@ def test_it_goes_when_the_job_has_ended_though_its_pods_stay(muster, tmp_path, c
         muster.environment["KUBECONFIG"] = str(write_kubeconfig(tmp_path / "kubeconfig", kube.origin))
         done = muster("run", "--on", "kubernetes", "--name", "story", "-w", 1, "--image", "i", "-e", "TOKEN=xyzzy",
                       "--fetch", f"worker-0:/out:{tmp_path / 'out'}", "--", "true", code=125)
-        assert "'muster attach kubernetes/ada/story' fetches again" in done.stderr and "ecret" not in done.stderr
+        assert "'muster attach kubernetes/ada/story' tries again and deletes them" in done.stderr
+        assert "ecret" not in done.stderr
         with kube.lock:  # what is deleted is gone a moment after that was answered
             assert kube.lock.wait_for(lambda: (SECRET in kube.objects) == bool(code), LIMIT)
             assert ("pods", "story-worker-0") in kube.objects

@@ -125,7 +125,7 @@ def test_the_code_of_leaving_is_that_of_the_signal_whatever_is_written_then(must
         try:
             assert held.started.wait(LIMIT)
             attached.send_signal(signal.SIGINT)
-            read_until(attached.stderr, "the job goes on without an active supervisor")
+            read_until(attached.stderr, "the job keeps running without a supervisor")
         finally:
             held.release.set()
         assert attached.wait(LIMIT) == 130

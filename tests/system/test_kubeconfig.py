@@ -197,7 +197,7 @@ def test_made_up_kubeconfigs_are_read_as_kubectl_reads_them(place, seed):
         return
     view = json.loads(view.stdout)
     if not view["clusters"] or not view["users"]:
-        assert "no kubeconfig has this" in place.faults(context, env=env)[0]
+        assert "no kubeconfig defines this" in place.faults(context, env=env)[0]
         return
     assert place.read(context, env=env) == expected(view, place, files)
 
@@ -313,16 +313,16 @@ def test_what_is_missing_is_told_with_where_it_was_looked_for(place):
     assert place.faults(file="/a") == ["kubeconfig: file '/a' not found"]
     assert place.faults(env={"KUBECONFIG": str(place.folder)})[0].startswith("kubeconfig: ")
     place.write(".kube/config", "")
-    assert place.faults(code=3)[0].startswith("no cluster: the kubeconfig names none (")
+    assert place.faults(code=3)[0].startswith("no cluster: the kubeconfig names no current context (")
     place.write(".kube/config", config() | {"current-context": None})
-    assert place.faults()[0].startswith("no context is chosen: ")
-    assert place.faults()[0].endswith("there are: here")
+    assert place.faults()[0].startswith("no current context (contexts: here); ")
+    assert place.faults()[0].endswith("; choose one: kubectl config use-context NAME")
     assert place.faults("there") == ["context 'there' not found in the kubeconfig (contexts: here)"]
 
 
 def test_a_password_in_the_address_is_refused_and_not_shown(place):
     (fault,) = place.faults(file=place.write("config", config(server="https://ada:hunter2@10.0.0.1")))
-    assert "clusters[0].cluster.server: a name and a password" in fault and "hunter2" not in fault
+    assert "clusters[0].cluster.server: it must not contain a user name or password" in fault and "hunter2" not in fault
 
 
 def test_a_file_that_is_named_is_read_alone(place):

@@ -84,7 +84,7 @@ def test_a_worker_that_is_stopped_is_told_and_is_the_likely_cause_of_its_peers_e
     read_until(job.stdout, "started")  # before it there may be no record of the job
     first, _ = replicas(muster.until_running("stopped", 2))
     os.kill(first["pid"], signal.SIGSTOP)
-    told = "muster: worker-0 is stopped (ProcessStopped): SIGSTOP holds its process still, and others wait for it"
+    told = "muster: worker-0 is stopped (ProcessStopped): its process is paused by SIGSTOP, and its peers wait for it"
     read_until(job.stderr, told)
     os.kill(first["pid"], signal.SIGCONT)
     muster.until("stopped", lambda seen: "reason" not in replicas(seen)[0])
@@ -95,8 +95,8 @@ def test_a_worker_that_is_stopped_is_told_and_is_the_likely_cause_of_its_peers_e
     assert said.count(told) == 1  # once each time
     assert job.returncode == 1
     assert "worker-1 exited with code 1" in said
-    assert "\n  likely cause  worker-0 was stopped by a signal (SIGSTOP, Ctrl-Z, a debugger) when worker-1 failed" in said
-    assert muster.job("stopped")["status"]["failure"]["cause"].startswith("worker-0 was stopped by a signal")
+    assert "\n  likely cause  worker-0 was paused (SIGSTOP, Ctrl-Z or a debugger) when worker-1 failed" in said
+    assert muster.job("stopped")["status"]["failure"]["cause"].startswith("worker-0 was paused (SIGSTOP, Ctrl-Z or")
 
 
 def test_a_program_that_is_not_there_is_told_before_anything_starts(muster):
@@ -123,7 +123,7 @@ def test_more_workers_than_the_soft_limit_on_open_files_allows_keep_that_limit_t
 
 def test_a_job_that_needs_more_open_files_than_allowed_is_told_before_anything_starts(muster):
     done = muster("run", "--name", "crowd", "-w", 40, "--", "touch", "started", code=125, preexec_fn=limit_open_files(64, 100))
-    assert "job 'crowd' with 40 replicas" in done.stderr and "no more than 100" in done.stderr and "ulimit -Hn" in done.stderr
+    assert "job 'crowd' with 40 replicas" in done.stderr and "but the limit is 100 (ulimit -Hn)" in done.stderr
     assert not (muster.folder / "started").exists()
     assert "crowd" not in muster("ps", "-a", code=0).stdout
 

@@ -161,7 +161,7 @@ def test_a_socket_that_a_killed_muster_left_is_replaced_and_a_file_is_not(muster
 def test_a_job_that_cannot_be_started_leaves_no_socket(muster):
     muster.detach("--name", "story", "--", "sleep", 1000)
     for detached in ([], ["-d"]):
-        muster("run", *detached, "--metrics-listen", "unix:here", "--name", "story", "--", "true", code=125)
+        muster("run", *detached, "--metrics-listen", "unix:here", "--name", "story", "--", "true", code=2)
         assert not (muster.folder / "here").exists()
 
 

@@ -61,7 +61,7 @@ def test_people_get_sentences(muster, stub):
     said = read_line(servers[0].stderr)
     assert said.startswith(f"muster: worker-0 reaches worker-1 (127.0.0.1:{ports[1]}): round trip ")
     assert "clock" in said
-    read_until(servers[1].stderr, "serves at")
+    read_until(servers[1].stderr, "is serving at")
 
 
 def test_a_task_that_is_missing_is_told_and_the_server_serves_all_the_same(muster, stub, closed_port):
@@ -79,9 +79,9 @@ def test_a_name_from_another_address_does_not_count_and_is_told(muster, stub):
     named, meant = (f"worker|127.0.0.1:{ports[0]};{host}:{ports[1]}" for host in ("192.0.2.1", "127.0.0.1"))
     server = muster.start(*arguments_of(stub, named, "worker", 0, "--network-timeout", "2s"))
     muster.start(*arguments_of(stub, meant, "worker", 1, "--network-timeout", "2s"))
-    said = read_until(server.stderr, "serves at")
-    assert ("muster: warning: worker-0 was asked by worker-1 from 127.0.0.1, which is no address of 192.0.2.1: it was "
-            "answered, and worker-1 was waited for\n") in said
+    said = read_until(server.stderr, "is serving at")
+    assert ("muster: warning: worker-0 got a request in the name of worker-1 from 127.0.0.1, which is not an address "
+            "of 192.0.2.1; it was answered, but muster kept waiting for worker-1\n") in said
 
 
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
@@ -144,7 +144,7 @@ def test_tasks_name_the_one_that_is_missing_and_the_one_that_answers_nothing(new
     for task, server in servers.items():
         other = "ps-1" if task == "ps-0" else "ps-0"
         events = events_until_it_serves(server)
-        said = "".join(read_until(server.stderr, "serves at"))
+        said = "".join(read_until(server.stderr, "is serving at"))
         assert "error" not in events[other]
         assert (events["worker-0"]["stage"], events["worker-1"]["stage"]) == ("connect", "connect")
         assert events["worker-2"]["stage"] == "resolve"
@@ -168,5 +168,5 @@ def test_a_way_that_swallows_large_packets_is_told_by_the_task_that_sends_them(n
                for index, machine in enumerate((near, far))]
     there, back = (events_until_it_serves(server) for server in servers)
     assert there["worker-1"]["stage"] == "answer"
-    assert there["worker-1"]["error"].startswith("small messages pass, but 16384 bytes do not within ")
+    assert there["worker-1"]["error"].startswith("small messages arrive, but 16384 bytes do not within ")
     assert "error" not in back["worker-0"]

@@ -91,8 +91,8 @@ def test_nothing_is_made_without_the_right_to_it_and_the_way_out_is_told(muster,
     done = muster("run", "--on", "kubernetes", "--name", "story", "-w", 1, "--image", "i", "--", "true", code=3)
     assert done.stderr == (
         "muster: cannot create networkpolicies in namespace 'ada': permission denied; add this rule to a Role there: "
-        '{apiGroups: ["networking.k8s.io"], resources: ["networkpolicies"], verbs: ["create", "list", "watch"]}; a job with '
-        "--no-network-policy does without networkpolicies\n")
+        '{apiGroups: ["networking.k8s.io"], resources: ["networkpolicies"], verbs: ["create", "list", "watch"]}; or '
+        "use --no-network-policy, which needs no rights on networkpolicies\n")
     put_record(kube, document())
     assert "cannot create networkpolicies" in muster("attach", "kubernetes/ada/story", code=3).stderr
     assert not [plural for plural, _ in kube.created if plural != "selfsubjectaccessreviews"]

@@ -87,7 +87,7 @@ def test_killing_the_inner_process_ends_the_job_and_says_so(muster, tree, tag, s
     os.kill(inner_of(process), signal.SIGKILL)
     assert process.wait(LIMIT) == 125
     assert not processes_with(tag), "the outer process ends when nothing is left"
-    assert "was ended" in process.stderr.read()
+    assert "so job 'inner' was stopped" in process.stderr.read()
     job = muster.job("inner")
     assert job["status"]["failure"]["reason"] == "SupervisorLost"
 

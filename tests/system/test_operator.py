@@ -96,14 +96,14 @@ def test_the_flags_of_the_old_manager_are_taken_and_those_without_a_meaning_name
 
 
 @pytest.mark.parametrize("flags, why", [
-    (["--enable-scheme=mpijob"], "--enable-scheme=mpijob: muster serves TFJob objects alone"),
+    (["--enable-scheme=mpijob"], "--enable-scheme=mpijob: muster manages only TFJob objects"),
     (["--enable-scheme=foo", "--enable-scheme=tfjob"], "scheme foo is not supported yet"),
     (["--namespace=Ada"], "--namespace: 'Ada' is not a valid namespace name"),
     (["--metrics-bind-address=nowhere"], "--metrics-bind-address: "),
     (["-leader-elekt"], "no such option"),
     (["instal"], "'instal': unknown (expected install, uninstall or upgrade-from-training-operator)"),
-    (["install", "--leader-elect"], "--leader-elect is an option of the operator itself"),
-    (["--image=x"], "--image is an option of 'install'"),
+    (["install", "--leader-elect"], "--leader-elect: is an option of the operator itself"),
+    (["--image=x"], "--image: needs 'install'"),
 ])
 def test_what_cannot_be_meant_is_told(muster, flags, why):
     assert why in muster("operator", *flags, code=2).stderr

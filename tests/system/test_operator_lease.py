@@ -42,7 +42,7 @@ def test_who_holds_its_lease_again_lists_anew(muster, kube):  # noqa: F811
     uid = kube.pod("one-worker-0")["metadata"]["uid"]
     kube.condition("one", "Running")
     hand_lease_to(kube, "another")
-    read_until(operator.stderr, "served by another")
+    read_until(operator.stderr, "another is the leader")
     n_before = len(kube.requests())
     kube.remove("pods", "one-worker-0")
     kube.change("tfjobs", "one", lambda job: job["status"].pop("startTime", None))
@@ -79,16 +79,16 @@ def test_who_stands_still_until_another_acts_does_nothing_more(muster, kube, tmp
 
     kube.trouble = stop_first
     first = start_by(muster, kube, tmp_path, "127.0.0.1")
-    read_until(first.stderr, "served from here")
+    read_until(first.stderr, "became the leader")
     second = start_by(muster, kube, tmp_path, "localhost")
-    read_until(second.stderr, "this one waits")
+    read_until(second.stderr, "this operator is waiting")
     kube.add("one", Worker=3)
     assert stopped.wait(LIMIT)
     kube.condition("one", "Running")
     of_first = changes_by(kube, "127.0.0.1")
     assert [path for _, _, path, _ in of_first if not path.endswith("/one/status")] == []
     first.send_signal(signal.SIGCONT)
-    read_until(first.stderr, "this one waits")
+    read_until(first.stderr, "this operator is waiting")
     kube.end_pods_with(0)
     kube.condition("one", "Succeeded")
     assert changes_by(kube, "127.0.0.1") == of_first
@@ -109,7 +109,7 @@ def counted(origin):
 def test_of_two_operators_the_one_that_acts_counts(muster, kube):  # noqa: F811
     kube.code = 0
     operators, origins = [], []
-    for said in ("served from here", "this one waits"):
+    for said in ("became the leader", "this operator is waiting"):
         operators.append(muster.start("operator", "-n", NAMESPACE, "--leader-elect", "--metrics-bind-address", "127.0.0.1:0"))
         origins.append(read_line(operators[-1].stderr).split()[-1])
         read_until(operators[-1].stderr, said)
@@ -120,7 +120,7 @@ def test_of_two_operators_the_one_that_acts_counts(muster, kube):  # noqa: F811
     assert counted(origins[1]) == {}
     operators[0].send_signal(signal.SIGTERM)
     assert operators[0].wait(LIMIT) == 0
-    read_until(operators[1].stderr, "served from here")
+    read_until(operators[1].stderr, "became the leader")
     kube.add("two", Worker=1)
     kube.condition("two", "Succeeded")
     wait_until(lambda: counted(origins[1]) == once)

@@ -114,7 +114,7 @@ def test_what_a_node_says_in_the_place_of_lines_is_no_line(pods, follower):
     log.faults = [Break(words, 1000), Break(with_words("unable to retrieve"), 0), Break(words, 1000), Break(words, 1000)]
     follow_to_the_end(pods, follower, [0])
     assert follower.log(0) == "one\nthe last\n"
-    says = "trouble: the log of Pod 'worker-0' cannot be read on, says its node: "
+    says = "trouble: the node of Pod 'worker-0' cannot read its log any further: "
     assert follower.troubles() == [says + 'failed to watch file "0.log": no such ?[31mfile', says + "unable to retrieve",
                                    says + 'failed to watch file "0.log": no such ?[31mfile']
 
@@ -161,7 +161,7 @@ def test_what_was_rotated_away_while_nobody_looked_is_said(pods, follower):
     follower.tell("end 0")
     follower.until("quiet")
     [trouble] = follower.troubles()
-    assert "the log of Pod 'worker-0' broke off" in trouble and "may be missing" in trouble
+    assert "the log of Pod 'worker-0' was interrupted" in trouble and "may be missing" in trouble
     assert follower.log(0).endswith("\nmuch later\n") and follower.log(0).startswith("line 0\nline")
 
 
@@ -188,7 +188,8 @@ def test_a_log_that_nobody_may_read_is_said_once(pods, follower):
         pods.logs[f"worker-{index}"].faults = [Refuse(403, "no, you may not")] * 20
     follower.tell(*(f"end {index}" for index in range(3)))
     follower.until("quiet")
-    assert len([line for line in follower.troubles() if "no, you may not" in line and "broke off" not in line]) == 1
+    assert len([line for line in follower.troubles()
+                if "no, you may not" in line and "was interrupted" not in line]) == 1
 
 
 def test_the_log_of_a_pod_that_is_gone_ends(pods, follower):
@@ -207,7 +208,7 @@ def test_that_nothing_was_read_of_a_pod_that_is_gone_is_said(pods, follower):
     follower.tell("run 0", "gone 0")
     follower.until("quiet")
     assert pods.logs["worker-0"].n_streams == 0
-    assert follower.troubles() == ["trouble: the log of Pod 'worker-0' broke off, and lines of it may be missing"]
+    assert follower.troubles() == ["trouble: the log of Pod 'worker-0' was interrupted; lines may be missing"]
 
 
 def test_who_takes_over_has_each_line_once(pods, tmp_path):

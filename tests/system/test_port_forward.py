@@ -200,9 +200,10 @@ def refuse(code, reason, message):
     (refuse(403, "Forbidden", 'pods "story-worker-0" is forbidden: User "u" cannot get resource "pods/portforward" in API group '
             '"" in the namespace "ada"'), 'resources: ["pods/portforward"]'),
     (refuse(400, "BadRequest", "pod story-worker-0 does not have a host assigned"), "does not have a host assigned"),
-    (lambda exchange: begin(exchange, protocol=None), "other rules than v4.channel.k8s.io"),
-    (lambda exchange: begin(exchange, protocol="v9"), "sub-protocol"),
-    (lambda exchange: (accept(exchange, V4), exchange.write(frame(DATA + b"\x01\x02"))), "another port than 6006"),
+    (lambda exchange: begin(exchange, protocol=None), "does not support the protocol v4.channel.k8s.io"),
+    (lambda exchange: begin(exchange, protocol="v9"), "it chose a subprotocol that was not requested"),
+    (lambda exchange: (accept(exchange, V4), exchange.write(frame(DATA + b"\x01\x02"))),
+     "another port than the requested 6006"),
     (lambda exchange: (accept(exchange, V4), exchange.write(frame(b""))), "a message without a channel"),
     (lambda exchange: (begin(exchange, DATA + b"half"), exchange.cut()), "lost"),
     (lambda exchange: (begin(exchange), exchange.write(frame(DATA + b"x" * 2_000_000))), "larger than"),
@@ -365,7 +366,7 @@ def test_it_ends_with_the_job(muster, forward, kube, put):
         put(kube)
         said = process.communicate(timeout=LIMIT)[1]
         assert process.returncode == 0
-        assert said == "muster: job 'story' has ended; forwarding to worker stopped-0\n"
+        assert said == "muster: job 'story' has ended; forwarding to worker-0 stopped\n"
 
 
 def test_a_job_that_has_ended_has_no_ports(muster, kube):
@@ -399,7 +400,7 @@ def test_rights_are_asked_for_before_anything_listens(muster, kube):
     (("story", "worker-2", "80"), 1, "job 'story' has no worker-2"),
     (("story", "chief-0", "80"), 1, "job 'story' has no chief-0"),
     (("storm", "80"), 1, "did you mean 'story'?"),
-    (("story", "worker-0"), 2, "no port is named"),
+    (("story", "worker-0"), 2, "missing port (expected REMOTE or LOCAL:REMOTE)"),
     (("story", "80:http"), 2, "'80:http' is not a port"),
     (("--address", "nowhere", "story", "80"), 2, "'nowhere' is not an IP address"),
     (("--address", "192.0.2.1", "story", "8080"), 1, "192.0.2.1 is not an address of this machine"),
@@ -414,6 +415,6 @@ def test_ports_of_a_job_of_this_machine_are_here(muster):
     done = muster("port-forward", name, "6006", code=4)
     address = muster.job(name)["status"]["replicas"][0]["address"]
     assert done.stderr == (f"muster: job '{name}' runs on this machine; use its ports directly: localhost:6006; "
-                           f"TensorFlow's own of worker-0 is {address}\n")
+                           f"the port of TensorFlow in worker-0 is {address}\n")
     muster("stop", "--grace", "0", name, code=0)
     assert "has ended" in muster("port-forward", name, "6006", code=1).stderr

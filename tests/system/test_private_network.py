@@ -183,7 +183,7 @@ def test_interfaces_that_a_shell_names_are_replaced_unless_the_job_says_so(muste
 
 def test_the_status_says_what_the_addresses_are_of(muster):
     start_server(muster, "--private-network")
-    assert "\nNetwork:    its own ('muster exec job' is in it)\n" in muster("status", "job", code=0).stdout
+    assert "\nNetwork:    private (reach it with 'muster exec job')\n" in muster("status", "job", code=0).stdout
 
 
 def test_the_doctor_knows_whether_it_can_be_had(muster):
@@ -194,7 +194,7 @@ def test_the_doctor_knows_whether_it_can_be_had(muster):
 def test_a_port_of_it_is_not_forwarded_and_the_sentence_says_what_to_do(muster):
     start_server(muster, "--private-network")
     done = muster("port-forward", "job", "2222", code=4)
-    assert done.stderr == ("muster: job 'job' has a network of its own, which programs reach that run in it: "
+    assert done.stderr == ("muster: job 'job' runs in a private network; reach it from inside: "
                            "muster exec job worker-0 -- COMMAND\n")
 
 
@@ -222,7 +222,7 @@ def test_addresses_of_other_machines_do_not_go_with_it(muster):
     assert "TF_CONFIG names 127.evil:2222" in run("127.evil:2222").stderr  # a name, whatever it begins with
     done = run("10.0.0.2:2222")
     assert done.returncode == 2
-    assert done.stderr.startswith("muster: TF_CONFIG names 10.0.0.2:2222, which is not reached from a private network: ")
+    assert done.stderr.startswith("muster: TF_CONFIG names 10.0.0.2:2222, which a private network cannot reach; ")
     assert run("localhost:2223").returncode == 0
 
 
@@ -234,8 +234,8 @@ def test_on_a_cluster_it_has_no_meaning(muster):
     for words in (["--private-network", "--image", "i", "--", "true"], ["-f", "-", "--image", "i"]):
         done = muster("run", "--on", "kubernetes", "--dry-run", *words, input=written)
         assert (done.returncode, done.stdout) == (2, "")
-        assert done.stderr == ("muster: --private-network goes with this machine only: on a cluster each job has a "
-                               "NetworkPolicy that keeps others away from its Pods\n")
+        assert done.stderr == ("muster: --private-network: not available with --on kubernetes; there, a NetworkPolicy "
+                               "admits only the job's own Pods\n")
 
 
 # Where it cannot be had. A user namespace has limits of its own on what is made below it.

@@ -26,7 +26,7 @@ def stub(tmp_path):
 
 
 def test_it_wants_servers_with_addresses(muster):
-    assert "--servers is missing" in muster("probe", code=2).stderr
+    assert "missing --servers (expected" in muster("probe", code=2).stderr
     said = muster("probe", "--server", "grpc://a:1,grpc://b", code=2).stderr
     assert said == ("muster: --servers: 'grpc://b' is not an address like grpc://host:2222: "
                     "missing port (expected HOST:PORT)\n")
@@ -55,7 +55,7 @@ def test_a_library_without_sessions_is_told(muster, stub, server):
 def test_a_library_that_ends_the_process_is_explained(muster, stub, server):
     said = muster("probe", "--server", server, "--libtensorflow", stub("STUB_ABORTS_LOADING"), code=1).stderr
     assert "Check failed: the stub does not want to be loaded\n" in said
-    assert "TensorFlow ended the process while loading TensorFlow (SIGABRT, Aborted)" in said
+    assert "TensorFlow aborted while loading TensorFlow (SIGABRT, Aborted)" in said
 
 
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT, signal.SIGHUP])

@@ -40,7 +40,7 @@ class Cluster:
             self.servers[task] = muster.start("server", "--cluster-spec", spec, "--job-name", job,
                                               "--task-index", index, env=PYTHON)
         for server in self.servers.values():
-            read_until(server.stderr, "serves at", LIMIT)
+            read_until(server.stderr, "is serving at", LIMIT)
 
     def signal(self, task, number):
         os.kill(inner_of(self.servers[task]), number)
@@ -109,7 +109,7 @@ def test_what_is_no_tensorflow_server_and_what_is_no_server_are_told(muster, clu
     assert tasks_of(events, "ran") == TASKS
     silent, refused = errors_of(events)
     assert (silent["server"], silent["code"]) == (servers[0], "DEADLINE_EXCEEDED")
-    assert "no TensorFlow server" in silent["message"]
+    assert "not a TensorFlow server" in silent["message"]
     assert (refused["server"], refused["code"]) == (servers[1], "UNAVAILABLE")
     assert refused["message"].endswith("cannot be reached: connection refused")
 

@@ -173,7 +173,7 @@ def test_a_program_of_the_image_is_looked_for_nowhere_here(muster, files):
     (["--memory", "4GB", "train.py"], "--memory: '4GB' is not a quantity; did you mean '4G'?"),
     (["--gpu", "many", "train.py"], "--gpu: 'many'"),
     (["--namespace", "A", "train.py"], "--namespace: 'A' is not a valid namespace name"),
-    (["--volume", "/here:/there", "train.py"], "--volume: '/here:/there' is not a volume: write CLAIM:/PATH"),
+    (["--volume", "/here:/there", "train.py"], "--volume: '/here:/there' is not a volume (expected CLAIM:/PATH"),
     (["--toleration", "a:Never", "train.py"], "--toleration: 'a:Never' is not a toleration"),
     (["--node-selector", "ssd", "train.py"], "--node-selector: 'ssd' is not a label"),
     (["--pod-template", "none.yaml", "train.py"], "--pod-template: none.yaml: no such file"),
@@ -181,7 +181,7 @@ def test_a_program_of_the_image_is_looked_for_nowhere_here(muster, files):
     (["--pod-template", "two.yaml", "train.py"], "--pod-template: two.yaml: contains 2 documents (expected one Pod)"),
     (["none.py"], "none.py: no such file"),
     (["./none.sh"], "./none.sh: no such file; to run a program of the image, write -- PROGRAM ARGS"),
-    (["large.py"], "large.py has 1000001 bytes, and 1000000 fit into a ConfigMap"),
+    (["large.py"], "large.py has 1000001 bytes, but a ConfigMap holds at most 1000000"),
     (["--name", "a" * 60, "train.py"], "has at most 63 characters, so that 54 are left for the job"),
 ])
 def test_what_no_cluster_would_take_is_told(muster, files, arguments, sentence):
@@ -200,8 +200,8 @@ def test_a_file_has_to_name_its_images(muster, files):
 
 
 def test_servers_have_no_job(muster, files):
-    assert "does not go with --as k8s-tensorflow" in muster("render", "--as", "k8s-tensorflow", "train.py", code=2).stderr
-    assert "leaves no server" in muster("render", "--as", "k8s-tensorflow", "-w", "0", code=2).stderr
+    assert "cannot be used with --as k8s-tensorflow" in muster("render", "--as", "k8s-tensorflow", "train.py", code=2).stderr
+    assert "no server would run" in muster("render", "--as", "k8s-tensorflow", "-w", "0", code=2).stderr
     for prefix in "Mine", "0", "a" * 60:
         assert "cannot begin" in muster("render", "--as", "k8s-tensorflow", "--name", prefix, code=2).stderr
 

@@ -33,8 +33,9 @@ def serve(muster, spec, stub):
     def start(*options, library=stub, **more):
         server = muster.start("server", "--cluster-spec", spec, "--job-name", "worker", "--libtensorflow", library,
                               *options, **more)
-        read_until(server.stderr, "serves at")
-        assert "asks for no password: any client that reaches the port" in read_line(server.stderr)
+        read_until(server.stderr, "is serving at")
+        warning = read_line(server.stderr)
+        assert "listens on all addresses without authentication: any client that can reach the port" in warning
         return server
 
     return start
@@ -65,9 +66,9 @@ def test_every_fault_of_the_spec_is_told_with_its_column(muster):
 
 def test_an_empty_spec_and_an_empty_name_are_faults(muster):
     assert "--cluster-spec:1:1: empty" in refused(muster, 2, "--cluster-spec=", "--job-name", "worker")
-    assert "--job-name is missing" in refused(muster, 2, "--cluster-spec", "a|b:1", "--job-name=")
-    assert "--job-name is missing" in refused(muster, 2, "--cluster-spec", "a|b:1")
-    assert "--cluster-spec is missing" in refused(muster, 2, "--job-name", "worker")
+    assert "missing --job-name" in refused(muster, 2, "--cluster-spec", "a|b:1", "--job-name=")
+    assert "missing --job-name" in refused(muster, 2, "--cluster-spec", "a|b:1")
+    assert "missing --cluster-spec" in refused(muster, 2, "--job-name", "worker")
 
 
 def test_without_flags_and_environment_it_asks_which_server(muster):
@@ -112,9 +113,9 @@ def test_tf_config_says_which_server_and_flags_take_its_place(muster, stub):
     config = {"cluster": {"worker": {"3": f"localhost:{free_port()}"}}, "task": {"type": "worker", "index": 3}}
     env = {"TF_CONFIG": json.dumps(config), "MUSTER_LIBTENSORFLOW": stub}
     server = muster.start("server", env=env)
-    assert "worker-3 serves" in read_line(server.stderr)
+    assert "worker-3 is serving" in read_line(server.stderr)
     other = muster.start("server", "--cluster-spec", f"ps|localhost:{free_port()}", "--job-name", "ps", env=env)
-    assert "ps-0 serves" in read_line(other.stderr)
+    assert "ps-0 is serving" in read_line(other.stderr)
 
 
 # How it serves and ends.
@@ -182,14 +183,14 @@ def test_an_inner_process_that_is_killed_is_told(serve):
 def test_an_abort_while_it_serves_is_explained(serve):
     server = serve()
     os.kill(inner_of(server), signal.SIGABRT)
-    assert "TensorFlow ended the process while serving (SIGABRT, Aborted)" in read_line(server.stderr)
+    assert "TensorFlow aborted while serving (SIGABRT, Aborted)" in read_line(server.stderr)
     assert server.wait(LIMIT) == 1
 
 
 def test_a_host_of_another_machine_is_a_warning(muster, stub):
     server = muster.start("server", "--cluster-spec", f"worker|192.0.2.1:{free_port()}", "--job-name", "worker",
                           "--libtensorflow", stub)
-    assert "serves at" in read_line(server.stderr)
+    assert "is serving at" in read_line(server.stderr)
     assert "host '192.0.2.1' is not this machine" in read_line(server.stderr)
 
 
@@ -217,7 +218,7 @@ def test_a_port_that_becomes_free_is_waited_for(muster, stub, tmp_path):
     """Not for long: a test that the machine has kept from giving it back for seconds tries once more."""
     for attempt in range(10):
         said = said_when_the_port_becomes_free(muster, stub, tmp_path / f"notify-{attempt}")
-        if "serves at" in said:
+        if "is serving at" in said:
             return
         assert "is in use on this machine" in said
     pytest.fail("no server has waited for its port")
@@ -232,7 +233,7 @@ def test_without_any_library_it_says_where_it_looked_and_what_to_install(muster,
     said = refused(muster, 3, "--cluster-spec", spec, "--job-name", "worker",
                    env={"PATH": tmp_path, "VIRTUAL_ENV": None, "LD_LIBRARY_PATH": None})
     assert said.splitlines()[:2] == ["virtual environment: none active", "python3: not found in PATH"]
-    assert said.splitlines()[-1].startswith("muster: no TensorFlow found: pip install tensorflow-cpu")
+    assert said.splitlines()[-1].startswith("muster: TensorFlow not found; install it (pip install tensorflow-cpu")
 
 
 def test_the_library_is_named_where_it_matters(muster, tmp_path, spec, stub):
@@ -248,7 +249,7 @@ def test_the_library_is_named_where_it_matters(muster, tmp_path, spec, stub):
     assert read_line(server.stderr) == (
         f"muster: library {packages}/tensorflow/{stub.name}, tensorflow-cpu 2.99.0 (virtual environment)\n")
     assert read_line(server.stderr) == "the stub greets everybody\n"
-    assert "serves at" in read_line(server.stderr)
+    assert "is serving at" in read_line(server.stderr)
 
 
 @pytest.mark.parametrize("job, options, visible, expected", [
@@ -328,9 +329,9 @@ def test_what_tensorflow_refuses_is_told_in_its_words(muster, tmp_path, spec):
 
 
 @pytest.mark.parametrize("definition, sentence", [
-    ("STUB_ABORTS_LOADING", "TensorFlow ended the process while loading TensorFlow (SIGABRT, Aborted)"),
-    ("STUB_ABORTS", "TensorFlow ended the process while creating the server (SIGABRT, Aborted)"),
-    ("STUB_CRASHES", "TensorFlow ended the process while creating the server (SIGSEGV, Segmentation fault)"),
+    ("STUB_ABORTS_LOADING", "TensorFlow aborted while loading TensorFlow (SIGABRT, Aborted)"),
+    ("STUB_ABORTS", "TensorFlow aborted while creating the server (SIGABRT, Aborted)"),
+    ("STUB_CRASHES", "TensorFlow aborted while creating the server (SIGSEGV, Segmentation fault)"),
 ])
 def test_a_crash_of_the_library_is_explained_with_what_it_was_doing(muster, tmp_path, spec, definition, sentence):
     library = make_stub(tmp_path / "crashes", definition)
@@ -355,6 +356,6 @@ def test_the_librarys_chatter_is_shown_only_when_asked_for(muster, spec, stub, s
     server.wait(LIMIT)
     silent = muster.start("server", "--cluster-spec", spec, "--job-name", "worker", "--libtensorflow", stub)
     assert read_line(silent.stderr) == "muster: worker-0 is serving at grpc://stub:1 (TensorFlow 2.99.0)\n"
-    assert read_line(silent.stderr).startswith("muster: warning: it listens on every address")
+    assert read_line(silent.stderr).startswith("muster: warning: this server listens on all addresses")
     silent.terminate()
     assert silent.communicate(timeout=LIMIT)[1] == ""

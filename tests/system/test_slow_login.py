@@ -31,6 +31,6 @@ def test_a_program_that_takes_its_time_to_log_in_is_named(muster, tmp_path):
         asking = muster.start("ps", "--on", "kubernetes", "--kubeconfig", path)
         said = read_line(asking.stderr)
         (tmp_path / "slow-login.gate").touch()
-        assert said == (f"muster: Warning: the program '{plugin}', which logs user 'ada' in, has not answered for 5 s, and is "
-                        "waited for\n")
+        assert said == (f"muster: Warning: waiting for login plug-in '{plugin}' of user 'ada', which has not answered "
+                        "for 5 s\n")
         assert asking.wait(LIMIT) == 0

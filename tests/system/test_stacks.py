@@ -132,8 +132,8 @@ def test_a_deadline_says_where_each_process_was(muster, script, workers):
     assert rows[0].endswith("the job was active longer than its deadline of 3s")
     assert rows[1:3] == [f"  stacks        {others}: wait_for_peer (train.py:5)",
                          "                worker-1: load_data (train.py:8)"]
-    assert rows[3:5] == ["  last lines    worker-0 | waits", "                worker-1 | waits"]
-    assert rows[-2:] == ["  next          muster stacks job", "                muster logs job"]
+    assert rows[3:5] == ["  last output   worker-0 | waits", "                worker-1 | waits"]
+    assert rows[-2:] == ["  all stacks    muster stacks job", "  full log      muster logs job"]
     kept = muster("stacks", "job", code=0)
     assert "has finished; these stacks were saved before it was stopped" in kept.stderr and "in wait_for_peer" in kept.stdout
     assert muster.job("job")["status"]["failure"]["stacks"][0] == f"{others}: wait_for_peer (train.py:5)"
@@ -145,12 +145,12 @@ def test_a_deadline_shows_what_was_printed_before_the_signal(muster, tmp_path):
         "print('step 7', flush=True)\ntime.sleep(1000)\n")
     done = muster("run", "--timeout", "2s", tmp_path / "late.py", code=124)
     assert "worker-0 | saved\n" in done.stdout
-    assert "  last lines    worker-0 | step 7\n" in done.stderr
+    assert "  last output   worker-0 | step 7\n" in done.stderr
 
 
 def test_a_deadline_of_other_programs_shows_their_last_lines(muster):
     done = muster("run", "--name", "job", "--timeout", "500ms", "--", "sh", "-c", "echo begun; exec sleep 1000", code=124)
-    assert "\n  last lines    worker-0 | begun\n  next          muster logs job\n" in done.stderr
+    assert "\n  last output   worker-0 | begun\n  full log      muster logs job\n" in done.stderr
     assert "stacks" not in done.stderr
 
 

@@ -172,21 +172,21 @@ def test_a_script_that_git_leaves_out_is_told_before_anything_starts(muster, fol
     git(folder, "init", "-q")
     (folder / ".gitignore").write_text("models/\n")
     done = render(muster, "--sync", ".", "models/train.py", cwd=folder, code=2)
-    assert "'models/train.py' would not travel with --sync, because git leaves it out" in done.stderr
+    assert "'models/train.py' is ignored by git and would not be copied" in done.stderr
     assert len(done.stderr.splitlines()) == 1 and done.stdout == ""
 
 
 def test_a_script_that_no_configmap_holds_travels_with_sync(muster, folder):
     (folder / "large.py").write_text("# " + "-" * 1_000_001 + "\n")
     done = render(muster, "large.py", cwd=folder, code=2)
-    assert "large.py has 1000004 bytes" in done.stderr and "give --sync FOLDER" in done.stderr
+    assert "large.py has 1000004 bytes" in done.stderr and "use --sync DIR" in done.stderr
     assert "./large.py" in packed(render(muster, "--sync", ".", "large.py", cwd=folder))
 
 
 def test_a_gitignore_that_nobody_can_read_is_an_error(muster, folder):
     (folder / ".gitignore").write_text("data\n")
     done = render(muster, "--sync", ".", "models/train.py", cwd=folder, code=2)
-    assert "has a .gitignore, which only git can read" in done.stderr and "git init" in done.stderr
+    assert "has a .gitignore but is not in a git repository" in done.stderr and "git init" in done.stderr
 
 
 def test_a_large_folder_is_cut_into_parts(muster, folder):
@@ -203,7 +203,7 @@ def test_a_folder_that_is_too_large_names_what_is_the_largest(muster, folder, wr
     (folder / "data").mkdir()
     write(folder / "data" / "train.tfrecord")
     done = render(muster, "--sync", ".", "models/train.py", cwd=folder, code=2)
-    assert f"the largest in it is 'data' with {largest}" in done.stderr
+    assert f"its largest entry is 'data' ({largest})" in done.stderr
     assert "limits: 64 MB, 8 MB packed" in done.stderr
 
 
@@ -224,4 +224,4 @@ def test_on_this_machine_the_folder_is_there(muster, folder):
     assert "--sync: needs --on kubernetes" in done.stderr
     (folder / "job.json").write_text("{}")
     done = muster("run", "--on", "kubernetes", "--sync", ".", "-f", "job.json", cwd=folder, code=2)
-    assert "--sync does not go with -f" in done.stderr
+    assert "--sync: cannot be used with -f" in done.stderr

@@ -154,7 +154,7 @@ objects:
 def test_a_template_of_the_first_tfjob_runs(muster):
     done = muster("run", "-f", "-", "-p", "JOB_NAME=first", "-p", "WORKERS=2", code=0, input=OLDER)
     assert len(done.stdout.splitlines()) == 3
-    assert "job 'first' has an older form and became kubeflow.org/v1: apiVersion was kubeflow.org/v1alpha1; " in done.stderr
+    assert "job 'first' has an older version and was converted to kubeflow.org/v1: apiVersion was kubeflow.org/v1alpha1; " in done.stderr
     done = muster("render", "-f", "-", "-p", "JOB_NAME=first", "-p", "WORKERS=two", code=2, input=OLDER)
     assert done.stderr == ("standard input:20:17: spec.replicaSpecs[1].replicas: Invalid value: \"two\": "
                            "expected a whole number\n")
@@ -164,7 +164,8 @@ def test_a_template_without_a_job_is_rendered_and_not_run(muster, template):
     template.write_text(TEMPLATE.split("- apiVersion: kubeflow")[0])
     arguments = ["-f", "template.yaml", "-p", "JOB_NAME=a"]
     assert muster("render", *arguments, code=0).stdout.startswith("apiVersion: v1\nkind: Service\n")
-    assert muster("run", *arguments, code=2).stderr == "muster: template.yaml: none of its 1 objects is a TFJob\n"
+    assert muster("run", *arguments, code=2).stderr == (
+        "muster: template.yaml: none of its 1 objects is a TFJob (expected one)\n")
 
 
 @pytest.mark.parametrize("arguments, sentence", [

@@ -138,7 +138,7 @@ def test_without_it_a_sentence_says_what_to_install(muster, job):
     (muster.folder / "empty").mkdir()
     done = muster("tensorboard", job, "--logdir", "logs", code=1,
                   env={"PATH": muster.folder / "empty", "VIRTUAL_ENV": None})
-    assert "there is no TensorBoard on this machine" in done.stderr and "pip install tensorboard" in done.stderr
+    assert "TensorBoard not found in PATH or in Python" in done.stderr and "pip install tensorboard" in done.stderr
     assert done.stdout == ""
 
 
@@ -148,7 +148,7 @@ def test_a_port_that_is_taken_is_another_or_an_error(muster, stub, job):
         taken.bind(("", 0))
         port = taken.getsockname()[1]
         done = muster("tensorboard", job, "--logdir", "logs", "--port", port, code=1)
-        assert f"port {port} is taken" in done.stderr
+        assert f"port {port} is in use" in done.stderr
     first, _, told = begin(muster, job, "--logdir", "logs")
     assert int(told[-1]) >= 6006
     first.send_signal(signal.SIGINT)
@@ -160,7 +160,7 @@ def test_where_the_event_files_are_has_to_be_known(muster, stub, job):
     done = muster("tensorboard", job, code=2)
     assert "job 'digits' has no --fetch directory; name its event files with --logdir PATH" in done.stderr
     done = muster("tensorboard", job, "--logdir", "elsewhere", code=1)
-    assert "directory 'elsewhere' not found here" in done.stderr
+    assert "has no directory 'elsewhere'" in done.stderr
     muster("tensorboard", "nobody", "--logdir", "logs", code=1)
 
 
@@ -175,7 +175,7 @@ def test_a_folder_that_was_fetched_is_found(muster, stub):
     muster("run", "-f", "job.json", code=0)
     stub(STAYS)
     done = muster("tensorboard", "keep", code=1)
-    assert "directory 'keep-worker-0/models' not found here" in done.stderr
+    assert "has no directory 'keep-worker-0/models'" in done.stderr
     for arguments, folder in (([], "keep-worker-0/models"), (["--role", "ps", "--index", "1"], "keep-ps-1")):
         pathlib.Path(muster.folder, folder).mkdir(parents=True)
         viewing, _, told = begin(muster, "keep", *arguments)

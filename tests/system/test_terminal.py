@@ -55,7 +55,7 @@ def tmux(muster):
 
 
 def find(rows, pattern):
-    return re.findall(pattern, "\n".join(rows))
+    return re.findall(pattern, "\n".join(rows), re.MULTILINE)
 
 
 def until_it_counts_on(tmux, pattern):
@@ -91,6 +91,14 @@ def test_bars_leave_nothing_behind_when_the_terminal_gets_another_width(muster, 
     gates[1].write_text("")
 
 
+def test_bars_that_have_no_room_are_counted(muster, tmux):
+    (gate, _) = make_gates(muster.folder)
+    tmux.show(60, 6, "run", "-w", "5", "--", "sh", "-c", f"{BAR} 20; cat {gate}")
+    rows = tmux.until(lambda rows: find(rows, r"^\(2 more replicas\)$"))
+    assert len(find(rows, "20/40")) == 3
+    gate.write_text("")
+
+
 def test_a_start_that_takes_its_time_is_seen(muster, tmux):
     (gate, _) = make_gates(muster.folder)
     tmux.show(80, 10, "run", "-w", "2", "--", "sh", "-c", f"cat {gate}; echo first; cat {gate}")
@@ -102,9 +110,9 @@ def test_a_start_that_takes_its_time_is_seen(muster, tmux):
 
 def test_lines_that_stand_above_the_report_are_not_shown_again(muster, tmux):
     tmux.show(100, 20, "run", "--name", "job", "--", "sh", "-c", "echo 'ValueError: no'; exit 3")
-    rows = tmux.until(lambda rows: find(rows, "next +muster logs"))
-    assert rows[0] == "worker-0 | ValueError: no" and find(rows, "because +ValueError: no")
-    assert not find(rows, "last lines") and "last lines" in muster("status", "job", code=0).stdout
+    rows = tmux.until(lambda rows: find(rows, "full log +muster logs"))
+    assert rows[0] == "worker-0 | ValueError: no" and find(rows, "error +ValueError: no")
+    assert not find(rows, "last output") and "last output" in muster("status", "job", code=0).stdout
 
 
 def test_lines_with_others_between_them_are_shown_again(muster, tmux):
@@ -112,8 +120,8 @@ def test_lines_with_others_between_them_are_shown_again(muster, tmux):
     script = (f"if [ $MUSTER_INDEX = 0 ]; then trap 'echo stops; exit' TERM; echo > {gate}; sleep 1000 & wait; "
               f"else cat {gate}; echo fails; exit 3; fi")
     tmux.show(100, 20, "run", "--name", "job", "-w", "2", "--", "sh", "-c", script)
-    rows = tmux.until(lambda rows: find(rows, "next +muster logs"))
-    assert find(rows, r"worker-0 \| stops") and find(rows, r"last lines +\| *\n +\| fails")
+    rows = tmux.until(lambda rows: find(rows, "full log +muster logs"))
+    assert find(rows, r"worker-0 \| stops") and find(rows, r"last output +\| *\n +\| fails")
 
 
 def test_the_times_of_a_watched_status_go_on(muster, tmux):

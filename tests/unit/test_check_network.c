@@ -40,20 +40,21 @@ static void ranges_tell_what_was_measured_and_nothing_else(void **state)
 	struct scene scene CLEANUP(scene_done) = new_scene();
 
 	assert_true(add(&scene, "{\"from\":\"a\",\"to\":\"b\"}"));
-	assert_ranges(&scene, "1 way");
+	assert_ranges(&scene, "1 link");
 	assert_true(add(&scene, "{\"from\":\"a\",\"to\":\"b\",\"connect\":0.001}"));
-	assert_ranges(&scene, "1 way: connected after 1.0 ms");
+	assert_ranges(&scene, "1 link: connected after 1.0 ms");
 	assert_true(add(&scene, "{\"from\":\"b\",\"to\":\"a\",\"roundTrip\":0.00031,"
 				"\"bandwidth\":1.1e8,\"clock\":-2.5}"));
-	assert_ranges(&scene, "2 ways: round trip 310 us, 110 MB/s, clocks within 2.5 s");
+	assert_ranges(&scene, "2 links: round trip 310 us, 110 MB/s, clocks within 2.5 s");
 	assert_true(add(&scene, "{\"from\":\"b\",\"to\":\"c\",\"roundTrip\":0.0052,"
 				"\"bandwidth\":1.2e9,\"clock\":0}"));
-	assert_ranges(&scene, "3 ways: round trip 0.3 to 5.2 ms, 0.1 to 1.2 GB/s, "
-			      "clocks within 2.5 s");
+	assert_ranges(&scene,
+		      "3 links: round trip 0.3 to 5.2 ms, 0.1 to 1.2 GB/s, clocks within 2.5 s");
 	assert_true(add(&scene, "{\"from\":\"c\",\"to\":\"a\",\"roundTrip\":0.00001,"
 				"\"bandwidth\":3.1e6,\"clock\":0}"));
-	assert_ranges(&scene, "4 ways: round trip 10 us to 5.2 ms, 3.1 MB/s to 1.2 GB/s, "
-			      "clocks within 2.5 s");
+	assert_ranges(
+		&scene,
+		"4 links: round trip 10 us to 5.2 ms, 3.1 MB/s to 1.2 GB/s, clocks within 2.5 s");
 }
 
 static void the_last_word_about_a_way_counts(void **state)

@@ -433,11 +433,25 @@ static void the_report_as_json_has_every_row(void **state)
 	assert_null(json_get(json_at(rows, 0), "fix"));
 }
 
+static void a_python_for_another_framework_lacks_nothing(void **state)
+{
+	struct visit *visit = *state;
+
+	visit->facts.tensorflow = (struct doctor_tensorflow){0};
+	visit->facts.frameworks = (struct doctor_frameworks){.torch = "2.15.0", .jax = "0.10.1"};
+	assert_string_equal(judge(visit, "pytorch", DOCTOR_OK)->found, "2.15.0");
+	assert_string_equal(judge(visit, "jax", DOCTOR_OK)->found, "0.10.1");
+	assert_int_equal(doctor_count(&visit->report, DOCTOR_MISSING), 0);
+	assert_null(find(visit, "tensorflow"));
+	assert_null(find(visit, "libtensorflow"));
+}
+
 #define TEST(name) cmocka_unit_test_setup_teardown(name, begin, end)
 
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		TEST(a_python_for_another_framework_lacks_nothing),
 		TEST(a_machine_with_everything_is_well),
 		TEST(without_python_nothing_is_said_of_its_packages),
 		TEST(a_virtual_environment_without_python_is_told),

@@ -128,7 +128,7 @@ static void where_a_job_was_stands_below_its_end(void **state)
 		"the job was active longer than its deadline of 1h\n  stacks        worker-0: "
 		"barrier (c10d.py:3672), from train.py:12\n                worker-1: load "
 		"(data.py:4)\n  last output   worker-0 | step 7\n                worker-1 | step "
-		"7\n  full log      muster stacks train\n                muster logs train\n");
+		"7\n  all stacks    muster stacks train\n  full log      muster logs train\n");
 }
 
 static void the_log_of_a_later_attempt_is_not_named(void **state)

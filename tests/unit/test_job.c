@@ -379,7 +379,12 @@ static void what_can_never_run_is_a_fault_of_a_file(void **state)
 	} rows[] = {
 		{"7", "expected a TFJob object\n"},
 		{"kind: PyTorchJob",
-		 "kind: Unsupported value: \"PyTorchJob\": supported values: \"TFJob\"\n"},
+		 "kind: Unsupported value: \"PyTorchJob\": supported values: \"TFJob\"; to run it, "
+		 "set "
+		 "kind to TFJob, rename spec.pytorchReplicaSpecs to spec.tfReplicaSpecs, and name "
+		 "the training container tensorflow\n"},
+		{"kind: MPIJob",
+		 "kind: Unsupported value: \"MPIJob\": supported values: \"TFJob\"\n"},
 		{"metadata: {name: j}\nspec: {tfReplicaSpecs: {Worker: " ROLE "}}",
 		 "kind: Required value: must be TFJob\n"
 		 "apiVersion: Required value: must be kubeflow.org/v1\n"},
@@ -492,6 +497,77 @@ static void what_can_never_run_is_a_fault_of_a_file(void **state)
 
 	for (size_t i = 0; i < ARRAY_LEN(rows); i++)
 		assert_faults(rows[i].yaml, JOB_STRICT, rows[i].faults);
+}
+
+#define MISSPELLED(POD, FIELD, MEANT)                                                              \
+	{                                                                                          \
+		HEAD "spec: {tfReplicaSpecs: {Worker: {template: {" POD "}}}}",                    \
+			SPECS "[Worker].template." FIELD ": unknown field; did you mean \"" MEANT  \
+			      "\"?\n"                                                              \
+	}
+#define IN_POD(MORE) "spec: {containers: [{name: tensorflow}], " MORE "}"
+#define IN_CONTAINER(MORE) "spec: {containers: [{name: tensorflow, " MORE "}]}"
+
+static void a_field_of_a_pod_that_is_misspelled_is_refused(void **state)
+{
+	(void) state;
+	static const struct {
+		const char *yaml;
+		const char *faults;
+	} rows[] = {
+		MISSPELLED(IN_POD("") ", metdata: {}", "metdata", "metadata"),
+		MISSPELLED(IN_POD("") ", metadata: {anotations: {}}", "metadata.anotations",
+			   "annotations"),
+		MISSPELLED(IN_POD("restartpolicy: Never"), "spec.restartpolicy", "restartPolicy"),
+		MISSPELLED(IN_POD("volume: []"), "spec.volume", "volumes"),
+		MISSPELLED(IN_POD("volumes: [{name: a, emptydir: {}}]"), "spec.volumes[0].emptydir",
+			   "emptyDir"),
+		MISSPELLED(IN_POD("tolerations: [{efect: NoSchedule}]"),
+			   "spec.tolerations[0].efect", "effect"),
+		MISSPELLED(IN_POD("initContainers: [{name: a, resouces: {}}]"),
+			   "spec.initContainers[0].resouces", "resources"),
+		MISSPELLED(IN_CONTAINER("workdir: /tmp"), "spec.containers[0].workdir",
+			   "workingDir"),
+		MISSPELLED(IN_CONTAINER("working_dir: /tmp"), "spec.containers[0].working_dir",
+			   "workingDir"),
+		MISSPELLED(IN_CONTAINER("environment: {a: b}"), "spec.containers[0].environment",
+			   "env"),
+		MISSPELLED(IN_CONTAINER("resouces: {}"), "spec.containers[0].resouces",
+			   "resources"),
+		MISSPELLED(IN_CONTAINER("volumemounts: []"), "spec.containers[0].volumemounts",
+			   "volumeMounts"),
+		MISSPELLED(IN_CONTAINER("resources: {limit: {cpu: 1}}"),
+			   "spec.containers[0].resources.limit", "limits"),
+		MISSPELLED(IN_CONTAINER("ports: [{port: 1}]"), "spec.containers[0].ports[0].port",
+			   "containerPort"),
+		MISSPELLED(IN_CONTAINER("volumeMounts: [{name: a, path: /a}]"),
+			   "spec.containers[0].volumeMounts[0].path", "mountPath"),
+		MISSPELLED(IN_CONTAINER("env: [{name: A, valueFrom: {secretkeyref: {}}}]"),
+			   "spec.containers[0].env[0].valueFrom.secretkeyref", "secretKeyRef"),
+	};
+
+	for (size_t i = 0; i < ARRAY_LEN(rows); i++)
+		assert_faults(rows[i].yaml, JOB_STRICT, rows[i].faults);
+	for (size_t i = 0; i < ARRAY_LEN(rows); i++)
+		assert_faults(rows[i].yaml, JOB_LENIENT, "");
+	assert_faults(HEAD "spec: {tfReplicaSpecs: {Worker: {template: {" IN_POD(
+			      "fieldOfTomorrow: 1") "}}}}",
+		      JOB_STRICT, "");
+}
+
+static void what_nothing_has_filled_in_is_known_as_a_template(void **state)
+{
+	(void) state;
+	assert_faults(HEAD "spec: {tfReplicaSpecs: {Worker: {replicas: $N, " TEMPLATE "}}}",
+		      JOB_STRICT,
+		      SPECS "[Worker].replicas: Invalid value: \"$N\": expected a whole number; if "
+			    "this is a template, fill it in first (for example: envsubst < FILE | "
+			    "muster run -f -)\n");
+	assert_faults(HEAD "spec: {tfReplicaSpecs: {Worker: {replicas: '{{ .N }}', " TEMPLATE "}}}",
+		      JOB_STRICT,
+		      SPECS "[Worker].replicas: Invalid value: \"{{ .N }}\": expected a whole "
+			    "number; if this is a template, render it first (for example: helm "
+			    "template CHART | muster run -f -)\n");
 }
 
 /* Fields of core/v1 as of Kubernetes 1.34: none of them is taken for a misspelling. */
@@ -773,6 +849,8 @@ int main(void)
 		cmocka_unit_test(a_job_is_the_same_when_its_document_is_read_again),
 		cmocka_unit_test(ten_faults_are_ten_lines_at_their_places),
 		cmocka_unit_test(what_can_never_run_is_a_fault_of_a_file),
+		cmocka_unit_test(a_field_of_a_pod_that_is_misspelled_is_refused),
+		cmocka_unit_test(what_nothing_has_filled_in_is_known_as_a_template),
 		cmocka_unit_test(every_field_of_a_pod_is_let_through),
 		cmocka_unit_test(an_admission_says_what_the_webhook_says),
 		cmocka_unit_test(odd_values_are_read_as_the_old_operator_did),

@@ -83,6 +83,26 @@ static void the_list_of_v1alpha1_becomes_a_map(void **state)
 		"the container's port tfjob-port; spec.schedulerName is that of the Pods");
 }
 
+/* Before it was Kubeflow's. */
+static void a_tfjob_of_tensorflow_org_is_read_too(void **state)
+{
+	(void) state;
+	assert_becomes("apiVersion: tensorflow.org/v1alpha1\nkind: TfJob\nmetadata: {name: j}\n"
+		       "spec: {tfImage: old, replicaSpecs: [{tfReplicaType: PS}, "
+		       "{tfReplicaType: MASTER, " POD("") "}]}\n",
+		       "{\"runPolicy\":{\"cleanPodPolicy\":\"Running\"},\"tfReplicaSpecs\":{"
+		       "\"Master\":{\"template\":" PLAIN "},\"PS\":{\"template\":{\"spec\":{"
+		       "\"containers\":[{\"command\":[\"muster\",\"server\"],\"name\":"
+		       "\"tensorflow\",\"image\":\"old\"}]}}}}}",
+		       "apiVersion was tensorflow.org/v1alpha1; spec.replicaSpecs is "
+		       "spec.tfReplicaSpecs; spec.runPolicy.cleanPodPolicy is Running, the old "
+		       "default; PS has no template and runs 'muster server'; spec.tfImage was "
+		       "removed");
+	assert_refused("apiVersion: kubeflow.org/v1\nkind: TfJob\n",
+		       "j.yaml:2:7: kind: Unsupported value: \"TfJob\": supported values: "
+		       "\"TFJob\"; did you mean \"TFJob\"?\n");
+}
+
 static void fields_of_v1beta2_move_into_the_run_policy(void **state)
 {
 	(void) state;
@@ -174,6 +194,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(the_list_of_v1alpha1_becomes_a_map),
+		cmocka_unit_test(a_tfjob_of_tensorflow_org_is_read_too),
 		cmocka_unit_test(fields_of_v1beta2_move_into_the_run_policy),
 		cmocka_unit_test(a_list_in_v1_is_converted_too_and_a_map_changes_nothing),
 		cmocka_unit_test(faults_have_the_places_where_they_were_written),

@@ -124,6 +124,7 @@ static void the_nearest_word_is_offered(void **state)
 
 	assert_string_equal(name_nearest(words, 4, "replcias"), "replicas");
 	assert_string_equal(name_nearest(words, 4, "restartpolcy"), "restartPolicy");
+	assert_string_equal(name_nearest(words, 4, "RESTART_POLICY"), "restartPolicy");
 	assert_null(name_nearest(words, 4, "image"));
 	assert_null(name_nearest(words, 4, ""));
 	assert_null(name_nearest(words, 4, NULL));

@@ -223,7 +223,8 @@ static void every_mistake_is_told_at_once(void **state)
 	assert_non_null(strstr(told, "--worker: no such option; did you mean --workers?\n"));
 	assert_non_null(strstr(told, "-z: no such option\n"));
 	assert_non_null(strstr(told, "--scope: 'all' is not one of replica|job|worker"));
-	assert_non_null(strstr(told, "--quiet: 'maybe' is not a boolean (expected true or false)\n"));
+	assert_non_null(
+		strstr(told, "--quiet: 'maybe' is not a boolean (expected true or false)\n"));
 	assert_non_null(strstr(told, "--name: missing value (expected NAME)\n"));
 	assert_non_null(strstr(told, "unexpected argument 'b'\n"));
 }

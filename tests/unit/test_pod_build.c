@@ -87,6 +87,19 @@ static void memory_is_a_limit_and_cpu_is_none(void **state)
 	       "}");
 }
 
+static void a_limit_of_cpu_is_that_of_the_flag_where_there_is_one(void **state)
+{
+	(void) state;
+	struct json *container CLEANUP(json_cleanup) = json_new_object();
+	struct json *limits = json_object_at(json_object_at(container, "resources"), "limits");
+	struct text faults CLEANUP(text_done) = {0};
+
+	json_set_string(limits, "cpu", "8");
+	pod_flags_add_cpu("2", container, &faults);
+	expect(container, "{\"resources\":{\"limits\":{\"cpu\":\"2\"},\"requests\":{\"cpu\":"
+			  "\"2\"}}}");
+}
+
 static void parameter_servers_get_no_gpu(void **state)
 {
 	(void) state;
@@ -318,6 +331,7 @@ int main(void)
 		cmocka_unit_test(a_template_does_not_tell_all_replicas_that_they_are_one),
 		cmocka_unit_test(an_image_is_for_every_role),
 		cmocka_unit_test(memory_is_a_limit_and_cpu_is_none),
+		cmocka_unit_test(a_limit_of_cpu_is_that_of_the_flag_where_there_is_one),
 		cmocka_unit_test(parameter_servers_get_no_gpu),
 		cmocka_unit_test(no_gpu_is_a_limit_and_all_gpus_are_an_annotation),
 		cmocka_unit_test(taints_are_written_as_kubectl_writes_them),

@@ -238,7 +238,7 @@ static void faults_have_place_and_reason(void **state)
 		 "line 1, column 8: duplicate key '1' (first at line 1, column 2)"},
 		{"a: {<<: {}, <<: {}}",
 		 "line 1, column 13: duplicate key '<<' (first at line 1, column 5)"},
-		{"null: x", "line 1, column 1: a key is a text; this is null"},
+		{"null: x", "line 1, column 1: a key must be a string; this is null"},
 		{"? [a]\n: b", "line 1, column 3: a key must be a string; this is a list"},
 		{"? {a: b}\n: b", "line 1, column 3: a key must be a string; this is a map"},
 		{"a:\n  <<: 1", "line 2, column 7: '<<' needs a map or a list of maps"},
@@ -247,8 +247,31 @@ static void faults_have_place_and_reason(void **state)
 		{"- .NaN", "line 1, column 3: .NaN is not a number in JSON"},
 		{"a: !!int x", "line 1, column 4: 'x' is not a !!int"},
 		{"a: !!bool 1", "line 1, column 4: '1' is not a !!bool"},
+		{"a:\n  b:\n\xc2\xa0   c: 2\n    d:\n",
+		 "line 4, column 6: mapping values are not allowed in this context; line 3, column "
+		 "1 has U+00A0 (no-break space)"},
+		{"a: 1\n\xe3\x80\x80 b: 2", "line 2, column 1: the key '\xe3\x80\x80 b' has U+3000 "
+					    "(ideographic space)"},
+		{"a\xe2\x80\x8b: 1",
+		 "line 1, column 1: the key 'a\xe2\x80\x8b' has U+200B (zero width space)"},
+		{"\xe2\x80\x9c"
+		 "a\xe2\x80\x9d: 1",
+		 "line 1, column 1: the key '\xe2\x80\x9c"
+		 "a\xe2\x80\x9d' has U+201C (left double quotation mark)"},
+		{"a: \xe2\x80\x98"
+		 "b\xe2\x80\x99",
+		 "line 1, column 4: \xe2\x80\x98"
+		 "b\xe2\x80\x99 is in typographic quotes (expected \" or ')"},
+		{"a: {{ .Values.b }}", "line 1, column 5: a key must be a string; this is a map; "
+				       "if this is a template with {{ }}, render it first"},
+		{"{{- if .Values.b }}\na: 1",
+		 "line 1, column 3: did not find expected node content; "
+		 "if this is a template with {{ }}, render it first"},
+		{"\xff\xfe"
+		 "a",
+		 "encoded in UTF-16 (expected UTF-8); convert it: iconv -f UTF-16 -t UTF-8"},
 		{"!!null x: 1", "line 1, column 1: 'x' is not a !!null"},
-		{"a: !!binary aGk=", "line 1, column 4: !!binary has no place in a job"},
+		{"a: !!binary aGk=", "line 1, column 4: !!binary is not supported"},
 		{"a: &a [*a]", "line 1, column 8: the anchor '&a' would contain itself"},
 		{"a: *b", "line 1, column 4: anchor '&b' is not defined before this line"},
 		{"a: &b 1\n--- *b",
@@ -267,6 +290,19 @@ static void faults_have_place_and_reason(void **state)
 			       table[i].sentence);
 	assert_refused("a: b\0c", 6, ERR_INVALID,
 		       "line 1, column 5: control characters are not allowed");
+	assert_refused("\0a\0:", 4, ERR_INVALID, "encoded in UTF-16");
+	assert_refused("a\0:\0", 4, ERR_INVALID, "encoded in UTF-16");
+}
+
+/* What people write on purpose stays: in quotes, in a comment, within a text. */
+static void characters_that_mislead_are_let_through_where_they_are_text(void **state)
+{
+	(void) state;
+	assert_reads("'a\xc2\xa0': 1 # \xc2\xa0", "{\"a\xc2\xa0\":1}");
+	assert_reads("a: b\xc2\xa0-", "{\"a\":\"b\xc2\xa0-\"}");
+	assert_reads("a: say \xe2\x80\x9chi\xe2\x80\x9d",
+		     "{\"a\":\"say \xe2\x80\x9chi\xe2\x80\x9d\"}");
+	assert_reads("a: '\xe2\x80\x9chi\xe2\x80\x9d'", "{\"a\":\"\xe2\x80\x9chi\xe2\x80\x9d\"}");
 }
 
 static void a_stream_gives_its_documents_without_empty_ones(void **state)
@@ -559,6 +595,7 @@ int main(void)
 		cmocka_unit_test(plain_scalars_are_what_kubectl_takes_them_for),
 		cmocka_unit_test(structures_read_as_json),
 		cmocka_unit_test(faults_have_place_and_reason),
+		cmocka_unit_test(characters_that_mislead_are_let_through_where_they_are_text),
 		cmocka_unit_test(a_stream_gives_its_documents_without_empty_ones),
 		cmocka_unit_test(a_part_has_the_places_of_the_whole_and_a_value_of_its_own),
 		cmocka_unit_test(small_texts_do_not_become_large_values),
