@@ -139,7 +139,7 @@ static void on_pod(struct json *pod, const struct kube_status *status, const str
 	(void) status;
 	fetching->call = NULL;
 	if (err && err->code == ERR_NOT_FOUND)
-		err_set(&why, ERR_CONFLICT, "%s is gone", who);
+		err_set(&why, ERR_CONFLICT, "%s no longer exists", who);
 	else if (err)
 		why = *err;
 	else if (!job_pod_is_in(pod, fetching->job_name, fetching->job_uid))

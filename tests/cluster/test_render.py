@@ -128,9 +128,9 @@ def test_a_cluster_that_would_take_all_says_so_and_makes_nothing(muster, namespa
 
 def test_all_that_a_cluster_would_refuse_is_said_once(muster, namespace, tmp_path):
     template = {"spec": {"containers": [{"name": "tensorflow", "image": "registry.test/model:1", "memory": "1Gi"}],
-                         "restartPoliciy": "Never"}}
+                         "fieldOfTomorrow": "Never"}}
     done = run(muster, "--dry-run=server", "-f", write_job(tmp_path, "odd", template, workers=3), code=2)
-    assert done.stderr.count('unknown field "spec.restartPoliciy"') == 1
+    assert done.stderr.count('unknown field "spec.fieldOfTomorrow"') == 1
     assert 'unknown field "spec.containers[0].memory"' in done.stderr
     assert left_of(namespace) == []
 

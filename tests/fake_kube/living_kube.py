@@ -219,7 +219,10 @@ class LivingKube(FakeKube):
     def _answer(self, exchange):
         with self.lock:  # requests() has one more
             self.lock.notify_all()
-        if not self.trouble(exchange):
+        is_answered = self.trouble(exchange)
+        with self.lock:  # and so may have what it has noted
+            self.lock.notify_all()
+        if not is_answered:
             super()._answer(exchange)
 
     def _create(self, exchange, plural):

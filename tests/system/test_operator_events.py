@@ -71,7 +71,6 @@ def test_a_restart_is_told_of_each_pod(kube, serve):
     kube.add("job", more={"restartPolicy": "ExitCode"}, Worker=1)
     kube.condition("job", "Running")
     kube.fail_and_replace("job-worker-0")
-    kube.code = None
     wait_for_event(kube, "job", exited("job-worker-0", 137))
     wait_for_event(kube, "job", (NORMAL, "SuccessfulDeletePod", "Deleted pod: job-worker-0"))
     kube.until(lambda _: kube.events().count("SuccessfulCreatePod") == 2)

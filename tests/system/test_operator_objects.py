@@ -46,7 +46,6 @@ def test_a_job_goes_on_with_the_services_that_it_has(kube, serve):
     end()
     serve("--services", "per-job")
     kube.fail_and_replace("old-worker-0")
-    kube.code = None
     assert addresses_of(kube.pod("old-worker-0"))[0] == f"old-worker-0.{NAMESPACE}.svc:2222"
     assert kube.names("services") == services
 

@@ -116,7 +116,6 @@ def test_an_edit_that_cannot_be_read_is_passed_over_and_told(kube, serve):
     [(_, _, message)] = [event for event in kube.told("edited") if event[1] == "ReconcileError"]
     assert message.startswith("ignoring an edit that is not allowed; the job continues unchanged: ") and "restartPolicy" in message
     kube.fail_and_replace("edited-worker-0")
-    kube.code = None
     edit(restartPolicy="ExitCode", replicas=2)
     kube.pod("edited-worker-1")
 

@@ -69,9 +69,10 @@ class TFJobs(LivingKube):
         self.end_pods()
 
     def fail_and_replace(self, name):
-        """All Pods end as if they were killed, and another has the name of this one."""
+        """All Pods end as if they were killed, and another has the name of this one, and runs on."""
         uid = self.pod(name)["metadata"]["uid"]
         self.end_pods_with(137)
+        self._later(setattr, self, "code", None)  # before anything that the ends lead to
         return self.another(name, uid)
 
     def events(self):
