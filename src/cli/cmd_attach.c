@@ -4,6 +4,7 @@
 #include "base/text.h"
 #include "cli/cluster.h"
 #include "cli/command.h"
+#include "cli/console_options.h"
 #include "cli/edition.h"
 #include "cli/lookup.h"
 #include "cli/options.h"
@@ -37,6 +38,7 @@ struct attachment {
 	struct console *console;
 	struct folder_watch *watch;
 	struct loop_watch *interrupt;
+	struct console_options console_options;
 	bool is_ending; /* only the terminal is waited for */
 	int exit_code;
 };
@@ -46,6 +48,7 @@ static void attachment_done(struct attachment *attachment)
 	folder_watch_free(attachment->watch);
 	loop_watch_free(attachment->interrupt);
 	console_free(attachment->console);
+	console_options_done(&attachment->console_options);
 	loop_free(attachment->loop);
 	mem_free_text(&attachment->folder);
 	arena_free(attachment->arena);
@@ -178,8 +181,7 @@ static int set_up(struct attachment *attachment, struct err *err)
 		.log_folder = attachment->folder,
 		.lines_fd = STDOUT_FILENO,
 		.chatter_fd = STDERR_FILENO,
-		.is_quiet = option_flag(attachment->options, "quiet"),
-		.color = option_text(attachment->options, "color"),
+		.style = attachment->console_options.style,
 	};
 
 	attachment->interrupt =
@@ -226,7 +228,8 @@ static int attach_here(const struct options *options, const struct found_job *fo
 		.options = options, .found = found, .exit_code = EXIT_OWN_FAULT};
 	struct err err = {0};
 
-	if (read_job(&attachment, &err) < 0)
+	if (read_job(&attachment, &err) < 0 ||
+	    console_options_read(options, attachment.job, &attachment.console_options, &err) < 0)
 		return attach_fail(&err);
 	if (attachment.is_over)
 		return tell_end(&attachment);
@@ -283,16 +286,11 @@ static const struct option_row rows_of_attach[] = {
 	 .letter = 'd',
 	 .kind = OPTION_FLAG,
 	 .one_line = "take the job over in the background and print nothing"},
-	{.name = "quiet",
-	 .letter = 'q',
-	 .kind = OPTION_FLAG,
-	 .has_variable = true,
-	 .one_line = "do not print the output of the processes (see muster logs)"},
 	{.name = "trust",
 	 .kind = OPTION_FLAG,
 	 .one_line =
 		 "take over a job created elsewhere, even if its Pods ask for extra privileges"},
-	COLOR_ROW(OPTIONS_OF_COMMAND),
+	CONSOLE_ROWS(OPTIONS_OF_COMMAND),
 	CLUSTER_JOB_ROWS,
 	{0},
 };

@@ -7,6 +7,8 @@
 #include "cli/output.h"
 #include "core/job.h"
 
+#include <stdlib.h>
+
 /* Asks for the end; a job that has ended stays as it is. Whatever is in the way, forgetting meets
  * it again. */
 static void begin_end(const struct found_job *job)
@@ -75,7 +77,16 @@ static int forget_named(const struct options *options, struct lookup *lookup)
 	return exit_code;
 }
 
-/* Here, or on the cluster that the options choose. */
+static int compare_end(const void *a, const void *b)
+{
+	const struct client_row *row = a, *other = b;
+
+	return (row->completion_time < other->completion_time) -
+	       (row->completion_time > other->completion_time);
+}
+
+/* Here, or on the cluster that the options choose; those that ended last are kept if --keep says
+ * so. */
 static int delete_finished(const struct options *options, struct lookup *lookup)
 {
 	struct err err = {0};
@@ -83,13 +94,16 @@ static int delete_finished(const struct options *options, struct lookup *lookup)
 	struct client_row *rows = NULL;
 	size_t count = 0;
 	int exit_code = EXIT_DONE;
+	int64_t n_kept = option_number(options, "keep", 0);
+	msec newest = loop_now() - option_duration(options, "older-than", 0);
 	int rc = lookup_means_cluster(options) ? lookup_on_cluster(lookup, NULL, &client, &err)
 					       : lookup_here(lookup, &client, &err);
 
 	if (rc || client->functions->list(client, &rows, &count, &err))
 		return output_fail(&err);
+	qsort(rows, count, sizeof(*rows), compare_end);
 	for (size_t i = 0; i < count; i++) {
-		if (!rows[i].is_finished)
+		if (!rows[i].is_finished || n_kept-- > 0 || rows[i].completion_time > newest)
 			continue;
 		rc = client->functions->remove(client, rows[i].name, &err);
 		if (rc && rc != ERR_NOT_FOUND)
@@ -97,6 +111,12 @@ static int delete_finished(const struct options *options, struct lookup *lookup)
 	}
 	client_rows_free(rows, count);
 	return exit_code;
+}
+
+static bool is_limited(const struct options *options)
+{
+	return option_duration(options, "older-than", -1) >= 0 ||
+	       option_number(options, "keep", -1) >= 0;
 }
 
 static int delete_run(const struct options *options)
@@ -115,6 +135,10 @@ static int delete_run(const struct options *options)
 		output_say("delete: --forget needs job names");
 		return EXIT_WRONG_USE;
 	}
+	if (!is_all_finished && is_limited(options)) {
+		output_say("delete: --older-than and --keep need --all-finished");
+		return EXIT_WRONG_USE;
+	}
 	if (option_flag(options, "forget"))
 		return forget_named(options, lookup);
 	return is_all_finished ? delete_finished(options, lookup) : delete_named(options, lookup);
@@ -122,6 +146,14 @@ static int delete_run(const struct options *options)
 
 static const struct option_row rows_of_delete[] = {
 	{.name = "all-finished", .kind = OPTION_FLAG, .one_line = "delete every finished job"},
+	{.name = "older-than",
+	 .kind = OPTION_DURATION,
+	 .one_line = "with --all-finished: only jobs that ended longer ago than this (7d)"},
+	{.name = "keep",
+	 .kind = OPTION_NUMBER,
+	 .value_name = "N",
+	 .high = INT64_MAX,
+	 .one_line = "with --all-finished: keep the N jobs that ended last"},
 	{.name = "forget",
 	 .kind = OPTION_FLAG,
 	 .one_line = "delete only the local record and logs, for a job whose cluster is gone"},
@@ -137,6 +169,7 @@ const struct command command_delete = {
 	.examples = "  muster delete digits-x7k2p\n"
 		    "  muster delete kubernetes/research/digits-x7k2p\n"
 		    "  muster delete --all-finished\n"
+		    "  muster delete --all-finished --older-than 7d --keep 20\n"
 		    "  muster delete --forget digits-x7k2p\n",
 	.options = rows_of_delete,
 	.most_arguments = COMMAND_ANY_NUMBER,

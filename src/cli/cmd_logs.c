@@ -531,7 +531,7 @@ static const struct option_row rows_of_logs[] = {
 	 .letter = 't',
 	 .kind = OPTION_FLAG,
 	 .one_line = "print the time of each line before it"},
-	UTC_ROW,
+	UTC_ROW(OPTIONS_OF_COMMAND),
 	{.name = "color",
 	 .kind = OPTION_WORD,
 	 .words = "auto|always|never",

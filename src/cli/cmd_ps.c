@@ -471,7 +471,7 @@ static const struct option_row rows_of_ps[] = {
 	 .kind = OPTION_WORD,
 	 .words = "json|yaml|wide|name",
 	 .one_line = "print a TFJobList, more columns, or only names"},
-	UTC_ROW,
+	UTC_ROW(OPTIONS_OF_COMMAND),
 	{.name = "no-headers", .kind = OPTION_FLAG, .one_line = "do not print column headings"},
 	{.name = "on",
 	 .kind = OPTION_WORD,

@@ -204,7 +204,7 @@ static const struct option_row rows_of_status[] = {
 	 .kind = OPTION_WORD,
 	 .words = "json|yaml|wide|name",
 	 .one_line = "print the TFJob with its status, more columns, or only the name"},
-	UTC_ROW,
+	UTC_ROW(OPTIONS_OF_COMMAND),
 	CLUSTER_JOB_ROWS,
 	{0},
 };

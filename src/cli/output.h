@@ -37,9 +37,9 @@ int output_finish(int exit_code);
 
 /* Rows for the tables of commands. A person at a terminal reads times of this machine's zone, a
  * program those of UTC. */
-#define UTC_ROW                                                                                    \
+#define UTC_ROW(of_group)                                                                          \
 	{                                                                                          \
-		.name = "utc", .kind = OPTION_FLAG,                                                \
+		.name = "utc", .group = (of_group), .kind = OPTION_FLAG,                           \
 		.one_line = "print times in UTC (default on a terminal: local time)"               \
 	}
 

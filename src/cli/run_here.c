@@ -11,16 +11,20 @@ int run_here(const struct options *options, const char *state_folder,
 	     const struct supervisor_request *request)
 {
 	char *words CLEANUP(mem_free_text) = lookup_words(options, NULL, request->job->name);
+	struct console_options console CLEANUP(console_options_done) = {0};
 	struct supervisor_request whole = *request;
 	int exit_code = EXIT_OWN_FAULT;
 	struct err err = {0};
 
+	if (console_options_read(options, request->job, &console, &err) < 0) {
+		output_say("%s", err.text);
+		return EXIT_WRONG_USE;
+	}
 	whole.base.job_words = words;
 	whole.base.state_folder = state_folder;
 	whole.base.is_detached = option_flag(options, "detach");
-	whole.base.is_quiet = option_flag(options, "quiet");
 	whole.base.prints_json = option_text(options, "output") != NULL;
-	whole.base.color = option_text(options, "color");
+	whole.base.style = console.style;
 	whole.replaces_finished = option_flag(options, "replace");
 	if (supervisor_run(&whole, &exit_code, &err) < 0) {
 		output_say("%s", err.text);

@@ -5,6 +5,7 @@
 #include "base/text.h"
 #include "cli/cluster.h"
 #include "cli/command.h"
+#include "cli/console_options.h"
 #include "cli/detached.h"
 #include "cli/lookup.h"
 #include "cli/output.h"
@@ -56,15 +57,16 @@ static int rehearse(const struct options *options, const struct job *job,
 }
 
 /* What making a job and attaching to one have in common; all is borrowed. */
-static struct supervision_kube_request request_of(const struct options *options, const char *words,
-						  const char *place, const char *state_folder)
+static struct supervision_kube_request request_of(const struct options *options,
+						  const struct console_options *console,
+						  const char *words, const char *place,
+						  const char *state_folder)
 {
 	return (struct supervision_kube_request){
 		.base = {.job_words = words,
 			 .state_folder = state_folder,
 			 .is_detached = option_flag(options, "detach"),
-			 .is_quiet = option_flag(options, "quiet"),
-			 .color = option_text(options, "color")},
+			 .style = console->style},
 		.place = place,
 		.log_in = cluster_log_in,
 		.data = (void *) options,
@@ -182,17 +184,19 @@ int run_on_cluster(const struct options *options, const struct job_source *sourc
 		   const struct listening *metrics)
 {
 	struct making making CLEANUP(making_done) = {0};
+	struct console_options console CLEANUP(console_options_done) = {0};
 	struct err err = {0};
 	int exit_code;
 
-	if (begin_making(options, source, &making, &err) < 0)
+	if (console_options_read(options, source->job, &console, &err) < 0 ||
+	    begin_making(options, source, &making, &err) < 0)
 		return cluster_fail(&err);
 	if (option_flag(options, "dry-run"))
 		return rehearse(options, making.job, source, &err);
 	char *place CLEANUP(mem_free_text) =
 		cluster_write_place(options, making.config, making.job->name_space);
 	struct supervision_kube_request request =
-		request_of(options, making.words, place, making.state_folder);
+		request_of(options, &console, making.words, place, making.state_folder);
 
 	add_source(options, source, making.job, &request);
 	request.base.metrics = metrics;
@@ -209,16 +213,19 @@ int attach_on_cluster(const struct options *options, const char *namespace_name,
 		      bool is_tfjob)
 {
 	struct kube_config *config CLEANUP(kube_config_cleanup) = NULL;
+	struct console_options console CLEANUP(console_options_done) = {0};
 	char *folder CLEANUP(mem_free_text) = NULL;
 	struct err err = {0};
 	int exit_code;
 
-	if (lookup_state_folder(options, &folder, &err) ||
+	if (console_options_read(options, NULL, &console, &err) ||
+	    lookup_state_folder(options, &folder, &err) ||
 	    cluster_read_config(options, &config, &err))
 		return attach_fail(&err);
 	char *words CLEANUP(mem_free_text) = lookup_words(options, namespace_name, name);
 	char *place CLEANUP(mem_free_text) = cluster_write_place(options, config, namespace_name);
-	struct supervision_kube_request request = request_of(options, words, place, folder);
+	struct supervision_kube_request request =
+		request_of(options, &console, words, place, folder);
 
 	request.attach_to = name;
 	request.is_tfjob = is_tfjob;

@@ -9,7 +9,7 @@
 #include <stdbool.h>
 #include <string.h>
 
-/* Each was seen with TensorFlow 2.21 or JAX 0.10, and what is advised helped. */
+/* Each was seen with TensorFlow 2.21, JAX 0.10 or Python 3.11, and what is advised helped. */
 static const struct known_cause {
 	const char *words; /* in one of the last lines */
 	const char *advice;
@@ -31,6 +31,12 @@ static const struct known_cause {
 	 "jax.distributed.initialize reads only the coordinator's address from the environment; "
 	 "pass num_processes=int(os.environ['JAX_NUM_PROCESSES']) and "
 	 "process_id=int(os.environ['JAX_PROCESS_ID'])"},
+	{"EOFError: EOF when reading a line",
+	 "replicas have no standard input: pass values as arguments or with --env, or remove the "
+	 "debugger; to work in a replica's environment: muster exec JOB worker-0 -- python3"},
+	{"bdb.BdbQuit",
+	 "replicas have no terminal, so a debugger ends at once; to see where a process is: muster "
+	 "stacks JOB"},
 	{"No module named 'tensorflow'",
 	 "this Python has no TensorFlow: activate the virtual environment that has it ('muster "
 	 "doctor' helps to find it)"},

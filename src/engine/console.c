@@ -104,8 +104,10 @@ static void make_screens(struct console *console, const struct console_settings 
 			: screen_new(console->loop, settings->chatter_fd, on_room, console);
 	console->chatter_fd = settings->chatter_fd;
 	console->format = (struct line_format){
-		.has_name = true,
-		.has_color = terminal_wants_color(settings->lines_fd, settings->color),
+		.has_name = !settings->style.hides_names,
+		.has_time = settings->style.shows_times,
+		.is_local = settings->style.is_local,
+		.has_color = terminal_wants_color(settings->lines_fd, settings->style.color),
 		.is_safe = isatty(settings->lines_fd),
 	};
 	line_format_fit_job(&console->format, console->job);
@@ -126,6 +128,8 @@ static int make_view(struct console *console, const struct console_settings *con
 		.take_reader = reader,
 		.screen = console->lines,
 		.format = &console->format,
+		.only = console_settings->style.only,
+		.n_only = console_settings->style.n_only,
 	};
 
 	console->view = log_view_new(&settings);
@@ -145,7 +149,7 @@ int console_new(const struct console_settings *settings, const struct job *job,
 	console->silence_timer = loop_new_timer(console->loop, look_for_silence, console);
 	console->silence_looked_for = MSEC_NEVER;
 	make_screens(console, settings);
-	int rc = settings->is_quiet ? 0 : make_view(console, settings, err);
+	int rc = settings->style.is_quiet ? 0 : make_view(console, settings, err);
 
 	if (rc) {
 		console_free(console);

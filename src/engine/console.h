@@ -13,6 +13,7 @@
 #include "core/plan.h"
 #include "core/startup.h"
 #include "core/status.h"
+#include "engine/console_style.h"
 #include "engine/unkept.h"
 #include "io/loop.h"
 
@@ -26,8 +27,7 @@ struct console_settings {
 	const char *job_words; /* core/job_words.h; NULL: the job's name */
 	int lines_fd; /* where the replicas' lines go: 1, or 2 under -o json */
 	int chatter_fd; /* 2 */
-	bool is_quiet; /* no lines of replicas */
-	const char *color; /* "auto", "always", "never"; NO_COLOR is looked at under "auto" */
+	struct console_style style;
 };
 
 struct console;

@@ -21,6 +21,8 @@ struct log_view {
 	struct screen *screen;
 	struct line_format *format;
 	struct screen *attempts_screen;
+	const struct log_name *only;
+	size_t n_only;
 	struct loop_watch *timer;
 	msec looks_at; /* when the timer is armed for; MSEC_NEVER: it is not */
 	msec next_look; /* not before, lest much output costs many looks */
@@ -44,6 +46,8 @@ struct log_view *log_view_new(const struct log_view_settings *settings)
 	view->screen = settings->screen;
 	view->format = settings->format;
 	view->attempts_screen = settings->attempts_screen;
+	view->only = settings->only;
+	view->n_only = settings->n_only;
 	view->timer = loop_new_timer(view->loop, look, view);
 	view->looks_at = MSEC_NEVER;
 	log_view_on_news(view);
@@ -131,14 +135,27 @@ static void say_attempt(struct log_view *view, const struct log_name *name)
 		screen_end(view->attempts_screen);
 }
 
-/* Adds lines until there is enough to write; false when there are no more for now. */
-static bool add_lines(struct log_view *view, struct text *text)
+static bool is_wanted(const struct log_view *view, const struct log_name *name)
+{
+	size_t i = 0;
+
+	while (i < view->n_only && !log_name_same_replica(&view->only[i], name))
+		i++;
+	return view->n_only == 0 || i < view->n_only;
+}
+
+/* Adds lines until there is enough to write, or as much was read; false when there are no more for
+ * now. *read grows by what was read. */
+static bool add_lines(struct log_view *view, struct text *text, size_t *read)
 {
 	struct log_line line;
 
-	while (text->len < WRITE_SIZE) {
+	for (size_t end = *read + WRITE_SIZE; *read < end && text->len < WRITE_SIZE;) {
 		if (!log_reader_next(view->reader, &line))
 			return false;
+		*read += line.len + 1;
+		if (!is_wanted(view, line.name))
+			continue;
 		if (line.is_first)
 			say_attempt(view, line.name);
 		line_format_add(view->format, &line, text);
@@ -150,14 +167,13 @@ static bool add_lines(struct log_view *view, struct text *text)
 /* Shows what one turn may; true when there may be more. */
 static bool show_lines(struct log_view *view)
 {
-	size_t shown = 0;
+	size_t read = 0;
 	bool has_more = true;
 
-	while (has_more && shown < TURN_SIZE && !screen_is_waiting(view->screen)) {
+	while (has_more && read < TURN_SIZE && !screen_is_waiting(view->screen)) {
 		struct text *text = screen_begin(view->screen);
 
-		has_more = add_lines(view, text);
-		shown += text->len;
+		has_more = add_lines(view, text, &read);
 		if (has_more)
 			screen_end(view->screen);
 	}
@@ -175,7 +191,7 @@ static bool set_bars(struct log_view *view)
 
 	text_clear(&view->bars);
 	for (size_t i = 0; log_reader_replica(view->reader, i, &replica); i++) {
-		if (!replica.has_open_line)
+		if (!replica.has_open_line || !is_wanted(view, &replica.name))
 			continue;
 		if (!replica.open_line.is_bar && !replica.open_line.is_quiet) {
 			comes_later = true;

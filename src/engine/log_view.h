@@ -19,6 +19,8 @@ struct log_view_settings {
 	struct log_reader *take_reader;
 	struct screen *screen; /* borrowed, as the format; freed after the view */
 	struct line_format *format;
+	const struct log_name *only; /* replicas whose lines are shown; borrowed … */
+	size_t n_only; /* … 0: all of them */
 	struct screen *attempts_screen; /* says when another attempt begins; NULL: nobody does */
 };
 

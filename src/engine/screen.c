@@ -78,11 +78,13 @@ struct text *screen_begin(struct screen *screen)
 		return text;
 	size_t n_rows = count_rows(screen);
 
+	text_clear(&screen->shown);
+	if (!terminal_is_in_foreground(screen->fd))
+		return text; /* others have written below them */
 	text_add_char(text, '\r');
 	if (n_rows > 1)
 		text_addf(text, "\x1b[%zuA", n_rows - 1);
 	text_add(text, ERASE_BELOW);
-	text_clear(&screen->shown);
 	return text;
 }
 
@@ -109,7 +111,7 @@ static void draw(struct screen *screen)
 
 void screen_end(struct screen *screen)
 {
-	if (screen->is_live)
+	if (screen->is_live && terminal_is_in_foreground(screen->fd))
 		draw(screen);
 	screen->is_changed = false;
 	sink_flush(screen->sink);

@@ -39,8 +39,7 @@ int supervision_make_console(struct supervision *supervision, const char *log_fo
 		.lines_fd = request->prints_json ? STDERR_FILENO : STDOUT_FILENO,
 		.chatter_fd = STDERR_FILENO,
 		.job_words = request->job_words,
-		.is_quiet = request->is_quiet,
-		.color = request->color,
+		.style = request->style,
 	};
 
 	return request->is_detached ? 0

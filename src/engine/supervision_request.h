@@ -1,6 +1,7 @@
 /* How a person wants a job to be seen through, wherever it runs. */
 #pragma once
 
+#include "engine/console_style.h"
 #include "io/listening.h"
 
 #include <stdbool.h>
@@ -9,8 +10,7 @@ struct supervision_request {
 	const char *job_words; /* how command lines name it: core/job_words.h */
 	const char *state_folder; /* $XDG_STATE_HOME/muster */
 	const struct listening *metrics; /* where the job's metrics are; NULL: nowhere */
-	const char *color; /* "auto", "always", "never" */
+	struct console_style style;
 	bool is_detached; /* leave a supervisor behind that outlives the terminal */
-	bool is_quiet; /* no lines of replicas on the terminal */
 	bool prints_json; /* the TFJob on stdout when all is over; lines go to stderr */
 };

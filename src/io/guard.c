@@ -5,6 +5,7 @@
 #include "base/exit_code.h"
 #include "io/child.h"
 #include "io/own_group.h"
+#include "io/terminal.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -171,6 +172,7 @@ int guard_fork(const char *group, struct guard *ret_guard, struct err *err)
  * write. */
 void guard_leave_group(void)
 {
+	terminal_keep_group();
 	setpgid(0, 0);
 	signal(SIGTTOU, SIG_IGN);
 }

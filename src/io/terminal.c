@@ -24,6 +24,20 @@ bool terminal_wants_color(int fd, const char *when)
 	return terminal_understands_escapes(fd);
 }
 
+static pid_t kept_group; /* 0: that of this process */
+
+void terminal_keep_group(void)
+{
+	kept_group = getpgrp();
+}
+
+bool terminal_is_in_foreground(int fd)
+{
+	pid_t foreground = tcgetpgrp(fd);
+
+	return foreground < 0 || foreground == (kept_group ? kept_group : getpgrp());
+}
+
 struct terminal_size terminal_size(int fd)
 {
 	struct winsize size;

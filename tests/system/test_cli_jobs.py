@@ -201,6 +201,31 @@ def test_delete_all_finished_leaves_what_goes_on(muster):
     assert muster("delete", code=2).stderr == "muster: delete: missing job name; name the jobs, or use --all-finished\n"
 
 
+def test_a_job_that_is_not_to_be_kept_is_deleted_when_it_has_succeeded(muster):
+    muster("run", "--rm", "--name", "good", "--", "true", code=0)
+    muster("run", "--rm", "--name", "bad", "--", "sh", "-c", "exit 3", code=3)
+    assert muster("ps", "-a", "-o", "name", code=0).stdout == "local/bad\n"
+    assert muster("run", "--rm", "-d", "--", "true", code=2).stderr == "muster: --rm: cannot be used with --detach\n"
+
+
+def test_finished_jobs_are_deleted_by_age_and_number(muster):
+    for name in ("first", "second", "third"):
+        muster("run", "-q", "--name", name, "--", "true", code=0)
+    muster.detach("--name", "running", "--", "sleep", "1000")
+
+    def names():
+        return {name.removeprefix("local/") for name in muster("ps", "-a", "-o", "name", code=0).stdout.split()}
+
+    muster("delete", "--all-finished", "--older-than", "1h", code=0)
+    assert names() == {"first", "second", "third", "running"}
+    muster("delete", "--all-finished", "--keep", 2, code=0)
+    assert names() == {"second", "third", "running"}
+    muster("delete", "--all-finished", "--keep", 1, "--older-than", "0s", code=0)
+    assert names() == {"third", "running"}
+    done = muster("delete", "--keep", 1, "third", code=2)
+    assert done.stderr == "muster: delete: --older-than and --keep need --all-finished\n"
+
+
 def test_several_musters_share_one_store(muster):
     command = ["--", "sh", "-c", "echo $TF_CONFIG; exec sleep 1000"]
     starting = [muster.start("run", "-d", "--name", f"job-{i}", "-w", "2", *command) for i in range(6)]

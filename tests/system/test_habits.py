@@ -37,7 +37,7 @@ GRACE = "use --grace 10s for the time between SIGTERM and SIGKILL"
     ("run -t 30 -- true", "-t: no such option; use --timeout 30m"),
     ("run --restart=Never -- true", "--restart: no such option; use --max-restarts N"),
     ("run -x A=b -- true", "-x: no such option; use -e NAME=VALUE"),
-    ("run --rm -it -- true", "--rm: no such option; jobs are kept with their logs until 'muster delete JOB'"),
+    ("run --rm -it -- true", "-it: no such option; the processes of a job have no terminal; their output is printed"),
     ("run --rm -it -- true", "-it: no such option; the processes of a job have no terminal"),
     ("run --verbose -- true", "--verbose: no such option; use -v"),
     ("render -n 4 -- true", f"-n 4: -n is --namespace; {WORKERS}"),

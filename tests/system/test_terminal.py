@@ -99,6 +99,23 @@ def test_bars_that_have_no_room_are_counted(muster, tmux):
     gate.write_text("")
 
 
+def test_a_job_that_was_put_in_the_background_draws_nothing_over_the_prompt(muster, tmux):
+    gates = make_gates(muster.folder)
+    script = rf"{BAR} 20; cat {gates[0]}; printf 'a line\n\r30/40 [==]'; cat {gates[1]}"
+    tmux("new-session", "-d", "-x", 500, "-y", 20, "bash --norc --noprofile -i")
+    tmux("send-keys", shlex.join([BINARY, "run", "--", "sh", "-c", script]), "Enter")
+    tmux.until(lambda rows: find(rows, r"^worker-0 \| 20/40"))
+    tmux("send-keys", "C-z")
+    tmux.until(lambda rows: find(rows, r"^\[1\]\+ +Stopped"))
+    tmux("send-keys", "clear; bg", "Enter")
+    tmux.until(lambda rows: find(rows, r"^\[1\]\+ .*&$") and not find(rows, "Stopped"))
+    gates[0].write_text("")  # read by a process that runs again
+    rows = tmux.until(lambda rows: find(rows, "a line$"))
+    assert not find(rows, r"\b30/40 ")  # which came with that line
+    gates[1].write_text("")
+    tmux.until(lambda rows: find(rows, "succeeded"))
+
+
 def test_a_start_that_takes_its_time_is_seen(muster, tmux):
     (gate, _) = make_gates(muster.folder)
     tmux.show(80, 10, "run", "-w", "2", "--", "sh", "-c", f"cat {gate}; echo first; cat {gate}")

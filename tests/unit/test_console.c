@@ -74,7 +74,7 @@ static void begin(struct fixture *fixture)
 		.log_folder = fixture->folder,
 		.lines_fd = fixture->lines_fd,
 		.chatter_fd = fixture->chatter_fd,
-		.color = "auto",
+		.style = {.color = "auto"},
 	};
 
 	assert_int_equal(console_new(&settings, &job, &fixture->console, NULL), 0);

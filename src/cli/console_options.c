@@ -1,0 +1,63 @@
+#include "cli/console_options.h"
+
+#include "base/mem.h"
+#include "cli/log_selection.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* The names of one value, "worker-0,ps-1". */
+static int add_names(struct console_options *console_options, size_t *capacity, const char *value,
+		     struct err *err)
+{
+	char *names CLEANUP(mem_free_text) = mem_copy_text(value);
+	char *rest = names;
+
+	for (char *name; (name = strsep(&rest, ","));) {
+		size_t count = console_options->style.n_only;
+
+		mem_grow(&console_options->only, capacity, count, sizeof(*console_options->only));
+		if (!log_selection_read_replica(name, &console_options->only[count]))
+			return err_set(err, ERR_INVALID,
+				       "--only: '%s' is not a replica (expected ROLE-INDEX, for "
+				       "example worker-0)",
+				       name);
+		console_options->style.n_only++;
+	}
+	return 0;
+}
+
+/* A job may get more replicas of a role while it runs, but no other role. */
+static int check_name(const struct job *job, const struct log_name *name, struct err *err)
+{
+	if (job_role(job, name->role))
+		return 0;
+	return err_set(err, ERR_INVALID, "--only: job '%s' has no role '%s'", job->name,
+		       name->role);
+}
+
+int console_options_read(const struct options *options, const struct job *job,
+			 struct console_options *console_options, struct err *err)
+{
+	size_t capacity = 0, count;
+	const char *const *values = option_list(options, "only", &count);
+	int rc = 0;
+
+	*console_options = (struct console_options){
+		.style = {.color = option_text(options, "color"),
+			  .is_quiet = option_flag(options, "quiet"),
+			  .hides_names = !option_flag(options, "prefix"),
+			  .shows_times = option_flag(options, "timestamps"),
+			  .is_local = times_are_local(options)}};
+	for (size_t i = 0; i < count && rc == 0; i++)
+		rc = add_names(console_options, &capacity, values[i], err);
+	for (size_t i = 0; job && i < console_options->style.n_only && rc == 0; i++)
+		rc = check_name(job, &console_options->only[i], err);
+	console_options->style.only = console_options->only;
+	return rc;
+}
+
+void console_options_done(struct console_options *console_options)
+{
+	free(console_options->only);
+}

@@ -1,0 +1,44 @@
+/* The options that say how the output of a job's replicas is shown while it runs. */
+#pragma once
+
+#include "base/err.h"
+#include "base/own.h"
+#include "cli/options.h"
+#include "cli/output.h"
+#include "core/job.h"
+#include "engine/console_style.h"
+
+struct console_options {
+	struct console_style style;
+	struct log_name *only; /* its list */
+};
+
+/* ERR_INVALID: --only names no replica, or none of the job (NULL: not known yet). The style is
+ * borrowed from here and from the options. */
+int console_options_read(const struct options *options, const struct job *job,
+			 struct console_options *console_options, struct err *err) MUST_USE;
+void console_options_done(struct console_options *console_options);
+
+#define CONSOLE_ROWS(of_group)                                                                     \
+	{.name = "quiet",                                                                          \
+	 .group = (of_group),                                                                      \
+	 .letter = 'q',                                                                            \
+	 .kind = OPTION_FLAG,                                                                      \
+	 .has_variable = true,                                                                     \
+	 .one_line = "do not print the output of the processes (see muster logs)"},                \
+		{.name = "only",                                                                   \
+		 .group = (of_group),                                                              \
+		 .kind = OPTION_LIST,                                                              \
+		 .value_name = "ROLE-INDEX",                                                       \
+		 .one_line =                                                                       \
+			 "print the output of these replicas only: worker-0,ps-1 or repeated"},    \
+		{.name = "prefix",                                                                 \
+		 .group = (of_group),                                                              \
+		 .kind = OPTION_FLAG,                                                              \
+		 .otherwise = "true",                                                              \
+		 .one_line = "print the replica's name before each line"},                         \
+		{.name = "timestamps",                                                             \
+		 .group = (of_group),                                                              \
+		 .kind = OPTION_FLAG,                                                              \
+		 .one_line = "print the time of each line before it"},                             \
+		UTC_ROW(of_group), COLOR_ROW(of_group)
