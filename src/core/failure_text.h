@@ -16,13 +16,13 @@ struct failure_style {
  * (core/job_words.h).
  *
  *     worker-1 exited with code 1 after 12s (attempt 0)
- *       because       ValueError: shapes do not match
+ *       error         ValueError: shapes do not match
  *       advice        … where a known cause has some
  *       at            2026-11-21T16:02:11Z
- *       last lines    | Traceback (most recent call last):
+ *       last output   | Traceback (most recent call last):
  *                     | ValueError: shapes do not match
- *       consequences  worker-0 was ended by muster
- *       log           /home/me/.local/state/muster/jobs/…/worker-1.0.log
- *       next          muster logs train --role worker --index 1 --attempt 0 */
+ *       consequences  worker-0 was stopped by muster
+ *       log file      /home/me/.local/state/muster/jobs/…/worker-1.0.log
+ *       full log      muster logs train --role worker --index 1 --attempt 0 */
 void failure_describe(const struct status *status, const char *job_words,
 		      const struct failure_style *style, struct text *text);

@@ -84,5 +84,5 @@ const char *failure_phrase_of_obstacle(const char *reason)
 {
 	const char *phrase = find(obstacles, ARRAY_LEN(obstacles), reason);
 
-	return phrase ? phrase : "waits";
+	return phrase ? phrase : "is waiting";
 }

@@ -11,12 +11,12 @@
 
 #include <stdbool.h>
 
-/* Adds a line for each trouble: "worker-1 and 3 more: cannot be placed (Unschedulable): 0/4 nodes
- * are available"; each begins with `indent`. */
+/* Adds a line for each trouble: "worker-1 and 3 more: cannot be scheduled (Unschedulable): 0/4
+ * nodes are available"; each begins with `indent`. */
 void obstacles_describe(const struct status *status, const char *indent, struct text *text);
 
-/* Adds the first of them alone, behind `before`: "; worker-3 cannot be placed (Unschedulable): …".
- */
+/* Adds the first of them alone, behind `before`: "; worker-3 cannot be scheduled (Unschedulable):
+ * …". */
 void obstacle_add_first(const struct status *status, const char *before, struct text *text);
 
 /* Says of each replica that is to start or to end whether an attempt that does not end holds it up.

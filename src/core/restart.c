@@ -160,8 +160,8 @@ static void add_count(const struct decision *decision, struct text *text)
 	text_add(text, ")");
 }
 
-/* "worker-1 exited with code 3 after 2s (attempt 0): the whole job starts again in 1s (restart 2
- * of 3)" */
+/* "worker-1 exited with code 3 after 2s (attempt 0): restarting the whole job in 1s (restart 2 of
+ * 3)" */
 static void tell(struct decision *decision, const char *what_failed, const char *who,
 		 msec restart_at, bool is_one_counted)
 {

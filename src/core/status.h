@@ -89,7 +89,7 @@ struct role_status {
 struct consequence {
 	const char *role;
 	int index;
-	const char *what; /* "exited with code 1", "was ended by muster" */
+	const char *what; /* "exited with code 1", "was stopped by muster" */
 	int attempt;
 };
 

@@ -55,7 +55,7 @@ void parameters_read(struct parameters *parameters, const struct field *root);
 /* Gives them their values: what the call gives, what is written, what is generated. */
 void parameters_set(struct parameters *parameters, const struct field *root);
 const struct parameter *parameters_find(const struct parameters *parameters, const char *name);
-/* "; did you mean NAME?" where a name is near; and the whole "no parameter is called …". */
+/* "; did you mean NAME?" where a name is near; and the whole "unknown parameter …". */
 void parameters_add_nearest(const struct parameters *parameters, const char *name,
 			    struct text *sentence);
 void parameters_add_unknown(const struct parameters *parameters, const char *name,

@@ -199,7 +199,7 @@ static int take_world(struct agent *agent, const struct member_answer *answer, s
 	return 0;
 }
 
-/* "world 3: this machine has rank 1 of 2 (more machines have come)" */
+/* "world 3: this machine has rank 1 of 2 (more machines have joined)" */
 static void make_news(struct agent *agent, const struct member_order *order)
 {
 	static const char *const reasons[WORLD_REASON_COUNT] = {

@@ -27,8 +27,9 @@ struct archive_limits {
 
 #define ARCHIVE_LEFT_OUT_SIZE 1000
 
-/* What one side has and the other does not get, with its end: "'pipe' (neither a file nor a folder
- * nor a link), 'latest' (a link to '/models/7', which lies outside) and 3 more"; "" for nothing. */
+/* What one side has and the other does not get, with its end: "'pipe' (not a file, directory or
+ * link), 'latest' (a link to '/models/7', which is outside the directory) and 3 more"; "" for
+ * nothing. */
 struct archive_left_out {
 	uint64_t count, n_told; /* those that the text names */
 	char text[ARCHIVE_LEFT_OUT_SIZE];

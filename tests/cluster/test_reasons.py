@@ -76,7 +76,7 @@ def test_what_is_no_pod_ends_the_job(muster, namespace, tmp_path):
     ("ErrImagePull", "cannot pull its image (ErrImagePull): "),
     ("ImagePullBackOff", "cannot pull its image (ImagePullBackOff): "),
     ("CreateContainerConfigError", "cannot be set up (CreateContainerConfigError): "),
-    ("SomethingNew", "waits (SomethingNew): "),
+    ("SomethingNew", "is waiting (SomethingNew): "),
 ]))
 def test_what_holds_pods_up_is_said_once_for_all(muster, tmp_path, reason, told):
     job = run_in_background(muster, "-f", simulated_job(tmp_path, workers=3, waiting=reason))

@@ -198,7 +198,7 @@ static void words_of_one_trouble_share_a_phrase(void **state)
 	(void) state;
 	assert_string_equal(failure_phrase_of_obstacle("ErrImagePull"),
 			    failure_phrase_of_obstacle("ImagePullBackOff"));
-	assert_string_equal(failure_phrase_of_obstacle("SomethingNew"), "waits");
+	assert_string_equal(failure_phrase_of_obstacle("SomethingNew"), "is waiting");
 	assert_null(failure_phrase_of_end("SomethingNew"));
 	assert_null(failure_phrase_of_end(NULL));
 }
