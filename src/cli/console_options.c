@@ -1,8 +1,9 @@
 #include "cli/console_options.h"
 
 #include "base/mem.h"
-#include "cli/log_selection.h"
+#include "cli/replica_name.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -15,13 +16,14 @@ static int add_names(struct console_options *console_options, size_t *capacity, 
 
 	for (char *name; (name = strsep(&rest, ","));) {
 		size_t count = console_options->style.n_only;
+		char *role CLEANUP(mem_free_text) = NULL;
+		struct log_name replica = {0};
 
-		mem_grow(&console_options->only, capacity, count, sizeof(*console_options->only));
-		if (!log_selection_read_replica(name, &console_options->only[count]))
-			return err_set(err, ERR_INVALID,
-				       "--only: '%s' is not a replica (expected ROLE-INDEX, for "
-				       "example worker-0)",
-				       name);
+		if (replica_name_take(name, &role, &replica.index, err))
+			return err_prefix(err, "--only");
+		snprintf(replica.role, sizeof(replica.role), "%s", role);
+		mem_grow(&console_options->only, capacity, count, sizeof(replica));
+		console_options->only[count] = replica;
 		console_options->style.n_only++;
 	}
 	return 0;

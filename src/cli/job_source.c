@@ -486,15 +486,12 @@ bool job_source_read(const struct options *options, struct job_source *source)
 	struct variables variables CLEANUP(variables_done) = {0};
 	struct pod_options *pods = &source->pods;
 	struct text faults CLEANUP(text_done) = {0};
-	struct err err;
 
 	check_for_place(options, source, &faults);
 	check_name(options, &faults);
 	check_stop_signal(options, &faults);
 	variables_read(options, &variables, &faults);
-	if (pod_options_read(options, pods, &err))
-		add_fault(&faults, &err);
-	else if (pods->n_documents)
+	if (pod_options_read(options, pods, &faults) && pods->n_documents)
 		add_pod_file(source, option_text(options, "pod-template"), pods->documents[0]);
 	if (!option_text(options, "file"))
 		template_values_refuse(options, "-f and a Template", &faults);

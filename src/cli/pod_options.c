@@ -17,16 +17,16 @@ static struct pod_texts texts_of(const struct options *options, const char *name
 	return texts;
 }
 
-static int check_fields(const char *path, const struct pod_options *pod_options, struct err *err)
+static bool check_fields(const char *path, const struct pod_options *pod_options,
+			 struct text *faults)
 {
-	struct faults faults CLEANUP(faults_done) = {0};
-	struct text lines CLEANUP(text_done) = {0};
+	struct faults found CLEANUP(faults_done) = {0};
 
-	pod_fields_check_file(pod_options->documents[0], &faults);
-	if (!faults.count)
-		return 0;
-	faults_describe(&faults, path, &lines);
-	return err_set(err, ERR_INVALID, "%.*s", (int) lines.len - 1, text_of(&lines));
+	pod_fields_check_file(pod_options->documents[0], &found);
+	if (found.count)
+		text_add(faults, "--pod-template: ");
+	faults_describe(&found, path, faults);
+	return !found.count;
 }
 
 static int read_template(const char *path, struct pod_options *pod_options, struct err *err)
@@ -44,13 +44,14 @@ static int read_template(const char *path, struct pod_options *pod_options, stru
 	if (pod_build_template(document_root(pod_options->documents[0]),
 			       &pod_options->build.template, err))
 		return err_prefix(err, "%s", path);
-	return check_fields(path, pod_options, err);
+	return 0;
 }
 
-int pod_options_read(const struct options *options, struct pod_options *pod_options,
-		     struct err *err)
+bool pod_options_read(const struct options *options, struct pod_options *pod_options,
+		      struct text *faults)
 {
 	const char *template = option_text(options, "pod-template");
+	struct err err;
 
 	pod_options->build = (struct pod_build){
 		.image = option_text(options, "image"),
@@ -65,7 +66,9 @@ int pod_options_read(const struct options *options, struct pod_options *pod_opti
 		.tolerations = texts_of(options, "toleration"),
 		.volumes = texts_of(options, "volume"),
 	};
-	if (template && read_template(template, pod_options, err))
-		return err_prefix(err, "--pod-template");
-	return 0;
+	if (template && read_template(template, pod_options, &err)) {
+		text_addf(faults, "--pod-template: %s\n", err.text);
+		return false;
+	}
+	return !template || check_fields(template, pod_options, faults);
 }

@@ -2,11 +2,13 @@
  * written into the job's document by core/pod_build.h. */
 #pragma once
 
-#include "base/err.h"
 #include "base/own.h"
+#include "base/text.h"
 #include "base/yaml.h"
 #include "cli/options.h"
 #include "core/pod_build.h"
+
+#include <stdbool.h>
 
 /* Zero it to begin; the texts are borrowed from the options. */
 struct pod_options {
@@ -15,10 +17,10 @@ struct pod_options {
 	size_t n_documents;
 };
 
-/* Reads the options, and the file of --pod-template. The errors of input_read and documents_read;
- * ERR_INVALID where it holds no Pod template. */
-int pod_options_read(const struct options *options, struct pod_options *pod_options,
-		     struct err *err) MUST_USE;
+/* Reads the options, and the file of --pod-template; false after lines of `faults`, when that
+ * cannot be read, has no Pod template, or has misspelled fields. */
+bool pod_options_read(const struct options *options, struct pod_options *pod_options,
+		      struct text *faults) MUST_USE;
 void pod_options_done(struct pod_options *pod_options);
 
 /* The rows of these options, for a command's table. */

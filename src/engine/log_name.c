@@ -71,3 +71,11 @@ bool log_name_same_replica(const struct log_name *a, const struct log_name *b)
 {
 	return a->index == b->index && strcmp(a->role, b->role) == 0;
 }
+
+bool log_name_is_listed(const struct log_name *list, size_t count, const struct log_name *name)
+{
+	for (size_t i = 0; i < count; i++)
+		if (log_name_same_replica(&list[i], name))
+			return true;
+	return count == 0;
+}

@@ -5,6 +5,7 @@
 #include "base/own.h"
 
 #include <stdbool.h>
+#include <stddef.h>
 
 #define LOG_ROLE_SIZE 64 /* a role's name is a DNS label */
 
@@ -35,3 +36,5 @@ bool log_name_read(const char *file_name, struct log_name *ret_name);
 int log_name_compare(const struct log_name *a, const struct log_name *b);
 /* The same role and index; the attempt may differ. */
 bool log_name_same_replica(const struct log_name *a, const struct log_name *b);
+/* The replica is one of the list, whose attempts do not count. An empty list has all. */
+bool log_name_is_listed(const struct log_name *list, size_t count, const struct log_name *name);

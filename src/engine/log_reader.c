@@ -41,17 +41,9 @@ struct start {
 	int64_t offset;
 };
 
-static bool is_listed(const struct log_selection *selection, const struct log_name *name)
-{
-	for (size_t i = 0; i < selection->n_replicas; i++)
-		if (log_name_same_replica(&selection->replicas[i], name))
-			return true;
-	return selection->n_replicas == 0;
-}
-
 bool log_selection_has(const struct log_selection *selection, const struct log_name *name)
 {
-	return is_listed(selection, name) &&
+	return log_name_is_listed(selection->replicas, selection->n_replicas, name) &&
 	       (!selection->role || strcmp(selection->role, name->role) == 0) &&
 	       (selection->index < 0 || selection->index == name->index) &&
 	       (selection->attempt < 0 || selection->attempt == name->attempt);

@@ -137,11 +137,7 @@ static void say_attempt(struct log_view *view, const struct log_name *name)
 
 static bool is_wanted(const struct log_view *view, const struct log_name *name)
 {
-	size_t i = 0;
-
-	while (i < view->n_only && !log_name_same_replica(&view->only[i], name))
-		i++;
-	return view->n_only == 0 || i < view->n_only;
+	return log_name_is_listed(view->only, view->n_only, name);
 }
 
 /* Adds lines until there is enough to write, or as much was read; false when there are no more for

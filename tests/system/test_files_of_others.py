@@ -55,6 +55,14 @@ def test_a_pod_template_is_read_as_strictly(muster, tmp_path):
                            'muster: pod.yaml:4:35: spec.containers[0].workdir: unknown field; did you mean "workingDir"?\n')
 
 
+def test_all_faults_of_a_pod_template_are_told(muster, tmp_path):
+    container = "{name: a, image: i, " + ", ".join(f"{field}: x" for field in
+                                                   ["workdir", "comand", "resouces", "volumemounts", "environment", "lifecyle"]) + "}"
+    (tmp_path / "pod.yaml").write_text(f"kind: Pod\nspec: {{containers: [{container}]}}\n")
+    done = muster("render", "--as", "pods", "--pod-template", "pod.yaml", "--", "true", cwd=tmp_path, code=2)
+    assert done.stderr.count("unknown field; did you mean ") == 6 and done.stderr.endswith('did you mean "lifecycle"?\n')
+
+
 def test_a_field_that_kubernetes_does_not_know_is_said_to_be_ignored(muster, tmp_path):
     done = run(muster, tmp_path, JOB.replace("command:", "fieldOfTomorrow: 1, command:"), 0)
     assert done.stderr.startswith("muster: ignored on this machine: image, fieldOfTomorrow (unknown field)\n")
