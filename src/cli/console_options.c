@@ -2,6 +2,8 @@
 
 #include "base/mem.h"
 #include "cli/replica_name.h"
+#include "core/output_path.h"
+#include "engine/output_copies.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -57,6 +59,24 @@ int console_options_read(const struct options *options, const struct job *job,
 		rc = check_name(job, &console_options->only[i], err);
 	console_options->style.only = console_options->only;
 	return rc;
+}
+
+int console_options_prepare_copies(const struct options *options, const struct job *job,
+				   char **ret_pattern, struct err *err)
+{
+	const char *path = option_text(options, "output-dir");
+	char *pattern CLEANUP(mem_free_text) = NULL;
+
+	if (!path)
+		return 0;
+	int rc = output_path_read(path, &pattern, err);
+
+	if (rc == 0)
+		rc = output_copies_check(pattern, job, err);
+	if (rc < 0)
+		return err_prefix(err, "--output-dir");
+	*ret_pattern = TAKE(pattern);
+	return 0;
 }
 
 void console_options_done(struct console_options *console_options)

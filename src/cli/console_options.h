@@ -17,6 +17,10 @@ struct console_options {
  * borrowed from here and from the options. */
 int console_options_read(const struct options *options, const struct job *job,
 			 struct console_options *console_options, struct err *err) MUST_USE;
+/* What --output-dir says (engine/output_copies.h), and makes its folder; NULL: it is not given. The
+ * caller frees the pattern. ERR_INVALID, ERR_IO, ERR_SPACE. */
+int console_options_prepare_copies(const struct options *options, const struct job *job,
+				   char **ret_pattern, struct err *err) MUST_USE;
 void console_options_done(struct console_options *console_options);
 
 #define CONSOLE_ROWS(of_group)                                                                     \

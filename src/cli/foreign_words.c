@@ -48,6 +48,8 @@ static const struct foreign_option foreign_options[] = {
 	 "use --cpu N for the cores of each replica", true, false},
 	{STARTS, "-G|--gpus|--gres|--gpus-per-node|--gpus-per-task",
 	 "use --gpu N for the GPUs of each replica", true, false},
+	{STARTS "|launch", "--log-dir|--logs-dir|--output-filename|--output-file|--error|--log-file",
+	 "use --output-dir DIR for a file of each replica's output", true, false},
 	{STARTS, "--verbose", "use -v to see what muster does", false, false},
 	{STARTS, "--mount", "use --volume CLAIM:/PATH for a PersistentVolumeClaim", false, false},
 	{STARTS, "--publish|--port", "use 'muster port-forward JOB' while the job is running", true,

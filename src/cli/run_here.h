@@ -20,4 +20,10 @@ int run_here(const struct options *options, const char *state_folder,
 	 .words = "json",                                                                          \
 	 .one_line = "print the TFJob with its final status on stdout, everything else on "        \
 		     "stderr"},                                                                    \
+		{.name = "output-dir",                                                             \
+		 .group = OPTIONS_OF_OUTPUT,                                                       \
+		 .kind = OPTION_TEXT,                                                              \
+		 .value_name = "DIR",                                                              \
+		 .one_line = "also write the output of each replica to DIR/ROLE-INDEX.log; or "    \
+			     "DIR/%j-%t.out, as Slurm"},                                           \
 		CONSOLE_ROWS(OPTIONS_OF_OUTPUT)

@@ -185,6 +185,7 @@ int run_on_cluster(const struct options *options, const struct job_source *sourc
 {
 	struct making making CLEANUP(making_done) = {0};
 	struct console_options console CLEANUP(console_options_done) = {0};
+	char *copies CLEANUP(mem_free_text) = NULL;
 	struct err err = {0};
 	int exit_code;
 
@@ -193,6 +194,8 @@ int run_on_cluster(const struct options *options, const struct job_source *sourc
 		return cluster_fail(&err);
 	if (option_flag(options, "dry-run"))
 		return rehearse(options, making.job, source, &err);
+	if (console_options_prepare_copies(options, making.job, &copies, &err) < 0)
+		return cluster_fail(&err);
 	char *place CLEANUP(mem_free_text) =
 		cluster_write_place(options, making.config, making.job->name_space);
 	struct supervision_kube_request request =
@@ -200,6 +203,7 @@ int run_on_cluster(const struct options *options, const struct job_source *sourc
 
 	add_source(options, source, making.job, &request);
 	request.base.metrics = metrics;
+	request.base.copy_pattern = copies;
 	if (text_equals(option_text(options, "via"), "operator"))
 		return run_via_operator(options, source, &making, &request);
 	if (supervision_kube_run(&request, &exit_code, &err))

@@ -26,6 +26,7 @@ struct backend_kube_settings {
 	struct job_cache *cache; /* of the job's namespace; outlives the back end */
 	const struct job *job; /* outlives the back end; its uid is that of the owner */
 	const char *log_folder; /* where the logs of its Pods are kept; NULL: they are not */
+	struct output_copies *copies; /* of those logs; NULL: none */
 	bool is_tfjob; /* a TFJob object, which owns what is made (kube/tfjob_objects.h); else the
 			  job's ConfigMap does */
 	struct tfjob_manner manner; /* of a TFJob's objects */

@@ -382,6 +382,7 @@ struct backend *backend_kube_new(const struct backend_kube_settings *settings)
 		.api = settings->api,
 		.namespace_name = settings->job->name_space,
 		.folder = settings->log_folder,
+		.copies = settings->copies,
 		.tail = -1,
 		.on_output = on_output,
 		.on_complete = on_log_complete,

@@ -138,6 +138,8 @@ static struct log_writer *open_log(struct local *local, struct local_replica *re
 		return NULL;
 	}
 	log_writer_set_unkept(log, local->settings.unkept);
+	log_writer_set_copy(log, output_copies_open(local->settings.copies, replica->role,
+						    replica->index, replica->attempt));
 	replica->log = mem_copy_text(log_writer_path(log));
 	return log;
 }

@@ -7,6 +7,7 @@
 #include "core/gpus.h"
 #include "core/job.h"
 #include "engine/backend.h"
+#include "engine/output_copies.h"
 #include "io/loop.h"
 #include "store/claims.h"
 
@@ -25,6 +26,7 @@ struct backend_local_settings {
 	const char *state_folder; /* with what lets Python processes show their stacks; NULL: they
 				     do not */
 	struct unkept *unkept; /* takes output that logs cannot; NULL: nothing does */
+	struct output_copies *copies; /* of output; NULL: none */
 	int64_t rotate_at; /* size at which a log file is rotated */
 	rlim_t descriptor_limit; /* soft limit of replicas on open files; 0: ours */
 	backend_news_fn on_news;

@@ -27,6 +27,7 @@
 struct log_writer {
 	struct log_name name;
 	struct unkept *unkept; /* NULL: nobody shows what cannot be kept */
+	struct output_copy *copy; /* NULL: nobody wants one */
 	struct text line; /* started while writing failed: goes where its end goes */
 	bool is_failing;
 	char *paths[LOG_FILE_COUNT];
@@ -84,6 +85,7 @@ static void free_writer(struct log_writer *writer)
 	for (size_t i = 0; i < LOG_FILE_COUNT; i++)
 		mem_free_text(&writer->paths[i]);
 	text_done(&writer->line);
+	output_copy_close(writer->copy);
 	mem_free_any(&writer);
 }
 
@@ -135,6 +137,12 @@ void log_writer_remove(const char *folder, const char *role, int index, int atte
 void log_writer_set_unkept(struct log_writer *writer, struct unkept *unkept)
 {
 	writer->unkept = unkept;
+}
+
+void log_writer_set_copy(struct log_writer *writer, struct output_copy *take_copy)
+{
+	output_copy_close(writer->copy);
+	writer->copy = take_copy;
 }
 
 const char *log_writer_path(const struct log_writer *writer)
@@ -293,6 +301,7 @@ int log_writer_add(struct log_writer *writer, const char *bytes, size_t len, mse
 {
 	bool was_failing = writer->is_failing;
 
+	output_copy_add(writer->copy, bytes, len);
 	if (was_failing && !may_go_on(writer, now)) {
 		lose(writer, bytes, len);
 		return 0;

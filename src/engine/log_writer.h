@@ -13,6 +13,7 @@
 #include "base/err.h"
 #include "base/msec.h"
 #include "base/own.h"
+#include "engine/output_copies.h"
 #include "engine/unkept.h"
 
 #include <stdbool.h>
@@ -30,6 +31,8 @@ void log_writer_remove(const char *folder, const char *role, int index, int atte
 /* Where output goes that cannot be kept, so that it is shown all the same.
  * Borrowed. */
 void log_writer_set_unkept(struct log_writer *writer, struct unkept *unkept);
+/* Gets all that is added from now on; NULL: nothing does. */
+void log_writer_set_copy(struct log_writer *writer, struct output_copy *take_copy);
 /* False while much cannot be kept that was not shown so far: a caller that may wait
  * adds no more. */
 bool log_writer_has_room(const struct log_writer *writer);

@@ -7,6 +7,7 @@
 #pragma once
 
 #include "base/own.h"
+#include "engine/output_copies.h"
 #include "io/loop.h"
 #include "kube/api.h"
 #include "kube/job_pod.h"
@@ -22,6 +23,7 @@ struct pod_logs_settings {
 	struct kube_api *api;
 	const char *namespace_name; /* borrowed, as the folder */
 	const char *folder;
+	struct output_copies *copies; /* of the logs; NULL: none */
 	bool ends_at_once; /* only what is there now is wanted */
 	msec since; /* lines of this time or later; MSEC_UNSET: all */
 	int64_t tail; /* only so many lines of what is there now; -1: all */

@@ -49,6 +49,10 @@ static int open_writer(struct pod_log *log, struct err *err)
 				 LIMIT_LOG_FILE, &log->writer, err);
 
 	log->cannot_be_kept = rc < 0;
+	if (rc == 0)
+		log_writer_set_copy(log->writer,
+				    output_copies_open(log->logs->settings.copies, log->role,
+						       log->index, log->attempt));
 	return rc;
 }
 

@@ -25,8 +25,8 @@
 #include <unistd.h>
 
 #define RETRY_AFTER MSEC_PER_SECOND
-/* A pipe, and a log with its index, that is written and, at times, shown. */
-#define DESCRIPTORS_PER_REPLICA 5
+/* A pipe, and a log with its index and a copy, that is written and, at times, shown. */
+#define DESCRIPTORS_PER_REPLICA 6
 #define DESCRIPTORS_BESIDES 40 /* the store, the loop, the socket, the first three … */
 /* One INT may come twice: timeout(1) sends it to its child and to the group of it. */
 #define SAME_KEY_PRESS ((msec) 200)
@@ -222,6 +222,7 @@ static int make_backend(struct local_supervision *supervision, struct err *err)
 		.jobs_folder = jobs,
 		.state_folder = request->base.state_folder,
 		.unkept = supervision->unkept,
+		.copies = base->copies,
 		.rotate_at = LIMIT_LOG_FILE,
 		.descriptor_limit = supervision->descriptor_limit,
 		.on_news = supervision_ask_for_pass,
@@ -319,6 +320,7 @@ static int set_up(struct local_supervision *supervision, const struct guard *gua
 		state_folder_reserve(supervision->folder);
 	if (rc == 0 && supervision->request->job->has_private_network)
 		rc = make_network(supervision, err);
+	supervision_make_copies(base);
 	if (rc == 0)
 		rc = make_backend(supervision, err);
 	if (rc == 0)

@@ -11,6 +11,7 @@ struct supervision_request {
 	const char *state_folder; /* $XDG_STATE_HOME/muster */
 	const struct listening *metrics; /* where the job's metrics are; NULL: nowhere */
 	struct console_style style;
+	const char *copy_pattern; /* core/output_path.h; NULL: no copies of output */
 	bool is_detached; /* leave a supervisor behind that outlives the terminal */
 	bool prints_json; /* the TFJob on stdout when all is over; lines go to stderr */
 };

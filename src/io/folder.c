@@ -14,32 +14,42 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-static int make_one(const char *path, struct err *err)
+static int make_one(const char *path, mode_t mode, struct err *err)
 {
-	if (mkdir(path, 0700) == 0 || errno == EEXIST)
+	if (mkdir(path, mode) == 0 || errno == EEXIST)
 		return 0;
 	return err_set_errno(err, errno, "cannot create directory '%s'", path);
 }
 
-int folder_make(const char *path, struct err *err)
+static int make(const char *path, mode_t mode, struct err *err)
 {
 	struct stat state;
 
 	if (stat(path, &state) == 0) {
 		if (S_ISDIR(state.st_mode))
 			return 0;
-		return err_set_errno(err, ENOTDIR, "'%s' is not a directory", path);
+		return err_set(err, ERR_IO, "'%s' is not a directory", path);
 	}
 	char *part CLEANUP(mem_free_text) = mem_copy_text(path);
 
 	for (char *slash = strchr(part + 1, '/'); slash; slash = strchr(slash + 1, '/')) {
 		*slash = '\0';
-		int rc = make_one(part, err);
+		int rc = make_one(part, mode, err);
 		if (rc < 0)
 			return rc;
 		*slash = '/';
 	}
-	return make_one(path, err);
+	return make_one(path, mode, err);
+}
+
+int folder_make(const char *path, struct err *err)
+{
+	return make(path, 0700, err);
+}
+
+int folder_make_shared(const char *path, struct err *err)
+{
+	return make(path, 0777, err);
 }
 
 /* Some file systems give all that a user makes to somebody else: NFS to nobody what root makes,

@@ -1,8 +1,17 @@
 """How the output of a job is shown while it runs: whose lines, and what stands before them."""
 
+import os
 import re
+import sys
 
 import pytest
+
+from conftest import ROOT
+
+sys.path.insert(0, str(ROOT / "tests" / "fake_kube"))
+
+from living_kube import LivingKube  # noqa: E402
+from test_jobs_elsewhere import write_kubeconfig  # noqa: E402
 
 pytestmark = pytest.mark.sanitize
 
@@ -63,3 +72,70 @@ def test_a_script_that_asks_for_input_is_advised(muster, tmp_path):
     done = muster("run", tmp_path / "ask.py", code=1)
     assert "  error         EOFError: EOF when reading a line\n" in done.stderr
     assert "  advice        replicas have no standard input: pass values as arguments or with --env" in done.stderr
+
+
+@pytest.mark.parametrize("place, files", [
+    ("out", ["out/worker-0.log", "out/worker-1.log"]),
+    ("new/of %% and %j/", ["new/of % and job/worker-0.log", "new/of % and job/worker-1.log"]),
+    ("%j-%t.out", ["job-worker-0.out", "job-worker-1.out"]),
+])
+def test_each_replica_has_a_file_of_its_output(muster, place, files):
+    muster("run", "-q", "--name", "job", "-w", 2, "--output-dir", place, *HELLO, code=0)
+    assert [(muster.folder / file).read_text() for file in files] == ["hello from 0\n", "hello from 1\n"]
+
+
+def test_a_file_of_output_has_all_attempts_of_one_job(muster):
+    for _ in range(2):
+        muster("run", "--replace", "--name", "job", "--max-restarts", 2, "--output-dir", ".", "--", "sh", "-c",
+               "printf 'try %s\\nand' $MUSTER_ATTEMPT; exit 3", code=3)
+    assert (muster.folder / "worker-0.log").read_text() == "try 0\nandtry 1\nandtry 2\nand"
+
+
+def test_a_file_of_output_grows_while_the_job_runs(muster):
+    os.mkfifo(muster.folder / "worker-0.log")
+    reader = os.open(muster.folder / "worker-0.log", os.O_RDONLY | os.O_NONBLOCK)
+    os.set_blocking(reader, True)
+    muster.detach("--name", "job", "--output-dir", ".", "--", "sh", "-c", "echo begun; exec sleep 1000")
+    try:
+        muster.until_running("job", 1)
+        assert os.read(reader, 100) == b"begun\n"
+    finally:
+        os.close(reader)
+    muster("stop", "--now", "job", code=0)
+
+
+@pytest.mark.parametrize("target, reason", [("/dev/full", "No space left on device"), (None, "No such device or address")])
+def test_a_file_that_takes_no_output_is_told_once_and_disturbs_nothing(muster, target, reason):
+    for index in range(2):
+        path = muster.folder / f"worker-{index}.log"
+        os.mkfifo(path) if target is None else path.symlink_to(target)
+    done = muster("run", "--name", "job", "-w", 2, "--output-dir", ".", *HELLO, code=0)
+    assert sorted(done.stdout.splitlines()) == ["worker-0 | hello from 0", "worker-1 | hello from 1"]
+    assert done.stderr.count(reason) == 1 and "'./worker-" in done.stderr
+
+
+@pytest.mark.parametrize("place, said", [
+    ("file", "'file' is not a directory"),
+    ("", "expected a directory"),
+    ("%N", "'%N': expected %j (the job's name), %t (the replica's name) or %% instead of '%N'"),
+    ("a%", "'a%': expected %j (the job's name), %t (the replica's name) or %% instead of '%'"),
+])
+def test_a_place_that_cannot_have_files_of_output_is_refused_before_anything_starts(muster, place, said):
+    (muster.folder / "file").write_text("")
+    done = muster("run", "--output-dir", place, "--", "touch", "started", code=2)
+    assert done.stderr == f"muster: --output-dir: {said}\n"
+    assert not (muster.folder / "started").exists() and muster("ps", "-a", "-o", "name", code=0).stdout == ""
+
+
+def test_the_output_of_pods_is_written_to_files_too(muster, tmp_path):
+    with LivingKube(lambda labels: 0) as kube:
+        muster.environment["KUBECONFIG"] = str(write_kubeconfig(tmp_path / "kubeconfig", kube.origin))
+        done = muster("run", "--on", "kubernetes", "--name", "job", "-w", 2, "--image", "i", "--no-prefix", "--only", "worker-1",
+                      "--output-dir", "out/%j-%t.out", "--", "true", code=0)
+    assert (muster.folder / "out/job-worker-1.out").read_text() == done.stdout != ""
+    assert (muster.folder / "out/job-worker-0.out").exists()
+
+
+def test_what_does_not_follow_a_job_writes_no_files_of_its_output(muster):
+    done = muster("run", "--on", "kubernetes", "--via", "operator", "-d", "--output-dir", "out", "--image", "i", "--", "true", code=2)
+    assert done.stderr == "muster: --output-dir: cannot be used with --via operator and --detach\n"

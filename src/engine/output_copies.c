@@ -1,0 +1,112 @@
+#include "engine/output_copies.h"
+
+#include "base/mem.h"
+#include "core/output_path.h"
+#include "io/file.h"
+#include "io/folder.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdbool.h>
+#include <unistd.h>
+
+struct output_copies {
+	struct output_copies_settings settings;
+	bool has_told_trouble;
+};
+
+struct output_copy {
+	struct output_copies *copies;
+	char *path;
+	int fd; /* -1: it has ended */
+};
+
+int output_copies_check(const char *pattern, const struct job *job, struct err *err)
+{
+	char *path CLEANUP(mem_free_text) =
+		output_path_of(pattern, job->name, job->roles[0].name, 0);
+	char *folder CLEANUP(mem_free_text) = file_folder_of(path);
+	int rc = folder_make_shared(folder, err);
+
+	if (rc == 0 && access(folder, W_OK | X_OK) < 0)
+		rc = err_set_errno(err, errno, "cannot write to directory '%s'", folder);
+	return rc;
+}
+
+struct output_copies *output_copies_new(const struct output_copies_settings *settings)
+{
+	struct output_copies *copies = mem_new(sizeof(*copies));
+
+	copies->settings = *settings;
+	return copies;
+}
+
+void output_copies_free(struct output_copies *copies)
+{
+	mem_free_any(&copies);
+}
+
+static void tell_trouble(struct output_copies *copies, const struct err *err)
+{
+	if (!copies->has_told_trouble)
+		copies->settings.on_trouble(err->text, copies->settings.data);
+	copies->has_told_trouble = true;
+}
+
+/* A FIFO that nobody reads does not hold us up. */
+static int open_file(const char *path, bool is_new, int *ret_fd, struct err *err)
+{
+	const int flags = O_WRONLY | O_CREAT | O_APPEND | O_NONBLOCK | O_NOCTTY | O_CLOEXEC;
+	char *folder CLEANUP(mem_free_text) = file_folder_of(path);
+	int rc = folder_make_shared(folder, err);
+
+	if (rc < 0)
+		return rc;
+	*ret_fd = open(path, flags | (is_new ? O_TRUNC : 0), 0666);
+	return *ret_fd < 0 ? err_set_errno(err, errno, "cannot write to '%s'", path) : 0;
+}
+
+struct output_copy *output_copies_open(struct output_copies *copies, const char *role, int index,
+				       int attempt)
+{
+	struct err err;
+
+	if (!copies)
+		return NULL;
+	const struct output_copies_settings *settings = &copies->settings;
+	char *path CLEANUP(mem_free_text) =
+		output_path_of(settings->pattern, settings->job, role, index);
+	int fd;
+
+	if (open_file(path, attempt == 0, &fd, &err) < 0) {
+		tell_trouble(copies, &err);
+		return NULL;
+	}
+	struct output_copy *copy = mem_new(sizeof(*copy));
+
+	*copy = (struct output_copy){.copies = copies, .path = TAKE(path), .fd = fd};
+	return copy;
+}
+
+void output_copy_add(struct output_copy *copy, const char *bytes, size_t len)
+{
+	if (!copy || copy->fd < 0)
+		return;
+	int failure = file_write_all(copy->fd, bytes, len, NULL);
+	struct err err;
+
+	if (!failure)
+		return;
+	err_set_errno(&err, failure, "the copy of the output in '%s' ends here", copy->path);
+	tell_trouble(copy->copies, &err);
+	file_close(&copy->fd);
+}
+
+void output_copy_close(struct output_copy *copy)
+{
+	if (!copy)
+		return;
+	file_close(&copy->fd);
+	mem_free_text(&copy->path);
+	mem_free_any(&copy);
+}
