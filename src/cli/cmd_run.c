@@ -55,6 +55,8 @@ static bool is_place_known(const struct options *options)
 		output_say("--rm: not available with --on kubernetes");
 	else if (option_flag(options, "rm") && option_flag(options, "detach"))
 		output_say("--rm: cannot be used with --detach");
+	else if (is_on_cluster && option_text(options, "stdin"))
+		output_say("--stdin: not available with --on kubernetes");
 	else if (text_equals(option_text(options, "via"), "operator") &&
 		 option_flag(options, "detach") && option_text(options, "output-dir"))
 		output_say("--output-dir: cannot be used with --via operator and --detach");

@@ -5,7 +5,55 @@
 #include "cli/detached.h"
 #include "cli/lookup.h"
 #include "cli/output.h"
+#include "cli/replica_name.h"
 #include "engine/supervisor.h"
+#include "io/typed_lines.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <unistd.h>
+
+/* The replica that --stdin names. */
+static int read_input_name(const char *word, const struct job *job, struct log_name *ret_name,
+			   struct err *err)
+{
+	char *role_name CLEANUP(mem_free_text) = NULL;
+	int index;
+
+	if (replica_name_take(word, &role_name, &index, err) < 0)
+		return err_prefix(err, "--stdin");
+	const struct role *role = job_role(job, role_name);
+
+	if (!role || index >= role->replicas)
+		return err_set(err, ERR_INVALID, "--stdin: job '%s' has no replica '%s'", job->name,
+			       word);
+	*ret_name = (struct log_name){.index = index};
+	snprintf(ret_name->role, sizeof(ret_name->role), "%s", role->name);
+	return 0;
+}
+
+/* A terminal stays ours, so that Ctrl-C ends the whole job; a file or a pipe becomes the replica's.
+ */
+static int open_input(const struct options *options, const struct job *job,
+		      struct replica_input *ret_input, struct err *err)
+{
+	const char *word = option_text(options, "stdin");
+
+	*ret_input = (struct replica_input){0};
+	if (!word)
+		return 0;
+	if (option_flag(options, "detach"))
+		return err_set(err, ERR_INVALID, "--stdin: cannot be used with --detach");
+	int rc = read_input_name(word, job, &ret_input->name, err);
+
+	if (rc < 0)
+		return rc;
+	if (isatty(STDIN_FILENO))
+		return typed_lines_open(&ret_input->fd, err);
+	ret_input->fd = fcntl(STDIN_FILENO, F_DUPFD_CLOEXEC, STDERR_FILENO + 1);
+	return ret_input->fd < 0 ? err_set_errno(err, errno, "--stdin") : 0;
+}
 
 int run_here(const struct options *options, const char *state_folder,
 	     const struct supervisor_request *request)
@@ -18,7 +66,8 @@ int run_here(const struct options *options, const char *state_folder,
 	struct err err = {0};
 
 	if (console_options_read(options, request->job, &console, &err) < 0 ||
-	    console_options_prepare_copies(options, request->job, &copies, &err) < 0) {
+	    console_options_prepare_copies(options, request->job, &copies, &err) < 0 ||
+	    open_input(options, request->job, &whole.input, &err) < 0) {
 		output_say("%s", err.text);
 		return EXIT_WRONG_USE;
 	}

@@ -20,6 +20,12 @@ int run_here(const struct options *options, const char *state_folder,
 	 .words = "json",                                                                          \
 	 .one_line = "print the TFJob with its final status on stdout, everything else on "        \
 		     "stderr"},                                                                    \
+		{.name = "stdin",                                                                  \
+		 .group = OPTIONS_OF_OUTPUT,                                                       \
+		 .kind = OPTION_TEXT,                                                              \
+		 .value_name = "ROLE-INDEX",                                                       \
+		 .one_line = "give standard input, or what you type, to this replica (input(), "   \
+			     "pdb)"},                                                              \
 		{.name = "output-dir",                                                             \
 		 .group = OPTIONS_OF_OUTPUT,                                                       \
 		 .kind = OPTION_TEXT,                                                              \

@@ -31,12 +31,12 @@ static const struct known_cause {
 	 "jax.distributed.initialize reads only the coordinator's address from the environment; "
 	 "pass num_processes=int(os.environ['JAX_NUM_PROCESSES']) and "
 	 "process_id=int(os.environ['JAX_PROCESS_ID'])"},
-	{"EOFError: EOF when reading a line",
-	 "replicas have no standard input: pass values as arguments or with --env, or remove the "
-	 "debugger; to work in a replica's environment: muster exec JOB worker-0 -- python3"},
+	{"EOFError: EOF when reading a line", "replicas have no standard input: run with --stdin "
+					      "worker-0 to type into worker-0, or pass "
+					      "values as arguments or with --env"},
 	{"bdb.BdbQuit",
-	 "replicas have no terminal, so a debugger ends at once; to see where a process is: muster "
-	 "stacks JOB"},
+	 "replicas have no standard input, so a debugger ends at once: run with --stdin worker-0; "
+	 "to see where a process is: muster stacks JOB"},
 	{"No module named 'tensorflow'",
 	 "this Python has no TensorFlow: activate the virtual environment that has it ('muster "
 	 "doctor' helps to find it)"},

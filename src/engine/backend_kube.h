@@ -20,6 +20,8 @@
 #include "kube/pod_group.h"
 #include "kube/tfjob_objects.h"
 
+struct output_copies; /* engine/output_copies.h */
+
 struct backend_kube_settings {
 	struct loop *loop;
 	struct kube_api *api;

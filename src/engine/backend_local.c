@@ -9,6 +9,7 @@
 #include "engine/backend_local.h"
 
 #include "base/mem.h"
+#include "base/text.h"
 #include "engine/backend_local_gpus.h"
 #include "engine/backend_local_ports.h"
 #include "engine/backend_local_replicas.h"
@@ -138,10 +139,19 @@ static struct log_writer *open_log(struct local *local, struct local_replica *re
 		return NULL;
 	}
 	log_writer_set_unkept(log, local->settings.unkept);
-	log_writer_set_copy(log, output_copies_open(local->settings.copies, replica->role,
-						    replica->index, replica->attempt));
+	log_writer_begin_copy(log, local->settings.copies);
 	replica->log = mem_copy_text(log_writer_path(log));
 	return log;
+}
+
+/* 0: none. */
+static int input_of(const struct local *local, const struct local_replica *replica)
+{
+	const struct replica_input *input = &local->settings.input;
+	bool is_the_one = input->fd && input->name.index == replica->index &&
+			  text_equals(input->name.role, replica->role);
+
+	return is_the_one ? input->fd : 0;
 }
 
 static void start_replica(struct local *local, const struct job *job, const struct role *role,
@@ -169,6 +179,7 @@ static void start_replica(struct local *local, const struct job *job, const stru
 	local_start_describe(&cluster, role, action->index, action->attempt, &machine, arena,
 			     &start);
 	replica->gpus = local_gpus_names(&local->gpus, action->role, action->index);
+	start.input_fd = input_of(local, replica);
 	start.descriptor_limit = local->settings.descriptor_limit;
 	start.network = local->settings.network;
 	output_reader_expect(local->reader, (size_t) job_replica_count(job));

@@ -7,11 +7,19 @@
 #include "core/gpus.h"
 #include "core/job.h"
 #include "engine/backend.h"
-#include "engine/output_copies.h"
+#include "engine/log_name.h"
 #include "io/loop.h"
 #include "store/claims.h"
 
 #include <sys/resource.h>
+
+struct output_copies; /* engine/output_copies.h */
+
+/* What one replica reads as its standard input, in all its attempts; the others read nothing. */
+struct replica_input {
+	struct log_name name; /* its attempt does not count */
+	int fd; /* 0: there is none */
+};
 
 struct backend_local_settings {
 	struct loop *loop;
@@ -27,6 +35,7 @@ struct backend_local_settings {
 				     do not */
 	struct unkept *unkept; /* takes output that logs cannot; NULL: nothing does */
 	struct output_copies *copies; /* of output; NULL: none */
+	struct replica_input input;
 	int64_t rotate_at; /* size at which a log file is rotated */
 	rlim_t descriptor_limit; /* soft limit of replicas on open files; 0: ours */
 	backend_news_fn on_news;

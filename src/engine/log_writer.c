@@ -4,6 +4,7 @@
 #include "base/text.h"
 #include "engine/log_index.h"
 #include "engine/log_name.h"
+#include "engine/output_copies.h"
 #include "io/file.h"
 #include "io/folder.h"
 
@@ -139,10 +140,9 @@ void log_writer_set_unkept(struct log_writer *writer, struct unkept *unkept)
 	writer->unkept = unkept;
 }
 
-void log_writer_set_copy(struct log_writer *writer, struct output_copy *take_copy)
+void log_writer_begin_copy(struct log_writer *writer, struct output_copies *copies)
 {
-	output_copy_close(writer->copy);
-	writer->copy = take_copy;
+	writer->copy = output_copies_open(copies, &writer->name);
 }
 
 const char *log_writer_path(const struct log_writer *writer)

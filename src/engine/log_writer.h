@@ -13,7 +13,6 @@
 #include "base/err.h"
 #include "base/msec.h"
 #include "base/own.h"
-#include "engine/output_copies.h"
 #include "engine/unkept.h"
 
 #include <stdbool.h>
@@ -21,6 +20,7 @@
 #include <stdint.h>
 
 struct log_writer;
+struct output_copies; /* engine/output_copies.h */
 
 /* Makes the folder where it is missing. `rotate_at`: size at which the file is renamed to ….log.1
  * and started again (one old one is kept). A log that is there already is continued. */
@@ -31,8 +31,8 @@ void log_writer_remove(const char *folder, const char *role, int index, int atte
 /* Where output goes that cannot be kept, so that it is shown all the same.
  * Borrowed. */
 void log_writer_set_unkept(struct log_writer *writer, struct unkept *unkept);
-/* Gets all that is added from now on; NULL: nothing does. */
-void log_writer_set_copy(struct log_writer *writer, struct output_copy *take_copy);
+/* Begins a copy of what is added from now on. NULL: there are none. Borrowed. */
+void log_writer_begin_copy(struct log_writer *writer, struct output_copies *copies);
 /* False while much cannot be kept that was not shown so far: a caller that may wait
  * adds no more. */
 bool log_writer_has_room(const struct log_writer *writer);

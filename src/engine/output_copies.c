@@ -66,8 +66,7 @@ static int open_file(const char *path, bool is_new, int *ret_fd, struct err *err
 	return *ret_fd < 0 ? err_set_errno(err, errno, "cannot write to '%s'", path) : 0;
 }
 
-struct output_copy *output_copies_open(struct output_copies *copies, const char *role, int index,
-				       int attempt)
+struct output_copy *output_copies_open(struct output_copies *copies, const struct log_name *name)
 {
 	struct err err;
 
@@ -75,10 +74,10 @@ struct output_copy *output_copies_open(struct output_copies *copies, const char 
 		return NULL;
 	const struct output_copies_settings *settings = &copies->settings;
 	char *path CLEANUP(mem_free_text) =
-		output_path_of(settings->pattern, settings->job, role, index);
+		output_path_of(settings->pattern, settings->job, name->role, name->index);
 	int fd;
 
-	if (open_file(path, attempt == 0, &fd, &err) < 0) {
+	if (open_file(path, name->attempt == 0, &fd, &err) < 0) {
 		tell_trouble(copies, &err);
 		return NULL;
 	}

@@ -5,6 +5,7 @@
 #include "base/err.h"
 #include "base/own.h"
 #include "core/job.h"
+#include "engine/log_name.h"
 
 #include <stddef.h>
 
@@ -27,8 +28,8 @@ void output_copies_free(struct output_copies *copies); /* NULL is fine */
 
 /* The file, with its folders; emptied for attempt 0, and continued by later ones. NULL where it
  * cannot be made, or `copies` is NULL. Borrows `copies`. */
-struct output_copy *output_copies_open(struct output_copies *copies, const char *role, int index,
-				       int attempt) MUST_USE;
+struct output_copy *output_copies_open(struct output_copies *copies,
+				       const struct log_name *name) MUST_USE;
 /* What a disk or a pipe does not take ends the copy. NULL is fine. */
 void output_copy_add(struct output_copy *copy, const char *bytes, size_t len);
 void output_copy_close(struct output_copy *copy); /* NULL is fine */

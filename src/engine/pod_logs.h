@@ -7,7 +7,6 @@
 #pragma once
 
 #include "base/own.h"
-#include "engine/output_copies.h"
 #include "io/loop.h"
 #include "kube/api.h"
 #include "kube/job_pod.h"
@@ -17,6 +16,7 @@
 #include <stddef.h>
 
 struct pod_logs; /* of one job */
+struct output_copies; /* engine/output_copies.h */
 
 struct pod_logs_settings {
 	struct loop *loop;

@@ -50,9 +50,7 @@ static int open_writer(struct pod_log *log, struct err *err)
 
 	log->cannot_be_kept = rc < 0;
 	if (rc == 0)
-		log_writer_set_copy(log->writer,
-				    output_copies_open(log->logs->settings.copies, log->role,
-						       log->index, log->attempt));
+		log_writer_begin_copy(log->writer, log->logs->settings.copies);
 	return rc;
 }
 

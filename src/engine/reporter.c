@@ -76,6 +76,7 @@ void reporter_done(struct reporter *reporter)
 {
 	log_set_sink(NULL, NULL);
 	console_free(reporter->console);
+	output_copies_free(reporter->copies);
 	job_log_close(reporter->log);
 	arena_free(reporter->arena);
 	json_free(reporter->document);
@@ -97,6 +98,24 @@ void reporter_sayf(struct reporter *reporter, const char *format, ...)
 	char *sentence CLEANUP(mem_free_text) = mem_format_list(format, values);
 	va_end(values);
 	reporter_say(reporter, sentence);
+}
+
+static void on_copy_trouble(const char *sentence, void *data)
+{
+	reporter_say(data, sentence);
+}
+
+void reporter_make_copies(struct reporter *reporter, const char *pattern, const struct job *job)
+{
+	const struct output_copies_settings settings = {
+		.pattern = pattern,
+		.job = job->name,
+		.on_trouble = on_copy_trouble,
+		.data = reporter,
+	};
+
+	if (pattern)
+		reporter->copies = output_copies_new(&settings);
 }
 
 void reporter_say_stopping(struct reporter *reporter, const struct job *job, const char *parts)

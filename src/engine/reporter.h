@@ -10,6 +10,7 @@
 #include "core/status.h"
 #include "engine/console.h"
 #include "engine/driver.h"
+#include "engine/output_copies.h"
 
 #include <stdint.h>
 
@@ -28,6 +29,7 @@ void job_log_add(struct job_log *log, msec now, const char *level, const char *r
 struct reporter {
 	struct console *console; /* NULL without a terminal to write to */
 	struct job_log *log;
+	struct output_copies *copies; /* of what the replicas print; NULL: none are wanted */
 	char *last_trouble; /* told already */
 	struct arena *arena; /* of `status` */
 	struct status status; /* as it was last written */
@@ -37,6 +39,8 @@ struct reporter {
 /* Opens the job's log in its folder; from here on io/log is told there and on the console. A job of
  * which no status is ever told ends by muster's own fault. */
 void reporter_begin(struct reporter *reporter, const char *job_folder);
+/* The pattern (core/output_path.h) is borrowed, as the job; NULL: no copies are wanted. */
+void reporter_make_copies(struct reporter *reporter, const char *pattern, const struct job *job);
 void reporter_done(struct reporter *reporter);
 
 /* A sentence of muster's own. */

@@ -47,19 +47,6 @@ int supervision_make_console(struct supervision *supervision, const char *log_fo
 						  &supervision->reporter.console, err);
 }
 
-void supervision_make_copies(struct supervision *supervision)
-{
-	const struct output_copies_settings settings = {
-		.pattern = supervision->request->copy_pattern,
-		.job = supervision->job->name,
-		.on_trouble = supervision_on_trouble,
-		.data = supervision,
-	};
-
-	if (settings.pattern)
-		supervision->copies = output_copies_new(&settings);
-}
-
 /* Passes. */
 
 void supervision_ask_for_pass(void *data)
@@ -223,7 +210,6 @@ void supervision_done(struct supervision *supervision)
 	supervision_end_work(supervision);
 	end_signals_done(&supervision->signals);
 	supervision_end_exporter(supervision);
-	output_copies_free(supervision->copies);
 	reporter_done(&supervision->reporter);
 	store_cleanup(&supervision->store);
 	loop_free(supervision->loop);

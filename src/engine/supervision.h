@@ -11,7 +11,6 @@
 #include "engine/driver.h"
 #include "engine/end_signals.h"
 #include "engine/exporter.h"
-#include "engine/output_copies.h"
 #include "engine/reporter.h"
 #include "engine/supervision_request.h"
 
@@ -53,7 +52,6 @@ struct supervision {
 	struct end_signals signals;
 	struct reporter reporter;
 	struct exporter *exporter; /* NULL: nobody asked for it */
-	struct output_copies *copies; /* the same */
 
 	enum supervision_phase phase;
 	int n_interrupts;
@@ -67,8 +65,6 @@ void supervision_watch_signals(struct supervision *supervision);
 /* Not without a terminal. `unkept` may be NULL. */
 int supervision_make_console(struct supervision *supervision, const char *log_folder,
 			     struct unkept *unkept, struct err *err) MUST_USE;
-/* Where somebody asked for them, before the back end is made. */
-void supervision_make_copies(struct supervision *supervision);
 /* Where somebody asked for it. */
 int supervision_make_exporter(struct supervision *supervision, struct err *err) MUST_USE;
 

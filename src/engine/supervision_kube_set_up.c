@@ -331,7 +331,7 @@ static void make_backend(struct cluster_supervision *supervision)
 	};
 
 	supervision->cache = job_cache_new(&cache);
-	supervision_make_copies(base);
+	reporter_make_copies(&base->reporter, base->request->copy_pattern, base->job);
 	const struct backend_kube_settings settings = {
 		.loop = base->loop,
 		.api = supervision->api,
@@ -339,7 +339,7 @@ static void make_backend(struct cluster_supervision *supervision)
 		.job = base->job,
 		.is_tfjob = supervision->request->is_tfjob,
 		.log_folder = supervision->log_folder,
-		.copies = base->copies,
+		.copies = base->reporter.copies,
 		.secret = supervision->request->secret,
 		.is_new = !is_attached(supervision),
 		.on_news = supervision_ask_for_pass,

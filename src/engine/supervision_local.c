@@ -222,7 +222,8 @@ static int make_backend(struct local_supervision *supervision, struct err *err)
 		.jobs_folder = jobs,
 		.state_folder = request->base.state_folder,
 		.unkept = supervision->unkept,
-		.copies = base->copies,
+		.copies = base->reporter.copies,
+		.input = request->input,
 		.rotate_at = LIMIT_LOG_FILE,
 		.descriptor_limit = supervision->descriptor_limit,
 		.on_news = supervision_ask_for_pass,
@@ -320,7 +321,7 @@ static int set_up(struct local_supervision *supervision, const struct guard *gua
 		state_folder_reserve(supervision->folder);
 	if (rc == 0 && supervision->request->job->has_private_network)
 		rc = make_network(supervision, err);
-	supervision_make_copies(base);
+	reporter_make_copies(&base->reporter, base->request->copy_pattern, base->job);
 	if (rc == 0)
 		rc = make_backend(supervision, err);
 	if (rc == 0)

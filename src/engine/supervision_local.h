@@ -7,6 +7,7 @@
 #include "core/gpus.h"
 #include "core/job.h"
 #include "engine/agent.h"
+#include "engine/backend_local.h"
 #include "engine/background.h"
 #include "engine/supervision_request.h"
 #include "io/guard.h"
@@ -20,6 +21,7 @@ struct supervisor_request {
 	const struct agent_request *agent; /* the job is this machine's part of an elastic one;
 					      NULL: it is all on this machine */
 	const struct gpus *gpus; /* of this machine (machine_gpus_find) */
+	struct replica_input input;
 	bool replaces_finished; /* a finished job of this name is deleted first */
 	bool is_resumed; /* the job is that of resumption_read, and goes on where it ended */
 };

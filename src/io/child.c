@@ -116,8 +116,10 @@ static void restore_signals(void)
 	sigprocmask(SIG_SETMASK, &none, NULL);
 }
 
-static bool connect_input(void)
+static bool connect_input(const struct child_start *start)
 {
+	if (start->input_fd)
+		return dup2(start->input_fd, STDIN_FILENO) >= 0;
 	int nothing = open("/dev/null", O_RDONLY | O_CLOEXEC);
 
 	if (nothing == STDIN_FILENO)
@@ -134,7 +136,7 @@ static bool connect_streams(const struct child_start *start)
 
 	if (output < 0 || error < 0)
 		return false;
-	if (!start->uses_terminal && !connect_input())
+	if (!start->uses_terminal && !connect_input(start))
 		return false;
 	if (dup2(output, STDOUT_FILENO) < 0 || dup2(error, STDERR_FILENO) < 0)
 		return false;

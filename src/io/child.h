@@ -14,7 +14,8 @@ struct child_start {
 	char *const *arguments; /* NULL-terminated, arguments[0] included */
 	char *const *environment; /* NULL-terminated, the whole of it */
 	const char *working_dir; /* NULL: ours */
-	int output_fd; /* becomes its stdout and stderr; stdin is /dev/null */
+	int input_fd; /* becomes its stdin; 0: /dev/null does */
+	int output_fd; /* becomes its stdout and stderr */
 	int error_fd; /* becomes its stderr; 0: output_fd does */
 	bool uses_terminal; /* keeps our stdin and our group, so that it can ask the person there;
 			       a signal to its group is none for it alone then */

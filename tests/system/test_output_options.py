@@ -71,7 +71,34 @@ def test_a_script_that_asks_for_input_is_advised(muster, tmp_path):
     (tmp_path / "ask.py").write_text("input('name: ')\n")
     done = muster("run", tmp_path / "ask.py", code=1)
     assert "  error         EOFError: EOF when reading a line\n" in done.stderr
-    assert "  advice        replicas have no standard input: pass values as arguments or with --env" in done.stderr
+    assert "  advice        replicas have no standard input: run with --stdin worker-0 to type into worker-0" in done.stderr
+
+
+def test_one_replica_gets_our_standard_input(muster, tmp_path):
+    (tmp_path / "lines").write_text("one\ntwo\n")
+    for lines in open(tmp_path / "lines"), open(tmp_path / "lines").read():
+        done = muster("run", "-w", 2, "--stdin", "worker-1", "--", "cat", code=0,
+                      **({"input": lines} if isinstance(lines, str) else {"stdin": lines}))
+        assert done.stdout == "worker-1 | one\nworker-1 | two\n"
+
+
+def test_each_attempt_reads_on(muster):
+    done = muster("run", "--stdin", "worker-0", "--max-restarts", 1, "--", "sh", "-c", "read line; echo $line; exit 3",
+                  code=3, input="one\ntwo\nthree\n")
+    assert done.stdout == "worker-0 | one\nworker-0 | two\n"
+
+
+@pytest.mark.parametrize("options, said", [
+    (["--stdin", "worker"], "--stdin: 'worker' is not a replica (expected ROLE-INDEX, for example worker-0)"),
+    (["--stdin", "worker-1"], "--stdin: job 'job' has no replica 'worker-1'"),
+    (["--stdin", "ps-0"], "--stdin: job 'job' has no replica 'ps-0'"),
+    (["--stdin", "worker-0", "-d"], "--stdin: cannot be used with --detach"),
+    (["--stdin", "worker-0", "--on", "kubernetes", "--image", "i"], "--stdin: not available with --on kubernetes"),
+])
+def test_input_for_a_replica_that_cannot_have_it_is_refused_before_anything_starts(muster, options, said):
+    done = muster("run", "--name", "job", *options, "--", "touch", "started", code=2)
+    assert done.stderr == f"muster: {said}\n"
+    assert not (muster.folder / "started").exists()
 
 
 @pytest.mark.parametrize("place, files", [

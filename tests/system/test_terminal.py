@@ -116,6 +116,32 @@ def test_a_job_that_was_put_in_the_background_draws_nothing_over_the_prompt(must
     tmux.until(lambda rows: find(rows, "succeeded"))
 
 
+def test_what_is_typed_goes_to_one_replica_while_the_job_has_the_terminal(muster, tmux):
+    (gate, _) = make_gates(muster.folder)
+    asks = f"while printf 'next? ' && read line; do echo got $line; done; echo the end; cat {gate}"
+    tmux("new-session", "-d", "-x", 500, "-y", 30, "bash --norc --noprofile -i")
+    tmux("send-keys", shlex.join([BINARY, "run", "-w", "2", "--stdin", "worker-1", "--", "sh", "-c",
+                                  f"if [ $MUSTER_INDEX = 1 ]; then {asks}; else cat {gate}; fi"]), "Enter")
+    tmux.until(last_row("worker-1 | next?"))
+    tmux("send-keys", "one", "Enter")
+    tmux.until(lambda rows: find(rows, r"^worker-1 \| next\? got one$") and rows[-1] == "worker-1 | next?")
+    tmux("send-keys", "C-z")
+    tmux.until(lambda rows: find(rows, r"^\[1\]\+ +Stopped"))
+    tmux("send-keys", "bg", "Enter")
+    tmux.until(lambda rows: find(rows, r"^\[1\]\+ .*&$"))
+    tmux("send-keys", "echo for the $((1 + 1))nd shell", "Enter")
+    tmux.until(lambda rows: find(rows, "^for the 2nd shell$"))
+    tmux("send-keys", "clear; fg", "Enter")
+    tmux.until(lambda rows: find(rows, rf"^{re.escape(str(BINARY))} run .*"))
+    tmux("send-keys", "three", "Enter")
+    tmux.until(lambda rows: find(rows, "got three$"))
+    assert find(tmux.rows(), "^worker-1 .* got (.*)$") == ["three"]
+    tmux("send-keys", "C-d")
+    tmux.until(lambda rows: find(rows, "the end$"))
+    tmux("send-keys", "C-c")
+    tmux.until(lambda rows: find(rows, "^muster: job .* stopped"))
+
+
 def test_a_start_that_takes_its_time_is_seen(muster, tmux):
     (gate, _) = make_gates(muster.folder)
     tmux.show(80, 10, "run", "-w", "2", "--", "sh", "-c", f"cat {gate}; echo first; cat {gate}")
