@@ -167,7 +167,16 @@ static int show(struct call *call, struct err *err)
 	if (has_ended)
 		output_say("job '%s' has finished; these stacks were saved before it was stopped",
 			   call->found.name);
-	stacks_describe(&call->stacks, option_flag(call->options, "all-threads"), &text);
+	bool has_all_threads = option_flag(call->options, "all-threads");
+
+	if (option_text(call->options, "output")) {
+		struct json *list CLEANUP(json_cleanup) =
+			stacks_to_json(&call->stacks, has_all_threads);
+
+		output_add_object(list, "json");
+		return 0;
+	}
+	stacks_describe(&call->stacks, has_all_threads, &text);
 	output_add(&text);
 	return 0;
 }
@@ -187,6 +196,11 @@ static const struct option_row rows_of_stacks[] = {
 	{.name = "all-threads",
 	 .kind = OPTION_FLAG,
 	 .one_line = "print the stacks of all threads (default: main threads only)"},
+	{.name = "output",
+	 .letter = 'o',
+	 .kind = OPTION_WORD,
+	 .words = "json",
+	 .one_line = "print an array with one object for each stack"},
 	CLUSTER_JOB_ROWS,
 	{0},
 };

@@ -242,6 +242,30 @@ void stacks_describe(const struct stacks *stacks, bool has_all_threads, struct t
 	each_group(stacks, has_all_threads, describe_group, text);
 }
 
+static struct json *stack_to_json(const struct stack *stack)
+{
+	struct json *object = json_new_object();
+	char *replica CLEANUP(mem_free_text) = mem_format("%s-%d", stack->role, stack->index);
+
+	json_set_string(object, "replica", replica);
+	json_set_string(object, "process", stack->process);
+	json_set_string(object, "thread", stack->thread);
+	json_set_string(object, "obstacle", stack->obstacle);
+	for (size_t i = 0; i < stack->n_frames; i++)
+		json_append(json_array_at(object, "frames"), json_new_string(stack->frames[i]));
+	return object;
+}
+
+struct json *stacks_to_json(const struct stacks *stacks, bool has_all_threads)
+{
+	struct json *array = json_new_array();
+
+	for (size_t i = 0; i < stacks->count; i++)
+		if (has_all_threads || !stacks->list[i].thread)
+			json_append(array, stack_to_json(&stacks->list[i]));
+	return array;
+}
+
 /* A frame's parts, which point into it. */
 struct place {
 	const char *file; /* its last component */

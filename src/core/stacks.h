@@ -14,6 +14,7 @@
  *     # not a Python process */
 #pragma once
 
+#include "base/json.h"
 #include "base/mem.h"
 #include "base/text.h"
 
@@ -49,6 +50,10 @@ void stacks_read(struct stacks *stacks, const char *text, const char *role, int 
 
 /* Adds all of them, those that are alike as one: of main threads, or of all threads. */
 void stacks_describe(const struct stacks *stacks, bool has_all_threads, struct text *text);
+
+/* The same as an array, each by itself: {"replica": "worker-0", "process": "4711 python3 train.py",
+ * "thread": "0x00007f0d", "obstacle": "…", "frames": ["…"]}, without what is NULL. Caller frees. */
+struct json *stacks_to_json(const struct stacks *stacks, bool has_all_threads) MUST_USE;
 
 /* The same in a line for each main thread that is not like another before it, `most` lines at most:
  * "worker-0, worker-1: barrier (distributed_c10d.py:3672), from train.py:12". In the arena. */

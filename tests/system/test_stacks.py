@@ -1,5 +1,6 @@
 """`muster stacks`: where the Python processes of a job are, and what is kept of it before they are stopped."""
 
+import json
 import os
 import signal
 import subprocess
@@ -54,6 +55,15 @@ def test_a_replica_and_all_its_threads(muster, script):
     text = muster("stacks", "--all-threads", name, "worker-1", code=0).stdout
     assert "worker-0" not in text and "load_data" in text
     assert text.startswith("worker-1, thread 0x") and "in run\n" in text  # threading.Thread.run
+
+
+def test_stacks_are_there_for_programs_too(muster, script):
+    name = start(muster, script, workers=2)
+    main, other = (json.loads(muster("stacks", "-o", "json", *more, name, "worker-1", code=0).stdout) for more in ((), ("--all-threads",)))
+    [stack] = main
+    assert stack["replica"] == "worker-1" and stack["process"].endswith(str(script)) and "thread" not in stack
+    assert stack["frames"] == [f'File "{script}", line 8 in load_data', f'File "{script}", line 10 in <module>']
+    assert len(other) == 2 and main[0] in other and any(found.get("thread", "").startswith("0x") for found in other)
 
 
 def test_a_main_thread_that_keeps_python_to_itself_shows_its_stack(muster):
