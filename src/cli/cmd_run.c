@@ -51,8 +51,6 @@ static bool is_place_known(const struct options *options)
 		output_say("--dry-run=server: needs --on kubernetes");
 	else if (!is_on_cluster && option_is_given(options, "via"))
 		output_say("--via: needs --on kubernetes");
-	else if (is_on_cluster && option_flag(options, "rm"))
-		output_say("--rm: not available with --on kubernetes");
 	else if (option_flag(options, "rm") && option_flag(options, "detach"))
 		output_say("--rm: cannot be used with --detach");
 	else if (is_on_cluster && option_text(options, "stdin"))
@@ -149,21 +147,6 @@ static bool are_gpus_free(const struct options *options, const struct job *job,
 	return true;
 }
 
-/* --rm: a job that failed is kept for its logs. Both processes of muster come here, and the first
- * one deletes it. */
-static int remove_finished(const struct options *options, const char *name)
-{
-	struct lookup *lookup CLEANUP(lookup_cleanup) = lookup_new(options);
-	struct client *client;
-	struct err err = {0};
-
-	int rc = lookup_here(lookup, &client, &err);
-
-	if (rc == 0)
-		rc = client->functions->remove(client, name, &err);
-	return rc == 0 || rc == ERR_NOT_FOUND ? EXIT_DONE : output_fail(&err);
-}
-
 static int see_through(const struct options *options, struct job *job, const struct gpus *gpus,
 		       const struct listening *metrics)
 {
@@ -180,9 +163,7 @@ static int see_through(const struct options *options, struct job *job, const str
 
 	int exit_code = run_here(options, folder, &request);
 
-	return exit_code == EXIT_DONE && option_flag(options, "rm")
-		       ? remove_finished(options, job->name)
-		       : exit_code;
+	return run_remove_finished(options, NULL, job->name, exit_code);
 }
 
 /* Here or on a cluster, with an open socket for its metrics (NULL: none). */

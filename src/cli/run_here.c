@@ -6,6 +6,7 @@
 #include "cli/lookup.h"
 #include "cli/output.h"
 #include "cli/replica_name.h"
+#include "core/job_words.h"
 #include "engine/supervisor.h"
 #include "io/typed_lines.h"
 
@@ -84,4 +85,24 @@ int run_here(const struct options *options, const char *state_folder,
 	}
 	return whole.base.is_detached ? detached_tell(options, NULL, request->job->name)
 				      : exit_code;
+}
+
+int run_remove_finished(const struct options *options, const char *namespace_name, const char *name,
+			int exit_code)
+{
+	struct lookup *lookup CLEANUP(lookup_cleanup) = lookup_new(options);
+	char *argument CLEANUP(mem_free_text) = namespace_name
+							? job_words_new(namespace_name, name, NULL)
+							: mem_format("local/%s", name);
+	struct found_job job;
+	struct err err = {0};
+
+	if (exit_code != EXIT_DONE || !option_flag(options, "rm"))
+		return exit_code;
+	lookup_take_whole_names(lookup);
+	int rc = lookup_job(lookup, argument, &job, &err);
+
+	if (rc == 0)
+		rc = job.client->functions->remove(job.client, job.name, &err);
+	return rc == 0 || rc == ERR_NOT_FOUND ? EXIT_DONE : output_fail(&err);
 }

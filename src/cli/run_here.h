@@ -11,6 +11,12 @@
 int run_here(const struct options *options, const char *state_folder,
 	     const struct supervisor_request *request) MUST_USE;
 
+/* What --rm means when a job has ended with that exit code: one that succeeded is deleted with its
+ * logs; on this machine (namespace NULL) both processes of muster come here, and the first one does
+ * it. Gives the exit code. */
+int run_remove_finished(const struct options *options, const char *namespace_name, const char *name,
+			int exit_code) MUST_USE;
+
 /* Rows of what is shown meanwhile. */
 #define RUN_OUTPUT_ROWS                                                                            \
 	{.name = "output",                                                                         \

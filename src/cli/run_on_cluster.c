@@ -9,6 +9,7 @@
 #include "cli/detached.h"
 #include "cli/lookup.h"
 #include "cli/output.h"
+#include "cli/run_here.h"
 #include "engine/rehearsal_kube.h"
 #include "engine/supervision_kube.h"
 #include "engine/tfjob_submission.h"
@@ -177,7 +178,10 @@ static int run_via_operator(const struct options *options, const struct job_sour
 	request->attach_to = making->job->name;
 	request->namespace_name = making->job->name_space;
 	request->is_tfjob = true;
-	return supervision_kube_run(request, &exit_code, &err) ? cluster_fail(&err) : exit_code;
+	return supervision_kube_run(request, &exit_code, &err)
+		       ? cluster_fail(&err)
+		       : run_remove_finished(options, request->namespace_name, request->attach_to,
+					     exit_code);
 }
 
 int run_on_cluster(const struct options *options, const struct job_source *source,
@@ -210,7 +214,8 @@ int run_on_cluster(const struct options *options, const struct job_source *sourc
 		return cluster_fail(&err);
 	return request.base.is_detached
 		       ? detached_tell(options, making.job->name_space, making.job->name)
-		       : exit_code;
+		       : run_remove_finished(options, making.job->name_space, making.job->name,
+					     exit_code);
 }
 
 int attach_on_cluster(const struct options *options, const char *namespace_name, const char *name,

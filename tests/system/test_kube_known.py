@@ -58,6 +58,16 @@ def test_a_job_that_goes_on_is_found_by_its_plain_name_wherever_it_runs(muster, 
     assert kube.wait_until_empty(LIMIT) == []
 
 
+@pytest.mark.parametrize("code", [0, 3])
+def test_a_job_that_is_not_to_be_kept_is_deleted_there_and_here_when_it_has_succeeded(muster, tmp_path, code):
+    with LivingKube(lambda labels: code) as kube:
+        far = ["--namespace", "bob", "--kubeconfig", str(write_kubeconfig(tmp_path / "far", kube.origin))]
+        muster("run", "--rm", "--on", "kubernetes", "--name", "story", "-w", 1, "--image", "i", *far, "--", "true", code=code)
+        assert kube.objects == {}
+        assert len(list((muster.state / "muster" / "jobs").iterdir())) == bool(code)
+        assert muster("logs", "story", code=0 if code else 1).stdout.count("line 19") == bool(code)
+
+
 def test_a_config_map_that_somebody_deletes_ends_the_job_with_a_sentence_and_its_logs_here(muster, kube, far):
     muster("run", "-d", "--on", "kubernetes", "--name", "story", "-w", 1, "--image", "i", *far, "--", "true", code=0)
     following = muster.start("logs", "-f", "story")
