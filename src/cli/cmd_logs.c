@@ -450,9 +450,28 @@ static size_t count_jobs(const char *const *words, size_t count)
 	return n_jobs;
 }
 
-/* False when what the call says does not go together. */
-static bool check_call(const struct options *options, size_t count, size_t n_jobs)
+/* "muster logs JOB 1", "muster logs JOB worker": nobody means a job by that. */
+static bool check_words(const char *const *words, size_t count)
 {
+	for (size_t i = 1; i < count; i++) {
+		bool is_number = strspn(words[i], "0123456789") == strlen(words[i]);
+		char *name CLEANUP(mem_free_text) = mem_format("%s-0", words[i]);
+
+		if (!is_number && !log_selection_read_replica(name, &(struct log_name){0}))
+			continue;
+		output_say("%s: write a replica as ROLE-INDEX (worker-0), or use --%s %s", words[i],
+			   is_number ? "index" : "role", words[i]);
+		return false;
+	}
+	return true;
+}
+
+/* False when what the call says does not go together. */
+static bool check_call(const struct options *options, const char *const *words, size_t count,
+		       size_t n_jobs)
+{
+	if (!check_words(words, count))
+		return false;
 	if (n_jobs > 1 && option_flag(options, "follow"))
 		output_say("-f: follows one job only; run one command per job");
 	else if (count > n_jobs &&
@@ -470,7 +489,7 @@ static int logs_run(const struct options *options)
 	size_t n_jobs = count_jobs(words, count);
 	int exit_code = EXIT_DONE;
 
-	if (!check_call(options, count, n_jobs))
+	if (!check_call(options, words, count, n_jobs))
 		return EXIT_WRONG_USE;
 	size_t at = 0;
 

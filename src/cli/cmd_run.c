@@ -92,15 +92,19 @@ static void warn_of_ignored_fields(const struct job *job)
 
 /* What a job says itself wins; a variable that was left in a file from elsewhere is not meant to.
  */
-static void warn_of_own_tf_config(const struct job *job)
+static void warn_of_own_identity(const struct job *job)
 {
-	struct text roles CLEANUP(text_done) = {0};
+	struct text names CLEANUP(text_done) = {0};
 
-	job_describe_own_tf_config(job, &roles);
-	if (roles.len)
-		output_say("warning: the job sets TF_CONFIG itself, which overrides muster's: its "
-			   "replicas (%s) all get that value, and none learns which one it is",
-			   text_of(&roles));
+	job_describe_own_identity(job, &names);
+	if (names.len)
+		output_say("warning: the job sets %s itself, which overrides muster's: its "
+			   "replicas all get the same value, and none learns which one it is",
+			   text_of(&names));
+	if (job_nests_torchrun(job))
+		output_say("warning: torchrun starts processes of its own, so each replica trains "
+			   "alone: run the script itself ('muster run -w 2 train.py'), or use "
+			   "'muster launch', which has torchrun's options");
 }
 
 /* "would start worker-0 to worker-3: python3 -u train.py" for each role. */
@@ -224,7 +228,7 @@ static int run_run(const struct options *options)
 		output_say("%s", gpus.fault);
 	if (!is_on_cluster)
 		warn_of_ignored_fields(source.job);
-	warn_of_own_tf_config(source.job);
+	warn_of_own_identity(source.job);
 	if (is_printed)
 		return show_plan(options, source.job);
 	return run_with_metrics(options, &source, &gpus);

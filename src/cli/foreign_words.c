@@ -8,16 +8,22 @@
 
 #define STARTS "run|render"
 #define WRITE_WORKERS "use -w N for the number of workers"
+#define WRITE_MACHINES                                                                             \
+	"use -w N for the number of workers on this machine; to train on several machines: "       \
+	"'muster launch', or --on kubernetes"
 #define WRITE_PS "use --ps N for the number of parameter servers"
 #define TOLD_ADDRESSES                                                                             \
 	"not needed: muster gives every process the addresses of all others, in TF_CONFIG and "    \
-	"variables"
+	"variables (torchrun's command line is that of 'muster launch')"
 #define WRITE_GRACE "use --grace 10s for the time between SIGTERM and SIGKILL"
 #define WHOLE_FOLDERS "not needed: directories are always copied recursively"
 
 /* Of one command first, then of all. */
 static const struct foreign_option foreign_options[] = {
 	{STARTS "|check", "-n", WRITE_WORKERS, true, true},
+	{STARTS,
+	 "--nnodes|--nodes|--node-rank|-H|--host|--hosts|--hostfile|--machinefile|--nodelist",
+	 WRITE_MACHINES, true, false},
 	{STARTS "|check",
 	 "-np|--np|-N|-c|--nnodes|--nodes|--nproc|--nproc-per-node|--npernode|--num-proc|"
 	 "--num-processes|--num-procs|--ntasks|--ntasks-per-node|--num-workers|--n-workers|"
@@ -27,11 +33,9 @@ static const struct foreign_option foreign_options[] = {
 	 true, false},
 	{STARTS,
 	 "--master-addr|--master-port|--rdzv-id|--rdzv-endpoint|--rdzv-backend|--rdzv-conf|"
-	 "--node-rank|--rank|--local-addr|--ps-hosts|--worker-hosts",
+	 "--rank|--local-addr|--ps-hosts|--worker-hosts",
 	 TOLD_ADDRESSES, true, false},
 	{STARTS, "--standalone", TOLD_ADDRESSES, false, false},
-	{STARTS, "-H|--host|--hosts|--hostfile|--machinefile|--nodelist",
-	 "processes run on this machine; to run them on a cluster: --on kubernetes", true, false},
 	{STARTS, "-u", "not needed: Python runs unbuffered", false, false},
 	{STARTS, "-J|--job-name|--project-name", "use --name NAME for the name of the job", true,
 	 false},
@@ -114,9 +118,10 @@ static const struct foreign_command {
 	{"list|ls|jobs|get|squeue|qstat|sacct|bjobs", "ps"},
 	{"rm|remove|del|forget|purge|prune|clean", "delete"},
 	{"kill|cancel|scancel|qdel|bkill|end|abort|terminate|down|int|interrupt", "stop"},
-	{"start|up|create|launch|train|sbatch|srun|qsub|bsub|torchrun|mpirun|horovodrun|"
+	{"start|up|create|launch|train|sbatch|srun|qsub|bsub|mpirun|horovodrun|"
 	 "apply|new|python|python3",
 	 "run"},
+	{"torchrun", "launch"},
 	{"process|template|manifest", "render"},
 	{"describe|show|inspect|info|state|events|scontrol", "status"},
 	{"log|tail|output|follow", "logs"},

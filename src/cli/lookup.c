@@ -9,6 +9,7 @@
 #include "cli/edition.h"
 #include "cli/hand_over.h"
 #include "cli/job_reference.h"
+#include "cli/log_selection.h"
 #include "cli/output.h"
 #include "core/job_words.h"
 #include "core/reconcile.h"
@@ -265,19 +266,30 @@ void lookup_take_whole_names(struct lookup *lookup)
 	lookup->is_exact = true;
 }
 
-/* The only job there whose name begins as the one that is sought; NULL: none, or several. */
-static const char *find_begun(const struct found_job *sought, const struct client_row *rows,
-			      size_t count)
+/* Jobs there whose names begin as the one that is sought. */
+struct begun {
+	const char *name; /* of the first; NULL: there is none */
+	size_t count;
+	struct text names; /* of the first few */
+};
+
+static void find_begun(const struct found_job *sought, const struct client_row *rows, size_t count,
+		       struct begun *ret_begun)
 {
 	bool is_on_cluster = namespace_of(sought->where);
-	const char *name = NULL;
-	size_t n_found = 0;
 
-	for (size_t i = 0; i < count; i++)
-		if (!rows[i].namespace_name != is_on_cluster &&
-		    text_starts_with(rows[i].name, sought->name) && n_found++ == 0)
-			name = rows[i].name;
-	return n_found == 1 ? name : NULL;
+	for (size_t i = 0; i < count; i++) {
+		if (!rows[i].namespace_name == is_on_cluster ||
+		    !text_starts_with(rows[i].name, sought->name))
+			continue;
+		if (ret_begun->count++ == 0)
+			ret_begun->name = rows[i].name;
+		if (ret_begun->count <= MOST_NAMED)
+			text_addf(&ret_begun->names, "%s%s", ret_begun->count > 1 ? ", " : "",
+				  rows[i].name);
+	}
+	if (ret_begun->count > MOST_NAMED)
+		text_addf(&ret_begun->names, " and %zu more", ret_begun->count - MOST_NAMED);
 }
 
 /* NULL when none is near. */
@@ -299,20 +311,31 @@ static int take_begun(struct lookup *lookup, struct found_job *sought, const cha
 	struct client_row *rows = NULL;
 	size_t count = 0;
 	int rc = sought->client->functions->list(sought->client, &rows, &count, NULL);
-	const char *begun = rc == 0 && !lookup->is_exact ? find_begun(sought, rows, count) : NULL;
 	const char *nearest = rc == 0 ? find_nearest(sought, rows, count) : NULL;
+	struct begun begun = {0};
 
-	if (begun) {
-		sought->name = keep_name(lookup, begun);
+	if (rc == 0)
+		find_begun(sought, rows, count, &begun);
+	if (begun.count == 1 && !lookup->is_exact) {
+		sought->name = keep_name(lookup, begun.name);
 		tell_choice(sought);
 		rc = 0;
 	} else if (nearest) {
 		rc = err_set(err, ERR_NOT_FOUND, "job '%s' not found%s; did you mean '%s'?",
 			     sought->name, where, nearest);
+	} else if (begun.count > 0) {
+		rc = err_set(err, ERR_NOT_FOUND,
+			     "job '%s' not found%s; jobs that begin with it: %s", sought->name,
+			     where, text_of(&begun.names));
+	} else if (log_selection_read_replica(sought->name, &(struct log_name){0})) {
+		rc = err_set(err, ERR_NOT_FOUND,
+			     "job '%s' not found%s; if it is a replica, name its job first: JOB %s",
+			     sought->name, where, sought->name);
 	} else {
 		rc = err_set(err, ERR_NOT_FOUND, "job '%s' not found%s; to list the jobs: '%s'",
 			     sought->name, where, listing);
 	}
+	text_done(&begun.names);
 	client_rows_free(rows, count);
 	return rc;
 }

@@ -6,6 +6,9 @@
 #include "core/finish.h"
 #include "core/silence.h"
 
+/* Peers wait for one another for at least as long before they give up. */
+#define SILENCE_BEFORE_FAILURE (5 * MSEC_PER_SECOND)
+
 static void act_on_object(struct decision *decision, enum action_type type,
 			  const struct observed_replica *object, msec grace)
 {
@@ -110,21 +113,25 @@ static msec grace_of_turn(const struct decision *decision, const struct ending *
 	return left < least ? least : msec_min(left, ending->grace);
 }
 
-static bool was_silent(const struct decision *decision, const struct observed_replica *object)
+static bool was_silent(const struct decision *decision, const struct observed_replica *object,
+		       msec duration)
 {
 	msec last =
 		object->printed_at > object->started_at ? object->printed_at : object->started_at;
 
-	return last != MSEC_UNSET && decision->now - last >= SILENCE_FIRST;
+	return last != MSEC_UNSET && decision->now - last >= duration;
 }
 
-/* Nobody knows what it was doing: the job took too long, or is stopped after a silence. */
+/* Nobody knows what it was doing: the job took too long, or is stopped after a silence, or a peer
+ * has failed that may have waited for it. */
 static bool keeps_stacks(const struct decision *decision, const struct observed_replica *object)
 {
 	const struct failure *failure = decision->status->failure;
 
 	if (decision->job->stop_reason)
-		return was_silent(decision, object);
+		return was_silent(decision, object, SILENCE_FIRST);
+	if (failure && failure->role)
+		return was_silent(decision, object, SILENCE_BEFORE_FAILURE);
 	return failure && text_equals(failure->reason, FAILURE_TOO_LATE);
 }
 

@@ -5,12 +5,17 @@
 #include "base/own.h"
 #include "base/text.h"
 #include "core/line_text.h"
+#include "core/log_noise.h"
 
 #include <stdbool.h>
 #include <string.h>
 
 #define TRACEBACK "Traceback (most recent call last)"
 #define DIGITS "0123456789"
+#define WHAT "what():  " /* of C++ */
+#define IN_USER_CODE "in user code:"
+/* What is printed sooner after an exception may be its own further lines. */
+#define GOING_ON MSEC_PER_SECOND
 
 /* What kind of line was found: a weaker one does not replace a stronger one. */
 enum strength {
@@ -22,9 +27,15 @@ enum strength {
 };
 
 struct search {
+	bool ends_with_blame; /* of a peer */
 	struct text line; /* the one that is read, plain */
+	msec time; /* of that line */
 	struct text found;
 	enum strength strength; /* of what was found */
+	msec found_at;
+	bool is_left_behind; /* the program went on since */
+	bool is_in_user_code; /* of AutoGraph, whose last exception, indented, is the one */
+	bool is_continued; /* the line behind it was added to it */
 	bool is_in_traceback;
 	bool is_inner; /* an exception of a group was found: those after it do not count */
 };
@@ -40,8 +51,10 @@ static void keep(struct search *search, const char *line, enum strength strength
 	if (strength < search->strength)
 		return;
 	search->strength = strength;
+	search->found_at = search->time;
+	search->is_left_behind = search->is_continued = false;
 	text_clear(&search->found);
-	text_add(&search->found, line);
+	text_add(&search->found, text_starts_with(line, WHAT) ? line + strlen(WHAT) : line);
 }
 
 /* "[rank1]: ", "[default1]:", and both; what is behind. */
@@ -111,7 +124,7 @@ static void read_traceback(struct search *search, const char *line)
 		return;
 	if (begins_traceback(content)) {
 		search->is_in_traceback = true;
-		search->is_inner = false;
+		search->is_inner = search->is_in_user_code = false;
 	} else if (search->is_in_traceback && content[0] && !is_indented(content)) {
 		keep(search, content, EXCEPTION);
 		search->is_in_traceback = has_margin && is_group(content);
@@ -152,28 +165,139 @@ static bool is_fatal_log(const char *line)
 	       (date > strlen("2026-11-27 18:34:21") && text_starts_with(line + date, "F "));
 }
 
+/* "/usr/bin/python3: can't open file …" */
+static bool is_python_error(const char *line)
+{
+	size_t word = strcspn(line, " ");
+	const char *slash = word ? memrchr(line, '/', word) : NULL;
+	const char *name = slash ? slash + 1 : line;
+
+	return text_starts_with(name, "python") && word > 1 && line[word - 1] == ':' &&
+	       strspn(name + strlen("python"), DIGITS ".") ==
+		       (size_t) (line + word - 1 - name) - strlen("python");
+}
+
 static enum strength strength_of(const char *line)
 {
-	if (is_fatal_log(line) || text_starts_with(line, "what():  "))
+	if (is_fatal_log(line) || text_starts_with(line, WHAT))
 		return FATAL;
 	if (text_starts_with(line, "Fatal Python error: "))
 		return FATAL_SIGNAL;
-	return names_exception(line) || is_usage_error(line) ? REPORT : NONE;
+	return names_exception(line) || is_usage_error(line) || is_python_error(line) ? REPORT
+										      : NONE;
 }
 
-const char *exception_find(const char *const *lines, size_t n_lines, struct arena *arena)
+static bool is_in_user_code(const struct search *search)
+{
+	return search->found.len > 0 && text_ends_with(text_of(&search->found), IN_USER_CODE);
+}
+
+/* A line that ends with a colon says little without the one behind it. */
+static void continue_found(struct search *search, const char *words)
+{
+	if (search->is_continued || search->found.len == 0 || !words[0] ||
+	    !text_ends_with(text_of(&search->found), ":") || is_in_user_code(search) ||
+	    begins_traceback(words) || strength_of(words) != NONE)
+		return;
+	text_addf(&search->found, " %s", words);
+	search->is_continued = true;
+}
+
+/* Of a library's own log, "W1128 02:44:00.123456 …" and "[W1128 …": it goes on by itself, in a
+ * process whose script has failed and waits for its peers. */
+static bool is_log_line(const char *line)
+{
+	const char *level = line + (line[0] == '[');
+
+	return log_noise_is(line) || strstr(line, "Warning") ||
+	       (level[0] && strchr("IWEF", level[0]) && strspn(level + 1, DIGITS) == 4);
+}
+
+/* A script that goes on has caught what it printed; an abort is nothing to catch. */
+static void note_going_on(struct search *search, const char *line)
+{
+	bool is_late = search->found_at != MSEC_UNSET && search->time != MSEC_UNSET &&
+		       search->time >= search->found_at + GOING_ON;
+
+	if (is_late && search->strength <= EXCEPTION && !search->is_in_traceback && line[0] &&
+	    !is_indented(line) && !is_log_line(line))
+		search->is_left_behind = true;
+}
+
+bool exception_blames_peer(const char *exception)
+{
+	static const char *const words[] = {
+		"timed out",
+		"Timed out",
+		"TIMED_OUT",
+		"timeout",
+		"Timeout",
+		"DEADLINE_EXCEEDED",
+		"UNAVAILABLE",
+		"Connection closed by peer",
+		"Connection reset by peer",
+		"Connection refused",
+		"Broken pipe",
+		"remote process exited",
+		"another task died",
+		"heartbeat",
+		"failed to connect",
+	};
+
+	for (size_t i = 0; i < ARRAY_LEN(words); i++)
+		if (strstr(exception, words[i]))
+			return true;
+	return false;
+}
+
+/* False when the rest does not count. */
+static bool read_line(struct search *search, const char *bytes)
+{
+	text_clear(&search->line);
+	line_text_add_plain(&search->line, bytes, strlen(bytes));
+	const char *line = skip_prefixes(text_of(&search->line));
+	const char *words = line + strspn(line, " \t");
+	enum strength strength = strength_of(words);
+
+	if (search->ends_with_blame && strength != NONE && exception_blames_peer(words))
+		return false;
+	if (strength == REPORT && words > line && search->is_in_user_code)
+		strength = EXCEPTION;
+	note_going_on(search, line);
+	continue_found(search, words);
+	read_traceback(search, line);
+	if (strength != NONE)
+		keep(search, words, strength);
+	search->is_in_user_code |= is_in_user_code(search);
+	return true;
+}
+
+static const char *find(struct search *search, const struct printed *printed, struct arena *arena,
+			msec *ret_time)
+{
+	search->found_at = MSEC_UNSET;
+	for (size_t i = 0; i < printed->count; i++) {
+		search->time = printed->times ? printed->times[i] : MSEC_UNSET;
+		if (!read_line(search, printed->lines[i]))
+			break;
+	}
+	if (ret_time)
+		*ret_time = search->found_at;
+	return search->found.len > 0 && !search->is_left_behind
+		       ? arena_copy_text(arena, text_of(&search->found))
+		       : NULL;
+}
+
+const char *exception_find(const struct printed *printed, struct arena *arena, msec *ret_time)
 {
 	struct search search CLEANUP(search_done) = {0};
 
-	for (size_t i = 0; i < n_lines; i++) {
-		text_clear(&search.line);
-		line_text_add_plain(&search.line, lines[i], strlen(lines[i]));
-		const char *line = skip_prefixes(text_of(&search.line));
-		const char *words = line + strspn(line, " ");
+	return find(&search, printed, arena, ret_time);
+}
 
-		read_traceback(&search, line);
-		if (strength_of(words) != NONE)
-			keep(&search, words, strength_of(words));
-	}
-	return search.found.len > 0 ? arena_copy_text(arena, text_of(&search.found)) : NULL;
+const char *exception_find_own(const struct printed *printed, struct arena *arena, msec *ret_time)
+{
+	struct search search CLEANUP(search_done) = {.ends_with_blame = true};
+
+	return find(&search, printed, arena, ret_time);
 }

@@ -35,11 +35,39 @@ static const struct known_cause {
 					      "worker-0 to type into worker-0, or pass "
 					      "values as arguments or with --env"},
 	{"bdb.BdbQuit",
-	 "replicas have no standard input, so a debugger ends at once: run with --stdin worker-0; "
-	 "to see where a process is: muster stacks JOB"},
+	 "replicas have no standard input, so a debugger ends at once: run with --stdin worker-0"},
 	{"No module named 'tensorflow'",
 	 "this Python has no TensorFlow: activate the virtual environment that has it ('muster "
 	 "doctor' helps to find it)"},
+	{"No module named ",
+	 "the Python that ran the script does not have this module: activate the virtual "
+	 "environment that has it ('muster doctor' shows which Python is used), or, on a cluster, "
+	 "choose an --image that has it; for a package in the current directory: muster run -m "
+	 "PACKAGE.MODULE"},
+	{": can't open file '",
+	 "a relative path begins in the directory in which muster was started, not in that of the "
+	 "job file or the script"},
+	{"EADDRINUSE",
+	 "another process has the port, perhaps another replica of this job: let the script use a "
+	 "different port in each replica; a script that starts its own processes needs -w 1"},
+	{"Address already in use",
+	 "another process has the port, perhaps another replica of this job: let the script use a "
+	 "different port in each replica; a script that starts its own processes needs -w 1"},
+	{"environment variable RANK expected, but not set",
+	 "parameter servers and evaluators have no RANK: PyTorch needs neither --ps nor "
+	 "--evaluator"},
+	{"requires at least one CUDA device",
+	 "this replica sees no GPU; on CPUs: init_process_group(\"gloo\")"},
+	{" expected type 0 and data_type ",
+	 "the workers did not run the same steps: give each the same number of batches, or use "
+	 "repeat() and steps_per_epoch"},
+	{"KeyError: 'evaluator'",
+	 "an evaluator runs the script too, but not MultiWorkerMirroredStrategy: it evaluates the "
+	 "checkpoints of the others (TF_CONFIG says its type)"},
+	{"module 'tensorflow' has no attribute 'estimator'",
+	 "TensorFlow has no Estimator since 2.16: use Keras, or an older version"},
+	{"name 'get_ipython' is not defined",
+	 "the script was a notebook: remove the lines with get_ipython()"},
 };
 
 static const char *advice_for(const char *line)
@@ -53,6 +81,9 @@ static const char *advice_for(const char *line)
 /* A sentence for what is recognised in the exception or the last lines; NULL where nothing is. */
 static const char *known_cause_advice(const struct failure *failure)
 {
+	if (text_equals(failure->reason, "OOMKilled"))
+		return "use smaller batches, fewer workers on one machine, or, on a cluster, more "
+		       "--memory";
 	const char *advice = advice_for(failure->exception ? failure->exception : "");
 
 	for (size_t i = failure->n_last_lines; !advice && i-- > 0;)
@@ -165,16 +196,28 @@ static void add_next(const struct failure *failure, const char *job_words, struc
 	add_row(text, "full log", text_of(&line));
 }
 
-/* Where the processes were, when that was kept, and what they had printed. */
+/* Where the processes were before they were asked to end, when that was kept. */
+static void add_stacks(const struct failure *failure, struct text *text)
+{
+	add_rows("stacks", "", failure->stacks, failure->n_stacks, text);
+}
+
+static void add_all_stacks(const struct failure *failure, const char *job_words, struct text *text)
+{
+	char *stacks CLEANUP(mem_free_text) = mem_format("muster stacks %s", job_words);
+
+	if (failure->n_stacks)
+		add_row(text, "all stacks", stacks);
+}
+
+/* Of a job that nothing of it has ended. */
 static void add_whereabouts(const struct failure *failure, const char *job_words, struct text *text)
 {
 	char *logs CLEANUP(mem_free_text) = mem_format("muster logs %s", job_words);
-	char *stacks CLEANUP(mem_free_text) = mem_format("muster stacks %s", job_words);
 
-	add_rows("stacks", "", failure->stacks, failure->n_stacks, text);
+	add_stacks(failure, text);
 	add_rows("last output", "", failure->last_lines, failure->n_last_lines, text);
-	if (failure->n_stacks)
-		add_row(text, "all stacks", stacks);
+	add_all_stacks(failure, job_words, text);
 	if (failure->n_last_lines)
 		add_row(text, "full log", logs);
 }
@@ -198,6 +241,8 @@ void failure_describe(const struct status *status, const char *job_words,
 	if (!style->skips_last_lines)
 		add_rows("last output", "| ", failure->last_lines, failure->n_last_lines, text);
 	add_consequences(failure, text);
+	add_stacks(failure, text);
 	add_row(text, "log file", log_of_failure(status));
+	add_all_stacks(failure, job_words, text);
 	add_next(failure, job_words, text);
 }

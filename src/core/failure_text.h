@@ -22,7 +22,9 @@ struct failure_style {
  *       last output   | Traceback (most recent call last):
  *                     | ValueError: shapes do not match
  *       consequences  worker-0 was stopped by muster
+ *       stacks        worker-0: all_reduce (distributed_c10d.py:4181), from train.py:33
  *       log file      /home/me/.local/state/muster/jobs/…/worker-1.0.log
+ *       all stacks    muster stacks train
  *       full log      muster logs train --role worker --index 1 --attempt 0 */
 void failure_describe(const struct status *status, const char *job_words,
 		      const struct failure_style *style, struct text *text);

@@ -237,9 +237,11 @@ void job_set_uid(struct job *job, const char *uid);
  * their paths, once each for all roles, as one comma separated sentence part; empty when there is
  * none. */
 void job_describe_ignored_here(const struct job *job, struct text *text);
-/* Names the roles whose own TF_CONFIG takes the place of muster's: "worker, ps"; nothing where
- * there is none. */
-void job_describe_own_tf_config(const struct job *job, struct text *text);
+/* Variables of the job itself in the place of those by which muster tells each replica which one it
+ * is: "TF_CONFIG (worker, ps), RANK (worker)"; nothing where there are none, or one replica. */
+void job_describe_own_identity(const struct job *job, struct text *text);
+/* It has several replicas, and each runs torchrun, which starts processes of its own. */
+bool job_nests_torchrun(const struct job *job);
 
 const struct role *job_role(const struct job *job,
 			    const char *role_name); /* lower case; NULL when none */

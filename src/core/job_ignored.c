@@ -8,6 +8,7 @@
 #include "core/pod_fields.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 /* Names told at most; the rest is "and others". */
 #define TOLD_MAX 24
@@ -132,9 +133,45 @@ static bool has_variable(const struct container *container, const char *name)
 	return false;
 }
 
-void job_describe_own_tf_config(const struct job *job, struct text *text)
+static void describe_own(const struct job *job, const char *name, struct text *text)
 {
+	struct text roles CLEANUP(text_done) = {0};
+
 	for (size_t i = 0; i < job->n_roles; i++)
-		if (has_variable(&job->roles[i].container, "TF_CONFIG"))
-			text_addf(text, "%s%s", text->len ? ", " : "", job->roles[i].name);
+		if (has_variable(&job->roles[i].container, name))
+			text_addf(&roles, "%s%s", roles.len ? ", " : "", job->roles[i].name);
+	if (roles.len)
+		text_addf(text, "%s%s (%s)", text->len ? ", " : "", name, text_of(&roles));
+}
+
+void job_describe_own_identity(const struct job *job, struct text *text)
+{
+	static const char *const names[] = {"TF_CONFIG",  "MASTER_ADDR", "RANK",
+					    "LOCAL_RANK", "WORLD_SIZE",  "JAX_PROCESS_ID"};
+
+	for (size_t i = 0; i < ARRAY_LEN(names) && job_replica_count(job) > 1; i++)
+		describe_own(job, names[i], text);
+}
+
+static bool is_torchrun(const char *word)
+{
+	const char *slash = strrchr(word, '/');
+
+	return text_equals(slash ? slash + 1 : word, "torchrun") ||
+	       text_equals(word, "torch.distributed.run") ||
+	       text_equals(word, "torch.distributed.launch");
+}
+
+bool job_nests_torchrun(const struct job *job)
+{
+	for (size_t i = 0; i < job->n_roles && job_replica_count(job) > 1; i++) {
+		const struct container *container = &job->roles[i].container;
+		bool is_found = false;
+
+		for (const char *const *word = container->command; word && *word; word++)
+			is_found |= is_torchrun(*word);
+		if (is_found)
+			return true;
+	}
+	return false;
 }

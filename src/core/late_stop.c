@@ -70,7 +70,8 @@ static const char *describe(const struct decision *decision, const struct observ
 	if (signal == SIGTERM)
 		text_add(&message, ". TensorFlow treats SIGTERM as a preemption notice and keeps "
 				   "training unless the script handles it; `muster run "
-				   "--stop-signal INT` would stop it");
+				   "--stop-signal INT` stops one that trains, and `--grace 5s` "
+				   "shortens the wait");
 	return arena_copy_text(decision->arena, text_of(&message));
 }
 

@@ -37,7 +37,7 @@ static void add_sentence(const struct replica_status *first, size_t n_more, stru
 
 	text_addf(&sentence, "%s-%d", first->role, first->index);
 	if (n_more > 0)
-		text_addf(&sentence, " and %zu more:", n_more);
+		text_addf(&sentence, " (and %zu more)", n_more);
 	text_addf(&sentence, " %s (%s)", failure_phrase_of_obstacle(first->reason), first->reason);
 	if (message && !text_equals(message, first->reason))
 		text_addf(&sentence, ": %.*s", (int) strcspn(message, "\n"), message);

@@ -81,50 +81,62 @@ msec silence_wake_at(const struct silence *list, size_t count)
 	return wake_at;
 }
 
-/* "worker-0 has printed nothing for 30s", of `n_silent` of which this is the first. */
-static void add_sentence(const struct silence *first, size_t n_silent, msec age, struct text *text)
+/* Silent ones, in order. */
+struct silent {
+	const struct silence *first, *last;
+	size_t count;
+};
+
+static void add_silent(struct silent *silent, const struct silence *silence)
 {
-	text_addf(text, "%s-%d", first->role, first->index);
-	if (n_silent > 1)
-		text_addf(text, " and %zu more", n_silent - 1);
-	text_addf(text, " %s printed nothing for ", n_silent > 1 ? "have" : "has");
+	if (silent->count++ == 0)
+		silent->first = silence;
+	silent->last = silence;
+}
+
+/* "worker-0 has printed nothing for 30s" */
+static void add_sentence(const struct silent *silent, msec age, struct text *text)
+{
+	text_addf(text, "%s-%d", silent->first->role, silent->first->index);
+	if (silent->count == 2)
+		text_addf(text, " and %s-%d", silent->last->role, silent->last->index);
+	else if (silent->count > 2)
+		text_addf(text, " and %zu more", silent->count - 1);
+	text_addf(text, " %s printed nothing for ", silent->count > 1 ? "have" : "has");
 	text_add_duration(text, age);
 }
 
 bool silence_tell(struct silence *list, size_t count, msec now, struct text *text)
 {
-	const struct silence *first = NULL;
-	size_t n_silent = 0;
+	struct silent silent = {0};
 
 	if (silence_wake_at(list, count) > now)
 		return false;
 	for (size_t i = 0; i < count; i++) {
-		if (due_at(&list[i]) > now + TOGETHER)
+		list[i].is_news = due_at(&list[i]) <= now + TOGETHER;
+		if (!list[i].is_news)
 			continue;
 		list[i].is_told = true;
-		if (n_silent++ == 0)
-			first = &list[i];
+		add_silent(&silent, &list[i]);
 	}
-	assert(first); /* the one that silence_wake_at found due */
-	add_sentence(first, n_silent, patience_of(first), text);
+	assert(silent.first); /* the one that silence_wake_at found due */
+	add_sentence(&silent, patience_of(silent.first), text);
 	return true;
 }
 
 void silence_add_lasting(const struct silence *list, size_t count, struct text *text)
 {
-	const struct silence *first = NULL;
-	size_t n_silent = 0;
+	struct silent silent = {0};
 	msec age = MSEC_NEVER; /* all of them have been silent for so long */
 
 	for (size_t i = 0; i < count; i++) {
 		if (!list[i].is_watched || !list[i].is_told)
 			continue;
 		age = msec_min(age, patience_of(&list[i]));
-		if (n_silent++ == 0)
-			first = &list[i];
+		add_silent(&silent, &list[i]);
 	}
-	if (first)
-		add_sentence(first, n_silent, age, text);
+	if (silent.count > 0)
+		add_sentence(&silent, age, text);
 }
 
 void silence_add_cause(const struct silence *list, size_t count, const struct job *job,

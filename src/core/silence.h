@@ -28,6 +28,7 @@ struct silence {
 	msec last_life; /* its start or its last output */
 	msec patience; /* told after so long; 0 counts as SILENCE_FIRST */
 	bool is_told;
+	bool is_news; /* by the last silence_tell */
 };
 
 /* The replica was started, or has printed, at `at` (MSEC_UNSET: never); moments earlier than what
@@ -41,7 +42,7 @@ void silence_note_output(struct silence *silence, msec at);
 msec silence_tell_start(const struct silence *list, size_t count, msec now, struct text *text);
 
 /* Tells of those that are newly silent, all in one sentence: "worker-1 has printed nothing for
- * 30s", "worker-0 and 7 more have …". False when there are none. */
+ * 30s", "worker-0 and worker-1 have …", "worker-0 and 7 more have …". False when there are none. */
 bool silence_tell(struct silence *list, size_t count, msec now, struct text *text);
 
 /* Adds the same sentence about all whose silence was told and goes on; nothing when there are none.

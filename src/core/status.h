@@ -112,8 +112,8 @@ struct failure {
 	const char **last_lines; /* read from the log by the driver; NULL when none. Without a
 				    role the last line of each replica, which it begins with */
 	size_t n_last_lines;
-	const char **stacks; /* without a role: where processes were before they were asked to
-				end (stacks_summarize), added by the driver; NULL when not known */
+	const char **stacks; /* where processes were before they were asked to end
+				(stacks_summarize), added by the driver; NULL when not known */
 	size_t n_stacks;
 	struct consequence *consequences;
 	size_t n_consequences;

@@ -468,12 +468,12 @@ static int agent_apply(struct backend *backend, const struct job *job, const str
 
 static int agent_last_lines(struct backend *backend, const struct job *job, const char *role,
 			    int index, int attempt, size_t most, struct arena *arena,
-			    const char ***ret_lines, size_t *ret_count, struct err *err)
+			    struct printed *ret_printed, struct err *err)
 {
 	struct backend *processes = of(backend)->processes;
 
 	return processes->functions->last_lines(processes, job, role, index, attempt, most, arena,
-						ret_lines, ret_count, err);
+						ret_printed, err);
 }
 
 static int agent_last_stacks(struct backend *backend, struct arena *arena, const char ***ret_lines,

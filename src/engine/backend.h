@@ -9,6 +9,7 @@
 #include "core/job.h"
 #include "core/observed.h"
 #include "core/plan.h"
+#include "core/printed.h"
 
 struct backend;
 
@@ -29,7 +30,7 @@ struct backend_functions {
 	 * it is known what has become of that. */
 	int (*last_lines)(struct backend *backend, const struct job *job, const char *role,
 			  int index, int attempt, size_t most, struct arena *arena,
-			  const char ***ret_lines, size_t *ret_count, struct err *err);
+			  struct printed *ret_printed, struct err *err);
 	/* Where processes were that were asked to end with `keeps_stacks` (stacks_summarize).
 	 * ERR_UNREACHABLE: they were asked, and news come. NULL where no back end can. */
 	int (*last_stacks)(struct backend *backend, struct arena *arena, const char ***ret_lines,

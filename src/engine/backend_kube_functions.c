@@ -314,13 +314,12 @@ static int kube_apply(struct backend *base, const struct job *job, const struct 
 
 /* Asks for them first, unless that was done. */
 static int read_tail(struct kube_backend *backend, const char *pod_name, int attempt,
-		     struct arena *arena, const char ***ret_lines, size_t *ret_count,
-		     struct err *err)
+		     struct arena *arena, struct printed *ret_printed, struct err *err)
 {
 	const struct job_pod *pod = job_follower_pod(backend->seen, pod_name);
 
 	if (pod_tail_is_of(backend->tail, pod_name, attempt, pod))
-		return pod_tail_read(backend->tail, arena, ret_lines, ret_count, err);
+		return pod_tail_read(backend->tail, arena, ret_printed, err);
 	if (!kube_backend_is_attempt(backend, pod, attempt))
 		return err_set(err, ERR_NOT_FOUND, "Pod '%s' no longer exists", pod_name);
 	pod_tail_ask(backend->tail, pod);
@@ -328,15 +327,15 @@ static int read_tail(struct kube_backend *backend, const char *pod_name, int att
 }
 
 static int kube_last_lines(struct backend *base, const struct job *job, const char *role, int index,
-			   int attempt, size_t most, struct arena *arena, const char ***ret_lines,
-			   size_t *ret_count, struct err *err)
+			   int attempt, size_t most, struct arena *arena,
+			   struct printed *ret_printed, struct err *err)
 {
 	char *name CLEANUP(mem_free_text) = mem_format("%s-%s-%d", job->name, role, index);
 
 	if (!of(base)->logs)
-		return read_tail(of(base), name, attempt, arena, ret_lines, ret_count, err);
+		return read_tail(of(base), name, attempt, arena, ret_printed, err);
 	return log_last_lines(of(base)->settings.log_folder, role, index, attempt, most, arena,
-			      ret_lines, ret_count, err);
+			      ret_printed, err);
 }
 
 /* Logs. */

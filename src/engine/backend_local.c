@@ -370,13 +370,13 @@ static int local_apply(struct backend *backend, const struct job *job, const str
 
 static int local_last_lines(struct backend *backend, const struct job *job, const char *role,
 			    int index, int attempt, size_t most, struct arena *arena,
-			    const char ***ret_lines, size_t *ret_count, struct err *err)
+			    struct printed *ret_printed, struct err *err)
 {
 	struct local *local = of(backend);
 	char *folder CLEANUP(mem_free_text) = job_folder(local);
 
 	(void) job;
-	return log_last_lines(folder, role, index, attempt, most, arena, ret_lines, ret_count, err);
+	return log_last_lines(folder, role, index, attempt, most, arena, ret_printed, err);
 }
 
 static int local_last_stacks(struct backend *backend, struct arena *arena, const char ***ret_lines,

@@ -1,10 +1,14 @@
 #include "engine/console.h"
 
 #include "base/mem.h"
+#include "core/exception.h"
+#include "core/limits.h"
 #include "core/line_text.h"
+#include "core/line_width.h"
 #include "core/report.h"
 #include "core/silence.h"
 #include "engine/line_format.h"
+#include "engine/log_last.h"
 #include "engine/log_reader.h"
 #include "engine/log_view.h"
 #include "engine/screen.h"
@@ -20,11 +24,14 @@
 
 /* How soon after new output it is looked whether a silence has ended. */
 #define SILENCE_LOOK MSEC_PER_SECOND
+/* Silent replicas whose logs are searched for the cause. */
+#define MOST_EXCEPTIONS 64
 
 struct console {
 	struct loop *loop;
 	const struct job *job;
 	char *job_words;
+	const char *log_folder;
 	bool is_here; /* its processes are those of this machine */
 	struct screen *lines; /* where the replicas' lines go */
 	struct screen *chatter; /* where muster's own go; may be the same screen */
@@ -71,17 +78,24 @@ static void finish_if_drained(struct console *console)
 		loop_defer(console->loop, TAKE(console->on_drained), console->data);
 }
 
-/* A reader that left early (`muster run … | head -1`) has what it wanted; a full disk is told. */
+/* What no longer shows looks as if it hung: a full disk, and a reader that left early (`muster run
+ * … | head -3`). */
 static void tell_of_loss(struct console *console)
 {
 	int failure = console->view ? screen_failure(console->lines) : 0;
 
-	if (!failure || failure == EPIPE || console->has_told_loss)
+	if (!failure || console->has_told_loss || (failure == EPIPE && console->is_finished))
 		return;
 	struct err err;
 
 	console->has_told_loss = true;
-	err_set_errno(&err, failure, "cannot print the output of the job any more");
+	if (failure == EPIPE)
+		err_set(&err, ERR_IO,
+			"the output has no reader any more, and the job continues; to follow it: "
+			"muster logs -f %s; to stop it: muster stop %s",
+			console->job_words, console->job_words);
+	else
+		err_set_errno(&err, failure, "cannot print the output of the job any more");
 	console_say(console, err.text);
 }
 
@@ -145,6 +159,7 @@ int console_new(const struct console_settings *settings, const struct job *job,
 	console->job = job;
 	console->is_here = settings->unkept != NULL;
 	console->job_words = mem_copy_text(settings->job_words ? settings->job_words : job->name);
+	console->log_folder = settings->log_folder;
 	console->arena = arena_new();
 	console->silence_timer = loop_new_timer(console->loop, look_for_silence, console);
 	console->silence_looked_for = MSEC_NEVER;
@@ -254,6 +269,16 @@ static const struct text *row_of(const struct console *console)
 	return console->beginning.len > 0 ? &console->beginning : &console->silence;
 }
 
+/* What it says to do is not cut off: it gets a row of its own. */
+static void break_row(const struct console *console, struct text *row)
+{
+	char *part = row->len ? strstr(row->bytes, "; ") : NULL;
+	size_t columns = (size_t) terminal_size(console->chatter_fd).columns;
+
+	if (part && line_width(row->bytes, row->len) > columns)
+		memcpy(part, "\n ", 2);
+}
+
 static void show_row(struct console *console)
 {
 	struct screen *screen = row_screen(console);
@@ -264,6 +289,7 @@ static void show_row(struct console *console)
 		return;
 	if (sentence->len > 0)
 		text_addf(&row, "muster: %s", text_of(sentence));
+	break_row(console, &row);
 	screen_set_row(screen, text_of(&row));
 	if (screen_is_changed(screen)) {
 		screen_begin(screen);
@@ -291,6 +317,42 @@ static void add_to_silence(const struct console *console, struct text *sentence)
 		text_addf(sentence, "; to see the stacks: muster stacks %s", console->job_words);
 }
 
+/* A script that has failed may not end: it waits for its peers (JAX), or for a thread. */
+static void tell_exception(struct console *console, const struct log_name *name)
+{
+	struct arena *arena CLEANUP(arena_cleanup) = arena_new();
+	struct text sentence CLEANUP(text_done) = {0};
+	struct printed printed;
+
+	if (log_last_lines(console->log_folder, name->role, name->index, name->attempt,
+			   LIMIT_SEARCHED_LINES, arena, &printed, NULL) < 0)
+		return;
+	const char *exception = exception_find(&printed, arena, NULL);
+
+	if (!exception)
+		return;
+	text_addf(&sentence, "%s-%d still runs after an error: %s", name->role, name->index,
+		  exception);
+	console_say(console, text_of(&sentence));
+}
+
+static void tell_exceptions(struct console *console)
+{
+	struct log_replica replica;
+	size_t hint = 0, n_told = 0;
+
+	for (size_t i = 0; n_told < MOST_EXCEPTIONS &&
+			   log_reader_replica(log_view_reader(console->view), i, &replica);
+	     i++) {
+		const struct silence *silence = find_silence(console, &replica.name, &hint);
+
+		if (!silence || !silence->is_news)
+			continue;
+		tell_exception(console, &replica.name);
+		n_told++;
+	}
+}
+
 /* On a terminal the row tells of silence while it lasts; elsewhere one line does. */
 static void look_for_silence(void *data)
 {
@@ -304,6 +366,8 @@ static void look_for_silence(void *data)
 		add_to_silence(console, &sentence);
 		console_say(console, text_of(&sentence));
 	}
+	if (is_new)
+		tell_exceptions(console);
 	text_clear(&console->silence);
 	silence_add_lasting(console->silences, console->n_silences, &console->silence);
 	add_to_silence(console, &console->silence);

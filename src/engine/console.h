@@ -21,7 +21,7 @@
 
 struct console_settings {
 	struct loop *loop;
-	const char *log_folder; /* of this job */
+	const char *log_folder; /* of this job; borrowed */
 	struct unkept *unkept; /* what its logs cannot take; NULL: the logs are not
 				  ours to write */
 	const char *job_words; /* core/job_words.h; NULL: the job's name */

@@ -4,6 +4,11 @@
 #include "core/limits.h"
 #include "core/log_noise.h"
 
+#include <signal.h>
+
+/* Replicas whose logs are read for the cause of a failure. */
+#define MOST_PEERS 256
+
 void failure_lines_done(struct failure_lines *lines)
 {
 	arena_free(lines->said.arena);
@@ -33,29 +38,114 @@ static size_t leave_out_noise(const char **lines, size_t count)
 	return n_noise < count ? kept : count;
 }
 
+/* What another replica printed, or how it ended, before the one that failed first. */
+struct peer {
+	const struct replica_status *replica; /* NULL: none explains anything */
+	const char *exception;
+	msec time;
+};
+
+/* The earliest of all. Where its time is not known, it is not known to be earlier. */
+static void look_at_peer(struct backend *backend, const struct job *job,
+			 const struct failure *failure, const struct replica_status *replica,
+			 struct arena *arena, struct peer *first)
+{
+	struct printed printed = {0};
+	struct peer peer = {.replica = replica};
+
+	if (backend->functions->last_lines(backend, job, replica->role, replica->index,
+					   replica->attempt, LIMIT_SEARCHED_LINES, arena, &printed,
+					   NULL) == 0)
+		peer.exception = exception_find_own(&printed, arena, &peer.time);
+	if (!peer.exception || exception_blames_peer(peer.exception)) {
+		if (replica->state != REPLICA_SUCCEEDED)
+			return;
+		peer.exception = NULL;
+		peer.time = replica->end_time;
+	}
+	if (peer.time == MSEC_UNSET || peer.time > failure->time)
+		return;
+	if (!first->replica || peer.time < first->time)
+		*first = peer;
+}
+
+static const char *describe_peer(const struct peer *peer, const struct failure *failure,
+				 struct arena *arena)
+{
+	const struct replica_status *replica = peer->replica;
+	struct text text CLEANUP(text_done) = {0};
+
+	text_addf(&text, "%s-%d ", replica->role, replica->index);
+	text_add(&text, peer->exception ? "failed " : "exited with code 0 ");
+	text_add_duration(&text, failure->time - peer->time);
+	text_add(&text, " earlier");
+	if (peer->exception)
+		text_addf(&text, ": %s", peer->exception);
+	else
+		text_add(&text, ", and its peers may have waited for it");
+	return arena_copy_text(arena, text_of(&text));
+}
+
+/* One that fails because of a peer may be the first to end: a script that has failed in JAX waits
+ * for its peers before it exits, and one that returned too early does not fail at all. */
+static void look_at_peers(struct backend *backend, const struct job *job, const struct plan *plan,
+			  struct failure *failure, struct arena *arena)
+{
+	struct peer first = {0};
+
+	if (failure->cause || !failure->exception || !exception_blames_peer(failure->exception))
+		return;
+	for (size_t i = 0; i < plan->status.n_replicas && i < MOST_PEERS; i++) {
+		const struct replica_status *replica = &plan->status.replicas[i];
+		const struct role *role = job_role(job, replica->role);
+		bool is_itself = replica->index == failure->index &&
+				 text_equals(replica->role, failure->role);
+
+		if (!is_itself && role && role->kind != ROLE_PS && role->kind != ROLE_EVALUATOR)
+			look_at_peer(backend, job, failure, replica, arena, &first);
+	}
+	if (first.replica)
+		failure->cause = describe_peer(&first, failure, arena);
+}
+
+static const char *find_exception(const struct failure *failure, const struct printed *printed,
+				  struct arena *arena)
+{
+	if (failure->signal == SIGKILL) /* which comes without a word */
+		return NULL;
+	const char *last = exception_find(printed, arena, NULL);
+	const char *own = last && exception_blames_peer(last)
+				  ? exception_find_own(printed, arena, NULL)
+				  : NULL;
+
+	return own ? own : last;
+}
+
 static void add_last_lines(struct failure_lines *lines, struct backend *backend,
 			   const struct job *job, struct plan *plan, struct arena *arena)
 {
 	const struct failure *failure = plan->status.failure;
-	const char **last = NULL;
-	size_t count = 0;
+	struct printed printed = {0};
 
 	lines->awaits_lines = false;
 	if (!failure || !failure->role || failure->n_last_lines)
 		return;
 	int rc = backend->functions->last_lines(backend, job, failure->role, failure->index,
 						failure->attempt, LIMIT_SEARCHED_LINES, arena,
-						&last, &count, NULL);
+						&printed, NULL);
 
 	lines->awaits_lines = rc == ERR_UNREACHABLE;
-	if (rc < 0 || count == 0)
+	if (rc < 0 || printed.count == 0)
 		return;
 	struct failure *changed = change_failure(plan, arena);
 
-	changed->exception = exception_find(last, count, arena);
-	count = leave_out_noise(last, count);
+	changed->exception = find_exception(failure, &printed, arena);
+	size_t count = leave_out_noise(printed.lines, printed.count);
+
 	changed->n_last_lines = count < LIMIT_LAST_LINES ? count : LIMIT_LAST_LINES;
-	changed->last_lines = last + count - changed->n_last_lines;
+	changed->last_lines = printed.lines + count - changed->n_last_lines;
+	if (printed.times) /* else only one log can be had at a time */
+		look_at_peers(backend, job, plan, changed, arena);
 }
 
 static void add_stacks(struct failure_lines *lines, struct backend *backend, struct plan *plan,
@@ -65,14 +155,15 @@ static void add_stacks(struct failure_lines *lines, struct backend *backend, str
 	const char **stacks = NULL;
 	size_t count = 0;
 
-	if (!failure || failure->role ||
-	    backend->functions->last_stacks(backend, arena, &stacks, &count, NULL) < 0)
+	if (!failure || backend->functions->last_stacks(backend, arena, &stacks, &count, NULL) < 0)
 		return;
 	struct failure *changed = change_failure(plan, arena);
 
 	lines->awaits_stacks = false;
 	changed->stacks = stacks;
 	changed->n_stacks = count;
+	if (failure->role) /* which has lines of its own */
+		return;
 	changed->last_lines = lines->said.lines;
 	changed->n_last_lines = lines->said.count;
 }
@@ -99,17 +190,16 @@ static void keep_line_of_each(struct said *said, struct backend *backend, const 
 	said->lines = arena_take_array(said->arena, LIMIT_LAST_LINES, sizeof(*said->lines));
 	for (size_t i = 0; i < status->n_replicas && said->count < LIMIT_LAST_LINES; i++) {
 		const struct replica_status *replica = &status->replicas[i];
-		const char **last = NULL;
-		size_t count = 0;
+		struct printed printed = {0};
 		int rc = backend->functions->last_lines(backend, job, replica->role, replica->index,
 							replica->attempt, LIMIT_LAST_LINES,
-							said->arena, &last, &count, NULL);
+							said->arena, &printed, NULL);
+		size_t count = rc == 0 ? leave_out_noise(printed.lines, printed.count) : 0;
 
-		count = rc == 0 ? leave_out_noise(last, count) : 0;
 		if (count > 0)
 			said->lines[said->count++] =
 				arena_format(said->arena, "%s-%d | %s", replica->role,
-					     replica->index, last[count - 1]);
+					     replica->index, printed.lines[count - 1]);
 	}
 }
 

@@ -16,7 +16,7 @@ static const char *keep_line(struct arena *arena, const struct log_line *line)
 }
 
 int log_last_lines(const char *folder, const char *role, int index, int attempt, size_t most,
-		   struct arena *arena, const char ***ret_lines, size_t *ret_count, struct err *err)
+		   struct arena *arena, struct printed *ret_printed, struct err *err)
 {
 	const struct log_selection selection = {
 		.role = role,
@@ -25,22 +25,25 @@ int log_last_lines(const char *folder, const char *role, int index, int attempt,
 		.tail = (int64_t) most,
 		.since = MSEC_UNSET,
 	};
-	const char **lines = arena_take_array(arena, most, sizeof(*lines));
+	struct printed printed = {
+		.lines = arena_take_array(arena, most, sizeof(*printed.lines)),
+		.times = arena_take_array(arena, most, sizeof(*printed.times)),
+	};
 	struct log_reader *reader;
 	struct log_line line;
-	size_t count = 0;
 	int rc = log_reader_new(folder, &selection, &reader, err);
 
 	if (rc < 0)
 		return rc;
 	log_reader_look_again(reader);
 	log_reader_end(reader);
-	while (count < most && log_reader_next(reader, &line)) {
-		if (!line.is_continuation)
-			lines[count++] = keep_line(arena, &line);
+	while (printed.count < most && log_reader_next(reader, &line)) {
+		if (line.is_continuation)
+			continue;
+		printed.times[printed.count] = line.time;
+		printed.lines[printed.count++] = keep_line(arena, &line);
 	}
 	log_reader_free(reader);
-	*ret_lines = lines;
-	*ret_count = count;
+	*ret_printed = printed;
 	return 0;
 }

@@ -4,11 +4,11 @@
 #include "base/err.h"
 #include "base/mem.h"
 #include "base/own.h"
+#include "core/printed.h"
 
 #include <stddef.h>
 
 /* Oldest first, at most `most` and each cut to LIMIT_LAST_LINE_LENGTH bytes; they live in the
  * arena. A line that was not ended counts. */
 int log_last_lines(const char *folder, const char *role, int index, int attempt, size_t most,
-		   struct arena *arena, const char ***ret_lines, size_t *ret_count,
-		   struct err *err) MUST_USE;
+		   struct arena *arena, struct printed *ret_printed, struct err *err) MUST_USE;

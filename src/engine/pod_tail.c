@@ -143,8 +143,8 @@ static const char *copy_line(const char *line, size_t len, struct arena *arena)
 	return copy;
 }
 
-int pod_tail_read(const struct pod_tail *tail, struct arena *arena, const char ***ret_lines,
-		  size_t *ret_count, struct err *err)
+int pod_tail_read(const struct pod_tail *tail, struct arena *arena, struct printed *ret_printed,
+		  struct err *err)
 {
 	const char **lines = arena_take_array(arena, LIMIT_LAST_LINES, sizeof(*lines));
 	const char *at = text_of(&tail->text), *end = at + tail->text.len;
@@ -160,7 +160,6 @@ int pod_tail_read(const struct pod_tail *tail, struct arena *arena, const char *
 		lines[count] = copy_line(at, len, arena);
 		at += len + 1;
 	}
-	*ret_lines = lines;
-	*ret_count = count;
+	*ret_printed = (struct printed){.lines = lines, .count = count};
 	return 0;
 }

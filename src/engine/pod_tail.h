@@ -8,6 +8,7 @@
 #include "base/err.h"
 #include "base/mem.h"
 #include "base/own.h"
+#include "core/printed.h"
 #include "io/loop.h"
 #include "kube/api.h"
 #include "kube/job_pod.h"
@@ -39,5 +40,5 @@ bool pod_tail_is_of(const struct pod_tail *tail, const char *pod_name, int attem
 bool pod_tail_is_open(const struct pod_tail *tail, const char *uid);
 /* At most LIMIT_LAST_LINES, oldest first, that live in the arena. ERR_UNREACHABLE: they have not
  * come yet. */
-int pod_tail_read(const struct pod_tail *tail, struct arena *arena, const char ***ret_lines,
-		  size_t *ret_count, struct err *err) MUST_USE;
+int pod_tail_read(const struct pod_tail *tail, struct arena *arena, struct printed *ret_printed,
+		  struct err *err) MUST_USE;

@@ -113,7 +113,7 @@ def test_a_volume_that_cannot_be_mounted_is_named(muster, namespace, tmp_path):
                                          "volumeMounts": [{"name": "v", "mountPath": "/v"}]}]}}
     job = run_in_background(muster, "-f", write_job(tmp_path, "mounted", template, workers=2))
     said = wait_for_line(job.stderr, "FailedMount")
-    assert "worker-0 and 1 more: is waiting for its volumes (FailedMount): MountVolume.SetUp failed for volume" in said
+    assert "worker-0 (and 1 more) is waiting for its volumes (FailedMount): MountVolume.SetUp failed for volume" in said
     assert 'configmap "absent" not found' in said
     namespace.create({"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": "absent"}})
     assert job.wait(timeout=LIMIT) == 0
@@ -258,7 +258,7 @@ def test_on_a_terminal_a_line_says_how_far_the_start_is(muster, tmp_path):
     job = muster.start("run", "--on", "kubernetes", "-f", simulated_job(tmp_path, workers=3, waiting="ErrImagePull"),
                        stdout=theirs, stderr=theirs)
     shown = b""
-    while b"3 Pods: 3 scheduled, 0 set up, 0 running; worker-0 and 2 more: cannot pull its image" not in shown:
+    while b"3 Pods: 3 scheduled, 0 set up, 0 running; worker-0 (and 2 more) cannot pull its image" not in shown:
         shown += os.read(ours, 4096)
     interrupt(job)
 

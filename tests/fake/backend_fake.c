@@ -487,15 +487,16 @@ static int fake_observe(struct backend *backend, const struct job *job, struct a
 
 static int fake_last_lines(struct backend *backend, const struct job *job, const char *role,
 			   int index, int attempt, size_t most, struct arena *arena,
-			   const char ***ret_lines, size_t *ret_count, struct err *err)
+			   struct printed *ret_printed, struct err *err)
 {
 	(void) backend;
 	(void) job;
 	(void) err;
-	*ret_count = most > 0 ? 1 : 0;
-	*ret_lines = arena_take_array(arena, *ret_count, sizeof(**ret_lines));
-	if (*ret_count)
-		(*ret_lines)[0] =
+	*ret_printed = (struct printed){.count = most > 0 ? 1 : 0};
+	ret_printed->lines =
+		arena_take_array(arena, ret_printed->count, sizeof(*ret_printed->lines));
+	if (ret_printed->count)
+		ret_printed->lines[0] =
 			arena_format(arena, "last words of %s-%d.%d", role, index, attempt);
 	return 0;
 }

@@ -15,11 +15,14 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t len)
 	char *all CLEANUP(mem_free_text) = mem_copy_bytes(bytes, len);
 	struct arena *arena CLEANUP(arena_cleanup) = arena_new();
 	const char *lines[LINES_MAX];
-	size_t n_lines = 0;
+	msec times[LINES_MAX];
+	struct printed printed = {.lines = lines, .times = times};
 
-	for (char *rest = all; rest && n_lines < LINES_MAX;)
-		lines[n_lines++] = strsep(&rest, "\n");
-	const char *found = exception_find(lines, n_lines, arena);
+	for (char *rest = all; rest && printed.count < LINES_MAX; printed.count++) {
+		lines[printed.count] = strsep(&rest, "\n");
+		times[printed.count] = len % 3 ? (msec) printed.count * (msec) len : MSEC_UNSET;
+	}
+	const char *found = exception_find(&printed, arena, NULL);
 
 	if (found && (!*found || strlen(found) > 3 * len || strpbrk(found, "\x1b\n\r\a")))
 		abort();

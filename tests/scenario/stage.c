@@ -423,12 +423,12 @@ static int seen_apply(struct backend *backend, const struct job *job, const stru
 
 static int seen_last_lines(struct backend *backend, const struct job *job, const char *role,
 			   int index, int attempt, size_t most, struct arena *arena,
-			   const char ***ret_lines, size_t *ret_count, struct err *err)
+			   struct printed *ret_printed, struct err *err)
 {
 	struct stage *stage = stage_of_backend(backend);
 
 	return stage->backend->functions->last_lines(stage->backend, job, role, index, attempt,
-						     most, arena, ret_lines, ret_count, err);
+						     most, arena, ret_printed, err);
 }
 
 static const struct backend_functions seen_backend_functions = {

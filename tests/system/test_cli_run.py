@@ -137,7 +137,7 @@ def test_what_goes_on_after_the_signal_is_told_of_once_and_killed_when_asked_to(
     for _ in range(2):
         read_until(process.stdout, "started")
     stopping = muster.start("stop", "job")
-    told = "worker-0 and 1 more: is still running after the stop signal (StillRuns): SIGTERM did not stop it within 5s"
+    told = "worker-0 (and 1 more) is still running after the stop signal (StillRuns): SIGTERM did not stop it within 5s"
     assert "`muster stop --now job`" in read_until(stopping.stderr, told)[-1]
     assert "`muster run --stop-signal INT`" in read_until(process.stderr, told)[-1]
     assert "StillRuns" in muster("status", "job", code=0).stdout
@@ -296,10 +296,22 @@ def test_a_log_that_may_not_grow_further_ends_neither_muster_nor_the_job(muster)
     assert "File too large" in done.stderr
 
 
+@pytest.mark.parametrize("words", [["torchrun", "x.py"], ["python3", "-m", "torch.distributed.run", "x.py"]])
+def test_torchrun_inside_of_replicas_is_warned_of(muster, tmp_path, words):
+    (tmp_path / "torchrun").write_text("#!/bin/sh\n")
+    (tmp_path / "torchrun").chmod(0o755)
+    path = {"PATH": f"{tmp_path}:{muster.environment['PATH']}"}
+    assert "torchrun starts processes of its own" in muster("run", "--dry-run", "-w", 2, "--", *words, code=0, env=path).stderr
+    assert "torchrun" not in muster("run", "--dry-run", "--", *words, code=0, env=path).stderr.split("would start")[0]
+
+
 def test_a_tf_config_of_the_jobs_own_is_warned_of(muster):
     done = muster("run", "--dry-run", "-w", 2, "--env", "TF_CONFIG={}", "--", "true", code=0)
-    assert ("muster: warning: the job sets TF_CONFIG itself, which overrides muster's: its replicas (worker) all get "
-            "that value, and none learns which one it is\n") in done.stderr
+    assert ("muster: warning: the job sets TF_CONFIG (worker) itself, which overrides muster's: its replicas all get "
+            "the same value, and none learns which one it is\n") in done.stderr
+    assert "sets MASTER_ADDR (worker), RANK (worker) itself" in muster(
+        "run", "--dry-run", "-w", 2, "-e", "RANK=0", "-e", "MASTER_ADDR=h", "--", "true", code=0).stderr
+    assert "itself" not in muster("run", "--dry-run", "-e", "RANK=0", "--", "true", code=0).stderr
     assert "TF_CONFIG" not in muster("run", "--dry-run", "-w", 2, "--", "true", code=0).stderr
 
 

@@ -27,7 +27,7 @@ GRACE = "use --grace 10s for the time between SIGTERM and SIGKILL"
     ("run -np 4 -- true", f"-np: no such option; {WORKERS}"),
     ("run -N 2 -- true", f"-N: no such option; {WORKERS}"),
     ("run -N2 -- true", f"-N: no such option; {WORKERS}"),
-    ("run --nnodes=2 -- true", f"--nnodes: no such option; {WORKERS}"),
+    ("run --nnodes=2 -- true", f"--nnodes: no such option; {WORKERS} on this machine; to train on several machines: 'muster launch'"),
     ("run --nproc-per-node 2 -- true", f"--nproc-per-node: no such option; {WORKERS}"),
     ("run --nproc_per_node 2 -- true", f"--nproc_per_node: no such option; {WORKERS}"),
     ("run --ntasks 2 -- true", f"--ntasks: no such option; {WORKERS}"),

@@ -99,6 +99,35 @@ def test_a_worker_that_is_stopped_is_told_and_is_the_likely_cause_of_its_peers_e
     assert muster.job("stopped")["status"]["failure"]["cause"].startswith("worker-0 was paused (SIGSTOP, Ctrl-Z or")
 
 
+PEER = """
+import os, sys, time
+if os.environ["RANK"] == "1":
+    %s
+while not os.path.exists("left") or os.path.exists(f"/proc/{open('left').read()}"): time.sleep(0.02)
+raise RuntimeError("Timed out waiting for rank 1")
+"""
+
+
+@pytest.mark.parametrize("end, said", [
+    ("print('Traceback (most recent call last):\\n  File \"x.py\", line 1\\nValueError: loss is NaN', flush=True); (open('pid', 'w').write('0'), os.rename('pid', 'left')); time.sleep(1000)",
+     r"worker-1 failed \d+\w+ earlier: ValueError: loss is NaN"),
+    ("open('pid', 'w').write(str(os.getpid())); os.rename('pid', 'left'); sys.exit(0)",
+     r"worker-1 exited with code 0 \d+\w+ earlier, and its peers may have waited for it"),
+])
+def test_a_peer_that_failed_or_left_before_is_the_likely_cause(muster, end, said):
+    (muster.folder / "peer.py").write_text(PEER % end)
+    done = muster("run", "-w", 2, "peer.py", code=1)
+    assert "worker-0 exited with code 1" in done.stderr
+    assert re.search(rf"\n  likely cause  {said}\n  error         RuntimeError: Timed out waiting for rank 1\n", done.stderr), done.stderr
+
+
+def test_what_was_silent_when_its_peer_failed_shows_where_it_was(muster):
+    (muster.folder / "peer.py").write_text(PEER % "time.sleep(5.5); (open('pid', 'w').write('0'), os.rename('pid', 'left')); wait = time.sleep; wait(1000)")
+    done = muster("run", "--name", "job", "-w", 2, "peer.py", code=1)
+    assert re.search(r"\n  consequences  worker-1 was stopped by muster\n  stacks        worker-1: <module> \(peer.py:4\)\n", done.stderr)
+    assert "\n  all stacks    muster stacks job\n" in done.stderr and "peer.py" in muster("stacks", "job", code=0).stdout
+
+
 def test_a_program_that_is_not_there_is_told_before_anything_starts(muster):
     done = muster("run", "--name", "missing", "--", "no-such-program", code=2)
     assert "no-such-program" in done.stderr and "not found in PATH" in done.stderr

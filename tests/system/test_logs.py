@@ -134,6 +134,8 @@ def test_what_is_not_there_is_said(muster):
     ]:
         done = muster("logs", *options, "job", code=1)
         assert sentence in done.stderr and done.stdout == ""
+    assert "1: write a replica as ROLE-INDEX (worker-0), or use --index 1" in muster("logs", "job", "1", code=2).stderr
+    assert "worker: write a replica as ROLE-INDEX (worker-0), or use --role worker" in muster("logs", "job", "worker", code=2).stderr
     assert "not a regular expression" in muster("logs", "--grep", "(", "job", code=2).stderr
     assert "would make the search too slow" in muster("logs", "--grep", "(a{1,255}){1,255}b", "job", code=2).stderr
     assert "not a duration (10m) or a time" in muster("logs", "--since", "yesterday", "job", code=2).stderr

@@ -55,6 +55,8 @@ def test_a_whole_name_wins_and_a_beginning_of_several_is_none(muster, two):
     muster("run", "--name", "digits", "--", "echo", "whole", code=0)
     assert muster("logs", "digits", code=0).stdout == "worker-0 | whole\n"
     assert "job 'digit' not found; did you mean 'digits'?" in muster("logs", "digit", code=1).stderr
+    assert muster("logs", "dig", code=1).stderr == "muster: job 'dig' not found; jobs that begin with it: digits-old, digits-new, digits\n"
+    assert "job 'worker-1' not found; if it is a replica, name its job first: JOB worker-1" in muster("logs", "worker-1", code=1).stderr
 
 
 def test_what_is_deleted_is_named_in_full(muster, two):

@@ -171,14 +171,12 @@ static struct observed_replica wait_for_end(struct scene *world, int index, int 
 /* The last line of a replica's output so far, or "". */
 static const char *last_line(struct scene *world, int index, int attempt)
 {
-	const char **lines;
-	size_t count;
+	struct printed printed;
 
 	if (world->backend->functions->last_lines(world->backend, world->job, "worker", index,
-						  attempt, 1, world->arena, &lines, &count,
-						  NULL) < 0)
+						  attempt, 1, world->arena, &printed, NULL) < 0)
 		return "";
-	return count ? lines[0] : "";
+	return printed.count ? printed.lines[0] : "";
 }
 
 static void wait_for_line(struct scene *world, int index, int attempt, const char *line)

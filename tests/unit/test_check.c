@@ -139,7 +139,9 @@ static void note_said(struct story *story, const char *line)
 	struct failure *failure = &story->failure;
 
 	story->said[failure->n_last_lines++] = arena_copy_text(story->arena, line);
-	failure->exception = exception_find(story->said, failure->n_last_lines, story->arena);
+	const struct printed printed = {.lines = story->said, .count = failure->n_last_lines};
+
+	failure->exception = exception_find(&printed, story->arena, NULL);
 }
 
 static void finish_replica(struct story *story, char *rest)

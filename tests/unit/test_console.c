@@ -1,6 +1,7 @@
 #include "unit.h"
 
 #include "base/mem.h"
+#include "core/silence.h"
 #include "engine/console.h"
 #include "engine/log_writer.h"
 #include "io/file.h"
@@ -218,6 +219,38 @@ static void only_notes_that_help_are_said(void **state)
 	assert_file(fixture, "chatter", "muster: worker-1 exited\n");
 }
 
+/* What two replicas printed half a minute ago, of which one has failed since. */
+static void a_silent_replica_with_an_exception_is_told(void **state)
+{
+	struct fixture *fixture = *state;
+	msec start = loop_now() - 2 * SILENCE_FIRST;
+	struct replica_status replicas[2];
+	const struct status status = {.replicas = replicas, .n_replicas = 2};
+
+	for (int i = 0; i < 2; i++) {
+		static const char *const said[] = {
+			"step 1\n", "Traceback (most recent call last):\n  File \"x.py\", line 1\n"
+				    "ValueError: no\n"};
+
+		replicas[i] = (struct replica_status){.role = "worker",
+						      .index = i,
+						      .state = REPLICA_RUNNING,
+						      .start_time = start};
+		assert_int_equal(
+			log_writer_add(fixture->writers[i], said[i], strlen(said[i]), start, NULL),
+			0);
+	}
+	begin_on_files(fixture);
+	console_on_output(fixture->console);
+	console_on_status(fixture->console, &status);
+	loop_run_ready(fixture->loop);
+	finish(fixture);
+	assert_file(fixture, "chatter",
+		    "muster: worker-0 and worker-1 have printed nothing for 30s\n"
+		    "muster: worker-1 still runs after an error: ValueError: no\n"
+		    "muster: job train succeeded: 12 workers in 8s\n");
+}
+
 static void a_reader_that_is_gone_ends_the_showing_and_nothing_else(void **state)
 {
 	struct fixture *fixture = *state;
@@ -230,7 +263,10 @@ static void a_reader_that_is_gone_ends_the_showing_and_nothing_else(void **state
 	begin(fixture);
 	print(fixture, 0, "for nobody\n");
 	finish(fixture);
-	assert_file(fixture, "chatter", "muster: job train succeeded: 12 workers in 8s\n");
+	assert_file(fixture, "chatter",
+		    "muster: the output has no reader any more, and the job continues; to follow "
+		    "it: muster logs -f train; to stop it: muster stop train\n"
+		    "muster: job train succeeded: 12 workers in 8s\n");
 }
 
 static void bars_stay_at_the_bottom_of_a_terminal(void **state)
@@ -316,6 +352,7 @@ int main(void)
 		CONSOLE_TEST(lines_have_names_and_the_summary_comes_last),
 		CONSOLE_TEST(chatter_to_the_same_file_keeps_its_place),
 		CONSOLE_TEST(only_notes_that_help_are_said),
+		CONSOLE_TEST(a_silent_replica_with_an_exception_is_told),
 		CONSOLE_TEST(a_reader_that_is_gone_ends_the_showing_and_nothing_else),
 		CONSOLE_TEST(bars_stay_at_the_bottom_of_a_terminal),
 		CONSOLE_TEST(the_start_is_followed_in_a_row),

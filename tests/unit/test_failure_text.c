@@ -51,10 +51,11 @@ static void a_block_tells_cause_last_lines_and_consequences(void **state)
 static void assert_explained(const char *const *lines, size_t n_lines, const char *expected)
 {
 	struct arena *arena CLEANUP(arena_cleanup) = arena_new();
+	const struct printed printed = {.lines = (const char **) lines, .count = n_lines};
 	struct failure failure = {
 		.role = "worker",
 		.message = "worker-0 exited with code 1",
-		.exception = exception_find(lines, n_lines, arena), /* as the driver notes it */
+		.exception = exception_find(&printed, arena, NULL), /* as the driver notes it */
 		.last_lines = (const char **) lines,
 		.n_last_lines = n_lines,
 	};

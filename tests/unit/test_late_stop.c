@@ -49,7 +49,7 @@ static void those_asked_a_moment_later_are_told_of_together(void **state)
 	assert_int_equal(notes_after(scene, 5000), 0);
 	assert_int_equal(scene->plan.wake_at, scene->now + 40);
 	assert_int_equal(notes_after(scene, 40), 1);
-	assert_non_null(strstr(scene->plan.notes[0].sentence, "worker-0 and 1 more: "));
+	assert_non_null(strstr(scene->plan.notes[0].sentence, "worker-0 (and 1 more) "));
 }
 
 static void what_was_told_is_not_told_again_when_others_end_later(void **state)

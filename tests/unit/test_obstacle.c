@@ -52,7 +52,7 @@ static void one_sentence_is_said_for_all_whom_it_holds(void **state)
 	assert_int_equal(note->level, NOTE_WARNING);
 	assert_string_equal(
 		note->sentence,
-		"worker-0 and 3 more: cannot be scheduled (Unschedulable): 0/4 nodes are "
+		"worker-0 (and 3 more) cannot be scheduled (Unschedulable): 0/4 nodes are "
 		"available: 4 Insufficient cpu.");
 	assert_int_equal(scene->plan.n_notes, 1);
 }
@@ -129,8 +129,8 @@ static void a_deadline_that_came_while_somebody_waited_says_for_what(void **stat
 	scene_decide(scene);
 	assert_non_null(scene->status.failure);
 	assert_string_equal(scene->status.failure->message,
-			    "the job was active longer than its deadline of 60s; worker-0 and 1 "
-			    "more: cannot pull its image (ErrImagePull): image 'x': not found");
+			    "the job was active longer than its deadline of 60s; worker-0 (and 1 "
+			    "more) cannot pull its image (ErrImagePull): image 'x': not found");
 }
 
 static void how_a_replica_ended_is_no_obstacle(void **state)

@@ -84,7 +84,7 @@ static void who_printed_again_is_not_among_those_whose_silence_lasts(void **stat
 	assert_told(list, 3, START + 30 * SECOND,
 		    "worker-0 and 2 more have printed nothing for 30s");
 	silence_note_output(&list[0], START + 40 * SECOND);
-	assert_lasting(list, 3, "worker-1 and 1 more have printed nothing for 30s");
+	assert_lasting(list, 3, "worker-1 and worker-2 have printed nothing for 30s");
 	assert_told(list, 3, START + 120 * SECOND, "worker-0 has printed nothing for 80s");
 	assert_lasting(list, 3, "worker-0 and 2 more have printed nothing for 30s");
 }
