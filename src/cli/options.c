@@ -272,6 +272,8 @@ static void tell_unknown_option(struct reading *reading, const char *name, size_
 	text_addf(reading->faults, "--%s: no such option", wanted);
 	if (nearest)
 		text_addf(reading->faults, "; did you mean --%s?", nearest);
+	else if (find_row(options, "max-restarts", strlen("max-restarts")) >= 0)
+		text_add(reading->faults, "; options of your program go after its name");
 	text_add_char(reading->faults, '\n');
 }
 

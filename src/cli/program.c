@@ -113,6 +113,15 @@ int program_refuse_nothing(struct err *err)
 		       "nothing to run; give SCRIPT.py, -m MODULE, -- PROGRAM, or -f job.yaml");
 }
 
+/* "LR=2", as before a command in a shell. */
+static bool is_assignment(const char *word)
+{
+	const char *equals = strchr(word, '=');
+
+	return equals && equals > word &&
+	       strspn(word, "ABCDEFGHIJKLMNOPQRSTUVWXYZ_0123456789") == (size_t) (equals - word);
+}
+
 int program_find(const char *const *arguments, size_t n_arguments, bool is_program,
 		 const char ***ret_command, char **ret_interpreter, struct err *err)
 {
@@ -134,6 +143,14 @@ int program_find(const char *const *arguments, size_t n_arguments, bool is_progr
 	if (!is_program && !is_in_path(first) && file_is_program(first))
 		return err_set(err, ERR_INVALID, "'%s' is not in PATH; did you mean ./%s?", first,
 			       first);
+	if (!is_program && text_ends_with(first, ".ipynb"))
+		return err_set(err, ERR_INVALID,
+			       "'%s': not a script; convert the notebook: jupyter nbconvert --to "
+			       "script %s",
+			       first, first);
+	if (!is_program && is_assignment(first))
+		return err_set(err, ERR_INVALID, "'%s': not a script; to set a variable: -e %s",
+			       first, first);
 	if (!is_program && !is_in_path(first))
 		return err_set(err, ERR_INVALID,
 			       "'%s': not a script (expected a .py or .pyz file); to run a "

@@ -5,9 +5,11 @@
 #include "core/log_noise.h"
 
 #include <signal.h>
+#include <string.h>
 
 /* Replicas whose logs are read for the cause of a failure. */
 #define MOST_PEERS 256
+#define MOST_OF_EXCEPTION 300 /* bytes of it in a sentence */
 
 void failure_lines_done(struct failure_lines *lines)
 {
@@ -121,6 +123,20 @@ static const char *find_exception(const struct failure *failure, const struct pr
 	return own ? own : last;
 }
 
+/* "worker-1 exited with code 1 … restarting the whole job (restart 1 of 2): ValueError: no" */
+static void add_to_notes(struct plan *plan, const struct failure *failure, struct arena *arena)
+{
+	for (size_t i = 0; failure->exception && failure->message && i < plan->n_notes; i++) {
+		struct note *note = &plan->notes[i];
+		size_t len = strlen(failure->message);
+
+		if (text_equals(note->reason, "ReplicaRestarting") &&
+		    strncmp(note->sentence, failure->message, len) == 0)
+			note->sentence = arena_format(arena, "%s: %.*s", note->sentence,
+						      MOST_OF_EXCEPTION, failure->exception);
+	}
+}
+
 static void add_last_lines(struct failure_lines *lines, struct backend *backend,
 			   const struct job *job, struct plan *plan, struct arena *arena)
 {
@@ -146,6 +162,7 @@ static void add_last_lines(struct failure_lines *lines, struct backend *backend,
 	changed->last_lines = printed.lines + count - changed->n_last_lines;
 	if (printed.times) /* else only one log can be had at a time */
 		look_at_peers(backend, job, plan, changed, arena);
+	add_to_notes(plan, changed, arena);
 }
 
 static void add_stacks(struct failure_lines *lines, struct backend *backend, struct plan *plan,

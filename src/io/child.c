@@ -182,6 +182,11 @@ static int describe_missing(const struct child_start *start, struct err *err)
 {
 	const char *program = start->program, *path = search_path_of(start->environment);
 
+	if (strchr(program, ' '))
+		return err_set(err, ERR_NOT_FOUND,
+			       "program '%s' not found; write the program and each argument as a "
+			       "word of its own, or let a shell read them: sh -c '…'",
+			       program);
 	if (strchr(program, '/'))
 		return err_set(err, ERR_NOT_FOUND, "program '%s' not found", program);
 	return err_set(err, ERR_NOT_FOUND, "program '%s' not found in PATH%s", program,
@@ -243,7 +248,8 @@ static int describe_failure(const struct child_start *start, enum start_step ste
 		return describe_program(start, errno_value, err);
 	case STEP_INTERPRETER:
 		return err_set(err, ERR_NOT_FOUND,
-			       "'%s' names an interpreter in its first line that does not exist",
+			       "'%s' names an interpreter in its first line that does not exist "
+			       "(if its lines end with CR LF, convert them: dos2unix)",
 			       start->program);
 	}
 	return ERR_IO;

@@ -305,6 +305,25 @@ def test_torchrun_inside_of_replicas_is_warned_of(muster, tmp_path, words):
     assert "torchrun" not in muster("run", "--dry-run", "--", *words, code=0, env=path).stderr.split("would start")[0]
 
 
+@pytest.mark.parametrize("words, said", [
+    (["nb.ipynb"], "'nb.ipynb': not a script; convert the notebook: jupyter nbconvert --to script nb.ipynb"),
+    (["LR=2", "train.py"], "'LR=2': not a script; to set a variable: -e LR=2"),
+    (["--", "python3 train.py"], "program 'python3 train.py' not found; write the program and each argument as a word of its own"),
+    (["--", "./crlf.sh"], "'./crlf.sh' names an interpreter in its first line that does not exist (if its lines end with CR LF"),
+])
+def test_what_is_no_program_says_what_may_be_meant(muster, words, said):
+    (muster.folder / "crlf.sh").write_bytes(b"#!/bin/sh\r\necho hello\r\n")
+    (muster.folder / "crlf.sh").chmod(0o755)
+    done = muster("run", *words)
+    assert done.returncode in (2, 127) and said in done.stderr
+
+
+def test_a_restart_says_why(muster):
+    (muster.folder / "fails.py").write_text("raise ValueError('no')\n")
+    done = muster("run", "-q", "--max-restarts", 1, "fails.py", code=1)
+    assert re.search(r"worker-0 exited with code 1 after \w+ \(attempt 0\): restarting the whole job \(restart 1 of 1\): ValueError: no\n", done.stderr)
+
+
 def test_a_tf_config_of_the_jobs_own_is_warned_of(muster):
     done = muster("run", "--dry-run", "-w", 2, "--env", "TF_CONFIG={}", "--", "true", code=0)
     assert ("muster: warning: the job sets TF_CONFIG (worker) itself, which overrides muster's: its replicas all get "

@@ -33,6 +33,7 @@ GRACE = "use --grace 10s for the time between SIGTERM and SIGKILL"
     ("run --ntasks 2 -- true", f"--ntasks: no such option; {WORKERS}"),
     ("run --rdzv-endpoint host:1 -- true", "--rdzv-endpoint: no such option; not needed"),
     ("run --standalone -- true", "--standalone: no such option; not needed"),
+    ("run --epochs 3 train.py", "--epochs: no such option; options of your program go after its name"),
     ("run -J job -- true", "-J: no such option; use --name NAME"),
     ("run -t 30 -- true", "-t: no such option; use --timeout 30m"),
     ("run --restart=Never -- true", "--restart: no such option; use --max-restarts N"),

@@ -232,7 +232,8 @@ static void every_mistake_is_told_at_once(void **state)
 static void only_flags_can_be_negated(void **state)
 {
 	(void) state;
-	WRONG(&looks, "--no-workers: no such option\n", "--no-workers");
+	WRONG(&looks, "--no-workers: no such option; options of your program go after its name\n",
+	      "--no-workers");
 }
 
 static void a_missing_argument_is_told_with_the_usage(void **state)
