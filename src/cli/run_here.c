@@ -90,6 +90,8 @@ int run_here(const struct options *options, const char *state_folder,
 int run_remove_finished(const struct options *options, const char *namespace_name, const char *name,
 			int exit_code)
 {
+	if (exit_code != EXIT_DONE || !option_flag(options, "rm"))
+		return exit_code;
 	struct lookup *lookup CLEANUP(lookup_cleanup) = lookup_new(options);
 	char *argument CLEANUP(mem_free_text) = namespace_name
 							? job_words_new(namespace_name, name, NULL)
@@ -97,8 +99,6 @@ int run_remove_finished(const struct options *options, const char *namespace_nam
 	struct found_job job;
 	struct err err = {0};
 
-	if (exit_code != EXIT_DONE || !option_flag(options, "rm"))
-		return exit_code;
 	lookup_take_whole_names(lookup);
 	int rc = lookup_job(lookup, argument, &job, &err);
 

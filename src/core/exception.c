@@ -48,7 +48,7 @@ static void search_done(struct search *search)
 
 static void keep(struct search *search, const char *line, enum strength strength)
 {
-	if (strength < search->strength)
+	if (strength < search->strength && !search->is_left_behind)
 		return;
 	search->strength = strength;
 	search->found_at = search->time;

@@ -47,6 +47,19 @@ struct peer {
 	msec time;
 };
 
+/* A restart that was decided has given the replicas new attempts already. */
+static int attempt_of(const struct failure *failure, const struct replica_status *replica)
+{
+	for (size_t i = 0; i < failure->n_consequences; i++) {
+		const struct consequence *consequence = &failure->consequences[i];
+
+		if (consequence->index == replica->index &&
+		    text_equals(consequence->role, replica->role))
+			return consequence->attempt;
+	}
+	return replica->attempt;
+}
+
 /* The earliest of all. Where its time is not known, it is not known to be earlier. */
 static void look_at_peer(struct backend *backend, const struct job *job,
 			 const struct failure *failure, const struct replica_status *replica,
@@ -56,8 +69,8 @@ static void look_at_peer(struct backend *backend, const struct job *job,
 	struct peer peer = {.replica = replica};
 
 	if (backend->functions->last_lines(backend, job, replica->role, replica->index,
-					   replica->attempt, LIMIT_SEARCHED_LINES, arena, &printed,
-					   NULL) == 0)
+					   attempt_of(failure, replica), LIMIT_SEARCHED_LINES,
+					   arena, &printed, NULL) == 0)
 		peer.exception = exception_find_own(&printed, arena, &peer.time);
 	if (!peer.exception || exception_blames_peer(peer.exception)) {
 		if (replica->state != REPLICA_SUCCEEDED)

@@ -121,6 +121,14 @@ def test_a_peer_that_failed_or_left_before_is_the_likely_cause(muster, end, said
     assert re.search(rf"\n  likely cause  {said}\n  error         RuntimeError: Timed out waiting for rank 1\n", done.stderr), done.stderr
 
 
+def test_the_likely_cause_of_a_restart_is_in_the_logs_of_the_attempt_that_failed(muster):
+    (muster.folder / "peer.py").write_text("import os, time\nif os.environ['MUSTER_ATTEMPT'] == '1': time.sleep(1000)\n" + PEER % (
+        "print('ValueError: loss is NaN', flush=True); (open('pid', 'w').write('0'), os.rename('pid', 'left')); time.sleep(1000)"))
+    muster.detach("--name", "job", "-w", "2", "--max-restarts", "1", "peer.py")
+    job = muster.until("job", lambda seen: seen["status"].get("failure", {}).get("exception"))
+    assert job["status"]["failure"]["cause"].endswith(" earlier: ValueError: loss is NaN")
+
+
 def test_what_was_silent_when_its_peer_failed_shows_where_it_was(muster):
     (muster.folder / "peer.py").write_text(PEER % "time.sleep(5.5); (open('pid', 'w').write('0'), os.rename('pid', 'left')); wait = time.sleep; wait(1000)")
     done = muster("run", "--name", "job", "-w", 2, "peer.py", code=1)

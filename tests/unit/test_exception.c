@@ -167,6 +167,8 @@ static void what_the_program_has_left_behind_is_not_what_ended_it(void **state)
 	FOUND_AT("ImportError: no flash_attn", AT(5, 5, 5, 9005, 9006, 9006),
 		 "ImportError: no flash_attn", "[rank1]:[W1128 02:44:00.1 x.cpp:9] closed",
 		 "E0000 00:00:1763740931.5 77 agent.cc:9] lost", "/x.py:3: UserWarning: leaked");
+	FOUND_AT("x.py: error: no --data", AT(5, 5, 5, 1005, 1005), "ImportError: no", "step 1",
+		 "x.py: error: no --data");
 	FOUND_AT("OSError: later", AT(5, 5, 5, 1005, 1005, 1005, 1005), "ImportError: no", "step 1",
 		 "Traceback (most recent call last):", "  File \"x.py\", line 2", "OSError: later");
 }
