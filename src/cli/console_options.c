@@ -5,7 +5,6 @@
 #include "core/output_path.h"
 #include "engine/output_copies.h"
 
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -18,12 +17,10 @@ static int add_names(struct console_options *console_options, size_t *capacity, 
 
 	for (char *name; (name = strsep(&rest, ","));) {
 		size_t count = console_options->style.n_only;
-		char *role CLEANUP(mem_free_text) = NULL;
-		struct log_name replica = {0};
+		struct log_name replica;
 
-		if (replica_name_take(name, &role, &replica.index, err))
+		if (replica_name_take_log_name(name, &replica, err) < 0)
 			return err_prefix(err, "--only");
-		snprintf(replica.role, sizeof(replica.role), "%s", role);
 		mem_grow(&console_options->only, capacity, count, sizeof(replica));
 		console_options->only[count] = replica;
 		console_options->style.n_only++;

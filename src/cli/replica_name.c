@@ -4,6 +4,7 @@
 #include "base/text.h"
 #include "core/limits.h"
 
+#include <stdio.h>
 #include <string.h>
 
 bool replica_name_read(const char *text, size_t len, char **ret_role, int *ret_index)
@@ -32,4 +33,16 @@ int replica_name_take(const char *word, char **ret_role, int *ret_index, struct 
 				 "'%s' is not a replica (expected ROLE-INDEX, for example "
 				 "worker-0)",
 				 word);
+}
+
+int replica_name_take_log_name(const char *word, struct log_name *ret_name, struct err *err)
+{
+	char *role CLEANUP(mem_free_text) = NULL;
+	int index, rc = replica_name_take(word, &role, &index, err);
+
+	if (rc < 0)
+		return rc;
+	*ret_name = (struct log_name){.index = index};
+	snprintf(ret_name->role, sizeof(ret_name->role), "%s", role);
+	return 0;
 }

@@ -12,25 +12,19 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <stdio.h>
 #include <unistd.h>
 
 /* The replica that --stdin names. */
 static int read_input_name(const char *word, const struct job *job, struct log_name *ret_name,
 			   struct err *err)
 {
-	char *role_name CLEANUP(mem_free_text) = NULL;
-	int index;
-
-	if (replica_name_take(word, &role_name, &index, err) < 0)
+	if (replica_name_take_log_name(word, ret_name, err) < 0)
 		return err_prefix(err, "--stdin");
-	const struct role *role = job_role(job, role_name);
+	const struct role *role = job_role(job, ret_name->role);
 
-	if (!role || index >= role->replicas)
+	if (!role || ret_name->index >= role->replicas)
 		return err_set(err, ERR_INVALID, "--stdin: job '%s' has no replica '%s'", job->name,
 			       word);
-	*ret_name = (struct log_name){.index = index};
-	snprintf(ret_name->role, sizeof(ret_name->role), "%s", role->name);
 	return 0;
 }
 

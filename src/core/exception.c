@@ -288,11 +288,11 @@ static const char *find(struct search *search, const struct printed *printed, st
 		       : NULL;
 }
 
-const char *exception_find(const struct printed *printed, struct arena *arena, msec *ret_time)
+const char *exception_find(const struct printed *printed, struct arena *arena)
 {
 	struct search search CLEANUP(search_done) = {0};
 
-	return find(&search, printed, arena, ret_time);
+	return find(&search, printed, arena, NULL);
 }
 
 const char *exception_find_own(const struct printed *printed, struct arena *arena, msec *ret_time)

@@ -16,12 +16,12 @@
 /* The line with which C++ aborted, else the exception of the last traceback (of an exception group
  * the first one inside), else the last line in which a program reports an error; without colors and
  * prefixes, in the arena. NULL where no line is of that kind, and where the program went on for a
- * second behind it, as one does that has caught its exception. `*ret_time` is when it was printed
- * (MSEC_UNSET: nobody knows); NULL is fine. */
-const char *exception_find(const struct printed *printed, struct arena *arena, msec *ret_time);
+ * second behind it, as one does that has caught its exception. */
+const char *exception_find(const struct printed *printed, struct arena *arena);
 
 /* The same of what the program printed before it blamed a peer: one that has failed may wait for
- * its peers, and be aborted when they are (JAX). */
+ * its peers, and be aborted when they are (JAX). `*ret_time` is when (MSEC_UNSET: nobody knows);
+ * NULL is fine. */
 const char *exception_find_own(const struct printed *printed, struct arena *arena, msec *ret_time);
 
 /* It says that another process did not answer, or is gone: that one may know more. From what Gloo,

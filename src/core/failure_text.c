@@ -9,6 +9,10 @@
 #include <stdbool.h>
 #include <string.h>
 
+#define PORT_IN_USE                                                                                \
+	"another process has the port, perhaps another replica of this job: let the script use a " \
+	"different port in each replica; a script that starts its own processes needs -w 1"
+
 /* Each was seen with TensorFlow 2.21, JAX 0.10 or Python 3.11, and what is advised helped. */
 static const struct known_cause {
 	const char *words; /* in one of the last lines */
@@ -47,12 +51,8 @@ static const struct known_cause {
 	{": can't open file '",
 	 "a relative path begins in the directory in which muster was started, not in that of the "
 	 "job file or the script"},
-	{"EADDRINUSE",
-	 "another process has the port, perhaps another replica of this job: let the script use a "
-	 "different port in each replica; a script that starts its own processes needs -w 1"},
-	{"Address already in use",
-	 "another process has the port, perhaps another replica of this job: let the script use a "
-	 "different port in each replica; a script that starts its own processes needs -w 1"},
+	{"EADDRINUSE", PORT_IN_USE},
+	{"Address already in use", PORT_IN_USE},
 	{"environment variable RANK expected, but not set",
 	 "parameter servers and evaluators have no RANK: PyTorch needs neither --ps nor "
 	 "--evaluator"},

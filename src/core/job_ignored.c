@@ -162,16 +162,18 @@ static bool is_torchrun(const char *word)
 	       text_equals(word, "torch.distributed.launch");
 }
 
+static bool runs_torchrun(const struct container *container)
+{
+	for (const char *const *word = container->command; word && *word; word++)
+		if (is_torchrun(*word))
+			return true;
+	return false;
+}
+
 bool job_nests_torchrun(const struct job *job)
 {
-	for (size_t i = 0; i < job->n_roles && job_replica_count(job) > 1; i++) {
-		const struct container *container = &job->roles[i].container;
-		bool is_found = false;
-
-		for (const char *const *word = container->command; word && *word; word++)
-			is_found |= is_torchrun(*word);
-		if (is_found)
+	for (size_t i = 0; i < job->n_roles && job_replica_count(job) > 1; i++)
+		if (runs_torchrun(&job->roles[i].container))
 			return true;
-	}
 	return false;
 }

@@ -25,7 +25,7 @@
 /* How soon after new output it is looked whether a silence has ended. */
 #define SILENCE_LOOK MSEC_PER_SECOND
 /* Silent replicas whose logs are searched for the cause. */
-#define MOST_EXCEPTIONS 64
+#define MOST_SEARCHED 64
 
 struct console {
 	struct loop *loop;
@@ -273,9 +273,9 @@ static const struct text *row_of(const struct console *console)
 static void break_row(const struct console *console, struct text *row)
 {
 	char *part = row->len ? strstr(row->bytes, "; ") : NULL;
-	size_t columns = (size_t) terminal_size(console->chatter_fd).columns;
 
-	if (part && line_width(row->bytes, row->len) > columns)
+	if (part &&
+	    line_width(row->bytes, row->len) > (size_t) terminal_size(console->chatter_fd).columns)
 		memcpy(part, "\n ", 2);
 }
 
@@ -327,7 +327,7 @@ static void tell_exception(struct console *console, const struct log_name *name)
 	if (log_last_lines(console->log_folder, name->role, name->index, name->attempt,
 			   LIMIT_SEARCHED_LINES, arena, &printed, NULL) < 0)
 		return;
-	const char *exception = exception_find(&printed, arena, NULL);
+	const char *exception = exception_find(&printed, arena);
 
 	if (!exception)
 		return;
@@ -339,9 +339,9 @@ static void tell_exception(struct console *console, const struct log_name *name)
 static void tell_exceptions(struct console *console)
 {
 	struct log_replica replica;
-	size_t hint = 0, n_told = 0;
+	size_t hint = 0, n_searched = 0;
 
-	for (size_t i = 0; n_told < MOST_EXCEPTIONS &&
+	for (size_t i = 0; n_searched < MOST_SEARCHED &&
 			   log_reader_replica(log_view_reader(console->view), i, &replica);
 	     i++) {
 		const struct silence *silence = find_silence(console, &replica.name, &hint);
@@ -349,7 +349,7 @@ static void tell_exceptions(struct console *console)
 		if (!silence || !silence->is_news)
 			continue;
 		tell_exception(console, &replica.name);
-		n_told++;
+		n_searched++;
 	}
 }
 

@@ -65,12 +65,13 @@ static void look_at_peer(struct backend *backend, const struct job *job,
 			 const struct failure *failure, const struct replica_status *replica,
 			 struct arena *arena, struct peer *first)
 {
+	struct arena *lines CLEANUP(arena_cleanup) = arena_new();
 	struct printed printed = {0};
 	struct peer peer = {.replica = replica};
 
 	if (backend->functions->last_lines(backend, job, replica->role, replica->index,
 					   attempt_of(failure, replica), LIMIT_SEARCHED_LINES,
-					   arena, &printed, NULL) == 0)
+					   lines, &printed, NULL) == 0)
 		peer.exception = exception_find_own(&printed, arena, &peer.time);
 	if (!peer.exception || exception_blames_peer(peer.exception)) {
 		if (replica->state != REPLICA_SUCCEEDED)
@@ -128,7 +129,7 @@ static const char *find_exception(const struct failure *failure, const struct pr
 {
 	if (failure->signal == SIGKILL) /* which comes without a word */
 		return NULL;
-	const char *last = exception_find(printed, arena, NULL);
+	const char *last = exception_find(printed, arena);
 	const char *own = last && exception_blames_peer(last)
 				  ? exception_find_own(printed, arena, NULL)
 				  : NULL;

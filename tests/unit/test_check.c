@@ -141,7 +141,7 @@ static void note_said(struct story *story, const char *line)
 	story->said[failure->n_last_lines++] = arena_copy_text(story->arena, line);
 	const struct printed printed = {.lines = story->said, .count = failure->n_last_lines};
 
-	failure->exception = exception_find(&printed, story->arena, NULL);
+	failure->exception = exception_find(&printed, story->arena);
 }
 
 static void finish_replica(struct story *story, char *rest)

@@ -7,7 +7,7 @@ static void assert_found(const char *expected, const char *const *lines, size_t 
 {
 	struct arena *arena CLEANUP(arena_cleanup) = arena_new();
 	const struct printed printed = {.lines = (const char **) lines, .count = n_lines};
-	const char *found = exception_find(&printed, arena, NULL);
+	const char *found = exception_find(&printed, arena);
 
 	assert_string_equal(found ? found : "", expected);
 }
@@ -147,7 +147,7 @@ static void the_exception_of_user_code_is_the_last_one_in_its_words(void **state
 				       "  File \"x.py\", line 1", __VA_ARGS__};                    \
 		msec times[] = times_;                                                             \
 		const struct printed printed = {lines, times, ARRAY_LEN(lines)};                   \
-		const char *found = exception_find(&printed, arena, NULL);                         \
+		const char *found = exception_find(&printed, arena);                               \
                                                                                                    \
 		assert_int_equal(ARRAY_LEN(lines), ARRAY_LEN(times));                              \
 		assert_string_equal(found ? found : "", expected);                                 \
@@ -197,7 +197,7 @@ static void what_a_program_printed_before_it_blamed_a_peer_is_its_own(void **sta
 	msec times[] = {1, 1, 1, 300000, 300000}, time;
 	struct printed printed = {lines, times, ARRAY_LEN(lines)};
 
-	assert_string_equal(exception_find(&printed, arena, NULL), lines[3]);
+	assert_string_equal(exception_find(&printed, arena), lines[3]);
 	assert_string_equal(exception_find_own(&printed, arena, &time), lines[2]);
 	assert_int_equal(time, 1);
 	printed.lines = lines + 3;
