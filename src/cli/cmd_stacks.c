@@ -3,10 +3,12 @@
 #include "base/mem.h"
 #include "cli/cluster.h"
 #include "cli/command.h"
+#include "cli/edition.h"
 #include "cli/lookup.h"
 #include "cli/options.h"
 #include "cli/output.h"
 #include "cli/replica_name.h"
+#include "core/job.h"
 #include "core/status.h"
 #include "engine/stacks_asker.h"
 #include "engine/stacks_file.h"
@@ -19,7 +21,8 @@ struct call {
 	struct found_job found;
 	struct arena *arena;
 	struct status status;
-	char *uid, *folder; /* of the job */
+	struct json *tfjob; /* as it was found */
+	char *folder; /* of the job's logs; NULL: none on this machine */
 	struct stacks stacks;
 	struct loop *loop;
 };
@@ -28,7 +31,7 @@ static void call_done(struct call *call)
 {
 	lookup_free(call->lookup);
 	arena_free(call->arena);
-	free(call->uid);
+	json_free(call->tfjob);
 	free(call->folder);
 	stacks_done(&call->stacks);
 	loop_free(call->loop);
@@ -65,42 +68,23 @@ static int check_replicas(const struct call *call, struct err *err)
 	return 0;
 }
 
-/* A Pod is a machine of its own: py-spy of its image can do there what we do here. */
-static int refuse_cluster(const struct call *call, struct err *err)
-{
-	char *words CLEANUP(mem_free_text) =
-		lookup_words(call->options, lookup_namespace(&call->found), call->found.name);
-
-	return err_set(err, ERR_UNSUPPORTED,
-		       "job '%s': stacks are not available for Pods; if the image has py-spy: "
-		       "muster exec %s worker-0 -- py-spy dump --pid 1",
-		       call->found.name, words);
-}
-
 static int find_job(struct call *call, struct err *err)
 {
-	struct json *job CLEANUP(json_cleanup) = NULL;
 	size_t count;
 	const char *name = options_arguments(call->options, &count)[0];
 	const struct client_functions *functions;
 	int rc = lookup_job(call->lookup, name, &call->found, err);
 
-	if (rc == 0 && lookup_namespace(&call->found))
-		return refuse_cluster(call, err);
 	if (rc < 0)
 		return rc;
 	functions = call->found.client->functions;
-	rc = functions->get(call->found.client, call->found.name, &job, err);
+	rc = functions->get(call->found.client, call->found.name, &call->tfjob, err);
 	if (rc == 0)
-		rc = status_read(json_get(job, "status"), call->arena, &call->status, err);
-	if (rc == 0)
-		rc = functions->log_folder(call->found.client, call->found.name, &call->folder,
-					   err);
-	if (rc < 0)
-		return rc;
-	call->uid = mem_copy_text(json_as_string(json_get_path(job, "metadata", "uid", NULL), ""));
-	return check_replicas(call, err);
+		rc = status_read(json_get(call->tfjob, "status"), call->arena, &call->status, err);
+	return rc < 0 ? rc : check_replicas(call, err);
 }
+
+/* Of this machine. */
 
 static void on_done(void *data)
 {
@@ -109,13 +93,15 @@ static void on_done(void *data)
 	loop_stop(call->loop);
 }
 
-static int ask(struct call *call, struct err *err)
+static int add_stacks_here(struct call *call, struct err *err)
 {
 	const struct status *status = &call->status;
 	struct stacks_replica *running CLEANUP(mem_free_any) =
 		mem_new_array(status->n_replicas + 1, sizeof(*running));
+	const char *uid = json_as_string(json_get_path(call->tfjob, "metadata", "uid", NULL), "");
 	size_t n_running = 0;
-	int rc = loop_new(&call->loop, err);
+	int rc = call->found.client->functions->log_folder(call->found.client, call->found.name,
+							   &call->folder, err);
 
 	for (size_t i = 0; rc == 0 && i < status->n_replicas; i++) {
 		const struct replica_status *replica = &status->replicas[i];
@@ -125,9 +111,11 @@ static int ask(struct call *call, struct err *err)
 				(struct stacks_replica){replica->role, replica->index,
 							replica->attempt, (pid_t) replica->pid};
 	}
+	if (rc == 0 && n_running)
+		rc = loop_new(&call->loop, err);
 	if (rc < 0 || n_running == 0)
 		return rc;
-	const struct stacks_asker_settings settings = {call->loop, call->folder, call->uid, on_done,
+	const struct stacks_asker_settings settings = {call->loop, call->folder, uid, on_done,
 						       call};
 	struct stacks_asker *asker = stacks_asker_new(&settings, running, n_running);
 
@@ -140,7 +128,7 @@ static int ask(struct call *call, struct err *err)
 /* What was kept of one that has ended. */
 static void read_kept(struct call *call)
 {
-	for (size_t i = 0; i < call->status.n_replicas; i++) {
+	for (size_t i = 0; call->folder && i < call->status.n_replicas; i++) {
 		const struct replica_status *replica = &call->status.replicas[i];
 		char *path CLEANUP(mem_free_text) = stacks_file_path(
 			call->folder, replica->role, replica->index, replica->attempt);
@@ -151,6 +139,55 @@ static void read_kept(struct call *call)
 			stacks_read(&call->stacks, kept, replica->role, replica->index,
 				    call->arena);
 	}
+}
+
+/* Of Pods. */
+
+/* An image without py-spy can be helped as long as its Pods run. Gives the error's code. */
+static int add_hint(const struct call *call, const struct replica_status *replica, struct err *err)
+{
+	char *words CLEANUP(mem_free_text) =
+		lookup_words(call->options, lookup_namespace(&call->found), call->found.name);
+	const struct err fault = *err;
+
+	return err_set(err, fault.code,
+		       "job '%s': %s; add it to the image, or to a running Pod: "
+		       "muster exec %s %s-%d -- pip install py-spy",
+		       call->found.name, fault.text, words, replica->role, replica->index);
+}
+
+static int add_stacks_of_pods(struct call *call, struct err *err)
+{
+	const struct status *status = &call->status;
+	struct job *job CLEANUP(job_cleanup) = NULL;
+	const struct replica_status **running CLEANUP(mem_free_any) =
+		mem_new_array(status->n_replicas + 1, sizeof(*running));
+	struct stacks_on_cluster_call pods = {
+		.options = call->options,
+		.namespace_name = lookup_namespace(&call->found),
+		.replicas = running,
+		.arena = call->arena,
+	};
+
+	if (client_read_job(call->tfjob, &job, err) < 0)
+		return err->code;
+	pods.job = job;
+	for (size_t i = 0; i < status->n_replicas; i++) {
+		const struct replica_status *replica = &status->replicas[i];
+
+		if (is_wanted(call, replica) && replica->pod && job_role(job, replica->role) &&
+		    replica->state == REPLICA_RUNNING)
+			running[pods.n_replicas++] = replica;
+	}
+	int rc = pods.n_replicas ? edition->add_stacks(&pods, &call->stacks, err) : 0;
+
+	return rc == ERR_UNSUPPORTED ? add_hint(call, running[0], err) : rc;
+}
+
+static int add_stacks(struct call *call, struct err *err)
+{
+	return lookup_namespace(&call->found) ? add_stacks_of_pods(call, err)
+					      : add_stacks_here(call, err);
 }
 
 static int show(struct call *call, struct err *err)
@@ -187,7 +224,7 @@ static int stacks_run(const struct options *options)
 		.options = options, .lookup = lookup_new(options), .arena = arena_new()};
 	struct err err = {0};
 
-	if (find_job(&call, &err) < 0 || ask(&call, &err) < 0 || show(&call, &err) < 0)
+	if (find_job(&call, &err) < 0 || add_stacks(&call, &err) < 0 || show(&call, &err) < 0)
 		return output_fail(&err);
 	return EXIT_DONE;
 }

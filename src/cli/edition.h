@@ -10,6 +10,7 @@
 #include "cli/job_source.h"
 #include "cli/options.h"
 #include "cli/port_forward_on_cluster.h"
+#include "cli/stacks_on_cluster.h"
 #include "cli/sync_folder.h"
 #include "cli/tensorboard.h"
 #include "engine/client.h"
@@ -31,6 +32,8 @@ struct edition {
 			   const char *state_folder, struct client **ret_client, struct err *err);
 	int (*copy)(const struct copy_call *call); /* copy_call_run */
 	int (*exec)(const struct exec_call *call); /* exec_on_cluster */
+	int (*add_stacks)(const struct stacks_on_cluster_call *call, struct stacks *stacks,
+			  struct err *err); /* stacks_on_cluster */
 	int (*see_tensorboard)(const struct tensorboard_call *call); /* tensorboard_on_cluster */
 	int (*serve_tfjobs)(const struct options *options); /* operator_on_cluster */
 	int (*forward_ports)(const struct port_forward_call *call); /* port_forward_on_cluster */

@@ -9,6 +9,7 @@
 #include "cli/options.h"
 #include "cli/output.h"
 #include "cli/run_on_cluster.h"
+#include "cli/stacks_on_cluster.h"
 #include "cli/tensorboard_on_cluster.h"
 #include "engine/client.h"
 #include "engine/client_kube.h"
@@ -45,6 +46,7 @@ static const struct edition kubernetes = {
 	.open_client = cluster_client_open,
 	.copy = copy_call_run,
 	.exec = exec_on_cluster,
+	.add_stacks = stacks_on_cluster,
 	.see_tensorboard = tensorboard_on_cluster,
 	.serve_tfjobs = operator_on_cluster,
 	.forward_ports = port_forward_on_cluster,

@@ -111,7 +111,7 @@ void stacks_read(struct stacks *stacks, const char *text, const char *role, int 
 	struct reading reading = {
 		.stacks = stacks,
 		.arena = arena,
-		.process = {.role = arena_copy_text(arena, role), .index = index, .process = ""},
+		.process = {.role = arena_copy_text(arena, role), .index = index},
 	};
 
 	while (*text) {
@@ -228,7 +228,7 @@ static void describe_group(const struct group *group, void *data)
 		text_add_char(text, '\n');
 	add_replicas(group, text);
 	add_number(group, text);
-	if (group->count == 1)
+	if (group->count == 1 && first->process)
 		text_addf(text, " (process %s)", first->process);
 	if (first->obstacle)
 		text_addf(text, ": %s", first->obstacle);

@@ -25,7 +25,7 @@
 struct stack {
 	const char *role; /* of the replica */
 	int index;
-	const char *process; /* "4711 python3 -u train.py" */
+	const char *process; /* "4711 python3 -u train.py"; NULL: of all of the replica */
 	const char *thread; /* "0x00007f0d"; NULL: the main thread */
 	const char *obstacle; /* why it is missing; NULL: it is there */
 	const char **frames; /* the innermost first: File "train.py", line 12 in main */

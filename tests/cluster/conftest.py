@@ -145,6 +145,13 @@ class Namespace:
         path.write_text(json.dumps(config))
         return path
 
+    def write_account_kubeconfig(self, path):
+        """The same for the namespace's own account, which has no rights of itself."""
+        config = json.loads(self.write_kubeconfig(path).read_text())
+        config["users"][0]["user"] = {"token": self.kubectl("create", "token", "default").strip()}
+        path.write_text(json.dumps(config))
+        return path
+
     def make(self):
         """With what controllers put into each namespace: Pods need the account, and lists show the ConfigMap."""
         status, answer = self.cluster.api.ask("POST", "/api/v1/namespaces", {"metadata": {"name": self.name}})

@@ -1,6 +1,5 @@
 """`muster cp`: files and folders come out of Pods and go into them as they are, and kubectl sees the same."""
 
-import json
 import os
 import tarfile
 
@@ -279,10 +278,7 @@ RIGHTS = [rights("", "pods", "get"), rights("", "pods/exec", "get", "create")]
 
 def test_it_takes_no_more_rights_than_its_manual_says(job, muster, namespace, tmp_path):
     place = job(beginning="echo 1 > /tmp/one")
-    path = namespace.write_kubeconfig(tmp_path / "account")
-    config = json.loads(path.read_text())
-    config["users"][0]["user"] = {"token": namespace.kubectl("create", "token", "default").strip()}
-    path.write_text(json.dumps(config))
+    path = namespace.write_account_kubeconfig(tmp_path / "account")
     done = muster("cp", "--kubeconfig", path, f"{place}:/tmp/one", "one", code=4)
     assert "pods" in done.stderr and "get" in done.stderr, "the right that is missing is named"
     give_rights(namespace, RIGHTS)

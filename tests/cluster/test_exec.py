@@ -99,9 +99,6 @@ RIGHTS = [rights("", "configmaps", "get", "list", "watch"), rights("", "pods", "
 
 def test_it_takes_no_more_rights_than_its_manual_says(job, muster, namespace, tmp_path):
     job()
-    path = namespace.write_kubeconfig(tmp_path / "account")
-    config = json.loads(path.read_text())
-    config["users"][0]["user"] = {"token": namespace.kubectl("create", "token", "default").strip()}
-    path.write_text(json.dumps(config))
+    path = namespace.write_account_kubeconfig(tmp_path / "account")
     give_rights(namespace, RIGHTS)
     assert muster("exec", "--kubeconfig", path, "keep", "--", "echo", "here", code=0).stdout == "here\n"

@@ -143,10 +143,7 @@ RIGHT_TO_FORWARD = rights("", "pods/portforward", "get", "create")
 
 
 def test_it_takes_no_more_rights_than_its_manual_says(serving, forward, muster, namespace, tmp_path):
-    path = namespace.write_kubeconfig(tmp_path / "account")
-    config = json.loads(path.read_text())
-    config["users"][0]["user"] = {"token": namespace.kubectl("create", "token", "default").strip()}
-    path.write_text(json.dumps(config))
+    path = namespace.write_account_kubeconfig(tmp_path / "account")
     give_rights(namespace, RIGHTS)
     done = muster("port-forward", "--kubeconfig", path, "pages", ":6006", code=4)
     assert 'resources: ["pods/portforward"], verbs: ["get", "create"]' in done.stderr and done.stdout == ""

@@ -267,11 +267,7 @@ RIGHTS = [
 @pytest.fixture
 def as_account(muster, namespace, tmp_path):
     """Logs muster in as the namespace's own account, which has no rights of itself."""
-    path = namespace.write_kubeconfig(tmp_path / "account")
-    config = json.loads(path.read_text())
-    config["users"][0]["user"] = {"token": namespace.kubectl("create", "token", "default").strip()}
-    path.write_text(json.dumps(config))
-    muster.environment["KUBECONFIG"] = str(path)
+    muster.environment["KUBECONFIG"] = str(namespace.write_account_kubeconfig(tmp_path / "account"))
     return muster
 
 

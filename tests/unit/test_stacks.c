@@ -1,6 +1,7 @@
 /* What faulthandler wrote of a job's processes, and how it is shown. */
 #include "unit.h"
 
+#include "core/spied_stacks.h"
 #include "core/stacks.h"
 
 #define WAITS                                                                                      \
@@ -159,6 +160,77 @@ static void a_file_is_written_as_it_is_read(void **state)
 			    "worker-0 (process 7 sh -c 'a b'): it is stopped (SIGSTOP)\n");
 }
 
+/* py-spy 0.4.3, but for what nobody reads. */
+#define SPIED                                                                                      \
+	"[\n"                                                                                      \
+	"  {\n"                                                                                    \
+	"    \"pid\": 12, \"os_thread_id\": 14, \"thread_name\": \"load\\u001ber\",\n"             \
+	"    \"frames\": [{\"name\": \"wait\", \"filename\": \"/usr/lib/threading.py\", "          \
+	"\"line\": 327}]\n"                                                                        \
+	"  },\n"                                                                                   \
+	"  {\n"                                                                                    \
+	"    \"pid\": 12, \"os_thread_id\": 12, \"thread_name\": \"MainThread\",\n"                \
+	"    \"frames\": [{\"name\": \"load\", \"filename\": \"/srv/data set.py\", \"line\": "     \
+	"4},\n"                                                                                    \
+	"               {\"name\": \"<module>\", \"filename\": \"/srv/train.py\", \"line\": 9}]\n" \
+	"  }\n"                                                                                    \
+	"]\n"
+
+static void add_spied(struct scene *scene, int index, const char *output)
+{
+	struct text file CLEANUP(text_done) = {0};
+
+	spied_stacks_add(&file, output);
+	add(scene, index, text_of(&file));
+}
+
+static void what_py_spy_prints_is_shown_alike(void **state)
+{
+	struct scene *scene = *state;
+
+	add_spied(scene, 0, "# process 12 python3 train.py\n" SPIED);
+	stacks_describe(&scene->stacks, true, &scene->text);
+	assert_string_equal(text_of(&scene->text),
+			    "worker-0, thread 14 [load?er] (process 12 python3 train.py)\n"
+			    "  File \"/usr/lib/threading.py\", line 327 in wait\n"
+			    "\n"
+			    "worker-0 (process 12 python3 train.py)\n"
+			    "  File \"/srv/data set.py\", line 4 in load\n"
+			    "  File \"/srv/train.py\", line 9 in <module>\n");
+}
+
+static void the_main_thread_without_a_number_is_known_by_its_name(void **state)
+{
+	struct scene *scene = *state;
+
+	add_spied(scene, 0,
+		  "# process 12 python3\n[{\"pid\": 12, \"os_thread_id\": null, "
+		  "\"thread_name\": \"MainThread\", \"frames\": []}]\n");
+	assert_int_equal(scene->stacks.count, 1);
+	assert_null(scene->stacks.list[0].thread);
+}
+
+static void what_py_spy_could_not_print_has_a_reason(void **state)
+{
+	struct scene *scene = *state;
+
+	add_spied(scene, 0, "# process 12 python3\n# Error: no such process\n");
+	add_spied(scene, 1, "# process 12 python3\n[{\"pid\": 1");
+	add_spied(scene, 2, "# process 12 python3\n{}\n# process 13 python3\n" SPIED);
+	add_spied(scene, 3, "# no Python process in the container\n");
+	stacks_describe(&scene->stacks, false, &scene->text);
+	assert_string_equal(text_of(&scene->text),
+			    "worker-0 (process 12 python3): Error: no such process\n"
+			    "\n"
+			    "worker-1, worker-2: the output of py-spy cannot be read\n"
+			    "\n"
+			    "worker-2 (process 13 python3)\n"
+			    "  File \"/srv/data set.py\", line 4 in load\n"
+			    "  File \"/srv/train.py\", line 9 in <module>\n"
+			    "\n"
+			    "worker-3: no Python process in the container\n");
+}
+
 #define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
 
 int main(void)
@@ -171,6 +243,9 @@ int main(void)
 		TEST(what_is_cut_off_is_read_as_far_as_it_goes),
 		TEST(names_of_files_do_nothing_on_a_terminal),
 		TEST(a_file_is_written_as_it_is_read),
+		TEST(what_py_spy_prints_is_shown_alike),
+		TEST(the_main_thread_without_a_number_is_known_by_its_name),
+		TEST(what_py_spy_could_not_print_has_a_reason),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,0 +1,157 @@
+#include "cli/stacks_on_cluster.h"
+
+#include "base/own.h"
+#include "cli/cluster.h"
+#include "core/spied_stacks.h"
+#include "kube/script.h"
+
+#include <stdlib.h>
+
+#define MOST_AT_ONCE 32 /* connections to the API server */
+#define OUTPUT_LIMIT ((size_t) 4 * 1024 * 1024) /* of one Pod */
+
+/* One dump for each Python process, after a line that names it (core/stacks.h). A user that is not
+ * root installs programs in its home. When py-spy fails, a second call gives its reason. */
+static const char script_text[] =
+	"PATH=$PATH:$HOME/.local/bin\n"
+	"command -v py-spy >/dev/null || { echo 'py-spy not found in the container' >&2; exit 69; "
+	"}\n"
+	"limit=\n"
+	"command -v timeout >/dev/null && limit='timeout 20'\n"
+	"echo here\n"
+	"for folder in /proc/[0-9]*; do\n"
+	"	case $(readlink \"$folder/exe\") in */python*) ;; *) continue ;; esac\n"
+	"	pid=${folder#/proc/}\n"
+	"	echo \"# process $pid $(tr '\\0\\n' '  ' <\"$folder/cmdline\")\"\n"
+	"	$limit py-spy dump --json --pid \"$pid\" 2>/dev/null && continue\n"
+	"	reason=$($limit py-spy dump --pid \"$pid\" 2>&1 >/dev/null)\n"
+	"	case $reason in\n"
+	"	*ermission*|*'not permitted'*)\n"
+	"		reason='py-spy needs the capability SYS_PTRACE in this container' ;;\n"
+	"	esac\n"
+	"	echo \"# $(echo \"${reason:-py-spy failed}\" | head -n 1)\"\n"
+	"done\n"
+	"exit 0\n";
+
+struct spying;
+
+/* One Pod. */
+struct spied {
+	struct spying *spying;
+	const struct replica_status *replica;
+	struct kube_script *script; /* NULL: not begun, or over */
+	struct text output;
+};
+
+struct spying {
+	const struct stacks_on_cluster_call *call;
+	struct loop *loop;
+	struct kube_api *api;
+	struct spied *pods; /* of call->replicas */
+	size_t n_begun, n_over, n_failed;
+	struct err err; /* of one that failed */
+};
+
+static void spying_done(struct spying *spying)
+{
+	for (size_t i = 0; spying->pods && i < spying->call->n_replicas; i++) {
+		kube_script_cancel(spying->pods[i].script);
+		text_done(&spying->pods[i].output);
+	}
+	free(spying->pods);
+	kube_api_free(spying->api);
+	loop_free(spying->loop);
+}
+
+static void on_bytes(const char *bytes, size_t len, void *data)
+{
+	struct spied *pod = data;
+	size_t room = OUTPUT_LIMIT - pod->output.len;
+
+	text_add_bytes(&pod->output, bytes, len < room ? len : room);
+}
+
+static void on_answer(const char *line, const char *bytes, size_t len, void *data)
+{
+	(void) line; /* no other is sent */
+	on_bytes(bytes, len, data);
+}
+
+static void begin_next(struct spying *spying);
+
+static void on_end(const char *warnings, const struct err *err, void *data)
+{
+	struct spied *pod = data;
+	struct spying *spying = pod->spying;
+
+	(void) warnings;
+	pod->script = NULL;
+	if (err) {
+		text_clear(&pod->output);
+		stacks_add_obstacle(&pod->output, err->text);
+		spying->err = *err;
+		spying->n_failed++;
+	} else if (pod->output.len == 0) {
+		stacks_add_obstacle(&pod->output, "no Python process in the container");
+	}
+	spying->n_over++;
+	begin_next(spying);
+}
+
+static void begin_next(struct spying *spying)
+{
+	const struct stacks_on_cluster_call *call = spying->call;
+	static const char *const no_arguments[] = {NULL};
+
+	if (spying->n_over == call->n_replicas)
+		loop_stop(spying->loop);
+	if (spying->n_begun == call->n_replicas)
+		return;
+	struct spied *pod = &spying->pods[spying->n_begun];
+	const struct replica_status *replica = call->replicas[spying->n_begun++];
+	const struct kube_script_request request = {
+		.container = {call->namespace_name, replica->pod,
+			      job_role(call->job, replica->role)->container.name},
+		.text = script_text,
+		.arguments = no_arguments,
+		.on_answer = on_answer,
+		.on_bytes = on_bytes,
+		.on_end = on_end,
+		.data = pod,
+	};
+
+	*pod = (struct spied){.spying = spying, .replica = replica};
+	pod->script = kube_script_new(spying->api, &request);
+}
+
+static void read_output(const struct spied *pod, struct arena *arena, struct stacks *stacks)
+{
+	struct text text CLEANUP(text_done) = {0};
+
+	spied_stacks_add(&text, text_of(&pod->output));
+	stacks_read(stacks, text_of(&text), pod->replica->role, pod->replica->index, arena);
+}
+
+int stacks_on_cluster(const struct stacks_on_cluster_call *call, struct stacks *stacks,
+		      struct err *err)
+{
+	struct spying spying CLEANUP(spying_done) = {.call = call};
+	int rc = loop_new(&spying.loop, err);
+
+	if (rc == 0)
+		rc = kube_api_connect(spying.loop, cluster_log_in, (void *) call->options,
+				      &spying.api, err);
+	if (rc < 0)
+		return rc;
+	spying.pods = mem_new_array(call->n_replicas + 1, sizeof(*spying.pods));
+	for (size_t i = 0; i < MOST_AT_ONCE; i++)
+		begin_next(&spying);
+	loop_run(spying.loop);
+	if (spying.n_failed == call->n_replicas) {
+		*err = spying.err;
+		return err->code;
+	}
+	for (size_t i = 0; i < call->n_replicas; i++)
+		read_output(&spying.pods[i], call->arena, stacks);
+	return 0;
+}
