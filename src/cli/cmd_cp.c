@@ -8,7 +8,6 @@
 #include "cli/lookup.h"
 #include "cli/options.h"
 #include "cli/output.h"
-#include "cli/watch.h"
 #include "core/status.h"
 
 struct ends {
@@ -38,8 +37,8 @@ static int check_ends(const struct ends *ends, struct err *err)
 	return 0;
 }
 
-/* A job of this name is remembered here and has not ended. */
-static bool runs_here(const struct options *options, const char *name)
+/* A job of this name is recorded on this machine, and ran here: it had no Pods. */
+static bool is_recorded_here(const struct options *options, const char *name)
 {
 	struct client *client CLEANUP(lookup_close) = NULL;
 	struct json *job CLEANUP(json_cleanup) = NULL;
@@ -49,18 +48,23 @@ static bool runs_here(const struct options *options, const char *name)
 	return lookup_open(options, &client, NULL) == 0 &&
 	       client->functions->get(client, name, &job, NULL) == 0 &&
 	       status_read(json_get(job, "status"), arena, &status, NULL) == 0 &&
-	       !watch_is_over(job, &status, NULL);
+	       !status_has_pods(&status);
 }
 
 static int refuse_local(const struct ends *ends, const struct copy_place *place)
 {
-	output_say("job '%s' runs on this machine; copy its files with: cp -r %s %s", place->job,
+	output_say("job '%s' is local; copy its files with: cp -r %s %s", place->job,
 		   ends->from.path, ends->to.path);
 	return EXIT_REFUSED;
 }
 
-/* A plain name: where this machine knows the job to be, else where the kubeconfig says. */
-static int copy_known(const struct options *options, struct copy_call call)
+static int copy(const struct copy_call *call)
+{
+	return edition ? edition->copy(call) : go_on_as_other_program(call->options);
+}
+
+/* A plain name: where this machine knows the job to be, or was, else where the kubeconfig says. */
+static int copy_known(const struct options *options, const struct ends *ends, struct copy_call call)
 {
 	struct lookup *lookup CLEANUP(lookup_cleanup) = lookup_new(options);
 	struct copy_place place = *call.place;
@@ -74,8 +78,10 @@ static int copy_known(const struct options *options, struct copy_call call)
 		place.namespace_name = (char *) lookup_namespace(&found);
 		call.options = found.options;
 		call.place = &place;
+	} else if (is_recorded_here(options, place.job)) {
+		return refuse_local(ends, call.place);
 	}
-	return edition->copy(&call);
+	return copy(&call);
 }
 
 static int cp_run(const struct options *options)
@@ -98,13 +104,11 @@ static int cp_run(const struct options *options)
 		.is_to_pod = ends.to.job != NULL,
 	};
 
-	bool is_on_cluster = place->namespace_name || lookup_means_cluster(options);
-
-	if (place->is_here || (!is_on_cluster && runs_here(options, place->job)))
+	if (place->is_here)
 		return refuse_local(&ends, place);
-	if (!edition)
-		return go_on_as_other_program(options);
-	return is_on_cluster ? edition->copy(&call) : copy_known(options, call);
+	if (place->namespace_name || lookup_means_cluster(options))
+		return copy(&call);
+	return copy_known(options, &ends, call);
 }
 
 static const struct option_row rows_of_cp[] = {

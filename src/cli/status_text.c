@@ -7,6 +7,7 @@
 #include "core/job.h"
 #include "core/line_text.h"
 #include "core/obstacle.h"
+#include "core/silence.h"
 #include "core/summary.h"
 #include "engine/client.h"
 #include "engine/job_processes.h"
@@ -22,6 +23,7 @@
 /* One job, as it is to be shown. */
 struct view {
 	const struct json *object;
+	const struct job *job;
 	const struct status *status;
 	const char *job_words; /* core/job_words.h */
 	struct summary summary;
@@ -337,6 +339,38 @@ static void add_obstacles(const struct view *view, struct text *text)
 		text_addf(text, "\nWaiting:\n%s", text_of(&lines));
 }
 
+/* What `run` says of such a job on its terminal, for those who were not there. */
+static void add_silence(const struct view *view, struct text *text)
+{
+	const struct status *status = view->status;
+	struct silence *silences CLEANUP(mem_free_any) =
+		mem_new_array(status->n_replicas + 1, sizeof(*silences));
+	struct text sentence CLEANUP(text_done) = {0};
+	size_t count = 0;
+
+	for (size_t i = 0; view->usage && i < status->n_replicas; i++) {
+		const struct replica_status *replica = &status->replicas[i];
+		msec life = msec_max(replica->start_time, view->usage[i].printed_at);
+
+		if (replica->state != REPLICA_RUNNING ||
+		    !silence_is_telling(view->job, replica->role))
+			continue;
+		silences[count++] = (struct silence){
+			.role = replica->role,
+			.index = replica->index,
+			.is_watched = true,
+			.is_told = view->now - life >= SILENCE_FIRST,
+			.patience = view->now - life,
+		};
+	}
+	silence_add_lasting(silences, count, &sentence);
+	if (sentence.len == 0)
+		return;
+	silence_add_cause(silences, count, view->job, &sentence);
+	text_addf(text, "\nSilence:\n  %s\n  to see the stacks: muster stacks %s\n",
+		  text_of(&sentence), view->job_words);
+}
+
 static void add_failure(const struct view *view, struct text *text)
 {
 	if (!view->status->failure)
@@ -355,6 +389,7 @@ static void add_view(const struct view *view, struct text *text)
 	add_conditions(view, text);
 	add_replicas(view, text);
 	add_obstacles(view, text);
+	add_silence(view, text);
 	add_failure(view, text);
 }
 
@@ -379,15 +414,6 @@ static void reading_done(struct reading *reading)
 	arena_free(reading->arena);
 }
 
-/* Also where the supervisor is not known. */
-static bool has_pods(const struct status *status)
-{
-	for (size_t i = 0; i < status->n_replicas; i++)
-		if (status->replicas[i].pod)
-			return true;
-	return false;
-}
-
 static int read_view(const struct json *object, const struct status *status,
 		     struct reading *reading, struct err *err)
 {
@@ -395,13 +421,14 @@ static int read_view(const struct json *object, const struct status *status,
 	if (client_read_job(object, &reading->job, err) < 0)
 		return ERR_IO;
 	reading->view.object = object;
+	reading->view.job = reading->job;
 	reading->view.status = status;
 	reading->view.supervisor =
 		json_as_string(json_get_path(object, "status", CLIENT_SUPERVISED_BY, NULL), NULL);
 	reading->view.operator=
 		json_as_string(json_get_path(object, "status", CLIENT_SERVED_BY, NULL), NULL);
 	reading->view.is_on_cluster =
-		reading->view.supervisor || reading->view.operator|| has_pods(status);
+		reading->view.supervisor || reading->view.operator|| status_has_pods(status);
 	reading->view.now = loop_now();
 	summary_make(reading->job, status, reading->arena, &reading->view.summary);
 	return 0;

@@ -124,21 +124,25 @@ static void collect_from_list(struct field_reader *reader, struct entries *entri
 	}
 }
 
+/* An object called replicaSpecs is a slip of the pen; its roles are read too. */
 static void collect(struct field_reader *reader, const struct field *spec, struct entries *entries)
 {
 	struct field map = field_member(spec, "tfReplicaSpecs");
 	struct field list = field_member(spec, "replicaSpecs");
+	bool is_slip = reader_is_strict(reader) && json_is(list.value, JSON_OBJECT);
 
-	entries->is_list = field_is_set(&list) && !field_is_set(&map);
-	entries->container = entries->is_list ? list : map;
+	entries->is_list = field_is_set(&list) && !field_is_set(&map) && !is_slip;
+	entries->container = field_is_set(&map) || !field_is_set(&list) ? map : list;
 	if (field_is_set(&list) && field_is_set(&map) && reader_is_strict(reader))
 		field_refuse(reader, &list,
 			     "Forbidden: is the older form of tfReplicaSpecs, which is there too");
+	if (is_slip && !field_is_set(&map))
+		field_refuse_unknown(reader, &list, &map.key, 1);
 	if (entries->is_list)
 		collect_from_list(reader, entries);
-	else if (!field_is_set(&map))
+	else if (!field_is_set(&entries->container))
 		field_refuse(reader, &map, "Required value: must be required");
-	else if (field_is_object(reader, &map))
+	else if (field_is_object(reader, &entries->container))
 		collect_from_map(reader, entries);
 }
 

@@ -27,7 +27,7 @@
 	((int64_t) 1 << 30) /* a log file is rotated at 1 GiB unless told otherwise */
 #define LIMIT_LAST_LINES 20 /* lines of the failed replica that a failure keeps */
 #define LIMIT_SEARCHED_LINES                                                                       \
-	200 /* in which its exception is looked for: its message, or a stack, may be long */
+	1000 /* in which its exception is looked for: its message, or a stack, may be long */
 #define LIMIT_STACKS 9 /* lines in which a failure says where processes were */
 #define LIMIT_LAST_LINE_LENGTH 2000 /* bytes of each such line */
 #define LIMIT_ENV_FILE (1024 * 1024) /* bytes of an --env-file */

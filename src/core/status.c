@@ -32,6 +32,14 @@ bool status_condition_is_true(const struct status *status, enum condition_type t
 	return condition && condition->is_true;
 }
 
+bool status_has_pods(const struct status *status)
+{
+	for (size_t i = 0; i < status->n_replicas; i++)
+		if (status->replicas[i].pod)
+			return true;
+	return false;
+}
+
 bool status_is_finished(const struct status *status)
 {
 	return status_condition_is_true(status, CONDITION_SUCCEEDED) ||

@@ -147,6 +147,7 @@ void status_drop_idle_roles(struct status *status);
 
 bool status_condition_is_true(const struct status *status, enum condition_type type);
 const struct condition *status_condition(const struct status *status, enum condition_type type);
+bool status_has_pods(const struct status *status); /* of at least one replica it is known */
 bool status_is_finished(const struct status *status); /* Succeeded or Failed is true */
 const struct replica_status *status_replica(const struct status *status, const char *role,
 					    int index);

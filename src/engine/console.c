@@ -32,7 +32,6 @@ struct console {
 	const struct job *job;
 	char *job_words;
 	const char *log_folder;
-	bool is_here; /* its processes are those of this machine */
 	struct screen *lines; /* where the replicas' lines go */
 	struct screen *chatter; /* where muster's own go; may be the same screen */
 	int chatter_fd;
@@ -157,7 +156,6 @@ int console_new(const struct console_settings *settings, const struct job *job,
 
 	console->loop = settings->loop;
 	console->job = job;
-	console->is_here = settings->unkept != NULL;
 	console->job_words = mem_copy_text(settings->job_words ? settings->job_words : job->name);
 	console->log_folder = settings->log_folder;
 	console->arena = arena_new();
@@ -313,7 +311,7 @@ static void add_to_silence(const struct console *console, struct text *sentence)
 	size_t len = sentence->len;
 
 	silence_add_cause(console->silences, console->n_silences, console->job, sentence);
-	if (len > 0 && sentence->len == len && console->is_here)
+	if (len > 0 && sentence->len == len)
 		text_addf(sentence, "; to see the stacks: muster stacks %s", console->job_words);
 }
 

@@ -302,6 +302,7 @@ def test_files_of_a_job_of_this_machine_are_here(muster):
     running = muster.start("run", "--name", "here", "--", "sh", "-c", "echo up; exec sleep 1000000")
     assert running.stdout.readline() == "worker-0 | up\n"
     done = muster("cp", "here:worker-0:/tmp/x", ".", code=4)
-    assert "job 'here' runs on this machine; copy its files with: cp -r /tmp/x ." in done.stderr
+    assert "job 'here' is local; copy its files with: cp -r /tmp/x ." in done.stderr
     running.terminate()
     running.communicate(timeout=LIMIT)
+    assert muster("cp", "here:worker-0:/tmp/x", ".", code=4).stderr == done.stderr, "also when it has finished"

@@ -175,6 +175,10 @@ def test_a_stop_of_a_silent_job_says_where_it_was(muster, script):
     process = muster.start("run", "--name", "job", script)
     told = "".join(read_until(process.stderr, "printed nothing"))
     assert "worker-0 has printed nothing for 30s; to see the stacks: muster stacks job" in told
+    log, = muster.folder.rglob("worker-0.0.log")
+    os.utime(log, (0, 0))  # it may have been written some milliseconds after the start
+    status = muster("status", "job", code=0).stdout
+    assert "\nSilence:\n  worker-0 has printed nothing for " in status and "\n  to see the stacks: muster stacks job\n" in status
     muster("stop", "job", code=0)
     assert "\n  stacks        worker-0: wait_for_peer (train.py:5)\n" in muster("status", "job", code=0).stdout
 

@@ -245,10 +245,12 @@ static void a_silent_replica_with_an_exception_is_told(void **state)
 	console_on_status(fixture->console, &status);
 	loop_run_ready(fixture->loop);
 	finish(fixture);
-	assert_file(fixture, "chatter",
-		    "muster: worker-0 and worker-1 have printed nothing for 30s\n"
-		    "muster: worker-1 still runs after an error: ValueError: no\n"
-		    "muster: job train succeeded: 12 workers in 8s\n");
+	assert_file(
+		fixture, "chatter",
+		"muster: worker-0 and worker-1 have printed nothing for 30s; to see the stacks: "
+		"muster stacks train\n"
+		"muster: worker-1 still runs after an error: ValueError: no\n"
+		"muster: job train succeeded: 12 workers in 8s\n");
 }
 
 static void a_reader_that_is_gone_ends_the_showing_and_nothing_else(void **state)

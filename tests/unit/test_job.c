@@ -460,6 +460,10 @@ static void what_can_never_run_is_a_fault_of_a_file(void **state)
 		{HEAD "spec: {tfReplicaSpecs: {Worker: " ROLE "}, replicaSpecs: []}",
 		 "spec.replicaSpecs: Forbidden: is the older form of tfReplicaSpecs, which is "
 		 "there too\n"},
+		{HEAD "spec: {replicaSpecs: {Worker: {replicas: x, " TEMPLATE "}}}",
+		 "spec.replicaSpecs: unknown field; did you mean \"tfReplicaSpecs\"?\n"
+		 "spec.replicaSpecs[Worker].replicas: Invalid value: \"x\": expected a whole "
+		 "number\n"},
 		{HEAD "spec: {replicaSpecs: [{tfReplicaType: Work, " TEMPLATE
 		      "}, {tfReplicaType: worker, type: x, " TEMPLATE "}]}",
 		 "spec.replicaSpecs[0].tfReplicaType: Unsupported value: \"Work\": supported "
