@@ -23,8 +23,9 @@ FLOORS = {
     "store": 3,
     "tf": 3,
     "engine": 4,
-    "cli": 5,
-    "compat": 6,
+    "serve": 5,
+    "cli": 6,
+    "compat": 7,
 }
 
 # Header of an outside library (its beginning) -> the one file that may include it, or the parts of

@@ -15,12 +15,14 @@
 
 /* In the order in which help shows them, group by group. */
 static const struct command *const all_commands[] = {
+	/* Run */
 	&command_run,
 	&command_launch,
 	&command_orchestrator,
 	&command_submit,
 	&command_operator,
 	&command_check,
+	/* Inspect */
 	&command_ps,
 	&command_status,
 	&command_logs,
@@ -32,13 +34,17 @@ static const struct command *const all_commands[] = {
 	&command_port_forward,
 	&command_exec,
 	&command_wait,
+	/* Change */
 	&command_stop,
 	&command_delete,
 	&command_suspend,
 	&command_resume,
 	&command_scale,
+	/* TensorFlow */
 	&command_server,
 	&command_probe,
+	&command_pod_server,
+	/* Help and setup */
 	&command_render,
 	&command_doctor,
 	&command_completion,

@@ -147,10 +147,8 @@ int stacks_on_cluster(const struct stacks_on_cluster_call *call, struct stacks *
 	for (size_t i = 0; i < MOST_AT_ONCE; i++)
 		begin_next(&spying);
 	loop_run(spying.loop);
-	if (spying.n_failed == call->n_replicas) {
-		*err = spying.err;
-		return err->code;
-	}
+	if (spying.n_failed == call->n_replicas)
+		return err_copy(err, &spying.err);
 	for (size_t i = 0; i < call->n_replicas; i++)
 		read_output(&spying.pods[i], call->arena, stacks);
 	return 0;

@@ -3,10 +3,9 @@
 #include "base/mem.h"
 #include "core/limits.h"
 #include "core/metrics.h"
-#include "io/http_server.h"
+#include "io/http_routes.h"
 
 #include <stdlib.h>
-#include <string.h>
 
 struct exporter {
 	struct exporter_settings settings;
@@ -15,46 +14,44 @@ struct exporter {
 	struct http_server *server;
 };
 
-static void answer(struct http_call *call, int status, const char *type, const char *text)
+static void answer_metrics(struct http_call *call, const char *name, void *data)
 {
-	http_call_answer(call, status, type, text, strlen(text));
-}
-
-static void answer_metrics(struct http_call *call, const struct exporter *exporter)
-{
+	const struct exporter *exporter = data;
 	struct text text CLEANUP(text_done) = {0};
 
+	(void) name;
 	exporter->settings.write(&exporter->passes, &text, exporter->settings.data);
-	answer(call, 200, METRICS_CONTENT_TYPE, text_of(&text));
+	http_call_answer(call, 200, METRICS_CONTENT_TYPE, text_of(&text), text.len);
 }
 
-static void answer_ready(struct http_call *call, const struct exporter *exporter)
+static void answer_health(struct http_call *call, const char *name, void *data)
 {
+	(void) name;
+	(void) data;
+	http_answer_text(call, 200, "ok");
+}
+
+static void answer_ready(struct http_call *call, const char *name, void *data)
+{
+	const struct exporter *exporter = data;
 	const struct exporter_settings *settings = &exporter->settings;
 
 	if (settings->is_ready && !settings->is_ready(settings->data))
-		answer(call, 503, "text/plain", "not yet\n");
+		http_answer_text(call, 503, "not yet");
 	else
-		answer(call, 200, "text/plain", "ok\n");
+		answer_health(call, name, data);
 }
+
+static const struct http_route routes[] = {
+	{.method = "GET", .path = "/metrics", .answer = answer_metrics},
+	{.method = "GET", .path = "/healthz", .answer = answer_health},
+	{.method = "GET", .path = "/readyz", .answer = answer_ready},
+	{0},
+};
 
 static void on_call(struct http_call *call, void *data)
 {
-	const char *path = http_call_path(call), *method = http_call_method(call);
-	bool is_metrics = text_equals(path, "/metrics"), is_ready = text_equals(path, "/readyz");
-
-	if (!is_metrics && !is_ready && !text_equals(path, "/healthz")) {
-		answer(call, 404, "text/plain", "not found; try /metrics, /healthz or /readyz\n");
-	} else if (!text_equals(method, "GET") && !text_equals(method, "HEAD")) {
-		http_call_add_header(call, "Allow", "GET, HEAD");
-		answer(call, 405, "text/plain", "method not allowed; use GET\n");
-	} else if (is_metrics) {
-		answer_metrics(call, data);
-	} else if (is_ready) {
-		answer_ready(call, data);
-	} else {
-		answer(call, 200, "text/plain", "ok\n");
-	}
+	http_routes_call(routes, NULL, call, data);
 }
 
 int exporter_new(struct loop *loop, const struct exporter_settings *settings,

@@ -1,0 +1,112 @@
+/* muster pod-server: starts the training of a Pod when a master says who the Pod is. */
+#include "base/mem.h"
+#include "base/text.h"
+#include "cli/command.h"
+#include "cli/options.h"
+#include "cli/output.h"
+#include "io/file.h"
+#include "serve/pod_server.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#define SECRET_LIMIT 1024
+#define SHORTEST_SECRET 16
+
+static void say(const char *sentence)
+{
+	output_say("%s", sentence);
+}
+
+/* Of the file, else of the environment; its last line feed is none of it. NULL: there is none.
+ * Caller frees. */
+static int read_secret(const struct options *options, char **ret_secret, struct err *err)
+{
+	const char *path = option_text(options, "secret-file");
+	const char *variable = getenv(POD_SERVER_SECRET);
+	size_t len;
+
+	*ret_secret = NULL;
+	if (!path) {
+		*ret_secret = variable ? mem_copy_text(variable) : NULL;
+	} else {
+		int rc = file_read_whole(path, SECRET_LIMIT, ret_secret, &len, err);
+
+		if (rc < 0)
+			return rc;
+		(*ret_secret)[strcspn(*ret_secret, "\n")] = '\0';
+	}
+	if (!*ret_secret || strlen(*ret_secret) >= SHORTEST_SECRET)
+		return 0;
+	free(TAKE(*ret_secret));
+	return err_set(err, ERR_INVALID, "%s: must have at least %d characters",
+		       path ? path : POD_SERVER_SECRET, SHORTEST_SECRET);
+}
+
+static int pod_server_call(const struct options *options)
+{
+	struct listening listening CLEANUP(listening_done) = {.fd = -1};
+	char *secret CLEANUP(mem_free_text) = NULL;
+	struct err err = {0};
+	size_t n_words;
+	const char *const *command = options_arguments(options, &n_words);
+	int exit_code = EXIT_OWN_FAULT;
+
+	if (read_secret(options, &secret, &err) < 0) {
+		output_say("%s", err.text);
+		return EXIT_WRONG_USE;
+	}
+	if (!secret && !option_flag(options, "insecure")) {
+		output_say("no secret: any client that reaches this Pod could start its training; "
+			   "set " POD_SERVER_SECRET " or --secret-file, or allow that: --insecure");
+		return EXIT_REFUSED;
+	}
+	if (listening_open(option_text(options, "listen"), &listening, &err) < 0) {
+		output_say("--listen: %s", err.text);
+		return err.code == ERR_INVALID ? EXIT_WRONG_USE : EXIT_OWN_FAULT;
+	}
+	const struct pod_server_settings settings = {
+		.listening = &listening,
+		.secret = secret,
+		.command = n_words ? command : NULL,
+		.grace = option_duration(options, "grace", 0),
+		.say = say,
+	};
+
+	output_say("waiting for the master on http://%s", listening.address);
+	if (pod_server_run(&settings, &exit_code, &err) < 0)
+		output_say("%s", err.text);
+	return exit_code;
+}
+
+static const struct option_row rows_of_pod_server[] = {
+	{.name = "listen",
+	 .letter = 'l',
+	 .kind = OPTION_TEXT,
+	 .value_name = "ADDRESS",
+	 .otherwise = "0.0.0.0:7896",
+	 .one_line = "HOST:PORT on which to listen for the master"},
+	{.name = "secret-file",
+	 .kind = OPTION_TEXT,
+	 .value_name = "FILE",
+	 .one_line = "file with the secret of the job (default: MUSTER_POD_SECRET)"},
+	{.name = "insecure", .kind = OPTION_FLAG, .one_line = "serve any client, without a secret"},
+	{.name = "grace",
+	 .kind = OPTION_DURATION,
+	 .value_name = "TIME",
+	 .otherwise = "30s",
+	 .one_line = "time between SIGTERM and SIGKILL when the training is stopped"},
+	{0},
+};
+
+const struct command command_pod_server = {
+	.name = "pod-server",
+	.group = "TensorFlow",
+	.arguments = "[OPTIONS] [PROGRAM [ARG...]]",
+	.one_line = "wait in a Pod for its configuration, then run its training (ElasticDL)",
+	.examples = "  muster pod-server --secret-file /etc/job/secret\n"
+		    "  muster pod-server --insecure python train.py\n",
+	.options = rows_of_pod_server,
+	.takes_program = true,
+	.run = pod_server_call,
+};

@@ -1,0 +1,110 @@
+#include "io/http_routes.h"
+
+#include "base/mem.h"
+#include "base/text.h"
+
+#include <string.h>
+#include <strings.h>
+
+#define BEARER "Bearer "
+
+void http_answer_text(struct http_call *call, int status, const char *text)
+{
+	char *line CLEANUP(mem_free_text) = mem_format("%s\n", text);
+
+	http_call_answer(call, status, "text/plain; charset=utf-8", line, strlen(line));
+}
+
+void http_answer_json(struct http_call *call, int status, const struct json *object)
+{
+	struct text text CLEANUP(text_done) = {0};
+
+	json_add_pretty(&text, object);
+	http_call_answer(call, status, "application/json", text_of(&text), text.len);
+}
+
+/* Takes as long for a text that differs in its first byte as for one that differs in its last. */
+static bool is_same_secret(const char *secret, const char *given)
+{
+	size_t len = strlen(secret), given_len = strlen(given);
+	unsigned char difference = len != given_len;
+
+	for (size_t i = 0; i < given_len; i++)
+		difference |= (unsigned char) given[i] ^ (unsigned char) secret[i % (len + 1)];
+	return difference == 0;
+}
+
+/* RFC 6750, 2.1; the name of the scheme is in any case (RFC 9110, 11.1). */
+static bool has_secret(const struct http_call *call, const char *secret)
+{
+	const char *header = http_call_header(call, "Authorization");
+
+	return header && strncasecmp(header, BEARER, strlen(BEARER)) == 0 &&
+	       is_same_secret(secret, header + strlen(BEARER));
+}
+
+/* *ret_name as of `answer`. */
+static bool is_path(const struct http_route *route, const char *path, const char **ret_name)
+{
+	size_t len = strlen(route->path);
+
+	*ret_name = NULL;
+	if (route->path[len - 1] != '/' || len == 1)
+		return text_equals(path, route->path);
+	if (!text_starts_with(path, route->path) || !path[len] || strchr(path + len, '/'))
+		return false;
+	*ret_name = path + len;
+	return true;
+}
+
+static bool is_method(const struct http_route *route, const char *method)
+{
+	return text_equals(method, route->method) ||
+	       (text_equals(method, "HEAD") && text_equals(route->method, "GET"));
+}
+
+static void add_word(struct text *list, const char *word)
+{
+	text_addf(list, "%s%s", list->len ? ", " : "", word);
+}
+
+static void answer_not_found(const struct http_route *routes, struct http_call *call)
+{
+	struct text paths CLEANUP(text_done) = {0}, sentence CLEANUP(text_done) = {0};
+
+	for (const struct http_route *route = routes; route->method; route++)
+		if (route == routes || !text_equals(route->path, route[-1].path))
+			add_word(&paths, route->path);
+	text_addf(&sentence, "not found; this server has %s", text_of(&paths));
+	http_answer_text(call, 404, text_of(&sentence));
+}
+
+void http_routes_call(const struct http_route *routes, const char *secret, struct http_call *call,
+		      void *data)
+{
+	const char *path = http_call_path(call), *name;
+	struct text methods CLEANUP(text_done) = {0}, sentence CLEANUP(text_done) = {0};
+
+	for (const struct http_route *route = routes; route->method; route++) {
+		if (!is_path(route, path, &name))
+			continue;
+		if (!is_method(route, http_call_method(call))) {
+			add_word(&methods, route->method);
+			continue;
+		}
+		if (secret && !route->is_open && !has_secret(call, secret)) {
+			http_call_add_header(call, "WWW-Authenticate", "Bearer");
+			http_answer_text(call, 401, "missing or wrong bearer token");
+			return;
+		}
+		route->answer(call, name, data);
+		return;
+	}
+	if (methods.len == 0) {
+		answer_not_found(routes, call);
+		return;
+	}
+	http_call_add_header(call, "Allow", text_of(&methods));
+	text_addf(&sentence, "method not allowed; use %s", text_of(&methods));
+	http_answer_text(call, 405, text_of(&sentence));
+}

@@ -1,0 +1,28 @@
+/* What an HTTP server of ours has: a table of methods and paths, and the answers that all of them
+ * give alike. */
+#pragma once
+
+#include "base/json.h"
+#include "base/own.h"
+#include "io/http_server.h"
+
+#include <stdbool.h>
+
+struct http_route {
+	const char *method; /* "GET" answers HEAD too */
+	const char *path; /* "/jobs"; one that ends with "/" has one component more: "/jobs/" */
+	bool is_open; /* needs no secret */
+	/* Answers the call or holds it. `name` is that component as it was sent, never empty; NULL
+	 * where there is none. */
+	void (*answer)(struct http_call *call, const char *name, void *data);
+};
+
+/* Answers by the first route that fits; 404 names the paths, 405 the methods of one. `routes` end
+ * with a NULL method. `secret`: what callers give as "Authorization: Bearer SECRET"; others are
+ * answered 401, but by open routes. NULL: none is asked for. */
+void http_routes_call(const struct http_route *routes, const char *secret, struct http_call *call,
+		      void *data);
+
+/* The text and a line feed. */
+void http_answer_text(struct http_call *call, int status, const char *text);
+void http_answer_json(struct http_call *call, int status, const struct json *object);
