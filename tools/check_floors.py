@@ -35,7 +35,7 @@ LIBRARIES = {
     "archive_entry": ["io/archive_library.h"],
     "jansson": ["base/json.c"],
     "yaml": ["base/yaml.c"],
-    "event": ["io/loop.c", "io/http_asker.c", "io/http_refusal.c", "io/http_server.c", "io/http_tls.c"],
+    "event": ["io/loop.c", "io/http_asker.c", "io/http_query.c", "io/http_refusal.c", "io/http_server.c", "io/http_tls.c"],
     "openssl": ["io/http_tls.c"],
     "curl": ["io/http_failure.h", "io/http_pool.h", "io/http_setup.h", "io/http_target.c"],
     "wslay": ["io/websocket_frames.c"],

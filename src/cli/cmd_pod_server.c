@@ -5,6 +5,7 @@
 #include "cli/options.h"
 #include "cli/output.h"
 #include "io/file.h"
+#include "io/own_program.h"
 #include "serve/pod_server.h"
 
 #include <stdlib.h>
@@ -43,8 +44,23 @@ static int read_secret(const struct options *options, char **ret_secret, struct 
 		       path ? path : POD_SERVER_SECRET, SHORTEST_SECRET);
 }
 
+/* For a container whose image does not have it. */
+static int install(const char *folder)
+{
+	char *path CLEANUP(mem_free_text) = mem_format("%s/muster", folder);
+	struct err err = {0};
+
+	if (own_program_copy(path, &err) == 0)
+		return EXIT_DONE;
+	output_say("%s", err.text);
+	return EXIT_OWN_FAULT;
+}
+
 static int pod_server_call(const struct options *options)
 {
+	if (option_text(options, "install"))
+		return install(option_text(options, "install"));
+
 	struct listening listening CLEANUP(listening_done) = {.fd = -1};
 	char *secret CLEANUP(mem_free_text) = NULL;
 	struct err err = {0};
@@ -91,6 +107,10 @@ static const struct option_row rows_of_pod_server[] = {
 	 .value_name = "FILE",
 	 .one_line = "file with the secret of the job (default: MUSTER_POD_SECRET)"},
 	{.name = "insecure", .kind = OPTION_FLAG, .one_line = "serve any client, without a secret"},
+	{.name = "install",
+	 .kind = OPTION_TEXT,
+	 .value_name = "DIR",
+	 .one_line = "copy this program to DIR/muster, and exit"},
 	{.name = "grace",
 	 .kind = OPTION_DURATION,
 	 .value_name = "TIME",

@@ -36,6 +36,7 @@ struct edition {
 			  struct err *err); /* stacks_on_cluster */
 	int (*see_tensorboard)(const struct tensorboard_call *call); /* tensorboard_on_cluster */
 	int (*serve_tfjobs)(const struct options *options); /* operator_on_cluster */
+	int (*serve)(const struct options *options); /* serve_on_cluster */
 	int (*forward_ports)(const struct port_forward_call *call); /* port_forward_on_cluster */
 	sync_folder_pack_fn pack_folder;
 	const char *(*library)(void); /* "libcurl/7.88.1 …", for `muster version` */

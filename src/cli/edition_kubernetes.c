@@ -9,6 +9,7 @@
 #include "cli/options.h"
 #include "cli/output.h"
 #include "cli/run_on_cluster.h"
+#include "cli/serve_on_cluster.h"
 #include "cli/stacks_on_cluster.h"
 #include "cli/tensorboard_on_cluster.h"
 #include "engine/client.h"
@@ -49,6 +50,7 @@ static const struct edition kubernetes = {
 	.add_stacks = stacks_on_cluster,
 	.see_tensorboard = tensorboard_on_cluster,
 	.serve_tfjobs = operator_on_cluster,
+	.serve = serve_on_cluster,
 	.forward_ports = port_forward_on_cluster,
 	.pack_folder = sync_folder_pack,
 	.library = http_library,

@@ -21,6 +21,7 @@ static const struct command *const all_commands[] = {
 	&command_orchestrator,
 	&command_submit,
 	&command_operator,
+	&command_serve,
 	&command_check,
 	/* Inspect */
 	&command_ps,

@@ -123,6 +123,7 @@ struct job {
 	bool has_private_network; /* here; annotation muster/private-network */
 	bool has_network_policy; /* on a cluster; annotation muster/network-policy */
 	int services; /* annotation muster/services: of enum job_services */
+	int pod_server_port; /* annotation muster/pod-server; 0: its Pods start by themselves */
 	const char *elastic_id; /* annotation muster/elastic; NULL: it is whole */
 	const char *managed_by; /* NULL when not given */
 
@@ -157,6 +158,10 @@ enum job_services {
 	SERVICES_COUNT, /* the job says nothing */
 };
 extern const char *const job_services_words[SERVICES_COUNT];
+
+/* Annotation of a TFJob object, with a port: at that of its Pods there is a server that starts the
+ * training when it is told who the Pod is (serve/pod_server.h), which the operator does. */
+#define JOB_ANNOTATION_POD_SERVER "muster/pod-server"
 
 /* Annotation of a job that is one machine's part of an elastic job: what its machines call that
  * one. How many processes it has, and when they run, is agreed upon with them. Jobs on this

@@ -204,6 +204,19 @@ static void read_services(struct field_reader *reader, const struct field *annot
 				   SERVICES_COUNT, SERVICES_COUNT);
 }
 
+static void read_pod_server(struct field_reader *reader, const struct field *annotations,
+			    struct job *job)
+{
+	struct field field = field_map_entry(annotations, JOB_ANNOTATION_POD_SERVER);
+	const char *text = json_as_string(field.value, NULL);
+	struct err err = {0};
+	int64_t port = 0;
+
+	if (text && text_read_int(text, 1, 65535, &port, &err) < 0)
+		field_refuse_value(reader, &field, "%s", err.text);
+	job->pod_server_port = (int) port;
+}
+
 static void read_annotations(struct field_reader *reader, const struct field *metadata,
 			     struct job *job)
 {
@@ -216,6 +229,7 @@ static void read_annotations(struct field_reader *reader, const struct field *me
 	job->elastic_id = json_as_string(json_get(annotations.value, JOB_ANNOTATION_ELASTIC), NULL);
 	read_networks(reader, &annotations, job);
 	read_services(reader, &annotations, job);
+	read_pod_server(reader, &annotations, job);
 	read_fetches(reader, &annotations, job);
 }
 

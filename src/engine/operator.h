@@ -20,6 +20,11 @@ struct operator_settings {
 	const struct listening *health; /* and /healthz and /readyz, besides; NULL: nowhere */
 	const char *lease_name; /* in the login's namespace, of which the holder alone acts; NULL:
 				   nobody else does */
+	/* Something else on the same loop and with the same login, before the loop runs; its end
+	 * follows where it began. NULL: nothing. */
+	int (*begin_front)(struct loop *loop, struct kube_api *api, void *data, struct err *err);
+	void (*end_front)(void *data);
+	void *front_data;
 	/* What people should know: a sentence. */
 	void (*say)(const char *sentence, void *data);
 	void *data;

@@ -64,6 +64,7 @@ static void on_trouble(const struct err *err, void *data)
 
 void served_job_end_work(struct served_job *job)
 {
+	pod_starter_free(TAKE(job->starter));
 	driver_free(TAKE(job->driver));
 	if (job->backend)
 		job->backend->functions->free(TAKE(job->backend));
@@ -76,6 +77,21 @@ static int read_job(struct served_job *job, struct store_record *record, struct 
 	int rc = job->store->functions->get(job->store, served_job_name(job), record, err);
 
 	return rc < 0 ? rc : record_read_job(record, &job->job, err);
+}
+
+static void make_starter(struct served_job *job)
+{
+	const struct pod_starter_settings settings = {
+		.loop = job->controller->loop,
+		.api = job->controller->api,
+		.cache = job->scope->cache,
+		.job = job->job,
+		.on_trouble = on_trouble,
+		.data = job,
+	};
+
+	if (job->job->pod_server_port)
+		job->starter = pod_starter_new(&settings);
 }
 
 static void make_parts(struct served_job *job, const char *document)
@@ -112,6 +128,7 @@ static void make_parts(struct served_job *job, const char *document)
 	};
 
 	job->driver = driver_new(&driver);
+	make_starter(job);
 }
 
 /* It has ended, and neither its Pods nor the clock ask for anything more: most jobs of a cluster.

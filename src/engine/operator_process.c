@@ -511,8 +511,13 @@ int operator_run(const struct operator_settings *settings, struct err *err)
 	ask_for_definition(&controller);
 	watch_jobs(&controller);
 	rc = watch_lease(&controller, err);
+	if (rc == 0 && settings->begin_front)
+		rc = settings->begin_front(controller.loop, controller.api, settings->front_data,
+					   err);
 	if (rc < 0)
 		return rc;
 	loop_run(controller.loop);
+	if (settings->end_front)
+		settings->end_front(settings->front_data);
 	return err_copy(err, &controller.fault);
 }

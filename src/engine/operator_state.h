@@ -17,6 +17,7 @@
 #include "engine/end_signals.h"
 #include "engine/exporter.h"
 #include "engine/operator.h"
+#include "engine/pod_starter.h"
 #include "engine/tfjob_events.h"
 #include "kube/job_cache.h"
 #include "kube/lease_keeper.h"
@@ -75,6 +76,7 @@ struct served_job {
 	struct job *job; /* as it was when work on it began; NULL: nothing is at work */
 	struct backend *backend;
 	struct driver *driver;
+	struct pod_starter *starter; /* NULL: its Pods start by themselves */
 	struct refusal *refusal; /* that is being written; NULL: none is */
 	msec refusal_pause; /* after the next try of that which fails */
 	char *trouble; /* that was told of it last; NULL: none was */

@@ -38,7 +38,10 @@ static bool is_same_secret(const char *secret, const char *given)
 static bool has_secret(const struct http_call *call, const char *secret)
 {
 	const char *header = http_call_header(call, "Authorization");
+	const char *own = http_call_header(call, HTTP_SECRET);
 
+	if (own)
+		return is_same_secret(secret, own);
 	return header && strncasecmp(header, BEARER, strlen(BEARER)) == 0 &&
 	       is_same_secret(secret, header + strlen(BEARER));
 }

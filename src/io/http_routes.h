@@ -8,6 +8,10 @@
 
 #include <stdbool.h>
 
+/* A header for the secret where Authorization is for a server on the way: that of Kubernetes takes
+ * it for itself (pods/proxy). */
+#define HTTP_SECRET "Muster-Secret"
+
 struct http_route {
 	const char *method; /* "GET" answers HEAD too */
 	const char *path; /* "/jobs"; one that ends with "/" has one component more: "/jobs/" */
@@ -18,8 +22,8 @@ struct http_route {
 };
 
 /* Answers by the first route that fits; 404 names the paths, 405 the methods of one. `routes` end
- * with a NULL method. `secret`: what callers give as "Authorization: Bearer SECRET"; others are
- * answered 401, but by open routes. NULL: none is asked for. */
+ * with a NULL method. `secret`: what callers give as "Authorization: Bearer SECRET", or in
+ * HTTP_SECRET; others are answered 401, but by open routes. NULL: none is asked for. */
 void http_routes_call(const struct http_route *routes, const char *secret, struct http_call *call,
 		      void *data);
 

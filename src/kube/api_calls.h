@@ -35,6 +35,7 @@ struct kube_call {
 	char *namespace_name, *name, *subresource;
 	char *url, *look_url; /* look_url: of the object that is made or patched; NULL: none */
 	char *body; /* NULL: none */
+	char *pod_secret; /* NULL: none */
 	http_bytes_fn on_bytes; /* NULL: no stream */
 	msec silence;
 	kube_done_fn done;

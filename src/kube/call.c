@@ -2,6 +2,7 @@
  * ended is kube/call_end.c's. */
 #include "base/mem.h"
 #include "base/text.h"
+#include "io/http_routes.h"
 #include "kube/call_end.h"
 #include "kube/headers.h"
 #include "kube/resources.h"
@@ -48,9 +49,11 @@ static void take_request(struct kube_call *call, const struct kube_request *requ
 		json_add_compact(&body, request->body);
 		call->body = text_take(&body);
 	}
+	call->pod_secret = mem_copy_text(request->pod_secret);
 	call->request.name = call->name;
 	call->request.namespace_name = call->namespace_name;
 	call->request.subresource = call->subresource;
+	call->request.path = call->request.pod_secret = NULL;
 	call->request.parameters = NULL;
 	call->request.body = NULL;
 }
@@ -143,6 +146,8 @@ static void add_headers(const struct kube_call *call, struct kube_headers *heade
 	kube_headers_add(headers, "Accept", accepted_type(call));
 	if (call->body && !call->is_looking)
 		kube_headers_add(headers, "Content-Type", content_type);
+	if (call->pod_secret)
+		kube_headers_add(headers, HTTP_SECRET, call->pod_secret);
 	kube_headers_add_login(headers, call->api->login);
 }
 

@@ -114,6 +114,8 @@ void kube_request_add_url(struct text *text, const struct kube_request *request,
 		add_step(text, request->name);
 	if (request->subresource)
 		add_step(text, request->subresource);
+	if (request->path)
+		add_step(text, request->path);
 	for (const struct kube_parameter *p = request->parameters; p && p->name; p++, before = '&')
 		add_parameter(text, before, p->name, p->value);
 	if (request->verb == KUBE_WATCH)

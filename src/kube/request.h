@@ -45,6 +45,8 @@ struct kube_request {
 	const char *name; /* NULL: of a list, a watch, a collection; of a create it stands in the
 			     body */
 	const char *subresource; /* "status", "log" …; NULL: none */
+	const char *path; /* one step behind that: what a Pod's server has; NULL: none */
+	const char *pod_secret; /* shown to that server (io/http_routes.h); NULL: none */
 	const struct kube_parameter *parameters; /* "labelSelector" …; ends with a NULL name; NULL:
 						    none */
 	const struct json *body; /* NULL: none */

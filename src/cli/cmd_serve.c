@@ -1,0 +1,49 @@
+/* muster serve: creates jobs that clients ask for over HTTP, and runs them on a cluster. */
+#include "cli/cluster.h"
+#include "cli/command.h"
+#include "cli/edition.h"
+#include "cli/go_on.h"
+#include "cli/options.h"
+
+static int serve_run(const struct options *options)
+{
+	return edition ? edition->serve(options) : go_on_as_other_program(options);
+}
+
+static const struct option_row rows_of_serve[] = {
+	{.name = "listen",
+	 .letter = 'l',
+	 .kind = OPTION_TEXT,
+	 .value_name = "ADDRESS",
+	 .otherwise = "127.0.0.1:7897",
+	 .one_line = "HOST:PORT on which to listen for clients"},
+	{.name = "token-file",
+	 .kind = OPTION_TEXT,
+	 .value_name = "FILE",
+	 .one_line = "file with the bearer token that clients need"},
+	{.name = "insecure",
+	 .kind = OPTION_FLAG,
+	 .one_line = "serve any client on other machines, without a token"},
+	{.name = "image",
+	 .kind = OPTION_TEXT,
+	 .value_name = "IMAGE",
+	 .otherwise = "muster:latest",
+	 .one_line = "image with muster, which brings 'muster pod-server' into the Pods"},
+	{.name = "pod-file",
+	 .kind = OPTION_TEXT,
+	 .value_name = "FILE",
+	 .one_line = "YAML file with a Pod template for all jobs"},
+	CLUSTER_JOB_ROWS,
+	{0},
+};
+
+const struct command command_serve = {
+	.name = "serve",
+	.group = "Run",
+	.arguments = "[OPTIONS]",
+	.one_line = "create and run jobs on a cluster for clients over HTTP (ElasticDL)",
+	.examples = "  muster serve\n"
+		    "  muster serve -n research --listen 0.0.0.0:7897 --token-file token\n",
+	.options = rows_of_serve,
+	.run = serve_run,
+};

@@ -1,0 +1,172 @@
+#include "cli/serve_on_cluster.h"
+
+#include "base/mem.h"
+#include "base/yaml.h"
+#include "cli/cluster.h"
+#include "cli/command.h"
+#include "cli/output.h"
+#include "engine/operator.h"
+#include "io/file.h"
+#include "serve/master.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#define TOKEN_LIMIT 1024
+#define SHORTEST_TOKEN 16
+#define PROGRAM_IN_IMAGE "/usr/bin/muster-static"
+
+struct front {
+	const struct options *options;
+	struct listening listening;
+	char *token; /* NULL: any client is answered */
+	char *namespace_name;
+	struct json *template; /* NULL: none */
+	struct master *master;
+};
+
+static void front_done(struct front *front)
+{
+	listening_done(&front->listening);
+	if (front->token)
+		explicit_bzero(front->token, strlen(front->token));
+	free(front->token);
+	free(front->namespace_name);
+	json_free(front->template);
+}
+
+static int read_token(struct front *front, struct err *err)
+{
+	const char *path = option_text(front->options, "token-file");
+	size_t len;
+
+	if (!path)
+		return 0;
+	int rc = file_read_whole(path, TOKEN_LIMIT, &front->token, &len, err);
+
+	if (rc < 0)
+		return rc;
+	front->token[strcspn(front->token, "\n")] = '\0';
+	if (strlen(front->token) >= SHORTEST_TOKEN)
+		return 0;
+	return err_set(err, ERR_INVALID, "%s: must have at least %d characters", path,
+		       SHORTEST_TOKEN);
+}
+
+static int open_listening(struct front *front, struct err *err)
+{
+	const char *address = option_text(front->options, "listen");
+	int rc = listening_open(address, &front->listening, err);
+
+	if (rc < 0)
+		return err_prefix(err, "--listen");
+	if (listening_is_loopback(front->listening.fd) || front->token ||
+	    option_flag(front->options, "insecure"))
+		return 0;
+	return err_set(err, ERR_REFUSED,
+		       "--listen %s: other machines can reach this address, and any client could "
+		       "start Pods; add --token-file, or allow that: --insecure",
+		       address);
+}
+
+/* The template of a file under those of all jobs, as TF-Spawner has it. */
+static int read_template(struct front *front, struct err *err)
+{
+	const char *path = option_text(front->options, "pod-file");
+	struct document **documents = NULL;
+	char *bytes CLEANUP(mem_free_text) = NULL;
+	size_t len, count = 0;
+
+	if (!path)
+		return 0;
+	int rc = file_read_whole(path, YAML_SIZE_LIMIT, &bytes, &len, err);
+
+	if (rc == 0)
+		rc = documents_read(bytes, len, &documents, &count, err);
+	if (rc == 0 && (count != 1 || !json_is(document_root(documents[0]), JSON_OBJECT)))
+		rc = err_set(err, ERR_INVALID, "expected one Pod template");
+	if (rc == 0)
+		front->template = json_new_copy(document_root(documents[0]));
+	documents_free(documents, count);
+	return rc < 0 ? err_prefix(err, "%s", path) : 0;
+}
+
+static int read_namespace(struct front *front, struct err *err)
+{
+	struct kube_config *config CLEANUP(kube_config_cleanup) = NULL;
+	int rc = cluster_read_config(front->options, &config, err);
+
+	if (rc == 0)
+		front->namespace_name = mem_copy_text(config->namespace_name);
+	return rc;
+}
+
+static int begin_front(struct loop *loop, struct kube_api *api, void *data, struct err *err)
+{
+	struct front *front = data;
+	const struct master_settings settings = {
+		.loop = loop,
+		.api = api,
+		.listening = &front->listening,
+		.namespace_name = front->namespace_name,
+		.token = front->token,
+		.program_image = option_text(front->options, "image"),
+		.program_path = PROGRAM_IN_IMAGE,
+		.template = front->template,
+	};
+	int rc = master_new(&settings, &front->master, err);
+
+	if (rc == 0)
+		output_say("jobs of namespace '%s' are created at http://%s/create",
+			   front->namespace_name, front->listening.address);
+	return rc;
+}
+
+static void end_front(void *data)
+{
+	struct front *front = data;
+
+	master_free(TAKE(front->master));
+}
+
+static void say(const char *sentence, void *data)
+{
+	(void) data;
+	output_say("%s", sentence);
+}
+
+static int serve(struct front *front, struct err *err)
+{
+	int rc = read_token(front, err);
+
+	if (rc == 0)
+		rc = open_listening(front, err);
+	if (rc == 0)
+		rc = read_template(front, err);
+	if (rc == 0)
+		rc = read_namespace(front, err);
+	if (rc < 0)
+		return rc;
+	const char *const namespaces[] = {front->namespace_name, NULL};
+	const struct operator_settings settings = {
+		.log_in = cluster_log_in,
+		.log_in_data = (void *) front->options,
+		.namespaces = namespaces,
+		.begin_front = begin_front,
+		.end_front = end_front,
+		.front_data = front,
+		.say = say,
+	};
+
+	return operator_run(&settings, err);
+}
+
+int serve_on_cluster(const struct options *options)
+{
+	struct front front CLEANUP(front_done) = {.options = options, .listening = {.fd = -1}};
+	struct err err = {0};
+
+	if (serve(&front, &err) == 0)
+		return EXIT_DONE;
+	return err.code == ERR_REFUSED ? output_fail(&err) : cluster_fail(&err);
+}

@@ -1,0 +1,508 @@
+/* Each Pod is taken through the steps below, one call at a time. What fails is tried again from the
+ * first step on, after longer and longer pauses: the server says how far it is. */
+#include "engine/pod_starter.h"
+
+#include "base/base64.h"
+#include "base/mem.h"
+#include "base/text.h"
+#include "core/pod_template.h"
+#include "kube/resources.h"
+#include "kube/tfjob_objects.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/random.h>
+
+#define SECRET_SIZE 32
+#define ANSWER_LIMIT 4096
+#define PATIENCE (30 * MSEC_PER_SECOND) /* for an answer of a Pod */
+#define FIRST_PAUSE 100
+#define LONGEST_PAUSE (10 * MSEC_PER_SECOND)
+#define MARK "muster/pod-server-ran" /* annotation of a Pod with an old server */
+
+enum step {
+	STEP_READ, /* the Pod: its TF_CONFIG, and whether it is marked */
+	STEP_ASK, /* the server how far it is */
+	STEP_CONFIGURE,
+	STEP_MARK,
+	STEP_RUN,
+	STEP_DONE,
+};
+
+struct pod_start {
+	struct pod_starter *starter;
+	char *name, *uid;
+	int attempt;
+	enum step step;
+	bool is_old; /* its server has no /status */
+	bool is_marked;
+	struct json *tf_config; /* NULL: the Pod has none */
+	struct kube_call *call;
+	struct text answer;
+	int n_failures;
+	msec again_at;
+};
+
+struct pod_starter {
+	struct pod_starter_settings settings;
+	struct job_follower *seen;
+	struct loop_watch *timer;
+	char *secret; /* NULL: not known yet */
+	struct kube_call *secret_call;
+	int n_secret_failures;
+	msec secret_again_at;
+	struct pod_start **starts;
+	size_t n_starts, capacity;
+};
+
+char *pod_starter_secret_name(const char *job_name)
+{
+	return mem_format("%s.pod-server", job_name);
+}
+
+static msec pause_after(int n_failures)
+{
+	msec pause = FIRST_PAUSE;
+
+	for (int i = 1; i < n_failures && pause < LONGEST_PAUSE; i++)
+		pause *= 2;
+	return msec_min(pause, LONGEST_PAUSE);
+}
+
+static void go_on(void *data);
+
+static void tell(struct pod_starter *starter, const struct err *err)
+{
+	starter->settings.on_trouble(err, starter->settings.data);
+}
+
+/* The secret. */
+
+static void ask_for_secret(struct pod_starter *starter);
+
+static void secret_failed(struct pod_starter *starter, const struct err *err)
+{
+	starter->secret_again_at = loop_now() + pause_after(++starter->n_secret_failures);
+	loop_timer_arm(starter->timer, loop_now()); /* which sees what is due first */
+	tell(starter, err);
+}
+
+static struct json *secret_new(const struct pod_starter *starter, const char *text)
+{
+	const struct job *job = starter->settings.job;
+	char *name CLEANUP(mem_free_text) = pod_starter_secret_name(job->name);
+	struct json *object = json_new_object();
+
+	json_set_string(object, "apiVersion", "v1");
+	json_set_string(object, "kind", "Secret");
+	json_set(object, "metadata", tfjob_metadata_new(job, name, job->uid));
+	json_set_string(object, "type", "Opaque");
+	json_set_bool(object, "immutable", true);
+	json_set_string(json_object_at(object, "stringData"), POD_STARTER_KEY, text);
+	return object;
+}
+
+/* It may have been made by another meanwhile: then that one counts. */
+static void on_secret_made(struct json *object, const struct kube_status *status,
+			   const struct err *err, void *data)
+{
+	struct pod_starter *starter = data;
+
+	(void) object, (void) status;
+	starter->secret_call = NULL;
+	if (err && err->code != ERR_EXISTS)
+		secret_failed(starter, err);
+	else
+		ask_for_secret(starter);
+}
+
+static void make_secret(struct pod_starter *starter)
+{
+	unsigned char bytes[SECRET_SIZE];
+	struct text text CLEANUP(text_done) = {0};
+	struct err err;
+
+	if (getrandom(bytes, sizeof(bytes), 0) != sizeof(bytes)) {
+		err_set(&err, ERR_IO, "cannot get random numbers");
+		secret_failed(starter, &err);
+		return;
+	}
+	for (size_t i = 0; i < sizeof(bytes); i++)
+		text_addf(&text, "%02x", bytes[i]);
+	struct json *body CLEANUP(json_cleanup_secret) = secret_new(starter, text_of(&text));
+	const struct kube_request request = {
+		.verb = KUBE_CREATE,
+		.resource = &kube_secrets,
+		.namespace_name = starter->settings.job->name_space,
+		.body = body,
+	};
+
+	starter->secret_call =
+		kube_call_new(starter->settings.api, &request, on_secret_made, starter);
+}
+
+static void on_secret(struct json *object, const struct kube_status *status, const struct err *err,
+		      void *data)
+{
+	struct pod_starter *starter = data;
+	const char *value =
+		json_as_string(json_get_path(object, "data", POD_STARTER_KEY, NULL), "");
+	struct err fault = {0};
+	size_t len;
+
+	(void) status;
+	starter->secret_call = NULL;
+	if (err && err->code == ERR_NOT_FOUND) {
+		make_secret(starter);
+	} else if (err) {
+		secret_failed(starter, err);
+	} else if (base64_read(value, strlen(value), &starter->secret, &len, &fault) < 0) {
+		secret_failed(starter, &fault);
+	} else {
+		go_on(starter);
+	}
+}
+
+static void ask_for_secret(struct pod_starter *starter)
+{
+	char *name CLEANUP(mem_free_text) = pod_starter_secret_name(starter->settings.job->name);
+	const struct kube_request request = {
+		.verb = KUBE_GET,
+		.resource = &kube_secrets,
+		.namespace_name = starter->settings.job->name_space,
+		.name = name,
+	};
+
+	starter->secret_call = kube_call_new(starter->settings.api, &request, on_secret, starter);
+}
+
+/* The steps of a Pod. */
+
+static void start_free(struct pod_start *start)
+{
+	kube_call_cancel(start->call);
+	text_done(&start->answer);
+	json_free(start->tf_config);
+	free(start->name);
+	free(start->uid);
+	free(start);
+}
+
+static void take_step(struct pod_start *start);
+
+static void go_to(struct pod_start *start, enum step step)
+{
+	start->step = step;
+	start->n_failures = step == STEP_DONE ? 0 : start->n_failures;
+	take_step(start);
+}
+
+static void start_failed(struct pod_start *start, const struct err *err)
+{
+	struct err told = *err;
+
+	start->step = STEP_READ;
+	start->again_at = loop_now() + pause_after(++start->n_failures);
+	loop_timer_arm(start->starter->timer, loop_now());
+	/* At first it does not listen yet. */
+	if (start->n_failures > 3) {
+		err_prefix(&told, "Pod '%s' cannot be told to start its training", start->name);
+		tell(start->starter, &told);
+	}
+}
+
+static void read_pod(struct pod_start *start, const struct json *pod)
+{
+	const struct json *environment = json_get(pod_template_container(pod), "env");
+	const struct json *annotations = json_get_path(pod, "metadata", "annotations", NULL);
+	const char *text = NULL;
+
+	/* The later one of two counts. */
+	for (size_t i = 0; i < json_count(environment); i++)
+		if (text_equals(json_as_string(json_get(json_at(environment, i), "name"), ""),
+				"TF_CONFIG"))
+			text = json_as_string(json_get(json_at(environment, i), "value"), NULL);
+	start->is_marked = json_get(annotations, MARK);
+	json_free(TAKE(start->tf_config));
+	if (text && json_read(text, strlen(text), &start->tf_config, NULL) < 0)
+		start->tf_config = NULL;
+}
+
+static void on_pod_read(struct json *object, const struct kube_status *status,
+			const struct err *err, void *data)
+{
+	struct pod_start *start = data;
+
+	(void) status;
+	start->call = NULL;
+	if (err) {
+		start_failed(start, err);
+		return;
+	}
+	read_pod(start, object);
+	go_to(start, STEP_ASK);
+}
+
+/* The server of the Pod has answered the step. */
+static void end_step(struct pod_start *start)
+{
+	struct json *answer CLEANUP(json_cleanup) = NULL;
+	const char *state = "";
+
+	if (start->step == STEP_ASK &&
+	    json_read(text_of(&start->answer), start->answer.len, &answer, NULL) == 0)
+		state = json_as_string(json_get(answer, "state"), "");
+	if (start->step == STEP_CONFIGURE)
+		go_to(start, start->is_old ? STEP_MARK : STEP_RUN);
+	else if (start->step == STEP_RUN || text_equals(state, "Running") ||
+		 text_equals(state, "Ended"))
+		go_to(start, STEP_DONE);
+	else
+		go_to(start, STEP_CONFIGURE);
+}
+
+static void on_answer(struct json *object, const struct kube_status *status, const struct err *err,
+		      void *data)
+{
+	struct pod_start *start = data;
+
+	(void) object, (void) status;
+	start->call = NULL;
+	if (err && start->step == STEP_ASK && err->code == ERR_NOT_FOUND) {
+		start->is_old = true;
+		go_to(start, start->is_marked ? STEP_DONE : STEP_CONFIGURE);
+	} else if (err) {
+		start_failed(start, err);
+	} else {
+		end_step(start);
+	}
+}
+
+static void on_bytes(const char *bytes, size_t len, void *data)
+{
+	struct pod_start *start = data;
+	size_t room = ANSWER_LIMIT - start->answer.len;
+
+	text_add_bytes(&start->answer, bytes, len < room ? len : room);
+}
+
+static void ask_pod(struct pod_start *start, enum kube_verb verb, const char *path,
+		    const struct json *body)
+{
+	const struct pod_starter_settings *settings = &start->starter->settings;
+	char *place CLEANUP(mem_free_text) =
+		mem_format("%s:%d", start->name, settings->job->pod_server_port);
+	const struct kube_request request = {
+		.verb = verb,
+		.resource = &kube_pods,
+		.namespace_name = settings->job->name_space,
+		.name = place,
+		.subresource = "proxy",
+		.path = path,
+		.pod_secret = start->starter->secret,
+		.body = body,
+		.is_relayed = true,
+	};
+
+	text_clear(&start->answer);
+	start->call =
+		kube_stream_new(settings->api, &request, PATIENCE, on_bytes, on_answer, start);
+}
+
+static int worker_count(const struct job *job)
+{
+	const struct role *workers = job_role_of_kind(job, ROLE_WORKER);
+
+	return workers ? workers->replicas : 0;
+}
+
+static void configure(struct pod_start *start)
+{
+	struct json *body CLEANUP(json_cleanup) = json_new_object();
+	char *set_id CLEANUP(mem_free_text) = mem_format("%d", start->attempt);
+
+	json_set_string(body, "MASTER", "muster");
+	json_set_string(body, "SET_ID", set_id);
+	json_set_integer(body, "NUM_WORKERS", worker_count(start->starter->settings.job));
+	json_set(body, "TF_CONFIG",
+		 start->tf_config ? json_ref(start->tf_config) : json_new_object());
+	ask_pod(start, KUBE_CREATE, "config", body);
+}
+
+static void on_marked(struct json *object, const struct kube_status *status, const struct err *err,
+		      void *data)
+{
+	struct pod_start *start = data;
+
+	(void) object, (void) status;
+	start->call = NULL;
+	if (err)
+		start_failed(start, err);
+	else
+		go_to(start, STEP_RUN);
+}
+
+/* Begins with one that is there: the Pod of this name may be another by now, which the uid tells.
+ */
+static void mark(struct pod_start *start)
+{
+	const struct pod_starter_settings *settings = &start->starter->settings;
+	struct json *body CLEANUP(json_cleanup) = json_new_object();
+	struct json *metadata = json_object_at(body, "metadata");
+	const struct kube_request request = {
+		.verb = KUBE_PATCH,
+		.resource = &kube_pods,
+		.namespace_name = settings->job->name_space,
+		.name = start->name,
+		.body = body,
+	};
+
+	json_set_string(metadata, "uid", start->uid);
+	json_set_string(json_object_at(metadata, "annotations"), MARK, "true");
+	start->call = kube_call_new(settings->api, &request, on_marked, start);
+}
+
+static void take_step(struct pod_start *start)
+{
+	const struct pod_starter_settings *settings = &start->starter->settings;
+	const struct kube_request read = {
+		.verb = KUBE_GET,
+		.resource = &kube_pods,
+		.namespace_name = settings->job->name_space,
+		.name = start->name,
+	};
+
+	switch (start->step) {
+	case STEP_READ:
+		start->call = kube_call_new(settings->api, &read, on_pod_read, start);
+		break;
+	case STEP_ASK:
+		ask_pod(start, KUBE_GET, "status", NULL);
+		break;
+	case STEP_CONFIGURE:
+		configure(start);
+		break;
+	case STEP_MARK:
+		mark(start);
+		break;
+	case STEP_RUN:
+		ask_pod(start, KUBE_GET, "run", NULL);
+		break;
+	case STEP_DONE:
+		break;
+	}
+}
+
+/* The Pods. */
+
+static bool runs(const struct pod_starter *starter, const struct job_pod *pod)
+{
+	return text_equals(pod->owner_uid, starter->settings.job->uid) &&
+	       pod->seen.phase == OBSERVED_RUNNING && !observed_was_asked_to_end(&pod->seen);
+}
+
+static struct pod_start *find(const struct pod_starter *starter, const char *uid)
+{
+	for (size_t i = 0; i < starter->n_starts; i++)
+		if (text_equals(starter->starts[i]->uid, uid))
+			return starter->starts[i];
+	return NULL;
+}
+
+static void add(struct pod_starter *starter, const struct job_pod *pod)
+{
+	struct pod_start *start = mem_new(sizeof(*start));
+
+	start->starter = starter;
+	start->name = mem_copy_text(pod->name);
+	start->uid = mem_copy_text(pod->uid);
+	start->attempt = pod->seen.attempt;
+	mem_grow(&starter->starts, &starter->capacity, starter->n_starts, sizeof(*starter->starts));
+	starter->starts[starter->n_starts++] = start;
+}
+
+/* Another has its name, or nothing has, or it has ended. */
+static void drop_those_that_are_gone(struct pod_starter *starter)
+{
+	size_t kept = 0;
+
+	for (size_t i = 0; i < starter->n_starts; i++) {
+		struct pod_start *start = starter->starts[i];
+		const struct job_pod *pod = job_follower_pod(starter->seen, start->name);
+
+		if (pod && text_equals(pod->uid, start->uid) && runs(starter, pod))
+			starter->starts[kept++] = start;
+		else
+			start_free(start);
+	}
+	starter->n_starts = kept;
+}
+
+static void go_on(void *data)
+{
+	struct pod_starter *starter = data;
+	const struct job_pod *pod;
+	size_t place = 0;
+	msec now = loop_now(), wake_at = MSEC_NEVER;
+
+	drop_those_that_are_gone(starter);
+	while ((pod = job_follower_next_pod(starter->seen, &place)))
+		if (runs(starter, pod) && !find(starter, pod->uid))
+			add(starter, pod);
+	if (!starter->secret && !starter->secret_call && starter->secret_again_at <= now)
+		ask_for_secret(starter);
+	if (!starter->secret)
+		wake_at = starter->secret_call ? MSEC_NEVER : starter->secret_again_at;
+	for (size_t i = 0; starter->secret && i < starter->n_starts; i++) {
+		struct pod_start *start = starter->starts[i];
+
+		if (start->call || start->step == STEP_DONE)
+			continue;
+		if (start->again_at <= now)
+			take_step(start);
+		else
+			wake_at = msec_min(wake_at, start->again_at);
+	}
+	loop_timer_arm(starter->timer, wake_at);
+}
+
+static void on_change(enum job_cache_kind kind, const char *name, void *data)
+{
+	(void) name;
+	if (kind == JOB_CACHE_PODS)
+		go_on(data);
+}
+
+struct pod_starter *pod_starter_new(const struct pod_starter_settings *settings)
+{
+	struct pod_starter *starter = mem_new(sizeof(*starter));
+	const struct job_follower_settings follower = {
+		.namespace_name = settings->job->name_space,
+		.job_name = settings->job->name,
+		.on_change = on_change,
+		.data = starter,
+	};
+
+	starter->settings = *settings;
+	starter->timer = loop_new_timer(settings->loop, go_on, starter);
+	starter->seen = job_cache_follow(settings->cache, &follower);
+	loop_timer_arm(starter->timer, loop_now());
+	return starter;
+}
+
+void pod_starter_free(struct pod_starter *starter)
+{
+	if (!starter)
+		return;
+	for (size_t i = 0; i < starter->n_starts; i++)
+		start_free(starter->starts[i]);
+	free(starter->starts);
+	kube_call_cancel(starter->secret_call);
+	job_follower_free(starter->seen);
+	loop_watch_free(starter->timer);
+	if (starter->secret)
+		explicit_bzero(starter->secret, strlen(starter->secret));
+	free(starter->secret);
+	free(starter);
+}

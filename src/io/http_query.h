@@ -1,0 +1,15 @@
+/* The query of a request, "name=value&…" with %XX and '+' (WHATWG's urlencoded). */
+#pragma once
+
+#include "base/own.h"
+
+struct http_query;
+
+/* NULL: it cannot be read: a name without '=', an escape that is none. A query that is NULL or ""
+ * has no parameters. */
+struct http_query *http_query_new(const char *query) MUST_USE;
+void http_query_cleanup(struct http_query **query);
+
+/* In order; one that is there twice comes twice. The texts live as long as the query. */
+void http_query_each(const struct http_query *query,
+		     void (*fn)(const char *name, const char *value, void *data), void *data);

@@ -1,0 +1,295 @@
+/* Each request that needs the cluster is one call to it: the caller waits until that is answered.
+ * One that hangs up meanwhile ends nothing: what it asked for is done. */
+#include "serve/master.h"
+
+#include "base/mem.h"
+#include "base/names.h"
+#include "base/text.h"
+#include "core/elasticdl.h"
+#include "core/limits.h"
+#include "engine/pod_starter.h"
+#include "io/http_query.h"
+#include "io/http_routes.h"
+#include "kube/resources.h"
+#include "serve/pod_server.h"
+
+#include <stdlib.h>
+
+#define MOST_CONNECTIONS 256
+#define MOST_PARAMETERS 16
+
+struct master {
+	struct master_settings settings;
+	struct http_server *server;
+	struct asked *first; /* calls under way */
+};
+
+/* A request to us that waits for an answer of the cluster. */
+struct asked {
+	struct master *master;
+	struct asked *previous, *next;
+	struct http_call *http; /* NULL: its caller is gone */
+	struct kube_call *kube;
+	void (*answer)(struct http_call *http, struct json *object);
+};
+
+/* Asking the cluster. */
+
+static void asked_free(struct asked *asked)
+{
+	if (asked->previous)
+		asked->previous->next = asked->next;
+	else
+		asked->master->first = asked->next;
+	if (asked->next)
+		asked->next->previous = asked->previous;
+	free(asked);
+}
+
+static int status_of(int code)
+{
+	switch ((enum err_code) code) {
+	case ERR_NOT_FOUND:
+		return 404;
+	case ERR_EXISTS:
+	case ERR_CONFLICT:
+		return 409;
+	case ERR_INVALID:
+		return 400;
+	case ERR_IO:
+	case ERR_UNREACHABLE:
+	case ERR_REFUSED:
+	case ERR_LIMIT:
+	case ERR_UNSUPPORTED:
+	case ERR_SPACE:
+		break;
+	}
+	return 500;
+}
+
+static void on_gone(struct http_call *http, void *data)
+{
+	struct asked *asked = data;
+
+	(void) http;
+	asked->http = NULL;
+}
+
+static void on_done(struct json *object, const struct kube_status *status, const struct err *err,
+		    void *data)
+{
+	struct asked *asked = data;
+	struct http_call *http = asked->http;
+
+	(void) status;
+	if (http && err)
+		http_answer_text(http, status_of(err->code), err->text);
+	else if (http)
+		asked->answer(http, object);
+	asked_free(asked);
+}
+
+static void ask(struct master *master, struct http_call *http, struct kube_request request,
+		void (*answer)(struct http_call *http, struct json *object))
+{
+	struct asked *asked = mem_new(sizeof(*asked));
+
+	asked->master = master;
+	asked->http = http;
+	asked->answer = answer;
+	asked->next = master->first;
+	if (asked->next)
+		asked->next->previous = asked;
+	master->first = asked;
+	request.resource = &kube_tfjobs;
+	request.namespace_name = master->settings.namespace_name;
+	http_call_hold(http, on_gone, asked);
+	asked->kube = kube_call_new(master->settings.api, &request, on_done, asked);
+}
+
+/* Answers. */
+
+static void answer_ok(struct http_call *http, struct json *object)
+{
+	(void) object;
+	http_answer_text(http, 200, "OK");
+}
+
+static void answer_object(struct http_call *http, struct json *object)
+{
+	http_answer_json(http, 200, object);
+}
+
+/* The newest condition that is true, as kubectl shows it. */
+static const char *state_of(const struct json *tfjob)
+{
+	const struct json *conditions = json_get_path(tfjob, "status", "conditions", NULL);
+	const char *state = "Pending";
+
+	for (size_t i = 0; i < json_count(conditions); i++) {
+		const struct json *condition = json_at(conditions, i);
+
+		if (text_equals(json_as_string(json_get(condition, "status"), ""), "True"))
+			state = json_as_string(json_get(condition, "type"), state);
+	}
+	return state;
+}
+
+static void answer_list(struct http_call *http, struct json *object)
+{
+	const struct json *items = json_get(object, "items");
+	struct json *answer CLEANUP(json_cleanup) = json_new_object();
+	struct json *list = json_array_at(answer, "jobs");
+
+	for (size_t i = 0; i < json_count(items); i++) {
+		const struct json *metadata = json_get(json_at(items, i), "metadata");
+		struct json *job = json_new_object();
+
+		json_copy_member(job, metadata, "name");
+		json_set_string(job, "state", state_of(json_at(items, i)));
+		json_copy_member(job, metadata, "creationTimestamp");
+		json_append(list, job);
+	}
+	http_answer_json(http, 200, answer);
+}
+
+/* Requests. */
+
+struct parameters {
+	struct elasticdl_parameter list[MOST_PARAMETERS];
+	size_t count;
+};
+
+static void add_parameter(const char *name, const char *value, void *data)
+{
+	struct parameters *parameters = data;
+
+	if (parameters->count < MOST_PARAMETERS)
+		parameters->list[parameters->count++] = (struct elasticdl_parameter){name, value};
+}
+
+static void create(struct http_call *http, const char *name, void *data)
+{
+	struct master *master = data;
+	struct http_query *query CLEANUP(http_query_cleanup) =
+		http_query_new(http_call_query(http));
+	struct parameters parameters = {.count = 0};
+	struct elasticdl_request request;
+	struct err err = {0};
+
+	(void) name;
+	if (!query) {
+		http_answer_text(http, 400, "the query cannot be read (expected NAME=VALUE&…)");
+		return;
+	}
+	http_query_each(query, add_parameter, &parameters);
+	if (elasticdl_read(parameters.list, parameters.count, &request, &err) < 0) {
+		http_answer_text(http, 400, err.text);
+		return;
+	}
+	char *secret_name CLEANUP(mem_free_text) = pod_starter_secret_name(request.task);
+	const struct elasticdl_manner manner = {
+		.program_image = master->settings.program_image,
+		.program_path = master->settings.program_path,
+		.secret_name = secret_name,
+		.secret_key = POD_STARTER_KEY,
+		.secret_variable = POD_SERVER_SECRET,
+		.template = master->settings.template,
+	};
+	struct json *document CLEANUP(json_cleanup) = elasticdl_document_new(&request, &manner);
+
+	ask(master, http, (struct kube_request){.verb = KUBE_CREATE, .body = document}, answer_ok);
+}
+
+static void list(struct http_call *http, const char *name, void *data)
+{
+	(void) name;
+	ask(data, http, (struct kube_request){.verb = KUBE_LIST}, answer_list);
+}
+
+/* A name that is none is not asked for. */
+static bool is_name(struct http_call *http, const char *name)
+{
+	if (name_is_dns1035_label(name))
+		return true;
+	http_answer_text(http, 404, "no such job");
+	return false;
+}
+
+static void get(struct http_call *http, const char *name, void *data)
+{
+	if (is_name(http, name))
+		ask(data, http, (struct kube_request){.verb = KUBE_GET, .name = name},
+		    answer_object);
+}
+
+static void delete (struct http_call *http, const char *name, void *data)
+{
+	if (is_name(http, name))
+		ask(data, http, (struct kube_request){.verb = KUBE_DELETE, .name = name},
+		    answer_ok);
+}
+
+static void answer_health(struct http_call *http, const char *name, void *data)
+{
+	(void) name;
+	(void) data;
+	http_answer_text(http, 200, "ok");
+}
+
+static const struct http_route routes[] = {
+	{.method = "GET", .path = "/create", .answer = create},
+	{.method = "GET", .path = "/jobs", .answer = list},
+	{.method = "GET", .path = "/jobs/", .answer = get},
+	{.method = "DELETE", .path = "/jobs/", .answer = delete},
+	{.method = "GET", .path = "/healthz", .is_open = true, .answer = answer_health},
+	{0},
+};
+
+static void on_call(struct http_call *http, void *data)
+{
+	const struct master *master = data;
+
+	http_routes_call(routes, master->settings.token, http, data);
+}
+
+/* The master. */
+
+int master_new(const struct master_settings *settings, struct master **ret_master, struct err *err)
+{
+	static const char *const loopback_hosts[] = {"localhost", NULL};
+	struct master *master = mem_new(sizeof(*master));
+	/* In a cluster it is called by the name of its Service, which is not known here. */
+	const struct http_server_settings server = {
+		.listening = settings->listening,
+		.hosts = listening_is_loopback(settings->listening->fd) ? loopback_hosts : NULL,
+		.header_limit = LIMIT_HTTP_HEADERS,
+		.body_limit = LIMIT_HTTP_NO_BODY,
+		.connection_limit = MOST_CONNECTIONS,
+		.patience = 30 * MSEC_PER_SECOND,
+		.on_call = on_call,
+		.data = master,
+	};
+
+	master->settings = *settings;
+	int rc = http_server_new(settings->loop, &server, &master->server, err);
+
+	if (rc < 0) {
+		free(master);
+		return rc;
+	}
+	*ret_master = master;
+	return 0;
+}
+
+void master_free(struct master *master)
+{
+	if (!master)
+		return;
+	http_server_free(master->server); /* which tells each that its caller is gone */
+	while (master->first) {
+		kube_call_cancel(master->first->kube);
+		asked_free(master->first);
+	}
+	free(master);
+}

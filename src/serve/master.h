@@ -1,0 +1,35 @@
+/* The HTTP side of `muster serve`: jobs of ElasticDL's launcher for TensorFlow are made, looked at
+ * and deleted. What becomes of them the operator of the same process decides; nothing is kept here,
+ * so that a master that was killed goes on with what the cluster shows.
+ *
+ *     GET /create?…       core/elasticdl.h: 200 "OK", 400, 409 (the name is taken) or 500 with a
+ *                         sentence
+ *     GET /jobs           {"jobs": [{"name", "state", "created"}]}
+ *     GET /jobs/NAME      the TFJob with its status
+ *     DELETE /jobs/NAME   and all that it owns
+ *     GET /healthz        for any caller */
+#pragma once
+
+#include "base/err.h"
+#include "base/json.h"
+#include "base/own.h"
+#include "io/listening.h"
+#include "io/loop.h"
+#include "kube/api.h"
+
+struct master;
+
+struct master_settings {
+	struct loop *loop;
+	struct kube_api *api;
+	const struct listening *listening; /* borrowed */
+	const char *namespace_name; /* of its jobs */
+	const char *token; /* what callers have to give; NULL: nothing */
+	const char *program_image, *program_path; /* as of core/elasticdl.h */
+	const struct json *template; /* the same; NULL: none */
+};
+
+/* The settings' texts live as long as the master. */
+int master_new(const struct master_settings *settings, struct master **ret_master,
+	       struct err *err) MUST_USE;
+void master_free(struct master *master); /* NULL is fine; before its API */

@@ -1,0 +1,207 @@
+"""`muster serve` on a real Kubernetes: jobs that clients of ElasticDL's launcher ask for over HTTP."""
+
+import fcntl
+import json
+import os
+import pathlib
+import re
+import signal
+import subprocess
+import sys
+import time
+import urllib.error
+import urllib.request
+
+import pytest
+
+import images
+import oci
+from conftest import LIMIT, ROOT, python_pod, until
+from test_operator import crd  # noqa: F401
+from test_real_node import needs_python_of_the_system
+from test_run import wait_for_line
+
+IMAGE = "localhost/muster-static:test"
+
+
+@pytest.fixture(scope="module")
+def program(tmp_path_factory):
+    """An image with the static program, from the build that is tested; made by one at a time of all who run tests there."""
+    build = pathlib.Path(os.environ.get("MUSTER_BINARY", ROOT / "build" / "muster")).parent
+    with open(build / "muster-static.lock", "w", encoding="ascii") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        subprocess.run(["ninja", "-C", build, "--quiet", "muster-static"], check=True)
+    path = tmp_path_factory.mktemp("static") / "image.tar"
+    entries = [*(oci.folder(name) for name in (*images.EMPTY, "usr", "usr/bin")), oci.folder("tmp", 0o1777),
+               oci.file("usr/bin/muster-static", (build / "muster-static").read_bytes(), 0o755)]
+    oci.write(path, IMAGE, [entries], {"Entrypoint": [], "Env": ["PATH=/usr/bin"]})
+    return path
+
+
+class Master:
+    """`muster serve`, and what its clients ask."""
+
+    def __init__(self, muster, *arguments):
+        self.process = muster.start("serve", "--listen", "127.0.0.1:0", "--image", IMAGE, *arguments)
+        line = wait_for_line(self.process.stderr, "are created at")
+        self.address = re.search(r"http://\S+(?=/create)", line)[0]
+
+    def ask(self, path, method="GET"):
+        request = urllib.request.Request(self.address + path, method=method)
+        try:
+            with urllib.request.urlopen(request, timeout=LIMIT) as answer:
+                return answer.status, answer.read().decode()
+        except urllib.error.HTTPError as answer:
+            return answer.code, answer.read().decode()
+
+    def job(self, name):
+        return json.loads(self.ask(f"/jobs/{name}")[1])
+
+    def until_ended(self, name):
+        def ended():
+            states = {c["type"] for c in self.job(name).get("status", {}).get("conditions", []) if c["status"] == "True"}
+            return states & {"Succeeded", "Failed"}
+        return until(ended, bool)
+
+    def end(self):
+        self.process.send_signal(signal.SIGKILL)
+        self.process.communicate()
+
+
+def pod_file(folder, script, command=None, **files):
+    """A Pod template with this machine's Python, in a folder of its own with this exec.py and other files."""
+    files = {"exec.py": script, **{f"{name}.py": text for name, text in files.items()}}
+    (folder / "task").mkdir()
+    spec = python_pod("any")["spec"]
+    spec["securityContext"] = {"runAsUser": 0}
+    container, = spec["containers"]
+    container["env"] = [{"name": "PATH", "value": f"{sys.prefix}/bin:/usr/bin:/bin"}]
+    container.update(workingDir="/task")
+    del container["command"]
+    if command:
+        container["command"] = command
+    spec["volumes"] += [{"name": "task", "hostPath": {"path": str(folder / "task")}}, {"name": "own", "emptyDir": {}}]
+    container["volumeMounts"].append({"name": "own", "mountPath": "/task"})
+    for name, text in files.items():
+        (folder / "task" / name).write_text(text)
+        container["volumeMounts"].append({"name": "task", "mountPath": f"/task/{name}", "subPath": name, "readOnly": True})
+    path = folder / "pod.yaml"
+    path.write_text(json.dumps({"spec": spec}))
+    return path
+
+
+@pytest.fixture
+def serve(cluster, muster, namespace, program, crd):  # noqa: F811
+    cluster.load(program)
+    started = []
+
+    def start(*arguments):
+        started.append(Master(muster, *arguments))
+        return started[-1]
+
+    yield start
+    for master in started:
+        master.end()
+
+
+def nothing_is_left(namespace):
+    until(lambda: [(made["kind"], made["metadata"]["name"]) for made in namespace.list("pods,services,secrets,tfjobs")],
+          lambda left: not left)
+
+
+SAY = """
+import json, os, sys
+config = json.loads(os.environ["TF_CONFIG"])
+print(config["task"]["type"], config["task"]["index"], "of", os.environ["NUM_WORKERS"], len(config["cluster"]["worker"]))
+"""
+CREATE = "/create?strategy=AllReduce&n_ps=0&img=localhost/host:test&name=test"
+
+
+@needs_python_of_the_system
+def test_a_job_of_the_old_request_runs_and_ends(serve, namespace, tmp_path):
+    master = serve("--pod-file", pod_file(tmp_path, SAY))
+    query = f"{CREATE}&n_worker=3&server=muster"
+    assert master.ask(query) == (200, "OK\n")
+    assert master.ask(query)[0] == 409
+    assert master.until_ended("test") == {"Succeeded"}, json.dumps(master.job("test")["status"], indent=1)
+    assert [namespace.kubectl("logs", f"test-worker-{i}").splitlines()[1:] for i in range(3)] == [[f"worker {i} of 3 3"] for i in range(3)]
+    labels = json.loads(namespace.kubectl("get", "pod", "test-worker-0", "-o", "json"))["metadata"]["labels"]
+    assert (labels["type"], labels["app"]) == ("worker", "test-0")
+    assert json.loads(master.ask("/jobs")[1])["jobs"][0]["state"] == "Succeeded"
+    assert master.ask("/jobs/test", "DELETE") == (200, "OK\n")
+    assert master.ask("/jobs/test")[0] == 404
+
+
+@needs_python_of_the_system
+def test_a_script_that_fails_fails_the_job(serve, tmp_path):
+    master = serve("--pod-file", pod_file(tmp_path, "raise SystemExit(3)"))
+    assert master.ask(f"{CREATE}&n_worker=1&server=muster")[0] == 200
+    assert master.until_ended("test") == {"Failed"}
+    assert master.job("test")["status"]["failure"]["exitCode"] == 3
+
+
+def test_a_wrong_request_makes_nothing(serve, namespace):
+    master = serve()
+    for query, sentence in (("", "strategy: missing (expected AllReduce or ParameterServer)"),
+                            ("strategy=AllReduce&n_worker=1e9&img=a", "n_worker: "), ("strategy=%zz", "strategy: unknown strategy"), ("strategy", "the query cannot be read"),
+                            ("strategy=AllReduce&n_worker=1&n_worker=1&img=a", "n_worker: is there twice"),
+                            ("&".join(f"n{i}=1" for i in range(100)), "n0: unknown parameter")):
+        status, text = master.ask(f"/create?{query}")
+        assert status == 400 and text.startswith(sentence) and text.count("\n") == 1, text
+    assert master.ask("/jobs/Not-A-Name", "DELETE")[0] == 404
+    assert json.loads(master.ask("/jobs")[1]) == {"jobs": []}
+    nothing_is_left(namespace)
+
+
+OLD_SERVER = """
+import http.server, json, os, subprocess
+config, runs = {}, 0
+class Old(http.server.BaseHTTPRequestHandler):
+    def answer(self, status):
+        self.send_response(status); self.send_header("Content-Length", "2"); self.end_headers(); self.wfile.write(b"OK")
+    def do_POST(self):
+        config.update(json.loads(self.rfile.read(int(self.headers["Content-Length"]))))
+        self.answer(200 if self.path == "/config" else 404)
+    def do_GET(self):
+        if self.path != "/run":
+            return self.answer(404)
+        environment = dict(os.environ, NUM_WORKERS=str(config["NUM_WORKERS"]), TF_CONFIG=json.dumps(config["TF_CONFIG"]))
+        subprocess.run(["python", "exec.py"], env=environment)
+        self.answer(200)
+    def log_message(self, *_): pass
+http.server.HTTPServer(("", 7896), Old).serve_forever()
+"""
+
+
+@needs_python_of_the_system
+def test_an_image_with_the_old_server_runs_once(serve, namespace, tmp_path):
+    file = pod_file(tmp_path, SAY, command=["python", "-u", "server.py"], server=OLD_SERVER)
+    master = serve("--pod-file", file)
+    assert master.ask(f"{CREATE}&n_worker=2")[0] == 200
+    said = [f"worker {index} of 2 2\n" for index in range(2)]
+
+    def logs():
+        return [namespace.cluster.try_kubectl("-n", namespace.name, "logs", f"test-worker-{index}").stdout for index in range(2)]
+
+    until(logs, lambda seen: seen == said)
+    master.end()
+    master = serve("--pod-file", file)
+    until(lambda: master.job("test")["status"], lambda status: status["replicaStatuses"]["Worker"].get("active") == 2)
+    assert logs() == said, "the next master finds the Pods marked"
+
+
+@needs_python_of_the_system
+def test_a_master_that_is_killed_again_and_again_loses_nothing(serve, namespace, tmp_path):
+    """Wherever the kills come: each script has run once, and the job ends right."""
+    file = pod_file(tmp_path, SAY)
+    master = serve("--pod-file", file)
+    assert master.ask(f"{CREATE}&n_worker=4&server=muster")[0] == 200
+    for pause in range(12):
+        time.sleep(0.02 * pause)  # so that the kills come at other places each time
+        master.end()
+        master = serve("--pod-file", file)
+    assert master.until_ended("test") == {"Succeeded"}, json.dumps(master.job("test")["status"], indent=1)
+    for index in range(4):
+        assert namespace.kubectl("logs", f"test-worker-{index}").count("worker ") == 1
+    assert master.ask("/jobs/test", "DELETE")[0] == 200
+    nothing_is_left(namespace)
