@@ -2,46 +2,32 @@
 #include "base/mem.h"
 #include "base/text.h"
 #include "cli/command.h"
+#include "cli/input.h"
 #include "cli/options.h"
 #include "cli/output.h"
-#include "io/file.h"
 #include "io/own_program.h"
 #include "serve/pod_server.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-#define SECRET_LIMIT 1024
-#define SHORTEST_SECRET 16
-
 static void say(const char *sentence)
 {
 	output_say("%s", sentence);
 }
 
-/* Of the file, else of the environment; its last line feed is none of it. NULL: there is none.
- * Caller frees. */
+/* Of the file, else of the environment. NULL: there is none. Caller frees. */
 static int read_secret(const struct options *options, char **ret_secret, struct err *err)
 {
 	const char *path = option_text(options, "secret-file");
 	const char *variable = getenv(POD_SERVER_SECRET);
-	size_t len;
 
-	*ret_secret = NULL;
-	if (!path) {
-		*ret_secret = variable ? mem_copy_text(variable) : NULL;
-	} else {
-		int rc = file_read_whole(path, SECRET_LIMIT, ret_secret, &len, err);
-
-		if (rc < 0)
-			return rc;
-		(*ret_secret)[strcspn(*ret_secret, "\n")] = '\0';
-	}
-	if (!*ret_secret || strlen(*ret_secret) >= SHORTEST_SECRET)
-		return 0;
-	free(TAKE(*ret_secret));
-	return err_set(err, ERR_INVALID, "%s: must have at least %d characters",
-		       path ? path : POD_SERVER_SECRET, SHORTEST_SECRET);
+	if (path)
+		return input_read_secret(path, ret_secret, err);
+	if (variable && input_check_secret(variable, POD_SERVER_SECRET, err) < 0)
+		return err->code;
+	*ret_secret = mem_copy_text(variable);
+	return 0;
 }
 
 /* For a container whose image does not have it. */

@@ -124,9 +124,9 @@ static bool show_change(const struct json *object, const struct status *status, 
 	return display->show(object, status, data);
 }
 
-static int show_job(const struct options *options, const struct found_job *job)
+/* Gives the exit code, or an error of the job's client. */
+static int try_to_show(const struct options *options, const struct found_job *job, struct err *err)
 {
-	struct err err = {0};
 	struct display display CLEANUP(display_done) = {
 		.where = job->where,
 		.format = option_text(options, "output"),
@@ -138,13 +138,26 @@ static int show_job(const struct options *options, const struct found_job *job)
 	display.words = lookup_words(job->options, lookup_namespace(job), job->name);
 	display.show = choose_display(display.format, option_flag(options, "watch"));
 	if (watch_job_often(job->client, job->name, period_of(&display), show_change, &display,
-			    &end, &err))
-		return output_fail(&err);
+			    &end, err))
+		return err->code;
 	if (display.err.code)
 		return output_fail(&display.err);
 	if (end == WATCH_GONE && !display.has_ended)
 		output_say("job '%s' was deleted", job->name);
 	return EXIT_DONE;
+}
+
+/* One that was taken for ended and goes on has another name since it was looked up. */
+static int show_job(const struct options *options, struct lookup *lookup,
+		    const struct found_job *job)
+{
+	struct found_job again = {0};
+	struct err err = {0};
+	int rc = try_to_show(options, job, &err);
+
+	if (rc == ERR_NOT_FOUND && lookup_job(lookup, job->name, &again, &err) == 0)
+		rc = try_to_show(options, &again, &err);
+	return rc < 0 ? output_fail(&err) : rc;
 }
 
 /* What stands between two jobs: a blank line, or what parts YAML documents. */
@@ -166,7 +179,8 @@ static int show_newest(const struct options *options)
 	struct found_job job = {0};
 	struct err err = {0};
 
-	return lookup_newest_job(lookup, &job, &err) ? output_fail(&err) : show_job(options, &job);
+	return lookup_newest_job(lookup, &job, &err) ? output_fail(&err)
+						     : show_job(options, lookup, &job);
 }
 
 static int status_run(const struct options *options)
@@ -187,7 +201,7 @@ static int status_run(const struct options *options)
 	for (size_t i = 0; i < jobs.count; i++) {
 		if (i > 0)
 			part(options);
-		int shown = show_job(options, &jobs.list[i]);
+		int shown = show_job(options, lookup, &jobs.list[i]);
 
 		exit_code = exit_code ? exit_code : shown;
 	}

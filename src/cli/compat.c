@@ -38,6 +38,9 @@ const struct command *compat_find(const struct command_table *table, const char 
 {
 	const char *slash = strrchr(program, '/');
 	const char *name = slash ? slash + 1 : program;
+
+	if (text_equals(name, "client.py")) /* a name too general for a program of ours */
+		name = "elasticdl_client";
 	size_t len = length_without_ending(name);
 
 	for (size_t i = 0; table->old_programs[i]; i++)

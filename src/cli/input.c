@@ -1,10 +1,18 @@
 #include "cli/input.h"
 
 #include "base/lookalike.h"
+#include "base/mem.h"
+#include "base/yaml.h"
+#include "core/limits.h"
+
 #include <errno.h>
 #include <fcntl.h>
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
+
+#define SHORTEST_SECRET 16
+#define LONGEST_SECRET 1024
 
 static void close_file(const int *fd)
 {
@@ -45,6 +53,48 @@ int input_read(const char *path, size_t limit, struct text *text, struct err *er
 			return err_set(err, ERR_LIMIT, "%s: larger than %zu bytes", path, limit);
 		text_add_bytes(text, bytes, (size_t) len);
 	}
+}
+
+int input_read_object(const char *path, struct json **ret_object, struct err *err)
+{
+	struct text text CLEANUP(text_done) = {0};
+	struct document **documents;
+	size_t count;
+
+	if (input_read(path, LIMIT_DOCUMENT_SIZE, &text, err))
+		return err->code;
+	if (documents_read(text_of(&text), text.len, &documents, &count, err))
+		return err_prefix(err, "%s", path);
+	if (count == 1)
+		*ret_object = json_new_copy(document_root(documents[0]));
+	documents_free(documents, count);
+	return count == 1 ? 0
+			  : err_set(err, ERR_INVALID, "%s: contains %zu objects (expected one)",
+				    path, count);
+}
+
+int input_check_secret(const char *secret, const char *where, struct err *err)
+{
+	if (strlen(secret) >= SHORTEST_SECRET)
+		return 0;
+	return err_set(err, ERR_INVALID, "%s: must have at least %d characters", where,
+		       SHORTEST_SECRET);
+}
+
+int input_read_secret(const char *path, char **ret_secret, struct err *err)
+{
+	struct text text CLEANUP(text_done) = {0};
+
+	if (input_read(path, LONGEST_SECRET, &text, err))
+		return err->code;
+	char *secret = mem_copy_bytes(text_of(&text), strcspn(text_of(&text), "\n"));
+
+	if (input_check_secret(secret, path, err) < 0) {
+		free(secret);
+		return err->code;
+	}
+	*ret_secret = secret;
+	return 0;
 }
 
 static int take_line(input_line_fn take, void *to, char *line, struct err *err)

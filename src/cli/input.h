@@ -2,6 +2,7 @@
 #pragma once
 
 #include "base/err.h"
+#include "base/json.h"
 #include "base/own.h"
 #include "base/text.h"
 
@@ -10,6 +11,15 @@
 /* Reads a file ("-": standard input) into `text`. ERR_NOT_FOUND, ERR_IO, or ERR_LIMIT for more than
  * `limit` bytes; the sentence names the file. */
 int input_read(const char *path, size_t limit, struct text *text, struct err *err) MUST_USE;
+
+/* Reads the one object of a YAML or JSON file. Caller frees. The errors above, and ERR_INVALID. */
+int input_read_object(const char *path, struct json **ret_object, struct err *err) MUST_USE;
+
+/* Reads a secret, the first line of a file. Caller frees. The errors above, and ERR_INVALID for one
+ * of fewer than 16 characters. */
+int input_read_secret(const char *path, char **ret_secret, struct err *err) MUST_USE;
+/* The same rule for one that is no file's; `where` names it. */
+int input_check_secret(const char *secret, const char *where, struct err *err) MUST_USE;
 
 /* Does something with a line of a file, which it may write to. ERR_INVALID says what is wrong with
  * it. */

@@ -1,19 +1,16 @@
 #include "cli/serve_on_cluster.h"
 
 #include "base/mem.h"
-#include "base/yaml.h"
 #include "cli/cluster.h"
 #include "cli/command.h"
+#include "cli/input.h"
 #include "cli/output.h"
 #include "engine/operator.h"
-#include "io/file.h"
 #include "serve/master.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-#define TOKEN_LIMIT 1024
-#define SHORTEST_TOKEN 16
 #define PROGRAM_IN_IMAGE "/usr/bin/muster-static"
 
 struct front {
@@ -38,19 +35,8 @@ static void front_done(struct front *front)
 static int read_token(struct front *front, struct err *err)
 {
 	const char *path = option_text(front->options, "token-file");
-	size_t len;
 
-	if (!path)
-		return 0;
-	int rc = file_read_whole(path, TOKEN_LIMIT, &front->token, &len, err);
-
-	if (rc < 0)
-		return rc;
-	front->token[strcspn(front->token, "\n")] = '\0';
-	if (strlen(front->token) >= SHORTEST_TOKEN)
-		return 0;
-	return err_set(err, ERR_INVALID, "%s: must have at least %d characters", path,
-		       SHORTEST_TOKEN);
+	return path ? input_read_secret(path, &front->token, err) : 0;
 }
 
 static int open_listening(struct front *front, struct err *err)
@@ -73,22 +59,8 @@ static int open_listening(struct front *front, struct err *err)
 static int read_template(struct front *front, struct err *err)
 {
 	const char *path = option_text(front->options, "pod-file");
-	struct document **documents = NULL;
-	char *bytes CLEANUP(mem_free_text) = NULL;
-	size_t len, count = 0;
 
-	if (!path)
-		return 0;
-	int rc = file_read_whole(path, YAML_SIZE_LIMIT, &bytes, &len, err);
-
-	if (rc == 0)
-		rc = documents_read(bytes, len, &documents, &count, err);
-	if (rc == 0 && (count != 1 || !json_is(document_root(documents[0]), JSON_OBJECT)))
-		rc = err_set(err, ERR_INVALID, "expected one Pod template");
-	if (rc == 0)
-		front->template = json_new_copy(document_root(documents[0]));
-	documents_free(documents, count);
-	return rc < 0 ? err_prefix(err, "%s", path) : 0;
+	return path ? input_read_object(path, &front->template, err) : 0;
 }
 
 static int read_namespace(struct front *front, struct err *err)

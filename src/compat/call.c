@@ -4,6 +4,8 @@
 #include "base/mem.h"
 #include "base/shell_word.h"
 #include "cli/command_call.h"
+#include "cli/compat.h"
+#include "cli/hand_over.h"
 #include "cli/options.h"
 #include "cli/output.h"
 
@@ -66,4 +68,17 @@ int call_run(struct call *call, const struct options *old)
 
 	assert(command);
 	return command_call(table, command, (int) call->count - 1, call->words + 1);
+}
+
+/* By the name of a link, as a command of two words has none of its own. */
+int call_other_program(const struct options *old)
+{
+	char **call CLEANUP(mem_free_any) = options_call(old);
+	struct err err = {0};
+
+	call[1] = (char *) compat_name(options_command(old));
+	int rc = hand_over(call + 1, &err);
+
+	(void) rc; /* it is one: this line is not reached otherwise */
+	return output_fail(&err);
 }

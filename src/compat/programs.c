@@ -12,5 +12,6 @@ const struct command *const compat_commands[] = {
 	&compat_k8s_tensorflow,
 	&compat_tensorflow_elastic,
 	&compat_tf_spawner,
+	&compat_elasticdl_client,
 	NULL,
 };

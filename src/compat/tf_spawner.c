@@ -5,16 +5,14 @@
 #include "kube/tf_spawner.h"
 #include "base/mem.h"
 #include "base/names.h"
-#include "base/yaml.h"
 #include "cli/cluster.h"
 #include "cli/command.h"
-#include "cli/compat.h"
 #include "cli/edition.h"
-#include "cli/hand_over.h"
 #include "cli/input.h"
 #include "cli/options.h"
 #include "cli/output.h"
 #include "cli/variables.h"
+#include "compat/call.h"
 #include "compat/programs.h"
 #include "compat/tf_spawner_cluster.h"
 #include "core/job_files.h"
@@ -58,28 +56,10 @@ static int read_text(const char *path, struct text *text, struct err *err)
 	return 0;
 }
 
-static int read_object(const char *path, struct json **ret_object, struct err *err)
-{
-	struct text text CLEANUP(text_done) = {0};
-	struct document **documents;
-	size_t count;
-
-	if (input_read(path, LIMIT_DOCUMENT_SIZE, &text, err))
-		return err->code;
-	if (documents_read(text_of(&text), text.len, &documents, &count, err))
-		return err_prefix(err, "%s", path);
-	if (count == 1)
-		*ret_object = json_new_copy(document_root(documents[0]));
-	documents_free(documents, count);
-	return count == 1 ? 0
-			  : err_set(err, ERR_INVALID, "%s: contains %zu objects (expected one)",
-				    path, count);
-}
-
 /* A file that nobody named may be missing. */
 static int read_object_if_there(const char *path, struct json **ret_object, struct err *err)
 {
-	if (read_object(path, ret_object, err) != ERR_NOT_FOUND)
+	if (input_read_object(path, ret_object, err) != ERR_NOT_FOUND)
 		return err->code;
 	*err = (struct err){0};
 	return 0;
@@ -99,7 +79,7 @@ static int read_templates(const struct options *old, struct reading *reading, st
 	const char *pod_file = option_text(old, "pod-file");
 	char *service_file CLEANUP(mem_free_text) = service_path(pod_file);
 
-	if (option_is_given(old, "pod-file") ? read_object(pod_file, &reading->pod, err)
+	if (option_is_given(old, "pod-file") ? input_read_object(pod_file, &reading->pod, err)
 					     : read_object_if_there(pod_file, &reading->pod, err))
 		return err->code;
 	return read_object_if_there(service_file, &reading->service, err);
@@ -221,20 +201,6 @@ static int delete_labelled(const struct options *old, const char *label)
 					   : tf_spawner_cluster->remove(old, reading.tag);
 }
 
-/* By the name of a link, as a command of two words has none of its own. Does not come back when it
- * succeeds. */
-static int go_on_as_other_program(const struct options *old)
-{
-	char **call CLEANUP(mem_free_any) = options_call(old);
-	struct err err = {0};
-
-	call[1] = (char *) compat_name(&compat_tf_spawner);
-	int rc = hand_over(call + 1, &err);
-
-	(void) rc;
-	return output_fail(&err);
-}
-
 static bool check_namespace(const struct options *old)
 {
 	const char *name_space = option_text(old, "namespace");
@@ -252,7 +218,7 @@ static int tf_spawner_run(const struct options *old)
 	if (!check_namespace(old))
 		return EXIT_WRONG_USE;
 	if (!option_flag(old, "dry-run") && !edition)
-		return go_on_as_other_program(old);
+		return call_other_program(old);
 	return option_flag(old, "delete") ? delete_labelled(old, argument) : spawn(old, argument);
 }
 

@@ -10,6 +10,10 @@
 /* The kernel's longest variable of a program (MAX_ARG_STRLEN, execve(2)), with its name. */
 #define POD_CONFIG_VARIABLE_LIMIT 131072
 
+/* The header of the secret that a master and the Pods of a job share, where Authorization is for a
+ * server on the way: that of Kubernetes keeps it for itself (pods/proxy). */
+#define POD_SECRET_HEADER "Muster-Secret"
+
 struct pod_config {
 	char *master, *set_id; /* as it names them; NULL: it does not */
 	char *num_workers; /* for NUM_WORKERS: "4" */

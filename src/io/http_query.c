@@ -33,3 +33,18 @@ void http_query_each(const struct http_query *query,
 	for (struct evkeyval *one = query->parameters.tqh_first; one; one = one->next.tqe_next)
 		fn(one->key, one->value, data);
 }
+
+static void add_escaped(struct text *text, const char *word)
+{
+	char *escaped = evhttp_uriencode(word, -1, 0);
+
+	text_add(text, escaped ? escaped : "");
+	free(escaped);
+}
+
+void http_query_add(struct text *text, const char *name, const char *value)
+{
+	add_escaped(text, name);
+	text_add_char(text, '=');
+	add_escaped(text, value);
+}

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "base/own.h"
+#include "base/text.h"
 
 struct http_query;
 
@@ -9,6 +10,9 @@ struct http_query;
  * has no parameters. */
 struct http_query *http_query_new(const char *query) MUST_USE;
 void http_query_cleanup(struct http_query **query);
+
+/* Adds "name=value", escaped. */
+void http_query_add(struct text *text, const char *name, const char *value);
 
 /* In order; one that is there twice comes twice. The texts live as long as the query. */
 void http_query_each(const struct http_query *query,

@@ -2,6 +2,7 @@
 
 #include "base/mem.h"
 #include "base/text.h"
+#include "core/pod_config.h"
 
 #include <string.h>
 #include <strings.h>
@@ -38,7 +39,7 @@ static bool is_same_secret(const char *secret, const char *given)
 static bool has_secret(const struct http_call *call, const char *secret)
 {
 	const char *header = http_call_header(call, "Authorization");
-	const char *own = http_call_header(call, HTTP_SECRET);
+	const char *own = http_call_header(call, POD_SECRET_HEADER);
 
 	if (own)
 		return is_same_secret(secret, own);

@@ -8,10 +8,6 @@
 
 #include <stdbool.h>
 
-/* A header for the secret where Authorization is for a server on the way: that of Kubernetes takes
- * it for itself (pods/proxy). */
-#define HTTP_SECRET "Muster-Secret"
-
 struct http_route {
 	const char *method; /* "GET" answers HEAD too */
 	const char *path; /* "/jobs"; one that ends with "/" has one component more: "/jobs/" */

@@ -2,7 +2,7 @@
  * ended is kube/call_end.c's. */
 #include "base/mem.h"
 #include "base/text.h"
-#include "io/http_routes.h"
+#include "core/pod_config.h"
 #include "kube/call_end.h"
 #include "kube/headers.h"
 #include "kube/resources.h"
@@ -147,7 +147,7 @@ static void add_headers(const struct kube_call *call, struct kube_headers *heade
 	if (call->body && !call->is_looking)
 		kube_headers_add(headers, "Content-Type", content_type);
 	if (call->pod_secret)
-		kube_headers_add(headers, HTTP_SECRET, call->pod_secret);
+		kube_headers_add(headers, POD_SECRET_HEADER, call->pod_secret);
 	kube_headers_add_login(headers, call->api->login);
 }
 

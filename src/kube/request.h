@@ -46,7 +46,7 @@ struct kube_request {
 			     body */
 	const char *subresource; /* "status", "log" …; NULL: none */
 	const char *path; /* one step behind that: what a Pod's server has; NULL: none */
-	const char *pod_secret; /* shown to that server (io/http_routes.h); NULL: none */
+	const char *pod_secret; /* for that server, in POD_SECRET_HEADER; NULL: none */
 	const struct kube_parameter *parameters; /* "labelSelector" …; ends with a NULL name; NULL:
 						    none */
 	const struct json *body; /* NULL: none */

@@ -287,9 +287,10 @@ void master_free(struct master *master)
 	if (!master)
 		return;
 	http_server_free(master->server); /* which tells each that its caller is gone */
-	while (master->first) {
-		kube_call_cancel(master->first->kube);
-		asked_free(master->first);
+	for (struct asked *asked = master->first, *next; asked; asked = next) {
+		next = asked->next;
+		kube_call_cancel(asked->kube);
+		free(asked);
 	}
 	free(master);
 }

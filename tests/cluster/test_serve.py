@@ -1,6 +1,7 @@
 """`muster serve` on a real Kubernetes: jobs that clients of ElasticDL's launcher ask for over HTTP."""
 
 import fcntl
+import importlib.util
 import json
 import os
 import pathlib
@@ -16,7 +17,7 @@ import pytest
 
 import images
 import oci
-from conftest import LIMIT, ROOT, python_pod, until
+from conftest import BINARY, LIMIT, ROOT, Muster, python_pod, until
 from test_operator import crd  # noqa: F401
 from test_real_node import needs_python_of_the_system
 from test_run import wait_for_line
@@ -203,5 +204,28 @@ def test_a_master_that_is_killed_again_and_again_loses_nothing(serve, namespace,
     assert master.until_ended("test") == {"Succeeded"}, json.dumps(master.job("test")["status"], indent=1)
     for index in range(4):
         assert namespace.kubectl("logs", f"test-worker-{index}").count("worker ") == 1
+    assert master.ask("/jobs/test", "DELETE")[0] == 200
+    nothing_is_left(namespace)
+
+
+@pytest.mark.long
+@pytest.mark.disturbs
+@needs_python_of_the_system
+@pytest.mark.skipif(importlib.util.find_spec("tensorflow") is None, reason="the running Python has no TensorFlow")
+@pytest.mark.parametrize("example, strategy, workers, ps, said", [
+    ("allreduce_keras_example", "AllReduce", 4, 0, r"4 workers, accuracy 0\.[89]\d"),
+    ("parameter_server_example", "ParameterServer", 2, 1, r"worker \d of 2: loss 0\.[0-4]\d+"),
+])
+def test_the_examples_train_by_the_command_line_of_the_document(serve, muster, namespace, tmp_path, example, strategy, workers, ps, said):
+    script = (ROOT / "examples" / "elasticdl" / example / "exec.py").read_text()
+    master = serve("--pod-file", pod_file(tmp_path, script))
+    (tmp_path / "client.py").symlink_to(BINARY)
+    client = Muster(tmp_path, [tmp_path / "client.py"])
+    client.environment = muster.environment
+    done = client("--master", master.address, "--strategy", strategy, "--ps-num", ps, "--worker-num", workers,
+                  "--image", "localhost/host:test", "--task", "test", code=0)
+    assert done.stderr.splitlines()[-1] == "muster: job test succeeded"
+    for index in range(workers):
+        assert re.search(said, namespace.kubectl("logs", f"test-worker-{index}"))
     assert master.ask("/jobs/test", "DELETE")[0] == 200
     nothing_is_left(namespace)

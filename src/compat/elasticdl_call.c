@@ -1,0 +1,250 @@
+/* One request to create the job; then its state is asked for again and again until it has ended. */
+#include "compat/elasticdl_call.h"
+
+#include "base/json.h"
+#include "base/mem.h"
+#include "base/text.h"
+#include "cli/command.h"
+#include "cli/output.h"
+#include "core/failure_text.h"
+#include "core/line_text.h"
+#include "core/status.h"
+#include "core/summary.h"
+#include "engine/record.h"
+#include "engine/store_tfjob_record.h"
+#include "io/http_client.h"
+
+#include <signal.h>
+#include <string.h>
+
+#define PERIOD MSEC_PER_SECOND
+#define MOST_LOST_ANSWERS 30 /* in a row, until the master counts as gone */
+
+struct following {
+	const struct elasticdl_call *call;
+	struct loop *loop;
+	struct http_client *client;
+	struct http_call *http; /* NULL: none is under way */
+	struct loop_watch *timer, *interrupt;
+	char *authorization; /* a header; NULL: none */
+	char *state; /* that was told last */
+	int n_lost;
+	int exit_code;
+};
+
+static void following_done(struct following *following)
+{
+	http_client_free(following->client);
+	loop_watch_free(following->timer);
+	loop_watch_free(following->interrupt);
+	if (following->loop)
+		loop_free(following->loop);
+	mem_free_text(&following->authorization);
+	mem_free_text(&following->state);
+}
+
+static void end(struct following *following, int exit_code)
+{
+	following->exit_code = exit_code;
+	loop_stop(following->loop);
+}
+
+static void ask(struct following *following, const char *path, http_done_fn done)
+{
+	char *url CLEANUP(mem_free_text) = mem_format("%s%s", following->call->master, path);
+	const char *const headers[] = {following->authorization, NULL};
+	const struct http_request request = {
+		.method = "GET",
+		.url = url,
+		.headers = headers,
+		.on_done = done,
+		.data = following,
+	};
+
+	following->http = http_call_new(following->client, &request);
+}
+
+/* Words of the master are its own. */
+static void say_answer(const struct following *following, const struct http_answer *answer)
+{
+	struct text text CLEANUP(text_done) = {0};
+
+	line_text_add_sentence(&text, answer->body, strcspn(answer->body, "\n"));
+	output_say("%s: %s", following->call->master, text_of(&text));
+}
+
+static int code_of(int status)
+{
+	switch (status) {
+	case 400:
+	case 404:
+	case 409:
+		return EXIT_WRONG_USE;
+	case 401:
+	case 403:
+	case 421:
+		return EXIT_REFUSED;
+	default:
+		return EXIT_OWN_FAULT;
+	}
+}
+
+/* The end of the job. */
+
+static int show_end(const struct following *following, const struct status *status)
+{
+	struct text text CLEANUP(text_done) = {0};
+	const char *task = following->call->task;
+	const struct failure_style style = {0};
+
+	if (!status_condition_is_true(status, CONDITION_FAILED)) {
+		output_say("job %s succeeded", task);
+		return EXIT_DONE;
+	}
+	if (status->failure)
+		failure_describe(status, task, &style, &text);
+	output_say("job %s failed: %s", task,
+		   text.len ? text_of(&text) : "the master does not say why");
+	return status->failure && status->failure->exit_code > 0 ? status->failure->exit_code
+								 : EXIT_FAILED;
+}
+
+static void tell_state(struct following *following, const struct store_record *record,
+		       struct arena *arena)
+{
+	struct summary summary = {0};
+
+	record_read_summary(record, arena, &summary);
+	char *state CLEANUP(mem_free_text) = mem_format(
+		"%s, %d of %d running%s%s", summary.state ? summary.state : "Pending",
+		summary.running, summary.wanted, summary.message && *summary.message ? ": " : "",
+		summary.message ? summary.message : "");
+
+	if (text_equals(state, following->state))
+		return;
+	output_say("job %s: %s", following->call->task, state);
+	mem_free_text(&following->state);
+	following->state = mem_copy_text(state);
+}
+
+static int read_job(const struct http_answer *answer, struct store_record *record,
+		    struct arena *arena, struct status *status, struct err *err)
+{
+	struct json *tfjob CLEANUP(json_cleanup) = NULL;
+	int rc = json_read_mended(answer->body, answer->body_len, &tfjob, err);
+
+	if (rc == 0)
+		rc = store_kube_tfjobs.read(tfjob, record, err);
+	return rc < 0 ? rc : record_read_status(record, arena, status, err);
+}
+
+static void ask_for_job(struct following *following);
+
+static void on_time(void *data)
+{
+	ask_for_job(data);
+}
+
+static void look(struct following *following, const struct http_answer *answer)
+{
+	struct arena *arena CLEANUP(arena_cleanup) = arena_new();
+	struct store_record record CLEANUP(store_record_done) = {0};
+	struct status status = {0};
+	struct err err = {0};
+
+	if (answer->status != 200) {
+		say_answer(following, answer);
+		end(following, code_of(answer->status));
+	} else if (read_job(answer, &record, arena, &status, &err) < 0) {
+		output_say("%s: %s", following->call->master, err.text);
+		end(following, EXIT_OWN_FAULT);
+	} else if (status_is_finished(&status)) {
+		end(following, show_end(following, &status));
+	} else {
+		tell_state(following, &record, arena);
+		loop_timer_arm(following->timer, loop_now() + PERIOD);
+	}
+}
+
+/* A master that was killed comes again. */
+static void on_job(const struct http_answer *answer, const struct err *err, void *data)
+{
+	struct following *following = data;
+
+	following->http = NULL;
+	if (answer && !err) {
+		following->n_lost = 0;
+		look(following, answer);
+	} else if (++following->n_lost < MOST_LOST_ANSWERS) {
+		if (following->n_lost == 1)
+			output_say("%s; trying again", err->text);
+		loop_timer_arm(following->timer, loop_now() + PERIOD);
+	} else {
+		output_say("%s; the job may still be running", err->text);
+		end(following, EXIT_NOT_REACHED);
+	}
+}
+
+static void ask_for_job(struct following *following)
+{
+	char *path CLEANUP(mem_free_text) = mem_format("/jobs/%s", following->call->task);
+
+	ask(following, path, on_job);
+}
+
+/* The beginning. */
+
+static void on_created(const struct http_answer *answer, const struct err *err, void *data)
+{
+	struct following *following = data;
+	const struct elasticdl_call *call = following->call;
+
+	following->http = NULL;
+	if (err) {
+		output_say("%s", err->text);
+		end(following, EXIT_NOT_REACHED);
+	} else if (answer->status != 200) {
+		say_answer(following, answer);
+		end(following, code_of(answer->status));
+	} else if (call->is_detached) {
+		struct text name CLEANUP(text_done) = {0};
+
+		text_addf(&name, "%s\n", call->task);
+		output_add(&name);
+		end(following, EXIT_DONE);
+	} else {
+		output_say("job %s was created", call->task);
+		ask_for_job(following);
+	}
+}
+
+static void on_interrupt(int number, void *data)
+{
+	struct following *following = data;
+
+	output_say("job %s keeps running; to delete it: curl -X DELETE %s/jobs/%s",
+		   following->call->task, following->call->master, following->call->task);
+	end(following, EXIT_BY_SIGNAL + number);
+}
+
+static int call_master(const struct elasticdl_call *call)
+{
+	struct following following CLEANUP(following_done) = {.call = call};
+	struct err err = {0};
+
+	if (loop_new(&following.loop, &err) < 0 ||
+	    http_client_new(following.loop, "muster/" MUSTER_VERSION, &following.client, &err) <
+		    0) {
+		output_say("%s", err.text);
+		return EXIT_OWN_FAULT;
+	}
+	if (call->token)
+		following.authorization = mem_format("Authorization: Bearer %s", call->token);
+	following.timer = loop_new_timer(following.loop, on_time, &following);
+	following.interrupt = loop_watch_signal(following.loop, SIGINT, on_interrupt, &following);
+	ask(&following, call->path, on_created);
+	loop_run(following.loop);
+	return following.exit_code;
+}
+
+int (*const elasticdl_call)(const struct elasticdl_call *call) = call_master;

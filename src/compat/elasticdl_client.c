@@ -1,0 +1,189 @@
+/* client.py of ElasticDL's launcher for TensorFlow: asks a master (muster serve, or the old one)
+ * for a job. It builds no image any more: the master brings the server for Pods into this one. */
+#include "base/mem.h"
+#include "base/text.h"
+#include "cli/command.h"
+#include "cli/input.h"
+#include "cli/options.h"
+#include "cli/output.h"
+#include "compat/call.h"
+#include "compat/elasticdl_call.h"
+#include "compat/programs.h"
+#include "core/elasticdl.h"
+#include "core/limits.h"
+#include "io/http_query.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* "http://host:port", with or without a slash behind. */
+static int read_master(const struct options *old, char **ret_master, struct err *err)
+{
+	const char *master = option_text(old, "master");
+	const char *host = master ? strstr(master, "://") : NULL;
+	size_t len = master ? strlen(master) : 0;
+
+	while (len > 0 && master[len - 1] == '/')
+		len--;
+	if (!master)
+		return err_set(err, ERR_INVALID,
+			       "--master: missing (expected the URL of the master, "
+			       "http://HOST:PORT)");
+	if (!host ||
+	    (!text_starts_with(master, "http://") && !text_starts_with(master, "https://")) ||
+	    !host[3] || memchr(host + 3, '/', len - (size_t) (host + 3 - master)))
+		return err_set(err, ERR_INVALID,
+			       "--master: '%s' is not the URL of a master (expected "
+			       "http://HOST:PORT)",
+			       master);
+	*ret_master = mem_copy_bytes(master, len);
+	return 0;
+}
+
+static int read_token(const struct options *old, char **ret_token, struct err *err)
+{
+	const char *path = option_text(old, "token-file");
+
+	return path ? input_read_secret(path, ret_token, err) : 0;
+}
+
+/* Everything that is wrong is told before anything is sent. The old options are the words of the
+ * faults. */
+static bool check(const struct elasticdl_parameter *parameters, size_t count)
+{
+	static const char *const names[][2] = {
+		{"strategy", "--strategy"}, {"n_worker", "--worker-num"}, {"n_ps", "--ps-num"},
+		{"img", "--image"},         {"name", "--task"},
+	};
+	struct elasticdl_request request;
+	struct err err = {0};
+
+	if (elasticdl_read(parameters, count, &request, &err) == 0)
+		return true;
+	for (size_t i = 0; i < ARRAY_LEN(names); i++) {
+		size_t len = strlen(names[i][0]);
+
+		if (text_starts_with(err.text, names[i][0]) && err.text[len] == ':') {
+			output_say("%s%s", names[i][1], err.text + len);
+			return false;
+		}
+	}
+	output_say("%s", err.text);
+	return false;
+}
+
+static char *path_of(const struct elasticdl_parameter *parameters, size_t count)
+{
+	struct text path CLEANUP(text_done) = {0};
+
+	text_add(&path, "/create?");
+	for (size_t i = 0; i < count; i++) {
+		if (i > 0)
+			text_add_char(&path, '&');
+		http_query_add(&path, parameters[i].name, parameters[i].value);
+	}
+	return text_take(&path);
+}
+
+static int client_run(const struct options *old)
+{
+	char *master CLEANUP(mem_free_text) = NULL, *token CLEANUP(mem_free_text) = NULL;
+	char *workers CLEANUP(mem_free_text) =
+		mem_format("%lld", (long long) option_number(old, "worker-num", 0));
+	char *ps CLEANUP(mem_free_text) =
+		mem_format("%lld", (long long) option_number(old, "ps-num", 0));
+	const struct elasticdl_parameter all[] = {
+		{"strategy", option_text(old, "strategy")},
+		{"n_worker", workers},
+		{"n_ps", ps},
+		{"img", option_text(old, "image")},
+		{"name", option_text(old, "task")},
+		{"server", "muster"},
+	};
+	struct elasticdl_parameter given[ARRAY_LEN(all)];
+	size_t count = 0;
+	struct err err = {0};
+
+	for (size_t i = 0; i < ARRAY_LEN(all); i++)
+		if (all[i].value)
+			given[count++] = all[i];
+	bool is_right = check(given, count);
+
+	if (read_master(old, &master, &err) < 0 || read_token(old, &token, &err) < 0) {
+		output_say("%s", err.text);
+		is_right = false;
+	}
+	if (!is_right)
+		return EXIT_WRONG_USE;
+	char *path CLEANUP(mem_free_text) = path_of(given, count);
+	const struct elasticdl_call call = {
+		.master = master,
+		.path = path,
+		.task = option_text(old, "task"),
+		.token = token,
+		.is_detached = option_flag(old, "detach"),
+	};
+
+	if (option_flag(old, "dry-run")) {
+		struct text url CLEANUP(text_done) = {0};
+
+		text_addf(&url, "GET %s%s\n", master, path);
+		output_add(&url);
+		return EXIT_DONE;
+	}
+	return elasticdl_call ? elasticdl_call(&call) : call_other_program(old);
+}
+
+static const struct option_row rows_of_client[] = {
+	{.name = "master",
+	 .kind = OPTION_TEXT,
+	 .value_name = "URL",
+	 .one_line = "URL of the master: http://HOST:PORT"},
+	{.name = "strategy",
+	 .kind = OPTION_WORD,
+	 .words = "AllReduce|ParameterServer",
+	 .one_line = "strategy of the training"},
+	{.name = "ps-num",
+	 .kind = OPTION_NUMBER,
+	 .high = LIMIT_REPLICAS,
+	 .value_name = "N",
+	 .otherwise = "0",
+	 .one_line = "number of parameter servers"},
+	{.name = "worker-num",
+	 .kind = OPTION_NUMBER,
+	 .low = 1,
+	 .high = LIMIT_REPLICAS,
+	 .value_name = "N",
+	 .otherwise = "1",
+	 .one_line = "number of workers"},
+	{.name = "image",
+	 .kind = OPTION_TEXT,
+	 .value_name = "IMAGE",
+	 .one_line = "image of the training, with exec.py in its working directory"},
+	{.name = "task",
+	 .kind = OPTION_TEXT,
+	 .value_name = "NAME",
+	 .otherwise = "default",
+	 .one_line = "name of the job"},
+	{.name = "token-file",
+	 .kind = OPTION_TEXT,
+	 .value_name = "FILE",
+	 .one_line = "file with the bearer token of the master"},
+	{.name = "detach",
+	 .letter = 'd',
+	 .kind = OPTION_FLAG,
+	 .one_line = "print the name of the job, and do not wait for its end"},
+	{.name = "dry-run", .kind = OPTION_FLAG, .one_line = "print the request, and send nothing"},
+	{0},
+};
+
+const struct command compat_elasticdl_client = {
+	.name = "compat elasticdl-client",
+	.arguments = "[OPTIONS]",
+	.one_line = "ask a master of ElasticDL's launcher for a job (muster serve)",
+	.examples = "  client.py --master http://192.168.64.5:31898 --strategy AllReduce --ps-num "
+		    "0 \\\n"
+		    "          --worker-num 4 --image allreduce --task test\n",
+	.options = rows_of_client,
+	.run = client_run,
+};
