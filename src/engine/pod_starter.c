@@ -34,6 +34,7 @@ struct pod_start {
 	struct pod_starter *starter;
 	char *name, *uid;
 	int attempt;
+	int n_restarts; /* of the container, each with a server that knows nothing */
 	enum step step;
 	bool is_old; /* its server has no /status */
 	bool is_marked;
@@ -223,6 +224,7 @@ static void read_pod(struct pod_start *start, const struct json *pod)
 		if (text_equals(json_as_string(json_get(json_at(environment, i), "name"), ""),
 				"TF_CONFIG"))
 			text = json_as_string(json_get(json_at(environment, i), "value"), NULL);
+	start->is_old = false;
 	start->is_marked = json_get(annotations, MARK);
 	json_free(TAKE(start->tf_config));
 	if (text && json_read(text, strlen(text), &start->tf_config, NULL) < 0)
@@ -402,11 +404,11 @@ static bool runs(const struct pod_starter *starter, const struct job_pod *pod)
 	       pod->seen.phase == OBSERVED_RUNNING && !observed_was_asked_to_end(&pod->seen);
 }
 
-static struct pod_start *find(const struct pod_starter *starter, const char *uid)
+static struct pod_start **find(const struct pod_starter *starter, const char *name)
 {
 	for (size_t i = 0; i < starter->n_starts; i++)
-		if (text_equals(starter->starts[i]->uid, uid))
-			return starter->starts[i];
+		if (text_equals(starter->starts[i]->name, name))
+			return &starter->starts[i];
 	return NULL;
 }
 
@@ -418,42 +420,38 @@ static void add(struct pod_starter *starter, const struct job_pod *pod)
 	start->name = mem_copy_text(pod->name);
 	start->uid = mem_copy_text(pod->uid);
 	start->attempt = pod->seen.attempt;
+	start->n_restarts = pod->n_restarts;
 	mem_grow(&starter->starts, &starter->capacity, starter->n_starts, sizeof(*starter->starts));
 	starter->starts[starter->n_starts++] = start;
 }
 
-/* Another has its name, or nothing has, or it has ended. */
-static void drop_those_that_are_gone(struct pod_starter *starter)
+/* What has this name by now may be another Pod, or none, or it has ended. */
+static void see_pod(struct pod_starter *starter, const char *name)
 {
-	size_t kept = 0;
+	const struct job_pod *pod = job_follower_pod(starter->seen, name);
+	struct pod_start **start = find(starter, name);
+	bool is_running = pod && runs(starter, pod);
 
-	for (size_t i = 0; i < starter->n_starts; i++) {
-		struct pod_start *start = starter->starts[i];
-		const struct job_pod *pod = job_follower_pod(starter->seen, start->name);
-
-		if (pod && text_equals(pod->uid, start->uid) && runs(starter, pod))
-			starter->starts[kept++] = start;
-		else
-			start_free(start);
+	if (start && !(is_running && text_equals(pod->uid, (*start)->uid) &&
+		       pod->n_restarts == (*start)->n_restarts)) {
+		start_free(*start);
+		*start = starter->starts[--starter->n_starts];
+		start = NULL;
 	}
-	starter->n_starts = kept;
+	if (is_running && !start)
+		add(starter, pod);
 }
 
+/* What is due; and arms the timer for the next. */
 static void go_on(void *data)
 {
 	struct pod_starter *starter = data;
-	const struct job_pod *pod;
-	size_t place = 0;
 	msec now = loop_now(), wake_at = MSEC_NEVER;
 
-	drop_those_that_are_gone(starter);
-	while ((pod = job_follower_next_pod(starter->seen, &place)))
-		if (runs(starter, pod) && !find(starter, pod->uid))
-			add(starter, pod);
 	if (!starter->secret && !starter->secret_call && starter->secret_again_at <= now)
 		ask_for_secret(starter);
-	if (!starter->secret)
-		wake_at = starter->secret_call ? MSEC_NEVER : starter->secret_again_at;
+	if (!starter->secret && !starter->secret_call)
+		wake_at = starter->secret_again_at;
 	for (size_t i = 0; starter->secret && i < starter->n_starts; i++) {
 		struct pod_start *start = starter->starts[i];
 
@@ -467,11 +465,24 @@ static void go_on(void *data)
 	loop_timer_arm(starter->timer, wake_at);
 }
 
+/* Many come together. */
 static void on_change(enum job_cache_kind kind, const char *name, void *data)
 {
-	(void) name;
-	if (kind == JOB_CACHE_PODS)
-		go_on(data);
+	struct pod_starter *starter = data;
+
+	if (kind != JOB_CACHE_PODS)
+		return;
+	see_pod(starter, name);
+	loop_timer_arm(starter->timer, loop_now());
+}
+
+static void see_all_pods(struct pod_starter *starter)
+{
+	const struct job_pod *pod;
+	size_t place = 0;
+
+	while ((pod = job_follower_next_pod(starter->seen, &place)))
+		see_pod(starter, pod->name);
 }
 
 struct pod_starter *pod_starter_new(const struct pod_starter_settings *settings)
@@ -487,6 +498,7 @@ struct pod_starter *pod_starter_new(const struct pod_starter_settings *settings)
 	starter->settings = *settings;
 	starter->timer = loop_new_timer(settings->loop, go_on, starter);
 	starter->seen = job_cache_follow(settings->cache, &follower);
+	see_all_pods(starter);
 	loop_timer_arm(starter->timer, loop_now());
 	return starter;
 }

@@ -12,7 +12,7 @@
 
 /* Headers that are there once or not; NULL: not. */
 struct single_headers {
-	const char *host, *origin, *length, *coding;
+	const char *host, *origin, *site, *length, *coding;
 };
 
 static const char **place_of(struct single_headers *headers, const char *name)
@@ -21,6 +21,8 @@ static const char **place_of(struct single_headers *headers, const char *name)
 		return &headers->host;
 	if (text_equals_ignoring_case(name, "Origin"))
 		return &headers->origin;
+	if (text_equals_ignoring_case(name, "Sec-Fetch-Site"))
+		return &headers->site;
 	if (text_equals_ignoring_case(name, "Content-Length"))
 		return &headers->length;
 	if (text_equals_ignoring_case(name, "Transfer-Encoding"))
@@ -119,6 +121,15 @@ static bool is_of_host(const char *origin, const char *host)
 	return host && scheme_end && text_equals_ignoring_case(scheme_end + strlen("://"), host);
 }
 
+/* What a page embeds, an image of it, has no Origin; "none": a person has typed the address. */
+static bool is_of_other_site(const struct single_headers *headers)
+{
+	if (headers->site && !text_equals(headers->site, "none") &&
+	    !text_equals(headers->site, "same-origin"))
+		return true;
+	return headers->origin && !is_of_host(headers->origin, headers->host);
+}
+
 struct http_refusal http_refusal_of(const struct evhttp_request *request, const char *const *hosts)
 {
 	static const struct http_refusal none = {0}, bad = {400, "Bad Request"},
@@ -135,7 +146,7 @@ struct http_refusal http_refusal_of(const struct evhttp_request *request, const 
 		return bad;
 	if (!is_for_us(request, headers.host, hosts))
 		return misdirected;
-	if (headers.origin && !is_of_host(headers.origin, headers.host))
+	if (is_of_other_site(&headers))
 		return forbidden;
 	return none;
 }

@@ -2,8 +2,9 @@
  *
  * - requests that another program on their way could end, or cut into headers, elsewhere (RFC 9112,
  *   5, 6 and 11.2): what one takes for a body is the next request to the other;
- * - requests of a page in a browser. A page of another site says so in Origin; one whose name leads
- *   to an address of this machine (DNS rebinding) is of the same site, but has its name in Host. */
+ * - requests of a page in a browser. A page of another site says so in Origin, and what it embeds
+ * in Sec-Fetch-Site (W3C Fetch Metadata); one whose name leads to an address of this machine (DNS
+ *   rebinding) is of the same site, but has its name in Host. */
 #pragma once
 
 #include "base/own.h"

@@ -102,6 +102,8 @@ def test_a_page_in_a_browser_reads_nothing_of_a_loopback_address(muster, address
     assert ask(connection, Host="localhost:1", Origin="http://localhost:1")[0] == 200
     for origin in ("http://evil.example", "null", "http://localhost:2", "http://localhost:1.evil.example", ""):
         assert ask(connection, Host="localhost:1", Origin=origin)[0] == 403, origin
+    for site, status in (("none", 200), ("same-origin", 200), ("same-site", 403), ("cross-site", 403), ("", 403)):
+        assert ask(connection, **{"Host": "localhost:1", "Sec-Fetch-Site": site})[0] == status, site
 
 
 @pytest.mark.parametrize("address", ["0.0.0.0:0", "unix:here"])
