@@ -104,6 +104,14 @@ void mem_free_text(char **text)
 	free(*text);
 }
 
+void mem_free_secret(char **text)
+{
+	if (*text)
+		explicit_bzero(*text, strlen(*text));
+	free(*text);
+	*text = NULL;
+}
+
 void mem_free_any(void *pointer_to_pointer)
 {
 	void *memory;

@@ -23,6 +23,8 @@ NORETURN void mem_end(void);
 
 /* Cleanup functions: `char *name CLEANUP(mem_free_text) = …`. */
 void mem_free_text(char **text);
+/* Overwrites it before, and leaves NULL behind. NULL is fine. */
+void mem_free_secret(char **text);
 void mem_free_any(void *pointer_to_pointer);
 
 /* Grows `*array` (elements of `size` bytes) so that one more fits behind the `count` there are.

@@ -9,7 +9,6 @@
 #include "serve/pod_server.h"
 
 #include <stdlib.h>
-#include <string.h>
 
 static void say(const char *sentence)
 {
@@ -48,7 +47,7 @@ static int pod_server_call(const struct options *options)
 		return install(option_text(options, "install"));
 
 	struct listening listening CLEANUP(listening_done) = {.fd = -1};
-	char *secret CLEANUP(mem_free_text) = NULL;
+	char *secret CLEANUP(mem_free_secret) = NULL;
 	struct err err = {0};
 	size_t n_words;
 	const char *const *command = options_arguments(options, &n_words);

@@ -9,7 +9,6 @@
 #include "serve/master.h"
 
 #include <stdlib.h>
-#include <string.h>
 
 #define PROGRAM_IN_IMAGE "/usr/bin/muster-static"
 
@@ -25,9 +24,7 @@ struct front {
 static void front_done(struct front *front)
 {
 	listening_done(&front->listening);
-	if (front->token)
-		explicit_bzero(front->token, strlen(front->token));
-	free(front->token);
+	mem_free_secret(&front->token);
 	free(front->namespace_name);
 	json_free(front->template);
 }

@@ -24,7 +24,6 @@ struct following {
 	const struct elasticdl_call *call;
 	struct loop *loop;
 	struct http_client *client;
-	struct http_call *http; /* NULL: none is under way */
 	struct loop_watch *timer, *interrupt;
 	char *authorization; /* a header; NULL: none */
 	char *state; /* that was told last */
@@ -39,7 +38,7 @@ static void following_done(struct following *following)
 	loop_watch_free(following->interrupt);
 	if (following->loop)
 		loop_free(following->loop);
-	mem_free_text(&following->authorization);
+	mem_free_secret(&following->authorization);
 	mem_free_text(&following->state);
 }
 
@@ -61,7 +60,7 @@ static void ask(struct following *following, const char *path, http_done_fn done
 		.data = following,
 	};
 
-	following->http = http_call_new(following->client, &request);
+	(void) http_call_new(following->client, &request); /* ends with its answer, or the client */
 }
 
 /* Words of the master are its own. */
@@ -171,7 +170,6 @@ static void on_job(const struct http_answer *answer, const struct err *err, void
 {
 	struct following *following = data;
 
-	following->http = NULL;
 	if (answer && !err) {
 		following->n_lost = 0;
 		look(following, answer);
@@ -199,7 +197,6 @@ static void on_created(const struct http_answer *answer, const struct err *err, 
 	struct following *following = data;
 	const struct elasticdl_call *call = following->call;
 
-	following->http = NULL;
 	if (err) {
 		output_say("%s", err->text);
 		end(following, EXIT_NOT_REACHED);

@@ -87,7 +87,7 @@ static char *path_of(const struct elasticdl_parameter *parameters, size_t count)
 
 static int client_run(const struct options *old)
 {
-	char *master CLEANUP(mem_free_text) = NULL, *token CLEANUP(mem_free_text) = NULL;
+	char *master CLEANUP(mem_free_text) = NULL, *token CLEANUP(mem_free_secret) = NULL;
 	char *workers CLEANUP(mem_free_text) =
 		mem_format("%lld", (long long) option_number(old, "worker-num", 0));
 	char *ps CLEANUP(mem_free_text) =

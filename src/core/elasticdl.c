@@ -53,9 +53,9 @@ static int read_strategy(const char *text, struct elasticdl_request *request, st
 			 : -1;
 
 	if (found < 0)
-		return err_set(err, ERR_INVALID, "strategy: %s%s(expected %s or %s)",
-			       text ? "unknown strategy" : "missing", " ",
-			       elasticdl_strategy_words[0], elasticdl_strategy_words[1]);
+		return err_set(err, ERR_INVALID, "strategy: %s (expected %s or %s)",
+			       text ? "unknown strategy" : "missing", elasticdl_strategy_words[0],
+			       elasticdl_strategy_words[1]);
 	request->strategy = (enum elasticdl_strategy) found;
 	return 0;
 }

@@ -24,13 +24,6 @@ static void answer_metrics(struct http_call *call, const char *name, void *data)
 	http_call_answer(call, 200, METRICS_CONTENT_TYPE, text_of(&text), text.len);
 }
 
-static void answer_health(struct http_call *call, const char *name, void *data)
-{
-	(void) name;
-	(void) data;
-	http_answer_text(call, 200, "ok");
-}
-
 static void answer_ready(struct http_call *call, const char *name, void *data)
 {
 	const struct exporter *exporter = data;
@@ -39,12 +32,12 @@ static void answer_ready(struct http_call *call, const char *name, void *data)
 	if (settings->is_ready && !settings->is_ready(settings->data))
 		http_answer_text(call, 503, "not yet");
 	else
-		answer_health(call, name, data);
+		http_answer_health(call, name, data);
 }
 
 static const struct http_route routes[] = {
 	{.method = "GET", .path = "/metrics", .answer = answer_metrics},
-	{.method = "GET", .path = "/healthz", .answer = answer_health},
+	{.method = "GET", .path = "/healthz", .answer = http_answer_health},
 	{.method = "GET", .path = "/readyz", .answer = answer_ready},
 	{0},
 };
@@ -63,12 +56,10 @@ int exporter_new(struct loop *loop, const struct exporter_settings *settings,
 		*ret_exporter = NULL;
 		return 0;
 	}
-	/* Others call this machine, or the Service before it, by names that nobody here knows. */
-	static const char *const loopback_hosts[] = {"localhost", NULL};
 	struct exporter *exporter = mem_new(sizeof(*exporter));
 	const struct http_server_settings server = {
 		.listening = listening,
-		.hosts = listening_is_loopback(listening->fd) ? loopback_hosts : NULL,
+		.hosts = http_hosts_of(listening),
 		.header_limit = LIMIT_HTTP_HEADERS,
 		.body_limit = LIMIT_HTTP_NO_BODY,
 		.connection_limit = LIMIT_EXPORTER_CONNECTIONS,

@@ -398,11 +398,10 @@ static int remember(struct orchestrator *orchestrator, struct err *err)
 int orchestrator_new(const struct orchestrator_settings *settings,
 		     struct orchestrator **ret_orchestrator, struct err *err)
 {
-	static const char *const loopback_hosts[] = {"localhost", NULL};
 	struct orchestrator *orchestrator = mem_new(sizeof(*orchestrator));
 	const struct http_server_settings server = {
 		.listening = settings->listening,
-		.hosts = listening_is_loopback(settings->listening->fd) ? loopback_hosts : NULL,
+		.hosts = http_hosts_of(settings->listening),
 		.header_limit = LIMIT_HTTP_HEADERS,
 		.body_limit = LIMIT_MEMBER_CALL,
 		.connection_limit = LIMIT_MEMBERS + LIMIT_EXPORTER_CONNECTIONS,

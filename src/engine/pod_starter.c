@@ -195,7 +195,6 @@ static void take_step(struct pod_start *start);
 static void go_to(struct pod_start *start, enum step step)
 {
 	start->step = step;
-	start->n_failures = step == STEP_DONE ? 0 : start->n_failures;
 	take_step(start);
 }
 
@@ -513,8 +512,6 @@ void pod_starter_free(struct pod_starter *starter)
 	kube_call_cancel(starter->secret_call);
 	job_follower_free(starter->seen);
 	loop_watch_free(starter->timer);
-	if (starter->secret)
-		explicit_bzero(starter->secret, strlen(starter->secret));
-	free(starter->secret);
+	mem_free_secret(&starter->secret);
 	free(starter);
 }

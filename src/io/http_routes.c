@@ -16,6 +16,13 @@ void http_answer_text(struct http_call *call, int status, const char *text)
 	http_call_answer(call, status, "text/plain; charset=utf-8", line, strlen(line));
 }
 
+void http_answer_health(struct http_call *call, const char *name, void *data)
+{
+	(void) name;
+	(void) data;
+	http_answer_text(call, 200, "ok");
+}
+
 void http_answer_json(struct http_call *call, int status, const struct json *object)
 {
 	struct text text CLEANUP(text_done) = {0};

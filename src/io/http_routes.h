@@ -25,4 +25,6 @@ void http_routes_call(const struct http_route *routes, const char *secret, struc
 
 /* The text and a line feed. */
 void http_answer_text(struct http_call *call, int status, const char *text);
+/* The `answer` of /healthz: "ok". */
+void http_answer_health(struct http_call *call, const char *name, void *data);
 void http_answer_json(struct http_call *call, int status, const struct json *object);

@@ -433,6 +433,13 @@ static void configure(struct http_server *server)
 	evhttp_set_gencb(http, on_request, server);
 }
 
+const char *const http_local_hosts[] = {"localhost", NULL};
+
+const char *const *http_hosts_of(const struct listening *listening)
+{
+	return listening_is_loopback(listening->fd) ? http_local_hosts : NULL;
+}
+
 int http_server_new(struct loop *loop, const struct http_server_settings *settings,
 		    struct http_server **ret_server, struct err *err)
 {

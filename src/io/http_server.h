@@ -40,6 +40,12 @@ struct http_server_settings {
 	void *data;
 };
 
+/* For `hosts`: localhost alone. */
+extern const char *const http_local_hosts[];
+/* The same for a loopback address; else NULL: others call by names that nobody here knows, of a
+ * Service or a proxy. */
+const char *const *http_hosts_of(const struct listening *listening);
+
 int http_server_new(struct loop *loop, const struct http_server_settings *settings,
 		    struct http_server **ret_server, struct err *err) MUST_USE;
 /* Not from on_call, on_end or on_gone. Calls that are held are gone with it: their on_gone is

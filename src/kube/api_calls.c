@@ -6,7 +6,6 @@
 
 #include <inttypes.h>
 #include <stdlib.h>
-#include <string.h>
 #include <sys/utsname.h>
 
 void kube_call_join(struct call_list *list, struct kube_call *call)
@@ -54,9 +53,7 @@ void kube_call_free(struct kube_call *call)
 	free(call->url);
 	free(call->look_url);
 	free(call->body);
-	if (call->pod_secret)
-		explicit_bzero(call->pod_secret, strlen(call->pod_secret));
-	free(call->pod_secret);
+	mem_free_secret(&call->pod_secret);
 	free(call->failure);
 	free(call);
 }

@@ -12,14 +12,6 @@
 #define FILE_SIZE_LIMIT ((size_t) 1024 * 1024)
 #define PEM_BEGINNING "-----BEGIN "
 
-static void free_secret(char **secret)
-{
-	if (*secret)
-		explicit_bzero(*secret, strlen(*secret));
-	free(*secret);
-	*secret = NULL;
-}
-
 static int refuse(const struct kube_config *config, struct err *err)
 {
 	if (err)
@@ -42,7 +34,7 @@ static int check_token(const char *token, struct err *err)
 
 static int read_token_file(const char *path, char **ret_token, struct err *err)
 {
-	char *bytes CLEANUP(free_secret) = NULL;
+	char *bytes CLEANUP(mem_free_secret) = NULL;
 	size_t len = 0;
 	int rc = file_read_whole(path, FILE_SIZE_LIMIT, &bytes, &len, err);
 
@@ -63,7 +55,7 @@ static int read_token_file(const char *path, char **ret_token, struct err *err)
  * (client-go's bearerAuthRoundTripper). */
 static int read_token(const struct kube_user *user, char **ret_token, struct err *err)
 {
-	char *token CLEANUP(free_secret) = NULL;
+	char *token CLEANUP(mem_free_secret) = NULL;
 	int rc = 0;
 
 	if (user->token_file)
@@ -81,7 +73,7 @@ static int read_token(const struct kube_user *user, char **ret_token, struct err
 
 static int read_pem(const char *text, const char *path, char **ret_pem, struct err *err)
 {
-	char *bytes CLEANUP(free_secret) = NULL;
+	char *bytes CLEANUP(mem_free_secret) = NULL;
 	size_t len = 0;
 
 	if (text)

@@ -21,20 +21,13 @@ struct kube_login *kube_login_new(const char *server)
 	return login;
 }
 
-static void free_secret(char *secret)
-{
-	if (secret)
-		explicit_bzero(secret, strlen(secret));
-	free(secret);
-}
-
 void kube_credential_done(struct kube_credential *credential)
 {
-	free_secret(credential->token);
-	free_secret(credential->user_name);
-	free_secret(credential->password);
-	free_secret(credential->client_certificate);
-	free_secret(credential->client_key);
+	mem_free_secret(&credential->token);
+	mem_free_secret(&credential->user_name);
+	mem_free_secret(&credential->password);
+	mem_free_secret(&credential->client_certificate);
+	mem_free_secret(&credential->client_key);
 	*credential = (struct kube_credential){0};
 }
 
@@ -70,7 +63,7 @@ void kube_login_free(struct kube_login *login)
 	free(login->namespace_name);
 	free(login->authority);
 	free(login->tls_server_name);
-	free_secret(login->proxy);
+	mem_free_secret(&login->proxy);
 	free(login);
 }
 

@@ -230,19 +230,12 @@ static void delete (struct http_call *http, const char *name, void *data)
 		    answer_ok);
 }
 
-static void answer_health(struct http_call *http, const char *name, void *data)
-{
-	(void) name;
-	(void) data;
-	http_answer_text(http, 200, "ok");
-}
-
 static const struct http_route routes[] = {
 	{.method = "GET", .path = "/create", .answer = create},
 	{.method = "GET", .path = "/jobs", .answer = list},
 	{.method = "GET", .path = "/jobs/", .answer = get},
 	{.method = "DELETE", .path = "/jobs/", .answer = delete},
-	{.method = "GET", .path = "/healthz", .is_open = true, .answer = answer_health},
+	{.method = "GET", .path = "/healthz", .is_open = true, .answer = http_answer_health},
 	{0},
 };
 
@@ -257,12 +250,10 @@ static void on_call(struct http_call *http, void *data)
 
 int master_new(const struct master_settings *settings, struct master **ret_master, struct err *err)
 {
-	static const char *const loopback_hosts[] = {"localhost", NULL};
 	struct master *master = mem_new(sizeof(*master));
-	/* In a cluster it is called by the name of its Service, which is not known here. */
 	const struct http_server_settings server = {
 		.listening = settings->listening,
-		.hosts = listening_is_loopback(settings->listening->fd) ? loopback_hosts : NULL,
+		.hosts = http_hosts_of(settings->listening),
 		.header_limit = LIMIT_HTTP_HEADERS,
 		.body_limit = LIMIT_HTTP_NO_BODY,
 		.connection_limit = MOST_CONNECTIONS,

@@ -312,19 +312,12 @@ static void answer_stop(struct http_call *call, const char *name, void *data)
 	stop(data);
 }
 
-static void answer_health(struct http_call *call, const char *name, void *data)
-{
-	(void) name;
-	(void) data;
-	http_answer_text(call, 200, "ok");
-}
-
 static const struct http_route routes[] = {
 	{.method = "POST", .path = "/config", .answer = answer_config},
 	{.method = "GET", .path = "/run", .answer = answer_run},
 	{.method = "GET", .path = "/status", .answer = answer_status},
 	{.method = "POST", .path = "/stop", .answer = answer_stop},
-	{.method = "GET", .path = "/healthz", .is_open = true, .answer = answer_health},
+	{.method = "GET", .path = "/healthz", .is_open = true, .answer = http_answer_health},
 	{0},
 };
 
@@ -339,10 +332,9 @@ static void on_call(struct http_call *call, void *data)
 
 static int begin(struct pod_server *server, struct err *err)
 {
-	static const char *const hosts[] = {"localhost", NULL};
 	const struct http_server_settings settings = {
 		.listening = server->settings->listening,
-		.hosts = hosts,
+		.hosts = http_local_hosts,
 		.header_limit = LIMIT_HTTP_HEADERS,
 		.body_limit = LIMIT_CLUSTER_SPEC,
 		.connection_limit = MOST_CONNECTIONS,
