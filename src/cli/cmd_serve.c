@@ -20,7 +20,12 @@ static const struct option_row rows_of_serve[] = {
 	{.name = "token-file",
 	 .kind = OPTION_TEXT,
 	 .value_name = "FILE",
-	 .one_line = "file with the bearer token that clients need"},
+	 .has_variable = true,
+	 .one_line = "file with the bearer token that clients need, or with its hash"},
+	{.name = "make-token",
+	 .kind = OPTION_TEXT,
+	 .value_name = "FILE",
+	 .one_line = "write the hash of a new token to FILE, print the token, and exit"},
 	{.name = "insecure",
 	 .kind = OPTION_FLAG,
 	 .one_line = "serve any client on other machines, without a token"},
@@ -33,6 +38,9 @@ static const struct option_row rows_of_serve[] = {
 	 .kind = OPTION_TEXT,
 	 .value_name = "FILE",
 	 .one_line = "YAML file with a Pod template for all jobs"},
+	{.name = "leader-elect",
+	 .kind = OPTION_FLAG,
+	 .one_line = "elect a leader through a Lease; only the leader acts"},
 	CLUSTER_JOB_ROWS,
 	{0},
 };
@@ -43,7 +51,8 @@ const struct command command_serve = {
 	.arguments = "[OPTIONS]",
 	.one_line = "create and run jobs on a cluster for clients over HTTP (ElasticDL)",
 	.examples = "  muster serve\n"
-		    "  muster serve -n research --listen 0.0.0.0:7897 --token-file token\n",
+		    "  muster serve --make-token token.hash > token\n"
+		    "  muster serve -n research --listen 0.0.0.0:7897 --token-file token.hash\n",
 	.options = rows_of_serve,
 	.run = serve_run,
 };

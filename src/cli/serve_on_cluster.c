@@ -6,16 +6,20 @@
 #include "cli/input.h"
 #include "cli/output.h"
 #include "engine/operator.h"
+#include "io/file.h"
 #include "serve/master.h"
 
 #include <stdlib.h>
+#include <string.h>
 
-#define PROGRAM_IN_IMAGE "/usr/bin/muster-static"
+#define LEASE_NAME "muster-serve"
+#define PROGRAM_IN_IMAGE "/usr/local/libexec/muster/muster-static"
 
 struct front {
 	const struct options *options;
 	struct listening listening;
-	char *token; /* NULL: any client is answered */
+	bool has_token; /* else any client is answered */
+	struct token_hash token;
 	char *namespace_name;
 	struct json *template; /* NULL: none */
 	struct master *master;
@@ -24,7 +28,6 @@ struct front {
 static void front_done(struct front *front)
 {
 	listening_done(&front->listening);
-	mem_free_secret(&front->token);
 	free(front->namespace_name);
 	json_free(front->template);
 }
@@ -32,8 +35,13 @@ static void front_done(struct front *front)
 static int read_token(struct front *front, struct err *err)
 {
 	const char *path = option_text(front->options, "token-file");
+	char *token CLEANUP(mem_free_secret) = NULL;
+	int rc = path ? input_read_secret(path, &token, err) : 0;
 
-	return path ? input_read_secret(path, &front->token, err) : 0;
+	front->has_token = token != NULL;
+	if (token && token_hash_read(token, &front->token, err) < 0)
+		return err_prefix(err, "%s", path);
+	return rc;
 }
 
 static int open_listening(struct front *front, struct err *err)
@@ -43,7 +51,7 @@ static int open_listening(struct front *front, struct err *err)
 
 	if (rc < 0)
 		return err_prefix(err, "--listen");
-	if (listening_is_loopback(front->listening.fd) || front->token ||
+	if (listening_is_loopback(front->listening.fd) || front->has_token ||
 	    option_flag(front->options, "insecure"))
 		return 0;
 	return err_set(err, ERR_REFUSED,
@@ -70,15 +78,14 @@ static int read_namespace(struct front *front, struct err *err)
 	return rc;
 }
 
-static int begin_front(struct loop *loop, struct kube_api *api, void *data, struct err *err)
+static int begin_front(const struct operator_host *host, void *data, struct err *err)
 {
 	struct front *front = data;
 	const struct master_settings settings = {
-		.loop = loop,
-		.api = api,
+		.host = *host,
 		.listening = &front->listening,
 		.namespace_name = front->namespace_name,
-		.token = front->token,
+		.token = front->has_token ? &front->token : NULL,
 		.program_image = option_text(front->options, "image"),
 		.program_path = PROGRAM_IN_IMAGE,
 		.template = front->template,
@@ -124,17 +131,41 @@ static int serve(struct front *front, struct err *err)
 		.begin_front = begin_front,
 		.end_front = end_front,
 		.front_data = front,
+		.lease_name = option_flag(front->options, "leader-elect") ? LEASE_NAME : NULL,
 		.say = say,
 	};
 
 	return operator_run(&settings, err);
 }
 
+/* The token itself is nowhere but on standard output. */
+static int make_token(const char *path, struct err *err)
+{
+	char *token CLEANUP(mem_free_secret) = NULL;
+	int rc = token_new(&token, err);
+
+	if (rc < 0)
+		return rc;
+	char *hash CLEANUP(mem_free_text) = token_hash_text(token);
+
+	rc = file_replace(path, hash, strlen(hash), err);
+	if (rc < 0)
+		return err_prefix(err, "--make-token");
+	struct text line CLEANUP(text_done) = {0};
+
+	text_addf(&line, "%s\n", token);
+	output_add(&line);
+	return 0;
+}
+
 int serve_on_cluster(const struct options *options)
 {
 	struct front front CLEANUP(front_done) = {.options = options, .listening = {.fd = -1}};
+	const char *token_hash_file = option_text(options, "make-token");
 	struct err err = {0};
 
+	if (token_hash_file)
+		return make_token(token_hash_file, &err) < 0 ? output_fail(&err) : EXIT_DONE;
 	if (serve(&front, &err) == 0)
 		return EXIT_DONE;
 	return err.code == ERR_REFUSED ? output_fail(&err) : cluster_fail(&err);

@@ -168,6 +168,7 @@ static const struct option_row rows_of_client[] = {
 	{.name = "token-file",
 	 .kind = OPTION_TEXT,
 	 .value_name = "FILE",
+	 .has_variable = true,
 	 .one_line = "file with the bearer token of the master"},
 	{.name = "detach",
 	 .letter = 'd',

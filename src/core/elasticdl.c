@@ -143,6 +143,15 @@ int elasticdl_read(const struct elasticdl_parameter *parameters, size_t count,
 
 /* The TFJob. */
 
+/* One without a registry, as of `docker build -t train .`, is on the nodes or nowhere: a kubelet
+ * would try to pull it because it has no tag. */
+static void set_image(struct json *container, const char *image)
+{
+	json_set_string(container, "image", image);
+	if (!strchr(image, '/'))
+		json_set_string(container, "imagePullPolicy", "IfNotPresent");
+}
+
 static void add_port(struct json *container, const char *name, int number)
 {
 	struct json *port = json_new_object();
@@ -182,7 +191,7 @@ static void bring_server(struct json *spec, struct json *container,
 	json_object_at(volume, "emptyDir");
 	json_append(json_array_at(spec, "volumes"), volume);
 	json_set_string(bringer, "name", PROGRAM_VOLUME);
-	json_set_string(bringer, "image", manner->program_image);
+	set_image(bringer, manner->program_image);
 	command = json_array_at(bringer, "command");
 	json_append(command, json_new_string(manner->program_path));
 	json_append(command, json_new_string("pod-server"));
@@ -205,7 +214,7 @@ static struct json *template_new(const struct json *built, const char *type,
 
 	json_set_string(labels, "type", type);
 	json_set_string(labels, "app", app);
-	json_set_string(container, "image", request->image);
+	set_image(container, request->image);
 	add_port(container, "tfjob-port", ELASTICDL_TENSORFLOW_PORT);
 	add_port(container, "pod-server", ELASTICDL_POD_SERVER_PORT);
 	if (request->needs_server)

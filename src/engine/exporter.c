@@ -44,7 +44,7 @@ static const struct http_route routes[] = {
 
 static void on_call(struct http_call *call, void *data)
 {
-	http_routes_call(routes, NULL, call, data);
+	http_routes_call(routes, &(struct http_access){0}, call, data);
 }
 
 int exporter_new(struct loop *loop, const struct exporter_settings *settings,

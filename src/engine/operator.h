@@ -9,6 +9,15 @@
 #include "kube/pod_group.h"
 #include "kube/tfjob_objects.h"
 
+struct controller; /* an operator that runs */
+
+/* What a front shares with the operator. */
+struct operator_host {
+	struct loop *loop;
+	struct kube_api *api;
+	const struct controller *controller;
+};
+
 struct operator_settings {
 	kube_log_in_fn log_in;
 	void *log_in_data;
@@ -20,9 +29,9 @@ struct operator_settings {
 	const struct listening *health; /* and /healthz and /readyz, besides; NULL: nowhere */
 	const char *lease_name; /* in the login's namespace, of which the holder alone acts; NULL:
 				   nobody else does */
-	/* Something else on the same loop and with the same login, before the loop runs; its end
-	 * follows where it began. NULL: nothing. */
-	int (*begin_front)(struct loop *loop, struct kube_api *api, void *data, struct err *err);
+	/* Something else in the same process, before the loop runs; its end follows where it began.
+	 * NULL: nothing. */
+	int (*begin_front)(const struct operator_host *host, void *data, struct err *err);
 	void (*end_front)(void *data);
 	void *front_data;
 	/* What people should know: a sentence. */
@@ -33,3 +42,7 @@ struct operator_settings {
 /* Until a signal asks for the end. Jobs go on. ERR_INVALID where the cluster's definition of TFJobs
  * is another one, which drops what is written into a status (kube/tfjob_definition.h). */
 int operator_run(const struct operator_settings *settings, struct err *err) MUST_USE;
+
+/* All TFJobs were listed, and no other operator is the leader. */
+bool operator_is_leading(const struct controller *controller);
+void operator_write_metrics(const struct controller *controller, struct text *text);

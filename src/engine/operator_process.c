@@ -429,18 +429,22 @@ static void on_signal(int number, void *data)
 	end(data);
 }
 
-/* Passes are those of all jobs, of which many are under way at once, and not the exporter's. */
-static void write_metrics(const struct metrics_passes *of_exporter, struct text *text, void *data)
+void operator_write_metrics(const struct controller *controller, struct text *text)
 {
-	const struct controller *controller = data;
 	const struct metrics_operator now = {
 		.n_jobs = count_jobs(controller),
 		.n_queued = queue_depth(controller->queue, loop_now()),
 		.n_errors = controller->n_errors,
 	};
 
-	(void) of_exporter;
 	metrics_write_jobs(&controller->counts, &now, &controller->passes, text);
+}
+
+/* Passes are those of all jobs, of which many are under way at once, and not the exporter's. */
+static void write_metrics(const struct metrics_passes *of_exporter, struct text *text, void *data)
+{
+	(void) of_exporter;
+	operator_write_metrics(data, text);
 }
 
 static bool is_ready(void *data)
@@ -451,6 +455,11 @@ static bool is_ready(void *data)
 		if (!controller->scopes[i].is_synced)
 			return false;
 	return true;
+}
+
+bool operator_is_leading(const struct controller *controller)
+{
+	return is_ready((void *) controller) && operator_may_act(controller);
 }
 
 static int make_exporter(struct controller *controller, const struct listening *listening,
@@ -511,9 +520,10 @@ int operator_run(const struct operator_settings *settings, struct err *err)
 	ask_for_definition(&controller);
 	watch_jobs(&controller);
 	rc = watch_lease(&controller, err);
+	const struct operator_host host = {controller.loop, controller.api, &controller};
+
 	if (rc == 0 && settings->begin_front)
-		rc = settings->begin_front(controller.loop, controller.api, settings->front_data,
-					   err);
+		rc = settings->begin_front(&host, settings->front_data, err);
 	if (rc < 0)
 		return rc;
 	loop_run(controller.loop);

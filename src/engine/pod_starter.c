@@ -6,15 +6,14 @@
 #include "base/mem.h"
 #include "base/text.h"
 #include "core/pod_template.h"
+#include "io/token.h"
 #include "kube/resources.h"
 #include "kube/tfjob_objects.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/random.h>
 
-#define SECRET_SIZE 32
 #define ANSWER_LIMIT 4096
 #define PATIENCE (30 * MSEC_PER_SECOND) /* for an answer of a Pod */
 #define FIRST_PAUSE 100
@@ -120,18 +119,14 @@ static void on_secret_made(struct json *object, const struct kube_status *status
 
 static void make_secret(struct pod_starter *starter)
 {
-	unsigned char bytes[SECRET_SIZE];
-	struct text text CLEANUP(text_done) = {0};
+	char *secret CLEANUP(mem_free_secret) = NULL;
 	struct err err;
 
-	if (getrandom(bytes, sizeof(bytes), 0) != sizeof(bytes)) {
-		err_set(&err, ERR_IO, "cannot get random numbers");
+	if (token_new(&secret, &err) < 0) {
 		secret_failed(starter, &err);
 		return;
 	}
-	for (size_t i = 0; i < sizeof(bytes); i++)
-		text_addf(&text, "%02x", bytes[i]);
-	struct json *body CLEANUP(json_cleanup_secret) = secret_new(starter, text_of(&text));
+	struct json *body CLEANUP(json_cleanup_secret) = secret_new(starter, secret);
 	const struct kube_request request = {
 		.verb = KUBE_CREATE,
 		.resource = &kube_secrets,

@@ -31,9 +31,9 @@ void http_answer_json(struct http_call *call, int status, const struct json *obj
 	http_call_answer(call, status, "application/json", text_of(&text), text.len);
 }
 
-/* Takes as long for a text that differs in its first byte as for one that differs in its last. */
-static bool is_same_secret(const char *secret, const char *given)
+bool http_is_same_secret(const char *given, const void *data)
 {
+	const char *secret = data;
 	size_t len = strlen(secret), given_len = strlen(given);
 	unsigned char difference = len != given_len;
 
@@ -43,15 +43,17 @@ static bool is_same_secret(const char *secret, const char *given)
 }
 
 /* RFC 6750, 2.1; the name of the scheme is in any case (RFC 9110, 11.1). */
-static bool has_secret(const struct http_call *call, const char *secret)
+static bool may_call(const struct http_call *call, const struct http_access *access)
 {
 	const char *header = http_call_header(call, "Authorization");
 	const char *own = http_call_header(call, POD_SECRET_HEADER);
 
+	if (!access->is_known)
+		return true;
 	if (own)
-		return is_same_secret(secret, own);
+		return access->is_known(own, access->secret);
 	return header && strncasecmp(header, BEARER, strlen(BEARER)) == 0 &&
-	       is_same_secret(secret, header + strlen(BEARER));
+	       access->is_known(header + strlen(BEARER), access->secret);
 }
 
 /* *ret_name as of `answer`. */
@@ -90,8 +92,8 @@ static void answer_not_found(const struct http_route *routes, struct http_call *
 	http_answer_text(call, 404, text_of(&sentence));
 }
 
-void http_routes_call(const struct http_route *routes, const char *secret, struct http_call *call,
-		      void *data)
+void http_routes_call(const struct http_route *routes, const struct http_access *access,
+		      struct http_call *call, void *data)
 {
 	const char *path = http_call_path(call), *name;
 	struct text methods CLEANUP(text_done) = {0}, sentence CLEANUP(text_done) = {0};
@@ -103,7 +105,7 @@ void http_routes_call(const struct http_route *routes, const char *secret, struc
 			add_word(&methods, route->method);
 			continue;
 		}
-		if (secret && !route->is_open && !has_secret(call, secret)) {
+		if (!route->is_open && !may_call(call, access)) {
 			http_call_add_header(call, "WWW-Authenticate", "Bearer");
 			http_answer_text(call, 401, "missing or wrong bearer token");
 			return;

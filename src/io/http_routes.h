@@ -17,11 +17,22 @@ struct http_route {
 	void (*answer)(struct http_call *call, const char *name, void *data);
 };
 
+/* Whether a caller knows the secret, of what it gave. Takes as long for any text of a length. */
+typedef bool (*http_secret_fn)(const char *given, const void *secret);
+
+struct http_access {
+	http_secret_fn is_known; /* NULL: none is asked for */
+	const void *secret;
+};
+
+/* Of a secret that is a text. */
+bool http_is_same_secret(const char *given, const void *secret);
+
 /* Answers by the first route that fits; 404 names the paths, 405 the methods of one. `routes` end
- * with a NULL method. `secret`: what callers give as "Authorization: Bearer SECRET", or in
- * HTTP_SECRET; others are answered 401, but by open routes. NULL: none is asked for. */
-void http_routes_call(const struct http_route *routes, const char *secret, struct http_call *call,
-		      void *data);
+ * with a NULL method. Callers give the secret as "Authorization: Bearer SECRET", or in
+ * POD_SECRET_HEADER; others are answered 401, but by open routes. */
+void http_routes_call(const struct http_route *routes, const struct http_access *access,
+		      struct http_call *call, void *data);
 
 /* The text and a line feed. */
 void http_answer_text(struct http_call *call, int status, const char *text);

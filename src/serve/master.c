@@ -7,6 +7,7 @@
 #include "base/text.h"
 #include "core/elasticdl.h"
 #include "core/limits.h"
+#include "core/metrics.h"
 #include "engine/pod_starter.h"
 #include "io/http_query.h"
 #include "io/http_routes.h"
@@ -104,7 +105,7 @@ static void ask(struct master *master, struct http_call *http, struct kube_reque
 	request.resource = &kube_tfjobs;
 	request.namespace_name = master->settings.namespace_name;
 	http_call_hold(http, on_gone, asked);
-	asked->kube = kube_call_new(master->settings.api, &request, on_done, asked);
+	asked->kube = kube_call_new(master->settings.host.api, &request, on_done, asked);
 }
 
 /* Answers. */
@@ -230,12 +231,34 @@ static void delete (struct http_call *http, const char *name, void *data)
 		    answer_ok);
 }
 
+static void answer_metrics(struct http_call *http, const char *name, void *data)
+{
+	const struct master *master = data;
+	struct text text CLEANUP(text_done) = {0};
+
+	(void) name;
+	operator_write_metrics(master->settings.host.controller, &text);
+	http_call_answer(http, 200, METRICS_CONTENT_TYPE, text_of(&text), text.len);
+}
+
+static void answer_ready(struct http_call *http, const char *name, void *data)
+{
+	const struct master *master = data;
+
+	if (operator_is_leading(master->settings.host.controller))
+		http_answer_health(http, name, data);
+	else
+		http_answer_text(http, 503, "not yet");
+}
+
 static const struct http_route routes[] = {
 	{.method = "GET", .path = "/create", .answer = create},
 	{.method = "GET", .path = "/jobs", .answer = list},
 	{.method = "GET", .path = "/jobs/", .answer = get},
 	{.method = "DELETE", .path = "/jobs/", .answer = delete},
+	{.method = "GET", .path = "/metrics", .answer = answer_metrics},
 	{.method = "GET", .path = "/healthz", .is_open = true, .answer = http_answer_health},
+	{.method = "GET", .path = "/readyz", .is_open = true, .answer = answer_ready},
 	{0},
 };
 
@@ -243,7 +266,10 @@ static void on_call(struct http_call *http, void *data)
 {
 	const struct master *master = data;
 
-	http_routes_call(routes, master->settings.token, http, data);
+	const struct token_hash *token = master->settings.token;
+	const struct http_access access = {token ? token_is_known : NULL, token};
+
+	http_routes_call(routes, &access, http, data);
 }
 
 /* The master. */
@@ -263,7 +289,7 @@ int master_new(const struct master_settings *settings, struct master **ret_maste
 	};
 
 	master->settings = *settings;
-	int rc = http_server_new(settings->loop, &server, &master->server, err);
+	int rc = http_server_new(settings->host.loop, &server, &master->server, err);
 
 	if (rc < 0) {
 		free(master);

@@ -7,29 +7,30 @@
  *     GET /jobs           {"jobs": [{"name", "state", "created"}]}
  *     GET /jobs/NAME      the TFJob with its status
  *     DELETE /jobs/NAME   and all that it owns
- *     GET /healthz        for any caller */
+ *     GET /metrics        of the operator
+ *     GET /healthz        for any caller, and
+ *     GET /readyz         503 until all jobs are known and this process is the leader */
 #pragma once
 
 #include "base/err.h"
 #include "base/json.h"
 #include "base/own.h"
+#include "engine/operator.h"
 #include "io/listening.h"
-#include "io/loop.h"
-#include "kube/api.h"
+#include "io/token.h"
 
 struct master;
 
 struct master_settings {
-	struct loop *loop;
-	struct kube_api *api;
+	struct operator_host host;
 	const struct listening *listening; /* borrowed */
 	const char *namespace_name; /* of its jobs */
-	const char *token; /* what callers have to give; NULL: nothing */
+	const struct token_hash *token; /* what callers have to give; NULL: nothing */
 	const char *program_image, *program_path; /* as of core/elasticdl.h */
 	const struct json *template; /* the same; NULL: none */
 };
 
-/* The settings' texts live as long as the master. */
+/* What the settings point to lives as long as the master. */
 int master_new(const struct master_settings *settings, struct master **ret_master,
 	       struct err *err) MUST_USE;
 void master_free(struct master *master); /* NULL is fine; before its API */

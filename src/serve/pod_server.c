@@ -324,8 +324,10 @@ static const struct http_route routes[] = {
 static void on_call(struct http_call *call, void *data)
 {
 	const struct pod_server *server = data;
+	const char *secret = server->settings->secret;
+	const struct http_access access = {secret ? http_is_same_secret : NULL, secret};
 
-	http_routes_call(routes, server->settings->secret, call, data);
+	http_routes_call(routes, &access, call, data);
 }
 
 /* The server. */

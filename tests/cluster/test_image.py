@@ -1,5 +1,6 @@
 """The image that `make image` makes: small, the same every time, and it runs."""
 
+import fcntl
 import json
 import os
 import pathlib
@@ -21,8 +22,15 @@ def make(path):
 
 
 @pytest.fixture(scope="session")
-def image_file(tmp_path_factory):
-    return make(tmp_path_factory.mktemp("image") / "muster.tar")
+def image_file():
+    """Made once for a build, by one of all who run tests at the same time."""
+    path = BUILD / "muster-test-image.tar"
+    programs = [BUILD / "muster", BUILD / "muster-kubernetes", BUILD / "muster-static"]
+    with open(BUILD / "muster-test-image.lock", "w", encoding="ascii") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        if not path.exists() or path.stat().st_mtime < max(program.stat().st_mtime for program in programs):
+            make(path)
+    return path
 
 
 @pytest.fixture

@@ -1,13 +1,11 @@
 """`muster serve` on a real Kubernetes: jobs that clients of ElasticDL's launcher ask for over HTTP."""
 
-import fcntl
 import importlib.util
 import json
 import os
-import pathlib
 import re
+import shutil
 import signal
-import subprocess
 import sys
 import time
 import urllib.error
@@ -18,37 +16,21 @@ import pytest
 import images
 import oci
 from conftest import BINARY, LIMIT, ROOT, Muster, python_pod, until
+from test_image import NAME, image, image_file  # noqa: F401
 from test_operator import crd  # noqa: F401
 from test_real_node import needs_python_of_the_system
 from test_run import wait_for_line
 
-IMAGE = "localhost/muster-static:test"
 
+class Client:
+    """What clients ask of a master."""
 
-@pytest.fixture(scope="module")
-def program(tmp_path_factory):
-    """An image with the static program, from the build that is tested; made by one at a time of all who run tests there."""
-    build = pathlib.Path(os.environ.get("MUSTER_BINARY", ROOT / "build" / "muster")).parent
-    with open(build / "muster-static.lock", "w", encoding="ascii") as lock:
-        fcntl.flock(lock, fcntl.LOCK_EX)
-        subprocess.run(["ninja", "-C", build, "--quiet", "muster-static"], check=True)
-    path = tmp_path_factory.mktemp("static") / "image.tar"
-    entries = [*(oci.folder(name) for name in (*images.EMPTY, "usr", "usr/bin")), oci.folder("tmp", 0o1777),
-               oci.file("usr/bin/muster-static", (build / "muster-static").read_bytes(), 0o755)]
-    oci.write(path, IMAGE, [entries], {"Entrypoint": [], "Env": ["PATH=/usr/bin"]})
-    return path
-
-
-class Master:
-    """`muster serve`, and what its clients ask."""
-
-    def __init__(self, muster, *arguments):
-        self.process = muster.start("serve", "--listen", "127.0.0.1:0", "--image", IMAGE, *arguments)
-        line = wait_for_line(self.process.stderr, "are created at")
-        self.address = re.search(r"http://\S+(?=/create)", line)[0]
+    def __init__(self, address, token=None):
+        self.address = address
+        self.headers = {"Authorization": f"Bearer {token}"} if token else {}
 
     def ask(self, path, method="GET"):
-        request = urllib.request.Request(self.address + path, method=method)
+        request = urllib.request.Request(self.address + path, method=method, headers=self.headers)
         try:
             with urllib.request.urlopen(request, timeout=LIMIT) as answer:
                 return answer.status, answer.read().decode()
@@ -63,6 +45,15 @@ class Master:
             states = {c["type"] for c in self.job(name).get("status", {}).get("conditions", []) if c["status"] == "True"}
             return states & {"Succeeded", "Failed"}
         return until(ended, bool)
+
+
+class Master(Client):
+    """`muster serve` on this machine."""
+
+    def __init__(self, muster, *arguments):
+        self.process = muster.start("serve", "--listen", "127.0.0.1:0", "--image", NAME, *arguments)
+        line = wait_for_line(self.process.stderr, "are created at")
+        super().__init__(re.search(r"http://\S+(?=/create)", line)[0])
 
     def end(self):
         self.process.send_signal(signal.SIGKILL)
@@ -92,8 +83,7 @@ def pod_file(folder, script, command=None, **files):
 
 
 @pytest.fixture
-def serve(cluster, muster, namespace, program, crd):  # noqa: F811
-    cluster.load(program)
+def serve(muster, namespace, image, crd):  # noqa: F811
     started = []
 
     def start(*arguments):
@@ -208,24 +198,102 @@ def test_a_master_that_is_killed_again_and_again_loses_nothing(serve, namespace,
     nothing_is_left(namespace)
 
 
+def training_image(folder, name, script):
+    """What the user builds: exec.py in the working directory. Python comes from this machine, by the Pod template of the master."""
+    path = folder / f"{name}.tar"
+    entries = [*(oci.folder(each) for each in (*images.EMPTY, "usr", "task")), oci.folder("tmp", 0o1777),
+               *(oci.link(each, f"usr/{each}") for each in ("bin", "lib", "lib64", "sbin")), oci.file("task/exec.py", script.read_bytes())]
+    environment = [f"PATH={sys.prefix}/bin:/usr/bin:/bin"]
+    oci.write(path, f"docker.io/library/{name}:latest", [entries], {"Entrypoint": [], "Env": environment, "WorkingDir": "/task"})
+    return path
+
+
+def overlay(folder, namespace):
+    """deploy/serve as an administrator adapts it: another namespace and image, a Pod template for all jobs, this cluster's node."""
+    shutil.copytree(ROOT / "deploy" / "serve", folder)
+    template = python_pod("any")["spec"]
+    container, = template["containers"]
+    del container["command"], container["image"], container["imagePullPolicy"]
+    template["securityContext"] = {"runAsUser": 0}
+    (folder / "pod.yaml").write_text(json.dumps({"spec": template}))
+    kustomization = (folder / "kustomization.yaml").read_text()
+    kustomization = kustomization.replace("namespace: muster-serve", f"namespace: {namespace.name}")
+    kustomization = kustomization.replace("newName: muster, newTag: latest", "newName: localhost/muster, newTag: test")
+    (folder / "kustomization.yaml").write_text(kustomization + """
+configMapGenerator:
+- {name: muster-serve-pod, files: [pod.yaml]}
+patches:
+- patch: |-
+    - {op: add, path: /spec/template/spec/nodeSelector, value: {type: real}}
+    - {op: add, path: /spec/template/spec/volumes/-, value: {name: pod, configMap: {name: muster-serve-pod}}}
+    - {op: add, path: /spec/template/spec/containers/0/volumeMounts/-, value: {name: pod, mountPath: /pod}}
+    - {op: add, path: /spec/template/spec/containers/0/args/-, value: --pod-file}
+    - {op: add, path: /spec/template/spec/containers/0/args/-, value: /pod/pod.yaml}
+  target: {kind: Deployment}
+""")
+    return folder
+
+
+@pytest.fixture
+def deployed(muster, namespace, image, crd, tmp_path):  # noqa: F811
+    """By the commands of docs/serve.md; gives the address of the master. There is no proxy for Services on this cluster."""
+    token = muster("serve", "--make-token", tmp_path / "token.hash", code=0).stdout
+    (tmp_path / "token").write_text(token)
+    namespace.kubectl("apply", "-k", overlay(tmp_path / "serve", namespace))
+    namespace.kubectl("create", "secret", "generic", "muster-serve", f"--from-file=token={tmp_path / 'token.hash'}")
+    namespace.kubectl("rollout", "status", "deployment/muster-serve", f"--timeout={LIMIT}s")
+    pod, = namespace.list("pods", "app.kubernetes.io/name=muster-serve")
+    yield Client(f"http://{pod['status']['podIP']}:7897", token.strip())
+    lines = namespace.kubectl("logs", "deployment/muster-serve")
+    assert "cannot" not in lines and "forbidden" not in lines, lines
+    namespace.kubectl("delete", "service", "muster-serve")  # its port is the cluster's
+
+
+def old_client(muster, folder):
+    """A link named client.py, which is what the document calls."""
+    (folder / "client.py").symlink_to(BINARY)
+    client = Muster(folder, [folder / "client.py"])
+    client.environment = muster.environment
+    return client
+
+
+def delete(master, namespace):
+    assert master.ask("/jobs/test", "DELETE") == (200, "OK\n")
+    until(lambda: [made["metadata"]["name"] for made in namespace.list("pods,services,secrets,tfjobs")],
+          lambda names: not [name for name in names if name.startswith("test")])
+
+
+def test_the_deployment_needs_its_token_and_no_other_rights(deployed, cluster, muster, namespace, tmp_path):
+    (tmp_path / "say.py").write_text(SAY)
+    cluster.load(training_image(tmp_path, "say", tmp_path / "say.py"))
+    client = old_client(muster, tmp_path)
+    command = ("--master", deployed.address, "--strategy", "ParameterServer", "--ps-num", 1, "--worker-num", 2, "--image", "say", "--task", "test")
+    assert "missing or wrong bearer token" in client(*command, code=4).stderr
+    assert namespace.list("tfjobs") == []
+    for path in ("/jobs", "/metrics", "/jobs/test"):
+        assert Client(deployed.address).ask(path)[0] == Client(deployed.address, "0" * 64).ask(path)[0] == 401
+    assert Client(deployed.address).ask("/readyz") == (200, "ok\n")
+    client.environment["MUSTER_TOKEN_FILE"] = str(tmp_path / "token")
+    assert client(*command, code=0).stderr.splitlines()[-1] == "muster: job test succeeded"
+    assert "worker 1 of 2 2" in namespace.kubectl("logs", "test-worker-1")
+    assert re.search(r"^training_operator_jobs_successful_total\{.*\} 1$", deployed.ask("/metrics")[1], re.MULTILINE)
+    delete(deployed, namespace)
+
+
 @pytest.mark.long
 @pytest.mark.disturbs
 @needs_python_of_the_system
 @pytest.mark.skipif(importlib.util.find_spec("tensorflow") is None, reason="the running Python has no TensorFlow")
-@pytest.mark.parametrize("example, strategy, workers, ps, said", [
-    ("allreduce_keras_example", "AllReduce", 4, 0, r"4 workers, accuracy 0\.[89]\d"),
-    ("parameter_server_example", "ParameterServer", 2, 1, r"worker \d of 2: loss 0\.[0-4]\d+"),
-])
-def test_the_examples_train_by_the_command_line_of_the_document(serve, muster, namespace, tmp_path, example, strategy, workers, ps, said):
-    script = (ROOT / "examples" / "elasticdl" / example / "exec.py").read_text()
-    master = serve("--pod-file", pod_file(tmp_path, script))
-    (tmp_path / "client.py").symlink_to(BINARY)
-    client = Muster(tmp_path, [tmp_path / "client.py"])
-    client.environment = muster.environment
-    done = client("--master", master.address, "--strategy", strategy, "--ps-num", ps, "--worker-num", workers,
-                  "--image", "localhost/host:test", "--task", "test", code=0)
-    assert done.stderr.splitlines()[-1] == "muster: job test succeeded"
-    for index in range(workers):
-        assert re.search(said, namespace.kubectl("logs", f"test-worker-{index}"))
-    assert master.ask("/jobs/test", "DELETE")[0] == 200
-    nothing_is_left(namespace)
+def test_the_steps_of_the_document_train_its_examples(deployed, cluster, muster, namespace, tmp_path):
+    """Steps 3 to 5: a training image, the master, the client; nothing but the address and the namespace is of this cluster."""
+    client = old_client(muster, tmp_path)
+    client.environment["MUSTER_TOKEN_FILE"] = str(tmp_path / "token")
+    for name, example, options, said in (
+            ("allreduce", "allreduce_keras_example", "--strategy AllReduce --ps-num 0 --worker-num 4", r"4 workers, accuracy 0\.[89]\d"),
+            ("ps", "parameter_server_example", "--strategy ParameterServer --ps-num 1 --worker-num 2", r"worker \d of 2: loss 0\.[0-4]\d+")):
+        cluster.load(training_image(tmp_path, name, ROOT / "examples" / "elasticdl" / example / "exec.py"))
+        done = client("--master", deployed.address, *options.split(), "--image", name, "--task", "test", code=0)
+        assert done.stderr.splitlines()[-1] == "muster: job test succeeded"
+        for index in range(int(options.split()[-1])):
+            assert re.search(said, namespace.kubectl("logs", f"test-worker-{index}"))
+        delete(deployed, namespace)

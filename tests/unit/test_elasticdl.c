@@ -99,7 +99,7 @@ static struct job *job_of(const char *text, const char *template)
 	if (template)
 		assert_int_equal(json_read(template, strlen(template), &under, &err), 0);
 	const struct elasticdl_manner manner = {
-		.program_image = "muster:1",
+		.program_image = "registry.example/muster:1",
 		.program_path = "/bin/muster",
 		.secret_name = "test.pod-server",
 		.secret_key = "secret",
@@ -132,7 +132,8 @@ static void an_image_of_the_old_client_starts_its_own_server(void **state)
 	assert_int_equal(job->roles[0].port, 1234);
 	assert_json(job->roles[0].template,
 		    "{\"spec\":{\"containers\":[{\"name\":\"tensorflow\",\"image\":\"train\","
-		    "\"ports\":[{\"name\":\"tfjob-port\",\"containerPort\":1234},"
+		    "\"imagePullPolicy\":\"IfNotPresent\",\"ports\":[{\"name\":\"tfjob-port\","
+		    "\"containerPort\":1234},"
 		    "{\"name\":\"pod-server\",\"containerPort\":7896}]}]},"
 		    "\"metadata\":{\"labels\":{\"type\":\"worker\",\"app\":\"test-0\"}}}");
 }
@@ -152,11 +153,12 @@ static void other_images_are_brought_one(void **state)
 	assert_json(json_get_path(ps->template, "metadata", "labels", NULL),
 		    "{\"type\":\"ps\",\"app\":\"default-0\"}");
 	assert_json(json_get_path(ps->template, "spec", "nodeSelector", NULL), "{\"gpu\":\"yes\"}");
-	assert_json(json_get_path(ps->template, "spec", "initContainers", NULL),
-		    "[{\"name\":\"muster-program\",\"image\":\"muster:1\",\"command\":"
-		    "[\"/bin/muster\",\"pod-server\",\"--install\",\"/muster-program\"],"
-		    "\"volumeMounts\":[{\"name\":\"muster-program\",\"mountPath\":"
-		    "\"/muster-program\"}]}]");
+	assert_json(
+		json_get_path(ps->template, "spec", "initContainers", NULL),
+		"[{\"name\":\"muster-program\",\"image\":\"registry.example/muster:1\",\"command\":"
+		"[\"/bin/muster\",\"pod-server\",\"--install\",\"/muster-program\"],"
+		"\"volumeMounts\":[{\"name\":\"muster-program\",\"mountPath\":"
+		"\"/muster-program\"}]}]");
 	const struct json *container =
 		json_at(json_get_path(ps->template, "spec", "containers", NULL), 0);
 
