@@ -36,7 +36,7 @@ LIBRARIES = {
     "jansson": ["base/json.c"],
     "yaml": ["base/yaml.c"],
     "event": ["io/loop.c", "io/http_asker.c", "io/http_query.c", "io/http_refusal.c", "io/http_server.c", "io/http_tls.c"],
-    "openssl": ["io/http_tls.c", "io/token.c"],
+    "openssl": ["io/certificate.c", "io/http_tls.c", "io/token.c"],
     "curl": ["io/http_failure.h", "io/http_pool.h", "io/http_setup.h", "io/http_target.c"],
     "wslay": ["io/websocket_frames.c"],
     "sqlite3": ["store/database.c"],

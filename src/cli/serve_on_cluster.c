@@ -6,7 +6,9 @@
 #include "cli/input.h"
 #include "cli/output.h"
 #include "engine/operator.h"
+#include "io/certificate.h"
 #include "io/file.h"
+#include "io/http_tls.h"
 #include "serve/master.h"
 
 #include <stdlib.h>
@@ -18,6 +20,8 @@
 struct front {
 	const struct options *options;
 	struct listening listening;
+	struct http_tls *tls; /* NULL: none */
+	char *pin; /* of its key */
 	bool has_token; /* else any client is answered */
 	struct token_hash token;
 	char *namespace_name;
@@ -28,6 +32,8 @@ struct front {
 static void front_done(struct front *front)
 {
 	listening_done(&front->listening);
+	http_tls_free(front->tls);
+	free(front->pin);
 	free(front->namespace_name);
 	json_free(front->template);
 }
@@ -42,6 +48,24 @@ static int read_token(struct front *front, struct err *err)
 	if (token && token_hash_read(token, &front->token, err) < 0)
 		return err_prefix(err, "%s", path);
 	return rc;
+}
+
+/* The names of the files are those of a Secret of type kubernetes.io/tls. */
+static int open_tls(struct front *front, struct err *err)
+{
+	const char *folder = option_text(front->options, "tls-dir");
+
+	if (!folder)
+		return 0;
+	char *certificate CLEANUP(mem_free_text) = mem_format("%s/tls.crt", folder);
+	char *key CLEANUP(mem_free_text) = mem_format("%s/tls.key", folder);
+	int rc = certificate_ensure(certificate, key, err);
+
+	if (rc == 0)
+		rc = certificate_pin(certificate, &front->pin, err);
+	if (rc == 0)
+		rc = http_tls_new(certificate, key, &front->tls, err);
+	return rc < 0 ? err_prefix(err, "--tls-dir") : 0;
 }
 
 static int open_listening(struct front *front, struct err *err)
@@ -84,6 +108,7 @@ static int begin_front(const struct operator_host *host, void *data, struct err 
 	const struct master_settings settings = {
 		.host = *host,
 		.listening = &front->listening,
+		.tls = front->tls,
 		.namespace_name = front->namespace_name,
 		.token = front->has_token ? &front->token : NULL,
 		.program_image = option_text(front->options, "image"),
@@ -92,10 +117,14 @@ static int begin_front(const struct operator_host *host, void *data, struct err 
 	};
 	int rc = master_new(&settings, &front->master, err);
 
-	if (rc == 0)
-		output_say("jobs of namespace '%s' are created at http://%s/create",
-			   front->namespace_name, front->listening.address);
-	return rc;
+	if (rc < 0)
+		return rc;
+	output_say("jobs of namespace '%s' are created at http%s://%s/create",
+		   front->namespace_name, front->tls ? "s" : "", front->listening.address);
+	if (front->pin)
+		output_say("if no authority signed the certificate, clients need: --pin %s",
+			   front->pin);
+	return 0;
 }
 
 static void end_front(void *data)
@@ -115,6 +144,8 @@ static int serve(struct front *front, struct err *err)
 {
 	int rc = read_token(front, err);
 
+	if (rc == 0)
+		rc = open_tls(front, err);
 	if (rc == 0)
 		rc = open_listening(front, err);
 	if (rc == 0)

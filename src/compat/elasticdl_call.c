@@ -1,4 +1,5 @@
-/* One request to create the job; then its state is asked for again and again until it has ended. */
+/* One request to create the job; then its output is printed, and its state is asked for again and
+ * again until both have come to their end. */
 #include "compat/elasticdl_call.h"
 
 #include "base/json.h"
@@ -6,6 +7,7 @@
 #include "base/text.h"
 #include "cli/command.h"
 #include "cli/output.h"
+#include "compat/elasticdl_log.h"
 #include "core/failure_text.h"
 #include "core/line_text.h"
 #include "core/status.h"
@@ -19,12 +21,16 @@
 
 #define PERIOD MSEC_PER_SECOND
 #define MOST_LOST_ANSWERS 30 /* in a row, until the master counts as gone */
+#define LOG_PATIENCE (30 * MSEC_PER_SECOND) /* for what a job printed that has ended */
 
 struct following {
 	const struct elasticdl_call *call;
 	struct loop *loop;
 	struct http_client *client;
 	struct loop_watch *timer, *interrupt;
+	struct elasticdl_log *log; /* NULL: the job is not created yet */
+	msec ended_at; /* the job has; MSEC_UNSET: not yet */
+	struct http_trust *trust; /* NULL: the system's */
 	char *authorization; /* a header; NULL: none */
 	char *state; /* that was told last */
 	int n_lost;
@@ -33,11 +39,13 @@ struct following {
 
 static void following_done(struct following *following)
 {
+	elasticdl_log_free(following->log);
 	http_client_free(following->client);
 	loop_watch_free(following->timer);
 	loop_watch_free(following->interrupt);
 	if (following->loop)
 		loop_free(following->loop);
+	http_trust_free(following->trust);
 	mem_free_secret(&following->authorization);
 	mem_free_text(&following->state);
 }
@@ -56,6 +64,7 @@ static void ask(struct following *following, const char *path, http_done_fn done
 		.method = "GET",
 		.url = url,
 		.headers = headers,
+		.trust = following->trust,
 		.on_done = done,
 		.data = following,
 	};
@@ -139,6 +148,41 @@ static int read_job(const struct http_answer *answer, struct store_record *recor
 
 static void ask_for_job(struct following *following);
 
+/* What was printed comes before the words about the end. */
+static bool has_printed_all(struct following *following)
+{
+	if (following->ended_at == MSEC_UNSET)
+		following->ended_at = loop_now();
+	return elasticdl_log_is_over(following->log) ||
+	       loop_now() >= following->ended_at + LOG_PATIENCE;
+}
+
+static void on_log_over(void *data)
+{
+	struct following *following = data;
+
+	if (following->ended_at != MSEC_UNSET)
+		loop_timer_arm(following->timer, loop_now());
+}
+
+static void follow(struct following *following)
+{
+	char *url CLEANUP(mem_free_text) =
+		mem_format("%s/jobs/%s", following->call->master, following->call->task);
+	const struct elasticdl_log_settings log = {
+		.loop = following->loop,
+		.client = following->client,
+		.url = url,
+		.authorization = following->authorization,
+		.trust = following->trust,
+		.on_over = on_log_over,
+		.data = following,
+	};
+
+	following->log = elasticdl_log_new(&log);
+	ask_for_job(following);
+}
+
 static void on_time(void *data)
 {
 	ask_for_job(data);
@@ -157,7 +201,7 @@ static void look(struct following *following, const struct http_answer *answer)
 	} else if (read_job(answer, &record, arena, &status, &err) < 0) {
 		output_say("%s: %s", following->call->master, err.text);
 		end(following, EXIT_OWN_FAULT);
-	} else if (status_is_finished(&status)) {
+	} else if (status_is_finished(&status) && has_printed_all(following)) {
 		end(following, show_end(following, &status));
 	} else {
 		tell_state(following, &record, arena);
@@ -199,7 +243,7 @@ static void on_created(const struct http_answer *answer, const struct err *err, 
 
 	if (err) {
 		output_say("%s", err->text);
-		end(following, EXIT_NOT_REACHED);
+		end(following, err->code == ERR_REFUSED ? EXIT_REFUSED : EXIT_NOT_REACHED);
 	} else if (answer->status != 200) {
 		say_answer(following, answer);
 		end(following, code_of(answer->status));
@@ -211,7 +255,7 @@ static void on_created(const struct http_answer *answer, const struct err *err, 
 		end(following, EXIT_DONE);
 	} else {
 		output_say("job %s was created", call->task);
-		ask_for_job(following);
+		follow(following);
 	}
 }
 
@@ -226,7 +270,7 @@ static void on_interrupt(int number, void *data)
 
 static int call_master(const struct elasticdl_call *call)
 {
-	struct following following CLEANUP(following_done) = {.call = call};
+	struct following following CLEANUP(following_done) = {.call = call, .ended_at = MSEC_UNSET};
 	struct err err = {0};
 
 	if (loop_new(&following.loop, &err) < 0 ||
@@ -235,6 +279,8 @@ static int call_master(const struct elasticdl_call *call)
 		output_say("%s", err.text);
 		return EXIT_OWN_FAULT;
 	}
+	if (call->pin)
+		following.trust = http_trust_new(&(struct http_trust_parts){.pin = call->pin});
 	if (call->token)
 		following.authorization = mem_format("Authorization: Bearer %s", call->token);
 	following.timer = loop_new_timer(following.loop, on_time, &following);

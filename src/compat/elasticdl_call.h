@@ -9,10 +9,11 @@ struct elasticdl_call {
 	const char *path; /* "/create?…" */
 	const char *task;
 	const char *token; /* NULL: none */
+	const char *pin; /* of its key, as of io/http_trust.h; NULL: an authority vouches for it */
 	bool is_detached; /* the job's name is printed, and the job is not followed */
 };
 
-/* Creates the job, and follows it to its end unless it is detached; tells what it sees, and gives
- * the exit code: the job's; 2 where the master refuses the request for what it is, 4 where it
- * refuses the client, 3 where it cannot be reached, 125. NULL in `muster`. */
+/* Creates the job, and follows it and its output to its end unless it is detached; tells what it
+ * sees, and gives the exit code: the job's; 2 where the master refuses the request for what it is,
+ * 4 where it refuses the client, 3 where it cannot be reached, 125. NULL in `muster`. */
 extern int (*const elasticdl_call)(const struct elasticdl_call *call);

@@ -16,6 +16,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#define PIN_DIGITS 44 /* of 32 bytes in base64 */
+
 /* "http://host:port", with or without a slash behind. */
 static int read_master(const struct options *old, char **ret_master, struct err *err)
 {
@@ -85,6 +87,15 @@ static char *path_of(const struct elasticdl_parameter *parameters, size_t count)
 	return text_take(&path);
 }
 
+/* What libcurl would take for the name of a file otherwise. */
+static bool is_pin(const char *text)
+{
+	static const char beginning[] = "sha256//";
+
+	return text_starts_with(text, beginning) &&
+	       strlen(text) == strlen(beginning) + PIN_DIGITS && !strchr(text, ';');
+}
+
 static int client_run(const struct options *old)
 {
 	char *master CLEANUP(mem_free_text) = NULL, *token CLEANUP(mem_free_secret) = NULL;
@@ -109,6 +120,11 @@ static int client_run(const struct options *old)
 			given[count++] = all[i];
 	bool is_right = check(given, count);
 
+	if (option_text(old, "pin") && !is_pin(option_text(old, "pin"))) {
+		output_say("--pin: not a public key (expected sha256// and 44 characters, as "
+			   "'muster serve --tls-dir' prints it)");
+		is_right = false;
+	}
 	if (read_master(old, &master, &err) < 0 || read_token(old, &token, &err) < 0) {
 		output_say("%s", err.text);
 		is_right = false;
@@ -121,6 +137,7 @@ static int client_run(const struct options *old)
 		.path = path,
 		.task = option_text(old, "task"),
 		.token = token,
+		.pin = option_text(old, "pin"),
 		.is_detached = option_flag(old, "detach"),
 	};
 
@@ -170,6 +187,11 @@ static const struct option_row rows_of_client[] = {
 	 .value_name = "FILE",
 	 .has_variable = true,
 	 .one_line = "file with the bearer token of the master"},
+	{.name = "pin",
+	 .kind = OPTION_TEXT,
+	 .value_name = "sha256//KEY",
+	 .has_variable = true,
+	 .one_line = "public key of an https master whose certificate no authority signed"},
 	{.name = "detach",
 	 .letter = 'd',
 	 .kind = OPTION_FLAG,

@@ -211,14 +211,21 @@ static int kube_fetch_logs(struct client *base, const char *name,
 	if (rc < 0)
 		return rc;
 	rc = connect(client, request->loop, &api, err);
-	if (rc < 0)
+	if (rc < 0) {
 		job_free(job);
-	else
-		*ret_logs = client_kube_logs_new(api, job, job_view_is_of_tfjobs(view),
-						 !job_view_is_of_tfjobs(view) &&
-							 record_is_untouched(job_view_record(view)),
-						 request);
-	return rc;
+		return rc;
+	}
+	bool is_of_tfjob = job_view_is_of_tfjobs(view);
+	const struct client_kube_logs_source source = {
+		.api = api,
+		.gives_api = true,
+		.take_job = job,
+		.is_of_tfjob = is_of_tfjob,
+		.is_untouched = !is_of_tfjob && record_is_untouched(job_view_record(view)),
+	};
+
+	*ret_logs = client_kube_logs_new(&source, request);
+	return 0;
 }
 
 /* Changing. */

@@ -13,9 +13,8 @@
 #include <stdlib.h>
 
 struct client_logs {
-	struct kube_api *api;
-	struct job *job;
-	bool is_of_tfjob, is_untouched;
+	struct client_kube_logs_source source;
+	struct job *job; /* the source's */
 	struct client_logs_request request;
 	char *folder;
 	struct job_cache *cache;
@@ -57,7 +56,7 @@ static void on_pod(const struct job_pod *before, struct job_pod *pod, void *data
 
 	if (!pod)
 		pod_logs_gone(logs->logs, before->name);
-	else if (job_pod_is_of(pod, logs->job->uid, logs->is_untouched) &&
+	else if (job_pod_is_of(pod, logs->job->uid, logs->source.is_untouched) &&
 		 is_wanted(&logs->request, &pod->seen))
 		pod_logs_see(logs->logs, pod);
 }
@@ -67,7 +66,7 @@ static void on_pod(const struct job_pod *before, struct job_pod *pod, void *data
 static bool is_over(const struct client_logs *logs, const struct json *owner)
 {
 	const struct store_kube_form *form =
-		logs->is_of_tfjob ? &store_kube_tfjobs : &store_kube_config_maps;
+		logs->source.is_of_tfjob ? &store_kube_tfjobs : &store_kube_config_maps;
 	struct store_record record CLEANUP(store_record_done) = {0};
 
 	if (!owner)
@@ -100,9 +99,21 @@ static void on_synced(enum job_cache_kind kind, void *data)
 
 /* Putting together. */
 
+/* Readers of a folder watch it. */
 static void on_output(void *data)
 {
-	(void) data; /* readers watch the folder */
+	const struct client_logs *logs = data;
+
+	if (logs->source.on_output)
+		logs->source.on_output(logs->request.data);
+}
+
+static void on_text(const struct pod_log_name *name, const char *bytes, size_t len, msec time,
+		    void *data)
+{
+	const struct client_logs *logs = data;
+
+	logs->source.on_text(name, bytes, len, time, logs->request.data);
 }
 
 static void on_complete(void *data)
@@ -127,10 +138,10 @@ static void follow(struct client_logs *logs)
 {
 	const struct job_cache_settings cache = {
 		.loop = logs->request.loop,
-		.api = logs->api,
+		.api = logs->source.api,
 		.namespace_name = logs->job->name_space,
 		.job_name = logs->job->name,
-		.is_of_tfjobs = logs->is_of_tfjob,
+		.is_of_tfjobs = logs->source.is_of_tfjob,
 	};
 	const struct job_follower_settings follower = {
 		.namespace_name = logs->job->name_space,
@@ -149,23 +160,20 @@ static void follow(struct client_logs *logs)
 		job_follower_watch(logs->seen, JOB_CACHE_OWNERS);
 }
 
-struct client_logs *client_kube_logs_new(struct kube_api *take_api, struct job *take_job,
-					 bool is_of_tfjob, bool is_untouched,
+struct client_logs *client_kube_logs_new(const struct client_kube_logs_source *source,
 					 const struct client_logs_request *request)
 {
 	struct client_logs *logs = mem_new(sizeof(*logs));
 
-	*logs = (struct client_logs){.api = take_api,
-				     .job = take_job,
-				     .is_of_tfjob = is_of_tfjob,
-				     .is_untouched = is_untouched,
-				     .request = *request};
+	*logs = (struct client_logs){
+		.source = *source, .job = source->take_job, .request = *request};
 	logs->folder = mem_copy_text(request->folder);
 	const struct pod_logs_settings settings = {
 		.loop = request->loop,
-		.api = take_api,
-		.namespace_name = take_job->name_space,
+		.api = source->api,
+		.namespace_name = logs->job->name_space,
 		.folder = logs->folder,
+		.on_text = source->on_text ? on_text : NULL,
 		.ends_at_once = !request->follows,
 		.since = request->since,
 		.tail = request->tail,
@@ -186,6 +194,16 @@ msec client_kube_logs_known_until(const struct client_logs *logs)
 	return logs->knows_pods ? pod_logs_known_until(logs->logs) : MSEC_UNSET;
 }
 
+void client_kube_logs_pause(struct client_logs *logs)
+{
+	pod_logs_pause(logs->logs);
+}
+
+void client_kube_logs_resume(struct client_logs *logs)
+{
+	pod_logs_resume(logs->logs);
+}
+
 void client_kube_logs_free(struct client_logs *logs)
 {
 	if (!logs)
@@ -194,7 +212,8 @@ void client_kube_logs_free(struct client_logs *logs)
 	job_cache_free(logs->cache);
 	pod_logs_free(logs->logs);
 	loop_watch_free(logs->timer);
-	kube_api_free(logs->api);
+	if (logs->source.gives_api)
+		kube_api_free(logs->source.api);
 	job_free(logs->job);
 	free(logs->folder);
 	free(logs);

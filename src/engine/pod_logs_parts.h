@@ -32,6 +32,7 @@ struct pod_logs {
 	size_t n_opened; /* since memory was given back */
 	int keeper_fd; /* says that we bring the logs; -1: that could not be said */
 	bool is_refusal_told;
+	bool is_paused;
 	struct text batch; /* text that is not written yet … */
 	msec batch_time; /* … of this time; MSEC_UNSET: none */
 };
@@ -46,5 +47,7 @@ void pod_log_close(struct pod_log *log);
 
 /* The log's timer: the next stream, or a look at the one there is. */
 void pod_log_begin_stream(void *data);
+/* What it brought last is not the end: another one goes on there. */
+void pod_log_give_up_stream(struct pod_log *log);
 /* Something is new of the container: that ends a wait, and gives a stream that goes on a limit. */
 void pod_log_look_again(struct pod_log *log);

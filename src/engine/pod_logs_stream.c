@@ -71,11 +71,33 @@ static void write_batch(struct pod_log *log)
 	text_clear(&logs->batch);
 }
 
+/* Which may pause us. A text without a stamp has the time of what is before it. */
+static void hand_on(struct pod_log *log, const char *bytes, size_t len, msec time)
+{
+	const struct pod_logs_settings *settings = &log->logs->settings;
+	const struct pod_log_name name = {
+		.pod_name = log->pod_name,
+		.uid = log->uid,
+		.container = log->container,
+		.role = log->role,
+		.index = log->index,
+		.attempt = log->attempt,
+	};
+
+	log->last_time = time == MSEC_UNSET ? log->last_time : time;
+	settings->on_text(&name, bytes, len, log->last_time, settings->data);
+}
+
 static void take_text(const char *bytes, size_t len, msec time, void *data)
 {
 	struct pod_log *log = data;
 	struct pod_logs *logs = log->logs;
 
+	log->follow.has_news = true;
+	if (logs->settings.on_text) {
+		hand_on(log, bytes, len, time);
+		return;
+	}
 	if (time == MSEC_UNSET)
 		time = logs->batch.len > 0 ? logs->batch_time : loop_now();
 	if (logs->batch.len > 0 && time >= logs->batch_time + SPACING)
@@ -83,7 +105,6 @@ static void take_text(const char *bytes, size_t len, msec time, void *data)
 	if (logs->batch.len == 0)
 		logs->batch_time = time;
 	text_add_bytes(&logs->batch, bytes, len);
-	log->follow.has_news = true;
 	log->last_time = time;
 }
 
@@ -309,6 +330,8 @@ void pod_log_begin_stream(void *data)
 		check_lingering(log);
 		return;
 	}
+	if (log->logs->is_paused)
+		return;
 	/* Its name may be another Pod's by now. */
 	if (log->follow.container.is_gone) {
 		finish(log, log->follow.has_started && !log->follow.was_lost);
@@ -322,6 +345,15 @@ void pod_log_begin_stream(void *data)
 	log->heard_at = loop_monotonic_now();
 	log->call = open_stream(log);
 	loop_timer_arm(log->timer, loop_now() + OPENING_TIME);
+}
+
+void pod_log_give_up_stream(struct pod_log *log)
+{
+	if (!pod_log_is_open(log) || !log->call)
+		return;
+	end_opening(log);
+	kube_call_cancel(TAKE(log->call));
+	log->follow.was_lost = true;
 }
 
 void pod_log_look_again(struct pod_log *log)

@@ -21,7 +21,7 @@ struct pod_logs *pod_logs_new(const struct pod_logs_settings *settings)
 	logs->settings = *settings;
 	if (!logs->settings.silence)
 		logs->settings.silence = SILENCE;
-	logs->keeper_fd = log_keeper_begin(settings->folder);
+	logs->keeper_fd = settings->folder ? log_keeper_begin(settings->folder) : -1;
 	return logs;
 }
 
@@ -101,7 +101,7 @@ void pod_logs_follow(struct pod_logs *logs, const struct pod_log_name *name,
 	struct pod_log *log = entry->kept;
 
 	/* What another muster brought before us comes again, as a whole. */
-	if (!log)
+	if (!log && logs->settings.folder)
 		log_writer_remove(logs->settings.folder, name->role, name->index, name->attempt);
 	if (log && !text_equals(log->uid, name->uid)) {
 		free_log(log);
@@ -148,6 +148,31 @@ void pod_logs_gone(struct pod_logs *logs, const char *pod_name)
 
 	container.has_ended = container.is_gone = true;
 	take_container(log, &container);
+}
+
+/* Streams are given up: to leave one unread would stall the others on its connection. */
+void pod_logs_pause(struct pod_logs *logs)
+{
+	struct mirror_entry *entry;
+	size_t place = 0;
+
+	logs->is_paused = true;
+	while ((entry = mirror_table_next(&logs->table, &place)))
+		pod_log_give_up_stream(entry->kept);
+}
+
+void pod_logs_resume(struct pod_logs *logs)
+{
+	struct mirror_entry *entry;
+	size_t place = 0;
+
+	logs->is_paused = false;
+	while ((entry = mirror_table_next(&logs->table, &place))) {
+		struct pod_log *log = entry->kept;
+
+		if (pod_log_is_open(log) && !log->call)
+			loop_timer_arm(log->timer, loop_now());
+	}
 }
 
 bool pod_logs_is_open(const struct pod_logs *logs, const char *pod_name, const char *uid)

@@ -263,13 +263,20 @@ static void on_answer(struct json *object, const struct kube_status *status, con
 {
 	struct pod_start *start = data;
 
-	(void) object, (void) status;
+	struct err fault = {0};
+
+	(void) object;
 	start->call = NULL;
+	if (err)
+		fault = *err;
+	/* The API server was reached, and it is the Pod that was not. */
+	if (err && status->code)
+		fault.code = ERR_IO;
 	if (err && start->step == STEP_ASK && err->code == ERR_NOT_FOUND) {
 		start->is_old = true;
 		go_to(start, start->is_marked ? STEP_DONE : STEP_CONFIGURE);
 	} else if (err) {
-		start_failed(start, err);
+		start_failed(start, &fault);
 	} else {
 		end_step(start);
 	}
@@ -306,6 +313,20 @@ static void ask_pod(struct pod_start *start, enum kube_verb verb, const char *pa
 		kube_stream_new(settings->api, &request, PATIENCE, on_bytes, on_answer, start);
 }
 
+/* A Pod that is its whole job has none, as TFJobs have it; exec.py reads one in any case. */
+static struct json *config_of_one(const struct job *job)
+{
+	struct json *config = json_new_object();
+	char *address CLEANUP(mem_free_text) = mem_format("localhost:%d", job->roles[0].port);
+	struct json *task = json_object_at(config, "task");
+
+	json_append(json_array_at(json_object_at(config, "cluster"), "worker"),
+		    json_new_string(address));
+	json_set_string(task, "type", "worker");
+	json_set_integer(task, "index", 0);
+	return config;
+}
+
 static int worker_count(const struct job *job)
 {
 	const struct role *workers = job_role_of_kind(job, ROLE_WORKER);
@@ -322,7 +343,8 @@ static void configure(struct pod_start *start)
 	json_set_string(body, "SET_ID", set_id);
 	json_set_integer(body, "NUM_WORKERS", worker_count(start->starter->settings.job));
 	json_set(body, "TF_CONFIG",
-		 start->tf_config ? json_ref(start->tf_config) : json_new_object());
+		 start->tf_config ? json_ref(start->tf_config)
+				  : config_of_one(start->starter->settings.job));
 	ask_pod(start, KUBE_CREATE, "config", body);
 }
 

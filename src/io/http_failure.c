@@ -33,6 +33,8 @@ static const struct failure failures[] = {
 	{CURLE_PEER_FAILED_VERIFICATION, ERR_REFUSED, "cannot verify the certificate of", NULL},
 	{CURLE_SSL_INVALIDCERTSTATUS, ERR_REFUSED, "cannot verify the certificate of", NULL},
 	{CURLE_SSL_ISSUER_ERROR, ERR_REFUSED, "cannot verify the certificate of", NULL},
+	{CURLE_SSL_PINNEDPUBKEYNOTMATCH, ERR_REFUSED, "cannot verify the certificate of",
+	 "its key is not the pinned one"},
 	{CURLE_SSL_CACERT_BADFILE, ERR_INVALID, "cannot check the certificate of",
 	 "the given CA certificates cannot be read"},
 	{CURLE_SSL_CERTPROBLEM, ERR_INVALID, "cannot log in at",

@@ -2,6 +2,7 @@
 
 #include "base/mem.h"
 #include "base/text.h"
+#include "core/line_text.h"
 #include "core/pod_config.h"
 
 #include <string.h>
@@ -11,9 +12,11 @@
 
 void http_answer_text(struct http_call *call, int status, const char *text)
 {
-	char *line CLEANUP(mem_free_text) = mem_format("%s\n", text);
+	struct text line CLEANUP(text_done) = {0};
 
-	http_call_answer(call, status, "text/plain; charset=utf-8", line, strlen(line));
+	line_text_add_sentence(&line, text, strlen(text));
+	text_add_char(&line, '\n');
+	http_call_answer(call, status, "text/plain; charset=utf-8", text_of(&line), line.len);
 }
 
 void http_answer_health(struct http_call *call, const char *name, void *data)
@@ -56,24 +59,28 @@ static bool may_call(const struct http_call *call, const struct http_access *acc
 	       access->is_known(header + strlen(BEARER), access->secret);
 }
 
-/* *ret_name as of `answer`. */
-static bool is_path(const struct http_route *route, const char *path, const char **ret_name)
+/* *ret_name as of `answer`; caller frees. */
+static bool is_path(const struct http_route *route, const char *path, char **ret_name)
 {
-	size_t len = strlen(route->path);
+	const char *star = strchr(route->path, '*');
+	size_t start = star ? (size_t) (star - route->path) : 0;
 
-	*ret_name = NULL;
-	if (route->path[len - 1] != '/' || len == 1)
+	if (!star)
 		return text_equals(path, route->path);
-	if (!text_starts_with(path, route->path) || !path[len] || strchr(path + len, '/'))
+	if (strncmp(path, route->path, start) != 0)
 		return false;
-	*ret_name = path + len;
+	size_t len = strcspn(path + start, "/");
+
+	if (len == 0 || !text_equals(path + start + len, star + 1))
+		return false;
+	*ret_name = mem_copy_bytes(path + start, len);
 	return true;
 }
 
 static bool is_method(const struct http_route *route, const char *method)
 {
 	return text_equals(method, route->method) ||
-	       (text_equals(method, "HEAD") && text_equals(route->method, "GET"));
+	       (text_equals(method, "HEAD") && text_equals(route->method, "GET") && !route->acts);
 }
 
 static void add_word(struct text *list, const char *word)
@@ -95,7 +102,8 @@ static void answer_not_found(const struct http_route *routes, struct http_call *
 void http_routes_call(const struct http_route *routes, const struct http_access *access,
 		      struct http_call *call, void *data)
 {
-	const char *path = http_call_path(call), *name;
+	const char *path = http_call_path(call);
+	char *name CLEANUP(mem_free_text) = NULL;
 	struct text methods CLEANUP(text_done) = {0}, sentence CLEANUP(text_done) = {0};
 
 	for (const struct http_route *route = routes; route->method; route++) {
@@ -103,6 +111,8 @@ void http_routes_call(const struct http_route *routes, const struct http_access 
 			continue;
 		if (!is_method(route, http_call_method(call))) {
 			add_word(&methods, route->method);
+			mem_free_text(&name);
+			name = NULL;
 			continue;
 		}
 		if (!route->is_open && !may_call(call, access)) {

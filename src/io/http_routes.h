@@ -10,10 +10,11 @@
 
 struct http_route {
 	const char *method; /* "GET" answers HEAD too */
-	const char *path; /* "/jobs"; one that ends with "/" has one component more: "/jobs/" */
+	const char *path; /* "/jobs"; a "*" in it is one component */
 	bool is_open; /* needs no secret */
-	/* Answers the call or holds it. `name` is that component as it was sent, never empty; NULL
-	 * where there is none. */
+	bool acts; /* a GET that changes something: HEAD is not answered */
+	/* Answers the call or holds it. `name` is the component of the "*" as it was sent, never
+	 * empty; NULL where there is none. */
 	void (*answer)(struct http_call *call, const char *name, void *data);
 };
 
@@ -34,7 +35,7 @@ bool http_is_same_secret(const char *given, const void *secret);
 void http_routes_call(const struct http_route *routes, const struct http_access *access,
 		      struct http_call *call, void *data);
 
-/* The text and a line feed. */
+/* The text, in which may stand what the caller said, as one line. */
 void http_answer_text(struct http_call *call, int status, const char *text);
 /* The `answer` of /healthz: "ok". */
 void http_answer_health(struct http_call *call, const char *name, void *data);

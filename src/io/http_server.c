@@ -45,6 +45,7 @@ struct http_call {
 	struct evhttp_request *request;
 	struct event *hang_up; /* NULL: it is not held */
 	http_call_fn on_gone;
+	http_call_fn on_taken; /* NULL: its answer has not begun */
 	void *data;
 };
 
@@ -364,9 +365,10 @@ void http_call_hold(struct http_call *call, http_call_fn on_gone, void *data)
 {
 	struct connection *connection = call->connection;
 
-	assert(!call->hang_up);
 	call->on_gone = on_gone;
 	call->data = data;
+	if (call->hang_up)
+		return;
 	call->hang_up = event_new(connection->server->base, connection->fd,
 				  EV_READ | EV_CLOSED | EV_ET | EV_PERSIST, on_maybe_hang_up, call);
 	event_add(call->hang_up, NULL);
@@ -416,6 +418,62 @@ void http_call_answer(struct http_call *call, int status, const char *type, cons
 	evhttp_send_reply(request, status, NULL, NULL);
 	if (takes_time)
 		give_time(connection);
+}
+
+/* An answer in pieces. evhttp sends them as chunks, to callers of HTTP/1.0 until the connection
+ * ends. */
+
+static void on_taken(struct evhttp_connection *http, void *data)
+{
+	struct connection *connection = data;
+	struct http_call *call = connection->call;
+
+	(void) http;
+	event_del(connection->deadline);
+	if (call)
+		call->on_taken(call, call->data);
+}
+
+void http_call_begin(struct http_call *call, int status, const char *type, http_call_fn taken)
+{
+	assert(call->hang_up && !call->on_taken);
+	call->on_taken = taken;
+	http_call_add_header(call, "Content-Type", type);
+	evhttp_send_reply_start(call->request, status, NULL);
+}
+
+void http_call_send(struct http_call *call, const void *bytes, size_t len)
+{
+	struct connection *connection = call->connection;
+	struct evbuffer *piece;
+
+	if (len == 0)
+		return;
+	piece = evbuffer_new();
+	if (!piece || evbuffer_add(piece, bytes, len) < 0)
+		mem_end();
+	if (!event_pending(connection->deadline, EV_TIMEOUT, NULL))
+		event_add(connection->deadline, connection->server->patience);
+	evhttp_send_reply_chunk_with_cb(call->request, piece, on_taken, connection);
+	evbuffer_free(piece);
+}
+
+size_t http_call_waiting(const struct http_call *call)
+{
+	struct bufferevent *stream = evhttp_connection_get_bufferevent(call->connection->http);
+
+	return evbuffer_get_length(bufferevent_get_output(stream));
+}
+
+void http_call_end(struct http_call *call)
+{
+	struct connection *connection = call->connection;
+	struct evhttp_request *request = call->request;
+
+	forget_call(call);
+	evhttp_request_set_on_complete_cb(request, on_sent, connection);
+	evhttp_send_reply_end(request);
+	give_time(connection);
 }
 
 /* The server. */

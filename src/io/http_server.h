@@ -61,11 +61,22 @@ const char *http_call_query(const struct http_call *call); /* behind the '?'; NU
 const char *http_call_header(const struct http_call *call, const char *name);
 const void *http_call_body(struct http_call *call, size_t *ret_len); /* NULL when it is empty */
 
-/* It is answered later. `on_gone` is called once if the caller hangs up before that; then there is
- * no call any more. A caller that sends no more (it has shut down its side) has hung up. */
+/* It is answered later; of a call that is held already the new callback counts. `on_gone` is called
+ * once if the caller hangs up before that; then there is no call any more. A caller that sends no
+ * more (it has shut down its side) has hung up. */
 void http_call_hold(struct http_call *call, http_call_fn on_gone, void *data);
-/* Before the answer, any number of times. */
+/* Before the answer or its beginning, any number of times. */
 void http_call_add_header(struct http_call *call, const char *name, const char *value);
 /* Answers, and there is no call any more. `type` is the Content-Type; bytes are copied. */
 void http_call_answer(struct http_call *call, int status, const char *type, const void *bytes,
 		      size_t len);
+
+/* Begins the answer of a held call, whose bytes come one after the other until http_call_end.
+ * `on_taken` is called whenever the caller has taken all that was sent so far. A caller that takes
+ * nothing for as long as the server's patience is gone. */
+void http_call_begin(struct http_call *call, int status, const char *type, http_call_fn on_taken);
+void http_call_send(struct http_call *call, const void *bytes, size_t len);
+/* Bytes that were sent and are not taken: who sends on without an end minds them. */
+size_t http_call_waiting(const struct http_call *call);
+/* And there is no call any more. */
+void http_call_end(struct http_call *call);

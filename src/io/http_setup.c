@@ -130,7 +130,9 @@ static CURLcode set_trust(CURL *easy, const struct http_trust_parts *trust)
 			    : set_blob(easy, CURLOPT_SSLCERT_BLOB, trust->client_certificate);
 	if (trust->client_key)
 		code = code ? code : set_blob(easy, CURLOPT_SSLKEY_BLOB, trust->client_key);
-	if (trust->skips_verify) {
+	if (trust->pin)
+		code = code ? code : curl_easy_setopt(easy, CURLOPT_PINNEDPUBLICKEY, trust->pin);
+	if (trust->skips_verify || trust->pin) {
 		code = code ? code : curl_easy_setopt(easy, CURLOPT_SSL_VERIFYPEER, 0L);
 		code = code ? code : curl_easy_setopt(easy, CURLOPT_SSL_VERIFYHOST, 0L);
 	}

@@ -7,7 +7,8 @@
 
 struct http_trust {
 	struct http_trust_parts parts;
-	char *authority, *client_certificate, *client_key, *server_name; /* what parts points to */
+	/* What parts points to. */
+	char *authority, *client_certificate, *client_key, *server_name, *pin;
 	int n_references;
 };
 
@@ -20,11 +21,13 @@ struct http_trust *http_trust_new(const struct http_trust_parts *parts)
 	trust->client_certificate = mem_copy_text(parts->client_certificate);
 	trust->client_key = mem_copy_text(parts->client_key);
 	trust->server_name = mem_copy_text(parts->server_name);
+	trust->pin = mem_copy_text(parts->pin);
 	trust->parts = (struct http_trust_parts){
 		.authority = trust->authority,
 		.client_certificate = trust->client_certificate,
 		.client_key = trust->client_key,
 		.server_name = trust->server_name,
+		.pin = trust->pin,
 		.skips_verify = parts->skips_verify,
 	};
 	return trust;
@@ -47,6 +50,7 @@ void http_trust_free(struct http_trust *trust)
 	free(trust->client_certificate);
 	free(trust->authority);
 	free(trust->server_name);
+	free(trust->pin);
 	free(trust);
 }
 

@@ -11,6 +11,9 @@ struct http_trust_parts {
 	const char *authority; /* certificates to trust, alone; NULL: the system's */
 	const char *client_certificate, *client_key;
 	const char *server_name; /* whom its certificate must name; NULL: the URL's host */
+	/* The public key of the server, "sha256//" and base64 (io/certificate.h), for a certificate
+	 * that no authority vouches for; NULL: authorities count. */
+	const char *pin;
 	bool skips_verify; /* takes any certificate */
 };
 

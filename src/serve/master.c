@@ -9,21 +9,29 @@
 #include "core/limits.h"
 #include "core/metrics.h"
 #include "engine/pod_starter.h"
+#include "engine/record.h"
+#include "engine/store_tfjob_record.h"
 #include "io/http_query.h"
 #include "io/http_routes.h"
 #include "kube/resources.h"
+#include "serve/job_log.h"
 #include "serve/pod_server.h"
 
 #include <stdlib.h>
 
 #define MOST_CONNECTIONS 256
 #define MOST_PARAMETERS 16
+#define MOST_LOGS 64
 
 struct master {
 	struct master_settings settings;
 	struct http_server *server;
 	struct asked *first; /* calls under way */
+	struct job_log *logs[MOST_LOGS]; /* that are being sent; NULL: room for one */
 };
+
+/* Answers what was asked for with what the cluster said. */
+typedef void (*answer_fn)(struct master *master, struct http_call *http, struct json *object);
 
 /* A request to us that waits for an answer of the cluster. */
 struct asked {
@@ -31,7 +39,7 @@ struct asked {
 	struct asked *previous, *next;
 	struct http_call *http; /* NULL: its caller is gone */
 	struct kube_call *kube;
-	void (*answer)(struct http_call *http, struct json *object);
+	answer_fn answer;
 };
 
 /* Asking the cluster. */
@@ -86,12 +94,12 @@ static void on_done(struct json *object, const struct kube_status *status, const
 	if (http && err)
 		http_answer_text(http, status_of(err->code), err->text);
 	else if (http)
-		asked->answer(http, object);
+		asked->answer(asked->master, http, object);
 	asked_free(asked);
 }
 
 static void ask(struct master *master, struct http_call *http, struct kube_request request,
-		void (*answer)(struct http_call *http, struct json *object))
+		answer_fn answer)
 {
 	struct asked *asked = mem_new(sizeof(*asked));
 
@@ -110,14 +118,16 @@ static void ask(struct master *master, struct http_call *http, struct kube_reque
 
 /* Answers. */
 
-static void answer_ok(struct http_call *http, struct json *object)
+static void answer_ok(struct master *master, struct http_call *http, struct json *object)
 {
+	(void) master;
 	(void) object;
 	http_answer_text(http, 200, "OK");
 }
 
-static void answer_object(struct http_call *http, struct json *object)
+static void answer_object(struct master *master, struct http_call *http, struct json *object)
 {
+	(void) master;
 	http_answer_json(http, 200, object);
 }
 
@@ -136,12 +146,13 @@ static const char *state_of(const struct json *tfjob)
 	return state;
 }
 
-static void answer_list(struct http_call *http, struct json *object)
+static void answer_list(struct master *master, struct http_call *http, struct json *object)
 {
 	const struct json *items = json_get(object, "items");
 	struct json *answer CLEANUP(json_cleanup) = json_new_object();
 	struct json *list = json_array_at(answer, "jobs");
 
+	(void) master;
 	for (size_t i = 0; i < json_count(items); i++) {
 		const struct json *metadata = json_get(json_at(items, i), "metadata");
 		struct json *job = json_new_object();
@@ -152,6 +163,54 @@ static void answer_list(struct http_call *http, struct json *object)
 		json_append(list, job);
 	}
 	http_answer_json(http, 200, answer);
+}
+
+/* Logs. */
+
+static struct job_log **find_log(struct master *master, const struct job_log *log)
+{
+	for (size_t i = 0; i < MOST_LOGS; i++)
+		if (master->logs[i] == log)
+			return &master->logs[i];
+	return NULL;
+}
+
+static void on_log_end(struct job_log *log, void *data)
+{
+	*find_log(data, log) = NULL;
+	job_log_free(log);
+}
+
+static int read_job(struct json *object, struct job **ret_job, struct err *err)
+{
+	struct store_record record CLEANUP(store_record_done) = {0};
+	int rc = store_kube_tfjobs.read(object, &record, err);
+
+	return rc < 0 ? rc : record_read_job(&record, ret_job, err);
+}
+
+static void answer_log(struct master *master, struct http_call *http, struct json *object)
+{
+	struct job_log **place = find_log(master, NULL);
+	struct job_log_settings log = {
+		.loop = master->settings.host.loop,
+		.api = master->settings.host.api,
+		.http = http,
+		.on_end = on_log_end,
+		.data = master,
+	};
+	struct err err = {0};
+
+	if (!place)
+		http_answer_text(http, 503, "too many logs are being sent; try again later");
+	else if (job_log_request_read(http_call_query(http), &log.take_request, &err) < 0)
+		http_answer_text(http, 400, err.text);
+	else if (read_job(object, &log.take_job, &err) == 0)
+		*place = job_log_new(&log);
+	else {
+		job_log_request_done(&log.take_request);
+		http_answer_text(http, 500, err.text);
+	}
 }
 
 /* Requests. */
@@ -224,6 +283,12 @@ static void get(struct http_call *http, const char *name, void *data)
 		    answer_object);
 }
 
+static void get_log(struct http_call *http, const char *name, void *data)
+{
+	if (is_name(http, name))
+		ask(data, http, (struct kube_request){.verb = KUBE_GET, .name = name}, answer_log);
+}
+
 static void delete (struct http_call *http, const char *name, void *data)
 {
 	if (is_name(http, name))
@@ -252,10 +317,11 @@ static void answer_ready(struct http_call *http, const char *name, void *data)
 }
 
 static const struct http_route routes[] = {
-	{.method = "GET", .path = "/create", .answer = create},
+	{.method = "GET", .path = "/create", .acts = true, .answer = create},
 	{.method = "GET", .path = "/jobs", .answer = list},
-	{.method = "GET", .path = "/jobs/", .answer = get},
-	{.method = "DELETE", .path = "/jobs/", .answer = delete},
+	{.method = "GET", .path = "/jobs/*", .answer = get},
+	{.method = "DELETE", .path = "/jobs/*", .answer = delete},
+	{.method = "GET", .path = "/jobs/*/log", .acts = true, .answer = get_log},
 	{.method = "GET", .path = "/metrics", .answer = answer_metrics},
 	{.method = "GET", .path = "/healthz", .is_open = true, .answer = http_answer_health},
 	{.method = "GET", .path = "/readyz", .is_open = true, .answer = answer_ready},
@@ -279,6 +345,7 @@ int master_new(const struct master_settings *settings, struct master **ret_maste
 	struct master *master = mem_new(sizeof(*master));
 	const struct http_server_settings server = {
 		.listening = settings->listening,
+		.tls = settings->tls,
 		.hosts = http_hosts_of(settings->listening),
 		.header_limit = LIMIT_HTTP_HEADERS,
 		.body_limit = LIMIT_HTTP_NO_BODY,
@@ -303,7 +370,7 @@ void master_free(struct master *master)
 {
 	if (!master)
 		return;
-	http_server_free(master->server); /* which tells each that its caller is gone */
+	http_server_free(master->server); /* which tells each that its caller is gone: logs end */
 	for (struct asked *asked = master->first, *next; asked; asked = next) {
 		next = asked->next;
 		kube_call_cancel(asked->kube);

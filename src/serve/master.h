@@ -6,6 +6,7 @@
  *                         sentence
  *     GET /jobs           {"jobs": [{"name", "state", "created"}]}
  *     GET /jobs/NAME      the TFJob with its status
+ *     GET /jobs/NAME/log  its output, as it comes (serve/job_log.h)
  *     DELETE /jobs/NAME   and all that it owns
  *     GET /metrics        of the operator
  *     GET /healthz        for any caller, and
@@ -23,7 +24,8 @@ struct master;
 
 struct master_settings {
 	struct operator_host host;
-	const struct listening *listening; /* borrowed */
+	const struct listening *listening;
+	const struct http_tls *tls; /* NULL: none */
 	const char *namespace_name; /* of its jobs */
 	const struct token_hash *token; /* what callers have to give; NULL: nothing */
 	const char *program_image, *program_path; /* as of core/elasticdl.h */

@@ -314,7 +314,7 @@ static void answer_stop(struct http_call *call, const char *name, void *data)
 
 static const struct http_route routes[] = {
 	{.method = "POST", .path = "/config", .answer = answer_config},
-	{.method = "GET", .path = "/run", .answer = answer_run},
+	{.method = "GET", .path = "/run", .acts = true, .answer = answer_run},
 	{.method = "GET", .path = "/status", .answer = answer_status},
 	{.method = "POST", .path = "/stop", .answer = answer_stop},
 	{.method = "GET", .path = "/healthz", .is_open = true, .answer = http_answer_health},

@@ -73,6 +73,11 @@ class Cluster:
         assert done.returncode == code, f"{arguments}: {done.returncode}\n{done.stdout}\n{done.stderr}"
         return done.stdout
 
+    def until_established(self, definition):
+        """`kubectl wait` fails for a definition that has no conditions yet."""
+        until(lambda: self.try_kubectl("get", f"crd/{definition}", "-o", "jsonpath={.status.conditions[?(@.type=='Established')].status}"),
+              lambda done: done.stdout == "True")
+
     def until_it_answers(self):
         """kubectl does not wait for a server that is not there yet."""
         until(lambda: self.try_kubectl("get", "--raw", "/readyz"), lambda done: done.returncode == 0)

@@ -27,7 +27,7 @@ def pod_group_crd(group, version):
 def crds(cluster):
     for group, version in ((VOLCANO, "v1beta1"), (PLUGINS, "v1alpha1")):
         cluster.kubectl("apply", "-f", "-", input=json.dumps(pod_group_crd(group, version)))
-        cluster.kubectl("wait", "--for=condition=Established", f"crd/podgroups.{group}", f"--timeout={LIMIT}s")
+        cluster.until_established(f"podgroups.{group}")
 
 
 @pytest.fixture

@@ -19,7 +19,7 @@ def crd(namespace, tmp_path_factory):
     """A cluster has one: of two that apply it at once, one would be told that it already exists."""
     with Shared(tmp_path_factory).lock("crd"):
         namespace.cluster.kubectl("apply", "-f", CRD)
-    namespace.cluster.kubectl("wait", "--for=condition=Established", "crd/tfjobs.kubeflow.org", f"--timeout={LIMIT}s")
+    namespace.cluster.until_established("tfjobs.kubeflow.org")
 
 
 @pytest.fixture
@@ -457,7 +457,7 @@ def old_operator(cluster, namespace):
     cluster.kubectl("delete", "crd", "tfjobs.kubeflow.org", "--ignore-not-found")
     cluster.kubectl("create", "-f", "-", input=json.dumps({"apiVersion": "v1", "kind": "List", "items": made[:2]}))
     for name in ("tfjobs", "pytorchjobs"):
-        cluster.kubectl("wait", "--for=condition=Established", f"crd/{name}.kubeflow.org", f"--timeout={LIMIT}s")
+        cluster.until_established(f"{name}.kubeflow.org")
     namespace.create(tfjob("before", {"suspend": True}, Worker=role(1, "true")),
                      {"apiVersion": "kubeflow.org/v1", "kind": "PyTorchJob", "metadata": {"name": "other"}, "spec": {}})
     cluster.kubectl("create", "-f", "-", input=json.dumps(made[2]))

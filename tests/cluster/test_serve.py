@@ -50,10 +50,10 @@ class Client:
 class Master(Client):
     """`muster serve` on this machine."""
 
-    def __init__(self, muster, *arguments):
-        self.process = muster.start("serve", "--listen", "127.0.0.1:0", "--image", NAME, *arguments)
+    def __init__(self, muster, *arguments, listen="127.0.0.1:0"):
+        self.process = muster.start("serve", "--listen", listen, "--image", NAME, *arguments)
         line = wait_for_line(self.process.stderr, "are created at")
-        super().__init__(re.search(r"http://\S+(?=/create)", line)[0])
+        super().__init__(re.search(r"https?://\S+(?=/create)", line)[0])
 
     def end(self):
         self.process.send_signal(signal.SIGKILL)
@@ -86,8 +86,8 @@ def pod_file(folder, script, command=None, **files):
 def serve(muster, namespace, image, crd):  # noqa: F811
     started = []
 
-    def start(*arguments):
-        started.append(Master(muster, *arguments))
+    def start(*arguments, **options):
+        started.append(Master(muster, *arguments, **options))
         return started[-1]
 
     yield start
@@ -123,6 +123,53 @@ def test_a_job_of_the_old_request_runs_and_ends(serve, namespace, tmp_path):
     assert master.ask("/jobs/test")[0] == 404
 
 
+MANY = """
+import json, os, sys, time
+name = "-".join(str(word) for word in json.loads(os.environ["TF_CONFIG"])["task"].values())
+for number in range(30000):
+    print(name, number, "x" * 60)
+print("no line feed", end="")
+"""
+
+
+@pytest.mark.sanitize
+@needs_python_of_the_system
+def test_a_caller_that_reads_slowly_gets_each_line_of_each_pod_once(serve, tmp_path):
+    """Seven times what the master holds for a caller."""
+    master = serve("--pod-file", pod_file(tmp_path, MANY))
+    assert master.ask(f"{CREATE}&n_worker=3&server=muster")[0] == 200
+    with urllib.request.urlopen(f"{master.address}/jobs/test/log?follow=true", timeout=LIMIT) as log:
+        assert master.until_ended("test") == {"Succeeded"}
+        lines = log.read().decode().splitlines()
+    for index in range(3):
+        mine = [line for line in lines if line.startswith(f"worker-{index} | ")]
+        assert mine[1:-1] == [f"worker-{index} | worker-{index} {number} {'x' * 60}" for number in range(30000)]
+        assert mine[-1] == f"worker-{index} | no line feed"
+    assert master.ask("/jobs/test/log?role=worker&index=1&tail=2")[1].splitlines() == [line for line in lines if line.startswith("worker-1")][-2:]
+    assert re.fullmatch(r"worker-1 \| 20\S+Z no line feed\n", master.ask("/jobs/test/log?index=1&tail=1&timestamps=true")[1])
+    for query, sentence in (("follow=yes", "follow: 'yes' is neither"), ("since=now", "since"), ("index=-1", "index: "), ("a=b", "a: unknown")):
+        status, text = master.ask(f"/jobs/test/log?{query}")
+        assert status == 400 and text.startswith(sentence), text
+    assert master.ask("/jobs/other/log")[0] == 404
+
+
+@pytest.mark.sanitize
+@needs_python_of_the_system
+def test_a_client_prints_each_line_once_over_a_master_that_is_killed(serve, muster, tmp_path):
+    script = MANY.replace("range(30000)", "range(40)").replace("    print(", "    time.sleep(0.1); print(").replace("'x' * 60)", "'x', flush=True)")
+    file = pod_file(tmp_path, script)
+    master = serve("--pod-file", file)
+    output = tmp_path / "output"
+    client = muster.start("compat", "elasticdl-client", "--master", master.address, "--strategy", "AllReduce", "--worker-num", 2,
+                          "--image", "localhost/host:test", "--task", "test", stdout=output.open("w"))
+    until(output.read_text, lambda said: "worker-0 5 " in said)
+    master.end()
+    serve("--pod-file", file, listen=master.address.removeprefix("http://"))
+    assert client.wait(LIMIT) == 0, client.stderr.read()
+    numbers = [int(number) for number in re.findall(r"worker-0 \| worker-0 (\d+)", output.read_text())]
+    assert numbers == list(range(40))
+
+
 @needs_python_of_the_system
 def test_a_script_that_fails_fails_the_job(serve, tmp_path):
     master = serve("--pod-file", pod_file(tmp_path, "raise SystemExit(3)"))
@@ -131,11 +178,13 @@ def test_a_script_that_fails_fails_the_job(serve, tmp_path):
     assert master.job("test")["status"]["failure"]["exitCode"] == 3
 
 
+@pytest.mark.sanitize
 def test_a_wrong_request_makes_nothing(serve, namespace):
     master = serve()
     for query, sentence in (("", "strategy: missing (expected AllReduce or ParameterServer)"),
                             ("strategy=AllReduce&n_worker=1e9&img=a", "n_worker: "), ("strategy=%zz", "strategy: unknown strategy"), ("strategy", "the query cannot be read"),
                             ("strategy=AllReduce&n_worker=1&n_worker=1&img=a", "n_worker: is there twice"),
+                            ("a%0Ab%1B=1", "a b?: unknown parameter"),
                             ("&".join(f"n{i}=1" for i in range(100)), "n0: unknown parameter")):
         status, text = master.ask(f"/create?{query}")
         assert status == 400 and text.startswith(sentence) and text.count("\n") == 1, text
@@ -144,9 +193,33 @@ def test_a_wrong_request_makes_nothing(serve, namespace):
     nothing_is_left(namespace)
 
 
+@pytest.mark.sanitize
+def test_a_master_makes_a_certificate_that_clients_know_by_its_pin(serve, muster, namespace, tmp_path):
+    def pin_of(master):
+        return re.search(r"--pin (sha256//\S+)", wait_for_line(master.process.stderr, "--pin"))[1]
+
+    def create(master, pin, task, code):
+        return muster("compat", "elasticdl-client", "--master", master.address, "--strategy", "AllReduce", "--image", "none", "--detach",
+                      "--task", task, *(("--pin", pin) if pin else ()), code=code)
+
+    (tmp_path / "tls").mkdir()
+    (tmp_path / "other").mkdir()
+    master, other = serve("--tls-dir", tmp_path / "tls"), serve("--tls-dir", tmp_path / "other")
+    pin, wrong = pin_of(master), pin_of(other)
+    assert pin != wrong and (tmp_path / "tls" / "tls.key").stat().st_mode & 0o777 == 0o600
+    assert "its key is not the pinned one" in create(master, wrong, "test", 4).stderr
+    assert "cannot verify the certificate" in create(master, None, "test", 4).stderr
+    assert namespace.list("tfjobs") == []
+    assert create(master, pin, "test", 0).stdout == "test\n"
+    other.end()
+    assert pin_of(serve("--tls-dir", tmp_path / "other")) == wrong, "a certificate that is there is used"
+    (tmp_path / "tls" / "tls.key").unlink()
+    assert "tls.crt' has no" in muster("serve", "--tls-dir", tmp_path / "tls", code=2).stderr
+
+
 OLD_SERVER = """
 import http.server, json, os, subprocess
-config, runs = {}, 0
+config = {}
 class Old(http.server.BaseHTTPRequestHandler):
     def answer(self, status):
         self.send_response(status); self.send_header("Content-Length", "2"); self.end_headers(); self.wfile.write(b"OK")
@@ -179,6 +252,44 @@ def test_an_image_with_the_old_server_runs_once(serve, namespace, tmp_path):
     master = serve("--pod-file", file)
     until(lambda: master.job("test")["status"], lambda status: status["replicaStatuses"]["Worker"].get("active") == 2)
     assert logs() == said, "the next master finds the Pods marked"
+
+
+@needs_python_of_the_system
+@pytest.mark.parametrize("script, code", [
+    ("raise SystemExit(3)", 3),
+    (OLD_SERVER.replace("config.update", "os._exit(4); config.update"), 4),
+    (OLD_SERVER.replace("self.answer(200 if self.path", "os._exit(5) if self.path == '/config' else self.answer(200 if self.path"), 5),
+    (OLD_SERVER.replace("environment = dict", "os._exit(6); environment = dict"), 6),
+], ids=["before the configuration", "during it", "after it", "before the script"])
+def test_a_pod_that_dies_before_its_script_has_begun_fails_the_job(serve, tmp_path, script, code):
+    master = serve("--pod-file", pod_file(tmp_path, SAY, command=["python", "-u", "server.py"], server=script))
+    assert master.ask(f"{CREATE}&n_worker=1")[0] == 200
+    assert master.until_ended("test") == {"Failed"}
+    assert master.job("test")["status"]["failure"]["exitCode"] == code
+
+
+STUMBLE = """
+        seen[self.path] = seen.get(self.path, 0) + 1
+        if seen[self.path] == 1 and self.path != "/run":
+            return self.connection.close()
+        if seen[self.path] == 2 and self.path != "/run":
+            return self.send_error(500)
+        if seen[self.path] == 3 and self.path == "/status":
+            self.send_response(200); self.end_headers()
+            return self.wfile.write(b"[" * (1 << 20))
+"""
+
+
+@pytest.mark.sanitize
+@needs_python_of_the_system
+def test_a_server_that_fails_and_lies_is_asked_again(serve, namespace, tmp_path):
+    """It closes connections, answers 500, and says a megabyte of brackets."""
+    server = OLD_SERVER.replace("config = {}", "config, seen = {}, {}")
+    server = server.replace("def do_POST(self):", f"def do_POST(self):{STUMBLE}").replace("def do_GET(self):", f"def do_GET(self):{STUMBLE}", 1)
+    master = serve("--pod-file", pod_file(tmp_path, SAY, command=["python", "-u", "server.py"], server=server))
+    assert master.ask(f"{CREATE}&n_worker=1")[0] == 200
+    assert "Pod 'test-worker-0' cannot be told to start its training: " in wait_for_line(master.process.stderr, "test-worker-0")
+    until(lambda: namespace.cluster.try_kubectl("-n", namespace.name, "logs", "test-worker-0").stdout, lambda said: "worker 0 of 1 1\n" in said)
 
 
 @needs_python_of_the_system
@@ -295,5 +406,5 @@ def test_the_steps_of_the_document_train_its_examples(deployed, cluster, muster,
         done = client("--master", deployed.address, *options.split(), "--image", name, "--task", "test", code=0)
         assert done.stderr.splitlines()[-1] == "muster: job test succeeded"
         for index in range(int(options.split()[-1])):
-            assert re.search(said, namespace.kubectl("logs", f"test-worker-{index}"))
+            assert re.search(rf"^worker-{index} \| {said}", done.stdout, re.MULTILINE), done.stdout
         delete(deployed, namespace)

@@ -16,10 +16,12 @@
 #include <unistd.h>
 
 #define HELD_MAX 20000
+#define PIECE 50000
 
 struct program {
 	struct loop *loop;
 	struct http_server *server;
+	int n_pieces; /* that are left */
 	struct http_call *held[HELD_MAX];
 	size_t n_held;
 };
@@ -62,6 +64,36 @@ static void describe(struct http_call *call)
 	answer(call, 200, text);
 }
 
+/* An answer in pieces, the next one when the caller has taken those before it. */
+
+static void on_pieces_gone(struct http_call *call, void *data)
+{
+	(void) call;
+	(void) data;
+	say("gone");
+}
+
+static void on_pieces_taken(struct http_call *call, void *data)
+{
+	struct program *program = data;
+	char piece[PIECE];
+
+	if (program->n_pieces-- == 0) {
+		http_call_end(call);
+		return;
+	}
+	memset(piece, 'a' + program->n_pieces % 26, sizeof(piece));
+	http_call_send(call, piece, sizeof(piece));
+}
+
+static void begin_pieces(struct http_call *call, struct program *program)
+{
+	program->n_pieces = atoi(http_call_query(call));
+	http_call_hold(call, on_pieces_gone, program);
+	http_call_begin(call, 200, "text/plain", on_pieces_taken);
+	on_pieces_taken(call, program);
+}
+
 static void tell_connections(struct http_call *call, const struct program *program)
 {
 	char *text CLEANUP(mem_free_text) =
@@ -76,7 +108,9 @@ static void on_call(struct http_call *call, void *data)
 	const char *path = http_call_path(call);
 	size_t len;
 
-	if (text_equals(path, "/ok")) {
+	if (text_equals(path, "/pieces")) {
+		begin_pieces(call, program);
+	} else if (text_equals(path, "/ok")) {
 		answer(call, 200, "ok\n");
 	} else if (text_equals(path, "/echo")) {
 		const void *body = http_call_body(call, &len);

@@ -32,7 +32,7 @@ def test_muster_loads_four_libraries_and_no_more():
 
 
 def test_the_other_program_has_what_clusters_need_besides():
-    assert libraries_of(KUBERNETES) == LEAN | {"libcrypto.so.3", "libcurl.so.4", "libwslay.so.1"}
+    assert libraries_of(KUBERNETES) == LEAN | {"libcrypto.so.3", "libcurl.so.4", "libevent_openssl-2.1.so.7", "libssl.so.3", "libwslay.so.1"}
 
 
 def test_both_have_the_same_commands_and_the_other_one_names_its_libraries(muster):

@@ -26,6 +26,9 @@ class Master(http.server.BaseHTTPRequestHandler):
     def do_GET(self):
         self.server.asked.append((self.path, self.headers.get("Authorization")))
         path = urllib.parse.urlsplit(self.path).path
+        if path in self.server.logs:
+            self.send_log(self.server.logs[path])
+            return
         answers = self.server.answers.get(path, [(404, "not found\n")])
         status, body = answers.pop(0) if len(answers) > 1 else answers[0]
         body = (body if isinstance(body, str) else json.dumps(body)).encode()
@@ -34,6 +37,21 @@ class Master(http.server.BaseHTTPRequestHandler):
         self.end_headers()
         self.wfile.write(body)
 
+    def send_log(self, parts):
+        """The next part, and the end of the stream; or, with a part that is False, an end without the last chunk."""
+        self.send_response(200)
+        self.send_header("Transfer-Encoding", "chunked")
+        self.end_headers()
+        part, is_whole = parts.pop(0)
+        for piece in part:
+            self.wfile.write(f"{len(piece):x}\r\n".encode() + piece + b"\r\n")
+        if is_whole:
+            self.wfile.write(b"0\r\n\r\n")
+        else:
+            self.close_connection = True
+
+    protocol_version = "HTTP/1.1"
+
     def log_message(self, *_):
         pass
 
@@ -41,7 +59,7 @@ class Master(http.server.BaseHTTPRequestHandler):
 @pytest.fixture
 def master():
     with http.server.ThreadingHTTPServer(("127.0.0.1", 0), Master) as server:
-        server.asked, server.answers = [], {"/create": [(200, "OK\n")]}
+        server.asked, server.answers, server.logs = [], {"/create": [(200, "OK\n")]}, {}
         server.url = f"http://127.0.0.1:{server.server_port}"
         thread = threading.Thread(target=server.serve_forever)
         thread.start()
@@ -60,6 +78,26 @@ def test_a_job_is_asked_for_and_followed_to_its_end(muster, master):
     assert master.asked[0] == ("/create?strategy=AllReduce&n_worker=4&n_ps=0&img=allreduce&name=test&server=muster", None)
     said = done.stderr.splitlines()
     assert (said[0], said[-1]) == ("muster: job test was created", "muster: job test succeeded") and done.stdout == ""
+
+
+def line(replica, second, text):
+    return f"{replica} | 2026-11-28T00:00:{second:06.3f}Z {text}\n".encode()
+
+
+def test_each_line_is_printed_once_whatever_becomes_of_the_stream(muster, master):
+    """Three streams: the first breaks in a line, the second before what is new; two lines have one time."""
+    lines = [line("worker-0", 1, "one"), line("worker-1", 1, "one"), line("worker-0", 2, "two"), line("worker-0", 2, "two"),
+             line("worker-1", 3, "\x1b[31mred\x1b[0m\x1b[2J"), line("worker-0", 4, "10%\r20%")]
+    text = b"".join(lines)
+    master.logs["/jobs/test/log"] = [([text[:60], text[60:-25]], False), ([lines[0]], False),
+                                     ([lines[1], b"muster: a sentence\n", *lines[:1], *lines[2:]], True)]
+    master.answers["/jobs/test"] = [(200, tfjob("Running")), (200, tfjob("Succeeded"))]
+    done = client(muster, master, code=0)
+    assert done.stdout.splitlines() == ["worker-0 | one", "worker-1 | one", "worker-0 | two", "worker-0 | two",
+                                        "worker-1 | \x1b[31mred\x1b[0m\x1b[0m", "worker-0 | 20%"]
+    assert "muster: a sentence\n" in done.stderr
+    assert done.stderr.splitlines()[-1] == "muster: job test succeeded"
+    assert {path for path, _ in master.asked if "log" in path} == {"/jobs/test/log?follow=true&timestamps=true"}
 
 
 def test_the_exit_code_is_that_of_the_job(muster, master):
@@ -108,6 +146,7 @@ def test_ctrl_c_leaves_the_job(muster, master):
     (["--master", "http://a:1/b", *CALL], ["--master: 'http://a:1/b' is not"]),
     (["--master", "http://a:1", *CALL, "--ps-num", "1"], ["--ps-num: must be 0 for AllReduce"]),
     (["--master", "http://a:1", *CALL, "--task", "Test"], ["--task: not a name"]),
+    (["--master", "https://a:1", *CALL, "--pin", "/etc/hostname"], ["--pin: not a public key"]),
     (["--master", "http://a:1", *CALL, "--worker-num", "0"], ["--worker-num"]),
     (["--master", "http://a:1", *CALL, "--strategy", "Mirrored"], ["--strategy"]),
 ])

@@ -299,6 +299,32 @@ def test_an_answer_that_is_not_taken_is_given_up():
         assert len(read_to_end(connection)) < 64 << 20
 
 
+PIECE = 50000
+
+
+def test_an_answer_comes_in_pieces_and_a_hang_up_meanwhile_is_told(server):
+    with contextlib.closing(server.client()) as client, server.connect() as gone:
+        client.request("GET", "/pieces?400")
+        answer = client.getresponse()
+        assert answer.getheader("Transfer-Encoding") == "chunked"
+        assert answer.read() == b"".join(bytes([ord("a") + left % 26]) * PIECE for left in reversed(range(400)))
+        client.request("GET", "/ok")  # on the same connection
+        assert client.getresponse().read() == b"ok\n"
+        gone.sendall(b"GET /pieces?1000000 HTTP/1.1\r\nHost: x\r\n\r\n")
+        gone.recv(PIECE)
+        gone.close()
+        assert server.said() == "gone"
+
+
+def test_an_answer_in_pieces_may_take_long_and_one_that_is_not_taken_is_given_up():
+    with serving(patience=A_SHORT_TIME) as server, server.connect() as idle, server.connect() as slow:
+        slow.sendall(b"GET /pieces?1000000 HTTP/1.0\r\n\r\n")
+        while not select.select([idle], [], [], 0.1)[0]:  # until one that came with it is given up
+            slow.recv(PIECE)
+        assert slow.recv(PIECE)
+        assert server.said() == "gone"
+
+
 def test_what_is_held_may_take_longer_than_the_patience():
     with serving(patience=A_SHORT_TIME) as server, server.connect() as held, server.connect() as idle:
         held.sendall(b"GET /hold HTTP/1.1\r\nHost: x\r\n\r\n")

@@ -1,10 +1,12 @@
 """`muster run --metrics-listen`: what a program that watches over jobs reads of one."""
 
+import contextlib
 import http.client
 import re
 import signal
 import socket
 import sys
+import time
 
 import pytest
 
@@ -123,9 +125,10 @@ def test_a_job_in_the_background_and_its_end(muster):
     assert replicas_of(ask(connection)[1], "story") == {"Running": 3}
     muster("stop", "--grace", 0, "story", code=0)
     muster("wait", "story")
-    with pytest.raises(OSError):  # nobody listens any more
-        connection.close()
-        ask(connection)
+    with contextlib.suppress(OSError):
+        while True:  # until nobody listens any more: its supervisor ends a moment after the job
+            connection.close()
+            ask(connection)
 
 
 def test_a_socket_of_a_job_in_the_background_is_for_its_user_and_goes_with_it(muster):
@@ -134,7 +137,8 @@ def test_a_socket_of_a_job_in_the_background_is_for_its_user_and_goes_with_it(mu
     assert ask(UnixConnection(muster.folder / "here"), "/healthz") == (200, "ok\n")
     muster("stop", "--grace", 0, "story", code=0)
     muster("wait", "story")
-    assert not (muster.folder / "here").exists()
+    while (muster.folder / "here").exists():  # its supervisor ends a moment after the job
+        time.sleep(0.01)
 
 
 def test_an_address_that_is_taken_starts_nothing(muster, closed_port):

@@ -1,0 +1,267 @@
+#include "serve/job_log.h"
+
+#include "base/mem.h"
+#include "base/text.h"
+#include "engine/client_kube_logs.h"
+#include "io/http_query.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define LONGEST_LINE 16384 /* bytes; what is longer becomes several lines */
+#define MOST_WAITING ((size_t) 1024 * 1024) /* bytes that the caller has not taken */
+#define MOST_LINES 1000000000
+
+/* The line of a replica that has not come to its end. */
+struct open_line {
+	char *role;
+	int index, attempt;
+	msec time; /* of its beginning */
+	struct text text;
+};
+
+struct job_log {
+	struct job_log_settings settings;
+	struct client_logs *logs;
+	struct open_line *lines;
+	size_t n_lines, capacity;
+	struct text out; /* what is sent with the next piece */
+	bool is_paused;
+};
+
+/* The request. */
+
+struct reading {
+	struct job_log_request *request;
+	struct err *err;
+	int rc;
+};
+
+static int read_flag(const char *name, const char *value, bool *ret_flag, struct err *err)
+{
+	*ret_flag = text_equals(value, "true");
+	if (*ret_flag || text_equals(value, "false"))
+		return 0;
+	return err_set(err, ERR_INVALID, "%s: '%s' is neither true nor false", name, value);
+}
+
+static int read_number(const char *name, const char *value, int64_t most, int64_t *ret_number,
+		       struct err *err)
+{
+	return text_read_int(value, 0, most, ret_number, err) < 0 ? err_prefix(err, "%s", name) : 0;
+}
+
+static int read_parameter(struct job_log_request *request, const char *name, const char *value,
+			  struct err *err)
+{
+	int64_t index = -1;
+	int rc = 0;
+
+	if (text_equals(name, "follow"))
+		return read_flag(name, value, &request->follows, err);
+	if (text_equals(name, "timestamps"))
+		return read_flag(name, value, &request->has_times, err);
+	if (text_equals(name, "tail"))
+		return read_number(name, value, MOST_LINES, &request->tail, err);
+	if (text_equals(name, "index")) {
+		rc = read_number(name, value, LIMIT_REPLICAS, &index, err);
+		request->index = (int) index;
+	} else if (text_equals(name, "since")) {
+		rc = text_read_time(value, &request->since, err);
+		rc = rc < 0 ? err_prefix(err, "%s", name) : 0;
+	} else if (text_equals(name, "role")) {
+		free(request->role);
+		request->role = mem_copy_text(value);
+	} else {
+		return err_set(err, ERR_INVALID,
+			       "%s: unknown parameter (expected follow, role, index, tail, since "
+			       "and timestamps)",
+			       name);
+	}
+	return rc;
+}
+
+static void take_parameter(const char *name, const char *value, void *data)
+{
+	struct reading *reading = data;
+
+	if (reading->rc == 0)
+		reading->rc = read_parameter(reading->request, name, value, reading->err);
+}
+
+int job_log_request_read(const char *query, struct job_log_request *ret_request, struct err *err)
+{
+	struct http_query *parameters CLEANUP(http_query_cleanup) = http_query_new(query);
+	struct job_log_request request = {.index = -1, .tail = -1, .since = MSEC_UNSET};
+	struct reading reading = {.request = &request, .err = err};
+
+	if (!parameters)
+		return err_set(err, ERR_INVALID,
+			       "the query cannot be read (expected NAME=VALUE&…)");
+	http_query_each(parameters, take_parameter, &reading);
+	if (reading.rc < 0)
+		job_log_request_done(&request);
+	else
+		*ret_request = request;
+	return reading.rc;
+}
+
+void job_log_request_done(struct job_log_request *request)
+{
+	free(request->role);
+}
+
+/* What is sent. */
+
+static void send(void *data)
+{
+	struct job_log *log = data;
+	struct http_call *http = log->settings.http;
+
+	http_call_send(http, text_of(&log->out), log->out.len);
+	text_clear(&log->out);
+	if (log->is_paused || http_call_waiting(http) < MOST_WAITING)
+		return;
+	log->is_paused = true;
+	client_kube_logs_pause(log->logs);
+}
+
+static void on_taken(struct http_call *http, void *data)
+{
+	struct job_log *log = data;
+
+	(void) http;
+	if (!log->is_paused)
+		return;
+	log->is_paused = false;
+	client_kube_logs_resume(log->logs);
+}
+
+static void end_line(struct job_log *log, struct open_line *line)
+{
+	if (line->text.len == 0)
+		return;
+	text_addf(&log->out, "%s-%d | ", line->role, line->index);
+	if (log->settings.take_request.has_times) {
+		text_add_time(&log->out, line->time);
+		text_add_char(&log->out, ' ');
+	}
+	text_add_bytes(&log->out, line->text.bytes, line->text.len);
+	if (log->out.bytes[log->out.len - 1] != '\n')
+		text_add_char(&log->out, '\n');
+	text_clear(&line->text);
+}
+
+static struct open_line *line_of(struct job_log *log, const struct pod_log_name *name)
+{
+	struct open_line *line;
+
+	for (size_t i = 0; i < log->n_lines; i++)
+		if (log->lines[i].index == name->index &&
+		    text_equals(log->lines[i].role, name->role))
+			return &log->lines[i];
+	mem_grow(&log->lines, &log->capacity, log->n_lines, sizeof(*log->lines));
+	line = &log->lines[log->n_lines++];
+	*line = (struct open_line){.role = mem_copy_text(name->role), .index = name->index};
+	return line;
+}
+
+static void on_text(const struct pod_log_name *name, const char *bytes, size_t len, msec time,
+		    void *data)
+{
+	struct job_log *log = data;
+	struct open_line *line = line_of(log, name);
+
+	if (line->attempt != name->attempt)
+		end_line(log, line);
+	line->attempt = name->attempt;
+	while (len > 0) {
+		const char *feed = memchr(bytes, '\n', len);
+		size_t room = LONGEST_LINE - line->text.len;
+		size_t taken = feed ? (size_t) (feed - bytes) + 1 : len;
+
+		if (taken > room)
+			taken = room;
+		if (line->text.len == 0)
+			line->time = time;
+		text_add_bytes(&line->text, bytes, taken);
+		if (bytes[taken - 1] == '\n' || line->text.len == LONGEST_LINE)
+			end_line(log, line);
+		bytes += taken;
+		len -= taken;
+	}
+}
+
+static void on_trouble(const char *sentence, void *data)
+{
+	struct job_log *log = data;
+
+	text_addf(&log->out, "muster: %s\n", sentence);
+	send(log);
+}
+
+/* Its end. */
+
+static void on_over(void *data)
+{
+	struct job_log *log = data;
+
+	for (size_t i = 0; i < log->n_lines; i++)
+		end_line(log, &log->lines[i]);
+	send(log);
+	http_call_end(log->settings.http);
+	log->settings.on_end(log, log->settings.data);
+}
+
+static void on_gone(struct http_call *http, void *data)
+{
+	struct job_log *log = data;
+
+	(void) http;
+	log->settings.on_end(log, log->settings.data);
+}
+
+struct job_log *job_log_new(const struct job_log_settings *settings)
+{
+	struct job_log *log = mem_new(sizeof(*log));
+	const struct job_log_request *own = &settings->take_request;
+	const struct client_kube_logs_source source = {
+		.api = settings->api,
+		.take_job = settings->take_job,
+		.is_of_tfjob = true,
+		.on_text = on_text,
+		.on_output = send,
+	};
+	const struct client_logs_request request = {
+		.loop = settings->loop,
+		.role = own->role,
+		.index = own->index,
+		.attempt = -1,
+		.since = own->since,
+		.tail = own->tail,
+		.follows = own->follows,
+		.on_over = on_over,
+		.on_trouble = on_trouble,
+		.data = log,
+	};
+
+	log->settings = *settings;
+	http_call_hold(settings->http, on_gone, log);
+	http_call_begin(settings->http, 200, "text/plain; charset=utf-8", on_taken);
+	log->logs = client_kube_logs_new(&source, &request);
+	return log;
+}
+
+void job_log_free(struct job_log *log)
+{
+	client_kube_logs_free(log->logs);
+	for (size_t i = 0; i < log->n_lines; i++) {
+		free(log->lines[i].role);
+		text_done(&log->lines[i].text);
+	}
+	free(log->lines);
+	text_done(&log->out);
+	job_log_request_done(&log->settings.take_request);
+	free(log);
+}

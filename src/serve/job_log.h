@@ -1,0 +1,47 @@
+/* The output of a job's Pods as the answer of a request, while it comes: each line once, with the
+ * name of its replica. A caller that takes it slowly gets it slowly: nothing piles up here. */
+#pragma once
+
+#include "base/err.h"
+#include "base/own.h"
+#include "core/job.h"
+#include "core/limits.h"
+#include "io/http_server.h"
+#include "io/loop.h"
+#include "kube/api.h"
+
+struct job_log;
+
+/* Parameters of the request, as those of `muster logs`:
+ *
+ *     follow=true        until the job has ended; else what is there now
+ *     role=, index=      of these replicas alone
+ *     tail=N             of what is there now the last so many lines of each
+ *     since=TIME         lines of this second or later (RFC 3339)
+ *     timestamps=true    each line begins with its time */
+struct job_log_request {
+	char *role; /* NULL: every role */
+	int index; /* -1: every one */
+	int64_t tail; /* -1: all */
+	msec since; /* MSEC_UNSET: all */
+	bool follows, has_times;
+};
+
+/* `query` as http_call_query gives it. ERR_INVALID: a sentence for the caller. */
+int job_log_request_read(const char *query, struct job_log_request *ret_request,
+			 struct err *err) MUST_USE;
+void job_log_request_done(struct job_log_request *request);
+
+struct job_log_settings {
+	struct loop *loop;
+	struct kube_api *api;
+	struct job *take_job; /* of a TFJob object, with its uid */
+	struct job_log_request take_request;
+	struct http_call *http; /* that is held */
+	void (*on_end)(struct job_log *log, void *data); /* it was answered, or its caller is gone:
+							    to be freed, and nothing else */
+	void *data;
+};
+
+struct job_log *job_log_new(const struct job_log_settings *settings) MUST_USE;
+void job_log_free(struct job_log *log);
