@@ -20,6 +20,7 @@
 #include <string.h>
 
 #define PERIOD MSEC_PER_SECOND
+#define TOO_MANY_REQUESTS 429
 #define MOST_LOST_ANSWERS 30 /* in a row, until the master counts as gone */
 #define LOG_PATIENCE (30 * MSEC_PER_SECOND) /* for what a job printed that has ended */
 
@@ -183,9 +184,16 @@ static void follow(struct following *following)
 	ask_for_job(following);
 }
 
+static void create(struct following *following);
+
 static void on_time(void *data)
 {
-	ask_for_job(data);
+	struct following *following = data;
+
+	if (following->log)
+		ask_for_job(following);
+	else
+		create(following);
 }
 
 static void look(struct following *following, const struct http_answer *answer)
@@ -244,6 +252,9 @@ static void on_created(const struct http_answer *answer, const struct err *err, 
 	if (err) {
 		output_say("%s", err->text);
 		end(following, err->code == ERR_REFUSED ? EXIT_REFUSED : EXIT_NOT_REACHED);
+	} else if (answer->status == TOO_MANY_REQUESTS) {
+		say_answer(following, answer);
+		loop_timer_arm(following->timer, loop_now() + PERIOD);
 	} else if (answer->status != 200) {
 		say_answer(following, answer);
 		end(following, code_of(answer->status));
@@ -257,6 +268,11 @@ static void on_created(const struct http_answer *answer, const struct err *err, 
 		output_say("job %s was created", call->task);
 		follow(following);
 	}
+}
+
+static void create(struct following *following)
+{
+	ask(following, following->call->path, on_created);
 }
 
 static void on_interrupt(int number, void *data)
@@ -285,7 +301,7 @@ static int call_master(const struct elasticdl_call *call)
 		following.authorization = mem_format("Authorization: Bearer %s", call->token);
 	following.timer = loop_new_timer(following.loop, on_time, &following);
 	following.interrupt = loop_watch_signal(following.loop, SIGINT, on_interrupt, &following);
-	ask(&following, call->path, on_created);
+	create(&following);
 	loop_run(following.loop);
 	return following.exit_code;
 }

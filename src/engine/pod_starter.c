@@ -16,6 +16,7 @@
 
 #define ANSWER_LIMIT 4096
 #define PATIENCE (30 * MSEC_PER_SECOND) /* for an answer of a Pod */
+#define TURN_TIME MSEC_PER_SECOND
 #define FIRST_PAUSE 100
 #define LONGEST_PAUSE (10 * MSEC_PER_SECOND)
 #define MARK "muster/pod-server-ran" /* annotation of a Pod with an old server */
@@ -40,6 +41,8 @@ struct pod_start {
 	struct json *tf_config; /* NULL: the Pod has none */
 	struct kube_call *call;
 	struct text answer;
+	struct turn turn; /* to be started: of many Pods, a few at a time … */
+	msec turn_until; /* … for so long; a Pod that does not answer keeps no other waiting */
 	int n_failures;
 	msec again_at;
 };
@@ -177,6 +180,7 @@ static void ask_for_secret(struct pod_starter *starter)
 
 static void start_free(struct pod_start *start)
 {
+	turn_end(&start->turn);
 	kube_call_cancel(start->call);
 	text_done(&start->answer);
 	json_free(start->tf_config);
@@ -197,6 +201,7 @@ static void start_failed(struct pod_start *start, const struct err *err)
 {
 	struct err told = *err;
 
+	turn_end(&start->turn);
 	start->step = STEP_READ;
 	start->again_at = loop_now() + pause_after(++start->n_failures);
 	loop_timer_arm(start->starter->timer, loop_now());
@@ -408,6 +413,7 @@ static void take_step(struct pod_start *start)
 		ask_pod(start, KUBE_GET, "run", NULL);
 		break;
 	case STEP_DONE:
+		turn_end(&start->turn);
 		break;
 	}
 }
@@ -458,6 +464,36 @@ static void see_pod(struct pod_starter *starter, const char *name)
 		add(starter, pod);
 }
 
+static void on_turn(void *data)
+{
+	const struct pod_start *start = data;
+
+	loop_timer_arm(start->starter->timer, loop_now());
+}
+
+/* Takes its first step when it is due and has its turn. When to look again; MSEC_NEVER: when
+ * something comes. */
+static msec attend(struct pod_start *start, msec now)
+{
+	const struct pod_starter_settings *settings = &start->starter->settings;
+
+	if (start->step == STEP_DONE)
+		return MSEC_NEVER;
+	if (!start->call && start->again_at > now)
+		return start->again_at;
+	if (!start->call) {
+		if (!turn_take(&start->turn, kube_api_turns(settings->api), TURN_STREAM,
+			       settings->job->name_space, on_turn, start))
+			return MSEC_NEVER;
+		start->turn_until = now + TURN_TIME;
+		take_step(start);
+	} else if (start->turn_until <= now) {
+		turn_end(&start->turn);
+		return MSEC_NEVER;
+	}
+	return start->turn_until;
+}
+
 /* What is due; and arms the timer for the next. */
 static void go_on(void *data)
 {
@@ -468,16 +504,8 @@ static void go_on(void *data)
 		ask_for_secret(starter);
 	if (!starter->secret && !starter->secret_call)
 		wake_at = starter->secret_again_at;
-	for (size_t i = 0; starter->secret && i < starter->n_starts; i++) {
-		struct pod_start *start = starter->starts[i];
-
-		if (start->call || start->step == STEP_DONE)
-			continue;
-		if (start->again_at <= now)
-			take_step(start);
-		else
-			wake_at = msec_min(wake_at, start->again_at);
-	}
+	for (size_t i = 0; starter->secret && i < starter->n_starts; i++)
+		wake_at = msec_min(wake_at, attend(starter->starts[i], now));
 	loop_timer_arm(starter->timer, wake_at);
 }
 

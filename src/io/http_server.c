@@ -135,6 +135,9 @@ static void on_closed(struct evhttp_connection *http, void *data)
 		call->on_gone(call, call->data);
 	else if (connection->path && !server->is_ending)
 		server->settings.on_end(connection->path, server->settings.data);
+	/* A write that failed has left us the request of an answer in pieces. */
+	if (call && !evhttp_request_get_connection(call->request))
+		evhttp_request_free(call->request);
 	if (call)
 		forget_call(call);
 	server->connections[connection->fd] = NULL;

@@ -22,11 +22,15 @@
 #define MOST_CONNECTIONS 256
 #define MOST_PARAMETERS 16
 #define MOST_LOGS 64
+#define MOST_CREATIONS 200 /* jobs at once, and … */
+#define CREATION_TIME ((msec) 50) /* … another one after each of these times */
 
 struct master {
 	struct master_settings settings;
 	struct http_server *server;
 	struct asked *first; /* calls under way */
+	int n_creations; /* that are allowed now … */
+	msec counted_at; /* … as of this moment, on the monotonic clock */
 	struct job_log *logs[MOST_LOGS]; /* that are being sent; NULL: room for one */
 };
 
@@ -228,6 +232,23 @@ static void add_parameter(const char *name, const char *value, void *data)
 		parameters->list[parameters->count++] = (struct elasticdl_parameter){name, value};
 }
 
+/* A client that creates jobs in a loop by mistake fills its namespace, and not the API server. */
+static bool may_create(struct master *master)
+{
+	msec now = loop_monotonic_now();
+	msec earned = (now - master->counted_at) / CREATION_TIME;
+
+	master->counted_at += earned * CREATION_TIME;
+	if (earned >= MOST_CREATIONS - master->n_creations)
+		master->n_creations = MOST_CREATIONS;
+	else
+		master->n_creations += (int) earned;
+	if (master->n_creations == 0)
+		return false;
+	master->n_creations--;
+	return true;
+}
+
 static void create(struct http_call *http, const char *name, void *data)
 {
 	struct master *master = data;
@@ -245,6 +266,11 @@ static void create(struct http_call *http, const char *name, void *data)
 	http_query_each(query, add_parameter, &parameters);
 	if (elasticdl_read(parameters.list, parameters.count, &request, &err) < 0) {
 		http_answer_text(http, 400, err.text);
+		return;
+	}
+	if (!may_create(master)) {
+		http_call_add_header(http, "Retry-After", "1");
+		http_answer_text(http, 429, "too many jobs at once; try again in a second");
 		return;
 	}
 	char *secret_name CLEANUP(mem_free_text) = pod_starter_secret_name(request.task);
@@ -356,6 +382,8 @@ int master_new(const struct master_settings *settings, struct master **ret_maste
 	};
 
 	master->settings = *settings;
+	master->n_creations = MOST_CREATIONS;
+	master->counted_at = loop_monotonic_now();
 	int rc = http_server_new(settings->host.loop, &server, &master->server, err);
 
 	if (rc < 0) {

@@ -2,8 +2,8 @@
  * and deleted. What becomes of them the operator of the same process decides; nothing is kept here,
  * so that a master that was killed goes on with what the cluster shows.
  *
- *     GET /create?…       core/elasticdl.h: 200 "OK", 400, 409 (the name is taken) or 500 with a
- *                         sentence
+ *     GET /create?…       core/elasticdl.h: 200 "OK", 400, 409 (the name is taken), 429 or 500
+ *                         with a sentence
  *     GET /jobs           {"jobs": [{"name", "state", "created"}]}
  *     GET /jobs/NAME      the TFJob with its status
  *     GET /jobs/NAME/log  its output, as it comes (serve/job_log.h)

@@ -17,7 +17,7 @@ import threading
 import urllib.parse
 
 CONNECTIONS = 8
-COLLECTIONS = {"ConfigMap": "configmaps", "Event": "events", "NetworkPolicy": "networkpolicies", "Pod": "pods", "Service": "services",
+COLLECTIONS = {"ConfigMap": "configmaps", "Event": "events", "NetworkPolicy": "networkpolicies", "Pod": "pods", "Secret": "secrets", "Service": "services",
                "TFJob": "tfjobs"}
 
 

@@ -25,6 +25,7 @@ import mirror_figures
 import operator_figures
 import pass_figures
 import pod_logs
+import serve_figures
 import server_figures
 import status_figures
 import step_figures
@@ -108,6 +109,7 @@ FIGURES = [
            lambda server: http_figures.measure_idle(server, 10000), 3, 60, http_figures.servers),
     Figure("pod-logs", "logs of 100 Pods x 1,000 lines a second", "", "half a core, each line once",
            pod_logs.measure, 3, 60, pod_logs.followers),
+    Figure("pod-server", "the server in a Pod", "", "5 ms, 2 MB", serve_figures.measure_pod_server, 15, 30, serve_figures.pod_servers),
     # From here on this process is in the network of a cluster (bench_cluster.py).
     Figure("round-trips", "job of 4 Pods, 0.2 s a round trip", "", "3 round trips",
            lambda maker: making_figures.measure_round_trips(maker, 4), 5, 60, making_figures.makers),
@@ -128,6 +130,10 @@ FIGURES = [
            lambda operator: operator_figures.measure_one_job(operator, 4), 3, 300, operator_figures.operators),
     Figure("operator-history", "10,000 jobs that have ended", "", "5 s, 0.5 %",
            lambda operator: operator_figures.measure_history(operator, 10000), 1, 600, operator_figures.operators),
+    Figure("serve-first", "a request to the first line of exec.py in the last of 4 Pods", "s", "0.5 s more than run",
+           lambda starter: serve_figures.measure_first_line(starter, 4), 5, 120, serve_figures.starters),
+    Figure("serve-100", "100 jobs of 4 workers, by HTTP requests", "", "1.1 x bare loop; idle 14 MB",
+           lambda server: serve_figures.measure_creates(server, 100, 4), 3, 300, serve_figures.servers),
     Figure("mirror", "10,000 Pods mirrored", "", "3 s, 30 MB, 10 ms",
            lambda mirror: mirror_figures.measure_mirror(mirror, 10000), 3, 200, mirror_figures.mirrors),
     Figure("copy", "300 MB copied", "", "kubectl", copy_figures.measure_copy, 3, 200, copy_figures.copiers),

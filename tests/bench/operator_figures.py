@@ -365,11 +365,12 @@ def status_delays(calls):
                 statistics.median((call.end - call.begin) * 1000 for call in statuses(calls))}
 
 
-def measure_by_hand(loop, jobs, pods, services):
+def measure_by_hand(loop, jobs, pods, services, events=None):
     audit = Audit(loop.agent)
     post(jobs)
     cost = post_all_by_hand(jobs, loop.objects_of_job)
-    audit.until("all is made", lambda calls: is_all_made(calls, pods, services) and len(made_events(calls)) == pods + services)
+    events = pods + services if events is None else events
+    audit.until("all is made", lambda calls: is_all_made(calls, pods, services) and len(made_events(calls)) == events)
     made = [call for kind in ("pods", "services") for call in made_of(audit.calls, kind).values()]
     posted = made_of(audit.calls, "tfjobs").values()
     pause = min(call.begin for call in made) - max(call.end for call in posted)  # the loop begins anew, and asks for uids

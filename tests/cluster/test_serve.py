@@ -1,5 +1,6 @@
 """`muster serve` on a real Kubernetes: jobs that clients of ElasticDL's launcher ask for over HTTP."""
 
+import concurrent.futures
 import importlib.util
 import json
 import os
@@ -184,7 +185,7 @@ def test_a_wrong_request_makes_nothing(serve, namespace):
     for query, sentence in (("", "strategy: missing (expected AllReduce or ParameterServer)"),
                             ("strategy=AllReduce&n_worker=1e9&img=a", "n_worker: "), ("strategy=%zz", "strategy: unknown strategy"), ("strategy", "the query cannot be read"),
                             ("strategy=AllReduce&n_worker=1&n_worker=1&img=a", "n_worker: is there twice"),
-                            ("a%0Ab%1B=1", "a b?: unknown parameter"),
+                            ("strategy=AllReduce&n_worker=a%0Ab%1B", "n_worker: 'a b?' is not"),
                             ("&".join(f"n{i}=1" for i in range(100)), "n0: unknown parameter")):
         status, text = master.ask(f"/create?{query}")
         assert status == 400 and text.startswith(sentence) and text.count("\n") == 1, text
@@ -215,6 +216,17 @@ def test_a_master_makes_a_certificate_that_clients_know_by_its_pin(serve, muster
     assert pin_of(serve("--tls-dir", tmp_path / "other")) == wrong, "a certificate that is there is used"
     (tmp_path / "tls" / "tls.key").unlink()
     assert "tls.crt' has no" in muster("serve", "--tls-dir", tmp_path / "tls", code=2).stderr
+
+
+def test_a_client_that_creates_jobs_in_a_loop_is_told_to_wait(serve):
+    master = serve()
+    path = "/create?strategy=AllReduce&n_worker=1&img=none&name=test"
+    with concurrent.futures.ThreadPoolExecutor(16) as pool:
+        answers = [master.ask(path)] + list(pool.map(master.ask, [path] * 600))
+    statuses = [status for status, _ in answers]
+    assert statuses[0] == 200 and set(statuses[1:]) == {409, 429}, statuses
+    assert statuses.count(409) >= 199
+    assert until(lambda: master.ask(path), lambda answer: answer[0] != 429)[0] == 409
 
 
 OLD_SERVER = """
@@ -388,7 +400,7 @@ def test_the_deployment_needs_its_token_and_no_other_rights(deployed, cluster, m
     assert client(*command, code=0).stderr.splitlines()[-1] == "muster: job test succeeded"
     assert "worker 1 of 2 2" in namespace.kubectl("logs", "test-worker-1")
     assert re.search(r"^training_operator_jobs_successful_total\{.*\} 1$", deployed.ask("/metrics")[1], re.MULTILINE)
-    delete(deployed, namespace)
+    assert deployed.ask("/jobs/test", "DELETE") == (200, "OK\n")
 
 
 @pytest.mark.long

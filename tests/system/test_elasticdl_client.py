@@ -120,6 +120,12 @@ def test_what_the_master_refuses_is_told(muster, master, status, code):
     assert client(muster, master, code=code).stderr == f"muster: {master.url}: a sentence\n"
 
 
+def test_a_master_that_has_too_many_requests_is_asked_again(muster, master):
+    master.answers["/create"] = [(429, "too many jobs at once"), (200, "OK\n")]
+    done = client(muster, master, "--detach", code=0)
+    assert (done.stdout, done.stderr) == ("test\n", f"muster: {master.url}: too many jobs at once\n")
+
+
 def test_a_master_that_is_not_there_is_named(muster, closed_port):
     port = closed_port()
     done = muster("compat", "elasticdl-client", "--master", f"http://127.0.0.1:{port}", *CALL, code=3)

@@ -45,6 +45,7 @@ static void assert_refused(const char *text, const char *sentence)
 	assert_string_equal(err.text, sentence);
 }
 
+#define LONGEST_IMAGE 512
 #define ALL_REDUCE "strategy=AllReduce n_worker=4 img=train "
 
 static void each_fault_has_a_sentence(void **state)
@@ -84,6 +85,35 @@ static void each_fault_has_a_sentence(void **state)
 	assert_refused(ALL_REDUCE "name=a23456789012345678901234567890123456789012345678901",
 		       "name: not a name (expected lower case letters, digits and '-', a letter "
 		       "first, at most 50 characters)");
+}
+
+static void assert_taken(const char *text)
+{
+	struct query query CLEANUP(query_done) = query_of(text);
+	struct elasticdl_request request;
+	struct err err = {0};
+
+	assert_int_equal(elasticdl_read(query.list, query.count, &request, &err), 0);
+}
+
+static void limits_are_taken_and_what_is_over_them_is_not(void **state)
+{
+	char image[LONGEST_IMAGE + 2], *text;
+
+	(void) state;
+	assert_taken(ALL_REDUCE "name=a2345678901234567890123456789012345678901234567890");
+	assert_taken("strategy=AllReduce n_worker=10000 img=a");
+	assert_taken("strategy=ParameterServer n_worker=9999 n_ps=1 img=a");
+	memset(image, 'a', sizeof(image));
+	image[LONGEST_IMAGE] = '\0';
+	text = mem_format("strategy=AllReduce n_worker=1 img=%s", image);
+	assert_taken(text);
+	free(text);
+	image[LONGEST_IMAGE] = 'a';
+	image[LONGEST_IMAGE + 1] = '\0';
+	text = mem_format("strategy=AllReduce n_worker=1 img=%s", image);
+	assert_refused(text, "img: not the name of an image");
+	free(text);
 }
 
 static struct job *job_of(const char *text, const char *template)
@@ -173,6 +203,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(each_fault_has_a_sentence),
+		cmocka_unit_test(limits_are_taken_and_what_is_over_them_is_not),
 		cmocka_unit_test(an_image_of_the_old_client_starts_its_own_server),
 		cmocka_unit_test(other_images_are_brought_one),
 	};
