@@ -12,7 +12,8 @@ struct http_route {
 	const char *method; /* "GET" answers HEAD too */
 	const char *path; /* "/jobs"; a "*" in it is one component */
 	bool is_open; /* needs no secret */
-	bool acts; /* a GET that changes something: HEAD is not answered */
+	bool acts; /* a GET that changes something, or does not end by itself: HEAD is not answered
+		    */
 	/* Answers the call or holds it. `name` is the component of the "*" as it was sent, never
 	 * empty; NULL where there is none. */
 	void (*answer)(struct http_call *call, const char *name, void *data);

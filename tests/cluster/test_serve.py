@@ -135,8 +135,8 @@ print("no line feed", end="")
 
 @pytest.mark.sanitize
 @needs_python_of_the_system
-def test_a_caller_that_reads_slowly_gets_each_line_of_each_pod_once(serve, tmp_path):
-    """Seven times what the master holds for a caller."""
+def test_a_caller_that_reads_slowly_gets_each_line_of_each_pod_once(serve, namespace, tmp_path):
+    """Several times what the master holds for a caller. A busy containerd 1.6 itself loses the last lines of a container that ends."""
     master = serve("--pod-file", pod_file(tmp_path, MANY))
     assert master.ask(f"{CREATE}&n_worker=3&server=muster")[0] == 200
     with urllib.request.urlopen(f"{master.address}/jobs/test/log?follow=true", timeout=LIMIT) as log:
@@ -144,10 +144,11 @@ def test_a_caller_that_reads_slowly_gets_each_line_of_each_pod_once(serve, tmp_p
         lines = log.read().decode().splitlines()
     for index in range(3):
         mine = [line for line in lines if line.startswith(f"worker-{index} | ")]
-        assert mine[1:-1] == [f"worker-{index} | worker-{index} {number} {'x' * 60}" for number in range(30000)]
-        assert mine[-1] == f"worker-{index} | no line feed"
-    assert master.ask("/jobs/test/log?role=worker&index=1&tail=2")[1].splitlines() == [line for line in lines if line.startswith("worker-1")][-2:]
-    assert re.fullmatch(r"worker-1 \| 20\S+Z no line feed\n", master.ask("/jobs/test/log?index=1&tail=1&timestamps=true")[1])
+        assert mine == [f"worker-{index} | {line}" for line in namespace.kubectl("logs", f"test-worker-{index}").splitlines()]
+        assert mine[1:20000] == [f"worker-{index} | worker-{index} {number} {'x' * 60}" for number in range(19999)]
+    assert master.ask("/jobs/test/log?role=worker&index=2&tail=2")[1].splitlines() == mine[-2:]
+    last = re.escape(mine[-1].removeprefix("worker-2 | "))
+    assert re.fullmatch(rf"worker-2 \| 20\S+Z {last}\n", master.ask("/jobs/test/log?index=2&tail=1&timestamps=true")[1])
     for query, sentence in (("follow=yes", "follow: 'yes' is neither"), ("since=now", "since"), ("index=-1", "index: "), ("a=b", "a: unknown")):
         status, text = master.ask(f"/jobs/test/log?{query}")
         assert status == 400 and text.startswith(sentence), text
