@@ -9,7 +9,6 @@
 #include "cli/output.h"
 #include "compat/elasticdl_log.h"
 #include "core/failure_text.h"
-#include "core/line_text.h"
 #include "core/status.h"
 #include "core/summary.h"
 #include "engine/record.h"
@@ -71,15 +70,6 @@ static void ask(struct following *following, const char *path, http_done_fn done
 	};
 
 	(void) http_call_new(following->client, &request); /* ends with its answer, or the client */
-}
-
-/* Words of the master are its own. */
-static void say_answer(const struct following *following, const struct http_answer *answer)
-{
-	struct text text CLEANUP(text_done) = {0};
-
-	line_text_add_sentence(&text, answer->body, strcspn(answer->body, "\n"));
-	output_say("%s: %s", following->call->master, text_of(&text));
 }
 
 static int code_of(int status)
@@ -204,7 +194,7 @@ static void look(struct following *following, const struct http_answer *answer)
 	struct err err = {0};
 
 	if (answer->status != 200) {
-		say_answer(following, answer);
+		elasticdl_say_answer(following->call->master, answer);
 		end(following, code_of(answer->status));
 	} else if (read_job(answer, &record, arena, &status, &err) < 0) {
 		output_say("%s: %s", following->call->master, err.text);
@@ -253,10 +243,10 @@ static void on_created(const struct http_answer *answer, const struct err *err, 
 		output_say("%s", err->text);
 		end(following, err->code == ERR_REFUSED ? EXIT_REFUSED : EXIT_NOT_REACHED);
 	} else if (answer->status == TOO_MANY_REQUESTS) {
-		say_answer(following, answer);
+		elasticdl_say_answer(call->master, answer);
 		loop_timer_arm(following->timer, loop_now() + PERIOD);
 	} else if (answer->status != 200) {
-		say_answer(following, answer);
+		elasticdl_say_answer(call->master, answer);
 		end(following, code_of(answer->status));
 	} else if (call->is_detached) {
 		struct text name CLEANUP(text_done) = {0};

@@ -125,12 +125,12 @@ static void end(struct elasticdl_log *log)
 	log->settings.on_over(log->settings.data);
 }
 
-static void say_answer(const struct elasticdl_log *log, const struct http_answer *answer)
+void elasticdl_say_answer(const char *url, const struct http_answer *answer)
 {
 	struct text text CLEANUP(text_done) = {0};
 
 	line_text_add_sentence(&text, answer->body, strcspn(answer->body, "\n"));
-	output_say("%s: %s", log->url, text_of(&text));
+	output_say("%s: %s", url, text_of(&text));
 }
 
 /* ElasticDL's own master has no logs, and other answers do not become better. */
@@ -145,7 +145,7 @@ static void on_done(const struct http_answer *answer, const struct err *err, voi
 		return;
 	}
 	if (answer->status >= 300 && answer->status != 404)
-		say_answer(log, answer);
+		elasticdl_say_answer(log->url, answer);
 	end(log);
 }
 

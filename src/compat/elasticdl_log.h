@@ -24,3 +24,6 @@ struct elasticdl_log_settings {
 struct elasticdl_log *elasticdl_log_new(const struct elasticdl_log_settings *settings) MUST_USE;
 void elasticdl_log_free(struct elasticdl_log *log); /* before the client; NULL is fine */
 bool elasticdl_log_is_over(const struct elasticdl_log *log);
+
+/* Says the first line of an answer, whose words are the master's own, after its URL. */
+void elasticdl_say_answer(const char *url, const struct http_answer *answer);

@@ -29,10 +29,8 @@ static void answer_ready(struct http_call *call, const char *name, void *data)
 	const struct exporter *exporter = data;
 	const struct exporter_settings *settings = &exporter->settings;
 
-	if (settings->is_ready && !settings->is_ready(settings->data))
-		http_answer_text(call, 503, "not yet");
-	else
-		http_answer_health(call, name, data);
+	(void) name;
+	http_answer_ready(call, !settings->is_ready || settings->is_ready(settings->data));
 }
 
 static const struct http_route routes[] = {

@@ -5,6 +5,7 @@
 #include "core/line_text.h"
 #include "core/pod_config.h"
 
+#include <stdlib.h>
 #include <string.h>
 #include <strings.h>
 
@@ -24,6 +25,11 @@ void http_answer_health(struct http_call *call, const char *name, void *data)
 	(void) name;
 	(void) data;
 	http_answer_text(call, 200, "ok");
+}
+
+void http_answer_ready(struct http_call *call, bool is_ready)
+{
+	http_answer_text(call, is_ready ? 200 : 503, is_ready ? "ok" : "not yet");
 }
 
 void http_answer_json(struct http_call *call, int status, const struct json *object)
@@ -111,8 +117,7 @@ void http_routes_call(const struct http_route *routes, const struct http_access 
 			continue;
 		if (!is_method(route, http_call_method(call))) {
 			add_word(&methods, route->method);
-			mem_free_text(&name);
-			name = NULL;
+			free(TAKE(name));
 			continue;
 		}
 		if (!route->is_open && !may_call(call, access)) {

@@ -40,4 +40,6 @@ void http_routes_call(const struct http_route *routes, const struct http_access 
 void http_answer_text(struct http_call *call, int status, const char *text);
 /* The `answer` of /healthz: "ok". */
 void http_answer_health(struct http_call *call, const char *name, void *data);
+/* The answer of /readyz: "ok", or 503. */
+void http_answer_ready(struct http_call *call, bool is_ready);
 void http_answer_json(struct http_call *call, int status, const struct json *object);

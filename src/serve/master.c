@@ -336,10 +336,8 @@ static void answer_ready(struct http_call *http, const char *name, void *data)
 {
 	const struct master *master = data;
 
-	if (operator_is_leading(master->settings.host.controller))
-		http_answer_health(http, name, data);
-	else
-		http_answer_text(http, 503, "not yet");
+	(void) name;
+	http_answer_ready(http, operator_is_leading(master->settings.host.controller));
 }
 
 static const struct http_route routes[] = {
