@@ -148,6 +148,7 @@ static const struct option_row rows_of_delete[] = {
 	{.name = "all-finished", .kind = OPTION_FLAG, .one_line = "delete every finished job"},
 	{.name = "older-than",
 	 .kind = OPTION_DURATION,
+	 .value_name = "DURATION",
 	 .one_line = "with --all-finished: only jobs that ended longer ago than this (7d)"},
 	{.name = "keep",
 	 .kind = OPTION_NUMBER,

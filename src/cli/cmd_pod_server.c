@@ -5,6 +5,7 @@
 #include "cli/input.h"
 #include "cli/options.h"
 #include "cli/output.h"
+#include "core/pod_config.h"
 #include "io/own_program.h"
 #include "serve/pod_server.h"
 
@@ -19,11 +20,11 @@ static void say(const char *sentence)
 static int read_secret(const struct options *options, char **ret_secret, struct err *err)
 {
 	const char *path = option_text(options, "secret-file");
-	const char *variable = getenv(POD_SERVER_SECRET);
+	const char *variable = getenv(POD_SECRET_VARIABLE);
 
 	if (path)
 		return input_read_secret(path, ret_secret, err);
-	if (variable && input_check_secret(variable, POD_SERVER_SECRET, err) < 0)
+	if (variable && input_check_secret(variable, POD_SECRET_VARIABLE, err) < 0)
 		return err->code;
 	*ret_secret = mem_copy_text(variable);
 	return 0;
@@ -59,7 +60,8 @@ static int pod_server_call(const struct options *options)
 	}
 	if (!secret && !option_flag(options, "insecure")) {
 		output_say("no secret: any client that reaches this Pod could start its training; "
-			   "set " POD_SERVER_SECRET " or --secret-file, or allow that: --insecure");
+			   "set " POD_SECRET_VARIABLE
+			   " or --secret-file, or allow that: --insecure");
 		return EXIT_REFUSED;
 	}
 	if (listening_open(option_text(options, "listen"), &listening, &err) < 0) {

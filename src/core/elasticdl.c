@@ -6,6 +6,7 @@
 #include "core/job.h"
 #include "core/job_build.h"
 #include "core/limits.h"
+#include "core/pod_config.h"
 #include "core/pod_template.h"
 
 #include <string.h>
@@ -165,10 +166,10 @@ static void add_secret(struct json *container, const struct elasticdl_manner *ma
 {
 	struct json *entry = json_new_object(), *reference;
 
-	json_set_string(entry, "name", manner->secret_variable);
+	json_set_string(entry, "name", POD_SECRET_VARIABLE);
 	reference = json_object_at(json_object_at(entry, "valueFrom"), "secretKeyRef");
 	json_set_string(reference, "name", manner->secret_name);
-	json_set_string(reference, "key", manner->secret_key);
+	json_set_string(reference, "key", ELASTICDL_SECRET_KEY);
 	json_append(json_array_at(container, "env"), entry);
 }
 
@@ -251,4 +252,13 @@ struct json *elasticdl_document_new(const struct elasticdl_request *request,
 			 template_new(json_get(role, "template"),
 				      text_equals(title, "PS") ? "ps" : "worker", request, manner));
 	return document;
+}
+
+const char *elasticdl_secret_of(const struct job *job)
+{
+	const struct json *env = json_get(pod_template_container(job->roles[0].template), "env");
+	const struct json *entry = pod_template_find(env, "name", POD_SECRET_VARIABLE);
+
+	return json_as_string(json_get_path(entry, "valueFrom", "secretKeyRef", "name", NULL),
+			      NULL);
 }

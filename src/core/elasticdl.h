@@ -12,12 +12,14 @@
 #include "base/err.h"
 #include "base/json.h"
 #include "base/own.h"
+#include "core/job.h"
 
 #include <stdbool.h>
 #include <stddef.h>
 
 #define ELASTICDL_POD_SERVER_PORT 7896
 #define ELASTICDL_TENSORFLOW_PORT 1234
+#define ELASTICDL_SECRET_KEY "secret" /* in the Secret of a job */
 
 enum elasticdl_strategy {
 	ELASTICDL_ALL_REDUCE,
@@ -46,11 +48,14 @@ int elasticdl_read(const struct elasticdl_parameter *parameters, size_t count,
 struct elasticdl_manner {
 	const char *program_image; /* that brings the server for Pods, at program_path */
 	const char *program_path;
-	const char *secret_name, *secret_key; /* the Secret, and the key in it */
-	const char *secret_variable; /* the variable by which the server gets it */
+	const char *secret_name; /* the Secret of the job */
 	const struct json *template; /* a Pod template that lies under those of jobs; NULL: none */
 };
 
 /* The TFJob. Caller frees. */
 struct json *elasticdl_document_new(const struct elasticdl_request *request,
 				    const struct elasticdl_manner *manner) MUST_USE;
+
+/* The name of the Secret that the Pods of a job read; NULL: they read none, as those of old images.
+ * Borrowed. */
+const char *elasticdl_secret_of(const struct job *job);

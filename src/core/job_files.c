@@ -1,11 +1,13 @@
 /* Spreads files over ConfigMaps, and mounts those in a job's Pods. */
 #include "core/job_files.h"
 
+#include "base/hash.h"
 #include "base/mem.h"
 #include "base/own.h"
 #include "base/text.h"
 #include "core/pod_template.h"
 
+#include <inttypes.h>
 #include <string.h>
 
 #define FILES_VOLUME "muster-files"
@@ -16,9 +18,19 @@
 #define KEY_MAX 253 /* IsConfigMapKey of apimachinery */
 #define NUMBERED_KEY "file-"
 
-char *job_files_name(const char *job_name, size_t part)
+char *job_files_name(const char *job_name, const struct job_file *files, size_t n_files,
+		     const size_t *parts, size_t part)
 {
-	return mem_format("%s.files-%zu", job_name, part);
+	uint64_t digest = HASH_BEGIN;
+
+	for (size_t i = 0; i < n_files; i++) {
+		if (parts[i] != part)
+			continue;
+		digest = hash_add_text(digest, files[i].path);
+		digest = hash_add(digest, (const char *) &files[i].len, sizeof(files[i].len));
+		digest = hash_add(digest, files[i].bytes, files[i].len);
+	}
+	return mem_format("%s.files-%zu-%016" PRIx64, job_name, part, digest);
 }
 
 static bool is_key(const char *path)
@@ -92,7 +104,8 @@ static struct json *files_volume_new(const char *job_name, const struct job_file
 
 	for (size_t i = 0; i < n_files; i++) {
 		if (i == 0 || parts[i] != parts[i - 1]) {
-			char *name CLEANUP(mem_free_text) = job_files_name(job_name, parts[i]);
+			char *name CLEANUP(mem_free_text) =
+				job_files_name(job_name, files, n_files, parts, parts[i]);
 			struct json *source = json_new_object();
 			struct json *config_map = json_object_at(source, "configMap");
 

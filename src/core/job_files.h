@@ -26,8 +26,6 @@ struct job_file {
 	bool is_executable;
 };
 
-/* JOB.files-N. Caller frees. */
-char *job_files_name(const char *job_name, size_t part) MUST_USE;
 /* The key of file number `index`: its path where that can be one, else "file-INDEX". Caller frees.
  */
 char *job_files_key(const struct job_file *file, size_t index) MUST_USE;
@@ -35,6 +33,11 @@ char *job_files_key(const struct job_file *file, size_t index) MUST_USE;
  * ERR_LIMIT names a file that no ConfigMap can hold. */
 int job_files_spread(const struct job_file *files, size_t n_files, size_t **ret_parts,
 		     struct err *err) MUST_USE;
+/* Of the ConfigMap of a part: JOB.files-PART-DIGEST. Other contents have another name, so that a
+ * kubelet that still knows an earlier job of this name does not give its files to new Pods
+ * (docs/design/0015). Caller frees. */
+char *job_files_name(const char *job_name, const struct job_file *files, size_t n_files,
+		     const size_t *parts, size_t part) MUST_USE;
 
 /* Whether the Pods of this template mount files of their job. */
 bool job_files_are_mounted(const struct json *template);

@@ -13,6 +13,7 @@
 /* The header of the secret that a master and the Pods of a job share, where Authorization is for a
  * server on the way: that of Kubernetes keeps it for itself (pods/proxy). */
 #define POD_SECRET_HEADER "Muster-Secret"
+#define POD_SECRET_VARIABLE "MUSTER_POD_SECRET" /* by which the server in a Pod gets it */
 
 struct pod_config {
 	char *master, *set_id; /* as it names them; NULL: it does not */

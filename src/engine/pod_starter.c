@@ -5,6 +5,7 @@
 #include "base/base64.h"
 #include "base/mem.h"
 #include "base/text.h"
+#include "core/elasticdl.h"
 #include "core/pod_template.h"
 #include "io/token.h"
 #include "kube/resources.h"
@@ -51,6 +52,7 @@ struct pod_starter {
 	struct pod_starter_settings settings;
 	struct job_follower *seen;
 	struct loop_watch *timer;
+	const char *secret_name; /* NULL: none is asked for */
 	char *secret; /* NULL: not known yet */
 	struct kube_call *secret_call;
 	int n_secret_failures;
@@ -58,11 +60,6 @@ struct pod_starter {
 	struct pod_start **starts;
 	size_t n_starts, capacity;
 };
-
-char *pod_starter_secret_name(const char *job_name)
-{
-	return mem_format("%s.pod-server", job_name);
-}
 
 static msec pause_after(int n_failures)
 {
@@ -94,15 +91,14 @@ static void secret_failed(struct pod_starter *starter, const struct err *err)
 static struct json *secret_new(const struct pod_starter *starter, const char *text)
 {
 	const struct job *job = starter->settings.job;
-	char *name CLEANUP(mem_free_text) = pod_starter_secret_name(job->name);
 	struct json *object = json_new_object();
 
 	json_set_string(object, "apiVersion", "v1");
 	json_set_string(object, "kind", "Secret");
-	json_set(object, "metadata", tfjob_metadata_new(job, name, job->uid));
+	json_set(object, "metadata", tfjob_metadata_new(job, starter->secret_name, job->uid));
 	json_set_string(object, "type", "Opaque");
 	json_set_bool(object, "immutable", true);
-	json_set_string(json_object_at(object, "stringData"), POD_STARTER_KEY, text);
+	json_set_string(json_object_at(object, "stringData"), ELASTICDL_SECRET_KEY, text);
 	return object;
 }
 
@@ -146,7 +142,7 @@ static void on_secret(struct json *object, const struct kube_status *status, con
 {
 	struct pod_starter *starter = data;
 	const char *value =
-		json_as_string(json_get_path(object, "data", POD_STARTER_KEY, NULL), "");
+		json_as_string(json_get_path(object, "data", ELASTICDL_SECRET_KEY, NULL), "");
 	struct err fault = {0};
 	size_t len;
 
@@ -165,12 +161,11 @@ static void on_secret(struct json *object, const struct kube_status *status, con
 
 static void ask_for_secret(struct pod_starter *starter)
 {
-	char *name CLEANUP(mem_free_text) = pod_starter_secret_name(starter->settings.job->name);
 	const struct kube_request request = {
 		.verb = KUBE_GET,
 		.resource = &kube_secrets,
 		.namespace_name = starter->settings.job->name_space,
-		.name = name,
+		.name = starter->secret_name,
 	};
 
 	starter->secret_call = kube_call_new(starter->settings.api, &request, on_secret, starter);
@@ -499,12 +494,13 @@ static void go_on(void *data)
 {
 	struct pod_starter *starter = data;
 	msec now = loop_now(), wake_at = MSEC_NEVER;
+	bool is_missing = starter->secret_name && !starter->secret;
 
-	if (!starter->secret && !starter->secret_call && starter->secret_again_at <= now)
+	if (is_missing && !starter->secret_call && starter->secret_again_at <= now)
 		ask_for_secret(starter);
-	if (!starter->secret && !starter->secret_call)
+	if (is_missing && !starter->secret_call)
 		wake_at = starter->secret_again_at;
-	for (size_t i = 0; starter->secret && i < starter->n_starts; i++)
+	for (size_t i = 0; !is_missing && i < starter->n_starts; i++)
 		wake_at = msec_min(wake_at, attend(starter->starts[i], now));
 	loop_timer_arm(starter->timer, wake_at);
 }
@@ -540,6 +536,7 @@ struct pod_starter *pod_starter_new(const struct pod_starter_settings *settings)
 	};
 
 	starter->settings = *settings;
+	starter->secret_name = elasticdl_secret_of(settings->job);
 	starter->timer = loop_new_timer(settings->loop, go_on, starter);
 	starter->seen = job_cache_follow(settings->cache, &follower);
 	see_all_pods(starter);

@@ -1,6 +1,9 @@
 /* Starts the training in Pods whose server waits to be told who they are (serve/pod_server.h, and
  * that of ElasticDL's images): as soon as a Pod runs, its configuration and the order to run.
  *
+ * Both sides know the Secret that the Pods name (core/elasticdl.h). The starter makes it, and the
+ * TFJob owns it.
+ *
  * It asks through the API server (pods/proxy), which reaches Pods from outside of the cluster too.
  * The configuration is what the Pod's own TF_CONFIG says: its addresses are names, which stay when
  * a replica is started again. What came of an earlier process is asked of the server in the Pod, so
@@ -25,11 +28,6 @@ struct pod_starter_settings {
 	void (*on_trouble)(const struct err *err, void *data);
 	void *data;
 };
-
-/* The name of the Secret that both sides know, in the job's namespace, and of its key. Made by the
- * starter, owned by the TFJob. Caller frees. */
-#define POD_STARTER_KEY "secret"
-char *pod_starter_secret_name(const char *job_name) MUST_USE;
 
 struct pod_starter *pod_starter_new(const struct pod_starter_settings *settings) MUST_USE;
 void pod_starter_free(struct pod_starter *starter); /* NULL is fine */

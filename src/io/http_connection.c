@@ -56,6 +56,7 @@ static void begin(struct http_connection *connection, const struct http_request 
 	struct http_request bare = *request;
 
 	bare.on_bytes = take_nothing;
+	bare.timeout = 0; /* it is that of an answer */
 	http_setup_take(&connection->setup, &bare, &connection->err);
 	if (!connection->err.code &&
 	    http_setup_apply(&connection->setup, connection->easy, "", &connection->err) == 0 &&

@@ -142,7 +142,6 @@ struct json *objects_secret_new(const struct job *job, const struct job_secret *
 		object_new("Secret", objects_metadata_new(job, secret->name, owner_uid));
 
 	json_set_string(object, "type", "Opaque");
-	json_set_bool(object, "immutable", true);
 	json_set(object, "stringData", json_ref(secret->values));
 	return object;
 }

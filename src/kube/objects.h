@@ -7,8 +7,8 @@
  * All of it follows from the job alone: nothing here talks to a cluster.
  *
  * Names: a Pod is JOB-ROLE-INDEX in every attempt, as Kubeflow names it, and says the attempt in a
- * label. ConfigMaps are JOB.job, JOB.files-N and JOB.cluster-DIGEST, a Secret is JOB.env and a
- * NetworkPolicy JOB.network: no job's name has a dot, so that nothing of one job can be taken for
+ * label. ConfigMaps are JOB.job, JOB.files-N-DIGEST and JOB.cluster-DIGEST, a Secret is JOB.env and
+ * a NetworkPolicy JOB.network: no job's name has a dot, so that nothing of one job can be taken for
  * something of another. */
 #pragma once
 

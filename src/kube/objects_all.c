@@ -50,13 +50,6 @@ static void add_file(struct json *config_map, const struct job_file *file, size_
 			text_of(&value));
 }
 
-static struct json *config_map_new(const struct job *job, size_t part, const char *owner_uid)
-{
-	char *name CLEANUP(mem_free_text) = job_files_name(job->name, part);
-
-	return objects_part_new(job, name, owner_uid);
-}
-
 int objects_add_files(const struct job *job, const struct job_file *files, size_t n_files,
 		      const char *owner_uid, struct json *list, struct err *err)
 {
@@ -69,7 +62,10 @@ int objects_add_files(const struct job *job, const struct job_file *files, size_
 		return rc;
 	for (size_t i = 0; i < n_files; i++) {
 		if (i == 0 || parts[i] != parts[i - 1]) {
-			config_map = config_map_new(job, parts[i], owner_uid);
+			char *name CLEANUP(mem_free_text) =
+				job_files_name(job->name, files, n_files, parts, parts[i]);
+
+			config_map = objects_part_new(job, name, owner_uid);
 			json_append(list, config_map);
 		}
 		add_file(config_map, &files[i], i);

@@ -8,14 +8,13 @@
 #include "core/elasticdl.h"
 #include "core/limits.h"
 #include "core/metrics.h"
-#include "engine/pod_starter.h"
 #include "engine/record.h"
 #include "engine/store_tfjob_record.h"
 #include "io/http_query.h"
 #include "io/http_routes.h"
+#include "io/token.h"
 #include "kube/resources.h"
 #include "serve/job_log.h"
-#include "serve/pod_server.h"
 
 #include <stdlib.h>
 
@@ -249,6 +248,19 @@ static bool may_create(struct master *master)
 	return true;
 }
 
+/* Another one for each job: a kubelet may give the Pods of a job the Secret of this name that an
+ * earlier job had (docs/design/0015). Caller frees. */
+static int secret_name_new(const char *task, char **ret_name, struct err *err)
+{
+	char *token CLEANUP(mem_free_secret) = NULL;
+	int rc = token_new(&token, err);
+
+	if (rc < 0)
+		return rc;
+	*ret_name = mem_format("%s.pod-server-%.10s", task, token);
+	return 0;
+}
+
 static void create(struct http_call *http, const char *name, void *data)
 {
 	struct master *master = data;
@@ -256,6 +268,7 @@ static void create(struct http_call *http, const char *name, void *data)
 		http_query_new(http_call_query(http));
 	struct parameters parameters = {.count = 0};
 	struct elasticdl_request request;
+	char *secret_name CLEANUP(mem_free_text) = NULL;
 	struct err err = {0};
 
 	(void) name;
@@ -273,13 +286,14 @@ static void create(struct http_call *http, const char *name, void *data)
 		http_answer_text(http, 429, "too many jobs at once; try again in a second");
 		return;
 	}
-	char *secret_name CLEANUP(mem_free_text) = pod_starter_secret_name(request.task);
+	if (secret_name_new(request.task, &secret_name, &err) < 0) {
+		http_answer_text(http, 500, err.text);
+		return;
+	}
 	const struct elasticdl_manner manner = {
 		.program_image = master->settings.program_image,
 		.program_path = master->settings.program_path,
 		.secret_name = secret_name,
-		.secret_key = POD_STARTER_KEY,
-		.secret_variable = POD_SERVER_SECRET,
 		.template = master->settings.template,
 	};
 	struct json *document CLEANUP(json_cleanup) = elasticdl_document_new(&request, &manner);

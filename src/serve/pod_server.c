@@ -159,7 +159,7 @@ static int try_start(struct pod_server *server, const char *const *command, int 
 		mem_format("TF_CONFIG=%s", server->config.tf_config);
 	char *num_workers CLEANUP(mem_free_text) =
 		mem_format("NUM_WORKERS=%s", server->config.num_workers);
-	const char *changes[] = {tf_config, num_workers, POD_SERVER_SECRET, NULL};
+	const char *changes[] = {tf_config, num_workers, POD_SECRET_VARIABLE, NULL};
 	char **environment CLEANUP(mem_free_any) = own_environment_with(changes);
 	const struct child_start start = {
 		.program = command[0],

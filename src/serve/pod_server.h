@@ -17,7 +17,6 @@
 #include "io/listening.h"
 
 #define POD_SERVER_PORT 7896
-#define POD_SERVER_SECRET "MUSTER_POD_SECRET" /* the variable of it */
 #define POD_SERVER_LOG "outputs.log"
 
 struct pod_server_settings {

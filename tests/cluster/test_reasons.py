@@ -200,11 +200,12 @@ def test_files_that_somebody_deletes_are_made_again(muster, namespace):
     script.chmod(0o755)
     job = run_in_background(muster, "--name", "filed", "--grace", "1s", *BUSYBOX, "./wait.sh")
     assert job.stdout.readline() == "worker-0 | up\n"
-    before = namespace.get("configmap", "filed.files-0")
-    namespace.kubectl("delete", "configmap", "filed.files-0")
-    wait_for_line(job.stderr, "the ConfigMap 'filed.files-0' of the job was deleted; creating it again")
-    namespace.wait("configmap/filed.files-0", "create")
-    after = namespace.get("configmap", "filed.files-0")
+    before, = namespace.list("configmaps", "muster/part=files")
+    name = before["metadata"]["name"]
+    namespace.kubectl("delete", "configmap", name)
+    wait_for_line(job.stderr, f"the ConfigMap '{name}' of the job was deleted; creating it again")
+    namespace.wait(f"configmap/{name}", "create")
+    after = namespace.get("configmap", name)
     assert after["data"] == before["data"] and after["metadata"]["uid"] != before["metadata"]["uid"]
     assert after["metadata"]["labels"] == before["metadata"]["labels"]
     interrupt(job)

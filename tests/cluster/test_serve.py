@@ -124,6 +124,17 @@ def test_a_job_of_the_old_request_runs_and_ends(serve, namespace, tmp_path):
     assert master.ask("/jobs/test")[0] == 404
 
 
+@needs_python_of_the_system
+def test_a_job_of_the_same_name_may_follow_at_once(serve, namespace, tmp_path):
+    """While the kubelet is still busy with the Pods of the one before, and gives new ones what it knows under the names of theirs."""
+    master = serve("--pod-file", pod_file(tmp_path, SAY))
+    for _ in range(2):
+        assert master.ask(f"{CREATE}&n_worker=4&server=muster") == (200, "OK\n")
+        assert master.until_ended("test") == {"Succeeded"}, json.dumps(master.job("test")["status"], indent=1)
+        assert master.ask("/jobs/test", "DELETE") == (200, "OK\n")
+    nothing_is_left(namespace)
+
+
 MANY = """
 import json, os, sys, time
 name = "-".join(str(word) for word in json.loads(os.environ["TF_CONFIG"])["task"].values())

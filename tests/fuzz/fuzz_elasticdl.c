@@ -41,8 +41,6 @@ static void check_job(const struct elasticdl_request *request)
 		.program_image = "muster:1",
 		.program_path = "/bin/muster",
 		.secret_name = "test.pod-server",
-		.secret_key = "secret",
-		.secret_variable = "SECRET",
 	};
 	struct json *document CLEANUP(json_cleanup) = elasticdl_document_new(request, &manner);
 	struct faults faults CLEANUP(faults_done) = {0};

@@ -194,15 +194,16 @@ def test_files_that_somebody_replaced_run_in_no_pod(muster, kube, change, is_ref
     job = muster.start("run", "--on", "kubernetes", "--name", "story", "-w", 1, "--image", "i", "--max-restarts", 1, "train.py")
     read_until(job.stdout, "line 19")
     with kube.lock:
-        files = json.loads(json.dumps(kube.objects["configmaps", "story.files-0"]))
+        name, = (name for _, name in kube.objects if name.startswith("story.files-0-"))
+        files = json.loads(json.dumps(kube.objects["configmaps", name]))
     assert "good" in json.dumps(files["data"])
-    kube.put("configmaps", "story.files-0", {**files, **change, "metadata": {**files["metadata"], **change.get("metadata", {})}})
+    kube.put("configmaps", name, {**files, **change, "metadata": {**files["metadata"], **change.get("metadata", {})}})
     if not is_refused:
         kube.plan = lambda labels: 0
         kube.end_pods()
     told = job.stderr.read()
     assert (job.wait(LIMIT) != 0) == is_refused
-    assert ("the ConfigMap 'story.files-0' of the job was replaced" in told) == is_refused
+    assert (f"the ConfigMap '{name}' of the job was replaced" in told) == is_refused
     assert [plural for plural, _ in kube.created].count("pods") == 1
 
 

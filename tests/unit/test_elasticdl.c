@@ -131,9 +131,7 @@ static struct job *job_of(const char *text, const char *template)
 	const struct elasticdl_manner manner = {
 		.program_image = "registry.example/muster:1",
 		.program_path = "/bin/muster",
-		.secret_name = "test.pod-server",
-		.secret_key = "secret",
-		.secret_variable = "SECRET",
+		.secret_name = "test.pod-server-0a",
 		.template = under,
 	};
 	struct json *document CLEANUP(json_cleanup) = elasticdl_document_new(&request, &manner);
@@ -195,8 +193,8 @@ static void other_images_are_brought_one(void **state)
 	assert_null(json_get(container, "args"));
 	assert_json(json_get(container, "command"), "[\"/muster-program/muster\",\"pod-server\"]");
 	assert_json(json_get(container, "env"),
-		    "[{\"name\":\"SECRET\",\"valueFrom\":{\"secretKeyRef\":"
-		    "{\"name\":\"test.pod-server\",\"key\":\"secret\"}}}]");
+		    "[{\"name\":\"MUSTER_POD_SECRET\",\"valueFrom\":{\"secretKeyRef\":"
+		    "{\"name\":\"test.pod-server-0a\",\"key\":\"secret\"}}}]");
 }
 
 int main(void)

@@ -45,10 +45,32 @@ static void files_are_mounted_and_the_command_gets_a_folder_to_write_to(void **s
 		"{\"name\":\"muster-work\",\"mountPath\":\"/muster/work\"}],"
 		"\"workingDir\":\"/muster/work\"}],\"volumes\":["
 		"{\"name\":\"muster-files\",\"projected\":{\"sources\":[{\"configMap\":{"
-		"\"name\":\"digits.files-0\",\"items\":[{\"key\":\"train.py\",\"path\":\"train."
+		"\"name\":\"digits.files-0-ac4dfe8d96a30557\",\"items\":[{\"key\":\"train.py\","
+		"\"path\":\"train."
 		"py\"},"
 		"{\"key\":\"file-1\",\"path\":\"lib/run.sh\",\"mode\":365}]}}]}},"
 		"{\"name\":\"muster-work\",\"emptyDir\":{}}]}");
+}
+
+static void other_contents_have_another_name(void **state)
+{
+	(void) state;
+	static const size_t parts[] = {0, 1};
+	struct job_file files[] = {{"a.py", "1", 1, false}, {"b.py", "2", 1, false}};
+	char *first CLEANUP(mem_free_text) = job_files_name("digits", files, 2, parts, 0);
+	char *second CLEANUP(mem_free_text) = job_files_name("digits", files, 2, parts, 1);
+
+	files[1].bytes = "3";
+	char *same CLEANUP(mem_free_text) = job_files_name("digits", files, 2, parts, 0);
+	char *changed CLEANUP(mem_free_text) = job_files_name("digits", files, 2, parts, 1);
+
+	assert_string_equal(first, same);
+	assert_string_not_equal(second, changed);
+	files[1].bytes = "2";
+	files[1].path = "c.py";
+	char *renamed CLEANUP(mem_free_text) = job_files_name("digits", files, 2, parts, 1);
+
+	assert_string_not_equal(second, renamed);
 }
 
 static void a_working_folder_that_was_asked_for_stays(void **state)
@@ -66,7 +88,8 @@ static void a_working_folder_that_was_asked_for_stays(void **state)
 		"{\"name\":\"muster-files\",\"mountPath\":\"/muster/files\",\"readOnly\":true}]}],"
 		"\"volumes\":[{\"name\":\"muster-files\",\"projected\":{\"sources\":[{"
 		"\"configMap\":{"
-		"\"name\":\"digits.files-0\",\"items\":[{\"key\":\"train.py\",\"path\":\"train."
+		"\"name\":\"digits.files-0-85794d22eb505064\",\"items\":[{\"key\":\"train.py\","
+		"\"path\":\"train."
 		"py\"}]}}]"
 		"}}]}");
 }
@@ -155,6 +178,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(files_are_mounted_and_the_command_gets_a_folder_to_write_to),
+		cmocka_unit_test(other_contents_have_another_name),
 		cmocka_unit_test(a_working_folder_that_was_asked_for_stays),
 		cmocka_unit_test(a_packed_folder_is_unpacked_where_the_command_runs),
 		cmocka_unit_test(a_part_ends_where_the_next_file_would_not_fit),
