@@ -1,6 +1,9 @@
 /* muster launch: an agent of an elastic job, in the place of torchrun. */
 #include "base/mem.h"
 #include "cli/command.h"
+#include "cli/edition.h"
+#include "cli/go_on.h"
+#include "cli/input.h"
 #include "cli/job_name.h"
 #include "cli/launch_options.h"
 #include "cli/lookup.h"
@@ -33,10 +36,12 @@ struct call {
 	struct job *job;
 	char *serves_at; /* an address of this machine; NULL: the endpoint is another's */
 	struct listening listening;
+	char *token; /* NULL: none */
 };
 
 static void call_done(struct call *call)
 {
+	mem_free_secret(&call->token);
 	launch_done(&call->launch);
 	free(call->command);
 	free(call->interpreter);
@@ -132,7 +137,7 @@ static bool may_serve(const struct call *call)
 {
 	const char *ip = call->serves_at;
 
-	return !ip || text_starts_with(ip, "127.") || text_equals(ip, "::1") ||
+	return !ip || call->token || text_starts_with(ip, "127.") || text_equals(ip, "::1") ||
 	       option_flag(call->options, "insecure");
 }
 
@@ -163,6 +168,18 @@ static int open_server(struct call *call, struct err *err)
 	return rc == ERR_EXISTS ? 0 : rc;
 }
 
+/* The hash is what a server keeps; an agent has to give the token itself. */
+static int read_token(struct call *call, struct err *err)
+{
+	const char *path = call->launch.token_file;
+	int rc = path ? input_read_secret(path, &call->token, err) : 0;
+
+	if (rc == 0 && call->token && text_starts_with(call->token, "sha256:"))
+		rc = err_set(err, ERR_INVALID,
+			     "%s has the hash of a token, but agents need the token itself", path);
+	return rc < 0 ? err_prefix(err, "--rdzv-token-file") : 0;
+}
+
 /* Running. */
 
 static int see_through(struct call *call)
@@ -182,6 +199,9 @@ static int see_through(struct call *call)
 		.role_name = launch->role_name,
 		.host = launch->host,
 		.port = launch->port,
+		.new_asker = launch->is_tls ? edition->new_asker : http_asker_new,
+		.token = call->token,
+		.pin = launch->pin,
 		.own_address = launch->own_address,
 		.own_port = launch->own_port,
 		.listening = &call->listening,
@@ -204,13 +224,15 @@ static int launch_run(const struct options *options)
 	struct err err = {0};
 
 	machine_gpus_find(getenv(GPUS_VARIABLE), call.arena, &call.gpus);
-	bool is_right = launch_read(options, &call.gpus, &call.launch, &mistakes);
 
-	if (find_command(&call, &err) < 0) {
+	launch_read(options, &call.gpus, &call.launch, &mistakes);
+	if (call.launch.is_tls && !edition)
+		return go_on_as_other_program(options);
+	if (find_command(&call, &err) < 0)
 		text_addf(&mistakes, "%s\n", err.text);
-		is_right = false;
-	}
-	if (!is_right) {
+	if (read_token(&call, &err) < 0)
+		text_addf(&mistakes, "%s\n", err.text);
+	if (mistakes.len) {
 		output_say_lines(&mistakes);
 		return EXIT_WRONG_USE;
 	}
@@ -224,7 +246,8 @@ static int launch_run(const struct options *options)
 	if (may_serve(&call))
 		return see_through(&call);
 	output_say("--rdzv-endpoint %s: other machines can reach this address, and any client "
-		   "could join or stop the job; to allow that for this network: --insecure",
+		   "could join or stop the job; add --rdzv-token-file, or allow that for this "
+		   "network: --insecure",
 		   call.launch.host);
 	return EXIT_REFUSED;
 }
@@ -238,7 +261,7 @@ static const struct option_row rows_of_launch[] = {
 	 .one_line = "grace period between the stop signal and SIGKILL"},
 	{.name = "insecure",
 	 .kind = OPTION_FLAG,
-	 .one_line = "serve other machines without TLS and without a token"},
+	 .one_line = "serve any client on other machines, without a token"},
 	{.name = "name",
 	 .kind = OPTION_TEXT,
 	 .value_name = "NAME",

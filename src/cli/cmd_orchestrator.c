@@ -1,98 +1,30 @@
 /* muster orchestrator: the server that agents of elastic jobs meet at. */
-#include "base/mem.h"
 #include "cli/command.h"
-#include "cli/lookup.h"
-#include "cli/options.h"
+#include "cli/edition.h"
+#include "cli/go_on.h"
+#include "cli/orchestrator_call.h"
 #include "cli/output.h"
 #include "core/member_wire.h"
-#include "engine/end_signals.h"
-#include "engine/orchestrator.h"
-#include "engine/state_folder.h"
-#include "io/descriptor_limit.h"
-
-#include <signal.h>
 
 #define DEFAULT_ADDRESS "127.0.0.1:29400"
 
-struct serving {
-	struct loop *loop;
-	struct orchestrator *orchestrator;
-	struct end_signals signals;
-	struct listening listening;
-};
-
-static void serving_done(struct serving *serving)
+static bool needs_other_libraries(const struct options *options)
 {
-	orchestrator_free(serving->orchestrator);
-	end_signals_done(&serving->signals);
-	if (serving->loop)
-		loop_free(serving->loop);
-	listening_done(&serving->listening);
-}
-
-static void say(const char *sentence, void *data)
-{
-	(void) data;
-	output_say("%s", sentence);
-}
-
-static void on_signal(int number, void *data)
-{
-	const struct serving *serving = data;
-
-	(void) number;
-	loop_stop(serving->loop);
-}
-
-static int begin(struct serving *serving, const struct options *options, struct err *err)
-{
-	char *state CLEANUP(mem_free_text) = NULL;
-	int rc = lookup_state_folder(options, &state, err);
-
-	if (rc == 0)
-		rc = loop_new(&serving->loop, err);
-	if (rc < 0)
-		return rc;
-	char *folder CLEANUP(mem_free_text) =
-		state_folder_elastic(state, listening_port(serving->listening.fd));
-	const struct orchestrator_settings settings = {
-		.loop = serving->loop,
-		.listening = &serving->listening,
-		.folder = folder,
-		.lease = option_duration(options, "lease", 0),
-		.say = say,
-	};
-
-	end_signals_watch(&serving->signals, serving->loop, on_signal, serving);
-	return orchestrator_new(&settings, &serving->orchestrator, err);
+	return option_text(options, "token-file") || option_text(options, "make-token") ||
+	       option_text(options, "tls-dir");
 }
 
 static int orchestrator_run(const struct options *options)
 {
-	struct serving serving CLEANUP(serving_done) = {.listening = {.fd = -1}};
-	struct err err = {0};
+	const struct server_access none = {0};
 
 	if (option_duration(options, "lease", 0) < ELASTIC_SHORTEST_LEASE) {
 		output_say("--lease: must be at least 2s, because agents call every second");
 		return EXIT_WRONG_USE;
 	}
-	if (listening_open(option_text(options, "listen"), &serving.listening, &err) < 0) {
-		output_say("--listen: %s", err.text);
-		return err.code == ERR_INVALID ? EXIT_WRONG_USE : EXIT_OWN_FAULT;
-	}
-	if (!listening_is_loopback(serving.listening.fd) && !option_flag(options, "insecure")) {
-		output_say("--listen %s: other machines can reach this address, and any client "
-			   "could join or stop jobs; to allow that for this network: --insecure",
-			   serving.listening.address);
-		return EXIT_REFUSED;
-	}
-	/* Each agent has a connection, and there may be more than the usual 1024. */
-	descriptor_limit_raise_to_most();
-	if (begin(&serving, options, &err) < 0)
-		return output_fail(&err);
-	output_say("elastic jobs connect to http://%s", serving.listening.address);
-	loop_run(serving.loop);
-	return EXIT_DONE;
+	if (!needs_other_libraries(options))
+		return orchestrator_call(options, &none);
+	return edition ? edition->orchestrate(options) : go_on_as_other_program(options);
 }
 
 static const struct option_row rows_of_orchestrator[] = {
@@ -107,9 +39,10 @@ static const struct option_row rows_of_orchestrator[] = {
 	 .value_name = "TIME",
 	 .otherwise = "5s",
 	 .one_line = "time after which a silent agent counts as lost"},
+	SERVER_ACCESS_ROWS,
 	{.name = "insecure",
 	 .kind = OPTION_FLAG,
-	 .one_line = "serve other machines without TLS and a token"},
+	 .one_line = "serve any client on other machines, without a token"},
 	{0},
 };
 
@@ -119,7 +52,9 @@ const struct command command_orchestrator = {
 	.arguments = "[OPTIONS]",
 	.one_line = "run the rendezvous server of elastic jobs (muster launch)",
 	.examples = "  muster orchestrator\n"
-		    "  muster orchestrator --listen 10.0.0.1:29400 --insecure\n",
+		    "  muster orchestrator --make-token token.hash > token\n"
+		    "  muster orchestrator --listen 10.0.0.1:29400 --token-file token.hash "
+		    "--tls-dir tls\n",
 	.options = rows_of_orchestrator,
 	.run = orchestrator_run,
 };

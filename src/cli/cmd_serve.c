@@ -4,6 +4,7 @@
 #include "cli/edition.h"
 #include "cli/go_on.h"
 #include "cli/options.h"
+#include "cli/server_access.h"
 
 static int serve_run(const struct options *options)
 {
@@ -17,19 +18,7 @@ static const struct option_row rows_of_serve[] = {
 	 .value_name = "ADDRESS",
 	 .otherwise = "127.0.0.1:7897",
 	 .one_line = "HOST:PORT on which to listen for clients"},
-	{.name = "token-file",
-	 .kind = OPTION_TEXT,
-	 .value_name = "FILE",
-	 .has_variable = true,
-	 .one_line = "file with the bearer token that clients need, or with its hash"},
-	{.name = "make-token",
-	 .kind = OPTION_TEXT,
-	 .value_name = "FILE",
-	 .one_line = "write the hash of a new token to FILE, print the token, and exit"},
-	{.name = "tls-dir",
-	 .kind = OPTION_TEXT,
-	 .value_name = "DIR",
-	 .one_line = "serve https with tls.crt and tls.key of this directory (created if missing)"},
+	SERVER_ACCESS_ROWS,
 	{.name = "insecure",
 	 .kind = OPTION_FLAG,
 	 .one_line = "serve any client on other machines, without a token"},

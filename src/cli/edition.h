@@ -14,6 +14,7 @@
 #include "cli/sync_folder.h"
 #include "cli/tensorboard.h"
 #include "engine/client.h"
+#include "io/http_asker.h"
 #include "io/listening.h"
 
 #include <stdbool.h>
@@ -37,6 +38,8 @@ struct edition {
 	int (*see_tensorboard)(const struct tensorboard_call *call); /* tensorboard_on_cluster */
 	int (*serve_tfjobs)(const struct options *options); /* operator_on_cluster */
 	int (*serve)(const struct options *options); /* serve_on_cluster */
+	int (*orchestrate)(const struct options *options); /* orchestrator_call_with_access */
+	http_asker_new_fn new_asker; /* https_asker_new */
 	int (*forward_ports)(const struct port_forward_call *call); /* port_forward_on_cluster */
 	sync_folder_pack_fn pack_folder;
 	const char *(*library)(void); /* "libcurl/7.88.1 …", for `muster version` */

@@ -7,6 +7,7 @@
 #include "cli/lookup.h"
 #include "cli/operator_on_cluster.h"
 #include "cli/options.h"
+#include "cli/orchestrator_call.h"
 #include "cli/output.h"
 #include "cli/run_on_cluster.h"
 #include "cli/serve_on_cluster.h"
@@ -15,6 +16,7 @@
 #include "engine/client.h"
 #include "engine/client_kube.h"
 #include "io/http_client.h"
+#include "io/https_asker.h"
 
 static void tell_trouble(const char *sentence, void *data)
 {
@@ -51,6 +53,8 @@ static const struct edition kubernetes = {
 	.see_tensorboard = tensorboard_on_cluster,
 	.serve_tfjobs = operator_on_cluster,
 	.serve = serve_on_cluster,
+	.orchestrate = orchestrator_call_with_access,
+	.new_asker = https_asker_new,
 	.forward_ports = port_forward_on_cluster,
 	.pack_folder = sync_folder_pack,
 	.library = http_library,

@@ -14,6 +14,7 @@
 #define JOIN_TIME (600 * MSEC_PER_SECOND) /* torchrun's join_timeout */
 #define LAST_CALL (1 * MSEC_PER_SECOND) /* torchrun waits for 30 s */
 #define LONGEST_CONF 1000000 /* seconds */
+#define HTTPS "https://"
 #define MASTER_PORT "29500" /* torchrun's, of a static rendezvous */
 
 void launch_done(struct launch *launch)
@@ -170,7 +171,7 @@ static bool is_made_up(const char *endpoint)
 	       text_equals(endpoint, "127.0.0.1:0");
 }
 
-/* "host", "host:port", "[::1]:port". */
+/* "host", "host:port", "[::1]:port", each behind "https://" or not. */
 static void read_endpoint(const struct options *options, struct launch *launch, struct text *faults)
 {
 	char *master CLEANUP(mem_free_text) = master_of(options);
@@ -183,6 +184,10 @@ static void read_endpoint(const struct options *options, struct launch *launch, 
 	if (!word || is_made_up(word) || flag_of(options, "standalone") ||
 	    (!has_said && launch->terms.max == 1))
 		return;
+	if (text_starts_with(word, HTTPS)) {
+		launch->is_tls = true;
+		word += strlen(HTTPS);
+	}
 	char *with_port CLEANUP(mem_free_text) = mem_format("%s:%d", word, MEMBER_PORT);
 	const char *address = address_fault(word, &offset) ? with_port : word;
 	const char *fault = address_fault(address, &offset);
@@ -208,6 +213,9 @@ static void check_backend(const struct options *options, struct text *faults)
 
 static void check_meeting(const struct launch *launch, struct text *faults)
 {
+	if (launch->pin && !text_starts_with(launch->pin, "sha256//"))
+		text_addf(faults, "--rdzv-pin: '%s' is not a pin (expected sha256//...)\n",
+			  launch->pin);
 	if (!launch->host && launch->terms.max > 1)
 		text_add(faults, "missing --rdzv-endpoint, the address of the rendezvous server\n");
 	if (launch->own_port && launch->n_processes > 1)
@@ -220,7 +228,7 @@ static void check_meeting(const struct launch *launch, struct text *faults)
 			  launch->job_id);
 }
 
-bool launch_read(const struct options *options, const struct gpus *gpus, struct launch *launch,
+void launch_read(const struct options *options, const struct gpus *gpus, struct launch *launch,
 		 struct text *faults)
 {
 	*launch = (struct launch){
@@ -232,6 +240,8 @@ bool launch_read(const struct options *options, const struct gpus *gpus, struct 
 		.job_id = value_of(options, "rdzv-id"),
 		.own_address = value_of(options, "local-addr"),
 		.role_name = value_of(options, "role"),
+		.token_file = value_of(options, "rdzv-token-file"),
+		.pin = value_of(options, "rdzv-pin"),
 		.is_module = flag_of(options, "module"),
 		.is_program = flag_of(options, "no-python"),
 	};
@@ -246,9 +256,10 @@ bool launch_read(const struct options *options, const struct gpus *gpus, struct 
 	read_conf(options, launch, faults);
 	read_endpoint(options, launch, faults);
 	launch->is_alone = !launch->host;
+	launch->is_tls |= launch->pin && !launch->is_alone;
+	launch->never_serves |= launch->is_tls;
 	check_backend(options, faults);
 	check_meeting(launch, faults);
 	if (!faults->len && member_terms_fault(&launch->terms))
 		text_addf(faults, "--nnodes: %s\n", member_terms_fault(&launch->terms));
-	return !faults->len;
 }

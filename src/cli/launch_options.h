@@ -20,6 +20,9 @@ struct launch {
 	bool never_serves; /* is_host=0 of --rdzv-conf: the server is another process */
 	bool is_alone; /* no other machine is to come: the endpoint is still to be made up */
 	int port;
+	bool is_tls; /* the server is another process then */
+	const char *pin; /* of its key; NULL: authorities count */
+	const char *token_file; /* NULL: none */
 	const char *own_address; /* NULL: none was given */
 	int own_port; /* of the only process; 0: none was given */
 	const char *role_name;
@@ -29,9 +32,9 @@ struct launch {
 };
 
 void launch_done(struct launch *launch);
-/* False when something is wrong: each mistake is a line of `faults`. */
-bool launch_read(const struct options *options, const struct gpus *gpus, struct launch *ret_launch,
-		 struct text *faults) MUST_USE;
+/* Each mistake is a line of `faults`. */
+void launch_read(const struct options *options, const struct gpus *gpus, struct launch *ret_launch,
+		 struct text *faults);
 
 /* Rows for the table of the command. */
 #define LAUNCH_ROWS                                                                                \
@@ -52,6 +55,14 @@ bool launch_read(const struct options *options, const struct gpus *gpus, struct 
 		 .value_name = "HOST[:PORT]",                                                      \
 		 .one_line =                                                                       \
 			 "rendezvous server; the machine with this address runs it (port 29400)"}, \
+		{.name = "rdzv-token-file",                                                        \
+		 .kind = OPTION_TEXT,                                                              \
+		 .value_name = "FILE",                                                             \
+		 .one_line = "file with the bearer token of the rendezvous server"},               \
+		{.name = "rdzv-pin",                                                               \
+		 .kind = OPTION_TEXT,                                                              \
+		 .value_name = "PIN",                                                              \
+		 .one_line = "key of an https server whose certificate no authority signed"},      \
 		{.name = "rdzv-id",                                                                \
 		 .kind = OPTION_TEXT,                                                              \
 		 .value_name = "ID",                                                               \

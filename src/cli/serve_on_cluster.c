@@ -5,10 +5,8 @@
 #include "cli/command.h"
 #include "cli/input.h"
 #include "cli/output.h"
+#include "cli/server_access.h"
 #include "engine/operator.h"
-#include "io/certificate.h"
-#include "io/file.h"
-#include "io/http_tls.h"
 #include "serve/master.h"
 
 #include <stdlib.h>
@@ -20,10 +18,7 @@
 struct front {
 	const struct options *options;
 	struct listening listening;
-	struct http_tls *tls; /* NULL: none */
-	char *pin; /* of its key */
-	bool has_token; /* else any client is answered */
-	struct token_hash token;
+	struct server_access access;
 	char *namespace_name;
 	struct json *template; /* NULL: none */
 	struct master *master;
@@ -32,40 +27,9 @@ struct front {
 static void front_done(struct front *front)
 {
 	listening_done(&front->listening);
-	http_tls_free(front->tls);
-	free(front->pin);
+	server_access_done(&front->access);
 	free(front->namespace_name);
 	json_free(front->template);
-}
-
-static int read_token(struct front *front, struct err *err)
-{
-	const char *path = option_text(front->options, "token-file");
-	char *token CLEANUP(mem_free_secret) = NULL;
-	int rc = path ? input_read_secret(path, &token, err) : 0;
-
-	front->has_token = token != NULL;
-	if (token && token_hash_read(token, &front->token, err) < 0)
-		return err_prefix(err, "%s", path);
-	return rc;
-}
-
-/* The names of the files are those of a Secret of type kubernetes.io/tls. */
-static int open_tls(struct front *front, struct err *err)
-{
-	const char *folder = option_text(front->options, "tls-dir");
-
-	if (!folder)
-		return 0;
-	char *certificate CLEANUP(mem_free_text) = mem_format("%s/tls.crt", folder);
-	char *key CLEANUP(mem_free_text) = mem_format("%s/tls.key", folder);
-	int rc = certificate_ensure(certificate, key, err);
-
-	if (rc == 0)
-		rc = certificate_pin(certificate, &front->pin, err);
-	if (rc == 0)
-		rc = http_tls_new(certificate, key, &front->tls, err);
-	return rc < 0 ? err_prefix(err, "--tls-dir") : 0;
 }
 
 static int open_listening(struct front *front, struct err *err)
@@ -75,7 +39,7 @@ static int open_listening(struct front *front, struct err *err)
 
 	if (rc < 0)
 		return err_prefix(err, "--listen");
-	if (listening_is_loopback(front->listening.fd) || front->has_token ||
+	if (listening_is_loopback(front->listening.fd) || front->access.is_known ||
 	    option_flag(front->options, "insecure"))
 		return 0;
 	return err_set(err, ERR_REFUSED,
@@ -108,9 +72,9 @@ static int begin_front(const struct operator_host *host, void *data, struct err 
 	const struct master_settings settings = {
 		.host = *host,
 		.listening = &front->listening,
-		.tls = front->tls,
+		.tls = front->access.tls,
 		.namespace_name = front->namespace_name,
-		.token = front->has_token ? &front->token : NULL,
+		.token = front->access.is_known ? &front->access.token : NULL,
 		.program_image = option_text(front->options, "image"),
 		.program_path = PROGRAM_IN_IMAGE,
 		.template = front->template,
@@ -120,10 +84,10 @@ static int begin_front(const struct operator_host *host, void *data, struct err 
 	if (rc < 0)
 		return rc;
 	output_say("jobs of namespace '%s' are created at http%s://%s/create",
-		   front->namespace_name, front->tls ? "s" : "", front->listening.address);
-	if (front->pin)
+		   front->namespace_name, front->access.tls ? "s" : "", front->listening.address);
+	if (front->access.pin)
 		output_say("if no authority signed the certificate, clients need: --pin %s",
-			   front->pin);
+			   front->access.pin);
 	return 0;
 }
 
@@ -142,10 +106,8 @@ static void say(const char *sentence, void *data)
 
 static int serve(struct front *front, struct err *err)
 {
-	int rc = read_token(front, err);
+	int rc = server_access_open(front->options, &front->access, err);
 
-	if (rc == 0)
-		rc = open_tls(front, err);
 	if (rc == 0)
 		rc = open_listening(front, err);
 	if (rc == 0)
@@ -169,26 +131,6 @@ static int serve(struct front *front, struct err *err)
 	return operator_run(&settings, err);
 }
 
-/* The token itself is nowhere but on standard output. */
-static int make_token(const char *path, struct err *err)
-{
-	char *token CLEANUP(mem_free_secret) = NULL;
-	int rc = token_new(&token, err);
-
-	if (rc < 0)
-		return rc;
-	char *hash CLEANUP(mem_free_text) = token_hash_text(token);
-
-	rc = file_replace(path, hash, strlen(hash), err);
-	if (rc < 0)
-		return err_prefix(err, "--make-token");
-	struct text line CLEANUP(text_done) = {0};
-
-	text_addf(&line, "%s\n", token);
-	output_add(&line);
-	return 0;
-}
-
 int serve_on_cluster(const struct options *options)
 {
 	struct front front CLEANUP(front_done) = {.options = options, .listening = {.fd = -1}};
@@ -196,7 +138,7 @@ int serve_on_cluster(const struct options *options)
 	struct err err = {0};
 
 	if (token_hash_file)
-		return make_token(token_hash_file, &err) < 0 ? output_fail(&err) : EXIT_DONE;
+		return server_access_make_token(token_hash_file);
 	if (serve(&front, &err) == 0)
 		return EXIT_DONE;
 	return err.code == ERR_REFUSED ? output_fail(&err) : cluster_fail(&err);

@@ -8,7 +8,6 @@
 #include "engine/job_uid.h"
 #include "engine/orchestrator.h"
 #include "engine/record.h"
-#include "io/http_asker.h"
 #include "io/own_host.h"
 #include "io/port.h"
 
@@ -83,7 +82,7 @@ static void call(struct agent *agent, msec now)
 
 	member_request_add(&request, &body);
 	member_called(&agent->member, now);
-	http_asker_ask(agent->asker, agent->path, text_of(&body), body.len);
+	agent->asker->functions->ask(agent->asker, agent->path, text_of(&body), body.len);
 }
 
 /* Before the job was looked at there is nothing to offer. */
@@ -134,9 +133,11 @@ static void on_idle(void *data)
 
 static int make_server(struct agent *agent, const struct listening *listening, struct err *err)
 {
+	const char *token = agent->request->token;
 	const struct orchestrator_settings settings = {
 		.loop = agent->settings.loop,
 		.listening = listening,
+		.access = {token ? http_is_same_secret : NULL, token},
 		.folder = agent->request->server_folder,
 		.lease = agent->request->lease,
 		.on_idle = on_idle,
@@ -267,6 +268,22 @@ static void on_whole_answer(struct agent *agent, const struct json *body)
 	lose_call(agent, err.text);
 }
 
+static void refuse(struct agent *agent, const char *sentence)
+{
+	keep_why(agent, sentence);
+	member_refused(&agent->member, loop_monotonic_now());
+}
+
+/* One side does not know the token or the key of the other. Once a job was joined, a person may put
+ * that right while its processes run. */
+static void lack_trust(struct agent *agent, const char *sentence)
+{
+	if (agent->uid)
+		lose_call(agent, sentence);
+	else
+		refuse(agent, sentence);
+}
+
 static void on_refusal(struct agent *agent, int status, const struct json *body)
 {
 	const char *sentence = json_as_string(json_get(body, "error"), NULL);
@@ -275,12 +292,12 @@ static void on_refusal(struct agent *agent, int status, const struct json *body)
 	bool is_final = body && (status == 400 || status == 409 || status == 410);
 
 	/* Whatever else answers there is no server of ours, or not now. */
-	if (!is_final) {
+	if (status == 401)
+		lack_trust(agent, "the job's server needs its token: --rdzv-token-file");
+	else if (is_final)
+		refuse(agent, sentence ? sentence : other);
+	else
 		lose_call(agent, sentence ? sentence : other);
-		return;
-	}
-	keep_why(agent, sentence ? sentence : other);
-	member_refused(&agent->member, loop_monotonic_now());
 }
 
 static void on_answer(int status, const void *bytes, size_t len, const struct err *err, void *data)
@@ -288,7 +305,9 @@ static void on_answer(int status, const void *bytes, size_t len, const struct er
 	struct agent *agent = data;
 	struct json *body CLEANUP(json_cleanup) = NULL;
 
-	if (!status) {
+	if (!status && err->code == ERR_REFUSED) {
+		lack_trust(agent, err->text);
+	} else if (!status) {
 		lose_call(agent, err->text);
 		serve_if_none_does(agent);
 	} else if (json_read(bytes ? bytes : "", len, &body, NULL) == 0 && status == 200) {
@@ -524,8 +543,11 @@ static int make_asker(struct agent *agent, struct err *err)
 	if (rc < 0)
 		return rc;
 	const struct http_asker_settings settings = {
+		.host = request->host,
 		.address = address,
 		.port = request->port,
+		.token = request->token,
+		.pin = request->pin,
 		.answer_limit = LIMIT_MEMBER_ANSWER,
 		.patience = MEMBER_HOLD + ANSWER_TIME + MSEC_PER_SECOND, /* the member's is less */
 		.on_answer = on_answer,
@@ -533,8 +555,7 @@ static int make_asker(struct agent *agent, struct err *err)
 	};
 
 	agent->host = mem_copy_text(request->own_address ? request->own_address : own);
-	agent->asker = http_asker_new(agent->settings.loop, &settings);
-	return 0;
+	return request->new_asker(agent->settings.loop, &settings, &agent->asker, err);
 }
 
 int agent_new(const struct agent_settings *settings, struct agent **ret_agent, struct err *err)
@@ -580,7 +601,8 @@ void agent_free(struct agent *agent)
 		return;
 	if (agent->processes)
 		agent->processes->functions->free(agent->processes);
-	http_asker_free(agent->asker);
+	if (agent->asker)
+		agent->asker->functions->free(agent->asker);
 	orchestrator_free(agent->server);
 	listening_done(&agent->listening);
 	loop_watch_free(agent->timer);

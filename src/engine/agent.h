@@ -10,6 +10,7 @@
 #include "core/cluster.h"
 #include "core/member_wire.h"
 #include "engine/backend.h"
+#include "io/http_asker.h"
 #include "io/listening.h"
 #include "io/loop.h"
 #include "store/claims.h"
@@ -22,6 +23,9 @@ struct agent_request {
 	const char *role_name; /* ROLE_NAME of its processes */
 	const char *host; /* of the server, a name or an address without brackets */
 	int port;
+	http_asker_new_fn new_asker; /* how it is asked: with TLS or without */
+	const char *token; /* that its callers give, also where we are the server; NULL: none */
+	const char *pin; /* as in struct http_asker_settings */
 	const char *own_address; /* by which other machines reach this one; NULL: the one towards
 				    the server */
 	int own_port; /* of the only process, in every generation; 0: ports take turns */

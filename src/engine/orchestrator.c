@@ -337,9 +337,15 @@ static void answer_reader(const struct orchestrator *orchestrator, struct http_c
 static void on_call(struct http_call *call, void *data)
 {
 	const char *path = http_call_path(call);
+	const struct orchestrator *orchestrator = data;
 	char *name CLEANUP(mem_free_text) = NULL;
 	const char *member = find_member(path, &name);
 
+	if (!http_access_is_given(call, &orchestrator->settings.access)) {
+		http_call_add_header(call, "WWW-Authenticate", "Bearer");
+		answer_error(call, 401, "missing or wrong bearer token");
+		return;
+	}
 	if (member)
 		take_member(data, call, name, member);
 	else if (is_read(call))
@@ -401,6 +407,7 @@ int orchestrator_new(const struct orchestrator_settings *settings,
 	struct orchestrator *orchestrator = mem_new(sizeof(*orchestrator));
 	const struct http_server_settings server = {
 		.listening = settings->listening,
+		.tls = settings->tls,
 		.hosts = http_hosts_of(settings->listening),
 		.header_limit = LIMIT_HTTP_HEADERS,
 		.body_limit = LIMIT_MEMBER_CALL,

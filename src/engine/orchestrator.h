@@ -5,13 +5,15 @@
  *     GET  /v1/jobs                  {"jobs": [...]}
  *     GET  /v1/jobs/JOB              one of them with its members and worlds
  *
- * What is wrong is answered {"error": "a sentence"}: 400 the request, 404 no such job, 409 other
- * terms than those of the job, 410 a job that is no more, 503 not now: ask again. */
+ * What is wrong is answered {"error": "a sentence"}: 400 the request, 401 no or another token, 404
+ * no such job, 409 other terms than those of the job, 410 a job that is no more, 503 not now: ask
+ * again. */
 #pragma once
 
 #include "base/err.h"
 #include "base/msec.h"
 #include "base/own.h"
+#include "io/http_routes.h"
 #include "io/listening.h"
 #include "io/loop.h"
 
@@ -22,6 +24,8 @@ struct orchestrator;
 struct orchestrator_settings {
 	struct loop *loop;
 	const struct listening *listening; /* borrowed */
+	const struct http_tls *tls; /* NULL: none; outlives the orchestrator */
+	struct http_access access; /* what callers have to know */
 	const char *folder; /* remembers the jobs, for a server that is started anew; NULL: none */
 	msec lease; /* a member is lost that is silent for so long */
 	/* One sentence for each change of a job; NULL: nobody listens. */

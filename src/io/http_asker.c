@@ -7,10 +7,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-struct http_asker {
+struct plain_asker {
+	struct http_asker base; /* the first member, so that one is the other */
 	struct http_asker_settings settings;
 	char *address;
 	char *host; /* as a header has it */
+	char *authorization; /* the same; NULL: none */
 	struct evhttp_connection *connection;
 	struct evhttp_request *request; /* under way; NULL: none */
 	const char *why; /* it failed, as libevent says; NULL: it says nothing */
@@ -36,13 +38,13 @@ static const char *sentence_of(enum evhttp_request_error error)
 
 static void on_error(enum evhttp_request_error error, void *data)
 {
-	struct http_asker *asker = data;
+	struct plain_asker *asker = data;
 
 	asker->why = sentence_of(error);
 }
 
 /* Why no connection came about is lost in libevent, which closes it before it tells. */
-static void tell_loss(const struct http_asker *asker)
+static void tell_loss(const struct plain_asker *asker)
 {
 	struct err err;
 
@@ -55,7 +57,7 @@ static void tell_loss(const struct http_asker *asker)
 /* Without a request, or without a status of it, there is no answer. */
 static void on_done(struct evhttp_request *request, void *data)
 {
-	struct http_asker *asker = data;
+	struct plain_asker *asker = data;
 	int status = request ? evhttp_request_get_response_code(request) : 0;
 
 	asker->request = NULL;
@@ -69,24 +71,7 @@ static void on_done(struct evhttp_request *request, void *data)
 				  NULL, asker->settings.data);
 }
 
-struct http_asker *http_asker_new(struct loop *loop, const struct http_asker_settings *settings)
-{
-	struct http_asker *asker = mem_new(sizeof(*asker));
-
-	asker->settings = *settings;
-	asker->address = mem_copy_text(settings->address);
-	asker->host = mem_format(strchr(asker->address, ':') ? "[%s]" : "%s", asker->address);
-	asker->connection = evhttp_connection_base_new(loop_base(loop), NULL, asker->address,
-						       (unsigned short) settings->port);
-	if (!asker->connection)
-		mem_end();
-	evhttp_connection_set_timeout(asker->connection,
-				      (int) (settings->patience / MSEC_PER_SECOND));
-	evhttp_connection_set_max_body_size(asker->connection, (ev_ssize_t) settings->answer_limit);
-	return asker;
-}
-
-static void give_up(struct http_asker *asker)
+static void give_up(struct plain_asker *asker)
 {
 	struct evhttp_request *request = TAKE(asker->request);
 
@@ -94,19 +79,22 @@ static void give_up(struct http_asker *asker)
 		evhttp_cancel_request(request);
 }
 
-void http_asker_free(struct http_asker *asker)
+static void plain_asker_free(struct http_asker *base)
 {
-	if (!asker)
-		return;
+	struct plain_asker *asker = (struct plain_asker *) base;
+
 	give_up(asker);
 	evhttp_connection_free(asker->connection);
+	mem_free_secret(&asker->authorization);
 	free(asker->address);
 	free(asker->host);
 	free(asker);
 }
 
-void http_asker_ask(struct http_asker *asker, const char *path, const void *body, size_t len)
+static void plain_asker_ask(struct http_asker *base, const char *path, const void *body, size_t len)
 {
+	struct plain_asker *asker = (struct plain_asker *) base;
+
 	give_up(asker);
 	asker->why = NULL;
 	struct evhttp_request *request = evhttp_request_new(on_done, asker);
@@ -119,6 +107,8 @@ void http_asker_ask(struct http_asker *asker, const char *path, const void *body
 	evhttp_request_set_error_cb(request, on_error);
 	evhttp_add_header(headers, "Host", asker->host);
 	evhttp_add_header(headers, "Content-Type", "application/json");
+	if (asker->authorization)
+		evhttp_add_header(headers, "Authorization", asker->authorization);
 	evbuffer_add(evhttp_request_get_output_buffer(request), body, len);
 	/* It tells of what fails at once by on_done, and has freed the request then. */
 	if (evhttp_make_request(asker->connection, request, EVHTTP_REQ_POST, path) < 0 &&
@@ -126,4 +116,28 @@ void http_asker_ask(struct http_asker *asker, const char *path, const void *body
 		asker->request = NULL;
 		tell_loss(asker);
 	}
+}
+
+int http_asker_new(struct loop *loop, const struct http_asker_settings *settings,
+		   struct http_asker **ret_asker, struct err *err)
+{
+	static const struct http_asker_functions functions = {plain_asker_ask, plain_asker_free};
+	struct plain_asker *asker = mem_new(sizeof(*asker));
+
+	(void) err;
+	asker->base.functions = &functions;
+	asker->settings = *settings;
+	asker->address = mem_copy_text(settings->address);
+	asker->host = mem_format(strchr(asker->address, ':') ? "[%s]" : "%s", asker->address);
+	if (settings->token)
+		asker->authorization = mem_format("Bearer %s", settings->token);
+	asker->connection = evhttp_connection_base_new(loop_base(loop), NULL, asker->address,
+						       (unsigned short) settings->port);
+	if (!asker->connection)
+		mem_end();
+	evhttp_connection_set_timeout(asker->connection,
+				      (int) (settings->patience / MSEC_PER_SECOND));
+	evhttp_connection_set_max_body_size(asker->connection, (ev_ssize_t) settings->answer_limit);
+	*ret_asker = &asker->base;
+	return 0;
 }

@@ -52,7 +52,7 @@ bool http_is_same_secret(const char *given, const void *data)
 }
 
 /* RFC 6750, 2.1; the name of the scheme is in any case (RFC 9110, 11.1). */
-static bool may_call(const struct http_call *call, const struct http_access *access)
+bool http_access_is_given(const struct http_call *call, const struct http_access *access)
 {
 	const char *header = http_call_header(call, "Authorization");
 	const char *own = http_call_header(call, POD_SECRET_HEADER);
@@ -120,7 +120,7 @@ void http_routes_call(const struct http_route *routes, const struct http_access 
 			free(TAKE(name));
 			continue;
 		}
-		if (!route->is_open && !may_call(call, access)) {
+		if (!route->is_open && !http_access_is_given(call, access)) {
 			http_call_add_header(call, "WWW-Authenticate", "Bearer");
 			http_answer_text(call, 401, "missing or wrong bearer token");
 			return;

@@ -27,12 +27,13 @@ struct http_access {
 	const void *secret;
 };
 
+/* Whether a caller gave it: as "Authorization: Bearer SECRET", or in POD_SECRET_HEADER. */
+bool http_access_is_given(const struct http_call *call, const struct http_access *access);
 /* Of a secret that is a text. */
 bool http_is_same_secret(const char *given, const void *secret);
 
 /* Answers by the first route that fits; 404 names the paths, 405 the methods of one. `routes` end
- * with a NULL method. Callers give the secret as "Authorization: Bearer SECRET", or in
- * POD_SECRET_HEADER; others are answered 401, but by open routes. */
+ * with a NULL method. Callers that do not give the secret are answered 401, but by open routes. */
 void http_routes_call(const struct http_route *routes, const struct http_access *access,
 		      struct http_call *call, void *data);
 

@@ -32,6 +32,7 @@ class Machines:
 
     def __init__(self, muster, port, job="digits"):
         self.muster, self.port, self.job = muster, port, job
+        self.endpoint = f"127.0.0.1:{port}"
         self.story = muster.folder / "story"
         self.story.touch()
         self.worker = muster.folder / "worker.sh"
@@ -41,7 +42,7 @@ class Machines:
 
     def launch(self, name, *options, nnodes="2:3"):
         self.agents[name] = self.muster.start(
-            "launch", "--name", name, "--replace", "--nnodes", nnodes, "--rdzv-endpoint", f"127.0.0.1:{self.port}",
+            "launch", "--name", name, "--replace", "--nnodes", nnodes, "--rdzv-endpoint", self.endpoint,
             "--rdzv-id", self.job, *options, "--no-python", self.worker,
             env={"STORY": self.story, "AGENT": self.agent_word(name)})
         return self.agents[name]

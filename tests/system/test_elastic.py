@@ -305,7 +305,7 @@ def test_paths_and_methods_that_are_not_there_are_told(machines):
 
 
 def test_other_machines_are_served_only_where_that_was_asked_for(muster):
-    assert "to allow that for this network: --insecure" in muster("orchestrator", "--listen", "0.0.0.0:0", code=4).stderr
+    assert "add --token-file, or allow that for this network: --insecure" in muster("orchestrator", "--listen", "0.0.0.0:0", code=4).stderr
     assert "at least 2s" in muster("orchestrator", "--lease", "1s", code=2).stderr
     assert "--listen: " in muster("orchestrator", "--listen", "nowhere", code=2).stderr
 

@@ -35,8 +35,15 @@ class Network:
         self.agents, self.said = {}, {}
 
     def start_orchestrator(self):
-        process = self.server.start("orchestrator", "--listen", f"{SERVER}:29400", "--insecure", text=True)
-        assert read_line(process.stderr) == f"muster: elastic jobs connect to http://{SERVER}:29400\n"
+        """With a token, and a key of its own, as other machines need them."""
+        folder = self.muster.folder
+        if not (folder / "token").exists():
+            (folder / "token").write_text(self.muster("orchestrator", "--make-token", folder / "token.hash", code=0).stdout)
+            (folder / "tls").mkdir()
+        process = self.server.start("orchestrator", "--listen", f"{SERVER}:29400", "--token-file", folder / "token.hash",
+                                    "--tls-dir", folder / "tls", text=True)
+        assert read_line(process.stderr) == f"muster: elastic jobs connect to https://{SERVER}:29400\n"
+        self.access = ["--rdzv-token-file", folder / "token", "--rdzv-pin", read_line(process.stderr).split()[-1]]
         return process
 
     def add(self, name, *arguments):
@@ -47,7 +54,7 @@ class Network:
         machine.ip(f"addr add 10.97.0.{number}/24 dev port0")
         machine.ip("link set port0 up")
         self.said[name] = []
-        self.agents[name] = machine.start("launch", "--name", name, *arguments, env=PYTHON, stderr=subprocess.STDOUT)
+        self.agents[name] = machine.start("launch", "--name", name, *self.access, *arguments, env=PYTHON, stderr=subprocess.STDOUT)
         return self.agents[name]
 
     def until(self, name, wanted):
@@ -58,7 +65,9 @@ class Network:
 
     def job(self):
         """Asked from within the server's network."""
-        ask = f"import urllib.request; print(urllib.request.urlopen('http://{SERVER}:29400/v1/jobs/digits').read().decode())"
+        token = (self.muster.folder / "token").read_text().strip()
+        ask = (f"import ssl, urllib.request as r; print(r.urlopen(r.Request('https://{SERVER}:29400/v1/jobs/digits', "
+               f"headers={{'Authorization': 'Bearer {token}'}}), context=ssl._create_unverified_context()).read().decode())")
         return json.loads(subprocess.run([*self.server.inside, sys.executable, "-c", ask], check=True,
                                          capture_output=True, timeout=LIMIT).stdout)
 

@@ -1,0 +1,16 @@
+#include "cli/command.h"
+#include "cli/orchestrator_call.h"
+#include "cli/output.h"
+
+int orchestrator_call_with_access(const struct options *options)
+{
+	struct server_access access CLEANUP(server_access_done) = {0};
+	const char *hash_file = option_text(options, "make-token");
+	struct err err = {0};
+
+	if (hash_file)
+		return server_access_make_token(hash_file);
+	if (server_access_open(options, &access, &err) < 0)
+		return output_fail(&err);
+	return orchestrator_call(options, &access);
+}

@@ -1,0 +1,41 @@
+/* Who may call a server of ours, and how it proves its identity: the options of `serve` and
+ * `orchestrator` that need libcrypto. */
+#pragma once
+
+#include "base/err.h"
+#include "base/own.h"
+#include "cli/options.h"
+#include "io/http_routes.h"
+#include "io/http_tls.h"
+#include "io/token.h"
+
+struct server_access {
+	http_secret_fn is_known; /* of the token; NULL: any client is answered */
+	struct token_hash token;
+	struct http_tls *tls; /* NULL: none */
+	char *pin; /* of its key */
+};
+
+/* Reads --token-file, and --tls-dir, whose files are made unless they are there. */
+int server_access_open(const struct options *options, struct server_access *ret_access,
+		       struct err *err) MUST_USE;
+void server_access_done(struct server_access *access);
+/* --make-token: writes the hash of a new token to the file, and the token to standard output. Gives
+ * the exit code. */
+int server_access_make_token(const char *path);
+
+#define SERVER_ACCESS_ROWS                                                                         \
+	{.name = "token-file",                                                                     \
+	 .kind = OPTION_TEXT,                                                                      \
+	 .value_name = "FILE",                                                                     \
+	 .has_variable = true,                                                                     \
+	 .one_line = "file with the bearer token that clients need, or with its hash"},            \
+		{.name = "make-token",                                                             \
+		 .kind = OPTION_TEXT,                                                              \
+		 .value_name = "FILE",                                                             \
+		 .one_line = "write the hash of a new token to FILE, print the token, and exit"},  \
+	{                                                                                          \
+		.name = "tls-dir", .kind = OPTION_TEXT, .value_name = "DIR",                       \
+		.one_line = "serve https with tls.crt and tls.key of this directory (created if "  \
+			    "missing)"                                                             \
+	}

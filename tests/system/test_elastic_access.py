@@ -1,0 +1,137 @@
+"""Tokens and TLS of elastic jobs: who may join, read and stop them."""
+
+import http.client
+import json
+import re
+import ssl
+
+import pytest
+
+from agents import Machines, start_orchestrator
+from conftest import LIMIT, read_line
+from processes import wait_until
+from servers import free_port
+
+pytestmark = pytest.mark.sanitize
+
+AT_ONCE = ("--rdzv-conf", "last_call_timeout=0")
+
+
+@pytest.fixture
+def machines(muster):
+    return Machines(muster, free_port())
+
+
+@pytest.fixture
+def token(muster):
+    """In the file `token`; a server has its hash, in `token.hash`."""
+    token = muster("orchestrator", "--make-token", muster.folder / "token.hash", code=0).stdout
+    (muster.folder / "token").write_text(token)
+    (muster.folder / "other").write_text("0" * 64)
+    assert token.strip() not in (muster.folder / "token.hash").read_text()
+    return token.strip()
+
+
+def ask(machines, token, method="GET", path="/v1/jobs", context=None):
+    connection = (http.client.HTTPSConnection("127.0.0.1", machines.port, timeout=LIMIT, context=context) if context
+                  else http.client.HTTPConnection("127.0.0.1", machines.port, timeout=LIMIT))
+    connection.request(method, path, "{}" if method == "POST" else None, {"Authorization": f"Bearer {token}"} if token else {})
+    answer = connection.getresponse()
+    return answer.status, json.loads(answer.read())
+
+
+def test_who_does_not_know_the_token_reads_nothing_and_joins_nothing(machines, token):
+    start_orchestrator(machines, "--token-file", machines.muster.folder / "token.hash")
+    for given in (None, "0" * 64, token[:-1], token + "0"):
+        for method, path in (("GET", "/v1/jobs"), ("GET", "/v1/jobs/digits"), ("POST", "/v1/jobs/digits/members/a"), ("GET", "/else")):
+            assert ask(machines, given, method, path) == (401, {"error": "missing or wrong bearer token"})
+    machines.launch("without", *AT_ONCE)
+    machines.launch("wrong", *AT_ONCE, "--rdzv-token-file", machines.muster.folder / "other")
+    for name in ("without", "wrong"):
+        assert "the job's server needs its token: --rdzv-token-file" in machines.ends(name, 3)
+    assert ask(machines, token) == (200, {"jobs": []}) and not machines.lines()
+
+
+def test_who_knows_the_token_trains(machines, token):
+    start_orchestrator(machines, "--token-file", machines.muster.folder / "token.hash")
+    for name in ("one", "two"):
+        machines.launch(name, *AT_ONCE, "--rdzv-token-file", machines.muster.folder / "token")
+    machines.until_world(1, 2)
+    for name in ("one", "two"):
+        machines.tell(name, 0)
+    for name in ("one", "two"):
+        machines.ends(name, 0)
+    assert [job["name"] for job in ask(machines, token)[1]["jobs"]] == ["digits"]
+
+
+def test_an_agent_that_is_the_server_asks_for_the_token_as_well(machines, token):
+    machines.launch("one", *AT_ONCE, "--rdzv-token-file", machines.muster.folder / "token")
+    wait_until(lambda: is_asking(machines))
+    machines.launch("stranger", *AT_ONCE)
+    assert "the job's server needs its token" in machines.ends("stranger", 3)
+    assert ask(machines, None)[0] == 401
+    machines.launch("two", *AT_ONCE, "--rdzv-token-file", machines.muster.folder / "token")
+    machines.until_world(1, 2)
+    for name in ("one", "two"):
+        machines.tell(name, 0)
+    for name in ("one", "two"):
+        machines.ends(name, 0)
+
+
+def is_asking(machines):
+    try:
+        return ask(machines, None)[0] == 401
+    except OSError:
+        return False
+
+
+def start_with_tls(machines, *options):
+    """Gives the process and its pin."""
+    process = machines.muster.start("orchestrator", "--listen", machines.endpoint, "--tls-dir", machines.muster.folder / "tls", *options)
+    assert read_line(process.stderr) == f"muster: elastic jobs connect to https://{machines.endpoint}\n"
+    return process, re.search(r"--rdzv-pin (sha256//\S+)", read_line(process.stderr))[1]
+
+
+def test_over_tls_the_server_is_known_by_its_pin(machines, token):
+    (machines.muster.folder / "tls").mkdir()
+    options = ("--token-file", machines.muster.folder / "token.hash")
+    server, pin = start_with_tls(machines, *options)
+    agents = (*AT_ONCE, "--max-restarts", 1, "--rdzv-pin", pin, "--rdzv-token-file", machines.muster.folder / "token")
+    for name in ("one", "two"):
+        machines.launch(name, *agents)
+    machines.until_world(1, 2)
+    server.kill()
+    server.wait()
+    assert start_with_tls(machines, *options)[1] == pin
+    machines.launch("three", *agents)
+    machines.until_world(2, 3)
+    machines.kill("two")
+    machines.until_world(3, 2)
+    context = ssl.create_default_context(cafile=machines.muster.folder / "tls" / "tls.crt")
+    context.check_hostname = False
+    assert ask(machines, token, path="/v1/jobs/digits", context=context)[1]["generation"] == 3
+    for name in ("one", "three"):
+        machines.tell(name, 0)
+    for name in ("one", "three"):
+        machines.ends(name, 0)
+
+
+def test_a_server_with_another_key_is_told_nothing(machines):
+    (machines.muster.folder / "tls").mkdir()
+    start_with_tls(machines)
+    machines.launch("pinned", "--rdzv-pin", "sha256//" + "A" * 43 + "=")
+    assert f"https://{machines.endpoint}" in machines.ends("pinned", 3)
+    machines.endpoint = f"https://{machines.endpoint}"
+    machines.launch("unpinned")
+    assert "cannot verify the certificate" in machines.ends("unpinned", 3)
+    assert not machines.lines()
+
+
+def test_mistakes_of_tokens_and_pins_are_told(machines, muster, token):
+    launch = ("launch", "--nnodes", 2, "--rdzv-endpoint", machines.endpoint)
+    assert "has the hash of a token, but agents need the token itself" in muster(
+        *launch, "--rdzv-token-file", muster.folder / "token.hash", "x.py", code=2).stderr
+    assert "--rdzv-token-file: " in muster(*launch, "--rdzv-token-file", muster.folder / "none", "x.py", code=2).stderr
+    assert "--rdzv-pin: 'abc' is not a pin (expected sha256//" in muster(*launch, "--rdzv-pin", "abc", "x.py", code=2).stderr
+    assert "add --token-file, or allow that for this network: --insecure" in muster(
+        "orchestrator", "--listen", "0.0.0.0:0", "--tls-dir", muster.folder, code=4).stderr
