@@ -3,7 +3,6 @@
 #include "cli/command.h"
 #include "cli/edition.h"
 #include "cli/go_on.h"
-#include "cli/input.h"
 #include "cli/job_name.h"
 #include "cli/launch_options.h"
 #include "cli/lookup.h"
@@ -36,12 +35,10 @@ struct call {
 	struct job *job;
 	char *serves_at; /* an address of this machine; NULL: the endpoint is another's */
 	struct listening listening;
-	char *token; /* NULL: none */
 };
 
 static void call_done(struct call *call)
 {
-	mem_free_secret(&call->token);
 	launch_done(&call->launch);
 	free(call->command);
 	free(call->interpreter);
@@ -137,8 +134,8 @@ static bool may_serve(const struct call *call)
 {
 	const char *ip = call->serves_at;
 
-	return !ip || call->token || text_starts_with(ip, "127.") || text_equals(ip, "::1") ||
-	       option_flag(call->options, "insecure");
+	return !ip || call->launch.endpoint.token || text_starts_with(ip, "127.") ||
+	       text_equals(ip, "::1") || option_flag(call->options, "insecure");
 }
 
 /* The one whose address the endpoint is serves, unless another process there does already. */
@@ -148,36 +145,25 @@ static int open_server(struct call *call, struct err *err)
 	char *own CLEANUP(mem_free_text) = NULL;
 
 	if (launch->is_alone) {
-		launch->host = mem_copy_text(LOOPBACK);
+		launch->endpoint.host = mem_copy_text(LOOPBACK);
 		int rc = listening_open(LOOPBACK ":0", &call->listening, err);
 
 		if (rc == 0)
-			launch->port = listening_port(call->listening.fd);
+			launch->endpoint.port = listening_port(call->listening.fd);
 		return rc;
 	}
-	if (launch->never_serves || own_host_check(launch->host, NULL) < 0)
+	if (launch->never_serves || own_host_check(launch->endpoint.host, NULL) < 0)
 		return 0;
-	int rc = own_host_towards(launch->host, launch->port, &call->serves_at, &own, err);
+	int rc = own_host_towards(launch->endpoint.host, launch->endpoint.port, &call->serves_at,
+				  &own, err);
 
 	if (rc < 0)
 		return rc;
-	rc = listening_open_port(call->serves_at, launch->port, &call->listening.fd, err);
+	rc = listening_open_port(call->serves_at, launch->endpoint.port, &call->listening.fd, err);
 	/* Should that process go, its place is not taken for others without having said so. */
 	if (rc == ERR_EXISTS && !may_serve(call))
 		free(TAKE(call->serves_at));
 	return rc == ERR_EXISTS ? 0 : rc;
-}
-
-/* The hash is what a server keeps; an agent has to give the token itself. */
-static int read_token(struct call *call, struct err *err)
-{
-	const char *path = call->launch.token_file;
-	int rc = path ? input_read_secret(path, &call->token, err) : 0;
-
-	if (rc == 0 && call->token && text_starts_with(call->token, "sha256:"))
-		rc = err_set(err, ERR_INVALID,
-			     "%s has the hash of a token, but agents need the token itself", path);
-	return rc < 0 ? err_prefix(err, "--rdzv-token-file") : 0;
 }
 
 /* Running. */
@@ -191,17 +177,17 @@ static int see_through(struct call *call)
 
 	if (lookup_state_folder(options, &folder, &err) < 0)
 		return output_fail(&err);
-	char *kept CLEANUP(mem_free_text) = state_folder_elastic(folder, launch->port);
+	char *kept CLEANUP(mem_free_text) = state_folder_elastic(folder, launch->endpoint.port);
 	const struct agent_request agent = {
 		.job_id = id_of(call),
 		.terms = launch->terms,
 		.node_rank = launch->node_rank,
 		.role_name = launch->role_name,
-		.host = launch->host,
-		.port = launch->port,
-		.new_asker = launch->is_tls ? edition->new_asker : http_asker_new,
-		.token = call->token,
-		.pin = launch->pin,
+		.host = launch->endpoint.host,
+		.port = launch->endpoint.port,
+		.new_asker = launch->endpoint.is_tls ? edition->new_asker : http_asker_new,
+		.token = launch->endpoint.token,
+		.pin = launch->endpoint.pin,
 		.own_address = launch->own_address,
 		.own_port = launch->own_port,
 		.listening = &call->listening,
@@ -226,11 +212,9 @@ static int launch_run(const struct options *options)
 	machine_gpus_find(getenv(GPUS_VARIABLE), call.arena, &call.gpus);
 
 	launch_read(options, &call.gpus, &call.launch, &mistakes);
-	if (call.launch.is_tls && !edition)
+	if (call.launch.endpoint.is_tls && !edition)
 		return go_on_as_other_program(options);
 	if (find_command(&call, &err) < 0)
-		text_addf(&mistakes, "%s\n", err.text);
-	if (read_token(&call, &err) < 0)
 		text_addf(&mistakes, "%s\n", err.text);
 	if (mistakes.len) {
 		output_say_lines(&mistakes);
@@ -248,7 +232,7 @@ static int launch_run(const struct options *options)
 	output_say("--rdzv-endpoint %s: other machines can reach this address, and any client "
 		   "could join or stop the job; add --rdzv-token-file, or allow that for this "
 		   "network: --insecure",
-		   call.launch.host);
+		   call.launch.endpoint.host);
 	return EXIT_REFUSED;
 }
 

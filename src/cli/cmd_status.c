@@ -2,6 +2,7 @@
 #include "base/mem.h"
 #include "cli/cluster.h"
 #include "cli/command.h"
+#include "cli/elastic_status.h"
 #include "cli/lookup.h"
 #include "cli/options.h"
 #include "cli/output.h"
@@ -190,6 +191,8 @@ static int status_run(const struct options *options)
 	size_t n_arguments;
 	int exit_code;
 
+	if (option_text(options, "rdzv-endpoint"))
+		return elastic_status(options);
 	options_arguments(options, &n_arguments);
 	if (n_arguments == 0)
 		return show_newest(options);
@@ -219,6 +222,7 @@ static const struct option_row rows_of_status[] = {
 	 .words = "json|yaml|wide|name",
 	 .one_line = "print the TFJob with its status, more columns, or only the name"},
 	UTC_ROW(OPTIONS_OF_COMMAND),
+	ELASTIC_STATUS_ROWS,
 	CLUSTER_JOB_ROWS,
 	{0},
 };
@@ -232,6 +236,7 @@ const struct command command_status = {
 		    "  muster status digits-x7k2p\n"
 		    "  muster status -w digits-x7k2p\n"
 		    "  muster status -o wide kubernetes/research/digits-x7k2p\n"
+		    "  muster status --rdzv-endpoint 10.0.0.1 digits\n"
 		    "  muster status -o json digits-x7k2p | jq .status.replicas\n",
 	.options = rows_of_status,
 	.most_arguments = COMMAND_ANY_NUMBER,

@@ -2,7 +2,6 @@
 
 #include "base/mem.h"
 #include "base/names.h"
-#include "core/cluster_address.h"
 #include "core/limits.h"
 #include "io/cores.h"
 #include "io/own_host.h"
@@ -14,37 +13,18 @@
 #define JOIN_TIME (600 * MSEC_PER_SECOND) /* torchrun's join_timeout */
 #define LAST_CALL (1 * MSEC_PER_SECOND) /* torchrun waits for 30 s */
 #define LONGEST_CONF 1000000 /* seconds */
-#define HTTPS "https://"
 #define MASTER_PORT "29500" /* torchrun's, of a static rendezvous */
 
 void launch_done(struct launch *launch)
 {
-	free(launch->host);
-}
-
-/* PET_MAX_RESTARTS for "max-restarts"; NULL: it is not set. */
-static const char *variable_of(const char *name)
-{
-	char *variable CLEANUP(mem_free_text) = mem_format("PET_%s", name);
-
-	for (char *at = variable; *at; at++)
-		*at = *at == '-' ? '_' : (char) toupper((unsigned char) *at);
-	return getenv(variable);
-}
-
-/* NULL: neither the call nor the environment says it. */
-static const char *value_of(const struct options *options, const char *name)
-{
-	const char *value = option_text(options, name);
-
-	return value ? value : variable_of(name);
+	rendezvous_endpoint_done(&launch->endpoint);
 }
 
 static bool flag_of(const struct options *options, const char *name)
 {
 	if (option_is_given(options, name))
 		return option_flag(options, name);
-	const char *value = variable_of(name);
+	const char *value = rendezvous_variable(name);
 
 	return value && *value && !text_equals(value, "0");
 }
@@ -67,7 +47,7 @@ static bool read_number(const char *name, const char *word, int low, int high, i
 static void read_count(const struct options *options, const char *name, int low, int high,
 		       int *number, struct text *faults)
 {
-	const char *word = value_of(options, name);
+	const char *word = rendezvous_option(options, name);
 
 	if (word)
 		(void) read_number(name, word, low, high, number, faults);
@@ -76,7 +56,7 @@ static void read_count(const struct options *options, const char *name, int low,
 static void read_machines(const struct options *options, struct member_terms *terms,
 			  struct text *faults)
 {
-	const char *word = value_of(options, "nnodes");
+	const char *word = rendezvous_option(options, "nnodes");
 	const char *colon = word ? strchr(word, ':') : NULL;
 
 	if (!word)
@@ -93,7 +73,7 @@ static void read_machines(const struct options *options, struct member_terms *te
 static void read_processes(const struct options *options, const struct gpus *gpus, int *count,
 			   struct text *faults)
 {
-	const char *word = value_of(options, "nproc-per-node");
+	const char *word = rendezvous_option(options, "nproc-per-node");
 	int n_gpus = (int) gpus->count;
 
 	*count = 1;
@@ -135,7 +115,7 @@ static void read_pair(const char *key, const char *value, struct launch *launch,
 
 static void read_conf(const struct options *options, struct launch *launch, struct text *faults)
 {
-	const char *word = value_of(options, "rdzv-conf");
+	const char *word = rendezvous_option(options, "rdzv-conf");
 	char *pairs CLEANUP(mem_free_text) = mem_copy_text(word ? word : "");
 	char *rest = pairs, *pair;
 
@@ -156,8 +136,8 @@ static void read_conf(const struct options *options, struct launch *launch, stru
 /* torchrun's words for its static rendezvous; NULL: none of them were said. */
 static char *master_of(const struct options *options)
 {
-	const char *host = value_of(options, "master-addr"),
-		   *port = value_of(options, "master-port");
+	const char *host = rendezvous_option(options, "master-addr"),
+		   *port = rendezvous_option(options, "master-port");
 
 	if (!host && !port)
 		return NULL;
@@ -171,38 +151,23 @@ static bool is_made_up(const char *endpoint)
 	       text_equals(endpoint, "127.0.0.1:0");
 }
 
-/* "host", "host:port", "[::1]:port", each behind "https://" or not. */
 static void read_endpoint(const struct options *options, struct launch *launch, struct text *faults)
 {
 	char *master CLEANUP(mem_free_text) = master_of(options);
-	const char *said = value_of(options, "rdzv-endpoint");
+	const char *said = rendezvous_option(options, "rdzv-endpoint");
 	bool has_said = said && *said;
 	const char *word = has_said ? said : master;
-	size_t offset;
 
 	/* One machine has nobody to meet; torchrun makes up an endpoint as well. */
 	if (!word || is_made_up(word) || flag_of(options, "standalone") ||
 	    (!has_said && launch->terms.max == 1))
 		return;
-	if (text_starts_with(word, HTTPS)) {
-		launch->is_tls = true;
-		word += strlen(HTTPS);
-	}
-	char *with_port CLEANUP(mem_free_text) = mem_format("%s:%d", word, MEMBER_PORT);
-	const char *address = address_fault(word, &offset) ? with_port : word;
-	const char *fault = address_fault(address, &offset);
-
-	if (fault) {
-		text_addf(faults, "--rdzv-endpoint: '%s': %s\n", word, fault);
-		return;
-	}
-	launch->host = address_host(address);
-	launch->port = address_port(address);
+	rendezvous_endpoint_read(word, &launch->endpoint, faults);
 }
 
 static void check_backend(const struct options *options, struct text *faults)
 {
-	const char *word = value_of(options, "rdzv-backend");
+	const char *word = rendezvous_option(options, "rdzv-backend");
 
 	if (word && !text_equals(word, "c10d") && !text_equals(word, "static"))
 		text_addf(faults,
@@ -213,10 +178,7 @@ static void check_backend(const struct options *options, struct text *faults)
 
 static void check_meeting(const struct launch *launch, struct text *faults)
 {
-	if (launch->pin && !text_starts_with(launch->pin, "sha256//"))
-		text_addf(faults, "--rdzv-pin: '%s' is not a pin (expected sha256//...)\n",
-			  launch->pin);
-	if (!launch->host && launch->terms.max > 1)
+	if (!launch->endpoint.host && launch->terms.max > 1)
 		text_add(faults, "missing --rdzv-endpoint, the address of the rendezvous server\n");
 	if (launch->own_port && launch->n_processes > 1)
 		text_add(faults, "--local-port: is the port of one process, but --nproc-per-node "
@@ -237,11 +199,9 @@ void launch_read(const struct options *options, const struct gpus *gpus, struct 
 			  .unit = 1,
 			  .join_time = JOIN_TIME,
 			  .last_call = LAST_CALL},
-		.job_id = value_of(options, "rdzv-id"),
-		.own_address = value_of(options, "local-addr"),
-		.role_name = value_of(options, "role"),
-		.token_file = value_of(options, "rdzv-token-file"),
-		.pin = value_of(options, "rdzv-pin"),
+		.job_id = rendezvous_option(options, "rdzv-id"),
+		.own_address = rendezvous_option(options, "local-addr"),
+		.role_name = rendezvous_option(options, "role"),
 		.is_module = flag_of(options, "module"),
 		.is_program = flag_of(options, "no-python"),
 	};
@@ -255,9 +215,10 @@ void launch_read(const struct options *options, const struct gpus *gpus, struct 
 	read_count(options, "local-port", 1, 65535, &launch->own_port, faults);
 	read_conf(options, launch, faults);
 	read_endpoint(options, launch, faults);
-	launch->is_alone = !launch->host;
-	launch->is_tls |= launch->pin && !launch->is_alone;
-	launch->never_serves |= launch->is_tls;
+	rendezvous_endpoint_read_trust(options, &launch->endpoint, faults);
+	launch->is_alone = !launch->endpoint.host;
+	launch->endpoint.is_tls &= !launch->is_alone;
+	launch->never_serves |= launch->endpoint.is_tls;
 	check_backend(options, faults);
 	check_meeting(launch, faults);
 	if (!faults->len && member_terms_fault(&launch->terms))

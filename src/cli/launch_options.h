@@ -7,6 +7,7 @@
 #include "base/own.h"
 #include "base/text.h"
 #include "cli/options.h"
+#include "cli/rendezvous_endpoint.h"
 #include "core/gpus.h"
 #include "core/member_wire.h"
 
@@ -16,13 +17,9 @@ struct launch {
 	struct member_terms terms;
 	int n_processes;
 	const char *job_id; /* NULL: none was given */
-	char *host; /* of the endpoint, without brackets; NULL: the machine is alone */
-	bool never_serves; /* is_host=0 of --rdzv-conf: the server is another process */
+	struct rendezvous_endpoint endpoint; /* without a host where the machine is alone */
+	bool never_serves; /* is_host=0 of --rdzv-conf, or TLS: the server is another process */
 	bool is_alone; /* no other machine is to come: the endpoint is still to be made up */
-	int port;
-	bool is_tls; /* the server is another process then */
-	const char *pin; /* of its key; NULL: authorities count */
-	const char *token_file; /* NULL: none */
 	const char *own_address; /* NULL: none was given */
 	int own_port; /* of the only process; 0: none was given */
 	const char *role_name;
@@ -55,14 +52,7 @@ void launch_read(const struct options *options, const struct gpus *gpus, struct 
 		 .value_name = "HOST[:PORT]",                                                      \
 		 .one_line =                                                                       \
 			 "rendezvous server; the machine with this address runs it (port 29400)"}, \
-		{.name = "rdzv-token-file",                                                        \
-		 .kind = OPTION_TEXT,                                                              \
-		 .value_name = "FILE",                                                             \
-		 .one_line = "file with the bearer token of the rendezvous server"},               \
-		{.name = "rdzv-pin",                                                               \
-		 .kind = OPTION_TEXT,                                                              \
-		 .value_name = "PIN",                                                              \
-		 .one_line = "key of an https server whose certificate no authority signed"},      \
+		RENDEZVOUS_TRUST_ROWS,                                                             \
 		{.name = "rdzv-id",                                                                \
 		 .kind = OPTION_TEXT,                                                              \
 		 .value_name = "ID",                                                               \

@@ -13,6 +13,12 @@ const char *const world_reason_words[WORLD_REASON_COUNT] = {
 	[WORLD_WORKER_FAILED] = "worker-failed",
 };
 
+const char *const world_reason_sentences[WORLD_REASON_COUNT] = {
+	[WORLD_FIRST] = "enough machines have joined",  [WORLD_GREW] = "more machines have joined",
+	[WORLD_LOST_MEMBER] = "a machine was lost",     [WORLD_MEMBER_LEFT] = "a machine has left",
+	[WORLD_WORKER_FAILED] = "a process has failed",
+};
+
 void world_done(struct world *world)
 {
 	for (size_t i = 0; i < world->n_members; i++) {

@@ -18,6 +18,8 @@ enum world_reason {
 	WORLD_REASON_COUNT,
 };
 extern const char *const world_reason_words[WORLD_REASON_COUNT]; /* "first", "grew" … */
+/* For people: "enough machines have joined" … */
+extern const char *const world_reason_sentences[WORLD_REASON_COUNT];
 
 struct world_member {
 	char *id;

@@ -203,13 +203,6 @@ static int take_world(struct agent *agent, const struct member_answer *answer, s
 /* "world 3: this machine has rank 1 of 2 (more machines have joined)" */
 static void make_news(struct agent *agent, const struct member_order *order)
 {
-	static const char *const reasons[WORLD_REASON_COUNT] = {
-		[WORLD_FIRST] = "enough machines have joined",
-		[WORLD_GREW] = "more machines have joined",
-		[WORLD_LOST_MEMBER] = "a machine was lost",
-		[WORLD_MEMBER_LEFT] = "a machine has left",
-		[WORLD_WORKER_FAILED] = "a process has failed",
-	};
 	const struct world *world = &agent->world;
 	bool is_alone = world->n_members == 1 && world->generation == 1;
 	struct text news CLEANUP(text_done) = {0};
@@ -217,9 +210,10 @@ static void make_news(struct agent *agent, const struct member_order *order)
 	if (order->order == RENDEZVOUS_RUN && !is_alone)
 		text_addf(&news, "world %" PRId64 ": this machine has rank %d of %zu (%s)",
 			  world->generation, world_rank(world, agent->id), world->n_members,
-			  reasons[order->reason]);
+			  world_reason_sentences[order->reason]);
 	else if (order->order == RENDEZVOUS_WAIT && world->generation)
-		text_addf(&news, "waiting for the next world (%s)", reasons[order->reason]);
+		text_addf(&news, "waiting for the next world (%s)",
+			  world_reason_sentences[order->reason]);
 	else if (order->order == RENDEZVOUS_WAIT)
 		text_addf(&news, "joined job '%s' at %s port %d, waiting for a place in the world",
 			  agent->request->job_id, agent->request->host, agent->request->port);

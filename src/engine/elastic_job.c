@@ -5,6 +5,7 @@
 #include "core/limits.h"
 #include "core/member_fields.h"
 #include "core/rendezvous_record.h"
+#include "core/world_cluster.h"
 #include "io/loop.h"
 
 #include <inttypes.h>
@@ -33,7 +34,7 @@ struct past_world {
 struct elastic_job {
 	struct elastic_job_settings settings;
 	char *name, *uid;
-	msec created_at; /* of the wall clock */
+	msec created_at, ended_at; /* of the wall clock; MSEC_UNSET: it goes on */
 	struct rendezvous *rendezvous;
 	struct caller **callers; /* by id */
 	size_t n_callers, capacity;
@@ -71,6 +72,7 @@ static struct elastic_job *make(const struct elastic_job_settings *settings, con
 	struct elastic_job *job = mem_new(sizeof(*job));
 
 	job->settings = *settings;
+	job->ended_at = MSEC_UNSET;
 	job->name = mem_copy_text(name);
 	job->uid = mem_copy_text(uid);
 	return job;
@@ -142,6 +144,12 @@ static struct json *history_new(const struct elastic_job *job)
 	return list;
 }
 
+static void set_end(const struct elastic_job *job, struct json *object)
+{
+	if (job->ended_at != MSEC_UNSET)
+		json_set_time(object, "endedAt", job->ended_at);
+}
+
 static void add_state(struct elastic_job *job, struct text *text)
 {
 	struct arena *arena CLEANUP(arena_cleanup) = arena_new();
@@ -151,6 +159,7 @@ static void add_state(struct elastic_job *job, struct text *text)
 	rendezvous_remember(job->rendezvous, arena, &past);
 	rendezvous_past_set(state, &past);
 	json_set(state, "worlds", history_new(job));
+	set_end(job, state);
 	json_add_compact(text, state);
 	job->kept_version = rendezvous_version(job->rendezvous);
 	job->kept_restarts = rendezvous_restarts(job->rendezvous);
@@ -267,6 +276,9 @@ static int read_record(struct elastic_job *job, const struct store_record *recor
 	job->rendezvous = rendezvous_restore(&settings, &past, now);
 	job->kept_restarts = past.n_restarts;
 	read_history(job, json_get(state, "worlds"));
+	if (text_read_time(json_as_string(json_get(state, "endedAt"), ""), &job->ended_at, NULL) <
+	    0)
+		job->ended_at = MSEC_UNSET;
 	return 0;
 }
 
@@ -505,6 +517,8 @@ static void note(struct elastic_job *job)
 
 	if (is_new)
 		remember_world(job, rendezvous_world(job->rendezvous));
+	if (phase == RENDEZVOUS_CLOSED && job->ended_at == MSEC_UNSET)
+		job->ended_at = loop_now();
 	keep_state(job);
 	if (is_new || phase != job->phase) {
 		job->phase = phase;
@@ -606,24 +620,47 @@ msec elastic_job_wake_at(const struct elastic_job *job)
 
 /* Descriptions. */
 
+/* Of one with a rank. */
+static void describe_offer(const struct world_member *member, struct json *object)
+{
+	struct arena *arena CLEANUP(arena_cleanup) = arena_new();
+	struct offer offer;
+
+	if (offer_read(member->offer, arena, &offer, NULL) < 0)
+		return;
+	json_set_string(object, "host", offer.host);
+	json_set_integer(object, "processes", offer.n_processes);
+}
+
+/* If it is a member, and has a place in the world or waits for one, as `trains` says. */
+static void add_member(const struct elastic_job *job, const char *id, bool trains,
+		       struct json *list)
+{
+	struct rendezvous_view view;
+
+	if (rendezvous_view(job->rendezvous, id, &view, NULL) < 0 || (view.rank >= 0) != trains)
+		return;
+	struct json *member = json_new_object();
+
+	json_set_string(member, "id", id);
+	json_set_string(member, "order", rendezvous_order_words[view.order]);
+	if (trains) {
+		json_set_integer(member, "rank", view.rank);
+		describe_offer(&view.world->members[view.rank], member);
+	}
+	json_append(list, member);
+}
+
+/* By rank, and behind them those that wait. */
 static struct json *members_new(const struct elastic_job *job)
 {
+	const struct world *world = rendezvous_world(job->rendezvous);
 	struct json *list = json_new_array();
 
-	for (size_t i = 0; i < job->n_callers; i++) {
-		struct json *member = json_new_object();
-		struct rendezvous_view view;
-
-		if (rendezvous_view(job->rendezvous, job->callers[i]->id, &view, NULL) < 0) {
-			json_free(member);
-			continue;
-		}
-		json_set_string(member, "id", job->callers[i]->id);
-		json_set_string(member, "order", rendezvous_order_words[view.order]);
-		if (view.rank >= 0)
-			json_set_integer(member, "rank", view.rank);
-		json_append(list, member);
-	}
+	for (size_t i = 0; i < world->n_members; i++)
+		add_member(job, world->members[i].id, true, list);
+	for (size_t i = 0; i < job->n_callers; i++)
+		add_member(job, job->callers[i]->id, false, list);
 	return list;
 }
 
@@ -636,6 +673,8 @@ struct json *elastic_job_describe(const struct elastic_job *job, bool is_whole)
 	json_set_string(object, "name", job->name);
 	json_set_string(object, "uid", job->uid);
 	json_set_time(object, "createdAt", job->created_at);
+	json_set_time(object, "now", loop_now());
+	set_end(job, object);
 	json_set_integer(object, "min", job->settings.terms.min);
 	json_set_integer(object, "max", job->settings.terms.max);
 	json_set_string(object, "phase", rendezvous_phase_words[rendezvous_phase(rendezvous)]);

@@ -106,12 +106,15 @@ static void plain_asker_ask(struct http_asker *base, const char *path, const voi
 	asker->request = request;
 	evhttp_request_set_error_cb(request, on_error);
 	evhttp_add_header(headers, "Host", asker->host);
-	evhttp_add_header(headers, "Content-Type", "application/json");
+	if (body)
+		evhttp_add_header(headers, "Content-Type", "application/json");
 	if (asker->authorization)
 		evhttp_add_header(headers, "Authorization", asker->authorization);
-	evbuffer_add(evhttp_request_get_output_buffer(request), body, len);
+	if (body)
+		evbuffer_add(evhttp_request_get_output_buffer(request), body, len);
 	/* It tells of what fails at once by on_done, and has freed the request then. */
-	if (evhttp_make_request(asker->connection, request, EVHTTP_REQ_POST, path) < 0 &&
+	if (evhttp_make_request(asker->connection, request, body ? EVHTTP_REQ_POST : EVHTTP_REQ_GET,
+				path) < 0 &&
 	    asker->request) {
 		asker->request = NULL;
 		tell_loss(asker);

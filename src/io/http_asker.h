@@ -16,8 +16,8 @@ struct http_asker {
 };
 
 struct http_asker_functions {
-	/* POSTs JSON. A question that is under way is given up for it, and its answer is not told.
-	 */
+	/* POSTs JSON, or GETs without a body (NULL). A question that is under way is given up for
+	 * it, and its answer is not told. */
 	void (*ask)(struct http_asker *asker, const char *path, const void *body, size_t len);
 	void (*free)(struct http_asker *asker);
 };

@@ -37,9 +37,9 @@ static void secure_asker_ask(struct http_asker *base, const char *path, const vo
 	char *url CLEANUP(mem_free_text) = mem_format("%s%s", asker->origin, path);
 	const char *const headers[] = {"Content-Type: application/json", asker->authorization,
 				       NULL};
-	char *copy = mem_copy_bytes(body, len);
+	char *copy = body ? mem_copy_bytes(body, len) : NULL;
 	const struct http_request request = {
-		.method = "POST",
+		.method = body ? "POST" : "GET",
 		.url = url,
 		.headers = headers,
 		.body = copy,

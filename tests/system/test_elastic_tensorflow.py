@@ -10,7 +10,7 @@ import sys
 
 import pytest
 
-from conftest import LIMIT, ROOT, read_line, read_until
+from conftest import BINARY, LIMIT, ROOT, read_line, read_until
 from networks import machines_of
 from processes import children_of, processes_with, wait_until_none_has
 
@@ -64,12 +64,13 @@ class Network:
         return lines
 
     def job(self):
+        return json.loads(self.status("-o", "json"))
+
+    def status(self, *options):
         """Asked from within the server's network."""
-        token = (self.muster.folder / "token").read_text().strip()
-        ask = (f"import ssl, urllib.request as r; print(r.urlopen(r.Request('https://{SERVER}:29400/v1/jobs/digits', "
-               f"headers={{'Authorization': 'Bearer {token}'}}), context=ssl._create_unverified_context()).read().decode())")
-        return json.loads(subprocess.run([*self.server.inside, sys.executable, "-c", ask], check=True,
-                                         capture_output=True, timeout=LIMIT).stdout)
+        ask = [BINARY, "status", "--rdzv-endpoint", SERVER, *self.access, *options, "digits"]
+        return subprocess.run([*self.server.inside, *map(str, ask)], check=True, capture_output=True, text=True,
+                              timeout=LIMIT).stdout
 
 
 @pytest.fixture
@@ -140,6 +141,7 @@ def test_machines_come_and_go_and_training_goes_on(network, muster):
     assert set(epochs) == set(range(1, EPOCHS + 1))
     undisturbed = muster("run", "-w", 1, TRAIN, "--epochs", EPOCHS, env=PYTHON, code=0).stdout
     assert abs(accuracy_of(network.said["one"]) - accuracy_of(undisturbed)) <= 0.02
+    print(network.status())
     print("".join(line for line in network.said["one"] if "muster:" in line or "goes on" in line))
 
 

@@ -1,0 +1,15 @@
+/* `muster status --rdzv-endpoint`: an elastic job across its machines, as its server sees it. */
+#pragma once
+
+#include "cli/options.h"
+#include "cli/rendezvous_endpoint.h"
+
+/* The job of the argument, or all jobs of the server. Gives the exit code. */
+int elastic_status(const struct options *options);
+
+#define ELASTIC_STATUS_ROWS                                                                        \
+	{.name = "rdzv-endpoint",                                                                  \
+	 .kind = OPTION_TEXT,                                                                      \
+	 .value_name = "HOST[:PORT]",                                                              \
+	 .one_line = "show elastic jobs of this rendezvous server, across machines"},              \
+		RENDEZVOUS_TRUST_ROWS

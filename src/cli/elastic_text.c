@@ -1,0 +1,173 @@
+#include "cli/elastic_text.h"
+
+#include "base/mem.h"
+#include "cli/table.h"
+#include "core/rendezvous.h"
+#include "io/time_zone.h"
+
+#include <inttypes.h>
+
+static const char *text_at(const struct json *object, const char *key)
+{
+	return json_as_string(json_get(object, key), "");
+}
+
+static int64_t number_at(const struct json *object, const char *key)
+{
+	return json_as_integer(json_get(object, key), 0);
+}
+
+static msec time_at(const struct json *object, const char *key)
+{
+	msec time = MSEC_UNSET;
+
+	(void) !text_read_time(text_at(object, key), &time, NULL);
+	return time;
+}
+
+static void add_span(struct table *table, msec from, msec to)
+{
+	struct text span CLEANUP(text_done) = {0};
+
+	if (from != MSEC_UNSET && to != MSEC_UNSET)
+		text_add_duration(&span, to > from ? to - from : 0);
+	table_add(table, text_of(&span));
+}
+
+static void add_moment(struct table *table, msec moment, bool is_local)
+{
+	struct text time CLEANUP(text_done) = {0};
+
+	if (moment != MSEC_UNSET)
+		text_add_time_ahead(&time, moment - moment % MSEC_PER_SECOND,
+				    is_local ? time_zone_offset(moment) : 0);
+	table_add(table, text_of(&time));
+}
+
+bool elastic_text_is_over(const struct json *job)
+{
+	return text_equals(text_at(job, "phase"), rendezvous_phase_words[RENDEZVOUS_CLOSED]);
+}
+
+/* "running", or of one that has ended "succeeded". */
+static const char *state_of(const struct json *job)
+{
+	return elastic_text_is_over(job) ? text_at(job, "verdict") : text_at(job, "phase");
+}
+
+/* Those that train, where the job goes on. */
+static int64_t count_machines(const struct json *job)
+{
+	const struct json *members = json_get(job, "members");
+	int64_t count = 0;
+
+	for (size_t i = 0; i < json_count(members); i++)
+		count += json_get(json_at(members, i), "rank") != NULL;
+	return count;
+}
+
+void elastic_text_add_line(const struct json *job, struct text *text)
+{
+	int64_t restarts = number_at(job, "restarts"), machines = count_machines(job);
+
+	text_addf(text, "%s: %s", text_at(job, "name"), state_of(job));
+	if (!elastic_text_is_over(job))
+		text_addf(text, ", %" PRId64 " machine%s (%" PRId64 " to %" PRId64 ")", machines,
+			  machines == 1 ? "" : "s", number_at(job, "min"), number_at(job, "max"));
+	text_addf(text, ", world %" PRId64 ", %" PRId64 " restart%s\n",
+		  number_at(job, "generation"), restarts, restarts == 1 ? "" : "s");
+}
+
+/* Of one that waits, only the id is known. */
+static void add_number(const struct json *member, const char *key, struct table *table)
+{
+	if (json_get(member, key))
+		table_addf(table, "%" PRId64, number_at(member, key));
+	else
+		table_add(table, NULL);
+}
+
+static void add_members(const struct json *job, struct text *text)
+{
+	static const char *const headings[] = {"RANK", "MACHINE", "PROCESSES", "MEMBER"};
+	struct table table CLEANUP(table_done) = {.n_columns = ARRAY_LEN(headings)};
+	const struct json *members = json_get(job, "members");
+
+	if (!json_count(members))
+		return;
+	table_add_row(&table, headings);
+	for (size_t i = 0; i < json_count(members); i++) {
+		const struct json *member = json_at(members, i);
+
+		add_number(member, "rank", &table);
+		table_add(&table, text_at(member, "host"));
+		add_number(member, "processes", &table);
+		table_add(&table, text_at(member, "id"));
+	}
+	text_add_char(text, '\n');
+	table_write(&table, text);
+}
+
+static const char *sentence_of(const char *reason)
+{
+	for (size_t i = 0; i < WORLD_REASON_COUNT; i++)
+		if (text_equals(reason, world_reason_words[i]))
+			return world_reason_sentences[i];
+	return reason;
+}
+
+static void add_world(const struct json *worlds, size_t i, msec end, bool is_local,
+		      struct table *table)
+{
+	const struct json *world = json_at(worlds, i), *next = json_at(worlds, i + 1);
+	msec begin = time_at(world, "formedAt");
+
+	table_addf(table, "%" PRId64, number_at(world, "generation"));
+	add_moment(table, begin, is_local);
+	add_span(table, begin, next ? time_at(next, "formedAt") : end);
+	table_addf(table, "%" PRId64, number_at(world, "members"));
+	table_add(table, sentence_of(text_at(world, "reason")));
+}
+
+static void add_worlds(const struct json *job, bool is_local, struct text *text)
+{
+	static const char *const headings[] = {"WORLD", "STARTED", "LASTED", "MACHINES", "REASON"};
+	struct table table CLEANUP(table_done) = {.n_columns = ARRAY_LEN(headings)};
+	const struct json *worlds = json_get(job, "worlds");
+	msec end = time_at(job, elastic_text_is_over(job) ? "endedAt" : "now");
+
+	if (!json_count(worlds))
+		return;
+	table_add_row(&table, headings);
+	for (size_t i = 0; i < json_count(worlds); i++)
+		add_world(worlds, i, end, is_local, &table);
+	text_add_char(text, '\n');
+	table_write(&table, text);
+}
+
+void elastic_text_add(const struct json *job, bool is_local, struct text *text)
+{
+	elastic_text_add_line(job, text);
+	add_members(job, text);
+	add_worlds(job, is_local, text);
+}
+
+void elastic_text_add_list(const struct json *jobs, struct text *text)
+{
+	static const char *const headings[] = {"JOB",   "STATE",    "MACHINES",
+					       "WORLD", "RESTARTS", "AGE"};
+	struct table table CLEANUP(table_done) = {.n_columns = ARRAY_LEN(headings)};
+
+	table_add_row(&table, headings);
+	for (size_t i = 0; i < json_count(jobs); i++) {
+		const struct json *job = json_at(jobs, i);
+
+		table_add(&table, text_at(job, "name"));
+		table_add(&table, state_of(job));
+		table_addf(&table, "%" PRId64, number_at(job, "members"));
+		table_addf(&table, "%" PRId64, number_at(job, "generation"));
+		table_addf(&table, "%" PRId64, number_at(job, "restarts"));
+		add_span(&table, time_at(job, "createdAt"), time_at(job, "now"));
+	}
+	table_write(&table, text);
+}

@@ -1,0 +1,79 @@
+#include "cli/rendezvous_endpoint.h"
+
+#include "base/mem.h"
+#include "cli/input.h"
+#include "core/cluster_address.h"
+#include "core/member_wire.h"
+
+#include <ctype.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define HTTPS "https://"
+#define PIN "sha256//"
+
+void rendezvous_endpoint_done(struct rendezvous_endpoint *endpoint)
+{
+	free(endpoint->host);
+	mem_free_secret(&endpoint->token);
+}
+
+const char *rendezvous_variable(const char *name)
+{
+	char *variable CLEANUP(mem_free_text) = mem_format("PET_%s", name);
+
+	for (char *at = variable; *at; at++)
+		*at = *at == '-' ? '_' : (char) toupper((unsigned char) *at);
+	return getenv(variable);
+}
+
+const char *rendezvous_option(const struct options *options, const char *name)
+{
+	const char *value = option_text(options, name);
+
+	return value ? value : rendezvous_variable(name);
+}
+
+void rendezvous_endpoint_read(const char *word, struct rendezvous_endpoint *endpoint,
+			      struct text *faults)
+{
+	bool is_tls = text_starts_with(word, HTTPS);
+	const char *host = is_tls ? word + strlen(HTTPS) : word;
+	size_t offset;
+	char *with_port CLEANUP(mem_free_text) = mem_format("%s:%d", host, MEMBER_PORT);
+	const char *address = address_fault(host, &offset) ? with_port : host;
+	const char *fault = address_fault(address, &offset);
+
+	if (fault) {
+		text_addf(faults, "--rdzv-endpoint: '%s': %s\n", word, fault);
+		return;
+	}
+	endpoint->host = address_host(address);
+	endpoint->port = address_port(address);
+	endpoint->is_tls |= is_tls;
+}
+
+/* The hash is what a server keeps; callers have to give the token itself. */
+static int read_token(const char *path, struct rendezvous_endpoint *endpoint, struct err *err)
+{
+	int rc = path ? input_read_secret(path, &endpoint->token, err) : 0;
+
+	if (rc == 0 && endpoint->token && text_starts_with(endpoint->token, "sha256:"))
+		rc = err_set(err, ERR_INVALID,
+			     "%s has the hash of a token, but agents need the token itself", path);
+	return rc;
+}
+
+void rendezvous_endpoint_read_trust(const struct options *options,
+				    struct rendezvous_endpoint *endpoint, struct text *faults)
+{
+	const char *pin = rendezvous_option(options, "rdzv-pin");
+	struct err err;
+
+	if (pin && !text_starts_with(pin, PIN))
+		text_addf(faults, "--rdzv-pin: '%s' is not a pin (expected " PIN "...)\n", pin);
+	endpoint->pin = pin;
+	endpoint->is_tls |= pin != NULL;
+	if (read_token(rendezvous_option(options, "rdzv-token-file"), endpoint, &err) < 0)
+		text_addf(faults, "--rdzv-token-file: %s\n", err.text);
+}

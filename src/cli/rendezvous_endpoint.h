@@ -1,0 +1,40 @@
+/* Where the machines of elastic jobs meet, as the words of a call name it: each from the call, else
+ * from PET_NAME in the environment, as torchrun's. */
+#pragma once
+
+#include "base/own.h"
+#include "base/text.h"
+#include "cli/options.h"
+
+#include <stdbool.h>
+
+struct rendezvous_endpoint {
+	char *host; /* without brackets; NULL: none was given */
+	int port;
+	bool is_tls;
+	const char *pin; /* of its key; NULL: authorities count */
+	char *token; /* NULL: none */
+};
+
+void rendezvous_endpoint_done(struct rendezvous_endpoint *endpoint);
+/* "host", "host:port", "[::1]:port", each behind "https://" or not. Each mistake is a line of
+ * `faults`, here and below. */
+void rendezvous_endpoint_read(const char *word, struct rendezvous_endpoint *endpoint,
+			      struct text *faults);
+/* --rdzv-pin, which implies TLS, and --rdzv-token-file. */
+void rendezvous_endpoint_read_trust(const struct options *options,
+				    struct rendezvous_endpoint *endpoint, struct text *faults);
+
+/* The value of an option, or of its variable (PET_RDZV_PIN for "rdzv-pin"); NULL: there is none. */
+const char *rendezvous_option(const struct options *options, const char *name);
+const char *rendezvous_variable(const char *name);
+
+#define RENDEZVOUS_TRUST_ROWS                                                                      \
+	{.name = "rdzv-token-file",                                                                \
+	 .kind = OPTION_TEXT,                                                                      \
+	 .value_name = "FILE",                                                                     \
+	 .one_line = "file with the bearer token of the rendezvous server"},                       \
+	{                                                                                          \
+		.name = "rdzv-pin", .kind = OPTION_TEXT, .value_name = "PIN",                      \
+		.one_line = "key of an https server whose certificate no authority signed"         \
+	}

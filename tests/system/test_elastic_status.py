@@ -1,0 +1,103 @@
+"""`muster status --rdzv-endpoint`: an elastic job across its machines."""
+
+import json
+import re
+
+import pytest
+
+from agents import Machines, ask, start_orchestrator
+from conftest import LIMIT, read_line
+from servers import free_port
+
+pytestmark = pytest.mark.sanitize
+
+AT_ONCE = ("--rdzv-conf", "last_call_timeout=0")
+
+
+@pytest.fixture
+def machines(muster):
+    return Machines(muster, free_port())
+
+
+def status(machines, *arguments, code=0):
+    return machines.muster("status", "--rdzv-endpoint", machines.endpoint, *arguments, code=code)
+
+
+def table(lines):
+    return [re.split(r" {3,}", line) for line in lines]
+
+
+def end_all(machines, *names):
+    for name in names:
+        machines.tell(name, 0)
+    for name in names:
+        machines.ends(name, 0)
+
+
+def test_the_whole_story_of_a_job_is_told_by_one_command(machines):
+    start_orchestrator(machines)
+    for name in ("one", "two"):
+        machines.launch(name, *AT_ONCE)
+    machines.until_world(1, 2)
+    machines.launch("three", *AT_ONCE)
+    machines.until_world(2, 3)
+    machines.kill("two")
+    machines.until_world(3, 2)
+    head, members, worlds = (part.splitlines() for part in status(machines, "digits").stdout.split("\n\n"))
+    assert head == ["digits: running, 2 machines (2 to 3), world 3, 0 restarts"]
+    assert [row[:3] for row in table(members)] == [["RANK", "MACHINE", "PROCESSES"], ["0", "127.0.0.1", "1"], ["1", "127.0.0.1", "1"]]
+    rows = table(worlds)
+    assert rows[0] == ["WORLD", "STARTED", "LASTED", "MACHINES", "REASON"]
+    assert [(row[0], *row[3:]) for row in rows[1:]] == [
+        ("1", "2", "enough machines have joined"), ("2", "3", "more machines have joined"), ("3", "2", "a machine was lost")]
+    end_all(machines, "one", "three")
+    assert status(machines, "digits").stdout.startswith("digits: succeeded, world 3, 0 restarts\n\nWORLD")
+
+
+def test_all_jobs_of_a_server_are_listed(machines):
+    start_orchestrator(machines)
+    assert table(status(machines).stdout.splitlines()) == [["JOB", "STATE", "MACHINES", "WORLD", "RESTARTS", "AGE"]]
+    machines.launch("one", *AT_ONCE, nnodes="1")
+    machines.until_world(1, 1)
+    assert table(status(machines).stdout.splitlines())[1][:5] == ["digits", "running", "1", "1", "0"]
+    given, asked = json.loads(status(machines, "digits", "-o", "json").stdout), ask(machines.port, "/v1/jobs/digits")[1]
+    assert {**given, "now": None} == {**asked, "now": None}
+    end_all(machines, "one")
+
+
+def test_a_job_is_followed_to_its_end(machines):
+    start_orchestrator(machines)
+    machines.launch("one", *AT_ONCE, nnodes="1:2")
+    machines.until_world(1, 1)
+    following = machines.muster.start("status", "-w", "--rdzv-endpoint", machines.endpoint, "digits")
+    assert read_line(following.stdout) == "digits: running, 1 machine (1 to 2), world 1, 0 restarts\n"
+    machines.launch("two", *AT_ONCE, nnodes="1:2")
+    machines.until_world(2, 2)
+    assert read_line(following.stdout) == "digits: running, 2 machines (1 to 2), world 2, 0 restarts\n"
+    end_all(machines, "one", "two")
+    assert following.communicate(timeout=LIMIT)[0].splitlines()[-1] == "digits: succeeded, world 2, 0 restarts"
+    assert following.returncode == 0
+
+
+def test_over_tls_with_a_token_it_is_the_same(machines, muster):
+    (muster.folder / "token").write_text(muster("orchestrator", "--make-token", muster.folder / "token.hash", code=0).stdout)
+    (muster.folder / "tls").mkdir()
+    server = muster.start("orchestrator", "--listen", machines.endpoint, "--tls-dir", muster.folder / "tls", "--token-file",
+                          muster.folder / "token.hash")
+    read_line(server.stderr)
+    pin = read_line(server.stderr).split()[-1]
+    trust = ("--rdzv-pin", pin, "--rdzv-token-file", muster.folder / "token")
+    assert status(machines, *trust).stdout.startswith("JOB")
+    assert "the server needs its token: --rdzv-token-file" in status(machines, "--rdzv-pin", pin, code=4).stderr
+    assert machines.endpoint in status(machines, "--rdzv-pin", "sha256//" + "A" * 43 + "=", code=4).stderr
+    machines.endpoint = f"https://{machines.endpoint}"
+    assert "cannot verify the certificate" in status(machines, code=4).stderr
+
+
+def test_what_is_not_there_is_told(machines):
+    assert f"cannot reach 127.0.0.1 port {machines.port}" in status(machines, "digits", code=3).stderr
+    start_orchestrator(machines)
+    assert "the server has no elastic job 'digits'" in status(machines, "digits", code=1).stderr
+    assert "takes one job only" in status(machines, "a", "b", code=2).stderr
+    assert "'a/b' is not the id of a job" in status(machines, "a/b", code=2).stderr
+    assert "--watch: follows one job" in status(machines, "-w", code=2).stderr
