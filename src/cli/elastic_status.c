@@ -30,6 +30,7 @@ struct look {
 	struct http_asker *asker;
 	struct loop_watch *timer;
 	struct text last; /* what was shown before */
+	bool is_loss_told;
 	int exit_code;
 };
 
@@ -126,15 +127,29 @@ static void refuse(struct look *look, int status, const struct json *object)
 	end(look, output_fail(&err));
 }
 
+/* A server that was there may come again; the job goes on meanwhile. */
+static void lose(struct look *look, const struct err *err)
+{
+	if (!look->last.len) {
+		end(look, output_fail(err));
+		return;
+	}
+	if (!look->is_loss_told)
+		output_say("%s; muster tries again", err->text);
+	look->is_loss_told = true;
+	loop_timer_arm(look->timer, loop_now() + PERIOD);
+}
+
 static void on_answer(int status, const void *bytes, size_t len, const struct err *err, void *data)
 {
 	struct look *look = data;
 	struct json *object CLEANUP(json_cleanup) = NULL;
 
 	if (!status) {
-		end(look, output_fail(err));
+		lose(look, err);
 		return;
 	}
+	look->is_loss_told = false;
 	(void) !json_read(bytes ? bytes : "", len, &object, NULL);
 	if (status == 200 && object)
 		show(look, object);

@@ -4,10 +4,7 @@
 #include "base/names.h"
 #include "core/limits.h"
 #include "io/cores.h"
-#include "io/own_host.h"
 
-#include <ctype.h>
-#include <stdlib.h>
 #include <string.h>
 
 #define JOIN_TIME (600 * MSEC_PER_SECOND) /* torchrun's join_timeout */

@@ -53,14 +53,15 @@ void rendezvous_endpoint_read(const char *word, struct rendezvous_endpoint *endp
 	endpoint->is_tls |= is_tls;
 }
 
-/* The hash is what a server keeps; callers have to give the token itself. */
 static int read_token(const char *path, struct rendezvous_endpoint *endpoint, struct err *err)
 {
 	int rc = path ? input_read_secret(path, &endpoint->token, err) : 0;
 
 	if (rc == 0 && endpoint->token && text_starts_with(endpoint->token, "sha256:"))
 		rc = err_set(err, ERR_INVALID,
-			     "%s has the hash of a token, but agents need the token itself", path);
+			     "%s has the hash of a token, which only servers take: give the token "
+			     "itself",
+			     path);
 	return rc;
 }
 

@@ -129,7 +129,7 @@ def test_a_server_with_another_key_is_told_nothing(machines):
 
 def test_mistakes_of_tokens_and_pins_are_told(machines, muster, token):
     launch = ("launch", "--nnodes", 2, "--rdzv-endpoint", machines.endpoint)
-    assert "has the hash of a token, but agents need the token itself" in muster(
+    assert "has the hash of a token, which only servers take: give the token itself" in muster(
         *launch, "--rdzv-token-file", muster.folder / "token.hash", "x.py", code=2).stderr
     assert "--rdzv-token-file: " in muster(*launch, "--rdzv-token-file", muster.folder / "none", "x.py", code=2).stderr
     assert "--rdzv-pin: 'abc' is not a pin (expected sha256//" in muster(*launch, "--rdzv-pin", "abc", "x.py", code=2).stderr

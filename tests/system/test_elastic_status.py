@@ -66,11 +66,16 @@ def test_all_jobs_of_a_server_are_listed(machines):
 
 
 def test_a_job_is_followed_to_its_end(machines):
-    start_orchestrator(machines)
+    """Over a server that is killed and started again."""
+    server = start_orchestrator(machines)
     machines.launch("one", *AT_ONCE, nnodes="1:2")
     machines.until_world(1, 1)
     following = machines.muster.start("status", "-w", "--rdzv-endpoint", machines.endpoint, "digits")
     assert read_line(following.stdout) == "digits: running, 1 machine (1 to 2), world 1, 0 restarts\n"
+    server.kill()
+    server.wait()
+    assert read_line(following.stderr).endswith("; muster tries again\n")
+    start_orchestrator(machines)
     machines.launch("two", *AT_ONCE, nnodes="1:2")
     machines.until_world(2, 2)
     assert read_line(following.stdout) == "digits: running, 2 machines (1 to 2), world 2, 0 restarts\n"
