@@ -469,6 +469,13 @@ const char *json_as_string(const struct json *value, const char *otherwise)
 	return json_is(value, JSON_STRING) ? json_string_value(theirs(value)) : otherwise;
 }
 
+msec json_as_time(const struct json *value)
+{
+	msec time = MSEC_UNSET;
+
+	return text_read_time(json_as_string(value, ""), &time, NULL) == 0 ? time : MSEC_UNSET;
+}
+
 struct json *json_get(const struct json *object, const char *key)
 {
 	return json_is(object, JSON_OBJECT) ? ours(json_object_get(theirs(object), key)) : NULL;

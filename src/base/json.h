@@ -67,6 +67,7 @@ bool json_as_bool(const struct json *value, bool otherwise);
 int64_t json_as_integer(const struct json *value, int64_t otherwise);
 double json_as_real(const struct json *value, double otherwise); /* of an integer too */
 const char *json_as_string(const struct json *value, const char *otherwise);
+msec json_as_time(const struct json *value); /* of RFC 3339; MSEC_UNSET: it is none */
 
 /* Member of an object, borrowed; NULL where there is none or `object` is no object. */
 struct json *json_get(const struct json *object, const char *key);

@@ -31,18 +31,6 @@ static void display_done(struct display *display)
 	mem_free_text(&display->words);
 }
 
-/* Shows by `add` a text that is not what was shown before; true when nothing more arrives. */
-static bool show_text(struct display *display, const struct text *text,
-		      void (*add)(const struct text *text))
-{
-	if (text_equals(text_of(text), text_of(&display->last)))
-		return false;
-	add(text);
-	text_clear(&display->last);
-	text_add(&display->last, text_of(text));
-	return !output_flush();
-}
-
 static bool show_object(const struct json *object, const struct status *status, void *data)
 {
 	const struct display *display = data;
@@ -60,7 +48,7 @@ static bool show_screen(const struct json *object, const struct status *status, 
 	if (status_text_add(object, status, display->words, &display->style, &text, &display->err))
 		return true;
 	redraw_add(text_of(&text), is_over, &screen);
-	return show_text(display, &screen, output_add_screen) || is_over;
+	return output_add_changed(&screen, output_add_screen, &display->last) || is_over;
 }
 
 static bool show_line(const struct json *object, const struct status *status, void *data)
@@ -69,7 +57,8 @@ static bool show_line(const struct json *object, const struct status *status, vo
 	struct text text CLEANUP(text_done) = {0};
 
 	return status_text_add_line(object, status, &text, &display->err) ||
-	       show_text(display, &text, output_add) || watch_is_over(object, status, NULL);
+	       output_add_changed(&text, output_add, &display->last) ||
+	       watch_is_over(object, status, NULL);
 }
 
 static bool show_once(const struct json *object, const struct status *status, void *data)
@@ -79,7 +68,7 @@ static bool show_once(const struct json *object, const struct status *status, vo
 
 	return status_text_add(object, status, display->words, &display->style, &text,
 			       &display->err) ||
-	       show_text(display, &text, output_add) || true;
+	       output_add_changed(&text, output_add, &display->last) || true;
 }
 
 static bool show_object_once(const struct json *object, const struct status *status, void *data)

@@ -9,7 +9,6 @@
 #include "cli/go_on.h"
 #include "cli/output.h"
 #include "cli/watch.h"
-#include "core/limits.h"
 #include "io/loop.h"
 #include "io/own_host.h"
 #include "io/terminal.h"
@@ -59,18 +58,6 @@ static void ask(void *data)
 	look->asker->functions->ask(look->asker, look->path, NULL, 0);
 }
 
-/* True when nothing more arrives. */
-static bool show_changed(struct look *look, const struct text *text,
-			 void (*add)(const struct text *text))
-{
-	if (text_equals(text_of(text), text_of(&look->last)))
-		return false;
-	add(text);
-	text_clear(&look->last);
-	text_add(&look->last, text_of(text));
-	return !output_flush();
-}
-
 static bool show_again(struct look *look, const struct json *job)
 {
 	bool is_over = elastic_text_is_over(job);
@@ -78,11 +65,11 @@ static bool show_again(struct look *look, const struct json *job)
 
 	if (!terminal_understands_escapes(STDOUT_FILENO)) {
 		elastic_text_add_line(job, &text);
-		return show_changed(look, &text, output_add) || is_over;
+		return output_add_changed(&text, output_add, &look->last) || is_over;
 	}
 	elastic_text_add(job, times_are_local(look->options), &text);
 	redraw_add(text_of(&text), is_over, &screen);
-	return show_changed(look, &screen, output_add_screen) || is_over;
+	return output_add_changed(&screen, output_add_screen, &look->last) || is_over;
 }
 
 static void show_once(const struct look *look, const struct json *object)

@@ -19,10 +19,7 @@ static int64_t number_at(const struct json *object, const char *key)
 
 static msec time_at(const struct json *object, const char *key)
 {
-	msec time = MSEC_UNSET;
-
-	(void) !text_read_time(text_at(object, key), &time, NULL);
-	return time;
+	return json_as_time(json_get(object, key));
 }
 
 static void add_span(struct table *table, msec from, msec to)

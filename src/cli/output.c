@@ -35,6 +35,17 @@ void output_add(const struct text *text)
 	output_add_screen(&lines);
 }
 
+bool output_add_changed(const struct text *text, void (*add)(const struct text *text),
+			struct text *last)
+{
+	if (text_equals(text_of(text), text_of(last)))
+		return false;
+	add(text);
+	text_clear(last);
+	text_add(last, text_of(text));
+	return !output_flush();
+}
+
 void output_add_object(const struct json *object, const char *format)
 {
 	struct text text CLEANUP(text_done) = {0};

@@ -13,6 +13,10 @@
 void output_add(const struct text *text);
 /* The same of what redraw_add made, whose escape sequences pass. */
 void output_add_screen(const struct text *screen);
+/* Adds by one of them, and at once, a text that is not the `last` one, and becomes it. True when
+ * nothing more arrives. */
+bool output_add_changed(const struct text *text, void (*add)(const struct text *text),
+			struct text *last);
 /* Writes an object as -o asks for: "yaml", or JSON for any other word. */
 void output_add_object(const struct json *object, const char *format);
 /* Writes objects of Kubernetes: YAML documents one after the other, or a JSON object of kind List.

@@ -126,14 +126,6 @@ static int read_number(const struct json *value, const char *key, int otherwise)
 	return (int) json_as_integer(json_get(value, key), otherwise);
 }
 
-static msec read_time(const struct json *value, const char *key)
-{
-	const char *text = json_as_string(json_get(value, key), NULL);
-	msec time = MSEC_UNSET;
-
-	return text && text_read_time(text, &time, NULL) == 0 ? time : MSEC_UNSET;
-}
-
 void summary_read(const struct json *value, struct arena *arena, struct summary *ret_summary)
 {
 	*ret_summary = (struct summary){
@@ -145,8 +137,8 @@ void summary_read(const struct json *value, struct arena *arena, struct summary 
 		.restarts = read_number(value, "restarts", 0),
 		.exit_code = read_number(value, "exitCode", -1),
 		.is_finished = json_as_bool(json_get(value, "finished"), false),
-		.start_time = read_time(value, "startTime"),
-		.completion_time = read_time(value, "completionTime"),
-		.expires_at = read_time(value, "expiresAt"),
+		.start_time = json_as_time(json_get(value, "startTime")),
+		.completion_time = json_as_time(json_get(value, "completionTime")),
+		.expires_at = json_as_time(json_get(value, "expiresAt")),
 	};
 }

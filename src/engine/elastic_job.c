@@ -144,12 +144,6 @@ static struct json *history_new(const struct elastic_job *job)
 	return list;
 }
 
-static void set_end(const struct elastic_job *job, struct json *object)
-{
-	if (job->ended_at != MSEC_UNSET)
-		json_set_time(object, "endedAt", job->ended_at);
-}
-
 static void add_state(struct elastic_job *job, struct text *text)
 {
 	struct arena *arena CLEANUP(arena_cleanup) = arena_new();
@@ -159,7 +153,7 @@ static void add_state(struct elastic_job *job, struct text *text)
 	rendezvous_remember(job->rendezvous, arena, &past);
 	rendezvous_past_set(state, &past);
 	json_set(state, "worlds", history_new(job));
-	set_end(job, state);
+	json_set_time(state, "endedAt", job->ended_at);
 	json_add_compact(text, state);
 	job->kept_version = rendezvous_version(job->rendezvous);
 	job->kept_restarts = rendezvous_restarts(job->rendezvous);
@@ -276,9 +270,7 @@ static int read_record(struct elastic_job *job, const struct store_record *recor
 	job->rendezvous = rendezvous_restore(&settings, &past, now);
 	job->kept_restarts = past.n_restarts;
 	read_history(job, json_get(state, "worlds"));
-	if (text_read_time(json_as_string(json_get(state, "endedAt"), ""), &job->ended_at, NULL) <
-	    0)
-		job->ended_at = MSEC_UNSET;
+	job->ended_at = json_as_time(json_get(state, "endedAt"));
 	return 0;
 }
 
@@ -674,7 +666,7 @@ struct json *elastic_job_describe(const struct elastic_job *job, bool is_whole)
 	json_set_string(object, "uid", job->uid);
 	json_set_time(object, "createdAt", job->created_at);
 	json_set_time(object, "now", loop_now());
-	set_end(job, object);
+	json_set_time(object, "endedAt", job->ended_at);
 	json_set_integer(object, "min", job->settings.terms.min);
 	json_set_integer(object, "max", job->settings.terms.max);
 	json_set_string(object, "phase", rendezvous_phase_words[rendezvous_phase(rendezvous)]);

@@ -102,13 +102,6 @@ char *lease_holder_describe(const char *text)
 /* A look at a Lease is late by a round trip, and its times may be cut to whole seconds. */
 #define SLACK (5 * MSEC_PER_SECOND)
 
-static msec read_time(const struct json *time)
-{
-	msec read;
-
-	return text_read_time(json_as_string(time, ""), &read, NULL) == 0 ? read : MSEC_UNSET;
-}
-
 /* The server notes when it took the last change of each writer. */
 static msec written_at(const struct json *metadata)
 {
@@ -116,7 +109,7 @@ static msec written_at(const struct json *metadata)
 	msec last = MSEC_UNSET;
 
 	for (size_t i = 0; i < json_count(writers); i++) {
-		msec at = read_time(json_get(json_at(writers, i), "time"));
+		msec at = json_as_time(json_get(json_at(writers, i), "time"));
 
 		last = at > last ? at : last;
 	}
@@ -152,7 +145,7 @@ int kube_lease_read(const struct json *object, struct kube_lease *ret_lease, str
 		msec_of_seconds(json_as_integer(json_get(spec, "leaseDurationSeconds"), 0));
 	record->fate = lease_holder_fate(record->holder);
 	lease.n_transitions = count_of(json_get(spec, "leaseTransitions"));
-	lease.renewed_at = read_time(json_get(spec, "renewTime"));
+	lease.renewed_at = json_as_time(json_get(spec, "renewTime"));
 	lease.written_at = written_at(metadata);
 	copy_uid(lease.uid, metadata);
 	copy_uid(lease.owner_uid, json_at(json_get(metadata, "ownerReferences"), 0));

@@ -30,10 +30,9 @@ static const char *word(const struct json *object, const char *key)
 /* A program that never began has times at the epoch, which counts as unset too. */
 static msec time_at(const struct json *object, const char *key)
 {
-	const char *text = word(object, key);
-	msec time = MSEC_UNSET;
+	msec time = json_as_time(json_get(object, key));
 
-	return text && text_read_time(text, &time, NULL) == 0 && time > 0 ? time : MSEC_UNSET;
+	return time > 0 ? time : MSEC_UNSET;
 }
 
 static bool read_number(const char *text, int most, int *ret_number)

@@ -57,13 +57,9 @@ static const char *word(const struct json *event, const char *key)
 /* When it was seen last; one that is new has the one time, one that came again the other. */
 static msec time_of(const struct json *event)
 {
-	static const char *const keys[] = {"lastTimestamp", "eventTime"};
-	msec time;
+	msec last = json_as_time(json_get(event, "lastTimestamp"));
 
-	for (size_t i = 0; i < ARRAY_LEN(keys); i++)
-		if (text_read_time(word(event, keys[i]), &time, NULL) == 0)
-			return time;
-	return 0;
+	return last != MSEC_UNSET ? last : json_as_time(json_get(event, "eventTime"));
 }
 
 static int newest_first(const void *a, const void *b)
