@@ -2,6 +2,7 @@
 
 #include "base/mem.h"
 #include "cli/table.h"
+#include "core/failure_text.h"
 #include "core/rendezvous.h"
 #include "io/time_zone.h"
 
@@ -113,6 +114,19 @@ static const char *sentence_of(const char *reason)
 	return reason;
 }
 
+/* A restart is explained by what failed in the world before. */
+static void add_reason(const struct json *world, const struct json *before, struct table *table)
+{
+	const char *reason = text_at(world, "reason");
+	const char *failure = json_as_string(json_get(before, "failure"), NULL);
+	bool is_restart = text_equals(reason, world_reason_words[WORLD_WORKER_FAILED]);
+
+	if (is_restart && failure)
+		table_add(table, failure);
+	else
+		table_add(table, sentence_of(reason));
+}
+
 static void add_world(const struct json *worlds, size_t i, msec end, bool is_local,
 		      struct table *table)
 {
@@ -123,7 +137,7 @@ static void add_world(const struct json *worlds, size_t i, msec end, bool is_loc
 	add_moment(table, begin, is_local);
 	add_span(table, begin, next ? time_at(next, "formedAt") : end);
 	table_addf(table, "%" PRId64, number_at(world, "members"));
-	table_add(table, sentence_of(text_at(world, "reason")));
+	add_reason(world, i ? json_at(worlds, i - 1) : NULL, table);
 }
 
 static void add_worlds(const struct json *job, bool is_local, struct text *text)
@@ -142,11 +156,30 @@ static void add_worlds(const struct json *job, bool is_local, struct text *text)
 	table_write(&table, text);
 }
 
+/* Of one that has succeeded it does not matter any more. */
+static void add_failure(const struct json *job, bool is_local, struct text *text)
+{
+	struct arena *arena CLEANUP(arena_cleanup) = arena_new();
+	bool has_succeeded = text_equals(text_at(job, "verdict"),
+					 rendezvous_verdict_words[RENDEZVOUS_SUCCEEDED]);
+	struct status status = {0};
+
+	if (has_succeeded ||
+	    status_failure_read(json_get(job, "failure"), arena, &status.failure, NULL) < 0)
+		return;
+	const struct failure_style style = {
+		.offset = is_local ? time_zone_offset(status.failure->time) : 0};
+
+	text_add(text, elastic_text_is_over(job) ? "\nFailure:\n" : "\nLast failure:\n");
+	failure_describe(&status, status.failure->machine_job, &style, text);
+}
+
 void elastic_text_add(const struct json *job, bool is_local, struct text *text)
 {
 	elastic_text_add_line(job, text);
 	add_members(job, text);
 	add_worlds(job, is_local, text);
+	add_failure(job, is_local, text);
 }
 
 void elastic_text_add_list(const struct json *jobs, struct text *text)

@@ -7,8 +7,8 @@
 
 #include <stdbool.h>
 
-/* One job: where it stands, its machines by rank, and all its worlds. `is_local`: times in this
- * machine's time zone, not UTC. */
+/* One job: where it stands, its machines by rank, all its worlds, and what failed last. `is_local`:
+ * times in this machine's time zone, not UTC. */
 void elastic_text_add(const struct json *job, bool is_local, struct text *text);
 /* The same as one line that changes whenever the job does. */
 void elastic_text_add_line(const struct json *job, struct text *text);

@@ -2,6 +2,7 @@
 
 #include "core/failure.h"
 #include "core/finish.h"
+#include "core/world_failure.h"
 
 static bool is_of_world(const struct decision *decision, const struct replica *replica)
 {
@@ -59,6 +60,31 @@ static void tell_failure(struct decision *decision)
 	decision_note(decision, NOTE_WARNING, "ReplicaFailed", failure->message);
 }
 
+/* What is known of this machine's processes is known better here. */
+static bool is_known_better(const struct failure *known, const struct failure *failure)
+{
+	if (!known || !known->role || known->attempt < failure->attempt)
+		return false;
+	return known->attempt > failure->attempt || (!known->machine && !failure->machine);
+}
+
+/* The first failure of all machines explains what happened on this one. */
+static void take_failure(struct decision *decision)
+{
+	const struct failure *failure = decision->observed->world->failure;
+	struct text sentence CLEANUP(text_done) = {0};
+
+	if (!failure || is_known_better(decision->status->failure, failure))
+		return;
+	decision->status->failure = status_failure_copy(failure, decision->arena);
+	if (!decision->observed->world->is_failure_news)
+		return;
+	decision->plan->is_failure_new = true;
+	world_failure_add_sentence(failure, &sentence);
+	decision_note(decision, NOTE_WARNING, "ReplicaFailed",
+		      arena_copy_text(decision->arena, text_of(&sentence)));
+}
+
 static void set_running(struct decision *decision)
 {
 	const struct job *job = decision->job;
@@ -83,6 +109,7 @@ void elastic_decide(struct decision *decision)
 {
 	const struct observed_world *world = decision->observed->world;
 
+	take_failure(decision);
 	tell_news(decision);
 	tell_failure(decision);
 	if (world->is_over)

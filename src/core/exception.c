@@ -16,6 +16,7 @@
 #define IN_USER_CODE "in user code:"
 /* What is printed sooner after an exception may be its own further lines. */
 #define GOING_ON MSEC_PER_SECOND
+#define LOG_MESSAGE_TIME (MSEC_PER_SECOND / 10)
 
 /* What kind of line was found: a weaker one does not replace a stronger one. */
 enum strength {
@@ -34,6 +35,7 @@ struct search {
 	enum strength strength; /* of what was found */
 	msec found_at;
 	bool is_left_behind; /* the program went on since */
+	msec logged_at; /* the last line of a library's log */
 	bool is_in_user_code; /* of AutoGraph, whose last exception, indented, is the one */
 	bool is_continued; /* the line behind it was added to it */
 	bool is_in_traceback;
@@ -204,13 +206,17 @@ static void continue_found(struct search *search, const char *words)
 }
 
 /* Of a library's own log, "W1128 02:44:00.123456 …" and "[W1128 …": it goes on by itself, in a
- * process whose script has failed and waits for its peers. */
-static bool is_log_line(const char *line)
+ * process whose script has failed and waits for its peers. Its messages may have more lines. */
+static bool is_log_line(struct search *search, const char *line)
 {
 	const char *level = line + (line[0] == '[');
+	bool begins = level[0] && strchr("IWEF", level[0]) && strspn(level + 1, DIGITS) == 4;
 
-	return log_noise_is(line) || strstr(line, "Warning") ||
-	       (level[0] && strchr("IWEF", level[0]) && strspn(level + 1, DIGITS) == 4);
+	if (begins)
+		search->logged_at = search->time;
+	return begins || log_noise_is(line) || strstr(line, "Warning") ||
+	       (search->logged_at != MSEC_UNSET &&
+		search->time < search->logged_at + LOG_MESSAGE_TIME);
 }
 
 /* A script that goes on has caught what it printed; an abort is nothing to catch. */
@@ -220,7 +226,7 @@ static void note_going_on(struct search *search, const char *line)
 		       search->time >= search->found_at + GOING_ON;
 
 	if (is_late && search->strength <= EXCEPTION && !search->is_in_traceback && line[0] &&
-	    !is_indented(line) && !is_log_line(line))
+	    !is_indented(line) && !is_log_line(search, line))
 		search->is_left_behind = true;
 }
 
@@ -275,7 +281,7 @@ static bool read_line(struct search *search, const char *bytes)
 static const char *find(struct search *search, const struct printed *printed, struct arena *arena,
 			msec *ret_time)
 {
-	search->found_at = MSEC_UNSET;
+	search->found_at = search->logged_at = MSEC_UNSET;
 	for (size_t i = 0; i < printed->count; i++) {
 		search->time = printed->times ? printed->times[i] : MSEC_UNSET;
 		if (!read_line(search, printed->lines[i]))

@@ -135,7 +135,9 @@ static size_t count_alike(const struct consequence *first, size_t n_rest)
 	size_t n = 1;
 
 	while (n < n_rest && text_equals(first[n].role, first->role) &&
-	       first[n].index == first[n - 1].index + 1 && text_equals(first[n].what, first->what))
+	       first[n].index == first[n - 1].index + 1 &&
+	       text_equals(first[n].what, first->what) &&
+	       text_equals(first[n].machine, first->machine))
 		n++;
 	return n;
 }
@@ -145,6 +147,8 @@ static void add_alike(const struct consequence *first, size_t n_alike, struct te
 	struct text sentence CLEANUP(text_done) = {0};
 
 	replica_names_add_range(&sentence, first->role, first->index, first[n_alike - 1].index);
+	if (first->machine)
+		text_addf(&sentence, " on %s", first->machine);
 	text_addf(&sentence, n_alike > 1 ? ": each %s" : " %s", first->what);
 	line_text_add_sentence(text, text_of(&sentence), sentence.len);
 	text_add_char(text, '\n');
@@ -171,7 +175,7 @@ static const char *log_of_failure(const struct status *status)
 {
 	const struct failure *failure = status->failure;
 	const struct replica_status *replica =
-		status_replica(status, failure->role, failure->index);
+		failure->machine ? NULL : status_replica(status, failure->role, failure->index);
 
 	return replica && replica->attempt == failure->attempt ? replica->log : NULL;
 }
@@ -190,7 +194,10 @@ static void add_next(const struct failure *failure, const char *job_words, struc
 
 	if (!has_started(failure))
 		return;
-	text_addf(&line, "muster logs %s --role ", job_words);
+	if (failure->machine)
+		text_addf(&line, "on %s: ", failure->machine);
+	text_addf(&line, "muster logs %s --role ",
+		  failure->machine_job ? failure->machine_job : job_words);
 	shell_word_add(&line, failure->role);
 	text_addf(&line, " --index %d --attempt %d", failure->index, failure->attempt);
 	add_row(text, "full log", text_of(&line));

@@ -9,7 +9,7 @@
 #define LIMIT_MEMBERS 10000 /* agents of one elastic job, spares too */
 #define LIMIT_OFFER (32 * 1024) /* bytes of what such an agent tells its peers */
 #define LIMIT_PROCESSES 1024 /* of one such agent */
-#define LIMIT_MEMBER_CALL (48 * 1024) /* bytes of what it says to its server */
+#define LIMIT_MEMBER_CALL (96 * 1024) /* bytes of what it says to its server */
 #define LIMIT_MEMBER_ANSWER                                                                        \
 	((size_t) LIMIT_MEMBERS * (LIMIT_OFFER + 128)) /* and of what it is answered */
 #define LIMIT_ELASTIC_JOBS 1000 /* of one server */

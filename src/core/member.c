@@ -75,6 +75,11 @@ void member_failed(struct member *member)
 	conclude(member, MEMBER_HAS_FAILED);
 }
 
+void member_explained(struct member *member)
+{
+	member->report.failure = member->report.generation;
+}
+
 void member_ended(struct member *member, bool have_succeeded, msec now)
 {
 	conclude(member, have_succeeded ? MEMBER_HAS_SUCCEEDED : MEMBER_HAS_FAILED);

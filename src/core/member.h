@@ -57,6 +57,7 @@ bool member_may_save(const struct member *member);
 /* What became of the workers. */
 void member_started(struct member *member, int64_t generation, msec now);
 void member_failed(struct member *member); /* one did; others may still be there */
+void member_explained(struct member *member); /* it is known why one of its generation failed */
 void member_ended(struct member *member, bool have_succeeded, msec now); /* none is there */
 
 /* It is asked to leave: by a signal, or by a notice that the machine is going to end. */

@@ -16,7 +16,7 @@ bool member_order_equals(const struct member_order *a, const struct member_order
 bool member_report_equals(const struct member_report *a, const struct member_report *b)
 {
 	return a->generation == b->generation && a->activity == b->activity &&
-	       a->drains == b->drains && a->has_left == b->has_left &&
+	       a->drains == b->drains && a->has_left == b->has_left && a->failure == b->failure &&
 	       member_order_equals(&a->known, &b->known);
 }
 

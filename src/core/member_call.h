@@ -31,6 +31,7 @@ struct member_report {
 	enum member_activity activity;
 	bool drains; /* it wants to leave */
 	bool has_left; /* its last word */
+	int64_t failure; /* the generation whose failure goes with it; 0: none. Not in its JSON */
 	struct member_order known; /* the order that it has: another one is answered at once */
 };
 

@@ -140,6 +140,17 @@ static int read_report(const struct json *body, struct member_report *report, st
 	return rc;
 }
 
+static int read_failure(const struct json *object, struct arena *arena,
+			const struct failure **ret_failure, struct err *err)
+{
+	const struct json *value = json_get(object, "failure");
+	struct failure *failure = NULL;
+	int rc = value ? status_failure_read(value, arena, &failure, err) : 0;
+
+	*ret_failure = failure;
+	return rc < 0 ? err_prefix(err, "failure") : 0;
+}
+
 void member_request_add(const struct member_request *request, struct text *body)
 {
 	struct json *object CLEANUP(json_cleanup) = json_new_object();
@@ -151,6 +162,9 @@ void member_request_add(const struct member_request *request, struct text *body)
 		json_set(object, "offer", offer);
 	set_report(object, &request->report);
 	json_set_integer(object, "world", request->world);
+	if (request->failure)
+		json_set(object, "failure", status_failure_write(request->failure));
+	json_set_integer(object, "knownFailure", request->known_failure);
 	json_add_compact(body, object);
 }
 
@@ -169,6 +183,11 @@ int member_request_read(const struct json *body, struct arena *arena,
 	if (rc == 0)
 		rc = member_field_number(body, "world", 0, LIMIT_RESTARTS, &ret_request->world,
 					 err);
+	if (rc == 0)
+		rc = read_failure(body, arena, &ret_request->failure, err);
+	if (rc == 0)
+		rc = member_field_number(body, "knownFailure", 0, LIMIT_RESTARTS,
+					 &ret_request->known_failure, err);
 	return rc;
 }
 
@@ -187,15 +206,25 @@ void member_answer_add_members(const struct world *world, struct text *members)
 	text_add_char(members, ']');
 }
 
+static void add_failure(const struct failure *failure, struct text *body)
+{
+	struct json *object CLEANUP(json_cleanup) = status_failure_write(failure);
+
+	text_add(body, ",\"failure\":");
+	json_add_compact(body, object);
+}
+
 void member_answer_add(const struct member_answer *answer, const char *members, struct text *body)
 {
 	struct json *order CLEANUP(json_cleanup) = order_new(&answer->order);
 
-	text_addf(body, "{\"uid\":\"%s\",\"restarts\":%d,\"order\":", answer->uid,
-		  answer->restarts);
+	text_addf(body, "{\"uid\":\"%s\",\"restarts\":%d,\"failureNumber\":%" PRId64 ",\"order\":",
+		  answer->uid, answer->restarts, answer->failure_number);
 	json_add_compact(body, order);
 	if (members)
 		text_addf(body, ",\"members\":%s", members);
+	if (answer->failure)
+		add_failure(answer->failure, body);
 	text_add_char(body, '}');
 }
 
@@ -249,5 +278,10 @@ int member_answer_read(const struct json *body, struct arena *arena,
 		rc = read_order(json_get(body, "order"), &ret_answer->order, err);
 	if (rc == 0)
 		rc = read_members(json_get(body, "members"), arena, ret_answer, err);
+	if (rc == 0)
+		rc = read_failure(body, arena, &ret_answer->failure, err);
+	if (rc == 0)
+		rc = member_field_number(body, "failureNumber", 0, LIMIT_RESTARTS,
+					 &ret_answer->failure_number, err);
 	return rc;
 }

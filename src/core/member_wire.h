@@ -2,13 +2,17 @@
  *
  * Request: {"uid": "…", "min": 1, "max": 4, "unit": 1, "joinTime": 600000, "lastCall": 1000,
  * "maxRestarts": 3, "offer": {…}, "nodeRank": 0, "generation": 2, "activity": "at-work", "drains":
- * false, "hasLeft": false, "known": ORDER, "world": 2}. Times are in milliseconds. "world" is the
- * newest generation whose members it knows, 0 for none.
+ * false, "hasLeft": false, "known": ORDER, "world": 2, "failure": FAILURE, "knownFailure": 1}.
+ * Times are in milliseconds. "world" is the newest generation whose members it knows, 0 for none;
+ * "failure" is that of its own processes, in the generation that has failed.
  *
- * Answer: {"uid": "…", "restarts": 0, "order": ORDER, "members": [["ID", OFFER], …]}, with the
- * members of the world, by rank, where its order is to run one that it does not know.
+ * Answer: {"uid": "…", "restarts": 0, "failureNumber": 2, "order": ORDER, "members": [["ID",
+ * OFFER], …], "failure": FAILURE}, with the members of the world, by rank, where its order is to
+ * run one that it does not know, and with the first failure of all machines, where the number of
+ * the known one is another.
  *
- * ORDER: {"order": "run", "generation": 2, "reason": "grew", "verdict": "open"}. */
+ * ORDER: {"order": "run", "generation": 2, "reason": "grew", "verdict": "open"}. FAILURE: as in a
+ * status (core/status.h), its attempt is the generation. */
 #pragma once
 
 #include "base/err.h"
@@ -17,6 +21,7 @@
 #include "base/own.h"
 #include "base/text.h"
 #include "core/member_call.h"
+#include "core/status.h"
 
 #define MEMBER_HOLD MSEC_PER_SECOND /* how long a call is kept that has no news */
 #define ELASTIC_SHORTEST_LEASE (2 * MEMBER_HOLD) /* in which a member calls once at least */
@@ -36,6 +41,8 @@ struct member_request {
 	const char *offer; /* compact JSON */
 	struct member_report report;
 	int64_t world;
+	const struct failure *failure; /* of its own processes (world_failure_report); NULL: none */
+	int64_t known_failure; /* number of the newest one that it was answered; 0: none */
 };
 
 struct member_answer {
@@ -45,6 +52,8 @@ struct member_answer {
 	bool has_members;
 	struct world_member *members; /* borrowed texts, by rank */
 	size_t n_members;
+	const struct failure *failure; /* of all machines; NULL: none that is new */
+	int64_t failure_number; /* 0: no process has failed */
 };
 
 /* Why members with these terms cannot be of one job: a sentence that begins with the first thing

@@ -79,6 +79,8 @@ struct observed_world {
 	enum rendezvous_verdict verdict; /* of a job that is over; OPEN: this member alone is */
 	const char *why; /* of OPEN: what kept it from its server; NULL: it was asked to go */
 	const char *news; /* what has changed, as a sentence; NULL: it was told */
+	const struct failure *failure; /* of all machines, the newest of the job; NULL: none */
+	bool is_failure_news; /* it is that of another machine, and was not told */
 };
 
 /* Habits of a back end that a decision has to know. */

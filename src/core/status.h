@@ -91,6 +91,7 @@ struct consequence {
 	int index;
 	const char *what; /* "exited with code 1", "was stopped by muster" */
 	int attempt;
+	const char *machine; /* as in struct failure */
 };
 
 /* Why the job failed, or why its last restart was needed; gone once it has succeeded. Without a
@@ -107,6 +108,9 @@ struct failure {
 	const char *cause; /* another one, where something else is the likely cause; or NULL */
 	const char *exception; /* the line that says what went wrong (core/exception.h), read by
 				  the driver as last_lines are; NULL when none does */
+	const char *machine; /* of another machine of an elastic job: "10.0.0.2 (rank 1)"; NULL:
+				the replica is this job's */
+	const char *machine_job; /* the name of the job there */
 	msec time;
 	msec lived; /* how long the failed attempt had run */
 	const char **last_lines; /* read from the log by the driver; NULL when none. Without a
@@ -165,3 +169,9 @@ int status_read(const struct json *value, struct arena *arena, struct status *re
 bool status_equals(const struct status *a, const struct status *b);
 /* A copy that lives in the arena, with all that it points to. */
 struct status status_copy(const struct status *status, struct arena *arena);
+
+/* The same of a failure alone. */
+struct json *status_failure_write(const struct failure *failure) MUST_USE;
+int status_failure_read(const struct json *value, struct arena *arena, struct failure **ret_failure,
+			struct err *err) MUST_USE;
+struct failure *status_failure_copy(const struct failure *failure, struct arena *arena);

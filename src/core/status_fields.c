@@ -64,6 +64,7 @@ const struct status_field status_consequence_fields[] = {
 	 .accepts = name_is_dns_label},
 	{"index", STATUS_PLAIN_NUMBER, offsetof(struct consequence, index), 0, LIMIT_REPLICAS - 1},
 	{"attempt", STATUS_PLAIN_NUMBER, offsetof(struct consequence, attempt), 0, LIMIT_RESTARTS},
+	{"machine", STATUS_TEXT, offsetof(struct consequence, machine)},
 	{"what", STATUS_NEEDED_TEXT, offsetof(struct consequence, what)},
 	{0},
 };
@@ -82,6 +83,9 @@ const struct status_field status_failure_fields[] = {
 	{"message", STATUS_TEXT, offsetof(struct failure, message)},
 	{"cause", STATUS_TEXT, offsetof(struct failure, cause)},
 	{"exception", STATUS_TEXT, offsetof(struct failure, exception)},
+	{"machine", STATUS_TEXT, offsetof(struct failure, machine)},
+	{"machineJob", STATUS_TEXT, offsetof(struct failure, machine_job),
+	 .accepts = name_is_dns_label},
 	{"time", STATUS_TIME, offsetof(struct failure, time)},
 	{"livedMilliseconds", STATUS_LONG_NUMBER, offsetof(struct failure, lived), 0, INT64_MAX},
 	{0},
@@ -225,7 +229,7 @@ static const char **copy_lines(struct arena *arena, const char *const *lines, si
 	return copy;
 }
 
-static struct failure *copy_failure(const struct failure *failure, struct arena *arena)
+struct failure *status_failure_copy(const struct failure *failure, struct arena *arena)
 {
 	struct failure *copy =
 		copy_list(arena, status_failure_fields, failure, 1, sizeof(*failure));
@@ -251,6 +255,6 @@ struct status status_copy(const struct status *status, struct arena *arena)
 	copy.replicas = copy_list(arena, status_replica_fields, status->replicas,
 				  status->n_replicas, sizeof(*copy.replicas));
 	if (status->failure)
-		copy.failure = copy_failure(status->failure, arena);
+		copy.failure = status_failure_copy(status->failure, arena);
 	return copy;
 }

@@ -76,9 +76,9 @@ static void set_lines(struct json *object, const char *key, const char *const *l
 		json_append(json_array_at(object, key), json_new_string(lines[i]));
 }
 
-static void set_failure(struct json *status, const struct failure *failure)
+struct json *status_failure_write(const struct failure *failure)
 {
-	struct json *object = json_object_at(status, "failure");
+	struct json *object = json_new_object();
 
 	if (failure->role)
 		set_fields(object, status_failed_replica_fields, failure);
@@ -88,6 +88,7 @@ static void set_failure(struct json *status, const struct failure *failure)
 	if (failure->n_consequences > 0)
 		set_list(object, "consequences", status_consequence_fields, failure->consequences,
 			 failure->n_consequences, sizeof(*failure->consequences));
+	return object;
 }
 
 static void append_all(struct json *list, const struct json *elements)
@@ -119,7 +120,7 @@ struct json *status_write(const struct status *status)
 	}
 	set_fields(object, status_fields, status);
 	if (status->failure)
-		set_failure(object, status->failure);
+		json_set(object, "failure", status_failure_write(status->failure));
 	set_list(object, "replicas", status_replica_fields, status->replicas, status->n_replicas,
 		 sizeof(*status->replicas));
 	return object;
@@ -319,12 +320,8 @@ static const char **read_lines(struct reader *reader, const struct json *object,
 	return lines;
 }
 
-static struct failure *read_failure(struct reader *reader, const struct json *root)
+static struct failure *read_failure(struct reader *reader, const struct json *object)
 {
-	const struct json *object = get(reader, root, "failure", JSON_OBJECT, "an object");
-
-	if (!object)
-		return NULL;
 	struct failure *failure = arena_take(reader->arena, sizeof(*failure));
 
 	read_fields(reader, object, status_failed_replica_fields, failure);
@@ -378,7 +375,20 @@ static void read_all(struct reader *reader, const struct json *root, struct stat
 		reader, find_list(reader, root, "replicas", (size_t) LIMIT_ROLES * LIMIT_REPLICAS),
 		"replicas", status_replica_fields, sizeof(*status->replicas), &status->n_replicas);
 	read_fields(reader, root, status_fields, status);
-	status->failure = read_failure(reader, root);
+	const struct json *failure = get(reader, root, "failure", JSON_OBJECT, "an object");
+
+	status->failure = failure ? read_failure(reader, failure) : NULL;
+}
+
+int status_failure_read(const struct json *value, struct arena *arena, struct failure **ret_failure,
+			struct err *err)
+{
+	struct reader reader = {.arena = arena, .err = err};
+
+	if (!json_is(value, JSON_OBJECT))
+		return err_set(err, ERR_INVALID, "expected an object");
+	*ret_failure = read_failure(&reader, value);
+	return reader.rc;
 }
 
 int status_read(const struct json *value, struct arena *arena, struct status *ret_status,

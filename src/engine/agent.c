@@ -5,6 +5,7 @@
 #include "core/limits.h"
 #include "core/member.h"
 #include "core/world_cluster.h"
+#include "core/world_failure.h"
 #include "engine/job_uid.h"
 #include "engine/orchestrator.h"
 #include "engine/record.h"
@@ -30,6 +31,7 @@ struct agent {
 	char *host; /* as the other machines reach this one */
 	char *path; /* of its calls */
 	char *offer; /* NULL before the first look at the job */
+	char *job_name; /* the same */
 	int *ports;
 	int n_processes;
 
@@ -39,12 +41,21 @@ struct agent {
 	char *uid; /* of the job, as the server made it; NULL: it was not heard of */
 	struct arena *world_arena;
 	struct world world; /* the newest; generation 0: none */
+	int64_t first_world; /* generation of the first one; 0: none */
 	struct world_cluster cluster; /* this machine's place in it */
+	char *machine; /* as its newest processes' failures name it; NULL: it had none */
 	int restarts;
 	char *why; /* no call came through since; NULL: the last one did */
 	bool is_loss_told;
 	char *news; /* to be observed once */
 	struct observed_world seen;
+
+	struct arena *own_failure_arena;
+	const struct failure *own_failure; /* of this machine's processes, as it is reported */
+	struct arena *failure_arena;
+	const struct failure *failure; /* of the job, as the server has it; NULL: none */
+	int64_t failure_number;
+	bool is_failure_news; /* to be observed once */
 
 	struct listening listening; /* where we took the place of another server */
 	struct orchestrator *server; /* NULL: another process is */
@@ -72,12 +83,16 @@ static void tell_trouble(const struct agent *agent, const char *sentence)
 static void call(struct agent *agent, msec now)
 {
 	struct text body CLEANUP(text_done) = {0};
+	const struct member_report *report = &agent->member.report;
+	bool has_failure = report->failure && report->failure == report->generation;
 	const struct member_request request = {
 		.uid = agent->uid ? agent->uid : "",
 		.terms = agent->request->terms,
 		.offer = agent->offer,
-		.report = agent->member.report,
+		.report = *report,
 		.world = agent->world.generation,
+		.failure = has_failure ? agent->own_failure : NULL,
+		.known_failure = agent->failure_number,
 	};
 
 	member_request_add(&request, &body);
@@ -196,6 +211,8 @@ static int take_world(struct agent *agent, const struct member_answer *answer, s
 	arena_free(agent->world_arena);
 	agent->world_arena = TAKE(*arena);
 	agent->world = world;
+	if (!agent->first_world)
+		agent->first_world = world.generation;
 	agent->cluster = cluster;
 	return 0;
 }
@@ -221,6 +238,31 @@ static void make_news(struct agent *agent, const struct member_order *order)
 		agent->news = text_take(&news);
 }
 
+static bool is_same(const struct failure *a, const struct failure *b)
+{
+	return a && b && a->attempt == b->attempt && text_equals(a->machine, b->machine);
+}
+
+/* The failure of a world in which this machine took part is news, once: another version of it only
+ * has more consequences. */
+static void take_failure(struct agent *agent, const struct member_answer *answer)
+{
+	const struct failure *failure = answer->failure;
+
+	agent->failure_number = answer->failure_number;
+	if (!failure)
+		return;
+	if (!is_same(failure, agent->failure))
+		agent->is_failure_news = agent->first_world &&
+					 failure->attempt >= agent->first_world &&
+					 !is_same(failure, agent->own_failure);
+	struct arena *arena = arena_new();
+
+	agent->failure = status_failure_copy(failure, arena);
+	arena_free(agent->failure_arena);
+	agent->failure_arena = arena;
+}
+
 static int take_answer(struct agent *agent, const struct member_answer *answer,
 		       struct arena **arena, struct err *err)
 {
@@ -236,6 +278,7 @@ static int take_answer(struct agent *agent, const struct member_answer *answer,
 	free(agent->uid);
 	agent->uid = mem_copy_text(answer->uid);
 	agent->restarts = answer->restarts;
+	take_failure(agent, answer);
 	member_answered(&agent->member, order, loop_monotonic_now());
 	if (is_first || !member_order_equals(&known, &agent->member.report.known)) {
 		free(TAKE(agent->news));
@@ -357,6 +400,17 @@ static const char *take_news(struct agent *agent, struct arena *arena)
 	return arena_copy_text(arena, news);
 }
 
+static const struct failure *copy_failure(const struct agent *agent, struct arena *arena)
+{
+	if (!agent->failure)
+		return NULL;
+	struct failure *copy = status_failure_copy(agent->failure, arena);
+
+	if (is_same(copy, agent->own_failure))
+		copy->machine = copy->machine_job = NULL;
+	return copy;
+}
+
 static void see_order(struct agent *agent, struct arena *arena)
 {
 	const struct member *member = &agent->member;
@@ -372,7 +426,10 @@ static void see_order(struct agent *agent, struct arena *arena)
 		.verdict = order->verdict,
 		.why = arena_copy_text(arena, agent->why),
 		.news = take_news(agent, arena),
+		.failure = copy_failure(agent, arena),
+		.is_failure_news = agent->is_failure_news,
 	};
+	agent->is_failure_news = false;
 }
 
 /* Those of the present world, where there is one, are those of the offer. */
@@ -417,6 +474,7 @@ static int make_offer(struct agent *agent, const struct job *job, struct err *er
 		return rc;
 	for (size_t i = 0; agent->request->own_port && i < n_ports; i += (size_t) n_processes + 1)
 		ports[i] = agent->request->own_port;
+	agent->job_name = mem_copy_text(job->name);
 	agent->n_processes = n_processes;
 	agent->ports = TAKE(ports);
 	const struct offer offer = {agent->host, n_processes, agent->ports};
@@ -443,7 +501,8 @@ static int agent_observe(struct backend *backend, const struct job *job, struct 
 	see_order(agent, arena);
 	see_addresses(agent, arena, ret_observed);
 	ret_observed->world = &agent->seen;
-	call_if_due(agent);
+	/* After what follows from this look: a failure is reported with what is found out of it. */
+	loop_timer_arm_monotonic(agent->timer, member_wake_at(&agent->member));
 	return 0;
 }
 
@@ -473,6 +532,9 @@ static int agent_apply(struct backend *backend, const struct job *job, const str
 
 	if (rc == 0 && action->type == ACTION_START &&
 	    agent->member.report.generation != action->attempt) {
+		free(agent->machine);
+		agent->machine = mem_format("%s (rank %d)", agent->host,
+					    world_rank(&agent->world, agent->id));
 		member_started(&agent->member, action->attempt, loop_monotonic_now());
 		call_if_due(agent);
 	}
@@ -497,6 +559,24 @@ static int agent_last_stacks(struct backend *backend, struct arena *arena, const
 	return processes->functions->last_stacks(processes, arena, ret_lines, ret_count, err);
 }
 
+static void agent_take_failure(struct backend *backend, const struct failure *failure)
+{
+	struct agent *agent = of(backend);
+	bool is_own = failure->role && !failure->machine;
+
+	if (!is_own || failure->attempt != agent->member.report.generation)
+		return;
+	struct arena *arena = arena_new();
+	struct failure *copy = status_failure_copy(failure, arena);
+
+	agent->own_failure = world_failure_report(copy, arena_copy_text(arena, agent->machine),
+						  agent->job_name, arena);
+	arena_free(agent->own_failure_arena);
+	agent->own_failure_arena = arena;
+	member_explained(&agent->member);
+	call_if_due(agent);
+}
+
 static void agent_free_backend(struct backend *backend)
 {
 	agent_free(of(backend));
@@ -508,6 +588,7 @@ static const struct backend_functions agent_functions = {
 	.apply = agent_apply,
 	.last_lines = agent_last_lines,
 	.last_stacks = agent_last_stacks,
+	.take_failure = agent_take_failure,
 	.free = agent_free_backend,
 };
 
@@ -601,10 +682,14 @@ void agent_free(struct agent *agent)
 	listening_done(&agent->listening);
 	loop_watch_free(agent->timer);
 	arena_free(agent->world_arena);
+	arena_free(agent->own_failure_arena);
+	arena_free(agent->failure_arena);
 	free(agent->id);
 	free(agent->host);
 	free(agent->path);
 	free(agent->offer);
+	free(agent->job_name);
+	free(agent->machine);
 	free(agent->ports);
 	free(agent->uid);
 	free(agent->why);

@@ -35,6 +35,9 @@ struct backend_functions {
 	 * ERR_UNREACHABLE: they were asked, and news come. NULL where no back end can. */
 	int (*last_stacks)(struct backend *backend, struct arena *arena, const char ***ret_lines,
 			   size_t *ret_count, struct err *err);
+	/* A replica's failure that was decided upon, with what its output says of it. NULL where a
+	 * back end has no use for it. */
+	void (*take_failure)(struct backend *backend, const struct failure *failure);
 	void (*free)(struct backend *backend);
 };
 

@@ -6,6 +6,7 @@
 #include "core/member_fields.h"
 #include "core/rendezvous_record.h"
 #include "core/world_cluster.h"
+#include "core/world_failure.h"
 #include "io/loop.h"
 
 #include <inttypes.h>
@@ -19,6 +20,7 @@ struct caller {
 	struct http_call *call; /* that is kept; NULL: none is */
 	struct member_order known; /* by it, as that call said */
 	int64_t world; /* whose members it knows */
+	int64_t known_failure; /* number of the failure that it knows */
 	msec kept_until;
 	struct caller *next; /* the call that was kept after this one */
 	struct caller *before;
@@ -29,6 +31,7 @@ struct past_world {
 	msec formed_at; /* of the wall clock */
 	enum world_reason reason;
 	size_t n_members;
+	char *failure; /* that it ended with, as a sentence; NULL: none is known */
 };
 
 struct elastic_job {
@@ -40,6 +43,7 @@ struct elastic_job {
 	size_t n_callers, capacity;
 	struct caller *first_kept, *last_kept;
 	int64_t version; /* of the rendezvous, that was answered to all */
+	int64_t told_failure; /* its number, the same */
 	int64_t told; /* the newest generation that `members` are of */
 	enum rendezvous_phase phase; /* that was said */
 	struct text members; /* of the present world, as answers have them */
@@ -47,6 +51,8 @@ struct elastic_job {
 	size_t n_history;
 	int64_t kept_version; /* of the rendezvous, whose state the record has */
 	int kept_restarts;
+	struct world_failure failure;
+	int64_t kept_failure; /* its number in the record */
 	int64_t record_version; /* 0: there is no record */
 	bool is_loss_told; /* that the record could not be written */
 };
@@ -139,9 +145,19 @@ static struct json *history_new(const struct elastic_job *job)
 		json_set_time(world, "formedAt", past->formed_at);
 		json_set_string(world, "reason", world_reason_words[past->reason]);
 		json_set_integer(world, "members", (int64_t) past->n_members);
+		if (past->failure)
+			json_set_string(world, "failure", past->failure);
 		json_append(list, world);
 	}
 	return list;
+}
+
+static void set_failure(const struct elastic_job *job, struct json *object)
+{
+	if (!job->failure.first)
+		return;
+	json_set(object, "failure", status_failure_write(job->failure.first));
+	json_set_integer(object, "failureNumber", job->failure.number);
 }
 
 static void add_state(struct elastic_job *job, struct text *text)
@@ -153,10 +169,12 @@ static void add_state(struct elastic_job *job, struct text *text)
 	rendezvous_remember(job->rendezvous, arena, &past);
 	rendezvous_past_set(state, &past);
 	json_set(state, "worlds", history_new(job));
+	set_failure(job, state);
 	json_set_time(state, "endedAt", job->ended_at);
 	json_add_compact(text, state);
 	job->kept_version = rendezvous_version(job->rendezvous);
 	job->kept_restarts = rendezvous_restarts(job->rendezvous);
+	job->kept_failure = job->failure.number;
 }
 
 static void tell_loss(struct elastic_job *job, const struct err *err)
@@ -205,8 +223,11 @@ static void keep_state(struct elastic_job *job)
 	struct text state CLEANUP(text_done) = {0};
 	struct err err;
 
-	if (!job->record_version || (job->kept_version == rendezvous_version(job->rendezvous) &&
-				     job->kept_restarts == rendezvous_restarts(job->rendezvous)))
+	bool is_kept = job->kept_version == rendezvous_version(job->rendezvous) &&
+		       job->kept_restarts == rendezvous_restarts(job->rendezvous) &&
+		       job->kept_failure == job->failure.number;
+
+	if (!job->record_version || is_kept)
 		return;
 	add_state(job, &state);
 	/* Its members are on other machines, which do not lose their power with this one. */
@@ -245,8 +266,22 @@ static void read_history(struct elastic_job *job, const struct json *list)
 		past->generation = json_as_integer(json_get(world, "generation"), 0);
 		past->n_members = (size_t) json_as_integer(json_get(world, "members"), 0);
 		past->reason = (enum world_reason) reason;
+		past->failure = mem_copy_text(json_as_string(json_get(world, "failure"), NULL));
 		job->n_history++;
 	}
+}
+
+/* The same. */
+static void read_failure(struct elastic_job *job, const struct json *state)
+{
+	struct arena *arena CLEANUP(arena_cleanup) = arena_new();
+	struct failure *failure = NULL;
+
+	if (status_failure_read(json_get(state, "failure"), arena, &failure, NULL) < 0)
+		return;
+	world_failure_restore(&job->failure, failure,
+			      json_as_integer(json_get(state, "failureNumber"), 1));
+	job->kept_failure = job->failure.number;
 }
 
 static int read_record(struct elastic_job *job, const struct store_record *record, msec now,
@@ -270,6 +305,7 @@ static int read_record(struct elastic_job *job, const struct store_record *recor
 	job->rendezvous = rendezvous_restore(&settings, &past, now);
 	job->kept_restarts = past.n_restarts;
 	read_history(job, json_get(state, "worlds"));
+	read_failure(job, state);
 	job->ended_at = json_as_time(json_get(state, "endedAt"));
 	return 0;
 }
@@ -401,15 +437,20 @@ static const char *members_of(struct elastic_job *job)
 	return text_of(&job->members);
 }
 
-/* `world`: whose members it knows. */
+/* `world`: whose members it knows; `known_failure`: the number of the failure. */
 static void answer_call(struct elastic_job *job, struct http_call *call, const char *id,
-			int64_t world)
+			int64_t world, int64_t known_failure)
 {
 	struct text body CLEANUP(text_done) = {0};
-	struct member_answer told = {.uid = job->uid,
-				     .restarts = rendezvous_restarts(job->rendezvous)};
+	struct member_answer told = {
+		.uid = job->uid,
+		.restarts = rendezvous_restarts(job->rendezvous),
+		.failure_number = job->failure.number,
+	};
 
 	member_call_answer(job->rendezvous, id, &told.order);
+	if (known_failure != job->failure.number)
+		told.failure = job->failure.first;
 	bool is_new = told.order.order == RENDEZVOUS_RUN && told.order.generation != world;
 
 	member_answer_add(&told, is_new ? members_of(job) : NULL, &body);
@@ -421,7 +462,7 @@ static void answer(struct caller *caller)
 	struct http_call *call = let_go(caller);
 
 	if (call)
-		answer_call(caller->job, call, caller->id, caller->world);
+		answer_call(caller->job, call, caller->id, caller->world, caller->known_failure);
 }
 
 static bool has_news(const struct caller *caller)
@@ -429,7 +470,8 @@ static bool has_news(const struct caller *caller)
 	struct member_order order;
 
 	member_call_answer(caller->job->rendezvous, caller->id, &order);
-	return !member_order_equals(&order, &caller->known);
+	return !member_order_equals(&order, &caller->known) ||
+	       caller->known_failure != caller->job->failure.number;
 }
 
 static void answer_those_with_news(struct elastic_job *job)
@@ -451,6 +493,9 @@ void elastic_job_free(struct elastic_job *job)
 	for (size_t i = 0; i < job->n_callers; i++)
 		caller_free(job->callers[i]);
 	free(job->callers);
+	for (size_t i = 0; i < job->n_history; i++)
+		free(job->history[i].failure);
+	world_failure_done(&job->failure);
 	rendezvous_free(job->rendezvous);
 	text_done(&job->members);
 	free(job->name);
@@ -462,14 +507,41 @@ void elastic_job_free(struct elastic_job *job)
 
 static void remember_world(struct elastic_job *job, const struct world *world)
 {
-	if (job->n_history == LIMIT_WORLD_HISTORY)
+	if (job->n_history == LIMIT_WORLD_HISTORY) {
+		free(job->history[0].failure);
 		memmove(job->history, job->history + 1, --job->n_history * sizeof(*job->history));
+	}
 	job->history[job->n_history++] = (struct past_world){
 		.generation = world->generation,
 		.formed_at = loop_now(),
 		.reason = world->reason,
 		.n_members = world->n_members,
 	};
+}
+
+static struct past_world *find_world(struct elastic_job *job, int64_t generation)
+{
+	for (size_t i = job->n_history; i-- > 0;)
+		if (job->history[i].generation == generation)
+			return &job->history[i];
+	return NULL;
+}
+
+static void take_failure(struct elastic_job *job, const struct failure *report)
+{
+	struct past_world *world = report ? find_world(job, report->attempt) : NULL;
+	struct text sentence CLEANUP(text_done) = {0};
+
+	if (!world || !world_failure_take(&job->failure, report))
+		return;
+	world_failure_add_sentence(job->failure.first, &sentence);
+	if (text_equals(world->failure, text_of(&sentence)))
+		return; /* it has one more consequence */
+	free(world->failure);
+	world->failure = text_take(&sentence);
+	char *told CLEANUP(mem_free_text) = mem_format("job '%s': %s", job->name, world->failure);
+
+	job->settings.say(told, job->settings.data);
 }
 
 static bool is_world_new(const struct elastic_job *job)
@@ -521,8 +593,10 @@ static void note(struct elastic_job *job)
 /* After `note`. */
 static void follow(struct elastic_job *job)
 {
-	if (job->version != rendezvous_version(job->rendezvous)) {
+	if (job->version != rendezvous_version(job->rendezvous) ||
+	    job->told_failure != job->failure.number) {
 		job->version = rendezvous_version(job->rendezvous);
+		job->told_failure = job->failure.number;
 		answer_those_with_news(job);
 		forget_gone(job);
 	}
@@ -561,6 +635,7 @@ static void hold(struct elastic_job *job, struct caller *caller, struct http_cal
 {
 	caller->known = request->report.known;
 	caller->world = request->world;
+	caller->known_failure = request->known_failure;
 	keep(job, caller, call, now + MEMBER_HOLD);
 	http_call_hold(call, on_gone, caller);
 	if (has_news(caller))
@@ -575,13 +650,14 @@ int elastic_job_take(struct elastic_job *job, struct http_call *call, const char
 
 	if (rc < 0 && !comes_too_late)
 		return rc;
+	take_failure(job, request->failure);
 	note(job);
 	struct caller *caller = find(job, id);
 
 	if (caller)
 		answer(caller); /* the call before, which its agent has given up */
 	if (comes_too_late || request->report.has_left) {
-		answer_call(job, call, id, request->world);
+		answer_call(job, call, id, request->world, request->known_failure);
 		if (caller)
 			forget(job, caller);
 	} else {
@@ -677,7 +753,9 @@ struct json *elastic_job_describe(const struct elastic_job *job, bool is_whole)
 		 is_whole ? members_new(job)
 			  : json_new_integer((int64_t) rendezvous_count(rendezvous)));
 	json_set_integer(object, "restarts", rendezvous_restarts(rendezvous));
-	if (is_whole)
+	if (is_whole) {
 		json_set(object, "worlds", history_new(job));
+		set_failure(job, object);
+	}
 	return object;
 }

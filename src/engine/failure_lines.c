@@ -3,6 +3,7 @@
 #include "core/exception.h"
 #include "core/limits.h"
 #include "core/log_noise.h"
+#include "core/world_failure.h"
 
 #include <signal.h>
 #include <string.h>
@@ -60,6 +61,19 @@ static int attempt_of(const struct failure *failure, const struct replica_status
 	return replica->attempt;
 }
 
+/* What the replica itself says went wrong. NULL: nothing, or that a peer of it is gone. */
+static const char *find_own_exception(struct backend *backend, const struct job *job,
+				      const struct replica_status *replica, int attempt,
+				      struct arena *arena, struct printed *printed, msec *ret_time)
+{
+	if (backend->functions->last_lines(backend, job, replica->role, replica->index, attempt,
+					   LIMIT_SEARCHED_LINES, arena, printed, NULL) < 0)
+		return NULL;
+	const char *exception = exception_find_own(printed, arena, ret_time);
+
+	return exception && !exception_blames_peer(exception) ? exception : NULL;
+}
+
 /* The earliest of all. Where its time is not known, it is not known to be earlier. */
 static void look_at_peer(struct backend *backend, const struct job *job,
 			 const struct failure *failure, const struct replica_status *replica,
@@ -69,14 +83,12 @@ static void look_at_peer(struct backend *backend, const struct job *job,
 	struct printed printed = {0};
 	struct peer peer = {.replica = replica};
 
-	if (backend->functions->last_lines(backend, job, replica->role, replica->index,
-					   attempt_of(failure, replica), LIMIT_SEARCHED_LINES,
-					   lines, &printed, NULL) == 0)
-		peer.exception = exception_find_own(&printed, arena, &peer.time);
-	if (!peer.exception || exception_blames_peer(peer.exception)) {
+	peer.exception = arena_copy_text(arena, find_own_exception(backend, job, replica,
+								   attempt_of(failure, replica),
+								   lines, &printed, &peer.time));
+	if (!peer.exception) {
 		if (replica->state != REPLICA_SUCCEEDED)
 			return;
-		peer.exception = NULL;
 		peer.time = replica->end_time;
 	}
 	if (peer.time == MSEC_UNSET || peer.time > failure->time)
@@ -124,6 +136,58 @@ static void look_at_peers(struct backend *backend, const struct job *job, const 
 		failure->cause = describe_peer(&first, failure, arena);
 }
 
+static void keep_last_lines(struct failure *failure, const struct printed *printed)
+{
+	size_t count = leave_out_noise(printed->lines, printed->count);
+
+	failure->n_last_lines = count < LIMIT_LAST_LINES ? count : LIMIT_LAST_LINES;
+	failure->last_lines = printed->lines + count - failure->n_last_lines;
+}
+
+/* In the place of the failure of the plan. */
+static void blame(struct backend *backend, const struct job *job, struct plan *plan,
+		  const struct replica_status *replica, struct arena *arena)
+{
+	int attempt = plan->status.failure->attempt;
+	struct failure *failure = change_failure(plan, arena);
+	struct printed printed = {0};
+
+	*failure = (struct failure){
+		.role = replica->role,
+		.index = replica->index,
+		.attempt = attempt,
+		.exit_code = -1,
+		.reason = "Error",
+		.message = arena_format(arena, "%s-%d printed an error (attempt %d)", replica->role,
+					replica->index, attempt),
+	};
+	failure->exception =
+		find_own_exception(backend, job, replica, attempt, arena, &printed, &failure->time);
+	keep_last_lines(failure, &printed);
+}
+
+/* A failure on another machine blames a peer, which may be of this one: it has printed why, and was
+ * asked to end before it did so by itself. */
+static void look_for_blamed(struct backend *backend, const struct job *job, struct plan *plan,
+			    struct arena *arena)
+{
+	const struct failure *other = plan->status.failure;
+
+	if (!world_failure_is_consequence(other))
+		return;
+	for (size_t i = 0; i < plan->status.n_replicas && i < MOST_PEERS; i++) {
+		const struct replica_status *replica = &plan->status.replicas[i];
+		struct arena *lines CLEANUP(arena_cleanup) = arena_new();
+		struct printed printed = {0};
+
+		if (find_own_exception(backend, job, replica, other->attempt, lines, &printed,
+				       NULL)) {
+			blame(backend, job, plan, replica, arena);
+			return;
+		}
+	}
+}
+
 static const char *find_exception(const struct failure *failure, const struct printed *printed,
 				  struct arena *arena)
 {
@@ -138,14 +202,19 @@ static const char *find_exception(const struct failure *failure, const struct pr
 }
 
 /* "worker-1 exited with code 1 … restarting the whole job (restart 1 of 2): ValueError: no" */
+static bool names_failure(const struct note *note, const char *message)
+{
+	return (text_equals(note->reason, "ReplicaRestarting") ||
+		text_equals(note->reason, "ReplicaFailed")) &&
+	       text_starts_with(note->sentence, message);
+}
+
 static void add_to_notes(struct plan *plan, const struct failure *failure, struct arena *arena)
 {
 	for (size_t i = 0; failure->exception && failure->message && i < plan->n_notes; i++) {
 		struct note *note = &plan->notes[i];
-		size_t len = strlen(failure->message);
 
-		if (text_equals(note->reason, "ReplicaRestarting") &&
-		    strncmp(note->sentence, failure->message, len) == 0)
+		if (names_failure(note, failure->message))
 			note->sentence = arena_format(arena, "%s: %.*s", note->sentence,
 						      MOST_OF_EXCEPTION, failure->exception);
 	}
@@ -158,7 +227,11 @@ static void add_last_lines(struct failure_lines *lines, struct backend *backend,
 	struct printed printed = {0};
 
 	lines->awaits_lines = false;
-	if (!failure || !failure->role || failure->n_last_lines)
+	if (!failure || !failure->role)
+		return;
+	if (failure->machine)
+		look_for_blamed(backend, job, plan, arena);
+	if (failure->machine || failure->n_last_lines)
 		return;
 	int rc = backend->functions->last_lines(backend, job, failure->role, failure->index,
 						failure->attempt, LIMIT_SEARCHED_LINES, arena,
@@ -170,10 +243,7 @@ static void add_last_lines(struct failure_lines *lines, struct backend *backend,
 	struct failure *changed = change_failure(plan, arena);
 
 	changed->exception = find_exception(failure, &printed, arena);
-	size_t count = leave_out_noise(printed.lines, printed.count);
-
-	changed->n_last_lines = count < LIMIT_LAST_LINES ? count : LIMIT_LAST_LINES;
-	changed->last_lines = printed.lines + count - changed->n_last_lines;
+	keep_last_lines(changed, &printed);
 	if (printed.times) /* else only one log can be had at a time */
 		look_at_peers(backend, job, plan, changed, arena);
 	add_to_notes(plan, changed, arena);
@@ -206,6 +276,8 @@ void failure_lines_add(struct failure_lines *lines, struct backend *backend, con
 		add_last_lines(lines, backend, job, plan, arena);
 	if (lines->awaits_stacks)
 		add_stacks(lines, backend, plan, arena);
+	if (plan->is_failure_new && backend->functions->take_failure)
+		backend->functions->take_failure(backend, plan->status.failure);
 }
 
 void failure_lines_add_again(struct failure_lines *lines)

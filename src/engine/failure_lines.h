@@ -23,8 +23,8 @@ struct failure_lines {
 };
 void failure_lines_done(struct failure_lines *lines);
 
-/* Adds what is there now to the failure of the plan, whose status has changed then. Without it the
- * failure is told all the same; what comes later is added later. */
+/* Adds what is there now to the failure of the plan, whose status has changed then, and hands it to
+ * the back end. Without it the failure is told all the same; what comes later is added later. */
 void failure_lines_add(struct failure_lines *lines, struct backend *backend, const struct job *job,
 		       struct plan *plan, struct arena *arena);
 /* What was added last was not written. */

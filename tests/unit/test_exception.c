@@ -205,6 +205,31 @@ static void what_a_program_printed_before_it_blamed_a_peer_is_its_own(void **sta
 	assert_null(exception_find_own(&printed, arena, NULL));
 }
 
+/* The first process of a JAX job, which its coordination service is in. */
+static void the_log_of_a_library_is_not_the_program_that_goes_on(void **state)
+{
+	(void) state;
+	struct arena *arena CLEANUP(arena_cleanup) = arena_new();
+	const char *lines[] = {
+		"Traceback (most recent call last):",
+		"  File \"x.py\", line 7, in <module>",
+		"ValueError: loss is NaN",
+		"E1128 16:34:08.551759 32355 coordination_service.cc:1520] Shutdown barrier "
+		"failed:",
+		"DEADLINE_EXCEEDED: Barrier timed out. Id: Shutdown::1::0.",
+		"# of tasks that reached the barrier: 1/2.",
+		"0",
+		"F1128 16:34:08.557961 32366 client.h:80] … most likely another task died",
+		"step 1",
+	};
+	msec times[] = {1, 1, 1, 300000, 300001, 300001, 300001, 300006, 300106};
+	struct printed printed = {lines, times, ARRAY_LEN(lines)};
+
+	assert_string_equal(exception_find_own(&printed, arena, NULL), lines[2]);
+	lines[7] = "I1128 16:34:08.557961 32366 x.cc:80] ready";
+	assert_null(exception_find_own(&printed, arena, NULL));
+}
+
 static void what_aborts_says_more_than_what_was_caught_before(void **state)
 {
 	(void) state;
@@ -240,6 +265,7 @@ int main(void)
 		cmocka_unit_test(what_the_program_has_left_behind_is_not_what_ended_it),
 		cmocka_unit_test(some_exceptions_are_about_a_peer),
 		cmocka_unit_test(what_a_program_printed_before_it_blamed_a_peer_is_its_own),
+		cmocka_unit_test(the_log_of_a_library_is_not_the_program_that_goes_on),
 		cmocka_unit_test(a_framed_traceback_is_one),
 		cmocka_unit_test(a_program_may_report_its_error_in_one_line),
 		cmocka_unit_test(what_aborts_says_more_than_what_was_caught_before),

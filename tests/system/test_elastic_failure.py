@@ -1,0 +1,132 @@
+"""What each machine of an elastic job, and its server, say of the process that failed first."""
+
+import json
+import re
+
+import pytest
+
+from agents import WORKER, Machines, ask, start_orchestrator
+from processes import wait_until
+from servers import free_port
+
+pytestmark = pytest.mark.sanitize
+
+# What it is told is a code, or "stay", and the error that it prints before.
+SCRIPT = WORKER.replace('exit "$(cat "$fifo.told")"', r"""
+read -r code error < "$fifo.told"
+[ -z "$error" ] || printf 'Traceback (most recent call last):\n  File "train.py", line 3, in <module>\n%s\n' "$error" >&2
+[ "$code" != stay ] || { : > "$STORY.stays"; sleep 1000 & wait $!; }
+exit "$code"
+""")
+
+GONE = "RuntimeError: [pair.cc:534] Connection closed by peer [127.0.0.1]:29401"
+OWN = "ValueError: shapes do not match"
+
+
+@pytest.fixture
+def machines(muster):
+    machines = Machines(muster, free_port())
+    machines.worker.write_text(SCRIPT)
+    machines.server = start_orchestrator(machines)
+    return machines
+
+
+def launch_two(machines, restarts):
+    """Gives the ranks of both."""
+    for name in ("one", "two"):
+        machines.launch(name, "--max-restarts", restarts, nnodes="2")
+    world = machines.until_world(1, 2)
+    return world["one"].rank, world["two"].rank
+
+
+def end_all(machines):
+    """Gives what each machine has said."""
+    for name in machines.agents:
+        machines.tell(name, 0)
+    return {name: machines.ends(name, 0) for name in machines.agents}
+
+
+def job_of(machines):
+    return ask(machines.port, f"/v1/jobs/{machines.job}")[1]
+
+
+def status(machines):
+    return machines.muster("status", "--rdzv-endpoint", machines.endpoint, machines.job, code=0).stdout
+
+
+def test_a_restart_is_explained_on_every_machine(machines):
+    _, rank = launch_two(machines, 1)
+    machines.tell("two", f"3 {OWN}")
+    machines.until_world(2, 2)
+    place = rf"127\.0\.0\.1 \(rank {rank}\)"
+    sentence = rf"worker-0 on {place} exited with code 3 after \S+ \(attempt 1\): {OWN}"
+    shown = status(machines)
+    head, _, worlds, last = shown.split("\n\n")
+    assert head == "digits: running, 2 machines (2 to 2), world 2, 1 restart"
+    assert re.search(sentence + "$", worlds.splitlines()[2])
+    assert last.startswith("Last failure:\nworker-0 on 127.0.0.1")
+    assert re.search(rf"\n  error +{OWN}\n", last) and re.search(r"\n  last output +\| Traceback", last)
+    assert re.search(rf"\n  full log +on {place}: muster logs two --role worker --index 0 --attempt 1\n", last)
+    said = end_all(machines)
+    lines = said["one"].splitlines()
+    assert [i for i, line in enumerate(lines) if re.fullmatch("muster: " + sentence, line)] == [
+        i - 1 for i, line in enumerate(lines) if line.startswith("muster: world 2:")]
+    assert re.search(rf"muster: worker-0 exited with code 3 after \S+ \(attempt 1\): {OWN}\n", said["two"])
+    assert place not in said["two"] and "worker-0 on " not in said["two"]
+    assert "failure" not in status(machines).lower()
+
+
+def test_the_block_of_a_job_that_failed_is_the_same_on_every_machine(machines):
+    _, rank = launch_two(machines, 0)
+    machines.tell("two", f"3 {OWN}")
+    said = {name: machines.ends(name, 1) for name in ("one", "two")}
+    for name, on in (("one", rf" on 127\.0\.0\.1 \(rank {rank}\)"), ("two", "")):
+        block = said[name][said[name].index(f"muster: job {name} failed after"):]
+        assert re.match(rf"muster: job {name} failed after \S+: worker-0{on} exited with code 3 after", block), block
+        assert re.search(rf"\n  error +{OWN}\n", block), block
+        assert ("log file" in block) == (name == "two")
+    assert "\n\nFailure:\nworker-0 on 127.0.0.1" in status(machines)
+    kept = json.loads(machines.muster("status", "one", "-o", "json", code=0).stdout)["status"]["failure"]
+    assert kept["exception"] == OWN and kept["machineJob"] == "two" and kept["exitCode"] == 3
+
+
+def test_the_machine_whose_process_waits_for_its_peers_is_found(machines):
+    """It printed why it failed and did not end: the one that ends blames it."""
+    first, second = launch_two(machines, 1)
+    machines.tell("two", f"stay {OWN}")
+    wait_until(lambda: (machines.muster.folder / "story.stays").exists())
+    machines.tell("one", f"1 {GONE}")
+    machines.until_world(2, 2)
+    wait_until(lambda: job_of(machines)["failure"]["exception"] == OWN)
+    failure = job_of(machines)["failure"]
+    assert failure["message"] == f"worker-0 on 127.0.0.1 (rank {second}) printed an error (attempt 1)"
+    (consequence,) = failure["consequences"]
+    assert consequence["machine"] == f"127.0.0.1 (rank {first})" and consequence["what"].endswith(GONE)
+    said = end_all(machines)
+    assert f"muster: worker-0 on 127.0.0.1 (rank {second}) printed an error (attempt 1): {OWN}\n" in said["one"]
+    assert f"muster: worker-0 on 127.0.0.1 (rank {first}) exited with code 1" in said["two"]
+
+
+def test_a_job_fails_with_the_error_of_the_process_that_waits(machines):
+    _, second = launch_two(machines, 0)
+    machines.tell("two", f"stay {OWN}")
+    wait_until(lambda: (machines.muster.folder / "story.stays").exists())
+    machines.tell("one", f"1 {GONE}")
+    said = {name: machines.ends(name, 1) for name in ("one", "two")}
+    assert re.search(rf"job one failed after \S+: worker-0 on 127.0.0.1 \(rank {second}\) printed an error", said["one"])
+    assert re.search(r"job two failed after \S+: worker-0 (on \S+ \(rank \d\) )?printed an error", said["two"])
+    assert re.search(rf"\n  consequences +worker-0 on .* exited with code 1 .*{re.escape(GONE)[:20]}", said["one"])
+
+
+def test_a_server_that_is_started_again_has_not_forgotten_why(machines):
+    launch_two(machines, 1)
+    machines.tell("two", f"3 {OWN}")
+    machines.until_world(2, 2)
+    before = job_of(machines)
+    machines.server.kill()
+    machines.server.wait()
+    start_orchestrator(machines)
+    after = job_of(machines)
+    assert after["failure"] == before["failure"] and after["worlds"] == before["worlds"]
+    end_all(machines)
+    assert status(machines).startswith("digits: succeeded, world 2, 1 restart")
