@@ -185,7 +185,8 @@ enum reading {
 };
 
 /* Between the memory of one program and that of the next a process has no environment, and again
- * when it ends, until it is a zombie. A thread of the kernel never has one. */
+ * when it ends, until it is a zombie. One that shows an environment now has got it since nothing
+ * was read. A thread of the kernel never has one. */
 static enum reading reading_of_nothing(pid_t pid)
 {
 	struct process_stat line;
@@ -194,8 +195,9 @@ static enum reading reading_of_nothing(pid_t pid)
 	    line.flags & PROCESS_FLAG_KERNEL_THREAD)
 		return READING_NONE;
 	bool is_between = line.flags & PROCESS_FLAG_EXITING || line.environment_end == 0;
+	bool has_begun = line.environment_end > line.environment_start;
 
-	return is_between ? READING_LATER : READING_NONE;
+	return is_between || has_begun ? READING_LATER : READING_NONE;
 }
 
 /* All of an environ file: entries, each with a NUL behind. False when it cannot be opened. */
@@ -275,14 +277,6 @@ static bool holds_entry(const struct text *environment, const char *entry)
 	return false;
 }
 
-bool process_has_mark(pid_t pid, const char *entry)
-{
-	struct text environment CLEANUP(text_done) = {0};
-
-	return read_environment(pid, &environment) == READING_DONE &&
-	       holds_entry(&environment, entry);
-}
-
 bool process_read_variable(pid_t pid, const char *name, char **ret_value)
 {
 	struct text environment CLEANUP(text_done) = {0};
@@ -348,6 +342,13 @@ int process_add_environment(pid_t pid, struct text *text, struct err *err)
 		       ? err_set(err, ERR_NOT_FOUND, "process %d does not exist", (int) pid)
 		       : err_set(err, ERR_REFUSED, "the environment of process %d cannot be read",
 				 (int) pid);
+}
+
+bool process_has_mark(pid_t pid, const char *entry)
+{
+	struct text environment CLEANUP(text_done) = {0};
+
+	return read_stable(pid, &environment) && holds_entry(&environment, entry);
 }
 
 static bool match_mark(pid_t pid, void *data)

@@ -21,6 +21,7 @@ enum stat_field {
 	FIELD_THREADS = 20,
 	FIELD_START_TIME = 22,
 	FIELD_MEMORY = 24,
+	FIELD_ENVIRONMENT_START = 50,
 	FIELD_ENVIRONMENT_END = 51,
 };
 
@@ -75,6 +76,7 @@ bool process_stat_read(pid_t pid, struct process_stat *ret_stat)
 		.n_threads = read_field(first, FIELD_THREADS),
 		.memory_pages = read_field(first, FIELD_MEMORY),
 		.start_time = read_field(first, FIELD_START_TIME),
+		.environment_start = read_field(first, FIELD_ENVIRONMENT_START),
 		.environment_end = read_field(first, FIELD_ENVIRONMENT_END),
 	};
 	for (int field = FIELD_FIRST_TIME; field <= FIELD_LAST_TIME; field++)

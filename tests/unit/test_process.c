@@ -137,6 +137,22 @@ static void a_mark_is_found_only_as_a_whole_entry(void **state)
 	waitpid(stranger, NULL, 0);
 }
 
+/* The first program of a process may have been started, and the kernel not yet show all of it. */
+static void a_mark_is_found_from_the_first_moment_on(void **state)
+{
+	char mark[64];
+
+	(void) state;
+	snprintf(mark, sizeof(mark), "MUSTER_TEST_NEW=%d", (int) getpid());
+	for (int i = 0; i < 2000; i++) {
+		pid_t pid = start_sleeper(mark);
+
+		assert_true(process_has_mark(pid, mark));
+		kill_without_reaping(pid);
+		waitpid(pid, NULL, 0);
+	}
+}
+
 /* Anybody may write the mark of a job of root's into the environment of a setuid program. */
 static void a_mark_of_what_another_user_started_as_root_does_not_count(void **state)
 {
@@ -255,6 +271,7 @@ int main(int argc, char **argv)
 		cmocka_unit_test(a_process_that_does_not_exist_is_told),
 		cmocka_unit_test(children_are_found_and_strangers_are_not),
 		cmocka_unit_test(a_mark_is_found_only_as_a_whole_entry),
+		cmocka_unit_test(a_mark_is_found_from_the_first_moment_on),
 		cmocka_unit_test(a_mark_of_what_another_user_started_as_root_does_not_count),
 		cmocka_unit_test(a_process_without_its_main_thread_lives_and_keeps_its_mark),
 	};
