@@ -8,16 +8,14 @@
 #include "cli/elastic_text.h"
 #include "cli/go_on.h"
 #include "cli/output.h"
+#include "cli/rendezvous_asker.h"
 #include "cli/watch.h"
 #include "io/loop.h"
-#include "io/own_host.h"
 #include "io/terminal.h"
 
 #include <stdlib.h>
 #include <unistd.h>
 
-#define ANSWER_LIMIT ((size_t) 64 * 1024 * 1024) /* of a server with the most jobs and members */
-#define PATIENCE (30 * MSEC_PER_SECOND)
 #define PERIOD MSEC_PER_SECOND /* between two looks of --watch */
 
 struct look {
@@ -104,13 +102,7 @@ static void refuse(struct look *look, int status, const struct json *object)
 {
 	struct err err;
 
-	if (status == 401)
-		err_set(&err, ERR_REFUSED, "the server needs its token: --rdzv-token-file");
-	else if (status == 404 && look->job && object)
-		err_set(&err, ERR_NOT_FOUND, "the server has no elastic job '%s'", look->job);
-	else
-		err_set(&err, ERR_IO, "no rendezvous server of muster is at %s port %d",
-			look->endpoint.host, look->endpoint.port);
+	rendezvous_asker_refusal(&look->endpoint, status, object, &err);
 	end(look, output_fail(&err));
 }
 
@@ -146,29 +138,12 @@ static void on_answer(int status, const void *bytes, size_t len, const struct er
 
 static int begin(struct look *look, struct err *err)
 {
-	char *address CLEANUP(mem_free_text) = NULL, *own CLEANUP(mem_free_text) = NULL;
-	const struct rendezvous_endpoint *endpoint = &look->endpoint;
-	int rc = own_host_towards(endpoint->host, endpoint->port, &address, &own, err);
+	int rc = loop_new(&look->loop, err);
 
-	if (rc == 0)
-		rc = loop_new(&look->loop, err);
 	if (rc < 0)
 		return rc;
-	const struct http_asker_settings settings = {
-		.host = endpoint->host,
-		.address = address,
-		.port = endpoint->port,
-		.token = endpoint->token,
-		.pin = endpoint->pin,
-		.answer_limit = ANSWER_LIMIT,
-		.patience = PATIENCE,
-		.on_answer = on_answer,
-		.data = look,
-	};
-	http_asker_new_fn new_asker = endpoint->is_tls ? edition->new_asker : http_asker_new;
-
 	look->timer = loop_new_timer(look->loop, ask, look);
-	rc = new_asker(look->loop, &settings, &look->asker, err);
+	rc = rendezvous_asker_new(look->loop, &look->endpoint, on_answer, look, &look->asker, err);
 	if (rc < 0)
 		return rc;
 	loop_timer_arm(look->timer, loop_now());

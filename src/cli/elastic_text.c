@@ -76,7 +76,6 @@ void elastic_text_add_line(const struct json *job, struct text *text)
 		  number_at(job, "generation"), restarts, restarts == 1 ? "" : "s");
 }
 
-/* Of one that waits, only the id is known. */
 static void add_number(const struct json *member, const char *key, struct table *table)
 {
 	if (json_get(member, key))
@@ -85,9 +84,19 @@ static void add_number(const struct json *member, const char *key, struct table 
 		table_add(table, NULL);
 }
 
+/* What it does, by its order. */
+static const char *activity_of(const struct json *member)
+{
+	const char *order = text_at(member, "order");
+
+	if (text_equals(order, rendezvous_order_words[RENDEZVOUS_RUN]))
+		return "training";
+	return text_equals(order, rendezvous_order_words[RENDEZVOUS_GO]) ? "leaving" : "waiting";
+}
+
 static void add_members(const struct json *job, struct text *text)
 {
-	static const char *const headings[] = {"RANK", "MACHINE", "PROCESSES", "MEMBER"};
+	static const char *const headings[] = {"RANK", "MACHINE", "STATE", "PROCESSES", "MEMBER"};
 	struct table table CLEANUP(table_done) = {.n_columns = ARRAY_LEN(headings)};
 	const struct json *members = json_get(job, "members");
 
@@ -99,6 +108,7 @@ static void add_members(const struct json *job, struct text *text)
 
 		add_number(member, "rank", &table);
 		table_add(&table, text_at(member, "host"));
+		table_add(&table, activity_of(member));
 		add_number(member, "processes", &table);
 		table_add(&table, text_at(member, "id"));
 	}
@@ -170,7 +180,8 @@ static void add_failure(const struct json *job, bool is_local, struct text *text
 	const struct failure_style style = {
 		.offset = is_local ? time_zone_offset(status.failure->time) : 0};
 
-	text_add(text, elastic_text_is_over(job) ? "\nFailure:\n" : "\nLast failure:\n");
+	text_add(text,
+		 elastic_text_is_over(job) ? "\nFailure:\n" : "\nCause of the last restart:\n");
 	failure_describe(&status, status.failure->machine_job, &style, text);
 }
 

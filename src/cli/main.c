@@ -41,6 +41,7 @@ static const struct command *const all_commands[] = {
 	&command_suspend,
 	&command_resume,
 	&command_scale,
+	&command_drain,
 	/* TensorFlow */
 	&command_server,
 	&command_probe,

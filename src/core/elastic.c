@@ -2,6 +2,7 @@
 
 #include "core/failure.h"
 #include "core/finish.h"
+#include "core/member.h"
 #include "core/world_failure.h"
 
 static bool is_of_world(const struct decision *decision, const struct replica *replica)
@@ -57,7 +58,12 @@ static void tell_failure(struct decision *decision)
 	failure_add_consequences(decision, replica, true, failure);
 	decision->status->failure = failure;
 	decision->plan->is_failure_new = true;
-	decision_note(decision, NOTE_WARNING, "ReplicaFailed", failure->message);
+	if (member_code_asks_restart(replica->status->exit_code))
+		decision_note(decision, NOTE_NORMAL, "WorldChanged",
+			      arena_format(decision->arena, "%s: it asks for a restart",
+					   failure->message));
+	else
+		decision_note(decision, NOTE_WARNING, "ReplicaFailed", failure->message);
 }
 
 /* What is known of this machine's processes is known better here. */

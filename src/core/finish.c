@@ -11,6 +11,8 @@
 #include "core/failure_words.h"
 #include "core/obstacle.h"
 
+#include <signal.h>
+
 #define GRACE_AFTER_FAILURE MSEC_PER_SECOND
 #define GRACE_AFTER_SUCCESS (5 * MSEC_PER_SECOND)
 
@@ -177,10 +179,14 @@ static const struct end_of_all ends_of_all[RENDEZVOUS_VERDICT_COUNT] = {
 	[RENDEZVOUS_STOPPED] = {FAILURE_STOPPED, "the job was stopped", EXIT_FAILED},
 };
 
+static const struct end_of_all drained = {FAILURE_STOPPED, "this machine was drained",
+					  EXIT_BY_SIGNAL + SIGTERM};
+
 /* A process of ours that failed is why, or the nearest to it that is known here. */
 static void fail_with_all(struct decision *decision, const struct observed_world *world)
 {
-	const struct end_of_all *end = &ends_of_all[world->verdict];
+	bool is_drained = world->verdict == RENDEZVOUS_OPEN && !world->why;
+	const struct end_of_all *end = is_drained ? &drained : &ends_of_all[world->verdict];
 	const char *why = world->why ? world->why : end->why;
 	struct failure *failure = decision->status->failure;
 

@@ -50,7 +50,8 @@ bool member_may_save(const struct member *member)
 		return true;
 	if (order->order == RENDEZVOUS_GO)
 		return order->verdict != RENDEZVOUS_FAILED;
-	return order->reason == WORLD_GREW || order->reason == WORLD_MEMBER_LEFT;
+	return order->reason == WORLD_GREW || order->reason == WORLD_MEMBER_LEFT ||
+	       order->reason == WORLD_RESTART_ASKED;
 }
 
 void member_started(struct member *member, int64_t generation, msec now)
@@ -73,6 +74,16 @@ static void conclude(struct member *member, enum member_activity activity)
 void member_failed(struct member *member)
 {
 	conclude(member, MEMBER_HAS_FAILED);
+}
+
+bool member_code_asks_restart(int exit_code)
+{
+	return exit_code == 42 || exit_code == 143;
+}
+
+void member_wants_restart(struct member *member)
+{
+	conclude(member, MEMBER_WANTS_RESTART);
 }
 
 void member_explained(struct member *member)

@@ -17,6 +17,11 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+/* Whether a worker that exits with this code has saved and asks for a restart: 42 and 143 are those
+ * of TensorFlow's PreemptionCheckpointHandler (tensorflow/python/distribute/failure_handling). 143
+ * is also how a script exits, as shells do, that has saved because of a SIGTERM. */
+bool member_code_asks_restart(int exit_code);
+
 struct member_settings {
 	msec hold; /* how long the server keeps a call */
 	msec answer_time; /* how much longer an answer may take before it counts as lost */
@@ -57,6 +62,8 @@ bool member_may_save(const struct member *member);
 /* What became of the workers. */
 void member_started(struct member *member, int64_t generation, msec now);
 void member_failed(struct member *member); /* one did; others may still be there */
+/* One has ended with such a code. */
+void member_wants_restart(struct member *member);
 void member_explained(struct member *member); /* it is known why one of its generation failed */
 void member_ended(struct member *member, bool have_succeeded, msec now); /* none is there */
 

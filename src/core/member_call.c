@@ -5,6 +5,7 @@ const char *const member_activity_words[MEMBER_ACTIVITY_COUNT] = {
 	[MEMBER_AT_WORK] = "at-work",
 	[MEMBER_HAS_FAILED] = "failed",
 	[MEMBER_HAS_SUCCEEDED] = "succeeded",
+	[MEMBER_WANTS_RESTART] = "wants-restart",
 };
 
 bool member_order_equals(const struct member_order *a, const struct member_order *b)
@@ -37,6 +38,8 @@ static void tell_all(struct rendezvous *rendezvous, const char *id,
 		(void) tell(rendezvous, RENDEZVOUS_FAIL, id, report, now);
 	if (report->activity == MEMBER_HAS_SUCCEEDED)
 		(void) tell(rendezvous, RENDEZVOUS_DONE, id, report, now);
+	if (report->activity == MEMBER_WANTS_RESTART)
+		(void) tell(rendezvous, RENDEZVOUS_RESTART, id, report, now);
 	if (report->drains)
 		(void) tell(rendezvous, RENDEZVOUS_DRAIN, id, report, now);
 }

@@ -21,6 +21,7 @@ enum member_activity {
 	MEMBER_AT_WORK,
 	MEMBER_HAS_FAILED, /* a worker of its generation has */
 	MEMBER_HAS_SUCCEEDED, /* all of them have */
+	MEMBER_WANTS_RESTART, /* one of them does, and has saved */
 	MEMBER_ACTIVITY_COUNT,
 };
 extern const char *const member_activity_words[MEMBER_ACTIVITY_COUNT];

@@ -77,7 +77,7 @@ struct observed_world {
 	bool may_save; /* those that are to end: nobody has failed */
 	bool is_over; /* the member has left its job, or gave up; nothing of it is left */
 	enum rendezvous_verdict verdict; /* of a job that is over; OPEN: this member alone is */
-	const char *why; /* of OPEN: what kept it from its server; NULL: it was asked to go */
+	const char *why; /* of OPEN: what kept it from its server; NULL: it was drained */
 	const char *news; /* what has changed, as a sentence; NULL: it was told */
 	const struct failure *failure; /* of all machines, the newest of the job; NULL: none */
 	bool is_failure_news; /* it is that of another machine, and was not told */

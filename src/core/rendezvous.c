@@ -49,6 +49,9 @@ struct rendezvous {
 	int64_t version;
 };
 
+/* Without a life that was long between them, so many are not charged. */
+#define FREE_RESTARTS 3
+
 /* Members of a world of so many candidates; 0: they are too few. */
 static size_t size_of(const struct rendezvous_settings *settings, size_t n_candidates)
 {
@@ -278,6 +281,20 @@ static void fail(struct rendezvous *rendezvous, msec now)
 	rendezvous->restart_at = now + delay;
 }
 
+/* A script that asks for it at each start makes no progress: that is a failure. */
+static void restart(struct rendezvous *rendezvous, msec now)
+{
+	if (now - rendezvous->world.formed_at >= RESTART_LONG_LIFE)
+		rendezvous->n_recent = 0;
+	if (rendezvous->n_recent >= FREE_RESTARTS) {
+		fail(rendezvous, now);
+		return;
+	}
+	end_world(rendezvous, WORLD_RESTART_ASKED);
+	rendezvous->charged_at = MSEC_UNSET;
+	rendezvous->restart_at = now + restart_delay(rendezvous->n_recent++);
+}
+
 static void drain(struct rendezvous *rendezvous, struct member_entry *member)
 {
 	if (member->is_leaving)
@@ -294,7 +311,8 @@ static int take_of_member(struct rendezvous *rendezvous, const struct rendezvous
 {
 	const struct rendezvous_settings *settings = &rendezvous->settings;
 	struct member_entry *member = member_table_find(&rendezvous->members, event->id);
-	bool is_report = event->type == RENDEZVOUS_FAIL || event->type == RENDEZVOUS_DONE;
+	bool is_report = event->type == RENDEZVOUS_FAIL || event->type == RENDEZVOUS_DONE ||
+			 event->type == RENDEZVOUS_RESTART;
 
 	if (!member)
 		return err_set(err, ERR_NOT_FOUND, "no member '%s'", event->id);
@@ -315,6 +333,8 @@ static int take_of_member(struct rendezvous *rendezvous, const struct rendezvous
 		return ERR_CONFLICT;
 	if (event->type == RENDEZVOUS_FAIL)
 		fail(rendezvous, now);
+	else if (event->type == RENDEZVOUS_RESTART)
+		restart(rendezvous, now);
 	else if (event->type == RENDEZVOUS_DONE)
 		member->is_done = rendezvous->is_unsettled = true;
 	else if (event->type == RENDEZVOUS_DRAIN)
@@ -332,6 +352,7 @@ static int take(struct rendezvous *rendezvous, const struct rendezvous_event *ev
 	case RENDEZVOUS_CUT:
 	case RENDEZVOUS_FAIL:
 	case RENDEZVOUS_DONE:
+	case RENDEZVOUS_RESTART:
 	case RENDEZVOUS_DRAIN:
 	case RENDEZVOUS_LEAVE:
 		return take_of_member(rendezvous, event, now, err);
@@ -521,7 +542,11 @@ int rendezvous_view(const struct rendezvous *rendezvous, const char *id,
 	if (!member)
 		return err_set(err, ERR_NOT_FOUND, "no member '%s'", id);
 	*ret_view = (struct rendezvous_view){
-		.rank = -1, .reason = rendezvous->reason, .verdict = rendezvous->verdict};
+		.rank = -1,
+		.reason = rendezvous->reason,
+		.verdict = rendezvous->verdict,
+		.offer = member->offer,
+	};
 	if (is_closed || member->is_leaving)
 		ret_view->order = RENDEZVOUS_GO;
 	else if (member->rank < 0)
@@ -532,6 +557,7 @@ int rendezvous_view(const struct rendezvous *rendezvous, const char *id,
 			.world = &rendezvous->world,
 			.rank = member->rank,
 			.reason = rendezvous->world.reason,
+			.offer = member->offer,
 		};
 	return 0;
 }

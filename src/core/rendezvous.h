@@ -69,6 +69,8 @@ enum rendezvous_event_type {
 	RENDEZVOUS_CUT, /* its connection has ended */
 	RENDEZVOUS_FAIL, /* of `generation`: one of its workers has failed */
 	RENDEZVOUS_DONE, /* of `generation`: all its workers have succeeded */
+	RENDEZVOUS_RESTART, /* of `generation`: one of its workers asks for it, and has saved. Not
+			       charged, unless such restarts come one after the other */
 	RENDEZVOUS_DRAIN, /* it is going to leave: the others go on without it */
 	RENDEZVOUS_LEAVE, /* it has left */
 	RENDEZVOUS_STOP, /* the job is to end; no member */
@@ -78,7 +80,7 @@ enum rendezvous_event_type {
 struct rendezvous_event {
 	enum rendezvous_event_type type;
 	const char *id; /* of the member: made by its agent, never used again */
-	int64_t generation; /* of FAIL and DONE */
+	int64_t generation; /* of FAIL, DONE and RESTART */
 	const char *offer; /* of JOIN */
 	int node_rank; /* of JOIN: where a person wants it; the same of all: they come as they come
 			*/
@@ -100,6 +102,7 @@ struct rendezvous_view {
 	int rank; /* of RUN; -1 otherwise */
 	enum world_reason reason; /* of RUN and WAIT: why the world before is over */
 	enum rendezvous_verdict verdict; /* of GO; OPEN for one that drains */
+	const char *offer; /* of the member, for the next world; borrowed as well */
 };
 
 struct rendezvous;

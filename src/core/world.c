@@ -11,12 +11,16 @@ const char *const world_reason_words[WORLD_REASON_COUNT] = {
 	[WORLD_LOST_MEMBER] = "lost-member",
 	[WORLD_MEMBER_LEFT] = "member-left",
 	[WORLD_WORKER_FAILED] = "worker-failed",
+	[WORLD_RESTART_ASKED] = "restart-asked",
 };
 
 const char *const world_reason_sentences[WORLD_REASON_COUNT] = {
-	[WORLD_FIRST] = "enough machines have joined",  [WORLD_GREW] = "more machines have joined",
-	[WORLD_LOST_MEMBER] = "a machine was lost",     [WORLD_MEMBER_LEFT] = "a machine has left",
+	[WORLD_FIRST] = "enough machines have joined",
+	[WORLD_GREW] = "more machines have joined",
+	[WORLD_LOST_MEMBER] = "a machine was lost",
+	[WORLD_MEMBER_LEFT] = "a machine has left",
 	[WORLD_WORKER_FAILED] = "a process has failed",
+	[WORLD_RESTART_ASKED] = "a process asked for a restart",
 };
 
 void world_done(struct world *world)

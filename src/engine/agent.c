@@ -183,7 +183,8 @@ static void serve_if_none_does(struct agent *agent)
 static void lose_call(struct agent *agent, const char *sentence)
 {
 	member_lost_call(&agent->member, loop_monotonic_now());
-	keep_why(agent, sentence);
+	if (!agent->member.report.has_left)
+		keep_why(agent, sentence);
 	if (agent->is_loss_told || agent->member.n_lost < 3 || agent->member.report.has_left)
 		return;
 	agent->is_loss_told = true;
@@ -231,6 +232,9 @@ static void make_news(struct agent *agent, const struct member_order *order)
 	else if (order->order == RENDEZVOUS_WAIT && world->generation)
 		text_addf(&news, "waiting for the next world (%s)",
 			  world_reason_sentences[order->reason]);
+	else if (order->order == RENDEZVOUS_GO && order->verdict == RENDEZVOUS_OPEN &&
+		 !agent->member.report.drains && !agent->member.report.has_left)
+		text_add(&news, "this machine was drained, and leaves the job");
 	else if (order->order == RENDEZVOUS_WAIT)
 		text_addf(&news, "joined job '%s' at %s port %d, waiting for a place in the world",
 			  agent->request->job_id, agent->request->host, agent->request->port);
@@ -361,6 +365,7 @@ static void on_answer(int status, const void *bytes, size_t len, const struct er
 /* How the processes of the member's own generation are, and whether any lives at all. */
 struct head_count {
 	int n_failed, n_succeeded;
+	int n_asking; /* for a restart */
 	bool is_any_live;
 };
 
@@ -374,8 +379,11 @@ static struct head_count count(const struct agent *agent, const struct observed 
 
 		heads.is_any_live |= observed_is_live(object);
 		heads.n_succeeded += is_own && object->phase == OBSERVED_SUCCEEDED;
-		heads.n_failed += is_own && object->phase == OBSERVED_FAILED &&
-				  !observed_was_asked_to_end(object);
+		if (!is_own || object->phase != OBSERVED_FAILED ||
+		    observed_was_asked_to_end(object))
+			continue;
+		heads.n_asking += member_code_asks_restart(object->exit_code);
+		heads.n_failed += !member_code_asks_restart(object->exit_code);
 	}
 	return heads;
 }
@@ -388,6 +396,8 @@ static void report(struct agent *agent, const struct observed *observed)
 		return;
 	if (heads.n_failed)
 		member_failed(&agent->member);
+	else if (heads.n_asking)
+		member_wants_restart(&agent->member);
 	if (!heads.is_any_live)
 		member_ended(&agent->member, heads.n_succeeded == agent->n_processes,
 			     loop_monotonic_now());
@@ -411,18 +421,27 @@ static const struct failure *copy_failure(const struct agent *agent, struct aren
 	return copy;
 }
 
+/* By another command than one of this machine. */
+static bool is_drained(const struct agent *agent)
+{
+	const struct member_report *report = &agent->member.report;
+
+	return report->known.order == RENDEZVOUS_GO && report->known.verdict == RENDEZVOUS_OPEN &&
+	       !report->drains && !agent->why;
+}
+
 static void see_order(struct agent *agent, struct arena *arena)
 {
 	const struct member *member = &agent->member;
 	const struct member_order *order = &member->report.known;
 	bool is_over = member->end != MEMBER_GOES_ON;
-	bool is_job_over = order->verdict != RENDEZVOUS_OPEN;
+	bool may_serve_on = order->verdict != RENDEZVOUS_OPEN || is_drained(agent);
 
 	agent->seen = (struct observed_world){
 		.generation = (int) member_wants(member),
 		.may_save = member_may_save(member),
 		.is_over = is_over &&
-			   !(is_job_over && agent->server && !orchestrator_is_idle(agent->server)),
+			   !(may_serve_on && agent->server && !orchestrator_is_idle(agent->server)),
 		.verdict = order->verdict,
 		.why = arena_copy_text(arena, agent->why),
 		.news = take_news(agent, arena),

@@ -688,16 +688,21 @@ msec elastic_job_wake_at(const struct elastic_job *job)
 
 /* Descriptions. */
 
-/* Of one with a rank. */
-static void describe_offer(const struct world_member *member, struct json *object)
+static struct json *member_new(const char *id, const struct rendezvous_view *view)
 {
 	struct arena *arena CLEANUP(arena_cleanup) = arena_new();
+	struct json *member = json_new_object();
 	struct offer offer;
 
-	if (offer_read(member->offer, arena, &offer, NULL) < 0)
-		return;
-	json_set_string(object, "host", offer.host);
-	json_set_integer(object, "processes", offer.n_processes);
+	json_set_string(member, "id", id);
+	json_set_string(member, "order", rendezvous_order_words[view->order]);
+	if (view->rank >= 0)
+		json_set_integer(member, "rank", view->rank);
+	if (offer_read(view->offer, arena, &offer, NULL) == 0) {
+		json_set_string(member, "host", offer.host);
+		json_set_integer(member, "processes", offer.n_processes);
+	}
+	return member;
 }
 
 /* If it is a member, and has a place in the world or waits for one, as `trains` says. */
@@ -706,20 +711,11 @@ static void add_member(const struct elastic_job *job, const char *id, bool train
 {
 	struct rendezvous_view view;
 
-	if (rendezvous_view(job->rendezvous, id, &view, NULL) < 0 || (view.rank >= 0) != trains)
-		return;
-	struct json *member = json_new_object();
-
-	json_set_string(member, "id", id);
-	json_set_string(member, "order", rendezvous_order_words[view.order]);
-	if (trains) {
-		json_set_integer(member, "rank", view.rank);
-		describe_offer(&view.world->members[view.rank], member);
-	}
-	json_append(list, member);
+	if (rendezvous_view(job->rendezvous, id, &view, NULL) == 0 && (view.rank >= 0) == trains)
+		json_append(list, member_new(id, &view));
 }
 
-/* By rank, and behind them those that wait. */
+/* By rank, and after them those that wait. */
 static struct json *members_new(const struct elastic_job *job)
 {
 	const struct world *world = rendezvous_world(job->rendezvous);
@@ -730,6 +726,61 @@ static struct json *members_new(const struct elastic_job *job)
 	for (size_t i = 0; i < job->n_callers; i++)
 		add_member(job, job->callers[i]->id, false, list);
 	return list;
+}
+
+/* Draining. */
+
+static bool is_of_machine(const struct json *member, const char *machine)
+{
+	const struct json *rank = json_get(member, "rank");
+	char *number CLEANUP(mem_free_text) =
+		rank ? mem_format("%" PRId64, json_as_integer(rank, -1)) : NULL;
+
+	return text_equals(json_as_string(json_get(member, "id"), NULL), machine) ||
+	       text_equals(json_as_string(json_get(member, "host"), NULL), machine) ||
+	       text_equals(number, machine);
+}
+
+static void add_machine(const struct json *members, const char *machine, struct json *list,
+			struct text *missing)
+{
+	bool is_found = false;
+
+	for (size_t i = 0; i < json_count(members); i++) {
+		if (!is_of_machine(json_at(members, i), machine))
+			continue;
+		json_append(list, json_ref(json_at(members, i)));
+		is_found = true;
+	}
+	if (!is_found)
+		text_addf(missing, "%s'%s'", missing->len ? ", " : "", machine);
+}
+
+/* All are found before the first one changes the ranks. */
+int elastic_job_drain(struct elastic_job *job, const struct json *machines, msec now,
+		      struct json *list, struct err *err)
+{
+	struct json *members CLEANUP(json_cleanup) = members_new(job);
+	struct text missing CLEANUP(text_done) = {0};
+
+	if (rendezvous_phase(job->rendezvous) == RENDEZVOUS_CLOSED)
+		return err_set(err, ERR_NOT_FOUND, "job '%s' has already ended", job->name);
+	for (size_t i = 0; i < json_count(machines); i++)
+		add_machine(members, json_as_string(json_at(machines, i), ""), list, &missing);
+	if (missing.len)
+		return err_set(err, ERR_NOT_FOUND, "job '%s' has no machine %s", job->name,
+			       text_of(&missing));
+	for (size_t i = 0; i < json_count(list); i++) {
+		const struct rendezvous_event event = {
+			.type = RENDEZVOUS_DRAIN,
+			.id = json_as_string(json_get(json_at(list, i), "id"), ""),
+		};
+
+		(void) rendezvous_step(job->rendezvous, &event, now, NULL);
+	}
+	note(job);
+	follow(job);
+	return 0;
 }
 
 struct json *elastic_job_describe(const struct elastic_job *job, bool is_whole)

@@ -12,6 +12,7 @@
 #include <string.h>
 
 #define JSON_TYPE "application/json"
+#define NO_JOB "the server has no elastic job '%s'"
 #define RECONNECT_TIME (MSEC_PER_SECOND / 2)
 
 struct orchestrator {
@@ -257,17 +258,22 @@ static int take_call(struct orchestrator *orchestrator, struct http_call *call, 
 	return rc < 0 ? rc : elastic_job_take(job, call, id, &request, loop_monotonic_now(), err);
 }
 
+static bool is_post(struct http_call *call)
+{
+	if (text_equals(http_call_method(call), "POST"))
+		return true;
+	http_call_add_header(call, "Allow", "POST");
+	answer_error(call, 405, "use POST");
+	return false;
+}
+
 static void take_member(struct orchestrator *orchestrator, struct http_call *call, const char *name,
 			const char *id)
 {
 	struct err err = {0};
 
-	if (!text_equals(http_call_method(call), "POST")) {
-		http_call_add_header(call, "Allow", "POST");
-		answer_error(call, 405, "use POST for members");
-	} else if (take_call(orchestrator, call, name, id, &err) < 0) {
+	if (take_call(orchestrator, call, name, id, &err) < 0)
 		answer_error(call, status_of(err.code), err.text);
-	}
 }
 
 static void answer_list(const struct orchestrator *orchestrator, struct http_call *call)
@@ -286,7 +292,9 @@ static void answer_job(const struct orchestrator *orchestrator, struct http_call
 	struct elastic_job **found = find(orchestrator, name);
 
 	if (!found) {
-		answer_error(call, 404, "no such job");
+		char *sentence CLEANUP(mem_free_text) = mem_format(NO_JOB, name);
+
+		answer_error(call, 404, sentence);
 		return;
 	}
 	struct json *object CLEANUP(json_cleanup) = elastic_job_describe(*found, true);
@@ -305,7 +313,51 @@ static bool is_read(struct http_call *call)
 	return false;
 }
 
+static int take_drain(struct orchestrator *orchestrator, struct http_call *call, const char *name,
+		      struct json *answer, struct err *err)
+{
+	struct elastic_job **found = find(orchestrator, name);
+	struct json *body CLEANUP(json_cleanup) = NULL;
+	size_t len = 0;
+	const void *bytes = http_call_body(call, &len);
+
+	if (!found)
+		return err_set(err, ERR_NOT_FOUND, NO_JOB, name);
+	int rc = json_read(bytes ? bytes : "", len, &body, err);
+	const struct json *machines = json_get(body, "machines");
+
+	if (rc == 0 && json_count(machines) == 0)
+		rc = err_set(err, ERR_INVALID,
+			     "machines: must be a list of hosts, ranks or ids of members");
+	return rc < 0 ? rc
+		      : elastic_job_drain(*found, machines, loop_monotonic_now(),
+					  json_array_at(answer, "members"), err);
+}
+
+static void drain(struct orchestrator *orchestrator, struct http_call *call, const char *name)
+{
+	struct json *answer CLEANUP(json_cleanup) = json_new_object();
+	struct err err = {0};
+	int rc = take_drain(orchestrator, call, name, answer, &err);
+
+	if (rc < 0)
+		answer_error(call, rc == ERR_NOT_FOUND ? 404 : 400, err.text);
+	else
+		answer_json(call, 200, answer);
+}
+
 #define ALL_JOBS "/v1/jobs"
+
+/* Of the path /v1/jobs/JOB/drain the job's name, which the caller frees; NULL: it is another path.
+ */
+static char *find_drain(const char *path)
+{
+	static const char before[] = ALL_JOBS "/", behind[] = "/drain";
+	const char *name = text_starts_with(path, before) ? path + sizeof(before) - 1 : "";
+	size_t len = strlen(name), tail = sizeof(behind) - 1;
+
+	return text_ends_with(name, behind) ? mem_copy_bytes(name, len - tail) : NULL;
+}
 
 /* Of the path of a member, /v1/jobs/JOB/members/ID, the id, and the job's name, which the caller
  * frees. NULL: it is another path. */
@@ -329,25 +381,32 @@ static void answer_reader(const struct orchestrator *orchestrator, struct http_c
 	else if (text_starts_with(path, ALL_JOBS "/"))
 		answer_job(orchestrator, call, path + strlen(ALL_JOBS "/"));
 	else
-		answer_error(call, 404,
-			     "not found (this server has /v1/jobs, /v1/jobs/JOB and its members)");
+		answer_error(
+			call, 404,
+			"not found (this server has /v1/jobs, /v1/jobs/JOB, its members and its "
+			"drain)");
 }
 
-/* What is there: /v1/jobs, /v1/jobs/JOB and /v1/jobs/JOB/members/ID. */
+/* What is there: /v1/jobs, /v1/jobs/JOB, /v1/jobs/JOB/members/ID and /v1/jobs/JOB/drain. */
 static void on_call(struct http_call *call, void *data)
 {
 	const char *path = http_call_path(call);
 	const struct orchestrator *orchestrator = data;
 	char *name CLEANUP(mem_free_text) = NULL;
 	const char *member = find_member(path, &name);
+	char *drained CLEANUP(mem_free_text) = member ? NULL : find_drain(path);
 
 	if (!http_access_is_given(call, &orchestrator->settings.access)) {
 		http_call_add_header(call, "WWW-Authenticate", "Bearer");
 		answer_error(call, 401, "missing or wrong bearer token");
 		return;
 	}
+	if ((member || drained) && !is_post(call))
+		return;
 	if (member)
 		take_member(data, call, name, member);
+	else if (drained)
+		drain(data, call, drained);
 	else if (is_read(call))
 		answer_reader(data, call, path);
 }

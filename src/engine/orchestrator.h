@@ -4,6 +4,8 @@
  *                                    news, or after MEMBER_HOLD
  *     GET  /v1/jobs                  {"jobs": [...]}
  *     GET  /v1/jobs/JOB              one of them with its members and worlds
+ *     POST /v1/jobs/JOB/drain        {"machines": ["10.0.0.2"]}: they are asked to leave; answered
+ *                                    {"members": [...]}, whose they are
  *
  * What is wrong is answered {"error": "a sentence"}: 400 the request, 401 no or another token, 404
  * no such job, 409 other terms than those of the job, 410 a job that is no more, 503 not now: ask

@@ -313,6 +313,8 @@ static void move_workers(struct play *play, int number)
 			end_workers(play, agent, true);
 		else if (!play->is_calm && dice_one_in(&play->dice, 1500))
 			member_failed(&agent->member);
+		else if (!play->is_calm && dice_one_in(&play->dice, 1500))
+			member_wants_restart(&agent->member);
 	}
 }
 

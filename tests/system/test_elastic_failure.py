@@ -64,7 +64,7 @@ def test_a_restart_is_explained_on_every_machine(machines):
     head, _, worlds, last = shown.split("\n\n")
     assert head == "digits: running, 2 machines (2 to 2), world 2, 1 restart"
     assert re.search(sentence + "$", worlds.splitlines()[2])
-    assert last.startswith("Last failure:\nworker-0 on 127.0.0.1")
+    assert last.startswith("Cause of the last restart:\nworker-0 on 127.0.0.1")
     assert re.search(rf"\n  error +{OWN}\n", last) and re.search(r"\n  last output +\| Traceback", last)
     assert re.search(rf"\n  full log +on {place}: muster logs two --role worker --index 0 --attempt 1\n", last)
     said = end_all(machines)

@@ -45,7 +45,8 @@ def test_the_whole_story_of_a_job_is_told_by_one_command(machines):
     machines.until_world(3, 2)
     head, members, worlds = (part.splitlines() for part in status(machines, "digits").stdout.split("\n\n"))
     assert head == ["digits: running, 2 machines (2 to 3), world 3, 0 restarts"]
-    assert [row[:3] for row in table(members)] == [["RANK", "MACHINE", "PROCESSES"], ["0", "127.0.0.1", "1"], ["1", "127.0.0.1", "1"]]
+    assert [row[:4] for row in table(members)] == [
+        ["RANK", "MACHINE", "STATE", "PROCESSES"], ["0", "127.0.0.1", "training", "1"], ["1", "127.0.0.1", "training", "1"]]
     rows = table(worlds)
     assert rows[0] == ["WORLD", "STARTED", "LASTED", "MACHINES", "REASON"]
     assert [(row[0], *row[3:]) for row in rows[1:]] == [

@@ -106,6 +106,36 @@ static void a_failure_ends_its_workers_and_is_told_until_there_is_a_new_world(vo
 	assert_int_equal(member_wants(&member), 2);
 }
 
+static void a_worker_that_asks_for_a_restart_lets_the_others_save(void **state)
+{
+	struct member member = at_work(), other = at_work();
+
+	(void) state;
+	assert_true(member_code_asks_restart(42) && member_code_asks_restart(143));
+	assert_false(member_code_asks_restart(0) || member_code_asks_restart(1));
+	member_wants_restart(&member);
+	assert_int_equal(member_wants(&member), 0);
+	assert_true(member_may_save(&member));
+	call(&member, START + 100);
+	assert_int_equal(member.told.activity, MEMBER_WANTS_RESTART);
+	answer(&other, run(2, WORLD_RESTART_ASKED), START + 200);
+	assert_true(member_may_save(&other));
+	member_ended(&other, false, START + 300);
+	assert_int_equal(other.report.activity, MEMBER_IDLE);
+}
+
+static void a_failure_is_news_again_when_it_is_explained(void **state)
+{
+	struct member member = at_work();
+
+	(void) state;
+	member_failed(&member);
+	call(&member, START + 100);
+	member_explained(&member);
+	call(&member, START + 101);
+	assert_int_equal(member.told.failure, 1);
+}
+
 static void a_server_that_is_away_for_a_while_is_not_noticed(void **state)
 {
 	struct member member = at_work();
@@ -237,6 +267,8 @@ int main(void)
 		cmocka_unit_test(it_joins_waits_and_runs),
 		cmocka_unit_test(a_new_world_ends_the_workers_of_the_old_one),
 		cmocka_unit_test(a_failure_ends_its_workers_and_is_told_until_there_is_a_new_world),
+		cmocka_unit_test(a_worker_that_asks_for_a_restart_lets_the_others_save),
+		cmocka_unit_test(a_failure_is_news_again_when_it_is_explained),
 		cmocka_unit_test(a_server_that_is_away_for_a_while_is_not_noticed),
 		cmocka_unit_test(alone_for_too_long_it_ends_its_workers_then_itself),
 		cmocka_unit_test(one_whose_workers_have_ended_has_patience_from_then_on),

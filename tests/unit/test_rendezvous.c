@@ -278,6 +278,47 @@ static void a_failed_worker_makes_a_new_world_of_the_same_members(void **state)
 	rendezvous_free(rendezvous);
 }
 
+static void a_restart_that_a_worker_asks_for_is_not_charged(void **state)
+{
+	struct rendezvous *rendezvous = three();
+	const struct rendezvous_event late = {
+		.type = RENDEZVOUS_RESTART, .id = "c", .generation = 1};
+	struct rendezvous_view view;
+
+	(void) state;
+	take(rendezvous, RENDEZVOUS_RESTART, "b", NOW);
+	assert_world(rendezvous, "2: a b c");
+	assert_int_equal(rendezvous_view(rendezvous, "a", &view, NULL), 0);
+	assert_int_equal(view.reason, WORLD_RESTART_ASKED);
+	assert_int_equal(rendezvous_step(rendezvous, &late, NOW, NULL), ERR_CONFLICT);
+	assert_int_equal(rendezvous_restarts(rendezvous), 0);
+	rendezvous_free(rendezvous);
+}
+
+/* One that asks for it at each start never gets anywhere. */
+static void restarts_that_are_asked_for_in_a_row_are_charged(void **state)
+{
+	struct rendezvous_settings settings = two_to_four;
+	msec now = START;
+
+	(void) state;
+	settings.max = 2;
+	settings.lease = 1000 * MSEC_PER_SECOND;
+	struct rendezvous *rendezvous = begin(&settings);
+
+	take(rendezvous, RENDEZVOUS_JOIN, "a", now);
+	take(rendezvous, RENDEZVOUS_JOIN, "b", now);
+	for (int i = 0; i < 4; i++, now += 5000) {
+		assert_int_equal(rendezvous_restarts(rendezvous), 0);
+		take(rendezvous, RENDEZVOUS_RESTART, "b", now);
+		take(rendezvous, RENDEZVOUS_TIME, NULL, now + 4000);
+	}
+	assert_int_equal(rendezvous_restarts(rendezvous), 1);
+	take(rendezvous, RENDEZVOUS_RESTART, "b", now + 10000);
+	assert_int_equal(rendezvous_restarts(rendezvous), 1);
+	rendezvous_free(rendezvous);
+}
+
 static void the_budget_is_one_number_for_the_job(void **state)
 {
 	struct rendezvous_settings settings = two_to_four;
@@ -427,6 +468,8 @@ int main(void)
 		cmocka_unit_test(one_that_speaks_and_does_not_hear_is_lost_too),
 		cmocka_unit_test(below_the_minimum_nothing_trains_and_the_job_ends_in_time),
 		cmocka_unit_test(a_failed_worker_makes_a_new_world_of_the_same_members),
+		cmocka_unit_test(a_restart_that_a_worker_asks_for_is_not_charged),
+		cmocka_unit_test(restarts_that_are_asked_for_in_a_row_are_charged),
 		cmocka_unit_test(the_budget_is_one_number_for_the_job),
 		cmocka_unit_test(a_failure_that_a_lost_member_has_caused_is_not_charged),
 		cmocka_unit_test(an_early_finisher_waits_for_the_others),
