@@ -20,7 +20,10 @@
 
 #define PROC_PATH_SIZE 64
 #define PROC_LINE_SIZE 4096
-#define FLUX_LIMIT_MS 50
+/* How long a process is waited for that has no environment at the moment. One that begins a program
+ * may wait for a processor; one that ends may be stuck in a device. */
+#define BEGINNING_LIMIT_MS 2000
+#define ENDING_LIMIT_MS 50
 
 int process_need_proc(struct err *err)
 {
@@ -181,12 +184,14 @@ void process_each_child(pid_t parent, void (*fn)(pid_t pid, void *data), void *d
 enum reading {
 	READING_DONE,
 	READING_NONE, /* it has none, may not be read, or is no more */
-	READING_LATER, /* it has none at this moment */
+	READING_BEGINS, /* it has none yet */
+	READING_ENDS, /* it has none any more, and is about to be a zombie */
 };
 
 /* Between the memory of one program and that of the next a process has no environment, and again
- * when it ends, until it is a zombie. One that shows an environment now has got it since nothing
- * was read. A thread of the kernel never has one. */
+ * when it ends, until it is a zombie. The address of the code is the last that the kernel sets when
+ * a program begins (load_elf_binary in fs/binfmt_elf.c). A process that shows an environment now
+ * has got it since nothing was read. A thread of the kernel never has one. */
 static enum reading reading_of_nothing(pid_t pid)
 {
 	struct process_stat line;
@@ -194,10 +199,11 @@ static enum reading reading_of_nothing(pid_t pid)
 	if (!process_stat_read(pid, &line) || process_stat_has_ended(&line) ||
 	    line.flags & PROCESS_FLAG_KERNEL_THREAD)
 		return READING_NONE;
-	bool is_between = line.flags & PROCESS_FLAG_EXITING || line.environment_end == 0;
-	bool has_begun = line.environment_end > line.environment_start;
+	bool has_some = line.environment_end > line.environment_start;
 
-	return is_between || has_begun ? READING_LATER : READING_NONE;
+	if (line.flags & PROCESS_FLAG_EXITING)
+		return READING_ENDS;
+	return line.code_start == 0 || has_some ? READING_BEGINS : READING_NONE;
 }
 
 /* All of an environ file: entries, each with a NUL behind. False when it cannot be opened. */
@@ -284,7 +290,7 @@ bool process_read_variable(pid_t pid, const char *name, char **ret_value)
 	enum reading reading = read_environment(pid, &environment);
 	const char *entry = reading == READING_DONE ? find_entry(&environment, beginning) : NULL;
 
-	if (reading == READING_LATER)
+	if (reading == READING_BEGINS || reading == READING_ENDS)
 		return false;
 	*ret_value = entry ? mem_copy_text(entry + strlen(beginning)) : NULL;
 	return true;
@@ -320,18 +326,19 @@ static bool is_started_by_us(pid_t pid)
 	return line && strtoul(line + strlen(name), NULL, 10) == getuid();
 }
 
-/* Beginning a program takes far less than a millisecond; the limit is for one that hangs. */
 static bool read_stable(pid_t pid, struct text *environment)
 {
-	for (int tries = 0; tries < FLUX_LIMIT_MS; tries++) {
+	for (int tries = 0;; tries++) {
 		text_clear(environment);
 		enum reading reading = read_environment(pid, environment);
+		int limit = reading == READING_BEGINS ? BEGINNING_LIMIT_MS
+			    : reading == READING_ENDS ? ENDING_LIMIT_MS
+						      : 0;
 
-		if (reading != READING_LATER)
+		if (tries >= limit)
 			return reading == READING_DONE;
 		poll(NULL, 0, 1);
 	}
-	return false;
 }
 
 int process_add_environment(pid_t pid, struct text *text, struct err *err)

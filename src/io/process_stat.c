@@ -21,6 +21,7 @@ enum stat_field {
 	FIELD_THREADS = 20,
 	FIELD_START_TIME = 22,
 	FIELD_MEMORY = 24,
+	FIELD_CODE_START = 26,
 	FIELD_ENVIRONMENT_START = 50,
 	FIELD_ENVIRONMENT_END = 51,
 };
@@ -76,6 +77,7 @@ bool process_stat_read(pid_t pid, struct process_stat *ret_stat)
 		.n_threads = read_field(first, FIELD_THREADS),
 		.memory_pages = read_field(first, FIELD_MEMORY),
 		.start_time = read_field(first, FIELD_START_TIME),
+		.code_start = read_field(first, FIELD_CODE_START),
 		.environment_start = read_field(first, FIELD_ENVIRONMENT_START),
 		.environment_end = read_field(first, FIELD_ENVIRONMENT_END),
 	};

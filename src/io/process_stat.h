@@ -17,8 +17,9 @@ struct process_stat {
 	uint64_t cpu_ticks; /* of its threads, and of its children that have ended */
 	uint64_t memory_pages; /* resident */
 	uint64_t start_time;
-	uint64_t environment_start, environment_end; /* addresses; 0 before a program has started
-							and after it has ended */
+	/* Addresses; of the code 0 before a program has started and after it has ended, and 1 where
+	 * we may not know. */
+	uint64_t code_start, environment_start, environment_end;
 };
 
 /* PF_EXITING and PF_KTHREAD of include/linux/sched.h */

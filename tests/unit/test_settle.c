@@ -4,19 +4,23 @@
 #include "engine/process_mark.h"
 #include "engine/settle.h"
 #include "fake/store_memory.h"
+#include "io/process.h"
 
+#include <poll.h>
 #include <signal.h>
 #include <spawn.h>
+#include <stdio.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
-#define UID "7d1f3f0e-2a6b-4b7c-9a39-5d2f6f0a1c11"
+/* Of this process's own, so that two of these tests do not meet. */
+static char uid[40];
 
 static void add_job(struct store *store, const char *supervisor)
 {
 	const struct store_record record = {
 		.name = "job",
-		.uid = UID,
+		.uid = uid,
 		.document = "{}",
 		.status = "{}",
 		.summary = "{}",
@@ -31,10 +35,13 @@ static void add_job(struct store *store, const char *supervisor)
 static pid_t start_process_of_job(void)
 {
 	char *arguments[] = {"sleep", "1000", NULL};
-	char *environment[] = {ENVIRONMENT_JOB_MARK "=" UID, NULL};
+	char *mark CLEANUP(mem_free_text) = mem_format(ENVIRONMENT_JOB_MARK "=%s", uid);
+	char *environment[] = {mark, NULL};
 	pid_t pid;
 
 	assert_int_equal(posix_spawn(&pid, "/bin/sleep", NULL, NULL, arguments, environment), 0);
+	while (!process_has_mark(pid, mark)) /* it has our memory at first */
+		poll(NULL, 0, 1);
 	return pid;
 }
 
@@ -88,5 +95,6 @@ int main(void)
 			who_settles_ends_what_is_left_also_where_the_job_was_asked_to_stop),
 	};
 
+	snprintf(uid, sizeof(uid), "7d1f3f0e-2a6b-4b7c-9a39-%012d", (int) getpid());
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
