@@ -13,6 +13,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#define JSON_TYPE "application/json"
+
 /* A member that has called. */
 struct caller {
 	struct elastic_job *job;
@@ -34,6 +36,14 @@ struct past_world {
 	char *failure; /* that it ended with, as a sentence; NULL: none is known */
 };
 
+/* What all members of a world are answered that do not know it. */
+struct world_answer {
+	int64_t generation, failure_number;
+	bool has_failure;
+	int restarts;
+	struct http_body *body; /* NULL: none was made */
+};
+
 struct elastic_job {
 	struct elastic_job_settings settings;
 	char *name, *uid;
@@ -44,9 +54,8 @@ struct elastic_job {
 	struct caller *first_kept, *last_kept;
 	int64_t version; /* of the rendezvous, that was answered to all */
 	int64_t told_failure; /* its number, the same */
-	int64_t told; /* the newest generation that `members` are of */
 	enum rendezvous_phase phase; /* that was said */
-	struct text members; /* of the present world, as answers have them */
+	struct world_answer world_answer;
 	struct past_world history[LIMIT_WORLD_HISTORY]; /* the newest stand last */
 	size_t n_history;
 	int64_t kept_version; /* of the rendezvous, whose state the record has */
@@ -425,16 +434,30 @@ static struct http_call *let_go(struct caller *caller)
 
 /* Answers. */
 
-static const char *members_of(struct elastic_job *job)
+/* Made once for each world, and again for those that know another failure. */
+static struct http_body *answer_with_world(struct elastic_job *job,
+					   const struct member_answer *told)
 {
-	const struct world *world = rendezvous_world(job->rendezvous);
+	struct world_answer *last = &job->world_answer;
+	bool is_same = last->body && last->generation == told->order.generation &&
+		       last->failure_number == told->failure_number &&
+		       last->has_failure == (told->failure != NULL) &&
+		       last->restarts == told->restarts;
+	struct text members CLEANUP(text_done) = {0}, body CLEANUP(text_done) = {0};
 
-	if (job->told != world->generation) {
-		text_done(&job->members);
-		member_answer_add_members(world, &job->members);
-		job->told = world->generation;
-	}
-	return text_of(&job->members);
+	if (is_same)
+		return last->body;
+	member_answer_add_members(rendezvous_world(job->rendezvous), &members);
+	member_answer_add(told, text_of(&members), &body);
+	http_body_free(last->body);
+	*last = (struct world_answer){
+		.generation = told->order.generation,
+		.failure_number = told->failure_number,
+		.has_failure = told->failure != NULL,
+		.restarts = told->restarts,
+		.body = http_body_new(text_of(&body), body.len),
+	};
+	return last->body;
 }
 
 /* `world`: whose members it knows; `known_failure`: the number of the failure. */
@@ -451,10 +474,12 @@ static void answer_call(struct elastic_job *job, struct http_call *call, const c
 	member_call_answer(job->rendezvous, id, &told.order);
 	if (known_failure != job->failure.number)
 		told.failure = job->failure.first;
-	bool is_new = told.order.order == RENDEZVOUS_RUN && told.order.generation != world;
-
-	member_answer_add(&told, is_new ? members_of(job) : NULL, &body);
-	http_call_answer(call, 200, "application/json", text_of(&body), body.len);
+	if (told.order.order == RENDEZVOUS_RUN && told.order.generation != world) {
+		http_call_answer_body(call, 200, JSON_TYPE, answer_with_world(job, &told));
+		return;
+	}
+	member_answer_add(&told, NULL, &body);
+	http_call_answer(call, 200, JSON_TYPE, text_of(&body), body.len);
 }
 
 static void answer(struct caller *caller)
@@ -497,7 +522,7 @@ void elastic_job_free(struct elastic_job *job)
 		free(job->history[i].failure);
 	world_failure_done(&job->failure);
 	rendezvous_free(job->rendezvous);
-	text_done(&job->members);
+	http_body_free(job->world_answer.body);
 	free(job->name);
 	free(job->uid);
 	free(job);

@@ -397,6 +397,11 @@ static void give_time(struct connection *connection)
 	bufferevent_disable(evhttp_connection_get_bufferevent(connection->http), EV_READ);
 }
 
+static bool wants_head_alone(const struct http_call *call)
+{
+	return evhttp_request_get_command(call->request) == EVHTTP_REQ_HEAD;
+}
+
 static void add_length(struct http_call *call, size_t len)
 {
 	char *length CLEANUP(mem_free_text) = mem_format("%zu", len);
@@ -404,23 +409,71 @@ static void add_length(struct http_call *call, size_t len)
 	http_call_add_header(call, "Content-Length", length);
 }
 
-void http_call_answer(struct http_call *call, int status, const char *type, const void *bytes,
-		      size_t len)
+struct http_body {
+	char *bytes;
+	size_t len;
+	int n_users; /* the one that made it, and calls that have yet to take it */
+};
+
+struct http_body *http_body_new(const void *bytes, size_t len)
+{
+	struct http_body *body = mem_new(sizeof(*body));
+
+	body->bytes = mem_copy_bytes(bytes, len);
+	body->len = len;
+	body->n_users = 1;
+	return body;
+}
+
+void http_body_free(struct http_body *body)
+{
+	if (!body || --body->n_users)
+		return;
+	free(body->bytes);
+	free(body);
+}
+
+static void on_body_taken(const void *bytes, size_t len, void *data)
+{
+	(void) bytes;
+	(void) len;
+	http_body_free(data);
+}
+
+/* Its output buffer has the body, unless only the head is asked for. */
+static void answer(struct http_call *call, int status, const char *type, size_t len)
 {
 	struct connection *connection = call->connection;
 	struct evhttp_request *request = call->request;
 	bool takes_time = call->hang_up || len > ONE_WRITE;
 
 	http_call_add_header(call, "Content-Type", type);
-	if (evhttp_request_get_command(request) == EVHTTP_REQ_HEAD)
+	if (wants_head_alone(call))
 		add_length(call, len); /* of others it is what was added */
-	else
-		evbuffer_add(evhttp_request_get_output_buffer(request), bytes, len);
 	forget_call(call);
 	evhttp_request_set_on_complete_cb(request, on_sent, connection);
 	evhttp_send_reply(request, status, NULL, NULL);
 	if (takes_time)
 		give_time(connection);
+}
+
+void http_call_answer(struct http_call *call, int status, const char *type, const void *bytes,
+		      size_t len)
+{
+	if (!wants_head_alone(call))
+		evbuffer_add(evhttp_request_get_output_buffer(call->request), bytes, len);
+	answer(call, status, type, len);
+}
+
+void http_call_answer_body(struct http_call *call, int status, const char *type,
+			   struct http_body *body)
+{
+	struct evbuffer *output = evhttp_request_get_output_buffer(call->request);
+
+	if (!wants_head_alone(call) &&
+	    evbuffer_add_reference(output, body->bytes, body->len, on_body_taken, body) == 0)
+		body->n_users++;
+	answer(call, status, type, body->len);
 }
 
 /* An answer in pieces. evhttp sends them as chunks, to callers of HTTP/1.0 until the connection

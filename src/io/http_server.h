@@ -71,6 +71,14 @@ void http_call_add_header(struct http_call *call, const char *name, const char *
 void http_call_answer(struct http_call *call, int status, const char *type, const void *bytes,
 		      size_t len);
 
+/* The body of an answer to many calls, which is in memory once however many callers have yet to
+ * take it. */
+struct http_body;
+struct http_body *http_body_new(const void *bytes, size_t len) MUST_USE; /* which are copied */
+void http_body_free(struct http_body *body); /* calls that were answered with it keep it */
+void http_call_answer_body(struct http_call *call, int status, const char *type,
+			   struct http_body *body);
+
 /* Begins the answer of a held call, whose bytes come one after the other until http_call_end.
  * `on_taken` is called whenever the caller has taken all that was sent so far. A caller that takes
  * nothing for as long as the server's patience is gone. */

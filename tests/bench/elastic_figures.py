@@ -1,18 +1,22 @@
-"""The figures of elastic jobs: agents that meet, come, and are killed; each agent a machine of its own on loopback.
+"""The figures of elastic jobs: agents that meet, come, freeze and are killed, each a machine of its own on loopback or in
+a network namespace; and an orchestrator that many meet at.
 
-Nobody starts a server: the first agent is the one, as it is with torchrun's c10d.
+Without an orchestrator the first agent is the server, as it is with torchrun's c10d.
 """
 
 import contextlib
 import os
 import signal
 import socket
+import subprocess
 import time
 
 from figures import MEGABYTE, sleeping_worker
+from http_figures import running
 from launchers import Torchrun
-from measure import NANOSECONDS, launched, memory_of, session
+from measure import NANOSECONDS, PROGRAMS, launched, memory_of, session, tree_of
 
+LOAD = os.path.abspath(os.path.join(PROGRAMS, "bench_elastic_load"))
 REACTION = 20  # seconds after which the others are taken not to react
 
 
@@ -22,18 +26,26 @@ class MusterAgents:
     def __init__(self, program):
         self.program = program
 
-    def agent(self, nnodes, port, command, last_call):
-        return [self.program, "launch", "--nnodes", nnodes, "--rdzv-endpoint", f"127.0.0.1:{port}", "--max-restarts", "3",
-                "--rdzv-conf", f"last_call_timeout={last_call}", "--no-python", *command]
+    def agent(self, nnodes, endpoint, command, conf):
+        return [self.program, "launch", "--insecure", "--nnodes", nnodes, "--rdzv-endpoint", endpoint, "--max-restarts", "3",
+                "--rdzv-conf", conf, "--no-python", *command]
+
+    def alone(self, processes, command):
+        return [self.program, "launch", "--standalone", "--nproc-per-node", str(processes), "--max-restarts", "3", "--no-python",
+                *command]
 
 
 class TorchAgents:
     name = "torchrun"
 
-    def agent(self, nnodes, port, command, last_call):
+    def agent(self, nnodes, endpoint, command, conf):
         return [Torchrun.python, "-m", "torch.distributed.run", "--nnodes", nnodes, "--rdzv-backend", "c10d",
-                "--rdzv-endpoint", f"127.0.0.1:{port}", "--max-restarts", "3",
-                "--rdzv-conf", f"last_call_timeout={last_call}", "--no-python", *command]
+                "--rdzv-endpoint", endpoint, "--max-restarts", "3",
+                "--rdzv-conf", conf, "--no-python", *command]
+
+    def alone(self, processes, command):
+        return [Torchrun.python, "-m", "torch.distributed.run", "--standalone", "--nproc-per-node", str(processes),
+                "--max-restarts", "3", "--no-python", *command]
 
 
 def contenders(muster):
@@ -63,14 +75,19 @@ def wait_for_server(port):
 class Machines:
     """Agents that share the stamps of one session."""
 
-    def __init__(self, contender, stack, nnodes, last_call=1):
+    def __init__(self, contender, stack, nnodes, last_call=1, host="127.0.0.1"):
         self.folder, self.stamps = stack.enter_context(session())
         self.stack, self.jobs = stack, []
         self.port = free_port()
-        self.argv = contender.agent(nnodes, self.port, sleeping_worker(self.stamps), last_call)
+        self.contender, self.nnodes, self.endpoint = contender, nnodes, f"{host}:{self.port}"
+        self.conf = f"last_call_timeout={last_call}"
 
-    def add(self):
-        self.jobs.append(self.stack.enter_context(launched(self.argv, self.folder, self.stamps)))
+    def add(self, inside=()):
+        """An agent, `inside` a network namespace where that command line enters one. There torchrun does not find out that an
+        address is its own."""
+        conf = f"{self.conf},is_host={int(not self.jobs)}" if inside else self.conf
+        argv = self.contender.agent(self.nnodes, self.endpoint, sleeping_worker(self.stamps), conf)
+        self.jobs.append(self.stack.enter_context(launched([*inside, *argv], self.folder, self.stamps)))
         return self.jobs[-1]
 
     def wait_for_workers(self, count):
@@ -94,17 +111,50 @@ def measure_meeting(contender, count):
         return (machines.wait_for_workers(count) - machines.jobs[0].begin) / NANOSECONDS * 1000
 
 
+@contextlib.contextmanager
+def two_networks():
+    """Two network namespaces with a cable between them: the address of the first, and how to run a program in each."""
+    names = [f"muster-bench-{os.getpid()}-{number}" for number in (1, 2)]
+    try:
+        for name in names:
+            subprocess.run(["ip", "netns", "add", name], check=True)
+        subprocess.run(["ip", "-n", names[0], "link", "add", "eth0", "type", "veth", "peer", "name", "eth0", "netns", names[1]],
+                       check=True)
+        for number, name in enumerate(names, 1):
+            for words in ("link set lo up", f"addr add 10.98.0.{number}/24 dev eth0", "link set eth0 up"):
+                subprocess.run(["ip", "-n", name, *words.split()], check=True)
+        yield "10.98.0.1", [["ip", "netns", "exec", name] for name in names]
+    finally:
+        for name in names:
+            subprocess.run(["ip", "netns", "delete", name], check=False, stderr=subprocess.DEVNULL)
+
+
+def kill_a_worker(jobs):
+    """Milliseconds from the SIGKILL of the first one's worker until two new ones run."""
+    time.sleep(0.5)
+    begin = time.monotonic_ns()
+    os.kill(jobs[0].workers[0], signal.SIGKILL)
+    return (jobs[0].wait_for_workers(2) - begin) / NANOSECONDS * 1000
+
+
 def measure_restart(contender):
-    """Milliseconds from the SIGKILL of one of two machines' workers until both new ones run."""
+    """Of one of two machines, each in a network namespace."""
     with contextlib.ExitStack() as stack:
-        machines = Machines(contender, stack, "2")
-        machines.add()
-        machines.add()
+        host, networks = stack.enter_context(two_networks())
+        machines = Machines(contender, stack, "2", host=host)
+        for inside in networks:
+            machines.add(inside)
         machines.wait_for_workers(2)
-        time.sleep(0.5)
-        begin = time.monotonic_ns()
-        os.kill(machines.jobs[0].workers[0], signal.SIGKILL)
-        return (machines.wait_for_workers(2) - begin) / NANOSECONDS * 1000
+        return kill_a_worker(machines.jobs)
+
+
+def measure_restart_alone(contender):
+    """Of one of the two workers of a machine alone."""
+    with contextlib.ExitStack() as stack:
+        folder, stamps = stack.enter_context(session())
+        job = stack.enter_context(launched(contender.alone(2, sleeping_worker(stamps)), folder, stamps))
+        job.wait_for_workers(2)
+        return kill_a_worker([job])
 
 
 def measure_loss(contender):
@@ -122,6 +172,33 @@ def measure_loss(contender):
         return moment and (moment - begin) / NANOSECONDS * 1000
 
 
+def measure_freeze(contender):
+    """Milliseconds from the SIGSTOP of one of three machines, not the server, until the others' new workers run."""
+    with contextlib.ExitStack() as stack:
+        machines = Machines(contender, stack, "2:3", last_call=3)
+        for _ in range(3):
+            machines.add()
+            wait_for_server(machines.port)
+        machines.wait_for_workers(3)
+        time.sleep(0.5)
+        frozen = tree_of(machines.jobs[2].pid)
+        begin = time.monotonic_ns()
+        for pid in frozen:
+            os.kill(pid, signal.SIGSTOP)
+        moment = machines.new_workers(2)
+        for pid in frozen:
+            os.kill(pid, signal.SIGKILL)
+        return moment and (moment - begin) / NANOSECONDS * 1000
+
+
+def measure_first(contender):
+    """Milliseconds from the exec of the first agent under 1:2, which waits a second for another, until its worker runs."""
+    with contextlib.ExitStack() as stack:
+        machines = Machines(contender, stack, "1:2", last_call=1)
+        job = machines.add()
+        return (machines.wait_for_workers(1) - job.begin) / NANOSECONDS * 1000
+
+
 def measure_growth(contender):
     """Milliseconds from the exec of a second agent until the workers of both run."""
     with contextlib.ExitStack() as stack:
@@ -131,6 +208,40 @@ def measure_growth(contender):
         second = machines.add()
         moment = machines.new_workers(2)
         return moment and (moment - second.begin) / NANOSECONDS * 1000
+
+
+class Orchestrator:
+    """A server of its own, which elastic_load asks as so many agents would."""
+
+    name = "muster"
+
+    def __init__(self, program):
+        self.program = program
+
+
+def orchestrators(muster):
+    return [Orchestrator(muster)]
+
+
+def measure_rendezvous(contender, jobs, members):
+    """From the first connection until the last member has its world, and megabytes of the server at most."""
+    with contextlib.ExitStack() as stack:
+        folder, _ = stack.enter_context(session())
+        port = free_port()
+        server = subprocess.Popen(
+            [contender.program, "orchestrator", "--listen", f"127.0.0.1:{port}", "--lease", "60s", "--state-dir", folder],
+            stderr=subprocess.DEVNULL)
+        stack.callback(server.wait)
+        stack.callback(server.kill)
+        wait_for_server(port)
+        with running([LOAD, str(port), str(jobs), str(members)], max(os.sched_getaffinity(0))) as (_, nanoseconds):
+            return {"all have their world (ms)": int(nanoseconds) / NANOSECONDS * 1000,
+                    "memory of the server (MB)": peak_of(server.pid) / MEGABYTE}
+
+
+def peak_of(pid):
+    with open(f"/proc/{pid}/status", encoding="utf-8") as status:
+        return next(int(line.split()[1]) * 1024 for line in status if line.startswith("VmHWM:"))
 
 
 def measure_agent(contender):

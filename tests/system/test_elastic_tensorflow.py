@@ -3,10 +3,12 @@
 import importlib.util
 import json
 import os
+import pathlib
 import re
 import signal
 import subprocess
 import sys
+import time
 
 import pytest
 
@@ -33,6 +35,7 @@ class Network:
         self.server.ip(f"addr add {SERVER}/24 dev bridge0")
         self.server.ip("link set bridge0 up")
         self.agents, self.said = {}, {}
+        self.events = []  # (seconds since 1970, what was done to the machines)
 
     def start_orchestrator(self):
         """With a token, and a key of its own, as other machines need them."""
@@ -45,6 +48,9 @@ class Network:
         assert read_line(process.stderr) == f"muster: elastic jobs connect to https://{SERVER}:29400\n"
         self.access = ["--rdzv-token-file", folder / "token", "--rdzv-pin", read_line(process.stderr).split()[-1]]
         return process
+
+    def note(self, what):
+        self.events.append((time.time(), what))
 
     def add(self, name, *arguments):
         machine, number = self.make(), len(self.agents) + 1
@@ -101,6 +107,7 @@ def test_machines_come_and_go_and_training_goes_on(network, muster):
     network.add("two", *words)
     network.until("one", "epoch 2/")
 
+    network.note("a third machine joins")
     network.add("three", *words)
     grown = network.until("one", "epoch ")  # of the old world, or the new one
     while not steps_of(network.said["one"], "goes on"):
@@ -108,23 +115,28 @@ def test_machines_come_and_go_and_training_goes_on(network, muster):
     assert steps_of(network.said["one"], "asked to end") == steps_of(network.said["one"], "goes on"), grown
     assert any("workers in step: 3" in line for line in network.said["one"])
 
+    network.note("one is killed")
     network.agents["two"].kill()
     network.until("one", "workers in step: 2")
     network.until("one", "epoch ")
     wait_until_none_has("MUSTER_JOB_NAME=two")
 
     three = processes_with("MUSTER_JOB_NAME=three") | tree_of(network.agents["three"].pid)
+    network.note("one freezes")
     for pid in three:
         os.kill(pid, signal.SIGSTOP)
     network.until("one", "workers in step: 1")
     network.until("one", "epoch ")
 
+    network.note("the orchestrator is killed")
     orchestrator.kill()
     orchestrator.wait()
     network.until("one", "epoch ")
+    network.note("it is started again")
     network.start_orchestrator()
     generation = network.job()["generation"]
 
+    network.note("the frozen one continues")
     for pid in three:
         os.kill(pid, signal.SIGCONT)
     network.until("one", "workers in step: 2")
@@ -141,8 +153,17 @@ def test_machines_come_and_go_and_training_goes_on(network, muster):
     assert set(epochs) == set(range(1, EPOCHS + 1))
     undisturbed = muster("run", "-w", 1, TRAIN, "--epochs", EPOCHS, env=PYTHON, code=0).stdout
     assert abs(accuracy_of(network.said["one"]) - accuracy_of(undisturbed)) <= 0.02
+    record(muster, network, job)
     print(network.status())
     print("".join(line for line in network.said["one"] if "muster:" in line or "goes on" in line))
+
+
+def record(muster, network, job):
+    """For tools/elastic_picture.py, where the file is asked for."""
+    if "MUSTER_RECORDING" in os.environ:
+        log = muster("logs", "one", "--timestamps", "--utc", code=0).stdout
+        pathlib.Path(os.environ["MUSTER_RECORDING"]).write_text(
+            json.dumps({"job": job, "events": network.events, "log": log}))
 
 
 def tree_of(pid):
