@@ -107,7 +107,8 @@ static int make_job(struct call *call, struct faults *faults)
 	const char *word = call->launch.job_id ? call->launch.job_id : script;
 	const char *slash = strrchr(word, '/');
 
-	call->name = name ? mem_copy_text(name) : job_name_make(slash ? slash + 1 : word);
+	call->name =
+		name ? mem_copy_text(name) : job_name_make(call->options, slash ? slash + 1 : word);
 	const struct job_build build = {
 		.name = call->name,
 		.workers = call->launch.n_processes,

@@ -3,15 +3,13 @@
 #include "base/mem.h"
 #include "cli/command_call.h"
 #include "cli/compat.h"
-#include "cli/lookup.h"
+#include "cli/local_jobs.h"
 #include "cli/replica_name.h"
 #include "core/job.h"
 #include "core/line_text.h"
-#include "engine/client.h"
 
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 /* More replicas than anybody reads. */
 #define MOST_REPLICAS 256
@@ -85,18 +83,6 @@ static void add_files(const struct line *line)
 
 /* Jobs and replicas. */
 
-/* Nothing is made where nothing is remembered yet. */
-static int open_store(const struct line *line, struct client **ret_client)
-{
-	char *folder CLEANUP(mem_free_text) = NULL;
-	int rc = line->state_folder ? 0 : lookup_state_folder(line->options, &folder, NULL);
-	const char *chosen = line->state_folder ? line->state_folder : folder;
-
-	if (rc < 0 || access(chosen, F_OK) < 0)
-		return ERR_NOT_FOUND;
-	return client_local_new(chosen, ret_client, NULL);
-}
-
 /* What has ended is of no use to these. */
 static bool wants_running_jobs(const struct command *command)
 {
@@ -120,11 +106,12 @@ static bool is_named_already(const struct line *line, const char *name)
 /* The newest first; `behind` is what follows a name. */
 static void add_jobs(const struct line *line, const char *behind)
 {
-	struct client *client CLEANUP(lookup_close) = NULL;
+	struct client *client CLEANUP(local_jobs_close) = NULL;
 	struct client_row *rows = NULL;
 	size_t count = 0;
 
-	if (open_store(line, &client) || client->functions->list(client, &rows, &count, NULL))
+	if (local_jobs_open(line->options, line->state_folder, &client) ||
+	    client->functions->list(client, &rows, &count, NULL))
 		return;
 	for (size_t i = count; i > 0; i--) {
 		const struct client_row *row = &rows[i - 1];
@@ -154,11 +141,11 @@ static const char *job_before(const struct line *line)
 
 static struct job *read_job(const struct line *line, const char *name)
 {
-	struct client *client CLEANUP(lookup_close) = NULL;
+	struct client *client CLEANUP(local_jobs_close) = NULL;
 	struct json *object CLEANUP(json_cleanup) = NULL;
 	struct job *job = NULL;
 
-	if (name && !open_store(line, &client) &&
+	if (name && !local_jobs_open(line->options, line->state_folder, &client) &&
 	    !client->functions->get(client, name, &object, NULL) &&
 	    client_read_job(object, &job, NULL))
 		return NULL;

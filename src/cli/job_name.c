@@ -2,11 +2,14 @@
 
 #include "base/mem.h"
 #include "base/names.h"
+#include "cli/local_jobs.h"
 
+#include <stdlib.h>
 #include <string.h>
 #include <sys/random.h>
 
 #define N_RANDOM_CHARACTERS 5
+#define MOST_TRIES 10
 /* What stays of a word: a label less "-evaluator-0" or "-worker-9999" and the random part. */
 #define WORD_MAX (DNS_LABEL_MAX - 12 - 1 - N_RANDOM_CHARACTERS)
 
@@ -24,13 +27,28 @@ char *job_name_generate(const char *beginning)
 	return mem_format("%s%s", beginning, suffix);
 }
 
-char *job_name_make(const char *word)
+static bool is_taken(struct client *client, const char *name)
 {
+	struct json *job CLEANUP(json_cleanup) = NULL;
+
+	return client && client->functions->get(client, name, &job, NULL) == 0;
+}
+
+char *job_name_make(const struct options *options, const char *word)
+{
+	struct client *client CLEANUP(local_jobs_close) = NULL;
 	const char *dot = strrchr(word, '.');
 	char *stem CLEANUP(mem_free_text) =
 		mem_copy_bytes(word, dot && dot != word ? (size_t) (dot - word) : strlen(word));
 	char *label CLEANUP(mem_free_text) = name_make_dns1035(stem, WORD_MAX, "job");
 	char *beginning CLEANUP(mem_free_text) = mem_format("%s-", label);
 
-	return job_name_generate(beginning);
+	char *name = job_name_generate(beginning);
+
+	(void) !local_jobs_open(options, NULL, &client);
+	for (int tries = 1; tries < MOST_TRIES && is_taken(client, name); tries++) {
+		free(name);
+		name = job_name_generate(beginning);
+	}
+	return name;
 }

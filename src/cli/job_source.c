@@ -318,7 +318,7 @@ static bool read_flags(const struct options *options, struct variables *variable
 	check_counts(&build, faults);
 	check_characters(build.command, faults);
 	name = option_text(options, "name") ? mem_copy_text(option_text(options, "name"))
-					    : job_name_make(word_of_command(options));
+					    : job_name_make(options, word_of_command(options));
 	build.name = name;
 	hide_variables(variables, name, source);
 	build.env = variables->list;

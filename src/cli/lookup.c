@@ -9,12 +9,12 @@
 #include "cli/edition.h"
 #include "cli/hand_over.h"
 #include "cli/job_reference.h"
+#include "cli/local_jobs.h"
 #include "cli/log_selection.h"
 #include "cli/output.h"
 #include "core/job_words.h"
 #include "core/reconcile.h"
 #include "engine/known_job.h"
-#include "engine/state_folder.h"
 #include "engine/supervisor_id.h"
 #include "io/loop.h"
 
@@ -51,12 +51,7 @@ struct lookup {
 
 int lookup_state_folder(const struct options *options, char **ret_folder, struct err *err)
 {
-	const char *folder = option_text(options, "state-dir");
-
-	if (!folder)
-		return state_folder_default(ret_folder, err);
-	*ret_folder = mem_copy_text(folder);
-	return 0;
+	return local_jobs_folder(options, ret_folder, err);
 }
 
 int lookup_open(const struct options *options, struct client **ret_client, struct err *err)
