@@ -218,6 +218,15 @@ static int take_world(struct agent *agent, const struct member_answer *answer, s
 	return 0;
 }
 
+/* By another command than one of this machine. */
+static bool is_drained(const struct agent *agent)
+{
+	const struct member_report *report = &agent->member.report;
+
+	return report->known.order == RENDEZVOUS_GO && report->known.verdict == RENDEZVOUS_OPEN &&
+	       !report->drains && !agent->why;
+}
+
 /* "world 3: this machine has rank 1 of 2 (more machines have joined)" */
 static void make_news(struct agent *agent, const struct member_order *order)
 {
@@ -232,8 +241,7 @@ static void make_news(struct agent *agent, const struct member_order *order)
 	else if (order->order == RENDEZVOUS_WAIT && world->generation)
 		text_addf(&news, "waiting for the next world (%s)",
 			  world_reason_sentences[order->reason]);
-	else if (order->order == RENDEZVOUS_GO && order->verdict == RENDEZVOUS_OPEN &&
-		 !agent->member.report.drains && !agent->member.report.has_left)
+	else if (is_drained(agent))
 		text_add(&news, "this machine was drained, and leaves the job");
 	else if (order->order == RENDEZVOUS_WAIT)
 		text_addf(&news, "joined job '%s' at %s port %d, waiting for a place in the world",
@@ -299,14 +307,12 @@ static void on_whole_answer(struct agent *agent, const struct json *body)
 	struct err err = {0};
 	int rc = member_answer_read(body, arena, &answer, &err);
 
+	if (rc == 0 && !agent->member.report.has_left) /* else it is why it goes */
+		forget_why(agent);
 	if (rc == 0)
 		rc = take_answer(agent, &answer, &arena, &err);
-	if (rc == 0) {
-		if (!agent->member.report.has_left) /* why it goes is what it had been told */
-			forget_why(agent);
-		return;
-	}
-	lose_call(agent, err.text);
+	if (rc < 0)
+		lose_call(agent, err.text);
 }
 
 static void refuse(struct agent *agent, const char *sentence)
@@ -419,15 +425,6 @@ static const struct failure *copy_failure(const struct agent *agent, struct aren
 	if (is_same(copy, agent->own_failure))
 		copy->machine = copy->machine_job = NULL;
 	return copy;
-}
-
-/* By another command than one of this machine. */
-static bool is_drained(const struct agent *agent)
-{
-	const struct member_report *report = &agent->member.report;
-
-	return report->known.order == RENDEZVOUS_GO && report->known.verdict == RENDEZVOUS_OPEN &&
-	       !report->drains && !agent->why;
 }
 
 static void see_order(struct agent *agent, struct arena *arena)

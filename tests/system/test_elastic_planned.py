@@ -86,6 +86,18 @@ def test_a_drain_waits_until_the_machine_has_saved(machines):
     machines.ends("one", 143)
 
 
+def test_a_machine_that_waits_is_drained_too(machines):
+    start_orchestrator(machines)
+    begin(machines, "one", nnodes="1:1")
+    machines.launch("spare", *AT_ONCE, nnodes="1:1")
+    wait_until(lambda: job_of(machines)["members"][1:])
+    spare = job_of(machines)["members"][1]
+    assert spare["order"] == "wait" and spare["host"] == "127.0.0.1"
+    assert drain(machines, "digits", spare["id"]).endswith("muster: 127.0.0.1 has left job 'digits'\n")
+    assert "muster: this machine was drained, and leaves the job\n" in machines.ends("spare", 143)
+    end_all(machines, "one")
+
+
 def test_all_machines_of_a_host_are_drained_at_once(machines):
     start_orchestrator(machines)
     begin(machines, "one", "two")
