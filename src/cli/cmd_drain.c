@@ -3,12 +3,9 @@
 #include "base/mem.h"
 #include "base/names.h"
 #include "cli/command.h"
-#include "cli/edition.h"
-#include "cli/go_on.h"
 #include "cli/options.h"
 #include "cli/output.h"
 #include "cli/rendezvous_asker.h"
-#include "io/loop.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
@@ -17,38 +14,17 @@
 
 struct drain {
 	const struct options *options;
-	struct rendezvous_endpoint endpoint;
+	struct rendezvous_asker asker;
 	const char *job;
 	const char *const *machines;
 	size_t n_machines;
-	struct loop *loop;
-	struct http_asker *asker;
-	struct loop_watch *timer;
 	struct json *leaving; /* their members; NULL: not asked yet */
-	bool is_loss_told;
-	int exit_code;
 };
 
 static void drain_done(struct drain *drain)
 {
-	if (drain->asker)
-		drain->asker->functions->free(drain->asker);
-	loop_watch_free(drain->timer);
-	if (drain->loop)
-		loop_free(drain->loop);
-	rendezvous_endpoint_done(&drain->endpoint);
+	rendezvous_asker_done(&drain->asker);
 	json_free(drain->leaving);
-}
-
-static void end(struct drain *drain, int exit_code)
-{
-	drain->exit_code = exit_code;
-	loop_stop(drain->loop);
-}
-
-static void fail(struct drain *drain, const struct err *err)
-{
-	end(drain, output_fail(err));
 }
 
 static void ask_to_leave(struct drain *drain)
@@ -60,17 +36,17 @@ static void ask_to_leave(struct drain *drain)
 	for (size_t i = 0; i < drain->n_machines; i++)
 		json_append(json_array_at(body, "machines"), json_new_string(drain->machines[i]));
 	json_add_compact(&text, body);
-	drain->asker->functions->ask(drain->asker, path, text_of(&text), text.len);
+	rendezvous_asker_ask(&drain->asker, path, text_of(&text), text.len);
 }
 
 static void look(struct drain *drain)
 {
 	char *path CLEANUP(mem_free_text) = mem_format("/v1/jobs/%s", drain->job);
 
-	drain->asker->functions->ask(drain->asker, path, NULL, 0);
+	rendezvous_asker_ask(&drain->asker, path, NULL, 0);
 }
 
-static void on_time(void *data)
+static void ask(void *data)
 {
 	struct drain *drain = data;
 
@@ -104,7 +80,7 @@ static void begin_waiting(struct drain *drain, struct json *members)
 	if (waits)
 		look(drain);
 	else
-		end(drain, EXIT_DONE);
+		rendezvous_asker_end(&drain->asker, EXIT_DONE);
 }
 
 static bool is_among(const struct json *members, const struct json *member)
@@ -131,49 +107,20 @@ static void tell_those_that_left(struct drain *drain, const struct json *members
 			tell(drain, member, "has left");
 	}
 	if (json_count(drain->leaving))
-		loop_timer_arm(drain->timer, loop_now() + PERIOD);
+		rendezvous_asker_again(&drain->asker);
 	else
-		end(drain, EXIT_DONE);
+		rendezvous_asker_end(&drain->asker, EXIT_DONE);
 }
 
-static void refuse(struct drain *drain, int status, const struct json *answer)
-{
-	struct err err;
-
-	rendezvous_asker_refusal(&drain->endpoint, status, answer, &err);
-	fail(drain, &err);
-}
-
-/* The machines leave all the same, should the server be started again. */
-static void lose(struct drain *drain, const struct err *err)
-{
-	if (!drain->leaving) {
-		fail(drain, err);
-		return;
-	}
-	if (!drain->is_loss_told)
-		output_say("%s; muster tries again", err->text);
-	drain->is_loss_told = true;
-	loop_timer_arm(drain->timer, loop_now() + PERIOD);
-}
-
-static void on_answer(int status, const void *bytes, size_t len, const struct err *err, void *data)
+static void on_answer(int status, const struct json *answer, void *data)
 {
 	struct drain *drain = data;
-	struct json *answer CLEANUP(json_cleanup) = NULL;
-
-	if (!status) {
-		lose(drain, err);
-		return;
-	}
-	drain->is_loss_told = false;
-	(void) !json_read(bytes ? bytes : "", len, &answer, NULL);
 	struct json *members = json_get(answer, "members");
 
 	if (status == 404 && drain->leaving) /* the job has ended, and was deleted */
 		tell_those_that_left(drain, NULL);
 	else if (status != 200 || !json_is(members, JSON_ARRAY))
-		refuse(drain, status, answer);
+		rendezvous_asker_refuse(&drain->asker, status, answer);
 	else if (drain->leaving)
 		tell_those_that_left(drain, members);
 	else
@@ -191,44 +138,28 @@ static void read_call(struct drain *drain, struct text *faults)
 	drain->machines = arguments + 1;
 	drain->n_machines = count - 1;
 	if (endpoint)
-		rendezvous_endpoint_read(endpoint, &drain->endpoint, faults);
+		rendezvous_endpoint_read(endpoint, &drain->asker.endpoint, faults);
 	else
 		text_add(faults, "missing --rdzv-endpoint, the address of the rendezvous server\n");
-	rendezvous_endpoint_read_trust(options, &drain->endpoint, faults);
+	rendezvous_endpoint_read_trust(options, &drain->asker.endpoint, faults);
 	if (!(*drain->job && name_is_label_value(drain->job)))
 		text_addf(faults, "'%s' is not the id of a job\n", drain->job);
-}
-
-static int begin(struct drain *drain, struct err *err)
-{
-	int rc = loop_new(&drain->loop, err);
-
-	if (rc < 0)
-		return rc;
-	drain->timer = loop_new_timer(drain->loop, on_time, drain);
-	rc = rendezvous_asker_new(drain->loop, &drain->endpoint, on_answer, drain, &drain->asker,
-				  err);
-	if (rc < 0)
-		return rc;
-	loop_timer_arm(drain->timer, loop_now());
-	loop_run(drain->loop);
-	return 0;
 }
 
 static int drain_run(const struct options *options)
 {
 	struct drain drain CLEANUP(drain_done) = {.options = options};
 	struct text faults CLEANUP(text_done) = {0};
-	struct err err = {0};
 
+	drain.asker.ask = ask;
+	drain.asker.on_answer = on_answer;
+	drain.asker.data = &drain;
 	read_call(&drain, &faults);
 	if (faults.len) {
 		output_say_lines(&faults);
 		return EXIT_WRONG_USE;
 	}
-	if (drain.endpoint.is_tls && !edition)
-		return go_on_as_other_program(options);
-	return begin(&drain, &err) < 0 ? output_fail(&err) : drain.exit_code;
+	return rendezvous_asker_run(&drain.asker, options, PERIOD);
 }
 
 static const struct option_row rows_of_drain[] = {

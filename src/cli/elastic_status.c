@@ -4,13 +4,10 @@
 #include "base/mem.h"
 #include "base/names.h"
 #include "cli/command.h"
-#include "cli/edition.h"
 #include "cli/elastic_text.h"
-#include "cli/go_on.h"
 #include "cli/output.h"
 #include "cli/rendezvous_asker.h"
 #include "cli/watch.h"
-#include "io/loop.h"
 #include "io/terminal.h"
 
 #include <stdlib.h>
@@ -20,40 +17,24 @@
 
 struct look {
 	const struct options *options;
-	struct rendezvous_endpoint endpoint;
+	struct rendezvous_asker asker;
 	const char *job; /* NULL: all of them */
 	char *path;
-	struct loop *loop;
-	struct http_asker *asker;
-	struct loop_watch *timer;
 	struct text last; /* what was shown before */
-	bool is_loss_told;
-	int exit_code;
 };
 
 static void look_done(struct look *look)
 {
-	if (look->asker)
-		look->asker->functions->free(look->asker);
-	loop_watch_free(look->timer);
-	if (look->loop)
-		loop_free(look->loop);
-	rendezvous_endpoint_done(&look->endpoint);
+	rendezvous_asker_done(&look->asker);
 	text_done(&look->last);
 	free(look->path);
-}
-
-static void end(struct look *look, int exit_code)
-{
-	look->exit_code = exit_code;
-	loop_stop(look->loop);
 }
 
 static void ask(void *data)
 {
 	struct look *look = data;
 
-	look->asker->functions->ask(look->asker, look->path, NULL, 0);
+	rendezvous_asker_ask(&look->asker, look->path, NULL, 0);
 }
 
 static bool show_again(struct look *look, const struct json *job)
@@ -88,67 +69,24 @@ static void show_once(const struct look *look, const struct json *object)
 
 static void show(struct look *look, const struct json *object)
 {
-	if (!option_flag(look->options, "watch")) {
+	bool is_watched = option_flag(look->options, "watch");
+
+	if (!is_watched)
 		show_once(look, object);
-		end(look, EXIT_DONE);
-	} else if (show_again(look, object)) {
-		end(look, EXIT_DONE);
-	} else {
-		loop_timer_arm(look->timer, loop_now() + PERIOD);
-	}
+	if (!is_watched || show_again(look, object))
+		rendezvous_asker_end(&look->asker, EXIT_DONE);
+	else
+		rendezvous_asker_again(&look->asker);
 }
 
-static void refuse(struct look *look, int status, const struct json *object)
-{
-	struct err err;
-
-	rendezvous_asker_refusal(&look->endpoint, status, object, &err);
-	end(look, output_fail(&err));
-}
-
-/* A server that was there may come again; the job goes on meanwhile. */
-static void lose(struct look *look, const struct err *err)
-{
-	if (!look->last.len) {
-		end(look, output_fail(err));
-		return;
-	}
-	if (!look->is_loss_told)
-		output_say("%s; muster tries again", err->text);
-	look->is_loss_told = true;
-	loop_timer_arm(look->timer, loop_now() + PERIOD);
-}
-
-static void on_answer(int status, const void *bytes, size_t len, const struct err *err, void *data)
+static void on_answer(int status, const struct json *answer, void *data)
 {
 	struct look *look = data;
-	struct json *object CLEANUP(json_cleanup) = NULL;
 
-	if (!status) {
-		lose(look, err);
-		return;
-	}
-	look->is_loss_told = false;
-	(void) !json_read(bytes ? bytes : "", len, &object, NULL);
-	if (status == 200 && object)
-		show(look, object);
+	if (status == 200 && answer)
+		show(look, answer);
 	else
-		refuse(look, status, object);
-}
-
-static int begin(struct look *look, struct err *err)
-{
-	int rc = loop_new(&look->loop, err);
-
-	if (rc < 0)
-		return rc;
-	look->timer = loop_new_timer(look->loop, ask, look);
-	rc = rendezvous_asker_new(look->loop, &look->endpoint, on_answer, look, &look->asker, err);
-	if (rc < 0)
-		return rc;
-	loop_timer_arm(look->timer, loop_now());
-	loop_run(look->loop);
-	return 0;
+		rendezvous_asker_refuse(&look->asker, status, answer);
 }
 
 /* What a call says. */
@@ -159,9 +97,9 @@ static void read_call(struct look *look, struct text *faults)
 	const char *format = option_text(look->options, "output");
 	bool is_watched = option_flag(look->options, "watch");
 
-	rendezvous_endpoint_read(option_text(look->options, "rdzv-endpoint"), &look->endpoint,
+	rendezvous_endpoint_read(option_text(look->options, "rdzv-endpoint"), &look->asker.endpoint,
 				 faults);
-	rendezvous_endpoint_read_trust(look->options, &look->endpoint, faults);
+	rendezvous_endpoint_read_trust(look->options, &look->asker.endpoint, faults);
 	look->job = count ? arguments[0] : NULL;
 	look->path = mem_format(count ? "/v1/jobs/%s" : "/v1/jobs", count ? arguments[0] : "");
 	if (count > 1)
@@ -178,14 +116,14 @@ int elastic_status(const struct options *options)
 {
 	struct look look CLEANUP(look_done) = {.options = options};
 	struct text faults CLEANUP(text_done) = {0};
-	struct err err = {0};
 
+	look.asker.ask = ask;
+	look.asker.on_answer = on_answer;
+	look.asker.data = &look;
 	read_call(&look, &faults);
 	if (faults.len) {
 		output_say_lines(&faults);
 		return EXIT_WRONG_USE;
 	}
-	if (look.endpoint.is_tls && !edition)
-		return go_on_as_other_program(options);
-	return begin(&look, &err) < 0 ? output_fail(&err) : look.exit_code;
+	return rendezvous_asker_run(&look.asker, options, PERIOD);
 }

@@ -2,19 +2,93 @@
 
 #include "base/mem.h"
 #include "cli/edition.h"
+#include "cli/go_on.h"
+#include "cli/output.h"
+#include "io/loop.h"
 #include "io/own_host.h"
 
 #define ANSWER_LIMIT ((size_t) 64 * 1024 * 1024) /* of a server with the most jobs and members */
 #define PATIENCE (30 * MSEC_PER_SECOND)
 
-int rendezvous_asker_new(struct loop *loop, const struct rendezvous_endpoint *endpoint,
-			 http_asker_fn on_answer, void *data, struct http_asker **ret_asker,
-			 struct err *err)
+void rendezvous_asker_done(struct rendezvous_asker *asker)
+{
+	if (asker->asker)
+		asker->asker->functions->free(asker->asker);
+	loop_watch_free(asker->timer);
+	if (asker->loop)
+		loop_free(asker->loop);
+	rendezvous_endpoint_done(&asker->endpoint);
+}
+
+void rendezvous_asker_ask(struct rendezvous_asker *asker, const char *path, const void *body,
+			  size_t len)
+{
+	asker->asker->functions->ask(asker->asker, path, body, len);
+}
+
+void rendezvous_asker_again(struct rendezvous_asker *asker)
+{
+	loop_timer_arm(asker->timer, loop_now() + asker->period);
+}
+
+void rendezvous_asker_end(struct rendezvous_asker *asker, int exit_code)
+{
+	asker->exit_code = exit_code;
+	loop_stop(asker->loop);
+}
+
+void rendezvous_asker_refuse(struct rendezvous_asker *asker, int status, const struct json *answer)
+{
+	const char *sentence = json_as_string(json_get(answer, "error"), NULL);
+	struct err err;
+
+	if (status == 401)
+		err_set(&err, ERR_REFUSED, "the server needs its token: --rdzv-token-file");
+	else if (sentence)
+		err_set(&err, status == 404 ? ERR_NOT_FOUND : ERR_IO, "%s", sentence);
+	else
+		err_set(&err, ERR_IO, "no rendezvous server of muster is at %s port %d",
+			asker->endpoint.host, asker->endpoint.port);
+	rendezvous_asker_end(asker, output_fail(&err));
+}
+
+/* A server that was there may come again; its jobs go on meanwhile. */
+static void lose(struct rendezvous_asker *asker, const struct err *err)
+{
+	if (!asker->has_answer) {
+		rendezvous_asker_end(asker, output_fail(err));
+		return;
+	}
+	if (!asker->is_loss_told)
+		output_say("%s; muster tries again", err->text);
+	asker->is_loss_told = true;
+	rendezvous_asker_again(asker);
+}
+
+static void on_answer(int status, const void *bytes, size_t len, const struct err *err, void *data)
+{
+	struct rendezvous_asker *asker = data;
+	struct json *answer CLEANUP(json_cleanup) = NULL;
+
+	if (!status) {
+		lose(asker, err);
+		return;
+	}
+	asker->has_answer = true;
+	asker->is_loss_told = false;
+	(void) !json_read(bytes ? bytes : "", len, &answer, NULL);
+	asker->on_answer(status, answer, asker->data);
+}
+
+static int begin(struct rendezvous_asker *asker, struct err *err)
 {
 	char *address CLEANUP(mem_free_text) = NULL, *own CLEANUP(mem_free_text) = NULL;
+	const struct rendezvous_endpoint *endpoint = &asker->endpoint;
 	http_asker_new_fn new_asker = endpoint->is_tls ? edition->new_asker : http_asker_new;
 	int rc = own_host_towards(endpoint->host, endpoint->port, &address, &own, err);
 
+	if (rc == 0)
+		rc = loop_new(&asker->loop, err);
 	if (rc < 0)
 		return rc;
 	const struct http_asker_settings settings = {
@@ -26,21 +100,23 @@ int rendezvous_asker_new(struct loop *loop, const struct rendezvous_endpoint *en
 		.answer_limit = ANSWER_LIMIT,
 		.patience = PATIENCE,
 		.on_answer = on_answer,
-		.data = data,
+		.data = asker,
 	};
 
-	return new_asker(loop, &settings, ret_asker, err);
+	asker->timer = loop_new_timer(asker->loop, asker->ask, asker->data);
+	return new_asker(asker->loop, &settings, &asker->asker, err);
 }
 
-int rendezvous_asker_refusal(const struct rendezvous_endpoint *endpoint, int status,
-			     const struct json *answer, struct err *err)
+int rendezvous_asker_run(struct rendezvous_asker *asker, const struct options *options, msec period)
 {
-	const char *sentence = json_as_string(json_get(answer, "error"), NULL);
+	struct err err = {0};
 
-	if (status == 401)
-		return err_set(err, ERR_REFUSED, "the server needs its token: --rdzv-token-file");
-	if (sentence)
-		return err_set(err, status == 404 ? ERR_NOT_FOUND : ERR_IO, "%s", sentence);
-	return err_set(err, ERR_IO, "no rendezvous server of muster is at %s port %d",
-		       endpoint->host, endpoint->port);
+	if (asker->endpoint.is_tls && !edition)
+		return go_on_as_other_program(options);
+	asker->period = period;
+	if (begin(asker, &err) < 0)
+		return output_fail(&err);
+	loop_timer_arm(asker->timer, loop_now());
+	loop_run(asker->loop);
+	return asker->exit_code;
 }

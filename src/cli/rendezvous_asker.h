@@ -1,18 +1,44 @@
-/* Asks the rendezvous server that a command line names. */
+/* A command that asks the rendezvous server of its command line, once or again and again. */
 #pragma once
 
-#include "base/err.h"
 #include "base/json.h"
+#include "base/msec.h"
 #include "base/own.h"
+#include "cli/options.h"
 #include "cli/rendezvous_endpoint.h"
 #include "io/http_asker.h"
 
-/* `edition` is there if the endpoint has TLS (cli/edition.h). */
-int rendezvous_asker_new(struct loop *loop, const struct rendezvous_endpoint *endpoint,
-			 http_asker_fn on_answer, void *data, struct http_asker **ret_asker,
-			 struct err *err) MUST_USE;
+#include <stdbool.h>
 
-/* What an answer with another status than 200 says: the server's own sentence where there is one.
- */
-int rendezvous_asker_refusal(const struct rendezvous_endpoint *endpoint, int status,
-			     const struct json *answer, struct err *err);
+/* Zero it, and set these: */
+struct rendezvous_asker {
+	struct rendezvous_endpoint endpoint;
+	void (*ask)(void *data); /* calls rendezvous_asker_ask */
+	/* An answer, whose body is NULL if it is not JSON: ends the asking, or asks again later. */
+	void (*on_answer)(int status, const struct json *answer, void *data);
+	void *data;
+
+	/* Its own: */
+	struct loop *loop;
+	struct http_asker *asker;
+	struct loop_watch *timer;
+	msec period; /* before it asks again */
+	bool has_answer; /* the server was there: a loss is told, and it asks again */
+	bool is_loss_told;
+	int exit_code;
+};
+
+void rendezvous_asker_done(struct rendezvous_asker *asker);
+/* Asks until rendezvous_asker_end, every `period` if it is asked again. Gives the exit code. With
+ * TLS it may go on as another program (cli/go_on.h). */
+int rendezvous_asker_run(struct rendezvous_asker *asker, const struct options *options,
+			 msec period);
+
+/* POSTs JSON, or GETs without a body (NULL). */
+void rendezvous_asker_ask(struct rendezvous_asker *asker, const char *path, const void *body,
+			  size_t len);
+void rendezvous_asker_again(struct rendezvous_asker *asker); /* after the period */
+void rendezvous_asker_end(struct rendezvous_asker *asker, int exit_code);
+/* Ends with what an answer of another status than 200 says: the server's own sentence where there
+ * is one. */
+void rendezvous_asker_refuse(struct rendezvous_asker *asker, int status, const struct json *answer);

@@ -260,17 +260,20 @@ static bool is_same(const struct failure *a, const struct failure *b)
 static void take_failure(struct agent *agent, const struct member_answer *answer)
 {
 	const struct failure *failure = answer->failure;
+	bool is_own = is_same(failure, agent->own_failure);
 
 	agent->failure_number = answer->failure_number;
 	if (!failure)
 		return;
 	if (!is_same(failure, agent->failure))
-		agent->is_failure_news = agent->first_world &&
-					 failure->attempt >= agent->first_world &&
-					 !is_same(failure, agent->own_failure);
+		agent->is_failure_news =
+			agent->first_world && failure->attempt >= agent->first_world && !is_own;
 	struct arena *arena = arena_new();
+	struct failure *copy = status_failure_copy(failure, arena);
 
-	agent->failure = status_failure_copy(failure, arena);
+	if (is_own)
+		copy->machine = copy->machine_job = NULL;
+	agent->failure = copy;
 	arena_free(agent->failure_arena);
 	agent->failure_arena = arena;
 }
@@ -416,17 +419,6 @@ static const char *take_news(struct agent *agent, struct arena *arena)
 	return arena_copy_text(arena, news);
 }
 
-static const struct failure *copy_failure(const struct agent *agent, struct arena *arena)
-{
-	if (!agent->failure)
-		return NULL;
-	struct failure *copy = status_failure_copy(agent->failure, arena);
-
-	if (is_same(copy, agent->own_failure))
-		copy->machine = copy->machine_job = NULL;
-	return copy;
-}
-
 static void see_order(struct agent *agent, struct arena *arena)
 {
 	const struct member *member = &agent->member;
@@ -442,7 +434,7 @@ static void see_order(struct agent *agent, struct arena *arena)
 		.verdict = order->verdict,
 		.why = arena_copy_text(arena, agent->why),
 		.news = take_news(agent, arena),
-		.failure = copy_failure(agent, arena),
+		.failure = agent->failure,
 		.is_failure_news = agent->is_failure_news,
 	};
 	agent->is_failure_news = false;

@@ -157,8 +157,9 @@ def measure_restart_alone(contender):
         return kill_a_worker([job])
 
 
-def measure_loss(contender):
-    """Milliseconds from the SIGKILL of one of three agents, not the server, until the others' new workers run."""
+def lose_the_third(contender, find, number):
+    """Milliseconds from a signal to processes of the third of three agents, not the server, until the others' new workers run.
+    `find` gives the processes of an agent's pid."""
     with contextlib.ExitStack() as stack:
         machines = Machines(contender, stack, "2:3", last_call=3)
         for _ in range(3):
@@ -166,29 +167,25 @@ def measure_loss(contender):
             wait_for_server(machines.port)
         machines.wait_for_workers(3)
         time.sleep(0.5)
+        lost = find(machines.jobs[2].pid)
         begin = time.monotonic_ns()
-        machines.jobs[2].signal(signal.SIGKILL)
+        for pid in lost:
+            os.kill(pid, number)
         moment = machines.new_workers(2)
+        for pid in lost:
+            with contextlib.suppress(ProcessLookupError):
+                os.kill(pid, signal.SIGKILL)
         return moment and (moment - begin) / NANOSECONDS * 1000
+
+
+def measure_loss(contender):
+    """The agent is killed."""
+    return lose_the_third(contender, lambda pid: [pid], signal.SIGKILL)
 
 
 def measure_freeze(contender):
-    """Milliseconds from the SIGSTOP of one of three machines, not the server, until the others' new workers run."""
-    with contextlib.ExitStack() as stack:
-        machines = Machines(contender, stack, "2:3", last_call=3)
-        for _ in range(3):
-            machines.add()
-            wait_for_server(machines.port)
-        machines.wait_for_workers(3)
-        time.sleep(0.5)
-        frozen = tree_of(machines.jobs[2].pid)
-        begin = time.monotonic_ns()
-        for pid in frozen:
-            os.kill(pid, signal.SIGSTOP)
-        moment = machines.new_workers(2)
-        for pid in frozen:
-            os.kill(pid, signal.SIGKILL)
-        return moment and (moment - begin) / NANOSECONDS * 1000
+    """The whole machine is stopped."""
+    return lose_the_third(contender, tree_of, signal.SIGSTOP)
 
 
 def measure_first(contender):

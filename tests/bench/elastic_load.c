@@ -5,17 +5,11 @@
  *
  * Prints the nanoseconds from the first connection until the last machine has its world, and keeps
  * the connections until standard input ends. */
-#include <arpa/inet.h>
-#include <netinet/tcp.h>
-#include <stdbool.h>
-#include <stdio.h>
-#include <stdlib.h>
+#include "load.h"
+
 #include <string.h>
 #include <sys/epoll.h>
-#include <time.h>
-#include <unistd.h>
 
-#define NANOSECONDS 1000000000LL
 #define EVENTS 256
 #define CHUNK 65536
 
@@ -25,38 +19,6 @@ struct machine {
 	size_t len;
 	bool has_world;
 };
-
-static void require(bool is_so, const char *what)
-{
-	if (is_so)
-		return;
-	perror(what);
-	exit(1);
-}
-
-static long long now(void)
-{
-	struct timespec time;
-
-	clock_gettime(CLOCK_MONOTONIC, &time);
-	return time.tv_sec * NANOSECONDS + time.tv_nsec;
-}
-
-static int connect_to(int port)
-{
-	const struct sockaddr_in address = {
-		.sin_family = AF_INET,
-		.sin_port = htons((uint16_t) port),
-		.sin_addr.s_addr = htonl(INADDR_LOOPBACK),
-	};
-	const int yes = 1;
-	int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
-
-	require(fd >= 0, "socket");
-	require(connect(fd, (const struct sockaddr *) &address, sizeof(address)) == 0, "connect");
-	setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &yes, sizeof(yes));
-	return fd;
-}
 
 static void ask(const struct machine *machine, int n_members)
 {
@@ -148,8 +110,6 @@ static void meet(int port, struct machine *machines, int n_machines, int n_membe
 
 int main(int argc, char **argv)
 {
-	char byte;
-
 	if (argc != 4)
 		return 2;
 	int n_members = atoi(argv[3]), n_machines = atoi(argv[2]) * n_members;
@@ -159,10 +119,7 @@ int main(int argc, char **argv)
 	long long begin = now();
 
 	meet(atoi(argv[1]), machines, n_machines, n_members);
-	printf("%lld\n", now() - begin);
-	fflush(stdout);
-	while (read(STDIN_FILENO, &byte, 1) > 0)
-		;
+	tell_and_wait(now() - begin);
 	free(machines);
 	return 0;
 }

@@ -4,53 +4,15 @@
  *     http_load PORT CONNECTIONS ANSWERS
  *
  * Prints the nanoseconds that those took, and keeps the connections until standard input ends. */
-#include <arpa/inet.h>
-#include <netinet/tcp.h>
-#include <stdbool.h>
-#include <stdio.h>
-#include <stdlib.h>
+#include "load.h"
+
 #include <string.h>
 #include <sys/epoll.h>
-#include <time.h>
-#include <unistd.h>
 
-#define NANOSECONDS 1000000000LL
 #define EVENTS 256
 
 static const char request[] = "GET /ok HTTP/1.1\r\nHost: localhost\r\n\r\n";
 static const char end_of_answer[] = "\r\n\r\nok\n";
-
-static void require(bool is_so, const char *what)
-{
-	if (is_so)
-		return;
-	perror(what);
-	exit(1);
-}
-
-static long long now(void)
-{
-	struct timespec time;
-
-	clock_gettime(CLOCK_MONOTONIC, &time);
-	return time.tv_sec * NANOSECONDS + time.tv_nsec;
-}
-
-static int connect_to(int port)
-{
-	const struct sockaddr_in address = {
-		.sin_family = AF_INET,
-		.sin_port = htons((uint16_t) port),
-		.sin_addr.s_addr = htonl(INADDR_LOOPBACK),
-	};
-	const int yes = 1;
-	int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
-
-	require(fd >= 0, "socket");
-	require(connect(fd, (const struct sockaddr *) &address, sizeof(address)) == 0, "connect");
-	setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &yes, sizeof(yes));
-	return fd;
-}
 
 static void ask(int fd)
 {
@@ -109,8 +71,6 @@ static void take_answers(int epoll, const int *fds, long n_connections, long ans
 
 int main(int argc, char **argv)
 {
-	char byte;
-
 	if (argc != 4)
 		return 2;
 	long n_connections = strtol(argv[2], NULL, 10);
@@ -121,10 +81,7 @@ int main(int argc, char **argv)
 	long long begin = now();
 
 	take_answers(epoll, fds, n_connections, strtol(argv[3], NULL, 10));
-	printf("%lld\n", now() - begin);
-	fflush(stdout);
-	while (read(STDIN_FILENO, &byte, 1) > 0)
-		;
+	tell_and_wait(now() - begin);
 	free(fds);
 	return 0;
 }

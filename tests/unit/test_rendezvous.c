@@ -295,19 +295,27 @@ static void a_restart_that_a_worker_asks_for_is_not_charged(void **state)
 	rendezvous_free(rendezvous);
 }
 
-/* One that asks for it at each start never gets anywhere. */
-static void restarts_that_are_asked_for_in_a_row_are_charged(void **state)
+/* However long they say nothing. */
+static struct rendezvous *two_that_are_not_lost(void)
 {
 	struct rendezvous_settings settings = two_to_four;
-	msec now = START;
 
-	(void) state;
 	settings.max = 2;
 	settings.lease = 1000 * MSEC_PER_SECOND;
 	struct rendezvous *rendezvous = begin(&settings);
 
-	take(rendezvous, RENDEZVOUS_JOIN, "a", now);
-	take(rendezvous, RENDEZVOUS_JOIN, "b", now);
+	take(rendezvous, RENDEZVOUS_JOIN, "a", START);
+	take(rendezvous, RENDEZVOUS_JOIN, "b", START);
+	return rendezvous;
+}
+
+/* One that asks for it at each start never gets anywhere. */
+static void restarts_that_are_asked_for_in_a_row_are_charged(void **state)
+{
+	struct rendezvous *rendezvous = two_that_are_not_lost();
+	msec now = START;
+
+	(void) state;
 	for (int i = 0; i < 4; i++, now += 5000) {
 		assert_int_equal(rendezvous_restarts(rendezvous), 0);
 		take(rendezvous, RENDEZVOUS_RESTART, "b", now);
@@ -321,16 +329,10 @@ static void restarts_that_are_asked_for_in_a_row_are_charged(void **state)
 
 static void the_budget_is_one_number_for_the_job(void **state)
 {
-	struct rendezvous_settings settings = two_to_four;
+	struct rendezvous *rendezvous = two_that_are_not_lost();
 	struct rendezvous_view view;
 
 	(void) state;
-	settings.max = 2;
-	settings.lease = 1000 * MSEC_PER_SECOND;
-	struct rendezvous *rendezvous = begin(&settings);
-
-	take(rendezvous, RENDEZVOUS_JOIN, "a", START);
-	take(rendezvous, RENDEZVOUS_JOIN, "b", START);
 	for (int i = 1; i <= 4; i++) {
 		msec now = START + i * 100 * MSEC_PER_SECOND;
 
