@@ -7,6 +7,7 @@ enum exit_code {
 	EXIT_WRONG_USE = 2,
 	EXIT_NOT_REACHED = 3,
 	EXIT_REFUSED = 4,
+	EXIT_NO_PROGRESS = 5,
 	EXIT_BUG = 70, /* a mistake in muster, or no memory */
 	EXIT_OVERDUE = 124, /* what timeout(1) says */
 	EXIT_OWN_FAULT = 125, /* muster's, not the training's */

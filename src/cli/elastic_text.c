@@ -72,8 +72,11 @@ void elastic_text_add_line(const struct json *job, struct text *text)
 	if (!elastic_text_is_over(job))
 		text_addf(text, ", %" PRId64 " machine%s (%" PRId64 " to %" PRId64 ")", machines,
 			  machines == 1 ? "" : "s", number_at(job, "min"), number_at(job, "max"));
-	text_addf(text, ", world %" PRId64 ", %" PRId64 " restart%s\n",
-		  number_at(job, "generation"), restarts, restarts == 1 ? "" : "s");
+	text_addf(text, ", world %" PRId64 ", %" PRId64 " restart%s", number_at(job, "generation"),
+		  restarts, restarts == 1 ? "" : "s");
+	if (number_at(job, "progress"))
+		text_addf(text, ", step %" PRId64, number_at(job, "progress"));
+	text_add_char(text, '\n');
 }
 
 static void add_number(const struct json *member, const char *key, struct table *table)
@@ -91,7 +94,9 @@ static const char *activity_of(const struct json *member)
 
 	if (text_equals(order, rendezvous_order_words[RENDEZVOUS_RUN]))
 		return "training";
-	return text_equals(order, rendezvous_order_words[RENDEZVOUS_GO]) ? "leaving" : "waiting";
+	if (text_equals(order, rendezvous_order_words[RENDEZVOUS_GO]))
+		return "leaving";
+	return json_as_bool(json_get(member, "isSetAside"), false) ? "set aside" : "waiting";
 }
 
 static void add_members(const struct json *job, struct text *text)

@@ -9,6 +9,7 @@
 
 #define JOIN_TIME (600 * MSEC_PER_SECOND) /* torchrun's join_timeout */
 #define LAST_CALL (1 * MSEC_PER_SECOND) /* torchrun waits for 30 s */
+#define MOST_FRUITLESS 3 /* failures in a row without progress */
 #define LONGEST_CONF 1000000 /* seconds */
 #define MASTER_PORT "29500" /* torchrun's, of a static rendezvous */
 
@@ -65,6 +66,18 @@ static void read_machines(const struct options *options, struct member_terms *te
 		terms->max = terms->min;
 	if (colon)
 		(void) read_number("nnodes", colon + 1, 1, LIMIT_MEMBERS, &terms->max, faults);
+}
+
+static void read_restarts(const struct options *options, struct restart_terms *terms,
+			  struct text *faults)
+{
+	terms->most_fruitless = MOST_FRUITLESS;
+	terms->window = option_duration(options, "restart-window", 0);
+	read_count(options, "max-restarts", -1, INT32_MAX, &terms->most, faults);
+	read_count(options, "max-no-progress", 0, LIMIT_RESTARTS, &terms->most_fruitless, faults);
+	if (terms->window && terms->most > LIMIT_TIMED_RESTARTS)
+		text_addf(faults, "--restart-window: needs --max-restarts of at most %d\n",
+			  LIMIT_TIMED_RESTARTS);
 }
 
 static void read_processes(const struct options *options, const struct gpus *gpus, int *count,
@@ -208,7 +221,7 @@ void launch_read(const struct options *options, const struct gpus *gpus, struct 
 		launch->role_name = "default";
 	read_count(options, "node-rank", 0, LIMIT_MEMBERS - 1, &launch->node_rank, faults);
 	read_count(options, "node-unit", 1, LIMIT_MEMBERS, &launch->terms.unit, faults);
-	read_count(options, "max-restarts", -1, INT32_MAX, &launch->terms.max_restarts, faults);
+	read_restarts(options, &launch->terms.restarts, faults);
 	read_count(options, "local-port", 1, 65535, &launch->own_port, faults);
 	read_conf(options, launch, faults);
 	read_endpoint(options, launch, faults);

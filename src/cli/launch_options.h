@@ -100,6 +100,14 @@ void launch_read(const struct options *options, const struct gpus *gpus, struct 
 		 .value_name = "N",                                                                \
 		 .one_line =                                                                       \
 			 "maximum number of restarts after failures (-1: no limit; default 0)"},   \
+		{.name = "restart-window",                                                         \
+		 .kind = OPTION_DURATION,                                                          \
+		 .value_name = "TIME",                                                             \
+		 .one_line = "count only the restarts of the last TIME (default: all)"},           \
+		{.name = "max-no-progress",                                                        \
+		 .kind = OPTION_TEXT,                                                              \
+		 .value_name = "N",                                                                \
+		 .one_line = "failures in a row without a new step that end the job (default 3)"}, \
 		{.name = "monitor-interval",                                                       \
 		 .kind = OPTION_TEXT,                                                              \
 		 .value_name = "SECONDS",                                                          \

@@ -324,14 +324,29 @@ static void set_error_file(const char *folder, const struct role *role, int inde
 	environment_set(environment, "TORCHELASTIC_ERROR_FILE", file);
 }
 
+char *cluster_progress_file(const char *report_folder, const char *role, int index, int attempt)
+{
+	return mem_format("%s/%s-%d.%d.progress", report_folder, role, index, attempt);
+}
+
+/* Of an elastic job: its server gives restarts back for progress. */
+static void set_progress_file(const char *folder, const struct role *role, int index, int attempt,
+			      struct environment *environment)
+{
+	char *file CLEANUP(mem_free_text) =
+		cluster_progress_file(folder, role->name, index, attempt);
+
+	environment_set(environment, "MUSTER_PROGRESS_FILE", file);
+}
+
 /* We have no store: rank 0 makes it. */
 static void set_torchelastic(const struct cluster *cluster, const struct role *role, int index,
 			     int attempt, struct environment *environment)
 {
 	const struct elastic_part part = elastic_part_of(cluster, role, index, attempt);
 
-	if (cluster->error_folder)
-		set_error_file(cluster->error_folder, role, index, attempt, environment);
+	if (cluster->report_folder)
+		set_error_file(cluster->report_folder, role, index, attempt, environment);
 	environment_set(environment, "ROLE_NAME", part.role_name);
 	set_number(environment, "ROLE_RANK", part.role_rank);
 	set_number(environment, "ROLE_WORLD_SIZE", part.role_world_size);
@@ -341,6 +356,8 @@ static void set_torchelastic(const struct cluster *cluster, const struct role *r
 	environment_set(environment, "TORCHELASTIC_USE_AGENT_STORE", "False");
 	if (cluster->world)
 		set_number(environment, "MUSTER_RESTART_COUNT", part.restarts);
+	if (cluster->world && cluster->report_folder)
+		set_progress_file(cluster->report_folder, role, index, attempt, environment);
 }
 
 static void set_jax(const struct cluster *cluster, int rank, int world_size,

@@ -42,7 +42,8 @@ struct cluster {
 	/* What cluster_add_dense_cluster adds, made once by callers that describe many replicas;
 	 * NULL: it is made for each. */
 	const char *dense_cluster;
-	const char *error_folder; /* where a process may leave its error as JSON; NULL: nowhere */
+	const char *report_folder; /* where a process may leave its error as JSON, and the step that
+				      it has reached; NULL: nowhere */
 	/* Each replica is a machine of its own, as a Pod is: LOCAL_RANK, which picks a GPU of this
 	 * machine, is 0 then. */
 	bool has_own_machines;
@@ -89,11 +90,15 @@ void cluster_add_kubeflow_address(const struct job *job, const struct role *role
  *   those of the world, GROUP_RANK 0, GROUP_WORLD_SIZE 1; on machines of their own it is the
  *   other way round. ROLE_* is the place in its role. TORCHELASTIC_RUN_ID is the job's name,
  *   _RESTART_COUNT the attempt, _MAX_RESTARTS the job's (-1: no limit), _USE_AGENT_STORE False,
- *   because rank 0 makes the store; _ERROR_FILE only where there is an error_folder.
+ *   because rank 0 makes the store; _ERROR_FILE only where there is an report_folder.
  *   TORCH_NCCL_ASYNC_ERROR_HANDLING is 1;
  * - of a machine of an elastic job: the same as torchrun has them there, MUSTER_GENERATION (the
- *   attempt) and MUSTER_RESTART_COUNT;
+ *   attempt), MUSTER_RESTART_COUNT, and MUSTER_PROGRESS_FILE where there is a report_folder;
  * - of workers alone, as TF-Spawner had it: WORKER_NUMBER, TOT_WORKERS;
  * - MUSTER_JOB_NAME, MUSTER_ROLE, MUSTER_INDEX, MUSTER_ATTEMPT. */
+/* Where such a process writes the step that it has reached; caller frees. */
+char *cluster_progress_file(const char *report_folder, const char *role, int index,
+			    int attempt) MUST_USE;
+
 void cluster_add_environment(const struct cluster *cluster, const char *role, int index,
 			     int attempt, struct environment *environment);

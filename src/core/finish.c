@@ -174,6 +174,8 @@ static const struct end_of_all ends_of_all[RENDEZVOUS_VERDICT_COUNT] = {
 			     EXIT_NOT_REACHED},
 	[RENDEZVOUS_FAILED] = {"JobFailed", "a process failed, and no restart was left",
 			       EXIT_FAILED},
+	[RENDEZVOUS_NO_PROGRESS] = {"NoProgress", "the processes failed too often without progress",
+				    EXIT_NO_PROGRESS},
 	[RENDEZVOUS_TIMED_OUT] = {"TooFewMembers", "too few machines took part for too long",
 				  EXIT_OVERDUE},
 	[RENDEZVOUS_STOPPED] = {FAILURE_STOPPED, "the job was stopped", EXIT_FAILED},
@@ -181,6 +183,19 @@ static const struct end_of_all ends_of_all[RENDEZVOUS_VERDICT_COUNT] = {
 
 static const struct end_of_all drained = {FAILURE_STOPPED, "this machine was drained",
 					  EXIT_BY_SIGNAL + SIGTERM};
+
+/* The last one of those that came too often. */
+static struct failure *without_progress(const struct decision *decision,
+					const struct failure *failure)
+{
+	struct failure *last = status_failure_copy(failure, decision->arena);
+
+	last->message = arena_format(
+		decision->arena,
+		"%s; muster does not restart a job without progress (--max-no-progress)",
+		failure->message);
+	return last;
+}
 
 /* A process of ours that failed is why, or the nearest to it that is known here. */
 static void fail_with_all(struct decision *decision, const struct observed_world *world)
@@ -190,8 +205,13 @@ static void fail_with_all(struct decision *decision, const struct observed_world
 	const char *why = world->why ? world->why : end->why;
 	struct failure *failure = decision->status->failure;
 
-	if (world->verdict != RENDEZVOUS_FAILED || !failure || !failure->role)
+	bool is_by_process =
+		world->verdict == RENDEZVOUS_FAILED || world->verdict == RENDEZVOUS_NO_PROGRESS;
+
+	if (!is_by_process || !failure || !failure->role)
 		failure = failure_of_job(decision, end->reason, why);
+	else if (world->verdict == RENDEZVOUS_NO_PROGRESS)
+		failure = without_progress(decision, failure);
 	fail(decision, "TFJobFailed",
 	     arena_format(decision->arena, "TFJob %s/%s has failed because %s.",
 			  decision->job->name_space, decision->job->name, why),

@@ -20,6 +20,8 @@
 	10000 /* JSON values of one Pod template: in memory each is up to 90 times what it is as   \
 		 text, and one operator keeps those of all jobs at work */
 #define LIMIT_RESTARTS 1000000000 /* attempts and restarts that a status may count */
+#define LIMIT_TIMED_RESTARTS 1000 /* restarts that a window may have */
+#define LIMIT_STEP ((int64_t) 1 << 53) /* of a training, that a process reports */
 #define LIMIT_FAULTS 100 /* faults told of one file */
 #define LIMIT_LOG_LINE                                                                             \
 	(64 * 1024) /* a longer line is shown in pieces of this size; its file keeps every byte */

@@ -91,6 +91,12 @@ void member_explained(struct member *member)
 	member->report.failure = member->report.generation;
 }
 
+void member_progressed(struct member *member, int64_t step)
+{
+	if (step > member->report.progress)
+		member->report.progress = step;
+}
+
 void member_ended(struct member *member, bool have_succeeded, msec now)
 {
 	conclude(member, have_succeeded ? MEMBER_HAS_SUCCEEDED : MEMBER_HAS_FAILED);

@@ -65,6 +65,7 @@ void member_failed(struct member *member); /* one did; others may still be there
 /* One has ended with such a code. */
 void member_wants_restart(struct member *member);
 void member_explained(struct member *member); /* it is known why one of its generation failed */
+void member_progressed(struct member *member, int64_t step); /* one has reached it */
 void member_ended(struct member *member, bool have_succeeded, msec now); /* none is there */
 
 /* It is asked to leave: by a signal, or by a notice that the machine is going to end. */

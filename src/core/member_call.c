@@ -11,7 +11,7 @@ const char *const member_activity_words[MEMBER_ACTIVITY_COUNT] = {
 bool member_order_equals(const struct member_order *a, const struct member_order *b)
 {
 	return a->order == b->order && a->generation == b->generation && a->reason == b->reason &&
-	       a->verdict == b->verdict;
+	       a->verdict == b->verdict && a->is_set_aside == b->is_set_aside;
 }
 
 bool member_report_equals(const struct member_report *a, const struct member_report *b)
@@ -25,7 +25,11 @@ static int tell(struct rendezvous *rendezvous, enum rendezvous_event_type type, 
 		const struct member_report *report, msec now)
 {
 	const struct rendezvous_event event = {
-		.type = type, .id = id, .generation = report->generation};
+		.type = type,
+		.id = id,
+		.generation = report->generation,
+		.is_cause = report->is_cause,
+	};
 
 	return rendezvous_step(rendezvous, &event, now, NULL);
 }
@@ -49,7 +53,12 @@ int member_call_take(struct rendezvous *rendezvous, const char *id,
 		     struct err *err)
 {
 	struct rendezvous_event join = {
-		.type = RENDEZVOUS_JOIN, .id = id, .offer = offer, .node_rank = report->node_rank};
+		.type = RENDEZVOUS_JOIN,
+		.id = id,
+		.offer = offer,
+		.node_rank = report->node_rank,
+		.progress = report->progress,
+	};
 	struct member_order order;
 
 	if (report->has_left) {
@@ -79,5 +88,6 @@ void member_call_answer(const struct rendezvous *rendezvous, const char *id,
 		.generation = view.order == RENDEZVOUS_RUN ? view.world->generation : 0,
 		.reason = view.order == RENDEZVOUS_GO ? WORLD_FIRST : view.reason,
 		.verdict = view.verdict,
+		.is_set_aside = view.is_set_aside,
 	};
 }

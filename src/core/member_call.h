@@ -14,6 +14,7 @@ struct member_order {
 	int64_t generation; /* of RUN; 0 otherwise */
 	enum world_reason reason; /* of RUN and WAIT */
 	enum rendezvous_verdict verdict; /* of GO */
+	bool is_set_aside; /* of WAIT, as in struct rendezvous_view */
 };
 
 enum member_activity {
@@ -33,6 +34,10 @@ struct member_report {
 	bool drains; /* it wants to leave */
 	bool has_left; /* its last word */
 	int64_t failure; /* the generation whose failure goes with it; 0: none. Not in its JSON */
+	bool is_cause; /* of HAS_FAILED, as of RENDEZVOUS_FAIL. The same: it follows from the
+			  failure */
+	int64_t progress; /* highest step that its workers have reached, in any generation; 0: none
+			     is known. No news: it goes with the next call */
 	struct member_order known; /* the order that it has: another one is answered at once */
 };
 

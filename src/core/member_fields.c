@@ -24,6 +24,14 @@ int member_field_number(const struct json *object, const char *key, int64_t low,
 	return 0;
 }
 
+int member_field_newer(const struct json *object, const char *key, int64_t high,
+		       int64_t *ret_number, struct err *err)
+{
+	*ret_number = 0;
+	return json_get(object, key) ? member_field_number(object, key, 0, high, ret_number, err)
+				     : 0;
+}
+
 int member_field_int(const struct json *object, const char *key, int low, int high, int *ret_number,
 		     struct err *err)
 {

@@ -16,6 +16,9 @@ int member_field_fault(struct err *err, const char *key, const char *wanted);
 
 int member_field_number(const struct json *object, const char *key, int64_t low, int64_t high,
 			int64_t *ret_number, struct err *err) MUST_USE;
+/* One that earlier versions do not have: 0 where it is missing. */
+int member_field_newer(const struct json *object, const char *key, int64_t high,
+		       int64_t *ret_number, struct err *err) MUST_USE;
 int member_field_int(const struct json *object, const char *key, int low, int high, int *ret_number,
 		     struct err *err) MUST_USE;
 int member_field_flag(const struct json *object, const char *key, bool *ret_flag,

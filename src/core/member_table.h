@@ -21,6 +21,10 @@ struct member_entry {
 	bool is_done; /* its workers in that world have succeeded */
 	bool was_blamed; /* it was in the world whose failure was charged last */
 	bool is_leaving; /* it takes no part in another world */
+	int n_failures; /* of its processes, which came first in their worlds */
+	msec failures_since; /* the first of these */
+	int64_t failed_in; /* generation of the last one */
+	bool is_aside; /* they were too many: it takes part only where others are too few */
 };
 
 struct member_table {
@@ -36,6 +40,7 @@ struct member_entry *member_table_find(const struct member_table *table, const c
 /* One that is not there yet, the last to come. */
 struct member_entry *member_table_add(struct member_table *table, const char *id);
 void member_table_remove(struct member_table *table, struct member_entry *member);
-/* The members that may be in another world, in the order in which they came. Caller frees. */
-struct member_entry **member_table_candidates(const struct member_table *table,
-					      size_t *ret_count) MUST_USE;
+/* The members that may be in another world, in the order in which they came; after the first
+ * `n_preferred`, those that were set aside. Caller frees. */
+struct member_entry **member_table_candidates(const struct member_table *table, size_t *ret_count,
+					      size_t *ret_n_preferred) MUST_USE;

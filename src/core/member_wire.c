@@ -3,6 +3,7 @@
 #include "base/names.h"
 #include "core/limits.h"
 #include "core/member_fields.h"
+#include "core/world_failure.h"
 
 #include <inttypes.h>
 #include <string.h>
@@ -19,6 +20,8 @@ static struct json *order_new(const struct member_order *order)
 	json_set_integer(object, "generation", order->generation);
 	json_set_string(object, "reason", world_reason_words[order->reason]);
 	json_set_string(object, "verdict", rendezvous_verdict_words[order->verdict]);
+	if (order->is_set_aside)
+		json_set_bool(object, "isSetAside", true);
 	return object;
 }
 
@@ -43,6 +46,7 @@ static int read_order(const struct json *object, struct member_order *ret_order,
 			.generation = generation,
 			.reason = (enum world_reason) reason,
 			.verdict = (enum rendezvous_verdict) verdict,
+			.is_set_aside = json_as_bool(json_get(object, "isSetAside"), false),
 		};
 	return rc;
 }
@@ -55,6 +59,27 @@ const char *member_terms_fault(const struct member_terms *terms)
 		return "a world has MIN to MAX machines, at least 1";
 	if (terms->unit < 1 || terms->max - terms->max % terms->unit < terms->min)
 		return "no multiple of the unit lies between MIN and MAX";
+	if (terms->restarts.window && terms->restarts.most > LIMIT_TIMED_RESTARTS)
+		return "a window counts at most 1000 restarts";
+	return NULL;
+}
+
+static const char *restarts_differ(const struct restart_terms *of_job,
+				   const struct restart_terms *given, struct arena *arena)
+{
+	if (of_job->most != given->most)
+		return arena_format(arena,
+				    "--max-restarts is %d on the server and %d on this machine",
+				    of_job->most, given->most);
+	if (of_job->window != given->window)
+		return arena_format(
+			arena,
+			"--restart-window is %lld ms on the server and %lld ms on this machine",
+			(long long) of_job->window, (long long) given->window);
+	if (of_job->most_fruitless != given->most_fruitless)
+		return arena_format(arena,
+				    "--max-no-progress is %d on the server and %d on this machine",
+				    of_job->most_fruitless, given->most_fruitless);
 	return NULL;
 }
 
@@ -68,11 +93,7 @@ const char *member_terms_differ(const struct member_terms *of_job, const struct 
 	if (of_job->unit != given->unit)
 		return arena_format(arena, "--node-unit is %d on the server and %d on this machine",
 				    of_job->unit, given->unit);
-	if (of_job->max_restarts != given->max_restarts)
-		return arena_format(arena,
-				    "--max-restarts is %d on the server and %d on this machine",
-				    of_job->max_restarts, given->max_restarts);
-	return NULL;
+	return restarts_differ(&of_job->restarts, &given->restarts, arena);
 }
 
 void member_terms_set(struct json *object, const struct member_terms *terms)
@@ -82,11 +103,14 @@ void member_terms_set(struct json *object, const struct member_terms *terms)
 	json_set_integer(object, "unit", terms->unit);
 	json_set_integer(object, "joinTime", terms->join_time);
 	json_set_integer(object, "lastCall", terms->last_call);
-	json_set_integer(object, "maxRestarts", terms->max_restarts);
+	json_set_integer(object, "maxRestarts", terms->restarts.most);
+	json_set_integer(object, "restartWindow", terms->restarts.window);
+	json_set_integer(object, "maxNoProgress", terms->restarts.most_fruitless);
 }
 
 int member_terms_read(const struct json *object, struct member_terms *terms, struct err *err)
 {
+	int64_t most_fruitless = 0;
 	int rc = member_field_int(object, "min", 1, LIMIT_MEMBERS, &terms->min, err);
 
 	if (rc == 0)
@@ -101,7 +125,14 @@ int member_terms_read(const struct json *object, struct member_terms *terms, str
 					 err);
 	if (rc == 0)
 		rc = member_field_int(object, "maxRestarts", -1, LIMIT_RESTARTS,
-				      &terms->max_restarts, err);
+				      &terms->restarts.most, err);
+	if (rc == 0)
+		rc = member_field_newer(object, "restartWindow", LONGEST_TIME,
+					&terms->restarts.window, err);
+	if (rc == 0)
+		rc = member_field_newer(object, "maxNoProgress", LIMIT_RESTARTS, &most_fruitless,
+					err);
+	terms->restarts.most_fruitless = (int) most_fruitless;
 	if (rc == 0 && member_terms_fault(terms))
 		rc = err_set(err, ERR_INVALID, "%s", member_terms_fault(terms));
 	return rc;
@@ -116,6 +147,7 @@ static void set_report(struct json *object, const struct member_report *report)
 	json_set_string(object, "activity", member_activity_words[report->activity]);
 	json_set_bool(object, "drains", report->drains);
 	json_set_bool(object, "hasLeft", report->has_left);
+	json_set_integer(object, "progress", report->progress);
 	json_set(object, "known", order_new(&report->known));
 }
 
@@ -135,9 +167,19 @@ static int read_report(const struct json *body, struct member_report *report, st
 	if (rc == 0)
 		rc = member_field_flag(body, "hasLeft", &report->has_left, err);
 	if (rc == 0)
+		rc = member_field_newer(body, "progress", LIMIT_STEP, &report->progress, err);
+	if (rc == 0)
 		rc = read_order(json_get(body, "known"), &report->known, err);
 	report->activity = (enum member_activity) activity;
 	return rc;
+}
+
+static bool is_cause(const struct member_request *request)
+{
+	const struct failure *failure = request->failure;
+
+	return failure && failure->attempt == request->report.generation &&
+	       !world_failure_is_consequence(failure);
 }
 
 static int read_failure(const struct json *object, struct arena *arena,
@@ -188,6 +230,7 @@ int member_request_read(const struct json *body, struct arena *arena,
 	if (rc == 0)
 		rc = member_field_number(body, "knownFailure", 0, LIMIT_RESTARTS,
 					 &ret_request->known_failure, err);
+	ret_request->report.is_cause = is_cause(ret_request);
 	return rc;
 }
 

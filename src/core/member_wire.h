@@ -32,7 +32,7 @@
 struct member_terms {
 	int min, max, unit; /* as in struct rendezvous_settings; so are the others */
 	msec join_time, last_call;
-	int max_restarts;
+	struct restart_terms restarts;
 };
 
 struct member_request {

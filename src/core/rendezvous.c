@@ -19,9 +19,9 @@ const char *const rendezvous_phase_words[RENDEZVOUS_PHASE_COUNT] = {
 };
 
 const char *const rendezvous_verdict_words[RENDEZVOUS_VERDICT_COUNT] = {
-	[RENDEZVOUS_OPEN] = "open",       [RENDEZVOUS_SUCCEEDED] = "succeeded",
-	[RENDEZVOUS_FAILED] = "failed",   [RENDEZVOUS_TIMED_OUT] = "timed-out",
-	[RENDEZVOUS_STOPPED] = "stopped",
+	[RENDEZVOUS_OPEN] = "open",           [RENDEZVOUS_SUCCEEDED] = "succeeded",
+	[RENDEZVOUS_FAILED] = "failed",       [RENDEZVOUS_NO_PROGRESS] = "no-progress",
+	[RENDEZVOUS_TIMED_OUT] = "timed-out", [RENDEZVOUS_STOPPED] = "stopped",
 };
 
 const char *const rendezvous_order_words[RENDEZVOUS_ORDER_COUNT] = {
@@ -45,7 +45,8 @@ struct rendezvous {
 	msec restart_at;
 	int n_restarts, n_recent; /* in all; in a row, of worlds that did not live for long */
 	msec charged_at; /* the last of them; MSEC_UNSET: none, or it was given back */
-	bool is_spent; /* one more was wanted than there are */
+	struct restart_budget budget;
+	int64_t failed_world; /* generation of the last one that ended with a failure */
 	int64_t version;
 };
 
@@ -75,6 +76,7 @@ struct rendezvous *rendezvous_new(const struct rendezvous_settings *settings, ms
 	assert(settings->max <= LIMIT_MEMBERS && settings->reconnect_time < settings->lease);
 	assert(size_of(settings, LIMIT_MEMBERS) > 0);
 	rendezvous->settings = *settings;
+	rendezvous->budget.terms = settings->restarts;
 	rendezvous->awaits_first = true;
 	rendezvous->next_expiry = MSEC_NEVER;
 	rendezvous->restart_at = now;
@@ -87,6 +89,7 @@ void rendezvous_free(struct rendezvous *rendezvous)
 	if (!rendezvous)
 		return;
 	member_table_done(&rendezvous->members);
+	restart_budget_done(&rendezvous->budget);
 	world_done(&rendezvous->world);
 	free(rendezvous);
 }
@@ -152,6 +155,33 @@ static bool is_at_work(const struct member_entry *member)
 	return member->rank >= 0 && !member->is_done;
 }
 
+/* The member whose workers were the first to fail in that world; NULL: none is known. */
+static struct member_entry *find_blamed(const struct rendezvous *rendezvous)
+{
+	const struct member_table *table = &rendezvous->members;
+
+	for (size_t i = 0; i < table->count; i++)
+		if (table->members[i]->failed_in == rendezvous->failed_world)
+			return table->members[i];
+	return NULL;
+}
+
+static void unblame(struct rendezvous *rendezvous)
+{
+	struct member_entry *member = find_blamed(rendezvous);
+
+	if (!member)
+		return;
+	member->failed_in = 0;
+	member->n_failures--;
+	member->is_aside = member->n_failures >= RENDEZVOUS_MACHINE_FAILURES;
+}
+
+static bool is_spent(const struct rendezvous *rendezvous)
+{
+	return rendezvous->budget.end != RESTARTS_LEFT;
+}
+
 static void remove_member(struct rendezvous *rendezvous, struct member_entry *member,
 			  enum world_reason reason)
 {
@@ -180,12 +210,13 @@ static void give_back_charge(struct rendezvous *rendezvous, const struct member_
 		return;
 	if (!rendezvous->goes_on)
 		rendezvous->reason = WORLD_LOST_MEMBER;
-	if (rendezvous->is_spent)
+	if (is_spent(rendezvous))
 		rendezvous->restart_at = now;
 	else
 		rendezvous->n_restarts--;
+	restart_budget_give_back(&rendezvous->budget);
+	unblame(rendezvous);
 	rendezvous->charged_at = MSEC_UNSET;
-	rendezvous->is_spent = false;
 	rendezvous->n_recent--;
 }
 
@@ -243,6 +274,7 @@ static int join(struct rendezvous *rendezvous, const struct rendezvous_event *ev
 	free(member->offer);
 	member->offer = mem_copy_text(event->offer ? event->offer : "");
 	member->node_rank = event->node_rank;
+	restart_budget_progress(&rendezvous->budget, event->progress);
 	hear(rendezvous, member, event, now);
 	return 0;
 }
@@ -268,17 +300,50 @@ static void fail(struct rendezvous *rendezvous, msec now)
 	for (size_t i = 0; i < rendezvous->members.count; i++)
 		rendezvous->members.members[i]->was_blamed =
 			rendezvous->members.members[i]->rank >= 0;
+	rendezvous->failed_world = rendezvous->world.generation;
 	end_world(rendezvous, WORLD_WORKER_FAILED);
 	rendezvous->charged_at = now;
-	rendezvous->is_spent =
-		settings->max_restarts >= 0 && rendezvous->n_restarts >= settings->max_restarts;
 	msec delay = restart_delay(rendezvous->n_recent++);
 
-	if (rendezvous->is_spent)
-		delay = rendezvous->world.n_members > 1 ? 2 * settings->reconnect_time : 0;
-	else
+	if (restart_budget_charge(&rendezvous->budget, now))
 		rendezvous->n_restarts++;
+	else
+		delay = rendezvous->world.n_members > 1 ? 2 * settings->reconnect_time : 0;
 	rendezvous->restart_at = now + delay;
+}
+
+/* Those that were not set aside would be a world. */
+static bool can_do_without_aside(const struct rendezvous *rendezvous)
+{
+	size_t n_preferred, n_candidates;
+	struct member_entry **candidates CLEANUP(mem_free_any) =
+		member_table_candidates(&rendezvous->members, &n_candidates, &n_preferred);
+
+	return size_of(&rendezvous->settings, n_preferred) > 0;
+}
+
+static void set_aside(struct rendezvous *rendezvous, struct member_entry *member)
+{
+	member->is_aside = rendezvous->is_unsettled = true;
+	if (member->rank >= 0 && can_do_without_aside(rendezvous))
+		end_world(rendezvous, WORLD_WORKER_FAILED);
+}
+
+/* Also when its world is over, and another one has begun: what ended that may have been a
+ * consequence. */
+static void blame(struct rendezvous *rendezvous, struct member_entry *member,
+		  const struct rendezvous_event *event, msec now)
+{
+	if (!event->is_cause || event->generation != rendezvous->failed_world ||
+	    !member->was_blamed || find_blamed(rendezvous))
+		return;
+	member->failed_in = event->generation;
+	if (!member->n_failures || now - member->failures_since >= RENDEZVOUS_MACHINE_WINDOW) {
+		member->failures_since = now;
+		member->n_failures = 0;
+	}
+	if (++member->n_failures >= RENDEZVOUS_MACHINE_FAILURES && !member->is_aside)
+		set_aside(rendezvous, member);
 }
 
 /* A script that asks for it at each start makes no progress: that is a failure. */
@@ -329,16 +394,21 @@ static int take_of_member(struct rendezvous *rendezvous, const struct rendezvous
 		return 0;
 	}
 	hear(rendezvous, member, event, now);
-	if (is_report && check_generation(rendezvous, event, member, err) < 0)
+	if (is_report && check_generation(rendezvous, event, member, err) < 0) {
+		if (event->type == RENDEZVOUS_FAIL)
+			blame(rendezvous, member, event, now);
 		return ERR_CONFLICT;
-	if (event->type == RENDEZVOUS_FAIL)
+	}
+	if (event->type == RENDEZVOUS_FAIL) {
 		fail(rendezvous, now);
-	else if (event->type == RENDEZVOUS_RESTART)
+		blame(rendezvous, member, event, now);
+	} else if (event->type == RENDEZVOUS_RESTART) {
 		restart(rendezvous, now);
-	else if (event->type == RENDEZVOUS_DONE)
+	} else if (event->type == RENDEZVOUS_DONE) {
 		member->is_done = rendezvous->is_unsettled = true;
-	else if (event->type == RENDEZVOUS_DRAIN)
+	} else if (event->type == RENDEZVOUS_DRAIN) {
 		drain(rendezvous, member);
+	}
 	return 0;
 }
 
@@ -399,14 +469,19 @@ static void wait_for_members(struct rendezvous *rendezvous, msec now)
 	}
 }
 
+static enum rendezvous_verdict verdict_of(enum restart_budget_end end)
+{
+	return end == RESTARTS_FRUITLESS ? RENDEZVOUS_NO_PROGRESS : RENDEZVOUS_FAILED;
+}
+
 static void settle_without_world(struct rendezvous *rendezvous,
 				 struct member_entry *const *candidates, size_t size, msec now)
 {
 	bool is_pausing = now < rendezvous->restart_at;
 
-	if (rendezvous->is_spent && !is_pausing)
-		close_with(rendezvous, RENDEZVOUS_FAILED);
-	else if (size == 0 && !rendezvous->is_spent)
+	if (is_spent(rendezvous) && !is_pausing)
+		close_with(rendezvous, verdict_of(rendezvous->budget.end));
+	else if (size == 0 && !is_spent(rendezvous))
 		wait_for_members(rendezvous, now);
 	else if (is_pausing)
 		enter(rendezvous, RENDEZVOUS_PAUSING, rendezvous->restart_at);
@@ -416,9 +491,18 @@ static void settle_without_world(struct rendezvous *rendezvous,
 		form_world(rendezvous, candidates, size, now);
 }
 
+/* In a new world, those that were set aside are the last to have come from now on. */
+static void leave_aside(struct rendezvous *rendezvous, struct member_entry *const *members,
+			size_t count)
+{
+	for (size_t i = 0; i < count; i++)
+		if (members[i]->is_aside)
+			members[i]->number = rendezvous->members.n_ever++;
+}
+
 static void settle(struct rendezvous *rendezvous, msec now)
 {
-	size_t n_at_work, n_candidates;
+	size_t n_at_work, n_candidates, n_preferred;
 
 	if (rendezvous->phase == RENDEZVOUS_CLOSED ||
 	    !(rendezvous->is_unsettled || now >= rendezvous->phase_ends))
@@ -430,15 +514,20 @@ static void settle(struct rendezvous *rendezvous, msec now)
 		return;
 	}
 	struct member_entry **candidates CLEANUP(mem_free_any) =
-		member_table_candidates(&rendezvous->members, &n_candidates);
-	size_t size = size_of(&rendezvous->settings, n_candidates);
+		member_table_candidates(&rendezvous->members, &n_candidates, &n_preferred);
+	size_t size = size_of(&rendezvous->settings, n_preferred);
+	int64_t generation = rendezvous->world.generation;
 
+	if (size == 0)
+		size = size_of(&rendezvous->settings, n_candidates);
 	if (!rendezvous->goes_on)
 		settle_without_world(rendezvous, candidates, size, now);
 	else if (size > rendezvous->world.n_members && n_at_work == rendezvous->world.n_members)
 		gather(rendezvous, candidates, size, now);
 	else
 		enter(rendezvous, RENDEZVOUS_RUNNING, MSEC_NEVER);
+	if (rendezvous->world.generation != generation)
+		leave_aside(rendezvous, candidates, n_candidates);
 }
 
 /* One that speaks and does not hear would be in every world, and hold it up. */
@@ -469,7 +558,22 @@ int rendezvous_step(struct rendezvous *rendezvous, const struct rendezvous_event
 
 /* What is kept, and what is made of it. */
 
-void rendezvous_remember(const struct rendezvous *rendezvous, struct arena *arena,
+static void remember_aside(const struct rendezvous *rendezvous, struct arena *arena,
+			   struct rendezvous_past *past)
+{
+	const struct member_table *table = &rendezvous->members;
+
+	past->aside = arena_take_array(arena, table->count, sizeof(*past->aside));
+	for (size_t i = 0; i < table->count; i++) {
+		struct member_entry *member = table->members[i];
+
+		if (member->is_aside && !member->is_leaving)
+			past->aside[past->n_aside++] =
+				(struct world_member){member->id, member->offer};
+	}
+}
+
+void rendezvous_remember(const struct rendezvous *rendezvous, msec now, struct arena *arena,
 			 struct rendezvous_past *past)
 {
 	size_t count = rendezvous->world.n_members;
@@ -478,7 +582,6 @@ void rendezvous_remember(const struct rendezvous *rendezvous, struct arena *aren
 		.world = rendezvous->world,
 		.are_there = arena_take_array(arena, count, sizeof(bool)),
 		.goes_on = rendezvous->goes_on,
-		.is_spent = rendezvous->is_spent,
 		.n_restarts = rendezvous->n_restarts,
 		.reason = rendezvous->reason,
 		.verdict = rendezvous->verdict,
@@ -489,10 +592,12 @@ void rendezvous_remember(const struct rendezvous *rendezvous, struct arena *aren
 
 		past->are_there[i] = member && !member->is_leaving;
 	}
+	restart_budget_remember(&rendezvous->budget, now, arena, &past->budget);
+	remember_aside(rendezvous, arena, past);
 }
 
-static void restore_member(struct rendezvous *rendezvous, const struct world_member *known,
-			   int rank, msec now)
+static struct member_entry *restore_member(struct rendezvous *rendezvous,
+					   const struct world_member *known, int rank, msec now)
 {
 	struct member_entry *member = member_table_add(&rendezvous->members, known->id);
 
@@ -501,6 +606,17 @@ static void restore_member(struct rendezvous *rendezvous, const struct world_mem
 	member->obeys_by = now + rendezvous->settings.lease;
 	member->rank = rendezvous->goes_on ? rank : -1;
 	expect(rendezvous, member, member->obeys_by);
+	return member;
+}
+
+/* It may be of the last world as well. */
+static void restore_aside(struct rendezvous *rendezvous, const struct world_member *known, msec now)
+{
+	struct member_entry *member = member_table_find(&rendezvous->members, known->id);
+
+	if (!member)
+		member = restore_member(rendezvous, known, -1, now);
+	member->is_aside = true;
 }
 
 struct rendezvous *rendezvous_restore(const struct rendezvous_settings *settings,
@@ -511,8 +627,9 @@ struct rendezvous *rendezvous_restore(const struct rendezvous_settings *settings
 	rendezvous->world = world_copy(&past->world);
 	rendezvous->world.formed_at = now;
 	rendezvous->goes_on = past->goes_on;
-	rendezvous->is_spent = past->is_spent;
+	rendezvous->awaits_first = !past->goes_on;
 	rendezvous->n_restarts = past->n_restarts;
+	rendezvous->budget = restart_budget_restore(&settings->restarts, &past->budget, now);
 	rendezvous->reason = past->reason;
 	rendezvous->verdict = past->verdict;
 	rendezvous->is_unsettled = true;
@@ -522,7 +639,9 @@ struct rendezvous *rendezvous_restore(const struct rendezvous_settings *settings
 	}
 	for (size_t i = 0; i < past->world.n_members; i++)
 		if (past->are_there[i])
-			restore_member(rendezvous, &past->world.members[i], (int) i, now);
+			(void) restore_member(rendezvous, &past->world.members[i], (int) i, now);
+	for (size_t i = 0; i < past->n_aside; i++)
+		restore_aside(rendezvous, &past->aside[i], now);
 	if (past->goes_on)
 		enter(rendezvous, RENDEZVOUS_RUNNING, MSEC_NEVER);
 	return rendezvous;
@@ -547,11 +666,12 @@ int rendezvous_view(const struct rendezvous *rendezvous, const char *id,
 		.verdict = rendezvous->verdict,
 		.offer = member->offer,
 	};
-	if (is_closed || member->is_leaving)
+	if (is_closed || member->is_leaving) {
 		ret_view->order = RENDEZVOUS_GO;
-	else if (member->rank < 0)
+	} else if (member->rank < 0) {
 		ret_view->order = RENDEZVOUS_WAIT;
-	else
+		ret_view->is_set_aside = member->is_aside && rendezvous->goes_on;
+	} else {
 		*ret_view = (struct rendezvous_view){
 			.order = RENDEZVOUS_RUN,
 			.world = &rendezvous->world,
@@ -559,7 +679,13 @@ int rendezvous_view(const struct rendezvous *rendezvous, const char *id,
 			.reason = rendezvous->world.reason,
 			.offer = member->offer,
 		};
+	}
 	return 0;
+}
+
+int64_t rendezvous_progress(const struct rendezvous *rendezvous)
+{
+	return rendezvous->budget.progress;
 }
 
 int64_t rendezvous_version(const struct rendezvous *rendezvous)

@@ -8,6 +8,9 @@
  * formed at once of those that are there; with fewer than MIN nothing trains, and after `join_time`
  * the job is closed. Members beyond MAX are spares: they step in.
  *
+ * A member whose workers were the first to fail in too many worlds is set aside: it takes part only
+ * where the others are fewer than MIN.
+ *
  * Ranks are in the order in which members came, unless a person gave each its place. They are
  * dense, a member that stays keeps its rank or gets a lower one, and rank 0, which writes the
  * checkpoints, is the one that is there for longest.
@@ -25,6 +28,7 @@
 #include "base/mem.h"
 #include "base/msec.h"
 #include "base/own.h"
+#include "core/restart_budget.h"
 #include "core/world.h"
 
 #include <stdbool.h>
@@ -38,8 +42,7 @@ struct rendezvous_settings {
 	msec last_call; /* how long more are waited for once MIN are there */
 	msec lease; /* a member is lost that is silent for so long, or does not hear its order */
 	msec reconnect_time; /* the same for one whose connection has ended; less than the lease */
-	int max_restarts; /* after workers that failed, of all members together; below 0: no limit
-			   */
+	struct restart_terms restarts; /* after workers that failed, of all members together */
 };
 
 enum rendezvous_phase {
@@ -56,6 +59,7 @@ enum rendezvous_verdict {
 	RENDEZVOUS_OPEN,
 	RENDEZVOUS_SUCCEEDED,
 	RENDEZVOUS_FAILED, /* no restart was left */
+	RENDEZVOUS_NO_PROGRESS, /* it failed too often without progress in between */
 	RENDEZVOUS_TIMED_OUT, /* fewer than MIN were there for too long */
 	RENDEZVOUS_STOPPED, /* somebody asked for it, or the last member has left */
 	RENDEZVOUS_VERDICT_COUNT,
@@ -81,7 +85,9 @@ struct rendezvous_event {
 	enum rendezvous_event_type type;
 	const char *id; /* of the member: made by its agent, never used again */
 	int64_t generation; /* of FAIL, DONE and RESTART */
+	bool is_cause; /* of FAIL: no failure on another machine explains it */
 	const char *offer; /* of JOIN */
+	int64_t progress; /* of JOIN: the highest step that its workers have reached */
 	int node_rank; /* of JOIN: where a person wants it; the same of all: they come as they come
 			*/
 	bool knows_order; /* of JOIN and BEAT: what rendezvous_view says of it */
@@ -100,6 +106,7 @@ struct rendezvous_view {
 	enum rendezvous_order order;
 	const struct world *world; /* of RUN; borrowed until the next step */
 	int rank; /* of RUN; -1 otherwise */
+	bool is_set_aside; /* of WAIT: the others train without it */
 	enum world_reason reason; /* of RUN and WAIT: why the world before is over */
 	enum rendezvous_verdict verdict; /* of GO; OPEN for one that drains */
 	const char *offer; /* of the member, for the next world; borrowed as well */
@@ -122,13 +129,15 @@ struct rendezvous_past {
 	struct world world; /* the last one; generation 0: there was none */
 	bool *are_there; /* by rank: it is a member still */
 	bool goes_on; /* the world does */
-	bool is_spent; /* it failed, and no restart was left */
+	struct restart_budget_past budget;
 	int n_restarts;
+	struct world_member *aside; /* members that were set aside */
+	size_t n_aside;
 	enum world_reason reason; /* of the next world */
 	enum rendezvous_verdict verdict;
 };
-/* The world is borrowed until the next step. */
-void rendezvous_remember(const struct rendezvous *rendezvous, struct arena *arena,
+/* The members are borrowed until the next step. */
+void rendezvous_remember(const struct rendezvous *rendezvous, msec now, struct arena *arena,
 			 struct rendezvous_past *ret_past);
 /* Each member of the world that is there has a lease from now on; one that is closed has none. */
 struct rendezvous *rendezvous_restore(const struct rendezvous_settings *settings,
@@ -149,3 +158,9 @@ enum rendezvous_verdict rendezvous_verdict(const struct rendezvous *rendezvous);
 const struct world *rendezvous_world(const struct rendezvous *rendezvous);
 size_t rendezvous_count(const struct rendezvous *rendezvous); /* members, spares too */
 int rendezvous_restarts(const struct rendezvous *rendezvous);
+int64_t rendezvous_progress(const struct rendezvous *rendezvous); /* 0: no step was reported */
+
+/* A member is set aside whose workers were the first to fail in so many worlds, within this time.
+ */
+#define RENDEZVOUS_MACHINE_FAILURES 3
+#define RENDEZVOUS_MACHINE_WINDOW (3600LL * MSEC_PER_SECOND)

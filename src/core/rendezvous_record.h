@@ -1,9 +1,12 @@
 /* The state of a rendezvous as JSON, as a server keeps it:
  *
- *     {"generation": 3, "worldReason": "grew", "goesOn": true, "isSpent": false, "restarts": 1,
- *      "reason": "first", "verdict": "open", "members": [["ID", OFFER, true], …]}
+ *     {"generation": 3, "worldReason": "grew", "goesOn": true, "restarts": 1, "reason": "first",
+ *      "verdict": "open", "members": [["ID", OFFER, true], …], "setAside": [["ID", OFFER], …],
+ *      "budget": {"end": "left", "charged": 1, "ages": [2000], "fruitless": 0, "progress": 120,
+ *                 "failedAt": 100}}
  *
- * by rank, each with whether it is a member still. */
+ * Members of the world are by rank, each with whether it is a member still. Ages are in
+ * milliseconds, and only where restarts have a window. */
 #pragma once
 
 #include "base/err.h"

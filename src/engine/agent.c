@@ -8,6 +8,7 @@
 #include "core/world_failure.h"
 #include "engine/job_uid.h"
 #include "engine/orchestrator.h"
+#include "engine/progress_file.h"
 #include "engine/record.h"
 #include "io/own_host.h"
 #include "io/port.h"
@@ -32,6 +33,7 @@ struct agent {
 	char *path; /* of its calls */
 	char *offer; /* NULL before the first look at the job */
 	char *job_name; /* the same */
+	char *report_folder; /* of its processes; NULL before the first of them */
 	int *ports;
 	int n_processes;
 
@@ -80,10 +82,24 @@ static void tell_trouble(const struct agent *agent, const char *sentence)
 
 /* Calls. */
 
+static void read_progress(struct agent *agent)
+{
+	int attempt = (int) agent->member.report.generation;
+
+	for (int i = 0; agent->report_folder && i < agent->n_processes; i++) {
+		char *path CLEANUP(mem_free_text) =
+			cluster_progress_file(agent->report_folder, "worker", i, attempt);
+
+		member_progressed(&agent->member, progress_file_read(path));
+	}
+}
+
 static void call(struct agent *agent, msec now)
 {
 	struct text body CLEANUP(text_done) = {0};
 	const struct member_report *report = &agent->member.report;
+
+	read_progress(agent);
 	bool has_failure = report->failure && report->failure == report->generation;
 	const struct member_request request = {
 		.uid = agent->uid ? agent->uid : "",
@@ -238,6 +254,11 @@ static void make_news(struct agent *agent, const struct member_order *order)
 		text_addf(&news, "world %" PRId64 ": this machine has rank %d of %zu (%s)",
 			  world->generation, world_rank(world, agent->id), world->n_members,
 			  world_reason_sentences[order->reason]);
+	else if (order->is_set_aside)
+		text_addf(&news,
+			  "this machine was set aside, because its processes were the first to "
+			  "fail %d times; it trains again if too few other machines are left",
+			  RENDEZVOUS_MACHINE_FAILURES);
 	else if (order->order == RENDEZVOUS_WAIT && world->generation)
 		text_addf(&news, "waiting for the next world (%s)",
 			  world_reason_sentences[order->reason]);
@@ -518,15 +539,17 @@ static int agent_observe(struct backend *backend, const struct job *job, struct 
 
 void agent_join_world(struct cluster *cluster, struct arena *arena, void *data)
 {
-	const struct agent *agent = data;
+	struct agent *agent = data;
 	struct cluster_world *world = arena_take(arena, sizeof(*world));
 
 	*world = agent->cluster.world;
 	world->job_id = agent->request->job_id;
 	world->role_name = agent->request->role_name;
 	world->restarts = agent->restarts;
-	world->max_restarts = agent->request->terms.max_restarts;
+	world->max_restarts = agent->request->terms.restarts.most;
 	cluster->world = world;
+	if (!agent->report_folder)
+		agent->report_folder = mem_copy_text(cluster->report_folder);
 	cluster->dense_cluster = agent->cluster.dense_cluster;
 	cluster->coordinator_host = agent->cluster.coordinator_host;
 	cluster->coordinator_port = agent->cluster.coordinator_port;
@@ -697,6 +720,7 @@ void agent_free(struct agent *agent)
 	free(agent->path);
 	free(agent->offer);
 	free(agent->job_name);
+	free(agent->report_folder);
 	free(agent->machine);
 	free(agent->ports);
 	free(agent->uid);

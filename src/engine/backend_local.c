@@ -172,7 +172,7 @@ static void start_replica(struct local *local, const struct job *job, const stru
 	struct err err;
 
 	warn_if_port_is_taken(local, action);
-	cluster.error_folder = folder;
+	cluster.report_folder = folder;
 	cluster.has_own_machines = gpu_deal_is_apart(&local->gpus.deal);
 	if (local->settings.join_world)
 		local->settings.join_world(&cluster, arena, local->settings.world_data);

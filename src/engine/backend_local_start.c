@@ -96,7 +96,7 @@ static void declare(const struct cluster *cluster, const struct role *role, int 
 	if (machine->visible_gpus)
 		environment_set(declared, GPUS_VARIABLE, machine->visible_gpus);
 	if (machine->stacks_hook)
-		hook_python(machine->stacks_hook, cluster->error_folder, role, index, attempt,
+		hook_python(machine->stacks_hook, cluster->report_folder, role, index, attempt,
 			    declared);
 	limit_threads(cluster, role, index, machine->cores, declared);
 	go_past_proxies(declared);

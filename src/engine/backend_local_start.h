@@ -10,8 +10,9 @@
 /* What of this machine a replica may use. */
 struct local_machine {
 	const char *visible_gpus; /* CUDA_VISIBLE_DEVICES; NULL: it stays our own */
-	const char *stacks_hook; /* the folder of our sitecustomize; NULL: there is none. Python
-				    writes into the cluster's error_folder (engine/stacks_file.h) */
+	const char
+		*stacks_hook; /* the folder of our sitecustomize; NULL: there is none. Python
+				 writes into the cluster's report_folder (engine/stacks_file.h) */
 	double cores; /* shared by all replicas of the job (core/threads.h); 0: not known */
 };
 

@@ -75,7 +75,7 @@ rendezvous_settings_of(const struct elastic_job_settings *settings)
 		.unit = settings->terms.unit,
 		.join_time = settings->terms.join_time,
 		.last_call = settings->terms.last_call,
-		.max_restarts = settings->terms.max_restarts,
+		.restarts = settings->terms.restarts,
 		.lease = settings->lease,
 		.reconnect_time = settings->reconnect_time,
 	};
@@ -175,7 +175,7 @@ static void add_state(struct elastic_job *job, struct text *text)
 	struct json *state CLEANUP(json_cleanup) = json_new_object();
 	struct rendezvous_past past;
 
-	rendezvous_remember(job->rendezvous, arena, &past);
+	rendezvous_remember(job->rendezvous, loop_monotonic_now(), arena, &past);
 	rendezvous_past_set(state, &past);
 	json_set(state, "worlds", history_new(job));
 	set_failure(job, state);
@@ -580,21 +580,23 @@ static void tell_phase(const struct elastic_job *job)
 {
 	const struct world *world = rendezvous_world(job->rendezvous);
 	enum rendezvous_phase phase = rendezvous_phase(job->rendezvous);
+	size_t count = rendezvous_count(job->rendezvous);
 	char *sentence CLEANUP(mem_free_text) = NULL;
 
 	if (phase == RENDEZVOUS_RUNNING)
-		sentence = mem_format("job '%s': world %" PRId64 " has %zu machines (%s)",
+		sentence = mem_format("job '%s': world %" PRId64 " has %zu machine%s (%s)",
 				      job->name, world->generation, world->n_members,
-				      world_reason_words[world->reason]);
+				      world->n_members == 1 ? "" : "s",
+				      world_reason_sentences[world->reason]);
 	else if (phase == RENDEZVOUS_CLOSED)
 		sentence =
 			mem_format("job '%s' has ended: %s", job->name,
 				   rendezvous_verdict_words[rendezvous_verdict(job->rendezvous)]);
 	else
-		sentence = mem_format("job '%s': %s, %zu machines have joined, %d to %d are needed",
-				      job->name, rendezvous_phase_words[phase],
-				      rendezvous_count(job->rendezvous), job->settings.terms.min,
-				      job->settings.terms.max);
+		sentence = mem_format("job '%s': %s, %zu %s joined, %d to %d are needed", job->name,
+				      rendezvous_phase_words[phase], count,
+				      count == 1 ? "machine has" : "machines have",
+				      job->settings.terms.min, job->settings.terms.max);
 	job->settings.say(sentence, job->settings.data);
 }
 
@@ -721,6 +723,8 @@ static struct json *member_new(const char *id, const struct rendezvous_view *vie
 
 	json_set_string(member, "id", id);
 	json_set_string(member, "order", rendezvous_order_words[view->order]);
+	if (view->is_set_aside)
+		json_set_bool(member, "isSetAside", true);
 	if (view->rank >= 0)
 		json_set_integer(member, "rank", view->rank);
 	if (offer_read(view->offer, arena, &offer, NULL) == 0) {
@@ -829,6 +833,8 @@ struct json *elastic_job_describe(const struct elastic_job *job, bool is_whole)
 		 is_whole ? members_new(job)
 			  : json_new_integer((int64_t) rendezvous_count(rendezvous)));
 	json_set_integer(object, "restarts", rendezvous_restarts(rendezvous));
+	if (rendezvous_progress(rendezvous))
+		json_set_integer(object, "progress", rendezvous_progress(rendezvous));
 	if (is_whole) {
 		json_set(object, "worlds", history_new(job));
 		set_failure(job, object);

@@ -69,6 +69,7 @@ struct play {
 	int n_trained;
 	bool is_calm;
 	bool has_places; /* a person gave each agent one */
+	int bad; /* agent whose workers fail again and again; -1: none */
 	int64_t last_generation;
 	char first[ID_SIZE]; /* rank 0 of the last world */
 	const char *broken; /* the first rule that did not hold; NULL */
@@ -150,6 +151,25 @@ static void answer_held(struct play *play)
 	}
 }
 
+/* Those that were set aside are taken where the others are too few, and lead none. */
+static void check_aside(struct play *play, const struct world *world)
+{
+	struct arena *arena CLEANUP(arena_cleanup) = arena_new();
+	struct rendezvous_past past;
+	size_t n_aside = 0, n_others;
+
+	rendezvous_remember(play->rendezvous, play->now, arena, &past);
+	for (size_t i = 0; i < past.n_aside; i++) {
+		n_aside += world_rank(world, past.aside[i].id) >= 0;
+		if (strcmp(past.aside[i].id, play->first) == 0)
+			*play->first = '\0';
+	}
+	n_others = world->n_members - n_aside;
+	n_others -= n_others % (size_t) play->settings.unit;
+	hold(play, n_aside == 0 || n_others < (size_t) play->settings.min,
+	     "a machine that was set aside trains only where others are too few");
+}
+
 static void check_new_world(struct play *play, const struct world *world)
 {
 	const struct rendezvous_settings *settings = &play->settings;
@@ -161,6 +181,7 @@ static void check_new_world(struct play *play, const struct world *world)
 	for (size_t i = 0; i < world->n_members; i++)
 		hold(play, world_rank(world, world->members[i].id) == (int) i,
 		     "a member has one rank");
+	check_aside(play, world);
 	if (!play->has_places && *play->first &&
 	    rendezvous_view(play->rendezvous, play->first, &view, NULL) == 0)
 		hold(play, view.order == RENDEZVOUS_GO || world_rank(world, play->first) == 0,
@@ -202,8 +223,12 @@ static void serve(struct play *play, const struct message *message)
 	/* What an earlier agent said comes from a member that is gone, or soon will be. */
 	if (message->life != agent->life)
 		return;
-	(void) member_call_take(play->rendezvous, id_of(play, message->agent), &message->report,
-				"{}", play->now, NULL);
+	struct member_report report = message->report;
+
+	if (report.activity == MEMBER_HAS_FAILED && dice_one_in(&play->dice, 2))
+		report.is_cause = true;
+	(void) member_call_take(play->rendezvous, id_of(play, message->agent), &report, "{}",
+				play->now, NULL);
 	check_server(play);
 	if (message->report.has_left) {
 		answer_call(play, message->agent, message->number, &message->report.known);
@@ -236,7 +261,7 @@ static void restore_server(struct play *play)
 	struct json *kept CLEANUP(json_cleanup) = json_new_object();
 	struct rendezvous_past past;
 
-	rendezvous_remember(play->rendezvous, arena, &past);
+	rendezvous_remember(play->rendezvous, play->now, arena, &past);
 	rendezvous_past_set(kept, &past);
 	hold(play, rendezvous_past_read(kept, arena, &past, NULL) == 0, "what is kept is read");
 	rendezvous_free(play->rendezvous);
@@ -269,8 +294,10 @@ static void kill_agent(struct play *play, int number)
 
 	agent->is_there = agent->is_held = false;
 	agent->runs = 0;
-	if (is_server_there(play) && dice_one_in(&play->dice, 2))
-		(void) rendezvous_step(play->rendezvous, &cut, play->now, NULL);
+	if (!is_server_there(play) || !dice_one_in(&play->dice, 2))
+		return;
+	(void) rendezvous_step(play->rendezvous, &cut, play->now, NULL);
+	check_server(play);
 }
 
 static void start_workers(struct play *play, int number, int64_t generation)
@@ -311,7 +338,8 @@ static void move_workers(struct play *play, int number)
 	} else if (agent->runs == wanted && agent->ends_at == MSEC_NEVER) {
 		if (play->n_trained >= GOAL)
 			end_workers(play, agent, true);
-		else if (!play->is_calm && dice_one_in(&play->dice, 1500))
+		else if (!play->is_calm &&
+			 dice_one_in(&play->dice, number == play->bad ? 30 : 1500))
 			member_failed(&agent->member);
 		else if (!play->is_calm && dice_one_in(&play->dice, 1500))
 			member_wants_restart(&agent->member);
@@ -326,6 +354,8 @@ static void run_agent(struct play *play, int number)
 	if (!agent->is_there || play->now < agent->frozen_until)
 		return;
 	member_time(member, play->now);
+	if (agent->runs)
+		member_progressed(member, play->n_trained);
 	move_workers(play, number);
 	if (member->end != MEMBER_GOES_ON) {
 		hold(play, !agent->runs, "an agent that ends leaves no worker");
@@ -456,7 +486,12 @@ static struct rendezvous_settings any_settings(struct dice *dice)
 		.last_call = dice_below(dice, 3) * MSEC_PER_SECOND,
 		.lease = 5 * MSEC_PER_SECOND,
 		.reconnect_time = MSEC_PER_SECOND / 2,
-		.max_restarts = dice_one_in(dice, 3) ? 2 : -1,
+		.restarts =
+			{
+				.most = dice_one_in(dice, 3) ? 2 : -1,
+				.window = dice_one_in(dice, 2) ? 20 * MSEC_PER_SECOND : 0,
+				.most_fruitless = dice_one_in(dice, 3) ? 3 : 0,
+			},
 	};
 }
 
@@ -467,6 +502,7 @@ static bool run(uint64_t seed)
 
 	play.settings = any_settings(&play.dice);
 	play.has_places = dice_one_in(&play.dice, 4);
+	play.bad = dice_one_in(&play.dice, 3) ? dice_below(&play.dice, MOST_AGENTS) : -1;
 	play.rendezvous = rendezvous_new(&play.settings, play.now);
 	for (int i = 0; i < TICKS_OF_HARM; i++) {
 		if (dice_one_in(&play.dice, 40))

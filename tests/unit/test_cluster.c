@@ -247,7 +247,7 @@ static void what_torchrun_says_of_a_job_is_said_too(void **state)
 	struct addressed addressed CLEANUP(addressed_done) = addressed_of(job, TF_CONFIG_DENSE);
 
 	assert_variables(&addressed, rows, ARRAY_LEN(rows));
-	addressed.cluster.error_folder = "/jobs/1";
+	addressed.cluster.report_folder = "/jobs/1";
 	assert_variable(&addressed, "worker", 1, "TORCHELASTIC_ERROR_FILE",
 			"/jobs/1/worker-1.5.error.json");
 }

@@ -17,7 +17,7 @@ static const struct rendezvous_settings two_to_four = {
 	.last_call = 30 * MSEC_PER_SECOND,
 	.lease = 5 * MSEC_PER_SECOND,
 	.reconnect_time = MSEC_PER_SECOND / 2,
-	.max_restarts = 3,
+	.restarts = {.most = 3},
 };
 
 static int step(struct rendezvous *rendezvous, enum rendezvous_event_type type, const char *id,
@@ -354,7 +354,7 @@ static void a_failure_that_a_lost_member_has_caused_is_not_charged(void **state)
 	struct rendezvous_settings settings = two_to_four;
 
 	(void) state;
-	for (settings.max_restarts = 0; settings.max_restarts < 2; settings.max_restarts++) {
+	for (settings.restarts.most = 0; settings.restarts.most < 2; settings.restarts.most++) {
 		struct rendezvous *rendezvous = begin(&settings);
 
 		take(rendezvous, RENDEZVOUS_JOIN, "a", START);
@@ -371,6 +371,173 @@ static void a_failure_that_a_lost_member_has_caused_is_not_charged(void **state)
 		assert_int_equal(rendezvous_world(rendezvous)->n_members, 3);
 		rendezvous_free(rendezvous);
 	}
+}
+
+static void fail_as_cause(struct rendezvous *rendezvous, const char *id, int64_t generation,
+			  bool is_cause, msec now)
+{
+	const struct rendezvous_event event = {
+		.type = RENDEZVOUS_FAIL,
+		.id = id,
+		.generation = generation,
+		.is_cause = is_cause,
+		.knows_order = true,
+	};
+
+	(void) rendezvous_step(rendezvous, &event, now, NULL);
+}
+
+/* However long they say nothing; any number of failures is allowed. */
+static struct rendezvous *three_of(int min)
+{
+	struct rendezvous_settings settings = two_to_four;
+
+	settings.min = min;
+	settings.max = 3;
+	settings.lease = 100000 * MSEC_PER_SECOND;
+	settings.restarts.most = -1;
+	struct rendezvous *rendezvous = begin(&settings);
+
+	take(rendezvous, RENDEZVOUS_JOIN, "a", START);
+	take(rendezvous, RENDEZVOUS_JOIN, "b", START);
+	take(rendezvous, RENDEZVOUS_JOIN, "c", START);
+	return rendezvous;
+}
+
+/* Its own failures, a minute apart, each of which others follow. */
+static void fail_often(struct rendezvous *rendezvous, const char *id, int times, msec *now)
+{
+	for (int i = 0; i < times; i++, *now += 60000) {
+		int64_t generation = rendezvous_world(rendezvous)->generation;
+
+		fail_as_cause(rendezvous, "b", generation, false, *now); /* its peer is gone */
+		fail_as_cause(rendezvous, id, generation, true, *now);
+		fail_as_cause(rendezvous, "c", generation, true, *now); /* the second to say so */
+		take(rendezvous, RENDEZVOUS_TIME, NULL, *now + 30000);
+	}
+}
+
+static bool is_set_aside(const struct rendezvous *rendezvous, const char *id)
+{
+	struct rendezvous_view view;
+
+	assert_int_equal(rendezvous_view(rendezvous, id, &view, NULL), 0);
+	return view.is_set_aside;
+}
+
+static void a_machine_that_keeps_failing_is_set_aside(void **state)
+{
+	struct rendezvous *rendezvous = three_of(2);
+	msec now = START + 60000;
+
+	(void) state;
+	fail_often(rendezvous, "a", 2, &now);
+	assert_world(rendezvous, "3: a b c");
+	fail_often(rendezvous, "a", 1, &now);
+	assert_world(rendezvous, "5: b c"); /* 4 was that of all, before a said why */
+	assert_view(rendezvous, "a", RENDEZVOUS_WAIT, -1);
+	assert_true(is_set_aside(rendezvous, "a"));
+	assert_false(is_set_aside(rendezvous, "b"));
+	/* It is better than no training, and leads no more. */
+	take(rendezvous, RENDEZVOUS_LEAVE, "b", now);
+	assert_world(rendezvous, "6: c a");
+	/* Others come: it is left alone until there is another world anyway. */
+	take(rendezvous, RENDEZVOUS_JOIN, "d", now);
+	take(rendezvous, RENDEZVOUS_TIME, NULL, now + 60000);
+	assert_world(rendezvous, "6: c a");
+	fail_as_cause(rendezvous, "c", 6, true, now + 70000);
+	take(rendezvous, RENDEZVOUS_TIME, NULL, now + 90000);
+	assert_world(rendezvous, "7: c d");
+	rendezvous_free(rendezvous);
+}
+
+static void a_machine_that_is_needed_is_not_set_aside(void **state)
+{
+	struct rendezvous *rendezvous = three_of(3);
+	msec now = START + 60000;
+
+	(void) state;
+	fail_often(rendezvous, "a", 6, &now);
+	assert_world(rendezvous, "7: b c a");
+	rendezvous_free(rendezvous);
+}
+
+static void failures_that_lie_far_apart_set_nothing_aside(void **state)
+{
+	struct rendezvous *rendezvous = three_of(2);
+	msec now = START + 60000;
+
+	(void) state;
+	for (int i = 0; i < 4; i++, now += 3600000)
+		fail_often(rendezvous, "a", 1, &now);
+	assert_world(rendezvous, "5: a b c");
+	rendezvous_free(rendezvous);
+}
+
+static void a_server_that_is_started_again_knows_who_was_set_aside(void **state)
+{
+	struct rendezvous *rendezvous = three_of(2);
+	struct arena *arena CLEANUP(arena_cleanup) = arena_new();
+	struct rendezvous_settings settings = two_to_four;
+	struct rendezvous_past past;
+	msec now = START + 60000;
+
+	(void) state;
+	fail_often(rendezvous, "a", 3, &now);
+	rendezvous_remember(rendezvous, now, arena, &past);
+	struct rendezvous *other = rendezvous_restore(&settings, &past, now);
+
+	take(other, RENDEZVOUS_JOIN, "a", now + 10);
+	take(other, RENDEZVOUS_JOIN, "b", now + 10);
+	take(other, RENDEZVOUS_JOIN, "c", now + 10);
+	take(other, RENDEZVOUS_TIME, NULL, now + 4000);
+	assert_world(other, "5: b c");
+	assert_true(is_set_aside(other, "a"));
+	rendezvous_free(rendezvous);
+	rendezvous_free(other);
+}
+
+/* They were together when it was killed: no more are waited for. */
+static void a_server_that_is_started_again_holds_no_last_call(void **state)
+{
+	struct rendezvous *rendezvous = three();
+	struct arena *arena CLEANUP(arena_cleanup) = arena_new();
+	struct rendezvous_past past;
+
+	(void) state;
+	rendezvous_remember(rendezvous, NOW, arena, &past);
+	struct rendezvous *other = rendezvous_restore(&two_to_four, &past, NOW);
+
+	assert_world(other, "1: a b c");
+	take(other, RENDEZVOUS_FAIL, "b", NOW + 10);
+	assert_world(other, "2: a b c");
+	rendezvous_free(rendezvous);
+	rendezvous_free(other);
+}
+
+static void a_job_that_makes_no_progress_ends(void **state)
+{
+	struct rendezvous_settings settings = two_to_four;
+	struct rendezvous_event join = {
+		.type = RENDEZVOUS_JOIN, .id = "a", .offer = "a", .knows_order = true};
+	msec now = START;
+
+	(void) state;
+	settings.min = settings.max = 1;
+	settings.lease = 100000 * MSEC_PER_SECOND;
+	settings.restarts = (struct restart_terms){.most = -1, .most_fruitless = 3};
+	struct rendezvous *rendezvous = begin(&settings);
+
+	for (int64_t step = 1; step <= 8; step++, now += 60000) {
+		join.progress = step < 5 ? step : 5; /* 5 is where it always fails */
+		assert_int_equal(rendezvous_step(rendezvous, &join, now, NULL), 0);
+		assert_int_equal(rendezvous_verdict(rendezvous), RENDEZVOUS_OPEN);
+		take(rendezvous, RENDEZVOUS_FAIL, "a", now + 30000);
+	}
+	assert_int_equal(rendezvous_verdict(rendezvous), RENDEZVOUS_NO_PROGRESS);
+	assert_int_equal(rendezvous_restarts(rendezvous), 7);
+	assert_int_equal(rendezvous_progress(rendezvous), 5);
+	rendezvous_free(rendezvous);
 }
 
 static void an_early_finisher_waits_for_the_others(void **state)
@@ -474,6 +641,12 @@ int main(void)
 		cmocka_unit_test(restarts_that_are_asked_for_in_a_row_are_charged),
 		cmocka_unit_test(the_budget_is_one_number_for_the_job),
 		cmocka_unit_test(a_failure_that_a_lost_member_has_caused_is_not_charged),
+		cmocka_unit_test(a_machine_that_keeps_failing_is_set_aside),
+		cmocka_unit_test(a_machine_that_is_needed_is_not_set_aside),
+		cmocka_unit_test(failures_that_lie_far_apart_set_nothing_aside),
+		cmocka_unit_test(a_server_that_is_started_again_knows_who_was_set_aside),
+		cmocka_unit_test(a_server_that_is_started_again_holds_no_last_call),
+		cmocka_unit_test(a_job_that_makes_no_progress_ends),
 		cmocka_unit_test(an_early_finisher_waits_for_the_others),
 		cmocka_unit_test(a_failure_after_a_finish_is_the_jobs),
 		cmocka_unit_test(a_member_that_drains_is_not_waited_for),
