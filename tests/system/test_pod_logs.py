@@ -152,11 +152,15 @@ def test_what_was_rotated_away_while_nobody_looked_is_said(pods, follower):
     log = pods.logs["worker-0"]
     for i in range(5):
         log.write(f"line {i}")
-    log.faults = [Break(reset, 80), Refuse(500)]
+
+    def rotate(exchange):  # before the next stream
+        log.rotate(0)
+        log.write("much later", after=60 * SECOND)
+        reset(exchange)
+
+    log.faults = [Break(rotate, 80), Refuse(500)]
     follower.tell("run 0")
-    pods.until(lambda: log.n_streams >= 1 and len(log.faults) <= 1)
-    log.rotate(0)
-    log.write("much later", after=60 * SECOND)
+    pods.until(lambda: not log.faults)
     log.end()
     follower.tell("end 0")
     follower.until("quiet")
