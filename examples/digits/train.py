@@ -76,6 +76,13 @@ def step_of(model):
     return int(model.optimizer.iterations.numpy())
 
 
+def report(step):
+    """Under `muster launch`: failures before this step do not count any more."""
+    if "MUSTER_PROGRESS_FILE" in os.environ:
+        with open(os.environ["MUSTER_PROGRESS_FILE"], "w") as file:
+            file.write(str(step))
+
+
 class Checkpoints(tf.keras.callbacks.Callback):
     """Saves after each epoch, and ends training where a signal asks one of the workers to end."""
 
@@ -107,6 +114,7 @@ class Checkpoints(tf.keras.callbacks.Callback):
     def on_epoch_end(self, epoch, logs=None):
         if self.manager:
             self.manager.save(checkpoint_number=step_of(self.model))
+            report(step_of(self.model))
         if self.model.stop_training:
             print(f"asked to end at step {step_of(self.model)}", flush=True)
             atexit._run_exitfuncs()  # temporary files go; the rest of TensorFlow's end takes seconds on a busy machine
