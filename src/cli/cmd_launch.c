@@ -5,6 +5,7 @@
 #include "cli/go_on.h"
 #include "cli/job_name.h"
 #include "cli/launch_options.h"
+#include "cli/launch_output.h"
 #include "cli/lookup.h"
 #include "cli/options.h"
 #include "cli/output.h"
@@ -27,6 +28,7 @@
 struct call {
 	const struct options *options;
 	struct launch launch;
+	struct launch_output output;
 	struct gpus gpus;
 	struct arena *arena;
 	const char **command;
@@ -40,6 +42,7 @@ struct call {
 static void call_done(struct call *call)
 {
 	launch_done(&call->launch);
+	launch_output_done(&call->output);
 	free(call->command);
 	free(call->interpreter);
 	free(call->name);
@@ -197,7 +200,14 @@ static int see_through(struct call *call)
 		.server_folder = launch->is_alone ? NULL : kept,
 	};
 	const struct supervisor_request request = {
-		.job = call->job, .agent = &agent, .gpus = &call->gpus};
+		.base = {.copy_pattern = call->output.pattern,
+			 .style = {.only = call->output.shown,
+				   .n_only = call->output.n_shown,
+				   .is_quiet = call->output.is_quiet}},
+		.job = call->job,
+		.agent = &agent,
+		.gpus = &call->gpus,
+	};
 
 	return run_here(options, folder, &request);
 }
@@ -213,6 +223,7 @@ static int launch_run(const struct options *options)
 	machine_gpus_find(getenv(GPUS_VARIABLE), call.arena, &call.gpus);
 
 	launch_read(options, &call.gpus, &call.launch, &mistakes);
+	launch_output_read(options, call.launch.n_processes, &call.output, &mistakes);
 	if (call.launch.endpoint.is_tls && !edition)
 		return go_on_as_other_program(options);
 	if (find_command(&call, &err) < 0)
@@ -239,6 +250,7 @@ static int launch_run(const struct options *options)
 
 static const struct option_row rows_of_launch[] = {
 	LAUNCH_ROWS,
+	LAUNCH_OUTPUT_ROWS,
 	{.name = "shutdown-timeout",
 	 .kind = OPTION_DURATION,
 	 .value_name = "TIME",

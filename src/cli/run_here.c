@@ -7,6 +7,7 @@
 #include "cli/output.h"
 #include "cli/replica_name.h"
 #include "core/job_words.h"
+#include "engine/output_copies.h"
 #include "engine/supervisor.h"
 #include "io/typed_lines.h"
 
@@ -50,6 +51,33 @@ static int open_input(const struct options *options, const struct job *job,
 	return ret_input->fd < 0 ? err_set_errno(err, errno, "--stdin") : 0;
 }
 
+/* --log-dir of `launch` is already a pattern. */
+static int prepare_copies(const struct options *options, const struct supervisor_request *request,
+			  char **ret_pattern, struct err *err)
+{
+	const char *pattern = request->base.copy_pattern;
+
+	if (!pattern)
+		return console_options_prepare_copies(options, request->job, ret_pattern, err);
+	if (output_copies_check(pattern, request->job, err) < 0)
+		return err_prefix(err, "--log-dir");
+	*ret_pattern = mem_copy_text(pattern);
+	return 0;
+}
+
+/* What the caller has said of it, unless --only says otherwise. */
+static void take_style(const struct console_style *given, struct console_style *style)
+{
+	const struct console_style said = *style;
+
+	*style = *given;
+	style->is_quiet |= said.is_quiet;
+	if (given->n_only)
+		return;
+	style->only = said.only;
+	style->n_only = said.n_only;
+}
+
 int run_here(const struct options *options, const char *state_folder,
 	     const struct supervisor_request *request)
 {
@@ -61,7 +89,7 @@ int run_here(const struct options *options, const char *state_folder,
 	struct err err = {0};
 
 	if (console_options_read(options, request->job, &console, &err) < 0 ||
-	    console_options_prepare_copies(options, request->job, &copies, &err) < 0 ||
+	    prepare_copies(options, request, &copies, &err) < 0 ||
 	    open_input(options, request->job, &whole.input, &err) < 0) {
 		output_say("%s", err.text);
 		return EXIT_WRONG_USE;
@@ -70,7 +98,7 @@ int run_here(const struct options *options, const char *state_folder,
 	whole.base.state_folder = state_folder;
 	whole.base.is_detached = option_flag(options, "detach");
 	whole.base.prints_json = option_text(options, "output") != NULL;
-	whole.base.style = console.style;
+	take_style(&console.style, &whole.base.style);
 	whole.base.copy_pattern = copies;
 	whole.replaces_finished = option_flag(options, "replace");
 	if (supervisor_run(&whole, &exit_code, &err) < 0) {

@@ -43,7 +43,7 @@ int output_path_read(const char *path, char **ret_pattern, struct err *err)
 	return rc;
 }
 
-char *output_path_of(const char *pattern, const char *job, const char *role, int index)
+char *output_path_of(const char *pattern, const char *job, const char *role, int index, int attempt)
 {
 	struct text path = {0};
 
@@ -55,8 +55,20 @@ char *output_path_of(const char *pattern, const char *job, const char *role, int
 		at++;
 		if (*at == 't')
 			text_addf(&path, "%s-%d", role, index);
+		else if (*at == 'i')
+			text_addf(&path, "%d", index);
+		else if (*at == 'g')
+			text_addf(&path, "%d", attempt - 1);
 		else
 			text_add(&path, *at == '%' ? "%" : job);
 	}
 	return text_take(&path);
+}
+
+bool output_path_names_attempt(const char *pattern)
+{
+	for (const char *at = strchr(pattern, '%'); at; at = strchr(at + 2, '%'))
+		if (at[1] == 'g')
+			return true;
+	return false;
 }

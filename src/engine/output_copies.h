@@ -13,8 +13,8 @@ struct output_copies; /* of one job */
 struct output_copy; /* of one attempt */
 
 struct output_copies_settings {
-	const char *pattern; /* core/output_path.h; borrowed, like the job's name */
-	const char *job;
+	const char *pattern; /* core/output_path.h; borrowed, like the job */
+	const struct job *job;
 	/* A copy cannot be written (any more); only the first one is told. */
 	void (*on_trouble)(const char *sentence, void *data);
 	void *data;
@@ -26,8 +26,10 @@ int output_copies_check(const char *pattern, const struct job *job, struct err *
 struct output_copies *output_copies_new(const struct output_copies_settings *settings) MUST_USE;
 void output_copies_free(struct output_copies *copies); /* NULL is fine */
 
-/* The file, with its folders; emptied for attempt 0, and continued by later ones. NULL where it
- * cannot be made, or `copies` is NULL. Borrows `copies`. */
+/* The file, with its folders; emptied for the first attempt, and continued by later ones, unless
+ * each has a file of its own. One named stdout.log has a link beside it, stderr.log, for those who
+ * look for what torchrun leaves. NULL where it cannot be made, or `copies` is NULL. Borrows
+ * `copies`. */
 struct output_copy *output_copies_open(struct output_copies *copies,
 				       const struct log_name *name) MUST_USE;
 /* What a disk or a pipe does not take ends the copy. NULL is fine. */

@@ -109,7 +109,7 @@ void reporter_make_copies(struct reporter *reporter, const char *pattern, const 
 {
 	const struct output_copies_settings settings = {
 		.pattern = pattern,
-		.job = job->name,
+		.job = job,
 		.on_trouble = on_copy_trouble,
 		.data = reporter,
 	};
