@@ -127,6 +127,9 @@ static void add_head(const struct view *view, struct text *text)
 	add_network(view, text);
 	text_addf(text, "Running:    %d of %d\n", summary->running, summary->wanted);
 	text_addf(text, "Restarts:   %d\n", summary->restarts);
+	if (view->status->machines)
+		add_message(text, "Machines:   ", view->status->machines,
+			    " (in the worlds so far, the newest last)\n");
 	add_moment(view, "Started:", summary->start_time, text);
 	add_moment(view, "Ended:", summary->completion_time, text);
 	if (summary->exit_code >= 0)

@@ -5,9 +5,28 @@
 #include "core/member.h"
 #include "core/world_failure.h"
 
+#include <string.h>
+
 static bool is_of_world(const struct decision *decision, const struct replica *replica)
 {
 	return replica->status->attempt == decision->observed->world->generation;
+}
+
+/* So many worlds are told of. */
+#define MOST_WORLDS 20
+
+static void note_size(struct decision *decision)
+{
+	struct status *status = decision->status;
+	const char *before = status->machines;
+	int size = decision->observed->world->size, n_worlds = 1;
+
+	for (const char *at = before; at; at = strchr(at + 1, ','))
+		n_worlds++;
+	if (n_worlds > MOST_WORLDS)
+		before = strchr(before, ',') + strlen(", ");
+	status->machines = before ? arena_format(decision->arena, "%s, %d", before, size)
+				  : arena_format(decision->arena, "%d", size);
 }
 
 /* Processes of another world are leftovers from now on. */
@@ -23,6 +42,8 @@ static void follow_world(struct decision *decision)
 		replica_begin_attempt_number(replica, decision->observed->world->generation);
 		has_changed = true;
 	}
+	if (has_changed)
+		note_size(decision);
 	if (has_changed && decision->status->start_time != MSEC_UNSET)
 		decision_set_condition(
 			decision, CONDITION_RESTARTING, true, "TFJobRestarting",

@@ -74,6 +74,7 @@ struct observed_address {
 /* What the server of an elastic job has ordered (core/member.h). */
 struct observed_world {
 	int generation; /* whose processes are to run, as the attempt of this number; 0: none */
+	int size; /* machines of that world */
 	bool may_save; /* those that are to end: nobody has failed */
 	bool is_over; /* the member has left its job, or gave up; nothing of it is left */
 	enum rendezvous_verdict verdict; /* of a job that is over; OPEN: this member alone is */

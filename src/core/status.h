@@ -140,6 +140,9 @@ struct status {
 			 single replicas one each */
 	int recent_restarts; /* of the whole job, in a row, without an attempt that lived 10 s:
 				decides the delay of the next one */
+	const char *machines; /* of a part of an elastic job: how many its worlds have had, the last
+				 ones, the newest last: "2, 3, 2". NULL: it is no part, or there was
+				 no world */
 	struct failure *failure; /* NULL: none so far */
 	int exit_code; /* what `run` and `wait` end with; -1 until finished */
 };

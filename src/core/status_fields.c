@@ -99,6 +99,7 @@ const struct status_field status_fields[] = {
 	{"restarts", STATUS_NUMBER, offsetof(struct status, restarts), 0, LIMIT_RESTARTS},
 	{"recentRestarts", STATUS_NUMBER, offsetof(struct status, recent_restarts), 0,
 	 LIMIT_RESTARTS},
+	{"machines", STATUS_TEXT, offsetof(struct status, machines)},
 	{0},
 };
 
@@ -248,6 +249,7 @@ struct status status_copy(const struct status *status, struct arena *arena)
 
 	copy.conditions = copy_list(arena, status_condition_fields, status->conditions,
 				    status->n_conditions, sizeof(*copy.conditions));
+	own_texts(arena, status_fields, &copy);
 	own_text(arena, &copy.foreign_conditions);
 	copy.roles = copy_array(arena, status->roles, status->n_roles, sizeof(*copy.roles));
 	for (size_t i = 0; i < copy.n_roles; i++)

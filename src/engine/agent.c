@@ -449,6 +449,7 @@ static void see_order(struct agent *agent, struct arena *arena)
 
 	agent->seen = (struct observed_world){
 		.generation = (int) member_wants(member),
+		.size = (int) agent->world.n_members,
 		.may_save = member_may_save(member),
 		.is_over = is_over &&
 			   !(may_serve_on && agent->server && !orchestrator_is_idle(agent->server)),

@@ -53,6 +53,9 @@ def test_the_whole_story_of_a_job_is_told_by_one_command(machines):
         ("1", "2", "enough machines have joined"), ("2", "3", "more machines have joined"), ("3", "2", "a machine was lost")]
     end_all(machines, "one", "three")
     assert status(machines, "digits").stdout.startswith("digits: succeeded, world 3, 0 restarts\n\nWORLD")
+    for name, sizes in (("one", "2, 3, 2"), ("three", "3, 2")):
+        shown = machines.muster("status", name, code=0).stdout
+        assert f"\nMachines:   {sizes} (in the worlds so far, the newest last)\n" in shown
 
 
 def test_all_jobs_of_a_server_are_listed(machines):

@@ -68,6 +68,7 @@ static struct status full_status(void)
 		.completion_time = 1700000004000,
 		.restarts = 2,
 		.recent_restarts = 1,
+		.machines = "2, 3",
 		.failure = &failure,
 		.exit_code = 3,
 	};
@@ -148,6 +149,7 @@ static void every_difference_is_seen(void **state)
 	ASSERT_SEEN(ending_since, 7);
 	ASSERT_SEEN(restarts, 7);
 	ASSERT_SEEN(recent_restarts, 7);
+	ASSERT_SEEN(machines, NULL);
 	ASSERT_SEEN(exit_code, 0);
 	ASSERT_SEEN(failure, NULL);
 	ASSERT_SEEN(conditions[0].type, CONDITION_FAILED);
@@ -199,6 +201,19 @@ static void every_difference_is_seen(void **state)
 	ASSERT_SEEN(failure->consequences[0].index, 7);
 	ASSERT_SEEN(failure->consequences[0].attempt, 7);
 	ASSERT_SEEN(failure->consequences[0].what, "X");
+}
+
+static void a_copy_outlives_what_was_copied(void **state)
+{
+	(void) state;
+	struct arena *arena CLEANUP(arena_cleanup) = arena_new();
+	struct arena *other = arena_new();
+	struct status status = full_status();
+	struct status read = read_again(&status, other);
+	struct status copy = status_copy(&read, arena);
+
+	arena_free(other);
+	assert_true(status_equals(&status, &copy));
 }
 
 /* Those of types that another controller has. */
@@ -313,6 +328,7 @@ int main(void)
 		cmocka_unit_test(a_status_of_nothing_is_read_from_null),
 		cmocka_unit_test(what_is_not_set_is_not_written),
 		cmocka_unit_test(every_difference_is_seen),
+		cmocka_unit_test(a_copy_outlives_what_was_copied),
 		cmocka_unit_test(foreign_conditions_are_kept),
 		cmocka_unit_test(a_wrong_field_is_named),
 		cmocka_unit_test(success_and_failure_both_finish_a_job),
