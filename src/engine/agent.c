@@ -35,6 +35,7 @@ struct agent {
 	char *job_name; /* the same */
 	char *report_folder; /* of its processes; NULL before the first of them */
 	int *ports;
+	struct port_reservations reserved; /* these, among all musters of this machine */
 	int n_processes;
 
 	struct member member;
@@ -476,10 +477,9 @@ static void see_addresses(const struct agent *agent, struct arena *arena, struct
 	}
 }
 
-static bool is_free(int number, void *data)
+static bool take_port(int number, void *data)
 {
-	(void) data;
-	return port_is_free(number);
+	return port_reservations_take(data, number);
 }
 
 /* The first time; the claims go with the job. */
@@ -492,7 +492,8 @@ static int make_offer(struct agent *agent, const struct job *job, struct err *er
 		.kind = CLAIM_PORT,
 		.owner_uid = job->uid,
 		.count = n_ports,
-		.is_free = is_free,
+		.is_free = take_port,
+		.data = &agent->reserved,
 	};
 	struct text text CLEANUP(text_done) = {0};
 	int rc = port_range(&request.low, &request.high, err);
@@ -724,6 +725,7 @@ void agent_free(struct agent *agent)
 	free(agent->report_folder);
 	free(agent->machine);
 	free(agent->ports);
+	port_reservations_done(&agent->reserved);
 	free(agent->uid);
 	free(agent->why);
 	free(agent->news);

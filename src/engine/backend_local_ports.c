@@ -2,18 +2,17 @@
 
 #include "base/text.h"
 #include "engine/record.h"
-#include "io/port.h"
 
 #include <stdlib.h>
 
 #define HOST "127.0.0.1"
 
 /* From here nothing is seen of a private network, in which nobody else is to take one. */
-static bool is_free(int number, void *data)
+static bool take(int number, void *data)
 {
-	const struct local_ports *ports = data;
+	struct local_ports *ports = data;
 
-	return ports->are_private || port_is_free(number);
+	return ports->are_private || port_reservations_take(&ports->reserved, number);
 }
 
 static struct local_address *find(const struct local_ports *ports, const char *role, int index)
@@ -33,7 +32,7 @@ int local_ports_find_taken(struct local_ports *ports, const char *role, int inde
 
 	if (!address)
 		return 0;
-	bool is_taken = address->was_used && !is_free(address->port, ports);
+	bool is_taken = address->was_used && !ports->are_private && !port_is_free(address->port);
 
 	address->was_used = true;
 	return is_taken ? address->port : 0;
@@ -80,7 +79,7 @@ static int claim_missing(struct local_ports *ports, const struct job *job, struc
 	struct claim_request request = {.kind = CLAIM_PORT,
 					.owner_uid = job->uid,
 					.count = count,
-					.is_free = is_free,
+					.is_free = take,
 					.data = ports};
 	int rc = port_range(&request.low, &request.high, err);
 
@@ -143,6 +142,7 @@ void local_ports_done(struct local_ports *ports)
 		free(ports->addresses[i].text);
 	}
 	free(ports->addresses);
+	port_reservations_done(&ports->reserved);
 	*ports = (struct local_ports){.claims = ports->claims, .are_private = ports->are_private};
 }
 

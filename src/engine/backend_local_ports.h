@@ -7,6 +7,7 @@
 #include "core/cluster.h"
 #include "core/job.h"
 #include "core/observed.h"
+#include "io/port.h"
 #include "store/claims.h"
 
 #include <stdbool.h>
@@ -24,6 +25,7 @@ struct local_address {
 struct local_ports {
 	struct claims *claims; /* borrowed */
 	bool are_private; /* of a network that nobody else is in */
+	struct port_reservations reserved; /* among all musters of this machine */
 	struct local_address *addresses;
 	size_t n_addresses;
 	size_t capacity;

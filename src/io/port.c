@@ -1,13 +1,17 @@
 /* Ports: the kernel's own range is kept clear of, and the rest is tried by bind. */
 #include "io/port.h"
 
+#include "base/mem.h"
 #include "io/file.h"
 
 #include <errno.h>
 #include <fcntl.h>
 #include <netinet/in.h>
+#include <stddef.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <sys/socket.h>
+#include <sys/un.h>
 #include <unistd.h>
 
 #define LOWEST_PORT 10000 /* well known services live below */
@@ -89,4 +93,55 @@ bool port_is_free(int port)
 	int fd CLEANUP(file_close) = -1;
 
 	return port_bind(port, &fd) == 0;
+}
+
+void port_reservations_done(struct port_reservations *reservations)
+{
+	for (size_t i = 0; i < reservations->count; i++)
+		file_close(&reservations->fds[i]);
+	free(reservations->ports);
+	free(reservations->fds);
+	*reservations = (struct port_reservations){0};
+}
+
+static bool has_reserved(const struct port_reservations *reservations, int port)
+{
+	for (size_t i = 0; i < reservations->count; i++)
+		if (reservations->ports[i] == port)
+			return true;
+	return false;
+}
+
+/* 0 or errno (EADDRINUSE). */
+static int bind_name(int port, int *ret_fd)
+{
+	struct sockaddr_un name = {.sun_family = AF_UNIX};
+	int fd CLEANUP(file_close) = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
+	int len = snprintf(name.sun_path + 1, sizeof(name.sun_path) - 1, "muster-port-%d", port);
+	size_t size = offsetof(struct sockaddr_un, sun_path) + 1 + (size_t) len;
+
+	if (fd < 0 || bind(fd, (const struct sockaddr *) &name, (socklen_t) size) < 0)
+		return errno;
+	*ret_fd = fd;
+	fd = -1;
+	return 0;
+}
+
+bool port_reservations_take(struct port_reservations *reservations, int port)
+{
+	size_t count = reservations->count;
+	int fd = -1;
+
+	if (!port_is_free(port))
+		return false;
+	if (has_reserved(reservations, port))
+		return true;
+	if (bind_name(port, &fd) == EADDRINUSE)
+		return false;
+	reservations->ports = mem_resize(reservations->ports, count + 1, sizeof(int));
+	reservations->fds = mem_resize(reservations->fds, count + 1, sizeof(int));
+	reservations->ports[count] = port;
+	reservations->fds[count] = fd;
+	reservations->count++;
+	return true;
 }

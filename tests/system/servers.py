@@ -8,7 +8,7 @@ import subprocess
 
 STUB = pathlib.Path(__file__).with_name("stub_tensorflow.c")
 PARTS = 8
-given_ports = set()
+given_ports = {}
 
 
 def make_stub(folder, *definitions):
@@ -28,15 +28,18 @@ def own_ports():
 
 
 def free_port():
-    """A port that nobody has and that was not given before."""
+    """A port that nobody has and that was not given before; no muster takes it for a job (src/io/port.h)."""
     while True:
         port = random.choice(own_ports())
         if port in given_ports:
             continue
+        reserved = socket.socket(socket.AF_UNIX)
         with socket.socket() as listening:
             try:
                 listening.bind(("", port))
+                reserved.bind(f"\0muster-port-{port}")
             except OSError:
+                reserved.close()
                 continue
-        given_ports.add(port)
+        given_ports[port] = reserved
         return port

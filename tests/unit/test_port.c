@@ -73,10 +73,29 @@ static void the_range_keeps_clear_of_the_kernels_own(void **state)
 	assert_true(high < kernel_low || low > kernel_high);
 }
 
+static void a_port_is_reserved_once_on_a_machine(void **state)
+{
+	struct port_reservations one = {0}, other = {0};
+	int port, fd = listen_somewhere(INADDR_LOOPBACK, &port);
+
+	(void) state;
+	assert_false(port_reservations_take(&one, port)); /* a program listens there */
+	close(fd);
+	assert_true(port_reservations_take(&one, port));
+	assert_true(port_reservations_take(&one, port));
+	assert_int_equal(one.count, 1);
+	assert_false(port_reservations_take(&other, port));
+	assert_true(port_is_free(port)); /* for the program that is to listen there */
+	port_reservations_done(&one);
+	assert_true(port_reservations_take(&other, port));
+	port_reservations_done(&other);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_port_that_is_listened_on_is_not_free),
+		cmocka_unit_test(a_port_is_reserved_once_on_a_machine),
 		cmocka_unit_test(
 			a_port_whose_server_has_gone_is_free_though_its_connections_linger),
 		cmocka_unit_test(the_range_keeps_clear_of_the_kernels_own),
