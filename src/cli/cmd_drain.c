@@ -10,7 +10,7 @@
 #include <inttypes.h>
 #include <stdlib.h>
 
-#define PERIOD (MSEC_PER_SECOND / 2) /* between two looks at those that are leaving */
+#define PERIOD (MSEC_PER_SECOND / 2) /* between two looks at a server that is away */
 
 struct drain {
 	const struct options *options;
@@ -39,19 +39,12 @@ static void ask_to_leave(struct drain *drain)
 	rendezvous_asker_ask(&drain->asker, path, text_of(&text), text.len);
 }
 
-static void look(struct drain *drain)
-{
-	char *path CLEANUP(mem_free_text) = mem_format("/v1/jobs/%s", drain->job);
-
-	rendezvous_asker_ask(&drain->asker, path, NULL, 0);
-}
-
 static void ask(void *data)
 {
 	struct drain *drain = data;
 
 	if (drain->leaving)
-		look(drain);
+		rendezvous_asker_read(&drain->asker, drain->job);
 	else
 		ask_to_leave(drain);
 }
@@ -78,7 +71,7 @@ static void begin_waiting(struct drain *drain, struct json *members)
 	for (size_t i = 0; i < json_count(members); i++)
 		tell(drain, json_at(members, i), "is leaving");
 	if (waits)
-		look(drain);
+		rendezvous_asker_read(&drain->asker, drain->job);
 	else
 		rendezvous_asker_end(&drain->asker, EXIT_DONE);
 }

@@ -2,6 +2,7 @@
 #include "base/mem.h"
 #include "cli/cluster.h"
 #include "cli/command.h"
+#include "cli/elastic_status.h"
 #include "cli/lookup.h"
 #include "cli/options.h"
 #include "cli/output.h"
@@ -442,6 +443,8 @@ static int ps_run(const struct options *options)
 	const char *format = option_text(options, "output");
 	int exit_code;
 
+	if (option_text(options, "rdzv-endpoint"))
+		return elastic_status(options);
 	if (option_flag(options, "watch"))
 		return watch(options);
 	exit_code = list_all(options, lookup, &rows);
@@ -483,6 +486,7 @@ static const struct option_row rows_of_ps[] = {
 	 .kind = OPTION_FLAG,
 	 .group = OPTIONS_OF_KUBERNETES,
 	 .one_line = "list jobs in all namespaces of the cluster"},
+	ELASTIC_STATUS_ROWS,
 	CLUSTER_JOB_ROWS,
 	{0},
 };

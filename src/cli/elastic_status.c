@@ -13,13 +13,12 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-#define PERIOD MSEC_PER_SECOND /* between two looks of --watch */
+#define PERIOD MSEC_PER_SECOND /* between two looks of --watch at a server that is away */
 
 struct look {
 	const struct options *options;
 	struct rendezvous_asker asker;
 	const char *job; /* NULL: all of them */
-	char *path;
 	struct text last; /* what was shown before */
 };
 
@@ -27,14 +26,16 @@ static void look_done(struct look *look)
 {
 	rendezvous_asker_done(&look->asker);
 	text_done(&look->last);
-	free(look->path);
 }
 
 static void ask(void *data)
 {
 	struct look *look = data;
 
-	rendezvous_asker_ask(&look->asker, look->path, NULL, 0);
+	if (look->job)
+		rendezvous_asker_read(&look->asker, look->job);
+	else
+		rendezvous_asker_ask(&look->asker, "/v1/jobs", NULL, 0);
 }
 
 static bool show_again(struct look *look, const struct json *job)
@@ -101,7 +102,6 @@ static void read_call(struct look *look, struct text *faults)
 				 faults);
 	rendezvous_endpoint_read_trust(look->options, &look->asker.endpoint, faults);
 	look->job = count ? arguments[0] : NULL;
-	look->path = mem_format(count ? "/v1/jobs/%s" : "/v1/jobs", count ? arguments[0] : "");
 	if (count > 1)
 		text_add(faults, "--rdzv-endpoint: takes one job only\n");
 	if (count && !(*arguments[0] && name_is_label_value(arguments[0])))

@@ -7,7 +7,10 @@
 #include "io/loop.h"
 #include "io/own_host.h"
 
+#include <inttypes.h>
+
 #define ANSWER_LIMIT ((size_t) 64 * 1024 * 1024) /* of a server with the most jobs and members */
+#define PAUSE (MSEC_PER_SECOND / 20) /* between an answer and the next call, which is kept */
 #define PATIENCE (30 * MSEC_PER_SECOND)
 
 void rendezvous_asker_done(struct rendezvous_asker *asker)
@@ -26,9 +29,18 @@ void rendezvous_asker_ask(struct rendezvous_asker *asker, const char *path, cons
 	asker->asker->functions->ask(asker->asker, path, body, len);
 }
 
+void rendezvous_asker_read(struct rendezvous_asker *asker, const char *job)
+{
+	char *path CLEANUP(mem_free_text) =
+		asker->revision ? mem_format("/v1/jobs/%s?after=%" PRId64, job, asker->revision)
+				: mem_format("/v1/jobs/%s", job);
+
+	rendezvous_asker_ask(asker, path, NULL, 0);
+}
+
 void rendezvous_asker_again(struct rendezvous_asker *asker)
 {
-	loop_timer_arm(asker->timer, loop_now() + asker->period);
+	loop_timer_arm(asker->timer, loop_now() + (asker->revision ? PAUSE : asker->period));
 }
 
 void rendezvous_asker_end(struct rendezvous_asker *asker, int exit_code)
@@ -59,6 +71,7 @@ static void lose(struct rendezvous_asker *asker, const struct err *err)
 		rendezvous_asker_end(asker, output_fail(err));
 		return;
 	}
+	asker->revision = 0;
 	if (!asker->is_loss_told)
 		output_say("%s; muster tries again", err->text);
 	asker->is_loss_told = true;
@@ -77,6 +90,7 @@ static void on_answer(int status, const void *bytes, size_t len, const struct er
 	asker->has_answer = true;
 	asker->is_loss_told = false;
 	(void) !json_read(bytes ? bytes : "", len, &answer, NULL);
+	asker->revision = json_as_integer(json_get(answer, "revision"), 0);
 	asker->on_answer(status, answer, asker->data);
 }
 

@@ -1,4 +1,6 @@
-/* A command that asks the rendezvous server of its command line, once or again and again. */
+/* A command that asks the rendezvous server of its command line, once or again and again. A server
+ * that numbers its answers keeps the next call until there is news; others, and one that cannot be
+ * reached, are asked once in a period. */
 #pragma once
 
 #include "base/json.h"
@@ -25,6 +27,7 @@ struct rendezvous_asker {
 	msec period; /* before it asks again */
 	bool has_answer; /* the server was there: a loss is told, and it asks again */
 	bool is_loss_told;
+	int64_t revision; /* of what was read last; 0: none, or a server that has none */
 	int exit_code;
 };
 
@@ -37,7 +40,9 @@ int rendezvous_asker_run(struct rendezvous_asker *asker, const struct options *o
 /* POSTs JSON, or GETs without a body (NULL). */
 void rendezvous_asker_ask(struct rendezvous_asker *asker, const char *path, const void *body,
 			  size_t len);
-void rendezvous_asker_again(struct rendezvous_asker *asker); /* after the period */
+/* GETs a job: at once for the first time, and again when it has changed, or after a second. */
+void rendezvous_asker_read(struct rendezvous_asker *asker, const char *job);
+void rendezvous_asker_again(struct rendezvous_asker *asker); /* soon */
 void rendezvous_asker_end(struct rendezvous_asker *asker, int exit_code);
 /* Ends with what an answer of another status than 200 says: the server's own sentence where there
  * is one. */

@@ -7,6 +7,7 @@
 #include "core/rendezvous_record.h"
 #include "core/world_cluster.h"
 #include "core/world_failure.h"
+#include "engine/elastic_readers.h"
 #include "io/loop.h"
 
 #include <inttypes.h>
@@ -44,6 +45,17 @@ struct world_answer {
 	struct http_body *body; /* NULL: none was made */
 };
 
+/* What a description depends on. */
+enum described {
+	DESCRIBED_VERSION,
+	DESCRIBED_PHASE,
+	DESCRIBED_MEMBERS,
+	DESCRIBED_RESTARTS,
+	DESCRIBED_PROGRESS,
+	DESCRIBED_FAILURE,
+	DESCRIBED_COUNT,
+};
+
 struct elastic_job {
 	struct elastic_job_settings settings;
 	char *name, *uid;
@@ -64,6 +76,9 @@ struct elastic_job {
 	int64_t kept_failure; /* its number in the record */
 	int64_t record_version; /* 0: there is no record */
 	bool is_loss_told; /* that the record could not be written */
+	int64_t described[DESCRIBED_COUNT]; /* as of this revision */
+	int64_t revision;
+	struct elastic_readers readers;
 };
 
 static struct rendezvous_settings
@@ -508,6 +523,43 @@ static void answer_those_with_news(struct elastic_job *job)
 	}
 }
 
+static void describe_as_text(const struct elastic_job *job, struct text *body)
+{
+	struct json *object CLEANUP(json_cleanup) = elastic_job_describe(job, true);
+
+	json_add_compact(body, object);
+}
+
+/* Those that are kept until then. */
+static void answer_readers(struct elastic_job *job, msec until)
+{
+	struct text body CLEANUP(text_done) = {0};
+
+	if (!elastic_readers_are_due(&job->readers, until))
+		return;
+	describe_as_text(job, &body);
+	elastic_readers_answer(&job->readers, until, &body);
+}
+
+static void revise(struct elastic_job *job)
+{
+	const struct rendezvous *rendezvous = job->rendezvous;
+	const int64_t now[DESCRIBED_COUNT] = {
+		[DESCRIBED_VERSION] = rendezvous_version(rendezvous),
+		[DESCRIBED_PHASE] = rendezvous_phase(rendezvous),
+		[DESCRIBED_MEMBERS] = (int64_t) rendezvous_count(rendezvous),
+		[DESCRIBED_RESTARTS] = rendezvous_restarts(rendezvous),
+		[DESCRIBED_PROGRESS] = rendezvous_progress(rendezvous),
+		[DESCRIBED_FAILURE] = job->failure.number,
+	};
+
+	if (job->revision && memcmp(now, job->described, sizeof(now)) == 0)
+		return;
+	memcpy(job->described, now, sizeof(now));
+	job->revision++;
+	answer_readers(job, MSEC_NEVER);
+}
+
 /* Calls that are kept are answered with what there is to say. */
 void elastic_job_free(struct elastic_job *job)
 {
@@ -515,6 +567,7 @@ void elastic_job_free(struct elastic_job *job)
 		return;
 	while (job->first_kept)
 		answer(job->first_kept);
+	answer_readers(job, MSEC_NEVER);
 	for (size_t i = 0; i < job->n_callers; i++)
 		caller_free(job->callers[i]);
 	free(job->callers);
@@ -627,6 +680,7 @@ static void follow(struct elastic_job *job)
 		answer_those_with_news(job);
 		forget_gone(job);
 	}
+	revise(job);
 	job->settings.on_change(job, job->settings.data);
 }
 
@@ -703,6 +757,7 @@ void elastic_job_time(struct elastic_job *job, msec now)
 	note(job);
 	while (job->first_kept && job->first_kept->kept_until <= now)
 		answer(job->first_kept);
+	answer_readers(job, now);
 	follow(job);
 }
 
@@ -710,7 +765,23 @@ msec elastic_job_wake_at(const struct elastic_job *job)
 {
 	msec answer_at = job->first_kept ? job->first_kept->kept_until : MSEC_NEVER;
 
+	answer_at = msec_min(answer_at, elastic_readers_wake_at(&job->readers));
 	return msec_min(answer_at, rendezvous_wake_at(job->rendezvous));
+}
+
+void elastic_job_read(struct elastic_job *job, struct http_call *call, int64_t known_revision,
+		      msec now)
+{
+	struct text body CLEANUP(text_done) = {0};
+
+	revise(job); /* one that was restored has none yet */
+	if (known_revision == job->revision) {
+		elastic_readers_keep(&job->readers, call, now + MEMBER_HOLD);
+		job->settings.on_change(job, job->settings.data);
+		return;
+	}
+	describe_as_text(job, &body);
+	http_call_answer(call, 200, JSON_TYPE, text_of(&body), body.len);
 }
 
 /* Descriptions. */
@@ -829,6 +900,7 @@ struct json *elastic_job_describe(const struct elastic_job *job, bool is_whole)
 	if (verdict != RENDEZVOUS_OPEN)
 		json_set_string(object, "verdict", rendezvous_verdict_words[verdict]);
 	json_set_integer(object, "generation", rendezvous_world(rendezvous)->generation);
+	json_set_integer(object, "revision", job->revision);
 	json_set(object, "members",
 		 is_whole ? members_new(job)
 			  : json_new_integer((int64_t) rendezvous_count(rendezvous)));

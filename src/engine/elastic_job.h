@@ -65,5 +65,10 @@ int elastic_job_drain(struct elastic_job *job, const struct json *machines, msec
 void elastic_job_time(struct elastic_job *job, msec now);
 msec elastic_job_wake_at(const struct elastic_job *job);
 
+/* A call that reads what elastic_job_describe gives, `is_whole`. It is answered when that has
+ * another revision than this one, and after MEMBER_HOLD in any case. */
+void elastic_job_read(struct elastic_job *job, struct http_call *call, int64_t known_revision,
+		      msec now);
+
 /* All that is known of it; caller frees. `is_whole`: with members and history. */
 struct json *elastic_job_describe(const struct elastic_job *job, bool is_whole) MUST_USE;

@@ -12,6 +12,7 @@
 #include <string.h>
 
 #define JSON_TYPE "application/json"
+#define AFTER "after=" /* of the query of a reader */
 #define NO_JOB "the server has no elastic job '%s'"
 #define RECONNECT_TIME (MSEC_PER_SECOND / 2)
 
@@ -297,9 +298,15 @@ static void answer_job(const struct orchestrator *orchestrator, struct http_call
 		answer_error(call, 404, sentence);
 		return;
 	}
-	struct json *object CLEANUP(json_cleanup) = elastic_job_describe(*found, true);
+	const char *query = http_call_query(call);
+	int64_t known = 0;
 
-	answer_json(call, 200, object);
+	if (query && text_starts_with(query, AFTER) &&
+	    text_read_int(query + strlen(AFTER), 0, INT64_MAX, &known, NULL) < 0) {
+		answer_error(call, 400, "after: must be the revision of an earlier response");
+		return;
+	}
+	elastic_job_read(*found, call, known, loop_monotonic_now());
 }
 
 static bool is_read(struct http_call *call)

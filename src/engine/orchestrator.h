@@ -3,7 +3,8 @@
  *     POST /v1/jobs/JOB/members/ID   a member's call (core/member_wire.h); answered when it has
  *                                    news, or after MEMBER_HOLD
  *     GET  /v1/jobs                  {"jobs": [...]}
- *     GET  /v1/jobs/JOB              one of them with its members and worlds
+ *     GET  /v1/jobs/JOB              one of them with its members and worlds; with ?after=REVISION
+ *                                    answered when it has another revision, or after MEMBER_HOLD
  *     POST /v1/jobs/JOB/drain        {"machines": ["10.0.0.2"]}: they are asked to leave; answered
  *                                    {"members": [...]}, whose they are
  *

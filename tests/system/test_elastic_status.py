@@ -1,5 +1,6 @@
 """`muster status --rdzv-endpoint`: an elastic job across its machines."""
 
+import http.client
 import json
 import re
 
@@ -110,3 +111,49 @@ def test_what_is_not_there_is_told(machines):
     assert "takes one job only" in status(machines, "a", "b", code=2).stderr
     assert "'a/b' is not the id of a job" in status(machines, "a/b", code=2).stderr
     assert "--watch: follows one job" in status(machines, "-w", code=2).stderr
+
+
+def test_a_reader_is_answered_when_something_has_changed(machines):
+    start_orchestrator(machines)
+    machines.launch("one", *AT_ONCE, nnodes="1:2")
+    machines.until_world(1, 1)
+    read = f"/v1/jobs/{machines.job}"
+    known = ask(machines.port, read)[1]
+    assert known["revision"] > 0
+    # While nothing happens, it is answered after a second, with the same.
+    again = ask(machines.port, f"{read}?after={known['revision']}")[1]
+    assert again["revision"] == known["revision"]
+    asked = http.client.HTTPConnection("127.0.0.1", machines.port, timeout=LIMIT)
+    while again["generation"] == 1:
+        asked.request("GET", f"{read}?after={again['revision']}")
+        if len(machines.agents) == 1:
+            machines.launch("two", *AT_ONCE, nnodes="1:2")
+        again = json.loads(asked.getresponse().read())
+    assert again["revision"] > known["revision"] and len(again["members"]) == 2
+    assert ask(machines.port, f"{read}?after=x") == (400, {"error": "after: must be the revision of an earlier response"})
+    machines.until_world(2, 2)
+    end_all(machines, "one", "two")
+
+
+def test_a_server_answers_its_readers_before_it_ends(machines):
+    server = start_orchestrator(machines)
+    machines.launch("one", *AT_ONCE, nnodes="1:2")
+    machines.until_world(1, 1)
+    watch = machines.muster.start("status", "-w", "--rdzv-endpoint", machines.endpoint, machines.job)
+    assert read_line(watch.stdout).startswith("digits: running, 1 machine ")
+    server.terminate()
+    assert server.wait(LIMIT) == 0
+    assert "muster tries again" in read_line(watch.stderr)
+    start_orchestrator(machines)
+    end_all(machines, "one")
+    assert watch.wait(LIMIT) == 0
+    assert watch.stdout.read().splitlines()[-1] == "digits: succeeded, world 1, 0 restarts"
+
+
+def test_ps_lists_the_jobs_of_a_server(machines):
+    start_orchestrator(machines)
+    machines.launch("one", *AT_ONCE, nnodes="1:2")
+    machines.until_world(1, 1)
+    shown = machines.muster("ps", "--rdzv-endpoint", machines.endpoint, code=0).stdout
+    assert table(shown.splitlines())[1][:5] == ["digits", "running", "1", "1", "0"]
+    end_all(machines, "one")
