@@ -64,6 +64,19 @@ const char *member_terms_fault(const struct member_terms *terms)
 	return NULL;
 }
 
+/* "--restart-window is 1h on the server and 30m on this machine" */
+static const char *windows_differ(msec of_job, msec given, struct arena *arena)
+{
+	struct text sentence CLEANUP(text_done) = {0};
+
+	text_add(&sentence, "--restart-window is ");
+	text_add_duration(&sentence, of_job);
+	text_add(&sentence, " on the server and ");
+	text_add_duration(&sentence, given);
+	text_add(&sentence, " on this machine");
+	return arena_copy_text(arena, text_of(&sentence));
+}
+
 static const char *restarts_differ(const struct restart_terms *of_job,
 				   const struct restart_terms *given, struct arena *arena)
 {
@@ -72,10 +85,7 @@ static const char *restarts_differ(const struct restart_terms *of_job,
 				    "--max-restarts is %d on the server and %d on this machine",
 				    of_job->most, given->most);
 	if (of_job->window != given->window)
-		return arena_format(
-			arena,
-			"--restart-window is %lld ms on the server and %lld ms on this machine",
-			(long long) of_job->window, (long long) given->window);
+		return windows_differ(of_job->window, given->window, arena);
 	if (of_job->most_fruitless != given->most_fruitless)
 		return arena_format(arena,
 				    "--max-no-progress is %d on the server and %d on this machine",

@@ -11,9 +11,11 @@ import json
 import os
 import signal
 import socket
+import sys
 
 from conftest import LIMIT, read_line
 from processes import wait_until, wait_until_none_has
+from servers import free_port
 
 WORKER = """#!/bin/sh
 trap 'exit 143' TERM
@@ -82,10 +84,33 @@ class Machines:
         with open(f"{self.story}.{name}.{local_rank}", "w") as fifo:
             fifo.write(str(code))
 
+    def train_two(self, text, *arguments):
+        """Two agents with a Python script, which the running Python is for; gives them."""
+        script = self.muster.folder / "train.py"
+        script.write_text(text)
+        env = {"VIRTUAL_ENV": sys.prefix, "PATH": f"{sys.prefix}/bin:{os.environ['PATH']}"}
+        return [self.muster.start("launch", "--name", name, "--nnodes", 2, "--rdzv-endpoint", self.endpoint,
+                                  "--rdzv-id", self.job, script, *arguments, env=env) for name in ("one", "two")]
+
+    def description(self):
+        """What the server knows of the job."""
+        return ask(self.port, f"/v1/jobs/{self.job}")[1]
+
+    def status(self):
+        return self.muster("status", "--rdzv-endpoint", self.endpoint, self.job, code=0).stdout
+
     def ends(self, name, code):
         said = self.agents[name].communicate(timeout=LIMIT)[1]
         assert self.agents[name].returncode == code, said
         return said
+
+
+def machines_with(muster, worker):
+    """With a server, and these processes."""
+    machines = Machines(muster, free_port())
+    machines.worker.write_text(worker)
+    machines.server = start_orchestrator(machines)
+    return machines
 
 
 def is_listening(port):

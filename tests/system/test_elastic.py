@@ -275,7 +275,10 @@ def test_a_member_is_missed_at_once_whose_connection_ends_between_two_calls(mach
     ({"knownFailure": "1"}, 400, "knownFailure: must be a number"),
     ({"generation": -1}, 400, "generation: must be"),
     ({"drains": 1}, 400, "drains: must be true or false"),
+    ({"progress": -1}, 400, "progress: must be a number"),
     ({"maxRestarts": 5}, 409, "--max-restarts is 0 on the server and 5 on this machine"),
+    ({"restartWindow": 86400000}, 409, "--restart-window is 0s on the server and 24h on this machine"),
+    ({"maxNoProgress": 4}, 409, "--max-no-progress is 3 on the server and 4 on this machine"),
 ])
 def test_a_call_that_is_wrong_changes_nothing(machines, changes, status, word):
     start_orchestrator(machines)

@@ -4,9 +4,8 @@ import re
 
 import pytest
 
-from agents import WORKER, Machines, ask, start_orchestrator
+from agents import WORKER, machines_with, start_orchestrator
 from processes import wait_until
-from servers import free_port
 
 pytestmark = pytest.mark.sanitize
 
@@ -21,18 +20,7 @@ exit "$code"
 
 @pytest.fixture
 def machines(muster):
-    machines = Machines(muster, free_port())
-    machines.worker.write_text(SCRIPT)
-    machines.server = start_orchestrator(machines)
-    return machines
-
-
-def job_of(machines):
-    return ask(machines.port, f"/v1/jobs/{machines.job}")[1]
-
-
-def status(machines):
-    return machines.muster("status", "--rdzv-endpoint", machines.endpoint, machines.job, code=0).stdout
+    return machines_with(muster, SCRIPT)
 
 
 def test_a_machine_that_keeps_failing_is_set_aside(machines):
@@ -42,15 +30,15 @@ def test_a_machine_that_keeps_failing_is_set_aside(machines):
         machines.until_world(world, 3)
         machines.tell("bad", 3)
     assert {*machines.until_world(4, 2)} == {"one", "two"}
-    shown = status(machines)
+    shown = machines.status()
     assert shown.startswith("digits: running, 2 machines (2 to 3), world 4, 3 restarts\n")
     assert re.search(r"\n- +127\.0\.0\.1 +set aside +1 +\S+\n", shown)
     # A server that is killed and started again keeps it aside.
     machines.server.kill()
     machines.server.wait()
     machines.server = start_orchestrator(machines)
-    wait_until(lambda: len(job_of(machines)["members"]) == 3)
-    assert "set aside" in status(machines) and machines.newest() == 4
+    wait_until(lambda: len(machines.description()["members"]) == 3)
+    assert "set aside" in machines.status() and machines.newest() == 4
     # It is used where the others are too few.
     machines.tell("one", 143)
     machines.until_world(5, 2)
@@ -70,7 +58,7 @@ def test_progress_gives_restarts_back(machines):
         machines.until_world(step // 10, 1)
         machines.tell("one", f"{step} 1")
     machines.until_world(4, 1)
-    assert status(machines).startswith("digits: running, 1 machine (1 to 1), world 4, 3 restarts, step 30\n")
+    assert machines.status().startswith("digits: running, 1 machine (1 to 1), world 4, 3 restarts, step 30\n")
     machines.tell("one", "29 7")
     assert re.search(r"\nmuster: job one failed after \S+: worker-0 exited with code 7", machines.ends("one", 1))
 
@@ -83,7 +71,7 @@ def test_a_job_without_progress_ends(machines):
     said = machines.ends("one", 5)
     assert re.search(r"muster: job one failed after \S+: worker-0 exited with code 1 after \S+ \(attempt 4\); "
                      r"muster does not restart a job without progress \(--max-no-progress\)\n", said)
-    assert status(machines).startswith("digits: no-progress, world 4, 3 restarts, step 12\n")
+    assert machines.status().startswith("digits: no-progress, world 4, 3 restarts, step 12\n")
 
 
 def test_old_restarts_do_not_count(machines):
@@ -108,7 +96,7 @@ esac"""))
         machines.until_world(step, 1)
         machines.tell("one", f"{step} 1")
     machines.until_world(4, 1)
-    assert "progress" not in job_of(machines)
+    assert "progress" not in machines.description()
     machines.tell("one", "4 0")
     machines.ends("one", 0)
 

@@ -5,9 +5,8 @@ import re
 
 import pytest
 
-from agents import WORKER, Machines, ask, start_orchestrator
+from agents import WORKER, machines_with, start_orchestrator
 from processes import wait_until
-from servers import free_port
 
 pytestmark = pytest.mark.sanitize
 
@@ -25,10 +24,7 @@ OWN = "ValueError: shapes do not match"
 
 @pytest.fixture
 def machines(muster):
-    machines = Machines(muster, free_port())
-    machines.worker.write_text(SCRIPT)
-    machines.server = start_orchestrator(machines)
-    return machines
+    return machines_with(muster, SCRIPT)
 
 
 def launch_two(machines, restarts):
@@ -46,21 +42,13 @@ def end_all(machines):
     return {name: machines.ends(name, 0) for name in machines.agents}
 
 
-def job_of(machines):
-    return ask(machines.port, f"/v1/jobs/{machines.job}")[1]
-
-
-def status(machines):
-    return machines.muster("status", "--rdzv-endpoint", machines.endpoint, machines.job, code=0).stdout
-
-
 def test_a_restart_is_explained_on_every_machine(machines):
     _, rank = launch_two(machines, 1)
     machines.tell("two", f"3 {OWN}")
     machines.until_world(2, 2)
     place = rf"127\.0\.0\.1 \(rank {rank}\)"
     sentence = rf"worker-0 on {place} exited with code 3 after \S+ \(attempt 1\): {OWN}"
-    shown = status(machines)
+    shown = machines.status()
     head, _, worlds, last = shown.split("\n\n")
     assert head == "digits: running, 2 machines (2 to 2), world 2, 1 restart"
     assert re.search(sentence + "$", worlds.splitlines()[2])
@@ -73,7 +61,7 @@ def test_a_restart_is_explained_on_every_machine(machines):
         i - 1 for i, line in enumerate(lines) if line.startswith("muster: world 2:")]
     assert re.search(rf"muster: worker-0 exited with code 3 after \S+ \(attempt 1\): {OWN}\n", said["two"])
     assert place not in said["two"] and "worker-0 on " not in said["two"]
-    assert "failure" not in status(machines).lower()
+    assert "failure" not in machines.status().lower()
 
 
 def test_the_block_of_a_job_that_failed_is_the_same_on_every_machine(machines):
@@ -85,7 +73,7 @@ def test_the_block_of_a_job_that_failed_is_the_same_on_every_machine(machines):
         assert re.match(rf"muster: job {name} failed after \S+: worker-0{on} exited with code 3 after", block), block
         assert re.search(rf"\n  error +{OWN}\n", block), block
         assert ("log file" in block) == (name == "two")
-    assert "\n\nFailure:\nworker-0 on 127.0.0.1" in status(machines)
+    assert "\n\nFailure:\nworker-0 on 127.0.0.1" in machines.status()
     kept = json.loads(machines.muster("status", "one", "-o", "json", code=0).stdout)["status"]["failure"]
     assert kept["exception"] == OWN and kept["machineJob"] == "two" and kept["exitCode"] == 3
 
@@ -97,8 +85,8 @@ def test_the_machine_whose_process_waits_for_its_peers_is_found(machines):
     wait_until(lambda: (machines.muster.folder / "story.stays").exists())
     machines.tell("one", f"1 {GONE}")
     machines.until_world(2, 2)
-    wait_until(lambda: job_of(machines)["failure"]["exception"] == OWN)
-    failure = job_of(machines)["failure"]
+    wait_until(lambda: machines.description()["failure"]["exception"] == OWN)
+    failure = machines.description()["failure"]
     assert failure["message"] == f"worker-0 on 127.0.0.1 (rank {second}) printed an error (attempt 1)"
     (consequence,) = failure["consequences"]
     assert consequence["machine"] == f"127.0.0.1 (rank {first})" and consequence["what"].endswith(GONE)
@@ -122,11 +110,11 @@ def test_a_server_that_is_started_again_has_not_forgotten_why(machines):
     launch_two(machines, 1)
     machines.tell("two", f"3 {OWN}")
     machines.until_world(2, 2)
-    before = job_of(machines)
+    before = machines.description()
     machines.server.kill()
     machines.server.wait()
     start_orchestrator(machines)
-    after = job_of(machines)
+    after = machines.description()
     assert after["failure"] == before["failure"] and after["worlds"] == before["worlds"]
     end_all(machines)
-    assert status(machines).startswith("digits: succeeded, world 2, 1 restart")
+    assert machines.status().startswith("digits: succeeded, world 2, 1 restart")

@@ -9,7 +9,7 @@ import sys
 
 import pytest
 
-from agents import Machines, ask, start_orchestrator
+from agents import Machines, start_orchestrator
 from conftest import LIMIT, ROOT, read_until
 from servers import free_port
 
@@ -70,13 +70,9 @@ def test_all_workers_save_at_the_same_step(muster, framework):
     if importlib.util.find_spec(framework) is None:
         pytest.skip(f"the running Python has no {framework}")
     machines = Machines(muster, free_port())
-    script = muster.folder / "train.py"
-    script.write_text(FRAMEWORKS[framework] + SCRIPT)
     shutil.copy(HELPER, muster.folder)
     start_orchestrator(machines)
-    agents = [muster.start("launch", "--name", name, "--nnodes", 2, "--rdzv-endpoint", machines.endpoint, "--rdzv-id", "digits",
-                           script, muster.folder / "step", env={"VIRTUAL_ENV": sys.prefix, "PATH": f"{sys.prefix}/bin:{os.environ['PATH']}"})
-              for name in ("one", "two")]
+    agents = machines.train_two(FRAMEWORKS[framework] + SCRIPT, muster.folder / "step")
     begun = [read_until(agent.stdout, "begins at step 0")[-1] for agent in agents]
     for agent in agents:
         read_until(agent.stdout, "trains")
@@ -88,7 +84,7 @@ def test_all_workers_save_at_the_same_step(muster, framework):
         said = agent.communicate(timeout=LIMIT)
         assert agent.returncode == 0, said
         assert f"ends at step {max(saved) + 20}\n" in said[0]
-    job = ask(machines.port, "/v1/jobs/digits")[1]
+    job = machines.description()
     assert job["restarts"] == 0 and [world["reason"] for world in job["worlds"]] == ["first", "restart-asked"]
     assert job["progress"] >= max(saved)
 

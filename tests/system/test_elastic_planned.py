@@ -50,10 +50,6 @@ def drain(machines, *arguments, code=0):
     return machines.muster("drain", "--rdzv-endpoint", machines.endpoint, *arguments, code=code).stderr
 
 
-def job_of(machines):
-    return ask(machines.port, f"/v1/jobs/{machines.job}")[1]
-
-
 def test_a_drained_machine_leaves_and_the_others_go_on(machines):
     start_orchestrator(machines)
     begin(machines, "one", "two", "three")
@@ -63,7 +59,7 @@ def test_a_drained_machine_leaves_and_the_others_go_on(machines):
     assert "muster: this machine was drained, and leaves the job\n" in said
     assert "muster: job two ended after" in said and said.rstrip().endswith(": this machine was drained")
     assert set(machines.until_world(4, 2)) == {"one", "three"}
-    job = job_of(machines)
+    job = machines.description()
     assert job["restarts"] == 0 and job["worlds"][-1]["reason"] == "member-left"
     end_all(machines, "one", "three")
 
@@ -76,7 +72,7 @@ def test_a_drain_waits_until_the_machine_has_saved(machines):
     begin(machines, "one")
     draining = machines.muster.start("drain", "--rdzv-endpoint", machines.endpoint, "digits", "127.0.0.1")
     wait_until(lambda: (machines.muster.folder / "story.saving").exists())
-    assert [member["order"] for member in job_of(machines)["members"]] == ["go"]
+    assert [member["order"] for member in machines.description()["members"]] == ["go"]
     rows = machines.muster("status", "--rdzv-endpoint", machines.endpoint, "digits", code=0).stdout.split("\n\n")[1].splitlines()
     assert rows[1].split()[:3] == ["-", "127.0.0.1", "leaving"]
     assert draining.poll() is None
@@ -90,8 +86,8 @@ def test_a_machine_that_waits_is_drained_too(machines):
     start_orchestrator(machines)
     begin(machines, "one", nnodes="1:1")
     machines.launch("spare", *AT_ONCE, nnodes="1:1")
-    wait_until(lambda: job_of(machines)["members"][1:])
-    spare = job_of(machines)["members"][1]
+    wait_until(lambda: machines.description()["members"][1:])
+    spare = machines.description()["members"][1]
     assert spare["order"] == "wait" and spare["host"] == "127.0.0.1"
     assert drain(machines, "digits", spare["id"]).endswith("muster: 127.0.0.1 has left job 'digits'\n")
     assert "muster: this machine was drained, and leaves the job\n" in machines.ends("spare", 143)
@@ -122,7 +118,7 @@ def test_what_cannot_be_drained_is_told_and_nothing_is(machines):
         connection.request(method, "/v1/jobs/digits/drain", body)
         answer = connection.getresponse()
         assert (answer.status, "error" in json.loads(answer.read())) == (status, True), body
-    assert job_of(machines)["generation"] == 1 and len(machines.lines()) == 1
+    assert machines.description()["generation"] == 1 and len(machines.lines()) == 1
     end_all(machines, "one")
     assert "job 'digits' has already ended" in drain(machines, "digits", "0", code=1)
 
@@ -157,7 +153,7 @@ def test_a_process_that_has_saved_asks_for_a_restart_that_is_not_charged(machine
     machines.tell("two", code)
     third = machines.until_world(3, 2)
     assert {line.restarts for line in third.values()} == {0}
-    job = job_of(machines)
+    job = machines.description()
     assert job["restarts"] == 0 and job["worlds"][-1]["reason"] == "restart-asked"
     said = end_all(machines, "one", "two")
     assert f"muster: worker-0 exited with code {code} after" in said[1] and "(attempt 2): it asks for a restart\n" in said[1]

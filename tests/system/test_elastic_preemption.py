@@ -4,11 +4,10 @@ import importlib.util
 import os
 import re
 import signal
-import sys
 
 import pytest
 
-from agents import Machines, ask, start_orchestrator
+from agents import Machines, start_orchestrator
 from conftest import LIMIT, read_until
 from servers import free_port
 
@@ -45,12 +44,8 @@ print("ends at step", int(steps.numpy()), flush=True)
 
 def test_a_preempted_worker_saves_with_its_peers_and_all_go_on_from_there(muster):
     machines = Machines(muster, free_port())
-    script = muster.folder / "train.py"
-    script.write_text(SCRIPT)
     start_orchestrator(machines)
-    agents = [muster.start("launch", "--name", name, "--nnodes", 2, "--rdzv-endpoint", machines.endpoint, "--rdzv-id", "digits",
-                           script, muster.folder / "checkpoints", env={"VIRTUAL_ENV": sys.prefix, "PATH": f"{sys.prefix}/bin:{os.environ['PATH']}"})
-              for name in ("one", "two")]
+    agents = machines.train_two(SCRIPT, muster.folder / "checkpoints")
     begun = [read_until(agent.stdout, "begins at step 0")[-1] for agent in agents]
     for agent in agents:
         read_until(agent.stdout, "trains")
@@ -61,5 +56,5 @@ def test_a_preempted_worker_saves_with_its_peers_and_all_go_on_from_there(muster
         said = agent.communicate(timeout=LIMIT)
         assert agent.returncode == 0, said
         assert "(a process asked for a restart)" in said[1]
-    job = ask(machines.port, "/v1/jobs/digits")[1]
+    job = machines.description()
     assert job["restarts"] == 0 and [world["reason"] for world in job["worlds"]] == ["first", "restart-asked"]
