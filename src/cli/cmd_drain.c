@@ -10,8 +10,6 @@
 #include <inttypes.h>
 #include <stdlib.h>
 
-#define PERIOD (MSEC_PER_SECOND / 2) /* between two looks at a server that is away */
-
 struct drain {
 	const struct options *options;
 	struct rendezvous_asker asker;
@@ -148,11 +146,7 @@ static int drain_run(const struct options *options)
 	drain.asker.on_answer = on_answer;
 	drain.asker.data = &drain;
 	read_call(&drain, &faults);
-	if (faults.len) {
-		output_say_lines(&faults);
-		return EXIT_WRONG_USE;
-	}
-	return rendezvous_asker_run(&drain.asker, options, PERIOD);
+	return rendezvous_asker_run(&drain.asker, options, &faults);
 }
 
 static const struct option_row rows_of_drain[] = {

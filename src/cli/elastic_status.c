@@ -13,8 +13,6 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-#define PERIOD MSEC_PER_SECOND /* between two looks of --watch at a server that is away */
-
 struct look {
 	const struct options *options;
 	struct rendezvous_asker asker;
@@ -121,9 +119,5 @@ int elastic_status(const struct options *options)
 	look.asker.on_answer = on_answer;
 	look.asker.data = &look;
 	read_call(&look, &faults);
-	if (faults.len) {
-		output_say_lines(&faults);
-		return EXIT_WRONG_USE;
-	}
-	return rendezvous_asker_run(&look.asker, options, PERIOD);
+	return rendezvous_asker_run(&look.asker, options, &faults);
 }

@@ -1,5 +1,6 @@
 #include "cli/rendezvous_asker.h"
 
+#include "base/exit_code.h"
 #include "base/mem.h"
 #include "cli/edition.h"
 #include "cli/go_on.h"
@@ -11,6 +12,7 @@
 
 #define ANSWER_LIMIT ((size_t) 64 * 1024 * 1024) /* of a server with the most jobs and members */
 #define PAUSE (MSEC_PER_SECOND / 20) /* between an answer and the next call, which is kept */
+#define PERIOD MSEC_PER_SECOND /* without one to keep */
 #define PATIENCE (30 * MSEC_PER_SECOND)
 
 void rendezvous_asker_done(struct rendezvous_asker *asker)
@@ -40,7 +42,7 @@ void rendezvous_asker_read(struct rendezvous_asker *asker, const char *job)
 
 void rendezvous_asker_again(struct rendezvous_asker *asker)
 {
-	loop_timer_arm(asker->timer, loop_now() + (asker->revision ? PAUSE : asker->period));
+	loop_timer_arm(asker->timer, loop_now() + (asker->revision ? PAUSE : PERIOD));
 }
 
 void rendezvous_asker_end(struct rendezvous_asker *asker, int exit_code)
@@ -121,13 +123,17 @@ static int begin(struct rendezvous_asker *asker, struct err *err)
 	return new_asker(asker->loop, &settings, &asker->asker, err);
 }
 
-int rendezvous_asker_run(struct rendezvous_asker *asker, const struct options *options, msec period)
+int rendezvous_asker_run(struct rendezvous_asker *asker, const struct options *options,
+			 struct text *faults)
 {
 	struct err err = {0};
 
+	if (faults->len) {
+		output_say_lines(faults);
+		return EXIT_WRONG_USE;
+	}
 	if (asker->endpoint.is_tls && !edition)
 		return go_on_as_other_program(options);
-	asker->period = period;
 	if (begin(asker, &err) < 0)
 		return output_fail(&err);
 	loop_timer_arm(asker->timer, loop_now());

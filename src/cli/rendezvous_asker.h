@@ -1,6 +1,6 @@
 /* A command that asks the rendezvous server of its command line, once or again and again. A server
  * that numbers its answers keeps the next call until there is news; others, and one that cannot be
- * reached, are asked once in a period. */
+ * reached, are asked once a second. */
 #pragma once
 
 #include "base/json.h"
@@ -24,7 +24,6 @@ struct rendezvous_asker {
 	struct loop *loop;
 	struct http_asker *asker;
 	struct loop_watch *timer;
-	msec period; /* before it asks again */
 	bool has_answer; /* the server was there: a loss is told, and it asks again */
 	bool is_loss_told;
 	int64_t revision; /* of what was read last; 0: none, or a server that has none */
@@ -32,10 +31,10 @@ struct rendezvous_asker {
 };
 
 void rendezvous_asker_done(struct rendezvous_asker *asker);
-/* Asks until rendezvous_asker_end, every `period` if it is asked again. Gives the exit code. With
- * TLS it may go on as another program (cli/go_on.h). */
+/* Asks until rendezvous_asker_end, and gives the exit code; if the call has faults, they are said
+ * instead. With TLS it may go on as another program (cli/go_on.h). */
 int rendezvous_asker_run(struct rendezvous_asker *asker, const struct options *options,
-			 msec period);
+			 struct text *faults);
 
 /* POSTs JSON, or GETs without a body (NULL). */
 void rendezvous_asker_ask(struct rendezvous_asker *asker, const char *path, const void *body,

@@ -83,21 +83,25 @@ static int compare_places(const void *a, const void *b)
 	return left->number < right->number ? -1 : left->number > right->number;
 }
 
-struct member_entry **member_table_candidates(const struct member_table *table, size_t *ret_count,
-					      size_t *ret_n_preferred)
+struct member_entry **member_table_candidates(const struct member_table *table, size_t *ret_count)
 {
 	struct member_entry **candidates =
 		mem_new_array(table->count + 1, sizeof(struct member_entry *));
-	size_t count = 0, n_preferred = 0;
+	size_t count = 0;
 
-	for (size_t i = 0; i < table->count; i++) {
-		if (table->members[i]->is_leaving)
-			continue;
-		candidates[count++] = table->members[i];
-		n_preferred += !table->members[i]->is_aside;
-	}
+	for (size_t i = 0; i < table->count; i++)
+		if (!table->members[i]->is_leaving)
+			candidates[count++] = table->members[i];
 	qsort(candidates, count, sizeof(struct member_entry *), compare_places);
 	*ret_count = count;
-	*ret_n_preferred = n_preferred;
 	return candidates;
+}
+
+size_t member_table_count_preferred(const struct member_table *table)
+{
+	size_t count = 0;
+
+	for (size_t i = 0; i < table->count; i++)
+		count += !table->members[i]->is_leaving && !table->members[i]->is_aside;
+	return count;
 }

@@ -40,7 +40,9 @@ struct member_entry *member_table_find(const struct member_table *table, const c
 /* One that is not there yet, the last to come. */
 struct member_entry *member_table_add(struct member_table *table, const char *id);
 void member_table_remove(struct member_table *table, struct member_entry *member);
-/* The members that may be in another world, in the order in which they came; after the first
- * `n_preferred`, those that were set aside. Caller frees. */
-struct member_entry **member_table_candidates(const struct member_table *table, size_t *ret_count,
-					      size_t *ret_n_preferred) MUST_USE;
+/* The members that may be in another world, in the order in which they came; those that were set
+ * aside stand last. Caller frees. */
+struct member_entry **member_table_candidates(const struct member_table *table,
+					      size_t *ret_count) MUST_USE;
+/* Those of them that were not set aside. */
+size_t member_table_count_preferred(const struct member_table *table);

@@ -312,20 +312,16 @@ static void fail(struct rendezvous *rendezvous, msec now)
 	rendezvous->restart_at = now + delay;
 }
 
-/* Those that were not set aside would be a world. */
-static bool can_do_without_aside(const struct rendezvous *rendezvous)
+/* Of a world without those that were set aside; 0: the others are too few. */
+static size_t size_without_aside(const struct rendezvous *rendezvous)
 {
-	size_t n_preferred, n_candidates;
-	struct member_entry **candidates CLEANUP(mem_free_any) =
-		member_table_candidates(&rendezvous->members, &n_candidates, &n_preferred);
-
-	return size_of(&rendezvous->settings, n_preferred) > 0;
+	return size_of(&rendezvous->settings, member_table_count_preferred(&rendezvous->members));
 }
 
 static void set_aside(struct rendezvous *rendezvous, struct member_entry *member)
 {
 	member->is_aside = rendezvous->is_unsettled = true;
-	if (member->rank >= 0 && can_do_without_aside(rendezvous))
+	if (member->rank >= 0 && size_without_aside(rendezvous) > 0)
 		end_world(rendezvous, WORLD_WORKER_FAILED);
 }
 
@@ -502,7 +498,7 @@ static void leave_aside(struct rendezvous *rendezvous, struct member_entry *cons
 
 static void settle(struct rendezvous *rendezvous, msec now)
 {
-	size_t n_at_work, n_candidates, n_preferred;
+	size_t n_at_work, n_candidates;
 
 	if (rendezvous->phase == RENDEZVOUS_CLOSED ||
 	    !(rendezvous->is_unsettled || now >= rendezvous->phase_ends))
@@ -514,8 +510,8 @@ static void settle(struct rendezvous *rendezvous, msec now)
 		return;
 	}
 	struct member_entry **candidates CLEANUP(mem_free_any) =
-		member_table_candidates(&rendezvous->members, &n_candidates, &n_preferred);
-	size_t size = size_of(&rendezvous->settings, n_preferred);
+		member_table_candidates(&rendezvous->members, &n_candidates);
+	size_t size = size_without_aside(rendezvous);
 	int64_t generation = rendezvous->world.generation;
 
 	if (size == 0)
