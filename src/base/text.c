@@ -470,7 +470,7 @@ static void add_offset(struct text *text, int offset)
 		text_addf(text, "%c%02d:%02d", offset < 0 ? '-' : '+', minutes / 60, minutes % 60);
 }
 
-void text_add_time_ahead(struct text *text, msec time, int offset)
+static void add_time(struct text *text, msec time, int offset, bool has_milliseconds)
 {
 	time += offset * INT64_C(60000);
 
@@ -485,9 +485,19 @@ void text_add_time_ahead(struct text *text, msec time, int offset)
 	date_of_days(days, &year, &month, &day);
 	text_addf(text, "%04" PRId64 "-%02d-%02dT%02d:%02d:%02d", year, month, day,
 		  second_of_day / 3600, second_of_day / 60 % 60, second_of_day % 60);
-	if (milliseconds)
+	if (has_milliseconds)
 		text_addf(text, ".%03d", milliseconds);
 	add_offset(text, offset);
+}
+
+void text_add_time_ahead(struct text *text, msec time, int offset)
+{
+	add_time(text, time, offset, time % MSEC_PER_SECOND != 0);
+}
+
+void text_add_line_time(struct text *text, msec time, int offset)
+{
+	add_time(text, time, offset, true);
 }
 
 /* Exactly `count` digits from low to high; *text moves behind them. */

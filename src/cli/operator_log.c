@@ -46,7 +46,7 @@ static void write_object(const char *level, const char *sentence)
 	struct json *line CLEANUP(json_cleanup) = json_new_object();
 	struct text text CLEANUP(text_done) = {0}, now CLEANUP(text_done) = {0};
 
-	text_add_time(&now, loop_now());
+	text_add_line_time(&now, loop_now(), 0);
 	json_set_string(line, "ts", text_of(&now));
 	json_set_string(line, "level", level);
 	set_sentence(line, sentence);

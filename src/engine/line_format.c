@@ -84,7 +84,7 @@ static void add_time(const struct line_format *format, const struct log_line *li
 {
 	if (!format->has_time || line->time == MSEC_UNSET)
 		return;
-	text_add_time_ahead(text, line->time, format->is_local ? time_zone_offset(line->time) : 0);
+	text_add_line_time(text, line->time, format->is_local ? time_zone_offset(line->time) : 0);
 	text_add_char(text, ' ');
 }
 

@@ -48,7 +48,7 @@ void job_log_add(struct job_log *log, msec now, const char *level, const char *r
 
 	if (!log || log->fd < 0)
 		return;
-	text_add_time(&line, now);
+	text_add_line_time(&line, now, 0);
 	text_addf(&line, " %s %s: ", level, reason);
 	line_text_add_sentence(&line, sentence, strlen(sentence));
 	text_add_char(&line, '\n');

@@ -42,7 +42,7 @@ static void write_line(enum log_level level, const char *sentence)
 {
 	struct text line CLEANUP(text_done) = {0};
 
-	text_add_time(&line, loop_now());
+	text_add_line_time(&line, loop_now(), 0);
 	text_addf(&line, " muster[%d] %s: ", (int) getpid(), log_level_words[level]);
 	line_text_add_sentence(&line, sentence, strlen(sentence));
 	text_add_char(&line, '\n');

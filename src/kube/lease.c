@@ -156,14 +156,12 @@ int kube_lease_read(const struct json *object, struct kube_lease *ret_lease, str
 /* Kubernetes' MicroTime wants all six digits. */
 static void set_time(struct json *spec, const char *key, msec time)
 {
-	struct text seconds CLEANUP(text_done) = {0};
+	struct text micro CLEANUP(text_done) = {0};
 
-	text_add_time(&seconds, time - time % MSEC_PER_SECOND);
-	char *micro CLEANUP(mem_free_text) =
-		mem_format("%.*s.%03d000Z", (int) seconds.len - 1, text_of(&seconds),
-			   (int) (time % MSEC_PER_SECOND));
-
-	json_set_string(spec, key, micro);
+	text_add_line_time(&micro, time, 0);
+	micro.len--;
+	text_add(&micro, "000Z");
+	json_set_string(spec, key, text_of(&micro));
 }
 
 static void set_holder(struct json *spec, const char *holder, msec now)

@@ -144,7 +144,7 @@ static void end_line(struct job_log *log, struct open_line *line)
 		return;
 	text_addf(&log->out, "%s-%d | ", line->role, line->index);
 	if (log->settings.take_request.has_times) {
-		text_add_time(&log->out, line->time);
+		text_add_line_time(&log->out, line->time, 0);
 		text_add_char(&log->out, ' ');
 	}
 	text_add_bytes(&log->out, line->text.bytes, line->text.len);

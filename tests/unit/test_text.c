@@ -300,6 +300,28 @@ static void a_time_may_be_told_by_the_clocks_of_a_zone(void **state)
 	}
 }
 
+static void the_times_of_lines_have_one_width(void **state)
+{
+	(void) state;
+	static const struct {
+		msec time;
+		int offset;
+		const char *text;
+	} table[] = {
+		{1767310200000, 0, "2026-01-01T23:30:00.000Z"},
+		{1767310200007, 0, "2026-01-01T23:30:00.007Z"},
+		{1767310200000, 60, "2026-01-02T00:30:00.000+01:00"},
+		{1767310200999, 60, "2026-01-02T00:30:00.999+01:00"},
+	};
+
+	for (size_t i = 0; i < ARRAY_LEN(table); i++) {
+		struct text text CLEANUP(text_done) = {0};
+
+		text_add_line_time(&text, table[i].time, table[i].offset);
+		assert_string_equal(text_of(&text), table[i].text);
+	}
+}
+
 static void a_text_loses_its_beginning(void **state)
 {
 	struct text text CLEANUP(text_done) = {0};
@@ -318,6 +340,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_time_may_be_told_by_the_clocks_of_a_zone),
+		cmocka_unit_test(the_times_of_lines_have_one_width),
 		cmocka_unit_test(text_grows_and_is_taken),
 		cmocka_unit_test(a_cleared_text_begins_again),
 		cmocka_unit_test(a_text_loses_its_beginning),
