@@ -19,7 +19,7 @@ class Training:
     def __init__(self, strategy=None):
         self.strategy = strategy
         self.was_asked = self.is_ending = False
-        # Frameworks that take SIGTERM for themselves have done so by now.
+        self.stop_file = os.environ.get("MUSTER_STOP_FILE")  # for a library that takes SIGTERM for itself later
         signal.signal(signal.SIGTERM, self._on_signal)
 
     def _on_signal(self, number, frame):
@@ -27,7 +27,8 @@ class Training:
 
     def must_end(self):
         """Whether a worker was asked to end: the same on all workers, which all have to call it at the same steps."""
-        self.is_ending = self._is_any(self.was_asked)
+        was_asked = self.was_asked or bool(self.stop_file and os.path.exists(self.stop_file))
+        self.is_ending = self._is_any(was_asked)
         return self.is_ending
 
     def saved(self, step):

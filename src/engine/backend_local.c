@@ -179,6 +179,8 @@ static void start_replica(struct local *local, const struct job *job, const stru
 	local_start_describe(&cluster, role, action->index, action->attempt, &machine, arena,
 			     &start);
 	replica->gpus = local_gpus_names(&local->gpus, action->role, action->index);
+	replica->stop_file =
+		local_start_stop_file(folder, action->role, action->index, action->attempt);
 	start.input_fd = input_of(local, replica);
 	start.descriptor_limit = local->settings.descriptor_limit;
 	start.network = local->settings.network;

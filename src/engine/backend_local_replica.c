@@ -12,8 +12,6 @@
 #include <string.h>
 #include <unistd.h>
 
-/* As shells say it: no such program, or one that may not be run. */
-
 struct local_replica *local_replica_new(const char *uid, const char *role, int index, int attempt,
 					msec now)
 {
@@ -39,6 +37,7 @@ void local_replica_free(struct local_replica *replica)
 	free(replica->message);
 	free(replica->log);
 	free(replica->gpus);
+	free(replica->stop_file);
 	free(replica);
 }
 
@@ -86,6 +85,17 @@ void local_replica_stop(struct local_replica *replica, msec now, msec grace, int
 	replica->held_signal = signal_number;
 }
 
+static void create_stop_file(const struct local_replica *replica)
+{
+	int fd = open(replica->stop_file, O_WRONLY | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0600);
+
+	if (fd < 0)
+		log_info("%s-%d gets the signal alone: cannot create '%s': %s", replica->role,
+			 replica->index, replica->stop_file, strerror(errno));
+	else
+		close(fd);
+}
+
 void local_replica_send_held(struct local_replica *replica)
 {
 	int signal_number = replica->held_signal;
@@ -93,6 +103,7 @@ void local_replica_send_held(struct local_replica *replica)
 	replica->held_signal = 0;
 	if (!signal_number || replica->stage != LOCAL_RUNNING)
 		return;
+	create_stop_file(replica);
 	child_signal_group(replica->pid, signal_number);
 	child_signal_group(replica->pid, SIGCONT);
 }

@@ -36,6 +36,7 @@ struct local_replica {
 	int held_signal; /* that is to be sent when its stacks are kept; 0: none */
 	bool is_asked; /* for these */
 	bool is_killed;
+	char *stop_file; /* is created when it is asked to end */
 	int stopped_by; /* the signal that holds its process still (SIGSTOP); 0: it goes on */
 	bool has_escapees; /* set by the last look at our children */
 	char *log; /* path, or NULL */
@@ -54,7 +55,8 @@ int local_replica_start(struct local_replica *replica, struct child_start *start
 			struct err *err) MUST_USE;
 /* It could not be started: it has ended as a shell would tell it, 127 or 126. */
 void local_replica_fail_start(struct local_replica *replica, const struct err *err, msec now);
-/* Asks it to end, with a signal that is held back at first; then sends that. A process that was
+/* Asks it to end, with a signal that is held back at first; then sends that, after its stop file
+ * is there. A process that was
  * stopped is woken, or it would never hear of it. */
 void local_replica_stop(struct local_replica *replica, msec now, msec grace, int signal_number);
 void local_replica_send_held(struct local_replica *replica);

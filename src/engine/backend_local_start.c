@@ -23,6 +23,13 @@ char *local_start_mark(const char *uid, const char *role, int index, int attempt
 	return mem_format(ENVIRONMENT_ATTEMPT_MARK "=%s/%s", uid, name);
 }
 
+char *local_start_stop_file(const char *report_folder, const char *role, int index, int attempt)
+{
+	char *name CLEANUP(mem_free_text) = job_processes_attempt(role, index, attempt);
+
+	return mem_format("%s/%s.stop", report_folder, name);
+}
+
 static void add_marks(struct environment *declared, const char *uid, const char *role, int index,
 		      int attempt)
 {
@@ -86,6 +93,15 @@ static void hook_python(const char *hook, const char *job_folder, const struct r
 	environment_set(declared, PYTHON_STACKS_FILE, file);
 }
 
+static void name_stop_file(const struct cluster *cluster, const struct role *role, int index,
+			   int attempt, struct environment *declared)
+{
+	char *file CLEANUP(mem_free_text) =
+		local_start_stop_file(cluster->report_folder, role->name, index, attempt);
+
+	environment_set(declared, "MUSTER_STOP_FILE", file);
+}
+
 /* All that the job's process is told beyond what muster itself was started with. The marks come
  * last: they are how its descendants are found. */
 static void declare(const struct cluster *cluster, const struct role *role, int index, int attempt,
@@ -103,6 +119,7 @@ static void declare(const struct cluster *cluster, const struct role *role, int 
 	if (cluster->job->has_private_network)
 		name_interface(declared);
 	cluster_add_environment(cluster, role->name, index, attempt, declared);
+	name_stop_file(cluster, role, index, attempt, declared);
 	if (nccl_errors)
 		environment_set(declared, NCCL_ERRORS_VARIABLE, nccl_errors);
 	environment_add_container(declared, &role->container);

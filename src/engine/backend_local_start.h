@@ -16,15 +16,19 @@ struct local_machine {
 	double cores; /* shared by all replicas of the job (core/threads.h); 0: not known */
 };
 
-/* Fills everything but the output descriptor; what it points to lives in the arena (and in muster's
- * own environment). The environment is muster's own, then what muster says of the cluster, the two
- * marks, and the container's env, later ones winning. $(NAME) stands for a variable of the last
- * three, as on Kubernetes, where no other ones exist. A command `muster`, without a path, is this
- * very program (`muster server …`). `cluster->job` has the uid. What `machine` leads to the
- * container's env may change. */
+/* Fills everything but the output descriptor; `cluster` has a report_folder. What it points to
+ * lives in the arena (and in muster's own environment). The environment is muster's own, then what
+ * muster says of the cluster, the two marks, and the container's env, later ones winning. $(NAME)
+ * stands for a variable of the last three, as on Kubernetes, where no other ones exist. A command
+ * `muster`, without a path, is this very program (`muster server …`). `cluster->job` has the uid.
+ * What `machine` leads to the container's env may change. */
 void local_start_describe(const struct cluster *cluster, const struct role *role, int index,
 			  int attempt, const struct local_machine *machine, struct arena *arena,
 			  struct child_start *ret_start);
 
 /* The attempt's mark as an entry of its environment: "MUSTER_ATTEMPT_ID=UID/ROLE-INDEX.ATTEMPT". */
 char *local_start_mark(const char *uid, const char *role, int index, int attempt) MUST_USE;
+/* The file that is created when the attempt is asked to end, for a script that cannot handle the
+ * signal: its MUSTER_STOP_FILE. Caller frees. */
+char *local_start_stop_file(const char *report_folder, const char *role, int index,
+			    int attempt) MUST_USE;

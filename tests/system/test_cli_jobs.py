@@ -144,6 +144,16 @@ def test_stop_ends_several_jobs_and_may_be_repeated(muster):
         assert muster.job(name)["status"]["failure"]["reason"] == "Stopped"
 
 
+def test_a_process_that_cannot_handle_the_signal_sees_a_file(muster):
+    muster.detach("--name", "job", "--", "sh", "-c",
+                  "trap '' TERM; [ -e \"$MUSTER_STOP_FILE\" ] || echo started; until [ -e \"$MUSTER_STOP_FILE\" ]; do sleep 0.05; done; exit 7")
+    read_until(muster.start("logs", "-f", "job").stdout, "started")
+    muster("stop", "--grace", f"{LIMIT}s", "job", code=0)
+    muster("wait", "job", code=130)
+    replica, = replicas(muster.job("job"))
+    assert (replica["state"], replica["exitCode"]) == ("Stopped", 7)
+
+
 def test_a_process_that_ignores_term_is_killed_after_the_grace_time(muster):
     muster.detach("--name", "job", "--", "sh", "-c", "trap '' TERM; echo started; while :; do sleep 0.1; done")
     read_until(muster.start("logs", "-f", "job").stdout, "started")

@@ -89,6 +89,20 @@ def test_all_workers_save_at_the_same_step(muster, framework):
     assert job["progress"] >= max(saved)
 
 
+def test_a_process_whose_signal_another_library_takes_saves_all_the_same(muster):
+    """By MUSTER_STOP_FILE."""
+    machines = Machines(muster, free_port())
+    shutil.copy(HELPER, muster.folder)
+    start_orchestrator(machines)
+    agents = machines.train_two("import signal, time\nstrategy = None\ntrain = lambda: time.sleep(0.01)\n" + SCRIPT.replace(
+        "training = muster_elastic.Training(strategy)", "training = muster_elastic.Training(strategy); signal.signal(signal.SIGTERM, signal.SIG_IGN)"), muster.folder / "step")
+    for agent in agents:
+        read_until(agent.stdout, "trains")
+    muster("drain", "--rdzv-endpoint", machines.endpoint, "digits", "1", code=0)
+    for agent in agents:
+        read_until(agent.stdout, "saves at step")
+
+
 def test_without_muster_one_worker_saves_and_exits(tmp_path):
     code = "import os, signal, muster_elastic as m; t = m.Training(); assert not t.must_end(); " \
            "os.kill(os.getpid(), signal.SIGTERM); assert t.must_end(); t.saved(3)"
