@@ -70,6 +70,6 @@ void text_add_duration(struct text *text, msec duration);
 void text_add_time(struct text *text, msec time);
 /* The same where clocks are `offset` minutes ahead of UTC: 2026-01-02T04:04:05+01:00. */
 void text_add_time_ahead(struct text *text, msec time, int offset);
-/* The same, always with milliseconds, as times before lines need it: 2026-01-02T04:04:05.000+01:00. */
+/* The same, always with milliseconds, for times before lines: 2026-01-02T04:04:05.000+01:00. */
 void text_add_line_time(struct text *text, msec time, int offset);
 int text_read_time(const char *text, msec *ret_time, struct err *err) MUST_USE;

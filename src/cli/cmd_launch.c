@@ -37,6 +37,7 @@ struct call {
 	struct job *job;
 	char *serves_at; /* an address of this machine; NULL: the endpoint is another's */
 	struct listening listening;
+	struct http_tls *tls; /* of this server; NULL: none */
 };
 
 static void call_done(struct call *call)
@@ -49,6 +50,8 @@ static void call_done(struct call *call)
 	job_free(call->job);
 	free(call->serves_at);
 	listening_done(&call->listening);
+	if (call->tls)
+		edition->free_tls(call->tls);
 	arena_free(call->arena);
 }
 
@@ -192,11 +195,13 @@ static int see_through(struct call *call)
 		.new_asker = launch->endpoint.is_tls ? edition->new_asker : http_asker_new,
 		.token = launch->endpoint.token,
 		.pin = launch->endpoint.pin,
+		.pin_advice = rendezvous_endpoint_pin_advice(&launch->endpoint),
 		.own_address = launch->own_address,
 		.own_port = launch->own_port,
 		.listening = &call->listening,
 		.serves_at = call->serves_at,
 		.lease = ELASTIC_LEASE,
+		.tls = call->tls,
 		.server_folder = launch->is_alone ? NULL : kept,
 	};
 	const struct supervisor_request request = {
@@ -239,6 +244,8 @@ static int launch_run(const struct options *options)
 	}
 	if (open_server(&call, &err) < 0)
 		return output_fail(&err);
+	if (call.launch.endpoint.is_tls && call.serves_at)
+		call.tls = edition->tls_of_token(call.launch.endpoint.token);
 	if (may_serve(&call))
 		return see_through(&call);
 	output_say("--rdzv-endpoint %s: other machines can reach this address, and any client "

@@ -15,6 +15,7 @@
 #include "cli/tensorboard.h"
 #include "engine/client.h"
 #include "io/http_asker.h"
+#include "io/http_tls.h"
 #include "io/listening.h"
 
 #include <stdbool.h>
@@ -40,6 +41,9 @@ struct edition {
 	int (*serve)(const struct options *options); /* serve_on_cluster */
 	int (*orchestrate)(const struct options *options); /* orchestrator_call_with_access */
 	http_asker_new_fn new_asker; /* https_asker_new */
+	struct http_tls *(*tls_of_token)(const char *token); /* http_tls_of_secret */
+	void (*free_tls)(struct http_tls *tls); /* http_tls_free */
+	char *(*pin_of_token)(const char *token); /* certificate_pin_of_secret */
 	int (*forward_ports)(const struct port_forward_call *call); /* port_forward_on_cluster */
 	sync_folder_pack_fn pack_folder;
 	const char *(*library)(void); /* "libcurl/7.88.1 …", for `muster version` */

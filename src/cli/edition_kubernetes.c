@@ -15,7 +15,9 @@
 #include "cli/tensorboard_on_cluster.h"
 #include "engine/client.h"
 #include "engine/client_kube.h"
+#include "io/certificate.h"
 #include "io/http_client.h"
+#include "io/http_tls.h"
 #include "io/https_asker.h"
 
 static void tell_trouble(const char *sentence, void *data)
@@ -55,6 +57,9 @@ static const struct edition kubernetes = {
 	.serve = serve_on_cluster,
 	.orchestrate = orchestrator_call_with_access,
 	.new_asker = https_asker_new,
+	.tls_of_token = http_tls_of_secret,
+	.free_tls = http_tls_free,
+	.pin_of_token = certificate_pin_of_secret,
 	.forward_ports = port_forward_on_cluster,
 	.pack_folder = sync_folder_pack,
 	.library = http_library,

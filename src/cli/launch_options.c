@@ -18,15 +18,6 @@ void launch_done(struct launch *launch)
 	rendezvous_endpoint_done(&launch->endpoint);
 }
 
-static bool flag_of(const struct options *options, const char *name)
-{
-	if (option_is_given(options, name))
-		return option_flag(options, name);
-	const char *value = rendezvous_variable(name);
-
-	return value && *value && !text_equals(value, "0");
-}
-
 /* False, and a fault, when it is no number of that range. */
 static bool read_number(const char *name, const char *word, int low, int high, int *ret_number,
 			struct text *faults)
@@ -169,7 +160,7 @@ static void read_endpoint(const struct options *options, struct launch *launch, 
 	const char *word = has_said ? said : master;
 
 	/* One machine has nobody to meet; torchrun makes up an endpoint as well. */
-	if (!word || is_made_up(word) || flag_of(options, "standalone") ||
+	if (!word || is_made_up(word) || rendezvous_flag(options, "standalone") ||
 	    (!has_said && launch->terms.max == 1))
 		return;
 	rendezvous_endpoint_read(word, &launch->endpoint, faults);
@@ -212,8 +203,8 @@ void launch_read(const struct options *options, const struct gpus *gpus, struct 
 		.job_id = rendezvous_option(options, "rdzv-id"),
 		.own_address = rendezvous_option(options, "local-addr"),
 		.role_name = rendezvous_option(options, "role"),
-		.is_module = flag_of(options, "module"),
-		.is_program = flag_of(options, "no-python"),
+		.is_module = rendezvous_flag(options, "module"),
+		.is_program = rendezvous_flag(options, "no-python"),
 	};
 	read_machines(options, &launch->terms, faults);
 	read_processes(options, gpus, &launch->n_processes, faults);
@@ -228,7 +219,7 @@ void launch_read(const struct options *options, const struct gpus *gpus, struct 
 	rendezvous_endpoint_read_trust(options, &launch->endpoint, faults);
 	launch->is_alone = !launch->endpoint.host;
 	launch->endpoint.is_tls &= !launch->is_alone;
-	launch->never_serves |= launch->endpoint.is_tls;
+	launch->never_serves |= launch->endpoint.is_tls && !launch->endpoint.has_token_key;
 	check_backend(options, faults);
 	check_meeting(launch, faults);
 	if (!faults->len && member_terms_fault(&launch->terms))

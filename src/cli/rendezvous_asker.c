@@ -113,6 +113,7 @@ static int begin(struct rendezvous_asker *asker, struct err *err)
 		.port = endpoint->port,
 		.token = endpoint->token,
 		.pin = endpoint->pin,
+		.pin_advice = rendezvous_endpoint_pin_advice(endpoint),
 		.answer_limit = ANSWER_LIMIT,
 		.patience = PATIENCE,
 		.on_answer = on_answer,

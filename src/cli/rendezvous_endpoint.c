@@ -1,6 +1,7 @@
 #include "cli/rendezvous_endpoint.h"
 
 #include "base/mem.h"
+#include "cli/edition.h"
 #include "cli/input.h"
 #include "core/cluster_address.h"
 #include "core/member_wire.h"
@@ -11,10 +12,12 @@
 
 #define HTTPS "https://"
 #define PIN "sha256//"
+#define SHORTEST_TOKEN_OF_KEY 32 /* characters, of tokens that cannot be guessed */
 
 void rendezvous_endpoint_done(struct rendezvous_endpoint *endpoint)
 {
 	free(endpoint->host);
+	free(endpoint->pin);
 	mem_free_secret(&endpoint->token);
 }
 
@@ -32,6 +35,15 @@ const char *rendezvous_option(const struct options *options, const char *name)
 	const char *value = option_text(options, name);
 
 	return value ? value : rendezvous_variable(name);
+}
+
+bool rendezvous_flag(const struct options *options, const char *name)
+{
+	if (option_is_given(options, name))
+		return option_flag(options, name);
+	const char *value = rendezvous_variable(name);
+
+	return value && *value && !text_equals(value, "0");
 }
 
 void rendezvous_endpoint_read(const char *word, struct rendezvous_endpoint *endpoint,
@@ -65,6 +77,23 @@ static int read_token(const char *path, struct rendezvous_endpoint *endpoint, st
 	return rc;
 }
 
+/* Its key is known to all who know the token. */
+static void read_token_key(struct rendezvous_endpoint *endpoint, struct text *faults)
+{
+	if (endpoint->pin)
+		text_add(faults, "--rdzv-tls: cannot be used with --rdzv-pin\n");
+	else if (!endpoint->token)
+		text_add(faults, "--rdzv-tls: needs --rdzv-token-file\n");
+	else if (strlen(endpoint->token) < SHORTEST_TOKEN_OF_KEY)
+		text_addf(faults,
+			  "--rdzv-tls: the token must have at least %d characters, because the "
+			  "key is made from it; to make one: muster orchestrator --make-token "
+			  "token.hash > token\n",
+			  SHORTEST_TOKEN_OF_KEY);
+	else if (edition)
+		endpoint->pin = edition->pin_of_token(endpoint->token);
+}
+
 void rendezvous_endpoint_read_trust(const struct options *options,
 				    struct rendezvous_endpoint *endpoint, struct text *faults)
 {
@@ -73,8 +102,18 @@ void rendezvous_endpoint_read_trust(const struct options *options,
 
 	if (pin && !text_starts_with(pin, PIN))
 		text_addf(faults, "--rdzv-pin: '%s' is not a pin (expected " PIN "...)\n", pin);
-	endpoint->pin = pin;
-	endpoint->is_tls |= pin != NULL;
+	endpoint->pin = mem_copy_text(pin);
+	endpoint->has_token_key = rendezvous_flag(options, "rdzv-tls");
+	endpoint->is_tls |= pin || endpoint->has_token_key;
 	if (read_token(rendezvous_option(options, "rdzv-token-file"), endpoint, &err) < 0)
 		text_addf(faults, "--rdzv-token-file: %s\n", err.text);
+	else if (endpoint->has_token_key)
+		read_token_key(endpoint, faults);
+}
+
+const char *rendezvous_endpoint_pin_advice(const struct rendezvous_endpoint *endpoint)
+{
+	return endpoint->has_token_key
+		       ? "with --rdzv-tls, the server must be an agent with the same token"
+		       : NULL;
 }

@@ -12,7 +12,8 @@ struct rendezvous_endpoint {
 	char *host; /* without brackets; NULL: none was given */
 	int port;
 	bool is_tls;
-	const char *pin; /* of its key; NULL: authorities count */
+	bool has_token_key; /* with TLS: the key is the token's, as an agent that serves has it */
+	char *pin; /* of its key; NULL: authorities count */
 	char *token; /* NULL: none */
 };
 
@@ -21,19 +22,26 @@ void rendezvous_endpoint_done(struct rendezvous_endpoint *endpoint);
  * `faults`, here and below. */
 void rendezvous_endpoint_read(const char *word, struct rendezvous_endpoint *endpoint,
 			      struct text *faults);
-/* --rdzv-pin, which implies TLS, and --rdzv-token-file. */
+/* --rdzv-token-file, and --rdzv-pin and --rdzv-tls, which imply TLS. */
 void rendezvous_endpoint_read_trust(const struct options *options,
 				    struct rendezvous_endpoint *endpoint, struct text *faults);
+
+/* What to do about a server with another key; NULL: nothing more than its sentence says. */
+const char *rendezvous_endpoint_pin_advice(const struct rendezvous_endpoint *endpoint);
 
 /* The value of an option, or of its variable (PET_RDZV_PIN for "rdzv-pin"); NULL: there is none. */
 const char *rendezvous_option(const struct options *options, const char *name);
 const char *rendezvous_variable(const char *name);
+bool rendezvous_flag(const struct options *options, const char *name);
 
 #define RENDEZVOUS_TRUST_ROWS                                                                      \
 	{.name = "rdzv-token-file",                                                                \
 	 .kind = OPTION_TEXT,                                                                      \
 	 .value_name = "FILE",                                                                     \
 	 .one_line = "file with the bearer token of the rendezvous server"},                       \
+		{.name = "rdzv-tls",                                                               \
+		 .kind = OPTION_FLAG,                                                              \
+		 .one_line = "encrypt with a key made from the token, if an agent is the server"}, \
 	{                                                                                          \
 		.name = "rdzv-pin", .kind = OPTION_TEXT, .value_name = "PIN",                      \
 		.one_line = "key of an https server whose certificate no authority signed"         \

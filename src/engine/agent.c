@@ -169,6 +169,7 @@ static int make_server(struct agent *agent, const struct listening *listening, s
 	const struct orchestrator_settings settings = {
 		.loop = agent->settings.loop,
 		.listening = listening,
+		.tls = agent->request->tls,
 		.access = {token ? http_is_same_secret : NULL, token},
 		.folder = agent->request->server_folder,
 		.lease = agent->request->lease,
@@ -656,6 +657,7 @@ static int make_asker(struct agent *agent, struct err *err)
 		.port = request->port,
 		.token = request->token,
 		.pin = request->pin,
+		.pin_advice = request->pin_advice,
 		.answer_limit = LIMIT_MEMBER_ANSWER,
 		.patience = MEMBER_HOLD + ANSWER_TIME + MSEC_PER_SECOND, /* the member's is less */
 		.on_answer = on_answer,

@@ -25,7 +25,7 @@ struct agent_request {
 	int port;
 	http_asker_new_fn new_asker; /* how it is asked: with TLS or without */
 	const char *token; /* that its callers give, also where we are the server; NULL: none */
-	const char *pin; /* as in struct http_asker_settings */
+	const char *pin, *pin_advice; /* as in struct http_asker_settings */
 	const char *own_address; /* by which other machines reach this one; NULL: the one towards
 				    the server */
 	int own_port; /* of the only process, in every generation; 0: ports take turns */
@@ -34,6 +34,7 @@ struct agent_request {
 	const struct listening *listening;
 	const char *serves_at;
 	msec lease; /* where we are the server */
+	const struct http_tls *tls; /* the same; NULL: none. It outlives the agent. */
 	const char *server_folder; /* as in struct orchestrator_settings */
 };
 

@@ -7,11 +7,13 @@
 
 #include <openssl/crypto.h>
 #include <openssl/evp.h>
+#include <openssl/hmac.h>
 #include <openssl/pem.h>
 #include <openssl/rand.h>
 #include <openssl/sha.h>
 #include <openssl/x509.h>
 #include <stdlib.h>
+#include <string.h>
 #include <unistd.h>
 
 #define CURVE "P-256"
@@ -28,7 +30,7 @@ static void must(int is_done)
 		mem_end();
 }
 
-static X509 *certificate_new(EVP_PKEY *key)
+static X509 *certificate_new(EVP_PKEY *key, const EVP_MD *digest)
 {
 	X509 *certificate = X509_new();
 	uint64_t serial = 0;
@@ -44,7 +46,7 @@ static X509 *certificate_new(EVP_PKEY *key)
 					-1, 0));
 	must(X509_set_issuer_name(certificate, name));
 	must(X509_set_pubkey(certificate, key));
-	must(X509_sign(certificate, key, EVP_sha256()) > 0);
+	must(X509_sign(certificate, key, digest) > 0);
 	return certificate;
 }
 
@@ -63,7 +65,7 @@ static int make(const char *certificate_file, const char *key_file, struct err *
 	BIO *key_pem = BIO_new(BIO_s_secmem()), *certificate_pem = BIO_new(BIO_s_mem());
 
 	must(key && key_pem && certificate_pem);
-	X509 *certificate = certificate_new(key);
+	X509 *certificate = certificate_new(key, EVP_sha256());
 
 	must(PEM_write_bio_PrivateKey(key_pem, key, NULL, NULL, 0, NULL, NULL));
 	must(PEM_write_bio_X509(certificate_pem, certificate));
@@ -133,4 +135,35 @@ int certificate_pin(const char *certificate_file, char **ret_pin, struct err *er
 	*ret_pin = pin_of(certificate);
 	X509_free(certificate);
 	return 0;
+}
+
+/* Of a secret. */
+
+void certificate_of_secret(const char *secret, struct certificate *ret_certificate)
+{
+	static const unsigned char purpose[] = "muster: key of a server, version 1";
+	unsigned char seed[SHA256_DIGEST_LENGTH];
+	unsigned int len = sizeof(seed);
+
+	must(HMAC(EVP_sha256(), secret, (int) strlen(secret), purpose, sizeof(purpose) - 1, seed,
+		  &len) != NULL);
+	ret_certificate->key =
+		EVP_PKEY_new_raw_private_key(EVP_PKEY_ED25519, NULL, seed, sizeof(seed));
+	OPENSSL_cleanse(seed, sizeof(seed));
+	must(ret_certificate->key != NULL);
+	ret_certificate->certificate = certificate_new(ret_certificate->key, NULL);
+}
+
+void certificate_done(struct certificate *certificate)
+{
+	X509_free(certificate->certificate);
+	EVP_PKEY_free(certificate->key);
+}
+
+char *certificate_pin_of_secret(const char *secret)
+{
+	struct certificate certificate CLEANUP(certificate_done) = {0};
+
+	certificate_of_secret(secret, &certificate);
+	return pin_of(certificate.certificate);
 }

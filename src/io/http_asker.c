@@ -4,6 +4,7 @@
 
 #include <event2/buffer.h>
 #include <event2/http.h>
+#include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -16,15 +17,18 @@ struct plain_asker {
 	struct evhttp_connection *connection;
 	struct evhttp_request *request; /* under way; NULL: none */
 	const char *why; /* it failed, as libevent says; NULL: it says nothing */
+	bool has_answered; /* once */
 };
 
-static const char *sentence_of(enum evhttp_request_error error)
+static const char *sentence_of(enum evhttp_request_error error, bool has_answered)
 {
 	switch (error) {
 	case EVREQ_HTTP_TIMEOUT:
 		return "it does not respond";
 	case EVREQ_HTTP_EOF:
-		return "it closed the connection without a response";
+		return has_answered ? "it closed the connection without a response"
+				    : "it closed the connection without a response, as a server "
+				      "with TLS does";
 	case EVREQ_HTTP_INVALID_HEADER:
 		return "it does not speak HTTP";
 	case EVREQ_HTTP_DATA_TOO_LONG:
@@ -40,7 +44,7 @@ static void on_error(enum evhttp_request_error error, void *data)
 {
 	struct plain_asker *asker = data;
 
-	asker->why = sentence_of(error);
+	asker->why = sentence_of(error, asker->has_answered);
 }
 
 /* Why no connection came about is lost in libevent, which closes it before it tells. */
@@ -65,6 +69,7 @@ static void on_done(struct evhttp_request *request, void *data)
 		tell_loss(asker);
 		return;
 	}
+	asker->has_answered = true;
 	struct evbuffer *body = evhttp_request_get_input_buffer(request);
 
 	asker->settings.on_answer(status, evbuffer_pullup(body, -1), evbuffer_get_length(body),

@@ -35,6 +35,8 @@ struct http_asker_settings {
 	int port;
 	const char *token; /* a bearer token; NULL: none */
 	const char *pin; /* as in struct http_trust_parts */
+	const char
+		*pin_advice; /* behind the sentence that the server has another key; NULL: none */
 	size_t answer_limit; /* bytes; a longer one is none */
 	msec patience; /* for an answer; at least a second */
 	http_asker_fn on_answer;

@@ -1,6 +1,7 @@
 #include "io/http_tls.h"
 
 #include "base/mem.h"
+#include "io/certificate.h"
 
 #include <event2/bufferevent_ssl.h>
 #include <openssl/err.h>
@@ -39,11 +40,9 @@ static int set_failure(const char *file, struct err *err)
 		       reason ? reason : "OpenSSL rejects it");
 }
 
-int http_tls_new(const char *certificate_file, const char *key_file, struct http_tls **ret_tls,
-		 struct err *err)
+static struct tls_context *context_new(void)
 {
 	struct tls_context *tls = mem_new(sizeof(*tls));
-	const char *refused = NULL;
 
 	tls->functions.new_stream = new_stream;
 	tls->context = SSL_CTX_new(TLS_server_method());
@@ -53,6 +52,15 @@ int http_tls_new(const char *certificate_file, const char *key_file, struct http
 	SSL_CTX_set_options(tls->context, SSL_OP_NO_RENEGOTIATION);
 	/* Of idle connections nothing is kept but their state. */
 	SSL_CTX_set_mode(tls->context, SSL_MODE_RELEASE_BUFFERS);
+	return tls;
+}
+
+int http_tls_new(const char *certificate_file, const char *key_file, struct http_tls **ret_tls,
+		 struct err *err)
+{
+	struct tls_context *tls = context_new();
+	const char *refused = NULL;
+
 	if (SSL_CTX_use_certificate_chain_file(tls->context, certificate_file) != 1)
 		refused = certificate_file;
 	else if (SSL_CTX_use_PrivateKey_file(tls->context, key_file, SSL_FILETYPE_PEM) != 1 ||
@@ -64,6 +72,18 @@ int http_tls_new(const char *certificate_file, const char *key_file, struct http
 	}
 	*ret_tls = &tls->functions;
 	return 0;
+}
+
+struct http_tls *http_tls_of_secret(const char *secret)
+{
+	struct tls_context *tls = context_new();
+	struct certificate certificate CLEANUP(certificate_done) = {0};
+
+	certificate_of_secret(secret, &certificate);
+	if (SSL_CTX_use_certificate(tls->context, certificate.certificate) != 1 ||
+	    SSL_CTX_use_PrivateKey(tls->context, certificate.key) != 1)
+		mem_end();
+	return &tls->functions;
 }
 
 void http_tls_free(struct http_tls *tls)

@@ -16,4 +16,6 @@ struct http_tls {
  * 1.2 and newer. */
 int http_tls_new(const char *certificate_file, const char *key_file, struct http_tls **ret_tls,
 		 struct err *err) MUST_USE;
+/* With the key that a secret stands for; clients know it by certificate_pin_of_secret. */
+struct http_tls *http_tls_of_secret(const char *secret) MUST_USE;
 void http_tls_free(struct http_tls *tls); /* NULL is fine */

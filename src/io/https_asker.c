@@ -22,7 +22,13 @@ static void on_done(const struct http_answer *answer, const struct err *err, voi
 	struct secure_asker *asker = data;
 	const struct http_asker_settings *settings = &asker->settings;
 
+	struct err advised;
+
 	asker->call = NULL;
+	if (err && err->code == ERR_REFUSED && settings->pin_advice) {
+		err_set(&advised, err->code, "%s; %s", err->text, settings->pin_advice);
+		err = &advised;
+	}
 	if (err)
 		settings->on_answer(0, NULL, 0, err, settings->data);
 	else

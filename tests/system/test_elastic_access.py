@@ -116,6 +116,26 @@ def test_over_tls_the_server_is_known_by_its_pin(machines, token):
         machines.ends(name, 0)
 
 
+def test_all_agents_with_the_token_have_the_key_of_the_server(machines, token):
+    """Without an orchestrator: no pin, no certificate in a file."""
+    trust = ("--rdzv-tls", "--rdzv-token-file", machines.muster.folder / "token")
+    machines.launch("one", *AT_ONCE, *trust)
+    assert "joined job 'digits'" in read_line(machines.agents["one"].stderr)
+    with pytest.raises(http.client.HTTPException):
+        ask(machines, token)
+    status = ("status", "--rdzv-endpoint", machines.endpoint, "digits")
+    assert "it closed the connection without a response, as a server with TLS does" in machines.muster(*status, *trust[1:], code=3).stderr
+    machines.launch("stranger", *AT_ONCE, *trust[:2], machines.muster.folder / "other")
+    assert "with --rdzv-tls, the server must be an agent with the same token" in machines.ends("stranger", 3)
+    machines.launch("two", *AT_ONCE, *trust)
+    machines.until_world(1, 2)
+    assert machines.muster(*status, *trust, code=0).stdout.startswith("digits: running, 2 machines")
+    for name in ("one", "two"):
+        machines.tell(name, 0)
+    for name in ("one", "two"):
+        machines.ends(name, 0)
+
+
 def test_a_server_with_another_key_is_told_nothing(machines):
     (machines.muster.folder / "tls").mkdir()
     start_with_tls(machines)
@@ -133,5 +153,10 @@ def test_mistakes_of_tokens_and_pins_are_told(machines, muster, token):
         *launch, "--rdzv-token-file", muster.folder / "token.hash", "x.py", code=2).stderr
     assert "--rdzv-token-file: " in muster(*launch, "--rdzv-token-file", muster.folder / "none", "x.py", code=2).stderr
     assert "--rdzv-pin: 'abc' is not a pin (expected sha256//" in muster(*launch, "--rdzv-pin", "abc", "x.py", code=2).stderr
+    assert "--rdzv-tls: needs --rdzv-token-file" in muster(*launch, "--rdzv-tls", "x.py", code=2).stderr
+    tls = (*launch, "--rdzv-tls", "--rdzv-token-file")
+    assert "--rdzv-tls: cannot be used with --rdzv-pin" in muster(*tls, muster.folder / "token", "--rdzv-pin", "sha256//A", "x.py", code=2).stderr
+    (muster.folder / "short").write_text("a password of 16")
+    assert "--rdzv-tls: the token must have at least 32 characters" in muster(*tls, muster.folder / "short", "x.py", code=2).stderr
     assert "add --token-file, or allow that for this network: --insecure" in muster(
         "orchestrator", "--listen", "0.0.0.0:0", "--tls-dir", muster.folder, code=4).stderr

@@ -1,6 +1,7 @@
 #include "io/token.h"
 
 #include "base/mem.h"
+#include "io/certificate.h"
 #include "unit.h"
 
 #include <string.h>
@@ -47,12 +48,28 @@ static void test_the_hash_is_what_sha256sum_prints(void **state)
 				  "b00361a396177a9cb410ff61f20015ad");
 }
 
+/* RFC 8032 keys and SHA-256 as `openssl pkey -pubout` and Python's hmac compute them: agents of two
+ * versions have the same key. */
+static void test_a_token_stands_for_one_key(void **state)
+{
+	static const char token[] = "0123456789abcdef0123456789abcdef"
+				    "0123456789abcdef0123456789abcdef";
+
+	(void) state;
+	char *pin CLEANUP(mem_free_text) = certificate_pin_of_secret(token);
+	char *other CLEANUP(mem_free_text) = certificate_pin_of_secret(token + 1);
+
+	assert_string_equal(pin, "sha256//jtE4Y3TLeN1ARSF3jz601woeZB5QRqBhOsfHcFrzN2k=");
+	assert_string_not_equal(pin, other);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_a_new_token_is_known_by_its_hash),
 		cmocka_unit_test(test_what_is_no_hash_is_a_token),
 		cmocka_unit_test(test_the_hash_is_what_sha256sum_prints),
+		cmocka_unit_test(test_a_token_stands_for_one_key),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
