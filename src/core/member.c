@@ -51,7 +51,7 @@ bool member_may_save(const struct member *member)
 	if (order->order == RENDEZVOUS_GO)
 		return order->verdict != RENDEZVOUS_FAILED;
 	return order->reason == WORLD_GREW || order->reason == WORLD_MEMBER_LEFT ||
-	       order->reason == WORLD_RESTART_ASKED;
+	       order->reason == WORLD_RESTART_ASKED || order->reason == WORLD_FORGOTTEN;
 }
 
 void member_started(struct member *member, int64_t generation, msec now)
@@ -144,6 +144,8 @@ static void obey(struct member *member, const struct member_order *order, msec n
 	if (order->order == RENDEZVOUS_GO)
 		member->goes_at = MSEC_NEVER;
 	member->report.known = *order;
+	if (order->generation > member->report.newest)
+		member->report.newest = order->generation;
 	tell_lost_world(member);
 	leave_when_idle(member, now);
 }

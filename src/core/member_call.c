@@ -58,6 +58,7 @@ int member_call_take(struct rendezvous *rendezvous, const char *id,
 		.offer = offer,
 		.node_rank = report->node_rank,
 		.progress = report->progress,
+		.newest = report->newest,
 	};
 	struct member_order order;
 

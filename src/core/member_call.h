@@ -38,6 +38,8 @@ struct member_report {
 			  failure */
 	int64_t progress; /* highest step that its workers have reached, in any generation; 0: none
 			     is known. No news: it goes with the next call */
+	int64_t newest; /* generation of the worlds that it was ordered to run; 0: none. In the JSON
+			   it is "world" */
 	struct member_order known; /* the order that it has: another one is answered at once */
 };
 

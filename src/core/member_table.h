@@ -24,6 +24,7 @@ struct member_entry {
 	int n_failures; /* of its processes, which came first in their worlds */
 	msec failures_since; /* the first of these */
 	int64_t failed_in; /* generation of the last one */
+	bool is_awaited; /* known by what a server kept alone */
 	bool is_aside; /* they were too many: it takes part only where others are too few */
 };
 

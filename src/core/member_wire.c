@@ -240,6 +240,7 @@ int member_request_read(const struct json *body, struct arena *arena,
 	if (rc == 0)
 		rc = member_field_number(body, "knownFailure", 0, LIMIT_RESTARTS,
 					 &ret_request->known_failure, err);
+	ret_request->report.newest = ret_request->world;
 	ret_request->report.is_cause = is_cause(ret_request);
 	return rc;
 }

@@ -47,6 +47,8 @@ struct rendezvous {
 	msec charged_at; /* the last of them; MSEC_UNSET: none, or it was given back */
 	struct restart_budget budget;
 	int64_t failed_world; /* generation of the last one that ended with a failure */
+	int64_t newest; /* generation that a member knows; higher than the world's after what was
+			   kept got lost */
 	int64_t version;
 };
 
@@ -115,11 +117,18 @@ static void end_world(struct rendezvous *rendezvous, enum world_reason reason)
 	rendezvous->version++;
 }
 
+static int64_t next_generation(const struct rendezvous *rendezvous)
+{
+	int64_t last = rendezvous->world.generation;
+
+	return (rendezvous->newest > last ? rendezvous->newest : last) + 1;
+}
+
 static void form_world(struct rendezvous *rendezvous, struct member_entry *const *members,
 		       size_t count, msec now)
 {
 	struct world world = {
-		.generation = rendezvous->world.generation + 1,
+		.generation = next_generation(rendezvous),
 		.formed_at = now,
 		.reason = rendezvous->goes_on ? WORLD_GREW : rendezvous->reason,
 		.members = mem_new_array(count, sizeof(*world.members)),
@@ -250,9 +259,21 @@ static void hear(struct rendezvous *rendezvous, struct member_entry *member,
 		 const struct rendezvous_event *event, msec now)
 {
 	member->heard_at = now;
+	rendezvous->is_unsettled |= member->is_awaited;
+	member->is_awaited = false;
 	if (event->knows_order)
 		member->obeys_by = MSEC_NEVER;
 	expect(rendezvous, member, now + rendezvous->settings.lease);
+}
+
+/* A world that this server does not know cannot go on: who is in it, the members do not agree upon.
+ */
+static void learn_newest(struct rendezvous *rendezvous, int64_t generation)
+{
+	if (generation < next_generation(rendezvous))
+		return;
+	rendezvous->newest = generation;
+	end_world(rendezvous, WORLD_FORGOTTEN);
 }
 
 static int join(struct rendezvous *rendezvous, const struct rendezvous_event *event, msec now,
@@ -275,6 +296,7 @@ static int join(struct rendezvous *rendezvous, const struct rendezvous_event *ev
 	member->offer = mem_copy_text(event->offer ? event->offer : "");
 	member->node_rank = event->node_rank;
 	restart_budget_progress(&rendezvous->budget, event->progress);
+	learn_newest(rendezvous, event->newest);
 	hear(rendezvous, member, event, now);
 	return 0;
 }
@@ -434,6 +456,14 @@ static int take(struct rendezvous *rendezvous, const struct rendezvous_event *ev
 
 /* What follows. */
 
+static bool awaits_any(const struct rendezvous *rendezvous)
+{
+	for (size_t i = 0; i < rendezvous->members.count; i++)
+		if (rendezvous->members.members[i]->is_awaited)
+			return true;
+	return false;
+}
+
 /* A member that has left after its workers succeeded is no member any more, and was not missed. */
 static size_t count_at_work(const struct rendezvous *rendezvous)
 {
@@ -504,6 +534,11 @@ static void settle(struct rendezvous *rendezvous, msec now)
 	    !(rendezvous->is_unsettled || now >= rendezvous->phase_ends))
 		return;
 	rendezvous->is_unsettled = false;
+	if (awaits_any(rendezvous)) {
+		enter(rendezvous, rendezvous->goes_on ? RENDEZVOUS_RUNNING : RENDEZVOUS_PAUSING,
+		      MSEC_NEVER);
+		return;
+	}
 	n_at_work = count_at_work(rendezvous);
 	if (rendezvous->goes_on && n_at_work == 0) {
 		close_with(rendezvous, RENDEZVOUS_SUCCEEDED);
@@ -600,6 +635,7 @@ static struct member_entry *restore_member(struct rendezvous *rendezvous,
 	member->offer = mem_copy_text(known->offer);
 	member->heard_at = now;
 	member->obeys_by = now + rendezvous->settings.lease;
+	member->is_awaited = true;
 	member->rank = rendezvous->goes_on ? rank : -1;
 	expect(rendezvous, member, member->obeys_by);
 	return member;

@@ -88,6 +88,7 @@ struct rendezvous_event {
 	bool is_cause; /* of FAIL: no failure on another machine explains it */
 	const char *offer; /* of JOIN */
 	int64_t progress; /* of JOIN: the highest step that its workers have reached */
+	int64_t newest; /* of JOIN: generation of the worlds that it has heard of; 0: none */
 	int node_rank; /* of JOIN: where a person wants it; the same of all: they come as they come
 			*/
 	bool knows_order; /* of JOIN and BEAT: what rendezvous_view says of it */
@@ -139,7 +140,11 @@ struct rendezvous_past {
 /* The members are borrowed until the next step. */
 void rendezvous_remember(const struct rendezvous *rendezvous, msec now, struct arena *arena,
 			 struct rendezvous_past *ret_past);
-/* Each member of the world that is there has a lease from now on; one that is closed has none. */
+/* Each member of the world that is there has a lease from now on; one that is closed has none. No
+ * world is formed before each was heard of or is lost: what is handed in may be older than what
+ * they know, after a write that failed or of a backup. Then the next world's generation is above
+ * theirs.
+ */
 struct rendezvous *rendezvous_restore(const struct rendezvous_settings *settings,
 				      const struct rendezvous_past *past, msec now) MUST_USE;
 

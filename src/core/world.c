@@ -12,6 +12,7 @@ const char *const world_reason_words[WORLD_REASON_COUNT] = {
 	[WORLD_MEMBER_LEFT] = "member-left",
 	[WORLD_WORKER_FAILED] = "worker-failed",
 	[WORLD_RESTART_ASKED] = "restart-asked",
+	[WORLD_FORGOTTEN] = "forgotten",
 };
 
 const char *const world_reason_sentences[WORLD_REASON_COUNT] = {
@@ -21,6 +22,7 @@ const char *const world_reason_sentences[WORLD_REASON_COUNT] = {
 	[WORLD_MEMBER_LEFT] = "a machine has left",
 	[WORLD_WORKER_FAILED] = "a process has failed",
 	[WORLD_RESTART_ASKED] = "a process asked for a restart",
+	[WORLD_FORGOTTEN] = "the server was restarted with an older state",
 };
 
 void world_done(struct world *world)

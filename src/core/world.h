@@ -16,6 +16,7 @@ enum world_reason {
 	WORLD_MEMBER_LEFT, /* one went, or is about to */
 	WORLD_WORKER_FAILED,
 	WORLD_RESTART_ASKED, /* a worker has saved, and asked to be started again */
+	WORLD_FORGOTTEN, /* its server has lost what it kept of it */
 	WORLD_REASON_COUNT,
 };
 extern const char *const world_reason_words[WORLD_REASON_COUNT]; /* "first", "grew" … */

@@ -75,6 +75,7 @@ struct elastic_job {
 	struct world_failure failure;
 	int64_t kept_failure; /* its number in the record */
 	int64_t record_version; /* 0: there is no record */
+	char *replaced_uid; /* of the job whose record this one is to replace; NULL: of none */
 	bool is_loss_told; /* that the record could not be written */
 	int64_t described[DESCRIBED_COUNT]; /* as of this revision */
 	int64_t revision;
@@ -203,15 +204,27 @@ static void add_state(struct elastic_job *job, struct text *text)
 
 static void tell_loss(struct elastic_job *job, const struct err *err)
 {
-	char *sentence CLEANUP(mem_free_text) = mem_format(
-		"job '%s' keeps running, but would end with this server: %s", job->name, err->text);
+	char *sentence CLEANUP(mem_free_text) =
+		mem_format("job '%s' keeps running, but its state could not be saved: %s",
+			   job->name, err->text);
 
 	if (!job->is_loss_told)
 		job->settings.say(sentence, job->settings.data);
 	job->is_loss_told = true;
+	job->kept_version = -1;
 }
 
-void elastic_job_keep(struct elastic_job *job, const struct elastic_job *old)
+static void tell_recovery(struct elastic_job *job)
+{
+	char *sentence CLEANUP(mem_free_text) =
+		mem_format("the state of job '%s' is saved again", job->name);
+
+	if (job->is_loss_told)
+		job->settings.say(sentence, job->settings.data);
+	job->is_loss_told = false;
+}
+
+static void create_record(struct elastic_job *job)
 {
 	struct store *store = job->settings.store;
 	struct text state CLEANUP(text_done) = {0}, terms CLEANUP(text_done) = {0};
@@ -232,13 +245,24 @@ void elastic_job_keep(struct elastic_job *job, const struct elastic_job *old)
 		.supervisor = (char *) "",
 		.created = job->created_at,
 	};
-	int rc = old && old->record_version
-			 ? store->functions->replace(store, old->name, old->uid, &record,
+	int rc = job->replaced_uid
+			 ? store->functions->replace(store, job->name, job->replaced_uid, &record,
 						     &job->record_version, &err)
 			 : store->functions->create(store, &record, &job->record_version, &err);
 
-	if (rc < 0)
+	if (rc < 0) {
 		tell_loss(job, &err);
+		return;
+	}
+	free(TAKE(job->replaced_uid));
+	tell_recovery(job);
+}
+
+void elastic_job_keep(struct elastic_job *job, const struct elastic_job *old)
+{
+	if (old && old->record_version)
+		job->replaced_uid = mem_copy_text(old->uid);
+	create_record(job);
 }
 
 static void keep_state(struct elastic_job *job)
@@ -251,19 +275,21 @@ static void keep_state(struct elastic_job *job)
 		       job->kept_restarts == rendezvous_restarts(job->rendezvous) &&
 		       job->kept_failure == job->failure.number;
 
-	if (!job->record_version || is_kept)
+	if (!store || is_kept)
 		return;
+	if (!job->record_version) {
+		create_record(job);
+		return;
+	}
 	add_state(job, &state);
 	/* Its members are on other machines, which do not lose their power with this one. */
 	const struct store_change change = {.status = text_of(&state), .is_lasting = true};
 
 	if (store->functions->change(store, job->name, job->record_version, &change,
-				     &job->record_version, &err) < 0) {
-		job->kept_version = -1;
+				     &job->record_version, &err) < 0)
 		tell_loss(job, &err);
-	} else {
-		job->is_loss_told = false;
-	}
+	else
+		tell_recovery(job);
 }
 
 void elastic_job_forget(struct elastic_job *job)
@@ -578,6 +604,7 @@ void elastic_job_free(struct elastic_job *job)
 	http_body_free(job->world_answer.body);
 	free(job->name);
 	free(job->uid);
+	free(job->replaced_uid);
 	free(job);
 }
 

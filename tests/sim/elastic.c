@@ -5,8 +5,9 @@
  *     elastic --seed S                     one run again
  *
  * Calls and answers are lost, late and doubled; agents are killed, freeze, and are cut off in
- * either direction; the server is away. Workers train while all of their world are there, fail by
- * chance, and end slowly. Then all goes well, and the job has to end. */
+ * either direction; the server is away, and goes on with what it kept, or with a backup. Workers
+ * train while all of their world are there, fail by chance, and end slowly. Then all goes well, and
+ * the job has to end. */
 #include "core/member.h"
 #include "core/rendezvous_record.h"
 #include "sim/dice.h"
@@ -63,6 +64,8 @@ struct play {
 	struct rendezvous_settings settings;
 	struct rendezvous *rendezvous;
 	msec server_back_at;
+	struct json *backup; /* of what the server keeps; NULL: none was made */
+	bool was_behind; /* a server went on with it */
 	struct agent agents[MOST_AGENTS];
 	struct message messages[MOST_MESSAGES];
 	int64_t n_calls;
@@ -170,6 +173,15 @@ static void check_aside(struct play *play, const struct world *world)
 	     "a machine that was set aside trains only where others are too few");
 }
 
+/* It would take what it runs for this one. */
+static void check_generation(struct play *play, const struct world *world)
+{
+	for (int i = 0; i < MOST_AGENTS; i++)
+		if (play->agents[i].is_there && world_rank(world, id_of(play, i)) >= 0)
+			hold(play, play->agents[i].member.report.newest < world->generation,
+			     "no member knows another world of its generation");
+}
+
 static void check_new_world(struct play *play, const struct world *world)
 {
 	const struct rendezvous_settings *settings = &play->settings;
@@ -181,6 +193,7 @@ static void check_new_world(struct play *play, const struct world *world)
 	for (size_t i = 0; i < world->n_members; i++)
 		hold(play, world_rank(world, world->members[i].id) == (int) i,
 		     "a member has one rank");
+	check_generation(play, world);
 	check_aside(play, world);
 	if (!play->has_places && *play->first &&
 	    rendezvous_view(play->rendezvous, play->first, &view, NULL) == 0)
@@ -254,18 +267,48 @@ static void run_server(struct play *play)
 	answer_held(play);
 }
 
-/* Another server goes on with what was kept, which is no more than the JSON. */
-static void restore_server(struct play *play)
+static struct json *kept_by_server(const struct play *play)
 {
 	struct arena *arena CLEANUP(arena_cleanup) = arena_new();
-	struct json *kept CLEANUP(json_cleanup) = json_new_object();
+	struct json *kept = json_new_object();
 	struct rendezvous_past past;
 
 	rendezvous_remember(play->rendezvous, play->now, arena, &past);
 	rendezvous_past_set(kept, &past);
+	return kept;
+}
+
+static void back_up(struct play *play)
+{
+	json_free(play->backup);
+	play->backup = kept_by_server(play);
+}
+
+/* Another server goes on with what was kept, which is no more than the JSON. */
+static void restore_server(struct play *play, const struct json *kept)
+{
+	struct arena *arena CLEANUP(arena_cleanup) = arena_new();
+	struct rendezvous_past past = {0};
+
 	hold(play, rendezvous_past_read(kept, arena, &past, NULL) == 0, "what is kept is read");
 	rendezvous_free(play->rendezvous);
 	play->rendezvous = rendezvous_restore(&play->settings, &past, play->server_back_at);
+}
+
+static void restore_newest(struct play *play)
+{
+	struct json *kept CLEANUP(json_cleanup) = kept_by_server(play);
+
+	restore_server(play, kept);
+}
+
+/* The record was damaged, or the newest could not be written. */
+static void restore_backup(struct play *play)
+{
+	restore_server(play, play->backup);
+	play->last_generation = rendezvous_world(play->rendezvous)->generation;
+	play->was_behind = true;
+	*play->first = '\0';
 }
 
 static void take_server_away(struct play *play)
@@ -273,7 +316,10 @@ static void take_server_away(struct play *play)
 	play->server_back_at = play->now + 100 + dice_below(&play->dice, 8000);
 	for (int i = 0; i < MOST_AGENTS; i++)
 		play->agents[i].is_held = false;
-	restore_server(play);
+	if (play->backup && dice_one_in(&play->dice, 3))
+		restore_backup(play);
+	else
+		restore_newest(play);
 }
 
 /* Agents. */
@@ -308,9 +354,14 @@ static void start_workers(struct play *play, int number, int64_t generation)
 
 	for (int i = 0; i < MOST_AGENTS; i++)
 		n_running += play->agents[i].runs == generation;
-	hold(play, n_running <= play->settings.max, "no more than MAX run a world");
-	hold(play, generation <= world->generation, "nobody runs a world before it is agreed upon");
-	hold(play, generation < world->generation || world_rank(world, id_of(play, number)) >= 0,
+	/* An order may still come from a server that knew more, and told nobody else. */
+	hold(play, play->was_behind || n_running <= play->settings.max,
+	     "no more than MAX run a world");
+	hold(play, play->was_behind || generation <= world->generation,
+	     "nobody runs a world before it is agreed upon");
+	hold(play,
+	     play->was_behind || generation < world->generation ||
+		     world_rank(world, id_of(play, number)) >= 0,
 	     "who runs a world is in it");
 	agent->runs = generation;
 	agent->ends_at = MSEC_NEVER;
@@ -445,6 +496,10 @@ static void do_harm(struct play *play)
 		if (is_server_there(play))
 			take_server_away(play);
 		break;
+	case 7:
+		if (is_server_there(play))
+			back_up(play);
+		break;
 	case 8:
 		come(play, agent);
 		break;
@@ -516,6 +571,7 @@ static bool run(uint64_t seed)
 	if (play.broken)
 		printf("seed %" PRIu64 ": it did not hold that %s\n", seed, play.broken);
 	rendezvous_free(play.rendezvous);
+	json_free(play.backup);
 	return !play.broken;
 }
 

@@ -108,10 +108,10 @@ class Muster:
             assert done.returncode == code, f"{arguments}: {done.returncode}\n{done.stdout}\n{done.stderr}"
         return done
 
-    def start(self, *arguments, env=None, **options):
-        """Starts it; it is ended with the test."""
+    def start(self, *arguments, env=None, before=(), **options):
+        """Starts it, behind the words `before` of another program; it is ended with the test."""
         pipes = {"stdin": subprocess.DEVNULL, "stdout": subprocess.PIPE, "stderr": subprocess.PIPE, **options}
-        process = subprocess.Popen([*self.program, *map(str, arguments)], **self._options(env, pipes))
+        process = subprocess.Popen([*before, *self.program, *map(str, arguments)], **self._options(env, pipes))
         self.started.append(process)
         return process
 

@@ -5,7 +5,6 @@ import json
 import os
 import pathlib
 import re
-import shutil
 import signal
 import socket
 import sqlite3
@@ -14,6 +13,7 @@ import subprocess
 import pytest
 
 from conftest import BINARY, LIMIT, conditions, read_until
+from disks import needs_mount
 from processes import wait_until_process_is_gone
 
 pytestmark = pytest.mark.sanitize
@@ -281,15 +281,6 @@ def test_deleting_follows_no_link_out_of_the_folder(muster, tmp_path):
     assert not (muster.state / "muster" / "jobs" / uid).exists()
     assert (precious / "model").read_text() == "weights"
 
-
-def can_mount():
-    if not shutil.which("unshare"):
-        return False
-    probe = ["unshare", "--mount", "mount", "-t", "tmpfs", "none", "/mnt"]
-    return subprocess.run(probe, capture_output=True, check=False).returncode == 0
-
-
-needs_mount = pytest.mark.skipif(not can_mount(), reason="mounting a small disk needs root")
 
 READ_ONLY = 'mount --bind "$0" "$0" && mount -o remount,bind,ro "$0" && exec "$@"'
 

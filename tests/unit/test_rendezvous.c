@@ -509,8 +509,42 @@ static void a_server_that_is_started_again_holds_no_last_call(void **state)
 	struct rendezvous *other = rendezvous_restore(&two_to_four, &past, NOW);
 
 	assert_world(other, "1: a b c");
+	take(other, RENDEZVOUS_JOIN, "b", NOW + 10);
 	take(other, RENDEZVOUS_FAIL, "b", NOW + 10);
+	assert_world(other, "-"); /* what the others know may be newer */
+	take(other, RENDEZVOUS_JOIN, "a", NOW + 20);
+	take(other, RENDEZVOUS_JOIN, "c", NOW + 30);
 	assert_world(other, "2: a b c");
+	rendezvous_free(rendezvous);
+	rendezvous_free(other);
+}
+
+/* It was restored from a backup, or what it last wrote got lost. */
+static void a_server_that_knows_less_than_its_members_forms_no_world_twice(void **state)
+{
+	struct rendezvous *rendezvous = three();
+	struct arena *arena CLEANUP(arena_cleanup) = arena_new();
+	struct rendezvous_past past;
+	struct rendezvous_event join = {
+		.type = RENDEZVOUS_JOIN, .id = "a", .offer = "a", .newest = 4, .knows_order = true};
+
+	(void) state;
+	rendezvous_remember(rendezvous, NOW, arena, &past);
+	struct rendezvous *other = rendezvous_restore(&two_to_four, &past, NOW);
+
+	take(other, RENDEZVOUS_JOIN, "d", NOW + 10);
+	take(other, RENDEZVOUS_JOIN, "c", NOW + 10);
+	take(other, RENDEZVOUS_TIME, NULL, NOW + 4000);
+	assert_world(other, "1: a b c"); /* "a" may know a newer one, and "b" */
+	assert_int_equal(rendezvous_step(other, &join, NOW + 4000, NULL), 0);
+	assert_world(other, "-");
+	assert_view(other, "c", RENDEZVOUS_WAIT, -1);
+	take(other, RENDEZVOUS_TIME, NULL, NOW + two_to_four.lease);
+	assert_world(other, "5: a c d");
+	assert_int_equal(rendezvous_world(other)->reason, WORLD_FORGOTTEN);
+	/* It is known to all by now. */
+	assert_int_equal(rendezvous_step(other, &join, NOW + two_to_four.lease, NULL), 0);
+	assert_world(other, "5: a c d");
 	rendezvous_free(rendezvous);
 	rendezvous_free(other);
 }
@@ -646,6 +680,7 @@ int main(void)
 		cmocka_unit_test(failures_that_lie_far_apart_set_nothing_aside),
 		cmocka_unit_test(a_server_that_is_started_again_knows_who_was_set_aside),
 		cmocka_unit_test(a_server_that_is_started_again_holds_no_last_call),
+		cmocka_unit_test(a_server_that_knows_less_than_its_members_forms_no_world_twice),
 		cmocka_unit_test(a_job_that_makes_no_progress_ends),
 		cmocka_unit_test(an_early_finisher_waits_for_the_others),
 		cmocka_unit_test(a_failure_after_a_finish_is_the_jobs),

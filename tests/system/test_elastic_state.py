@@ -1,0 +1,133 @@
+"""What the server of elastic jobs has on its disk: torn, taken from a backup, or not written, because the disk was full."""
+
+import os
+import shutil
+
+import pytest
+
+from agents import Machines, start_orchestrator
+from conftest import read_until
+from disks import SmallDisk, needs_mount
+from processes import wait_until
+from servers import free_port
+
+pytestmark = pytest.mark.sanitize
+
+AT_ONCE = ("--rdzv-conf", "last_call_timeout=0,is_host=0", "--max-restarts", 5)
+
+
+class Server:
+    def __init__(self, muster, folder, enter=()):
+        self.machines = Machines(muster, free_port())
+        self.folder = folder
+        self.enter = enter
+        self.start()
+
+    def start(self):
+        self.process = start_orchestrator(self.machines, "--state-dir", self.folder, before=self.enter)
+
+    def kill(self):
+        self.process.kill()
+        self.process.wait()
+        self.process.stderr.close()
+
+    @property
+    def database(self):
+        return next(self.folder.glob("**/*.db"))
+
+
+@pytest.fixture
+def server(muster):
+    return Server(muster, muster.folder / "server")
+
+
+def end_well(machines, *names):
+    for name in names:
+        machines.tell(name, 0)
+    for name in names:
+        machines.ends(name, 0)
+
+
+def test_a_torn_database_is_told_and_the_processes_run_on(muster, server):
+    machines = server.machines
+    for name in ("one", "two"):
+        machines.launch(name, *AT_ONCE)
+    machines.until_world(1, 2)
+    server.kill()
+    kept = muster.folder / "kept"
+    shutil.copytree(server.database.parent, kept)
+    with open(server.database, "r+b") as file:
+        file.write(os.urandom(5000))
+    done = muster("orchestrator", "--listen", machines.endpoint, "--state-dir", server.folder)
+    assert done.returncode == 1 and str(server.database) in done.stderr, done
+    folder = server.database.parent
+    shutil.rmtree(folder)
+    shutil.copytree(kept, folder)
+    server.start()
+    machines.launch("three", *AT_ONCE)
+    assert {line.pid for line in machines.lines(1)} and machines.until_world(2, 3)
+    end_well(machines, "one", "two", "three")
+
+
+def test_a_server_with_an_old_backup_goes_on_with_the_newer_world(muster, server):
+    machines = server.machines
+    for name in ("one", "two"):
+        machines.launch(name, *AT_ONCE)
+    machines.until_world(1, 2)
+    kept = muster.folder / "kept"
+    server.kill()
+    shutil.copytree(server.database.parent, kept)
+    server.start()
+    machines.tell("two", 1)
+    machines.until_world(2, 2)
+    server.kill()
+    folder = server.database.parent
+    shutil.rmtree(folder)
+    shutil.copytree(kept, folder)
+    server.start()
+    machines.launch("three", *AT_ONCE)
+    wait_until(lambda: [line.size for line in machines.lines(machines.newest())] == [3] * 3)
+    worlds = machines.description()["worlds"]
+    assert worlds[0]["generation"] == 1 and all(world["generation"] > 2 for world in worlds[1:]) and worlds[1]["reason"] == "forgotten"
+    assert "the server was restarted with an older state" in machines.status()
+    end_well(machines, "one", "two", "three")
+
+
+@needs_mount
+def test_a_job_goes_on_when_the_disk_of_its_server_is_full(muster):
+    with SmallDisk(muster.folder / "disk", "1m") as disk:
+        server = Server(muster, disk.folder, disk.enter)
+        machines = server.machines
+        for name in ("one", "two"):
+            machines.launch(name, *AT_ONCE)
+        machines.until_world(1, 2)
+        disk.fill()
+        machines.tell("two", 1)
+        machines.until_world(2, 2)
+        read_until(server.process.stderr, "its state could not be saved: ")
+        server.kill()
+        disk.empty()
+        server.start()
+        machines.launch("three", *AT_ONCE)
+        wait_until(lambda: [line.size for line in machines.lines(machines.newest())] == [3] * 3)
+        end_well(machines, "one", "two", "three")
+
+
+@needs_mount
+def test_a_job_that_began_on_a_full_disk_is_saved_when_there_is_room(muster):
+    with SmallDisk(muster.folder / "disk", "1m") as disk:
+        server = Server(muster, disk.folder, disk.enter)
+        machines = server.machines
+        disk.fill()
+        for name in ("one", "two"):
+            machines.launch(name, *AT_ONCE)
+        machines.until_world(1, 2)
+        read_until(server.process.stderr, "its state could not be saved: ")
+        disk.empty()
+        read_until(server.process.stderr, "the state of job 'digits' is saved again")
+        server.kill()
+        server.start()
+        job = machines.description()
+        assert (job["generation"], [member["order"] for member in job["members"]]) == (1, ["run"] * 2)
+        end_well(machines, "one", "two")
+        assert machines.newest() == 1
