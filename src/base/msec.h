@@ -25,6 +25,13 @@ static inline msec msec_max(msec a, msec b)
 	return a > b ? a : b;
 }
 
+/* Moves a moment with the clock that it is on, if it has come about. */
+static inline void msec_move(msec *moment, msec step)
+{
+	if (*moment != MSEC_UNSET && *moment != MSEC_NEVER)
+		*moment += step;
+}
+
 /* A duration as somebody outside wrote it: any number may stand there, none below 0 and none above
  * MSEC_LONGEST counts. */
 static inline msec msec_of_seconds(int64_t seconds)

@@ -109,6 +109,9 @@ struct observed {
 	struct observed_address *addresses; /* published ones */
 	size_t n_addresses;
 	const struct observed_world *world; /* NULL: the job is not elastic */
+	/* How far the wall clock was set since the last look: the moments of the replicas were
+	 * moved with it, and those of the status are to be. */
+	msec clock_step;
 	bool holds_starts; /* nothing may be started yet: a scheduler has not let the job in */
 	struct backend_habits habits;
 	/* The process that looks has done nothing for the job so far: what another wrote that it

@@ -243,6 +243,27 @@ struct failure *status_failure_copy(const struct failure *failure, struct arena 
 	return copy;
 }
 
+static void move_times(const struct status_field *fields, void *list, size_t count, size_t size,
+		       msec step)
+{
+	for (; fields->key; fields++)
+		for (size_t i = 0; fields->kind == STATUS_TIME && i < count; i++)
+			msec_move((msec *) ((char *) list + i * size + fields->offset), step);
+}
+
+void status_move_times(struct status *status, msec step)
+{
+	if (step == 0)
+		return;
+	move_times(status_fields, status, 1, 0, step);
+	move_times(status_condition_fields, status->conditions, status->n_conditions,
+		   sizeof(*status->conditions), step);
+	move_times(status_replica_fields, status->replicas, status->n_replicas,
+		   sizeof(*status->replicas), step);
+	if (status->failure)
+		move_times(status_failure_fields, status->failure, 1, 0, step);
+}
+
 struct status status_copy(const struct status *status, struct arena *arena)
 {
 	struct status copy = *status;

@@ -39,6 +39,7 @@ struct local {
 	struct loop_watch *look_timer; /* armed while a child cannot be assigned */
 	msec look_delay;
 	struct local_replicas replicas;
+	msec clock_offset, clock_step; /* of loop_clock_step; the step that is not observed yet */
 	double cores; /* that the job's replicas share */
 };
 
@@ -87,6 +88,18 @@ static void learn_job(struct local *local, const struct job *job)
 	local->stacks.uid = local->uid;
 }
 
+/* Before moments are compared with the present. A virtual machine that is resumed sets its clock.
+ */
+static void see_clock(struct local *local)
+{
+	msec step = loop_clock_step(&local->clock_offset);
+
+	if (!step)
+		return;
+	local_replicas_move_times(&local->replicas, step);
+	local->clock_step += step;
+}
+
 /* Observing. */
 
 static int local_observe(struct backend *backend, const struct job *job, struct arena *arena,
@@ -105,6 +118,9 @@ static int local_observe(struct backend *backend, const struct job *job, struct 
 
 	(void) err;
 	learn_job(local, job);
+	see_clock(local);
+	observed.clock_step = local->clock_step;
+	local->clock_step = 0;
 	local_replicas_observe(&local->replicas, arena, &observed);
 	local_ports_observe(&local->ports, arena, &observed);
 	*ret_observed = observed;
@@ -194,6 +210,7 @@ static void start_replica(struct local *local, const struct job *job, const stru
 
 static void arm_kill_timer(struct local *local)
 {
+	see_clock(local);
 	loop_timer_arm(local->kill_timer, local_replicas_next_kill(&local->replicas));
 }
 
@@ -201,6 +218,7 @@ static void kill_overdue(void *data)
 {
 	struct local *local = data;
 
+	see_clock(local);
 	local_replicas_kill_overdue(&local->replicas, loop_now());
 	arm_kill_timer(local);
 }
@@ -254,6 +272,7 @@ static void reap_children(void *data)
 	struct child_exit child_exit;
 	bool has_children;
 
+	see_clock(local);
 	hear_of_stops(local);
 	while (child_reap(&child_exit, &has_children))
 		local_replicas_hear_exit(&child_exit, &local->replicas);

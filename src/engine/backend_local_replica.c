@@ -162,6 +162,14 @@ static void observe_stop(const struct local_replica *replica, struct arena *aren
 					 sigabbrev_np(replica->stopped_by), (int) replica->pid);
 }
 
+void local_replica_move_times(struct local_replica *replica, msec step)
+{
+	msec_move(&replica->started_at, step);
+	msec_move(&replica->ended_at, step);
+	msec_move(&replica->stop_asked_at, step);
+	msec_move(&replica->kill_at, step);
+}
+
 void local_replica_observe(const struct local_replica *replica, struct arena *arena,
 			   struct observed_replica *ret_observed)
 {

@@ -69,5 +69,8 @@ void local_replica_leave(struct local_replica *replica, const struct child_exit 
 /* Nothing of it is left: what it printed last is taken, and its log is closed. */
 void local_replica_end(struct local_replica *replica);
 
+/* The wall clock was set, and its moments are on that. */
+void local_replica_move_times(struct local_replica *replica, msec step);
+
 void local_replica_observe(const struct local_replica *replica, struct arena *arena,
 			   struct observed_replica *ret_observed);

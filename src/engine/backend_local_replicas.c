@@ -2,10 +2,12 @@
 
 #include "base/text.h"
 #include "engine/process_mark.h"
+#include "io/log.h"
 #include "io/loop.h"
 #include "io/oom.h"
 #include "io/process.h"
 
+#include <inttypes.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
@@ -183,6 +185,14 @@ enum local_look local_replicas_end_left(struct local_replicas *replicas, bool ha
 			local_replica_end(replica);
 	}
 	return LOCAL_LOOK_DONE;
+}
+
+void local_replicas_move_times(struct local_replicas *replicas, msec step)
+{
+	log_info("the clock of this machine was set %s by %" PRId64 " s",
+		 step < 0 ? "back" : "forward", (step < 0 ? -step : step) / MSEC_PER_SECOND);
+	for (size_t i = 0; i < replicas->count; i++)
+		local_replica_move_times(replicas->list[i], step);
 }
 
 void local_replicas_observe(const struct local_replicas *replicas, struct arena *arena,

@@ -53,5 +53,6 @@ enum local_look {
 enum local_look local_replicas_end_left(struct local_replicas *replicas,
 					bool has_children) MUST_USE;
 
+void local_replicas_move_times(struct local_replicas *replicas, msec step);
 void local_replicas_observe(const struct local_replicas *replicas, struct arena *arena,
 			    struct observed *observed);

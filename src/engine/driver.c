@@ -419,6 +419,7 @@ static int decide(struct driver *driver, struct err *err)
 	if (rc == 0)
 		rc = driver->backend->functions->observe(driver->backend, driver->job, pass->arena,
 							 &observed, err);
+	status_move_times(&driver->status, observed.clock_step);
 	observed.is_first_look = !driver->has_acted;
 	if (rc == 0)
 		reconcile_decide(driver->job, &driver->status, &observed, pass->now, pass->arena,

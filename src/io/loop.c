@@ -126,6 +126,18 @@ msec loop_monotonic_now(void)
 	return clock_now(CLOCK_BOOTTIME);
 }
 
+msec loop_clock_step(msec *offset)
+{
+	msec now = loop_now() - loop_monotonic_now(), step = now - *offset;
+
+	if (step > -MSEC_PER_SECOND && step < MSEC_PER_SECOND)
+		return 0;
+	bool is_first = *offset == 0;
+
+	*offset = now;
+	return is_first ? 0 : step;
+}
+
 int64_t loop_monotonic_microseconds(void)
 {
 	struct timespec now;

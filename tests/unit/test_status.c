@@ -217,6 +217,25 @@ static void a_copy_outlives_what_was_copied(void **state)
 }
 
 /* Those of types that another controller has. */
+static void moments_move_with_the_clock_and_what_is_not_set_stays(void **state)
+{
+	struct arena *arena CLEANUP(arena_cleanup) = arena_new();
+	struct status full = full_status();
+	struct status moved = status_copy(&full, arena);
+
+	(void) state;
+	status_move_times(&moved, -500);
+	assert_int_equal(moved.conditions[1].last_transition, 1500);
+	assert_int_equal(moved.replicas[0].end_time, 1700000001501);
+	assert_int_equal(moved.replicas[0].restart_at, MSEC_UNSET);
+	assert_int_equal(moved.replicas[1].restart_at, 1700000009000);
+	assert_int_equal(moved.replicas[1].start_time, MSEC_UNSET);
+	assert_int_equal(moved.failure->time, 1700000002623);
+	assert_int_equal(moved.failure->lived, 17);
+	status_move_times(&moved, 500);
+	assert_true(status_equals(&moved, &full));
+}
+
 static void foreign_conditions_are_kept(void **state)
 {
 	(void) state;
@@ -329,6 +348,7 @@ int main(void)
 		cmocka_unit_test(what_is_not_set_is_not_written),
 		cmocka_unit_test(every_difference_is_seen),
 		cmocka_unit_test(a_copy_outlives_what_was_copied),
+		cmocka_unit_test(moments_move_with_the_clock_and_what_is_not_set_stays),
 		cmocka_unit_test(foreign_conditions_are_kept),
 		cmocka_unit_test(a_wrong_field_is_named),
 		cmocka_unit_test(success_and_failure_both_finish_a_job),
