@@ -95,6 +95,15 @@ static bool is_known_better(const struct failure *known, const struct failure *f
 	return known->attempt > failure->attempt || (!known->machine && !failure->machine);
 }
 
+/* The peer that failed may have waited for a process of this machine. */
+static struct failure *find_cause(const struct decision *decision, const struct failure *failure)
+{
+	struct failure *own =
+		world_failure_is_consequence(failure) ? failure_of_paused(decision) : NULL;
+
+	return own && own->attempt == failure->attempt ? own : NULL;
+}
+
 /* The first failure of all machines explains what happened on this one. */
 static void take_failure(struct decision *decision)
 {
@@ -103,11 +112,13 @@ static void take_failure(struct decision *decision)
 
 	if (!failure || is_known_better(decision->status->failure, failure))
 		return;
-	decision->status->failure = status_failure_copy(failure, decision->arena);
+	struct failure *own = find_cause(decision, failure);
+
+	decision->status->failure = own ? own : status_failure_copy(failure, decision->arena);
 	if (!decision->observed->world->is_failure_news)
 		return;
 	decision->plan->is_failure_new = true;
-	world_failure_add_sentence(failure, &sentence);
+	world_failure_add_sentence(decision->status->failure, &sentence);
 	decision_note(decision, NOTE_WARNING, "ReplicaFailed",
 		      arena_copy_text(decision->arena, text_of(&sentence)));
 }

@@ -144,6 +144,31 @@ static const char *describe_cause(const struct decision *decision, const struct 
 			    status->index, (long long) stopped->status->pid);
 }
 
+struct failure *failure_of_paused(const struct decision *decision)
+{
+	const struct replica *replica = find_stopped(decision);
+
+	if (!replica)
+		return NULL;
+	const struct replica_status *status = replica->status;
+	struct failure *failure = arena_take(decision->arena, sizeof(*failure));
+
+	*failure = (struct failure){
+		.role = status->role,
+		.index = status->index,
+		.attempt = status->attempt,
+		.exit_code = -1,
+		.reason = FAILURE_PROCESS_STOPPED,
+		.message = arena_format(decision->arena,
+					"%s-%d was paused (SIGSTOP, Ctrl-Z or a debugger), and its "
+					"peers waited for it; find out what paused it (attempt %d)",
+					status->role, status->index, status->attempt),
+		.time = decision->now,
+		.lived = lived_of(decision, replica),
+	};
+	return failure;
+}
+
 struct failure *failure_of_replica(const struct decision *decision, const struct replica *replica)
 {
 	const struct replica_status *status = replica->status;

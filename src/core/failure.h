@@ -9,6 +9,10 @@
  * message. */
 struct failure *failure_of_replica(const struct decision *decision, const struct replica *replica);
 
+/* The record of a replica that is paused by a signal, for which peers on other machines have
+ * waited. NULL: none is. */
+struct failure *failure_of_paused(const struct decision *decision);
+
 /* The record of an end that no replica is to blame for: a deadline, a request to stop. */
 struct failure *failure_of_job(const struct decision *decision, const char *reason,
 			       const char *message);

@@ -1,11 +1,14 @@
 """What each machine of an elastic job, and its server, say of the process that failed first."""
 
 import json
+import os
 import re
+import signal
 
 import pytest
 
 from agents import WORKER, machines_with, start_orchestrator
+from conftest import replicas
 from processes import wait_until
 
 pytestmark = pytest.mark.sanitize
@@ -93,6 +96,24 @@ def test_the_machine_whose_process_waits_for_its_peers_is_found(machines):
     said = end_all(machines)
     assert f"muster: worker-0 on 127.0.0.1 (rank {second}) printed an error (attempt 1): {OWN}\n" in said["one"]
     assert f"muster: worker-0 on 127.0.0.1 (rank {first}) exited with code 1" in said["two"]
+
+
+def test_a_process_that_is_paused_is_why_its_peers_on_other_machines_fail(machines):
+    """It neither printed anything nor ended."""
+    launch_two(machines, 1)
+    pid = next(line.pid for line in machines.lines(1) if line.machine == "two")
+    rank = next(line.rank for line in machines.lines(1) if line.machine == "two")
+    os.kill(pid, signal.SIGSTOP)
+    machines.muster.until("two", lambda job: replicas(job)[0].get("reason") == "ProcessStopped")
+    machines.tell("one", f"1 {GONE}")
+    machines.until_world(2, 2)
+    wait_until(lambda: machines.description()["failure"]["reason"] == "ProcessStopped")
+    failure = machines.description()["failure"]
+    assert failure["message"].startswith(f"worker-0 on 127.0.0.1 (rank {rank}) was paused (SIGSTOP, Ctrl-Z or a debugger)")
+    assert failure["consequences"][0]["what"].endswith(GONE)
+    said = end_all(machines)
+    assert f"muster: worker-0 on 127.0.0.1 (rank {rank}) was paused" in said["one"]
+    assert "muster: worker-0 was paused" in said["two"]
 
 
 def test_a_job_fails_with_the_error_of_the_process_that_waits(machines):

@@ -100,8 +100,8 @@ def test_whatever_is_killed_the_job_goes_on_and_ends_well(muster):
 
 
 def test_no_worker_notices_that_the_server_is_killed_again_and_again(muster):
-    """Ten times under ten agents, and under fifty a hundred times where kills are soaked."""
-    count, times = (50, 100) if KILLS > 50 else (10, 10)
+    """Twenty times under twenty agents, and under fifty a hundred times where kills are soaked."""
+    count, times = (50, 100) if KILLS > 50 else (20, 20)
     machines = Machines(muster, free_port())
     machines.worker.write_text(WORKER)
     server = start_orchestrator(machines)
