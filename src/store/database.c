@@ -11,6 +11,7 @@
 
 #include "base/mem.h"
 #include "base/text.h"
+#include "io/file.h"
 #include "io/folder.h"
 
 #include <errno.h>
@@ -377,17 +378,19 @@ static int choose_journal(struct database *database, const char *folder, struct 
 		       err);
 }
 
-/* Fills an empty file, flushes and closes it. */
+/* Fills an empty file and closes it. Nothing of it is flushed: nobody knows it yet. */
 static int write_schema(const char *folder, const char *path, const struct database_design *design,
 			struct err *err)
 {
 	struct database *database CLEANUP(database_cleanup) =
 		new_database(design, mem_copy_text(path));
-	char *schema CLEANUP(mem_free_text) =
-		mem_format("%s; PRAGMA user_version = %d; PRAGMA application_id = %d",
-			   design->schema, design->format, APPLICATION);
+	char *schema CLEANUP(mem_free_text) = mem_format(
+		"BEGIN; %s; PRAGMA user_version = %d; PRAGMA application_id = %d; COMMIT",
+		design->schema, design->format, APPLICATION);
 	int rc = open_file(database, err);
 
+	if (rc == 0)
+		rc = execute(database, "PRAGMA synchronous = OFF", err);
 	if (rc == 0)
 		rc = choose_journal(database, folder, err);
 	if (rc == 0)
@@ -402,12 +405,14 @@ static int make_file(const char *folder, const char *path, const struct database
 		     struct err *err)
 {
 	char *new_path CLEANUP(mem_free_text) = mem_format("%s/new-XXXXXX", folder);
-	int fd = mkostemp(new_path, O_CLOEXEC);
+	int fd CLEANUP(file_close) = mkostemp(new_path, O_CLOEXEC);
 
 	if (fd < 0)
 		return err_set_errno(err, errno, "cannot write in '%s' (" HOW_TO_MOVE ")", folder);
-	close(fd);
 	int rc = write_schema(folder, new_path, design, err);
+
+	if (rc == 0 && fdatasync(fd) < 0)
+		rc = err_set_errno(err, errno, "cannot write '%s'", new_path);
 	if (rc == 0 && link(new_path, path) < 0 && errno != EEXIST)
 		rc = err_set_errno(err, errno, "cannot make '%s'", path);
 	unlink(new_path);
