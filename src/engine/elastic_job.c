@@ -224,6 +224,8 @@ static void tell_recovery(struct elastic_job *job)
 	job->is_loss_told = false;
 }
 
+/* Flushed, as each change: its members are on other machines, which do not lose their power with
+ * this one. */
 static void create_record(struct elastic_job *job)
 {
 	struct store *store = job->settings.store;
@@ -231,8 +233,6 @@ static void create_record(struct elastic_job *job)
 	struct json *object CLEANUP(json_cleanup) = json_new_object();
 	struct err err;
 
-	if (!store)
-		return;
 	member_terms_set(object, &job->settings.terms);
 	json_add_compact(&terms, object);
 	add_state(job, &state);
@@ -244,6 +244,7 @@ static void create_record(struct elastic_job *job)
 		.summary = (char *) "{}",
 		.supervisor = (char *) "",
 		.created = job->created_at,
+		.is_lasting = true,
 	};
 	int rc = job->replaced_uid
 			 ? store->functions->replace(store, job->name, job->replaced_uid, &record,
@@ -258,11 +259,9 @@ static void create_record(struct elastic_job *job)
 	tell_recovery(job);
 }
 
-void elastic_job_keep(struct elastic_job *job, const struct elastic_job *old)
+void elastic_job_replace(struct elastic_job *job, const struct elastic_job *old)
 {
-	if (old && old->record_version)
-		job->replaced_uid = mem_copy_text(old->uid);
-	create_record(job);
+	job->replaced_uid = mem_copy_text(old->record_version ? old->uid : old->replaced_uid);
 }
 
 static void keep_state(struct elastic_job *job)
@@ -271,7 +270,8 @@ static void keep_state(struct elastic_job *job)
 	struct text state CLEANUP(text_done) = {0};
 	struct err err;
 
-	bool is_kept = job->kept_version == rendezvous_version(job->rendezvous) &&
+	bool is_kept = job->record_version &&
+		       job->kept_version == rendezvous_version(job->rendezvous) &&
 		       job->kept_restarts == rendezvous_restarts(job->rendezvous) &&
 		       job->kept_failure == job->failure.number;
 
@@ -282,7 +282,6 @@ static void keep_state(struct elastic_job *job)
 		return;
 	}
 	add_state(job, &state);
-	/* Its members are on other machines, which do not lose their power with this one. */
 	const struct store_change change = {.status = text_of(&state), .is_lasting = true};
 
 	if (store->functions->change(store, job->name, job->record_version, &change,

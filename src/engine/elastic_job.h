@@ -25,15 +25,15 @@ struct elastic_job_settings {
 	void *data;
 };
 
-/* The texts are copied. Times are of the monotonic clock. */
+/* The texts are copied. Times are of the monotonic clock. The record is made before the first
+ * member is answered. */
 struct elastic_job *elastic_job_new(const struct elastic_job_settings *settings, msec now) MUST_USE;
 /* The name, uid and terms are those of the record. ERR_INVALID: it cannot be read. */
 int elastic_job_restore(const struct elastic_job_settings *settings,
 			const struct store_record *record, msec now, struct elastic_job **ret_job,
 			struct err *err) MUST_USE;
-/* Keeps a new one, in the place of `old` if that is not NULL. A record that cannot be written is
- * told, and the job goes on. */
-void elastic_job_keep(struct elastic_job *job, const struct elastic_job *old);
+/* The record of another job of that name, which is over, is to become that of a new one. */
+void elastic_job_replace(struct elastic_job *job, const struct elastic_job *old);
 void elastic_job_forget(struct elastic_job *job); /* its record */
 /* Calls that it keeps are answered. NULL is fine. */
 void elastic_job_free(struct elastic_job *job);

@@ -157,8 +157,8 @@ static int begin_job(struct orchestrator *orchestrator, struct elastic_job **old
 
 	if (!job)
 		return err->code;
-	elastic_job_keep(job, old ? *old : NULL);
 	if (old) {
+		elastic_job_replace(job, *old);
 		elastic_job_free(*old);
 		*old = job;
 	} else {

@@ -25,6 +25,7 @@ struct store_record {
 			     namespace, …);
 			     "" when nobody */
 	msec created;
+	bool is_lasting; /* of one that is written: as in struct store_change */
 };
 
 struct store_list {

@@ -148,7 +148,7 @@ static int sqlite_create(struct store *store, const struct store_record *record,
 {
 	struct database *database = database_of(store);
 	int64_t version = 0;
-	int rc = database_begin(database, LATER, err);
+	int rc = database_begin(database, record->is_lasting ? AT_ONCE : LATER, err);
 
 	if (rc < 0)
 		return rc;
@@ -300,7 +300,7 @@ static int sqlite_replace(struct store *store, const char *old_name, const char 
 {
 	struct database *database = database_of(store);
 	int64_t version = 0;
-	int rc = database_begin(database, LATER, err);
+	int rc = database_begin(database, record->is_lasting ? AT_ONCE : LATER, err);
 
 	if (rc < 0)
 		return rc;
