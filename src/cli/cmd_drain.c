@@ -10,6 +10,8 @@
 #include <inttypes.h>
 #include <stdlib.h>
 
+#define PATIENCE (10 * MSEC_PER_SECOND)
+
 struct drain {
 	const struct options *options;
 	struct rendezvous_asker asker;
@@ -61,6 +63,16 @@ static void tell(const struct drain *drain, const struct json *member, const cha
 		output_say("%s %s job '%s'", host, what, drain->job);
 }
 
+/* Without a pause: an agent that is the server ends with the last machine, after it has answered.
+ */
+static void read_on(struct drain *drain)
+{
+	if (drain->asker.revision)
+		rendezvous_asker_read(&drain->asker, drain->job);
+	else
+		rendezvous_asker_again(&drain->asker);
+}
+
 static void begin_waiting(struct drain *drain, struct json *members)
 {
 	bool waits = option_flag(drain->options, "wait");
@@ -69,7 +81,7 @@ static void begin_waiting(struct drain *drain, struct json *members)
 	for (size_t i = 0; i < json_count(members); i++)
 		tell(drain, json_at(members, i), "is leaving");
 	if (waits)
-		rendezvous_asker_read(&drain->asker, drain->job);
+		read_on(drain);
 	else
 		rendezvous_asker_end(&drain->asker, EXIT_DONE);
 }
@@ -98,7 +110,7 @@ static void tell_those_that_left(struct drain *drain, const struct json *members
 			tell(drain, member, "has left");
 	}
 	if (json_count(drain->leaving))
-		rendezvous_asker_again(&drain->asker);
+		read_on(drain);
 	else
 		rendezvous_asker_end(&drain->asker, EXIT_DONE);
 }
@@ -145,6 +157,7 @@ static int drain_run(const struct options *options)
 	drain.asker.ask = ask;
 	drain.asker.on_answer = on_answer;
 	drain.asker.data = &drain;
+	drain.asker.patience = PATIENCE;
 	read_call(&drain, &faults);
 	return rendezvous_asker_run(&drain.asker, options, &faults);
 }

@@ -57,7 +57,10 @@ void rendezvous_asker_refuse(struct rendezvous_asker *asker, int status, const s
 	struct err err;
 
 	if (status == 401)
-		err_set(&err, ERR_REFUSED, "the server needs its token: --rdzv-token-file");
+		err_set(&err, ERR_REFUSED, "%s",
+			asker->endpoint.token
+				? "the server has another token than that of --rdzv-token-file"
+				: "the server needs its token: --rdzv-token-file");
 	else if (sentence)
 		err_set(&err, status == 404 ? ERR_NOT_FOUND : ERR_IO, "%s", sentence);
 	else
@@ -73,10 +76,16 @@ static void lose(struct rendezvous_asker *asker, const struct err *err)
 		rendezvous_asker_end(asker, output_fail(err));
 		return;
 	}
-	asker->revision = 0;
-	if (!asker->is_loss_told)
+	msec now = loop_monotonic_now();
+
+	if (asker->lost_at == MSEC_UNSET) {
 		output_say("%s; muster tries again", err->text);
-	asker->is_loss_told = true;
+		asker->lost_at = now;
+	} else if (asker->patience && now - asker->lost_at >= asker->patience) {
+		rendezvous_asker_end(asker, output_fail(err));
+		return;
+	}
+	asker->revision = 0;
 	rendezvous_asker_again(asker);
 }
 
@@ -90,7 +99,7 @@ static void on_answer(int status, const void *bytes, size_t len, const struct er
 		return;
 	}
 	asker->has_answer = true;
-	asker->is_loss_told = false;
+	asker->lost_at = MSEC_UNSET;
 	(void) !json_read(bytes ? bytes : "", len, &answer, NULL);
 	asker->revision = json_as_integer(json_get(answer, "revision"), 0);
 	asker->on_answer(status, answer, asker->data);

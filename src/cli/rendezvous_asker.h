@@ -19,13 +19,14 @@ struct rendezvous_asker {
 	/* An answer, whose body is NULL if it is not JSON: ends the asking, or asks again later. */
 	void (*on_answer)(int status, const struct json *answer, void *data);
 	void *data;
+	msec patience; /* with a server that was there and is gone; 0: for ever */
 
 	/* Its own: */
 	struct loop *loop;
 	struct http_asker *asker;
 	struct loop_watch *timer;
 	bool has_answer; /* the server was there: a loss is told, and it asks again */
-	bool is_loss_told;
+	msec lost_at; /* monotonic; MSEC_UNSET: the last call was answered */
 	int64_t revision; /* of what was read last; 0: none, or a server that has none */
 	int exit_code;
 };

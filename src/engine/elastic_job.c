@@ -884,9 +884,10 @@ static void add_machine(const struct json *members, const char *machine, struct 
 
 /* All are found before the first one changes the ranks. */
 int elastic_job_drain(struct elastic_job *job, const struct json *machines, msec now,
-		      struct json *list, struct err *err)
+		      struct json *answer, struct err *err)
 {
 	struct json *members CLEANUP(json_cleanup) = members_new(job);
+	struct json *list = json_array_at(answer, "members");
 	struct text missing CLEANUP(text_done) = {0};
 
 	if (rendezvous_phase(job->rendezvous) == RENDEZVOUS_CLOSED)
@@ -906,6 +907,7 @@ int elastic_job_drain(struct elastic_job *job, const struct json *machines, msec
 	}
 	note(job);
 	follow(job);
+	json_set_integer(answer, "revision", job->revision);
 	return 0;
 }
 

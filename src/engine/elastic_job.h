@@ -56,10 +56,10 @@ int elastic_job_take(struct elastic_job *job, struct http_call *call, const char
 void elastic_job_cut(struct elastic_job *job, const char *id, msec now);
 
 /* The members of these machines are asked to leave: each machine is the host, the rank or the id of
- * a member. Descriptions of the members are added to the list. ERR_NOT_FOUND: a machine is missing,
- * and none is asked, or the job has ended. */
+ * a member. The answer has descriptions of the members, and the revision. ERR_NOT_FOUND: a machine
+ * is missing, and none is asked, or the job has ended. */
 int elastic_job_drain(struct elastic_job *job, const struct json *machines, msec now,
-		      struct json *list, struct err *err) MUST_USE;
+		      struct json *answer, struct err *err) MUST_USE;
 
 /* It is elastic_job_wake_at. */
 void elastic_job_time(struct elastic_job *job, msec now);

@@ -336,9 +336,7 @@ static int take_drain(struct orchestrator *orchestrator, struct http_call *call,
 	if (rc == 0 && json_count(machines) == 0)
 		rc = err_set(err, ERR_INVALID,
 			     "machines: must be a list of hosts, ranks or ids of members");
-	return rc < 0 ? rc
-		      : elastic_job_drain(*found, machines, loop_monotonic_now(),
-					  json_array_at(answer, "members"), err);
+	return rc < 0 ? rc : elastic_job_drain(*found, machines, loop_monotonic_now(), answer, err);
 }
 
 static void drain(struct orchestrator *orchestrator, struct http_call *call, const char *name)

@@ -6,7 +6,7 @@
  *     GET  /v1/jobs/JOB              one of them with its members and worlds; with ?after=REVISION
  *                                    answered when it has another revision, or after MEMBER_HOLD
  *     POST /v1/jobs/JOB/drain        {"machines": ["10.0.0.2"]}: they are asked to leave; answered
- *                                    {"members": [...]}, whose they are
+ *                                    {"members": [...], "revision": 7}
  *
  * What is wrong is answered {"error": "a sentence"}: 400 the request, 401 no or another token, 404
  * no such job, 409 other terms than those of the job, 410 a job that is no more, 503 not now: ask

@@ -9,7 +9,7 @@ import signal
 import pytest
 
 from agents import WORKER, Machines, ask, start_orchestrator
-from conftest import LIMIT, read_until
+from conftest import LIMIT, read_line, read_until
 from processes import processes_with, wait_until
 from servers import free_port
 
@@ -92,6 +92,33 @@ def test_a_machine_that_waits_is_drained_too(machines):
     assert drain(machines, "digits", spare["id"]).endswith("muster: 127.0.0.1 has left job 'digits'\n")
     assert "muster: this machine was drained, and leaves the job\n" in machines.ends("spare", 143)
     end_all(machines, "one")
+
+
+@pytest.mark.parametrize("trust", [[], ["--rdzv-tls"]], ids=["plain", "tls"])
+def test_the_last_machine_is_drained_that_was_the_server_too(muster, trust):
+    """Its agent ends with it, after it has answered."""
+    if trust:
+        (muster.folder / "token").write_text("0123456789abcdef" * 4)
+        trust = [*trust, "--rdzv-token-file", muster.folder / "token"]
+    machines = Machines(muster, free_port())
+    machines.launch("one", *AT_ONCE, *trust, nnodes="1:2")
+    machines.until_world(1, 1)
+    assert drain(machines, *trust, "digits", "0") == (
+        "muster: 127.0.0.1 (rank 0) is leaving job 'digits'\nmuster: 127.0.0.1 (rank 0) has left job 'digits'\n")
+    machines.ends("one", 143)
+
+
+def test_a_drain_ends_when_its_server_has_gone(muster):
+    machines = Machines(muster, free_port())
+    machines.worker.write_text(SAVES)
+    server = start_orchestrator(machines)
+    machines.launch("one", *AT_ONCE, nnodes="1:2")
+    machines.until_world(1, 1)
+    draining = muster.start("drain", "--rdzv-endpoint", machines.endpoint, "digits", "0")
+    assert "is leaving" in read_line(draining.stderr)
+    server.kill()
+    assert draining.wait(LIMIT) == 3
+    assert draining.stderr.read().count("cannot reach") == 2
 
 
 def test_all_machines_of_a_host_are_drained_at_once(machines):
