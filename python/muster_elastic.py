@@ -20,7 +20,8 @@ class Training:
         self.strategy = strategy
         self.was_asked = self.is_ending = False
         self.stop_file = os.environ.get("MUSTER_STOP_FILE")  # for a library that takes SIGTERM for itself later
-        signal.signal(signal.SIGTERM, self._on_signal)
+        for number in (signal.SIGTERM, signal.SIGINT):  # muster passes on Ctrl-C as SIGINT
+            signal.signal(number, self._on_signal)
 
     def _on_signal(self, number, frame):
         self.was_asked = True

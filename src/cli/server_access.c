@@ -7,6 +7,7 @@
 #include "cli/output.h"
 #include "io/certificate.h"
 #include "io/file.h"
+#include "io/folder.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -35,7 +36,10 @@ static int open_tls(const char *folder, struct server_access *access, struct err
 		return 0;
 	char *certificate CLEANUP(mem_free_text) = mem_format("%s/tls.crt", folder);
 	char *key CLEANUP(mem_free_text) = mem_format("%s/tls.key", folder);
-	int rc = certificate_ensure(certificate, key, err);
+	int rc = folder_make(folder, err);
+
+	if (rc == 0)
+		rc = certificate_ensure(certificate, key, err);
 
 	if (rc == 0)
 		rc = certificate_pin(certificate, &access->pin, err);

@@ -264,6 +264,9 @@ static void make_news(struct agent *agent, const struct member_order *order)
 	else if (order->order == RENDEZVOUS_WAIT && world->generation)
 		text_addf(&news, "waiting for the next world (%s)",
 			  world_reason_sentences[order->reason]);
+	else if (is_drained(agent) && agent->server && world->n_members > 1)
+		text_add(&news, "this machine was drained; its agent stays as the job's server "
+				"until the other machines have ended");
 	else if (is_drained(agent))
 		text_add(&news, "this machine was drained, and leaves the job");
 	else if (order->order == RENDEZVOUS_WAIT)
@@ -361,12 +364,16 @@ static void on_refusal(struct agent *agent, int status, const struct json *body)
 {
 	const char *sentence = json_as_string(json_get(body, "error"), NULL);
 	char *other CLEANUP(mem_free_text) =
-		mem_format("the job's server responds with %d", status);
+		mem_format("what responds at %s port %d with %d is not a server of muster",
+			   agent->request->host, agent->request->port, status);
 	bool is_final = body && (status == 400 || status == 409 || status == 410);
 
 	/* Whatever else answers there is no server of ours, or not now. */
 	if (status == 401)
-		lack_trust(agent, "the job's server needs its token: --rdzv-token-file");
+		lack_trust(agent, agent->request->token
+					  ? "the job's server has another token than that of "
+					    "--rdzv-token-file"
+					  : "the job's server needs its token: --rdzv-token-file");
 	else if (is_final)
 		refuse(agent, sentence ? sentence : other);
 	else

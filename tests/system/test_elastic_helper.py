@@ -103,8 +103,9 @@ def test_a_process_whose_signal_another_library_takes_saves_all_the_same(muster)
         read_until(agent.stdout, "saves at step")
 
 
-def test_without_muster_one_worker_saves_and_exits(tmp_path):
+@pytest.mark.parametrize("number", ["SIGTERM", "SIGINT"])
+def test_without_muster_one_worker_saves_and_exits(tmp_path, number):
     code = "import os, signal, muster_elastic as m; t = m.Training(); assert not t.must_end(); " \
-           "os.kill(os.getpid(), signal.SIGTERM); assert t.must_end(); t.saved(3)"
+           f"os.kill(os.getpid(), signal.{number}); assert t.must_end(); t.saved(3)"
     environment = {**os.environ, "PYTHONPATH": str(HELPER.parent), "PYTHONDONTWRITEBYTECODE": "1"}
     assert os.spawnve(os.P_WAIT, sys.executable, [sys.executable, "-c", code], environment) == 143
