@@ -23,6 +23,7 @@
 
 #define FIRST_LOOK_DELAY ((msec) 1)
 #define LAST_LOOK_DELAY MSEC_PER_SECOND
+#define SHORTEST_STEP MSEC_PER_SECOND /* of the clock, that is worth a correction */
 
 struct local {
 	struct backend backend; /* the first member, so that one is the other */
@@ -39,7 +40,8 @@ struct local {
 	struct loop_watch *look_timer; /* armed while a child cannot be assigned */
 	msec look_delay;
 	struct local_replicas replicas;
-	msec clock_offset, clock_step; /* of loop_clock_step; the step that is not observed yet */
+	msec clock_offset,
+		clock_step; /* last seen; how far the clock was set since it was observed */
 	double cores; /* that the job's replicas share */
 };
 
@@ -92,10 +94,11 @@ static void learn_job(struct local *local, const struct job *job)
  */
 static void see_clock(struct local *local)
 {
-	msec step = loop_clock_step(&local->clock_offset);
+	msec step = loop_clock_offset() - local->clock_offset;
 
-	if (!step)
+	if (step > -SHORTEST_STEP && step < SHORTEST_STEP)
 		return;
+	local->clock_offset += step;
 	local_replicas_move_times(&local->replicas, step);
 	local->clock_step += step;
 }
@@ -452,6 +455,7 @@ int backend_local_new(const struct backend_local_settings *settings, struct back
 	local->ports.are_private = settings->network != NULL;
 	local->gpus = (struct local_gpus){.gpus = settings->gpus, .claims = settings->claims};
 	local->reader = output_reader_new(settings->loop, &listener);
+	local->clock_offset = loop_clock_offset();
 	local->child_watch = loop_watch_signal(settings->loop, SIGCHLD, hear_of_children, local);
 	local->kill_timer = loop_new_timer(settings->loop, kill_overdue, local);
 	local->look_timer = loop_new_timer(settings->loop, reap_children, local);

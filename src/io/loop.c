@@ -126,16 +126,9 @@ msec loop_monotonic_now(void)
 	return clock_now(CLOCK_BOOTTIME);
 }
 
-msec loop_clock_step(msec *offset)
+msec loop_clock_offset(void)
 {
-	msec now = loop_now() - loop_monotonic_now(), step = now - *offset;
-
-	if (step > -MSEC_PER_SECOND && step < MSEC_PER_SECOND)
-		return 0;
-	bool is_first = *offset == 0;
-
-	*offset = now;
-	return is_first ? 0 : step;
+	return loop_now() - loop_monotonic_now();
 }
 
 int64_t loop_monotonic_microseconds(void)

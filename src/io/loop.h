@@ -35,9 +35,8 @@ struct event_base *loop_base(struct loop *loop);
  * sleeps. */
 msec loop_now(void);
 msec loop_monotonic_now(void);
-/* How far the wall clock was set since the last call with this `offset` of it to the monotonic one,
- * which begins as 0; 0 for less than a second, and at first. */
-msec loop_clock_step(msec *offset);
+/* Of the wall clock to the monotonic one: it changes only when the wall clock is set. */
+msec loop_clock_offset(void);
 int64_t loop_monotonic_microseconds(void); /* of the same, for measuring */
 /* For poll(2), where there is no loop: from now to `until`, 0 when that has passed, -1 for
  * MSEC_NEVER. */

@@ -295,6 +295,18 @@ def test_a_call_that_is_wrong_changes_nothing(machines, changes, status, word):
     machines.ends("one", 0)
 
 
+def test_an_agent_of_another_version_joins(machines):
+    """An older one lacks what came later, and a newer one says more."""
+    start_orchestrator(machines)
+    known = call_of(maxNoProgress=3)
+    assert not {"restartWindow", "progress"} & known.keys()
+    for name, body in (("older", known), ("newer", {**known, "restartWindow": 0, "progress": 7, "color": "red", "offers": [{}]})):
+        connection = http.client.HTTPConnection("127.0.0.1", machines.port, timeout=LIMIT)
+        connection.request("POST", f"/v1/jobs/{machines.job}/members/{name}", json.dumps(body))
+        assert connection.getresponse().status == 200
+        assert name in {member["id"] for member in ask(machines.port, f"/v1/jobs/{machines.job}")[1]["members"]}
+
+
 def test_paths_and_methods_that_are_not_there_are_told(machines):
     start_orchestrator(machines)
     assert ask(machines.port, "/v1/jobs") == (200, {"jobs": []})
