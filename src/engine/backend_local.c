@@ -40,8 +40,8 @@ struct local {
 	struct loop_watch *look_timer; /* armed while a child cannot be assigned */
 	msec look_delay;
 	struct local_replicas replicas;
-	msec clock_offset,
-		clock_step; /* last seen; how far the clock was set since it was observed */
+	msec clock_offset; /* loop_clock_offset, last seen */
+	msec clock_step; /* how far the clock was set since the last look */
 	double cores; /* that the job's replicas share */
 };
 

@@ -55,9 +55,8 @@ int local_replica_start(struct local_replica *replica, struct child_start *start
 			struct err *err) MUST_USE;
 /* It could not be started: it has ended as a shell would tell it, 127 or 126. */
 void local_replica_fail_start(struct local_replica *replica, const struct err *err, msec now);
-/* Asks it to end, with a signal that is held back at first; then sends that, after its stop file
- * is there. A process that was
- * stopped is woken, or it would never hear of it. */
+/* Asks it to end, with a signal that is held back at first; then creates its stop file and sends
+ * the signal. A process that was stopped is woken, or it would never hear of it. */
 void local_replica_stop(struct local_replica *replica, msec now, msec grace, int signal_number);
 void local_replica_send_held(struct local_replica *replica);
 void local_replica_kill(struct local_replica *replica, msec now);

@@ -35,10 +35,30 @@ class Server:
     def database(self):
         return next(self.folder.glob("**/*.db"))
 
+    def back_up(self, kept):
+        return shutil.copytree(self.database.parent, kept)
+
+    def put_back(self, kept):
+        folder = self.database.parent
+        shutil.rmtree(folder)
+        shutil.copytree(kept, folder)
+
 
 @pytest.fixture
 def server(muster):
     return Server(muster, muster.folder / "server")
+
+
+def begin_with_two(machines):
+    for name in ("one", "two"):
+        machines.launch(name, *AT_ONCE)
+    machines.until_world(1, 2)
+
+
+def take_in_third(machines):
+    """In a world whose number is not known: what the server has lost may lead to one more."""
+    machines.launch("three", *AT_ONCE)
+    wait_until(lambda: [line.size for line in machines.lines(machines.newest())] == [3] * 3)
 
 
 def end_well(machines, *names):
@@ -50,19 +70,14 @@ def end_well(machines, *names):
 
 def test_a_torn_database_is_told_and_the_processes_run_on(muster, server):
     machines = server.machines
-    for name in ("one", "two"):
-        machines.launch(name, *AT_ONCE)
-    machines.until_world(1, 2)
+    begin_with_two(machines)
     server.kill()
-    kept = muster.folder / "kept"
-    shutil.copytree(server.database.parent, kept)
+    kept = server.back_up(muster.folder / "kept")
     with open(server.database, "r+b") as file:
         file.write(os.urandom(5000))
     done = muster("orchestrator", "--listen", machines.endpoint, "--state-dir", server.folder)
     assert done.returncode == 1 and str(server.database) in done.stderr, done
-    folder = server.database.parent
-    shutil.rmtree(folder)
-    shutil.copytree(kept, folder)
+    server.put_back(kept)
     server.start()
     machines.launch("three", *AT_ONCE)
     assert {line.pid for line in machines.lines(1)} and machines.until_world(2, 3)
@@ -71,22 +86,16 @@ def test_a_torn_database_is_told_and_the_processes_run_on(muster, server):
 
 def test_a_server_with_an_old_backup_goes_on_with_the_newer_world(muster, server):
     machines = server.machines
-    for name in ("one", "two"):
-        machines.launch(name, *AT_ONCE)
-    machines.until_world(1, 2)
-    kept = muster.folder / "kept"
+    begin_with_two(machines)
     server.kill()
-    shutil.copytree(server.database.parent, kept)
+    kept = server.back_up(muster.folder / "kept")
     server.start()
     machines.tell("two", 1)
     machines.until_world(2, 2)
     server.kill()
-    folder = server.database.parent
-    shutil.rmtree(folder)
-    shutil.copytree(kept, folder)
+    server.put_back(kept)
     server.start()
-    machines.launch("three", *AT_ONCE)
-    wait_until(lambda: [line.size for line in machines.lines(machines.newest())] == [3] * 3)
+    take_in_third(machines)
     worlds = machines.description()["worlds"]
     assert worlds[0]["generation"] == 1 and all(world["generation"] > 2 for world in worlds[1:]) and worlds[1]["reason"] == "forgotten"
     assert "the server was restarted with an older state" in machines.status()
@@ -98,9 +107,7 @@ def test_a_job_goes_on_when_the_disk_of_its_server_is_full(muster):
     with SmallDisk(muster.folder / "disk", "1m") as disk:
         server = Server(muster, disk.folder, disk.enter)
         machines = server.machines
-        for name in ("one", "two"):
-            machines.launch(name, *AT_ONCE)
-        machines.until_world(1, 2)
+        begin_with_two(machines)
         disk.fill()
         machines.tell("two", 1)
         machines.until_world(2, 2)
@@ -108,8 +115,7 @@ def test_a_job_goes_on_when_the_disk_of_its_server_is_full(muster):
         server.kill()
         disk.empty()
         server.start()
-        machines.launch("three", *AT_ONCE)
-        wait_until(lambda: [line.size for line in machines.lines(machines.newest())] == [3] * 3)
+        take_in_third(machines)
         end_well(machines, "one", "two", "three")
 
 
@@ -119,9 +125,7 @@ def test_a_job_that_began_on_a_full_disk_is_saved_when_there_is_room(muster):
         server = Server(muster, disk.folder, disk.enter)
         machines = server.machines
         disk.fill()
-        for name in ("one", "two"):
-            machines.launch(name, *AT_ONCE)
-        machines.until_world(1, 2)
+        begin_with_two(machines)
         read_until(server.process.stderr, "its state could not be saved: ")
         disk.empty()
         read_until(server.process.stderr, "the state of job 'digits' is saved again")
