@@ -70,6 +70,12 @@ static void logs_done(struct logs *logs)
 	lookup_free(logs->lookup);
 }
 
+static bool wants_to_follow(const struct logs *logs)
+{
+	return option_flag(logs->options, "follow") && !logs->is_over &&
+	       !logs->selection.is_previous;
+}
+
 /* The end. */
 
 static void on_shown(void *data)
@@ -85,6 +91,26 @@ static void end_following(struct logs *logs)
 	log_view_finish(logs->view, on_shown, logs);
 }
 
+/* Lines that are shown while they are fetched come in the order of their times, as from a folder
+ * that has all of them. */
+static void hold_back(struct logs *logs)
+{
+	if (logs->comes_bit_by_bit && !wants_to_follow(logs))
+		log_reader_hold(log_view_reader(logs->view),
+				fetched_logs_known_until(&logs->fetched));
+}
+
+/* More lines may be shown, though none has come. */
+static void on_known(void *data)
+{
+	struct logs *logs = data;
+
+	if (!logs->view || logs->is_ending)
+		return;
+	hold_back(logs);
+	log_view_on_news(logs->view);
+}
+
 /* All that will ever be there is. */
 static void on_fetched(void *data)
 {
@@ -97,12 +123,6 @@ static void on_fetched(void *data)
 }
 
 /* The job and its logs. */
-
-static bool wants_to_follow(const struct logs *logs)
-{
-	return option_flag(logs->options, "follow") && !logs->is_over &&
-	       !logs->selection.is_previous;
-}
 
 static int read_job(struct logs *logs, struct err *err)
 {
@@ -140,6 +160,7 @@ static int fetch_logs(struct logs *logs, struct err *err)
 		.since = selection->since,
 		.tail = selection->pattern && !wants_to_follow(logs) ? -1 : selection->tail,
 		.follows = wants_to_follow(logs),
+		.on_known = on_known,
 		.on_over = on_fetched,
 		.on_trouble = tell_trouble,
 		.data = logs,
@@ -283,10 +304,7 @@ static void on_folder_news(enum folder_news news, const char *file_name, void *d
 
 	if (logs->is_ending)
 		return;
-	/* In the order of their times, as from a folder that has all of them. */
-	if (logs->comes_bit_by_bit && !wants_to_follow(logs))
-		log_reader_hold(log_view_reader(logs->view),
-				fetched_logs_known_until(&logs->fetched));
+	hold_back(logs);
 	switch (news) {
 	case FOLDER_CHANGED:
 		log_view_on_news(logs->view);

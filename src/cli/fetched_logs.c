@@ -67,6 +67,7 @@ int fetched_logs_get(struct fetched_logs *fetched, struct client *client, const 
 {
 	struct wait wait = {.fetched = fetched, .asked = request};
 
+	request.on_known = NULL;
 	request.on_over = on_over;
 	request.on_trouble = on_trouble;
 	request.data = &wait;

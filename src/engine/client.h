@@ -54,6 +54,7 @@ struct client_logs_request {
 	msec since; /* lines of then or later; MSEC_UNSET: all */
 	int64_t tail; /* of what is there now the last so many lines of each replica; -1: all */
 	bool follows; /* on until the job has ended */
+	void (*on_known)(void *data); /* logs_known_until may be later now; NULL is fine */
 	void (*on_over)(void *data); /* all of it is there; may be called again */
 	void (*on_trouble)(const char *sentence, void *data);
 	void *data;

@@ -20,22 +20,24 @@ struct client_logs {
 	struct job_cache *cache;
 	struct job_follower *seen;
 	struct pod_logs *logs;
-	struct loop_watch *timer; /* asks whether all is over */
+	struct loop_watch *timer; /* tells what is known, and whether all is over */
 	bool knows_pods, knows_owner;
 	bool is_finished; /* the job is, or is gone */
 };
 
-static void ask_whether_over(struct client_logs *logs)
+static void tell_soon(struct client_logs *logs)
 {
 	loop_timer_arm(logs->timer, loop_now());
 }
 
 /* Of a job that goes on more may come, if that is wanted. */
-static void check_over(void *data)
+static void tell(void *data)
 {
 	struct client_logs *logs = data;
 	bool is_last = !logs->request.follows || (logs->knows_owner && logs->is_finished);
 
+	if (logs->request.on_known)
+		logs->request.on_known(logs->request.data);
 	if (is_last && logs->knows_pods && !pod_logs_is_any_open(logs->logs))
 		logs->request.on_over(logs->request.data);
 }
@@ -82,7 +84,7 @@ static void on_change(enum job_cache_kind kind, const char *name, void *data)
 
 	if (kind == JOB_CACHE_OWNERS)
 		logs->is_finished = is_over(logs, job_follower_get(logs->seen, kind, name));
-	ask_whether_over(logs);
+	tell_soon(logs);
 }
 
 static void on_synced(enum job_cache_kind kind, void *data)
@@ -94,7 +96,7 @@ static void on_synced(enum job_cache_kind kind, void *data)
 		logs->knows_owner = true;
 		logs->is_finished |= job_follower_count(logs->seen, kind) == 0;
 	}
-	ask_whether_over(logs);
+	tell_soon(logs);
 }
 
 /* Putting together. */
@@ -118,7 +120,7 @@ static void on_text(const struct pod_log_name *name, const char *bytes, size_t l
 
 static void on_complete(void *data)
 {
-	ask_whether_over(data);
+	tell_soon(data);
 }
 
 static void on_trouble(const char *sentence, void *data)
@@ -184,7 +186,7 @@ struct client_logs *client_kube_logs_new(const struct client_kube_logs_source *s
 	};
 
 	logs->logs = pod_logs_new(&settings);
-	logs->timer = loop_new_timer(request->loop, check_over, logs);
+	logs->timer = loop_new_timer(request->loop, tell, logs);
 	follow(logs);
 	return logs;
 }

@@ -9,7 +9,8 @@
 #include <sys/stat.h>
 
 /* Time stamps of files have the grain of the kernel's tick, 1 to 10 ms. A folder read within this
- * time of its last change may change again and keep its stamp (what git calls racy). */
+ * time of its last change may change again and keep its stamp (what git calls racy). They come from
+ * the coarse clock, which stands still for longer where a virtual machine has to wait. */
 #define GRAIN_NSEC 20000000
 
 void log_folder_init(struct log_folder *folder, const char *path)
@@ -85,7 +86,7 @@ int log_folder_read(struct log_folder *folder, bool *ret_is_changed, struct err 
 	struct timespec now;
 	struct stat found;
 
-	clock_gettime(CLOCK_REALTIME, &now);
+	clock_gettime(CLOCK_REALTIME_COARSE, &now);
 	if (stat(folder->path, &found) != 0)
 		return errno == ENOENT ? err_set(err, ERR_NOT_FOUND, "log directory '%s' not found",
 						 folder->path)

@@ -2,6 +2,7 @@
 
 import sys
 import threading
+import time
 
 import pytest
 
@@ -40,6 +41,18 @@ class Halves:
             exchange.chunk(f"2026-01-02T03:04:{second:02}.000000000Z at {second}\n")
 
 
+def pods_of(kube):
+    return [body for (plural, _), body in kube.objects.items() if plural == "pods"]
+
+
+def wait_until_stored(folder, *lines):
+    """Until `muster logs` has these lines from the cluster, shown or not."""
+    end = time.monotonic() + LIMIT
+    while missing := set(lines) - {line for path in folder.glob("*/*.log") for line in path.read_text().splitlines()}:
+        assert time.monotonic() < end, missing
+        time.sleep(0.05)
+
+
 @pytest.fixture
 def elsewhere(muster, tmp_path):
     """What starts `muster logs` on another machine, and the cluster of the job."""
@@ -47,6 +60,10 @@ def elsewhere(muster, tmp_path):
         muster.environment["KUBECONFIG"] = str(write_kubeconfig(tmp_path / "kubeconfig", kube.origin))
         job = muster.start("run", "--on", "kubernetes", "--name", "story", "-w", 2, "--image", "i", "--", "true")
         read_until(job.stdout, "line 19")
+        with kube.lock:
+            assert kube.lock.wait_for(lambda: [pod["status"]["phase"] for pod in pods_of(kube)] == 2 * ["Running"], LIMIT)
+        muster.environment["TMPDIR"] = str(tmp_path / "fetched")
+        (tmp_path / "fetched").mkdir()
         yield lambda *words: muster.start("logs", "--state-dir", tmp_path / "other", "kubernetes/ada/story", *words), kube
 
 
@@ -73,6 +90,54 @@ def test_a_log_that_is_whole_holds_nothing_back(elsewhere):
         halves.go_on.set()
     rest, _ = shown.communicate(timeout=LIMIT)
     assert rest == "worker-1 | at 8\nworker-0 | at 9\n"
+
+
+def test_nothing_is_held_back_when_the_last_pod_is_known(elsewhere, tmp_path):
+    """Logs are fetched of Pods that the server has named, when others may come that have older lines."""
+    logs, kube = elsewhere
+    halves = Halves({"0": [1, 2, 9], "1": [5]}, {"0": [], "1": [8]})
+
+    def trouble(exchange):
+        whole = exchange.chunk
+
+        def chunk(data):
+            if "initial-events-end" in data and any((tmp_path / "fetched").iterdir()):
+                wait_until_stored(tmp_path / "fetched", "at 9", "at 5")
+            whole(data)
+        if exchange.path.endswith("/pods"):
+            exchange.chunk = chunk
+        return halves(exchange)
+
+    kube.trouble = trouble
+    shown = logs()
+    try:
+        assert [read_line(shown.stdout) for _ in range(3)] == ["worker-0 | at 1\n", "worker-0 | at 2\n", "worker-1 | at 5\n"]
+    finally:
+        halves.go_on.set()
+    assert shown.communicate(timeout=LIMIT)[0] == "worker-1 | at 8\nworker-0 | at 9\n"
+
+
+def test_a_replica_that_printed_nothing_holds_nothing_back(elsewhere, tmp_path):
+    logs, kube = elsewhere
+    halves = Halves({"0": [], "1": [5]}, {"0": [], "1": [8]})
+
+    def trouble(exchange):
+        whole = exchange.end
+
+        def end():
+            wait_until_stored(tmp_path / "fetched", "at 5")
+            whole()
+        if "-worker-0" in exchange.path:
+            exchange.end = end
+        return halves(exchange)
+
+    kube.trouble = trouble
+    shown = logs()
+    try:
+        assert read_line(shown.stdout) == "worker-1 | at 5\n"
+    finally:
+        halves.go_on.set()
+    assert shown.communicate(timeout=LIMIT)[0] == "worker-1 | at 8\n"
 
 
 def test_a_replica_that_has_no_log_is_said_at_the_end(elsewhere):
