@@ -11,6 +11,7 @@
 
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 void server_access_done(struct server_access *access)
 {
@@ -64,6 +65,11 @@ static int make_token(const char *path, struct err *err)
 
 	if (rc < 0)
 		return rc;
+	if (access(path, F_OK) == 0)
+		return err_set(err, ERR_REFUSED,
+			       "--make-token: '%s' exists, and clients may have its token; for a "
+			       "new one, remove it first",
+			       path);
 	char *hash CLEANUP(mem_free_text) = token_hash_text(token);
 
 	rc = file_replace(path, hash, strlen(hash), err);

@@ -275,6 +275,8 @@ void member_answer_add(const struct member_answer *answer, const char *members, 
 	text_addf(body, "{\"uid\":\"%s\",\"restarts\":%d,\"failureNumber\":%" PRId64 ",\"order\":",
 		  answer->uid, answer->restarts, answer->failure_number);
 	json_add_compact(body, order);
+	if (answer->n_joined)
+		text_addf(body, ",\"joined\":%d", answer->n_joined);
 	if (members)
 		text_addf(body, ",\"members\":%s", members);
 	if (answer->failure)
@@ -323,6 +325,7 @@ int member_answer_read(const struct json *body, struct arena *arena,
 		       struct member_answer *ret_answer, struct err *err)
 {
 	*ret_answer = (struct member_answer){0};
+	int64_t n_joined = 0;
 	int rc = member_field_uid(body, arena, &ret_answer->uid, err);
 
 	if (rc == 0)
@@ -330,6 +333,9 @@ int member_answer_read(const struct json *body, struct arena *arena,
 				      err);
 	if (rc == 0)
 		rc = read_order(json_get(body, "order"), &ret_answer->order, err);
+	if (rc == 0)
+		rc = member_field_newer(body, "joined", LIMIT_MEMBERS, &n_joined, err);
+	ret_answer->n_joined = (int) n_joined;
 	if (rc == 0)
 		rc = read_members(json_get(body, "members"), arena, ret_answer, err);
 	if (rc == 0)

@@ -219,10 +219,12 @@ static void give_back_charge(struct rendezvous *rendezvous, const struct member_
 		return;
 	if (!rendezvous->goes_on)
 		rendezvous->reason = WORLD_LOST_MEMBER;
-	if (is_spent(rendezvous))
+	if (is_spent(rendezvous)) {
 		rendezvous->restart_at = now;
-	else
+		rendezvous->version++;
+	} else {
 		rendezvous->n_restarts--;
+	}
 	restart_budget_give_back(&rendezvous->budget);
 	unblame(rendezvous);
 	rendezvous->charged_at = MSEC_UNSET;
@@ -702,6 +704,8 @@ int rendezvous_view(const struct rendezvous *rendezvous, const char *id,
 		ret_view->order = RENDEZVOUS_GO;
 	} else if (member->rank < 0) {
 		ret_view->order = RENDEZVOUS_WAIT;
+		if (is_spent(rendezvous))
+			ret_view->verdict = verdict_of(rendezvous->budget.end);
 		ret_view->is_set_aside = member->is_aside && rendezvous->goes_on;
 	} else {
 		*ret_view = (struct rendezvous_view){

@@ -109,7 +109,8 @@ struct rendezvous_view {
 	int rank; /* of RUN; -1 otherwise */
 	bool is_set_aside; /* of WAIT: the others train without it */
 	enum world_reason reason; /* of RUN and WAIT: why the world before is over */
-	enum rendezvous_verdict verdict; /* of GO; OPEN for one that drains */
+	enum rendezvous_verdict verdict; /* of GO; OPEN for one that drains. Of WAIT: what the job
+					    ends with, unless a lost member was the cause */
 	const char *offer; /* of the member, for the next world; borrowed as well */
 };
 

@@ -22,6 +22,8 @@
 #define PATIENCE (60 * MSEC_PER_SECOND) /* torchrun's read_timeout */
 #define ANSWER_TIME (3 * MSEC_PER_SECOND)
 #define DRAIN_TIME (2 * MSEC_PER_SECOND)
+/* From one time to the next that is told how many machines have joined. */
+#define COUNT_SPACING (5 * MSEC_PER_SECOND)
 
 struct agent {
 	struct backend backend; /* the first member, so that one is the other */
@@ -51,6 +53,8 @@ struct agent {
 	char *why; /* no call came through since; NULL: the last one did */
 	bool is_loss_told;
 	char *news; /* to be observed once */
+	int n_joined; /* as it was told last, at this time */
+	msec joined_told_at;
 	struct observed_world seen;
 
 	struct arena *own_failure_arena;
@@ -245,10 +249,39 @@ static bool is_drained(const struct agent *agent)
 	       !report->drains && !agent->why;
 }
 
+/* "waiting for more machines (1 of 2)" */
+static void add_waiting(struct agent *agent, const struct member_answer *answer, struct text *news)
+{
+	int min = agent->request->terms.min;
+
+	if (answer->n_joined && answer->n_joined < min)
+		text_addf(news, "waiting for more machines (%d of %d)", answer->n_joined, min);
+	else if (agent->world.generation)
+		text_add(news, "waiting for the next world");
+	else
+		text_add(news, "waiting for a place in the world");
+	agent->n_joined = answer->n_joined;
+	agent->joined_told_at = loop_monotonic_now();
+}
+
+/* Where no restart is left, the end is told soon. */
+static void add_wait(struct agent *agent, const struct member_answer *answer, struct text *news)
+{
+	if (answer->order.verdict != RENDEZVOUS_OPEN)
+		return;
+	if (!agent->world.generation)
+		text_addf(news, "joined job '%s' at %s port %d, ", agent->request->job_id,
+			  agent->request->host, agent->request->port);
+	add_waiting(agent, answer, news);
+	if (agent->world.generation)
+		text_addf(news, ": %s", world_reason_sentences[answer->order.reason]);
+}
+
 /* "world 3: this machine has rank 1 of 2 (more machines have joined)" */
-static void make_news(struct agent *agent, const struct member_order *order)
+static void make_news(struct agent *agent, const struct member_answer *answer)
 {
 	const struct world *world = &agent->world;
+	const struct member_order *order = &answer->order;
 	bool is_alone = world->n_members == 1 && world->generation == 1;
 	struct text news CLEANUP(text_done) = {0};
 
@@ -261,19 +294,28 @@ static void make_news(struct agent *agent, const struct member_order *order)
 			  "this machine was set aside, because its processes were the first to "
 			  "fail %d times; it trains again if too few other machines are left",
 			  RENDEZVOUS_MACHINE_FAILURES);
-	else if (order->order == RENDEZVOUS_WAIT && world->generation)
-		text_addf(&news, "waiting for the next world (%s)",
-			  world_reason_sentences[order->reason]);
+	else if (order->order == RENDEZVOUS_WAIT)
+		add_wait(agent, answer, &news);
 	else if (is_drained(agent) && agent->server && world->n_members > 1)
 		text_add(&news, "this machine was drained; its agent stays as the job's server "
 				"until the other machines have ended");
 	else if (is_drained(agent))
 		text_add(&news, "this machine was drained, and leaves the job");
-	else if (order->order == RENDEZVOUS_WAIT)
-		text_addf(&news, "joined job '%s' at %s port %d, waiting for a place in the world",
-			  agent->request->job_id, agent->request->host, agent->request->port);
 	if (news.len)
 		agent->news = text_take(&news);
+}
+
+/* While they are too few. */
+static void make_news_of_count(struct agent *agent, const struct member_answer *answer)
+{
+	struct text news CLEANUP(text_done) = {0};
+	bool is_new = answer->n_joined && answer->n_joined != agent->n_joined;
+	bool is_due = loop_monotonic_now() >= agent->joined_told_at + COUNT_SPACING;
+
+	if (!is_new || !is_due || answer->n_joined >= agent->request->terms.min || agent->news)
+		return;
+	add_waiting(agent, answer, &news);
+	agent->news = text_take(&news);
 }
 
 static bool is_same(const struct failure *a, const struct failure *b)
@@ -323,7 +365,9 @@ static int take_answer(struct agent *agent, const struct member_answer *answer,
 	member_answered(&agent->member, order, loop_monotonic_now());
 	if (is_first || !member_order_equals(&known, &agent->member.report.known)) {
 		free(TAKE(agent->news));
-		make_news(agent, order);
+		make_news(agent, answer);
+	} else {
+		make_news_of_count(agent, answer);
 	}
 	return 0;
 }

@@ -118,8 +118,26 @@ def test_no_restart_is_left_and_the_job_has_failed_on_all_machines(machines):
         machines.launch(name, nnodes="2")
     machines.until_world(1, 2)
     machines.tell("two", 7)
-    assert "worker-0 exited with code 7" in machines.ends("two", 1)
-    assert re.search(r"job one failed after .*: worker-0 on 127.0.0.1 \(rank \d\) exited with code 7", machines.ends("one", 1))
+    said = {name: machines.ends(name, 1) for name in ("one", "two")}
+    assert "worker-0 exited with code 7" in said["two"]
+    assert re.search(r"job one failed after .*: worker-0 on 127.0.0.1 \(rank \d\) exited with code 7", said["one"])
+    assert "next world" not in said["one"] + said["two"]
+
+
+def test_who_waits_is_told_how_many_machines_there_are(machines):
+    start_orchestrator(machines)
+    one = machines.launch("one", nnodes="3").stderr
+    read_until(one, f"joined job 'digits' at 127.0.0.1 port {machines.port}, waiting for more machines (1 of 3)\n")
+    two = machines.launch("two", nnodes="3").stderr
+    read_until(two, "waiting for more machines (2 of 3)\n")
+    read_until(one, "muster: waiting for more machines (2 of 3)\n")
+    machines.launch("three", nnodes="3")
+    machines.until_world(1, 3)
+    machines.kill("three")
+    read_until(one, "muster: waiting for more machines (2 of 3): a machine was lost\n")
+    for name in ("one", "two"):
+        machines.agents[name].send_signal(signal.SIGTERM)
+        machines.ends(name, 128 + signal.SIGTERM)
 
 
 def test_an_agent_with_other_options_is_refused(machines):

@@ -356,12 +356,16 @@ static void a_failure_that_a_lost_member_has_caused_is_not_charged(void **state)
 	(void) state;
 	for (settings.restarts.most = 0; settings.restarts.most < 2; settings.restarts.most++) {
 		struct rendezvous *rendezvous = begin(&settings);
+		struct rendezvous_view view;
 
 		take(rendezvous, RENDEZVOUS_JOIN, "a", START);
 		take(rendezvous, RENDEZVOUS_JOIN, "b", START);
 		take(rendezvous, RENDEZVOUS_JOIN, "c", START);
 		take(rendezvous, RENDEZVOUS_JOIN, "d", START);
 		take(rendezvous, RENDEZVOUS_FAIL, "a", START + 1000);
+		assert_int_equal(rendezvous_view(rendezvous, "c", &view, NULL), 0);
+		assert_int_equal(view.verdict,
+				 settings.restarts.most ? RENDEZVOUS_OPEN : RENDEZVOUS_FAILED);
 		take(rendezvous, RENDEZVOUS_CUT, "b", START + 1010);
 		take(rendezvous, RENDEZVOUS_BEAT, "c", START + 1010);
 		take(rendezvous, RENDEZVOUS_TIME, NULL, START + 1500);
