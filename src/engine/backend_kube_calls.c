@@ -3,14 +3,16 @@
  * A call that fails is no reason to fail a replica: quotas are raised, rights are given, servers
  * come back. It is tried again with growing pauses, for as long as the job wants it, as a
  * Kubernetes Job does: only its deadline ends that. What no server would ever take ends the job. */
+#include "base/exit_code.h"
 #include "base/text.h"
 #include "engine/backend_kube_state.h"
 
+#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 
-/* How long after a failed telling the cache may take to show that there was nobody to tell. */
-#define SETTLING_TIME (2 * MSEC_PER_SECOND)
+/* From one telling that did not come through to the next. */
+#define TELLING_PAUSE (2 * MSEC_PER_SECOND)
 
 static struct kube_backend *of(struct backend *base)
 {
@@ -301,18 +303,25 @@ void kube_backend_end(struct kube_backend *backend, struct pending *pending)
  *
  * Deleting a Pod ends all its containers, the keeper too (kube/keeper.h). So the process that
  * trains is told to end from inside its container, as kubelet would tell it, and the Pod stays. A
- * process that is still there after its grace time is fetched from as it stands. */
+ * process that is still there after its grace time, or cannot be told, is fetched from as it
+ * stands. */
 
+/* The kernel kills all of a container when its first process ends, the shell that told it too. An
+ * error leaves open whether it was told, or had ended before, which a node may be slow to say: it
+ * is told again. */
 static void on_told(int exit_code, const struct err *err, void *data)
 {
 	struct pending *pending = data;
 	struct kube_backend *backend = (struct kube_backend *) pending->backend;
 
 	pending->term = NULL;
-	if (!err && exit_code == 0)
-		return;
-	pending->is_deaf = true;
-	pending->kill_at = loop_now() + SETTLING_TIME;
+	if (err) {
+		pending->tell_at = loop_now() + TELLING_PAUSE;
+	} else if (exit_code && exit_code != EXIT_BY_SIGNAL + SIGKILL) {
+		pending->is_deaf = true;
+		pending->kill_at = loop_now();
+		kube_backend_news(backend);
+	}
 	kube_backend_wake(backend);
 }
 
@@ -342,22 +351,15 @@ void kube_backend_tell_held(struct kube_backend *backend, struct pending *pendin
 	kube_backend_wake(backend);
 }
 
-/* A process that cannot be told from inside ends with its Pod, as all others. */
-static void end_deaf(struct kube_backend *backend)
+static void tell_again(struct kube_backend *backend, msec now)
 {
 	for (size_t i = 0; i < backend->pending.count; i++) {
 		struct pending *pending = backend->pending.entries[i];
 
-		if (!pending->is_deaf || !pending->is_held ||
-		    kube_backend_is_waited_for(backend, pending))
+		if (now < pending->tell_at || !kube_backend_is_waited_for(backend, pending))
 			continue;
-		pending->is_deaf = false;
-		if (!kube_backend_is_live(backend, pending))
-			continue;
-		pending->is_held = false;
-		pending->asked_at = loop_now();
-		pending->kill_at = pending->asked_at + pending->end_grace;
-		kube_backend_end(backend, pending);
+		pending->tell_at = MSEC_NEVER;
+		kube_backend_tell_held(backend, pending);
 	}
 }
 
@@ -369,8 +371,7 @@ bool backend_kube_is_held_up(const struct backend *base)
 	for (size_t i = 0; i < backend->pending.count; i++) {
 		const struct pending *pending = backend->pending.entries[i];
 
-		if (kube_backend_is_waited_for(backend, pending) ||
-		    (pending->is_held && pending->is_deaf))
+		if (kube_backend_is_waited_for(backend, pending))
 			return false;
 		is_any_held |= pending->is_held;
 	}
@@ -388,7 +389,10 @@ void backend_kube_release(struct backend *base)
 		if (!pending->is_held)
 			continue;
 		pending->is_held = false;
-		pending->end_grace = 0;
+		if (pending->is_deaf)
+			pending->kill_at = loop_now() + pending->end_grace;
+		else
+			pending->end_grace = 0;
 		kube_exec_cancel(TAKE(pending->term));
 		pending->end_waits =
 			pending->is_removed &&
@@ -453,7 +457,7 @@ void kube_backend_try_again(void *data)
 	kube_prerequisites_try_again(backend, now);
 	try_starts_again(backend, now);
 	try_ends_again(backend, now);
-	end_deaf(backend);
+	tell_again(backend, now);
 	kube_backend_wake(backend);
 	kube_backend_news(backend);
 }

@@ -72,6 +72,7 @@ void pending_forget_end(struct pending *pending)
 	pending->end_waits = false;
 	kube_exec_cancel(TAKE(pending->term));
 	pending->is_held = false;
+	pending->tell_at = MSEC_NEVER;
 	pending->is_deaf = false;
 }
 

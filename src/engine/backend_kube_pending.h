@@ -59,7 +59,8 @@ struct pending {
 	bool end_waits; /* for its log to be read; then the call is made */
 	bool is_held; /* until what is in it was fetched; then the call is made */
 	struct kube_exec *term; /* that tells the process of a held one to end; NULL: it has */
-	bool is_deaf; /* it could not be told so */
+	msec tell_at; /* when it is told again; MSEC_NEVER: it was told, or is deaf */
+	bool is_deaf; /* it cannot be told so: it is told with its Pod */
 };
 
 struct pending_table {

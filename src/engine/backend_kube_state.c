@@ -172,7 +172,9 @@ static msec end_due_at(const struct kube_backend *backend, const struct pending 
 {
 	if (pending->is_end_put_off)
 		return backend->ends.again_at;
-	return kube_backend_is_waited_for(backend, pending) ? pending->kill_at : MSEC_NEVER;
+	return kube_backend_is_waited_for(backend, pending)
+		       ? msec_min(pending->kill_at, pending->tell_at)
+		       : MSEC_NEVER;
 }
 
 void kube_backend_wake(struct kube_backend *backend)

@@ -1,0 +1,112 @@
+"""`run --fetch` where a node is slow to say, or cannot say, what became of a process: no Pod is deleted before its folders
+are here. How a real cluster does it is in tests/cluster."""
+
+import io
+import signal
+import sys
+import tarfile
+import threading
+import urllib.parse
+
+import pytest
+
+from conftest import LIMIT, ROOT, read_until
+
+sys.path.insert(0, str(ROOT / "tests" / "fake_kube"))
+
+from fake_kube import refuse  # noqa: E402
+from living_kube import LivingKube, now  # noqa: E402
+from test_exec import OUTPUT, SUCCESS, V5, failure  # noqa: E402
+from test_jobs_elsewhere import write_kubeconfig  # noqa: E402
+from websocket_server import accept, close, frame  # noqa: E402
+
+pytestmark = pytest.mark.sanitize
+
+LATE = 3  # seconds after which a kubelet says that a container has ended
+
+
+def archive():
+    made = io.BytesIO()
+    with tarfile.open(fileobj=made, mode="w") as tar:
+        member = tarfile.TarInfo("./step")
+        member.size = len(b"last\n")
+        tar.addfile(member, io.BytesIO(b"last\n"))
+    return made.getvalue()
+
+
+class KubeWithExec(LivingKube):
+    """Pods run until their process is told to end from inside; `tell` answers that, and says whether the process has heard."""
+
+    def __init__(self, tell):
+        super().__init__(lambda labels: None)
+        self.tell = tell
+        self.trouble = self.execute
+
+    def execute(self, exchange):
+        if not exchange.path.endswith("/exec"):
+            return False
+        command = dict(urllib.parse.parse_qsl(urllib.parse.urlsplit(exchange.target).query))["command"]
+        if "kill -TERM" in command:
+            self.tell(exchange)
+        else:
+            say(exchange, OUTPUT + b"folder\n" + archive(), SUCCESS)
+        return True
+
+    def end_training(self):
+        def change(pod):
+            ended = {"exitCode": 0, "startedAt": now(), "finishedAt": now(), "reason": "Completed"}
+            pod["status"]["containerStatuses"] = [
+                self._container(pod, {"terminated": ended}), {**self._container(pod, {"running": {}}), "name": "muster-keeper"}]
+        self._change("pods", "story-worker-0", self.objects["pods", "story-worker-0"]["metadata"]["uid"], change)
+
+
+def say(exchange, *messages):
+    accept(exchange, V5)
+    for message in messages:
+        exchange.write(frame(message))
+    close(exchange)
+
+
+@pytest.fixture
+def stopped(muster, tmp_path):
+    """A job that is interrupted; gives what it has fetched."""
+    def stop(kube):
+        muster.environment["KUBECONFIG"] = str(write_kubeconfig(tmp_path / "kubeconfig", kube.origin))
+        job = muster.start("run", "--on", "kubernetes", "--name", "story", "-w", 1, "--image", "i",
+                           "--fetch", f"worker-0:/models:{tmp_path / 'out'}", "--", "true")
+        read_until(job.stdout, "line 19")
+        job.send_signal(signal.SIGINT)
+        said = job.communicate(timeout=LIMIT)[1]
+        assert job.returncode == 128 + signal.SIGINT, said
+        assert "fetched worker-0:/models: 1 file" in said
+        assert not kube.wait_until_empty(LIMIT)
+        return (tmp_path / "out" / "step").read_text()
+    return stop
+
+
+def test_a_shell_that_ends_with_the_process_that_it_told_has_told_it(stopped):
+    """The kernel kills all of a container when its first process ends."""
+    def tell(exchange):
+        say(exchange, failure(128 + signal.SIGKILL))
+        threading.Timer(LATE, kube.end_training).start()
+
+    with KubeWithExec(tell) as kube:
+        assert stopped(kube) == "last\n"
+
+
+def test_a_process_that_was_perhaps_not_told_is_told_again(stopped):
+    answers = [refuse(500, reason="InternalError", message="the kubelet is restarting"),
+               lambda exchange: say(exchange, OUTPUT),  # the connection is lost
+               lambda exchange: (say(exchange, SUCCESS), kube.end_training())]
+
+    with KubeWithExec(lambda exchange: answers.pop(0)(exchange)) as kube:
+        assert stopped(kube) == "last\n"
+        assert not answers
+
+
+def test_of_a_process_that_cannot_be_told_the_folders_are_fetched_as_they_are(stopped):
+    """And it has its grace period all the same, when its Pod is deleted."""
+    with KubeWithExec(lambda exchange: say(exchange, failure(1))) as kube:
+        assert stopped(kube) == "last\n"
+        [deletion] = [exchange for exchange in kube.server.exchanges if exchange.method == "DELETE" and "/pods/" in exchange.path]
+        assert deletion.json()["gracePeriodSeconds"] == 30
