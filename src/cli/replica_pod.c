@@ -40,7 +40,7 @@ static int choose_container(struct replica_pod *pod, struct err *err)
 	char *who CLEANUP(mem_free_text) =
 		mem_format("%s-%d of job '%s'", place->role, place->index, place->job);
 
-	return keeper_choose_container(pod->object, who, &pod->container.name, err);
+	return keeper_choose_container(pod->object, who, false, &pod->container.name, err);
 }
 
 int replica_pod_find(struct replica_pod *pod, const char *container, struct err *err)

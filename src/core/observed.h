@@ -58,6 +58,7 @@ struct observed_replica {
 			       deletionTimestamp */
 	msec kill_at; /* when a stop that was asked becomes a kill; MSEC_UNSET: no stop */
 	bool is_killed; /* the kill was sent */
+	bool is_held; /* it stays until its folders were fetched */
 	bool is_unmade; /* a start that waits, or was refused: there is nothing of it yet */
 	int n_ends_in_place; /* so often it has ended like that */
 	struct observed_end last_end; /* the last time */

@@ -83,6 +83,8 @@ static bool is_stuck(const struct decision *decision, const struct observed_repl
 		return false;
 	if (object->is_node_silent)
 		return true;
+	if (object->is_held)
+		return false;
 	if (decision->now >= object->kill_at + PATIENCE)
 		return true;
 	plan_wake_at(decision->plan, object->kill_at + PATIENCE);

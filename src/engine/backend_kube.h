@@ -63,11 +63,11 @@ bool backend_kube_is_ready(const struct backend *backend);
 /* Nothing is on its way any more: no call, and no log of a Pod that has ended. News come when that
  * may have changed. */
 bool backend_kube_is_quiet(const struct backend *backend);
-/* Ends are held back, and none is waited for any more: each process has ended, or has had its grace
- * time. News come when that may have changed. */
+/* Ends are held back, and none is waited for any more: each process has ended, has had its grace
+ * time, or cannot be told to end. News come when that may have changed. */
 bool backend_kube_is_held_up(const struct backend *base);
-/* Lets the ends that are held back go. */
-void backend_kube_release(struct backend *base);
+/* Lets the ends that are held back go; in a hurry without any grace time. */
+void backend_kube_release(struct backend *base, bool is_hurried);
 /* The job has ended: a Service or file that was refused is not tried again. */
 void backend_kube_drop_refused(struct backend *base);
 /* The job has ended and its Pods stay: the Secret of its variables goes, where the login may delete

@@ -7,7 +7,6 @@
 #include "base/text.h"
 #include "engine/backend_kube_state.h"
 
-#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -306,22 +305,34 @@ void kube_backend_end(struct kube_backend *backend, struct pending *pending)
  * process that is still there after its grace time, or cannot be told, is fetched from as it
  * stands. */
 
-/* The kernel kills all of a container when its first process ends, the shell that told it too. An
- * error leaves open whether it was told, or had ended before, which a node may be slow to say: it
- * is told again. */
+/* The first time it may be that the process has ended, and that its node is slow to say so. */
+static void take_loss(struct kube_backend *backend, struct pending *pending, const struct err *err)
+{
+	struct err told = {0};
+
+	pending->tell_at = loop_now() + TELLING_PAUSE;
+	if (pending->n_untold++ == 0)
+		return;
+	err_set(&told, err->code,
+		"the process of Pod '%s' cannot be asked to exit; trying again: %s",
+		pending->pod_name, err->text);
+	kube_backend_trouble(backend, &told);
+}
+
+/* With its first process ends all of a container, the shell that told it too, by a signal. An error
+ * leaves open whether it was told: it is told again. */
 static void on_told(int exit_code, const struct err *err, void *data)
 {
 	struct pending *pending = data;
 	struct kube_backend *backend = (struct kube_backend *) pending->backend;
 
 	pending->term = NULL;
-	if (err) {
-		pending->tell_at = loop_now() + TELLING_PAUSE;
-	} else if (exit_code && exit_code != EXIT_BY_SIGNAL + SIGKILL) {
-		pending->is_deaf = true;
-		pending->kill_at = loop_now();
+	pending->is_deaf = !err && exit_code > 0 && exit_code < EXIT_BY_SIGNAL;
+	pending->is_told = !err && !pending->is_deaf;
+	if (err)
+		take_loss(backend, pending, err);
+	if (pending->is_deaf)
 		kube_backend_news(backend);
-	}
 	kube_backend_wake(backend);
 }
 
@@ -378,27 +389,32 @@ bool backend_kube_is_held_up(const struct backend *base)
 	return is_any_held;
 }
 
-/* Those that still run have had their grace time. */
-void backend_kube_release(struct backend *base)
+/* Those that were told have had their grace time; the others begin it with their Pod. */
+static void release(struct kube_backend *backend, struct pending *pending, bool is_hurried)
+{
+	if (pending->is_told || is_hurried) {
+		pending->end_grace = 0;
+	} else {
+		pending->asked_at = loop_now();
+		pending->kill_at = pending->asked_at + pending->end_grace;
+	}
+	pending->is_held = false;
+	kube_exec_cancel(TAKE(pending->term));
+	pending->end_waits = pending->is_removed &&
+			     pod_logs_is_open(backend->logs, pending->pod_name, pending->ended_uid);
+	if (!pending->end_waits)
+		kube_backend_end(backend, pending);
+}
+
+void backend_kube_release(struct backend *base, bool is_hurried)
 {
 	struct kube_backend *backend = (struct kube_backend *) base;
 
 	for (size_t i = 0; i < backend->pending.count; i++) {
 		struct pending *pending = backend->pending.entries[i];
 
-		if (!pending->is_held)
-			continue;
-		pending->is_held = false;
-		if (pending->is_deaf)
-			pending->kill_at = loop_now() + pending->end_grace;
-		else
-			pending->end_grace = 0;
-		kube_exec_cancel(TAKE(pending->term));
-		pending->end_waits =
-			pending->is_removed &&
-			pod_logs_is_open(backend->logs, pending->pod_name, pending->ended_uid);
-		if (!pending->end_waits)
-			kube_backend_end(backend, pending);
+		if (pending->is_held)
+			release(backend, pending, is_hurried);
 	}
 }
 

@@ -73,7 +73,8 @@ void pending_forget_end(struct pending *pending)
 	kube_exec_cancel(TAKE(pending->term));
 	pending->is_held = false;
 	pending->tell_at = MSEC_NEVER;
-	pending->is_deaf = false;
+	pending->n_untold = 0;
+	pending->is_told = pending->is_deaf = false;
 }
 
 void pending_forget_start(struct pending *pending)
@@ -119,6 +120,9 @@ bool pending_lay_over(const struct pending *pending, const char *uid,
 		replica->stop_asked_at = pending->asked_at;
 		replica->kill_at = pending->kill_at;
 	}
+	/* The server's clock may be ahead. */
+	replica->stop_asked_at = msec_min(replica->stop_asked_at, pending->asked_at);
+	replica->is_held = pending->is_held;
 	replica->kill_at = msec_min(replica->kill_at, pending->kill_at);
 	replica->is_killed |= pending->asked_at == pending->kill_at;
 	return true;

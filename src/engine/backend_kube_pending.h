@@ -58,9 +58,10 @@ struct pending {
 	bool is_removed; /* it had ended before, and is to be seen no more */
 	bool end_waits; /* for its log to be read; then the call is made */
 	bool is_held; /* until what is in it was fetched; then the call is made */
-	struct kube_exec *term; /* that tells the process of a held one to end; NULL: it has */
-	msec tell_at; /* when it is told again; MSEC_NEVER: it was told, or is deaf */
-	bool is_deaf; /* it cannot be told so: it is told with its Pod */
+	struct kube_exec *term; /* that tells the process of a held one to end, now */
+	msec tell_at; /* when it is told again; MSEC_NEVER: it is not */
+	int n_untold; /* tellings that did not come through */
+	bool is_told, is_deaf; /* it has heard; it cannot be told so */
 };
 
 struct pending_table {

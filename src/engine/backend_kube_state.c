@@ -137,7 +137,7 @@ bool kube_backend_is_live(const struct kube_backend *backend, const struct pendi
 
 bool kube_backend_is_waited_for(const struct kube_backend *backend, const struct pending *pending)
 {
-	return pending->is_held && kube_backend_is_live(backend, pending) &&
+	return pending->is_held && !pending->is_deaf && kube_backend_is_live(backend, pending) &&
 	       loop_now() < pending->kill_at;
 }
 

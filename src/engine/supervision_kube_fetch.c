@@ -22,10 +22,10 @@ bool supervision_kube_holds(const struct job *job, const char *role, int index, 
 	       keeper_is_needed(supervision->base.job, role, index);
 }
 
-static void end(struct cluster_supervision *supervision)
+static void end(struct cluster_supervision *supervision, bool is_hurried)
 {
 	supervision->has_fetched = true;
-	backend_kube_release(supervision->base.backend);
+	backend_kube_release(supervision->base.backend, is_hurried);
 	supervision_ask_for_pass(&supervision->base);
 }
 
@@ -87,7 +87,7 @@ static void fetch_next(struct cluster_supervision *supervision)
 		if (supervision->unsaved)
 			leave_to_person(supervision);
 		else
-			end(supervision);
+			end(supervision, false);
 		return;
 	}
 	const struct fetch *fetch = &job->fetches[supervision->n_fetched];
@@ -133,6 +133,6 @@ bool supervision_kube_give_up_fetching(struct cluster_supervision *supervision, 
 	supervision->fetch_exit_code = exit_code;
 	reporter_sayf(&supervision->base.reporter, "%zu director%s not fetched (canceled)", n_left,
 		      n_left == 1 ? "y was" : "ies were");
-	end(supervision);
+	end(supervision, true);
 	return true;
 }

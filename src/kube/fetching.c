@@ -122,7 +122,7 @@ static int copy(struct kube_fetching *fetching, const struct json *pod, const ch
 		.on_end = on_copied,
 		.data = fetching,
 	};
-	int rc = keeper_choose_container(pod, who, &request.container.name, err);
+	int rc = keeper_choose_container(pod, who, true, &request.container.name, err);
 
 	if (rc == 0 && fetching->request.makes_here)
 		rc = folder_make(fetching->here, err);

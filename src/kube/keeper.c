@@ -194,17 +194,19 @@ static bool is_running(const struct json *pod, const char *container)
 	return json_get_path(status, "state", "running", NULL) != NULL;
 }
 
-int keeper_choose_container(const struct json *pod, const char *who, const char **ret_container,
-			    struct err *err)
+int keeper_choose_container(const struct json *pod, const char *who, bool is_keeper_first,
+			    const char **ret_container, struct err *err)
 {
 	const struct json *trains = pod_template_container(pod);
 	const char *name = json_as_string(json_get(trains, "name"), NULL);
 	const char *phase = json_as_string(json_get_path(pod, "status", "phase", NULL), "Pending");
 	const char *reason = json_as_string(json_get_path(pod, "status", "reason", NULL), NULL);
 
-	if (is_running(pod, name))
+	bool is_kept = is_running(pod, KEEPER_CONTAINER);
+
+	if (is_running(pod, name) && !(is_kept && is_keeper_first))
 		*ret_container = name;
-	else if (is_running(pod, KEEPER_CONTAINER))
+	else if (is_kept)
 		*ret_container = KEEPER_CONTAINER;
 	else if (text_equals(phase, "Pending"))
 		return err_set(err, ERR_CONFLICT, "%s has not started yet", who);

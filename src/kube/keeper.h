@@ -28,7 +28,8 @@ void keeper_add(const struct job *job, const struct role *role, int index, struc
 		struct json *container);
 
 /* The container of a Pod, as a cluster shows it, to copy from: the one that trains while it runs,
- * then the keeper. Borrowed from the Pod. ERR_CONFLICT says why there is none: it has not started,
- * or all of it has ended; `who` begins the sentence. */
-int keeper_choose_container(const struct json *pod, const char *who, const char **ret_container,
-			    struct err *err) MUST_USE;
+ * then the keeper; or the keeper first, which has what is to be fetched, and does not end during
+ * the copy. Borrowed from the Pod. ERR_CONFLICT says why there is none: it has not started, or all
+ * of it has ended; `who` begins the sentence. */
+int keeper_choose_container(const struct json *pod, const char *who, bool is_keeper_first,
+			    const char **ret_container, struct err *err) MUST_USE;

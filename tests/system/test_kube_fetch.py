@@ -6,6 +6,7 @@ import signal
 import sys
 import tarfile
 import threading
+import time
 import urllib.parse
 
 import pytest
@@ -22,7 +23,7 @@ from websocket_server import accept, close, frame  # noqa: E402
 
 pytestmark = pytest.mark.sanitize
 
-LATE = 3  # seconds after which a kubelet says that a container has ended
+LATE = 4  # seconds after which a kubelet says that a container has ended, or a copy begins
 
 
 def archive():
@@ -37,9 +38,10 @@ def archive():
 class KubeWithExec(LivingKube):
     """Pods run until their process is told to end from inside; `tell` answers that, and says whether the process has heard."""
 
-    def __init__(self, tell):
+    def __init__(self, tell, copy_after=0):
         super().__init__(lambda labels: None)
-        self.tell = tell
+        self.tell, self.copy_after = tell, copy_after
+        self.n_tellings = 0
         self.trouble = self.execute
 
     def execute(self, exchange):
@@ -47,10 +49,17 @@ class KubeWithExec(LivingKube):
             return False
         command = dict(urllib.parse.parse_qsl(urllib.parse.urlsplit(exchange.target).query))["command"]
         if "kill -TERM" in command:
+            self.n_tellings += 1
             self.tell(exchange)
         else:
+            time.sleep(self.copy_after)
             say(exchange, OUTPUT + b"folder\n" + archive(), SUCCESS)
         return True
+
+    def graces(self):
+        """Of the deletions of Pods, in seconds."""
+        return [exchange.json()["gracePeriodSeconds"] for exchange in self.server.exchanges
+                if exchange.method == "DELETE" and "/pods/" in exchange.path]
 
     def end_training(self):
         def change(pod):
@@ -69,29 +78,32 @@ def say(exchange, *messages):
 
 @pytest.fixture
 def stopped(muster, tmp_path):
-    """A job that is interrupted; gives what it has fetched."""
-    def stop(kube):
+    """A job that is interrupted, and fetches what there is; gives what it has said."""
+    def stop(kube, grace=30):
         muster.environment["KUBECONFIG"] = str(write_kubeconfig(tmp_path / "kubeconfig", kube.origin))
         job = muster.start("run", "--on", "kubernetes", "--name", "story", "-w", 1, "--image", "i",
-                           "--fetch", f"worker-0:/models:{tmp_path / 'out'}", "--", "true")
+                           "--grace", f"{grace}s", "--fetch", f"worker-0:/models:{tmp_path / 'out'}", "--", "true")
         read_until(job.stdout, "line 19")
         job.send_signal(signal.SIGINT)
         said = job.communicate(timeout=LIMIT)[1]
         assert job.returncode == 128 + signal.SIGINT, said
         assert "fetched worker-0:/models: 1 file" in said
+        assert (tmp_path / "out" / "step").read_text() == "last\n"
         assert not kube.wait_until_empty(LIMIT)
-        return (tmp_path / "out" / "step").read_text()
+        return said
     return stop
 
 
-def test_a_shell_that_ends_with_the_process_that_it_told_has_told_it(stopped):
-    """The kernel kills all of a container when its first process ends."""
+@pytest.mark.parametrize("number", [signal.SIGKILL, signal.SIGTERM])
+def test_a_shell_that_ends_with_the_process_that_it_told_has_told_it(stopped, number):
+    """The kernel kills all of a container when its first process ends, unless that one did so before."""
     def tell(exchange):
-        say(exchange, failure(128 + signal.SIGKILL))
+        say(exchange, failure(128 + number))
         threading.Timer(LATE, kube.end_training).start()
 
     with KubeWithExec(tell) as kube:
-        assert stopped(kube) == "last\n"
+        stopped(kube)
+        assert kube.n_tellings == 1
 
 
 def test_a_process_that_was_perhaps_not_told_is_told_again(stopped):
@@ -100,13 +112,20 @@ def test_a_process_that_was_perhaps_not_told_is_told_again(stopped):
                lambda exchange: (say(exchange, SUCCESS), kube.end_training())]
 
     with KubeWithExec(lambda exchange: answers.pop(0)(exchange)) as kube:
-        assert stopped(kube) == "last\n"
+        assert "the process of Pod 'story-worker-0' cannot be asked to exit; trying again: " in stopped(kube)
         assert not answers
 
 
-def test_of_a_process_that_cannot_be_told_the_folders_are_fetched_as_they_are(stopped):
-    """And it has its grace period all the same, when its Pod is deleted."""
-    with KubeWithExec(lambda exchange: say(exchange, failure(1))) as kube:
-        assert stopped(kube) == "last\n"
-        [deletion] = [exchange for exchange in kube.server.exchanges if exchange.method == "DELETE" and "/pods/" in exchange.path]
-        assert deletion.json()["gracePeriodSeconds"] == 30
+@pytest.mark.parametrize("tell", [lambda exchange: say(exchange, failure(1)), refuse(500, message="no")], ids=["deaf", "errors"])
+def test_a_process_that_was_not_told_has_its_grace_period_when_its_pod_is_deleted(stopped, tell):
+    """However long the copy took. Its folders are fetched as they are."""
+    with KubeWithExec(tell, copy_after=LATE) as kube:
+        stopped(kube, grace=3)
+        assert kube.graces() == [3]
+
+
+def test_a_job_that_is_stopped_at_once_is_fetched_as_it_is(stopped):
+    """Nothing is repeated while the copy goes on."""
+    with KubeWithExec(lambda exchange: say(exchange, failure(1)), copy_after=LATE) as kube:
+        stopped(kube, grace=0)
+        assert kube.n_tellings == 1

@@ -152,6 +152,20 @@ static void a_kill_makes_the_time_that_a_stop_left_shorter(void **state)
 	assert_true(seen.is_killed);
 }
 
+/* A grace that is made shorter then counts from the same moment. */
+static void an_end_was_asked_for_when_it_was_however_the_clock_of_the_server_goes(void **state)
+{
+	struct observed_replica seen = {.stop_asked_at = NOW + 20000, .kill_at = NOW + 50000};
+	struct pending *pending = entry(state);
+
+	pending->ended_uid = mem_copy_text("this");
+	pending->asked_at = NOW;
+	pending->kill_at = NOW + 30000;
+	assert_true(pending_lay_over(pending, "this", &seen));
+	assert_int_equal(seen.stop_asked_at, NOW);
+	assert_int_equal(seen.kill_at, NOW + 30000);
+}
+
 static void what_was_removed_is_seen_no_more(void **state)
 {
 	struct observed_replica seen = {.phase = OBSERVED_FAILED};
@@ -175,6 +189,7 @@ int main(void)
 		TEST(an_end_is_seen_before_the_mirror_shows_it),
 		TEST(the_end_of_another_pod_of_that_name_says_nothing),
 		TEST(a_kill_makes_the_time_that_a_stop_left_shorter),
+		TEST(an_end_was_asked_for_when_it_was_however_the_clock_of_the_server_goes),
 		TEST(what_was_removed_is_seen_no_more),
 	};
 

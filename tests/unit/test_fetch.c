@@ -233,21 +233,26 @@ static void assert_chosen(const char *phase, const char *trains, const char *kee
 		"\"tensorflow\", \"state\": {\"%s\": {}}}, {\"name\": \"" KEEPER_CONTAINER
 		"\", \"state\": {\"%s\": {}}}]}",
 		phase, trains, keeper);
-	const char *container = NULL;
+	const char *container = NULL, *to_fetch = NULL;
 	struct err err = {0};
 	struct json *status;
 
 	assert_int_equal(json_read(text, strlen(text), &status, NULL), 0);
 	json_set(pod, "status", status);
-	int rc = keeper_choose_container(pod, "worker-0", &container, &err);
+	int rc = keeper_choose_container(pod, "worker-0", false, &container, &err);
 
 	assert_string_equal(rc ? err.text : container, wanted);
+	assert_int_equal(keeper_choose_container(pod, "worker-0", true, &to_fetch, NULL), rc);
+	if (rc == 0)
+		assert_string_equal(to_fetch,
+				    text_equals(keeper, "running") ? KEEPER_CONTAINER : container);
 }
 
 static void the_container_that_runs_is_entered(void **state)
 {
 	(void) state;
 	assert_chosen("Running", "running", "running", "tensorflow");
+	assert_chosen("Running", "running", "waiting", "tensorflow");
 	assert_chosen("Running", "terminated", "running", KEEPER_CONTAINER);
 	assert_chosen("Pending", "waiting", "waiting", "worker-0 has not started yet");
 	assert_chosen("Failed", "terminated", "terminated",

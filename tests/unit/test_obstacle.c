@@ -203,6 +203,24 @@ static void words_of_one_trouble_share_a_phrase(void **state)
 	assert_null(failure_phrase_of_end(NULL));
 }
 
+/* Its node has nothing to do with it: what is in it is being fetched. */
+static void what_is_held_does_not_stand_in_anybodys_way(void **state)
+{
+	struct scene *scene = *state;
+	struct observed_replica *object;
+
+	begin_workers(scene, 1);
+	object = scene_object(scene, "worker", 0, 0);
+	object->node = "n7";
+	object->is_held = true;
+	scene->observed.habits.kills_after_grace = true;
+	scene->job.stop_reason = STOP_INTERRUPTED;
+	object->stop_asked_at = scene->now;
+	object->kill_at = scene->now + scene->job.grace;
+	scene->now = object->kill_at + 3600 * MSEC_PER_SECOND;
+	assert_null(note_of_end(scene_decide(scene)));
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -215,6 +233,7 @@ int main(void)
 		SCENE_TEST(how_a_replica_ended_is_no_obstacle),
 		SCENE_TEST(who_waits_for_a_silent_node_says_so),
 		SCENE_TEST(what_does_not_end_in_time_is_said),
+		SCENE_TEST(what_is_held_does_not_stand_in_anybodys_way),
 		cmocka_unit_test(words_of_one_trouble_share_a_phrase),
 	};
 
