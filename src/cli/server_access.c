@@ -9,6 +9,8 @@
 #include "io/file.h"
 #include "io/folder.h"
 
+#include <errno.h>
+#include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -57,6 +59,29 @@ int server_access_open(const struct options *options, struct server_access *ret_
 	return rc < 0 ? rc : open_tls(option_text(options, "tls-dir"), ret_access, err);
 }
 
+/* Not in the place of another one, whose token clients may have. */
+static int write_new(const char *path, const char *hash, struct err *err)
+{
+	int fd CLEANUP(file_close) = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
+	size_t written;
+
+	if (fd < 0 && errno == EEXIST)
+		return err_set(err, ERR_EXISTS,
+			       "'%s' exists, and clients may have its token; to replace it, remove "
+			       "the file first",
+			       path);
+	if (fd < 0)
+		return err_set_errno(err, errno, "cannot create '%s'", path);
+	int failure = file_write_all(fd, hash, strlen(hash), &written);
+
+	if (failure == 0 && fsync(fd) < 0)
+		failure = errno;
+	if (failure == 0)
+		return 0;
+	unlink(path);
+	return err_set_errno(err, failure, "cannot write '%s'", path);
+}
+
 /* The token itself is nowhere but on standard output. */
 static int make_token(const char *path, struct err *err)
 {
@@ -65,14 +90,9 @@ static int make_token(const char *path, struct err *err)
 
 	if (rc < 0)
 		return rc;
-	if (access(path, F_OK) == 0)
-		return err_set(err, ERR_REFUSED,
-			       "--make-token: '%s' exists, and clients may have its token; for a "
-			       "new one, remove it first",
-			       path);
 	char *hash CLEANUP(mem_free_text) = token_hash_text(token);
 
-	rc = file_replace(path, hash, strlen(hash), err);
+	rc = write_new(path, hash, err);
 	if (rc < 0)
 		return err_prefix(err, "--make-token");
 	struct text line CLEANUP(text_done) = {0};

@@ -11,7 +11,8 @@ const char *const member_activity_words[MEMBER_ACTIVITY_COUNT] = {
 bool member_order_equals(const struct member_order *a, const struct member_order *b)
 {
 	return a->order == b->order && a->generation == b->generation && a->reason == b->reason &&
-	       a->verdict == b->verdict && a->is_set_aside == b->is_set_aside;
+	       a->verdict == b->verdict && a->is_set_aside == b->is_set_aside &&
+	       a->is_last == b->is_last;
 }
 
 bool member_report_equals(const struct member_report *a, const struct member_report *b)
@@ -90,5 +91,6 @@ void member_call_answer(const struct rendezvous *rendezvous, const char *id,
 		.reason = view.order == RENDEZVOUS_GO ? WORLD_FIRST : view.reason,
 		.verdict = view.verdict,
 		.is_set_aside = view.is_set_aside,
+		.is_last = view.is_last,
 	};
 }

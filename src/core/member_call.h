@@ -13,8 +13,8 @@ struct member_order {
 	enum rendezvous_order order;
 	int64_t generation; /* of RUN; 0 otherwise */
 	enum world_reason reason; /* of RUN and WAIT */
-	enum rendezvous_verdict verdict; /* of GO and WAIT, as in struct rendezvous_view */
-	bool is_set_aside; /* of WAIT, as in struct rendezvous_view */
+	enum rendezvous_verdict verdict; /* of GO */
+	bool is_set_aside, is_last; /* of WAIT, as in struct rendezvous_view */
 };
 
 enum member_activity {

@@ -22,6 +22,8 @@ static struct json *order_new(const struct member_order *order)
 	json_set_string(object, "verdict", rendezvous_verdict_words[order->verdict]);
 	if (order->is_set_aside)
 		json_set_bool(object, "isSetAside", true);
+	if (order->is_last)
+		json_set_bool(object, "isLast", true);
 	return object;
 }
 
@@ -47,6 +49,7 @@ static int read_order(const struct json *object, struct member_order *ret_order,
 			.reason = (enum world_reason) reason,
 			.verdict = (enum rendezvous_verdict) verdict,
 			.is_set_aside = json_as_bool(json_get(object, "isSetAside"), false),
+			.is_last = json_as_bool(json_get(object, "isLast"), false),
 		};
 	return rc;
 }

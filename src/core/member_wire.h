@@ -49,7 +49,7 @@ struct member_answer {
 	const char *uid;
 	int restarts;
 	struct member_order order;
-	int n_joined; /* of WAIT: the members that there are; 0: not told */
+	int n_joined; /* of WAIT: members that a world may be formed of; 0: not told */
 	bool has_members;
 	struct world_member *members; /* borrowed texts, by rank */
 	size_t n_members;

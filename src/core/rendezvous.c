@@ -704,8 +704,7 @@ int rendezvous_view(const struct rendezvous *rendezvous, const char *id,
 		ret_view->order = RENDEZVOUS_GO;
 	} else if (member->rank < 0) {
 		ret_view->order = RENDEZVOUS_WAIT;
-		if (is_spent(rendezvous))
-			ret_view->verdict = verdict_of(rendezvous->budget.end);
+		ret_view->is_last = is_spent(rendezvous);
 		ret_view->is_set_aside = member->is_aside && rendezvous->goes_on;
 	} else {
 		*ret_view = (struct rendezvous_view){
@@ -747,6 +746,18 @@ const struct world *rendezvous_world(const struct rendezvous *rendezvous)
 size_t rendezvous_count(const struct rendezvous *rendezvous)
 {
 	return rendezvous->members.count;
+}
+
+size_t rendezvous_count_candidates(const struct rendezvous *rendezvous)
+{
+	size_t count = 0;
+
+	for (size_t i = 0; i < rendezvous->members.count; i++) {
+		const struct member_entry *member = rendezvous->members.members[i];
+
+		count += !member->is_leaving && !member->is_awaited;
+	}
+	return count;
 }
 
 int rendezvous_restarts(const struct rendezvous *rendezvous)

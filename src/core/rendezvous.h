@@ -109,8 +109,9 @@ struct rendezvous_view {
 	int rank; /* of RUN; -1 otherwise */
 	bool is_set_aside; /* of WAIT: the others train without it */
 	enum world_reason reason; /* of RUN and WAIT: why the world before is over */
-	enum rendezvous_verdict verdict; /* of GO; OPEN for one that drains. Of WAIT: what the job
-					    ends with, unless a lost member was the cause */
+	bool is_last; /* of WAIT: no restart is left, and the job ends unless a lost member was the
+			 cause of the failure */
+	enum rendezvous_verdict verdict; /* of GO; OPEN for one that drains */
 	const char *offer; /* of the member, for the next world; borrowed as well */
 };
 
@@ -163,6 +164,8 @@ enum rendezvous_verdict rendezvous_verdict(const struct rendezvous *rendezvous);
 /* The last world that was agreed upon, also when it is over. */
 const struct world *rendezvous_world(const struct rendezvous *rendezvous);
 size_t rendezvous_count(const struct rendezvous *rendezvous); /* members, spares too */
+/* Those that a next world may be formed of. */
+size_t rendezvous_count_candidates(const struct rendezvous *rendezvous);
 int rendezvous_restarts(const struct rendezvous *rendezvous);
 int64_t rendezvous_progress(const struct rendezvous *rendezvous); /* 0: no step was reported */
 

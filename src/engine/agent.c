@@ -22,7 +22,7 @@
 #define PATIENCE (60 * MSEC_PER_SECOND) /* torchrun's read_timeout */
 #define ANSWER_TIME (3 * MSEC_PER_SECOND)
 #define DRAIN_TIME (2 * MSEC_PER_SECOND)
-/* From one time to the next that is told how many machines have joined. */
+/* At least so long after a number of machines another one is told. */
 #define COUNT_SPACING (5 * MSEC_PER_SECOND)
 
 struct agent {
@@ -249,13 +249,23 @@ static bool is_drained(const struct agent *agent)
 	       !report->drains && !agent->why;
 }
 
+/* Machines of the smallest world. */
+static int count_needed(const struct member_terms *terms)
+{
+	return (terms->min + terms->unit - 1) / terms->unit * terms->unit;
+}
+
+static bool are_too_few(const struct agent *agent, const struct member_answer *answer)
+{
+	return answer->n_joined && answer->n_joined < count_needed(&agent->request->terms);
+}
+
 /* "waiting for more machines (1 of 2)" */
 static void add_waiting(struct agent *agent, const struct member_answer *answer, struct text *news)
 {
-	int min = agent->request->terms.min;
-
-	if (answer->n_joined && answer->n_joined < min)
-		text_addf(news, "waiting for more machines (%d of %d)", answer->n_joined, min);
+	if (are_too_few(agent, answer))
+		text_addf(news, "waiting for more machines (%d of %d)", answer->n_joined,
+			  count_needed(&agent->request->terms));
 	else if (agent->world.generation)
 		text_add(news, "waiting for the next world");
 	else
@@ -267,7 +277,7 @@ static void add_waiting(struct agent *agent, const struct member_answer *answer,
 /* Where no restart is left, the end is told soon. */
 static void add_wait(struct agent *agent, const struct member_answer *answer, struct text *news)
 {
-	if (answer->order.verdict != RENDEZVOUS_OPEN)
+	if (answer->order.is_last)
 		return;
 	if (!agent->world.generation)
 		text_addf(news, "joined job '%s' at %s port %d, ", agent->request->job_id,
@@ -309,10 +319,10 @@ static void make_news(struct agent *agent, const struct member_answer *answer)
 static void make_news_of_count(struct agent *agent, const struct member_answer *answer)
 {
 	struct text news CLEANUP(text_done) = {0};
-	bool is_new = answer->n_joined && answer->n_joined != agent->n_joined;
 	bool is_due = loop_monotonic_now() >= agent->joined_told_at + COUNT_SPACING;
 
-	if (!is_new || !is_due || answer->n_joined >= agent->request->terms.min || agent->news)
+	if (!are_too_few(agent, answer) || answer->n_joined == agent->n_joined || !is_due ||
+	    answer->order.is_last || agent->news)
 		return;
 	add_waiting(agent, answer, &news);
 	agent->news = text_take(&news);

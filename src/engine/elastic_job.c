@@ -513,7 +513,7 @@ static void answer_call(struct elastic_job *job, struct http_call *call, const c
 
 	member_call_answer(job->rendezvous, id, &told.order);
 	if (told.order.order == RENDEZVOUS_WAIT)
-		told.n_joined = (int) rendezvous_count(job->rendezvous);
+		told.n_joined = (int) rendezvous_count_candidates(job->rendezvous);
 	if (known_failure != job->failure.number)
 		told.failure = job->failure.first;
 	if (told.order.order == RENDEZVOUS_RUN && told.order.generation != world) {

@@ -124,7 +124,7 @@ def test_no_restart_is_left_and_the_job_has_failed_on_all_machines(machines):
     assert "next world" not in said["one"] + said["two"]
 
 
-def test_who_waits_is_told_how_many_machines_there_are(machines):
+def test_an_agent_that_waits_says_how_many_machines_have_joined(machines):
     start_orchestrator(machines)
     one = machines.launch("one", nnodes="3").stderr
     read_until(one, f"joined job 'digits' at 127.0.0.1 port {machines.port}, waiting for more machines (1 of 3)\n")

@@ -157,7 +157,7 @@ def test_mistakes_of_tokens_and_pins_are_told(machines, muster, token):
     assert "--rdzv-tls: cannot be used with --rdzv-pin" in muster(*tls, muster.folder / "token", "--rdzv-pin", "sha256//A", "x.py", code=2).stderr
     before = (muster.folder / "token.hash").read_text()
     assert "token.hash' exists, and clients may have its token" in muster(
-        "orchestrator", "--make-token", muster.folder / "token.hash", code=4).stderr
+        "orchestrator", "--make-token", muster.folder / "token.hash", code=1).stderr
     assert (muster.folder / "token.hash").read_text() == before
     (muster.folder / "short").write_text("a password of 16")
     assert "--rdzv-tls: the token must have at least 32 characters" in muster(*tls, muster.folder / "short", "x.py", code=2).stderr

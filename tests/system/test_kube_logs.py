@@ -2,11 +2,11 @@
 
 import sys
 import threading
-import time
 
 import pytest
 
 from conftest import LIMIT, ROOT, read_line, read_until
+from processes import wait_until
 
 sys.path.insert(0, str(ROOT / "tests" / "fake_kube"))
 
@@ -47,10 +47,7 @@ def pods_of(kube):
 
 def wait_until_stored(folder, *lines):
     """Until `muster logs` has these lines from the cluster, shown or not."""
-    end = time.monotonic() + LIMIT
-    while missing := set(lines) - {line for path in folder.glob("*/*.log") for line in path.read_text().splitlines()}:
-        assert time.monotonic() < end, missing
-        time.sleep(0.05)
+    wait_until(lambda: set(lines) <= {line for path in folder.glob("*/*.log") for line in path.read_text().splitlines()})
 
 
 @pytest.fixture

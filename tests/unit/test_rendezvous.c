@@ -364,8 +364,7 @@ static void a_failure_that_a_lost_member_has_caused_is_not_charged(void **state)
 		take(rendezvous, RENDEZVOUS_JOIN, "d", START);
 		take(rendezvous, RENDEZVOUS_FAIL, "a", START + 1000);
 		assert_int_equal(rendezvous_view(rendezvous, "c", &view, NULL), 0);
-		assert_int_equal(view.verdict,
-				 settings.restarts.most ? RENDEZVOUS_OPEN : RENDEZVOUS_FAILED);
+		assert_int_equal(view.is_last, settings.restarts.most == 0);
 		take(rendezvous, RENDEZVOUS_CUT, "b", START + 1010);
 		take(rendezvous, RENDEZVOUS_BEAT, "c", START + 1010);
 		take(rendezvous, RENDEZVOUS_TIME, NULL, START + 1500);
@@ -375,6 +374,31 @@ static void a_failure_that_a_lost_member_has_caused_is_not_charged(void **state)
 		assert_int_equal(rendezvous_world(rendezvous)->n_members, 3);
 		rendezvous_free(rendezvous);
 	}
+}
+
+/* Too few are left, and wait: that is told them as well. */
+static void a_job_that_a_lost_member_has_failed_does_not_end(void **state)
+{
+	struct rendezvous_settings settings = two_to_four;
+	struct rendezvous_view view;
+
+	(void) state;
+	settings.max = 2;
+	struct rendezvous *rendezvous = begin(&settings);
+
+	take(rendezvous, RENDEZVOUS_JOIN, "a", START);
+	take(rendezvous, RENDEZVOUS_JOIN, "b", START);
+	take(rendezvous, RENDEZVOUS_FAIL, "a", START + 1000);
+	take(rendezvous, RENDEZVOUS_CUT, "b", START + 1010);
+	int64_t version = rendezvous_version(rendezvous);
+
+	take(rendezvous, RENDEZVOUS_TIME, NULL, START + 1510);
+	assert_int_equal(rendezvous_view(rendezvous, "a", &view, NULL), 0);
+	assert_int_equal(view.order, RENDEZVOUS_WAIT);
+	assert_false(view.is_last);
+	assert_true(rendezvous_version(rendezvous) > version);
+	assert_int_equal(rendezvous_count_candidates(rendezvous), 1);
+	rendezvous_free(rendezvous);
 }
 
 static void fail_as_cause(struct rendezvous *rendezvous, const char *id, int64_t generation,
@@ -679,6 +703,7 @@ int main(void)
 		cmocka_unit_test(restarts_that_are_asked_for_in_a_row_are_charged),
 		cmocka_unit_test(the_budget_is_one_number_for_the_job),
 		cmocka_unit_test(a_failure_that_a_lost_member_has_caused_is_not_charged),
+		cmocka_unit_test(a_job_that_a_lost_member_has_failed_does_not_end),
 		cmocka_unit_test(a_machine_that_keeps_failing_is_set_aside),
 		cmocka_unit_test(a_machine_that_is_needed_is_not_set_aside),
 		cmocka_unit_test(failures_that_lie_far_apart_set_nothing_aside),
