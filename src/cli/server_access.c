@@ -43,7 +43,6 @@ static int open_tls(const char *folder, struct server_access *access, struct err
 
 	if (rc == 0)
 		rc = certificate_ensure(certificate, key, err);
-
 	if (rc == 0)
 		rc = certificate_pin(certificate, &access->pin, err);
 	if (rc == 0)

@@ -170,9 +170,9 @@ struct json *status_write(const struct status *status) MUST_USE;
 int status_read(const struct json *value, struct arena *arena, struct status *ret_status,
 		struct err *err) MUST_USE;
 bool status_equals(const struct status *a, const struct status *b);
-/* A copy that lives in the arena, with all that it points to. */
 /* Moves all moments that are set: the wall clock was set, and they are on it. */
 void status_move_times(struct status *status, msec step);
+/* A copy that lives in the arena, with all that it points to. */
 struct status status_copy(const struct status *status, struct arena *arena);
 
 /* The same of a failure alone. */

@@ -309,9 +309,11 @@ void kube_backend_end(struct kube_backend *backend, struct pending *pending)
 static void take_loss(struct kube_backend *backend, struct pending *pending, const struct err *err)
 {
 	struct err told = {0};
+	bool is_first = !pending->was_missed;
 
 	pending->tell_at = loop_now() + TELLING_PAUSE;
-	if (pending->n_untold++ == 0)
+	pending->was_missed = true;
+	if (is_first)
 		return;
 	err_set(&told, err->code,
 		"the process of Pod '%s' cannot be asked to exit; trying again: %s",

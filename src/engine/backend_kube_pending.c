@@ -73,8 +73,7 @@ void pending_forget_end(struct pending *pending)
 	kube_exec_cancel(TAKE(pending->term));
 	pending->is_held = false;
 	pending->tell_at = MSEC_NEVER;
-	pending->n_untold = 0;
-	pending->is_told = pending->is_deaf = false;
+	pending->was_missed = pending->is_told = pending->is_deaf = false;
 }
 
 void pending_forget_start(struct pending *pending)

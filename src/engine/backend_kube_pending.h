@@ -60,7 +60,7 @@ struct pending {
 	bool is_held; /* until what is in it was fetched; then the call is made */
 	struct kube_exec *term; /* that tells the process of a held one to end, now */
 	msec tell_at; /* when it is told again; MSEC_NEVER: it is not */
-	int n_untold; /* tellings that did not come through */
+	bool was_missed; /* a telling did not come through */
 	bool is_told, is_deaf; /* it has heard; it cannot be told so */
 };
 

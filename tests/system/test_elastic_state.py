@@ -49,6 +49,13 @@ def server(muster):
     return Server(muster, muster.folder / "server")
 
 
+@pytest.fixture
+def small(muster):
+    """A disk that can be full, and a server whose state is on it."""
+    with SmallDisk(muster.folder / "disk", "1m") as disk:
+        yield disk, Server(muster, disk.folder, disk.enter)
+
+
 def begin_with_two(machines):
     for name in ("one", "two"):
         machines.launch(name, *AT_ONCE)
@@ -103,35 +110,33 @@ def test_a_server_with_an_old_backup_goes_on_with_the_newer_world(muster, server
 
 
 @needs_mount
-def test_a_job_goes_on_when_the_disk_of_its_server_is_full(muster):
-    with SmallDisk(muster.folder / "disk", "1m") as disk:
-        server = Server(muster, disk.folder, disk.enter)
-        machines = server.machines
-        begin_with_two(machines)
-        disk.fill()
-        machines.tell("two", 1)
-        machines.until_world(2, 2)
-        read_until(server.process.stderr, "its state could not be saved: ")
-        server.kill()
-        disk.empty()
-        server.start()
-        take_in_third(machines)
-        end_well(machines, "one", "two", "three")
+def test_a_job_goes_on_when_the_disk_of_its_server_is_full(small):
+    disk, server = small
+    machines = server.machines
+    begin_with_two(machines)
+    disk.fill()
+    machines.tell("two", 1)
+    machines.until_world(2, 2)
+    read_until(server.process.stderr, "its state could not be saved: ")
+    server.kill()
+    disk.empty()
+    server.start()
+    take_in_third(machines)
+    end_well(machines, "one", "two", "three")
 
 
 @needs_mount
-def test_a_job_that_began_on_a_full_disk_is_saved_when_there_is_room(muster):
-    with SmallDisk(muster.folder / "disk", "1m") as disk:
-        server = Server(muster, disk.folder, disk.enter)
-        machines = server.machines
-        disk.fill()
-        begin_with_two(machines)
-        read_until(server.process.stderr, "its state could not be saved: ")
-        disk.empty()
-        read_until(server.process.stderr, "the state of job 'digits' is saved again")
-        server.kill()
-        server.start()
-        job = machines.description()
-        assert (job["generation"], [member["order"] for member in job["members"]]) == (1, ["run"] * 2)
-        end_well(machines, "one", "two")
-        assert machines.newest() == 1
+def test_a_job_that_began_on_a_full_disk_is_saved_when_there_is_room(small):
+    disk, server = small
+    machines = server.machines
+    disk.fill()
+    begin_with_two(machines)
+    read_until(server.process.stderr, "its state could not be saved: ")
+    disk.empty()
+    read_until(server.process.stderr, "the state of job 'digits' is saved again")
+    server.kill()
+    server.start()
+    job = machines.description()
+    assert (job["generation"], [member["order"] for member in job["members"]]) == (1, ["run"] * 2)
+    end_well(machines, "one", "two")
+    assert machines.newest() == 1

@@ -113,15 +113,22 @@ static void a_start_that_nobody_wants_any_more_is_asked_to_end(void **state)
 	assert_false(seen.is_killed);
 }
 
-static void an_end_is_seen_before_the_mirror_shows_it(void **state)
+/* Of the Pod that is seen. */
+static void lay_end_over(void **state, msec kill_at, struct observed_replica *seen)
 {
-	struct observed_replica seen = {.phase = OBSERVED_RUNNING};
 	struct pending *pending = entry(state);
 
 	pending->ended_uid = mem_copy_text("this");
 	pending->asked_at = NOW;
-	pending->kill_at = NOW + 30000;
-	assert_true(pending_lay_over(pending, "this", &seen));
+	pending->kill_at = kill_at;
+	assert_true(pending_lay_over(pending, "this", seen));
+}
+
+static void an_end_is_seen_before_the_mirror_shows_it(void **state)
+{
+	struct observed_replica seen = {.phase = OBSERVED_RUNNING};
+
+	lay_end_over(state, NOW + 30000, &seen);
 	assert_int_equal(seen.stop_asked_at, NOW);
 	assert_int_equal(seen.kill_at, NOW + 30000);
 }
@@ -141,12 +148,8 @@ static void the_end_of_another_pod_of_that_name_says_nothing(void **state)
 static void a_kill_makes_the_time_that_a_stop_left_shorter(void **state)
 {
 	struct observed_replica seen = {.stop_asked_at = NOW - 1000, .kill_at = NOW + 29000};
-	struct pending *pending = entry(state);
 
-	pending->ended_uid = mem_copy_text("this");
-	pending->asked_at = NOW;
-	pending->kill_at = NOW;
-	assert_true(pending_lay_over(pending, "this", &seen));
+	lay_end_over(state, NOW, &seen);
 	assert_int_equal(seen.stop_asked_at, NOW - 1000);
 	assert_int_equal(seen.kill_at, NOW);
 	assert_true(seen.is_killed);
@@ -156,12 +159,8 @@ static void a_kill_makes_the_time_that_a_stop_left_shorter(void **state)
 static void an_end_was_asked_for_when_it_was_however_the_clock_of_the_server_goes(void **state)
 {
 	struct observed_replica seen = {.stop_asked_at = NOW + 20000, .kill_at = NOW + 50000};
-	struct pending *pending = entry(state);
 
-	pending->ended_uid = mem_copy_text("this");
-	pending->asked_at = NOW;
-	pending->kill_at = NOW + 30000;
-	assert_true(pending_lay_over(pending, "this", &seen));
+	lay_end_over(state, NOW + 30000, &seen);
 	assert_int_equal(seen.stop_asked_at, NOW);
 	assert_int_equal(seen.kill_at, NOW + 30000);
 }

@@ -143,15 +143,22 @@ static void how_a_replica_ended_is_no_obstacle(void **state)
 	assert_null(note_of(scene_decide(scene)));
 }
 
+/* One worker, on node n7. */
+static struct observed_replica *begin_on_node(struct scene *scene)
+{
+	begin_workers(scene, 1);
+	struct observed_replica *object = scene_object(scene, "worker", 0, 0);
+
+	object->node = "n7";
+	return object;
+}
+
 /* The cluster gave it up; its Pod has the name until the node says that it is gone. */
 static void who_waits_for_a_silent_node_says_so(void **state)
 {
 	struct scene *scene = *state;
-	struct observed_replica *object;
+	struct observed_replica *object = begin_on_node(scene);
 
-	begin_workers(scene, 1);
-	object = scene_object(scene, "worker", 0, 0);
-	object->node = "n7";
 	object->is_node_silent = true;
 	object->stop_asked_at = scene->now;
 	object->kill_at = scene->now;
@@ -172,11 +179,8 @@ static void who_waits_for_a_silent_node_says_so(void **state)
 static void what_does_not_end_in_time_is_said(void **state)
 {
 	struct scene *scene = *state;
-	struct observed_replica *object;
+	struct observed_replica *object = begin_on_node(scene);
 
-	begin_workers(scene, 1);
-	object = scene_object(scene, "worker", 0, 0);
-	object->node = "n7";
 	scene->observed.habits.kills_after_grace = true;
 	scene->job.stop_reason = STOP_INTERRUPTED;
 	scene_decide(scene);
@@ -207,11 +211,8 @@ static void words_of_one_trouble_share_a_phrase(void **state)
 static void what_is_held_does_not_stand_in_anybodys_way(void **state)
 {
 	struct scene *scene = *state;
-	struct observed_replica *object;
+	struct observed_replica *object = begin_on_node(scene);
 
-	begin_workers(scene, 1);
-	object = scene_object(scene, "worker", 0, 0);
-	object->node = "n7";
 	object->is_held = true;
 	scene->observed.habits.kills_after_grace = true;
 	scene->job.stop_reason = STOP_INTERRUPTED;
