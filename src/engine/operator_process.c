@@ -98,6 +98,12 @@ static void count_job(const struct served_job *job, enum metrics_job_event event
 		metrics_count_job(&controller->counts, job->name_space, event);
 }
 
+/* It came after the first list, or no operator has written anything of it yet. */
+static bool is_created(const struct scope *scope, const struct json *object)
+{
+	return scope->is_synced || !json_get_path(object, "status", "conditions", NULL);
+}
+
 static void see_manager(struct served_job *job, const struct json *object)
 {
 	const struct json *manager = json_get_path(object, "spec", "runPolicy", "managedBy", NULL);
@@ -151,7 +157,7 @@ static void *project(const struct json *object, void *before, void *data)
 	if (!job)
 		job = served_job_new(scope, object);
 	see_manager(job, object);
-	if (!before && scope->is_synced)
+	if (!before && is_created(scope, object))
 		count_job(job, METRICS_JOB_CREATED);
 	store_kube_saw(job->store, object);
 	job->is_over = false; /* of how it was */

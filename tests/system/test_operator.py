@@ -259,6 +259,21 @@ def test_an_end_is_counted_once(muster, kube):
     end(process)
 
 
+def test_a_job_that_no_operator_has_seen_is_counted_as_created(muster, kube):
+    """Also if it was created before the operator was started. The other one was seen by an operator that has ended."""
+    for name in ("new", "known"):
+        put_job(kube, name)
+    created = {"type": "Created", "status": "True", "reason": "TFJobCreated", "message": "", "lastUpdateTime": "2026-01-01T00:00:00Z",
+               "lastTransitionTime": "2026-01-01T00:00:00Z"}
+    kube.objects["tfjobs", "known"]["status"] = {"conditions": [created]}
+    process = muster.start("operator", "--metrics-bind-address", "127.0.0.1:0")
+    origin = process.stderr.readline().split()[-1]
+    until(kube, lambda: has_succeeded(kube, "new") and has_succeeded(kube, "known"))
+    with urllib.request.urlopen(origin + "/metrics", timeout=LIMIT) as answer:
+        assert 'training_operator_jobs_created_total{job_namespace="ada",framework="tensorflow"} 1' in answer.read().decode().splitlines()
+    end(process)
+
+
 def test_a_missing_right_is_told_once_for_each_job_and_on_it(muster, kube):
     def trouble(exchange):
         return exchange.method == "PUT" and refuse(403, reason="Forbidden", message="ada may not")(exchange)
@@ -361,6 +376,5 @@ def test_a_service_whose_end_fails_goes_all_the_same(muster, kube, n_failures):
     kube.objects["tfjobs", "one"]["spec"]["runPolicy"] = {"cleanPodPolicy": "All"}
     kube.put("tfjobs", "one", kube.objects["tfjobs", "one"])
     process = muster.start("operator")
-    until(kube, lambda: has_succeeded(kube, "one") and ("services", "one-worker-0") not in kube.objects)
+    until(kube, lambda: not failures and has_succeeded(kube, "one") and ("services", "one-worker-0") not in kube.objects)
     end(process)
-    assert not failures
