@@ -10,7 +10,6 @@
 #include "cli/port_arguments.h"
 #include "core/job.h"
 #include "core/status.h"
-#include "kube/objects.h"
 
 #include <stdlib.h>
 
@@ -46,7 +45,7 @@ static int choose_replica(const struct job *job, const struct port_arguments *ar
 		return err_set(err, ERR_NOT_FOUND, "job '%s' has no %s-%d", job->name, name,
 			       arguments->index);
 	target->replica = mem_format("%s-%d", name, arguments->index);
-	target->pod = objects_pod_name(job, role, arguments->index);
+	target->pod = job_pod_name(job, role, arguments->index);
 	return 0;
 }
 

@@ -151,3 +151,8 @@ const struct role *job_default_role(const struct job *job)
 
 	return role ? role : &job->roles[0];
 }
+
+char *job_pod_name(const struct job *job, const struct role *role, int index)
+{
+	return mem_format("%s-%s-%d", job->name, role->name, index);
+}

@@ -267,6 +267,8 @@ const struct role *job_leader_role(const struct job *job);
 const struct role *job_deciding_role(const struct job *job);
 /* Whose replica 0 is meant where none is named: the one that decides, else the first. */
 const struct role *job_default_role(const struct job *job);
+/* JOB-ROLE-INDEX, the name of a replica's Pod, as Kubeflow's operator names it. Caller frees. */
+char *job_pod_name(const struct job *job, const struct role *role, int index) MUST_USE;
 
 extern const char *const restart_policy_words[4];
 extern const char *const restart_scope_words[3]; /* "replica", "job", "worker" */

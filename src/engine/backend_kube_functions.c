@@ -125,7 +125,7 @@ static void observe_addresses(const struct kube_backend *backend, const struct j
 	for (size_t i = 0; i < job->n_roles; i++)
 		for (int index = 0; index < job->roles[i].replicas; index++) {
 			const struct role *role = &job->roles[i];
-			char *name CLEANUP(mem_free_text) = objects_pod_name(job, role, index);
+			char *name CLEANUP(mem_free_text) = job_pod_name(job, role, index);
 			struct text address CLEANUP(text_done) = {0};
 
 			if (json_get(taken_back, name))

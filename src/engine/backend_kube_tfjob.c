@@ -13,7 +13,7 @@ static void add_services(struct kube_backend *backend)
 	for (size_t i = 0; i < job->n_roles; i++)
 		for (int index = 0; index < job->roles[i].replicas; index++) {
 			const struct role *role = &job->roles[i];
-			char *name CLEANUP(mem_free_text) = objects_pod_name(job, role, index);
+			char *name CLEANUP(mem_free_text) = job_pod_name(job, role, index);
 
 			kube_prerequisites_add_service(backend, name);
 		}
@@ -34,7 +34,7 @@ static bool has_service_of_replica(const struct kube_backend *backend)
 	for (size_t i = 0; i < job->n_roles; i++)
 		for (int index = 0; index < job->roles[i].replicas; index++) {
 			char *name CLEANUP(mem_free_text) =
-				objects_pod_name(job, &job->roles[i], index);
+				job_pod_name(job, &job->roles[i], index);
 
 			if (has_service(backend, name))
 				return true;

@@ -6,7 +6,6 @@
 #include "core/status_seen.h"
 #include "engine/record.h"
 #include "engine/settle.h"
-#include "kube/objects.h"
 
 /* Makes room under the name; ERR_EXISTS where a job that goes on has it. */
 static int remove_finished(struct store *store, const char *state_folder, const char *name,
@@ -88,7 +87,7 @@ static void keep_places(const struct job *job, const struct observed *observed, 
 		struct replica_status *replica = &status->replicas[i];
 		const struct role *role = job_role(job, replica->role);
 		char *name CLEANUP(mem_free_text) =
-			role ? objects_pod_name(job, role, replica->index) : NULL;
+			role ? job_pod_name(job, role, replica->index) : NULL;
 
 		replica->pod = arena_copy_text(arena, name);
 		replica->node = node_of(observed, replica);

@@ -3,7 +3,6 @@
 #include "base/mem.h"
 #include "base/text.h"
 #include "core/line_text.h"
-#include "core/pod_config.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -55,7 +54,7 @@ bool http_is_same_secret(const char *given, const void *data)
 bool http_access_is_given(const struct http_call *call, const struct http_access *access)
 {
 	const char *header = http_call_header(call, "Authorization");
-	const char *own = http_call_header(call, POD_SECRET_HEADER);
+	const char *own = access->header ? http_call_header(call, access->header) : NULL;
 
 	if (!access->is_known)
 		return true;

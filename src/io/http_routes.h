@@ -25,9 +25,10 @@ typedef bool (*http_secret_fn)(const char *given, const void *secret);
 struct http_access {
 	http_secret_fn is_known; /* NULL: none is asked for */
 	const void *secret;
+	const char *header; /* carries the secret alone, as the bearer token does; NULL: no other */
 };
 
-/* Whether a caller gave it: as "Authorization: Bearer SECRET", or in POD_SECRET_HEADER. */
+/* Whether a caller gave it: as "Authorization: Bearer SECRET", or in the other header. */
 bool http_access_is_given(const struct http_call *call, const struct http_access *access);
 /* Of a secret that is a text. */
 bool http_is_same_secret(const char *given, const void *secret);

@@ -30,11 +30,6 @@ char *objects_selector(const char *job_name)
 			  OBJECTS_LABEL_JOB, job_name);
 }
 
-char *objects_pod_name(const struct job *job, const struct role *role, int index)
-{
-	return mem_format("%s-%s-%d", job->name, role->name, index);
-}
-
 bool objects_read_pod_name(const struct job *job, const char *name, const char **ret_role,
 			   size_t *ret_role_len, int *ret_index)
 {
@@ -242,7 +237,7 @@ bool objects_check_names(const struct job *job, struct faults *faults)
 	for (size_t i = 0; i < job->n_roles; i++) {
 		const struct role *role = &job->roles[i];
 		int last = role->replicas > 0 ? role->replicas - 1 : 0;
-		char *name CLEANUP(mem_free_text) = objects_pod_name(job, role, last);
+		char *name CLEANUP(mem_free_text) = job_pod_name(job, role, last);
 		int n_other = (int) (strlen(name) - strlen(job->name));
 
 		if (strlen(name) > DNS_LABEL_MAX)

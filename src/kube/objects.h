@@ -51,10 +51,8 @@ char *objects_owner_name(const char *job_name) MUST_USE;
 char *objects_network_policy_name(const char *job_name) MUST_USE;
 /* Selects all objects of a job by their labels. Caller frees. */
 char *objects_selector(const char *job_name) MUST_USE;
-/* JOB-ROLE-INDEX. Caller frees. */
-char *objects_pod_name(const struct job *job, const struct role *role, int index) MUST_USE;
-/* The other way, of a role that the job need not have: where its name stands in `name`, and how
- * long it is. False: it is no such name. */
+/* The role and the index in a job_pod_name, of a role that the job need not have: where its name
+ * stands in `name`, and how long it is. False: it is no such name. */
 bool objects_read_pod_name(const struct job *job, const char *name, const char **ret_role,
 			   size_t *ret_role_len, int *ret_index) MUST_USE;
 /* Adds the address by which the others reach a replica: POD.JOB.NAMESPACE.svc:PORT. */

@@ -274,7 +274,7 @@ static void add_texts(struct json *metadata, const char *member, const struct ro
 static struct json *pod_metadata_new(const struct job *job, const struct role *role, int index,
 				     int attempt, const char *owner_uid)
 {
-	char *name CLEANUP(mem_free_text) = objects_pod_name(job, role, index);
+	char *name CLEANUP(mem_free_text) = job_pod_name(job, role, index);
 	char *index_text CLEANUP(mem_free_text) = mem_format("%d", index);
 	char *attempt_text CLEANUP(mem_free_text) = mem_format("%d", attempt);
 	struct json *metadata = objects_metadata_new(job, name, owner_uid);

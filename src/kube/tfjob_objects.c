@@ -116,7 +116,7 @@ struct json *tfjob_metadata_new(const struct job *job, const char *name, const c
 static struct json *object_new(const char *kind, const struct job *job, const struct role *role,
 			       int index, const char *owner_uid)
 {
-	char *name CLEANUP(mem_free_text) = objects_pod_name(job, role, index);
+	char *name CLEANUP(mem_free_text) = job_pod_name(job, role, index);
 	struct json *object = json_new_object();
 
 	json_set_string(object, "apiVersion", "v1");

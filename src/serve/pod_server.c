@@ -325,7 +325,11 @@ static void on_call(struct http_call *call, void *data)
 {
 	const struct pod_server *server = data;
 	const char *secret = server->settings->secret;
-	const struct http_access access = {secret ? http_is_same_secret : NULL, secret};
+	const struct http_access access = {
+		.is_known = secret ? http_is_same_secret : NULL,
+		.secret = secret,
+		.header = POD_SECRET_HEADER,
+	};
 
 	http_routes_call(routes, &access, call, data);
 }
